@@ -1,0 +1,55 @@
+/** `npm run admin -- create <email>` and `set-password <email>`: beside a running server, or without one. */
+import { createInterface } from 'node:readline';
+import { Writable } from 'node:stream';
+import { readConfig } from './config.js';
+import { createLog } from './log.js';
+import { openHouse } from './open-house.js';
+import { createAdmin, setAdminPassword } from './operations/accounts/admins.js';
+import type { Connection } from './store/database.js';
+
+const COMMANDS = { create: createAdmin, 'set-password': setAdminPassword };
+
+async function main([command, email]: string[]): Promise<void> {
+  const run = Object.entries(COMMANDS).find(([name]) => name === command)?.[1];
+  if (!run || !email) throw new Error('Say: npm run admin -- create <email>, or: npm run admin -- set-password <email>. The password is read from the terminal or standard input.');
+  const password = await readPassword();
+  const config = readConfig();
+  const database = await reachDatabase(config.DATABASE_URL, config.DATA_DIR);
+  const { house, close } = await openHouse(config, createLog('warn'), database.connection);
+  try {
+    await run(house, email, password);
+    process.stdout.write(`Done: ${email} can log in as an admin.\n`);
+  } finally {
+    await close();
+    await database.stop();
+  }
+}
+
+/** The embedded database may be running inside a server already; then this command joins it there. */
+async function reachDatabase(url: string | undefined, dataFolder: string): Promise<{ connection: Connection; stop(): Promise<void> }> {
+  if (url) return { connection: { url }, stop: async () => {} };
+  const { findRunningPostgres, startEmbeddedPostgres } = await import('./store/embedded.js');
+  const running = findRunningPostgres(dataFolder);
+  return running ? { connection: running, stop: async () => {} } : startEmbeddedPostgres(dataFolder);
+}
+
+/** One line; at a terminal it is asked for and not shown. */
+function readPassword(): Promise<string> {
+  const atTerminal = process.stdin.isTTY;
+  if (atTerminal) process.stderr.write('Password: ');
+  const silent = new Writable({ write: (_chunk, _encoding, done) => done() });
+  const lines = createInterface({ input: process.stdin, output: silent, terminal: atTerminal });
+  return new Promise((resolve, reject) => {
+    lines.once('line', (line) => {
+      lines.close();
+      if (atTerminal) process.stderr.write('\n');
+      resolve(line);
+    });
+    lines.once('close', () => reject(new Error('No password was given.')));
+  });
+}
+
+main(process.argv.slice(2)).catch((error: unknown) => {
+  process.stderr.write(`${error instanceof Error ? error.message : String(error)}\n`);
+  process.exitCode = 1;
+});

@@ -1,0 +1,6 @@
+/** What every resolver is handed: the caller, and nothing else. */
+import type { Caller } from '../operations/caller.js';
+
+export interface Context {
+  readonly caller: Caller;
+}

@@ -1,0 +1,114 @@
+/** The GraphQL door: HTTP in, Apollo Server, HTTP out. It holds no rule of the market. */
+import { ApolloServer, HeaderMap, type ApolloServerPlugin } from '@apollo/server';
+import { ApolloServerPluginCacheControlDisabled } from '@apollo/server/plugin/disabled';
+import type { GraphQLSchema } from 'graphql';
+import { parseJson, readBody } from '../http/body.js';
+import type { Exchange } from '../http/exchange.js';
+import { allowPageScripts } from '../http/policy.js';
+import type { Caller } from '../operations/caller.js';
+import type { House } from '../operations/house.js';
+import { refuse } from '../rules/errors.js';
+import { rateLimitHeaders } from '../security/rate-limit.js';
+import type { Context } from './context.js';
+import { extensionsOf, formatError } from './errors.js';
+import { Refusal } from '../rules/errors.js';
+
+const BODY_BYTES_MAX = 128 * 1024;
+
+export interface GraphqlSettings {
+  introspection: boolean;
+  /** The page for people who come with a browser, if it is served at all. */
+  sendPlayground: ((exchange: Exchange) => void) | undefined;
+}
+
+export interface GraphqlDoor {
+  handle(exchange: Exchange, caller: Caller): Promise<void>;
+  stop(): Promise<void>;
+}
+
+export async function openGraphqlDoor(schema: GraphQLSchema, house: House, settings: GraphqlSettings): Promise<GraphqlDoor> {
+  const server = new ApolloServer<Context>({
+    schema,
+    introspection: settings.introspection,
+    formatError: formatError(house.log),
+    includeStacktraceInErrorResponses: false,
+    csrfPrevention: true,
+    allowBatchedHttpRequests: false,
+    stopOnTerminationSignals: false,
+    persistedQueries: false,
+    logger: house.log,
+    plugins: [ApolloServerPluginCacheControlDisabled(), answerPlugin(house)],
+  });
+  await server.start();
+
+  async function handle(exchange: Exchange, caller: Caller): Promise<void> {
+    if (settings.sendPlayground && wantsPage(exchange)) {
+      allowPageScripts(exchange);
+      return settings.sendPlayground(exchange);
+    }
+    let body: unknown;
+    try {
+      body = exchange.method === 'POST' ? parseGraphql(await readBody(exchange.request, BODY_BYTES_MAX), exchange) : undefined;
+    } catch (error) {
+      if (error instanceof Refusal) return sendRefusal(exchange, error);
+      throw error;
+    }
+    const answer = await server.executeHTTPGraphQLRequest({
+      httpGraphQLRequest: { method: exchange.method, headers: headersOf(exchange), search: exchange.search && `?${exchange.search}`, body },
+      context: async () => ({ caller }),
+    });
+    const { response } = exchange;
+    for (const [name, value] of Object.entries(rateLimitHeaders(caller.taken))) response.setHeader(name, value);
+    for (const [name, value] of answer.headers) if (name !== 'cache-control' && name !== 'content-type') response.setHeader(name, value);
+    const contentType = answer.headers.get('content-type') ?? 'application/json; charset=utf-8';
+    if (answer.body.kind === 'complete') return exchange.send(answer.status ?? 200, contentType, answer.body.string);
+    throw new Error('Incremental delivery is not offered.');
+  }
+
+  return { handle, stop: () => server.stop() };
+}
+
+function parseGraphql(body: Buffer, exchange: Exchange): unknown {
+  const contentType = exchange.header('content-type');
+  // Apollo says best what a request without JSON lacks: a preflight, or a query.
+  if (body.length === 0) return undefined;
+  const parsed = parseJson(body, contentType);
+  if (Array.isArray(parsed)) throw refuse('MALFORMED_REQUEST', { message: 'Send one operation a request; batches are not accepted.' });
+  if (typeof parsed !== 'object' || parsed === null) throw refuse('MALFORMED_REQUEST', { message: 'The body must be a JSON object with a `query`.' });
+  return parsed;
+}
+
+/** A refusal before GraphQL had a word: the same form, with the status that HTTP asks for. */
+export function sendRefusal(exchange: Exchange, refusal: Refusal): void {
+  const extensions = { ...extensionsOf(refusal), requestId: exchange.requestId };
+  exchange.sendJson(refusal.status, { errors: [{ message: refusal.message, extensions }] });
+}
+
+function wantsPage(exchange: Exchange): boolean {
+  return (exchange.method === 'GET' || exchange.method === 'HEAD') && exchange.search === '' && (exchange.header('accept') ?? '').includes('text/html');
+}
+
+function headersOf(exchange: Exchange): HeaderMap {
+  const headers = new HeaderMap();
+  for (const [name, value] of Object.entries(exchange.request.headers)) {
+    if (value !== undefined) headers.set(name, Array.isArray(value) ? value.join(', ') : value);
+  }
+  return headers;
+}
+
+/** Every error names the request it belongs to, so that a person can ask about it. */
+function answerPlugin(house: House): ApolloServerPlugin<Context> {
+  return {
+    requestDidStart: async () => ({
+      willSendResponse: async ({ contextValue, response, operationName }) => {
+        if (response.body.kind !== 'single' || !response.body.singleResult.errors) return;
+        const { requestId } = contextValue.caller.request;
+        response.body.singleResult.errors = response.body.singleResult.errors.map((error) => ({
+          ...error,
+          extensions: { ...error.extensions, requestId },
+        }));
+        house.log.debug({ requestId, operationName, codes: response.body.singleResult.errors.map((error) => error.extensions?.code) }, 'refused');
+      },
+    }),
+  };
+}

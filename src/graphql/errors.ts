@@ -1,0 +1,43 @@
+/** How refusals and failures read in `errors[]`. Whatever is not a refusal says nothing about itself. */
+import { unwrapResolverError } from '@apollo/server/errors';
+import { GraphQLError, type GraphQLFormattedError } from 'graphql';
+import type { Logger } from 'pino';
+import { REFUSALS, Refusal, type ErrorCode } from '../rules/errors.js';
+
+/** What GraphQL itself refuses, in the words of the one list. */
+const OWN_CODES: Readonly<Record<string, ErrorCode>> = {
+  GRAPHQL_PARSE_FAILED: 'MALFORMED_REQUEST',
+  GRAPHQL_VALIDATION_FAILED: 'VALIDATION_FAILED',
+  BAD_USER_INPUT: 'VALIDATION_FAILED',
+  OPERATION_RESOLUTION_FAILURE: 'MALFORMED_REQUEST',
+  PERSISTED_QUERY_NOT_FOUND: 'MALFORMED_REQUEST',
+  PERSISTED_QUERY_NOT_SUPPORTED: 'MALFORMED_REQUEST',
+  BAD_REQUEST: 'MALFORMED_REQUEST',
+};
+
+export function formatError(log: Logger) {
+  return (formatted: GraphQLFormattedError, thrown: unknown): GraphQLFormattedError => {
+    const cause = unwrapResolverError(thrown);
+    const { locations, path } = formatted;
+    const place = { ...(locations && { locations }), ...(path && { path }) };
+    if (cause instanceof Refusal) return { message: cause.message, ...place, extensions: extensionsOf(cause) };
+
+    const own = OWN_CODES[String(formatted.extensions?.code)];
+    if (own) return { message: formatted.message, ...place, extensions: { code: own, status: REFUSALS[own][0] } };
+    if (cause instanceof GraphQLError && cause.originalError === undefined && isAboutValues(cause)) {
+      return { message: cause.message, ...place, extensions: { code: 'VALIDATION_FAILED', status: 400 } };
+    }
+    log.error({ err: cause, path }, 'a resolver failed');
+    return { message: REFUSALS.INTERNAL[1], ...place, extensions: { code: 'INTERNAL', status: 500 } };
+  };
+}
+
+export function extensionsOf(refusal: Refusal): Record<string, unknown> {
+  const { code, status, fields, blockedFields, details } = refusal;
+  return { code, status, ...(fields && { fields }), ...(blockedFields.length > 0 && { blockedFields }), ...details };
+}
+
+/** graphql-js coerces a literal argument only while executing; its complaint is about the caller's value. */
+function isAboutValues(error: GraphQLError): boolean {
+  return /^(Argument|Variable) /.test(error.message);
+}

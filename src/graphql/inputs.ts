@@ -1,0 +1,63 @@
+/**
+ * Input types are made from the operations' own schemas: what REST checks and what GraphQL offers cannot differ.
+ * Values are checked by the operation, not here; GraphQL only knows names, kinds and what must be there.
+ */
+import { Field, Float, InputType, Int } from 'type-graphql';
+import type { z } from 'zod';
+import { isRequired, kindOf, metaOf, type ShapeKind } from '../operations/shape-kinds.js';
+import { ENUMS } from './enums.js';
+import { DateScalar } from './scalars.js';
+
+type InputClass = new () => object;
+
+const made = new Map<string, InputClass>();
+
+/** The input type of an operation, without the parameters that stand beside it as arguments. */
+export function inputOf(name: string, schema: z.core.$ZodType, description: string, without: readonly string[] = []): InputClass {
+  const known = made.get(name);
+  if (known) return known;
+  const kind = kindOf(schema);
+  if (kind.is !== 'object') throw new Error(`${name} is not made from an object.`);
+  const type: InputClass = { [name]: class {} }[name] as InputClass;
+  made.set(name, type);
+  InputType(name, { description })(type);
+  for (const [field, shape] of Object.entries(kind.schema.shape)) {
+    if (!without.includes(field) && !metaOf(shape).readOnly) addField(type, name, field, shape);
+  }
+  return type;
+}
+
+function addField(type: InputClass, owner: string, field: string, shape: z.core.$ZodType): void {
+  const kind = kindOf(shape);
+  const { description } = metaOf(shape);
+  if (typeof description !== 'string') throw new Error(`${owner}.${field} has no description.`);
+  const graphqlType = typeOf(kind, `${owner.replace(/Input$/, '')}${field[0]?.toUpperCase()}${field.slice(1)}Input`, description);
+  Field(() => (kind.is === 'list' ? [graphqlType] : graphqlType), { nullable: !isRequired(shape), description })(type.prototype as object, field);
+}
+
+function typeOf(kind: ShapeKind, nestedName: string, description: string) {
+  switch (kind.is) {
+    case 'whole number':
+      return Int;
+    case 'number':
+      return Float;
+    case 'flag':
+      return Boolean;
+    case 'date':
+      return DateScalar;
+    case 'choice':
+      return enumNamed(kind.name);
+    case 'list':
+      return typeOf(kind.of, nestedName, description);
+    case 'object':
+      return inputOf(nestedName, kind.schema, description);
+    case 'text':
+      return String;
+  }
+}
+
+function enumNamed(name: string): object {
+  const found = ENUMS[name];
+  if (!found) throw new Error(`There is no enum ${name}.`);
+  return found;
+}

@@ -1,0 +1,24 @@
+import { Arg, Ctx, Mutation, Query, Resolver } from 'type-graphql';
+import { OPERATIONS } from '../../operations/index.js';
+import { perform } from '../../operations/operation.js';
+import type { Context } from '../context.js';
+import { inputOf } from '../inputs.js';
+import { TokenAudit, TokenTransfer } from '../types/tokens.js';
+import { of } from './says.js';
+
+const { adjustTokens, auditTokens } = OPERATIONS;
+
+const AdjustTokensInput = inputOf('AdjustTokensInput', adjustTokens.input, 'Whose tokens to correct, by how many, and why.');
+
+@Resolver()
+export class TokenResolver {
+  @Mutation(() => TokenTransfer, of(adjustTokens))
+  adjustTokens(@Arg('input', () => AdjustTokensInput) input: object, @Ctx() { caller }: Context) {
+    return perform(adjustTokens, input, caller);
+  }
+
+  @Query(() => TokenAudit, { ...of(auditTokens), nullable: true })
+  auditTokens(@Ctx() { caller }: Context) {
+    return perform(auditTokens, {}, caller);
+  }
+}

@@ -1,0 +1,17 @@
+/** Moments and days as they are on the wire. */
+import { GraphQLScalarType } from 'graphql';
+
+export const DateTimeScalar = new GraphQLScalarType({
+  name: 'DateTime',
+  description: 'A moment in UTC with milliseconds, as ISO 8601: `2026-05-04T12:30:00.000Z`.',
+  specifiedByURL: 'https://scalars.graphql.org/andimarek/date-time',
+  serialize: (value) => (value instanceof Date ? value.toISOString() : value),
+});
+
+/** A string inside: which days exist is for the operation's own schema to say, as it does for REST. */
+export const DateScalar = new GraphQLScalarType({
+  name: 'Date',
+  description: 'A calendar day, in no time zone: `2026-05-04`.',
+  serialize: (value) => value,
+  parseValue: (value) => value,
+});

@@ -1,0 +1,88 @@
+/** Lists as Relay reads them. Nothing of a connection is made before somebody selects it. */
+import { ArgsType, Field, Int, ObjectType } from 'type-graphql';
+import { cursorOf } from '../../operations/paging.js';
+import type { Page } from '../../store/page.js';
+
+@ObjectType({ description: 'Where a page stands in its list.' })
+export class PageInfo {
+  @Field(() => Boolean, { simple: true, description: 'Whether more entries follow.' })
+  hasNextPage: boolean;
+
+  @Field(() => Boolean, { simple: true, description: 'Whether entries come before this page.' })
+  hasPreviousPage: boolean;
+
+  @Field(() => String, { simple: true, nullable: true, description: 'The cursor of the first entry; null on an empty page.' })
+  startCursor: string | null;
+
+  @Field(() => String, { simple: true, nullable: true, description: 'The cursor of the last entry: pass it as `after` to read on.' })
+  endCursor: string | null;
+}
+
+@ArgsType()
+export class PageArgs {
+  @Field(() => Int, { nullable: true, description: 'How many entries to read: 1 to 100; 20 unless told.' })
+  first?: number | null;
+
+  @Field(() => String, { nullable: true, description: 'Read on from behind this cursor.' })
+  after?: string | null;
+}
+
+interface Edge<Node> {
+  cursor: string;
+  node: Node;
+}
+
+/** A page seen as a connection. */
+export class Connection<Node> {
+  constructor(readonly page: Page<Node>) {}
+
+  get nodes(): readonly Node[] {
+    return this.page.rows;
+  }
+
+  get edges(): Edge<Node>[] {
+    return this.page.rows.map((node) => ({ cursor: this.#cursor(node), node }));
+  }
+
+  get pageInfo(): PageInfo {
+    const { rows, hasNext, hasPrevious } = this.page;
+    const [first, last] = [rows[0], rows.at(-1)];
+    return {
+      hasNextPage: hasNext,
+      hasPreviousPage: hasPrevious,
+      startCursor: first === undefined ? null : this.#cursor(first),
+      endCursor: last === undefined ? null : this.#cursor(last),
+    };
+  }
+
+  get totalCount(): Promise<number> {
+    return this.page.total().then(({ count }) => count);
+  }
+
+  #cursor(node: Node): string {
+    return cursorOf(this.page.positionOf(node));
+  }
+}
+
+/** The connection and edge types of one kind of node. */
+export function connectionType<Node extends object>(name: string, node: () => new () => Node, entries: string) {
+  @ObjectType(`${name}Edge`, { description: `One of ${entries}, with its place in the list.` })
+  class NodeEdge {
+    @Field(() => String, { simple: true, description: 'The place in the list: pass it as `after` to read on from here.' })
+    cursor: string;
+
+    @Field(node, { simple: true, description: 'The entry itself.' })
+    node: Node;
+  }
+
+  @ObjectType(`${name}Connection`, { description: `A page of ${entries}.` })
+  class NodeConnection {}
+
+  const field = (key: keyof Connection<Node>, type: () => object, description: string) =>
+    Field(type, { simple: true, description })(NodeConnection.prototype, key);
+  field('edges', () => [NodeEdge], 'The entries with their cursors.');
+  field('nodes', () => [node()], 'The entries alone.');
+  field('pageInfo', () => PageInfo, 'Where this page stands in the list.');
+  field('totalCount', () => Int, 'How many entries the list has: exact up to 10,000, where counting stops.');
+  return NodeConnection;
+}

@@ -1,0 +1,47 @@
+/** Reading what was sent: never more than the limit, never anything but UTF-8, never half of it. */
+import type { IncomingMessage } from 'node:http';
+import { refuse } from '../rules/errors.js';
+
+const strictUtf8 = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true });
+
+export async function readBody(request: IncomingMessage, maxBytes: number): Promise<Buffer> {
+  const announced = Number(request.headers['content-length'] ?? 0);
+  if (announced > maxBytes) throw tooLarge(maxBytes);
+  const encoding = request.headers['content-encoding'];
+  if (encoding !== undefined && encoding !== 'identity') {
+    throw refuse('UNSUPPORTED_MEDIA_TYPE', { message: 'The body must be sent without Content-Encoding.' });
+  }
+  const chunks: Buffer[] = [];
+  let bytes = 0;
+  for await (const chunk of request as AsyncIterable<Buffer>) {
+    bytes += chunk.length;
+    if (bytes > maxBytes) throw tooLarge(maxBytes);
+    chunks.push(chunk);
+  }
+  return chunks.length === 1 && chunks[0] ? chunks[0] : Buffer.concat(chunks);
+}
+
+/** An empty body counts as an empty object. */
+export function parseJson(body: Buffer, contentType: string | undefined): unknown {
+  if (body.length === 0) return {};
+  if (!isJson(contentType)) throw refuse('UNSUPPORTED_MEDIA_TYPE');
+  let text: string;
+  try {
+    text = strictUtf8.decode(body);
+  } catch {
+    throw refuse('MALFORMED_REQUEST', { message: 'The body is not valid UTF-8.' });
+  }
+  try {
+    return JSON.parse(text);
+  } catch {
+    throw refuse('MALFORMED_REQUEST', { message: 'The body is not valid JSON.' });
+  }
+}
+
+export function isJson(contentType: string | undefined): boolean {
+  return /^\s*application\/(json|[\w.+-]+\+json)\s*(;\s*charset\s*=\s*"?utf-?8"?\s*)?;?\s*$/i.test(contentType ?? '');
+}
+
+function tooLarge(maxBytes: number) {
+  return refuse('PAYLOAD_TOO_LARGE', { message: `The body must be at most ${maxBytes / 1024} KB.` });
+}

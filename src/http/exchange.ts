@@ -1,0 +1,49 @@
+/** One request and its answer, as every handler of this server sees them. */
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import { newRequestId } from './request-id.js';
+
+export class Exchange {
+  readonly requestId: string;
+  readonly method: string;
+  readonly path: string;
+  readonly search: string;
+  /** What the answer is about, for logs and metrics: the route's pattern, never the address with its ids. */
+  route = 'unmatched';
+
+  constructor(
+    readonly request: IncomingMessage,
+    readonly response: ServerResponse,
+    /** The caller's address, as far as proxies are believed. */
+    readonly address: string,
+  ) {
+    const target = request.url ?? '/';
+    const question = target.indexOf('?');
+    this.requestId = newRequestId(request.headers['x-request-id']);
+    this.method = request.method ?? 'GET';
+    this.path = question < 0 ? target : target.slice(0, question);
+    this.search = question < 0 ? '' : target.slice(question + 1);
+    response.setHeader('X-Request-Id', this.requestId);
+  }
+
+  header(name: string): string | undefined {
+    const value = this.request.headers[name];
+    return Array.isArray(value) ? value.join(', ') : value;
+  }
+
+  send(status: number, contentType: string, body: string | Buffer): void {
+    const { response } = this;
+    response.statusCode = status;
+    response.setHeader('Content-Type', contentType);
+    response.setHeader('Content-Length', Buffer.byteLength(body));
+    response.end(this.method === 'HEAD' ? undefined : body);
+  }
+
+  sendJson(status: number, body: unknown): void {
+    this.send(status, 'application/json; charset=utf-8', JSON.stringify(body));
+  }
+}
+
+/** The token of `Authorization: Bearer …`, or undefined if the header holds no such thing. */
+export function bearerOf(authorization: string | undefined): string | undefined {
+  return /^bearer +([^\s]+) *$/i.exec(authorization ?? '')?.[1];
+}

@@ -1,0 +1,46 @@
+/** What browsers are told: who may call from another origin, and what a page of this server may do. */
+import type { Exchange } from './exchange.js';
+
+const EXPOSED = 'X-Request-Id, RateLimit, RateLimit-Policy, Retry-After, ETag, Link, Idempotency-Replayed, Dry-Run, Dry-Run-Effects';
+const ACCEPTED =
+  'Authorization, Content-Type, X-Request-Id, If-Match, Idempotency-Key, Dry-Run, Apollo-Require-Preflight, X-Apollo-Operation-Name, ' +
+  'Apollographql-Client-Name, Apollographql-Client-Version';
+
+const PAGE_POLICY =
+  "default-src 'self'; script-src 'self' 'unsafe-inline' 'unsafe-eval' blob:; worker-src 'self' blob:; style-src 'self' 'unsafe-inline'; " +
+  "img-src 'self' data:; font-src 'self' data:; connect-src 'self'; frame-ancestors 'none'; base-uri 'none'; form-action 'none'";
+const ANSWER_POLICY = "default-src 'none'; frame-ancestors 'none'";
+
+export function setSecurityHeaders({ response }: Exchange): void {
+  response.setHeader('X-Content-Type-Options', 'nosniff');
+  response.setHeader('Referrer-Policy', 'no-referrer');
+  response.setHeader('X-Frame-Options', 'DENY');
+  response.setHeader('Content-Security-Policy', ANSWER_POLICY);
+  response.setHeader('Cache-Control', 'no-store');
+}
+
+/** A page with scripts of its own: the playground and the reference. */
+export function allowPageScripts({ response }: Exchange): void {
+  response.setHeader('Content-Security-Policy', PAGE_POLICY);
+  response.setHeader('Cache-Control', 'public, max-age=3600');
+}
+
+/** Marks the answer for an allowed origin. True when the request was a preflight, and so has had its answer. */
+export function answerCors(exchange: Exchange, allowedOrigins: readonly string[]): boolean {
+  const origin = exchange.header('origin');
+  if (allowedOrigins.length > 0) exchange.response.setHeader('Vary', 'Origin');
+  if (origin === undefined) return false;
+  const allowed = allowedOrigins.includes(origin) || allowedOrigins.includes('*');
+  if (allowed) {
+    exchange.response.setHeader('Access-Control-Allow-Origin', origin);
+    exchange.response.setHeader('Access-Control-Expose-Headers', EXPOSED);
+  }
+  if (exchange.method !== 'OPTIONS' || exchange.header('access-control-request-method') === undefined) return false;
+  if (allowed) {
+    exchange.response.setHeader('Access-Control-Allow-Methods', 'GET, HEAD, POST, PUT, DELETE');
+    exchange.response.setHeader('Access-Control-Allow-Headers', ACCEPTED);
+    exchange.response.setHeader('Access-Control-Max-Age', '600');
+  }
+  exchange.response.writeHead(204).end();
+  return true;
+}

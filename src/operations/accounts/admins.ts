@@ -1,0 +1,58 @@
+/** Admins are made by whoever runs the server: by its environment or by a command, never through a door. */
+import { newId } from '../../rules/ids.js';
+import { insertUser, selectIdByEmail, setPasswordHash } from '../../store/accounts.js';
+import { openBalance } from '../../store/ledger.js';
+import { revokeAllSessions } from '../../store/sessions.js';
+import type { House } from '../house.js';
+import { email as emailShape } from '../shapes.js';
+import { password as passwordShape } from './people.js';
+import { newReferralCode } from './sign-up.js';
+
+/** Makes the admin if there is none by this email. Whoever else holds the address stops it: nobody is ever promoted. */
+export async function ensureAdmin(house: House, email: string, password: string): Promise<'made' | 'was there'> {
+  const address = read(emailShape, 'The email', email);
+  const holder = await holderOf(house, address);
+  if (holder?.userType === 'admin') return 'was there';
+  if (holder) throw new Error(`${address} belongs to a ${holder.userType}. Choose another email for the admin: no account is ever promoted.`);
+  const passwordHash = await house.passwords.hash(checkedPassword(address, password));
+  const id = newId('user');
+  await house.db.inTransaction(async (tx) => {
+    await insertUser(tx, {
+      id, email: address, userType: 'admin', firstName: 'Admin', lastName: 'Admin', phone: null, passwordHash, referralCode: newReferralCode(),
+    });
+    await openBalance(tx, { userId: id });
+  });
+  return 'made';
+}
+
+export async function createAdmin(house: House, email: string, password: string): Promise<void> {
+  if ((await ensureAdmin(house, email, password)) === 'was there') throw new Error(`${email} is an admin already. To change the password: set-password.`);
+}
+
+/** Sets an admin's password and ends their sessions. Other people change their own. */
+export async function setAdminPassword(house: House, email: string, password: string): Promise<void> {
+  const address = read(emailShape, 'The email', email);
+  const holder = await holderOf(house, address);
+  if (holder?.userType !== 'admin') throw new Error(`${address} is no admin.`);
+  const passwordHash = await house.passwords.hash(checkedPassword(address, password));
+  await house.db.inTransaction(async (tx) => {
+    await setPasswordHash(tx, { userId: holder.id, passwordHash });
+    await revokeAllSessions(tx, { userId: holder.id });
+  });
+}
+
+async function holderOf(house: House, email: string) {
+  const [holder] = await selectIdByEmail(house.db, { email });
+  return holder;
+}
+
+function checkedPassword(email: string, password: string): string {
+  if (password.trim().toLowerCase() === email) throw new Error('The password must not be the email itself.');
+  return read(passwordShape, 'The password', password);
+}
+
+function read(shape: typeof emailShape | typeof passwordShape, what: string, value: string): string {
+  const parsed = shape.safeParse(value);
+  if (!parsed.success) throw new Error(`${what} ${parsed.error.issues[0]?.message}.`);
+  return parsed.data;
+}

@@ -1,0 +1,37 @@
+/** A new password ends every other session of the account: whoever else is in, is out. */
+import { z } from 'zod';
+import { refuse } from '../../rules/errors.js';
+import { selectPasswordHash, setPasswordHash } from '../../store/accounts.js';
+import { revokeOtherSessions } from '../../store/sessions.js';
+import { digest } from '../caller.js';
+import { operation } from '../operation.js';
+import { invalidField } from '../validation.js';
+import { password } from './people.js';
+
+export const changePassword = operation({
+  name: 'changePassword',
+  says: 'Sets a new password and ends the account’s other sessions.',
+  allows: 'signed in',
+  budget: 'write',
+  input: z.strictObject({
+    currentPassword: z.string().max(1_000, 'must be at most 1000 characters').describe('The password as it is now.'),
+    newPassword: password.describe('From 8 to 72 bytes; not the email itself.'),
+  }),
+  async run({ house, viewer, caller }, { currentPassword, newPassword }): Promise<{ changed: true }> {
+    const { userId, sessionId } = viewer;
+    const [account] = await selectPasswordHash(house.db, { userId });
+    if (!account) throw refuse('UNAUTHENTICATED');
+    const identity = digest(account.email);
+    await caller.draw('logInFailuresPerAccount', identity);
+    if (!(await house.passwords.matches(currentPassword, account.passwordHash))) throw refuse('INVALID_CREDENTIALS', { message: 'The current password is wrong.' });
+    await caller.giveBack('logInFailuresPerAccount', identity);
+    if (newPassword.trim().toLowerCase() === account.email) throw invalidField('newPassword', 'must not be the email itself');
+
+    const passwordHash = await house.passwords.hash(newPassword);
+    await house.db.inTransaction(async (tx) => {
+      await setPasswordHash(tx, { userId, passwordHash });
+      await revokeOtherSessions(tx, { userId, sessionId });
+    });
+    return { changed: true };
+  },
+});

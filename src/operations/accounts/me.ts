@@ -1,0 +1,95 @@
+/** One's own account: read whole, and edited but for what the service decides. */
+import { z } from 'zod';
+import { refuse } from '../../rules/errors.js';
+import type { Viewer } from '../../rules/viewer.js';
+import {
+  EDITABLE_CONTRACTOR, EDITABLE_HOMEOWNER, EDITABLE_USER, selectAccount, selectAccountForUpdate, updateContractor, updateHomeowner, updateUser,
+  type Contractor, type Homeowner, type User,
+} from '../../store/accounts.js';
+import type { Db } from '../../store/database.js';
+import { balanceOf, type Balance } from '../../store/ledger.js';
+import { operation } from '../operation.js';
+import { changedReadOnly, readOnly } from '../read-only.js';
+import { nothing } from '../shapes.js';
+import { contractorShape, homeownerShape, userShape } from './people.js';
+
+export interface Me {
+  user: User;
+  homeowner: Homeowner | null;
+  contractor: Contractor | null;
+  tokens: Balance;
+  referralCode: string;
+}
+
+export const readMe = operation({
+  name: 'viewer',
+  says: 'Reads one’s own account: the person, the profile, the tokens and the code to refer others with.',
+  allows: 'signed in',
+  budget: 'read',
+  input: nothing,
+  run: ({ db, viewer }) => me(db, viewer),
+});
+
+async function me(db: Db, { userId }: Viewer): Promise<Me> {
+  const [[account], tokens] = await Promise.all([selectAccount(db, { userId }), balanceOf(db, userId)]);
+  if (!account) throw refuse('UNAUTHENTICATED');
+  return { ...account, tokens };
+}
+
+const READ_ONLY = {
+  user: ['id', 'email', 'userType', 'createdAt', 'updatedAt'],
+  homeowner: ['id', 'userId', 'createdAt', 'updatedAt'],
+  contractor: ['id', 'userId', 'verified', 'completedJobs', 'ratingAverage', 'ratingCount', 'createdAt', 'updatedAt'],
+} as const;
+
+export const updateProfile = operation({
+  name: 'updateProfile',
+  says: 'Edits one’s own name, contact and profile; what is left out stays as it is, null clears.',
+  allows: 'signed in',
+  budget: 'write',
+  input: z.strictObject({
+    user: z.strictObject({ ...userShape, ...readOnly(READ_ONLY.user) }).nullish().describe('The person.'),
+    homeowner: z.strictObject({ ...homeownerShape, ...readOnly(READ_ONLY.homeowner) }).nullish().describe('A homeowner’s profile.'),
+    contractor: z.strictObject({ ...contractorShape, ...readOnly(READ_ONLY.contractor) }).nullish().describe('A contractor’s profile.'),
+    ...readOnly(['tokens', 'referralCode']),
+  }),
+  run: ({ db, viewer }, input) =>
+    db.inTransaction(async (tx) => {
+      const [account] = await selectAccountForUpdate(tx, { userId: viewer.userId });
+      if (!account) throw refuse('UNAUTHENTICATED');
+      refuseForeignParts(input, account);
+      if (input.user) await updateUser(tx, merge(account.user, input.user, EDITABLE_USER));
+      if (input.homeowner && account.homeowner) await updateHomeowner(tx, merge(account.homeowner, input.homeowner, EDITABLE_HOMEOWNER));
+      if (input.contractor && account.contractor) await updateContractor(tx, merge(account.contractor, input.contractor, EDITABLE_CONTRACTOR));
+      return me(tx, viewer);
+    }),
+});
+
+interface Account {
+  user: User;
+  homeowner: Homeowner | null;
+  contractor: Contractor | null;
+}
+
+/** Whatever the service decides, and the profile of another role, at once and by name. */
+function refuseForeignParts(sent: { [Part in keyof Account]?: object | null }, account: Account): void {
+  const fields: Record<string, string> = {};
+  for (const part of ['user', 'homeowner', 'contractor'] as const) {
+    const given = sent[part];
+    const current = account[part];
+    if (!given) continue;
+    if (!current) fields[part] = `is no part of a ${account.user.userType}’s account`;
+    else for (const name of changedReadOnly(READ_ONLY[part], given, current)) fields[`${part}.${name}`] = 'is set by the service and cannot be changed';
+  }
+  if (Object.keys(fields).length > 0) throw refuse('VALIDATION_FAILED', { fields });
+}
+
+/** The row as it will be. A field that was not sent keeps its value. */
+function merge<Row extends { id: string }, K extends keyof Row>(row: Row, sent: Partial<Pick<Row, K>>, editable: readonly K[]): Pick<Row, 'id' | K> {
+  const merged = { id: row.id } as Pick<Row, 'id' | K>;
+  for (const field of editable) {
+    const value = sent[field];
+    merged[field] = value === undefined ? row[field] : (value as (typeof merged)[K]);
+  }
+  return merged;
+}

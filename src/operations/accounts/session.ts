@@ -1,0 +1,20 @@
+/** What a log-in, a sign-up and a refresh answer with. */
+import type { Contractor, Homeowner, User } from '../../store/accounts.js';
+import type { OpenedSession } from '../../store/sessions.js';
+import type { UserId } from '../../rules/ids.js';
+import type { Role } from '../../rules/viewer.js';
+import type { House } from '../house.js';
+
+export interface Session {
+  token: string;
+  refreshToken: string;
+  user?: User;
+  homeowner?: Homeowner;
+  contractor?: Contractor;
+  tokensAwarded?: number;
+}
+
+export function sessionOf(house: House, person: { id: UserId; userType: Role }, opened: OpenedSession): Session {
+  const { sessionId, refreshToken } = opened;
+  return { token: house.accessTokens.sign({ userId: person.id, sessionId, role: person.userType }), refreshToken };
+}

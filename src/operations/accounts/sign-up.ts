@@ -1,0 +1,121 @@
+/** Two ways to join, one procedure: the account, its profile, its tokens and its first session are committed together. */
+import { randomInt } from 'node:crypto';
+import { z } from 'zod';
+import { refuse } from '../../rules/errors.js';
+import { newId, type UserId } from '../../rules/ids.js';
+import { TEXT } from '../../rules/limits.js';
+import { REFERRAL_ALPHABET, REFERRAL_BONUS, REFERRAL_LENGTH, SIGNUP_BONUS } from '../../rules/tokens.js';
+import { insertContractor, insertHomeowner, insertUser, selectIdByEmail, selectIdByReferralCode } from '../../store/accounts.js';
+import { violatedConstraint } from '../../store/database-errors.js';
+import type { Db } from '../../store/database.js';
+import { moveTokens, openBalance } from '../../store/ledger.js';
+import { openSession } from '../../store/sessions.js';
+import type { House } from '../house.js';
+import { operation } from '../operation.js';
+import { email, optionalText } from '../shapes.js';
+import { password, personName, phone } from './people.js';
+import { sessionOf, type Session } from './session.js';
+
+const shape = {
+  email: email.describe('The address to log in with.'),
+  password: password.describe('From 8 to 72 bytes; not the email itself.'),
+  firstName: personName.describe('The given name.'),
+  lastName: personName.describe('The family name.'),
+  phone: phone.describe('A phone number, kept as it is written.'),
+  referralCode: z.string().nullish().describe('The code of whoever sent you; both of you get 10 tokens.'),
+};
+
+const notTheEmail = (input: { email: string; password: string }) => input.password.trim().toLowerCase() !== input.email;
+const NOT_THE_EMAIL = { path: ['password'], message: 'must not be the email itself' };
+
+export const signUpHomeowner = operation({
+  name: 'signUpHomeowner',
+  says: 'Opens a homeowner’s account, credits 10 tokens and logs in.',
+  allows: 'anyone',
+  budget: 'signUp',
+  input: z.strictObject(shape).refine(notTheEmail, NOT_THE_EMAIL),
+  run: ({ house }, input) =>
+    signUp(house, 'homeowner', input, async (tx, userId) => {
+      const [homeowner] = await insertHomeowner(tx, { id: newId('homeowner'), userId });
+      return { homeowner };
+    }),
+});
+
+export const signUpContractor = operation({
+  name: 'signUpContractor',
+  says: 'Opens a contractor’s account, credits 25 tokens and logs in.',
+  allows: 'anyone',
+  budget: 'signUp',
+  input: z
+    .strictObject({ ...shape, companyName: optionalText(TEXT.line).describe('The company.') })
+    .refine(notTheEmail, NOT_THE_EMAIL),
+  run: ({ house }, input) =>
+    signUp(house, 'contractor', input, async (tx, userId) => {
+      const [contractor] = await insertContractor(tx, { id: newId('contractor'), userId, companyName: input.companyName ?? null });
+      return { contractor };
+    }),
+});
+
+type Newcomer = z.infer<z.ZodObject<typeof shape>>;
+type Profile = Pick<Session, 'homeowner' | 'contractor'>;
+
+async function signUp(
+  house: House,
+  userType: 'homeowner' | 'contractor',
+  input: Newcomer,
+  insertProfile: (tx: Db, userId: UserId) => Promise<Profile>,
+): Promise<Session> {
+  const referrer = await findReferrer(house.db, input.referralCode);
+  if ((await selectIdByEmail(house.db, { email: input.email })).length > 0) throw emailTaken();
+  const passwordHash = await house.passwords.hash(input.password);
+  const id = newId('user');
+
+  const joined = () =>
+    house.db.inTransaction(async (tx) => {
+      const [user] = await insertUser(tx, { ...input, id, userType, phone: input.phone ?? null, passwordHash, referralCode: newReferralCode() });
+      const profile = await insertProfile(tx, id);
+      await openBalance(tx, { userId: id });
+      await moveTokens(tx, { userId: id, change: SIGNUP_BONUS[userType], reason: 'signup_bonus' });
+      if (referrer) await creditReferral(tx, id, referrer);
+      const opened = await openSession(tx, id, passwordHash);
+      if (!user || !opened) throw new Error('A new account could not be read back.');
+      const tokensAwarded = SIGNUP_BONUS[userType] + (referrer ? REFERRAL_BONUS : 0);
+      return { ...sessionOf(house, user, opened), user, ...profile, tokensAwarded };
+    });
+  return withFreeReferralCode(joined);
+}
+
+async function findReferrer(db: Db, code: string | null | undefined): Promise<UserId | undefined> {
+  if (code == null) return undefined;
+  const canonical = code.trim().toUpperCase();
+  const couldBe = canonical.length === REFERRAL_LENGTH && [...canonical].every((symbol) => REFERRAL_ALPHABET.includes(symbol));
+  const [referrer] = couldBe ? await selectIdByReferralCode(db, { code: canonical }) : [];
+  if (!referrer) throw refuse('UNKNOWN_REFERRAL_CODE', { fields: { referralCode: 'belongs to nobody' } });
+  return referrer.id;
+}
+
+async function creditReferral(tx: Db, newcomer: UserId, referrer: UserId): Promise<void> {
+  await moveTokens(tx, { userId: newcomer, change: REFERRAL_BONUS, reason: 'referral_bonus', referralUserId: referrer });
+  await moveTokens(tx, { userId: referrer, change: REFERRAL_BONUS, reason: 'referral_bonus', referralUserId: newcomer });
+}
+
+/** Codes are drawn by chance; the rare one that is taken is drawn again, and a taken email is said to be so. */
+async function withFreeReferralCode<T>(join: () => Promise<T>): Promise<T> {
+  for (let attempt = 1; ; attempt += 1) {
+    try {
+      return await join();
+    } catch (error) {
+      const constraint = violatedConstraint(error);
+      if (constraint === 'users_email_taken') throw emailTaken();
+      if (constraint !== 'users_referral_code_taken' || attempt === 5) throw error;
+    }
+  }
+}
+
+export function newReferralCode(): string {
+  return Array.from({ length: REFERRAL_LENGTH }, () => REFERRAL_ALPHABET[randomInt(REFERRAL_ALPHABET.length)]).join('');
+}
+
+function emailTaken() {
+  return refuse('EMAIL_TAKEN', { fields: { email: 'belongs to an account already' } });
+}

@@ -1,0 +1,69 @@
+/** One request's caller as a door found them: a claim to be checked, and a purse of budgets to be drawn on. */
+import { createHash } from 'node:crypto';
+import { BUDGET_WINDOW_SECONDS, type BudgetName } from '../rules/limits.js';
+import { refuse } from '../rules/errors.js';
+import type { Viewer } from '../rules/viewer.js';
+import { addressIdentity } from '../security/address.js';
+import type { RateBudget, Taken } from '../security/rate-limit.js';
+import { findViewer } from '../store/sessions.js';
+import type { House } from './house.js';
+
+export interface Request {
+  readonly requestId: string;
+  readonly address: string;
+  /** What the Authorization header bears, if it is a bearer token at all. */
+  readonly bearer: string | undefined;
+}
+
+export class Caller {
+  /** The budgets that this request drew on, for the answer's headers. */
+  readonly taken = new Map<BudgetName, Taken>();
+  #viewer: Promise<Viewer> | undefined;
+
+  constructor(
+    readonly house: House,
+    readonly request: Request,
+  ) {}
+
+  /** Checked once a request, against the session's row: a log-out anywhere holds everywhere at once. */
+  viewer(): Promise<Viewer> {
+    this.#viewer ??= this.#authenticate();
+    return this.#viewer;
+  }
+
+  /** After a log-out in the same request, what follows is nobody's. */
+  forgetViewer(): void {
+    this.#viewer = undefined;
+  }
+
+  async #authenticate(): Promise<Viewer> {
+    const { house, request } = this;
+    if (request.bearer === undefined) throw refuse('UNAUTHENTICATED');
+    const claims = house.accessTokens.verify(request.bearer);
+    const viewer = claims && (await findViewer(house.db, { sessionId: claims.sessionId, userId: claims.userId }));
+    if (viewer) return viewer;
+    await this.draw('invalidToken', addressIdentity(request.address));
+    throw refuse('UNAUTHENTICATED');
+  }
+
+  /** Takes one from a budget, or refuses with when to come back. */
+  async draw(name: BudgetName, identity: string): Promise<void> {
+    const taken = await this.house.rateLimits.take(this.#budget(name), identity);
+    this.taken.set(name, taken);
+    if (!taken.allowed) throw refuse('RATE_LIMITED', { details: { retryAfter: taken.retryAfterSeconds } });
+  }
+
+  /** Returns what was drawn for a failure that did not come about. */
+  async giveBack(name: BudgetName, identity: string): Promise<void> {
+    await this.house.rateLimits.giveBack(this.#budget(name), identity);
+  }
+
+  #budget(name: BudgetName): RateBudget {
+    return { name, max: this.house.budgets[name], windowSeconds: BUDGET_WINDOW_SECONDS };
+  }
+}
+
+/** An identity for text that a stranger chose: of one length, whatever was sent. */
+export function digest(text: string): string {
+  return createHash('sha256').update(text).digest('base64url');
+}

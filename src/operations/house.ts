@@ -1,0 +1,17 @@
+/** What an operation may use: the house's parts, made once at start and handed to every call. */
+import type { Logger } from 'pino';
+import type { BudgetName } from '../rules/limits.js';
+import type { AccessTokens } from '../security/access-token.js';
+import type { Passwords } from '../security/passwords.js';
+import type { RateLimits } from '../security/rate-limit.js';
+import type { Database } from '../store/database.js';
+
+export interface House {
+  readonly db: Database;
+  readonly passwords: Passwords;
+  readonly accessTokens: AccessTokens;
+  readonly rateLimits: RateLimits;
+  /** How many calls a minute each budget allows here. */
+  readonly budgets: Readonly<Record<BudgetName, number>>;
+  readonly log: Logger;
+}

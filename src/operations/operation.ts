@@ -1,0 +1,83 @@
+/**
+ * The frame that runs every operation. Whichever door a call came through, it can be refused in one order only:
+ * who is it, how often, may such a person do this at all, is the input in shape; then the operation's own rules.
+ */
+import type { z } from 'zod';
+import { refuse } from '../rules/errors.js';
+import type { Role, Viewer } from '../rules/viewer.js';
+import { addressIdentity } from '../security/address.js';
+import type { Db } from '../store/database.js';
+import type { Caller } from './caller.js';
+import type { House } from './house.js';
+import { parse } from './validation.js';
+
+/** What an operation is handed to run with. */
+export interface Call<V> {
+  readonly viewer: V;
+  readonly db: Db;
+  readonly house: House;
+  readonly caller: Caller;
+}
+
+export type Allowed = 'anyone' | 'signed in' | readonly Role[];
+
+type ViewerOf<A extends Allowed> = A extends 'anyone' ? null : A extends readonly Role[] ? Extract<Viewer, { role: A[number] }> : Viewer;
+
+/** Whose budget a call draws on before anything is read: `own` leaves that to the operation, which knows more. */
+export type OperationBudget = 'read' | 'write' | 'logInPerAddress' | 'signUp' | 'own';
+
+export interface Operation<Input, Output, A extends Allowed = Allowed> {
+  /** As GraphQL spells it; also the scope of an idempotency key. */
+  readonly name: string;
+  /** One sentence for whoever reads the reference. */
+  readonly says: string;
+  readonly allows: A;
+  readonly budget: OperationBudget;
+  readonly input: z.ZodType<Input>;
+  // A method, so that operations of different viewers fit into one registry.
+  run(call: Call<ViewerOf<A>>, input: Input): Promise<Output>;
+}
+
+/** Infers an operation's types from its parts. */
+export function operation<Input, Output, const A extends Allowed>(parts: Operation<Input, Output, A>): Operation<Input, Output, A> {
+  return parts;
+}
+
+export async function perform<Input, Output, A extends Allowed>(
+  operation: Operation<Input, Output, A>,
+  input: unknown,
+  caller: Caller,
+): Promise<Output> {
+  const viewer = operation.allows === 'anyone' ? null : await caller.viewer();
+  await drawBudget(operation.budget, viewer, caller);
+  return run(operation, input, caller, viewer);
+}
+
+/** A read within another: a nested field costs no budget of its own, and all else is the same. */
+export async function performWithin<Input, Output, A extends Allowed>(
+  operation: Operation<Input, Output, A>,
+  input: unknown,
+  caller: Caller,
+): Promise<Output> {
+  return run(operation, input, caller, operation.allows === 'anyone' ? null : await caller.viewer());
+}
+
+async function run<Input, Output, A extends Allowed>(operation: Operation<Input, Output, A>, input: unknown, caller: Caller, viewer: Viewer | null) {
+  requireRole(operation.allows, viewer);
+  const call = { viewer: viewer as ViewerOf<A>, db: caller.house.db, house: caller.house, caller };
+  // A door may hand over a way to read the input: what cannot be read is refused in its turn, behind who and how often.
+  const sent: unknown = typeof input === 'function' ? input() : input;
+  return operation.run(call, parse(operation.input, sent ?? {}));
+}
+
+async function drawBudget(budget: OperationBudget, viewer: Viewer | null, caller: Caller): Promise<void> {
+  if (budget === 'own') return;
+  await caller.draw(budget, viewer ? viewer.userId : addressIdentity(caller.request.address));
+}
+
+function requireRole(allows: Allowed, viewer: Viewer | null): void {
+  if (typeof allows === 'string' || (viewer && allows.includes(viewer.role))) return;
+  throw refuse('FORBIDDEN', { message: `Only ${allows.map((role) => PLURALS[role]).join(' and ')} may do this.` });
+}
+
+const PLURALS: Record<Role, string> = { homeowner: 'homeowners', contractor: 'contractors', admin: 'admins' };

@@ -1,0 +1,63 @@
+/** How callers ask for pages: REST by number or by cursor, GraphQL by cursor alone. One shape holds both. */
+import { z } from 'zod';
+import { PAGE } from '../rules/limits.js';
+import type { KeyValue, PageRequest, Position } from '../store/page.js';
+import { invalidField } from './validation.js';
+
+const size = z.int().min(1, `must be from 1 to ${PAGE.perPageMax}`).max(PAGE.perPageMax, `must be from 1 to ${PAGE.perPageMax}`);
+
+export const pageShape = {
+  page: z.int().min(1, 'must be 1 or more').max(1_000_000, 'must be at most 1000000').nullish().describe('Which page, from 1.'),
+  perPage: size.nullish().describe(`How many entries a page has: 1 to ${PAGE.perPageMax}.`),
+  first: size.nullish().describe(`How many entries to read: 1 to ${PAGE.perPageMax}.`),
+  after: z.string().nullish().describe('The cursor of the entry to read on from.'),
+};
+
+/** The shape of a position, key by key: what a cursor must hold to be one. */
+export type PositionShape = readonly ('time' | 'text' | 'number' | 'flag')[];
+
+interface PageInput {
+  page?: number | null;
+  perPage?: number | null;
+  first?: number | null;
+  after?: string | null;
+}
+
+export function pageRequest(input: PageInput, shape: PositionShape, defaultSize: number = PAGE.perPageDefault): PageRequest {
+  const size = input.first ?? input.perPage ?? defaultSize;
+  if (input.after != null) return { size, after: readCursor(input.after, shape) };
+  return { size, offset: ((input.page ?? 1) - 1) * size };
+}
+
+export function cursorOf(position: Position): string {
+  const values = position.map((value) => (value instanceof Date ? value.getTime() : value));
+  return Buffer.from(JSON.stringify(values)).toString('base64url');
+}
+
+function readCursor(cursor: string, shape: PositionShape): Position {
+  const values = parseCursor(cursor);
+  const position = values?.length === shape.length ? values.map((value, at) => keyValue(value, shape[at])) : [];
+  if (position.length === 0 || position.includes(undefined)) {
+    throw invalidField('after', 'is not a cursor of this list; use one that it returned');
+  }
+  return position as Position;
+}
+
+function parseCursor(cursor: string): unknown[] | undefined {
+  if (cursor.length > 500 || !/^[\w-]+$/.test(cursor)) return undefined;
+  try {
+    const values: unknown = JSON.parse(Buffer.from(cursor, 'base64url').toString());
+    return Array.isArray(values) ? values : undefined;
+  } catch {
+    return undefined;
+  }
+}
+
+const LAST_MOMENT = Date.UTC(9999, 0);
+
+function keyValue(value: unknown, kind: PositionShape[number] | undefined): KeyValue | undefined {
+  if (kind === 'time') return Number.isInteger(value) && Math.abs(value as number) < LAST_MOMENT ? new Date(value as number) : undefined;
+  if (kind === 'number') return Number.isSafeInteger(value) ? (value as number) : undefined;
+  if (kind === 'flag') return typeof value === 'boolean' ? value : undefined;
+  return typeof value === 'string' && /^\w{1,64}$/.test(value) ? value : undefined;
+}

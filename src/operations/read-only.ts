@@ -1,0 +1,24 @@
+/**
+ * A client may send a resource back whole: what it read and may not change is no error while it is unchanged. Some
+ * fields change by themselves, and are passed over.
+ */
+import { z } from 'zod';
+
+const MOVES_BY_ITSELF = new Set(['updatedAt', 'version']);
+
+/** Takes the named fields into a shape, marked as read-only for whoever prints it. */
+export function readOnly<const K extends string>(names: readonly K[]) {
+  const field = z.unknown().optional().meta({ readOnly: true });
+  return Object.fromEntries(names.map((name) => [name, field])) as Record<K, typeof field>;
+}
+
+/** The read-only fields that were sent with another value than they have. */
+export function changedReadOnly(names: readonly string[], sent: object, current: object): string[] {
+  const given = new Map<string, unknown>(Object.entries(sent));
+  const present = new Map<string, unknown>(Object.entries(current));
+  return names.filter((name) => given.get(name) !== undefined && !MOVES_BY_ITSELF.has(name) && !sameOnTheWire(given.get(name), present.get(name)));
+}
+
+function sameOnTheWire(sent: unknown, current: unknown): boolean {
+  return JSON.stringify(sent) === JSON.stringify(current ?? null);
+}

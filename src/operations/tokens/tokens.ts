@@ -1,0 +1,78 @@
+/** One's tokens: how many there are, how they came and went, and an admin's corrections and audit. */
+import { z } from 'zod';
+import { refuse } from '../../rules/errors.js';
+import { TEXT } from '../../rules/limits.js';
+import { isOutOfRange, violatedConstraint } from '../../store/database-errors.js';
+import { balanceOf, countLedger, listTransfers as transfersNewestFirst, moveTokens, selectMismatches, type TokenTransfer } from '../../store/ledger.js';
+import { operation } from '../operation.js';
+import { pageRequest, pageShape } from '../paging.js';
+import { idInBody, nothing, requiredText } from '../shapes.js';
+import { invalidField } from '../validation.js';
+
+const NEWEST_FIRST = ['time', 'text'] as const;
+
+export const readTokens = operation({
+  name: 'tokens',
+  says: 'Reads one’s balance: all tokens, those staked on bids, and those free to spend.',
+  allows: 'signed in',
+  budget: 'read',
+  input: nothing,
+  run: ({ db, viewer }) => balanceOf(db, viewer.userId),
+});
+
+export const listTransfers = operation({
+  name: 'tokenTransactions',
+  says: 'Lists every movement of one’s tokens, newest first.',
+  allows: 'signed in',
+  budget: 'read',
+  input: z.strictObject(pageShape),
+  run: ({ db, viewer }, input) => transfersNewestFirst(db, { userId: viewer.userId }, pageRequest(input, NEWEST_FIRST)),
+});
+
+const ADJUSTMENT_MAX = 1_000_000;
+
+export const adjustTokens = operation({
+  name: 'adjustTokens',
+  says: 'Credits or debits an account’s tokens, with the reason kept.',
+  allows: ['admin'],
+  budget: 'write',
+  input: z.strictObject({
+    userId: idInBody('user').describe('Whose tokens.'),
+    amount: z
+      .int()
+      .min(-ADJUSTMENT_MAX)
+      .max(ADJUSTMENT_MAX)
+      .refine((amount) => amount !== 0, 'must not be 0')
+      .describe('How many tokens: above zero credits, below zero debits.'),
+    reason: requiredText(TEXT.note).describe('Why; kept with the transfer.'),
+  }),
+  async run({ db, viewer }, { userId, amount, reason }): Promise<TokenTransfer> {
+    try {
+      const transfer = await moveTokens(db, { userId, change: amount, reason: 'adjustment', actorId: viewer.userId, note: reason });
+      if (!transfer) throw invalidField('userId', 'is no account');
+      return transfer;
+    } catch (error) {
+      if (violatedConstraint(error) === 'token_balances_cover_what_is_held') {
+        const { available } = await balanceOf(db, userId);
+        throw refuse('INSUFFICIENT_TOKENS', { details: { required: -amount, available } });
+      }
+      if (isOutOfRange(error)) throw invalidField('amount', 'would make the balance larger than any account may hold');
+      throw error;
+    }
+  },
+});
+
+export const auditTokens = operation({
+  name: 'auditTokens',
+  says: 'Adds up every transfer and hold and compares the sums with the figures kept beside them.',
+  allows: ['admin'],
+  budget: 'read',
+  input: nothing,
+  run: ({ db }) =>
+    db.inTransaction(async (tx) => {
+      // Both in one statement each, and the mismatches first: an account opened in between could only be counted too.
+      const mismatches = await selectMismatches(tx, {});
+      const [counted] = await countLedger(tx, {});
+      return { ok: mismatches.length === 0, accounts: counted?.accounts ?? 0, transfers: counted?.transfers ?? 0, mismatches };
+    }),
+});

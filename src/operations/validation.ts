@@ -1,0 +1,59 @@
+/** A refused input, said field by field: every bad field at once, each in words a person can act on. */
+import { z } from 'zod';
+import { refuse, type Refusal } from '../rules/errors.js';
+
+/** Names that clients send because they read them; each is set by the service. */
+const SET_BY_THE_SERVICE = new Set([
+  'id', 'status', 'latitude', 'longitude', 'version', 'homeownerId', 'contractorId', 'jobId', 'userId', 'awardedBidId', 'createdAt', 'updatedAt',
+  'submittedAt', 'verified', 'userType', 'holdId',
+]);
+
+export function parse<Output>(schema: z.ZodType<Output>, input: unknown): Output {
+  const parsed = schema.safeParse(input, { error: sentenceFor });
+  if (!parsed.success) throw invalid(parsed.error.issues);
+  return parsed.data;
+}
+
+/** A refusal of one field, for rules that a schema cannot say. */
+export function invalidField(field: string, problem: string): Refusal {
+  return refuse('VALIDATION_FAILED', { fields: { [field]: problem } });
+}
+
+function invalid(issues: z.core.$ZodIssue[]): Refusal {
+  const fields: Record<string, string> = {};
+  for (const issue of issues) {
+    for (const [field, problem] of problemsOf(issue)) fields[field] ??= problem;
+  }
+  return refuse('VALIDATION_FAILED', { fields });
+}
+
+function problemsOf(issue: z.core.$ZodIssue): [field: string, problem: string][] {
+  const place = issue.path.map(String);
+  if (issue.code !== 'unrecognized_keys') return [[place.join('.') || 'body', issue.message]];
+  return issue.keys.map((key) => [
+    [...place, key].join('.'),
+    SET_BY_THE_SERVICE.has(key) ? 'is set by the service and cannot be sent' : 'is not a field of this operation',
+  ]);
+}
+
+const KIND_WORDS: Record<string, string> = {
+  string: 'text', number: 'a number', int: 'a whole number', boolean: 'true or false', array: 'a list', object: 'an object',
+};
+
+/** Undefined leaves the schema's own message, or Zod's. */
+function sentenceFor(issue: z.core.$ZodRawIssue): string | undefined {
+  switch (issue.code) {
+    case 'invalid_type':
+      return issue.input === undefined ? 'is required' : `must be ${KIND_WORDS[issue.expected] ?? issue.expected}`;
+    case 'invalid_value':
+      return issue.input === undefined ? 'is required' : `must be one of ${issue.values.map(String).join(', ')}`;
+    case 'too_big':
+      return issue.origin === 'array' ? `must have at most ${issue.maximum} entries` : `must be at most ${issue.maximum}`;
+    case 'too_small':
+      return issue.inclusive ? `must be at least ${issue.minimum}` : `must be more than ${issue.minimum}`;
+    case 'custom':
+      return issue.input === undefined ? 'is required' : undefined;
+    default:
+      return undefined;
+  }
+}

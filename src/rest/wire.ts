@@ -1,0 +1,52 @@
+/** Between the domain's camelCase and REST's snake_case. Nothing else changes on the way but moments, which become text. */
+
+/** Marks a name that is not REST's spelling, so that the shape refuses it under the name it was sent by. */
+const MISSPELLED = '!';
+
+export function fromWire(value: unknown): unknown {
+  if (Array.isArray(value)) return value.map(fromWire);
+  if (typeof value !== 'object' || value === null) return value;
+  return Object.fromEntries(Object.entries(value).map(([name, inner]) => [fieldName(name), fromWire(inner)]));
+}
+
+export function fieldName(wireName: string): string {
+  const field = wireName.replace(/_([a-z])/g, (_, letter: string) => letter.toUpperCase());
+  return snake(field) === wireName ? field : unknownName(wireName);
+}
+
+/** A name that no shape knows, whatever it looks like. */
+export function unknownName(wireName: string): string {
+  return MISSPELLED + wireName;
+}
+
+export function toWire(value: unknown): unknown {
+  if (value instanceof Date) return value.toISOString();
+  if (Array.isArray(value)) return value.map(toWire);
+  if (typeof value !== 'object' || value === null) return value;
+  return Object.fromEntries(
+    Object.entries(value)
+      .filter(([, inner]) => inner !== undefined)
+      .map(([name, inner]) => [wireName(name), toWire(inner)]),
+  );
+}
+
+const WIRE_NAMES = new Map<string, string>();
+
+/** Field names are few and known; anything a caller made up is spelled without being remembered. */
+export function wireName(field: string): string {
+  return WIRE_NAMES.get(field) ?? remember(field);
+}
+
+function remember(field: string): string {
+  const name = field.startsWith(MISSPELLED) ? field.slice(MISSPELLED.length) : field.split('.').map(snakePart).join('.');
+  if (/^[a-zA-Z0-9]{1,40}$/.test(field) && WIRE_NAMES.size < 1_000) WIRE_NAMES.set(field, name);
+  return name;
+}
+
+function snakePart(part: string): string {
+  return part.startsWith(MISSPELLED) ? part.slice(MISSPELLED.length) : snake(part);
+}
+
+function snake(field: string): string {
+  return field.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`);
+}

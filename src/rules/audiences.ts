@@ -1,0 +1,85 @@
+/** Who may read which field. Every field of an entity stands here; what is not for everyone reads as null for the rest. */
+
+/** What a reader is to the row: themselves, the other side of an award, a homeowner they bid for, or an admin. */
+export type Relation = 'self' | 'counterpart' | 'client' | 'admin';
+export type Audience = 'everyone' | readonly Relation[];
+
+const PERSONAL = ['self', 'counterpart', 'admin'] as const;
+const CREDENTIAL = ['self', 'client', 'admin'] as const;
+
+export const AUDIENCES = {
+  user: {
+    id: 'everyone',
+    email: PERSONAL,
+    userType: 'everyone',
+    firstName: 'everyone',
+    lastName: 'everyone',
+    phone: PERSONAL,
+    profilePictureUrl: 'everyone',
+    createdAt: 'everyone',
+    updatedAt: 'everyone',
+  },
+  homeowner: {
+    id: 'everyone',
+    userId: 'everyone',
+    addressLine1: PERSONAL,
+    addressLine2: PERSONAL,
+    city: 'everyone',
+    state: 'everyone',
+    zipCode: PERSONAL,
+    country: 'everyone',
+    propertyType: 'everyone',
+    createdAt: 'everyone',
+    updatedAt: 'everyone',
+  },
+  contractor: {
+    id: 'everyone',
+    userId: 'everyone',
+    companyName: 'everyone',
+    businessType: 'everyone',
+    licenseNumber: CREDENTIAL,
+    licenseState: 'everyone',
+    insuranceProvider: 'everyone',
+    insurancePolicyNumber: CREDENTIAL,
+    yearsInBusiness: 'everyone',
+    serviceAreas: 'everyone',
+    specialties: 'everyone',
+    bio: 'everyone',
+    website: 'everyone',
+    verified: 'everyone',
+    completedJobs: 'everyone',
+    ratingAverage: 'everyone',
+    ratingCount: 'everyone',
+    createdAt: 'everyone',
+    updatedAt: 'everyone',
+  },
+} as const satisfies Record<string, Record<string, Audience>>;
+
+export type Audienced = keyof typeof AUDIENCES;
+
+/** The fields of an entity that somebody may not read. */
+export type PrivateField<E extends Audienced> = {
+  [K in keyof (typeof AUDIENCES)[E]]: (typeof AUDIENCES)[E][K] extends 'everyone' ? never : K;
+}[keyof (typeof AUDIENCES)[E]];
+
+export type Redacted<E extends Audienced, Row> = { [K in keyof Row]: K extends PrivateField<E> ? Row[K] | null : Row[K] };
+
+/** The row as this reader may see it. */
+export function redact<E extends Audienced, Row extends Record<keyof (typeof AUDIENCES)[E], unknown>>(
+  entity: E,
+  row: Row,
+  relations: readonly Relation[],
+): Redacted<E, Row> {
+  const readable: Record<string, unknown> = { ...row };
+  for (const [field, audience] of PRIVATE_FIELDS[entity]) {
+    if (!audience.some((relation) => relations.includes(relation))) readable[field] = null;
+  }
+  return readable as Redacted<E, Row>;
+}
+
+const PRIVATE_FIELDS = Object.fromEntries(
+  Object.entries(AUDIENCES).map(([entity, fields]) => [
+    entity,
+    Object.entries<Audience>(fields).filter((entry): entry is [string, readonly Relation[]] => entry[1] !== 'everyone'),
+  ]),
+) as Record<Audienced, [string, readonly Relation[]][]>;

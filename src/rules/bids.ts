@@ -1,0 +1,48 @@
+/** The life of a bid, as data: what people do with it, and what happens to it because of its job. */
+import { LIVE_BID_STATES, type Action, type BidState } from './lifecycle.js';
+
+/** What a person does with one bid. */
+export interface BidTransition extends Action {
+  readonly from: readonly BidState[];
+  readonly to: BidState;
+}
+
+/** Steps may be skipped and never repeated: a bid that was shortlisted is not viewed again. */
+export const BID_TRANSITIONS = {
+  view: {
+    action: 'VIEW', operation: 'viewBid', path: 'view', from: ['pending'], to: 'viewed', by: 'owner', event: 'bid.viewed',
+    says: 'The homeowner has read the bid.',
+  },
+  shortlist: {
+    action: 'SHORTLIST', operation: 'shortlistBid', path: 'shortlist', from: ['pending', 'viewed'], to: 'shortlisted', by: 'owner',
+    event: 'bid.shortlisted', says: 'The homeowner keeps the bid among the few.',
+  },
+  reject: {
+    action: 'REJECT', operation: 'rejectBid', path: 'reject', from: LIVE_BID_STATES, to: 'rejected', by: 'owner', event: 'bid.rejected',
+    says: 'The homeowner declines the bid; its hold is released.',
+  },
+  withdraw: {
+    action: 'WITHDRAW', operation: 'withdrawBid', path: 'withdraw', from: LIVE_BID_STATES, to: 'withdrawn', by: 'bidder',
+    event: 'bid.withdrawn', says: 'The contractor takes the bid back; its hold is released, and they may bid again.',
+  },
+} as const satisfies Record<string, BidTransition>;
+
+/** What happens to bids because something happened to their job. */
+export const BID_CONSEQUENCES = {
+  accept: { from: LIVE_BID_STATES, to: 'accepted', event: 'bid.accepted', when: 'award names the bid' },
+  passOver: { from: LIVE_BID_STATES, to: 'rejected', event: 'bid.rejected', when: 'award names another bid' },
+  close: { from: LIVE_BID_STATES, to: 'rejected', event: 'bid.rejected', when: 'the job is completed or cancelled' },
+} as const satisfies Record<string, { from: readonly BidState[]; to: BidState; event: string; when: string }>;
+
+export type BidTransitionKey = keyof typeof BID_TRANSITIONS;
+
+export const BID_TRANSITION_LIST: readonly BidTransition[] = Object.values(BID_TRANSITIONS);
+
+export function isLive(state: BidState): boolean {
+  return LIVE_BID_STATES.some((live) => live === state);
+}
+
+/** One bid per contractor and job, and another one only after a withdrawal; a rejected bid stays the one. */
+export function mayBid(ownBids: readonly BidState[]): boolean {
+  return ownBids.every((state) => state === 'withdrawn');
+}

@@ -1,0 +1,128 @@
+/**
+ * A dispute is not kept anywhere: it is what the events of its job add up to. This file adds them up, and decides what a
+ * party's word on a resolution means beside the proposal that stands.
+ */
+import type { UserId } from './ids.js';
+import { JOB_TRANSITIONS } from './lifecycle.js';
+
+/** Of an event, what a dispute is made of; `data` holds the operation's own input, in camelCase. */
+export interface DisputeEvent {
+  readonly type: string;
+  readonly actorId: UserId | null;
+  readonly data: Readonly<Record<string, unknown>>;
+  readonly occurredAt: Date;
+}
+
+interface Said {
+  readonly by: UserId | null;
+  readonly at: Date;
+}
+
+export interface Proposal {
+  readonly resolution: string;
+  readonly proposedBy: UserId | null;
+  /** As the proposer wrote it. Who agrees is known by who is logged in, never by this. */
+  readonly agreedBy: string | null;
+  readonly proposedAt: Date;
+}
+
+export interface Dispute {
+  readonly reason: string;
+  readonly details: string | null;
+  readonly openedBy: UserId | null;
+  readonly openedAt: Date;
+  /** The one standing proposal: it can still be agreed to. */
+  readonly proposal: Proposal | null;
+  readonly escalation: (Said & { readonly reason: string }) | null;
+  readonly decision: (Said & { readonly decision: string; readonly ruling: string; readonly resolutionTerms: string | null }) | null;
+  readonly appeal: (Said & { readonly reason: string; readonly supportingEvidence: string | null }) | null;
+  readonly finalDecision: (Said & { readonly finalDecision: string; readonly ruling: string }) | null;
+  /** How it ended: the agreed text with who agreed to it, the final ruling, or an admin who completed the job past all this. */
+  readonly ending: (Said & { readonly how: 'agreement' | 'final_decision' | 'completed_by_admin'; readonly text: string | null }) | null;
+}
+
+/** Null where the job was never disputed. The events come in the order in which they happened. */
+export function disputeFrom(events: Iterable<DisputeEvent>): Dispute | null {
+  let dispute: Dispute | null = null;
+  for (const event of events) dispute = after(dispute, event);
+  return dispute;
+}
+
+export type ResolutionMove = 'propose' | 'repeat' | 'counter' | 'agree';
+
+/** Only `agree` ends the dispute, and `repeat` changes nothing; the other two make the text the standing proposal. */
+export function resolutionMove(
+  standing: Pick<Proposal, 'resolution' | 'proposedBy'> | null,
+  caller: UserId,
+  resolution: string,
+): ResolutionMove {
+  if (standing === null) return 'propose';
+  if (!sameResolution(standing.resolution, resolution)) return 'counter';
+  return standing.proposedBy === caller ? 'repeat' : 'agree';
+}
+
+/** White space is all that may differ: a comma can be worth money. */
+export function sameResolution(a: string, b: string): boolean {
+  return collapsed(a) === collapsed(b);
+}
+
+function collapsed(text: string): string {
+  return text.trim().replace(/\s+/g, ' ');
+}
+
+function after(dispute: Dispute | null, event: DisputeEvent): Dispute | null {
+  if (event.type === JOB_TRANSITIONS.dispute.event) return opened(event);
+  return dispute === null ? null : { ...dispute, ...CHAPTERS[event.type]?.(event) };
+}
+
+function opened(event: DisputeEvent): Dispute {
+  return {
+    reason: text(event, 'reason') ?? '', details: text(event, 'details'), openedBy: event.actorId, openedAt: event.occurredAt,
+    proposal: null, escalation: null, decision: null, appeal: null, finalDecision: null, ending: null,
+  };
+}
+
+/** What each later event adds; all others add nothing. */
+const CHAPTERS: Readonly<Record<string, (event: DisputeEvent) => Partial<Dispute>>> = {
+  [JOB_TRANSITIONS.resolveDispute.mayStay.event]: (event) => ({
+    proposal: {
+      resolution: text(event, 'resolution') ?? '', agreedBy: text(event, 'agreedBy'),
+      proposedBy: event.actorId, proposedAt: event.occurredAt,
+    },
+  }),
+  [JOB_TRANSITIONS.resolveDispute.event]: (event) => ({
+    proposal: null, ending: { ...said(event), how: 'agreement', text: text(event, 'resolution') },
+  }),
+  // No one can agree any more once an admin has been asked, so the proposal stands no longer.
+  [JOB_TRANSITIONS.escalate.event]: (event) => ({
+    proposal: null, escalation: { ...said(event), reason: text(event, 'escalationReason') ?? '' },
+  }),
+  [JOB_TRANSITIONS.reachDecision.event]: (event) => ({
+    decision: {
+      ...said(event), decision: text(event, 'decision') ?? '', ruling: text(event, 'ruling') ?? '',
+      resolutionTerms: text(event, 'resolutionTerms'),
+    },
+  }),
+  [JOB_TRANSITIONS.fileAppeal.event]: (event) => ({
+    appeal: { ...said(event), reason: text(event, 'appealReason') ?? '', supportingEvidence: text(event, 'supportingEvidence') },
+  }),
+  [JOB_TRANSITIONS.finalizeAppeal.event]: (event) => {
+    const finalDecision = text(event, 'finalDecision') ?? '';
+    return {
+      finalDecision: { ...said(event), finalDecision, ruling: text(event, 'ruling') ?? '' },
+      ending: { ...said(event), how: 'final_decision', text: finalDecision },
+    };
+  },
+  [JOB_TRANSITIONS.complete.event]: (event) => ({
+    proposal: null, ending: { ...said(event), how: 'completed_by_admin', text: text(event, 'reason') },
+  }),
+};
+
+function said(event: DisputeEvent): Said {
+  return { by: event.actorId, at: event.occurredAt };
+}
+
+function text(event: DisputeEvent, name: string): string | null {
+  const value = event.data[name];
+  return typeof value === 'string' ? value : null;
+}

@@ -1,0 +1,68 @@
+/**
+ * What the limits on edits measure against. These figures are kept with the job, so that many small edits reach no further
+ * than one big edit would.
+ */
+import type { JobFields } from './job-fields.js';
+import type { JobState } from './lifecycle.js';
+import { publishCost, type Urgency } from './publishing.js';
+
+export interface EditBases {
+  /** The highest value since publication. */
+  highestBudgetMin: number | null;
+  highestBudgetMax: number | null;
+  /** The most tokens ever paid for this job's urgency. */
+  mostTokensPaid: number;
+  /** The completion date at check-in or, where there was none, the first one given after it. */
+  completionDateAtCheckIn: string | null;
+}
+
+export type JobWithBases = Readonly<{ status: JobState } & JobFields & EditBases>;
+export type Budget = 'budgetMin' | 'budgetMax';
+
+/** Of a job that was never published. */
+export const BASES_AT_CREATION: Readonly<EditBases> = {
+  highestBudgetMin: null, highestBudgetMax: null, mostTokensPaid: 0, completionDateAtCheckIn: null,
+};
+
+export function basesAtPublication(job: Pick<JobFields, 'budgetMin' | 'budgetMax'> & { urgency: Urgency }) {
+  return {
+    highestBudgetMin: job.budgetMin, highestBudgetMax: job.budgetMax, mostTokensPaid: publishCost(job.urgency),
+  } satisfies Partial<EditBases>;
+}
+
+export function basesAtCheckIn(job: Pick<JobFields, 'desiredCompletionDate'>) {
+  return { completionDateAtCheckIn: job.desiredCompletionDate } satisfies Partial<EditBases>;
+}
+
+/** What the job keeps after an edit that was accepted; a state without limits moves nothing. */
+export function basesAfterEdit(before: JobWithBases, after: JobFields, charge: number): Partial<EditBases> {
+  switch (before.status) {
+    case 'open':
+      return {
+        highestBudgetMin: larger(highestBudget(before, 'budgetMin'), after.budgetMin),
+        highestBudgetMax: larger(highestBudget(before, 'budgetMax'), after.budgetMax),
+        mostTokensPaid: before.mostTokensPaid + charge,
+      };
+    case 'in_progress':
+      return { completionDateAtCheckIn: completionBase(before) ?? after.desiredCompletionDate };
+    default:
+      return {};
+  }
+}
+
+const HIGHEST = { budgetMin: 'highestBudgetMin', budgetMax: 'highestBudgetMax' } as const satisfies Record<Budget, keyof EditBases>;
+
+/** Null where the budget was never given: then the next one is free, and becomes the base. */
+export function highestBudget(job: JobWithBases, budget: Budget): number | null {
+  return larger(job[HIGHEST[budget]], job[budget]);
+}
+
+/** Null where there was no date at check-in and none since. */
+export function completionBase(job: JobWithBases): string | null {
+  return job.completionDateAtCheckIn ?? job.desiredCompletionDate;
+}
+
+function larger(a: number | null, b: number | null): number | null {
+  if (a === null || b === null) return a ?? b;
+  return Math.max(a, b);
+}

@@ -1,0 +1,151 @@
+/**
+ * How far a PUT may go: no budget of an open job falls more than 10 percent under its highest, no urgency falls while there
+ * are bids, no completion date strays more than 30 days once the work has begun. All of it happens, or none.
+ */
+import { daysBetween } from './dates.js';
+import { basesAfterEdit, completionBase, highestBudget, type EditBases, type JobWithBases } from './edit-bases.js';
+import { refuse } from './errors.js';
+import { EDITABLE_FIELDS, JOB_FIELDS, READ_ONLY_FIELDS } from './job-fields.js';
+import type { JobField, JobFields, JobPatch, JobReadOnlyFields } from './job-fields.js';
+import type { JobState } from './lifecycle.js';
+import { compareUrgency, costOfUrgency, REQUIRED_TO_PUBLISH } from './publishing.js';
+
+export const BUDGET_DECREASE_PERCENT_MAX = 10;
+export const COMPLETION_SHIFT_DAYS_MAX = 30;
+
+export type JobBeforeEdit = JobWithBases & Readonly<JobReadOnlyFields>;
+
+export interface JobEdit {
+  /** Only what really changes. */
+  changes: Partial<JobFields>;
+  /** What the job must keep from now on, for later edits. */
+  bases: Partial<EditBases>;
+  /** Tokens to be paid for a raised urgency. */
+  charge: number;
+}
+
+/** Throws the first refusal there is, in the order of the lines. The price itself is for the caller, who holds the balance. */
+export function judgeEdit(job: JobBeforeEdit, patch: JobPatch, facts: { hasBids: boolean }): JobEdit {
+  refuseReadOnly(job, patch);
+  const changes = changesOf(job, patch);
+  refuseNotEditable(job.status, changes);
+  refuseLowBudgets(job, changes);
+  refuseLowerUrgency(job, changes, facts.hasBids);
+  refuseFarCompletion(job, changes);
+  refuseCleared(job.status, changes);
+  refuseContradictions(job, changes);
+  const charge = chargeFor(job, changes);
+  return { changes, bases: basesAfterEdit(job, { ...job, ...changes }, charge), charge };
+}
+
+/** What two fields say against each other, blamed on both. Creation asks this too. */
+export function contradictionsIn(job: Pick<JobFields, 'budgetMin' | 'budgetMax' | 'desiredStartDate' | 'desiredCompletionDate'>) {
+  const problems: Partial<Record<JobField, string>> = {};
+  if (isAbove(job.budgetMin, job.budgetMax)) {
+    problems.budgetMin = 'must not be more than the upper budget';
+    problems.budgetMax = 'must not be less than the lower budget';
+  }
+  if (isAbove(job.desiredStartDate, job.desiredCompletionDate)) {
+    problems.desiredStartDate = 'must not be after the completion date';
+    problems.desiredCompletionDate = 'must not be before the start date';
+  }
+  return problems;
+}
+
+type Patched = Pick<JobPatch, JobField>;
+
+function changesOf(job: JobFields, patch: Patched): Patched {
+  const changes: Patched = {};
+  for (const field of JOB_FIELDS) {
+    if (patch[field] !== undefined && patch[field] !== job[field]) copy(field, patch, changes);
+  }
+  return changes;
+}
+
+function copy<Field extends JobField>(field: Field, from: Patched, to: Patched): void {
+  to[field] = from[field];
+}
+
+function refuseReadOnly(job: JobReadOnlyFields, patch: JobPatch): void {
+  const changed = READ_ONLY_FIELDS.filter((field) => patch[field] !== undefined && !isSame(job[field], patch[field]));
+  if (changed.length > 0) throw refuse('VALIDATION_FAILED', { fields: each(changed, 'is set by the service and cannot be changed') });
+}
+
+/** Moments compare as moments: clients write the same one in more ways than one. */
+function isSame(kept: unknown, sent: unknown): boolean {
+  if (!(kept instanceof Date)) return kept === sent;
+  return (sent instanceof Date || typeof sent === 'string') && new Date(sent).getTime() === kept.getTime();
+}
+
+function refuseNotEditable(state: JobState, changes: Patched): void {
+  const blockedFields = fieldsOf(changes).filter((field) => !EDITABLE_FIELDS[state].includes(field));
+  if (blockedFields.length > 0) throw refuse('FIELD_NOT_EDITABLE', { blockedFields });
+}
+
+function refuseLowBudgets(job: JobBeforeEdit, changes: Patched): void {
+  if (job.status !== 'open') return;
+  const fields: Record<string, string> = {};
+  for (const budget of ['budgetMin', 'budgetMax'] as const) {
+    const highest = highestBudget(job, budget);
+    const sent = changes[budget];
+    if (highest === null || sent === undefined) continue;
+    const lowest = lowestCents(highest);
+    if (sent === null || inCents(sent) < lowest) fields[budget] = `must be at least ${lowest / 100}`;
+  }
+  if (Object.keys(fields).length > 0) throw refuse('BUDGET_DECREASE_TOO_LARGE', { fields });
+}
+
+/** The least value that is not more than 10 percent below the highest. */
+function lowestCents(highest: number): number {
+  return Math.ceil((inCents(highest) * (100 - BUDGET_DECREASE_PERCENT_MAX)) / 100);
+}
+
+/** Removing the urgency is no lowering: it is refused with bids or without, among the cleared fields. */
+function refuseLowerUrgency(job: JobBeforeEdit, { urgency }: Patched, hasBids: boolean): void {
+  if (job.status !== 'open' || !hasBids || !urgency || !job.urgency) return;
+  if (compareUrgency(urgency, job.urgency) >= 0) return;
+  throw refuse('URGENCY_LOCKED', { fields: { urgency: `must not be lower than ${job.urgency}` } });
+}
+
+function refuseFarCompletion(job: JobBeforeEdit, { desiredCompletionDate: sent }: Patched): void {
+  const base = completionBase(job);
+  if (job.status !== 'in_progress' || base === null || sent === undefined) return;
+  if (sent === null || Math.abs(daysBetween(base, sent)) > COMPLETION_SHIFT_DAYS_MAX) {
+    const problem = `must be within ${COMPLETION_SHIFT_DAYS_MAX} days of ${base}`;
+    throw refuse('COMPLETION_DATE_SHIFT_TOO_LARGE', { fields: { desiredCompletionDate: problem } });
+  }
+}
+
+/** No job is without a title and a description, and no published one without what publishing asked for. */
+function refuseCleared(state: JobState, changes: Patched): asserts changes is Partial<JobFields> {
+  const required: readonly (keyof JobFields)[] = state === 'draft' ? ['title', 'description'] : REQUIRED_TO_PUBLISH;
+  const cleared = required.filter((field) => changes[field] === null || changes[field] === '');
+  if (cleared.length > 0) throw refuse('VALIDATION_FAILED', { fields: each(cleared, 'must not be blank') });
+}
+
+function refuseContradictions(job: JobFields, changes: Partial<JobFields>): void {
+  const blamed = Object.entries(contradictionsIn({ ...job, ...changes })).filter(([field]) => field in changes);
+  if (blamed.length > 0) throw refuse('VALIDATION_FAILED', { fields: Object.fromEntries(blamed) });
+}
+
+function chargeFor(job: JobBeforeEdit, { urgency }: Partial<JobFields>): number {
+  if (job.status !== 'open' || !urgency || !job.urgency) return 0;
+  return compareUrgency(urgency, job.urgency) > 0 ? costOfUrgency(urgency, job.mostTokensPaid) : 0;
+}
+
+/** Money is compared in whole cents: 90 percent of 0.7 is not exactly 0.63 to a machine. */
+function inCents(amount: number): number {
+  return Math.round(amount * 100);
+}
+
+function isAbove<T extends number | string>(a: T | null, b: T | null): boolean {
+  return a !== null && b !== null && a > b;
+}
+
+function fieldsOf(changes: Patched): JobField[] {
+  return JOB_FIELDS.filter((field) => field in changes);
+}
+
+function each(fields: readonly string[], problem: string): Record<string, string> {
+  return Object.fromEntries(fields.map((field) => [field, problem]));
+}

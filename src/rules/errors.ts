@@ -1,0 +1,67 @@
+/** Every refusal the service can give: the one closed list, each with its HTTP status and the sentence a person reads. */
+
+export const REFUSALS = {
+  VALIDATION_FAILED: [400, 'Some of what was sent is not valid.'],
+  MALFORMED_REQUEST: [400, 'The request could not be read.'],
+  MISSING_FIELDS: [400, 'Some fields must be filled in first.'],
+  INVALID_TRANSITION: [400, 'The job is not in a state that allows this.'],
+  FIELD_NOT_EDITABLE: [400, 'Some of these fields cannot be changed in the present state.'],
+  BUDGET_DECREASE_TOO_LARGE: [400, 'A budget of a published job may be lowered by at most 10 percent, and not removed.'],
+  URGENCY_LOCKED: [400, 'The urgency cannot be lowered while the job has bids.'],
+  COMPLETION_DATE_SHIFT_TOO_LARGE: [400, 'The completion date may move by at most 30 days, and may not be removed.'],
+  INSUFFICIENT_TOKENS: [400, 'There are too few tokens available for this.'],
+  UNKNOWN_BID: [400, 'There is no such bid on this job.'],
+  DUPLICATE_BID: [400, 'You have already made a bid on this job.'],
+  EMAIL_TAKEN: [400, 'An account with this email exists already.'],
+  UNKNOWN_REFERRAL_CODE: [400, 'This referral code belongs to nobody.'],
+  UNAUTHENTICATED: [401, 'A valid access token is required.'],
+  INVALID_CREDENTIALS: [401, 'The email or the password is wrong.'],
+  INVALID_REFRESH_TOKEN: [401, 'The refresh token is not valid; log in again.'],
+  FORBIDDEN: [403, 'You may not do this.'],
+  NOT_FOUND: [404, 'There is no such thing.'],
+  METHOD_NOT_ALLOWED: [405, 'This address does not take this method.'],
+  PAYLOAD_TOO_LARGE: [413, 'The request body is too large.'],
+  UNSUPPORTED_MEDIA_TYPE: [415, 'The body must be JSON, sent with Content-Type: application/json.'],
+  RATE_LIMITED: [429, 'Too many requests; wait a moment.'],
+  IDEMPOTENCY_KEY_REUSED: [422, 'This Idempotency-Key was used before with another request.'],
+  IDEMPOTENCY_KEY_IN_USE: [409, 'A request with this Idempotency-Key is still running.'],
+  STALE_VERSION: [412, 'The job has changed since you read it; read it again.'],
+  OVERLOADED: [503, 'The service is at capacity; try again shortly.'],
+  INTERNAL: [500, 'Something went wrong on our side.'],
+} as const satisfies Record<string, readonly [status: number, sentence: string]>;
+
+export type ErrorCode = keyof typeof REFUSALS;
+
+export const ERROR_CODES = Object.keys(REFUSALS) as ErrorCode[];
+
+/** What a refusal may carry besides its code and sentence; `details` holds the keys that belong to the code alone. */
+export interface RefusalFacts {
+  /** The sentence for this very case, where it can say more than the general one. */
+  message?: string;
+  /** Field name (in the operation's own camelCase) → what is wrong with it. */
+  fields?: Record<string, string>;
+  /** The submitted fields that would change and may not. */
+  blockedFields?: readonly string[];
+  details?: Record<string, unknown>;
+}
+
+export class Refusal extends Error {
+  override readonly name = 'Refusal';
+  readonly status: number;
+  readonly fields: Record<string, string> | undefined;
+  readonly blockedFields: readonly string[];
+  readonly details: Record<string, unknown>;
+
+  constructor(readonly code: ErrorCode, facts: RefusalFacts = {}) {
+    super(facts.message ?? REFUSALS[code][1]);
+    this.status = REFUSALS[code][0];
+    this.fields = facts.fields;
+    this.blockedFields = facts.blockedFields ?? [];
+    this.details = facts.details ?? {};
+  }
+}
+
+/** `throw refuse('UNKNOWN_BID')` rolls the transaction back by itself. */
+export function refuse(code: ErrorCode, facts?: RefusalFacts): Refusal {
+  return new Refusal(code, facts);
+}

@@ -1,0 +1,53 @@
+/** Identifiers: a prefix that names the kind, and a KSUID. Kinds cannot be swapped, neither in types nor at run time. */
+import ksuid from 'ksuid';
+
+export const ID_PREFIXES = {
+  user: 'usr',
+  homeowner: 'hmw',
+  contractor: 'ctr',
+  job: 'job',
+  bid: 'bid',
+  hold: 'hld',
+  session: 'ses',
+  refreshToken: 'rft',
+  event: 'evt',
+  transfer: 'ttx',
+  webhook: 'whk',
+  delivery: 'dlv',
+} as const;
+
+export type IdKind = keyof typeof ID_PREFIXES;
+export type Id<K extends IdKind> = `${(typeof ID_PREFIXES)[K]}_${string}`;
+
+export type UserId = Id<'user'>;
+export type HomeownerId = Id<'homeowner'>;
+export type ContractorId = Id<'contractor'>;
+export type JobId = Id<'job'>;
+export type BidId = Id<'bid'>;
+export type HoldId = Id<'hold'>;
+export type SessionId = Id<'session'>;
+export type EventId = Id<'event'>;
+export type TransferId = Id<'transfer'>;
+
+/** Made synchronously: the asynchronous form waits in line behind password hashing. */
+export function newId<K extends IdKind>(kind: K): Id<K> {
+  return `${ID_PREFIXES[kind]}_${ksuid.randomSync().string}`;
+}
+
+/** The largest 20-byte value in base 62; a longer-looking string of 27 characters is no KSUID. */
+const LARGEST_KSUID = 'aWgEPTl1tmebfsQzFP4bxwgy80V';
+
+export function isId<K extends IdKind>(kind: K, value: unknown): value is Id<K> {
+  if (typeof value !== 'string') return false;
+  const prefix = `${ID_PREFIXES[kind]}_`;
+  const rest = value.slice(prefix.length);
+  return value.startsWith(prefix) && /^[0-9A-Za-z]{27}$/.test(rest) && rest <= LARGEST_KSUID;
+}
+
+const KIND_OF_PREFIX = new Map(Object.entries(ID_PREFIXES).map(([kind, prefix]) => [prefix as string, kind as IdKind]));
+
+/** Which kind of thing an identifier names, or undefined if it is no identifier. */
+export function kindOfId(value: string): IdKind | undefined {
+  const kind = KIND_OF_PREFIX.get(value.slice(0, 3));
+  return kind && isId(kind, value) ? kind : undefined;
+}

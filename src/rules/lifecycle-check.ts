@@ -1,0 +1,84 @@
+/** Run at every start: tables that contradict themselves are refused before they can meet a job. */
+import { BID_TRANSITION_LIST, type BidTransition } from './bids.js';
+import { INITIAL_BID_STATE, INITIAL_JOB_STATE, isTerminal, isTransition, JOB_ACTION_LIST, JOB_STATES } from './lifecycle.js';
+import type { JobAction, JobState, JobTransition } from './lifecycle.js';
+
+/** Other tables than the real ones are for the tests. */
+export function checkLifecycle(
+  jobActions: readonly JobAction[] = JOB_ACTION_LIST,
+  bidTransitions: readonly BidTransition[] = BID_TRANSITION_LIST,
+): void {
+  const transitions = jobActions.filter(isTransition);
+  const normalFlow = transitions.filter((row) => !leavesEveryState(row));
+  const faults = [
+    ...repeatedNames(jobActions, bidTransitions),
+    ...jobActions.filter((row) => row.from.length === 0).map((row) => `${row.operation} leaves no state`),
+    ...unreachable(normalFlow),
+    ...deadEnds(normalFlow),
+    ...exitsFromTheEnd(jobActions),
+    ...standingStill(transitions, bidTransitions),
+  ];
+  if (faults.length > 0) throw new Error(`The lifecycle contradicts itself:\n- ${faults.join('\n- ')}`);
+}
+
+/** An operation past the normal flow. It proves neither that a state can be reached nor that it has a proper way out. */
+export function leavesEveryState(row: JobAction): boolean {
+  return JOB_STATES.every((state) => isTerminal(state) || row.from.includes(state));
+}
+
+function repeatedNames(jobActions: readonly JobAction[], bidTransitions: readonly BidTransition[]): string[] {
+  const everything = [...jobActions, ...bidTransitions];
+  const stays = jobActions.filter(isTransition).flatMap((row) => (row.mayStay ? [row.mayStay.event] : []));
+  return [
+    ...repeated('action of a job', jobActions.map((row) => row.action)),
+    ...repeated('action of a bid', bidTransitions.map((row) => row.action)),
+    ...repeated('operation', everything.map((row) => row.operation)),
+    ...repeated('event', [...everything.map((row) => row.event), ...stays]),
+    ...repeated('address of a job', jobActions.map(addressOf)),
+    ...repeated('address of a bid', bidTransitions.map(addressOf)),
+  ];
+}
+
+function repeated(kind: string, names: string[]): string[] {
+  const twice = names.filter((name, index) => names.indexOf(name) !== index);
+  return [...new Set(twice)].map((name) => `the ${kind} "${name}" stands for more than one row`);
+}
+
+function addressOf(row: { readonly method?: string; readonly path: string }): string {
+  return `${row.method ?? 'POST'} /${row.path}`;
+}
+
+function unreachable(transitions: readonly JobTransition[]): string[] {
+  const reached = new Set<JobState>([INITIAL_JOB_STATE]);
+  // A set that is added to while it is walked is walked to its new end.
+  for (const state of reached) {
+    for (const row of transitions) if (row.from.includes(state)) reached.add(row.to);
+  }
+  return JOB_STATES.filter((state) => !reached.has(state)).map((state) => `no way leads from ${INITIAL_JOB_STATE} to ${state}`);
+}
+
+function deadEnds(transitions: readonly JobTransition[]): string[] {
+  const hasExit = (state: JobState) => transitions.some((row) => row.from.includes(state) && row.to !== state);
+  return JOB_STATES.filter((state) => !isTerminal(state) && !hasExit(state)).map((state) => `nothing leads out of ${state}`);
+}
+
+function exitsFromTheEnd(jobActions: readonly JobAction[]): string[] {
+  return jobActions.flatMap((row) => row.from.filter(isTerminal).map((state) => `${row.operation} leaves ${state}, which is an end`));
+}
+
+/** A call that changes nothing must say so: in `settledIn`, and nowhere else. */
+function standingStill(transitions: readonly JobTransition[], bidTransitions: readonly BidTransition[]): string[] {
+  const circles = [
+    ...transitions.filter((row) => row.from.includes(row.to)),
+    ...bidTransitions.filter((row) => row.from.includes(row.to)),
+  ];
+  return [
+    ...circles.map((row) => `${row.operation} leads from ${row.to} to itself`),
+    ...transitions.filter(isSettledElsewhere).map((row) => `${row.operation} is settled elsewhere than in ${row.to}`),
+    ...bidTransitions.filter((row) => row.to === INITIAL_BID_STATE).map((row) => `${row.operation} makes a bid new again`),
+  ];
+}
+
+function isSettledElsewhere(row: JobTransition): boolean {
+  return row.settledIn?.some((state) => state !== row.to) === true;
+}

@@ -1,0 +1,25 @@
+/** Prepaid tokens: what credits, spends and stakes them, and between which accounts. */
+
+export const SIGNUP_BONUS = { homeowner: 10, contractor: 25 } as const;
+export const REFERRAL_BONUS = 10;
+export const GUARANTEED_VIEW_STAKE = 5;
+
+/** The two accounts that belong to nobody: tokens come out of `issuance` and are spent into `fees`. */
+export const HOUSE_ACCOUNTS = ['issuance', 'fees'] as const;
+export type HouseAccount = (typeof HOUSE_ACCOUNTS)[number];
+
+/** Why tokens moved. Each reason fixes the house account on the other side. */
+export const TRANSFER_REASONS = {
+  signup_bonus: { house: 'issuance', says: 'The bonus for signing up' },
+  referral_bonus: { house: 'issuance', says: 'The bonus for a referral, to either party' },
+  publish: { house: 'fees', says: 'The cost of publishing a job' },
+  urgency_raise: { house: 'fees', says: 'What a raised urgency costs beyond what was paid' },
+  publish_refund: { house: 'fees', says: 'What was paid for publishing, given back when a job without bids is cancelled' },
+  adjustment: { house: 'issuance', says: 'A correction by an admin' },
+} as const satisfies Record<string, { house: HouseAccount; says: string }>;
+
+export type TransferReason = keyof typeof TRANSFER_REASONS;
+
+/** Symbols of a referral code; characters that look alike (0 O, 1 I L) are left out. */
+export const REFERRAL_ALPHABET = '23456789ABCDEFGHJKMNPQRSTUVWXYZ';
+export const REFERRAL_LENGTH = 8;

@@ -1,0 +1,126 @@
+/**
+ * Access tokens: short-lived JWTs, HS256 alone. jsonwebtoken checks the signature; everything else that it would let
+ * pass (no `exp`, one-byte secrets, texts as payloads, lists as audiences) is checked here.
+ */
+import { createHmac, createSecretKey, type KeyObject } from 'node:crypto';
+import jwt from 'jsonwebtoken';
+import { isId, type SessionId, type UserId } from '../rules/ids.js';
+import { ROLES, type Role } from '../rules/viewer.js';
+
+export interface AccessTokenSettings {
+  readonly secret: string;
+  /** Verifies still and signs no more, so that a secret can be changed without logging anyone out. */
+  readonly previousSecret?: string | undefined;
+  readonly issuer: string;
+  readonly audience: string;
+  readonly ttlSeconds: number;
+  /** Milliseconds since 1970. */
+  readonly now?: () => number;
+}
+
+export interface Bearer {
+  readonly userId: UserId;
+  readonly sessionId: SessionId;
+  readonly role: Role;
+}
+
+export interface Claims extends Bearer {
+  readonly expiresAtSeconds: number;
+}
+
+export interface AccessTokens {
+  sign(bearer: Bearer): string;
+  /** The claims of a token that holds now; undefined for anything else, whatever it is. */
+  verify(token: string): Claims | undefined;
+}
+
+const SECRET_BYTES_MIN = 32;
+const TOKEN_CHARACTERS_MAX = 4096;
+/** How far another instance's clock may run ahead of this one's. */
+const CLOCK_SKEW_SECONDS_MAX = 60;
+
+export function createAccessTokens(settings: AccessTokenSettings): AccessTokens {
+  const { secret, previousSecret, issuer, audience, ttlSeconds, now = Date.now } = settings;
+  const signing = signingKey(secret);
+  const keys = keysByHeader(previousSecret === undefined ? [signing] : [signing, signingKey(previousSecret)]);
+  const nowSeconds = () => Math.floor(now() / 1000);
+
+  return {
+    sign({ userId, sessionId, role }) {
+      const iat = nowSeconds();
+      const payload = { iss: issuer, aud: audience, sub: userId, sid: sessionId, role, iat, exp: iat + ttlSeconds };
+      return jwt.sign(payload, signing.key, { algorithm: 'HS256', keyid: signing.id });
+    },
+
+    verify(token) {
+      if (typeof token !== 'string' || token.length > TOKEN_CHARACTERS_MAX) return undefined;
+      const key = keys.get(headerOf(token));
+      const payload = key && signedPayload(token, key, nowSeconds());
+      return payload && claimsIn(payload, { issuer, audience, nowSeconds: nowSeconds() });
+    },
+  };
+}
+
+interface SigningKey {
+  readonly id: string;
+  readonly key: KeyObject;
+}
+
+/** A key object, since jsonwebtoken builds one anew on every call from a string, at fifty times the cost. */
+function signingKey(secret: string): SigningKey {
+  const bytes = Buffer.from(secret);
+  if (bytes.length < SECRET_BYTES_MIN) throw new Error(`A token secret needs at least ${SECRET_BYTES_MIN} bytes.`);
+  const key = createSecretKey(bytes);
+  // A keyed hash cut short: it names the secret, and says no more about it than any signature does.
+  const id = createHmac('sha256', key).update('key id of access tokens').digest('base64url').slice(0, 11);
+  return { id, key };
+}
+
+/**
+ * All tokens of one secret begin with the very same header, so the encoded header itself finds the key. A header that
+ * names another algorithm, or no key, or a key in its own words (`jwk`, `x5u`), is not even decoded.
+ */
+function keysByHeader(keys: readonly SigningKey[]): Map<string, KeyObject> {
+  return new Map(keys.map(({ id, key }) => [headerOf(jwt.sign({}, key, { algorithm: 'HS256', keyid: id })), key]));
+}
+
+function headerOf(token: string): string {
+  return token.slice(0, token.indexOf('.'));
+}
+
+/** How `{"` begins in base64url: a text that holds an object's JSON would be unwrapped by jsonwebtoken and pass for the object. */
+const ENCODED_OBJECT = 'eyJ';
+
+function signedPayload(token: string, key: KeyObject, nowSeconds: number): object | undefined {
+  if (!token.startsWith(ENCODED_OBJECT, token.indexOf('.') + 1)) return undefined;
+  try {
+    const payload = jwt.verify(token, key, { algorithms: ['HS256'], clockTimestamp: nowSeconds });
+    return typeof payload === 'object' ? payload : undefined;
+  } catch {
+    // jsonwebtoken throws for each way in which a token can be bad; the caller is answered alike for all of them.
+    return undefined;
+  }
+}
+
+interface Expected {
+  readonly issuer: string;
+  readonly audience: string;
+  readonly nowSeconds: number;
+}
+
+function claimsIn(payload: object, { issuer, audience, nowSeconds }: Expected): Claims | undefined {
+  const { iss, aud, sub, sid, role, iat, exp }: Record<string, unknown> = { ...payload };
+  if (iss !== issuer || aud !== audience) return undefined;
+  if (!isSecond(iat) || iat > nowSeconds + CLOCK_SKEW_SECONDS_MAX) return undefined;
+  if (!isSecond(exp) || exp <= nowSeconds) return undefined;
+  if (!isId('user', sub) || !isId('session', sid) || !isRole(role)) return undefined;
+  return { userId: sub, sessionId: sid, role, expiresAtSeconds: exp };
+}
+
+function isSecond(value: unknown): value is number {
+  return Number.isSafeInteger(value);
+}
+
+function isRole(value: unknown): value is Role {
+  return ROLES.some((role) => role === value);
+}

@@ -1,0 +1,75 @@
+/**
+ * Whose address a request comes from, and what counts as one address. A client may write anything into
+ * X-Forwarded-For; only the entries that our own proxies appended, counted from the right, are worth believing.
+ */
+import { isIP, isIPv4, isIPv6 } from 'node:net';
+
+/** The address that budgets and logs speak of: believed, in one spelling, IPv6 cut to its /64. */
+export function clientAddress(socketAddress: string, xForwardedFor: string | undefined, trustedHops: number): string {
+  return addressIdentity(believedAddress(socketAddress, xForwardedFor, trustedHops));
+}
+
+/**
+ * One identity for all spellings of an address. A household or a rented server is given a whole IPv6 /64, so a budget for
+ * each single address would be no limit at all. Anything that is no address, or has been cut already, stays as it is.
+ */
+export function addressIdentity(address: string): string {
+  if (!isIPv6(address)) return address;
+  const groups = groupsOf(address);
+  return mappedIPv4(groups) ?? prefix64(groups);
+}
+
+/** The address in full: the socket's, or the one that the outermost trusted proxy saw. */
+export function believedAddress(socketAddress: string, xForwardedFor: string | undefined, trustedHops: number): string {
+  if (trustedHops <= 0 || !xForwardedFor) return socketAddress;
+  const entries = xForwardedFor.split(',');
+  // Garbage keeps its place in the count: leaving it out would move the place we trust into what the client wrote.
+  const entry = entries[Math.max(0, entries.length - trustedHops)];
+  return addressIn(entry ?? '') ?? socketAddress;
+}
+
+/** An entry's address, without the port that some proxies add. */
+function addressIn(entry: string): string | undefined {
+  const text = entry.trim();
+  const bare = /^\[([^\]]*)\](?::\d+)?$/.exec(text)?.[1] ?? /^([\d.]+):\d+$/.exec(text)?.[1] ?? text;
+  return isIP(bare) ? bare : undefined;
+}
+
+type Groups = readonly number[];
+
+/** The eight 16-bit groups of an address that `isIPv6` has accepted. */
+function groupsOf(address: string): Groups {
+  const [head = '', tail] = withoutZone(address).split('::');
+  const left = groupsIn(head);
+  if (tail === undefined) return left;
+  const right = groupsIn(tail);
+  return [...left, ...Array.from({ length: 8 - left.length - right.length }, () => 0), ...right];
+}
+
+function withoutZone(address: string): string {
+  return address.replace(/%.*$/, '');
+}
+
+function groupsIn(text: string): number[] {
+  if (text === '') return [];
+  return text.split(':').flatMap((part) => (isIPv4(part) ? pairsOf(part) : [Number.parseInt(part, 16)]));
+}
+
+/** The last two groups may be written as an IPv4 address. */
+function pairsOf(ipv4: string): number[] {
+  const [a = 0, b = 0, c = 0, d = 0] = ipv4.split('.').map(Number);
+  return [a * 256 + b, c * 256 + d];
+}
+
+function mappedIPv4(groups: Groups): string | undefined {
+  const [high = 0, low = 0] = groups.slice(6);
+  const mapped = groups.slice(0, 5).every((group) => group === 0) && groups[5] === 0xffff;
+  return mapped ? [high >> 8, high & 255, low >> 8, low & 255].join('.') : undefined;
+}
+
+/** With the host's half all zeros, the longest run of zeros is always at the end: that is what `::` stands for. */
+function prefix64(groups: Groups): string {
+  const written = groups.slice(0, 4);
+  while (written.at(-1) === 0) written.pop();
+  return `${written.map((group) => group.toString(16)).join(':')}::/64`;
+}

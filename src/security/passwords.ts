@@ -1,0 +1,56 @@
+/**
+ * Passwords: bcrypt, a few at a time. A hash holds a thread of Node's small pool for a quarter of a second, and file
+ * reads wait in the same pool; the gate keeps threads free for them, and sheds what could not be answered in time.
+ * bcrypt reads 72 bytes and no further, so the schema of every caller refuses longer passwords.
+ */
+import { randomBytes } from 'node:crypto';
+import bcrypt from 'bcrypt';
+import { createGate } from '../gate.js';
+
+export interface PasswordSettings {
+  readonly cost: number;
+  readonly concurrent?: number;
+  readonly waiting?: number;
+  readonly waitMs?: number;
+  /** Makes the refusal for a call that finds the queue full. */
+  overloaded(): Error;
+}
+
+export interface Passwords {
+  hash(plain: string): Promise<string>;
+  /** False for an account that does not exist (no hash), after the time that a real comparison takes. */
+  matches(plain: string, hash: string | undefined): Promise<boolean>;
+  readonly active: number;
+  readonly queued: number;
+}
+
+// The last of a full queue waits 256 / 2 hashes, half a minute at cost 12: the time-out must not shed those early.
+const DEFAULTS = { concurrent: 2, waiting: 256, waitMs: 60_000 };
+
+export function createPasswords({ cost, overloaded, ...chosen }: PasswordSettings): Passwords {
+  const gate = createGate({ ...DEFAULTS, ...chosen, onFull: overloaded });
+  const nobodysHash = hashOfNoPassword(cost);
+  return {
+    hash: (plain) => gate.run(() => bcrypt.hash(plain, cost)),
+    matches: async (plain, hash) => {
+      const same = await gate.run(() => bcrypt.compare(plain, hash ?? nobodysHash));
+      return same && hash !== undefined;
+    },
+    get active() {
+      return gate.active;
+    },
+    get queued() {
+      return gate.queued;
+    },
+  };
+}
+
+/**
+ * A well-formed hash of the same cost: bcrypt answers a malformed one in a millisecond, which would tell strangers which
+ * emails have accounts. It is put together rather than computed, which would delay the start by a whole hash. Its last
+ * character sets bits that no real hash has, so it is the hash of nothing.
+ */
+function hashOfNoPassword(cost: number): string {
+  const digits = randomBytes(24).toString('base64').replaceAll('+', '.').slice(0, 30);
+  return `${bcrypt.genSaltSync(cost)}${digits}9`;
+}

@@ -1,0 +1,18 @@
+/** The answer's headers about budgets, in the form of the IETF draft "RateLimit header fields for HTTP". */
+import type { Taken } from './rate-limit.js';
+
+/** One entry a budget, in the order in which they were drawn on: a map of name to `Taken` serves. */
+export function rateLimitHeaders(taken: Iterable<readonly [name: string, taken: Taken]>): Record<string, string> {
+  const entries = [...taken];
+  if (entries.length === 0) return {};
+  const waitSeconds = Math.max(...entries.map(([, { retryAfterSeconds }]) => retryAfterSeconds));
+  return {
+    'RateLimit-Policy': entries.map(([name, { limit, windowSeconds }]) => `${quoted(name)};q=${limit};w=${windowSeconds}`).join(', '),
+    RateLimit: entries.map(([name, { remaining, resetSeconds }]) => `${quoted(name)};r=${remaining};t=${resetSeconds}`).join(', '),
+    ...(waitSeconds > 0 && { 'Retry-After': String(waitSeconds) }),
+  };
+}
+
+function quoted(name: string): string {
+  return `"${name.replace(/["\\]/g, '\\$&')}"`;
+}

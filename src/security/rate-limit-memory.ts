@@ -1,0 +1,126 @@
+/**
+ * Counts calls in this process: exact, since nothing else runs between looking and counting, and bounded.
+ *
+ * A budget remembers so many identities at most and forgets the stalest first. Whoever commands enough fresh identities
+ * within one window (addresses, or invented emails) could so push out a count that stands against them. They gain a
+ * new budget for one identity at the price of tens of thousands of others, each of which was worth a budget already, and
+ * a flood in one budget forgets nothing of another. What is kept is bounded by the traffic too: one number a counted call.
+ */
+import { createHash } from 'node:crypto';
+import type { Mark, RateBudget, RateStore, Standing } from './rate-limit-store.js';
+
+export interface MemorySettings {
+  readonly identitiesMax?: number | undefined;
+  /** Milliseconds on a clock that never steps back. */
+  readonly now?: (() => number) | undefined;
+}
+
+export interface MemoryStore extends RateStore {
+  count(budget: RateBudget, key: string): Standing;
+  look(budget: RateBudget, key: string): Standing;
+  uncount(budget: RateBudget, key: string, mark: Mark | undefined): void;
+  /** Frees what has left its window; runs every second by itself. */
+  sweep(): void;
+  identities(): number;
+  close(): void;
+}
+
+const IDENTITIES_MAX = 50_000;
+const KEY_CHARACTERS_MAX = 64;
+const SWEEP_INTERVAL_MS = 1_000;
+const SWEPT_AT_ONCE_MAX = 1_000;
+
+/** The counted calls of each identity, oldest first; the identities stand in the order of their latest counted call. */
+type Shelf = Map<string, number[]>;
+
+export function createMemoryStore({ identitiesMax = IDENTITIES_MAX, now = () => performance.now() }: MemorySettings = {}): MemoryStore {
+  // Budgets are the program's own, so there are few shelves; keys of two budgets cannot meet on one.
+  const shelves = new Map<string, { readonly windowMs: number; readonly calls: Shelf }>();
+  const sweeping = setInterval(sweep, SWEEP_INTERVAL_MS).unref();
+
+  function shelfOf({ name, windowSeconds }: RateBudget): Shelf {
+    const label = `${windowSeconds} ${name}`;
+    let shelf = shelves.get(label);
+    if (!shelf) shelves.set(label, (shelf = { windowMs: windowSeconds * 1000, calls: new Map() }));
+    return shelf.calls;
+  }
+
+  function count(budget: RateBudget, key: string): Standing {
+    const shelf = shelfOf(budget);
+    const nowMs = now();
+    const windowMs = budget.windowSeconds * 1000;
+    // Two out for one in: idle identities go as fast as new ones can come.
+    forgetIdle(shelf, nowMs - windowMs, 2);
+    const identity = shortened(key);
+    const times = shelf.get(identity) ?? [];
+    dropUntil(times, nowMs - windowMs);
+    const earlier = times.length;
+    if (earlier >= budget.max) return { earlier, freesInMs: freesIn(times, budget, nowMs), mark: undefined };
+    times.push(nowMs);
+    shelf.delete(identity);
+    if (shelf.size >= identitiesMax) forgetStalest(shelf);
+    shelf.set(identity, times);
+    return { earlier, freesInMs: freesIn(times, budget, nowMs), mark: nowMs };
+  }
+
+  function look(budget: RateBudget, key: string): Standing {
+    const nowMs = now();
+    const times = (shelfOf(budget).get(shortened(key)) ?? []).filter((time) => time > nowMs - budget.windowSeconds * 1000);
+    return { earlier: times.length, freesInMs: freesIn(times, budget, nowMs), mark: undefined };
+  }
+
+  function uncount(budget: RateBudget, key: string, mark: Mark | undefined): void {
+    const shelf = shelfOf(budget);
+    const identity = shortened(key);
+    const times = shelf.get(identity) ?? [];
+    const at = typeof mark === 'number' ? times.lastIndexOf(mark) : times.length - 1;
+    if (at >= 0) times.splice(at, 1);
+    if (times.length === 0) shelf.delete(identity);
+  }
+
+  function sweep(): void {
+    const nowMs = now();
+    for (const { windowMs, calls } of shelves.values()) forgetIdle(calls, nowMs - windowMs, SWEPT_AT_ONCE_MAX);
+  }
+
+  return {
+    count,
+    look,
+    uncount,
+    sweep,
+    identities: () => [...shelves.values()].reduce((sum, { calls }) => sum + calls.size, 0),
+    close: () => clearInterval(sweeping),
+  };
+}
+
+/** Keys may hold what a caller wrote; a long one is kept as its hash, which is longer than any key kept as it is. */
+function shortened(key: string): string {
+  return key.length <= KEY_CHARACTERS_MAX ? key : `sha256:${createHash('sha256').update(key).digest('hex')}`;
+}
+
+function dropUntil(times: number[], horizonMs: number): void {
+  const firstLiving = times.findIndex((time) => time > horizonMs);
+  if (firstLiving !== 0) times.splice(0, firstLiving === -1 ? times.length : firstLiving);
+}
+
+/** Where a limit was lowered since, several calls must leave before there is room again. */
+function freesIn(times: readonly number[], budget: RateBudget, nowMs: number): number {
+  const time = times[Math.max(0, times.length - budget.max)];
+  return time === undefined ? 0 : time + budget.windowSeconds * 1000 - nowMs;
+}
+
+function forgetIdle(shelf: Shelf, horizonMs: number, most: number): void {
+  let looked = 0;
+  for (const [identity, times] of shelf) {
+    if (looked === most || (times.at(-1) ?? 0) > horizonMs) return;
+    shelf.delete(identity);
+    looked += 1;
+  }
+}
+
+function forgetStalest(shelf: Shelf): void {
+  for (const identity of shelf.keys()) {
+    shelf.delete(identity);
+    return;
+  }
+}

@@ -1,0 +1,198 @@
+/**
+ * Counts calls in Redis, for many instances at once. One script looks and counts, so no two instances see the same free
+ * place, and the time is Redis' own, so their clocks need not agree.
+ *
+ * Redis is never waited for. The first command that fails or is late says that Redis is lost; from then on this store is
+ * not `usable` and nobody asks it, until the very script has run again on a new connection. Needs Redis 5 or later.
+ */
+import { createHash, randomBytes } from 'node:crypto';
+import { Redis } from 'ioredis';
+import type { RateBudget, RateStore, Standing } from './rate-limit-store.js';
+
+export interface RedisSettings {
+  readonly url: string;
+  /** How long one command may take before Redis counts as lost. */
+  readonly timeoutMs: number;
+  onLost(error: Error): void;
+  onBack(): void;
+}
+
+export interface RedisStore extends RateStore {
+  usable(): boolean;
+  /** Settles when Redis has been reached for the first time, or has turned out not to be reachable. */
+  tried: Promise<void>;
+  close(): void;
+}
+
+const SETUP_TIMEOUT_MS = 1_000;
+const RETRY_INTERVAL_MS_MAX = 1_000;
+const TRIAL: RateBudget = { name: 'trial', max: 1_000_000, windowSeconds: 1 };
+
+export function createRedisStore({ url, timeoutMs, onLost, onBack }: RedisSettings): RedisStore {
+  const redis = connect(url);
+  const instance = randomBytes(9).toString('base64url');
+  let marks = 0;
+  let state: 'starting' | 'usable' | 'lost' | 'closed' = 'starting';
+  let nextTrial: NodeJS.Timeout | undefined;
+  let settleTried = (): void => undefined;
+  const tried = new Promise<void>((resolve) => (settleTried = resolve));
+
+  redis.on('error', lose);
+  redis.on('close', () => lose(new Error('The connection to Redis was closed.')));
+  redis.on('ready', () => void comeBackIfItWorks());
+
+  function lose(error: Error): void {
+    if (state === 'lost' || state === 'closed') return;
+    state = 'lost';
+    onLost(error);
+    settleTried();
+    reconnectIfLate(error);
+    tryAgainLater();
+  }
+
+  // A connection that swallows commands may do so for a quarter of an hour before the system gives it up.
+  function reconnectIfLate(error: unknown): void {
+    if (error instanceof RedisIsLate) redis.disconnect(true);
+  }
+
+  function tryAgainLater(): void {
+    clearTimeout(nextTrial);
+    nextTrial = setTimeout(() => void comeBackIfItWorks(), RETRY_INTERVAL_MS_MAX).unref();
+  }
+
+  // A connection alone is no proof: Redis may be out of memory, read-only or without the right to run scripts.
+  async function comeBackIfItWorks(): Promise<void> {
+    if (redis.status !== 'ready' || state === 'usable' || state === 'closed') return;
+    try {
+      await within(timeoutMs, runCount(TRIAL, '', nextMark()));
+      comeBack();
+    } catch (error) {
+      lose(asError(error));
+      reconnectIfLate(error);
+      tryAgainLater();
+    }
+  }
+
+  function comeBack(): void {
+    if (state === 'usable' || state === 'closed') return;
+    const wasLost = state === 'lost';
+    state = 'usable';
+    clearTimeout(nextTrial);
+    settleTried();
+    if (wasLost) onBack();
+  }
+
+  async function ask<T>(work: Promise<T>): Promise<T> {
+    try {
+      return await within(timeoutMs, work);
+    } catch (error) {
+      lose(asError(error));
+      throw error;
+    }
+  }
+
+  function nextMark(): string {
+    marks += 1;
+    return `${instance}:${marks}`;
+  }
+
+  async function runCount(budget: RateBudget, key: string, mark: string): Promise<Standing> {
+    const reply = await runScript(redis, [redisKey(budget, key), String(budget.windowSeconds * 1_000_000), String(budget.max), mark]);
+    return standingIn(reply, budget, mark);
+  }
+
+  return {
+    tried,
+    usable: () => state === 'usable',
+    count: (budget, key) => ask(runCount(budget, key, nextMark())),
+    look: (budget, key) => ask(runCount(budget, key, '')),
+    uncount: async (budget, key, mark) => {
+      const name = redisKey(budget, key);
+      await ask<unknown>(typeof mark === 'string' ? redis.zrem(name, mark) : redis.zpopmax(name));
+    },
+    close: () => {
+      state = 'closed';
+      clearTimeout(nextTrial);
+      settleTried();
+      redis.disconnect();
+    },
+  };
+}
+
+/** Commands fail at once while there is no connection, and are never kept and sent again: a late count is a wrong one. */
+function connect(url: string): Redis {
+  return new Redis(url, {
+    enableOfflineQueue: false,
+    autoResendUnfulfilledCommands: false,
+    maxRetriesPerRequest: 0,
+    connectTimeout: SETUP_TIMEOUT_MS,
+    commandTimeout: SETUP_TIMEOUT_MS,
+    disconnectTimeout: 100,
+    disableClientInfo: true,
+    retryStrategy: (attempt) => Math.min(50 * attempt, RETRY_INTERVAL_MS_MAX),
+  });
+}
+
+/**
+ * A sorted set a key: one member a counted call, its time in microseconds as the score. The bound of the window belongs to the past: a call
+ * made exactly one window ago counts no more. An empty mark asks without counting.
+ */
+const SCRIPT = `
+local clock = redis.call('TIME')
+local now = clock[1] * 1000000 + clock[2]
+local window, max, mark = tonumber(ARGV[1]), tonumber(ARGV[2]), ARGV[3]
+redis.call('ZREMRANGEBYSCORE', KEYS[1], '-inf', now - window)
+local earlier = redis.call('ZCARD', KEYS[1])
+if mark ~= '' and earlier < max then
+  redis.call('ZADD', KEYS[1], now, mark)
+  redis.call('PEXPIRE', KEYS[1], math.ceil(window / 1000))
+end
+local first = math.max(0, earlier - max)
+local oldest = redis.call('ZRANGE', KEYS[1], first, first, 'WITHSCORES')
+return { earlier, oldest[2] and oldest[2] + window - now or 0 }
+`;
+const SCRIPT_SHA = createHash('sha1').update(SCRIPT).digest('hex');
+
+async function runScript(redis: Redis, [key, ...rest]: [string, ...string[]]): Promise<unknown> {
+  try {
+    return await redis.evalsha(SCRIPT_SHA, 1, key, ...rest);
+  } catch (error) {
+    // Redis forgets scripts when it restarts; sending the text teaches it again.
+    if (!(error instanceof Error) || !error.message.startsWith('NOSCRIPT')) throw error;
+    return await redis.eval(SCRIPT, 1, key, ...rest);
+  }
+}
+
+/** Should Redis' clock step back, nobody is told to wait for longer than a window. */
+function standingIn(reply: unknown, budget: RateBudget, mark: string): Standing {
+  const [earlier, freesInMicroseconds]: unknown[] = Array.isArray(reply) ? reply : [];
+  if (typeof earlier !== 'number' || typeof freesInMicroseconds !== 'number') throw new Error('Redis answered in no known form.');
+  return {
+    earlier,
+    freesInMs: Math.min(freesInMicroseconds / 1000, budget.windowSeconds * 1000),
+    mark: mark !== '' && earlier < budget.max ? mark : undefined,
+  };
+}
+
+/** The caller's part is hashed: whatever it holds, it reaches into no other budget, and no email is kept in Redis. */
+function redisKey({ name, windowSeconds }: RateBudget, key: string): string {
+  return `rate:${encodeURIComponent(name)}:${windowSeconds}:${createHash('sha256').update(key).digest('base64url')}`;
+}
+
+class RedisIsLate extends Error {}
+
+/**
+ * Fails when the work takes too long. A busy event loop makes everything look late; so once the time is up, the sockets are
+ * read one last time (that is what the immediate waits for) before Redis is blamed.
+ */
+function within<T>(timeoutMs: number, work: Promise<T>): Promise<T> {
+  return new Promise((resolve, reject) => {
+    const giveUp = () => reject(new RedisIsLate(`Redis did not answer within ${timeoutMs} ms.`));
+    const timer = setTimeout(() => setImmediate(giveUp), timeoutMs);
+    work.then(resolve, reject).finally(() => clearTimeout(timer));
+  });
+}
+
+function asError(error: unknown): Error {
+  return error instanceof Error ? error : new Error(String(error));
+}

@@ -1,0 +1,190 @@
+/**
+ * Rate limits over a sliding window, exact under any number of parallel calls. The verdict is graphql-rate-limit's; the
+ * counting is our own, since its stores read first and write later, and let a thousand parallel calls through a limit of 5.
+ * Counts are kept in Redis if there is one, and in memory if there is none or it is lost.
+ *
+ * A budget of failures is taken from before the attempt and given back after a success. To look first and count afterwards
+ * would let every attempt through that starts before the first has failed.
+ */
+import { getGraphQLRateLimiter } from 'graphql-rate-limit';
+import { createMemoryStore } from './rate-limit-memory.js';
+import { createRedisStore, type RedisStore } from './rate-limit-redis.js';
+import type { Mark, RateBudget, RateStore, Standing } from './rate-limit-store.js';
+
+export type { RateBudget } from './rate-limit-store.js';
+export { rateLimitHeaders } from './rate-limit-headers.js';
+
+export interface RateLimitSettings {
+  /** False lets every call pass and counts nothing. */
+  readonly enabled: boolean;
+  readonly redisUrl?: string | undefined;
+  /** How long a call waits for Redis at the moment it is lost; after that, none waits. */
+  readonly redisTimeoutMs?: number;
+  /** How many identities a budget remembers in memory. */
+  readonly identitiesMax?: number;
+  /** Milliseconds on a clock that never steps back, for the counts in memory. */
+  readonly now?: () => number;
+  /** Called once for each loss, also when Redis cannot be reached at the start. */
+  onRedisLost(error: Error): void;
+  onRedisBack(): void;
+}
+
+export interface Taken {
+  readonly allowed: boolean;
+  readonly limit: number;
+  readonly windowSeconds: number;
+  readonly remaining: number;
+  /** When the oldest counted call leaves the window; 0 if none counts. */
+  readonly resetSeconds: number;
+  /** At least 1 for a refused call, 0 for one that passes. */
+  readonly retryAfterSeconds: number;
+  /** What `giveBack` needs in order to return this very call. */
+  readonly receipt?: Receipt | undefined;
+}
+
+export interface RateLimits {
+  take(budget: RateBudget, key: string): Promise<Taken>;
+  /** What `take` would answer, with nothing counted. A look promises nothing: others may take in between. */
+  check(budget: RateBudget, key: string): Promise<Taken>;
+  /** Returns a call that `take` has counted; the same one twice, or a refused one, changes nothing. Without `taken`, the newest goes. */
+  giveBack(budget: RateBudget, key: string, taken?: Taken): Promise<void>;
+  storeInUse(): 'memory' | 'redis';
+  /** Settles once it is known whether Redis can be reached, within about a second or two. */
+  ready(): Promise<void>;
+  close(): Promise<void>;
+}
+
+interface Receipt {
+  readonly store: RateStore;
+  readonly mark: Mark | undefined;
+  returned: boolean;
+}
+
+const REDIS_TIMEOUT_MS = 150;
+
+export function createRateLimits(settings: RateLimitSettings): RateLimits {
+  return settings.enabled ? countingLimits(settings) : NO_LIMITS;
+}
+
+function countingLimits(settings: RateLimitSettings): RateLimits {
+  const memory = createMemoryStore({ identitiesMax: settings.identitiesMax, now: settings.now });
+  const redis = redisIn(settings);
+  const storeInUse = (): RateStore => (redis?.usable() ? redis : memory);
+
+  async function find(how: 'count' | 'look', budget: RateBudget, key: string): Promise<Found> {
+    const store = storeInUse();
+    try {
+      return { store, standing: await store[how](budget, key) };
+    } catch (error) {
+      if (store === memory) throw error;
+      // The Redis store has told of its loss by now; this call goes on as all later ones will.
+      return { store: memory, standing: memory[how](budget, key) };
+    }
+  }
+
+  async function giveBack(budget: RateBudget, key: string, taken?: Taken): Promise<void> {
+    const receipt = taken ? taken.receipt : { store: storeInUse(), mark: undefined, returned: false };
+    if (!receipt || receipt.returned) return;
+    receipt.returned = true;
+    // What was counted in a Redis that is lost by now leaves with its window.
+    if (receipt.store === redis && !redis.usable()) return;
+    try {
+      await receipt.store.uncount(budget, key, receipt.mark);
+    } catch (error) {
+      if (receipt.store === memory) throw error;
+    }
+  }
+
+  return {
+    take: (budget, key) => judge(budget, key, () => find('count', budget, key)),
+    check: (budget, key) => judge(budget, key, () => find('look', budget, key)),
+    giveBack,
+    storeInUse: () => (storeInUse() === memory ? 'memory' : 'redis'),
+    ready: async () => redis?.tried,
+    close: async () => {
+      memory.close();
+      redis?.close();
+    },
+  };
+}
+
+function redisIn({ redisUrl, redisTimeoutMs = REDIS_TIMEOUT_MS, onRedisLost, onRedisBack }: RateLimitSettings): RedisStore | undefined {
+  return redisUrl ? createRedisStore({ url: redisUrl, timeoutMs: redisTimeoutMs, onLost: onRedisLost, onBack: onRedisBack }) : undefined;
+}
+
+interface Found {
+  readonly store: RateStore;
+  readonly standing: Standing;
+}
+
+/** The library's limiter, typed as what it reads: of a resolver's whole `info` that is the field's name alone. A method, so that the two types meet without a cast. */
+interface Limiter {
+  judge(
+    call: { parent: undefined; args: Record<string, unknown>; context: string; info: { fieldName: string } },
+    limit: { max: number; window: string },
+  ): Promise<string | undefined>;
+}
+
+/**
+ * One limiter a call (half a microsecond): the library hands back a sentence or nothing, and only its store, made for
+ * this call, sees the numbers that the caller must be told.
+ */
+async function judge(budget: RateBudget, key: string, find: () => Promise<Found>): Promise<Taken> {
+  // The library reads a limit of 0 as its default of 5.
+  if (!(budget.max >= 1)) return takenOf(budget, false);
+  const call: { found?: Found } = {};
+  const limiter: Limiter = {
+    judge: getGraphQLRateLimiter({
+      identifyContext: (context: string) => context,
+      store: {
+        getForIdentity: async () => {
+          call.found = await find();
+          return earlierCalls(call.found.standing.earlier, budget.max);
+        },
+        // Counted already, in the same step as the look.
+        setForIdentity: () => undefined,
+      },
+    }),
+  };
+  const where = { parent: undefined, args: {}, context: key, info: { fieldName: budget.name } };
+  const refusal = await limiter.judge(where, { max: budget.max, window: `${budget.windowSeconds}s` });
+  return takenOf(budget, refusal === undefined, call.found);
+}
+
+const NO_CALLS: readonly number[] = [];
+
+/**
+ * The library asks one thing of the earlier calls: whether they fill the budget. As long as they do not, an empty list says so and
+ * saves it the walk over hundreds of them on every read. Their times never run out on the library's clock, since
+ * they were weighed on the store's.
+ */
+function earlierCalls(earlier: number, max: number): readonly number[] {
+  return earlier < max ? NO_CALLS : Array.from({ length: earlier }, () => Number.POSITIVE_INFINITY);
+}
+
+function takenOf(budget: RateBudget, allowed: boolean, found?: Found): Taken {
+  const { earlier, freesInMs, mark } = found?.standing ?? { earlier: 0, freesInMs: budget.windowSeconds * 1000, mark: undefined };
+  const resetSeconds = Math.ceil(freesInMs / 1000);
+  return {
+    allowed,
+    limit: budget.max,
+    windowSeconds: budget.windowSeconds,
+    remaining: Math.max(0, budget.max - earlier - (mark === undefined ? 0 : 1)),
+    resetSeconds,
+    retryAfterSeconds: allowed ? 0 : Math.max(1, resetSeconds),
+    receipt: found && mark !== undefined ? { store: found.store, mark, returned: false } : undefined,
+  };
+}
+
+async function passEverything({ max, windowSeconds }: RateBudget): Promise<Taken> {
+  return { allowed: true, limit: max, windowSeconds, remaining: max, resetSeconds: 0, retryAfterSeconds: 0 };
+}
+
+const NO_LIMITS: RateLimits = {
+  take: passEverything,
+  check: passEverything,
+  giveBack: async () => undefined,
+  storeInUse: () => 'memory',
+  ready: async () => undefined,
+  close: async () => undefined,
+};

@@ -1,0 +1,127 @@
+/** People and their profiles. A password's hash leaves this file only where a password is about to be checked. */
+import { eq, getTableColumns, sql } from 'drizzle-orm';
+import type { ContractorId, HomeownerId, UserId } from '../rules/ids.js';
+import type { Db } from './database.js';
+import { listing } from './page.js';
+import { columns, statement, type Values } from './statement.js';
+import { contractors, homeowners, users, type Contractor as ContractorRow, type Homeowner, type User as UserRow } from './tables/accounts.js';
+
+const { passwordHash: _hash, referralCode: _code, ...userColumns } = getTableColumns(users);
+const { ratingSum: _sum, ...contractorColumns } = getTableColumns(contractors);
+
+const contractorShape = {
+  ...contractorColumns,
+  ratingAverage: sql<number | null>`round(${contractors.ratingSum}::numeric / nullif(${contractors.ratingCount}, 0), 2)::float8`.as('rating_average'),
+};
+
+export type User = Omit<UserRow, 'passwordHash' | 'referralCode'>;
+export type Contractor = Omit<ContractorRow, 'ratingSum'> & { ratingAverage: number | null };
+export type { Homeowner };
+
+const NEW_USER = ['id', 'email', 'userType', 'firstName', 'lastName', 'phone', 'passwordHash', 'referralCode'] as const;
+export type NewUser = Pick<UserRow, (typeof NEW_USER)[number]>;
+
+export const insertUser = statement((db, $: Values<NewUser>) => db.insert(users).values(columns($, NEW_USER)).returning(userColumns));
+
+export const insertHomeowner = statement((db, $: Values<{ id: HomeownerId; userId: UserId }>) =>
+  db.insert(homeowners).values(columns($, ['id', 'userId'])).returning(),
+);
+
+export const insertContractor = statement((db, $: Values<{ id: ContractorId; userId: UserId; companyName: string | null }>) =>
+  db.insert(contractors).values(columns($, ['id', 'userId', 'companyName'])).returning(contractorShape),
+);
+
+export const selectIdByEmail = statement((db, $: Values<{ email: string }>) =>
+  db.select({ id: users.id, userType: users.userType }).from(users).where(eq(users.email, $.email)),
+);
+
+export const selectIdByReferralCode = statement((db, $: Values<{ code: string }>) =>
+  db.select({ id: users.id }).from(users).where(eq(users.referralCode, $.code)),
+);
+
+const selectCredentials = statement((db, $: Values<{ email: string }>) =>
+  db.select({ ...userColumns, passwordHash: users.passwordHash }).from(users).where(eq(users.email, $.email)),
+);
+
+export async function findCredentials(db: Db, email: string): Promise<{ user: User; passwordHash: string } | undefined> {
+  const [row] = await selectCredentials(db, { email });
+  if (!row) return undefined;
+  const { passwordHash, ...user } = row;
+  return { user, passwordHash };
+}
+
+export const selectPasswordHash = statement((db, $: Values<{ userId: UserId }>) =>
+  db.select({ email: users.email, passwordHash: users.passwordHash }).from(users).where(eq(users.id, $.userId)),
+);
+
+export const setPasswordHash = statement((db, $: Values<{ userId: UserId; passwordHash: string }>) =>
+  db
+    .update(users)
+    .set({ ...columns($, ['passwordHash']), updatedAt: sql`now()` })
+    .where(eq(users.id, $.userId)),
+);
+
+export const selectAccount = statement((db, $: Values<{ userId: UserId }>) =>
+  db
+    .select({ user: userColumns, homeowner: homeowners, contractor: contractorShape, referralCode: users.referralCode })
+    .from(users)
+    .leftJoin(homeowners, eq(homeowners.userId, users.id))
+    .leftJoin(contractors, eq(contractors.userId, users.id))
+    .where(eq(users.id, $.userId)),
+);
+
+export const selectAccountForUpdate = statement((db, $: Values<{ userId: UserId }>) =>
+  db
+    .select({ user: userColumns, homeowner: homeowners, contractor: contractorShape })
+    .from(users)
+    .leftJoin(homeowners, eq(homeowners.userId, users.id))
+    .leftJoin(contractors, eq(contractors.userId, users.id))
+    .where(eq(users.id, $.userId))
+    .for('update', { of: users }),
+);
+
+export const EDITABLE_USER = ['firstName', 'lastName', 'phone', 'profilePictureUrl'] as const;
+export const EDITABLE_HOMEOWNER = ['addressLine1', 'addressLine2', 'city', 'state', 'zipCode', 'country', 'propertyType'] as const;
+export const EDITABLE_CONTRACTOR = [
+  'companyName', 'businessType', 'licenseNumber', 'licenseState', 'insuranceProvider', 'insurancePolicyNumber', 'yearsInBusiness',
+  'serviceAreas', 'specialties', 'bio', 'website',
+] as const;
+
+export const updateUser = statement((db, $: Values<Pick<User, 'id' | (typeof EDITABLE_USER)[number]>>) =>
+  db
+    .update(users)
+    .set({ ...columns($, EDITABLE_USER), updatedAt: sql`now()` })
+    .where(eq(users.id, $.id)),
+);
+
+export const updateHomeowner = statement((db, $: Values<Pick<Homeowner, 'id' | (typeof EDITABLE_HOMEOWNER)[number]>>) =>
+  db
+    .update(homeowners)
+    .set({ ...columns($, EDITABLE_HOMEOWNER), updatedAt: sql`now()` })
+    .where(eq(homeowners.id, $.id)),
+);
+
+export const updateContractor = statement((db, $: Values<Pick<Contractor, 'id' | (typeof EDITABLE_CONTRACTOR)[number]>>) =>
+  db
+    .update(contractors)
+    .set({ ...columns($, EDITABLE_CONTRACTOR), updatedAt: sql`now()` })
+    .where(eq(contractors.id, $.id)),
+);
+
+export const selectContractor = statement((db, $: Values<{ id: ContractorId }>) =>
+  db.select(contractorShape).from(contractors).where(eq(contractors.id, $.id)),
+);
+
+export const verifyContractor = statement((db, $: Values<{ id: ContractorId }>) =>
+  db
+    .update(contractors)
+    .set({ verified: true, updatedAt: sql`case when ${contractors.verified} then ${contractors.updatedAt} else now() end` })
+    .where(eq(contractors.id, $.id))
+    .returning(contractorShape),
+);
+
+export const listUsers = listing({
+  keys: { createdAt: users.createdAt, id: users.id },
+  order: 'newest first',
+  rows: (db, _: Values<object>, within) => db.select(userColumns).from(users).where(within).$dynamic(),
+});

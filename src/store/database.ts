@@ -1,0 +1,128 @@
+/**
+ * The connection to Postgres: a bounded pool behind a bounded queue, time-outs on everything that can wait, and
+ * transactions that are tried again when the database asks for it.
+ */
+import { drizzle } from 'drizzle-orm/postgres-js';
+import postgres, { type ParameterOrJSON, type Sql, type TransactionSql } from 'postgres';
+import { createGate, type Gate } from '../gate.js';
+import { refuse } from '../rules/errors.js';
+import { asRefusal, mayBeRetried } from './database-errors.js';
+
+/** Where the database is: an address, or the parts of a socket's. */
+export type Connection = { url: string } | { host: string; port: number; username: string; database: string; password?: string };
+
+export interface DatabaseSettings {
+  poolSize: number;
+  queueSize: number;
+  queueTimeoutMs: number;
+  statementTimeoutMs: number;
+  lockTimeoutMs: number;
+  idleInTransactionTimeoutMs: number;
+  connectTimeoutSeconds: number;
+  /** False behind a pooler that gives each transaction another connection. */
+  preparedStatements: boolean;
+}
+
+export const DATABASE_DEFAULTS: DatabaseSettings = {
+  poolSize: 10,
+  queueSize: 1_000,
+  queueTimeoutMs: 5_000,
+  statementTimeoutMs: 10_000,
+  lockTimeoutMs: 5_000,
+  idleInTransactionTimeoutMs: 15_000,
+  connectTimeoutSeconds: 5,
+  preparedStatements: true,
+};
+
+/** What a statement runs on: the pool, or one transaction. */
+export interface Db {
+  /** Sends one statement; `statement()` is its only caller. */
+  send(text: string, params: ParameterOrJSON<never>[]): Promise<unknown[][]>;
+  /** Commits what `work` did, or nothing of it. Inside a transaction it joins that one. */
+  inTransaction<T>(work: (tx: Db) => Promise<T>): Promise<T>;
+}
+
+export interface Database extends Db {
+  readonly gate: Pick<Gate, 'active' | 'queued'>;
+  close(): Promise<void>;
+}
+
+export interface DatabaseHooks {
+  /** Called for every statement sent, and for `begin`. */
+  onStatement?: (text: string) => void;
+}
+
+const ATTEMPTS = 4;
+
+export function connect(connection: Connection, settings: Partial<DatabaseSettings> = {}, hooks: DatabaseHooks = {}): Database {
+  const chosen = { ...DATABASE_DEFAULTS, ...settings };
+  const pool = openPool(connection, chosen);
+  const gate = createGate({
+    concurrent: chosen.poolSize,
+    waiting: chosen.queueSize,
+    waitMs: chosen.queueTimeoutMs,
+    onFull: () => refuse('OVERLOADED', { details: { retryAfter: 1 } }),
+  });
+
+  const sendOn = (client: Sql | TransactionSql) => (text: string, params: ParameterOrJSON<never>[]) => {
+    hooks.onStatement?.(text);
+    return client.unsafe(text, params, { prepare: chosen.preparedStatements }).values();
+  };
+  const sendOnPool = sendOn(pool);
+
+  function transactionOn(client: TransactionSql): Db {
+    const tx: Db = { send: sendOn(client), inTransaction: (work) => work(tx) };
+    return tx;
+  }
+
+  async function inTransaction<T>(work: (tx: Db) => Promise<T>): Promise<T> {
+    for (let attempt = 1; ; attempt += 1) {
+      try {
+        return await gate.run(async () => {
+          hooks.onStatement?.('begin');
+          // The cast undoes postgres.js's wish to await arrays of queries; `work` returns no such thing.
+          return (await pool.begin((client) => work(transactionOn(client)))) as T;
+        });
+      } catch (error) {
+        if (attempt === ATTEMPTS || !mayBeRetried(error)) throw asRefusal(error);
+      }
+    }
+  }
+
+  return {
+    gate,
+    send: async (text, params) => {
+      try {
+        return await gate.run(() => sendOnPool(text, params));
+      } catch (error) {
+        throw asRefusal(error);
+      }
+    },
+    inTransaction,
+    close: () => pool.end({ timeout: 5 }),
+  };
+}
+
+/** A client of Postgres with every time-out set. Migrations use one of their own. */
+export function openPool(connection: Connection, settings: DatabaseSettings): Sql {
+  const options = {
+    max: settings.poolSize,
+    connect_timeout: settings.connectTimeoutSeconds,
+    idle_timeout: 0,
+    // Its own type query is a rejection nobody handles when the connection dies during it.
+    fetch_types: false,
+    prepare: settings.preparedStatements,
+    onnotice: () => {},
+    connection: {
+      application_name: 'job-marketplace',
+      TimeZone: 'UTC',
+      statement_timeout: settings.statementTimeoutMs,
+      lock_timeout: settings.lockTimeoutMs,
+      idle_in_transaction_session_timeout: settings.idleInTransactionTimeoutMs,
+    },
+  };
+  const pool = 'url' in connection ? postgres(connection.url, options) : postgres({ ...connection, ...options });
+  // Drizzle reads times and dates as text; wrapping the client once tells it so.
+  drizzle({ client: pool });
+  return pool;
+}

@@ -1,0 +1,156 @@
+/**
+ * The ledger: every movement of tokens is one row added and one balance changed, in one statement. The check on the
+ * balance is what stops an overdraft, also when two calls spend at once.
+ */
+import { and, eq, getTableColumns, sql, type Placeholder } from 'drizzle-orm';
+import { newId, type BidId, type JobId, type TransferId, type UserId } from '../rules/ids.js';
+import { TRANSFER_REASONS, type HouseAccount, type TransferReason } from '../rules/tokens.js';
+import type { Db } from './database.js';
+import { listing } from './page.js';
+import { columns, statement, type Values } from './statement.js';
+import { tokenBalances, tokenTransfers, type TokenTransfer as TransferRow } from './tables/ledger.js';
+
+export type TokenTransfer = Omit<TransferRow, 'userId'>;
+
+const { userId: _person, ...transferColumns } = getTableColumns(tokenTransfers);
+
+export interface Balance {
+  balance: number;
+  held: number;
+  available: number;
+}
+
+const balanceShape = {
+  balance: tokenBalances.balance,
+  held: tokenBalances.held,
+  available: sql<number>`${tokenBalances.balance} - ${tokenBalances.held}`.as('available'),
+};
+
+export const openBalance = statement((db, $: Values<{ userId: UserId }>) => db.insert(tokenBalances).values(columns($, ['userId'])));
+
+const selectBalance = statement((db, $: Values<{ userId: UserId }>) =>
+  db.select(balanceShape).from(tokenBalances).where(eq(tokenBalances.userId, $.userId)),
+);
+
+/** Admins hold no tokens, and so have no row. */
+export async function balanceOf(db: Db, userId: UserId): Promise<Balance> {
+  const [row] = await selectBalance(db, { userId });
+  return row ?? { balance: 0, held: 0, available: 0 };
+}
+
+interface Movement {
+  userId: UserId;
+  /** Above zero credits the person, below zero debits them. */
+  change: number;
+  reason: TransferReason;
+  jobId?: JobId;
+  bidId?: BidId;
+  referralUserId?: UserId;
+  actorId?: UserId;
+  note?: string | null;
+}
+
+interface TransferValues {
+  id: TransferId;
+  userId: UserId;
+  fromAccount: UserId | HouseAccount;
+  toAccount: UserId | HouseAccount;
+  amount: number;
+  change: number;
+  reason: TransferReason;
+  jobId: JobId | null;
+  bidId: BidId | null;
+  referralUserId: UserId | null;
+  actorId: UserId | null;
+  note: string | null;
+}
+
+const insertTransfer = statement((db, $: Values<TransferValues>) => {
+  const changed = db.$with('changed').as(
+    db
+      .update(tokenBalances)
+      .set({ balance: sql`${tokenBalances.balance} + ${$.change}::int` })
+      .where(eq(tokenBalances.userId, $.userId))
+      .returning({ userId: tokenBalances.userId }),
+  );
+  const text = (value: Placeholder) => sql`${value}::text`;
+  return db
+    .with(changed)
+    .insert(tokenTransfers)
+    .select(
+      db
+        .select({
+          id: text($.id).as('id'),
+          fromAccount: text($.fromAccount).as('from_account'),
+          toAccount: text($.toAccount).as('to_account'),
+          amount: sql`${$.amount}::int`.as('amount'),
+          reason: sql`${$.reason}::transfer_reason`.as('reason'),
+          userId: changed.userId,
+          jobId: text($.jobId).as('job_id'),
+          bidId: text($.bidId).as('bid_id'),
+          referralUserId: text($.referralUserId).as('referral_user_id'),
+          actorId: text($.actorId).as('actor_id'),
+          note: text($.note).as('note'),
+          createdAt: sql`now()`.as('created_at'),
+        })
+        .from(changed),
+    )
+    .returning(transferColumns);
+});
+
+/** Moves tokens between a person and the house account that the reason names; undefined if there is no such person. */
+export async function moveTokens(tx: Db, movement: Movement): Promise<TokenTransfer | undefined> {
+  const { userId, change, reason } = movement;
+  const house = TRANSFER_REASONS[reason].house;
+  const [transfer] = await insertTransfer(tx, {
+    id: newId('transfer'),
+    userId,
+    fromAccount: change > 0 ? house : userId,
+    toAccount: change > 0 ? userId : house,
+    amount: Math.abs(change),
+    change,
+    reason,
+    jobId: movement.jobId ?? null,
+    bidId: movement.bidId ?? null,
+    referralUserId: movement.referralUserId ?? null,
+    actorId: movement.actorId ?? null,
+    note: movement.note ?? null,
+  });
+  return transfer;
+}
+
+export const listTransfers = listing({
+  keys: { createdAt: tokenTransfers.createdAt, id: tokenTransfers.id },
+  order: 'newest first',
+  rows: (db, $: Values<{ userId: UserId }>, within) =>
+    db
+      .select(transferColumns)
+      .from(tokenTransfers)
+      .where(and(eq(tokenTransfers.userId, $.userId), within))
+      .$dynamic(),
+});
+
+/** Every account whose kept figures differ from what its transfers and holds add up to. */
+export const selectMismatches = statement((db, _: Values<object>) => {
+  const summed = db
+    .select({ userId: tokenTransfers.userId, total: sql<number>`sum(case when ${tokenTransfers.toAccount} = ${tokenTransfers.userId} then amount else -amount end)`.as('total') })
+    .from(tokenTransfers)
+    .groupBy(tokenTransfers.userId)
+    .as('summed');
+  return db
+    .select({
+      userId: sql<UserId>`coalesce(${tokenBalances.userId}, ${summed.userId})`.as('user_id'),
+      kept: sql<number>`coalesce(${tokenBalances.balance}, 0)::float8`.as('kept'),
+      summed: sql<number>`coalesce(${summed.total}, 0)::float8`.as('summed_total'),
+    })
+    .from(tokenBalances)
+    .fullJoin(summed, eq(summed.userId, tokenBalances.userId))
+    .where(sql`coalesce(${tokenBalances.balance}, 0) <> coalesce(${summed.total}, 0)`);
+});
+
+export const countLedger = statement((db, _: Values<object>) =>
+  db.select({
+    accounts: sql<number>`(select count(*) from ${tokenBalances})::int`,
+    transfers: sql<number>`(select count(*) from ${tokenTransfers})::int`,
+  }).from(sql`(values (1)) as one`),
+);

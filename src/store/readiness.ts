@@ -1,0 +1,19 @@
+/** Ready is a database that answers and has run every migration of this build. */
+import { sql } from 'drizzle-orm';
+import type { Db } from './database.js';
+import { newestMigration } from './migrate.js';
+import { statement, type Values } from './statement.js';
+
+const lastMigration = statement((db, _: Values<object>) =>
+  db.select({ at: sql<number>`coalesce(max(created_at), 0)::float8` }).from(sql`drizzle.__drizzle_migrations`),
+);
+
+export async function isReady(db: Db): Promise<boolean> {
+  try {
+    const [last] = await lastMigration(db, {});
+    return last !== undefined && last.at >= newestMigration();
+  } catch {
+    // Whatever the reason, the answer is no; the log has the reason from those who were refused.
+    return false;
+  }
+}

@@ -1,0 +1,18 @@
+/** Column kinds that several tables share, so that an identifier or a moment means the same everywhere. */
+import { customType, numeric, timestamp } from 'drizzle-orm/pg-core';
+import type { Id, IdKind } from '../../rules/ids.js';
+
+/** Compared byte by byte on every database, whatever its locale: cursors rest on that order. */
+const byteOrderedText = customType<{ data: string; driverData: string }>({ dataType: () => 'text collate "C"' });
+
+export function idColumn<K extends IdKind>(_kind: K) {
+  return byteOrderedText().$type<Id<K>>();
+}
+
+/** Kept to the millisecond, which is what clients see and what cursors carry. */
+export const moment = () => timestamp({ withTimezone: true, precision: 3, mode: 'date' });
+
+export const createdAt = () => moment().notNull().defaultNow();
+export const updatedAt = () => moment().notNull().defaultNow();
+
+export const money = () => numeric({ precision: 12, scale: 2, mode: 'number' });

@@ -1,0 +1,52 @@
+/** Tokens: transfers that are only ever added, and beside them the balances that must equal their sums. */
+import { sql } from 'drizzle-orm';
+import { check, index, integer, pgEnum, pgTable, text } from 'drizzle-orm/pg-core';
+import { HOUSE_ACCOUNTS, TRANSFER_REASONS, type HouseAccount, type TransferReason } from '../../rules/tokens.js';
+import type { UserId } from '../../rules/ids.js';
+import { users } from './accounts.js';
+import { createdAt, idColumn } from './columns.js';
+
+export const transferReason = pgEnum('transfer_reason', Object.keys(TRANSFER_REASONS) as [TransferReason, ...TransferReason[]]);
+
+const houseAccounts = sql.raw(HOUSE_ACCOUNTS.map((account) => `'${account}'`).join(', '));
+
+export const tokenTransfers = pgTable(
+  'token_transfers',
+  {
+    id: idColumn('transfer').primaryKey(),
+    fromAccount: text().$type<UserId | HouseAccount>().notNull(),
+    toAccount: text().$type<UserId | HouseAccount>().notNull(),
+    amount: integer().notNull(),
+    reason: transferReason().notNull(),
+    /** The person's side of the transfer, whichever way it went: their history is read by it. */
+    userId: idColumn('user').notNull().references(() => users.id),
+    jobId: idColumn('job'),
+    bidId: idColumn('bid'),
+    /** The other party of a referral. */
+    referralUserId: idColumn('user').references(() => users.id),
+    /** The admin who made an adjustment, and why. */
+    actorId: idColumn('user').references(() => users.id),
+    note: text(),
+    createdAt: createdAt(),
+  },
+  (t) => [
+    index('token_transfers_history').on(t.userId, t.createdAt, t.id),
+    check('token_transfers_amount_is_positive', sql`${t.amount} > 0`),
+    check(
+      'token_transfers_touch_one_person',
+      sql`(${t.fromAccount} in (${houseAccounts}) and ${t.toAccount} = ${t.userId}) or (${t.toAccount} in (${houseAccounts}) and ${t.fromAccount} = ${t.userId})`,
+    ),
+  ],
+);
+
+export const tokenBalances = pgTable(
+  'token_balances',
+  {
+    userId: idColumn('user').primaryKey().references(() => users.id),
+    balance: integer().notNull().default(0),
+    held: integer().notNull().default(0),
+  },
+  (t) => [check('token_balances_cover_what_is_held', sql`0 <= ${t.held} and ${t.held} <= ${t.balance}`)],
+);
+
+export type TokenTransfer = typeof tokenTransfers.$inferSelect;

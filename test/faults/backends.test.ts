@@ -1,0 +1,159 @@
+/**
+ * Backends that die under load, by the hundred: an administrator's kill, a failover, an out-of-memory kill. With the driver as patched the process lives,
+ * every query settles, later ones work, and no transaction is ever half there.
+ */
+import postgres, { type Sql } from 'postgres';
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { freshDatabase, type FreshDatabase } from '../postgres.js';
+
+const ACCOUNTS = 50;
+const BALANCE = 1_000;
+const KILLS = 600;
+const SETTLE_TIMEOUT_MS = 20_000;
+
+let database: FreshDatabase;
+let killer: Sql;
+let pool: Sql;
+
+const open = (max: number, name: string) => postgres({ ...database.connection, max, fetch_types: false, onnotice: () => {}, connection: { application_name: name } });
+const pause = (milliseconds: number) => new Promise((resolve) => setTimeout(resolve, milliseconds));
+
+beforeAll(async () => {
+  database = await freshDatabase();
+  killer = open(1, 'killer');
+  await killer`create table purses (id int primary key, balance int not null)`;
+  await killer`create table transfers (id text primary key)`;
+});
+
+beforeEach(async () => {
+  await killer`truncate purses, transfers`;
+  await killer`insert into purses select n, ${BALANCE} from generate_series(1, ${ACCOUNTS}::int) n`;
+  pool = open(10, 'busy');
+  return () => pool.end({ timeout: 2 });
+});
+
+afterAll(async () => {
+  await killer.end();
+  await database.drop();
+});
+
+/** How many busy backends it ended. */
+async function killBusy(limit: number): Promise<number> {
+  const killed = await killer`
+    select pg_terminate_backend(pid) from pg_stat_activity
+    where application_name = 'busy' and datname = current_database() and state <> 'idle' order by random() limit ${limit}`;
+  return killed.length;
+}
+
+async function transfer(id: string): Promise<void> {
+  const from = 1 + Math.floor(Math.random() * ACCOUNTS);
+  const to = 1 + ((from + Math.floor(Math.random() * (ACCOUNTS - 1))) % ACCOUNTS);
+  await pool.begin(async (sql) => {
+    await sql`insert into transfers values (${id})`;
+    await sql`update purses set balance = balance - 1 where id = ${from}`;
+    if (Math.random() < 0.3) await pause(2);
+    await sql`update purses set balance = balance + 1 where id = ${to}`;
+  });
+}
+
+/** Rejects by itself only if the promise never settles. */
+function settled(promises: Promise<unknown>[]): Promise<PromiseSettledResult<unknown>[]> {
+  const late = pause(SETTLE_TIMEOUT_MS).then(() => Promise.reject(new Error('Some queries never settled.')));
+  late.catch(() => {});
+  return Promise.race([Promise.allSettled(promises), late]);
+}
+
+async function expectWholeTransactionsOnly(): Promise<void> {
+  const [sum] = await killer`select sum(balance)::int as total from purses`;
+  expect(sum).toEqual({ total: ACCOUNTS * BALANCE });
+}
+
+async function expectPoolWorks(): Promise<void> {
+  const answers = await settled(Array.from({ length: 40 }, (_, n) => pool`select ${n}::int as n`));
+  expect(answers.filter(({ status }) => status === 'fulfilled').length).toBe(40);
+}
+
+describe('when busy backends are killed', () => {
+  test('hundreds of kills during transfers crash nothing, hang nothing and halve nothing', { timeout: 120_000 }, async () => {
+    const confirmed: string[] = [];
+    const unconfirmed: string[] = [];
+    let killed = 0;
+    let next = 0;
+    const work = async () => {
+      while (killed < KILLS) {
+        const id = `t${(next += 1)}`;
+        await transfer(id).then(() => confirmed.push(id), () => unconfirmed.push(id));
+      }
+    };
+    const workers = Array.from({ length: 30 }, work);
+    while (killed < KILLS) {
+      killed += await killBusy(3);
+      await pause(Math.random() * 5);
+    }
+    const ends = await settled(workers);
+    expect(ends.every(({ status }) => status === 'fulfilled')).toBe(true);
+
+    // Unconfirmed ones may have committed: the connection can die after the commit and before its answer.
+    const kept = new Set((await killer`select id from transfers`).map((row) => String(row['id'])));
+    expect(confirmed.filter((id) => !kept.has(id))).toEqual([]);
+    expect(unconfirmed.length).toBeGreaterThan(KILLS / 4);
+    await expectWholeTransactionsOnly();
+    await expectPoolWorks();
+  });
+
+  test('plain queries and pipelined ones settle, each with its own answer', { timeout: 60_000 }, async () => {
+    let killed = 0;
+    let wrong = 0;
+    const work = async () => {
+      for (let n = 0; killed < 200; n += 1) {
+        const answers = await Promise.allSettled([pool`select ${n}::int as n`, pool`select ${n + 1}::int as n, pg_sleep(0.002)`]);
+        answers.forEach((answer, index) => (wrong += answer.status === 'fulfilled' && answer.value[0]?.['n'] !== n + index ? 1 : 0));
+      }
+    };
+    const workers = Array.from({ length: 40 }, work);
+    while (killed < 200) killed += await killBusy(2);
+    expect((await settled(workers)).every(({ status }) => status === 'fulfilled')).toBe(true);
+    expect(wrong).toBe(0);
+    await expectPoolWorks();
+  });
+
+  test('a transaction that lost its connection cannot write into the one that has it next', async () => {
+    const single = open(1, 'busy');
+    let firstIsLost = () => {};
+    const lost = new Promise<void>((resolve) => (firstIsLost = resolve));
+    const first = single.begin(async (sql) => {
+      await sql`update purses set balance = balance - 1 where id = 1`;
+      await lost;
+      await sql`update purses set balance = balance + 1 where id = 2`;
+    });
+    const outcome = first.then(() => 'committed', (error: Error) => error.message);
+    while ((await killBusy(1)) === 0) await pause(5);
+
+    await single.begin(async (sql) => {
+      await sql`update purses set balance = balance - 10 where id = 3`;
+      firstIsLost();
+      await pause(50);
+      await sql`update purses set balance = balance + 10 where id = 4`;
+    });
+    expect(await outcome).toMatch(/CONNECTION_CLOSED/);
+    expect(await killer`select id, balance from purses where balance <> ${BALANCE} order by id`).toEqual([{ id: 3, balance: 990 }, { id: 4, balance: 1010 }]);
+    await single.end({ timeout: 2 });
+  });
+
+  test('queries that waited inside a lost transaction are refused too', async () => {
+    const single = open(1, 'busy');
+    const transaction = single.begin((sql) => Promise.all([sql`select pg_sleep(60)`, ...Array.from({ length: 200 }, (_, n) => sql`select ${n}::int`)]));
+    const ends = settled([transaction]);
+    while ((await killBusy(1)) === 0) await pause(5);
+    expect((await ends)[0]?.status).toBe('rejected');
+    expect(await single`select 1 as one`).toEqual([{ one: 1 }]);
+    await single.end({ timeout: 2 });
+  });
+
+  test('a pool whose connections all died still closes', async () => {
+    const short = open(3, 'busy');
+    const sleeping = settled(Array.from({ length: 3 }, () => short`select pg_sleep(60)`));
+    while ((await killBusy(3)) > 0 || !(await Promise.race([sleeping.then(() => true), pause(20)])));
+    await settled([short.end()]).then(([end]) => expect(end?.status).toBe('fulfilled'));
+  });
+});

@@ -1,0 +1,148 @@
+/** The embedded Postgres when its server is killed or meets another: real kill -9, real races. */
+import { randomInt } from 'node:crypto';
+import { chmodSync, existsSync, mkdirSync, mkdtempSync, readdirSync, realpathSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, describe, expect, test, vi } from 'vitest';
+import { findRunningPostgres, startEmbeddedPostgres } from '../../src/store/embedded.js';
+import { ask, connectionOf, killLeftProcesses, postmasterOf, processesOf, startProcess, type ServerProcess } from '../store/embedded-process.js';
+
+const root = realpathSync(mkdtempSync(join(tmpdir(), 'marketplace-kills-')));
+chmodSync(root, 0o711);
+vi.setConfig({ testTimeout: 120_000 });
+let folders = 0;
+const newFolder = () => join(root, `data-${(folders += 1)}`);
+const isGone = (folder: string) => vi.waitFor(() => expect(processesOf(folder)).toEqual([]), 10_000);
+
+afterAll(async () => {
+  killLeftProcesses();
+  await isGone(`${root}/`);
+  rmSync(root, { recursive: true, force: true, maxRetries: 5 });
+});
+
+async function givenServerWithRow(folder: string): Promise<ServerProcess> {
+  const server = startProcess(folder);
+  await ask(await connectionOf(server), 'create table if not exists kept as select 42 as answer');
+  return server;
+}
+
+async function expectRecovery(folder: string): Promise<void> {
+  const server = startProcess(folder);
+  expect(await ask(await connectionOf(server), 'select answer from kept')).toEqual([{ answer: 42 }]);
+  await server.stop();
+  expect(readdirSync(folder)).toEqual(['postgres']);
+}
+
+function killAll(folder: string, which: (command: string) => boolean): void {
+  for (const { pid, command } of processesOf(folder)) if (which(command)) process.kill(pid, 'SIGKILL');
+}
+
+const isWatchdog = (command: string) => command.includes('read _');
+const isPostmaster = (command: string) => /bin\/postgres -D/.test(command);
+
+describe('after kill -9 of the server', () => {
+  test('its Postgres ends by itself, and what was committed is there at the next start', async () => {
+    const folder = newFolder();
+    const server = await givenServerWithRow(folder);
+    await server.kill('SIGKILL');
+    await isGone(folder);
+    await expectRecovery(folder);
+  });
+
+  test('the next start does not wait for the old Postgres to be gone by itself', async () => {
+    const folder = newFolder();
+    const server = await givenServerWithRow(folder);
+    await server.kill('SIGKILL');
+    await expectRecovery(folder);
+  });
+
+  test('a Postgres that lived on as an orphan, busy with a query, makes room for the next', async () => {
+    const folder = newFolder();
+    const server = await givenServerWithRow(folder);
+    const query = ask(await connectionOf(server), 'select pg_sleep(600)').catch((error: Error) => error.message);
+    killAll(folder, isWatchdog);
+    await server.kill('SIGKILL');
+    const orphan = postmasterOf(folder);
+    expect(processesOf(folder).map(({ pid }) => pid)).toContain(orphan);
+
+    await expectRecovery(folder);
+    expect(processesOf(folder)).toEqual([]);
+    expect(await query).toMatch(/terminating connection|CONNECTION_CLOSED/);
+  });
+
+  test('files of a Postgres killed with it do not bar the next', async () => {
+    const folder = newFolder();
+    const server = await givenServerWithRow(folder);
+    killAll(folder, isWatchdog);
+    killAll(folder, isPostmaster);
+    await server.kill('SIGKILL');
+    expect(existsSync(join(folder, 'postgres/postmaster.pid')) && existsSync(join(folder, 'socket/.s.PGSQL.5432.lock')) && existsSync(join(folder, 'server.lock'))).toBe(true);
+    await expectRecovery(folder);
+  });
+
+  test('a cluster half made does not brick the folder, whenever the kill came', async () => {
+    for (let round = 0; round < 6; round += 1) {
+      const folder = newFolder();
+      const server = startProcess(folder);
+      await vi.waitFor(() => expect(readdirSync(folder).some((name) => name.startsWith('postgres.unfinished-'))).toBe(true), { timeout: 10_000, interval: 5 });
+      await new Promise((resolve) => setTimeout(resolve, randomInt(0, 700)));
+      await server.kill('SIGKILL');
+
+      const next = startProcess(folder);
+      expect(await ask(await connectionOf(next), 'select current_database() as name')).toEqual([{ name: 'marketplace' }]);
+      await next.stop();
+      expect(readdirSync(folder)).toEqual(['postgres']);
+    }
+  });
+
+  test('a disposable folder vanishes', async () => {
+    const folder = newFolder();
+    const server = startProcess(folder, { options: { disposable: true, settings: ['fsync=off'] } });
+    await connectionOf(server);
+    await server.kill('SIGKILL');
+    await vi.waitFor(() => expect(existsSync(folder)).toBe(false), 10_000);
+  });
+});
+
+describe('two servers on one folder', () => {
+  test('the second is told which folder and which process, and the first does not notice', async () => {
+    const folder = newFolder();
+    const first = await givenServerWithRow(folder);
+    const second = startProcess(folder);
+    expect((await second.report).error).toBe(`Another server (process ${first.pid}) runs on the data folder ${folder}. Stop it first, or give this one a folder of its own.`);
+    expect(await ask(await connectionOf(first), 'select answer from kept')).toEqual([{ answer: 42 }]);
+    await first.stop();
+  });
+
+  test('a command beside a server finds its database, and none where no server lives', async () => {
+    const folder = newFolder();
+    expect(findRunningPostgres(folder)).toBeUndefined();
+    const server = startProcess(folder);
+    const connection = await connectionOf(server);
+    expect(findRunningPostgres(folder)).toEqual(connection);
+    await server.kill('SIGKILL');
+    expect(findRunningPostgres(folder)).toBeUndefined();
+    await isGone(folder);
+  });
+
+  test('one process cannot start it twice either', async () => {
+    const folder = newFolder();
+    const server = await startEmbeddedPostgres(folder);
+    await expect(startEmbeddedPostgres(folder)).rejects.toThrow(`process ${process.pid}`);
+    await server.stop();
+  });
+
+  test.each(['a new folder', "a dead server's lock", 'a lock that a power cut emptied'])('of eight that race for %s exactly one starts', async (what) => {
+    const folder = newFolder();
+    mkdirSync(folder, { mode: 0o711 });
+    if (what !== 'a new folder') writeFileSync(join(folder, 'server.lock'), what.includes('emptied') ? '' : JSON.stringify({ pid: 1, startedAt: 'long ago/1', id: 'x' }));
+    const racers = Array.from({ length: 8 }, () => startProcess(folder));
+    const reports = await Promise.all(racers.map((racer) => racer.report));
+
+    const winner = racers.findIndex((_, index) => reports[index]?.connection);
+    const refusals = reports.filter(({ error }) => error?.includes(`Another server (process ${racers[winner]?.pid}) runs on the data folder ${folder}`));
+    expect(refusals).toHaveLength(7);
+    await racers[winner]?.stop();
+    expect(readdirSync(folder)).toEqual(['postgres']);
+  });
+});

@@ -1,0 +1,101 @@
+/**
+ * A real server on a database of its own, and people to call it. Every test file opens one; nothing in it is shared.
+ */
+import { Writable } from 'node:stream';
+import { readConfig } from '../src/config.js';
+import { createLog } from '../src/log.js';
+import { openHouse } from '../src/open-house.js';
+import { ensureAdmin } from '../src/operations/accounts/admins.js';
+import type { House } from '../src/operations/house.js';
+import { startServer } from '../src/server.js';
+import { freshDatabase, type FreshDatabase } from './postgres.js';
+
+export interface Answer<Body = Record<string, unknown>> {
+  status: number;
+  headers: Headers;
+  body: Body;
+}
+
+// What comes over the wire has no type until a test has looked at it.
+// eslint-disable-next-line @typescript-eslint/no-explicit-any
+export type Json = any;
+
+export interface GraphqlAnswer {
+  status: number;
+  headers: Headers;
+  data: Json;
+  errors: { message: string; path?: (string | number)[]; extensions: Json }[] | undefined;
+  extensions: Json;
+}
+
+export interface TestHouse {
+  readonly url: string;
+  readonly house: House;
+  readonly database: FreshDatabase;
+  /** Everything that was logged, for tests that look for what must not be there. */
+  readonly logged: string[];
+  /** The statements sent since the last look. */
+  statements(): string[];
+  rest(method: string, path: string, options?: CallOptions): Promise<Answer<Json>>;
+  graphql(query: string, options?: CallOptions & { variables?: object }): Promise<GraphqlAnswer>;
+  close(): Promise<void>;
+}
+
+export interface CallOptions {
+  token?: string | undefined;
+  body?: unknown;
+  headers?: Record<string, string>;
+}
+
+export const ADMIN = { email: 'ada.admin@example.test', password: 'ada keeps the house' };
+
+export async function openTestHouse(env: Record<string, string> = {}): Promise<TestHouse> {
+  const database = await freshDatabase();
+  const config = readConfig({ NODE_ENV: 'test', PORT: '0', BCRYPT_COST: '4', RATE_LIMITS: 'off', JWT_SECRET: 'a secret that only tests know, 32 bytes', ...env });
+  const logged: string[] = [];
+  const log = createLog(config.LOG_LEVEL, new Writable({ write: (line, _, done) => (logged.push(String(line)), done()) }));
+  let sent: string[] = [];
+  const { house, close } = await openHouse(config, log, database.connection, { onStatement: (text) => sent.push(text) });
+  await ensureAdmin(house, ADMIN.email, ADMIN.password);
+  const server = await startServer(house, config);
+
+  async function call(method: string, path: string, { token, body, headers }: CallOptions): Promise<Response> {
+    return fetch(server.url + path, {
+      method,
+      headers: {
+        ...(token !== undefined && { authorization: `Bearer ${token}` }),
+        ...(body !== undefined && { 'content-type': 'application/json' }),
+        ...headers,
+      },
+      ...(body !== undefined && { body: typeof body === 'string' || body instanceof Uint8Array ? body : JSON.stringify(body) }),
+    } as RequestInit);
+  }
+
+  return {
+    url: server.url,
+    house,
+    database,
+    logged,
+    statements: () => {
+      const seen = sent;
+      sent = [];
+      return seen;
+    },
+    rest: async (method, path, options = {}) => {
+      const response = await call(method, path, options);
+      const text = await response.text();
+      return { status: response.status, headers: response.headers, body: text === '' ? undefined : (JSON.parse(text) as Json) };
+    },
+    graphql: async (query, { variables, ...options } = {}) => {
+      const response = await call('POST', '/graphql', { ...options, body: { query, variables } });
+      const { data, errors, extensions } = (await response.json()) as GraphqlAnswer;
+      return { status: response.status, headers: response.headers, data, errors, extensions };
+    },
+    close: async () => {
+      await server.close();
+      await close();
+      await database.drop();
+    },
+  };
+}
+

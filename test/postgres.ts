@@ -1,0 +1,79 @@
+/**
+ * The tests' database: one embedded Postgres a run, in a folder of its own that vanishes with vitest however that ends. Migrations run once, into a
+ * template; each test file that asks gets a copy of it. Nothing waits for the disk, since nothing here outlives the run.
+ */
+import { randomUUID } from 'node:crypto';
+import { chmodSync, mkdtempSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import postgres, { type Sql } from 'postgres';
+import { inject } from 'vitest';
+import type { TestProject } from 'vitest/node';
+import { startEmbeddedPostgres, type EmbeddedPostgres } from '../src/store/embedded.js';
+import { migrate } from '../src/store/migrate.js';
+
+type Connection = EmbeddedPostgres['connection'];
+
+declare module 'vitest' {
+  export interface ProvidedContext {
+    postgres: Connection;
+  }
+}
+
+export default async function setup(project: TestProject): Promise<() => Promise<void>> {
+  const server = await startEmbeddedPostgres(makeFolder(), { settings: HASTY, disposable: true });
+  try {
+    await as(server.connection, (sql) => sql.unsafe(`create database ${TEMPLATE}`));
+    await migrate({ ...server.connection, database: TEMPLATE });
+  } catch (error) {
+    await server.stop();
+    throw error;
+  }
+  project.provide('postgres', server.connection);
+  return () => server.stop();
+}
+
+export interface FreshDatabase {
+  readonly connection: Connection;
+  drop(): Promise<void>;
+}
+
+/** A migrated, empty database that no other test file sees. Copies may be made at once, since nobody ever connects to the template. */
+export async function freshDatabase(): Promise<FreshDatabase> {
+  const server = inject('postgres');
+  const database = `test_${randomUUID().replaceAll('-', '')}`;
+  await as(server, (sql) => sql.unsafe(`create database ${database} template ${TEMPLATE} strategy file_copy`));
+  return {
+    connection: { ...server, database },
+    drop: () => as(server, (sql) => sql.unsafe(`drop database if exists ${database} with (force)`)),
+  };
+}
+
+const TEMPLATE = 'migrated';
+
+const HASTY = [
+  'fsync=off',
+  'synchronous_commit=off',
+  'full_page_writes=off',
+  'wal_level=minimal',
+  'max_wal_senders=0',
+  // Its workers would connect to the template while it is copied.
+  'autovacuum=off',
+  'max_connections=300',
+];
+
+/** As root, Postgres runs as somebody else, who must be able to pass through. */
+function makeFolder(): string {
+  const folder = mkdtempSync(join(tmpdir(), 'marketplace-test-'));
+  chmodSync(folder, 0o711);
+  return folder;
+}
+
+async function as(connection: Connection, work: (sql: Sql) => Promise<unknown>): Promise<void> {
+  const sql = postgres({ ...connection, max: 1, fetch_types: false, onnotice: () => {} });
+  try {
+    await work(sql);
+  } finally {
+    await sql.end({ timeout: 5 });
+  }
+}

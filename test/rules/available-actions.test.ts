@@ -1,0 +1,130 @@
+import { describe, expect, test } from 'vitest';
+import { availableActions, operationsAllowedFrom } from '../../src/rules/available-actions.js';
+import type { ActionFacts } from '../../src/rules/available-actions.js';
+import { JOB_ACTION_LIST, JOB_STATES } from '../../src/rules/lifecycle.js';
+import type { BidState, JobActionName, JobState } from '../../src/rules/lifecycle.js';
+import { PARTIES } from '../../src/rules/parties.js';
+import type { Viewer } from '../../src/rules/viewer.js';
+import { ada, carla, cyrus, hannah, hugo, kitchen } from './people.js';
+
+function facts(status: JobState, overrides: Partial<ActionFacts> = {}): ActionFacts {
+  return { job: kitchen(status), ownBids: [], liveBids: 1, availableTokens: 100, ...overrides };
+}
+
+function allowed(viewer: Viewer, given: ActionFacts): JobActionName[] {
+  return availableActions(viewer, given).filter((entry) => entry.allowed).map((entry) => entry.action);
+}
+
+function entry(viewer: Viewer, action: JobActionName, given: ActionFacts) {
+  return availableActions(viewer, given).find((candidate) => candidate.action === action);
+}
+
+/** What each may do, state by state, written down by hand. */
+const MAY: Record<JobState, { Hannah: JobActionName[]; Carla: JobActionName[]; Cyrus: JobActionName[]; Ada: JobActionName[] }> = {
+  draft: { Hannah: ['PUBLISH', 'UPDATE', 'DELETE'], Carla: [], Cyrus: [], Ada: ['COMPLETE'] },
+  open: { Hannah: ['AWARD', 'CANCEL', 'UPDATE'], Carla: ['SUBMIT_BID'], Cyrus: ['SUBMIT_BID'], Ada: ['COMPLETE'] },
+  awarded: { Hannah: ['CANCEL', 'UPDATE'], Carla: ['CHECK_IN'], Cyrus: [], Ada: ['COMPLETE'] },
+  in_progress: { Hannah: ['CANCEL', 'UPDATE'], Carla: ['SUBMIT_FOR_REVIEW'], Cyrus: [], Ada: ['COMPLETE'] },
+  in_review: { Hannah: ['APPROVE', 'DISPUTE'], Carla: [], Cyrus: [], Ada: ['COMPLETE'] },
+  disputed: { Hannah: ['ESCALATE', 'RESOLVE_DISPUTE'], Carla: ['ESCALATE', 'RESOLVE_DISPUTE'], Cyrus: [], Ada: ['COMPLETE'] },
+  escalated: { Hannah: [], Carla: [], Cyrus: [], Ada: ['REACH_DECISION', 'COMPLETE'] },
+  decision_reached: { Hannah: [], Carla: ['FILE_APPEAL'], Cyrus: [], Ada: ['COMPLETE'] },
+  appealed: { Hannah: [], Carla: [], Cyrus: [], Ada: ['FINALIZE_APPEAL', 'COMPLETE'] },
+  completed: { Hannah: [], Carla: [], Cyrus: [], Ada: ['COMPLETE'] },
+  cancelled: { Hannah: [], Carla: [], Cyrus: [], Ada: [] },
+};
+
+describe.each(JOB_STATES)('when the kitchen is %s', (status) => {
+  test('each person may do what is theirs in this state, and Hugo nothing', () => {
+    expect(allowed(hannah, facts(status))).toEqual(MAY[status].Hannah);
+    expect(allowed(carla, facts(status))).toEqual(MAY[status].Carla);
+    expect(allowed(cyrus, facts(status))).toEqual(MAY[status].Cyrus);
+    expect(allowed(ada, facts(status))).toEqual(MAY[status].Ada);
+    expect(allowed(hugo, facts(status))).toEqual([]);
+  });
+
+  test('there is one entry for every operation, and a reason exactly where it is not allowed', () => {
+    for (const viewer of [hannah, hugo, carla, cyrus, ada]) {
+      const entries = availableActions(viewer, facts(status));
+      expect(entries.map(({ action }) => action)).toEqual(JOB_ACTION_LIST.map((row) => row.action));
+      for (const { allowed, reason } of entries) expect(allowed).toBe(reason === null);
+    }
+  });
+});
+
+describe('the refusal that comes first', () => {
+  test.each<[name: string, viewer: Viewer, action: JobActionName, given: ActionFacts, reason: string | null]>([
+    ['Carla: her role comes before the state', carla, 'PUBLISH', facts('completed'), 'FORBIDDEN'],
+    ['Hugo: whose job it is comes before its gaps', hugo, 'PUBLISH', facts('draft', { job: { ...kitchen('draft'), city: null } }), 'FORBIDDEN'],
+    ['Cyrus: not being the awarded one comes before the state', cyrus, 'CHECK_IN', facts('open', { ownBids: ['rejected'] }), 'FORBIDDEN'],
+    ['Carla: awarded, but too late to check in', carla, 'CHECK_IN', facts('in_review'), 'INVALID_TRANSITION'],
+    ['Cyrus: a job he may not see', cyrus, 'SUBMIT_BID', facts('awarded'), 'FORBIDDEN'],
+    ['Cyrus: a job he sees, no longer open', cyrus, 'SUBMIT_BID', facts('awarded', { ownBids: ['withdrawn'] }), 'INVALID_TRANSITION'],
+    ['Cyrus: the state comes before his earlier bid', cyrus, 'SUBMIT_BID', facts('awarded', { ownBids: ['rejected'] }), 'INVALID_TRANSITION'],
+    ['Cyrus: one bid a job', cyrus, 'SUBMIT_BID', facts('open', { ownBids: ['pending'] }), 'DUPLICATE_BID'],
+    ['Cyrus: rejected is final', cyrus, 'SUBMIT_BID', facts('open', { ownBids: ['rejected'] }), 'DUPLICATE_BID'],
+    ['Cyrus: after a withdrawal, once more', cyrus, 'SUBMIT_BID', facts('open', { ownBids: ['withdrawn'] }), null],
+    ['Hannah: no bid to award', hannah, 'AWARD', facts('open', { liveBids: 0 }), 'UNKNOWN_BID'],
+    ['Hannah: a published job is not deleted', hannah, 'DELETE', facts('open'), 'INVALID_TRANSITION'],
+    ['Hannah: a draft is not cancelled', hannah, 'CANCEL', facts('draft'), 'INVALID_TRANSITION'],
+    ['Hannah: a job in review is read-only', hannah, 'UPDATE', facts('in_review'), 'FIELD_NOT_EDITABLE'],
+    ['Hannah: a job is not published twice', hannah, 'PUBLISH', facts('open'), 'INVALID_TRANSITION'],
+    ['Ada: a cancelled job stays cancelled', ada, 'COMPLETE', facts('cancelled'), 'INVALID_TRANSITION'],
+    ['Ada: she is no party', ada, 'APPROVE', facts('in_review'), 'FORBIDDEN'],
+  ])('%s', (_name, viewer, action, given, reason) => {
+    expect(entry(viewer, action, given)).toMatchObject({ reason, allowed: reason === null });
+  });
+});
+
+describe('publishing, as Hannah reads it', () => {
+  test('she is told the price', () => {
+    expect(entry(hannah, 'PUBLISH', facts('draft'))).toEqual({ action: 'PUBLISH', allowed: true, reason: null, missingFields: [], tokenCost: 15 });
+  });
+
+  test('exactly enough tokens are enough, one fewer is not', () => {
+    expect(entry(hannah, 'PUBLISH', facts('draft', { availableTokens: 15 }))?.reason).toBeNull();
+    expect(entry(hannah, 'PUBLISH', facts('draft', { availableTokens: 14 }))).toMatchObject({ reason: 'INSUFFICIENT_TOKENS', tokenCost: 15 });
+  });
+
+  test('what is missing comes before the price', () => {
+    const poor = facts('draft', { job: { ...kitchen('draft'), category: null, city: ' ' }, availableTokens: 0 });
+    expect(entry(hannah, 'PUBLISH', poor)).toMatchObject({ reason: 'MISSING_FIELDS', missingFields: ['category', 'city'], tokenCost: 15 });
+  });
+
+  test('without an urgency there is no price yet', () => {
+    const undecided = facts('draft', { job: { ...kitchen('draft'), urgency: null } });
+    expect(entry(hannah, 'PUBLISH', undecided)).toMatchObject({ reason: 'MISSING_FIELDS', missingFields: ['urgency'], tokenCost: null });
+  });
+
+  test('whoever cannot get that far is told neither price nor gaps', () => {
+    const gaps = { ...kitchen('draft'), category: null };
+    expect(entry(hugo, 'PUBLISH', facts('draft', { job: gaps }))).toMatchObject({ missingFields: [], tokenCost: null });
+    expect(entry(hannah, 'PUBLISH', facts('open', { job: { ...gaps, status: 'open' } }))).toMatchObject({ missingFields: [], tokenCost: null });
+  });
+});
+
+test('the operations offered to a refused caller are those that this very caller could choose', () => {
+  expect(operationsAllowedFrom('disputed', 'awardee')).toEqual(['escalateJob', 'resolveDispute']);
+  expect(operationsAllowedFrom('disputed', 'bidder')).toEqual([]);
+  expect(operationsAllowedFrom('open', 'owner')).toEqual(['awardJob', 'cancelJob', 'updateJob']);
+  expect(operationsAllowedFrom('completed', 'admin')).toEqual(['completeJob']);
+  expect(operationsAllowedFrom('cancelled', 'owner')).toEqual([]);
+});
+
+test('nothing is ever offered to a stranger', () => {
+  for (const state of JOB_STATES) expect(operationsAllowedFrom(state, 'stranger')).toEqual([]);
+});
+
+test('what is offered is what availableActions allows, once the other rules are met', () => {
+  const people: [Viewer, (typeof PARTIES)[number], BidState[]][] = [
+    [hannah, 'owner', []], [carla, 'awardee', ['withdrawn']], [cyrus, 'bidder', ['withdrawn']], [ada, 'admin', []],
+  ];
+  const awarded = JOB_STATES.filter((state) => state !== 'draft' && state !== 'open');
+  for (const state of awarded) {
+    for (const [viewer, party, ownBids] of people) {
+      const actions = allowed(viewer, facts(state, { ownBids }));
+      const operations = JOB_ACTION_LIST.filter((row) => actions.some((action) => action === row.action)).map((row) => row.operation);
+      expect(operationsAllowedFrom(state, party)).toEqual(operations);
+    }
+  }
+});

@@ -1,0 +1,116 @@
+import { describe, expect, test } from 'vitest';
+import fc from 'fast-check';
+import { disputeFrom, resolutionMove, sameResolution } from '../../src/rules/disputes.js';
+import type { DisputeEvent, ResolutionMove } from '../../src/rules/disputes.js';
+import type { EventType } from '../../src/rules/events.js';
+import type { UserId } from '../../src/rules/ids.js';
+import { ada, carla, hannah } from './people.js';
+
+let minute = 0;
+function event(type: EventType, actorId: UserId, data: DisputeEvent['data'] = {}): DisputeEvent {
+  return { type, actorId, data, occurredAt: new Date(Date.UTC(2026, 5, 1, 12, minute++)) };
+}
+
+const opened = event('job.disputed', hannah.userId, { reason: 'Crooked tiles', details: 'By the window' });
+const carlaProposes = event('job.resolution_proposed', carla.userId, { resolution: 'Redo the tiles', agreedBy: 'Carla' });
+const hannahCounters = event('job.resolution_proposed', hannah.userId, { resolution: 'Redo the tiles and 100 back' });
+const carlaAgrees = event('job.dispute_resolved', carla.userId, { resolution: 'Redo the tiles  and 100 back', agreedBy: 'Carla' });
+const escalated = event('job.escalated', carla.userId, { escalationReason: 'No answer' });
+const decided = event('job.decision_reached', ada.userId, { decision: 'for_homeowner', ruling: 'The tiles are crooked', resolutionTerms: 'Redo' });
+const appealed = event('job.appeal_filed', carla.userId, { appealReason: 'The wall is crooked', supportingEvidence: 'Photos' });
+const finalized = event('job.appeal_finalized', ada.userId, { finalDecision: 'split', ruling: 'Both are crooked' });
+const completed = event('job.completed', ada.userId, { reason: 'Parties unreachable' });
+
+describe('a dispute, as its events add up', () => {
+  test('a job that Hannah never disputed has none', () => {
+    expect(disputeFrom([])).toBeNull();
+    expect(disputeFrom([event('job.created', hannah.userId), event('job.published', hannah.userId), completed])).toBeNull();
+  });
+
+  test('Hannah disputes: her words stand, and nothing else', () => {
+    expect(disputeFrom([event('job.submitted_for_review', carla.userId), opened])).toEqual({
+      reason: 'Crooked tiles', details: 'By the window', openedBy: hannah.userId, openedAt: opened.occurredAt,
+      proposal: null, escalation: null, decision: null, appeal: null, finalDecision: null, ending: null,
+    });
+  });
+
+  test('Hannah disputes without details', () => {
+    expect(disputeFrom([event('job.disputed', hannah.userId, { reason: 'Late', details: null })])?.details).toBeNull();
+  });
+
+  test('Carla proposes: her proposal stands, with agreed_by as she wrote it', () => {
+    expect(disputeFrom([opened, carlaProposes])?.proposal).toEqual({
+      resolution: 'Redo the tiles', proposedBy: carla.userId, agreedBy: 'Carla', proposedAt: carlaProposes.occurredAt,
+    });
+  });
+
+  test("Hannah counters: hers replaces Carla's", () => {
+    expect(disputeFrom([opened, carlaProposes, hannahCounters])?.proposal).toMatchObject({
+      resolution: 'Redo the tiles and 100 back', proposedBy: hannah.userId, agreedBy: null,
+    });
+  });
+
+  test('Carla agrees: nothing stands any more, and the ending says who agreed to what', () => {
+    expect(disputeFrom([opened, carlaProposes, hannahCounters, carlaAgrees])).toMatchObject({
+      proposal: null, ending: { how: 'agreement', text: 'Redo the tiles  and 100 back', by: carla.userId, at: carlaAgrees.occurredAt },
+    });
+  });
+
+  test('Carla escalates: the standing proposal lapses', () => {
+    expect(disputeFrom([opened, hannahCounters, escalated])).toMatchObject({
+      proposal: null, escalation: { reason: 'No answer', by: carla.userId, at: escalated.occurredAt }, ending: null,
+    });
+  });
+
+  test('the whole way: escalation, decision, appeal and final ruling all stay readable', () => {
+    expect(disputeFrom([opened, escalated, decided, appealed, finalized])).toMatchObject({
+      reason: 'Crooked tiles',
+      escalation: { reason: 'No answer' },
+      decision: { by: ada.userId, decision: 'for_homeowner', ruling: 'The tiles are crooked', resolutionTerms: 'Redo' },
+      appeal: { by: carla.userId, reason: 'The wall is crooked', supportingEvidence: 'Photos' },
+      finalDecision: { by: ada.userId, finalDecision: 'split', ruling: 'Both are crooked' },
+      ending: { how: 'final_decision', text: 'split', by: ada.userId },
+    });
+  });
+
+  test('Ada completes a disputed job past all this', () => {
+    expect(disputeFrom([opened, carlaProposes, completed])).toMatchObject({
+      proposal: null, ending: { how: 'completed_by_admin', text: 'Parties unreachable', by: ada.userId },
+    });
+  });
+
+  test('events of other kinds add nothing', () => {
+    expect(disputeFrom([opened, event('job.updated', hannah.userId, { reason: 'x' })])).toEqual(disputeFrom([opened]));
+  });
+});
+
+describe('what a word on a resolution means', () => {
+  const byCarla = { resolution: 'Redo the tiles', proposedBy: carla.userId };
+
+  test.each<[name: string, standing: typeof byCarla | null, caller: UserId, resolution: string, move: ResolutionMove]>([
+    ['Carla speaks first', null, carla.userId, 'Redo the tiles', 'propose'],
+    ['Carla says it again', byCarla, carla.userId, 'Redo the tiles', 'repeat'],
+    ['Carla says it again, spaced', byCarla, carla.userId, ' Redo\n the  tiles ', 'repeat'],
+    ['Carla thinks better of it', byCarla, carla.userId, 'Redo half of the tiles', 'counter'],
+    ['Hannah says the same', byCarla, hannah.userId, 'Redo the tiles', 'agree'],
+    ['Hannah says the same, spaced', byCarla, hannah.userId, 'Redo the\ttiles\n', 'agree'],
+    ['Hannah wants more', byCarla, hannah.userId, 'Redo the tiles!', 'counter'],
+    ['Hannah shouts', byCarla, hannah.userId, 'REDO THE TILES', 'counter'],
+  ])('%s', (_name, standing, caller, resolution, move) => {
+    expect(resolutionMove(standing, caller, resolution)).toBe(move);
+  });
+
+  test('however two texts are spaced, they are the same if their words are, and only then', () => {
+    const words = fc.array(fc.stringMatching(/^[a-z]{1,3}$/), { minLength: 1, maxLength: 4 });
+    const space = fc.stringMatching(/^[ \t\n\u00a0]{1,3}$/);
+    fc.assert(fc.property(words, words, space, space, (a, b, left, right) => {
+      expect(sameResolution(a.join(left), b.join(right))).toBe(a.join(' ') === b.join(' '));
+    }));
+  });
+
+  test('no one ever agrees with themselves', () => {
+    fc.assert(fc.property(fc.string(), fc.string(), (standing, resolution) => {
+      expect(resolutionMove({ resolution: standing, proposedBy: carla.userId }, carla.userId, resolution)).not.toBe('agree');
+    }));
+  });
+});

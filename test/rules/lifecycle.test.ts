@@ -1,0 +1,166 @@
+import { describe, expect, test } from 'vitest';
+import fc from 'fast-check';
+import * as lifecycle from '../../src/rules/lifecycle.js';
+import type { BidState, JobAction, JobState } from '../../src/rules/lifecycle.js';
+import { BID_TRANSITION_LIST, mayBid, type BidTransition } from '../../src/rules/bids.js';
+import { EVENT_TYPES } from '../../src/rules/events.js';
+import { checkLifecycle } from '../../src/rules/lifecycle-check.js';
+import { lifecycleDiagram } from '../../src/rules/lifecycle-diagram.js';
+import { EDITABLE_FIELDS } from '../../src/rules/job-fields.js';
+
+const { isAllowedIn, isTerminal, isTransition, JOB_ACTION_LIST, JOB_STATES, JOB_TRANSITIONS } = lifecycle;
+
+/** Copied by hand from the specification's table and decision 6, so that a slip in the rules meets a second opinion. */
+const SPECIFIED: [operation: string, path: string, by: string, from: JobState[], to: string][] = [
+  ['publishJob', 'publish', 'owner', ['draft'], 'open'],
+  ['awardJob', 'award', 'owner', ['open'], 'awarded'],
+  ['checkInJob', 'checkin', 'awardee', ['awarded'], 'in_progress'],
+  ['submitJobForReview', 'submit-for-review', 'awardee', ['in_progress'], 'in_review'],
+  ['approveJob', 'approve', 'owner', ['in_review'], 'completed'],
+  ['disputeJob', 'dispute', 'owner', ['in_review'], 'disputed'],
+  ['escalateJob', 'escalate', 'parties', ['disputed'], 'escalated'],
+  ['resolveDispute', 'resolve-dispute', 'parties', ['disputed'], 'completed'],
+  ['reachDecision', 'reach-decision', 'admin', ['escalated'], 'decision_reached'],
+  ['fileAppeal', 'file-appeal', 'awardee', ['decision_reached'], 'appealed'],
+  ['finalizeAppeal', 'finalize-appeal', 'admin', ['appealed'], 'completed'],
+  ['completeJob', 'complete', 'admin', JOB_STATES.filter((state) => state !== 'completed' && state !== 'cancelled'), 'completed'],
+  ['cancelJob', 'cancel', 'owner', ['open', 'awarded', 'in_progress'], 'cancelled'],
+  ['updateJob', '', 'owner', ['draft', 'open', 'awarded', 'in_progress'], 'stays'],
+  ['deleteJob', '', 'owner', ['draft'], 'gone'],
+  ['submitBid', 'bids', 'contractor', ['open'], 'stays'],
+];
+
+test.each(SPECIFIED)('%s is what the specification says', (operation, path, by, from, to) => {
+  const row = JOB_ACTION_LIST.find((candidate) => candidate.operation === operation);
+  expect(row && { path: row.path, by: row.by, to: row.to, from: inOrder(row.from) }).toEqual({ path, by, to, from: inOrder(from) });
+});
+
+test('there is no operation on a job besides', () => {
+  expect(JOB_ACTION_LIST.map((row) => row.operation)).toEqual(SPECIFIED.map(([operation]) => operation));
+});
+
+test.each<[operation: string, from: BidState[], to: BidState]>([
+  ['viewBid', ['pending'], 'viewed'],
+  ['shortlistBid', ['pending', 'viewed'], 'shortlisted'],
+  ['rejectBid', ['pending', 'viewed', 'shortlisted'], 'rejected'],
+  ['withdrawBid', ['pending', 'viewed', 'shortlisted'], 'withdrawn'],
+])('%s leads from %j to %s', (operation, from, to) => {
+  expect(BID_TRANSITION_LIST.find((row) => row.operation === operation)).toMatchObject({ from, to });
+});
+
+test('every name of an operation in upper case is its action', () => {
+  for (const [key, row] of Object.entries(lifecycle.JOB_ACTIONS)) expect(row.action).toBe(key.replace(/[A-Z]/g, '_$&').toUpperCase());
+});
+
+test('Ada completing a completed job is allowed and changes nothing; a cancelled one she cannot complete', () => {
+  expect(isAllowedIn('completed', JOB_TRANSITIONS.complete)).toBe(true);
+  expect(JOB_TRANSITIONS.complete.from).not.toContain('completed');
+  expect(isAllowedIn('cancelled', JOB_TRANSITIONS.complete)).toBe(false);
+});
+
+test('a job can be updated exactly where some field is editable', () => {
+  expect(inOrder(lifecycle.OTHER_JOB_ACTIONS.update.from)).toEqual(JOB_STATES.filter((state) => EDITABLE_FIELDS[state].length > 0));
+});
+
+test('every way into an end releases holds and rejects live bids', () => {
+  for (const row of JOB_ACTION_LIST.filter((row) => isTransition(row) && isTerminal(row.to))) {
+    expect(row.effects, row.operation).toEqual(expect.arrayContaining(['active holds are released', 'live bids become rejected']));
+  }
+});
+
+test('each kind of event stands in the list once, the first proposal of a resolution among them', () => {
+  expect(new Set(EVENT_TYPES).size).toBe(EVENT_TYPES.length);
+  expect(EVENT_TYPES).toEqual(expect.arrayContaining(['job.created', 'job.resolution_proposed', 'job.dispute_resolved', 'bid.accepted']));
+});
+
+test.each<[ownBids: BidState[], may: boolean]>([
+  [[], true], [['withdrawn'], true], [['withdrawn', 'withdrawn'], true], [['pending'], false], [['viewed'], false], [['shortlisted'], false],
+  [['rejected'], false], [['accepted'], false], [['withdrawn', 'pending'], false],
+])('with bids %j, Carla may bid again: %j', (ownBids, may) => {
+  expect(mayBid(ownBids)).toBe(may);
+});
+
+describe('walking the normal flow', () => {
+  const steps = JOB_ACTION_LIST.filter(isTransition).filter((row) => row.operation !== 'completeJob');
+
+  test('however Hannah and Carla go on, a job that is not ended can go on, and no path is longer than ten steps', () => {
+    fc.assert(fc.property(fc.array(fc.nat(), { minLength: 11, maxLength: 11 }), (choices) => {
+      let state: JobState = 'draft';
+      for (const choice of choices) {
+        const ways = steps.filter((row) => row.from.includes(state));
+        expect(ways.length > 0).toBe(!isTerminal(state));
+        state = ways[choice % ways.length]?.to ?? state;
+      }
+      expect(isTerminal(state)).toBe(true);
+    }));
+  });
+});
+
+describe('checkLifecycle', () => {
+  const [publish, award] = [JOB_TRANSITIONS.publish, JOB_TRANSITIONS.award];
+  const changed = (operation: string, change: Partial<JobAction>) =>
+    JOB_ACTION_LIST.map((row) => (row.operation === operation ? ({ ...row, ...change } as JobAction) : row));
+
+  test('finds nothing wrong with the real tables', () => {
+    expect(() => checkLifecycle()).not.toThrow();
+  });
+
+  test.each<[fault: string, rows: readonly JobAction[], says: RegExp]>([
+    ['a state that nothing leads to', changed('awardJob', { to: 'open' }), /no way leads from draft to awarded/],
+    ['a state that nothing but an admin leads out of', changed('fileAppeal', { from: ['appealed'] }), /nothing leads out of decision_reached/],
+    ['a way out of an end', changed('cancelJob', { from: ['open', 'completed'] }), /cancelJob leaves completed, which is an end/],
+    ['an operation that nowhere applies', changed('cancelJob', { from: [] }), /cancelJob leaves no state/],
+    ['one action twice', changed('awardJob', { action: publish.action }), /the action of a job "PUBLISH"/],
+    ['one operation twice', changed('awardJob', { operation: publish.operation }), /the operation "publishJob"/],
+    ['one operation for a job and a bid', changed('awardJob', { operation: 'viewBid' }), /the operation "viewBid"/],
+    ['one address twice', changed('awardJob', { path: publish.path }), /the address of a job "POST \/publish"/],
+    ['one event twice', changed('awardJob', { event: publish.event }), /the event "job.published"/],
+    ['the event of a proposal twice', changed('awardJob', { event: 'job.resolution_proposed' }), /the event "job.resolution_proposed"/],
+    ['a transition that stands still', changed('awardJob', { from: ['open', 'awarded'] }), /awardJob leads from awarded to itself/],
+    ['rest in another state', changed('awardJob', { ...award, settledIn: ['open'] }), /awardJob is settled elsewhere than in awarded/],
+  ])('refuses %s', (_fault, rows, says) => {
+    expect(() => checkLifecycle(rows)).toThrow(says);
+  });
+
+  test('refuses a bid that is viewed twice or becomes new again', () => {
+    const bids = (change: Partial<BidTransition>) => BID_TRANSITION_LIST.map((row) => (row.operation === 'viewBid' ? { ...row, ...change } : row));
+    expect(() => checkLifecycle(JOB_ACTION_LIST, bids({ from: ['viewed'] }))).toThrow(/viewBid leads from viewed to itself/);
+    expect(() => checkLifecycle(JOB_ACTION_LIST, bids({ to: 'pending', from: ['viewed'] }))).toThrow(/viewBid makes a bid new again/);
+  });
+
+  test('names every fault at once', () => {
+    expect(() => checkLifecycle(changed('awardJob', { action: publish.action, path: publish.path }))).toThrow(/action.*\n.*address/);
+  });
+});
+
+describe('lifecycleDiagram', () => {
+  const page = lifecycleDiagram();
+
+  test('draws every transition but the one that would cross out the picture', () => {
+    const drawn = JOB_ACTION_LIST.filter(isTransition).filter((row) => row.operation !== 'completeJob');
+    for (const row of drawn) for (const state of row.from) expect(page).toContain(`  ${state} --> ${row.to} : ${row.operation} (${row.by})\n`);
+    expect(page).toContain('  note left of completed : completeJob (admin) leads here from every state but the ends\n');
+    expect(page).toContain('  disputed --> disputed : resolveDispute (parties), until the other party names the same resolution\n');
+  });
+
+  test('draws one arrow for all the reasons that lead a bid from one state to another', () => {
+    const reasons = 'rejectBid (owner), or award names another bid, or the job is completed or cancelled';
+    for (const state of lifecycle.LIVE_BID_STATES) expect(page.split(`  ${state} --> rejected : `)[1]?.split('\n')[0]).toBe(reasons);
+    expect(page).toContain('  viewed --> accepted : award names the bid\n');
+  });
+
+  test('gives every operation a row of as many cells as its head', () => {
+    for (const { operation } of [...JOB_ACTION_LIST, ...BID_TRANSITION_LIST]) expect(page).toContain(`\n| \`${operation}\` | `);
+    for (const block of page.split('\n\n').filter((text) => text.startsWith('|'))) {
+      expect(new Set(block.split('\n').map((line) => line.split('|').length)).size).toBe(1);
+    }
+  });
+
+  test('leaves nothing undefined', () => {
+    expect(page).not.toMatch(/undefined|null|\[object/);
+  });
+});
+
+function inOrder(states: readonly JobState[]): JobState[] {
+  return JOB_STATES.filter((state) => states.includes(state));
+}

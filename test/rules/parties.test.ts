@@ -1,0 +1,51 @@
+import { describe, expect, test } from 'vitest';
+import type { JobState } from '../../src/rules/lifecycle.js';
+import { allowedRoles, isFor, maySeeJob, mayActOnBid, partyOf, PARTIES } from '../../src/rules/parties.js';
+import type { Party } from '../../src/rules/parties.js';
+import type { Viewer } from '../../src/rules/viewer.js';
+import { ada, carla, cyrus, hannah, hugo, kitchen } from './people.js';
+
+describe('who someone is to the kitchen', () => {
+  test.each<[name: string, viewer: Viewer, status: JobState, hasBid: boolean, party: Party]>([
+    ['Hannah, who posted it,', hannah, 'draft', false, 'owner'],
+    ['Hugo, another homeowner,', hugo, 'open', false, 'stranger'],
+    ['Ada', ada, 'draft', false, 'admin'],
+    ['Carla before her bid', carla, 'open', false, 'onlooker'],
+    ['Carla, having bid,', carla, 'open', true, 'bidder'],
+    ['Carla, awarded,', carla, 'awarded', true, 'awardee'],
+    ['Carla, awarded, after all is over,', carla, 'completed', true, 'awardee'],
+    ['Cyrus, who bid in vain,', cyrus, 'in_progress', true, 'bidder'],
+    ['Cyrus, who never bid,', cyrus, 'awarded', false, 'stranger'],
+    ['Cyrus before a draft', cyrus, 'draft', false, 'stranger'],
+  ])('%s is its %5$s', (_name, viewer, status, hasBid, party) => {
+    expect(partyOf(viewer, kitchen(status), hasBid)).toBe(party);
+  });
+
+  test('a stranger alone may not see it', () => {
+    expect(PARTIES.filter((party) => !maySeeJob(party))).toEqual(['stranger']);
+  });
+});
+
+test('the words admit the roles of the specification', () => {
+  expect(allowedRoles('owner')).toEqual(['homeowner']);
+  expect(allowedRoles('awardee')).toEqual(['contractor']);
+  expect(allowedRoles('parties')).toEqual(['homeowner', 'contractor']);
+  expect(allowedRoles('contractor')).toEqual(['contractor']);
+  expect(allowedRoles('bidder')).toEqual(['contractor']);
+  expect(allowedRoles('admin')).toEqual(['admin']);
+});
+
+test('no word admits a stranger', () => {
+  for (const by of ['owner', 'awardee', 'parties', 'bidder', 'contractor', 'admin'] as const) expect(isFor(by, 'stranger')).toBe(false);
+});
+
+describe('a bid of Carla on the kitchen', () => {
+  const bid = { homeownerId: hannah.homeownerId, contractorId: carla.contractorId };
+
+  test.each<[by: 'owner' | 'bidder', name: string, viewer: Viewer, may: boolean]>([
+    ['owner', 'Hannah', hannah, true], ['owner', 'Hugo', hugo, false], ['owner', 'Carla', carla, false], ['owner', 'Ada', ada, false],
+    ['bidder', 'Carla', carla, true], ['bidder', 'Cyrus', cyrus, false], ['bidder', 'Hannah', hannah, false], ['bidder', 'Ada', ada, false],
+  ])('what is for the %s is for %s: %4$j', (by, _name, viewer, may) => {
+    expect(mayActOnBid(by, viewer, bid)).toBe(may);
+  });
+});

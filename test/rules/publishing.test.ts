@@ -1,0 +1,44 @@
+import { describe, expect, test } from 'vitest';
+import { compareUrgency, costOfUrgency, missingToPublish, publishCost, REQUIRED_TO_PUBLISH, refundOnCancel, URGENCIES } from '../../src/rules/publishing.js';
+import type { Urgency } from '../../src/rules/publishing.js';
+import { kitchen } from './people.js';
+
+test('publishing costs 5, 15 and 30 tokens, from the least urgent to the most', () => {
+  expect(URGENCIES.map(publishCost)).toEqual([5, 15, 30]);
+});
+
+test('urgencies stand in the order standard, priority, urgent', () => {
+  const shuffled: Urgency[] = ['urgent', 'standard', 'priority'];
+  expect(shuffled.sort(compareUrgency)).toEqual(['standard', 'priority', 'urgent']);
+});
+
+describe('what a draft of Hannah is short of', () => {
+  test('nothing, when it is complete', () => {
+    expect(missingToPublish(kitchen('draft'))).toEqual([]);
+  });
+
+  test.each(REQUIRED_TO_PUBLISH)('%s, when that is null', (field) => {
+    expect(missingToPublish({ ...kitchen('draft'), [field]: null })).toEqual([field]);
+  });
+
+  test('a blank text is as missing as none', () => {
+    expect(missingToPublish({ ...kitchen('draft'), city: ' \t\n' })).toEqual(['city']);
+  });
+
+  test('all that is missing, in the order of the specification', () => {
+    const bare = { title: 'New kitchen', description: 'Cabinets', category: null, urgency: null, addressLine1: null, city: '', state: null };
+    expect(missingToPublish(bare)).toEqual(['category', 'urgency', 'addressLine1', 'city', 'state']);
+  });
+});
+
+test.each<[urgency: Urgency, mostPaid: number, charge: number]>([
+  ['priority', 5, 10], ['urgent', 5, 25], ['urgent', 15, 15], ['priority', 15, 0], ['priority', 30, 0], ['standard', 30, 0],
+])('raising to %s after %d tokens were paid costs %d', (urgency, mostPaid, charge) => {
+  expect(costOfUrgency(urgency, mostPaid)).toBe(charge);
+});
+
+test.each<[status: 'open' | 'awarded' | 'in_progress', everHadBid: boolean, refund: number]>([
+  ['open', false, 15], ['open', true, 0], ['awarded', true, 0], ['in_progress', true, 0],
+])('when Hannah cancels a job that is %s (bids: %j), %d tokens return', (status, everHadBid, refund) => {
+  expect(refundOnCancel({ status, everHadBid, mostTokensPaid: 15 })).toBe(refund);
+});

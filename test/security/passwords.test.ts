@@ -1,0 +1,57 @@
+import bcrypt from 'bcrypt';
+import { describe, expect, it } from 'vitest';
+import { createPasswords } from '../../src/security/passwords.js';
+
+const overloaded = () => new Error('overloaded');
+
+describe('passwords', () => {
+  const passwords = createPasswords({ cost: 5, overloaded });
+
+  it('match their own hash, in whatever script they are written, and no other', async () => {
+    const hash = await passwords.hash('näher mein 🔑');
+    expect(await passwords.matches('näher mein 🔑', hash)).toBe(true);
+    expect(await passwords.matches('naher mein 🔑', hash)).toBe(false);
+    expect(await passwords.matches('', hash)).toBe(false);
+  });
+
+  it('are hashed at the configured cost, with a salt of their own each time', async () => {
+    const [one, other] = await Promise.all([passwords.hash('same'), passwords.hash('same')]);
+    expect(bcrypt.getRounds(one)).toBe(5);
+    expect(one).not.toBe(other);
+  });
+
+  it('never match an account that does not exist', async () => {
+    for (const plain of ['', 'password', 'undefined']) expect(await passwords.matches(plain, undefined)).toBe(false);
+  });
+
+  it('take as long to compare for an unknown account as for a known one', async () => {
+    const slow = createPasswords({ cost: 8, overloaded });
+    const known = await slow.hash('the right one');
+    const took = { known: [] as number[], unknown: [] as number[] };
+    // Interleaved and in changing order, so that whatever else the machine does falls on both alike.
+    for (let round = 0; round < 80; round += 1) {
+      for (const kind of round % 2 ? (['known', 'unknown'] as const) : (['unknown', 'known'] as const)) {
+        const startMs = performance.now();
+        expect(await slow.matches('a wrong one', kind === 'known' ? known : undefined)).toBe(false);
+        took[kind].push(performance.now() - startMs);
+      }
+    }
+    const ratio = median(took.unknown) / median(took.known);
+    expect(median(took.known)).toBeGreaterThan(3);
+    expect(Math.abs(ratio - 1)).toBeLessThan(0.1);
+  });
+
+  it('are hashed a few at a time: 256 wait, the next is refused at once, and all who waited are answered', async () => {
+    const busy = createPasswords({ cost: 4, concurrent: 2, overloaded });
+    const inTime = Array.from({ length: 258 }, () => busy.hash('x'));
+    expect([busy.active, busy.queued]).toEqual([2, 256]);
+    await expect(busy.hash('x')).rejects.toThrow('overloaded');
+    await expect(busy.matches('x', undefined)).rejects.toThrow('overloaded');
+    expect(await Promise.all(inTime)).toHaveLength(258);
+    expect([busy.active, busy.queued]).toEqual([0, 0]);
+  });
+});
+
+function median(numbers: readonly number[]): number {
+  return numbers.toSorted((a, b) => a - b)[Math.floor(numbers.length / 2)] ?? Number.NaN;
+}

@@ -1,0 +1,458 @@
+import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
+import { createMemoryStore } from '../../src/security/rate-limit-memory.js';
+import { createRateLimits, rateLimitHeaders, type RateBudget, type RateLimits, type RateLimitSettings } from '../../src/security/rate-limit.js';
+import { needs } from '../needs.js';
+import { createRedisServer, type RedisServer } from './redis-server.js';
+import { until } from './until.js';
+
+const FIVE: RateBudget = { name: 'five', max: 5, windowSeconds: 60 };
+const FAILURES: RateBudget = { name: 'failures', max: 300, windowSeconds: 60 };
+
+let nowMs = 0;
+let opened: RateLimits[] = [];
+const told: string[] = [];
+
+function open(settings: Partial<RateLimitSettings> = {}): RateLimits {
+  const limits = createRateLimits({
+    enabled: true,
+    onRedisLost: () => void told.push('lost'),
+    onRedisBack: () => void told.push('back'),
+    ...settings,
+  });
+  opened.push(limits);
+  return limits;
+}
+
+const inMemory = (settings: Partial<RateLimitSettings> = {}) => open({ now: () => nowMs, ...settings });
+
+afterEach(async () => {
+  await Promise.all(opened.map((limits) => limits.close()));
+  opened = [];
+  told.length = 0;
+  nowMs = 0;
+});
+
+async function passed(calls: readonly Promise<{ allowed: boolean }>[]): Promise<number> {
+  return (await Promise.all(calls)).filter(({ allowed }) => allowed).length;
+}
+
+const times = <T>(count: number, call: (i: number) => T): T[] => Array.from({ length: count }, (_, i) => call(i));
+
+describe('rate limits in memory', () => {
+  it('let exactly 5 of 1,000 parallel calls pass at a limit of 5', async () => {
+    const limits = inMemory();
+    expect(await passed(times(1_000, () => limits.take(FIVE, 'ann')))).toBe(5);
+    expect(limits.storeInUse()).toBe('memory');
+  });
+
+  it('tell what remains, and when the oldest call leaves', async () => {
+    const limits = inMemory();
+    const facts = { limit: 5, windowSeconds: 60 };
+    expect(await limits.take(FIVE, 'ann')).toMatchObject({ allowed: true, remaining: 4, resetSeconds: 60, retryAfterSeconds: 0, ...facts });
+    nowMs = 20_000;
+    await Promise.all(times(4, () => limits.take(FIVE, 'ann')));
+    nowMs = 20_001;
+    expect(await limits.take(FIVE, 'ann')).toMatchObject({ allowed: false, remaining: 0, resetSeconds: 40, retryAfterSeconds: 40, ...facts });
+    nowMs = 59_999.5;
+    expect(await limits.take(FIVE, 'ann')).toMatchObject({ allowed: false, retryAfterSeconds: 1 });
+  });
+
+  it('slide: the place of each call falls free one window after that very call', async () => {
+    const limits = inMemory();
+    for (const at of [0, 10_000, 20_000, 30_000, 40_000]) {
+      nowMs = at;
+      await limits.take(FIVE, 'ann');
+    }
+    nowMs = 59_999;
+    expect(await passed(times(3, () => limits.take(FIVE, 'ann')))).toBe(0);
+    nowMs = 60_000;
+    expect(await passed(times(3, () => limits.take(FIVE, 'ann')))).toBe(1);
+    nowMs = 80_000;
+    expect(await passed(times(9, () => limits.take(FIVE, 'ann')))).toBe(2);
+  });
+
+  it('are never exceeded in any window, whenever the calls come', async () => {
+    const limits = inMemory();
+    const passedAt: number[] = [];
+    let seed = 11;
+    for (let i = 0; i < 5_000; i += 1) {
+      seed = (seed * 48_271) % 2_147_483_647;
+      nowMs += (seed % 1_000) * (seed % 37 === 0 ? 60 : 3);
+      if ((await limits.take(FIVE, 'ann')).allowed) passedAt.push(nowMs);
+    }
+    const spans = passedAt.slice(5).map((at, i) => at - (passedAt[i] ?? 0));
+    expect(Math.min(...spans)).toBeGreaterThanOrEqual(60_000);
+    expect(passedAt.length).toBeGreaterThan(100);
+  });
+
+  it('do not prolong a block because of calls refused meanwhile', async () => {
+    const limits = inMemory();
+    await Promise.all(times(5, () => limits.take(FIVE, 'ann')));
+    for (nowMs = 1_000; nowMs < 60_000; nowMs += 1_000) expect((await limits.take(FIVE, 'ann')).allowed).toBe(false);
+    nowMs = 60_000;
+    expect(await passed(times(9, () => limits.take(FIVE, 'ann')))).toBe(5);
+  });
+
+  it('keep persons apart, and budgets apart, whatever the keys hold', async () => {
+    const limits = inMemory();
+    const budgets = [FIVE, { ...FIVE, name: 'five:ann' }, { ...FIVE, windowSeconds: 61 }, { ...FIVE, name: '60 five' }];
+    const keys = ['ann', 'ben', ':ann', 'ann:', 'five ann', '__proto__', 'constructor', '', '\u0000', 'x'.repeat(10_000), `${'x'.repeat(10_000)}y`];
+    for (const budget of budgets) {
+      for (const key of keys) expect(await passed(times(7, () => limits.take(budget, key)))).toBe(5);
+    }
+  });
+
+  it('let nobody pass at a limit of 0, which is not the same as no limit', async () => {
+    const limits = inMemory();
+    for (const max of [0, -1, Number.NaN]) {
+      const none = { ...FIVE, max };
+      expect(await limits.take(none, 'ann')).toMatchObject({ allowed: false, retryAfterSeconds: 60 });
+      expect((await limits.check(none, 'ann')).allowed).toBe(false);
+    }
+  });
+
+  it('let one pass at a limit of 1, and 600 at a limit of 600', async () => {
+    const limits = inMemory();
+    for (const max of [1, 2, 600, 1_200]) {
+      expect(await passed(times(2_000, () => limits.take({ name: `limit of ${max}`, max, windowSeconds: 60 }, 'ann')))).toBe(max);
+    }
+  });
+
+  it('honour a limit that was lowered while calls were counted', async () => {
+    const limits = inMemory();
+    for (nowMs = 0; nowMs < 5_000; nowMs += 1_000) await limits.take(FIVE, 'ann');
+    // Three of the five must leave before fewer than 3 stand: those of the seconds 0, 1 and 2.
+    expect(await limits.take({ ...FIVE, max: 3 }, 'ann')).toMatchObject({ allowed: false, remaining: 0, retryAfterSeconds: 57 });
+    nowMs = 61_999;
+    expect((await limits.take({ ...FIVE, max: 3 }, 'ann')).allowed).toBe(false);
+    nowMs = 62_000;
+    expect((await limits.take({ ...FIVE, max: 3 }, 'ann')).allowed).toBe(true);
+  });
+
+  it('count nothing for a look', async () => {
+    const limits = inMemory();
+    expect(await limits.check(FIVE, 'ann')).toMatchObject({ allowed: true, remaining: 5, resetSeconds: 0 });
+    await Promise.all(times(5, () => limits.take(FIVE, 'ann')));
+    for (const check of await Promise.all(times(50, () => limits.check(FIVE, 'ann')))) {
+      expect(check).toMatchObject({ allowed: false, remaining: 0, retryAfterSeconds: 60 });
+    }
+    nowMs = 60_000;
+    expect((await limits.check(FIVE, 'ann')).remaining).toBe(5);
+  });
+
+  it('take back the very call that is given back, once, and nothing for a refused one', async () => {
+    const limits = inMemory();
+    const first = await limits.take(FIVE, 'ann');
+    nowMs = 30_000;
+    await Promise.all(times(4, () => limits.take(FIVE, 'ann')));
+    const refused = await limits.take(FIVE, 'ann');
+    await limits.giveBack(FIVE, 'ann', refused);
+    expect((await limits.check(FIVE, 'ann')).remaining).toBe(0);
+    await limits.giveBack(FIVE, 'ann', first);
+    await limits.giveBack(FIVE, 'ann', first);
+    expect(await limits.check(FIVE, 'ann')).toMatchObject({ remaining: 1, resetSeconds: 60 });
+    await limits.giveBack(FIVE, 'ann');
+    expect((await limits.check(FIVE, 'ann')).remaining).toBe(2);
+    nowMs = 200_000;
+    const [one] = await Promise.all(times(5, () => limits.take(FIVE, 'ann')));
+    await limits.giveBack(FIVE, 'ann', one);
+    await limits.giveBack(FIVE, 'ann', one);
+    expect((await limits.check(FIVE, 'ann')).remaining).toBe(1);
+  });
+
+  it('allow 300 failures and not one more under 1,000 parallel wrong log-ins', async () => {
+    const limits = inMemory();
+    expect(await failedLogIns(limits, 1_000, () => false)).toBe(300);
+  });
+
+  it('do not count log-ins that succeed among the failures', async () => {
+    const limits = inMemory();
+    for (let i = 0; i < 1_000; i += 1) expect(await failedLogIns(limits, 1, () => true)).toBe(0);
+    expect((await limits.check(FAILURES, 'ann')).remaining).toBe(300);
+  });
+
+  it('forget whoever has been idle for a window, and hold no more identities than they may', async () => {
+    const store = createMemoryStore({ identitiesMax: 100, now: () => nowMs });
+    for (let i = 0; i < 1_000; i += 1) {
+      nowMs += 1;
+      store.count(FIVE, `person ${i}`);
+      expect(store.identities()).toBeLessThanOrEqual(100);
+    }
+    expect(store.look(FIVE, 'person 899').earlier).toBe(0);
+    expect(store.look(FIVE, 'person 900').earlier).toBe(1);
+    nowMs += 60_000;
+    store.sweep();
+    expect(store.identities()).toBe(0);
+    store.close();
+  });
+
+  it('forget the stalest first, so that whoever calls still is remembered through a flood', () => {
+    const store = createMemoryStore({ identitiesMax: 100, now: () => nowMs });
+    const patient = { ...FIVE, max: 1_000 };
+    for (let i = 0; i < 990; i += 1) {
+      store.count(patient, `stranger ${i}`);
+      if (i % 50 === 0) store.count(patient, 'ann');
+    }
+    expect(store.look(patient, 'ann').earlier).toBe(20);
+    expect(store.identities()).toBe(100);
+    store.close();
+  });
+
+  it('free idle identities as new ones come, without waiting for the sweep', () => {
+    const store = createMemoryStore({ now: () => nowMs });
+    for (let i = 0; i < 10_000; i += 1) {
+      nowMs += 60;
+      store.count(FIVE, `person ${i}`);
+    }
+    expect(store.identities()).toBeLessThanOrEqual(1_001);
+    store.close();
+  });
+
+  it('let a flood in one budget push nobody out of another', () => {
+    const store = createMemoryStore({ identitiesMax: 10, now: () => nowMs });
+    store.count(FAILURES, 'ann');
+    for (let i = 0; i < 100; i += 1) store.count(FIVE, `stranger ${i}`);
+    expect(store.look(FAILURES, 'ann').earlier).toBe(1);
+    store.close();
+  });
+});
+
+describe('rate limits that are off', () => {
+  it('let everything pass, a limit of 0 included, and never speak to Redis', async () => {
+    const limits = open({ enabled: false, redisUrl: '/nowhere/at/all' });
+    expect(await passed(times(1_000, () => limits.take({ ...FIVE, max: 0 }, 'ann')))).toBe(1_000);
+    expect((await limits.check(FIVE, 'ann')).allowed).toBe(true);
+    await limits.giveBack(FIVE, 'ann', await limits.take(FIVE, 'ann'));
+    await limits.ready();
+    expect([told, limits.storeInUse()]).toEqual([[], 'memory']);
+  });
+});
+
+describe('the headers', () => {
+  it('name each budget drawn on, and when to come back if one is spent', async () => {
+    const limits = inMemory();
+    const reads = { name: 'read', max: 600, windowSeconds: 60 };
+    const taken = new Map([['read', await limits.take(reads, 'ann')]]);
+    expect(rateLimitHeaders(taken)).toEqual({ 'RateLimit-Policy': '"read";q=600;w=60', RateLimit: '"read";r=599;t=60' });
+    await Promise.all(times(5, () => limits.take(FIVE, 'ann')));
+    nowMs = 17_500;
+    taken.set('five', await limits.take(FIVE, 'ann'));
+    expect(rateLimitHeaders(taken)).toEqual({
+      'RateLimit-Policy': '"read";q=600;w=60, "five";q=5;w=60',
+      RateLimit: '"read";r=599;t=60, "five";r=0;t=43',
+      'Retry-After': '43',
+    });
+  });
+
+  it('are none where nothing was drawn on', () => {
+    expect(rateLimitHeaders([])).toEqual({});
+  });
+});
+
+describe('rate limits without a Redis to be reached', () => {
+  it('count in memory from the first call, say so once, and keep nobody waiting', async () => {
+    const limits = open({ redisUrl: '/nowhere/at/all' });
+    const startMs = performance.now();
+    expect(await passed(times(100, () => limits.take(FIVE, 'ann')))).toBe(5);
+    expect(performance.now() - startMs).toBeLessThan(100);
+    await limits.ready();
+    expect([told, limits.storeInUse()]).toEqual([['lost'], 'memory']);
+  });
+});
+
+needs('redis-server').describe('rate limits in a real Redis', () => {
+  let server: RedisServer;
+
+  beforeAll(async () => {
+    server = createRedisServer();
+    await server.start();
+  });
+  afterAll(() => server.remove());
+
+  async function openOnRedis(settings: Partial<RateLimitSettings> = {}): Promise<RateLimits> {
+    const limits = open({ redisUrl: server.socket, ...settings });
+    await limits.ready();
+    expect(limits.storeInUse()).toBe('redis');
+    return limits;
+  }
+
+  it('let exactly 5 of 1,000 parallel calls pass over two instances', async () => {
+    const instances = [await openOnRedis(), await openOnRedis()];
+    const key = 'over two instances';
+    expect(await passed(instances.flatMap((limits) => times(500, () => limits.take(FIVE, key))))).toBe(5);
+    for (const limits of instances) expect(await limits.check(FIVE, key)).toMatchObject({ allowed: false, remaining: 0, retryAfterSeconds: 60 });
+    expect(told).toEqual([]);
+  });
+
+  it('slide by the clock of Redis, are not prolonged by refused calls, and leave nothing behind', async () => {
+    const limits = await openOnRedis();
+    const brief = { name: 'brief', max: 3, windowSeconds: 1 };
+    const startMs = performance.now();
+    expect(await passed(times(10, () => limits.take(brief, 'ann')))).toBe(3);
+    let refused = 0;
+    while (!(await limits.take(brief, 'ann')).allowed) refused += 1;
+    expect(performance.now() - startMs).toBeGreaterThanOrEqual(990);
+    expect(performance.now() - startMs).toBeLessThan(1_500);
+    expect(refused).toBeGreaterThan(50);
+  });
+
+  it('keep persons and budgets apart, whatever the keys hold, and show no key in Redis', async () => {
+    const limits = await openOnRedis();
+    const budgets = [{ ...FIVE, name: 'apart' }, { ...FIVE, name: 'apart:60' }, { ...FIVE, name: 'apart', windowSeconds: 61 }];
+    const keys = ['ann', ':ann', '60:ann', '', '\u0000', 'x'.repeat(100_000), 'é', 'ann@example.org'];
+    for (const budget of budgets) {
+      for (const key of keys) expect(await passed(times(7, () => limits.take(budget, key)))).toBe(5);
+    }
+  });
+
+  it('take back the very call that is given back', async () => {
+    const limits = await openOnRedis();
+    const key = 'given back';
+    const taken = await Promise.all(times(6, () => limits.take(FIVE, key)));
+    const [first] = taken;
+    for (const { allowed, receipt } of taken) expect(receipt !== undefined).toBe(allowed);
+    await limits.giveBack(FIVE, key, first);
+    await limits.giveBack(FIVE, key, first);
+    expect((await limits.check(FIVE, key)).remaining).toBe(1);
+    await limits.giveBack(FIVE, key);
+    expect((await limits.check(FIVE, key)).remaining).toBe(2);
+  });
+
+  it('allow 300 failures and not one more under 1,000 parallel wrong log-ins over two instances', async () => {
+    const instances = [await openOnRedis(), await openOnRedis()];
+    const failed = await Promise.all(instances.map((limits) => failedLogIns(limits, 500, () => false)));
+    expect(failed.reduce((sum, count) => sum + count)).toBe(300);
+  });
+
+  it('go on in memory when Redis is killed, keep no call waiting, and go back when it is there again', async () => {
+    const limits = await openOnRedis();
+    const waits = await watching(limits, async () => {
+      await server.kill();
+      await until(() => limits.storeInUse() === 'memory');
+      expect(await passed(times(1_000, () => limits.take(FIVE, 'fallen back')))).toBe(5);
+      await server.start();
+      await until(() => limits.storeInUse() === 'redis');
+    });
+    expect(told).toEqual(['lost', 'back']);
+    expect(Math.max(...waits)).toBeLessThan(250);
+    // The new Redis has neither the script nor the counts; both come by themselves.
+    expect(await passed(times(1_000, () => limits.take(FIVE, 'returned')))).toBe(5);
+  });
+
+  it('wait no longer than their time for a Redis that is there and does not answer, and after that not at all', async () => {
+    const limits = await openOnRedis({ redisTimeoutMs: 150 });
+    server.freeze();
+    const startMs = performance.now();
+    expect(await passed(times(1_000, () => limits.take(FIVE, 'frozen')))).toBe(5);
+    expect(performance.now() - startMs).toBeLessThan(300);
+    expect([told, limits.storeInUse()]).toEqual([['lost'], 'memory']);
+    const waits = await watching(limits, () => new Promise((resolve) => setTimeout(resolve, 2_500)));
+    expect(Math.max(...waits)).toBeLessThan(50);
+    server.thaw();
+    await until(() => limits.storeInUse() === 'redis');
+    expect(told).toEqual(['lost', 'back']);
+  });
+
+  it('leave a connection that swallows what is sent, for another Redis at the same address', async () => {
+    const limits = await openOnRedis();
+    server.freeze();
+    await limits.take(FIVE, 'swallowed');
+    expect(limits.storeInUse()).toBe('memory');
+    await server.start();
+    await until(() => limits.storeInUse() === 'redis');
+    expect(told).toEqual(['lost', 'back']);
+  });
+
+  it('are not lost because this process was busy for a while', async () => {
+    const limits = await openOnRedis({ redisTimeoutMs: 50 });
+    const calls = times(100, () => limits.take(FIVE, 'busy'));
+    await new Promise((resolve) => setImmediate(resolve));
+    const untilMs = performance.now() + 200;
+    while (performance.now() < untilMs);
+    expect(await passed(calls)).toBe(5);
+    expect([told, limits.storeInUse()]).toEqual([[], 'redis']);
+  });
+
+  it('wait for a Redis that comes later than the server', async () => {
+    await server.kill();
+    const limits = open({ redisUrl: server.socket });
+    await limits.ready();
+    expect([told, limits.storeInUse()]).toEqual([['lost'], 'memory']);
+    await server.start();
+    await until(() => limits.storeInUse() === 'redis');
+    expect(told).toEqual(['lost', 'back']);
+  });
+
+  it('survive ten losses in a row, telling each once', async () => {
+    const limits = await openOnRedis();
+    for (let round = 1; round <= 10; round += 1) {
+      const calls = times(50, () => limits.take(FIVE, `round ${round}`));
+      await server.kill();
+      await Promise.all(calls);
+      await until(() => limits.storeInUse() === 'memory');
+      await server.start();
+      await until(() => limits.storeInUse() === 'redis');
+      expect(told).toHaveLength(round * 2);
+    }
+  });
+
+  it('do not go back to a Redis that answers and cannot count', async () => {
+    const limits = await openOnRedis();
+    // As after a failover: what was the primary is a replica now, which answers and refuses to write.
+    await server.command('REPLICAOF', '127.0.0.1', '1');
+    expect((await limits.take(FIVE, 'read only')).allowed).toBe(true);
+    expect([told, limits.storeInUse()]).toEqual([['lost'], 'memory']);
+    await new Promise((resolve) => setTimeout(resolve, 1_500));
+    expect([told, limits.storeInUse()]).toEqual([['lost'], 'memory']);
+    await server.command('REPLICAOF', 'NO', 'ONE');
+    await until(() => limits.storeInUse() === 'redis');
+    expect(told).toEqual(['lost', 'back']);
+  });
+
+  it('keep their counts in Redis for one window at most, under keys that name nobody', async () => {
+    const limits = await openOnRedis();
+    await limits.take({ ...FIVE, name: 'brief', windowSeconds: 1 }, 'ann@example.org');
+    const keys = await server.command('KEYS', 'rate:*');
+    expect(Array.isArray(keys) && keys.length > 0).toBe(true);
+    expect(JSON.stringify(keys)).not.toContain('ann');
+    for (const key of Array.isArray(keys) ? keys : []) {
+      const ttlMs = await server.command('PTTL', String(key));
+      expect(ttlMs).toSatisfy((left: number) => left === -2 || (left > 0 && left <= 61_000));
+    }
+  });
+});
+
+/** Log-ins as they should use the budget: take first, give back on success. Counts the wrong ones that were let through to the password check. */
+async function failedLogIns(limits: RateLimits, attempts: number, isRight: () => boolean): Promise<number> {
+  const outcomes = await Promise.all(
+    times(attempts, async () => {
+      const taken = await limits.take(FAILURES, 'ann');
+      if (!taken.allowed) return 0;
+      await new Promise((resolve) => setImmediate(resolve));
+      if (!isRight()) return 1;
+      await limits.giveBack(FAILURES, 'ann', taken);
+      return 0;
+    }),
+  );
+  return outcomes.reduce<number>((sum, failed) => sum + failed, 0);
+}
+
+/** Goes on taking while something happens, and answers how long each call waited, in milliseconds. */
+async function watching(limits: RateLimits, happening: () => Promise<unknown>): Promise<number[]> {
+  const waitsMs: number[] = [];
+  let over = false;
+  const caller = async (name: string) => {
+    while (!over) {
+      const startMs = performance.now();
+      await limits.take({ ...FIVE, name: 'watched' }, name);
+      waitsMs.push(performance.now() - startMs);
+      await new Promise((resolve) => setTimeout(resolve, 1));
+    }
+  };
+  const callers = ['ann', 'ben', 'cid'].map(caller);
+  await happening();
+  over = true;
+  await Promise.all(callers);
+  expect(waitsMs.length).toBeGreaterThan(20);
+  return waitsMs;
+}

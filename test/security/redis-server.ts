@@ -1,0 +1,63 @@
+/** A real Redis of the test's own: on a socket in a temporary folder, keeping nothing, ended by whoever started it. */
+import { spawn, type ChildProcess } from 'node:child_process';
+import { once } from 'node:events';
+import { existsSync, mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { Redis } from 'ioredis';
+import { until } from './until.js';
+
+export interface RedisServer {
+  readonly socket: string;
+  /** One that was frozen goes on existing, and the new one takes its address. */
+  start(): Promise<void>;
+  /** Ends all that were started. */
+  kill(): Promise<void>;
+  /** It keeps its connections and answers nothing. */
+  freeze(): void;
+  thaw(): void;
+  command(name: string, ...words: string[]): Promise<unknown>;
+  remove(): Promise<void>;
+}
+
+export function createRedisServer(): RedisServer {
+  const folder = mkdtempSync(join(tmpdir(), 'redis-'));
+  const socket = join(folder, 's');
+  let servers: ChildProcess[] = [];
+
+  async function start(): Promise<void> {
+    rmSync(socket, { force: true });
+    const settings = ['--port', '0', '--unixsocket', socket, '--save', '', '--appendonly', 'no', '--dir', folder];
+    servers.push(spawn('redis-server', settings, { stdio: 'ignore' }));
+    await until(() => existsSync(socket));
+  }
+
+  async function kill(): Promise<void> {
+    const ended = servers.map((server) => once(server, 'exit'));
+    for (const server of servers) server.kill('SIGKILL');
+    servers = [];
+    await Promise.all(ended);
+  }
+
+  async function command(name: string, ...words: string[]): Promise<unknown> {
+    const client = new Redis(socket);
+    try {
+      return await client.call(name, ...words);
+    } finally {
+      client.disconnect();
+    }
+  }
+
+  return {
+    socket,
+    command,
+    start,
+    kill,
+    freeze: () => void servers.at(-1)?.kill('SIGSTOP'),
+    thaw: () => void servers.at(-1)?.kill('SIGCONT'),
+    remove: async () => {
+      await kill();
+      rmSync(folder, { recursive: true, force: true });
+    },
+  };
+}
