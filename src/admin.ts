@@ -41,9 +41,9 @@ function readPassword(): Promise<string> {
   const lines = createInterface({ input: process.stdin, output: silent, terminal: atTerminal });
   return new Promise((resolve, reject) => {
     lines.once('line', (line) => {
+      resolve(line);
       lines.close();
       if (atTerminal) process.stderr.write('\n');
-      resolve(line);
     });
     lines.once('close', () => reject(new Error('No password was given.')));
   });

@@ -1,4 +1,5 @@
 /** The only reader of the environment. Everything is checked at once, and every wrong variable is named. */
+import { existsSync } from 'node:fs';
 import { isIP } from 'node:net';
 import { z } from 'zod';
 import { ADDRESS_BUDGET_FACTOR_OUTSIDE_PRODUCTION, BUDGETS, type BudgetName } from './rules/limits.js';
@@ -19,15 +20,15 @@ const secret = z.string().refine((value) => Buffer.byteLength(value) >= 32, 'mus
 
 /** Each variable, what it may hold, and what it is for; `.env.example` and the README are checked against this. */
 export const VARIABLES = {
-  NODE_ENV: z.enum(['production', 'development', 'test']).default('development').describe('production insists on a JWT_SECRET and hides the playground'),
+  NODE_ENV: z.enum(['production', 'development', 'test']).default('development').describe('production, development or test; production insists on a JWT_SECRET and hides the playground'),
   HOST: z.string().default('127.0.0.1').describe('the address to listen on; 0.0.0.0 for all'),
   PORT: wholeNumber(0, 65_535).default(4000).describe('the port to listen on; 0 takes a free one'),
   DATA_DIR: z.string().default('.data').describe('where the embedded database keeps its data'),
   DATABASE_URL: address('postgres:', 'postgresql:').optional().describe('a PostgreSQL of your own, 15 or newer, in place of the embedded one'),
   DATABASE_POOL_SIZE: wholeNumber(1, 500).default(10).describe('connections to the database'),
-  DATABASE_PREPARED_STATEMENTS: onOff.default(true).describe('off behind a pooler in transaction mode that does not know them'),
+  DATABASE_PREPARED_STATEMENTS: onOff.default(true).describe('on or off; off behind a pooler in transaction mode that does not know them'),
   REDIS_URL: address('redis:', 'rediss:').optional().describe('a Redis that counts rates for many instances'),
-  JWT_SECRET: secret.optional().describe('signs access tokens; at least 32 bytes'),
+  JWT_SECRET: secret.optional().describe('signs access tokens; at least 32 bytes; outside production one is made and kept in DATA_DIR'),
   JWT_PREVIOUS_SECRET: secret.optional().describe('still verifies access tokens, while a secret is being replaced'),
   JWT_ISSUER: z.string().min(1).default('job-marketplace').describe('the `iss` of access tokens'),
   JWT_AUDIENCE: z.string().min(1).default('job-marketplace').describe('the `aud` of access tokens'),
@@ -36,12 +37,12 @@ export const VARIABLES = {
   ADMIN_PASSWORD: z.string().optional().describe('the password of that admin'),
   CORS_ORIGINS: list().refine((origins) => origins.every(isOrigin), 'must be origins such as https://app.example, separated by commas').describe('origins whose pages may call, separated by commas'),
   TRUST_PROXY_HOPS: wholeNumber(0, 10).default(0).describe('how many X-Forwarded-For hops to believe'),
-  RATE_LIMITS: onOff.default(true).describe('off for tests and benchmarks'),
+  RATE_LIMITS: onOff.default(true).describe('on or off; off is for tests and benchmarks'),
   ...budgetVariables(),
   METRICS_TOKEN: z.string().min(16, 'must be at least 16 characters long').optional().describe('lets bearers of it read /metrics from anywhere'),
-  GRAPHQL_INTROSPECTION: onOff.optional().describe('whether the schema can be asked for; on outside production'),
-  GRAPHQL_PLAYGROUND: onOff.optional().describe('whether browsers get the playground at /graphql; on outside production'),
-  LOG_LEVEL: z.enum(['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent']).default('info').describe('what is logged'),
+  GRAPHQL_INTROSPECTION: onOff.optional().describe('on or off: whether the schema can be asked for; on outside production'),
+  GRAPHQL_PLAYGROUND: onOff.optional().describe('on or off: whether browsers get the playground at /graphql; on outside production'),
+  LOG_LEVEL: z.enum(['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent']).default('info').describe('the least that is logged: fatal, error, warn, info, debug, trace, or silent'),
 } as const;
 
 const schema = z.object(VARIABLES).superRefine((env, context) => {
@@ -62,7 +63,7 @@ export interface Config extends Environment {
   readonly playground: boolean;
 }
 
-export function readConfig(env: Readonly<Record<string, string | undefined>> = process.env): Config {
+export function readConfig(env: Readonly<Record<string, string | undefined>> = environment()): Config {
   // An empty variable is one that was not set: compose files and shells write them so.
   const given = Object.fromEntries(Object.entries(env).filter(([name, value]) => name in VARIABLES && value !== ''));
   const parsed = schema.safeParse(given);
@@ -75,6 +76,12 @@ export function readConfig(env: Readonly<Record<string, string | undefined>> = p
     introspection: config.GRAPHQL_INTROSPECTION ?? open,
     playground: config.GRAPHQL_PLAYGROUND ?? open,
   };
+}
+
+/** With what a file `.env` in the working folder adds; it overrides nothing. */
+function environment(): NodeJS.ProcessEnv {
+  if (existsSync('.env')) process.loadEnvFile('.env');
+  return process.env;
 }
 
 export class ConfigError extends Error {
@@ -93,7 +100,7 @@ function isOrigin(text: string): boolean {
 
 /** `logInPerAddress` is configured as `RATE_LIMIT_LOG_IN_PER_ADDRESS`. */
 function variableOf(budget: string): string {
-  return `RATE_LIMIT_${budget.replace(/[A-Z]/g, (letter) => `_${letter}`).toUpperCase()}`;
+  return `RATE_LIMIT_${budget.replaceAll(/[A-Z]/g, (letter) => `_${letter}`).toUpperCase()}`;
 }
 
 function budgetVariables() {

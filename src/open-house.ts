@@ -30,6 +30,8 @@ export async function openHouse(config: Config, log: Logger, connection: Connect
     onRedisLost: (error) => log.warn({ err: error }, 'Redis is lost: rates are counted in the memory of each instance'),
     onRedisBack: () => log.info('Redis is back: rates are counted there'),
   });
+  // Calls before this is settled would be counted in memory, beside what other instances count in Redis.
+  await rateLimits.ready();
   const house: House = {
     db,
     rateLimits,

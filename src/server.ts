@@ -3,9 +3,10 @@
  * begun, and after ten seconds whoever is left is cut.
  */
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
-import type { AddressInfo } from 'node:net';
+import { Server as SocketServer, type AddressInfo } from 'node:net';
 import type { Config } from './config.js';
 import { openGraphqlDoor, sendRefusal } from './graphql/door.js';
+import { openPlayground } from './graphql/playground.js';
 import { createSchema } from './graphql/schema.js';
 import { bearerOf, Exchange } from './http/exchange.js';
 import { answerCors, setSecurityHeaders } from './http/policy.js';
@@ -14,10 +15,14 @@ import { Caller } from './operations/caller.js';
 import type { House } from './operations/house.js';
 import { refuse, Refusal } from './rules/errors.js';
 import { openRestDoor, sendFailure } from './rest/adapter.js';
+import { openReference } from './rest/reference.js';
 import { believedAddress } from './security/address.js';
 import { isReady } from './store/readiness.js';
 
 const DRAIN_MS = 10_000;
+
+/** A connection that looks idle may have a request on its way to us. */
+const LINGER_MS = 250;
 
 export interface RunningServer {
   readonly port: number;
@@ -27,12 +32,15 @@ export interface RunningServer {
 }
 
 export async function startServer(house: House, config: Config): Promise<RunningServer> {
+  const playground = config.playground ? openPlayground() : undefined;
+  const reference = openReference();
   const graphql = await openGraphqlDoor(createSchema(), house, {
     introspection: config.introspection,
-    sendPlayground: undefined,
+    sendPlayground: playground?.send,
   });
   const rest = openRestDoor();
   const metrics = createMetrics(house);
+  const unanswered = new Set<ServerResponse>();
   let draining = false;
 
   async function dispatch(exchange: Exchange): Promise<void> {
@@ -55,8 +63,10 @@ export async function startServer(house: House, config: Config): Promise<Running
       case '/':
         exchange.route = 'GET /';
         return exchange.sendJson(200, { playground: '/graphql', rest_reference: '/v1/docs', openapi: '/v1/openapi.json', health: '/healthz' });
-      default:
-        return rest.handle(exchange, caller);
+      default: {
+        const pages = [playground, reference].find((one) => one?.handles(exchange.path));
+        return pages ? pages.send(exchange) : rest.handle(exchange, caller);
+      }
     }
   }
 
@@ -77,8 +87,10 @@ export async function startServer(house: House, config: Config): Promise<Running
     const began = performance.now();
     const address = believedAddress(request.socket.remoteAddress ?? '', forwardedFor(request), config.TRUST_PROXY_HOPS);
     const exchange = new Exchange(request, response, address);
-    if (draining) response.setHeader('Connection', 'close');
+    if (draining) lastOnItsConnection(response);
+    unanswered.add(response);
     response.on('close', () => {
+      unanswered.delete(response);
       const ms = performance.now() - began;
       metrics.observe(exchange.route, response.statusCode, ms / 1000);
       const line = { requestId: exchange.requestId, method: exchange.method, route: exchange.route, status: response.statusCode, ms: Math.round(ms * 10) / 10 };
@@ -105,6 +117,7 @@ export async function startServer(house: House, config: Config): Promise<Running
     url: `http://${config.HOST.includes(':') ? `[${config.HOST}]` : config.HOST === '0.0.0.0' ? 'localhost' : config.HOST}:${port}`,
     close: async () => {
       draining = true;
+      for (const response of unanswered) lastOnItsConnection(response);
       await drain(server);
       await graphql.stop();
     },
@@ -126,17 +139,25 @@ function listen(server: Server, port: number, host: string): Promise<void> {
   });
 }
 
-/** Idle connections are closed at once, busy ones after their answer, and what is left after the time is up. */
+function lastOnItsConnection(response: ServerResponse): void {
+  if (!response.headersSent) response.setHeader('Connection', 'close');
+}
+
+/**
+ * Nobody new is let in at once, busy connections are closed after their answer, idle ones when they have stayed so for a moment, and whatever is
+ * left when the time is up.
+ */
 function drain(server: Server): Promise<void> {
   return new Promise((resolve) => {
+    let sweep: NodeJS.Timeout | undefined;
+    const linger = setTimeout(() => {
+      sweep = setInterval(() => server.closeIdleConnections(), 50);
+    }, LINGER_MS);
     const cut = setTimeout(() => server.closeAllConnections(), DRAIN_MS);
-    server.close(() => {
-      clearTimeout(cut);
-      clearInterval(sweep);
+    // The close() of an HTTP server itself would cut the idle connections there and then.
+    SocketServer.prototype.close.call(server, () => {
+      for (const timer of [linger, sweep, cut]) clearTimeout(timer);
       resolve();
     });
-    server.closeIdleConnections();
-    // A connection whose last answer began before the drain turns idle without saying so.
-    const sweep = setInterval(() => server.closeIdleConnections(), 50);
   });
 }

@@ -2,7 +2,8 @@
  * A real server on a database of its own, and people to call it. Every test file opens one; nothing in it is shared.
  */
 import { Writable } from 'node:stream';
-import { readConfig } from '../src/config.js';
+import postgres, { type Sql } from 'postgres';
+import { readConfig, type Config } from '../src/config.js';
 import { createLog } from '../src/log.js';
 import { openHouse } from '../src/open-house.js';
 import { ensureAdmin } from '../src/operations/accounts/admins.js';
@@ -32,6 +33,8 @@ export interface TestHouse {
   readonly url: string;
   readonly house: House;
   readonly database: FreshDatabase;
+  /** The database by the back door: to look at rows, to move time, and to try what nobody may. */
+  readonly sql: Sql;
   /** Everything that was logged, for tests that look for what must not be there. */
   readonly logged: string[];
   /** The statements sent since the last look. */
@@ -49,9 +52,19 @@ export interface CallOptions {
 
 export const ADMIN = { email: 'ada.admin@example.test', password: 'ada keeps the house' };
 
-export async function openTestHouse(env: Record<string, string> = {}): Promise<TestHouse> {
-  const database = await freshDatabase();
-  const config = readConfig({ NODE_ENV: 'test', PORT: '0', BCRYPT_COST: '4', RATE_LIMITS: 'off', JWT_SECRET: 'a secret that only tests know, 32 bytes', ...env });
+export interface HouseOptions {
+  /** Opens a second instance on the database of this one. */
+  beside?: TestHouse;
+  /** What the environment cannot say, such as a Redis on a socket. */
+  settings?: Partial<Config>;
+}
+
+export const JWT_SECRET = 'a secret that only tests know, 32 bytes';
+
+export async function openTestHouse(env: Record<string, string> = {}, { beside, settings }: HouseOptions = {}): Promise<TestHouse> {
+  const database = beside?.database ?? (await freshDatabase());
+  const config = { ...readConfig({ NODE_ENV: 'test', PORT: '0', BCRYPT_COST: '4', RATE_LIMITS: 'off', JWT_SECRET, ...env }), ...settings };
+  const sql = postgres({ ...database.connection, max: 2, fetch_types: false, onnotice: () => {} });
   const logged: string[] = [];
   const log = createLog(config.LOG_LEVEL, new Writable({ write: (line, _, done) => (logged.push(String(line)), done()) }));
   let sent: string[] = [];
@@ -75,6 +88,7 @@ export async function openTestHouse(env: Record<string, string> = {}): Promise<T
     url: server.url,
     house,
     database,
+    sql,
     logged,
     statements: () => {
       const seen = sent;
@@ -94,7 +108,8 @@ export async function openTestHouse(env: Record<string, string> = {}): Promise<T
     close: async () => {
       await server.close();
       await close();
-      await database.drop();
+      await sql.end({ timeout: 5 });
+      if (!beside) await database.drop();
     },
   };
 }

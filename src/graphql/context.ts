@@ -1,6 +1,12 @@
-/** What every resolver is handed: the caller, and nothing else. */
+/** What every resolver is handed: the caller, and the loaders that read nested things together. */
 import type { Caller } from '../operations/caller.js';
+import { createLoaders, type Loaders } from './loaders.js';
 
 export interface Context {
   readonly caller: Caller;
+  readonly loaders: Loaders;
+}
+
+export function contextOf(caller: Caller): Context {
+  return { caller, loaders: createLoaders(caller) };
 }

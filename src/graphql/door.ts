@@ -7,11 +7,11 @@ import type { Exchange } from '../http/exchange.js';
 import { allowPageScripts } from '../http/policy.js';
 import type { Caller } from '../operations/caller.js';
 import type { House } from '../operations/house.js';
-import { refuse } from '../rules/errors.js';
+import { refuse, Refusal } from '../rules/errors.js';
 import { rateLimitHeaders } from '../security/rate-limit.js';
-import type { Context } from './context.js';
+import { contextOf, type Context } from './context.js';
 import { extensionsOf, formatError } from './errors.js';
-import { Refusal } from '../rules/errors.js';
+import { oneEntryRule } from './one-entry.js';
 
 const BODY_BYTES_MAX = 128 * 1024;
 
@@ -29,6 +29,7 @@ export interface GraphqlDoor {
 export async function openGraphqlDoor(schema: GraphQLSchema, house: House, settings: GraphqlSettings): Promise<GraphqlDoor> {
   const server = new ApolloServer<Context>({
     schema,
+    validationRules: [oneEntryRule],
     introspection: settings.introspection,
     formatError: formatError(house.log),
     includeStacktraceInErrorResponses: false,
@@ -48,6 +49,7 @@ export async function openGraphqlDoor(schema: GraphQLSchema, house: House, setti
     }
     let body: unknown;
     try {
+      if (exchange.method !== 'GET' && exchange.method !== 'POST') throw refuse('METHOD_NOT_ALLOWED', { details: { allowedMethods: ['GET', 'POST'] } });
       body = exchange.method === 'POST' ? parseGraphql(await readBody(exchange.request, BODY_BYTES_MAX), exchange) : undefined;
     } catch (error) {
       if (error instanceof Refusal) return sendRefusal(exchange, error);
@@ -55,14 +57,15 @@ export async function openGraphqlDoor(schema: GraphQLSchema, house: House, setti
     }
     const answer = await server.executeHTTPGraphQLRequest({
       httpGraphQLRequest: { method: exchange.method, headers: headersOf(exchange), search: exchange.search && `?${exchange.search}`, body },
-      context: async () => ({ caller }),
+      context: async () => contextOf(caller),
     });
     const { response } = exchange;
     for (const [name, value] of Object.entries(rateLimitHeaders(caller.taken))) response.setHeader(name, value);
     for (const [name, value] of answer.headers) if (name !== 'cache-control' && name !== 'content-type') response.setHeader(name, value);
     const contentType = answer.headers.get('content-type') ?? 'application/json; charset=utf-8';
-    if (answer.body.kind === 'complete') return exchange.send(answer.status ?? 200, contentType, answer.body.string);
-    throw new Error('Incremental delivery is not offered.');
+    if (answer.body.kind !== 'complete') throw new Error('Incremental delivery is not offered.');
+    const { status = 200, body: { string } } = answer;
+    exchange.send(status, contentType, status < 400 ? string : withRequestId(string, exchange.requestId));
   }
 
   return { handle, stop: () => server.stop() };
@@ -78,8 +81,15 @@ function parseGraphql(body: Buffer, exchange: Exchange): unknown {
   return parsed;
 }
 
+/** Some requests Apollo refuses before any plugin hears of them. */
+function withRequestId(body: string, requestId: string): string {
+  const { errors, ...answer }: { errors?: { extensions?: object }[] } = JSON.parse(body);
+  return JSON.stringify({ ...(errors && { errors: errors.map((error) => ({ ...error, extensions: { ...error.extensions, requestId } })) }), ...answer });
+}
+
 /** A refusal before GraphQL had a word: the same form, with the status that HTTP asks for. */
 export function sendRefusal(exchange: Exchange, refusal: Refusal): void {
+  if (refusal.code === 'METHOD_NOT_ALLOWED') exchange.response.setHeader('Allow', 'GET, POST');
   const extensions = { ...extensionsOf(refusal), requestId: exchange.requestId };
   exchange.sendJson(refusal.status, { errors: [{ message: refusal.message, extensions }] });
 }

@@ -2,6 +2,8 @@
 import { registerEnumType } from 'type-graphql';
 import { ERROR_CODES, REFUSALS } from '../rules/errors.js';
 import { TRANSFER_REASONS, type TransferReason } from '../rules/tokens.js';
+import { BID_STATES, JOB_ACTION_LIST, JOB_STATES } from '../rules/lifecycle.js';
+import { PUBLISH_COST, URGENCIES } from '../rules/publishing.js';
 import { ROLES } from '../rules/viewer.js';
 
 type Describe<V extends string> = Readonly<Record<V, string>>;
@@ -34,8 +36,55 @@ export const ErrorCodeEnum = choice(
   mapValues(REFUSALS, ([status, sentence]) => `${sentence} REST answers ${status}.`),
 );
 
+export const JobStatus = choice('JobStatus', 'Where a job stands.', JOB_STATES, {
+  draft: 'Being written; only its owner sees it.',
+  open: 'Before contractors, who may bid.',
+  awarded: 'Given to one bid; the work has not begun.',
+  in_progress: 'The contractor is at work.',
+  in_review: 'The work is done and waits for the homeowner’s word.',
+  completed: 'Ended well, or ended by agreement, ruling or an admin.',
+  disputed: 'The homeowner does not accept the work; the parties may still settle it.',
+  escalated: 'Before an admin.',
+  decision_reached: 'Decided by an admin; the contractor may appeal.',
+  appealed: 'Waiting for the final ruling.',
+  cancelled: 'Called off by the homeowner.',
+});
+
+export const BidStatus = choice('BidStatus', 'Where a bid stands.', BID_STATES, {
+  pending: 'Not looked at yet.',
+  viewed: 'Read by the homeowner.',
+  shortlisted: 'Kept among the few.',
+  accepted: 'It got the job.',
+  rejected: 'Declined, passed over, or ended with its job.',
+  withdrawn: 'Taken back by the contractor.',
+});
+
+export const HoldStatus = choice('HoldStatus', 'Whether tokens are still staked.', ['active', 'released'], {
+  active: 'The tokens are held.',
+  released: 'The tokens are free again.',
+});
+
+export const UrgencyEnum = choice('Urgency', 'How soon a job should be done; it sets the price of publishing.', URGENCIES, {
+  standard: `Publishing costs ${PUBLISH_COST.standard} tokens.`,
+  priority: `Publishing costs ${PUBLISH_COST.priority} tokens.`,
+  urgent: `Publishing costs ${PUBLISH_COST.urgent} tokens.`,
+});
+
+export const JobActionEnum = choice(
+  'JobAction',
+  'Every operation on a job.',
+  JOB_ACTION_LIST.map(({ action }) => action),
+  Object.fromEntries(JOB_ACTION_LIST.map(({ action, says, operation }) => [action, `${says} Mutation \`${operation}\`.`])),
+);
+
+export const DisputeEnding = choice('DisputeEnding', 'How a dispute ended.', ['agreement', 'final_decision', 'completed_by_admin'], {
+  agreement: 'Both parties named the same resolution.',
+  final_decision: 'An admin gave the final ruling on an appeal.',
+  completed_by_admin: 'An admin completed the job past the normal flow.',
+});
+
 /** The enum that a schema names in its `enumName`. */
-export const ENUMS: Readonly<Record<string, Record<string, string>>> = { UserType, TokenTransferReason };
+export const ENUMS: Readonly<Record<string, Record<string, string>>> = { UserType, TokenTransferReason, JobStatus, BidStatus, Urgency: UrgencyEnum };
 
 function mapValues<K extends string, V, R>(record: Readonly<Record<K, V>>, map: (value: V) => R): Record<K, R> {
   return Object.fromEntries(Object.entries<V>(record).map(([key, value]) => [key, map(value)])) as Record<K, R>;

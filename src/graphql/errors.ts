@@ -3,6 +3,7 @@ import { unwrapResolverError } from '@apollo/server/errors';
 import { GraphQLError, type GraphQLFormattedError } from 'graphql';
 import type { Logger } from 'pino';
 import { REFUSALS, Refusal, type ErrorCode } from '../rules/errors.js';
+import { withoutValues } from './own-words.js';
 
 /** What GraphQL itself refuses, in the words of the one list. */
 const OWN_CODES: Readonly<Record<string, ErrorCode>> = {
@@ -22,10 +23,10 @@ export function formatError(log: Logger) {
     const place = { ...(locations && { locations }), ...(path && { path }) };
     if (cause instanceof Refusal) return { message: cause.message, ...place, extensions: extensionsOf(cause) };
 
-    const own = OWN_CODES[String(formatted.extensions?.code)];
-    if (own) return { message: formatted.message, ...place, extensions: { code: own, status: REFUSALS[own][0] } };
+    const own = isAboutMethod(cause) ? 'METHOD_NOT_ALLOWED' : OWN_CODES[String(formatted.extensions?.code)];
+    if (own) return { message: withoutValues(formatted.message, reasonIn(cause)), ...place, extensions: { code: own, status: REFUSALS[own][0] } };
     if (cause instanceof GraphQLError && cause.originalError === undefined && isAboutValues(cause)) {
-      return { message: cause.message, ...place, extensions: { code: 'VALIDATION_FAILED', status: 400 } };
+      return { message: withoutValues(cause.message), ...place, extensions: { code: 'VALIDATION_FAILED', status: 400 } };
     }
     log.error({ err: cause, path }, 'a resolver failed');
     return { message: REFUSALS.INTERNAL[1], ...place, extensions: { code: 'INTERNAL', status: 500 } };
@@ -35,6 +36,16 @@ export function formatError(log: Logger) {
 export function extensionsOf(refusal: Refusal): Record<string, unknown> {
   const { code, status, fields, blockedFields, details } = refusal;
   return { code, status, ...(fields && { fields }), ...(blockedFields.length > 0 && { blockedFields }), ...details };
+}
+
+function reasonIn(thrown: unknown): string | undefined {
+  return thrown instanceof GraphQLError ? thrown.originalError?.message : undefined;
+}
+
+/** A mutation by GET: Apollo knows the status, and has no code for it. */
+function isAboutMethod(thrown: unknown): boolean {
+  const http: unknown = thrown instanceof GraphQLError ? thrown.extensions.http : undefined;
+  return typeof http === 'object' && http !== null && 'status' in http && http.status === REFUSALS.METHOD_NOT_ALLOWED[0];
 }
 
 /** graphql-js coerces a literal argument only while executing; its complaint is about the caller's value. */

@@ -2,7 +2,7 @@
  * Input types are made from the operations' own schemas: what REST checks and what GraphQL offers cannot differ.
  * Values are checked by the operation, not here; GraphQL only knows names, kinds and what must be there.
  */
-import { Field, Float, InputType, Int } from 'type-graphql';
+import { Arg, Field, Float, InputType, Int } from 'type-graphql';
 import type { z } from 'zod';
 import { isRequired, kindOf, metaOf, type ShapeKind } from '../operations/shape-kinds.js';
 import { ENUMS } from './enums.js';
@@ -11,20 +11,28 @@ import { DateScalar } from './scalars.js';
 type InputClass = new () => object;
 
 const made = new Map<string, InputClass>();
+const descriptions = new Map<InputClass, string>();
 
-/** The input type of an operation, without the parameters that stand beside it as arguments. */
-export function inputOf(name: string, schema: z.core.$ZodType, description: string, without: readonly string[] = []): InputClass {
+/** The input type of an operation, without the parameters that stand beside it as arguments: an identifier, a version. */
+export function inputOf(name: string, schema: z.core.$ZodType, description: string): InputClass {
   const known = made.get(name);
   if (known) return known;
   const kind = kindOf(schema);
   if (kind.is !== 'object') throw new Error(`${name} is not made from an object.`);
   const type: InputClass = { [name]: class {} }[name] as InputClass;
   made.set(name, type);
+  descriptions.set(type, description);
   InputType(name, { description })(type);
   for (const [field, shape] of Object.entries(kind.schema.shape)) {
-    if (!without.includes(field) && !metaOf(shape).readOnly) addField(type, name, field, shape);
+    const { parameter, readOnly } = metaOf(shape);
+    if (!parameter && !readOnly) addField(type, name, field, shape);
   }
   return type;
+}
+
+/** A mutation's argument `input`, which says what its type says. */
+export function Input(type: InputClass, nullable = false): ReturnType<typeof Arg> {
+  return Arg('input', () => type, { nullable, description: descriptions.get(type) });
 }
 
 function addField(type: InputClass, owner: string, field: string, shape: z.core.$ZodType): void {

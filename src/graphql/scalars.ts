@@ -15,3 +15,10 @@ export const DateScalar = new GraphQLScalarType({
   serialize: (value) => value,
   parseValue: (value) => value,
 });
+
+/** What an event tells besides its columns differs by type; it is redacted before it comes here. */
+export const JsonScalar = new GraphQLScalarType({
+  name: 'JSON',
+  description: 'An object whose fields depend on what it belongs to.',
+  serialize: (value) => value,
+});

@@ -3,12 +3,19 @@ import 'reflect-metadata';
 import { lexicographicSortSchema, type GraphQLSchema } from 'graphql';
 import { buildSchemaSync } from 'type-graphql';
 import { AccountResolver } from './resolvers/accounts.js';
+import { BidResolver, ViewerBidsResolver } from './resolvers/bids.js';
+import { JobMutations } from './resolvers/job-mutations.js';
+import { JobResolver } from './resolvers/jobs.js';
+import { ContractorResolver, HomeownerResolver } from './resolvers/people.js';
+import { ReferenceResolver } from './resolvers/reference.js';
 import { TokenResolver } from './resolvers/tokens.js';
 
 export function createSchema(): GraphQLSchema {
   return lexicographicSortSchema(
     buildSchemaSync({
-      resolvers: [AccountResolver, TokenResolver],
+      resolvers: [
+        AccountResolver, HomeownerResolver, ContractorResolver, TokenResolver, JobResolver, JobMutations, BidResolver, ViewerBidsResolver, ReferenceResolver,
+      ],
       // The operations check their own input; a second opinion here could only differ.
       validate: false,
     }),

@@ -31,11 +31,22 @@ export function parseJson(body: Buffer, contentType: string | undefined): unknow
   } catch {
     throw refuse('MALFORMED_REQUEST', { message: 'The body is not valid UTF-8.' });
   }
+  let value: unknown;
   try {
-    return JSON.parse(text);
+    value = JSON.parse(text);
   } catch {
     throw refuse('MALFORMED_REQUEST', { message: 'The body is not valid JSON.' });
   }
+  // What reads it further calls itself for each level, and would run out of stack.
+  if (isDeeperThan(DEPTH_MAX, value)) throw refuse('MALFORMED_REQUEST', { message: `The body is nested more than ${DEPTH_MAX} levels deep.` });
+  return value;
+}
+
+const DEPTH_MAX = 32;
+
+function isDeeperThan(levels: number, value: unknown): boolean {
+  if (typeof value !== 'object' || value === null) return false;
+  return levels === 0 || Object.values(value).some((inner) => isDeeperThan(levels - 1, inner));
 }
 
 export function isJson(contentType: string | undefined): boolean {

@@ -33,6 +33,8 @@ export class Exchange {
   send(status: number, contentType: string, body: string | Buffer): void {
     const { response } = this;
     response.statusCode = status;
+    // What is left of a body that was not read to its end would stand before the next request.
+    if (status === 413) response.setHeader('Connection', 'close');
     response.setHeader('Content-Type', contentType);
     response.setHeader('Content-Length', Buffer.byteLength(body));
     response.end(this.method === 'HEAD' ? undefined : body);

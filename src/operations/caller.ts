@@ -46,16 +46,14 @@ export class Caller {
     throw refuse('UNAUTHENTICATED');
   }
 
-  /** Takes one from a budget, or refuses with when to come back. */
-  async draw(name: BudgetName, identity: string): Promise<void> {
-    const taken = await this.house.rateLimits.take(this.#budget(name), identity);
+  /** Takes one from a budget, or refuses with when to come back. What was taken can be given back. */
+  async draw(name: BudgetName, identity: string): Promise<{ giveBack(): Promise<void> }> {
+    const { rateLimits } = this.house;
+    const budget = this.#budget(name);
+    const taken = await rateLimits.take(budget, identity);
     this.taken.set(name, taken);
     if (!taken.allowed) throw refuse('RATE_LIMITED', { details: { retryAfter: taken.retryAfterSeconds } });
-  }
-
-  /** Returns what was drawn for a failure that did not come about. */
-  async giveBack(name: BudgetName, identity: string): Promise<void> {
-    await this.house.rateLimits.giveBack(this.#budget(name), identity);
+    return { giveBack: () => rateLimits.giveBack(budget, identity, taken) };
   }
 
   #budget(name: BudgetName): RateBudget {

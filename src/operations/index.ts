@@ -5,6 +5,19 @@ import { logIn, logOut, refreshSession } from './accounts/log-in.js';
 import { readMe, updateProfile } from './accounts/me.js';
 import { signUpContractor, signUpHomeowner } from './accounts/sign-up.js';
 import { listUsers } from './accounts/users.js';
+import { listBids, listOwnBids, readBid } from './bids/read.js';
+import { submitBid } from './bids/submit.js';
+import { rejectBid, shortlistBid, viewBid, withdrawBid } from './bids/transition.js';
+import { awardJob } from './jobs/award.js';
+import { disputeJob, escalateJob, fileAppeal, finalizeAppeal, reachDecision, resolveDispute } from './jobs/disputes.js';
+import { createJob, deleteJob } from './jobs/drafts.js';
+import { updateJob } from './jobs/edit.js';
+import { cancelJob, completeJob } from './jobs/ending.js';
+import { publishJob } from './jobs/publish.js';
+import { listEvents, listJobs, readDispute, readJob } from './jobs/read.js';
+import { approveJob, checkInJob, submitJobForReview } from './jobs/work.js';
+import { readNode } from './node.js';
+import { readCatalog, readLifecycle } from './reference.js';
 import { adjustTokens, auditTokens, listTransfers, readTokens } from './tokens/tokens.js';
 
 export const OPERATIONS = {
@@ -23,4 +36,38 @@ export const OPERATIONS = {
   listTransfers,
   adjustTokens,
   auditTokens,
+
+  createJob,
+  readJob,
+  listJobs,
+  updateJob,
+  deleteJob,
+  publishJob,
+  cancelJob,
+  awardJob,
+  checkInJob,
+  submitJobForReview,
+  approveJob,
+  disputeJob,
+  escalateJob,
+  resolveDispute,
+  reachDecision,
+  fileAppeal,
+  finalizeAppeal,
+  completeJob,
+  readDispute,
+  listEvents,
+
+  submitBid,
+  readBid,
+  listBids,
+  listOwnBids,
+  viewBid,
+  shortlistBid,
+  rejectBid,
+  withdrawBid,
+
+  readNode,
+  readLifecycle,
+  readCatalog,
 };

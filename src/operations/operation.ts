@@ -4,7 +4,7 @@
  */
 import type { z } from 'zod';
 import { refuse } from '../rules/errors.js';
-import type { Role, Viewer } from '../rules/viewer.js';
+import type { Role, Viewer, ViewerWith } from '../rules/viewer.js';
 import { addressIdentity } from '../security/address.js';
 import type { Db } from '../store/database.js';
 import type { Caller } from './caller.js';
@@ -21,7 +21,7 @@ export interface Call<V> {
 
 export type Allowed = 'anyone' | 'signed in' | readonly Role[];
 
-type ViewerOf<A extends Allowed> = A extends 'anyone' ? null : A extends readonly Role[] ? Extract<Viewer, { role: A[number] }> : Viewer;
+type ViewerOf<A extends Allowed> = A extends 'anyone' ? null : A extends readonly (infer R extends Role)[] ? ViewerWith<R> : Viewer;
 
 /** Whose budget a call draws on before anything is read: `own` leaves that to the operation, which knows more. */
 export type OperationBudget = 'read' | 'write' | 'logInPerAddress' | 'signUp' | 'own';

@@ -2,7 +2,7 @@
 import { z } from 'zod';
 import { PAGE } from '../rules/limits.js';
 import type { KeyValue, PageRequest, Position } from '../store/page.js';
-import { invalidField } from './validation.js';
+import { invalidField, parse } from './validation.js';
 
 const size = z.int().min(1, `must be from 1 to ${PAGE.perPageMax}`).max(PAGE.perPageMax, `must be from 1 to ${PAGE.perPageMax}`);
 
@@ -54,10 +54,21 @@ function parseCursor(cursor: string): unknown[] | undefined {
 }
 
 const LAST_MOMENT = Date.UTC(9999, 0);
+const LARGEST_INTEGER = 2 ** 31 - 1;
 
 function keyValue(value: unknown, kind: PositionShape[number] | undefined): KeyValue | undefined {
-  if (kind === 'time') return Number.isInteger(value) && Math.abs(value as number) < LAST_MOMENT ? new Date(value as number) : undefined;
-  if (kind === 'number') return Number.isSafeInteger(value) ? (value as number) : undefined;
+  // Only what the column can hold: anything else would be the database's to refuse.
+  if (kind === 'time') return isWholeBetween(value, 0, LAST_MOMENT) ? new Date(value) : undefined;
+  if (kind === 'number') return isWholeBetween(value, -LARGEST_INTEGER, LARGEST_INTEGER) ? value : undefined;
   if (kind === 'flag') return typeof value === 'boolean' ? value : undefined;
   return typeof value === 'string' && /^\w{1,64}$/.test(value) ? value : undefined;
+}
+
+function isWholeBetween(value: unknown, min: number, max: number): value is number {
+  return typeof value === 'number' && Number.isInteger(value) && value >= min && value <= max;
+}
+
+/** The size of a nested list's first page, refused like any other input. */
+export function firstOf(first: number | null | undefined): number {
+  return parse(z.strictObject({ first: size.nullish() }), { first }).first ?? PAGE.perPageDefault;
 }

@@ -2,6 +2,7 @@
  * A client may send a resource back whole: what it read and may not change is no error while it is unchanged. Some
  * fields change by themselves, and are passed over.
  */
+import { isDeepStrictEqual } from 'node:util';
 import { z } from 'zod';
 
 const MOVES_BY_ITSELF = new Set(['updatedAt', 'version']);
@@ -19,6 +20,7 @@ export function changedReadOnly(names: readonly string[], sent: object, current:
   return names.filter((name) => given.get(name) !== undefined && !MOVES_BY_ITSELF.has(name) && !sameOnTheWire(given.get(name), present.get(name)));
 }
 
+/** As a client would have read it, whatever the order that it keeps an object's fields in. */
 function sameOnTheWire(sent: unknown, current: unknown): boolean {
-  return JSON.stringify(sent) === JSON.stringify(current ?? null);
+  return isDeepStrictEqual(sent, JSON.parse(JSON.stringify(current ?? null)));
 }

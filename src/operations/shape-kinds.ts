@@ -9,7 +9,7 @@ export type ShapeKind =
 
 export function kindOf(schema: z.core.$ZodType): ShapeKind {
   const inner = unwrapped(schema);
-  if (inner instanceof z.ZodISODate) return { is: 'date' };
+  if (metaOf(schema).day) return { is: 'date' };
   if (inner instanceof z.ZodNumber) return { is: inner.format === 'safeint' ? 'whole number' : 'number' };
   if (inner instanceof z.ZodBoolean) return { is: 'flag' };
   if (inner instanceof z.ZodEnum) return { is: 'choice', name: String(metaOf(schema).enumName), values: inner.options.map(String) };

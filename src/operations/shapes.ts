@@ -5,9 +5,11 @@ import { TEXT } from '../rules/limits.js';
 
 /** Trimmed text of at most `max` characters, counted as a reader counts them. */
 export function text(max: number) {
-  return z
-    .string()
-    .trim()
+  return textAsSent(max, z.string().trim());
+}
+
+export function textAsSent(max: number, string = z.string()) {
+  return string
     .refine((value) => value.isWellFormed() && !value.includes('\0'), 'must be well-formed text without NUL')
     .refine((value) => value.length <= max || [...value].length <= max, `must be at most ${max} characters`)
     .meta({ maxLength: max });
@@ -57,7 +59,7 @@ export function idInPath<K extends IdKind>(kind: K) {
   return z
     .string()
     .transform((value) => (isId(kind, value) ? value : ('' as Id<K>)))
-    .meta({ kind });
+    .meta({ kind, parameter: true });
 }
 
 /** Like `idInPath`, where any kind of thing may be named. */

@@ -1,5 +1,5 @@
 /** A refused input, said field by field: every bad field at once, each in words a person can act on. */
-import { z } from 'zod';
+import type { z } from 'zod';
 import { refuse, type Refusal } from '../rules/errors.js';
 
 /** Names that clients send because they read them; each is set by the service. */
@@ -20,11 +20,10 @@ export function invalidField(field: string, problem: string): Refusal {
 }
 
 function invalid(issues: z.core.$ZodIssue[]): Refusal {
-  const fields: Record<string, string> = {};
-  for (const issue of issues) {
-    for (const [field, problem] of problemsOf(issue)) fields[field] ??= problem;
-  }
-  return refuse('VALIDATION_FAILED', { fields });
+  // A map, since a caller may make up names that every object is born with.
+  const fields = new Map<string, string>();
+  for (const [field, problem] of issues.flatMap(problemsOf)) if (!fields.has(field)) fields.set(field, problem);
+  return refuse('VALIDATION_FAILED', { fields: Object.fromEntries(fields) });
 }
 
 function problemsOf(issue: z.core.$ZodIssue): [field: string, problem: string][] {

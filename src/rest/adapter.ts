@@ -4,7 +4,7 @@ import type { Exchange } from '../http/exchange.js';
 import type { Caller } from '../operations/caller.js';
 import { perform } from '../operations/operation.js';
 import { cursorOf } from '../operations/paging.js';
-import { kindOf, type ShapeKind } from '../operations/shape-kinds.js';
+import { kindOf, metaOf, type ShapeKind } from '../operations/shape-kinds.js';
 
 import { Refusal, refuse } from '../rules/errors.js';
 import { rateLimitHeaders } from '../security/rate-limit.js';
@@ -31,8 +31,10 @@ export function openRestDoor(): RestDoor {
       let input: Record<string, unknown> = {};
       const readInput = () => (input = inputOf(route, parameters, exchange, body));
       const result: unknown = await perform(route.operation, readInput, caller);
-      const answer = isPage(result) ? await pageAnswer(result, exchange, input) : toWire(route.answer ? route.answer(result) : result);
+      const show = (one: unknown) => toWire(route.answer ? route.answer(one) : one);
+      const answer = isPage(result) ? await pageAnswer(result, show, exchange, input) : show(result);
       setRateLimitHeaders(exchange, caller);
+      setETag(exchange, answer);
       exchange.sendJson(route.status, answer);
     } catch (error) {
       setRateLimitHeaders(exchange, caller);
@@ -45,36 +47,40 @@ export function openRestDoor(): RestDoor {
 
 interface Found {
   routes: readonly Route[];
-  parameters: Record<string, string>;
+  /** What stands where the path has its parameters, in their order. */
+  given: readonly string[];
 }
 
+/** Paths are few: those without parameters are looked up, the others are tried one after another. */
 function finder(routes: readonly Route[]): (path: string) => Found | undefined {
-  const plain = new Map<string, Route[]>();
-  const patterns = new Map<string, { pattern: RegExp; routes: Route[] }>();
+  const addresses = new Map<string, Route[]>();
   for (const route of routes) {
-    if (!route.path.includes('{')) plain.set(route.path, [...(plain.get(route.path) ?? []), route]);
-    else {
-      const pattern = new RegExp(`^${route.path.replace(/\{(\w+)\}/g, '(?<$1>[^/]+)')}$`);
-      patterns.set(route.path, { pattern, routes: [...(patterns.get(route.path)?.routes ?? []), route] });
-    }
+    const address = route.path.replaceAll(PARAMETER, '([^/]+)');
+    addresses.set(address, [...(addresses.get(address) ?? []), route]);
   }
+  const patterns = [...addresses].filter(([address]) => address.includes('(')).map(([address, those]) => ({ pattern: new RegExp(`^${address}$`), those }));
   return (fullPath) => {
     const path = fullPath.startsWith('/v1/') ? fullPath.slice(3) : fullPath;
-    const exact = plain.get(path);
-    if (exact) return { routes: exact, parameters: {} };
-    for (const { pattern, routes: those } of patterns.values()) {
+    const exact = addresses.get(path);
+    if (exact) return { routes: exact, given: [] };
+    for (const { pattern, those } of patterns) {
       const match = pattern.exec(path);
-      if (match) return { routes: those, parameters: { ...match.groups } };
+      if (match) return { routes: those, given: match.slice(1) };
     }
     return undefined;
   };
 }
 
+const PARAMETER = /\{(\w+)\}/g;
+
 function choose(found: Found | undefined, exchange: Exchange): { route: Route; parameters: Record<string, string> } {
   if (!found) throw refuse('NOT_FOUND', { message: `There is nothing at ${exchange.path.slice(0, 200)}.` });
   const method = exchange.method === 'HEAD' ? 'GET' : exchange.method;
   const route = found.routes.find((one) => one.method === method);
-  if (route) return { route, parameters: found.parameters };
+  if (route) {
+    const names = [...route.path.matchAll(PARAMETER)].map(([, name]) => String(name));
+    return { route, parameters: Object.fromEntries(names.map((name, at) => [name, found.given[at] ?? ''])) };
+  }
   const allow = found.routes.flatMap((one) => (one.method === 'GET' ? ['GET', 'HEAD'] : [one.method]));
   exchange.response.setHeader('Allow', allow.join(', '));
   throw refuse('METHOD_NOT_ALLOWED', { details: { allowedMethods: allow } });
@@ -84,25 +90,56 @@ function hasBody({ method }: Route): boolean {
   return method === 'POST' || method === 'PUT';
 }
 
-/** Body, path and query as one input. What stands in the path may be repeated in a PUT, but not be said otherwise. */
+/**
+ * Body, path, query and precondition as one input. What stands in the path may be repeated in a PUT, but not be said
+ * otherwise.
+ */
 function inputOf(route: Route, parameters: Record<string, string>, exchange: Exchange, body: Buffer | undefined): Record<string, unknown> {
-  const sent = body ? fromWire(parseJson(body, exchange.header('content-type'))) : {};
+  const shape = shapeOf(route);
+  return {
+    ...bodyOf(route, shape, parameters, body, exchange.header('content-type')),
+    ...queryOf(route, shape, exchange.search),
+    ...('expectedVersion' in shape && { expectedVersion: expectedVersionIn(exchange.header('if-match')) }),
+    ...parameters,
+  };
+}
+
+type Shape = Readonly<Record<string, Parameters<typeof kindOf>[0]>>;
+
+function shapeOf(route: Route): Shape {
+  const kind = kindOf(route.operation.input);
+  return kind.is === 'object' ? kind.schema.shape : {};
+}
+
+function bodyOf(route: Route, shape: Shape, parameters: Record<string, string>, body: Buffer | undefined, contentType: string | undefined) {
+  const sent = body ? fromWire(parseJson(body, contentType)) : {};
   if (typeof sent !== 'object' || sent === null || Array.isArray(sent)) {
     throw refuse('MALFORMED_REQUEST', { message: 'The body must be a JSON object.' });
   }
-  const given: Record<string, unknown> = { ...sent };
-  const contradicted = Object.keys(parameters).filter((name) => name in given && !(route.method === 'PUT' && given[name] === parameters[name]));
-  if (contradicted.length > 0) {
-    throw refuse('VALIDATION_FAILED', { fields: Object.fromEntries(contradicted.map((name) => [name, 'is set by the path and cannot be sent'])) });
+  const given: Record<string, unknown> = {};
+  const problems: Record<string, string> = {};
+  for (const [name, value] of Object.entries(sent)) {
+    const field = route.aliases?.[name] ?? name;
+    if (field in parameters) {
+      if (route.method !== 'PUT' || value !== parameters[field]) problems[field] = 'is set by the path and cannot be sent';
+    } else if (shape[field] && metaOf(shape[field]).parameter) given[unknownName(wireName(field))] = value;
+    else if (field in given && given[field] !== value) problems[name] = `says something else than ${wireName(field)}, which it is another name for`;
+    else given[field] = value;
   }
-  return { ...given, ...queryOf(route, exchange.search), ...parameters };
+  if (Object.keys(problems).length > 0) throw refuse('VALIDATION_FAILED', { fields: problems });
+  return given;
+}
+
+/** The version that the caller has read. A tag that is none of ours fits no version. */
+function expectedVersionIn(ifMatch: string | undefined): number | null {
+  if (ifMatch === undefined || ifMatch.trim() === '*') return null;
+  if (ifMatch.includes(',')) throw refuse('MALFORMED_REQUEST', { message: 'If-Match takes one ETag.' });
+  return Number(/^\s*"(\d{1,9})"\s*$/.exec(ifMatch)?.[1] ?? 0);
 }
 
 /** A name that the address does not take is handed on as it was spelled, for the shape to refuse with the other bad fields. */
-function queryOf(route: Route, search: string): Record<string, unknown> {
+function queryOf(route: Route, shape: Shape, search: string): Record<string, unknown> {
   if (search === '') return {};
-  const kind = kindOf(route.operation.input);
-  const shape = kind.is === 'object' ? kind.schema.shape : {};
   const query: Record<string, unknown> = {};
   for (const [name, value] of new URLSearchParams(search)) {
     const field = fieldName(name);
@@ -120,7 +157,7 @@ function readText(value: string, kind: ShapeKind): unknown {
   return value;
 }
 
-async function pageAnswer(page: Page<unknown>, exchange: Exchange, { page: number }: { page?: unknown }): Promise<unknown> {
+async function pageAnswer(page: Page<unknown>, show: (row: unknown) => unknown, exchange: Exchange, { page: number }: { page?: unknown }): Promise<unknown> {
   const { count, capped } = await page.total();
   const last = page.rows.at(-1);
   if (page.hasNext && last !== undefined) linkNext(exchange, cursorOf(page.positionOf(last)));
@@ -131,7 +168,7 @@ async function pageAnswer(page: Page<unknown>, exchange: Exchange, { page: numbe
     total_pages: Math.ceil(count / page.size),
     total_capped: capped,
   };
-  return { data: toWire(page.rows), pagination };
+  return { data: page.rows.map(show), pagination };
 }
 
 function linkNext(exchange: Exchange, cursor: string): void {
@@ -140,6 +177,16 @@ function linkNext(exchange: Exchange, cursor: string): void {
   query.set('after', cursor);
   const path = exchange.path.startsWith('/v1/') ? exchange.path : `/v1${exchange.path}`;
   exchange.response.setHeader('Link', `<${path}?${query.toString()}>; rel="next"`);
+}
+
+/** A job's version is its tag. */
+function setETag({ response }: Exchange, answer: unknown): void {
+  const job = isObject(answer) && isObject(answer.job) ? answer.job : answer;
+  if (isObject(job) && typeof job.version === 'number') response.setHeader('ETag', `"${job.version}"`);
+}
+
+function isObject(value: unknown): value is Record<string, unknown> {
+  return typeof value === 'object' && value !== null;
 }
 
 function setRateLimitHeaders(exchange: Exchange, caller: Caller): void {
@@ -152,7 +199,6 @@ export function sendFailure(exchange: Exchange, error: unknown, caller: Pick<Cal
   const { response, requestId } = exchange;
   if (refusal.status === 401) response.setHeader('WWW-Authenticate', 'Bearer');
   if (typeof refusal.details.retryAfter === 'number') response.setHeader('Retry-After', String(refusal.details.retryAfter));
-  if (refusal.status === 413) response.setHeader('Connection', 'close');
   exchange.sendJson(refusal.status, errorBody(refusal, requestId));
 }
 

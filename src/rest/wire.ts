@@ -10,8 +10,8 @@ export function fromWire(value: unknown): unknown {
 }
 
 export function fieldName(wireName: string): string {
-  const field = wireName.replace(/_([a-z])/g, (_, letter: string) => letter.toUpperCase());
-  return snake(field) === wireName ? field : unknownName(wireName);
+  const field = wireName.replaceAll(/_([a-z])/g, (_, letter: string) => letter.toUpperCase());
+  return snake(field) === wireName && !field.startsWith(MISSPELLED) ? field : unknownName(wireName);
 }
 
 /** A name that no shape knows, whatever it looks like. */
@@ -38,15 +38,17 @@ export function wireName(field: string): string {
 }
 
 function remember(field: string): string {
-  const name = field.startsWith(MISSPELLED) ? field.slice(MISSPELLED.length) : field.split('.').map(snakePart).join('.');
+  const name = spelled(field);
   if (/^[a-zA-Z0-9]{1,40}$/.test(field) && WIRE_NAMES.size < 1_000) WIRE_NAMES.set(field, name);
   return name;
 }
 
-function snakePart(part: string): string {
-  return part.startsWith(MISSPELLED) ? part.slice(MISSPELLED.length) : snake(part);
+/** A misspelled name is the last part of a field's path, and stays as it was sent. */
+function spelled(field: string): string {
+  const at = field.indexOf(MISSPELLED);
+  return at < 0 ? snake(field) : snake(field.slice(0, at)) + field.slice(at + MISSPELLED.length);
 }
 
 function snake(field: string): string {
-  return field.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`);
+  return field.replaceAll(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`);
 }

@@ -1,10 +1,14 @@
 /** Who may read which field. Every field of an entity stands here; what is not for everyone reads as null for the rest. */
 
-/** What a reader is to the row: themselves, the other side of an award, a homeowner they bid for, or an admin. */
-export type Relation = 'self' | 'counterpart' | 'client' | 'admin';
+/**
+ * What a reader is to the row. To a person: themselves, the other side of an award (`counterpart`), a homeowner they bid for
+ * (`client`). To a job: its owner, its awarded contractor.
+ */
+export type Relation = 'self' | 'counterpart' | 'client' | 'owner' | 'awardee' | 'admin';
 export type Audience = 'everyone' | readonly Relation[];
 
 const PERSONAL = ['self', 'counterpart', 'admin'] as const;
+const OF_THE_JOB = ['owner', 'awardee', 'admin'] as const;
 const CREDENTIAL = ['self', 'client', 'admin'] as const;
 
 export const AUDIENCES = {
@@ -50,6 +54,32 @@ export const AUDIENCES = {
     completedJobs: 'everyone',
     ratingAverage: 'everyone',
     ratingCount: 'everyone',
+    createdAt: 'everyone',
+    updatedAt: 'everyone',
+  },
+  job: {
+    id: 'everyone',
+    title: 'everyone',
+    description: 'everyone',
+    status: 'everyone',
+    category: 'everyone',
+    budgetMin: 'everyone',
+    budgetMax: 'everyone',
+    urgency: 'everyone',
+    addressLine1: OF_THE_JOB,
+    addressLine2: OF_THE_JOB,
+    city: 'everyone',
+    state: 'everyone',
+    zipCode: OF_THE_JOB,
+    country: 'everyone',
+    latitude: OF_THE_JOB,
+    longitude: OF_THE_JOB,
+    desiredStartDate: 'everyone',
+    desiredCompletionDate: 'everyone',
+    requirements: 'everyone',
+    homeownerId: 'everyone',
+    awardedBidId: 'everyone',
+    version: 'everyone',
     createdAt: 'everyone',
     updatedAt: 'everyone',
   },

@@ -67,7 +67,7 @@ export function sameResolution(a: string, b: string): boolean {
 }
 
 function collapsed(text: string): string {
-  return text.trim().replace(/\s+/g, ' ');
+  return text.trim().replaceAll(/\s+/g, ' ');
 }
 
 function after(dispute: Dispute | null, event: DisputeEvent): Dispute | null {

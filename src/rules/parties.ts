@@ -29,7 +29,7 @@ export const PARTY_WORDS = {
   admin: { roles: ['admin'], parties: ['admin'], says: 'an admin' },
 } as const satisfies Record<PartyWord, { roles: readonly Role[]; parties: readonly Party[]; says: string }>;
 
-export function allowedRoles(by: PartyWord): readonly Role[] {
+export function allowedRoles<By extends PartyWord>(by: By): (typeof PARTY_WORDS)[By]['roles'] {
   return PARTY_WORDS[by].roles;
 }
 

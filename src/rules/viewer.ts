@@ -9,7 +9,13 @@ interface SignedIn {
   readonly sessionId: SessionId;
 }
 
-export type Viewer =
-  | (SignedIn & { readonly role: 'homeowner'; readonly homeownerId: HomeownerId; readonly contractorId: null })
-  | (SignedIn & { readonly role: 'contractor'; readonly homeownerId: null; readonly contractorId: ContractorId })
-  | (SignedIn & { readonly role: 'admin'; readonly homeownerId: null; readonly contractorId: null });
+interface ViewerByRole {
+  homeowner: SignedIn & { readonly role: 'homeowner'; readonly homeownerId: HomeownerId; readonly contractorId: null };
+  contractor: SignedIn & { readonly role: 'contractor'; readonly homeownerId: null; readonly contractorId: ContractorId };
+  admin: SignedIn & { readonly role: 'admin'; readonly homeownerId: null; readonly contractorId: null };
+}
+
+/** A viewer with one of these roles. */
+export type ViewerWith<R extends Role> = ViewerByRole[R];
+
+export type Viewer = ViewerWith<Role>;

@@ -14,5 +14,5 @@ export function rateLimitHeaders(taken: Iterable<readonly [name: string, taken: 
 }
 
 function quoted(name: string): string {
-  return `"${name.replace(/["\\]/g, '\\$&')}"`;
+  return `"${name.replaceAll(/["\\]/g, '\\$&')}"`;
 }

@@ -117,7 +117,10 @@ interface Found {
   readonly standing: Standing;
 }
 
-/** The library's limiter, typed as what it reads: of a resolver's whole `info` that is the field's name alone. A method, so that the two types meet without a cast. */
+/**
+ * The library's limiter, typed as what it reads: of a resolver's whole `info` that is the field's name alone.
+ * A method, so that the two types meet without a cast.
+ */
 interface Limiter {
   judge(
     call: { parent: undefined; args: Record<string, unknown>; context: string; info: { fieldName: string } },

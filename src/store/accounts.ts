@@ -1,9 +1,10 @@
 /** People and their profiles. A password's hash leaves this file only where a password is about to be checked. */
-import { eq, getTableColumns, sql } from 'drizzle-orm';
+import { and, eq, getTableColumns, sql } from 'drizzle-orm';
 import type { ContractorId, HomeownerId, UserId } from '../rules/ids.js';
 import type { Db } from './database.js';
 import { listing } from './page.js';
 import { columns, statement, type Values } from './statement.js';
+import { forEachRole, type ViewerIds } from './visibility.js';
 import { contractors, homeowners, users, type Contractor as ContractorRow, type Homeowner, type User as UserRow } from './tables/accounts.js';
 
 const { passwordHash: _hash, referralCode: _code, ...userColumns } = getTableColumns(users);
@@ -61,6 +62,15 @@ export const setPasswordHash = statement((db, $: Values<{ userId: UserId; passwo
     .where(eq(users.id, $.userId)),
 );
 
+/** Of two changes at once the second finds the password changed already, and gets no row back. */
+export const replacePasswordHash = statement((db, $: Values<{ userId: UserId; passwordHash: string; formerHash: string }>) =>
+  db
+    .update(users)
+    .set({ ...columns($, ['passwordHash']), updatedAt: sql`now()` })
+    .where(and(eq(users.id, $.userId), eq(users.passwordHash, $.formerHash)))
+    .returning({ id: users.id }),
+);
+
 export const selectAccount = statement((db, $: Values<{ userId: UserId }>) =>
   db
     .select({ user: userColumns, homeowner: homeowners, contractor: contractorShape, referralCode: users.referralCode })
@@ -70,14 +80,9 @@ export const selectAccount = statement((db, $: Values<{ userId: UserId }>) =>
     .where(eq(users.id, $.userId)),
 );
 
-export const selectAccountForUpdate = statement((db, $: Values<{ userId: UserId }>) =>
-  db
-    .select({ user: userColumns, homeowner: homeowners, contractor: contractorShape })
-    .from(users)
-    .leftJoin(homeowners, eq(homeowners.userId, users.id))
-    .leftJoin(contractors, eq(contractors.userId, users.id))
-    .where(eq(users.id, $.userId))
-    .for('update', { of: users }),
+/** Read the account after this, and not with it: a row joined to a locked one is as old as the wait for the lock was long. */
+export const lockAccount = statement((db, $: Values<{ userId: UserId }>) =>
+  db.select({ id: users.id }).from(users).where(eq(users.id, $.userId)).for('no key update'),
 );
 
 export const EDITABLE_USER = ['firstName', 'lastName', 'phone', 'profilePictureUrl'] as const;
@@ -108,8 +113,39 @@ export const updateContractor = statement((db, $: Values<Pick<Contractor, 'id' |
     .where(eq(contractors.id, $.id)),
 );
 
-export const selectContractor = statement((db, $: Values<{ id: ContractorId }>) =>
-  db.select(contractorShape).from(contractors).where(eq(contractors.id, $.id)),
+/** Whether the viewer and the person stand on the two sides of an award. */
+const COUNTERPART = {
+  homeowner: ($: Values<ViewerIds>) =>
+    sql<boolean>`exists (select 1 from jobs j where j.homeowner_id = ${$.homeownerId} and j.awarded_contractor_id = "contractors"."id")`,
+  contractor: ($: Values<ViewerIds>) =>
+    sql<boolean>`exists (select 1 from jobs j where j.awarded_contractor_id = ${$.contractorId} and j.homeowner_id = "homeowners"."id")`,
+};
+
+/** Whether the contractor has bid on a job of the viewer's. */
+const CLIENT = ($: Values<ViewerIds>) =>
+  sql<boolean>`exists (select 1 from bids b join jobs j on j.id = b.job_id where b.contractor_id = "contractors"."id" and j.homeowner_id = ${$.homeownerId})`;
+
+const NO = sql<boolean>`false`;
+
+/** People with what the viewer is to each. Named by account or by profile. */
+export const selectPeople = forEachRole((role) =>
+  statement((db, $: Values<ViewerIds & { ids: string }>) =>
+    db
+      .select({
+        user: userColumns,
+        homeowner: homeowners,
+        contractor: contractorShape,
+        counterpart: role === 'admin' ? NO : COUNTERPART[role]($),
+        client: role === 'homeowner' ? CLIENT($) : NO,
+      })
+      .from(users)
+      .leftJoin(homeowners, eq(homeowners.userId, users.id))
+      .leftJoin(contractors, eq(contractors.userId, users.id))
+      .where(sql`${users.id} in (
+        select id from users where id = any(${$.ids}::text[])
+        union all select user_id from homeowners where id = any(${$.ids}::text[])
+        union all select user_id from contractors where id = any(${$.ids}::text[]))`),
+  ),
 );
 
 export const verifyContractor = statement((db, $: Values<{ id: ContractorId }>) =>
@@ -118,6 +154,18 @@ export const verifyContractor = statement((db, $: Values<{ id: ContractorId }>) 
     .set({ verified: true, updatedAt: sql`case when ${contractors.verified} then ${contractors.updatedAt} else now() end` })
     .where(eq(contractors.id, $.id))
     .returning(contractorShape),
+);
+
+/** One more completed job, and a rating if there is one. */
+export const creditCompletion = statement((db, $: Values<{ id: ContractorId; rating: number | null }>) =>
+  db
+    .update(contractors)
+    .set({
+      completedJobs: sql`${contractors.completedJobs} + 1`,
+      ratingSum: sql`${contractors.ratingSum} + coalesce(${$.rating}::int, 0)`,
+      ratingCount: sql`${contractors.ratingCount} + (${$.rating}::int is not null)::int`,
+    })
+    .where(eq(contractors.id, $.id)),
 );
 
 export const listUsers = listing({

@@ -8,6 +8,8 @@ import { TRANSFER_REASONS, type HouseAccount, type TransferReason } from '../rul
 import type { Db } from './database.js';
 import { listing } from './page.js';
 import { columns, statement, type Values } from './statement.js';
+import { users } from './tables/accounts.js';
+import { holds } from './tables/bids.js';
 import { tokenBalances, tokenTransfers, type TokenTransfer as TransferRow } from './tables/ledger.js';
 
 export type TokenTransfer = Omit<TransferRow, 'userId'>;
@@ -38,7 +40,7 @@ export async function balanceOf(db: Db, userId: UserId): Promise<Balance> {
   return row ?? { balance: 0, held: 0, available: 0 };
 }
 
-interface Movement {
+export interface Movement {
   userId: UserId;
   /** Above zero credits the person, below zero debits them. */
   change: number;
@@ -71,38 +73,43 @@ const insertTransfer = statement((db, $: Values<TransferValues>) => {
       .update(tokenBalances)
       .set({ balance: sql`${tokenBalances.balance} + ${$.change}::int` })
       .where(eq(tokenBalances.userId, $.userId))
-      .returning({ userId: tokenBalances.userId }),
+      .returning({ userId: tokenBalances.userId, available: sql<number>`${tokenBalances.balance} - ${tokenBalances.held}`.as('available') }),
   );
   const text = (value: Placeholder) => sql`${value}::text`;
-  return db
-    .with(changed)
-    .insert(tokenTransfers)
-    .select(
-      db
-        .select({
-          id: text($.id).as('id'),
-          fromAccount: text($.fromAccount).as('from_account'),
-          toAccount: text($.toAccount).as('to_account'),
-          amount: sql`${$.amount}::int`.as('amount'),
-          reason: sql`${$.reason}::transfer_reason`.as('reason'),
-          userId: changed.userId,
-          jobId: text($.jobId).as('job_id'),
-          bidId: text($.bidId).as('bid_id'),
-          referralUserId: text($.referralUserId).as('referral_user_id'),
-          actorId: text($.actorId).as('actor_id'),
-          note: text($.note).as('note'),
-          createdAt: sql`now()`.as('created_at'),
-        })
-        .from(changed),
-    )
-    .returning(transferColumns);
+  const transfer = db.$with('transfer').as(
+    db
+      .insert(tokenTransfers)
+      .select(
+        db
+          .select({
+            id: text($.id).as('id'),
+            fromAccount: text($.fromAccount).as('from_account'),
+            toAccount: text($.toAccount).as('to_account'),
+            amount: sql`${$.amount}::int`.as('amount'),
+            reason: sql`${$.reason}::transfer_reason`.as('reason'),
+            userId: changed.userId,
+            jobId: text($.jobId).as('job_id'),
+            bidId: text($.bidId).as('bid_id'),
+            referralUserId: text($.referralUserId).as('referral_user_id'),
+            actorId: text($.actorId).as('actor_id'),
+            note: text($.note).as('note'),
+            createdAt: sql`now()`.as('created_at'),
+          })
+          .from(changed),
+      )
+      .returning(transferColumns),
+  );
+  return db.with(changed, transfer).select().from(transfer).crossJoin(changed);
 });
 
-/** Moves tokens between a person and the house account that the reason names; undefined if there is no such person. */
-export async function moveTokens(tx: Db, movement: Movement): Promise<TokenTransfer | undefined> {
+/**
+ * Moves tokens between a person and the house account that the reason names, and says what is available after it;
+ * undefined if there is no such person.
+ */
+export async function moveTokens(tx: Db, movement: Movement): Promise<{ transfer: TokenTransfer; available: number } | undefined> {
   const { userId, change, reason } = movement;
   const house = TRANSFER_REASONS[reason].house;
-  const [transfer] = await insertTransfer(tx, {
+  const [moved] = await insertTransfer(tx, {
     id: newId('transfer'),
     userId,
     fromAccount: change > 0 ? house : userId,
@@ -116,7 +123,7 @@ export async function moveTokens(tx: Db, movement: Movement): Promise<TokenTrans
     actorId: movement.actorId ?? null,
     note: movement.note ?? null,
   });
-  return transfer;
+  return moved && { transfer: moved.transfer, available: moved.changed.available };
 }
 
 export const listTransfers = listing({
@@ -130,22 +137,28 @@ export const listTransfers = listing({
       .$dynamic(),
 });
 
-/** Every account whose kept figures differ from what its transfers and holds add up to. */
+/** Every account whose kept figures differ from what its transfers and its active holds add up to. */
 export const selectMismatches = statement((db, _: Values<object>) => {
-  const summed = db
-    .select({ userId: tokenTransfers.userId, total: sql<number>`sum(case when ${tokenTransfers.toAccount} = ${tokenTransfers.userId} then amount else -amount end)`.as('total') })
+  const moved = db
+    .select({ userId: tokenTransfers.userId, total: sql<number>`sum(case when ${tokenTransfers.toAccount} = ${tokenTransfers.userId} then amount else -amount end)`.as('moved_total') })
     .from(tokenTransfers)
     .groupBy(tokenTransfers.userId)
-    .as('summed');
+    .as('moved');
+  const staked = db
+    .select({ userId: holds.userId, total: sql<number>`sum(${holds.amount})`.as('staked_total') })
+    .from(holds)
+    .where(eq(holds.status, 'active'))
+    .groupBy(holds.userId)
+    .as('staked');
+  const [kept, held, summed, summedHeld] = [tokenBalances.balance, tokenBalances.held, moved.total, staked.total].map((figure) => sql<number>`coalesce(${figure}, 0)::float8`);
   return db
-    .select({
-      userId: sql<UserId>`coalesce(${tokenBalances.userId}, ${summed.userId})`.as('user_id'),
-      kept: sql<number>`coalesce(${tokenBalances.balance}, 0)::float8`.as('kept'),
-      summed: sql<number>`coalesce(${summed.total}, 0)::float8`.as('summed_total'),
-    })
-    .from(tokenBalances)
-    .fullJoin(summed, eq(summed.userId, tokenBalances.userId))
-    .where(sql`coalesce(${tokenBalances.balance}, 0) <> coalesce(${summed.total}, 0)`);
+    .select({ userId: sql<UserId>`${users.id}`, kept: kept!, summed: summed!, keptHeld: held!, summedHeld: summedHeld! })
+    .from(users)
+    .leftJoin(tokenBalances, eq(tokenBalances.userId, users.id))
+    .leftJoin(moved, eq(moved.userId, users.id))
+    .leftJoin(staked, eq(staked.userId, users.id))
+    .where(sql`${kept} <> ${summed} or ${held} <> ${summedHeld}`)
+    .orderBy(users.id);
 });
 
 export const countLedger = statement((db, _: Values<object>) =>
@@ -153,4 +166,8 @@ export const countLedger = statement((db, _: Values<object>) =>
     accounts: sql<number>`(select count(*) from ${tokenBalances})::int`,
     transfers: sql<number>`(select count(*) from ${tokenTransfers})::int`,
   }).from(sql`(values (1)) as one`),
+);
+
+export const selectTransfer = statement((db, $: Values<{ id: TransferId }>) =>
+  db.select(getTableColumns(tokenTransfers)).from(tokenTransfers).where(eq(tokenTransfers.id, $.id)),
 );

@@ -7,7 +7,7 @@ import type { PgColumn } from 'drizzle-orm/pg-core';
 import type { PostgresJsDatabase } from 'drizzle-orm/postgres-js';
 import { PAGE } from '../rules/limits.js';
 import type { Db } from './database.js';
-import { statement, type Values } from './statement.js';
+import { asArray, statement, type Values } from './statement.js';
 
 export type KeyValue = string | number | boolean | Date;
 export type Position = readonly KeyValue[];
@@ -53,7 +53,11 @@ interface Listing<V extends object, Row> {
   rows(db: PostgresJsDatabase, $: Values<V>, within: SQL | undefined): Select<Row>;
 }
 
-export type List<V extends object, Row> = (db: Db, values: V, request: PageRequest) => Promise<Page<Row>>;
+export interface List<V extends object, Row> {
+  (db: Db, values: V, request: PageRequest): Promise<Page<Row>>;
+  /** The first page for each of many parents, in one statement; `parent` names the value that stands for the parent. */
+  ofMany<P extends keyof V & keyof Row & string>(db: Db, parent: P, parents: readonly (V[P] & string)[], values: Omit<V, P>, size: number): Promise<Map<V[P], Page<Row>>>;
+}
 
 export function listing<V extends object, Row extends object>(parts: Listing<V, Row>): List<V, Row> {
   const columns = Object.values(parts.keys);
@@ -62,15 +66,13 @@ export function listing<V extends object, Row extends object>(parts: Listing<V, 
   const pages = new Map<string, (db: Db, values: Record<string, unknown>) => Promise<Row[]>>();
 
   function pageStatement(size: number, kind: 'first' | 'numbered' | 'after') {
-    const known = pages.get(`${size} ${kind}`);
-    if (known) return known;
-    const made = statement((db, $: Values<Record<string, unknown>>) => {
-      const within = kind === 'after' ? behind(columns, parts.order, $) : undefined;
-      const select = parts.rows(db, $ as Values<V>, within).orderBy(...columns.map(direction)).limit(size + 1);
-      return kind === 'numbered' ? select.offset($.offset as Placeholder) : select;
-    });
-    pages.set(`${size} ${kind}`, made);
-    return made;
+    return remembered(pages, `${size} ${kind}`, () =>
+      statement((db, $: Values<Record<string, unknown>>) => {
+        const within = kind === 'after' ? behind(columns, parts.order, $) : undefined;
+        const select = parts.rows(db, $ as Values<V>, within).orderBy(...columns.map(direction)).limit(size + 1);
+        return kind === 'numbered' ? select.offset($.offset as Placeholder) : select;
+      }),
+    );
   }
 
   const count = statement((db, $: Values<V>) => {
@@ -78,24 +80,102 @@ export function listing<V extends object, Row extends object>(parts: Listing<V, 
     return db.select({ count: sql<number>`count(*)::int` }).from(some);
   });
 
-  return async (db, values, request) => {
+  async function one(db: Db, values: V, request: PageRequest): Promise<Page<Row>> {
     const { size, offset = 0, after } = request;
     const kind = after ? 'after' : offset > 0 ? 'numbered' : 'first';
     const given = { ...values, offset, ...(after && Object.fromEntries(after.map((value, at) => [`key${at}`, asSent(value)]))) };
     const found = await pageStatement(size, kind)(db, given);
+    const total = async () => totalOf((await count(db, values))[0]?.count);
+    return pageOf(found, size, kind !== 'first', total);
+  }
+
+  function pageOf(found: readonly Row[], size: number, hasPrevious: boolean, total: () => Promise<Total>): Page<Row> {
     return {
       size,
       rows: found.slice(0, size),
       hasNext: found.length > size,
-      hasPrevious: kind !== 'first',
+      hasPrevious,
       positionOf: (row) => Object.keys(parts.keys).map((key) => (row as Record<string, KeyValue>)[key] as KeyValue),
-      total: async () => {
-        const [counted] = await count(db, values);
-        const all = counted?.count ?? 0;
-        return { count: Math.min(all, PAGE.exactTotalMax), capped: all > PAGE.exactTotalMax };
-      },
+      total,
     };
+  }
+
+  const many = manyStatements(parts);
+
+  return Object.assign(one, {
+    async ofMany<P extends keyof V & keyof Row & string>(db: Db, parent: P, parents: readonly (V[P] & string)[], values: Omit<V, P>, size: number) {
+      const given = { ...values, parents: asArray([...new Set(parents)]) };
+      const rows = groupedBy(await many.page(parent, size)(db, given), (row) => row[parent] as unknown);
+      let counted: Promise<Map<unknown, number>> | undefined;
+      const count = async () => new Map((await many.count(parent)(db, given)).map((row) => [row.parent, row.count]));
+      const pages = parents.map((id): [V[P], Page<Row>] => [
+        id,
+        pageOf(rows.get(id) ?? [], size, false, async () => totalOf((await (counted ??= count())).get(id))),
+      ]);
+      return new Map(pages);
+    },
+  });
+}
+
+/**
+ * The same rows for many parents at once: the listing's own select, with the parent's value taken from a list beside it.
+ */
+function manyStatements<V extends object, Row extends object>(parts: Listing<V, Row>) {
+  type Run<Result> = (db: Db, values: Record<string, unknown>) => Promise<Result[]>;
+  const pages = new Map<string, Run<Row>>();
+  const counts = new Map<string, Run<{ parent: string; count: number }>>();
+  const asked = ($: Values<Record<string, unknown>>) => sql`unnest(${$.parents}::text[]) as asked(id)`;
+  const ofParent = (db: PostgresJsDatabase, $: Values<Record<string, unknown>>, parent: string) => {
+    const given = new Proxy($, { get: (values, name) => (name === parent ? sql`asked.id` : values[String(name)]) });
+    return parts.rows(db, given as Values<V>, undefined);
   };
+  const direction = parts.order === 'newest first' ? desc : asc;
+  const columns = Object.values(parts.keys);
+
+  return {
+    page: (parent: string, size: number) =>
+      remembered(pages, `${parent} ${size}`, () =>
+        statement((db, $: Values<Record<string, unknown>>) => {
+          const page = ofParent(db, $, parent).orderBy(...columns.map(direction)).limit(size + 1).as('page');
+          const fields = fieldsOf(page);
+          const keys = Object.keys(parts.keys).map((key) => direction(fields[key] as PgColumn));
+          return db.select(fields).from(asked($)).crossJoinLateral(page).orderBy(...keys) as unknown as Select<Row>;
+        }),
+      ),
+    count: (parent: string) =>
+      remembered(counts, parent, () =>
+        statement((db, $: Values<Record<string, unknown>>) => {
+          const some = ofParent(db, $, parent).limit(PAGE.exactTotalMax + 1).as('some');
+          const counted = db.select({ count: sql<number>`count(*)::int`.as('count') }).from(some).as('counted');
+          return db.select({ parent: sql<string>`asked.id`, count: counted.count }).from(asked($)).crossJoinLateral(counted);
+        }),
+      ),
+  };
+}
+
+function groupedBy<Row, Key>(rows: readonly Row[], keyOf: (row: Row) => Key): Map<Key, Row[]> {
+  const groups = new Map<Key, Row[]>();
+  for (const row of rows) {
+    const group = groups.get(keyOf(row));
+    if (group) group.push(row);
+    else groups.set(keyOf(row), [row]);
+  }
+  return groups;
+}
+
+function remembered<Made>(known: Map<string, Made>, key: string, make: () => Made): Made {
+  const found = known.get(key) ?? make();
+  known.set(key, found);
+  return found;
+}
+
+function fieldsOf(subquery: Subquery): Record<string, PgColumn> {
+  const columns = subquery as Subquery & Record<string, PgColumn>;
+  return Object.fromEntries(Object.keys(subquery._.selectedFields).map((name) => [name, columns[name] as PgColumn]));
+}
+
+function totalOf(counted = 0): Total {
+  return { count: Math.min(counted, PAGE.exactTotalMax), capped: counted > PAGE.exactTotalMax };
 }
 
 function behind(columns: readonly PgColumn[], order: Listing<object, unknown>['order'], $: Values<Record<string, unknown>>): SQL {
@@ -107,4 +187,15 @@ function behind(columns: readonly PgColumn[], order: Listing<object, unknown>['o
 
 function asSent(value: KeyValue): KeyValue {
   return value instanceof Date ? value.toISOString() : value;
+}
+
+/** The same page with each row made into something else; a position is still that of the row. */
+export function mapPage<Row, Made>(page: Page<Row>, make: (row: Row) => Made): Page<Made> {
+  const origins = new Map<Made, Row>();
+  const rows = page.rows.map((row) => {
+    const made = make(row);
+    origins.set(made, row);
+    return made;
+  });
+  return { ...page, rows, positionOf: (made) => page.positionOf(origins.get(made) as Row) };
 }

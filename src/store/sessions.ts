@@ -98,7 +98,7 @@ const selectRefreshToken = statement((db, $: Values<{ hash: string }>) =>
       sessionId: sessions.id,
       userId: users.id,
       role: users.userType,
-      usable: sql<boolean>`${refreshTokens.usedAt} is null and ${refreshTokens.expiresAt} > now() and ${sessions.revokedAt} is null`,
+      usable: sql<boolean>`${refreshTokens.usedAt} is null and ${refreshTokens.expiresAt} > now() and ${sessions.endsAt} > now() and ${sessions.revokedAt} is null`,
       secondsSinceUse: sql<number | null>`extract(epoch from clock_timestamp() - ${refreshTokens.usedAt})::float8`,
     })
     .from(refreshTokens)

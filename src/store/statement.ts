@@ -2,7 +2,7 @@
  * A statement is built by Drizzle once and then sent by name for ever. Building SQL costs several times what sending
  * it does, and a statement that Drizzle prepared on the pool could not run inside a transaction; this one runs on either.
  */
-import { fillPlaceholders, sql, type Placeholder, type SQL } from 'drizzle-orm';
+import { is, Param, Placeholder, sql, type SQL } from 'drizzle-orm';
 import { drizzle, type PostgresJsDatabase } from 'drizzle-orm/postgres-js';
 import { mapResultRow } from 'drizzle-orm/utils';
 import type { ParameterOrJSON } from 'postgres';
@@ -45,11 +45,21 @@ export function statement<V extends object, Rows>(build: (db: PostgresJsDatabase
   return async (db: Db, values: V): Promise<Rows> => {
     built ??= build(drawingBoard, placeholders<V>()).prepare('built') as Prepared<Rows> & Built;
     const { fields, joinsNotNullableMap } = built;
-    const params = fillPlaceholders(built.params, values as Record<string, unknown>) as ParameterOrJSON<never>[];
-    const rows = await db.send(built.queryString, params);
+    const rows = await db.send(built.queryString, filled(built.params, values as Record<string, unknown>));
     // Without `returning` there is nothing to map, and the rows are empty.
     return (fields ? rows.map((row) => mapResultRow(fields, row, joinsNotNullableMap)) : rows) as Rows;
   };
+}
+
+/** Drizzle's own way encodes null like any other value, which makes a text of it for some kinds of columns. */
+function filled(params: readonly unknown[], values: Readonly<Record<string, unknown>>): ParameterOrJSON<never>[] {
+  return params.map((param) => {
+    const [placeholder, encoder] = is(param, Param) ? [param.value, param.encoder] : [param, undefined];
+    if (!is(placeholder, Placeholder)) return param as ParameterOrJSON<never>;
+    if (!(placeholder.name in values)) throw new Error(`A statement was not given its ${placeholder.name}.`);
+    const value = values[placeholder.name] ?? null;
+    return (value === null || !encoder ? value : encoder.mapToDriverValue(value)) as ParameterOrJSON<never>;
+  });
 }
 
 /** The named values as columns to insert or to set. Each is encoded as its column wants it. */
@@ -57,6 +67,11 @@ export function columns<V extends object, const K extends keyof V & string>($: V
   const named: Record<string, unknown> = Object.fromEntries(names.map((name) => [name, $[name]]));
   // Drizzle takes a placeholder wherever it takes SQL; only its type for `set` forgets to say so.
   return named as { [Name in K]: SQL };
+}
+
+/** A list of texts as one parameter, for `= any(…::text[])`. The driver cannot tell by itself what kind of list it is. */
+export function asArray(values: readonly string[]): string {
+  return `{${values.map((value) => JSON.stringify(value)).join(',')}}`;
 }
 
 function placeholders<V extends object>(): Values<V> {

@@ -3,7 +3,7 @@ import { availableActions, operationsAllowedFrom } from '../../src/rules/availab
 import type { ActionFacts } from '../../src/rules/available-actions.js';
 import { JOB_ACTION_LIST, JOB_STATES } from '../../src/rules/lifecycle.js';
 import type { BidState, JobActionName, JobState } from '../../src/rules/lifecycle.js';
-import { PARTIES } from '../../src/rules/parties.js';
+import type { PARTIES } from '../../src/rules/parties.js';
 import type { Viewer } from '../../src/rules/viewer.js';
 import { ada, carla, cyrus, hannah, hugo, kitchen } from './people.js';
 

@@ -49,7 +49,7 @@ test.each<[operation: string, from: BidState[], to: BidState]>([
 });
 
 test('every name of an operation in upper case is its action', () => {
-  for (const [key, row] of Object.entries(lifecycle.JOB_ACTIONS)) expect(row.action).toBe(key.replace(/[A-Z]/g, '_$&').toUpperCase());
+  for (const [key, row] of Object.entries(lifecycle.JOB_ACTIONS)) expect(row.action).toBe(key.replaceAll(/[A-Z]/g, '_$&').toUpperCase());
 });
 
 test('Ada completing a completed job is allowed and changes nothing; a cancelled one she cannot complete', () => {

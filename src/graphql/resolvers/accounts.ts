@@ -2,7 +2,7 @@ import { Arg, Args, Ctx, FieldResolver, ID, Mutation, Query, Resolver } from 'ty
 import { OPERATIONS } from '../../operations/index.js';
 import { perform, performWithin } from '../../operations/operation.js';
 import type { Context } from '../context.js';
-import { inputOf } from '../inputs.js';
+import { Input, inputOf } from '../inputs.js';
 import { ChangePasswordResult, Contractor, LogOutResult, Session, UserConnection } from '../types/account.js';
 import { Connection, PageArgs } from '../types/connection.js';
 import { TokenTransferConnection } from '../types/tokens.js';
@@ -22,22 +22,22 @@ const UpdateProfileInput = inputOf('UpdateProfileInput', updateProfile.input, 'W
 @Resolver(() => Viewer)
 export class AccountResolver {
   @Mutation(() => Session, of(signUpHomeowner))
-  signUpHomeowner(@Arg('input', () => SignUpHomeownerInput) input: object, @Ctx() { caller }: Context) {
+  signUpHomeowner(@Input(SignUpHomeownerInput) input: object, @Ctx() { caller }: Context) {
     return perform(signUpHomeowner, input, caller);
   }
 
   @Mutation(() => Session, of(signUpContractor))
-  signUpContractor(@Arg('input', () => SignUpContractorInput) input: object, @Ctx() { caller }: Context) {
+  signUpContractor(@Input(SignUpContractorInput) input: object, @Ctx() { caller }: Context) {
     return perform(signUpContractor, input, caller);
   }
 
   @Mutation(() => Session, of(logIn))
-  logIn(@Arg('input', () => LogInInput) input: object, @Ctx() { caller }: Context) {
+  logIn(@Input(LogInInput) input: object, @Ctx() { caller }: Context) {
     return perform(logIn, input, caller);
   }
 
   @Mutation(() => Session, of(refreshSession))
-  refreshSession(@Arg('input', () => RefreshSessionInput) input: object, @Ctx() { caller }: Context) {
+  refreshSession(@Input(RefreshSessionInput) input: object, @Ctx() { caller }: Context) {
     return perform(refreshSession, input, caller);
   }
 
@@ -47,7 +47,7 @@ export class AccountResolver {
   }
 
   @Mutation(() => ChangePasswordResult, of(changePassword))
-  changePassword(@Arg('input', () => ChangePasswordInput) input: object, @Ctx() { caller }: Context) {
+  changePassword(@Input(ChangePasswordInput) input: object, @Ctx() { caller }: Context) {
     return perform(changePassword, input, caller);
   }
 
@@ -62,7 +62,7 @@ export class AccountResolver {
   }
 
   @Mutation(() => Viewer, of(updateProfile))
-  updateProfile(@Arg('input', () => UpdateProfileInput) input: object, @Ctx() { caller }: Context) {
+  updateProfile(@Input(UpdateProfileInput) input: object, @Ctx() { caller }: Context) {
     return perform(updateProfile, input, caller);
   }
 

@@ -1,8 +1,8 @@
-import { Arg, Ctx, Mutation, Query, Resolver } from 'type-graphql';
+import { Ctx, Mutation, Query, Resolver } from 'type-graphql';
 import { OPERATIONS } from '../../operations/index.js';
 import { perform } from '../../operations/operation.js';
 import type { Context } from '../context.js';
-import { inputOf } from '../inputs.js';
+import { Input, inputOf } from '../inputs.js';
 import { TokenAudit, TokenTransfer } from '../types/tokens.js';
 import { of } from './says.js';
 
@@ -13,7 +13,7 @@ const AdjustTokensInput = inputOf('AdjustTokensInput', adjustTokens.input, 'Whos
 @Resolver()
 export class TokenResolver {
   @Mutation(() => TokenTransfer, of(adjustTokens))
-  adjustTokens(@Arg('input', () => AdjustTokensInput) input: object, @Ctx() { caller }: Context) {
+  adjustTokens(@Input(AdjustTokensInput) input: object, @Ctx() { caller }: Context) {
     return perform(adjustTokens, input, caller);
   }
 

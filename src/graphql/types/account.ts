@@ -6,8 +6,9 @@ import { UserType } from '../enums.js';
 import { DateTimeScalar } from '../scalars.js';
 import { says } from './field.js';
 import { connectionType } from './connection.js';
+import { Node } from './node.js';
 
-@ObjectType({ description: 'A person with an account.' })
+@ObjectType({ implements: Node, description: 'A person with an account.' })
 export class User implements ReadableUser {
   @Field(() => ID, says('The identifier, which begins with `usr_`.'))
   id: ReadableUser['id'];
@@ -37,7 +38,7 @@ export class User implements ReadableUser {
   updatedAt: Date;
 }
 
-@ObjectType({ description: 'A homeowner’s profile. The address is for the homeowner, for contractors they have awarded, and for admins.' })
+@ObjectType({ implements: Node, description: 'A homeowner’s profile. The address is for the homeowner, for contractors they have awarded, and for admins.' })
 export class Homeowner implements ReadableHomeowner {
   @Field(() => ID, says('The identifier, which begins with `hmw_`.'))
   id: ReadableHomeowner['id'];
@@ -73,7 +74,7 @@ export class Homeowner implements ReadableHomeowner {
   updatedAt: Date;
 }
 
-@ObjectType({ description: 'A contractor’s profile and record.' })
+@ObjectType({ implements: Node, description: 'A contractor’s profile and record.' })
 export class Contractor implements ReadableContractor {
   @Field(() => ID, says('The identifier, which begins with `ctr_`.'))
   id: ReadableContractor['id'];

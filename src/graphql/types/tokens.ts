@@ -6,6 +6,7 @@ import { TokenTransferReason } from '../enums.js';
 import { DateTimeScalar } from '../scalars.js';
 import { connectionType } from './connection.js';
 import { says } from './field.js';
+import { Node } from './node.js';
 
 @ObjectType({ description: 'An account’s tokens: a credit unit, not the log-in’s token.' })
 export class TokenBalance {
@@ -19,7 +20,7 @@ export class TokenBalance {
   available: number;
 }
 
-@ObjectType({ description: 'One movement of tokens from one account to another. It is never changed or removed.' })
+@ObjectType({ implements: Node, description: 'One movement of tokens from one account to another. It is never changed or removed.' })
 export class TokenTransfer implements Transfer {
   @Field(() => ID, says('The identifier, which begins with `ttx_`.'))
   id: Transfer['id'];
@@ -55,16 +56,22 @@ export class TokenTransfer implements Transfer {
   createdAt: Date;
 }
 
-@ObjectType({ description: 'An account whose kept balance is not the sum of its transfers.' })
+@ObjectType({ description: 'An account whose kept figures are not what its transfers and active holds add up to.' })
 export class TokenMismatch {
   @Field(() => ID, says('Whose account.'))
   userId: string;
 
-  @Field(() => Int, says('The figure that is kept.'))
+  @Field(() => Int, says('The balance that is kept.'))
   kept: number;
 
   @Field(() => Int, says('What the transfers add up to.'))
   summed: number;
+
+  @Field(() => Int, says('The held tokens that are kept.'))
+  keptHeld: number;
+
+  @Field(() => Int, says('What the active holds add up to.'))
+  summedHeld: number;
 }
 
 @ObjectType({ description: 'The ledger, added up anew.' })

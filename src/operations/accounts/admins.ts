@@ -1,6 +1,7 @@
 /** Admins are made by whoever runs the server: by its environment or by a command, never through a door. */
 import { newId } from '../../rules/ids.js';
 import { insertUser, selectIdByEmail, setPasswordHash } from '../../store/accounts.js';
+import { violatedConstraint } from '../../store/database-errors.js';
 import { openBalance } from '../../store/ledger.js';
 import { revokeAllSessions } from '../../store/sessions.js';
 import type { House } from '../house.js';
@@ -11,18 +12,32 @@ import { newReferralCode } from './sign-up.js';
 /** Makes the admin if there is none by this email. Whoever else holds the address stops it: nobody is ever promoted. */
 export async function ensureAdmin(house: House, email: string, password: string): Promise<'made' | 'was there'> {
   const address = read(emailShape, 'The email', email);
-  const holder = await holderOf(house, address);
-  if (holder?.userType === 'admin') return 'was there';
-  if (holder) throw new Error(`${address} belongs to a ${holder.userType}. Choose another email for the admin: no account is ever promoted.`);
+  if (await isAdmins(house, address)) return 'was there';
   const passwordHash = await house.passwords.hash(checkedPassword(address, password));
+  try {
+    await insertAdmin(house, address, passwordHash);
+    return 'made';
+  } catch (error) {
+    // Of several instances that start at once, one makes the admin; the others find it.
+    if (violatedConstraint(error) === 'users_email_taken' && (await isAdmins(house, address))) return 'was there';
+    throw error;
+  }
+}
+
+async function isAdmins(house: House, address: string): Promise<boolean> {
+  const holder = await holderOf(house, address);
+  if (holder && holder.userType !== 'admin') {
+    throw new Error(`${address} belongs to a ${holder.userType}. Choose another email for the admin: no account is ever promoted.`);
+  }
+  return holder !== undefined;
+}
+
+async function insertAdmin(house: House, email: string, passwordHash: string): Promise<void> {
   const id = newId('user');
   await house.db.inTransaction(async (tx) => {
-    await insertUser(tx, {
-      id, email: address, userType: 'admin', firstName: 'Admin', lastName: 'Admin', phone: null, passwordHash, referralCode: newReferralCode(),
-    });
+    await insertUser(tx, { id, email, userType: 'admin', firstName: 'Admin', lastName: 'Admin', phone: null, passwordHash, referralCode: newReferralCode() });
     await openBalance(tx, { userId: id });
   });
-  return 'made';
 }
 
 export async function createAdmin(house: House, email: string, password: string): Promise<void> {

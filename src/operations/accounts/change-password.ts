@@ -1,12 +1,12 @@
 /** A new password ends every other session of the account: whoever else is in, is out. */
 import { z } from 'zod';
 import { refuse } from '../../rules/errors.js';
-import { selectPasswordHash, setPasswordHash } from '../../store/accounts.js';
+import { replacePasswordHash, selectPasswordHash } from '../../store/accounts.js';
 import { revokeOtherSessions } from '../../store/sessions.js';
 import { digest } from '../caller.js';
 import { operation } from '../operation.js';
 import { invalidField } from '../validation.js';
-import { password } from './people.js';
+import { password, passwordMatches } from './people.js';
 
 export const changePassword = operation({
   name: 'changePassword',
@@ -21,17 +21,21 @@ export const changePassword = operation({
     const { userId, sessionId } = viewer;
     const [account] = await selectPasswordHash(house.db, { userId });
     if (!account) throw refuse('UNAUTHENTICATED');
-    const identity = digest(account.email);
-    await caller.draw('logInFailuresPerAccount', identity);
-    if (!(await house.passwords.matches(currentPassword, account.passwordHash))) throw refuse('INVALID_CREDENTIALS', { message: 'The current password is wrong.' });
-    await caller.giveBack('logInFailuresPerAccount', identity);
+    const failure = await caller.draw('logInFailuresPerAccount', digest(account.email));
+    if (!(await passwordMatches(house, currentPassword, account.passwordHash))) throw wrongPassword();
+    await failure.giveBack();
     if (newPassword.trim().toLowerCase() === account.email) throw invalidField('newPassword', 'must not be the email itself');
 
     const passwordHash = await house.passwords.hash(newPassword);
     await house.db.inTransaction(async (tx) => {
-      await setPasswordHash(tx, { userId, passwordHash });
+      const [replaced] = await replacePasswordHash(tx, { userId, passwordHash, formerHash: account.passwordHash });
+      if (!replaced) throw wrongPassword();
       await revokeOtherSessions(tx, { userId, sessionId });
     });
     return { changed: true };
   },
 });
+
+function wrongPassword() {
+  return refuse('INVALID_CREDENTIALS', { message: 'The current password is wrong.' });
+}

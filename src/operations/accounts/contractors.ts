@@ -1,9 +1,10 @@
 /** Contractors as others see them, and the admin's word that one is who they say. */
 import { z } from 'zod';
 import { refuse } from '../../rules/errors.js';
-import { selectContractor, verifyContractor as markVerified } from '../../store/accounts.js';
+import { verifyContractor as markVerified } from '../../store/accounts.js';
 import { operation } from '../operation.js';
 import { idInPath } from '../shapes.js';
+import { readPeople } from './directory.js';
 import { readableContractor, type ReadableContractor } from './people.js';
 
 const input = z.strictObject({ id: idInPath('contractor').describe('The contractor.') });
@@ -15,9 +16,9 @@ export const readContractor = operation({
   budget: 'read',
   input,
   async run({ db, viewer }, { id }): Promise<ReadableContractor> {
-    const [contractor] = await selectContractor(db, { id });
+    const contractor = (await readPeople(db, viewer, [id])).get(id)?.contractor;
     if (!contractor) throw refuse('NOT_FOUND', { message: 'There is no such contractor.' });
-    return readableContractor(viewer, contractor);
+    return contractor;
   },
 });
 

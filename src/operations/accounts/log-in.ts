@@ -9,6 +9,7 @@ import { findRefreshToken, openSession, revokeSession, rotateRefreshToken } from
 import { digest } from '../caller.js';
 import { operation, type Call } from '../operation.js';
 import { nothing, text } from '../shapes.js';
+import { passwordMatches } from './people.js';
 import { sessionOf, type Session } from './session.js';
 
 export const logIn = operation({
@@ -22,14 +23,14 @@ export const logIn = operation({
   }),
   async run(call, { email, password }): Promise<Session> {
     const { house } = call;
-    const failed = await drawForAttempt(call, email);
+    const failure = await drawForAttempt(call, email);
     const account = await findCredentials(house.db, email);
     // An unknown email is hashed against nothing for just as long, so that time tells no more than the answer does.
-    const matches = await house.passwords.matches(password, account?.passwordHash);
+    const matches = await passwordMatches(house, password, account?.passwordHash);
     if (!account || !matches) throw refuse('INVALID_CREDENTIALS');
     const opened = await house.db.inTransaction((tx) => openSession(tx, account.user.id, account.passwordHash));
     if (!opened) throw refuse('INVALID_CREDENTIALS');
-    await failed.didNotHappen();
+    await failure.giveBack();
     return { ...sessionOf(house, account.user, opened), user: account.user };
   },
 });
@@ -38,8 +39,7 @@ export const logIn = operation({
 async function drawForAttempt({ caller }: Call<null>, email: string) {
   const account = digest(email);
   await caller.draw('logInPerAccountAndAddress', `${account} ${addressIdentity(caller.request.address)}`);
-  await caller.draw('logInFailuresPerAccount', account);
-  return { didNotHappen: () => caller.giveBack('logInFailuresPerAccount', account) };
+  return caller.draw('logInFailuresPerAccount', account);
 }
 
 export const refreshSession = operation({

@@ -1,9 +1,10 @@
 /** One's own account: read whole, and edited but for what the service decides. */
+import { isDeepStrictEqual } from 'node:util';
 import { z } from 'zod';
 import { refuse } from '../../rules/errors.js';
 import type { Viewer } from '../../rules/viewer.js';
 import {
-  EDITABLE_CONTRACTOR, EDITABLE_HOMEOWNER, EDITABLE_USER, selectAccount, selectAccountForUpdate, updateContractor, updateHomeowner, updateUser,
+  EDITABLE_CONTRACTOR, EDITABLE_HOMEOWNER, EDITABLE_USER, lockAccount, selectAccount, updateContractor, updateHomeowner, updateUser,
   type Contractor, type Homeowner, type User,
 } from '../../store/accounts.js';
 import type { Db } from '../../store/database.js';
@@ -37,6 +38,7 @@ async function me(db: Db, { userId }: Viewer): Promise<Me> {
 }
 
 const READ_ONLY = {
+  me: ['tokens', 'referralCode'],
   user: ['id', 'email', 'userType', 'createdAt', 'updatedAt'],
   homeowner: ['id', 'userId', 'createdAt', 'updatedAt'],
   contractor: ['id', 'userId', 'verified', 'completedJobs', 'ratingAverage', 'ratingCount', 'createdAt', 'updatedAt'],
@@ -51,45 +53,54 @@ export const updateProfile = operation({
     user: z.strictObject({ ...userShape, ...readOnly(READ_ONLY.user) }).nullish().describe('The person.'),
     homeowner: z.strictObject({ ...homeownerShape, ...readOnly(READ_ONLY.homeowner) }).nullish().describe('A homeowner’s profile.'),
     contractor: z.strictObject({ ...contractorShape, ...readOnly(READ_ONLY.contractor) }).nullish().describe('A contractor’s profile.'),
-    ...readOnly(['tokens', 'referralCode']),
+    ...readOnly(READ_ONLY.me),
   }),
   run: ({ db, viewer }, input) =>
     db.inTransaction(async (tx) => {
-      const [account] = await selectAccountForUpdate(tx, { userId: viewer.userId });
+      await lockAccount(tx, { userId: viewer.userId });
+      const [account] = await selectAccount(tx, { userId: viewer.userId });
       if (!account) throw refuse('UNAUTHENTICATED');
-      refuseForeignParts(input, account);
-      if (input.user) await updateUser(tx, merge(account.user, input.user, EDITABLE_USER));
-      if (input.homeowner && account.homeowner) await updateHomeowner(tx, merge(account.homeowner, input.homeowner, EDITABLE_HOMEOWNER));
-      if (input.contractor && account.contractor) await updateContractor(tx, merge(account.contractor, input.contractor, EDITABLE_CONTRACTOR));
+      const tokens = input.tokens === undefined ? {} : { tokens: await balanceOf(tx, viewer.userId) };
+      refuseForeignParts(input, { ...account, ...tokens });
+      const user = changed(account.user, input.user, EDITABLE_USER);
+      const homeowner = changed(account.homeowner, input.homeowner, EDITABLE_HOMEOWNER);
+      const contractor = changed(account.contractor, input.contractor, EDITABLE_CONTRACTOR);
+      if (user) await updateUser(tx, user);
+      if (homeowner) await updateHomeowner(tx, homeowner);
+      if (contractor) await updateContractor(tx, contractor);
       return me(tx, viewer);
     }),
 });
 
-interface Account {
-  user: User;
-  homeowner: Homeowner | null;
-  contractor: Contractor | null;
-}
+type Part = 'user' | 'homeowner' | 'contractor';
 
 /** Whatever the service decides, and the profile of another role, at once and by name. */
-function refuseForeignParts(sent: { [Part in keyof Account]?: object | null }, account: Account): void {
+function refuseForeignParts(sent: { [P in Part]?: object | null }, account: Pick<Me, Part>): void {
   const fields: Record<string, string> = {};
+  for (const name of changedReadOnly(READ_ONLY.me, sent, account)) fields[name] = SET_BY_THE_SERVICE;
   for (const part of ['user', 'homeowner', 'contractor'] as const) {
     const given = sent[part];
     const current = account[part];
     if (!given) continue;
     if (!current) fields[part] = `is no part of a ${account.user.userType}’s account`;
-    else for (const name of changedReadOnly(READ_ONLY[part], given, current)) fields[`${part}.${name}`] = 'is set by the service and cannot be changed';
+    else for (const name of changedReadOnly(READ_ONLY[part], given, current)) fields[`${part}.${name}`] = SET_BY_THE_SERVICE;
   }
   if (Object.keys(fields).length > 0) throw refuse('VALIDATION_FAILED', { fields });
 }
 
-/** The row as it will be. A field that was not sent keeps its value. */
-function merge<Row extends { id: string }, K extends keyof Row>(row: Row, sent: Partial<Pick<Row, K>>, editable: readonly K[]): Pick<Row, 'id' | K> {
+const SET_BY_THE_SERVICE = 'is set by the service and cannot be changed';
+
+/** The row as it will be, or undefined if it stays as it is. A field that was not sent keeps its value. */
+function changed<Row extends { id: string }, K extends keyof Row>(
+  row: Row | null,
+  sent: Partial<Pick<Row, K>> | null | undefined,
+  editable: readonly K[],
+): Pick<Row, 'id' | K> | undefined {
+  if (!row || !sent) return undefined;
   const merged = { id: row.id } as Pick<Row, 'id' | K>;
   for (const field of editable) {
     const value = sent[field];
     merged[field] = value === undefined ? row[field] : (value as (typeof merged)[K]);
   }
-  return merged;
+  return editable.every((field) => isDeepStrictEqual(merged[field], row[field])) ? undefined : merged;
 }

@@ -4,7 +4,8 @@ import { redact, type Redacted, type Relation } from '../../rules/audiences.js';
 import { PASSWORD_BYTES, TEXT } from '../../rules/limits.js';
 import type { Viewer } from '../../rules/viewer.js';
 import type { Contractor, Homeowner, User } from '../../store/accounts.js';
-import { optionalText, requiredText, text, webAddress } from '../shapes.js';
+import type { House } from '../house.js';
+import { optionalText, requiredText, text, textAsSent, webAddress } from '../shapes.js';
 
 export const password = z
   .string()
@@ -15,15 +16,16 @@ export const password = z
   }, `must be from ${PASSWORD_BYTES.min} to ${PASSWORD_BYTES.max} bytes long in UTF-8`)
   .meta({ format: 'password', minLength: PASSWORD_BYTES.min, maxLength: PASSWORD_BYTES.max });
 
+/** bcrypt reads 72 bytes and no further: a longer password would pass for the one that it begins with. */
+export async function passwordMatches({ passwords }: House, given: string, hash: string | undefined): Promise<boolean> {
+  const same = await passwords.matches(given, hash);
+  return same && Buffer.byteLength(given) <= PASSWORD_BYTES.max;
+}
+
 export const personName = requiredText(TEXT.name);
 
 /** Free text, kept as it was sent. */
-export const phone = z
-  .string()
-  .max(TEXT.line, `must be at most ${TEXT.line} characters`)
-  .refine((value) => value.isWellFormed() && !value.includes('\0'), 'must be well-formed text without NUL')
-  .nullish()
-  .meta({ maxLength: TEXT.line });
+export const phone = textAsSent(TEXT.line).nullish();
 
 const listOfText = z
   .array(requiredText(TEXT.line))

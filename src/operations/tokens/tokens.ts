@@ -1,13 +1,13 @@
 /** One's tokens: how many there are, how they came and went, and an admin's corrections and audit. */
 import { z } from 'zod';
-import { refuse } from '../../rules/errors.js';
 import { TEXT } from '../../rules/limits.js';
-import { isOutOfRange, violatedConstraint } from '../../store/database-errors.js';
-import { balanceOf, countLedger, listTransfers as transfersNewestFirst, moveTokens, selectMismatches, type TokenTransfer } from '../../store/ledger.js';
+import { isOutOfRange } from '../../store/database-errors.js';
+import { balanceOf, countLedger, listTransfers as transfersNewestFirst, selectMismatches, type TokenTransfer } from '../../store/ledger.js';
 import { operation } from '../operation.js';
 import { pageRequest, pageShape } from '../paging.js';
 import { idInBody, nothing, requiredText } from '../shapes.js';
 import { invalidField } from '../validation.js';
+import { spend, spending } from './spending.js';
 
 const NEWEST_FIRST = ['time', 'text'] as const;
 
@@ -48,14 +48,10 @@ export const adjustTokens = operation({
   }),
   async run({ db, viewer }, { userId, amount, reason }): Promise<TokenTransfer> {
     try {
-      const transfer = await moveTokens(db, { userId, change: amount, reason: 'adjustment', actorId: viewer.userId, note: reason });
-      if (!transfer) throw invalidField('userId', 'is no account');
-      return transfer;
+      const moved = await spending(db, userId, (tx) => spend(tx, { userId, change: amount, reason: 'adjustment', actorId: viewer.userId, note: reason }));
+      if (!moved) throw invalidField('userId', 'is no account');
+      return moved.transfer;
     } catch (error) {
-      if (violatedConstraint(error) === 'token_balances_cover_what_is_held') {
-        const { available } = await balanceOf(db, userId);
-        throw refuse('INSUFFICIENT_TOKENS', { details: { required: -amount, available } });
-      }
       if (isOutOfRange(error)) throw invalidField('amount', 'would make the balance larger than any account may hold');
       throw error;
     }

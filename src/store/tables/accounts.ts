@@ -2,7 +2,7 @@
 import { sql } from 'drizzle-orm';
 import { boolean, check, index, integer, pgEnum, pgTable, text, unique } from 'drizzle-orm/pg-core';
 import { ROLES } from '../../rules/viewer.js';
-import { createdAt, idColumn, updatedAt } from './columns.js';
+import { createdAt, idColumn, textList, updatedAt } from './columns.js';
 
 export const userType = pgEnum('user_type', ROLES);
 
@@ -55,8 +55,8 @@ export const contractors = pgTable(
     insuranceProvider: text(),
     insurancePolicyNumber: text(),
     yearsInBusiness: integer(),
-    serviceAreas: text().array().notNull().default([]),
-    specialties: text().array().notNull().default([]),
+    serviceAreas: textList().notNull().default([]),
+    specialties: textList().notNull().default([]),
     bio: text(),
     website: text(),
     verified: boolean().notNull().default(false),

@@ -16,3 +16,10 @@ export const createdAt = () => moment().notNull().defaultNow();
 export const updatedAt = () => moment().notNull().defaultNow();
 
 export const money = () => numeric({ precision: 12, scale: 2, mode: 'number' });
+
+/** Drizzle's own lists of text lose every backslash on the way back. */
+export const textList = customType<{ data: string[]; driverData: string }>({
+  dataType: () => 'text[]',
+  toDriver: (list) => `{${list.map((text) => `"${text.replaceAll(/["\\]/g, '\\$&')}"`).join(',')}}`,
+  fromDriver: (literal) => [...literal.matchAll(/"((?:[^"\\]|\\.)*)"|[^{},]+/gs)].map(([bare, quoted]) => quoted?.replaceAll(/\\(.)/gs, '$1') ?? bare),
+});

@@ -1,0 +1,74 @@
+import { Arg, Args, Ctx, FieldResolver, ID, Mutation, Resolver, Root } from 'type-graphql';
+import { OPERATIONS } from '../../operations/index.js';
+import { perform, performWithin } from '../../operations/operation.js';
+import type { Context } from '../context.js';
+import { BidStatus } from '../enums.js';
+import { inputOf } from '../inputs.js';
+import { Contractor } from '../types/account.js';
+import { Bid, BidConnection, Hold } from '../types/bids.js';
+import { Connection, PageArgs } from '../types/connection.js';
+import { Job } from '../types/jobs.js';
+import { Viewer } from '../types/viewer.js';
+import { of } from './says.js';
+
+const { submitBid, viewBid, shortlistBid, rejectBid, withdrawBid, listOwnBids } = OPERATIONS;
+
+const SubmitBidInput = inputOf('SubmitBidInput', submitBid.input, 'The offer.');
+
+const BidId = () => Arg('id', () => ID, { description: 'The bid.' });
+
+@Resolver(() => Bid)
+export class BidResolver {
+  @Mutation(() => Bid, of(submitBid))
+  submitBid(@Arg('jobId', () => ID, { description: 'The job.' }) jobId: string, @Arg('input', () => SubmitBidInput) input: object, @Ctx() { caller }: Context) {
+    return perform(submitBid, { ...input, jobId }, caller);
+  }
+
+  @Mutation(() => Bid, of(viewBid))
+  viewBid(@BidId() id: string, @Ctx() { caller }: Context) {
+    return perform(viewBid, { id }, caller);
+  }
+
+  @Mutation(() => Bid, of(shortlistBid))
+  shortlistBid(@BidId() id: string, @Ctx() { caller }: Context) {
+    return perform(shortlistBid, { id }, caller);
+  }
+
+  @Mutation(() => Bid, of(rejectBid))
+  rejectBid(@BidId() id: string, @Ctx() { caller }: Context) {
+    return perform(rejectBid, { id }, caller);
+  }
+
+  @Mutation(() => Bid, of(withdrawBid))
+  withdrawBid(@BidId() id: string, @Ctx() { caller }: Context) {
+    return perform(withdrawBid, { id }, caller);
+  }
+
+  @FieldResolver(() => Job, { nullable: true, description: 'The job; null if the caller may not see it.' })
+  job(@Root() { jobId }: Bid, @Ctx() { loaders }: Context) {
+    return loaders.jobs.load(jobId);
+  }
+
+  @FieldResolver(() => Contractor, { nullable: true, description: 'Who made it.' })
+  async contractor(@Root() { contractorId }: Bid, @Ctx() { loaders }: Context) {
+    return (await loaders.people.load(contractorId))?.contractor;
+  }
+
+  @FieldResolver(() => Hold, { nullable: true, description: 'The stake of a guaranteed view.' })
+  hold(@Root() { holdId }: Bid, @Ctx() { loaders }: Context) {
+    return holdId && loaders.holds.load(holdId);
+  }
+}
+
+@Resolver(() => Viewer)
+export class ViewerBidsResolver {
+  @FieldResolver(() => BidConnection, { nullable: true, description: 'The bids that one has made, newest first; null for those who make none.' })
+  async bids(
+    @Arg('status', () => BidStatus, { nullable: true, description: 'Bids in this state.' }) status: string | undefined,
+    @Args(() => PageArgs) page: PageArgs,
+    @Root() { contractor }: Viewer,
+    @Ctx() { caller }: Context,
+  ) {
+    return contractor && new Connection(await performWithin(listOwnBids, { status, ...page }, caller));
+  }
+}

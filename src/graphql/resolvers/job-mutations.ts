@@ -1,0 +1,114 @@
+import { Arg, Ctx, ID, Int, Mutation, Resolver } from 'type-graphql';
+import { OPERATIONS } from '../../operations/index.js';
+import { perform } from '../../operations/operation.js';
+import type { Context } from '../context.js';
+import { inputOf } from '../inputs.js';
+import { Job, PublishJobPayload } from '../types/jobs.js';
+import { of } from './says.js';
+
+const { createJob, updateJob, deleteJob, publishJob, cancelJob, awardJob, checkInJob, submitJobForReview, approveJob } = OPERATIONS;
+const { disputeJob, escalateJob, resolveDispute, reachDecision, fileAppeal, finalizeAppeal, completeJob } = OPERATIONS;
+
+const CreateJobInput = inputOf('CreateJobInput', createJob.input, 'The draft.');
+const UpdateJobInput = inputOf('UpdateJobInput', updateJob.input, 'What to change: left out stays, null clears.');
+const CancelJobInput = inputOf('CancelJobInput', cancelJob.input, 'Why.');
+const AwardJobInput = inputOf('AwardJobInput', awardJob.input, 'The bid that gets the job.');
+const CheckInJobInput = inputOf('CheckInJobInput', checkInJob.input, 'What there is to say.');
+const SubmitJobForReviewInput = inputOf('SubmitJobForReviewInput', submitJobForReview.input, 'What there is to say.');
+const ApproveJobInput = inputOf('ApproveJobInput', approveJob.input, 'The rating and the review.');
+const DisputeJobInput = inputOf('DisputeJobInput', disputeJob.input, 'What is wrong.');
+const EscalateJobInput = inputOf('EscalateJobInput', escalateJob.input, 'Why.');
+const ResolveDisputeInput = inputOf('ResolveDisputeInput', resolveDispute.input, 'How to settle it.');
+const ReachDecisionInput = inputOf('ReachDecisionInput', reachDecision.input, 'The decision.');
+const FileAppealInput = inputOf('FileAppealInput', fileAppeal.input, 'The appeal.');
+const FinalizeAppealInput = inputOf('FinalizeAppealInput', finalizeAppeal.input, 'The last word.');
+const CompleteJobInput = inputOf('CompleteJobInput', completeJob.input, 'Why.');
+
+/** The arguments that every mutation of a job has. */
+const JobId = () => Arg('id', () => ID, { description: 'The job.' });
+const Version = () => Arg('expectedVersion', () => Int, { nullable: true, description: 'Refuses with STALE_VERSION if the job has changed since it had this version.' });
+
+type Version = number | undefined;
+
+@Resolver()
+export class JobMutations {
+  @Mutation(() => Job, of(createJob))
+  createJob(@Arg('input', () => CreateJobInput) input: object, @Ctx() { caller }: Context) {
+    return perform(createJob, input, caller);
+  }
+
+  @Mutation(() => Job, of(updateJob))
+  updateJob(@JobId() id: string, @Arg('input', () => UpdateJobInput) input: object, @Version() expectedVersion: Version, @Ctx() { caller }: Context) {
+    return perform(updateJob, { ...input, id, expectedVersion }, caller);
+  }
+
+  @Mutation(() => Job, of(deleteJob))
+  deleteJob(@JobId() id: string, @Version() expectedVersion: Version, @Ctx() { caller }: Context) {
+    return perform(deleteJob, { id, expectedVersion }, caller);
+  }
+
+  @Mutation(() => PublishJobPayload, of(publishJob))
+  publishJob(@JobId() id: string, @Version() expectedVersion: Version, @Ctx() { caller }: Context) {
+    return perform(publishJob, { id, expectedVersion }, caller);
+  }
+
+  @Mutation(() => Job, of(cancelJob))
+  cancelJob(@JobId() id: string, @Arg('input', () => CancelJobInput, { nullable: true }) input: object | undefined, @Version() expectedVersion: Version, @Ctx() { caller }: Context) {
+    return perform(cancelJob, { ...input, id, expectedVersion }, caller);
+  }
+
+  @Mutation(() => Job, of(awardJob))
+  awardJob(@JobId() id: string, @Arg('input', () => AwardJobInput) input: object, @Version() expectedVersion: Version, @Ctx() { caller }: Context) {
+    return perform(awardJob, { ...input, id, expectedVersion }, caller);
+  }
+
+  @Mutation(() => Job, of(checkInJob))
+  checkInJob(@JobId() id: string, @Arg('input', () => CheckInJobInput, { nullable: true }) input: object | undefined, @Version() expectedVersion: Version, @Ctx() { caller }: Context) {
+    return perform(checkInJob, { ...input, id, expectedVersion }, caller);
+  }
+
+  @Mutation(() => Job, of(submitJobForReview))
+  submitJobForReview(@JobId() id: string, @Arg('input', () => SubmitJobForReviewInput, { nullable: true }) input: object | undefined, @Version() expectedVersion: Version, @Ctx() { caller }: Context) {
+    return perform(submitJobForReview, { ...input, id, expectedVersion }, caller);
+  }
+
+  @Mutation(() => Job, of(approveJob))
+  approveJob(@JobId() id: string, @Arg('input', () => ApproveJobInput, { nullable: true }) input: object | undefined, @Version() expectedVersion: Version, @Ctx() { caller }: Context) {
+    return perform(approveJob, { ...input, id, expectedVersion }, caller);
+  }
+
+  @Mutation(() => Job, of(disputeJob))
+  disputeJob(@JobId() id: string, @Arg('input', () => DisputeJobInput) input: object, @Version() expectedVersion: Version, @Ctx() { caller }: Context) {
+    return perform(disputeJob, { ...input, id, expectedVersion }, caller);
+  }
+
+  @Mutation(() => Job, of(escalateJob))
+  escalateJob(@JobId() id: string, @Arg('input', () => EscalateJobInput) input: object, @Version() expectedVersion: Version, @Ctx() { caller }: Context) {
+    return perform(escalateJob, { ...input, id, expectedVersion }, caller);
+  }
+
+  @Mutation(() => Job, of(resolveDispute))
+  resolveDispute(@JobId() id: string, @Arg('input', () => ResolveDisputeInput) input: object, @Version() expectedVersion: Version, @Ctx() { caller }: Context) {
+    return perform(resolveDispute, { ...input, id, expectedVersion }, caller);
+  }
+
+  @Mutation(() => Job, of(reachDecision))
+  reachDecision(@JobId() id: string, @Arg('input', () => ReachDecisionInput) input: object, @Version() expectedVersion: Version, @Ctx() { caller }: Context) {
+    return perform(reachDecision, { ...input, id, expectedVersion }, caller);
+  }
+
+  @Mutation(() => Job, of(fileAppeal))
+  fileAppeal(@JobId() id: string, @Arg('input', () => FileAppealInput) input: object, @Version() expectedVersion: Version, @Ctx() { caller }: Context) {
+    return perform(fileAppeal, { ...input, id, expectedVersion }, caller);
+  }
+
+  @Mutation(() => Job, of(finalizeAppeal))
+  finalizeAppeal(@JobId() id: string, @Arg('input', () => FinalizeAppealInput) input: object, @Version() expectedVersion: Version, @Ctx() { caller }: Context) {
+    return perform(finalizeAppeal, { ...input, id, expectedVersion }, caller);
+  }
+
+  @Mutation(() => Job, of(completeJob))
+  completeJob(@JobId() id: string, @Arg('input', () => CompleteJobInput) input: object, @Version() expectedVersion: Version, @Ctx() { caller }: Context) {
+    return perform(completeJob, { ...input, id, expectedVersion }, caller);
+  }
+}

@@ -1,0 +1,21 @@
+import { Ctx, Query, Resolver } from 'type-graphql';
+import { OPERATIONS } from '../../operations/index.js';
+import { perform } from '../../operations/operation.js';
+import type { Context } from '../context.js';
+import { Catalog, Lifecycle } from '../types/reference.js';
+import { of } from './says.js';
+
+const { readLifecycle, readCatalog } = OPERATIONS;
+
+@Resolver()
+export class ReferenceResolver {
+  @Query(() => Lifecycle, of(readLifecycle))
+  lifecycle(@Ctx() { caller }: Context) {
+    return perform(readLifecycle, {}, caller);
+  }
+
+  @Query(() => Catalog, of(readCatalog))
+  catalog(@Ctx() { caller }: Context) {
+    return perform(readCatalog, {}, caller);
+  }
+}

@@ -1,0 +1,17 @@
+/** Whatever can be read again by its identifier alone. */
+import { ID, InterfaceType, Field } from 'type-graphql';
+import { kindOfId } from '../../rules/ids.js';
+import { says } from './field.js';
+
+const TYPE_NAMES: Readonly<Record<string, string>> = {
+  user: 'User', homeowner: 'Homeowner', contractor: 'Contractor', job: 'Job', bid: 'Bid', transfer: 'TokenTransfer',
+};
+
+@InterfaceType('Node', {
+  description: 'Whatever can be read again by its identifier alone, with `node(id)`.',
+  resolveType: ({ id }: { id: string }) => TYPE_NAMES[kindOfId(id) ?? ''],
+})
+export abstract class Node {
+  @Field(() => ID, says('The identifier, whose prefix tells the kind.'))
+  id: string;
+}

@@ -1,0 +1,32 @@
+/** People as others see them: found by account or by profile, and redacted by what the viewer is to each. */
+import { redact, type Relation } from '../../rules/audiences.js';
+import type { Viewer } from '../../rules/viewer.js';
+import { selectPeople } from '../../store/accounts.js';
+import type { Db } from '../../store/database.js';
+import { asArray } from '../../store/statement.js';
+import { idsOf } from '../../store/visibility.js';
+import { relationsTo, type ReadableContractor, type ReadableHomeowner, type ReadableUser } from './people.js';
+
+export interface Person {
+  user: ReadableUser;
+  homeowner: ReadableHomeowner | null;
+  contractor: ReadableContractor | null;
+}
+
+/** By each of their identifiers: a person is found whichever of them was asked for. */
+export async function readPeople(db: Db, viewer: Viewer, ids: readonly string[]): Promise<Map<string, Person>> {
+  const found = await selectPeople[viewer.role](db, { ids: asArray([...new Set(ids)]), ...idsOf(viewer) });
+  const people = new Map<string, Person>();
+  for (const { user, homeowner, contractor, counterpart, client } of found) {
+    const relations: Relation[] = relationsTo(viewer, user.id);
+    if (counterpart) relations.push('counterpart');
+    if (client) relations.push('client');
+    const person = {
+      user: redact('user', user, relations),
+      homeowner: homeowner && redact('homeowner', homeowner, relations),
+      contractor: contractor && redact('contractor', contractor, relations),
+    };
+    for (const id of [user.id, homeowner?.id, contractor?.id]) if (id !== undefined) people.set(id, person);
+  }
+  return people;
+}

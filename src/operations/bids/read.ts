@@ -1,0 +1,65 @@
+/** Reading bids: those on a job, and one's own. */
+import { z } from 'zod';
+import { refuse } from '../../rules/errors.js';
+import { PAGE } from '../../rules/limits.js';
+import type { Viewer } from '../../rules/viewer.js';
+import { listBidsOf, listBidsOnJob, selectBid, type Bid } from '../../store/bids.js';
+import type { Db } from '../../store/database.js';
+import type { JobId } from '../../rules/ids.js';
+import type { Page } from '../../store/page.js';
+import { idsOf } from '../../store/visibility.js';
+import { findJob } from '../jobs/job.js';
+import { bidStatus } from '../jobs/read.js';
+import { operation } from '../operation.js';
+import { pageRequest, pageShape } from '../paging.js';
+import { idInPath } from '../shapes.js';
+
+const GUARANTEED_THEN_NEWEST = ['flag', 'time', 'text'] as const;
+const NEWEST_FIRST = ['time', 'text'] as const;
+
+const status = bidStatus.nullish().describe('Bids in this state.');
+
+export const listBids = operation({
+  name: 'bids',
+  says: 'Lists the bids on a job, guaranteed views first, then the newest. A contractor reads only their own.',
+  allows: 'signed in',
+  budget: 'read',
+  input: z.strictObject({ id: idInPath('job').describe('The job.'), status, ...pageShape }),
+  async run({ db, viewer }, { id, ...asked }): Promise<Page<Bid>> {
+    const { job } = await findJob(db, viewer, id);
+    return bidsOnJob(db, viewer, job.id, asked);
+  },
+});
+
+type Asked = Parameters<typeof pageRequest>[0] & { status?: z.infer<typeof status> };
+
+/** Of a job that the viewer is known to see. */
+export function bidsOnJob(db: Db, viewer: Viewer, jobId: JobId, { status: wanted = null, ...page }: Asked): Promise<Page<Bid>> {
+  const list = listBidsOnJob[viewer.role][wanted === null ? 'all' : 'filtered'];
+  const request = pageRequest(page, GUARANTEED_THEN_NEWEST, PAGE.bidsPerPageDefault);
+  return list(db, { jobId, contractorId: viewer.contractorId, status: wanted }, request);
+}
+
+export const listOwnBids = operation({
+  name: 'ownBids',
+  says: 'Lists the bids that one has made, newest first.',
+  allows: ['contractor'],
+  budget: 'read',
+  input: z.strictObject({ status, ...pageShape }),
+  run: ({ db, viewer }, { status: wanted = null, ...page }): Promise<Page<Bid>> =>
+    listBidsOf[wanted === null ? 'all' : 'filtered'](db, { contractorId: viewer.contractorId, status: wanted }, pageRequest(page, NEWEST_FIRST)),
+});
+
+export const readBid = operation({
+  name: 'bid',
+  says: 'Reads a bid: for its contractor, for the job’s owner and for admins.',
+  allows: 'signed in',
+  budget: 'read',
+  input: z.strictObject({ id: idInPath('bid').describe('The bid.') }),
+  async run({ db, viewer }, { id }): Promise<Bid> {
+    const [seen] = await selectBid[viewer.role](db, { id, ...idsOf(viewer) });
+    if (!seen) throw refuse('NOT_FOUND', { message: 'There is no such bid.' });
+    if (!seen.visible) throw refuse('FORBIDDEN', { message: 'This bid is not for you to see.' });
+    return seen.bid;
+  },
+});

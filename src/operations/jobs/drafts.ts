@@ -1,0 +1,66 @@
+/** From nothing to a draft, and a draft thrown away. */
+import { z } from 'zod';
+import { contradictionsIn } from '../../rules/editing.js';
+import { refuse } from '../../rules/errors.js';
+import { newId } from '../../rules/ids.js';
+import type { JobFields } from '../../rules/job-fields.js';
+import { INITIAL_JOB_STATE, JOB_ACTIONS, JOB_CREATION } from '../../rules/lifecycle.js';
+import { allowedRoles } from '../../rules/parties.js';
+import { asParameter } from '../../store/events.js';
+import { deleteJob as removeJob, insertJob, setTown } from '../../store/jobs.js';
+import { operation } from '../operation.js';
+import { findAndLockJob, readableJob, type ReadableJob } from './job.js';
+import { locate } from './places.js';
+import { description, furtherFields, title } from './shape.js';
+import { judge, ofJob } from './transition.js';
+
+const shape = z.strictObject({ title, description, ...furtherFields });
+
+export const createJob = operation({
+  name: JOB_CREATION.operation,
+  says: 'Writes a draft. Contractors see it once it is published.',
+  allows: allowedRoles(JOB_CREATION.by),
+  budget: 'write',
+  input: shape,
+  async run({ db, viewer }, input): Promise<ReadableJob> {
+    const fields = wholeJob(input);
+    const contradictions = contradictionsIn(fields);
+    if (Object.keys(contradictions).length > 0) throw refuse('VALIDATION_FAILED', { fields: contradictions });
+    const place = await locate(fields);
+    const id = newId('job');
+    const created = { type: JOB_CREATION.event, actorId: viewer.userId, fromStatus: null, toStatus: INITIAL_JOB_STATE } as const;
+    return db.inTransaction(async (tx) => {
+      const [job] = await insertJob(tx, { ...fields, ...place, id, homeownerId: viewer.homeownerId, events: asParameter([created]) });
+      if (!job) throw new Error('A new job was not stored.');
+      if (place.town !== null) await setTown(tx, { id, town: place.town });
+      return readableJob(viewer, job);
+    });
+  },
+});
+
+/** Every field, with null for what was not said. */
+function wholeJob(said: z.infer<typeof shape>): JobFields {
+  return { ...EMPTY, ...Object.fromEntries(Object.entries(said).filter(([, value]) => value != null)), title: said.title, description: said.description };
+}
+
+const EMPTY: Omit<JobFields, 'title' | 'description'> = {
+  category: null, budgetMin: null, budgetMax: null, urgency: null,
+  addressLine1: null, addressLine2: null, city: null, state: null, zipCode: null, country: null,
+  desiredStartDate: null, desiredCompletionDate: null, requirements: null,
+};
+
+export const deleteJob = operation({
+  name: JOB_ACTIONS.delete.operation,
+  says: 'Throws a draft away. A published job is cancelled instead.',
+  allows: allowedRoles(JOB_ACTIONS.delete.by),
+  budget: 'write',
+  input: z.strictObject(ofJob),
+  run: ({ db, viewer }, input) =>
+    db.inTransaction(async (tx) => {
+      const found = await findAndLockJob(tx, viewer, input.id);
+      judge(JOB_ACTIONS.delete, found, input);
+      const deleted = { type: JOB_ACTIONS.delete.event, actorId: viewer.userId, fromStatus: found.job.status, toStatus: null };
+      await removeJob(tx, { id: input.id, events: asParameter([deleted]) });
+      return readableJob(viewer, found.job);
+    }),
+});

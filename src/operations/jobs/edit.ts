@@ -1,0 +1,55 @@
+/** Editing: what the state allows, all or nothing, and a raised urgency has its price. */
+import { z } from 'zod';
+import { judgeEdit } from '../../rules/editing.js';
+import { READ_ONLY_FIELDS, type JobFields, type JobPatch } from '../../rules/job-fields.js';
+import { JOB_ACTIONS } from '../../rules/lifecycle.js';
+import { allowedRoles } from '../../rules/parties.js';
+import { asParameter } from '../../store/events.js';
+import { editJob, setTown, type JobRow } from '../../store/jobs.js';
+import { operation } from '../operation.js';
+import { readOnly } from '../read-only.js';
+import { spend, spending } from '../tokens/spending.js';
+import { findAndLockJob, readableJob, type ReadableJob } from './job.js';
+import { locate } from './places.js';
+import { description, furtherFields, title } from './shape.js';
+import { judge, ofJob } from './transition.js';
+
+const WHERE = ['zipCode', 'city', 'state'] as const satisfies (keyof JobFields)[];
+
+export const updateJob = operation({
+  name: JOB_ACTIONS.update.operation,
+  says: 'Edits a job as far as its state allows: what is left out stays, null clears, and it is all or nothing.',
+  allows: allowedRoles(JOB_ACTIONS.update.by),
+  budget: 'write',
+  input: z.strictObject({
+    ...ofJob,
+    title: title.nullish(),
+    description: description.nullish(),
+    ...furtherFields,
+    ...readOnly([...READ_ONLY_FIELDS.filter((field) => field !== 'id'), 'awardedContractorId', 'updatedAt', 'version']),
+  }),
+  run: ({ db, viewer }, { id, expectedVersion, ...sent }): Promise<ReadableJob> =>
+    spending(db, viewer.userId, async (tx) => {
+      const found = await findAndLockJob(tx, viewer, id);
+      judge(JOB_ACTIONS.update, found, { expectedVersion });
+      const { job } = found;
+      const { changes, bases, charge } = judgeEdit(job, sent as JobPatch, { hasBids: job.bidCount > 0 });
+      const changed = Object.keys(changes);
+      if (changed.length === 0) return readableJob(viewer, job);
+
+      const after = { ...job, ...changes, ...bases };
+      const moves = WHERE.some((field) => field in changes);
+      const place = moves ? await locate(after) : undefined;
+      const edited = { type: JOB_ACTIONS.update.event, actorId: viewer.userId, fromStatus: job.status, toStatus: job.status, data: { fields: changed, tokensCharged: charge } };
+      const [saved] = await editJob(tx, { ...after, ...(place && pointOf(place)), events: asParameter([edited]) });
+      if (!saved) throw new Error('A job that was locked was not there to be edited.');
+      if (place) await setTown(tx, { id, town: place.town });
+      if (charge > 0) await spend(tx, { userId: viewer.userId, change: -charge, reason: 'urgency_raise', jobId: id });
+      return readableJob(viewer, saved);
+    }),
+});
+
+function pointOf({ latitude, longitude }: Pick<JobRow, 'latitude' | 'longitude'>) {
+  return { latitude, longitude };
+}
+

@@ -1,0 +1,49 @@
+/** Jobs and their parts inside other things: read for many parents at once, under the rules of the single read. */
+import type { Dispute } from '../../rules/disputes.js';
+import type { JobId } from '../../rules/ids.js';
+import type { Party } from '../../rules/parties.js';
+import { eventFor, reachOf, type EventReach } from '../../rules/timeline.js';
+import type { Viewer } from '../../rules/viewer.js';
+import type { Db } from '../../store/database.js';
+import { listEvents, type JobEvent } from '../../store/events.js';
+import { selectVisibleJobs } from '../../store/jobs.js';
+import { mapPage, type Page } from '../../store/page.js';
+import { asArray } from '../../store/statement.js';
+import { idsOf } from '../../store/visibility.js';
+import { readDisputes } from './disputes.js';
+import { readableJob, type ReadableJob } from './job.js';
+
+/** A job that the viewer is known to see, and what they are to it. */
+export interface PartOfJob {
+  readonly jobId: JobId;
+  readonly party: Party;
+}
+
+export async function visibleJobs(db: Db, viewer: Viewer, ids: readonly JobId[]): Promise<Map<JobId, ReadableJob>> {
+  const found = await selectVisibleJobs[viewer.role](db, { ids: asArray(ids), ...idsOf(viewer) });
+  return new Map(found.map((job) => [job.id, readableJob(viewer, job)]));
+}
+
+/** Nothing for those who are no party: a dispute is not theirs to read. */
+export async function disputesOf(db: Db, _viewer: Viewer, parts: readonly PartOfJob[]): Promise<Map<PartOfJob, Dispute | null>> {
+  const open = parts.filter(({ party }) => reachOf(party) !== 'status changes');
+  const disputes = open.length > 0 ? await readDisputes(db, [...new Set(open.map(({ jobId }) => jobId))]) : new Map<JobId, Dispute | null>();
+  return new Map(open.map((part) => [part, disputes.get(part.jobId) ?? null]));
+}
+
+export async function eventsOfJobs(db: Db, viewer: Viewer, parts: readonly PartOfJob[], size: number): Promise<Map<PartOfJob, Page<JobEvent>>> {
+  const pages = new Map<PartOfJob, Page<JobEvent>>();
+  for (const reach of new Set(parts.map(({ party }) => reachOf(party)))) {
+    const alike = parts.filter(({ party }) => reachOf(party) === reach);
+    const found = await pagesWithin(db, viewer, reach, alike, size);
+    for (const part of alike) {
+      const page = found.get(part.jobId);
+      if (page) pages.set(part, mapPage(page, (event) => eventFor(part.party, event)));
+    }
+  }
+  return pages;
+}
+
+function pagesWithin(db: Db, viewer: Viewer, reach: EventReach, parts: readonly PartOfJob[], size: number) {
+  return listEvents[reach].ofMany(db, 'jobId', parts.map(({ jobId }) => jobId), { bidderId: viewer.contractorId }, size);
+}

@@ -1,0 +1,147 @@
+/**
+ * The frame that every transition of a job shares. A transition that touches the job alone is one statement, which moves
+ * the job only if all is well; why it was not is asked afterwards. Any other locks the job first, judges it, and then lets
+ * its effects happen beside the move.
+ */
+import { z } from 'zod';
+import { operationsAllowedFrom, refusalElsewhere } from '../../rules/available-actions.js';
+import { refuse } from '../../rules/errors.js';
+import type { BidId, ContractorId, JobId } from '../../rules/ids.js';
+import { isAllowedIn, isTransition, JOB_TRANSITIONS, type JobAction, type JobState, type JobTransition, type JobTransitionKey } from '../../rules/lifecycle.js';
+import { allowedRoles, isFor, PARTY_WORDS } from '../../rules/parties.js';
+import type { Viewer } from '../../rules/viewer.js';
+import type { Db } from '../../store/database.js';
+import { asParameter, type NewEvent } from '../../store/events.js';
+import { moveJob, type JobRow } from '../../store/jobs.js';
+import { idsOf } from '../../store/visibility.js';
+import { operation, type Call, type Operation } from '../operation.js';
+import { idInPath } from '../shapes.js';
+import { findAndLockJob, findJob, readableJob, type FoundJob, type ReadableJob } from './job.js';
+
+/** The parameters beside the body: they stand in the path and in a header, or are arguments of their own. */
+export const ofJob = {
+  id: idInPath('job').describe('The job.'),
+  expectedVersion: z
+    .int()
+    .nullish()
+    .meta({ parameter: true })
+    .describe('Refuses with STALE_VERSION if the job has another version by now.'),
+};
+
+export interface Addressed {
+  id: JobId;
+  expectedVersion?: number | null | undefined;
+}
+
+/** What a transition's effects add to the move. */
+export interface Effects {
+  bidId?: BidId;
+  awardedTo?: ContractorId;
+  tokensPaid?: number;
+  /** What the event tells besides the texts that came with the call. */
+  data?: Record<string, unknown>;
+  /** What happened to others because of it, after the transition's own event. */
+  events?: readonly NewEvent[];
+  /** Keeps the job as it is: what was asked for is so already. */
+  settled?: boolean;
+}
+
+interface Parts<Shape extends z.ZodRawShape> {
+  says: string;
+  /** The texts that come with it; they are kept with the event. */
+  body: Shape;
+  effects?(at: Locked, input: z.infer<z.ZodObject<Shape>> & Addressed): Promise<Effects | void>;
+}
+
+/** What effects work on: the job under its lock. */
+export interface Locked {
+  readonly tx: Db;
+  readonly viewer: Viewer;
+  readonly job: JobRow;
+}
+
+export function transition<const Shape extends z.ZodRawShape>(key: JobTransitionKey, { says, body, effects }: Parts<Shape>) {
+  const row: JobTransition = JOB_TRANSITIONS[key];
+  type Input = z.infer<z.ZodObject<Shape>> & Addressed;
+  const parts = {
+    name: row.operation,
+    says,
+    allows: allowedRoles(row.by),
+    budget: 'write',
+    input: z.strictObject({ ...ofJob, ...body }) as z.ZodType<Input>,
+    run: async (call: Call<Viewer>, input: Input) => {
+      const moved = effects ? await moveWithEffects(key, call, input, effects) : await moveAlone(key, call, input);
+      return readableJob(call.viewer, moved);
+    },
+  } as const;
+  return operation(parts as Operation<Input, ReadableJob>);
+}
+
+/** Between a statement that moved nothing and the question why, the job may have become movable; then it is tried again. */
+const ATTEMPTS = 5;
+
+async function moveAlone(key: JobTransitionKey, { db, viewer }: Call<Viewer>, input: Addressed): Promise<JobRow> {
+  const row: JobTransition = JOB_TRANSITIONS[key];
+  const [from] = row.from;
+  if (from === undefined || row.from.length > 1) throw new Error(`${key} comes from several states: only a look at the job can tell which.`);
+  for (let attempt = 1; attempt <= ATTEMPTS; attempt += 1) {
+    const moved = await tryToMove(key, db, viewer, input, from, {});
+    if (moved) return moved;
+    judge(row, await findJob(db, viewer, input.id), input);
+  }
+  throw refuse('OVERLOADED', { message: 'The job is changing too fast; try again.', details: { retryAfter: 1 } });
+}
+
+type EffectsOf<Input> = (at: Locked, input: Input) => Promise<Effects | void>;
+
+function moveWithEffects<Input extends Addressed>(key: JobTransitionKey, call: Call<Viewer>, input: Input, effects: EffectsOf<Input>): Promise<JobRow> {
+  const { viewer } = call;
+  return call.db.inTransaction(async (tx) => {
+    const found = await findAndLockJob(tx, viewer, input.id);
+    judge(JOB_TRANSITIONS[key], found, input);
+    const { job } = found;
+    const effect = (await effects({ tx, viewer, job }, input)) ?? {};
+    return effect.settled ? job : move(key, tx, viewer, input, job.status, effect);
+  });
+}
+
+/** Moves a job that was locked and judged. */
+export async function move(key: JobTransitionKey, tx: Db, viewer: Viewer, input: Addressed, from: JobState, effects: Effects): Promise<JobRow> {
+  const moved = await tryToMove(key, tx, viewer, input, from, effects);
+  if (!moved) throw new Error(`A job that was locked and judged did not move by ${key}.`);
+  return moved;
+}
+
+async function tryToMove(key: JobTransitionKey, db: Db, viewer: Viewer, input: Addressed, fromStatus: JobState, effects: Effects): Promise<JobRow | undefined> {
+  const { id, expectedVersion = null, ...texts } = input;
+  const { event, to } = JOB_TRANSITIONS[key];
+  const own: NewEvent = { type: event, actorId: viewer.userId, fromStatus, toStatus: to, data: { ...given(texts), ...effects.data } };
+  const [moved] = await moveJob[key](db, {
+    id,
+    expectedVersion,
+    ...idsOf(viewer),
+    bidId: effects.bidId ?? null,
+    awardedTo: effects.awardedTo ?? null,
+    tokensPaid: effects.tokensPaid ?? null,
+    events: asParameter([own, ...(effects.events ?? [])]),
+  });
+  return moved;
+}
+
+/** What was really said; an optional text that was left out leaves no trace. */
+export function given(texts: object): Record<string, unknown> {
+  return Object.fromEntries(Object.entries(texts).filter(([, text]) => text !== undefined && text !== null));
+}
+
+/** May this caller do this to this job, do they know it as it is, and does its state allow it: the first no is the answer. */
+export function judge(row: JobAction, { job, party }: FoundJob, { expectedVersion }: Pick<Addressed, 'expectedVersion'>): void {
+  if (!isFor(row.by, party)) throw refuse('FORBIDDEN', { message: `Only ${PARTY_WORDS[row.by].says} may do this.` });
+  if (expectedVersion != null && expectedVersion !== job.version) {
+    throw refuse('STALE_VERSION', { details: { expectedVersion, version: job.version } });
+  }
+  if (isAllowedIn(job.status, row) || (!isTransition(row) && row.elsewhere)) return;
+  throw refuse(refusalElsewhere(row), {
+    message: `A job that is ${job.status.replaceAll('_', ' ')} does not allow this.`,
+    details: { fromState: job.status, allowedOperations: operationsAllowedFrom(job.status, party) },
+  });
+}

@@ -1,0 +1,16 @@
+declare module 'zipcodes' {
+  export interface ZipCode {
+    zip: string;
+    latitude: number;
+    longitude: number;
+    city: string;
+    state: string;
+    country: string;
+  }
+  interface ZipCodes {
+    lookup(zip: string): ZipCode | undefined;
+    lookupByName(city: string, state: string): ZipCode[];
+  }
+  const zipcodes: ZipCodes;
+  export default zipcodes;
+}

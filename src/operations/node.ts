@@ -1,0 +1,44 @@
+/** Whatever has an identifier, found by it alone. It opens nothing that the thing's own query would not open. */
+import { z } from 'zod';
+import { refuse } from '../rules/errors.js';
+import { isId } from '../rules/ids.js';
+import type { Viewer } from '../rules/viewer.js';
+import { selectTransfer } from '../store/ledger.js';
+import { readPeople, type Person } from './accounts/directory.js';
+import { readBid } from './bids/read.js';
+import { readJob } from './jobs/read.js';
+import { operation, type Call } from './operation.js';
+import { anyIdInPath } from './shapes.js';
+
+export const readNode = operation({
+  name: 'node',
+  says: 'Reads anything by its identifier alone: a user, a profile, a job, a bid or a token transfer.',
+  allows: 'signed in',
+  budget: 'read',
+  input: z.strictObject({ id: anyIdInPath.describe('The identifier, with its prefix.') }),
+  async run(call, { id }): Promise<object> {
+    if (isId('job', id)) return readJob.run(call, { id });
+    if (isId('bid', id)) return readBid.run(call, { id });
+    if (isId('user', id)) return part(call, id, 'user');
+    if (isId('homeowner', id)) return part(call, id, 'homeowner');
+    if (isId('contractor', id)) return part(call, id, 'contractor');
+    if (isId('transfer', id)) {
+      const [transfer] = await selectTransfer(call.db, { id });
+      if (!transfer) throw nothingThere();
+      const { userId, ...readable } = transfer;
+      if (userId !== call.viewer.userId && call.viewer.role !== 'admin') throw refuse('FORBIDDEN', { message: 'This transfer is not for you to see.' });
+      return readable;
+    }
+    throw nothingThere();
+  },
+});
+
+async function part({ db, viewer }: Call<Viewer>, id: string, which: keyof Person): Promise<object> {
+  const found = (await readPeople(db, viewer, [id])).get(id)?.[which];
+  if (!found) throw nothingThere();
+  return found;
+}
+
+function nothingThere() {
+  return refuse('NOT_FOUND', { message: 'There is nothing with this identifier.' });
+}

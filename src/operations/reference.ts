@@ -1,0 +1,46 @@
+/** What clients may read without asking anybody: how a job lives, and which words are usual. */
+import { BID_CONSEQUENCES, BID_TRANSITION_LIST } from '../rules/bids.js';
+import { BID_STATES, INITIAL_JOB_STATE, isTransition, JOB_ACTION_LIST, JOB_STATES, TERMINAL_JOB_STATES } from '../rules/lifecycle.js';
+import { PARTY_WORDS } from '../rules/parties.js';
+import { PUBLISH_COST, REQUIRED_TO_PUBLISH, URGENCIES } from '../rules/publishing.js';
+import { CATALOG } from '../rules/catalog.js';
+import { operation } from './operation.js';
+import { nothing } from './shapes.js';
+
+const LIFECYCLE = {
+  states: JOB_STATES,
+  initialState: INITIAL_JOB_STATE,
+  terminalStates: TERMINAL_JOB_STATES,
+  requiredToPublish: REQUIRED_TO_PUBLISH,
+  actions: JOB_ACTION_LIST.map((row) => ({
+    action: row.action,
+    operation: row.operation,
+    from: row.from,
+    to: isTransition(row) ? row.to : null,
+    by: PARTY_WORDS[row.by].says,
+    event: row.event,
+    says: row.says,
+    effects: row.effects,
+  })),
+  bidStates: BID_STATES,
+  bidActions: BID_TRANSITION_LIST.map((row) => ({ operation: row.operation, from: row.from, to: row.to, by: PARTY_WORDS[row.by].says, says: row.says })),
+  bidConsequences: Object.values(BID_CONSEQUENCES).map(({ from, to, when }) => ({ from, to, when })),
+};
+
+export const readLifecycle = operation({
+  name: 'lifecycle',
+  says: 'Reads the life of a job as a table: every state, every action on it, who may call it and what it does.',
+  allows: 'anyone',
+  budget: 'own',
+  input: nothing,
+  run: async () => LIFECYCLE,
+});
+
+export const readCatalog = operation({
+  name: 'catalog',
+  says: 'Reads the values that free texts usually have, and what publishing costs.',
+  allows: 'anyone',
+  budget: 'own',
+  input: nothing,
+  run: async () => ({ ...CATALOG, urgencies: URGENCIES.map((urgency) => ({ urgency, publishCost: PUBLISH_COST[urgency] })) }),
+});

@@ -1,0 +1,32 @@
+/** Spending what may not be there. The check on the balance is the judge; this puts its verdict into words. */
+import { refuse, Refusal } from '../../rules/errors.js';
+import type { UserId } from '../../rules/ids.js';
+import { violatedConstraint } from '../../store/database-errors.js';
+import type { Db } from '../../store/database.js';
+import { balanceOf, moveTokens, type Movement } from '../../store/ledger.js';
+
+/** Moves tokens; an overdraft rolls the transaction back with INSUFFICIENT_TOKENS. */
+export function spend(tx: Db, movement: Movement) {
+  return withinBalance(-movement.change, () => moveTokens(tx, movement));
+}
+
+/** Whatever draws on a balance by so many tokens. */
+export async function withinBalance<T>(required: number, draw: () => Promise<T>): Promise<T> {
+  try {
+    return await draw();
+  } catch (error) {
+    if (violatedConstraint(error) === 'token_balances_cover_what_is_held') throw refuse('INSUFFICIENT_TOKENS', { details: { required } });
+    throw error;
+  }
+}
+
+/** A transaction that spends. How much there is instead can be told only after it was rolled back. */
+export async function spending<T>(db: Db, spender: UserId, work: (tx: Db) => Promise<T>): Promise<T> {
+  try {
+    return await db.inTransaction(work);
+  } catch (error) {
+    if (!(error instanceof Refusal) || error.code !== 'INSUFFICIENT_TOKENS') throw error;
+    const { available } = await balanceOf(db, spender);
+    throw refuse('INSUFFICIENT_TOKENS', { details: { ...error.details, available } });
+  }
+}

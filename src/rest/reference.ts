@@ -1,0 +1,89 @@
+/** The REST reference at /v1/docs: Swagger UI over /v1/openapi.json, with every file from this server. */
+import { readFile } from 'node:fs/promises';
+import { createRequire } from 'node:module';
+import { dirname, join } from 'node:path';
+import { openPages, type PageFile, type Pages } from '../http/pages.js';
+
+export function openReference(): Pages {
+  return openPages({
+    [FOLDER]: PAGE_FILE,
+    [`${FOLDER}/`]: PAGE_FILE,
+    // Every REST address is served without its version too.
+    '/docs': PAGE_FILE,
+    [`${FOLDER}/start.js`]: { contentType: JAVASCRIPT, read: async () => START_SCRIPT },
+    [`${FOLDER}/swagger-ui-bundle.js`]: ofPackage('swagger-ui-bundle.js', JAVASCRIPT),
+    [`${FOLDER}/swagger-ui.css`]: ofPackage('swagger-ui.css', 'text/css; charset=utf-8'),
+  });
+}
+
+const FOLDER = '/v1/docs';
+const JAVASCRIPT = 'text/javascript; charset=utf-8';
+
+function ofPackage(name: string, contentType: string): PageFile {
+  return { contentType, read: () => readFile(join(packageFolder(), name)) };
+}
+
+function packageFolder(): string {
+  return dirname(createRequire(import.meta.url).resolve('swagger-ui-dist/package.json'));
+}
+
+const PAGE = `<!doctype html>
+<html lang="en">
+  <head>
+    <meta charset="utf-8" />
+    <meta name="viewport" content="width=device-width, initial-scale=1" />
+    <title>Job Marketplace · REST reference</title>
+    <link rel="icon" href="data:," />
+    <link rel="stylesheet" href="${FOLDER}/swagger-ui.css" />
+    <style>
+      body { margin: 0; }
+      .waiting { font: 16px/1.5 system-ui, sans-serif; color: #667; text-align: center; padding: 4rem; }
+    </style>
+  </head>
+  <body>
+    <div id="reference"><p class="waiting">The reference is loading …</p></div>
+    <noscript>The reference needs JavaScript; <a href="/v1/openapi.json">what it shows</a> does not.</noscript>
+    <script src="${FOLDER}/swagger-ui-bundle.js" defer></script>
+    <script src="${FOLDER}/start.js" defer></script>
+  </body>
+</html>
+`;
+
+const PAGE_FILE: PageFile = { contentType: 'text/html; charset=utf-8', read: async () => PAGE };
+
+/**
+ * A log-in tried out on the page gives the later calls its token, so that nobody copies it by hand. Without a
+ * validatorUrl of null, Swagger UI would show the description to a server of its makers.
+ */
+const START_SCRIPT = `'use strict';
+(() => {
+  let token;
+
+  function noteToken(response) {
+    if (response.ok && typeof response.body?.token === 'string') token = response.body.token;
+    return response;
+  }
+
+  function addToken(request) {
+    const named = Object.keys(request.headers ?? {}).some((name) => name.toLowerCase() === 'authorization');
+    if (token && !named && !request.loadSpec) request.headers = { ...request.headers, Authorization: 'Bearer ' + token };
+    return request;
+  }
+
+  SwaggerUIBundle({
+    url: '/v1/openapi.json',
+    dom_id: '#reference',
+    presets: [SwaggerUIBundle.presets.apis],
+    layout: 'BaseLayout',
+    validatorUrl: null,
+    deepLinking: true,
+    filter: true,
+    docExpansion: 'list',
+    defaultModelsExpandDepth: 0,
+    displayRequestDuration: true,
+    tryItOutEnabled: true,
+    requestInterceptor: addToken,
+    responseInterceptor: noteToken,
+  });
+})();
+`;

@@ -1,0 +1,184 @@
+/** Bids and holds. Every statement that changes them runs under the lock of their job. */
+import { and, desc, eq, getTableColumns, inArray, sql, type SQL } from 'drizzle-orm';
+import type { PostgresJsDatabase } from 'drizzle-orm/postgres-js';
+import type { BidId, ContractorId, HoldId, JobId, UserId } from '../rules/ids.js';
+import { LIVE_BID_STATES, type BidState } from '../rules/lifecycle.js';
+import type { Role } from '../rules/viewer.js';
+import type { Db } from './database.js';
+import { listing } from './page.js';
+import { asArray, columns, statement, type Values } from './statement.js';
+import { bids, holds, type Hold } from './tables/bids.js';
+import { jobs } from './tables/jobs.js';
+import { tokenBalances } from './tables/ledger.js';
+import { forEachRole, visibleBids, type ViewerIds } from './visibility.js';
+
+const { jobCreatedAt: _listedBy, ...bidColumns } = getTableColumns(bids);
+const { userId: _whose, ...holdColumns } = getTableColumns(holds);
+
+export type Bid = Omit<typeof bids.$inferSelect, 'jobCreatedAt'>;
+export type { Hold };
+
+const NEW_BID = [
+  'id', 'jobId', 'contractorId', 'amount', 'estimatedDurationDays', 'message', 'proposedStartDate', 'materialsIncluded', 'paymentTerms',
+  'guaranteedView', 'holdId', 'jobCreatedAt',
+] as const;
+export type NewBid = Pick<typeof bids.$inferSelect, (typeof NEW_BID)[number]>;
+
+export const insertBid = statement((db, $: Values<NewBid>) => db.insert(bids).values(columns($, NEW_BID)).returning(bidColumns));
+
+/** Stakes tokens: the check on the balance refuses what is not there. */
+export const stake = statement((db, $: Values<{ id: HoldId; bidId: BidId; jobId: JobId; userId: UserId; amount: number }>) => {
+  const held = db.$with('held').as(
+    db
+      .update(tokenBalances)
+      .set({ held: sql`${tokenBalances.held} + ${$.amount}::int` })
+      .where(eq(tokenBalances.userId, $.userId))
+      .returning({ userId: tokenBalances.userId }),
+  );
+  return db.with(held).insert(holds).values(columns($, ['id', 'bidId', 'jobId', 'userId', 'amount']));
+});
+
+export const selectBid = forEachRole((role) =>
+  statement((db, $: Values<ViewerIds & { id: BidId }>) =>
+    db
+      .select({ bid: bidColumns, homeownerId: jobs.homeownerId, visible: sql<boolean>`${visibleBids(role, $)}` })
+      .from(bids)
+      .innerJoin(jobs, eq(jobs.id, bids.jobId))
+      .where(eq(bids.id, $.id)),
+  ),
+);
+
+/** After its job was locked: the bid as it is now. */
+export const selectBidNow = statement((db, $: Values<{ id: BidId }>) => db.select(bidColumns).from(bids).where(eq(bids.id, $.id)));
+
+const isLive = inArray(bids.status, [...LIVE_BID_STATES]);
+
+interface BidsToSettle {
+  jobId: JobId;
+  /** One bid, or every live bid of the job. */
+  bidId: BidId | null;
+  to: BidState;
+}
+
+/** Live bids that end, and with them their holds. */
+export const settleBids = statement((db, $: Values<BidsToSettle>) => {
+  const settled = db.$with('settled').as(
+    db
+      .update(bids)
+      .set({ status: sql`${$.to}::bid_status`, updatedAt: sql`now()` })
+      .where(and(eq(bids.jobId, $.jobId), sql`coalesce(${$.bidId}::text = ${bids.id}, true)`, isLive))
+      .returning(),
+  );
+  const { released, freed } = release(db, sql`${holds.bidId} in (select id from settled)`);
+  return db.with(settled, released, freed).select({ id: settled.id, contractorId: settled.contractorId }).from(settled);
+});
+
+/** The accepted bid's hold lasts until its job ends. */
+export const releaseHolds = statement((db, $: Values<{ jobId: JobId }>) => {
+  const { released, freed } = release(db, eq(holds.jobId, $.jobId));
+  return db.with(released, freed).select({ id: released.id }).from(released);
+});
+
+/** Active holds are released, and what they held of the balances is free again. */
+function release(db: PostgresJsDatabase, which: SQL) {
+  const released = db.$with('released').as(
+    db
+      .update(holds)
+      .set({ status: 'released', releasedAt: sql`now()` })
+      .where(and(eq(holds.status, 'active'), which))
+      .returning(),
+  );
+  const freed = db.$with('freed').as(
+    db
+      .update(tokenBalances)
+      .set({ held: sql`${tokenBalances.held} - staked.amount` })
+      .from(sql`(select user_id, sum(amount)::int as amount from released group by user_id order by user_id) staked`)
+      .where(sql`${tokenBalances.userId} = staked.user_id`)
+      .returning({ userId: tokenBalances.userId }),
+  );
+  return { released, freed };
+}
+
+export const acceptBid = statement((db, $: Values<{ id: BidId; jobId: JobId }>) =>
+  db
+    .update(bids)
+    .set({ status: 'accepted', updatedAt: sql`now()` })
+    .where(and(eq(bids.id, $.id), eq(bids.jobId, $.jobId), isLive))
+    .returning({ contractorId: bids.contractorId }),
+);
+
+export const markBid = statement((db, $: Values<{ id: BidId; to: BidState }>) =>
+  db
+    .update(bids)
+    .set({ status: sql`${$.to}::bid_status`, updatedAt: sql`now()` })
+    .where(eq(bids.id, $.id)),
+);
+
+export interface BidFilter {
+  status?: BidState | null | undefined;
+}
+
+const BIDS_ON_JOB = { guaranteedView: bids.guaranteedView, createdAt: bids.createdAt, id: bids.id };
+
+/** The job's own visibility was asked before: here every bid is either all of them, or the viewer's own. */
+function bidsOnJob(role: Role, filtered: boolean) {
+  return listing({
+    keys: BIDS_ON_JOB,
+    order: 'newest first',
+    rows: (db, $: Values<{ jobId: JobId; contractorId: ContractorId | null; status: BidState | null }>, within) =>
+      db
+        .select(bidColumns)
+        .from(bids)
+        .where(and(eq(bids.jobId, $.jobId), role === 'contractor' ? eq(bids.contractorId, $.contractorId) : undefined, ofStatus(filtered, $.status), within))
+        .$dynamic(),
+  });
+}
+
+function ofStatus(filtered: boolean, status: unknown): SQL | undefined {
+  return filtered ? sql`${bids.status} = ${status}::bid_status` : undefined;
+}
+
+export const listBidsOnJob = forEachRole((role) => ({ all: bidsOnJob(role, false), filtered: bidsOnJob(role, true) }));
+
+function bidsOfContractor(filtered: boolean) {
+  return listing({
+    keys: { createdAt: bids.createdAt, id: bids.id },
+    order: 'newest first',
+    rows: (db, $: Values<{ contractorId: ContractorId; status: BidState | null }>, within) =>
+      db
+        .select(bidColumns)
+        .from(bids)
+        .where(and(eq(bids.contractorId, $.contractorId), ofStatus(filtered, $.status), within))
+        .$dynamic(),
+  });
+}
+
+export const listBidsOf = { all: bidsOfContractor(false), filtered: bidsOfContractor(true) };
+
+const selectHolds = statement((db, $: Values<{ ids: string }>) =>
+  db.select(holdColumns).from(holds).where(sql`${holds.id} = any(${$.ids}::text[])`),
+);
+
+/** A contractor's bids on some jobs, the newest first. */
+export const selectOwnBids = statement((db, $: Values<{ jobIds: string; contractorId: ContractorId }>) =>
+  db
+    .select(bidColumns)
+    .from(bids)
+    .where(and(sql`${bids.jobId} = any(${$.jobIds}::text[])`, eq(bids.contractorId, $.contractorId)))
+    .orderBy(desc(bids.createdAt), desc(bids.id)),
+);
+
+export const selectVisibleBids = forEachRole((role) =>
+  statement((db, $: Values<ViewerIds & { ids: string }>) =>
+    db
+      .select(bidColumns)
+      .from(bids)
+      .innerJoin(jobs, eq(jobs.id, bids.jobId))
+      .where(and(sql`${bids.id} = any(${$.ids}::text[])`, visibleBids(role, $))),
+  ),
+);
+
+export async function holdsOf(db: Db, ids: readonly HoldId[]): Promise<Map<HoldId, Hold>> {
+  const found = await selectHolds(db, { ids: asArray(ids) });
+  return new Map(found.map((hold) => [hold.id, hold]));
+}

@@ -1,0 +1,94 @@
+/** Events are written in the statement that makes them true, numbered from the job's own count while it is locked. */
+import { and, eq, getTableColumns, sql, type Placeholder, type SQL } from 'drizzle-orm';
+import type { EventType } from '../rules/events.js';
+import type { EventReach } from '../rules/timeline.js';
+import { newId, type ContractorId, type EventId, type JobId, type UserId } from '../rules/ids.js';
+import type { JobState } from '../rules/lifecycle.js';
+import { listing } from './page.js';
+import { statement, type Values } from './statement.js';
+import { events } from './tables/events.js';
+
+export interface JobEvent {
+  id: EventId;
+  jobId: JobId;
+  sequence: number;
+  type: EventType;
+  actorId: UserId | null;
+  bidderId: ContractorId | null;
+  fromStatus: JobState | null;
+  toStatus: JobState | null;
+  occurredAt: Date;
+  data: Record<string, unknown>;
+}
+
+/** What happened, before it has a number and a time. */
+export interface NewEvent {
+  type: EventType;
+  actorId: UserId;
+  bidderId?: ContractorId;
+  fromStatus?: JobState | null;
+  toStatus?: JobState | null;
+  data?: Record<string, unknown>;
+}
+
+/** As one parameter, so that a statement logs one event or many alike. */
+export function asParameter(happened: readonly NewEvent[]): string {
+  return JSON.stringify(
+    happened.map(({ type, actorId, bidderId = null, fromStatus = null, toStatus = null, data = {} }) => ({
+      id: newId('event'), type, actor_id: actorId, bidder_id: bidderId, from_status: fromStatus, to_status: toStatus, data,
+    })),
+  );
+}
+
+/**
+ * The rows to insert, for a CTE named `counted` that has just raised the job's `event_count` by as many. Columns stand in the
+ * table's own order.
+ */
+export function eventsToLog(counted: string, happened: Placeholder): SQL {
+  return sql`select e.id, j.id, j.event_count - json_array_length(${happened}::json) + e.number, e.type, e.actor_id, e.bidder_id,
+      e.from_status, e.to_status, now(), e.data
+    from ${sql.identifier(counted)} j,
+      rows from (json_to_recordset(${happened}::json) as (id text, type text, actor_id text, bidder_id text, from_status job_status, to_status job_status, data jsonb))
+      with ordinality as e (id, type, actor_id, bidder_id, from_status, to_status, data, number)`;
+}
+
+/** How far a job's count rises for these events. */
+export function countOf(happened: Placeholder): SQL {
+  return sql`json_array_length(${happened}::json)`;
+}
+
+
+
+const REACH: Record<EventReach, (bidderId: Placeholder) => SQL | undefined> = {
+  all: () => undefined,
+  'job and own bid': (bidderId) => sql`(${events.bidderId} is null or ${events.bidderId} = ${bidderId})`,
+  'status changes': () => sql`(${events.bidderId} is null and ${events.fromStatus} is distinct from ${events.toStatus})`,
+};
+
+function eventsWithin(reach: EventReach) {
+  return listing({
+    keys: { sequence: events.sequence },
+    order: 'oldest first',
+    rows: (db, $: Values<{ jobId: JobId; bidderId: ContractorId | null }>, within) =>
+      db
+        .select(getTableColumns(events))
+        .from(events)
+        .where(and(eq(events.jobId, $.jobId), REACH[reach]($.bidderId), within))
+        .$dynamic(),
+  });
+}
+
+export const listEvents = {
+  all: eventsWithin('all'),
+  'job and own bid': eventsWithin('job and own bid'),
+  'status changes': eventsWithin('status changes'),
+} satisfies Record<EventReach, unknown>;
+
+/** Everything about a job's dispute, in order, with the events that are no part of it left out. */
+export const selectDisputeEvents = statement((db, $: Values<{ jobIds: string; types: string }>) =>
+  db
+    .select(getTableColumns(events))
+    .from(events)
+    .where(sql`${events.jobId} = any(${$.jobIds}::text[]) and ${events.type} = any(${$.types}::text[])`)
+    .orderBy(events.jobId, events.sequence),
+);

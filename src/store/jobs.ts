@@ -1,0 +1,252 @@
+/** Jobs, and the statements that change them. Whatever changes a job adds its events in the same statement. */
+import { and, eq, getTableColumns, inArray, sql, type SQL } from 'drizzle-orm';
+import type { PostgresJsDatabase } from 'drizzle-orm/postgres-js';
+import type { BidId, ContractorId, HomeownerId, JobId } from '../rules/ids.js';
+import { JOB_FIELDS, type JobFields } from '../rules/job-fields.js';
+import { JOB_TRANSITIONS, type BidState, type JobState, type JobTransition, type JobTransitionKey, type PartyWord } from '../rules/lifecycle.js';
+import type { EditBases } from '../rules/edit-bases.js';
+import type { Urgency } from '../rules/publishing.js';
+import type { Role, Viewer } from '../rules/viewer.js';
+import type { Db } from './database.js';
+import { countOf, eventsToLog } from './events.js';
+import { listing, type List, type Page, type PageRequest } from './page.js';
+import { columns, statement, type Values } from './statement.js';
+import { events } from './tables/events.js';
+import { jobs, jobSearch, type JobRow } from './tables/jobs.js';
+import { forEachRole, idsOf, ownBidStates, visibleJobs, type ViewerIds } from './visibility.js';
+
+export type { JobRow };
+
+/** A place on the map; `town` is the centre of the public city. */
+export interface Places {
+  latitude: number | null;
+  longitude: number | null;
+  town: string | null;
+}
+
+interface Logged {
+  /** See `asParameter`. */
+  events: string;
+}
+
+/** A job, and what the viewer is to it. */
+export interface SeenJob {
+  job: JobRow;
+  visible: boolean;
+  ownBids: BidState[];
+}
+
+const jobColumns = getTableColumns(jobs);
+
+function selectSeen(db: PostgresJsDatabase, role: Role, $: Values<ViewerIds & { id: JobId }>) {
+  return db
+    .select({ job: jobColumns, visible: sql<boolean>`${visibleJobs(role, $)}`, ownBids: sql<BidState[]>`${ownBidStates(role, $)}` })
+    .from(jobs)
+    .where(eq(jobs.id, $.id));
+}
+
+export const selectJob = forEachRole((role) => statement((db, $: Values<ViewerIds & { id: JobId }>) => selectSeen(db, role, $)));
+
+/** The first lock of every operation that touches more than the job: job, then bids, holds, accounts. */
+export const lockJob = forEachRole((role) => statement((db, $: Values<ViewerIds & { id: JobId }>) => selectSeen(db, role, $).for('update', { of: jobs })));
+
+export const selectVisibleJobs = forEachRole((role) =>
+  statement((db, $: Values<ViewerIds & { ids: string }>) =>
+    db
+      .select(jobColumns)
+      .from(jobs)
+      .where(and(sql`${jobs.id} = any(${$.ids}::text[])`, visibleJobs(role, $))),
+  ),
+);
+
+type NewJob = JobFields & Places & { id: JobId; homeownerId: HomeownerId } & Logged;
+
+export const insertJob = statement((db, $: Values<NewJob>) => {
+  const made = db.$with('made').as(
+    db
+      .insert(jobs)
+      .values({ ...columns($, JOB_FIELDS), ...columns($, ['id', 'homeownerId', 'latitude', 'longitude']), eventCount: sql`${countOf($.events)}` })
+      .returning(),
+  );
+  const logged = db.$with('logged').as(db.insert(events).select(eventsToLog('made', $.events)));
+  return db.with(made, logged).select().from(made);
+});
+
+/** The searchable row is there already, made by its trigger in the same transaction. */
+export const setTown = statement((db, $: Values<{ id: JobId; town: string | null }>) =>
+  db
+    .update(jobSearch)
+    .set({ town: sql`${$.town}::point` })
+    .where(eq(jobSearch.jobId, $.id)),
+);
+
+interface MoveValues extends ViewerIds, Logged {
+  id: JobId;
+  expectedVersion: number | null;
+  bidId: BidId | null;
+  awardedTo: ContractorId | null;
+  tokensPaid: number | null;
+}
+
+/** What a transition sets besides the state. */
+const SETS: { readonly [Key in JobTransitionKey]?: ($: Values<MoveValues>) => Partial<Record<keyof JobRow, SQL | number>> } = {
+  publish: ($) => ({ highestBudgetMin: sql`${jobs.budgetMin}`, highestBudgetMax: sql`${jobs.budgetMax}`, mostTokensPaid: sql`${$.tokensPaid}::int` }),
+  award: ($) => ({ awardedBidId: sql`${$.bidId}`, awardedContractorId: sql`${$.awardedTo}`, liveBidCount: 0 }),
+  checkIn: () => ({ completionDateAtCheckIn: sql`${jobs.desiredCompletionDate}` }),
+  cancel: () => ({ liveBidCount: 0 }),
+  complete: () => ({ liveBidCount: 0 }),
+};
+
+const IS_PARTY: Record<Exclude<PartyWord, 'bidder' | 'contractor'>, ($: Values<ViewerIds>) => SQL | undefined> = {
+  owner: ($) => sql`${jobs.homeownerId} = ${$.homeownerId}`,
+  awardee: ($) => sql`${jobs.awardedContractorId} = ${$.contractorId}`,
+  parties: ($) => sql`(${jobs.homeownerId} = ${$.homeownerId} or ${jobs.awardedContractorId} = ${$.contractorId})`,
+  admin: () => undefined,
+};
+
+/**
+ * One statement a transition: the job moves only from a state that the table allows, by a party that it allows, and its
+ * events are added. No row comes back from a job that could not move.
+ */
+export const moveJob = Object.fromEntries(
+  Object.entries<JobTransition>(JOB_TRANSITIONS).map(([key, row]) => [key, moveStatement(key as JobTransitionKey, row)]),
+) as Record<JobTransitionKey, ReturnType<typeof moveStatement>>;
+
+function moveStatement(key: JobTransitionKey, row: JobTransition) {
+  const isParty = IS_PARTY[row.by as keyof typeof IS_PARTY];
+  return statement((db, $: Values<MoveValues>) => {
+    const moved = db.$with('moved').as(
+      db
+        .update(jobs)
+        .set({ status: row.to, ...advance($), ...(SETS[key]?.($) as object) })
+        .where(and(eq(jobs.id, $.id), inArray(jobs.status, [...row.from]), isParty($), sql`coalesce(${$.expectedVersion}::int = ${jobs.version}, true)`))
+        .returning(),
+    );
+    const logged = db.$with('logged').as(db.insert(events).select(eventsToLog('moved', $.events)));
+    return db.with(moved, logged).select().from(moved);
+  });
+}
+
+function advance($: Values<Logged>) {
+  return { version: sql`${jobs.version} + 1`, updatedAt: sql`now()`, eventCount: sql`${jobs.eventCount} + ${countOf($.events)}` };
+}
+
+const BASES = ['highestBudgetMin', 'highestBudgetMax', 'mostTokensPaid', 'completionDateAtCheckIn'] as const satisfies (keyof EditBases)[];
+
+/** Of a job that is locked and whose edit was judged. */
+export const editJob = statement((db, $: Values<JobFields & EditBases & Omit<Places, 'town'> & Logged & { id: JobId }>) => {
+  const edited = db.$with('edited').as(
+    db
+      .update(jobs)
+      .set({ ...columns($, JOB_FIELDS), ...columns($, BASES), ...columns($, ['latitude', 'longitude']), ...advance($) })
+      .where(eq(jobs.id, $.id))
+      .returning(),
+  );
+  const logged = db.$with('logged').as(db.insert(events).select(eventsToLog('edited', $.events)));
+  return db.with(edited, logged).select().from(edited);
+});
+
+/** The draft goes; that it was there, and that it went, stays among the events. */
+export const deleteJob = statement((db, $: Values<Logged & { id: JobId }>) => {
+  const gone = db.$with('gone').as(
+    db
+      .delete(jobs)
+      .where(eq(jobs.id, $.id))
+      .returning({ id: jobs.id, event_count: sql<number>`${jobs.eventCount} + ${countOf($.events)}`.as('event_count') }),
+  );
+  const logged = db.$with('logged').as(db.insert(events).select(eventsToLog('gone', $.events)));
+  return db.with(gone, logged).select({ id: gone.id }).from(gone);
+});
+
+/** By how much each count changes. */
+export interface BidCounts {
+  live: number;
+  counted: number;
+  ever: number;
+}
+
+export const UNCHANGED_COUNTS: BidCounts = { live: 0, counted: 0, ever: 0 };
+
+/** Something happened around the job, or to its bids: events are added and the counts follow, its version does not. */
+export const noteOnJob = statement((db, $: Values<Logged & BidCounts & { id: JobId }>) => {
+  const counted = db.$with('counted').as(
+    db
+      .update(jobs)
+      .set({
+        eventCount: sql`${jobs.eventCount} + ${countOf($.events)}`,
+        liveBidCount: sql`${jobs.liveBidCount} + ${$.live}::int`,
+        bidCount: sql`${jobs.bidCount} + ${$.counted}::int`,
+        bidsEver: sql`${jobs.bidsEver} + ${$.ever}::int`,
+      })
+      .where(eq(jobs.id, $.id))
+      .returning({ id: jobs.id, eventCount: jobs.eventCount }),
+  );
+  const logged = db.$with('logged').as(db.insert(events).select(eventsToLog('counted', $.events)));
+  return db.with(counted, logged).select().from(counted);
+});
+
+export interface JobFilter {
+  search?: string | null | undefined;
+  status?: JobState | null | undefined;
+  category?: string | null | undefined;
+  urgency?: Urgency | null | undefined;
+  homeownerId?: HomeownerId | null | undefined;
+  near?: { box: string; latitude: number; longitude: number; miles: number } | null | undefined;
+}
+
+interface FilterValues extends ViewerIds {
+  pattern: string | null;
+  status: JobState | null;
+  category: string | null;
+  urgency: Urgency | null;
+  owner: HomeownerId | null;
+  box: string | null;
+  latitude: number | null;
+  longitude: number | null;
+  miles: number | null;
+}
+
+/** Each filter's condition. Only those that are asked for stand in the statement. */
+const FILTERS: { readonly [Key in keyof JobFilter]-?: ($: Values<FilterValues>) => SQL } = {
+  search: ($) => sql`${jobs.id} in (select s.job_id from job_search s where s.title ilike ${$.pattern} or s.description ilike ${$.pattern})`,
+  status: ($) => sql`${jobs.status} = ${$.status}::job_status`,
+  category: ($) => sql`${jobs.category} = ${$.category}`,
+  urgency: ($) => sql`${jobs.urgency} = ${$.urgency}::urgency`,
+  homeownerId: ($) => sql`${jobs.homeownerId} = ${$.owner}`,
+  near: ($) => sql`${jobs.id} in (select s.job_id from job_search s where s.town <@ ${$.box}::box and ${MILES_APART($)} <= ${$.miles}::float8)`,
+};
+
+const MILES_APART = ($: Values<FilterValues>) =>
+  sql`3958.8 * 2 * asin(least(1, sqrt(power(sin(radians(s.town[1] - ${$.latitude}::float8) / 2), 2)
+    + cos(radians(${$.latitude}::float8)) * cos(radians(s.town[1])) * power(sin(radians(s.town[0] - ${$.longitude}::float8) / 2), 2))))`;
+
+const lists = new Map<string, List<FilterValues, JobRow>>();
+
+/** The jobs that the viewer may see and the filter lets through, newest first. */
+export function listJobs(db: Db, viewer: Viewer, filter: JobFilter, request: PageRequest): Promise<Page<JobRow>> {
+  const asked = (Object.keys(FILTERS) as (keyof JobFilter)[]).filter((name) => filter[name] != null);
+  const key = [viewer.role, ...asked].join(' ');
+  const list = lists.get(key) ?? listOf(viewer.role, asked);
+  lists.set(key, list);
+  const { search, status = null, category = null, urgency = null, homeownerId: owner = null, near } = filter;
+  const { box = null, latitude = null, longitude = null, miles = null } = near ?? {};
+  return list(db, { ...idsOf(viewer), pattern: search == null ? null : containing(search), status, category, urgency, owner, box, latitude, longitude, miles }, request);
+}
+
+function listOf(role: Role, asked: readonly (keyof JobFilter)[]): List<FilterValues, JobRow> {
+  return listing({
+    keys: { createdAt: jobs.createdAt, id: jobs.id },
+    order: 'newest first',
+    rows: (db, $: Values<FilterValues>, within) =>
+      db
+        .select(jobColumns)
+        .from(jobs)
+        .where(and(visibleJobs(role, $), ...asked.map((name) => FILTERS[name]($)), within))
+        .$dynamic(),
+  });
+}
+
+/** `%` and `_` stand for themselves. */
+function containing(text: string): string {
+  return `%${text.replace(/[\\%_]/g, '\\$&')}%`;
+}

@@ -1,0 +1,64 @@
+/** Bids, and the tokens that some of them stake. */
+import { sql } from 'drizzle-orm';
+import { boolean, check, date, index, integer, pgEnum, pgTable, text, unique, uniqueIndex } from 'drizzle-orm/pg-core';
+import { BID_STATES } from '../../rules/lifecycle.js';
+import { contractors, users } from './accounts.js';
+import { createdAt, idColumn, moment, money, updatedAt } from './columns.js';
+
+export const bidStatus = pgEnum('bid_status', BID_STATES);
+export const holdStatus = pgEnum('hold_status', ['active', 'released']);
+
+export const bids = pgTable(
+  'bids',
+  {
+    id: idColumn('bid').primaryKey(),
+    jobId: idColumn('job').notNull(),
+    contractorId: idColumn('contractor').notNull().references(() => contractors.id),
+    status: bidStatus().notNull().default('pending'),
+    amount: money().notNull(),
+    estimatedDurationDays: integer(),
+    message: text(),
+    proposedStartDate: date({ mode: 'string' }),
+    materialsIncluded: boolean(),
+    paymentTerms: text(),
+    guaranteedView: boolean().notNull().default(false),
+    holdId: idColumn('hold'),
+    createdAt: createdAt(),
+    updatedAt: updatedAt(),
+    submittedAt: moment().notNull().defaultNow(),
+    /** When the job was made: a contractor's own jobs are listed by it, together with the open ones. */
+    jobCreatedAt: moment().notNull(),
+  },
+  (t) => [
+    unique('bids_whole_key').on(t.id, t.jobId, t.contractorId),
+    uniqueIndex('bids_one_for_each_contractor').on(t.jobId, t.contractorId).where(sql`${t.status} <> 'withdrawn'`),
+    uniqueIndex('bids_one_accepted').on(t.jobId).where(sql`${t.status} = 'accepted'`),
+    index('bids_on_job').on(t.jobId, t.guaranteedView, t.createdAt, t.id),
+    index('bids_of_contractor').on(t.contractorId, t.createdAt, t.id),
+    index('bids_jobs_of_contractor').on(t.contractorId, t.jobCreatedAt, t.jobId),
+    check('bids_amount_is_positive', sql`${t.amount} > 0`),
+    check('bids_guarantee_has_a_hold', sql`${t.guaranteedView} = (${t.holdId} is not null)`),
+  ],
+);
+
+export const holds = pgTable(
+  'holds',
+  {
+    id: idColumn('hold').primaryKey(),
+    bidId: idColumn('bid').notNull().unique().references(() => bids.id),
+    jobId: idColumn('job').notNull(),
+    userId: idColumn('user').notNull().references(() => users.id),
+    amount: integer().notNull(),
+    status: holdStatus().notNull().default('active'),
+    createdAt: createdAt(),
+    releasedAt: moment(),
+  },
+  (t) => [
+    index('holds_on_job').on(t.jobId),
+    index('holds_active_of_user').on(t.userId).where(sql`${t.status} = 'active'`),
+    check('holds_amount_is_positive', sql`${t.amount} > 0`),
+    check('holds_release_is_timed', sql`(${t.status} = 'released') = (${t.releasedAt} is not null)`),
+  ],
+);
+
+export type Hold = Omit<typeof holds.$inferSelect, 'userId'>;

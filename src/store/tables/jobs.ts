@@ -1,0 +1,94 @@
+/** Jobs: what their homeowners say of them, where they stand, and the figures that later calls are measured against. */
+import { sql } from 'drizzle-orm';
+import { check, date, doublePrecision, foreignKey, index, integer, pgEnum, pgTable, point, text } from 'drizzle-orm/pg-core';
+import { JOB_STATES } from '../../rules/lifecycle.js';
+import { URGENCIES } from '../../rules/publishing.js';
+import { homeowners } from './accounts.js';
+import { bids } from './bids.js';
+import { createdAt, idColumn, money, updatedAt } from './columns.js';
+
+export const jobStatus = pgEnum('job_status', JOB_STATES);
+export const urgency = pgEnum('urgency', URGENCIES);
+
+export const jobs = pgTable(
+  'jobs',
+  {
+    id: idColumn('job').primaryKey(),
+    homeownerId: idColumn('homeowner').notNull().references(() => homeowners.id),
+    status: jobStatus().notNull().default('draft'),
+    title: text().notNull(),
+    description: text().notNull(),
+    category: text(),
+    budgetMin: money(),
+    budgetMax: money(),
+    urgency: urgency(),
+    addressLine1: text(),
+    addressLine2: text(),
+    city: text(),
+    state: text(),
+    zipCode: text(),
+    country: text(),
+    latitude: doublePrecision(),
+    longitude: doublePrecision(),
+    desiredStartDate: date({ mode: 'string' }),
+    desiredCompletionDate: date({ mode: 'string' }),
+    requirements: text(),
+    awardedBidId: idColumn('bid'),
+    /** Kept beside the bid, so that one row says who may work on the job and read its address. */
+    awardedContractorId: idColumn('contractor'),
+    version: integer().notNull().default(1),
+    createdAt: createdAt(),
+    updatedAt: updatedAt(),
+
+    highestBudgetMin: money(),
+    highestBudgetMax: money(),
+    mostTokensPaid: integer().notNull().default(0),
+    completionDateAtCheckIn: date({ mode: 'string' }),
+
+    /** Every change of the job or its bids is an event, numbered under the job's lock. */
+    eventCount: integer().notNull().default(0),
+    /** Live, accepted and rejected bids. */
+    bidCount: integer().notNull().default(0),
+    liveBidCount: integer().notNull().default(0),
+    /** Withdrawn bids too. */
+    bidsEver: integer().notNull().default(0),
+  },
+  (t) => [
+    foreignKey({ name: 'jobs_awarded_bid_is_on_the_job', columns: [t.awardedBidId, t.id, t.awardedContractorId], foreignColumns: [bids.id, bids.jobId, bids.contractorId] }),
+    index('jobs_newest').on(t.createdAt, t.id),
+    index('jobs_of_homeowner').on(t.homeownerId, t.createdAt, t.id),
+    index('jobs_open').on(t.createdAt, t.id).where(sql`${t.status} = 'open'`),
+    index('jobs_awarded_to').on(t.awardedContractorId).where(sql`${t.awardedContractorId} is not null`),
+    check('jobs_award_fits_the_state', sql`case
+      when ${t.status} in ('draft', 'open') then ${t.awardedBidId} is null
+      when ${t.status} in ('completed', 'cancelled') then true
+      else ${t.awardedBidId} is not null end`),
+    check('jobs_award_is_whole', sql`(${t.awardedBidId} is null) = (${t.awardedContractorId} is null)`),
+    check('jobs_budget_is_sound', sql`${t.budgetMin} >= 0 and ${t.budgetMax} >= 0 and ${t.budgetMin} <= ${t.budgetMax}`),
+    check('jobs_dates_are_sound', sql`${t.desiredStartDate} <= ${t.desiredCompletionDate}`),
+    check('jobs_published_whole', sql`${t.status} in ('draft', 'completed') or (${t.category} is not null and ${t.urgency} is not null and ${t.addressLine1} is not null and ${t.city} is not null and ${t.state} is not null)`),
+    check('jobs_counts_are_sound', sql`0 <= ${t.liveBidCount} and ${t.liveBidCount} <= ${t.bidCount} and ${t.bidCount} <= ${t.bidsEver}`),
+    check('jobs_live_bids_only_while_open', sql`${t.liveBidCount} = 0 or ${t.status} = 'open'`),
+  ],
+);
+
+/**
+ * What searches look through, apart from the job: a change of state then touches none of these indexes. A trigger copies
+ * the texts; the town is the centre of the public city, so that nearness tells nothing about the private address.
+ */
+export const jobSearch = pgTable(
+  'job_search',
+  {
+    jobId: idColumn('job').primaryKey().references(() => jobs.id, { onDelete: 'cascade' }),
+    title: text().notNull(),
+    description: text().notNull(),
+    town: point({ mode: 'xy' }),
+  },
+  (t) => [
+    index('job_search_title').using('gin', sql`${t.title} gin_trgm_ops`),
+    index('job_search_description').using('gin', sql`${t.description} gin_trgm_ops`),
+    index('job_search_town').using('gist', t.town),
+  ],
+);
+
+export type JobRow = typeof jobs.$inferSelect;

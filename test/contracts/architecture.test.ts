@@ -1,0 +1,145 @@
+/** Imports go one way. Who may know whom is the table below; a new place in src/ must be put in it. */
+import { readdirSync, readFileSync } from 'node:fs';
+import { dirname, join, relative, sep } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { parseSync } from 'vite';
+import { describe, expect, it } from 'vitest';
+
+const ROOT = fileURLToPath(new URL('../..', import.meta.url));
+
+/** Each place of src/ (a folder, or a file beside the folders) and what it may import of the others. */
+const MAY_KNOW: Readonly<Record<string, readonly string[]>> = {
+  rules: [],
+  gate: [],
+  log: [],
+  config: ['rules'],
+  security: ['rules', 'gate'],
+  http: ['rules'],
+  store: ['rules', 'gate'],
+  operations: ['rules', 'security', 'store'],
+  graphql: ['rules', 'security', 'http', 'store', 'operations'],
+  rest: ['rules', 'security', 'http', 'store', 'operations'],
+  metrics: ['operations'],
+  'open-house': ['rules', 'config', 'security', 'store', 'operations'],
+  server: ['rules', 'config', 'security', 'http', 'store', 'operations', 'graphql', 'rest', 'metrics'],
+  main: ['config', 'log', 'open-house', 'operations', 'server', 'store'],
+  admin: ['config', 'log', 'open-house', 'operations', 'store'],
+};
+
+/** The doors may name the types of rows; whatever runs there goes through an operation. */
+const TYPES_ALONE: readonly (readonly [from: string, to: string])[] = [
+  ['graphql', 'store'],
+  ['rest', 'store'],
+];
+
+/** Packages that belong to one place each. */
+const PACKAGE_HOMES: Readonly<Record<string, readonly string[]>> = {
+  'drizzle-orm': ['store'],
+  postgres: ['store'],
+  graphql: ['graphql'],
+  'type-graphql': ['graphql'],
+  '@apollo/server': ['graphql'],
+  'graphql-rate-limit': ['security'],
+  bcrypt: ['security'],
+  jsonwebtoken: ['security'],
+  ioredis: ['security'],
+  'prom-client': ['metrics'],
+};
+
+/** The rules need nothing to happen: identifiers are all that they take from outside. */
+const PACKAGES_OF_THE_RULES = ['ksuid', 'node:crypto'];
+
+interface Import {
+  readonly file: string;
+  readonly place: string;
+  readonly specifier: string;
+  readonly typesAlone: boolean;
+}
+
+const files = readdirSync(join(ROOT, 'src'), { encoding: 'utf8', recursive: true }).filter((file) => file.endsWith('.ts')).map((file) => join('src', file)).toSorted();
+const imports = files.flatMap(importsOf);
+const inside = imports.filter(({ specifier }) => specifier.startsWith('.')).map((found) => ({ ...found, target: targetOf(found) }));
+const outside = imports.filter(({ specifier }) => !specifier.startsWith('.')).map((found) => ({ ...found, package: packageOf(found.specifier) }));
+
+describe('the direction of imports', () => {
+  it('is known for every place in src/', () => {
+    expect([...new Set(files.map(placeOf))].filter((place) => !(place in MAY_KNOW))).toEqual([]);
+  });
+
+  it('is kept by every import', () => {
+    const wrong = inside.filter(({ place, target }) => !target.startsWith('..') && placeOf(target) !== place && !MAY_KNOW[place]?.includes(placeOf(target)));
+    expect(wrong.map(sentence)).toEqual([]);
+  });
+
+  it('leads the doors to the store for types alone', () => {
+    const wrong = inside.filter(({ place, target, typesAlone }) => !typesAlone && TYPES_ALONE.some(([from, to]) => from === place && to === placeOf(target)));
+    expect(wrong.map(sentence)).toEqual([]);
+  });
+
+  it('never leaves src/', () => {
+    expect(inside.filter(({ target }) => !target.startsWith(`src${sep}`)).map(sentence)).toEqual([]);
+  });
+});
+
+describe('what belongs to one place', () => {
+  it('is how to speak to the database, to GraphQL, to Redis: those packages are imported nowhere else', () => {
+    const wrong = outside.filter((found) => PACKAGE_HOMES[found.package]?.includes(found.place) === false);
+    expect(wrong.map(sentence)).toEqual([]);
+  });
+
+  it('is the specification: the rules take nothing from outside but identifiers', () => {
+    expect(outside.filter((found) => found.place === 'rules' && !PACKAGES_OF_THE_RULES.includes(found.package)).map(sentence)).toEqual([]);
+  });
+
+  it('is the environment, which the configuration alone reads', () => {
+    expect(files.filter((file) => /process\s*(\.|\[\s*['"])\s*env\b/.test(read(file)))).toEqual([join('src', 'config.ts')]);
+  });
+
+  it('is schema/, which the migrator alone reads', () => {
+    expect(files.filter((file) => /['"`](\.\.\/)+schema\/|['"`]schema\//.test(read(file)))).toEqual([join('src', 'store', 'migrate.ts')]);
+  });
+});
+
+function importsOf(file: string): Import[] {
+  const source = read(file);
+  const { errors, program, module } = parseSync(file, source);
+  if (errors.length > 0) throw new Error(`${file} cannot be parsed: ${errors[0]?.message}`);
+  const place = placeOf(file);
+  const named = program.body.flatMap((node) => {
+    if (!('source' in node) || !node.source) return [];
+    const typesAlone = ('importKind' in node && node.importKind === 'type') || ('exportKind' in node && node.exportKind === 'type') || namesTypesAlone(node);
+    return [{ file, place, specifier: String(node.source.value), typesAlone }];
+  });
+  const dynamic = module.dynamicImports.map(({ moduleRequest }) => {
+    const specifier = source.slice(moduleRequest.start + 1, moduleRequest.end - 1);
+    return { file, place, specifier, typesAlone: false };
+  });
+  return [...named, ...dynamic];
+}
+
+/** `import { type A, type B }`: nothing of the module runs. */
+function namesTypesAlone(node: object): boolean {
+  if (!('specifiers' in node) || !Array.isArray(node.specifiers) || node.specifiers.length === 0) return false;
+  return node.specifiers.every((specifier: { importKind?: string; exportKind?: string }) => (specifier.importKind ?? specifier.exportKind) === 'type');
+}
+
+function placeOf(file: string): string {
+  return (relative('src', file).split(sep)[0] ?? '').replace(/\.[jt]s$/, '');
+}
+
+function targetOf({ file, specifier }: Import): string {
+  return join(dirname(file), specifier);
+}
+
+function packageOf(specifier: string): string {
+  if (specifier.startsWith('node:')) return specifier;
+  return specifier.split('/').slice(0, specifier.startsWith('@') ? 2 : 1).join('/');
+}
+
+function sentence({ file, specifier }: Import): string {
+  return `${file} imports ${specifier}`;
+}
+
+function read(file: string): string {
+  return readFileSync(join(ROOT, file), 'utf8');
+}

@@ -1,0 +1,12 @@
+/** What outsiders see, printed from the code: each file, and how its text is made from the one before. A new contract is one more line here. */
+import { printSchema } from 'graphql';
+import { createSchema } from '../../src/graphql/schema.js';
+import { lifecycleDiagram } from '../../src/rules/lifecycle-diagram.js';
+import { environmentFile, withConfigurationTable } from './configuration.js';
+
+export const CONTRACTS: Readonly<Record<string, (before: string) => string | Promise<string>>> = {
+  'schema/api.graphql': () => `${printSchema(createSchema())}\n`,
+  'schema/lifecycle.md': lifecycleDiagram,
+  '.env.example': environmentFile,
+  'README.md': withConfigurationTable,
+};

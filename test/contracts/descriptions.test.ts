@@ -1,0 +1,42 @@
+/** Whoever reads the schema in a playground reads it here first: everything in it says what it is for. */
+import { isEnumType, isInputObjectType, isInterfaceType, isObjectType, isSpecifiedDirective, isSpecifiedScalarType, type GraphQLNamedType } from 'graphql';
+import { expect, it } from 'vitest';
+import { createSchema } from '../../src/graphql/schema.js';
+
+interface Described {
+  readonly at: string;
+  readonly description: string | null | undefined;
+}
+
+const schema = createSchema();
+const own = Object.values(schema.getTypeMap()).filter((type) => !type.name.startsWith('__') && !isSpecifiedScalarType(type));
+const directives = schema.getDirectives().filter((directive) => !isSpecifiedDirective(directive));
+const all = [...own.flatMap(partsOf), ...directives.map(({ name, description }) => ({ at: `@${name}`, description }))];
+
+it('every type, field, argument and enum value of the GraphQL schema has a description', () => {
+  expect(all.filter(({ description }) => !description?.trim()).map(({ at }) => at)).toEqual([]);
+});
+
+it('every description is a sentence or two: it begins with a capital and ends with a full stop', () => {
+  const wrong = all.filter(({ description }) => description?.trim() && !/^[^a-z].*[.?!)`]$/s.test(description.trim()));
+  expect(wrong.map(({ at, description }) => `${at}: ${description}`)).toEqual([]);
+});
+
+function partsOf(type: GraphQLNamedType): Described[] {
+  return [...(isRoot(type) ? [] : [{ at: type.name, description: type.description }]), ...membersOf(type)];
+}
+
+/** Query and Mutation are only where the operations hang. */
+function isRoot(type: GraphQLNamedType): boolean {
+  return [schema.getQueryType(), schema.getMutationType(), schema.getSubscriptionType()].some((root) => root === type);
+}
+
+function membersOf(type: GraphQLNamedType): Described[] {
+  if (isEnumType(type)) return type.getValues().map(({ name, description }) => ({ at: `${type.name}.${name}`, description }));
+  if (isInputObjectType(type)) return Object.values(type.getFields()).map(({ name, description }) => ({ at: `${type.name}.${name}`, description }));
+  if (!isObjectType(type) && !isInterfaceType(type)) return [];
+  return Object.values(type.getFields()).flatMap(({ name, description, args }) => [
+    { at: `${type.name}.${name}`, description },
+    ...args.map((arg) => ({ at: `${type.name}.${name}(${arg.name})`, description: arg.description })),
+  ]);
+}

@@ -1,0 +1,69 @@
+/** The README's first session, pasted as it stands into a shell beside a server that has just been started. */
+import { spawn } from 'node:child_process';
+import { existsSync, readFileSync } from 'node:fs';
+import { afterAll, beforeAll, expect, it } from 'vitest';
+import { needs } from '../needs.js';
+import { clone, type Clone } from '../start/clone.js';
+import { startServer } from '../start/processes.js';
+
+const README = readFileSync(new URL('../../README.md', import.meta.url), 'utf8');
+const WRITTEN_ADDRESS = 'http://localhost:4000';
+const SESSION = sectionOf('A first session');
+
+let project: Clone;
+
+beforeAll(() => {
+  project = clone();
+});
+afterAll(() => project.remove());
+
+needs('curl').it('every command of the first session works, in the order in which it stands there', async () => {
+  const dataFolder = project.dataFolder();
+  const url = await startServer(project, { DATA_DIR: dataFolder }).url;
+  const commands = blocks(SESSION, 'sh').join('\n').replaceAll(WRITTEN_ADDRESS, url);
+  // Pasted as they are; only a refusal, which a reader would see, must end it here.
+  const strict = 'set -euo pipefail\ncurl() { command curl --fail-with-body "$@"; }\n';
+
+  const { code, output } = await run(strict + commands, { DATA_DIR: dataFolder, BCRYPT_COST: '4' });
+  expect(output).not.toContain('"errors"');
+  expect(code, output).toBe(0);
+});
+
+it('every GraphQL document of the first session works, in the order in which it stands there', async () => {
+  const url = await startServer(project, { DATA_DIR: project.dataFolder() }).url;
+  let token: string | undefined;
+  for (const query of blocks(SESSION, 'graphql')) {
+    const headers = { 'content-type': 'application/json', ...(token && { authorization: `Bearer ${token}` }) };
+    const response = await fetch(`${url}/graphql`, { method: 'POST', headers, body: JSON.stringify({ query }) });
+    const answer = (await response.json()) as { data?: Record<string, { token?: string }>; errors?: unknown };
+    expect(answer.errors, query).toBeUndefined();
+    token = Object.values(answer.data ?? {})[0]?.token ?? token;
+  }
+});
+
+it('names files and folders that exist, and npm scripts that package.json has', () => {
+  const { scripts } = JSON.parse(readFileSync(new URL('../../package.json', import.meta.url), 'utf8')) as { scripts: Record<string, string> };
+  const named = [...README.matchAll(/npm run (?:--silent )?([\w:]+)/g)].map(([, name]) => name ?? '');
+  expect(named.filter((name) => !(name in scripts))).toEqual([]);
+
+  const paths = [...README.matchAll(/`((?:src|test|schema|\.ci)\/[\w./-]+|Dockerfile|compose\.yaml|\.env\.example)`/g)].map(([, path]) => path ?? '');
+  expect(paths.filter((path) => !existsSync(new URL(`../../${path}`, import.meta.url)))).toEqual([]);
+});
+
+function sectionOf(title: string): string {
+  const section = README.split(/^## /m).find((text) => text.startsWith(`${title}\n`));
+  if (!section) throw new Error(`README.md has no section "${title}".`);
+  return section;
+}
+
+function blocks(section: string, language: string): string[] {
+  return [...section.matchAll(new RegExp(`^\`\`\`${language}\n(.*?)^\`\`\``, 'gms'))].map(([, text]) => text ?? '');
+}
+
+function run(commands: string, environment: Record<string, string>): Promise<{ code: number | null; output: string }> {
+  const shell = spawn('bash', ['-c', commands], { cwd: project.folder, env: { ...process.env, ...environment } });
+  let output = '';
+  shell.stdout.on('data', (chunk: Buffer) => (output += chunk.toString()));
+  shell.stderr.on('data', (chunk: Buffer) => (output += chunk.toString()));
+  return new Promise((resolve) => shell.once('close', (code) => resolve({ code, output })));
+}

@@ -1,0 +1,351 @@
+import { createHash, createHmac, randomBytes } from 'node:crypto';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { admin, contractor, homeowner, type Person } from '../cast.js';
+import { ADMIN, JWT_SECRET, openTestHouse, type Answer, type GraphqlAnswer, type Json, type TestHouse } from '../house.js';
+import { byGraphql, byRest, invalid } from './refused.js';
+
+let house: TestHouse;
+/** A second instance on the same database. */
+let twin: TestHouse;
+beforeAll(async () => {
+  house = await openTestHouse();
+  twin = await openTestHouse({}, { beside: house });
+});
+afterAll(async () => {
+  await twin.close();
+  await house.close();
+});
+
+const ROUNDS = process.env.RUN_LONG === '1' ? 100 : 20;
+
+interface Pair {
+  token: string;
+  refreshToken: string;
+}
+
+const REFRESH = 'mutation ($input: RefreshSessionInput!) { refreshSession(input: $input) { token refreshToken tokensAwarded user { id } } }';
+const refresh = (refresh_token: unknown, at = house) => at.rest('POST', '/v1/auth/refresh', { body: { refresh_token } });
+const graphqlRefresh = (refreshToken: string, at = house) => at.graphql(REFRESH, { variables: { input: { refreshToken } } });
+const me = (token: string | undefined, at = house) => at.rest('GET', '/v1/me', { token });
+const logIn = async ({ email, password }: { email: string; password: string }, at = house): Promise<Pair> => {
+  const { body } = await at.rest('POST', '/v1/auth/login', { body: { email, password } });
+  return { token: body.token, refreshToken: body.refresh_token };
+};
+
+const UNAUTHENTICATED = { status: 401, code: 'UNAUTHENTICATED', fields: [] };
+const INVALID_REFRESH_TOKEN = { status: 401, code: 'INVALID_REFRESH_TOKEN', fields: [] };
+
+const hashOf = (token: string) => createHash('sha256').update(token).digest('base64url');
+
+async function expectDead({ token, refreshToken }: Pair): Promise<void> {
+  for (const at of [house, twin]) {
+    expect(byRest(await me(token, at))).toEqual(UNAUTHENTICATED);
+    expect(byGraphql(await at.graphql('{ viewer { referralCode } }', { token }))).toEqual(UNAUTHENTICATED);
+    expect(byRest(await refresh(refreshToken, at))).toEqual(INVALID_REFRESH_TOKEN);
+  }
+}
+
+describe('a refresh', () => {
+  it('answers with a new pair and nothing else, and both work', async () => {
+    const hanna = await homeowner(house, 'Hanna');
+    const { status, body, headers } = await refresh(hanna.refreshToken);
+    expect(status).toBe(200);
+    expect(Object.keys(body)).toEqual(['token', 'refresh_token']);
+    expect(headers.get('cache-control')).toBe('no-store');
+    expect(body.refresh_token).not.toBe(hanna.refreshToken);
+    expect((await me(body.token)).body.user.id).toBe(hanna.userId);
+
+    const next = await graphqlRefresh(body.refresh_token, twin);
+    expect(next.data.refreshSession).toEqual({ token: expect.any(String), refreshToken: expect.stringMatching(/^rft_/), tokensAwarded: null, user: null });
+    // The session is the same, so the access tokens before it go on until they run out.
+    for (const token of [hanna.token, body.token, next.data.refreshSession.token]) expect((await me(token)).status).toBe(200);
+  });
+
+  it('is kept in the database as a SHA-256 alone', async () => {
+    const hanna = await homeowner(house, 'Hanna');
+    const rows = await house.sql`select t::text as row from refresh_tokens t where session_id in (select id from sessions where user_id = ${hanna.userId})`;
+    expect(rows).toHaveLength(1);
+    expect(rows[0]?.row).not.toContain(hanna.refreshToken);
+    expect(rows[0]?.row).toContain(hashOf(hanna.refreshToken));
+  });
+
+  it('with a token used moments ago is a plain 401: two tabs', async () => {
+    const hanna = await homeowner(house, 'Hanna');
+    const { body } = await refresh(hanna.refreshToken);
+    await house.sql`update refresh_tokens set used_at = now() - interval '9 seconds' where hash = ${hashOf(hanna.refreshToken)}`;
+    expect(byRest(await refresh(hanna.refreshToken))).toEqual(INVALID_REFRESH_TOKEN);
+    expect(byGraphql(await graphqlRefresh(hanna.refreshToken))).toEqual(INVALID_REFRESH_TOKEN);
+    expect((await me(body.token)).status).toBe(200);
+    expect((await refresh(body.refresh_token)).status).toBe(200);
+  });
+
+  it('with a token used longer ago is theft: the whole session ends, and that is kept although the call is refused', async () => {
+    for (const replay of [refresh, graphqlRefresh]) {
+      const hanna = await homeowner(house, 'Hanna');
+      const other = await logIn(hanna);
+      const { body } = await refresh(hanna.refreshToken);
+      await house.sql`update refresh_tokens set used_at = now() - interval '11 seconds' where hash = ${hashOf(hanna.refreshToken)}`;
+      const answer: Answer<Json> | GraphqlAnswer = await replay(hanna.refreshToken);
+      expect('body' in answer ? byRest(answer) : byGraphql(answer)).toEqual(INVALID_REFRESH_TOKEN);
+      await expectDead({ token: hanna.token, refreshToken: hanna.refreshToken });
+      await expectDead({ token: body.token, refreshToken: body.refresh_token });
+      expect((await me(other.token)).status).toBe(200);
+    }
+  });
+
+  it(`of one token fifty times at once, ${ROUNDS} rounds over, gives exactly one new pair each, and that pair works`, async () => {
+    const hanna = await homeowner(house, 'Hanna');
+    let current = hanna.refreshToken;
+    for (let round = 0; round < ROUNDS; round += 1) {
+      const answers = await Promise.all(
+        Array.from({ length: 50 }, async (_, i): Promise<Pair | undefined> => {
+          const at = i % 2 === 0 ? house : twin;
+          if (i % 5 === 0) {
+            const { data, errors } = await graphqlRefresh(current, at);
+            if (errors) expect(errors[0]?.extensions.code).toBe('INVALID_REFRESH_TOKEN');
+            return data?.refreshSession;
+          }
+          const answer = await refresh(current, at);
+          if (answer.status !== 200) expect(byRest(answer)).toEqual(INVALID_REFRESH_TOKEN);
+          return answer.status === 200 ? { token: answer.body.token, refreshToken: answer.body.refresh_token } : undefined;
+        }),
+      );
+      const pairs = answers.filter((pair) => pair != null);
+      expect(pairs).toHaveLength(1);
+      expect((await me(pairs[0]?.token, twin)).body.user.id).toBe(hanna.userId);
+      current = pairs[0]?.refreshToken ?? '';
+    }
+    const [kept] = await house.sql`select count(*)::int as tokens, count(used_at)::int as used from refresh_tokens join sessions on sessions.id = session_id where user_id = ${hanna.userId}`;
+    expect(kept).toEqual({ tokens: ROUNDS + 1, used: ROUNDS });
+  });
+
+  it('token lasts 30 days, and a session 90, however often it is refreshed', async () => {
+    const hanna = await homeowner(house, 'Hanna');
+    const [fresh] = await house.sql`
+      select extract(day from ends_at - sessions.created_at)::int as session, extract(day from expires_at - refresh_tokens.created_at)::int as token
+      from sessions join refresh_tokens on session_id = sessions.id where user_id = ${hanna.userId}`;
+    expect(fresh).toEqual({ session: 90, token: 30 });
+
+    await house.sql`update sessions set ends_at = now() + interval '5 days' where user_id = ${hanna.userId}`;
+    const { body } = await refresh(hanna.refreshToken);
+    const [late] = await house.sql`select expires_at = ends_at as together from refresh_tokens join sessions on sessions.id = session_id where hash = ${hashOf(body.refresh_token)}`;
+    expect(late).toEqual({ together: true });
+
+    await house.sql`update refresh_tokens set expires_at = now() where hash = ${hashOf(body.refresh_token)}`;
+    expect(byRest(await refresh(body.refresh_token))).toEqual(INVALID_REFRESH_TOKEN);
+    // Being late is not theft.
+    expect((await me(body.token)).status).toBe(200);
+  });
+
+  it('and everything else is refused once the session is too old', async () => {
+    const hanna = await homeowner(house, 'Hanna');
+    await house.sql`update sessions set ends_at = now() where user_id = ${hanna.userId}`;
+    await expectDead(hanna);
+  });
+
+  it('with something that is no refresh token is refused', async () => {
+    const hanna = await homeowner(house, 'Hanna');
+    const strangers = ['', 'rft_', hanna.token, hanna.userId, `rft_${'0'.repeat(27)}`, `rft_${'z'.repeat(27)}`, `${hanna.refreshToken} `, hanna.refreshToken.toLowerCase(), hashOf(hanna.refreshToken), 'x'.repeat(10_000), '\u0000'];
+    for (const token of strangers) {
+      expect(byRest(await refresh(token))).toEqual(INVALID_REFRESH_TOKEN);
+      expect(byGraphql(await graphqlRefresh(token))).toEqual(INVALID_REFRESH_TOKEN);
+    }
+    for (const token of [undefined, null, 7, [hanna.refreshToken], {}]) expect(byRest(await refresh(token))).toEqual(invalid('refresh_token'));
+    expect((await refresh(hanna.refreshToken)).status).toBe(200);
+  });
+});
+
+describe('a log-out', () => {
+  it('ends the session’s tokens at once on every instance, and no other session', async () => {
+    const hanna = await homeowner(house, 'Hanna');
+    const other = await logIn(hanna, twin);
+    expect((await me(hanna.token, twin)).status).toBe(200);
+    const { status, body } = await house.rest('POST', '/v1/auth/logout', { token: hanna.token });
+    expect({ status, body }).toEqual({ status: 200, body: { status: 200, message: expect.any(String), data: {} } });
+    await expectDead(hanna);
+    expect(byRest(await house.rest('POST', '/v1/auth/logout', { token: hanna.token }))).toEqual(UNAUTHENTICATED);
+    expect((await me(other.token)).status).toBe(200);
+    expect((await refresh(other.refreshToken)).status).toBe(200);
+  });
+
+  it('through GraphQL does the same, also to what follows in the same request', async () => {
+    const hanna = await homeowner(house, 'Hanna');
+    const answer = await house.graphql('mutation { a: logOut { sessionId } b: logOut { sessionId } }', { token: hanna.token });
+    expect(answer.errors?.[0]?.extensions.code).toBe('UNAUTHENTICATED');
+    const [row] = await house.sql`select id, revoked_at is not null as revoked from sessions where user_id = ${hanna.userId}`;
+    expect(row).toEqual({ id: expect.stringMatching(/^ses_/), revoked: true });
+    await expectDead(hanna);
+  });
+
+  it('at the same moment as a refresh leaves nothing alive', async () => {
+    for (let round = 0; round < 10; round += 1) {
+      const hanna = await homeowner(house, 'Hanna');
+      const [refreshed] = await Promise.all([refresh(hanna.refreshToken), twin.rest('POST', '/v1/auth/logout', { token: hanna.token })]);
+      await expectDead(hanna);
+      if (refreshed.status === 200) await expectDead({ token: refreshed.body.token, refreshToken: refreshed.body.refresh_token });
+    }
+  });
+});
+
+describe('a change of password', () => {
+  const change = (token: string, current_password: unknown, new_password: unknown, at = house) =>
+    at.rest('POST', '/v1/me/password', { token, body: { current_password, new_password } });
+
+  it('ends the other sessions and no one else’s, and the new password is the only one', async () => {
+    const hanna = await homeowner(house, 'Hanna');
+    const hugo = await homeowner(house, 'Hugo');
+    const other = await logIn(hanna, twin);
+    const { status, body } = await change(hanna.token, hanna.password, 'a better password');
+    expect({ status, body }).toEqual({ status: 200, body: { status: 200, message: expect.any(String), data: {} } });
+    await expectDead(other);
+    expect((await me(hanna.token, twin)).status).toBe(200);
+    expect((await refresh(hanna.refreshToken)).status).toBe(200);
+    expect((await me(hugo.token)).status).toBe(200);
+    expect((await house.rest('POST', '/v1/auth/login', { body: { email: hanna.email, password: hanna.password } })).status).toBe(401);
+    expect((await logIn({ ...hanna, password: 'a better password' })).token).toEqual(expect.any(String));
+  });
+
+  it('through GraphQL does the same, for admins too', async () => {
+    const ada = await admin(house);
+    const other = await logIn(ADMIN);
+    const CHANGE = 'mutation ($input: ChangePasswordInput!) { changePassword(input: $input) { changed } }';
+    const to = (currentPassword: string, newPassword: string) => house.graphql(CHANGE, { token: ada.token, variables: { input: { currentPassword, newPassword } } });
+    expect((await to(ADMIN.password, 'ada keeps another house')).data.changePassword).toEqual({ changed: true });
+    await expectDead(other);
+    expect(byGraphql(await to(ADMIN.password, 'ada keeps a third house'))).toEqual({ status: 401, code: 'INVALID_CREDENTIALS', fields: [] });
+    expect((await to('ada keeps another house', ADMIN.password)).data.changePassword).toEqual({ changed: true });
+  });
+
+  it('is refused with a wrong password, or for a bad new one, and changes nothing', async () => {
+    const hanna = await homeowner(house, 'Hanna');
+    expect(byRest(await change(hanna.token, 'wrong', 'a better password'))).toEqual({ status: 401, code: 'INVALID_CREDENTIALS', fields: [] });
+    expect(byRest(await change(hanna.token, hanna.password, 'short'))).toEqual(invalid('new_password'));
+    expect(byRest(await change(hanna.token, hanna.password, hanna.email.toUpperCase()))).toEqual(invalid('new_password'));
+    expect(byRest(await change(hanna.token, undefined, null))).toEqual(invalid('current_password', 'new_password'));
+    expect((await logIn(hanna)).token).toEqual(expect.any(String));
+  });
+
+  it('twice at once happens once: the second no longer knows the password', async () => {
+    for (let round = 0; round < 5; round += 1) {
+      const hanna = await homeowner(house, 'Hanna');
+      const thief = await logIn(hanna);
+      const answers = await Promise.all([change(hanna.token, hanna.password, 'hers from now on'), change(thief.token, hanna.password, 'his from now on', twin)]);
+      expect(answers.map(({ status }) => status).sort()).toEqual([200, 401]);
+      const [winner, loser] = answers[0].status === 200 ? [hanna, thief] : [thief, hanna];
+      expect((await me(winner.token)).status).toBe(200);
+      await expectDead(loser);
+    }
+  });
+
+  it('leaves no session alive that the old password opened meanwhile', async () => {
+    for (let round = 0; round < 10; round += 1) {
+      const hanna = await homeowner(house, 'Hanna');
+      const racing = Array.from({ length: 8 }, (_, i) => logIn(hanna, i % 2 === 0 ? house : twin));
+      const [changed, ...opened] = await Promise.all([change(hanna.token, hanna.password, 'a better password'), ...racing]);
+      expect(changed.status).toBe(200);
+      const [alive] = await house.sql`select count(*)::int as sessions from sessions where user_id = ${hanna.userId} and revoked_at is null`;
+      expect(alive).toEqual({ sessions: 1 });
+      for (const { token } of opened) if (token !== undefined) expect((await me(token, twin)).status).toBe(401);
+      expect((await me(hanna.token)).status).toBe(200);
+    }
+  });
+});
+
+describe('an access token', () => {
+  it('is of 15 minutes, and says who, which session and which role', async () => {
+    const carl = await contractor(house, 'Carl');
+    const [header, payload] = partsOf(carl.token).slice(0, 2).map((part) => JSON.parse(Buffer.from(part, 'base64url').toString()));
+    expect(header).toEqual({ alg: 'HS256', typ: 'JWT', kid: expect.any(String) });
+    expect(payload).toEqual({
+      iss: 'job-marketplace', aud: 'job-marketplace', sub: carl.userId, sid: expect.stringMatching(/^ses_/), role: 'contractor', iat: expect.any(Number), exp: payload.iat + 900,
+    });
+  });
+
+  it('is read from the header alone, whatever the case of its scheme', async () => {
+    const hanna = await homeowner(house, 'Hanna');
+    const get = (authorization: string) => house.rest('GET', '/v1/me', { headers: { authorization } });
+    for (const scheme of ['Bearer', 'bearer', 'BEARER', 'Bearer  ']) expect((await get(`${scheme} ${hanna.token}`)).status).toBe(200);
+    for (const header of ['', 'Bearer', 'Bearer ', hanna.token, `Basic ${hanna.token}`, `Bearer${hanna.token}`, `Bearer ${hanna.token} ${hanna.token}`, `Bearer ${hanna.token}, Bearer ${hanna.token}`]) {
+      const answer = await get(header);
+      expect(byRest(answer)).toEqual(UNAUTHENTICATED);
+      expect(answer.headers.get('www-authenticate')).toBe('Bearer');
+    }
+    expect((await house.rest('GET', `/v1/me?access_token=${hanna.token}`)).status).toBe(401);
+  });
+
+  it('that was forged or altered is refused, more than a thousand times over', async () => {
+    const hanna = await homeowner(house, 'Hanna');
+    const carl = await contractor(house, 'Carl');
+    const forged = [...new Set(forgeries(hanna, carl))].filter((token) => token !== hanna.token && token !== carl.token);
+    expect(forged.length).toBeGreaterThan(1_000);
+    const passed: string[] = [];
+    for (let from = 0; from < forged.length; from += 100) {
+      const answers = await Promise.all(
+        forged.slice(from, from + 100).map(async (token, i) => {
+          const at = i % 2 === 0 ? house : twin;
+          if (i % 10 > 0) return (await me(token, at)).status;
+          return (await at.graphql('{ viewer { referralCode } }', { token })).errors?.[0]?.extensions.status;
+        }),
+      );
+      passed.push(...forged.slice(from, from + 100).filter((_, i) => answers[i] !== 401));
+    }
+    expect(passed).toEqual([]);
+    expect((await me(hanna.token)).status).toBe(200);
+  });
+
+  it('signed with the secret before this one holds, and new ones are signed with this one', async () => {
+    const hanna = await homeowner(house, 'Hanna');
+    const renewed = await openTestHouse({ JWT_SECRET: 'the secret that comes after it, 32 bytes', JWT_PREVIOUS_SECRET: JWT_SECRET }, { beside: house });
+    try {
+      expect((await me(hanna.token, renewed)).status).toBe(200);
+      const { body } = await refresh(hanna.refreshToken, renewed);
+      expect((await me(body.token, renewed)).status).toBe(200);
+      // The old instance does not know the new secret.
+      expect((await me(body.token)).status).toBe(401);
+    } finally {
+      await renewed.close();
+    }
+  });
+
+  it('is ignored by operations that need none, however bad it is', async () => {
+    const hanna = await homeowner(house, 'Hanna');
+    const body = { email: hanna.email, password: hanna.password };
+    expect((await house.rest('POST', '/v1/auth/login', { body, token: 'rubbish' })).status).toBe(200);
+  });
+});
+
+function partsOf(token: string): string[] {
+  return token.split('.');
+}
+
+const encoded = (value: unknown) => Buffer.from(JSON.stringify(value)).toString('base64url');
+
+function sealed(header: string, payload: string, secret: string, hash = 'sha256'): string {
+  return `${header}.${payload}.${createHmac(hash, secret).update(`${header}.${payload}`).digest('base64url')}`;
+}
+
+/** Every character changed, every length cut, every part swapped, and every claim signed by somebody else or claimed wrongly. */
+function forgeries(hanna: Person, carl: Person): string[] {
+  const [header = '', payload = '', signature = ''] = partsOf(hanna.token);
+  const [, carlsPayload = '', carlsSignature = ''] = partsOf(carl.token);
+  const claims = JSON.parse(Buffer.from(payload, 'base64url').toString());
+  const head = JSON.parse(Buffer.from(header, 'base64url').toString());
+  const now = Math.floor(Date.now() / 1000);
+
+  const altered = [...hanna.token].flatMap((symbol, at) => ['A', 'b', '_', '.'].filter((other) => other !== symbol).map((other) => hanna.token.slice(0, at) + other + hanna.token.slice(at + 1)));
+  const cut = [...hanna.token].slice(1).map((_, at) => hanna.token.slice(0, at + 1));
+  const swapped = [`${header}.${carlsPayload}.${signature}`, `${header}.${payload}.${carlsSignature}`, `${payload}.${header}.${signature}`, `${header}.${payload}.`, `${header}.${payload}`, `.${payload}.${signature}`, '..', hanna.token.repeat(2), hanna.token + signature];
+  const otherAlgorithms = ['none', 'None', 'NONE', 'HS384', 'HS512', 'RS256', 'ES256', ''].flatMap((alg) => {
+    const named = encoded({ ...head, alg });
+    return [`${named}.${payload}.`, sealed(named, payload, JWT_SECRET), sealed(named, payload, JWT_SECRET, 'sha512'), sealed(named, payload, '')];
+  });
+  const otherHeaders = [{ kid: 'other' }, { kid: undefined }, { kid: '../../dev/null' }, { jwk: { kty: 'oct', k: '' } }, { jku: 'https://example.test' }].map((change) => sealed(encoded({ ...head, ...change }), payload, 'someone else’s secret of 32 bytes and more'));
+  const otherSecrets = ['', 'secret', JWT_SECRET.slice(0, -1), `${JWT_SECRET} `, JWT_SECRET.toUpperCase(), 'the secret before it, of 32 bytes or more'].map((secret) => sealed(header, payload, secret));
+  const rightlySigned = [
+    { exp: now - 1 }, { exp: now }, { exp: undefined }, { exp: 'never' }, { exp: null }, { iat: undefined }, { iat: now + 3_600 }, { iss: 'other' }, { aud: 'other' }, { aud: ['job-marketplace'] },
+    { sub: undefined }, { sub: carl.userId }, { sub: '' }, { sub: hanna.profileId }, { sid: undefined }, { sid: '' }, { sid: `ses_${'0'.repeat(27)}` }, { role: 'owner' }, { role: undefined }, { nbf: now + 3_600 },
+  ].map((change) => sealed(header, encoded({ ...claims, ...change }), JWT_SECRET));
+  const noObjects = ['""', '[]', 'null', '1', '"{}"'].map((text) => sealed(header, Buffer.from(text).toString('base64url'), JWT_SECRET));
+  const random = Array.from({ length: 50 }, () => [24, 180, 32].map((bytes) => randomBytes(bytes).toString('base64url')).join('.'));
+  return [...altered, ...cut, ...swapped, ...otherAlgorithms, ...otherHeaders, ...otherSecrets, ...rightlySigned, ...noObjects, ...random, 'undefined', 'null', '0'];
+}

@@ -1,0 +1,162 @@
+/** The server on its own database: it starts, drains, survives being killed, and keeps its folder to itself. */
+import { Agent, get } from 'node:http';
+import { mkdirSync } from 'node:fs';
+import { afterAll, beforeAll, expect, it } from 'vitest';
+import { processesOf } from '../store/embedded-process.js';
+import { until } from '../security/until.js';
+import { logIn, readiness, signUp } from './callers.js';
+import { clone, type Clone } from './clone.js';
+import { start, startServer } from './processes.js';
+
+let project: Clone;
+
+beforeAll(() => {
+  project = clone();
+});
+afterAll(() => project.remove());
+
+it('a first start makes the database, is ready, and says where everything is', async () => {
+  const dataFolder = project.dataFolder();
+  const server = startServer(project, { DATA_DIR: dataFolder });
+  const url = await server.url;
+
+  expect(await readiness(url)).toBe(200);
+  for (const said of [`${url}/graphql`, `${url}/v1/docs`, `${url}/healthz`, `${url}/readyz`]) expect(server.output()).toContain(said);
+  expect(processesOf(dataFolder).length).toBeGreaterThan(0);
+
+  expect((await server.stop()).code).toBe(0);
+  await untilGone(dataFolder);
+});
+
+it('SIGTERM under load: every call that was begun is answered, the exit is clean, and Postgres is gone', async () => {
+  const dataFolder = project.dataFolder();
+  const server = startServer(project, { DATA_DIR: dataFolder, RATE_LIMITS: 'off' });
+  const url = await server.url;
+  const { token } = await signUp(url, 'busy@example.test');
+
+  const load = callWithoutPause(`${url}/v1/me`, token, 20);
+  await until(() => load.answered.length > 200);
+  const beforeTheSignal = load.answered.length;
+  const { code, output } = await server.stop();
+  await load.ended;
+
+  expect(load.answered.length).toBeGreaterThanOrEqual(beforeTheSignal);
+  expect(new Set(load.answered)).toEqual(new Set([200]));
+  expect(new Set(load.refused)).toEqual(new Set(['ECONNREFUSED']));
+  expect(code).toBe(0);
+  expect(output).toContain('"msg":"stopped"');
+  await untilGone(dataFolder);
+});
+
+it('SIGTERM while log-ins wait for their hashes: all of them are answered', async () => {
+  const server = startServer(project, { DATA_DIR: project.dataFolder(), RATE_LIMITS: 'off', BCRYPT_COST: '10' });
+  const url = await server.url;
+  const { email, password } = await signUp(url, 'patient@example.test');
+
+  const answers = Array.from({ length: 40 }, () => logIn(url, email, password));
+  await new Promise((resolve) => setTimeout(resolve, 200));
+  const { code } = await server.stop();
+
+  expect((await Promise.all(answers)).map(({ status }) => status)).toEqual(answers.map(() => 200));
+  expect(code).toBe(0);
+});
+
+it('an account is still there after kill -9 and a second start', async () => {
+  const environment = { DATA_DIR: project.dataFolder() };
+  const killed = startServer(project, environment);
+  const { email, password, token } = await signUp(await killed.url, 'survivor@example.test');
+  await killed.stop('SIGKILL');
+
+  const url = await startServer(project, environment).url;
+  expect((await logIn(url, email, password)).status).toBe(200);
+  // The secret was kept too, so the log-in from before still holds.
+  expect((await fetch(`${url}/v1/me`, { headers: { authorization: `Bearer ${token}` } })).status).toBe(200);
+});
+
+it('a second server on the same data folder is told so, and the first goes on', async () => {
+  const environment = { DATA_DIR: project.dataFolder() };
+  const first = startServer(project, environment);
+  const url = await first.url;
+
+  const second = await startServer(project, environment).ended;
+  expect(second.code).toBe(1);
+  expect(second.output).toContain(`Another server (process ${first.pid}) runs on the data folder ${environment.DATA_DIR}.`);
+  expect(second.output).not.toMatch(/\n\s+at /);
+  expect(await readiness(url)).toBe(200);
+});
+
+it('two servers with two data folders live side by side and share nothing', async () => {
+  const servers = [startServer(project, { DATA_DIR: project.dataFolder() }), startServer(project, { DATA_DIR: project.dataFolder() })];
+  const [one = '', other = ''] = await Promise.all(servers.map((server) => server.url));
+  const { email, password } = await signUp(one, 'here.only@example.test');
+
+  expect((await logIn(one, email, password)).status).toBe(200);
+  expect((await logIn(other, email, password)).status).toBe(401);
+});
+
+it('a signal in the middle of the first start ends it cleanly, and the next start succeeds', async () => {
+  const dataFolder = project.dataFolder();
+  const interrupted = startServer(project, { DATA_DIR: dataFolder });
+  await until(() => processesOf(dataFolder).length > 0);
+  expect((await interrupted.stop()).code).toBe(0);
+  await untilGone(dataFolder);
+
+  expect(await readiness(await startServer(project, { DATA_DIR: dataFolder }).url)).toBe(200);
+});
+
+it('a port that is taken is named, and no database is left running', async () => {
+  const taken = await startServer(project, { DATA_DIR: project.dataFolder() }).url;
+  const dataFolder = project.dataFolder();
+  const { code, output } = await startServer(project, { DATA_DIR: dataFolder, PORT: new URL(taken).port }).ended;
+
+  expect(code).toBe(1);
+  expect(output).toContain(`address already in use 127.0.0.1:${new URL(taken).port}`);
+  await untilGone(dataFolder);
+});
+
+it('npm start builds what is not built, and a signal to npm reaches the server', async () => {
+  const fresh = clone({ built: false });
+  try {
+    const dataFolder = fresh.dataFolder();
+    mkdirSync(dataFolder);
+    const server = start(fresh, ['npm', 'start'], { DATA_DIR: dataFolder });
+    expect(await readiness(await server.url)).toBe(200);
+    expect((await server.stop()).code).toBe(0);
+    await untilGone(dataFolder);
+  } finally {
+    fresh.remove();
+  }
+});
+
+interface Load {
+  readonly answered: number[];
+  readonly refused: string[];
+  readonly ended: Promise<unknown>;
+}
+
+/** Each caller keeps its connection and calls again at once, until it is refused. */
+function callWithoutPause(url: string, token: string, callers: number): Load {
+  const answered: number[] = [];
+  const refused: string[] = [];
+  const agent = new Agent({ keepAlive: true });
+  const call = () =>
+    new Promise<number>((resolve, reject) => {
+      get(url, { agent, headers: { authorization: `Bearer ${token}` } }, (response) => {
+        response.once('error', reject);
+        response.once('end', () => resolve(response.statusCode ?? 0));
+        response.resume();
+      }).once('error', reject);
+    });
+  const caller = async () => {
+    try {
+      for (;;) answered.push(await call());
+    } catch (error) {
+      refused.push(error instanceof Error && 'code' in error ? String(error.code) : String(error));
+    }
+  };
+  return { answered, refused, ended: Promise.all(Array.from({ length: callers }, caller)).finally(() => agent.destroy()) };
+}
+
+async function untilGone(dataFolder: string): Promise<void> {
+  await until(() => processesOf(dataFolder).length === 0);
+}

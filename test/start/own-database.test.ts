@@ -1,0 +1,80 @@
+/** The server on a PostgreSQL of one's own: nothing of the embedded one is even loaded, and many instances may start at once. */
+import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, afterEach, beforeAll, beforeEach, expect, it } from 'vitest';
+import { processesOf } from '../store/embedded-process.js';
+import { logIn, readiness, signUp } from './callers.js';
+import { clone, type Clone } from './clone.js';
+import { ownDatabase, type OwnDatabase } from './own-database.js';
+import { startServer, type Environment } from './processes.js';
+
+const ADMIN = { ADMIN_EMAIL: 'Ada@Example.test', ADMIN_PASSWORD: 'ada keeps the house' };
+const JWT_SECRET = 'a secret that every instance shares';
+
+let project: Clone;
+let database: OwnDatabase;
+
+beforeAll(() => {
+  project = clone();
+});
+afterAll(() => project.remove());
+beforeEach(async () => {
+  database = await ownDatabase();
+});
+afterEach(() => database.drop());
+
+function environment(more: Environment = {}): Environment & { DATA_DIR: string } {
+  return { DATABASE_URL: database.url, DATA_DIR: project.dataFolder(), JWT_SECRET, ...more };
+}
+
+it('DATABASE_URL brings that database up to date, and nothing of the embedded one is loaded', async () => {
+  const loaded = mkdtempSync(join(tmpdir(), 'marketplace-loaded-'));
+  try {
+    const given = environment({ NODE_V8_COVERAGE: loaded });
+    const server = startServer(project, given);
+    expect(await readiness(await server.url)).toBe(200);
+    expect(processesOf(given.DATA_DIR)).toEqual([]);
+    expect((await server.stop()).code).toBe(0);
+
+    expect(existsSync(given.DATA_DIR)).toBe(false);
+    const modules = modulesIn(loaded);
+    expect(modules.some((url) => url.endsWith('dist/store/database.js'))).toBe(true);
+    expect(modules.filter((url) => /embedded/.test(url))).toEqual([]);
+  } finally {
+    rmSync(loaded, { recursive: true });
+  }
+});
+
+it('four instances that start at once on an empty database are all ready, and there is one admin', async () => {
+  const servers = Array.from({ length: 4 }, () => startServer(project, environment(ADMIN)));
+  const urls = await Promise.all(servers.map((server) => server.url));
+
+  expect(await Promise.all(urls.map(readiness))).toEqual([200, 200, 200, 200]);
+  const answers = await Promise.all(urls.map((url) => logIn(url, ADMIN.ADMIN_EMAIL, ADMIN.ADMIN_PASSWORD)));
+  expect(answers.map(({ status }) => status)).toEqual([200, 200, 200, 200]);
+  expect(await database.sql`select email, user_type from users`).toEqual([{ email: 'ada@example.test', user_type: 'admin' }]);
+});
+
+it('an instance that joins with another ADMIN_PASSWORD leaves the admin as is', async () => {
+  await startServer(project, environment(ADMIN)).url;
+  const url = await startServer(project, environment({ ...ADMIN, ADMIN_PASSWORD: 'something else' })).url;
+  expect((await logIn(url, ADMIN.ADMIN_EMAIL, ADMIN.ADMIN_PASSWORD)).status).toBe(200);
+  expect((await logIn(url, ADMIN.ADMIN_EMAIL, 'something else')).status).toBe(401);
+});
+
+it('an ADMIN_EMAIL that a homeowner holds stops the start: nobody is ever promoted', async () => {
+  const { email } = await signUp(await startServer(project, environment()).url, 'hanna@example.test');
+  const { code, output } = await startServer(project, environment({ ...ADMIN, ADMIN_EMAIL: email })).ended;
+
+  expect(code).toBe(1);
+  expect(output).toContain('hanna@example.test belongs to a homeowner');
+  expect(output).not.toContain(ADMIN.ADMIN_PASSWORD);
+  expect(await database.sql`select user_type from users`).toEqual([{ user_type: 'homeowner' }]);
+});
+
+/** V8 counts every module that ran, and Node writes that down at a clean exit. */
+function modulesIn(folder: string): string[] {
+  const reports = readdirSync(folder).map((name) => JSON.parse(readFileSync(join(folder, name), 'utf8')) as { result: { url: string }[] });
+  return reports.flatMap(({ result }) => result.map(({ url }) => url)).filter((url) => url.startsWith('file:'));
+}

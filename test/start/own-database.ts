@@ -1,0 +1,56 @@
+/** A PostgreSQL of one's own, as DATABASE_URL names it: an empty database of the tests' server, behind a TCP address. */
+import { createServer, connect, type AddressInfo, type Socket } from 'node:net';
+import { randomUUID } from 'node:crypto';
+import { join } from 'node:path';
+import postgres, { type Sql } from 'postgres';
+import { inject } from 'vitest';
+
+export interface OwnDatabase {
+  readonly url: string;
+  readonly sql: Sql;
+  drop(): Promise<void>;
+}
+
+/** Not even migrated: what an operator has made just now. */
+export async function ownDatabase(): Promise<OwnDatabase> {
+  const server = inject('postgres');
+  const database = `own_${randomUUID().replaceAll('-', '')}`;
+  const maintenance = postgres({ ...server, max: 1, fetch_types: false, onnotice: () => {} });
+  await maintenance.unsafe(`create database ${database}`);
+  const sql = postgres({ ...server, database, max: 1, fetch_types: false, onnotice: () => {} });
+  const door = await openDoor(join(server.host, `.s.PGSQL.${server.port}`));
+  return {
+    url: `postgres://${server.username}@127.0.0.1:${door.port}/${database}`,
+    sql,
+    drop: async () => {
+      await sql.end({ timeout: 5 });
+      await maintenance.unsafe(`drop database ${database} with (force)`);
+      await maintenance.end({ timeout: 5 });
+      door.close();
+    },
+  };
+}
+
+/** The tests' Postgres listens on a Unix socket alone, which an address cannot name. */
+async function openDoor(socketPath: string): Promise<{ port: number; close(): void }> {
+  const sockets = new Set<Socket>();
+  const door = createServer((outer) => {
+    const inner = connect(socketPath);
+    for (const [one, other] of [[outer, inner], [inner, outer]] as const) {
+      sockets.add(one);
+      one.on('error', () => other.destroy()).on('close', () => {
+        sockets.delete(one);
+        other.destroy();
+      });
+      one.pipe(other);
+    }
+  });
+  await new Promise<void>((resolve) => door.listen(0, '127.0.0.1', resolve));
+  return {
+    port: (door.address() as AddressInfo).port,
+    close: () => {
+      for (const socket of sockets) socket.destroy();
+      door.close();
+    },
+  };
+}
