@@ -16,7 +16,13 @@ function describeError(error: unknown): unknown {
   if (!isFromPostgres(error)) return { type: name, message, stack, ...cause };
   const { code, severity, constraint_name, table_name, routine } = error;
   const about = /^2[23]/.test(code) ? {} : { message };
-  return { type: 'PostgresError', ...about, code, severity, constraint_name, table_name, routine, at: stack?.split('\n').slice(1, 8), ...cause };
+  return { type: 'PostgresError', ...about, code, severity, constraint_name, table_name, routine, at: framesOf(error), ...cause };
+}
+
+/** Where it happened. The message stands before it in the stack, on as many lines as the quoted value has. */
+function framesOf({ stack = '', message }: Error): string[] {
+  const at = stack.indexOf(message);
+  return at < 0 ? [] : stack.slice(at + message.length).split('\n').slice(1, 8);
 }
 
 interface FromPostgres extends Error {

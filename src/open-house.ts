@@ -1,5 +1,5 @@
 /** Builds the house from its configuration, and takes it down again. The server, the admin's commands and the tests share it. */
-import { randomBytes } from 'node:crypto';
+import { createHmac, randomBytes } from 'node:crypto';
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Logger } from 'pino';
@@ -32,17 +32,19 @@ export async function openHouse(config: Config, log: Logger, connection: Connect
   });
   // Calls before this is settled would be counted in memory, beside what other instances count in Redis.
   await rateLimits.ready();
+  const secret = config.JWT_SECRET ?? keptSecret(config.DATA_DIR);
   const house: House = {
     db,
     rateLimits,
     passwords: createPasswords({ cost: config.BCRYPT_COST, overloaded: () => refuse('OVERLOADED', { details: { retryAfter: 1 } }) }),
     accessTokens: createAccessTokens({
-      secret: config.JWT_SECRET ?? keptSecret(config.DATA_DIR),
+      secret,
       previousSecret: config.JWT_PREVIOUS_SECRET,
       issuer: config.JWT_ISSUER,
       audience: config.JWT_AUDIENCE,
       ttlSeconds: ACCESS_TOKEN_TTL_SECONDS,
     }),
+    seal: (text) => createHmac('sha256', `seal ${secret}`).update(text).digest('base64url'),
     budgets: config.budgets,
     log,
   };

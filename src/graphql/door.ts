@@ -1,6 +1,6 @@
 /** The GraphQL door: HTTP in, Apollo Server, HTTP out. It holds no rule of the market. */
 import { ApolloServer, HeaderMap, type ApolloServerPlugin } from '@apollo/server';
-import { ApolloServerPluginCacheControlDisabled } from '@apollo/server/plugin/disabled';
+import { ApolloServerPluginCacheControlDisabled, ApolloServerPluginLandingPageDisabled } from '@apollo/server/plugin/disabled';
 import type { GraphQLSchema } from 'graphql';
 import { parseJson, readBody } from '../http/body.js';
 import type { Exchange } from '../http/exchange.js';
@@ -38,7 +38,7 @@ export async function openGraphqlDoor(schema: GraphQLSchema, house: House, setti
     stopOnTerminationSignals: false,
     persistedQueries: false,
     logger: house.log,
-    plugins: [ApolloServerPluginCacheControlDisabled(), answerPlugin(house)],
+    plugins: [ApolloServerPluginCacheControlDisabled(), ApolloServerPluginLandingPageDisabled(), answerPlugin(house)],
   });
   await server.start();
 
@@ -117,7 +117,8 @@ function answerPlugin(house: House): ApolloServerPlugin<Context> {
           ...error,
           extensions: { ...error.extensions, requestId },
         }));
-        house.log.debug({ requestId, operationName, codes: response.body.singleResult.errors.map((error) => error.extensions?.code) }, 'refused');
+        const codes = response.body.singleResult.errors.map((error) => error.extensions?.code);
+        house.log[codes.includes('INTERNAL') ? 'error' : 'debug']({ requestId, operationName, codes }, 'refused');
       },
     }),
   };

@@ -31,8 +31,8 @@ export function inputOf(name: string, schema: z.core.$ZodType, description: stri
 }
 
 /** A mutation's argument `input`, which says what its type says. */
-export function Input(type: InputClass, nullable = false): ReturnType<typeof Arg> {
-  return Arg('input', () => type, { nullable, description: descriptions.get(type) });
+export function Input(type: InputClass, nullable?: 'nullable'): ReturnType<typeof Arg> {
+  return Arg('input', () => type, { nullable: nullable === 'nullable', description: descriptions.get(type) });
 }
 
 function addField(type: InputClass, owner: string, field: string, shape: z.core.$ZodType): void {

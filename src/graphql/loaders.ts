@@ -39,7 +39,7 @@ export function createLoaders(caller: Caller): Loaders {
   function loader<Key, Value>(read: Read<Key, Value>): DataLoader<Key, Value | undefined> {
     return new DataLoader(
       async (keys: readonly Key[]) => {
-        const found = await read(caller.house.db, await caller.viewer(), [...new Set(keys)]);
+        const found = await read(caller.db, await caller.viewer(), [...new Set(keys)]);
         return keys.map((key) => found.get(key));
       },
       { cache: false, maxBatchSize: 1_000 },

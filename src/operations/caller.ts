@@ -5,6 +5,7 @@ import { refuse } from '../rules/errors.js';
 import type { Viewer } from '../rules/viewer.js';
 import { addressIdentity } from '../security/address.js';
 import type { RateBudget, Taken } from '../security/rate-limit.js';
+import type { Db } from '../store/database.js';
 import { findViewer } from '../store/sessions.js';
 import type { House } from './house.js';
 
@@ -13,17 +14,25 @@ export interface Request {
   readonly address: string;
   /** What the Authorization header bears, if it is a bearer token at all. */
   readonly bearer: string | undefined;
+  /** What the Idempotency-Key header bears. */
+  readonly idempotencyKey?: string | undefined;
 }
 
 export class Caller {
   /** The budgets that this request drew on, for the answer's headers. */
   readonly taken = new Map<BudgetName, Taken>();
+  /** Where this request's operations read and write: the pool, or the one transaction of a dry run. */
+  db: Db;
+  /** Whether an answer was an earlier one, given again. */
+  replayed = false;
   #viewer: Promise<Viewer> | undefined;
 
   constructor(
     readonly house: House,
     readonly request: Request,
-  ) {}
+  ) {
+    this.db = house.db;
+  }
 
   /** Checked once a request, against the session's row: a log-out anywhere holds everywhere at once. */
   viewer(): Promise<Viewer> {

@@ -13,5 +13,7 @@ export interface House {
   readonly rateLimits: RateLimits;
   /** How many calls a minute each budget allows here. */
   readonly budgets: Readonly<Record<BudgetName, number>>;
+  /** A digest that only this house can make. */
+  seal(text: string): string;
   readonly log: Logger;
 }

@@ -6,9 +6,11 @@ import type { z } from 'zod';
 import { refuse } from '../rules/errors.js';
 import type { Role, Viewer, ViewerWith } from '../rules/viewer.js';
 import { addressIdentity } from '../security/address.js';
+import { asRefusal } from '../store/database-errors.js';
 import type { Db } from '../store/database.js';
 import type { Caller } from './caller.js';
 import type { House } from './house.js';
+import { checkKey, once } from './once.js';
 import { parse } from './validation.js';
 
 /** What an operation is handed to run with. */
@@ -34,6 +36,8 @@ export interface Operation<Input, Output, A extends Allowed = Allowed> {
   readonly allows: A;
   readonly budget: OperationBudget;
   readonly input: z.ZodType<Input>;
+  /** True for what hands out or ends a log-in: no key replays it and no dry run undoes it, since no token is ever stored. */
+  readonly aboutSessions?: boolean;
   // A method, so that operations of different viewers fit into one registry.
   run(call: Call<ViewerOf<A>>, input: Input): Promise<Output>;
 }
@@ -50,7 +54,12 @@ export async function perform<Input, Output, A extends Allowed>(
 ): Promise<Output> {
   const viewer = operation.allows === 'anyone' ? null : await caller.viewer();
   await drawBudget(operation.budget, viewer, caller);
-  return run(operation, input, caller, viewer);
+  try {
+    return await run(operation, input, caller, viewer);
+  } catch (error) {
+    // Inside the one transaction of a dry run, nobody else has put the database's failures into words.
+    throw asRefusal(error);
+  }
 }
 
 /** A read within another: a nested field costs no budget of its own, and all else is the same. */
@@ -64,10 +73,19 @@ export async function performWithin<Input, Output, A extends Allowed>(
 
 async function run<Input, Output, A extends Allowed>(operation: Operation<Input, Output, A>, input: unknown, caller: Caller, viewer: Viewer | null) {
   requireRole(operation.allows, viewer);
-  const call = { viewer: viewer as ViewerOf<A>, db: caller.house.db, house: caller.house, caller };
   // A door may hand over a way to read the input: what cannot be read is refused in its turn, behind who and how often.
   const sent: unknown = typeof input === 'function' ? input() : input;
-  return operation.run(call, parse(operation.input, sent ?? {}));
+  const parsed = parse(operation.input, sent ?? {});
+  const { house } = caller;
+  const runOn = (db: Db) => operation.run({ viewer: viewer as ViewerOf<A>, db, house, caller }, parsed);
+  if (operation.aboutSessions) return runOn(house.db);
+
+  const key = viewer && operation.budget === 'write' ? caller.request.idempotencyKey : undefined;
+  if (key === undefined || !viewer) return runOn(caller.db);
+  const keyed = { userId: viewer.userId, operation: operation.name, key: checkKey(key), inputSeal: house.seal(JSON.stringify(parsed)) };
+  const { answer, replayed } = await once(caller.db, keyed, runOn);
+  caller.replayed ||= replayed;
+  return answer;
 }
 
 async function drawBudget(budget: OperationBudget, viewer: Viewer | null, caller: Caller): Promise<void> {

@@ -11,7 +11,7 @@ export function fromWire(value: unknown): unknown {
 
 export function fieldName(wireName: string): string {
   const field = wireName.replaceAll(/_([a-z])/g, (_, letter: string) => letter.toUpperCase());
-  return snake(field) === wireName && !field.startsWith(MISSPELLED) ? field : unknownName(wireName);
+  return snake(field) === wireName && !field.includes(MISSPELLED) ? field : unknownName(wireName);
 }
 
 /** A name that no shape knows, whatever it looks like. */

@@ -26,8 +26,15 @@ export type NewBid = Pick<typeof bids.$inferSelect, (typeof NEW_BID)[number]>;
 
 export const insertBid = statement((db, $: Values<NewBid>) => db.insert(bids).values(columns($, NEW_BID)).returning(bidColumns));
 
-/** Stakes tokens: the check on the balance refuses what is not there. */
-export const stake = statement((db, $: Values<{ id: HoldId; bidId: BidId; jobId: JobId; userId: UserId; amount: number }>) => {
+interface Stake {
+  id: HoldId;
+  bidId: BidId;
+  jobId: JobId;
+  userId: UserId;
+  amount: number;
+}
+
+const insertHold = statement((db, $: Values<Stake>) => {
   const held = db.$with('held').as(
     db
       .update(tokenBalances)
@@ -37,6 +44,12 @@ export const stake = statement((db, $: Values<{ id: HoldId; bidId: BidId; jobId:
   );
   return db.with(held).insert(holds).values(columns($, ['id', 'bidId', 'jobId', 'userId', 'amount']));
 });
+
+/** The check on the balance refuses what is not there. */
+export async function stakeTokens(tx: Db, stake: Stake): Promise<void> {
+  await insertHold(tx, stake);
+  tx.journal?.staked(stake.userId, stake.amount);
+}
 
 export const selectBid = forEachRole((role) =>
   statement((db, $: Values<ViewerIds & { id: BidId }>) =>

@@ -38,8 +38,16 @@ export const DATABASE_DEFAULTS: DatabaseSettings = {
 export interface Db {
   /** Sends one statement; `statement()` is its only caller. */
   send(text: string, params: ParameterOrJSON<never>[]): Promise<unknown[][]>;
-  /** Commits what `work` did, or nothing of it. Inside a transaction it joins that one. */
+  /** Commits what `work` did, or nothing of it. Inside a transaction it is a part that can be undone by itself. */
   inTransaction<T>(work: (tx: Db) => Promise<T>): Promise<T>;
+  /** Told of every effect, while somebody wants to know. */
+  readonly journal?: Journal;
+}
+
+export interface Journal {
+  charged(userId: string, amount: number, reason: string): void;
+  staked(userId: string, amount: number): void;
+  happened(event: { type: string; fromStatus?: string | null; toStatus?: string | null }): void;
 }
 
 export interface Database extends Db {
@@ -71,8 +79,13 @@ export function connect(connection: Connection, settings: Partial<DatabaseSettin
   const sendOnPool = sendOn(pool);
 
   function transactionOn(client: TransactionSql): Db {
-    const tx: Db = { send: sendOn(client), inTransaction: (work) => work(tx) };
-    return tx;
+    return {
+      send: sendOn(client),
+      inTransaction: async <T>(work: (tx: Db) => Promise<T>) => {
+        hooks.onStatement?.('savepoint');
+        return (await client.savepoint((part) => work(transactionOn(part)))) as T;
+      },
+    };
   }
 
   async function inTransaction<T>(work: (tx: Db) => Promise<T>): Promise<T> {

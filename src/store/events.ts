@@ -4,6 +4,7 @@ import type { EventType } from '../rules/events.js';
 import type { EventReach } from '../rules/timeline.js';
 import { newId, type ContractorId, type EventId, type JobId, type UserId } from '../rules/ids.js';
 import type { JobState } from '../rules/lifecycle.js';
+import type { Db } from './database.js';
 import { listing } from './page.js';
 import { statement, type Values } from './statement.js';
 import { events } from './tables/events.js';
@@ -32,7 +33,8 @@ export interface NewEvent {
 }
 
 /** As one parameter, so that a statement logs one event or many alike. */
-export function asParameter(happened: readonly NewEvent[]): string {
+export function asParameter(db: Db, happened: readonly NewEvent[]): string {
+  if (db.journal) for (const event of happened) db.journal.happened(event);
   return JSON.stringify(
     happened.map(({ type, actorId, bidderId = null, fromStatus = null, toStatus = null, data = {} }) => ({
       id: newId('event'), type, actor_id: actorId, bidder_id: bidderId, from_status: fromStatus, to_status: toStatus, data,

@@ -248,5 +248,5 @@ function listOf(role: Role, asked: readonly (keyof JobFilter)[]): List<FilterVal
 
 /** `%` and `_` stand for themselves. */
 function containing(text: string): string {
-  return `%${text.replace(/[\\%_]/g, '\\$&')}%`;
+  return `%${text.replaceAll(/[\\%_]/g, '\\$&')}%`;
 }

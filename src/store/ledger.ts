@@ -2,7 +2,7 @@
  * The ledger: every movement of tokens is one row added and one balance changed, in one statement. The check on the
  * balance is what stops an overdraft, also when two calls spend at once.
  */
-import { and, eq, getTableColumns, sql, type Placeholder } from 'drizzle-orm';
+import { and, eq, getTableColumns, sql, type Placeholder, type SQLWrapper } from 'drizzle-orm';
 import { newId, type BidId, type JobId, type TransferId, type UserId } from '../rules/ids.js';
 import { TRANSFER_REASONS, type HouseAccount, type TransferReason } from '../rules/tokens.js';
 import type { Db } from './database.js';
@@ -123,6 +123,7 @@ export async function moveTokens(tx: Db, movement: Movement): Promise<{ transfer
     actorId: movement.actorId ?? null,
     note: movement.note ?? null,
   });
+  tx.journal?.charged(userId, -change, reason);
   return moved && { transfer: moved.transfer, available: moved.changed.available };
 }
 
@@ -150,9 +151,10 @@ export const selectMismatches = statement((db, _: Values<object>) => {
     .where(eq(holds.status, 'active'))
     .groupBy(holds.userId)
     .as('staked');
-  const [kept, held, summed, summedHeld] = [tokenBalances.balance, tokenBalances.held, moved.total, staked.total].map((figure) => sql<number>`coalesce(${figure}, 0)::float8`);
+  const orNone = (figure: SQLWrapper) => sql<number>`coalesce(${figure}, 0)::float8`;
+  const [kept, held, summed, summedHeld] = [orNone(tokenBalances.balance), orNone(tokenBalances.held), orNone(moved.total), orNone(staked.total)];
   return db
-    .select({ userId: sql<UserId>`${users.id}`, kept: kept!, summed: summed!, keptHeld: held!, summedHeld: summedHeld! })
+    .select({ userId: sql<UserId>`${users.id}`, kept, summed, keptHeld: held, summedHeld })
     .from(users)
     .leftJoin(tokenBalances, eq(tokenBalances.userId, users.id))
     .leftJoin(moved, eq(moved.userId, users.id))

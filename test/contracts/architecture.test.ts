@@ -32,6 +32,9 @@ const TYPES_ALONE: readonly (readonly [from: string, to: string])[] = [
   ['rest', 'store'],
 ];
 
+/** Reads for many parents at once what their operation has already let this viewer see. */
+const MAY_RUN_STATEMENTS = [join('src', 'graphql', 'loaders.ts')];
+
 /** Packages that belong to one place each. */
 const PACKAGE_HOMES: Readonly<Record<string, readonly string[]>> = {
   'drizzle-orm': ['store'],
@@ -72,8 +75,8 @@ describe('the direction of imports', () => {
   });
 
   it('leads the doors to the store for types alone', () => {
-    const wrong = inside.filter(({ place, target, typesAlone }) => !typesAlone && TYPES_ALONE.some(([from, to]) => from === place && to === placeOf(target)));
-    expect(wrong.map(sentence)).toEqual([]);
+    const running = inside.filter(({ place, target, typesAlone }) => !typesAlone && TYPES_ALONE.some(([from, to]) => from === place && to === placeOf(target)));
+    expect(running.filter(({ file }) => !MAY_RUN_STATEMENTS.includes(file)).map(sentence)).toEqual([]);
   });
 
   it('never leaves src/', () => {

@@ -76,6 +76,7 @@ describe('/graphql', () => {
     const closed = await openTestHouse({ GRAPHQL_PLAYGROUND: 'off' });
     try {
       const answer = await fetch(`${closed.url}/graphql`, { headers: HTML });
+      expect(answer.headers.get('content-type')).not.toContain('text/html');
       expect(await answer.text()).not.toContain('/graphql/playground/');
       for (const path of PLAYGROUND_FILES) expect((await fetch(closed.url + path)).status, path).toBe(404);
       expect((await fetch(`${closed.url}/v1/docs`)).status).toBe(200);

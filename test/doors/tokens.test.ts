@@ -202,8 +202,7 @@ describe('the history', () => {
   it('is read through GraphQL by cursor to its end', async () => {
     const read: string[] = [];
     for (let after: string | null = null, more = true; more; ) {
-      const { viewer } = (await graphqlHistory(hanna, { first: 10, after })).data;
-      const { nodes, edges, pageInfo, totalCount } = viewer.tokenTransactions;
+      const { nodes, edges, pageInfo, totalCount }: Json = (await graphqlHistory(hanna, { first: 10, after })).data.viewer.tokenTransactions;
       expect(totalCount).toBe(43);
       expect(edges.map((edge: Json) => edge.node)).toEqual(nodes);
       expect(pageInfo).toMatchObject({ hasPreviousPage: after !== null, startCursor: edges[0].cursor, endCursor: edges.at(-1).cursor });

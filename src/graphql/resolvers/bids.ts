@@ -3,7 +3,7 @@ import { OPERATIONS } from '../../operations/index.js';
 import { perform, performWithin } from '../../operations/operation.js';
 import type { Context } from '../context.js';
 import { BidStatus } from '../enums.js';
-import { inputOf } from '../inputs.js';
+import { Input, inputOf } from '../inputs.js';
 import { Contractor } from '../types/account.js';
 import { Bid, BidConnection, Hold } from '../types/bids.js';
 import { Connection, PageArgs } from '../types/connection.js';
@@ -20,7 +20,7 @@ const BidId = () => Arg('id', () => ID, { description: 'The bid.' });
 @Resolver(() => Bid)
 export class BidResolver {
   @Mutation(() => Bid, of(submitBid))
-  submitBid(@Arg('jobId', () => ID, { description: 'The job.' }) jobId: string, @Arg('input', () => SubmitBidInput) input: object, @Ctx() { caller }: Context) {
+  submitBid(@Arg('jobId', () => ID, { description: 'The job.' }) jobId: string, @Input(SubmitBidInput) input: object, @Ctx() { caller }: Context) {
     return perform(submitBid, { ...input, jobId }, caller);
   }
 

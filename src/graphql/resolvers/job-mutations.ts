@@ -2,7 +2,7 @@ import { Arg, Ctx, ID, Int, Mutation, Resolver } from 'type-graphql';
 import { OPERATIONS } from '../../operations/index.js';
 import { perform } from '../../operations/operation.js';
 import type { Context } from '../context.js';
-import { inputOf } from '../inputs.js';
+import { Input, inputOf } from '../inputs.js';
 import { Job, PublishJobPayload } from '../types/jobs.js';
 import { of } from './says.js';
 
@@ -33,12 +33,12 @@ type Version = number | undefined;
 @Resolver()
 export class JobMutations {
   @Mutation(() => Job, of(createJob))
-  createJob(@Arg('input', () => CreateJobInput) input: object, @Ctx() { caller }: Context) {
+  createJob(@Input(CreateJobInput) input: object, @Ctx() { caller }: Context) {
     return perform(createJob, input, caller);
   }
 
   @Mutation(() => Job, of(updateJob))
-  updateJob(@JobId() id: string, @Arg('input', () => UpdateJobInput) input: object, @Version() expectedVersion: Version, @Ctx() { caller }: Context) {
+  updateJob(@JobId() id: string, @Input(UpdateJobInput) input: object, @Version() expectedVersion: Version, @Ctx() { caller }: Context) {
     return perform(updateJob, { ...input, id, expectedVersion }, caller);
   }
 
@@ -53,62 +53,62 @@ export class JobMutations {
   }
 
   @Mutation(() => Job, of(cancelJob))
-  cancelJob(@JobId() id: string, @Arg('input', () => CancelJobInput, { nullable: true }) input: object | undefined, @Version() expectedVersion: Version, @Ctx() { caller }: Context) {
+  cancelJob(@JobId() id: string, @Input(CancelJobInput, 'nullable') input: object | undefined, @Version() expectedVersion: Version, @Ctx() { caller }: Context) {
     return perform(cancelJob, { ...input, id, expectedVersion }, caller);
   }
 
   @Mutation(() => Job, of(awardJob))
-  awardJob(@JobId() id: string, @Arg('input', () => AwardJobInput) input: object, @Version() expectedVersion: Version, @Ctx() { caller }: Context) {
+  awardJob(@JobId() id: string, @Input(AwardJobInput) input: object, @Version() expectedVersion: Version, @Ctx() { caller }: Context) {
     return perform(awardJob, { ...input, id, expectedVersion }, caller);
   }
 
   @Mutation(() => Job, of(checkInJob))
-  checkInJob(@JobId() id: string, @Arg('input', () => CheckInJobInput, { nullable: true }) input: object | undefined, @Version() expectedVersion: Version, @Ctx() { caller }: Context) {
+  checkInJob(@JobId() id: string, @Input(CheckInJobInput, 'nullable') input: object | undefined, @Version() expectedVersion: Version, @Ctx() { caller }: Context) {
     return perform(checkInJob, { ...input, id, expectedVersion }, caller);
   }
 
   @Mutation(() => Job, of(submitJobForReview))
-  submitJobForReview(@JobId() id: string, @Arg('input', () => SubmitJobForReviewInput, { nullable: true }) input: object | undefined, @Version() expectedVersion: Version, @Ctx() { caller }: Context) {
+  submitJobForReview(@JobId() id: string, @Input(SubmitJobForReviewInput, 'nullable') input: object | undefined, @Version() expectedVersion: Version, @Ctx() { caller }: Context) {
     return perform(submitJobForReview, { ...input, id, expectedVersion }, caller);
   }
 
   @Mutation(() => Job, of(approveJob))
-  approveJob(@JobId() id: string, @Arg('input', () => ApproveJobInput, { nullable: true }) input: object | undefined, @Version() expectedVersion: Version, @Ctx() { caller }: Context) {
+  approveJob(@JobId() id: string, @Input(ApproveJobInput, 'nullable') input: object | undefined, @Version() expectedVersion: Version, @Ctx() { caller }: Context) {
     return perform(approveJob, { ...input, id, expectedVersion }, caller);
   }
 
   @Mutation(() => Job, of(disputeJob))
-  disputeJob(@JobId() id: string, @Arg('input', () => DisputeJobInput) input: object, @Version() expectedVersion: Version, @Ctx() { caller }: Context) {
+  disputeJob(@JobId() id: string, @Input(DisputeJobInput) input: object, @Version() expectedVersion: Version, @Ctx() { caller }: Context) {
     return perform(disputeJob, { ...input, id, expectedVersion }, caller);
   }
 
   @Mutation(() => Job, of(escalateJob))
-  escalateJob(@JobId() id: string, @Arg('input', () => EscalateJobInput) input: object, @Version() expectedVersion: Version, @Ctx() { caller }: Context) {
+  escalateJob(@JobId() id: string, @Input(EscalateJobInput) input: object, @Version() expectedVersion: Version, @Ctx() { caller }: Context) {
     return perform(escalateJob, { ...input, id, expectedVersion }, caller);
   }
 
   @Mutation(() => Job, of(resolveDispute))
-  resolveDispute(@JobId() id: string, @Arg('input', () => ResolveDisputeInput) input: object, @Version() expectedVersion: Version, @Ctx() { caller }: Context) {
+  resolveDispute(@JobId() id: string, @Input(ResolveDisputeInput) input: object, @Version() expectedVersion: Version, @Ctx() { caller }: Context) {
     return perform(resolveDispute, { ...input, id, expectedVersion }, caller);
   }
 
   @Mutation(() => Job, of(reachDecision))
-  reachDecision(@JobId() id: string, @Arg('input', () => ReachDecisionInput) input: object, @Version() expectedVersion: Version, @Ctx() { caller }: Context) {
+  reachDecision(@JobId() id: string, @Input(ReachDecisionInput) input: object, @Version() expectedVersion: Version, @Ctx() { caller }: Context) {
     return perform(reachDecision, { ...input, id, expectedVersion }, caller);
   }
 
   @Mutation(() => Job, of(fileAppeal))
-  fileAppeal(@JobId() id: string, @Arg('input', () => FileAppealInput) input: object, @Version() expectedVersion: Version, @Ctx() { caller }: Context) {
+  fileAppeal(@JobId() id: string, @Input(FileAppealInput) input: object, @Version() expectedVersion: Version, @Ctx() { caller }: Context) {
     return perform(fileAppeal, { ...input, id, expectedVersion }, caller);
   }
 
   @Mutation(() => Job, of(finalizeAppeal))
-  finalizeAppeal(@JobId() id: string, @Arg('input', () => FinalizeAppealInput) input: object, @Version() expectedVersion: Version, @Ctx() { caller }: Context) {
+  finalizeAppeal(@JobId() id: string, @Input(FinalizeAppealInput) input: object, @Version() expectedVersion: Version, @Ctx() { caller }: Context) {
     return perform(finalizeAppeal, { ...input, id, expectedVersion }, caller);
   }
 
   @Mutation(() => Job, of(completeJob))
-  completeJob(@JobId() id: string, @Arg('input', () => CompleteJobInput) input: object, @Version() expectedVersion: Version, @Ctx() { caller }: Context) {
+  completeJob(@JobId() id: string, @Input(CompleteJobInput) input: object, @Version() expectedVersion: Version, @Ctx() { caller }: Context) {
     return perform(completeJob, { ...input, id, expectedVersion }, caller);
   }
 }

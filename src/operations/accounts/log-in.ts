@@ -17,6 +17,7 @@ export const logIn = operation({
   says: 'Logs in with email and password.',
   allows: 'anyone',
   budget: 'logInPerAddress',
+  aboutSessions: true,
   input: z.strictObject({
     email: text(TEXT.email).toLowerCase().describe('The address that the account was opened with.'),
     password: z.string().max(1_000, 'must be at most 1000 characters').describe('The password.'),
@@ -47,6 +48,7 @@ export const refreshSession = operation({
   says: 'Exchanges a refresh token for a new access token and a new refresh token; each can be used once.',
   allows: 'anyone',
   budget: 'own',
+  aboutSessions: true,
   input: z.strictObject({ refreshToken: z.string().describe('The newest refresh token of the session.') }),
   async run({ house, caller }, { refreshToken }): Promise<Session> {
     const found = isId('refreshToken', refreshToken) ? await findRefreshToken(house.db, refreshToken) : undefined;
@@ -67,6 +69,7 @@ export const logOut = operation({
   says: 'Ends this session: its access token and its refresh token are refused from now on, everywhere.',
   allows: 'signed in',
   budget: 'write',
+  aboutSessions: true,
   input: nothing,
   async run({ house, viewer, caller }): Promise<{ sessionId: SessionId }> {
     await revokeSession(house.db, { sessionId: viewer.sessionId });

@@ -7,7 +7,7 @@ import { newId } from '../../rules/ids.js';
 import { TEXT } from '../../rules/limits.js';
 import { allowedRoles } from '../../rules/parties.js';
 import { GUARANTEED_VIEW_STAKE } from '../../rules/tokens.js';
-import { insertBid, stake, type Bid } from '../../store/bids.js';
+import { insertBid, stakeTokens, type Bid } from '../../store/bids.js';
 import { violatedConstraint } from '../../store/database-errors.js';
 import { asParameter } from '../../store/events.js';
 import { noteOnJob } from '../../store/jobs.js';
@@ -59,9 +59,9 @@ export const submitBid = operation({
           paymentTerms: offer.paymentTerms ?? null,
         });
         if (!bid) throw new Error('A new bid was not stored.');
-        if (holdId) await withinBalance(GUARANTEED_VIEW_STAKE, () => stake(tx, { id: holdId, bidId: id, jobId, userId, amount: GUARANTEED_VIEW_STAKE }));
+        if (holdId) await withinBalance(GUARANTEED_VIEW_STAKE, () => stakeTokens(tx, { id: holdId, bidId: id, jobId, userId, amount: GUARANTEED_VIEW_STAKE }));
         const submitted = { type: JOB_ACTIONS.submitBid.event, actorId: userId, bidderId: contractorId, data: { bidId: id, status: INITIAL_BID_STATE } };
-        await noteOnJob(tx, { id: jobId, ...ONE_MORE_LIVE_BID, events: asParameter([submitted]) });
+        await noteOnJob(tx, { id: jobId, ...ONE_MORE_LIVE_BID, events: asParameter(tx, [submitted]) });
         return bid;
       });
     } catch (error) {

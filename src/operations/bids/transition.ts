@@ -47,7 +47,7 @@ function bidTransition(key: BidTransitionKey) {
         if (COUNTS[key].live < 0) await settleBids(tx, { jobId: bid.jobId, bidId: id, to: row.to });
         else await markBid(tx, { id, to: row.to });
         const happened = { type: BID_TRANSITIONS[key].event, actorId: viewer.userId, bidderId: bid.contractorId, data: { bidId: id } };
-        await noteOnJob(tx, { id: bid.jobId, ...COUNTS[key], events: asParameter([happened]) });
+        await noteOnJob(tx, { id: bid.jobId, ...COUNTS[key], events: asParameter(tx, [happened]) });
         return bidNow(tx, id);
       }),
   });

@@ -79,7 +79,7 @@ export const resolveDispute = operation({
       if (next !== 'repeat') {
         const { resolution, agreedBy } = input;
         const proposed = { type: row.mayStay.event, actorId: viewer.userId, fromStatus: job.status, toStatus: job.status, data: given({ resolution, agreedBy }) };
-        await noteOnJob(tx, { id: job.id, live: 0, counted: 0, ever: 0, events: asParameter([proposed]) });
+        await noteOnJob(tx, { id: job.id, live: 0, counted: 0, ever: 0, events: asParameter(tx, [proposed]) });
       }
       return readableJob(viewer, job);
     }),

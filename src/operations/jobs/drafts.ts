@@ -30,7 +30,7 @@ export const createJob = operation({
     const id = newId('job');
     const created = { type: JOB_CREATION.event, actorId: viewer.userId, fromStatus: null, toStatus: INITIAL_JOB_STATE } as const;
     return db.inTransaction(async (tx) => {
-      const [job] = await insertJob(tx, { ...fields, ...place, id, homeownerId: viewer.homeownerId, events: asParameter([created]) });
+      const [job] = await insertJob(tx, { ...fields, ...place, id, homeownerId: viewer.homeownerId, events: asParameter(tx, [created]) });
       if (!job) throw new Error('A new job was not stored.');
       if (place.town !== null) await setTown(tx, { id, town: place.town });
       return readableJob(viewer, job);
@@ -60,7 +60,7 @@ export const deleteJob = operation({
       const found = await findAndLockJob(tx, viewer, input.id);
       judge(JOB_ACTIONS.delete, found, input);
       const deleted = { type: JOB_ACTIONS.delete.event, actorId: viewer.userId, fromStatus: found.job.status, toStatus: null };
-      await removeJob(tx, { id: input.id, events: asParameter([deleted]) });
+      await removeJob(tx, { id: input.id, events: asParameter(tx, [deleted]) });
       return readableJob(viewer, found.job);
     }),
 });

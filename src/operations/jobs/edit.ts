@@ -41,7 +41,7 @@ export const updateJob = operation({
       const moves = WHERE.some((field) => field in changes);
       const place = moves ? await locate(after) : undefined;
       const edited = { type: JOB_ACTIONS.update.event, actorId: viewer.userId, fromStatus: job.status, toStatus: job.status, data: { fields: changed, tokensCharged: charge } };
-      const [saved] = await editJob(tx, { ...after, ...(place && pointOf(place)), events: asParameter([edited]) });
+      const [saved] = await editJob(tx, { ...after, ...(place && pointOf(place)), events: asParameter(tx, [edited]) });
       if (!saved) throw new Error('A job that was locked was not there to be edited.');
       if (place) await setTown(tx, { id, town: place.town });
       if (charge > 0) await spend(tx, { userId: viewer.userId, change: -charge, reason: 'urgency_raise', jobId: id });

@@ -123,7 +123,7 @@ async function tryToMove(key: JobTransitionKey, db: Db, viewer: Viewer, input: A
     bidId: effects.bidId ?? null,
     awardedTo: effects.awardedTo ?? null,
     tokensPaid: effects.tokensPaid ?? null,
-    events: asParameter([own, ...(effects.events ?? [])]),
+    events: asParameter(db, [own, ...(effects.events ?? [])]),
   });
   return moved;
 }

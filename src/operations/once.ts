@@ -1,0 +1,66 @@
+/**
+ * Exactly once: a call that comes with a key commits its answer together with its effect. Whoever tries again with the same
+ * key and input gets that answer, whether the first one was lost on the way or the server died in between.
+ */
+import { refuse } from '../rules/errors.js';
+import type { UserId } from '../rules/ids.js';
+import { violatedConstraint } from '../store/database-errors.js';
+import type { Db } from '../store/database.js';
+import { insertRecord, lockKey, selectRecord } from '../store/idempotency.js';
+import { invalidField } from './validation.js';
+
+export const IDEMPOTENCY_KEY_MAX = 255;
+
+interface Keyed {
+  userId: UserId;
+  operation: string;
+  key: string;
+  inputSeal: string;
+}
+
+export interface Answered<Output> {
+  answer: Output;
+  replayed: boolean;
+}
+
+export async function once<Output>(db: Db, { inputSeal, ...claim }: Keyed, work: (tx: Db) => Promise<Output>): Promise<Answered<Output>> {
+  try {
+    return await db.inTransaction(async (tx) => {
+      const [held] = await lockKey(tx, claim);
+      if (!held?.locked) throw refuse('IDEMPOTENCY_KEY_IN_USE');
+      const [known] = await selectRecord(tx, claim);
+      if (known && known.inputSeal !== inputSeal) throw refuse('IDEMPOTENCY_KEY_REUSED');
+      if (known) return { answer: revived(known.answer) as Output, replayed: true };
+      const answer = await work(tx);
+      await insertRecord(tx, { ...claim, inputSeal, answer: preserved(answer) });
+      return { answer, replayed: false };
+    });
+  } catch (error) {
+    if (violatedConstraint(error) === 'idempotency_key_used') throw refuse('IDEMPOTENCY_KEY_IN_USE');
+    throw error;
+  }
+}
+
+export function checkKey(key: string): string {
+  if (key.length === 0 || key.length > IDEMPOTENCY_KEY_MAX || !/^[\x20-\x7e]+$/.test(key)) {
+    throw invalidField('Idempotency-Key', `must be 1 to ${IDEMPOTENCY_KEY_MAX} printable characters`);
+  }
+  return key;
+}
+
+const MOMENT = '$moment';
+
+/** JSON would make a text of a moment, and the doors tell the two apart. */
+function preserved(answer: unknown): string {
+  return JSON.stringify(answer, function (this: Record<string, unknown>, name, value: unknown) {
+    const original = this[name];
+    return original instanceof Date ? { [MOMENT]: original.getTime() } : value;
+  });
+}
+
+function revived(answer: string): unknown {
+  return JSON.parse(answer, (_name, value: unknown) => {
+    if (typeof value !== 'object' || value === null || !(MOMENT in value)) return value;
+    return new Date(Number(value[MOMENT]));
+  });
+}
