@@ -11,9 +11,11 @@ import { createPasswords } from './security/passwords.js';
 import { createRateLimits } from './security/rate-limit.js';
 import { connect, type Connection, type DatabaseHooks } from './store/database.js';
 import { assertDriverIsPatched } from './store/driver-check.js';
+import { tidy } from './store/housekeeping.js';
 import { migrate } from './store/migrate.js';
 
 const ACCESS_TOKEN_TTL_SECONDS = 15 * 60;
+const TIDY_EVERY_MS = 60 * 60 * 1000;
 
 export interface OpenHouse {
   readonly house: House;
@@ -48,9 +50,11 @@ export async function openHouse(config: Config, log: Logger, connection: Connect
     budgets: config.budgets,
     log,
   };
+  const tidying = setInterval(() => void tidy(db).catch((error: unknown) => log.warn({ err: error }, 'what has run out could not be thrown away')), TIDY_EVERY_MS);
   return {
     house,
     close: async () => {
+      clearInterval(tidying);
       await Promise.all([db.close(), rateLimits.close()]);
     },
   };

@@ -11,14 +11,27 @@ export async function readBody(request: IncomingMessage, maxBytes: number): Prom
   if (encoding !== undefined && encoding !== 'identity') {
     throw refuse('UNSUPPORTED_MEDIA_TYPE', { message: 'The body must be sent without Content-Encoding.' });
   }
-  const chunks: Buffer[] = [];
-  let bytes = 0;
-  for await (const chunk of request as AsyncIterable<Buffer>) {
-    bytes += chunk.length;
-    if (bytes > maxBytes) throw tooLarge(maxBytes);
-    chunks.push(chunk);
-  }
-  return chunks.length === 1 && chunks[0] ? chunks[0] : Buffer.concat(chunks);
+  return collect(request, maxBytes);
+}
+
+/** Leaves the connection whole when the body is too long, so that the refusal still arrives; what comes after is let go. */
+function collect(request: IncomingMessage, maxBytes: number): Promise<Buffer> {
+  return new Promise((resolve, reject) => {
+    const chunks: Buffer[] = [];
+    let bytes = 0;
+    request.on('data', (chunk: Buffer) => {
+      bytes += chunk.length;
+      if (bytes <= maxBytes) chunks.push(chunk);
+      else reject(tooLarge(maxBytes));
+    });
+    request.once('end', () => resolve(chunks.length === 1 && chunks[0] ? chunks[0] : Buffer.concat(chunks)));
+    request.once('close', () => reject(cutShort()));
+    request.once('error', () => reject(cutShort()));
+  });
+}
+
+function cutShort() {
+  return refuse('MALFORMED_REQUEST', { message: 'The body ended before it was whole.' });
 }
 
 /** An empty body counts as an empty object. */

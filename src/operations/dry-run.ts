@@ -2,6 +2,11 @@
 import type { Db, Journal } from '../store/database.js';
 import type { Caller } from './caller.js';
 
+/** Whether a request asks for one. */
+export function wantsDryRun(header: string | undefined): boolean {
+  return header?.trim().toLowerCase() === 'true';
+}
+
 export interface DryRunEffects {
   charges: { userId: string; amount: number; reason: string }[];
   stakes: { userId: string; amount: number }[];
