@@ -42,6 +42,8 @@ export const VARIABLES = {
   METRICS_TOKEN: z.string().min(16, 'must be at least 16 characters long').optional().describe('lets bearers of it read /metrics from anywhere'),
   GRAPHQL_INTROSPECTION: onOff.optional().describe('on or off: whether the schema can be asked for; on outside production'),
   GRAPHQL_PLAYGROUND: onOff.optional().describe('on or off: whether browsers get the playground at /graphql; on outside production'),
+  PERSISTED_DOCUMENTS: z.enum(['off', 'only'], 'must be off or only').default('off').describe('off or only: whether GraphQL runs listed documents alone, named by `documentId` or in `extensions.persistedQuery.sha256Hash`'),
+  PERSISTED_DOCUMENTS_FILE: z.string().optional().describe('the list for PERSISTED_DOCUMENTS=only: a JSON object of SHA-256 (in hex) → document'),
   LOG_LEVEL: z.enum(['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent']).default('info').describe('the least that is logged: fatal, error, warn, info, debug, trace, or silent'),
 } as const;
 
@@ -52,6 +54,7 @@ const schema = z.object(VARIABLES).superRefine((env, context) => {
     if (env.BCRYPT_COST < 10) wrong('BCRYPT_COST', 'must be at least 10 in production');
   }
   if ((env.ADMIN_EMAIL === undefined) !== (env.ADMIN_PASSWORD === undefined)) wrong('ADMIN_EMAIL', 'and ADMIN_PASSWORD must be set together');
+  if (env.PERSISTED_DOCUMENTS === 'only' && env.PERSISTED_DOCUMENTS_FILE === undefined) wrong('PERSISTED_DOCUMENTS_FILE', 'must be set where PERSISTED_DOCUMENTS is only');
   if (!/^[\w.:-]+$/.test(env.HOST) && isIP(env.HOST) === 0) wrong('HOST', 'must be an address or a host name');
 });
 

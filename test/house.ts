@@ -9,6 +9,7 @@ import { openHouse } from '../src/open-house.js';
 import { ensureAdmin } from '../src/operations/accounts/admins.js';
 import type { House } from '../src/operations/house.js';
 import { startServer } from '../src/server.js';
+import { expectAsDocumented } from './documented.js';
 import { freshDatabase, type FreshDatabase } from './postgres.js';
 
 export interface Answer<Body = Record<string, unknown>> {
@@ -39,6 +40,7 @@ export interface TestHouse {
   readonly logged: string[];
   /** The statements sent since the last look. */
   statements(): string[];
+  /** Throws if the answer is not what the OpenAPI document says. */
   rest(method: string, path: string, options?: CallOptions): Promise<Answer<Json>>;
   graphql(query: string, options?: CallOptions & { variables?: object }): Promise<GraphqlAnswer>;
   close(): Promise<void>;
@@ -98,7 +100,9 @@ export async function openTestHouse(env: Record<string, string> = {}, { beside, 
     rest: async (method, path, options = {}) => {
       const response = await call(method, path, options);
       const text = await response.text();
-      return { status: response.status, headers: response.headers, body: text === '' ? undefined : (JSON.parse(text) as Json) };
+      const answer = { status: response.status, headers: response.headers, body: text === '' ? undefined : (JSON.parse(text) as Json) };
+      expectAsDocumented(method, path, answer);
+      return answer;
     },
     graphql: async (query, { variables, ...options } = {}) => {
       const response = await call('POST', '/graphql', { ...options, body: { query, variables } });

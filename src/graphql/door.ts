@@ -1,22 +1,30 @@
 /** The GraphQL door: HTTP in, Apollo Server, HTTP out. It holds no rule of the market. */
 import { ApolloServer, HeaderMap, type ApolloServerPlugin } from '@apollo/server';
 import { ApolloServerPluginCacheControlDisabled, ApolloServerPluginLandingPageDisabled } from '@apollo/server/plugin/disabled';
-import type { GraphQLSchema } from 'graphql';
+import { GraphQLError, type GraphQLSchema } from 'graphql';
 import { parseJson, readBody } from '../http/body.js';
 import type { Exchange } from '../http/exchange.js';
 import { allowPageScripts } from '../http/policy.js';
 import type { Caller } from '../operations/caller.js';
+import { asDryRun, wantsDryRun, type DryRunEffects } from '../operations/dry-run.js';
 import type { House } from '../operations/house.js';
+import { invalidField } from '../operations/validation.js';
 import { refuse, Refusal } from '../rules/errors.js';
 import { rateLimitHeaders } from '../security/rate-limit.js';
 import { contextOf, type Context } from './context.js';
 import { extensionsOf, formatError } from './errors.js';
-import { oneEntryRule } from './one-entry.js';
+import { createLimits } from './limits.js';
+import { mutationsIn } from './limits/shape.js';
+import { openPersistedDocuments, type Asked } from './limits/persisted.js';
 
 const BODY_BYTES_MAX = 128 * 1024;
 
 export interface GraphqlSettings {
   introspection: boolean;
+  /** Whether a misspelt name is answered with those that exist. */
+  suggestions: boolean;
+  /** The list of the only documents that may run, if there is one. */
+  persistedDocumentsFile: string | undefined;
   /** The page for people who come with a browser, if it is served at all. */
   sendPlayground: ((exchange: Exchange) => void) | undefined;
 }
@@ -27,18 +35,20 @@ export interface GraphqlDoor {
 }
 
 export async function openGraphqlDoor(schema: GraphQLSchema, house: House, settings: GraphqlSettings): Promise<GraphqlDoor> {
+  const limits = createLimits(schema, settings);
+  const findDocument = settings.persistedDocumentsFile === undefined ? undefined : openPersistedDocuments(settings.persistedDocumentsFile);
   const server = new ApolloServer<Context>({
     schema,
-    validationRules: [oneEntryRule],
+    ...limits.options,
     introspection: settings.introspection,
-    formatError: formatError(house.log),
+    formatError: limits.worded(formatError(house.log)),
     includeStacktraceInErrorResponses: false,
     csrfPrevention: true,
     allowBatchedHttpRequests: false,
     stopOnTerminationSignals: false,
     persistedQueries: false,
     logger: house.log,
-    plugins: [ApolloServerPluginCacheControlDisabled(), ApolloServerPluginLandingPageDisabled(), answerPlugin(house)],
+    plugins: [ApolloServerPluginCacheControlDisabled(), ApolloServerPluginLandingPageDisabled(), limits.plugin, answerPlugin(house)],
   });
   await server.start();
 
@@ -47,25 +57,33 @@ export async function openGraphqlDoor(schema: GraphQLSchema, house: House, setti
       allowPageScripts(exchange);
       return settings.sendPlayground(exchange);
     }
-    let body: unknown;
+    let asked: Asked;
     try {
       if (exchange.method !== 'GET' && exchange.method !== 'POST') throw refuse('METHOD_NOT_ALLOWED', { details: { allowedMethods: ['GET', 'POST'] } });
-      body = exchange.method === 'POST' ? parseGraphql(await readBody(exchange.request, BODY_BYTES_MAX), exchange) : undefined;
+      const body = exchange.method === 'POST' ? parseGraphql(await readBody(exchange.request, BODY_BYTES_MAX), exchange) : undefined;
+      asked = { method: exchange.method, search: exchange.search, body };
+      if (findDocument) asked = findDocument(asked);
     } catch (error) {
       if (error instanceof Refusal) return sendRefusal(exchange, error);
       throw error;
     }
-    const answer = await server.executeHTTPGraphQLRequest({
-      httpGraphQLRequest: { method: exchange.method, headers: headersOf(exchange), search: exchange.search && `?${exchange.search}`, body },
-      context: async () => contextOf(caller),
-    });
+    const execute = () =>
+      server.executeHTTPGraphQLRequest({
+        httpGraphQLRequest: { ...asked, headers: headersOf(exchange), search: asked.search && `?${asked.search}` },
+        context: async () => contextOf(caller),
+      });
+    const dry = wantsDryRun(exchange.header('dry-run')) ? await asDryRun(caller, execute) : undefined;
+    const answer = dry?.outcome ?? (await execute());
     const { response } = exchange;
+    if (dry) response.setHeader('Dry-Run', 'true');
+    if (caller.replayed) response.setHeader('Idempotency-Replayed', 'true');
     for (const [name, value] of Object.entries(rateLimitHeaders(caller.taken))) response.setHeader(name, value);
     for (const [name, value] of answer.headers) if (name !== 'cache-control' && name !== 'content-type') response.setHeader(name, value);
     const contentType = answer.headers.get('content-type') ?? 'application/json; charset=utf-8';
     if (answer.body.kind !== 'complete') throw new Error('Incremental delivery is not offered.');
     const { status = 200, body: { string } } = answer;
-    exchange.send(status, contentType, status < 400 ? string : withRequestId(string, exchange.requestId));
+    const said = status < 400 ? string : withRequestId(string, exchange.requestId);
+    exchange.send(status, contentType, dry ? withEffects(said, dry.effects) : said);
   }
 
   return { handle, stop: () => server.stop() };
@@ -87,6 +105,11 @@ function withRequestId(body: string, requestId: string): string {
   return JSON.stringify({ ...(errors && { errors: errors.map((error) => ({ ...error, extensions: { ...error.extensions, requestId } })) }), ...answer });
 }
 
+function withEffects(body: string, dryRun: DryRunEffects): string {
+  const { extensions, ...answer }: { extensions?: object } = JSON.parse(body);
+  return JSON.stringify({ ...answer, extensions: { ...extensions, dryRun } });
+}
+
 /** A refusal before GraphQL had a word: the same form, with the status that HTTP asks for. */
 export function sendRefusal(exchange: Exchange, refusal: Refusal): void {
   if (refusal.code === 'METHOD_NOT_ALLOWED') exchange.response.setHeader('Allow', 'GET, POST');
@@ -106,10 +129,20 @@ function headersOf(exchange: Exchange): HeaderMap {
   return headers;
 }
 
+/** A key stands for one answer. */
+function oneMutationPerKey(): GraphQLError {
+  const refusal = invalidField('Idempotency-Key', 'goes with one mutation a request; send the others in requests of their own');
+  return new GraphQLError(refusal.message, { originalError: refusal, extensions: { http: { status: refusal.status } } });
+}
+
 /** Every error names the request it belongs to, so that a person can ask about it. */
 function answerPlugin(house: House): ApolloServerPlugin<Context> {
   return {
     requestDidStart: async () => ({
+      didResolveOperation: async ({ contextValue, document, operation }) => {
+        if (contextValue.caller.request.idempotencyKey === undefined || operation?.operation !== 'mutation') return;
+        if (mutationsIn(document, operation) > 1) throw oneMutationPerKey();
+      },
       willSendResponse: async ({ contextValue, response, operationName }) => {
         if (response.body.kind !== 'single' || !response.body.singleResult.errors) return;
         const { requestId } = contextValue.caller.request;

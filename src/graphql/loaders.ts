@@ -4,6 +4,7 @@
  */
 import DataLoader from 'dataloader';
 import { readPeople, type Person } from '../operations/accounts/directory.js';
+import type { ReadableContractor, ReadableHomeowner, ReadableUser } from '../operations/accounts/people.js';
 import { bidsOnJobs, ownBidsOn, visibleBids } from '../operations/bids/nested.js';
 import type { Caller } from '../operations/caller.js';
 import { disputesOf, eventsOfJobs, visibleJobs, type PartOfJob } from '../operations/jobs/nested.js';
@@ -20,6 +21,8 @@ import type { Page } from '../store/page.js';
 
 export interface Loaders {
   readonly people: DataLoader<string, Person | undefined>;
+  /** Whose profile it is, which was read together with the profile if it came from `people`. */
+  userBehind(profile: ReadableHomeowner | ReadableContractor): Promise<ReadableUser | undefined>;
   readonly jobs: DataLoader<JobId, ReadableJob | undefined>;
   readonly bids: DataLoader<BidId, Bid | undefined>;
   readonly holds: DataLoader<HoldId, Hold | undefined>;
@@ -53,8 +56,16 @@ export function createLoaders(caller: Caller): Loaders {
     return found;
   }
 
+  const users = new WeakMap<object, ReadableUser>();
+  const people = loader(async (db, viewer, ids: readonly string[]) => {
+    const found = await readPeople(db, viewer, ids);
+    for (const { user, homeowner, contractor } of found.values()) for (const profile of [homeowner, contractor]) if (profile) users.set(profile, user);
+    return found;
+  });
+
   return {
-    people: loader(readPeople),
+    people,
+    userBehind: async (profile) => users.get(profile) ?? (await people.load(profile.userId))?.user,
     jobs: loader(visibleJobs),
     bids: loader(visibleBids),
     holds: loader((db, _viewer, ids) => holdsOf(db, ids)),

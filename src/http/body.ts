@@ -1,6 +1,7 @@
 /** Reading what was sent: never more than the limit, never anything but UTF-8, never half of it. */
 import type { IncomingMessage } from 'node:http';
 import { refuse } from '../rules/errors.js';
+import { shapeOfJson } from './json-shape.js';
 
 const strictUtf8 = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true });
 
@@ -50,17 +51,14 @@ export function parseJson(body: Buffer, contentType: string | undefined): unknow
   } catch {
     throw refuse('MALFORMED_REQUEST', { message: 'The body is not valid JSON.' });
   }
+  const { depth, repeatedName } = shapeOfJson(text);
   // What reads it further calls itself for each level, and would run out of stack.
-  if (isDeeperThan(DEPTH_MAX, value)) throw refuse('MALFORMED_REQUEST', { message: `The body is nested more than ${DEPTH_MAX} levels deep.` });
+  if (depth > DEPTH_MAX) throw refuse('MALFORMED_REQUEST', { message: `The body is nested more than ${DEPTH_MAX} levels deep.` });
+  if (repeatedName !== undefined) throw refuse('MALFORMED_REQUEST', { message: `The body names ${JSON.stringify(repeatedName.slice(0, 60))} twice in one object.` });
   return value;
 }
 
 const DEPTH_MAX = 32;
-
-function isDeeperThan(levels: number, value: unknown): boolean {
-  if (typeof value !== 'object' || value === null) return false;
-  return levels === 0 || Object.values(value).some((inner) => isDeeperThan(levels - 1, inner));
-}
 
 export function isJson(contentType: string | undefined): boolean {
   return /^\s*application\/(json|[\w.+-]+\+json)\s*(;\s*charset\s*=\s*"?utf-?8"?\s*)?;?\s*$/i.test(contentType ?? '');

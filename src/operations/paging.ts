@@ -6,9 +6,13 @@ import { invalidField, parse } from './validation.js';
 
 const size = z.int().min(1, `must be from 1 to ${PAGE.perPageMax}`).max(PAGE.perPageMax, `must be from 1 to ${PAGE.perPageMax}`);
 
+export function perPage(unlessTold: number) {
+  return size.nullish().describe(`How many entries a page has: 1 to ${PAGE.perPageMax}, and ${unlessTold} unless told.`);
+}
+
 export const pageShape = {
   page: z.int().min(1, 'must be 1 or more').max(1_000_000, 'must be at most 1000000').nullish().describe('Which page, from 1.'),
-  perPage: size.nullish().describe(`How many entries a page has: 1 to ${PAGE.perPageMax}.`),
+  perPage: perPage(PAGE.perPageDefault),
   first: size.nullish().describe(`How many entries to read: 1 to ${PAGE.perPageMax}.`),
   after: z.string().nullish().describe('The cursor of the entry to read on from.'),
 };

@@ -16,6 +16,28 @@ export const PASSWORD_BYTES = { min: 8, max: 72 } as const;
 
 export const PAGE = { perPageDefault: 20, perPageMax: 100, bidsPerPageDefault: 100, exactTotalMax: 10_000 } as const;
 
+/** What one GraphQL operation may ask for. Whatever asks for more is refused before any of it runs. */
+export const GRAPHQL_LIMITS = {
+  /** Of the whole document; reading it stops there. */
+  tokens: 1_000,
+  depth: 12,
+  /** The standard introspection query is 15 levels deep. */
+  introspectionDepth: 16,
+  aliases: 15,
+  rootMutations: 5,
+  /** Log-ins and sign-ups: a hundred aliases of a log-in would be a hundred guesses in one request. */
+  entries: 1,
+  /** Of the whole document, fragments counted once. */
+  directives: 10,
+  /** Fields and fragments, those of a fragment counted at each of its uses. */
+  selections: 1_000,
+  /** An object costs 1, a list its length times its nodes: 100 jobs with 20 bids each are 2,100. */
+  cost: 3_000,
+} as const;
+
+/** The length that a list without `first` counts with: a job's available actions are the longest of them. */
+export const UNPAGED_LIST_ENTRIES = 16;
+
 export const SESSION = {
   refreshTokenDays: 30,
   sessionDaysMax: 90,

@@ -80,10 +80,10 @@ export const settleBids = statement((db, $: Values<BidsToSettle>) => {
       .update(bids)
       .set({ status: sql`${$.to}::bid_status`, updatedAt: sql`now()` })
       .where(and(eq(bids.jobId, $.jobId), sql`coalesce(${$.bidId}::text = ${bids.id}, true)`, isLive))
-      .returning(),
+      .returning(bidColumns),
   );
   const { released, freed } = release(db, sql`${holds.bidId} in (select id from settled)`);
-  return db.with(settled, released, freed).select({ id: settled.id, contractorId: settled.contractorId }).from(settled);
+  return db.with(settled, released, freed).select().from(settled);
 });
 
 /** The accepted bid's hold lasts until its job ends. */
@@ -124,7 +124,8 @@ export const markBid = statement((db, $: Values<{ id: BidId; to: BidState }>) =>
   db
     .update(bids)
     .set({ status: sql`${$.to}::bid_status`, updatedAt: sql`now()` })
-    .where(eq(bids.id, $.id)),
+    .where(eq(bids.id, $.id))
+    .returning(bidColumns),
 );
 
 export interface BidFilter {

@@ -34,7 +34,7 @@ const selectBalance = statement((db, $: Values<{ userId: UserId }>) =>
   db.select(balanceShape).from(tokenBalances).where(eq(tokenBalances.userId, $.userId)),
 );
 
-/** Admins hold no tokens, and so have no row. */
+/** Every account has a balance from its first moment; nobody by this identifier has none. */
 export async function balanceOf(db: Db, userId: UserId): Promise<Balance> {
   const [row] = await selectBalance(db, { userId });
   return row ?? { balance: 0, held: 0, available: 0 };

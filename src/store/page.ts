@@ -139,7 +139,7 @@ function manyStatements<V extends object, Row extends object>(parts: Listing<V, 
           const page = ofParent(db, $, parent).orderBy(...columns.map(direction)).limit(size + 1).as('page');
           const fields = fieldsOf(page);
           const keys = Object.keys(parts.keys).map((key) => direction(fields[key] as PgColumn));
-          return db.select(fields).from(asked($)).crossJoinLateral(page).orderBy(...keys) as unknown as Select<Row>;
+          return db.select(fields).from(asked($)).crossJoinLateral(page).orderBy(...keys).$dynamic() as Select<Row>;
         }),
       ),
     count: (parent: string) =>

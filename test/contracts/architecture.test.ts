@@ -21,7 +21,8 @@ const MAY_KNOW: Readonly<Record<string, readonly string[]>> = {
   rest: ['rules', 'security', 'http', 'store', 'operations'],
   metrics: ['operations'],
   'open-house': ['rules', 'config', 'security', 'store', 'operations'],
-  server: ['rules', 'config', 'security', 'http', 'store', 'operations', 'graphql', 'rest', 'metrics'],
+  operator: ['rules', 'config', 'http', 'store', 'operations', 'metrics'],
+  server: ['rules', 'config', 'security', 'http', 'operations', 'graphql', 'rest', 'metrics', 'operator'],
   main: ['config', 'log', 'open-house', 'operations', 'server', 'store'],
   admin: ['config', 'log', 'open-house', 'operations', 'store'],
 };

@@ -1,12 +1,16 @@
 /** What outsiders see, printed from the code: each file, and how its text is made from the one before. A new contract is one more line here. */
 import { printSchema } from 'graphql';
 import { createSchema } from '../../src/graphql/schema.js';
+import { openapi } from '../../src/rest/openapi.js';
 import { lifecycleDiagram } from '../../src/rules/lifecycle-diagram.js';
 import { environmentFile, withConfigurationTable } from './configuration.js';
+import { permissionsFile } from './permissions.js';
 
 export const CONTRACTS: Readonly<Record<string, (before: string) => string | Promise<string>>> = {
   'schema/api.graphql': () => `${printSchema(createSchema())}\n`,
+  'schema/openapi.json': () => `${JSON.stringify(openapi(), null, 2)}\n`,
   'schema/lifecycle.md': lifecycleDiagram,
+  'schema/permissions.txt': permissionsFile,
   '.env.example': environmentFile,
   'README.md': withConfigurationTable,
 };

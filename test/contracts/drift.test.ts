@@ -14,6 +14,6 @@ describe(PRINTING ? 'printing' : 'what people have reviewed is still what the co
       const printed = await print(kept);
       if (PRINTING) writeFileSync(file, printed);
       else expect(kept, `${name} is out of date. Run: npm run contracts, and review what changed`).toBe(printed);
-    });
+    }, 120_000);
   }
 });

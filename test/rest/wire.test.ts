@@ -11,8 +11,8 @@ it('REST’s spelling of a field and back is the field', () => {
 
 it('a name in any other spelling is no field, and is named as it was sent', () => {
   const odd = fc.oneof(fc.string(), fc.constantFrom('firstName', 'first__name', '_a', 'a_', 'A', 'a_B', '!', '!a', 'a!b', 'a.b', 'a.B', '__proto__', 'constructor', 'é_é'));
-  fc.assert(fc.property(odd, (name) => expect(wireName(fieldName(name))).toBe(name)), { numRuns: 2_000 });
-  fc.assert(fc.property(odd, (name) => expect(wireName(`user.${fieldName(name)}`)).toBe(`user.${name}`)), { numRuns: 2_000 });
+  fc.assert(fc.property(odd, (name) => void expect(wireName(fieldName(name))).toBe(name)), { numRuns: 2_000 });
+  fc.assert(fc.property(odd, (name) => void expect(wireName(`user.${fieldName(name)}`)).toBe(`user.${name}`)), { numRuns: 2_000 });
   for (const camel of ['firstName', 'First_name', 'first_Name']) expect(fieldName(camel)).not.toBe('firstName');
 });
 

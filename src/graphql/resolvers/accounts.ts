@@ -62,7 +62,7 @@ export class AccountResolver {
   }
 
   @Mutation(() => Viewer, of(updateProfile))
-  updateProfile(@Input(UpdateProfileInput) input: object, @Ctx() { caller }: Context) {
+  updateProfile(@Input(UpdateProfileInput, 'nullable') input: object | undefined, @Ctx() { caller }: Context) {
     return perform(updateProfile, input, caller);
   }
 

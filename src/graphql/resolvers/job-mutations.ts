@@ -38,7 +38,7 @@ export class JobMutations {
   }
 
   @Mutation(() => Job, of(updateJob))
-  updateJob(@JobId() id: string, @Input(UpdateJobInput) input: object, @Version() expectedVersion: Version, @Ctx() { caller }: Context) {
+  updateJob(@JobId() id: string, @Input(UpdateJobInput, 'nullable') input: object | undefined, @Version() expectedVersion: Version, @Ctx() { caller }: Context) {
     return perform(updateJob, { ...input, id, expectedVersion }, caller);
   }
 

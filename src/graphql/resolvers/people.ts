@@ -1,5 +1,6 @@
-import type { Context } from '../context.js';
 import { Ctx, FieldResolver, Resolver, Root } from 'type-graphql';
+import type { ReadableContractor, ReadableHomeowner } from '../../operations/accounts/people.js';
+import type { Context } from '../context.js';
 import { Contractor, Homeowner, User } from '../types/account.js';
 
 const ACCOUNT = 'The person behind the profile. Email and phone are for themselves, admins, and the other side of an award.';
@@ -7,15 +8,15 @@ const ACCOUNT = 'The person behind the profile. Email and phone are for themselv
 @Resolver(() => Homeowner)
 export class HomeownerResolver {
   @FieldResolver(() => User, { nullable: true, description: ACCOUNT })
-  async user(@Root() { userId }: Homeowner, @Ctx() { loaders }: Context) {
-    return (await loaders.people.load(userId))?.user;
+  user(@Root() profile: ReadableHomeowner, @Ctx() { loaders }: Context) {
+    return loaders.userBehind(profile);
   }
 }
 
 @Resolver(() => Contractor)
 export class ContractorResolver {
   @FieldResolver(() => User, { nullable: true, description: ACCOUNT })
-  async user(@Root() { userId }: Contractor, @Ctx() { loaders }: Context) {
-    return (await loaders.people.load(userId))?.user;
+  user(@Root() profile: ReadableContractor, @Ctx() { loaders }: Context) {
+    return loaders.userBehind(profile);
   }
 }

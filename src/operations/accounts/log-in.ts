@@ -27,7 +27,11 @@ export const logIn = operation({
     const failure = await drawForAttempt(call, email);
     const account = await findCredentials(house.db, email);
     // An unknown email is hashed against nothing for just as long, so that time tells no more than the answer does.
-    const matches = await passwordMatches(house, password, account?.passwordHash);
+    const matches = await passwordMatches(house, password, account?.passwordHash).catch(async (error: unknown) => {
+      // Shed unread, it was no failure of theirs.
+      await failure.giveBack();
+      throw error;
+    });
     if (!account || !matches) throw refuse('INVALID_CREDENTIALS');
     const opened = await house.db.inTransaction((tx) => openSession(tx, account.user.id, account.passwordHash));
     if (!opened) throw refuse('INVALID_CREDENTIALS');

@@ -14,7 +14,7 @@ export const password = z
     const bytes = Buffer.byteLength(value);
     return bytes >= PASSWORD_BYTES.min && bytes <= PASSWORD_BYTES.max;
   }, `must be from ${PASSWORD_BYTES.min} to ${PASSWORD_BYTES.max} bytes long in UTF-8`)
-  .meta({ format: 'password', minLength: PASSWORD_BYTES.min, maxLength: PASSWORD_BYTES.max });
+  .meta({ format: 'password', maxLength: PASSWORD_BYTES.max });
 
 /** bcrypt reads 72 bytes and no further: a longer password would pass for the one that it begins with. */
 export async function passwordMatches({ passwords }: House, given: string, hash: string | undefined): Promise<boolean> {

@@ -11,7 +11,7 @@ import { idsOf } from '../../store/visibility.js';
 import { findJob } from '../jobs/job.js';
 import { bidStatus } from '../jobs/read.js';
 import { operation } from '../operation.js';
-import { pageRequest, pageShape } from '../paging.js';
+import { pageRequest, pageShape, perPage } from '../paging.js';
 import { idInPath } from '../shapes.js';
 
 const GUARANTEED_THEN_NEWEST = ['flag', 'time', 'text'] as const;
@@ -24,7 +24,7 @@ export const listBids = operation({
   says: 'Lists the bids on a job, guaranteed views first, then the newest. A contractor reads only their own.',
   allows: 'signed in',
   budget: 'read',
-  input: z.strictObject({ id: idInPath('job').describe('The job.'), status, ...pageShape }),
+  input: z.strictObject({ id: idInPath('job').describe('The job.'), status, ...pageShape, perPage: perPage(PAGE.bidsPerPageDefault) }),
   async run({ db, viewer }, { id, ...asked }): Promise<Page<Bid>> {
     const { job } = await findJob(db, viewer, id);
     return bidsOnJob(db, viewer, job.id, asked);

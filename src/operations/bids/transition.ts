@@ -44,11 +44,12 @@ function bidTransition(key: BidTransitionKey) {
         await findAndLockJob(tx, viewer, seen.jobId);
         const bid = await bidNow(tx, id);
         if (!row.from.includes(bid.status)) throw notFrom(bid);
-        if (COUNTS[key].live < 0) await settleBids(tx, { jobId: bid.jobId, bidId: id, to: row.to });
-        else await markBid(tx, { id, to: row.to });
+        const ends = COUNTS[key].live < 0;
+        const [moved] = ends ? await settleBids(tx, { jobId: bid.jobId, bidId: id, to: row.to }) : await markBid(tx, { id, to: row.to });
+        if (!moved) throw new Error('A bid that was locked and judged did not move.');
         const happened = { type: BID_TRANSITIONS[key].event, actorId: viewer.userId, bidderId: bid.contractorId, data: { bidId: id } };
         await noteOnJob(tx, { id: bid.jobId, ...COUNTS[key], events: asParameter(tx, [happened]) });
-        return bidNow(tx, id);
+        return moved;
       }),
   });
 }

@@ -8,7 +8,7 @@ import { TEXT } from '../../rules/limits.js';
 import type { Viewer } from '../../rules/viewer.js';
 import type { Db } from '../../store/database.js';
 import { listEvents as eventsInOrder, type JobEvent } from '../../store/events.js';
-import { listJobs as jobsNewestFirst, type JobFilter } from '../../store/jobs.js';
+import { listJobs as jobsNewestFirst, type JobFilter } from '../../store/job-lists.js';
 import { mapPage, type Page } from '../../store/page.js';
 import { operation } from '../operation.js';
 import { pageRequest, pageShape } from '../paging.js';

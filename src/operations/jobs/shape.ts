@@ -14,8 +14,7 @@ export const money = z
   .number()
   .min(0)
   .max(MONEY_MAX)
-  .refine((amount) => Math.round(amount * 100) / 100 === amount, 'must have at most two decimals')
-  .meta({ multipleOf: 0.01 });
+  .refine((amount) => Math.round(amount * 100) / 100 === amount, 'must have at most two decimals');
 
 /** A date as text: which days there are is known here, and no time zone has a say. */
 export const day = z

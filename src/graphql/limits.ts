@@ -1,0 +1,74 @@
+/**
+ * What a GraphQL request may ask for. Whatever asks for more is refused before anything of it runs: the length of a document
+ * while it is read, its shape while it is validated, the cost of its lists once the variables say how long they are.
+ */
+import type { ApolloServerOptionsWithSchema, ApolloServerPlugin } from '@apollo/server';
+import type { GraphQLFormattedError, GraphQLSchema, OperationDefinitionNode } from 'graphql';
+import { GRAPHQL_LIMITS } from '../rules/limits.js';
+import type { Context } from './context.js';
+import { costOf, type Cost } from './limits/cost.js';
+import { exceeded, refusalIn } from './limits/refusals.js';
+import { shapeRule } from './limits/shape.js';
+
+type Options = ApolloServerOptionsWithSchema<Context>;
+type FormatError = NonNullable<Options['formatError']>;
+
+export interface Limits {
+  readonly options: Pick<Options, 'parseOptions' | 'validationRules' | 'validationOptions'>;
+  readonly plugin: ApolloServerPlugin<Context>;
+  /** Errors in the words of a limit where they are about one, and without what the schema would have to offer. */
+  worded(format: FormatError): FormatError;
+}
+
+export interface LimitSettings {
+  /** Whether a misspelt name is answered with those that exist. */
+  suggestions: boolean;
+}
+
+export function createLimits(schema: GraphQLSchema, { suggestions }: LimitSettings): Limits {
+  return {
+    options: {
+      parseOptions: { maxLexicalTokens: GRAPHQL_LIMITS.tokens },
+      validationRules: [shapeRule],
+      validationOptions: { hideSuggestions: !suggestions },
+    },
+    plugin: costPlugin(schema),
+    worded: (format) => (formatted, thrown) => {
+      const error = format(formatted, refusalIn(thrown) ?? thrown);
+      return suggestions ? error : withoutSuggestions(error);
+    },
+  };
+}
+
+/** Refuses what costs too much, and says in every other answer what it cost and what it could have cost besides. */
+function costPlugin(schema: GraphQLSchema): ApolloServerPlugin<Context> {
+  // Apollo keeps the documents that it has validated; the cost of each is kept as long.
+  const known = new WeakMap<OperationDefinitionNode, Cost>();
+  const { cost: max } = GRAPHQL_LIMITS;
+  return {
+    requestDidStart: async () => {
+      let requested: number | undefined;
+      return {
+        didResolveOperation: async ({ document, operation, request }) => {
+          // Nothing bears the name that was asked for: Apollo says so once it executes.
+          if (!operation) return;
+          const cost = known.get(operation) ?? costOf(schema, document, operation);
+          known.set(operation, cost);
+          requested = typeof cost === 'number' ? cost : cost(request.variables ?? {});
+          if (requested > max) throw exceeded('cost', requested, operation);
+        },
+        willSendResponse: async ({ response: { body } }) => {
+          if (requested === undefined || body.kind !== 'single') return;
+          const cost = { requested, max, remaining: Math.max(max - requested, 0) };
+          body.singleResult.extensions = { ...body.singleResult.extensions, cost };
+        },
+      };
+    },
+  };
+}
+
+/** Variables are read while executing, where Apollo lets no option through. */
+function withoutSuggestions(error: GraphQLFormattedError): GraphQLFormattedError {
+  const message = error.message.replace(/ Did you mean .*\?$/s, '');
+  return message === error.message ? error : { ...error, message };
+}

@@ -1,0 +1,55 @@
+/** How a limit is refused: which, how much was found, how much is allowed, and what would be right. */
+import { GraphQLError, type ASTNode } from 'graphql';
+import { Refusal, refuse, type ErrorCode } from '../../rules/errors.js';
+import { GRAPHQL_LIMITS } from '../../rules/limits.js';
+
+export type Limit = keyof typeof GRAPHQL_LIMITS;
+
+const WORDS: Readonly<Record<Limit, readonly [code: ErrorCode, unit: string, instead: string]>> = {
+  tokens: ['MALFORMED_REQUEST', 'tokens', 'Send values as variables, and a long query in parts.'],
+  depth: ['VALIDATION_FAILED', 'levels of fields', 'Read what lies deeper by a query of its own.'],
+  introspectionDepth: ['VALIDATION_FAILED', 'levels of introspection', 'The standard introspection query is within the limit.'],
+  aliases: ['VALIDATION_FAILED', 'aliases', 'Read lists as lists, and the rest in requests of their own.'],
+  rootMutations: ['VALIDATION_FAILED', 'mutations', 'Send the others in requests of their own.'],
+  entries: ['VALIDATION_FAILED', 'log-ins and sign-ups', 'Send each in a request of its own.'],
+  directives: ['VALIDATION_FAILED', 'directives', 'Leave out what is not wanted, or put it into one fragment.'],
+  selections: ['VALIDATION_FAILED', 'selections, counting a fragment at each use', 'Spread each fragment where it is needed alone.'],
+  cost: ['VALIDATION_FAILED', 'points of cost', 'An object costs 1 and a list its `first` (20 unless told) times its nodes: ask for fewer at a time.'],
+};
+
+/** As validation rules report it, and as plugins throw it. */
+export function exceeded(limit: Limit, found: number, nodes: ASTNode): GraphQLError {
+  const refusal = refusalOf(limit, found, `${counted(found)}`);
+  return new GraphQLError(refusal.message, { nodes, originalError: refusal, extensions: { http: { status: refusal.status } } });
+}
+
+/** What GraphQL and Apollo refuse for the sake of a limit, in our words; undefined where an error is about something else. */
+export function refusalIn(thrown: unknown): Refusal | undefined {
+  if (!(thrown instanceof GraphQLError)) return undefined;
+  if (thrown.originalError instanceof Refusal) return thrown.originalError;
+  if (TOO_MANY_TOKENS.test(thrown.message)) return tooManyTokens();
+  if (thrown.extensions.validationErrorCode === 'INTROSPECTION_DISABLED') return refuse('VALIDATION_FAILED', { message: INTROSPECTION_IS_OFF });
+  return undefined;
+}
+
+const TOO_MANY_TOKENS = /^Syntax Error: Document contains more tha[nt] \d+ tokens/;
+const INTROSPECTION_IS_OFF = 'This server does not answer introspection: `__schema` and `__type` cannot be queried. `__typename` can.';
+
+/** The parser does not read on to count the rest. */
+function tooManyTokens(): Refusal {
+  const found = GRAPHQL_LIMITS.tokens + 1;
+  return refusalOf('tokens', found, `at least ${counted(found)}`);
+}
+
+function refusalOf(limit: Limit, found: number, foundInWords: string): Refusal {
+  const [code, unit, instead] = WORDS[limit];
+  const max = GRAPHQL_LIMITS[limit];
+  return refuse(code, {
+    message: `The operation has ${foundInWords} ${unit}; at most ${counted(max)} may be sent. ${instead}`,
+    details: { limit, max, found },
+  });
+}
+
+function counted(number: number): string {
+  return number.toLocaleString('en', { maximumFractionDigits: 0 });
+}

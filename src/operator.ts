@@ -1,0 +1,54 @@
+/** The addresses for whoever runs the server: is it alive, may it be sent calls, what does it see of itself. */
+import { timingSafeEqual } from 'node:crypto';
+import type { Config } from './config.js';
+import { bearerOf, type Exchange } from './http/exchange.js';
+import type { Metrics } from './metrics.js';
+import type { House } from './operations/house.js';
+import { refuse } from './rules/errors.js';
+import { isReady } from './store/readiness.js';
+
+export interface OperatorAddresses {
+  handles(path: string): boolean;
+  send(exchange: Exchange): Promise<void>;
+}
+
+const GUIDE = { playground: '/graphql', rest_reference: '/v1/docs', openapi: '/v1/openapi.json', health: '/healthz' };
+
+export function openOperatorAddresses(house: House, config: Config, metrics: Metrics, isDraining: () => boolean): OperatorAddresses {
+  const addresses: Readonly<Record<string, (exchange: Exchange) => void | Promise<void>>> = {
+    '/': (exchange) => exchange.sendJson(200, GUIDE),
+    '/healthz': (exchange) => exchange.sendJson(200, { status: 'ok' }),
+    '/readyz': async (exchange) => {
+      const status = isDraining() ? 'draining' : (await isReady(house.db)) ? 'ready' : 'the database is not reachable or not migrated';
+      exchange.sendJson(status === 'ready' ? 200 : 503, { status });
+    },
+    '/metrics': async (exchange) => {
+      if (!isLocal(exchange) && !isToken(bearerOf(exchange.header('authorization')), config.METRICS_TOKEN)) {
+        throw refuse('FORBIDDEN', { message: 'Metrics are for this machine and for bearers of METRICS_TOKEN.' });
+      }
+      exchange.send(200, metrics.contentType, await metrics.print());
+    },
+  };
+  return {
+    handles: (path) => Object.hasOwn(addresses, path),
+    send: async (exchange) => {
+      exchange.route = `GET ${exchange.path}`;
+      if (exchange.method !== 'GET' && exchange.method !== 'HEAD') {
+        exchange.response.setHeader('Allow', 'GET, HEAD');
+        throw refuse('METHOD_NOT_ALLOWED', { details: { allowedMethods: ['GET', 'HEAD'] } });
+      }
+      await addresses[exchange.path]?.(exchange);
+    },
+  };
+}
+
+/** A proxy on this machine speaks for callers who are not on it. */
+function isLocal({ request }: Exchange): boolean {
+  return /^(127\.|::1$|::ffff:127\.)/.test(request.socket.remoteAddress ?? '') && request.headers['x-forwarded-for'] === undefined;
+}
+
+function isToken(given: string | undefined, token: string | undefined): boolean {
+  if (given === undefined || token === undefined) return false;
+  const [a, b] = [Buffer.from(given), Buffer.from(token)];
+  return a.length === b.length && timingSafeEqual(a, b);
+}

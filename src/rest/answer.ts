@@ -1,0 +1,81 @@
+/** Writing an answer: what an operation returned, or why it refused, as a status, headers and a body. */
+import type { Exchange } from '../http/exchange.js';
+import type { Caller } from '../operations/caller.js';
+import { cursorOf } from '../operations/paging.js';
+import { Refusal, refuse } from '../rules/errors.js';
+import { rateLimitHeaders } from '../security/rate-limit.js';
+import type { Page } from '../store/page.js';
+import type { Input } from './input.js';
+import type { Route } from './routes.js';
+import { toWire, wireName } from './wire.js';
+
+export async function sendResult(exchange: Exchange, route: Route, input: Input, result: unknown, caller: Caller): Promise<void> {
+  const show = (one: unknown) => toWire(route.answer ? route.answer(one) : one);
+  const body = isPage(result) ? await pageBody(exchange, result, input, show) : show(result);
+  setRateLimitHeaders(exchange, caller);
+  setETag(exchange, body);
+  exchange.sendJson(route.status, body);
+}
+
+function isPage(result: unknown): result is Page<unknown> {
+  return isObject(result) && 'rows' in result && 'positionOf' in result;
+}
+
+async function pageBody(exchange: Exchange, page: Page<unknown>, { page: number }: Input, show: (row: unknown) => unknown) {
+  const { count, capped } = await page.total();
+  const last = page.rows.at(-1);
+  if (page.hasNext && last !== undefined) linkNext(exchange, cursorOf(page.positionOf(last)));
+  const pagination = {
+    page: typeof number === 'number' ? number : 1,
+    per_page: page.size,
+    total: count,
+    total_pages: Math.ceil(count / page.size),
+    total_capped: capped,
+  };
+  return { data: page.rows.map(show), pagination };
+}
+
+function linkNext({ path, search, response }: Exchange, cursor: string): void {
+  const query = new URLSearchParams(search);
+  query.delete('page');
+  query.set('after', cursor);
+  const address = path.startsWith('/v1/') ? path : `/v1${path}`;
+  response.setHeader('Link', `<${address}?${query.toString()}>; rel="next"`);
+}
+
+/** A job's version is its tag, also where the job is a part of what is answered. */
+function setETag({ response }: Exchange, body: unknown): void {
+  const job = isObject(body) && isObject(body.job) ? body.job : body;
+  if (isObject(job) && typeof job.version === 'number') response.setHeader('ETag', `"${job.version}"`);
+}
+
+function isObject(value: unknown): value is Record<string, unknown> {
+  return typeof value === 'object' && value !== null;
+}
+
+function setRateLimitHeaders({ response }: Exchange, { taken }: Caller): void {
+  for (const [name, value] of Object.entries(rateLimitHeaders(taken))) response.setHeader(name, value);
+}
+
+/** Whoever called; a failure outside every route has only the house. */
+export function sendFailure(exchange: Exchange, error: unknown, caller: Caller | Pick<Caller, 'house'>): void {
+  const { response, requestId } = exchange;
+  if (!(error instanceof Refusal)) caller.house.log.error({ err: error, requestId, route: exchange.route }, 'a request failed');
+  const refusal = error instanceof Refusal ? error : refuse('INTERNAL');
+  const { retryAfter, allowedMethods } = refusal.details;
+  if ('taken' in caller) setRateLimitHeaders(exchange, caller);
+  if (refusal.status === 401) response.setHeader('WWW-Authenticate', 'Bearer');
+  if (typeof retryAfter === 'number') response.setHeader('Retry-After', String(retryAfter));
+  if (Array.isArray(allowedMethods)) response.setHeader('Allow', allowedMethods.join(', '));
+  exchange.sendJson(refusal.status, errorBody(refusal, requestId));
+}
+
+export function errorBody({ code, status, message, fields, blockedFields, details }: Refusal, requestId: string) {
+  const named = fields && { fields: Object.fromEntries(Object.entries(fields).map(([field, problem]) => [wireName(field), problem])) };
+  return {
+    status,
+    error: message,
+    details: Object.assign({ code, request_id: requestId, ...named }, toWire(details)),
+    blocked_fields: blockedFields.map(wireName),
+  };
+}

@@ -1,0 +1,115 @@
+/** An example of every request and of every answer: Hanna’s sink, which Carl repairs. */
+import { OPERATIONS } from '../operations/index.js';
+import type { Operation } from '../operations/operation.js';
+import { BID_TRANSITIONS } from '../rules/bids.js';
+import { REFUSALS, type ErrorCode } from '../rules/errors.js';
+import { INITIAL_JOB_STATE, JOB_TRANSITIONS, type JobState } from '../rules/lifecycle.js';
+import type { ErrorDetails } from './bodies.js';
+import { DONE, ERROR, pageOf, PUBLICATION } from './bodies.js';
+import { isList, type Route } from './routes.js';
+import { BID, JOB, TOKEN_TRANSFER } from './resources.js';
+import { exampleId } from './schema.js';
+import { toWire } from './wire.js';
+
+type Operations = typeof OPERATIONS;
+type InputOf<O> = O extends Operation<infer Input, infer _Output> ? Input : never;
+
+const PERSON = { email: 'hanna@example.com', password: 'correct horse battery', firstName: 'Hanna', lastName: 'Hill', phone: '+1 512 555 0100' };
+
+/** In the spelling of the domain; an operation that takes no body has none. */
+const REQUESTS: { readonly [Key in keyof Operations]?: Partial<InputOf<Operations[Key]>> } = {
+  signUpHomeowner: { ...PERSON, referralCode: null },
+  signUpContractor: { email: 'carl@example.com', password: 'staple battery horse', firstName: 'Carl', lastName: 'Carver', companyName: 'Carl’s Pipes LLC' },
+  logIn: { email: PERSON.email, password: PERSON.password },
+  refreshSession: { refreshToken: exampleId('refreshToken') },
+  changePassword: { currentPassword: PERSON.password, newPassword: 'staple horse correct' },
+  updateProfile: { user: { phone: '+1 512 555 0111' }, homeowner: { addressLine1: '1200 Barton Springs Road', city: 'Austin', state: 'TX', zipCode: '78704' } },
+  adjustTokens: { userId: exampleId('user'), amount: 10, reason: 'Sorry for the trouble.' },
+
+  createJob: {
+    title: 'Repair the kitchen sink', description: 'It drips day and night, and the cabinet below is wet.', category: 'plumbing', urgency: 'standard',
+    budgetMin: 150, budgetMax: 400.5, addressLine1: '1200 Barton Springs Road', city: 'Austin', state: 'TX', zipCode: '78704', country: 'US',
+    desiredStartDate: '2026-03-09', desiredCompletionDate: '2026-03-20', requirements: 'Bring a replacement tap.',
+  },
+  updateJob: { budgetMax: 450, desiredCompletionDate: '2026-03-27' },
+  cancelJob: { reason: 'It was only the washer.' },
+  awardJob: { bidId: exampleId('bid') },
+  checkInJob: { notes: 'On site, water is off.' },
+  submitJobForReview: { completionNotes: 'New tap, new joint, no drip.' },
+  approveJob: { rating: 5, review: 'On time and tidy.' },
+  disputeJob: { reason: 'The sink still drips.', details: 'A bucket fills in two hours.' },
+  resolveDispute: { resolution: 'A tenth of the price is paid back.' },
+  escalateJob: { escalationReason: 'We cannot agree.' },
+  reachDecision: { decision: 'The work is to be redone.', ruling: 'The joint was not sealed.', resolutionTerms: 'Carl returns within a week.' },
+  fileAppeal: { appealReason: 'The tap was faulty.', supportingEvidence: 'The maker has recalled it.' },
+  finalizeAppeal: { finalDecision: 'The decision stands.', ruling: 'The recall came later.' },
+  completeJob: { reason: 'Both parties asked for it by telephone.' },
+
+  submitBid: {
+    amount: 320, estimatedDurationDays: 2, message: 'I can come on Monday morning.', proposedStartDate: '2026-03-09', materialsIncluded: true,
+    paymentTerms: 'Half in advance, half when it is done.', guaranteedView: true,
+  },
+};
+
+const REQUEST_OF = new Map<Operation<never, unknown>, object>(
+  Object.entries(REQUESTS).map(([key, example]) => [OPERATIONS[key as keyof Operations] as Operation<never, unknown>, example]),
+);
+
+export function requestExample({ operation }: Route): unknown {
+  return toWire(REQUEST_OF.get(operation));
+}
+
+/** The example of what is shown, as it is after this very call. */
+export function answerExample(route: Route): unknown {
+  if (isList(route)) return pageOf(route.shows).example;
+  const { name } = route.operation;
+  const { shows } = route;
+  if (shows === JOB) return jobIn(stateAfter(name));
+  if (shows === PUBLICATION) return merged(PUBLICATION.example, { job: jobIn('open') });
+  if (shows === BID) return merged(BID.example, { status: Object.values(BID_TRANSITIONS).find(({ operation }) => operation === name)?.to ?? 'pending' });
+  if (shows === DONE) return route.answer?.(undefined);
+  if (name === 'adjustTokens') return merged(TOKEN_TRANSFER.example, { reason: 'adjustment', actor_id: exampleId('user'), note: 'Sorry for the trouble.' });
+  return shows.example;
+}
+
+function stateAfter(operation: string): JobState {
+  if (operation === 'createJob') return INITIAL_JOB_STATE;
+  return Object.values(JOB_TRANSITIONS).find((row) => row.operation === operation)?.to ?? 'open';
+}
+
+const WITHOUT_AWARD: readonly JobState[] = ['draft', 'open', 'cancelled'];
+
+function jobIn(status: JobState): object {
+  const awarded = WITHOUT_AWARD.includes(status) ? null : exampleId('bid');
+  return merged(JOB.example, { status, awarded_bid_id: awarded, version: status === INITIAL_JOB_STATE ? 1 : 3 });
+}
+
+function merged(example: unknown, more: object): object {
+  return { ...(example as object), ...more };
+}
+
+/** What belongs to each code, beside the sentence that all refusals have. */
+const DETAILS: { readonly [Code in ErrorCode]?: Omit<ErrorDetails, 'code' | 'requestId'> } = {
+  VALIDATION_FAILED: { fields: { title: 'is required' } },
+  MISSING_FIELDS: { fields: { category: 'is required to publish' } },
+  INVALID_TRANSITION: { fromState: 'draft', allowedOperations: ['publishJob', 'updateJob', 'deleteJob'] },
+  FIELD_NOT_EDITABLE: {},
+  BUDGET_DECREASE_TOO_LARGE: { fields: { budget_max: 'must be at least 360.45' } },
+  URGENCY_LOCKED: { fields: { urgency: 'must not be lower than urgent' } },
+  COMPLETION_DATE_SHIFT_TOO_LARGE: { fields: { desired_completion_date: 'must be within 30 days of 2026-03-20' } },
+  INSUFFICIENT_TOKENS: { required: 30, available: 5 },
+  UNKNOWN_BID: { fields: { bid_id: 'is no bid on this job that could be awarded' } },
+  EMAIL_TAKEN: { fields: { email: 'belongs to an account already' } },
+  UNKNOWN_REFERRAL_CODE: { fields: { referral_code: 'belongs to nobody' } },
+  METHOD_NOT_ALLOWED: { allowedMethods: ['GET', 'HEAD'] },
+  RATE_LIMITED: { retryAfter: 12 },
+  STALE_VERSION: { expectedVersion: 3, version: 4 },
+  OVERLOADED: { retryAfter: 1 },
+};
+
+export function refusalExample(code: ErrorCode): object {
+  const [status, error] = REFUSALS[code];
+  const { details } = ERROR.example as { details: object };
+  const blocked_fields = code === 'FIELD_NOT_EDITABLE' ? ['category'] : [];
+  return { status, error, details: { ...details, code, ...(toWire(DETAILS[code] ?? {}) as object) }, blocked_fields };
+}

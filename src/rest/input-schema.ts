@@ -1,0 +1,80 @@
+/** An operation's input as JSON Schema, in REST's spelling, with what Zod's own printing would pass over in silence. */
+import { z } from 'zod';
+import type { Operation } from '../operations/operation.js';
+import type { IdKind } from '../rules/ids.js';
+import { idPattern, type JsonSchema } from './schema.js';
+import { wireName } from './wire.js';
+
+export function inputSchema({ input }: Operation<never, unknown>): JsonSchema {
+  return asDocumented(z.toJSONSchema(input, { io: 'input', unrepresentable: 'any', override: ({ zodSchema, jsonSchema }) => sayRules(zodSchema, jsonSchema) }));
+}
+
+/** Rules that a JSON Schema has no word for, each a sentence about the field; where a keyword says the same, it is enough. */
+const SAID_BY_KEYWORDS = /^must be (at most \d+ characters|well-formed text)/;
+
+const RULES = 'x-rules';
+
+function sayRules(schema: z.core.$ZodType, json: Record<string, unknown>): void {
+  const checks = schema instanceof z.ZodType ? (schema.def.checks ?? []) : [];
+  const rules = checks.flatMap((check) => (check instanceof z.core.$ZodCustom ? sentenceOf(check) : []));
+  if (rules.length > 0) json[RULES] = rules;
+}
+
+function sentenceOf(check: z.core.$ZodCustom): string[] {
+  const { error, path } = check._zod.def;
+  const said = error?.({ code: 'custom', input: null, path: [], message: '' });
+  const rule = typeof said === 'string' ? said : said?.message;
+  if (rule === undefined || SAID_BY_KEYWORDS.test(rule)) return [];
+  return [path ? `\`${path.map((name) => wireName(String(name))).join('.')}\` ${rule}.` : `${rule.charAt(0).toUpperCase()}${rule.slice(1)}.`];
+}
+
+/** Marks that are for the doors alone. */
+const OWN_MARKS = new Set(['$schema', 'parameter', 'enumName', 'day', 'kind', 'description', RULES]);
+
+/** In REST's spelling, with null as one more type rather than one more schema. */
+function asDocumented(printed: JsonSchema): JsonSchema {
+  const nullable = partBesideNull(printed);
+  if (nullable) {
+    const { anyOf: _both, ...outer } = printed;
+    return withNull(asDocumented({ ...nullable, ...outer, ...withRules(nullable, outer) }));
+  }
+  const { properties, items, kind, required } = printed;
+  const description = [printed.description ?? (printed.readOnly ? 'May be sent back as it was read.' : undefined), ...rulesOf(printed)].filter(Boolean).join(' ');
+  return {
+    ...Object.fromEntries(Object.entries(printed).filter(([name]) => !OWN_MARKS.has(name))),
+    ...(typeof kind === 'string' && { pattern: idPattern(kind as IdKind) }),
+    ...(description !== '' && { description }),
+    ...(isObject(items) && { items: asDocumented(items) }),
+    ...(isObject(properties) && { properties: Object.fromEntries(Object.entries(properties).map(([name, inner]) => [wireName(name), asDocumented(inner as JsonSchema)])) }),
+    ...(Array.isArray(required) && { required: required.map((name) => wireName(String(name))) }),
+  };
+}
+
+function partBesideNull({ anyOf }: JsonSchema): JsonSchema | undefined {
+  if (!Array.isArray(anyOf) || anyOf.length !== 2) return undefined;
+  const [part, none] = anyOf as JsonSchema[];
+  return none?.type === 'null' ? part : undefined;
+}
+
+function rulesOf({ [RULES]: rules }: JsonSchema): string[] {
+  return Array.isArray(rules) ? rules.map(String) : [];
+}
+
+function withRules(...schemas: JsonSchema[]): JsonSchema {
+  const rules = schemas.flatMap(rulesOf);
+  return rules.length > 0 ? { [RULES]: rules } : {};
+}
+
+function withNull(schema: JsonSchema): JsonSchema {
+  return { ...schema, type: [schema.type, 'null'], ...(Array.isArray(schema.enum) && { enum: [...(schema.enum as unknown[]), null] }) };
+}
+
+/** A query holds no null. */
+export function withoutNull(schema: JsonSchema): JsonSchema {
+  const kinds = Array.isArray(schema.type) ? schema.type.filter((kind) => kind !== 'null') : [schema.type];
+  return { ...schema, type: kinds.length === 1 ? kinds[0] : kinds, ...(Array.isArray(schema.enum) && { enum: schema.enum.filter((value) => value !== null) }) };
+}
+
+function isObject(value: unknown): value is JsonSchema {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
+}

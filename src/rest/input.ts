@@ -1,0 +1,89 @@
+/** Reading a request into an operation's input: body, query, path and precondition, each name in the domain's spelling. */
+import { parseJson } from '../http/body.js';
+import type { Exchange } from '../http/exchange.js';
+import { kindOf, metaOf, type ShapeKind } from '../operations/shape-kinds.js';
+import { refuse } from '../rules/errors.js';
+import type { Chosen } from './addresses.js';
+import type { Route } from './routes.js';
+import { fieldName, fromWire, unknownName, wireName } from './wire.js';
+
+export type Input = Record<string, unknown>;
+
+type Schema = Parameters<typeof kindOf>[0];
+type Shape = ReadonlyMap<string, Schema>;
+
+/** The fields of an operation's input, by name. */
+export function shapeOf({ operation }: Route): Shape {
+  const kind = kindOf(operation.input);
+  return new Map<string, Schema>(kind.is === 'object' ? Object.entries(kind.schema.shape) : []);
+}
+
+export function hasBody({ method }: Route): boolean {
+  return method === 'POST' || method === 'PUT';
+}
+
+/** Whether the field has a place of its own, in the path or in a header, and so none in the body. */
+export function isParameter(schema: Schema): boolean {
+  return metaOf(schema).parameter === true;
+}
+
+export function readInput({ route, parameters }: Chosen, exchange: Exchange, body: Buffer | undefined): Input {
+  const shape = shapeOf(route);
+  const sent = body ? parseJson(body, exchange.header('content-type')) : {};
+  return {
+    ...readBodyFields(route, shape, parameters, fromWire(sent)),
+    ...readQuery(route, shape, exchange.search),
+    ...(shape.has('expectedVersion') && { expectedVersion: expectedVersionIn(exchange.header('if-match')) }),
+    ...Object.fromEntries(parameters),
+  };
+}
+
+/** What stands in the path may be repeated in a PUT, but not be said otherwise. */
+function readBodyFields(route: Route, shape: Shape, parameters: Chosen['parameters'], sent: unknown): Input {
+  if (typeof sent !== 'object' || sent === null || Array.isArray(sent)) {
+    throw refuse('MALFORMED_REQUEST', { message: 'The body must be a JSON object.' });
+  }
+  const aliases = new Map(Object.entries(route.aliases ?? {}));
+  const given = new Map<string, unknown>();
+  const problems = new Map<string, string>();
+  // Other names come last, so that it is always they who contradict.
+  const said = Object.entries(sent).toSorted(([one], [other]) => Number(aliases.has(one)) - Number(aliases.has(other)));
+  for (const [name, value] of said) {
+    const field = aliases.get(name) ?? name;
+    const schema = shape.get(field);
+    if (parameters.has(field)) {
+      if (route.method !== 'PUT' || value !== parameters.get(field)) problems.set(field, 'is set by the path and cannot be sent');
+    } else if (schema && isParameter(schema)) given.set(unknownName(wireName(field)), value);
+    else if (given.has(field) && given.get(field) !== value) problems.set(name, `says something else than ${wireName(field)}, which it is another name for`);
+    else given.set(field, value);
+  }
+  if (problems.size > 0) throw refuse('VALIDATION_FAILED', { fields: Object.fromEntries(problems) });
+  return Object.fromEntries(given);
+}
+
+/** A name that the address does not take is handed on as it was spelled, for the shape to refuse with the other bad fields. */
+function readQuery(route: Route, shape: Shape, search: string): Input {
+  if (search === '') return {};
+  const query = new Map<string, unknown>();
+  for (const [name, value] of new URLSearchParams(search)) {
+    const field = fieldName(name);
+    const schema = route.query?.includes(field) ? shape.get(field) : undefined;
+    if (!schema) query.set(unknownName(name), value);
+    else query.set(field, query.has(field) ? [query.get(field), value] : readText(value, kindOf(schema)));
+  }
+  return Object.fromEntries(query);
+}
+
+/** A query holds text alone; what looks like the wanted kind becomes it, and the rest is for the shape to refuse. */
+function readText(value: string, kind: ShapeKind): unknown {
+  if ((kind.is === 'whole number' || kind.is === 'number') && /^-?\d+(\.\d+)?$/.test(value)) return Number(value);
+  if (kind.is === 'flag' && (value === 'true' || value === 'false')) return value === 'true';
+  return value;
+}
+
+/** The version that the caller has read. A tag that is none of ours fits no version. */
+function expectedVersionIn(ifMatch: string | undefined): number | null {
+  if (ifMatch === undefined || ifMatch.trim() === '*') return null;
+  if (ifMatch.includes(',')) throw refuse('MALFORMED_REQUEST', { message: 'If-Match takes one ETag.' });
+  return Number(/^\s*"(\d{1,9})"\s*$/.exec(ifMatch)?.[1] ?? 0);
+}

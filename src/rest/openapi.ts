@@ -1,0 +1,99 @@
+/** The REST door described for machines: one OpenAPI document, printed from the routes and the operations' own inputs. */
+import { openPages, type Pages } from '../http/pages.js';
+import { isTransition, JOB_ACTION_LIST } from '../rules/lifecycle.js';
+import { PARTY_WORDS } from '../rules/parties.js';
+import { BID_TRANSITION_LIST } from '../rules/bids.js';
+import { requestExample } from './examples.js';
+import { bodySchema, documentedPath, HEADER_PARAMETERS, parameters } from './requests.js';
+import { responseParts, responsesOf } from './responses.js';
+import { ROUTES, type Route } from './routes.js';
+import type { JsonSchema } from './schema.js';
+
+/** The document at both its addresses. */
+export function openDescription(): Pages {
+  const file = { contentType: 'application/json; charset=utf-8', read: async () => JSON.stringify(openapi()) };
+  return openPages({ '/v1/openapi.json': file, '/openapi.json': file });
+}
+
+export function openapi() {
+  return {
+    openapi: '3.1.0',
+    info: { title: 'Job Marketplace', version: '1.0.0', summary: 'Homeowners post jobs, contractors bid, disputes end fairly.', description: ABOUT, license: { name: 'MIT', identifier: 'MIT' } },
+    servers: [{ url: '/', description: 'This server. Every path is also served without `/v1`.' }],
+    security: [{ bearer: [] }],
+    tags: TAGS.map(([name, , description]) => ({ name, description })),
+    paths: paths(),
+    components: {
+      securitySchemes: {
+        bearer: { type: 'http', scheme: 'bearer', bearerFormat: 'JWT', description: 'The `token` of a log-in or sign-up. It lasts 15 minutes; `/v1/auth/refresh` gives the next one.' },
+      },
+      parameters: HEADER_PARAMETERS,
+      ...responseParts(),
+    },
+  };
+}
+
+const ABOUT = `
+Bodies are JSON in \`snake_case\`, sent with \`Content-Type: application/json\` and at most 64 KB. An empty body counts as \`{}\`.
+
+- **Input.** A name that an operation does not know is refused, in a body or in a query. White space around a text is removed, but for passwords and phone numbers; an optional text that is then empty counts as null. No text may hold NUL or half a character. Money has at most two decimals, tokens are whole.
+- **Answers.** Every field of a resource is always there: null where it is unset or not for the reader. Timestamps are ISO 8601 in UTC with milliseconds, dates are \`YYYY-MM-DD\`.
+- **Identifiers** are a prefix and 27 letters and digits, such as \`job_2b9Xv0cJ5q7hT3nKz8LmRw4YdPe\`. In a path, one that is malformed is simply not found.
+- **Lists** hold \`data\` and \`pagination\`, newest first unless they say otherwise. Ask for a page by \`page\`, or follow the \`Link\` header, which stays fast however deep.
+- **Refusals** come in one order: who is it (401), how often (429), may such a person do this (403), is the input in shape (400), is the thing there (404), may this caller see it and do this to it (403), does its state allow it (400), and then all other rules (400), the price last. \`details.code\` is one of a closed list.
+- **Methods.** An address refuses a method that it does not take with 405; every GET answers HEAD too.
+`.trim();
+
+/** The first that fits a path is its tag. */
+const TAGS: readonly (readonly [name: string, paths: RegExp, description: string])[] = [
+  ['Sessions', /^\/auth\//, 'Joining, logging in, staying in, logging out.'],
+  ['Own account', /^\/me\b/, 'Oneself: the person, the profile, the password.'],
+  ['Contractors', /^\/contractors\//, 'Contractors as others see them.'],
+  ['Tokens', /^\/tokens\b/, 'Prepaid tokens: publishing spends them, a guaranteed view of a bid stakes them.'],
+  ['Bids', /\/bids\b/, 'Offers to do a job, and what becomes of them.'],
+  ['Disputes', /\/(dispute|escalate|resolve-dispute|reach-decision|file-appeal|finalize-appeal)$/, 'When the homeowner does not accept the work.'],
+  ['Jobs', /^\/jobs\b/, 'Jobs from the draft to the end.'],
+];
+
+function paths(): Record<string, Record<string, unknown>> {
+  const documented: Record<string, Record<string, unknown>> = {};
+  for (const route of ROUTES) {
+    const path = documentedPath(route);
+    documented[path] = { ...documented[path], [route.method.toLowerCase()]: operationObject(route) };
+  }
+  return documented;
+}
+
+function operationObject(route: Route) {
+  const { operation, path } = route;
+  const given = parameters(route);
+  const body = bodySchema(route);
+  return {
+    operationId: operation.name,
+    summary: operation.says,
+    description: describe(route),
+    tags: TAGS.filter(([, paths]) => paths.test(path)).slice(0, 1).map(([name]) => name),
+    ...(operation.allows === 'anyone' && { security: [] }),
+    ...(given.length > 0 && { parameters: given }),
+    ...(body && { requestBody: requestBody(route, body) }),
+    responses: responsesOf(route),
+  };
+}
+
+function describe({ operation, path }: Route): string {
+  const who = operation.allows === 'anyone' ? 'anyone' : operation.allows === 'signed in' ? 'whoever is logged in' : operation.allows.map((role) => `${role}s`).join(' and ');
+  const row = [...JOB_ACTION_LIST, ...BID_TRANSITION_LIST].find((one) => one.operation === operation.name);
+  if (!row) return `For ${who}.${RULES_ACROSS_FIELDS[path] ?? ''}`;
+  const states = (list: readonly string[]) => list.map((state) => `\`${state}\``).join(', ');
+  const to = 'effects' in row && !isTransition(row) ? '' : ` to \`${row.to}\``;
+  const effects = 'effects' in row && row.effects.length > 0 ? ` Then: ${row.effects.join('; ')}.` : '';
+  return `For ${PARTY_WORDS[row.by].says}. From ${states(row.from)}${to}.${effects}${RULES_ACROSS_FIELDS[path] ?? ''}`;
+}
+
+const JOB_FIELDS_AGREE = ' `budget_min` must not be more than `budget_max`, nor `desired_start_date` after `desired_completion_date`.';
+const RULES_ACROSS_FIELDS: Readonly<Record<string, string>> = { '/jobs': JOB_FIELDS_AGREE, '/jobs/{id}': JOB_FIELDS_AGREE };
+
+function requestBody(route: Route, schema: JsonSchema) {
+  const required = Array.isArray(schema.required) && schema.required.length > 0;
+  return { required, content: { 'application/json': { schema, example: requestExample(route) } } };
+}

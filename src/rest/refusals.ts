@@ -1,0 +1,65 @@
+/** Which refusals a call to each address can meet: those that follow from its shape, and those of its operation's own rules. */
+import { OPERATIONS } from '../operations/index.js';
+import type { Operation } from '../operations/operation.js';
+import { refusalElsewhere } from '../rules/available-actions.js';
+import { BID_TRANSITION_LIST } from '../rules/bids.js';
+import { ERROR_CODES, REFUSALS, type ErrorCode } from '../rules/errors.js';
+import { JOB_ACTION_LIST } from '../rules/lifecycle.js';
+import { parametersOf } from './addresses.js';
+import { hasBody, shapeOf } from './input.js';
+import { isRepeatable } from './requests.js';
+import type { Route } from './routes.js';
+
+type OperationKey = keyof typeof OPERATIONS;
+
+const OWN_REFUSALS: { readonly [Key in OperationKey]?: readonly ErrorCode[] } = {
+  signUpHomeowner: ['EMAIL_TAKEN', 'UNKNOWN_REFERRAL_CODE'],
+  signUpContractor: ['EMAIL_TAKEN', 'UNKNOWN_REFERRAL_CODE'],
+  logIn: ['INVALID_CREDENTIALS'],
+  refreshSession: ['INVALID_REFRESH_TOKEN'],
+  changePassword: ['INVALID_CREDENTIALS'],
+  adjustTokens: ['INSUFFICIENT_TOKENS'],
+  listJobs: ['FORBIDDEN'],
+  updateJob: ['BUDGET_DECREASE_TOO_LARGE', 'URGENCY_LOCKED', 'COMPLETION_DATE_SHIFT_TOO_LARGE', 'INSUFFICIENT_TOKENS'],
+  publishJob: ['MISSING_FIELDS', 'INSUFFICIENT_TOKENS'],
+  awardJob: ['UNKNOWN_BID'],
+  submitBid: ['DUPLICATE_BID', 'INSUFFICIENT_TOKENS'],
+};
+
+const OWN = new Map<Operation<never, unknown>, readonly ErrorCode[]>(
+  Object.entries(OWN_REFUSALS).map(([key, codes]) => [OPERATIONS[key as OperationKey] as Operation<never, unknown>, codes]),
+);
+
+/** By status, each with its codes in the order of the closed list. */
+export function refusalsOf(route: Route): Map<number, ErrorCode[]> {
+  const met = new Set([...OF_EVERY_CALL, ...ofShape(route), ...ofState(route), ...(OWN.get(route.operation) ?? [])]);
+  const byStatus = new Map<number, ErrorCode[]>();
+  for (const code of ERROR_CODES.filter((one) => met.has(one))) {
+    const [status] = REFUSALS[code];
+    byStatus.set(status, [...(byStatus.get(status) ?? []), code]);
+  }
+  return new Map([...byStatus].sort(([one], [other]) => one - other));
+}
+
+const OF_EVERY_CALL: readonly ErrorCode[] = ['VALIDATION_FAILED', 'RATE_LIMITED', 'OVERLOADED', 'INTERNAL'];
+
+function ofShape(route: Route): ErrorCode[] {
+  const { allows } = route.operation;
+  const named = parametersOf(route);
+  const ofJob = named.length > 0 && route.path.startsWith('/jobs/');
+  const codes: ErrorCode[] = [];
+  if (allows !== 'anyone') codes.push('UNAUTHENTICATED');
+  if (Array.isArray(allows) || ofJob) codes.push('FORBIDDEN');
+  if (named.length > 0) codes.push('NOT_FOUND');
+  if (hasBody(route)) codes.push('MALFORMED_REQUEST', 'PAYLOAD_TOO_LARGE', 'UNSUPPORTED_MEDIA_TYPE');
+  if (isRepeatable(route)) codes.push('IDEMPOTENCY_KEY_REUSED', 'IDEMPOTENCY_KEY_IN_USE');
+  if (shapeOf(route).has('expectedVersion')) codes.push('MALFORMED_REQUEST', 'STALE_VERSION');
+  return codes;
+}
+
+/** What an action on a job or a bid meets in a state that does not allow it. */
+function ofState({ operation }: Route): ErrorCode[] {
+  const onJob = JOB_ACTION_LIST.find((row) => row.operation === operation.name);
+  if (onJob) return [refusalElsewhere(onJob)];
+  return BID_TRANSITION_LIST.some((row) => row.operation === operation.name) ? ['INVALID_TRANSITION'] : [];
+}

@@ -1,0 +1,90 @@
+/** What requests may hold, printed from the operations' own inputs: bodies, queries, paths and headers. */
+import type { IdKind } from '../rules/ids.js';
+import { IDEMPOTENCY_KEY_MAX } from '../operations/once.js';
+import { metaOf } from '../operations/shape-kinds.js';
+import { parametersOf } from './addresses.js';
+import { hasBody, isParameter, shapeOf } from './input.js';
+import { inputSchema, withoutNull } from './input-schema.js';
+import type { Route } from './routes.js';
+import { exampleId, idPattern, refTo, type JsonSchema } from './schema.js';
+import { wireName } from './wire.js';
+
+/** The path as it is documented: the thing itself is its `id`, what lies below is named by its kind. */
+export function documentedPath(route: Route): string {
+  const names = new Map(parameterNames(route).map(({ field, name }) => [field, name]));
+  return `/v1${route.path.replaceAll(/\{(\w+)\}/g, (_, field: string) => `{${names.get(field)}}`)}`;
+}
+
+function parameterNames(route: Route): { field: string; name: string; kind: IdKind }[] {
+  const shape = shapeOf(route);
+  return parametersOf(route).map((field, at) => {
+    const schema = shape.get(field);
+    const kind = (schema && metaOf(schema).kind) as IdKind;
+    return { field, kind, name: at === 0 ? 'id' : `${kind}_id` };
+  });
+}
+
+/** The headers that a caller may add. */
+export const HEADER_PARAMETERS = {
+  IfMatch: headerParameter('If-Match', { type: 'string' }, 'The `ETag` of the job as it was read, such as `"3"`: the call is refused if the job has changed since.'),
+  IdempotencyKey: headerParameter(
+    'Idempotency-Key',
+    { type: 'string', minLength: 1, maxLength: IDEMPOTENCY_KEY_MAX },
+    'Any text of one’s own. For 24 hours the same key with the same input does nothing anew and gets the first answer again; with another input it is refused.',
+  ),
+  DryRun: headerParameter('Dry-Run', { type: 'string', enum: ['true', 'false'] }, 'If `true`, the answer is what it would be, and nothing is kept.'),
+};
+
+function headerParameter(name: string, schema: JsonSchema, description: string) {
+  return { name, in: 'header', description, schema };
+}
+
+/** Whether the call can be repeated under a key, and tried without a trace. */
+export function isRepeatable({ operation }: Route): boolean {
+  return operation.budget === 'write' && !operation.aboutSessions;
+}
+
+export function parameters(route: Route): JsonSchema[] {
+  const fields = fieldsOf(route);
+  const inPath = parameterNames(route).map(({ field, name, kind }) => ({
+    name,
+    in: 'path',
+    required: true,
+    description: fields.get(field)?.description,
+    schema: { type: 'string', pattern: idPattern(kind) },
+    example: exampleId(kind),
+  }));
+  const inQuery = (route.query ?? []).map((field) => {
+    const { description, ...schema } = fields.get(field) ?? {};
+    return { name: wireName(field), in: 'query', description, schema: withoutNull(schema) };
+  });
+  const inHeaders = [...(fields.has('expectedVersion') ? ['IfMatch'] : []), ...(isRepeatable(route) ? ['IdempotencyKey', 'DryRun'] : [])];
+  return [...inPath, ...inQuery, ...inHeaders.map((name) => ({ $ref: refTo('parameters', name) }))];
+}
+
+/** Undefined if the call takes nothing in its body. */
+export function bodySchema(route: Route): JsonSchema | undefined {
+  if (!hasBody(route)) return undefined;
+  const inPath = parametersOf(route);
+  const inBody = [...shapeOf(route)].filter(([field, schema]) => !isParameter(schema) && !inPath.includes(field)).map(([field]) => field);
+  if (inBody.length === 0) return undefined;
+  const printed = inputSchema(route.operation);
+  const fields = fieldsOf(route);
+  const aliases = Object.entries(route.aliases ?? {}).map(
+    ([alias, field]) => [alias, { ...fields.get(field), description: `Another name for \`${wireName(field)}\`, from the first examples.`, deprecated: true }] as const,
+  );
+  // A resource may be sent back whole, with what its address says already.
+  const repeated = route.method === 'PUT' ? inPath.map((field) => [wireName(field), { readOnly: true, description: 'May be sent back as it was read.' }] as const) : [];
+  return {
+    ...(printed.description !== undefined && { description: printed.description }),
+    type: 'object',
+    properties: Object.fromEntries([...repeated, ...inBody.map((field) => [wireName(field), fields.get(field)] as const), ...aliases]),
+    required: inBody.filter((field) => (printed.required as string[] | undefined)?.includes(wireName(field))).map(wireName),
+    additionalProperties: false,
+  };
+}
+
+function fieldsOf(route: Route): Map<string, JsonSchema> {
+  const printed = (inputSchema(route.operation).properties ?? {}) as Record<string, JsonSchema>;
+  return new Map([...shapeOf(route).keys()].map((field) => [field, printed[wireName(field)] ?? {}]));
+}

@@ -1,0 +1,105 @@
+/** What comes back: for each address its success and its refusals by status, and the parts that they share. */
+import { ERROR_CODES, REFUSALS, type ErrorCode } from '../rules/errors.js';
+import * as bodies from './bodies.js';
+import { ERROR, pageOf, PUBLICATION } from './bodies.js';
+import { answerExample, refusalExample } from './examples.js';
+import { refusalsOf } from './refusals.js';
+import * as resources from './resources.js';
+import { JOB } from './resources.js';
+import { isRepeatable } from './requests.js';
+import { isList, ROUTES, type Route } from './routes.js';
+import { refTo, type Named } from './schema.js';
+
+export function responsesOf(route: Route) {
+  const refusals = [...refusalsOf(route)].map(([status, codes]) => [status, refusal(codes)] as const);
+  return { [route.status]: success(route), ...Object.fromEntries(refusals) };
+}
+
+/** The parts that paths refer to. */
+export function responseParts() {
+  const met = ROUTES.flatMap((route) => [...refusalsOf(route).values()]);
+  const alone = ERROR_CODES.filter((code) => met.some((codes) => codes.length === 1 && codes[0] === code));
+  const anywhere = ERROR_CODES.filter((code) => met.some((codes) => codes.includes(code)));
+  return {
+    headers: HEADERS,
+    schemas: Object.fromEntries(namedSchemas().map(({ name, json }) => [name, json])),
+    responses: Object.fromEntries(alone.map((code) => [nameOf(code), refusalResponse([code])])),
+    examples: Object.fromEntries(anywhere.map((code) => [code, { summary: REFUSALS[code][1], value: refusalExample(code) }])),
+  };
+}
+
+function success(route: Route) {
+  const shown = bodyOf(route);
+  return {
+    description: String(shown.json.description),
+    headers: headers(
+      'X-Request-Id', 'RateLimit', 'RateLimit-Policy',
+      ...(isList(route) ? ['Link'] : []),
+      ...(isTagged(route) ? ['ETag'] : []),
+      ...(isRepeatable(route) ? ['Idempotency-Replayed', 'Dry-Run', 'Dry-Run-Effects'] : []),
+    ),
+    content: { 'application/json': { schema: { $ref: refTo('schemas', shown.name) }, example: answerExample(route) } },
+  };
+}
+
+function bodyOf(route: Route): Named {
+  return isList(route) ? pageOf(route.shows) : route.shows;
+}
+
+/** A page of jobs has no version. */
+function isTagged(route: Route): boolean {
+  return !isList(route) && (route.shows === JOB || route.shows === PUBLICATION);
+}
+
+/** A refusal for one reason alone is the same everywhere. */
+function refusal(codes: readonly ErrorCode[]) {
+  const [first, ...others] = codes;
+  return first !== undefined && others.length === 0 ? { $ref: refTo('responses', nameOf(first)) } : refusalResponse(codes);
+}
+
+function refusalResponse(codes: readonly ErrorCode[]) {
+  const [status = 500] = codes.map((code) => REFUSALS[code][0]);
+  const ofTheseCodes = { properties: { status: { const: status }, details: { properties: { code: { enum: codes } } } } };
+  return {
+    description: codes.map((code) => `\`${code}\`: ${REFUSALS[code][1]}`).join('\n\n'),
+    headers: headers('X-Request-Id', 'RateLimit', 'RateLimit-Policy', ...(HEADERS_OF_STATUS[status] ?? [])),
+    content: {
+      'application/json': {
+        schema: { allOf: [{ $ref: refTo('schemas', ERROR.name) }, ofTheseCodes] },
+        examples: Object.fromEntries(codes.map((code) => [code, { $ref: refTo('examples', code) }])),
+      },
+    },
+  };
+}
+
+function nameOf(code: ErrorCode): string {
+  return code.toLowerCase().replaceAll(/(?:^|_)([a-z])/g, (_, letter: string) => letter.toUpperCase());
+}
+
+const HEADERS_OF_STATUS: Readonly<Record<number, readonly string[]>> = { 401: ['WWW-Authenticate'], 429: ['Retry-After'], 503: ['Retry-After'] };
+
+const HEADERS = {
+  'X-Request-Id': header('Names this request in our logs. A caller may choose it, by a header of the same name.', '0f8fad5b-d9cb-469f-a165-70867728950e'),
+  RateLimit: header('What is left of each budget that the call drew on, and the seconds until it is whole again.', '"read";r=599;t=60', false),
+  'RateLimit-Policy': header('The budgets: how many calls, in how many seconds.', '"read";q=600;w=60', false),
+  'Retry-After': header('After how many seconds to try again.', '12'),
+  'WWW-Authenticate': header('How to say who one is.', 'Bearer'),
+  ETag: header('The job’s version: send it as `If-Match` to change only what you have read.', '"3"'),
+  Link: header('Where the next page is, if there is one. Such an address stays fast however deep.', '</v1/jobs?after=WzE3N10>; rel="next"', false),
+  'Idempotency-Replayed': header('That this is the first answer, given again.', 'true', false),
+  'Dry-Run': header('That nothing was kept.', 'true', false),
+  'Dry-Run-Effects': header('As JSON, the charges, the stakes and the events that there would have been.', '{"charges":[],"stakes":[],"events":[]}', false),
+};
+
+function header(description: string, example: string, required = true) {
+  return { description, required, schema: { type: 'string' }, example };
+}
+
+function headers(...names: readonly string[]) {
+  return Object.fromEntries(names.map((name) => [name, { $ref: refTo('headers', name) }]));
+}
+
+function namedSchemas(): Named[] {
+  const declared = Object.values({ ...resources, ...bodies }).filter((one): one is typeof one & Named => typeof one === 'object');
+  return [...declared.flatMap((one) => [one, ...one.variants]), ...ROUTES.filter(isList).map(bodyOf)];
+}

@@ -1,0 +1,186 @@
+import postgres from 'postgres';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { admin, contractor, homeowner, type Person } from '../cast.js';
+import { openTestHouse, type TestHouse } from '../house.js';
+
+let house: TestHouse;
+let sql: postgres.Sql;
+let hanna: Person;
+beforeAll(async () => {
+  house = await openTestHouse();
+  sql = postgres({ ...house.database.connection, max: 1, fetch_types: false, onnotice: () => {} });
+  hanna = await homeowner(house, 'Hanna');
+  const ada = await admin(house);
+  await house.rest('POST', '/v1/tokens/adjustments', { token: ada.token, body: { user_id: hanna.userId, amount: 10_000, reason: 'for the tests' } });
+});
+afterAll(async () => {
+  await sql.end();
+  await house.close();
+});
+
+const DRAFT = {
+  title: 'Fix the sink', description: 'It drips.', category: 'plumbing', urgency: 'standard',
+  address_line1: '1 Main St', city: 'Austin', state: 'TX', zip_code: '78701',
+};
+
+async function draft(): Promise<string> {
+  const created = await house.rest('POST', '/v1/jobs', { token: hanna.token, body: DRAFT });
+  return created.body.id;
+}
+
+const keyed = (key: string) => ({ token: hanna.token, headers: { 'idempotency-key': key } });
+
+describe('Hanna, who calls with an Idempotency-Key', () => {
+  it('gets the first answer again, byte for byte, and one job', async () => {
+    const before = await sql`select count(*)::int as n from jobs`;
+    const first = await house.rest('POST', '/v1/jobs', { ...keyed('one-job'), body: DRAFT });
+    const second = await house.rest('POST', '/v1/jobs', { ...keyed('one-job'), body: DRAFT });
+    expect(first.status).toBe(201);
+    expect(first.headers.get('idempotency-replayed')).toBeNull();
+    expect(second.headers.get('idempotency-replayed')).toBe('true');
+    expect(second.status).toBe(201);
+    expect(second.body).toEqual(first.body);
+    const after = await sql`select count(*)::int as n from jobs`;
+    expect(after[0]?.n).toBe(before[0]?.n + 1);
+  });
+
+  it('is charged once for publishing twice, and reads the same remaining balance', async () => {
+    const id = await draft();
+    const first = await house.rest('POST', `/v1/jobs/${id}/publish`, keyed(`publish ${id}`));
+    const second = await house.rest('POST', `/v1/jobs/${id}/publish`, keyed(`publish ${id}`));
+    expect(second.body).toEqual(first.body);
+    const charged = await sql`select count(*)::int as n from token_transfers where job_id = ${id}`;
+    expect(charged[0]?.n).toBe(1);
+  });
+
+  it('is told that a key was used for another input', async () => {
+    await house.rest('POST', '/v1/jobs', { ...keyed('reused'), body: DRAFT });
+    const other = await house.rest('POST', '/v1/jobs', { ...keyed('reused'), body: { ...DRAFT, title: 'Another sink' } });
+    expect([other.status, other.body.details.code]).toEqual([422, 'IDEMPOTENCY_KEY_REUSED']);
+  });
+
+  it('may use one key for two operations, and another person may use it too', async () => {
+    const id = await draft();
+    const published = await house.rest('POST', `/v1/jobs/${id}/publish`, keyed('shared'));
+    const cancelled = await house.rest('POST', `/v1/jobs/${id}/cancel`, keyed('shared'));
+    expect([published.status, cancelled.status]).toEqual([200, 200]);
+    const hugo = await homeowner(house, 'Hugo');
+    const his = await house.rest('POST', '/v1/jobs', { token: hugo.token, headers: { 'idempotency-key': 'one-job' }, body: DRAFT });
+    expect(his.status).toBe(201);
+    expect(his.headers.get('idempotency-replayed')).toBeNull();
+  });
+
+  it('makes one job of fifty calls at once: the others are told to wait, or get its answer', async () => {
+    const answers = await Promise.all(Array.from({ length: 50 }, () => house.rest('POST', '/v1/jobs', { ...keyed('fifty'), body: DRAFT })));
+    const made = answers.filter(({ status }) => status === 201);
+    expect(new Set(made.map(({ body }) => body.id)).size).toBe(1);
+    expect(answers.filter(({ status }) => status !== 201).every(({ body }) => body.details.code === 'IDEMPOTENCY_KEY_IN_USE')).toBe(true);
+  });
+
+  it('can try a refused call again: nothing of it was kept', async () => {
+    const id = await draft();
+    await house.rest('PUT', `/v1/jobs/${id}`, { token: hanna.token, body: { category: null } });
+    const refused = await house.rest('POST', `/v1/jobs/${id}/publish`, keyed(`late ${id}`));
+    expect(refused.body.details.code).toBe('MISSING_FIELDS');
+    await house.rest('PUT', `/v1/jobs/${id}`, { token: hanna.token, body: { category: 'plumbing' } });
+    const published = await house.rest('POST', `/v1/jobs/${id}/publish`, keyed(`late ${id}`));
+    expect(published.status).toBe(200);
+  });
+
+  it('gets the same from GraphQL, where one request with a key carries one mutation', async () => {
+    const call = { ...keyed('by graphql'), variables: { input: { title: 'A roof', description: 'It leaks.' } } };
+    const mutation = 'mutation ($input: CreateJobInput!) { createJob(input: $input) { id createdAt } }';
+    const first = await house.graphql(mutation, call);
+    const second = await house.graphql(mutation, call);
+    expect(second.data).toEqual(first.data);
+    expect(second.headers.get('idempotency-replayed')).toBe('true');
+    const two = await house.graphql('mutation ($input: CreateJobInput!) { a: createJob(input: $input) { id } b: createJob(input: $input) { id } }', { ...call, ...keyed('two') });
+    expect(two.errors?.[0]?.extensions.code).toBe('VALIDATION_FAILED');
+    expect(two.status).toBe(400);
+  });
+
+  it.each(['', 'x'.repeat(256), 'naïve'])('is refused the key %j', async (key) => {
+    const answer = await house.rest('POST', '/v1/jobs', { token: hanna.token, headers: { 'idempotency-key': key }, body: DRAFT });
+    expect([answer.status, answer.body.details?.code]).toEqual([400, 'VALIDATION_FAILED']);
+  });
+
+  it('logs in anew each time, whatever the key: no token is ever stored', async () => {
+    const body = { email: hanna.email, password: hanna.password };
+    const first = await house.rest('POST', '/v1/auth/login', { headers: { 'idempotency-key': 'log in' }, body });
+    const second = await house.rest('POST', '/v1/auth/login', { headers: { 'idempotency-key': 'log in' }, body });
+    expect(second.body.refresh_token).not.toBe(first.body.refresh_token);
+    const stored = await sql`select count(*)::int as n from idempotency_records where answer like '%rft_%' or answer like '%eyJ%'`;
+    expect(stored[0]?.n).toBe(0);
+  });
+});
+
+describe('A dry run', () => {
+  const dry = () => ({ token: hanna.token, headers: { 'dry-run': 'true' } });
+
+  it('answers as the real call would, tells the charge and the event, and keeps nothing', async () => {
+    const id = await draft();
+    const before = await house.rest('GET', '/v1/tokens', { token: hanna.token });
+    const tried = await house.rest('POST', `/v1/jobs/${id}/publish`, dry());
+    expect(tried.status).toBe(200);
+    expect(tried.headers.get('dry-run')).toBe('true');
+    expect(tried.body).toMatchObject({ tokens_charged: 5, remaining_balance: before.body.available - 5, job: { status: 'open', version: 2 } });
+    expect(JSON.parse(tried.headers.get('dry-run-effects') ?? '')).toEqual({
+      charges: [{ user_id: hanna.userId, amount: 5, reason: 'publish' }],
+      stakes: [],
+      events: [{ type: 'job.published', from_status: 'draft', to_status: 'open' }],
+    });
+    expect((await house.rest('GET', '/v1/tokens', { token: hanna.token })).body).toEqual(before.body);
+    expect((await house.rest('GET', `/v1/jobs/${id}`, { token: hanna.token })).body).toMatchObject({ status: 'draft', version: 1 });
+    const events = await sql`select type from events where job_id = ${id}`;
+    expect(events.map(({ type }) => type)).toEqual(['job.created']);
+  });
+
+  it('refuses as the real call would', async () => {
+    const id = await draft();
+    await house.rest('PUT', `/v1/jobs/${id}`, { token: hanna.token, body: { urgency: null } });
+    const tried = await house.rest('POST', `/v1/jobs/${id}/publish`, dry());
+    expect([tried.status, tried.body.details.code, tried.headers.get('dry-run')]).toEqual([400, 'MISSING_FIELDS', 'true']);
+  });
+
+  it('shows a poor contractor that the stake is too high, and what there is', async () => {
+    const id = await draft();
+    await house.rest('POST', `/v1/jobs/${id}/publish`, { token: hanna.token });
+    const carl = await contractor(house, 'Carl');
+    await sql`update token_balances set held = 0 where user_id = ${carl.userId}`;
+    const ada = await admin(house);
+    await house.rest('POST', '/v1/tokens/adjustments', { token: ada.token, body: { user_id: carl.userId, amount: -22, reason: 'poor' } });
+    const tried = await house.rest('POST', `/v1/jobs/${id}/bids`, { token: carl.token, headers: { 'dry-run': 'true' }, body: { amount: 10, guaranteed_view: true } });
+    expect(tried.body.details).toMatchObject({ code: 'INSUFFICIENT_TOKENS', required: 5, available: 3 });
+  });
+
+  it('by GraphQL reads nested parts as they would be, and two mutations build on one another', async () => {
+    const id = await draft();
+    const tried = await house.graphql(
+      `mutation ($id: ID!) { publishJob(id: $id) { job { status timeline { nodes { type } } } tokensCharged } cancelJob(id: $id) { status } }`,
+      { ...dry(), variables: { id } },
+    );
+    expect(tried.errors).toBeUndefined();
+    expect(tried.data.publishJob.job).toEqual({ status: 'OPEN', timeline: { nodes: [{ type: 'job.created' }, { type: 'job.published' }] } });
+    expect(tried.data.cancelJob.status).toBe('CANCELLED');
+    expect(tried.extensions.dryRun.charges).toEqual([
+      { userId: hanna.userId, amount: 5, reason: 'publish' },
+      { userId: hanna.userId, amount: -5, reason: 'publish_refund' },
+    ]);
+    expect((await house.rest('GET', `/v1/jobs/${id}`, { token: hanna.token })).body.status).toBe('draft');
+  });
+
+  it('does not undo a log-in', async () => {
+    const body = { email: hanna.email, password: hanna.password };
+    const session = await house.rest('POST', '/v1/auth/login', { headers: { 'dry-run': 'true' }, body });
+    expect((await house.rest('GET', '/v1/me', { token: session.body.token })).status).toBe(200);
+  });
+
+  it('keeps no record of its key', async () => {
+    const headers = { 'dry-run': 'true', 'idempotency-key': 'tried first' };
+    const tried = await house.rest('POST', '/v1/jobs', { token: hanna.token, headers, body: DRAFT });
+    const real = await house.rest('POST', '/v1/jobs', { ...keyed('tried first'), body: DRAFT });
+    expect(real.headers.get('idempotency-replayed')).toBeNull();
+    expect(real.body.id).not.toBe(tried.body.id);
+  });
+});
+
