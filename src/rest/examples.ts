@@ -93,7 +93,6 @@ const DETAILS: { readonly [Code in ErrorCode]?: Omit<ErrorDetails, 'code' | 'req
   VALIDATION_FAILED: { fields: { title: 'is required' } },
   MISSING_FIELDS: { fields: { category: 'is required to publish' } },
   INVALID_TRANSITION: { fromState: 'draft', allowedOperations: ['publishJob', 'updateJob', 'deleteJob'] },
-  FIELD_NOT_EDITABLE: {},
   BUDGET_DECREASE_TOO_LARGE: { fields: { budget_max: 'must be at least 360.45' } },
   URGENCY_LOCKED: { fields: { urgency: 'must not be lower than urgent' } },
   COMPLETION_DATE_SHIFT_TOO_LARGE: { fields: { desired_completion_date: 'must be within 30 days of 2026-03-20' } },

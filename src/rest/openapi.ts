@@ -19,7 +19,7 @@ export function openapi() {
   return {
     openapi: '3.1.0',
     info: { title: 'Job Marketplace', version: '1.0.0', summary: 'Homeowners post jobs, contractors bid, disputes end fairly.', description: ABOUT, license: { name: 'MIT', identifier: 'MIT' } },
-    servers: [{ url: '/', description: 'This server. Every path is also served without `/v1`.' }],
+    servers: [{ url: '/', description: 'This server. Every path is also served without /v1.' }],
     security: [{ bearer: [] }],
     tags: TAGS.map(([name, , description]) => ({ name, description })),
     paths: paths(),

@@ -24,7 +24,7 @@ export function responseParts() {
     headers: HEADERS,
     schemas: Object.fromEntries(namedSchemas().map(({ name, json }) => [name, json])),
     responses: Object.fromEntries(alone.map((code) => [nameOf(code), refusalResponse([code])])),
-    examples: Object.fromEntries(anywhere.map((code) => [code, { summary: REFUSALS[code][1], value: refusalExample(code) }])),
+    examples: Object.fromEntries(anywhere.map((code) => [code, { summary: code, value: refusalExample(code) }])),
   };
 }
 

@@ -44,11 +44,12 @@ export function asParameter(db: Db, happened: readonly NewEvent[]): string {
 
 /**
  * The rows to insert, for a CTE named `counted` that has just raised the job's `event_count` by as many. Columns stand in the
- * table's own order.
+ * table's own order. The clock is read under the job's lock: a transaction's own time is that of its beginning, before it
+ * waited, and would lie before what it waited for.
  */
 export function eventsToLog(counted: string, happened: Placeholder): SQL {
   return sql`select e.id, j.id, j.event_count - json_array_length(${happened}::json) + e.number, e.type, e.actor_id, e.bidder_id,
-      e.from_status, e.to_status, now(), e.data
+      e.from_status, e.to_status, clock_timestamp(), e.data
     from ${sql.identifier(counted)} j,
       rows from (json_to_recordset(${happened}::json) as (id text, type text, actor_id text, bidder_id text, from_status job_status, to_status job_status, data jsonb))
       with ordinality as e (id, type, actor_id, bidder_id, from_status, to_status, data, number)`;

@@ -125,7 +125,7 @@ function moveStatement(key: JobTransitionKey, row: JobTransition) {
 }
 
 function advance($: Values<Logged>) {
-  return { version: sql`${jobs.version} + 1`, updatedAt: sql`now()`, eventCount: sql`${jobs.eventCount} + ${countOf($.events)}` };
+  return { version: sql`${jobs.version} + 1`, updatedAt: sql`clock_timestamp()`, eventCount: sql`${jobs.eventCount} + ${countOf($.events)}` };
 }
 
 const BASES = ['highestBudgetMin', 'highestBudgetMax', 'mostTokensPaid', 'completionDateAtCheckIn'] as const satisfies (keyof EditBases)[];

@@ -26,7 +26,7 @@ export const updateJob = operation({
     title: title.nullish(),
     description: description.nullish(),
     ...furtherFields,
-    ...readOnly([...READ_ONLY_FIELDS.filter((field) => field !== 'id'), 'awardedContractorId', 'updatedAt', 'version']),
+    ...readOnly([...READ_ONLY_FIELDS.filter((field) => field !== 'id'), 'updatedAt', 'version']),
   }),
   run: ({ db, viewer }, { id, expectedVersion, ...sent }): Promise<ReadableJob> =>
     spending(db, viewer.userId, async (tx) => {

@@ -1,0 +1,139 @@
+/**
+ * Every operation on jobs and bids, asked for once and called through either door: the body is written as REST spells it,
+ * and what comes back is said in one form, so that the doors can be compared.
+ */
+import { getNamedType, isEnumType, isInputObjectType, type GraphQLInputType } from 'graphql';
+import { createSchema } from '../src/graphql/schema.js';
+import { BID_TRANSITIONS, type BidTransitionKey } from '../src/rules/bids.js';
+import type { ErrorCode } from '../src/rules/errors.js';
+import { JOB_ACTIONS, JOB_CREATION, type JobActionKey } from '../src/rules/lifecycle.js';
+import type { Answer, GraphqlAnswer, Json, TestHouse } from './house.js';
+
+export type OperationKey = 'create' | JobActionKey | BidTransitionKey;
+
+export interface Asked {
+  /** Whose access token goes along; nobody's, if nothing is said. */
+  by?: { readonly token: string } | undefined;
+  job?: string | undefined;
+  bid?: string | undefined;
+  body?: object | undefined;
+  /** The version that the caller has read. */
+  version?: number;
+  /** What a GraphQL caller wants to know; identifiers, if nothing is said. */
+  selection?: string;
+  /** The fragments that the selection spreads. */
+  fragments?: string;
+}
+
+export const DOORS = ['rest', 'graphql'] as const;
+export type Door = (typeof DOORS)[number];
+
+/** What became of a call, whichever door it went through. Field names are as REST spells them, sorted. */
+export interface Outcome {
+  ok: boolean;
+  status: number;
+  code: ErrorCode | null;
+  fields: string[];
+  blocked: string[];
+}
+
+export async function outcomeOf(house: TestHouse, door: Door, key: OperationKey, asked: Asked): Promise<Outcome> {
+  return door === 'rest' ? restOutcome(await callRest(house, key, asked)) : graphqlOutcome(await callGraphql(house, key, asked));
+}
+
+export function callRest(house: TestHouse, key: OperationKey, { by, body, version, ...about }: Asked): Promise<Answer<Json>> {
+  const { method, path } = restAddress(key, about);
+  return house.rest(method, path, {
+    token: by?.token,
+    ...(version !== undefined && { headers: { 'if-match': `"${version}"` } }),
+    ...(body !== undefined && { body }),
+  });
+}
+
+export function callGraphql(house: TestHouse, key: OperationKey, asked: Asked): Promise<GraphqlAnswer> {
+  return house.graphql(`${mutationOf(key, asked.selection)}\n${asked.fragments ?? ''}`, { token: asked.by?.token, variables: variablesOf(key, asked) });
+}
+
+export function restAddress(key: OperationKey, { job, bid }: Pick<Asked, 'job' | 'bid'>): { method: string; path: string } {
+  if (key === 'create') return { method: 'POST', path: '/v1/jobs' };
+  if (isBidKey(key)) return { method: 'POST', path: `/v1/jobs/${job}/bids/${bid}/${BID_TRANSITIONS[key].path}` };
+  const row = JOB_ACTIONS[key];
+  return { method: 'method' in row ? row.method : 'POST', path: `/v1/jobs/${job}${row.path && `/${row.path}`}` };
+}
+
+export function operationName(key: OperationKey): string {
+  if (key === 'create') return JOB_CREATION.operation;
+  return isBidKey(key) ? BID_TRANSITIONS[key].operation : JOB_ACTIONS[key].operation;
+}
+
+function isBidKey(key: OperationKey): key is BidTransitionKey {
+  return key in BID_TRANSITIONS;
+}
+
+const mutations = createSchema().getMutationType()!.getFields();
+
+export function mutationOf(key: OperationKey, selection?: string): string {
+  const name = operationName(key);
+  const { args } = mutations[name]!;
+  const declared = args.map((arg) => `$${arg.name}: ${String(arg.type)}`).join(', ');
+  const passed = args.map((arg) => `${arg.name}: $${arg.name}`).join(', ');
+  const wanted = selection ?? (key === 'publish' ? 'job { id status version } tokensCharged remainingBalance' : 'id status');
+  return `mutation(${declared}) { ${name}(${passed}) { ${wanted} } }`;
+}
+
+function variablesOf(key: OperationKey, { job, bid, body, version }: Asked): object {
+  const input = mutations[operationName(key)]!.args.find(({ name }) => name === 'input');
+  return {
+    id: isBidKey(key) ? bid : job,
+    jobId: job,
+    expectedVersion: version,
+    ...(body !== undefined && input && { input: inGraphql(body, getNamedType(input.type)) }),
+  };
+}
+
+/** A body in GraphQL's spelling: camelCase, enum values in capitals. Names that the input does not have stay as they are. */
+export function inGraphql(value: unknown, type: GraphQLInputType | undefined): unknown {
+  if (Array.isArray(value)) return value.map((item) => inGraphql(item, type));
+  if (isEnumType(type)) return typeof value === 'string' ? value.toUpperCase() : value;
+  if (typeof value !== 'object' || value === null) return value;
+  const fields = type && isInputObjectType(type) ? type.getFields() : {};
+  return Object.fromEntries(
+    Object.entries(value).map(([name, inner]) => {
+      const field = fields[camel(name)];
+      return [field?.name ?? name, inGraphql(inner, field && getNamedType(field.type))];
+    }),
+  );
+}
+
+export function restOutcome({ status, body }: Pick<Answer<Json>, 'status' | 'body'>): Outcome {
+  const ok = status < 400;
+  return {
+    ok,
+    status,
+    code: ok ? null : body.details.code,
+    fields: ok ? [] : Object.keys(body.details.fields ?? {}).sort(),
+    blocked: ok ? [] : [...body.blocked_fields].sort(),
+  };
+}
+
+/** An executed operation answers 200; its refusal bears the status that REST would answer with. */
+export function graphqlOutcome({ errors }: Pick<GraphqlAnswer, 'errors'>): Outcome {
+  const [error] = errors ?? [];
+  if (!error) return { ok: true, status: 200, code: null, fields: [], blocked: [] };
+  const { status, code, fields, blockedFields } = error.extensions;
+  return {
+    ok: false,
+    status,
+    code,
+    fields: Object.keys(fields ?? {}).map(snake).sort(),
+    blocked: ((blockedFields ?? []) as string[]).map(snake).sort(),
+  };
+}
+
+export function camel(name: string): string {
+  return name.replaceAll(/_([a-z])/g, (_, letter: string) => letter.toUpperCase());
+}
+
+export function snake(name: string): string {
+  return name.replaceAll(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`);
+}

@@ -1,0 +1,192 @@
+/** The REST description: sound by OpenAPI's own rules, whole, true to its examples, and tied to the code. */
+import { readFileSync } from 'node:fs';
+import { Ajv2020 } from 'ajv/dist/2020.js';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { OPERATIONS } from '../../src/operations/index.js';
+import { openapi } from '../../src/rest/openapi.js';
+import { documentedPath } from '../../src/rest/requests.js';
+import { ROUTES } from '../../src/rest/routes.js';
+import { id, orNull, resource, text } from '../../src/rest/schema.js';
+import { fromWire } from '../../src/rest/wire.js';
+import { ERROR_CODES } from '../../src/rules/errors.js';
+import type { Bid } from '../../src/store/bids.js';
+import { document, FORMATS, resolve, validatorAt } from '../documented.js';
+import { openTestHouse, type Json, type TestHouse } from '../house.js';
+
+const printed: Json = document();
+
+interface Operation {
+  readonly path: string;
+  readonly method: string;
+  readonly operation: Json;
+}
+
+const operations: Operation[] = Object.entries<Json>(printed.paths).flatMap(([path, methods]) =>
+  Object.entries<Json>(methods).map(([method, operation]) => ({ path, method, operation })),
+);
+
+describe('The document', () => {
+  it('is an OpenAPI 3.1 document, by the rules that the OpenAPI Initiative publishes', () => {
+    const published = readFileSync(new URL('openapi-3.1.schema.json', import.meta.url), 'utf8');
+    // Ajv loses its way where these rules leave the dialect of schemas open; schemas are looked at by themselves below.
+    const rules = JSON.parse(published.replaceAll('"$dynamicRef": "#meta"', '"$ref": "#/$defs/schema"').replaceAll('"$dynamicAnchor": "meta",', '')) as object;
+    const validate = new Ajv2020({ allErrors: true, strict: false, formats: FORMATS }).compile(rules);
+    validate(printed);
+    expect(validate.errors ?? []).toEqual([]);
+    expect(validate({ ...printed, paths: { '/v1/jobs': { fetch: {} } } })).toBe(false);
+  });
+
+  it('holds only schemas that JSON Schema 2020-12 allows, with no word misspelled', () => {
+    const ajv = new Ajv2020({ strict: true, strictTypes: false, strictRequired: false, formats: FORMATS });
+    ajv.addVocabulary(['components']);
+    for (const [at, schema] of schemasIn(printed)) {
+      expect(() => ajv.compile({ ...schema, components: printed.components }), at).not.toThrow();
+    }
+  });
+
+  it('leads somewhere with every $ref, and to every part', () => {
+    const refs = new Set([...JSON.stringify(printed).matchAll(/"\$ref":"([^"]+)"/g)].map(([, ref]) => String(ref)));
+    expect([...refs].filter((ref) => resolve(ref) === undefined)).toEqual([]);
+    const parts = Object.entries<Json>(printed.components).filter(([kind]) => kind !== 'securitySchemes');
+    const unused = parts.flatMap(([kind, named]) => Object.keys(named).map((name) => `#/components/${kind}/${name}`)).filter((ref) => !refs.has(ref));
+    expect(unused).toEqual([]);
+  });
+
+  it('has an entry for every route and no other, each under the name of its operation', () => {
+    const entries = operations.map(({ path, method, operation }) => `${method.toUpperCase()} ${path} ${operation.operationId}`);
+    expect(entries.toSorted()).toEqual(ROUTES.map((route) => `${route.method} ${documentedPath(route)} ${route.operation.name}`).toSorted());
+    expect(new Set(operations.map(({ operation }) => operation.operationId)).size).toBe(ROUTES.length);
+  });
+
+  it('names each parameter of a path, and no path twice', () => {
+    const shapes = Object.keys(printed.paths).map((path) => path.replaceAll(/\{\w+\}/g, '{}'));
+    expect(new Set(shapes).size).toBe(shapes.length);
+    for (const { path, operation } of operations) {
+      const named = (operation.parameters ?? []).filter((one: Json) => one.in === 'path').map((one: Json) => one.name);
+      expect(named, path).toEqual([...path.matchAll(/\{(\w+)\}/g)].map(([, name]) => name));
+    }
+  });
+
+  it('asks for a token everywhere but where one is got', () => {
+    const open = operations.filter(({ operation }) => operation.security?.length === 0).map(({ operation }) => operation.operationId);
+    expect(open.toSorted()).toEqual(['logIn', 'refreshSession', 'signUpContractor', 'signUpHomeowner']);
+    for (const { operation } of operations) expect(Object.keys(operation.responses).includes('401') || open.includes(operation.operationId)).toBe(true);
+  });
+
+  it('says of every field, parameter and operation what it is for', () => {
+    const properties = [...schemasIn(printed)].flatMap(([at, schema]) => propertiesIn(at, schema));
+    const parameters = operations.flatMap(({ path, operation }) => (operation.parameters ?? []).filter((one: Json) => !one.$ref).map((one: Json) => [`${path} ${one.name}`, one] as const));
+    const all = [...properties, ...parameters, ...operations.map(({ path, operation }) => [path, operation] as const)];
+    const silent = all.filter(([, { description, $ref, const: only, enum: values }]) => !$ref && only === undefined && !(values && !description) && !/^[^a-z].*[.)]$/s.test(description ?? ''));
+    expect(silent.map(([at]) => at)).toEqual([]);
+    expect(operations.filter(({ operation }) => operation.tags?.length !== 1 || !operation.summary).map(({ path }) => path)).toEqual([]);
+  });
+
+  it('bounds every whole number', () => {
+    const numbers = JSON.stringify(printed).match(/\{"type":"integer"[^{}]*\}/g) ?? [];
+    expect(numbers.length).toBeGreaterThan(10);
+    for (const number of numbers) expect(JSON.parse(number)).toMatchObject({ minimum: expect.any(Number), maximum: expect.any(Number) });
+  });
+
+  it('lists every error code there is', () => {
+    expect(printed.components.schemas.Error.properties.details.properties.code.enum).toEqual(ERROR_CODES);
+  });
+});
+
+describe('The examples', () => {
+  const withBody = operations.filter(({ operation }) => operation.requestBody);
+
+  it.each(withBody.map(({ operation }) => operation.operationId as string))('of the request %s is one that the operation takes', (operationId) => {
+    const { path, method, operation } = operations.find((one) => one.operation.operationId === operationId) as Operation;
+    const { example } = operation.requestBody.content['application/json'];
+    const validate = validatorAt(`#/paths/${path.replaceAll('/', '~1')}/${method}/requestBody/content/application~1json/schema`);
+    validate(example);
+    expect(validate.errors ?? []).toEqual([]);
+    const { input } = Object.values(OPERATIONS).find((one) => one.name === operationId) as Json;
+    const inPath = Object.fromEntries((ROUTES.find((route) => route.operation.name === operationId)?.path.match(/\{\w+\}/g) ?? []).map((name) => [name.slice(1, -1), 'x']));
+    expect(input.safeParse({ ...(fromWire(example) as object), ...inPath }).error).toBeUndefined();
+  });
+
+  it('of every answer are such answers', () => {
+    for (const { path, method, operation } of operations) {
+      for (const [status, response] of Object.entries<Json>(operation.responses)) {
+        const at: string = response.$ref ?? `#/paths/${path.replaceAll('/', '~1')}/${method}/responses/${status}`;
+        const { example, examples } = resolve(at).content['application/json'];
+        const shown = examples ? Object.values<Json>(examples).map(({ $ref }) => resolve($ref).value) : [example];
+        expect(shown.length, at).toBeGreaterThan(0);
+        const validate = validatorAt(`${at}/content/application~1json/schema`);
+        for (const one of shown) {
+          validate(one);
+          expect(validate.errors ?? [], `${at} ${JSON.stringify(one)}`).toEqual([]);
+        }
+      }
+    }
+  });
+
+  it('of parameters fit them', () => {
+    for (const { operation } of operations) {
+      for (const { schema, example } of (operation.parameters ?? []).filter((one: Json) => one.example)) expect(example).toMatch(new RegExp(schema.pattern));
+    }
+  });
+});
+
+describe('An answer', () => {
+  it('with one field more or less than the document says does not pass', () => {
+    const validate = validatorAt('#/components/schemas/Job');
+    const { example } = printed.paths['/v1/jobs/{id}'].get.responses['200'].content['application/json'];
+    expect(validate(example)).toBe(true);
+    expect(validate({ ...example, bids: 3 })).toBe(false);
+    for (const name of Object.keys(example)) expect(validate({ ...example, [name]: undefined }), name).toBe(false);
+    expect(validate({ ...example, title: null })).toBe(false);
+    expect(validate({ ...example, created_at: '2026-03-02T09:30:00Z' })).toBe(false);
+    expect(validate({ ...example, id: 'bid_2b9Xv0cJ5q7hT3nKz8LmRw4YdPe' })).toBe(false);
+  });
+
+  it('is described from the code’s own types: what they do not say does not compile', () => {
+    type Small = Pick<Bid, 'id' | 'message'>;
+    const message = orNull(text('A message.', 'Hello.'));
+    resource<Small>('Small', 'As it is.', { id: id('bid', 'The bid.'), message });
+    // @ts-expect-error: a message may be null.
+    resource<Small>('Small', 'Too sure.', { id: id('bid', 'The bid.'), message: text('A message.', 'Hello.') });
+    // @ts-expect-error: an identifier never is.
+    resource<Small>('Small', 'Not sure enough.', { id: orNull(id('bid', 'The bid.')), message });
+    // @ts-expect-error: it is a bid's.
+    resource<Small>('Small', 'Another kind.', { id: id('job', 'The job.'), message });
+    // @ts-expect-error: it has a message.
+    resource<Small>('Small', 'Too little.', { id: id('bid', 'The bid.') });
+    // @ts-expect-error: it has no amount here.
+    resource<Small>('Small', 'Too much.', { id: id('bid', 'The bid.'), message, amount: message });
+  });
+});
+
+describe('The server', () => {
+  let house: TestHouse;
+  beforeAll(async () => {
+    house = await openTestHouse();
+  });
+  afterAll(() => house.close());
+
+  it.each(['/v1/openapi.json', '/openapi.json'])('gives the document to anyone, at %s, and once', async (path) => {
+    const { status, headers, body } = await house.rest('GET', path);
+    expect([status, headers.get('content-type'), headers.get('cache-control')]).toEqual([200, 'application/json; charset=utf-8', 'public, no-cache']);
+    expect(body).toEqual(JSON.parse(JSON.stringify(openapi())));
+    const again = await fetch(house.url + path, { headers: { 'if-none-match': headers.get('etag') ?? '' } });
+    expect([again.status, await again.text()]).toEqual([304, '']);
+  });
+});
+
+/** Every schema that stands on its own: the named ones, and those of bodies and parameters. */
+function* schemasIn(value: Json, at = ''): Generator<readonly [at: string, schema: Json]> {
+  if (typeof value !== 'object' || value === null) return;
+  for (const [key, inner] of Object.entries<Json>(value)) {
+    const place = `${at}/${key}`;
+    if (key === 'schema') yield [place, inner];
+    else if (at === '/components/schemas') yield [place, inner];
+    else if (key !== 'example' && key !== 'examples') yield* schemasIn(inner, place);
+  }
+}
+
+function propertiesIn(at: string, schema: Json): [at: string, property: Json][] {
+  const own = Object.entries<Json>(schema?.properties ?? {});
+  return [...own.map(([name, inner]): [string, Json] => [`${at}/${name}`, inner]), ...own.flatMap(([name, inner]) => propertiesIn(`${at}/${name}`, inner))];
+}

@@ -1,0 +1,406 @@
+/**
+ * Random calls. A step is a handful of dice; what they mean is decided when its turn comes, beside the market as it is
+ * then. So a history stays a history when steps are taken out of it, which is all that shrinking does: whole calls are
+ * what a reader wants fewer of.
+ */
+import fc from 'fast-check';
+import { JOB_FIELDS } from './shapes.js';
+import { type Bid, type Call, type Door, type Fields, type Job, type JobState, type Market, type Op, type Person, TRANSITION_NAMES } from './market.js';
+
+export type Step = readonly number[];
+
+const DICE_PER_STEP = 28;
+
+export const histories: fc.Arbitrary<Step[]> = fc.noBias(
+  fc.array(fc.noShrink(fc.array(fc.nat(9_999), { minLength: DICE_PER_STEP, maxLength: DICE_PER_STEP, size: 'max' })), { minLength: 1, maxLength: 60, size: 'max' }),
+);
+
+class Dice {
+  private at = 0;
+  constructor(private readonly rolled: Step) {}
+
+  below(count: number): number {
+    const value = this.rolled[this.at] ?? 0;
+    this.at += 1;
+    return value % count;
+  }
+
+  /** Zero is a no. */
+  percent(chance: number): boolean {
+    return this.below(100) >= 100 - chance;
+  }
+
+  of<T>(choices: readonly T[]): T {
+    return choices[this.below(choices.length)]!;
+  }
+
+  weighted<T>(choices: readonly (readonly [weight: number, choice: T])[]): T {
+    let left = this.below(choices.reduce((sum, [weight]) => sum + weight, 0));
+    for (const [weight, choice] of choices) {
+      if (left < weight) return choice;
+      left -= weight;
+    }
+    return choices[0]![1];
+  }
+}
+
+/** Identifiers of nothing, well formed and not. */
+export const NOBODYS = '2n5jQqj3TZ6KZrQmS8WzV1Xc0Ya';
+const IDS_OF_NOTHING = { job: [`job_${NOBODYS}`, 'job_1', `bid_${NOBODYS}`], bid: [`bid_${NOBODYS}`, 'bid_1', `job_${NOBODYS}`] };
+
+export function callFrom(step: Step, market: Market): Call {
+  const dice = new Dice(step);
+  const door: Door = dice.of(['rest', 'graphql']);
+  const plan = dice.weighted<(market: Market, dice: Dice) => Plan>([
+    [55, fitting],
+    [13, reading],
+    [32, wild],
+  ])(market, dice);
+  return sealed(market, dice, plan, door);
+}
+
+interface Plan {
+  readonly op: Op;
+  readonly by: Person | null;
+  readonly job?: Job | undefined;
+  readonly bid?: Bid | undefined;
+  /** Fills what is missing rather than edits at random. */
+  readonly fills?: boolean;
+  /** Whose tokens; anybody's, unless told. */
+  readonly to?: Person;
+  /** How likely the call has something wrong with it, in percent. */
+  readonly flawed: number;
+}
+
+function homeowners(market: Market): Person[] {
+  return market.people.filter(({ role }) => role === 'homeowner');
+}
+function contractors(market: Market): Person[] {
+  return market.people.filter(({ role }) => role === 'contractor');
+}
+function admin(market: Market): Person {
+  return market.people.find(({ role }) => role === 'admin')!;
+}
+
+const OVER: readonly JobState[] = ['completed', 'cancelled'];
+
+/** What somebody who may would do next with a job, so that jobs go all the way. */
+function fitting(market: Market, dice: Dice): Plan {
+  const going = market.jobs.filter(({ state }) => !OVER.includes(state));
+  if (going.length === 0 || dice.below(100) >= 92 + 2 * going.length) return { op: 'createJob', by: dice.of(homeowners(market)), flawed: 5 };
+  const job = dice.percent(70) ? going[0]! : dice.of(going);
+  const { owner } = job;
+  const awardee = job.awarded?.by ?? null;
+  const live = job.bids.filter(({ state }) => ['pending', 'viewed', 'shortlisted'].includes(state));
+  const plan = (op: Op, by: Person | null, bid?: Bid): Plan => ({ op, by, job, bid, flawed: 4 });
+  const edit = plan('updateJob', owner);
+  const cancel = plan('cancelJob', owner);
+  const complete = plan('completeJob', admin(market));
+  switch (job.state) {
+    case 'draft':
+      if (gapsIn(job).length > 0 && dice.percent(70)) return { ...edit, fills: true };
+      if (costOf(job) > market.tokensOf(owner).available && dice.percent(60)) return { op: 'adjustTokens', by: admin(market), to: owner, flawed: 4 };
+      return dice.weighted([[60, plan('publishJob', owner)], [32, edit], [5, plan('deleteJob', owner)], [3, complete]]);
+    case 'open': {
+      const bid = plan('submitBid', dice.of(contractors(market)));
+      if (live.length === 0) return dice.weighted([[60, bid], [32, edit], [5, cancel], [3, complete]]);
+      const one = dice.of(live);
+      return dice.weighted([
+        [34, bid],
+        [24, plan('awardJob', owner, one)],
+        [6, plan('viewBid', owner, one)],
+        [5, plan('shortlistBid', owner, one)],
+        [4, plan('rejectBid', owner, one)],
+        [5, plan('withdrawBid', one.by, one)],
+        [18, edit],
+        [3, cancel],
+        [1, complete],
+      ]);
+    }
+    case 'awarded':
+      return dice.weighted([[76, plan('checkInJob', awardee)], [16, edit], [5, cancel], [3, complete]]);
+    case 'in_progress':
+      return dice.weighted([[60, plan('submitJobForReview', awardee)], [34, edit], [4, cancel], [2, complete]]);
+    case 'in_review':
+      return dice.weighted([[55, plan('disputeJob', owner)], [33, plan('approveJob', owner)], [7, edit], [5, complete]]);
+    case 'disputed':
+      return dice.weighted([[62, plan('resolveDispute', dice.of([owner, awardee]))], [34, plan('escalateJob', dice.of([owner, awardee]))], [4, complete]]);
+    case 'escalated':
+      return dice.weighted([[90, plan('reachDecision', admin(market))], [10, complete]]);
+    case 'decision_reached':
+      return dice.weighted([[90, plan('fileAppeal', awardee)], [10, complete]]);
+    default:
+      return dice.weighted([[88, plan('finalizeAppeal', admin(market))], [12, complete]]);
+  }
+}
+
+const NEEDED: Fields = { category: 'plumbing', urgency: 'standard', addressLine1: '2 Side Street', city: 'Austin', state: 'TX' };
+
+function gapsIn({ fields }: Job): string[] {
+  return Object.keys(NEEDED).filter((field) => fields[field] === null);
+}
+
+function costOf({ fields }: Job): number {
+  return { standard: 5, priority: 15, urgent: 30 }[String(fields.urgency)] ?? 0;
+}
+
+const READS: readonly Op[] = ['readJob', 'listJobs', 'listBids', 'ownBids', 'listEvents', 'readDispute', 'readTokens', 'readContractor'];
+
+function reading(market: Market, dice: Dice): Plan {
+  return { op: dice.of(READS), by: dice.percent(6) ? null : dice.of(market.people), job: anyOf(market.jobs, dice), flawed: 12 };
+}
+
+const EVERYTHING: readonly Op[] = [
+  ...TRANSITION_NAMES, ...READS, 'createJob', 'updateJob', 'updateJob', 'deleteJob', 'submitBid', 'submitBid', 'viewBid', 'shortlistBid', 'rejectBid', 'withdrawBid',
+  'adjustTokens', 'adjustTokens',
+];
+
+const OF_ADMINS: readonly Op[] = ['adjustTokens', 'reachDecision', 'finalizeAppeal', 'completeJob'];
+const OF_OWNERS: readonly Op[] = ['publishJob', 'updateJob', 'deleteJob', 'awardJob', 'approveJob', 'disputeJob', 'cancelJob', 'viewBid', 'shortlistBid', 'rejectBid', 'escalateJob'];
+
+/** Anybody, anything, at any time; mostly somebody who could if the state were right. */
+function wild(market: Market, dice: Dice): Plan {
+  const op = dice.of(EVERYTHING);
+  const job = anyOf(market.jobs, dice);
+  const bid = anyOf(dice.percent(70) && job ? job.bids : market.jobs.flatMap(({ bids }) => bids), dice);
+  const nobody = dice.percent(9);
+  const ofBid = op === 'withdrawBid' ? bid?.by : OF_OWNERS.includes(op) && op.endsWith('Bid') ? bid?.job.owner : undefined;
+  const rightful = ofBid ?? (OF_ADMINS.includes(op) ? admin(market) : OF_OWNERS.includes(op) ? job?.owner : op === 'createJob' ? homeowners(market)[0] : (job?.awarded?.by ?? dice.of(contractors(market))));
+  return { op, by: nobody ? null : (dice.percent(60) ? rightful : undefined) ?? dice.of(market.people), job, bid, flawed: 13 };
+}
+
+function anyOf<T>(choices: readonly T[], dice: Dice): T | undefined {
+  return choices.length === 0 ? undefined : dice.of(choices);
+}
+
+const BID_MOVES: readonly Op[] = ['viewBid', 'shortlistBid', 'rejectBid', 'withdrawBid'];
+const WITHOUT_JOB: readonly Op[] = ['createJob', 'adjustTokens', 'listJobs', 'ownBids', 'readTokens', 'readContractor'];
+const WITHOUT_VERSION: readonly Op[] = [...READS, ...BID_MOVES, 'createJob', 'adjustTokens', 'submitBid'];
+/** GraphQL gives these no input at all. */
+const WITHOUT_BODY: readonly Op[] = [...BID_MOVES, 'publishJob', 'deleteJob', 'readJob', 'readDispute', 'readTokens', 'readContractor'];
+
+function sealed(market: Market, dice: Dice, plan: Plan, wanted: Door): Call {
+  const { op, by, job, bid, flawed } = plan;
+  // What GraphQL has no words for goes through the other door.
+  const door = op === 'ownBids' && by !== null && by.role !== 'contractor' ? 'rest' : wanted;
+  const isFlawed = dice.percent(flawed);
+  const lost = dice.percent(5);
+  const staleness = dice.below(100);
+  const sound = plan.fills && job ? Object.fromEntries(gapsIn(job).map((field) => [field, NEEDED[field]])) : bodyOf(plan, market, dice, door);
+  const body = isFlawed ? broken(op, sound, dice, door) : sound;
+  const target = op === 'readContractor' ? dice.of([...contractors(market).map(({ profileId }) => profileId), `ctr_${NOBODYS}`]) : undefined;
+  const jobId = target ?? (lost || !job ? dice.of([...IDS_OF_NOTHING.job, ...market.gone]) : job.id);
+  // Of a bid's own address, the job's part may be wrong too.
+  const home = bid && !dice.percent(5) ? bid.job.id : jobId;
+  const version = WITHOUT_VERSION.includes(op) || !job || staleness < 60 ? undefined : staleness < 86 ? job.version : Math.max(0, job.version - 1);
+  return {
+    op, by, door, body,
+    ...(!WITHOUT_JOB.includes(op) || op === 'readContractor' ? { job: BID_MOVES.includes(op) ? home : jobId } : {}),
+    ...(BID_MOVES.includes(op) && { bid: lost || !bid ? dice.of(IDS_OF_NOTHING.bid) : bid.id }),
+    ...(version !== undefined && { version }),
+  };
+}
+
+const SAYINGS = ['All is well', '  around the edges  ', 'Half the price, by 50%', 'naïve — “quoted” 🛠️', 'line\nbreak'] as const;
+const RESOLUTIONS = ['Half the price', ' Half  the price ', 'Half\tthe\nprice', 'Half the price.', 'Start again'] as const;
+
+function bodyOf({ op, job, bid, to }: Plan, market: Market, dice: Dice, door: Door): Fields {
+  const say = () => dice.of(SAYINGS);
+  const perhaps = (field: string, value: () => unknown, chance = 50): Fields => (dice.percent(chance) ? { [field]: value() } : {});
+  switch (op) {
+    case 'createJob':
+      return newJob(dice);
+    case 'updateJob':
+      return patchFor(job, dice, door);
+    case 'submitBid':
+      return {
+        amount: dice.of([100, 0.01, 2500.5, 9_999_999_999.99]),
+        ...perhaps('guaranteedView', () => !dice.percent(15), 45),
+        ...perhaps('estimatedDurationDays', () => dice.of([1, 14]), 30),
+        ...perhaps('message', say, 30),
+        ...perhaps('proposedStartDate', () => dice.of(['2026-07-01', '2028-02-29', null]), 30),
+        ...perhaps('materialsIncluded', () => dice.percent(50), 30),
+        ...perhaps('paymentTerms', say, 20),
+      };
+    case 'adjustTokens':
+      if (to) return { userId: to.userId, amount: dice.of([30, 15]), reason: say() };
+      return { userId: dice.percent(8) ? `usr_${NOBODYS}` : dice.of(market.people).userId, amount: dice.of([5, 20, -5, 30, -40, -500]), reason: say() };
+    case 'awardJob':
+      return { bidId: bid?.id ?? `bid_${NOBODYS}` };
+    case 'cancelJob':
+      return perhaps('reason', say);
+    case 'checkInJob':
+      return perhaps('notes', say);
+    case 'submitJobForReview':
+      return perhaps('completionNotes', say);
+    case 'approveJob':
+      return { ...perhaps('rating', () => 1 + dice.below(5), 70), ...perhaps('review', say) };
+    case 'disputeJob':
+      return { reason: say(), ...perhaps('details', say) };
+    case 'escalateJob':
+      return { escalationReason: say() };
+    case 'resolveDispute':
+      return { resolution: dice.of(RESOLUTIONS), ...perhaps('agreedBy', () => dice.of(['both', 'Carl'])) };
+    case 'reachDecision':
+      return { decision: say(), ruling: say(), ...perhaps('resolutionTerms', say) };
+    case 'fileAppeal':
+      return { appealReason: say(), ...perhaps('supportingEvidence', say) };
+    case 'finalizeAppeal':
+      return { finalDecision: say(), ruling: say() };
+    case 'completeJob':
+      return { reason: say() };
+    case 'listJobs':
+      return {
+        ...perhaps('status', () => (job ? job.state : 'open'), 25),
+        ...perhaps('category', () => dice.of(CATEGORIES), 15),
+        ...perhaps('urgency', () => dice.of(URGENCIES), 20),
+        ...perhaps('search', () => dice.of(['sink', '100%', 'k_f', '\\', 'ROOF', '%', 'xyz']), 30),
+        ...perhaps('homeownerId', () => dice.of([...homeowners(market).map(({ profileId }) => profileId), `hmw_${NOBODYS}`]), 15),
+        ...pageFor(dice, door),
+      };
+    case 'listBids':
+    case 'ownBids':
+      return { ...perhaps('status', () => dice.of(['pending', 'viewed', 'shortlisted', 'accepted', 'rejected', 'withdrawn']), 30), ...pageFor(dice, door) };
+    case 'listEvents':
+      return pageFor(dice, door);
+    default:
+      return {};
+  }
+}
+
+function pageFor(dice: Dice, door: Door): Fields {
+  return { ...(dice.percent(40) && { perPage: dice.of([100, 1, 2, 3]) }), ...(door === 'rest' && dice.percent(25) && { page: dice.of([1, 2, 3]) }) };
+}
+
+const CATEGORIES = ['plumbing', 'roofing', 'painting'] as const;
+const URGENCIES = ['standard', 'priority', 'urgent'] as const;
+const TITLES = ['Fix the sink', 'A roof, 100% dry', 'Oak_floor', 'Back\\slash', '  Trim me  '] as const;
+
+function newJob(dice: Dice): Fields {
+  const gaps = dice.percent(15);
+  const give = (field: string, value: unknown, chance: number): Fields => (dice.percent(chance) ? { [field]: value } : {});
+  const needed = (field: string, value: unknown): Fields => (gaps && dice.percent(25) ? {} : { [field]: value });
+  return {
+    title: dice.of(TITLES), description: dice.of(['It drips.', 'The roof of the house', 'Paint it']),
+    ...needed('category', dice.of(CATEGORIES)), ...needed('urgency', dice.of(['standard', 'standard', 'priority', 'urgent'])),
+    ...needed('addressLine1', '1 Main Street'), ...needed('city', dice.of(['Austin', 'Nowhere'])), ...needed('state', 'TX'),
+    ...give('zipCode', dice.of(['78701', '00000', ' 10001 ']), 40), ...give('addressLine2', dice.of(['Rear', ' ', null]), 20), ...give('country', 'US', 15),
+    ...give('budgetMin', dice.of([100, 0.7, 1000.01, 0]), 55), ...give('budgetMax', dice.of([1200, 100, 5000.55, null]), 55),
+    ...give('desiredStartDate', dice.of(['2026-06-01', '2026-07-15']), 30), ...give('desiredCompletionDate', dice.of(['2026-07-01', '2026-08-01', '2026-06-30']), 50),
+    ...give('requirements', dice.of(['Insured', '']), 20),
+  };
+}
+
+/** Edits that the state allows mostly, up to the very limits and one step past them; now and then what it does not allow. */
+function patchFor(job: Job | undefined, dice: Dice, door: Door): Fields {
+  const fields = job?.fields ?? {};
+  const patch: Fields = {};
+  const names = likelyIn(job?.state);
+  for (let count = 1 + dice.below(2); count > 0; count -= 1) {
+    const field = dice.percent(10) ? dice.of(JOB_FIELDS) : dice.of(names);
+    patch[field] = dice.percent(12) ? fields[field] ?? null : newValue(field, job, dice);
+  }
+  if (job && door === 'rest' && dice.percent(12)) return { ...sentBackWhole(job, dice), ...patch };
+  return patch;
+}
+
+function likelyIn(state: JobState | undefined): readonly string[] {
+  if (state === 'open') return ['budgetMin', 'budgetMax', 'urgency', 'urgency', 'title', 'desiredCompletionDate', 'requirements'];
+  if (state === 'in_progress') return ['desiredCompletionDate', 'desiredCompletionDate', 'requirements'];
+  if (state === 'awarded') return ['desiredStartDate', 'desiredCompletionDate', 'requirements'];
+  return JOB_FIELDS;
+}
+
+function newValue(field: string, job: Job | undefined, dice: Dice): unknown {
+  switch (field) {
+    case 'budgetMin':
+    case 'budgetMax': {
+      const highest = job?.highest[field] ?? null;
+      const lowest = highest === null ? 9_000 : Math.ceil((highest * 9) / 10);
+      return dice.of([lowest / 100, Math.max(0, lowest - 1) / 100, 1_100, 5_000, (lowest + 7) / 100, null, 0.29]);
+    }
+    case 'urgency':
+      return dice.of([...URGENCIES, 'urgent', 'priority', null]);
+    case 'desiredStartDate':
+      return dice.of(['2026-06-02', '2026-07-20', null]);
+    case 'desiredCompletionDate': {
+      const base = job?.completionBase ?? '2026-07-01';
+      return dice.of([shifted(base, 30), shifted(base, -30), shifted(base, 31), shifted(base, -31), shifted(base, 5), null, '2026-06-15']);
+    }
+    case 'title':
+    case 'description':
+      return dice.of(['New words', 'The sink again', null]);
+    case 'zipCode':
+      return dice.of(['78701', 'nowhere', null]);
+    case 'city':
+      return dice.of(['Austin', 'Nowhere', null]);
+    case 'state':
+      return dice.of(['TX', 'ZZ', null]);
+    case 'category':
+      return dice.of([...CATEGORIES, null]);
+    default:
+      return dice.of(['Something else', '  Something else ', '', null]);
+  }
+}
+
+export function shifted(date: string, days: number): string {
+  return new Date(Date.parse(date) + days * 86_400_000).toISOString().slice(0, 10);
+}
+
+/** As a client that read the job would send it; sometimes with a read-only field made up. */
+function sentBackWhole(job: Job, dice: Dice): Fields {
+  const forged = dice.percent(25) ? { [dice.of(['status', 'homeownerId', 'awardedBidId', 'createdAt'])]: 'forged' } : {};
+  return {
+    ...job.fields, id: job.id, status: job.state, homeownerId: job.owner.profileId, awardedBidId: job.awarded?.id ?? null, createdAt: job.createdAt,
+    updatedAt: '2020-01-01T00:00:00.000Z', version: 77, ...forged,
+  };
+}
+
+/** One thing wrong with the shape, or a few at once. */
+function broken(op: Op, sound: Fields, dice: Dice, door: Door): Fields {
+  // Nobody reads what comes with a DELETE.
+  const silent = op === 'deleteJob' || (door === 'graphql' && WITHOUT_BODY.includes(op));
+  if (silent || READS.includes(op)) return silent || WITHOUT_BODY.includes(op) ? sound : brokenQuery(op, sound, dice, door);
+  const body: Fields = { ...sound };
+  for (let count = 1 + dice.below(2); count > 0; count -= 1) {
+    const named = dice.percent(75) && Object.keys(body).length > 0;
+    const field = named ? dice.of(Object.keys(body)) : 'wish';
+    if (!named) body[dice.of(['wish', 'latitude', 'submittedAt', 'holdId'])] = dice.of([1, 'x']);
+    else if (dice.percent(25)) delete body[field];
+    else body[field] = badValue(field, dice);
+  }
+  return body;
+}
+
+function badValue(field: string, dice: Dice): unknown {
+  if (field === 'urgency') return dice.of(['asap', 5, '']);
+  if (field.endsWith('Date')) return dice.of(['2026-02-30', '2026-2-3', 'soon', '2027-02-29', '2026-06-01T00:00:00Z']);
+  if (field.startsWith('budget') || field === 'amount') return dice.of([-1, 1.005, 10_000_000_000, '12', true, 0]);
+  if (field === 'rating') return dice.of([0, 6, 4.5, 'five']);
+  if (field === 'estimatedDurationDays') return dice.of([0, 1.5, 'ten']);
+  if (field === 'materialsIncluded' || field === 'guaranteedView') return dice.of(['yes', 1]);
+  if (field.endsWith('Id')) return dice.of(['', 'bid_1', `xyz_${NOBODYS}`, 7, null]);
+  return dice.of(['   ', 'x'.repeat(10_001), 7, ['list'], 'nul\0', null]);
+}
+
+function brokenQuery(op: Op, sound: Fields, dice: Dice, door: Door): Fields {
+  const bad: Fields[] = [{ perPage: 0 }, { perPage: 101 }];
+  if (op !== 'listEvents') bad.push({ status: 'lost' });
+  if (op === 'listJobs') bad.push({ urgency: 'asap' });
+  if (door === 'rest') bad.push({ page: 0 }, { page: 'first' }, { wish: 1 }, { perPage: 1.5 });
+  // Whose jobs, asked by somebody who may not, together with a bad filter: the pages do not say which comes first.
+  const { homeownerId: _, ...rest } = sound;
+  return { ...rest, ...dice.of(bad), ...(dice.percent(30) && dice.of(bad)) };
+}
+
+/** A call on one line, for whoever reads a failed history. */
+export function told({ op, by, door, job, bid, version, body }: Call): string {
+  const parts = [job && `job ${job}`, bid && `bid ${bid}`, version !== undefined && `version ${version}`, Object.keys(body).length > 0 && shortened(JSON.stringify(body))];
+  return `${by?.name ?? 'nobody'} ${op} by ${door} ${parts.filter(Boolean).join(', ')}`;
+}
+
+function shortened(text: string): string {
+  return text.replaceAll(/x{100,}/g, 'x…x');
+}
+
+

@@ -1,0 +1,103 @@
+/** What the histories reached: every operation, in every state, with every outcome. */
+import type { Coverage } from './world.js';
+
+interface Cell {
+  op: string;
+  state: string;
+  outcome: string;
+  times: number;
+}
+
+function cells(coverage: Coverage): Cell[] {
+  return [...coverage].map(([key, times]) => {
+    const [op = '', state = '', outcome = ''] = key.split(' | ');
+    return { op, state, outcome, times };
+  });
+}
+
+/** One line an operation: each outcome, how often, and in which states. */
+export function report(coverage: Coverage): string {
+  const all = cells(coverage);
+  const ops = [...new Set(all.map(({ op }) => op))].sort();
+  return ops
+    .map((op) => {
+      const own = all.filter((cell) => cell.op === op);
+      const outcomes = [...new Set(own.map(({ outcome }) => outcome))].sort((a, b) => Number(b === 'ok') - Number(a === 'ok') || (a < b ? -1 : 1));
+      const parts = outcomes.map((outcome) => {
+        const states = own.filter((cell) => cell.outcome === outcome);
+        const total = states.reduce((sum, { times }) => sum + times, 0);
+        return `  ${outcome} ${total}: ${states.sort((a, b) => b.times - a.times).map(({ state, times }) => `${state} ${times}`).join(', ')}`;
+      });
+      return `${op}\n${parts.join('\n')}`;
+    })
+    .join('\n');
+}
+
+const FIRST = ['UNAUTHENTICATED', 'FORBIDDEN'];
+const OF_A_JOB = [...FIRST, 'NOT_FOUND'];
+const OF_A_TRANSITION = [...OF_A_JOB, 'STALE_VERSION', 'INVALID_TRANSITION'];
+
+/** Every code that each operation can give, and every state that it succeeds in. */
+const EXPECTED: Readonly<Record<string, { codes: readonly string[]; from: readonly string[] }>> = {
+  createJob: { codes: [...FIRST, 'VALIDATION_FAILED'], from: ['-'] },
+  updateJob: {
+    codes: [...OF_A_JOB, 'STALE_VERSION', 'VALIDATION_FAILED', 'FIELD_NOT_EDITABLE', 'BUDGET_DECREASE_TOO_LARGE', 'URGENCY_LOCKED', 'COMPLETION_DATE_SHIFT_TOO_LARGE', 'INSUFFICIENT_TOKENS'],
+    from: ['draft', 'open', 'awarded', 'in_progress'],
+  },
+  deleteJob: { codes: OF_A_TRANSITION, from: ['draft'] },
+  publishJob: { codes: [...OF_A_TRANSITION, 'MISSING_FIELDS', 'INSUFFICIENT_TOKENS'], from: ['draft'] },
+  cancelJob: { codes: OF_A_TRANSITION, from: ['open', 'awarded', 'in_progress'] },
+  awardJob: { codes: [...OF_A_TRANSITION, 'VALIDATION_FAILED', 'UNKNOWN_BID'], from: ['open'] },
+  checkInJob: { codes: OF_A_TRANSITION, from: ['awarded'] },
+  submitJobForReview: { codes: OF_A_TRANSITION, from: ['in_progress'] },
+  approveJob: { codes: [...OF_A_TRANSITION, 'VALIDATION_FAILED'], from: ['in_review'] },
+  disputeJob: { codes: [...OF_A_TRANSITION, 'VALIDATION_FAILED'], from: ['in_review'] },
+  escalateJob: { codes: [...OF_A_TRANSITION, 'VALIDATION_FAILED'], from: ['disputed'] },
+  resolveDispute: { codes: [...OF_A_TRANSITION, 'VALIDATION_FAILED'], from: ['disputed'] },
+  reachDecision: { codes: [...OF_A_TRANSITION, 'VALIDATION_FAILED'], from: ['escalated'] },
+  fileAppeal: { codes: [...OF_A_TRANSITION, 'VALIDATION_FAILED'], from: ['decision_reached'] },
+  finalizeAppeal: { codes: [...OF_A_TRANSITION, 'VALIDATION_FAILED'], from: ['appealed'] },
+  completeJob: {
+    codes: [...OF_A_TRANSITION, 'VALIDATION_FAILED'],
+    from: ['draft', 'open', 'awarded', 'in_progress', 'in_review', 'completed', 'disputed', 'escalated', 'decision_reached', 'appealed'],
+  },
+  submitBid: { codes: [...OF_A_JOB, 'VALIDATION_FAILED', 'INVALID_TRANSITION', 'DUPLICATE_BID', 'INSUFFICIENT_TOKENS'], from: ['open'] },
+  viewBid: { codes: [...OF_A_JOB, 'INVALID_TRANSITION'], from: ['bid pending'] },
+  shortlistBid: { codes: [...OF_A_JOB, 'INVALID_TRANSITION'], from: ['bid pending', 'bid viewed'] },
+  rejectBid: { codes: [...OF_A_JOB, 'INVALID_TRANSITION'], from: ['bid pending', 'bid viewed', 'bid shortlisted'] },
+  withdrawBid: { codes: [...OF_A_JOB, 'INVALID_TRANSITION'], from: ['bid pending', 'bid viewed', 'bid shortlisted'] },
+  adjustTokens: { codes: [...FIRST, 'VALIDATION_FAILED', 'INSUFFICIENT_TOKENS'], from: ['-'] },
+  readJob: { codes: OF_A_JOB, from: [] },
+  listJobs: { codes: [...FIRST, 'VALIDATION_FAILED'], from: ['-'] },
+  listBids: { codes: [...OF_A_JOB, 'VALIDATION_FAILED'], from: ['open', 'awarded'] },
+  ownBids: { codes: [...FIRST, 'VALIDATION_FAILED'], from: ['-'] },
+  listEvents: { codes: [...OF_A_JOB, 'VALIDATION_FAILED'], from: [] },
+  readDispute: { codes: OF_A_JOB, from: ['disputed'] },
+  readTokens: { codes: ['UNAUTHENTICATED'], from: ['-'] },
+  readContractor: { codes: ['UNAUTHENTICATED', 'NOT_FOUND'], from: ['-'] },
+};
+
+/** The outcomes that were met least often: a test that counts on them must not count on luck. */
+export function rarest(coverage: Coverage, count: number): string {
+  const all = cells(coverage);
+  const times = Object.entries(EXPECTED).flatMap(([op, { codes, from }]) => {
+    const sum = (fits: (cell: Cell) => boolean) => all.filter((cell) => cell.op === op && fits(cell)).reduce((total, cell) => total + cell.times, 0);
+    return [
+      ...codes.map((code) => [`${op} ${code}`, sum(({ outcome }) => outcome === code)] as const),
+      ...from.map((state) => [`${op} ok on ${state}`, sum((cell) => cell.outcome === 'ok' && cell.state === state)] as const),
+    ];
+  });
+  return times.sort((a, b) => a[1] - b[1]).slice(0, count).map(([what, often]) => `${what} ${often}`).join(', ');
+}
+
+/** What should have been met and was not. */
+export function uncovered(coverage: Coverage): string[] {
+  const all = cells(coverage);
+  return Object.entries(EXPECTED).flatMap(([op, { codes, from }]) => {
+    const own = all.filter((cell) => cell.op === op);
+    return [
+      ...codes.filter((code) => !own.some(({ outcome }) => outcome === code)).map((code) => `${op} was never refused with ${code}`),
+      ...from.filter((state) => !own.some((cell) => cell.outcome === 'ok' && cell.state === state)).map((state) => `${op} never succeeded on ${state}`),
+    ];
+  });
+}

@@ -1,0 +1,59 @@
+/**
+ * Random histories of many people over several jobs, through both doors at random. A small model of the interface says
+ * what every answer must be. MODEL_RUNS sets how many; MODEL_SEED and MODEL_PATH, as a failure names them, play one again.
+ */
+import fc from 'fast-check';
+import { afterAll, beforeAll, expect, it } from 'vitest';
+import { histories } from './commands.js';
+import { rarest, report, uncovered } from './coverage.js';
+import { openWorld, type Coverage, type World } from './world.js';
+
+const { MODEL_RUNS = '500', MODEL_SEED, MODEL_PATH } = process.env;
+const runs = MODEL_PATH === undefined ? Number(MODEL_RUNS) : 1;
+const seed = MODEL_SEED === undefined ? Math.trunc(Math.random() * 2 ** 31) : Number(MODEL_SEED);
+
+/** Worlds beside each other, since each waits for its database half of the time. One alone plays a failure again. */
+const WORLDS = MODEL_PATH === undefined ? 4 : 1;
+const SHRINK_MS_MAX = 60_000;
+
+const worlds: World[] = [];
+beforeAll(async () => {
+  for (let at = 0; at < WORLDS; at += 1) worlds.push(await openWorld());
+});
+afterAll(async () => {
+  for (const world of worlds) await world.close();
+});
+
+it(
+  `${runs} random histories differ in nothing from the model`,
+  async () => {
+    const coverage: Coverage = new Map();
+    const started = Date.now();
+    const playSome = (from: number, count: number) => Promise.all(worlds.map((world, at) => play(world, from + at, Math.ceil(count / WORLDS), coverage)));
+    await playSome(seed, runs);
+    // What is rare is met sooner or later; only what is never met is a gap in the histories.
+    const complete = runs >= 500;
+    for (let more = 1; complete && more <= 10 && uncovered(coverage).length > 0; more += 1) await playSome(seed + more * WORLDS, runs / 10);
+    const calls = [...coverage.values()].reduce((sum, times) => sum + times, 0);
+    console.log(`MODEL_SEED=${seed}: ${runs} histories, ${calls} calls, ${((Date.now() - started) / 1000).toFixed(1)} s\n${report(coverage)}\nThe rarest: ${rarest(coverage, 25)}`);
+    if (complete) expect(uncovered(coverage)).toEqual([]);
+  },
+  120_000 + runs * 500,
+);
+
+async function play(world: World, ownSeed: number, numRuns: number, coverage: Coverage): Promise<void> {
+  let failure = '';
+  let failedAt: number | undefined;
+  const property = fc.asyncProperty(histories, async (history) => {
+    if (failedAt !== undefined && Date.now() - failedAt > SHRINK_MS_MAX) return;
+    try {
+      await world.play(history, coverage);
+    } catch (error) {
+      failedAt ??= Date.now();
+      failure = `${world.transcript.join('\n')}\n${(error as Error).message}`;
+      throw error;
+    }
+  });
+  const outcome = await fc.check(property, { numRuns, seed: ownSeed, ...(MODEL_PATH !== undefined && { path: MODEL_PATH, endOnFailure: true }) });
+  if (outcome.failed) throw new Error(`MODEL_SEED=${outcome.seed} MODEL_PATH=${outcome.counterexamplePath}\n${failure}`);
+}

@@ -1,0 +1,735 @@
+/**
+ * The market as the interface and the decisions describe it, written a second time from those pages alone. It imports
+ * nothing of the service, so that a mistake there cannot be a mistake here too; every figure is typed in again.
+ */
+import * as shapes from './shapes.js';
+import type { Flaw } from './shapes.js';
+
+export type Role = 'homeowner' | 'contractor' | 'admin';
+export type Door = 'rest' | 'graphql';
+
+export type JobState =
+  | 'draft' | 'open' | 'awarded' | 'in_progress' | 'in_review' | 'completed'
+  | 'disputed' | 'escalated' | 'decision_reached' | 'appealed' | 'cancelled';
+export type BidState = 'pending' | 'viewed' | 'shortlisted' | 'accepted' | 'rejected' | 'withdrawn';
+
+export type Transition =
+  | 'publishJob' | 'cancelJob' | 'awardJob' | 'checkInJob' | 'submitJobForReview' | 'approveJob' | 'disputeJob' | 'escalateJob'
+  | 'resolveDispute' | 'reachDecision' | 'fileAppeal' | 'finalizeAppeal' | 'completeJob';
+export type BidMove = 'viewBid' | 'shortlistBid' | 'rejectBid' | 'withdrawBid';
+export type Op =
+  | 'createJob' | 'updateJob' | 'deleteJob' | Transition | 'submitBid' | BidMove | 'adjustTokens'
+  | 'readJob' | 'listJobs' | 'listBids' | 'ownBids' | 'listEvents' | 'readDispute' | 'readTokens' | 'readContractor';
+
+export interface Person {
+  readonly name: string;
+  readonly role: Role;
+  readonly userId: string;
+  readonly profileId: string;
+}
+
+export type Fields = Record<string, unknown>;
+
+export interface Call {
+  readonly op: Op;
+  readonly by: Person | null;
+  readonly door: Door;
+  readonly job?: string;
+  readonly bid?: string;
+  readonly version?: number;
+  /** The body, or for reads the query, in camelCase. */
+  readonly body: Fields;
+}
+
+export interface Bid {
+  id: string;
+  readonly job: Job;
+  readonly by: Person;
+  state: BidState;
+  readonly fields: Fields;
+  readonly guaranteed: boolean;
+  holdId: string | null;
+  /** Undefined where nothing was staked. */
+  hold: 'active' | 'released' | undefined;
+  createdAt: string;
+}
+
+export interface Happening {
+  readonly type: string;
+  readonly bidder: Person | null;
+  readonly from: JobState | null;
+  readonly to: JobState | null;
+  /** What people said with it. */
+  readonly texts: Fields;
+}
+
+export interface Dispute {
+  reason: string;
+  details: string | null;
+  proposal: { resolution: string; by: Person; agreedBy: string | null } | null;
+  escalation: { by: Person; reason: string } | null;
+  decision: { by: Person; decision: string; ruling: string; resolutionTerms: string | null } | null;
+  appeal: { by: Person; reason: string; supportingEvidence: string | null } | null;
+  finalDecision: { by: Person; finalDecision: string; ruling: string } | null;
+  ending: { by: Person; how: 'agreement' | 'final_decision' | 'completed_by_admin'; text: string } | null;
+}
+
+export interface Job {
+  id: string;
+  readonly owner: Person;
+  state: JobState;
+  fields: Fields;
+  version: number;
+  createdAt: string;
+  readonly bids: Bid[];
+  awarded: Bid | null;
+  /** The highest since publication, in cents. */
+  highest: { budgetMin: number | null; budgetMax: number | null };
+  mostPaid: number;
+  completionBase: string | null;
+  readonly happenings: Happening[];
+  dispute: Dispute | null;
+}
+
+export interface Page<Row> {
+  readonly rows: readonly Row[];
+  readonly total: number;
+  readonly page: number;
+  readonly perPage: number;
+}
+
+export interface Refusal {
+  readonly code: string;
+  /** Undefined where nothing is promised of them. */
+  readonly fields?: readonly string[];
+  readonly blocked?: readonly string[];
+  readonly details?: Fields;
+}
+
+export type Answer =
+  | { readonly is: 'refused'; readonly refusal: Refusal }
+  | { readonly is: 'job'; readonly job: Job; readonly created?: boolean; readonly paid?: { tokensCharged: number; remainingBalance: number } }
+  | { readonly is: 'gone'; readonly job: Job }
+  | { readonly is: 'bid'; readonly bid: Bid; readonly created?: boolean }
+  | { readonly is: 'transfer'; readonly to: Person; readonly amount: number }
+  | { readonly is: 'jobs'; readonly page: Page<Job> }
+  | { readonly is: 'bids'; readonly page: Page<Bid> }
+  | { readonly is: 'events'; readonly page: Page<SeenHappening> }
+  | { readonly is: 'dispute'; readonly dispute: Dispute | null }
+  | { readonly is: 'tokens'; readonly tokens: Tokens }
+  | { readonly is: 'contractor'; readonly contractor: Person; readonly record: Record_ };
+
+export interface SeenHappening extends Happening {
+  readonly sequence: number;
+  /** Whether this reader gets the texts, or of them the review alone. */
+  readonly whole: boolean;
+}
+
+export interface Tokens {
+  readonly balance: number;
+  readonly held: number;
+  readonly available: number;
+}
+
+interface Record_ {
+  completedJobs: number;
+  ratings: number[];
+}
+
+export interface Action {
+  readonly allowed: boolean;
+  readonly reason: string | null;
+  readonly missingFields: readonly string[];
+  readonly tokenCost: number | null;
+}
+
+class Refused extends Error {
+  constructor(readonly refusal: Refusal) {
+    super(refusal.code);
+  }
+}
+
+const COST: Record<string, number> = { standard: 5, priority: 15, urgent: 30 };
+const RANK = ['standard', 'priority', 'urgent'];
+const STAKE = 5;
+const NEEDED = ['title', 'description', 'category', 'urgency', 'addressLine1', 'city', 'state'];
+const LIVE: readonly BidState[] = ['pending', 'viewed', 'shortlisted'];
+export const PRIVATE = ['addressLine1', 'addressLine2', 'zipCode', 'latitude', 'longitude'];
+
+const OPEN_FIELDS = ['title', 'description', 'budgetMin', 'budgetMax', 'urgency', 'desiredStartDate', 'desiredCompletionDate', 'requirements'];
+const EDITABLE: { readonly [State in JobState]?: readonly string[] } = {
+  draft: shapes.JOB_FIELDS,
+  open: OPEN_FIELDS,
+  awarded: ['desiredStartDate', 'desiredCompletionDate', 'requirements'],
+  in_progress: ['desiredCompletionDate', 'requirements'],
+};
+
+/** Who may, from where, to where, and what the event is called. */
+const TRANSITIONS: Record<Transition, { by: 'owner' | 'awardee' | 'party' | 'admin'; from: readonly JobState[]; to: JobState; event: string }> = {
+  publishJob: { by: 'owner', from: ['draft'], to: 'open', event: 'job.published' },
+  cancelJob: { by: 'owner', from: ['open', 'awarded', 'in_progress'], to: 'cancelled', event: 'job.cancelled' },
+  awardJob: { by: 'owner', from: ['open'], to: 'awarded', event: 'job.awarded' },
+  checkInJob: { by: 'awardee', from: ['awarded'], to: 'in_progress', event: 'job.checked_in' },
+  submitJobForReview: { by: 'awardee', from: ['in_progress'], to: 'in_review', event: 'job.submitted_for_review' },
+  approveJob: { by: 'owner', from: ['in_review'], to: 'completed', event: 'job.approved' },
+  disputeJob: { by: 'owner', from: ['in_review'], to: 'disputed', event: 'job.disputed' },
+  escalateJob: { by: 'party', from: ['disputed'], to: 'escalated', event: 'job.escalated' },
+  resolveDispute: { by: 'party', from: ['disputed'], to: 'completed', event: 'job.dispute_resolved' },
+  reachDecision: { by: 'admin', from: ['escalated'], to: 'decision_reached', event: 'job.decision_reached' },
+  fileAppeal: { by: 'awardee', from: ['decision_reached'], to: 'appealed', event: 'job.appeal_filed' },
+  finalizeAppeal: { by: 'admin', from: ['appealed'], to: 'completed', event: 'job.appeal_finalized' },
+  completeJob: {
+    by: 'admin', to: 'completed', event: 'job.completed',
+    from: ['draft', 'open', 'awarded', 'in_progress', 'in_review', 'completed', 'disputed', 'escalated', 'decision_reached', 'appealed'],
+  },
+};
+export const TRANSITION_NAMES = Object.keys(TRANSITIONS) as Transition[];
+
+const ROLES: Record<'owner' | 'awardee' | 'party' | 'admin', readonly Role[]> = {
+  owner: ['homeowner'], awardee: ['contractor'], party: ['homeowner', 'contractor'], admin: ['admin'],
+};
+
+const BID_MOVES: Record<BidMove, { by: Role; from: readonly BidState[]; to: BidState; event: string }> = {
+  viewBid: { by: 'homeowner', from: ['pending'], to: 'viewed', event: 'bid.viewed' },
+  shortlistBid: { by: 'homeowner', from: ['pending', 'viewed'], to: 'shortlisted', event: 'bid.shortlisted' },
+  rejectBid: { by: 'homeowner', from: LIVE, to: 'rejected', event: 'bid.rejected' },
+  withdrawBid: { by: 'contractor', from: LIVE, to: 'withdrawn', event: 'bid.withdrawn' },
+};
+
+const ACTION_NAMES: Record<string, Op> = {
+  PUBLISH: 'publishJob', AWARD: 'awardJob', CHECK_IN: 'checkInJob', SUBMIT_FOR_REVIEW: 'submitJobForReview', APPROVE: 'approveJob', DISPUTE: 'disputeJob',
+  ESCALATE: 'escalateJob', RESOLVE_DISPUTE: 'resolveDispute', REACH_DECISION: 'reachDecision', FILE_APPEAL: 'fileAppeal', FINALIZE_APPEAL: 'finalizeAppeal',
+  COMPLETE: 'completeJob', CANCEL: 'cancelJob', UPDATE: 'updateJob', DELETE: 'deleteJob', SUBMIT_BID: 'submitBid',
+};
+
+export class Market {
+  readonly jobs: Job[] = [];
+  /** Identifiers of drafts that were deleted. */
+  readonly gone: string[] = [];
+  private readonly balances = new Map<Person, number>();
+  private readonly records = new Map<Person, Record_>();
+
+  constructor(readonly people: readonly Person[], balances: ReadonlyMap<Person, number>) {
+    for (const person of people) this.balances.set(person, balances.get(person) ?? 0);
+    for (const person of people) this.records.set(person, { completedJobs: 0, ratings: [] });
+  }
+
+  /** What the service must answer; what it does about it has happened here already. */
+  perform(call: Call): Answer {
+    try {
+      return this.run(call);
+    } catch (error) {
+      if (error instanceof Refused) return { is: 'refused', refusal: error.refusal };
+      throw error;
+    }
+  }
+
+  tokensOf(person: Person): Tokens {
+    const balance = this.balances.get(person) ?? 0;
+    const held = this.jobs.flatMap(({ bids }) => bids).filter(({ by, hold }) => by === person && hold === 'active').length * STAKE;
+    return { balance, held, available: balance - held };
+  }
+
+  recordOf(person: Person): Record_ {
+    return this.records.get(person)!;
+  }
+
+  sees(person: Person, job: Job): boolean {
+    if (person.role === 'admin' || person === job.owner) return true;
+    return person.role === 'contractor' && (job.state === 'open' || job.bids.some(({ by }) => by === person));
+  }
+
+  visibleJobs(person: Person): Job[] {
+    return this.jobs.filter((job) => this.sees(person, job)).sort(newestFirst);
+  }
+
+  visibleBids(person: Person, job: Job): Bid[] {
+    return job.bids.filter(({ by }) => person.role !== 'contractor' || by === person).sort((a, b) => Number(b.guaranteed) - Number(a.guaranteed) || newestFirst(a, b));
+  }
+
+  ownBids(person: Person): Bid[] {
+    return this.jobs.flatMap(({ bids }) => bids).filter(({ by }) => by === person).sort(newestFirst);
+  }
+
+  /** The owner, the awarded contractor and admins read everything of the job itself. */
+  readsAll(person: Person, job: Job): boolean {
+    return person.role === 'admin' || person === job.owner || person === job.awarded?.by;
+  }
+
+  eventsFor(person: Person, job: Job): SeenHappening[] {
+    const whole = this.readsAll(person, job);
+    return job.happenings
+      .map((happening, at) => ({ ...happening, sequence: at + 1, whole }))
+      .filter(({ bidder, from, to }) => (whole ? bidder === null || person.role !== 'contractor' || bidder === person : bidder === null && from !== to));
+  }
+
+  disputeFor(person: Person, job: Job): Dispute | null {
+    return this.readsAll(person, job) ? job.dispute : null;
+  }
+
+  /** Every operation on the job: whether a sound call by this person would succeed now and, if not, the first refusal. */
+  actionsFor(person: Person, job: Job): Record<string, Action> {
+    return Object.fromEntries(Object.entries(ACTION_NAMES).map(([name, op]) => [name, this.actionFor(person, job, op)]));
+  }
+
+  private actionFor(person: Person, job: Job, op: Op): Action {
+    const refused = (reason: string) => ({ allowed: false, reason, missingFields: [], tokenCost: null });
+    const allowed = { allowed: true, reason: null, missingFields: [], tokenCost: null };
+    switch (op) {
+      case 'updateJob':
+        if (person !== job.owner) return refused('FORBIDDEN');
+        return EDITABLE[job.state] ? allowed : refused('FIELD_NOT_EDITABLE');
+      case 'deleteJob':
+        if (person !== job.owner) return refused('FORBIDDEN');
+        return job.state === 'draft' ? allowed : refused('INVALID_TRANSITION');
+      case 'submitBid':
+        if (person.role !== 'contractor') return refused('FORBIDDEN');
+        if (job.state !== 'open') return refused('INVALID_TRANSITION');
+        return job.bids.some(({ by, state }) => by === person && state !== 'withdrawn') ? refused('DUPLICATE_BID') : allowed;
+      default: {
+        const row = TRANSITIONS[op as Transition];
+        if (!this.isParty(person, job, row.by)) return refused('FORBIDDEN');
+        if (!row.from.includes(job.state)) return refused('INVALID_TRANSITION');
+        if (op === 'awardJob') return job.bids.some(({ state }) => LIVE.includes(state)) ? allowed : refused('UNKNOWN_BID');
+        if (op !== 'publishJob') return allowed;
+        const missingFields = this.missing(job);
+        const tokenCost = COST[String(job.fields.urgency)] ?? null;
+        if (missingFields.length > 0) return { ...refused('MISSING_FIELDS'), missingFields, tokenCost };
+        return { ...((tokenCost ?? 0) > this.tokensOf(person).available ? refused('INSUFFICIENT_TOKENS') : allowed), tokenCost };
+      }
+    }
+  }
+
+  private run(call: Call): Answer {
+    const { op } = call;
+    switch (op) {
+      case 'createJob':
+        return this.create(call);
+      case 'updateJob':
+        return this.update(call);
+      case 'deleteJob':
+        return this.remove(call);
+      case 'submitBid':
+        return this.submitBid(call);
+      case 'viewBid':
+      case 'shortlistBid':
+      case 'rejectBid':
+      case 'withdrawBid':
+        return this.moveBid(call, op);
+      case 'adjustTokens':
+        return this.adjust(call);
+      case 'readJob':
+        return { is: 'job', job: this.found(call, this.admit(call, ANYONE, shapes.NOTHING)) };
+      case 'listJobs':
+        return this.list(call);
+      case 'listBids':
+        return this.listBids(call);
+      case 'ownBids':
+        return this.listOwnBids(call);
+      case 'listEvents':
+        return this.listEvents(call);
+      case 'readDispute':
+        return this.readDispute(call);
+      case 'readTokens':
+        return { is: 'tokens', tokens: this.tokensOf(this.admit(call, ANYONE, shapes.NOTHING)) };
+      case 'readContractor':
+        return this.readContractor(call);
+      default:
+        return this.transition(call, op);
+    }
+  }
+
+  /** Who is it, may such a person do this at all, is the input in shape. */
+  private admit(call: Call, roles: readonly Role[], shape: shapes.Shape): Person {
+    const flaws = shapes.flawsIn(shape, call.body);
+    // GraphQL looks at types and at what must be there before anybody is asked.
+    if (call.door === 'graphql' && flaws.some(({ byType }) => byType)) throw new Refused({ code: 'VALIDATION_FAILED' });
+    if (call.by === null) throw new Refused({ code: 'UNAUTHENTICATED' });
+    if (!roles.includes(call.by.role)) throw new Refused({ code: 'FORBIDDEN' });
+    if (flaws.length > 0) throw new Refused({ code: 'VALIDATION_FAILED', fields: flaws.map(({ field }: Flaw) => field).sort() });
+    return call.by;
+  }
+
+  private found({ job: id }: Call, person: Person): Job {
+    const job = this.jobs.find((one) => one.id === id);
+    if (!job) throw new Refused({ code: 'NOT_FOUND' });
+    if (!this.sees(person, job)) throw new Refused({ code: 'FORBIDDEN' });
+    return job;
+  }
+
+  /** A list of a job's own. To GraphQL it is a field of the job, whose arguments come after the job. */
+  private within(call: Call, shape: shapes.Shape): { person: Person; job: Job } {
+    const typed = shapes.flawsIn(shape, call.body).some(({ byType }) => byType);
+    if (call.door === 'rest' || typed) {
+      const person = this.admit(call, ANYONE, shape);
+      return { person, job: this.found(call, person) };
+    }
+    const job = this.found(call, this.admit({ ...call, body: {} }, ANYONE, shape));
+    return { person: this.admit(call, ANYONE, shape), job };
+  }
+
+  private isParty(person: Person, job: Job, by: 'owner' | 'awardee' | 'party' | 'admin'): boolean {
+    const isOwner = person === job.owner;
+    const isAwardee = person === job.awarded?.by;
+    return { owner: isOwner, awardee: isAwardee, party: isOwner || isAwardee, admin: person.role === 'admin' }[by];
+  }
+
+  private foundFor(call: Call, person: Person, by: 'owner' | 'awardee' | 'party' | 'admin'): Job {
+    const job = this.found(call, person);
+    if (!this.isParty(person, job, by)) throw new Refused({ code: 'FORBIDDEN' });
+    if (call.version !== undefined && call.version !== job.version) throw new Refused({ code: 'STALE_VERSION', details: { version: job.version } });
+    return job;
+  }
+
+  private create(call: Call): Answer {
+    const owner = this.admit(call, ['homeowner'], shapes.CREATE);
+    const fields = { ...Object.fromEntries(shapes.JOB_FIELDS.map((field) => [field, null])), ...shapes.normal(call.body) };
+    const contradictions = contradictionsIn(fields);
+    if (contradictions.length > 0) throw new Refused({ code: 'VALIDATION_FAILED', fields: contradictions });
+    const job: Job = {
+      id: '', owner, state: 'draft', fields, version: 1, createdAt: '', bids: [], awarded: null,
+      highest: { budgetMin: null, budgetMax: null }, mostPaid: 0, completionBase: null, dispute: null,
+      happenings: [{ type: 'job.created', bidder: null, from: null, to: 'draft', texts: {} }],
+    };
+    this.jobs.push(job);
+    return { is: 'job', job, created: true };
+  }
+
+  private update(call: Call): Answer {
+    // A body that names another job than the address does is at odds with itself, wherever that job stands.
+    const misaddressed = call.door === 'rest' && call.body.id !== undefined && call.body.id !== call.job;
+    const person = this.admit(misaddressed ? { ...call, body: {} } : call, ['homeowner'], call.door === 'rest' ? shapes.UPDATE_WITH_READ_ONLY : shapes.UPDATE);
+    if (misaddressed) throw new Refused({ code: 'VALIDATION_FAILED' });
+    const job = this.foundFor(call, person, 'owner');
+    const { readOnly, patch } = shapes.partsOfUpdate(call.body);
+
+    const current: Fields = { id: job.id, status: job.state, homeownerId: job.owner.profileId, awardedBidId: job.awarded?.id ?? null, createdAt: job.createdAt, latitude: undefined, longitude: undefined };
+    // Where the job lies is not for the model to know: whatever is sent is made up.
+    const forged = Object.keys(readOnly).filter((name) => name in current && readOnly[name] !== current[name]).sort();
+    if (forged.length > 0) throw new Refused({ code: 'VALIDATION_FAILED', fields: forged });
+
+    const changed = Object.keys(patch).filter((field) => patch[field] !== job.fields[field]).sort();
+    const blocked = changed.filter((field) => !EDITABLE[job.state]?.includes(field));
+    if (blocked.length > 0) throw new Refused({ code: 'FIELD_NOT_EDITABLE', blocked });
+
+    const after: Fields = { ...job.fields, ...patch };
+    if (job.state === 'open') this.judgeOpen(job, after, changed);
+    if (job.state === 'in_progress') judgeCompletion(job, after, changed);
+    const cleared = changed.filter((field) => (job.state === 'draft' ? ['title', 'description'] : NEEDED).includes(field) && after[field] === null);
+    if (cleared.length > 0) throw new Refused({ code: 'VALIDATION_FAILED', fields: cleared });
+    const contradictions = contradictionsIn(after).filter((field) => changed.includes(field));
+    if (contradictions.length > 0) throw new Refused({ code: 'VALIDATION_FAILED', fields: contradictions });
+
+    const charge = job.state === 'open' && changed.includes('urgency') ? Math.max(0, COST[String(after.urgency)]! - job.mostPaid) : 0;
+    this.pay(person, charge);
+    if (changed.length === 0) return { is: 'job', job };
+    job.fields = after;
+    job.mostPaid += charge;
+    if (job.state === 'open') {
+      for (const budget of ['budgetMin', 'budgetMax'] as const) job.highest[budget] = larger(job.highest[budget], cents(after[budget]));
+    }
+    if (job.state === 'in_progress') job.completionBase ??= after.desiredCompletionDate as string | null;
+    job.version += 1;
+    job.happenings.push({ type: 'job.updated', bidder: null, from: job.state, to: job.state, texts: {} });
+    return { is: 'job', job };
+  }
+
+  private judgeOpen(job: Job, after: Fields, changed: readonly string[]): void {
+    const low = (['budgetMin', 'budgetMax'] as const).filter((budget) => {
+      const highest = job.highest[budget];
+      // At most ten percent below the highest: ten times what is sent is at least nine times that, in whole cents.
+      return changed.includes(budget) && highest !== null && (after[budget] === null || cents(after[budget])! * 10 < highest * 9);
+    });
+    if (low.length > 0) throw new Refused({ code: 'BUDGET_DECREASE_TOO_LARGE', fields: low.sort() });
+    const lowered = changed.includes('urgency') && after.urgency !== null && RANK.indexOf(String(after.urgency)) < RANK.indexOf(String(job.fields.urgency));
+    if (lowered && job.bids.some(({ state }) => state !== 'withdrawn')) throw new Refused({ code: 'URGENCY_LOCKED', fields: ['urgency'] });
+  }
+
+  private remove(call: Call): Answer {
+    const person = this.admit(call, ['homeowner'], shapes.NOTHING);
+    const job = this.foundFor(call, person, 'owner');
+    if (job.state !== 'draft') throw invalidTransition(job.state);
+    this.jobs.splice(this.jobs.indexOf(job), 1);
+    this.gone.push(job.id);
+    return { is: 'gone', job };
+  }
+
+  private transition(call: Call, op: Transition): Answer {
+    const row = TRANSITIONS[op];
+    const person = this.admit(call, ROLES[row.by], shapes.TRANSITION[op]);
+    const job = this.foundFor(call, person, row.by);
+    if (!row.from.includes(job.state)) throw invalidTransition(job.state);
+    const said = shapes.normal(call.body);
+    const from = job.state;
+    const tell = (type: string, to: JobState, texts: Fields = said) => job.happenings.push({ type, bidder: null, from, to, texts });
+    const arrive = (texts?: Fields) => {
+      tell(row.event, row.to, texts);
+      job.state = row.to;
+      job.version += 1;
+      if (row.to === 'completed' || row.to === 'cancelled') this.end(job);
+    };
+
+    switch (op) {
+      case 'publishJob': {
+        const missing = this.missing(job);
+        if (missing.length > 0) throw new Refused({ code: 'MISSING_FIELDS', fields: [...missing].sort() });
+        const tokensCharged = COST[String(job.fields.urgency)]!;
+        this.pay(person, tokensCharged);
+        job.mostPaid = tokensCharged;
+        job.highest = { budgetMin: cents(job.fields.budgetMin), budgetMax: cents(job.fields.budgetMax) };
+        arrive({});
+        return { is: 'job', job, paid: { tokensCharged, remainingBalance: this.tokensOf(person).available } };
+      }
+      case 'awardJob': {
+        const bid = job.bids.find(({ id, state }) => id === said.bidId && LIVE.includes(state));
+        if (!bid) throw new Refused({ code: 'UNKNOWN_BID', fields: ['bidId'] });
+        arrive({});
+        bid.state = 'accepted';
+        job.awarded = bid;
+        job.happenings.push({ type: 'bid.accepted', bidder: bid.by, from: null, to: null, texts: {} });
+        this.rejectLive(job);
+        break;
+      }
+      case 'checkInJob':
+        job.completionBase = job.fields.desiredCompletionDate as string | null;
+        arrive();
+        break;
+      case 'submitJobForReview':
+        arrive();
+        break;
+      case 'approveJob': {
+        arrive();
+        const record = this.recordOf(job.awarded!.by);
+        record.completedJobs += 1;
+        if (typeof said.rating === 'number') record.ratings.push(said.rating);
+        break;
+      }
+      case 'disputeJob':
+        arrive();
+        job.dispute = {
+          reason: String(said.reason), details: textOf(said.details), proposal: null, escalation: null, decision: null, appeal: null, finalDecision: null, ending: null,
+        };
+        break;
+      case 'escalateJob':
+        arrive();
+        job.dispute!.escalation = { by: person, reason: String(said.escalationReason) };
+        job.dispute!.proposal = null;
+        break;
+      case 'resolveDispute':
+        return this.resolve(job, person, said, arrive, () => tell('job.resolution_proposed', from));
+      case 'reachDecision':
+        arrive();
+        job.dispute!.decision = { by: person, decision: String(said.decision), ruling: String(said.ruling), resolutionTerms: textOf(said.resolutionTerms) };
+        break;
+      case 'fileAppeal':
+        arrive();
+        job.dispute!.appeal = { by: person, reason: String(said.appealReason), supportingEvidence: textOf(said.supportingEvidence) };
+        break;
+      case 'finalizeAppeal':
+        arrive();
+        job.dispute!.finalDecision = { by: person, finalDecision: String(said.finalDecision), ruling: String(said.ruling) };
+        job.dispute!.ending = { by: person, how: 'final_decision', text: String(said.finalDecision) };
+        break;
+      case 'completeJob':
+        if (job.state === 'completed') break;
+        arrive();
+        if (job.dispute) Object.assign(job.dispute, { proposal: null, ending: { by: person, how: 'completed_by_admin', text: String(said.reason) } });
+        break;
+      case 'cancelJob': {
+        const refund = from === 'open' && job.bids.length === 0 ? job.mostPaid : 0;
+        this.balances.set(person, this.balances.get(person)! + refund);
+        arrive();
+        break;
+      }
+    }
+    return { is: 'job', job };
+  }
+
+  private resolve(job: Job, person: Person, said: Fields, arrive: () => void, propose: () => void): Answer {
+    const dispute = job.dispute!;
+    const resolution = String(said.resolution);
+    const standing = dispute.proposal;
+    const same = standing !== null && collapsed(standing.resolution) === collapsed(resolution);
+    if (same && standing.by !== person) {
+      arrive();
+      dispute.proposal = null;
+      dispute.ending = { by: person, how: 'agreement', text: resolution };
+    } else if (!same) {
+      propose();
+      dispute.proposal = { resolution, by: person, agreedBy: textOf(said.agreedBy) };
+    }
+    return { is: 'job', job };
+  }
+
+  /** Every hold of the job is released, and every live bid rejected. */
+  private end(job: Job): void {
+    this.rejectLive(job);
+    for (const bid of job.bids) if (bid.hold === 'active') bid.hold = 'released';
+  }
+
+  private rejectLive(job: Job): void {
+    for (const bid of job.bids.filter(({ state }) => LIVE.includes(state))) {
+      bid.state = 'rejected';
+      if (bid.hold === 'active') bid.hold = 'released';
+      job.happenings.push({ type: 'bid.rejected', bidder: bid.by, from: null, to: null, texts: {} });
+    }
+  }
+
+  private submitBid(call: Call): Answer {
+    const person = this.admit(call, ['contractor'], shapes.BID);
+    const job = this.found(call, person);
+    if (job.state !== 'open') throw invalidTransition(job.state);
+    if (job.bids.some(({ by, state }) => by === person && state !== 'withdrawn')) throw new Refused({ code: 'DUPLICATE_BID' });
+    const { guaranteedView, ...said } = shapes.normal(call.body);
+    const guaranteed = guaranteedView === true;
+    this.need(person, guaranteed ? STAKE : 0);
+    const fields = { ...Object.fromEntries(shapes.BID_FIELDS.map((field) => [field, null])), ...said };
+    const bid: Bid = { id: '', job, by: person, state: 'pending', fields, guaranteed, holdId: null, hold: guaranteed ? 'active' : undefined, createdAt: '' };
+    job.bids.push(bid);
+    job.happenings.push({ type: 'bid.submitted', bidder: person, from: null, to: null, texts: {} });
+    return { is: 'bid', bid, created: true };
+  }
+
+  private moveBid(call: Call, op: BidMove): Answer {
+    const row = BID_MOVES[op];
+    const person = this.admit(call, [row.by], shapes.NOTHING);
+    const bid = this.jobs.flatMap(({ bids }) => bids).find(({ id }) => id === call.bid);
+    if (!bid || (call.door === 'rest' && bid.job.id !== call.job)) throw new Refused({ code: 'NOT_FOUND' });
+    if (person !== (row.by === 'homeowner' ? bid.job.owner : bid.by)) throw new Refused({ code: 'FORBIDDEN' });
+    if (!row.from.includes(bid.state)) throw invalidTransition(bid.state);
+    bid.state = row.to;
+    if (!LIVE.includes(bid.state) && bid.hold === 'active') bid.hold = 'released';
+    bid.job.happenings.push({ type: row.event, bidder: bid.by, from: null, to: null, texts: {} });
+    return { is: 'bid', bid };
+  }
+
+  private adjust(call: Call): Answer {
+    this.admit(call, ['admin'], shapes.ADJUSTMENT);
+    const { userId, amount } = call.body as { userId: string; amount: number };
+    const to = this.people.find((person) => person.userId === userId);
+    if (!to) throw new Refused({ code: 'VALIDATION_FAILED', fields: ['userId'] });
+    this.pay(to, -amount);
+    return { is: 'transfer', to, amount };
+  }
+
+  private list(call: Call): Answer {
+    // Whose jobs is a question that only an admin may ask, whatever else is asked with it.
+    if (call.by !== null && call.by.role !== 'admin' && call.body.homeownerId != null && shapes.flawsIn(shapes.JOB_LIST, call.body).length === 0) throw new Refused({ code: 'FORBIDDEN' });
+    const person = this.admit(call, ANYONE, shapes.JOB_LIST);
+    const { search, status, category, urgency, homeownerId, page, perPage } = call.body;
+    const contains = (text: unknown) => String(text).toLowerCase().includes(String(search).trim().toLowerCase());
+    const rows = this.visibleJobs(person).filter(
+      (job) =>
+        (search == null || contains(job.fields.title) || contains(job.fields.description)) &&
+        (status == null || job.state === status) &&
+        (category == null || job.fields.category === category) &&
+        (urgency == null || job.fields.urgency === urgency) &&
+        (homeownerId == null || job.owner.profileId === homeownerId),
+    );
+    return { is: 'jobs', page: paged(rows, page, perPage, 20) };
+  }
+
+  private listBids(call: Call): Answer {
+    const { person, job } = this.within(call, shapes.BID_LIST);
+    const { status, page, perPage } = call.body;
+    const rows = this.visibleBids(person, job).filter(({ state }) => status == null || state === status);
+    return { is: 'bids', page: paged(rows, page, perPage, call.door === 'rest' ? 100 : 20) };
+  }
+
+  private listOwnBids(call: Call): Answer {
+    const person = this.admit(call, ['contractor'], shapes.BID_LIST);
+    const { status, page, perPage } = call.body;
+    return { is: 'bids', page: paged(this.ownBids(person).filter(({ state }) => status == null || state === status), page, perPage, 20) };
+  }
+
+  private listEvents(call: Call): Answer {
+    const { person, job } = this.within(call, shapes.PAGE);
+    return { is: 'events', page: paged(this.eventsFor(person, job), call.body.page, call.body.perPage, 20) };
+  }
+
+  private readDispute(call: Call): Answer {
+    const person = this.admit(call, ANYONE, shapes.NOTHING);
+    const job = this.found(call, person);
+    const dispute = this.disputeFor(person, job);
+    if (call.door === 'graphql') return { is: 'dispute', dispute };
+    if (!this.readsAll(person, job)) throw new Refused({ code: 'FORBIDDEN' });
+    if (!dispute) throw new Refused({ code: 'NOT_FOUND' });
+    return { is: 'dispute', dispute };
+  }
+
+  private readContractor(call: Call): Answer {
+    this.admit(call, ANYONE, shapes.NOTHING);
+    const contractor = this.people.find(({ role, profileId }) => role === 'contractor' && profileId === call.job);
+    if (!contractor) throw new Refused({ code: 'NOT_FOUND' });
+    return { is: 'contractor', contractor, record: this.recordOf(contractor) };
+  }
+
+  private missing(job: Job): string[] {
+    return NEEDED.filter((field) => job.fields[field] === null);
+  }
+
+  private need(person: Person, tokens: number): void {
+    const { available } = this.tokensOf(person);
+    if (tokens > available) throw new Refused({ code: 'INSUFFICIENT_TOKENS', details: { required: tokens, available } });
+  }
+
+  private pay(person: Person, tokens: number): void {
+    this.need(person, tokens);
+    this.balances.set(person, this.balances.get(person)! - tokens);
+  }
+}
+
+const ANYONE: readonly Role[] = ['homeowner', 'contractor', 'admin'];
+
+export function ratingAverage(ratings: readonly number[]): number | null {
+  if (ratings.length === 0) return null;
+  return Math.round((ratings.reduce((sum, rating) => sum + rating, 0) / ratings.length) * 100) / 100;
+}
+
+export function collapsed(text: string): string {
+  return text.split(/\s+/).filter(Boolean).join(' ');
+}
+
+function judgeCompletion(job: Job, after: Fields, changed: readonly string[]): void {
+  if (!changed.includes('desiredCompletionDate') || job.completionBase === null) return;
+  const sent = after.desiredCompletionDate;
+  const days = sent === null ? Infinity : Math.abs(Date.parse(String(sent)) - Date.parse(job.completionBase)) / 86_400_000;
+  if (days > 30) throw new Refused({ code: 'COMPLETION_DATE_SHIFT_TOO_LARGE', fields: ['desiredCompletionDate'] });
+}
+
+function contradictionsIn(fields: Fields): string[] {
+  const said: string[] = [];
+  const { budgetMin, budgetMax, desiredStartDate, desiredCompletionDate } = fields;
+  if (budgetMin !== null && budgetMax !== null && Number(budgetMin) > Number(budgetMax)) said.push('budgetMax', 'budgetMin');
+  if (desiredStartDate !== null && desiredCompletionDate !== null && String(desiredStartDate) > String(desiredCompletionDate)) {
+    said.push('desiredCompletionDate', 'desiredStartDate');
+  }
+  return said;
+}
+
+function invalidTransition(fromState: string): Refused {
+  return new Refused({ code: 'INVALID_TRANSITION', details: { fromState } });
+}
+
+function paged<Row>(rows: readonly Row[], page: unknown, perPage: unknown, usual: number): Page<Row> {
+  const number = typeof page === 'number' ? page : 1;
+  const size = typeof perPage === 'number' ? perPage : usual;
+  return { rows: rows.slice((number - 1) * size, number * size), total: rows.length, page: number, perPage: size };
+}
+
+function newestFirst(a: { createdAt: string; id: string }, b: { createdAt: string; id: string }): number {
+  if (a.createdAt !== b.createdAt) return a.createdAt < b.createdAt ? 1 : -1;
+  return a.id < b.id ? 1 : -1;
+}
+
+function cents(amount: unknown): number | null {
+  return typeof amount === 'number' ? Math.round(amount * 100) : null;
+}
+
+function larger(a: number | null, b: number | null): number | null {
+  return a === null || b === null ? (a ?? b) : Math.max(a, b);
+}
+
+function textOf(value: unknown): string | null {
+  return typeof value === 'string' ? value : null;
+}

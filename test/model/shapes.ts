@@ -1,0 +1,150 @@
+/** What a body may hold, field by field, as decisions 2, 6 and 7 say it; and what remains of it once it is read. */
+
+export interface Flaw {
+  readonly field: string;
+  /** A wrong type, a missing or an unknown name: GraphQL itself refuses that, before anybody is asked who they are. */
+  readonly byType: boolean;
+}
+
+interface Kind {
+  readonly required: boolean;
+  /** Whether the type fits, and whether the value does. */
+  fits(value: unknown): 'yes' | 'wrong type' | 'wrong value';
+}
+
+export type Shape = Readonly<Record<string, Kind>>;
+
+type Values = Record<string, unknown>;
+
+const text = (max: number, required = false): Kind => ({
+  required,
+  fits: (value) => {
+    if (typeof value !== 'string') return 'wrong type';
+    const length = [...value.trim()].length;
+    return length > max || (required && length === 0) || value.includes('\0') ? 'wrong value' : 'yes';
+  },
+});
+const money: Kind = {
+  required: false,
+  fits: (value) => {
+    if (typeof value !== 'number') return 'wrong type';
+    return value >= 0 && value < 1e10 && /^\d+(\.\d{1,2})?$/.test(String(value)) ? 'yes' : 'wrong value';
+  },
+};
+const price: Kind = { required: true, fits: (value) => (value === 0 ? 'wrong value' : money.fits(value)) };
+const date: Kind = {
+  required: false,
+  fits: (value) => {
+    // GraphQL hands a date on as it is, whatever it is.
+    const [, year, month, day] = /^(\d{4})-(\d\d)-(\d\d)$/.exec(typeof value === 'string' ? value : '') ?? [];
+    const days = new Date(Date.UTC(Number(year), Number(month), 0)).getUTCDate();
+    return Number(month) >= 1 && Number(month) <= 12 && Number(day) >= 1 && Number(day) <= days ? 'yes' : 'wrong value';
+  },
+};
+const whole = (min: number, max = 2 ** 31 - 1): Kind => ({
+  required: false,
+  fits: (value) => {
+    if (!Number.isInteger(value) || Math.abs(value as number) > 2 ** 31 - 1) return 'wrong type';
+    return (value as number) >= min && (value as number) <= max ? 'yes' : 'wrong value';
+  },
+});
+const flag: Kind = { required: false, fits: (value) => (typeof value === 'boolean' ? 'yes' : 'wrong type') };
+const choice = (...words: string[]): Kind => ({ required: false, fits: (value) => (words.includes(value as string) ? 'yes' : 'wrong type') });
+const id = (prefix: string): Kind => ({
+  required: true,
+  fits: (value) => {
+    if (typeof value !== 'string') return 'wrong type';
+    return value.startsWith(`${prefix}_`) && /^[0-9A-Za-z]{27}$/.test(value.slice(prefix.length + 1)) ? 'yes' : 'wrong value';
+  },
+});
+const anything: Kind = { required: false, fits: () => 'yes' };
+
+const LINE = 200;
+const NOTE = 5_000;
+const LONG = 10_000;
+
+const URGENCY = choice('standard', 'priority', 'urgent');
+
+const FURTHER = {
+  category: text(64), budgetMin: money, budgetMax: money, urgency: URGENCY, addressLine1: text(LINE), addressLine2: text(LINE), city: text(LINE),
+  state: text(LINE), zipCode: text(LINE), country: text(LINE), desiredStartDate: date, desiredCompletionDate: date, requirements: text(LONG),
+};
+
+export const CREATE: Shape = { title: text(200, true), description: text(LONG, true), ...FURTHER };
+export const JOB_FIELDS = Object.keys(CREATE);
+
+/** In an edit nothing must be there; but a blank title is no title. */
+const optional = (kind: Kind): Kind => ({ ...kind, required: false });
+export const UPDATE: Shape = { title: optional(text(200, true)), description: optional(text(LONG, true)), ...FURTHER };
+
+const READ_ONLY = ['id', 'status', 'latitude', 'longitude', 'homeownerId', 'awardedBidId', 'createdAt', 'updatedAt', 'version'];
+export const UPDATE_WITH_READ_ONLY: Shape = { ...UPDATE, ...Object.fromEntries(READ_ONLY.map((name) => [name, anything])) };
+
+export const NOTHING: Shape = {};
+
+export const TRANSITION = {
+  publishJob: NOTHING,
+  cancelJob: { reason: text(NOTE) },
+  awardJob: { bidId: id('bid') },
+  checkInJob: { notes: text(NOTE) },
+  submitJobForReview: { completionNotes: text(NOTE) },
+  approveJob: { rating: whole(1, 5), review: text(NOTE) },
+  disputeJob: { reason: text(NOTE, true), details: text(NOTE) },
+  escalateJob: { escalationReason: text(NOTE, true) },
+  resolveDispute: { resolution: text(NOTE, true), agreedBy: text(LINE) },
+  reachDecision: { decision: text(NOTE, true), ruling: text(NOTE, true), resolutionTerms: text(NOTE) },
+  fileAppeal: { appealReason: text(NOTE, true), supportingEvidence: text(NOTE) },
+  finalizeAppeal: { finalDecision: text(NOTE, true), ruling: text(NOTE, true) },
+  completeJob: { reason: text(NOTE, true) },
+} satisfies Record<string, Shape>;
+
+export const BID: Shape = {
+  amount: price, estimatedDurationDays: whole(1, 36_500), message: text(LONG), proposedStartDate: date, materialsIncluded: flag, paymentTerms: text(NOTE), guaranteedView: flag,
+};
+export const BID_FIELDS = ['amount', 'estimatedDurationDays', 'message', 'proposedStartDate', 'materialsIncluded', 'paymentTerms'];
+
+const amount: Kind = { required: true, fits: (value) => (value === 0 ? 'wrong value' : whole(-1_000_000, 1_000_000).fits(value)) };
+export const ADJUSTMENT: Shape = { userId: id('usr'), amount, reason: text(NOTE, true) };
+
+export const PAGE: Shape = { page: whole(1, 1_000_000), perPage: whole(1, 100) };
+const JOB_STATE = choice(
+  'draft', 'open', 'awarded', 'in_progress', 'in_review', 'completed', 'disputed', 'escalated', 'decision_reached', 'appealed', 'cancelled',
+);
+export const JOB_LIST: Shape = { ...PAGE, search: text(200), status: JOB_STATE, category: text(64), urgency: URGENCY, homeownerId: { ...id('hmw'), required: false } };
+export const BID_LIST: Shape = { ...PAGE, status: choice('pending', 'viewed', 'shortlisted', 'accepted', 'rejected', 'withdrawn') };
+
+export function flawsIn(shape: Shape, body: Values): Flaw[] {
+  const flaws: Flaw[] = [];
+  for (const [field, value] of Object.entries(body)) {
+    const kind = shape[field];
+    if (!kind) flaws.push({ field, byType: true });
+    else if (value === null) {
+      if (kind.required) flaws.push({ field, byType: true });
+    } else {
+      const fits = kind.fits(value);
+      if (fits !== 'yes') flaws.push({ field, byType: fits === 'wrong type' });
+    }
+  }
+  for (const [field, kind] of Object.entries(shape)) if (kind.required && !(field in body)) flaws.push({ field, byType: true });
+  return flaws;
+}
+
+/** Texts are trimmed, and blank ones are none; what is null was not said. */
+export function normal(body: Values): Values {
+  return Object.fromEntries(Object.entries(body).map(([field, value]) => [field, read(value)]).filter(([, value]) => value !== null));
+}
+
+/** An edit, with null for what it clears, apart from what it only sends back. */
+export function partsOfUpdate(body: Values): { readOnly: Values; patch: Values } {
+  const entries = Object.entries(body);
+  return {
+    readOnly: Object.fromEntries(entries.filter(([field]) => READ_ONLY.includes(field))),
+    patch: Object.fromEntries(entries.filter(([field]) => !READ_ONLY.includes(field)).map(([field, value]) => [field, read(value)])),
+  };
+}
+
+function read(value: unknown): unknown {
+  if (typeof value !== 'string') return value;
+  const trimmed = value.trim();
+  return trimmed === '' ? null : trimmed;
+}

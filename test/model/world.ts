@@ -1,0 +1,299 @@
+/** A real server and its people, set back to the same beginning before every history, and what it answers held against the market. */
+import { isDeepStrictEqual } from 'node:util';
+import { admin, contractor, homeowner, type Person as Member } from '../cast.js';
+import { checkDatabase } from '../checker.js';
+import { openTestHouse, type Json, type TestHouse } from '../house.js';
+import { callFrom, told, type Step } from './commands.js';
+import { BID, CONTRACTOR, DISPUTE, EVENTS, JOB, lowered, openDoors, type Doors, type Heard } from './doors.js';
+import { Market, PRIVATE, ratingAverage, type Answer, type Bid, type Call, type Dispute, type Fields, type Job, type Person, type Role, type SeenHappening } from './market.js';
+
+/** How often each outcome was met: operation, state of the job or the bid, outcome. */
+export type Coverage = Map<string, number>;
+
+export interface World {
+  /** Plays a history; throws at the first difference. */
+  play(history: readonly Step[], coverage: Coverage): Promise<void>;
+  /** The calls of the history that was played last, for whoever has to understand a difference. */
+  readonly transcript: string[];
+  close(): Promise<void>;
+}
+
+const BALANCES = { Hanna: 75, Hugo: 20, Carl: 25, Cora: 10, Cody: 4 };
+/** Access tokens last 15 minutes; a long run lasts longer. */
+const LOG_IN_AGAIN_AFTER_MS = 8 * 60_000;
+
+export async function openWorld(): Promise<World> {
+  const house = await openTestHouse();
+  const doors = openDoors(house.url);
+  const members = new Map<Person, Member>();
+  const join = async (joining: Promise<Member>, role: Role) => {
+    const member = await joining;
+    members.set({ name: member.name, role, userId: member.userId, profileId: member.profileId }, member);
+  };
+  await join(homeowner(house, 'Hanna'), 'homeowner');
+  await join(homeowner(house, 'Hugo'), 'homeowner');
+  await join(contractor(house, 'Carl'), 'contractor');
+  await join(contractor(house, 'Cora'), 'contractor');
+  await join(contractor(house, 'Cody'), 'contractor');
+  await join(admin(house), 'admin');
+  const people = [...members.keys()];
+  const balances = new Map(people.map((person) => [person, (BALANCES as Record<string, number>)[person.name] ?? 0]));
+  const transcript: string[] = [];
+  let tokens = new Map(people.map((person) => [person, members.get(person)!.token]));
+  let loggedInAt = Date.now();
+
+  async function begin(): Promise<Market> {
+    await reset(house, balances);
+    house.statements();
+    house.logged.length = 0;
+    transcript.length = 0;
+    if (Date.now() - loggedInAt > LOG_IN_AGAIN_AFTER_MS) {
+      tokens = await logInAgain(house, members);
+      loggedInAt = Date.now();
+    }
+    return new Market(people, balances);
+  }
+
+  return {
+    transcript,
+    async play(history, coverage) {
+      const market = await begin();
+      for (const step of history) {
+        const call = callFrom(step, market);
+        transcript.push(told(call));
+        const before = stateBefore(market, call);
+        const expected = market.perform(call);
+        const heard = await doors.send(call, call.by ? tokens.get(call.by) : undefined);
+        transcript.push(`    → ${heard.code ?? heard.status}`);
+        const outcome = `${call.op} | ${before} | ${expected.is === 'refused' ? expected.refusal.code : 'ok'}`;
+        coverage.set(outcome, (coverage.get(outcome) ?? 0) + 1);
+        judge(call, market, expected, heard);
+      }
+      transcript.push('At the end:');
+      for (const person of people) await judgeAll(doors, market, person, tokens.get(person)!);
+      same('the database', await checkDatabase(house.sql), []);
+      same('failures in the log', house.logged.filter((line) => /"level":[56]0/.test(line)), []);
+    },
+    async close() {
+      doors.close();
+      await house.close();
+    },
+  };
+}
+
+/** As it was when everybody had just joined. Nothing else may do that, so the guards are told to look away. */
+async function reset(house: TestHouse, balances: ReadonlyMap<Person, number>): Promise<void> {
+  const funded = [...balances].filter(([, balance]) => balance > 0);
+  const transfers = funded.map(([{ userId }, balance], at) => `('ttx_${String(at).padStart(27, '0')}', 'issuance', '${userId}', ${balance}, 'adjustment', '${userId}')`);
+  await house.sql.begin((tx) => tx.unsafe(`
+    set local session_replication_role = replica;
+    delete from events; delete from holds; delete from bids; delete from job_search; delete from jobs; delete from token_transfers;
+    update contractors set completed_jobs = 0, rating_sum = 0, rating_count = 0 where completed_jobs > 0;
+    insert into token_transfers (id, from_account, to_account, amount, reason, user_id) values ${transfers.join(', ')};
+    update token_balances b set held = 0, balance = coalesce((select sum(amount) from token_transfers t where t.user_id = b.user_id), 0)`));
+}
+
+async function logInAgain(house: TestHouse, members: ReadonlyMap<Person, Member>): Promise<Map<Person, string>> {
+  const tokens = new Map<Person, string>();
+  for (const [person, { email, password }] of members) {
+    tokens.set(person, (await house.rest('POST', '/v1/auth/login', { body: { email, password } })).body.token);
+  }
+  return tokens;
+}
+
+function stateBefore(market: Market, call: Call): string {
+  const bid = market.jobs.flatMap(({ bids }) => bids).find(({ id }) => id === call.bid);
+  if (call.bid !== undefined) return bid ? `bid ${bid.state}` : '-';
+  return market.jobs.find(({ id }) => id === call.job)?.state ?? '-';
+}
+
+function judge(call: Call, market: Market, expected: Answer, heard: Heard): void {
+  if (expected.is === 'refused') {
+    const { code, fields, blocked, details } = expected.refusal;
+    same('the refusal', heard.code, code);
+    same('its status', heard.status, STATUS[code] ?? 400);
+    if (fields) same('the refused fields', heard.fields, fields);
+    same('the blocked fields', heard.blocked, blocked ?? []);
+    for (const [name, value] of Object.entries(details ?? {})) same(name, heard.details[name], value);
+    return;
+  }
+  same('the refusal', heard.code, null);
+  const created = 'created' in expected && expected.created === true;
+  if (call.door === 'rest') same('the status', heard.status, created || expected.is === 'transfer' ? 201 : 200);
+  const { data } = heard;
+  switch (expected.is) {
+    case 'job':
+      if (expected.created) learnJob(expected.job, data);
+      if (!expected.paid) return sameJob(market, call.by!, expected.job, data);
+      same('the charge', { tokensCharged: data.tokensCharged, remainingBalance: data.remainingBalance }, expected.paid);
+      return sameJob(market, call.by!, expected.job, data.job);
+    case 'gone':
+      if (call.door === 'graphql') return sameJob(market, call.by!, expected.job, data);
+      return same('the word', [data.status, typeof data.message, data.data], [200, 'string', {}]);
+    case 'bid':
+      if (expected.created) learnBid(expected.bid, data);
+      return sameBid(expected.bid, data);
+    case 'transfer':
+      return same('the transfer', [data.amount, expected.amount > 0 ? data.toAccount : data.fromAccount], [Math.abs(expected.amount), expected.to.userId]);
+    case 'jobs':
+      samePage(call, expected.page, data);
+      for (const [at, job] of expected.page.rows.entries()) sameJob(market, call.by!, job, data.data[at]);
+      return;
+    case 'bids':
+      samePage(call, expected.page, data);
+      for (const [at, bid] of expected.page.rows.entries()) sameBid(bid, data.data[at]);
+      return;
+    case 'events':
+      samePage(call, expected.page, data);
+      return sameEvents(expected.page.rows, data.data);
+    case 'dispute':
+      return sameDispute(expected.dispute, data);
+    case 'tokens':
+      return same('the tokens', data, expected.tokens);
+    case 'contractor':
+      return sameRecord(expected.contractor, expected.record, data);
+  }
+}
+
+const STATUS: Readonly<Record<string, number>> = { UNAUTHENTICATED: 401, FORBIDDEN: 403, NOT_FOUND: 404, STALE_VERSION: 412 };
+
+function same(what: string, is: unknown, shouldBe: unknown): void {
+  if (isDeepStrictEqual(is, shouldBe)) return;
+  throw new Error(`${what}: the service says ${JSON.stringify(is)}, the model ${JSON.stringify(shouldBe)}`);
+}
+
+/** What only the service can know of something new. */
+function learnJob(job: Job, data: Json): void {
+  if (!/^job_[0-9A-Za-z]{27}$/.test(data?.id)) throw new Error(`A new job was answered as ${JSON.stringify(data)}`);
+  job.id = data.id;
+  job.createdAt = data.createdAt;
+}
+
+function learnBid(bid: Bid, data: Json): void {
+  if (!/^bid_[0-9A-Za-z]{27}$/.test(data?.id)) throw new Error(`A new bid was answered as ${JSON.stringify(data)}`);
+  bid.id = data.id;
+  bid.createdAt = data.createdAt;
+  bid.holdId = data.holdId;
+  same('whether there is a hold', /^hld_[0-9A-Za-z]{27}$/.test(String(data.holdId)), bid.guaranteed);
+}
+
+const MOMENT = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/;
+
+function sameJob(market: Market, reader: Person, job: Job, { latitude, longitude, updatedAt, ...data }: Json): void {
+  const expected: Fields = {
+    ...job.fields, id: job.id, status: job.state, homeownerId: job.owner.profileId, awardedBidId: job.awarded?.id ?? null, version: job.version, createdAt: job.createdAt,
+  };
+  const readsAll = market.readsAll(reader, job);
+  if (!readsAll) for (const field of PRIVATE) if (field in expected) expected[field] = null;
+  same('the job', data, expected);
+  const located = readsAll && isLocated(job.fields);
+  same('whether it is located', [typeof latitude, typeof longitude], located ? ['number', 'number'] : ['object', 'object']);
+  same('the form of updated_at', MOMENT.test(updatedAt) && updatedAt >= job.createdAt, true);
+}
+
+/** Of the places that histories name, those that exist. */
+function isLocated({ zipCode, city, state }: Fields): boolean {
+  return zipCode === '78701' || zipCode === '10001' || (city === 'Austin' && state === 'TX');
+}
+
+function sameBid(bid: Bid, { createdAt, updatedAt, submittedAt, ...data }: Json): void {
+  same('the bid', data, {
+    ...bid.fields, id: bid.id, jobId: bid.job.id, contractorId: bid.by.profileId, status: bid.state, guaranteedView: bid.guaranteed, holdId: bid.holdId,
+  });
+  same('the moments of the bid', [createdAt, submittedAt, MOMENT.test(updatedAt)], [bid.createdAt, bid.createdAt, true]);
+}
+
+function samePage(call: Call, { rows, total, page, perPage }: Extract<Answer, { is: 'jobs' | 'bids' | 'events' }>['page'], data: Json): void {
+  same('how many', data.data.length, rows.length);
+  if (call.door === 'graphql') return same('the total', data.total, total);
+  same('the pagination', data.pagination, { page, perPage, total, totalPages: Math.ceil(total / perPage), totalCapped: false });
+}
+
+function sameEvents(expected: readonly SeenHappening[], data: Json[]): void {
+  const shown = ({ type, sequence, fromStatus, toStatus }: Json) => ({ type, sequence, from: fromStatus, to: toStatus });
+  same('the events', data.map(shown), expected.map(({ type, sequence, from, to }) => ({ type, sequence, from, to })));
+  for (const [at, { texts, whole, type }] of expected.entries()) {
+    const told = data[at].data as Fields;
+    if (whole) same(`the texts of ${type}`, Object.fromEntries(Object.keys(texts).map((name) => [name, told[name]])), texts);
+    else same(`the texts of ${type}, to others`, told, type === 'job.approved' ? texts : {});
+  }
+}
+
+function sameDispute(dispute: Dispute | null, data: Json): void {
+  if (dispute === null) return same('the dispute', data, null);
+  const { reason, details, proposal, escalation, decision, appeal, finalDecision, ending } = dispute;
+  const picked = (part: Json, names: readonly string[]) => part && Object.fromEntries(names.map((name) => [name, part[name]]));
+  const by = (person: Person) => person.userId;
+  same('the dispute', [data.reason, data.details], [reason, details]);
+  same('the proposal', picked(data.proposal, ['resolution', 'proposedBy', 'agreedBy']), proposal && { resolution: proposal.resolution, proposedBy: by(proposal.by), agreedBy: proposal.agreedBy });
+  same('the escalation', picked(data.escalation, ['reason', 'by']), escalation && { reason: escalation.reason, by: by(escalation.by) });
+  same('the decision', picked(data.decision, ['decision', 'ruling', 'resolutionTerms', 'by']), decision && { decision: decision.decision, ruling: decision.ruling, resolutionTerms: decision.resolutionTerms, by: by(decision.by) });
+  same('the appeal', picked(data.appeal, ['reason', 'supportingEvidence', 'by']), appeal && { reason: appeal.reason, supportingEvidence: appeal.supportingEvidence, by: by(appeal.by) });
+  same('the final decision', picked(data.finalDecision, ['finalDecision', 'ruling', 'by']), finalDecision && { finalDecision: finalDecision.finalDecision, ruling: finalDecision.ruling, by: by(finalDecision.by) });
+  same('the ending', picked(data.ending, ['how', 'text', 'by']), ending && { how: ending.how, text: ending.text, by: by(ending.by) });
+}
+
+function sameRecord(person: Person, { completedJobs, ratings }: { completedJobs: number; ratings: number[] }, data: Json): void {
+  same(
+    'the contractor',
+    { id: data.id, completedJobs: data.completedJobs, ratingAverage: data.ratingAverage, ratingCount: data.ratingCount },
+    { id: person.profileId, completedJobs, ratingAverage: ratingAverage(ratings), ratingCount: ratings.length },
+  );
+}
+
+const EVERYTHING = `query($hidden: ID!, $anyHidden: Boolean!, $isAdmin: Boolean!, $a: ID!, $b: ID!, $c: ID!, $jobs: Int!, $bids: Int!, $events: Int!) {
+  viewer { tokens { balance held available } }
+  jobs(first: $jobs) { totalCount nodes { ${JOB} bidCount
+    bids(first: $bids) { totalCount nodes { ${BID} hold { id amount status } } }
+    myBid { id } awardedBid { id }
+    availableActions { action allowed reason missingFields tokenCost }
+    timeline(first: $events) { ${EVENTS} }
+    dispute { ${DISPUTE} } } }
+  hidden: job(id: $hidden) @include(if: $anyHidden) { id }
+  a: contractor(id: $a) { ${CONTRACTOR} } b: contractor(id: $b) { ${CONTRACTOR} } c: contractor(id: $c) { ${CONTRACTOR} }
+  auditTokens @include(if: $isAdmin) { ok mismatches { userId } }
+}`;
+
+/** Everything that a person can read, held against the market at once. */
+async function judgeAll(doors: Doors, market: Market, person: Person, token: string): Promise<void> {
+  const contractors = market.people.filter(({ role }) => role === 'contractor');
+  const hidden = market.jobs.find((job) => !market.sees(person, job));
+  const [a, b, c] = contractors.map(({ profileId }) => profileId);
+  const jobs = market.visibleJobs(person);
+  // One more than there should be; no more than that, since a query has a price.
+  const sizes = { jobs: jobs.length + 1, bids: most(jobs.map(({ bids }) => bids.length)) + 1, events: most(jobs.map(({ happenings }) => happenings.length)) + 1 };
+  const variables = { hidden: hidden?.id ?? '', anyHidden: hidden !== undefined, isAdmin: person.role === 'admin', a, b, c, ...sizes };
+  const { data: raw, errors } = await doors.graphql(EVERYTHING, variables, token);
+  same(`refusals to ${person.name}`, errors?.map(({ path, message, extensions }) => [path?.[0] ?? message, extensions.code]) ?? [], hidden ? [['hidden', 'FORBIDDEN']] : []);
+  const data: Json = lowered(raw);
+  same(`${person.name}’s tokens`, data.viewer.tokens, market.tokensOf(person));
+  same(`the jobs that ${person.name} sees`, data.jobs.nodes.map(({ id }: Json) => id), jobs.map(({ id }) => id));
+  same(`how many jobs ${person.name} sees`, data.jobs.totalCount, jobs.length);
+  for (const [at, job] of jobs.entries()) sameWholeJob(market, person, job, data.jobs.nodes[at]);
+  for (const [at, contractor] of contractors.entries()) sameRecord(contractor, market.recordOf(contractor), [data.a, data.b, data.c][at]);
+  if (person.role === 'admin') same('the audit', data.auditTokens, { ok: true, mismatches: [] });
+}
+
+function most(counts: readonly number[]): number {
+  return Math.max(0, ...counts);
+}
+
+function sameWholeJob(market: Market, person: Person, job: Job, { bidCount, bids, myBid, awardedBid, availableActions, timeline, dispute, ...data }: Json): void {
+  sameJob(market, person, job, data);
+  same('the bid count', bidCount, job.bids.filter(({ state }) => state !== 'withdrawn').length);
+  const visible = market.visibleBids(person, job);
+  same('the bids', bids.nodes.map(({ id }: Json) => id), visible.map(({ id }) => id));
+  for (const [at, bid] of visible.entries()) {
+    const { hold, ...shown } = bids.nodes[at];
+    sameBid(bid, shown);
+    same('the hold', hold, bid.hold === undefined ? null : { id: bid.holdId, amount: 5, status: bid.hold });
+  }
+  const own = job.bids.filter(({ by }) => by === person);
+  if (own.length < 2) same('one’s own bid', myBid?.id ?? null, own[0]?.id ?? null);
+  same('the awarded bid', awardedBid?.id ?? null, job.awarded && visible.includes(job.awarded) ? job.awarded.id : null);
+  const actions = Object.fromEntries(availableActions.map(({ action, ...rest }: Json) => [action, rest]));
+  const expected = market.actionsFor(person, job);
+  for (const name of Object.keys({ ...actions, ...expected })) same(`${name} for ${person.name} on a job that is ${job.state}`, actions[name], expected[name]);
+  sameEvents(market.eventsFor(person, job), timeline.nodes);
+  sameDispute(market.disputeFor(person, job), dispute);
+}

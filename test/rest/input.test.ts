@@ -1,0 +1,40 @@
+/** How REST reads names: old ones, inherited ones, and those that the path has said already. */
+import { afterAll, beforeAll, expect, it } from 'vitest';
+import { homeowner, type Person } from '../cast.js';
+import { byRest, invalid } from '../doors/refused.js';
+import { openTestHouse, type TestHouse } from '../house.js';
+
+let house: TestHouse;
+let hanna: Person;
+beforeAll(async () => {
+  house = await openTestHouse();
+  hanna = await homeowner(house, 'Hanna');
+});
+afterAll(() => house.close());
+
+const create = (body: unknown) => house.rest('POST', '/v1/jobs', { token: hanna.token, body });
+const DRAFT = { title: 'Repair the sink', description: 'It drips.' };
+
+it('an old name that contradicts the new one is the one to blame, whichever stands first', async () => {
+  for (const body of [{ ...DRAFT, trade: 'roofing', category: 'plumbing' }, { ...DRAFT, category: 'plumbing', trade: 'roofing' }]) {
+    const refused = await create(body);
+    expect(byRest(refused)).toEqual(invalid('trade'));
+    expect(refused.body.details.fields.trade).toBe('says something else than category, which it is another name for');
+  }
+  expect((await create({ ...DRAFT, trade: 'plumbing', category: 'plumbing' })).body).toMatchObject({ category: 'plumbing' });
+});
+
+it('names that every object is born with are as unknown as any other, in a body and in a query', async () => {
+  const born = ['constructor', 'to_string', 'has_own_property', '__proto__', 'value_of'];
+  const refused = await create(`{"title":"A","description":"B",${born.map((name) => `"${name}":1`).join(',')}}`);
+  expect(byRest(refused)).toEqual(invalid(...born));
+  for (const problem of Object.values(refused.body.details.fields)) expect(problem).toBe('is not a field of this operation');
+  expect(byRest(await house.rest('GET', `/v1/jobs?${born.map((name) => `${name}=1`).join('&')}`, { token: hanna.token }))).toEqual(invalid(...born));
+});
+
+it('a job may be sent back whole, with the id of its address and no other', async () => {
+  const { body: job } = await create(DRAFT);
+  const put = (body: unknown) => house.rest('PUT', `/v1/jobs/${job.id}`, { token: hanna.token, body });
+  expect((await put(job)).body).toEqual(job);
+  expect(byRest(await put({ ...job, id: 'job_2b9Xv0cJ5q7hT3nKz8LmRw4YdPe' }))).toEqual(invalid('id'));
+});
