@@ -4,6 +4,9 @@ import { PAGE } from '../rules/limits.js';
 import type { KeyValue, PageRequest, Position } from '../store/page.js';
 import { invalidField, parse } from './validation.js';
 
+/** The largest that GraphQL, most clients and the database's own columns have. */
+const LARGEST_INTEGER = 2 ** 31 - 1;
+
 const size = z.int().min(1, `must be from 1 to ${PAGE.perPageMax}`).max(PAGE.perPageMax, `must be from 1 to ${PAGE.perPageMax}`);
 
 export function perPage(unlessTold: number) {
@@ -11,7 +14,7 @@ export function perPage(unlessTold: number) {
 }
 
 export const pageShape = {
-  page: z.int().min(1, 'must be 1 or more').max(1_000_000, 'must be at most 1000000').nullish().describe('Which page, from 1.'),
+  page: z.int().min(1, 'must be 1 or more').max(LARGEST_INTEGER, `must be at most ${LARGEST_INTEGER}`).nullish().describe('Which page, from 1.'),
   perPage: perPage(PAGE.perPageDefault),
   first: size.nullish().describe(`How many entries to read: 1 to ${PAGE.perPageMax}.`),
   after: z.string().nullish().describe('The cursor of the entry to read on from.'),
@@ -58,7 +61,6 @@ function parseCursor(cursor: string): unknown[] | undefined {
 }
 
 const LAST_MOMENT = Date.UTC(9999, 0);
-const LARGEST_INTEGER = 2 ** 31 - 1;
 
 function keyValue(value: unknown, kind: PositionShape[number] | undefined): KeyValue | undefined {
   // Only what the column can hold: anything else would be the database's to refuse.

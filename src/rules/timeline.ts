@@ -23,9 +23,21 @@ const FOR_EVERYONE: { readonly [Type in EventType]?: readonly string[] } = {
   [JOB_TRANSITIONS.approve.event]: ['rating', 'review'],
 };
 
+/** What moved on the owner's account is nobody else's business. */
+const OF_THE_OWNER = ['tokensCharged', 'tokensRefunded'];
+
 /** The event with the texts that this party may read. */
 export function eventFor<Event extends { type: EventType; data: Record<string, unknown> }>(party: Party, event: Event): Event {
-  if (reachOf(party) !== 'status changes') return event;
-  const open = FOR_EVERYONE[event.type] ?? [];
-  return { ...event, data: Object.fromEntries(Object.entries(event.data).filter(([name]) => open.includes(name))) };
+  switch (reachOf(party)) {
+    case 'all':
+      return event;
+    case 'job and own bid':
+      return only(event, (name) => !OF_THE_OWNER.includes(name));
+    case 'status changes':
+      return only(event, (name) => FOR_EVERYONE[event.type]?.includes(name) === true);
+  }
+}
+
+function only<Event extends { data: Record<string, unknown> }>(event: Event, mayRead: (name: string) => boolean): Event {
+  return { ...event, data: Object.fromEntries(Object.entries(event.data).filter(([name]) => mayRead(name))) };
 }

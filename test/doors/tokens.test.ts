@@ -175,7 +175,7 @@ describe('the history', () => {
       read.push(...ids(body.data));
     }
     expect(read).toEqual(all);
-    expect((await history(hanna, '?page=1000000&per_page=100')).body.data).toEqual([]);
+    for (const page of [1_000_001, 2_147_483_647]) expect((await history(hanna, `?page=${page}&per_page=100`)).body.data).toEqual([]);
   });
 
   it('has 20 a page unless told otherwise, and no next where there is none', async () => {
@@ -235,7 +235,7 @@ describe('the history', () => {
 
   const SIZES: [query: string, ...fields: string[]][] = [
     ['?per_page=0', 'per_page'], ['?per_page=101', 'per_page'], ['?per_page=x', 'per_page'], ['?per_page=', 'per_page'], ['?per_page=1.5', 'per_page'], ['?per_page=-1', 'per_page'],
-    ['?per_page=1e1', 'per_page'], ['?per_page=0x10', 'per_page'], ['?per_page=10&per_page=20', 'per_page'], ['?page=0', 'page'], ['?page=-1', 'page'], ['?page=1000001', 'page'],
+    ['?per_page=1e1', 'per_page'], ['?per_page=0x10', 'per_page'], ['?per_page=10&per_page=20', 'per_page'], ['?page=0', 'page'], ['?page=-1', 'page'], 
     ['?page=99999999999999999999', 'page'], ['?page=%00', 'page'], ['?page=0&per_page=0', 'page', 'per_page'], ['?perPage=5', 'perPage'], ['?first=5', 'first'], ['?limit=5&offset=1', 'limit', 'offset'],
     ['?user_id=usr_1', 'user_id'], ['?__proto__=1&constructor=2', '__proto__', 'constructor'], ['?page=x&wish=1&after=!', 'page', 'wish'],
   ];

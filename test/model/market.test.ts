@@ -14,7 +14,7 @@ const seed = MODEL_SEED === undefined ? Math.trunc(Math.random() * 2 ** 31) : Nu
 
 /** Worlds beside each other, since each waits for its database half of the time. One alone plays a failure again. */
 const WORLDS = MODEL_PATH === undefined ? 4 : 1;
-const SHRINK_MS_MAX = 60_000;
+const SHRINK_MS_MAX = 20_000;
 
 const worlds: World[] = [];
 beforeAll(async () => {
