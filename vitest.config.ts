@@ -1,3 +1,4 @@
+import { availableParallelism } from 'node:os';
 import { defineConfig } from 'vitest/config';
 
 export default defineConfig({
@@ -7,6 +8,8 @@ export default defineConfig({
     setupFiles: ['reflect-metadata'],
     testTimeout: 30_000,
     hookTimeout: 60_000,
+    // Most of a test's time is waiting for a database or another process: a worker more than there are cores keeps them busy.
+    maxWorkers: availableParallelism() + 1,
   },
   // Two copies of graphql in one process refuse each other's schemas.
   resolve: { alias: [{ find: /^graphql$/, replacement: 'graphql/index.js' }] },

@@ -15,3 +15,6 @@ CREATE TRIGGER jobs_are_searchable AFTER INSERT ON jobs FOR EACH ROW EXECUTE FUN
 CREATE TRIGGER jobs_stay_searchable AFTER UPDATE OF title, description ON jobs FOR EACH ROW
   WHEN (OLD.title IS DISTINCT FROM NEW.title OR OLD.description IS DISTINCT FROM NEW.description)
   EXECUTE FUNCTION copy_job_texts();
+--> statement-breakpoint
+-- The two tables name each other, which their definitions cannot.
+ALTER TABLE bids ADD CONSTRAINT bids_are_on_a_job FOREIGN KEY (job_id) REFERENCES jobs (id) DEFERRABLE;

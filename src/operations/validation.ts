@@ -10,8 +10,14 @@ const SET_BY_THE_SERVICE = new Set([
 
 export function parse<Output>(schema: z.ZodType<Output>, input: unknown): Output {
   const parsed = schema.safeParse(input, { error: sentenceFor });
-  if (!parsed.success) throw invalid(parsed.error.issues);
+  if (!parsed.success) throw invalid(problemsOf(parsed.error.issues));
   return parsed.data;
+}
+
+/** Refuses an input for problems that its door has found, together with those that its schema finds. */
+export function invalidInput(schema: z.ZodType, input: unknown, found: ReadonlyMap<string, string>): Refusal {
+  const parsed = schema.safeParse(input, { error: sentenceFor });
+  return invalid(new Map([...problemsOf(parsed.error?.issues ?? []), ...found]));
 }
 
 /** A refusal of one field, for rules that a schema cannot say. */
@@ -19,14 +25,18 @@ export function invalidField(field: string, problem: string): Refusal {
   return refuse('VALIDATION_FAILED', { fields: { [field]: problem } });
 }
 
-function invalid(issues: z.core.$ZodIssue[]): Refusal {
-  // A map, since a caller may make up names that every object is born with.
-  const fields = new Map<string, string>();
-  for (const [field, problem] of issues.flatMap(problemsOf)) if (!fields.has(field)) fields.set(field, problem);
-  return refuse('VALIDATION_FAILED', { fields: Object.fromEntries(fields) });
+function invalid(problems: ReadonlyMap<string, string>): Refusal {
+  return refuse('VALIDATION_FAILED', { fields: Object.fromEntries(problems) });
 }
 
-function problemsOf(issue: z.core.$ZodIssue): [field: string, problem: string][] {
+/** By field, the first of each. A map, since a caller may make up names that every object is born with. */
+function problemsOf(issues: readonly z.core.$ZodIssue[]): Map<string, string> {
+  const fields = new Map<string, string>();
+  for (const [field, problem] of issues.flatMap(said)) if (!fields.has(field)) fields.set(field, problem);
+  return fields;
+}
+
+function said(issue: z.core.$ZodIssue): [field: string, problem: string][] {
   const place = issue.path.map(String);
   if (issue.code !== 'unrecognized_keys') return [[place.join('.') || 'body', issue.message]];
   return issue.keys.map((key) => [

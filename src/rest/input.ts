@@ -2,6 +2,7 @@
 import { parseJson } from '../http/body.js';
 import type { Exchange } from '../http/exchange.js';
 import { kindOf, metaOf, type ShapeKind } from '../operations/shape-kinds.js';
+import { invalidInput } from '../operations/validation.js';
 import { refuse } from '../rules/errors.js';
 import type { Chosen } from './addresses.js';
 import type { Route } from './routes.js';
@@ -30,22 +31,24 @@ export function isParameter(schema: Schema): boolean {
 export function readInput({ route, parameters }: Chosen, exchange: Exchange, body: Buffer | undefined): Input {
   const shape = shapeOf(route);
   const sent = body ? parseJson(body, exchange.header('content-type')) : {};
-  return {
-    ...readBodyFields(route, shape, parameters, fromWire(sent)),
+  const problems = new Map<string, string>();
+  const input = {
+    ...readBodyFields(route, shape, parameters, fromWire(sent), problems),
     ...readQuery(route, shape, exchange.search),
     ...(shape.has('expectedVersion') && { expectedVersion: expectedVersionIn(exchange.header('if-match')) }),
     ...Object.fromEntries(parameters),
   };
+  if (problems.size > 0) throw invalidInput(route.operation.input, input, problems);
+  return input;
 }
 
 /** What stands in the path may be repeated in a PUT, but not be said otherwise. */
-function readBodyFields(route: Route, shape: Shape, parameters: Chosen['parameters'], sent: unknown): Input {
+function readBodyFields(route: Route, shape: Shape, parameters: Chosen['parameters'], sent: unknown, problems: Map<string, string>): Input {
   if (typeof sent !== 'object' || sent === null || Array.isArray(sent)) {
     throw refuse('MALFORMED_REQUEST', { message: 'The body must be a JSON object.' });
   }
   const aliases = new Map(Object.entries(route.aliases ?? {}));
   const given = new Map<string, unknown>();
-  const problems = new Map<string, string>();
   // Other names come last, so that it is always they who contradict.
   const said = Object.entries(sent).toSorted(([one], [other]) => Number(aliases.has(one)) - Number(aliases.has(other)));
   for (const [name, value] of said) {
@@ -57,7 +60,6 @@ function readBodyFields(route: Route, shape: Shape, parameters: Chosen['paramete
     else if (given.has(field) && given.get(field) !== value) problems.set(name, `says something else than ${wireName(field)}, which it is another name for`);
     else given.set(field, value);
   }
-  if (problems.size > 0) throw refuse('VALIDATION_FAILED', { fields: Object.fromEntries(problems) });
   return Object.fromEntries(given);
 }
 

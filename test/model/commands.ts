@@ -103,16 +103,16 @@ function fitting(market: Market, dice: Dice): Plan {
       return dice.weighted([[60, plan('publishJob', owner)], [32, edit], [5, plan('deleteJob', owner)], [3, complete]]);
     case 'open': {
       const bid = plan('submitBid', dice.of(contractors(market)));
-      if (live.length === 0) return dice.weighted([[60, bid], [32, edit], [5, cancel], [3, complete]]);
+      if (live.length === 0) return dice.weighted([[48, bid], [44, edit], [5, cancel], [3, complete]]);
       const one = dice.of(live);
       return dice.weighted([
-        [34, bid],
-        [24, plan('awardJob', owner, one)],
+        [30, bid],
+        [22, plan('awardJob', owner, one)],
         [6, plan('viewBid', owner, one)],
         [5, plan('shortlistBid', owner, one)],
-        [4, plan('rejectBid', owner, one)],
-        [5, plan('withdrawBid', one.by, one)],
-        [18, edit],
+        [8, plan('rejectBid', owner, one)],
+        [7, plan('withdrawBid', one.by, one)],
+        [20, edit],
         [3, cancel],
         [1, complete],
       ]);
@@ -282,7 +282,7 @@ function newJob(dice: Dice): Fields {
   const needed = (field: string, value: unknown): Fields => (gaps && dice.percent(25) ? {} : { [field]: value });
   return {
     title: dice.of(TITLES), description: dice.of(['It drips.', 'The roof of the house', 'Paint it']),
-    ...needed('category', dice.of(CATEGORIES)), ...needed('urgency', dice.of(['standard', 'standard', 'priority', 'urgent'])),
+    ...needed('category', dice.of(CATEGORIES)), ...needed('urgency', dice.of(['standard', 'priority', 'standard', 'urgent', 'priority'])),
     ...needed('addressLine1', '1 Main Street'), ...needed('city', dice.of(['Austin', 'Nowhere'])), ...needed('state', 'TX'),
     ...give('zipCode', dice.of(['78701', '00000', ' 10001 ']), 40), ...give('addressLine2', dice.of(['Rear', ' ', null]), 20), ...give('country', 'US', 15),
     ...give('budgetMin', dice.of([100, 0.7, 1000.01, 0]), 55), ...give('budgetMax', dice.of([1200, 100, 5000.55, null]), 55),
@@ -296,6 +296,16 @@ function patchFor(job: Job | undefined, dice: Dice, door: Door): Fields {
   const fields = job?.fields ?? {};
   const patch: Fields = {};
   const names = likelyIn(job?.state);
+  // Whether the urgency may fall hangs on what became of each bid, so it is tried wherever there was one.
+  if (job?.state === 'open' && job.bids.length > 0 && fields.urgency !== 'standard' && dice.percent(35)) return { urgency: dice.of(['standard', 'priority']) };
+  // Budgets are lowered to the very limit, and once more: many small steps may reach no further than one.
+  const budget = dice.of(['budgetMin', 'budgetMax'] as const);
+  const highest = job?.state === 'open' ? job.highest[budget] : null;
+  if (highest !== null && highest > 0 && dice.percent(30)) {
+    const lowest = Math.ceil((highest * 9) / 10);
+    const isLow = Math.round(Number(fields[budget]) * 100) < highest;
+    return { [budget]: Math.max(0, isLow && dice.percent(60) ? lowest - 1 : lowest) / 100 };
+  }
   for (let count = 1 + dice.below(2); count > 0; count -= 1) {
     const field = dice.percent(10) ? dice.of(JOB_FIELDS) : dice.of(names);
     patch[field] = dice.percent(12) ? fields[field] ?? null : newValue(field, job, dice);
@@ -305,7 +315,7 @@ function patchFor(job: Job | undefined, dice: Dice, door: Door): Fields {
 }
 
 function likelyIn(state: JobState | undefined): readonly string[] {
-  if (state === 'open') return ['budgetMin', 'budgetMax', 'urgency', 'urgency', 'title', 'desiredCompletionDate', 'requirements'];
+  if (state === 'open') return ['budgetMin', 'budgetMax', 'budgetMin', 'budgetMax', 'urgency', 'urgency', 'title', 'desiredCompletionDate', 'requirements'];
   if (state === 'in_progress') return ['desiredCompletionDate', 'desiredCompletionDate', 'requirements'];
   if (state === 'awarded') return ['desiredStartDate', 'desiredCompletionDate', 'requirements'];
   return JOB_FIELDS;
@@ -317,7 +327,8 @@ function newValue(field: string, job: Job | undefined, dice: Dice): unknown {
     case 'budgetMax': {
       const highest = job?.highest[field] ?? null;
       const lowest = highest === null ? 9_000 : Math.ceil((highest * 9) / 10);
-      return dice.of([lowest / 100, Math.max(0, lowest - 1) / 100, 1_100, 5_000, (lowest + 7) / 100, null, 0.29]);
+      const below = Math.max(0, lowest - 1) / 100;
+      return dice.of([lowest / 100, below, lowest / 100, below, 1_100, 5_000, (lowest + 7) / 100, null, 0.29]);
     }
     case 'urgency':
       return dice.of([...URGENCIES, 'urgent', 'priority', null]);

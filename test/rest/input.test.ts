@@ -38,3 +38,8 @@ it('a job may be sent back whole, with the id of its address and no other', asyn
   expect((await put(job)).body).toEqual(job);
   expect(byRest(await put({ ...job, id: 'job_2b9Xv0cJ5q7hT3nKz8LmRw4YdPe' }))).toEqual(invalid('id'));
 });
+
+it('a name in contradiction is refused together with every other bad field', async () => {
+  const refused = await create({ title: ' ', description: 'B', trade: 'roofing', category: 'plumbing', budget_min: -1, wat: 1 });
+  expect(byRest(refused)).toEqual(invalid('title', 'trade', 'budget_min', 'wat'));
+});

@@ -51,6 +51,7 @@ const ATTEMPTS: [what: string, refusedBy: string, attempt: Attempt][] = [
   ['a second accepted bid on a job', 'bids_one_accepted', (tx) => tx`update bids set status = 'accepted' where id = ${ids.rejected}`],
   ['a second live bid of a contractor on a job', 'bids_one_for_each_contractor', (tx) => bid(tx, { job_id: ids.open })],
   ['a live bid beside a rejected one of the same contractor', 'bids_one_for_each_contractor', (tx) => bid(tx, { job_id: ids.awarded, contractor_id: ids.corasProfile })],
+  ['a bid on no job', 'bids_are_on_a_job', (tx) => bid(tx, { job_id: 'job_none' })],
   ['a bid for nothing', 'bids_amount_is_positive', (tx) => bid(tx, { amount: 0 })],
   ['a bid of nobody', 'bids_contractor_id_contractors_id_fk', (tx) => bid(tx, { contractor_id: 'ctr_none' })],
   ['a bid in a state there is not', 'INVALID_TEXT', (tx) => bid(tx, { status: 'lost' })],
