@@ -2,6 +2,7 @@
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import type { Config } from './config.js';
+import { checkDoors } from './doors-check.js';
 import { openGraphqlDoor, sendRefusal } from './graphql/door.js';
 import { openPlayground } from './graphql/playground.js';
 import { createSchema } from './graphql/schema.js';
@@ -17,6 +18,7 @@ import { openRestDoor } from './rest/adapter.js';
 import { sendFailure } from './rest/answer.js';
 import { openDescription } from './rest/openapi.js';
 import { openReference } from './rest/reference.js';
+import { ROUTES } from './rest/routes.js';
 import { believedAddress } from './security/address.js';
 
 export interface RunningServer {
@@ -30,7 +32,9 @@ export async function startServer(house: House, config: Config): Promise<Running
   const playground = config.playground ? openPlayground() : undefined;
   const reference = openReference();
   const description = openDescription();
-  const graphql = await openGraphqlDoor(createSchema(), house, {
+  const schema = createSchema();
+  checkDoors(new Set(Object.keys(schema.getMutationType()?.getFields() ?? {})), new Set(ROUTES.map(({ operation }) => operation.name)));
+  const graphql = await openGraphqlDoor(schema, house, {
     introspection: config.introspection,
     suggestions: config.introspection && config.NODE_ENV !== 'production',
     persistedDocumentsFile: config.PERSISTED_DOCUMENTS === 'only' ? config.PERSISTED_DOCUMENTS_FILE : undefined,

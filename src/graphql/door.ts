@@ -10,7 +10,7 @@ import { asDryRun, wantsDryRun, type DryRunEffects } from '../operations/dry-run
 import type { House } from '../operations/house.js';
 import { invalidField } from '../operations/validation.js';
 import { refuse, Refusal } from '../rules/errors.js';
-import { rateLimitHeaders } from '../security/rate-limit.js';
+import { rateLimitHeaders } from '../security/rate-limit-headers.js';
 import { contextOf, type Context } from './context.js';
 import { extensionsOf, formatError } from './errors.js';
 import { createLimits } from './limits.js';

@@ -3,7 +3,7 @@ import type { Exchange } from '../http/exchange.js';
 import type { Caller } from '../operations/caller.js';
 import { cursorOf } from '../operations/paging.js';
 import { Refusal, refuse } from '../rules/errors.js';
-import { rateLimitHeaders } from '../security/rate-limit.js';
+import { rateLimitHeaders } from '../security/rate-limit-headers.js';
 import type { Page } from '../store/page.js';
 import type { Input } from './input.js';
 import type { Route } from './routes.js';

@@ -12,7 +12,6 @@ import { createRedisStore, type RedisStore } from './rate-limit-redis.js';
 import type { Mark, RateBudget, RateStore, Standing } from './rate-limit-store.js';
 
 export type { RateBudget } from './rate-limit-store.js';
-export { rateLimitHeaders } from './rate-limit-headers.js';
 
 export interface RateLimitSettings {
   /** False lets every call pass and counts nothing. */

@@ -22,7 +22,8 @@ const MAY_KNOW: Readonly<Record<string, readonly string[]>> = {
   metrics: ['operations'],
   'open-house': ['rules', 'config', 'security', 'store', 'operations'],
   operator: ['rules', 'config', 'http', 'store', 'operations', 'metrics'],
-  server: ['rules', 'config', 'security', 'http', 'operations', 'graphql', 'rest', 'metrics', 'operator'],
+  'doors-check': ['rules'],
+  server: ['rules', 'config', 'security', 'http', 'operations', 'graphql', 'rest', 'metrics', 'operator', 'doors-check'],
   main: ['config', 'log', 'open-house', 'operations', 'server', 'store'],
   admin: ['config', 'log', 'open-house', 'operations', 'store'],
 };

@@ -1,6 +1,7 @@
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import { createMemoryStore } from '../../src/security/rate-limit-memory.js';
-import { createRateLimits, rateLimitHeaders, type RateBudget, type RateLimits, type RateLimitSettings } from '../../src/security/rate-limit.js';
+import { rateLimitHeaders } from '../../src/security/rate-limit-headers.js';
+import { createRateLimits, type RateBudget, type RateLimits, type RateLimitSettings } from '../../src/security/rate-limit.js';
 import { needs } from '../needs.js';
 import { createRedisServer, type RedisServer } from './redis-server.js';
 import { until } from './until.js';
