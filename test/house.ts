@@ -114,7 +114,16 @@ export async function openTestHouse(env: Record<string, string> = {}, { beside, 
       await close();
       await sql.end({ timeout: 5 });
       if (!beside) await database.drop();
+      expectNoSecretIn(logged);
     },
   };
+}
+
+/** An access token, a refresh token, a password's hash: whatever a test did, its server's log has none of them. */
+const SECRETS = /eyJ[\w-]{10,}\.eyJ[\w-]+\.[\w-]+|rft_[0-9A-Za-z]{27}|\$2[aby]\$\d\d\$/;
+
+function expectNoSecretIn(logged: readonly string[]): void {
+  const telling = logged.find((line) => SECRETS.test(line));
+  if (telling !== undefined) throw new Error(`The log told a secret: ${telling.slice(0, 500)}`);
 }
 
