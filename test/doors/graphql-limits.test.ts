@@ -120,25 +120,23 @@ const ATTACKS: [name: string, query: string, limits: Limit[], besides?: Besides]
 describe('refused before anything runs, and within 50 ms', () => {
   it.each<(typeof ATTACKS)[number]>(ATTACKS)('%s', async (_name, query, limits, besides) => {
     await refusal(query, besides);
-    expect(await quickest(50, async () => expect(limitsIn(await send(query, besides))).toEqual(limits))).toBeLessThan(50);
+    const took: number[] = [];
+    for (let i = 0; i < 3; i += 1) {
+      const began = performance.now();
+      expect(limitsIn(await send(query, besides))).toEqual(limits);
+      took.push(performance.now() - began);
+    }
+    // The machine is shared: of three tries, the quickest shows what a refusal takes.
+    expect(Math.min(...took)).toBeLessThan(50);
   });
 
   it('a variable of thirty thousand wrong entries', async () => {
     const variables = { input: { contractor: { specialties: Array.from({ length: 30_000 }, () => 1) } } };
     const query = 'mutation ($input: UpdateProfileInput!) { updateProfile(input: $input) { user { id } } }';
-    expect(await quickest(250, async () => expect(await refusal(query, { variables })).toMatchObject({ code: 'VALIDATION_FAILED' }))).toBeLessThan(250);
+    const began = performance.now();
+    expect(await refusal(query, { variables })).toMatchObject({ code: 'VALIDATION_FAILED' });
+    expect(performance.now() - began).toBeLessThan(250);
   });
-
-  /** The machine is shared: of up to twenty tries, the quickest shows what a refusal takes by itself. */
-  async function quickest(enoughMs: number, attempt: () => Promise<void>): Promise<number> {
-    let best = Infinity;
-    for (let tries = 0; tries < 20 && best >= enoughMs; tries += 1) {
-      const began = performance.now();
-      await attempt();
-      best = Math.min(best, performance.now() - began);
-    }
-    return best;
-  }
 });
 
 describe('what GraphQL merges', () => {
