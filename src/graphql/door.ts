@@ -11,6 +11,7 @@ import type { House } from '../operations/house.js';
 import { invalidField } from '../operations/validation.js';
 import { refuse, Refusal } from '../rules/errors.js';
 import { rateLimitHeaders } from '../security/rate-limit-headers.js';
+import { compiledExecution, COMPILING, type CompilingSettings } from './compiled.js';
 import { contextOf, type Context } from './context.js';
 import { extensionsOf, formatError } from './errors.js';
 import { createLimits } from './limits.js';
@@ -25,6 +26,8 @@ export interface GraphqlSettings {
   suggestions: boolean;
   /** The list of the only documents that may run, if there is one. */
   persistedDocumentsFile: string | undefined;
+  /** When repeated documents are compiled. */
+  compiling?: CompilingSettings | undefined;
   /** The page for people who come with a browser, if it is served at all. */
   sendPlayground: ((exchange: Exchange) => void) | undefined;
 }
@@ -37,18 +40,19 @@ export interface GraphqlDoor {
 export async function openGraphqlDoor(schema: GraphQLSchema, house: House, settings: GraphqlSettings): Promise<GraphqlDoor> {
   const limits = createLimits(schema, settings);
   const findDocument = settings.persistedDocumentsFile === undefined ? undefined : openPersistedDocuments(settings.persistedDocumentsFile);
+  const format = limits.worded(formatError(house.log));
   const server = new ApolloServer<Context>({
     schema,
     ...limits.options,
     introspection: settings.introspection,
-    formatError: limits.worded(formatError(house.log)),
+    formatError: format,
     includeStacktraceInErrorResponses: false,
     csrfPrevention: true,
     allowBatchedHttpRequests: false,
     stopOnTerminationSignals: false,
     persistedQueries: false,
     logger: house.log,
-    plugins: [ApolloServerPluginCacheControlDisabled(), ApolloServerPluginLandingPageDisabled(), limits.plugin, answerPlugin(house)],
+    plugins: [ApolloServerPluginCacheControlDisabled(), ApolloServerPluginLandingPageDisabled(), limits.plugin, compiledExecution(schema, format, settings.compiling ?? COMPILING), answerPlugin(house)],
   });
   await server.start();
 

@@ -3,12 +3,12 @@
  * is remembered between two reads, since a mutation may stand between them.
  */
 import DataLoader from 'dataloader';
-import { readPeople, type Person } from '../operations/accounts/directory.js';
+import { readPeople, userBehind, type Person } from '../operations/accounts/directory.js';
 import type { ReadableContractor, ReadableHomeowner, ReadableUser } from '../operations/accounts/people.js';
 import { bidsOnJobs, ownBidsOn, visibleBids } from '../operations/bids/nested.js';
 import type { Caller } from '../operations/caller.js';
 import { disputesOf, eventsOfJobs, visibleJobs, type PartOfJob } from '../operations/jobs/nested.js';
-import type { ReadableJob } from '../operations/jobs/job.js';
+import type { ReadableJob } from '../operations/jobs/readable.js';
 import type { Dispute } from '../rules/disputes.js';
 import type { BidId, HoldId, JobId } from '../rules/ids.js';
 import type { BidState } from '../rules/lifecycle.js';
@@ -22,7 +22,7 @@ import type { Page } from '../store/page.js';
 export interface Loaders {
   readonly people: DataLoader<string, Person | undefined>;
   /** Whose profile it is, which was read together with the profile if it came from `people`. */
-  userBehind(profile: ReadableHomeowner | ReadableContractor): Promise<ReadableUser | undefined>;
+  userBehind(profile: ReadableHomeowner | ReadableContractor): ReadableUser | Promise<ReadableUser | undefined>;
   readonly jobs: DataLoader<JobId, ReadableJob | undefined>;
   readonly bids: DataLoader<BidId, Bid | undefined>;
   readonly holds: DataLoader<HoldId, Hold | undefined>;
@@ -56,16 +56,11 @@ export function createLoaders(caller: Caller): Loaders {
     return found;
   }
 
-  const users = new WeakMap<object, ReadableUser>();
-  const people = loader(async (db, viewer, ids: readonly string[]) => {
-    const found = await readPeople(db, viewer, ids);
-    for (const { user, homeowner, contractor } of found.values()) for (const profile of [homeowner, contractor]) if (profile) users.set(profile, user);
-    return found;
-  });
+  const people = loader(readPeople);
 
   return {
     people,
-    userBehind: async (profile) => users.get(profile) ?? (await people.load(profile.userId))?.user,
+    userBehind: (profile) => userBehind(profile) ?? people.load(profile.userId).then((person) => person?.user),
     jobs: loader(visibleJobs),
     bids: loader(visibleBids),
     holds: loader((db, _viewer, ids) => holdsOf(db, ids)),

@@ -1,6 +1,6 @@
 /** The GraphQL schema: the resolvers, put together once. */
 import 'reflect-metadata';
-import { lexicographicSortSchema, type GraphQLSchema } from 'graphql';
+import { lexicographicSortSchema, type GraphQLInterfaceType, type GraphQLSchema } from 'graphql';
 import { buildSchemaSync } from 'type-graphql';
 import { AccountResolver } from './resolvers/accounts.js';
 import { BidResolver, ViewerBidsResolver } from './resolvers/bids.js';
@@ -9,9 +9,10 @@ import { JobResolver } from './resolvers/jobs.js';
 import { ContractorResolver, HomeownerResolver } from './resolvers/people.js';
 import { ReferenceResolver } from './resolvers/reference.js';
 import { TokenResolver } from './resolvers/tokens.js';
+import { typeOfNode } from './types/node.js';
 
 export function createSchema(): GraphQLSchema {
-  return lexicographicSortSchema(
+  const schema = lexicographicSortSchema(
     buildSchemaSync({
       resolvers: [
         AccountResolver, HomeownerResolver, ContractorResolver, TokenResolver, JobResolver, JobMutations, BidResolver, ViewerBidsResolver, ReferenceResolver,
@@ -20,4 +21,7 @@ export function createSchema(): GraphQLSchema {
       validate: false,
     }),
   );
+  // The library makes a promise of what is known at once.
+  (schema.getType('Node') as GraphQLInterfaceType).resolveType = typeOfNode;
+  return schema;
 }

@@ -6,6 +6,7 @@ import type { z } from 'zod';
 import { refuse } from '../rules/errors.js';
 import type { Role, Viewer, ViewerWith } from '../rules/viewer.js';
 import { addressIdentity } from '../security/address.js';
+import type { Beside } from '../store/beside.js';
 import { asRefusal } from '../store/database-errors.js';
 import type { Db } from '../store/database.js';
 import type { Caller } from './caller.js';
@@ -19,6 +20,8 @@ export interface Call<V> {
   readonly db: Db;
   readonly house: House;
   readonly caller: Caller;
+  /** What the door will want to know next of the jobs that are read; to read it at once costs no round trip of its own. */
+  readonly beside: Beside;
 }
 
 export type Allowed = 'anyone' | 'signed in' | readonly Role[];
@@ -51,11 +54,12 @@ export async function perform<Input, Output, A extends Allowed>(
   operation: Operation<Input, Output, A>,
   input: unknown,
   caller: Caller,
+  beside: Beside = NOTHING_BESIDE,
 ): Promise<Output> {
   const viewer = operation.allows === 'anyone' ? null : await caller.viewer();
   await drawBudget(operation.budget, viewer, caller);
   try {
-    return await run(operation, input, caller, viewer);
+    return await run(operation, input, caller, viewer, beside);
   } catch (error) {
     // Inside the one transaction of a dry run, nobody else has put the database's failures into words.
     throw asRefusal(error);
@@ -68,16 +72,24 @@ export async function performWithin<Input, Output, A extends Allowed>(
   input: unknown,
   caller: Caller,
 ): Promise<Output> {
-  return run(operation, input, caller, operation.allows === 'anyone' ? null : await caller.viewer());
+  return run(operation, input, caller, operation.allows === 'anyone' ? null : await caller.viewer(), NOTHING_BESIDE);
 }
 
-async function run<Input, Output, A extends Allowed>(operation: Operation<Input, Output, A>, input: unknown, caller: Caller, viewer: Viewer | null) {
+const NOTHING_BESIDE: Beside = {};
+
+async function run<Input, Output, A extends Allowed>(
+  operation: Operation<Input, Output, A>,
+  input: unknown,
+  caller: Caller,
+  viewer: Viewer | null,
+  beside: Beside,
+): Promise<Output> {
   requireRole(operation.allows, viewer);
   // A door may hand over a way to read the input: what cannot be read is refused in its turn, behind who and how often.
   const sent: unknown = typeof input === 'function' ? input() : input;
   const parsed = parse(operation.input, sent ?? {});
   const { house } = caller;
-  const runOn = (db: Db) => operation.run({ viewer: viewer as ViewerOf<A>, db, house, caller }, parsed);
+  const runOn = (db: Db) => operation.run({ viewer: viewer as ViewerOf<A>, db, house, caller, beside }, parsed);
   if (operation.aboutSessions) return runOn(house.db);
 
   const key = viewer && operation.budget === 'write' ? caller.request.idempotencyKey : undefined;

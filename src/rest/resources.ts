@@ -1,6 +1,6 @@
 /** The things that REST answers with, field by field. A field that the code's own type does not have, or lacks here, does not compile. */
 import type { ReadableContractor } from '../operations/accounts/people.js';
-import type { ReadableJob } from '../operations/jobs/job.js';
+import type { ReadableJob } from '../operations/jobs/readable.js';
 import type { AUDIENCES } from '../rules/audiences.js';
 import type { Dispute } from '../rules/disputes.js';
 import { EVENT_TYPES } from '../rules/events.js';

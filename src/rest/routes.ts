@@ -1,7 +1,7 @@
 /** Every REST address: what it runs, the status it answers with, and the body made of the result. */
 import { OPERATIONS } from '../operations/index.js';
 import type { Me } from '../operations/accounts/me.js';
-import type { ReadableJob } from '../operations/jobs/job.js';
+import type { ReadableJob } from '../operations/jobs/readable.js';
 import type { Operation } from '../operations/operation.js';
 import { BID_TRANSITIONS } from '../rules/bids.js';
 import { JOB_TRANSITIONS } from '../rules/lifecycle.js';

@@ -36,6 +36,11 @@ export function availableActions(viewer: Viewer, facts: ActionFacts): AvailableA
   }));
 }
 
+/** Whether what the viewer may do hangs on their balance: it is charged for by publishing alone. */
+export function dependsOnBalance(viewer: Viewer, { job, ownBids }: Pick<ActionFacts, 'job' | 'ownBids'>): boolean {
+  return firstRefusal(JOB_ACTIONS.publish, partyOf(viewer, job, ownBids.length > 0), job.status) === undefined;
+}
+
 /** The operations that this party could call in this state, for a refused caller to choose from. */
 export function operationsAllowedFrom(state: JobState, party: Party): string[] {
   return JOB_ACTION_LIST.filter((row) => isFor(row.by, party) && isAllowedIn(state, row)).map((row) => row.operation);

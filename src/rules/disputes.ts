@@ -5,6 +5,13 @@
 import type { UserId } from './ids.js';
 import { JOB_TRANSITIONS } from './lifecycle.js';
 
+const { dispute, escalate, resolveDispute, reachDecision, fileAppeal, finalizeAppeal, complete } = JOB_TRANSITIONS;
+
+/** Everything that can happen in a dispute. */
+export const DISPUTE_EVENT_TYPES = [
+  dispute.event, escalate.event, resolveDispute.event, resolveDispute.mayStay.event, reachDecision.event, fileAppeal.event, finalizeAppeal.event, complete.event,
+] as const;
+
 /** Of an event, what a dispute is made of; `data` holds the operation's own input, in camelCase. */
 export interface DisputeEvent {
   readonly type: string;

@@ -1,8 +1,10 @@
 /** People and their profiles. A password's hash leaves this file only where a password is about to be checked. */
-import { and, eq, getTableColumns, sql } from 'drizzle-orm';
+import { and, eq, getTableColumns, sql, type SQL } from 'drizzle-orm';
 import type { ContractorId, HomeownerId, UserId } from '../rules/ids.js';
+import type { Role } from '../rules/viewer.js';
 import type { Db } from './database.js';
 import { listing } from './page.js';
+import { asJson, jsonReader } from './rows.js';
 import { columns, statement, type Values } from './statement.js';
 import { forEachRole, type ViewerIds } from './visibility.js';
 import { contractors, homeowners, users, type Contractor as ContractorRow, type Homeowner, type User as UserRow } from './tables/accounts.js';
@@ -147,6 +149,44 @@ export const selectPeople = forEachRole((role) =>
         union all select user_id from contractors where id = any(${$.ids}::text[]))`),
   ),
 );
+
+/** A person with one of their profiles, and what the viewer is to them. */
+export interface PersonRow {
+  user: User;
+  homeowner: Homeowner | null;
+  contractor: Contractor | null;
+  counterpart: boolean;
+  client: boolean;
+}
+
+const HOMEOWNER_SHAPE = getTableColumns(homeowners);
+
+/** The homeowner with this identifier, inside another row. Their own jobs are all that homeowners see, and so only themselves. */
+export function homeownerAsJson(id: SQL, role: Role, $: Values<ViewerIds>): SQL {
+  return sql`(select json_build_array(${asJson(userColumns)}, ${asJson(HOMEOWNER_SHAPE)}, ${role === 'contractor' ? COUNTERPART.contractor($) : NO})
+    from homeowners join users on users.id = homeowners.user_id where homeowners.id = ${id})`;
+}
+
+/** The contractor with this identifier, who has bid on a job that the viewer sees, inside another row. */
+export function bidderAsJson(id: SQL, role: Role, $: Values<ViewerIds>): SQL {
+  return sql`(select json_build_array(${asJson(userColumns)}, ${asJson(contractorShape)}, ${role === 'homeowner' ? COUNTERPART.homeowner($) : NO})
+    from contractors join users on users.id = contractors.user_id where contractors.id = ${id})`;
+}
+
+type PersonJson = readonly [user: readonly unknown[], profile: readonly unknown[], counterpart: boolean];
+
+const readUser = jsonReader<User>(userColumns);
+const readHomeowner = jsonReader<Homeowner>(HOMEOWNER_SHAPE);
+const readContractor = jsonReader<Contractor>(contractorShape);
+
+export function homeownerFromJson([user, profile, counterpart]: PersonJson): PersonRow {
+  return { user: readUser(user), homeowner: readHomeowner(profile), contractor: null, counterpart, client: false };
+}
+
+/** To a homeowner, whoever bids on their job is one who works for them or would like to. */
+export function bidderFromJson([user, profile, counterpart]: PersonJson, role: Role): PersonRow {
+  return { user: readUser(user), homeowner: null, contractor: readContractor(profile), counterpart, client: role === 'homeowner' };
+}
 
 export const verifyContractor = statement((db, $: Values<{ id: ContractorId }>) =>
   db

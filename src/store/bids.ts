@@ -12,7 +12,7 @@ import { jobs } from './tables/jobs.js';
 import { tokenBalances } from './tables/ledger.js';
 import { forEachRole, visibleBids, type ViewerIds } from './visibility.js';
 
-const { jobCreatedAt: _listedBy, ...bidColumns } = getTableColumns(bids);
+export const { jobCreatedAt: _listedBy, ...bidColumns } = getTableColumns(bids);
 const { userId: _whose, ...holdColumns } = getTableColumns(holds);
 
 export type Bid = Omit<typeof bids.$inferSelect, 'jobCreatedAt'>;
@@ -61,15 +61,12 @@ export const selectBid = forEachRole((role) =>
   ),
 );
 
-/** After its job was locked: the bid as it is now. */
-export const selectBidNow = statement((db, $: Values<{ id: BidId }>) => db.select(bidColumns).from(bids).where(eq(bids.id, $.id)));
-
 const isLive = inArray(bids.status, [...LIVE_BID_STATES]);
 
 interface BidsToSettle {
   jobId: JobId;
-  /** One bid, or every live bid of the job. */
-  bidId: BidId | null;
+  /** See `asArray`. */
+  bidIds: string;
   to: BidState;
 }
 
@@ -79,7 +76,7 @@ export const settleBids = statement((db, $: Values<BidsToSettle>) => {
     db
       .update(bids)
       .set({ status: sql`${$.to}::bid_status`, updatedAt: sql`now()` })
-      .where(and(eq(bids.jobId, $.jobId), sql`coalesce(${$.bidId}::text = ${bids.id}, true)`, isLive))
+      .where(and(eq(bids.jobId, $.jobId), sql`${bids.id} = any(${$.bidIds}::text[])`, isLive))
       .returning(bidColumns),
   );
   const { released, freed } = release(db, sql`${holds.bidId} in (select id from settled)`);
@@ -112,13 +109,16 @@ function release(db: PostgresJsDatabase, which: SQL) {
   return { released, freed };
 }
 
-export const acceptBid = statement((db, $: Values<{ id: BidId; jobId: JobId }>) =>
+/** Whose the live bids on a job are; to be read once the job is locked. */
+export const selectLiveBids = statement((db, $: Values<{ jobId: JobId }>) =>
   db
-    .update(bids)
-    .set({ status: 'accepted', updatedAt: sql`now()` })
-    .where(and(eq(bids.id, $.id), eq(bids.jobId, $.jobId), isLive))
-    .returning({ contractorId: bids.contractorId }),
+    .select({ id: bids.id, contractorId: bids.contractorId })
+    .from(bids)
+    .where(and(eq(bids.jobId, $.jobId), isLive))
+    .orderBy(bids.createdAt, bids.id),
 );
+
+export type LiveBid = Pick<Bid, 'id' | 'contractorId'>;
 
 export const markBid = statement((db, $: Values<{ id: BidId; to: BidState }>) =>
   db

@@ -60,6 +60,16 @@ export interface DatabaseHooks {
   onStatement?: (text: string) => void;
 }
 
+/**
+ * Statements of one transaction that go out in one breath, and so cost one round trip. They run in this order; where one fails,
+ * those behind it fail because of it, and so the first failure is the one that counts.
+ */
+export async function together<Parts extends readonly unknown[]>(...parts: { [At in keyof Parts]: Promise<Parts[At]> }): Promise<Parts> {
+  const settled = await Promise.allSettled(parts);
+  for (const one of settled) if (one.status === 'rejected') throw one.reason;
+  return settled.map((one) => (one as PromiseFulfilledResult<unknown>).value) as unknown as Parts;
+}
+
 const ATTEMPTS = 4;
 
 export function connect(connection: Connection, settings: Partial<DatabaseSettings> = {}, hooks: DatabaseHooks = {}): Database {
@@ -116,12 +126,19 @@ export function connect(connection: Connection, settings: Partial<DatabaseSettin
   };
 }
 
+/**
+ * How long a connection that was lost waits before it tries again. The driver's own pauses grow with the failures of all connections together, up to 20
+ * seconds, and would go on long after the database is back; a try costs next to nothing, and is made only when a query waits for it.
+ */
+const reconnectAfterSeconds = () => 0.05 + Math.random() * 0.1;
+
 /** A client of Postgres with every time-out set. Migrations use one of their own. */
 export function openPool(connection: Connection, settings: DatabaseSettings): Sql {
   const options = {
     max: settings.poolSize,
     connect_timeout: settings.connectTimeoutSeconds,
     idle_timeout: 0,
+    backoff: reconnectAfterSeconds,
     // Its own type query is a rejection nobody handles when the connection dies during it.
     fetch_types: false,
     prepare: settings.preparedStatements,

@@ -1,13 +1,16 @@
 /** Events are written in the statement that makes them true, numbered from the job's own count while it is locked. */
 import { and, eq, getTableColumns, sql, type Placeholder, type SQL } from 'drizzle-orm';
 import type { EventType } from '../rules/events.js';
-import type { EventReach } from '../rules/timeline.js';
+import { DISPUTE_EVENT_TYPES } from '../rules/disputes.js';
+import { reachOf, type EventReach } from '../rules/timeline.js';
 import { newId, type ContractorId, type EventId, type JobId, type UserId } from '../rules/ids.js';
 import type { JobState } from '../rules/lifecycle.js';
+import type { Role } from '../rules/viewer.js';
 import type { Db } from './database.js';
 import { listing } from './page.js';
-import { statement, type Values } from './statement.js';
+import { asArray, statement, type Values } from './statement.js';
 import { events } from './tables/events.js';
+import type { ViewerIds } from './visibility.js';
 
 export interface JobEvent {
   id: EventId;
@@ -60,10 +63,8 @@ export function countOf(happened: Placeholder): SQL {
   return sql`json_array_length(${happened}::json)`;
 }
 
-
-
-const REACH: Record<EventReach, (bidderId: Placeholder) => SQL | undefined> = {
-  all: () => undefined,
+const REACH: Record<EventReach, (bidderId: Placeholder) => SQL> = {
+  all: () => sql`true`,
   'job and own bid': (bidderId) => sql`(${events.bidderId} is null or ${events.bidderId} = ${bidderId})`,
   'status changes': () => sql`(${events.bidderId} is null and ${events.fromStatus} is distinct from ${events.toStatus})`,
 };
@@ -87,11 +88,22 @@ export const listEvents = {
   'status changes': eventsWithin('status changes'),
 } satisfies Record<EventReach, unknown>;
 
+/** The same, beside the row of `jobs`: what the viewer is to the job is for the row to say. */
+export function reachOnJob(role: Role, $: Values<ViewerIds>): SQL {
+  if (role !== 'contractor') return REACH[reachOf(role === 'admin' ? 'admin' : 'owner')]($.contractorId);
+  const [asAwardee, asAnyOther] = [REACH[reachOf('awardee')]($.contractorId), REACH[reachOf('bidder')]($.contractorId)];
+  return sql`case when "jobs"."awarded_contractor_id" = ${$.contractorId} then ${asAwardee} else ${asAnyOther} end`;
+}
+
+const DISPUTE_EVENTS = asArray(DISPUTE_EVENT_TYPES);
+
+export const isOfDispute = sql`${events.type} = any(${DISPUTE_EVENTS}::text[])`;
+
 /** Everything about a job's dispute, in order, with the events that are no part of it left out. */
-export const selectDisputeEvents = statement((db, $: Values<{ jobIds: string; types: string }>) =>
+export const selectDisputeEvents = statement((db, $: Values<{ jobIds: string }>) =>
   db
     .select(getTableColumns(events))
     .from(events)
-    .where(sql`${events.jobId} = any(${$.jobIds}::text[]) and ${events.type} = any(${$.types}::text[])`)
+    .where(sql`${events.jobId} = any(${$.jobIds}::text[]) and ${isOfDispute}`)
     .orderBy(events.jobId, events.sequence),
 );

@@ -6,8 +6,9 @@ import type { Urgency } from '../rules/publishing.js';
 import type { Role, Viewer } from '../rules/viewer.js';
 import type { Db } from './database.js';
 import type { JobRow } from './jobs.js';
-import { listing, type List, type Page, type PageRequest } from './page.js';
-import type { Values } from './statement.js';
+import { besideAsJson, besideKey, besideReader, type Beside, type BesideJson, type Found } from './beside.js';
+import { listing, mapPage, type List, type Page, type PageRequest } from './page.js';
+import { remembering, type Values } from './statement.js';
 import { jobs } from './tables/jobs.js';
 import { idsOf, visibleJobs, type ViewerIds } from './visibility.js';
 
@@ -42,30 +43,47 @@ const FILTERS: { readonly [Key in keyof JobFilter]-?: ($: Values<FilterValues>) 
   near: ($) => sql`${jobs.id} in (select s.job_id from job_search s where s.town <@ ${$.box}::box and ${MILES_APART($)} <= ${$.miles}::float8)`,
 };
 
+const FILTER_NAMES = Object.keys(FILTERS) as (keyof JobFilter)[];
+
 const MILES_APART = ($: Values<FilterValues>) =>
   sql`3958.8 * 2 * asin(least(1, sqrt(power(sin(radians(s.town[1] - ${$.latitude}::float8) / 2), 2)
     + cos(radians(${$.latitude}::float8)) * cos(radians(s.town[1])) * power(sin(radians(s.town[0] - ${$.longitude}::float8) / 2), 2))))`;
 
-const lists = new Map<string, List<FilterValues, JobRow>>();
-
-/** The jobs that the viewer may see and the filter lets through, newest first. */
-export function listJobs(db: Db, viewer: Viewer, filter: JobFilter, request: PageRequest): Promise<Page<JobRow>> {
-  const asked = (Object.keys(FILTERS) as (keyof JobFilter)[]).filter((name) => filter[name] != null);
-  const key = [viewer.role, ...asked].join(' ');
-  const list = lists.get(key) ?? listOf(viewer.role, asked);
-  lists.set(key, list);
-  const { search, status = null, category = null, urgency = null, homeownerId: owner = null, near } = filter;
-  const { box = null, latitude = null, longitude = null, miles = null } = near ?? {};
-  return list(db, { ...idsOf(viewer), pattern: search == null ? null : containing(search), status, category, urgency, owner, box, latitude, longitude, miles }, request);
+/** A job in a list, and what was asked for beside it. */
+export interface ListedJob {
+  readonly job: JobRow;
+  readonly beside: Found;
 }
 
-function listOf(role: Role, asked: readonly (keyof JobFilter)[]): List<FilterValues, JobRow> {
+const lists = remembering<List<FilterValues, RawJob>>();
+
+/** The jobs that the viewer may see and the filter lets through, newest first. */
+export async function listJobs(db: Db, viewer: Viewer, filter: JobFilter, request: PageRequest, beside: Beside = {}): Promise<Page<ListedJob>> {
+  const { role } = viewer;
+  const asked = FILTER_NAMES.filter((name) => filter[name] != null);
+  const list = (wanted: Beside) => lists([role, ...asked, besideKey(wanted)].join(' '), () => listOf(role, asked, wanted));
+  const { search, status = null, category = null, urgency = null, homeownerId: owner = null, near } = filter;
+  const { box = null, latitude = null, longitude = null, miles = null } = near ?? {};
+  const values = { ...idsOf(viewer), pattern: search == null ? null : containing(search), status, category, urgency, owner, box, latitude, longitude, miles };
+  const page = await list(beside)(db, values, request);
+  const read = besideReader(beside, role);
+  // What stands beside the jobs has no part in their number.
+  return { ...mapPage(page, ({ job, beside: json }): ListedJob => ({ job, beside: read(json) })), total: () => list({}).total(db, values) };
+}
+
+interface RawJob {
+  job: JobRow;
+  beside: BesideJson;
+}
+
+function listOf(role: Role, asked: readonly (keyof JobFilter)[], beside: Beside): List<FilterValues, RawJob> {
   return listing({
     keys: { createdAt: jobs.createdAt, id: jobs.id },
     order: 'newest first',
+    keyed: ({ job }) => job,
     rows: (db, $: Values<FilterValues>, within) =>
       db
-        .select(getTableColumns(jobs))
+        .select({ job: getTableColumns(jobs), beside: besideAsJson(beside, role, $) })
         .from(jobs)
         .where(and(visibleJobs(role, $), ...asked.map((name) => FILTERS[name]($)), within))
         .$dynamic(),

@@ -7,9 +7,12 @@ import { JOB_TRANSITIONS, type BidState, type JobTransition, type JobTransitionK
 import type { EditBases } from '../rules/edit-bases.js';
 import type { Role } from '../rules/viewer.js';
 import { countOf, eventsToLog } from './events.js';
-import { columns, statement, type Values } from './statement.js';
+import { besideAsJson, besideKey, besideReader, type Beside, type Found } from './beside.js';
+import type { Db } from './database.js';
+import { columns, remembering, statement, type Values } from './statement.js';
 import { events } from './tables/events.js';
 import { jobs, jobSearch, type JobRow } from './tables/jobs.js';
+import { viewerQuery, type NamedSession } from './sessions.js';
 import { forEachRole, ownBidStates, visibleJobs, type ViewerIds } from './visibility.js';
 
 export type { JobRow };
@@ -35,17 +38,41 @@ export interface SeenJob {
 
 const jobColumns = getTableColumns(jobs);
 
-function selectSeen(db: PostgresJsDatabase, role: Role, $: Values<ViewerIds & { id: JobId }>) {
+function selectSeen(db: PostgresJsDatabase, role: Role, $: Values<ViewerIds & { id: JobId }>, beside: Beside = {}) {
   return db
-    .select({ job: jobColumns, visible: sql<boolean>`${visibleJobs(role, $)}`, ownBids: sql<BidState[]>`${ownBidStates(role, $)}` })
+    .select({
+      job: jobColumns,
+      visible: sql<boolean>`${visibleJobs(role, $)}`,
+      ownBids: sql<BidState[]>`${ownBidStates(role, $)}`,
+      beside: besideAsJson(beside, role, $),
+    })
     .from(jobs)
     .where(eq(jobs.id, $.id));
 }
 
-export const selectJob = forEachRole((role) => statement((db, $: Values<ViewerIds & { id: JobId }>) => selectSeen(db, role, $)));
+const selects = remembering<ReturnType<typeof selectWith>>();
+
+function selectWith(role: Role, beside: Beside) {
+  return statement((db, $: Values<ViewerIds & { id: JobId }>) => selectSeen(db, role, $, beside));
+}
+
+/** One job, with whatever else is asked for in the same breath. */
+export async function selectJob(db: Db, role: Role, values: ViewerIds & { id: JobId }, beside: Beside = {}): Promise<(SeenJob & { beside: Found }) | undefined> {
+  const [seen] = await selects(`${role} ${besideKey(beside)}`, () => selectWith(role, beside))(db, values);
+  return seen && { ...seen, beside: besideReader(beside, role)(seen.beside) };
+}
 
 /** The first lock of every operation that touches more than the job: job, then bids, holds, accounts. */
 export const lockJob = forEachRole((role) => statement((db, $: Values<ViewerIds & { id: JobId }>) => selectSeen(db, role, $).for('update', { of: jobs })));
+
+/** The same lock, by way of a bid on the job. */
+export const lockJobOfBid = statement((db, $: Values<{ id: BidId }>) =>
+  db
+    .select({ id: jobs.id })
+    .from(jobs)
+    .where(sql`${jobs.id} = (select b.job_id from bids b where b.id = ${$.id})`)
+    .for('update'),
+);
 
 export const selectVisibleJobs = forEachRole((role) =>
   statement((db, $: Values<ViewerIds & { ids: string }>) =>
@@ -116,11 +143,45 @@ function moveStatement(key: JobTransitionKey, row: JobTransition) {
       db
         .update(jobs)
         .set({ status: row.to, ...advance($), ...(SETS[key]?.($) as object) })
-        .where(and(eq(jobs.id, $.id), inArray(jobs.status, [...row.from]), isParty($), sql`coalesce(${$.expectedVersion}::int = ${jobs.version}, true)`))
+        .where(and(eq(jobs.id, $.id), inArray(jobs.status, [...row.from]), isParty($), knowsItAsItIs($)))
         .returning(),
     );
     const logged = db.$with('logged').as(db.insert(events).select(eventsToLog('moved', $.events)));
     return db.with(moved, logged).select().from(moved);
+  });
+}
+
+function knowsItAsItIs($: Values<Pick<MoveValues, 'expectedVersion'>>): SQL {
+  return sql`coalesce(${$.expectedVersion}::int = ${jobs.version}, true)`;
+}
+
+/**
+ * The same for a caller whose session is still to be confirmed, which rides along: the job moves only if the session stands.
+ * For transitions that set the state alone. No row says that there is no such session; a row without a job, that it did not move.
+ */
+export const moveJobAsClaimed = Object.fromEntries(
+  Object.entries<JobTransition>(JOB_TRANSITIONS).flatMap(([key, row]) => (row.from.length === 1 ? [[key, claimedMoveStatement(key as JobTransitionKey, row)]] : [])),
+) as Partial<Record<JobTransitionKey, ReturnType<typeof claimedMoveStatement>>>;
+
+type ClaimedMoveValues = NamedSession & Omit<MoveValues, keyof ViewerIds>;
+
+function claimedMoveStatement(key: JobTransitionKey, row: JobTransition) {
+  const isParty = IS_PARTY[row.by as keyof typeof IS_PARTY];
+  return statement((db, $: Values<ClaimedMoveValues>) => {
+    const caller = db.$with('caller').as(viewerQuery(db, $));
+    const { homeownerId, contractorId } = caller;
+    // What stands in the place of a value is the caller's own row.
+    const known = { homeownerId, contractorId } as unknown as Values<ViewerIds>;
+    const moved = db.$with('moved').as(
+      db
+        .update(jobs)
+        .set({ status: row.to, ...advance($), ...(SETS[key]?.($ as unknown as Values<MoveValues>) as object) })
+        .from(caller)
+        .where(and(eq(jobs.id, $.id), inArray(jobs.status, [...row.from]), isParty(known), knowsItAsItIs($)))
+        .returning(jobColumns),
+    );
+    const logged = db.$with('logged').as(db.insert(events).select(eventsToLog('moved', $.events)));
+    return db.with(caller, moved, logged).select({ viewer: { userId: caller.userId, sessionId: caller.sessionId, role: caller.role, homeownerId, contractorId }, job: moved }).from(caller).leftJoin(moved, sql`true`);
   });
 }
 

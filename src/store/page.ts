@@ -7,7 +7,7 @@ import type { PgColumn } from 'drizzle-orm/pg-core';
 import type { PostgresJsDatabase } from 'drizzle-orm/postgres-js';
 import { PAGE } from '../rules/limits.js';
 import type { Db } from './database.js';
-import { asArray, statement, type Values } from './statement.js';
+import { asArray, remembering, statement, type Values } from './statement.js';
 
 export type KeyValue = string | number | boolean | Date;
 export type Position = readonly KeyValue[];
@@ -51,22 +51,29 @@ interface Listing<V extends object, Row> {
   readonly order: 'newest first' | 'oldest first';
   /** The rows, unordered and unbounded; `within` narrows them to those behind a position. */
   rows(db: PostgresJsDatabase, $: Values<V>, within: SQL | undefined): Select<Row>;
+  /** Where in the row the keys are, if not in the row itself. */
+  keyed?(row: Row): object;
 }
 
 export interface List<V extends object, Row> {
   (db: Db, values: V, request: PageRequest): Promise<Page<Row>>;
+  /** How many rows there are in all. */
+  total(db: Db, values: V): Promise<Total>;
+  /** The first page, of rows that were read elsewhere: one more than it holds, if there are more. */
+  firstOf(db: Db, values: V, found: readonly Row[], size: number, counted: number | undefined): Page<Row>;
   /** The first page for each of many parents, in one statement; `parent` names the value that stands for the parent. */
   ofMany<P extends keyof V & keyof Row & string>(db: Db, parent: P, parents: readonly (V[P] & string)[], values: Omit<V, P>, size: number): Promise<Map<V[P], Page<Row>>>;
 }
 
 export function listing<V extends object, Row extends object>(parts: Listing<V, Row>): List<V, Row> {
+  const names = Object.keys(parts.keys);
   const columns = Object.values(parts.keys);
   const direction = parts.order === 'newest first' ? desc : asc;
   // The page's size stands in the text: Postgres would plan anew at every call if it were a parameter.
-  const pages = new Map<string, (db: Db, values: Record<string, unknown>) => Promise<Row[]>>();
+  const pages = remembering<(db: Db, values: Record<string, unknown>) => Promise<Row[]>>();
 
   function pageStatement(size: number, kind: 'first' | 'numbered' | 'after') {
-    return remembered(pages, `${size} ${kind}`, () =>
+    return pages(`${size} ${kind}`, () =>
       statement((db, $: Values<Record<string, unknown>>) => {
         const within = kind === 'after' ? behind(columns, parts.order, $) : undefined;
         const select = parts.rows(db, $ as Values<V>, within).orderBy(...columns.map(direction)).limit(size + 1);
@@ -85,24 +92,30 @@ export function listing<V extends object, Row extends object>(parts: Listing<V, 
     const kind = after ? 'after' : offset > 0 ? 'numbered' : 'first';
     const given = { ...values, offset, ...(after && Object.fromEntries(after.map((value, at) => [`key${at}`, asSent(value)]))) };
     const found = await pageStatement(size, kind)(db, given);
-    const total = async () => totalOf((await count(db, values))[0]?.count);
-    return pageOf(found, size, kind !== 'first', total);
+    return pageOf(found, size, kind !== 'first', () => total(db, values));
   }
 
-  function pageOf(found: readonly Row[], size: number, hasPrevious: boolean, total: () => Promise<Total>): Page<Row> {
+  async function total(db: Db, values: V): Promise<Total> {
+    return totalOf((await count(db, values))[0]?.count);
+  }
+
+  function pageOf(found: readonly Row[], size: number, hasPrevious: boolean, counted: () => Promise<Total>): Page<Row> {
     return {
       size,
-      rows: found.slice(0, size),
+      rows: found.length > size ? found.slice(0, size) : found,
       hasNext: found.length > size,
       hasPrevious,
-      positionOf: (row) => Object.keys(parts.keys).map((key) => (row as Record<string, KeyValue>)[key] as KeyValue),
-      total,
+      positionOf: (row) => names.map((name) => ((parts.keyed?.(row) ?? row) as Record<string, KeyValue>)[name] as KeyValue),
+      total: counted,
     };
   }
 
   const many = manyStatements(parts);
 
   return Object.assign(one, {
+    total,
+    firstOf: (db: Db, values: V, found: readonly Row[], size: number, counted: number | undefined) =>
+      pageOf(found, size, false, async () => (counted === undefined ? total(db, values) : totalOf(counted))),
     async ofMany<P extends keyof V & keyof Row & string>(db: Db, parent: P, parents: readonly (V[P] & string)[], values: Omit<V, P>, size: number) {
       const given = { ...values, parents: asArray([...new Set(parents)]) };
       const rows = groupedBy(await many.page(parent, size)(db, given), (row) => row[parent] as unknown);
@@ -122,8 +135,8 @@ export function listing<V extends object, Row extends object>(parts: Listing<V, 
  */
 function manyStatements<V extends object, Row extends object>(parts: Listing<V, Row>) {
   type Run<Result> = (db: Db, values: Record<string, unknown>) => Promise<Result[]>;
-  const pages = new Map<string, Run<Row>>();
-  const counts = new Map<string, Run<{ parent: string; count: number }>>();
+  const pages = remembering<Run<Row>>();
+  const counts = remembering<Run<{ parent: string; count: number }>>();
   const asked = ($: Values<Record<string, unknown>>) => sql`unnest(${$.parents}::text[]) as asked(id)`;
   const ofParent = (db: PostgresJsDatabase, $: Values<Record<string, unknown>>, parent: string) => {
     const given = new Proxy($, { get: (values, name) => (name === parent ? sql`asked.id` : values[String(name)]) });
@@ -134,7 +147,7 @@ function manyStatements<V extends object, Row extends object>(parts: Listing<V, 
 
   return {
     page: (parent: string, size: number) =>
-      remembered(pages, `${parent} ${size}`, () =>
+      pages(`${parent} ${size}`, () =>
         statement((db, $: Values<Record<string, unknown>>) => {
           const page = ofParent(db, $, parent).orderBy(...columns.map(direction)).limit(size + 1).as('page');
           const fields = fieldsOf(page);
@@ -143,7 +156,7 @@ function manyStatements<V extends object, Row extends object>(parts: Listing<V, 
         }),
       ),
     count: (parent: string) =>
-      remembered(counts, parent, () =>
+      counts(parent, () =>
         statement((db, $: Values<Record<string, unknown>>) => {
           const some = ofParent(db, $, parent).limit(PAGE.exactTotalMax + 1).as('some');
           const counted = db.select({ count: sql<number>`count(*)::int`.as('count') }).from(some).as('counted');
@@ -161,12 +174,6 @@ function groupedBy<Row, Key>(rows: readonly Row[], keyOf: (row: Row) => Key): Ma
     else groups.set(keyOf(row), [row]);
   }
   return groups;
-}
-
-function remembered<Made>(known: Map<string, Made>, key: string, make: () => Made): Made {
-  const found = known.get(key) ?? make();
-  known.set(key, found);
-  return found;
 }
 
 function fieldsOf(subquery: Subquery): Record<string, PgColumn> {

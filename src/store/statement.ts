@@ -4,19 +4,9 @@
  */
 import { is, Param, Placeholder, sql, type SQL } from 'drizzle-orm';
 import { drizzle, type PostgresJsDatabase } from 'drizzle-orm/postgres-js';
-import { mapResultRow } from 'drizzle-orm/utils';
 import type { ParameterOrJSON } from 'postgres';
 import type { Db } from './database.js';
-
-declare module 'drizzle-orm/utils' {
-  /** Exported by Drizzle at run time and left out of its types: turns the driver's row into the selected shape. */
-  function mapResultRow(fields: SelectedField[], row: unknown[], joinsNotNullableMap?: Record<string, boolean>): unknown;
-}
-
-interface SelectedField {
-  path: string[];
-  field: unknown;
-}
+import { rowReader, type SelectedField } from './rows.js';
 
 /** The values that a statement takes when it is run, as placeholders while it is built. */
 export type Values<V> = { readonly [K in keyof V & string]: Placeholder<K, V[K]> };
@@ -41,13 +31,17 @@ interface Built {
 const drawingBoard = drizzle.mock({ casing: 'snake_case' });
 
 export function statement<V extends object, Rows>(build: (db: PostgresJsDatabase, values: Values<V>) => Builder<Rows>) {
-  let built: Built | undefined;
+  let ready: { text: string; params: unknown[]; read: (row: unknown[]) => unknown } | undefined;
+
+  function make() {
+    const { queryString, params, fields = [], joinsNotNullableMap } = build(drawingBoard, placeholders<V>()).prepare('built') as Prepared<Rows> & Built;
+    return { text: queryString, params, read: rowReader(fields, joinsNotNullableMap) };
+  }
+
   return async (db: Db, values: V): Promise<Rows> => {
-    built ??= build(drawingBoard, placeholders<V>()).prepare('built') as Prepared<Rows> & Built;
-    const { fields, joinsNotNullableMap } = built;
-    const rows = await db.send(built.queryString, filled(built.params, values as Record<string, unknown>));
-    // Without `returning` there is nothing to map, and the rows are empty.
-    return (fields ? rows.map((row) => mapResultRow(fields, row, joinsNotNullableMap)) : rows) as Rows;
+    const { text, params, read } = (ready ??= make());
+    const rows = await db.send(text, filled(params, values as Record<string, unknown>));
+    return rows.map(read) as Rows;
   };
 }
 
@@ -67,6 +61,24 @@ export function columns<V extends object, const K extends keyof V & string>($: V
   const named: Record<string, unknown> = Object.fromEntries(names.map((name) => [name, $[name]]));
   // Drizzle takes a placeholder wherever it takes SQL; only its type for `set` forgets to say so.
   return named as { [Name in K]: SQL };
+}
+
+/** Of the statements that are made as they are asked for, so many are kept; one that fell out is made anew. */
+const VARIANTS_MAX = 500;
+
+/** What is made once for a key and then found again, as long as it is in use. */
+export function remembering<Made>(max = VARIANTS_MAX): (key: string, make: () => Made) => Made {
+  const known = new Map<string, Made>();
+  return (key, make) => {
+    let made = known.get(key);
+    if (made === undefined) {
+      made = make();
+      const [oldest] = known.size >= max ? known.keys() : [];
+      if (oldest !== undefined) known.delete(oldest);
+    } else known.delete(key);
+    known.set(key, made);
+    return made;
+  };
 }
 
 /** A list of texts as one parameter, for `= any(…::text[])`. The driver cannot tell by itself what kind of list it is. */

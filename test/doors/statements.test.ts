@@ -76,11 +76,11 @@ const COSTS: readonly Cost[] = [
   ['delete', 'draft', 'owner', 4],
   ['publish', 'draft', 'owner', 5],
   ['submitBid', 'open', 'stranger', 6],
-  ['view', 'open', 'owner', 7],
-  ['shortlist', 'open', 'owner', 7],
-  ['reject', 'open', 'owner', 7],
-  ['withdraw', 'open', 'bidder', 7],
-  ['award', 'open', 'owner', 6],
+  ['view', 'open', 'owner', 6],
+  ['shortlist', 'open', 'owner', 6],
+  ['reject', 'open', 'owner', 6],
+  ['withdraw', 'open', 'bidder', 6],
+  ['award', 'open', 'owner', 7],
   ['checkIn', 'awarded', 'awardee', 2],
   ['submitForReview', 'in_progress', 'awardee', 2],
   ['approve', 'in_review', 'owner', 6],
@@ -90,8 +90,8 @@ const COSTS: readonly Cost[] = [
   ['reachDecision', 'escalated', 'admin', 2],
   ['fileAppeal', 'decision_reached', 'awardee', 2],
   ['finalizeAppeal', 'appealed', 'admin', 5],
-  ['complete', 'open', 'admin', 5],
-  ['cancel', 'open', 'owner', 5],
+  ['complete', 'open', 'admin', 6],
+  ['cancel', 'open', 'owner', 6],
 ];
 
 describe('an operation', () => {

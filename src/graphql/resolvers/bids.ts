@@ -1,4 +1,6 @@
 import { Arg, Args, Ctx, FieldResolver, ID, Mutation, Resolver, Root } from 'type-graphql';
+import { bidderOf } from '../../operations/jobs/beside.js';
+import type { Bid as BidRow } from '../../store/bids.js';
 import { OPERATIONS } from '../../operations/index.js';
 import { perform, performWithin } from '../../operations/operation.js';
 import type { Context } from '../context.js';
@@ -50,8 +52,8 @@ export class BidResolver {
   }
 
   @FieldResolver(() => Contractor, { nullable: true, description: 'Who made it.' })
-  async contractor(@Root() { contractorId }: Bid, @Ctx() { loaders }: Context) {
-    return (await loaders.people.load(contractorId))?.contractor;
+  contractor(@Root() bid: BidRow, @Ctx() { loaders }: Context) {
+    return bidderOf(bid) ?? loaders.people.load(bid.contractorId).then((person) => person?.contractor);
   }
 
   @FieldResolver(() => Hold, { nullable: true, description: 'The stake of a guaranteed view.' })

@@ -1,17 +1,20 @@
-import { Arg, Args, Ctx, FieldResolver, ID, Query, Resolver, Root } from 'type-graphql';
+import type { GraphQLResolveInfo } from 'graphql';
+import { Arg, Args, Ctx, FieldResolver, ID, Info, Query, Resolver, Root } from 'type-graphql';
 import { OPERATIONS } from '../../operations/index.js';
-import type { ReadableJob } from '../../operations/jobs/job.js';
+import { companionsOf } from '../../operations/jobs/beside.js';
+import type { ReadableJob } from '../../operations/jobs/readable.js';
 import type { PartOfJob } from '../../operations/jobs/nested.js';
 import { jobFilter } from '../../operations/jobs/read.js';
 import { perform, performWithin } from '../../operations/operation.js';
 import { firstOf } from '../../operations/paging.js';
-import { availableActions } from '../../rules/available-actions.js';
+import { availableActions, dependsOnBalance } from '../../rules/available-actions.js';
 import type { BidState } from '../../rules/lifecycle.js';
 import { partyOf } from '../../rules/parties.js';
 import type { Page } from '../../store/page.js';
 import type { Context } from '../context.js';
 import { BidStatus } from '../enums.js';
 import { inputOf } from '../inputs.js';
+import { besideJob, besideJobs } from '../look-ahead.js';
 import { Homeowner } from '../types/account.js';
 import { Bid, BidConnection } from '../types/bids.js';
 import { Connection, PageArgs } from '../types/connection.js';
@@ -27,8 +30,8 @@ const JobFilter = inputOf('JobFilter', jobFilter, 'Which jobs to list; all that 
 @Resolver(() => Job)
 export class JobResolver {
   @Query(() => Job, { ...of(readJob), nullable: true })
-  job(@Arg('id', () => ID, { description: 'The job.' }) id: string, @Ctx() { caller }: Context) {
-    return perform(readJob, { id }, caller);
+  job(@Arg('id', () => ID, { description: 'The job.' }) id: string, @Ctx() { caller }: Context, @Info() info: GraphQLResolveInfo) {
+    return perform(readJob, { id }, caller, besideJob(info));
   }
 
   @Query(() => JobConnection, { ...of(listJobs), nullable: true })
@@ -36,63 +39,67 @@ export class JobResolver {
     @Arg('filter', () => JobFilter, { nullable: true, description: 'Which of them.' }) filter: object | undefined,
     @Args(() => PageArgs) page: PageArgs,
     @Ctx() { caller }: Context,
+    @Info() info: GraphQLResolveInfo,
   ) {
-    return new Connection(await perform(listJobs, { ...filter, ...page }, caller));
+    return new Connection(await perform(listJobs, { ...filter, ...page }, caller, besideJobs(info)));
   }
 
   @Query(() => Node, { ...of(readNode), nullable: true })
-  node(@Arg('id', () => ID, { description: 'The identifier.' }) id: string, @Ctx() { caller }: Context) {
-    return perform(readNode, { id }, caller);
+  node(@Arg('id', () => ID, { description: 'The identifier.' }) id: string, @Ctx() { caller }: Context, @Info() info: GraphQLResolveInfo) {
+    return perform(readNode, { id }, caller, besideJob(info));
   }
 
   @FieldResolver(() => Homeowner, { nullable: true, description: 'Whose job it is.' })
-  async homeowner(@Root() { homeownerId }: ReadableJob, @Ctx() { loaders }: Context) {
-    return (await loaders.people.load(homeownerId))?.homeowner;
+  homeowner(@Root() job: ReadableJob, @Ctx() { loaders }: Context) {
+    return companionsOf(job).homeowner ?? loaders.people.load(job.homeownerId).then((person) => person?.homeowner);
   }
 
   @FieldResolver(() => BidConnection, { description: 'The bids, guaranteed views first, then the newest. A contractor reads only their own.' })
-  async bids(
+  bids(
     @Arg('status', () => BidStatus, { nullable: true, description: 'Bids in this state.' }) status: BidState | undefined,
     @Args(() => PageArgs) { first, after }: PageArgs,
-    @Root() { id }: ReadableJob,
+    @Root() job: ReadableJob,
     @Ctx() { caller, loaders }: Context,
   ) {
     const size = firstOf(first);
-    if (after != null) return new Connection(await performWithin(listBids, { id, status, first: size, after }, caller));
-    return connected(await loaders.bidsOn(size, status ?? null).load(id));
+    if (after != null) return performWithin(listBids, { id: job.id, status, first: size, after }, caller).then(connected);
+    const { bids } = companionsOf(job);
+    return status == null && bids?.size === size ? connected(bids) : loaders.bidsOn(size, status ?? null).load(job.id).then(connected);
   }
 
   @FieldResolver(() => Bid, { nullable: true, description: 'The viewer’s own bid: the newest, if one was withdrawn.' })
-  async myBid(@Root() { id }: ReadableJob, @Ctx() { loaders }: Context) {
-    return (await loaders.ownBids.load(id))?.[0];
+  myBid(@Root() job: ReadableJob, @Ctx() { loaders }: Context) {
+    const { ownBids } = companionsOf(job);
+    return ownBids ? ownBids[0] : loaders.ownBids.load(job.id).then((bids) => bids?.[0]);
   }
 
   @FieldResolver(() => Bid, { nullable: true, description: 'The bid that got the job; null for those who may not see it.' })
-  awardedBid(@Root() { awardedBidId }: ReadableJob, @Ctx() { loaders }: Context) {
-    return awardedBidId && loaders.bids.load(awardedBidId);
+  awardedBid(@Root() job: ReadableJob, @Ctx() { loaders }: Context) {
+    const { awardedBid } = companionsOf(job);
+    return awardedBid === undefined ? job.awardedBidId && loaders.bids.load(job.awardedBidId) : awardedBid;
   }
 
   @FieldResolver(() => Dispute, { nullable: true, description: 'The dispute, for its parties and admins; null where there is none.' })
-  async dispute(@Root() job: ReadableJob, @Ctx() context: Context) {
-    return context.loaders.disputes.load(await partOf(job, context));
+  dispute(@Root() job: ReadableJob, @Ctx() context: Context) {
+    const { dispute } = companionsOf(job);
+    return dispute === undefined ? partOf(job, context).then((part) => context.loaders.disputes.load(part)) : dispute;
   }
 
   @FieldResolver(() => JobEventConnection, { description: 'What happened, from the beginning: all that concerns a party, and the changes of state for others.' })
-  async timeline(@Args(() => PageArgs) { first, after }: PageArgs, @Root() job: ReadableJob, @Ctx() context: Context) {
+  timeline(@Args(() => PageArgs) { first, after }: PageArgs, @Root() job: ReadableJob, @Ctx() context: Context) {
     const size = firstOf(first);
-    if (after != null) return new Connection(await performWithin(listEvents, { id: job.id, first: size, after }, context.caller));
-    return connected(await context.loaders.eventsOf(size).load(await partOf(job, context)));
+    if (after != null) return performWithin(listEvents, { id: job.id, first: size, after }, context.caller).then(connected);
+    const { timeline } = companionsOf(job);
+    return timeline?.size === size ? connected(timeline) : partOf(job, context).then((part) => context.loaders.eventsOf(size).load(part)).then(connected);
   }
 
   @FieldResolver(() => [AvailableAction], { description: 'Every operation on the job, and whether the caller may use it now.' })
   async availableActions(@Root() job: ReadableJob, @Ctx() { caller, loaders }: Context) {
-    const [viewer, bids, balance] = await Promise.all([caller.viewer(), loaders.ownBids.load(job.id), loaders.balance.load('own')]);
-    return availableActions(viewer, {
-      job,
-      ownBids: (bids ?? []).map(({ status }) => status),
-      liveBids: job.liveBidCount,
-      availableTokens: balance?.available ?? 0,
-    });
+    const viewer = await caller.viewer();
+    const bids = companionsOf(job).ownBids ?? (await loaders.ownBids.load(job.id)) ?? [];
+    const facts = { job, ownBids: bids.map(({ status }) => status), liveBids: job.liveBidCount };
+    const balance = dependsOnBalance(viewer, facts) ? await loaders.balance.load('own') : undefined;
+    return availableActions(viewer, { ...facts, availableTokens: balance?.available ?? 0 });
   }
 }
 

@@ -1,6 +1,6 @@
 /** Jobs as clients see them, and what may be done with them. */
 import { Field, Float, ID, Int, ObjectType } from 'type-graphql';
-import type { ReadableJob } from '../../operations/jobs/job.js';
+import type { ReadableJob } from '../../operations/jobs/readable.js';
 import type { AvailableAction as Available } from '../../rules/available-actions.js';
 import type { ErrorCode } from '../../rules/errors.js';
 import type { JobActionName, JobState } from '../../rules/lifecycle.js';

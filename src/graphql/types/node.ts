@@ -7,9 +7,13 @@ const TYPE_NAMES: Readonly<Record<string, string>> = {
   user: 'User', homeowner: 'Homeowner', contractor: 'Contractor', job: 'Job', bid: 'Bid', transfer: 'TokenTransfer',
 };
 
+export function typeOfNode({ id }: { id: string }): string | undefined {
+  return TYPE_NAMES[kindOfId(id) ?? ''];
+}
+
 @InterfaceType('Node', {
   description: 'Whatever can be read again by its identifier alone, with `node(id)`.',
-  resolveType: ({ id }: { id: string }) => TYPE_NAMES[kindOfId(id) ?? ''],
+  resolveType: typeOfNode,
 })
 export abstract class Node {
   @Field(() => ID, says('The identifier, whose prefix tells the kind.'))

@@ -1,7 +1,7 @@
 /** People as others see them: found by account or by profile, and redacted by what the viewer is to each. */
 import { redact, type Relation } from '../../rules/audiences.js';
 import type { Viewer } from '../../rules/viewer.js';
-import { selectPeople } from '../../store/accounts.js';
+import { selectPeople, type PersonRow } from '../../store/accounts.js';
 import type { Db } from '../../store/database.js';
 import { asArray } from '../../store/statement.js';
 import { idsOf } from '../../store/visibility.js';
@@ -17,16 +17,30 @@ export interface Person {
 export async function readPeople(db: Db, viewer: Viewer, ids: readonly string[]): Promise<Map<string, Person>> {
   const found = await selectPeople[viewer.role](db, { ids: asArray([...new Set(ids)]), ...idsOf(viewer) });
   const people = new Map<string, Person>();
-  for (const { user, homeowner, contractor, counterpart, client } of found) {
-    const relations: Relation[] = relationsTo(viewer, user.id);
-    if (counterpart) relations.push('counterpart');
-    if (client) relations.push('client');
-    const person = {
-      user: redact('user', user, relations),
-      homeowner: homeowner && redact('homeowner', homeowner, relations),
-      contractor: contractor && redact('contractor', contractor, relations),
-    };
-    for (const id of [user.id, homeowner?.id, contractor?.id]) if (id !== undefined) people.set(id, person);
+  for (const row of found) {
+    const person = readablePerson(viewer, row);
+    for (const id of [row.user.id, row.homeowner?.id, row.contractor?.id]) if (id !== undefined) people.set(id, person);
   }
   return people;
+}
+
+export function readablePerson(viewer: Viewer, { user: row, homeowner, contractor, counterpart, client }: PersonRow): Person {
+  const relations: Relation[] = relationsTo(viewer, row.id);
+  if (counterpart) relations.push('counterpart');
+  if (client) relations.push('client');
+  const user = redact('user', row, relations);
+  const person: Person = {
+    user,
+    homeowner: homeowner && redact('homeowner', homeowner, relations),
+    contractor: contractor && redact('contractor', contractor, relations),
+  };
+  for (const profile of [person.homeowner, person.contractor]) if (profile) usersBehind.set(profile, user);
+  return person;
+}
+
+const usersBehind = new WeakMap<ReadableHomeowner | ReadableContractor, ReadableUser>();
+
+/** Whose profile it is, if the person was read together with it. */
+export function userBehind(profile: ReadableHomeowner | ReadableContractor): ReadableUser | undefined {
+  return usersBehind.get(profile);
 }

@@ -9,6 +9,7 @@ import { allowedRoles } from '../../rules/parties.js';
 import { GUARANTEED_VIEW_STAKE } from '../../rules/tokens.js';
 import { insertBid, stakeTokens, type Bid } from '../../store/bids.js';
 import { violatedConstraint } from '../../store/database-errors.js';
+import { together } from '../../store/database.js';
 import { asParameter } from '../../store/events.js';
 import { noteOnJob } from '../../store/jobs.js';
 import { findAndLockJob } from '../jobs/job.js';
@@ -49,7 +50,8 @@ export const submitBid = operation({
         const guaranteedView = offer.guaranteedView === true;
         const holdId = guaranteedView ? newId('hold') : null;
         const { contractorId, userId } = viewer;
-        const [bid] = await insertBid(tx, {
+        const submitted = { type: JOB_ACTIONS.submitBid.event, actorId: userId, bidderId: contractorId, data: { bidId: id, status: INITIAL_BID_STATE } };
+        const stored = insertBid(tx, {
           id, jobId, contractorId, guaranteedView, holdId, jobCreatedAt: found.job.createdAt,
           amount: offer.amount,
           estimatedDurationDays: offer.estimatedDurationDays ?? null,
@@ -58,10 +60,9 @@ export const submitBid = operation({
           materialsIncluded: offer.materialsIncluded ?? null,
           paymentTerms: offer.paymentTerms ?? null,
         });
+        const staked = holdId ? withinBalance(GUARANTEED_VIEW_STAKE, () => stakeTokens(tx, { id: holdId, bidId: id, jobId, userId, amount: GUARANTEED_VIEW_STAKE })) : Promise.resolve();
+        const [[bid]] = await together(stored, staked, noteOnJob(tx, { id: jobId, ...ONE_MORE_LIVE_BID, events: asParameter(tx, [submitted]) }));
         if (!bid) throw new Error('A new bid was not stored.');
-        if (holdId) await withinBalance(GUARANTEED_VIEW_STAKE, () => stakeTokens(tx, { id: holdId, bidId: id, jobId, userId, amount: GUARANTEED_VIEW_STAKE }));
-        const submitted = { type: JOB_ACTIONS.submitBid.event, actorId: userId, bidderId: contractorId, data: { bidId: id, status: INITIAL_BID_STATE } };
-        await noteOnJob(tx, { id: jobId, ...ONE_MORE_LIVE_BID, events: asParameter(tx, [submitted]) });
         return bid;
       });
     } catch (error) {

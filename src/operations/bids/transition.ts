@@ -2,15 +2,15 @@
 import { z } from 'zod';
 import { BID_TRANSITIONS, type BidTransition, type BidTransitionKey } from '../../rules/bids.js';
 import { refuse } from '../../rules/errors.js';
-import type { BidId, JobId } from '../../rules/ids.js';
+import type { JobId } from '../../rules/ids.js';
 import { allowedRoles, mayActOnBid, PARTY_WORDS } from '../../rules/parties.js';
-import type { Viewer } from '../../rules/viewer.js';
-import { markBid, selectBid, selectBidNow, settleBids, type Bid } from '../../store/bids.js';
-import type { Db } from '../../store/database.js';
+import type { Role, Viewer } from '../../rules/viewer.js';
+import { markBid, selectBid, settleBids, type Bid } from '../../store/bids.js';
+import { together } from '../../store/database.js';
 import { asParameter } from '../../store/events.js';
-import { noteOnJob, UNCHANGED_COUNTS, type BidCounts } from '../../store/jobs.js';
+import { lockJobOfBid, noteOnJob, UNCHANGED_COUNTS, type BidCounts } from '../../store/jobs.js';
+import { asArray } from '../../store/statement.js';
 import { idsOf } from '../../store/visibility.js';
-import { findAndLockJob } from '../jobs/job.js';
 import { operation } from '../operation.js';
 import { idInPath } from '../shapes.js';
 
@@ -40,33 +40,30 @@ function bidTransition(key: BidTransitionKey) {
     }),
     run: ({ db, viewer }, { id, jobId }): Promise<Bid> =>
       db.inTransaction(async (tx) => {
-        const { bid: seen } = await findBid(tx, viewer, row, id, jobId);
-        await findAndLockJob(tx, viewer, seen.jobId);
-        const bid = await bidNow(tx, id);
-        if (!row.from.includes(bid.status)) throw notFrom(bid);
+        const [, [seen]] = await together(lockJobOfBid(tx, { id }), selectBid[viewer.role](tx, { id, ...idsOf(viewer) }));
+        const bid = judgeBid(seen, viewer, row, jobId);
         const ends = COUNTS[key].live < 0;
-        const [moved] = ends ? await settleBids(tx, { jobId: bid.jobId, bidId: id, to: row.to }) : await markBid(tx, { id, to: row.to });
-        if (!moved) throw new Error('A bid that was locked and judged did not move.');
         const happened = { type: BID_TRANSITIONS[key].event, actorId: viewer.userId, bidderId: bid.contractorId, data: { bidId: id } };
-        await noteOnJob(tx, { id: bid.jobId, ...COUNTS[key], events: asParameter(tx, [happened]) });
+        const [[moved]] = await together(
+          ends ? settleBids(tx, { jobId: bid.jobId, bidIds: asArray([id]), to: row.to }) : markBid(tx, { id, to: row.to }),
+          noteOnJob(tx, { id: bid.jobId, ...COUNTS[key], events: asParameter(tx, [happened]) }),
+        );
+        if (!moved) throw new Error('A bid that was locked and judged did not move.');
         return moved;
       }),
   });
 }
 
-async function findBid(tx: Db, viewer: Viewer, row: BidTransition, id: BidId, jobId: JobId | null | undefined) {
-  const [seen] = await selectBid[viewer.role](tx, { id, ...idsOf(viewer) });
+type SeenBid = Awaited<ReturnType<(typeof selectBid)[Role]>>[number];
+
+/** Is it there, may this caller do this to it, and does its state allow it: the first no is the answer. */
+function judgeBid(seen: SeenBid | undefined, viewer: Viewer, row: BidTransition, jobId: JobId | null | undefined): Bid {
   if (!seen || (jobId != null && seen.bid.jobId !== jobId)) throw refuse('NOT_FOUND', { message: 'There is no such bid.' });
   const { homeownerId, bid } = seen;
   if (!seen.visible || !mayActOnBid(row.by, viewer, { homeownerId, contractorId: bid.contractorId })) {
     throw refuse('FORBIDDEN', { message: `Only ${PARTY_WORDS[row.by].says} may do this.` });
   }
-  return seen;
-}
-
-async function bidNow(tx: Db, id: BidId): Promise<Bid> {
-  const [bid] = await selectBidNow(tx, { id });
-  if (!bid) throw new Error('A bid vanished under its lock.');
+  if (!row.from.includes(bid.status)) throw notFrom(bid);
   return bid;
 }
 

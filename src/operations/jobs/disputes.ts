@@ -5,14 +5,15 @@ import type { JobId } from '../../rules/ids.js';
 import { JOB_TRANSITIONS } from '../../rules/lifecycle.js';
 import { TEXT } from '../../rules/limits.js';
 import { allowedRoles } from '../../rules/parties.js';
-import type { Db } from '../../store/database.js';
+import { together, type Db } from '../../store/database.js';
 import { asParameter, selectDisputeEvents } from '../../store/events.js';
 import { noteOnJob } from '../../store/jobs.js';
 import { asArray } from '../../store/statement.js';
 import { operation } from '../operation.js';
 import { optionalText, requiredText } from '../shapes.js';
-import { endEffects } from './ending.js';
-import { findAndLockJob, readableJob, type ReadableJob } from './job.js';
+import { endJob } from './ending.js';
+import { findAndLockJob } from './job.js';
+import { readableJob, type ReadableJob } from './readable.js';
 import { given, judge, move, ofJob, transition } from './transition.js';
 
 export const disputeJob = transition('dispute', {
@@ -51,7 +52,7 @@ export const finalizeAppeal = transition('finalizeAppeal', {
     finalDecision: requiredText(TEXT.note).describe('What is decided for good.'),
     ruling: requiredText(TEXT.note).describe('The ruling in full.'),
   },
-  effects: endEffects,
+  effects: (at) => endJob(at),
 });
 
 export const resolveDispute = operation({
@@ -66,16 +67,13 @@ export const resolveDispute = operation({
   }),
   run: ({ db, viewer }, input): Promise<ReadableJob> =>
     db.inTransaction(async (tx) => {
-      const found = await findAndLockJob(tx, viewer, input.id);
+      const [found, disputes] = await together(findAndLockJob(tx, viewer, input.id), readDisputes(tx, [input.id]));
       const row = JOB_TRANSITIONS.resolveDispute;
       judge(row, found, input);
       const { job } = found;
-      const standing = (await readDispute(tx, job.id))?.proposal ?? null;
+      const standing = disputes.get(job.id)?.proposal ?? null;
       const next = resolutionMove(standing, viewer.userId, input.resolution);
-      if (next === 'agree') {
-        const effects = await endEffects({ tx, viewer, job });
-        return readableJob(viewer, await move('resolveDispute', tx, viewer, input, job.status, effects));
-      }
+      if (next === 'agree') return readableJob(viewer, await move('resolveDispute', tx, viewer, input, job.status, endJob({ tx, viewer, job })));
       if (next !== 'repeat') {
         const { resolution, agreedBy } = input;
         const proposed = { type: row.mayStay.event, actorId: viewer.userId, fromStatus: job.status, toStatus: job.status, data: given({ resolution, agreedBy }) };
@@ -85,16 +83,7 @@ export const resolveDispute = operation({
     }),
 });
 
-const { dispute, escalate, resolveDispute: resolve, reachDecision: decide, fileAppeal: appeal, finalizeAppeal: finalize, complete } = JOB_TRANSITIONS;
-const DISPUTE_EVENTS = asArray([
-  dispute.event, escalate.event, resolve.event, resolve.mayStay.event, decide.event, appeal.event, finalize.event, complete.event,
-]);
-
 export async function readDisputes(db: Db, jobIds: readonly JobId[]): Promise<Map<JobId, Dispute | null>> {
-  const events = await selectDisputeEvents(db, { jobIds: asArray(jobIds), types: DISPUTE_EVENTS });
+  const events = await selectDisputeEvents(db, { jobIds: asArray(jobIds) });
   return new Map(jobIds.map((id) => [id, disputeFrom(events.filter((event) => event.jobId === id))]));
-}
-
-async function readDispute(db: Db, jobId: JobId): Promise<Dispute | null> {
-  return (await readDisputes(db, [jobId])).get(jobId) ?? null;
 }

@@ -7,9 +7,11 @@ import type { JobFields } from '../../rules/job-fields.js';
 import { INITIAL_JOB_STATE, JOB_ACTIONS, JOB_CREATION } from '../../rules/lifecycle.js';
 import { allowedRoles } from '../../rules/parties.js';
 import { asParameter } from '../../store/events.js';
+import { together } from '../../store/database.js';
 import { deleteJob as removeJob, insertJob, setTown } from '../../store/jobs.js';
 import { operation } from '../operation.js';
-import { findAndLockJob, readableJob, type ReadableJob } from './job.js';
+import { findAndLockJob } from './job.js';
+import { readableJob, type ReadableJob } from './readable.js';
 import { locate } from './places.js';
 import { description, furtherFields, title } from './shape.js';
 import { judge, ofJob } from './transition.js';
@@ -30,9 +32,11 @@ export const createJob = operation({
     const id = newId('job');
     const created = { type: JOB_CREATION.event, actorId: viewer.userId, fromStatus: null, toStatus: INITIAL_JOB_STATE } as const;
     return db.inTransaction(async (tx) => {
-      const [job] = await insertJob(tx, { ...fields, ...place, id, homeownerId: viewer.homeownerId, events: asParameter(tx, [created]) });
+      const [[job]] = await together(
+        insertJob(tx, { ...fields, ...place, id, homeownerId: viewer.homeownerId, events: asParameter(tx, [created]) }),
+        place.town === null ? Promise.resolve() : setTown(tx, { id, town: place.town }),
+      );
       if (!job) throw new Error('A new job was not stored.');
-      if (place.town !== null) await setTown(tx, { id, town: place.town });
       return readableJob(viewer, job);
     });
   },

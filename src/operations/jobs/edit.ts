@@ -5,11 +5,13 @@ import { READ_ONLY_FIELDS, type JobFields, type JobPatch } from '../../rules/job
 import { JOB_ACTIONS } from '../../rules/lifecycle.js';
 import { allowedRoles } from '../../rules/parties.js';
 import { asParameter } from '../../store/events.js';
+import { together } from '../../store/database.js';
 import { editJob, setTown, type JobRow } from '../../store/jobs.js';
 import { operation } from '../operation.js';
 import { readOnly } from '../read-only.js';
 import { spend, spending } from '../tokens/spending.js';
-import { findAndLockJob, readableJob, type ReadableJob } from './job.js';
+import { findAndLockJob } from './job.js';
+import { readableJob, type ReadableJob } from './readable.js';
 import { locate } from './places.js';
 import { description, furtherFields, title } from './shape.js';
 import { judge, ofJob } from './transition.js';
@@ -41,10 +43,12 @@ export const updateJob = operation({
       const moves = WHERE.some((field) => field in changes);
       const place = moves ? await locate(after) : undefined;
       const edited = { type: JOB_ACTIONS.update.event, actorId: viewer.userId, fromStatus: job.status, toStatus: job.status, data: { fields: changed, tokensCharged: charge } };
-      const [saved] = await editJob(tx, { ...after, ...(place && pointOf(place)), events: asParameter(tx, [edited]) });
+      const [[saved]] = await together(
+        editJob(tx, { ...after, ...(place && pointOf(place)), events: asParameter(tx, [edited]) }),
+        place ? setTown(tx, { id, town: place.town }) : Promise.resolve(),
+        charge > 0 ? spend(tx, { userId: viewer.userId, change: -charge, reason: 'urgency_raise', jobId: id }) : Promise.resolve(),
+      );
       if (!saved) throw new Error('A job that was locked was not there to be edited.');
-      if (place) await setTown(tx, { id, town: place.town });
-      if (charge > 0) await spend(tx, { userId: viewer.userId, change: -charge, reason: 'urgency_raise', jobId: id });
       return readableJob(viewer, saved);
     }),
 });

@@ -11,7 +11,7 @@ import { mapPage, type Page } from '../../store/page.js';
 import { asArray } from '../../store/statement.js';
 import { idsOf } from '../../store/visibility.js';
 import { readDisputes } from './disputes.js';
-import { readableJob, type ReadableJob } from './job.js';
+import { readableJob, type ReadableJob } from './readable.js';
 
 /** A job that the viewer is known to see, and what they are to it. */
 export interface PartOfJob {

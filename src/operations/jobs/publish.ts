@@ -7,7 +7,8 @@ import { allowedRoles } from '../../rules/parties.js';
 import { missingToPublish } from '../../rules/publishing.js';
 import { spend, spending } from '../tokens/spending.js';
 import { operation } from '../operation.js';
-import { findAndLockJob, readableJob, type ReadableJob } from './job.js';
+import { findAndLockJob } from './job.js';
+import { readableJob, type ReadableJob } from './readable.js';
 import { judge, move, ofJob } from './transition.js';
 
 export interface Publication {
@@ -30,8 +31,9 @@ export const publishJob = operation({
       if (missing.length > 0 || job.urgency === null) throw missingFields(missing);
 
       const { mostTokensPaid: tokensCharged } = basesAtPublication({ ...job, urgency: job.urgency });
-      const published = await move('publish', tx, viewer, input, job.status, { tokensPaid: tokensCharged, data: { tokensCharged } });
-      const paid = await spend(tx, { userId: viewer.userId, change: -tokensCharged, reason: 'publish', jobId: job.id });
+      const payment = spend(tx, { userId: viewer.userId, change: -tokensCharged, reason: 'publish', jobId: job.id });
+      const published = await move('publish', tx, viewer, input, job.status, { tokensPaid: tokensCharged, data: { tokensCharged }, beside: [payment] });
+      const paid = await payment;
       if (!paid) throw new Error('A homeowner has no balance.');
       return { job: readableJob(viewer, published), tokensCharged, remainingBalance: paid.available };
     }),

@@ -15,7 +15,9 @@ import { pageRequest, pageShape } from '../paging.js';
 import { idInBody, idInPath, text } from '../shapes.js';
 import { invalidField } from '../validation.js';
 import { readDisputes } from './disputes.js';
-import { findJob, readableJob, type FoundJob, type ReadableJob } from './job.js';
+import { readableBeside } from './beside.js';
+import { findJob, readJobBeside, type FoundJob } from './job.js';
+import type { ReadableJob } from './readable.js';
 import { postalPlace } from './places.js';
 import { urgency } from './shape.js';
 
@@ -45,11 +47,11 @@ export const listJobs = operation({
   allows: 'signed in',
   budget: 'read',
   input: z.strictObject({ ...jobFilter.shape, ...pageShape }),
-  async run({ db, viewer }, input): Promise<Page<ReadableJob>> {
+  async run({ db, viewer, beside }, input): Promise<Page<ReadableJob>> {
     if (input.homeownerId != null && viewer.role !== 'admin') throw refuse('FORBIDDEN', { message: 'Only admins may list the jobs of a homeowner.' });
     const filter: JobFilter = { ...input, near: input.near ? await boxAround(input.near) : null };
-    const page = await jobsNewestFirst(db, viewer, filter, pageRequest(input, NEWEST_FIRST));
-    return mapPage(page, (job) => readableJob(viewer, job));
+    const page = await jobsNewestFirst(db, viewer, filter, pageRequest(input, NEWEST_FIRST), beside);
+    return mapPage(page, (listed) => readableBeside(db, viewer, listed.job, beside, listed.beside));
   },
 });
 
@@ -71,7 +73,7 @@ export const readJob = operation({
   allows: 'signed in',
   budget: 'read',
   input: z.strictObject({ id: idInPath('job').describe('The job.') }),
-  run: async ({ db, viewer }, { id }): Promise<ReadableJob> => readableJob(viewer, (await findJob(db, viewer, id)).job),
+  run: ({ db, viewer, beside }, { id }): Promise<ReadableJob> => readJobBeside(db, viewer, id, beside),
 });
 
 export const listEvents = operation({

@@ -10,13 +10,14 @@ import type { BidId, ContractorId, JobId } from '../../rules/ids.js';
 import { isAllowedIn, isTransition, JOB_TRANSITIONS, type JobAction, type JobState, type JobTransition, type JobTransitionKey } from '../../rules/lifecycle.js';
 import { allowedRoles, isFor, PARTY_WORDS } from '../../rules/parties.js';
 import type { Viewer } from '../../rules/viewer.js';
-import type { Db } from '../../store/database.js';
+import { together, type Db } from '../../store/database.js';
 import { asParameter, type NewEvent } from '../../store/events.js';
 import { moveJob, type JobRow } from '../../store/jobs.js';
 import { idsOf } from '../../store/visibility.js';
 import { operation, type Call, type Operation } from '../operation.js';
 import { idInPath } from '../shapes.js';
-import { findAndLockJob, findJob, readableJob, type FoundJob, type ReadableJob } from './job.js';
+import { findAndLockJob, findJob, type FoundJob } from './job.js';
+import { readableJob, type ReadableJob } from './readable.js';
 
 /** The parameters beside the body: they stand in the path and in a header, or are arguments of their own. */
 export const ofJob = {
@@ -35,6 +36,8 @@ export interface Addressed {
 
 /** What a transition's effects add to the move. */
 export interface Effects {
+  /** Statements that are on their way already, and with which the move goes out. */
+  beside?: readonly Promise<unknown>[];
   bidId?: BidId;
   awardedTo?: ContractorId;
   tokensPaid?: number;
@@ -46,21 +49,24 @@ export interface Effects {
   settled?: boolean;
 }
 
-interface Parts<Shape extends z.ZodRawShape> {
+interface Parts<Shape extends z.ZodRawShape, Looked> {
   says: string;
   /** The texts that come with it; they are kept with the event. */
   body: Shape;
-  effects?(at: Locked, input: z.infer<z.ZodObject<Shape>> & Addressed): Promise<Effects | void>;
+  /** What must be known besides the job. It is read as soon as the job is locked. */
+  look?(tx: Db, id: JobId): Promise<Looked>;
+  effects?(at: Locked<NoInfer<Looked>>, input: z.infer<z.ZodObject<Shape>> & Addressed): Effects;
 }
 
 /** What effects work on: the job under its lock. */
-export interface Locked {
+export interface Locked<Looked = undefined> {
   readonly tx: Db;
   readonly viewer: Viewer;
   readonly job: JobRow;
+  readonly looked: Looked;
 }
 
-export function transition<const Shape extends z.ZodRawShape>(key: JobTransitionKey, { says, body, effects }: Parts<Shape>) {
+export function transition<const Shape extends z.ZodRawShape, Looked = undefined>(key: JobTransitionKey, { says, body, look, effects }: Parts<Shape, Looked>) {
   const row: JobTransition = JOB_TRANSITIONS[key];
   type Input = z.infer<z.ZodObject<Shape>> & Addressed;
   const parts = {
@@ -70,7 +76,7 @@ export function transition<const Shape extends z.ZodRawShape>(key: JobTransition
     budget: 'write',
     input: z.strictObject({ ...ofJob, ...body }) as z.ZodType<Input>,
     run: async (call: Call<Viewer>, input: Input) => {
-      const moved = effects ? await moveWithEffects(key, call, input, effects) : await moveAlone(key, call, input);
+      const moved = effects ? await moveWithEffects(key, call, input, look, effects) : await moveAlone(key, call, input);
       return readableJob(call.viewer, moved);
     },
   } as const;
@@ -92,22 +98,26 @@ async function moveAlone(key: JobTransitionKey, { db, viewer }: Call<Viewer>, in
   throw refuse('OVERLOADED', { message: 'The job is changing too fast; try again.', details: { retryAfter: 1 } });
 }
 
-type EffectsOf<Input> = (at: Locked, input: Input) => Promise<Effects | void>;
-
-function moveWithEffects<Input extends Addressed>(key: JobTransitionKey, call: Call<Viewer>, input: Input, effects: EffectsOf<Input>): Promise<JobRow> {
-  const { viewer } = call;
-  return call.db.inTransaction(async (tx) => {
-    const found = await findAndLockJob(tx, viewer, input.id);
+function moveWithEffects<Input extends Addressed, Looked>(
+  key: JobTransitionKey,
+  { db, viewer }: Call<Viewer>,
+  input: Input,
+  look: ((tx: Db, id: JobId) => Promise<Looked>) | undefined,
+  effects: (at: Locked<Looked>, input: Input) => Effects,
+): Promise<JobRow> {
+  return db.inTransaction(async (tx) => {
+    const [found, looked] = await together(findAndLockJob(tx, viewer, input.id), look ? look(tx, input.id) : Promise.resolve(undefined as Looked));
     judge(JOB_TRANSITIONS[key], found, input);
     const { job } = found;
-    const effect = (await effects({ tx, viewer, job }, input)) ?? {};
+    const effect = effects({ tx, viewer, job, looked }, input);
     return effect.settled ? job : move(key, tx, viewer, input, job.status, effect);
   });
 }
 
 /** Moves a job that was locked and judged. */
 export async function move(key: JobTransitionKey, tx: Db, viewer: Viewer, input: Addressed, from: JobState, effects: Effects): Promise<JobRow> {
-  const moved = await tryToMove(key, tx, viewer, input, from, effects);
+  const { beside = [] } = effects;
+  const moved = (await together(...beside, tryToMove(key, tx, viewer, input, from, effects))).at(-1) as JobRow | undefined;
   if (!moved) throw new Error(`A job that was locked and judged did not move by ${key}.`);
   return moved;
 }

@@ -22,9 +22,10 @@ export const approveJob = transition('approve', {
     rating: z.int().min(1, 'must be from 1 to 5').max(5, 'must be from 1 to 5').nullish().describe('From 1 to 5; enters the contractor’s average.'),
     review: optionalText(TEXT.note).describe('What others should know about the work.'),
   },
-  async effects({ tx, viewer, job }, { rating }) {
-    const events = await endJob(tx, viewer, job);
-    if (job.awardedContractorId !== null) await creditCompletion(tx, { id: job.awardedContractorId, rating: rating ?? null });
-    return { events };
+  effects(at, { rating }) {
+    const { tx, job } = at;
+    const { events, beside } = endJob(at);
+    const credit = job.awardedContractorId === null ? [] : [creditCompletion(tx, { id: job.awardedContractorId, rating: rating ?? null })];
+    return { events, beside: [...beside, ...credit] };
   },
 });

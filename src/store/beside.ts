@@ -1,0 +1,157 @@
+/**
+ * What is read beside a job, in the job's own statement: whoever asks for a page of jobs with their homeowners and bids
+ * costs one round trip. Each part stands in the row as JSON, and only what is asked for stands in the statement at all.
+ */
+import { getTableColumns, sql, type SQL } from 'drizzle-orm';
+import type { ContractorId } from '../rules/ids.js';
+import { PAGE } from '../rules/limits.js';
+import type { Role } from '../rules/viewer.js';
+import { bidderAsJson, bidderFromJson, homeownerAsJson, homeownerFromJson, type PersonRow } from './accounts.js';
+import { bidColumns, type Bid } from './bids.js';
+import { isOfDispute, reachOnJob, type JobEvent } from './events.js';
+import { asJson, jsonReader } from './rows.js';
+import type { Values } from './statement.js';
+import { events } from './tables/events.js';
+import { visibleBids, type ViewerIds } from './visibility.js';
+
+/** What somebody asks for. Lists are asked for by the size of their first page. */
+export interface Beside {
+  readonly homeowner?: true;
+  /** The viewer's own bids, the newest first. */
+  readonly ownBids?: true;
+  readonly awardedBid?: true;
+  readonly bids?: number;
+  /** How many there are in all. */
+  readonly bidsTotal?: true;
+  /** Who made the bids, wherever bids are asked for. */
+  readonly bidders?: true;
+  readonly events?: number;
+  readonly eventsTotal?: true;
+  readonly disputeEvents?: true;
+}
+
+/** What was found: the rows as they are, before anyone has said what of them the viewer may read. */
+export interface Found {
+  readonly homeowner?: PersonRow;
+  readonly ownBids?: readonly Bid[];
+  /** Null where there is none, or none that the viewer may see. */
+  readonly awardedBid?: Bid | null;
+  /** One more than the page holds, if there are more. */
+  readonly bids?: readonly Bid[];
+  readonly bidsTotal?: number;
+  readonly events?: readonly JobEvent[];
+  readonly eventsTotal?: number;
+  readonly disputeEvents?: readonly JobEvent[];
+  /** Those who made any of these bids, by their profile. */
+  readonly bidders: ReadonlyMap<ContractorId, PersonRow>;
+}
+
+type PartName = Exclude<keyof Beside, 'bidders'>;
+
+const eventColumns = getTableColumns(events);
+const readBid = jsonReader<Bid>(bidColumns);
+const readEvent = jsonReader<JobEvent>(eventColumns);
+
+interface Asked {
+  readonly beside: Beside;
+  readonly role: Role;
+  readonly $: Values<ViewerIds>;
+}
+
+const THIS_JOB = sql`"jobs"."id"`;
+const NEWEST_FIRST = sql`"bids"."created_at" desc, "bids"."id" desc`;
+const BIDS_IN_ORDER = sql`"bids"."guaranteed_view" desc, ${NEWEST_FIRST}`;
+const EVENTS_IN_ORDER = sql`"events"."sequence"`;
+
+/** Of every part, how the database finds it. */
+const PARTS: { readonly [Name in PartName]-?: (asked: Asked) => SQL } = {
+  homeowner: ({ role, $ }) => homeownerAsJson(sql`"jobs"."homeowner_id"`, role, $),
+  ownBids: (asked) =>
+    asked.role === 'contractor'
+      ? listOf(bidJson(asked), sql`bids where "bids"."job_id" = ${THIS_JOB} and "bids"."contractor_id" = ${asked.$.contractorId}`, NEWEST_FIRST)
+      : sql`'[]'::json`,
+  awardedBid: (asked) => sql`(select ${bidJson(asked)} from bids where "bids"."id" = "jobs"."awarded_bid_id" and ${visibleBids(asked.role, asked.$)})`,
+  bids: (asked) => listOf(bidJson(asked), firstOf('bids', bidsOnJob(asked), BIDS_IN_ORDER, asked.beside.bids), BIDS_IN_ORDER),
+  bidsTotal: (asked) => countOf(bidsOnJob(asked)),
+  events: (asked) => listOf(asJson(eventColumns), firstOf('events', eventsOfJob(asked), EVENTS_IN_ORDER, asked.beside.events), EVENTS_IN_ORDER),
+  eventsTotal: (asked) => countOf(eventsOfJob(asked)),
+  disputeEvents: () =>
+    listOf(asJson(eventColumns), sql`events where "events"."job_id" = ${THIS_JOB} and ${isOfDispute}`, EVENTS_IN_ORDER),
+};
+
+function bidsOnJob({ role, $ }: Asked): SQL {
+  return sql`bids where "bids"."job_id" = ${THIS_JOB} ${role === 'contractor' ? sql`and "bids"."contractor_id" = ${$.contractorId}` : sql``}`;
+}
+
+function eventsOfJob({ role, $ }: Asked): SQL {
+  return sql`events where "events"."job_id" = ${THIS_JOB} and ${reachOnJob(role, $)}`;
+}
+
+/** One more than the page holds tells whether more follow. */
+function firstOf(table: 'bids' | 'events', rows: SQL, order: SQL, size = 0): SQL {
+  return sql`(select * from ${rows} order by ${order} limit ${sql.raw(String(size + 1))}) ${sql.identifier(table)}`;
+}
+
+function countOf(rows: SQL): SQL {
+  return sql`(select count(*) from (select from ${rows} limit ${sql.raw(String(PAGE.exactTotalMax + 1))}) counted)`;
+}
+
+const PART_NAMES = Object.keys(PARTS) as PartName[];
+
+function bidJson({ beside, role, $ }: Asked): SQL {
+  return beside.bidders ? sql`json_build_array(${asJson(bidColumns)}, ${bidderAsJson(sql`"bids"."contractor_id"`, role, $)})` : sql`json_build_array(${asJson(bidColumns)})`;
+}
+
+function listOf(entry: SQL, from: SQL, order: SQL): SQL {
+  return sql`(select coalesce(json_agg(${entry} order by ${order}), '[]') from ${from})`;
+}
+
+/** The parts that are asked for, as one column beside the job's own; null if there are none. */
+export function besideAsJson(beside: Beside, role: Role, $: Values<ViewerIds>): SQL<BesideJson> {
+  const parts = PART_NAMES.filter((name) => beside[name] !== undefined).map((name) => PARTS[name]({ beside, role, $ }));
+  return parts.length === 0 ? sql`null::json` : sql`json_build_array(${sql.join(parts, sql`, `)})`;
+}
+
+export type BesideJson = readonly unknown[] | null;
+
+type BidJson = readonly [bid: readonly unknown[], bidder?: Parameters<typeof bidderFromJson>[0]];
+
+/** Reads what `besideAsJson` wrote for this way of asking. */
+export function besideReader(beside: Beside, role: Role): (json: BesideJson) => Found {
+  const asked = PART_NAMES.filter((name) => beside[name] !== undefined);
+  return (json) => {
+    const bidders = new Map<ContractorId, PersonRow>();
+    const found: Record<string, unknown> = { bidders };
+    // The database wrote each part by the very shape that it is read by.
+    for (const [at, name] of asked.entries()) found[name] = READ[name](json?.[at] as never, role, bidders);
+    return found as unknown as Found;
+  };
+}
+
+type Bidders = Map<ContractorId, PersonRow>;
+
+const READ: { readonly [Name in PartName]-?: (part: never, role: Role, bidders: Bidders) => Found[Name] } = {
+  homeowner: homeownerFromJson,
+  ownBids: bidsFromJson,
+  awardedBid: (bid: BidJson | null, role, bidders) => bid && bidFromJson(bid, role, bidders),
+  bids: bidsFromJson,
+  bidsTotal: (count: number) => count,
+  eventsTotal: (count: number) => count,
+  events: (list: unknown[][]) => list.map(readEvent),
+  disputeEvents: (list: unknown[][]) => list.map(readEvent),
+};
+
+function bidsFromJson(list: BidJson[], role: Role, bidders: Bidders): Bid[] {
+  return list.map((bid) => bidFromJson(bid, role, bidders));
+}
+
+function bidFromJson([values, bidder]: BidJson, role: Role, bidders: Bidders): Bid {
+  const bid = readBid(values);
+  if (bidder) bidders.set(bid.contractorId, bidderFromJson(bidder, role));
+  return bid;
+}
+
+/** Tells one way of asking from another. */
+export function besideKey(beside: Beside): string {
+  return JSON.stringify(beside, ['bidders', ...PART_NAMES]);
+}

@@ -1,0 +1,97 @@
+/**
+ * From what the driver hands over to the rows that a statement selects. How each value is read is settled once, when the
+ * statement is built, and not again for every row.
+ */
+import { Column, getTableName, is, sql, SQL } from 'drizzle-orm';
+import type { PgColumn } from 'drizzle-orm/pg-core';
+
+/** A column, SQL, or SQL with a name; where in the row it goes. */
+export interface SelectedField {
+  path: string[];
+  field: unknown;
+}
+
+type Decode = (value: unknown) => unknown;
+
+interface Cell {
+  readonly name: string;
+  readonly decode: Decode | undefined;
+}
+
+/** The cells of a row, or of an object in it, that stand side by side. */
+interface Group {
+  readonly name: string | undefined;
+  readonly cells: Cell[];
+  /** True for what came by an outer join: without its first column, which is never null in a row, there is nothing. */
+  readonly mayBeAbsent: boolean;
+}
+
+export function rowReader(fields: readonly SelectedField[], joinsNotNullable: Readonly<Record<string, boolean>> | undefined) {
+  const groups = groupsOf(fields, joinsNotNullable);
+  return (values: readonly unknown[]): Record<string, unknown> => {
+    const row: Record<string, unknown> = {};
+    let at = 0;
+    for (const { name, cells, mayBeAbsent } of groups) {
+      const absent = mayBeAbsent && values[at] === null;
+      const target: Record<string, unknown> = name === undefined ? row : {};
+      if (name !== undefined) row[name] = absent ? null : target;
+      if (!absent) readInto(target, cells, values, at);
+      at += cells.length;
+    }
+    return row;
+  };
+}
+
+function readInto(target: Record<string, unknown>, cells: readonly Cell[], values: readonly unknown[], from: number): void {
+  for (let at = 0; at < cells.length; at += 1) {
+    const { name, decode } = cells[at] as Cell;
+    const value = values[from + at];
+    target[name] = decode === undefined || value === null ? value : decode(value);
+  }
+}
+
+function groupsOf(fields: readonly SelectedField[], joinsNotNullable: Readonly<Record<string, boolean>> | undefined): Group[] {
+  const groups: Group[] = [];
+  for (const { path, field } of fields) {
+    const [outer, inner] = path;
+    if (outer === undefined || path.length > 2) throw new Error('A row holds values, and objects of values.');
+    const name = inner === undefined ? undefined : outer;
+    const cell = { name: inner ?? outer, decode: decoderOf(field) };
+    const last = groups.at(-1);
+    if (last && last.name === name) last.cells.push(cell);
+    else groups.push({ name, cells: [cell], mayBeAbsent: name !== undefined && is(field, Column) && joinsNotNullable?.[getTableName(field.table)] === false });
+  }
+  return groups;
+}
+
+/** Undefined where the value stays as it is. */
+function decoderOf(field: unknown): Decode | undefined {
+  if (is(field, Column)) return field.mapFromDriverValue === Column.prototype.mapFromDriverValue ? undefined : (value) => field.mapFromDriverValue(value);
+  const { decoder } = (is(field, SQL) ? field : (field as SQL.Aliased).sql) as unknown as { decoder: { mapFromDriverValue: Decode } };
+  return decoder === PLAIN ? undefined : (value) => decoder.mapFromDriverValue(value);
+}
+
+const PLAIN = (sql`` as unknown as { decoder: object }).decoder;
+
+/** Columns, or SQL with a name: what of a table makes up a row. */
+export type RowShape = Readonly<Record<string, PgColumn | SQL.Aliased>>;
+
+/** A row inside a row: its values in order, without their names, which costs the database and the reader least. */
+export function asJson(shape: RowShape): SQL {
+  return sql`json_build_array(${sql.join(Object.values(shape).map((field) => (is(field, Column) ? sql`${field}` : sql`${(field as SQL.Aliased).sql}`)), sql`, `)})`;
+}
+
+/** Reads what `asJson` wrote. */
+export function jsonReader<Row>(shape: RowShape): (values: readonly unknown[]) => Row {
+  const cells = Object.entries(shape).map(([name, field]) => ({ name, decode: ofJson(decoderOf(field)) }));
+  return (values) => {
+    const row: Record<string, unknown> = {};
+    readInto(row, cells, values, 0);
+    return row as Row;
+  };
+}
+
+/** JSON has lists of its own; every other value comes as the driver would hand it over. */
+function ofJson(decode: Decode | undefined): Decode | undefined {
+  return decode && ((value) => (Array.isArray(value) ? value : decode(value)));
+}

@@ -1,0 +1,137 @@
+/**
+ * A document is walked the first time and compiled the second. Whatever it asks, and whoever asks, the two say the same: the
+ * data, the refusals, and where each stands.
+ */
+import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
+import { compileQuery } from 'graphql-jit';
+import { openTestHouse, type GraphqlAnswer, type TestHouse } from '../house.js';
+import { gather, givenJob, type GivenJob, type People } from '../journey.js';
+
+vi.mock('graphql-jit', async (original) => {
+  const library = await original<typeof import('graphql-jit')>();
+  return { ...library, compileQuery: vi.fn(library.compileQuery) };
+});
+const compilations = vi.mocked(compileQuery);
+
+let house: TestHouse;
+let people: People;
+let jobs: Record<'draft' | 'open' | 'disputed' | 'completed', GivenJob>;
+beforeAll(async () => {
+  house = await openTestHouse();
+  people = await gather(house);
+  jobs = {
+    draft: await givenJob(house, 'draft', people),
+    open: await givenJob(house, 'open', people, { offers: { awardee: { guaranteed_view: true } } }),
+    disputed: await givenJob(house, 'disputed', people),
+    completed: await givenJob(house, 'completed', people),
+  };
+});
+afterAll(() => house.close());
+
+type Variables = Record<string, unknown>;
+type Case = readonly [asks: string, document: string, variables?: () => Variables];
+
+const disputed = () => ({ id: jobs.disputed.id });
+
+/** What is compiled. */
+const COMPILED: readonly Case[] = [
+  ['who one is', '{ viewer { user { id email } homeowner { id city } contractor { id companyName } tokens { balance held available } referralCode } }'],
+  ['a page with all that hangs on it', `{ jobs(first: 3) { totalCount pageInfo { hasNextPage hasPreviousPage startCursor endCursor } edges { cursor node { id createdAt budgetMin
+    homeowner { id addressLine1 user { id email } } myBid { id amount contractor { id user { email } } } awardedBid { id contractor { licenseNumber } } bidCount
+    bids(first: 2) { totalCount nodes { id createdAt contractor { id companyName user { firstName phone } } hold { amount } job { id title } } }
+    timeline(first: 2) { totalCount pageInfo { endCursor } nodes { id type data occurredAt } } dispute { reason openedAt proposal { resolution } }
+    availableActions { action allowed reason missingFields tokenCost } } } } }`],
+  ['one page by variables', 'query ($first: Int) { jobs(first: $first, filter: { category: "plumbing" }) { nodes { id bids(status: PENDING, first: $first) { nodes { id } } rest: bids { nodes { id status } } } } other: viewer { user { id } } again: jobs(first: $first) { nodes { status } } unused: __typename @skip(if: false) }', () => ({ first: 2 })],
+  ['two pages of one list', 'query ($id: ID!) { job(id: $id) { a: timeline(first: 1) { nodes { sequence } pageInfo { endCursor } } b: timeline(first: 3) { nodes { sequence } totalCount } } }', disputed],
+  ['one job', 'query ($id: ID!) { job(id: $id) { __typename id addressLine1 latitude version dispute { reason details openedBy } } }', disputed],
+  ['one job of the wrong kind of name', 'query ($id: ID!) { job(id: $id) { id } }', () => ({ id: people.owner.userId })],
+  ['a thing by its identifier', 'query ($id: ID!) { node(id: $id) { __typename id ... on Job { title homeowner { id } } ...B } } fragment B on Bid { amount contractor { id } job { id } }', () => ({ id: jobs.open.bids.awardee })],
+  ['things that are not there', '{ a: node(id: "job_000000000000000000000000000") { id } b: contractor(id: "x") { id } }'],
+  ['what is for admins', '{ users(first: 2) { nodes { id email } } auditTokens { ok accounts } viewer { user { id } } }'],
+  ['a length out of bounds', '{ jobs(first: 101) { nodes { id } } }'],
+  ['a length out of bounds deep down', '{ jobs(first: 2) { nodes { id bids(first: 0) { nodes { id } } } } }'],
+  ['a broken cursor', 'query ($after: String) { jobs(after: $after) { nodes { id } } }', () => ({ after: 'nonsense' })],
+  ['fields merged from fragments', 'query ($id: ID!) { job(id: $id) { ...A ...B } } fragment A on Job { homeowner { id } bids(first: 1) { nodes { id } } } fragment B on Job { homeowner { city } bids(first: 1) { totalCount } }', disputed],
+  ['what a required variable leaves out', 'query ($id: ID!, $more: Boolean!) { job(id: $id) { id ... @include(if: $more) { title } bids @skip(if: $more) { totalCount } } }', () => ({ ...disputed(), more: false })],
+  ['what a required variable includes', 'query ($id: ID!, $more: Boolean!) { job(id: $id) { id ... @include(if: $more) { title } bids @skip(if: $more) { totalCount } } }', () => ({ ...disputed(), more: true })],
+  ['a default', 'query ($first: Int = 1) { jobs(first: $first) { nodes { id } } }'],
+  ['a null in place of a default', 'query ($first: Int = 1) { jobs(first: $first) { nodes { id } } }', () => ({ first: null })],
+  ['the rules of the house', '{ lifecycle { actions { __typename } bidActions { __typename } } catalog { categories } }'],
+  ['a missing variable', 'query ($id: ID!) { job(id: $id) { id title } }'],
+  ['a variable of the wrong kind', 'query ($first: Int) { jobs(first: $first) { nodes { id title } } }', () => ({ first: 'two' })],
+  ['a change that is refused', 'mutation ($id: ID!) { publishJob(id: $id) { job { id } tokensCharged } }', disputed],
+  ['a change with a body that is refused', 'mutation ($id: ID!, $input: CancelJobInput) { cancelJob(id: $id, input: $input) { id status } }', () => ({ ...disputed(), input: { reason: 'No.' } })],
+];
+
+/** What is left to graphql-js: the compiler would see it otherwise. */
+const WALKED: readonly Case[] = [
+  ['a variable inside an object', 'query ($status: JobStatus) { jobs(filter: { status: $status }) { nodes { id } } }', () => ({ status: 'OPEN' })],
+  ['a variable inside an object that is left out', 'query ($status: JobStatus) { jobs(filter: { status: $status }) { nodes { id } } }'],
+  ['a condition that may be null', 'query ($more: Boolean = true) { viewer { user { id @include(if: $more) firstName } } }'],
+  ['two changes, of which the second must wait for the first to succeed', 'mutation ($id: ID!) { a: awardJob(id: $id, input: { bidId: "bid_x" }) { id } b: checkInJob(id: $id) { id status } }', disputed],
+  ['the schema', '{ __schema { queryType { name } } __type(name: "Job") { name fields { name } } }'],
+];
+
+const named = ([asks, document, variables]: Case) => ({ asks, document, variables });
+
+const WHO = ['owner', 'awardee', 'stranger', 'admin', 'nobody'] as const;
+
+describe.each(WHO)('to %s', (who) => {
+  test.each(COMPILED.map(named))('$asks is the same when it is compiled', async ({ document, variables }) => {
+    const [walked, compiled, again] = await threeTimes(document, variables, who);
+    expect(compiled).toEqual(walked);
+    expect(again).toEqual(walked);
+    expect(compilations.mock.results.map(({ value }) => 'query' in (value as object))).toEqual([true]);
+  });
+
+  test.each(WALKED.map(named))('$asks is walked every time', async ({ document, variables }) => {
+    const [walked, second, third] = await threeTimes(document, variables, who);
+    expect([second, third]).toEqual([walked, walked]);
+    expect(compilations).not.toHaveBeenCalled();
+  });
+});
+
+test('a compiled mutation does what it says, as often as it is sent', async () => {
+  const create = 'mutation { createJob(input: { title: "A", description: "B" }) { id title version } updateProfile { user { firstName } } }';
+  const before = await count();
+  const made = [];
+  for (let time = 0; time < 4; time += 1) made.push((await ask(create, undefined, 'owner')).data.createJob.id);
+  expect(new Set(made).size).toBe(4);
+  expect(await count()).toBe(before + 4);
+});
+
+test('what stands behind a refused change is not done, walked or compiled', async () => {
+  const document = 'mutation ($id: ID!) { publishJob(id: $id) { tokensCharged } createJob(input: { title: "A", description: "B" }) { id } }';
+  const before = await count();
+  for (let time = 0; time < 4; time += 1) expect((await ask(document, disputed(), 'owner')).errors).toHaveLength(1);
+  expect(await count()).toBe(before);
+});
+
+async function count(): Promise<number> {
+  const [row] = await house.sql`select count(*)::int as n from jobs`;
+  return row?.n;
+}
+
+let sent = 0;
+
+/** No two cases share a document: each begins unseen, whoever came before. */
+async function threeTimes(document: string, variables: (() => Variables) | undefined, who: (typeof WHO)[number]) {
+  sent += 1;
+  compilations.mockClear();
+  const own = `${document} # ${sent}`;
+  const answers = [];
+  for (let time = 0; time < 3; time += 1) answers.push(await ask(own, variables?.(), who));
+  return answers;
+}
+
+async function ask(query: string, variables: Variables | undefined, who: (typeof WHO)[number]) {
+  const token = who === 'nobody' ? undefined : people[who].token;
+  const { status, data, errors, extensions } = await house.graphql(query, { token, ...(variables && { variables }) });
+  // Fields run side by side, and so do not fail in any order.
+  return { status, data, extensions, errors: errors?.map(withoutRequest).toSorted((a, b) => (String(a.path) < String(b.path) ? -1 : 1)) };
+}
+
+function withoutRequest({ extensions: { requestId, ...extensions }, ...error }: NonNullable<GraphqlAnswer['errors']>[number]) {
+  expect(requestId).toEqual(expect.any(String));
+  return { ...error, extensions };
+}
