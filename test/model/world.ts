@@ -5,7 +5,7 @@ import { checkDatabase } from '../checker.js';
 import { openTestHouse, type Json, type TestHouse } from '../house.js';
 import { callFrom, told, type Step } from './commands.js';
 import { BID, CONTRACTOR, DISPUTE, EVENTS, JOB, lowered, openDoors, type Doors, type Heard } from './doors.js';
-import { Market, PRIVATE, ratingAverage, type Answer, type Bid, type Call, type Dispute, type Fields, type Job, type Person, type Role, type SeenHappening } from './market.js';
+import { isLocated, Market, PRIVATE, ratingAverage, type Answer, type Bid, type Call, type Dispute, type Fields, type Job, type Person, type Role, type SeenHappening } from './market.js';
 
 /** How often each outcome was met: operation, state of the job or the bid, outcome. */
 export type Coverage = Map<string, number>;
@@ -189,11 +189,6 @@ function sameJob(market: Market, reader: Person, job: Job, { latitude, longitude
   const located = readsAll && isLocated(job.fields);
   same('whether it is located', [typeof latitude, typeof longitude], located ? ['number', 'number'] : ['object', 'object']);
   same('the form of updated_at', MOMENT.test(updatedAt) && updatedAt >= job.createdAt, true);
-}
-
-/** Of the places that histories name, those that exist. */
-function isLocated({ zipCode, city, state }: Fields): boolean {
-  return zipCode === '78701' || zipCode === '10001' || (city === 'Austin' && state === 'TX');
 }
 
 function sameBid(bid: Bid, { createdAt, updatedAt, submittedAt, ...data }: Json): void {
