@@ -1,6 +1,7 @@
 /**
  * A real Postgres inside the server, for running without one: it lives in the data folder, listens on a Unix socket alone, belongs to
- * one server at a time, and ends with that server however the server ends. What an earlier one left behind is cleared first.
+ * one server at a time, is started again if it ends by itself, and ends with that server however the server ends. What an earlier one left
+ * behind is cleared first.
  */
 import { mkdirSync, readFileSync, realpathSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -10,7 +11,7 @@ import { initialiseOnce, DATABASE, SUPERUSER } from './embedded/cluster.js';
 import { clearLeftovers } from './embedded/leftovers.js';
 import { isLocked, lockFolder, type FolderLock } from './embedded/lock.js';
 import { reachFor } from './embedded/reach.js';
-import { runPostgres } from './embedded/server.js';
+import { LINE_PREFIX, runPostgres } from './embedded/server.js';
 import { prepareSocketFolder } from './embedded/socket.js';
 import { armWatchdog } from './embedded/watchdog.js';
 
@@ -25,6 +26,8 @@ export interface EmbeddedOptions {
   settings?: readonly string[];
   /** For tests: no care for the data, and the whole folder vanishes with the server. */
   disposable?: boolean;
+  /** Told what Postgres complains of, and whenever it ended by itself and is back. */
+  tell?: (what: string) => void;
 }
 
 /** Only names the socket's file; nothing listens on TCP. */
@@ -58,7 +61,7 @@ async function start(
   folder: string,
   leave: () => void,
   binaries: Binaries,
-  { settings = [], disposable = false }: EmbeddedOptions,
+  { settings = [], disposable = false, tell = () => {} }: EmbeddedOptions,
 ): Promise<EmbeddedPostgres> {
   const cluster = join(folder, 'postgres');
   const account = chooseAccount(cluster);
@@ -66,7 +69,8 @@ async function start(
   rmSync(join(folder, CONNECTION_FILE), { force: true });
   await clearLeftovers(cluster);
   const reach = reachFor(account, folder, binaries);
-  const socketFolder = prepareSocketFolder(folder, account, { port: PORT, inside: reach.seesFolder });
+  const prepareSocket = () => prepareSocketFolder(folder, account, { port: PORT, inside: reach.seesFolder });
+  const socketFolder = prepareSocket();
   await initialiseOnce(cluster, { account, reach, disposable });
   const server = await runPostgres({
     reach,
@@ -74,6 +78,11 @@ async function start(
     account,
     settings: [...settingsFor(socketFolder), ...settings],
     disposable,
+    tell,
+    clear: async () => {
+      await clearLeftovers(cluster);
+      prepareSocket();
+    },
   });
 
   async function stopOnce(): Promise<void> {
@@ -125,5 +134,6 @@ function settingsFor(socketFolder: string): string[] {
     'jit=off',
     'timezone=UTC',
     'log_timezone=UTC',
+    `log_line_prefix=${LINE_PREFIX}`,
   ];
 }

@@ -3,8 +3,11 @@ import { randomInt } from 'node:crypto';
 import { chmodSync, existsSync, mkdirSync, mkdtempSync, readdirSync, realpathSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { afterAll, describe, expect, test, vi } from 'vitest';
+import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
 import { findRunningPostgres, startEmbeddedPostgres } from '../../src/store/embedded.js';
+import { logIn, signUp } from '../start/callers.js';
+import { clone, type Clone } from '../start/clone.js';
+import { startServer } from '../start/processes.js';
 import { ask, connectionOf, killLeftProcesses, postmasterOf, processesOf, startProcess, type ServerProcess } from '../store/embedded-process.js';
 
 const root = realpathSync(mkdtempSync(join(tmpdir(), 'marketplace-kills-')));
@@ -146,3 +149,100 @@ describe('two servers on one folder', () => {
     expect(readdirSync(folder)).toEqual(['postgres']);
   });
 });
+
+describe('a Postgres that dies while its server lives', () => {
+  const again = (connection: Parameters<typeof ask>[0], statement: string) =>
+    vi.waitFor(() => ask(connection, statement), { timeout: 10_000, interval: 20 });
+
+  test('is started again, with all that was committed, and its server tells of it', async () => {
+    const folder = newFolder();
+    const told: string[] = [];
+    const server = await startEmbeddedPostgres(folder, { tell: (what) => told.push(what) });
+    await ask(server.connection, 'create table kept as select 42 as answer');
+    const first = postmasterOf(folder);
+    process.kill(first, 'SIGKILL');
+    expect(await again(server.connection, 'select answer from kept')).toEqual([{ answer: 42 }]);
+    expect(postmasterOf(folder)).not.toBe(first);
+    await vi.waitFor(() => expect(told).toEqual(['The embedded Postgres has ended by itself, and is started again.', 'The embedded Postgres is back.']));
+    await server.stop();
+    expect(told).toHaveLength(2);
+    expect(readdirSync(folder)).toEqual(['postgres']);
+    expect(processesOf(folder)).toEqual([]);
+  });
+
+  test('again and again, is given ever longer pauses', async () => {
+    const folder = newFolder();
+    const told: string[] = [];
+    const server = await startEmbeddedPostgres(folder, { tell: (what) => told.push(what) });
+    for (let death = 1; death <= 3; death += 1) {
+      process.kill(postmasterOf(folder), 'SIGKILL');
+      await vi.waitFor(() => expect(told.filter((what) => what.includes('is back'))).toHaveLength(death), { timeout: 10_000, interval: 20 });
+    }
+    await server.stop();
+    expect(told.filter((what) => what.includes('by itself')).map((what) => /in \d+ ms/.exec(what)?.[0])).toEqual([undefined, 'in 50 ms', 'in 100 ms']);
+  });
+
+  test.each([0, 60, 200])('leaves nothing behind if it is to stop %i ms later', async (ms) => {
+    const folder = newFolder();
+    const server = await startEmbeddedPostgres(folder);
+    process.kill(postmasterOf(folder), 'SIGKILL');
+    await new Promise((resolve) => setTimeout(resolve, ms));
+    await server.stop();
+    expect(processesOf(folder)).toEqual([]);
+    expect(readdirSync(folder)).toEqual(['postgres']);
+    await expectNewStart(folder);
+  });
+
+  test('its complaints are passed on, but not what people sent', async () => {
+    const told: string[] = [];
+    const server = await startEmbeddedPostgres(newFolder(), { tell: (what) => told.push(what) });
+    await ask(server.connection, 'create table people (email text primary key)');
+    await ask(server.connection, `insert into people values ('hanna@example.test')`);
+    for (const statement of [`insert into people values ('hanna@example.test')`, `select 'hanna'::int`, 'select secret from nowhere']) {
+      await expect(ask(server.connection, statement)).rejects.toThrow();
+    }
+    const [victim] = await ask(server.connection, 'select pg_backend_pid() as pid');
+    expect(victim).toBeDefined();
+    const sleeping = ask(server.connection, 'select pg_sleep(60)').catch(() => 'gone');
+    await vi.waitFor(async () => expect(await ask(server.connection, `select pg_terminate_backend(pid) from pg_stat_activity where query like 'select pg_sleep%'`)).toHaveLength(1));
+    await sleeping;
+    await vi.waitFor(() => expect(told).toEqual([
+      'Postgres says: ERROR 42P01 relation "nowhere" does not exist at character 20',
+      'Postgres says: FATAL 57P01 terminating connection due to administrator command',
+    ]));
+    await server.stop();
+  });
+
+  describe('under a whole server', () => {
+    let project: Clone;
+    beforeAll(() => {
+      project = clone();
+    });
+    afterAll(() => project.remove());
+
+    test('the server goes on, and writes again within two seconds', async () => {
+      const dataFolder = project.dataFolder();
+      const server = startServer(project, { DATA_DIR: dataFolder, RATE_LIMITS: 'off' });
+      const url = await server.url;
+      const before = await signUp(url, 'before@example.test');
+      const recoveriesMs: number[] = [];
+      for (let death = 1; death <= 3; death += 1) {
+        process.kill(postmasterOf(dataFolder), 'SIGKILL');
+        const killed = performance.now();
+        await vi.waitFor(() => signUp(url, `after.${death}@example.test`), { timeout: 20_000, interval: 20 });
+        recoveriesMs.push(performance.now() - killed);
+      }
+      // What else the machine has to do can only make it slower: the best of them is the server's own.
+      expect(Math.min(...recoveriesMs)).toBeLessThan(2_000);
+      expect((await logIn(url, before.email, before.password)).status).toBe(200);
+      expect((await server.stop()).code).toBe(0);
+      await isGone(dataFolder);
+    });
+  });
+});
+
+async function expectNewStart(folder: string): Promise<void> {
+  const server = await startEmbeddedPostgres(folder);
+  expect(await ask(server.connection, 'select 1 as one')).toEqual([{ one: 1 }]);
+  await server.stop();
+}

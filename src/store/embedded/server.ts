@@ -1,15 +1,21 @@
-/** Runs one Postgres as a child: ready when it says so, ended on request, and never left behind. Its last words are kept for errors. */
+/**
+ * Runs one Postgres as a child: ready when it says so, ended on request, and never left behind. One that ends by itself is started again, at once and then
+ * ever more rarely. Its last words are kept for errors, and its complaints are passed on.
+ */
 import { spawn, type ChildProcess } from 'node:child_process';
 import { Socket } from 'node:net';
 import type { Account } from './account.js';
 import type { Reach } from './reach.js';
 import { armWatchdog } from './watchdog.js';
 
+/** Gives every line its SQLSTATE, after the time and the process. */
+export const LINE_PREFIX = '%m [%p] %e ';
+
 export interface Server {
   stop(): Promise<void>;
 }
 
-interface Running {
+export interface Running {
   readonly reach: Reach;
   readonly cluster: string;
   readonly account: Account;
@@ -17,9 +23,78 @@ interface Running {
   readonly settings: readonly string[];
   /** The data need no clean end. */
   readonly disposable: boolean;
+  /** Clears what a Postgres left that ended by itself. */
+  clear(): Promise<void>;
+  /** Told of every complaint, and of every end and new start that nobody asked for. */
+  tell(what: string): void;
 }
 
-export async function runPostgres({ reach, cluster, account, settings, disposable }: Running): Promise<Server> {
+export async function runPostgres(running: Running): Promise<Server> {
+  const life = launch(running);
+  try {
+    await life.ready;
+  } catch (error) {
+    await life.stop();
+    throw error;
+  }
+  return running.disposable ? life : keepAlive(life, running);
+}
+
+interface Life extends Server {
+  /** Rejects with its log if it ends before. */
+  readonly ready: Promise<void>;
+  readonly ended: Promise<void>;
+}
+
+const PAUSE_MIN_MS = 50;
+const PAUSE_MAX_MS = 5_000;
+/** A Postgres that lived so long was sound: its end is no sequel to the last one. */
+const SOUND_AFTER_MS = 30_000;
+
+/** The first new start comes at once; each that fails or does not last doubles the pause before the next. */
+function keepAlive(first: Life, running: Running): Server {
+  let life = first;
+  let stopped = false;
+  let stopNow = () => {};
+  const stopping = new Promise<void>((resolve) => (stopNow = resolve));
+
+  async function keep(): Promise<void> {
+    for (let pauseMs = 0; ; pauseMs = Math.min(Math.max(PAUSE_MIN_MS, pauseMs * 2), PAUSE_MAX_MS)) {
+      const began = performance.now();
+      await life.ended;
+      if (stopped) return;
+      if (performance.now() - began > SOUND_AFTER_MS) pauseMs = 0;
+      running.tell(`The embedded Postgres has ended by itself, and is started again${pauseMs > 0 ? ` in ${pauseMs} ms` : ''}.`);
+      await Promise.race([stopping, new Promise((resolve) => setTimeout(resolve, pauseMs).unref())]);
+      await begin();
+    }
+  }
+
+  async function begin(): Promise<void> {
+    try {
+      await running.clear();
+      if (stopped) return;
+      life = launch(running);
+      await life.ready;
+      running.tell('The embedded Postgres is back.');
+    } catch (error) {
+      if (!stopped) running.tell(error instanceof Error ? error.message : String(error));
+      await life.stop();
+    }
+  }
+
+  const kept = keep();
+  return {
+    stop: async () => {
+      stopped = true;
+      stopNow();
+      await life.stop();
+      await kept;
+    },
+  };
+}
+
+function launch({ reach, cluster, account, settings, disposable, tell }: Running): Life {
   const args = ['-D', reach.pathOf(cluster), ...settings.flatMap((setting) => ['-c', setting])];
   const child = spawn(reach.binaries.postgres, args, {
     ...account,
@@ -32,33 +107,30 @@ export async function runPostgres({ reach, cluster, account, settings, disposabl
   const ended = new Promise<void>((resolve) => child.once('exit', () => resolve()).once('error', () => resolve()));
   const watchdog = armWatchdog(`kill -${disposable ? 'QUIT' : 'INT'} "$1"`, [String(child.pid)]);
   void ended.then(() => watchdog.disarm());
+  return { ready: letGo(child, ready(child, ended, tell)), ended, stop: () => end(child, ended, disposable ? DISPOSAL : SHUTDOWN) };
+}
 
-  const stop = () => end(child, ended, disposable ? DISPOSAL : SHUTDOWN);
-  try {
-    await ready(child, ended);
-  } catch (error) {
-    await stop();
-    throw error;
-  }
-  // A server whose other work is done may end; the watchdog then ends Postgres.
+/** A server whose other work is done may end; the watchdog then ends Postgres. */
+async function letGo(child: ChildProcess, isReady: Promise<void>): Promise<void> {
+  await isReady;
   child.unref();
   if (child.stderr instanceof Socket) child.stderr.unref();
-  return { stop };
 }
 
 const START_TIMEOUT_MS = 5 * 60_000; // Recovery after a crash replays the log first.
 const LOG_CHARACTERS_MAX = 8_000;
 
 /** Reads on for ever, since Postgres would wait on a full pipe. */
-function ready(child: ChildProcess, ended: Promise<void>): Promise<void> {
+function ready(child: ChildProcess, ended: Promise<void>, tell: (what: string) => void): Promise<void> {
   return new Promise((resolve, reject) => {
     let log = '';
     let isReady = false;
+    const listen = complaintsIn(tell);
     const fail = (why: string) => reject(new Error(`The embedded Postgres ${why}. Its log:\n${log.trim()}`));
     const timer = setTimeout(() => fail('was not ready in time'), START_TIMEOUT_MS);
     child.once('error', (error) => fail(`could not be started: ${error.message}`));
     child.stderr?.on('data', (chunk: Buffer) => {
-      if (isReady) return;
+      if (isReady) return listen(chunk);
       log = (log + chunk.toString('utf8')).slice(-LOG_CHARACTERS_MAX);
       if (!log.includes('ready to accept connections')) return;
       isReady = true;
@@ -82,4 +154,31 @@ async function end(child: ChildProcess, ended: Promise<void>, steps: typeof SHUT
     child.kill(signal);
     await Promise.race([ended, new Promise((resolve) => setTimeout(resolve, patienceMs).unref())]);
   }
+}
+
+const LINE = /^\S+ \S+ \S+ \[\d+\] (\w{5}) (LOG|WARNING|ERROR|FATAL|PANIC): +(.*)$/;
+const LINE_CHARACTERS_MAX = 2_000;
+
+/**
+ * What of Postgres' own log is worth passing on: warnings and worse, and backends that died. Each is cut down to its first line, and what quotes a
+ * row or a parameter is left out altogether: whoever sent that statement hears of it anyway.
+ */
+function complaintsIn(tell: (what: string) => void): (piece: Buffer) => void {
+  let rest = '';
+  return (piece) => {
+    const lines = (rest + piece.toString('utf8')).split('\n');
+    rest = (lines.pop() ?? '').slice(-LINE_CHARACTERS_MAX);
+    for (const line of lines) {
+      const complaint = complaintOf(line);
+      if (complaint !== undefined) tell(complaint);
+    }
+  };
+}
+
+/** Data at fault and broken constraints (classes 22 and 23) quote what a person sent. */
+function complaintOf(line: string): string | undefined {
+  const [, code = '', severity, message = ''] = LINE.exec(line) ?? [];
+  if (severity === undefined || /^2[23]/.test(code)) return undefined;
+  if (severity === 'LOG' && !/was terminated by signal|could not/.test(message)) return undefined;
+  return `Postgres says: ${severity} ${code} ${message}`.slice(0, LINE_CHARACTERS_MAX);
 }
