@@ -8,14 +8,17 @@ import { openPlayground } from './graphql/playground.js';
 import { createSchema } from './graphql/schema.js';
 import { createDraining } from './http/draining.js';
 import { bearerOf, Exchange } from './http/exchange.js';
+import { problemWithHead } from './http/head.js';
+import { boundLines, boundTaking, optionsOf, PATIENCE, type Patience } from './http/lines.js';
 import { answerCors, setSecurityHeaders } from './http/policy.js';
+import { answerUnreadable } from './http/unreadable.js';
 import { createMetrics } from './metrics.js';
 import { Caller } from './operations/caller.js';
 import type { House } from './operations/house.js';
 import { openOperatorAddresses } from './operator.js';
 import { Refusal } from './rules/errors.js';
 import { openRestDoor } from './rest/adapter.js';
-import { sendFailure } from './rest/answer.js';
+import { errorBody, sendFailure } from './rest/answer.js';
 import { openDescription } from './rest/openapi.js';
 import { openReference } from './rest/reference.js';
 import { ROUTES } from './rest/routes.js';
@@ -28,7 +31,9 @@ export interface RunningServer {
   close(): Promise<void>;
 }
 
-export async function startServer(house: House, config: Config): Promise<RunningServer> {
+const HEAD_BYTES_MAX = 16 * 1024;
+
+export async function startServer(house: House, config: Config, patience: Patience = PATIENCE): Promise<RunningServer> {
   const playground = config.playground ? openPlayground() : undefined;
   const reference = openReference();
   const description = openDescription();
@@ -47,6 +52,11 @@ export async function startServer(house: House, config: Config): Promise<Running
 
   async function dispatch(exchange: Exchange): Promise<void> {
     setSecurityHeaders(exchange);
+    const problem = problemWithHead(exchange.request);
+    if (problem) {
+      exchange.response.setHeader('Connection', 'close');
+      throw problem;
+    }
     if (answerCors(exchange, config.CORS_ORIGINS)) return;
     const caller = new Caller(house, {
       requestId: exchange.requestId,
@@ -67,6 +77,7 @@ export async function startServer(house: House, config: Config): Promise<Running
     const address = believedAddress(request.socket.remoteAddress ?? '', forwardedFor(request), config.TRUST_PROXY_HOPS);
     const exchange = new Exchange(request, response, address);
     draining.watch(response);
+    boundTaking(response, patience, () => house.log.warn({ requestId: exchange.requestId, route: exchange.route }, 'the caller did not take the answer'));
     response.on('close', () => {
       const ms = performance.now() - began;
       metrics.observe(exchange.route, response.statusCode, ms / 1000);
@@ -81,11 +92,12 @@ export async function startServer(house: House, config: Config): Promise<Running
     });
   }
 
-  const server = createServer(
-    { requestTimeout: 30_000, headersTimeout: 10_000, keepAliveTimeout: 65_000, connectionsCheckingInterval: 1_000, maxHeaderSize: 16 * 1024 },
-    answer,
-  );
+  // A missing Host is ours to refuse, in the documented form.
+  const server = createServer({ ...optionsOf(patience), maxHeaderSize: HEAD_BYTES_MAX, requireHostHeader: false }, answer);
   server.maxRequestsPerSocket = 0;
+  server.on('checkExpectation', answer);
+  answerUnreadable(server, HEAD_BYTES_MAX, errorBody);
+  boundLines(server, patience, () => house.log.warn({ lines: patience.linesMax }, 'every line is taken: a newcomer was turned away'));
   await listen(server, config.PORT, config.HOST);
   const { port } = server.address() as AddressInfo;
 

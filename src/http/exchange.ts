@@ -16,7 +16,7 @@ export class Exchange {
     /** The caller's address, as far as proxies are believed. */
     readonly address: string,
   ) {
-    const target = request.url ?? '/';
+    const target = withoutAuthority(request.url ?? '/');
     const question = target.indexOf('?');
     this.requestId = newRequestId(request.headers['x-request-id']);
     this.method = request.method ?? 'GET';
@@ -43,6 +43,13 @@ export class Exchange {
   sendJson(status: number, body: unknown): void {
     this.send(status, 'application/json; charset=utf-8', JSON.stringify(body));
   }
+}
+
+/** A proxy may ask with the whole address (RFC 9112, 3.2.2); this server has one house, whatever it is called. */
+function withoutAuthority(target: string): string {
+  if (!/^https?:\/\//i.test(target)) return target;
+  const path = target.replace(/^https?:\/\/[^/?]*/i, '');
+  return path.startsWith('/') ? path : `/${path}`;
 }
 
 /** The token of `Authorization: Bearer …`, or undefined if the header holds no such thing. */

@@ -1,0 +1,45 @@
+/** How long a caller may take, and how many may be here at once. Whoever holds a line and does nothing with it makes room for the others. */
+import type { Server, ServerOptions, ServerResponse } from 'node:http';
+
+export interface Patience {
+  /** Until the head of a request is here. */
+  readonly headMs: number;
+  /** Until the whole of it is. */
+  readonly requestMs: number;
+  /** Until an answer is taken, */
+  readonly answerMs: number;
+  /** and longer by what its length takes at this pace: two minutes for 2 MB. */
+  readonly answerBytesPerMs: number;
+  /** Between requests. */
+  readonly idleMs: number;
+  readonly linesMax: number;
+}
+
+export const PATIENCE: Patience = { headMs: 10_000, requestMs: 30_000, answerMs: 30_000, answerBytesPerMs: 16, idleMs: 65_000, linesMax: 10_000 };
+
+export function optionsOf({ headMs, requestMs, idleMs }: Patience): ServerOptions {
+  return { headersTimeout: headMs, requestTimeout: requestMs, keepAliveTimeout: idleMs, connectionsCheckingInterval: Math.min(1_000, headMs / 2) };
+}
+
+/** Whoever comes when every line is taken is turned away, and idle lines are closed for those who come next. */
+export function boundLines(server: Server, { linesMax }: Patience, onFull: () => void): void {
+  server.maxConnections = linesMax;
+  server.on('drop', () => {
+    server.closeIdleConnections();
+    onFull();
+  });
+}
+
+/** An answer that nobody reads is kept in memory until it is taken: not for ever. Most are taken at once, by the system. */
+export function boundTaking(response: ServerResponse, { answerMs, answerBytesPerMs }: Patience, onCut: () => void): void {
+  // The moment when all of it has been handed to the line, whether the line has taken it or not.
+  response.once('prefinish', () => {
+    const waiting = response.writableLength;
+    if (waiting === 0) return;
+    const cut = setTimeout(() => {
+      onCut();
+      response.destroy();
+    }, answerMs + waiting / answerBytesPerMs);
+    response.once('close', () => clearTimeout(cut));
+  });
+}

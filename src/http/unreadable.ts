@@ -1,0 +1,47 @@
+/** What no handler ever sees: requests that cannot be read, or do not arrive. They are told why, if they can be, and the line is closed. */
+import type { IncomingMessage, Server, ServerResponse } from 'node:http';
+import type { Socket } from 'node:net';
+import { refuse, type Refusal } from '../rules/errors.js';
+import { newRequestId } from './request-id.js';
+
+/** Node keeps the answer that is under way on its socket, and offers no other way to it. */
+type Line = Socket & { readonly _httpMessage?: ServerResponse<IncomingMessage> | null };
+
+export function answerUnreadable(server: Server, headBytesMax: number, bodyOf: (refusal: Refusal, requestId: string) => object): void {
+  server.on('clientError', (error: NodeJS.ErrnoException, line: Line) => {
+    const underWay = line._httpMessage;
+    // What follows a whole request does not undo it: its answer is the last on this line.
+    if (underWay?.req.complete && !underWay.headersSent) return void underWay.setHeader('Connection', 'close');
+    // Whatever is said into the middle of an answer would be taken for a part of it.
+    if (!line.writable || underWay?.headersSent) return void line.destroy();
+    const requestId = newRequestId(undefined);
+    const refusal = refusalOf(error.code, headBytesMax);
+    const body = JSON.stringify(bodyOf(refusal, requestId));
+    line.end(`${headOf(refusal.status, Buffer.byteLength(body), requestId)}\r\n\r\n${body}`);
+    // A caller who goes on sending is not listening.
+    line.setTimeout(LAST_WORDS_MS, () => line.destroy());
+  });
+}
+
+const LAST_WORDS_MS = 1_000;
+
+function refusalOf(code: string | undefined, headBytesMax: number): Refusal {
+  if (code === 'HPE_HEADER_OVERFLOW') return refuse('PAYLOAD_TOO_LARGE', { message: `The head of a request must be at most ${headBytesMax / 1024} KB.` });
+  if (code === 'HPE_CHUNK_EXTENSIONS_OVERFLOW') return refuse('PAYLOAD_TOO_LARGE', { message: 'The extensions of the chunks are too long.' });
+  if (code === 'ERR_HTTP_REQUEST_TIMEOUT') return refuse('MALFORMED_REQUEST', { message: 'The request did not arrive in time.' });
+  return refuse('MALFORMED_REQUEST', { message: 'This is no HTTP request.' });
+}
+
+const REASONS: Readonly<Record<number, string>> = { 400: 'Bad Request', 413: 'Payload Too Large' };
+
+function headOf(status: number, bytes: number, requestId: string): string {
+  return [
+    `HTTP/1.1 ${status} ${REASONS[status] ?? 'Refused'}`,
+    'Connection: close',
+    'Content-Type: application/json; charset=utf-8',
+    `Content-Length: ${bytes}`,
+    `X-Request-Id: ${requestId}`,
+    'X-Content-Type-Options: nosniff',
+    'Cache-Control: no-store',
+  ].join('\r\n');
+}

@@ -1,0 +1,123 @@
+/** Mass assignment: every body of REST and every input of GraphQL is sent what nobody may set, and must refuse each by its name. */
+import { getNamedType, isInputObjectType, type GraphQLInputObjectType } from 'graphql';
+import { createSchema } from '../../src/graphql/schema.js';
+import { newId, type IdKind } from '../../src/rules/ids.js';
+import { bodySchema } from '../../src/rest/requests.js';
+import { ROUTES, type Route } from '../../src/rest/routes.js';
+import { BID, CONTRACTOR, HOMEOWNER, JOB, USER } from '../../src/rest/resources.js';
+import { camel, snake } from '../calls.js';
+import type { Json } from '../house.js';
+import { told, type Attack, type Ground } from './ground.js';
+
+const SOURCE = 'OWASP API3:2023 (mass assignment)';
+const REFUSED = '400 VALIDATION_FAILED, each by its name';
+
+/** What gives power or money, whether or not a resource has it; and every field that any resource has. */
+const POWERS = ['role', 'user_type', 'is_admin', 'verified', 'balance', 'held', 'available', 'password_hash', 'session_id', 'tokens_awarded', 'completed_jobs', 'rating_average'];
+const WANTED = [...new Set([...POWERS, ...[USER, HOMEOWNER, CONTRACTOR, JOB, BID].flatMap(({ fields }) => fields.map(snake))])];
+
+const accepts = (schema: Json): Set<string> => new Set(Object.entries<Json>(schema?.properties ?? {}).map(([name]) => name));
+
+/** Who may do this at all: else their role would be refused, and nothing learnt about the body. */
+function callerOf({ operation: { allows } }: Pick<Route, 'operation'>, { ours: { people } }: Ground): string | undefined {
+  if (allows === 'anyone') return undefined;
+  const roles: readonly string[] = Array.isArray(allows) ? allows : ['homeowner'];
+  return (roles.includes('homeowner') ? people.other : roles.includes('contractor') ? people.stranger : people.admin).token;
+}
+
+const ID_KINDS: Readonly<Record<string, IdKind>> = { jobId: 'job', id: 'job' };
+const addressOf = ({ path }: Route) => `/v1${path.replaceAll(/\{(\w+)\}/g, (_, name: string) => (path.startsWith('/contractors') ? newId('contractor') : path.includes('/bids/') && name === 'id' ? newId('bid') : newId(ID_KINDS[name] ?? 'job')))}`;
+
+function missing(names: readonly string[], told: string, named: (name: string) => boolean): string {
+  const unnamed = names.filter((name) => !named(name));
+  return unnamed.length === 0 ? `${told}, each by its name` : `${told}, and nothing of ${unnamed.join(', ')}`;
+}
+
+function ofRoute(route: Route): Attack {
+  const fields = accepts(bodySchema(route));
+  const names = WANTED.filter((name) => !fields.has(name));
+  return {
+    name: `${names.length} fields that are not for callers, in ${route.method} /v1${route.path}`, source: SOURCE, outcome: REFUSED,
+    run: async (ground) => {
+      const body = Object.fromEntries(names.map((name) => [name, 1]));
+      const answer = await ground.house.rest(route.method, addressOf(route), { token: callerOf(route, ground), body });
+      return missing(names, told(answer), (name) => name in (answer.body.details?.fields ?? {}));
+    },
+  };
+}
+
+/** A PUT takes a resource back as it was read: what is read-only there is refused once it is changed, and so once it is found. */
+const CHANGED = (person: string, part: 'user' | 'homeowner' | 'contractor', names: readonly string[], pick: (ground: Ground) => string): Attack => ({
+  name: `${person}’s ${names.join(', ')}`, source: SOURCE, outcome: REFUSED,
+  run: async (ground) => {
+    const answer = await ground.house.rest('PUT', '/v1/me', { token: pick(ground), body: { [part]: Object.fromEntries(names.map((name) => [name, 'changed'])) } });
+    return missing(names, told(answer), (name) => `${part}.${name}` in (answer.body.details?.fields ?? {}));
+  },
+});
+
+const JOB_READ_ONLY = ['status', 'homeowner_id', 'awarded_bid_id', 'latitude', 'longitude', 'created_at'];
+
+const PROFILE: readonly Attack[] = [
+  CHANGED('a user', 'user', ['id', 'email', 'user_type', 'created_at'], ({ ours }) => ours.people.owner.token),
+  CHANGED('a homeowner', 'homeowner', ['id', 'user_id', 'created_at'], ({ ours }) => ours.people.owner.token),
+  CHANGED('a contractor', 'contractor', ['id', 'user_id', 'verified', 'completed_jobs', 'rating_average', 'rating_count', 'created_at'], ({ ours }) => ours.people.stranger.token),
+  {
+    name: `a draft’s ${JOB_READ_ONLY.join(', ')}`, source: SOURCE, outcome: REFUSED,
+    run: async ({ house, ours }) => {
+      const answer = await house.rest('PUT', `/v1/jobs/${ours.draft.id}`, { token: ours.people.owner.token, body: Object.fromEntries(JOB_READ_ONLY.map((name) => [name, 'changed'])) });
+      return missing(JOB_READ_ONLY, told(answer), (name) => name in (answer.body.details?.fields ?? {}));
+    },
+  },
+  {
+    name: 'somebody’s own name for a role, in a sign-up', source: SOURCE, outcome: '400 VALIDATION_FAILED, and nobody came',
+    run: async ({ house }) => {
+      const email = 'mallory@example.test';
+      const answer = await house.rest('POST', '/v1/auth/signup/homeowner', { body: { email, password: 'a password', first_name: 'M', last_name: 'M', role: 'admin', user_type: 'admin' } });
+      const came = await house.sql`select id from users where email = ${email}`;
+      return `${told(answer)}, and ${came.length === 0 ? 'nobody' : 'somebody'} came`;
+    },
+  },
+];
+
+const mutations = createSchema().getMutationType()?.getFields() ?? {};
+
+function ofInput(mutation: string): Attack[] {
+  const field = mutations[mutation];
+  const input = field?.args.find(({ name }) => name === 'input');
+  const type = input && getNamedType(input.type);
+  if (!field || !type || !isInputObjectType(type)) return [];
+  return withNested(type).map(([path, one]) => {
+    const names = WANTED.map(camel).filter((name) => !(name in one.getFields()));
+    // GraphQL stops after fifty complaints.
+    const sent = names.slice(0, 40);
+    return {
+      name: `${sent.length} fields that are not for callers, in ${[mutation, 'input', ...path].join('.')}`, source: SOURCE, outcome: REFUSED,
+      run: async ({ house, ours }) => {
+        const forbidden = Object.fromEntries(sent.map((name) => [name, 1]));
+        const value = path.reduceRight<object>((inner, name) => ({ [name]: inner }), forbidden);
+        const declared = field.args.map((arg) => `$${arg.name}: ${String(arg.type)}`).join(', ');
+        const given = field.args.map((arg) => `${arg.name}: $${arg.name}`).join(', ');
+        const answer = await house.graphql(`mutation (${declared}) { ${mutation}(${given}) { __typename } }`, {
+          token: ours.people.other.token, variables: { id: newId('job'), jobId: newId('job'), input: value },
+        });
+        const said = JSON.stringify(answer.errors);
+        return missing(sent, told(answer), (name) => said.includes(`\\"${name}\\"`));
+      },
+    };
+  });
+}
+
+/** The input itself, and the inputs within it. */
+function withNested(type: GraphQLInputObjectType, path: readonly string[] = []): (readonly [readonly string[], GraphQLInputObjectType])[] {
+  const inner = Object.values(type.getFields()).flatMap((field) => {
+    const named = getNamedType(field.type);
+    return isInputObjectType(named) ? withNested(named, [...path, field.name]) : [];
+  });
+  return [[path, type], ...inner];
+}
+
+export const ASSIGNMENT_ATTACKS: readonly Attack[] = [
+  ...ROUTES.filter(({ method }) => method === 'POST' || method === 'PUT').map(ofRoute),
+  ...PROFILE,
+  ...Object.keys(mutations).flatMap(ofInput),
+];

@@ -1,0 +1,38 @@
+/** Every attack that the lists name, really tried: what it is, whose list has it, and what it comes to. */
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { checkDatabase } from '../checker.js';
+import { ASSIGNMENT_ATTACKS } from './assignment-attacks.js';
+import { GRAPHQL_ATTACKS } from './graphql-attacks.js';
+import { openGround, type Attack, type Ground } from './ground.js';
+import { LIMIT_ATTACKS } from './limit-attacks.js';
+import { MISUSE_ATTACKS } from './misuse-attacks.js';
+import { STRANGER_ATTACKS } from './stranger-attacks.js';
+import { TOKEN_ATTACKS } from './token-attacks.js';
+
+const TABLE: readonly (readonly [about: string, attacks: readonly Attack[]])[] = [
+  ['GraphQL itself', GRAPHQL_ATTACKS],
+  ['tokens', TOKEN_ATTACKS],
+  ['what nobody may set', ASSIGNMENT_ATTACKS],
+  ['what is somebody else’s', STRANGER_ATTACKS],
+  ['limits', LIMIT_ATTACKS],
+  ['misuse', MISUSE_ATTACKS],
+];
+
+let ground: Ground;
+beforeAll(async () => {
+  ground = await openGround();
+});
+afterAll(() => ground.close());
+
+describe.each(TABLE)('an attack on %s:', (_about, attacks) => {
+  it.each(attacks.map((attack) => [attack.name, attack.source, attack.outcome, attack] as const))('%s (%s) → %s', async (_name, _source, outcome, attack) => {
+    expect(await attack.run(ground)).toBe(outcome);
+  });
+});
+
+it('After all of them the books are right, and nobody is an admin who was not.', async () => {
+  for (const { sql } of [ground.house, ground.limited, ground.unproxied, ground.production]) {
+    expect(await checkDatabase(sql)).toEqual([]);
+    expect((await sql`select email from users where user_type = 'admin'`).map(({ email }) => email)).toEqual(['ada.admin@example.test']);
+  }
+});

@@ -1,0 +1,92 @@
+/** Where the attacks take place: houses with and without limits, two markets of people who have nothing to do with each other, and what an attack comes to. */
+import { openTestHouse, type Answer, type GraphqlAnswer, type Json, type TestHouse } from '../house.js';
+import { gather, giveTokens, givenJob, type GivenJob, type People } from '../journey.js';
+
+export interface Attack {
+  readonly name: string;
+  /** Which list names it. */
+  readonly source: string;
+  /** What the attacker gets to know, in a line. */
+  readonly outcome: string;
+  run(ground: Ground): Promise<string>;
+}
+
+export interface Market {
+  readonly people: People;
+  readonly draft: GivenJob;
+  readonly open: GivenJob;
+  readonly disputed: GivenJob;
+  /** Identifiers that only its own people should ever meet. */
+  readonly ids: Readonly<Record<'hold' | 'event' | 'session' | 'transfer', string>>;
+}
+
+export interface Ground {
+  /** Without rate limits, so that nothing but the rules stands in an attacker's way. */
+  readonly house: TestHouse;
+  /** Small budgets; what it hears of addresses comes from one proxy. */
+  readonly limited: TestHouse;
+  /** Small budgets, and no proxy that could be believed. */
+  readonly unproxied: TestHouse;
+  readonly production: TestHouse;
+  readonly ours: Market;
+  readonly theirs: Market;
+  close(): Promise<void>;
+}
+
+export const BUDGET = 4;
+const SMALL = {
+  RATE_LIMITS: 'on', RATE_LIMIT_READ: String(BUDGET), RATE_LIMIT_WRITE: String(BUDGET), RATE_LIMIT_LOG_IN_PER_ACCOUNT_AND_ADDRESS: String(BUDGET),
+  RATE_LIMIT_LOG_IN_FAILURES_PER_ACCOUNT: String(2 * BUDGET), RATE_LIMIT_REFRESH: String(BUDGET), RATE_LIMIT_INVALID_TOKEN: String(BUDGET),
+};
+
+export async function openGround(): Promise<Ground> {
+  const [house, limited, unproxied, production] = await Promise.all([
+    openTestHouse(),
+    openTestHouse({ ...SMALL, TRUST_PROXY_HOPS: '1', RATE_LIMIT_LOG_IN_PER_ADDRESS: String(2 * BUDGET) }),
+    openTestHouse({ ...SMALL, TRUST_PROXY_HOPS: '0', RATE_LIMIT_LOG_IN_PER_ADDRESS: '100000' }),
+    openTestHouse({ NODE_ENV: 'production', BCRYPT_COST: '10' }),
+  ]);
+  const [ours, theirs] = [await openMarket(house), await openMarket(house)];
+  return {
+    house, limited, unproxied, production, ours, theirs,
+    close: async () => void (await Promise.all([house, limited, unproxied, production].map((one) => one.close()))),
+  };
+}
+
+async function openMarket(house: TestHouse): Promise<Market> {
+  const people = await gather(house);
+  for (const who of ['awardee', 'bidder', 'stranger'] as const) await giveTokens(house, people.admin, people[who], 100);
+  const offers = { bidder: { guaranteed_view: true } };
+  const [draft, open, disputed] = [await givenJob(house, 'draft', people), await givenJob(house, 'open', people, { offers }), await givenJob(house, 'disputed', people)];
+  const one = async (query: PromiseLike<readonly { id?: unknown }[]>) => String((await query)[0]?.id);
+  return {
+    people, draft, open, disputed,
+    ids: {
+      hold: await one(house.sql`select hold_id as id from bids where id = ${open.bids.bidder}`),
+      event: await one(house.sql`select id from events where job_id = ${disputed.id} limit 1`),
+      session: await one(house.sql`select id from sessions where user_id = ${people.owner.userId}`),
+      transfer: await one(house.sql`select id from token_transfers where user_id = ${people.owner.userId} limit 1`),
+    },
+  };
+}
+
+/** In one form for both doors; a success is told by its status alone. */
+export function told(answer: Answer<Json> | GraphqlAnswer): string {
+  if ('body' in answer) return answer.status < 400 ? String(answer.status) : `${answer.status} ${answer.body.details?.code ?? answer.body.errors?.[0]?.extensions.code}`;
+  const error = answer.errors?.[0]?.extensions;
+  return error ? `${error.status} ${error.code}` : String(answer.status);
+}
+
+/** What all of the calls were told, if they were told the same. */
+export async function alike(calls: readonly Promise<Answer<Json> | GraphqlAnswer>[]): Promise<string> {
+  return [...new Set((await Promise.all(calls)).map(told))].toSorted().join(', ');
+}
+
+/** How many of the calls, made one after another, passed the limits. */
+export async function passed(calls: readonly (() => Promise<Answer<Json> | GraphqlAnswer>)[]): Promise<string> {
+  const all: string[] = [];
+  for (const call of calls) all.push(told(await call()));
+  return `${all.filter((one) => one !== '429 RATE_LIMITED').length} of ${all.length} pass`;
+}
+
+export const times = (count: number, part: (i: number) => string) => Array.from({ length: count }, (_, i) => part(i)).join(' ');

@@ -1,0 +1,74 @@
+/** A bare line to a server: whatever bytes one likes, at whatever pace, and whatever comes back, byte for byte. */
+import { once } from 'node:events';
+import { connect, type Socket } from 'node:net';
+import type { Json } from '../house.js';
+
+export interface RawAnswer {
+  readonly status: number;
+  readonly headers: ReadonlyMap<string, string>;
+  readonly body: string;
+}
+
+export interface Line {
+  readonly socket: Socket;
+  send(bytes: string | Uint8Array): void;
+  /** The next answer. Rejects if the line closes before it is whole. */
+  answer(): Promise<RawAnswer>;
+  /** Resolves once the other side has let go of the line, however it did. */
+  readonly closed: Promise<void>;
+  hangUp(): void;
+}
+
+export async function openLine(url: string): Promise<Line> {
+  const { hostname, port } = new URL(url);
+  const socket = connect({ host: hostname, port: Number(port), noDelay: true });
+  let heard = Buffer.alloc(0);
+  let wake = () => {};
+  const closed = new Promise<void>((resolve) => {
+    socket.once('close', () => resolve());
+  });
+  void closed.then(() => wake());
+  socket.on('data', (chunk: Buffer) => {
+    heard = Buffer.concat([heard, chunk]);
+    wake();
+  });
+  await once(socket, 'connect');
+  socket.on('error', () => {}); // A reset is one of the ways to close a line.
+
+  async function answer(): Promise<RawAnswer> {
+    for (;;) {
+      const found = answerIn(heard);
+      if (found) {
+        heard = heard.subarray(found.bytes);
+        // 100 Continue is a nod and no answer.
+        if (found.answer.status !== 100) return found.answer;
+      } else if (socket.destroyed) throw new Error(`The line was closed after ${JSON.stringify(heard.toString('latin1').slice(0, 200))}.`);
+      else await new Promise<void>((resolve) => (wake = resolve));
+    }
+  }
+
+  return { socket, send: (bytes) => void socket.write(bytes), answer, closed, hangUp: () => socket.destroy() };
+}
+
+function answerIn(heard: Buffer): { answer: RawAnswer; bytes: number } | undefined {
+  const end = heard.indexOf('\r\n\r\n');
+  if (end < 0) return undefined;
+  const [first = '', ...lines] = heard.subarray(0, end).toString('latin1').split('\r\n');
+  const status = Number(/^HTTP\/1\.1 (\d{3}) /.exec(first)?.[1]);
+  const headers = new Map(lines.map((line) => [line.slice(0, line.indexOf(':')).toLowerCase(), line.slice(line.indexOf(':') + 1).trim()]));
+  const bytes = end + 4 + Number(headers.get('content-length') ?? 0);
+  if (heard.length < bytes) return undefined;
+  return { answer: { status, headers, body: heard.subarray(end + 4, bytes).toString() }, bytes };
+}
+
+/** What a request line and headers look like. Whoever wants to break one of them writes their own. */
+export function head(method: string, target: string, headers: readonly string[] = [], version = '1.1'): string {
+  return [`${method} ${target} HTTP/${version}`, 'Host: market.test', ...headers, '', ''].join('\r\n');
+}
+
+export function post(target: string, body: string | Uint8Array, headers: readonly string[] = []): Buffer {
+  const bytes = Buffer.from(body);
+  return Buffer.concat([Buffer.from(head('POST', target, ['Content-Type: application/json', `Content-Length: ${bytes.length}`, ...headers])), bytes]);
+}
+
+export const jsonOf = ({ body }: RawAnswer): Json => JSON.parse(body);
