@@ -1,11 +1,13 @@
 /**
- * Passwords: bcrypt, a few at a time. A hash holds a thread of Node's small pool for a quarter of a second, and file
- * reads wait in the same pool; the gate keeps threads free for them, and sheds what could not be answered in time.
+ * Passwords: bcrypt, a few at a time. A hash holds a thread for a quarter of a second; the gate bounds how many there
+ * are, and sheds what could not be answered in time.
  * bcrypt reads 72 bytes and no further, so the schema of every caller refuses longer passwords.
  */
 import { randomBytes } from 'node:crypto';
+import { availableParallelism } from 'node:os';
 import bcrypt from 'bcrypt';
 import { createGate } from '../gate.js';
+import { hashingThreads } from './hashing-threads.js';
 
 export interface PasswordSettings {
   readonly cost: number;
@@ -24,16 +26,19 @@ export interface Passwords {
   readonly queued: number;
 }
 
-// The last of a full queue waits 256 / 2 hashes, half a minute at cost 12: the time-out must not shed those early.
-const DEFAULTS = { concurrent: 2, waiting: 256, waitMs: 60_000 };
+/** Two at once, and on a small machine one: a core is left for everything else. */
+const CONCURRENT = Math.max(1, Math.min(2, availableParallelism() - 1));
+
+// The last of a full queue waits 256 hashes, a minute at cost 12 where there is one at a time: the time-out must not shed those early.
+const DEFAULTS = { concurrent: CONCURRENT, waiting: 256, waitMs: 120_000 };
 
 export function createPasswords({ cost, overloaded, ...chosen }: PasswordSettings): Passwords {
   const gate = createGate({ ...DEFAULTS, ...chosen, onFull: overloaded });
   const nobodysHash = hashOfNoPassword(cost);
   return {
-    hash: (plain) => gate.run(() => bcrypt.hash(plain, cost)),
+    hash: (plain) => gate.run(() => hashingThreads.hash(plain, cost)),
     matches: async (plain, hash) => {
-      const same = await gate.run(() => bcrypt.compare(plain, hash ?? nobodysHash));
+      const same = await gate.run(() => hashingThreads.compare(plain, hash ?? nobodysHash));
       return same && hash !== undefined;
     },
     get active() {

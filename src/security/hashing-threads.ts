@@ -1,0 +1,75 @@
+/**
+ * bcrypt on threads of its own, which give way to whatever else this process does: a flood of log-ins makes log-ins slow, and
+ * leaves the reads, the files and the names in Node's own small pool alone.
+ */
+import { createRequire } from 'node:module';
+import { Worker } from 'node:worker_threads';
+
+export interface HashingThreads {
+  hash(plain: string, cost: number): Promise<string>;
+  compare(plain: string, hash: string): Promise<boolean>;
+}
+
+type Task = { readonly plain: string } & ({ readonly cost: number } | { readonly hash: string });
+type Done = { readonly result: string | boolean } | { readonly problem: string };
+
+/** As far below the rest as there is: where others want the core as well, they get it. */
+const NICENESS = 19;
+
+/** Only Linux knows a priority for each thread; elsewhere they stay as they are. bcrypt's own asynchronous calls would leave this thread for the pool. */
+const THREAD = `
+  const { parentPort, workerData } = require('node:worker_threads');
+  const bcrypt = require(workerData.bcrypt);
+  try {
+    const thread = require('node:fs').readlinkSync('/proc/thread-self').split('/').at(-1);
+    require('node:os').setPriority(Number(thread), workerData.niceness);
+  } catch {}
+  parentPort.on('message', ({ plain, cost, hash }) => {
+    try {
+      parentPort.postMessage({ result: hash === undefined ? bcrypt.hashSync(plain, cost) : bcrypt.compareSync(plain, hash) });
+    } catch (error) {
+      parentPort.postMessage({ problem: error.message });
+    }
+  });`;
+
+/** Threads that wait for work; so many are kept. Who comes is bounded by the gate before them. */
+const idle: Worker[] = [];
+const IDLE_MAX = 2;
+
+export const hashingThreads: HashingThreads = {
+  hash: async (plain, cost) => String(await run({ plain, cost })),
+  compare: async (plain, hash) => (await run({ plain, hash })) === true,
+};
+
+function run(task: Task): Promise<string | boolean> {
+  const thread = idle.pop() ?? start();
+  thread.ref();
+  return new Promise((resolve, reject) => {
+    function done(answer: Done): void {
+      thread.off('error', failed);
+      rest(thread);
+      if ('problem' in answer) reject(new Error(`bcrypt failed: ${answer.problem}`));
+      else resolve(answer.result);
+    }
+    function failed(error: Error): void {
+      thread.off('message', done);
+      reject(error);
+    }
+    thread.once('message', done);
+    thread.once('error', failed);
+    // oxlint-disable-next-line unicorn/require-post-message-target-origin -- a thread is no window
+    thread.postMessage(task);
+  });
+}
+
+function start(): Worker {
+  const bcrypt = createRequire(import.meta.url).resolve('bcrypt');
+  return new Worker(THREAD, { eval: true, workerData: { bcrypt, niceness: NICENESS }, execArgv: [], env: {} });
+}
+
+/** A thread without work keeps no process alive. */
+function rest(thread: Worker): void {
+  thread.unref();
+  if (idle.length < IDLE_MAX) idle.push(thread);
+  else void thread.terminate();
+}

@@ -1,0 +1,68 @@
+/**
+ * Callers in a process of their own, so that what they do costs the server under test nothing but its answers.
+ * `reads`: on so many lines, each as soon as the last is answered, or so many a second; `log-ins`: so many a second, whoever is answered.
+ */
+import { Agent, request } from 'node:http';
+import process from 'node:process';
+
+const { kind, url, token, forMs, lines, perSecond, first = 0 } = JSON.parse(process.argv[2] ?? '{}');
+const agent = new Agent({ keepAlive: true, maxSockets: kind === 'reads' ? lines : Infinity });
+const until = performance.now() + forMs;
+const took = [];
+const statuses = {};
+let withRetryAfter = 0;
+
+function call(method, path, headers, body) {
+  return new Promise((resolve) => {
+    const began = performance.now();
+    const sent = request(url + path, { method, headers, agent }, (response) => {
+      response.resume();
+      response.once('end', () => {
+        took.push(performance.now() - began);
+        statuses[response.statusCode] = (statuses[response.statusCode] ?? 0) + 1;
+        if (response.headers['retry-after'] !== undefined) withRetryAfter += 1;
+        resolve();
+      });
+    });
+    sent.once('error', (error) => {
+      statuses[error.code ?? 'error'] = (statuses[error.code ?? 'error'] ?? 0) + 1;
+      resolve();
+    });
+    sent.end(body);
+  });
+}
+
+const read = () => call('GET', '/v1/me', { authorization: `Bearer ${token}` });
+
+/** Each from an address and for an account that nobody has seen before. */
+function logIn(number) {
+  const body = JSON.stringify({ email: `guessed.${number}@example.test`, password: 'a guess' });
+  const address = `203.${(number >> 16) & 255}.${(number >> 8) & 255}.${number & 255}`;
+  return call('POST', '/v1/auth/login', { 'content-type': 'application/json', 'content-length': body.length, 'x-forwarded-for': address }, body);
+}
+
+async function oneAfterAnother() {
+  while (performance.now() < until) await read();
+}
+
+/** By the clock: a server that is slow is not asked less. */
+function byTheClock(one) {
+  return new Promise((resolve) => {
+    const began = performance.now();
+    const calls = [];
+    const tick = setInterval(() => {
+      const now = performance.now();
+      while (calls.length < ((Math.min(now, until) - began) / 1_000) * perSecond) calls.push(one(first + calls.length));
+      if (now < until) return;
+      clearInterval(tick);
+      // Log-ins that wait in the server's queue are not waited for.
+      resolve(kind === 'reads' ? Promise.all(calls) : undefined);
+    }, 5);
+  });
+}
+
+if (perSecond) await byTheClock(kind === 'reads' ? read : logIn);
+else await Promise.all(Array.from({ length: lines }, oneAfterAnother));
+took.sort((a, b) => a - b);
+const at = (share) => took[Math.min(took.length - 1, Math.floor(took.length * share))];
+process.stdout.write(JSON.stringify({ answered: took.length, p50: at(0.5), p99: at(0.99), statuses, withRetryAfter }), () => process.exit(0));

@@ -1,0 +1,130 @@
+/**
+ * Floods: more slow lines and more log-ins than a server can serve, and what is left for everybody else. Always in small, which shows that
+ * nobody is lost; with FLOODS=long against a server process at production's settings, with the figures that it must keep.
+ */
+import { setTimeout as sleep } from 'node:timers/promises';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { homeowner } from '../cast.js';
+import { openTestHouse, type TestHouse } from '../house.js';
+import { needs } from '../needs.js';
+import { call, median, openFloodedServer, run, type FloodedServer, type Tally } from './flooded-server.js';
+
+const LONG = process.env.FLOODS === 'long';
+const ROUNDS = 5;
+
+/** The modes of slowhttptest, each as it hurts most: heads, bodies and readers of the largest page that there is. */
+const SLOW: readonly (readonly [mode: string, arguments: readonly string[]])[] = [
+  ['slow heads', ['-H', '-i', '5', '-u', '/v1/me']],
+  ['slow bodies', ['-B', '-i', '5', '-s', '50000', '-f', 'application/json', '-u', '/v1/auth/login']],
+  ['slow readers', ['-X', '-n', '1', '-z', '5', '-w', '1', '-y', '512', '-k', '10', '-u', '/v1/openapi.json']],
+];
+
+const slowhttptest = (url: string, connections: number, seconds: number, args: readonly string[]) =>
+  ['slowhttptest', '-c', String(connections), '-r', String(connections), '-l', String(seconds), '-p', '3', '-v', '0', ...args.map((one) => (one.startsWith('/') ? url + one : one))];
+
+describe('in small', () => {
+  let house: TestHouse;
+  beforeAll(async () => {
+    house = await openTestHouse({ BCRYPT_COST: '8', RATE_LIMITS: 'off' });
+  });
+  afterAll(() => house.close());
+
+  it('of six hundred log-ins at once those beyond the queue are shed with 503 and Retry-After, and a real one gets through', async () => {
+    const hanna = await homeowner(house, 'Hanna');
+    const guess = (i: number) => house.rest('POST', '/v1/auth/login', { body: { email: `guessed.${i}@example.test`, password: 'a guess' } });
+    const flood = Promise.all(Array.from({ length: 600 }, (_, i) => guess(i)));
+    const real = patientLogIn(() => house.rest('POST', '/v1/auth/login', { body: { email: hanna.email, password: hanna.password } }));
+    const read = await house.rest('GET', '/v1/me', { token: hanna.token });
+    expect(read.status).toBe(200);
+    const answers = await flood;
+    const shed = answers.filter(({ status }) => status === 503);
+    expect(answers.filter(({ status }) => status === 401)).toHaveLength(600 - shed.length);
+    expect(shed.length).toBeGreaterThan(100);
+    expect(answers.length - shed.length).toBeGreaterThanOrEqual(256);
+    for (const { headers, body } of shed) expect([body.details.code, Number(headers.get('retry-after')) > 0]).toEqual(['OVERLOADED', true]);
+    expect(await real).toBeGreaterThan(0);
+  });
+
+  needs('slowhttptest').it('two hundred slow lines of each kind keep nobody from reading', async () => {
+    const hanna = await homeowner(house, 'Hanna');
+    for (const [, args] of SLOW) {
+      const attack = run(slowhttptest(house.url, 200, 2, args));
+      let reads = 0;
+      let over = false;
+      const ended = attack.ended.finally(() => (over = true));
+      while (!over) {
+        expect((await house.rest('GET', '/v1/me', { token: hanna.token })).status).toBe(200);
+        reads += 1;
+        await sleep(5);
+      }
+      await ended;
+      expect(reads).toBeGreaterThan(10);
+    }
+  });
+});
+
+/** As a client that does what Retry-After says. How many tries it took. */
+async function patientLogIn(attempt: () => Promise<{ status: number; headers: Headers }>): Promise<number> {
+  for (let tries = 1; ; tries += 1) {
+    const { status, headers } = await attempt();
+    if (status === 200) return tries;
+    expect(status).toBe(503);
+    await sleep(Number(headers.get('retry-after')) * 1_000);
+  }
+}
+
+/** Each flood has a server of its own: what one of them leaves behind is not the next one's. */
+async function withServer(work: (server: FloodedServer, read: (forMs: number, perSecond?: number) => Promise<Tally>) => Promise<void>): Promise<void> {
+  const server = await openFloodedServer();
+  const read = (forMs: number, perSecond?: number) =>
+    call({ kind: 'reads', url: server.url, token: server.hanna.token, lines: 8, forMs, ...(perSecond && { perSecond }) });
+  await read(3_000);
+  await work(server, read);
+  await server.close();
+}
+
+describe.runIf(LONG)('at length', () => {
+  needs('slowhttptest').describe('a thousand', () => {
+    it.each(SLOW)('%s: the 99th percentile of reads stays within twice its calm value', (mode, args) =>
+      withServer(async (server, read) => {
+        const calm: number[] = [];
+        const attacked: number[] = [];
+        for (let round = 0; round < ROUNDS; round += 1) {
+          calm.push((await read(5_000, 200)).p99);
+          const attack = run(slowhttptest(server.url, 1_000, 60, args));
+          await sleep(2_000);
+          const tally = await read(5_000, 200);
+          attack.stop();
+          await attack.ended;
+          expect(tally.statuses).toEqual({ 200: tally.answered });
+          attacked.push(tally.p99);
+        }
+        console.log(`${mode}: p99 calm ${median(calm).toFixed(1)} ms, attacked ${median(attacked).toFixed(1)} ms`, calm, attacked);
+        expect(median(attacked)).toBeLessThanOrEqual(2 * median(calm));
+      }), 600_000);
+  });
+
+  it('under two hundred log-ins a second reads keep half their calm throughput, the rest are shed with 503 and Retry-After, and a real one gets through', () =>
+    withServer(async ({ url, hanna: { email, password } }, read) => {
+      const shares: number[] = [];
+      for (let round = 0; round < ROUNDS; round += 1) {
+        const calm = await read(5_000);
+        const flood = call({ kind: 'log-ins', url, perSecond: 200, first: round * 10_000, forMs: 9_000 });
+        await sleep(2_500);
+        const flooded = await read(5_000);
+        expect(flooded.statuses).toEqual({ 200: flooded.answered });
+        shares.push(flooded.answered / calm.answered);
+        const { statuses, withRetryAfter } = await flood;
+        console.log(`calm ${calm.answered / 5}/s, flooded ${flooded.answered / 5}/s, log-ins`, statuses);
+        expect(Object.keys(statuses).filter((status) => status !== '401' && status !== '503')).toEqual([]);
+        expect(withRetryAfter).toBe(statuses['503']);
+      }
+      const flood = call({ kind: 'log-ins', url, perSecond: 200, first: 100_000, forMs: 60_000 });
+      await sleep(2_000);
+      const began = performance.now();
+      const tries = await patientLogIn(() => fetch(`${url}/v1/auth/login`, { method: 'POST', headers: { 'content-type': 'application/json' }, body: JSON.stringify({ email, password }) }));
+      console.log('shares of the calm throughput', shares, 'median', median(shares), 'the real log-in took', tries, 'tries and', Math.round(performance.now() - began), 'ms');
+      await flood;
+      expect(median(shares)).toBeGreaterThanOrEqual(0.5);
+    }), 600_000);
+});
