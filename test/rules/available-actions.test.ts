@@ -1,5 +1,6 @@
+import { isDeepStrictEqual } from 'node:util';
 import { describe, expect, test } from 'vitest';
-import { availableActions, operationsAllowedFrom } from '../../src/rules/available-actions.js';
+import { availableActions, dependsOnBalance, operationsAllowedFrom } from '../../src/rules/available-actions.js';
 import type { ActionFacts } from '../../src/rules/available-actions.js';
 import { JOB_ACTION_LIST, JOB_STATES } from '../../src/rules/lifecycle.js';
 import type { BidState, JobActionName, JobState } from '../../src/rules/lifecycle.js';
@@ -50,6 +51,17 @@ describe.each(JOB_STATES)('when the kitchen is %s', (status) => {
       for (const { allowed, reason } of entries) expect(allowed).toBe(reason === null);
     }
   });
+});
+
+test('the balance matters to Hannah before her draft, and to nobody else or later', () => {
+  for (const status of JOB_STATES) {
+    for (const viewer of [hannah, hugo, carla, cyrus, ada]) {
+      const [poor, rich] = [0, 1_000].map((availableTokens) => availableActions(viewer, facts(status, { availableTokens })));
+      const matters = viewer === hannah && status === 'draft';
+      expect(isDeepStrictEqual(poor, rich)).toBe(!matters);
+      expect(dependsOnBalance(viewer, facts(status))).toBe(matters);
+    }
+  }
 });
 
 describe('the refusal that comes first', () => {

@@ -1,8 +1,9 @@
+import { isDeepStrictEqual } from 'node:util';
 import { describe, expect, test } from 'vitest';
 import fc from 'fast-check';
-import { disputeFrom, resolutionMove, sameResolution } from '../../src/rules/disputes.js';
+import { DISPUTE_EVENT_TYPES, disputeFrom, resolutionMove, sameResolution } from '../../src/rules/disputes.js';
 import type { DisputeEvent, ResolutionMove } from '../../src/rules/disputes.js';
-import type { EventType } from '../../src/rules/events.js';
+import { EVENT_TYPES, type EventType } from '../../src/rules/events.js';
 import type { UserId } from '../../src/rules/ids.js';
 import { ada, carla, hannah } from './people.js';
 
@@ -79,6 +80,28 @@ describe('a dispute, as its events add up', () => {
     });
   });
 
+  test('of events that have lost their texts, who and when are left: nothing reads as undefined', () => {
+    const bare = ([opened, carlaProposes, escalated, decided, appealed, finalized] as const).map((whole) => ({ ...whole, data: { reason: 5 } }));
+    const said = (whole: DisputeEvent) => ({ by: whole.actorId, at: whole.occurredAt });
+    expect(disputeFrom(bare.slice(0, 2))?.proposal).toEqual({
+      resolution: '', agreedBy: null, proposedBy: carla.userId, proposedAt: carlaProposes.occurredAt,
+    });
+    expect(disputeFrom(bare)).toEqual({
+      reason: '', details: null, openedBy: hannah.userId, openedAt: opened.occurredAt, proposal: null,
+      escalation: { ...said(escalated), reason: '' },
+      decision: { ...said(decided), decision: '', ruling: '', resolutionTerms: null },
+      appeal: { ...said(appealed), reason: '', supportingEvidence: null },
+      finalDecision: { ...said(finalized), finalDecision: '', ruling: '' },
+      ending: { ...said(finalized), how: 'final_decision', text: '' },
+    });
+  });
+
+  test('the kinds of events that are read for a dispute are those that add to one', () => {
+    const standing = disputeFrom([opened, carlaProposes]);
+    const adds = EVENT_TYPES.filter((type) => !isDeepStrictEqual(disputeFrom([opened, carlaProposes, event(type, ada.userId)]), standing));
+    expect([...DISPUTE_EVENT_TYPES].sort()).toEqual(adds.sort());
+  });
+
   test('events of other kinds add nothing', () => {
     expect(disputeFrom([opened, event('job.updated', hannah.userId, { reason: 'x' })])).toEqual(disputeFrom([opened]));
   });
@@ -96,6 +119,7 @@ describe('what a word on a resolution means', () => {
     ['Hannah says the same, spaced', byCarla, hannah.userId, 'Redo the\ttiles\n', 'agree'],
     ['Hannah wants more', byCarla, hannah.userId, 'Redo the tiles!', 'counter'],
     ['Hannah shouts', byCarla, hannah.userId, 'REDO THE TILES', 'counter'],
+    ['Hannah runs her words together', byCarla, hannah.userId, 'Redo thetiles', 'counter'],
   ])('%s', (_name, standing, caller, resolution, move) => {
     expect(resolutionMove(standing, caller, resolution)).toBe(move);
   });

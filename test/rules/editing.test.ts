@@ -83,7 +83,8 @@ describe('fields that the service sets', () => {
     ['id', { id: 'job_other' }], ['status', { status: 'completed' }], ['latitude', { latitude: 0 }], ['longitude', { longitude: null }],
     ['homeownerId', { homeownerId: 'hmw_hugo' }], ['awardedBidId', { awardedBidId: 'bid_1' }], ['createdAt', { createdAt: '2026-01-02T03:04:05.679Z' }],
   ])('a changed %s is refused by name', (field, patch) => {
-    expect(judged(kitchen('open'), patch)).toMatchObject({ code: 'VALIDATION_FAILED', fields: { [field]: expect.any(String) }, blockedFields: [] });
+    const fields = { [field]: expect.stringContaining('set by the service') };
+    expect(judged(kitchen('open'), patch)).toMatchObject({ code: 'VALIDATION_FAILED', fields, blockedFields: [] });
   });
 
   test('a moment written otherwise is the same moment', () => {
@@ -93,6 +94,7 @@ describe('fields that the service sets', () => {
   test('nonsense for a moment is a change', () => {
     expect(codeOf(judged(kitchen('open'), { createdAt: 'yesterday' }))).toBe('VALIDATION_FAILED');
     expect(codeOf(judged(kitchen('open'), { createdAt: null }))).toBe('VALIDATION_FAILED');
+    expect(codeOf(judged(kitchen('open'), { createdAt: kitchen('open').createdAt.getTime() }))).toBe('VALIDATION_FAILED');
   });
 });
 
@@ -101,6 +103,7 @@ describe('the budgets of an open job', () => {
     [2000, 1800, 'accepted'], [2000, 1799.99, 'BUDGET_DECREASE_TOO_LARGE'], [2000, 2000.01, 'accepted'], [2000, null, 'BUDGET_DECREASE_TOO_LARGE'],
     [0.7, 0.63, 'accepted'], [0.7, 0.62, 'BUDGET_DECREASE_TOO_LARGE'], // 0.7 * 0.9 is 0.63 and a bit, in floating point.
     [1.1, 0.99, 'accepted'], [1.1, 0.98, 'BUDGET_DECREASE_TOO_LARGE'],
+    [0, null, 'BUDGET_DECREASE_TOO_LARGE'], // Nothing is a budget too, and may not be removed.
     [0.01, 0, 'BUDGET_DECREASE_TOO_LARGE'], // 90 percent of a cent is no whole cent less.
     [0.19, 0.18, 'accepted'], [0.19, 0.17, 'BUDGET_DECREASE_TOO_LARGE'], // The bound is 17.1 cents.
     [9_999_999_999.99, 9_000_000_000, 'accepted'], [9_999_999_999.99, 8_999_999_999.99, 'BUDGET_DECREASE_TOO_LARGE'],
@@ -125,6 +128,11 @@ describe('the budgets of an open job', () => {
     const without = kitchen('open', { budgetMin: null, highestBudgetMin: null });
     expect(judged(without, { budgetMin: 10 })).toMatchObject({ changes: { budgetMin: 10 }, bases: { highestBudgetMin: 10 } });
     expect(codeOf(judged(without, { budgetMin: null }))).toBe('accepted');
+  });
+
+  test('a job without budgets has no base, however else it is edited', () => {
+    const without = published({ budgetMin: null, budgetMax: null });
+    expect(judged(without, { title: 'Newer kitchen' })).toMatchObject({ bases: { highestBudgetMin: null, highestBudgetMax: null } });
   });
 
   test('both budgets too low are both named', () => {
@@ -178,6 +186,11 @@ describe('the urgency of an open job', () => {
     if (!(found instanceof Refusal)) expect(found).toMatchObject({ charge, bases: { mostTokensPaid: publishCost(urgency) + charge } });
   });
 
+  test('Hannah is told what she may not go under', () => {
+    const outcome = judged(published({ urgency: 'urgent' }), { urgency: 'standard' }, { hasBids: true });
+    expect(outcome).toMatchObject({ fields: { urgency: 'must not be lower than urgent' } });
+  });
+
   test('Hannah lowers and raises again: what she paid once she does not pay twice', () => {
     const lowered = kitchen('open', { urgency: 'standard', mostTokensPaid: 15 });
     expect(judged(lowered, { urgency: 'priority' })).toMatchObject({ charge: 0, bases: { mostTokensPaid: 15 } });
@@ -225,7 +238,8 @@ describe('the completion date while the work goes on', () => {
 
   test('Hannah moves it in two steps: the second is measured from check-in too', () => {
     const moved = kitchen('in_progress', { desiredCompletionDate: '2026-07-15' });
-    expect(codeOf(judged(moved, { desiredCompletionDate: '2026-07-16' }))).toBe('COMPLETION_DATE_SHIFT_TOO_LARGE');
+    const fields = { desiredCompletionDate: 'must be within 30 days of 2026-06-15' };
+    expect(judged(moved, { desiredCompletionDate: '2026-07-16' })).toMatchObject({ code: 'COMPLETION_DATE_SHIFT_TOO_LARGE', fields });
     expect(codeOf(judged(moved, { desiredCompletionDate: '2026-05-16' }))).toBe('accepted');
   });
 
@@ -287,6 +301,14 @@ describe('what the result must be', () => {
     expect(codeOf(judged(late, { desiredCompletionDate: '2026-06-10' }))).toBe('accepted');
   });
 
+  test('each of two fields that contradict each other is told so by the name of the other', () => {
+    const job = { budgetMin: 5, budgetMax: 4, desiredStartDate: '2026-01-02', desiredCompletionDate: '2026-01-01' };
+    expect(contradictionsIn(job)).toEqual({
+      budgetMin: expect.stringContaining('upper budget'), budgetMax: expect.stringContaining('lower budget'),
+      desiredStartDate: expect.stringContaining('completion date'), desiredCompletionDate: expect.stringContaining('start date'),
+    });
+  });
+
   test('equal budgets and one and the same day are no contradiction', () => {
     expect(contradictionsIn({ budgetMin: 5, budgetMax: 5, desiredStartDate: '2026-01-01', desiredCompletionDate: '2026-01-01' })).toEqual({});
     expect(contradictionsIn({ budgetMin: 5, budgetMax: null, desiredStartDate: null, desiredCompletionDate: '2026-01-01' })).toEqual({});
@@ -324,6 +346,10 @@ function published(overrides: Partial<JobFields>): JobBeforeEdit {
   const urgency = draft.urgency ?? 'standard';
   return { ...draft, status: 'open', ...basesAtPublication({ ...draft, urgency }) };
 }
+
+test('a job begins without bases, nothing paid', () => {
+  expect(BASES_AT_CREATION).toEqual({ highestBudgetMin: null, highestBudgetMax: null, mostTokensPaid: 0, completionDateAtCheckIn: null });
+});
 
 test('check-in keeps the completion date of that day', () => {
   expect(basesAtCheckIn({ desiredCompletionDate: '2026-06-15' })).toEqual({ completionDateAtCheckIn: '2026-06-15' });

@@ -1,8 +1,9 @@
+import { readFileSync } from 'node:fs';
 import { describe, expect, test } from 'vitest';
 import fc from 'fast-check';
 import * as lifecycle from '../../src/rules/lifecycle.js';
 import type { BidState, JobAction, JobState } from '../../src/rules/lifecycle.js';
-import { BID_TRANSITION_LIST, mayBid, type BidTransition } from '../../src/rules/bids.js';
+import { BID_TRANSITION_LIST, BID_TRANSITIONS, isLive, mayBid, type BidTransition } from '../../src/rules/bids.js';
 import { EVENT_TYPES } from '../../src/rules/events.js';
 import { checkLifecycle } from '../../src/rules/lifecycle-check.js';
 import { lifecycleDiagram } from '../../src/rules/lifecycle-diagram.js';
@@ -39,17 +40,26 @@ test('there is no operation on a job besides', () => {
   expect(JOB_ACTION_LIST.map((row) => row.operation)).toEqual(SPECIFIED.map(([operation]) => operation));
 });
 
-test.each<[operation: string, from: BidState[], to: BidState]>([
-  ['viewBid', ['pending'], 'viewed'],
-  ['shortlistBid', ['pending', 'viewed'], 'shortlisted'],
-  ['rejectBid', ['pending', 'viewed', 'shortlisted'], 'rejected'],
-  ['withdrawBid', ['pending', 'viewed', 'shortlisted'], 'withdrawn'],
-])('%s leads from %j to %s', (operation, from, to) => {
-  expect(BID_TRANSITION_LIST.find((row) => row.operation === operation)).toMatchObject({ from, to });
+/** The same of bids, from decision 7. */
+const SPECIFIED_OF_BIDS: [operation: string, path: string, by: string, from: BidState[], to: BidState][] = [
+  ['viewBid', 'view', 'owner', ['pending'], 'viewed'],
+  ['shortlistBid', 'shortlist', 'owner', ['pending', 'viewed'], 'shortlisted'],
+  ['rejectBid', 'reject', 'owner', ['pending', 'viewed', 'shortlisted'], 'rejected'],
+  ['withdrawBid', 'withdraw', 'bidder', ['pending', 'viewed', 'shortlisted'], 'withdrawn'],
+];
+
+test.each(SPECIFIED_OF_BIDS)('%s is what was decided', (operation, path, by, from, to) => {
+  expect(BID_TRANSITION_LIST.find((row) => row.operation === operation)).toMatchObject({ path, by, from, to });
+});
+
+test('there is no operation on a bid besides, and no state but those that something leads to', () => {
+  expect(BID_TRANSITION_LIST.map((row) => row.operation)).toEqual(SPECIFIED_OF_BIDS.map(([operation]) => operation));
+  expect(lifecycle.BID_STATES).toEqual(['pending', 'viewed', 'shortlisted', 'accepted', 'rejected', 'withdrawn']);
 });
 
 test('every name of an operation in upper case is its action', () => {
   for (const [key, row] of Object.entries(lifecycle.JOB_ACTIONS)) expect(row.action).toBe(key.replaceAll(/[A-Z]/g, '_$&').toUpperCase());
+  for (const [key, row] of Object.entries(BID_TRANSITIONS)) expect(row.action).toBe(key.toUpperCase());
 });
 
 test('Ada completing a completed job is allowed and changes nothing; a cancelled one she cannot complete', () => {
@@ -69,8 +79,12 @@ test('every way into an end releases holds and rejects live bids', () => {
 });
 
 test('each kind of event stands in the list once, the first proposal of a resolution among them', () => {
-  expect(new Set(EVENT_TYPES).size).toBe(EVENT_TYPES.length);
-  expect(EVENT_TYPES).toEqual(expect.arrayContaining(['job.created', 'job.resolution_proposed', 'job.dispute_resolved', 'bid.accepted']));
+  expect([...EVENT_TYPES].sort()).toEqual([
+    'bid.accepted', 'bid.rejected', 'bid.shortlisted', 'bid.submitted', 'bid.viewed', 'bid.withdrawn',
+    'job.appeal_filed', 'job.appeal_finalized', 'job.approved', 'job.awarded', 'job.cancelled', 'job.checked_in', 'job.completed', 'job.created',
+    'job.decision_reached', 'job.deleted', 'job.dispute_resolved', 'job.disputed', 'job.escalated', 'job.published',
+    'job.resolution_proposed', 'job.submitted_for_review', 'job.updated',
+  ]);
 });
 
 test.each<[ownBids: BidState[], may: boolean]>([
@@ -78,6 +92,10 @@ test.each<[ownBids: BidState[], may: boolean]>([
   [['rejected'], false], [['accepted'], false], [['withdrawn', 'pending'], false],
 ])('with bids %j, Carla may bid again: %j', (ownBids, may) => {
   expect(mayBid(ownBids)).toBe(may);
+});
+
+test('a bid is live while it waits for the choice of Hannah', () => {
+  expect(lifecycle.BID_STATES.filter(isLive)).toEqual(['pending', 'viewed', 'shortlisted']);
 });
 
 describe('walking the normal flow', () => {
@@ -118,12 +136,25 @@ describe('checkLifecycle', () => {
     ['the event of a proposal twice', changed('awardJob', { event: 'job.resolution_proposed' }), /the event "job.resolution_proposed"/],
     ['a transition that stands still', changed('awardJob', { from: ['open', 'awarded'] }), /awardJob leads from awarded to itself/],
     ['rest in another state', changed('awardJob', { ...award, settledIn: ['open'] }), /awardJob is settled elsewhere than in awarded/],
+    ['rest in the right state and another', changed('awardJob', { ...award, settledIn: ['awarded', 'open'] }), /awardJob is settled elsewhere/],
+    ['states that lead to each other and are not led to', changed('escalateJob', { to: 'completed' }), /to escalated\n.*to decision_reached\n.*to appealed/],
+    ['a state that leads to itself alone', changed('fileAppeal', { to: 'decision_reached' }), /nothing leads out of decision_reached/],
+    ['a state in which a job can be edited and no more', jobsAreLeftIn('in_progress'), /nothing leads out of in_progress/],
   ])('refuses %s', (_fault, rows, says) => {
     expect(() => checkLifecycle(rows)).toThrow(says);
   });
 
+  const bids = (change: Partial<BidTransition>) => BID_TRANSITION_LIST.map((row) => (row.operation === 'viewBid' ? { ...row, ...change } : row));
+
+  test.each<[fault: string, change: Partial<BidTransition>, says: RegExp]>([
+    ['one action twice', { action: 'REJECT' }, /the action of a bid "REJECT"/],
+    ['one address twice', { path: 'reject' }, /the address of a bid "POST \/reject"/],
+    ['one event twice', { event: 'bid.withdrawn' }, /the event "bid.withdrawn"/],
+  ])('refuses %s among bids', (_fault, change, says) => {
+    expect(() => checkLifecycle(JOB_ACTION_LIST, bids(change))).toThrow(says);
+  });
+
   test('refuses a bid that is viewed twice or becomes new again', () => {
-    const bids = (change: Partial<BidTransition>) => BID_TRANSITION_LIST.map((row) => (row.operation === 'viewBid' ? { ...row, ...change } : row));
     expect(() => checkLifecycle(JOB_ACTION_LIST, bids({ from: ['viewed'] }))).toThrow(/viewBid leads from viewed to itself/);
     expect(() => checkLifecycle(JOB_ACTION_LIST, bids({ to: 'pending', from: ['viewed'] }))).toThrow(/viewBid makes a bid new again/);
   });
@@ -134,9 +165,12 @@ describe('checkLifecycle', () => {
 });
 
 describe('lifecycleDiagram', () => {
-  const page = lifecycleDiagram();
+  test('says what people have reviewed, word for word', () => {
+    expect(readFileSync(new URL('../../schema/lifecycle.md', import.meta.url), 'utf8')).toBe(lifecycleDiagram());
+  });
 
   test('draws every transition but the one that would cross out the picture', () => {
+    const page = lifecycleDiagram();
     const drawn = JOB_ACTION_LIST.filter(isTransition).filter((row) => row.operation !== 'completeJob');
     for (const row of drawn) for (const state of row.from) expect(page).toContain(`  ${state} --> ${row.to} : ${row.operation} (${row.by})\n`);
     expect(page).toContain('  note left of completed : completeJob (admin) leads here from every state but the ends\n');
@@ -144,12 +178,14 @@ describe('lifecycleDiagram', () => {
   });
 
   test('draws one arrow for all the reasons that lead a bid from one state to another', () => {
+    const page = lifecycleDiagram();
     const reasons = 'rejectBid (owner), or award names another bid, or the job is completed or cancelled';
     for (const state of lifecycle.LIVE_BID_STATES) expect(page.split(`  ${state} --> rejected : `)[1]?.split('\n')[0]).toBe(reasons);
     expect(page).toContain('  viewed --> accepted : award names the bid\n');
   });
 
   test('gives every operation a row of as many cells as its head', () => {
+    const page = lifecycleDiagram();
     for (const { operation } of [...JOB_ACTION_LIST, ...BID_TRANSITION_LIST]) expect(page).toContain(`\n| \`${operation}\` | `);
     for (const block of page.split('\n\n').filter((text) => text.startsWith('|'))) {
       expect(new Set(block.split('\n').map((line) => line.split('|').length)).size).toBe(1);
@@ -157,9 +193,16 @@ describe('lifecycleDiagram', () => {
   });
 
   test('leaves nothing undefined', () => {
+    const page = lifecycleDiagram();
     expect(page).not.toMatch(/undefined|null|\[object/);
   });
 });
+
+/** All that leads out of this state, but for an admin and an edit, starts elsewhere instead. */
+function jobsAreLeftIn(state: JobState): JobAction[] {
+  return JOB_ACTION_LIST.map((row) =>
+    isTransition(row) && row.operation !== 'completeJob' ? { ...row, from: row.from.filter((left) => left !== state) } : row);
+}
 
 function inOrder(states: readonly JobState[]): JobState[] {
   return JOB_STATES.filter((state) => states.includes(state));

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import type { JobState } from '../../src/rules/lifecycle.js';
+import type { JobState, PartyWord } from '../../src/rules/lifecycle.js';
 import { allowedRoles, isFor, maySeeJob, mayActOnBid, partyOf, PARTIES } from '../../src/rules/parties.js';
 import type { Party } from '../../src/rules/parties.js';
 import type { Viewer } from '../../src/rules/viewer.js';
@@ -23,6 +23,7 @@ describe('who someone is to the kitchen', () => {
 
   test('a stranger alone may not see it', () => {
     expect(PARTIES.filter((party) => !maySeeJob(party))).toEqual(['stranger']);
+    expect(PARTIES.filter(maySeeJob)).toEqual(['owner', 'awardee', 'bidder', 'onlooker', 'admin']);
   });
 });
 
@@ -35,8 +36,11 @@ test('the words admit the roles of the specification', () => {
   expect(allowedRoles('admin')).toEqual(['admin']);
 });
 
-test('no word admits a stranger', () => {
-  for (const by of ['owner', 'awardee', 'parties', 'bidder', 'contractor', 'admin'] as const) expect(isFor(by, 'stranger')).toBe(false);
+test.each<[by: PartyWord, admitted: Party[]]>([
+  ['owner', ['owner']], ['awardee', ['awardee']], ['parties', ['owner', 'awardee']], ['bidder', ['awardee', 'bidder']],
+  ['contractor', ['awardee', 'bidder', 'onlooker']], ['admin', ['admin']],
+])('what is for the %s is for %j, and never for a stranger', (by, admitted) => {
+  expect(PARTIES.filter((party) => isFor(by, party))).toEqual(admitted);
 });
 
 describe('a bid of Carla on the kitchen', () => {
@@ -47,5 +51,11 @@ describe('a bid of Carla on the kitchen', () => {
     ['bidder', 'Carla', carla, true], ['bidder', 'Cyrus', cyrus, false], ['bidder', 'Hannah', hannah, false], ['bidder', 'Ada', ada, false],
   ])('what is for the %s is for %s: %4$j', (by, _name, viewer, may) => {
     expect(mayActOnBid(by, viewer, bid)).toBe(may);
+  });
+
+  test('knows no other parties', () => {
+    for (const by of ['awardee', 'parties', 'contractor', 'admin'] as const) {
+      for (const viewer of [hannah, carla, ada]) expect(mayActOnBid(by, viewer, bid)).toBe(false);
+    }
   });
 });

@@ -38,7 +38,7 @@ test.each<[urgency: Urgency, mostPaid: number, charge: number]>([
 });
 
 test.each<[status: 'open' | 'awarded' | 'in_progress', everHadBid: boolean, refund: number]>([
-  ['open', false, 15], ['open', true, 0], ['awarded', true, 0], ['in_progress', true, 0],
+  ['open', false, 15], ['open', true, 0], ['awarded', true, 0], ['in_progress', true, 0], ['awarded', false, 0],
 ])('when Hannah cancels a job that is %s (bids: %j), %d tokens return', (status, everHadBid, refund) => {
   expect(refundOnCancel({ status, everHadBid, mostTokensPaid: 15 })).toBe(refund);
 });
