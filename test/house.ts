@@ -59,18 +59,20 @@ export interface HouseOptions {
   beside?: TestHouse;
   /** What the environment cannot say, such as a Redis on a socket. */
   settings?: Partial<Config>;
+  /** Another way to its database than the straight one. */
+  through?: (database: FreshDatabase['connection']) => FreshDatabase['connection'] | Promise<FreshDatabase['connection']>;
 }
 
 export const JWT_SECRET = 'a secret that only tests know, 32 bytes';
 
-export async function openTestHouse(env: Record<string, string> = {}, { beside, settings }: HouseOptions = {}): Promise<TestHouse> {
+export async function openTestHouse(env: Record<string, string> = {}, { beside, settings, through = (straight) => straight }: HouseOptions = {}): Promise<TestHouse> {
   const database = beside?.database ?? (await freshDatabase());
   const config = { ...readConfig({ NODE_ENV: 'test', PORT: '0', BCRYPT_COST: '4', RATE_LIMITS: 'off', JWT_SECRET, ...env }), ...settings };
   const sql = postgres({ ...database.connection, max: 2, fetch_types: false, onnotice: () => {} });
   const logged: string[] = [];
   const log = createLog(config.LOG_LEVEL, new Writable({ write: (line, _, done) => (logged.push(String(line)), done()) }));
   let sent: string[] = [];
-  const { house, close } = await openHouse(config, log, database.connection, { onStatement: (text) => sent.push(text) });
+  const { house, close } = await openHouse(config, log, await through(database.connection), { onStatement: (text) => sent.push(text) });
   await ensureAdmin(house, ADMIN.email, ADMIN.password);
   const server = await startServer(house, config);
 

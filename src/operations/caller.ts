@@ -3,6 +3,7 @@ import { createHash } from 'node:crypto';
 import { BUDGET_WINDOW_SECONDS, type BudgetName } from '../rules/limits.js';
 import { refuse } from '../rules/errors.js';
 import type { Viewer } from '../rules/viewer.js';
+import type { Bearer } from '../security/access-token.js';
 import { addressIdentity } from '../security/address.js';
 import type { RateBudget, Taken } from '../security/rate-limit.js';
 import type { Db } from '../store/database.js';
@@ -40,6 +41,19 @@ export class Caller {
     return this.#viewer;
   }
 
+  /** What the access token says of a caller whose session nobody has looked at yet; only a statement that confirms it may use this. */
+  claim(): Bearer | undefined {
+    const { bearer } = this.request;
+    const isUnknown = this.#viewer === undefined && this.db === this.house.db;
+    return isUnknown && bearer !== undefined ? this.house.accessTokens.verify(bearer) : undefined;
+  }
+
+  /** The session was confirmed by a statement that had more to do. */
+  recognise(viewer: Viewer): Viewer {
+    this.#viewer = Promise.resolve(viewer);
+    return viewer;
+  }
+
   /** After a log-out in the same request, what follows is nobody's. */
   forgetViewer(): void {
     this.#viewer = undefined;
@@ -62,7 +76,12 @@ export class Caller {
     const taken = await rateLimits.take(budget, identity);
     this.taken.set(name, taken);
     if (!taken.allowed) throw refuse('RATE_LIMITED', { details: { retryAfter: taken.retryAfterSeconds } });
-    return { giveBack: () => rateLimits.giveBack(budget, identity, taken) };
+    return {
+      giveBack: () => {
+        this.taken.delete(name);
+        return rateLimits.giveBack(budget, identity, taken);
+      },
+    };
   }
 
   #budget(name: BudgetName): RateBudget {

@@ -4,7 +4,9 @@
  */
 import type { z } from 'zod';
 import { refuse } from '../rules/errors.js';
+import type { BudgetName } from '../rules/limits.js';
 import type { Role, Viewer, ViewerWith } from '../rules/viewer.js';
+import type { Bearer } from '../security/access-token.js';
 import { addressIdentity } from '../security/address.js';
 import type { Beside } from '../store/beside.js';
 import { asRefusal } from '../store/database-errors.js';
@@ -26,6 +28,13 @@ export interface Call<V> {
 
 export type Allowed = 'anyone' | 'signed in' | readonly Role[];
 
+/** A call before its session is confirmed: what the access token says, and nothing that could be relied on. */
+export interface ClaimedCall {
+  readonly claim: Bearer;
+  readonly db: Db;
+  readonly caller: Caller;
+}
+
 type ViewerOf<A extends Allowed> = A extends 'anyone' ? null : A extends readonly (infer R extends Role)[] ? ViewerWith<R> : Viewer;
 
 /** Whose budget a call draws on before anything is read: `own` leaves that to the operation, which knows more. */
@@ -43,6 +52,11 @@ export interface Operation<Input, Output, A extends Allowed = Allowed> {
   readonly aboutSessions?: boolean;
   // A method, so that operations of different viewers fit into one registry.
   run(call: Call<ViewerOf<A>>, input: Input): Promise<Output>;
+  /**
+   * The same, with the session confirmed by the very statement that does it. It tells the caller who they are, or answers undefined,
+   * having done nothing, if there is no such session.
+   */
+  runAsClaimed?(call: ClaimedCall, input: Input): Promise<Output | undefined>;
 }
 
 /** Infers an operation's types from its parts. */
@@ -56,12 +70,42 @@ export async function perform<Input, Output, A extends Allowed>(
   caller: Caller,
   beside: Beside = NOTHING_BESIDE,
 ): Promise<Output> {
+  const answer = await performAsClaimed(operation, input, caller);
+  if (answer !== undefined) return answer;
   const viewer = operation.allows === 'anyone' ? null : await caller.viewer();
   await drawBudget(operation.budget, viewer, caller);
   try {
     return await run(operation, input, caller, viewer, beside);
   } catch (error) {
     // Inside the one transaction of a dry run, nobody else has put the database's failures into words.
+    throw asRefusal(error);
+  }
+}
+
+/** Whoever would be refused before anything runs goes the long way, on which refusals have their order. */
+async function performAsClaimed<Input, Output>(operation: Operation<Input, Output>, input: unknown, caller: Caller): Promise<Output | undefined> {
+  const claim = operation.runAsClaimed && caller.request.idempotencyKey === undefined ? caller.claim() : undefined;
+  if (!claim || operation.budget === 'own') return undefined;
+  let parsed: Input;
+  try {
+    requireRole(operation.allows, claim);
+    parsed = read(operation, input);
+  } catch {
+    return undefined;
+  }
+  const drawn = await caller.draw(operation.budget, claim.userId).catch(async (refusal: unknown) => {
+    // That a session is over comes before how often it was used.
+    await caller.viewer().catch((over: unknown) => {
+      caller.taken.delete(operation.budget as BudgetName);
+      throw over;
+    });
+    throw refusal;
+  });
+  try {
+    const answer = await operation.runAsClaimed?.({ claim, db: caller.db, caller }, parsed);
+    if (answer === undefined) await drawn.giveBack();
+    return answer;
+  } catch (error) {
     throw asRefusal(error);
   }
 }
@@ -85,9 +129,7 @@ async function run<Input, Output, A extends Allowed>(
   beside: Beside,
 ): Promise<Output> {
   requireRole(operation.allows, viewer);
-  // A door may hand over a way to read the input: what cannot be read is refused in its turn, behind who and how often.
-  const sent: unknown = typeof input === 'function' ? input() : input;
-  const parsed = parse(operation.input, sent ?? {});
+  const parsed = read(operation, input);
   const { house } = caller;
   const runOn = (db: Db) => operation.run({ viewer: viewer as ViewerOf<A>, db, house, caller, beside }, parsed);
   if (operation.aboutSessions) return runOn(house.db);
@@ -100,12 +142,18 @@ async function run<Input, Output, A extends Allowed>(
   return answer;
 }
 
+/** A door may hand over a way to read the input: what cannot be read is refused in its turn, behind who and how often. */
+function read<Input>(operation: Operation<Input, unknown>, input: unknown): Input {
+  const sent: unknown = typeof input === 'function' ? input() : input;
+  return parse(operation.input, sent ?? {});
+}
+
 async function drawBudget(budget: OperationBudget, viewer: Viewer | null, caller: Caller): Promise<void> {
   if (budget === 'own') return;
   await caller.draw(budget, viewer ? viewer.userId : addressIdentity(caller.request.address));
 }
 
-function requireRole(allows: Allowed, viewer: Viewer | null): void {
+function requireRole(allows: Allowed, viewer: { readonly role: Role } | null): void {
   if (typeof allows === 'string' || (viewer && allows.includes(viewer.role))) return;
   throw refuse('FORBIDDEN', { message: `Only ${allows.map((role) => PLURALS[role]).join(' and ')} may do this.` });
 }

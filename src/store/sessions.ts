@@ -22,11 +22,11 @@ const selectViewer = statement((db, $: Values<NamedSession>) => viewerQuery(db, 
 export function viewerQuery(db: PostgresJsDatabase, $: Values<NamedSession>) {
   return db
     .select({
-      userId: sql<UserId>`${users.id}`.as('user_id'),
-      sessionId: sql<SessionId>`${sessions.id}`.as('session_id'),
-      role: sql<Role>`${users.userType}`.as('role'),
-      homeownerId: sql<HomeownerId | null>`${homeowners.id}`.as('homeowner_id'),
-      contractorId: sql<ContractorId | null>`${contractors.id}`.as('contractor_id'),
+      userId: sql<UserId>`${users.id}`.as('caller_user_id'),
+      sessionId: sql<SessionId>`${sessions.id}`.as('caller_session_id'),
+      role: sql<Role>`${users.userType}`.as('caller_role'),
+      homeownerId: sql<HomeownerId | null>`${homeowners.id}`.as('caller_homeowner_id'),
+      contractorId: sql<ContractorId | null>`${contractors.id}`.as('caller_contractor_id'),
     })
     .from(sessions)
     .innerJoin(users, eq(users.id, sessions.userId))

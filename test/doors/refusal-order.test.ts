@@ -19,6 +19,9 @@ beforeAll(async () => {
   const carl = await contractor(open, 'Carl', CONTRACTOR);
   tokens.contractor = carl.token;
   contractorId = carl.profileId;
+  const { body } = await open.rest('POST', '/v1/auth/login', { body: CONTRACTOR });
+  tokens.loggedOut = body.token;
+  await open.rest('POST', '/v1/auth/logout', { token: body.token });
 });
 afterAll(async () => {
   await spent.close();
@@ -33,12 +36,14 @@ const MALFORMED: Refused = { status: 400, code: 'MALFORMED_REQUEST', fields: [] 
 const WRONG_TYPE: Refused = { status: 415, code: 'UNSUPPORTED_MEDIA_TYPE', fields: [] };
 const refused = (code: string, status: number, ...fields: string[]): Refused => ({ status, code, fields });
 
-type Who = 'nobody' | 'forger' | 'contractor' | 'homeowner' | 'admin';
+type Who = 'nobody' | 'forger' | 'loggedOut' | 'contractor' | 'homeowner' | 'admin';
 type Where = 'open' | 'spent';
 
 const ADJUST = '/v1/tokens/adjustments';
 const VERIFY = (id: string) => `/v1/contractors/${id}/verify`;
 const nobodysId = newId('contractor');
+/** Its session is confirmed by the statement that does it. */
+const CHECK_IN = `/v1/jobs/${newId('job')}/checkin`;
 
 describe('REST refuses', () => {
   const CASES: [what: string, where: Where, who: Who, method: string, path: string, body: unknown, expected: Refused][] = [
@@ -53,6 +58,14 @@ describe('REST refuses', () => {
     ['the wrong role, though the body is of another type', 'open', 'contractor', 'POST', ADJUST, new TextEncoder().encode('x'), FORBIDDEN],
     ['the wrong role, though every field is bad', 'open', 'homeowner', 'POST', ADJUST, { amount: 'x' }, FORBIDDEN],
     ['the wrong role at a thing that does not exist', 'open', 'contractor', 'POST', VERIFY('x'), undefined, FORBIDDEN],
+    ['a session that is over, though the budget is spent', 'spent', 'loggedOut', 'POST', CHECK_IN, {}, UNAUTHENTICATED],
+    ['a session that is over, though the body is broken', 'open', 'loggedOut', 'POST', CHECK_IN, '{', UNAUTHENTICATED],
+    ['a session that is over at a thing that does not exist', 'open', 'loggedOut', 'POST', CHECK_IN, {}, UNAUTHENTICATED],
+    ['too many steps, though the role is wrong', 'spent', 'homeowner', 'POST', CHECK_IN, {}, LIMITED],
+    ['too many steps of a thing that does not exist', 'spent', 'contractor', 'POST', CHECK_IN, {}, LIMITED],
+    ['the wrong role for a step, though the body is bad', 'open', 'homeowner', 'POST', CHECK_IN, { wish: 1 }, FORBIDDEN],
+    ['a bad step of a thing that does not exist', 'open', 'contractor', 'POST', CHECK_IN, { wish: 1 }, invalid('wish')],
+    ['a step of a thing that does not exist', 'open', 'contractor', 'POST', CHECK_IN, {}, NOT_FOUND],
     ['a body of another type', 'open', 'admin', 'POST', ADJUST, new TextEncoder().encode('x'), WRONG_TYPE],
     ['a broken body', 'open', 'admin', 'POST', ADJUST, '{', MALFORMED],
     ['a body that is no object', 'open', 'admin', 'POST', ADJUST, '[]', MALFORMED],
@@ -82,6 +95,18 @@ describe('REST refuses', () => {
     const [kept] = await open.sql`select count(*)::int as users, (select verified from contractors where id = ${contractorId}) as verified, (select count(*)::int from token_transfers) as transfers from users`;
     expect(kept).toEqual({ users: 3, verified: false, transfers: 2 });
   });
+});
+
+it('A session that is over draws on nobody’s budget', async () => {
+  const narrow = await openTestHouse({ RATE_LIMITS: 'on', RATE_LIMIT_WRITE: '1' }, { beside: open });
+  const step = (token: string | undefined) => narrow.rest('POST', CHECK_IN, { token, body: {} });
+  for (let attempt = 0; attempt < 3; attempt += 1) {
+    const answer = await step(tokens.loggedOut);
+    expect(byRest(answer)).toEqual(UNAUTHENTICATED);
+    expect(answer.headers.get('ratelimit')).not.toContain('write');
+  }
+  expect([byRest(await step(tokens.contractor)), byRest(await step(tokens.contractor))]).toEqual([NOT_FOUND, LIMITED]);
+  await narrow.close();
 });
 
 describe('GraphQL refuses', () => {

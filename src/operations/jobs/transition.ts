@@ -6,15 +6,15 @@
 import { z } from 'zod';
 import { operationsAllowedFrom, refusalElsewhere } from '../../rules/available-actions.js';
 import { refuse } from '../../rules/errors.js';
-import type { BidId, ContractorId, JobId } from '../../rules/ids.js';
+import type { BidId, ContractorId, JobId, UserId } from '../../rules/ids.js';
 import { isAllowedIn, isTransition, JOB_TRANSITIONS, type JobAction, type JobState, type JobTransition, type JobTransitionKey } from '../../rules/lifecycle.js';
 import { allowedRoles, isFor, PARTY_WORDS } from '../../rules/parties.js';
 import type { Viewer } from '../../rules/viewer.js';
 import { together, type Db } from '../../store/database.js';
 import { asParameter, type NewEvent } from '../../store/events.js';
-import { moveJob, type JobRow } from '../../store/jobs.js';
+import { moveJob, moveJobAsClaimed, type JobRow } from '../../store/jobs.js';
 import { idsOf } from '../../store/visibility.js';
-import { operation, type Call, type Operation } from '../operation.js';
+import { operation, type Call, type ClaimedCall, type Operation } from '../operation.js';
 import { idInPath } from '../shapes.js';
 import { findAndLockJob, findJob, type FoundJob } from './job.js';
 import { readableJob, type ReadableJob } from './readable.js';
@@ -79,21 +79,40 @@ export function transition<const Shape extends z.ZodRawShape, Looked = undefined
       const moved = effects ? await moveWithEffects(key, call, input, look, effects) : await moveAlone(key, call, input);
       return readableJob(call.viewer, moved);
     },
+    ...(!effects && { runAsClaimed: (call: ClaimedCall, input: Input) => moveAsClaimed(key, call, input) }),
   } as const;
   return operation(parts as Operation<Input, ReadableJob>);
+}
+
+async function moveAlone(key: JobTransitionKey, { db, viewer }: Pick<Call<Viewer>, 'db' | 'viewer'>, input: Addressed): Promise<JobRow> {
+  const moved = await tryToMove(key, db, viewer, input, onlyStateBefore(key), {});
+  return moved ?? askWhyNot(key, db, viewer, input);
+}
+
+/** The session's check rides along: one round trip in all, if all is well. */
+async function moveAsClaimed(key: JobTransitionKey, { db, caller, claim }: ClaimedCall, input: Addressed): Promise<ReadableJob | undefined> {
+  const { sessionId, userId, role } = claim;
+  const [found] = await moveJobAsClaimed[key](db, { sessionId, userId, role, ...movement(key, db, userId, input, onlyStateBefore(key), {}) });
+  if (!found) return undefined;
+  const viewer = caller.recognise(found.viewer);
+  return readableJob(viewer, found.job ?? (await askWhyNot(key, db, viewer, input)));
+}
+
+function onlyStateBefore(key: JobTransitionKey): JobState {
+  const { from }: JobTransition = JOB_TRANSITIONS[key];
+  const [only] = from;
+  if (only === undefined || from.length > 1) throw new Error(`${key} comes from several states: only a look at the job can tell which.`);
+  return only;
 }
 
 /** Between a statement that moved nothing and the question why, the job may have become movable; then it is tried again. */
 const ATTEMPTS = 5;
 
-async function moveAlone(key: JobTransitionKey, { db, viewer }: Call<Viewer>, input: Addressed): Promise<JobRow> {
-  const row: JobTransition = JOB_TRANSITIONS[key];
-  const [from] = row.from;
-  if (from === undefined || row.from.length > 1) throw new Error(`${key} comes from several states: only a look at the job can tell which.`);
+async function askWhyNot(key: JobTransitionKey, db: Db, viewer: Viewer, input: Addressed): Promise<JobRow> {
   for (let attempt = 1; attempt <= ATTEMPTS; attempt += 1) {
-    const moved = await tryToMove(key, db, viewer, input, from, {});
+    judge(JOB_TRANSITIONS[key], await findJob(db, viewer, input.id), input);
+    const moved = await tryToMove(key, db, viewer, input, onlyStateBefore(key), {});
     if (moved) return moved;
-    judge(row, await findJob(db, viewer, input.id), input);
   }
   throw refuse('OVERLOADED', { message: 'The job is changing too fast; try again.', details: { retryAfter: 1 } });
 }
@@ -122,20 +141,23 @@ export async function move(key: JobTransitionKey, tx: Db, viewer: Viewer, input:
   return moved;
 }
 
-async function tryToMove(key: JobTransitionKey, db: Db, viewer: Viewer, input: Addressed, fromStatus: JobState, effects: Effects): Promise<JobRow | undefined> {
+async function tryToMove(key: JobTransitionKey, db: Db, viewer: Viewer, input: Addressed, from: JobState, effects: Effects): Promise<JobRow | undefined> {
+  const [moved] = await moveJob[key](db, { ...idsOf(viewer), ...movement(key, db, viewer.userId, input, from, effects) });
+  return moved;
+}
+
+function movement(key: JobTransitionKey, db: Db, actorId: UserId, input: Addressed, fromStatus: JobState, effects: Effects) {
   const { id, expectedVersion = null, ...texts } = input;
   const { event, to } = JOB_TRANSITIONS[key];
-  const own: NewEvent = { type: event, actorId: viewer.userId, fromStatus, toStatus: to, data: { ...given(texts), ...effects.data } };
-  const [moved] = await moveJob[key](db, {
+  const own: NewEvent = { type: event, actorId, fromStatus, toStatus: to, data: { ...given(texts), ...effects.data } };
+  return {
     id,
     expectedVersion,
-    ...idsOf(viewer),
     bidId: effects.bidId ?? null,
     awardedTo: effects.awardedTo ?? null,
     tokensPaid: effects.tokensPaid ?? null,
     events: asParameter(db, [own, ...(effects.events ?? [])]),
-  });
-  return moved;
+  };
 }
 
 /** What was really said; an optional text that was left out leaves no trace. */
