@@ -3,7 +3,8 @@
  * while it is read, its shape while it is validated, the cost of its lists once the variables say how long they are.
  */
 import type { ApolloServerOptionsWithSchema, ApolloServerPlugin } from '@apollo/server';
-import type { GraphQLFormattedError, GraphQLSchema, OperationDefinitionNode } from 'graphql';
+import { InMemoryLRUCache } from '@apollo/utils.keyvaluecache';
+import { GraphQLError, type DocumentNode, type GraphQLFormattedError, type GraphQLSchema, type OperationDefinitionNode, type ValidationRule } from 'graphql';
 import { GRAPHQL_LIMITS } from '../rules/limits.js';
 import type { Context } from './context.js';
 import { costOf, type Cost } from './limits/cost.js';
@@ -14,7 +15,7 @@ type Options = ApolloServerOptionsWithSchema<Context>;
 type FormatError = NonNullable<Options['formatError']>;
 
 export interface Limits {
-  readonly options: Pick<Options, 'parseOptions' | 'validationRules' | 'validationOptions'>;
+  readonly options: Pick<Options, 'parseOptions' | 'validationRules' | 'validationOptions' | 'documentStore'>;
   readonly plugin: ApolloServerPlugin<Context>;
   /** Errors in the words of a limit where they are about one, and without what the schema would have to offer. */
   worded(format: FormatError): FormatError;
@@ -29,8 +30,9 @@ export function createLimits(schema: GraphQLSchema, { suggestions }: LimitSettin
   return {
     options: {
       parseOptions: { maxLexicalTokens: GRAPHQL_LIMITS.tokens },
-      validationRules: [shapeRule],
+      validationRules: [shapeRule, offeredRule],
       validationOptions: { hideSuggestions: !suggestions },
+      documentStore: new InMemoryLRUCache<DocumentNode>({ maxSize: DOCUMENTS_KEPT, sizeCalculation: () => 1 }),
     },
     plugin: costPlugin(schema),
     worded: (format) => (formatted, thrown) => {
@@ -39,6 +41,17 @@ export function createLimits(schema: GraphQLSchema, { suggestions }: LimitSettin
     },
   };
 }
+
+/** Documents that were validated, and whatever was made of them. A tree takes many times the memory of its text, so they are counted and not weighed. */
+const DOCUMENTS_KEPT = 500;
+
+/** graphql-js validates a kind of operation that the schema does not have, and only then fails to execute it. */
+const offeredRule: ValidationRule = (context) => ({
+  OperationDefinition(node) {
+    if (context.getSchema().getRootType(node.operation)) return;
+    context.reportError(new GraphQLError(`This server offers queries and mutations, and no ${node.operation}s.`, { nodes: node }));
+  },
+});
 
 /** Refuses what costs too much, and says in every other answer what it cost and what it could have cost besides. */
 function costPlugin(schema: GraphQLSchema): ApolloServerPlugin<Context> {

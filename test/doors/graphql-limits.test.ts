@@ -85,6 +85,11 @@ describe('a limit', () => {
   });
 });
 
+it('A kind of operation that the schema does not have is refused before anything runs, with the kinds that it has', async () => {
+  const { status, errors } = await house.graphql('subscription { me }');
+  expect([status, errors?.[0]?.message, errors?.[0]?.extensions.code]).toEqual([400, 'This server offers queries and mutations, and no subscriptions.', 'VALIDATION_FAILED']);
+});
+
 /** What graphql-cop, CrackQL and the OWASP sheet try, and the limits that stop it. */
 const ATTACKS: [name: string, query: string, limits: Limit[], besides?: Besides][] = [
   ['a hundred aliases of one field', `{ ${times(100, (i) => `a${i}: viewer { referralCode }`)} }`, ['aliases']],
