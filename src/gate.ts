@@ -107,6 +107,8 @@ function createQueue(waitMs: number, onFull: () => Error) {
     const waiter = first;
     if (!waiter) return undefined;
     first = waiter.next;
+    // An old waiter that pointed on would keep all who came after it, with their answers, from being collected as what they are: young.
+    waiter.next = undefined;
     length -= 1;
     if (!first) stopWaiting();
     return waiter;

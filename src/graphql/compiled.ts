@@ -1,96 +1,106 @@
 /**
- * Documents that come again are compiled: the second time a document is seen, the walk through it is made into a function,
- * which costs a fraction of walking it anew for every request. Whatever the compiler is known to see otherwise than
- * graphql-js does is left to graphql-js, which also puts every refused variable into words.
+ * Documents that come again are compiled: the second time a document is seen, a plan is made of it, and from then on a request
+ * that brings it is answered by that plan alone, without Apollo's own steps for each request. What the plan does not cover is
+ * left to graphql-js, which also puts every refused variable into words.
  */
-import { HeaderMap, type ApolloServerPlugin } from '@apollo/server';
-import { Kind, visit, type DocumentNode, type GraphQLError, type GraphQLFormattedError, type GraphQLSchema, type OperationDefinitionNode, type ValueNode } from 'graphql';
-import { compileQuery, isCompiledQuery } from 'graphql-jit';
+import type { ApolloServerPlugin } from '@apollo/server';
+import type { DocumentNode, GraphQLFormattedError, GraphQLSchema, OperationDefinitionNode } from 'graphql';
 import type { Context } from './context.js';
+import type { Costs } from './limits.js';
 import { mutationsIn } from './limits/shape.js';
-
-type Run = (root: undefined, context: Context, variables: object) => Promise<Result> | Result;
-
-interface Result {
-  data?: Record<string, unknown> | null;
-  errors?: readonly GraphQLError[];
-}
+import { planOf, type Run } from './plan.js';
 
 type FormatError = (formatted: GraphQLFormattedError, thrown: unknown) => GraphQLFormattedError;
 
-export interface CompilingSettings {
-  /** At which sight a document is compiled; a document that never comes again is not worth it. */
-  readonly atSight: number;
+/** An operation of a compiled document, ready to be run with a caller's variables. */
+interface Ready {
+  readonly run: Run;
+  readonly document: DocumentNode;
+  readonly operation: OperationDefinitionNode;
 }
 
-export const COMPILING: CompilingSettings = { atSight: 2 };
+interface Answer {
+  readonly data: Record<string, unknown> | null;
+  readonly errors?: GraphQLFormattedError[];
+  readonly cost: number;
+}
 
-/** Runs what was compiled in the place of Apollo's own execution. */
-export function compiledExecution(schema: GraphQLSchema, formatError: FormatError, { atSight }: CompilingSettings): ApolloServerPlugin<Context> {
-  // Apollo keeps the documents that it has validated, within bounds; what was made of each is kept as long.
-  const seen = new WeakMap<OperationDefinitionNode, { times: number; run?: Run | undefined }>();
+export interface CompiledDocuments {
+  /** Sees what Apollo runs, and compiles what it sees again. */
+  readonly plugin: ApolloServerPlugin<Context>;
+  /** Undefined for whatever Apollo has to answer, or to refuse; nothing has run then. */
+  answer(body: unknown, context: () => Context): Promise<Answer | undefined>;
+}
 
-  function runFor(document: DocumentNode, operation: OperationDefinitionNode): Run | undefined {
-    const sight = seen.get(operation) ?? { times: 0 };
-    seen.set(operation, sight);
-    sight.times += 1;
-    if (sight.times === atSight && mayBeCompiled(document, operation)) sight.run = compile(document, operation);
-    return sight.run;
+const COMPILED_AT_SIGHT = 2;
+const NEVER = Number.NEGATIVE_INFINITY;
+const COMPILED_MAX = 500;
+
+export function compiledDocuments(schema: GraphQLSchema, costs: Costs, formatError: FormatError): CompiledDocuments {
+  const sights = new WeakMap<OperationDefinitionNode, number>();
+  /** By the document's text, and then by the name of the operation in it; those in use last stand last. */
+  const known = new Map<string, Map<string | undefined, Ready>>();
+
+  function see(query: string, name: string | undefined, document: DocumentNode, operation: OperationDefinitionNode): void {
+    const times = (sights.get(operation) ?? 0) + 1;
+    sights.set(operation, times);
+    if (times < COMPILED_AT_SIGHT || known.get(query)?.has(name)) return;
+    // Several mutations run one after the other, and only as long as none is refused.
+    const run = operation.operation === 'mutation' && mutationsIn(document, operation) > 1 ? undefined : planOf(schema, document, operation);
+    if (!run) return void sights.set(operation, NEVER);
+    const [oldest] = known.size >= COMPILED_MAX ? known.keys() : [];
+    if (oldest !== undefined) known.delete(oldest);
+    known.set(query, (known.get(query) ?? new Map<string | undefined, Ready>()).set(name, { run, document, operation }));
   }
 
-  function compile(document: DocumentNode, operation: OperationDefinitionNode): Run | undefined {
-    const compiled = compileQuery(schema, document, operation.name?.value ?? '', { disablingCapturingStackErrors: true });
-    return isCompiledQuery(compiled) ? (compiled.query as Run) : undefined;
+  function find({ query, operationName }: Sent): Ready | undefined {
+    const operations = known.get(query);
+    if (!operations) return undefined;
+    known.delete(query);
+    known.set(query, operations);
+    return operations.get(operationName ?? undefined);
   }
 
   return {
-    requestDidStart: async () => ({
-      responseForOperation: async ({ document, operation, request, contextValue }) => {
-        const run = operation && runFor(document, operation);
-        const result = await run?.(undefined, contextValue, request.variables ?? {});
-        // Without data nothing has run: the variables were refused.
-        if (result?.data === undefined) return null;
-        const { data, errors } = result;
-        const singleResult = errors ? { errors: oncePerNull(data, errors).map((error) => formatError(error.toJSON(), error)), data } : { data };
-        return { http: { status: undefined, headers: new HeaderMap() }, body: { kind: 'single', singleResult } };
-      },
-    }),
+    plugin: {
+      requestDidStart: async () => ({
+        executionDidStart: async ({ request, document, operation }) => {
+          if (request.query !== undefined) see(request.query, request.operationName, document, operation);
+        },
+      }),
+    },
+    answer: async (body, contextOf) => {
+      const sent = isPlain(body) ? body : undefined;
+      const ready = sent && find(sent);
+      if (!ready) return undefined;
+      const variables = sent.variables ?? {};
+      const cost = costs.of(ready.document, ready.operation, variables);
+      if (cost > costs.max) return undefined;
+      const result = await ready.run(contextOf(), variables);
+      if (!result) return undefined;
+      const { data, errors } = result;
+      return { data, cost, ...(errors.length > 0 && { errors: errors.map((error) => formatError(error.toJSON(), error)) }) };
+    },
   };
 }
 
-/** Where several fields have failed below a thing that then had to go as a whole, the first of them says why. */
-function oncePerNull(data: Result['data'], errors: readonly GraphQLError[]): GraphQLError[] {
-  const explained = new Set<string>();
-  return errors.filter(({ path = [] }) => {
-    const place = placeOfNull(data, path);
-    if (explained.has(place)) return false;
-    explained.add(place);
-    return true;
-  });
+/** A body that is as every client's library sends it; whatever else may be in one is Apollo's to judge. */
+interface Sent {
+  readonly query: string;
+  readonly operationName?: string | null;
+  readonly variables?: Record<string, unknown> | null;
 }
 
-function placeOfNull(data: unknown, path: readonly (string | number)[]): string {
-  let at = data;
-  const depth = path.findIndex((step) => (at = (at as Record<string | number, unknown> | null)?.[step]) == null);
-  return path.slice(0, depth + 1).join('.');
+function isPlain(body: unknown): body is Sent {
+  if (!isObject(body) || typeof body.query !== 'string') return false;
+  const { operationName, variables, extensions } = body;
+  return (
+    (operationName == null || (typeof operationName === 'string' && operationName !== '')) &&
+    (variables == null || isObject(variables)) &&
+    (extensions == null || (isObject(extensions) && !('persistedQuery' in extensions)))
+  );
 }
 
-/**
- * Introspection is seldom and large. What stands behind a mutation that was refused must not run, and would. A variable inside a list or an object would come out as null where it was left out,
- * and one that may be null as a directive's condition would pass for false.
- */
-function mayBeCompiled(document: DocumentNode, operation: OperationDefinitionNode): boolean {
-  if (operation.operation === 'mutation' && mutationsIn(document, operation) > 1) return false;
-  const { variableDefinitions = [] } = operation;
-  const required = new Set(variableDefinitions.filter(({ type }) => type.kind === Kind.NON_NULL_TYPE).map(({ variable }) => variable.name.value));
-  let may = true;
-  const refuse = () => void (may = false);
-  const refuseVariables = (node: ValueNode) => visit(node, { Variable: refuse });
-  visit(document, {
-    Field: ({ name }) => (name.value === '__schema' || name.value === '__type' ? refuse() : undefined),
-    ObjectValue: (node) => void refuseVariables(node),
-    ListValue: (node) => void refuseVariables(node),
-    Directive: (node) => void visit(node, { Variable: ({ name }) => (required.has(name.value) ? undefined : refuse()) }),
-  });
-  return may;
+function isObject(value: unknown): value is Record<string, unknown> {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
 }

@@ -1,7 +1,7 @@
 /** The GraphQL door: HTTP in, Apollo Server, HTTP out. It holds no rule of the market. */
 import { ApolloServer, HeaderMap, type ApolloServerPlugin } from '@apollo/server';
 import { ApolloServerPluginCacheControlDisabled, ApolloServerPluginLandingPageDisabled } from '@apollo/server/plugin/disabled';
-import { GraphQLError, type GraphQLSchema } from 'graphql';
+import { GraphQLError, type GraphQLFormattedError, type GraphQLSchema } from 'graphql';
 import { parseJson, readBody } from '../http/body.js';
 import type { Exchange } from '../http/exchange.js';
 import { allowPageScripts } from '../http/policy.js';
@@ -11,7 +11,7 @@ import type { House } from '../operations/house.js';
 import { invalidField } from '../operations/validation.js';
 import { refuse, Refusal } from '../rules/errors.js';
 import { rateLimitHeaders } from '../security/rate-limit-headers.js';
-import { compiledExecution, COMPILING, type CompilingSettings } from './compiled.js';
+import { compiledDocuments } from './compiled.js';
 import { contextOf, type Context } from './context.js';
 import { extensionsOf, formatError } from './errors.js';
 import { createLimits } from './limits.js';
@@ -26,8 +26,6 @@ export interface GraphqlSettings {
   suggestions: boolean;
   /** The list of the only documents that may run, if there is one. */
   persistedDocumentsFile: string | undefined;
-  /** When repeated documents are compiled. */
-  compiling?: CompilingSettings | undefined;
   /** The page for people who come with a browser, if it is served at all. */
   sendPlayground: ((exchange: Exchange) => void) | undefined;
 }
@@ -37,10 +35,20 @@ export interface GraphqlDoor {
   stop(): Promise<void>;
 }
 
+interface Answered {
+  readonly status: number;
+  readonly headers: readonly (readonly [name: string, value: string])[];
+  readonly contentType: string;
+  readonly said: string;
+}
+
+const CONTENT_TYPES_MAX = 100;
+
 export async function openGraphqlDoor(schema: GraphQLSchema, house: House, settings: GraphqlSettings): Promise<GraphqlDoor> {
   const limits = createLimits(schema, settings);
   const findDocument = settings.persistedDocumentsFile === undefined ? undefined : openPersistedDocuments(settings.persistedDocumentsFile);
   const format = limits.worded(formatError(house.log));
+  const compiled = compiledDocuments(schema, limits.costs, format);
   const server = new ApolloServer<Context>({
     schema,
     ...limits.options,
@@ -52,7 +60,7 @@ export async function openGraphqlDoor(schema: GraphQLSchema, house: House, setti
     stopOnTerminationSignals: false,
     persistedQueries: false,
     logger: house.log,
-    plugins: [ApolloServerPluginCacheControlDisabled(), ApolloServerPluginLandingPageDisabled(), limits.plugin, compiledExecution(schema, format, settings.compiling ?? COMPILING), answerPlugin(house)],
+    plugins: [ApolloServerPluginCacheControlDisabled(), ApolloServerPluginLandingPageDisabled(), limits.plugin, compiled.plugin, answerPlugin(house)],
   });
   await server.start();
 
@@ -71,23 +79,40 @@ export async function openGraphqlDoor(schema: GraphQLSchema, house: House, setti
       if (error instanceof Refusal) return sendRefusal(exchange, error);
       throw error;
     }
-    const execute = () =>
-      server.executeHTTPGraphQLRequest({
-        httpGraphQLRequest: { ...asked, headers: headersOf(exchange), search: asked.search && `?${asked.search}` },
-        context: async () => contextOf(caller),
-      });
+    const execute = async () => (await runCompiled(exchange, caller, asked)) ?? runByApollo(exchange, caller, asked);
     const dry = wantsDryRun(exchange.header('dry-run')) ? await asDryRun(caller, execute) : undefined;
-    const answer = dry?.outcome ?? (await execute());
+    const { status, headers, contentType, said } = dry?.outcome ?? (await execute());
     const { response } = exchange;
     if (dry) response.setHeader('Dry-Run', 'true');
     if (caller.replayed) response.setHeader('Idempotency-Replayed', 'true');
     for (const [name, value] of Object.entries(rateLimitHeaders(caller.taken))) response.setHeader(name, value);
-    for (const [name, value] of answer.headers) if (name !== 'cache-control' && name !== 'content-type') response.setHeader(name, value);
-    const contentType = answer.headers.get('content-type') ?? 'application/json; charset=utf-8';
-    if (answer.body.kind !== 'complete') throw new Error('Incremental delivery is not offered.');
-    const { status = 200, body: { string } } = answer;
-    const said = status < 400 ? string : withRequestId(string, exchange.requestId);
+    for (const [name, value] of headers) response.setHeader(name, value);
     exchange.send(status, contentType, dry ? withEffects(said, dry.effects) : said);
+  }
+
+  /** What Apollo chose for these values of Accept. */
+  const contentTypes = new Map<string | undefined, string>();
+
+  async function runByApollo(exchange: Exchange, caller: Caller, asked: Asked): Promise<Answered> {
+    const { status = 200, headers, body } = await server.executeHTTPGraphQLRequest({
+      httpGraphQLRequest: { ...asked, headers: headersOf(exchange), search: asked.search && `?${asked.search}` },
+      context: async () => contextOf(caller),
+    });
+    if (body.kind !== 'complete') throw new Error('Incremental delivery is not offered.');
+    const contentType = headers.get('content-type') ?? 'application/json; charset=utf-8';
+    if (status === 200 && contentTypes.size < CONTENT_TYPES_MAX) contentTypes.set(exchange.header('accept'), contentType);
+    const others = [...headers].filter(([name]) => name !== 'cache-control' && name !== 'content-type');
+    return { status, headers: others, contentType, said: status < 400 ? body.string : withRequestId(body.string, exchange.requestId) };
+  }
+
+  async function runCompiled(exchange: Exchange, caller: Caller, { method, body }: Asked): Promise<Answered | undefined> {
+    const contentType = contentTypes.get(exchange.header('accept'));
+    if (method !== 'POST' || contentType === undefined) return undefined;
+    const answer = await compiled.answer(body, () => contextOf(caller));
+    if (!answer) return undefined;
+    const { data, errors, cost } = answer;
+    const told = errors && identified(house, errors, exchange.requestId, (body as { operationName?: string }).operationName);
+    return { status: 200, headers: [], contentType, said: `${JSON.stringify({ errors: told, data, extensions: { cost: limits.costs.told(cost) } })}\n` };
   }
 
   return { handle, stop: () => server.stop() };
@@ -140,6 +165,12 @@ function oneMutationPerKey(): GraphQLError {
 }
 
 /** Every error names the request it belongs to, so that a person can ask about it. */
+function identified(house: House, errors: readonly GraphQLFormattedError[], requestId: string, operationName: string | null | undefined): GraphQLFormattedError[] {
+  const codes = errors.map((error) => error.extensions?.code);
+  house.log[codes.includes('INTERNAL') ? 'error' : 'debug']({ requestId, operationName, codes }, 'refused');
+  return errors.map((error) => ({ ...error, extensions: { ...error.extensions, requestId } }));
+}
+
 function answerPlugin(house: House): ApolloServerPlugin<Context> {
   return {
     requestDidStart: async () => ({
@@ -147,15 +178,9 @@ function answerPlugin(house: House): ApolloServerPlugin<Context> {
         if (contextValue.caller.request.idempotencyKey === undefined || operation?.operation !== 'mutation') return;
         if (mutationsIn(document, operation) > 1) throw oneMutationPerKey();
       },
-      willSendResponse: async ({ contextValue, response, operationName }) => {
-        if (response.body.kind !== 'single' || !response.body.singleResult.errors) return;
-        const { requestId } = contextValue.caller.request;
-        response.body.singleResult.errors = response.body.singleResult.errors.map((error) => ({
-          ...error,
-          extensions: { ...error.extensions, requestId },
-        }));
-        const codes = response.body.singleResult.errors.map((error) => error.extensions?.code);
-        house.log[codes.includes('INTERNAL') ? 'error' : 'debug']({ requestId, operationName, codes }, 'refused');
+      willSendResponse: async ({ contextValue, response: { body }, operationName }) => {
+        if (body.kind !== 'single' || !body.singleResult.errors) return;
+        body.singleResult.errors = identified(house, body.singleResult.errors, contextValue.caller.request.requestId, operationName);
       },
     }),
   };

@@ -17,8 +17,17 @@ type FormatError = NonNullable<Options['formatError']>;
 export interface Limits {
   readonly options: Pick<Options, 'parseOptions' | 'validationRules' | 'validationOptions' | 'documentStore'>;
   readonly plugin: ApolloServerPlugin<Context>;
+  readonly costs: Costs;
   /** Errors in the words of a limit where they are about one, and without what the schema would have to offer. */
   worded(format: FormatError): FormatError;
+}
+
+/** What operations cost. */
+export interface Costs {
+  readonly max: number;
+  of(document: DocumentNode, operation: OperationDefinitionNode, variables: Readonly<Record<string, unknown>>): number;
+  /** What it cost, and what it could have cost besides. */
+  told(requested: number): { requested: number; max: number; remaining: number };
 }
 
 export interface LimitSettings {
@@ -27,6 +36,7 @@ export interface LimitSettings {
 }
 
 export function createLimits(schema: GraphQLSchema, { suggestions }: LimitSettings): Limits {
+  const costs = createCosts(schema);
   return {
     options: {
       parseOptions: { maxLexicalTokens: GRAPHQL_LIMITS.tokens },
@@ -34,7 +44,8 @@ export function createLimits(schema: GraphQLSchema, { suggestions }: LimitSettin
       validationOptions: { hideSuggestions: !suggestions },
       documentStore: new InMemoryLRUCache<DocumentNode>({ maxSize: DOCUMENTS_KEPT, sizeCalculation: () => 1 }),
     },
-    plugin: costPlugin(schema),
+    plugin: costPlugin(costs),
+    costs,
     worded: (format) => (formatted, thrown) => {
       const error = format(formatted, refusalIn(thrown) ?? thrown);
       return suggestions ? error : withoutSuggestions(error);
@@ -53,11 +64,23 @@ const offeredRule: ValidationRule = (context) => ({
   },
 });
 
-/** Refuses what costs too much, and says in every other answer what it cost and what it could have cost besides. */
-function costPlugin(schema: GraphQLSchema): ApolloServerPlugin<Context> {
+function createCosts(schema: GraphQLSchema): Costs {
   // Apollo keeps the documents that it has validated; the cost of each is kept as long.
   const known = new WeakMap<OperationDefinitionNode, Cost>();
   const { cost: max } = GRAPHQL_LIMITS;
+  return {
+    max,
+    of: (document, operation, variables) => {
+      const cost = known.get(operation) ?? costOf(schema, document, operation);
+      known.set(operation, cost);
+      return typeof cost === 'number' ? cost : cost(variables);
+    },
+    told: (requested) => ({ requested, max, remaining: Math.max(max - requested, 0) }),
+  };
+}
+
+/** Refuses what costs too much, and says in every other answer what it cost. */
+function costPlugin(costs: Costs): ApolloServerPlugin<Context> {
   return {
     requestDidStart: async () => {
       let requested: number | undefined;
@@ -65,15 +88,12 @@ function costPlugin(schema: GraphQLSchema): ApolloServerPlugin<Context> {
         didResolveOperation: async ({ document, operation, request }) => {
           // Nothing bears the name that was asked for: Apollo says so once it executes.
           if (!operation) return;
-          const cost = known.get(operation) ?? costOf(schema, document, operation);
-          known.set(operation, cost);
-          requested = typeof cost === 'number' ? cost : cost(request.variables ?? {});
-          if (requested > max) throw exceeded('cost', requested, operation);
+          requested = costs.of(document, operation, request.variables ?? {});
+          if (requested > costs.max) throw exceeded('cost', requested, operation);
         },
         willSendResponse: async ({ response: { body } }) => {
           if (requested === undefined || body.kind !== 'single') return;
-          const cost = { requested, max, remaining: Math.max(max - requested, 0) };
-          body.singleResult.extensions = { ...body.singleResult.extensions, cost };
+          body.singleResult.extensions = { ...body.singleResult.extensions, cost: costs.told(requested) };
         },
       };
     },

@@ -4,6 +4,7 @@
  */
 import { Kind, type FieldNode, type GraphQLResolveInfo, type SelectionNode, type SelectionSetNode, type ValueNode } from 'graphql';
 import { PAGE } from '../rules/limits.js';
+import type { PersonFields } from '../store/accounts.js';
 import type { Beside } from '../store/beside.js';
 
 /** For a field that answers one job. */
@@ -23,20 +24,33 @@ type Wanted = { -readonly [Part in keyof Beside]: Beside[Part] };
 function besideIn(fields: readonly FieldNode[], info: GraphQLResolveInfo): Beside {
   const wanted: Wanted = {};
   for (const field of fields) FORESEEN[field.name.value]?.(wanted, field, info);
+  const names = namesOf(fields);
+  // What may be done depends on the whole job.
+  if (!names.includes('availableActions')) wanted.job = names;
   return wanted;
+}
+
+/** In one order, whatever the document's: the same fields are the same statement. */
+function namesOf(fields: readonly FieldNode[], besides: readonly string[] = []): readonly string[] {
+  return [...new Set([...besides, ...fields.map(({ name }) => name.value)])].toSorted();
+}
+
+/** A profile's own fields, and those of the account behind it. */
+function personIn(fields: readonly FieldNode[], info: GraphQLResolveInfo, besides: PersonFields = { user: [], profile: [] }): PersonFields {
+  return { user: namesOf(inside(named(fields, 'user'), info), besides.user), profile: namesOf(fields, besides.profile) };
 }
 
 /** Of each field of a job that needs more than the job, what that is. */
 const FORESEEN: Readonly<Record<string, (wanted: Wanted, field: FieldNode, info: GraphQLResolveInfo) => void>> = {
-  homeowner: (wanted) => void (wanted.homeowner = true),
+  homeowner: (wanted, field, info) => void (wanted.homeowner = personIn(inside([field], info), info, wanted.homeowner)),
   myBid: (wanted, field, info) => {
     wanted.ownBids = true;
-    foreseeBidders(wanted, inside([field], info));
+    foreseeBidders(wanted, inside([field], info), info);
   },
   availableActions: (wanted) => void (wanted.ownBids = true),
   awardedBid: (wanted, field, info) => {
     wanted.awardedBid = true;
-    foreseeBidders(wanted, inside([field], info));
+    foreseeBidders(wanted, inside([field], info), info);
   },
   bids: (wanted, field, info) => {
     const size = firstPage(field, info);
@@ -44,7 +58,7 @@ const FORESEEN: Readonly<Record<string, (wanted: Wanted, field: FieldNode, info:
     wanted.bids ??= size;
     const connection = inside([field], info);
     if (named(connection, 'totalCount').length > 0) wanted.bidsTotal = true;
-    foreseeBidders(wanted, inside([...named(connection, 'nodes'), ...named(inside(named(connection, 'edges'), info), 'node')], info));
+    foreseeBidders(wanted, inside([...named(connection, 'nodes'), ...named(inside(named(connection, 'edges'), info), 'node')], info), info);
   },
   timeline: (wanted, field, info) => {
     const size = firstPage(field, info);
@@ -55,8 +69,9 @@ const FORESEEN: Readonly<Record<string, (wanted: Wanted, field: FieldNode, info:
   dispute: (wanted) => void (wanted.disputeEvents = true),
 };
 
-function foreseeBidders(wanted: Wanted, bidFields: readonly FieldNode[]): void {
-  if (named(bidFields, 'contractor').length > 0) wanted.bidders = true;
+function foreseeBidders(wanted: Wanted, bidFields: readonly FieldNode[], info: GraphQLResolveInfo): void {
+  const contractors = named(bidFields, 'contractor');
+  if (contractors.length > 0) wanted.bidders = personIn(inside(contractors, info), info, wanted.bidders);
 }
 
 /** How long the first page is; undefined for any other page, for a filtered list, and for what will be refused. */

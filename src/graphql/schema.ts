@@ -2,6 +2,7 @@
 import 'reflect-metadata';
 import { lexicographicSortSchema, type GraphQLInterfaceType, type GraphQLSchema } from 'graphql';
 import { buildSchemaSync } from 'type-graphql';
+import { callDirectly } from './direct.js';
 import { AccountResolver } from './resolvers/accounts.js';
 import { BidResolver, ViewerBidsResolver } from './resolvers/bids.js';
 import { JobMutations } from './resolvers/job-mutations.js';
@@ -23,5 +24,5 @@ export function createSchema(): GraphQLSchema {
   );
   // The library makes a promise of what is known at once.
   (schema.getType('Node') as GraphQLInterfaceType).resolveType = typeOfNode;
-  return schema;
+  return callDirectly(schema);
 }

@@ -85,6 +85,11 @@ export const AUDIENCES = {
   },
 } as const satisfies Record<string, Record<string, Audience>>;
 
+/** Whether anybody may read what is called so, of whatever has it. */
+export function isForEveryone(field: string): boolean {
+  return Object.values<Record<string, Audience>>(AUDIENCES).every((fields) => (fields[field] ?? 'everyone') === 'everyone');
+}
+
 export type Audienced = keyof typeof AUDIENCES;
 
 /** The fields of an entity that somebody may not read. */
@@ -100,16 +105,31 @@ export function redact<E extends Audienced, Row extends Record<keyof (typeof AUD
   row: Row,
   relations: readonly Relation[],
 ): Redacted<E, Row> {
-  const readable: Record<string, unknown> = { ...row };
-  for (const [field, audience] of PRIVATE_FIELDS[entity]) {
-    if (!audience.some((relation) => relations.includes(relation))) readable[field] = null;
-  }
+  const readable = COPIES[entity](row);
+  for (const field of hiddenFrom(entity, relations)) if (field in readable) readable[field] = null;
   return readable as Redacted<E, Row>;
 }
 
-const PRIVATE_FIELDS = Object.fromEntries(
-  Object.entries(AUDIENCES).map(([entity, fields]) => [
-    entity,
-    Object.entries<Audience>(fields).filter((entry): entry is [string, readonly Relation[]] => entry[1] !== 'everyone'),
-  ]),
-) as Record<Audienced, [string, readonly Relation[]][]>;
+type Fields = Record<string, unknown>;
+
+/** One for each kind: what meets rows of one shape alone copies them whole, and not field by field. */
+const COPIES: Record<Audienced, (row: Fields) => Fields> = {
+  user: (row) => ({ ...row }),
+  homeowner: (row) => ({ ...row }),
+  contractor: (row) => ({ ...row }),
+  job: (row) => ({ ...row }),
+};
+
+const hidden = new Map<string, readonly string[]>();
+
+/** The fields that nobody of these relations may read. There are few ways to be related, and many rows. */
+function hiddenFrom(entity: Audienced, relations: readonly Relation[]): readonly string[] {
+  const key = `${entity} ${relations.join(' ')}`;
+  const known = hidden.get(key);
+  if (known) return known;
+  const fields = Object.entries<Audience>(AUDIENCES[entity])
+    .filter(([, audience]) => audience !== 'everyone' && !audience.some((relation) => relations.includes(relation)))
+    .map(([field]) => field);
+  hidden.set(key, fields);
+  return fields;
+}

@@ -36,6 +36,7 @@ export interface AccessTokens {
 
 const SECRET_BYTES_MIN = 32;
 const TOKEN_CHARACTERS_MAX = 4096;
+const PROVEN_MAX = 5_000;
 /** How far another instance's clock may run ahead of this one's. */
 const CLOCK_SKEW_SECONDS_MAX = 60;
 
@@ -44,6 +45,20 @@ export function createAccessTokens(settings: AccessTokenSettings): AccessTokens 
   const signing = signingKey(secret);
   const keys = keysByHeader(previousSecret === undefined ? [signing] : [signing, signingKey(previousSecret)]);
   const nowSeconds = () => Math.floor(now() / 1000);
+  /** Tokens whose signature was found good, which it stays for ever; whether one holds now is asked each time. */
+  const proven = new Map<string, object>();
+
+  function provenPayload(token: string): object | undefined {
+    const known = proven.get(token);
+    if (known) return known;
+    const key = keys.get(headerOf(token));
+    const payload = key && signedPayload(token, key, nowSeconds());
+    if (!payload || 'nbf' in payload) return payload;
+    const [oldest] = proven.size >= PROVEN_MAX ? proven.keys() : [];
+    if (oldest !== undefined) proven.delete(oldest);
+    proven.set(token, payload);
+    return payload;
+  }
 
   return {
     sign({ userId, sessionId, role }) {
@@ -54,8 +69,7 @@ export function createAccessTokens(settings: AccessTokenSettings): AccessTokens 
 
     verify(token) {
       if (typeof token !== 'string' || token.length > TOKEN_CHARACTERS_MAX) return undefined;
-      const key = keys.get(headerOf(token));
-      const payload = key && signedPayload(token, key, nowSeconds());
+      const payload = provenPayload(token);
       return payload && claimsIn(payload, { issuer, audience, nowSeconds: nowSeconds() });
     },
   };

@@ -1,10 +1,11 @@
 /** People and their profiles. A password's hash leaves this file only where a password is about to be checked. */
 import { and, eq, getTableColumns, sql, type SQL } from 'drizzle-orm';
 import type { ContractorId, HomeownerId, UserId } from '../rules/ids.js';
+import { isForEveryone } from '../rules/audiences.js';
 import type { Role } from '../rules/viewer.js';
 import type { Db } from './database.js';
 import { listing } from './page.js';
-import { asJson, jsonReader } from './rows.js';
+import { asJson, jsonReader, type RowShape } from './rows.js';
 import { columns, statement, type Values } from './statement.js';
 import { forEachRole, type ViewerIds } from './visibility.js';
 import { contractors, homeowners, users, type Contractor as ContractorRow, type Homeowner, type User as UserRow } from './tables/accounts.js';
@@ -161,31 +162,51 @@ export interface PersonRow {
 
 const HOMEOWNER_SHAPE = getTableColumns(homeowners);
 
+/** The fields that somebody asks for, of a profile and of the account behind it. What was not asked for is not in the rows. */
+export interface PersonFields {
+  readonly user: readonly string[];
+  readonly profile: readonly string[];
+}
+
 /** The homeowner with this identifier, inside another row. Their own jobs are all that homeowners see, and so only themselves. */
-export function homeownerAsJson(id: SQL, role: Role, $: Values<ViewerIds>): SQL {
-  return sql`(select json_build_array(${asJson(userColumns)}, ${asJson(HOMEOWNER_SHAPE)}, ${role === 'contractor' ? COUNTERPART.contractor($) : NO})
+export function homeownerAsJson(id: SQL, role: Role, $: Values<ViewerIds>, fields: PersonFields): SQL {
+  return sql`(select json_build_array(${asJson(narrowed(userColumns, fields.user))}, ${asJson(narrowed(HOMEOWNER_SHAPE, fields.profile))}, ${role === 'contractor' && isPrivate(fields) ? COUNTERPART.contractor($) : NO})
     from homeowners join users on users.id = homeowners.user_id where homeowners.id = ${id})`;
 }
 
 /** The contractor with this identifier, who has bid on a job that the viewer sees, inside another row. */
-export function bidderAsJson(id: SQL, role: Role, $: Values<ViewerIds>): SQL {
-  return sql`(select json_build_array(${asJson(userColumns)}, ${asJson(contractorShape)}, ${role === 'homeowner' ? COUNTERPART.homeowner($) : NO})
+export function bidderAsJson(id: SQL, role: Role, $: Values<ViewerIds>, fields: PersonFields): SQL {
+  return sql`(select json_build_array(${asJson(narrowed(userColumns, fields.user))}, ${asJson(narrowed(contractorShape, fields.profile))}, ${role === 'homeowner' && isPrivate(fields) ? COUNTERPART.homeowner($) : NO})
     from contractors join users on users.id = contractors.user_id where contractors.id = ${id})`;
 }
 
+const ALWAYS = ['id', 'userId'];
+
+/** In the shape's own order, whatever the order in which the fields were asked for. */
+export function narrowed<Shape extends RowShape>(shape: Shape, fields: readonly string[], always: readonly string[] = ALWAYS): Shape {
+  return Object.fromEntries(Object.entries(shape).filter(([name]) => always.includes(name) || fields.includes(name))) as unknown as Shape;
+}
+
+/** What the viewer is to somebody matters for what is not for everyone. */
+function isPrivate({ user, profile }: PersonFields): boolean {
+  return [...user, ...profile].some((field) => !isForEveryone(field));
+}
+
 type PersonJson = readonly [user: readonly unknown[], profile: readonly unknown[], counterpart: boolean];
+type ReadPerson = (json: PersonJson) => PersonRow;
 
-const readUser = jsonReader<User>(userColumns);
-const readHomeowner = jsonReader<Homeowner>(HOMEOWNER_SHAPE);
-const readContractor = jsonReader<Contractor>(contractorShape);
-
-export function homeownerFromJson([user, profile, counterpart]: PersonJson): PersonRow {
-  return { user: readUser(user), homeowner: readHomeowner(profile), contractor: null, counterpart, client: false };
+export function homeownerReader(fields: PersonFields): ReadPerson {
+  const readUser = jsonReader<User>(narrowed(userColumns, fields.user));
+  const readHomeowner = jsonReader<Homeowner>(narrowed(HOMEOWNER_SHAPE, fields.profile));
+  return ([user, profile, counterpart]) => ({ user: readUser(user), homeowner: readHomeowner(profile), contractor: null, counterpart, client: false });
 }
 
 /** To a homeowner, whoever bids on their job is one who works for them or would like to. */
-export function bidderFromJson([user, profile, counterpart]: PersonJson, role: Role): PersonRow {
-  return { user: readUser(user), homeowner: null, contractor: readContractor(profile), counterpart, client: role === 'homeowner' };
+export function bidderReader(fields: PersonFields, role: Role): ReadPerson {
+  const readUser = jsonReader<User>(narrowed(userColumns, fields.user));
+  const readContractor = jsonReader<Contractor>(narrowed(contractorShape, fields.profile));
+  const client = role === 'homeowner';
+  return ([user, profile, counterpart]) => ({ user: readUser(user), homeowner: null, contractor: readContractor(profile), counterpart, client });
 }
 
 export const verifyContractor = statement((db, $: Values<{ id: ContractorId }>) =>

@@ -6,17 +6,19 @@ import { getTableColumns, sql, type SQL } from 'drizzle-orm';
 import type { ContractorId } from '../rules/ids.js';
 import { PAGE } from '../rules/limits.js';
 import type { Role } from '../rules/viewer.js';
-import { bidderAsJson, bidderFromJson, homeownerAsJson, homeownerFromJson, type PersonRow } from './accounts.js';
+import { bidderAsJson, bidderReader, homeownerAsJson, homeownerReader, type PersonFields, type PersonRow } from './accounts.js';
 import { bidColumns, type Bid } from './bids.js';
 import { isOfDispute, reachOnJob, type JobEvent } from './events.js';
 import { asJson, jsonReader } from './rows.js';
-import type { Values } from './statement.js';
+import { remembering, type Values } from './statement.js';
 import { events } from './tables/events.js';
 import { visibleBids, type ViewerIds } from './visibility.js';
 
 /** What somebody asks for. Lists are asked for by the size of their first page. */
 export interface Beside {
-  readonly homeowner?: true;
+  /** Of the job itself; all of it, unless told. */
+  readonly job?: readonly string[];
+  readonly homeowner?: PersonFields;
   /** The viewer's own bids, the newest first. */
   readonly ownBids?: true;
   readonly awardedBid?: true;
@@ -24,7 +26,7 @@ export interface Beside {
   /** How many there are in all. */
   readonly bidsTotal?: true;
   /** Who made the bids, wherever bids are asked for. */
-  readonly bidders?: true;
+  readonly bidders?: PersonFields;
   readonly events?: number;
   readonly eventsTotal?: true;
   readonly disputeEvents?: true;
@@ -46,7 +48,7 @@ export interface Found {
   readonly bidders: ReadonlyMap<ContractorId, PersonRow>;
 }
 
-type PartName = Exclude<keyof Beside, 'bidders'>;
+type PartName = Exclude<keyof Beside, 'job' | 'bidders'>;
 
 const eventColumns = getTableColumns(events);
 const readBid = jsonReader<Bid>(bidColumns);
@@ -65,7 +67,7 @@ const EVENTS_IN_ORDER = sql`"events"."sequence"`;
 
 /** Of every part, how the database finds it. */
 const PARTS: { readonly [Name in PartName]-?: (asked: Asked) => SQL } = {
-  homeowner: ({ role, $ }) => homeownerAsJson(sql`"jobs"."homeowner_id"`, role, $),
+  homeowner: ({ beside, role, $ }) => homeownerAsJson(sql`"jobs"."homeowner_id"`, role, $, beside.homeowner ?? NO_FIELDS),
   ownBids: (asked) =>
     asked.role === 'contractor'
       ? listOf(bidJson(asked), sql`bids where "bids"."job_id" = ${THIS_JOB} and "bids"."contractor_id" = ${asked.$.contractorId}`, NEWEST_FIRST)
@@ -99,7 +101,7 @@ function countOf(rows: SQL): SQL {
 const PART_NAMES = Object.keys(PARTS) as PartName[];
 
 function bidJson({ beside, role, $ }: Asked): SQL {
-  return beside.bidders ? sql`json_build_array(${asJson(bidColumns)}, ${bidderAsJson(sql`"bids"."contractor_id"`, role, $)})` : sql`json_build_array(${asJson(bidColumns)})`;
+  return beside.bidders ? sql`json_build_array(${asJson(bidColumns)}, ${bidderAsJson(sql`"bids"."contractor_id"`, role, $, beside.bidders)})` : sql`json_build_array(${asJson(bidColumns)})`;
 }
 
 function listOf(entry: SQL, from: SQL, order: SQL): SQL {
@@ -114,44 +116,51 @@ export function besideAsJson(beside: Beside, role: Role, $: Values<ViewerIds>): 
 
 export type BesideJson = readonly unknown[] | null;
 
-type BidJson = readonly [bid: readonly unknown[], bidder?: Parameters<typeof bidderFromJson>[0]];
+type PersonJson = Parameters<ReturnType<typeof homeownerReader>>[0];
+type BidJson = readonly [bid: readonly unknown[], bidder?: PersonJson];
+
+const readers = remembering<(json: BesideJson) => Found>();
 
 /** Reads what `besideAsJson` wrote for this way of asking. */
 export function besideReader(beside: Beside, role: Role): (json: BesideJson) => Found {
+  return readers(`${role} ${besideKey(beside)}`, () => readerFor(beside, role));
+}
+
+type Bidders = Map<ContractorId, PersonRow>;
+type Readers = { readonly [Name in PartName]: (part: never, bidders: Bidders) => Found[Name] };
+
+const NO_FIELDS: PersonFields = { user: [], profile: [] };
+
+function readerFor(beside: Beside, role: Role): (json: BesideJson) => Found {
+  const readHomeowner = homeownerReader(beside.homeowner ?? NO_FIELDS);
+  const readBidder = bidderReader(beside.bidders ?? NO_FIELDS, role);
+  const bidFrom = ([values, bidder]: BidJson, bidders: Bidders): Bid => {
+    const bid = readBid(values);
+    if (bidder) bidders.set(bid.contractorId, readBidder(bidder));
+    return bid;
+  };
+  const bidsFrom = (list: BidJson[], bidders: Bidders) => list.map((bid) => bidFrom(bid, bidders));
+  const read: Readers = {
+    homeowner: (person: PersonJson) => readHomeowner(person),
+    ownBids: bidsFrom,
+    awardedBid: (bid: BidJson | null, bidders) => bid && bidFrom(bid, bidders),
+    bids: bidsFrom,
+    bidsTotal: (count: number) => count,
+    eventsTotal: (count: number) => count,
+    events: (list: unknown[][]) => list.map(readEvent),
+    disputeEvents: (list: unknown[][]) => list.map(readEvent),
+  };
   const asked = PART_NAMES.filter((name) => beside[name] !== undefined);
   return (json) => {
-    const bidders = new Map<ContractorId, PersonRow>();
+    const bidders: Bidders = new Map();
     const found: Record<string, unknown> = { bidders };
     // The database wrote each part by the very shape that it is read by.
-    for (const [at, name] of asked.entries()) found[name] = READ[name](json?.[at] as never, role, bidders);
+    for (let at = 0; at < asked.length; at += 1) found[asked[at] as PartName] = read[asked[at] as PartName](json?.[at] as never, bidders);
     return found as unknown as Found;
   };
 }
 
-type Bidders = Map<ContractorId, PersonRow>;
-
-const READ: { readonly [Name in PartName]-?: (part: never, role: Role, bidders: Bidders) => Found[Name] } = {
-  homeowner: homeownerFromJson,
-  ownBids: bidsFromJson,
-  awardedBid: (bid: BidJson | null, role, bidders) => bid && bidFromJson(bid, role, bidders),
-  bids: bidsFromJson,
-  bidsTotal: (count: number) => count,
-  eventsTotal: (count: number) => count,
-  events: (list: unknown[][]) => list.map(readEvent),
-  disputeEvents: (list: unknown[][]) => list.map(readEvent),
-};
-
-function bidsFromJson(list: BidJson[], role: Role, bidders: Bidders): Bid[] {
-  return list.map((bid) => bidFromJson(bid, role, bidders));
-}
-
-function bidFromJson([values, bidder]: BidJson, role: Role, bidders: Bidders): Bid {
-  const bid = readBid(values);
-  if (bidder) bidders.set(bid.contractorId, bidderFromJson(bidder, role));
-  return bid;
-}
-
 /** Tells one way of asking from another. */
 export function besideKey(beside: Beside): string {
-  return JSON.stringify(beside, ['bidders', ...PART_NAMES]);
+  return JSON.stringify(beside, ['job', 'bidders', ...PART_NAMES, 'user', 'profile']);
 }

@@ -56,8 +56,8 @@ export interface Database extends Db {
 }
 
 export interface DatabaseHooks {
-  /** Called for every statement sent, and for `begin`. */
-  onStatement?: (text: string) => void;
+  /** Called for every statement sent with its values, and for `begin`. */
+  onStatement?: (text: string, params: readonly unknown[]) => void;
 }
 
 /**
@@ -83,7 +83,7 @@ export function connect(connection: Connection, settings: Partial<DatabaseSettin
   });
 
   const sendOn = (client: Sql | TransactionSql) => (text: string, params: ParameterOrJSON<never>[]) => {
-    hooks.onStatement?.(text);
+    hooks.onStatement?.(text, params);
     return client.unsafe(text, params, { prepare: chosen.preparedStatements }).values();
   };
   const sendOnPool = sendOn(pool);
@@ -92,7 +92,7 @@ export function connect(connection: Connection, settings: Partial<DatabaseSettin
     return {
       send: sendOn(client),
       inTransaction: async <T>(work: (tx: Db) => Promise<T>) => {
-        hooks.onStatement?.('savepoint');
+        hooks.onStatement?.('savepoint', []);
         return (await client.savepoint((part) => work(transactionOn(part)))) as T;
       },
     };
@@ -102,7 +102,7 @@ export function connect(connection: Connection, settings: Partial<DatabaseSettin
     for (let attempt = 1; ; attempt += 1) {
       try {
         return await gate.run(async () => {
-          hooks.onStatement?.('begin');
+          hooks.onStatement?.('begin', []);
           // The cast undoes postgres.js's wish to await arrays of queries; `work` returns no such thing.
           return (await pool.begin((client) => work(transactionOn(client)))) as T;
         });

@@ -1,16 +1,16 @@
 /** The lists of jobs: what a viewer may see, narrowed by what they ask for. */
-import { and, getTableColumns, sql, type SQL } from 'drizzle-orm';
+import { and, sql, type SQL } from 'drizzle-orm';
 import type { HomeownerId } from '../rules/ids.js';
-import type { JobState } from '../rules/lifecycle.js';
+import { JOB_STATES, type JobState } from '../rules/lifecycle.js';
 import type { Urgency } from '../rules/publishing.js';
 import type { Role, Viewer } from '../rules/viewer.js';
 import type { Db } from './database.js';
-import type { JobRow } from './jobs.js';
+import { jobFields, type JobRow } from './jobs.js';
 import { besideAsJson, besideKey, besideReader, type Beside, type BesideJson, type Found } from './beside.js';
-import { listing, mapPage, type List, type Page, type PageRequest } from './page.js';
+import { listing, mapPage, type List, type Page, type PageRequest, type Reach } from './page.js';
 import { remembering, type Values } from './statement.js';
 import { jobs } from './tables/jobs.js';
-import { idsOf, visibleJobs, type ViewerIds } from './visibility.js';
+import { idsOf, isOpenToBids, visibleJobs, type ViewerIds } from './visibility.js';
 
 export interface JobFilter {
   search?: string | null | undefined;
@@ -23,7 +23,6 @@ export interface JobFilter {
 
 interface FilterValues extends ViewerIds {
   pattern: string | null;
-  status: JobState | null;
   category: string | null;
   urgency: Urgency | null;
   owner: HomeownerId | null;
@@ -33,17 +32,35 @@ interface FilterValues extends ViewerIds {
   miles: number | null;
 }
 
-/** Each filter's condition. Only those that are asked for stand in the statement. */
-const FILTERS: { readonly [Key in keyof JobFilter]-?: ($: Values<FilterValues>) => SQL } = {
-  search: ($) => sql`${jobs.id} in (select s.job_id from job_search s where s.title ilike ${$.pattern} or s.description ilike ${$.pattern})`,
-  status: ($) => sql`${jobs.status} = ${$.status}::job_status`,
+/** What a job must be; only the conditions that are asked for stand in the statement. */
+const FILTERS: { readonly [Name in Exclude<keyof JobFilter, Sought | 'status'>]-?: ($: Values<FilterValues>) => SQL } = {
   category: ($) => sql`${jobs.category} = ${$.category}`,
   urgency: ($) => sql`${jobs.urgency} = ${$.urgency}::urgency`,
   homeownerId: ($) => sql`${jobs.homeownerId} = ${$.owner}`,
-  near: ($) => sql`${jobs.id} in (select s.job_id from job_search s where s.town <@ ${$.box}::box and ${MILES_APART($)} <= ${$.miles}::float8)`,
 };
 
-const FILTER_NAMES = Object.keys(FILTERS) as (keyof JobFilter)[];
+/**
+ * What is sought has an index of its own, which knows nothing of the list's order. So each stands here twice: as the index finds it, and as it is
+ * told of a job that is there already. The forms hide from the planner what is sought, since it guesses badly how much of that there is.
+ */
+const SOUGHT: { readonly [Name in Sought]: { found($: Values<FilterValues>): SQL; fits($: Values<FilterValues>): SQL } } = {
+  search: {
+    found: ($) => sql`(s.title ilike (select ${$.pattern}::text) or s.description ilike (select ${$.pattern}::text))`,
+    fits: ($) => sql`case when ${jobs.title} ilike ${$.pattern} then true else ${jobs.description} ilike ${$.pattern} end`,
+  },
+  near: {
+    found: ($) => isNear($),
+    fits: ($) => sql`(select ${isNear($)} from job_search s where s.job_id = ${jobs.id})`,
+  },
+};
+
+function isNear($: Values<FilterValues>): SQL {
+  return sql`s.town <@ ${$.box}::box and ${MILES_APART($)} <= ${$.miles}::float8`;
+}
+
+type Sought = 'search' | 'near';
+const SOUGHT_NAMES = Object.keys(SOUGHT) as Sought[];
+const FILTER_NAMES = Object.keys(FILTERS) as (keyof typeof FILTERS)[];
 
 const MILES_APART = ($: Values<FilterValues>) =>
   sql`3958.8 * 2 * asin(least(1, sqrt(power(sin(radians(s.town[1] - ${$.latitude}::float8) / 2), 2)
@@ -60,11 +77,17 @@ const lists = remembering<List<FilterValues, RawJob>>();
 /** The jobs that the viewer may see and the filter lets through, newest first. */
 export async function listJobs(db: Db, viewer: Viewer, filter: JobFilter, request: PageRequest, beside: Beside = {}): Promise<Page<ListedJob>> {
   const { role } = viewer;
-  const asked = FILTER_NAMES.filter((name) => filter[name] != null);
-  const list = (wanted: Beside) => lists([role, ...asked, besideKey(wanted)].join(' '), () => listOf(role, asked, wanted));
-  const { search, status = null, category = null, urgency = null, homeownerId: owner = null, near } = filter;
+  const asked: Asked = {
+    role,
+    names: FILTER_NAMES.filter((name) => filter[name] != null),
+    sought: SOUGHT_NAMES.filter((name) => filter[name] != null),
+    status: JOB_STATES.find((state) => state === filter.status),
+  };
+  const { names, sought, status } = asked;
+  const list = (wanted: Beside) => lists([role, status, ...names, ...sought, besideKey(wanted)].join(' '), () => listOf(asked, wanted));
+  const { search, category = null, urgency = null, homeownerId: owner = null, near } = filter;
   const { box = null, latitude = null, longitude = null, miles = null } = near ?? {};
-  const values = { ...idsOf(viewer), pattern: search == null ? null : containing(search), status, category, urgency, owner, box, latitude, longitude, miles };
+  const values = { ...idsOf(viewer), pattern: search == null ? null : containing(search), category, urgency, owner, box, latitude, longitude, miles };
   const page = await list(beside)(db, values, request);
   const read = besideReader(beside, role);
   // What stands beside the jobs has no part in their number.
@@ -76,18 +99,118 @@ interface RawJob {
   beside: BesideJson;
 }
 
-function listOf(role: Role, asked: readonly (keyof JobFilter)[], beside: Beside): List<FilterValues, RawJob> {
+/** What tells one statement from another. */
+interface Asked {
+  readonly role: Role;
+  readonly names: readonly (keyof typeof FILTERS)[];
+  readonly sought: readonly Sought[];
+  /** It stands in the statement as it is: there are few, some that most jobs are in and some that hardly one is, and the planner should know which. */
+  readonly status: JobState | undefined;
+}
+
+function listOf(asked: Asked, beside: Beside): List<FilterValues, RawJob> {
+  const { role } = asked;
+  const gathered = gatheredFrom(asked);
   return listing({
     keys: { createdAt: jobs.createdAt, id: jobs.id },
     order: 'newest first',
     keyed: ({ job }) => job,
-    rows: (db, $: Values<FilterValues>, within) =>
+    rows: (db, $: Values<FilterValues>, within, reach) =>
       db
-        .select({ job: getTableColumns(jobs), beside: besideAsJson(beside, role, $) })
+        .select({ job: jobFields(beside), beside: besideAsJson(beside, role, $) })
         .from(jobs)
-        .where(and(visibleJobs(role, $), ...asked.map((name) => FILTERS[name]($)), within))
+        // As a list, so that nothing is left to the planner but to look each of them up.
+        .where(gathered ? sql`${jobs.id} = any(array(${wantedOf(gathered($, within, reach), reach)}))` : and(visible(asked, $), ...conditions(asked, $), within))
         .$dynamic(),
+    ...(gathered && {
+      keepsToReach: true,
+      counted: (_, $, reach) => sql`select from (${gathered($, undefined, { ...reach, isCount: true })}) g limit ${sql.raw(String(reach.atMost))}`,
+    }),
   });
+}
+
+function wantedOf(gathered: SQL, { wanted, offset }: Reach): SQL {
+  return sql`select g.id from (${gathered}) g order by g.created_at desc, g.id desc limit ${sql.raw(String(wanted))}${offset ? sql` offset ${offset}` : sql``}`;
+}
+
+/** Whoever asks for open jobs by name needs no other reason to see them. */
+function visible({ role, status }: Asked, $: Values<FilterValues>): SQL | undefined {
+  return role === 'contractor' && status === 'open' ? undefined : visibleJobs(role, $);
+}
+
+const isIn = (status: JobState) => sql`"jobs"."status" = ${sql.raw(`'${status}'`)}`;
+
+/** All that is asked of a job by looking at it. */
+function conditions({ status, names, sought }: Asked, $: Values<FilterValues>): SQL[] {
+  return [...(status ? [isIn(status)] : []), ...names.map((name) => FILTERS[name]($)), ...sought.map((name) => SOUGHT[name].fits($))];
+}
+
+type Gathered = ($: Values<FilterValues>, within: SQL | undefined, reach: Reach & { isCount?: boolean }) => SQL;
+
+/**
+ * Where one index in the list's order would read far too much: the identifiers of the jobs that may be on the page, the first of each place where they
+ * may be. A homeowner's jobs are never so many, nor are a contractor's own: whoever seeks among them looks at each.
+ */
+function gatheredFrom(asked: Asked): Gathered | undefined {
+  const { role, names, sought, status } = asked;
+  const ofMarket: Gathered = ($, within, reach) => (sought.length > 0 ? soughtInMarket(asked, $, within, reach) : newest(marketOf(asked, $), within, reach.atMost));
+  if (role === 'homeowner') return undefined;
+  // The index of a trade tells who is next without a look at the jobs, which keeps the planner from walking through all trades for a rare one.
+  if (role === 'admin' || status === 'open') return sought.length > 0 || names.includes('category') ? ofMarket : undefined;
+  const own: Gathered = ($, _, reach) => ownJobs(asked, $, reach);
+  return status !== undefined ? own : ($, within, reach) => sql`(${ofMarket($, within, reach)}) union all (${own($, within, reach)})`;
+}
+
+const NEWEST_FIRST = sql`"jobs"."created_at" desc, "jobs"."id" desc`;
+
+function newest(where: readonly SQL[], within: SQL | undefined, atMost: number): SQL {
+  return sql`select "jobs"."id", "jobs"."created_at" from jobs where ${and(...where, within) ?? sql`true`} order by ${NEWEST_FIRST} limit ${sql.raw(String(atMost))}`;
+}
+
+/** The part of the market that the viewer sees and asks for, but for what they seek in it. */
+function marketOf({ role, status, names }: Asked, $: Values<FilterValues>): SQL[] {
+  const inState = status && isIn(status);
+  return [...(role === 'contractor' ? [isOpenToBids] : inState ? [inState] : []), ...names.map((name) => FILTERS[name]($))];
+}
+
+/** Jobs that are open no more, but that the contractor has bid on; there is an index of these in the order of the jobs. */
+function ownJobs(asked: Asked, $: Values<FilterValues>, { atMost, behind }: Reach): SQL {
+  const position = behind([sql`own.job_created_at`, sql`own.job_id`]);
+  return sql`select j.id, own.job_created_at as created_at from (
+      select distinct own.job_created_at, own.job_id from bids own where ${and(sql`own.contractor_id = ${$.contractorId}`, position)} order by own.job_created_at desc, own.job_id desc
+    ) own cross join lateral (select "jobs"."id" from jobs where ${and(sql`"jobs"."id" = own.job_id and not ${isOpenToBids}`, ...conditions(asked, $))} offset 0) j
+    order by own.job_created_at desc, own.job_id desc limit ${sql.raw(String(atMost))}`;
+}
+
+/** So many of the newest jobs are looked at one by one, before an index is asked for all that fits. */
+const LOOKED_THROUGH = 2_000;
+/** Of those, so many must fit for a count to go on like this. */
+const FITTING_WHEN_COMMON = LOOKED_THROUGH / 10;
+
+/**
+ * What is common is found soonest by walking through the list, what is rare by its index, and each way takes for ever where the other is right. The
+ * newest jobs tell which it is; of a list that is no longer than these, they are all.
+ */
+function soughtInMarket(asked: Asked, $: Values<FilterValues>, within: SQL | undefined, { atMost, isCount }: Reach & { isCount?: boolean }): SQL {
+  const market = marketOf(asked, $);
+  const all = and(...market, within) ?? sql`true`;
+  const fits = sql.join(asked.sought.map((name) => SOUGHT[name].fits($)), sql` and `);
+  const found = sql.join(asked.sought.toReversed().map((name) => SOUGHT[name].found($)), sql` and `);
+  const [lookedThrough, enough] = [LOOKED_THROUGH, isCount ? FITTING_WHEN_COMMON : atMost].map((count) => sql.raw(String(count)));
+  const isCommon = sql`(select is_common from sample)`;
+  // What a page needs is among those; what is counted may lie beyond them, and in any order.
+  const walked = isCount
+    ? sql`(select * from jobs where ${all} order by ${NEWEST_FIRST} offset 0) jobs where ${isCommon} and ${fits}`
+    : sql`(select * from jobs where ${all} order by ${NEWEST_FIRST} limit ${lookedThrough}) jobs where ${isCommon} and ${fits} order by ${NEWEST_FIRST}`;
+  const most = sql.raw(String(atMost));
+  return sql`with sample as materialized (select
+        (select count(*) from (select from (select * from jobs where ${all} order by ${NEWEST_FIRST} limit ${lookedThrough}) jobs where ${fits} limit ${enough}) fitting) >= ${enough}
+        or not exists (select from jobs where ${all} order by ${NEWEST_FIRST} offset ${lookedThrough} limit 1) as is_common)
+    (select "jobs"."id", "jobs"."created_at" from ${walked} limit ${most})
+    union all
+    (select f.id, f.created_at from (select s.job_id from job_search s where ${found}) s
+      cross join lateral (select "jobs"."id", "jobs"."created_at" from jobs where "jobs"."id" = s.job_id and ${all} offset 0) f
+      where not ${isCommon} ${isCount ? sql`` : sql`order by f.created_at desc, f.id desc`} limit ${most})`;
 }
 
 /** `%` and `_` stand for themselves. */

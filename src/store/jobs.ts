@@ -6,6 +6,7 @@ import { JOB_FIELDS, type JobFields } from '../rules/job-fields.js';
 import { JOB_TRANSITIONS, type BidState, type JobTransition, type JobTransitionKey, type PartyWord } from '../rules/lifecycle.js';
 import type { EditBases } from '../rules/edit-bases.js';
 import type { Role, Viewer } from '../rules/viewer.js';
+import { narrowed } from './accounts.js';
 import { countOf, eventsToLog } from './events.js';
 import { besideAsJson, besideKey, besideReader, type Beside, type Found } from './beside.js';
 import type { Db } from './database.js';
@@ -38,10 +39,18 @@ export interface SeenJob {
 
 const jobColumns = getTableColumns(jobs);
 
+/** What everything else about a job is found by, and judged by. */
+const ALWAYS = ['id', 'homeownerId', 'status', 'awardedBidId', 'awardedContractorId', 'createdAt'];
+
+/** The columns that somebody asks for; the rows have no others. */
+export function jobFields({ job }: Beside): typeof jobColumns {
+  return job ? narrowed(jobColumns, job, ALWAYS) : jobColumns;
+}
+
 function selectSeen(db: PostgresJsDatabase, role: Role, $: Values<ViewerIds & { id: JobId }>, beside: Beside = {}) {
   return db
     .select({
-      job: jobColumns,
+      job: jobFields(beside),
       visible: sql<boolean>`${visibleJobs(role, $)}`,
       ownBids: sql<BidState[]>`${ownBidStates(role, $)}`,
       beside: besideAsJson(beside, role, $),

@@ -45,12 +45,28 @@ interface Select<Row> {
   prepare(name: string): { execute(values?: Record<string, unknown>): Promise<Row[]> };
 }
 
+/** How far a statement reads, for rows that are gathered from several places. */
+export interface Reach {
+  /** Each place needs to give no more than this: the first so many of the ordering, from behind the position on. */
+  readonly atMost: number;
+  /** Of all that was gathered, so many are wanted. */
+  readonly wanted: number;
+  /** How many of them are passed over before; for pages asked for by number. */
+  readonly offset?: Placeholder;
+  /** The position again, for other columns that hold the same keys. */
+  behind(keys: readonly SQL[]): SQL | undefined;
+}
+
 interface Listing<V extends object, Row> {
   /** The ordering, from the first key to the one that makes it total. Each is named as in the row. */
   readonly keys: Readonly<Record<string, PgColumn>>;
   readonly order: 'newest first' | 'oldest first';
   /** The rows, unordered and unbounded; `within` narrows them to those behind a position. */
-  rows(db: PostgresJsDatabase, $: Values<V>, within: SQL | undefined): Select<Row>;
+  rows(db: PostgresJsDatabase, $: Values<V>, within: SQL | undefined, reach: Reach): Select<Row>;
+  /** True where `rows` keeps to the reach by itself, offset and all. */
+  readonly keepsToReach?: boolean;
+  /** What is counted instead of the rows, where that is less work. */
+  counted?(db: PostgresJsDatabase, $: Values<V>, reach: Reach): SQL;
   /** Where in the row the keys are, if not in the row itself. */
   keyed?(row: Row): object;
 }
@@ -72,18 +88,22 @@ export function listing<V extends object, Row extends object>(parts: Listing<V, 
   // The page's size stands in the text: Postgres would plan anew at every call if it were a parameter.
   const pages = remembering<(db: Db, values: Record<string, unknown>) => Promise<Row[]>>();
 
-  function pageStatement(size: number, kind: 'first' | 'numbered' | 'after') {
-    return pages(`${size} ${kind}`, () =>
+  function pageStatement(size: number, offset: number, kind: 'first' | 'numbered' | 'after') {
+    const atMost = kind === 'numbered' ? roundedUp(offset + size + 1) : size + 1;
+    return pages(`${size} ${kind} ${atMost}`, () =>
       statement((db, $: Values<Record<string, unknown>>) => {
-        const within = kind === 'after' ? behind(columns, parts.order, $) : undefined;
-        const select = parts.rows(db, $ as Values<V>, within).orderBy(...columns.map(direction)).limit(size + 1);
-        return kind === 'numbered' ? select.offset($.offset as Placeholder) : select;
+        const behindIt = (keys: readonly SQL[]) => (kind === 'after' ? behind(columns, keys, parts.order, $) : undefined);
+        const within = behindIt(columns.map((column) => sql`${column}`));
+        const reach = { atMost, wanted: size + 1, ...(kind === 'numbered' && { offset: $.offset as Placeholder }), behind: behindIt };
+        const select = parts.rows(db, $ as Values<V>, within, reach).orderBy(...columns.map(direction)).limit(size + 1);
+        return reach.offset && !parts.keepsToReach ? select.offset(reach.offset) : select;
       }),
     );
   }
 
+  // In the order of the list, so that it is the list's own index that is read.
   const count = statement((db, $: Values<V>) => {
-    const some = parts.rows(db, $, undefined).limit(PAGE.exactTotalMax + 1).as('some');
+    const some = parts.counted ? sql`(${parts.counted(db, $, EVERYTHING)}) counted` : parts.rows(db, $, undefined, EVERYTHING).orderBy(...columns.map(direction)).limit(EVERYTHING.atMost).as('some');
     return db.select({ count: sql<number>`count(*)::int` }).from(some);
   });
 
@@ -91,7 +111,7 @@ export function listing<V extends object, Row extends object>(parts: Listing<V, 
     const { size, offset = 0, after } = request;
     const kind = after ? 'after' : offset > 0 ? 'numbered' : 'first';
     const given = { ...values, offset, ...(after && Object.fromEntries(after.map((value, at) => [`key${at}`, asSent(value)]))) };
-    const found = await pageStatement(size, kind)(db, given);
+    const found = await pageStatement(size, offset, kind)(db, given);
     return pageOf(found, size, kind !== 'first', () => total(db, values));
   }
 
@@ -140,7 +160,7 @@ function manyStatements<V extends object, Row extends object>(parts: Listing<V, 
   const asked = ($: Values<Record<string, unknown>>) => sql`unnest(${$.parents}::text[]) as asked(id)`;
   const ofParent = (db: PostgresJsDatabase, $: Values<Record<string, unknown>>, parent: string) => {
     const given = new Proxy($, { get: (values, name) => (name === parent ? sql`asked.id` : values[String(name)]) });
-    return parts.rows(db, given as Values<V>, undefined);
+    return parts.rows(db, given as Values<V>, undefined, EVERYTHING);
   };
   const direction = parts.order === 'newest first' ? desc : asc;
   const columns = Object.values(parts.keys);
@@ -185,9 +205,17 @@ function totalOf(counted = 0): Total {
   return { count: Math.min(counted, PAGE.exactTotalMax), capped: counted > PAGE.exactTotalMax };
 }
 
-function behind(columns: readonly PgColumn[], order: Listing<object, unknown>['order'], $: Values<Record<string, unknown>>): SQL {
+/** As much as anyone counts. */
+const EVERYTHING: Reach = { atMost: PAGE.exactTotalMax + 1, wanted: PAGE.exactTotalMax + 1, behind: () => undefined };
+
+/** Few sizes, and so few statements, for pages by number. */
+function roundedUp(rows: number): number {
+  return 2 ** Math.ceil(Math.log2(rows));
+}
+
+function behind(columns: readonly PgColumn[], alike: readonly SQL[], order: Listing<object, unknown>['order'], $: Values<Record<string, unknown>>): SQL {
   const list = (items: readonly SQL[]) => sql`(${sql.join([...items], sql`, `)})`;
-  const keys = list(columns.map((column) => sql`${column}`));
+  const keys = list(alike);
   const position = list(columns.map((column, at) => sql`${$[`key${at}`]}::${sql.raw(column.getSQLType())}`));
   return order === 'newest first' ? lt(keys, position) : gt(keys, position);
 }
@@ -198,11 +226,6 @@ function asSent(value: KeyValue): KeyValue {
 
 /** The same page with each row made into something else; a position is still that of the row. */
 export function mapPage<Row, Made>(page: Page<Row>, make: (row: Row) => Made): Page<Made> {
-  const origins = new Map<Made, Row>();
-  const rows = page.rows.map((row) => {
-    const made = make(row);
-    origins.set(made, row);
-    return made;
-  });
-  return { ...page, rows, positionOf: (made) => page.positionOf(origins.get(made) as Row) };
+  const rows = page.rows.map(make);
+  return { ...page, rows, positionOf: (made) => page.positionOf(page.rows[rows.indexOf(made)] as Row) };
 }

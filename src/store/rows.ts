@@ -28,26 +28,32 @@ interface Group {
 
 export function rowReader(fields: readonly SelectedField[], joinsNotNullable: Readonly<Record<string, boolean>> | undefined) {
   const groups = groupsOf(fields, joinsNotNullable);
-  return (values: readonly unknown[]): Record<string, unknown> => {
-    const row: Record<string, unknown> = {};
-    let at = 0;
-    for (const { name, cells, mayBeAbsent } of groups) {
-      const absent = mayBeAbsent && values[at] === null;
-      const target: Record<string, unknown> = name === undefined ? row : {};
-      if (name !== undefined) row[name] = absent ? null : target;
-      if (!absent) readInto(target, cells, values, at);
-      at += cells.length;
-    }
-    return row;
-  };
+  const decoders: (Decode | undefined)[] = [];
+  let at = 0;
+  const parts = groups.flatMap(({ name, cells, mayBeAbsent }) => {
+    const first = at;
+    const entries = cells.map((cell) => entryOf(cell, at++, decoders));
+    if (name === undefined) return entries;
+    const object = `{ ${entries.join(', ')} }`;
+    return [`${JSON.stringify(name)}: ${mayBeAbsent ? `values[${first}] === null ? null : ` : ''}${object}`];
+  });
+  return written(parts, decoders);
 }
 
-function readInto(target: Record<string, unknown>, cells: readonly Cell[], values: readonly unknown[], from: number): void {
-  for (let at = 0; at < cells.length; at += 1) {
-    const { name, decode } = cells[at] as Cell;
-    const value = values[from + at];
-    target[name] = decode === undefined || value === null ? value : decode(value);
-  }
+/**
+ * Written out as one object literal, so that rows of one kind are of one shape. An object to which dozens of names are added one by one turns into
+ * a dictionary, which costs several times the memory and the time.
+ */
+function written(parts: readonly string[], decoders: readonly (Decode | undefined)[]): (values: readonly unknown[]) => Record<string, unknown> {
+  // The names are those of our own tables.
+  const make = new Function('decoders', `return (values) => ({ ${parts.join(', ')} })`) as (decoders: readonly unknown[]) => (values: readonly unknown[]) => Record<string, unknown>;
+  return make(decoders);
+}
+
+function entryOf({ name, decode }: Cell, at: number, decoders: (Decode | undefined)[]): string {
+  decoders[at] = decode;
+  const value = `values[${at}]`;
+  return `${JSON.stringify(name)}: ${decode ? `${value} === null ? null : decoders[${at}](${value})` : value}`;
 }
 
 function groupsOf(fields: readonly SelectedField[], joinsNotNullable: Readonly<Record<string, boolean>> | undefined): Group[] {
@@ -83,12 +89,9 @@ export function asJson(shape: RowShape): SQL {
 
 /** Reads what `asJson` wrote. */
 export function jsonReader<Row>(shape: RowShape): (values: readonly unknown[]) => Row {
-  const cells = Object.entries(shape).map(([name, field]) => ({ name, decode: ofJson(decoderOf(field)) }));
-  return (values) => {
-    const row: Record<string, unknown> = {};
-    readInto(row, cells, values, 0);
-    return row as Row;
-  };
+  const decoders: (Decode | undefined)[] = [];
+  const parts = Object.entries(shape).map(([name, field], at) => entryOf({ name, decode: ofJson(decoderOf(field)) }, at, decoders));
+  return written(parts, decoders) as (values: readonly unknown[]) => Row;
 }
 
 /** JSON has lists of its own; every other value comes as the driver would hand it over. */

@@ -22,12 +22,15 @@ export function forEachRole<S>(make: (role: Role) => S): Record<Role, S> {
   return Object.fromEntries(ROLES.map((role) => [role, make(role)])) as Record<Role, S>;
 }
 
+/** Seen by every contractor. Lists read these and the jobs of own bids by two indexes; what is in either is what `visibleJobs` lets through. */
+export const isOpenToBids = sql`"jobs"."status" = 'open'`;
+
 /** Of the table `jobs`. */
 export function visibleJobs(role: Role, $: Values<ViewerIds>): SQL {
   return {
     admin: sql`true`,
     homeowner: sql`"jobs"."homeowner_id" = ${$.homeownerId}`,
-    contractor: sql`("jobs"."status" = 'open' or ${hasBidOn(sql`"jobs"."id"`, $.contractorId)})`,
+    contractor: sql`(${isOpenToBids} or ${hasBidOn(sql`"jobs"."id"`, $.contractorId)})`,
   }[role];
 }
 

@@ -45,14 +45,7 @@ export class Connection<Node> {
   }
 
   get pageInfo(): PageInfo {
-    const { rows, hasNext, hasPrevious } = this.page;
-    const [first, last] = [rows[0], rows.at(-1)];
-    return {
-      hasNextPage: hasNext,
-      hasPreviousPage: hasPrevious,
-      startCursor: first === undefined ? null : this.#cursor(first),
-      endCursor: last === undefined ? null : this.#cursor(last),
-    };
+    return new PageInfoOf(this.page);
   }
 
   get totalCount(): Promise<number> {
@@ -61,6 +54,31 @@ export class Connection<Node> {
 
   #cursor(node: Node): string {
     return cursorOf(this.page.positionOf(node));
+  }
+}
+
+/** A class, since an accessor in an object written out here would be a shape of its own for every page, kept until the next great collection. */
+class PageInfoOf<Node> implements PageInfo {
+  constructor(private readonly page: Page<Node>) {}
+
+  get hasNextPage(): boolean {
+    return this.page.hasNext;
+  }
+
+  get hasPreviousPage(): boolean {
+    return this.page.hasPrevious;
+  }
+
+  get startCursor(): string | null {
+    return this.#cursorOf(this.page.rows[0]);
+  }
+
+  get endCursor(): string | null {
+    return this.#cursorOf(this.page.rows.at(-1));
+  }
+
+  #cursorOf(node: Node | undefined): string | null {
+    return node === undefined ? null : cursorOf(this.page.positionOf(node));
   }
 }
 

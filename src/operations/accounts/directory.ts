@@ -34,13 +34,17 @@ export function readablePerson(viewer: Viewer, { user: row, homeowner, contracto
     homeowner: homeowner && redact('homeowner', homeowner, relations),
     contractor: contractor && redact('contractor', contractor, relations),
   };
-  for (const profile of [person.homeowner, person.contractor]) if (profile) usersBehind.set(profile, user);
+  if (person.homeowner) (person.homeowner as Behind)[USER] = user;
+  if (person.contractor) (person.contractor as Behind)[USER] = user;
   return person;
 }
 
-const usersBehind = new WeakMap<ReadableHomeowner | ReadableContractor, ReadableUser>();
+/** Under this a profile carries its account; no answer shows it. */
+const USER = Symbol('user');
+
+type Behind = { [USER]?: ReadableUser };
 
 /** Whose profile it is, if the person was read together with it. */
 export function userBehind(profile: ReadableHomeowner | ReadableContractor): ReadableUser | undefined {
-  return usersBehind.get(profile);
+  return (profile as Behind)[USER];
 }

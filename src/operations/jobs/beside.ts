@@ -23,28 +23,37 @@ export interface Companions {
   readonly dispute?: Dispute | null;
 }
 
-const companionsOfJobs = new WeakMap<ReadableJob, Companions>();
-const bidders = new WeakMap<Bid, ReadableContractor>();
+/** Under these a row carries what was read with it: no answer shows them, and nothing else has to remember the row. */
+const COMPANIONS = Symbol('companions');
+const BIDDER = Symbol('bidder');
+
+type Accompanied = ReadableJob & { [COMPANIONS]?: Companions };
+type BidWithBidder = Bid & { [BIDDER]?: ReadableContractor };
+
 const NONE: Companions = {};
 
 export function companionsOf(job: ReadableJob): Companions {
-  return companionsOfJobs.get(job) ?? NONE;
+  return (job as Accompanied)[COMPANIONS] ?? NONE;
 }
 
 /** Who made the bid, if they were read together with it. */
 export function bidderOf(bid: Bid): ReadableContractor | undefined {
-  return bidders.get(bid);
+  return (bid as BidWithBidder)[BIDDER];
 }
 
 export function readableBeside(db: Db, viewer: Viewer, row: JobRow, beside: Beside, found: Found): ReadableJob {
-  const job = readableJob(viewer, row);
-  for (const bid of [...(found.ownBids ?? []), ...(found.bids ?? []), ...(found.awardedBid ? [found.awardedBid] : [])]) {
-    const bidder = found.bidders.get(bid.contractorId);
-    const { contractor = null } = bidder ? readablePerson(viewer, bidder) : {};
-    if (contractor) bidders.set(bid, contractor);
+  const job: Accompanied = readableJob(viewer, row);
+  if (found.bidders.size > 0) {
+    for (const bid of [...(found.ownBids ?? []), ...(found.bids ?? []), ...(found.awardedBid ? [found.awardedBid] : [])]) nameBidder(viewer, bid, found);
   }
-  companionsOfJobs.set(job, companionsFrom(db, viewer, row, beside, found));
+  job[COMPANIONS] = companionsFrom(db, viewer, row, beside, found);
   return job;
+}
+
+function nameBidder(viewer: Viewer, bid: BidWithBidder, { bidders }: Found): void {
+  const bidder = bidders.get(bid.contractorId);
+  const contractor = bidder && readablePerson(viewer, bidder).contractor;
+  if (contractor) bid[BIDDER] = contractor;
 }
 
 function companionsFrom(db: Db, viewer: Viewer, job: JobRow, beside: Beside, found: Found): Companions {

@@ -56,9 +56,11 @@ export const jobs = pgTable(
   (t) => [
     foreignKey({ name: 'jobs_awarded_bid_is_on_the_job', columns: [t.awardedBidId, t.id, t.awardedContractorId], foreignColumns: [bids.id, bids.jobId, bids.contractorId] }),
     index('jobs_newest').on(t.createdAt, t.id),
-    index('jobs_of_homeowner').on(t.homeownerId, t.createdAt, t.id),
-    index('jobs_open').on(t.createdAt, t.id).where(sql`${t.status} = 'open'`),
-    index('jobs_awarded_to').on(t.awardedContractorId).where(sql`${t.awardedContractorId} is not null`),
+    // What stands behind the order in these two lets other jobs be passed over without a look at them.
+    index('jobs_of_homeowner').on(t.homeownerId, t.createdAt, t.id, t.status),
+    index('jobs_in_state').on(t.status, t.createdAt, t.id),
+    index('jobs_of_trade').on(t.category, t.createdAt, t.id, t.status, t.urgency),
+    index('jobs_awarded_to').on(t.awardedContractorId, t.homeownerId).where(sql`${t.awardedContractorId} is not null`),
     check('jobs_award_fits_the_state', sql`case
       when ${t.status} in ('draft', 'open') then ${t.awardedBidId} is null
       when ${t.status} in ('completed', 'cancelled') then true

@@ -1,0 +1,77 @@
+/**
+ * The selection decides what is read. Whatever part of a job somebody selects, they get exactly that part of what they get when they
+ * select everything: no field is missing, blank or different because others were left out.
+ */
+import { getNamedType, isLeafType, isObjectType, isRequiredArgument, type GraphQLObjectType } from 'graphql';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { createSchema } from '../../src/graphql/schema.js';
+import { openTestHouse, type Json, type TestHouse } from '../house.js';
+import { gather, givenJob, PEOPLE, type People } from '../journey.js';
+import { diceOf, type Dice } from '../fuzz/dice.js';
+
+let house: TestHouse;
+let people: People;
+beforeAll(async () => {
+  house = await openTestHouse();
+  people = await gather(house);
+  for (const state of ['open', 'awarded', 'disputed'] as const) await givenJob(house, state, people, { offers: { awardee: { guaranteed_view: true } } });
+});
+afterAll(() => house.close());
+
+/** Fields by name; what has fields of its own holds them. */
+interface Tree {
+  [field: string]: Tree | null;
+}
+
+function everythingOf(type: GraphQLObjectType, levels: number): Tree {
+  const fields = Object.values(type.getFields()).flatMap((field): [string, Tree | null][] => {
+    const inner = getNamedType(field.type);
+    if (field.args.some(isRequiredArgument)) return [];
+    if (isLeafType(inner)) return [[field.name, null]];
+    return isObjectType(inner) && levels > 0 ? [[field.name, everythingOf(inner, levels - 1)]] : [];
+  });
+  return Object.fromEntries(fields);
+}
+
+/** Some of it, and never nothing. */
+function partOf(tree: Tree, dice: Dice): Tree {
+  const names = Object.keys(tree).filter(() => dice.percent(35));
+  const chosen = names.length > 0 ? names : Object.keys(tree).slice(0, 1);
+  return Object.fromEntries(chosen.map((name) => [name, tree[name] ? partOf(tree[name], dice) : null]));
+}
+
+function written(tree: Tree): string {
+  return Object.entries(tree).map(([name, inner]) => (inner ? `${name}${PAGED.has(name) ? '(first: 2)' : ''} { ${written(inner)} }` : name)).join(' ');
+}
+
+const PAGED = new Set(['bids', 'timeline']);
+
+function projected(value: Json, tree: Tree | null): Json {
+  if (value === null || tree === null) return value;
+  if (Array.isArray(value)) return value.map((one) => projected(one, tree));
+  return Object.fromEntries(Object.entries(tree).map(([name, inner]) => [name, projected(value[name], inner)]));
+}
+
+const schema = createSchema();
+const JOB = everythingOf(schema.getType('Job') as GraphQLObjectType, 3);
+const PARTS = 40;
+
+describe.each(PEOPLE)('to the %s', (who) => {
+  it(`any part of a page of jobs is that part of the whole, ${PARTS} times`, async () => {
+    const read = async (tree: Tree) => {
+      const answer = await house.graphql(`{ jobs(first: 3) { nodes { ${written(tree)} } } }`, { token: people[who].token });
+      expect(answer.errors).toBeUndefined();
+      return answer.data.jobs.nodes;
+    };
+    const whole = await read(JOB);
+    for (let part = 0; part < PARTS; part += 1) {
+      const tree = partOf(JOB, diceOf(part * 7_919 + PEOPLE.indexOf(who)));
+      expect(await read(tree), written(tree)).toEqual(projected(whole, tree));
+    }
+  });
+});
+
+it('everything of a job is many fields', () => {
+  const count = (tree: Tree): number => Object.values(tree).reduce((sum, inner) => sum + (inner ? count(inner) : 1), 0);
+  expect(count(JOB)).toBeGreaterThan(150);
+});

@@ -1,0 +1,134 @@
+/**
+ * How the database reads for the product's lists, searches, counts and permission checks, in a market too large to be read from end to end: by an index
+ * in every case, whether it plans for the values at hand or once for all. And what such a way of reading finds is what a look at every row finds.
+ */
+import postgres, { type Sql } from 'postgres';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { openExplainer, openListener, PLAN_KINDS, QUERIES, scannedIn, type Sent, type Who } from '../bench/queries.js';
+import { busyContractor, busyHomeowner, seedMarket, seededId, SMALL_TOWN, WORDS, type Market } from '../bench/seed.js';
+import { checkDatabase } from '../checker.js';
+import { freshDatabase, type FreshDatabase } from '../postgres.js';
+
+/** More than are ever counted, so that even a count reads a part of them. */
+const SIZE = { jobs: 40_000, bids: 80_000, people: 24_000, uneven: true };
+const EXACT_TOTAL_MAX = 10_000;
+
+let database: FreshDatabase;
+let sql: Sql;
+let market: Market;
+let listener: Awaited<ReturnType<typeof openListener>>;
+let explainer: Awaited<ReturnType<typeof openExplainer>>;
+
+beforeAll(async () => {
+  database = await freshDatabase();
+  sql = postgres({ ...database.connection, max: 1, fetch_types: false, onnotice: () => {} });
+  market = await seedMarket(sql, SIZE, 'no password');
+  listener = await openListener(database.connection, sql, market);
+  explainer = await openExplainer(database.connection, 10_000);
+});
+afterAll(async () => {
+  await explainer.close();
+  await listener.close();
+  await sql.end({ timeout: 5 });
+  await database.drop();
+});
+
+/** Each plan that reads a table from end to end, as `query (kind): tables`. */
+async function scans(statements: readonly Sent[]): Promise<string[]> {
+  const found: string[] = [];
+  for (const sent of statements) {
+    await explainer.prepare(sent);
+    for (const kind of PLAN_KINDS) {
+      const { Plan: root } = await explainer.explain(kind);
+      const tables = scannedIn(root);
+      if (tables.length > 0) found.push(`${sent.name} (${kind}): ${tables.join(', ')}`);
+    }
+  }
+  return found;
+}
+
+describe('the plans', () => {
+  it('are of a market that is sound', async () => {
+    expect(await checkDatabase(sql)).toEqual([]);
+  });
+
+  it('read no table from end to end', async () => {
+    expect(await scans(await listener.listen(QUERIES.filter(({ mayScan }) => !mayScan)))).toEqual([]);
+  });
+
+  it('would be seen to do so if an index went missing', async () => {
+    const statements = await listener.listen(QUERIES.filter(({ name }) => name === 'token transfers' || name === 'admin seeks a word that is rare'));
+    await explainer.sql.unsafe('begin');
+    await explainer.sql.unsafe('drop index token_transfers_history, job_search_description');
+    const found = await scans(statements);
+    await explainer.sql.unsafe('rollback');
+    const expected = { 'admin seeks a word that is rare · 2': 'job_search', 'token transfers · 1': 'token_transfers', 'token transfers · count': 'token_transfers' };
+    expect(found).toEqual(Object.entries(expected).flatMap(([name, table]) => PLAN_KINDS.map((kind) => `${name} (${kind}): ${table}`)));
+  });
+});
+
+const SEES: Partial<Record<Who, (market: Market) => string>> = {
+  'new contractor': () => `j.status = 'open'`,
+  'busy contractor': (of) => `(j.status = 'open' or exists (select from bids b where b.job_id = j.id and b.contractor_id = '${seededId('ctr', busyContractor(of))}'))`,
+  'busy homeowner': (of) => `j.homeowner_id = '${seededId('hmw', busyHomeowner(of))}'`,
+  admin: () => 'true',
+};
+
+const says = (word: string) => `(j.title ilike '%${word}%' or j.description ilike '%${word}%')`;
+
+/** A filter in GraphQL, and the same in SQL. */
+const FILTERS: Readonly<Record<string, string>> = {
+  '': 'true',
+  'status: OPEN': `j.status = 'open'`,
+  'status: COMPLETED': `j.status = 'completed'`,
+  'category: "roofing", urgency: URGENT': `j.category = 'roofing' and j.urgency = 'urgent'`,
+  'category: "thatching"': `j.category = 'thatching'`,
+  ...Object.fromEntries(Object.values(WORDS).flatMap((word) => [
+    [`search: "${word}"`, says(word)],
+    [`search: "${word}", status: COMPLETED`, `${says(word)} and j.status = 'completed'`],
+    [`search: "${word}", status: OPEN, category: "roofing"`, `${says(word)} and j.status = 'open' and j.category = 'roofing'`],
+  ])),
+  [`near: { zipCode: "${SMALL_TOWN.zipCode}", withinMiles: 25 }`]: `j.city = '${SMALL_TOWN.city}'`,
+  [`near: { zipCode: "${SMALL_TOWN.zipCode}", withinMiles: 25 }, search: "${WORDS.common}"`]: `j.city = '${SMALL_TOWN.city}' and ${says(WORDS.common)}`,
+  'near: { zipCode: "78704", withinMiles: 25 }': `j.city <> '${SMALL_TOWN.city}'`,
+};
+
+interface Listed {
+  data: { jobs: { totalCount: number; nodes: { id: string }[]; pageInfo: { endCursor: string | null } } };
+}
+
+describe.each(Object.keys(SEES) as Who[])('what the %s lists', (who) => {
+  it.each(Object.keys(FILTERS))('{%s} is what a look at every job finds', async (filter) => {
+    const narrowed = filter === '' ? '' : `filter: { ${filter} }, `;
+    const page = async (after: string) => ((await listener.ask(who, { graphql: `{ jobs(${narrowed}first: 20${after}) { totalCount nodes { id } pageInfo { endCursor } } }` })) as Listed).data.jobs;
+    const where = `${SEES[who]?.(market)} and ${FILTERS[filter]}`;
+    const looked = await sql.unsafe<{ id: string }[]>(`select j.id from jobs j where ${where} order by j.created_at desc, j.id desc limit 40`);
+    const [counted] = await sql.unsafe<{ count: number }[]>(`select count(*)::int as count from jobs j where ${where}`);
+
+    const first = await page('');
+    const second = first.pageInfo.endCursor === null ? undefined : await page(`, after: "${first.pageInfo.endCursor}"`);
+    expect([...first.nodes, ...(second?.nodes ?? [])].map(({ id }) => id)).toEqual(looked.map(({ id }) => id));
+    expect(first.totalCount).toBe(Math.min(counted?.count ?? 0, EXACT_TOTAL_MAX));
+  });
+});
+
+/** A query of the list by number in REST, and the same in SQL. */
+const NUMBERED: Readonly<Record<string, string>> = {
+  'page=3': 'true',
+  'page=40': 'true',
+  'page=3&status=open': `j.status = 'open'`,
+  'page=3&status=completed': `j.status = 'completed'`,
+  'page=3&category=roofing': `j.category = 'roofing'`,
+  [`page=3&search=${WORDS.common}`]: says(WORDS.common),
+  [`page=3&search=${WORDS.sparse}`]: says(WORDS.sparse),
+  [`page=150&search=${WORDS.common}`]: says(WORDS.common),
+};
+
+describe.each(Object.keys(SEES) as Who[])('what the %s lists by number', (who) => {
+  it.each(Object.keys(NUMBERED))('%s is what a look at every job finds', async (query) => {
+    const { data } = (await listener.ask(who, { rest: `/v1/jobs?${query}&per_page=10` })) as { data: { id: string }[] };
+    const page = Number(/page=(\d+)/.exec(query)?.[1]);
+    const looked = await sql.unsafe<{ id: string }[]>(`select j.id from jobs j where ${SEES[who]?.(market)} and ${NUMBERED[query]} order by j.created_at desc, j.id desc limit 10 offset ${(page - 1) * 10}`);
+    expect(data.map(({ id }) => id)).toEqual(looked.map(({ id }) => id));
+  });
+});
