@@ -2,6 +2,8 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { newRequestId } from './request-id.js';
 
+export const JSON_TYPE = 'application/json; charset=utf-8';
+
 export class Exchange {
   readonly requestId: string;
   readonly method: string;
@@ -41,7 +43,7 @@ export class Exchange {
   }
 
   sendJson(status: number, body: unknown): void {
-    this.send(status, 'application/json; charset=utf-8', JSON.stringify(body));
+    this.send(status, JSON_TYPE, JSON.stringify(body));
   }
 }
 

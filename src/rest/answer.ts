@@ -1,5 +1,5 @@
 /** Writing an answer: what an operation returned, or why it refused, as a status, headers and a body. */
-import type { Exchange } from '../http/exchange.js';
+import { JSON_TYPE, type Exchange } from '../http/exchange.js';
 import type { Caller } from '../operations/caller.js';
 import { cursorOf } from '../operations/paging.js';
 import { Refusal, refuse } from '../rules/errors.js';
@@ -7,14 +7,14 @@ import { rateLimitHeaders } from '../security/rate-limit-headers.js';
 import type { Page } from '../store/page.js';
 import type { Input } from './input.js';
 import type { Route } from './routes.js';
-import { toWire, wireName } from './wire.js';
+import { toWire, toWireText, wireName } from './wire.js';
 
 export async function sendResult(exchange: Exchange, route: Route, input: Input, result: unknown, caller: Caller): Promise<void> {
-  const show = (one: unknown) => toWire(route.answer ? route.answer(one) : one);
+  const show = (one: unknown) => (route.answer ? route.answer(one) : one);
   const body = isPage(result) ? await pageBody(exchange, result, input, show) : show(result);
   setRateLimitHeaders(exchange, caller);
   setETag(exchange, body);
-  exchange.sendJson(route.status, body);
+  exchange.send(route.status, JSON_TYPE, toWireText(body));
 }
 
 function isPage(result: unknown): result is Page<unknown> {
@@ -27,10 +27,10 @@ async function pageBody(exchange: Exchange, page: Page<unknown>, { page: number 
   if (page.hasNext && last !== undefined) linkNext(exchange, cursorOf(page.positionOf(last)));
   const pagination = {
     page: typeof number === 'number' ? number : 1,
-    per_page: page.size,
+    perPage: page.size,
     total: count,
-    total_pages: Math.ceil(count / page.size),
-    total_capped: capped,
+    totalPages: Math.ceil(count / page.size),
+    totalCapped: capped,
   };
   return { data: page.rows.map(show), pagination };
 }

@@ -13,10 +13,16 @@ export type Input = Record<string, unknown>;
 type Schema = Parameters<typeof kindOf>[0];
 type Shape = ReadonlyMap<string, Schema>;
 
+const shapes = new WeakMap<Route['operation'], Shape>();
+
 /** The fields of an operation's input, by name. */
 export function shapeOf({ operation }: Route): Shape {
+  const known = shapes.get(operation);
+  if (known) return known;
   const kind = kindOf(operation.input);
-  return new Map<string, Schema>(kind.is === 'object' ? Object.entries(kind.schema.shape) : []);
+  const shape = new Map<string, Schema>(kind.is === 'object' ? Object.entries(kind.schema.shape) : []);
+  shapes.set(operation, shape);
+  return shape;
 }
 
 export function hasBody({ method }: Route): boolean {

@@ -30,6 +30,29 @@ export function toWire(value: unknown): unknown {
   );
 }
 
+/** The same as JSON text at once: an answer of many rows is not made a second time as objects only to be written. */
+export function toWireText(value: unknown): string {
+  if (value instanceof Date) return `"${value.toISOString()}"`;
+  if (Array.isArray(value)) return `[${value.map((one) => (one === undefined ? 'null' : toWireText(one))).join(',')}]`;
+  if (typeof value !== 'object' || value === null) return JSON.stringify(value) ?? 'null';
+  let text = '';
+  for (const name of Object.keys(value)) {
+    const inner = (value as Record<string, unknown>)[name];
+    if (inner !== undefined) text += `${text === '' ? '' : ','}${quotedName(name)}:${toWireText(inner)}`;
+  }
+  return `{${text}}`;
+}
+
+const QUOTED_NAMES = new Map<string, string>();
+
+function quotedName(field: string): string {
+  const known = QUOTED_NAMES.get(field);
+  if (known !== undefined) return known;
+  const quoted = JSON.stringify(wireName(field));
+  if (WIRE_NAMES.has(field)) QUOTED_NAMES.set(field, quoted);
+  return quoted;
+}
+
 const WIRE_NAMES = new Map<string, string>();
 
 /** Field names are few and known; anything a caller made up is spelled without being remembered. */

@@ -102,6 +102,15 @@ describe.each(WHO)('to %s', (who) => {
   });
 });
 
+test('a name that no operation bears is refused each time, and the others go on', async () => {
+  const asked = (operationName: string) => house.rest('POST', '/graphql', { token: people.owner.token, body: { query: 'query One { viewer { referralCode } } query Two { __typename }', operationName } });
+  for (let time = 0; time < 4; time += 1) {
+    const [lost, one, two] = [await asked('Three'), await asked('One'), await asked('Two')];
+    expect([lost.status, lost.body.errors[0].extensions.code]).toEqual([400, 'MALFORMED_REQUEST']);
+    expect([one.body.data.viewer.referralCode, two.body.data.__typename]).toEqual([expect.any(String), 'Query']);
+  }
+});
+
 test('a compiled mutation does what it says, as often as it is sent', async () => {
   const create = 'mutation { createJob(input: { title: "A", description: "B" }) { id title version } updateProfile { user { firstName } } }';
   const before = await count();
