@@ -1,0 +1,36 @@
+/** The database of a run: a Postgres of the run's own, set up as one would in production, which vanishes with it. */
+import { chmodSync, mkdtempSync, readFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import postgres, { type Sql } from 'postgres';
+import { startEmbeddedPostgres } from '../../src/store/embedded.js';
+import { migrate } from '../../src/store/migrate.js';
+
+export interface BenchDatabase {
+  readonly sql: Sql;
+  /** How a server finds it: Postgres listens on a Unix socket alone, which no address can name. */
+  readonly environment: Readonly<Record<'DATABASE_URL' | 'PGHOST' | 'PGUSER' | 'PGDATABASE', string>>;
+  /** Of the postmaster; every backend is its child. */
+  readonly pid: number;
+  stop(): Promise<void>;
+}
+
+/** It waits for the disk as it should; only checkpoints are kept from falling into a measurement more than they must. */
+const SETTINGS = ['fsync=on', 'synchronous_commit=on', 'shared_buffers=256MB', 'max_connections=200', 'max_wal_size=4GB', 'checkpoint_timeout=30min'];
+
+export async function openDatabase(): Promise<BenchDatabase> {
+  const folder = mkdtempSync(join(tmpdir(), 'marketplace-bench-'));
+  chmodSync(folder, 0o711);
+  const { connection, stop } = await startEmbeddedPostgres(folder, { settings: SETTINGS, disposable: true });
+  await migrate(connection);
+  const sql = postgres({ ...connection, max: 4, fetch_types: false, onnotice: () => {} });
+  return {
+    sql,
+    environment: { DATABASE_URL: `postgres:///${connection.database}`, PGHOST: connection.host, PGUSER: connection.username, PGDATABASE: connection.database },
+    pid: Number(readFileSync(join(folder, 'postgres', 'postmaster.pid'), 'utf8').split('\n')[0]),
+    stop: async () => {
+      await sql.end({ timeout: 5 });
+      await stop();
+    },
+  };
+}

@@ -1,0 +1,176 @@
+/**
+ * Growth: the same calls on markets of three sizes. For each statement that comes of them, what the database touches and how long it takes, planned for
+ * its values and planned for any. It fails if a statement scans a table, or grows by more than it may.
+ */
+import 'reflect-metadata';
+import { mkdirSync, writeFileSync } from 'node:fs';
+import { fileURLToPath } from 'node:url';
+import { parseArgs } from 'node:util';
+import { checkDatabase } from '../checker.js';
+import { openDatabase } from './database.js';
+import { GROWTH_MAX, openExplainer, openListener, PLAN_KINDS, QUERIES, scannedIn, type PlanKind, type Sent } from './queries.js';
+import { seedMarket } from './seed.js';
+
+const { values: options } = parseArgs({
+  options: {
+    sizes: { type: 'string', default: '10000,100000,1000000' },
+    /** How many of a hundred jobs are open; nearly half of them unless told. */
+    open: { type: 'string' },
+    /** Only the queries whose names hold this. */
+    only: { type: 'string', default: '' },
+    /** Prints the plans of the largest market's statements that miss a goal. */
+    plans: { type: 'boolean', default: false },
+    check: { type: 'boolean', default: false },
+    /** Writes nothing into the results. */
+    try: { type: 'boolean', default: false },
+  },
+});
+const sizes = options.sizes.split(',').map(Number);
+const openPercent = options.open === undefined ? undefined : Number(options.open);
+const RESULTS = fileURLToPath(new URL('results/', import.meta.url));
+const BIDS_A_JOB = 5;
+/** Enough for everyone on the crowded job, and a hundred thousand at the top. */
+const peopleOf = (jobs: number) => Math.max(4_000, jobs / 10);
+const REPEATS = 9;
+const TIMEOUT_MS = 30_000;
+/** Where all that there is may be counted, to read it from end to end is no fault. */
+const WHOLLY_COUNTED = 10_000;
+/** Below this a statement's time is mostly the clock's and the planner's. */
+const MS_WORTH_COMPARING = 0.5;
+/** Below this it is mostly whether rows happen to share a page: a page of the list and its index may be so many at any size. */
+const BUFFERS_WORTH_COMPARING = 64;
+
+interface Figure {
+  readonly jobs: number;
+  readonly buffers: number;
+  readonly ms: number;
+  /** What was found or, of a count, what was counted. */
+  readonly rows: number;
+  readonly scanned: readonly string[];
+  /** True where the database settles for this plan. */
+  readonly taken: boolean;
+}
+
+interface Measured {
+  readonly name: string;
+  readonly plan: PlanKind;
+  readonly growthMax: number;
+  readonly mayScan: boolean;
+  readonly figures: Figure[];
+}
+
+const measured = new Map<string, Measured>();
+const plansOf = new Map<string, unknown>();
+const seeding: Record<number, number> = {};
+for (const jobs of sizes) await measureAt(jobs);
+report([...measured.values()]);
+
+async function measureAt(jobs: number): Promise<void> {
+  const database = await openDatabase();
+  const { PGHOST: host, PGUSER: username, PGDATABASE: name } = database.environment;
+  const connection = { host, port: 5432, username, database: name };
+  try {
+    const began = performance.now();
+    const market = await seedMarket(database.sql, { jobs, bids: BIDS_A_JOB * jobs, people: peopleOf(jobs), uneven: true, openPercent }, 'no password');
+    seeding[jobs] = Math.round((performance.now() - began) / 1_000);
+    tell(`${jobs} jobs seeded in ${seeding[jobs]} s`);
+    if (options.check) {
+      const broken = await checkDatabase(database.sql);
+      if (broken.length > 0) throw new Error(`The seeded market is not sound:\n${broken.join('\n')}`);
+      tell('the seeded market is sound');
+    }
+    const listener = await openListener(connection, database.sql, market);
+    const explainer = await openExplainer(connection, TIMEOUT_MS);
+    try {
+      for (const sent of await listener.listen(QUERIES.filter((query) => query.name.includes(options.only)))) await measure(explainer, sent, jobs);
+    } finally {
+      await explainer.close();
+      await listener.close();
+    }
+  } finally {
+    await database.stop();
+  }
+}
+
+async function measure(explainer: Awaited<ReturnType<typeof openExplainer>>, sent: Sent, jobs: number): Promise<void> {
+  await explainer.prepare(sent);
+  const taken = await explainer.taken();
+  for (const plan of PLAN_KINDS) {
+    const key = `${sent.name} ${plan}`;
+    const known = measured.get(key) ?? { name: sent.name, plan, growthMax: GROWTH_MAX[sent.query.kind], mayScan: sent.query.mayScan === true, figures: [] };
+    measured.set(key, known);
+    const { scanned } = await planned(explainer, plan);
+    try {
+      let best: { buffers: number; ms: number; rows: number } | undefined;
+      for (let time = 0; time < REPEATS; time += 1) {
+        const { Plan: root, 'Execution Time': ms = 0 } = await explainer.explain(plan, 'analyze, buffers, timing off, ');
+        const buffers = Number(root['Shared Hit Blocks']) + Number(root['Shared Read Blocks']);
+        if (!best || ms < best.ms) best = { buffers, ms, rows: rowsOf(root) };
+        if (ms > 2_000) break;
+      }
+      if (best) known.figures.push({ jobs, ...best, scanned, taken: taken === plan });
+    } catch (error) {
+      if ((error as { code?: string }).code !== '57014') throw error;
+      known.figures.push({ jobs, buffers: Number.POSITIVE_INFINITY, ms: TIMEOUT_MS, rows: 0, scanned, taken: taken === plan });
+    }
+    if (options.plans && jobs === sizes.at(-1)) plansOf.set(key, await explainer.sql.unsafe(`explain (analyze, buffers, timing off) execute asked(${sent.values.map((value) => (value == null ? 'null' : `'${String(value)}'`)).join(', ')})`.replace('()', '')).catch(() => [{ 'QUERY PLAN': 'it takes too long' }]));
+  }
+}
+
+async function planned(explainer: Awaited<ReturnType<typeof openExplainer>>, plan: PlanKind) {
+  const { Plan: root } = await explainer.explain(plan);
+  return { scanned: scannedIn(root) };
+}
+
+/** A count answers in one row what it found in many. */
+function rowsOf(root: Readonly<Record<string, unknown>>): number {
+  const below = (root['Plans'] as Readonly<Record<string, unknown>>[] | undefined)?.find((node) => node['Parent Relationship'] === 'Outer');
+  return Number((root['Node Type'] === 'Aggregate' ? below : root)?.['Actual Rows'] ?? 0);
+}
+
+/** From the smallest market to the largest. Where a larger one simply answers more, such as a count below its cap, it is by what was answered. */
+function growthOf({ figures }: Measured, figure: 'buffers' | 'ms'): number {
+  const [first, last] = [figures[0], figures.at(-1)];
+  if (!first || !last) return Number.NaN;
+  const least = figure === 'ms' ? MS_WORTH_COMPARING : BUFFERS_WORTH_COMPARING;
+  return Math.max(last[figure], least) / Math.max(first[figure], least) / Math.max(1, last.rows / Math.max(first.rows, 1));
+}
+
+function report(all: readonly Measured[]): void {
+  const problems: string[] = [];
+  const rows = [['query', 'plan', 'taken', ...sizes.map((size) => `rows ${short(size)}`), ...sizes.map((size) => `buffers ${short(size)}`), ...sizes.map((size) => `ms ${short(size)}`), 'buffers ×', 'ms ×', 'goal', 'scans']];
+  for (const one of all) {
+    const { name, plan, figures, growthMax, mayScan } = one;
+    const growth = { buffers: growthOf(one, 'buffers'), ms: growthOf(one, 'ms') };
+    const scanned = [...new Set(figures.filter(({ jobs }) => jobs > WHOLLY_COUNTED).flatMap((figure) => figure.scanned))];
+    const missed = [
+      ...(mayScan ? [] : (['buffers', 'ms'] as const).filter((figure) => growth[figure] > growthMax).map((figure) => `grows ${growth[figure].toFixed(2)} times in ${figure}`)),
+      ...(mayScan || scanned.length === 0 ? [] : [`scans ${scanned.join(', ')}`]),
+    ];
+    if (missed.length > 0) problems.push(`${name} (${plan}${figures.at(-1)?.taken ? '' : ', which is not taken'}): ${missed.join('; ')}`);
+    rows.push([
+      name, plan, figures.map(({ taken }) => (taken ? '+' : '-')).join(''), ...figures.map((figure) => String(figure.rows)), ...figures.map(({ buffers }) => String(buffers)), ...figures.map(({ ms }) => ms.toFixed(2)),
+      growth.buffers.toFixed(2), growth.ms.toFixed(2), `≤${growthMax}${missed.length > 0 ? ' ✗' : ''}`, scanned.join(','),
+    ]);
+    const text = plansOf.get(`${name} ${plan}`) as { 'QUERY PLAN': string }[] | undefined;
+    if (text && missed.length > 0) process.stdout.write(`\n--- ${name} (${plan})\n${text.map((line) => line['QUERY PLAN']).join('\n')}\n`);
+  }
+  const widths = (rows[0] ?? []).map((_, at) => Math.max(...rows.map((row) => row[at]?.length ?? 0)));
+  for (const row of rows) process.stdout.write(`${row.map((cell, at) => cell.padEnd(widths[at] ?? 0)).join('  ').trimEnd()}\n`);
+  if (!options.try) {
+    mkdirSync(RESULTS, { recursive: true });
+    const name = openPercent === undefined ? 'growth.json' : `growth-open-${openPercent}.json`;
+    writeFileSync(`${RESULTS}${name}`, `${JSON.stringify({ node: process.version, sizes, openPercent: openPercent ?? null, seedingSeconds: seeding, measured: all }, null, 1)}\n`);
+  }
+  if (problems.length === 0) return;
+  process.stderr.write(`${problems.length} of ${all.length} miss a goal:\n${problems.map((problem) => `  - ${problem}`).join('\n')}\n`);
+  process.exitCode = 1;
+}
+
+function short(size: number): string {
+  return size >= 1_000_000 ? `${size / 1_000_000}M` : `${size / 1_000}k`;
+}
+
+function tell(what: string): void {
+  process.stderr.write(`${what}\n`);
+}

@@ -1,0 +1,154 @@
+/**
+ * The knee: calls arrive at a set rate whether or not earlier ones were answered, at higher and higher rates. A call's time counts from when it was
+ * due, so that a server which keeps its callers waiting cannot hide it. Past the knee the server has to shed with 503 and to be well at once when
+ * the rush is over; anything else ends this with an error.
+ */
+import { setTimeout as wait } from 'node:timers/promises';
+import { parseArgs } from 'node:util';
+import { openDatabase } from './database.js';
+import { drive, openLine, type Line } from './driver.js';
+import { seedMarket } from './seed.js';
+import { startServer } from './servers.js';
+import { asBytes, WORKS } from './works.js';
+
+const { values: options } = parseArgs({
+  options: { work: { type: 'string', default: 'rest-list' }, seconds: { type: 'string', default: '4' }, product: { type: 'string' }, server: { type: 'string', default: 'product' } },
+});
+const seconds = Number(options.seconds);
+const work = WORKS.find(({ name, kind }) => name === options.work && kind === 'read');
+if (!work) throw new Error(`--work takes a read: ${WORKS.filter(({ kind }) => kind === 'read').map(({ name }) => name).join(', ')}.`);
+if (options.server !== 'product' && options.server !== 'floor') throw new Error('--server is product or floor.');
+
+/** Of what the server answers at most. */
+const SHARES = [0.25, 0.5, 0.75, 0.9, 1, 1.25, 1.5, 2, 3];
+const CALLERS_AT_ONCE_MAX = 6_000;
+const WELL_MS = 100;
+const RECOVERY_MS_MAX = 500;
+/** More at once than any queue takes in. */
+const RUSH = 3_000;
+
+interface Step {
+  readonly perSecond: number;
+  /** In seconds. */
+  readonly lasting: number;
+  readonly latencies: number[];
+  readonly shedAfter: number[];
+  /** Answers that are neither the one asked for nor a 503, and calls without any. */
+  wrong: number;
+  /** Calls that nobody was left to make. */
+  unmade: number;
+}
+
+const database = await openDatabase();
+try {
+  const market = await seedMarket(database.sql, { jobs: 10_000, bids: 50_000, people: 2_000 }, 'no password');
+  const server = await startServer(options.server, database, { product: options.product });
+  const requests = Array.from({ length: 400 }, (_, n) => asBytes(work.ask(market, n, n)));
+  const request = (n: number) => requests[n % requests.length] as Buffer;
+  try {
+    await drive({ port: server.port, connections: 64, seconds: 3, next: request });
+    const closed = await drive({ port: server.port, connections: 64, seconds: 3, next: request });
+    const capacity = closed.answered / closed.seconds;
+    console.log(`${work.name}: ${Math.round(capacity)} a second on 64 connections that wait for their answers.\n`);
+    console.log(line(['offered/s', 'of that', 'answered/s', 'shed/s', 'wrong', 'unmade', 'p50 ms', 'p99 ms', 'longest to be shed, ms']));
+    const steps: Step[] = [];
+    for (const share of SHARES) {
+      // The last rush goes on until it has brought more than the queue holds.
+      const lasting = share === SHARES.at(-1) ? Math.max(seconds, RUSH / ((share - 1) * capacity)) : seconds;
+      const step = await offer(server.port, share * capacity, lasting, request);
+      steps.push(step);
+      report(step, share);
+    }
+    const recovered = await recovery(server.port, request);
+    console.log(`\nAfter the last rush an answer took less than ${WELL_MS} ms again within ${recovered.toFixed(0)} ms.`);
+    const after = await offer(server.port, 0.5 * capacity, seconds, request);
+    report(after, 0.5);
+    judge(steps, after, recovered);
+  } finally {
+    await server.stop();
+  }
+} finally {
+  await database.stop();
+}
+
+async function offer(port: number, perSecond: number, lasting: number, request: (n: number) => Buffer): Promise<Step> {
+  const step: Step = { perSecond, lasting, latencies: [], shedAfter: [], wrong: 0, unmade: 0 };
+  const idle: Line[] = [];
+  const lines = new Set<Line>();
+  const calls: Promise<void>[] = [];
+  let opening = 0;
+
+  async function call(n: number, due: number): Promise<void> {
+    let mine: Line | undefined;
+    try {
+      mine = idle.pop();
+      if (!mine) {
+        opening += 1;
+        mine = await openLine(port).finally(() => (opening -= 1));
+        lines.add(mine);
+      }
+      const { status, refused } = await mine.ask(request(n));
+      const took = performance.now() - due;
+      if (!refused) step.latencies.push(took);
+      else if (status === 503) step.shedAfter.push(took);
+      else step.wrong += 1;
+      idle.push(mine);
+    } catch {
+      step.wrong += 1;
+      if (mine) lines.delete(mine);
+    }
+  }
+
+  const began = performance.now();
+  const total = Math.floor(perSecond * lasting);
+  for (let made = 0; made < total; ) {
+    const dueByNow = Math.min(total, Math.floor(((performance.now() - began) / 1_000) * perSecond));
+    for (; made < dueByNow; made += 1) {
+      if (idle.length === 0 && lines.size + opening >= CALLERS_AT_ONCE_MAX) step.unmade += 1;
+      else calls.push(call(made, began + (made / perSecond) * 1_000));
+    }
+    await wait(1);
+  }
+  await Promise.all(calls);
+  for (const one of lines) one.close();
+  return step;
+}
+
+/** How long it takes, once the last of a rush has had an answer, until a lone caller is answered quickly. */
+async function recovery(port: number, request: (n: number) => Buffer): Promise<number> {
+  const rush = await Promise.all(Array.from({ length: RUSH }, () => openLine(port)));
+  await Promise.all(rush.map((one, n) => one.ask(request(n))));
+  const began = performance.now();
+  const lone = await openLine(port);
+  for (;;) {
+    const asked = performance.now();
+    const { status } = await lone.ask(request(0));
+    if (status === 200 && performance.now() - asked < WELL_MS) break;
+    if (asked - began > 30_000) throw new Error('The server did not recover in half a minute.');
+  }
+  const took = performance.now() - began;
+  for (const one of [lone, ...rush]) one.close();
+  return took;
+}
+
+function report({ perSecond, lasting, latencies, shedAfter, wrong, unmade }: Step, share: number): void {
+  const sorted = latencies.toSorted((a, b) => a - b);
+  const at = (part: number) => (sorted[Math.min(sorted.length - 1, Math.floor(sorted.length * part))] ?? Number.NaN).toFixed(1);
+  const rate = (count: number) => (count / lasting).toFixed(0);
+  const longest = shedAfter.length === 0 ? '' : Math.max(...shedAfter).toFixed(0);
+  console.log(line([perSecond.toFixed(0), `×${share}`, rate(latencies.length), rate(shedAfter.length), String(wrong), String(unmade), at(0.5), at(0.99), longest]));
+}
+
+function line(cells: readonly string[]): string {
+  return cells.map((cell) => cell.padStart(10)).join('  ');
+}
+
+function judge(steps: readonly Step[], after: Step, recoveredMs: number): void {
+  const problems = [
+    ...[...steps, after].filter(({ wrong }) => wrong > 0).map(({ perSecond, wrong }) => `at ${perSecond.toFixed(0)} a second, ${wrong} calls got neither an answer nor a 503`),
+    ...(steps.every(({ shedAfter }) => shedAfter.length === 0) ? ['nothing was ever shed: the rush was none'] : []),
+    ...(after.shedAfter.length > 0 ? [`${after.shedAfter.length} calls were shed after the rush was over`] : []),
+    ...(recoveredMs > RECOVERY_MS_MAX ? [`it took ${recoveredMs.toFixed(0)} ms to be well again`] : []),
+  ];
+  if (problems.length > 0) throw new Error(`The server does not bend as it should:\n${problems.map((problem) => `  - ${problem}`).join('\n')}`);
+}

@@ -1,0 +1,36 @@
+/** Who calls: a JWT with a key made once, and the session's row looked at on each request, with the statement that the product sends. */
+import { createSecretKey } from 'node:crypto';
+import jwt from 'jsonwebtoken';
+import type { Viewer } from '../../../src/rules/viewer.js';
+import { environment } from './environment.js';
+import { sql } from './postgres.js';
+import { VIEWER_STATEMENT } from './statements.js';
+
+const key = createSecretKey(Buffer.from(environment('JWT_SECRET')));
+const expected = { algorithms: ['HS256' as const], issuer: 'job-marketplace', audience: 'job-marketplace' };
+
+export interface Claims {
+  userId: string;
+  sessionId: string;
+}
+
+export function claimsOf(authorization: string | undefined): Claims | undefined {
+  if (!authorization?.startsWith('Bearer ')) return undefined;
+  try {
+    const { sub, sid } = jwt.verify(authorization.slice(7), key, expected) as { sub?: string; sid?: string };
+    return sub && sid ? { userId: sub, sessionId: sid } : undefined;
+  } catch {
+    return undefined;
+  }
+}
+
+export function signToken(userId: string, sessionId: string, role: string): string {
+  return jwt.sign({ sid: sessionId, role }, key, { algorithm: 'HS256', subject: userId, issuer: expected.issuer, audience: expected.audience, expiresIn: 900 });
+}
+
+export async function findViewer(authorization: string | undefined): Promise<Viewer | undefined> {
+  const claims = claimsOf(authorization);
+  if (!claims) return undefined;
+  const [viewer] = await sql.unsafe<Viewer[]>(VIEWER_STATEMENT, [claims.sessionId, claims.userId], { prepare: true });
+  return viewer;
+}

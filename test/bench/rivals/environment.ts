@@ -1,0 +1,6 @@
+/** What the bench tells a server that it starts. */
+export function environment(name: string): string {
+  const value = process.env[name];
+  if (value === undefined) throw new Error(`${name} is not set: this server is started by the bench.`);
+  return value;
+}
