@@ -93,6 +93,12 @@ export async function openGraphqlDoor(schema: GraphQLSchema, house: House, setti
   /** What Apollo chose for these values of Accept. */
   const contentTypes = new Map<string | undefined, string>();
 
+  function learn(accept: string | undefined, contentType: string): void {
+    const [oldest] = contentTypes.size >= CONTENT_TYPES_MAX ? contentTypes.keys() : [];
+    if (contentTypes.size >= CONTENT_TYPES_MAX) contentTypes.delete(oldest);
+    contentTypes.set(accept, contentType);
+  }
+
   async function runByApollo(exchange: Exchange, caller: Caller, asked: Asked): Promise<Answered> {
     const { status = 200, headers, body } = await server.executeHTTPGraphQLRequest({
       httpGraphQLRequest: { ...asked, headers: headersOf(exchange), search: asked.search && `?${asked.search}` },
@@ -100,7 +106,7 @@ export async function openGraphqlDoor(schema: GraphQLSchema, house: House, setti
     });
     if (body.kind !== 'complete') throw new Error('Incremental delivery is not offered.');
     const contentType = headers.get('content-type') ?? 'application/json; charset=utf-8';
-    if (status === 200 && contentTypes.size < CONTENT_TYPES_MAX) contentTypes.set(exchange.header('accept'), contentType);
+    if (status === 200) learn(exchange.header('accept'), contentType);
     const others = [...headers].filter(([name]) => name !== 'cache-control' && name !== 'content-type');
     return { status, headers: others, contentType, said: status < 400 ? body.string : withRequestId(body.string, exchange.requestId) };
   }
