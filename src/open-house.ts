@@ -38,7 +38,7 @@ export async function openHouse(config: Config, log: Logger, connection: Connect
   const house: House = {
     db,
     rateLimits,
-    passwords: createPasswords({ cost: config.BCRYPT_COST, overloaded: () => refuse('OVERLOADED', { details: { retryAfter: 1 } }) }),
+    passwords: createPasswords({ cost: config.BCRYPT_COST, overloaded: (retryAfter) => refuse('OVERLOADED', { details: { retryAfter } }) }),
     accessTokens: createAccessTokens({
       secret,
       previousSecret: config.JWT_PREVIOUS_SECRET,

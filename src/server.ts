@@ -9,7 +9,7 @@ import { createSchema } from './graphql/schema.js';
 import { createDraining } from './http/draining.js';
 import { bearerOf, Exchange } from './http/exchange.js';
 import { problemWithHead } from './http/head.js';
-import { boundLines, boundTaking, optionsOf, PATIENCE, type Patience } from './http/lines.js';
+import { boundLines, boundTaking, inTurn, optionsOf, PATIENCE, type Patience } from './http/lines.js';
 import { answerCors, setSecurityHeaders } from './http/policy.js';
 import { answerUnreadable } from './http/unreadable.js';
 import { createMetrics } from './metrics.js';
@@ -93,9 +93,9 @@ export async function startServer(house: House, config: Config, patience: Patien
   }
 
   // A missing Host is ours to refuse, in the documented form.
-  const server = createServer({ ...optionsOf(patience), maxHeaderSize: HEAD_BYTES_MAX, requireHostHeader: false }, answer);
+  const server = createServer({ ...optionsOf(patience), maxHeaderSize: HEAD_BYTES_MAX, requireHostHeader: false }, inTurn(answer));
   server.maxRequestsPerSocket = 0;
-  server.on('checkExpectation', answer);
+  server.on('checkExpectation', inTurn(answer));
   answerUnreadable(server, HEAD_BYTES_MAX, errorBody);
   boundLines(server, patience, () => house.log.warn({ lines: patience.linesMax }, 'every line is taken: a newcomer was turned away'));
   await listen(server, config.PORT, config.HOST);

@@ -9,21 +9,50 @@ import type { Beside } from '../store/beside.js';
 
 /** For a field that answers one job. */
 export function besideJob(info: GraphQLResolveInfo): Beside {
-  return besideIn(inside(info.fieldNodes, info), info);
+  return foreseen(info, (reading) => besideIn(inside(info.fieldNodes, reading), reading));
 }
 
 /** For a field that answers a connection of jobs. */
 export function besideJobs(info: GraphQLResolveInfo): Beside {
-  const connection = inside(info.fieldNodes, info);
-  const edges = inside(named(connection, 'edges'), info);
-  return besideIn(inside([...named(connection, 'nodes'), ...named(edges, 'node')], info), info);
+  return foreseen(info, (reading) => {
+    const connection = inside(info.fieldNodes, reading);
+    const edges = inside(named(connection, 'edges'), reading);
+    return besideIn(inside([...named(connection, 'nodes'), ...named(edges, 'node')], reading), reading);
+  });
+}
+
+/** What was foreseen for these fields; kept as long as the document is, where no variable had a say. */
+const known = new WeakMap<readonly FieldNode[], Beside>();
+
+function foreseen(info: GraphQLResolveInfo, read: (reading: Reading) => Beside): Beside {
+  const before = known.get(info.fieldNodes);
+  if (before) return before;
+  const reading = new Reading(info);
+  const beside = read(reading);
+  if (!reading.asked) known.set(info.fieldNodes, beside);
+  return beside;
+}
+
+/** A document as it is read here; it remembers whether a variable was asked for. */
+class Reading {
+  asked = false;
+  readonly fragments: GraphQLResolveInfo['fragments'];
+
+  constructor(private readonly info: GraphQLResolveInfo) {
+    this.fragments = info.fragments;
+  }
+
+  variable(name: string): unknown {
+    this.asked = true;
+    return this.info.variableValues[name];
+  }
 }
 
 type Wanted = { -readonly [Part in keyof Beside]: Beside[Part] };
 
-function besideIn(fields: readonly FieldNode[], info: GraphQLResolveInfo): Beside {
+function besideIn(fields: readonly FieldNode[], reading: Reading): Beside {
   const wanted: Wanted = {};
-  for (const field of fields) FORESEEN[field.name.value]?.(wanted, field, info);
+  for (const field of fields) FORESEEN[field.name.value]?.(wanted, field, reading);
   const names = namesOf(fields);
   // What may be done depends on the whole job.
   if (!names.includes('availableActions')) wanted.job = names;
@@ -36,54 +65,54 @@ function namesOf(fields: readonly FieldNode[], besides: readonly string[] = []):
 }
 
 /** A profile's own fields, and those of the account behind it. */
-function personIn(fields: readonly FieldNode[], info: GraphQLResolveInfo, besides: PersonFields = { user: [], profile: [] }): PersonFields {
-  return { user: namesOf(inside(named(fields, 'user'), info), besides.user), profile: namesOf(fields, besides.profile) };
+function personIn(fields: readonly FieldNode[], reading: Reading, besides: PersonFields = { user: [], profile: [] }): PersonFields {
+  return { user: namesOf(inside(named(fields, 'user'), reading), besides.user), profile: namesOf(fields, besides.profile) };
 }
 
 /** Of each field of a job that needs more than the job, what that is. */
-const FORESEEN: Readonly<Record<string, (wanted: Wanted, field: FieldNode, info: GraphQLResolveInfo) => void>> = {
-  homeowner: (wanted, field, info) => void (wanted.homeowner = personIn(inside([field], info), info, wanted.homeowner)),
-  myBid: (wanted, field, info) => {
+const FORESEEN: Readonly<Record<string, (wanted: Wanted, field: FieldNode, reading: Reading) => void>> = {
+  homeowner: (wanted, field, reading) => void (wanted.homeowner = personIn(inside([field], reading), reading, wanted.homeowner)),
+  myBid: (wanted, field, reading) => {
     wanted.ownBids = true;
-    foreseeBidders(wanted, inside([field], info), info);
+    foreseeBidders(wanted, inside([field], reading), reading);
   },
   availableActions: (wanted) => void (wanted.ownBids = true),
-  awardedBid: (wanted, field, info) => {
+  awardedBid: (wanted, field, reading) => {
     wanted.awardedBid = true;
-    foreseeBidders(wanted, inside([field], info), info);
+    foreseeBidders(wanted, inside([field], reading), reading);
   },
-  bids: (wanted, field, info) => {
-    const size = firstPage(field, info);
+  bids: (wanted, field, reading) => {
+    const size = firstPage(field, reading);
     if (size === undefined) return;
     wanted.bids ??= size;
-    const connection = inside([field], info);
+    const connection = inside([field], reading);
     if (named(connection, 'totalCount').length > 0) wanted.bidsTotal = true;
-    foreseeBidders(wanted, inside([...named(connection, 'nodes'), ...named(inside(named(connection, 'edges'), info), 'node')], info), info);
+    foreseeBidders(wanted, inside([...named(connection, 'nodes'), ...named(inside(named(connection, 'edges'), reading), 'node')], reading), reading);
   },
-  timeline: (wanted, field, info) => {
-    const size = firstPage(field, info);
+  timeline: (wanted, field, reading) => {
+    const size = firstPage(field, reading);
     if (size === undefined) return;
     wanted.events ??= size;
-    if (named(inside([field], info), 'totalCount').length > 0) wanted.eventsTotal = true;
+    if (named(inside([field], reading), 'totalCount').length > 0) wanted.eventsTotal = true;
   },
   dispute: (wanted) => void (wanted.disputeEvents = true),
 };
 
-function foreseeBidders(wanted: Wanted, bidFields: readonly FieldNode[], info: GraphQLResolveInfo): void {
+function foreseeBidders(wanted: Wanted, bidFields: readonly FieldNode[], reading: Reading): void {
   const contractors = named(bidFields, 'contractor');
-  if (contractors.length > 0) wanted.bidders = personIn(inside(contractors, info), info, wanted.bidders);
+  if (contractors.length > 0) wanted.bidders = personIn(inside(contractors, reading), reading, wanted.bidders);
 }
 
 /** How long the first page is; undefined for any other page, for a filtered list, and for what will be refused. */
-function firstPage({ arguments: given = [] }: FieldNode, info: GraphQLResolveInfo): number | undefined {
-  const values = new Map(given.map(({ name, value }) => [name.value, valueOf(value, info)]));
+function firstPage({ arguments: given = [] }: FieldNode, reading: Reading): number | undefined {
+  const values = new Map(given.map(({ name, value }) => [name.value, valueOf(value, reading)]));
   if (values.get('after') != null || values.get('status') != null) return undefined;
   const first = values.get('first') ?? PAGE.perPageDefault;
   return typeof first === 'number' && Number.isInteger(first) && first >= 1 && first <= PAGE.perPageMax ? first : undefined;
 }
 
-function valueOf(node: ValueNode, { variableValues }: GraphQLResolveInfo): unknown {
-  if (node.kind === Kind.VARIABLE) return variableValues[node.name.value];
+function valueOf(node: ValueNode, reading: Reading): unknown {
+  if (node.kind === Kind.VARIABLE) return reading.variable(node.name.value);
   if (node.kind === Kind.NULL) return null;
   return node.kind === Kind.INT ? Number(node.value) : node;
 }
@@ -93,27 +122,27 @@ function named(fields: readonly FieldNode[], name: string): FieldNode[] {
 }
 
 /** The fields that these select, out of every fragment. */
-function inside(fields: readonly FieldNode[], info: GraphQLResolveInfo): FieldNode[] {
+function inside(fields: readonly FieldNode[], reading: Reading): FieldNode[] {
   const found: FieldNode[] = [];
-  for (const { selectionSet } of fields) if (selectionSet) gather(selectionSet, info, found);
+  for (const { selectionSet } of fields) if (selectionSet) gather(selectionSet, reading, found);
   return found;
 }
 
-function gather({ selections }: SelectionSetNode, info: GraphQLResolveInfo, found: FieldNode[]): void {
+function gather({ selections }: SelectionSetNode, reading: Reading, found: FieldNode[]): void {
   for (const selection of selections) {
-    if (!isWanted(selection, info)) continue;
+    if (!isWanted(selection, reading)) continue;
     if (selection.kind === Kind.FIELD) found.push(selection);
     else {
-      const set = selection.kind === Kind.INLINE_FRAGMENT ? selection.selectionSet : info.fragments[selection.name.value]?.selectionSet;
-      if (set) gather(set, info, found);
+      const set = selection.kind === Kind.INLINE_FRAGMENT ? selection.selectionSet : reading.fragments[selection.name.value]?.selectionSet;
+      if (set) gather(set, reading, found);
     }
   }
 }
 
-function isWanted({ directives = [] }: SelectionNode, info: GraphQLResolveInfo): boolean {
+function isWanted({ directives = [] }: SelectionNode, reading: Reading): boolean {
   return directives.every(({ name: { value: name }, arguments: [condition] = [] }) => {
     if (!condition || (name !== 'skip' && name !== 'include')) return true;
-    const value = condition.value.kind === Kind.BOOLEAN ? condition.value.value : valueOf(condition.value, info);
+    const value = condition.value.kind === Kind.BOOLEAN ? condition.value.value : valueOf(condition.value, reading);
     return value !== (name === 'skip');
   });
 }

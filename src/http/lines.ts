@@ -1,5 +1,5 @@
 /** How long a caller may take, and how many may be here at once. Whoever holds a line and does nothing with it makes room for the others. */
-import type { Server, ServerOptions, ServerResponse } from 'node:http';
+import type { IncomingMessage, Server, ServerOptions, ServerResponse } from 'node:http';
 
 export interface Patience {
   /** Until the head of a request is here. */
@@ -42,4 +42,25 @@ export function boundTaking(response: ServerResponse, { answerMs, answerBytesPer
     }, answerMs + waiting / answerBytesPerMs);
     response.once('close', () => clearTimeout(cut));
   });
+}
+
+type Answer = (request: IncomingMessage, response: ServerResponse) => void;
+
+/** Under this a line carries the answer that was begun last. */
+const LAST = Symbol('last answer');
+
+/**
+ * Requests that were sent one behind the other, without waiting, are answered one behind the other: each may count on what those before
+ * it did, and whoever does not take the first answer does not have the others made.
+ */
+export function inTurn(answer: Answer): Answer {
+  return (request, response) => {
+    const line: { [LAST]?: ServerResponse } & IncomingMessage['socket'] = request.socket;
+    const before = line[LAST];
+    line[LAST] = response;
+    if (!before || before.writableFinished) return answer(request, response);
+    before.once('close', () => {
+      if (!line.destroyed) answer(request, response);
+    });
+  };
 }

@@ -6,7 +6,7 @@
 import { randomBytes } from 'node:crypto';
 import { availableParallelism } from 'node:os';
 import bcrypt from 'bcrypt';
-import { createGate } from '../gate.js';
+import { createGate, type Gate } from '../gate.js';
 import { hashingThreads } from './hashing-threads.js';
 
 export interface PasswordSettings {
@@ -14,8 +14,8 @@ export interface PasswordSettings {
   readonly concurrent?: number;
   readonly waiting?: number;
   readonly waitMs?: number;
-  /** Makes the refusal for a call that finds the queue full. */
-  overloaded(): Error;
+  /** Makes the refusal for a call that finds the queue full, with when it is worth coming again. */
+  overloaded(retryAfterSeconds: number): Error;
 }
 
 export interface Passwords {
@@ -33,12 +33,24 @@ const CONCURRENT = Math.max(1, Math.min(2, availableParallelism() - 1));
 const DEFAULTS = { concurrent: CONCURRENT, waiting: 256, waitMs: 120_000 };
 
 export function createPasswords({ cost, overloaded, ...chosen }: PasswordSettings): Passwords {
-  const gate = createGate({ ...DEFAULTS, ...chosen, onFull: overloaded });
+  const settings = { ...DEFAULTS, ...chosen };
+  let lastMs = 0;
+  // When a quarter of the queue has been served there is room again.
+  const secondsToWait = () => Math.max(1, Math.ceil((gate.queued * lastMs) / settings.concurrent / 4 / 1_000));
+  const gate: Gate = createGate({ ...settings, onFull: () => overloaded(secondsToWait()) });
   const nobodysHash = hashOfNoPassword(cost);
+
+  async function timed<T>(work: () => Promise<T>): Promise<T> {
+    const began = performance.now();
+    const done = await work();
+    lastMs = performance.now() - began;
+    return done;
+  }
+
   return {
-    hash: (plain) => gate.run(() => hashingThreads.hash(plain, cost)),
+    hash: (plain) => gate.run(() => timed(() => hashingThreads.hash(plain, cost))),
     matches: async (plain, hash) => {
-      const same = await gate.run(() => hashingThreads.compare(plain, hash ?? nobodysHash));
+      const same = await gate.run(() => timed(() => hashingThreads.compare(plain, hash ?? nobodysHash)));
       return same && hash !== undefined;
     },
     get active() {

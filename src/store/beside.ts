@@ -160,7 +160,17 @@ function readerFor(beside: Beside, role: Role): (json: BesideJson) => Found {
   };
 }
 
+const keys = new WeakMap<Beside, string>();
+
 /** Tells one way of asking from another. */
 export function besideKey(beside: Beside): string {
+  const known = keys.get(beside);
+  if (known !== undefined) return known;
+  const key = keyOf(beside);
+  keys.set(beside, key);
+  return key;
+}
+
+function keyOf(beside: Beside): string {
   return JSON.stringify(beside, ['job', 'bidders', ...PART_NAMES, 'user', 'profile']);
 }

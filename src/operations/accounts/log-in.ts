@@ -24,12 +24,12 @@ export const logIn = operation({
   }),
   async run(call, { email, password }): Promise<Session> {
     const { house } = call;
-    const failure = await drawForAttempt(call, email);
+    const { attempt, failure } = await drawForAttempt(call, email);
     const account = await findCredentials(house.db, email);
     // An unknown email is hashed against nothing for just as long, so that time tells no more than the answer does.
     const matches = await passwordMatches(house, password, account?.passwordHash).catch(async (error: unknown) => {
-      // Shed unread, it was no failure of theirs.
-      await failure.giveBack();
+      // Shed unread, it was no attempt and no failure of theirs.
+      await Promise.all([attempt.giveBack(), failure.giveBack()]);
       throw error;
     });
     if (!account || !matches) throw refuse('INVALID_CREDENTIALS');
@@ -43,8 +43,8 @@ export const logIn = operation({
 /** The failure is counted before the password is looked at, or a thousand guesses at once would all be the first. */
 async function drawForAttempt({ caller }: Call<null>, email: string) {
   const account = digest(email);
-  await caller.draw('logInPerAccountAndAddress', `${account} ${addressIdentity(caller.request.address)}`);
-  return caller.draw('logInFailuresPerAccount', account);
+  const attempt = await caller.draw('logInPerAccountAndAddress', `${account} ${addressIdentity(caller.request.address)}`);
+  return { attempt, failure: await caller.draw('logInFailuresPerAccount', account) };
 }
 
 export const refreshSession = operation({
