@@ -51,7 +51,7 @@ const LAST = Symbol('last answer');
 
 /**
  * Requests that were sent one behind the other, without waiting, are answered one behind the other: each may count on what those before
- * it did, and whoever does not take the first answer does not have the others made.
+ * it did. Whoever sends them so has a thousand requests here at once, and lets everybody else go before them.
  */
 export function inTurn(answer: Answer): Answer {
   return (request, response) => {
@@ -59,8 +59,23 @@ export function inTurn(answer: Answer): Answer {
     const before = line[LAST];
     line[LAST] = response;
     if (!before || before.writableFinished) return answer(request, response);
-    before.once('close', () => {
-      if (!line.destroyed) answer(request, response);
-    });
+    before.once('close', () =>
+      whenOthersHaveGone(() => {
+        if (!line.destroyed) answer(request, response);
+      }),
+    );
   };
+}
+
+const WAITING_AT_ONCE = 2;
+const waiting: (() => void)[] = [];
+
+/** A few in each turn of the event loop, between what else there is to do. */
+function whenOthersHaveGone(work: () => void): void {
+  if (waiting.push(work) === 1) setImmediate(letIn);
+}
+
+function letIn(): void {
+  for (const work of waiting.splice(0, WAITING_AT_ONCE)) work();
+  if (waiting.length > 0) setImmediate(letIn);
 }
