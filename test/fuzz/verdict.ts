@@ -52,7 +52,7 @@ function judge(request: Request, reply: Reply, hidden: RegExp): void {
   if (reply.headers.get('x-request-id') === null) throw new Error('The answer has no X-Request-Id.');
   if (reply.status === 204 || reply.status === 304) return;
   // What could not be read never came to a door, and nobody had a policy to set.
-  if (!reply.headers.has('content-security-policy')) return judgeUnreadable(reply);
+  if (!reply.headers.has('content-security-policy')) return judgeUnreadable(request, reply);
   if (path === '/graphql') judgeGraphql(request, reply);
   else judgeRest(request, reply, path);
 }
@@ -65,7 +65,9 @@ function showsNothing({ body, headers }: Reply, path: string, hidden: RegExp): v
   if (shown !== undefined) throw new Error(`The answer shows the inside: ${shown}`);
 }
 
-function judgeUnreadable({ status, headers, body }: Reply): void {
+function judgeUnreadable({ method }: Request, { status, headers, body }: Reply): void {
+  // Nobody could read that it was a HEAD, either: its answer has a body, which no client for HEAD takes.
+  if (method === 'HEAD' && [400, 413].includes(status) && headers.get('connection') === 'close') return;
   const { code, request_id: requestId } = parse(body).details ?? {};
   if (![400, 413].includes(status) || !['MALFORMED_REQUEST', 'PAYLOAD_TOO_LARGE'].includes(code)) throw new Error(`Beneath the doors it answered ${status} ${code}.`);
   if (requestId !== headers.get('x-request-id') || headers.get('connection') !== 'close') throw new Error('What was unreadable did not end as it should.');
