@@ -65,9 +65,9 @@ export interface DatabaseHooks {
  * those behind it fail because of it, and so the first failure is the one that counts.
  */
 export async function together<Parts extends readonly unknown[]>(...parts: { [At in keyof Parts]: Promise<Parts[At]> }): Promise<Parts> {
-  const settled = await Promise.allSettled(parts);
-  for (const one of settled) if (one.status === 'rejected') throw one.reason;
-  return settled.map((one) => (one as PromiseFulfilledResult<unknown>).value) as unknown as Parts;
+  await Promise.allSettled(parts);
+  // All have settled, and so the first of them that failed is the one that is heard.
+  return Promise.all<Parts>(parts as Parts) as Promise<Parts>;
 }
 
 const ATTEMPTS = 4;

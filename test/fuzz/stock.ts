@@ -2,9 +2,10 @@
  * What valid requests are made of: people who are signed in, and jobs in every state that nobody has touched yet. They come from
  * a house of the tests' own, which shares its database and its secret with the server under test.
  */
+import { callRest } from '../calls.js';
 import { join } from '../cast.js';
 import type { TestHouse } from '../house.js';
-import { gather, givenJob, giveTokens, type GivenJob, type People } from '../journey.js';
+import { bodyOf, gather, givenJob, giveTokens, type GivenJob, type People } from '../journey.js';
 import { newId } from '../../src/rules/ids.js';
 import { JOB_STATES, TERMINAL_JOB_STATES, type JobState } from '../../src/rules/lifecycle.js';
 import { atOnce, copiesOf } from '../scenes.js';
@@ -62,6 +63,8 @@ export async function openStock(house: TestHouse, sizes: StockSizes): Promise<St
   const tokens = new Map<Who, string>(EVERYBODY.map((who) => [who, people[who].token]));
   const originals = new Map<JobState, GivenJob>();
   for (const state of COPIED_STATES) originals.set(state, await givenJob(house, state, people));
+  // One side has made its proposal: who looks at a dispute may see one, and the other side may agree.
+  await callRest(house, 'resolveDispute', { by: people.owner, job: originals.get('disputed')?.id, body: bodyOf('resolveDispute', (name) => `The ${name}.`, null) });
   const ended = await atOnce(ENDED, ({ state, ...journey }) => givenJob(house, state, people, journey));
 
   const fresh = new Map<JobState, GivenJob[]>(JOB_STATES.map((state) => [state, []]));
