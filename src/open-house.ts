@@ -2,6 +2,7 @@
 import { createHmac, randomBytes } from 'node:crypto';
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { LRUCache } from 'lru-cache';
 import type { Logger } from 'pino';
 import type { Config } from './config.js';
 import type { House } from './operations/house.js';
@@ -15,6 +16,8 @@ import { tidy } from './store/housekeeping.js';
 import { migrate } from './store/migrate.js';
 
 const ACCESS_TOKEN_TTL_SECONDS = 15 * 60;
+/** Some three megabytes of them. */
+const VIEWERS_MAX = 10_000;
 const TIDY_EVERY_MS = 60 * 60 * 1000;
 
 export interface OpenHouse {
@@ -46,6 +49,7 @@ export async function openHouse(config: Config, log: Logger, connection: Connect
       audience: config.JWT_AUDIENCE,
       ttlSeconds: ACCESS_TOKEN_TTL_SECONDS,
     }),
+    viewers: new LRUCache({ max: VIEWERS_MAX }),
     seal: (text) => createHmac('sha256', `seal ${secret}`).update(text).digest('base64url'),
     budgets: config.budgets,
     log,

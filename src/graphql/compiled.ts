@@ -5,6 +5,7 @@
  */
 import type { ApolloServerPlugin } from '@apollo/server';
 import type { DocumentNode, GraphQLFormattedError, GraphQLSchema, OperationDefinitionNode } from 'graphql';
+import { LRUCache } from 'lru-cache';
 import type { Context } from './context.js';
 import type { Costs } from './limits.js';
 import { mutationsIn } from './limits/shape.js';
@@ -38,8 +39,8 @@ const COMPILED_MAX = 500;
 
 export function compiledDocuments(schema: GraphQLSchema, costs: Costs, formatError: FormatError): CompiledDocuments {
   const sights = new WeakMap<OperationDefinitionNode, number>();
-  /** By the document's text, and then by the name of the operation in it; those in use last stand last. */
-  const known = new Map<string, Map<string | undefined, Ready>>();
+  /** By the document's text, and then by the name of the operation in it. */
+  const known = new LRUCache<string, Map<string | undefined, Ready>>({ max: COMPILED_MAX });
 
   function see(query: string, name: string | undefined, document: DocumentNode, operation: OperationDefinitionNode): void {
     const times = (sights.get(operation) ?? 0) + 1;
@@ -48,17 +49,7 @@ export function compiledDocuments(schema: GraphQLSchema, costs: Costs, formatErr
     // Several mutations run one after the other, and only as long as none is refused.
     const run = operation.operation === 'mutation' && mutationsIn(document, operation) > 1 ? undefined : planOf(schema, document, operation);
     if (!run) return void sights.set(operation, NEVER);
-    const [oldest] = known.size >= COMPILED_MAX ? known.keys() : [];
-    if (oldest !== undefined) known.delete(oldest);
     known.set(query, (known.get(query) ?? new Map<string | undefined, Ready>()).set(name, { run, document, operation }));
-  }
-
-  function find({ query, operationName }: Sent): Ready | undefined {
-    const operations = known.get(query);
-    if (!operations) return undefined;
-    known.delete(query);
-    known.set(query, operations);
-    return operations.get(operationName ?? undefined);
   }
 
   return {
@@ -73,7 +64,7 @@ export function compiledDocuments(schema: GraphQLSchema, costs: Costs, formatErr
     },
     answer: async (body, contextOf) => {
       const sent = isPlain(body) ? body : undefined;
-      const ready = sent && find(sent);
+      const ready = sent && known.get(sent.query)?.get(sent.operationName ?? undefined);
       if (!ready) return undefined;
       const variables = sent.variables ?? {};
       const cost = costs.of(ready.document, ready.operation, variables);

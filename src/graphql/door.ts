@@ -2,6 +2,7 @@
 import { ApolloServer, HeaderMap, type ApolloServerPlugin } from '@apollo/server';
 import { ApolloServerPluginCacheControlDisabled, ApolloServerPluginLandingPageDisabled } from '@apollo/server/plugin/disabled';
 import { GraphQLError, type GraphQLFormattedError, type GraphQLSchema } from 'graphql';
+import { LRUCache } from 'lru-cache';
 import { parseJson, readBody } from '../http/body.js';
 import type { Exchange } from '../http/exchange.js';
 import { allowPageScripts } from '../http/policy.js';
@@ -90,14 +91,9 @@ export async function openGraphqlDoor(schema: GraphQLSchema, house: House, setti
     exchange.send(status, contentType, dry ? withEffects(said, dry.effects) : said);
   }
 
-  /** What Apollo chose for these values of Accept. */
-  const contentTypes = new Map<string | undefined, string>();
-
-  function learn(accept: string | undefined, contentType: string): void {
-    const [oldest] = contentTypes.size >= CONTENT_TYPES_MAX ? contentTypes.keys() : [];
-    if (contentTypes.size >= CONTENT_TYPES_MAX) contentTypes.delete(oldest);
-    contentTypes.set(accept, contentType);
-  }
+  /** What Apollo chose for these values of Accept; nothing is said of those that were left out. */
+  const contentTypes = new LRUCache<string, string>({ max: CONTENT_TYPES_MAX });
+  const acceptedBy = (exchange: Exchange) => exchange.header('accept') ?? '';
 
   async function runByApollo(exchange: Exchange, caller: Caller, asked: Asked): Promise<Answered> {
     const { status = 200, headers, body } = await server.executeHTTPGraphQLRequest({
@@ -106,13 +102,13 @@ export async function openGraphqlDoor(schema: GraphQLSchema, house: House, setti
     });
     if (body.kind !== 'complete') throw new Error('Incremental delivery is not offered.');
     const contentType = headers.get('content-type') ?? 'application/json; charset=utf-8';
-    if (status === 200) learn(exchange.header('accept'), contentType);
+    if (status === 200) contentTypes.set(acceptedBy(exchange), contentType);
     const others = [...headers].filter(([name]) => name !== 'cache-control' && name !== 'content-type');
     return { status, headers: others, contentType, said: status < 400 ? body.string : withRequestId(body.string, exchange.requestId) };
   }
 
   async function runCompiled(exchange: Exchange, caller: Caller, { method, body }: Asked): Promise<Answered | undefined> {
-    const contentType = contentTypes.get(exchange.header('accept'));
+    const contentType = contentTypes.get(acceptedBy(exchange));
     if (method !== 'POST' || contentType === undefined) return undefined;
     const answer = await compiled.answer(body, () => contextOf(caller));
     if (!answer) return undefined;

@@ -3,10 +3,10 @@ import { createHash } from 'node:crypto';
 import { BUDGET_WINDOW_SECONDS, type BudgetName } from '../rules/limits.js';
 import { refuse } from '../rules/errors.js';
 import type { Viewer } from '../rules/viewer.js';
-import type { Bearer } from '../security/access-token.js';
 import { addressIdentity } from '../security/address.js';
 import type { RateBudget, Taken } from '../security/rate-limit.js';
 import type { Db } from '../store/database.js';
+import { ridingOn, type Riding } from '../store/riding.js';
 import { findViewer } from '../store/sessions.js';
 import type { House } from './house.js';
 
@@ -17,6 +17,20 @@ export interface Request {
   readonly bearer: string | undefined;
   /** What the Idempotency-Key header bears. */
   readonly idempotencyKey?: string | undefined;
+}
+
+/** What was taken from a budget. */
+export interface Drawn {
+  giveBack(): Promise<void>;
+}
+
+/** A viewer whose session is still to be found standing. */
+export interface Presumed {
+  readonly viewer: Viewer;
+  /** Where the check rides along. */
+  readonly db: Db;
+  /** Settles when the session was found standing, whoever asked. */
+  ask(): Promise<void>;
 }
 
 export class Caller {
@@ -41,17 +55,30 @@ export class Caller {
     return this.#viewer;
   }
 
-  /** What the access token says of a caller whose session nobody has looked at yet; only a statement that confirms it may use this. */
-  claim(): Bearer | undefined {
-    const { bearer } = this.request;
-    const isUnknown = this.#viewer === undefined && this.db === this.house.db;
-    return isUnknown && bearer !== undefined ? this.house.accessTokens.verify(bearer) : undefined;
-  }
-
-  /** The session was confirmed by a statement that had more to do. */
-  recognise(viewer: Viewer): Viewer {
-    this.#viewer = Promise.resolve(viewer);
-    return viewer;
+  /** Who this was when the session was last found standing; it is to be found so again by whatever is read first. */
+  presume(): Presumed | undefined {
+    const { house, request } = this;
+    if (this.#viewer || request.bearer === undefined || this.db !== house.db) return undefined;
+    const claim = house.accessTokens.verify(request.bearer);
+    const viewer = claim && house.viewers.get(claim.sessionId);
+    if (viewer?.userId !== claim?.userId || !viewer) return undefined;
+    let isProven = false;
+    const riding: Riding = {
+      values: { ridingSession: viewer.sessionId, ridingUser: viewer.userId },
+      get isProven() {
+        return isProven;
+      },
+      prove: () => {
+        isProven = true;
+        this.#viewer ??= Promise.resolve(viewer);
+      },
+      ask: async () => {
+        if (isProven) return;
+        await this.viewer();
+        isProven = true;
+      },
+    };
+    return { viewer, db: ridingOn(house.db, riding), ask: riding.ask };
   }
 
   /** After a log-out in the same request, what follows is nobody's. */
@@ -64,13 +91,16 @@ export class Caller {
     if (request.bearer === undefined) throw refuse('UNAUTHENTICATED');
     const claims = house.accessTokens.verify(request.bearer);
     const viewer = claims && (await findViewer(house.db, { sessionId: claims.sessionId, userId: claims.userId }));
-    if (viewer) return viewer;
+    if (viewer) {
+      house.viewers.set(viewer.sessionId, viewer);
+      return viewer;
+    }
     await this.draw('invalidToken', addressIdentity(request.address));
     throw refuse('UNAUTHENTICATED');
   }
 
   /** Takes one from a budget, or refuses with when to come back. What was taken can be given back. */
-  async draw(name: BudgetName, identity: string): Promise<{ giveBack(): Promise<void> }> {
+  async draw(name: BudgetName, identity: string): Promise<Drawn> {
     const { rateLimits } = this.house;
     const budget = this.#budget(name);
     const taken = await rateLimits.take(budget, identity);

@@ -1,6 +1,9 @@
 /** What an operation may use: the house's parts, made once at start and handed to every call. */
+import type { LRUCache } from 'lru-cache';
 import type { Logger } from 'pino';
+import type { SessionId } from '../rules/ids.js';
 import type { BudgetName } from '../rules/limits.js';
+import type { Viewer } from '../rules/viewer.js';
 import type { AccessTokens } from '../security/access-token.js';
 import type { Passwords } from '../security/passwords.js';
 import type { RateLimits } from '../security/rate-limit.js';
@@ -10,6 +13,8 @@ export interface House {
   readonly db: Database;
   readonly passwords: Passwords;
   readonly accessTokens: AccessTokens;
+  /** Whose each session is, which never changes; whether it still stands is asked at every call. */
+  readonly viewers: LRUCache<SessionId, Viewer>;
   readonly rateLimits: RateLimits;
   /** How many calls a minute each budget allows here. */
   readonly budgets: Readonly<Record<BudgetName, number>>;

@@ -6,12 +6,11 @@ import type { z } from 'zod';
 import { refuse } from '../rules/errors.js';
 import type { BudgetName } from '../rules/limits.js';
 import type { Role, Viewer, ViewerWith } from '../rules/viewer.js';
-import type { Bearer } from '../security/access-token.js';
 import { addressIdentity } from '../security/address.js';
 import type { Beside } from '../store/beside.js';
 import { asRefusal } from '../store/database-errors.js';
 import type { Db } from '../store/database.js';
-import type { Caller } from './caller.js';
+import type { Caller, Drawn, Presumed } from './caller.js';
 import type { House } from './house.js';
 import { checkKey, once } from './once.js';
 import { parse } from './validation.js';
@@ -27,13 +26,6 @@ export interface Call<V> {
 }
 
 export type Allowed = 'anyone' | 'signed in' | readonly Role[];
-
-/** A call before its session is confirmed: what the access token says, and nothing that could be relied on. */
-export interface ClaimedCall {
-  readonly claim: Bearer;
-  readonly db: Db;
-  readonly caller: Caller;
-}
 
 type ViewerOf<A extends Allowed> = A extends 'anyone' ? null : A extends readonly (infer R extends Role)[] ? ViewerWith<R> : Viewer;
 
@@ -52,11 +44,6 @@ export interface Operation<Input, Output, A extends Allowed = Allowed> {
   readonly aboutSessions?: boolean;
   // A method, so that operations of different viewers fit into one registry.
   run(call: Call<ViewerOf<A>>, input: Input): Promise<Output>;
-  /**
-   * The same, with the session confirmed by the very statement that does it. It tells the caller who they are, or answers undefined,
-   * having done nothing, if there is no such session.
-   */
-  runAsClaimed?(call: ClaimedCall, input: Input): Promise<Output | undefined>;
 }
 
 /** Infers an operation's types from its parts. */
@@ -70,8 +57,8 @@ export async function perform<Input, Output, A extends Allowed>(
   caller: Caller,
   beside: Beside = NOTHING_BESIDE,
 ): Promise<Output> {
-  const answer = await performAsClaimed(operation, input, caller);
-  if (answer !== undefined) return answer;
+  const presumed = operation.allows === 'anyone' || operation.budget === 'own' || operation.aboutSessions ? undefined : caller.presume();
+  if (presumed) return performPresumed(operation, input, caller, presumed, beside);
   const viewer = operation.allows === 'anyone' ? null : await caller.viewer();
   await drawBudget(operation.budget, viewer, caller);
   try {
@@ -82,30 +69,20 @@ export async function perform<Input, Output, A extends Allowed>(
   }
 }
 
-/** Whoever would be refused before anything runs goes the long way, on which refusals have their order. */
-async function performAsClaimed<Input, Output>(operation: Operation<Input, Output>, input: unknown, caller: Caller): Promise<Output | undefined> {
-  const claim = operation.runAsClaimed && caller.request.idempotencyKey === undefined ? caller.claim() : undefined;
-  if (!claim || operation.budget === 'own') return undefined;
-  let parsed: Input;
+/** The session's check rides on whatever the operation reads first. That the session is over comes before anything else there is to say. */
+async function performPresumed<Input, Output>(operation: Operation<Input, Output>, input: unknown, caller: Caller, { viewer, db, ask }: Presumed, beside: Beside): Promise<Output> {
+  let drawn: Drawn | undefined;
   try {
-    requireRole(operation.allows, claim);
-    parsed = read(operation, input);
-  } catch {
-    return undefined;
-  }
-  const drawn = await caller.draw(operation.budget, claim.userId).catch(async (refusal: unknown) => {
-    // That a session is over comes before how often it was used.
-    await caller.viewer().catch((over: unknown) => {
-      caller.taken.delete(operation.budget as BudgetName);
-      throw over;
-    });
-    throw refusal;
-  });
-  try {
-    const answer = await operation.runAsClaimed?.({ claim, db: caller.db, caller }, parsed);
-    if (answer === undefined) await drawn.giveBack();
+    drawn = await drawBudget(operation.budget, viewer, caller);
+    const answer = await run(operation, input, caller, viewer, beside, db);
+    await ask();
     return answer;
   } catch (error) {
+    await ask().catch(async (over: unknown) => {
+      caller.taken.delete(operation.budget as BudgetName);
+      await drawn?.giveBack();
+      throw over;
+    });
     throw asRefusal(error);
   }
 }
@@ -127,6 +104,7 @@ async function run<Input, Output, A extends Allowed>(
   caller: Caller,
   viewer: Viewer | null,
   beside: Beside,
+  db: Db = caller.db,
 ): Promise<Output> {
   requireRole(operation.allows, viewer);
   const parsed = read(operation, input);
@@ -135,9 +113,9 @@ async function run<Input, Output, A extends Allowed>(
   if (operation.aboutSessions) return runOn(house.db);
 
   const key = viewer && operation.budget === 'write' ? caller.request.idempotencyKey : undefined;
-  if (key === undefined || !viewer) return runOn(caller.db);
+  if (key === undefined || !viewer) return runOn(db);
   const keyed = { userId: viewer.userId, operation: operation.name, key: checkKey(key), inputSeal: house.seal(JSON.stringify(parsed)) };
-  const { answer, replayed } = await once(caller.db, keyed, runOn);
+  const { answer, replayed } = await once(db, keyed, runOn);
   caller.replayed ||= replayed;
   return answer;
 }
@@ -148,9 +126,9 @@ function read<Input>(operation: Operation<Input, unknown>, input: unknown): Inpu
   return parse(operation.input, sent ?? {});
 }
 
-async function drawBudget(budget: OperationBudget, viewer: Viewer | null, caller: Caller): Promise<void> {
-  if (budget === 'own') return;
-  await caller.draw(budget, viewer ? viewer.userId : addressIdentity(caller.request.address));
+async function drawBudget(budget: OperationBudget, viewer: Viewer | null, caller: Caller): Promise<Drawn | undefined> {
+  if (budget === 'own') return undefined;
+  return caller.draw(budget, viewer ? viewer.userId : addressIdentity(caller.request.address));
 }
 
 function requireRole(allows: Allowed, viewer: { readonly role: Role } | null): void {

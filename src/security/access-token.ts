@@ -4,6 +4,7 @@
  */
 import { createHmac, createSecretKey, type KeyObject } from 'node:crypto';
 import jwt from 'jsonwebtoken';
+import { LRUCache } from 'lru-cache';
 import { isId, type SessionId, type UserId } from '../rules/ids.js';
 import { ROLES, type Role } from '../rules/viewer.js';
 
@@ -46,7 +47,7 @@ export function createAccessTokens(settings: AccessTokenSettings): AccessTokens 
   const keys = keysByHeader(previousSecret === undefined ? [signing] : [signing, signingKey(previousSecret)]);
   const nowSeconds = () => Math.floor(now() / 1000);
   /** Tokens whose signature was found good, which it stays for ever; whether one holds now is asked each time. */
-  const proven = new Map<string, object>();
+  const proven = new LRUCache<string, object>({ max: PROVEN_MAX });
 
   function provenPayload(token: string): object | undefined {
     const known = proven.get(token);
@@ -54,8 +55,6 @@ export function createAccessTokens(settings: AccessTokenSettings): AccessTokens 
     const key = keys.get(headerOf(token));
     const payload = key && signedPayload(token, key, nowSeconds());
     if (!payload || 'nbf' in payload) return payload;
-    const [oldest] = proven.size >= PROVEN_MAX ? proven.keys() : [];
-    if (oldest !== undefined) proven.delete(oldest);
     proven.set(token, payload);
     return payload;
   }

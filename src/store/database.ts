@@ -7,6 +7,7 @@ import postgres, { type ParameterOrJSON, type Sql, type TransactionSql } from 'p
 import { createGate, type Gate } from '../gate.js';
 import { refuse } from '../rules/errors.js';
 import { asRefusal, mayBeRetried } from './database-errors.js';
+import type { Riding } from './riding.js';
 
 /** Where the database is: an address, or the parts of a socket's. */
 export type Connection = { url: string } | { host: string; port: number; username: string; database: string; password?: string };
@@ -42,6 +43,8 @@ export interface Db {
   inTransaction<T>(work: (tx: Db) => Promise<T>): Promise<T>;
   /** Told of every effect, while somebody wants to know. */
   readonly journal?: Journal;
+  /** A session whose check may ride on what is sent here. */
+  readonly riding?: Riding;
 }
 
 export interface Journal {

@@ -5,7 +5,7 @@ import type { BidId, ContractorId, HomeownerId, JobId } from '../rules/ids.js';
 import { JOB_FIELDS, type JobFields } from '../rules/job-fields.js';
 import { JOB_TRANSITIONS, type BidState, type JobTransition, type JobTransitionKey, type PartyWord } from '../rules/lifecycle.js';
 import type { EditBases } from '../rules/edit-bases.js';
-import type { Role, Viewer } from '../rules/viewer.js';
+import type { Role } from '../rules/viewer.js';
 import { narrowed } from './accounts.js';
 import { countOf, eventsToLog } from './events.js';
 import { besideAsJson, besideKey, besideReader, type Beside, type Found } from './beside.js';
@@ -13,7 +13,6 @@ import type { Db } from './database.js';
 import { columns, remembering, statement, type Values } from './statement.js';
 import { events } from './tables/events.js';
 import { jobs, jobSearch, type JobRow } from './tables/jobs.js';
-import { viewerQuery, type NamedSession } from './sessions.js';
 import { forEachRole, ownBidStates, visibleJobs, type ViewerIds } from './visibility.js';
 
 export type { JobRow };
@@ -147,12 +146,12 @@ export const moveJob = Object.fromEntries(
 
 function moveStatement(key: JobTransitionKey, row: JobTransition) {
   const isParty = IS_PARTY[row.by as keyof typeof IS_PARTY];
-  return statement((db, $: Values<MoveValues>) => {
+  return statement((db, $: Values<MoveValues>, stands) => {
     const moved = db.$with('moved').as(
       db
         .update(jobs)
         .set({ status: row.to, ...advance($), ...(SETS[key]?.($) as object) })
-        .where(and(eq(jobs.id, $.id), inArray(jobs.status, [...row.from]), isParty($), knowsItAsItIs($)))
+        .where(and(eq(jobs.id, $.id), inArray(jobs.status, [...row.from]), isParty($), knowsItAsItIs($), stands))
         .returning(),
     );
     const logged = db.$with('logged').as(db.insert(events).select(eventsToLog('moved', $.events)));
@@ -162,37 +161,6 @@ function moveStatement(key: JobTransitionKey, row: JobTransition) {
 
 function knowsItAsItIs($: Values<Pick<MoveValues, 'expectedVersion'>>): SQL {
   return sql`coalesce(${$.expectedVersion}::int = ${jobs.version}, true)`;
-}
-
-/**
- * The same for a caller whose session is still to be confirmed, which rides along: the job moves only if the session stands and its
- * user has the role. No row says that there is no such session; a row without a job, that it did not move.
- */
-export const moveJobAsClaimed = Object.fromEntries(
-  Object.entries<JobTransition>(JOB_TRANSITIONS).map(([key, row]) => [key, claimedMoveStatement(key as JobTransitionKey, row)]),
-) as Record<JobTransitionKey, ReturnType<typeof claimedMoveStatement>>;
-
-type ClaimedMoveValues = NamedSession & { role: Role } & Omit<MoveValues, keyof ViewerIds>;
-
-function claimedMoveStatement(key: JobTransitionKey, row: JobTransition) {
-  const isParty = IS_PARTY[row.by as keyof typeof IS_PARTY];
-  return statement<ClaimedMoveValues, { viewer: Viewer; job: JobRow | null }[]>((db, $) => {
-    const caller = db.$with('caller').as(viewerQuery(db, $));
-    const { userId, sessionId, role, homeownerId, contractorId } = caller;
-    // What stands in the place of a value is the caller's own row.
-    const known = { homeownerId, contractorId } as unknown as Values<ViewerIds>;
-    const moved = db.$with('moved').as(
-      db
-        .update(jobs)
-        .set({ status: row.to, ...advance($), ...(SETS[key]?.($ as unknown as Values<MoveValues>) as object) })
-        .from(caller)
-        .where(and(eq(jobs.id, $.id), inArray(jobs.status, [...row.from]), sql`${role} = ${$.role}`, isParty(known), knowsItAsItIs($)))
-        .returning(jobColumns),
-    );
-    const logged = db.$with('logged').as(db.insert(events).select(eventsToLog('moved', $.events)));
-    const job = Object.fromEntries(Object.keys(jobColumns).map((name) => [name, moved[name as keyof JobRow]]));
-    return db.with(caller, moved, logged).select({ viewer: { userId, sessionId, role, homeownerId, contractorId }, job }).from(caller).leftJoin(moved, sql`true`) as never;
-  });
 }
 
 function advance($: Values<Logged>) {

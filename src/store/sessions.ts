@@ -1,10 +1,9 @@
 /** Log-ins and their refresh tokens: who a session is, how it is carried on, and how it ends. */
 import { createHash } from 'node:crypto';
 import { and, eq, gt, isNull, ne, sql } from 'drizzle-orm';
-import type { PostgresJsDatabase } from 'drizzle-orm/postgres-js';
-import { newId, type ContractorId, type HomeownerId, type SessionId, type UserId } from '../rules/ids.js';
+import { newId, type SessionId, type UserId } from '../rules/ids.js';
 import { SESSION } from '../rules/limits.js';
-import type { Role, Viewer } from '../rules/viewer.js';
+import type { Viewer } from '../rules/viewer.js';
 import type { Db } from './database.js';
 import { statement, type Values } from './statement.js';
 import { contractors, homeowners, users } from './tables/accounts.js';
@@ -16,25 +15,17 @@ export interface NamedSession {
   userId: UserId;
 }
 
-const selectViewer = statement((db, $: Values<NamedSession>) => viewerQuery(db, $));
-
-/** Who the session makes its caller, while it stands; no row after that. */
-export function viewerQuery(db: PostgresJsDatabase, $: Values<NamedSession>) {
-  return db
-    .select({
-      userId: sql<UserId>`${users.id}`.as('caller_user_id'),
-      sessionId: sql<SessionId>`${sessions.id}`.as('caller_session_id'),
-      role: sql<Role>`${users.userType}`.as('caller_role'),
-      homeownerId: sql<HomeownerId | null>`${homeowners.id}`.as('caller_homeowner_id'),
-      contractorId: sql<ContractorId | null>`${contractors.id}`.as('caller_contractor_id'),
-    })
+const selectViewer = statement((db, $: Values<NamedSession>) =>
+  db
+    .select({ userId: users.id, sessionId: sessions.id, role: users.userType, homeownerId: homeowners.id, contractorId: contractors.id })
     .from(sessions)
     .innerJoin(users, eq(users.id, sessions.userId))
     .leftJoin(homeowners, eq(homeowners.userId, users.id))
     .leftJoin(contractors, eq(contractors.userId, users.id))
-    .where(and(eq(sessions.id, $.sessionId), eq(sessions.userId, $.userId), isNull(sessions.revokedAt), gt(sessions.endsAt, sql`now()`)));
-}
+    .where(and(eq(sessions.id, $.sessionId), eq(sessions.userId, $.userId), isNull(sessions.revokedAt), gt(sessions.endsAt, sql`now()`))),
+);
 
+/** Who the session makes its caller, while it stands. */
 export async function findViewer(db: Db, session: NamedSession): Promise<Viewer | undefined> {
   const [row] = await selectViewer(db, session);
   // The row is as wide as all three kinds of viewer; which profile it has follows from the role.

@@ -3,9 +3,12 @@
  * it does, and a statement that Drizzle prepared on the pool could not run inside a transaction; this one runs on either.
  */
 import { is, Param, Placeholder, sql, type SQL } from 'drizzle-orm';
+import { PgDialect } from 'drizzle-orm/pg-core';
 import { drizzle, type PostgresJsDatabase } from 'drizzle-orm/postgres-js';
+import { LRUCache } from 'lru-cache';
 import type { ParameterOrJSON } from 'postgres';
 import type { Db } from './database.js';
+import { sessionStands, type Riding, type RidingValues } from './riding.js';
 import { rowReader, type SelectedField } from './rows.js';
 
 /** The values that a statement takes when it is run, as placeholders while it is built. */
@@ -29,20 +32,60 @@ interface Built {
 
 /** A Drizzle that builds and never sends. */
 const drawingBoard = drizzle.mock({ casing: 'snake_case' });
+const dialect = new PgDialect({ casing: 'snake_case' });
 
-export function statement<V extends object, Rows>(build: (db: PostgresJsDatabase, values: Values<V>) => Builder<Rows>) {
-  let ready: { text: string; params: unknown[]; read: (row: unknown[]) => unknown } | undefined;
+interface Form {
+  readonly text: string;
+  readonly params: readonly unknown[];
+}
+
+type Build<V, Rows> = (db: PostgresJsDatabase, values: Values<V>, stands?: SQL) => Builder<Rows>;
+
+/**
+ * What selects can carry the check of a session without knowing. What writes is handed the condition that it stands, to do nothing without it;
+ * what does not look at the condition waits until the session was asked for.
+ */
+export function statement<V extends object, Rows>(build: Build<V, Rows>) {
+  let ready: (Form & { read: (row: unknown[]) => unknown }) | undefined;
+  let carrying: Form | 'none' | undefined;
 
   function make() {
-    const { queryString, params, fields = [], joinsNotNullableMap } = build(drawingBoard, placeholders<V>()).prepare('built') as Prepared<Rows> & Built;
+    const { queryString, params, fields = [], joinsNotNullableMap } = built(build(drawingBoard, placeholders<V>()));
     return { text: queryString, params, read: rowReader(fields, joinsNotNullableMap) };
   }
 
+  function makeCarrying(text: string): Form | 'none' {
+    const stands = sessionStands(placeholders<RidingValues>());
+    if (text.startsWith('select ')) {
+      const { sql: queryString, params } = dialect.sqlToQuery(sql`select ridden.* from ${build(drawingBoard, placeholders<V>())} ridden where ${stands}`);
+      return { text: queryString, params };
+    }
+    const { queryString, params } = built(build(drawingBoard, placeholders<V>(), stands));
+    return queryString === text ? 'none' : { text: queryString, params };
+  }
+
+  async function sendRiding(db: Db, riding: Riding, form: Form, values: Record<string, unknown>): Promise<unknown[][]> {
+    carrying ??= makeCarrying(form.text);
+    if (carrying === 'none') {
+      await riding.ask();
+      return db.send(form.text, filled(form.params, values));
+    }
+    const rows = await db.send(carrying.text, filled(carrying.params, { ...values, ...riding.values }));
+    if (rows.length > 0) riding.prove();
+    return rows;
+  }
+
   return async (db: Db, values: V): Promise<Rows> => {
-    const { text, params, read } = (ready ??= make());
-    const rows = await db.send(text, filled(params, values as Record<string, unknown>));
-    return rows.map(read) as Rows;
+    ready ??= make();
+    const given = values as Record<string, unknown>;
+    const { riding } = db;
+    const rows = await (riding && !riding.isProven ? sendRiding(db, riding, ready, given) : db.send(ready.text, filled(ready.params, given)));
+    return rows.map(ready.read) as Rows;
   };
+}
+
+function built<Rows>(builder: Builder<Rows>): Built {
+  return builder.prepare('built') as Prepared<Rows> & Built;
 }
 
 /** Drizzle's own way encodes null like any other value, which makes a text of it for some kinds of columns. */
@@ -67,15 +110,12 @@ export function columns<V extends object, const K extends keyof V & string>($: V
 const VARIANTS_MAX = 500;
 
 /** What is made once for a key and then found again, as long as it is in use. */
-export function remembering<Made>(max = VARIANTS_MAX): (key: string, make: () => Made) => Made {
-  const known = new Map<string, Made>();
+export function remembering<Made extends object>(max = VARIANTS_MAX): (key: string, make: () => Made) => Made {
+  const known = new LRUCache<string, Made>({ max });
   return (key, make) => {
-    let made = known.get(key);
-    if (made === undefined) {
-      made = make();
-      const [oldest] = known.size >= max ? known.keys() : [];
-      if (oldest !== undefined) known.delete(oldest);
-    } else known.delete(key);
+    const kept = known.get(key);
+    if (kept) return kept;
+    const made = make();
     known.set(key, made);
     return made;
   };

@@ -12,9 +12,9 @@ import { allowedRoles, isFor, PARTY_WORDS } from '../../rules/parties.js';
 import type { Viewer } from '../../rules/viewer.js';
 import { together, type Db } from '../../store/database.js';
 import { asParameter, type NewEvent } from '../../store/events.js';
-import { moveJob, moveJobAsClaimed, type JobRow } from '../../store/jobs.js';
+import { moveJob, type JobRow } from '../../store/jobs.js';
 import { idsOf } from '../../store/visibility.js';
-import { operation, type Call, type ClaimedCall, type Operation } from '../operation.js';
+import { operation, type Call, type Operation } from '../operation.js';
 import { idInPath } from '../shapes.js';
 import { findAndLockJob, findJob, type FoundJob } from './job.js';
 import { readableJob, type ReadableJob } from './readable.js';
@@ -79,7 +79,6 @@ export function transition<const Shape extends z.ZodRawShape, Looked = undefined
       const moved = effects ? await moveWithEffects(key, call, input, look, effects) : await moveAlone(key, call, input);
       return readableJob(call.viewer, moved);
     },
-    ...(!effects && { runAsClaimed: (call: ClaimedCall, input: Input) => moveAsClaimed(key, call, input) }),
   } as const;
   return operation(parts as Operation<Input, ReadableJob>);
 }
@@ -87,15 +86,6 @@ export function transition<const Shape extends z.ZodRawShape, Looked = undefined
 async function moveAlone(key: JobTransitionKey, { db, viewer }: Pick<Call<Viewer>, 'db' | 'viewer'>, input: Addressed): Promise<JobRow> {
   const moved = await tryToMove(key, db, viewer, input, onlyStateBefore(key), {});
   return moved ?? askWhyNot(key, db, viewer, input);
-}
-
-/** The session's check rides along: one round trip in all, if all is well. */
-async function moveAsClaimed(key: JobTransitionKey, { db, caller, claim }: ClaimedCall, input: Addressed): Promise<ReadableJob | undefined> {
-  const { sessionId, userId, role } = claim;
-  const [found] = await moveJobAsClaimed[key](db, { sessionId, userId, role, ...movement(key, db, userId, input, onlyStateBefore(key), {}) });
-  if (!found) return undefined;
-  const viewer = caller.recognise(found.viewer);
-  return readableJob(viewer, found.job ?? (await askWhyNot(key, db, viewer, input)));
 }
 
 function onlyStateBefore(key: JobTransitionKey): JobState {
