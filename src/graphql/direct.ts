@@ -28,7 +28,11 @@ export function callDirectly(schema: GraphQLSchema): GraphQLSchema {
     instances.set(target, instance);
     const values = params.toSorted((one, other) => one.index - other.index).map(valueOf);
     const method = instance[methodName] as Method;
-    const resolve: Resolve = (...call) => method.apply(instance, values.map((value) => value(...call)));
+    const resolve: Resolve = (source, args, context, info) => {
+      const given: unknown[] = [];
+      for (const value of values) given.push(value(source, args, context, info));
+      return method.apply(instance, given);
+    };
     if (!params.some(({ kind }) => kind === 'info')) withoutInfo.add(resolve);
     return resolve;
   }

@@ -8,7 +8,9 @@ import {
   type GraphQLObjectType, type GraphQLOutputType, type GraphQLSchema, type OperationDefinitionNode, type SelectionNode, type SelectionSetNode,
 } from 'graphql';
 import type { Context } from './context.js';
-import { anyOf, leafOf, listOf, objectOf, requiredOf, runRoot, type Arguments, type Complete, type Condition, type FieldPlan, type Resolve, type Result } from './running.js';
+import {
+  anyOf, leafOf, listOf, objectOf, requiredOf, runRoot, selectionOf, writerOf, type Arguments, type Complete, type Condition, type FieldPlan, type Resolve, type Result, type Selection,
+} from './running.js';
 
 /** Undefined if the variables are not what the document asks for. */
 export type Run = (context: Context, variables: Record<string, unknown>) => Promise<Result> | undefined;
@@ -27,10 +29,10 @@ export function planOf(schema: GraphQLSchema, document: DocumentNode, operation:
   const fragments = Object.fromEntries(document.definitions.filter((one): one is FragmentDefinitionNode => one.kind === Kind.FRAGMENT_DEFINITION).map((one) => [one.name.value, one]));
   const { variableDefinitions = [] } = operation;
   try {
-    const fields = fieldsOf(root, collected([{ selectionSet: operation.selectionSet, conditions: [] }], root));
+    const selection = selected(root, collected([{ selectionSet: operation.selectionSet, conditions: [] }], root));
     return (context, sent) => {
       const { coerced, errors } = variableDefinitions.length === 0 ? NO_VARIABLES : getVariableValues(schema, variableDefinitions, sent);
-      return errors ? undefined : runRoot(fields, { context, variables: coerced, errors: [] });
+      return errors ? undefined : runRoot(selection, { context, variables: coerced, errors: [] });
     };
   } catch (error) {
     if (error instanceof NotPlanned) return undefined;
@@ -95,28 +97,30 @@ export function planOf(schema: GraphQLSchema, document: DocumentNode, operation:
     return isAbstractType(condition) && schema.isSubType(condition, type);
   }
 
-  function fieldsOf(type: GraphQLObjectType, found: Map<string, Occurrence[]>): FieldPlan[] {
-    return [...found].map(([key, occurrences]) => fieldOf(type, key, occurrences));
+  function selected(type: GraphQLObjectType, found: Map<string, Occurrence[]>): Selection {
+    return selectionOf([...found].map(([key, occurrences]) => fieldOf(type, key, occurrences)));
   }
 
   function fieldOf(type: GraphQLObjectType, key: string, occurrences: readonly Occurrence[]): FieldPlan {
     const [first] = occurrences as [Occurrence];
     const name = first.node.name.value;
-    if (name.startsWith('__') && name !== '__typename') throw new NotPlanned();
+    if ((name.startsWith('__') && name !== '__typename') || key === '__proto__') throw new NotPlanned();
     const nodes = occurrences.map(({ node }) => node);
     const wanted = first.conditions.length === 0 ? undefined : (variables: Record<string, unknown>) => first.conditions.every((condition) => condition(variables));
     const definition = name === '__typename' ? undefined : type.getFields()[name];
     const own = { key, typename: type.name, wanted, property: name, nodes };
     if (!definition) {
       const info = { fieldName: name } as FieldPlan['info'];
-      return { ...own, resolve: () => type.name, args: () => NOTHING, complete: (value) => value, isRequired: true, info };
+      return { ...own, resolve: () => type.name, args: () => NOTHING, complete: (value) => value, write: undefined, isRequired: true, info };
     }
+    const named = isNonNullType(definition.type) ? definition.type.ofType : definition.type;
     const info = { fieldName: name, fieldNodes: nodes, returnType: definition.type, parentType: type, schema, fragments, rootValue: undefined, operation };
     return {
       ...own,
       resolve: definition.resolve as Resolve | undefined,
       args: argumentsOf(definition, first.node),
       complete: completeOf(definition.type, nodes, `${type.name}.${name}`, info as FieldPlan['info']),
+      write: definition.resolve === undefined && isLeafType(named) ? writerOf(named) : undefined,
       isRequired: isNonNullType(definition.type),
       info: info as FieldPlan['info'],
     };
@@ -127,9 +131,9 @@ export function planOf(schema: GraphQLSchema, document: DocumentNode, operation:
     if (isListType(type)) return listOf(completeOf(type.ofType, nodes, place, info), isNonNullType(type.ofType), nodes, place);
     if (isLeafType(type)) return leafOf(type);
     const sets = nodes.flatMap(({ selectionSet }) => (selectionSet ? [{ selectionSet, conditions: [] }] : []));
-    const fieldsIn = (one: GraphQLObjectType) => fieldsOf(one, collected(sets, one));
-    if (isObjectType(type)) return objectOf(fieldsIn(type));
-    return anyOf(type, new Map(schema.getPossibleTypes(type).map((one) => [one.name, fieldsIn(one)])), info);
+    const selectedOf = (one: GraphQLObjectType) => selected(one, collected(sets, one));
+    if (isObjectType(type)) return objectOf(selectedOf(type));
+    return anyOf(type, new Map(schema.getPossibleTypes(type).map((one) => [one.name, selectedOf(one)])), info);
   }
 }
 

@@ -34,6 +34,8 @@ export interface FieldPlan {
   readonly property: string;
   readonly args: Arguments;
   readonly complete: Complete;
+  /** How a plain value that the object itself holds is written, which takes nothing else. */
+  readonly write: ((value: unknown) => unknown) | undefined;
   readonly isRequired: boolean;
   readonly nodes: readonly FieldNode[];
   readonly info: Omit<GraphQLResolveInfo, 'path' | 'variableValues'>;
@@ -53,24 +55,45 @@ export function requiredOf(complete: Complete, place: string): Complete {
 
 /** A plain value, as its type writes it. */
 export function leafOf(type: GraphQLLeafType): Complete {
-  return there((value) => {
+  return there(writerOf(type));
+}
+
+export function writerOf(type: GraphQLLeafType): (value: unknown) => unknown {
+  return (value) => {
     const written: unknown = type.serialize(value);
     if (written == null) throw new Error(`Expected \`${type}.serialize(${String(value)})\` to return non-nullable value, returned: ${String(written)}`);
     return written;
-  });
+  };
 }
 
-export function objectOf(fields: readonly FieldPlan[]): Complete {
-  return there((value, running, path) => runFields(fields, value, running, path));
+export interface Selection {
+  readonly fields: readonly FieldPlan[];
+  /** An object of the answer that nothing stands in yet. */
+  readonly blank: () => Record<string, unknown>;
+}
+
+/**
+ * All objects that a selection makes are of one shape from the beginning: an object to which names are added one by one is made over again
+ * several times. Where it depends on variables which names there are, there is no such shape.
+ */
+export function selectionOf(fields: readonly FieldPlan[]): Selection {
+  if (fields.some(({ wanted }) => wanted)) return { fields, blank: () => ({}) };
+  // The names are GraphQL's, of letters, digits and underscores.
+  const blank = new Function(`return { ${fields.map(({ key }) => `"${key}": undefined`).join(', ')} }`) as Selection['blank'];
+  return { fields, blank };
+}
+
+export function objectOf(selection: Selection): Complete {
+  return there((value, running, path) => runFields(selection, value, running, path));
 }
 
 /** An object of one of several types, each with fields of its own. */
-export function anyOf(type: GraphQLAbstractType, fieldsByType: ReadonlyMap<string, readonly FieldPlan[]>, info: FieldPlan['info']): Complete {
+export function anyOf(type: GraphQLAbstractType, selections: ReadonlyMap<string, Selection>, info: FieldPlan['info']): Complete {
   return there((value, running, path) => {
     const name = type.resolveType?.(value, running.context, { ...info, path, variableValues: running.variables }, type);
-    const fields = fieldsByType.get(String(name));
-    if (!fields) throw new Error(`Nobody knows which ${type.name} this is.`);
-    return runFields(fields, value, running, path);
+    const selection = selections.get(String(name));
+    if (!selection) throw new Error(`Nobody knows which ${type.name} this is.`);
+    return runFields(selection, value, running, path);
   });
 }
 
@@ -105,13 +128,21 @@ export function listOf(complete: Complete, isRequired: boolean, nodes: readonly 
   });
 }
 
-export function runFields(fields: readonly FieldPlan[], source: unknown, running: Running, path: Path | undefined): unknown {
-  const written: Record<string, unknown> = {};
+export function runFields({ fields, blank }: Selection, source: unknown, running: Running, path: Path | undefined): unknown {
+  const written = blank();
   let pending: PromiseLike<void>[] | undefined;
-  for (const field of fields) {
+  for (let at = 0; at < fields.length; at += 1) {
+    const field = fields[at] as FieldPlan;
     if (field.wanted && !field.wanted(running.variables)) continue;
     let completed: unknown;
     try {
+      if (field.write) {
+        const value = (source as Record<string, unknown>)[field.property];
+        if (value != null && (typeof value !== 'object' || value instanceof Date)) {
+          written[field.key] = field.write(value);
+          continue;
+        }
+      }
       completed = runField(field, source, running, path);
     } catch (error) {
       // What is under way is seen to its end first: nobody else would hear of its failure.
@@ -159,10 +190,10 @@ function stepsOf(path: Path): (string | number)[] {
   return steps.toReversed();
 }
 
-export async function runRoot(fields: readonly FieldPlan[], running: Running): Promise<Result> {
+export async function runRoot(selection: Selection, running: Running): Promise<Result> {
   const { errors } = running;
   try {
-    const data = (await runFields(fields, undefined, running, undefined)) as Record<string, unknown>;
+    const data = (await runFields(selection, undefined, running, undefined)) as Record<string, unknown>;
     return { data, errors };
   } catch (error) {
     return { data: null, errors: [...errors, error as GraphQLError] };

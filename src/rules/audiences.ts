@@ -99,14 +99,18 @@ export type PrivateField<E extends Audienced> = {
 
 export type Redacted<E extends Audienced, Row> = { [K in keyof Row]: K extends PrivateField<E> ? Row[K] | null : Row[K] };
 
-/** The row as this reader may see it. */
+/** The row as this reader may see it; the row itself, where it holds nothing that is not for them. */
 export function redact<E extends Audienced, Row extends Record<keyof (typeof AUDIENCES)[E], unknown>>(
   entity: E,
   row: Row,
   relations: readonly Relation[],
 ): Redacted<E, Row> {
-  const readable = COPIES[entity](row);
-  for (const field of hiddenFrom(entity, relations)) if (field in readable) readable[field] = null;
+  let readable: Fields = row;
+  for (const field of hiddenFrom(entity, relations)) {
+    if (!(field in row)) continue;
+    if (readable === row) readable = COPIES[entity](row);
+    readable[field] = null;
+  }
   return readable as Redacted<E, Row>;
 }
 
@@ -120,16 +124,16 @@ const COPIES: Record<Audienced, (row: Fields) => Fields> = {
   job: (row) => ({ ...row }),
 };
 
-const hidden = new Map<string, readonly string[]>();
+const BITS: Readonly<Record<Relation, number>> = { self: 1, counterpart: 2, client: 4, owner: 8, awardee: 16, admin: 32 };
 
-/** The fields that nobody of these relations may read. There are few ways to be related, and many rows. */
+/** By the bits of the relations: there are few ways to be related, and many rows. */
+const HIDDEN: Record<Audienced, (readonly string[] | undefined)[]> = { user: [], homeowner: [], contractor: [], job: [] };
+
+/** The fields that nobody of these relations may read. */
 function hiddenFrom(entity: Audienced, relations: readonly Relation[]): readonly string[] {
-  const key = `${entity} ${relations.join(' ')}`;
-  const known = hidden.get(key);
-  if (known) return known;
-  const fields = Object.entries<Audience>(AUDIENCES[entity])
+  let bits = 0;
+  for (const relation of relations) bits |= BITS[relation];
+  return (HIDDEN[entity][bits] ??= Object.entries<Audience>(AUDIENCES[entity])
     .filter(([, audience]) => audience !== 'everyone' && !audience.some((relation) => relations.includes(relation)))
-    .map(([field]) => field);
-  hidden.set(key, fields);
-  return fields;
+    .map(([field]) => field));
 }

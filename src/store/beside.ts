@@ -129,6 +129,7 @@ export function besideReader(beside: Beside, role: Role): (json: BesideJson) => 
 type Bidders = Map<ContractorId, PersonRow>;
 type Readers = { readonly [Name in PartName]: (part: never, bidders: Bidders) => Found[Name] };
 
+const NOBODY: Bidders = new Map();
 const NO_FIELDS: PersonFields = { user: [], profile: [] };
 
 function readerFor(beside: Beside, role: Role): (json: BesideJson) => Found {
@@ -152,7 +153,7 @@ function readerFor(beside: Beside, role: Role): (json: BesideJson) => Found {
   };
   const asked = PART_NAMES.filter((name) => beside[name] !== undefined);
   return (json) => {
-    const bidders: Bidders = new Map();
+    const bidders: Bidders = beside.bidders ? new Map() : NOBODY;
     const found: Record<string, unknown> = { bidders };
     // The database wrote each part by the very shape that it is read by.
     for (let at = 0; at < asked.length; at += 1) found[asked[at] as PartName] = read[asked[at] as PartName](json?.[at] as never, bidders);

@@ -259,15 +259,18 @@ export async function openListener(connection: Connection, sql: Sql, market: Mar
 
   return {
     ask: (as: Who, asked: Asked) => call({ name: 'a question', as, ask: () => asked }),
-    /** The statements of each query, as the product sends them. The look at the session, which all have, is kept once. */
+    /** The statements of each query, as the product sends them to somebody it knows. The look at the session of whoever is new is kept once. */
     async listen(queries: readonly Query[]): Promise<Sent[]> {
       const sent: Sent[] = [];
-      const first = queries[0];
       for (const query of queries) {
-        heard = [];
-        await call(query);
-        const own = heard.filter(({ text }) => query === first || !text.includes('"caller_session_id"'));
-        sent.push(...own.map(({ text, values }, at) => ({ name: own.length > 1 ? `${query.name} · ${partName(text, at)}` : query.name, query, text, values })));
+        let session: typeof heard = [];
+        for (let asked = 1; asked === 1 || (asked === 2 && session.length > 0); asked += 1) {
+          heard = [];
+          await call(query);
+          session = heard.filter(({ text }) => text.includes('from "sessions" inner join'));
+          if (session.length > 0 && sent.length === 0) sent.push(...session.map((look) => ({ name: 'session', query, ...look })));
+        }
+        sent.push(...heard.map(({ text, values }, at) => ({ name: heard.length > 1 ? `${query.name} · ${partName(text, at)}` : query.name, query, text, values })));
       }
       return sent;
     },
@@ -279,8 +282,7 @@ export async function openListener(connection: Connection, sql: Sql, market: Mar
 }
 
 function partName(text: string, at: number): string {
-  if (text.includes('"caller_session_id"')) return 'session';
-  return text.startsWith('select count(') ? 'count' : String(at + 1);
+  return /^(?:select ridden\.\* from \()?select count\(/.test(text) ? 'count' : String(at + 1);
 }
 
 export type PlanKind = 'custom' | 'generic';
