@@ -101,14 +101,11 @@ export function connect(connection: Connection, settings: Partial<DatabaseSettin
     };
   }
 
-  async function inTransaction<T>(work: (tx: Db) => Promise<T>): Promise<T> {
+  /** Of a transaction, or of a statement alone, which is one too: nothing is left of it where it failed. */
+  async function persistently<T>(work: () => Promise<T>): Promise<T> {
     for (let attempt = 1; ; attempt += 1) {
       try {
-        return await gate.run(async () => {
-          hooks.onStatement?.('begin', []);
-          // The cast undoes postgres.js's wish to await arrays of queries; `work` returns no such thing.
-          return (await pool.begin((client) => work(transactionOn(client)))) as T;
-        });
+        return await gate.run(work);
       } catch (error) {
         if (attempt === ATTEMPTS || !mayBeRetried(error)) throw asRefusal(error);
       }
@@ -117,14 +114,13 @@ export function connect(connection: Connection, settings: Partial<DatabaseSettin
 
   return {
     gate,
-    send: async (text, params) => {
-      try {
-        return await gate.run(() => sendOnPool(text, params));
-      } catch (error) {
-        throw asRefusal(error);
-      }
-    },
-    inTransaction,
+    send: (text, params) => persistently(() => sendOnPool(text, params)),
+    inTransaction: <T>(work: (tx: Db) => Promise<T>) =>
+      persistently(async () => {
+        hooks.onStatement?.('begin', []);
+        // The cast undoes postgres.js's wish to await arrays of queries; `work` returns no such thing.
+        return (await pool.begin((client) => work(transactionOn(client)))) as T;
+      }),
     close: () => pool.end({ timeout: 5 }),
   };
 }
