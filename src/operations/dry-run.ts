@@ -43,6 +43,7 @@ function noting(tx: Db, effects: DryRunEffects): Db {
   };
   const noted: Db = {
     journal,
+    isTransaction: true,
     send: (text, params) => tx.send(text, params),
     // What was noted in a part that is undone did not happen.
     inTransaction: async (work) => {

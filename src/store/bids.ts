@@ -70,18 +70,22 @@ interface BidsToSettle {
   to: BidState;
 }
 
-/** Live bids that end, and with them their holds. */
 export const settleBids = statement((db, $: Values<BidsToSettle>) => {
+  const { settled, released, freed } = settling(db, sql`${$.to}::bid_status`, and(eq(bids.jobId, $.jobId), sql`${bids.id} = any(${$.bidIds}::text[])`));
+  return db.with(settled, released, freed).select().from(settled);
+});
+
+/** Live bids come to an end, and with them their holds, but for that of an accepted one: a part of every statement that settles bids. */
+export function settling(db: PostgresJsDatabase, to: SQL, which: SQL | undefined) {
   const settled = db.$with('settled').as(
     db
       .update(bids)
-      .set({ status: sql`${$.to}::bid_status`, updatedAt: sql`now()` })
-      .where(and(eq(bids.jobId, $.jobId), sql`${bids.id} = any(${$.bidIds}::text[])`, isLive))
+      .set({ status: to, updatedAt: sql`now()` })
+      .where(and(which, isLive))
       .returning(bidColumns),
   );
-  const { released, freed } = release(db, sql`${holds.bidId} in (select id from settled)`);
-  return db.with(settled, released, freed).select().from(settled);
-});
+  return { settled, ...release(db, sql`${holds.bidId} in (select id from settled where status <> 'accepted')`) };
+}
 
 /** The accepted bid's hold lasts until its job ends. */
 export const releaseHolds = statement((db, $: Values<{ jobId: JobId }>) => {
@@ -117,6 +121,11 @@ export const selectLiveBids = statement((db, $: Values<{ jobId: JobId }>) =>
     .where(and(eq(bids.jobId, $.jobId), isLive))
     .orderBy(bids.createdAt, bids.id),
 );
+
+/** The same beside the row of `jobs`. */
+export const liveBidsAsJson = sql<LiveBid[]>`(
+  select coalesce(json_agg(json_build_object('id', ${bids.id}, 'contractorId', ${bids.contractorId}) order by ${bids.createdAt}, ${bids.id}), '[]')
+  from ${bids} where ${bids.jobId} = "jobs"."id" and ${isLive})`;
 
 export type LiveBid = Pick<Bid, 'id' | 'contractorId'>;
 

@@ -41,6 +41,8 @@ export interface Db {
   send(text: string, params: ParameterOrJSON<never>[]): Promise<unknown[][]>;
   /** Commits what `work` did, or nothing of it. Inside a transaction it is a part that can be undone by itself. */
   inTransaction<T>(work: (tx: Db) => Promise<T>): Promise<T>;
+  /** Whether what is sent here stands or falls with what others send. */
+  readonly isTransaction: boolean;
   /** Told of every effect, while somebody wants to know. */
   readonly journal?: Journal;
   /** A session whose check may ride on what is sent here. */
@@ -93,6 +95,7 @@ export function connect(connection: Connection, settings: Partial<DatabaseSettin
 
   function transactionOn(client: TransactionSql): Db {
     return {
+      isTransaction: true,
       send: sendOn(client),
       inTransaction: async <T>(work: (tx: Db) => Promise<T>) => {
         hooks.onStatement?.('savepoint', []);
@@ -114,6 +117,7 @@ export function connect(connection: Connection, settings: Partial<DatabaseSettin
 
   return {
     gate,
+    isTransaction: false,
     send: (text, params) => persistently(() => sendOnPool(text, params)),
     inTransaction: <T>(work: (tx: Db) => Promise<T>) =>
       persistently(async () => {

@@ -1,9 +1,12 @@
-/** Jobs, and the statements that change them. Whatever changes a job adds its events in the same statement. */
-import { and, eq, getTableColumns, inArray, sql, type SQL } from 'drizzle-orm';
+/**
+ * Jobs, and the statements that change them; `moves.ts` has those that move them from state to state. Whatever changes a job adds its events
+ * in the same statement.
+ */
+import { and, eq, getTableColumns, sql } from 'drizzle-orm';
 import type { PostgresJsDatabase } from 'drizzle-orm/postgres-js';
-import type { BidId, ContractorId, HomeownerId, JobId } from '../rules/ids.js';
+import type { BidId, HomeownerId, JobId } from '../rules/ids.js';
 import { JOB_FIELDS, type JobFields } from '../rules/job-fields.js';
-import { JOB_TRANSITIONS, type BidState, type JobTransition, type JobTransitionKey, type PartyWord } from '../rules/lifecycle.js';
+import type { BidState } from '../rules/lifecycle.js';
 import type { EditBases } from '../rules/edit-bases.js';
 import type { Role } from '../rules/viewer.js';
 import { narrowed } from './accounts.js';
@@ -24,19 +27,19 @@ export interface Places {
   town: string | null;
 }
 
-interface Logged {
+export interface Logged {
   /** See `asParameter`. */
   events: string;
 }
 
 /** A job, and what the viewer is to it. */
-export interface SeenJob {
-  job: JobRow;
+export interface SeenJob<Job = JobRow> {
+  job: Job;
   visible: boolean;
   ownBids: BidState[];
 }
 
-const jobColumns = getTableColumns(jobs);
+export const jobColumns = getTableColumns(jobs);
 
 /** What everything else about a job is found by, and judged by. */
 const ALWAYS = ['id', 'homeownerId', 'status', 'awardedBidId', 'awardedContractorId', 'createdAt'];
@@ -46,14 +49,14 @@ export function jobFields({ job }: Beside): typeof jobColumns {
   return job ? narrowed(jobColumns, job, ALWAYS) : jobColumns;
 }
 
+/** What the viewer is to the row of `jobs`. */
+export function seenBy(role: Role, $: Values<ViewerIds>) {
+  return { visible: sql<boolean>`${visibleJobs(role, $)}`, ownBids: sql<BidState[]>`${ownBidStates(role, $)}` };
+}
+
 function selectSeen(db: PostgresJsDatabase, role: Role, $: Values<ViewerIds & { id: JobId }>, beside: Beside = {}) {
   return db
-    .select({
-      job: jobFields(beside),
-      visible: sql<boolean>`${visibleJobs(role, $)}`,
-      ownBids: sql<BidState[]>`${ownBidStates(role, $)}`,
-      beside: besideAsJson(beside, role, $),
-    })
+    .select({ job: jobFields(beside), ...seenBy(role, $), beside: besideAsJson(beside, role, $) })
     .from(jobs)
     .where(eq(jobs.id, $.id));
 }
@@ -112,58 +115,7 @@ export const setTown = statement((db, $: Values<{ id: JobId; town: string | null
     .where(eq(jobSearch.jobId, $.id)),
 );
 
-interface MoveValues extends ViewerIds, Logged {
-  id: JobId;
-  expectedVersion: number | null;
-  bidId: BidId | null;
-  awardedTo: ContractorId | null;
-  tokensPaid: number | null;
-}
-
-/** What a transition sets besides the state. */
-const SETS: { readonly [Key in JobTransitionKey]?: ($: Values<MoveValues>) => Partial<Record<keyof JobRow, SQL | number>> } = {
-  publish: ($) => ({ highestBudgetMin: sql`${jobs.budgetMin}`, highestBudgetMax: sql`${jobs.budgetMax}`, mostTokensPaid: sql`${$.tokensPaid}::int` }),
-  award: ($) => ({ awardedBidId: sql`${$.bidId}`, awardedContractorId: sql`${$.awardedTo}`, liveBidCount: 0 }),
-  checkIn: () => ({ completionDateAtCheckIn: sql`${jobs.desiredCompletionDate}` }),
-  cancel: () => ({ liveBidCount: 0 }),
-  complete: () => ({ liveBidCount: 0 }),
-};
-
-const IS_PARTY: Record<Exclude<PartyWord, 'bidder' | 'contractor'>, ($: Values<ViewerIds>) => SQL | undefined> = {
-  owner: ($) => sql`${jobs.homeownerId} = ${$.homeownerId}`,
-  awardee: ($) => sql`${jobs.awardedContractorId} = ${$.contractorId}`,
-  parties: ($) => sql`(${jobs.homeownerId} = ${$.homeownerId} or ${jobs.awardedContractorId} = ${$.contractorId})`,
-  admin: () => undefined,
-};
-
-/**
- * One statement a transition: the job moves only from a state that the table allows, by a party that it allows, and its
- * events are added. No row comes back from a job that could not move.
- */
-export const moveJob = Object.fromEntries(
-  Object.entries<JobTransition>(JOB_TRANSITIONS).map(([key, row]) => [key, moveStatement(key as JobTransitionKey, row)]),
-) as Record<JobTransitionKey, ReturnType<typeof moveStatement>>;
-
-function moveStatement(key: JobTransitionKey, row: JobTransition) {
-  const isParty = IS_PARTY[row.by as keyof typeof IS_PARTY];
-  return statement((db, $: Values<MoveValues>, stands) => {
-    const moved = db.$with('moved').as(
-      db
-        .update(jobs)
-        .set({ status: row.to, ...advance($), ...(SETS[key]?.($) as object) })
-        .where(and(eq(jobs.id, $.id), inArray(jobs.status, [...row.from]), isParty($), knowsItAsItIs($), stands))
-        .returning(),
-    );
-    const logged = db.$with('logged').as(db.insert(events).select(eventsToLog('moved', $.events)));
-    return db.with(moved, logged).select().from(moved);
-  });
-}
-
-function knowsItAsItIs($: Values<Pick<MoveValues, 'expectedVersion'>>): SQL {
-  return sql`coalesce(${$.expectedVersion}::int = ${jobs.version}, true)`;
-}
-
-function advance($: Values<Logged>) {
+export function advance($: Values<Logged>) {
   return { version: sql`${jobs.version} + 1`, updatedAt: sql`clock_timestamp()`, eventCount: sql`${jobs.eventCount} + ${countOf($.events)}` };
 }
 

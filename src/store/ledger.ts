@@ -2,7 +2,8 @@
  * The ledger: every movement of tokens is one row added and one balance changed, in one statement. The check on the
  * balance is what stops an overdraft, also when two calls spend at once.
  */
-import { and, eq, getTableColumns, sql, type Placeholder, type SQLWrapper } from 'drizzle-orm';
+import { and, eq, getTableColumns, sql, type Placeholder, type SQL, type SQLWrapper } from 'drizzle-orm';
+import type { PostgresJsDatabase } from 'drizzle-orm/postgres-js';
 import { newId, type BidId, type JobId, type TransferId, type UserId } from '../rules/ids.js';
 import { TRANSFER_REASONS, type HouseAccount, type TransferReason } from '../rules/tokens.js';
 import type { Db } from './database.js';
@@ -52,8 +53,9 @@ export interface Movement {
   note?: string | null;
 }
 
-interface TransferValues {
-  id: TransferId;
+/** What a statement that moves tokens is given. */
+export interface TransferValues {
+  transferId: TransferId;
   userId: UserId;
   fromAccount: UserId | HouseAccount;
   toAccount: UserId | HouseAccount;
@@ -67,12 +69,23 @@ interface TransferValues {
   note: string | null;
 }
 
-const insertTransfer = statement((db, $: Values<TransferValues>) => {
+/** The other side is the house account that the reason names. */
+export function asTransfer(db: Db, { userId, change, reason, ...about }: Movement): TransferValues {
+  db.journal?.charged(userId, -change, reason);
+  const { house } = TRANSFER_REASONS[reason];
+  const [fromAccount, toAccount] = change > 0 ? ([house, userId] as const) : ([userId, house] as const);
+  return { transferId: newId('transfer'), userId, fromAccount, toAccount, amount: Math.abs(change), change, reason, ...ABOUT_NOTHING, ...about };
+}
+
+const ABOUT_NOTHING = { jobId: null, bidId: null, referralUserId: null, actorId: null, note: null };
+
+/** The balance changes, and the transfer says why: a part of every statement that moves tokens. `given` says when they move. */
+export function transferring(db: PostgresJsDatabase, $: Values<TransferValues>, given?: SQL) {
   const changed = db.$with('changed').as(
     db
       .update(tokenBalances)
       .set({ balance: sql`${tokenBalances.balance} + ${$.change}::int` })
-      .where(eq(tokenBalances.userId, $.userId))
+      .where(and(eq(tokenBalances.userId, $.userId), given))
       .returning({ userId: tokenBalances.userId, available: sql<number>`${tokenBalances.balance} - ${tokenBalances.held}`.as('available') }),
   );
   const text = (value: Placeholder) => sql`${value}::text`;
@@ -82,7 +95,7 @@ const insertTransfer = statement((db, $: Values<TransferValues>) => {
       .select(
         db
           .select({
-            id: text($.id).as('id'),
+            id: text($.transferId).as('id'),
             fromAccount: text($.fromAccount).as('from_account'),
             toAccount: text($.toAccount).as('to_account'),
             amount: sql`${$.amount}::int`.as('amount'),
@@ -99,31 +112,17 @@ const insertTransfer = statement((db, $: Values<TransferValues>) => {
       )
       .returning(transferColumns),
   );
+  return { changed, transfer };
+}
+
+const insertTransfer = statement((db, $: Values<TransferValues>) => {
+  const { changed, transfer } = transferring(db, $);
   return db.with(changed, transfer).select().from(transfer).crossJoin(changed);
 });
 
-/**
- * Moves tokens between a person and the house account that the reason names, and says what is available after it;
- * undefined if there is no such person.
- */
+/** Moves tokens, and says what is available after it; undefined if there is no such person. */
 export async function moveTokens(tx: Db, movement: Movement): Promise<{ transfer: TokenTransfer; available: number } | undefined> {
-  const { userId, change, reason } = movement;
-  const house = TRANSFER_REASONS[reason].house;
-  const [moved] = await insertTransfer(tx, {
-    id: newId('transfer'),
-    userId,
-    fromAccount: change > 0 ? house : userId,
-    toAccount: change > 0 ? userId : house,
-    amount: Math.abs(change),
-    change,
-    reason,
-    jobId: movement.jobId ?? null,
-    bidId: movement.bidId ?? null,
-    referralUserId: movement.referralUserId ?? null,
-    actorId: movement.actorId ?? null,
-    note: movement.note ?? null,
-  });
-  tx.journal?.charged(userId, -change, reason);
+  const [moved] = await insertTransfer(tx, asTransfer(tx, movement));
   return moved && { transfer: moved.transfer, available: moved.changed.available };
 }
 

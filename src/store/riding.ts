@@ -29,6 +29,7 @@ export interface Riding {
 export function ridingOn(db: Db, riding: Riding): Db {
   return {
     riding,
+    isTransaction: db.isTransaction,
     send: (text, params) => db.send(text, params),
     inTransaction: async (work) => {
       await riding.ask();

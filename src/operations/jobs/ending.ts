@@ -40,22 +40,28 @@ interface Ending {
 }
 
 /** Only an open job has live bids: where it may be open, they are looked at under its lock. */
-export function lookAtLiveBids(tx: Db, jobId: JobId): Promise<LiveBid[]> {
+function lookAtLiveBids(tx: Db, jobId: JobId): Promise<LiveBid[]> {
   return selectLiveBids(tx, { jobId });
 }
 
 /** Releases every hold and rejects every live bid. */
 export function endJob({ tx, viewer, job }: Pick<Locked, 'tx' | 'viewer' | 'job'>, live: readonly LiveBid[] = []): Ending {
-  const { events, beside } = endLiveBids(tx, viewer, job, live, 'close');
+  const { events, beside } = endLiveBids(tx, viewer, job, live);
   return { events, beside: job.awardedBidId === null ? beside : [...beside, releaseHolds(tx, { jobId: job.id })] };
 }
 
-/** Live bids end with their holds; each is told of in an event of its own. */
-export function endLiveBids(tx: Db, viewer: Viewer, job: JobRow, live: readonly LiveBid[], because: 'passOver' | 'close'): Ending {
+/** Live bids end with their holds. */
+function endLiveBids(tx: Db, viewer: Viewer, job: JobRow, live: readonly LiveBid[]): Ending {
   if (live.length === 0) return { events: [], beside: [] };
-  const { event, to } = BID_CONSEQUENCES[because];
+  const { to } = BID_CONSEQUENCES.close;
   return {
-    events: live.map(({ id, contractorId }) => ({ type: event, actorId: viewer.userId, bidderId: contractorId, data: { bidId: id } })),
+    events: tellOfBids(viewer, live, 'close'),
     beside: [settleBids(tx, { jobId: job.id, bidIds: asArray(live.map(({ id }) => id)), to })],
   };
+}
+
+/** What happens to bids because of their job; each is told of in an event of its own. */
+export function tellOfBids(viewer: Viewer, bids: readonly LiveBid[], because: keyof typeof BID_CONSEQUENCES): NewEvent[] {
+  const { event } = BID_CONSEQUENCES[because];
+  return bids.map(({ id, contractorId }) => ({ type: event, actorId: viewer.userId, bidderId: contractorId, data: { bidId: id } }));
 }

@@ -2,7 +2,7 @@
 import { refuse } from '../../rules/errors.js';
 import type { JobId } from '../../rules/ids.js';
 import type { BidState } from '../../rules/lifecycle.js';
-import { partyOf, type Party } from '../../rules/parties.js';
+import { partyOf, type JobParties, type Party } from '../../rules/parties.js';
 import type { Viewer } from '../../rules/viewer.js';
 import type { Db } from '../../store/database.js';
 import { lockJob, selectJob, type JobRow, type SeenJob } from '../../store/jobs.js';
@@ -12,15 +12,15 @@ import { readableBeside } from './beside.js';
 import type { ReadableJob } from './readable.js';
 
 /** A job that is there and that the viewer may see. */
-export interface FoundJob {
-  readonly job: JobRow;
+export interface FoundJob<Job = JobRow> {
+  readonly job: Job;
   readonly party: Party;
   /** The states of the viewer's own bids on it. */
   readonly ownBids: readonly BidState[];
 }
 
 export async function findJob(db: Db, viewer: Viewer, id: JobId): Promise<FoundJob> {
-  return found(viewer, await selectJob(db, viewer.role, { id, ...idsOf(viewer) }));
+  return foundBy(viewer, await selectJob(db, viewer.role, { id, ...idsOf(viewer) }));
 }
 
 /** A job as this viewer may read it, together with what was asked for beside it. */
@@ -32,15 +32,16 @@ export async function readJobBeside(db: Db, viewer: Viewer, id: JobId, beside: B
 /** Nobody else changes the job, its bids or its holds until this transaction ends. */
 export async function findAndLockJob(tx: Db, viewer: Viewer, id: JobId): Promise<FoundJob> {
   const [seen] = await lockJob[viewer.role](tx, { id, ...idsOf(viewer) });
-  return found(viewer, seen);
+  return foundBy(viewer, seen);
 }
 
-function found(viewer: Viewer, seen: SeenJob | undefined): FoundJob {
+/** What was seen of it, by whichever statement. */
+export function foundBy<Job extends JobParties>(viewer: Viewer, seen: SeenJob<Job> | undefined): FoundJob<Job> {
   const { job, ownBids } = visible(seen);
   return { job, party: partyOf(viewer, job, ownBids.length > 0), ownBids };
 }
 
-function visible<Seen extends SeenJob>(seen: Seen | undefined): Seen {
+function visible<Seen extends SeenJob<unknown>>(seen: Seen | undefined): Seen {
   if (!seen) throw refuse('NOT_FOUND', { message: 'There is no such job.' });
   if (!seen.visible) throw refuse('FORBIDDEN', { message: 'This job is not for you to see.' });
   return seen;

@@ -4,12 +4,14 @@ import { basesAtPublication } from '../../rules/edit-bases.js';
 import { refuse } from '../../rules/errors.js';
 import { JOB_TRANSITIONS } from '../../rules/lifecycle.js';
 import { allowedRoles } from '../../rules/parties.js';
-import { missingToPublish } from '../../rules/publishing.js';
-import { spend, spending } from '../tokens/spending.js';
+import { missingToPublish, REQUIRED_TO_PUBLISH } from '../../rules/publishing.js';
+import { asTransfer } from '../../store/ledger.js';
+import { publishAsLooked } from '../../store/moves.js';
 import { operation } from '../operation.js';
-import { findAndLockJob } from './job.js';
+import { withinBalance } from '../tokens/spending.js';
+import { asLooked } from './as-looked.js';
 import { readableJob, type ReadableJob } from './readable.js';
-import { judge, move, ofJob } from './transition.js';
+import { ofJob } from './transition.js';
 
 export interface Publication {
   job: ReadableJob;
@@ -23,20 +25,23 @@ export const publishJob = operation({
   allows: allowedRoles('owner'),
   budget: 'write',
   input: z.strictObject(ofJob),
-  run: ({ db, viewer }, input): Promise<Publication> =>
-    spending(db, viewer.userId, async (tx) => {
-      const { job, ...found } = await findAndLockJob(tx, viewer, input.id);
-      judge(JOB_TRANSITIONS.publish, { job, ...found }, input);
+  run: asLooked('publish', {
+    look: { fields: [...REQUIRED_TO_PUBLISH, 'budgetMin', 'budgetMax'] },
+    decide({ job }) {
       const missing = missingToPublish(job);
       if (missing.length > 0 || job.urgency === null) throw missingFields(missing);
-
       const { mostTokensPaid: tokensCharged } = basesAtPublication({ ...job, urgency: job.urgency });
-      const payment = spend(tx, { userId: viewer.userId, change: -tokensCharged, reason: 'publish', jobId: job.id });
-      const published = await move('publish', tx, viewer, input, job.status, { tokensPaid: tokensCharged, data: { tokensCharged }, beside: [payment] });
-      const paid = await payment;
-      if (!paid) throw new Error('A homeowner has no balance.');
-      return { job: readableJob(viewer, published), tokensCharged, remainingBalance: paid.available };
-    }),
+      return { tokensCharged, data: { tokensCharged } };
+    },
+    async move({ db, viewer, values }, { tokensCharged }): Promise<Publication | undefined> {
+      const charge = asTransfer(db, { userId: viewer.userId, change: -tokensCharged, reason: 'publish', jobId: values.id });
+      const [published] = await withinBalance(tokensCharged, () => publishAsLooked(db, { ...values, ...charge, tokensPaid: tokensCharged }));
+      if (!published) return undefined;
+      const { moved, changed } = published;
+      if (!changed) throw new Error('A homeowner has no balance.');
+      return { job: readableJob(viewer, moved), tokensCharged, remainingBalance: changed.available };
+    },
+  }),
 });
 
 function missingFields(missing: readonly string[]) {

@@ -1,18 +1,19 @@
 /**
- * The frame that every transition of a job shares. A transition that touches the job alone is one statement, which moves
+ * The frame that the transitions of a job share. A transition that touches the job alone is one statement, which moves
  * the job only if all is well; why it was not is asked afterwards. Any other locks the job first, judges it, and then lets
- * its effects happen beside the move.
+ * its effects happen beside the move; but publishing and awarding, in `as-looked.ts`, need no lock.
  */
 import { z } from 'zod';
 import { operationsAllowedFrom, refusalElsewhere } from '../../rules/available-actions.js';
 import { refuse } from '../../rules/errors.js';
-import type { BidId, ContractorId, JobId, UserId } from '../../rules/ids.js';
+import type { JobId, UserId } from '../../rules/ids.js';
 import { isAllowedIn, isTransition, JOB_TRANSITIONS, type JobAction, type JobState, type JobTransition, type JobTransitionKey } from '../../rules/lifecycle.js';
 import { allowedRoles, isFor, PARTY_WORDS } from '../../rules/parties.js';
 import type { Viewer } from '../../rules/viewer.js';
 import { together, type Db } from '../../store/database.js';
 import { asParameter, type NewEvent } from '../../store/events.js';
-import { moveJob, type JobRow } from '../../store/jobs.js';
+import type { JobRow } from '../../store/jobs.js';
+import { moveJob, type MovesJob } from '../../store/moves.js';
 import { idsOf } from '../../store/visibility.js';
 import { operation, type Call, type Operation } from '../operation.js';
 import { idInPath } from '../shapes.js';
@@ -34,17 +35,18 @@ export interface Addressed {
   expectedVersion?: number | null | undefined;
 }
 
-/** What a transition's effects add to the move. */
-export interface Effects {
-  /** Statements that are on their way already, and with which the move goes out. */
-  beside?: readonly Promise<unknown>[];
-  bidId?: BidId;
-  awardedTo?: ContractorId;
-  tokensPaid?: number;
+/** What there is to tell of a transition. */
+export interface Told {
   /** What the event tells besides the texts that came with the call. */
   data?: Record<string, unknown>;
   /** What happened to others because of it, after the transition's own event. */
   events?: readonly NewEvent[];
+}
+
+/** What a transition's effects add to the move. */
+export interface Effects extends Told {
+  /** Statements that are on their way already, and with which the move goes out. */
+  beside?: readonly Promise<unknown>[];
   /** Keeps the job as it is: what was asked for is so already. */
   settled?: boolean;
 }
@@ -66,7 +68,7 @@ export interface Locked<Looked = undefined> {
   readonly looked: Looked;
 }
 
-export function transition<const Shape extends z.ZodRawShape, Looked = undefined>(key: JobTransitionKey, { says, body, look, effects }: Parts<Shape, Looked>) {
+export function transition<const Shape extends z.ZodRawShape, Looked = undefined>(key: MovesJob, { says, body, look, effects }: Parts<Shape, Looked>) {
   const row: JobTransition = JOB_TRANSITIONS[key];
   type Input = z.infer<z.ZodObject<Shape>> & Addressed;
   const parts = {
@@ -83,12 +85,12 @@ export function transition<const Shape extends z.ZodRawShape, Looked = undefined
   return operation(parts as Operation<Input, ReadableJob>);
 }
 
-async function moveAlone(key: JobTransitionKey, { db, viewer }: Pick<Call<Viewer>, 'db' | 'viewer'>, input: Addressed): Promise<JobRow> {
+async function moveAlone(key: MovesJob, { db, viewer }: Pick<Call<Viewer>, 'db' | 'viewer'>, input: Addressed): Promise<JobRow> {
   const moved = await tryToMove(key, db, viewer, input, onlyStateBefore(key), {});
   return moved ?? askWhyNot(key, db, viewer, input);
 }
 
-function onlyStateBefore(key: JobTransitionKey): JobState {
+function onlyStateBefore(key: MovesJob): JobState {
   const { from }: JobTransition = JOB_TRANSITIONS[key];
   const [only] = from;
   if (only === undefined || from.length > 1) throw new Error(`${key} comes from several states: only a look at the job can tell which.`);
@@ -98,7 +100,7 @@ function onlyStateBefore(key: JobTransitionKey): JobState {
 /** Between a statement that moved nothing and the question why, the job may have become movable; then it is tried again. */
 const ATTEMPTS = 5;
 
-async function askWhyNot(key: JobTransitionKey, db: Db, viewer: Viewer, input: Addressed): Promise<JobRow> {
+async function askWhyNot(key: MovesJob, db: Db, viewer: Viewer, input: Addressed): Promise<JobRow> {
   for (let attempt = 1; attempt <= ATTEMPTS; attempt += 1) {
     judge(JOB_TRANSITIONS[key], await findJob(db, viewer, input.id), input);
     const moved = await tryToMove(key, db, viewer, input, onlyStateBefore(key), {});
@@ -108,7 +110,7 @@ async function askWhyNot(key: JobTransitionKey, db: Db, viewer: Viewer, input: A
 }
 
 function moveWithEffects<Input extends Addressed, Looked>(
-  key: JobTransitionKey,
+  key: MovesJob,
   { db, viewer }: Call<Viewer>,
   input: Input,
   look: ((tx: Db, id: JobId) => Promise<Looked>) | undefined,
@@ -124,30 +126,24 @@ function moveWithEffects<Input extends Addressed, Looked>(
 }
 
 /** Moves a job that was locked and judged. */
-export async function move(key: JobTransitionKey, tx: Db, viewer: Viewer, input: Addressed, from: JobState, effects: Effects): Promise<JobRow> {
+export async function move(key: MovesJob, tx: Db, viewer: Viewer, input: Addressed, from: JobState, effects: Effects): Promise<JobRow> {
   const { beside = [] } = effects;
   const moved = (await together(...beside, tryToMove(key, tx, viewer, input, from, effects))).at(-1) as JobRow | undefined;
   if (!moved) throw new Error(`A job that was locked and judged did not move by ${key}.`);
   return moved;
 }
 
-async function tryToMove(key: JobTransitionKey, db: Db, viewer: Viewer, input: Addressed, from: JobState, effects: Effects): Promise<JobRow | undefined> {
+async function tryToMove(key: MovesJob, db: Db, viewer: Viewer, input: Addressed, from: JobState, effects: Effects): Promise<JobRow | undefined> {
   const [moved] = await moveJob[key](db, { ...idsOf(viewer), ...movement(key, db, viewer.userId, input, from, effects) });
   return moved;
 }
 
-function movement(key: JobTransitionKey, db: Db, actorId: UserId, input: Addressed, fromStatus: JobState, effects: Effects) {
+/** The values that every statement takes that moves a job. */
+export function movement(key: JobTransitionKey, db: Db, actorId: UserId, input: Addressed, fromStatus: JobState, told: Told) {
   const { id, expectedVersion = null, ...texts } = input;
   const { event, to } = JOB_TRANSITIONS[key];
-  const own: NewEvent = { type: event, actorId, fromStatus, toStatus: to, data: { ...given(texts), ...effects.data } };
-  return {
-    id,
-    expectedVersion,
-    bidId: effects.bidId ?? null,
-    awardedTo: effects.awardedTo ?? null,
-    tokensPaid: effects.tokensPaid ?? null,
-    events: asParameter(db, [own, ...(effects.events ?? [])]),
-  };
+  const own: NewEvent = { type: event, actorId, fromStatus, toStatus: to, data: { ...given(texts), ...told.data } };
+  return { id, expectedVersion, events: asParameter(db, [own, ...(told.events ?? [])]) };
 }
 
 /** What was really said; an optional text that was left out leaves no trace. */
@@ -156,7 +152,7 @@ export function given(texts: object): Record<string, unknown> {
 }
 
 /** May this caller do this to this job, do they know it as it is, and does its state allow it: the first no is the answer. */
-export function judge(row: JobAction, { job, party }: FoundJob, { expectedVersion }: Pick<Addressed, 'expectedVersion'>): void {
+export function judge(row: JobAction, { job, party }: FoundJob<Pick<JobRow, 'status' | 'version'>>, { expectedVersion }: Pick<Addressed, 'expectedVersion'>): void {
   if (!isFor(row.by, party)) throw refuse('FORBIDDEN', { message: `Only ${PARTY_WORDS[row.by].says} may do this.` });
   if (expectedVersion != null && expectedVersion !== job.version) {
     throw refuse('STALE_VERSION', { details: { expectedVersion, version: job.version } });

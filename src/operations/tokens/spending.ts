@@ -20,10 +20,15 @@ export async function withinBalance<T>(required: number, draw: () => Promise<T>)
   }
 }
 
-/** A transaction that spends. How much there is instead can be told only after it was rolled back. */
-export async function spending<T>(db: Db, spender: UserId, work: (tx: Db) => Promise<T>): Promise<T> {
+/** A transaction that spends. */
+export function spending<T>(db: Db, spender: UserId, work: (tx: Db) => Promise<T>): Promise<T> {
+  return tellingWhatThereIs(db, spender, () => db.inTransaction(work));
+}
+
+/** Work that spends, and of which nothing is kept if it fails. How much there is instead can be told only after it was undone. */
+export async function tellingWhatThereIs<T>(db: Db, spender: UserId, work: () => Promise<T>): Promise<T> {
   try {
-    return await db.inTransaction(work);
+    return await work();
   } catch (error) {
     if (!(error instanceof Refusal) || error.code !== 'INSUFFICIENT_TOKENS') throw error;
     const { available } = await balanceOf(db, spender);
