@@ -153,6 +153,44 @@ describe('A dry run', () => {
     expect(tried.body.details).toMatchObject({ code: 'INSUFFICIENT_TOKENS', required: 5, available: 3 });
   });
 
+  it('shows a poor homeowner that publishing costs more than there is, alone and with a key', async () => {
+    const poor = await homeowner(house, 'Percy');
+    const created = await house.rest('POST', '/v1/jobs', { token: poor.token, body: { ...DRAFT, urgency: 'priority' } });
+    for (const headers of [{ 'dry-run': 'true' }, { 'idempotency-key': 'too much' }, {}]) {
+      const tried = await house.rest('POST', `/v1/jobs/${created.body.id}/publish`, { token: poor.token, headers: headers as Record<string, string> });
+      expect(tried.status).toBe(400);
+      expect(tried.body.details).toMatchObject({ code: 'INSUFFICIENT_TOKENS', required: 15, available: 10 });
+    }
+    expect((await house.rest('GET', `/v1/jobs/${created.body.id}`, { token: poor.token })).body).toMatchObject({ status: 'draft', version: 1 });
+  });
+
+  it('of an award tells what would happen to every bid, and leaves them as they are; with a key it is made once', async () => {
+    const id = await draft();
+    await house.rest('POST', `/v1/jobs/${id}/publish`, { token: hanna.token });
+    const bids = [];
+    for (const name of ['Carl', 'Cora']) {
+      const { token } = await contractor(house, name);
+      bids.push((await house.rest('POST', `/v1/jobs/${id}/bids`, { token, body: { amount: 10, guaranteed_view: true } })).body.id);
+    }
+    const body = { bid_id: bids[1] };
+    const tried = await house.rest('POST', `/v1/jobs/${id}/award`, { ...dry(), body });
+    expect(JSON.parse(tried.headers.get('dry-run-effects') ?? '')).toEqual({
+      charges: [],
+      stakes: [],
+      events: [
+        { type: 'job.awarded', from_status: 'open', to_status: 'awarded' },
+        { type: 'bid.accepted', from_status: null, to_status: null },
+        { type: 'bid.rejected', from_status: null, to_status: null },
+      ],
+    });
+    const statesOf = async () => (await sql`select b.status, h.status as hold from bids b join holds h on h.bid_id = b.id where b.job_id = ${id} order by b.created_at`).map(({ status, hold }) => `${status} ${hold}`);
+    expect(await statesOf()).toEqual(['pending active', 'pending active']);
+    const [first, again] = [await house.rest('POST', `/v1/jobs/${id}/award`, { ...keyed(`award ${id}`), body }), await house.rest('POST', `/v1/jobs/${id}/award`, { ...keyed(`award ${id}`), body })];
+    expect([first.status, first.body.version]).toEqual([200, tried.body.version]);
+    expect(again.body).toEqual(first.body);
+    expect(await statesOf()).toEqual(['rejected released', 'accepted active']);
+  });
+
   it('by GraphQL reads nested parts as they would be, and two mutations build on one another', async () => {
     const id = await draft();
     const tried = await house.graphql(

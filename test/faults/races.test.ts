@@ -1,13 +1,16 @@
 /**
  * Calls at the same moment that cannot all be had: each pair, many rounds, each on a fresh job. Whoever comes first wins,
- * the other is told so, and afterwards the whole database is held against its promises. RACE_ROUNDS sets how many.
+ * the other is told so, and afterwards the whole database is held against its promises. RACE_ROUNDS sets how many. Where one
+ * call looks first and moves afterwards, what comes between the two is put there on purpose, once each.
  */
-import { afterAll, beforeAll, expect, it } from 'vitest';
+import type { TransactionSql } from 'postgres';
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { admin, contractor, homeowner, type Person as Member } from '../cast.js';
 import { checkDatabase } from '../checker.js';
 import { openTestHouse, type TestHouse } from '../house.js';
 import { openDoors, type Doors, type Heard } from '../model/doors.js';
 import type { Call, Door, Fields, Op } from '../model/market.js';
+import { until } from '../security/until.js';
 
 const ROUNDS = Number(process.env.RACE_ROUNDS ?? 200);
 /** People of their own for each, so that rounds beside each other share nothing but the server. */
@@ -45,8 +48,7 @@ interface Target {
   body?: Fields;
 }
 
-function say(who: Member, op: Op, { body = {}, ...target }: Target): Promise<Heard> {
-  const door: Door = Math.random() < 0.5 ? 'rest' : 'graphql';
+function say(who: Member, op: Op, { body = {}, ...target }: Target, door: Door = Math.random() < 0.5 ? 'rest' : 'graphql'): Promise<Heard> {
   // The doors look at nothing of the person but the token.
   const call: Call = { op, by: null, door, body, ...target };
   return doors.send(call, who.token);
@@ -300,13 +302,17 @@ it.each(Object.entries(RACES))(
       }
     }));
     console.log(`${name}: ${[...met].map(([ending, times]) => `${ending} ${times}`).join('; ')}`);
-    expect(await checkDatabase(house.sql)).toEqual([]);
-    const { data } = await doors.graphql('{ auditTokens { ok mismatches { userId } } }', {}, ada.token);
-    expect(data.auditTokens).toEqual({ ok: true, mismatches: [] });
-    expect(house.logged.filter((line) => /"level":[56]0/.test(line))).toEqual([]);
+    await expectSound();
   },
   30_000 + ROUNDS * 500,
 );
+
+async function expectSound(): Promise<void> {
+  expect(await checkDatabase(house.sql)).toEqual([]);
+  const { data } = await doors.graphql('{ auditTokens { ok mismatches { userId } } }', {}, ada.token);
+  expect(data.auditTokens).toEqual({ ok: true, mismatches: [] });
+  expect(house.logged.filter((line) => /"level":[56]0/.test(line))).toEqual([]);
+}
 
 /** One round; which runner has the better start changes from round to round. */
 async function run(race: Race, lane: Lane, round: number): Promise<string> {
@@ -330,3 +336,139 @@ async function run(race: Race, lane: Lane, round: number): Promise<string> {
 function okFirst(a: string, b: string): number {
   return Number(b === 'ok') - Number(a === 'ok') || (a < b ? -1 : 1);
 }
+
+/** Calls that come in this order to what somebody else holds: each has looked already, and waits behind the one before, when it is let go. */
+async function inLine(hold: (tx: TransactionSql) => Promise<unknown>, calls: readonly (() => Promise<Heard>)[]): Promise<Heard[]> {
+  const heard: Promise<Heard>[] = [];
+  await house.sql.begin(async (tx) => {
+    await hold(tx);
+    for (const call of calls) {
+      heard.push(call());
+      await until(async () => (await waiting()) === heard.length);
+    }
+  });
+  return Promise.all(heard);
+}
+
+async function waiting(): Promise<number> {
+  return (await house.sql`select from pg_stat_activity where datname = current_database() and application_name = 'job-marketplace' and wait_event_type = 'Lock'`).length;
+}
+
+const held = (job: string) => (tx: TransactionSql) => tx`select from jobs where id = ${job} for update`;
+
+describe.each(['rest', 'graphql'] as const)('between the look and the move of a call, by %s,', (door) => {
+  const lane = () => lanes[0] as Lane;
+  beforeEach(async () => {
+    for (const who of [lane().owner, lane().carl, lane().cora]) await withTokens(who, 1_000);
+  });
+  const publish = (job: string) => () => say(lane().owner, 'publishJob', { job }, door);
+  const award = (job: string, bidId: string) => () => say(lane().owner, 'awardJob', { job, body: { bidId } }, door);
+  const outcomesOf = (heard: readonly Heard[]) => heard.map(({ code }) => code ?? 'ok');
+  const bidsOf = async (job: string) => (await rowOf(job)).bids.map(({ status, hold }) => `${status} ${hold}`);
+  const lastTypesOf = async (job: string, count: number) => typesOf(await rowOf(job)).slice(-count);
+
+  it('a bid that came is passed over with the others', async () => {
+    const job = await anOpenJob(lane());
+    const bid = await aBid(lane().carl, job);
+    const late = () => say(lane().cora, 'submitBid', { job, body: { amount: 5, guaranteedView: true } }, door);
+    expect(outcomesOf(await inLine(held(job), [late, award(job, bid)]))).toEqual(['ok', 'ok']);
+    expect(await bidsOf(job)).toEqual(['accepted active', 'rejected released']);
+    expect(await lastTypesOf(job, 4)).toEqual(['bid.submitted', 'job.awarded', 'bid.accepted', 'bid.rejected']);
+    await expectSound();
+  });
+
+  it('a bid that was taken back is not awarded', async () => {
+    const job = await anOpenJob(lane());
+    const bid = await aBid(lane().carl, job);
+    const withdraw = () => say(lane().carl, 'withdrawBid', { job, bid }, door);
+    expect(outcomesOf(await inLine(held(job), [withdraw, award(job, bid)]))).toEqual(['ok', 'UNKNOWN_BID']);
+    expect(await rowOf(job)).toMatchObject({ status: 'open', bids: [{ status: 'withdrawn', hold: 'released' }] });
+    await expectSound();
+  });
+
+  it('another bid that was taken back stays so, and nobody is told that it was passed over', async () => {
+    const job = await anOpenJob(lane());
+    const [bid, other] = [await aBid(lane().carl, job), await aBid(lane().cora, job)];
+    const withdraw = () => say(lane().cora, 'withdrawBid', { job, bid: other }, door);
+    expect(outcomesOf(await inLine(held(job), [withdraw, award(job, bid)]))).toEqual(['ok', 'ok']);
+    expect(await bidsOf(job)).toEqual(['accepted active', 'withdrawn released']);
+    expect(await lastTypesOf(job, 3)).toEqual(['bid.withdrawn', 'job.awarded', 'bid.accepted']);
+    await expectSound();
+  });
+
+  it('another bid that was shortlisted is passed over all the same', async () => {
+    const job = await anOpenJob(lane());
+    const [bid, other] = [await aBid(lane().carl, job), await aBid(lane().cora, job)];
+    const shortlist = () => say(lane().owner, 'shortlistBid', { job, bid: other }, door);
+    expect(outcomesOf(await inLine(held(job), [shortlist, award(job, bid)]))).toEqual(['ok', 'ok']);
+    expect(await bidsOf(job)).toEqual(['accepted active', 'rejected released']);
+    await expectSound();
+  });
+
+  it('a draft that lost what it needs is not published, and nothing is charged', async () => {
+    const job = await aDraft(lane());
+    const empty = () => say(lane().owner, 'updateJob', { job, body: { category: null } }, door);
+    const [edited, published] = await inLine(held(job), [empty, publish(job)]);
+    expect([edited?.code, published?.code, published?.fields]).toEqual([null, 'MISSING_FIELDS', ['category']]);
+    expect(await rowOf(job)).toMatchObject({ status: 'draft', version: 2 });
+    expect((await must(lane().owner, 'readTokens')).available).toBe(1_000);
+    await expectSound();
+  });
+
+  it('a draft that became urgent is charged as such', async () => {
+    await withTokens(lane().owner, 50);
+    const job = await aDraft(lane());
+    const raise = () => say(lane().owner, 'updateJob', { job, body: { urgency: 'urgent', budgetMin: 7_000 } }, door);
+    const [, published] = await inLine(held(job), [raise, publish(job)]);
+    expect(published?.data).toMatchObject({ tokensCharged: 30, remainingBalance: 20, job: { status: 'open', version: 3 } });
+    const [kept] = await house.sql`select most_tokens_paid as paid, highest_budget_min::int as budget from jobs where id = ${job}`;
+    expect(kept).toEqual({ paid: 30, budget: 7_000 });
+    await expectSound();
+  });
+
+  it('a draft that was thrown away is not there', async () => {
+    const job = await aDraft(lane());
+    const remove = () => say(lane().owner, 'deleteJob', { job }, door);
+    expect(outcomesOf(await inLine(held(job), [remove, publish(job)]))).toEqual(['ok', 'NOT_FOUND']);
+    await expectSound();
+  });
+
+  it('a balance that was spent is not spent again, and the draft stays one', async () => {
+    const [first, second] = [await aDraft(lane()), await aDraft(lane())];
+    await withTokens(lane().owner, 9);
+    const [paid, refused] = await inLine((tx) => tx`select from token_balances where user_id = ${lane().owner.userId} for update`, [publish(first), publish(second)]);
+    expect(paid?.data).toMatchObject({ tokensCharged: 5, remainingBalance: 4 });
+    expect(refused).toMatchObject({ code: 'INSUFFICIENT_TOKENS', details: { required: 5, available: 4 } });
+    expect(await rowOf(second)).toMatchObject({ status: 'draft', version: 1, events: [{ type: 'job.created' }] });
+    await expectSound();
+  });
+
+  it('of five publications and of five awards the first is made', async () => {
+    const job = await aDraft(lane());
+    const refused = Array.from({ length: 4 }, () => 'INVALID_TRANSITION');
+    expect(outcomesOf(await inLine(held(job), Array.from({ length: 5 }, () => publish(job))))).toEqual(['ok', ...refused]);
+    expect((await must(lane().owner, 'readTokens')).available).toBe(995);
+    const bids = [await aBid(lane().carl, job), await aBid(lane().cora, job)] as const;
+    expect(outcomesOf(await inLine(held(job), [0, 1, 0, 1, 0].map((at) => award(job, bids[at]!))))).toEqual(['ok', ...refused]);
+    expect(await bidsOf(job)).toEqual(['accepted active', 'rejected released']);
+    await expectSound();
+  });
+
+  it('a deadlock that the server loses is tried again, and the effect is there once', async () => {
+    const job = await aDraft(lane());
+    const rival = await house.sql.reserve();
+    // The one that looks first is the one that gives way; the rival never looks.
+    await rival`set deadlock_timeout = '1min'`;
+    await rival`begin`;
+    await rival`select from token_balances where user_id = ${lane().owner.userId} for update`;
+    const published = publish(job)();
+    await until(async () => (await waiting()) === 1);
+    await rival`select from jobs where id = ${job} for update`;
+    await rival`commit`;
+    await rival`reset deadlock_timeout`;
+    rival.release();
+    expect(await published).toMatchObject({ code: null, data: { tokensCharged: 5 } });
+    expect(await lastTypesOf(job, 2)).toEqual(['job.created', 'job.published']);
+    await expectSound();
+  });
+});

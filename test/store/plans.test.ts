@@ -132,3 +132,25 @@ describe.each(Object.keys(SEES) as Who[])('what the %s lists by number', (who) =
     expect(data.map(({ id }) => id)).toEqual(looked.map(({ id }) => id));
   });
 });
+
+describe('the plans of what leads to more than the job', () => {
+  const ownJob = async (state: string) => {
+    const homeowner = seededId('hmw', busyHomeowner(market));
+    const [own] = await sql.unsafe<{ job: string; bid: string }[]>(
+      `select j.id as job, b.id as bid from jobs j left join bids b on b.job_id = j.id and b.guaranteed_view where j.homeowner_id = '${homeowner}' and j.status = '${state}' order by b.id, j.id limit 1`,
+    );
+    if (!own) throw new Error(`The busy homeowner has no job that is ${state}.`);
+    return own;
+  };
+
+  it.each([
+    ['a publication', async () => `mutation { publishJob(id: "${(await ownJob('draft')).job}") { tokensCharged } }`, ['token_balances', 'token_transfers']],
+    ['an award', async () => { const { job, bid } = await ownJob('open'); return `mutation { awardJob(id: "${job}", input: { bidId: "${bid}" }) { id } }`; }, ['bids', 'holds', 'token_balances']],
+  ] as const)('read no table from end to end for %s', async (name, mutation, touched) => {
+    const graphql = await mutation();
+    const sent = await listener.listen([{ name, as: 'busy homeowner', kind: 'steady', ask: () => ({ graphql }) }]);
+    expect(sent.map(({ text }) => touched.every((table) => text.includes(`"${table}"`)))).toEqual([false, true]);
+    expect(await scans(sent)).toEqual([]);
+    expect(await checkDatabase(sql)).toEqual([]);
+  });
+});
