@@ -4,11 +4,13 @@ import type { ContractorId, HomeownerId, UserId } from '../rules/ids.js';
 import { isForEveryone } from '../rules/audiences.js';
 import type { Role } from '../rules/viewer.js';
 import type { Db } from './database.js';
+import { balanceShape } from './ledger.js';
 import { listing } from './page.js';
 import { asJson, jsonReader, type RowShape } from './rows.js';
 import { columns, statement, type Values } from './statement.js';
 import { forEachRole, type ViewerIds } from './visibility.js';
 import { contractors, homeowners, users, type Contractor as ContractorRow, type Homeowner, type User as UserRow } from './tables/accounts.js';
+import { tokenBalances } from './tables/ledger.js';
 
 const { passwordHash: _hash, referralCode: _code, ...userColumns } = getTableColumns(users);
 const { ratingSum: _sum, ...contractorColumns } = getTableColumns(contractors);
@@ -76,8 +78,9 @@ export const replacePasswordHash = statement((db, $: Values<{ userId: UserId; pa
 
 export const selectAccount = statement((db, $: Values<{ userId: UserId }>) =>
   db
-    .select({ user: userColumns, homeowner: homeowners, contractor: contractorShape, referralCode: users.referralCode })
+    .select({ user: userColumns, homeowner: homeowners, contractor: contractorShape, tokens: balanceShape, referralCode: users.referralCode })
     .from(users)
+    .innerJoin(tokenBalances, eq(tokenBalances.userId, users.id))
     .leftJoin(homeowners, eq(homeowners.userId, users.id))
     .leftJoin(contractors, eq(contractors.userId, users.id))
     .where(eq(users.id, $.userId)),

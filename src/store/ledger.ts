@@ -23,7 +23,8 @@ export interface Balance {
   available: number;
 }
 
-const balanceShape = {
+/** Every account has a balance from its first moment. */
+export const balanceShape = {
   balance: tokenBalances.balance,
   held: tokenBalances.held,
   available: sql<number>`${tokenBalances.balance} - ${tokenBalances.held}`.as('available'),
@@ -35,7 +36,7 @@ const selectBalance = statement((db, $: Values<{ userId: UserId }>) =>
   db.select(balanceShape).from(tokenBalances).where(eq(tokenBalances.userId, $.userId)),
 );
 
-/** Every account has a balance from its first moment; nobody by this identifier has none. */
+/** Nobody by this identifier has none. */
 export async function balanceOf(db: Db, userId: UserId): Promise<Balance> {
   const [row] = await selectBalance(db, { userId });
   return row ?? { balance: 0, held: 0, available: 0 };

@@ -8,7 +8,7 @@ import {
   type Contractor, type Homeowner, type User,
 } from '../../store/accounts.js';
 import type { Db } from '../../store/database.js';
-import { balanceOf, type Balance } from '../../store/ledger.js';
+import type { Balance } from '../../store/ledger.js';
 import { operation } from '../operation.js';
 import { changedReadOnly, readOnly } from '../read-only.js';
 import { nothing } from '../shapes.js';
@@ -32,9 +32,9 @@ export const readMe = operation({
 });
 
 async function me(db: Db, { userId }: Viewer): Promise<Me> {
-  const [[account], tokens] = await Promise.all([selectAccount(db, { userId }), balanceOf(db, userId)]);
+  const [account] = await selectAccount(db, { userId });
   if (!account) throw refuse('UNAUTHENTICATED');
-  return { ...account, tokens };
+  return account;
 }
 
 const READ_ONLY = {
@@ -58,10 +58,8 @@ export const updateProfile = operation({
   run: ({ db, viewer }, input) =>
     db.inTransaction(async (tx) => {
       await lockAccount(tx, { userId: viewer.userId });
-      const [account] = await selectAccount(tx, { userId: viewer.userId });
-      if (!account) throw refuse('UNAUTHENTICATED');
-      const tokens = input.tokens === undefined ? {} : { tokens: await balanceOf(tx, viewer.userId) };
-      refuseForeignParts(input, { ...account, ...tokens });
+      const account = await me(tx, viewer);
+      refuseForeignParts(input, account);
       const user = changed(account.user, input.user, EDITABLE_USER);
       const homeowner = changed(account.homeowner, input.homeowner, EDITABLE_HOMEOWNER);
       const contractor = changed(account.contractor, input.contractor, EDITABLE_CONTRACTOR);
