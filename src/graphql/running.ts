@@ -68,19 +68,35 @@ export function writerOf(type: GraphQLLeafType): (value: unknown) => unknown {
 
 export interface Selection {
   readonly fields: readonly FieldPlan[];
-  /** An object of the answer that nothing stands in yet. */
-  readonly blank: () => Record<string, unknown>;
+  /** Writes all plain values at once; undefined where one of them is not plain, or not there although it must be. */
+  readonly writePlain: ((source: object) => Record<string, unknown> | undefined) | undefined;
+  /** What is left to be run then. */
+  readonly others: readonly FieldPlan[];
 }
 
 /**
- * All objects that a selection makes are of one shape from the beginning: an object to which names are added one by one is made over again
- * several times. Where it depends on variables which names there are, there is no such shape.
+ * The plain values of a selection are written by code of its own, into objects that are of one shape from the beginning: an object to which names
+ * are added one by one is made over again several times. Where it depends on variables which names there are, there is no such shape.
  */
 export function selectionOf(fields: readonly FieldPlan[]): Selection {
-  if (fields.some(({ wanted }) => wanted)) return { fields, blank: () => ({}) };
+  if (fields.some(({ wanted }) => wanted)) return { fields, writePlain: undefined, others: fields };
+  const writers = fields.map(({ write }) => write);
+  const code = fields.flatMap(({ key, property, write, isRequired }, at) => {
+    if (!write) return [];
+    const absent = isRequired ? 'return undefined' : `written["${key}"] = null`;
+    return [`value = source["${property}"];
+      if (value === null || value === undefined) ${absent};
+      else if (typeof value === 'object' && !(value instanceof Date)) return undefined;
+      else written["${key}"] = writers[${at}](value);`];
+  });
   // The names are GraphQL's, of letters, digits and underscores.
-  const blank = new Function(`return { ${fields.map(({ key }) => `"${key}": undefined`).join(', ')} }`) as Selection['blank'];
-  return { fields, blank };
+  const make = new Function('writers', `return (source) => {
+    const written = { ${fields.map(({ key }) => `"${key}": undefined`).join(', ')} };
+    let value;
+    ${code.join('\n')}
+    return written;
+  }`) as (given: typeof writers) => NonNullable<Selection['writePlain']>;
+  return { fields, writePlain: make(writers), others: fields.filter(({ write }) => !write) };
 }
 
 export function objectOf(selection: Selection): Complete {
@@ -128,21 +144,26 @@ export function listOf(complete: Complete, isRequired: boolean, nodes: readonly 
   });
 }
 
-export function runFields({ fields, blank }: Selection, source: unknown, running: Running, path: Path | undefined): unknown {
-  const written = blank();
+export function runFields({ fields, writePlain, others }: Selection, source: unknown, running: Running, path: Path | undefined): unknown {
+  const plain = writePlain && typeof source === 'object' && source !== null ? tryTo(writePlain, source) : undefined;
+  return plain ? runEach(others, plain, source, running, path) : runEach(fields, {}, source, running, path);
+}
+
+/** What fails is run again, each field by itself, to learn which it was. */
+function tryTo(writePlain: NonNullable<Selection['writePlain']>, source: object): Record<string, unknown> | undefined {
+  try {
+    return writePlain(source);
+  } catch {
+    return undefined;
+  }
+}
+
+function runEach(fields: readonly FieldPlan[], written: Record<string, unknown>, source: unknown, running: Running, path: Path | undefined): unknown {
   let pending: PromiseLike<void>[] | undefined;
-  for (let at = 0; at < fields.length; at += 1) {
-    const field = fields[at] as FieldPlan;
+  for (const field of fields) {
     if (field.wanted && !field.wanted(running.variables)) continue;
     let completed: unknown;
     try {
-      if (field.write) {
-        const value = (source as Record<string, unknown>)[field.property];
-        if (value != null && (typeof value !== 'object' || value instanceof Date)) {
-          written[field.key] = field.write(value);
-          continue;
-        }
-      }
       completed = runField(field, source, running, path);
     } catch (error) {
       // What is under way is seen to its end first: nobody else would hear of its failure.
@@ -168,8 +189,9 @@ function runField(field: FieldPlan, source: unknown, running: Running, path: Pat
 
 const NO_INFO = {} as GraphQLResolveInfo;
 
-function infoFor(field: FieldPlan, running: Running, path: Path): GraphQLResolveInfo {
-  return { ...field.info, path, variableValues: running.variables } as GraphQLResolveInfo;
+function infoFor({ info }: FieldPlan, { variables: variableValues }: Running, path: Path): GraphQLResolveInfo {
+  const { fieldName, fieldNodes, returnType, parentType, schema, fragments, rootValue, operation } = info;
+  return { fieldName, fieldNodes, returnType, parentType, path, schema, fragments, rootValue, operation, variableValues };
 }
 
 /** Null for a field that may be null; for one that may not, the failure goes on to what it belongs to. */

@@ -1,5 +1,5 @@
 /** Writing an answer: what an operation returned, or why it refused, as a status, headers and a body. */
-import { JSON_TYPE, type Exchange } from '../http/exchange.js';
+import type { Exchange } from '../http/exchange.js';
 import type { Caller } from '../operations/caller.js';
 import { cursorOf } from '../operations/paging.js';
 import { Refusal, refuse } from '../rules/errors.js';
@@ -7,32 +7,31 @@ import { rateLimitHeaders } from '../security/rate-limit-headers.js';
 import type { Page } from '../store/page.js';
 import type { Input } from './input.js';
 import type { Route } from './routes.js';
-import { toWire, toWireText, wireName } from './wire.js';
+import { toWire, wireName } from './wire.js';
 
 export async function sendResult(exchange: Exchange, route: Route, input: Input, result: unknown, caller: Caller): Promise<void> {
-  const show = (one: unknown) => (route.answer ? route.answer(one) : one);
-  const body = isPage(result) ? await pageBody(exchange, result, input, show) : show(result);
+  const body = isPage(result) ? await pageBody(exchange, result, input, route.write) : route.write(result);
   setRateLimitHeaders(exchange, caller);
   setETag(exchange, body);
-  exchange.send(route.status, JSON_TYPE, toWireText(body));
+  exchange.sendJson(route.status, body);
 }
 
 function isPage(result: unknown): result is Page<unknown> {
   return isObject(result) && 'rows' in result && 'positionOf' in result;
 }
 
-async function pageBody(exchange: Exchange, page: Page<unknown>, { page: number }: Input, show: (row: unknown) => unknown) {
+async function pageBody(exchange: Exchange, page: Page<unknown>, { page: number }: Input, write: Route['write']) {
   const { count, capped } = await page.total();
   const last = page.rows.at(-1);
   if (page.hasNext && last !== undefined) linkNext(exchange, cursorOf(page.positionOf(last)));
   const pagination = {
     page: typeof number === 'number' ? number : 1,
-    perPage: page.size,
+    per_page: page.size,
     total: count,
-    totalPages: Math.ceil(count / page.size),
-    totalCapped: capped,
+    total_pages: Math.ceil(count / page.size),
+    total_capped: capped,
   };
-  return { data: page.rows.map(show), pagination };
+  return { data: page.rows.map(write), pagination };
 }
 
 function linkNext({ path, search, response }: Exchange, cursor: string): void {

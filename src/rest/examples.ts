@@ -67,7 +67,7 @@ export function answerExample(route: Route): unknown {
   if (shows === JOB) return jobIn(stateAfter(name));
   if (shows === PUBLICATION) return merged(PUBLICATION.example, { job: jobIn('open') });
   if (shows === BID) return merged(BID.example, { status: Object.values(BID_TRANSITIONS).find(({ operation }) => operation === name)?.to ?? 'pending' });
-  if (shows === DONE) return route.answer?.(undefined);
+  if (shows === DONE) return route.write(undefined);
   if (name === 'adjustTokens') return merged(TOKEN_TRANSFER.example, { reason: 'adjustment', actor_id: exampleId('user'), note: 'Sorry for the trouble.' });
   return shows.example;
 }

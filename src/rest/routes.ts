@@ -10,9 +10,9 @@ import type { Page } from '../store/page.js';
 import {
   DONE, ME, NEW_CONTRACTOR_SESSION, NEW_HOMEOWNER_SESSION, PUBLICATION, REFRESHED_SESSION, SESSION, type Done, type MeOnWire,
 } from './bodies.js';
-import { BID, CONTRACTOR, DISPUTE, JOB, JOB_EVENT, TOKEN_BALANCE, TOKEN_TRANSFER, type EventOnWire, type JobOnWire } from './resources.js';
+import { BID, CONTRACTOR, DISPUTE, JOB, JOB_EVENT, TOKEN_BALANCE, TOKEN_TRANSFER, type EventOnWire } from './resources.js';
 import type { Named, Resource } from './schema.js';
-import { wireName } from './wire.js';
+import { wireName, wireWriter } from './wire.js';
 
 export interface Route {
   readonly method: 'GET' | 'POST' | 'PUT' | 'DELETE';
@@ -26,8 +26,8 @@ export interface Route {
   readonly query?: readonly string[];
   /** Other names that the body may call fields by. */
   readonly aliases?: Readonly<Record<string, string>>;
-  /** What is sent of the result, or of each row of a page; the whole of it if nothing is said. */
-  answer?(result: unknown): unknown;
+  /** The result, or a row of a page, as it is sent: what is shown of it, in REST's spelling. */
+  write(this: void, result: unknown): unknown;
 }
 
 /** The words of the first examples, which still work. */
@@ -54,10 +54,10 @@ export const ROUTES: readonly Route[] = [
   route('GET', '/tokens/transactions', listTransfers, { query: PAGE_QUERY, shows: TOKEN_TRANSFER }),
   route('POST', '/tokens/adjustments', adjustTokens, { status: 201, shows: TOKEN_TRANSFER }),
 
-  route('GET', '/jobs', listJobs, { query: [...PAGE_QUERY, 'search', 'status', 'category', 'urgency', 'homeownerId'], shows: JOB, answer: jobOnWire }),
-  route('POST', '/jobs', createJob, { status: 201, aliases: OLD_NAMES, shows: JOB, answer: jobOnWire }),
-  route('GET', '/jobs/{id}', readJob, { shows: JOB, answer: jobOnWire }),
-  route('PUT', '/jobs/{id}', updateJob, { aliases: OLD_NAMES, shows: JOB, answer: jobOnWire }),
+  route('GET', '/jobs', listJobs, { query: [...PAGE_QUERY, 'search', 'status', 'category', 'urgency', 'homeownerId'], shows: JOB }),
+  route('POST', '/jobs', createJob, { status: 201, aliases: OLD_NAMES, shows: JOB }),
+  route('GET', '/jobs/{id}', readJob, { shows: JOB }),
+  route('PUT', '/jobs/{id}', updateJob, { aliases: OLD_NAMES, shows: JOB }),
   route('DELETE', '/jobs/{id}', deleteJob, { shows: DONE, answer: () => done('The draft is deleted.') }),
   ...transitionRoutes(),
   route('GET', '/jobs/{id}/dispute', readDispute, { shows: DISPUTE }),
@@ -73,8 +73,8 @@ export const ROUTES: readonly Route[] = [
 function transitionRoutes(): Route[] {
   return Object.values(JOB_TRANSITIONS).map(({ operation, path }) =>
     operation === 'publishJob'
-      ? route('POST', `/jobs/{id}/${path}`, OPERATIONS.publishJob, { shows: PUBLICATION, answer: ({ job, ...paid }) => ({ job: jobOnWire(job), ...paid }) })
-      : route('POST', `/jobs/{id}/${path}`, OPERATIONS[operation] as Operation<never, ReadableJob>, { shows: JOB, answer: jobOnWire }),
+      ? route('POST', `/jobs/{id}/${path}`, OPERATIONS.publishJob, { shows: PUBLICATION })
+      : route('POST', `/jobs/{id}/${path}`, OPERATIONS[operation] as Operation<never, ReadableJob>, { shows: JOB }),
   );
 }
 
@@ -87,8 +87,12 @@ type RowOf<Output> = Output extends Page<infer Row> ? Row : Output;
 
 type RouteExtras<Row, Shown> = Partial<Pick<Route, 'status' | 'query' | 'aliases'>> & { shows: Resource<Shown> } & Shows<Row, Shown>;
 
-/** A row that is not what is shown must be made into it. */
-type Shows<Row, Shown> = Shown extends Row ? { answer?: (row: Row) => Shown } : { answer: (row: Row) => Shown };
+/** What is shown is picked out of the row; a row that is something else must be made into it. */
+type Shows<Row, Shown> = Row extends Shown ? Answers<Row, Shown> : Shown extends Row ? Answers<Row, Shown> : Required<Answers<Row, Shown>>;
+
+interface Answers<Row, Shown> {
+  answer?(this: void, row: Row): Shown;
+}
 
 function route<Input, Output, Shown>(
   method: Route['method'],
@@ -96,7 +100,10 @@ function route<Input, Output, Shown>(
   operation: Operation<Input, Output>,
   extras: RouteExtras<RowOf<Output>, Shown>,
 ): Route {
-  return { method, path, operation: operation as Operation<never, unknown>, status: 200, ...extras } as Route;
+  const { answer }: Answers<never, unknown> = extras;
+  const writeShown = wireWriter(extras.shows);
+  const write = answer ? (row: unknown) => writeShown(answer(row as never)) : writeShown;
+  return { method, path, operation: operation as Operation<never, unknown>, status: 200, ...extras, write } as Route;
 }
 
 function done(message: string): Done {
@@ -105,10 +112,6 @@ function done(message: string): Done {
 
 function onlyOwnProfile({ user, homeowner, contractor, ...rest }: Me): MeOnWire {
   return { user, ...(homeowner && { homeowner }), ...(contractor && { contractor }), ...rest };
-}
-
-function jobOnWire(job: ReadableJob): JobOnWire {
-  return Object.fromEntries(JOB.fields.map((field) => [field, job[field]])) as JobOnWire;
 }
 
 /** Whose bid an event is about is told by its data, to those who may know. */

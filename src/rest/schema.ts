@@ -15,6 +15,8 @@ export interface Described {
   readonly example: unknown;
   /** Only some answers have the field. */
   readonly optional?: boolean;
+  /** What it is, if that is described under a name of its own. */
+  readonly shows?: Named;
 }
 
 /** Described under a name of its own, by which others refer to it. */
@@ -22,6 +24,8 @@ export interface Named extends Described {
   readonly name: string;
   /** In the spelling of the domain. */
   readonly fields: readonly string[];
+  /** Of those fields, the ones that are described elsewhere. */
+  readonly parts: Readonly<Record<string, Named>>;
   /** If it is one of several, these. */
   readonly variants: readonly Named[];
 }
@@ -125,18 +129,19 @@ export function object<T>(says: string, fields: FieldsOf<T>): Schema<T> {
 }
 
 export function resource<T>(name: string, says: string, fields: FieldsOf<T>): Resource<T> {
-  return { ...object(says, fields), name, fields: Object.keys(fields) as (keyof T & string)[], variants: [] };
+  const parts = Object.fromEntries(Object.entries<Described>(fields).flatMap(([field, { shows }]) => (shows ? [[field, shows]] : [])));
+  return { ...object(says, fields), name, fields: Object.keys(fields) as (keyof T & string)[], parts, variants: [] };
 }
 
 /** The example is the first one's. */
 export function oneOf<T>(name: string, says: string, variants: readonly Named[]): Resource<T> {
   const json = { description: says, oneOf: variants.map((variant) => ({ $ref: refTo('schemas', variant.name) })) };
-  return { json, example: variants[0]?.example, name, fields: [], variants };
+  return { json, example: variants[0]?.example, name, fields: [], parts: {}, variants };
 }
 
 /** A part that is described elsewhere, under its own name; what the example has otherwise is said in REST's spelling. */
-export function the<T>({ name, example }: Named & Schema<T>, otherwise: object = {}): Schema<T> {
-  return { json: { $ref: refTo('schemas', name) }, example: { ...(example as object), ...otherwise } };
+export function the<T>(shows: Named & Schema<T>, otherwise: object = {}): Schema<T> {
+  return { json: { $ref: refTo('schemas', shows.name) }, example: { ...(shows.example as object), ...otherwise }, shows };
 }
 
 export function refTo(kind: 'schemas' | 'responses' | 'headers' | 'examples' | 'parameters', name: string): string {

@@ -30,27 +30,26 @@ export function toWire(value: unknown): unknown {
   );
 }
 
-/** The same as JSON text at once: an answer of many rows is not made a second time as objects only to be written. */
-export function toWireText(value: unknown): string {
-  if (value instanceof Date) return `"${value.toISOString()}"`;
-  if (Array.isArray(value)) return `[${value.map((one) => (one === undefined ? 'null' : toWireText(one))).join(',')}]`;
-  if (typeof value !== 'object' || value === null) return JSON.stringify(value) ?? 'null';
-  let text = '';
-  for (const name of Object.keys(value)) {
-    const inner = (value as Record<string, unknown>)[name];
-    if (inner !== undefined) text += `${text === '' ? '' : ','}${quotedName(name)}:${toWireText(inner)}`;
-  }
-  return `{${text}}`;
+/** What there is to write of a thing: these fields, some of which are things of their own. */
+interface Written {
+  readonly fields: readonly string[];
+  readonly parts: Readonly<Record<string, Written>>;
 }
 
-const QUOTED_NAMES = new Map<string, string>();
+type Write = (value: unknown) => unknown;
 
-function quotedName(field: string): string {
-  const known = QUOTED_NAMES.get(field);
-  if (known !== undefined) return known;
-  const quoted = JSON.stringify(wireName(field));
-  if (WIRE_NAMES.has(field)) QUOTED_NAMES.set(field, quoted);
-  return quoted;
+/** Spells things of one kind: these fields of theirs and no others, as one shape from the beginning. */
+export function wireWriter({ fields, parts }: Written): Write {
+  if (fields.length === 0) return toWire;
+  const writers = fields.map((field) => (parts[field] ? wireWriter(parts[field]) : plain));
+  const entries = fields.map((field, at) => `${JSON.stringify(wireName(field))}: writers[${at}](thing[${JSON.stringify(field)}])`);
+  // The names are those of our own resources.
+  const write = new Function('writers', `return (thing) => ({ ${entries.join(', ')} })`)(writers) as Write;
+  return (thing) => (thing == null ? thing : write(thing));
+}
+
+function plain(value: unknown): unknown {
+  return typeof value === 'object' && value !== null ? toWire(value) : value;
 }
 
 const WIRE_NAMES = new Map<string, string>();

@@ -91,7 +91,7 @@ export async function listJobs(db: Db, viewer: Viewer, filter: JobFilter, reques
   const page = await list(beside)(db, values, request);
   const read = besideReader(beside, role);
   // What stands beside the jobs has no part in their number.
-  return { ...mapPage(page, ({ job, beside: json }): ListedJob => ({ job, beside: read(json) })), total: () => list({}).total(db, values) };
+  return mapPage(page, ({ job, beside: json }): ListedJob => ({ job, beside: read(json) }), () => list({}).total(db, values));
 }
 
 interface RawJob {

@@ -31,9 +31,9 @@ export interface Page<Row> {
   readonly rows: readonly Row[];
   readonly hasNext: boolean;
   readonly hasPrevious: boolean;
-  positionOf(row: Row): Position;
+  positionOf(this: void, row: Row): Position;
   /** Counted only when somebody asks. */
-  total(): Promise<Total>;
+  total(this: void): Promise<Total>;
 }
 
 /** As much of Drizzle's dynamic select as a page needs. */
@@ -224,8 +224,8 @@ function asSent(value: KeyValue): KeyValue {
   return value instanceof Date ? value.toISOString() : value;
 }
 
-/** The same page with each row made into something else; a position is still that of the row. */
-export function mapPage<Row, Made>(page: Page<Row>, make: (row: Row) => Made): Page<Made> {
-  const rows = page.rows.map(make);
-  return { ...page, rows, positionOf: (made) => page.positionOf(page.rows[rows.indexOf(made)] as Row) };
+/** The same page with each row made into something else; a position is still that of the row. Named one by one, so that all pages are of one shape. */
+export function mapPage<Row, Made>({ size, rows: found, hasNext, hasPrevious, positionOf, total }: Page<Row>, make: (row: Row) => Made, counted = total): Page<Made> {
+  const rows = found.map(make);
+  return { size, rows, hasNext, hasPrevious, positionOf: (made) => positionOf(found[rows.indexOf(made)] as Row), total: counted };
 }
