@@ -1,6 +1,6 @@
 /** What every resolver is handed: the caller, and the loaders that read nested things together. */
 import type { Caller } from '../operations/caller.js';
-import { createLoaders, type Loaders } from './loaders.js';
+import { Loaders } from './loaders.js';
 
 export interface Context {
   readonly caller: Caller;
@@ -8,5 +8,5 @@ export interface Context {
 }
 
 export function contextOf(caller: Caller): Context {
-  return { caller, loaders: createLoaders(caller) };
+  return { caller, loaders: new Loaders(caller) };
 }

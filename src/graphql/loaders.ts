@@ -19,55 +19,71 @@ import type { JobEvent } from '../store/events.js';
 import { balanceOf, type Balance } from '../store/ledger.js';
 import type { Page } from '../store/page.js';
 
-export interface Loaders {
-  readonly people: DataLoader<string, Person | undefined>;
+type Read<Key, Value> = (db: Db, viewer: Viewer, keys: readonly Key[]) => Promise<Map<Key, Value>>;
+type Loader<Key, Value> = DataLoader<Key, Value | undefined>;
+
+/** Each is made when something is first asked of it: most of what is nested was read together with its parents. */
+export class Loaders {
+  readonly #made = new Map<string, unknown>();
+
+  constructor(private readonly caller: Caller) {}
+
+  get people(): Loader<string, Person> {
+    return this.#loader('people', readPeople);
+  }
+
   /** Whose profile it is, which was read together with the profile if it came from `people`. */
-  userBehind(profile: ReadableHomeowner | ReadableContractor): ReadableUser | Promise<ReadableUser | undefined>;
-  readonly jobs: DataLoader<JobId, ReadableJob | undefined>;
-  readonly bids: DataLoader<BidId, Bid | undefined>;
-  readonly holds: DataLoader<HoldId, Hold | undefined>;
+  userBehind(profile: ReadableHomeowner | ReadableContractor): ReadableUser | Promise<ReadableUser | undefined> {
+    return userBehind(profile) ?? this.people.load(profile.userId).then((person) => person?.user);
+  }
+
+  get jobs(): Loader<JobId, ReadableJob> {
+    return this.#loader('jobs', visibleJobs);
+  }
+
+  get bids(): Loader<BidId, Bid> {
+    return this.#loader('bids', visibleBids);
+  }
+
+  get holds(): Loader<HoldId, Hold> {
+    return this.#loader('holds', (db, _viewer, ids) => holdsOf(db, ids));
+  }
+
   /** The viewer's own bids on a job, the newest first. */
-  readonly ownBids: DataLoader<JobId, readonly Bid[] | undefined>;
-  readonly disputes: DataLoader<PartOfJob, Dispute | null | undefined>;
-  readonly balance: DataLoader<'own', Balance | undefined>;
+  get ownBids(): Loader<JobId, readonly Bid[]> {
+    return this.#loader('own bids', ownBidsOn);
+  }
+
+  get disputes(): Loader<PartOfJob, Dispute | null> {
+    return this.#loader('disputes', disputesOf);
+  }
+
+  get balance(): Loader<'own', Balance> {
+    return this.#loader('balance', async (db, viewer) => new Map([['own' as const, await balanceOf(db, viewer.userId)]]));
+  }
+
   /** The first page of a job's bids, of this size and state. */
-  bidsOn(size: number, status: BidState | null): DataLoader<JobId, Page<Bid> | undefined>;
+  bidsOn(size: number, status: BidState | null): Loader<JobId, Page<Bid>> {
+    return this.#loader(`bids ${size} ${status}`, (db, viewer, ids) => bidsOnJobs(db, viewer, ids, size, status));
+  }
+
   /** The first page of what happened to a job. */
-  eventsOf(size: number): DataLoader<PartOfJob, Page<JobEvent> | undefined>;
-}
+  eventsOf(size: number): Loader<PartOfJob, Page<JobEvent>> {
+    return this.#loader(`events ${size}`, (db, viewer, jobs) => eventsOfJobs(db, viewer, jobs, size));
+  }
 
-export function createLoaders(caller: Caller): Loaders {
-  type Read<Key, Value> = (db: Db, viewer: Viewer, keys: readonly Key[]) => Promise<Map<Key, Value>>;
-
-  function loader<Key, Value>(read: Read<Key, Value>): DataLoader<Key, Value | undefined> {
-    return new DataLoader(
-      async (keys: readonly Key[]) => {
+  #loader<Key, Value>(name: string, read: Read<Key, Value>): Loader<Key, Value> {
+    const known = this.#made.get(name) as Loader<Key, Value> | undefined;
+    if (known) return known;
+    const { caller } = this;
+    const loader = new DataLoader<Key, Value | undefined>(
+      async (keys) => {
         const found = await read(caller.db, await caller.viewer(), [...new Set(keys)]);
         return keys.map((key) => found.get(key));
       },
       { cache: false, maxBatchSize: 1_000 },
     );
+    this.#made.set(name, loader);
+    return loader;
   }
-
-  const families = new Map<string, unknown>();
-  function family<Made>(key: string, make: () => Made): Made {
-    const found = (families.get(key) as Made | undefined) ?? make();
-    families.set(key, found);
-    return found;
-  }
-
-  const people = loader(readPeople);
-
-  return {
-    people,
-    userBehind: (profile) => userBehind(profile) ?? people.load(profile.userId).then((person) => person?.user),
-    jobs: loader(visibleJobs),
-    bids: loader(visibleBids),
-    holds: loader((db, _viewer, ids) => holdsOf(db, ids)),
-    ownBids: loader(ownBidsOn),
-    disputes: loader(disputesOf),
-    balance: loader(async (db, viewer) => new Map([['own' as const, await balanceOf(db, viewer.userId)]])),
-    bidsOn: (size, status) => family(`bids ${size} ${status}`, () => loader((db, viewer, ids: readonly JobId[]) => bidsOnJobs(db, viewer, ids, size, status))),
-    eventsOf: (size) => family(`events ${size}`, () => loader((db, viewer, jobs: readonly PartOfJob[]) => eventsOfJobs(db, viewer, jobs, size))),
-  };
 }

@@ -8,9 +8,8 @@ import {
   type GraphQLObjectType, type GraphQLOutputType, type GraphQLSchema, type OperationDefinitionNode, type SelectionNode, type SelectionSetNode,
 } from 'graphql';
 import type { Context } from './context.js';
-import {
-  anyOf, leafOf, listOf, objectOf, requiredOf, runRoot, selectionOf, writerOf, type Arguments, type Complete, type Condition, type FieldPlan, type Resolve, type Result, type Selection,
-} from './running.js';
+import { anyOf, leafOf, listOf, objectOf, requiredOf, runRoot, type Result } from './running.js';
+import { selectionOf, writerOf, type Arguments, type Complete, type Condition, type FieldPlan, type Resolve, type Selection } from './selection.js';
 
 /** Undefined if the variables are not what the document asks for. */
 export type Run = (context: Context, variables: Record<string, unknown>) => Promise<Result> | undefined;

@@ -130,6 +130,7 @@ type Bidders = Map<ContractorId, PersonRow>;
 type Readers = { readonly [Name in PartName]: (part: never, bidders: Bidders) => Found[Name] };
 
 const NOBODY: Bidders = new Map();
+const NO_BIDS: readonly Bid[] = [];
 const NO_FIELDS: PersonFields = { user: [], profile: [] };
 
 function readerFor(beside: Beside, role: Role): (json: BesideJson) => Found {
@@ -140,7 +141,7 @@ function readerFor(beside: Beside, role: Role): (json: BesideJson) => Found {
     if (bidder) bidders.set(bid.contractorId, readBidder(bidder));
     return bid;
   };
-  const bidsFrom = (list: BidJson[], bidders: Bidders) => list.map((bid) => bidFrom(bid, bidders));
+  const bidsFrom = (list: BidJson[], bidders: Bidders) => (list.length === 0 ? NO_BIDS : list.map((bid) => bidFrom(bid, bidders)));
   const read: Readers = {
     homeowner: (person: PersonJson) => readHomeowner(person),
     ownBids: bidsFrom,
