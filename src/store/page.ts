@@ -43,6 +43,7 @@ interface Select<Row> {
   offset(rows: Placeholder): Select<Row>;
   as(alias: string): Subquery;
   prepare(name: string): { execute(values?: Record<string, unknown>): Promise<Row[]> };
+  getSQL(): SQL;
 }
 
 /** How far a statement reads, for rows that are gathered from several places. */

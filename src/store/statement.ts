@@ -20,12 +20,11 @@ interface Prepared<Rows> {
 
 interface Builder<Rows> {
   prepare(name: string): Prepared<Rows>;
+  getSQL(): SQL;
 }
 
 /** What a prepared query of Drizzle holds once it is built. */
 interface Built {
-  queryString: string;
-  params: unknown[];
   fields: SelectedField[] | undefined;
   joinsNotNullableMap: Record<string, boolean> | undefined;
 }
@@ -50,18 +49,16 @@ export function statement<V extends object, Rows>(build: Build<V, Rows>) {
   let carrying: Form | 'none' | undefined;
 
   function make() {
-    const { queryString, params, fields = [], joinsNotNullableMap } = built(build(drawingBoard, placeholders<V>()));
-    return { text: queryString, params, read: rowReader(fields, joinsNotNullableMap) };
+    const builder = build(drawingBoard, placeholders<V>());
+    const { fields = [], joinsNotNullableMap } = builder.prepare('built') as Prepared<Rows> & Built;
+    return { ...formOf(builder.getSQL()), read: rowReader(fields, joinsNotNullableMap) };
   }
 
   function makeCarrying(text: string): Form | 'none' {
     const stands = sessionStands(placeholders<RidingValues>());
-    if (text.startsWith('select ')) {
-      const { sql: queryString, params } = dialect.sqlToQuery(sql`select ridden.* from ${build(drawingBoard, placeholders<V>())} ridden where ${stands}`);
-      return { text: queryString, params };
-    }
-    const { queryString, params } = built(build(drawingBoard, placeholders<V>(), stands));
-    return queryString === text ? 'none' : { text: queryString, params };
+    if (text.startsWith('select ')) return formOf(sql`select ridden.* from (${build(drawingBoard, placeholders<V>()).getSQL()}) ridden where ${stands}`);
+    const own = formOf(build(drawingBoard, placeholders<V>(), stands).getSQL());
+    return own.text === text ? 'none' : own;
   }
 
   async function sendRiding(db: Db, riding: Riding, form: Form, values: Record<string, unknown>): Promise<unknown[][]> {
@@ -84,8 +81,13 @@ export function statement<V extends object, Rows>(build: Build<V, Rows>) {
   };
 }
 
-function built<Rows>(builder: Builder<Rows>): Built {
-  return builder.prepare('built') as Prepared<Rows> & Built;
+/**
+ * What never changes stands in the text, page sizes above all: Postgres plans once for a text whose parameters tell little, and anew at every
+ * call where it would have to guess what they are.
+ */
+function formOf(query: SQL): Form {
+  const { sql: text, params } = dialect.sqlToQuery(query.inlineParams());
+  return { text, params };
 }
 
 /** Drizzle's own way encodes null like any other value, which makes a text of it for some kinds of columns. */
