@@ -6,7 +6,7 @@ import type { Viewer } from '../rules/viewer.js';
 import { addressIdentity } from '../security/address.js';
 import type { RateBudget, Taken } from '../security/rate-limit.js';
 import type { Db } from '../store/database.js';
-import { ridingOn, type Riding } from '../store/riding.js';
+import type { Riding, RidingValues } from '../store/riding.js';
 import { findViewer } from '../store/sessions.js';
 import type { House } from './house.js';
 
@@ -24,13 +24,28 @@ export interface Drawn {
   giveBack(): Promise<void>;
 }
 
-/** A viewer whose session is still to be found standing. */
-export interface Presumed {
-  readonly viewer: Viewer;
-  /** Where the check rides along. */
-  readonly db: Db;
-  /** Settles when the session was found standing, whoever asked. */
-  ask(): Promise<void>;
+/** Who a caller was when their session was last found standing, which it is still to be found again. */
+export class Presumption implements Riding {
+  readonly values: RidingValues;
+  isProven = false;
+
+  constructor(
+    private readonly caller: Caller,
+    readonly viewer: Viewer,
+  ) {
+    this.values = { ridingSession: viewer.sessionId, ridingUser: viewer.userId };
+  }
+
+  prove(): void {
+    this.isProven = true;
+    this.caller.recognise(this.viewer);
+  }
+
+  async ask(): Promise<void> {
+    if (this.isProven) return;
+    await this.caller.viewer();
+    this.isProven = true;
+  }
 }
 
 export class Caller {
@@ -55,30 +70,18 @@ export class Caller {
     return this.#viewer;
   }
 
-  /** Who this was when the session was last found standing; it is to be found so again by whatever is read first. */
-  presume(): Presumed | undefined {
+  /** For a caller who is known, and whose session nobody has asked for yet in this request. */
+  presume(): Presumption | undefined {
     const { house, request } = this;
     if (this.#viewer || request.bearer === undefined || this.db !== house.db) return undefined;
     const claim = house.accessTokens.verify(request.bearer);
     const viewer = claim && house.viewers.get(claim.sessionId);
-    if (viewer?.userId !== claim?.userId || !viewer) return undefined;
-    let isProven = false;
-    const riding: Riding = {
-      values: { ridingSession: viewer.sessionId, ridingUser: viewer.userId },
-      get isProven() {
-        return isProven;
-      },
-      prove: () => {
-        isProven = true;
-        this.#viewer ??= Promise.resolve(viewer);
-      },
-      ask: async () => {
-        if (isProven) return;
-        await this.viewer();
-        isProven = true;
-      },
-    };
-    return { viewer, db: ridingOn(house.db, riding), ask: riding.ask };
+    return viewer?.userId === claim?.userId ? viewer && new Presumption(this, viewer) : undefined;
+  }
+
+  /** The session was found standing by a statement that had more to do. */
+  recognise(viewer: Viewer): void {
+    this.#viewer ??= Promise.resolve(viewer);
   }
 
   /** After a log-out in the same request, what follows is nobody's. */

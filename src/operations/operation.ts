@@ -10,7 +10,8 @@ import { addressIdentity } from '../security/address.js';
 import type { Beside } from '../store/beside.js';
 import { asRefusal } from '../store/database-errors.js';
 import type { Db } from '../store/database.js';
-import type { Caller, Drawn, Presumed } from './caller.js';
+import { ridingOn } from '../store/riding.js';
+import type { Caller, Drawn, Presumption } from './caller.js';
 import type { House } from './house.js';
 import { checkKey, once } from './once.js';
 import { parse } from './validation.js';
@@ -70,15 +71,15 @@ export async function perform<Input, Output, A extends Allowed>(
 }
 
 /** The session's check rides on whatever the operation reads first. That the session is over comes before anything else there is to say. */
-async function performPresumed<Input, Output>(operation: Operation<Input, Output>, input: unknown, caller: Caller, { viewer, db, ask }: Presumed, beside: Beside): Promise<Output> {
+async function performPresumed<Input, Output>(operation: Operation<Input, Output>, input: unknown, caller: Caller, presumed: Presumption, beside: Beside): Promise<Output> {
   let drawn: Drawn | undefined;
   try {
-    drawn = await drawBudget(operation.budget, viewer, caller);
-    const answer = await run(operation, input, caller, viewer, beside, db);
-    await ask();
+    drawn = await drawBudget(operation.budget, presumed.viewer, caller);
+    const answer = await run(operation, input, caller, presumed.viewer, beside, ridingOn(caller.db, presumed));
+    await presumed.ask();
     return answer;
   } catch (error) {
-    await ask().catch(async (over: unknown) => {
+    await presumed.ask().catch(async (over: unknown) => {
       caller.taken.delete(operation.budget as BudgetName);
       await drawn?.giveBack();
       throw over;
