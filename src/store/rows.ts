@@ -72,7 +72,11 @@ function groupsOf(fields: readonly SelectedField[], joinsNotNullable: Readonly<R
 
 /** Undefined where the value stays as it is. */
 function decoderOf(field: unknown): Decode | undefined {
-  if (is(field, Column)) return field.mapFromDriverValue === Column.prototype.mapFromDriverValue ? undefined : (value) => field.mapFromDriverValue(value);
+  if (is(field, Column)) {
+    // Found once: of a column that goes by another name, each look goes by way of that name.
+    const { mapFromDriverValue: decode } = field;
+    return decode === Column.prototype.mapFromDriverValue ? undefined : (value) => decode.call(field, value);
+  }
   const { decoder } = (is(field, SQL) ? field : (field as SQL.Aliased).sql) as unknown as { decoder: { mapFromDriverValue: Decode } };
   return decoder === PLAIN ? undefined : (value) => decoder.mapFromDriverValue(value);
 }
