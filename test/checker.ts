@@ -127,8 +127,8 @@ const PROMISES: Readonly<Record<string, string>> = {
     where status not in ('draft', 'completed') and (category is null or urgency is null or address_line1 is null or city is null or state is null)`,
 
   'searches look through what the job says': `
-    select j.id as who, coalesce(s.title, 'nothing') as how from jobs j full join job_search s on s.job_id = j.id
-    where j.id is null or s.title is distinct from j.title or s.description is distinct from j.description`,
+    select j.id as who, coalesce(s.words, 'nothing') as how from jobs j full join job_search s on s.job_id = j.id
+    where j.id is null or s.words is distinct from lower(j.title || chr(1) || j.description) or s.created_at is distinct from j.created_at`,
 };
 
 export const PROMISE_NAMES = Object.keys(PROMISES);

@@ -8,6 +8,7 @@ import type { Db } from './database.js';
 import { jobFields, type JobRow } from './jobs.js';
 import { besideAsJson, besideKey, besideReader, type Beside, type BesideJson, type Found } from './beside.js';
 import { listing, mapPage, type List, type Page, type PageRequest, type Reach } from './page.js';
+import { NEWEST_FIRST, SEAM, SOUGHT, SOUGHT_NAMES, soughtJobs, type Seeking, type SoughtName, type SoughtValues } from './seeking.js';
 import { remembering, type Values } from './statement.js';
 import { jobs } from './tables/jobs.js';
 import { idsOf, isOpenToBids, visibleJobs, type ViewerIds } from './visibility.js';
@@ -21,50 +22,20 @@ export interface JobFilter {
   near?: { box: string; latitude: number; longitude: number; miles: number } | null | undefined;
 }
 
-interface FilterValues extends ViewerIds {
-  pattern: string | null;
+interface FilterValues extends ViewerIds, SoughtValues {
   category: string | null;
   urgency: Urgency | null;
   owner: HomeownerId | null;
-  box: string | null;
-  latitude: number | null;
-  longitude: number | null;
-  miles: number | null;
 }
 
 /** What a job must be; only the conditions that are asked for stand in the statement. */
-const FILTERS: { readonly [Name in Exclude<keyof JobFilter, Sought | 'status'>]-?: ($: Values<FilterValues>) => SQL } = {
+const FILTERS: { readonly [Name in Exclude<keyof JobFilter, SoughtName | 'status'> | 'seam']-?: ($: Values<FilterValues>) => SQL } = {
   category: ($) => sql`${jobs.category} = ${$.category}`,
   urgency: ($) => sql`${jobs.urgency} = ${$.urgency}::urgency`,
   homeownerId: ($) => sql`${jobs.homeownerId} = ${$.owner}`,
+  seam: ($) => SOUGHT.search.fits($),
 };
-
-/**
- * What is sought has an index of its own, which knows nothing of the list's order. So each stands here twice: as the index finds it, and as it is
- * told of a job that is there already. The forms hide from the planner what is sought, since it guesses badly how much of that there is.
- */
-const SOUGHT: { readonly [Name in Sought]: { found($: Values<FilterValues>): SQL; fits($: Values<FilterValues>): SQL } } = {
-  search: {
-    found: ($) => sql`(s.title ilike (select ${$.pattern}::text) or s.description ilike (select ${$.pattern}::text))`,
-    fits: ($) => sql`case when ${jobs.title} ilike ${$.pattern} then true else ${jobs.description} ilike ${$.pattern} end`,
-  },
-  near: {
-    found: ($) => isNear($),
-    fits: ($) => sql`(select ${isNear($)} from job_search s where s.job_id = ${jobs.id})`,
-  },
-};
-
-function isNear($: Values<FilterValues>): SQL {
-  return sql`s.town <@ ${$.box}::box and ${MILES_APART($)} <= ${$.miles}::float8`;
-}
-
-type Sought = 'search' | 'near';
-const SOUGHT_NAMES = Object.keys(SOUGHT) as Sought[];
 const FILTER_NAMES = Object.keys(FILTERS) as (keyof typeof FILTERS)[];
-
-const MILES_APART = ($: Values<FilterValues>) =>
-  sql`3958.8 * 2 * asin(least(1, sqrt(power(sin(radians(s.town[1] - ${$.latitude}::float8) / 2), 2)
-    + cos(radians(${$.latitude}::float8)) * cos(radians(s.town[1])) * power(sin(radians(s.town[0] - ${$.longitude}::float8) / 2), 2))))`;
 
 /** A job in a list, and what was asked for beside it. */
 export interface ListedJob {
@@ -79,7 +50,7 @@ export async function listJobs(db: Db, viewer: Viewer, filter: JobFilter, reques
   const { role } = viewer;
   const asked: Asked = {
     role,
-    names: FILTER_NAMES.filter((name) => filter[name] != null),
+    names: FILTER_NAMES.filter((name) => (name === 'seam' ? filter.search?.includes(SEAM) : filter[name] != null)),
     sought: SOUGHT_NAMES.filter((name) => filter[name] != null),
     status: JOB_STATES.find((state) => state === filter.status),
   };
@@ -103,7 +74,7 @@ interface RawJob {
 interface Asked {
   readonly role: Role;
   readonly names: readonly (keyof typeof FILTERS)[];
-  readonly sought: readonly Sought[];
+  readonly sought: readonly SoughtName[];
   /** It stands in the statement as it is: there are few, some that most jobs are in and some that hardly one is, and the planner should know which. */
   readonly status: JobState | undefined;
 }
@@ -149,19 +120,34 @@ type Gathered = ($: Values<FilterValues>, within: SQL | undefined, reach: Reach 
 
 /**
  * Where one index in the list's order would read far too much: the identifiers of the jobs that may be on the page, the first of each place where they
- * may be. A homeowner's jobs are never so many, nor are a contractor's own: whoever seeks among them looks at each.
+ * may be. A contractor's own jobs are never so many: whoever seeks among them looks at each.
  */
 function gatheredFrom(asked: Asked): Gathered | undefined {
   const { role, names, sought, status } = asked;
-  const ofMarket: Gathered = ($, within, reach) => (sought.length > 0 ? soughtInMarket(asked, $, within, reach) : newest(marketOf(asked, $), within, reach.atMost));
-  if (role === 'homeowner') return undefined;
-  // The index of a trade tells who is next without a look at the jobs, which keeps the planner from walking through all trades for a rare one.
-  if (role === 'admin' || status === 'open') return sought.length > 0 || names.includes('category') ? ofMarket : undefined;
+  const ofMarket: Gathered = ($, within, { atMost }) => newest(marketOf(asked, $), within, atMost);
   const own: Gathered = ($, _, reach) => ownJobs(asked, $, reach);
-  return status !== undefined ? own : ($, within, reach) => sql`(${ofMarket($, within, reach)}) union all (${own($, within, reach)})`;
+  if (role === 'contractor' && status !== undefined && status !== 'open') return own;
+  const hasOwn = role === 'contractor' && status === undefined;
+  if (sought.length > 0) return ($, within, reach) => soughtJobs(seekingOf(asked, $, hasOwn ? own($, within, reach) : undefined), within, reach);
+  if (hasOwn) return ($, within, reach) => sql`(${ofMarket($, within, reach)}) union all (${own($, within, reach)})`;
+  // The index of a trade tells who is next without a look at the jobs, which keeps the planner from walking through all trades for a rare one.
+  return role !== 'homeowner' && names.includes('category') ? ofMarket : undefined;
 }
 
-const NEWEST_FIRST = sql`"jobs"."created_at" desc, "jobs"."id" desc`;
+function seekingOf(asked: Asked, $: Values<FilterValues>, beside: SQL | undefined): Seeking {
+  const { role, names, sought, status } = asked;
+  const asksMore = names.length > 0 || (status !== undefined && role !== 'contractor');
+  const seen = [role === 'admin' ? undefined : visible(asked, $), status && isIn(status), ...names.map((name) => FILTERS[name]($))];
+  return {
+    $,
+    names: sought,
+    market: marketOf(asked, $),
+    seen: seen.filter((condition) => condition !== undefined),
+    sees: asksMore ? 'little' : role === 'admin' ? 'all' : 'much',
+    beside,
+    isOwn: role === 'homeowner',
+  };
+}
 
 function newest(where: readonly SQL[], within: SQL | undefined, atMost: number): SQL {
   return sql`select "jobs"."id", "jobs"."created_at" from jobs where ${and(...where, within) ?? sql`true`} order by ${NEWEST_FIRST} limit ${sql.raw(String(atMost))}`;
@@ -170,7 +156,8 @@ function newest(where: readonly SQL[], within: SQL | undefined, atMost: number):
 /** The part of the market that the viewer sees and asks for, but for what they seek in it. */
 function marketOf({ role, status, names }: Asked, $: Values<FilterValues>): SQL[] {
   const inState = status && isIn(status);
-  return [...(role === 'contractor' ? [isOpenToBids] : inState ? [inState] : []), ...names.map((name) => FILTERS[name]($))];
+  const seen = role === 'homeowner' ? [visibleJobs(role, $)] : [];
+  return [...seen, ...(role === 'contractor' ? [isOpenToBids] : inState ? [inState] : []), ...names.map((name) => FILTERS[name]($))];
 }
 
 /** Jobs that are open no more, but that the contractor has bid on; there is an index of these in the order of the jobs. */
@@ -180,37 +167,6 @@ function ownJobs(asked: Asked, $: Values<FilterValues>, { atMost, behind }: Reac
       select distinct own.job_created_at, own.job_id from bids own where ${and(sql`own.contractor_id = ${$.contractorId}`, position)} order by own.job_created_at desc, own.job_id desc
     ) own cross join lateral (select "jobs"."id" from jobs where ${and(sql`"jobs"."id" = own.job_id and not ${isOpenToBids}`, ...conditions(asked, $))} offset 0) j
     order by own.job_created_at desc, own.job_id desc limit ${sql.raw(String(atMost))}`;
-}
-
-/** So many of the newest jobs are looked at one by one, before an index is asked for all that fits. */
-const LOOKED_THROUGH = 2_000;
-/** Of those, so many must fit for a count to go on like this. */
-const FITTING_WHEN_COMMON = LOOKED_THROUGH / 10;
-
-/**
- * What is common is found soonest by walking through the list, what is rare by its index, and each way takes for ever where the other is right. The
- * newest jobs tell which it is; of a list that is no longer than these, they are all.
- */
-function soughtInMarket(asked: Asked, $: Values<FilterValues>, within: SQL | undefined, { atMost, isCount }: Reach & { isCount?: boolean }): SQL {
-  const market = marketOf(asked, $);
-  const all = and(...market, within) ?? sql`true`;
-  const fits = sql.join(asked.sought.map((name) => SOUGHT[name].fits($)), sql` and `);
-  const found = sql.join(asked.sought.toReversed().map((name) => SOUGHT[name].found($)), sql` and `);
-  const [lookedThrough, enough] = [LOOKED_THROUGH, isCount ? FITTING_WHEN_COMMON : atMost].map((count) => sql.raw(String(count)));
-  const isCommon = sql`(select is_common from sample)`;
-  // What a page needs is among those; what is counted may lie beyond them, and in any order.
-  const walked = isCount
-    ? sql`(select * from jobs where ${all} order by ${NEWEST_FIRST} offset 0) jobs where ${isCommon} and ${fits}`
-    : sql`(select * from jobs where ${all} order by ${NEWEST_FIRST} limit ${lookedThrough}) jobs where ${isCommon} and ${fits} order by ${NEWEST_FIRST}`;
-  const most = sql.raw(String(atMost));
-  return sql`with sample as materialized (select
-        (select count(*) from (select from (select * from jobs where ${all} order by ${NEWEST_FIRST} limit ${lookedThrough}) jobs where ${fits} limit ${enough}) fitting) >= ${enough}
-        or not exists (select from jobs where ${all} order by ${NEWEST_FIRST} offset ${lookedThrough} limit 1) as is_common)
-    (select "jobs"."id", "jobs"."created_at" from ${walked} limit ${most})
-    union all
-    (select f.id, f.created_at from (select s.job_id from job_search s where ${found}) s
-      cross join lateral (select "jobs"."id", "jobs"."created_at" from jobs where "jobs"."id" = s.job_id and ${all} offset 0) f
-      where not ${isCommon} ${isCount ? sql`` : sql`order by f.created_at desc, f.id desc`} limit ${most})`;
 }
 
 /** `%` and `_` stand for themselves. */

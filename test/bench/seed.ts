@@ -79,7 +79,7 @@ export async function seedMarket(sql: Sql, size: MarketSize, passwordHash: strin
     await planJobs(tx, { from: 1, to: size.jobs, state: states, bids, made }, market);
     await insertPlanned(tx, market);
     if (market.uneven) await addCrowdedJob(tx, market);
-    await tx.unsafe(`insert into job_search (job_id, title, description, town) select j.id, j.title, j.description, ${market.uneven ? TOWN : 'null'} from jobs j`);
+    await tx.unsafe(`insert into job_search (job_id, created_at, words, town) select j.id, j.created_at, lower(j.title || chr(1) || j.description), ${market.uneven ? TOWN : 'null'} from jobs j`);
     await rebuild();
   });
   await sql.unsafe('vacuum (analyze)');
@@ -267,7 +267,7 @@ function insertsFor(market: Market): string[] {
        '2030-06-01', '2030-06-15', 'Bring a ladder.', case when awarded then first.id end, case when awarded then first.bidder end, ${VERSION}, p.made, p.made,
        case when p.status <> 'draft' then 150 + n % 100 end, case when p.status <> 'draft' then 400.5 + n % 500 end, paid,
        case when ${reached('in_progress')} then date '2030-06-15' end, ${EVENT_COUNT}, p.bids, case when p.status = 'open' then p.bids else 0 end, p.bids
-     from plan p left join (select n, id, bidder from offers where at = 1) first using (n)`,
+     from plan p left join (select n, id, bidder from offers where at = 1) first using (n) order by n`,
 
     `insert into holds (id, bid_id, job_id, user_id, amount, status, created_at, released_at)
      select pg_temp.made('hld', n * 16 + at), id, job, bidder_user, 5, case when held then 'active' else 'released' end::hold_status, made, case when not held then made + interval '20 days' end

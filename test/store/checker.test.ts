@@ -80,7 +80,7 @@ const DAMAGES: [what: string, breaks: string, damage: Damage][] = [
   ['a refund for a job that had bids', 'a refund returns what was paid, once, for a job that was cancelled before any bid', (tx) => tx`update token_transfers set job_id = ${ids.open!} where reason = 'publish_refund'`],
   ['a credit for nothing', 'a contractor was credited for every approved job, and for no other', (tx) => tx`update contractors set completed_jobs = 1 where id = ${ids.carlsProfile!}`],
   ['a published job without a city', 'a published job is whole', (tx) => tx`update jobs set city = null where id = ${ids.open!}`],
-  ['a search that finds former words', 'searches look through what the job says', (tx) => tx`update job_search set title = 'Roof' where job_id = ${ids.open!}`],
+  ['a search that finds former words', 'searches look through what the job says', (tx) => tx`update job_search set words = 'roof' where job_id = ${ids.open!}`],
 ];
 
 class Undone extends Error {}

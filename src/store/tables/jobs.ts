@@ -5,7 +5,7 @@ import { JOB_STATES } from '../../rules/lifecycle.js';
 import { URGENCIES } from '../../rules/publishing.js';
 import { homeowners } from './accounts.js';
 import { bids } from './bids.js';
-import { createdAt, idColumn, money, updatedAt } from './columns.js';
+import { createdAt, idColumn, moment, money, updatedAt } from './columns.js';
 
 export const jobStatus = pgEnum('job_status', JOB_STATES);
 export const urgency = pgEnum('urgency', URGENCIES);
@@ -82,13 +82,16 @@ export const jobSearch = pgTable(
   'job_search',
   {
     jobId: idColumn('job').primaryKey().references(() => jobs.id, { onDelete: 'cascade' }),
-    title: text().notNull(),
-    description: text().notNull(),
+    /** The job's own, so that what is found can be put in order without a look at the job. */
+    createdAt: moment().notNull(),
+    /** Title and description in small letters, with a sign between them. */
+    words: text().notNull(),
     town: point({ mode: 'xy' }),
   },
   (t) => [
-    index('job_search_title').using('gin', sql`${t.title} gin_trgm_ops`),
-    index('job_search_description').using('gin', sql`${t.description} gin_trgm_ops`),
+    index('job_search_newest').on(t.createdAt, t.jobId),
+    // By day, so that the newest of many can be found without the others.
+    index('job_search_words').using('gin', sql`((${t.createdAt} at time zone 'UTC')::date)`, sql`${t.words} gin_trgm_ops`),
     index('job_search_town').using('gist', t.town),
   ],
 );
