@@ -62,16 +62,37 @@ interface Measured {
 const measured = new Map<string, Measured>();
 const plansOf = new Map<string, unknown>();
 const seeding: Record<number, number> = {};
-for (const jobs of sizes) await measureAt(jobs);
+const opened: Opened[] = [];
+try {
+  for (const jobs of sizes) opened.push(await openMarket(jobs));
+  // Each statement in all markets, one after the other, so that a slow moment of the machine falls on all of them alike.
+  for (const name of new Set(opened.flatMap(({ sent }) => [...sent.keys()]))) {
+    for (const { jobs, explainer, sent } of opened) {
+      const statement = sent.get(name);
+      if (statement) await measure(explainer, statement, jobs);
+    }
+  }
+} finally {
+  for (const { close } of opened) await close();
+}
 report([...measured.values()]);
 
-async function measureAt(jobs: number): Promise<void> {
+interface Opened {
+  readonly jobs: number;
+  readonly explainer: Awaited<ReturnType<typeof openExplainer>>;
+  readonly sent: ReadonlyMap<string, Sent>;
+  close(): Promise<void>;
+}
+
+async function openMarket(jobs: number): Promise<Opened> {
   const database = await openDatabase();
   const { PGHOST: host, PGUSER: username, PGDATABASE: name } = database.environment;
   const connection = { host, port: 5432, username, database: name };
   try {
     const began = performance.now();
     const market = await seedMarket(database.sql, { jobs, bids: BIDS_A_JOB * jobs, people: peopleOf(jobs), uneven: true, openPercent }, 'no password');
+    // What is still to be written would be in the midst of the measurement.
+    await database.sql.unsafe('checkpoint');
     seeding[jobs] = Math.round((performance.now() - began) / 1_000);
     tell(`${jobs} jobs seeded in ${seeding[jobs]} s`);
     if (options.check) {
@@ -80,15 +101,13 @@ async function measureAt(jobs: number): Promise<void> {
       tell('the seeded market is sound');
     }
     const listener = await openListener(connection, database.sql, market);
+    const sent = await listener.listen(QUERIES.filter((query) => query.name.includes(options.only)));
+    await listener.close();
     const explainer = await openExplainer(connection, TIMEOUT_MS);
-    try {
-      for (const sent of await listener.listen(QUERIES.filter((query) => query.name.includes(options.only)))) await measure(explainer, sent, jobs);
-    } finally {
-      await explainer.close();
-      await listener.close();
-    }
-  } finally {
+    return { jobs, explainer, sent: new Map(sent.map((one) => [one.name, one])), close: () => explainer.close().then(database.stop) };
+  } catch (error) {
     await database.stop();
+    throw error;
   }
 }
 
