@@ -78,20 +78,24 @@ export interface Seeking {
   readonly isOwn: boolean;
 }
 
-/** The identifiers of the first jobs that are sought, or of all of them in any order, if they are to be counted. */
+/**
+ * The identifiers of the first jobs that are sought, or of all of them in any order, if they are to be counted. One of these ways is chosen, and the
+ * others are not gone: `walk` through the list; ask the `index` for all that is found; for what is found in the `recent` days, if that fills the page;
+ * for what is found in the `place`, if hardly any job is near.
+ */
 export function soughtJobs({ $, names, market, seen, sees, beside, isOwn }: Seeking, within: SQL | undefined, { atMost, behind, isCount }: Reach & { isCount?: boolean }): SQL {
   const all = and(...market, within) ?? sql`true`;
   const fits = sql.join(names.map((name) => SOUGHT[name].fits($)), sql` and `);
   const found = sql.join(names.toReversed().map((name) => SOUGHT[name].found($)), sql` and `);
   const position = behind([sql`s.created_at`, sql`s.job_id`]);
   const number = (value: number) => sql.raw(String(value));
-  // Where few jobs are near, the words need no index.
   const seeksBoth = names.length > 1;
   const isWay = (name: string) => sql`(select way = ${sql.raw(`'${name}'`)} from chosen)`;
 
   const listed = sql`from jobs where ${all} order by ${NEWEST_FIRST}`;
   const longerThan = (count: number) => sql`exists (select ${listed} offset ${number(count)} limit 1)`;
   const judged = (some: SQL) => (seen.length > 0 ? sql`${some} cross join lateral (select from jobs where ${and(sql`"jobs"."id" = s.job_id`, ...seen)} offset 0) seen` : some);
+  // Found, then put in order, then judged one by one, until there are enough.
   const inOrder = sql`order by s.created_at desc, s.job_id desc`;
   const indexed = (table: SQL, days?: SQL) => sql`select s.job_id as id, s.created_at from ${judged(sql`(select s.job_id, s.created_at from ${table} s where ${and(found, days, position)} ${isCount ? sql`` : inOrder} offset 0) s`)}`;
   const first = isCount ? sql`limit ${number(atMost)}` : sql`${inOrder} limit ${number(atMost)}`;

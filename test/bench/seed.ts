@@ -79,7 +79,7 @@ export async function seedMarket(sql: Sql, size: MarketSize, passwordHash: strin
     await planJobs(tx, { from: 1, to: size.jobs, state: states, bids, made }, market);
     await insertPlanned(tx, market);
     if (market.uneven) await addCrowdedJob(tx, market);
-    await tx.unsafe(`insert into job_search (job_id, created_at, words, town) select j.id, j.created_at, lower(j.title || chr(1) || j.description), ${market.uneven ? TOWN : 'null'} from jobs j`);
+    await tx.unsafe(`insert into job_search (job_id, created_at, words, town) select j.id, j.created_at, lower(j.title || chr(1) || j.description), ${market.uneven ? TOWN : 'null'} from jobs j order by j.created_at, j.id`);
     await rebuild();
   });
   await sql.unsafe('vacuum (analyze)');
