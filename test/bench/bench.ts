@@ -38,7 +38,7 @@ const rivals = chosen('rivals', options.rivals, RIVALS);
 const works = WORKS.filter(({ name }) => names.includes(name));
 /** Requests a second, until it is known how many this server answers. */
 const FIRST_GUESS = 2_500;
-const WARM_UP_SECONDS = 5;
+const WARM_UP_SECONDS = 10;
 const REQUESTS_REPEATED = 400;
 const RESULTS = fileURLToPath(new URL('results/', import.meta.url));
 
