@@ -98,19 +98,19 @@ export interface LookedMoveValues extends MoveValues {
   eventCount: number;
 }
 
-function movedAsLooked(db: PostgresJsDatabase, key: MovesMore, $: Values<LookedMoveValues>, changes: JobChanges) {
+function movedAsLooked(db: PostgresJsDatabase, key: MovesMore, $: Values<LookedMoveValues>, changes: JobChanges, given?: SQL) {
   const { set, when } = moving(key, $, changes);
-  return db.$with('moved').as(db.update(jobs).set(set).where(and(when, eq(jobs.eventCount, $.eventCount))).returning());
+  return db.$with('moved').as(db.update(jobs).set(set).where(and(when, eq(jobs.eventCount, $.eventCount), given)).returning());
 }
 
 const ifMoved = sql`exists (select from moved)`;
 
+/** Nothing is published of which the price cannot be taken. */
+const hasBalance = ($: Values<Pick<TransferValues, 'userId'>>) => sql`exists (select from token_balances t where t.user_id = ${$.userId})`;
+
 export const publishAsLooked = statement((db, $: Values<LookedMoveValues & TransferValues & { tokensPaid: number }>) => {
-  const moved = movedAsLooked(db, 'publish', $, {
-    highestBudgetMin: sql`${jobs.budgetMin}`,
-    highestBudgetMax: sql`${jobs.budgetMax}`,
-    mostTokensPaid: sql`${$.tokensPaid}::int`,
-  });
+  const bases = { highestBudgetMin: sql`${jobs.budgetMin}`, highestBudgetMax: sql`${jobs.budgetMax}`, mostTokensPaid: sql`${$.tokensPaid}::int` };
+  const moved = movedAsLooked(db, 'publish', $, bases, hasBalance($));
   const { changed, transfer } = transferring(db, $, ifMoved);
   return db.with(moved, changed, transfer, logging(db, $)).select().from(moved).leftJoin(changed, sql`true`);
 });

@@ -2,6 +2,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { newId } from '../../src/rules/ids.js';
 import { admin, contractor, homeowner, type Person } from '../cast.js';
 import { openTestHouse, type Json, type TestHouse } from '../house.js';
+import { DRAFT } from '../journey.js';
 import { byGraphql, byRest, invalid } from './refused.js';
 
 let house: TestHouse;
@@ -298,4 +299,14 @@ describe('the ledger', () => {
       { userId: carl.userId, kept: 25, summed: 28 },
     ]);
   });
+});
+
+it('of nobody who has no balance at all is anything published', async () => {
+  const hanna = await homeowner(house, 'Hanna');
+  const { body: job } = await house.rest('POST', '/v1/jobs', { token: hanna.token, body: DRAFT });
+  const [kept] = await house.sql`delete from token_balances where user_id = ${hanna.userId} returning balance, held`;
+  const { errors } = await house.graphql('mutation ($id: ID!) { publishJob(id: $id) { tokensCharged } }', { token: hanna.token, variables: { id: job.id } });
+  expect(errors?.map(({ extensions }) => extensions.code)).toEqual(['INTERNAL']);
+  expect(await house.sql`select status, version, event_count from jobs where id = ${job.id}`).toMatchObject([{ status: 'draft', version: 1, event_count: 1 }]);
+  await house.sql`insert into token_balances (user_id, balance, held) values (${hanna.userId}, ${kept?.balance}, ${kept?.held})`;
 });
