@@ -80,6 +80,7 @@ const WALKED: readonly Case[] = [
   ['a fragment under two conditions', 'query ($one: Boolean!, $two: Boolean!) { viewer { ...A @include(if: $one) ...A @include(if: $two) } } fragment A on Viewer { referralCode }', () => ({ one: false, two: true })],
   ['a field under a condition and without', 'query ($one: Boolean!) { viewer { referralCode @include(if: $one) user { id } referralCode } }', () => ({ one: false })],
   ['two changes, of which the second must wait for the first to succeed', 'mutation ($id: ID!) { a: awardJob(id: $id, input: { bidId: "bid_x" }) { id } b: checkInJob(id: $id) { id status } }', disputed],
+  ['a field by the name of what objects inherit from', '{ viewer { __proto__: referralCode user { __proto__: id firstName } } }'],
   ['the schema', '{ __schema { queryType { name } } __type(name: "Job") { name fields { name } } }'],
 ];
 
