@@ -187,7 +187,7 @@ const ALWAYS = ['id', 'userId'];
 
 /** In the shape's own order, whatever the order in which the fields were asked for. */
 export function narrowed<Shape extends RowShape>(shape: Shape, fields: readonly string[], always: readonly string[] = ALWAYS): Shape {
-  return Object.fromEntries(Object.entries(shape).filter(([name]) => always.includes(name) || fields.includes(name))) as unknown as Shape;
+  return Object.fromEntries(Object.entries(shape).filter(([name]) => always.includes(name) || fields.includes(name))) as Shape;
 }
 
 /** What the viewer is to somebody matters for what is not for everyone. */

@@ -155,10 +155,10 @@ function readerFor(beside: Beside, role: Role): (json: BesideJson) => Found {
   const asked = PART_NAMES.filter((name) => beside[name] !== undefined);
   return (json) => {
     const bidders: Bidders = beside.bidders ? new Map() : NOBODY;
-    const found: Record<string, unknown> = { bidders };
+    const found: { bidders: Bidders } & Record<string, unknown> = { bidders };
     // The database wrote each part by the very shape that it is read by.
     for (let at = 0; at < asked.length; at += 1) found[asked[at] as PartName] = read[asked[at] as PartName](json?.[at] as never, bidders);
-    return found as unknown as Found;
+    return found;
   };
 }
 

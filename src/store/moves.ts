@@ -112,7 +112,7 @@ export const publishAsLooked = statement((db, $: Values<LookedMoveValues & Trans
   const bases = { highestBudgetMin: sql`${jobs.budgetMin}`, highestBudgetMax: sql`${jobs.budgetMax}`, mostTokensPaid: sql`${$.tokensPaid}::int` };
   const moved = movedAsLooked(db, 'publish', $, bases, hasBalance($));
   const { changed, transfer } = transferring(db, $, ifMoved);
-  return db.with(moved, changed, transfer, logging(db, $)).select().from(moved).leftJoin(changed, sql`true`);
+  return db.with(moved, changed, transfer, logging(db, $)).select().from(moved).innerJoin(changed, sql`true`);
 });
 
 /** One live bid is accepted, and the others are passed over. */

@@ -38,7 +38,6 @@ export const publishJob = operation({
       const [published] = await withinBalance(tokensCharged, () => publishAsLooked(db, { ...values, ...charge, tokensPaid: tokensCharged }));
       if (!published) return undefined;
       const { moved, changed } = published;
-      if (!changed) throw new Error('A homeowner has no balance.');
       return { job: readableJob(viewer, moved), tokensCharged, remainingBalance: changed.available };
     },
   }),
