@@ -4,7 +4,6 @@
  */
 import type { JobFields } from './job-fields.js';
 import type { JobState } from './lifecycle.js';
-import { publishCost, type Urgency } from './publishing.js';
 
 export interface EditBases {
   /** The highest value since publication. */
@@ -24,15 +23,11 @@ export const BASES_AT_CREATION: Readonly<EditBases> = {
   highestBudgetMin: null, highestBudgetMax: null, mostTokensPaid: 0, completionDateAtCheckIn: null,
 };
 
-export function basesAtPublication(job: Pick<JobFields, 'budgetMin' | 'budgetMax'> & { urgency: Urgency }) {
-  return {
-    highestBudgetMin: job.budgetMin, highestBudgetMax: job.budgetMax, mostTokensPaid: publishCost(job.urgency),
-  } satisfies Partial<EditBases>;
-}
-
-export function basesAtCheckIn(job: Pick<JobFields, 'desiredCompletionDate'>) {
-  return { completionDateAtCheckIn: job.desiredCompletionDate } satisfies Partial<EditBases>;
-}
+/** What a transition makes a base: of each, the field whose value it takes. Publishing keeps what was paid beside. */
+export const BASES_TAKEN = {
+  publish: { highestBudgetMin: 'budgetMin', highestBudgetMax: 'budgetMax' },
+  checkIn: { completionDateAtCheckIn: 'desiredCompletionDate' },
+} as const satisfies Record<string, Partial<Record<keyof EditBases, keyof JobFields>>>;
 
 /** What the job keeps after an edit that was accepted; a state without limits moves nothing. */
 export function basesAfterEdit(before: JobWithBases, after: JobFields, charge: number): Partial<EditBases> {

@@ -61,7 +61,7 @@ export const selectBid = forEachRole((role) =>
   ),
 );
 
-const isLive = inArray(bids.status, [...LIVE_BID_STATES]);
+export const isLive = inArray(bids.status, [...LIVE_BID_STATES]);
 
 interface BidsToSettle {
   jobId: JobId;
@@ -121,11 +121,6 @@ export const selectLiveBids = statement((db, $: Values<{ jobId: JobId }>) =>
     .where(and(eq(bids.jobId, $.jobId), isLive))
     .orderBy(bids.createdAt, bids.id),
 );
-
-/** The same beside the row of `jobs`. */
-export const liveBidsAsJson = sql<LiveBid[]>`(
-  select coalesce(json_agg(json_build_object('id', ${bids.id}, 'contractorId', ${bids.contractorId}) order by ${bids.createdAt}, ${bids.id}), '[]')
-  from ${bids} where ${bids.jobId} = "jobs"."id" and ${isLive})`;
 
 export type LiveBid = Pick<Bid, 'id' | 'contractorId'>;
 

@@ -48,14 +48,24 @@ export function asParameter(db: Db, happened: readonly NewEvent[]): string {
 /**
  * The rows to insert, for a CTE named `counted` that has just raised the job's `event_count` by as many. Columns stand in the
  * table's own order. The clock is read under the job's lock: a transaction's own time is that of its beginning, before it
- * waited, and would lie before what it waited for.
+ * waited, and would lie before what it waited for. `more` is told besides, of what the database alone knows.
  */
-export function eventsToLog(counted: string, happened: Placeholder): SQL {
+export function eventsToLog(counted: string, happened: Placeholder, more?: SQL): SQL {
   return sql`select e.id, j.id, j.event_count - json_array_length(${happened}::json) + e.number, e.type, e.actor_id, e.bidder_id,
-      e.from_status, e.to_status, clock_timestamp(), e.data
+      e.from_status, e.to_status, clock_timestamp(), ${more ? sql`e.data || ${more}` : sql`e.data`}
     from ${sql.identifier(counted)} j,
       rows from (json_to_recordset(${happened}::json) as (id text, type text, actor_id text, bidder_id text, from_status job_status, to_status job_status, data jsonb))
       with ordinality as e (id, type, actor_id, bidder_id, from_status, to_status, data, number)`;
+}
+
+/**
+ * The rows of what happened to the bids of a CTE named `settled`, the accepted one first, behind the one event of a CTE named `logged`. Their
+ * identifiers are that event's, with its end counted on.
+ */
+export function eventsOfBids(type: SQL): SQL {
+  return sql`select left(l.id, -7) || lpad(b.number::text, 7, '0'), l.job_id, l.sequence + b.number, ${type}, l.actor_id, b.contractor_id,
+      null::job_status, null::job_status, clock_timestamp(), jsonb_build_object('bidId', b.id)
+    from logged l, (select s.*, row_number() over (order by s.status = 'accepted' desc, s.created_at, s.id) as number from settled s) b`;
 }
 
 /** How far a job's count rises for these events. */

@@ -70,22 +70,40 @@ export interface TransferValues {
   note: string | null;
 }
 
+export function asTransfer(db: Db, { change, ...about }: Movement): TransferValues {
+  db.journal?.charged(about.userId, -change, about.reason);
+  return { ...aboutTransfer(about, change > 0), amount: Math.abs(change), change };
+}
+
+/** Of a payment, of which the database is to say how much it is. */
+export type PaymentValues = Omit<TransferValues, 'amount' | 'change'>;
+
+export function asPayment(about: Omit<Movement, 'change'>): PaymentValues {
+  return aboutTransfer(about, false);
+}
+
 /** The other side is the house account that the reason names. */
-export function asTransfer(db: Db, { userId, change, reason, ...about }: Movement): TransferValues {
-  db.journal?.charged(userId, -change, reason);
+function aboutTransfer({ userId, reason, ...about }: Omit<Movement, 'change'>, isCredit: boolean): PaymentValues {
   const { house } = TRANSFER_REASONS[reason];
-  const [fromAccount, toAccount] = change > 0 ? ([house, userId] as const) : ([userId, house] as const);
-  return { transferId: newId('transfer'), userId, fromAccount, toAccount, amount: Math.abs(change), change, reason, ...ABOUT_NOTHING, ...about };
+  const [fromAccount, toAccount] = isCredit ? ([house, userId] as const) : ([userId, house] as const);
+  return { transferId: newId('transfer'), userId, fromAccount, toAccount, reason, ...ABOUT_NOTHING, ...about };
 }
 
 const ABOUT_NOTHING = { jobId: null, bidId: null, referralUserId: null, actorId: null, note: null };
 
-/** The balance changes, and the transfer says why: a part of every statement that moves tokens. `given` says when they move. */
-export function transferring(db: PostgresJsDatabase, $: Values<TransferValues>, given?: SQL) {
+/** How many tokens move, and in which case. */
+interface Moving {
+  amount: SQL;
+  change: SQL;
+  given?: SQL;
+}
+
+/** The balance changes, and the transfer says why: a part of every statement that moves tokens. */
+export function transferring(db: PostgresJsDatabase, $: Values<PaymentValues>, { amount, change, given }: Moving) {
   const changed = db.$with('changed').as(
     db
       .update(tokenBalances)
-      .set({ balance: sql`${tokenBalances.balance} + ${$.change}::int` })
+      .set({ balance: sql`${tokenBalances.balance} + ${change}` })
       .where(and(eq(tokenBalances.userId, $.userId), given))
       .returning({ userId: tokenBalances.userId, available: sql<number>`${tokenBalances.balance} - ${tokenBalances.held}`.as('available') }),
   );
@@ -99,7 +117,7 @@ export function transferring(db: PostgresJsDatabase, $: Values<TransferValues>, 
             id: text($.transferId).as('id'),
             fromAccount: text($.fromAccount).as('from_account'),
             toAccount: text($.toAccount).as('to_account'),
-            amount: sql`${$.amount}::int`.as('amount'),
+            amount: sql`${amount}`.as('amount'),
             reason: sql`${$.reason}::transfer_reason`.as('reason'),
             userId: changed.userId,
             jobId: text($.jobId).as('job_id'),
@@ -117,7 +135,7 @@ export function transferring(db: PostgresJsDatabase, $: Values<TransferValues>, 
 }
 
 const insertTransfer = statement((db, $: Values<TransferValues>) => {
-  const { changed, transfer } = transferring(db, $);
+  const { changed, transfer } = transferring(db, $, { amount: sql`${$.amount}::int`, change: sql`${$.change}::int` });
   return db.with(changed, transfer).select().from(transfer).crossJoin(changed);
 });
 

@@ -108,6 +108,11 @@ export function columns<V extends object, const K extends keyof V & string>($: V
   return named as { [Name in K]: SQL };
 }
 
+/** The fields of a part of a statement that go by the names of these. */
+export function sameNames<Shape extends object>(shape: Shape, part: Readonly<Record<keyof Shape, unknown>>): Shape {
+  return Object.fromEntries(Object.keys(shape).map((name) => [name, part[name as keyof Shape]])) as Shape;
+}
+
 /** Of the statements that are made as they are asked for, so many are kept; one that fell out is made anew. */
 const VARIANTS_MAX = 500;
 

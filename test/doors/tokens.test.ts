@@ -306,7 +306,7 @@ it('of nobody who has no balance at all is anything published', async () => {
   const { body: job } = await house.rest('POST', '/v1/jobs', { token: hanna.token, body: DRAFT });
   const [kept] = await house.sql`delete from token_balances where user_id = ${hanna.userId} returning balance, held`;
   const { errors } = await house.graphql('mutation ($id: ID!) { publishJob(id: $id) { tokensCharged } }', { token: hanna.token, variables: { id: job.id } });
-  expect(errors?.map(({ extensions }) => extensions.code)).toEqual(['INTERNAL']);
+  expect(errors?.map(({ extensions }) => extensions.code)).toEqual(['INSUFFICIENT_TOKENS']);
   expect(await house.sql`select status, version, event_count from jobs where id = ${job.id}`).toMatchObject([{ status: 'draft', version: 1, event_count: 1 }]);
   await house.sql`insert into token_balances (user_id, balance, held) values (${hanna.userId}, ${kept?.balance}, ${kept?.held})`;
 });

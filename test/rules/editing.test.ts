@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import fc from 'fast-check';
-import { basesAtCheckIn, basesAtPublication, BASES_AT_CREATION } from '../../src/rules/edit-bases.js';
+import { BASES_AT_CREATION } from '../../src/rules/edit-bases.js';
 import { contradictionsIn, judgeEdit } from '../../src/rules/editing.js';
 import type { JobBeforeEdit, JobEdit } from '../../src/rules/editing.js';
 import { Refusal, type ErrorCode } from '../../src/rules/errors.js';
@@ -344,15 +344,11 @@ describe('one refusal, the first in its order', () => {
 function published(overrides: Partial<JobFields>): JobBeforeEdit {
   const draft: JobBeforeEdit = kitchen('draft', { ...BASES_AT_CREATION, ...overrides });
   const urgency = draft.urgency ?? 'standard';
-  return { ...draft, status: 'open', ...basesAtPublication({ ...draft, urgency }) };
+  return { ...draft, status: 'open', highestBudgetMin: draft.budgetMin, highestBudgetMax: draft.budgetMax, mostTokensPaid: publishCost(urgency) };
 }
 
 test('a job begins without bases, nothing paid', () => {
   expect(BASES_AT_CREATION).toEqual({ highestBudgetMin: null, highestBudgetMax: null, mostTokensPaid: 0, completionDateAtCheckIn: null });
-});
-
-test('check-in keeps the completion date of that day', () => {
-  expect(basesAtCheckIn({ desiredCompletionDate: '2026-06-15' })).toEqual({ completionDateAtCheckIn: '2026-06-15' });
 });
 
 function later(date: string, days: number): string {

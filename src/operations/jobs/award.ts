@@ -3,15 +3,19 @@ import { z } from 'zod';
 import { refuse } from '../../rules/errors.js';
 import { JOB_TRANSITIONS } from '../../rules/lifecycle.js';
 import { allowedRoles } from '../../rules/parties.js';
-import { awardAsLooked } from '../../store/moves.js';
+import type { Viewer } from '../../rules/viewer.js';
+import { awardToBid, selectToAward } from '../../store/awarding.js';
+import type { Db } from '../../store/database.js';
+import { idsOf } from '../../store/visibility.js';
 import { operation } from '../operation.js';
 import { idInBody } from '../shapes.js';
-import { asLooked } from './as-looked.js';
-import { tellOfBids } from './ending.js';
-import { readableJob } from './readable.js';
-import { ofJob } from './transition.js';
+import { atOnce } from './at-once.js';
+import { foundBy } from './job.js';
+import { readableJob, type ReadableJob } from './readable.js';
+import { judge, movement, ofJob, onlyStateBefore } from './transition.js';
 
 const input = z.strictObject({ ...ofJob, bidId: idInBody('bid').describe('The bid that gets the job.') });
+type Input = z.infer<typeof input>;
 
 export const awardJob = operation({
   name: JOB_TRANSITIONS.award.operation,
@@ -19,17 +23,19 @@ export const awardJob = operation({
   allows: allowedRoles('owner'),
   budget: 'write',
   input,
-  run: asLooked('award', {
-    look: { fields: [], liveBids: true },
-    decide({ viewer, liveBids }, { bidId }: z.infer<typeof input>) {
-      const accepted = liveBids.find(({ id }) => id === bidId);
-      if (!accepted) throw refuse('UNKNOWN_BID', { fields: { bidId: 'is no bid on this job that could be awarded' } });
-      const others = liveBids.filter((bid) => bid !== accepted);
-      return { bidId, awardedTo: accepted.contractorId, events: [...tellOfBids(viewer, [accepted], 'accept'), ...tellOfBids(viewer, others, 'passOver')] };
-    },
-    async move({ db, viewer, values }, { bidId, awardedTo }) {
-      const [awarded] = await awardAsLooked(db, { ...values, bidId, awardedTo });
-      return awarded && readableJob(viewer, awarded);
-    },
-  }),
+  run: ({ db, viewer }, input) =>
+    atOnce({ db, viewer, jobId: input.id, act: (db) => award(db, viewer, input), judge: (db) => judgeAward(db, viewer, input) }),
 });
+
+async function award(db: Db, viewer: Viewer, input: Input): Promise<ReadableJob | undefined> {
+  const [awarded] = await awardToBid(db, { ...movement('award', db, viewer, input, onlyStateBefore('award')), bidId: input.bidId });
+  if (!awarded) return undefined;
+  if (db.journal) for (const type of awarded.told) db.journal.happened({ type });
+  return readableJob(viewer, awarded.job);
+}
+
+async function judgeAward(db: Db, viewer: Viewer, { bidId, ...input }: Input): Promise<void> {
+  const [seen] = await selectToAward(db, { id: input.id, bidId, ...idsOf(viewer) });
+  judge(JOB_TRANSITIONS.award, foundBy(viewer, seen), input);
+  if (!seen?.isLive) throw refuse('UNKNOWN_BID', { fields: { bidId: 'is no bid on this job that could be awarded' } });
+}

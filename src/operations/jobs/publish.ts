@@ -1,17 +1,20 @@
 /** Publishing puts a whole draft before contractors, and charges for how urgent it is. */
 import { z } from 'zod';
-import { basesAtPublication } from '../../rules/edit-bases.js';
 import { refuse } from '../../rules/errors.js';
 import { JOB_TRANSITIONS } from '../../rules/lifecycle.js';
 import { allowedRoles } from '../../rules/parties.js';
-import { missingToPublish, REQUIRED_TO_PUBLISH } from '../../rules/publishing.js';
-import { asTransfer } from '../../store/ledger.js';
-import { publishAsLooked } from '../../store/moves.js';
+import { missingToPublish, publishCost } from '../../rules/publishing.js';
+import type { Viewer } from '../../rules/viewer.js';
+import type { Db } from '../../store/database.js';
+import { asPayment } from '../../store/ledger.js';
+import { publishDraft, selectToPublish } from '../../store/publishing.js';
+import { idsOf } from '../../store/visibility.js';
 import { operation } from '../operation.js';
-import { withinBalance } from '../tokens/spending.js';
-import { asLooked } from './as-looked.js';
+import { COVERED } from '../tokens/spending.js';
+import { atOnce } from './at-once.js';
+import { foundBy } from './job.js';
 import { readableJob, type ReadableJob } from './readable.js';
-import { ofJob } from './transition.js';
+import { judge, movement, ofJob, onlyStateBefore, type Addressed } from './transition.js';
 
 export interface Publication {
   job: ReadableJob;
@@ -25,23 +28,36 @@ export const publishJob = operation({
   allows: allowedRoles('owner'),
   budget: 'write',
   input: z.strictObject(ofJob),
-  run: asLooked('publish', {
-    look: { fields: [...REQUIRED_TO_PUBLISH, 'budgetMin', 'budgetMax'] },
-    decide({ job }) {
-      const missing = missingToPublish(job);
-      if (missing.length > 0 || job.urgency === null) throw missingFields(missing);
-      const { mostTokensPaid: tokensCharged } = basesAtPublication({ ...job, urgency: job.urgency });
-      return { tokensCharged, data: { tokensCharged } };
-    },
-    async move({ db, viewer, values }, { tokensCharged }): Promise<Publication | undefined> {
-      const charge = asTransfer(db, { userId: viewer.userId, change: -tokensCharged, reason: 'publish', jobId: values.id });
-      const [published] = await withinBalance(tokensCharged, () => publishAsLooked(db, { ...values, ...charge, tokensPaid: tokensCharged }));
-      if (!published) return undefined;
-      const { moved, changed } = published;
-      return { job: readableJob(viewer, moved), tokensCharged, remainingBalance: changed.available };
-    },
-  }),
+  run: ({ db, viewer }, input) =>
+    atOnce({
+      db,
+      viewer,
+      jobId: input.id,
+      act: (db) => publish(db, viewer, input),
+      judge: (db) => judgeDraft(db, viewer, input),
+      mayFailBy: [COVERED],
+    }),
 });
+
+async function publish(db: Db, viewer: Viewer, input: Addressed): Promise<Publication | undefined> {
+  const payment = asPayment({ userId: viewer.userId, reason: 'publish', jobId: input.id });
+  const [published] = await publishDraft(db, { ...payment, ...movement('publish', db, viewer, input, onlyStateBefore('publish')) });
+  if (!published) return undefined;
+  const { moved, changed } = published;
+  db.journal?.charged(viewer.userId, moved.mostTokensPaid, payment.reason);
+  return { job: readableJob(viewer, moved), tokensCharged: moved.mostTokensPaid, remainingBalance: changed.available };
+}
+
+async function judgeDraft(db: Db, viewer: Viewer, input: Addressed): Promise<void> {
+  const [seen] = await selectToPublish(db, { id: input.id, userId: viewer.userId, ...idsOf(viewer) });
+  const found = foundBy(viewer, seen);
+  judge(JOB_TRANSITIONS.publish, found, input);
+  const { urgency } = found.job;
+  const missing = missingToPublish(found.job);
+  if (missing.length > 0 || urgency === null) throw missingFields(missing);
+  const [required, available] = [publishCost(urgency), seen?.available ?? 0];
+  if (available < required) throw refuse('INSUFFICIENT_TOKENS', { details: { required, available } });
+}
 
 function missingFields(missing: readonly string[]) {
   return refuse('MISSING_FIELDS', {

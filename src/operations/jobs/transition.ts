@@ -1,12 +1,12 @@
 /**
  * The frame that the transitions of a job share. A transition that touches the job alone is one statement, which moves
- * the job only if all is well; why it was not is asked afterwards. Any other locks the job first, judges it, and then lets
- * its effects happen beside the move; but publishing and awarding, in `as-looked.ts`, need no lock.
+ * the job only if all is well; why it was not is asked afterwards, as in `at-once.ts`. Any other locks the job first, judges it, and then lets
+ * its effects happen beside the move; but publishing and awarding have statements of their own in which all happens.
  */
 import { z } from 'zod';
 import { operationsAllowedFrom, refusalElsewhere } from '../../rules/available-actions.js';
 import { refuse } from '../../rules/errors.js';
-import type { JobId, UserId } from '../../rules/ids.js';
+import type { JobId } from '../../rules/ids.js';
 import { isAllowedIn, isTransition, JOB_TRANSITIONS, type JobAction, type JobState, type JobTransition, type JobTransitionKey } from '../../rules/lifecycle.js';
 import { allowedRoles, isFor, PARTY_WORDS } from '../../rules/parties.js';
 import type { Viewer } from '../../rules/viewer.js';
@@ -17,6 +17,7 @@ import { moveJob, type MovesJob } from '../../store/moves.js';
 import { idsOf } from '../../store/visibility.js';
 import { operation, type Call, type Operation } from '../operation.js';
 import { idInPath } from '../shapes.js';
+import { atOnce } from './at-once.js';
 import { findAndLockJob, findJob, type FoundJob } from './job.js';
 import { readableJob, type ReadableJob } from './readable.js';
 
@@ -85,28 +86,23 @@ export function transition<const Shape extends z.ZodRawShape, Looked = undefined
   return operation(parts as Operation<Input, ReadableJob>);
 }
 
-async function moveAlone(key: MovesJob, { db, viewer }: Pick<Call<Viewer>, 'db' | 'viewer'>, input: Addressed): Promise<JobRow> {
-  const moved = await tryToMove(key, db, viewer, input, onlyStateBefore(key), {});
-  return moved ?? askWhyNot(key, db, viewer, input);
+function moveAlone(key: MovesJob, { db, viewer }: Pick<Call<Viewer>, 'db' | 'viewer'>, input: Addressed): Promise<JobRow> {
+  const from = onlyStateBefore(key);
+  return atOnce({
+    db,
+    viewer,
+    jobId: input.id,
+    act: (db) => tryToMove(key, db, viewer, input, from, {}),
+    judge: async (db) => judge(JOB_TRANSITIONS[key], await findJob(db, viewer, input.id), input),
+  });
 }
 
-function onlyStateBefore(key: MovesJob): JobState {
+/** What there is one of can be told without a look at the job. */
+export function onlyStateBefore(key: JobTransitionKey): JobState {
   const { from }: JobTransition = JOB_TRANSITIONS[key];
   const [only] = from;
   if (only === undefined || from.length > 1) throw new Error(`${key} comes from several states: only a look at the job can tell which.`);
   return only;
-}
-
-/** Between a statement that moved nothing and the question why, the job may have become movable; then it is tried again. */
-const ATTEMPTS = 5;
-
-async function askWhyNot(key: MovesJob, db: Db, viewer: Viewer, input: Addressed): Promise<JobRow> {
-  for (let attempt = 1; attempt <= ATTEMPTS; attempt += 1) {
-    judge(JOB_TRANSITIONS[key], await findJob(db, viewer, input.id), input);
-    const moved = await tryToMove(key, db, viewer, input, onlyStateBefore(key), {});
-    if (moved) return moved;
-  }
-  throw refuse('OVERLOADED', { message: 'The job is changing too fast; try again.', details: { retryAfter: 1 } });
 }
 
 function moveWithEffects<Input extends Addressed, Looked>(
@@ -134,16 +130,16 @@ export async function move(key: MovesJob, tx: Db, viewer: Viewer, input: Address
 }
 
 async function tryToMove(key: MovesJob, db: Db, viewer: Viewer, input: Addressed, from: JobState, effects: Effects): Promise<JobRow | undefined> {
-  const [moved] = await moveJob[key](db, { ...idsOf(viewer), ...movement(key, db, viewer.userId, input, from, effects) });
+  const [moved] = await moveJob[key](db, movement(key, db, viewer, input, from, effects));
   return moved;
 }
 
 /** The values that every statement takes that moves a job. */
-export function movement(key: JobTransitionKey, db: Db, actorId: UserId, input: Addressed, fromStatus: JobState, told: Told) {
+export function movement(key: JobTransitionKey, db: Db, viewer: Viewer, input: Addressed, fromStatus: JobState, told: Told = {}) {
   const { id, expectedVersion = null, ...texts } = input;
   const { event, to } = JOB_TRANSITIONS[key];
-  const own: NewEvent = { type: event, actorId, fromStatus, toStatus: to, data: { ...given(texts), ...told.data } };
-  return { id, expectedVersion, events: asParameter(db, [own, ...(told.events ?? [])]) };
+  const own: NewEvent = { type: event, actorId: viewer.userId, fromStatus, toStatus: to, data: { ...given(texts), ...told.data } };
+  return { id, expectedVersion, ...idsOf(viewer), events: asParameter(db, [own, ...(told.events ?? [])]) };
 }
 
 /** What was really said; an optional text that was left out leaves no trace. */

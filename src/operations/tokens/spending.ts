@@ -5,6 +5,9 @@ import { violatedConstraint } from '../../store/database-errors.js';
 import type { Db } from '../../store/database.js';
 import { balanceOf, moveTokens, type Movement } from '../../store/ledger.js';
 
+/** The check on every balance. */
+export const COVERED = 'token_balances_cover_what_is_held';
+
 /** Moves tokens; an overdraft rolls the transaction back with INSUFFICIENT_TOKENS. */
 export function spend(tx: Db, movement: Movement) {
   return withinBalance(-movement.change, () => moveTokens(tx, movement));
@@ -15,20 +18,15 @@ export async function withinBalance<T>(required: number, draw: () => Promise<T>)
   try {
     return await draw();
   } catch (error) {
-    if (violatedConstraint(error) === 'token_balances_cover_what_is_held') throw refuse('INSUFFICIENT_TOKENS', { details: { required } });
+    if (violatedConstraint(error) === COVERED) throw refuse('INSUFFICIENT_TOKENS', { details: { required } });
     throw error;
   }
 }
 
-/** A transaction that spends. */
-export function spending<T>(db: Db, spender: UserId, work: (tx: Db) => Promise<T>): Promise<T> {
-  return tellingWhatThereIs(db, spender, () => db.inTransaction(work));
-}
-
-/** Work that spends, and of which nothing is kept if it fails. How much there is instead can be told only after it was undone. */
-export async function tellingWhatThereIs<T>(db: Db, spender: UserId, work: () => Promise<T>): Promise<T> {
+/** A transaction that spends. How much there is instead can be told only after it was undone. */
+export async function spending<T>(db: Db, spender: UserId, work: (tx: Db) => Promise<T>): Promise<T> {
   try {
-    return await work();
+    return await db.inTransaction(work);
   } catch (error) {
     if (!(error instanceof Refusal) || error.code !== 'INSUFFICIENT_TOKENS') throw error;
     const { available } = await balanceOf(db, spender);
