@@ -1,12 +1,12 @@
 /** Bids and holds. Every statement that changes them runs under the lock of their job. */
 import { and, desc, eq, getTableColumns, inArray, sql, type SQL } from 'drizzle-orm';
 import type { PostgresJsDatabase } from 'drizzle-orm/postgres-js';
-import type { BidId, ContractorId, HoldId, JobId, UserId } from '../rules/ids.js';
+import type { BidId, ContractorId, HoldId, JobId } from '../rules/ids.js';
 import { LIVE_BID_STATES, type BidState } from '../rules/lifecycle.js';
 import type { Role } from '../rules/viewer.js';
 import type { Db } from './database.js';
 import { listing } from './page.js';
-import { asArray, columns, statement, type Values } from './statement.js';
+import { asArray, statement, type Values } from './statement.js';
 import { bids, holds, type Hold } from './tables/bids.js';
 import { jobs } from './tables/jobs.js';
 import { tokenBalances } from './tables/ledger.js';
@@ -17,39 +17,6 @@ const { userId: _whose, ...holdColumns } = getTableColumns(holds);
 
 export type Bid = Omit<typeof bids.$inferSelect, 'jobCreatedAt'>;
 export type { Hold };
-
-const NEW_BID = [
-  'id', 'jobId', 'contractorId', 'amount', 'estimatedDurationDays', 'message', 'proposedStartDate', 'materialsIncluded', 'paymentTerms',
-  'guaranteedView', 'holdId', 'jobCreatedAt',
-] as const;
-export type NewBid = Pick<typeof bids.$inferSelect, (typeof NEW_BID)[number]>;
-
-export const insertBid = statement((db, $: Values<NewBid>) => db.insert(bids).values(columns($, NEW_BID)).returning(bidColumns));
-
-interface Stake {
-  id: HoldId;
-  bidId: BidId;
-  jobId: JobId;
-  userId: UserId;
-  amount: number;
-}
-
-const insertHold = statement((db, $: Values<Stake>) => {
-  const held = db.$with('held').as(
-    db
-      .update(tokenBalances)
-      .set({ held: sql`${tokenBalances.held} + ${$.amount}::int` })
-      .where(eq(tokenBalances.userId, $.userId))
-      .returning({ userId: tokenBalances.userId }),
-  );
-  return db.with(held).insert(holds).values(columns($, ['id', 'bidId', 'jobId', 'userId', 'amount']));
-});
-
-/** The check on the balance refuses what is not there. */
-export async function stakeTokens(tx: Db, stake: Stake): Promise<void> {
-  await insertHold(tx, stake);
-  tx.journal?.staked(stake.userId, stake.amount);
-}
 
 export const selectBid = forEachRole((role) =>
   statement((db, $: Values<ViewerIds & { id: BidId }>) =>

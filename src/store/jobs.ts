@@ -2,7 +2,7 @@
  * Jobs, and the statements that change them; `moves.ts` has those that move them from state to state. Whatever changes a job adds its events
  * in the same statement.
  */
-import { and, eq, getTableColumns, sql } from 'drizzle-orm';
+import { and, eq, getTableColumns, sql, type Placeholder, type SQL } from 'drizzle-orm';
 import type { PostgresJsDatabase } from 'drizzle-orm/postgres-js';
 import type { BidId, HomeownerId, JobId } from '../rules/ids.js';
 import { JOB_FIELDS, type JobFields } from '../rules/job-fields.js';
@@ -155,19 +155,19 @@ export interface BidCounts {
 
 export const UNCHANGED_COUNTS: BidCounts = { live: 0, counted: 0, ever: 0 };
 
-/** Something happened around the job, or to its bids: events are added and the counts follow, its version does not. */
+/** Something happened around a job, or to its bids: the counts follow, its version does not. */
+export function counting(happened: Placeholder, { live, counted, ever }: Readonly<Record<keyof BidCounts, SQL | Placeholder>>) {
+  return {
+    eventCount: sql`${jobs.eventCount} + ${countOf(happened)}`,
+    liveBidCount: sql`${jobs.liveBidCount} + ${live}::int`,
+    bidCount: sql`${jobs.bidCount} + ${counted}::int`,
+    bidsEver: sql`${jobs.bidsEver} + ${ever}::int`,
+  };
+}
+
 export const noteOnJob = statement((db, $: Values<Logged & BidCounts & { id: JobId }>) => {
   const counted = db.$with('counted').as(
-    db
-      .update(jobs)
-      .set({
-        eventCount: sql`${jobs.eventCount} + ${countOf($.events)}`,
-        liveBidCount: sql`${jobs.liveBidCount} + ${$.live}::int`,
-        bidCount: sql`${jobs.bidCount} + ${$.counted}::int`,
-        bidsEver: sql`${jobs.bidsEver} + ${$.ever}::int`,
-      })
-      .where(eq(jobs.id, $.id))
-      .returning({ id: jobs.id, eventCount: jobs.eventCount }),
+    db.update(jobs).set(counting($.events, $)).where(eq(jobs.id, $.id)).returning({ id: jobs.id, eventCount: jobs.eventCount }),
   );
   const logged = db.$with('logged').as(db.insert(events).select(eventsToLog('counted', $.events)));
   return db.with(counted, logged).select().from(counted);

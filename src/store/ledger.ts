@@ -42,6 +42,9 @@ export async function balanceOf(db: Db, userId: UserId): Promise<Balance> {
   return row ?? { balance: 0, held: 0, available: 0 };
 }
 
+/** What somebody could spend now, beside whatever else is read. */
+export const availableTo = ($: Values<{ userId: UserId }>) => sql<number>`(select t.balance - t.held from token_balances t where t.user_id = ${$.userId})`;
+
 export interface Movement {
   userId: UserId;
   /** Above zero credits the person, below zero debits them. */

@@ -3,7 +3,7 @@ import { and, eq, sql } from 'drizzle-orm';
 import type { JobId, UserId } from '../rules/ids.js';
 import { BLANKS, PUBLISH_COST, REQUIRED_TO_PUBLISH } from '../rules/publishing.js';
 import { jobColumns, seenBy } from './jobs.js';
-import { transferring, type PaymentValues } from './ledger.js';
+import { availableTo, transferring, type PaymentValues } from './ledger.js';
 import { ifMoved, logging, moving, type MoveValues } from './moves.js';
 import { statement, type Values } from './statement.js';
 import { jobs } from './tables/jobs.js';
@@ -11,12 +11,11 @@ import type { ViewerIds } from './visibility.js';
 
 const cost = sql`case ${jobs.urgency} ${sql.join(Object.entries(PUBLISH_COST).map(([urgency, tokens]) => sql`when ${urgency} then ${tokens}::int`), sql` `)} end`;
 const isWhole = and(...REQUIRED_TO_PUBLISH.map((field) => sql`btrim(${jobs[field]}::text, ${BLANKS}) <> ''`));
-const available = ($: Values<{ userId: UserId }>) => sql<number>`(select t.balance - t.held from token_balances t where t.user_id = ${$.userId})`;
 
 /** The check on the balance is the last judge: somebody may spend it in the same moment. */
 export const publishDraft = statement((db, $: Values<MoveValues & PaymentValues>, stands) => {
   const { set, when } = moving('publish', $, { mostTokensPaid: cost });
-  const moved = db.$with('moved').as(db.update(jobs).set(set).where(and(when, isWhole, sql`${available($)} >= ${cost}`, stands)).returning());
+  const moved = db.$with('moved').as(db.update(jobs).set(set).where(and(when, isWhole, sql`${availableTo($)} >= ${cost}`, stands)).returning());
   const paid = sql`(select most_tokens_paid from moved)`;
   const { changed, transfer } = transferring(db, $, { amount: paid, change: sql`- ${paid}`, given: ifMoved });
   const logged = logging(db, 'moved', $, sql`jsonb_build_object('tokensCharged', j.most_tokens_paid)`);
@@ -26,7 +25,7 @@ export const publishDraft = statement((db, $: Values<MoveValues & PaymentValues>
 /** What publishing hangs on. */
 export const selectToPublish = statement((db, $: Values<ViewerIds & { id: JobId; userId: UserId }>) =>
   db
-    .select({ job: jobColumns, ...seenBy('homeowner', $), available: available($) })
+    .select({ job: jobColumns, ...seenBy('homeowner', $), available: availableTo($) })
     .from(jobs)
     .where(eq(jobs.id, $.id)),
 );

@@ -3,7 +3,7 @@
  * it does, and a statement that Drizzle prepared on the pool could not run inside a transaction; this one runs on either.
  */
 import { is, Param, Placeholder, sql, type SQL } from 'drizzle-orm';
-import { PgDialect } from 'drizzle-orm/pg-core';
+import { PgDialect, type PgColumn } from 'drizzle-orm/pg-core';
 import { drizzle, type PostgresJsDatabase } from 'drizzle-orm/postgres-js';
 import { LRUCache } from 'lru-cache';
 import type { ParameterOrJSON } from 'postgres';
@@ -106,6 +106,11 @@ export function columns<V extends object, const K extends keyof V & string>($: V
   const named: Record<string, unknown> = Object.fromEntries(names.map((name) => [name, $[name]]));
   // Drizzle takes a placeholder wherever it takes SQL; only its type for `set` forgets to say so.
   return named as { [Name in K]: SQL };
+}
+
+/** A whole row of a table, for `insert into … select`: each value as its column has it, and null where none is named. */
+export function rowOf(shape: Readonly<Record<string, PgColumn>>, values: Readonly<Record<string, SQL | Placeholder>>): SQL {
+  return sql.join(Object.entries(shape).map(([name, column]) => sql`${values[name] ?? null}::${sql.raw(column.getSQLType())}`), sql`, `);
 }
 
 /** The fields of a part of a statement that go by the names of these. */

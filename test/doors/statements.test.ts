@@ -91,7 +91,7 @@ const COSTS: Readonly<Record<OperationKey, Cost>> = {
   update: [4, 4],
   delete: [4, 4],
   publish: [1, 1],
-  submitBid: [6, 4],
+  submitBid: [1, 1],
   view: [6, 4],
   shortlist: [6, 4],
   reject: [6, 4],
