@@ -47,6 +47,9 @@ const PROMISES: Readonly<Record<string, string>> = {
     select b.id as who, concat(b.status, ' on ', coalesce(j.status::text, 'no job')) as how from bids b left join jobs j on j.id = b.job_id
     where j.id is null or (b.status in ('pending', 'viewed', 'shortlisted') and j.status <> 'open')`,
 
+  'a bid knows when its job was made': `
+    select b.id as who, concat(b.job_created_at, ', job ', j.created_at) as how from bids b join jobs j on j.id = b.job_id where b.job_created_at <> j.created_at`,
+
   'the awarded bid is the accepted one': `
     select j.id as who, concat(j.status, ', awarded ', j.awarded_bid_id, ' to ', j.awarded_contractor_id, ', accepted ', b.id) as how
     from jobs j left join bids b on b.job_id = j.id and b.status = 'accepted'

@@ -74,12 +74,12 @@ const FORESEEN: Readonly<Record<string, (wanted: Wanted, field: FieldNode, readi
   homeowner: (wanted, field, reading) => void (wanted.homeowner = personIn(inside([field], reading), reading, wanted.homeowner)),
   myBid: (wanted, field, reading) => {
     wanted.ownBids = true;
-    foreseeBidders(wanted, inside([field], reading), reading);
+    foreseeBids(wanted, inside([field], reading), reading);
   },
   availableActions: (wanted) => void (wanted.ownBids = true),
   awardedBid: (wanted, field, reading) => {
     wanted.awardedBid = true;
-    foreseeBidders(wanted, inside([field], reading), reading);
+    foreseeBids(wanted, inside([field], reading), reading);
   },
   bids: (wanted, field, reading) => {
     const size = firstPage(field, reading);
@@ -87,7 +87,7 @@ const FORESEEN: Readonly<Record<string, (wanted: Wanted, field: FieldNode, readi
     wanted.bids ??= size;
     const connection = inside([field], reading);
     if (named(connection, 'totalCount').length > 0) wanted.bidsTotal = true;
-    foreseeBidders(wanted, inside([...named(connection, 'nodes'), ...named(inside(named(connection, 'edges'), reading), 'node')], reading), reading);
+    foreseeBids(wanted, inside([...named(connection, 'nodes'), ...named(inside(named(connection, 'edges'), reading), 'node')], reading), reading);
   },
   timeline: (wanted, field, reading) => {
     const size = firstPage(field, reading);
@@ -98,7 +98,8 @@ const FORESEEN: Readonly<Record<string, (wanted: Wanted, field: FieldNode, readi
   dispute: (wanted) => void (wanted.disputeEvents = true),
 };
 
-function foreseeBidders(wanted: Wanted, bidFields: readonly FieldNode[], reading: Reading): void {
+function foreseeBids(wanted: Wanted, bidFields: readonly FieldNode[], reading: Reading): void {
+  wanted.bid = namesOf(bidFields, wanted.bid);
   const contractors = named(bidFields, 'contractor');
   if (contractors.length > 0) wanted.bidders = personIn(inside(contractors, reading), reading, wanted.bidders);
 }

@@ -171,10 +171,19 @@ export interface PersonFields {
   readonly profile: readonly string[];
 }
 
-/** The homeowner with this identifier, inside another row. Their own jobs are all that homeowners see, and so only themselves. */
-export function homeownerAsJson(id: SQL, role: Role, $: Values<ViewerIds>, fields: PersonFields): SQL {
-  return sql`(select json_build_array(${asJson(narrowed(userColumns, fields.user))}, ${asJson(narrowed(HOMEOWNER_SHAPE, fields.profile))}, ${role === 'contractor' && isPrivate(fields) ? COUNTERPART.contractor($) : NO})
-    from homeowners join users on users.id = homeowners.user_id where homeowners.id = ${id})`;
+/** A homeowner in the columns of another row. Their own jobs are all that homeowners see, and so only themselves. */
+export function homeownerColumns(role: Role, $: Values<ViewerIds>, fields: PersonFields) {
+  return {
+    user: narrowed(userColumns, fields.user),
+    homeowner: narrowed(HOMEOWNER_SHAPE, fields.profile),
+    counterpart: role === 'contractor' && isPrivate(fields) ? COUNTERPART.contractor($) : NO,
+  };
+}
+
+export type HomeownerRow = Pick<PersonRow, 'user' | 'homeowner' | 'counterpart'>;
+
+export function homeownerOf({ user, homeowner, counterpart }: Partial<HomeownerRow>): PersonRow | undefined {
+  return user && homeowner ? { user, homeowner, contractor: null, counterpart: counterpart === true, client: false } : undefined;
 }
 
 /** The contractor with this identifier, who has bid on a job that the viewer sees, inside another row. */
@@ -196,16 +205,9 @@ function isPrivate({ user, profile }: PersonFields): boolean {
 }
 
 type PersonJson = readonly [user: readonly unknown[], profile: readonly unknown[], counterpart: boolean];
-type ReadPerson = (json: PersonJson) => PersonRow;
-
-export function homeownerReader(fields: PersonFields): ReadPerson {
-  const readUser = jsonReader<User>(narrowed(userColumns, fields.user));
-  const readHomeowner = jsonReader<Homeowner>(narrowed(HOMEOWNER_SHAPE, fields.profile));
-  return ([user, profile, counterpart]) => ({ user: readUser(user), homeowner: readHomeowner(profile), contractor: null, counterpart, client: false });
-}
 
 /** To a homeowner, whoever bids on their job is one who works for them or would like to. */
-export function bidderReader(fields: PersonFields, role: Role): ReadPerson {
+export function bidderReader(fields: PersonFields, role: Role): (json: PersonJson) => PersonRow {
   const readUser = jsonReader<User>(narrowed(userColumns, fields.user));
   const readContractor = jsonReader<Contractor>(narrowed(contractorShape, fields.profile));
   const client = role === 'homeowner';

@@ -3,14 +3,16 @@
  * costs one round trip. Each part stands in the row as JSON, and only what is asked for stands in the statement at all.
  */
 import { getTableColumns, sql, type SQL } from 'drizzle-orm';
+import type { PgTable } from 'drizzle-orm/pg-core';
 import type { ContractorId } from '../rules/ids.js';
 import { PAGE } from '../rules/limits.js';
 import type { Role } from '../rules/viewer.js';
-import { bidderAsJson, bidderReader, homeownerAsJson, homeownerReader, type PersonFields, type PersonRow } from './accounts.js';
+import { bidderAsJson, bidderReader, homeownerColumns, homeownerOf, narrowed, type HomeownerRow, type PersonFields, type PersonRow } from './accounts.js';
 import { bidColumns, type Bid } from './bids.js';
 import { isOfDispute, reachOnJob, type JobEvent } from './events.js';
-import { asJson, jsonReader } from './rows.js';
+import { asJson, jsonReader, type RowShape } from './rows.js';
 import { remembering, type Values } from './statement.js';
+import { homeowners, users } from './tables/accounts.js';
 import { events } from './tables/events.js';
 import { visibleBids, type ViewerIds } from './visibility.js';
 
@@ -23,6 +25,8 @@ export interface Beside {
   readonly ownBids?: true;
   readonly awardedBid?: true;
   readonly bids?: number;
+  /** Of any of these bids; what they are found by and ordered by is always there. */
+  readonly bid?: readonly string[];
   /** How many there are in all. */
   readonly bidsTotal?: true;
   /** Who made the bids, wherever bids are asked for. */
@@ -48,10 +52,9 @@ export interface Found {
   readonly bidders: ReadonlyMap<ContractorId, PersonRow>;
 }
 
-type PartName = Exclude<keyof Beside, 'job' | 'bidders'>;
+type PartName = Exclude<keyof Beside, 'job' | 'homeowner' | 'bid' | 'bidders'>;
 
 const eventColumns = getTableColumns(events);
-const readBid = jsonReader<Bid>(bidColumns);
 const readEvent = jsonReader<JobEvent>(eventColumns);
 
 interface Asked {
@@ -61,16 +64,16 @@ interface Asked {
 }
 
 const THIS_JOB = sql`"jobs"."id"`;
+const THIS_JOB_OF = sql`"jobs"."homeowner_id"`;
 const NEWEST_FIRST = sql`"bids"."created_at" desc, "bids"."id" desc`;
 const BIDS_IN_ORDER = sql`"bids"."guaranteed_view" desc, ${NEWEST_FIRST}`;
 const EVENTS_IN_ORDER = sql`"events"."sequence"`;
 
 /** Of every part, how the database finds it. */
 const PARTS: { readonly [Name in PartName]-?: (asked: Asked) => SQL } = {
-  homeowner: ({ beside, role, $ }) => homeownerAsJson(sql`"jobs"."homeowner_id"`, role, $, beside.homeowner ?? NO_FIELDS),
   ownBids: (asked) =>
     asked.role === 'contractor'
-      ? listOf(bidJson(asked), sql`bids where "bids"."job_id" = ${THIS_JOB} and "bids"."contractor_id" = ${asked.$.contractorId}`, NEWEST_FIRST)
+      ? listOf(bidJson(asked), ownBidsOn(asked.$), NEWEST_FIRST)
       : sql`'[]'::json`,
   awardedBid: (asked) => sql`(select ${bidJson(asked)} from bids where "bids"."id" = "jobs"."awarded_bid_id" and ${visibleBids(asked.role, asked.$)})`,
   bids: (asked) => listOf(bidJson(asked), firstOf('bids', bidsOnJob(asked), BIDS_IN_ORDER, asked.beside.bids), BIDS_IN_ORDER),
@@ -82,7 +85,12 @@ const PARTS: { readonly [Name in PartName]-?: (asked: Asked) => SQL } = {
 };
 
 function bidsOnJob({ role, $ }: Asked): SQL {
-  return sql`bids where "bids"."job_id" = ${THIS_JOB} ${role === 'contractor' ? sql`and "bids"."contractor_id" = ${$.contractorId}` : sql``}`;
+  return role === 'contractor' ? ownBidsOn($) : sql`bids where "bids"."job_id" = ${THIS_JOB}`;
+}
+
+/** With the moment in which the job was made, the index of a contractor's jobs leads to these bids alone, however many others there are. */
+function ownBidsOn($: Values<ViewerIds>): SQL {
+  return sql`bids where "bids"."job_id" = ${THIS_JOB} and "bids"."contractor_id" = ${$.contractorId} and "bids"."job_created_at" = "jobs"."created_at"`;
 }
 
 function eventsOfJob({ role, $ }: Asked): SQL {
@@ -100,29 +108,57 @@ function countOf(rows: SQL): SQL {
 
 const PART_NAMES = Object.keys(PARTS) as PartName[];
 
+const BID_ALWAYS = ['id', 'jobId', 'contractorId', 'status', 'createdAt'];
+
+function bidFields({ bid = [], bids }: Beside): RowShape {
+  return narrowed<RowShape>(bidColumns, [...bid, ...(bid.includes('hold') ? ['holdId'] : []), ...(bids === undefined ? [] : ['guaranteedView'])], BID_ALWAYS);
+}
+
 function bidJson({ beside, role, $ }: Asked): SQL {
-  return beside.bidders ? sql`json_build_array(${asJson(bidColumns)}, ${bidderAsJson(sql`"bids"."contractor_id"`, role, $, beside.bidders)})` : sql`json_build_array(${asJson(bidColumns)})`;
+  const bid = asJson(bidFields(beside));
+  return beside.bidders ? sql`json_build_array(${bid}, ${bidderAsJson(sql`"bids"."contractor_id"`, role, $, beside.bidders)})` : sql`json_build_array(${bid})`;
 }
 
 function listOf(entry: SQL, from: SQL, order: SQL): SQL {
   return sql`(select coalesce(json_agg(${entry} order by ${order}), '[]') from ${from})`;
 }
 
-/** The parts that are asked for, as one column beside the job's own; null if there are none. */
-export function besideAsJson(beside: Beside, role: Role, $: Values<ViewerIds>): SQL<BesideJson> {
+/** What a select of jobs has beside them: the homeowner in columns of their own, since every job has one, and lists and what may be absent as JSON. */
+export function besideColumns(beside: Beside, role: Role, $: Values<ViewerIds>) {
+  return { ...(beside.homeowner && homeownerColumns(role, $, beside.homeowner)), beside: besideAsJson(beside, role, $) };
+}
+
+/** As such a select gives it. */
+export interface BesideColumns extends Partial<HomeownerRow> {
+  readonly beside: BesideJson;
+}
+
+interface Joinable {
+  innerJoin(table: PgTable, on: SQL): Joinable;
+}
+
+export function joiningBeside<Select extends object>(select: Select, beside: Beside): Select {
+  if (!beside.homeowner) return select;
+  return (select as Joinable).innerJoin(homeowners, sql`homeowners.id = ${THIS_JOB_OF}`).innerJoin(users, sql`users.id = homeowners.user_id`) as Select;
+}
+
+/** The other parts that are asked for, as one column; null if there are none. */
+function besideAsJson(beside: Beside, role: Role, $: Values<ViewerIds>): SQL<BesideJson> {
   const parts = PART_NAMES.filter((name) => beside[name] !== undefined).map((name) => PARTS[name]({ beside, role, $ }));
   return parts.length === 0 ? sql`null::json` : sql`json_build_array(${sql.join(parts, sql`, `)})`;
 }
 
-export type BesideJson = readonly unknown[] | null;
+type BesideJson = readonly unknown[] | null;
 
-type PersonJson = Parameters<ReturnType<typeof homeownerReader>>[0];
+type PersonJson = Parameters<ReturnType<typeof bidderReader>>[0];
 type BidJson = readonly [bid: readonly unknown[], bidder?: PersonJson];
 
-const readers = remembering<(json: BesideJson) => Found>();
+type ReadBeside = (row: BesideColumns) => Found;
 
-/** Reads what `besideAsJson` wrote for this way of asking. */
-export function besideReader(beside: Beside, role: Role): (json: BesideJson) => Found {
+const readers = remembering<ReadBeside>();
+
+/** Reads what `besideColumns` gave for this way of asking. */
+export function besideReader(beside: Beside, role: Role): ReadBeside {
   return readers(`${role} ${besideKey(beside)}`, () => readerFor(beside, role));
 }
 
@@ -133,8 +169,8 @@ const NOBODY: Bidders = new Map();
 const NO_BIDS: readonly Bid[] = [];
 const NO_FIELDS: PersonFields = { user: [], profile: [] };
 
-function readerFor(beside: Beside, role: Role): (json: BesideJson) => Found {
-  const readHomeowner = homeownerReader(beside.homeowner ?? NO_FIELDS);
+function readerFor(beside: Beside, role: Role): ReadBeside {
+  const readBid = jsonReader<Bid>(bidFields(beside));
   const readBidder = bidderReader(beside.bidders ?? NO_FIELDS, role);
   const bidFrom = ([values, bidder]: BidJson, bidders: Bidders): Bid => {
     const bid = readBid(values);
@@ -143,7 +179,6 @@ function readerFor(beside: Beside, role: Role): (json: BesideJson) => Found {
   };
   const bidsFrom = (list: BidJson[], bidders: Bidders) => (list.length === 0 ? NO_BIDS : list.map((bid) => bidFrom(bid, bidders)));
   const read: Readers = {
-    homeowner: (person: PersonJson) => readHomeowner(person),
     ownBids: bidsFrom,
     awardedBid: (bid: BidJson | null, bidders) => bid && bidFrom(bid, bidders),
     bids: bidsFrom,
@@ -153,11 +188,11 @@ function readerFor(beside: Beside, role: Role): (json: BesideJson) => Found {
     disputeEvents: (list: unknown[][]) => list.map(readEvent),
   };
   const asked = PART_NAMES.filter((name) => beside[name] !== undefined);
-  return (json) => {
+  return (row) => {
     const bidders: Bidders = beside.bidders ? new Map() : NOBODY;
-    const found: { bidders: Bidders } & Record<string, unknown> = { bidders };
+    const found: { bidders: Bidders } & Record<string, unknown> = { bidders, homeowner: homeownerOf(row) };
     // The database wrote each part by the very shape that it is read by.
-    for (let at = 0; at < asked.length; at += 1) found[asked[at] as PartName] = read[asked[at] as PartName](json?.[at] as never, bidders);
+    for (let at = 0; at < asked.length; at += 1) found[asked[at] as PartName] = read[asked[at] as PartName](row.beside?.[at] as never, bidders);
     return found;
   };
 }
@@ -174,5 +209,5 @@ export function besideKey(beside: Beside): string {
 }
 
 function keyOf(beside: Beside): string {
-  return JSON.stringify(beside, ['job', 'bidders', ...PART_NAMES, 'user', 'profile']);
+  return JSON.stringify(beside, ['job', 'homeowner', 'bid', 'bidders', ...PART_NAMES, 'user', 'profile']);
 }

@@ -6,7 +6,7 @@ import type { Urgency } from '../rules/publishing.js';
 import type { Role, Viewer } from '../rules/viewer.js';
 import type { Db } from './database.js';
 import { jobFields, type JobRow } from './jobs.js';
-import { besideAsJson, besideKey, besideReader, type Beside, type BesideJson, type Found } from './beside.js';
+import { besideColumns, besideKey, besideReader, joiningBeside, type Beside, type BesideColumns, type Found } from './beside.js';
 import { listing, mapPage, type List, type Page, type PageRequest, type Reach } from './page.js';
 import { NEWEST_FIRST, SEAM, SOUGHT, SOUGHT_NAMES, soughtJobs, type Seeking, type SoughtName, type SoughtValues } from './seeking.js';
 import { remembering, type Values } from './statement.js';
@@ -62,12 +62,11 @@ export async function listJobs(db: Db, viewer: Viewer, filter: JobFilter, reques
   const page = await list(beside)(db, values, request);
   const read = besideReader(beside, role);
   // What stands beside the jobs has no part in their number.
-  return mapPage(page, ({ job, beside: json }): ListedJob => ({ job, beside: read(json) }), () => list({}).total(db, values));
+  return mapPage(page, (row): ListedJob => ({ job: row.job, beside: read(row) }), () => list({}).total(db, values));
 }
 
-interface RawJob {
+interface RawJob extends BesideColumns {
   job: JobRow;
-  beside: BesideJson;
 }
 
 /** What tells one statement from another. */
@@ -87,9 +86,7 @@ function listOf(asked: Asked, beside: Beside): List<FilterValues, RawJob> {
     order: 'newest first',
     keyed: ({ job }) => job,
     rows: (db, $: Values<FilterValues>, within, reach) =>
-      db
-        .select({ job: jobFields(beside), beside: besideAsJson(beside, role, $) })
-        .from(jobs)
+      joiningBeside(db.select({ job: jobFields(beside), ...besideColumns(beside, role, $) }).from(jobs), beside)
         // As a list, so that nothing is left to the planner but to look each of them up.
         .where(gathered ? sql`${jobs.id} = any(array(${wantedOf(gathered($, within, reach), reach)}))` : and(visible(asked, $), ...conditions(asked, $), within))
         .$dynamic(),

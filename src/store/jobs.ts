@@ -11,7 +11,7 @@ import type { EditBases } from '../rules/edit-bases.js';
 import type { Role } from '../rules/viewer.js';
 import { narrowed } from './accounts.js';
 import { countOf, eventsToLog } from './events.js';
-import { besideAsJson, besideKey, besideReader, type Beside, type Found } from './beside.js';
+import { besideColumns, besideKey, besideReader, joiningBeside, type Beside, type Found } from './beside.js';
 import type { Db } from './database.js';
 import { columns, remembering, statement, type Values } from './statement.js';
 import { events } from './tables/events.js';
@@ -55,10 +55,8 @@ export function seenBy(role: Role, $: Values<ViewerIds>) {
 }
 
 function selectSeen(db: PostgresJsDatabase, role: Role, $: Values<ViewerIds & { id: JobId }>, beside: Beside = {}) {
-  return db
-    .select({ job: jobFields(beside), ...seenBy(role, $), beside: besideAsJson(beside, role, $) })
-    .from(jobs)
-    .where(eq(jobs.id, $.id));
+  const select = db.select({ job: jobFields(beside), ...seenBy(role, $), ...besideColumns(beside, role, $) }).from(jobs);
+  return joiningBeside(select, beside).where(eq(jobs.id, $.id));
 }
 
 const selects = remembering<ReturnType<typeof selectWith>>();
@@ -70,7 +68,7 @@ function selectWith(role: Role, beside: Beside) {
 /** One job, with whatever else is asked for in the same breath. */
 export async function selectJob(db: Db, role: Role, values: ViewerIds & { id: JobId }, beside: Beside = {}): Promise<(SeenJob & { beside: Found }) | undefined> {
   const [seen] = await selects(`${role} ${besideKey(beside)}`, () => selectWith(role, beside))(db, values);
-  return seen && { ...seen, beside: besideReader(beside, role)(seen.beside) };
+  return seen && { ...seen, beside: besideReader(beside, role)(seen) };
 }
 
 /** The first lock of every operation that touches more than the job: job, then bids, holds, accounts. */

@@ -31,7 +31,10 @@ beforeAll(async () => {
     with placed as (select id, timestamptz '2030-01-01' + row_number() over (partition by status order by id) * interval '1 minute' as made from jobs),
       moved as (update jobs set created_at = made from placed where placed.id = jobs.id)
     update bids set job_created_at = made from placed where placed.id = bids.job_id`;
-  await house.sql`update jobs set created_at = now() + interval '10 years' where id = ${(await givenJob(house, 'open', people, { offers: { awardee: { guaranteed_view: true } } })).id}`;
+  const { id: newest } = await givenJob(house, 'open', people, { offers: { awardee: { guaranteed_view: true } } });
+  await house.sql`
+    with moved as (update jobs set created_at = now() + interval '10 years' where id = ${newest} returning id, created_at)
+    update bids set job_created_at = moved.created_at from moved where moved.id = bids.job_id`;
 });
 afterAll(async () => {
   await house.close();

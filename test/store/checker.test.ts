@@ -61,6 +61,7 @@ const DAMAGES: [what: string, breaks: string, damage: Damage][] = [
   ['two bids of one contractor', 'a contractor has at most one bid on a job but for withdrawn ones', (tx) => tx`update bids set contractor_id = ${ids.carlsProfile!}, status = 'pending' where id = ${ids.withdrawn!}`],
   ['a live bid on an awarded job', 'live bids are on open jobs', (tx) => tx`update bids set status = 'viewed' where id = ${ids.rejected!}`],
   ['a bid without a job', 'live bids are on open jobs', (tx) => tx`delete from jobs where id = ${ids.open!}`],
+  ['a bid that is listed elsewhere than its job', 'a bid knows when its job was made', (tx) => tx`update bids set job_created_at = job_created_at - interval '1 hour' where id = ${ids.accepted!}`],
   ['an awarded bid that was rejected', 'the awarded bid is the accepted one', (tx) => tx`update bids set status = 'rejected' where id = ${ids.accepted!}`],
   ['an award to somebody else', 'the awarded bid is the accepted one', (tx) => tx`update jobs set awarded_contractor_id = ${ids.corasProfile!} where id = ${ids.awarded!}`],
   ['a bid that was miscounted', 'a job counts its bids rightly', (tx) => tx`update jobs set bids_ever = 7 where id = ${ids.open!}`],
