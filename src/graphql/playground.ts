@@ -2,6 +2,7 @@
  * The page that a browser gets at /graphql: GraphiQL with tabs that tell the market's story from the sign-up to the award.
  * Everything it needs comes from this server. Nothing of it is loaded before somebody looks.
  */
+import { readPageFile } from '../http/page-files.js';
 import { openPages, type PageFile, type Pages } from '../http/pages.js';
 import { STARTER_SCRIPT } from './playground-script.js';
 import { STARTER_TABS } from './playground-tabs.js';
@@ -12,18 +13,14 @@ export function openPlayground(): Pages {
   return openPages({
     '/graphql': { contentType: 'text/html; charset=utf-8', read: async () => PAGE },
     [`${FOLDER}/start.js`]: script(async () => startScript()),
-    [`${FOLDER}/graphiql.js`]: script(async () => (await graphiql()).js),
-    [`${FOLDER}/graphiql.css`]: { contentType: 'text/css; charset=utf-8', read: async () => (await graphiql()).css },
-    [`${FOLDER}/editor.worker.js`]: script(async () => (await graphiql()).editorWorkerService),
-    [`${FOLDER}/json.worker.js`]: script(async () => (await graphiql()).jsonWorker),
-    [`${FOLDER}/graphql.worker.js`]: script(async () => (await graphiql()).graphqlWorker),
+    [`${FOLDER}/graphiql.css`]: { contentType: 'text/css; charset=utf-8', read: () => readPageFile('graphiql.css') },
+    ...Object.fromEntries(SCRIPTS.map((name) => [`${FOLDER}/${name}`, script(() => readPageFile(name))])),
   });
 }
 
 const FOLDER = '/graphql/playground';
 
-/** Nine megabytes of text, which a server without visitors need not hold. */
-const graphiql = () => import('@graphql-yoga/render-graphiql/graphiql');
+const SCRIPTS = ['graphiql.js', 'editor.worker.js', 'json.worker.js', 'graphql.worker.js'] as const;
 
 function script(read: () => Promise<string>): PageFile {
   return { contentType: 'text/javascript; charset=utf-8', read };

@@ -1,7 +1,5 @@
 /** The REST reference at /v1/docs: Swagger UI over /v1/openapi.json, with every file from this server. */
-import { readFile } from 'node:fs/promises';
-import { createRequire } from 'node:module';
-import { dirname, join } from 'node:path';
+import { readPageFile } from '../http/page-files.js';
 import { openPages, type PageFile, type Pages } from '../http/pages.js';
 
 export function openReference(): Pages {
@@ -11,21 +9,13 @@ export function openReference(): Pages {
     // Every REST address is served without its version too.
     '/docs': PAGE_FILE,
     [`${FOLDER}/start.js`]: { contentType: JAVASCRIPT, read: async () => START_SCRIPT },
-    [`${FOLDER}/swagger-ui-bundle.js`]: ofPackage('swagger-ui-bundle.js', JAVASCRIPT),
-    [`${FOLDER}/swagger-ui.css`]: ofPackage('swagger-ui.css', 'text/css; charset=utf-8'),
+    [`${FOLDER}/swagger-ui-bundle.js`]: { contentType: JAVASCRIPT, read: () => readPageFile('swagger-ui-bundle.js') },
+    [`${FOLDER}/swagger-ui.css`]: { contentType: 'text/css; charset=utf-8', read: () => readPageFile('swagger-ui.css') },
   });
 }
 
 const FOLDER = '/v1/docs';
 const JAVASCRIPT = 'text/javascript; charset=utf-8';
-
-function ofPackage(name: string, contentType: string): PageFile {
-  return { contentType, read: () => readFile(join(packageFolder(), name)) };
-}
-
-function packageFolder(): string {
-  return dirname(createRequire(import.meta.url).resolve('swagger-ui-dist/package.json'));
-}
 
 const PAGE = `<!doctype html>
 <html lang="en">

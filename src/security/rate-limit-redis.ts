@@ -6,7 +6,8 @@
  * not `usable` and nobody asks it, until the very script has run again on a new connection. Needs Redis 5 or later.
  */
 import { createHash, randomBytes } from 'node:crypto';
-import { Redis } from 'ioredis';
+import { createRequire } from 'node:module';
+import type { Redis } from 'ioredis';
 import type { RateBudget, RateStore, Standing } from './rate-limit-store.js';
 
 export interface RedisSettings {
@@ -121,7 +122,9 @@ export function createRedisStore({ url, timeoutMs, onLost, onBack }: RedisSettin
 
 /** Commands fail at once while there is no connection, and are never kept and sent again: a late count is a wrong one. */
 function connect(url: string): Redis {
-  return new Redis(url, {
+  // A server without Redis need not wait for its client to be loaded.
+  const ioredis = createRequire(import.meta.url)('ioredis') as typeof import('ioredis');
+  return new ioredis.Redis(url, {
     enableOfflineQueue: false,
     autoResendUnfulfilledCommands: false,
     maxRetriesPerRequest: 0,

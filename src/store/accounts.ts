@@ -176,11 +176,11 @@ export function homeownerColumns(role: Role, $: Values<ViewerIds>, fields: Perso
   return {
     user: narrowed(userColumns, fields.user),
     homeowner: narrowed(HOMEOWNER_SHAPE, fields.profile),
-    counterpart: role === 'contractor' && isPrivate(fields) ? COUNTERPART.contractor($) : NO,
+    ...(role === 'contractor' && isPrivate(fields) && { counterpart: COUNTERPART.contractor($) }),
   };
 }
 
-export type HomeownerRow = Pick<PersonRow, 'user' | 'homeowner' | 'counterpart'>;
+export type HomeownerRow = Pick<PersonRow, 'user' | 'homeowner'> & Partial<Pick<PersonRow, 'counterpart'>>;
 
 export function homeownerOf({ user, homeowner, counterpart }: Partial<HomeownerRow>): PersonRow | undefined {
   return user && homeowner ? { user, homeowner, contractor: null, counterpart: counterpart === true, client: false } : undefined;

@@ -1,0 +1,45 @@
+/**
+ * What others made for the pages of this server: GraphiQL and Swagger UI. Only a build needs their packages, which are a quarter of all that an
+ * installation would hold: `npm run build` copies these files beside the server, for where the packages are not.
+ */
+import { mkdir, readFile, writeFile } from 'node:fs/promises';
+import { createRequire } from 'node:module';
+import { fileURLToPath } from 'node:url';
+
+const graphiql = () => import('@graphql-yoga/render-graphiql/graphiql');
+const swagger = (name: string) => readFile(createRequire(import.meta.url).resolve(`swagger-ui-dist/${name}`), 'utf8');
+
+const IN_PACKAGES = {
+  'graphiql.js': async () => (await graphiql()).js,
+  'graphiql.css': async () => (await graphiql()).css,
+  'editor.worker.js': async () => (await graphiql()).editorWorkerService,
+  'json.worker.js': async () => (await graphiql()).jsonWorker,
+  'graphql.worker.js': async () => (await graphiql()).graphqlWorker,
+  'swagger-ui-bundle.js': () => swagger('swagger-ui-bundle.js'),
+  'swagger-ui.css': () => swagger('swagger-ui.css'),
+} satisfies Record<string, () => Promise<string>>;
+
+export type PageFileName = keyof typeof IN_PACKAGES;
+
+const COPIES = new URL('./page-files/', import.meta.url);
+
+/** Nine megabytes of text in all, which a server without visitors need not hold: each is read when somebody asks. */
+export async function readPageFile(name: PageFileName): Promise<string> {
+  try {
+    return await IN_PACKAGES[name]();
+  } catch (error) {
+    if (!isMissing(error)) throw error;
+    return readFile(new URL(name, COPIES), 'utf8');
+  }
+}
+
+function isMissing(error: unknown): boolean {
+  return error instanceof Error && 'code' in error && (error.code === 'MODULE_NOT_FOUND' || error.code === 'ERR_MODULE_NOT_FOUND');
+}
+
+async function copyPageFiles(): Promise<void> {
+  await mkdir(COPIES, { recursive: true });
+  for (const [name, read] of Object.entries(IN_PACKAGES)) await writeFile(new URL(name, COPIES), await read());
+}
+
+if (process.argv[1] === fileURLToPath(import.meta.url)) await copyPageFiles();
