@@ -74,7 +74,9 @@ function isWholeBetween(value: unknown, min: number, max: number): value is numb
   return typeof value === 'number' && Number.isInteger(value) && value >= min && value <= max;
 }
 
+const nested = z.strictObject({ first: size.nullish() });
+
 /** The size of a nested list's first page, refused like any other input. */
 export function firstOf(first: number | null | undefined): number {
-  return parse(z.strictObject({ first: size.nullish() }), { first }).first ?? PAGE.perPageDefault;
+  return parse(nested, { first }).first ?? PAGE.perPageDefault;
 }
