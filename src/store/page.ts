@@ -98,7 +98,7 @@ export function listing<V extends object, Row extends object>(parts: Listing<V, 
         const reach = { atMost, wanted: size + 1, ...(kind === 'numbered' && { offset: $.offset as Placeholder }), behind: behindIt };
         const select = parts.rows(db, $ as Values<V>, within, reach).orderBy(...columns.map(direction)).limit(size + 1);
         return reach.offset && !parts.keepsToReach ? select.offset(reach.offset) : select;
-      }),
+      }, 'json'),
     );
   }
 
@@ -174,7 +174,7 @@ function manyStatements<V extends object, Row extends object>(parts: Listing<V, 
           const fields = fieldsOf(page);
           const keys = Object.keys(parts.keys).map((key) => direction(fields[key] as PgColumn));
           return db.select(fields).from(asked($)).crossJoinLateral(page).orderBy(...keys).$dynamic() as Select<Row>;
-        }),
+        }, 'json'),
       ),
     count: (parent: string) =>
       counts(parent, () =>

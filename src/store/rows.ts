@@ -26,8 +26,11 @@ interface Group {
   readonly mayBeAbsent: boolean;
 }
 
-export function rowReader(fields: readonly SelectedField[], joinsNotNullable: Readonly<Record<string, boolean>> | undefined) {
-  const groups = groupsOf(fields, joinsNotNullable);
+/** Where the values come from: each in the driver's own words, or all of them out of JSON. */
+export type ValuesFrom = 'driver' | 'json';
+
+export function rowReader(fields: readonly SelectedField[], joinsNotNullable: Readonly<Record<string, boolean>> | undefined, from: ValuesFrom) {
+  const groups = groupsOf(fields, joinsNotNullable, from);
   const decoders: (Decode | undefined)[] = [];
   let at = 0;
   const parts = groups.flatMap(({ name, cells, mayBeAbsent }) => {
@@ -56,13 +59,14 @@ function entryOf({ name, decode }: Cell, at: number, decoders: (Decode | undefin
   return `${JSON.stringify(name)}: ${decode ? `${value} === null ? null : decoders[${at}](${value})` : value}`;
 }
 
-function groupsOf(fields: readonly SelectedField[], joinsNotNullable: Readonly<Record<string, boolean>> | undefined): Group[] {
+function groupsOf(fields: readonly SelectedField[], joinsNotNullable: Readonly<Record<string, boolean>> | undefined, from: ValuesFrom): Group[] {
   const groups: Group[] = [];
   for (const { path, field } of fields) {
     const [outer, inner] = path;
     if (outer === undefined || path.length > 2) throw new Error('A row holds values, and objects of values.');
     const name = inner === undefined ? undefined : outer;
-    const cell = { name: inner ?? outer, decode: decoderOf(field) };
+    const decode = decoderOf(field);
+    const cell = { name: inner ?? outer, decode: from === 'json' ? ofJson(decode) : decode };
     const last = groups.at(-1);
     if (last && last.name === name) last.cells.push(cell);
     else groups.push({ name, cells: [cell], mayBeAbsent: name !== undefined && is(field, Column) && joinsNotNullable?.[getTableName(field.table)] === false });

@@ -46,3 +46,20 @@ describe('a draft', () => {
     expect(await house.sql`select data from events where job_id = ${id} and type = 'job.published'`).toEqual([{ data: { tokensCharged: PUBLISH_COST[urgency] } }]);
   });
 });
+
+describe('what later edits are measured against', () => {
+  it('is the budget at publication, and what was paid', async () => {
+    const { id } = await givenJob(house, 'draft', people);
+    await house.sql`update jobs set budget_min = 100, budget_max = 250.5, urgency = 'priority' where id = ${id}`;
+    expect((await publish(id)).status).toBe(200);
+    const kept = await house.sql`select highest_budget_min::float8 as min, highest_budget_max::float8 as max, most_tokens_paid as paid from jobs where id = ${id}`;
+    expect(kept).toEqual([{ min: 100, max: 250.5, paid: PUBLISH_COST.priority }]);
+  });
+
+  it('is the completion date of the day of the check-in', async () => {
+    const { id } = await givenJob(house, 'awarded', people);
+    await house.sql`update jobs set desired_completion_date = '2031-05-06' where id = ${id}`;
+    expect((await house.rest('POST', `/v1/jobs/${id}/checkin`, { token: people.awardee.token })).status).toBe(200);
+    expect(await house.sql`select completion_date_at_check_in::text as base from jobs where id = ${id}`).toEqual([{ base: '2031-05-06' }]);
+  });
+});

@@ -43,15 +43,7 @@ export const submitBid = operation({
   allows: allowedRoles(JOB_ACTIONS.submitBid.by),
   budget: 'write',
   input,
-  run: ({ db, viewer }, offer) =>
-    atOnce({
-      db,
-      viewer,
-      jobId: offer.jobId,
-      act: (db) => submit(db, viewer, offer),
-      judge: (db) => judgeOffer(db, viewer, offer),
-      mayFailBy: [COVERED, 'bids_one_for_each_contractor'],
-    }),
+  run: atOnce({ jobId: ({ jobId }) => jobId, act: submit, judge: judgeOffer, mayFailBy: [COVERED, 'bids_one_for_each_contractor'] }),
 });
 
 const NOTHING_ELSE = { estimatedDurationDays: null, message: null, proposedStartDate: null, materialsIncluded: null, paymentTerms: null };

@@ -7,38 +7,40 @@ import type { JobId } from '../../rules/ids.js';
 import type { Viewer } from '../../rules/viewer.js';
 import { violatedConstraint } from '../../store/database-errors.js';
 import { together, type Db } from '../../store/database.js';
+import type { Call } from '../operation.js';
 import { findAndLockJob } from './job.js';
 
-export interface AtOnce<Output> {
-  readonly db: Db;
-  readonly viewer: Viewer;
-  readonly jobId: JobId;
+interface Steps<V extends Viewer, Input, Output> {
+  jobId(input: Input): JobId;
   /** Sends the statement; undefined if it did nothing. */
-  act(db: Db): Promise<Output | undefined>;
+  act(db: Db, viewer: V, input: Input): Promise<Output | undefined>;
   /** Looks, and refuses what may not be done. */
-  judge(db: Db): Promise<unknown>;
+  judge(db: Db, viewer: V, input: Input): Promise<unknown>;
   /** The constraints that stop the statement where somebody else's was faster. */
   readonly mayFailBy?: readonly string[];
 }
 
-export async function atOnce<Output>(asked: AtOnce<Output>): Promise<Output> {
-  const { db, viewer, jobId, judge } = asked;
-  const done = await attempt(db, asked);
-  if (done !== undefined) return done;
-  await judge(db);
-  return db.inTransaction(async (tx) => {
-    await together(findAndLockJob(tx, viewer, jobId), judge(tx));
-    const doneAlone = await attempt(tx, asked);
-    if (doneAlone !== undefined) return doneAlone;
-    await judge(tx);
-    throw refuse('OVERLOADED', { message: 'Too much is changing at once; try again.', details: { retryAfter: 1 } });
-  });
+/** Runs an operation so. */
+export function atOnce<V extends Viewer, Input, Output>({ jobId, act, judge, mayFailBy = [] }: Steps<V, Input, Output>) {
+  return async ({ db, viewer }: Pick<Call<V>, 'db' | 'viewer'>, input: Input): Promise<Output> => {
+    const attempt = (on: Db) => attemptOn(on, (part) => act(part, viewer, input), mayFailBy);
+    const done = await attempt(db);
+    if (done !== undefined) return done;
+    await judge(db, viewer, input);
+    return db.inTransaction(async (tx) => {
+      await together(findAndLockJob(tx, viewer, jobId(input)), judge(tx, viewer, input));
+      const doneAlone = await attempt(tx);
+      if (doneAlone !== undefined) return doneAlone;
+      await judge(tx, viewer, input);
+      throw refuse('OVERLOADED', { message: 'Too much is changing at once; try again.', details: { retryAfter: 1 } });
+    });
+  };
 }
 
 class NothingWasDone extends Error {}
 
 /** Within somebody else's transaction a failure would be the end of all, and what was noted of nothing would stay: there it is a part by itself. */
-async function attempt<Output>(db: Db, { act, mayFailBy = [] }: AtOnce<Output>): Promise<Output | undefined> {
+async function attemptOn<Output>(db: Db, act: (db: Db) => Promise<Output | undefined>, mayFailBy: readonly string[]): Promise<Output | undefined> {
   const isPart = db.isTransaction && (mayFailBy.length > 0 || db.journal !== undefined);
   try {
     return await (isPart ? db.inTransaction(async (part) => (await act(part)) ?? nothing()) : act(db));

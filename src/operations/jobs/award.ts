@@ -23,8 +23,7 @@ export const awardJob = operation({
   allows: allowedRoles('owner'),
   budget: 'write',
   input,
-  run: ({ db, viewer }, input) =>
-    atOnce({ db, viewer, jobId: input.id, act: (db) => award(db, viewer, input), judge: (db) => judgeAward(db, viewer, input) }),
+  run: atOnce({ jobId: ({ id }) => id, act: award, judge: judgeAward }),
 });
 
 async function award(db: Db, viewer: Viewer, input: Input): Promise<ReadableJob | undefined> {

@@ -55,13 +55,13 @@ function endLiveBids(tx: Db, viewer: Viewer, job: JobRow, live: readonly LiveBid
   if (live.length === 0) return { events: [], beside: [] };
   const { to } = BID_CONSEQUENCES.close;
   return {
-    events: tellOfBids(viewer, live, 'close'),
+    events: tellOfEnd(viewer, live),
     beside: [settleBids(tx, { jobId: job.id, bidIds: asArray(live.map(({ id }) => id)), to })],
   };
 }
 
-/** What happens to bids because of their job; each is told of in an event of its own. */
-export function tellOfBids(viewer: Viewer, bids: readonly LiveBid[], because: keyof typeof BID_CONSEQUENCES): NewEvent[] {
-  const { event } = BID_CONSEQUENCES[because];
-  return bids.map(({ id, contractorId }) => ({ type: event, actorId: viewer.userId, bidderId: contractorId, data: { bidId: id } }));
+/** Each bid is told of in an event of its own. */
+function tellOfEnd(viewer: Viewer, live: readonly LiveBid[]): NewEvent[] {
+  const { event } = BID_CONSEQUENCES.close;
+  return live.map(({ id, contractorId }) => ({ type: event, actorId: viewer.userId, bidderId: contractorId, data: { bidId: id } }));
 }

@@ -28,15 +28,7 @@ export const publishJob = operation({
   allows: allowedRoles('owner'),
   budget: 'write',
   input: z.strictObject(ofJob),
-  run: ({ db, viewer }, input) =>
-    atOnce({
-      db,
-      viewer,
-      jobId: input.id,
-      act: (db) => publish(db, viewer, input),
-      judge: (db) => judgeDraft(db, viewer, input),
-      mayFailBy: [COVERED],
-    }),
+  run: atOnce({ jobId: ({ id }) => id, act: publish, judge: judgeDraft, mayFailBy: [COVERED] }),
 });
 
 async function publish(db: Db, viewer: Viewer, input: Addressed): Promise<Publication | undefined> {

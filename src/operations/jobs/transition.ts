@@ -72,28 +72,24 @@ export interface Locked<Looked = undefined> {
 export function transition<const Shape extends z.ZodRawShape, Looked = undefined>(key: MovesJob, { says, body, look, effects }: Parts<Shape, Looked>) {
   const row: JobTransition = JOB_TRANSITIONS[key];
   type Input = z.infer<z.ZodObject<Shape>> & Addressed;
+  const moveIt = effects ? (call: Call<Viewer>, input: Input) => moveWithEffects(key, call, input, look, effects) : movingAlone(key);
   const parts = {
     name: row.operation,
     says,
     allows: allowedRoles(row.by),
     budget: 'write',
     input: z.strictObject({ ...ofJob, ...body }) as z.ZodType<Input>,
-    run: async (call: Call<Viewer>, input: Input) => {
-      const moved = effects ? await moveWithEffects(key, call, input, look, effects) : await moveAlone(key, call, input);
-      return readableJob(call.viewer, moved);
-    },
+    run: async (call: Call<Viewer>, input: Input) => readableJob(call.viewer, await moveIt(call, input)),
   } as const;
   return operation(parts as Operation<Input, ReadableJob>);
 }
 
-function moveAlone(key: MovesJob, { db, viewer }: Pick<Call<Viewer>, 'db' | 'viewer'>, input: Addressed): Promise<JobRow> {
+function movingAlone(key: MovesJob) {
   const from = onlyStateBefore(key);
   return atOnce({
-    db,
-    viewer,
-    jobId: input.id,
-    act: (db) => tryToMove(key, db, viewer, input, from, {}),
-    judge: async (db) => judge(JOB_TRANSITIONS[key], await findJob(db, viewer, input.id), input),
+    jobId: ({ id }: Addressed) => id,
+    act: (db, viewer: Viewer, input) => tryToMove(key, db, viewer, input, from, {}),
+    judge: async (db, viewer, input) => judge(JOB_TRANSITIONS[key], await findJob(db, viewer, input.id), input),
   });
 }
 
