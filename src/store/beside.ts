@@ -64,7 +64,6 @@ interface Asked {
 }
 
 const THIS_JOB = sql`"jobs"."id"`;
-const THIS_JOB_OF = sql`"jobs"."homeowner_id"`;
 const NEWEST_FIRST = sql`"bids"."created_at" desc, "bids"."id" desc`;
 const BIDS_IN_ORDER = sql`"bids"."guaranteed_view" desc, ${NEWEST_FIRST}`;
 const EVENTS_IN_ORDER = sql`"events"."sequence"`;
@@ -137,9 +136,10 @@ interface Joinable {
   innerJoin(table: PgTable, on: SQL): Joinable;
 }
 
+/** Drizzle gives a select another type with each join; what was selected stays the same. */
 export function joiningBeside<Select extends object>(select: Select, beside: Beside): Select {
   if (!beside.homeowner) return select;
-  return (select as Joinable).innerJoin(homeowners, sql`homeowners.id = ${THIS_JOB_OF}`).innerJoin(users, sql`users.id = homeowners.user_id`) as Select;
+  return (select as Joinable).innerJoin(homeowners, sql`homeowners.id = "jobs"."homeowner_id"`).innerJoin(users, sql`users.id = homeowners.user_id`) as Select;
 }
 
 /** The other parts that are asked for, as one column; null if there are none. */

@@ -20,10 +20,9 @@ import type { ViewerIds } from './visibility.js';
 const NEW_BID = [
   'id', 'jobId', 'contractorId', 'amount', 'estimatedDurationDays', 'message', 'proposedStartDate', 'materialsIncluded', 'paymentTerms', 'guaranteedView', 'holdId',
 ] as const;
-export type NewBid = Pick<typeof bids.$inferSelect, (typeof NEW_BID)[number]>;
-type BidValues = NewBid & Logged & { userId: UserId };
+type BidValues = Pick<typeof bids.$inferSelect, (typeof NEW_BID)[number]> & Logged & { userId: UserId };
 
-const NO_OTHER = ($: Values<BidValues>) =>
+const hasNoOther = ($: Values<BidValues>) =>
   sql`not exists (select from bids other where other.job_id = ${$.jobId} and other.contractor_id = ${$.contractorId} and other.status <> 'withdrawn')`;
 
 function counted(db: PostgresJsDatabase, $: Values<BidValues>, given: (SQL | undefined)[]) {
@@ -32,7 +31,7 @@ function counted(db: PostgresJsDatabase, $: Values<BidValues>, given: (SQL | und
     db
       .update(jobs)
       .set(counting($.events, ONE_MORE))
-      .where(and(eq(jobs.id, $.jobId), isOpen, NO_OTHER($), ...given))
+      .where(and(eq(jobs.id, $.jobId), isOpen, hasNoOther($), ...given))
       .returning({ id: jobs.id, eventCount: jobs.eventCount, createdAt: jobs.createdAt }),
   );
 }
