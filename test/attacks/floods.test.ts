@@ -25,15 +25,17 @@ const slowhttptest = (url: string, connections: number, seconds: number, args: r
 describe('in small', () => {
   let house: TestHouse;
   beforeAll(async () => {
-    house = await openTestHouse({ BCRYPT_COST: '8', RATE_LIMITS: 'off' });
+    house = await openTestHouse({ BCRYPT_COST: '7', RATE_LIMITS: 'off' });
   });
   afterAll(() => house.close());
 
-  it('of six hundred log-ins at once those beyond the queue are shed with 503 and Retry-After, and a real one gets through', async () => {
+  let real: Promise<number>;
+
+  it('of six hundred log-ins at once those beyond the queue are shed with 503 and Retry-After', async () => {
     const hanna = await homeowner(house, 'Hanna');
     const guess = (i: number) => house.rest('POST', '/v1/auth/login', { body: { email: `guessed.${i}@example.test`, password: 'a guess' } });
     const flood = Promise.all(Array.from({ length: 600 }, (_, i) => guess(i)));
-    const real = patientLogIn(() => house.rest('POST', '/v1/auth/login', { body: { email: hanna.email, password: hanna.password } }));
+    real = patientLogIn(() => house.rest('POST', '/v1/auth/login', { body: { email: hanna.email, password: hanna.password } }));
     const read = await house.rest('GET', '/v1/me', { token: hanna.token });
     expect(read.status).toBe(200);
     const answers = await flood;
@@ -42,9 +44,11 @@ describe('in small', () => {
     expect(shed.length).toBeGreaterThan(100);
     expect(answers.length - shed.length).toBeGreaterThanOrEqual(256);
     for (const { headers, body } of shed) expect([body.details.code, Number(headers.get('retry-after')) > 0]).toEqual(['OVERLOADED', true]);
+  });
+
+  it('a real log-in among them gets through, by waiting as it is told', async () => {
     expect(await real).toBeGreaterThan(0);
-    // Three hundred passwords are checked, and then somebody waits as they were told: how long that takes is the machine's affair.
-  }, 120_000);
+  });
 
   needs('slowhttptest').it('two hundred slow lines of each kind keep nobody from reading', async () => {
     const hanna = await homeowner(house, 'Hanna');
