@@ -1,14 +1,18 @@
 /**
- * How a server stops: nobody new is let in, what was begun is finished, connections close after their last answer, and
- * whoever is left after ten seconds is cut.
+ * How a server stops: whoever has reached the door comes in, nobody after them, what was begun is finished, connections close
+ * after their last answer, and whoever is left after ten seconds is cut.
  */
 import type { Server, ServerResponse } from 'node:http';
 import { Server as SocketServer } from 'node:net';
+import { setImmediate as turn } from 'node:timers/promises';
 
 const DRAIN_MS = 10_000;
 
 /** A connection that looks idle may have a request on its way to us. */
 const LINGER_MS = 250;
+
+/** Where somebody is always at the door, it closes all the same. */
+const DOOR_MS = 1_000;
 
 export interface Draining {
   readonly begun: boolean;
@@ -29,7 +33,8 @@ export function createDraining(): Draining {
       unanswered.add(response);
       response.once('close', () => unanswered.delete(response));
     },
-    drain(server) {
+    async drain(server) {
+      await whenNobodyIsAtTheDoor(server);
       begun = true;
       for (const response of unanswered) lastOnItsConnection(response);
       return closeWhenIdle(server);
@@ -39,6 +44,24 @@ export function createDraining(): Draining {
 
 function lastOnItsConnection(response: ServerResponse): void {
   if (!response.headersSent) response.setHeader('Connection', 'close');
+}
+
+/**
+ * The system takes up connections before we do, and resets those that we have not taken from it when the door closes. We take
+ * one in each turn of the event loop, so a whole turn without any says that there are no more.
+ */
+async function whenNobodyIsAtTheDoor(server: Server): Promise<void> {
+  const deadlineMs = performance.now() + DOOR_MS;
+  let came = 0;
+  const count = () => void (came += 1);
+  server.on('connection', count);
+  let before: number;
+  do {
+    before = came;
+    await turn(); // The rest of this one,
+    await turn(); // and a whole one.
+  } while (came > before && performance.now() < deadlineMs);
+  server.off('connection', count);
 }
 
 /** Idle connections are closed when they have stayed so for a moment. */

@@ -1,10 +1,11 @@
 /** The server on its own database: it starts, drains, survives being killed, and keeps its folder to itself. */
-import { Agent, get } from 'node:http';
+import { once } from 'node:events';
+import { Agent, get, request, type IncomingMessage } from 'node:http';
 import { mkdirSync } from 'node:fs';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { processesOf } from '../store/embedded-process.js';
 import { until } from '../security/until.js';
-import { logIn, readiness, signUp } from './callers.js';
+import { logIn, readiness, signUp, type Account } from './callers.js';
 import { clone, type Clone } from './clone.js';
 import { start, startServer } from './processes.js';
 
@@ -48,17 +49,23 @@ it('SIGTERM under load: every call that was begun is answered, the exit is clean
   await untilGone(dataFolder);
 });
 
-it('SIGTERM while log-ins wait for their hashes: all of them are answered', async () => {
-  const server = startServer(project, { DATA_DIR: project.dataFolder(), RATE_LIMITS: 'off', BCRYPT_COST: '10' });
+it('SIGTERM while log-ins wait for their hashes, and some at the door: all of them are answered', async () => {
+  const server = startServer(project, { DATA_DIR: project.dataFolder(), RATE_LIMITS: 'off', BCRYPT_COST: '8' });
   const url = await server.url;
-  const { email, password } = await signUp(url, 'patient@example.test');
+  const account = await signUp(url, 'patient@example.test');
 
-  const answers = Array.from({ length: 40 }, () => logIn(url, email, password));
-  await new Promise((resolve) => setTimeout(resolve, 200));
-  const { code } = await server.stop();
+  const hashing = Array.from({ length: 20 }, () => sendLogIn(url, account));
+  await Promise.all(hashing.map(({ sent }) => sent));
+  // It stands still while these come, and finds them and the signal when it goes on.
+  process.kill(server.pid, 'SIGSTOP');
+  const atTheDoor = Array.from({ length: 20 }, () => sendLogIn(url, account));
+  await Promise.all(atTheDoor.map(({ sent }) => sent));
+  const ended = server.stop();
+  process.kill(server.pid, 'SIGCONT');
 
-  expect((await Promise.all(answers)).map(({ status }) => status)).toEqual(answers.map(() => 200));
-  expect(code).toBe(0);
+  const calls = [...hashing, ...atTheDoor];
+  expect(await Promise.all(calls.map(({ answered }) => answered))).toEqual(calls.map(() => 200));
+  expect((await ended).code).toBe(0);
 });
 
 it('an account is still there after kill -9 and a second start', async () => {
@@ -155,6 +162,26 @@ function callWithoutPause(url: string, token: string, callers: number): Load {
     }
   };
   return { answered, refused, ended: Promise.all(Array.from({ length: callers }, caller)).finally(() => agent.destroy()) };
+}
+
+interface Call {
+  /** The system has connected it and has all of it. */
+  readonly sent: Promise<unknown>;
+  readonly answered: Promise<number>;
+}
+
+function sendLogIn(url: string, { email, password }: Account): Call {
+  const call = request(`${url}/v1/auth/login`, { method: 'POST', agent: false, headers: { 'content-type': 'application/json' } });
+  const sent = once(call, 'finish');
+  const answered = new Promise<number>((resolve, reject) => {
+    call.once('error', reject);
+    call.once('response', (response: IncomingMessage) => {
+      response.resume();
+      response.once('error', reject).once('end', () => resolve(response.statusCode ?? 0));
+    });
+  });
+  call.end(JSON.stringify({ email, password }));
+  return { sent, answered };
 }
 
 async function untilGone(dataFolder: string): Promise<void> {
