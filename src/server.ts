@@ -75,8 +75,7 @@ export async function startServer(house: House, config: Config, patience: Patien
   function answer(request: IncomingMessage, response: ServerResponse): void {
     const began = performance.now();
     const address = believedAddress(request.socket.remoteAddress ?? '', forwardedFor(request), config.TRUST_PROXY_HOPS);
-    const exchange = new Exchange(request, response, address);
-    draining.watch(response);
+    const exchange = new Exchange(request, response, address, draining);
     boundTaking(response, patience, () => house.log.warn({ requestId: exchange.requestId, route: exchange.route }, 'the caller did not take the answer'));
     response.on('close', () => {
       const ms = performance.now() - began;

@@ -2,7 +2,7 @@
  * How a server stops: whoever has reached the door comes in, nobody after them, what was begun is finished, connections close
  * after their last answer, and whoever is left after ten seconds is cut.
  */
-import type { Server, ServerResponse } from 'node:http';
+import type { Server } from 'node:http';
 import { Server as SocketServer } from 'node:net';
 import { setImmediate as turn } from 'node:timers/promises';
 
@@ -15,35 +15,23 @@ const LINGER_MS = 250;
 const DOOR_MS = 1_000;
 
 export interface Draining {
+  /** From then on each answer is the last on its connection. */
   readonly begun: boolean;
-  /** Keeps an answer in sight until it is given. */
-  watch(response: ServerResponse): void;
   drain(server: Server): Promise<void>;
 }
 
 export function createDraining(): Draining {
-  const unanswered = new Set<ServerResponse>();
   let begun = false;
   return {
     get begun() {
       return begun;
     },
-    watch(response) {
-      if (begun) lastOnItsConnection(response);
-      unanswered.add(response);
-      response.once('close', () => unanswered.delete(response));
-    },
     async drain(server) {
       await whenNobodyIsAtTheDoor(server);
       begun = true;
-      for (const response of unanswered) lastOnItsConnection(response);
       return closeWhenIdle(server);
     },
   };
-}
-
-function lastOnItsConnection(response: ServerResponse): void {
-  if (!response.headersSent) response.setHeader('Connection', 'close');
 }
 
 /**

@@ -1,5 +1,6 @@
 /** One request and its answer, as every handler of this server sees them. */
 import type { IncomingMessage, ServerResponse } from 'node:http';
+import type { Draining } from './draining.js';
 import { newRequestId } from './request-id.js';
 
 export const JSON_TYPE = 'application/json; charset=utf-8';
@@ -17,6 +18,7 @@ export class Exchange {
     readonly response: ServerResponse,
     /** The caller's address, as far as proxies are believed. */
     readonly address: string,
+    private readonly draining: Pick<Draining, 'begun'>,
   ) {
     const target = withoutAuthority(request.url ?? '/');
     const question = target.indexOf('?');
@@ -33,8 +35,7 @@ export class Exchange {
   }
 
   send(status: number, contentType: string, body: string | Buffer): void {
-    const { response } = this;
-    response.statusCode = status;
+    const response = this.#answerWith(status);
     // What is left of a body that was not read to its end would stand before the next request.
     if (status === 413) response.setHeader('Connection', 'close');
     response.setHeader('Content-Type', contentType);
@@ -42,8 +43,19 @@ export class Exchange {
     response.end(this.method === 'HEAD' ? undefined : body);
   }
 
+  sendNothing(status: 204 | 304): void {
+    this.#answerWith(status).end();
+  }
+
   sendJson(status: number, body: unknown): void {
     this.send(status, JSON_TYPE, JSON.stringify(body));
+  }
+
+  #answerWith(status: number): ServerResponse {
+    const { response } = this;
+    response.statusCode = status;
+    if (this.draining.begun) response.setHeader('Connection', 'close');
+    return response;
   }
 }
 

@@ -53,10 +53,7 @@ function answer(exchange: Exchange, { contentType }: PageFile, { coding, tag, by
   response.setHeader('ETag', tag);
   // The playground shares its address with the API: what is sent depends on what was asked for.
   response.appendHeader('Vary', 'Accept, Accept-Encoding');
-  if (isKnown(exchange.header('if-none-match'), tag)) {
-    response.writeHead(304).end();
-    return;
-  }
+  if (isKnown(exchange.header('if-none-match'), tag)) return exchange.sendNothing(304);
   if (coding !== 'identity') response.setHeader('Content-Encoding', coding);
   exchange.send(200, contentType, bytes);
 }

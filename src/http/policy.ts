@@ -42,6 +42,6 @@ export function answerCors(exchange: Exchange, allowedOrigins: readonly string[]
     exchange.response.setHeader('Access-Control-Allow-Headers', ACCEPTED);
     exchange.response.setHeader('Access-Control-Max-Age', '600');
   }
-  exchange.response.writeHead(204).end();
+  exchange.sendNothing(204);
   return true;
 }
