@@ -58,7 +58,7 @@ export async function listJobs(db: Db, viewer: Viewer, filter: JobFilter, reques
   const list = (wanted: Beside) => lists([role, status, ...names, ...sought, besideKey(wanted)].join(' '), () => listOf(asked, wanted));
   const { search, category = null, urgency = null, homeownerId: owner = null, near } = filter;
   const { box = null, latitude = null, longitude = null, miles = null } = near ?? {};
-  const values = { ...idsOf(viewer), pattern: search == null ? null : containing(search), category, urgency, owner, box, latitude, longitude, miles };
+  const values = { pattern: search == null ? null : containing(search), category, urgency, owner, box, latitude, longitude, miles, ...idsOf(viewer) };
   const page = await list(beside)(db, values, request);
   const read = besideReader(beside, role);
   // What stands beside the jobs has no part in their number.

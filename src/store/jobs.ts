@@ -68,7 +68,7 @@ function selectWith(role: Role, beside: Beside) {
 /** One job, with whatever else is asked for in the same breath. */
 export async function selectJob(db: Db, role: Role, values: ViewerIds & { id: JobId }, beside: Beside = {}): Promise<(SeenJob & { beside: Found }) | undefined> {
   const [seen] = await selects(`${role} ${besideKey(beside)}`, () => selectWith(role, beside))(db, values);
-  return seen && { ...seen, beside: besideReader(beside, role)(seen) };
+  return seen && { job: seen.job, visible: seen.visible, ownBids: seen.ownBids, beside: besideReader(beside, role)(seen) };
 }
 
 /** The first lock of every operation that touches more than the job: job, then bids, holds, accounts. */

@@ -75,7 +75,7 @@ export interface TransferValues {
 
 export function asTransfer(db: Db, { change, ...about }: Movement): TransferValues {
   db.journal?.charged(about.userId, -change, about.reason);
-  return { ...aboutTransfer(about, change > 0), amount: Math.abs(change), change };
+  return { amount: Math.abs(change), change, ...aboutTransfer(about, change > 0) };
 }
 
 /** Of a payment, of which the database is to say how much it is. */

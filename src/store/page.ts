@@ -111,7 +111,7 @@ export function listing<V extends object, Row extends object>(parts: Listing<V, 
   async function one(db: Db, values: V, request: PageRequest): Promise<Page<Row>> {
     const { size, offset = 0, after } = request;
     const kind = after ? 'after' : offset > 0 ? 'numbered' : 'first';
-    const given = { ...values, offset, ...(after && Object.fromEntries(after.map((value, at) => [`key${at}`, asSent(value)]))) };
+    const given = { offset, ...values, ...(after && Object.fromEntries(after.map((value, at) => [`key${at}`, asSent(value)]))) };
     const found = await pageStatement(size, offset, kind)(db, given);
     return pageOf(found, size, kind !== 'first', () => total(db, values));
   }
@@ -138,7 +138,7 @@ export function listing<V extends object, Row extends object>(parts: Listing<V, 
     firstOf: (db: Db, values: V, found: readonly Row[], size: number, counted: number | undefined) =>
       pageOf(found, size, false, async () => (counted === undefined ? total(db, values) : totalOf(counted))),
     async ofMany<P extends keyof V & keyof Row & string>(db: Db, parent: P, parents: readonly (V[P] & string)[], values: Omit<V, P>, size: number) {
-      const given = { ...values, parents: asArray([...new Set(parents)]) };
+      const given = { parents: asArray([...new Set(parents)]), ...values };
       const rows = groupedBy(await many.page(parent, size)(db, given), (row) => row[parent] as unknown);
       let counted: Promise<Map<unknown, number>> | undefined;
       const count = async () => new Map((await many.count(parent)(db, given)).map((row) => [row.parent, row.count]));

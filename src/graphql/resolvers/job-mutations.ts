@@ -39,7 +39,7 @@ export class JobMutations {
 
   @Mutation(() => Job, of(updateJob))
   updateJob(@JobId() id: string, @Input(UpdateJobInput, 'nullable') input: object | undefined, @Version() expectedVersion: Version, @Ctx() { caller }: Context) {
-    return perform(updateJob, { ...input, id, expectedVersion }, caller);
+    return perform(updateJob, { id, expectedVersion, ...input }, caller);
   }
 
   @Mutation(() => Job, of(deleteJob))
@@ -54,61 +54,61 @@ export class JobMutations {
 
   @Mutation(() => Job, of(cancelJob))
   cancelJob(@JobId() id: string, @Input(CancelJobInput, 'nullable') input: object | undefined, @Version() expectedVersion: Version, @Ctx() { caller }: Context) {
-    return perform(cancelJob, { ...input, id, expectedVersion }, caller);
+    return perform(cancelJob, { id, expectedVersion, ...input }, caller);
   }
 
   @Mutation(() => Job, of(awardJob))
   awardJob(@JobId() id: string, @Input(AwardJobInput) input: object, @Version() expectedVersion: Version, @Ctx() { caller }: Context) {
-    return perform(awardJob, { ...input, id, expectedVersion }, caller);
+    return perform(awardJob, { id, expectedVersion, ...input }, caller);
   }
 
   @Mutation(() => Job, of(checkInJob))
   checkInJob(@JobId() id: string, @Input(CheckInJobInput, 'nullable') input: object | undefined, @Version() expectedVersion: Version, @Ctx() { caller }: Context) {
-    return perform(checkInJob, { ...input, id, expectedVersion }, caller);
+    return perform(checkInJob, { id, expectedVersion, ...input }, caller);
   }
 
   @Mutation(() => Job, of(submitJobForReview))
   submitJobForReview(@JobId() id: string, @Input(SubmitJobForReviewInput, 'nullable') input: object | undefined, @Version() expectedVersion: Version, @Ctx() { caller }: Context) {
-    return perform(submitJobForReview, { ...input, id, expectedVersion }, caller);
+    return perform(submitJobForReview, { id, expectedVersion, ...input }, caller);
   }
 
   @Mutation(() => Job, of(approveJob))
   approveJob(@JobId() id: string, @Input(ApproveJobInput, 'nullable') input: object | undefined, @Version() expectedVersion: Version, @Ctx() { caller }: Context) {
-    return perform(approveJob, { ...input, id, expectedVersion }, caller);
+    return perform(approveJob, { id, expectedVersion, ...input }, caller);
   }
 
   @Mutation(() => Job, of(disputeJob))
   disputeJob(@JobId() id: string, @Input(DisputeJobInput) input: object, @Version() expectedVersion: Version, @Ctx() { caller }: Context) {
-    return perform(disputeJob, { ...input, id, expectedVersion }, caller);
+    return perform(disputeJob, { id, expectedVersion, ...input }, caller);
   }
 
   @Mutation(() => Job, of(escalateJob))
   escalateJob(@JobId() id: string, @Input(EscalateJobInput) input: object, @Version() expectedVersion: Version, @Ctx() { caller }: Context) {
-    return perform(escalateJob, { ...input, id, expectedVersion }, caller);
+    return perform(escalateJob, { id, expectedVersion, ...input }, caller);
   }
 
   @Mutation(() => Job, of(resolveDispute))
   resolveDispute(@JobId() id: string, @Input(ResolveDisputeInput) input: object, @Version() expectedVersion: Version, @Ctx() { caller }: Context) {
-    return perform(resolveDispute, { ...input, id, expectedVersion }, caller);
+    return perform(resolveDispute, { id, expectedVersion, ...input }, caller);
   }
 
   @Mutation(() => Job, of(reachDecision))
   reachDecision(@JobId() id: string, @Input(ReachDecisionInput) input: object, @Version() expectedVersion: Version, @Ctx() { caller }: Context) {
-    return perform(reachDecision, { ...input, id, expectedVersion }, caller);
+    return perform(reachDecision, { id, expectedVersion, ...input }, caller);
   }
 
   @Mutation(() => Job, of(fileAppeal))
   fileAppeal(@JobId() id: string, @Input(FileAppealInput) input: object, @Version() expectedVersion: Version, @Ctx() { caller }: Context) {
-    return perform(fileAppeal, { ...input, id, expectedVersion }, caller);
+    return perform(fileAppeal, { id, expectedVersion, ...input }, caller);
   }
 
   @Mutation(() => Job, of(finalizeAppeal))
   finalizeAppeal(@JobId() id: string, @Input(FinalizeAppealInput) input: object, @Version() expectedVersion: Version, @Ctx() { caller }: Context) {
-    return perform(finalizeAppeal, { ...input, id, expectedVersion }, caller);
+    return perform(finalizeAppeal, { id, expectedVersion, ...input }, caller);
   }
 
   @Mutation(() => Job, of(completeJob))
   completeJob(@JobId() id: string, @Input(CompleteJobInput) input: object, @Version() expectedVersion: Version, @Ctx() { caller }: Context) {
-    return perform(completeJob, { ...input, id, expectedVersion }, caller);
+    return perform(completeJob, { id, expectedVersion, ...input }, caller);
   }
 }

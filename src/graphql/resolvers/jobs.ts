@@ -41,7 +41,7 @@ export class JobResolver {
     @Ctx() { caller }: Context,
     @Info() info: GraphQLResolveInfo,
   ) {
-    return new Connection(await perform(listJobs, { ...filter, ...page }, caller, besideJobs(info)));
+    return new Connection(await perform(listJobs, Object.assign({}, filter, page), caller, besideJobs(info)));
   }
 
   @Query(() => Node, { ...of(readNode), nullable: true })
@@ -99,7 +99,7 @@ export class JobResolver {
     const bids = companionsOf(job).ownBids ?? (await loaders.ownBids.load(job.id)) ?? [];
     const facts = { job, ownBids: bids.map(({ status }) => status), liveBids: job.liveBidCount };
     const balance = dependsOnBalance(viewer, facts) ? await loaders.balance.load('own') : undefined;
-    return availableActions(viewer, { ...facts, availableTokens: balance?.available ?? 0 });
+    return availableActions(viewer, { availableTokens: balance?.available ?? 0, ...facts });
   }
 }
 

@@ -53,7 +53,8 @@ async function submit(db: Db, viewer: Contractor, offer: Offer): Promise<Bid | u
   const { userId, contractorId } = viewer;
   const guaranteedView = offer.guaranteedView === true;
   const submitted = { type: JOB_ACTIONS.submitBid.event, actorId: userId, bidderId: contractorId, data: { bidId: id, status: INITIAL_BID_STATE } };
-  const values = { ...NOTHING_ELSE, ...offer, id, contractorId, userId, guaranteedView, holdId: guaranteedView ? newId('hold') : null, events: asParameter(db, [submitted]) };
+  const holdId = guaranteedView ? newId('hold') : null;
+  const values = Object.assign({}, NOTHING_ELSE, offer, { id, contractorId, userId, guaranteedView, holdId, events: asParameter(db, [submitted]) });
   const [bid] = await placeBid[guaranteedView ? 'staked' : 'plain'](db, values);
   if (bid && guaranteedView) db.journal?.staked(userId, GUARANTEED_VIEW_STAKE);
   return bid;

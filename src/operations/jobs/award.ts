@@ -27,7 +27,7 @@ export const awardJob = operation({
 });
 
 async function award(db: Db, viewer: Viewer, input: Input): Promise<ReadableJob | undefined> {
-  const [awarded] = await awardToBid(db, { ...movement('award', db, viewer, input, onlyStateBefore('award')), bidId: input.bidId });
+  const [awarded] = await awardToBid(db, { bidId: input.bidId, ...movement('award', db, viewer, input, onlyStateBefore('award')) });
   if (!awarded) return undefined;
   if (db.journal) for (const type of awarded.told) db.journal.happened({ type });
   return readableJob(viewer, awarded.job);

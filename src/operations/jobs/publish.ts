@@ -33,7 +33,7 @@ export const publishJob = operation({
 
 async function publish(db: Db, viewer: Viewer, input: Addressed): Promise<Publication | undefined> {
   const payment = asPayment({ userId: viewer.userId, reason: 'publish', jobId: input.id });
-  const [published] = await publishDraft(db, { ...payment, ...movement('publish', db, viewer, input, onlyStateBefore('publish')) });
+  const [published] = await publishDraft(db, Object.assign({}, payment, movement('publish', db, viewer, input, onlyStateBefore('publish'))));
   if (!published) return undefined;
   const { moved, changed } = published;
   db.journal?.charged(viewer.userId, moved.mostTokensPaid, payment.reason);

@@ -49,7 +49,7 @@ export const listJobs = operation({
   input: z.strictObject({ ...jobFilter.shape, ...pageShape }),
   async run({ db, viewer, beside }, input): Promise<Page<ReadableJob>> {
     if (input.homeownerId != null && viewer.role !== 'admin') throw refuse('FORBIDDEN', { message: 'Only admins may list the jobs of a homeowner.' });
-    const filter: JobFilter = { ...input, near: input.near ? await boxAround(input.near) : null };
+    const filter: JobFilter = Object.assign({}, input, { near: input.near ? await boxAround(input.near) : null });
     const page = await jobsNewestFirst(db, viewer, filter, pageRequest(input, NEWEST_FIRST), beside);
     return mapPage(page, (listed) => readableBeside(db, viewer, listed.job, beside, listed.beside));
   },

@@ -134,7 +134,7 @@ async function tryToMove(key: MovesJob, db: Db, viewer: Viewer, input: Addressed
 export function movement(key: JobTransitionKey, db: Db, viewer: Viewer, input: Addressed, fromStatus: JobState, told: Told = {}) {
   const { id, expectedVersion = null, ...texts } = input;
   const { event, to } = JOB_TRANSITIONS[key];
-  const own: NewEvent = { type: event, actorId: viewer.userId, fromStatus, toStatus: to, data: { ...given(texts), ...told.data } };
+  const own: NewEvent = { type: event, actorId: viewer.userId, fromStatus, toStatus: to, data: Object.assign(given(texts), told.data) };
   return { id, expectedVersion, ...idsOf(viewer), events: asParameter(db, [own, ...(told.events ?? [])]) };
 }
 
