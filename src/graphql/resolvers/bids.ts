@@ -23,7 +23,7 @@ const BidId = () => Arg('id', () => ID, { description: 'The bid.' });
 export class BidResolver {
   @Mutation(() => Bid, of(submitBid))
   submitBid(@Arg('jobId', () => ID, { description: 'The job.' }) jobId: string, @Input(SubmitBidInput) input: object, @Ctx() { caller }: Context) {
-    return perform(submitBid, { jobId, ...input }, caller);
+    return perform(submitBid, Object.assign({}, input, { jobId }), caller);
   }
 
   @Mutation(() => Bid, of(viewBid))

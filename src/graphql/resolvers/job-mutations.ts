@@ -30,6 +30,11 @@ const Version = () => Arg('expectedVersion', () => Int, { nullable: true, descri
 
 type Version = number | undefined;
 
+/** The job is the one that the mutation names, whatever its input may hold. */
+function onJob(id: string, expectedVersion: Version, input: object | undefined): object {
+  return Object.assign({}, input, { id, expectedVersion });
+}
+
 @Resolver()
 export class JobMutations {
   @Mutation(() => Job, of(createJob))
@@ -39,7 +44,7 @@ export class JobMutations {
 
   @Mutation(() => Job, of(updateJob))
   updateJob(@JobId() id: string, @Input(UpdateJobInput, 'nullable') input: object | undefined, @Version() expectedVersion: Version, @Ctx() { caller }: Context) {
-    return perform(updateJob, { id, expectedVersion, ...input }, caller);
+    return perform(updateJob, onJob(id, expectedVersion, input), caller);
   }
 
   @Mutation(() => Job, of(deleteJob))
@@ -54,61 +59,61 @@ export class JobMutations {
 
   @Mutation(() => Job, of(cancelJob))
   cancelJob(@JobId() id: string, @Input(CancelJobInput, 'nullable') input: object | undefined, @Version() expectedVersion: Version, @Ctx() { caller }: Context) {
-    return perform(cancelJob, { id, expectedVersion, ...input }, caller);
+    return perform(cancelJob, onJob(id, expectedVersion, input), caller);
   }
 
   @Mutation(() => Job, of(awardJob))
   awardJob(@JobId() id: string, @Input(AwardJobInput) input: object, @Version() expectedVersion: Version, @Ctx() { caller }: Context) {
-    return perform(awardJob, { id, expectedVersion, ...input }, caller);
+    return perform(awardJob, onJob(id, expectedVersion, input), caller);
   }
 
   @Mutation(() => Job, of(checkInJob))
   checkInJob(@JobId() id: string, @Input(CheckInJobInput, 'nullable') input: object | undefined, @Version() expectedVersion: Version, @Ctx() { caller }: Context) {
-    return perform(checkInJob, { id, expectedVersion, ...input }, caller);
+    return perform(checkInJob, onJob(id, expectedVersion, input), caller);
   }
 
   @Mutation(() => Job, of(submitJobForReview))
   submitJobForReview(@JobId() id: string, @Input(SubmitJobForReviewInput, 'nullable') input: object | undefined, @Version() expectedVersion: Version, @Ctx() { caller }: Context) {
-    return perform(submitJobForReview, { id, expectedVersion, ...input }, caller);
+    return perform(submitJobForReview, onJob(id, expectedVersion, input), caller);
   }
 
   @Mutation(() => Job, of(approveJob))
   approveJob(@JobId() id: string, @Input(ApproveJobInput, 'nullable') input: object | undefined, @Version() expectedVersion: Version, @Ctx() { caller }: Context) {
-    return perform(approveJob, { id, expectedVersion, ...input }, caller);
+    return perform(approveJob, onJob(id, expectedVersion, input), caller);
   }
 
   @Mutation(() => Job, of(disputeJob))
   disputeJob(@JobId() id: string, @Input(DisputeJobInput) input: object, @Version() expectedVersion: Version, @Ctx() { caller }: Context) {
-    return perform(disputeJob, { id, expectedVersion, ...input }, caller);
+    return perform(disputeJob, onJob(id, expectedVersion, input), caller);
   }
 
   @Mutation(() => Job, of(escalateJob))
   escalateJob(@JobId() id: string, @Input(EscalateJobInput) input: object, @Version() expectedVersion: Version, @Ctx() { caller }: Context) {
-    return perform(escalateJob, { id, expectedVersion, ...input }, caller);
+    return perform(escalateJob, onJob(id, expectedVersion, input), caller);
   }
 
   @Mutation(() => Job, of(resolveDispute))
   resolveDispute(@JobId() id: string, @Input(ResolveDisputeInput) input: object, @Version() expectedVersion: Version, @Ctx() { caller }: Context) {
-    return perform(resolveDispute, { id, expectedVersion, ...input }, caller);
+    return perform(resolveDispute, onJob(id, expectedVersion, input), caller);
   }
 
   @Mutation(() => Job, of(reachDecision))
   reachDecision(@JobId() id: string, @Input(ReachDecisionInput) input: object, @Version() expectedVersion: Version, @Ctx() { caller }: Context) {
-    return perform(reachDecision, { id, expectedVersion, ...input }, caller);
+    return perform(reachDecision, onJob(id, expectedVersion, input), caller);
   }
 
   @Mutation(() => Job, of(fileAppeal))
   fileAppeal(@JobId() id: string, @Input(FileAppealInput) input: object, @Version() expectedVersion: Version, @Ctx() { caller }: Context) {
-    return perform(fileAppeal, { id, expectedVersion, ...input }, caller);
+    return perform(fileAppeal, onJob(id, expectedVersion, input), caller);
   }
 
   @Mutation(() => Job, of(finalizeAppeal))
   finalizeAppeal(@JobId() id: string, @Input(FinalizeAppealInput) input: object, @Version() expectedVersion: Version, @Ctx() { caller }: Context) {
-    return perform(finalizeAppeal, { id, expectedVersion, ...input }, caller);
+    return perform(finalizeAppeal, onJob(id, expectedVersion, input), caller);
   }
 
   @Mutation(() => Job, of(completeJob))
   completeJob(@JobId() id: string, @Input(CompleteJobInput) input: object, @Version() expectedVersion: Version, @Ctx() { caller }: Context) {
-    return perform(completeJob, { id, expectedVersion, ...input }, caller);
+    return perform(completeJob, onJob(id, expectedVersion, input), caller);
   }
 }
