@@ -7,8 +7,19 @@ export interface GateSettings {
   readonly concurrent: number;
   readonly waiting: number;
   readonly waitMs: number;
+  /** So many more may go in behind the others, while all inside are quick. */
+  readonly behind?: Behind;
   /** Makes the refusal for one who finds the queue full, or has waited too long. */
   onFull(): Error;
+}
+
+/**
+ * To be behind somebody quick costs nothing, and spares whoever serves them a pause between the two. Behind one who takes longer nobody else is
+ * let in: there it is better to wait for whoever is done first.
+ */
+export interface Behind {
+  readonly places: number;
+  readonly quickMs: number;
 }
 
 export interface Gate {
@@ -20,12 +31,17 @@ export interface Gate {
   readonly queued: number;
 }
 
-export function createGate({ concurrent, waiting, waitMs, onFull }: GateSettings): Gate {
+export function createGate({ concurrent, waiting, waitMs, behind = NOBODY_BEHIND, onFull }: GateSettings): Gate {
   let active = 0;
   const queue = createQueue(waitMs, onFull);
+  const stays = createStays(concurrent + behind.places);
+
+  function hasRoom(): boolean {
+    return active < concurrent || (active < concurrent + behind.places && stays.longestMs() < behind.quickMs);
+  }
 
   function enter(): Promise<void> | undefined {
-    if (active < concurrent) {
+    if (queue.length() === 0 && hasRoom()) {
       active += 1;
       return undefined;
     }
@@ -35,15 +51,21 @@ export function createGate({ concurrent, waiting, waitMs, onFull }: GateSettings
   // A place goes from hand to hand: it is never free for a moment in which a newcomer could overtake the queue.
   function leave(): void {
     if (active === 0) throw new Error('A place at the gate was given up that nobody had taken.');
-    if (!queue.admitFirst()) active -= 1;
+    active -= 1;
+    while (queue.length() > 0 && hasRoom()) {
+      active += 1;
+      queue.admitFirst();
+    }
   }
 
   async function run<T>(work: () => Promise<T>): Promise<T> {
     const turn = enter();
     if (turn) await turn;
+    const stay = stays.begin();
     try {
       return await work();
     } finally {
+      stays.end(stay);
       leave();
     }
   }
@@ -58,6 +80,28 @@ export function createGate({ concurrent, waiting, waitMs, onFull }: GateSettings
     get queued() {
       return queue.length();
     },
+  };
+}
+
+const NOBODY_BEHIND: Behind = { places: 0, quickMs: 0 };
+
+/** Since when each is inside: a few numbers that are written over, since this is done for every statement. */
+function createStays(most: number) {
+  const begunMs = new Float64Array(most).fill(Infinity);
+  const free = Array.from(begunMs, (_, at) => at);
+
+  return {
+    begin(): number {
+      const at = free.pop() as number;
+      begunMs[at] = performance.now();
+      return at;
+    },
+    end(at: number): void {
+      begunMs[at] = Infinity;
+      free.push(at);
+    },
+    /** Below zero while nobody is inside. */
+    longestMs: () => performance.now() - begunMs.reduce((one, other) => Math.min(one, other)),
   };
 }
 
@@ -89,10 +133,8 @@ function createQueue(waitMs: number, onFull: () => Error) {
     });
   }
 
-  function admitFirst(): boolean {
-    const waiter = removeFirst();
-    waiter?.admit();
-    return waiter !== undefined;
+  function admitFirst(): void {
+    removeFirst()?.admit();
   }
 
   function refuseLate(): void {

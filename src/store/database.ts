@@ -77,6 +77,9 @@ export async function together<Parts extends readonly unknown[]>(...parts: { [At
 
 const ATTEMPTS = 4;
 
+/** Longer than any statement takes while the server has all it can do; who waits for a lock waits longer. */
+const QUICK_MS = 50;
+
 export function connect(connection: Connection, settings: Partial<DatabaseSettings> = {}, hooks: DatabaseHooks = {}): Database {
   const chosen = { ...DATABASE_DEFAULTS, ...settings };
   const pool = openPool(connection, chosen);
@@ -84,6 +87,8 @@ export function connect(connection: Connection, settings: Partial<DatabaseSettin
     concurrent: chosen.poolSize,
     waiting: chosen.queueSize,
     waitMs: chosen.queueTimeoutMs,
+    // The driver sends it on a connection that still has one under way, and so the database never waits for the next.
+    behind: { places: chosen.poolSize, quickMs: QUICK_MS },
     onFull: () => refuse('OVERLOADED', { details: { retryAfter: 1 } }),
   });
 
@@ -116,7 +121,14 @@ export function connect(connection: Connection, settings: Partial<DatabaseSettin
   }
 
   return {
-    gate,
+    gate: {
+      get active() {
+        return Math.min(gate.active, chosen.poolSize);
+      },
+      get queued() {
+        return gate.queued + Math.max(0, gate.active - chosen.poolSize);
+      },
+    },
     isTransaction: false,
     send: (text, params) => persistently(() => sendOnPool(text, params)),
     inTransaction: <T>(work: (tx: Db) => Promise<T>) =>

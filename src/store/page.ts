@@ -104,7 +104,9 @@ export function listing<V extends object, Row extends object>(parts: Listing<V, 
 
   // In the order of the list, so that it is the list's own index that is read.
   const count = statement((db, $: Values<V>) => {
-    const some = parts.counted ? sql`(${parts.counted(db, $, EVERYTHING)}) counted` : parts.rows(db, $, undefined, EVERYTHING).orderBy(...columns.map(direction)).limit(EVERYTHING.atMost).as('some');
+    const some = parts.counted
+      ? sql`(${parts.counted(db, $, EVERYTHING)}) counted`
+      : parts.rows(selectingNothingBut(columns, db), $, undefined, EVERYTHING).orderBy(...columns.map(direction)).limit(EVERYTHING.atMost).as('some');
     return db.select({ count: sql<number>`count(*)::int` }).from(some);
   });
 
@@ -179,7 +181,7 @@ function manyStatements<V extends object, Row extends object>(parts: Listing<V, 
     count: (parent: string) =>
       counts(parent, () =>
         statement((db, $: Values<Record<string, unknown>>) => {
-          const some = ofParent(db, $, parent).limit(PAGE.exactTotalMax + 1).as('some');
+          const some = ofParent(selectingNothingBut(columns, db), $, parent).limit(PAGE.exactTotalMax + 1).as('some');
           const counted = db.select({ count: sql<number>`count(*)::int`.as('count') }).from(some).as('counted');
           return db.select({ parent: sql<string>`asked.id`, count: counted.count }).from(asked($)).crossJoinLateral(counted);
         }),
@@ -204,6 +206,12 @@ function fieldsOf(subquery: Subquery): Record<string, PgColumn> {
 
 function totalOf(counted = 0): Total {
   return { count: Math.min(counted, PAGE.exactTotalMax), capped: counted > PAGE.exactTotalMax };
+}
+
+/** For counting: whatever is to be selected, it is one column that the list's index holds. Columns that nobody reads cost twice what the counting does. */
+function selectingNothingBut([key]: readonly PgColumn[], db: PostgresJsDatabase): PostgresJsDatabase {
+  const select = () => db.select({ key: key as PgColumn });
+  return Object.create(db, { select: { value: select } }) as PostgresJsDatabase;
 }
 
 /** As much as anyone counts. */

@@ -2,7 +2,7 @@
  * A statement is built by Drizzle once and then sent by name for ever. Building SQL costs several times what sending
  * it does, and a statement that Drizzle prepared on the pool could not run inside a transaction; this one runs on either.
  */
-import { is, Param, Placeholder, sql, type SQL } from 'drizzle-orm';
+import { Column, is, Param, Placeholder, sql, type DriverValueEncoder, type SQL } from 'drizzle-orm';
 import { PgDialect, type PgColumn } from 'drizzle-orm/pg-core';
 import { drizzle, type PostgresJsDatabase } from 'drizzle-orm/postgres-js';
 import { LRUCache } from 'lru-cache';
@@ -35,7 +35,13 @@ const dialect = new PgDialect({ casing: 'snake_case' });
 
 interface Form {
   readonly text: string;
-  readonly params: readonly unknown[];
+  readonly params: readonly Slot[];
+}
+
+/** What stands for a parameter: a value by its name, and how its column wants it. */
+interface Slot {
+  readonly name: string;
+  readonly encoder: DriverValueEncoder<unknown, unknown> | undefined;
 }
 
 type Build<V, Rows> = (db: PostgresJsDatabase, values: Values<V>, stands?: SQL) => Builder<Rows>;
@@ -104,21 +110,36 @@ function rowsIn([row]: unknown[][]): unknown[][] {
 
 /**
  * What never changes stands in the text, page sizes above all: Postgres plans once for a text whose parameters tell little, and anew at every
- * call where it would have to guess what they are.
+ * call where it would have to guess what they are. A value that is used in several places is sent once.
  */
 function formOf(query: SQL): Form {
   const { sql: text, params } = dialect.sqlToQuery(query.inlineParams());
-  return { text, params };
+  const slots = params.map(slotOf);
+  const kept = slots.filter((slot, at) => slots.findIndex((other) => isSame(slot, other)) === at);
+  const numbered = text.replaceAll(/\$(\d+)/g, (_, number) => {
+    const slot = slots[Number(number) - 1] as Slot;
+    return `$${kept.findIndex((other) => isSame(slot, other)) + 1}`;
+  });
+  return { text: numbered, params: kept };
 }
 
 /** Drizzle's own way encodes null like any other value, which makes a text of it for some kinds of columns. */
-function filled(params: readonly unknown[], values: Readonly<Record<string, unknown>>): ParameterOrJSON<never>[] {
-  return params.map((param) => {
-    const [placeholder, encoder] = is(param, Param) ? [param.value, param.encoder] : [param, undefined];
-    if (!is(placeholder, Placeholder)) return param as ParameterOrJSON<never>;
-    if (!(placeholder.name in values)) throw new Error(`A statement was not given its ${placeholder.name}.`);
-    const value = values[placeholder.name] ?? null;
-    return (value === null || !encoder ? value : encoder.mapToDriverValue(value)) as ParameterOrJSON<never>;
+function slotOf(param: unknown): Slot {
+  const [placeholder, encoder] = is(param, Param) ? [param.value, param.encoder] : [param, undefined];
+  if (!is(placeholder, Placeholder)) throw new Error('A statement holds a value that has no name.');
+  const isPlain = !encoder || encoder.mapToDriverValue === Column.prototype.mapToDriverValue;
+  return { name: placeholder.name, encoder: isPlain ? undefined : encoder };
+}
+
+function isSame(one: Slot, other: Slot): boolean {
+  return one.name === other.name && one.encoder === other.encoder;
+}
+
+function filled(params: readonly Slot[], values: Readonly<Record<string, unknown>>): ParameterOrJSON<never>[] {
+  return params.map(({ name, encoder }) => {
+    const value = values[name];
+    if (value === undefined && !(name in values)) throw new Error(`A statement was not given its ${name}.`);
+    return (value == null || !encoder ? (value ?? null) : encoder.mapToDriverValue(value)) as ParameterOrJSON<never>;
   });
 }
 

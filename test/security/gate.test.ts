@@ -161,6 +161,61 @@ describe('the gate', () => {
     expect(() => gate.leave()).toThrow('nobody had taken');
   });
 
+  describe('with places behind others', () => {
+    it('lets so many more in while all inside are quick, and the next waits', async () => {
+      const gate = gateOf({ concurrent: 2, behind: { places: 2, quickMs: 50 } });
+      const works = Array.from({ length: 6 }, held);
+      const runs = works.map(({ work }) => gate.run(work));
+      expect([gate.active, gate.queued]).toEqual([4, 2]);
+      for (const { end } of works) end();
+      await Promise.all(runs);
+      expect([gate.active, gate.queued]).toEqual([0, 0]);
+    });
+
+    it('lets nobody in behind one who takes longer, but all who may go in once that one has left', async () => {
+      const gate = gateOf({ concurrent: 2, behind: { places: 2, quickMs: 50 } });
+      const [slow, quick] = [held(), held()];
+      const runs = [gate.run(slow.work), gate.run(quick.work)];
+      vi.advanceTimersByTime(50);
+      const others = Array.from({ length: 5 }, held);
+      runs.push(...others.map(({ work }) => gate.run(work)));
+      expect([gate.active, gate.queued]).toEqual([2, 5]);
+      // One place beside the slow one goes from hand to hand.
+      quick.end();
+      await runs[1];
+      expect([gate.active, gate.queued]).toEqual([2, 4]);
+      slow.end();
+      await runs[0];
+      expect([gate.active, gate.queued]).toEqual([4, 1]);
+      for (const { end } of others) end();
+      await Promise.all(runs);
+      expect([gate.active, gate.queued]).toEqual([0, 0]);
+    });
+
+    it('keeps to its places over ten thousand calls that last and fail at random', async () => {
+      const gate = gateOf({ concurrent: 4, waiting: 50, waitMs: 20, behind: { places: 3, quickMs: 6 } });
+      let seed = 11;
+      const random = () => (seed = (seed * 48_271) % 2_147_483_647) / 2_147_483_647;
+      let most = 0;
+      const runs: Promise<unknown>[] = [];
+      for (let i = 0; i < 10_000; i += 1) {
+        const lasts = random() * 9;
+        const fails = random() < 0.2;
+        const work = async () => {
+          most = Math.max(most, gate.active);
+          await new Promise((resolve) => setTimeout(resolve, lasts));
+          if (fails) throw new Error('failed');
+        };
+        runs.push(gate.run(work).catch(() => undefined));
+        if (random() < 0.4) await vi.advanceTimersByTimeAsync(random() * 4);
+      }
+      await vi.advanceTimersByTimeAsync(1_000);
+      await Promise.all(runs);
+      expect(most).toBe(7);
+      expect([gate.active, gate.queued, vi.getTimerCount()]).toEqual([0, 0, 0]);
+    });
+  });
+
   it('lets nobody wait where no waiting is allowed', async () => {
     const gate = gateOf({ waiting: 0 });
     const first = held();
