@@ -17,7 +17,8 @@ export function besideJobs(info: GraphQLResolveInfo): Beside {
   return foreseen(info, (reading) => {
     const connection = inside(info.fieldNodes, reading);
     const edges = inside(named(connection, 'edges'), reading);
-    return besideIn(inside([...named(connection, 'nodes'), ...named(edges, 'node')], reading), reading);
+    const wanted = besideIn(inside([...named(connection, 'nodes'), ...named(edges, 'node')], reading), reading);
+    return named(connection, 'totalCount').length > 0 ? Object.assign(wanted, { total: true } as const) : wanted;
   });
 }
 

@@ -1,6 +1,7 @@
 /** How callers ask for pages: REST by number or by cursor, GraphQL by cursor alone. One shape holds both. */
 import { z } from 'zod';
 import { PAGE } from '../rules/limits.js';
+import type { Beside } from '../store/beside.js';
 import type { KeyValue, PageRequest, Position } from '../store/page.js';
 import { invalidField, parse } from './validation.js';
 
@@ -30,10 +31,10 @@ interface PageInput {
   after?: string | null;
 }
 
-export function pageRequest(input: PageInput, shape: PositionShape, defaultSize: number = PAGE.perPageDefault): PageRequest {
+export function pageRequest(input: PageInput, shape: PositionShape, { total }: Beside, defaultSize: number = PAGE.perPageDefault): PageRequest {
   const size = input.first ?? input.perPage ?? defaultSize;
-  if (input.after != null) return { size, after: readCursor(input.after, shape) };
-  return { size, offset: ((input.page ?? 1) - 1) * size };
+  if (input.after != null) return { size, counted: total, after: readCursor(input.after, shape) };
+  return { size, counted: total, offset: ((input.page ?? 1) - 1) * size };
 }
 
 export function cursorOf(position: Position): string {

@@ -5,11 +5,15 @@ import type { Caller } from '../operations/caller.js';
 import { asDryRun, wantsDryRun } from '../operations/dry-run.js';
 import { perform } from '../operations/operation.js';
 import { refuse } from '../rules/errors.js';
+import type { Beside } from '../store/beside.js';
 import { choose, finderOf, type Chosen } from './addresses.js';
 import { sendFailure, sendResult } from './answer.js';
 import { hasBody, readInput, type Input } from './input.js';
 import { ROUTES } from './routes.js';
 import { toWire } from './wire.js';
+
+/** Every page says how many entries there are in all. */
+const WITH_TOTAL: Beside = { total: true };
 
 const BODY_BYTES_MAX = 64 * 1024;
 
@@ -39,7 +43,7 @@ async function run(chosen: Chosen, exchange: Exchange, caller: Caller): Promise<
   const body = hasBody(route) ? await readBody(exchange.request, BODY_BYTES_MAX) : undefined;
   let input: Input = {};
   // Read in its turn: who is asking and how often comes first.
-  const work = (): Promise<unknown> => perform(route.operation, () => (input = readInput(chosen, exchange, body)), caller);
+  const work = (): Promise<unknown> => perform(route.operation, () => (input = readInput(chosen, exchange, body)), caller, WITH_TOTAL);
   const result = keepsNothing(chosen, exchange) ? await tried(work, exchange, caller) : await work();
   if (caller.replayed) exchange.response.setHeader('Idempotency-Replayed', 'true');
   await sendResult(exchange, route, input, result, caller);

@@ -18,6 +18,8 @@ import { visibleBids, type ViewerIds } from './visibility.js';
 
 /** What somebody asks for. Lists are asked for by the size of their first page. */
 export interface Beside {
+  /** Of a list: how many entries it has in all. */
+  readonly total?: true;
   /** Of the job itself; all of it, unless told. */
   readonly job?: readonly string[];
   readonly homeowner?: PersonFields;
@@ -52,7 +54,7 @@ export interface Found {
   readonly bidders: ReadonlyMap<ContractorId, PersonRow>;
 }
 
-type PartName = Exclude<keyof Beside, 'job' | 'homeowner' | 'bid' | 'bidders'>;
+type PartName = Exclude<keyof Beside, 'total' | 'job' | 'homeowner' | 'bid' | 'bidders'>;
 
 const eventColumns = getTableColumns(events);
 const readEvent = jsonReader<JobEvent>(eventColumns);

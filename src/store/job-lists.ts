@@ -62,7 +62,8 @@ export async function listJobs(db: Db, viewer: Viewer, filter: JobFilter, reques
   const page = await list(beside)(db, values, request);
   const read = besideReader(beside, role);
   // What stands beside the jobs has no part in their number.
-  return mapPage(page, (row): ListedJob => ({ job: row.job, beside: read(row) }), () => list({}).total(db, values));
+  const total = request.counted ? page.total : () => list({}).total(db, values);
+  return mapPage(page, (row): ListedJob => ({ job: row.job, beside: read(row) }), total);
 }
 
 interface RawJob extends BesideColumns {

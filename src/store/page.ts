@@ -7,7 +7,7 @@ import type { PgColumn } from 'drizzle-orm/pg-core';
 import type { PostgresJsDatabase } from 'drizzle-orm/postgres-js';
 import { PAGE } from '../rules/limits.js';
 import type { Db } from './database.js';
-import { asArray, remembering, statement, type Values } from './statement.js';
+import { asArray, countedStatement, drawingBoard, remembering, statement, type Values } from './statement.js';
 
 export type KeyValue = string | number | boolean | Date;
 export type Position = readonly KeyValue[];
@@ -17,6 +17,8 @@ export interface PageRequest {
   /** How many rows to pass over; for pages asked for by number. */
   readonly offset?: number;
   readonly after?: Position;
+  /** Whether it will be asked how many there are in all: to count at once costs no round trip. */
+  readonly counted?: boolean | undefined;
 }
 
 export interface Total {
@@ -87,35 +89,39 @@ export function listing<V extends object, Row extends object>(parts: Listing<V, 
   const columns = Object.values(parts.keys);
   const direction = parts.order === 'newest first' ? desc : asc;
   // The page's size stands in the text: Postgres would plan anew at every call if it were a parameter.
-  const pages = remembering<(db: Db, values: Record<string, unknown>) => Promise<Row[]>>();
+  const pages = remembering<(db: Db, values: Record<string, unknown>) => Promise<{ rows: Row[]; count?: number }>>();
 
-  function pageStatement(size: number, offset: number, kind: 'first' | 'numbered' | 'after') {
+  function pageStatement(size: number, offset: number, kind: 'first' | 'numbered' | 'after', counted: boolean) {
     const atMost = kind === 'numbered' ? roundedUp(offset + size + 1) : size + 1;
-    return pages(`${size} ${kind} ${atMost}`, () =>
-      statement((db, $: Values<Record<string, unknown>>) => {
+    return pages(`${size} ${kind} ${atMost}${counted ? ' counted' : ''}`, () => {
+      const select = (db: PostgresJsDatabase, $: Values<Record<string, unknown>>) => {
         const behindIt = (keys: readonly SQL[]) => (kind === 'after' ? behind(columns, keys, parts.order, $) : undefined);
         const within = behindIt(columns.map((column) => sql`${column}`));
         const reach = { atMost, wanted: size + 1, ...(kind === 'numbered' && { offset: $.offset as Placeholder }), behind: behindIt };
         const select = parts.rows(db, $ as Values<V>, within, reach).orderBy(...columns.map(direction)).limit(size + 1);
         return reach.offset && !parts.keepsToReach ? select.offset(reach.offset) : select;
-      }, 'json'),
-    );
+      };
+      if (counted) return countedStatement(select, ($) => counting(drawingBoard, $ as Values<V>).getSQL());
+      const uncounted = statement(select, 'json');
+      return async (db, values) => ({ rows: await uncounted(db, values) });
+    });
   }
 
   // In the order of the list, so that it is the list's own index that is read.
-  const count = statement((db, $: Values<V>) => {
+  const counting = (db: PostgresJsDatabase, $: Values<V>) => {
     const some = parts.counted
       ? sql`(${parts.counted(db, $, EVERYTHING)}) counted`
       : parts.rows(selectingNothingBut(columns, db), $, undefined, EVERYTHING).orderBy(...columns.map(direction)).limit(EVERYTHING.atMost).as('some');
     return db.select({ count: sql<number>`count(*)::int` }).from(some);
-  });
+  };
+  const count = statement(counting);
 
   async function one(db: Db, values: V, request: PageRequest): Promise<Page<Row>> {
-    const { size, offset = 0, after } = request;
+    const { size, offset = 0, after, counted = false } = request;
     const kind = after ? 'after' : offset > 0 ? 'numbered' : 'first';
     const given = { offset, ...values, ...(after && Object.fromEntries(after.map((value, at) => [`key${at}`, asSent(value)]))) };
-    const found = await pageStatement(size, offset, kind)(db, given);
-    return pageOf(found, size, kind !== 'first', () => total(db, values));
+    const { rows, count } = await pageStatement(size, offset, kind, counted)(db, given);
+    return pageOf(rows, size, kind !== 'first', () => (count === undefined ? total(db, values) : Promise.resolve(totalOf(count))));
   }
 
   async function total(db: Db, values: V): Promise<Total> {

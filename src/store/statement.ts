@@ -30,7 +30,7 @@ interface Built {
 }
 
 /** A Drizzle that builds and never sends. */
-const drawingBoard = drizzle.mock({ casing: 'snake_case' });
+export const drawingBoard = drizzle.mock({ casing: 'snake_case' });
 const dialect = new PgDialect({ casing: 'snake_case' });
 
 interface Form {
@@ -57,13 +57,30 @@ interface Ready extends Form {
  * apart value by value costs the driver three times what it costs to read the text.
  */
 export function statement<V extends object, Rows>(build: Build<V, Rows>, from: ValuesFrom = 'driver') {
+  const send = sending(build, from);
+  return async (db: Db, values: V): Promise<Rows> => {
+    const { answer, read } = await send(db, values as Record<string, unknown>);
+    return (from === 'json' ? rowsIn(answer) : answer).map(read) as Rows;
+  };
+}
+
+/** Rows as one text of JSON, and a number that is found in the same breath. */
+export function countedStatement<V extends object, Rows>(build: Build<V, Rows>, count: ($: Values<V>) => SQL) {
+  const send = sending(build, 'json', count);
+  return async (db: Db, values: V): Promise<{ rows: Rows; count: number }> => {
+    const { answer, read } = await send(db, values as Record<string, unknown>);
+    return { rows: rowsIn(answer).map(read) as Rows, count: (answer[0]?.[1] ?? 0) as number };
+  };
+}
+
+function sending<V extends object, Rows>(build: Build<V, Rows>, from: ValuesFrom, count?: ($: Values<V>) => SQL) {
   let ready: Ready | undefined;
   let carrying: Form | 'none' | undefined;
 
   function make(): Ready {
     const builder = build(drawingBoard, placeholders<V>());
     const { fields = [], joinsNotNullableMap } = builder.prepare('built') as Prepared<Rows> & Built;
-    const query = from === 'json' ? asOneText(builder.getSQL(), fields.length) : builder.getSQL();
+    const query = from === 'json' ? asOneText(builder.getSQL(), fields.length, count?.(placeholders<V>())) : builder.getSQL();
     return { ...formOf(query), width: fields.length, read: rowReader(fields, joinsNotNullableMap, from) };
   }
 
@@ -74,7 +91,7 @@ export function statement<V extends object, Rows>(build: Build<V, Rows>, from: V
       return own.text === text ? 'none' : own;
     }
     const query = build(drawingBoard, placeholders<V>()).getSQL();
-    return formOf(from === 'json' ? sql`${asOneText(query, width)} having ${stands}` : sql`select ridden.* from (${query}) ridden where ${stands}`);
+    return formOf(from === 'json' ? sql`${asOneText(query, width, count?.(placeholders<V>()))} having ${stands}` : sql`select ridden.* from (${query}) ridden where ${stands}`);
   }
 
   async function sendRiding(db: Db, riding: Riding, form: Ready, values: Record<string, unknown>): Promise<unknown[][]> {
@@ -88,19 +105,18 @@ export function statement<V extends object, Rows>(build: Build<V, Rows>, from: V
     return rows;
   }
 
-  return async (db: Db, values: V): Promise<Rows> => {
+  return async (db: Db, values: Record<string, unknown>) => {
     ready ??= make();
-    const given = values as Record<string, unknown>;
     const { riding } = db;
-    const rows = await (riding && !riding.isProven ? sendRiding(db, riding, ready, given) : db.send(ready.text, filled(ready.params, given)));
-    return (from === 'json' ? rowsIn(rows) : rows).map(ready.read) as Rows;
+    const answer = await (riding && !riding.isProven ? sendRiding(db, riding, ready, values) : db.send(ready.text, filled(ready.params, values)));
+    return { answer, read: ready.read };
   };
 }
 
 /** The rows of a query as one list of lists. They stay in order: nothing stands between the query and the list. */
-function asOneText(query: SQL, width: number): SQL {
+function asOneText(query: SQL, width: number, count?: SQL): SQL {
   const names = sql.raw(Array.from({ length: width }, (_, at) => `c${at}`).join(', '));
-  return sql`select coalesce(json_agg(json_build_array(${names})), '[]') from (${query}) listed (${names})`;
+  return sql`select coalesce(json_agg(json_build_array(${names})), '[]')${count ? sql`, (${count})` : sql``} from (${query}) listed (${names})`;
 }
 
 /** No row at all comes back for a session that is over. */

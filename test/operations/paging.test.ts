@@ -13,7 +13,7 @@ const position = fc.tuple(
 
 describe('a cursor', () => {
   it('leads back to the very position that it was made of', () => {
-    fc.assert(fc.property(position, (there) => void expect(pageRequest({ after: cursorOf(there) }, SHAPE)).toEqual({ size: 20, after: there })));
+    fc.assert(fc.property(position, (there) => void expect(pageRequest({ after: cursorOf(there) }, SHAPE, {})).toEqual({ size: 20, after: there })));
   });
 
   it('of any other list, or made up, is refused by name and in no other way', () => {
@@ -22,7 +22,7 @@ describe('a cursor', () => {
     fc.assert(
       fc.property(cursor, (after) => {
         try {
-          expect(pageRequest({ after }, SHAPE).after).toHaveLength(SHAPE.length);
+          expect(pageRequest({ after }, SHAPE, {}).after).toHaveLength(SHAPE.length);
         } catch (error) {
           if (!(error instanceof Refusal)) throw error;
           expect(Object.keys(error.fields ?? {})).toEqual(['after']);
@@ -34,8 +34,8 @@ describe('a cursor', () => {
 });
 
 it('a page by number passes over all pages before it', () => {
-  expect(pageRequest({}, SHAPE)).toEqual({ size: 20, offset: 0 });
-  expect(pageRequest({ page: 3, perPage: 7 }, SHAPE)).toEqual({ size: 7, offset: 14 });
-  expect(pageRequest({ first: 5 }, SHAPE, 100)).toEqual({ size: 5, offset: 0 });
-  expect(pageRequest({ page: null, perPage: null }, SHAPE, 100)).toEqual({ size: 100, offset: 0 });
+  expect(pageRequest({}, SHAPE, {})).toEqual({ size: 20, offset: 0 });
+  expect(pageRequest({ page: 3, perPage: 7 }, SHAPE, {})).toEqual({ size: 7, offset: 14 });
+  expect(pageRequest({ first: 5 }, SHAPE, {}, 100)).toEqual({ size: 5, offset: 0 });
+  expect(pageRequest({ page: null, perPage: null }, SHAPE, {}, 100)).toEqual({ size: 100, offset: 0 });
 });

@@ -12,5 +12,5 @@ export const listUsers = operation({
   allows: ['admin'],
   budget: 'read',
   input: z.strictObject(pageShape),
-  run: ({ db }, input) => usersNewestFirst(db, {}, pageRequest(input, NEWEST_FIRST)),
+  run: ({ db, beside }, input) => usersNewestFirst(db, {}, pageRequest(input, NEWEST_FIRST, beside)),
 });

@@ -4,6 +4,7 @@ import { refuse } from '../../rules/errors.js';
 import { PAGE } from '../../rules/limits.js';
 import type { Viewer } from '../../rules/viewer.js';
 import { listBidsOf, listBidsOnJob, selectBid, type Bid } from '../../store/bids.js';
+import type { Beside } from '../../store/beside.js';
 import type { Db } from '../../store/database.js';
 import type { JobId } from '../../rules/ids.js';
 import type { Page } from '../../store/page.js';
@@ -25,18 +26,18 @@ export const listBids = operation({
   allows: 'signed in',
   budget: 'read',
   input: z.strictObject({ id: idInPath('job').describe('The job.'), status, ...pageShape, perPage: perPage(PAGE.bidsPerPageDefault) }),
-  async run({ db, viewer }, { id, ...asked }): Promise<Page<Bid>> {
+  async run({ db, viewer, beside }, { id, ...asked }): Promise<Page<Bid>> {
     const { job } = await findJob(db, viewer, id);
-    return bidsOnJob(db, viewer, job.id, asked);
+    return bidsOnJob(db, viewer, job.id, asked, beside);
   },
 });
 
 type Asked = Parameters<typeof pageRequest>[0] & { status?: z.infer<typeof status> };
 
 /** Of a job that the viewer is known to see. */
-export function bidsOnJob(db: Db, viewer: Viewer, jobId: JobId, { status: wanted = null, ...page }: Asked): Promise<Page<Bid>> {
+export function bidsOnJob(db: Db, viewer: Viewer, jobId: JobId, { status: wanted = null, ...page }: Asked, beside: Beside): Promise<Page<Bid>> {
   const list = listBidsOnJob[viewer.role][wanted === null ? 'all' : 'filtered'];
-  const request = pageRequest(page, GUARANTEED_THEN_NEWEST, PAGE.bidsPerPageDefault);
+  const request = pageRequest(page, GUARANTEED_THEN_NEWEST, beside, PAGE.bidsPerPageDefault);
   return list(db, { jobId, contractorId: viewer.contractorId, status: wanted }, request);
 }
 
@@ -46,8 +47,8 @@ export const listOwnBids = operation({
   allows: ['contractor'],
   budget: 'read',
   input: z.strictObject({ status, ...pageShape }),
-  run: ({ db, viewer }, { status: wanted = null, ...page }): Promise<Page<Bid>> =>
-    listBidsOf[wanted === null ? 'all' : 'filtered'](db, { contractorId: viewer.contractorId, status: wanted }, pageRequest(page, NEWEST_FIRST)),
+  run: ({ db, viewer, beside }, { status: wanted = null, ...page }): Promise<Page<Bid>> =>
+    listBidsOf[wanted === null ? 'all' : 'filtered'](db, { contractorId: viewer.contractorId, status: wanted }, pageRequest(page, NEWEST_FIRST, beside)),
 });
 
 export const readBid = operation({

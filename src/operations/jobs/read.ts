@@ -9,7 +9,7 @@ import type { Viewer } from '../../rules/viewer.js';
 import type { Db } from '../../store/database.js';
 import { listEvents as eventsInOrder, type JobEvent } from '../../store/events.js';
 import { listJobs as jobsNewestFirst, type JobFilter } from '../../store/job-lists.js';
-import { mapPage, type Page } from '../../store/page.js';
+import { mapPage, type Page, type PageRequest } from '../../store/page.js';
 import { operation } from '../operation.js';
 import { pageRequest, pageShape } from '../paging.js';
 import { idInBody, idInPath, text } from '../shapes.js';
@@ -50,7 +50,7 @@ export const listJobs = operation({
   async run({ db, viewer, beside }, input): Promise<Page<ReadableJob>> {
     if (input.homeownerId != null && viewer.role !== 'admin') throw refuse('FORBIDDEN', { message: 'Only admins may list the jobs of a homeowner.' });
     const filter: JobFilter = Object.assign({}, input, { near: input.near ? await boxAround(input.near) : null });
-    const page = await jobsNewestFirst(db, viewer, filter, pageRequest(input, NEWEST_FIRST), beside);
+    const page = await jobsNewestFirst(db, viewer, filter, pageRequest(input, NEWEST_FIRST, beside), beside);
     return mapPage(page, (listed) => readableBeside(db, viewer, listed.job, beside, listed.beside));
   },
 });
@@ -82,11 +82,11 @@ export const listEvents = operation({
   allows: 'signed in',
   budget: 'read',
   input: z.strictObject({ id: idInPath('job').describe('The job.'), ...pageShape }),
-  run: async ({ db, viewer }, { id, ...page }) => eventsOf(db, viewer, await findJob(db, viewer, id), page),
+  run: async ({ db, viewer, beside }, { id, ...page }) => eventsOf(db, viewer, await findJob(db, viewer, id), pageRequest(page, IN_ORDER, beside)),
 });
 
-async function eventsOf(db: Db, viewer: Viewer, { job, party }: FoundJob, page: Parameters<typeof pageRequest>[0]): Promise<Page<JobEvent>> {
-  const events = await eventsInOrder[reachOf(party)](db, { jobId: job.id, bidderId: viewer.contractorId }, pageRequest(page, IN_ORDER));
+async function eventsOf(db: Db, viewer: Viewer, { job, party }: FoundJob, page: PageRequest): Promise<Page<JobEvent>> {
+  const events = await eventsInOrder[reachOf(party)](db, { jobId: job.id, bidderId: viewer.contractorId }, page);
   return mapPage(events, (event) => eventFor(party, event));
 }
 

@@ -26,7 +26,7 @@ export const listTransfers = operation({
   allows: 'signed in',
   budget: 'read',
   input: z.strictObject(pageShape),
-  run: ({ db, viewer }, input) => transfersNewestFirst(db, { userId: viewer.userId }, pageRequest(input, NEWEST_FIRST)),
+  run: ({ db, viewer, beside }, input) => transfersNewestFirst(db, { userId: viewer.userId }, pageRequest(input, NEWEST_FIRST, beside)),
 });
 
 const ADJUSTMENT_MAX = 1_000_000;
