@@ -141,10 +141,14 @@ async function planned(explainer: Awaited<ReturnType<typeof openExplainer>>, pla
   return { scanned: scannedIn(root) };
 }
 
-/** A count answers in one row what it found in many. */
-function rowsOf(root: Readonly<Record<string, unknown>>): number {
-  const below = (root['Plans'] as Readonly<Record<string, unknown>>[] | undefined)?.find((node) => node['Parent Relationship'] === 'Outer');
-  return Number((root['Node Type'] === 'Aggregate' ? below : root)?.['Actual Rows'] ?? 0);
+type PlanNode = Readonly<Record<string, unknown>>;
+
+/** A list in one text and a count answer in one row what they found in many; a list may be counted beside. */
+function rowsOf(root: PlanNode): number {
+  const below = (root['Plans'] ?? []) as readonly PlanNode[];
+  const gathered = root['Node Type'] === 'Aggregate' ? below.find((node) => node['Parent Relationship'] === 'Outer') : root;
+  const counted = below.filter((node) => node['Parent Relationship'] === 'InitPlan' && node['Node Type'] === 'Aggregate');
+  return Number(gathered?.['Actual Rows'] ?? 0) + counted.reduce((sum, count) => sum + rowsOf(count), 0);
 }
 
 /** From the smallest market to the largest. Where a larger one simply answers more, such as a count below its cap, it is by what was answered. */

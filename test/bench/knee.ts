@@ -33,8 +33,8 @@ interface Step {
   readonly lasting: number;
   readonly latencies: number[];
   readonly shedAfter: number[];
-  /** Answers that are neither the one asked for nor a 503, and calls without any. */
-  wrong: number;
+  /** Answers that are neither the one asked for nor a 503, and calls without any, each kind so many times. */
+  readonly wrong: Map<string, number>;
   /** Calls that nobody was left to make. */
   unmade: number;
 }
@@ -72,7 +72,8 @@ try {
 }
 
 async function offer(port: number, perSecond: number, lasting: number, request: (n: number) => Buffer): Promise<Step> {
-  const step: Step = { perSecond, lasting, latencies: [], shedAfter: [], wrong: 0, unmade: 0 };
+  const step: Step = { perSecond, lasting, latencies: [], shedAfter: [], wrong: new Map(), unmade: 0 };
+  const note = (what: string) => step.wrong.set(what, (step.wrong.get(what) ?? 0) + 1);
   const idle: Line[] = [];
   const lines = new Set<Line>();
   const calls: Promise<void>[] = [];
@@ -91,10 +92,10 @@ async function offer(port: number, perSecond: number, lasting: number, request: 
       const took = performance.now() - due;
       if (!refused) step.latencies.push(took);
       else if (status === 503) step.shedAfter.push(took);
-      else step.wrong += 1;
+      else note(`status ${status}`);
       idle.push(mine);
-    } catch {
-      step.wrong += 1;
+    } catch (error) {
+      note(`${mine ? 'asking' : 'connecting'}: ${error instanceof Error ? error.message : String(error)}`);
       if (mine) lines.delete(mine);
     }
   }
@@ -136,7 +137,11 @@ function report({ perSecond, lasting, latencies, shedAfter, wrong, unmade }: Ste
   const at = (part: number) => (sorted[Math.min(sorted.length - 1, Math.floor(sorted.length * part))] ?? Number.NaN).toFixed(1);
   const rate = (count: number) => (count / lasting).toFixed(0);
   const longest = shedAfter.length === 0 ? '' : Math.max(...shedAfter).toFixed(0);
-  console.log(line([perSecond.toFixed(0), `×${share}`, rate(latencies.length), rate(shedAfter.length), String(wrong), String(unmade), at(0.5), at(0.99), longest]));
+  console.log(line([perSecond.toFixed(0), `×${share}`, rate(latencies.length), rate(shedAfter.length), String(sumOf(wrong)), String(unmade), at(0.5), at(0.99), longest]));
+}
+
+function sumOf(counts: ReadonlyMap<string, number>): number {
+  return [...counts.values()].reduce((sum, count) => sum + count, 0);
 }
 
 function line(cells: readonly string[]): string {
@@ -145,7 +150,7 @@ function line(cells: readonly string[]): string {
 
 function judge(steps: readonly Step[], after: Step, recoveredMs: number): void {
   const problems = [
-    ...[...steps, after].filter(({ wrong }) => wrong > 0).map(({ perSecond, wrong }) => `at ${perSecond.toFixed(0)} a second, ${wrong} calls got neither an answer nor a 503`),
+    ...[...steps, after].flatMap(({ perSecond, wrong }) => [...wrong].map(([what, times]) => `at ${perSecond.toFixed(0)} a second, ${times} calls got neither an answer nor a 503 (${what})`)),
     ...(steps.every(({ shedAfter }) => shedAfter.length === 0) ? ['nothing was ever shed: the rush was none'] : []),
     ...(after.shedAfter.length > 0 ? [`${after.shedAfter.length} calls were shed after the rush was over`] : []),
     ...(recoveredMs > RECOVERY_MS_MAX ? [`it took ${recoveredMs.toFixed(0)} ms to be well again`] : []),

@@ -29,7 +29,8 @@ export function observe(request: IncomingMessage, response: ServerResponse, rout
 
 export const metrics = () => registry.metrics();
 
-/** Told to the bench, which waits for it. */
+/** Told to the bench, which waits for it. It ends by itself, so that a profile of it is written. */
 export function listening(name: string, port: number): void {
+  process.once('SIGTERM', () => process.exit());
   log.info({ name, port }, 'open');
 }
