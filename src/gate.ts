@@ -14,8 +14,8 @@ export interface GateSettings {
 }
 
 /**
- * To be behind somebody quick costs nothing, and spares whoever serves them a pause between the two. Behind one who takes longer nobody else is
- * let in: there it is better to wait for whoever is done first.
+ * To be behind somebody quick costs little, and spares whoever serves them a pause between the two. Once somebody takes longer nobody else is
+ * let in so: then it is better to wait for whoever is done first. Who went in before that stays, and the queue's time-out is not theirs.
  */
 export interface Behind {
   readonly places: number;

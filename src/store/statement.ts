@@ -139,7 +139,6 @@ function formOf(query: SQL): Form {
   return { text: numbered, params: kept };
 }
 
-/** Drizzle's own way encodes null like any other value, which makes a text of it for some kinds of columns. */
 function slotOf(param: unknown): Slot {
   const [placeholder, encoder] = is(param, Param) ? [param.value, param.encoder] : [param, undefined];
   if (!is(placeholder, Placeholder)) throw new Error('A statement holds a value that has no name.');
@@ -151,6 +150,7 @@ function isSame(one: Slot, other: Slot): boolean {
   return one.name === other.name && one.encoder === other.encoder;
 }
 
+/** Drizzle's own way encodes null like any other value, which makes a text of it for some kinds of columns. */
 function filled(params: readonly Slot[], values: Readonly<Record<string, unknown>>): ParameterOrJSON<never>[] {
   return params.map(({ name, encoder }) => {
     const value = values[name];
