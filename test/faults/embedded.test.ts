@@ -3,8 +3,8 @@ import { randomInt } from 'node:crypto';
 import { chmodSync, existsSync, mkdirSync, mkdtempSync, readdirSync, realpathSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
-import { findRunningPostgres, startEmbeddedPostgres } from '../../src/store/embedded.js';
+import { afterAll, beforeAll, describe, expect, onTestFinished, test, vi } from 'vitest';
+import { findRunningPostgres, startEmbeddedPostgres, type EmbeddedOptions } from '../../src/store/embedded.js';
 import { logIn, signUp } from '../start/callers.js';
 import { clone, type Clone } from '../start/clone.js';
 import { startServer } from '../start/processes.js';
@@ -22,6 +22,13 @@ afterAll(async () => {
   await isGone(`${root}/`);
   rmSync(root, { recursive: true, force: true, maxRetries: 5 });
 });
+
+/** One in this very process, ended with its test however that goes. */
+async function startHere(folder: string, options?: EmbeddedOptions) {
+  const server = await startEmbeddedPostgres(folder, options);
+  onTestFinished(() => server.stop());
+  return server;
+}
 
 async function givenServerWithRow(folder: string): Promise<ServerProcess> {
   const server = startProcess(folder);
@@ -130,7 +137,7 @@ describe('two servers on one folder', () => {
 
   test('one process cannot start it twice either', async () => {
     const folder = newFolder();
-    const server = await startEmbeddedPostgres(folder);
+    const server = await startHere(folder);
     await expect(startEmbeddedPostgres(folder)).rejects.toThrow(`process ${process.pid}`);
     await server.stop();
   });
@@ -152,16 +159,18 @@ describe('two servers on one folder', () => {
 
 describe('a Postgres that dies while its server lives', () => {
   const again = (connection: Parameters<typeof ask>[0], statement: string) =>
-    vi.waitFor(() => ask(connection, statement), { timeout: 10_000, interval: 20 });
+    vi.waitFor(() => ask(connection, statement), { timeout: 10_000, interval: 2 });
 
   test('is started again, with all that was committed, and its server tells of it', async () => {
     const folder = newFolder();
     const told: string[] = [];
-    const server = await startEmbeddedPostgres(folder, { tell: (what) => told.push(what) });
+    const server = await startHere(folder, { tell: (what) => told.push(what) });
     await ask(server.connection, 'create table kept as select 42 as answer');
     const first = postmasterOf(folder);
     process.kill(first, 'SIGKILL');
-    expect(await again(server.connection, 'select answer from kept')).toEqual([{ answer: 42 }]);
+    // Some of so many call in the very moment when it is not quite there, of which nobody needs to be told.
+    const answers = await Promise.all(Array.from({ length: 6 }, () => again(server.connection, 'select answer from kept')));
+    expect(answers.flat()).toEqual(answers.map(() => ({ answer: 42 })));
     expect(postmasterOf(folder)).not.toBe(first);
     await vi.waitFor(() => expect(told).toEqual(['The embedded Postgres has ended by itself, and is started again.', 'The embedded Postgres is back.']));
     await server.stop();
@@ -173,7 +182,7 @@ describe('a Postgres that dies while its server lives', () => {
   test('again and again, is given ever longer pauses', async () => {
     const folder = newFolder();
     const told: string[] = [];
-    const server = await startEmbeddedPostgres(folder, { tell: (what) => told.push(what) });
+    const server = await startHere(folder, { tell: (what) => told.push(what) });
     for (let death = 1; death <= 3; death += 1) {
       process.kill(postmasterOf(folder), 'SIGKILL');
       await vi.waitFor(() => expect(told.filter((what) => what.includes('is back'))).toHaveLength(death), { timeout: 10_000, interval: 20 });
@@ -184,7 +193,7 @@ describe('a Postgres that dies while its server lives', () => {
 
   test.each([0, 60, 200])('leaves nothing behind if it is to stop %i ms later', async (ms) => {
     const folder = newFolder();
-    const server = await startEmbeddedPostgres(folder);
+    const server = await startHere(folder);
     process.kill(postmasterOf(folder), 'SIGKILL');
     await new Promise((resolve) => setTimeout(resolve, ms));
     await server.stop();
@@ -195,7 +204,7 @@ describe('a Postgres that dies while its server lives', () => {
 
   test('its complaints are passed on, but not what people sent', async () => {
     const told: string[] = [];
-    const server = await startEmbeddedPostgres(newFolder(), { tell: (what) => told.push(what) });
+    const server = await startHere(newFolder(), { tell: (what) => told.push(what) });
     await ask(server.connection, 'create table people (email text primary key)');
     await ask(server.connection, `insert into people values ('hanna@example.test')`);
     for (const statement of [`insert into people values ('hanna@example.test')`, `select 'hanna'::int`, 'select secret from nowhere']) {
@@ -242,7 +251,7 @@ describe('a Postgres that dies while its server lives', () => {
 });
 
 async function expectNewStart(folder: string): Promise<void> {
-  const server = await startEmbeddedPostgres(folder);
+  const server = await startHere(folder);
   expect(await ask(server.connection, 'select 1 as one')).toEqual([{ one: 1 }]);
   await server.stop();
 }

@@ -175,10 +175,13 @@ function complaintsIn(tell: (what: string) => void): (piece: Buffer) => void {
   };
 }
 
-/** Data at fault and broken constraints (classes 22 and 23) quote what a person sent. */
+/**
+ * Left out: data at fault and broken constraints (classes 22 and 23), which quote what a person sent, and callers of a database that is just starting
+ * or ending (57P03), which was told.
+ */
 function complaintOf(line: string): string | undefined {
   const [, code = '', severity, message = ''] = LINE.exec(line) ?? [];
-  if (severity === undefined || /^2[23]/.test(code)) return undefined;
+  if (severity === undefined || /^(2[23]|57P03)/.test(code)) return undefined;
   if (severity === 'LOG' && !/was terminated by signal|could not/.test(message)) return undefined;
   return `Postgres says: ${severity} ${code} ${message}`.slice(0, LINE_CHARACTERS_MAX);
 }
