@@ -1,11 +1,12 @@
 /** The one HTTP server: it makes out who calls, and shows them to the door that they came to. */
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
-import type { AddressInfo } from 'node:net';
+import type { AddressInfo, ListenOptions } from 'node:net';
 import type { Config } from './config.js';
 import { checkDoors } from './doors-check.js';
 import { openGraphqlDoor, sendRefusal } from './graphql/door.js';
 import { openPlayground } from './graphql/playground.js';
 import { createSchema } from './graphql/schema.js';
+import { watchDoor } from './http/door.js';
 import { createDraining } from './http/draining.js';
 import { bearerOf, Exchange } from './http/exchange.js';
 import { problemWithHead } from './http/head.js';
@@ -16,7 +17,7 @@ import { createMetrics } from './metrics.js';
 import { Caller } from './operations/caller.js';
 import type { House } from './operations/house.js';
 import { openOperatorAddresses } from './operator.js';
-import { Refusal } from './rules/errors.js';
+import { refuse, Refusal } from './rules/errors.js';
 import { openRestDoor } from './rest/adapter.js';
 import { errorBody, sendFailure } from './rest/answer.js';
 import { openDescription } from './rest/openapi.js';
@@ -34,6 +35,9 @@ export interface RunningServer {
 const HEAD_BYTES_MAX = 16 * 1024;
 
 export async function startServer(house: House, config: Config, patience: Patience = PATIENCE): Promise<RunningServer> {
+  // A missing Host is ours to refuse, in the documented form.
+  const server = createServer({ ...optionsOf(patience), maxHeaderSize: HEAD_BYTES_MAX, requireHostHeader: false }, inTurn(answer));
+  const door = watchDoor(server);
   const playground = config.playground ? openPlayground() : undefined;
   const reference = openReference();
   const description = openDescription();
@@ -46,7 +50,7 @@ export async function startServer(house: House, config: Config, patience: Patien
     sendPlayground: playground?.send,
   });
   const rest = openRestDoor();
-  const metrics = createMetrics(house);
+  const metrics = createMetrics(house, door);
   const draining = createDraining();
   const operator = openOperatorAddresses(house, config, metrics, () => draining.begun);
 
@@ -58,6 +62,8 @@ export async function startServer(house: House, config: Config, patience: Patien
       throw problem;
     }
     if (answerCors(exchange, config.CORS_ORIGINS)) return;
+    if (operator.handles(exchange.path)) return operator.send(exchange);
+    if (door.waitMs > patience.doorMs) throw refuse('OVERLOADED', { details: { retryAfter: 1 } });
     const caller = new Caller(house, {
       requestId: exchange.requestId,
       address: exchange.address,
@@ -68,7 +74,7 @@ export async function startServer(house: House, config: Config, patience: Patien
       exchange.route = `${exchange.method} /graphql`;
       return graphql.handle(exchange, caller);
     }
-    const others = [operator, playground, reference, description].find((one) => one?.handles(exchange.path));
+    const others = [playground, reference, description].find((one) => one?.handles(exchange.path));
     return others ? others.send(exchange) : rest.handle(exchange, caller);
   }
 
@@ -91,20 +97,18 @@ export async function startServer(house: House, config: Config, patience: Patien
     });
   }
 
-  // A missing Host is ours to refuse, in the documented form.
-  const server = createServer({ ...optionsOf(patience), maxHeaderSize: HEAD_BYTES_MAX, requireHostHeader: false }, inTurn(answer));
   server.maxRequestsPerSocket = 0;
   server.on('checkExpectation', inTurn(answer));
   answerUnreadable(server, HEAD_BYTES_MAX, errorBody);
   boundLines(server, patience, () => house.log.warn({ lines: patience.linesMax }, 'every line is taken: a newcomer was turned away'));
-  await listen(server, config.PORT, config.HOST);
+  await listen(server, { port: config.PORT, host: config.HOST, backlog: patience.linesMax });
   const { port } = server.address() as AddressInfo;
 
   return {
     port,
     url: `http://${config.HOST.includes(':') ? `[${config.HOST}]` : config.HOST === '0.0.0.0' ? 'localhost' : config.HOST}:${port}`,
     close: async () => {
-      await draining.drain(server);
+      await draining.drain(server, door);
       await graphql.stop();
     },
   };
@@ -115,10 +119,10 @@ function forwardedFor(request: IncomingMessage): string | undefined {
   return Array.isArray(header) ? header.join(',') : header;
 }
 
-function listen(server: Server, port: number, host: string): Promise<void> {
+function listen(server: Server, where: ListenOptions): Promise<void> {
   return new Promise((resolve, reject) => {
     server.once('error', reject);
-    server.listen(port, host, () => {
+    server.listen(where, () => {
       server.off('error', reject);
       resolve();
     });

@@ -4,6 +4,7 @@
 import { Writable } from 'node:stream';
 import postgres, { type Sql } from 'postgres';
 import { readConfig, type Config } from '../src/config.js';
+import { PATIENCE, type Patience } from '../src/http/lines.js';
 import { createLog } from '../src/log.js';
 import { openHouse } from '../src/open-house.js';
 import { ensureAdmin } from '../src/operations/accounts/admins.js';
@@ -40,6 +41,8 @@ export interface TestHouse {
   readonly logged: string[];
   /** The statements sent since the last look. */
   statements(): string[];
+  /** The same house behind another door, with as little patience as a test has: its URL. */
+  impatient(patience: Partial<Patience>): Promise<string>;
   /** Throws if the answer is not what the OpenAPI document says. */
   rest(method: string, path: string, options?: CallOptions): Promise<Answer<Json>>;
   graphql(query: string, options?: CallOptions & { variables?: object }): Promise<GraphqlAnswer>;
@@ -75,6 +78,7 @@ export async function openTestHouse(env: Record<string, string> = {}, { beside, 
   const { house, close } = await openHouse(config, log, await through(database.connection), { onStatement: (text) => sent.push(text) });
   await ensureAdmin(house, ADMIN.email, ADMIN.password);
   const server = await startServer(house, config);
+  const servers = [server];
 
   async function call(method: string, path: string, { token, body, headers }: CallOptions): Promise<Response> {
     return fetch(server.url + path, {
@@ -99,6 +103,11 @@ export async function openTestHouse(env: Record<string, string> = {}, { beside, 
       sent = [];
       return seen;
     },
+    impatient: async (patience) => {
+      const another = await startServer(house, config, { ...PATIENCE, ...patience });
+      servers.push(another);
+      return another.url;
+    },
     rest: async (method, path, options = {}) => {
       const response = await call(method, path, options);
       const text = await response.text();
@@ -112,7 +121,7 @@ export async function openTestHouse(env: Record<string, string> = {}, { beside, 
       return { status: response.status, headers: response.headers, data, errors, extensions };
     },
     close: async () => {
-      await server.close();
+      await Promise.all(servers.map((one) => one.close()));
       await close();
       await sql.end({ timeout: 5 });
       if (!beside) await database.drop();

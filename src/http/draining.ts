@@ -4,7 +4,7 @@
  */
 import type { Server } from 'node:http';
 import { Server as SocketServer } from 'node:net';
-import { setImmediate as turn } from 'node:timers/promises';
+import type { Door } from './door.js';
 
 const DRAIN_MS = 10_000;
 
@@ -17,7 +17,7 @@ const DOOR_MS = 1_000;
 export interface Draining {
   /** From then on each answer is the last on its connection. */
   readonly begun: boolean;
-  drain(server: Server): Promise<void>;
+  drain(server: Server, door: Door): Promise<void>;
 }
 
 export function createDraining(): Draining {
@@ -26,30 +26,12 @@ export function createDraining(): Draining {
     get begun() {
       return begun;
     },
-    async drain(server) {
-      await whenNobodyIsAtTheDoor(server);
+    async drain(server, door) {
+      await door.whenEmpty(DOOR_MS);
       begun = true;
       return closeWhenIdle(server);
     },
   };
-}
-
-/**
- * The system takes up connections before we do, and resets those that we have not taken from it when the door closes. We take
- * one in each turn of the event loop, so a whole turn without any says that there are no more.
- */
-async function whenNobodyIsAtTheDoor(server: Server): Promise<void> {
-  const deadlineMs = performance.now() + DOOR_MS;
-  let came = 0;
-  const count = () => void (came += 1);
-  server.on('connection', count);
-  let before: number;
-  do {
-    before = came;
-    await turn(); // The rest of this one,
-    await turn(); // and a whole one.
-  } while (came > before && performance.now() < deadlineMs);
-  server.off('connection', count);
 }
 
 /** Idle connections are closed when they have stayed so for a moment. */

@@ -1,5 +1,5 @@
 /**
- * Floods: more slow lines and more log-ins than a server can serve, and what is left for everybody else. Always in small, which shows that
+ * Floods: more slow lines, newcomers and log-ins than a server can serve, and what is left for everybody else. Always in small, which shows that
  * nobody is lost; with FLOODS=long against a server process at production's settings, with the figures that it must keep.
  */
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -7,6 +7,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { homeowner } from '../cast.js';
 import { openTestHouse, type TestHouse } from '../house.js';
 import { needs } from '../needs.js';
+import { head, jsonOf, openLine } from './line.js';
 import { call, median, openFloodedServer, run, type FloodedServer, type Tally } from './flooded-server.js';
 
 const LONG = process.env.FLOODS === 'long';
@@ -48,6 +49,32 @@ describe('in small', () => {
 
   it('a real log-in among them gets through, by waiting as it is told', async () => {
     expect(await real).toBeGreaterThan(0);
+  });
+
+  it('of 900 newcomers at once those whom the door keeps longer than it should are told to come again, but never the operator', async () => {
+    const hanna = await homeowner(house, 'Hanna');
+    // So few that not too many wait for the database, which would shed them as well.
+    const rushAt = (url: string) =>
+      Promise.all(Array.from({ length: 900 }, async (_, at) => {
+        const path = at % 30 === 0 ? '/healthz' : '/v1/me';
+        const one = await openLine(url);
+        one.send(head('GET', path, [`Authorization: Bearer ${hanna.token}`]));
+        const answer = await one.answer();
+        one.hangUp();
+        return { path, ...answer };
+      }));
+    for (const { status } of await rushAt(await house.impatient({ doorMs: 60_000 }))) expect(status).toBe(200);
+
+    const url = await house.impatient({ doorMs: 5 });
+    const answers = await rushAt(url);
+    const shed = answers.filter(({ status }) => status === 503);
+    const served = answers.filter(({ status, path }) => status === 200 && path === '/v1/me');
+    expect([shed.length > 0, served.length > 0, shed.length + served.length]).toEqual([true, true, 870]);
+    for (const { path, status } of answers) if (path === '/healthz') expect(status).toBe(200);
+    for (const answer of shed) expect([jsonOf(answer).details.code, answer.headers.get('retry-after')]).toEqual(['OVERLOADED', '1']);
+
+    expect(await (await fetch(`${url}/metrics`)).text()).toContain('\ndoor_wait_seconds 0\n');
+    expect((await fetch(`${url}/v1/me`, { headers: { authorization: `Bearer ${hanna.token}` } })).status).toBe(200);
   });
 
   needs('slowhttptest').it('two hundred slow lines of each kind keep nobody from reading', async () => {

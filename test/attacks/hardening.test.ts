@@ -4,11 +4,8 @@
  */
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { readConfig } from '../../src/config.js';
-import { PATIENCE, type Patience } from '../../src/http/lines.js';
-import { startServer, type RunningServer } from '../../src/server.js';
 import { homeowner, type Person } from '../cast.js';
-import { JWT_SECRET, openTestHouse, type TestHouse } from '../house.js';
+import { openTestHouse, type TestHouse } from '../house.js';
 import { atOnce } from '../scenes.js';
 import { until } from '../security/until.js';
 import { BROKEN_HEADS, brokenBodies, type BrokenRequest } from './broken-requests.js';
@@ -16,7 +13,6 @@ import { head, jsonOf, openLine, post, type Line, type RawAnswer } from './line.
 
 let house: TestHouse;
 let hanna: Person;
-const servers: RunningServer[] = [];
 const lines: Line[] = [];
 
 beforeAll(async () => {
@@ -25,7 +21,6 @@ beforeAll(async () => {
 });
 afterAll(async () => {
   for (const line of lines) line.hangUp();
-  await Promise.all(servers.map((server) => server.close()));
   await house.close();
 });
 
@@ -33,13 +28,6 @@ async function line(url = house.url): Promise<Line> {
   const opened = await openLine(url);
   lines.push(opened);
   return opened;
-}
-
-/** The same house behind another door, with as little patience as a test has. */
-async function impatient(patience: Partial<Patience>): Promise<string> {
-  const server = await startServer(house.house, readConfig({ NODE_ENV: 'test', PORT: '0', RATE_LIMITS: 'off', JWT_SECRET }), { ...PATIENCE, ...patience });
-  servers.push(server);
-  return server.url;
 }
 
 const READS_MIN = 5;
@@ -171,7 +159,7 @@ function dripping(all: readonly Line[], drop: string): NodeJS.Timeout {
 
 describe('whoever is slow loses the line, and others go on', () => {
   it('with the head of a request', async () => {
-    const url = await impatient({ headMs: 400 });
+    const url = await house.impatient({ headMs: 400 });
     await unnoticed(async () => {
       const slow = await Promise.all(Array.from({ length: 100 }, () => line(url)));
       const drip = dripping(slow, 'X-A: b\r\n');
@@ -183,7 +171,7 @@ describe('whoever is slow loses the line, and others go on', () => {
   });
 
   it('with saying anything at all', async () => {
-    const url = await impatient({ headMs: 400 });
+    const url = await house.impatient({ headMs: 400 });
     await unnoticed(async () => {
       const silent = await Promise.all(Array.from({ length: 100 }, () => line(url)));
       await Promise.all(silent.map(({ closed }) => closed));
@@ -191,7 +179,7 @@ describe('whoever is slow loses the line, and others go on', () => {
   });
 
   it('with a body, be it a byte at a time', async () => {
-    const url = await impatient({ headMs: 400, requestMs: 800 });
+    const url = await house.impatient({ headMs: 400, requestMs: 800 });
     await unnoticed(async () => {
       const slow = await Promise.all(Array.from({ length: 100 }, () => line(url)));
       for (const one of slow) one.send(head('POST', '/v1/auth/login', ['Content-Type: application/json', 'Content-Length: 10000']));
@@ -203,7 +191,7 @@ describe('whoever is slow loses the line, and others go on', () => {
   });
 
   it('with taking an answer, while a quick one gets the whole of it', async () => {
-    const url = await impatient({ answerMs: 300, answerBytesPerMs: 20_000 });
+    const url = await house.impatient({ answerMs: 300, answerBytesPerMs: 20_000 });
     const readWhole = async () => (await (await fetch(`${url}${LARGE}`, { headers: { 'accept-encoding': 'identity' } })).arrayBuffer()).byteLength;
     const whole = await readWhole();
     expect(whole).toBeGreaterThan(5_000_000);
@@ -227,7 +215,7 @@ describe('whoever is slow loses the line, and others go on', () => {
   });
 
   it('between two requests', async () => {
-    const url = await impatient({ idleMs: 300 });
+    const url = await house.impatient({ idleMs: 300 });
     const one = await line(url);
     one.send(head('GET', '/healthz'));
     expect((await one.answer()).status).toBe(200);
@@ -253,7 +241,7 @@ describe('idle lines', () => {
   });
 
   it('that fill the house make room for those who come next, and nobody loses an answer', async () => {
-    const url = await impatient({ linesMax: 50 });
+    const url = await house.impatient({ linesMax: 50 });
     const busy = await served(url);
     const idle = await atOnce(Array.from({ length: 49 }), () => served(url));
     const body = JSON.stringify({ email: hanna.email, password: hanna.password });

@@ -3,7 +3,10 @@
  * due, so that a server which keeps its callers waiting cannot hide it. Past the knee the server has to shed with 503 and to be well at once when
  * the rush is over; anything else ends this with an error.
  */
+import { writeFileSync } from 'node:fs';
+import { monitorEventLoopDelay } from 'node:perf_hooks';
 import { setTimeout as wait } from 'node:timers/promises';
+import { fileURLToPath } from 'node:url';
 import { parseArgs } from 'node:util';
 import { openDatabase } from './database.js';
 import { drive, openLine, type Line } from './driver.js';
@@ -12,8 +15,9 @@ import { startServer } from './servers.js';
 import { asBytes, WORKS } from './works.js';
 
 const { values: options } = parseArgs({
-  options: { work: { type: 'string', default: 'rest-list' }, seconds: { type: 'string', default: '4' }, product: { type: 'string' }, server: { type: 'string', default: 'product' } },
+  options: { work: { type: 'string', default: 'rest-list' }, seconds: { type: 'string', default: '4' }, product: { type: 'string' }, server: { type: 'string', default: 'product' }, try: { type: 'boolean', default: false } },
 });
+const RESULT = fileURLToPath(new URL('results/knee.json', import.meta.url));
 const seconds = Number(options.seconds);
 const work = WORKS.find(({ name, kind }) => name === options.work && kind === 'read');
 if (!work) throw new Error(`--work takes a read: ${WORKS.filter(({ kind }) => kind === 'read').map(({ name }) => name).join(', ')}.`);
@@ -24,6 +28,8 @@ const SHARES = [0.25, 0.5, 0.75, 0.9, 1, 1.25, 1.5, 2, 3];
 const CALLERS_AT_ONCE_MAX = 6_000;
 const WELL_MS = 100;
 const RECOVERY_MS_MAX = 500;
+/** For an answer or a 503, at any rate. */
+const WAIT_MS_MAX = 5_000;
 /** More at once than any queue takes in. */
 const RUSH = 3_000;
 
@@ -37,6 +43,8 @@ interface Step {
   readonly wrong: Map<string, number>;
   /** Calls that nobody was left to make. */
   unmade: number;
+  /** How late the driver itself is at the 99th percentile, which its calls' times contain. */
+  driverLateMs: number;
 }
 
 const database = await openDatabase();
@@ -50,19 +58,21 @@ try {
     const closed = await drive({ port: server.port, connections: 64, seconds: 3, next: request });
     const capacity = closed.answered / closed.seconds;
     console.log(`${work.name}: ${Math.round(capacity)} a second on 64 connections that wait for their answers.\n`);
-    console.log(line(['offered/s', 'of that', 'answered/s', 'shed/s', 'wrong', 'unmade', 'p50 ms', 'p99 ms', 'longest to be shed, ms']));
     const steps: Step[] = [];
+    const table: Figures[] = [];
+    const note = (step: Step, share: number) => print(figuresOf(step, share), table.push(figuresOf(step, share)) === 1);
     for (const share of SHARES) {
       // The last rush goes on until it has brought more than the queue holds.
       const lasting = share === SHARES.at(-1) ? Math.max(seconds, RUSH / ((share - 1) * capacity)) : seconds;
       const step = await offer(server.port, share * capacity, lasting, request);
       steps.push(step);
-      report(step, share);
+      note(step, share);
     }
     const recovered = await recovery(server.port, request);
     console.log(`\nAfter the last rush an answer took less than ${WELL_MS} ms again within ${recovered.toFixed(0)} ms.`);
     const after = await offer(server.port, 0.5 * capacity, seconds, request);
-    report(after, 0.5);
+    note(after, 0.5);
+    if (!options.try) writeFileSync(RESULT, `${JSON.stringify({ node: process.version, work: work.name, capacity: Math.round(capacity), recoveredMs: tenths(recovered), steps: table }, null, 1)}\n`);
     judge(steps, after, recovered);
   } finally {
     await server.stop();
@@ -72,7 +82,7 @@ try {
 }
 
 async function offer(port: number, perSecond: number, lasting: number, request: (n: number) => Buffer): Promise<Step> {
-  const step: Step = { perSecond, lasting, latencies: [], shedAfter: [], wrong: new Map(), unmade: 0 };
+  const step: Step = { perSecond, lasting, latencies: [], shedAfter: [], wrong: new Map(), unmade: 0, driverLateMs: 0 };
   const note = (what: string) => step.wrong.set(what, (step.wrong.get(what) ?? 0) + 1);
   const idle: Line[] = [];
   const lines = new Set<Line>();
@@ -100,6 +110,8 @@ async function offer(port: number, perSecond: number, lasting: number, request: 
     }
   }
 
+  const own = monitorEventLoopDelay({ resolution: 1 });
+  own.enable();
   const began = performance.now();
   const total = Math.floor(perSecond * lasting);
   for (let made = 0; made < total; ) {
@@ -111,6 +123,8 @@ async function offer(port: number, perSecond: number, lasting: number, request: 
     await wait(1);
   }
   await Promise.all(calls);
+  own.disable();
+  step.driverLateMs = own.percentile(99) / 1e6;
   for (const one of lines) one.close();
   return step;
 }
@@ -132,20 +146,43 @@ async function recovery(port: number, request: (n: number) => Buffer): Promise<n
   return took;
 }
 
-function report({ perSecond, lasting, latencies, shedAfter, wrong, unmade }: Step, share: number): void {
+/** What is printed, and kept among the results. */
+function figuresOf({ perSecond, lasting, latencies, shedAfter, wrong, unmade, driverLateMs }: Step, share: number): Figures {
   const sorted = latencies.toSorted((a, b) => a - b);
-  const at = (part: number) => (sorted[Math.min(sorted.length - 1, Math.floor(sorted.length * part))] ?? Number.NaN).toFixed(1);
-  const rate = (count: number) => (count / lasting).toFixed(0);
-  const longest = shedAfter.length === 0 ? '' : Math.max(...shedAfter).toFixed(0);
-  console.log(line([perSecond.toFixed(0), `×${share}`, rate(latencies.length), rate(shedAfter.length), String(sumOf(wrong)), String(unmade), at(0.5), at(0.99), longest]));
+  const at = (part: number) => sorted[Math.min(sorted.length - 1, Math.floor(sorted.length * part))] ?? Number.NaN;
+  return {
+    'offered/s': Math.round(perSecond),
+    'of that': share,
+    'answered/s': Math.round(latencies.length / lasting),
+    'shed/s': Math.round(shedAfter.length / lasting),
+    wrong: sumOf(wrong),
+    unmade,
+    'p50 ms': tenths(at(0.5)),
+    'p99 ms': tenths(at(0.99)),
+    'longest ms': tenths(longestOf(latencies)),
+    'longest to be shed, ms': tenths(longestOf(shedAfter)),
+    'driver late, ms': tenths(driverLateMs),
+  };
+}
+
+type Figures = Readonly<Record<string, number>>;
+
+function tenths(ms: number): number {
+  return Math.round(ms * 10) / 10;
+}
+
+function longestOf(latencies: readonly number[]): number {
+  return latencies.reduce((one, other) => Math.max(one, other), 0);
+}
+
+function print(figures: Figures, isFirst: boolean): void {
+  const line = (cells: readonly unknown[]) => cells.map((cell, at) => String(cell).padStart((Object.keys(figures)[at]?.length ?? 0) + 1)).join('  ');
+  if (isFirst) console.log(line(Object.keys(figures)));
+  console.log(line(Object.values(figures)));
 }
 
 function sumOf(counts: ReadonlyMap<string, number>): number {
   return [...counts.values()].reduce((sum, count) => sum + count, 0);
-}
-
-function line(cells: readonly string[]): string {
-  return cells.map((cell) => cell.padStart(10)).join('  ');
 }
 
 function judge(steps: readonly Step[], after: Step, recoveredMs: number): void {
@@ -153,6 +190,10 @@ function judge(steps: readonly Step[], after: Step, recoveredMs: number): void {
     ...[...steps, after].flatMap(({ perSecond, wrong }) => [...wrong].map(([what, times]) => `at ${perSecond.toFixed(0)} a second, ${times} calls got neither an answer nor a 503 (${what})`)),
     ...(steps.every(({ shedAfter }) => shedAfter.length === 0) ? ['nothing was ever shed: the rush was none'] : []),
     ...(after.shedAfter.length > 0 ? [`${after.shedAfter.length} calls were shed after the rush was over`] : []),
+    ...[...steps, after].flatMap(({ perSecond, latencies, shedAfter }) => {
+      const longest = longestOf([...latencies, ...shedAfter]);
+      return longest > WAIT_MS_MAX ? [`at ${perSecond.toFixed(0)} a second, somebody waited ${longest.toFixed(0)} ms`] : [];
+    }),
     ...(recoveredMs > RECOVERY_MS_MAX ? [`it took ${recoveredMs.toFixed(0)} ms to be well again`] : []),
   ];
   if (problems.length > 0) throw new Error(`The server does not bend as it should:\n${problems.map((problem) => `  - ${problem}`).join('\n')}`);
