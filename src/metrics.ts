@@ -22,7 +22,7 @@ export function createMetrics(house: Pick<House, 'db' | 'rateLimits'>, door: Pic
   const refused = new Counter({ name: 'http_server_errors_total', help: 'Answers of 500 and above.', labelNames: ['route'], registers: [registry] });
   gauge(registry, 'database_connections_busy', 'Connections at work.', () => house.db.gate.active);
   gauge(registry, 'database_queue_length', 'Calls that wait for a connection.', () => house.db.gate.queued);
-  gauge(registry, 'door_wait_seconds', 'How long newcomers have to wait at the door; beyond a second everybody is turned away with 503.', () => door.waitMs / 1000);
+  gauge(registry, 'door_wait_seconds', 'How long newcomers have to wait at the door; beyond two seconds everybody is turned away with 503.', () => door.waitMs / 1000);
   gauge(registry, 'rate_limits_in_redis', '1 while rates are counted in Redis, 0 while in memory.', () => (house.rateLimits.storeInUse() === 'redis' ? 1 : 0));
 
   return {

@@ -17,7 +17,7 @@ export interface Patience {
   readonly doorMs: number;
 }
 
-export const PATIENCE: Patience = { headMs: 10_000, requestMs: 30_000, answerMs: 30_000, answerBytesPerMs: 16, idleMs: 65_000, linesMax: 10_000, doorMs: 1_000 };
+export const PATIENCE: Patience = { headMs: 10_000, requestMs: 30_000, answerMs: 30_000, answerBytesPerMs: 16, idleMs: 65_000, linesMax: 10_000, doorMs: 2_000 };
 
 export function optionsOf({ headMs, requestMs, idleMs }: Patience): ServerOptions {
   return { headersTimeout: headMs, requestTimeout: requestMs, keepAliveTimeout: idleMs, connectionsCheckingInterval: Math.min(1_000, headMs / 2) };
