@@ -12,6 +12,11 @@ export function besideJob(info: GraphQLResolveInfo): Beside {
   return foreseen(info, (reading) => besideIn(inside(info.fieldNodes, reading), reading));
 }
 
+/** For a field whose answer holds one job under this name. */
+export function besideJobIn(info: GraphQLResolveInfo, name: string): Beside {
+  return foreseen(info, (reading) => besideIn(inside(named(inside(info.fieldNodes, reading), name), reading), reading));
+}
+
 /** For a field that answers a connection of jobs. */
 export function besideJobs(info: GraphQLResolveInfo): Beside {
   return foreseen(info, (reading) => {

@@ -110,13 +110,14 @@ async function run<Input, Output, A extends Allowed>(
   requireRole(operation.allows, viewer);
   const parsed = read(operation, input);
   const { house } = caller;
-  const runOn = (db: Db) => operation.run({ viewer: viewer as ViewerOf<A>, db, house, caller, beside }, parsed);
-  if (operation.aboutSessions) return runOn(house.db);
+  const runOn = (db: Db, beside: Beside) => operation.run({ viewer: viewer as ViewerOf<A>, db, house, caller, beside }, parsed);
+  if (operation.aboutSessions) return runOn(house.db, beside);
 
   const key = viewer && operation.budget === 'write' ? caller.request.idempotencyKey : undefined;
-  if (key === undefined || !viewer) return runOn(db);
+  if (key === undefined || !viewer) return runOn(db, beside);
   const keyed = { userId: viewer.userId, operation: operation.name, key: checkKey(key), inputSeal: house.seal(JSON.stringify(parsed)) };
-  const { answer, replayed } = await once(db, keyed, runOn);
+  // Whoever sends it again may select something else: the answer that is kept is whole.
+  const { answer, replayed } = await once(db, keyed, (tx) => runOn(tx, NOTHING_BESIDE));
   caller.replayed ||= replayed;
   return answer;
 }

@@ -7,11 +7,13 @@ import { and, eq, sql } from 'drizzle-orm';
 import { BID_CONSEQUENCES } from '../rules/bids.js';
 import type { EventType } from '../rules/events.js';
 import type { BidId, JobId } from '../rules/ids.js';
+import { besideKey, type Beside } from './beside.js';
 import { isLive, settling } from './bids.js';
-import { countOf, eventsOfBids } from './events.js';
-import { jobColumns, seenBy } from './jobs.js';
-import { ifMoved, logging, moving, type MoveValues } from './moves.js';
-import { sameNames, statement, type Values } from './statement.js';
+import type { Db } from './database.js';
+import { countOf, eventsOfBids, eventsToLog } from './events.js';
+import { jobColumns, jobFields, seenBy } from './jobs.js';
+import { ifMoved, moving, type MoveValues } from './moves.js';
+import { remembering, sameNames, statement, type Values } from './statement.js';
 import { bids } from './tables/bids.js';
 import { events } from './tables/events.js';
 import { jobs } from './tables/jobs.js';
@@ -21,26 +23,39 @@ const { accept, passOver } = BID_CONSEQUENCES;
 const outcome = ($: Values<{ bidId: BidId }>) => sql`case when ${bids.id} = ${$.bidId} then ${accept.to}::bid_status else ${passOver.to}::bid_status end`;
 const told = sql`case when b.status = ${accept.to} then ${accept.event} else ${passOver.event} end`;
 
-export const awardToBid = statement((db, $: Values<MoveValues & { bidId: BidId }>, stands) => {
-  const live = db.$with('live').as(db.select({ id: bids.id, contractorId: bids.contractorId }).from(bids).where(and(eq(bids.jobId, $.id), isLive)));
-  const { set, when } = moving('award', $, {
-    awardedBidId: sql`chosen.id`,
-    awardedContractorId: sql`chosen.contractor_id`,
-    eventCount: sql`${jobs.eventCount} + ${countOf($.events)} + (select count(*) from live)`,
+function awardFor(beside: Beside) {
+  const fields = jobFields(beside, 'eventCount');
+  return statement((db, $: Values<MoveValues & { bidId: BidId }>, stands) => {
+    const live = db.$with('live').as(db.select({ id: bids.id, contractorId: bids.contractorId }).from(bids).where(and(eq(bids.jobId, $.id), isLive)));
+    const { set, when } = moving('award', $, {
+      awardedBidId: sql`chosen.id`,
+      awardedContractorId: sql`chosen.contractor_id`,
+      eventCount: sql`${jobs.eventCount} + ${countOf($.events)} + (select count(*) from live)`,
+    });
+    const isAsItWas = sql`${jobs.eventCount} = (select seen.event_count from jobs seen where seen.id = ${$.id})`;
+    const moved = db.$with('moved').as(
+      db.update(jobs).set(set).from(sql`live chosen`).where(and(when, sql`chosen.id = ${$.bidId}`, isAsItWas, stands)).returning(fields),
+    );
+    const { settled, released, freed } = settling(db, outcome($), and(eq(bids.jobId, $.id), ifMoved));
+    const before = db.$with('before').as(db.select({ id: moved.id, eventCount: sql`${moved.eventCount} - (select count(*) from live)`.as('event_count') }).from(moved));
+    const logged = db.$with('logged').as(
+      db.insert(events).select(eventsToLog('before', $.events)).returning({ id: events.id, jobId: events.jobId, sequence: events.sequence, actorId: events.actorId }),
+    );
+    const bidsTold = db.$with('bids_told').as(db.insert(events).select(eventsOfBids(told)).returning({ type: events.type, sequence: events.sequence }));
+    return db
+      .with(live, moved, settled, released, freed, before, logged, bidsTold)
+      .select({ job: sameNames(fields, moved), told: sql<EventType[]>`(select json_agg(type order by sequence) from bids_told)` })
+      .from(moved);
   });
-  const isAsItWas = sql`${jobs.eventCount} = (select seen.event_count from jobs seen where seen.id = ${$.id})`;
-  const moved = db.$with('moved').as(
-    db.update(jobs).set(set).from(sql`live chosen`).where(and(when, sql`chosen.id = ${$.bidId}`, isAsItWas, stands)).returning(jobColumns),
-  );
-  const { settled, released, freed } = settling(db, outcome($), and(eq(bids.jobId, $.id), ifMoved));
-  const before = db.$with('before').as(db.select({ id: moved.id, eventCount: sql`${moved.eventCount} - (select count(*) from live)`.as('event_count') }).from(moved));
-  const logged = logging(db, 'before', $);
-  const bidsTold = db.$with('bids_told').as(db.insert(events).select(eventsOfBids(told)).returning({ type: events.type, sequence: events.sequence }));
-  return db
-    .with(live, moved, settled, released, freed, before, logged, bidsTold)
-    .select({ job: sameNames(jobColumns, moved), told: sql<EventType[]>`(select json_agg(type order by sequence) from bids_told)` })
-    .from(moved);
-});
+}
+
+const awards = remembering<ReturnType<typeof awardFor>>();
+
+/** What is asked for of the awarded job, and what happened to its bids; nothing if it was not awarded. */
+export async function awardToBid(db: Db, values: MoveValues & { bidId: BidId }, beside: Beside) {
+  const [awarded] = await awards(besideKey(beside), () => awardFor(beside))(db, values);
+  return awarded;
+}
 
 /** What awarding hangs on. */
 export const selectToAward = statement((db, $: Values<ViewerIds & { id: JobId; bidId: BidId }>) =>

@@ -8,9 +8,9 @@ import type { JobId, UserId } from '../rules/ids.js';
 import { INITIAL_BID_STATE, JOB_ACTIONS } from '../rules/lifecycle.js';
 import { GUARANTEED_VIEW_STAKE } from '../rules/tokens.js';
 import { bidColumns } from './bids.js';
+import { logging } from './events.js';
 import { counting, jobColumns, seenBy, type Logged } from './jobs.js';
 import { availableTo } from './ledger.js';
-import { logging } from './moves.js';
 import { columns, rowOf, statement, type Values } from './statement.js';
 import { bids, holds } from './tables/bids.js';
 import { jobs } from './tables/jobs.js';
@@ -47,7 +47,7 @@ function made(db: PostgresJsDatabase, $: Values<BidValues>) {
 export const placeBid = {
   plain: statement((db, $: Values<BidValues>, stands) => {
     const [one, bid] = [counted(db, $, [stands]), made(db, $)];
-    return db.with(one, bid, logging(db, 'counted', $)).select().from(bid);
+    return db.with(one, bid, logging(db, 'counted', $.events)).select().from(bid);
   }),
   staked: statement((db, $: Values<BidValues>, stands) => {
     const [one, bid] = [counted(db, $, [stands, sql`${availableTo($)} >= ${GUARANTEED_VIEW_STAKE}`]), made(db, $)];
@@ -60,7 +60,7 @@ export const placeBid = {
     );
     const stake = { id: $.holdId, bidId: sql`m.id`, jobId: sql`m.job_id`, userId: sql`h.user_id`, amount: sql`${GUARANTEED_VIEW_STAKE}`, status: sql`'active'`, createdAt: sql`now()` };
     const hold = db.$with('hold').as(db.insert(holds).select(sql`select ${rowOf(getTableColumns(holds), stake)} from made m, held h`).returning({ id: holds.id }));
-    return db.with(one, bid, held, hold, logging(db, 'counted', $)).select().from(bid);
+    return db.with(one, bid, held, hold, logging(db, 'counted', $.events)).select().from(bid);
   }),
 };
 

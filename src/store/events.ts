@@ -1,5 +1,6 @@
 /** Events are written in the statement that makes them true, numbered from the job's own count while it is locked. */
 import { and, eq, getTableColumns, sql, type Placeholder, type SQL } from 'drizzle-orm';
+import type { PostgresJsDatabase } from 'drizzle-orm/postgres-js';
 import type { EventType } from '../rules/events.js';
 import { DISPUTE_EVENT_TYPES } from '../rules/disputes.js';
 import { reachOf, type EventReach } from '../rules/timeline.js';
@@ -56,6 +57,11 @@ export function eventsToLog(counted: string, happened: Placeholder, more?: SQL):
     from ${sql.identifier(counted)} j,
       rows from (json_to_recordset(${happened}::json) as (id text, type text, actor_id text, bidder_id text, from_status job_status, to_status job_status, data jsonb))
       with ordinality as e (id, type, actor_id, bidder_id, from_status, to_status, data, number)`;
+}
+
+/** The part of a statement that writes them down. */
+export function logging(db: PostgresJsDatabase, counted: string, happened: Placeholder, more?: SQL) {
+  return db.$with('logged').as(db.insert(events).select(eventsToLog(counted, happened, more)));
 }
 
 /**

@@ -10,11 +10,10 @@ import type { BidState } from '../rules/lifecycle.js';
 import type { EditBases } from '../rules/edit-bases.js';
 import type { Role } from '../rules/viewer.js';
 import { narrowed } from './accounts.js';
-import { countOf, eventsToLog } from './events.js';
+import { countOf, logging } from './events.js';
 import { besideColumns, besideKey, besideReader, joiningBeside, type Beside, type Found } from './beside.js';
 import type { Db } from './database.js';
 import { columns, remembering, statement, type Values } from './statement.js';
-import { events } from './tables/events.js';
 import { jobs, jobSearch, type JobRow } from './tables/jobs.js';
 import { forEachRole, ownBidStates, visibleJobs, type ViewerIds } from './visibility.js';
 
@@ -44,9 +43,9 @@ export const jobColumns = getTableColumns(jobs);
 /** What everything else about a job is found by, and judged by. */
 const ALWAYS = ['id', 'homeownerId', 'status', 'awardedBidId', 'awardedContractorId', 'createdAt'];
 
-/** The columns that somebody asks for; the rows have no others. */
-export function jobFields({ job }: Beside): typeof jobColumns {
-  return job ? narrowed(jobColumns, job, ALWAYS) : jobColumns;
+/** The columns that somebody asks for, and those that the statement needs itself; the rows have no others. */
+export function jobFields({ job }: Beside, ...needed: readonly (keyof JobRow)[]): typeof jobColumns {
+  return job ? narrowed(jobColumns, job, [...ALWAYS, ...needed]) : jobColumns;
 }
 
 /** What the viewer is to the row of `jobs`. */
@@ -101,8 +100,7 @@ export const insertJob = statement((db, $: Values<NewJob>) => {
       .values({ ...columns($, JOB_FIELDS), ...columns($, ['id', 'homeownerId', 'latitude', 'longitude']), eventCount: sql`${countOf($.events)}` })
       .returning(),
   );
-  const logged = db.$with('logged').as(db.insert(events).select(eventsToLog('made', $.events)));
-  return db.with(made, logged).select().from(made);
+  return db.with(made, logging(db, 'made', $.events)).select().from(made);
 });
 
 /** The searchable row is there already, made by its trigger in the same transaction. */
@@ -128,8 +126,7 @@ export const editJob = statement((db, $: Values<JobFields & EditBases & Omit<Pla
       .where(eq(jobs.id, $.id))
       .returning(),
   );
-  const logged = db.$with('logged').as(db.insert(events).select(eventsToLog('edited', $.events)));
-  return db.with(edited, logged).select().from(edited);
+  return db.with(edited, logging(db, 'edited', $.events)).select().from(edited);
 });
 
 /** The draft goes; that it was there, and that it went, stays among the events. */
@@ -140,8 +137,7 @@ export const deleteJob = statement((db, $: Values<Logged & { id: JobId }>) => {
       .where(eq(jobs.id, $.id))
       .returning({ id: jobs.id, event_count: sql<number>`${jobs.eventCount} + ${countOf($.events)}`.as('event_count') }),
   );
-  const logged = db.$with('logged').as(db.insert(events).select(eventsToLog('gone', $.events)));
-  return db.with(gone, logged).select({ id: gone.id }).from(gone);
+  return db.with(gone, logging(db, 'gone', $.events)).select({ id: gone.id }).from(gone);
 });
 
 /** By how much each count changes. */
@@ -167,6 +163,5 @@ export const noteOnJob = statement((db, $: Values<Logged & BidCounts & { id: Job
   const counted = db.$with('counted').as(
     db.update(jobs).set(counting($.events, $)).where(eq(jobs.id, $.id)).returning({ id: jobs.id, eventCount: jobs.eventCount }),
   );
-  const logged = db.$with('logged').as(db.insert(events).select(eventsToLog('counted', $.events)));
-  return db.with(counted, logged).select().from(counted);
+  return db.with(counted, logging(db, 'counted', $.events)).select().from(counted);
 });

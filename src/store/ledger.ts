@@ -111,34 +111,30 @@ export function transferring(db: PostgresJsDatabase, $: Values<PaymentValues>, {
       .returning({ userId: tokenBalances.userId, available: sql<number>`${tokenBalances.balance} - ${tokenBalances.held}`.as('available') }),
   );
   const text = (value: Placeholder) => sql`${value}::text`;
-  const transfer = db.$with('transfer').as(
+  const insertion = db.insert(tokenTransfers).select(
     db
-      .insert(tokenTransfers)
-      .select(
-        db
-          .select({
-            id: text($.transferId).as('id'),
-            fromAccount: text($.fromAccount).as('from_account'),
-            toAccount: text($.toAccount).as('to_account'),
-            amount: sql`${amount}`.as('amount'),
-            reason: sql`${$.reason}::transfer_reason`.as('reason'),
-            userId: changed.userId,
-            jobId: text($.jobId).as('job_id'),
-            bidId: text($.bidId).as('bid_id'),
-            referralUserId: text($.referralUserId).as('referral_user_id'),
-            actorId: text($.actorId).as('actor_id'),
-            note: text($.note).as('note'),
-            createdAt: sql`now()`.as('created_at'),
-          })
-          .from(changed),
-      )
-      .returning(transferColumns),
+      .select({
+        id: text($.transferId).as('id'),
+        fromAccount: text($.fromAccount).as('from_account'),
+        toAccount: text($.toAccount).as('to_account'),
+        amount: sql`${amount}`.as('amount'),
+        reason: sql`${$.reason}::transfer_reason`.as('reason'),
+        userId: changed.userId,
+        jobId: text($.jobId).as('job_id'),
+        bidId: text($.bidId).as('bid_id'),
+        referralUserId: text($.referralUserId).as('referral_user_id'),
+        actorId: text($.actorId).as('actor_id'),
+        note: text($.note).as('note'),
+        createdAt: sql`now()`.as('created_at'),
+      })
+      .from(changed),
   );
-  return { changed, transfer };
+  return { changed, insertion };
 }
 
 const insertTransfer = statement((db, $: Values<TransferValues>) => {
-  const { changed, transfer } = transferring(db, $, { amount: sql`${$.amount}::int`, change: sql`${$.change}::int` });
+  const { changed, insertion } = transferring(db, $, { amount: sql`${$.amount}::int`, change: sql`${$.change}::int` });
+  const transfer = db.$with('transfer').as(insertion.returning(transferColumns));
   return db.with(changed, transfer).select().from(transfer).crossJoin(changed);
 });
 

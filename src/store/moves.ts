@@ -3,14 +3,14 @@
  * allows, and its events are added. No row comes back from a job that could not move.
  */
 import { and, eq, inArray, sql, type SQL } from 'drizzle-orm';
-import type { PostgresJsDatabase } from 'drizzle-orm/postgres-js';
 import { BASES_TAKEN } from '../rules/edit-bases.js';
 import type { JobId } from '../rules/ids.js';
 import { JOB_TRANSITIONS, type JobTransition, type JobTransitionKey, type PartyWord } from '../rules/lifecycle.js';
-import { eventsToLog } from './events.js';
-import { advance, jobColumns, type JobRow, type Logged } from './jobs.js';
-import { statement, type Values } from './statement.js';
-import { events } from './tables/events.js';
+import { besideKey, type Beside } from './beside.js';
+import type { Db } from './database.js';
+import { logging } from './events.js';
+import { advance, jobColumns, jobFields, type JobRow, type Logged } from './jobs.js';
+import { remembering, statement, type Values } from './statement.js';
 import { jobs } from './tables/jobs.js';
 import type { ViewerIds } from './visibility.js';
 
@@ -52,11 +52,6 @@ export function moving(key: JobTransitionKey, $: Values<MoveValues>, changes: Jo
   };
 }
 
-/** `more` is told besides, of what the database alone knows. */
-export function logging(db: PostgresJsDatabase, counted: string, $: Values<Logged>, more?: SQL) {
-  return db.$with('logged').as(db.insert(events).select(eventsToLog(counted, $.events, more)).returning());
-}
-
 /** For what hangs on the move, in the statement that has one. */
 export const ifMoved = sql`exists (select from moved)`;
 
@@ -64,15 +59,18 @@ export const ifMoved = sql`exists (select from moved)`;
 export type MovesMore = 'publish' | 'award';
 export type MovesJob = Exclude<JobTransitionKey, MovesMore>;
 
-function forEachMove<S>(make: (key: MovesJob) => S): Record<MovesJob, S> {
-  const { publish: _publish, award: _award, ...others } = JOB_TRANSITIONS;
-  return Object.fromEntries(Object.keys(others).map((key) => [key, make(key as MovesJob)])) as Record<MovesJob, S>;
+const moves = remembering<ReturnType<typeof moveBy>>();
+
+function moveBy(key: MovesJob, beside: Beside) {
+  return statement((db, $: Values<MoveValues>, stands) => {
+    const { set, when } = moving(key, $);
+    const moved = db.$with('moved').as(db.update(jobs).set(set).where(and(when, stands)).returning(jobFields(beside, 'eventCount')));
+    return db.with(moved, logging(db, 'moved', $.events)).select().from(moved);
+  });
 }
 
-export const moveJob = forEachMove((key) =>
-  statement((db, $: Values<MoveValues>, stands) => {
-    const { set, when } = moving(key, $);
-    const moved = db.$with('moved').as(db.update(jobs).set(set).where(and(when, stands)).returning());
-    return db.with(moved, logging(db, 'moved', $)).select().from(moved);
-  }),
-);
+/** What is asked for of the moved job, or nothing if it could not move. */
+export async function moveJob(db: Db, key: MovesJob, values: MoveValues, beside: Beside): Promise<JobRow | undefined> {
+  const [moved] = await moves(`${key} ${besideKey(beside)}`, () => moveBy(key, beside))(db, values);
+  return moved;
+}

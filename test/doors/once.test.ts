@@ -53,6 +53,15 @@ describe('Hanna, who calls with an Idempotency-Key', () => {
     expect(charged[0]?.n).toBe(1);
   });
 
+  it('may select more of the answer when the call is repeated', async () => {
+    const id = await draft();
+    const publish = (selection: string) => house.graphql(`mutation { publishJob(id: "${id}") { job { ${selection} } } }`, keyed(`select ${id}`));
+    const first = await publish('id');
+    expect(first.data.publishJob.job).toEqual({ id });
+    const second = await publish('id title addressLine1 urgency version');
+    expect(second.data.publishJob.job).toEqual({ id, title: DRAFT.title, addressLine1: DRAFT.address_line1, urgency: DRAFT.urgency.toUpperCase(), version: 2 });
+  });
+
   it('is told that a key was used for another input', async () => {
     await house.rest('POST', '/v1/jobs', { ...keyed('reused'), body: DRAFT });
     const other = await house.rest('POST', '/v1/jobs', { ...keyed('reused'), body: { ...DRAFT, title: 'Another sink' } });

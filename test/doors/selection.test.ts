@@ -5,8 +5,12 @@
 import { getNamedType, isLeafType, isObjectType, isRequiredArgument, type GraphQLObjectType } from 'graphql';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { createSchema } from '../../src/graphql/schema.js';
+import { JOB_TRANSITIONS, type JobTransitionKey } from '../../src/rules/lifecycle.js';
+import { callGraphql, operationName } from '../calls.js';
+import { happyCall, HAPPY_CALLS } from '../happy-calls.js';
 import { openTestHouse, type Json, type TestHouse } from '../house.js';
-import { gather, givenJob, PEOPLE, type People } from '../journey.js';
+import { gather, givenJob, PEOPLE, type GivenJob, type People } from '../journey.js';
+import { atOnce, copiesOf } from '../scenes.js';
 import { diceOf, type Dice } from '../fuzz/dice.js';
 
 let house: TestHouse;
@@ -68,6 +72,26 @@ describe.each(PEOPLE)('to the %s', (who) => {
       const tree = partOf(JOB, diceOf(part * 7_919 + PEOPLE.indexOf(who)));
       expect(await read(tree), written(tree)).toEqual(projected(whole, tree));
     }
+  });
+});
+
+describe.each(Object.keys(JOB_TRANSITIONS) as JobTransitionKey[])('of the job that %s has moved', (key) => {
+  it('any part is that part of what is read afterwards', async () => {
+    const [state, by] = HAPPY_CALLS[key];
+    const single = Object.keys(JOB).map((name) => ({ [name]: JOB[name] ?? null }));
+    const several = Array.from({ length: 5 }, (_, part) => partOf(JOB, diceOf(part * 7_919 + key.length)));
+    // Each field by itself shows for one what no other field brings along; the statements of all moves are made alike.
+    const trees = key === 'checkIn' || key === 'publish' || key === 'award' ? [...single, ...several] : several;
+    const copies = await copiesOf(house, await givenJob(house, state, people), trees.length);
+    await atOnce(trees, async (tree, at) => {
+      const asked = happyCall(key, people, copies[at] as GivenJob);
+      const selection = key === 'publish' ? `job { ${written(tree)} }` : written(tree);
+      const answer = await callGraphql(house, key, { ...asked, selection });
+      expect(answer.errors, written(tree)).toBeUndefined();
+      const moved = answer.data[operationName(key)];
+      const read = await house.graphql(`query($id: ID!) { job(id: $id) { ${written(JOB)} } }`, { token: people[by].token, variables: { id: asked.job } });
+      expect(key === 'publish' ? moved.job : moved, written(tree)).toEqual(projected(read.data.job, tree));
+    }, 4);
   });
 });
 

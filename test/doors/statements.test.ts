@@ -132,9 +132,11 @@ describe('an operation', () => {
   test('costs as many statements and round trips as this table says, the same by both doors', async () => {
     const table: Record<string, Cost> = {};
     for (const key of OPERATION_KEYS) {
-      const copies = await copiesOf(house, await givenJob(house, HAPPY_CALLS[key][0], people), 3);
+      const copies = await copiesOf(house, await givenJob(house, HAPPY_CALLS[key][0], people), 4);
       const asked = (at: number) => happyCall(key, people, copies[at] as GivenJob);
+      // A statement's first call prepares it, and each door may have its own, for what it wants back.
       await callRest(house, key, asked(0));
+      await callGraphql(house, key, asked(3));
       const rest = await spent(async () => expect((await callRest(house, key, asked(1))).status).toBeLessThan(300));
       const graphql = await spent(async () => expect((await callGraphql(house, key, asked(2))).errors).toBeUndefined());
       expect(graphql, key).toEqual(rest);

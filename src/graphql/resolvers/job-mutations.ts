@@ -1,8 +1,10 @@
-import { Arg, Ctx, ID, Int, Mutation, Resolver } from 'type-graphql';
+import type { GraphQLResolveInfo } from 'graphql';
+import { Arg, Ctx, ID, Info, Int, Mutation, Resolver } from 'type-graphql';
 import { OPERATIONS } from '../../operations/index.js';
 import { perform } from '../../operations/operation.js';
 import type { Context } from '../context.js';
 import { Input, inputOf } from '../inputs.js';
+import { besideJob, besideJobIn } from '../look-ahead.js';
 import { Job, PublishJobPayload } from '../types/jobs.js';
 import { of } from './says.js';
 
@@ -53,23 +55,23 @@ export class JobMutations {
   }
 
   @Mutation(() => PublishJobPayload, of(publishJob))
-  publishJob(@JobId() id: string, @Version() expectedVersion: Version, @Ctx() { caller }: Context) {
-    return perform(publishJob, { id, expectedVersion }, caller);
+  publishJob(@JobId() id: string, @Version() expectedVersion: Version, @Ctx() { caller }: Context, @Info() info: GraphQLResolveInfo) {
+    return perform(publishJob, { id, expectedVersion }, caller, besideJobIn(info, 'job'));
   }
 
   @Mutation(() => Job, of(cancelJob))
-  cancelJob(@JobId() id: string, @Input(CancelJobInput, 'nullable') input: object | undefined, @Version() expectedVersion: Version, @Ctx() { caller }: Context) {
-    return perform(cancelJob, onJob(id, expectedVersion, input), caller);
+  cancelJob(@JobId() id: string, @Input(CancelJobInput, 'nullable') input: object | undefined, @Version() expectedVersion: Version, @Ctx() { caller }: Context, @Info() info: GraphQLResolveInfo) {
+    return perform(cancelJob, onJob(id, expectedVersion, input), caller, besideJob(info));
   }
 
   @Mutation(() => Job, of(awardJob))
-  awardJob(@JobId() id: string, @Input(AwardJobInput) input: object, @Version() expectedVersion: Version, @Ctx() { caller }: Context) {
-    return perform(awardJob, onJob(id, expectedVersion, input), caller);
+  awardJob(@JobId() id: string, @Input(AwardJobInput) input: object, @Version() expectedVersion: Version, @Ctx() { caller }: Context, @Info() info: GraphQLResolveInfo) {
+    return perform(awardJob, onJob(id, expectedVersion, input), caller, besideJob(info));
   }
 
   @Mutation(() => Job, of(checkInJob))
-  checkInJob(@JobId() id: string, @Input(CheckInJobInput, 'nullable') input: object | undefined, @Version() expectedVersion: Version, @Ctx() { caller }: Context) {
-    return perform(checkInJob, onJob(id, expectedVersion, input), caller);
+  checkInJob(@JobId() id: string, @Input(CheckInJobInput, 'nullable') input: object | undefined, @Version() expectedVersion: Version, @Ctx() { caller }: Context, @Info() info: GraphQLResolveInfo) {
+    return perform(checkInJob, onJob(id, expectedVersion, input), caller, besideJob(info));
   }
 
   @Mutation(() => Job, of(submitJobForReview))
@@ -78,18 +80,18 @@ export class JobMutations {
   }
 
   @Mutation(() => Job, of(approveJob))
-  approveJob(@JobId() id: string, @Input(ApproveJobInput, 'nullable') input: object | undefined, @Version() expectedVersion: Version, @Ctx() { caller }: Context) {
-    return perform(approveJob, onJob(id, expectedVersion, input), caller);
+  approveJob(@JobId() id: string, @Input(ApproveJobInput, 'nullable') input: object | undefined, @Version() expectedVersion: Version, @Ctx() { caller }: Context, @Info() info: GraphQLResolveInfo) {
+    return perform(approveJob, onJob(id, expectedVersion, input), caller, besideJob(info));
   }
 
   @Mutation(() => Job, of(disputeJob))
-  disputeJob(@JobId() id: string, @Input(DisputeJobInput) input: object, @Version() expectedVersion: Version, @Ctx() { caller }: Context) {
-    return perform(disputeJob, onJob(id, expectedVersion, input), caller);
+  disputeJob(@JobId() id: string, @Input(DisputeJobInput) input: object, @Version() expectedVersion: Version, @Ctx() { caller }: Context, @Info() info: GraphQLResolveInfo) {
+    return perform(disputeJob, onJob(id, expectedVersion, input), caller, besideJob(info));
   }
 
   @Mutation(() => Job, of(escalateJob))
-  escalateJob(@JobId() id: string, @Input(EscalateJobInput) input: object, @Version() expectedVersion: Version, @Ctx() { caller }: Context) {
-    return perform(escalateJob, onJob(id, expectedVersion, input), caller);
+  escalateJob(@JobId() id: string, @Input(EscalateJobInput) input: object, @Version() expectedVersion: Version, @Ctx() { caller }: Context, @Info() info: GraphQLResolveInfo) {
+    return perform(escalateJob, onJob(id, expectedVersion, input), caller, besideJob(info));
   }
 
   @Mutation(() => Job, of(resolveDispute))
@@ -113,7 +115,7 @@ export class JobMutations {
   }
 
   @Mutation(() => Job, of(completeJob))
-  completeJob(@JobId() id: string, @Input(CompleteJobInput) input: object, @Version() expectedVersion: Version, @Ctx() { caller }: Context) {
-    return perform(completeJob, onJob(id, expectedVersion, input), caller);
+  completeJob(@JobId() id: string, @Input(CompleteJobInput) input: object, @Version() expectedVersion: Version, @Ctx() { caller }: Context, @Info() info: GraphQLResolveInfo) {
+    return perform(completeJob, onJob(id, expectedVersion, input), caller, besideJob(info));
   }
 }

@@ -13,7 +13,7 @@ import type { Bid } from '../../store/bids.js';
 import type { Db } from '../../store/database.js';
 import { asParameter } from '../../store/events.js';
 import { idsOf } from '../../store/visibility.js';
-import { atOnce } from '../jobs/at-once.js';
+import { atOnce, type Acting } from '../jobs/at-once.js';
 import { foundBy } from '../jobs/job.js';
 import { day, money } from '../jobs/shape.js';
 import { judge } from '../jobs/transition.js';
@@ -48,7 +48,7 @@ export const submitBid = operation({
 
 const NOTHING_ELSE = { estimatedDurationDays: null, message: null, proposedStartDate: null, materialsIncluded: null, paymentTerms: null };
 
-async function submit(db: Db, viewer: Contractor, offer: Offer): Promise<Bid | undefined> {
+async function submit({ db, viewer }: Acting<Contractor>, offer: Offer): Promise<Bid | undefined> {
   const id = newId('bid');
   const { userId, contractorId } = viewer;
   const guaranteedView = offer.guaranteedView === true;

@@ -10,10 +10,13 @@ import { together, type Db } from '../../store/database.js';
 import type { Call } from '../operation.js';
 import { findAndLockJob } from './job.js';
 
+/** Who acts, where, and what the door will want of the job. */
+export type Acting<V extends Viewer = Viewer> = Pick<Call<V>, 'db' | 'viewer' | 'beside'>;
+
 interface Steps<V extends Viewer, Input, Output> {
   jobId(input: Input): JobId;
   /** Sends the statement; undefined if it did nothing. */
-  act(db: Db, viewer: V, input: Input): Promise<Output | undefined>;
+  act(acting: Acting<V>, input: Input): Promise<Output | undefined>;
   /** Looks, and refuses what may not be done. */
   judge(db: Db, viewer: V, input: Input): Promise<unknown>;
   /** The constraints that stop the statement where somebody else's was faster. */
@@ -22,8 +25,8 @@ interface Steps<V extends Viewer, Input, Output> {
 
 /** Runs an operation so. */
 export function atOnce<V extends Viewer, Input, Output>({ jobId, act, judge, mayFailBy = [] }: Steps<V, Input, Output>) {
-  return async ({ db, viewer }: Pick<Call<V>, 'db' | 'viewer'>, input: Input): Promise<Output> => {
-    const attempt = (on: Db) => attemptOn(on, (part) => act(part, viewer, input), mayFailBy);
+  return async ({ db, viewer, beside }: Acting<V>, input: Input): Promise<Output> => {
+    const attempt = (on: Db) => attemptOn(on, (part) => act({ db: part, viewer, beside }, input), mayFailBy);
     const done = await attempt(db);
     if (done !== undefined) return done;
     await judge(db, viewer, input);

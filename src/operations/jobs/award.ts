@@ -9,7 +9,7 @@ import type { Db } from '../../store/database.js';
 import { idsOf } from '../../store/visibility.js';
 import { operation } from '../operation.js';
 import { idInBody } from '../shapes.js';
-import { atOnce } from './at-once.js';
+import { atOnce, type Acting } from './at-once.js';
 import { foundBy } from './job.js';
 import { readableJob, type ReadableJob } from './readable.js';
 import { judge, movement, ofJob, onlyStateBefore } from './transition.js';
@@ -26,8 +26,9 @@ export const awardJob = operation({
   run: atOnce({ jobId: ({ id }) => id, act: award, judge: judgeAward }),
 });
 
-async function award(db: Db, viewer: Viewer, input: Input): Promise<ReadableJob | undefined> {
-  const [awarded] = await awardToBid(db, { bidId: input.bidId, ...movement('award', db, viewer, input, onlyStateBefore('award')) });
+async function award(acting: Acting, input: Input): Promise<ReadableJob | undefined> {
+  const { db, viewer, beside } = acting;
+  const awarded = await awardToBid(db, { bidId: input.bidId, ...movement('award', acting, input, onlyStateBefore('award')) }, beside);
   if (!awarded) return undefined;
   if (db.journal) for (const type of awarded.told) db.journal.happened({ type });
   return readableJob(viewer, awarded.job);

@@ -65,7 +65,7 @@ export const resolveDispute = operation({
     resolution: requiredText(TEXT.note).describe('How to settle it. The same text as the other party’s proposal agrees to it.'),
     agreedBy: optionalText(TEXT.line).describe('Who agrees; kept as it is written. What counts is who is logged in.'),
   }),
-  run: ({ db, viewer }, input): Promise<ReadableJob> =>
+  run: ({ db, viewer, beside }, input): Promise<ReadableJob> =>
     db.inTransaction(async (tx) => {
       const [found, disputes] = await together(findAndLockJob(tx, viewer, input.id), readDisputes(tx, [input.id]));
       const row = JOB_TRANSITIONS.resolveDispute;
@@ -73,7 +73,7 @@ export const resolveDispute = operation({
       const { job } = found;
       const standing = disputes.get(job.id)?.proposal ?? null;
       const next = resolutionMove(standing, viewer.userId, input.resolution);
-      if (next === 'agree') return readableJob(viewer, await move('resolveDispute', tx, viewer, input, job.status, endJob({ tx, viewer, job })));
+      if (next === 'agree') return readableJob(viewer, await move('resolveDispute', { db: tx, viewer, beside }, input, job.status, endJob({ tx, viewer, job })));
       if (next !== 'repeat') {
         const { resolution, agreedBy } = input;
         const proposed = { type: row.mayStay.event, actorId: viewer.userId, fromStatus: job.status, toStatus: job.status, data: given({ resolution, agreedBy }) };

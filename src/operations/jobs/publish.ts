@@ -11,7 +11,7 @@ import { publishDraft, selectToPublish } from '../../store/publishing.js';
 import { idsOf } from '../../store/visibility.js';
 import { operation } from '../operation.js';
 import { COVERED } from '../tokens/spending.js';
-import { atOnce } from './at-once.js';
+import { atOnce, type Acting } from './at-once.js';
 import { foundBy } from './job.js';
 import { readableJob, type ReadableJob } from './readable.js';
 import { judge, movement, ofJob, onlyStateBefore, type Addressed } from './transition.js';
@@ -31,9 +31,10 @@ export const publishJob = operation({
   run: atOnce({ jobId: ({ id }) => id, act: publish, judge: judgeDraft, mayFailBy: [COVERED] }),
 });
 
-async function publish(db: Db, viewer: Viewer, input: Addressed): Promise<Publication | undefined> {
+async function publish(acting: Acting, input: Addressed): Promise<Publication | undefined> {
+  const { db, viewer, beside } = acting;
   const payment = asPayment({ userId: viewer.userId, reason: 'publish', jobId: input.id });
-  const [published] = await publishDraft(db, Object.assign({}, payment, movement('publish', db, viewer, input, onlyStateBefore('publish'))));
+  const published = await publishDraft(db, Object.assign({}, payment, movement('publish', acting, input, onlyStateBefore('publish'))), beside);
   if (!published) return undefined;
   const { moved, changed } = published;
   db.journal?.charged(viewer.userId, moved.mostTokensPaid, payment.reason);

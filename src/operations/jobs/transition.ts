@@ -17,7 +17,7 @@ import { moveJob, type MovesJob } from '../../store/moves.js';
 import { idsOf } from '../../store/visibility.js';
 import { operation, type Call, type Operation } from '../operation.js';
 import { idInPath } from '../shapes.js';
-import { atOnce } from './at-once.js';
+import { atOnce, type Acting } from './at-once.js';
 import { findAndLockJob, findJob, type FoundJob } from './job.js';
 import { readableJob, type ReadableJob } from './readable.js';
 
@@ -88,7 +88,7 @@ function movingAlone(key: MovesJob) {
   const from = onlyStateBefore(key);
   return atOnce({
     jobId: ({ id }: Addressed) => id,
-    act: (db, viewer: Viewer, input) => tryToMove(key, db, viewer, input, from, {}),
+    act: (acting: Acting, input) => tryToMove(key, acting, input, from, {}),
     judge: async (db, viewer, input) => judge(JOB_TRANSITIONS[key], await findJob(db, viewer, input.id), input),
   });
 }
@@ -103,7 +103,7 @@ export function onlyStateBefore(key: JobTransitionKey): JobState {
 
 function moveWithEffects<Input extends Addressed, Looked>(
   key: MovesJob,
-  { db, viewer }: Call<Viewer>,
+  { db, viewer, beside }: Acting,
   input: Input,
   look: ((tx: Db, id: JobId) => Promise<Looked>) | undefined,
   effects: (at: Locked<Looked>, input: Input) => Effects,
@@ -113,25 +113,24 @@ function moveWithEffects<Input extends Addressed, Looked>(
     judge(JOB_TRANSITIONS[key], found, input);
     const { job } = found;
     const effect = effects({ tx, viewer, job, looked }, input);
-    return effect.settled ? job : move(key, tx, viewer, input, job.status, effect);
+    return effect.settled ? job : move(key, { db: tx, viewer, beside }, input, job.status, effect);
   });
 }
 
 /** Moves a job that was locked and judged. */
-export async function move(key: MovesJob, tx: Db, viewer: Viewer, input: Addressed, from: JobState, effects: Effects): Promise<JobRow> {
+export async function move(key: MovesJob, acting: Acting, input: Addressed, from: JobState, effects: Effects): Promise<JobRow> {
   const { beside = [] } = effects;
-  const moved = (await together(...beside, tryToMove(key, tx, viewer, input, from, effects))).at(-1) as JobRow | undefined;
+  const moved = (await together(...beside, tryToMove(key, acting, input, from, effects))).at(-1) as JobRow | undefined;
   if (!moved) throw new Error(`A job that was locked and judged did not move by ${key}.`);
   return moved;
 }
 
-async function tryToMove(key: MovesJob, db: Db, viewer: Viewer, input: Addressed, from: JobState, effects: Effects): Promise<JobRow | undefined> {
-  const [moved] = await moveJob[key](db, movement(key, db, viewer, input, from, effects));
-  return moved;
+function tryToMove(key: MovesJob, acting: Acting, input: Addressed, from: JobState, effects: Effects): Promise<JobRow | undefined> {
+  return moveJob(acting.db, key, movement(key, acting, input, from, effects), acting.beside);
 }
 
 /** The values that every statement takes that moves a job. */
-export function movement(key: JobTransitionKey, db: Db, viewer: Viewer, input: Addressed, fromStatus: JobState, told: Told = {}) {
+export function movement(key: JobTransitionKey, { db, viewer }: Acting, input: Addressed, fromStatus: JobState, told: Told = {}) {
   const { id, expectedVersion = null, ...texts } = input;
   const { event, to } = JOB_TRANSITIONS[key];
   const own: NewEvent = { type: event, actorId: viewer.userId, fromStatus, toStatus: to, data: Object.assign(given(texts), told.data) };
