@@ -1,6 +1,5 @@
 /** What an operator sees at a glance, for Prometheus. Labels are routes and codes, never ids or people. */
 import { collectDefaultMetrics, Counter, Gauge, Histogram, Registry } from 'prom-client';
-import type { Door } from './http/door.js';
 import type { House } from './operations/house.js';
 
 export interface Metrics {
@@ -9,7 +8,7 @@ export interface Metrics {
   readonly contentType: string;
 }
 
-export function createMetrics(house: Pick<House, 'db' | 'rateLimits'>, door: Pick<Door, 'waitMs'>): Metrics {
+export function createMetrics(house: Pick<House, 'db' | 'rateLimits'>, doorWaitMs: () => number): Metrics {
   const registry = new Registry();
   collectDefaultMetrics({ register: registry });
   const requests = new Histogram({
@@ -22,7 +21,7 @@ export function createMetrics(house: Pick<House, 'db' | 'rateLimits'>, door: Pic
   const refused = new Counter({ name: 'http_server_errors_total', help: 'Answers of 500 and above.', labelNames: ['route'], registers: [registry] });
   gauge(registry, 'database_connections_busy', 'Connections at work.', () => house.db.gate.active);
   gauge(registry, 'database_queue_length', 'Calls that wait for a connection.', () => house.db.gate.queued);
-  gauge(registry, 'door_wait_seconds', 'How long newcomers have to wait at the door; beyond two seconds everybody is turned away with 503.', () => door.waitMs / 1000);
+  gauge(registry, 'door_wait_seconds', 'How long newcomers have to wait at the door; beyond two seconds everybody is turned away with 503.', () => doorWaitMs() / 1000);
   gauge(registry, 'rate_limits_in_redis', '1 while rates are counted in Redis, 0 while in memory.', () => (house.rateLimits.storeInUse() === 'redis' ? 1 : 0));
 
   return {

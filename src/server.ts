@@ -50,7 +50,7 @@ export async function startServer(house: House, config: Config, patience: Patien
     sendPlayground: playground?.send,
   });
   const rest = openRestDoor();
-  const metrics = createMetrics(house, door);
+  const metrics = createMetrics(house, () => door.waitMs);
   const draining = createDraining();
   const operator = openOperatorAddresses(house, config, metrics, () => draining.begun);
 

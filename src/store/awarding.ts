@@ -7,13 +7,12 @@ import { and, eq, sql } from 'drizzle-orm';
 import { BID_CONSEQUENCES } from '../rules/bids.js';
 import type { EventType } from '../rules/events.js';
 import type { BidId, JobId } from '../rules/ids.js';
-import { besideKey, type Beside } from './beside.js';
+import { asAsked } from './beside.js';
 import { isLive, settling } from './bids.js';
-import type { Db } from './database.js';
 import { countOf, eventsOfBids, eventsToLog } from './events.js';
 import { jobColumns, jobFields, seenBy } from './jobs.js';
 import { ifMoved, moving, type MoveValues } from './moves.js';
-import { remembering, sameNames, statement, type Values } from './statement.js';
+import { sameNames, statement, type Values } from './statement.js';
 import { bids } from './tables/bids.js';
 import { events } from './tables/events.js';
 import { jobs } from './tables/jobs.js';
@@ -23,7 +22,7 @@ const { accept, passOver } = BID_CONSEQUENCES;
 const outcome = ($: Values<{ bidId: BidId }>) => sql`case when ${bids.id} = ${$.bidId} then ${accept.to}::bid_status else ${passOver.to}::bid_status end`;
 const told = sql`case when b.status = ${accept.to} then ${accept.event} else ${passOver.event} end`;
 
-function awardFor(beside: Beside) {
+export const awardToBid = asAsked((beside) => {
   const fields = jobFields(beside, 'eventCount');
   return statement((db, $: Values<MoveValues & { bidId: BidId }>, stands) => {
     const live = db.$with('live').as(db.select({ id: bids.id, contractorId: bids.contractorId }).from(bids).where(and(eq(bids.jobId, $.id), isLive)));
@@ -47,15 +46,7 @@ function awardFor(beside: Beside) {
       .select({ job: sameNames(fields, moved), told: sql<EventType[]>`(select json_agg(type order by sequence) from bids_told)` })
       .from(moved);
   });
-}
-
-const awards = remembering<ReturnType<typeof awardFor>>();
-
-/** What is asked for of the awarded job, and what happened to its bids; nothing if it was not awarded. */
-export async function awardToBid(db: Db, values: MoveValues & { bidId: BidId }, beside: Beside) {
-  const [awarded] = await awards(besideKey(beside), () => awardFor(beside))(db, values);
-  return awarded;
-}
+});
 
 /** What awarding hangs on. */
 export const selectToAward = statement((db, $: Values<ViewerIds & { id: JobId; bidId: BidId }>) =>

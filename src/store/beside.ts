@@ -14,7 +14,7 @@ import { asJson, jsonReader, type RowShape } from './rows.js';
 import { remembering, type Values } from './statement.js';
 import { homeowners, users } from './tables/accounts.js';
 import { events } from './tables/events.js';
-import { visibleBids, type ViewerIds } from './visibility.js';
+import { forEachRole, visibleBids, type ViewerIds } from './visibility.js';
 
 /** What somebody asks for. Lists are asked for by the size of their first page. */
 export interface Beside {
@@ -157,11 +157,17 @@ type BidJson = readonly [bid: readonly unknown[], bidder?: PersonJson];
 
 type ReadBeside = (row: BesideColumns) => Found;
 
-const readers = remembering<ReadBeside>();
+/** What is made for each way of asking, when somebody first asks so. */
+export function asAsked<Made extends object>(make: (beside: Beside) => Made): (beside: Beside) => Made {
+  const made = remembering<Made>();
+  return (beside) => made(besideKey(beside), () => make(beside));
+}
+
+const readers = forEachRole((role) => asAsked((beside) => readerFor(beside, role)));
 
 /** Reads what `besideColumns` gave for this way of asking. */
 export function besideReader(beside: Beside, role: Role): ReadBeside {
-  return readers(`${role} ${besideKey(beside)}`, () => readerFor(beside, role));
+  return readers[role](beside);
 }
 
 type Bidders = Map<ContractorId, PersonRow>;

@@ -11,9 +11,9 @@ import type { EditBases } from '../rules/edit-bases.js';
 import type { Role } from '../rules/viewer.js';
 import { narrowed } from './accounts.js';
 import { countOf, logging } from './events.js';
-import { besideColumns, besideKey, besideReader, joiningBeside, type Beside, type Found } from './beside.js';
+import { asAsked, besideColumns, besideReader, joiningBeside, type Beside, type Found } from './beside.js';
 import type { Db } from './database.js';
-import { columns, remembering, statement, type Values } from './statement.js';
+import { columns, statement, type Values } from './statement.js';
 import { jobs, jobSearch, type JobRow } from './tables/jobs.js';
 import { forEachRole, ownBidStates, visibleJobs, type ViewerIds } from './visibility.js';
 
@@ -58,15 +58,11 @@ function selectSeen(db: PostgresJsDatabase, role: Role, $: Values<ViewerIds & { 
   return joiningBeside(select, beside).where(eq(jobs.id, $.id));
 }
 
-const selects = remembering<ReturnType<typeof selectWith>>();
-
-function selectWith(role: Role, beside: Beside) {
-  return statement((db, $: Values<ViewerIds & { id: JobId }>) => selectSeen(db, role, $, beside));
-}
+const selects = forEachRole((role) => asAsked((beside) => statement((db, $: Values<ViewerIds & { id: JobId }>) => selectSeen(db, role, $, beside))));
 
 /** One job, with whatever else is asked for in the same breath. */
 export async function selectJob(db: Db, role: Role, values: ViewerIds & { id: JobId }, beside: Beside = {}): Promise<(SeenJob & { beside: Found }) | undefined> {
-  const [seen] = await selects(`${role} ${besideKey(beside)}`, () => selectWith(role, beside))(db, values);
+  const [seen] = await selects[role](beside)(db, values);
   return seen && { job: seen.job, visible: seen.visible, ownBids: seen.ownBids, beside: besideReader(beside, role)(seen) };
 }
 

@@ -6,11 +6,10 @@ import { and, eq, inArray, sql, type SQL } from 'drizzle-orm';
 import { BASES_TAKEN } from '../rules/edit-bases.js';
 import type { JobId } from '../rules/ids.js';
 import { JOB_TRANSITIONS, type JobTransition, type JobTransitionKey, type PartyWord } from '../rules/lifecycle.js';
-import { besideKey, type Beside } from './beside.js';
-import type { Db } from './database.js';
+import { asAsked } from './beside.js';
 import { logging } from './events.js';
 import { advance, jobColumns, jobFields, type JobRow, type Logged } from './jobs.js';
-import { remembering, statement, type Values } from './statement.js';
+import { statement, type Values } from './statement.js';
 import { jobs } from './tables/jobs.js';
 import type { ViewerIds } from './visibility.js';
 
@@ -59,18 +58,18 @@ export const ifMoved = sql`exists (select from moved)`;
 export type MovesMore = 'publish' | 'award';
 export type MovesJob = Exclude<JobTransitionKey, MovesMore>;
 
-const moves = remembering<ReturnType<typeof moveBy>>();
-
-function moveBy(key: MovesJob, beside: Beside) {
-  return statement((db, $: Values<MoveValues>, stands) => {
-    const { set, when } = moving(key, $);
-    const moved = db.$with('moved').as(db.update(jobs).set(set).where(and(when, stands)).returning(jobFields(beside, 'eventCount')));
-    return db.with(moved, logging(db, 'moved', $.events)).select().from(moved);
-  });
+function forEachMove<S>(make: (key: MovesJob) => S): Record<MovesJob, S> {
+  const { publish: _publish, award: _award, ...others } = JOB_TRANSITIONS;
+  return Object.fromEntries(Object.keys(others).map((key) => [key, make(key as MovesJob)])) as Record<MovesJob, S>;
 }
 
-/** What is asked for of the moved job, or nothing if it could not move. */
-export async function moveJob(db: Db, key: MovesJob, values: MoveValues, beside: Beside): Promise<JobRow | undefined> {
-  const [moved] = await moves(`${key} ${besideKey(beside)}`, () => moveBy(key, beside))(db, values);
-  return moved;
-}
+/** Of the moved job comes back what is asked for. */
+export const moveJob = forEachMove((key) =>
+  asAsked((beside) =>
+    statement((db, $: Values<MoveValues>, stands) => {
+      const { set, when } = moving(key, $);
+      const moved = db.$with('moved').as(db.update(jobs).set(set).where(and(when, stands)).returning(jobFields(beside, 'eventCount')));
+      return db.with(moved, logging(db, 'moved', $.events)).select().from(moved);
+    }),
+  ),
+);

@@ -2,13 +2,12 @@
 import { and, eq, sql } from 'drizzle-orm';
 import type { JobId, UserId } from '../rules/ids.js';
 import { BLANKS, PUBLISH_COST, REQUIRED_TO_PUBLISH } from '../rules/publishing.js';
-import { besideKey, type Beside } from './beside.js';
-import type { Db } from './database.js';
+import { asAsked } from './beside.js';
 import { logging } from './events.js';
 import { jobColumns, jobFields, seenBy } from './jobs.js';
 import { availableTo, transferring, type PaymentValues } from './ledger.js';
 import { ifMoved, moving, type MoveValues } from './moves.js';
-import { remembering, statement, type Values } from './statement.js';
+import { statement, type Values } from './statement.js';
 import { jobs } from './tables/jobs.js';
 import type { ViewerIds } from './visibility.js';
 
@@ -16,8 +15,8 @@ const cost = sql`case ${jobs.urgency} ${sql.join(Object.entries(PUBLISH_COST).ma
 const isWhole = and(...REQUIRED_TO_PUBLISH.map((field) => sql`btrim(${jobs[field]}::text, ${BLANKS}) <> ''`));
 
 /** The check on the balance is the last judge: somebody may spend it in the same moment. */
-function publishFor(beside: Beside) {
-  return statement((db, $: Values<MoveValues & PaymentValues>, stands) => {
+export const publishDraft = asAsked((beside) =>
+  statement((db, $: Values<MoveValues & PaymentValues>, stands) => {
     const { set, when } = moving('publish', $, { mostTokensPaid: cost });
     const isPayable = sql`${availableTo($)} >= ${cost}`;
     const moved = db.$with('moved').as(
@@ -27,16 +26,8 @@ function publishFor(beside: Beside) {
     const { changed, insertion } = transferring(db, $, { amount: paid, change: sql`- ${paid}`, given: ifMoved });
     const logged = logging(db, 'moved', $.events, sql`jsonb_build_object('tokensCharged', j.most_tokens_paid)`);
     return db.with(moved, changed, db.$with('transfer').as(insertion), logged).select().from(moved).innerJoin(changed, sql`true`);
-  });
-}
-
-const publications = remembering<ReturnType<typeof publishFor>>();
-
-/** What is asked for of the published job, and what its owner has left; nothing if it was not published. */
-export async function publishDraft(db: Db, values: MoveValues & PaymentValues, beside: Beside) {
-  const [published] = await publications(besideKey(beside), () => publishFor(beside))(db, values);
-  return published;
-}
+  }),
+);
 
 /** What publishing hangs on. */
 export const selectToPublish = statement((db, $: Values<ViewerIds & { id: JobId; userId: UserId }>) =>

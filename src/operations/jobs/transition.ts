@@ -125,8 +125,9 @@ export async function move(key: MovesJob, acting: Acting, input: Addressed, from
   return moved;
 }
 
-function tryToMove(key: MovesJob, acting: Acting, input: Addressed, from: JobState, effects: Effects): Promise<JobRow | undefined> {
-  return moveJob(acting.db, key, movement(key, acting, input, from, effects), acting.beside);
+async function tryToMove(key: MovesJob, acting: Acting, input: Addressed, from: JobState, effects: Effects): Promise<JobRow | undefined> {
+  const [moved] = await moveJob[key](acting.beside)(acting.db, movement(key, acting, input, from, effects));
+  return moved;
 }
 
 /** The values that every statement takes that moves a job. */
