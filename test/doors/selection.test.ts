@@ -10,7 +10,7 @@ import { callGraphql, operationName } from '../calls.js';
 import { happyCall, HAPPY_CALLS } from '../happy-calls.js';
 import { openTestHouse, type Json, type TestHouse } from '../house.js';
 import { gather, givenJob, PEOPLE, type GivenJob, type People } from '../journey.js';
-import { atOnce, copiesOf } from '../scenes.js';
+import { copiesOf } from '../scenes.js';
 import { diceOf, type Dice } from '../fuzz/dice.js';
 
 let house: TestHouse;
@@ -83,7 +83,7 @@ describe.each(Object.keys(JOB_TRANSITIONS) as JobTransitionKey[])('of the job th
     // Each field by itself shows for one what no other field brings along; the statements of all moves are made alike.
     const trees = key === 'checkIn' || key === 'publish' || key === 'award' ? [...single, ...several] : several;
     const copies = await copiesOf(house, await givenJob(house, state, people), trees.length);
-    await atOnce(trees, async (tree, at) => {
+    for (const [at, tree] of trees.entries()) {
       const asked = happyCall(key, people, copies[at] as GivenJob);
       const selection = key === 'publish' ? `job { ${written(tree)} }` : written(tree);
       const answer = await callGraphql(house, key, { ...asked, selection });
@@ -91,7 +91,7 @@ describe.each(Object.keys(JOB_TRANSITIONS) as JobTransitionKey[])('of the job th
       const moved = answer.data[operationName(key)];
       const read = await house.graphql(`query($id: ID!) { job(id: $id) { ${written(JOB)} } }`, { token: people[by].token, variables: { id: asked.job } });
       expect(key === 'publish' ? moved.job : moved, written(tree)).toEqual(projected(read.data.job, tree));
-    }, 4);
+    }
   });
 });
 
