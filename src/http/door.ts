@@ -65,7 +65,7 @@ export function watchDoor(server: Server): Door {
 }
 
 interface Scout {
-  /** Whether this, at the door, is the scout. */
+  /** Whether this, at the door, is the scout; once it is back, its port may be somebody else's. */
   is(socket: Socket): boolean;
   /** Whether it still stands in the line. */
   isThere(): boolean;
@@ -79,7 +79,7 @@ function sendScout({ address, port }: AddressInfo): Scout {
   // Where it does not get through nobody else does, or every line is taken: both are dealt with elsewhere.
   socket.on('error', () => {});
   return {
-    is: ({ remoteAddress, remotePort }) => remotePort === socket.localPort && remoteAddress === socket.localAddress,
+    is: ({ remoteAddress, remotePort }) => !socket.destroyed && remotePort === socket.localPort && remoteAddress === socket.localAddress,
     isThere: () => !socket.destroyed,
     waitMs: () => performance.now() - sentMs,
     callBack: () => socket.destroy(),
