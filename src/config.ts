@@ -3,6 +3,7 @@ import { existsSync } from 'node:fs';
 import { isIP } from 'node:net';
 import { z } from 'zod';
 import { ADDRESS_BUDGET_FACTOR_OUTSIDE_PRODUCTION, BUDGETS, type BudgetName } from './rules/limits.js';
+import { inUpperSnake, SHARE_NUMBERS, sharesOf, type ShareTable } from './shares/configured.js';
 
 const wholeNumber = (min: number, max: number) =>
   z
@@ -39,6 +40,7 @@ export const VARIABLES = {
   TRUST_PROXY_HOPS: wholeNumber(0, 10).default(0).describe('how many X-Forwarded-For hops to believe'),
   RATE_LIMITS: onOff.default(true).describe('on or off; off is for tests and benchmarks'),
   ...budgetVariables(),
+  ...shareVariables(),
   METRICS_TOKEN: z.string().min(16, 'must be at least 16 characters long').optional().describe('lets bearers of it read /metrics from anywhere'),
   GRAPHQL_INTROSPECTION: onOff.optional().describe('on or off: whether the schema can be asked for; on outside production'),
   GRAPHQL_PLAYGROUND: onOff.optional().describe('on or off: whether browsers get the playground at /graphql; on outside production'),
@@ -62,6 +64,7 @@ export type Environment = z.infer<typeof schema>;
 
 export interface Config extends Environment {
   readonly budgets: Readonly<Record<BudgetName, number>>;
+  readonly shares: ShareTable;
   readonly introspection: boolean;
   readonly playground: boolean;
 }
@@ -76,6 +79,7 @@ export function readConfig(env: Readonly<Record<string, string | undefined>> = e
   return {
     ...config,
     budgets: budgetsOf(config, config.NODE_ENV),
+    shares: sharesOf(config, config.TRUST_PROXY_HOPS > 0),
     introspection: config.GRAPHQL_INTROSPECTION ?? open,
     playground: config.GRAPHQL_PLAYGROUND ?? open,
   };
@@ -103,7 +107,12 @@ function isOrigin(text: string): boolean {
 
 /** `logInPerAddress` is configured as `RATE_LIMIT_LOG_IN_PER_ADDRESS`. */
 function variableOf(budget: string): string {
-  return `RATE_LIMIT_${budget.replaceAll(/[A-Z]/g, (letter) => `_${letter}`).toUpperCase()}`;
+  return `RATE_LIMIT_${inUpperSnake(budget)}`;
+}
+
+function shareVariables() {
+  const variable = ({ variable, max, of }: (typeof SHARE_NUMBERS)[number]) => [variable, wholeNumber(1, 10_000_000_000).optional().describe(`${of}: ${max.toLocaleString('en')}`)] as const;
+  return Object.fromEntries(SHARE_NUMBERS.map(variable));
 }
 
 function budgetVariables() {

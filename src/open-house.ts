@@ -5,11 +5,12 @@ import { join } from 'node:path';
 import { LRUCache } from 'lru-cache';
 import type { Logger } from 'pino';
 import type { Config } from './config.js';
+import { createMetrics } from './metrics.js';
 import type { House } from './operations/house.js';
-import { refuse } from './rules/errors.js';
 import { createAccessTokens } from './security/access-token.js';
 import { createPasswords } from './security/passwords.js';
 import { createRateLimits } from './security/rate-limit.js';
+import { createShares } from './shares/shares.js';
 import { connect, type Connection, type DatabaseHooks } from './store/database.js';
 import { assertDriverIsPatched } from './store/driver-check.js';
 import { tidy } from './store/housekeeping.js';
@@ -28,7 +29,11 @@ export interface OpenHouse {
 export async function openHouse(config: Config, log: Logger, connection: Connection, hooks: DatabaseHooks = {}): Promise<OpenHouse> {
   assertDriverIsPatched();
   await migrate(connection);
-  const db = connect(connection, { poolSize: config.DATABASE_POOL_SIZE, preparedStatements: config.DATABASE_PREPARED_STATEMENTS }, hooks);
+  const metrics = createMetrics();
+  const { shares: limits } = config;
+  const preparedStatements = config.DATABASE_PREPARED_STATEMENTS;
+  const db = connect(connection, { poolSize: config.DATABASE_POOL_SIZE, preparedStatements }, hooks, { limits, events: metrics });
+  const probe = connect(connection, { poolSize: 1, preparedStatements });
   const rateLimits = createRateLimits({
     enabled: config.RATE_LIMITS,
     redisUrl: config.REDIS_URL,
@@ -40,8 +45,11 @@ export async function openHouse(config: Config, log: Logger, connection: Connect
   const secret = config.JWT_SECRET ?? keptSecret(config.DATA_DIR);
   const house: House = {
     db,
+    probe,
+    shares: createShares(limits, metrics),
+    metrics,
     rateLimits,
-    passwords: createPasswords({ cost: config.BCRYPT_COST, overloaded: (retryAfter) => refuse('OVERLOADED', { details: { retryAfter } }) }),
+    passwords: createPasswords({ cost: config.BCRYPT_COST, limits: limits.hashingQueue, events: metrics }),
     accessTokens: createAccessTokens({
       secret,
       previousSecret: config.JWT_PREVIOUS_SECRET,
@@ -55,13 +63,29 @@ export async function openHouse(config: Config, log: Logger, connection: Connect
     log,
   };
   const tidying = setInterval(() => void tidy(db).catch((error: unknown) => log.warn({ err: error }, 'what has run out could not be thrown away')), TIDY_EVERY_MS);
+  watch(house);
   return {
     house,
     close: async () => {
       clearInterval(tidying);
-      await Promise.all([db.close(), rateLimits.close()]);
+      await Promise.all([db.close(), probe.close(), rateLimits.close()]);
     },
   };
+}
+
+function watch({ metrics, db, passwords, shares, rateLimits }: House): void {
+  metrics.gauge('database_connections_busy', 'Connections at work.', () => db.queue.active);
+  metrics.gauge('password_hashes_running', 'Passwords being hashed.', () => passwords.active);
+  metrics.gauge('rate_limits_in_redis', '1 while rates are counted in Redis, 0 while in memory.', () => (rateLimits.storeInUse() === 'redis' ? 1 : 0));
+  metrics.gauges('share_in_use', 'How much of each share all callers together hold: connections, calls, bytes of answers not yet taken.', 'share', () => ({
+    connections: shares.connections.inUse(),
+    requestsAhead: shares.requestsAhead.inUse(),
+    requests: shares.requests.inUse(),
+    turns: shares.turns.queue.waiting,
+    databaseQueue: db.queue.waiting,
+    hashingQueue: passwords.waiting,
+    unreadBytes: shares.unreadBytes.inUse(),
+  }));
 }
 
 /** Outside production nobody should have to invent a secret; it is made once, so that log-ins outlive a restart. */

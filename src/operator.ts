@@ -2,7 +2,6 @@
 import { timingSafeEqual } from 'node:crypto';
 import type { Config } from './config.js';
 import { bearerOf, type Exchange } from './http/exchange.js';
-import type { Metrics } from './metrics.js';
 import type { House } from './operations/house.js';
 import { refuse } from './rules/errors.js';
 import { isReady } from './store/readiness.js';
@@ -12,15 +11,22 @@ export interface OperatorAddresses {
   send(exchange: Exchange): Promise<void>;
 }
 
+/** So long after a call was refused because the whole server was beyond capacity, it counts as busy. */
+const BUSY_MS = 5_000;
+
 const GUIDE = { playground: '/graphql', rest_reference: '/v1/docs', openapi: '/v1/openapi.json', health: '/healthz' };
 
-export function openOperatorAddresses(house: House, config: Config, metrics: Metrics, isDraining: () => boolean): OperatorAddresses {
+export function openOperatorAddresses({ probe, metrics }: House, config: Config, isDraining: () => boolean): OperatorAddresses {
+  let looking: Promise<boolean> | undefined;
+  // However many ask at once, one look answers them all.
+  const ready = () => (looking ??= isReady(probe).finally(() => (looking = undefined)));
+
   const addresses: Readonly<Record<string, (exchange: Exchange) => void | Promise<void>>> = {
     '/': (exchange) => exchange.sendJson(200, GUIDE),
     '/healthz': (exchange) => exchange.sendJson(200, { status: 'ok' }),
     '/readyz': async (exchange) => {
-      const status = isDraining() ? 'draining' : (await isReady(house.db)) ? 'ready' : 'the database is not reachable or not migrated';
-      exchange.sendJson(status === 'ready' ? 200 : 503, { status });
+      const status = isDraining() ? 'draining' : (await ready()) ? 'ready' : 'the database is not reachable or not migrated';
+      exchange.sendJson(status === 'ready' ? 200 : 503, { status, busy: metrics.msSinceBusy() < BUSY_MS });
     },
     '/metrics': async (exchange) => {
       if (!isLocal(exchange) && !isToken(bearerOf(exchange.header('authorization')), config.METRICS_TOKEN)) {

@@ -1,29 +1,30 @@
-/** The one HTTP server: it makes out who calls, and shows them to the door that they came to. */
+/** The one HTTP server: it makes out who calls, sees to their shares, and hands the request to the API that they call. */
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
-import type { AddressInfo, ListenOptions } from 'node:net';
+import type { AddressInfo, ListenOptions, Socket } from 'node:net';
 import type { Config } from './config.js';
 import { checkDoors } from './doors-check.js';
 import { openGraphqlDoor, sendRefusal } from './graphql/door.js';
 import { openPlayground } from './graphql/playground.js';
 import { createSchema } from './graphql/schema.js';
-import { watchDoor } from './http/door.js';
+import { shareConnections } from './http/connections.js';
 import { createDraining } from './http/draining.js';
 import { bearerOf, Exchange } from './http/exchange.js';
 import { problemWithHead } from './http/head.js';
-import { boundLines, boundTaking, inTurn, optionsOf, PATIENCE, type Patience } from './http/lines.js';
 import { answerCors, setSecurityHeaders } from './http/policy.js';
+import { serverOptions, TIMEOUTS, type Timeouts } from './http/timeouts.js';
 import { answerUnreadable } from './http/unreadable.js';
-import { createMetrics } from './metrics.js';
+import { boundUnreadAnswers } from './http/unread.js';
 import { Caller } from './operations/caller.js';
 import type { House } from './operations/house.js';
 import { openOperatorAddresses } from './operator.js';
-import { refuse, Refusal } from './rules/errors.js';
+import { Refusal } from './rules/errors.js';
 import { openRestDoor } from './rest/adapter.js';
 import { errorBody, sendFailure } from './rest/answer.js';
 import { openDescription } from './rest/openapi.js';
 import { openReference } from './rest/reference.js';
 import { ROUTES } from './rest/routes.js';
-import { believedAddress } from './security/address.js';
+import { addressIdentity, believedAddress } from './security/address.js';
+import { RequestUnderWay } from './shares/shares.js';
 
 export interface RunningServer {
   readonly port: number;
@@ -34,10 +35,12 @@ export interface RunningServer {
 
 const HEAD_BYTES_MAX = 16 * 1024;
 
-export async function startServer(house: House, config: Config, patience: Patience = PATIENCE): Promise<RunningServer> {
+export async function startServer(house: House, config: Config, timeouts: Timeouts = TIMEOUTS): Promise<RunningServer> {
+  const { shares, metrics } = house;
   // A missing Host is ours to refuse, in the documented form.
-  const server = createServer({ ...optionsOf(patience), maxHeaderSize: HEAD_BYTES_MAX, requireHostHeader: false }, inTurn(answer));
-  const door = watchDoor(server);
+  const server = createServer({ ...serverOptions(timeouts), maxHeaderSize: HEAD_BYTES_MAX, requireHostHeader: false });
+  const connections = shareConnections(server, shares, addressOfSocket, (closed) => house.log.warn({ closed }, 'all connections are taken: some were closed'));
+  const unreadAnswers = boundUnreadAnswers(shares, timeouts);
   const playground = config.playground ? openPlayground() : undefined;
   const reference = openReference();
   const description = openDescription();
@@ -50,9 +53,8 @@ export async function startServer(house: House, config: Config, patience: Patien
     sendPlayground: playground?.send,
   });
   const rest = openRestDoor();
-  const metrics = createMetrics(house, () => door.waitMs);
   const draining = createDraining();
-  const operator = openOperatorAddresses(house, config, metrics, () => draining.begun);
+  const operator = openOperatorAddresses(house, config, () => draining.begun);
 
   async function dispatch(exchange: Exchange): Promise<void> {
     setSecurityHeaders(exchange);
@@ -63,13 +65,17 @@ export async function startServer(house: House, config: Config, patience: Patien
     }
     if (answerCors(exchange, config.CORS_ORIGINS)) return;
     if (operator.handles(exchange.path)) return operator.send(exchange);
-    if (door.waitMs > patience.doorMs) throw refuse('OVERLOADED', { details: { retryAfter: 1 } });
     const caller = new Caller(house, {
       requestId: exchange.requestId,
       address: exchange.address,
+      holder: exchange.holder,
       bearer: bearerOf(exchange.header('authorization')),
       idempotencyKey: exchange.header('idempotency-key'),
     });
+    const underWay = new RequestUnderWay(shares.requests, caller.holder);
+    caller.onIdentified = (userId) => underWay.identify(userId);
+    exchange.response.once('close', () => underWay.end());
+    await new Promise<void>((begin, refuse) => void shares.turns.begin(caller.holder, begin).catch(refuse));
     if (exchange.path === '/graphql') {
       exchange.route = `${exchange.method} /graphql`;
       return graphql.handle(exchange, caller);
@@ -82,7 +88,8 @@ export async function startServer(house: House, config: Config, patience: Patien
     const began = performance.now();
     const address = believedAddress(request.socket.remoteAddress ?? '', forwardedFor(request), config.TRUST_PROXY_HOPS);
     const exchange = new Exchange(request, response, address, draining);
-    boundTaking(response, patience, () => house.log.warn({ requestId: exchange.requestId, route: exchange.route }, 'the caller did not take the answer'));
+    const logged = () => ({ requestId: exchange.requestId, route: exchange.route });
+    unreadAnswers.follow(response, exchange.holder, () => house.log.warn(logged(), 'the answer was not taken: its connection was cut'));
     response.on('close', () => {
       const ms = performance.now() - began;
       metrics.observe(exchange.route, response.statusCode, ms / 1000);
@@ -98,20 +105,24 @@ export async function startServer(house: House, config: Config, patience: Patien
   }
 
   server.maxRequestsPerSocket = 0;
-  server.on('checkExpectation', inTurn(answer));
+  server.on('request', connections.inOrder(answer));
+  server.on('checkExpectation', connections.inOrder(answer));
   answerUnreadable(server, HEAD_BYTES_MAX, errorBody);
-  boundLines(server, patience, () => house.log.warn({ lines: patience.linesMax }, 'every line is taken: a newcomer was turned away'));
-  await listen(server, { port: config.PORT, host: config.HOST, backlog: patience.linesMax });
+  await listen(server, { port: config.PORT, host: config.HOST, backlog: config.shares.connections.total });
   const { port } = server.address() as AddressInfo;
 
   return {
     port,
     url: `http://${config.HOST.includes(':') ? `[${config.HOST}]` : config.HOST === '0.0.0.0' ? 'localhost' : config.HOST}:${port}`,
     close: async () => {
-      await draining.drain(server, door);
+      await draining.drain(server);
       await graphql.stop();
     },
   };
+}
+
+function addressOfSocket({ remoteAddress = '' }: Socket): string {
+  return addressIdentity(remoteAddress);
 }
 
 function forwardedFor(request: IncomingMessage): string | undefined {

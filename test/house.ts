@@ -4,12 +4,15 @@
 import { Writable } from 'node:stream';
 import postgres, { type Sql } from 'postgres';
 import { readConfig, type Config } from '../src/config.js';
-import { PATIENCE, type Patience } from '../src/http/lines.js';
+import { TIMEOUTS, type Timeouts } from '../src/http/timeouts.js';
 import { createLog } from '../src/log.js';
 import { openHouse } from '../src/open-house.js';
 import { ensureAdmin } from '../src/operations/accounts/admins.js';
 import type { House } from '../src/operations/house.js';
+import type { ShareLimits, ShareName } from '../src/rules/limits.js';
 import { startServer } from '../src/server.js';
+import type { ShareTable } from '../src/shares/configured.js';
+import { createShares, type Shares } from '../src/shares/shares.js';
 import { expectAsDocumented } from './documented.js';
 import { freshDatabase, type FreshDatabase } from './postgres.js';
 
@@ -41,8 +44,8 @@ export interface TestHouse {
   readonly logged: string[];
   /** The statements sent since the last look. */
   statements(): string[];
-  /** The same house behind another door, with as little patience as a test has: its URL. */
-  impatient(patience: Partial<Patience>): Promise<string>;
+  /** The same services behind another server, with shorter timeouts or other shares: its URL. */
+  another(timeouts?: Partial<Timeouts>, shares?: Partial<Record<ShareName, Partial<ShareLimits>>>): Promise<{ url: string; shares: Shares }>;
   /** Throws if the answer is not what the OpenAPI document says. */
   rest(method: string, path: string, options?: CallOptions): Promise<Answer<Json>>;
   graphql(query: string, options?: CallOptions & { variables?: object }): Promise<GraphqlAnswer>;
@@ -66,9 +69,6 @@ export interface HouseOptions {
   through?: (database: FreshDatabase['connection']) => FreshDatabase['connection'] | Promise<FreshDatabase['connection']>;
 }
 
-/** A hundred callers at once in the server's own process keep it from its door for longer than they could from anywhere else. */
-const UNHURRIED: Patience = { ...PATIENCE, doorMs: 60_000 };
-
 export const JWT_SECRET = 'a secret that only tests know, 32 bytes';
 
 export async function openTestHouse(env: Record<string, string> = {}, { beside, settings, through = (straight) => straight }: HouseOptions = {}): Promise<TestHouse> {
@@ -80,7 +80,7 @@ export async function openTestHouse(env: Record<string, string> = {}, { beside, 
   let sent: string[] = [];
   const { house, close } = await openHouse(config, log, await through(database.connection), { onStatement: (text) => sent.push(text) });
   await ensureAdmin(house, ADMIN.email, ADMIN.password);
-  const server = await startServer(house, config, UNHURRIED);
+  const server = await startServer(house, config);
   const servers = [server];
 
   async function call(method: string, path: string, { token, body, headers }: CallOptions): Promise<Response> {
@@ -106,10 +106,12 @@ export async function openTestHouse(env: Record<string, string> = {}, { beside, 
       sent = [];
       return seen;
     },
-    impatient: async (patience) => {
-      const another = await startServer(house, config, { ...UNHURRIED, ...patience });
-      servers.push(another);
-      return another.url;
+    another: async (timeouts, shares = {}) => {
+      const limits = Object.fromEntries(Object.entries(config.shares).map(([name, share]) => [name, { ...share, ...shares[name as ShareName] }])) as ShareTable;
+      const own = createShares(limits, house.metrics);
+      const one = await startServer({ ...house, shares: own }, config, { ...TIMEOUTS, ...timeouts });
+      servers.push(one);
+      return { url: one.url, shares: own };
     },
     rest: async (method, path, options = {}) => {
       const response = await call(method, path, options);

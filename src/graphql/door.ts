@@ -144,6 +144,8 @@ function withEffects(body: string, dryRun: DryRunEffects): string {
 /** A refusal before GraphQL had a word: the same form, with the status that HTTP asks for. */
 export function sendRefusal(exchange: Exchange, refusal: Refusal): void {
   if (refusal.code === 'METHOD_NOT_ALLOWED') exchange.response.setHeader('Allow', 'GET, POST');
+  const { retryAfter } = refusal.details;
+  if (typeof retryAfter === 'number') exchange.response.setHeader('Retry-After', String(retryAfter));
   const extensions = { ...extensionsOf(refusal), requestId: exchange.requestId };
   exchange.sendJson(refusal.status, { errors: [{ message: refusal.message, extensions }] });
 }

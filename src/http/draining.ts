@@ -1,23 +1,23 @@
 /**
- * How a server stops: whoever has reached the door comes in, nobody after them, what was begun is finished, connections close
- * after their last answer, and whoever is left after ten seconds is cut.
+ * How a server stops: connections that were made are accepted, none after them, what was begun is finished, connections close
+ * after their last answer, and those left after ten seconds are cut.
  */
 import type { Server } from 'node:http';
 import { Server as SocketServer } from 'node:net';
-import type { Door } from './door.js';
+import { setImmediate as turn } from 'node:timers/promises';
 
 const DRAIN_MS = 10_000;
 
 /** A connection that looks idle may have a request on its way to us. */
 const LINGER_MS = 250;
 
-/** Where somebody is always at the door, it closes all the same. */
-const DOOR_MS = 1_000;
+/** Where new connections never cease, it closes all the same. */
+const ACCEPT_MS = 1_000;
 
 export interface Draining {
   /** From then on each answer is the last on its connection. */
   readonly begun: boolean;
-  drain(server: Server, door: Door): Promise<void>;
+  drain(server: Server): Promise<void>;
 }
 
 export function createDraining(): Draining {
@@ -26,12 +26,26 @@ export function createDraining(): Draining {
     get begun() {
       return begun;
     },
-    async drain(server, door) {
-      await door.whenEmpty(DOOR_MS);
+    async drain(server) {
+      await acceptAll(server);
       begun = true;
       return closeWhenIdle(server);
     },
   };
+}
+
+/** The operating system takes up connections before we do, and we take one of them in each turn of the loop: a whole turn without any was the last. */
+async function acceptAll(server: Server): Promise<void> {
+  let accepted = 0;
+  const count = () => void (accepted += 1);
+  server.on('connection', count);
+  const endMs = performance.now() + ACCEPT_MS;
+  for (let before = -1; before < accepted && performance.now() < endMs; ) {
+    before = accepted;
+    await turn(); // The rest of this turn,
+    await turn(); // and a whole one.
+  }
+  server.off('connection', count);
 }
 
 /** Idle connections are closed when they have stayed so for a moment. */

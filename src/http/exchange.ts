@@ -1,5 +1,7 @@
 /** One request and its answer, as every handler of this server sees them. */
 import type { IncomingMessage, ServerResponse } from 'node:http';
+import { addressIdentity } from '../security/address.js';
+import type { Holder } from '../shares/share.js';
 import type { Draining } from './draining.js';
 import { newRequestId } from './request-id.js';
 
@@ -10,6 +12,8 @@ export class Exchange {
   readonly method: string;
   readonly path: string;
   readonly search: string;
+  /** Who the shares of this request are counted for. */
+  readonly holder: Holder;
   /** What the answer is about, for logs and metrics: the route's pattern, never the address with its ids. */
   route = 'unmatched';
 
@@ -22,6 +26,7 @@ export class Exchange {
   ) {
     const target = withoutAuthority(request.url ?? '/');
     const question = target.indexOf('?');
+    this.holder = { address: addressIdentity(address) };
     this.requestId = newRequestId(request.headers['x-request-id']);
     this.method = request.method ?? 'GET';
     this.path = question < 0 ? target : target.slice(0, question);

@@ -2,9 +2,12 @@
 import { createHash } from 'node:crypto';
 import { BUDGET_WINDOW_SECONDS, type BudgetName } from '../rules/limits.js';
 import { refuse } from '../rules/errors.js';
+import type { UserId } from '../rules/ids.js';
 import type { Viewer } from '../rules/viewer.js';
+import type { Claims } from '../security/access-token.js';
 import { addressIdentity } from '../security/address.js';
 import type { RateBudget, Taken } from '../security/rate-limit.js';
+import type { Holder } from '../shares/share.js';
 import type { Db } from '../store/database.js';
 import type { Riding, RidingValues } from '../store/riding.js';
 import { findViewer } from '../store/sessions.js';
@@ -13,6 +16,8 @@ import type { House } from './house.js';
 export interface Request {
   readonly requestId: string;
   readonly address: string;
+  /** Who the shares of this request are counted for: its user is named here once it is known. */
+  readonly holder: Holder;
   /** What the Authorization header bears, if it is a bearer token at all. */
   readonly bearer: string | undefined;
   /** What the Idempotency-Key header bears. */
@@ -55,13 +60,22 @@ export class Caller {
   db: Db;
   /** Whether an answer was an earlier one, given again. */
   replayed = false;
+  readonly holder: Holder;
+  /** Is called once the user is known to have an active session; throws if the user has too many requests under way. */
+  onIdentified: ((userId: UserId) => void) | undefined;
+  /** The pool, on this caller's share: for what no dry run undoes. */
+  readonly poolDb: Db;
   #viewer: Promise<Viewer> | undefined;
+  readonly #claims: Claims | undefined;
 
   constructor(
     readonly house: House,
     readonly request: Request,
   ) {
-    this.db = house.db;
+    this.#claims = request.bearer === undefined ? undefined : house.accessTokens.verify(request.bearer);
+    this.holder = request.holder;
+    this.holder.user = this.#cachedViewer()?.userId;
+    this.db = this.poolDb = house.db.of(this.holder);
   }
 
   /** Checked once a request, against the session's row: a log-out anywhere holds everywhere at once. */
@@ -72,11 +86,16 @@ export class Caller {
 
   /** For a caller who is known, and whose session nobody has asked for yet in this request. */
   presume(): Presumption | undefined {
-    const { house, request } = this;
-    if (this.#viewer || request.bearer === undefined || this.db !== house.db) return undefined;
-    const claim = house.accessTokens.verify(request.bearer);
-    const viewer = claim && house.viewers.get(claim.sessionId);
-    return viewer?.userId === claim?.userId ? viewer && new Presumption(this, viewer) : undefined;
+    if (this.#viewer || this.db !== this.poolDb) return undefined;
+    const viewer = this.#cachedViewer();
+    return viewer && new Presumption(this, viewer);
+  }
+
+  /** Whose session the token names, as far as it was found active before. */
+  #cachedViewer(): Viewer | undefined {
+    const claims = this.#claims;
+    const viewer = claims && this.house.viewers.get(claims.sessionId);
+    return viewer?.userId === claims?.userId ? viewer : undefined;
   }
 
   /** The session was found standing by a statement that had more to do. */
@@ -92,12 +111,14 @@ export class Caller {
   async #authenticate(): Promise<Viewer> {
     const { house, request } = this;
     if (request.bearer === undefined) throw refuse('UNAUTHENTICATED');
-    const claims = house.accessTokens.verify(request.bearer);
-    const viewer = claims && (await findViewer(house.db, { sessionId: claims.sessionId, userId: claims.userId }));
+    const claims = this.#claims;
+    const viewer = claims && (await findViewer(this.poolDb, { sessionId: claims.sessionId, userId: claims.userId }));
     if (viewer) {
       house.viewers.set(viewer.sessionId, viewer);
+      this.onIdentified?.(viewer.userId);
       return viewer;
     }
+    if (claims) house.viewers.delete(claims.sessionId);
     await this.draw('invalidToken', addressIdentity(request.address));
     throw refuse('UNAUTHENTICATED');
   }

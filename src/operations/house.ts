@@ -2,15 +2,21 @@
 import type { LRUCache } from 'lru-cache';
 import type { Logger } from 'pino';
 import type { SessionId } from '../rules/ids.js';
+import type { Metrics } from '../metrics.js';
 import type { BudgetName } from '../rules/limits.js';
 import type { Viewer } from '../rules/viewer.js';
 import type { AccessTokens } from '../security/access-token.js';
 import type { Passwords } from '../security/passwords.js';
 import type { RateLimits } from '../security/rate-limit.js';
+import type { Shares } from '../shares/shares.js';
 import type { Database } from '../store/database.js';
 
 export interface House {
   readonly db: Database;
+  /** A connection of its own, to find out whether the database is there however busy the others are. */
+  readonly probe: Database;
+  readonly shares: Shares;
+  readonly metrics: Metrics;
   readonly passwords: Passwords;
   readonly accessTokens: AccessTokens;
   /** Whose each session is, which never changes; whether it still stands is asked at every call. */

@@ -111,7 +111,7 @@ async function run<Input, Output, A extends Allowed>(
   const parsed = read(operation, input);
   const { house } = caller;
   const runOn = (db: Db, beside: Beside) => operation.run({ viewer: viewer as ViewerOf<A>, db, house, caller, beside }, parsed);
-  if (operation.aboutSessions) return runOn(house.db, beside);
+  if (operation.aboutSessions) return runOn(caller.poolDb, beside);
 
   const key = viewer && operation.budget === 'write' ? caller.request.idempotencyKey : undefined;
   if (key === undefined || !viewer) return runOn(db, beside);

@@ -63,3 +63,35 @@ export const BUDGETS = {
 export type BudgetName = keyof typeof BUDGETS;
 export const BUDGET_WINDOW_SECONDS = 60;
 export const ADDRESS_BUDGET_FACTOR_OUTSIDE_PRODUCTION = 10;
+
+/** How much of something scarce may be held at once; beyond it a call is refused, or a connection closed. */
+export interface ShareLimits {
+  /** What is counted, in words. */
+  readonly of: string;
+  /** One user inside a network address. */
+  readonly perUser?: number | undefined;
+  /** One network address, IPv6 by its /64. */
+  readonly perAddress?: number | undefined;
+  readonly perConnection?: number | undefined;
+  /** All callers together. */
+  readonly total?: number | undefined;
+}
+
+/**
+ * Fair shares of whatever is scarce, so that no caller takes it from the others. Each number is configured by a variable named after it:
+ * `SHARE_HASHING_QUEUE_PER_ADDRESS`.
+ */
+export const SHARES = {
+  connections: { of: 'connections', perAddress: 1_000, total: 10_000 },
+  /** Sent ahead on a connection while an earlier request is under way: beyond it the socket is not read. */
+  requestsAhead: { of: 'requests sent ahead', perConnection: 16, perAddress: 1_000 },
+  requests: { of: 'requests under way', perUser: 50, perAddress: 200 },
+  /** Waiting for a turn of the event loop. */
+  turns: { of: 'requests waiting to be begun', total: 1_000 },
+  databaseQueue: { of: 'calls waiting for the database', perUser: 100, perAddress: 500, total: 1_000 },
+  hashingQueue: { of: 'passwords waiting to be hashed', perUser: 8, perAddress: 128, total: 256 },
+  /** Of answers that their callers have not taken yet. */
+  unreadBytes: { of: 'bytes of answers not yet taken', perUser: 20_000_000, perAddress: 40_000_000, total: 128_000_000 },
+} as const satisfies Record<string, ShareLimits>;
+
+export type ShareName = keyof typeof SHARES;

@@ -1,43 +1,48 @@
 /**
- * Passwords: bcrypt, a few at a time. A hash holds a thread for a quarter of a second; the gate bounds how many there
- * are, and sheds what could not be answered in time.
+ * Passwords: bcrypt, a few at a time. A hash holds a thread for a quarter of a second; a fair queue bounds how many there
+ * are, and refuses what could not be answered in time.
  * bcrypt reads 72 bytes and no further, so the schema of every caller refuses longer passwords.
  */
 import { randomBytes } from 'node:crypto';
 import { availableParallelism } from 'node:os';
 import bcrypt from 'bcrypt';
-import { createGate, type Gate } from '../gate.js';
+import { SHARES, type ShareLimits } from '../rules/limits.js';
+import { createFairQueue, type FairQueue } from '../shares/fair-queue.js';
+import { NO_EVENTS, SERVER, type Holder, type ShareEvents } from '../shares/share.js';
 import { hashingThreads } from './hashing-threads.js';
 
 export interface PasswordSettings {
   readonly cost: number;
   readonly concurrent?: number;
-  readonly waiting?: number;
-  readonly waitMs?: number;
-  /** Makes the refusal for a call that finds the queue full, with when it is worth coming again. */
-  overloaded(retryAfterSeconds: number): Error;
+  readonly limits?: ShareLimits;
+  readonly events?: ShareEvents;
 }
 
 export interface Passwords {
-  hash(plain: string): Promise<string>;
+  hash(plain: string, holder?: Holder): Promise<string>;
   /** False for an account that does not exist (no hash), after the time that a real comparison takes. */
-  matches(plain: string, hash: string | undefined): Promise<boolean>;
+  matches(plain: string, hash: string | undefined, holder?: Holder): Promise<boolean>;
   readonly active: number;
-  readonly queued: number;
+  readonly waiting: number;
 }
 
 /** Two at once, and on a small machine one: a core is left for everything else. */
 const CONCURRENT = Math.max(1, Math.min(2, availableParallelism() - 1));
 
-// The last of a full queue waits 256 hashes, a minute at cost 12 where there is one at a time: the time-out must not shed those early.
-const DEFAULTS = { concurrent: CONCURRENT, waiting: 256, waitMs: 120_000 };
+/** The last of a full queue waits 256 hashes, a minute at cost 12 where there is one at a time: the time-out must not refuse those early. */
+const WAIT_MS = 120_000;
 
-export function createPasswords({ cost, overloaded, ...chosen }: PasswordSettings): Passwords {
-  const settings = { ...DEFAULTS, ...chosen };
+export function createPasswords({ cost, concurrent = CONCURRENT, limits = SHARES.hashingQueue, events = NO_EVENTS }: PasswordSettings): Passwords {
   let lastMs = 0;
-  // When a quarter of the queue has been served there is room again.
-  const secondsToWait = () => Math.max(1, Math.ceil((gate.queued * lastMs) / settings.concurrent / 4 / 1_000));
-  const gate: Gate = createGate({ ...settings, onFull: () => overloaded(secondsToWait()) });
+  const queue: FairQueue = createFairQueue({
+    name: 'hashingQueue',
+    limits,
+    events,
+    places: concurrent,
+    waitMs: WAIT_MS,
+    // When a quarter of the queue has been served there is room again.
+    retryAfterSeconds: () => Math.max(1, Math.ceil((queue.waiting * lastMs) / concurrent / 4 / 1_000)),
+  });
   const nobodysHash = hashOfNoPassword(cost);
 
   async function timed<T>(work: () => Promise<T>): Promise<T> {
@@ -48,16 +53,16 @@ export function createPasswords({ cost, overloaded, ...chosen }: PasswordSetting
   }
 
   return {
-    hash: (plain) => gate.run(() => timed(() => hashingThreads.hash(plain, cost))),
-    matches: async (plain, hash) => {
-      const same = await gate.run(() => timed(() => hashingThreads.compare(plain, hash ?? nobodysHash)));
+    hash: (plain, holder = SERVER) => queue.run(holder, () => timed(() => hashingThreads.hash(plain, cost))),
+    matches: async (plain, hash, holder = SERVER) => {
+      const same = await queue.run(holder, () => timed(() => hashingThreads.compare(plain, hash ?? nobodysHash)));
       return same && hash !== undefined;
     },
     get active() {
-      return gate.active;
+      return queue.active;
     },
-    get queued() {
-      return gate.queued;
+    get waiting() {
+      return queue.waiting;
     },
   };
 }

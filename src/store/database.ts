@@ -4,8 +4,10 @@
  */
 import { drizzle } from 'drizzle-orm/postgres-js';
 import postgres, { type ParameterOrJSON, type Sql, type TransactionSql } from 'postgres';
-import { createGate, type Gate } from '../gate.js';
-import { refuse } from '../rules/errors.js';
+import { SHARES } from '../rules/limits.js';
+import { createFairQueue, type FairQueue } from '../shares/fair-queue.js';
+import { NO_EVENTS, SERVER, type Holder, type ShareEvents } from '../shares/share.js';
+import type { ShareTable } from '../shares/configured.js';
 import { asRefusal, mayBeRetried } from './database-errors.js';
 import type { Riding } from './riding.js';
 
@@ -14,7 +16,6 @@ export type Connection = { url: string } | { host: string; port: number; usernam
 
 export interface DatabaseSettings {
   poolSize: number;
-  queueSize: number;
   queueTimeoutMs: number;
   statementTimeoutMs: number;
   lockTimeoutMs: number;
@@ -26,7 +27,6 @@ export interface DatabaseSettings {
 
 export const DATABASE_DEFAULTS: DatabaseSettings = {
   poolSize: 10,
-  queueSize: 1_000,
   queueTimeoutMs: 5_000,
   statementTimeoutMs: 10_000,
   lockTimeoutMs: 5_000,
@@ -56,9 +56,20 @@ export interface Journal {
 }
 
 export interface Database extends Db {
-  readonly gate: Pick<Gate, 'active' | 'queued'>;
+  /** The same for one caller, whose share of the queue it draws on. */
+  of(holder: Holder): Db;
+  /** How many statements and transactions are at work and how many wait. */
+  readonly queue: Pick<FairQueue, 'active' | 'waiting'>;
   close(): Promise<void>;
 }
+
+/** What the places in the queue are shared by, and who is told of it. */
+export interface DatabaseShares {
+  readonly limits: Pick<ShareTable, 'databaseQueue'>;
+  readonly events: ShareEvents;
+}
+
+const USUAL_SHARES: DatabaseShares = { limits: SHARES, events: NO_EVENTS };
 
 export interface DatabaseHooks {
   /** Called for every statement sent with its values, and for `begin`. */
@@ -77,19 +88,24 @@ export async function together<Parts extends readonly unknown[]>(...parts: { [At
 
 const ATTEMPTS = 4;
 
-/** Longer than any statement takes while the server has all it can do; who waits for a lock waits longer. */
-const QUICK_MS = 50;
+/** Of the connections one in five stays free for other addresses than the one that asks. */
+const placesPerAddress = (poolSize: number) => Math.max(1, Math.floor(poolSize * 0.8));
 
-export function connect(connection: Connection, settings: Partial<DatabaseSettings> = {}, hooks: DatabaseHooks = {}): Database {
+export function connect(
+  connection: Connection,
+  settings: Partial<DatabaseSettings> = {},
+  hooks: DatabaseHooks = {},
+  { limits, events }: DatabaseShares = USUAL_SHARES,
+): Database {
   const chosen = { ...DATABASE_DEFAULTS, ...settings };
   const pool = openPool(connection, chosen);
-  const gate = createGate({
-    concurrent: chosen.poolSize,
-    waiting: chosen.queueSize,
+  const queue = createFairQueue({
+    name: 'databaseQueue',
+    limits: limits.databaseQueue,
+    events,
+    places: chosen.poolSize,
+    placesPerAddress: placesPerAddress(chosen.poolSize),
     waitMs: chosen.queueTimeoutMs,
-    // The driver sends it on a connection that still has one under way, and so the database never waits for the next.
-    behind: { places: chosen.poolSize, quickMs: QUICK_MS },
-    onFull: () => refuse('OVERLOADED', { details: { retryAfter: 1 } }),
   });
 
   const sendOn = (client: Sql | TransactionSql) => (text: string, params: ParameterOrJSON<never>[]) => {
@@ -110,35 +126,30 @@ export function connect(connection: Connection, settings: Partial<DatabaseSettin
   }
 
   /** Of a transaction, or of a statement alone, which is one too: nothing is left of it where it failed. */
-  async function persistently<T>(work: () => Promise<T>): Promise<T> {
+  async function persistently<T>(holder: Holder, work: () => Promise<T>): Promise<T> {
     for (let attempt = 1; ; attempt += 1) {
       try {
-        return await gate.run(work);
+        return await queue.run(holder, work);
       } catch (error) {
         if (attempt === ATTEMPTS || !mayBeRetried(error)) throw asRefusal(error);
       }
     }
   }
 
-  return {
-    gate: {
-      get active() {
-        return Math.min(gate.active, chosen.poolSize);
-      },
-      get queued() {
-        return gate.queued + Math.max(0, gate.active - chosen.poolSize);
-      },
-    },
-    isTransaction: false,
-    send: (text, params) => persistently(() => sendOnPool(text, params)),
-    inTransaction: <T>(work: (tx: Db) => Promise<T>) =>
-      persistently(async () => {
-        hooks.onStatement?.('begin', []);
-        // The cast undoes postgres.js's wish to await arrays of queries; `work` returns no such thing.
-        return (await pool.begin((client) => work(transactionOn(client)))) as T;
-      }),
-    close: () => pool.end({ timeout: 5 }),
-  };
+  function of(holder: Holder): Db {
+    return {
+      isTransaction: false,
+      send: (text, params) => persistently(holder, () => sendOnPool(text, params)),
+      inTransaction: <T>(work: (tx: Db) => Promise<T>) =>
+        persistently(holder, async () => {
+          hooks.onStatement?.('begin', []);
+          // The cast undoes postgres.js's wish to await arrays of queries; `work` returns no such thing.
+          return (await pool.begin((client) => work(transactionOn(client)))) as T;
+        }),
+    };
+  }
+
+  return { ...of(SERVER), of, queue, close: () => pool.end({ timeout: 5 }) };
 }
 
 /**

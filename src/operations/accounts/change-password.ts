@@ -17,16 +17,17 @@ export const changePassword = operation({
     currentPassword: z.string().max(1_000, 'must be at most 1000 characters').describe('The password as it is now.'),
     newPassword: password.describe('From 8 to 72 bytes; not the email itself.'),
   }),
-  async run({ db, house, viewer, caller }, { currentPassword, newPassword }): Promise<{ changed: true }> {
+  async run(call, { currentPassword, newPassword }): Promise<{ changed: true }> {
+    const { db, house, viewer, caller } = call;
     const { userId, sessionId } = viewer;
     const [account] = await selectPasswordHash(db, { userId });
     if (!account) throw refuse('UNAUTHENTICATED');
     const failure = await caller.draw('logInFailuresPerAccount', digest(account.email));
-    if (!(await passwordMatches(house, currentPassword, account.passwordHash))) throw wrongPassword();
+    if (!(await passwordMatches(call, currentPassword, account.passwordHash))) throw wrongPassword();
     await failure.giveBack();
     if (newPassword.trim().toLowerCase() === account.email) throw invalidField('newPassword', 'must not be the email itself');
 
-    const passwordHash = await house.passwords.hash(newPassword);
+    const passwordHash = await house.passwords.hash(newPassword, caller.holder);
     await db.inTransaction(async (tx) => {
       const [replaced] = await replacePasswordHash(tx, { userId, passwordHash, formerHash: account.passwordHash });
       if (!replaced) throw wrongPassword();

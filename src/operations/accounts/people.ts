@@ -4,7 +4,7 @@ import { redact, type Redacted, type Relation } from '../../rules/audiences.js';
 import { PASSWORD_BYTES, TEXT } from '../../rules/limits.js';
 import type { Viewer } from '../../rules/viewer.js';
 import type { Contractor, Homeowner, User } from '../../store/accounts.js';
-import type { House } from '../house.js';
+import type { Call } from '../operation.js';
 import { optionalText, requiredText, text, textAsSent, webAddress } from '../shapes.js';
 
 export const password = z
@@ -17,8 +17,8 @@ export const password = z
   .meta({ format: 'password', maxLength: PASSWORD_BYTES.max });
 
 /** bcrypt reads 72 bytes and no further: a longer password would pass for the one that it begins with. */
-export async function passwordMatches({ passwords }: House, given: string, hash: string | undefined): Promise<boolean> {
-  const same = await passwords.matches(given, hash);
+export async function passwordMatches({ house, caller }: Pick<Call<unknown>, 'house' | 'caller'>, given: string, hash: string | undefined): Promise<boolean> {
+  const same = await house.passwords.matches(given, hash, caller.holder);
   return same && Buffer.byteLength(given) <= PASSWORD_BYTES.max;
 }
 

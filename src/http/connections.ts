@@ -1,0 +1,116 @@
+/**
+ * Connections as a shared good: how many one address may hold, which are closed where all are taken, and that requests sent ahead on a connection are
+ * answered one after another (RFC 9112, 9.3.2), while its socket is not read beyond its share of them.
+ */
+import type { IncomingMessage, Server, ServerResponse } from 'node:http';
+import type { Socket } from 'node:net';
+import type { GiveBack } from '../shares/share.js';
+import type { Shares } from '../shares/shares.js';
+
+type Answer = (request: IncomingMessage, response: ServerResponse) => void;
+
+interface Connection {
+  readonly socket: Socket;
+  readonly address: string;
+  readonly giveBack: GiveBack;
+  underWay: IncomingMessage | undefined;
+  /** Requests that wait for those before them. */
+  readonly ahead: { begin(): void; giveBack: GiveBack }[];
+  /** As of when the last request began: what was read since belongs to another. */
+  bytesRead: number;
+}
+
+/** To find those to close takes a look at all, and so it is worth several. */
+const CLOSED_AT_ONCE = 100;
+
+export interface SharedConnections {
+  /** Answers the requests of each connection one after another. */
+  inOrder(answer: Answer): Answer;
+}
+
+export function shareConnections(server: Server, shares: Shares, addressOf: (socket: Socket) => string, onFull: (closed: number) => void): SharedConnections {
+  const open = new Map<Socket, Connection>();
+  const { connections: { total = Infinity }, requestsAhead: { perConnection = Infinity, perAddress = Infinity } } = shares.limits;
+  const isHeld = ({ ahead, address }: Connection) => ahead.length >= perConnection || shares.requestsAhead.inUse(address) >= perAddress;
+
+  server.on('connection', (socket: Socket) => {
+    if (open.size >= total) closeSome();
+    const address = addressOf(socket);
+    const giveBack = tryToTake(address);
+    if (!giveBack) return void socket.destroy();
+    const connection: Connection = { socket, address, giveBack, underWay: undefined, ahead: [], bytesRead: 0 };
+    open.set(socket, connection);
+    socket.once('close', () => forget(connection));
+    // Node itself goes on reading at the end of each answer.
+    socket.on('resume', () => isHeld(connection) && socket.pause());
+  });
+
+  function tryToTake(address: string): GiveBack | undefined {
+    try {
+      return shares.connections.take({ address });
+    } catch {
+      return undefined;
+    }
+  }
+
+  function forget(connection: Connection): void {
+    open.delete(connection.socket);
+    connection.giveBack();
+    giveBackAhead(connection, connection.ahead.splice(0));
+  }
+
+  /** Those that have sent half a request or nothing go before those that only wait for their next one; of each, the oldest first. */
+  function closeSome(): void {
+    const all = [...open.values()];
+    const halfSent = all.filter(({ socket, underWay, bytesRead }) => (underWay ? !underWay.complete : bytesRead === 0 || socket.bytesRead > bytesRead));
+    const closed = (halfSent.length > 0 ? halfSent : all.filter(({ underWay }) => !underWay)).slice(0, CLOSED_AT_ONCE);
+    for (const connection of closed) {
+      connection.socket.destroy();
+      forget(connection);
+    }
+    onFull(closed.length);
+  }
+
+  function begin(connection: Connection, answer: Answer, request: IncomingMessage, response: ServerResponse): void {
+    connection.underWay = request;
+    connection.bytesRead = connection.socket.bytesRead;
+    response.once('close', () => {
+      connection.underWay = undefined;
+      if (!connection.socket.destroyed) beginNext(connection);
+    });
+    answer(request, response);
+  }
+
+  function beginNext(connection: Connection): void {
+    const next = connection.ahead.shift();
+    if (!next) return;
+    giveBackAhead(connection, [next]);
+    next.begin();
+  }
+
+  /** Sockets that were not read because of these requests are read again. */
+  function giveBackAhead(connection: Connection, requests: Connection['ahead']): void {
+    const { address } = connection;
+    const wasFull = shares.requestsAhead.inUse(address) >= perAddress;
+    for (const { giveBack } of requests) giveBack();
+    for (const one of wasFull ? ofAddress(address) : [connection]) if (!isHeld(one) && one.socket.isPaused()) one.socket.resume();
+  }
+
+  function queue(connection: Connection, begin: () => void): void {
+    const { address, ahead } = connection;
+    ahead.push({ begin, giveBack: shares.requestsAhead.take({ address }) });
+    if (!isHeld(connection)) return;
+    for (const { socket } of shares.requestsAhead.inUse(address) >= perAddress ? ofAddress(address) : [connection]) socket.pause();
+  }
+
+  const ofAddress = (address: string) => [...open.values()].filter((one) => one.address === address);
+
+  return {
+    inOrder: (answer) => (request, response) => {
+      const connection = open.get(request.socket);
+      if (!connection) return;
+      if (connection.underWay || connection.ahead.length > 0) queue(connection, () => begin(connection, answer, request, response));
+      else begin(connection, answer, request, response);
+    },
+  };
+}

@@ -1,0 +1,21 @@
+/** How long a caller may take for each part of a call. */
+import type { ServerOptions } from 'node:http';
+
+export interface Timeouts {
+  /** Until the head of a request is here. */
+  readonly headMs: number;
+  /** Until the whole of it is. */
+  readonly requestMs: number;
+  /** Until the whole answer is taken, */
+  readonly answerMs: number;
+  /** and without taking a byte of it. */
+  readonly stalledMs: number;
+  /** Between requests. */
+  readonly idleMs: number;
+}
+
+export const TIMEOUTS: Timeouts = { headMs: 10_000, requestMs: 30_000, answerMs: 120_000, stalledMs: 30_000, idleMs: 65_000 };
+
+export function serverOptions({ headMs, requestMs, idleMs }: Timeouts): ServerOptions {
+  return { headersTimeout: headMs, requestTimeout: requestMs, keepAliveTimeout: idleMs, connectionsCheckingInterval: Math.min(1_000, headMs / 2) };
+}

@@ -1,0 +1,29 @@
+/** The table of shares as the environment has it: each number by a variable of its own. */
+import { SHARES, type ShareLimits, type ShareName } from '../rules/limits.js';
+
+export type ShareTable = Readonly<Record<ShareName, ShareLimits>>;
+
+const BOUNDS = { perUser: 'for one user', perAddress: 'for one network address', perConnection: 'on one connection', total: 'in all' } as const;
+type BoundName = keyof typeof BOUNDS;
+
+/** Each number of each share, with the name of its variable. */
+export const SHARE_NUMBERS = Object.entries(SHARES).flatMap(([name, limits]: [string, ShareLimits]) =>
+  (Object.keys(BOUNDS) as BoundName[]).flatMap((bound) => {
+    const max = limits[bound];
+    const variable = `SHARE_${inUpperSnake(name)}_${inUpperSnake(bound)}`;
+    return max === undefined ? [] : [{ variable, name: name as ShareName, bound, max, of: `${limits.of}, ${BOUNDS[bound]}` }];
+  }),
+);
+
+export function inUpperSnake(name: string): string {
+  return name.replaceAll(/[A-Z]/g, (letter) => `_${letter}`).toUpperCase();
+}
+
+/** Behind a proxy all connections are the proxy's, whoever calls. */
+export function sharesOf(env: Readonly<Record<string, unknown>>, isBehindProxy: boolean): ShareTable {
+  const shares: Record<ShareName, ShareLimits> = { ...SHARES };
+  for (const { variable, name, bound, max } of SHARE_NUMBERS) shares[name] = { ...shares[name], [bound]: env[variable] ?? max };
+  if (!isBehindProxy) return shares;
+  const { connections, requestsAhead } = shares;
+  return { ...shares, connections: { ...connections, perAddress: undefined }, requestsAhead: { ...requestsAhead, perAddress: undefined } };
+}

@@ -1,0 +1,129 @@
+/**
+ * A bounded queue before something scarce, with so many places at work. A place that becomes free goes to the next network address in turn, and there to
+ * the next user in turn. Where the queue is full, a caller whose address waits with less than another has that address' newest call give way; where no
+ * other waits with more, the server is beyond capacity.
+ */
+import { createShare, type GiveBack, type Holder, type ShareSettings } from './share.js';
+
+export interface FairQueueSettings extends ShareSettings {
+  /** How many may be at work at once, */
+  readonly places: number;
+  /** and how many of them for one address: the rest stay free for the others, however long its work takes. */
+  readonly placesPerAddress?: number;
+  readonly waitMs: number;
+}
+
+export interface FairQueue {
+  run<T>(holder: Holder, work: () => Promise<T>): Promise<T>;
+  readonly active: number;
+  readonly waiting: number;
+}
+
+interface Waiter {
+  readonly holder: Holder;
+  readonly sinceMs: number;
+  readonly giveBack: GiveBack;
+  readonly timeout: NodeJS.Timeout;
+  admit(leave: GiveBack): void;
+  refuse(reason: Error): void;
+}
+
+export function createFairQueue({ places, placesPerAddress = places, waitMs, ...settings }: FairQueueSettings): FairQueue {
+  const share = createShare(settings);
+  const atWork = createShare({ ...settings, limits: { of: 'at work' } });
+  /** By address and user. Each served goes to the end, so that whatever stands first is next. */
+  const lanes = new Map<string, Map<string, Set<Waiter>>>();
+  const hasPlace = (address: string) => atWork.inUse() < places && atWork.inUse(address) < placesPerAddress;
+
+  async function run<T>(holder: Holder, work: () => Promise<T>): Promise<T> {
+    // While there is a place for an address none of its calls waits.
+    const leave = hasPlace(holder.address) ? atWork.take({ address: holder.address }) : await wait(holder);
+    try {
+      return await work();
+    } finally {
+      leave();
+      admitNext();
+    }
+  }
+
+  function wait({ address, user }: Holder): Promise<GiveBack> {
+    const holder = { address, user };
+    if (share.inUse() >= (settings.limits.total ?? Infinity)) makeRoomFor(address);
+    const giveBack = share.take(holder);
+    return new Promise((admit, refuse) => {
+      const waiter: Waiter = { holder, giveBack, sinceMs: performance.now(), timeout: setTimeout(() => turnAway(waiter), waitMs), admit, refuse };
+      const users = putIfAbsent(lanes, address, new Map<string, Set<Waiter>>());
+      putIfAbsent(users, user ?? '', new Set<Waiter>()).add(waiter);
+    });
+  }
+
+  /** A place goes from hand to hand, so that no call that comes later is served before those that wait. */
+  function admitNext(): void {
+    const next = firstInTurn();
+    if (!next) return;
+    remove(next);
+    const { address, user = '' } = next.holder;
+    moveToEnd(lanes.get(address), user);
+    moveToEnd(lanes, address);
+    next.admit(atWork.take({ address }));
+  }
+
+  function firstInTurn(): Waiter | undefined {
+    for (const [address, users] of lanes) {
+      if (!hasPlace(address)) continue;
+      for (const waiters of users.values()) for (const waiter of waiters) return waiter;
+    }
+    return undefined;
+  }
+
+  function makeRoomFor(address: string): void {
+    const largest = share.largest();
+    if (largest === undefined || share.inUse(largest) <= share.inUse(address) + 1) return;
+    const newest = [...([...(lanes.get(largest)?.values() ?? [])].at(-1) ?? [])].at(-1);
+    if (newest) turnAway(newest);
+  }
+
+  /** Beyond capacity is the server, unless one address among others waits with more than any of them. */
+  function turnAway(waiter: Waiter): void {
+    const { address } = waiter.holder;
+    const isGreedy = share.inUse(address) < share.inUse() && share.largest() === address;
+    remove(waiter);
+    waiter.refuse(share.refusal(isGreedy ? 'address' : 'server'));
+  }
+
+  function remove(waiter: Waiter): void {
+    const { holder: { address, user = '' }, giveBack, timeout, sinceMs } = waiter;
+    const users = lanes.get(address);
+    const waiters = users?.get(user);
+    waiters?.delete(waiter);
+    if (waiters?.size === 0) users?.delete(user);
+    if (users?.size === 0) lanes.delete(address);
+    clearTimeout(timeout);
+    giveBack();
+    settings.events.waited(settings.name, (performance.now() - sinceMs) / 1_000);
+  }
+
+  return {
+    run,
+    get active() {
+      return atWork.inUse();
+    },
+    get waiting() {
+      return share.inUse();
+    },
+  };
+}
+
+function putIfAbsent<Key, Value>(map: Map<Key, Value>, key: Key, value: Value): Value {
+  const known = map.get(key) ?? value;
+  if (known === value) map.set(key, value);
+  return known;
+}
+
+/** Maps are read in the order in which their keys were set. */
+function moveToEnd<Key, Value>(map: Map<Key, Value> | undefined, key: Key): void {
+  const value = map?.get(key);
+  if (value === undefined) return;
+  map?.delete(key);
+  map?.set(key, value);
+}

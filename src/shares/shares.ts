@@ -1,0 +1,56 @@
+/** All that is shared, made once at start from the table in `rules/limits.ts` and the configuration. */
+import type { ShareName } from '../rules/limits.js';
+import type { ShareTable } from './configured.js';
+import { createShare, type GiveBack, type Holder, type Share, type ShareEvents } from './share.js';
+import { createTurns, type Turns } from './turns.js';
+
+export interface Shares {
+  readonly limits: ShareTable;
+  readonly events: ShareEvents;
+  readonly connections: Share;
+  readonly requestsAhead: Share;
+  readonly requests: Share;
+  readonly turns: Turns;
+  readonly unreadBytes: Share;
+}
+
+export function createShares(limits: ShareTable, events: ShareEvents): Shares {
+  const settings = (name: ShareName) => ({ name, limits: limits[name], events });
+  return {
+    limits,
+    events,
+    connections: createShare(settings('connections')),
+    // Nothing of it is refused: what is too much is not read.
+    requestsAhead: createShare({ ...settings('requestsAhead'), limits: { of: limits.requestsAhead.of } }),
+    requests: createShare(settings('requests')),
+    turns: createTurns(settings('turns')),
+    // Beyond the total it is not the one who comes last that is cut.
+    unreadBytes: createShare({ ...settings('unreadBytes'), limits: { ...limits.unreadBytes, total: undefined } }),
+  };
+}
+
+/** A request that is under way counts for its address, and from when its user is known for that user as well. */
+export class RequestUnderWay {
+  #giveBack: GiveBack;
+  #isOver = false;
+
+  constructor(
+    private readonly requests: Share,
+    readonly holder: Holder,
+  ) {
+    this.#giveBack = requests.take(holder);
+  }
+
+  /** Throws the refusal if this is more than the user may have under way. */
+  identify(user: string): void {
+    if (this.holder.user === user || this.#isOver) return;
+    this.#giveBack();
+    this.holder.user = user;
+    this.#giveBack = this.requests.take(this.holder);
+  }
+
+  end(): void {
+    this.#isOver = true;
+    this.#giveBack();
+  }
+}

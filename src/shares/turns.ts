@@ -1,0 +1,36 @@
+/**
+ * Requests wait for the event loop as for anything scarce: a few milliseconds of them are begun in each turn of the loop, by a fair queue. So a burst of
+ * requests from one address delays those of others by one step of its work and not by all of it, and new connections are accepted in between.
+ */
+import { setImmediate as nextTurn } from 'node:timers/promises';
+import { createFairQueue, type FairQueue } from './fair-queue.js';
+import type { Holder, ShareSettings } from './share.js';
+
+/** In each turn of the loop one new connection is accepted: while many come, turns must be short. */
+const SLICE_MS = 2;
+/** A request that has waited so long is refused rather than answered too late. */
+const WAIT_MS = 2_000;
+
+export interface Turns {
+  /** Begins the work when it is the holder's turn. */
+  begin(holder: Holder, work: () => void): Promise<void>;
+  readonly queue: Pick<FairQueue, 'waiting'>;
+}
+
+export function createTurns(settings: ShareSettings): Turns {
+  const queue = createFairQueue({ ...settings, places: 1, waitMs: WAIT_MS });
+  let sliceEndsMs = 0;
+
+  return {
+    begin: (holder, work) =>
+      queue.run(holder, async () => {
+        work();
+        // Behind the promises that the work has led to: what they take is a part of the slice.
+        await new Promise<void>((done) => queueMicrotask(() => process.nextTick(done)));
+        if (performance.now() < sliceEndsMs) return;
+        await nextTurn();
+        sliceEndsMs = performance.now() + SLICE_MS;
+      }),
+    queue,
+  };
+}

@@ -1,0 +1,172 @@
+/** Connections and what is sent ahead on them, over real sockets. */
+import { once } from 'node:events';
+import { connect, type Socket } from 'node:net';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { homeowner, type Person } from '../cast.js';
+import { openTestHouse, type TestHouse } from '../house.js';
+
+const PING = 'GET /healthz HTTP/1.1\r\nHost: a\r\n\r\n';
+/** A read of 64 KB holds so many of them at most. */
+const PINGS_IN_ONE_READ = Math.ceil(65_536 / PING.length);
+
+let house: TestHouse;
+let hanna: Person;
+beforeAll(async () => {
+  house = await openTestHouse();
+  hanna = await homeowner(house, 'Hanna');
+});
+afterAll(() => house.close());
+
+interface Client {
+  readonly socket: Socket;
+  heard: string;
+  readonly closed: Promise<unknown>;
+  /** Settles once that many answers have come. */
+  answers(count: number): Promise<string[]>;
+}
+
+async function open(url: string, from = '127.0.0.1'): Promise<Client> {
+  const { port } = new URL(url);
+  const socket = connect({ port: Number(port), host: '127.0.0.1', localAddress: from, noDelay: true });
+  const closed = new Promise((resolve) => socket.once('close', resolve));
+  const client: Client = {
+    socket,
+    heard: '',
+    closed,
+    async answers(count) {
+      const statuses = () => client.heard.match(/HTTP\/1\.1 \d{3}/g) ?? [];
+      while (statuses().length < count && !socket.destroyed) await Promise.race([once(socket, 'data'), closed]);
+      return statuses().map((line) => line.slice(-3));
+    },
+  };
+  socket.setEncoding('latin1').on('data', (text: string) => (client.heard += text));
+  socket.on('error', () => {});
+  await once(socket, 'connect');
+  return client;
+}
+
+/** A request that is not answered before the test lets go of a lock. */
+async function held(work: (ask: string) => Promise<void>): Promise<void> {
+  await house.sql.begin(async (tx) => {
+    await tx`select from users where id = ${hanna.userId} for update`;
+    const body = JSON.stringify({ user: { first_name: 'Hanna' } });
+    await work(`PUT /v1/me HTTP/1.1\r\nHost: a\r\nAuthorization: Bearer ${hanna.token}\r\nContent-Type: application/json\r\nContent-Length: ${body.length}\r\n\r\n${body}`);
+  });
+}
+
+describe('requests sent ahead on a connection', () => {
+  it('are answered one after another, a thousand as well as two, and each in the order in which it was sent', async () => {
+    const client = await open(house.url);
+    const ids = Array.from({ length: 1_000 }, (_, i) => `ahead-of-${i}`);
+    client.socket.write(ids.map((id) => PING.replace('\r\n\r\n', `\r\nX-Request-Id: ${id}\r\n\r\n`)).join(''));
+    expect(new Set(await client.answers(1_000))).toEqual(new Set(['200']));
+    expect(client.heard.match(/ahead-of-\d+/g)).toEqual(ids);
+    client.socket.destroy();
+  });
+
+  it('are not read beyond their share while an earlier one is under way, and all are answered in the end', async () => {
+    const { url, shares } = await house.another();
+    const client = await open(url);
+    await held(async (slow) => {
+      client.socket.write(slow);
+      client.socket.write(PING.repeat(20_000));
+      await until(() => shares.requestsAhead.inUse() > 0);
+      // Whatever else there is to read is read in the turns of the loop that a call from elsewhere takes.
+      for (let call = 0; call < 20; call += 1) await (await fetch(`${url}/healthz`)).text();
+      expect(shares.requestsAhead.inUse()).toBeLessThanOrEqual(2 * PINGS_IN_ONE_READ);
+    });
+    expect((await client.answers(20_001)).length).toBe(20_001);
+    expect(shares.requestsAhead.inUse()).toBe(0);
+    client.socket.destroy();
+  });
+
+  it('are forgotten at once when their caller hangs up', async () => {
+    const { url, shares } = await house.another();
+    const client = await open(url);
+    await held(async (slow) => {
+      client.socket.write(slow + PING.repeat(10_000));
+      await until(() => shares.requestsAhead.inUse() > 1_000);
+      client.socket.destroy();
+      await until(() => shares.requestsAhead.inUse() === 0);
+    });
+  });
+
+  it('of one address are not read beyond its share, on however many connections they come', async () => {
+    const { url, shares } = await house.another({}, { requestsAhead: { perAddress: 50 } });
+    await held(async (slow) => {
+      const clients = await Promise.all(Array.from({ length: 20 }, () => open(url)));
+      clients[0]?.socket.write(slow + PING.repeat(60));
+      await until(() => shares.requestsAhead.inUse() === 60);
+      for (const { socket } of clients.slice(1)) socket.write(PING);
+      const other = await open(url, '127.0.0.9');
+      other.socket.write(PING);
+      expect(await other.answers(1)).toEqual(['200']);
+      expect(clients.slice(1).map(({ heard }) => heard)).toEqual(Array.from({ length: 19 }, () => ''));
+      clients[0]?.socket.destroy();
+      for (const client of clients.slice(1)) expect(await client.answers(1)).toEqual(['200']);
+      for (const { socket } of [...clients, other]) socket.destroy();
+    });
+  });
+});
+
+describe('connections', () => {
+  it('of one address are closed beyond its share, and another address has its own', async () => {
+    const { url, shares } = await house.another({}, { connections: { perAddress: 3 } });
+    const first = await Promise.all(Array.from({ length: 3 }, () => open(url)));
+    await until(() => shares.connections.inUse() === 3);
+    await (await open(url)).closed;
+    const other = await open(url, '127.0.0.9');
+    for (const client of [...first, other]) {
+      client.socket.write(PING);
+      expect(await client.answers(1)).toEqual(['200']);
+    }
+    first[0]?.socket.destroy();
+    await until(() => shares.connections.inUse() === 3);
+    const next = await open(url);
+    next.socket.write(PING);
+    expect(await next.answers(1)).toEqual(['200']);
+  });
+
+  it('with half a request give way to others before those that have been answered and are idle', async () => {
+    const { url, shares } = await house.another({}, { connections: { total: 20 } });
+    const idle = await Promise.all(Array.from({ length: 10 }, () => open(url)));
+    for (const client of idle) {
+      client.socket.write(PING);
+      await client.answers(1);
+    }
+    const half = await Promise.all(Array.from({ length: 10 }, (_, i) => open(url, `127.0.1.${i + 1}`)));
+    for (const { socket } of half) socket.write('GET /healthz HTTP/1.1\r\nHo');
+    await until(() => shares.connections.inUse() === 20);
+    const late = await open(url, '127.0.2.1');
+    late.socket.write(PING);
+    expect(await late.answers(1)).toEqual(['200']);
+    await Promise.all(half.map(({ closed }) => closed));
+    for (const client of idle) {
+      client.socket.write(PING);
+      expect(await client.answers(2)).toEqual(['200', '200']);
+    }
+  });
+
+  it('that are idle give way where all are taken, but none with a request under way', async () => {
+    const { url } = await house.another({}, { connections: { total: 5 } });
+    await held(async (slow) => {
+      const busy = await open(url);
+      busy.socket.write(slow);
+      const idle = await Promise.all(Array.from({ length: 4 }, () => open(url)));
+      for (const client of idle) {
+        client.socket.write(PING);
+        await client.answers(1);
+      }
+      const late = await open(url);
+      late.socket.write(PING);
+      expect(await late.answers(1)).toEqual(['200']);
+      await Promise.all(idle.map(({ closed }) => closed));
+      expect(busy.socket.destroyed).toBe(false);
+    });
+    expect(house.logged.some((line) => line.includes('all connections are taken'))).toBe(true);
+  });
+});
+
+async function until(isSo: () => boolean): Promise<void> {
+  while (!isSo()) await new Promise((resolve) => setImmediate(resolve));
+}
