@@ -54,7 +54,9 @@ export function createMetrics(): Metrics {
       const made: Gauge = new Gauge({ name, help, registers, collect: (): void => made.set(read()) });
     },
     gauges(name, help, label, read) {
-      const collect = (): void => Object.entries(read()).forEach(([value, number]) => made.set({ [label]: value }, number));
+      const collect = (): void => {
+        for (const [value, number] of Object.entries(read())) made.set({ [label]: value }, number);
+      };
       const made: Gauge = new Gauge({ name, help, labelNames: [label], registers, collect });
     },
     msSinceBusy: () => performance.now() - busyAtMs,

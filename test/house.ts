@@ -1,7 +1,10 @@
 /**
  * A real server on a database of its own, and people to call it. Every test file opens one; nothing in it is shared.
  */
+import { once } from 'node:events';
+import { request, type IncomingMessage } from 'node:http';
 import { Writable } from 'node:stream';
+import { buffer } from 'node:stream/consumers';
 import postgres, { type Sql } from 'postgres';
 import { readConfig, type Config } from '../src/config.js';
 import { TIMEOUTS, type Timeouts } from '../src/http/timeouts.js';
@@ -13,6 +16,7 @@ import type { ShareLimits, ShareName } from '../src/rules/limits.js';
 import { startServer } from '../src/server.js';
 import type { ShareTable } from '../src/shares/configured.js';
 import { createShares, type Shares } from '../src/shares/shares.js';
+import { addressOf } from './addresses.js';
 import { expectAsDocumented } from './documented.js';
 import { freshDatabase, type FreshDatabase } from './postgres.js';
 
@@ -56,6 +60,8 @@ export interface CallOptions {
   token?: string | undefined;
   body?: unknown;
   headers?: Record<string, string>;
+  /** Calls from the network address of this caller, on a connection of its own, in place of 127.0.0.1. */
+  from?: number | undefined;
 }
 
 export const ADMIN = { email: 'ada.admin@example.test', password: 'ada keeps the house' };
@@ -83,8 +89,8 @@ export async function openTestHouse(env: Record<string, string> = {}, { beside, 
   const server = await startServer(house, config);
   const servers = [server];
 
-  async function call(method: string, path: string, { token, body, headers }: CallOptions): Promise<Response> {
-    return fetch(server.url + path, {
+  async function call(method: string, path: string, { token, body, headers, from }: CallOptions): Promise<Response> {
+    const init = {
       method,
       headers: {
         ...(token !== undefined && { authorization: `Bearer ${token}` }),
@@ -92,7 +98,9 @@ export async function openTestHouse(env: Record<string, string> = {}, { beside, 
         ...headers,
       },
       ...(body !== undefined && { body: typeof body === 'string' || body instanceof Uint8Array ? body : JSON.stringify(body) }),
-    } as RequestInit);
+    };
+    if (from !== undefined) return fetchFrom(from, server.url + path, init);
+    return fetch(server.url + path, init as RequestInit);
   }
 
   return {
@@ -133,6 +141,24 @@ export async function openTestHouse(env: Record<string, string> = {}, { beside, 
       expectNoSecretIn(logged);
     },
   };
+}
+
+interface Sent {
+  readonly method: string;
+  readonly headers: Record<string, string>;
+  readonly body?: string | Uint8Array;
+}
+
+/** `fetch` cannot choose the address that it connects from. */
+async function fetchFrom(caller: number, url: string, { method, headers, body }: Sent): Promise<Response> {
+  const sent = request(url, { method, headers, localAddress: addressOf(caller), agent: false });
+  sent.end(body);
+  const [answer] = (await once(sent, 'response')) as [IncomingMessage];
+  const { statusCode: status = 0, rawHeaders } = answer;
+  const content = await buffer(answer);
+  const received = new Headers();
+  for (let at = 0; at < rawHeaders.length; at += 2) received.append(rawHeaders[at] ?? '', rawHeaders[at + 1] ?? '');
+  return new Response(content.length > 0 ? content : null, { status, headers: received });
 }
 
 /** An access token, a refresh token, a password's hash: whatever a test did, its server's log has none of them. */

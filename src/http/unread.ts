@@ -43,7 +43,7 @@ export function boundUnreadAnswers({ unreadBytes, limits }: Shares, { answerMs, 
 
   function cutLargest(): void {
     const largest = unreadBytes.largest();
-    for (const one of [...waiting]) if (one.address === largest) one.cut();
+    for (const one of waiting) if (one.address === largest) one.cut();
   }
 
   return {

@@ -1,21 +1,25 @@
 /**
  * Callers in a process of their own, so that what they do costs the server under test nothing but its answers.
- * `reads`: on so many lines, each as soon as the last is answered, or so many a second; `log-ins`: so many a second, whoever is answered.
+ * `reads`: from one address, on so many lines, each as soon as the last is answered, or so many a second;
+ * `log-ins`: so many a second, whoever is answered, each from an address of its own.
  */
 import { Agent, request } from 'node:http';
 import process from 'node:process';
 
 const { kind, url, token, forMs, lines, perSecond, first = 0 } = JSON.parse(process.argv[2] ?? '{}');
-const agent = new Agent({ keepAlive: true, maxSockets: kind === 'reads' ? lines : Infinity });
+const agent = kind === 'reads' ? new Agent({ keepAlive: true, maxSockets: lines }) : new Agent({ keepAlive: false });
 const until = performance.now() + forMs;
 const took = [];
 const statuses = {};
 let withRetryAfter = 0;
 
-function call(method, path, headers, body) {
+/** As in test/addresses.ts, which this process cannot import. */
+const addressOf = (caller) => `127.${1 + ((caller >> 16) & 63)}.${(caller >> 8) & 255}.${caller & 255}`;
+
+function call(from, method, path, headers, body) {
   return new Promise((resolve) => {
     const began = performance.now();
-    const sent = request(url + path, { method, headers, agent }, (response) => {
+    const sent = request(url + path, { method, headers, agent, localAddress: addressOf(from) }, (response) => {
       response.resume();
       response.once('end', () => {
         took.push(performance.now() - began);
@@ -32,13 +36,13 @@ function call(method, path, headers, body) {
   });
 }
 
-const read = () => call('GET', '/v1/me', { authorization: `Bearer ${token}` });
+const read = () => call(0, 'GET', '/v1/me', { authorization: `Bearer ${token}` });
 
 /** Each from an address and for an account that nobody has seen before. */
 function logIn(number) {
   const body = JSON.stringify({ email: `guessed.${number}@example.test`, password: 'a guess' });
-  const address = `203.${(number >> 16) & 255}.${(number >> 8) & 255}.${number & 255}`;
-  return call('POST', '/v1/auth/login', { 'content-type': 'application/json', 'content-length': body.length, 'x-forwarded-for': address }, body);
+  const headers = { 'content-type': 'application/json', 'content-length': body.length };
+  return call(1 + number, 'POST', '/v1/auth/login', headers, body);
 }
 
 async function oneAfterAnother() {

@@ -20,6 +20,12 @@ const SLOW: readonly (readonly [mode: string, arguments: readonly string[]])[] =
   ['slow readers', ['-X', '-n', '1', '-z', '5', '-w', '1', '-y', '512', '-k', '10', '-u', '/v1/openapi.json']],
 ];
 
+/**
+ * It cannot choose the address that it connects from, and an address may hold a thousand connections: it takes fewer,
+ * its own probe included, so that what is slow is held and not turned away. Who reads meanwhile does so from another.
+ */
+const SLOW_CONNECTIONS = 900;
+
 const slowhttptest = (url: string, connections: number, seconds: number, args: readonly string[]) =>
   ['slowhttptest', '-c', String(connections), '-r', String(connections), '-l', String(seconds), '-p', '3', '-v', '0', ...args.map((one) => (one.startsWith('/') ? url + one : one))];
 
@@ -34,7 +40,8 @@ describe('in small', () => {
 
   it('of six hundred log-ins at once those beyond the queue are shed with 503 and Retry-After', async () => {
     const hanna = await homeowner(house, 'Hanna');
-    const guess = (i: number) => house.rest('POST', '/v1/auth/login', { body: { email: `guessed.${i}@example.test`, password: 'a guess' } });
+    const guess = (i: number) =>
+      house.rest('POST', '/v1/auth/login', { body: { email: `guessed.${i}@example.test`, password: 'a guess' }, from: i });
     const flood = Promise.all(Array.from({ length: 600 }, (_, i) => guess(i)));
     real = patientLogIn(() => house.rest('POST', '/v1/auth/login', { body: { email: hanna.email, password: hanna.password } }));
     const read = await house.rest('GET', '/v1/me', { token: hanna.token });
@@ -51,29 +58,23 @@ describe('in small', () => {
     expect(await real).toBeGreaterThan(0);
   });
 
-  it('of 900 newcomers at once those whom the door keeps longer than it should are told to come again, but never the operator', async () => {
+  it('of 900 requests at once those beyond what waits to be begun are refused with 503, but never the operator’s', async () => {
     const hanna = await homeowner(house, 'Hanna');
-    // So few that not too many wait for the database, which would shed them as well.
-    const rushAt = (url: string) =>
-      Promise.all(Array.from({ length: 900 }, async (_, at) => {
-        const path = at % 30 === 0 ? '/healthz' : '/v1/me';
-        const one = await openLine(url);
-        one.send(head('GET', path, [`Authorization: Bearer ${hanna.token}`]));
-        const answer = await one.answer();
-        one.hangUp();
-        return { path, ...answer };
-      }));
-    for (const { status } of await rushAt(await house.impatient({ doorMs: 60_000 }))) expect(status).toBe(200);
-
-    const url = await house.impatient({ doorMs: 5 });
-    const answers = await rushAt(url);
-    const shed = answers.filter(({ status }) => status === 503);
+    const { url } = await house.another({}, { turns: { total: 100 } });
+    const rush = await Promise.all(Array.from({ length: 900 }, (_, at) => openLine(url, at)));
+    const answers = await Promise.all(rush.map(async (one, at) => {
+      const path = at % 30 === 0 ? '/healthz' : '/v1/me';
+      one.send(head('GET', path, [`Authorization: Bearer ${hanna.token}`]));
+      const answer = await one.answer();
+      one.hangUp();
+      return { path, ...answer };
+    }));
+    const refused = answers.filter(({ status }) => status === 503);
     const served = answers.filter(({ status, path }) => status === 200 && path === '/v1/me');
-    expect([shed.length > 0, served.length > 0, shed.length + served.length]).toEqual([true, true, 870]);
+    expect([refused.length > 0, served.length >= 100, refused.length + served.length]).toEqual([true, true, 870]);
     for (const { path, status } of answers) if (path === '/healthz') expect(status).toBe(200);
-    for (const answer of shed) expect([jsonOf(answer).details.code, answer.headers.get('retry-after')]).toEqual(['OVERLOADED', '1']);
-
-    expect(await (await fetch(`${url}/metrics`)).text()).toContain('\ndoor_wait_seconds 0\n');
+    for (const answer of refused) expect([jsonOf(answer).details.code, answer.headers.get('retry-after')]).toEqual(['OVERLOADED', '1']);
+    expect((await (await fetch(`${url}/readyz`)).json())).toEqual({ status: 'ready', busy: true });
     expect((await fetch(`${url}/v1/me`, { headers: { authorization: `Bearer ${hanna.token}` } })).status).toBe(200);
   });
 
@@ -85,7 +86,7 @@ describe('in small', () => {
       let over = false;
       const ended = attack.ended.finally(() => (over = true));
       while (!over) {
-        expect((await house.rest('GET', '/v1/me', { token: hanna.token })).status).toBe(200);
+        expect((await house.rest('GET', '/v1/me', { token: hanna.token, from: 0 })).status).toBe(200);
         reads += 1;
         await sleep(5);
       }
@@ -116,14 +117,14 @@ async function withServer(work: (server: FloodedServer, read: (forMs: number, pe
 }
 
 describe.runIf(LONG)('at length', () => {
-  needs('slowhttptest').describe('a thousand', () => {
+  needs('slowhttptest').describe('nine hundred', () => {
     it.each(SLOW)('%s: the 99th percentile of reads stays within twice its calm value', (mode, args) =>
       withServer(async (server, read) => {
         const calm: number[] = [];
         const attacked: number[] = [];
         for (let round = 0; round < ROUNDS; round += 1) {
           calm.push((await read(5_000, 200)).p99);
-          const attack = run(slowhttptest(server.url, 1_000, 60, args));
+          const attack = run(slowhttptest(server.url, SLOW_CONNECTIONS, 60, args));
           await sleep(2_000);
           const tally = await read(5_000, 200);
           attack.stop();

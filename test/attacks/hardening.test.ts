@@ -24,8 +24,8 @@ afterAll(async () => {
   await house.close();
 });
 
-async function line(url = house.url): Promise<Line> {
-  const opened = await openLine(url);
+async function line(url = house.url, from?: number): Promise<Line> {
+  const opened = await openLine(url, from);
   lines.push(opened);
   return opened;
 }
@@ -159,7 +159,7 @@ function dripping(all: readonly Line[], drop: string): NodeJS.Timeout {
 
 describe('whoever is slow loses the line, and others go on', () => {
   it('with the head of a request', async () => {
-    const url = await house.impatient({ headMs: 400 });
+    const { url } = await house.another({ headMs: 400 });
     await unnoticed(async () => {
       const slow = await Promise.all(Array.from({ length: 100 }, () => line(url)));
       const drip = dripping(slow, 'X-A: b\r\n');
@@ -171,7 +171,7 @@ describe('whoever is slow loses the line, and others go on', () => {
   });
 
   it('with saying anything at all', async () => {
-    const url = await house.impatient({ headMs: 400 });
+    const { url } = await house.another({ headMs: 400 });
     await unnoticed(async () => {
       const silent = await Promise.all(Array.from({ length: 100 }, () => line(url)));
       await Promise.all(silent.map(({ closed }) => closed));
@@ -179,7 +179,7 @@ describe('whoever is slow loses the line, and others go on', () => {
   });
 
   it('with a body, be it a byte at a time', async () => {
-    const url = await house.impatient({ headMs: 400, requestMs: 800 });
+    const { url } = await house.another({ headMs: 400, requestMs: 800 });
     await unnoticed(async () => {
       const slow = await Promise.all(Array.from({ length: 100 }, () => line(url)));
       for (const one of slow) one.send(head('POST', '/v1/auth/login', ['Content-Type: application/json', 'Content-Length: 10000']));
@@ -191,14 +191,15 @@ describe('whoever is slow loses the line, and others go on', () => {
   });
 
   it('with taking an answer, while a quick one gets the whole of it', async () => {
-    const url = await house.impatient({ answerMs: 300, answerBytesPerMs: 20_000 });
+    const { url } = await house.another({ stalledMs: 300 });
     const readWhole = async () => (await (await fetch(`${url}${LARGE}`, { headers: { 'accept-encoding': 'identity' } })).arrayBuffer()).byteLength;
     const whole = await readWhole();
     expect(whole).toBeGreaterThan(5_000_000);
-    const left = () => house.logged.filter((entry) => entry.includes('the caller did not take the answer')).length;
+    const left = () => house.logged.filter((entry) => entry.includes('the answer was not taken')).length;
     const before = left();
     await unnoticed(async () => {
-      const slow = await Promise.all(Array.from({ length: 20 }, () => line(url)));
+      // From as many addresses: what one of them has not taken yet may be no more than forty million bytes.
+      const slow = await Promise.all(Array.from({ length: 10 }, (_, at) => line(url, at)));
       for (const one of slow) {
         one.socket.pause();
         one.send(head('GET', LARGE, ['Accept-Encoding: identity']));
@@ -215,7 +216,7 @@ describe('whoever is slow loses the line, and others go on', () => {
   });
 
   it('between two requests', async () => {
-    const url = await house.impatient({ idleMs: 300 });
+    const { url } = await house.another({ idleMs: 300 });
     const one = await line(url);
     one.send(head('GET', '/healthz'));
     expect((await one.answer()).status).toBe(200);
@@ -224,8 +225,8 @@ describe('whoever is slow loses the line, and others go on', () => {
 });
 
 describe('idle lines', () => {
-  const served = async (url: string): Promise<Line> => {
-    const one = await line(url);
+  const served = async (url: string, from: number): Promise<Line> => {
+    const one = await line(url, from);
     one.send(head('GET', '/healthz'));
     expect((await one.answer()).status).toBe(200);
     return one;
@@ -233,7 +234,7 @@ describe('idle lines', () => {
 
   it('two thousand of them disturb nobody, and each is still good', async () => {
     await unnoticed(async () => {
-      const idle = await atOnce(Array.from({ length: 2_000 }), () => served(house.url), 100);
+      const idle = await atOnce(Array.from({ length: 2_000 }), (_, at) => served(house.url, at), 100);
       for (const one of idle) one.send(head('GET', '/healthz'));
       for (const one of idle) expect((await one.answer()).status).toBe(200);
       for (const one of idle) one.hangUp();
@@ -241,20 +242,22 @@ describe('idle lines', () => {
   });
 
   it('that fill the house make room for those who come next, and nobody loses an answer', async () => {
-    const url = await house.impatient({ linesMax: 50 });
-    const busy = await served(url);
-    const idle = await atOnce(Array.from({ length: 49 }), () => served(url));
+    const { url } = await house.another({}, { connections: { total: 50, perAddress: 5 } });
+    // Each has an address of its own, since one may hold no more than a tenth of all lines.
+    let callers = 0;
+    const busy = await served(url, callers++);
+    const idle = await atOnce(Array.from({ length: 49 }), () => served(url, callers++));
     const body = JSON.stringify({ email: hanna.email, password: hanna.password });
     const logIn = post('/v1/auth/login', body).toString();
     busy.send(logIn.slice(0, -1));
     await until(async () => {
-      const late = await line(url);
+      const late = await line(url, callers++);
       late.send(head('GET', '/healthz'));
       return late.answer().then(() => true, () => false);
     });
     await Promise.all(idle.map(({ closed }) => closed));
     busy.send(logIn.slice(-1));
     expect((await busy.answer()).status).toBe(200);
-    expect(house.logged.some((entry) => entry.includes('every line is taken'))).toBe(true);
+    expect(house.logged.some((entry) => entry.includes('all connections are taken'))).toBe(true);
   });
 });

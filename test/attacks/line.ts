@@ -1,6 +1,7 @@
 /** A bare line to a server: whatever bytes one likes, at whatever pace, and whatever comes back, byte for byte. */
 import { once } from 'node:events';
 import { connect, type Socket } from 'node:net';
+import { addressOf } from '../addresses.js';
 import type { Json } from '../house.js';
 
 export interface RawAnswer {
@@ -19,9 +20,11 @@ export interface Line {
   hangUp(): void;
 }
 
-export async function openLine(url: string): Promise<Line> {
+/** With `from`, from the address of that caller. */
+export async function openLine(url: string, from?: number): Promise<Line> {
   const { hostname, port } = new URL(url);
-  const socket = connect({ host: hostname, port: Number(port), noDelay: true });
+  const localAddress = from === undefined ? undefined : addressOf(from);
+  const socket = connect({ host: hostname, port: Number(port), localAddress, noDelay: true });
   let heard = Buffer.alloc(0);
   let wake = () => {};
   const closed = new Promise<void>((resolve) => {

@@ -1,5 +1,6 @@
 /** A closed loop: so many connections, each with one request under way at any time. It reads no more of an answer than where it ends and whether it is a refusal. */
 import { connect, type Socket } from 'node:net';
+import { addressOf } from '../addresses.js';
 
 export interface Driven {
   readonly seconds: number;
@@ -19,7 +20,7 @@ export interface Drive {
 }
 
 export async function drive({ port, connections, next, seconds }: Drive): Promise<Driven> {
-  const lines = await Promise.all(Array.from({ length: connections }, () => openLine(port)));
+  const lines = await Promise.all(Array.from({ length: connections }, (_, n) => openLine(port, n)));
   const latencies: number[] = [];
   let refused = 0;
   let sent = 0;
@@ -56,9 +57,10 @@ const HEAD_END = Buffer.from('\r\n\r\n');
 const LAST_CHUNK = Buffer.from('0\r\n\r\n');
 const ERRORS = Buffer.from('"errors":');
 
-export function openLine(port: number): Promise<Line> {
+/** Each caller has a network address of its own, as real ones do: a server may give one address no more than a share. */
+export function openLine(port: number, caller: number): Promise<Line> {
   return new Promise((opened, failed) => {
-    const socket: Socket = connect({ port, host: '127.0.0.1', noDelay: true });
+    const socket: Socket = connect({ port, host: '127.0.0.1', localAddress: addressOf(caller), noDelay: true });
     let received: Buffer | undefined;
     let settle: { resolve(answered: Answered): void; reject(error: Error): void } | undefined;
     const fail = (error: Error) => {

@@ -88,6 +88,7 @@ async function offer(port: number, perSecond: number, lasting: number, request: 
   const lines = new Set<Line>();
   const calls: Promise<void>[] = [];
   let opening = 0;
+  let callers = 0;
 
   async function call(n: number, due: number): Promise<void> {
     let mine: Line | undefined;
@@ -95,7 +96,7 @@ async function offer(port: number, perSecond: number, lasting: number, request: 
       mine = idle.pop();
       if (!mine) {
         opening += 1;
-        mine = await openLine(port).finally(() => (opening -= 1));
+        mine = await openLine(port, callers++).finally(() => (opening -= 1));
         lines.add(mine);
       }
       const { status, refused } = await mine.ask(request(n));
@@ -131,10 +132,10 @@ async function offer(port: number, perSecond: number, lasting: number, request: 
 
 /** How long it takes, once the last of a rush has had an answer, until a lone caller is answered quickly. */
 async function recovery(port: number, request: (n: number) => Buffer): Promise<number> {
-  const rush = await Promise.all(Array.from({ length: RUSH }, () => openLine(port)));
+  const rush = await Promise.all(Array.from({ length: RUSH }, (_, n) => openLine(port, n)));
   await Promise.all(rush.map((one, n) => one.ask(request(n))));
   const began = performance.now();
-  const lone = await openLine(port);
+  const lone = await openLine(port, RUSH);
   for (;;) {
     const asked = performance.now();
     const { status } = await lone.ask(request(0));

@@ -36,7 +36,7 @@ try {
     nextRow += rowsOfEach;
   }
   const server = await startServer('product', database, { product: options.product });
-  const lines = await Promise.all(Array.from({ length: CONNECTIONS }, () => openLine(server.port)));
+  const lines = await Promise.all(Array.from({ length: CONNECTIONS }, (_, n) => openLine(server.port, n)));
   const resident = () => Number(/VmRSS:\s+(\d+)/.exec(readFileSync(`/proc/${server.pid}/status`, 'utf8'))?.[1]) / 1_024;
   let asked = 0;
   let refused = 0;

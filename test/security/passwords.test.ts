@@ -2,10 +2,8 @@ import bcrypt from 'bcrypt';
 import { describe, expect, it } from 'vitest';
 import { createPasswords } from '../../src/security/passwords.js';
 
-const overloaded = () => new Error('overloaded');
-
 describe('passwords', () => {
-  const passwords = createPasswords({ cost: 5, overloaded });
+  const passwords = createPasswords({ cost: 5 });
 
   it('match their own hash, in whatever script they are written, and no other', async () => {
     const hash = await passwords.hash('näher mein 🔑');
@@ -25,7 +23,7 @@ describe('passwords', () => {
   });
 
   it('take as long to compare for an unknown account as for a known one', async () => {
-    const slow = createPasswords({ cost: 8, overloaded });
+    const slow = createPasswords({ cost: 8 });
     const known = await slow.hash('the right one');
     const took = { known: [] as number[], unknown: [] as number[] };
     // Interleaved and in changing order. In processor time: hashing gives way to whatever else runs on the machine, and waiting for
@@ -44,13 +42,24 @@ describe('passwords', () => {
   });
 
   it('are hashed a few at a time: 256 wait, the next is refused at once, and all who waited are answered', async () => {
-    const busy = createPasswords({ cost: 4, concurrent: 2, overloaded });
-    const inTime = Array.from({ length: 258 }, () => busy.hash('x'));
-    expect([busy.active, busy.queued]).toEqual([2, 256]);
-    await expect(busy.hash('x')).rejects.toThrow('overloaded');
-    await expect(busy.matches('x', undefined)).rejects.toThrow('overloaded');
+    const busy = createPasswords({ cost: 4, concurrent: 2 });
+    // From so many addresses that none of them waits with more than another.
+    const inTime = Array.from({ length: 258 }, (_, at) => busy.hash('x', { address: `10.0.0.${at}` }));
+    expect([busy.active, busy.waiting]).toEqual([2, 256]);
+    await expect(busy.hash('x', { address: 'late' })).rejects.toMatchObject({ code: 'OVERLOADED' });
+    await expect(busy.matches('x', undefined, { address: 'late' })).rejects.toMatchObject({ code: 'OVERLOADED' });
     expect(await Promise.all(inTime)).toHaveLength(258);
-    expect([busy.active, busy.queued]).toEqual([0, 0]);
+    expect([busy.active, busy.waiting]).toEqual([0, 0]);
+  });
+
+  it('are hashed for one address as for the others: its 129th that waits is refused, and somebody else is next', async () => {
+    const busy = createPasswords({ cost: 4, concurrent: 1 });
+    const order: string[] = [];
+    const greedy = Array.from({ length: 129 }, (_, at) => busy.hash('x', { address: 'greedy' }).then(() => order.push(`greedy ${at}`)));
+    await expect(busy.hash('x', { address: 'greedy' })).rejects.toMatchObject({ code: 'RATE_LIMITED' });
+    await busy.hash('x', { address: 'other' }).then(() => order.push('other'));
+    expect(order.indexOf('other')).toBeLessThanOrEqual(2);
+    await Promise.all(greedy);
   });
 });
 

@@ -10,7 +10,7 @@ let database: FreshDatabase;
 let db: Database;
 beforeAll(async () => {
   database = await freshDatabase();
-  db = connect(database.connection, { poolSize: 2 });
+  db = connect(database.connection, { poolSize: 5 });
 });
 afterAll(async () => {
   await db.close();
@@ -19,15 +19,18 @@ afterAll(async () => {
 
 const many = (count: number) => Promise.all(Array.from({ length: count }, () => db.send(QUICK, [])));
 
-test('quick statements stand behind each other on a connection, and count as waiting', async () => {
-  await many(4);
-  const sent = many(10);
-  expect([db.gate.active, db.gate.queued]).toEqual([2, 8]);
-  expect(await sent).toHaveLength(10);
-  expect([db.gate.active, db.gate.queued]).toEqual([0, 0]);
+test('no more statements are at work than there are connections, and one in five of those is left to other addresses', async () => {
+  const greedy = db.of({ address: 'greedy' });
+  const slow = Array.from({ length: 6 }, () => greedy.send('select pg_sleep(0.5)', []));
+  expect([db.queue.active, db.queue.waiting]).toEqual([4, 2]);
+  const beganMs = performance.now();
+  await db.of({ address: 'other' }).send(QUICK, []);
+  expect(performance.now() - beganMs).toBeLessThan(450);
+  await Promise.all(slow);
+  expect([db.queue.active, db.queue.waiting]).toEqual([0, 0]);
 });
 
-test('nobody stands behind a statement that takes long', async () => {
+test('no statement waits behind one that takes long', async () => {
   await many(4);
   let isOver = false;
   const slow = db.send(SLOW, []).then(() => (isOver = true));
