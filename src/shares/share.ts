@@ -57,7 +57,7 @@ export function createShare({ name, limits, events, retryAfterSeconds = () => 1 
 
   function refusal(bound: Bound): Refusal {
     events.refused(name, bound);
-    const details = { share: name, retryAfter: retryAfterSeconds() };
+    const details = { retryAfter: retryAfterSeconds() };
     if (bound === 'server') return refuse('OVERLOADED', { details });
     const max = bound === 'user' ? limits.perUser : limits.perAddress;
     const whose = bound === 'user' ? 'you' : 'your network address';

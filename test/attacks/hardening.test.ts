@@ -240,24 +240,4 @@ describe('idle lines', () => {
       for (const one of idle) one.hangUp();
     });
   });
-
-  it('that fill the house make room for those who come next, and nobody loses an answer', async () => {
-    const { url } = await house.another({}, { connections: { total: 50, perAddress: 5 } });
-    // Each has an address of its own, since one may hold no more than a tenth of all lines.
-    let callers = 0;
-    const busy = await served(url, callers++);
-    const idle = await atOnce(Array.from({ length: 49 }), () => served(url, callers++));
-    const body = JSON.stringify({ email: hanna.email, password: hanna.password });
-    const logIn = post('/v1/auth/login', body).toString();
-    busy.send(logIn.slice(0, -1));
-    await until(async () => {
-      const late = await line(url, callers++);
-      late.send(head('GET', '/healthz'));
-      return late.answer().then(() => true, () => false);
-    });
-    await Promise.all(idle.map(({ closed }) => closed));
-    busy.send(logIn.slice(-1));
-    expect((await busy.answer()).status).toBe(200);
-    expect(house.logged.some((entry) => entry.includes('all connections are taken'))).toBe(true);
-  });
 });
