@@ -12,15 +12,19 @@ import type { ReadableJob } from '../operations/jobs/readable.js';
 import type { Dispute } from '../rules/disputes.js';
 import type { BidId, HoldId, JobId } from '../rules/ids.js';
 import type { BidState } from '../rules/lifecycle.js';
+import { GRAPHQL_LIMITS } from '../rules/limits.js';
 import type { Viewer } from '../rules/viewer.js';
 import { holdsOf, type Bid, type Hold } from '../store/bids.js';
 import type { Db } from '../store/database.js';
 import type { JobEvent } from '../store/events.js';
 import { balanceOf, type Balance } from '../store/ledger.js';
-import type { Page } from '../store/page.js';
+import type { Page, SamePageRequest } from '../store/page.js';
 
 type Read<Key, Value> = (db: Db, viewer: Viewer, keys: readonly Key[]) => Promise<Map<Key, Value>>;
 type Loader<Key, Value> = DataLoader<Key, Value | undefined>;
+
+/** Every parent costs an operation at least one: one statement reads for all of them, and never for more than this. */
+const PARENTS_MAX = GRAPHQL_LIMITS.cost;
 
 /** Each is made when something is first asked of it: most of what is nested was read together with its parents. */
 export class Loaders {
@@ -62,14 +66,15 @@ export class Loaders {
     return this.#loader('balance', async (db, viewer) => new Map([['own' as const, await balanceOf(db, viewer.userId)]]));
   }
 
-  /** The first page of a job's bids, of this size and state. */
-  bidsOn(size: number, status: BidState | null): Loader<JobId, Page<Bid>> {
-    return this.#loader(`bids ${size} ${status}`, (db, viewer, ids) => bidsOnJobs(db, viewer, ids, size, status));
+  /** This page of a job's bids in this state: a field has the same arguments for every job, and so one loader. */
+  bidsOn(page: SamePageRequest, status: BidState | null): Loader<JobId, Page<Bid>> {
+    const name = `bids ${status} ${JSON.stringify(page)}`;
+    return this.#loader(name, (db, viewer, ids) => bidsOnJobs(db, viewer, ids, page, status));
   }
 
-  /** The first page of what happened to a job. */
-  eventsOf(size: number): Loader<PartOfJob, Page<JobEvent>> {
-    return this.#loader(`events ${size}`, (db, viewer, jobs) => eventsOfJobs(db, viewer, jobs, size));
+  /** This page of what happened to a job. */
+  eventsOf(page: SamePageRequest): Loader<PartOfJob, Page<JobEvent>> {
+    return this.#loader(`events ${JSON.stringify(page)}`, (db, viewer, jobs) => eventsOfJobs(db, viewer, jobs, page));
   }
 
   #loader<Key, Value>(name: string, read: Read<Key, Value>): Loader<Key, Value> {
@@ -81,7 +86,7 @@ export class Loaders {
         const found = await read(caller.db, await caller.viewer(), [...new Set(keys)]);
         return keys.map((key) => found.get(key));
       },
-      { cache: false, maxBatchSize: 1_000 },
+      { cache: false, maxBatchSize: PARENTS_MAX },
     );
     this.#made.set(name, loader);
     return loader;

@@ -2,7 +2,7 @@
 import { z } from 'zod';
 import { PAGE } from '../rules/limits.js';
 import type { Beside } from '../store/beside.js';
-import type { KeyValue, PageRequest, Position } from '../store/page.js';
+import type { KeyValue, PageRequest, Position, SamePageRequest } from '../store/page.js';
 import { invalidField, parse } from './validation.js';
 
 /** The largest that GraphQL, most clients and the database's own columns have. */
@@ -77,7 +77,11 @@ function isWholeBetween(value: unknown, min: number, max: number): value is numb
 
 const nested = z.strictObject({ first: size.nullish() });
 
-/** The size of a nested list's first page, refused like any other input. */
-export function firstOf(first: number | null | undefined): number {
-  return parse(nested, { first }).first ?? PAGE.perPageDefault;
+/** Which page of a nested list is asked for, the same one for every parent, refused like any other input. */
+export function nestedPage(
+  { first, after }: Pick<PageInput, 'first' | 'after'>,
+  shape: PositionShape,
+): SamePageRequest {
+  const size = parse(nested, { first }).first ?? PAGE.perPageDefault;
+  return after == null ? { size } : { size, after: readCursor(after, shape) };
 }

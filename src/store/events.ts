@@ -11,7 +11,8 @@ import type { Db } from './database.js';
 import { listing } from './page.js';
 import { asArray, statement, type Values } from './statement.js';
 import { events } from './tables/events.js';
-import type { ViewerIds } from './visibility.js';
+import { jobs } from './tables/jobs.js';
+import { forEachRole, type ViewerIds } from './visibility.js';
 
 export interface JobEvent {
   id: EventId;
@@ -103,6 +104,23 @@ export const listEvents = {
   'job and own bid': eventsWithin('job and own bid'),
   'status changes': eventsWithin('status changes'),
 } satisfies Record<EventReach, unknown>;
+
+/**
+ * The events of many jobs in one statement, though the viewer is the awarded contractor of some and only a bidder on
+ * others: the row of each job says how far the viewer reads. A deleted draft has no row, so its owner reads its events
+ * without one.
+ */
+export const listEventsOfJobs = forEachRole((role) =>
+  listing({
+    keys: { sequence: events.sequence },
+    order: 'oldest first',
+    rows: (db, $: Values<ViewerIds & { jobId: JobId }>, within) => {
+      const select = db.select(getTableColumns(events)).from(events).$dynamic();
+      const joined = role === 'contractor' ? select.innerJoin(jobs, eq(jobs.id, events.jobId)) : select;
+      return joined.where(and(eq(events.jobId, $.jobId), reachOnJob(role, $), within));
+    },
+  }),
+);
 
 /** The same, beside the row of `jobs`: what the viewer is to the job is for the row to say. */
 export function reachOnJob(role: Role, $: Values<ViewerIds>): SQL {

@@ -21,6 +21,9 @@ export interface PageRequest {
   readonly counted?: boolean | undefined;
 }
 
+/** The same page of many lists: each is as long, and each begins behind the same position. */
+export type SamePageRequest = Pick<PageRequest, 'size' | 'after'>;
+
 export interface Total {
   readonly count: number;
   /** True where there are more rows than anyone counts. */
@@ -80,8 +83,17 @@ export interface List<V extends object, Row> {
   total(db: Db, values: V): Promise<Total>;
   /** The first page, of rows that were read elsewhere: one more than it holds, if there are more. */
   firstOf(db: Db, values: V, found: readonly Row[], size: number, counted: number | undefined): Page<Row>;
-  /** The first page for each of many parents, in one statement; `parent` names the value that stands for the parent. */
-  ofMany<P extends keyof V & keyof Row & string>(db: Db, parent: P, parents: readonly (V[P] & string)[], values: Omit<V, P>, size: number): Promise<Map<V[P], Page<Row>>>;
+  /**
+   * The same page for each of many parents, in one statement; `parent` names the value that stands for the parent. It
+   * reads at most one row more than the page's size for each parent; the caller bounds how many parents there are.
+   */
+  ofMany<P extends keyof V & keyof Row & string>(
+    db: Db,
+    parent: P,
+    parents: readonly (V[P] & string)[],
+    values: Omit<V, P>,
+    request: SamePageRequest,
+  ): Promise<Map<V[P], Page<Row>>>;
 }
 
 export function listing<V extends object, Row extends object>(parts: Listing<V, Row>): List<V, Row> {
@@ -119,7 +131,7 @@ export function listing<V extends object, Row extends object>(parts: Listing<V, 
   async function one(db: Db, values: V, request: PageRequest): Promise<Page<Row>> {
     const { size, offset = 0, after, counted = false } = request;
     const kind = after ? 'after' : offset > 0 ? 'numbered' : 'first';
-    const given = { offset, ...values, ...(after && Object.fromEntries(after.map((value, at) => [`key${at}`, asSent(value)]))) };
+    const given = { offset, ...values, ...positionValues(after) };
     const { rows, count } = await pageStatement(size, offset, kind, counted)(db, given);
     return pageOf(rows, size, kind !== 'first', () => (count === undefined ? total(db, values) : Promise.resolve(totalOf(count))));
   }
@@ -145,14 +157,21 @@ export function listing<V extends object, Row extends object>(parts: Listing<V, 
     total,
     firstOf: (db: Db, values: V, found: readonly Row[], size: number, counted: number | undefined) =>
       pageOf(found, size, false, async () => (counted === undefined ? total(db, values) : totalOf(counted))),
-    async ofMany<P extends keyof V & keyof Row & string>(db: Db, parent: P, parents: readonly (V[P] & string)[], values: Omit<V, P>, size: number) {
-      const given = { parents: asArray([...new Set(parents)]), ...values };
-      const rows = groupedBy(await many.page(parent, size)(db, given), (row) => row[parent] as unknown);
+    async ofMany<P extends keyof V & keyof Row & string>(
+      db: Db,
+      parent: P,
+      parents: readonly (V[P] & string)[],
+      values: Omit<V, P>,
+      { size, after }: SamePageRequest,
+    ) {
+      const given = { parents: asArray([...new Set(parents)]), ...values, ...positionValues(after) };
+      const kind = after ? 'after' : 'first';
+      const rows = groupedBy(await many.page(parent, size, kind)(db, given), (row) => row[parent] as unknown);
       let counted: Promise<Map<unknown, number>> | undefined;
       const count = async () => new Map((await many.count(parent)(db, given)).map((row) => [row.parent, row.count]));
       const pages = parents.map((id): [V[P], Page<Row>] => [
         id,
-        pageOf(rows.get(id) ?? [], size, false, async () => totalOf((await (counted ??= count())).get(id))),
+        pageOf(rows.get(id) ?? [], size, kind === 'after', async () => totalOf((await (counted ??= count())).get(id))),
       ]);
       return new Map(pages);
     },
@@ -167,18 +186,20 @@ function manyStatements<V extends object, Row extends object>(parts: Listing<V, 
   const pages = remembering<Run<Row>>();
   const counts = remembering<Run<{ parent: string; count: number }>>();
   const asked = ($: Values<Record<string, unknown>>) => sql`unnest(${$.parents}::text[]) as asked(id)`;
-  const ofParent = (db: PostgresJsDatabase, $: Values<Record<string, unknown>>, parent: string) => {
+  const ofParent = (db: PostgresJsDatabase, $: Values<Record<string, unknown>>, parent: string, within?: SQL) => {
     const given = new Proxy($, { get: (values, name) => (name === parent ? sql`asked.id` : values[String(name)]) });
-    return parts.rows(db, given as Values<V>, undefined, EVERYTHING);
+    return parts.rows(db, given as Values<V>, within, EVERYTHING);
   };
   const direction = parts.order === 'newest first' ? desc : asc;
   const columns = Object.values(parts.keys);
 
   return {
-    page: (parent: string, size: number) =>
-      pages(`${parent} ${size}`, () =>
+    page: (parent: string, size: number, kind: 'first' | 'after') =>
+      pages(`${parent} ${size} ${kind}`, () =>
         statement((db, $: Values<Record<string, unknown>>) => {
-          const page = ofParent(db, $, parent).orderBy(...columns.map(direction)).limit(size + 1).as('page');
+          const position = columns.map((column) => sql`${column}`);
+          const within = kind === 'after' ? behind(columns, position, parts.order, $) : undefined;
+          const page = ofParent(db, $, parent, within).orderBy(...columns.map(direction)).limit(size + 1).as('page');
           const fields = fieldsOf(page);
           const keys = Object.keys(parts.keys).map((key) => direction(fields[key] as PgColumn));
           return db.select(fields).from(asked($)).crossJoinLateral(page).orderBy(...keys).$dynamic() as Select<Row>;
@@ -233,6 +254,11 @@ function behind(columns: readonly PgColumn[], alike: readonly SQL[], order: List
   const keys = list(alike);
   const position = list(columns.map((column, at) => sql`${$[`key${at}`]}::${sql.raw(column.getSQLType())}`));
   return order === 'newest first' ? lt(keys, position) : gt(keys, position);
+}
+
+/** A position as the values that `behind` names. */
+function positionValues(position: Position | undefined): Record<string, KeyValue> {
+  return Object.fromEntries((position ?? []).map((value, at) => [`key${at}`, asSent(value)]));
 }
 
 function asSent(value: KeyValue): KeyValue {

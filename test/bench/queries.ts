@@ -82,6 +82,13 @@ function graphql(name: string, as: Who, query: (ground: Ground) => string): Quer
 
 const counted = 'totalCount';
 
+export const NESTED_FROM_MIDDLE = 'bids and events from the middle';
+
+/** Lists within a list, from one position for all parents. For a hundred jobs they cost almost all that is allowed. */
+const nestedFromMiddle = ({ middle }: Ground, jobs: number, filter: string) => `{ jobs(first: ${jobs}) { nodes { id
+  bids(first: 14, after: "${middle.bidsOnCrowdedJob}"${filter}) { totalCount nodes { id amount } }
+  timeline(first: 13, after: "${middle.eventsOfCrowdedJob}") { totalCount nodes { sequence type } } } } }`;
+
 /** An awarded job in the market's midst, whose owner, bidder and strangers are known. */
 export const midst = ({ jobs }: Market) => 4 + 20 * Math.floor(jobs / 40);
 const readMidst = (market: Market) => `{ job(id: "${seededId('job', midst(market))}") { id status title addressLine1 availableActions { action allowed reason } } }`;
@@ -172,6 +179,14 @@ export const QUERIES: readonly Query[] = [
   list('near a large town', 'new contractor', NEAR_LARGE_TOWN, { kind: 'broad' }),
   list('near a large town, all', 'admin', NEAR_LARGE_TOWN, { kind: 'broad' }),
   list('near a small town with a common word', 'new contractor', `${NEAR_SMALL_TOWN}, ${search(WORDS.common)}`),
+
+  ...(['admin', 'busy homeowner', 'busy contractor'] as const).flatMap((who) => [
+    graphql(`${who}’s jobs, ${NESTED_FROM_MIDDLE}`, who, (ground) => nestedFromMiddle(ground, 20, '')),
+    graphql(`${who}’s jobs, pending ${NESTED_FROM_MIDDLE}`, who, (ground) =>
+      nestedFromMiddle(ground, 20, ', status: PENDING'),
+    ),
+    graphql(`${who}’s first hundred jobs, ${NESTED_FROM_MIDDLE}`, who, (ground) => nestedFromMiddle(ground, 100, '')),
+  ]),
 
   graphql('users', 'admin', () => '{ users(first: 20) { nodes { id email } pageInfo { hasNextPage } } }'),
   graphql('users, from the middle', 'admin', ({ middle }) => `{ users(first: 20, after: "${middle.users}") { nodes { id email } } }`),
@@ -291,6 +306,7 @@ export const PLAN_KINDS: readonly PlanKind[] = ['custom', 'generic'];
 interface Node {
   readonly 'Node Type': string;
   readonly 'Relation Name'?: string;
+  readonly 'Index Cond'?: string;
   readonly Plans?: readonly Node[];
 }
 
@@ -338,4 +354,10 @@ function literal(value: unknown): string {
 export function scannedIn(node: Node): string[] {
   const here = node['Node Type'] === 'Seq Scan' && node['Relation Name'] !== undefined ? [node['Relation Name']] : [];
   return [...new Set([...here, ...(node.Plans ?? []).flatMap(scannedIn)])];
+}
+
+/** What an index is asked for, wherever a plan reads by one. */
+export function indexConditionsIn(node: Node): string[] {
+  const here = node['Index Cond'] === undefined ? [] : [node['Index Cond']];
+  return [...here, ...(node.Plans ?? []).flatMap(indexConditionsIn)];
 }

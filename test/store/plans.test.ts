@@ -4,7 +4,10 @@
  */
 import postgres, { type Sql } from 'postgres';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { openExplainer, openListener, PLAN_KINDS, QUERIES, scannedIn, type Sent, type Who } from '../bench/queries.js';
+import {
+  indexConditionsIn, NESTED_FROM_MIDDLE, openExplainer, openListener, PLAN_KINDS, QUERIES, scannedIn,
+  type Sent, type Who,
+} from '../bench/queries.js';
 import { busyContractor, busyHomeowner, seedMarket, seededId, SMALL_TOWN, WORDS, type Market } from '../bench/seed.js';
 import { checkDatabase } from '../checker.js';
 import { freshDatabase, type FreshDatabase } from '../postgres.js';
@@ -64,6 +67,25 @@ describe('the plans', () => {
       if ((await explainer.taken()) === 'custom') anew.push(sent.name);
     }
     expect(anew).toEqual([]);
+  });
+
+  it('begin at the position that a nested list is read from, for each of its parents', async () => {
+    const BEGINS = { bids: /ROW\(guaranteed_view, created_at, id\) </, events: /sequence >/ };
+    const sent = await listener.listen(QUERIES.filter(({ name }) => name.endsWith(NESTED_FROM_MIDDLE)));
+    const pages = Object.entries(BEGINS).flatMap(([table, begins]) => {
+      const isPage = ({ text }: Sent) => text.includes('as asked(id)') && !text.includes('count(');
+      const found = sent.filter((one) => isPage(one) && one.text.includes(`from "${table}"`));
+      expect(found).toHaveLength(9);
+      return found.map((page) => ({ page, begins }));
+    });
+    for (const { page, begins } of pages) {
+      await explainer.prepare(page);
+      for (const kind of PLAN_KINDS) {
+        const { Plan: root } = await explainer.explain(kind);
+        const isBegun = indexConditionsIn(root).some((condition) => begins.test(condition));
+        expect(isBegun, `${page.name} (${kind})`).toBe(true);
+      }
+    }
   });
 
   it('would be seen to do so if an index went missing', async () => {

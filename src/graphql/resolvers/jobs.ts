@@ -4,13 +4,14 @@ import { OPERATIONS } from '../../operations/index.js';
 import { companionsOf } from '../../operations/jobs/beside.js';
 import type { ReadableJob } from '../../operations/jobs/readable.js';
 import type { PartOfJob } from '../../operations/jobs/nested.js';
-import { jobFilter } from '../../operations/jobs/read.js';
-import { perform, performWithin } from '../../operations/operation.js';
-import { firstOf } from '../../operations/paging.js';
+import { IN_ORDER, jobFilter } from '../../operations/jobs/read.js';
+import { GUARANTEED_THEN_NEWEST } from '../../operations/bids/read.js';
+import { perform } from '../../operations/operation.js';
+import { nestedPage } from '../../operations/paging.js';
 import { availableActions, dependsOnBalance } from '../../rules/available-actions.js';
 import type { BidState } from '../../rules/lifecycle.js';
 import { partyOf } from '../../rules/parties.js';
-import type { Page } from '../../store/page.js';
+import type { Page, SamePageRequest } from '../../store/page.js';
 import type { Context } from '../context.js';
 import { BidStatus } from '../enums.js';
 import { inputOf } from '../inputs.js';
@@ -23,7 +24,7 @@ import { AvailableAction, Job, JobConnection, JobEventConnection } from '../type
 import { Node } from '../types/node.js';
 import { of } from './says.js';
 
-const { readJob, listJobs, listBids, listEvents, readNode } = OPERATIONS;
+const { readJob, listJobs, readNode } = OPERATIONS;
 
 const JobFilter = inputOf('JobFilter', jobFilter, 'Which jobs to list; all that one may see, unless told.');
 
@@ -57,14 +58,14 @@ export class JobResolver {
   @FieldResolver(() => BidConnection, { description: 'The bids, guaranteed views first, then the newest. A contractor reads only their own.' })
   bids(
     @Arg('status', () => BidStatus, { nullable: true, description: 'Bids in this state.' }) status: BidState | undefined,
-    @Args(() => PageArgs) { first, after }: PageArgs,
+    @Args(() => PageArgs) asked: PageArgs,
     @Root() job: ReadableJob,
-    @Ctx() { caller, loaders }: Context,
+    @Ctx() { loaders }: Context,
   ) {
-    const size = firstOf(first);
-    if (after != null) return performWithin(listBids, { id: job.id, status, first: size, after }, caller).then(connected);
+    const page = nestedPage(asked, GUARANTEED_THEN_NEWEST);
     const { bids } = companionsOf(job);
-    return status == null && bids?.size === size ? connected(bids) : loaders.bidsOn(size, status ?? null).load(job.id).then(connected);
+    if (status == null && isFirstPage(page, bids)) return connected(bids);
+    return loaders.bidsOn(page, status ?? null).load(job.id).then(connected);
   }
 
   @FieldResolver(() => Bid, { nullable: true, description: 'The viewer’s own bid: the newest, if one was withdrawn.' })
@@ -86,11 +87,13 @@ export class JobResolver {
   }
 
   @FieldResolver(() => JobEventConnection, { description: 'What happened, from the beginning: all that concerns a party, and the changes of state for others.' })
-  timeline(@Args(() => PageArgs) { first, after }: PageArgs, @Root() job: ReadableJob, @Ctx() context: Context) {
-    const size = firstOf(first);
-    if (after != null) return performWithin(listEvents, { id: job.id, first: size, after }, context.caller).then(connected);
+  timeline(@Args(() => PageArgs) asked: PageArgs, @Root() job: ReadableJob, @Ctx() context: Context) {
+    const page = nestedPage(asked, IN_ORDER);
     const { timeline } = companionsOf(job);
-    return timeline?.size === size ? connected(timeline) : partOf(job, context).then((part) => context.loaders.eventsOf(size).load(part)).then(connected);
+    if (isFirstPage(page, timeline)) return connected(timeline);
+    return partOf(job, context)
+      .then((part) => context.loaders.eventsOf(page).load(part))
+      .then(connected);
   }
 
   @FieldResolver(() => [AvailableAction], { description: 'Every operation on the job, and whether the caller may use it now.' })
@@ -106,6 +109,11 @@ export class JobResolver {
 /** What the viewer is to a job that they see; whether a contractor has bid makes no difference to what follows from it. */
 async function partOf(job: ReadableJob, { caller }: Context): Promise<PartOfJob> {
   return { jobId: job.id, party: partyOf(await caller.viewer(), job, true) };
+}
+
+/** Whether it is the page that was read together with the job. */
+function isFirstPage(asked: SamePageRequest, read: Page<unknown> | undefined): boolean {
+  return asked.after === undefined && asked.size === read?.size;
 }
 
 function connected<Row>(page: Page<Row> | undefined): Connection<Row> {

@@ -4,14 +4,20 @@ import type { BidState } from '../../rules/lifecycle.js';
 import type { Viewer } from '../../rules/viewer.js';
 import { listBidsOnJob, selectOwnBids, selectVisibleBids, type Bid } from '../../store/bids.js';
 import type { Db } from '../../store/database.js';
-import type { Page } from '../../store/page.js';
+import type { Page, SamePageRequest } from '../../store/page.js';
 import { asArray } from '../../store/statement.js';
 import { idsOf } from '../../store/visibility.js';
 
 /** Of jobs that the viewer is known to see. */
-export function bidsOnJobs(db: Db, viewer: Viewer, jobIds: readonly JobId[], size: number, status: BidState | null): Promise<Map<JobId, Page<Bid>>> {
+export function bidsOnJobs(
+  db: Db,
+  viewer: Viewer,
+  jobIds: readonly JobId[],
+  page: SamePageRequest,
+  status: BidState | null,
+): Promise<Map<JobId, Page<Bid>>> {
   const list = listBidsOnJob[viewer.role][status === null ? 'all' : 'filtered'];
-  return list.ofMany(db, 'jobId', jobIds, { contractorId: viewer.contractorId, status }, size);
+  return list.ofMany(db, 'jobId', jobIds, { contractorId: viewer.contractorId, status }, page);
 }
 
 /** The viewer's own bids on each job, the newest first. */

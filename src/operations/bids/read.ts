@@ -15,7 +15,8 @@ import { operation } from '../operation.js';
 import { pageRequest, pageShape, perPage } from '../paging.js';
 import { idInPath } from '../shapes.js';
 
-const GUARANTEED_THEN_NEWEST = ['flag', 'time', 'text'] as const;
+/** The position of a bid among those on its job. */
+export const GUARANTEED_THEN_NEWEST = ['flag', 'time', 'text'] as const;
 const NEWEST_FIRST = ['time', 'text'] as const;
 
 const status = bidStatus.nullish().describe('Bids in this state.');

@@ -2,12 +2,12 @@
 import type { Dispute } from '../../rules/disputes.js';
 import type { JobId } from '../../rules/ids.js';
 import type { Party } from '../../rules/parties.js';
-import { eventFor, reachOf, type EventReach } from '../../rules/timeline.js';
+import { eventFor, reachOf } from '../../rules/timeline.js';
 import type { Viewer } from '../../rules/viewer.js';
 import type { Db } from '../../store/database.js';
-import { listEvents, type JobEvent } from '../../store/events.js';
+import { listEventsOfJobs, type JobEvent } from '../../store/events.js';
 import { selectVisibleJobs } from '../../store/jobs.js';
-import { mapPage, type Page } from '../../store/page.js';
+import { mapPage, type Page, type SamePageRequest } from '../../store/page.js';
 import { asArray } from '../../store/statement.js';
 import { idsOf } from '../../store/visibility.js';
 import { readDisputes } from './disputes.js';
@@ -31,19 +31,18 @@ export async function disputesOf(db: Db, _viewer: Viewer, parts: readonly PartOf
   return new Map(open.map((part) => [part, disputes.get(part.jobId) ?? null]));
 }
 
-export async function eventsOfJobs(db: Db, viewer: Viewer, parts: readonly PartOfJob[], size: number): Promise<Map<PartOfJob, Page<JobEvent>>> {
+export async function eventsOfJobs(
+  db: Db,
+  viewer: Viewer,
+  parts: readonly PartOfJob[],
+  page: SamePageRequest,
+): Promise<Map<PartOfJob, Page<JobEvent>>> {
+  const jobIds = parts.map(({ jobId }) => jobId);
+  const found = await listEventsOfJobs[viewer.role].ofMany(db, 'jobId', jobIds, idsOf(viewer), page);
   const pages = new Map<PartOfJob, Page<JobEvent>>();
-  for (const reach of new Set(parts.map(({ party }) => reachOf(party)))) {
-    const alike = parts.filter(({ party }) => reachOf(party) === reach);
-    const found = await pagesWithin(db, viewer, reach, alike, size);
-    for (const part of alike) {
-      const page = found.get(part.jobId);
-      if (page) pages.set(part, mapPage(page, (event) => eventFor(part.party, event)));
-    }
+  for (const part of parts) {
+    const events = found.get(part.jobId);
+    if (events) pages.set(part, mapPage(events, (event) => eventFor(part.party, event)));
   }
   return pages;
-}
-
-function pagesWithin(db: Db, viewer: Viewer, reach: EventReach, parts: readonly PartOfJob[], size: number) {
-  return listEvents[reach].ofMany(db, 'jobId', parts.map(({ jobId }) => jobId), { bidderId: viewer.contractorId }, size);
 }

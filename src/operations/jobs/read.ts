@@ -25,7 +25,8 @@ export const jobStatus = z.enum(JOB_STATES).meta({ enumName: 'JobStatus' });
 export const bidStatus = z.enum(BID_STATES).meta({ enumName: 'BidStatus' });
 
 const NEWEST_FIRST = ['time', 'text'] as const;
-const IN_ORDER = ['number'] as const;
+/** The position of an event among those of its job. */
+export const IN_ORDER = ['number'] as const;
 
 const near = z.strictObject({
   zipCode: text(TEXT.line).describe('A US postal code.'),
