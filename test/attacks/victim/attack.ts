@@ -1,7 +1,6 @@
 /** What an attacker does, as data: the same child process carries out every attack of the table. */
 import { spawn } from 'node:child_process';
 import { fileURLToPath } from 'node:url';
-import { setNiceness } from './niceness.js';
 
 /** One request. Eight `#` in a row are replaced by a number that is new each time. */
 export interface Call {
@@ -28,6 +27,8 @@ export interface Calls extends Common {
   readonly connections?: number;
   readonly perSecond?: number;
   readonly burst?: number;
+  /** So many at once to begin with. */
+  readonly atFirst?: number;
   readonly keepAlive?: boolean;
 }
 
@@ -57,8 +58,11 @@ export interface AttackTally {
   readonly answered: number;
   readonly bytes: number;
   readonly slowestMs: number;
+  /** Answers with the code INTERNAL, which nothing that is sent may cause. */
+  readonly internal: number;
   readonly statuses: Readonly<Record<string, number>>;
-  readonly errors: Readonly<Record<string, number>>;
+  /** Of its connections: how many stood, were closed, or failed, and why. */
+  readonly events: Readonly<Record<string, number>>;
 }
 
 interface Where {
@@ -73,18 +77,28 @@ const CHILD = fileURLToPath(new URL('attacker.child.mjs', import.meta.url));
 const NUMBERS_OF_AN_ATTACK = 1_000_000;
 let attacks = 0;
 
-export function carryOut(attack: Attack, { port, address, forMs }: Where): Promise<AttackTally> {
+export interface CarriedOut {
+  readonly begun: Promise<void>;
+  readonly ended: Promise<AttackTally>;
+}
+
+export function carryOut(attack: Attack, { port, address, forMs }: Where): CarriedOut {
   attacks += 1;
   const child = spawn(process.execPath, [CHILD], { stdio: ['pipe', 'pipe', 'inherit'], detached: true });
-  setNiceness(child.pid, 10);
-  let output = '';
-  child.stdout.on('data', (chunk: Buffer) => (output += chunk.toString()));
   child.stdin.end(JSON.stringify({ addresses: [address], forMs, ...attack, port, firstNumber: attacks * NUMBERS_OF_AN_ATTACK }));
-  return new Promise((resolve, reject) => {
+  let output = '';
+  const begun = new Promise<void>((resolve) => {
+    child.stdout.on('data', (chunk: Buffer) => {
+      output += chunk.toString();
+      resolve();
+    });
+  });
+  const ended = new Promise<AttackTally>((resolve, reject) => {
     child.once('error', reject);
     child.once('close', (code) => {
-      if (code === 0) resolve(JSON.parse(output) as AttackTally);
+      if (code === 0) resolve(JSON.parse(output.slice(output.indexOf('\n'))) as AttackTally);
       else reject(new Error(`An attacker ended with ${code}: ${output}`));
     });
   });
+  return { begun: Promise.race([begun, ended.then(() => {})]), ended };
 }

@@ -4,26 +4,26 @@
  */
 import { Agent, request } from 'node:http';
 import { connect } from 'node:net';
-import { setPriority } from 'node:os';
 import process from 'node:process';
 
-setPriority(10);
 const attack = JSON.parse(await textOf(process.stdin));
 const { port, addresses, tokens = [], forMs } = attack;
-const tally = { sent: 0, answered: 0, bytes: 0, slowestMs: 0, statuses: {}, errors: {} };
+const tally = { sent: 0, answered: 0, bytes: 0, slowestMs: 0, internal: 0, statuses: {}, events: {} };
 const until = performance.now() + forMs;
 let number = attack.firstNumber ?? 0;
+let opened = 0;
 
 if (attack.kind === 'calls') makeCalls(attack);
 else openConnections(attack);
 setTimeout(end, forMs);
+process.stdout.write('begun\n');
 
 function end() {
   process.stdout.write(JSON.stringify(tally), () => process.exit(0));
 }
 
 /** Whole requests over node:http: on so many connections, each as soon as the last is answered, or by the clock whoever is answered. */
-function makeCalls({ requests, connections, perSecond, burst = 1, keepAlive = true }) {
+function makeCalls({ requests, connections, perSecond, burst = 1, atFirst = 0, keepAlive = true }) {
   const agents = addresses.map((localAddress) => new Agent({ keepAlive, localAddress, maxSockets: Infinity }));
   let calls = 0;
   const call = () => {
@@ -32,6 +32,7 @@ function makeCalls({ requests, connections, perSecond, burst = 1, keepAlive = tr
     const chosen = requests[at % requests.length];
     return send(chosen, agents[at % agents.length], chosen.token ?? tokens[at % tokens.length]);
   };
+  for (let at = 0; at < atFirst; at += 1) void call();
   if (perSecond) return byTheClock(call, perSecond, burst);
   for (let at = 0; at < connections; at += 1) void oneAfterAnother(call);
 }
@@ -61,7 +62,7 @@ function send({ method = 'GET', path, headers = {}, body }, agent, token) {
     };
     tally.sent += 1;
     const sent = request({ host: '127.0.0.1', port, method, path: numbered(path), headers: all, agent }, (response) => {
-      response.on('data', (chunk) => (tally.bytes += chunk.length));
+      response.on('data', look);
       response.once('close', () => {
         tally.answered += 1;
         tally.slowestMs = Math.max(tally.slowestMs, Math.round(performance.now() - began));
@@ -70,7 +71,7 @@ function send({ method = 'GET', path, headers = {}, body }, agent, token) {
       });
     });
     sent.once('error', (error) => {
-      count(tally.errors, error.code ?? error.message);
+      count(tally.events, error.code ?? error.message);
       setTimeout(resolve, 10);
     });
     sent.end(text);
@@ -82,8 +83,6 @@ function openConnections({ connections, openPerSecond }) {
   if (openPerSecond) return byTheClock(openOne, openPerSecond, 1);
   for (let at = 0; at < connections; at += 1) openOne();
 }
-
-let opened = 0;
 
 function openOne() {
   const { first = '', times = 1, then = '', thenTimes = 0, drip, take = 'all', hangUpAfterMs, again } = attack;
@@ -99,16 +98,17 @@ function openOne() {
   };
   const timers = [];
   socket.once('connect', () => {
+    count(tally.events, 'connected');
     if (first) write(first, times);
     if (then) write(then, thenTimes);
     if (drip) timers.push(setInterval(() => write(drip.text, 1), drip.everyMs));
     if (hangUpAfterMs) timers.push(setTimeout(() => socket.destroy(), hangUpAfterMs));
   });
   readFrom(socket, take, timers);
-  socket.on('error', (error) => count(tally.errors, error.code ?? error.message));
+  socket.on('error', (error) => count(tally.events, error.code ?? error.message));
   socket.once('close', () => {
     for (const timer of timers) clearInterval(timer);
-    count(tally.errors, 'closed');
+    count(tally.events, 'closed');
     if (again && performance.now() < until) setTimeout(openOne, again.afterMs);
   });
 }
@@ -116,7 +116,7 @@ function openOne() {
 function readFrom(socket, take, timers) {
   if (take === 'nothing') return socket.pause();
   const seen = (chunk) => {
-    tally.bytes += chunk.length;
+    look(chunk);
     for (const [, status] of chunk.toString('latin1').matchAll(/HTTP\/1\.[01] (\d{3}) /g)) {
       tally.answered += 1;
       count(tally.statuses, status);
@@ -125,6 +125,11 @@ function readFrom(socket, take, timers) {
   if (take === 'all') return socket.on('data', seen);
   socket.on('readable', () => {});
   timers.push(setInterval(() => seen(socket.read(take.bytes) ?? Buffer.alloc(0)), take.everyMs));
+}
+
+function look(chunk) {
+  tally.bytes += chunk.length;
+  if (chunk.includes('"INTERNAL"')) tally.internal += 1;
 }
 
 /** Each eight `#` in a row become a number that nobody else has, so that no cache knows what is asked. */

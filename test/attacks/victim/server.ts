@@ -22,8 +22,8 @@ export interface AttackedServer {
   /** What it holds itself, in MB. */
   heapMb(): Promise<number>;
   isRunning(): boolean;
-  /** Whether it is as it was; otherwise it is started anew. */
-  ensureHealthy(): Promise<void>;
+  /** Starts it anew where it is not calm or holds too much. Whether it had to. */
+  ensureHealthy(residentMbMax: number): Promise<boolean>;
   /** The last that it wrote. */
   output(): string;
   close(): Promise<void>;
@@ -107,10 +107,11 @@ export async function openAttackedServer(): Promise<AttackedServer> {
       return Math.round(Number(/^nodejs_heap_size_used_bytes (\S+)/m.exec(text)?.[1] ?? Number.NaN) / 2 ** 20);
     },
     isRunning,
-    ensureHealthy: async () => {
-      if (isRunning() && (await isCalm(port))) return;
+    ensureHealthy: async (residentMbMax) => {
+      if (isRunning() && residentMb() <= residentMbMax && (await isCalm(port))) return false;
       await stop('SIGKILL');
       await start();
+      return true;
     },
     output: () => output,
     close: async () => {
@@ -122,9 +123,12 @@ export async function openAttackedServer(): Promise<AttackedServer> {
   };
 }
 
+const CALMS_DOWN_WITHIN_MS = 5_000;
+
 /** Nothing of the last attack is left to do: it answers at once, several times in a row. */
 async function isCalm(port: number): Promise<boolean> {
-  for (let attempt = 0; attempt < 20; attempt += 1) {
+  const deadline = performance.now() + CALMS_DOWN_WITHIN_MS;
+  while (performance.now() < deadline) {
     const answers = [await httpCall({ port, path: '/readyz' }), await httpCall({ port, path: '/readyz' })];
     if (answers.every(({ status, ms }) => status === 200 && ms < 100)) return true;
     if (answers.some(({ status }) => status === 0)) return false;

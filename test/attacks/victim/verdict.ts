@@ -32,6 +32,7 @@ export function failuresOf({ experience, tallies, memoryMb, memoryMbMax, died, o
     [healthMs >= HEALTH_MS_MAX, `/healthz took ${healthMs} ms`],
     [memoryMb > memoryMbMax, `${memoryMb} MB are held afterwards`],
     [statuses.some((status) => Number(status) >= 500 && status !== '503'), `the attacker was answered ${statuses.join(', ')}`],
+    [tallies.some(({ internal }) => internal > 0), 'the attacker was answered INTERNAL'],
     [!died && tallies.every(({ sent }) => sent === 0), 'nobody attacked'],
   ];
   return failures.filter(([hasFailed]) => hasFailed).map(([, message]) => message);
@@ -43,8 +44,8 @@ export function printTable(outcomes: readonly Outcome[]): void {
   const lines = outcomes.map((outcome) => {
     const { row, experience, peakMb, memoryMb, tallies } = outcome;
     const { readMs, publishMs, logInMs, healthMs, refused } = experience;
-    const answers = tallies.map(({ sent, answered, bytes, statuses, errors }) =>
-      `${sent} sent, ${answered} answered, ${(bytes / 2 ** 20).toFixed(1)} MB ${JSON.stringify(statuses)} ${JSON.stringify(errors)}`);
+    const answers = tallies.map(({ sent, answered, bytes, internal, statuses, events }) =>
+      `${sent} sent, ${answered} answered, ${(bytes / 2 ** 20).toFixed(1)} MB ${JSON.stringify(statuses)} ${JSON.stringify(events)}${internal > 0 ? ` ${internal} INTERNAL` : ''}`);
     const name = row.finding === undefined ? row.name : `[${row.finding}] ${row.name}`;
     return [name, row.who, readMs, publishMs, logInMs, healthMs, peakMb, memoryMb, refused.length, failuresOf(outcome).length === 0 ? 'stands' : 'FAILS', answers.join(' + ')];
   });

@@ -1,5 +1,6 @@
 /** A homeowner who goes about their business while somebody attacks, an operator who looks whether the server is alive, and what both had to wait. */
 import { Agent } from 'node:http';
+import { connect } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { httpCall, type HttpAnswer, type HttpCall } from './http-call.js';
 import type { Person } from './people.js';
@@ -82,9 +83,15 @@ export async function prepareVictim(port: number, address: string, person: Perso
         await sleep(LOGS_IN_AFTER_MS);
         await note('logIn', 'log-in', httpCall({ port, address, method: 'POST', path: '/v1/auth/login', body: { email, password } }));
       };
+      const waitOnOneConnection = async () => {
+        const connection = await openIdleConnection(port, address);
+        await over;
+        if (!connection.isOpen()) refused.push('a connection that waited between two requests was closed');
+        connection.close();
+      };
       const health = () => note('health', '/healthz', httpCall({ port, path: '/healthz' }));
 
-      await Promise.all([until(READ_EVERY_MS, reads), until(WRITE_EVERY_MS, writes), until(HEALTH_EVERY_MS, [health]), logIn()]);
+      await Promise.all([until(READ_EVERY_MS, reads), until(WRITE_EVERY_MS, writes), until(HEALTH_EVERY_MS, [health]), logIn(), waitOnOneConnection()]);
       idle.destroy();
       const slowest = (all: readonly number[]) => Math.round(Math.max(0, ...all));
       return {
@@ -93,6 +100,21 @@ export async function prepareVictim(port: number, address: string, person: Perso
       };
     },
   };
+}
+
+/** As browsers and proxies keep them: one request was answered, and the next one is yet to come. */
+async function openIdleConnection(port: number, localAddress: string): Promise<{ isOpen(): boolean; close(): void }> {
+  const socket = connect({ host: '127.0.0.1', port, localAddress });
+  let isOpen = true;
+  const closed = new Promise<void>((resolve) => {
+    socket.on('error', () => {}).once('close', () => {
+      isOpen = false;
+      resolve();
+    });
+  });
+  socket.write('GET / HTTP/1.1\r\nHost: victim.test\r\n\r\n');
+  await Promise.race([new Promise((resolve) => socket.once('data', resolve)), closed]);
+  return { isOpen: () => isOpen, close: () => void socket.destroy() };
 }
 
 export function idIn({ status, text }: HttpAnswer, expected: number): string {
