@@ -37,6 +37,8 @@ export interface Connections extends Common {
   readonly kind: 'connections';
   readonly connections?: number;
   readonly openPerSecond?: number;
+  /** Where thousands come from one address: the system looks long for a port that is free there. */
+  readonly firstLocalPort?: number;
   /** Sent so many times as soon as the connection stands, */
   readonly first?: string;
   readonly times?: number;

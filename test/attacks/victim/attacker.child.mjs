@@ -85,11 +85,11 @@ function openConnections({ connections, openPerSecond }) {
 }
 
 function openOne() {
-  const { first = '', times = 1, then = '', thenTimes = 0, drip, take = 'all', hangUpAfterMs, again } = attack;
+  const { first = '', times = 1, then = '', thenTimes = 0, drip, take = 'all', hangUpAfterMs, again, firstLocalPort } = attack;
   const at = opened;
   opened += 1;
   const token = tokens[at % tokens.length];
-  const socket = connect({ host: '127.0.0.1', port, localAddress: addresses[at % addresses.length] });
+  const socket = connect({ host: '127.0.0.1', port, localAddress: addresses[at % addresses.length], ...(firstLocalPort && { localPort: firstLocalPort + at }) });
   tally.sent += 1;
   const write = (text, times) => {
     const filled = text.replaceAll('@TOKEN@', token);

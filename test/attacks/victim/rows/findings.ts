@@ -120,8 +120,8 @@ export const FINDINGS: readonly Row[] = [
   },
   {
     name: '10,300 half-sent heads', finding: 6, who: 'anonymous',
-    attacks: () => Array.from({ length: 3 }, () => (
-      { kind: 'connections' as const, connections: 3_434, first: 'GET /v1/me HTTP/1.1\r\nHost: a\r\n', drip: { text: 'X-A: b\r\n', everyMs: 1_500 } })),
+    attacks: () => Array.from({ length: 3 }, (_, at) => (
+      { kind: 'connections' as const, connections: 3_434, firstLocalPort: 10_000 + 4_000 * at, first: 'GET /v1/me HTTP/1.1\r\nHost: a\r\n', drip: { text: 'X-A: b\r\n', everyMs: 1_500 } })),
   },
   {
     name: '6,000 unknown names in a body, on the log-in route too', finding: 7, who: 'one account',
