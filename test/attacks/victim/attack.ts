@@ -43,8 +43,8 @@ export interface Connections extends Common {
   readonly first?: string;
   readonly times?: number;
   /** and this so many times behind it. */
-  readonly then?: string;
-  readonly thenTimes?: number;
+  readonly next?: string;
+  readonly nextTimes?: number;
   readonly drip?: { readonly text: string; readonly everyMs: number };
   readonly take?: 'all' | 'nothing' | { readonly bytes: number; readonly everyMs: number };
   readonly hangUpAfterMs?: number;
@@ -90,7 +90,7 @@ export function carryOut(attack: Attack, { port, address, forMs }: Where): Carri
   child.stdin.end(JSON.stringify({ addresses: [address], forMs, ...attack, port, firstNumber: attacks * NUMBERS_OF_AN_ATTACK }));
   let output = '';
   const begun = new Promise<void>((resolve) => {
-    child.stdout.on('data', (chunk: Buffer) => {
+    child.once('close', resolve).stdout.on('data', (chunk: Buffer) => {
       output += chunk.toString();
       resolve();
     });
@@ -102,5 +102,5 @@ export function carryOut(attack: Attack, { port, address, forMs }: Where): Carri
       else reject(new Error(`An attacker ended with ${code}: ${output}`));
     });
   });
-  return { begun: Promise.race([begun, ended.then(() => {})]), ended };
+  return { begun, ended };
 }

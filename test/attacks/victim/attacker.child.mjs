@@ -85,7 +85,7 @@ function openConnections({ connections, openPerSecond }) {
 }
 
 function openOne() {
-  const { first = '', times = 1, then = '', thenTimes = 0, drip, take = 'all', hangUpAfterMs, again, firstLocalPort } = attack;
+  const { first = '', times = 1, next = '', nextTimes = 0, drip, take = 'all', hangUpAfterMs, again, firstLocalPort } = attack;
   const at = opened;
   opened += 1;
   const token = tokens[at % tokens.length];
@@ -100,7 +100,7 @@ function openOne() {
   socket.once('connect', () => {
     count(tally.events, 'connected');
     if (first) write(first, times);
-    if (then) write(then, thenTimes);
+    if (next) write(next, nextTimes);
     if (drip) timers.push(setInterval(() => write(drip.text, 1), drip.everyMs));
     if (hangUpAfterMs) timers.push(setTimeout(() => socket.destroy(), hangUpAfterMs));
   });

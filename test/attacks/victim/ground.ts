@@ -19,6 +19,7 @@ export interface Ground {
   readonly people: People;
   /** The row's number. */
   readonly row: number;
+  readonly victimEmail: string;
   /** An open job of the victim's. */
   readonly victimJobId: string;
   /** An open job with a thousand bids. */
@@ -40,14 +41,15 @@ export const victimsAddress = (row: number) => `127.2.${row}.1`;
 const LONG_TEXT = '€'.repeat(10_000);
 const PREPARED_AT_ONCE = 10;
 
-export function createGround(port: number, market: Market, people: People, row: number, victimJobId: string): Ground {
+export function createGround(port: number, market: Market, people: People, row: number, victim: { email: string; jobId: string }): Ground {
   const create = (owner: Person, body: object) =>
     httpCall({ port, address: `127.3.${row}.1`, method: 'POST', path: '/v1/jobs', token: owner.token, body });
   const crowdedJobId = seededId('job', crowdedJob(market));
   return {
     people,
     row,
-    victimJobId,
+    victimEmail: victim.email,
+    victimJobId: victim.jobId,
     crowdedJobId,
     addresses: (count) => Array.from({ length: count }, (_, at) => `127.${10 + row}.${Math.floor(at / 250)}.${1 + (at % 250)}`),
     homeownerWithLongDrafts: async (count) => {

@@ -1,5 +1,5 @@
 /** One call from an address of the caller's choice, with what it took. It never throws: what went wrong is part of what is measured. */
-import { Agent, request, type IncomingHttpHeaders } from 'node:http';
+import { request, type Agent, type IncomingHttpHeaders } from 'node:http';
 
 export interface HttpCall {
   readonly port: number;

@@ -13,7 +13,7 @@ import { openAttackedServer, type AttackedServer } from './server.js';
 import { failuresOf, printTable, type Outcome } from './verdict.js';
 import { prepareVictim } from './victim.js';
 
-const ATTACK_MS = 3_000;
+const ATTACK_MS = 2_500;
 const MEMORY_RETURNS_WITHIN_MS = 5_000;
 const MEMORY_MB_MAX = 300;
 
@@ -51,8 +51,9 @@ describe('while somebody attacks, a homeowner elsewhere signs in, reads and publ
 async function run(row: Row, number: number): Promise<Outcome> {
   if (await server.ensureHealthy(MEMORY_MB_MAX)) await warmUp(1);
   const { port, starts } = server;
-  const victim = await prepareVictim(port, victimsAddress(number), people.homeowner());
-  const attacks = await row.attacks(createGround(port, server.market, people, number, victim.openJobId));
+  const person = people.homeowner();
+  const victim = await prepareVictim(port, victimsAddress(number), person);
+  const attacks = await row.attacks(createGround(port, server.market, people, number, { email: person.email, jobId: victim.openJobId }));
   const watch = watchMemory();
   const attackers = attacks.map((one) => carryOut(one, { port, address: attackersAddress(number), forMs: ATTACK_MS }));
   await Promise.all(attackers.map(({ begun }) => begun));

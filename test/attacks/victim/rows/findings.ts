@@ -43,7 +43,7 @@ export const FINDINGS: readonly Row[] = [
   },
   {
     name: '200,000 tiny requests sent ahead behind one log-in, then a hang-up', finding: 2, who: 'anonymous',
-    attacks: () => [{ kind: 'connections', connections: 1, first: logInFirst, then: TINY.repeat(1_000), thenTimes: 200, take: 'nothing', hangUpAfterMs: 1_000 }],
+    attacks: () => [{ kind: 'connections', connections: 1, first: logInFirst, next: TINY.repeat(1_000), nextTimes: 200, take: 'nothing', hangUpAfterMs: 1_000 }],
   },
   {
     name: 'dry runs of log-ins, 25 at once, then five a second', finding: 3, who: 'anonymous',
