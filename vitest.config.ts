@@ -1,9 +1,11 @@
 import { availableParallelism } from 'node:os';
-import { defineConfig } from 'vitest/config';
+import { configDefaults, defineConfig } from 'vitest/config';
 
 export default defineConfig({
   test: {
     include: ['test/**/*.test.ts'],
+    // These judge time: vitest.attacks.config.ts runs them alone.
+    exclude: [...configDefaults.exclude, 'test/attacks/victim/**'],
     globalSetup: ['test/postgres.ts'],
     setupFiles: ['reflect-metadata'],
     testTimeout: 30_000,

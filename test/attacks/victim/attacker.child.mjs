@@ -1,0 +1,148 @@
+/**
+ * An attacker in a process of its own, so that whoever measures has an event loop to themselves. What it does is read from standard
+ * input (see attack.ts); it goes on for `forMs`, then prints what it was answered and exits without closing anything in order.
+ */
+import { Agent, request } from 'node:http';
+import { connect } from 'node:net';
+import process from 'node:process';
+
+const attack = JSON.parse(await textOf(process.stdin));
+const { port, addresses, tokens = [], forMs } = attack;
+const tally = { sent: 0, answered: 0, bytes: 0, slowestMs: 0, internal: 0, statuses: {}, events: {} };
+const until = performance.now() + forMs;
+let number = attack.firstNumber ?? 0;
+let opened = 0;
+
+if (attack.kind === 'calls') makeCalls(attack);
+else openConnections(attack);
+setTimeout(end, forMs);
+process.stdout.write('begun\n');
+
+function end() {
+  process.stdout.write(JSON.stringify(tally), () => process.exit(0));
+}
+
+/** Whole requests over node:http: on so many connections, each as soon as the last is answered, or by the clock whoever is answered. */
+function makeCalls({ requests, connections, perSecond, burst = 1, atFirst = 0, keepAlive = true }) {
+  const agents = addresses.map((localAddress) => new Agent({ keepAlive, localAddress, maxSockets: Infinity }));
+  let calls = 0;
+  const call = () => {
+    const at = calls;
+    calls += 1;
+    const chosen = requests[at % requests.length];
+    return send(chosen, agents[at % agents.length], chosen.token ?? tokens[at % tokens.length]);
+  };
+  for (let at = 0; at < atFirst; at += 1) void call();
+  if (perSecond) return byTheClock(call, perSecond, burst);
+  for (let at = 0; at < connections; at += 1) void oneAfterAnother(call);
+}
+
+async function oneAfterAnother(call) {
+  while (performance.now() < until) await call();
+}
+
+/** A server that is slow is not asked less. */
+function byTheClock(call, perSecond, burst) {
+  const began = performance.now();
+  let bursts = 0;
+  setInterval(() => {
+    const due = 1 + Math.floor(((performance.now() - began) / 1_000) * (perSecond / burst));
+    for (; bursts < due; bursts += 1) for (let at = 0; at < burst; at += 1) void call();
+  }, 5);
+}
+
+function send({ method = 'GET', path, headers = {}, body }, agent, token) {
+  return new Promise((resolve) => {
+    const began = performance.now();
+    const text = body && numbered(body);
+    const all = {
+      ...(token && { authorization: `Bearer ${token}` }),
+      ...(text && { 'content-type': 'application/json', 'content-length': Buffer.byteLength(text) }),
+      ...Object.fromEntries(Object.entries(headers).map(([name, value]) => [name, numbered(value)])),
+    };
+    tally.sent += 1;
+    const sent = request({ host: '127.0.0.1', port, method, path: numbered(path), headers: all, agent }, (response) => {
+      response.on('data', look);
+      response.once('close', () => {
+        tally.answered += 1;
+        tally.slowestMs = Math.max(tally.slowestMs, Math.round(performance.now() - began));
+        count(tally.statuses, response.statusCode);
+        resolve();
+      });
+    });
+    sent.once('error', (error) => {
+      count(tally.events, error.code ?? error.message);
+      setTimeout(resolve, 10);
+    });
+    sent.end(text);
+  });
+}
+
+/** Bytes over node:net: what is sent at once, what is sent drop by drop, and how much is read of what comes back. */
+function openConnections({ connections, openPerSecond }) {
+  if (openPerSecond) return byTheClock(openOne, openPerSecond, 1);
+  for (let at = 0; at < connections; at += 1) openOne();
+}
+
+function openOne() {
+  const { first = '', times = 1, next = '', nextTimes = 0, drip, take = 'all', hangUpAfterMs, again, firstLocalPort } = attack;
+  const at = opened;
+  opened += 1;
+  const token = tokens[at % tokens.length];
+  const socket = connect({ host: '127.0.0.1', port, localAddress: addresses[at % addresses.length], ...(firstLocalPort && { localPort: firstLocalPort + at }) });
+  tally.sent += 1;
+  const write = (text, times) => {
+    const filled = text.replaceAll('@TOKEN@', token);
+    if (!filled.includes('########')) return socket.write(filled.repeat(times));
+    for (let i = 0; i < times; i += 1) socket.write(numbered(filled));
+  };
+  const timers = [];
+  socket.once('connect', () => {
+    count(tally.events, 'connected');
+    if (first) write(first, times);
+    if (next) write(next, nextTimes);
+    if (drip) timers.push(setInterval(() => write(drip.text, 1), drip.everyMs));
+    if (hangUpAfterMs) timers.push(setTimeout(() => socket.destroy(), hangUpAfterMs));
+  });
+  readFrom(socket, take, timers);
+  socket.on('error', (error) => count(tally.events, error.code ?? error.message));
+  socket.once('close', () => {
+    for (const timer of timers) clearInterval(timer);
+    count(tally.events, 'closed');
+    if (again && performance.now() < until) setTimeout(openOne, again.afterMs);
+  });
+}
+
+function readFrom(socket, take, timers) {
+  if (take === 'nothing') return socket.pause();
+  const seen = (chunk) => {
+    look(chunk);
+    for (const [, status] of chunk.toString('latin1').matchAll(/HTTP\/1\.[01] (\d{3}) /g)) {
+      tally.answered += 1;
+      count(tally.statuses, status);
+    }
+  };
+  if (take === 'all') return socket.on('data', seen);
+  socket.on('readable', () => {});
+  timers.push(setInterval(() => seen(socket.read(take.bytes) ?? Buffer.alloc(0)), take.everyMs));
+}
+
+function look(chunk) {
+  tally.bytes += chunk.length;
+  if (chunk.includes('"INTERNAL"')) tally.internal += 1;
+}
+
+/** Each eight `#` in a row become a number that nobody else has, so that no cache knows what is asked. */
+function numbered(text) {
+  return text.includes('########') ? text.replaceAll('########', () => String((number += 1)).padStart(8, '0')) : text;
+}
+
+function count(counts, name) {
+  counts[name] = (counts[name] ?? 0) + 1;
+}
+
+async function textOf(stream) {
+  const chunks = [];
+  for await (const chunk of stream) chunks.push(chunk);
+  return Buffer.concat(chunks).toString();
+}

@@ -1,0 +1,138 @@
+/** The server under attack: built, in a process of its own, with a production's settings and a heap of 512 MB, over a market of some size. */
+import { spawn, type ChildProcess } from 'node:child_process';
+import { readFileSync } from 'node:fs';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { hashSync } from 'bcrypt';
+import postgres, { type Sql } from 'postgres';
+import { seedMarket, type Market } from '../../bench/seed.js';
+import { freshDatabase } from '../../postgres.js';
+import { clone } from '../../start/clone.js';
+import { httpCall } from './http-call.js';
+import { setNiceness } from './niceness.js';
+import { JWT_SECRET, PASSWORD } from './people.js';
+
+export interface AttackedServer {
+  readonly market: Market;
+  readonly sql: Sql;
+  readonly port: number;
+  /** How often it had to be started: once, if all is well. */
+  readonly starts: number;
+  /** What its process holds, in MB; 0 where there is none. */
+  residentMb(): number;
+  /** What it holds itself, in MB. */
+  heapMb(): Promise<number>;
+  isRunning(): boolean;
+  /** Starts it anew where it is not calm or holds too much. Whether it had to. */
+  ensureHealthy(residentMbMax: number): Promise<boolean>;
+  /** The last that it wrote. */
+  output(): string;
+  close(): Promise<void>;
+}
+
+const SIZE = { jobs: 10_000, bids: 20_000, people: 4_000, uneven: true };
+const BCRYPT_COST = 12;
+const HEAP_MB = 512;
+const OUTPUT_KEPT = 4_000;
+
+export async function openAttackedServer(): Promise<AttackedServer> {
+  setNiceness(process.pid, -10);
+  const project = clone();
+  const database = await freshDatabase();
+  const { host, port: socketPort, username, database: name } = database.connection;
+  const sql = postgres({ ...database.connection, max: 2, fetch_types: false, onnotice: () => {} });
+  const market = await seedMarket(sql, SIZE, hashSync(PASSWORD, BCRYPT_COST));
+
+  let child: ChildProcess | undefined;
+  let port = 0;
+  let starts = 0;
+  let output = '';
+
+  /** The tests' Postgres listens on a Unix socket, which only the driver's own variables can name. */
+  const environment = {
+    PATH: process.env.PATH, HOME: process.env.HOME, NODE_ENV: 'production', PORT: '0', JWT_SECRET, LOG_LEVEL: 'error',
+    DATABASE_URL: `postgres:///${name}`, PGHOST: host, PGPORT: String(socketPort), PGUSERNAME: username,
+  };
+
+  async function start(): Promise<void> {
+    output = '';
+    starts += 1;
+    const started = spawn(process.execPath, [`--max-old-space-size=${HEAP_MB}`, 'dist/main.js'], { cwd: project.folder, env: environment, detached: true });
+    child = started;
+    setNiceness(started.pid, -10);
+    const url = await new Promise<string>((resolve, reject) => {
+      const collect = (chunk: Buffer) => {
+        output = (output + chunk.toString()).slice(-OUTPUT_KEPT);
+        const opened = /is open at (\S+)/.exec(output)?.[1];
+        if (opened) resolve(opened);
+      };
+      started.stdout.on('data', collect);
+      started.stderr.on('data', collect);
+      started.once('close', () => reject(new Error(`The server ended and wrote:\n${output}`)));
+    });
+    port = Number(new URL(url).port);
+  }
+
+  async function stop(signal: NodeJS.Signals): Promise<void> {
+    const stopping = child;
+    if (!stopping || !isRunning()) return;
+    const closed = new Promise((resolve) => stopping.once('close', resolve));
+    stopping.kill(signal);
+    const cut = setTimeout(() => stopping.kill('SIGKILL'), 10_000);
+    await closed;
+    clearTimeout(cut);
+  }
+
+  const isRunning = () => child !== undefined && child.exitCode === null && child.signalCode === null;
+
+  function residentMb(): number {
+    try {
+      return Math.round(Number(/VmRSS:\s+(\d+) kB/.exec(readFileSync(`/proc/${child?.pid}/status`, 'utf8'))?.[1] ?? 0) / 1024);
+    } catch {
+      return 0;
+    }
+  }
+
+  return {
+    market,
+    sql,
+    get port() {
+      return port;
+    },
+    get starts() {
+      return starts;
+    },
+    residentMb,
+    heapMb: async () => {
+      const { text } = await httpCall({ port, path: '/metrics' });
+      return Math.round(Number(/^nodejs_heap_size_used_bytes (\S+)/m.exec(text)?.[1] ?? Number.NaN) / 2 ** 20);
+    },
+    isRunning,
+    ensureHealthy: async (residentMbMax) => {
+      if (isRunning() && residentMb() <= residentMbMax && (await isCalm(port))) return false;
+      await stop('SIGKILL');
+      await start();
+      return true;
+    },
+    output: () => output,
+    close: async () => {
+      await stop('SIGTERM');
+      await sql.end({ timeout: 5 });
+      await database.drop();
+      project.remove();
+    },
+  };
+}
+
+const CALMS_DOWN_WITHIN_MS = 5_000;
+
+/** Nothing of the last attack is left to do: it answers at once, several times in a row. */
+async function isCalm(port: number): Promise<boolean> {
+  const deadline = performance.now() + CALMS_DOWN_WITHIN_MS;
+  while (performance.now() < deadline) {
+    const answers = [await httpCall({ port, path: '/readyz' }), await httpCall({ port, path: '/readyz' })];
+    if (answers.every(({ status, ms }) => status === 200 && ms < 100)) return true;
+    if (answers.some(({ status }) => status === 0)) return false;
+    await sleep(100);
+  }
+  return false;
+}

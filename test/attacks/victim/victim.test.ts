@@ -1,0 +1,95 @@
+/**
+ * The victim's table: each row is an attack on a real server with a production's settings, and what a homeowner and an operator at other
+ * addresses notice of it. Run alone: `npm run test:attacks`; `VICTIM_ROW=…` picks rows by a regular expression over their names.
+ */
+import { setTimeout as sleep } from 'node:timers/promises';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { checkDatabase } from '../../checker.js';
+import { carryOut } from './attack.js';
+import { attackersAddress, createGround, victimsAddress, type Row } from './ground.js';
+import { createPeople, type People } from './people.js';
+import { ROWS } from './rows/rows.js';
+import { openAttackedServer, type AttackedServer } from './server.js';
+import { failuresOf, printTable, type Outcome } from './verdict.js';
+import { prepareVictim } from './victim.js';
+
+const ATTACK_MS = 2_500;
+const MEMORY_RETURNS_WITHIN_MS = 5_000;
+const MEMORY_MB_MAX = 300;
+
+const chosen = new RegExp(process.env.VICTIM_ROW ?? '', 'i');
+
+let server: AttackedServer;
+let people: People;
+const outcomes: Outcome[] = [];
+
+beforeAll(async () => {
+  server = await openAttackedServer();
+  people = createPeople(server.market);
+  await server.ensureHealthy(MEMORY_MB_MAX);
+  await warmUp(3);
+}, 120_000);
+afterAll(async () => {
+  printTable(outcomes);
+  await server?.close();
+}, 60_000);
+
+describe('while somebody attacks, a homeowner elsewhere signs in, reads and publishes', () => {
+  ROWS.map((row, at) => ({ row, at })).filter(({ row }) => chosen.test(row.name)).map(({ row, at }) =>
+    it(`${row.finding === undefined ? '' : `finding ${row.finding}: `}${row.name} (${row.who})`, async () => {
+      const outcome = await run(row, at + 1);
+      outcomes.push(outcome);
+      expect(failuresOf(outcome).join('\n')).toBe('');
+    }, 60_000));
+
+  it('and afterwards the database is sound, and the server is the one that was started', async () => {
+    expect(await checkDatabase(server.sql)).toEqual([]);
+    expect(server.starts).toBe(1);
+  }, 60_000);
+});
+
+async function run(row: Row, number: number): Promise<Outcome> {
+  if (await server.ensureHealthy(MEMORY_MB_MAX)) await warmUp(1);
+  const { port, starts } = server;
+  const person = people.homeowner();
+  const victim = await prepareVictim(port, victimsAddress(number), person);
+  const attacks = await row.attacks(createGround(port, server.market, people, number, { email: person.email, jobId: victim.openJobId }));
+  const watch = watchMemory();
+  const attackers = attacks.map((one) => carryOut(one, { port, address: attackersAddress(number), forMs: ATTACK_MS }));
+  await Promise.all(attackers.map(({ begun }) => begun));
+  const attack = Promise.all(attackers.map(({ ended }) => ended));
+  const experience = await victim.live(attack);
+  const tallies = await attack;
+  const memoryMb = await memoryAfterwards();
+  return { row, experience, tallies, peakMb: watch.stop(), memoryMb, memoryMbMax: MEMORY_MB_MAX, died: !server.isRunning() || server.starts !== starts, output: server.output() };
+}
+
+/** Nobody attacks, so that the first row is not the one that waits for the compiler. */
+async function warmUp(rounds: number): Promise<void> {
+  for (let round = 0; round < rounds; round += 1) {
+    const victim = await prepareVictim(server.port, victimsAddress(0), people.homeowner());
+    await victim.live(sleep(1_000));
+  }
+}
+
+function watchMemory(): { stop(): number } {
+  let peakMb = 0;
+  const timer = setInterval(() => (peakMb = Math.max(peakMb, server.residentMb())), 25);
+  return {
+    stop: () => {
+      clearInterval(timer);
+      return peakMb;
+    },
+  };
+}
+
+/** What the process still holds once it had time to let go. */
+async function memoryAfterwards(): Promise<number> {
+  const deadline = performance.now() + MEMORY_RETURNS_WITHIN_MS;
+  for (;;) {
+    const megabytes = server.residentMb();
+    if (megabytes <= MEMORY_MB_MAX || performance.now() > deadline) return megabytes;
+    await server.heapMb();
+    await sleep(100);
+  }
+}
