@@ -50,6 +50,8 @@ export interface TestHouse {
   statements(): string[];
   /** The same services behind another server, with shorter timeouts or other shares: its URL. */
   another(timeouts?: Partial<Timeouts>, shares?: Partial<Record<ShareName, Partial<ShareLimits>>>): Promise<{ url: string; shares: Shares }>;
+  /** What /metrics says under this name and these labels. */
+  metric(name: string): Promise<number>;
   /** Throws if the answer is not what the OpenAPI document says. */
   rest(method: string, path: string, options?: CallOptions): Promise<Answer<Json>>;
   graphql(query: string, options?: CallOptions & { variables?: object }): Promise<GraphqlAnswer>;
@@ -120,6 +122,10 @@ export async function openTestHouse(env: Record<string, string> = {}, { beside, 
       const one = await startServer({ ...house, shares: own }, config, { ...TIMEOUTS, ...timeouts });
       servers.push(one);
       return { url: one.url, shares: own };
+    },
+    metric: async (name) => {
+      const lines = (await (await fetch(`${server.url}/metrics`)).text()).split('\n');
+      return Number(lines.find((line) => line.startsWith(`${name} `))?.slice(name.length) ?? Number.NaN);
     },
     rest: async (method, path, options = {}) => {
       const response = await call(method, path, options);

@@ -168,5 +168,9 @@ describe('connections', () => {
 });
 
 async function until(isSo: () => boolean): Promise<void> {
-  while (!isSo()) await new Promise((resolve) => setImmediate(resolve));
+  const endMs = performance.now() + 15_000;
+  while (!isSo()) {
+    if (performance.now() > endMs) throw new Error(`It did not come to this: ${isSo}`);
+    await new Promise((resolve) => setImmediate(resolve));
+  }
 }

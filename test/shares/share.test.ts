@@ -1,0 +1,98 @@
+import { describe, expect, it } from 'vitest';
+import { createShare, NO_EVENTS, type Holder } from '../../src/shares/share.js';
+import { sharesOf, SHARE_NUMBERS } from '../../src/shares/configured.js';
+import { RequestUnderWay } from '../../src/shares/shares.js';
+
+const shareOf = (limits: { perUser?: number; perAddress?: number; total?: number }) => createShare({ name: 'requests', limits: { of: 'requests', ...limits }, events: NO_EVENTS });
+const refused = (take: () => unknown) => {
+  try {
+    take();
+    return 'taken';
+  } catch (error) {
+    const { code, status, details, message } = error as { code: string; status: number; details: object; message: string };
+    return { code, status, details, message };
+  }
+};
+
+describe('a share', () => {
+  it('is a user’s inside an address, an address’ whoever its users are, and the whole server’s', () => {
+    const share = shareOf({ perUser: 1, perAddress: 2, total: 3 });
+    const user = (address: string, name: string): Holder => ({ address, user: name });
+    share.take(user('a', '1'));
+    expect(refused(() => share.take(user('a', '1')))).toEqual({
+      code: 'RATE_LIMITED', status: 429, details: { retryAfter: 1 }, message: 'At most 1 requests at once are for you; wait for some to end.',
+    });
+    share.take(user('a', '2'));
+    expect(refused(() => share.take(user('a', '3')))).toMatchObject({ status: 429, message: 'At most 2 requests at once are for your network address; wait for some to end.' });
+    share.take(user('b', '1'));
+    expect(refused(() => share.take(user('c', '1')))).toMatchObject({ code: 'OVERLOADED', status: 503, details: { retryAfter: 1 } });
+  });
+
+  it('is given back once, however often its holder says so', () => {
+    const share = shareOf({ perUser: 2 });
+    const holder = { address: 'a', user: '1' };
+    const [one] = [share.take(holder), share.take(holder)];
+    one();
+    one();
+    expect([share.inUse(), share.inUse('a'), share.inUse('b')]).toEqual([1, 1, 0]);
+    share.take(holder);
+    expect(refused(() => share.take(holder))).toMatchObject({ status: 429 });
+  });
+
+  it('of a holder who was named later is given back as it was taken', () => {
+    const share = shareOf({ perUser: 1 });
+    const holder: Holder = { address: 'a' };
+    const giveBack = share.take(holder);
+    holder.user = '1';
+    giveBack();
+    expect([share.inUse(), refused(() => share.take(holder)), share.inUse()]).toEqual([0, 'taken', 1]);
+  });
+
+  it('says who holds the most', () => {
+    const share = shareOf({});
+    expect(share.largest()).toBeUndefined();
+    share.take({ address: 'a' }, 5);
+    share.take({ address: 'b' }, 3);
+    share.take({ address: 'b' }, 3);
+    expect(share.largest()).toBe('b');
+  });
+});
+
+describe('a request under way', () => {
+  it('counts for its address alone until its user is known, and then for both, once', () => {
+    const share = shareOf({ perUser: 2, perAddress: 10 });
+    const requests = Array.from({ length: 3 }, () => new RequestUnderWay(share, { address: 'a' }));
+    requests[0]?.identify('usr_1');
+    requests[0]?.identify('usr_1');
+    requests[1]?.identify('usr_1');
+    expect(share.inUse('a')).toBe(3);
+    expect(refused(() => requests[2]?.identify('usr_1'))).toMatchObject({ code: 'RATE_LIMITED' });
+    requests[2]?.end();
+    requests[2]?.end();
+    requests[1]?.end();
+    expect(share.inUse('a')).toBe(1);
+    expect(refused(() => new RequestUnderWay(share, { address: 'a', user: 'usr_1' }))).toBe('taken');
+  });
+
+  it('that has ended takes nothing any more when its user becomes known', () => {
+    const share = shareOf({ perUser: 1 });
+    const request = new RequestUnderWay(share, { address: 'a' });
+    request.end();
+    request.identify('usr_1');
+    expect(share.inUse()).toBe(0);
+  });
+});
+
+describe('the table of shares', () => {
+  it('takes each number from a variable named after it', () => {
+    const env = Object.fromEntries(SHARE_NUMBERS.map(({ variable }, at) => [variable, at + 1]));
+    const shares = sharesOf(env, false);
+    for (const [at, { name, bound }] of SHARE_NUMBERS.entries()) expect(shares[name][bound]).toBe(at + 1);
+    expect(SHARE_NUMBERS.map(({ variable }) => variable)).toContain('SHARE_HASHING_QUEUE_PER_ADDRESS');
+  });
+
+  it('leaves connections uncounted by address behind a proxy, whose they all are', () => {
+    const { connections, requestsAhead, requests } = sharesOf({}, true);
+    expect([connections.perAddress, connections.total, requestsAhead.perAddress, requestsAhead.perConnection, requests.perAddress]).toEqual([undefined, 10_000, undefined, 16, 200]);
+  });
+});
