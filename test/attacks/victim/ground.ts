@@ -12,6 +12,10 @@ export interface Row {
   readonly who: Who;
   /** Which finding of issue 12 it repeats. */
   readonly finding?: number;
+  /** Longer than the others, where it takes so long until the harm is done. */
+  readonly forMs?: number;
+  /** What it began goes on after the attackers have left: such rows come last. */
+  readonly hashesOn?: true;
   attacks(ground: Ground): readonly Attack[] | Promise<readonly Attack[]>;
 }
 

@@ -31,6 +31,7 @@ export function httpCall({ port, method = 'GET', path, headers = {}, body, token
       resolve({ status, ms: performance.now() - began, headers, text });
     const sent = request({
       host: '127.0.0.1', port, method, path, agent: agent ?? false, localAddress: address,
+      maxHeaderSize: 256 * 1024,
       signal: AbortSignal.timeout(GIVES_UP_AFTER_MS),
       headers: {
         ...(token && { authorization: `Bearer ${token}` }),

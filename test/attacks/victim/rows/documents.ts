@@ -47,8 +47,8 @@ export const DOCUMENTS: readonly Row[] = [
     attacks: () => [{ kind: 'calls', connections: 20, requests: [graphql(`${NEW}${'#'.repeat(7)}\n${' ,'.repeat(55_000)} { __typename }`), graphql(`${NEW}{ ${'a '.repeat(55_000)} }`), graphql(`${NEW}{ ${'b'.repeat(110_000)} }`)] }],
   },
   {
-    name: 'introspection, where it is off', who: 'anonymous',
-    attacks: () => [{ kind: 'calls', connections: 30, requests: [graphql(NEW + INTROSPECTION), graphql(INTROSPECTION)] }],
+    name: 'introspection and operations by the thousand in one array, which are off', who: 'anonymous',
+    attacks: () => [{ kind: 'calls', connections: 30, requests: [graphql(NEW + INTROSPECTION), graphql(INTROSPECTION), post('/graphql', Array.from({ length: 1_500 }, () => ({ query: '{ __typename }' })))] }],
   },
   {
     name: 'persisted queries, half of them unknown', who: 'anonymous',
@@ -65,10 +65,6 @@ export const DOCUMENTS: readonly Row[] = [
         graphql('query($ids: [ID!]!) { node(id: $ids) { id } }', { ids: Array.from({ length: 20_000 }, () => 'x') }),
       ],
     }],
-  },
-  {
-    name: 'operations in one array, by the thousand', who: 'anonymous',
-    attacks: () => [{ kind: 'calls', connections: 20, requests: [post('/graphql', Array.from({ length: 1_500 }, () => ({ query: '{ __typename }' })))] }],
   },
   {
     name: 'the dearest list that may be asked for, on fifty connections', who: 'one account',

@@ -42,11 +42,11 @@ export const FINDINGS: readonly Row[] = [
     attacks: () => [{ kind: 'calls', connections: 8, requests: [graphql(`# ########\n{ ...F0 } ${cyclicFragments}`)] }],
   },
   {
-    name: '200,000 tiny requests sent ahead behind one log-in, then a hang-up', finding: 2, who: 'anonymous',
+    name: '200,000 tiny requests sent ahead behind one log-in, then a hang-up', finding: 2, who: 'anonymous', forMs: 3_000,
     attacks: () => [{ kind: 'connections', connections: 1, first: logInFirst, next: TINY.repeat(1_000), nextTimes: 200, take: 'nothing', hangUpAfterMs: 1_000 }],
   },
   {
-    name: 'dry runs of log-ins, 25 at once, then five a second', finding: 3, who: 'anonymous',
+    name: 'dry runs of log-ins, 25 at once, then five a second', finding: 3, who: 'anonymous', hashesOn: true,
     attacks: () => [{ kind: 'calls', atFirst: 25, perSecond: 5, requests: [graphql(LOG_IN, { input: WRONG_LOG_IN }, DRY_RUN)] }],
   },
   {
@@ -61,7 +61,7 @@ export const FINDINGS: readonly Row[] = [
     }],
   },
   {
-    name: 'a dry run of submitBid on the victim’s job beside four changePassword', finding: 3, who: 'a few accounts',
+    name: 'a dry run of submitBid on the victim’s job beside four changePassword', finding: 3, who: 'a few accounts', hashesOn: true,
     attacks: ({ people, victimJobId }) => [{
       kind: 'calls', connections: 3,
       requests: Array.from({ length: 3 }, () => {
@@ -75,7 +75,7 @@ export const FINDINGS: readonly Row[] = [
     }],
   },
   {
-    name: 'changePassword with an Idempotency-Key, many at once', finding: 3, who: 'a few accounts',
+    name: 'changePassword with an Idempotency-Key, many at once', finding: 3, who: 'a few accounts', hashesOn: true,
     attacks: ({ people }) => [{
       kind: 'calls', connections: 24,
       requests: Array.from({ length: 24 }, (_, at) => {
@@ -85,7 +85,7 @@ export const FINDINGS: readonly Row[] = [
     }],
   },
   {
-    name: 'dry runs of changePassword, many at once', finding: 3, who: 'one account',
+    name: 'dry runs of changePassword, many at once', finding: 3, who: 'one account', hashesOn: true,
     attacks: ({ people }) => {
       const owner = people.homeowner();
       return [{
@@ -95,7 +95,7 @@ export const FINDINGS: readonly Row[] = [
     },
   },
   {
-    name: '100 drafts of 60 KB under 16 names, unread on sixteen connections', finding: 4, who: 'one account',
+    name: '100 drafts of 60 KB under 16 names, unread on sixteen connections', finding: 4, who: 'one account', forMs: 3_000,
     attacks: async (ground) => {
       const owner = await ground.homeownerWithLongDrafts(100);
       const body = JSON.stringify({ query: `{ ${aliased(16, 'jobs(first: 100) { nodes { title description requirements } }')} }` });
@@ -103,7 +103,7 @@ export const FINDINGS: readonly Row[] = [
     },
   },
   {
-    name: 'pages of 6 MB over REST, unread on a hundred connections', finding: 4, who: 'one account',
+    name: 'pages of 6 MB over REST, unread on a hundred connections', finding: 4, who: 'one account', forMs: 3_000,
     attacks: async (ground) => {
       const owner = await ground.homeownerWithLongDrafts(100);
       return [{
@@ -115,7 +115,7 @@ export const FINDINGS: readonly Row[] = [
   nestedRow('bids(after:)', 'bids(first: 1, after: $after) { nodes { id } }', 'bids'),
   nestedRow('timeline(after:)', 'timeline(first: 1, after: $after) { nodes { id } }', 'timeline'),
   {
-    name: '110 wrong log-ins at once', finding: 6, who: 'anonymous',
+    name: '110 wrong log-ins at once', finding: 6, who: 'anonymous', hashesOn: true,
     attacks: () => [{ kind: 'calls', connections: 110, requests: [post('/v1/auth/login', WRONG_LOG_IN)] }],
   },
   {
@@ -124,7 +124,7 @@ export const FINDINGS: readonly Row[] = [
       { kind: 'connections' as const, connections: 3_434, firstLocalPort: 10_000 + 4_000 * at, first: 'GET /v1/me HTTP/1.1\r\nHost: a\r\n', drip: { text: 'X-A: b\r\n', everyMs: 1_500 } })),
   },
   {
-    name: '6,000 unknown names in a body, on the log-in route too', finding: 7, who: 'one account',
+    name: '6,000 unknown names in a body, on the log-in route too', finding: 7, who: 'one account', hashesOn: true,
     attacks: ({ people }) => {
       const names = unknownNames(6_000);
       return [{

@@ -1,4 +1,4 @@
-/** Every attack of the table. The order does not matter, since no row uses what another has used up. */
+/** Every attack of the table. No row uses what another has used up; those that leave work behind come last. */
 import type { Row } from '../ground.js';
 import { CONNECTIONS } from './connections.js';
 import { DATABASE } from './database.js';
@@ -6,4 +6,6 @@ import { DOCUMENTS } from './documents.js';
 import { FINDINGS } from './findings.js';
 import { LOG_INS } from './log-ins.js';
 
-export const ROWS: readonly Row[] = [...FINDINGS, ...CONNECTIONS, ...LOG_INS, ...DOCUMENTS, ...DATABASE];
+const ALL = [...FINDINGS, ...CONNECTIONS, ...DOCUMENTS, ...DATABASE, ...LOG_INS];
+
+export const ROWS: readonly Row[] = [...ALL.filter(({ hashesOn }) => !hashesOn), ...ALL.filter(({ hashesOn }) => hashesOn)];
