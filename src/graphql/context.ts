@@ -1,12 +1,14 @@
 /** What every resolver is handed: the caller, and the loaders that read nested things together. */
 import type { Caller } from '../operations/caller.js';
+import { Failures } from './failures.js';
 import { Loaders } from './loaders.js';
 
 export interface Context {
   readonly caller: Caller;
   readonly loaders: Loaders;
+  readonly failures: Failures;
 }
 
 export function contextOf(caller: Caller): Context {
-  return { caller, loaders: new Loaders(caller) };
+  return { caller, loaders: new Loaders(caller), failures: new Failures() };
 }

@@ -2,7 +2,7 @@
  * type-graphql calls a resolver by way of a queue of middlewares, and sorts the resolver's parameters each time. This server has no
  * middlewares, and what a resolver takes is settled once: it is called directly, with the values that GraphQL has coerced.
  */
-import { isObjectType, type GraphQLFieldResolver, type GraphQLSchema } from 'graphql';
+import { isObjectType, responsePathAsArray, type GraphQLFieldResolver, type GraphQLSchema } from 'graphql';
 import { getMetadataStorage } from 'type-graphql';
 import type { Context } from './context.js';
 
@@ -13,10 +13,34 @@ type Resolver = Storage['queries'][number] | Storage['fieldResolvers'][number];
 type Method = (...values: unknown[]) => unknown;
 
 const withoutInfo = new WeakSet<Resolve>();
+/** Resolvers as graphql-js runs them, and the same as our own plan does, which counts and places failures by itself. */
+const unplaced = new WeakMap<Resolve, Resolve>();
 
 /** Whether a resolver wants to know where it stands in the document, which costs something to tell. */
 export function needsInfo(resolve: Resolve): boolean {
   return !withoutInfo.has(resolve);
+}
+
+/** The resolver of a field, whose failures are still to be placed. */
+export function ownResolverOf(resolve: Resolve | undefined): Resolve | undefined {
+  return resolve && (unplaced.get(resolve) ?? resolve);
+}
+
+/** graphql-js would place each failure of a request anew, however many there are. */
+export function placingFailures(resolve: Resolve): Resolve {
+  const placed: Resolve = (source, args, context, info) => {
+    const fail = (error: unknown): never => {
+      throw context.failures.placed(error, info.fieldNodes, () => responsePathAsArray(info.path));
+    };
+    try {
+      const value = resolve(source, args, context, info);
+      return value instanceof Promise ? value.catch(fail) : value;
+    } catch (error) {
+      return fail(error);
+    }
+  };
+  unplaced.set(placed, resolve);
+  return placed;
 }
 
 export function callDirectly(schema: GraphQLSchema): GraphQLSchema {
@@ -43,7 +67,7 @@ export function callDirectly(schema: GraphQLSchema): GraphQLSchema {
     const fields = type.getFields();
     for (const resolver of resolvers) {
       const field = fields[(resolver as { schemaName: string }).schemaName];
-      if (field) field.resolve = direct(resolver);
+      if (field) field.resolve = placingFailures(direct(resolver));
     }
   }
 

@@ -10,11 +10,13 @@ import type { Caller } from '../operations/caller.js';
 import { asDryRun, wantsDryRun, type DryRunEffects } from '../operations/dry-run.js';
 import type { House } from '../operations/house.js';
 import { invalidField } from '../operations/validation.js';
-import { refuse, Refusal } from '../rules/errors.js';
+import { cut, refuse, Refusal } from '../rules/errors.js';
+import { ERRORS } from '../rules/limits.js';
 import { rateLimitHeaders } from '../security/rate-limit-headers.js';
 import { compiledDocuments } from './compiled.js';
 import { contextOf, type Context } from './context.js';
 import { extensionsOf, formatError } from './errors.js';
+import { atMost, type SentErrors } from './failures.js';
 import { createLimits } from './limits.js';
 import { mutationsIn } from './limits/shape.js';
 import { openPersistedDocuments, type Asked } from './limits/persisted.js';
@@ -44,11 +46,13 @@ interface Answered {
 }
 
 const CONTENT_TYPES_MAX = 100;
+const NESTED_TOO_DEEPLY = 'The operation is nested too deeply. Send its parts in requests of their own.';
 
 export async function openGraphqlDoor(schema: GraphQLSchema, house: House, settings: GraphqlSettings): Promise<GraphqlDoor> {
   const limits = createLimits(schema, settings);
   const findDocument = settings.persistedDocumentsFile === undefined ? undefined : openPersistedDocuments(settings.persistedDocumentsFile);
   const format = limits.worded(formatError(house.log));
+  const nestedTooDeeply = new WeakSet<Caller>();
   const compiled = compiledDocuments(schema, limits.costs, format);
   const server = new ApolloServer<Context>({
     schema,
@@ -61,7 +65,10 @@ export async function openGraphqlDoor(schema: GraphQLSchema, house: House, setti
     stopOnTerminationSignals: false,
     persistedQueries: false,
     logger: house.log,
-    plugins: [ApolloServerPluginCacheControlDisabled(), ApolloServerPluginLandingPageDisabled(), limits.plugin, compiled.plugin, answerPlugin(house)],
+    plugins: [
+      ApolloServerPluginCacheControlDisabled(), ApolloServerPluginLandingPageDisabled(), limits.plugin(format), compiled.plugin,
+      answerPlugin(house, nestedTooDeeply),
+    ],
   });
   await server.start();
 
@@ -100,6 +107,7 @@ export async function openGraphqlDoor(schema: GraphQLSchema, house: House, setti
       httpGraphQLRequest: { ...asked, headers: headersOf(exchange), search: asked.search && `?${asked.search}` },
       context: async () => contextOf(caller),
     });
+    if (nestedTooDeeply.has(caller)) throw refuse('VALIDATION_FAILED', { message: NESTED_TOO_DEEPLY });
     if (body.kind !== 'complete') throw new Error('Incremental delivery is not offered.');
     const contentType = headers.get('content-type') ?? 'application/json; charset=utf-8';
     if (status === 200) contentTypes.set(acceptedBy(exchange), contentType);
@@ -114,7 +122,8 @@ export async function openGraphqlDoor(schema: GraphQLSchema, house: House, setti
     if (!answer) return undefined;
     const { data, errors, cost } = answer;
     const told = errors && identified(house, errors, exchange.requestId, (body as { operationName?: string }).operationName);
-    return { status: 200, headers: [], contentType, said: `${JSON.stringify({ errors: told, data, extensions: { cost: limits.costs.told(cost) } })}\n` };
+    const extensions = { cost: limits.costs.told(cost), ...leftOutIn(told) };
+    return { status: 200, headers: [], contentType, said: `${JSON.stringify({ errors: told?.errors, data, extensions })}\n` };
   }
 
   return { handle, stop: () => server.stop() };
@@ -169,14 +178,30 @@ function oneMutationPerKey(): GraphQLError {
 }
 
 /** Every error names the request it belongs to, so that a person can ask about it. */
-function identified(house: House, errors: readonly GraphQLFormattedError[], requestId: string, operationName: string | null | undefined): GraphQLFormattedError[] {
+function identified(
+  house: House,
+  all: readonly GraphQLFormattedError[],
+  requestId: string,
+  operationName: string | null | undefined,
+): SentErrors {
+  const { errors, leftOut } = atMost(all);
   const codes = errors.map((error) => error.extensions?.code);
-  house.log[codes.includes('INTERNAL') ? 'error' : 'debug']({ requestId, operationName, codes }, 'refused');
-  return errors.map((error) => ({ ...error, extensions: { ...error.extensions, requestId } }));
+  const name = operationName && cut(operationName, ERRORS.nameCharactersMax);
+  house.log[codes.includes('INTERNAL') ? 'error' : 'debug']({ requestId, operationName: name, codes, leftOut }, 'refused');
+  return { errors: errors.map((error) => ({ ...error, extensions: { ...error.extensions, requestId } })), leftOut };
 }
 
-function answerPlugin(house: House): ApolloServerPlugin<Context> {
+/** Nothing is said where every error is sent. */
+function leftOutIn(sent: SentErrors | undefined): { errorsLeftOut?: number } {
+  return sent && sent.leftOut > 0 ? { errorsLeftOut: sent.leftOut } : {};
+}
+
+function answerPlugin(house: House, nestedTooDeeply: WeakSet<Caller>): ApolloServerPlugin<Context> {
   return {
+    // What runs out of stack outside of every resolver, which the limits should have refused before.
+    unexpectedErrorProcessingRequest: async ({ requestContext: { contextValue }, error }) => {
+      if (error instanceof RangeError) nestedTooDeeply.add(contextValue.caller);
+    },
     requestDidStart: async () => ({
       didResolveOperation: async ({ contextValue, document, operation }) => {
         if (contextValue.caller.request.idempotencyKey === undefined || operation?.operation !== 'mutation') return;
@@ -184,7 +209,10 @@ function answerPlugin(house: House): ApolloServerPlugin<Context> {
       },
       willSendResponse: async ({ contextValue, response: { body }, operationName }) => {
         if (body.kind !== 'single' || !body.singleResult.errors) return;
-        body.singleResult.errors = identified(house, body.singleResult.errors, contextValue.caller.request.requestId, operationName);
+        const { singleResult } = body;
+        const sent = identified(house, singleResult.errors ?? [], contextValue.caller.request.requestId, operationName);
+        singleResult.errors = sent.errors;
+        if (sent.leftOut > 0) singleResult.extensions = { ...singleResult.extensions, ...leftOutIn(sent) };
       },
     }),
   };

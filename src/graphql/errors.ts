@@ -3,6 +3,8 @@ import { unwrapResolverError } from '@apollo/server/errors';
 import { GraphQLError, type GraphQLFormattedError } from 'graphql';
 import type { Logger } from 'pino';
 import { REFUSALS, Refusal, type ErrorCode } from '../rules/errors.js';
+import { ERRORS } from '../rules/limits.js';
+import { LEFT_OUT, LEFT_OUT_AS_SENT } from './failures.js';
 import { withoutValues } from './own-words.js';
 
 /** What GraphQL itself refuses, in the words of the one list. */
@@ -18,9 +20,10 @@ const OWN_CODES: Readonly<Record<string, ErrorCode>> = {
 
 export function formatError(log: Logger) {
   return (formatted: GraphQLFormattedError, thrown: unknown): GraphQLFormattedError => {
+    if (thrown === LEFT_OUT) return LEFT_OUT_AS_SENT;
     const cause = unwrapResolverError(thrown);
     const { locations, path } = formatted;
-    const place = { ...(locations && { locations }), ...(path && { path }) };
+    const place = { ...(locations && { locations: locations.slice(0, ERRORS.locationsMax) }), ...(path && { path }) };
     if (cause instanceof Refusal) return { message: cause.message, ...place, extensions: extensionsOf(cause) };
 
     const own = isAboutMethod(cause) ? 'METHOD_NOT_ALLOWED' : OWN_CODES[String(formatted.extensions?.code)];

@@ -5,18 +5,19 @@
 import type { ApolloServerOptionsWithSchema, ApolloServerPlugin } from '@apollo/server';
 import { InMemoryLRUCache } from '@apollo/utils.keyvaluecache';
 import { GraphQLError, type DocumentNode, type GraphQLFormattedError, type GraphQLSchema, type OperationDefinitionNode, type ValidationRule } from 'graphql';
-import { GRAPHQL_LIMITS } from '../rules/limits.js';
+import { ERRORS, GRAPHQL_LIMITS } from '../rules/limits.js';
 import type { Context } from './context.js';
 import { costOf, type Cost } from './limits/cost.js';
 import { exceeded, refusalIn } from './limits/refusals.js';
 import { shapeRule } from './limits/shape.js';
+import { wrongVariables, type VariableSettings } from './limits/variables.js';
 
 type Options = ApolloServerOptionsWithSchema<Context>;
 type FormatError = NonNullable<Options['formatError']>;
 
 export interface Limits {
   readonly options: Pick<Options, 'parseOptions' | 'validationRules' | 'validationOptions' | 'documentStore'>;
-  readonly plugin: ApolloServerPlugin<Context>;
+  plugin(format: FormatError): ApolloServerPlugin<Context>;
   readonly costs: Costs;
   /** Errors in the words of a limit where they are about one, and without what the schema would have to offer. */
   worded(format: FormatError): FormatError;
@@ -41,10 +42,11 @@ export function createLimits(schema: GraphQLSchema, { suggestions }: LimitSettin
     options: {
       parseOptions: { maxLexicalTokens: GRAPHQL_LIMITS.tokens },
       validationRules: [shapeRule, offeredRule],
-      validationOptions: { hideSuggestions: !suggestions },
+      // Behind the last of them GraphQL says that there are more.
+      validationOptions: { hideSuggestions: !suggestions, maxErrors: ERRORS.perAnswerMax - 1 },
       documentStore: new InMemoryLRUCache<DocumentNode>({ maxSize: DOCUMENTS_KEPT, sizeCalculation: () => 1 }),
     },
-    plugin: costPlugin(costs),
+    plugin: (format) => limitsPlugin(schema, costs, { suggestions }, format),
     costs,
     worded: (format) => (formatted, thrown) => {
       const error = format(formatted, refusalIn(thrown) ?? thrown);
@@ -79,21 +81,33 @@ function createCosts(schema: GraphQLSchema): Costs {
   };
 }
 
-/** Refuses what costs too much, and says in every other answer what it cost. */
-function costPlugin(costs: Costs): ApolloServerPlugin<Context> {
+/** Refuses what costs too much and variables that are wrong, and says in every other answer what it cost. */
+function limitsPlugin(
+  schema: GraphQLSchema,
+  costs: Costs,
+  settings: VariableSettings,
+  format: FormatError,
+): ApolloServerPlugin<Context> {
   return {
     requestDidStart: async () => {
       let requested: number | undefined;
+      let wrong: readonly GraphQLError[] = [];
       return {
         didResolveOperation: async ({ document, operation, request }) => {
           // Nothing bears the name that was asked for: Apollo says so once it executes.
           if (!operation) return;
-          requested = costs.of(document, operation, request.variables ?? {});
+          const variables = request.variables ?? {};
+          requested = costs.of(document, operation, variables);
           if (requested > costs.max) throw exceeded('cost', requested, operation);
+          wrong = wrongVariables(schema, operation, variables, settings);
+          // Apollo takes one error here; the others are added to the answer that it makes of it.
+          if (wrong[0]) throw wrong[0];
         },
         willSendResponse: async ({ response: { body } }) => {
           if (requested === undefined || body.kind !== 'single') return;
-          body.singleResult.extensions = { ...body.singleResult.extensions, cost: costs.told(requested) };
+          const { singleResult } = body;
+          singleResult.extensions = { ...singleResult.extensions, cost: costs.told(requested) };
+          if (wrong.length > 0) singleResult.errors = wrong.map((error) => format(error.toJSON(), error));
         },
       };
     },

@@ -2,15 +2,34 @@
  * GraphQL's own refusals, without the values that they quote. A log-in that lacks a field would else be answered, and by
  * many clients logged, with the password that it carried.
  */
+import { cut } from '../rules/errors.js';
+import { ERRORS } from '../rules/limits.js';
 
 /** `reason` is what a variable's value was refused for, which GraphQL puts behind the value. */
 export function withoutValues(message: string, reason = ''): string {
-  const variable = /^Variable "\$\w+"(?= got invalid value )/.exec(message)?.[0];
   if (message.startsWith('Maximum call stack')) return 'The query is nested too deeply.';
-  if (variable === undefined) return sentence(withoutQuotes(message));
-  const place = / at "([\w.[\]]+)"$/.exec(message.slice(0, -`; ${reason}`.length))?.[1];
-  return sentence([`${variable} is not valid`, place && ` at ${place}`, reason && `: ${withoutQuotes(reason)}`].filter(Boolean).join(''));
+  const name = /^Variable "\$(\w{1,100})" got invalid value /.exec(message.slice(0, 200))?.[1];
+  if (name === undefined) return cut(sentence(withoutQuotes(message)));
+  const end = message.length - `; ${reason}`.length;
+  const place = / at "\w+([\w.[\]]*)"$/.exec(message.slice(Math.max(end - PLACE_CHARACTERS_MAX, 0), Math.max(end, 0)))?.[1];
+  return refusedVariable(name, place === undefined ? '' : `${name}${place}`, reason);
 }
+
+/** What is wrong with a part of a variable's value. */
+export function aboutVariable(name: string, path: readonly (string | number)[], reason: string): string {
+  const steps = path.map((step) => (typeof step === 'number' ? `[${step}]` : `.${cut(step, ERRORS.nameCharactersMax)}`));
+  return refusedVariable(name, path.length === 0 ? '' : `${name}${steps.join('')}`, reason);
+}
+
+function refusedVariable(name: string, place: string, reason: string): string {
+  const where = place && ` at ${cut(place, PLACE_CHARACTERS_MAX)}`;
+  return cut(sentence(`Variable "$${name}" is not valid${where}${reason && `: ${withoutQuotes(reason)}`}`));
+}
+
+const PLACE_CHARACTERS_MAX = 300;
+
+/** Longer texts are cut anyway; to search all of what a caller has sent would take seconds. */
+const SEARCHED_CHARACTERS_MAX = 2 * ERRORS.textCharactersMax;
 
 const QUOTES: readonly RegExp[] = [
   /(?<= cannot represent [^:]*value): .*/s,
@@ -20,7 +39,7 @@ const QUOTES: readonly RegExp[] = [
 ];
 
 function withoutQuotes(text: string): string {
-  return QUOTES.reduce((shorter, quote) => shorter.replace(quote, ''), text);
+  return QUOTES.reduce((shorter, quote) => shorter.replace(quote, ''), text.slice(0, SEARCHED_CHARACTERS_MAX));
 }
 
 function sentence(text: string): string {

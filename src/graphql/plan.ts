@@ -8,6 +8,7 @@ import {
   type GraphQLObjectType, type GraphQLOutputType, type GraphQLSchema, type OperationDefinitionNode, type SelectionNode, type SelectionSetNode,
 } from 'graphql';
 import type { Context } from './context.js';
+import { ownResolverOf } from './direct.js';
 import { anyOf, leafOf, listOf, objectOf, requiredOf, runRoot, type Result } from './running.js';
 import { selectionOf, writerOf, type Arguments, type Complete, type Condition, type FieldPlan, type Resolve, type Selection } from './selection.js';
 
@@ -30,7 +31,7 @@ export function planOf(schema: GraphQLSchema, document: DocumentNode, operation:
   try {
     const selection = selected(root, collected([{ selectionSet: operation.selectionSet, conditions: [] }], root));
     return (context, sent) => {
-      const { coerced, errors } = variableDefinitions.length === 0 ? NO_VARIABLES : getVariableValues(schema, variableDefinitions, sent);
+      const { coerced, errors } = variableDefinitions.length === 0 ? NO_VARIABLES : getVariableValues(schema, variableDefinitions, sent, ONE_ERROR);
       return errors ? undefined : runRoot(selection, { context, variables: coerced, errors: [] });
     };
   } catch (error) {
@@ -116,7 +117,7 @@ export function planOf(schema: GraphQLSchema, document: DocumentNode, operation:
     const info = { fieldName: name, fieldNodes: nodes, returnType: definition.type, parentType: type, schema, fragments, rootValue: undefined, operation };
     return {
       ...own,
-      resolve: definition.resolve as Resolve | undefined,
+      resolve: ownResolverOf(definition.resolve as Resolve | undefined),
       args: argumentsOf(definition, first.node),
       complete: completeOf(definition.type, nodes, `${type.name}.${name}`, info as FieldPlan['info']),
       write: definition.resolve === undefined && isLeafType(named) ? writerOf(named) : undefined,
@@ -136,6 +137,8 @@ export function planOf(schema: GraphQLSchema, document: DocumentNode, operation:
   }
 }
 
+/** Whatever is wrong is put into words elsewhere. */
+const ONE_ERROR = { maxErrors: 1 };
 const NOTHING: Record<string, unknown> = Object.freeze({});
 const NO_VARIABLES = { coerced: NOTHING, errors: undefined };
 

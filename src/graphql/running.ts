@@ -1,5 +1,5 @@
 /** A plan at work: each field is found and written, what is promised is waited for, and a failure goes to what it belongs to. Nothing is made for a field but its value. */
-import { locatedError, type FieldNode, type GraphQLAbstractType, type GraphQLError, type GraphQLLeafType, type GraphQLResolveInfo } from 'graphql';
+import type { FieldNode, GraphQLAbstractType, GraphQLError, GraphQLLeafType, GraphQLResolveInfo } from 'graphql';
 import { needsInfo } from './direct.js';
 import { writerOf, type Complete, type FieldPlan, type Path, type Running, type Selection } from './selection.js';
 
@@ -146,7 +146,7 @@ function infoFor(info: FieldPlan['info'], { variables: variableValues }: Running
 
 /** Null for what may be null; from what may not, the failure goes on to what it belongs to. */
 function afterFailure(error: unknown, isRequired: boolean, nodes: readonly FieldNode[], running: Running, path: Path): null {
-  const located = locatedError(error, nodes, stepsOf(path));
+  const located = running.context.failures.placed(error, nodes, () => stepsOf(path));
   if (isRequired) throw located;
   running.errors.push(located);
   return null;

@@ -7,7 +7,7 @@ import { rateLimitHeaders } from '../security/rate-limit-headers.js';
 import type { Page } from '../store/page.js';
 import type { Input } from './input.js';
 import type { Route } from './routes.js';
-import { toWire, wireName } from './wire.js';
+import { fieldName, toWire, wireName } from './wire.js';
 
 export async function sendResult(exchange: Exchange, route: Route, input: Input, result: unknown, caller: Caller): Promise<void> {
   const body = isPage(result) ? await pageBody(exchange, result, input, route.write) : route.write(result);
@@ -20,10 +20,11 @@ function isPage(result: unknown): result is Page<unknown> {
   return isObject(result) && 'rows' in result && 'positionOf' in result;
 }
 
-async function pageBody(exchange: Exchange, page: Page<unknown>, { page: number }: Input, write: Route['write']) {
+async function pageBody(exchange: Exchange, page: Page<unknown>, input: Input, write: Route['write']) {
+  const { page: number } = input;
   const { count, capped } = await page.total();
   const last = page.rows.at(-1);
-  if (page.hasNext && last !== undefined) linkNext(exchange, cursorOf(page.positionOf(last)));
+  if (page.hasNext && last !== undefined) linkNext(exchange, input, cursorOf(page.positionOf(last)));
   const pagination = {
     page: typeof number === 'number' ? number : 1,
     per_page: page.size,
@@ -34,8 +35,10 @@ async function pageBody(exchange: Exchange, page: Page<unknown>, { page: number 
   return { data: page.rows.map(write), pagination };
 }
 
-function linkNext({ path, search, response }: Exchange, cursor: string): void {
-  const query = new URLSearchParams(search);
+/** The query as it was read: sixteen thousand spaces around a word, or zeros before a number, would make a header that clients refuse. */
+function linkNext({ path, search, response }: Exchange, input: Input, cursor: string): void {
+  const query = new URLSearchParams();
+  for (const name of new URLSearchParams(search).keys()) query.set(name, String(input[fieldName(name)]).trim());
   query.delete('page');
   query.set('after', cursor);
   const address = path.startsWith('/v1/') ? path : `/v1${path}`;

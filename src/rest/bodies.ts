@@ -3,7 +3,7 @@ import type { Me } from '../operations/accounts/me.js';
 import type { Session } from '../operations/accounts/session.js';
 import type { Publication } from '../operations/jobs/publish.js';
 import { ERROR_CODES, type ErrorCode } from '../rules/errors.js';
-import { PAGE } from '../rules/limits.js';
+import { ERRORS, PAGE } from '../rules/limits.js';
 import { REFERRAL_ALPHABET, REFERRAL_LENGTH } from '../rules/tokens.js';
 import { CONTRACTOR, HOMEOWNER, JOB, TOKEN_BALANCE, USER, type JobOnWire } from './resources.js';
 import {
@@ -98,6 +98,7 @@ export interface ErrorDetails {
   code: ErrorCode;
   requestId: string;
   fields?: Record<string, unknown>;
+  fieldsLeftOut?: number;
   fromState?: string;
   allowedOperations?: string[];
   required?: number;
@@ -118,6 +119,7 @@ export const ERROR = resource<ErrorOnWire>('Error', 'Why a call was refused. `de
     code: choice(ERROR_CODES, 'Why, for a program to read.', 'VALIDATION_FAILED'),
     requestId: text('The same as the `X-Request-Id` header.', '0f8fad5b-d9cb-469f-a165-70867728950e'),
     fields: optional(fields),
+    fieldsLeftOut: optional(whole(`How many more fields are wrong, where there are more than ${ERRORS.perAnswerMax}.`, 3)),
     fromState: optional(text('The state that does not allow the call.', 'draft')),
     allowedOperations: optional(list(text('An operation’s name.', 'publishJob'), 'What the caller could call in that state.')),
     required: optional(whole('How many tokens it takes.', 30)),

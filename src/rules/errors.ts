@@ -1,4 +1,5 @@
 /** Every refusal the service can give: the one closed list, each with its HTTP status and the sentence a person reads. */
+import { ERRORS } from './limits.js';
 
 export const REFUSALS = {
   VALIDATION_FAILED: [400, 'Some of what was sent is not valid.'],
@@ -38,7 +39,7 @@ export const ERROR_CODES = Object.keys(REFUSALS) as ErrorCode[];
 export interface RefusalFacts {
   /** The sentence for this very case, where it can say more than the general one. */
   message?: string;
-  /** Field name (in the operation's own camelCase) → what is wrong with it. */
+  /** Field name (in the operation's own camelCase) → what is wrong with it. Beyond 50 they are counted in `fieldsLeftOut`. */
   fields?: Record<string, string>;
   /** The submitted fields that would change and may not. */
   blockedFields?: readonly string[];
@@ -53,12 +54,22 @@ export class Refusal extends Error {
   readonly details: Record<string, unknown>;
 
   constructor(readonly code: ErrorCode, facts: RefusalFacts = {}) {
-    super(facts.message ?? REFUSALS[code][1]);
+    super(cut(facts.message ?? REFUSALS[code][1]));
     this.status = REFUSALS[code][0];
-    this.fields = facts.fields;
-    this.blockedFields = facts.blockedFields ?? [];
-    this.details = facts.details ?? {};
+    const fields = Object.entries(facts.fields ?? {});
+    const named = fields.slice(0, perAnswerMax).map(([name, problem]) => [cut(name, nameCharactersMax), cut(problem)] as const);
+    this.fields = facts.fields && Object.fromEntries(named);
+    this.blockedFields = (facts.blockedFields ?? []).slice(0, perAnswerMax).map((name) => cut(name, nameCharactersMax));
+    const fieldsLeftOut = Math.max(fields.length - perAnswerMax, 0);
+    this.details = fieldsLeftOut > 0 ? { ...facts.details, fieldsLeftOut } : (facts.details ?? {});
   }
+}
+
+const { perAnswerMax, nameCharactersMax, textCharactersMax } = ERRORS;
+
+/** A caller may have sent any part of what an error says, of any length; half a character is not left behind. */
+export function cut(text: string, charactersMax: number = textCharactersMax): string {
+  return text.length <= charactersMax ? text : `${text.slice(0, charactersMax - 3).replace(/[\uD800-\uDBFF]$/, '')}...`;
 }
 
 /** `throw refuse('UNKNOWN_BID')` rolls the transaction back by itself. */

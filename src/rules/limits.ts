@@ -16,13 +16,21 @@ export const PASSWORD_BYTES = { min: 8, max: 72 } as const;
 
 export const PAGE = { perPageDefault: 20, perPageMax: 100, bidsPerPageDefault: 100, exactTotalMax: 10_000 } as const;
 
+/** What one answer says of errors, in both APIs. What is beyond `perAnswerMax` is counted, and longer texts are cut. */
+export const ERRORS = { perAnswerMax: 50, textCharactersMax: 500, nameCharactersMax: 100, locationsMax: 5 } as const;
+
 /** What one GraphQL operation may ask for. Whatever asks for more is refused before any of it runs. */
 export const GRAPHQL_LIMITS = {
   /** Of the whole document; reading it stops there. */
   tokens: 1_000,
+  /** Of the whole document: for each place that an error names, the lines before it are counted. */
+  lines: 2_000,
+  /** Of each name in the document: names of answers and of errors repeat it. */
+  nameCharacters: 100,
   depth: 12,
   /** The standard introspection query is 15 levels deep. */
   introspectionDepth: 16,
+  introspectionAliases: 3,
   aliases: 15,
   rootMutations: 5,
   /** Log-ins and sign-ups: a hundred aliases of a log-in would be a hundred guesses in one request. */
@@ -31,9 +39,14 @@ export const GRAPHQL_LIMITS = {
   directives: 10,
   /** Fields and fragments, those of a fragment counted at each of its uses. */
   selections: 1_000,
-  /** An object costs 1, a list its length times its nodes: 100 jobs with 20 bids each are 2,100. */
+  /** Pairs of selections with one name in one object, weighed by their arguments: GraphQL compares each with each. */
+  repeats: 5_000,
+  /** An object costs 1, a text 1 for each 1,000 characters, a list its length times its nodes: 100 jobs with 20 bids are 2,100. */
   cost: 3_000,
 } as const;
+
+/** A text may take six bytes for each character in JSON, so that the costliest answer stays below 20 MB. */
+export const TEXT_CHARACTERS_PER_COST_POINT = 1_000;
 
 /** The length that a list without `first` counts with: a job's available actions are the longest of them. */
 export const UNPAGED_LIST_ENTRIES = 16;

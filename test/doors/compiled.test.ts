@@ -63,7 +63,6 @@ const COMPILED: readonly Case[] = [
   ['a null in place of a default', 'query ($first: Int = 1) { jobs(first: $first) { nodes { id } } }', () => ({ first: null })],
   ['the rules of the house', '{ lifecycle { actions { __typename } bidActions { __typename } } catalog { categories } }'],
   ['a missing variable', 'query ($id: ID!) { job(id: $id) { id title } }'],
-  ['a variable of the wrong kind', 'query ($first: Int) { jobs(first: $first) { nodes { id title } } }', () => ({ first: 'two' })],
   ['a variable inside an object', 'query ($status: JobStatus) { jobs(filter: { status: $status }) { nodes { id } } }', () => ({ status: 'OPEN' })],
   ['a variable inside an object that is left out', 'query ($status: JobStatus) { jobs(filter: { status: $status }) { nodes { id } } }'],
   ['a list of variables and values', 'mutation ($id: ID!, $reason: String!) { cancelJob(id: $id, input: { reason: $reason }) { id status } }', () => ({ ...disputed(), reason: 'No.' })],
@@ -76,6 +75,7 @@ const COMPILED: readonly Case[] = [
 
 /** What is left to graphql-js. */
 const WALKED: readonly Case[] = [
+  ['a variable of the wrong kind', 'query ($first: Int) { jobs(first: $first) { nodes { id title } } }', () => ({ first: 'two' })],
   ['a condition that may be null', 'query ($more: Boolean = true) { viewer { user { id @include(if: $more) firstName } } }'],
   ['a fragment under two conditions', 'query ($one: Boolean!, $two: Boolean!) { viewer { ...A @include(if: $one) ...A @include(if: $two) } } fragment A on Viewer { referralCode }', () => ({ one: false, two: true })],
   ['a field under a condition and without', 'query ($one: Boolean!) { viewer { referralCode @include(if: $one) user { id } referralCode } }', () => ({ one: false })],

@@ -56,17 +56,34 @@ const BOMB = (levels: number) => `{ ...F0 } ${times(levels, (i) => `fragment F${
 const ROUND_AND_ROUND = (i: number) => (i === 0 ? 'job(id: "job_x")' : (['job', 'bids(first: 1)', 'nodes'][i % 3] ?? ''));
 const OF_TYPE = (i: number) => ['__schema', 'queryType'][i] ?? 'ofType';
 
+const PLAIN_FIELDS_OF_JOB = `__typename id title description status category budgetMin budgetMax urgency addressLine1 addressLine2 city state zipCode country
+  latitude longitude desiredStartDate desiredCompletionDate requirements homeownerId awardedBidId version bidCount createdAt updatedAt`;
+/** Thirty-one jobs in one tree, none of whose fields is selected twice: 898 selections. */
+const TREE_OF_JOBS = 'job(id: "job_x") { ...J0 }';
+const FRAGMENTS_OF_TREE = times(5, (i) => `fragment J${i} on Job { ${PLAIN_FIELDS_OF_JOB} ${i < 4 ? `awardedBid { job { ...J${i + 1} } } myBid { job { ...J${i + 1} } }` : ''} }`);
+
+/** So many pairs of equal selections: of n there are n(n-1)/2. */
+function repeated(pairs: number, names: readonly string[]): string[] {
+  const [name = '', ...others] = names;
+  const n = Math.floor((1 + Math.sqrt(1 + 8 * pairs)) / 2);
+  return pairs === 0 ? [] : [times(n, () => name), ...repeated(pairs - (n * (n - 1)) / 2, others)];
+}
+
 /** For each limit a document that asks for exactly so much. */
 const ASKING_FOR: Readonly<Record<Limit, (count: number) => string>> = {
-  tokens: (count) => `{ ${times(count - 2, () => '__typename')} }`,
+  tokens: (count) => `{ contractor(id: [${times(count - 12, () => '1')}]) { id } }`,
+  lines: (count) => `{ __typename }${'\n'.repeat(count - 1)}`,
+  nameCharacters: (count) => `query ${'Q'.repeat(count)} { __typename }`,
   depth: (count) => `{ ${nested(count - 1, ROUND_AND_ROUND, '__typename')} }`,
   introspectionDepth: (count) => `{ ${nested(count - 1, OF_TYPE, 'name')} }`,
+  introspectionAliases: (count) => `{ ${times(count, (i) => `a${i}: __schema { queryType { name } }`)} }`,
   aliases: (count) => `{ ${times(count, (i) => `a${i}: __typename`)} }`,
   rootMutations: (count) => `mutation { ${times(count, (i) => LOG_OUT(`a${i}`))} }`,
   entries: (count) => `mutation { ${times(count, (i) => LOG_IN(i))} }`,
   directives: (count) => `{ ${times(count, () => '... @include(if: true) { __typename }')} }`,
-  selections: (count) => `{ ...A ...A ${times(count - 802, () => '__typename')} } fragment A on Query { ${times(400, () => '__typename')} }`,
-  cost: (count) => `{ jobs(first: 100) { nodes { bids(first: 28) { nodes { id } } } } ${times(count - 2_900, () => '...C')} } fragment C on Query { catalog { categories } }`,
+  selections: (count) => `{ ${TREE_OF_JOBS} ${times(60, () => '__typename')} catalog { ${times(count - 959, () => 'categories')} } } ${FRAGMENTS_OF_TREE}`,
+  repeats: (count) => `{ catalog { ${repeated(count, ['__typename', 'categories', 'propertyTypes', 'businessTypes']).join(' ')} } }`,
+  cost: (count) => `{ jobs(first: 100) { nodes { bids(first: 28) { nodes { id } } } } viewer { bids(first: ${count - 2_901}) { nodes { id } } } }`,
 };
 
 describe('a limit', () => {
@@ -109,6 +126,20 @@ const ATTACKS: [name: string, query: string, limits: Limit[], besides?: Besides]
   ['a bomb of 2^16 fragments', BOMB(16), ['selections']],
   ['a bomb of 2^80 fragments', BOMB(80), ['selections']],
   ['fragments in a circle', '{ ...A } fragment A on Query { ...B } fragment B on Query { ...A }', []],
+  ['ninety fragments in circles', `{ ...C0 } ${times(90, (i) => `fragment C${i} on Query { ...C${(i + 1) % 90} ...C${(i + 7) % 90} }`)}`, []],
+  ['circles in objects', `{ job(id: "job_x") { ...C0 } } ${times(45, (i) => `fragment C${i} on Job { awardedBid { job { ...C${(i + 1) % 45} ...C${(i + 2) % 45} } } }`)}`, []],
+  ['circles that no operation leads into', `{ __typename } ${times(45, (i) => `fragment C${i} on Job { awardedBid { job { ...C${(i + 1) % 45} ...C${(i + 2) % 45} } } }`)}`, []],
+  ['a bomb that no operation sets off', BOMB(60).replace('{ ...F0 }', '{ __typename }'), ['selections']],
+  ['one field five hundred times', `{ ${times(500, () => '__typename')} }`, ['repeats']],
+  ['objects to merge with objects', `{ ${times(140, () => 'viewer { user { id } }')} }`, ['repeats']],
+  ['arguments to compare with arguments', `{ ${times(60, () => 'jobs(filter: { status: OPEN, search: "a" }) { totalCount }')} }`, ['repeats']],
+  ['long arguments to compare', `{ ${times(60, (i) => `contractor(id: "${'x'.repeat(1_500)}${i}") { id }`)} }`, ['repeats']],
+  ['conflicts in conflicts, over many lines', `{ ${times(20, (i) => `viewer { ${times(14, (j) => `${'abcdefghijklmn'[j]}: ${i % 2 ? 'referralCode' : 'tokens'}${'\n'.repeat(150)}`)} }`)} }`, ['lines']],
+  ['a name as long as a document', `{ ${'x'.repeat(100_000)} }`, ['nameCharacters']],
+  ['answers under a name as long as a document', `{ jobs(first: 100) { nodes { ${'x'.repeat(100_000)}: id } } }`, ['nameCharacters']],
+  ['the schema fifteen times over', `{ ${times(15, (i) => `a${i}: __schema { types { name fields { name description } } }`)} }`, ['introspectionAliases']],
+  ['nodes of one page under fifteen names', `{ jobs(first: 100) { nodes { bids(first: 20) { ${times(15, (i) => `a${i}: nodes { id }`)} } } } }`, ['cost']],
+  ['long texts of many jobs under many names', `{ jobs(first: 100) { nodes { ${times(15, (i) => `a${i}: description`)} } } }`, ['cost']],
   ['a fragment in a circle with itself, twice over', '{ ...A ...A } fragment A on Query { viewer { referralCode } ...A ...A }', []],
   ['jobs of bids of jobs of bids', `{ ${nested(40, ROUND_AND_ROUND, '__typename')} }`, ['depth']],
   ['depth in fragments', `{ job(id: "job_x") { ...F0 } } ${times(6, (i) => `fragment F${i} on Job { bids(first: 1) { nodes { job { ...F${i + 1} } } } }`)} fragment F6 on Job { id }`, ['depth']],
@@ -145,10 +176,10 @@ describe('refused before anything runs, and within 50 ms', () => {
 });
 
 describe('what GraphQL merges', () => {
-  it('runs once, however often it is written, and is bounded by the tokens', async () => {
-    const answer = await send(`{ ${times(110, () => 'viewer { user { id } }')} }`);
+  it('runs once and costs once, however often it is written', async () => {
+    const answer = await send(`{ ${times(50, () => 'viewer { user { id } }')} }`);
     expect(answer.data).toEqual({ viewer: { user: { id: hanna.userId } } });
-    expect(answer.extensions.cost.requested).toBe(220);
+    expect(answer.extensions.cost.requested).toBe(2);
   });
 });
 
@@ -168,9 +199,18 @@ describe('the cost of an operation', () => {
 
   it.each<[costs: number, what: string, query: string, variables?: object]>([
     [0, 'nothing but a name', '{ __typename }'],
-    [4, 'an object each', '{ viewer { user { id email } tokens { balance } homeowner { id } } }'],
+    [4, 'an object each', '{ viewer { user { id createdAt } tokens { balance } homeowner { id } } }'],
+    [5, 'a text, rounded up', '{ viewer { user { id email } tokens { balance } homeowner { id } } }'],
+    [11, 'ten thousand characters', '{ job(id: "job_x") { description } }'],
+    [11, 'ten thousand characters, written twice', '{ job(id: "job_x") { description ...D } } fragment D on Job { description }'],
+    [21, 'ten thousand characters under two names', '{ job(id: "job_x") { description again: description } }'],
+    [2_247, 'a full page of jobs with all their texts', `{ jobs(first: 100) { nodes { ${PLAIN_FIELDS_OF_JOB} } } }`],
+    [11, 'a text that one variable of two includes', 'query ($a: Boolean!, $b: Boolean!) { job(id: "job_x") { description @include(if: $a) ... @include(if: $b) { description } } }', { a: false, b: true }],
+    [1, 'a text that no variable includes', 'query ($a: Boolean!, $b: Boolean!) { job(id: "job_x") { description @include(if: $a) ... @include(if: $b) { description } } }', { a: false, b: false }],
+    [14, 'nodes that are selected twice, in edges and by themselves', '{ jobs(first: 7) { edges { node { id } } nodes { id } } }'],
     [20, 'a page of the usual length', '{ jobs { nodes { id } } }'],
-    [7, 'a page of a given length', '{ jobs(first: 7) { nodes { id title } } }'],
+    [7, 'a page of a given length', '{ jobs(first: 7) { nodes { id status } } }'],
+    [9, 'a page with a line of text in each node', '{ jobs(first: 7) { nodes { id title } } }'],
     [7, 'a page by its edges', '{ jobs(first: 7) { edges { cursor node { id } } pageInfo { endCursor } totalCount } }'],
     [7, 'a page of which only the length is asked', '{ jobs(first: 7) { totalCount } }'],
     [14, 'a page with an object in each node', '{ jobs(first: 7) { nodes { homeowner { id } } } }'],

@@ -52,7 +52,10 @@ describe('limits', () => {
 
   test('of a GraphQL operation: every bound is there, one log-in at most, and what is dearer than 3,000 is refused', () => {
     expect(Object.keys(GRAPHQL_LIMITS).sort())
-      .toEqual(['aliases', 'cost', 'depth', 'directives', 'entries', 'introspectionDepth', 'rootMutations', 'selections', 'tokens']);
+      .toEqual([
+        'aliases', 'cost', 'depth', 'directives', 'entries', 'introspectionAliases', 'introspectionDepth', 'lines', 'nameCharacters', 'repeats',
+        'rootMutations', 'selections', 'tokens',
+      ]);
     expect(GRAPHQL_LIMITS).toMatchObject({ entries: 1, cost: 3_000 });
   });
 

@@ -1,16 +1,18 @@
 /**
- * What an operation costs: an object 1, a list its length times what each of its nodes costs, and plain values nothing. It is
- * worked out once for a document, as a number or, where variables have a say, as a function of them.
+ * What an operation costs: an object 1, a text 1 for each 1,000 characters that it may have, a list its length times what each
+ * of its nodes costs, and short values nothing. Fractions add up, and the sum is rounded up. It is worked out once for a document,
+ * as a number or, where variables have a say, as a function of them.
  *
  * A connection's page is read whatever is selected of it, so it costs its length even where its nodes are not asked for;
- * `edges` and `pageInfo` are only its form. What is selected twice costs twice, even where GraphQL would merge the two.
+ * `edges` and `pageInfo` are only its form. What GraphQL merges, since it is answered under one name, costs once.
  */
 import {
   getNamedType, getNullableType, isCompositeType, isListType, isUnionType, Kind, valueFromASTUntyped,
   type DocumentNode, type FieldNode, type FragmentDefinitionNode, type GraphQLCompositeType, type GraphQLSchema, type OperationDefinitionNode,
   type SelectionNode, type SelectionSetNode, type ValueNode,
 } from 'graphql';
-import { PAGE, UNPAGED_LIST_ENTRIES } from '../../rules/limits.js';
+import { PAGE, TEXT_CHARACTERS_PER_COST_POINT, UNPAGED_LIST_ENTRIES } from '../../rules/limits.js';
+import { TEXT_CHARACTERS } from './texts.js';
 
 type Variables = Readonly<Record<string, unknown>>;
 
@@ -21,43 +23,78 @@ type Settled<Value extends Plain> = Value | ((variables: Variables) => Value);
 
 export type Cost = Settled<number>;
 
+/** Costs are added up in characters, since sums of fractions are not exact. */
+const OBJECT = TEXT_CHARACTERS_PER_COST_POINT;
+
+/** A selection set, of which type, and under which conditions. */
+interface Part {
+  readonly set: SelectionSetNode;
+  readonly parent: GraphQLCompositeType;
+  readonly wanted: Settled<boolean>;
+}
+
+interface Occurrence {
+  readonly field: FieldNode;
+  readonly parent: GraphQLCompositeType;
+  readonly wanted: Settled<boolean>;
+}
+
 /** The document has been validated against the schema. */
 export function costOf(schema: GraphQLSchema, document: DocumentNode, operation: OperationDefinitionNode): Cost {
   const root = schema.getRootType(operation.operation);
   if (!root) return 0;
-  const fragments = new Map(document.definitions.filter((one): one is FragmentDefinitionNode => one.kind === Kind.FRAGMENT_DEFINITION).map((one) => [one.name.value, one]));
+  const definitions = document.definitions.filter((one): one is FragmentDefinitionNode => one.kind === Kind.FRAGMENT_DEFINITION);
+  const fragments = new Map(definitions.map((one) => [one.name.value, one]));
   const presets = presetsOf(operation);
-  const costsOfFragments = new Map<string, Cost>();
-  return ofSet(operation.selectionSet, root);
+  return inPoints(ofSets([{ set: operation.selectionSet, parent: root, wanted: true }]));
 
-  function ofSet(set: SelectionSetNode | undefined, parent: GraphQLCompositeType): Cost {
-    return sum((set?.selections ?? []).map((selection) => where(isWanted(selection), ofSelection(selection, parent))));
+  /** What these sets select of one object. */
+  function ofSets(sets: readonly Part[]): Cost {
+    return sum([...merged(sets).values()].map(ofField));
   }
 
-  function ofSelection(selection: SelectionNode, parent: GraphQLCompositeType): Cost {
-    if (selection.kind === Kind.FIELD) return ofField(selection, parent);
-    if (selection.kind === Kind.FRAGMENT_SPREAD) return ofFragment(selection.name.value);
-    return ofSet(selection.selectionSet, typeNamed(selection.typeCondition?.name.value) ?? parent);
+  /** The fields of these sets under the names that they are answered under, as GraphQL merges them, out of every fragment. */
+  function merged(sets: readonly Part[]): Map<string, Occurrence[]> {
+    const found = new Map<string, Occurrence[]>();
+    const gather = ({ set, parent, wanted }: Part): void => {
+      for (const selection of set.selections) {
+        const under = both(wanted, isWanted(selection));
+        if (under === false) continue;
+        if (selection.kind === Kind.FIELD) {
+          const key = `${parent.name} ${(selection.alias ?? selection.name).value}`;
+          const before = found.get(key);
+          if (before) before.push({ field: selection, parent, wanted: under });
+          else found.set(key, [{ field: selection, parent, wanted: under }]);
+        } else {
+          const inner = selection.kind === Kind.FRAGMENT_SPREAD ? fragments.get(selection.name.value) : selection;
+          const type = typeNamed(inner?.typeCondition?.name.value) ?? parent;
+          if (inner) gather({ set: inner.selectionSet, parent: type, wanted: under });
+        }
+      }
+    };
+    for (const part of sets) gather(part);
+    return found;
   }
 
-  function ofFragment(name: string): Cost {
-    const fragment = fragments.get(name);
-    const type = typeNamed(fragment?.typeCondition.name.value);
-    const cost = costsOfFragments.get(name) ?? (type ? ofSet(fragment?.selectionSet, type) : 0);
-    costsOfFragments.set(name, cost);
-    return cost;
-  }
-
-  function ofField(field: FieldNode, parent: GraphQLCompositeType): Cost {
+  function ofField(occurrences: readonly Occurrence[]): Cost {
+    const [{ field, parent }] = occurrences as [Occurrence];
     // Introspection is not in the fields of its parent: it has bounds of its own.
     const definition = isUnionType(parent) ? undefined : parent.getFields()[field.name.value];
-    const type = definition && getNamedType(definition.type);
-    if (!isCompositeType(type)) return 0;
-    const inner = ofSet(field.selectionSet, type);
-    if (isPartOfPage(parent)) return inner;
-    const one = sum([1, inner]);
-    if (type.name.endsWith('Connection')) return product(lengthOf(field), one);
-    return isListType(getNullableType(definition?.type)) ? product(UNPAGED_LIST_ENTRIES, one) : one;
+    if (!definition) return 0;
+    const wanted = occurrences.map((one) => one.wanted).reduce(either, false);
+    const type = getNamedType(definition.type);
+    if (!isCompositeType(type)) return where(wanted, TEXT_CHARACTERS[parent.name]?.[definition.name] ?? 0);
+    const inner = ofSets(occurrences.flatMap((one) => partOf(one, type)));
+    const isList = isListType(getNullableType(definition.type));
+    if (type.name.endsWith('Connection')) return where(wanted, product(lengthOf(field), atLeast(OBJECT, inner)));
+    if (isPartOfPage(type) || type.name === 'PageInfo') return where(wanted, inner);
+    const one = sum([OBJECT, inner]);
+    // How long a list of nodes is, its connection has said.
+    return where(wanted, isList && !isPartOfPage(parent) ? product(UNPAGED_LIST_ENTRIES, one) : one);
+  }
+
+  function partOf({ field, wanted }: Occurrence, parent: GraphQLCompositeType): Part[] {
+    return field.selectionSet ? [{ set: field.selectionSet, parent, wanted }] : [];
   }
 
   function typeNamed(name: string | undefined): GraphQLCompositeType | undefined {
@@ -107,12 +144,29 @@ function sum(costs: readonly Cost[]): Cost {
   return open.length === 0 ? settled : (variables) => open.reduce((total, cost) => total + cost(variables), settled);
 }
 
+function inPoints(characters: Cost): Cost {
+  const points = (cost: number) => Math.ceil(cost / TEXT_CHARACTERS_PER_COST_POINT);
+  return typeof characters === 'number' ? points(characters) : (variables) => points(characters(variables));
+}
+
+function atLeast(least: number, cost: Cost): Cost {
+  return typeof cost === 'number' ? Math.max(least, cost) : (variables) => Math.max(least, cost(variables));
+}
+
 function product(one: Cost, other: Cost): Cost {
   return typeof one === 'number' && typeof other === 'number' ? one * other : (variables) => at(one, variables) * at(other, variables);
 }
 
 function both(one: Settled<boolean>, other: Settled<boolean>): Settled<boolean> {
-  return typeof one === 'boolean' && typeof other === 'boolean' ? one && other : (variables) => at(one, variables) && at(other, variables);
+  if (typeof one === 'boolean') return one && other;
+  if (typeof other === 'boolean') return other && one;
+  return (variables) => one(variables) && other(variables);
+}
+
+function either(one: Settled<boolean>, other: Settled<boolean>): Settled<boolean> {
+  if (typeof one === 'boolean') return one || other;
+  if (typeof other === 'boolean') return other || one;
+  return (variables) => one(variables) || other(variables);
 }
 
 function where(wanted: Settled<boolean>, cost: Cost): Cost {

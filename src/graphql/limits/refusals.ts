@@ -5,16 +5,27 @@ import { GRAPHQL_LIMITS } from '../../rules/limits.js';
 
 export type Limit = keyof typeof GRAPHQL_LIMITS;
 
+const COST_IN_WORDS =
+  'An object costs 1, a text 1 for each 1,000 characters that it may have, and a list its `first` (20 by default) times its nodes: ' +
+  'ask for fewer at a time, or without the long texts.';
+
 const WORDS: Readonly<Record<Limit, readonly [code: ErrorCode, unit: string, instead: string]>> = {
   tokens: ['MALFORMED_REQUEST', 'tokens', 'Send values as variables, and a long query in parts.'],
+  lines: ['VALIDATION_FAILED', 'lines', 'Leave out comments and empty lines.'],
+  nameCharacters: ['VALIDATION_FAILED', 'characters in a name', 'Give operations, fragments, variables and aliases shorter names.'],
   depth: ['VALIDATION_FAILED', 'levels of fields', 'Read what lies deeper by a query of its own.'],
   introspectionDepth: ['VALIDATION_FAILED', 'levels of introspection', 'The standard introspection query is within the limit.'],
+  introspectionAliases: ['VALIDATION_FAILED', 'aliases of or within introspection', 'The standard introspection query has none.'],
   aliases: ['VALIDATION_FAILED', 'aliases', 'Read lists as lists, and the rest in requests of their own.'],
   rootMutations: ['VALIDATION_FAILED', 'mutations', 'Send the others in requests of their own.'],
   entries: ['VALIDATION_FAILED', 'log-ins and sign-ups', 'Send each in a request of its own.'],
   directives: ['VALIDATION_FAILED', 'directives', 'Leave out what is not wanted, or put it into one fragment.'],
   selections: ['VALIDATION_FAILED', 'selections, counting a fragment at each use', 'Spread each fragment where it is needed alone.'],
-  cost: ['VALIDATION_FAILED', 'points of cost', 'An object costs 1 and a list its `first` (20 unless told) times its nodes: ask for fewer at a time.'],
+  repeats: [
+    'VALIDATION_FAILED', 'comparisons of fields that are selected more than once',
+    'Select each field of an object once, or send the parts in requests of their own.',
+  ],
+  cost: ['VALIDATION_FAILED', 'points of cost', COST_IN_WORDS],
 };
 
 /** As validation rules report it, and as plugins throw it. */
@@ -50,6 +61,9 @@ function refusalOf(limit: Limit, found: number, foundInWords: string): Refusal {
   });
 }
 
+/** Made once: to make it takes longer than all else that a refusal does. */
+const NUMBERS = new Intl.NumberFormat('en', { maximumFractionDigits: 0 });
+
 function counted(number: number): string {
-  return number.toLocaleString('en', { maximumFractionDigits: 0 });
+  return NUMBERS.format(number);
 }

@@ -2,36 +2,146 @@
  * The shape of a document: how deep, how wide and how often repeated its operations are, as they are written. What a
  * directive may skip counts all the same, since the document is judged once for all variables to come.
  */
-import { Kind, visit, type DocumentNode, type FieldNode, type OperationDefinitionNode, type SelectionNode, type SelectionSetNode, type ValidationRule } from 'graphql';
+import {
+  GraphQLError, Kind, visit, type ASTNode, type DefinitionNode, type DocumentNode, type FieldNode,
+  type FragmentDefinitionNode, type FragmentSpreadNode, type OperationDefinitionNode, type SelectionNode,
+  type SelectionSetNode, type ValidationContext, type ValidationRule,
+} from 'graphql';
 import { OPERATIONS } from '../../operations/index.js';
-import { GRAPHQL_LIMITS } from '../../rules/limits.js';
+import { ERRORS, GRAPHQL_LIMITS } from '../../rules/limits.js';
 import { exceeded, type Limit } from './refusals.js';
 
 type GetFragment = (name: string) => { readonly selectionSet: SelectionSetNode } | null | undefined;
 
 export const shapeRule: ValidationRule = (context) => {
-  const fragment: GetFragment = (name) => context.getFragment(name);
-  const shapeOf = measurer(fragment);
-  return {
-    Document(document) {
-      check({ directives: directivesIn(document) }, document);
-      for (const definition of document.definitions) {
-        if (definition.kind === Kind.OPERATION_DEFINITION) check({ ...shapeOf(definition.selectionSet), ...callsOf(definition, fragment) }, definition);
-      }
-    },
-  };
-
-  function check(found: Partial<Record<Limit, number>>, node: DocumentNode | OperationDefinitionNode): void {
-    for (const [limit, number] of Object.entries(found) as [Limit, number][]) {
-      if (number > GRAPHQL_LIMITS[limit]) context.reportError(exceeded(limit, number, node));
-    }
-  }
+  refuseEarly(context);
+  return {};
 };
 
-function directivesIn(document: DocumentNode): number {
-  let found = 0;
-  visit(document, { Directive: () => void (found += 1) });
-  return found;
+/**
+ * Rules are made before the first of them sees the document. GraphQL's own take time and stack that grow with the square of what
+ * is repeated, or without end in a circle: of a document that is refused here they are shown nothing.
+ */
+function refuseEarly(context: ValidationContext): void {
+  const document = context.getDocument();
+  const errors = problemsOf(document, (name) => context.getFragment(name)).slice(0, ERRORS.perAnswerMax - 1);
+  for (const error of errors) context.reportError(error);
+  // The document was parsed for this request alone, and goes no further once it is refused.
+  if (errors.length > 0) (document as { definitions: readonly DefinitionNode[] }).definitions = [];
+}
+
+function problemsOf(document: DocumentNode, fragment: GetFragment): GraphQLError[] {
+  const { directives, nameCharacters } = wordsOf(document);
+  const ofDocument = exceededIn({ lines: linesOf(document), nameCharacters, directives }, document);
+  if (ofDocument.length > 0) return ofDocument;
+  const circles = circlesIn(document, fragment);
+  if (circles.length > 0) return circles;
+  const shapeOf = measurer(fragment);
+  const found = document.definitions.flatMap((one) => (one.kind === Kind.OPERATION_DEFINITION ? ofOperation(one) : []));
+  if (found.length > 0) return found;
+  // A fragment that no operation spreads is validated all the same. Of those that spread each other, one is enough to be told of.
+  return document.definitions.flatMap((one) => (one.kind === Kind.FRAGMENT_DEFINITION ? ofFragment(one) : [])).slice(0, 1);
+
+  function ofOperation(operation: OperationDefinitionNode): GraphQLError[] {
+    const errors = exceededIn({ ...shapeOf(operation.selectionSet), ...callsOf(operation, fragment) }, operation);
+    return errors.length > 0 ? errors : exceededIn({ repeats: repeatsIn(operation.selectionSet, fragment) }, operation);
+  }
+
+  function ofFragment(definition: FragmentDefinitionNode): GraphQLError[] {
+    const errors = exceededIn({ selections: shapeOf(definition.selectionSet).selections }, definition);
+    return errors.length > 0 ? errors : exceededIn({ repeats: repeatsIn(definition.selectionSet, fragment) }, definition);
+  }
+}
+
+function exceededIn(found: Partial<Record<Limit, number>>, node: DocumentNode | DefinitionNode): GraphQLError[] {
+  const beyond = (Object.entries(found) as [Limit, number][]).filter(([limit, number]) => number > GRAPHQL_LIMITS[limit]);
+  return beyond.map(([limit, number]) => exceeded(limit, number, node));
+}
+
+function linesOf({ loc }: DocumentNode): number {
+  return (loc?.source.body.match(/\r\n|[\n\r]/g)?.length ?? 0) + 1;
+}
+
+function wordsOf(document: DocumentNode): { directives: number; nameCharacters: number } {
+  let [directives, nameCharacters] = [0, 0];
+  visit(document, {
+    Directive: () => void (directives += 1),
+    Name: ({ value }) => void (nameCharacters = Math.max(nameCharacters, value.length)),
+  });
+  return { directives, nameCharacters };
+}
+
+/** The fragments that lead back to themselves, in the words of the GraphQL rule that would say so. */
+function circlesIn({ definitions }: DocumentNode, fragment: GetFragment): GraphQLError[] {
+  const ended = new Set<string>();
+  const under = new Set<string>();
+  const errors: GraphQLError[] = [];
+  for (const one of definitions) if (one.kind === Kind.FRAGMENT_DEFINITION) follow(one.name.value, one);
+  return errors;
+
+  function follow(name: string, node: ASTNode): void {
+    if (under.has(name)) return void errors.push(inCircle(name, [...under], node));
+    if (ended.has(name)) return;
+    under.add(name);
+    const set = fragment(name)?.selectionSet;
+    if (set) for (const spread of spreadsIn(set)) follow(spread.name.value, spread);
+    under.delete(name);
+    ended.add(name);
+  }
+}
+
+function inCircle(name: string, under: readonly string[], node: ASTNode): GraphQLError {
+  const others = under.slice(under.indexOf(name) + 1).map((one) => `"${one}"`);
+  const via = others.length > 0 ? ` via ${others.join(', ')}` : '';
+  return new GraphQLError(`Cannot spread fragment "${name}" within itself${via}.`, { nodes: node });
+}
+
+function spreadsIn({ selections }: SelectionSetNode): FragmentSpreadNode[] {
+  return selections.flatMap((one) => {
+    if (one.kind === Kind.FRAGMENT_SPREAD) return [one];
+    return one.selectionSet ? spreadsIn(one.selectionSet) : [];
+  });
+}
+
+/**
+ * How much there is to compare where one name is selected several times in one object: GraphQL compares each with each, and
+ * prints the arguments of both each time. The document has no circles, and at most 1,000 selections.
+ */
+function repeatsIn(set: SelectionSetNode, fragment: GetFragment): number {
+  let repeats = 0;
+  compare([set]);
+  return Math.ceil(repeats);
+
+  function compare(sets: readonly SelectionSetNode[]): void {
+    const byName = new Map<string, FieldNode[]>();
+    for (const field of sets.flatMap((one) => fieldsIn(one, fragment))) {
+      const name = (field.alias ?? field.name).value;
+      const before = byName.get(name);
+      if (before) before.push(field);
+      else byName.set(name, [field]);
+    }
+    for (const fields of byName.values()) {
+      repeats += ((fields.length - 1) / 2) * fields.reduce((total, field) => total + weightOf(field), 0);
+      const inner = fields.flatMap(({ selectionSet }) => selectionSet ?? []);
+      if (inner.length > 0) compare(inner);
+    }
+  }
+}
+
+/** As measured: to print so much of arguments takes as long as to compare two fields without any. */
+const ARGUMENT_CHARACTERS_LIKE_A_FIELD = 5;
+
+function weightOf({ arguments: given = [] }: FieldNode): number {
+  const characters = given.reduce((total, { loc }) => total + (loc ? loc.end - loc.start : 0), 0);
+  return 1 + characters / ARGUMENT_CHARACTERS_LIKE_A_FIELD;
+}
+
+function fieldsIn({ selections }: SelectionSetNode, fragment: GetFragment): FieldNode[] {
+  return selections.flatMap((one) => {
+    if (one.kind === Kind.FIELD) return [one];
+    const set = one.kind === Kind.INLINE_FRAGMENT ? one.selectionSet : fragment(one.name.value)?.selectionSet;
+    return set ? fieldsIn(set, fragment) : [];
+  });
 }
 
 interface Shape {
@@ -39,9 +149,10 @@ interface Shape {
   readonly aliases: number;
   readonly depth: number;
   readonly introspectionDepth: number;
+  readonly introspectionAliases: number;
 }
 
-const NOTHING: Shape = { selections: 0, aliases: 0, depth: 0, introspectionDepth: 0 };
+const NOTHING: Shape = { selections: 0, aliases: 0, depth: 0, introspectionDepth: 0, introspectionAliases: 0 };
 
 /** A fragment is measured once and counted at each use: sixteen that double each other take sixteen steps, not 65,536. */
 function measurer(fragment: GetFragment): (set: SelectionSetNode | undefined) => Shape {
@@ -58,15 +169,15 @@ function measurer(fragment: GetFragment): (set: SelectionSetNode | undefined) =>
   function ofField({ name, alias, selectionSet }: FieldNode): Shape {
     const inner = ofSet(selectionSet);
     const counted = { selections: inner.selections + 1, aliases: inner.aliases + (alias ? 1 : 0) };
-    if (name.value === '__schema' || name.value === '__type') return { ...counted, depth: 1, introspectionDepth: inner.depth + 1 };
-    return { ...counted, depth: inner.depth + 1, introspectionDepth: inner.introspectionDepth };
+    const { introspectionDepth, introspectionAliases } = inner;
+    const isIntrospection = name.value === '__schema' || name.value === '__type';
+    if (!isIntrospection) return { ...counted, depth: inner.depth + 1, introspectionDepth, introspectionAliases };
+    return { ...counted, depth: 1, introspectionDepth: inner.depth + 1, introspectionAliases: counted.aliases };
   }
 
   function ofFragment(name: string): Shape {
     const known = measured.get(name);
     if (known) return known;
-    // GraphQL itself refuses a fragment that leads back to itself; here it must only come to an end.
-    measured.set(name, NOTHING);
     const shape = ofSet(fragment(name)?.selectionSet);
     measured.set(name, shape);
     return shape;
@@ -81,6 +192,7 @@ function beside(one: Shape, other: Shape): Shape {
     aliases: one.aliases + other.aliases,
     depth: Math.max(one.depth, other.depth),
     introspectionDepth: Math.max(one.introspectionDepth, other.introspectionDepth),
+    introspectionAliases: one.introspectionAliases + other.introspectionAliases,
   };
 }
 

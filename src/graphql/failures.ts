@@ -1,0 +1,35 @@
+/**
+ * The errors of one answer: at most 50, each with its places; the others are counted in `extensions.errorsLeftOut`. To place an
+ * error takes long, since lines are counted for each selection it is about, so that the others are not even made.
+ */
+import { locatedError, GraphQLError, type FieldNode, type GraphQLFormattedError } from 'graphql';
+import { ERRORS } from '../rules/limits.js';
+
+const { perAnswerMax, locationsMax } = ERRORS;
+
+/** Stands for every error beyond the most that an answer has. It has a path, so that graphql-js takes it as it is. */
+export const LEFT_OUT = new GraphQLError('There are more errors than an answer holds.', { path: [] });
+
+/** What the API would say of it; it is counted instead. */
+export const LEFT_OUT_AS_SENT: GraphQLFormattedError = Object.freeze({ message: LEFT_OUT.message });
+
+/** How many fields of one request have failed. */
+export class Failures {
+  #count = 0;
+
+  placed(error: unknown, nodes: readonly FieldNode[], path: () => (string | number)[]): GraphQLError {
+    if (error instanceof GraphQLError && error.path) return error;
+    this.#count += 1;
+    return this.#count > perAnswerMax ? LEFT_OUT : locatedError(error, nodes.slice(0, locationsMax), path());
+  }
+}
+
+export interface SentErrors {
+  readonly errors: GraphQLFormattedError[];
+  readonly leftOut: number;
+}
+
+export function atMost(all: readonly GraphQLFormattedError[]): SentErrors {
+  const errors = all.filter((error) => error !== LEFT_OUT_AS_SENT).slice(0, perAnswerMax);
+  return { errors, leftOut: all.length - errors.length };
+}
