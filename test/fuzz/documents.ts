@@ -44,7 +44,8 @@ class Writing {
   private aliases = 0;
   private directives = 0;
 
-  constructor(readonly dice: Dice, readonly stock: Stock, private readonly job: string) {}
+  /** `mark` keeps the names of what is written apart from those of the document that it will be part of. */
+  constructor(readonly dice: Dice, readonly stock: Stock, private readonly job: string, private readonly mark = '') {}
 
   /** What stands between a type's braces. */
   select(type: GraphQLNamedType, depth: number): { text: string; selected: Selected[] } {
@@ -68,7 +69,7 @@ class Writing {
 
   field(parent: GraphQLObjectType, field: GraphQLField<unknown, unknown>, depth: number, args?: Record<string, unknown>): { text: string; selected: Selected } {
     const named = getNamedType(field.type);
-    const key = this.dice.percent(8) && (this.aliases += 1) <= ALIASES_MAX ? `${field.name}_${this.aliases}` : field.name;
+    const key = this.dice.percent(8) && (this.aliases += 1) <= ALIASES_MAX ? `${field.name}_${this.mark}${this.aliases}` : field.name;
     const inner = isLeafType(named) ? undefined : this.select(named, depth - 1);
     const passed = this.passed(parent, field, args);
     const text = `${key === field.name ? key : `${key}: ${field.name}`}${passed}${this.directive()}${inner ? ` { ${inner.text} }` : ''}`;
@@ -78,7 +79,7 @@ class Writing {
   private wrapped(type: GraphQLObjectType, text: string): string {
     if (this.dice.percent(8)) return `... on ${type.name} { ${text} }`;
     if (!this.dice.percent(8)) return text;
-    const name = `F${this.fragments.length}`;
+    const name = `F${this.mark}${this.fragments.length}`;
     this.fragments.push(`fragment ${name} on ${type.name} { ${text} }`);
     return `...${name}`;
   }
@@ -93,7 +94,7 @@ class Writing {
       const value = given ? given[arg.name] : this.argument(parent, field, arg);
       if (value === undefined) return [];
       if (this.dice.percent(50)) return [`${arg.name}: ${literal(value, arg.type)}`];
-      const name = `v${this.declared.length}`;
+      const name = `v${this.mark}${this.declared.length}`;
       this.declared.push(`$${name}: ${String(arg.type)}`);
       this.variables[name] = value;
       return [`${arg.name}: $${name}`];
@@ -145,6 +146,17 @@ function validQuery(stock: Stock, dice: Dice): Written {
   return assembled('query', writing, chosen.map((field) => writing.field(QUERY, field, depth)), stock.token(who));
 }
 
+/** A page of jobs, of each of which something is asked: what is refused there is refused in the middle of a list. */
+export function validPage(stock: Stock, dice: Dice): Written {
+  const who = dice.pick(EVERYBODY);
+  const writing = new Writing(dice, stock, seenBy(who, stock, dice));
+  const job = schema.getType('Job');
+  if (!job) throw new Error('The schema has lost its jobs.');
+  const { text } = writing.select(job, dice.int(1, 3));
+  const nodes = dice.pick([`nodes { ${text} }`, `edges { cursor node { ${text} } }`, `nodes { id } edges { node { ${text} } }`]);
+  return assembled('query', writing, [{ text: `jobs(first: ${dice.int(1, ENTRIES_MAX)}) { ${nodes} }`, selected: { key: 'jobs', field: 'Query.jobs', inner: [] } }], stock.token(who));
+}
+
 /** An open job is for everybody who is signed in, but for other homeowners, who only see their own. */
 function seenBy(who: Who, stock: Stock, dice: Dice): string {
   return who === 'admin' || who === 'owner' ? stock.any(dice).id : stock.take('open', dice).id;
@@ -162,6 +174,13 @@ function validMutation(field: GraphQLField<unknown, unknown>, stock: Stock, dice
   };
   const writing = new Writing(dice, stock, stock.any(dice).id);
   return assembled('mutation', writing, [writing.field(MUTATION, field, dice.int(1, 2), args)], prepared.token);
+}
+
+/** What may be selected of a type besides what a document selects of it already. */
+export function furtherSelection(type: GraphQLNamedType, stock: Stock, dice: Dice, mark: string) {
+  const writing = new Writing(dice, stock, stock.any(dice).id, mark);
+  const { text } = writing.select(type, dice.int(0, 2));
+  return { text, declared: writing.declared, variables: writing.variables, fragments: writing.fragments };
 }
 
 function assembled(kind: 'query' | 'mutation', { dice, declared, fragments, variables }: Writing, written: readonly { text: string; selected: Selected }[], token: string | undefined): Written {

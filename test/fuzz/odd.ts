@@ -38,13 +38,13 @@ const TEXTS = [
   'javascript:alert(1)', 'http://[::1', 'ftp://x', 'a@b', 'a@b.c', `${'a'.repeat(250)}@b.cc`, 'Ⅷ', '(?:(a+)+)+$', 'aaaaaaaaaaaaaaaaaaaaaaaaaaaaaa!', '00000', '99999', '78701-0000',
 ];
 
-const JSON_TEXTS = [
+export const JSON_TEXTS = [
   'null', 'true', 'false', '0', '-0', '-1', '1e999', '-1e999', '1e-999', '0.1', '0.001', '1.005', '9999999999.99', '10000000000', '9007199254740993', '2147483648', '-2147483649', '1E400',
   '123456789012345678901234567890', '[]', '{}', '[[]]', '[null]', '{"a":1}', '{"__proto__":{"admin":true}}', '{"constructor":{"prototype":{}}}', '{"toString":1}', '{"length":-1}',
   '["a","b"]', '{"$ne":null}', '{"then":1}', '"\\u0000"', '"\\ud800"', '"\\udc00\\ud800"', '{"toJSON":1}', '[[[[[[[[[[]]]]]]]]]]', `"${'y'.repeat(20_000)}"`,
 ];
 
-const NAMES = [
+export const NAMES = [
   '__proto__', 'constructor', 'prototype', 'toString', 'hasOwnProperty', 'then', 'toJSON', 'id', 'status', 'version', 'role', 'user_type', 'admin', 'Title', 'TITLE', 'budgetMin', 'budget__min', '_', '',
   ' title', 'title ', 'title\0', 'latitude', 'homeowner_id', 'trade', 'priority', 'expected_version', 'job_id', 'length', '$where', 'a.b', 'a[b]', 'x'.repeat(1_000), '\ud800', 'İd',
 ];
