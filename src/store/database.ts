@@ -8,6 +8,7 @@ import { createGate, type Gate } from '../gate.js';
 import { refuse } from '../rules/errors.js';
 import { asRefusal, mayBeRetried } from './database-errors.js';
 import type { Riding } from './riding.js';
+import { createSecondConnectionCheck } from './second-connection.js';
 
 /** Where the database is: an address, or the parts of a socket's. */
 export type Connection = { url: string } | { host: string; port: number; username: string; database: string; password?: string };
@@ -57,12 +58,16 @@ export interface Journal {
 
 export interface Database extends Db {
   readonly gate: Pick<Gate, 'active' | 'queued'>;
+  /** Runs a request that keeps its transaction open beyond one call. For `onSecondConnection` alone. */
+  asOneHolder<T>(work: () => Promise<T>): Promise<T>;
   close(): Promise<void>;
 }
 
 export interface DatabaseHooks {
   /** Called for every statement sent with its values, and for `begin`. */
   onStatement?: (text: string, params: readonly unknown[]) => void;
+  /** If given, whoever holds a transaction and asks the pool for another connection is thrown this error. */
+  onSecondConnection?: (error: Error) => void;
 }
 
 /**
@@ -92,6 +97,7 @@ export function connect(connection: Connection, settings: Partial<DatabaseSettin
     onFull: () => refuse('OVERLOADED', { details: { retryAfter: 1 } }),
   });
 
+  const secondConnection = hooks.onSecondConnection && createSecondConnectionCheck(hooks.onSecondConnection);
   const sendOn = (client: Sql | TransactionSql) => (text: string, params: ParameterOrJSON<never>[]) => {
     hooks.onStatement?.(text, params);
     return client.unsafe(text, params, { prepare: chosen.preparedStatements }).values();
@@ -111,6 +117,7 @@ export function connect(connection: Connection, settings: Partial<DatabaseSettin
 
   /** Of a transaction, or of a statement alone, which is one too: nothing is left of it where it failed. */
   async function persistently<T>(work: () => Promise<T>): Promise<T> {
+    secondConnection?.assertNoneHeld();
     for (let attempt = 1; ; attempt += 1) {
       try {
         return await gate.run(work);
@@ -134,9 +141,12 @@ export function connect(connection: Connection, settings: Partial<DatabaseSettin
     inTransaction: <T>(work: (tx: Db) => Promise<T>) =>
       persistently(async () => {
         hooks.onStatement?.('begin', []);
+        const run = (client: TransactionSql) => work(transactionOn(client));
+        const runHolding = (client: TransactionSql) => secondConnection?.holding(() => run(client)) ?? run(client);
         // The cast undoes postgres.js's wish to await arrays of queries; `work` returns no such thing.
-        return (await pool.begin((client) => work(transactionOn(client)))) as T;
+        return (await pool.begin(runHolding)) as T;
       }),
+    asOneHolder: (work) => (secondConnection ? secondConnection.asOneHolder(work) : work()),
     close: () => pool.end({ timeout: 5 }),
   };
 }
