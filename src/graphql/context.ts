@@ -5,8 +5,10 @@ import { Loaders } from './loaders.js';
 export interface Context {
   readonly caller: Caller;
   readonly loaders: Loaders;
+  /** Whether the request's headers ask for a dry run. */
+  readonly wantsDryRun: boolean;
 }
 
-export function contextOf(caller: Caller): Context {
-  return { caller, loaders: new Loaders(caller) };
+export function contextOf(caller: Caller, wantsDryRun: boolean): Context {
+  return { caller, loaders: new Loaders(caller), wantsDryRun };
 }

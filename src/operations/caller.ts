@@ -8,6 +8,7 @@ import type { RateBudget, Taken } from '../security/rate-limit.js';
 import type { Db } from '../store/database.js';
 import type { Riding, RidingValues } from '../store/riding.js';
 import { findViewer } from '../store/sessions.js';
+import { createDryRun, type DryRun } from './dry-run.js';
 import type { House } from './house.js';
 
 export interface Request {
@@ -51,8 +52,10 @@ export class Presumption implements Riding {
 export class Caller {
   /** The budgets that this request drew on, for the answer's headers. */
   readonly taken = new Map<BudgetName, Taken>();
-  /** Where this request's operations read and write: the pool, or the one transaction of a dry run. */
-  db: Db;
+  /** Where this request reads and writes for real. */
+  readonly pool: Db;
+  /** Set once it is known that this request keeps nothing. */
+  dryRun: DryRun | undefined;
   /** Whether an answer was an earlier one, given again. */
   replayed = false;
   #viewer: Promise<Viewer> | undefined;
@@ -61,7 +64,25 @@ export class Caller {
     readonly house: House,
     readonly request: Request,
   ) {
-    this.db = house.db;
+    this.pool = house.db;
+  }
+
+  /** Where this request's operations read and write: the pool, or the one transaction of a dry run. */
+  get db(): Db {
+    return this.dryRun?.transaction ?? this.pool;
+  }
+
+  keepNothing(): void {
+    this.dryRun = createDryRun(this.pool);
+  }
+
+  /** Runs all of a request that may become a dry run, which is over then. */
+  async endingDryRun<T>(work: () => Promise<T>): Promise<T> {
+    try {
+      return await this.house.db.asOneHolder(work);
+    } finally {
+      await this.dryRun?.end();
+    }
   }
 
   /** Checked once a request, against the session's row: a log-out anywhere holds everywhere at once. */
@@ -73,7 +94,7 @@ export class Caller {
   /** For a caller who is known, and whose session nobody has asked for yet in this request. */
   presume(): Presumption | undefined {
     const { house, request } = this;
-    if (this.#viewer || request.bearer === undefined || this.db !== house.db) return undefined;
+    if (this.#viewer || request.bearer === undefined || this.db !== this.pool) return undefined;
     const claim = house.accessTokens.verify(request.bearer);
     const viewer = claim && house.viewers.get(claim.sessionId);
     return viewer?.userId === claim?.userId ? viewer && new Presumption(this, viewer) : undefined;
@@ -93,7 +114,7 @@ export class Caller {
     const { house, request } = this;
     if (request.bearer === undefined) throw refuse('UNAUTHENTICATED');
     const claims = house.accessTokens.verify(request.bearer);
-    const viewer = claims && (await findViewer(house.db, { sessionId: claims.sessionId, userId: claims.userId }));
+    const viewer = claims && (await findViewer(this.db, { sessionId: claims.sessionId, userId: claims.userId }));
     if (viewer) {
       house.viewers.set(viewer.sessionId, viewer);
       return viewer;

@@ -23,9 +23,9 @@ export const logIn = operation({
     password: z.string().max(1_000, 'must be at most 1000 characters').describe('The password.'),
   }),
   async run(call, { email, password }): Promise<Session> {
-    const { house } = call;
+    const { db, house } = call;
     const { attempt, failure } = await drawForAttempt(call, email);
-    const account = await findCredentials(house.db, email);
+    const account = await findCredentials(db, email);
     // An unknown email is hashed against nothing for just as long, so that time tells no more than the answer does.
     const matches = await passwordMatches(house, password, account?.passwordHash).catch(async (error: unknown) => {
       // Shed unread, it was no attempt and no failure of theirs.
@@ -33,7 +33,7 @@ export const logIn = operation({
       throw error;
     });
     if (!account || !matches) throw refuse('INVALID_CREDENTIALS');
-    const opened = await house.db.inTransaction((tx) => openSession(tx, account.user.id, account.passwordHash));
+    const opened = await db.inTransaction((tx) => openSession(tx, account.user.id, account.passwordHash));
     if (!opened) throw refuse('INVALID_CREDENTIALS');
     await failure.giveBack();
     return { ...sessionOf(house, account.user, opened), user: account.user };
@@ -54,15 +54,16 @@ export const refreshSession = operation({
   budget: 'own',
   aboutSessions: true,
   input: z.strictObject({ refreshToken: z.string().describe('The newest refresh token of the session.') }),
-  async run({ house, caller }, { refreshToken }): Promise<Session> {
-    const found = isId('refreshToken', refreshToken) ? await findRefreshToken(house.db, refreshToken) : undefined;
+  async run({ db, house, caller }, { refreshToken }): Promise<Session> {
+    const found = isId('refreshToken', refreshToken) ? await findRefreshToken(db, refreshToken) : undefined;
     if (!found) {
       await caller.draw('invalidToken', addressIdentity(caller.request.address));
       throw refuse('INVALID_REFRESH_TOKEN');
     }
     await caller.draw('refresh', found.sessionId);
-    if (found.secondsSinceUse !== null && found.secondsSinceUse > SESSION.reuseGraceSeconds) await revokeSession(house.db, found);
-    const next = found.usable ? await house.db.inTransaction((tx) => rotateRefreshToken(tx, refreshToken, found.sessionId)) : undefined;
+    const { sessionId, secondsSinceUse, usable } = found;
+    if (secondsSinceUse !== null && secondsSinceUse > SESSION.reuseGraceSeconds) await revokeSession(db, { sessionId });
+    const next = usable ? await db.inTransaction((tx) => rotateRefreshToken(tx, refreshToken, sessionId)) : undefined;
     if (!next) throw refuse('INVALID_REFRESH_TOKEN');
     return sessionOf(house, { id: found.userId, userType: found.role }, { sessionId: found.sessionId, refreshToken: next });
   },
@@ -75,8 +76,8 @@ export const logOut = operation({
   budget: 'write',
   aboutSessions: true,
   input: nothing,
-  async run({ house, viewer, caller }): Promise<{ sessionId: SessionId }> {
-    await revokeSession(house.db, { sessionId: viewer.sessionId });
+  async run({ db, viewer, caller }): Promise<{ sessionId: SessionId }> {
+    await revokeSession(db, { sessionId: viewer.sessionId });
     caller.forgetViewer();
     return { sessionId: viewer.sessionId };
   },

@@ -10,8 +10,7 @@ import { violatedConstraint } from '../../store/database-errors.js';
 import type { Db } from '../../store/database.js';
 import { moveTokens, openBalance } from '../../store/ledger.js';
 import { openSession } from '../../store/sessions.js';
-import type { House } from '../house.js';
-import { operation } from '../operation.js';
+import { operation, type Call } from '../operation.js';
 import { email, optionalText } from '../shapes.js';
 import { password, personName, phone } from './people.js';
 import { sessionOf, type Session } from './session.js';
@@ -35,8 +34,8 @@ export const signUpHomeowner = operation({
   budget: 'signUp',
   aboutSessions: true,
   input: z.strictObject(shape).refine(notTheEmail, NOT_THE_EMAIL),
-  run: ({ house }, input) =>
-    signUp(house, 'homeowner', input, async (tx, userId) => {
+  run: (call, input) =>
+    signUp(call, 'homeowner', input, async (tx, userId) => {
       const [homeowner] = await insertHomeowner(tx, { id: newId('homeowner'), userId });
       return { homeowner };
     }),
@@ -51,8 +50,8 @@ export const signUpContractor = operation({
   input: z
     .strictObject({ ...shape, companyName: optionalText(TEXT.line).describe('The company.') })
     .refine(notTheEmail, NOT_THE_EMAIL),
-  run: ({ house }, input) =>
-    signUp(house, 'contractor', input, async (tx, userId) => {
+  run: (call, input) =>
+    signUp(call, 'contractor', input, async (tx, userId) => {
       const [contractor] = await insertContractor(tx, { id: newId('contractor'), userId, companyName: input.companyName ?? null });
       return { contractor };
     }),
@@ -62,18 +61,18 @@ type Newcomer = z.infer<z.ZodObject<typeof shape>>;
 type Profile = Pick<Session, 'homeowner' | 'contractor'>;
 
 async function signUp(
-  house: House,
+  { db, house }: Pick<Call<null>, 'db' | 'house'>,
   userType: 'homeowner' | 'contractor',
   input: Newcomer,
   insertProfile: (tx: Db, userId: UserId) => Promise<Profile>,
 ): Promise<Session> {
-  const referrer = await findReferrer(house.db, input.referralCode);
-  if ((await selectIdByEmail(house.db, { email: input.email })).length > 0) throw emailTaken();
+  const referrer = await findReferrer(db, input.referralCode);
+  if ((await selectIdByEmail(db, { email: input.email })).length > 0) throw emailTaken();
   const passwordHash = await house.passwords.hash(input.password);
   const id = newId('user');
 
   const joined = () =>
-    house.db.inTransaction(async (tx) => {
+    db.inTransaction(async (tx) => {
       const [user] = await insertUser(tx, { ...input, id, userType, phone: input.phone ?? null, passwordHash, referralCode: newReferralCode() });
       const profile = await insertProfile(tx, id);
       await openBalance(tx, { userId: id });
