@@ -12,6 +12,7 @@ import { asRefusal } from '../store/database-errors.js';
 import type { Db } from '../store/database.js';
 import { ridingOn } from '../store/riding.js';
 import type { Caller, Drawn, Presumption } from './caller.js';
+import { fingerprintOf } from './fingerprint.js';
 import type { House } from './house.js';
 import { checkKey, earlierAnswer, once, type Answered, type Keyed } from './once.js';
 import { parse } from './validation.js';
@@ -43,6 +44,8 @@ export interface Operation<Input, Output, A extends Allowed = Allowed, Prepared 
   readonly input: z.ZodType<Input>;
   /** True for what hands out or ends a log-in: no key replays it and no dry run undoes it, since no token is ever stored. */
   readonly aboutSessions?: boolean;
+  /** True where null clears a field, and so says something else than leaving it out. */
+  readonly nullClears?: boolean;
   /** Loads what the operation looks things up in, which takes long the first time. No transaction is held meanwhile. */
   load?(input: Input): Promise<void>;
   /**
@@ -164,7 +167,7 @@ function keyOf<I>(
   const { idempotencyKey } = caller.request;
   if (idempotencyKey === undefined || !viewer || operation.budget !== 'write') return undefined;
   const key = checkKey(idempotencyKey);
-  const inputSeal = caller.house.seal(JSON.stringify(input));
+  const inputSeal = caller.house.seal(fingerprintOf(operation, input));
   return { userId: viewer.userId, operation: operation.name, key, inputSeal };
 }
 

@@ -30,6 +30,7 @@ export const updateJob = operation({
     ...furtherFields,
     ...readOnly([...READ_ONLY_FIELDS.filter((field) => field !== 'id'), 'updatedAt', 'version']),
   }),
+  nullClears: true,
   load: (input) => loadPlaces(input),
   run: ({ db, viewer }, { id, expectedVersion, ...sent }): Promise<ReadableJob> =>
     spending(db, viewer.userId, async (tx) => {
