@@ -19,6 +19,7 @@ export interface Asked {
   body?: object | undefined;
   /** The version that the caller has read. */
   version?: number;
+  headers?: Record<string, string>;
   /** What a GraphQL caller wants to know; identifiers, if nothing is said. */
   selection?: string;
   /** The fragments that the selection spreads. */
@@ -41,17 +42,20 @@ export async function outcomeOf(house: TestHouse, door: Door, key: OperationKey,
   return door === 'rest' ? restOutcome(await callRest(house, key, asked)) : graphqlOutcome(await callGraphql(house, key, asked));
 }
 
-export function callRest(house: TestHouse, key: OperationKey, { by, body, version, ...about }: Asked): Promise<Answer<Json>> {
+export function callRest(house: TestHouse, key: OperationKey, asked: Asked): Promise<Answer<Json>> {
+  const { by, body, version, headers, ...about } = asked;
   const { method, path } = restAddress(key, about);
   return house.rest(method, path, {
     token: by?.token,
-    ...(version !== undefined && { headers: { 'if-match': `"${version}"` } }),
+    headers: { ...headers, ...(version !== undefined && { 'if-match': `"${version}"` }) },
     ...(body !== undefined && { body }),
   });
 }
 
 export function callGraphql(house: TestHouse, key: OperationKey, asked: Asked): Promise<GraphqlAnswer> {
-  return house.graphql(`${mutationOf(key, asked.selection)}\n${asked.fragments ?? ''}`, { token: asked.by?.token, variables: variablesOf(key, asked) });
+  const { by, selection, fragments = '', headers = {} } = asked;
+  const variables = variablesOf(key, asked);
+  return house.graphql(`${mutationOf(key, selection)}\n${fragments}`, { token: by?.token, variables, headers });
 }
 
 export function restAddress(key: OperationKey, { job, bid }: Pick<Asked, 'job' | 'bid'>): { method: string; path: string } {

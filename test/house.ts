@@ -86,7 +86,11 @@ export async function openTestHouse(env: Record<string, string> = {}, { beside, 
   const logged: string[] = [];
   const log = createLog(config.LOG_LEVEL, new Writable({ write: (line, _, done) => (logged.push(String(line)), done()) }));
   let sent: string[] = [];
-  const { house, close } = await openHouse(config, log, await through(database.connection), { onStatement: (text) => sent.push(text) });
+  const secondConnections: Error[] = [];
+  const { house, close } = await openHouse(config, log, await through(database.connection), {
+    onStatement: (text) => sent.push(text),
+    onSecondConnection: (error) => secondConnections.push(error),
+  });
   await ensureAdmin(house, ADMIN.email, ADMIN.password);
   const server = await startServer(house, config);
   const servers = [server];
@@ -145,6 +149,7 @@ export async function openTestHouse(env: Record<string, string> = {}, { beside, 
       await sql.end({ timeout: 5 });
       if (!beside) await database.drop();
       expectNoSecretIn(logged);
+      if (secondConnections[0]) throw secondConnections[0];
     },
   };
 }

@@ -10,6 +10,7 @@ import type { Context } from './context.js';
 import type { Costs } from './limits.js';
 import { mutationsIn } from './limits/shape.js';
 import { planOf, type Run } from './plan.js';
+import { applyHeaders } from './request-headers.js';
 
 type FormatError = (formatted: GraphQLFormattedError, thrown: unknown) => GraphQLFormattedError;
 
@@ -18,6 +19,7 @@ interface Ready {
   readonly run: Run;
   readonly document: DocumentNode;
   readonly operation: OperationDefinitionNode;
+  readonly mutations: readonly string[];
 }
 
 interface Answer {
@@ -47,9 +49,11 @@ export function compiledDocuments(schema: GraphQLSchema, costs: Costs, formatErr
     sights.set(operation, times);
     if (times < COMPILED_AT_SIGHT || known.get(query)?.has(name)) return;
     // Several mutations run one after the other, and only as long as none is refused.
-    const run = operation.operation === 'mutation' && mutationsIn(document, operation) > 1 ? undefined : planOf(schema, document, operation);
+    const mutations = mutationsIn(document, operation);
+    const run = mutations.length > 1 ? undefined : planOf(schema, document, operation);
     if (!run) return void sights.set(operation, NEVER);
-    known.set(query, (known.get(query) ?? new Map<string | undefined, Ready>()).set(name, { run, document, operation }));
+    const ofQuery = known.get(query) ?? new Map<string | undefined, Ready>();
+    known.set(query, ofQuery.set(name, { run, document, operation, mutations }));
   }
 
   return {
@@ -69,7 +73,9 @@ export function compiledDocuments(schema: GraphQLSchema, costs: Costs, formatErr
       const variables = sent.variables ?? {};
       const cost = costs.of(ready.document, ready.operation, variables);
       if (cost > costs.max) return undefined;
-      const result = await ready.run(contextOf(), variables);
+      const context = contextOf();
+      applyHeaders(context, ready.mutations);
+      const result = await ready.run(context, variables);
       if (!result) return undefined;
       const { data, errors } = result;
       return { data, cost, ...(errors.length > 0 && { errors: errors.map((error) => formatError(error.toJSON(), error)) }) };

@@ -7,8 +7,10 @@ export interface Context {
   readonly caller: Caller;
   readonly loaders: Loaders;
   readonly failures: Failures;
+  /** Whether the request's headers ask for a dry run. */
+  readonly wantsDryRun: boolean;
 }
 
-export function contextOf(caller: Caller): Context {
-  return { caller, loaders: new Loaders(caller), failures: new Failures() };
+export function contextOf(caller: Caller, wantsDryRun: boolean): Context {
+  return { caller, loaders: new Loaders(caller), failures: new Failures(), wantsDryRun };
 }

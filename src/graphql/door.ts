@@ -1,15 +1,14 @@
 /** The GraphQL door: HTTP in, Apollo Server, HTTP out. It holds no rule of the market. */
 import { ApolloServer, HeaderMap, type ApolloServerPlugin } from '@apollo/server';
 import { ApolloServerPluginCacheControlDisabled, ApolloServerPluginLandingPageDisabled } from '@apollo/server/plugin/disabled';
-import { GraphQLError, type GraphQLFormattedError, type GraphQLSchema } from 'graphql';
+import type { GraphQLFormattedError, GraphQLSchema } from 'graphql';
 import { LRUCache } from 'lru-cache';
 import { parseJson, readBody } from '../http/body.js';
 import type { Exchange } from '../http/exchange.js';
 import { allowPageScripts } from '../http/policy.js';
 import type { Caller } from '../operations/caller.js';
-import { asDryRun, wantsDryRun, type DryRunEffects } from '../operations/dry-run.js';
+import { wantsDryRun, type DryRunEffects } from '../operations/dry-run.js';
 import type { House } from '../operations/house.js';
-import { invalidField } from '../operations/validation.js';
 import { cut, refuse, Refusal } from '../rules/errors.js';
 import { ERRORS } from '../rules/limits.js';
 import { rateLimitHeaders } from '../security/rate-limit-headers.js';
@@ -20,6 +19,7 @@ import { atMost, type SentErrors } from './failures.js';
 import { createLimits } from './limits.js';
 import { mutationsIn } from './limits/shape.js';
 import { openPersistedDocuments, type Asked } from './limits/persisted.js';
+import { applyHeaders } from './request-headers.js';
 
 const BODY_BYTES_MAX = 128 * 1024;
 
@@ -87,27 +87,29 @@ export async function openGraphqlDoor(schema: GraphQLSchema, house: House, setti
       if (error instanceof Refusal) return sendRefusal(exchange, error);
       throw error;
     }
-    const execute = async () => (await runCompiled(exchange, caller, asked)) ?? runByApollo(exchange, caller, asked);
-    const dry = wantsDryRun(exchange.header('dry-run')) ? await asDryRun(caller, execute) : undefined;
-    const { status, headers, contentType, said } = dry?.outcome ?? (await execute());
+    const isDryRunWanted = wantsDryRun(exchange.header('dry-run'));
+    const context = () => contextOf(caller, isDryRunWanted);
+    const execute = async () => (await runCompiled(exchange, context, asked)) ?? runByApollo(exchange, context, asked);
+    const { status, headers, contentType, said } = await (isDryRunWanted ? caller.endingDryRun(execute) : execute());
     const { response } = exchange;
-    if (dry) response.setHeader('Dry-Run', 'true');
+    if (caller.dryRun) response.setHeader('Dry-Run', 'true');
     if (caller.replayed) response.setHeader('Idempotency-Replayed', 'true');
     for (const [name, value] of Object.entries(rateLimitHeaders(caller.taken))) response.setHeader(name, value);
     for (const [name, value] of headers) response.setHeader(name, value);
-    exchange.send(status, contentType, dry ? withEffects(said, dry.effects) : said);
+    exchange.send(status, contentType, caller.dryRun ? withEffects(said, caller.dryRun.effects) : said);
   }
 
   /** What Apollo chose for these values of Accept; nothing is said of those that were left out. */
   const contentTypes = new LRUCache<string, string>({ max: CONTENT_TYPES_MAX });
   const acceptedBy = (exchange: Exchange) => exchange.header('accept') ?? '';
 
-  async function runByApollo(exchange: Exchange, caller: Caller, asked: Asked): Promise<Answered> {
+  async function runByApollo(exchange: Exchange, context: () => Context, asked: Asked): Promise<Answered> {
+    const own = context();
     const { status = 200, headers, body } = await server.executeHTTPGraphQLRequest({
       httpGraphQLRequest: { ...asked, headers: headersOf(exchange), search: asked.search && `?${asked.search}` },
-      context: async () => contextOf(caller),
+      context: async () => own,
     });
-    if (nestedTooDeeply.has(caller)) throw refuse('VALIDATION_FAILED', { message: NESTED_TOO_DEEPLY });
+    if (nestedTooDeeply.has(own.caller)) throw refuse('VALIDATION_FAILED', { message: NESTED_TOO_DEEPLY });
     if (body.kind !== 'complete') throw new Error('Incremental delivery is not offered.');
     const contentType = headers.get('content-type') ?? 'application/json; charset=utf-8';
     if (status === 200) contentTypes.set(acceptedBy(exchange), contentType);
@@ -115,10 +117,11 @@ export async function openGraphqlDoor(schema: GraphQLSchema, house: House, setti
     return { status, headers: others, contentType, said: status < 400 ? body.string : withRequestId(body.string, exchange.requestId) };
   }
 
-  async function runCompiled(exchange: Exchange, caller: Caller, { method, body }: Asked): Promise<Answered | undefined> {
+  async function runCompiled(exchange: Exchange, context: () => Context, asked: Asked): Promise<Answered | undefined> {
+    const { method, body } = asked;
     const contentType = contentTypes.get(acceptedBy(exchange));
     if (method !== 'POST' || contentType === undefined) return undefined;
-    const answer = await compiled.answer(body, () => contextOf(caller));
+    const answer = await compiled.answer(body, context);
     if (!answer) return undefined;
     const { data, errors, cost } = answer;
     const told = errors && identified(house, errors, exchange.requestId, (body as { operationName?: string }).operationName);
@@ -171,12 +174,6 @@ function headersOf(exchange: Exchange): HeaderMap {
   return headers;
 }
 
-/** A key stands for one answer. */
-function oneMutationPerKey(): GraphQLError {
-  const refusal = invalidField('Idempotency-Key', 'goes with one mutation a request; send the others in requests of their own');
-  return new GraphQLError(refusal.message, { originalError: refusal, extensions: { http: { status: refusal.status } } });
-}
-
 /** Every error names the request it belongs to, so that a person can ask about it. */
 function identified(
   house: House,
@@ -204,8 +201,7 @@ function answerPlugin(house: House, nestedTooDeeply: WeakSet<Caller>): ApolloSer
     },
     requestDidStart: async () => ({
       didResolveOperation: async ({ contextValue, document, operation }) => {
-        if (contextValue.caller.request.idempotencyKey === undefined || operation?.operation !== 'mutation') return;
-        if (mutationsIn(document, operation) > 1) throw oneMutationPerKey();
+        if (operation) applyHeaders(contextValue, mutationsIn(document, operation));
       },
       willSendResponse: async ({ contextValue, response: { body }, operationName }) => {
         if (body.kind !== 'single' || !body.singleResult.errors) return;

@@ -11,6 +11,7 @@ import type { Holder } from '../shares/share.js';
 import type { Db } from '../store/database.js';
 import type { Riding, RidingValues } from '../store/riding.js';
 import { findViewer } from '../store/sessions.js';
+import { createDryRun, type DryRun } from './dry-run.js';
 import type { House } from './house.js';
 
 export interface Request {
@@ -56,15 +57,15 @@ export class Presumption implements Riding {
 export class Caller {
   /** The budgets that this request drew on, for the answer's headers. */
   readonly taken = new Map<BudgetName, Taken>();
-  /** Where this request's operations read and write: the pool, or the one transaction of a dry run. */
-  db: Db;
+  /** Where this request reads and writes for real, on its caller's share. */
+  readonly pool: Db;
+  /** Set once it is known that this request keeps nothing. */
+  dryRun: DryRun | undefined;
   /** Whether an answer was an earlier one, given again. */
   replayed = false;
   readonly holder: Holder;
   /** Is called once the user is known to have an active session; throws if the user has too many requests under way. */
   onIdentified: ((userId: UserId) => void) | undefined;
-  /** The pool, on this caller's share: for what no dry run undoes. */
-  readonly poolDb: Db;
   #viewer: Promise<Viewer> | undefined;
   readonly #claims: Claims | undefined;
 
@@ -75,7 +76,25 @@ export class Caller {
     this.#claims = request.bearer === undefined ? undefined : house.accessTokens.verify(request.bearer);
     this.holder = request.holder;
     this.holder.user = this.#cachedViewer()?.userId;
-    this.db = this.poolDb = house.db.of(this.holder);
+    this.pool = house.db.of(this.holder);
+  }
+
+  /** Where this request's operations read and write: the pool, or the one transaction of a dry run. */
+  get db(): Db {
+    return this.dryRun?.transaction ?? this.pool;
+  }
+
+  keepNothing(): void {
+    this.dryRun = createDryRun(this.pool);
+  }
+
+  /** Runs all of a request that may become a dry run, which is over then. */
+  async endingDryRun<T>(work: () => Promise<T>): Promise<T> {
+    try {
+      return await this.house.db.asOneHolder(work);
+    } finally {
+      await this.dryRun?.end();
+    }
   }
 
   /** Checked once a request, against the session's row: a log-out anywhere holds everywhere at once. */
@@ -86,7 +105,7 @@ export class Caller {
 
   /** For a caller who is known, and whose session nobody has asked for yet in this request. */
   presume(): Presumption | undefined {
-    if (this.#viewer || this.db !== this.poolDb) return undefined;
+    if (this.#viewer || this.db !== this.pool) return undefined;
     const viewer = this.#cachedViewer();
     return viewer && new Presumption(this, viewer);
   }
@@ -112,7 +131,7 @@ export class Caller {
     const { house, request } = this;
     if (request.bearer === undefined) throw refuse('UNAUTHENTICATED');
     const claims = this.#claims;
-    const viewer = claims && (await findViewer(this.poolDb, { sessionId: claims.sessionId, userId: claims.userId }));
+    const viewer = claims && (await findViewer(this.db, { sessionId: claims.sessionId, userId: claims.userId }));
     if (viewer) {
       house.viewers.set(viewer.sessionId, viewer);
       this.onIdentified?.(viewer.userId);

@@ -11,7 +11,7 @@ import { invalidField } from './validation.js';
 
 export const IDEMPOTENCY_KEY_MAX = 255;
 
-interface Keyed {
+export interface Keyed {
   userId: UserId;
   operation: string;
   key: string;
@@ -23,22 +23,29 @@ export interface Answered<Output> {
   replayed: boolean;
 }
 
-export async function once<Output>(db: Db, { inputSeal, ...claim }: Keyed, work: (tx: Db) => Promise<Output>): Promise<Answered<Output>> {
+export async function once<Output>(db: Db, keyed: Keyed, work: (tx: Db) => Promise<Output>): Promise<Answered<Output>> {
   try {
     return await db.inTransaction(async (tx) => {
-      const [held] = await lockKey(tx, claim);
+      const [held] = await lockKey(tx, keyed);
       if (!held?.locked) throw refuse('IDEMPOTENCY_KEY_IN_USE');
-      const [known] = await selectRecord(tx, claim);
-      if (known && known.inputSeal !== inputSeal) throw refuse('IDEMPOTENCY_KEY_REUSED');
-      if (known) return { answer: revived(known.answer) as Output, replayed: true };
+      const earlier = await earlierAnswer<Output>(tx, keyed);
+      if (earlier) return earlier;
       const answer = await work(tx);
-      await insertRecord(tx, { ...claim, inputSeal, answer: preserved(answer) });
+      await insertRecord(tx, { ...keyed, answer: preserved(answer) });
       return { answer, replayed: false };
     });
   } catch (error) {
     if (violatedConstraint(error) === 'idempotency_key_used') throw refuse('IDEMPOTENCY_KEY_IN_USE');
     throw error;
   }
+}
+
+/** What this key was answered with before; a refusal if that was for another input. */
+export async function earlierAnswer<Output>(db: Db, keyed: Keyed): Promise<Answered<Output> | undefined> {
+  const [known] = await selectRecord(db, keyed);
+  if (!known) return undefined;
+  if (known.inputSeal !== keyed.inputSeal) throw refuse('IDEMPOTENCY_KEY_REUSED');
+  return { answer: revived(known.answer) as Output, replayed: true };
 }
 
 export function checkKey(key: string): string {

@@ -12,8 +12,9 @@ import { asRefusal } from '../store/database-errors.js';
 import type { Db } from '../store/database.js';
 import { ridingOn } from '../store/riding.js';
 import type { Caller, Drawn, Presumption } from './caller.js';
+import { fingerprintOf } from './fingerprint.js';
 import type { House } from './house.js';
-import { checkKey, once } from './once.js';
+import { checkKey, earlierAnswer, once, type Answered, type Keyed } from './once.js';
 import { parse } from './validation.js';
 
 /** What an operation is handed to run with. */
@@ -33,7 +34,7 @@ type ViewerOf<A extends Allowed> = A extends 'anyone' ? null : A extends readonl
 /** Whose budget a call draws on before anything is read: `own` leaves that to the operation, which knows more. */
 export type OperationBudget = 'read' | 'write' | 'logInPerAddress' | 'signUp' | 'own';
 
-export interface Operation<Input, Output, A extends Allowed = Allowed> {
+export interface Operation<Input, Output, A extends Allowed = Allowed, Prepared = unknown> {
   /** As GraphQL spells it; also the scope of an idempotency key. */
   readonly name: string;
   /** One sentence for whoever reads the reference. */
@@ -43,12 +44,23 @@ export interface Operation<Input, Output, A extends Allowed = Allowed> {
   readonly input: z.ZodType<Input>;
   /** True for what hands out or ends a log-in: no key replays it and no dry run undoes it, since no token is ever stored. */
   readonly aboutSessions?: boolean;
-  // A method, so that operations of different viewers fit into one registry.
-  run(call: Call<ViewerOf<A>>, input: Input): Promise<Output>;
+  /** True where null clears a field, and so says something else than leaving it out. */
+  readonly nullClears?: boolean;
+  /** Loads what the operation looks things up in, which takes long the first time. No transaction is held meanwhile. */
+  load?(input: Input): Promise<void>;
+  /**
+   * Slow work that needs no transaction, such as hashing. It is done before one begins, and `run` is handed its result.
+   * In a dry run such an operation is the only mutation of its request: the transaction of another would be open.
+   */
+  prepare?(call: Call<ViewerOf<A>>, input: Input): Promise<Prepared>;
+  // Methods, so that operations of different viewers fit into one registry.
+  run(call: Call<ViewerOf<A>>, input: Input, prepared: Prepared): Promise<Output>;
 }
 
 /** Infers an operation's types from its parts. */
-export function operation<Input, Output, const A extends Allowed>(parts: Operation<Input, Output, A>): Operation<Input, Output, A> {
+export function operation<Input, Output, const A extends Allowed, Prepared = void>(
+  parts: Operation<Input, Output, A, Prepared>,
+): Operation<Input, Output, A, Prepared> {
   return parts;
 }
 
@@ -58,7 +70,7 @@ export async function perform<Input, Output, A extends Allowed>(
   caller: Caller,
   beside: Beside = NOTHING_BESIDE,
 ): Promise<Output> {
-  const presumed = operation.allows === 'anyone' || operation.budget === 'own' || operation.aboutSessions ? undefined : caller.presume();
+  const presumed = mayPresume(operation, caller) ? caller.presume() : undefined;
   if (presumed) return performPresumed(operation, input, caller, presumed, beside);
   const viewer = operation.allows === 'anyone' ? null : await caller.viewer();
   await drawBudget(operation.budget, viewer, caller);
@@ -68,6 +80,19 @@ export async function perform<Input, Output, A extends Allowed>(
     // Inside the one transaction of a dry run, nobody else has put the database's failures into words.
     throw asRefusal(error);
   }
+}
+
+/** A dry run has its transaction begun only for a caller whose session has been checked. */
+function mayPresume(operation: Traits, caller: Caller): boolean {
+  const { allows, budget, aboutSessions } = operation;
+  return allows !== 'anyone' && budget !== 'own' && !aboutSessions && !isTried(operation, caller);
+}
+
+type Traits = Pick<Operation<never, unknown>, 'allows' | 'budget' | 'aboutSessions'>;
+
+/** Whether the operation would write, in a request that keeps nothing. */
+function isTried({ budget }: Traits, { dryRun }: Caller): boolean {
+  return dryRun !== undefined && budget === 'write';
 }
 
 /** The session's check rides on whatever the operation reads first. That the session is over comes before anything else there is to say. */
@@ -98,6 +123,7 @@ export async function performWithin<Input, Output, A extends Allowed>(
 }
 
 const NOTHING_BESIDE: Beside = {};
+const NOTHING_PREPARED: Ready = { prepared: undefined };
 
 async function run<Input, Output, A extends Allowed>(
   operation: Operation<Input, Output, A>,
@@ -109,17 +135,70 @@ async function run<Input, Output, A extends Allowed>(
 ): Promise<Output> {
   requireRole(operation.allows, viewer);
   const parsed = read(operation, input);
-  const { house } = caller;
-  const runOn = (db: Db, beside: Beside) => operation.run({ viewer: viewer as ViewerOf<A>, db, house, caller, beside }, parsed);
-  if (operation.aboutSessions) return runOn(caller.poolDb, beside);
+  const { house, dryRun, pool } = caller;
+  const callOn = (on: Db, wanted: Beside): Call<ViewerOf<A>> => {
+    return { viewer: viewer as ViewerOf<A>, db: on, house, caller, beside: wanted };
+  };
+  if (operation.aboutSessions) return operation.run(callOn(pool, beside), parsed, undefined);
 
-  const key = viewer && operation.budget === 'write' ? caller.request.idempotencyKey : undefined;
-  if (key === undefined || !viewer) return runOn(db, beside);
-  const keyed = { userId: viewer.userId, operation: operation.name, key: checkKey(key), inputSeal: house.seal(JSON.stringify(parsed)) };
-  // Whoever sends it again may select something else: the answer that is kept is whole.
-  const { answer, replayed } = await once(db, keyed, (tx) => runOn(tx, NOTHING_BESIDE));
+  const keyed = keyOf(operation, parsed, caller, viewer);
+  if (operation.load) await operation.load(parsed);
+  const prepare = async (): Promise<Ready> => {
+    return { prepared: await operation.prepare?.(callOn(db, NOTHING_BESIDE), parsed) };
+  };
+  const ready = operation.prepare ? await unlessAnswered<Output>(db, keyed, prepare) : NOTHING_PREPARED;
+  if ('answer' in ready) return replay(caller, ready);
+  const { prepared } = ready;
+  const act = async (on: Db): Promise<Output> => {
+    if (!keyed) return operation.run(callOn(on, beside), parsed, prepared);
+    // Whoever sends it again may select something else: the answer that is kept is whole.
+    return replay(caller, await once(on, keyed, (tx) => operation.run(callOn(tx, NOTHING_BESIDE), parsed, prepared)));
+  };
+  return dryRun && isTried(operation, caller) ? dryRun.run(act) : act(db);
+}
+
+/** Undefined for a call that no key repeats. */
+function keyOf<I>(
+  operation: Operation<I, unknown>,
+  input: I,
+  caller: Caller,
+  viewer: Viewer | null,
+): Keyed | undefined {
+  const { idempotencyKey } = caller.request;
+  if (idempotencyKey === undefined || !viewer || operation.budget !== 'write') return undefined;
+  const key = checkKey(idempotencyKey);
+  const inputSeal = caller.house.seal(fingerprintOf(operation, input));
+  return { userId: viewer.userId, operation: operation.name, key, inputSeal };
+}
+
+function replay<Output>(caller: Caller, { answer, replayed }: Answered<Output>): Output {
   caller.replayed ||= replayed;
   return answer;
+}
+
+/** What was prepared for `run`. */
+interface Ready {
+  readonly prepared: unknown;
+}
+
+/**
+ * An earlier answer comes before the work of preparing, which may not succeed again: the password that was the current
+ * one is another by now. For the same reason a failure is followed by a second look, for a call that was faster.
+ */
+async function unlessAnswered<Output>(
+  db: Db,
+  keyed: Keyed | undefined,
+  prepare: () => Promise<Ready>,
+): Promise<Answered<Output> | Ready> {
+  const earlier = keyed && (await earlierAnswer<Output>(db, keyed));
+  if (earlier) return earlier;
+  try {
+    return await prepare();
+  } catch (error) {
+    const meanwhile = keyed && (await earlierAnswer<Output>(db, keyed));
+    if (meanwhile) return meanwhile;
+    throw error;
+  }
 }
 
 /** A door may hand over a way to read the input: what cannot be read is refused in its turn, behind who and how often. */

@@ -7,6 +7,11 @@ import { z } from 'zod';
 
 const MOVES_BY_ITSELF = new Set(['updatedAt', 'version']);
 
+/** Whether such a field may be sent with any value, since nobody looks at it. */
+export function isIgnored(name: string): boolean {
+  return MOVES_BY_ITSELF.has(name);
+}
+
 /** Takes the named fields into a shape, marked as read-only for whoever prints it. */
 export function readOnly<const K extends string>(names: readonly K[]) {
   const field = z.unknown().optional().meta({ readOnly: true });
@@ -17,7 +22,8 @@ export function readOnly<const K extends string>(names: readonly K[]) {
 export function changedReadOnly(names: readonly string[], sent: object, current: object): string[] {
   const given = new Map<string, unknown>(Object.entries(sent));
   const present = new Map<string, unknown>(Object.entries(current));
-  return names.filter((name) => given.get(name) !== undefined && !MOVES_BY_ITSELF.has(name) && !sameOnTheWire(given.get(name), present.get(name)));
+  const isSent = (name: string) => given.get(name) !== undefined && !isIgnored(name);
+  return names.filter((name) => isSent(name) && !sameOnTheWire(given.get(name), present.get(name)));
 }
 
 /** As a client would have read it, whatever the order that it keeps an object's fields in. */

@@ -2,13 +2,15 @@
 import { readBody } from '../http/body.js';
 import type { Exchange } from '../http/exchange.js';
 import type { Caller } from '../operations/caller.js';
-import { asDryRun, wantsDryRun } from '../operations/dry-run.js';
+import { countsOf, wantsDryRun, type DryRunEffects } from '../operations/dry-run.js';
 import { perform } from '../operations/operation.js';
 import { refuse } from '../rules/errors.js';
+import { DRY_RUN_EFFECTS_HEADER_BYTES_MAX } from '../rules/limits.js';
 import type { Beside } from '../store/beside.js';
 import { choose, finderOf, type Chosen } from './addresses.js';
 import { sendFailure, sendResult } from './answer.js';
 import { hasBody, readInput, type Input } from './input.js';
+import { canRunDry } from './requests.js';
 import { ROUTES } from './routes.js';
 import { toWire } from './wire.js';
 
@@ -44,19 +46,26 @@ async function run(chosen: Chosen, exchange: Exchange, caller: Caller): Promise<
   let input: Input = {};
   // Read in its turn: who is asking and how often comes first.
   const work = (): Promise<unknown> => perform(route.operation, () => (input = readInput(chosen, exchange, body)), caller, WITH_TOTAL);
-  const result = keepsNothing(chosen, exchange) ? await tried(work, exchange, caller) : await work();
+  const result = isDryRun(chosen, exchange) ? await dryRun(work, exchange, caller) : await work();
   if (caller.replayed) exchange.response.setHeader('Idempotency-Replayed', 'true');
   await sendResult(exchange, route, input, result, caller);
 }
 
-/** Reads keep nothing anyway, and a log-in is always a real one. */
-function keepsNothing({ route: { operation } }: Chosen, exchange: Exchange): boolean {
-  return operation.budget === 'write' && !operation.aboutSessions && wantsDryRun(exchange.header('dry-run'));
+/** What opens or ends a session always does so for real. */
+function isDryRun({ route }: Chosen, exchange: Exchange): boolean {
+  return canRunDry(route) && wantsDryRun(exchange.header('dry-run'));
 }
 
-async function tried(work: () => Promise<unknown>, { response }: Exchange, caller: Caller): Promise<unknown> {
+async function dryRun(work: () => Promise<unknown>, { response }: Exchange, caller: Caller): Promise<unknown> {
   response.setHeader('Dry-Run', 'true');
-  const { outcome, effects } = await asDryRun(caller, work);
-  response.setHeader('Dry-Run-Effects', JSON.stringify(toWire(effects)));
-  return outcome;
+  caller.keepNothing();
+  const result = await caller.endingDryRun(work);
+  if (caller.dryRun) response.setHeader('Dry-Run-Effects', effectsHeader(caller.dryRun.effects));
+  return result;
+}
+
+/** Clients give up on an answer whose headers are long: then this one says how many effects there are. */
+function effectsHeader(effects: DryRunEffects): string {
+  const whole = JSON.stringify(toWire(effects));
+  return Buffer.byteLength(whole) <= DRY_RUN_EFFECTS_HEADER_BYTES_MAX ? whole : JSON.stringify(countsOf(effects));
 }

@@ -39,9 +39,14 @@ function headerParameter(name: string, schema: JsonSchema, description: string) 
   return { name, in: 'header', description, schema };
 }
 
-/** Whether the call can be repeated under a key, and tried without a trace. */
+/** Whether the call can be repeated under a key. */
 export function isRepeatable({ operation }: Route): boolean {
   return operation.budget === 'write' && !operation.aboutSessions;
+}
+
+/** Whether the call can be tried without a trace. A read leaves none anyway, and says so. */
+export function canRunDry({ operation }: Route): boolean {
+  return !operation.aboutSessions;
 }
 
 export function parameters(route: Route): JsonSchema[] {
@@ -58,7 +63,11 @@ export function parameters(route: Route): JsonSchema[] {
     const { description, ...schema } = fields.get(field) ?? {};
     return { name: wireName(field), in: 'query', description, schema: withoutNull(schema) };
   });
-  const inHeaders = [...(fields.has('expectedVersion') ? ['IfMatch'] : []), ...(isRepeatable(route) ? ['IdempotencyKey', 'DryRun'] : [])];
+  const inHeaders = [
+    ...(fields.has('expectedVersion') ? ['IfMatch'] : []),
+    ...(isRepeatable(route) ? ['IdempotencyKey'] : []),
+    ...(canRunDry(route) ? ['DryRun'] : []),
+  ];
   return [...inPath, ...inQuery, ...inHeaders.map((name) => ({ $ref: refTo('parameters', name) }))];
 }
 

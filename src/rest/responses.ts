@@ -6,7 +6,7 @@ import { answerExample, refusalExample } from './examples.js';
 import { refusalsOf } from './refusals.js';
 import * as resources from './resources.js';
 import { JOB } from './resources.js';
-import { isRepeatable } from './requests.js';
+import { canRunDry, isRepeatable } from './requests.js';
 import { isList, ROUTES, type Route } from './routes.js';
 import { refTo, type Named } from './schema.js';
 
@@ -36,7 +36,8 @@ function success(route: Route) {
       'X-Request-Id', 'RateLimit', 'RateLimit-Policy',
       ...(isList(route) ? ['Link'] : []),
       ...(isTagged(route) ? ['ETag'] : []),
-      ...(isRepeatable(route) ? ['Idempotency-Replayed', 'Dry-Run', 'Dry-Run-Effects'] : []),
+      ...(isRepeatable(route) ? ['Idempotency-Replayed'] : []),
+      ...(canRunDry(route) ? ['Dry-Run', 'Dry-Run-Effects'] : []),
     ),
     content: { 'application/json': { schema: { $ref: refTo('schemas', shown.name) }, example: answerExample(route) } },
   };
@@ -78,6 +79,11 @@ function nameOf(code: ErrorCode): string {
 
 const HEADERS_OF_STATUS: Readonly<Record<number, readonly string[]>> = { 401: ['WWW-Authenticate'], 429: ['Retry-After'], 503: ['Retry-After'] };
 
+const EFFECTS =
+  'As JSON, the charges, the stakes and the events that there would have been. Beyond 4 KB it says how many ' +
+  'there are, as `{"charges":1,"stakes":0,"events":120,"complete":false}`; GraphQL’s `extensions.dryRun` ' +
+  'has all of them.';
+
 const HEADERS = {
   'X-Request-Id': header('Names this request in our logs. A caller may choose it, by a header of the same name.', '0f8fad5b-d9cb-469f-a165-70867728950e'),
   RateLimit: header('What is left of each budget that the call drew on, and the seconds until it is whole again.', '"read";r=599;t=60', false),
@@ -88,7 +94,7 @@ const HEADERS = {
   Link: header('Where the next page is, if there is one. Such an address stays fast however deep.', '</v1/jobs?after=WzE3N10>; rel="next"', false),
   'Idempotency-Replayed': header('That this is the first answer, given again.', 'true', false),
   'Dry-Run': header('That nothing was kept.', 'true', false),
-  'Dry-Run-Effects': header('As JSON, the charges, the stakes and the events that there would have been.', '{"charges":[],"stakes":[],"events":[]}', false),
+  'Dry-Run-Effects': header(EFFECTS, '{"charges":[],"stakes":[],"events":[]}', false),
 };
 
 function header(description: string, example: string, required = true) {

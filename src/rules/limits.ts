@@ -51,6 +51,9 @@ export const TEXT_CHARACTERS_PER_COST_POINT = 1_000;
 /** The length that a list without `first` counts with: a job's available actions are the longest of them. */
 export const UNPAGED_LIST_ENTRIES = 16;
 
+/** Of the header that lists what a dry run would have done. */
+export const DRY_RUN_EFFECTS_HEADER_BYTES_MAX = 4 * 1024;
+
 export const SESSION = {
   refreshTokenDays: 30,
   sessionDaysMax: 90,

@@ -10,6 +10,7 @@ import { NO_EVENTS, SERVER, type Holder, type ShareEvents } from '../shares/shar
 import type { ShareTable } from '../shares/configured.js';
 import { asRefusal, mayBeRetried } from './database-errors.js';
 import type { Riding } from './riding.js';
+import { createSecondConnectionCheck } from './second-connection.js';
 
 /** Where the database is: an address, or the parts of a socket's. */
 export type Connection = { url: string } | { host: string; port: number; username: string; database: string; password?: string };
@@ -60,6 +61,8 @@ export interface Database extends Db {
   of(holder: Holder): Db;
   /** How many statements and transactions are at work and how many wait. */
   readonly queue: Pick<FairQueue, 'active' | 'waiting'>;
+  /** Runs a request that keeps its transaction open beyond one call. For `onSecondConnection` alone. */
+  asOneHolder<T>(work: () => Promise<T>): Promise<T>;
   close(): Promise<void>;
 }
 
@@ -74,6 +77,8 @@ const USUAL_SHARES: DatabaseShares = { limits: SHARES, events: NO_EVENTS };
 export interface DatabaseHooks {
   /** Called for every statement sent with its values, and for `begin`. */
   onStatement?: (text: string, params: readonly unknown[]) => void;
+  /** If given, whoever holds a transaction and asks the pool for another connection is thrown this error. */
+  onSecondConnection?: (error: Error) => void;
 }
 
 /**
@@ -108,6 +113,7 @@ export function connect(
     waitMs: chosen.queueTimeoutMs,
   });
 
+  const secondConnection = hooks.onSecondConnection && createSecondConnectionCheck(hooks.onSecondConnection);
   const sendOn = (client: Sql | TransactionSql) => (text: string, params: ParameterOrJSON<never>[]) => {
     hooks.onStatement?.(text, params);
     return client.unsafe(text, params, { prepare: chosen.preparedStatements }).values();
@@ -127,6 +133,7 @@ export function connect(
 
   /** Of a transaction, or of a statement alone, which is one too: nothing is left of it where it failed. */
   async function persistently<T>(holder: Holder, work: () => Promise<T>): Promise<T> {
+    secondConnection?.assertNoneHeld();
     for (let attempt = 1; ; attempt += 1) {
       try {
         return await queue.run(holder, work);
@@ -143,13 +150,21 @@ export function connect(
       inTransaction: <T>(work: (tx: Db) => Promise<T>) =>
         persistently(holder, async () => {
           hooks.onStatement?.('begin', []);
+          const run = (client: TransactionSql) => work(transactionOn(client));
+          const runHolding = (client: TransactionSql) => secondConnection?.holding(() => run(client)) ?? run(client);
           // The cast undoes postgres.js's wish to await arrays of queries; `work` returns no such thing.
-          return (await pool.begin((client) => work(transactionOn(client)))) as T;
+          return (await pool.begin(runHolding)) as T;
         }),
     };
   }
 
-  return { ...of(SERVER), of, queue, close: () => pool.end({ timeout: 5 }) };
+  return {
+    ...of(SERVER),
+    of,
+    queue,
+    asOneHolder: (work) => (secondConnection ? secondConnection.asOneHolder(work) : work()),
+    close: () => pool.end({ timeout: 5 }),
+  };
 }
 
 /**

@@ -210,10 +210,14 @@ function callsOf({ operation, selectionSet }: OperationDefinitionNode, fragment:
   return { rootMutations: calls(fields), entries: calls(fields.filter(({ name }) => ENTRIES.has(name.value))) };
 }
 
-/** How many calls a mutation makes. */
-export function mutationsIn(document: DocumentNode, operation: OperationDefinitionNode): number {
+/** The mutations that an operation calls, each once for every name that it is answered under. */
+export function mutationsIn(document: DocumentNode, operation: OperationDefinitionNode): readonly string[] {
+  if (operation.operation !== 'mutation') return [];
   const fragments = document.definitions.filter((definition) => definition.kind === Kind.FRAGMENT_DEFINITION);
-  return callsOf(operation, (name) => fragments.find((fragment) => fragment.name.value === name)).rootMutations ?? 0;
+  const fragmentNamed: GetFragment = (name) => fragments.find((fragment) => fragment.name.value === name);
+  const fields = rootFields(operation.selectionSet, fragmentNamed, new Set());
+  const calls = new Map(fields.map(({ alias, name }) => [(alias ?? name).value, name.value]));
+  return [...calls.values()].filter((name) => name !== '__typename');
 }
 
 function rootFields({ selections }: SelectionSetNode, fragment: GetFragment, seen: Set<string>): FieldNode[] {

@@ -17,25 +17,30 @@ export const changePassword = operation({
     currentPassword: z.string().max(1_000, 'must be at most 1000 characters').describe('The password as it is now.'),
     newPassword: password.describe('From 8 to 72 bytes; not the email itself.'),
   }),
-  async run(call, { currentPassword, newPassword }): Promise<{ changed: true }> {
+  async prepare(call, { currentPassword, newPassword }): Promise<Hashes> {
     const { db, house, viewer, caller } = call;
-    const { userId, sessionId } = viewer;
-    const [account] = await selectPasswordHash(db, { userId });
+    const [account] = await selectPasswordHash(db, { userId: viewer.userId });
     if (!account) throw refuse('UNAUTHENTICATED');
     const failure = await caller.draw('logInFailuresPerAccount', digest(account.email));
     if (!(await passwordMatches(call, currentPassword, account.passwordHash))) throw wrongPassword();
     await failure.giveBack();
     if (newPassword.trim().toLowerCase() === account.email) throw invalidField('newPassword', 'must not be the email itself');
-
-    const passwordHash = await house.passwords.hash(newPassword, caller.holder);
+    return { formerHash: account.passwordHash, passwordHash: await house.passwords.hash(newPassword, caller.holder) };
+  },
+  async run({ db, viewer: { userId, sessionId } }, _input, { formerHash, passwordHash }): Promise<{ changed: true }> {
     await db.inTransaction(async (tx) => {
-      const [replaced] = await replacePasswordHash(tx, { userId, passwordHash, formerHash: account.passwordHash });
+      const [replaced] = await replacePasswordHash(tx, { userId, passwordHash, formerHash });
       if (!replaced) throw wrongPassword();
       await revokeOtherSessions(tx, { userId, sessionId });
     });
     return { changed: true };
   },
 });
+
+interface Hashes {
+  readonly formerHash: string;
+  readonly passwordHash: string;
+}
 
 function wrongPassword() {
   return refuse('INVALID_CREDENTIALS', { message: 'The current password is wrong.' });

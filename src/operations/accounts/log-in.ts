@@ -23,7 +23,7 @@ export const logIn = operation({
     password: z.string().max(1_000, 'must be at most 1000 characters').describe('The password.'),
   }),
   async run(call, { email, password }): Promise<Session> {
-    const { house, db } = call;
+    const { db, house } = call;
     const { attempt, failure } = await drawForAttempt(call, email);
     const account = await findCredentials(db, email);
     // An unknown email is hashed against nothing for just as long, so that time tells no more than the answer does.
@@ -54,15 +54,16 @@ export const refreshSession = operation({
   budget: 'own',
   aboutSessions: true,
   input: z.strictObject({ refreshToken: z.string().describe('The newest refresh token of the session.') }),
-  async run({ house, db, caller }, { refreshToken }): Promise<Session> {
+  async run({ db, house, caller }, { refreshToken }): Promise<Session> {
     const found = isId('refreshToken', refreshToken) ? await findRefreshToken(db, refreshToken) : undefined;
     if (!found) {
       await caller.draw('invalidToken', addressIdentity(caller.request.address));
       throw refuse('INVALID_REFRESH_TOKEN');
     }
     await caller.draw('refresh', found.sessionId);
-    if (found.secondsSinceUse !== null && found.secondsSinceUse > SESSION.reuseGraceSeconds) await revokeSession(db, found);
-    const next = found.usable ? await db.inTransaction((tx) => rotateRefreshToken(tx, refreshToken, found.sessionId)) : undefined;
+    const { sessionId, secondsSinceUse, usable } = found;
+    if (secondsSinceUse !== null && secondsSinceUse > SESSION.reuseGraceSeconds) await revokeSession(db, { sessionId });
+    const next = usable ? await db.inTransaction((tx) => rotateRefreshToken(tx, refreshToken, sessionId)) : undefined;
     if (!next) throw refuse('INVALID_REFRESH_TOKEN');
     return sessionOf(house, { id: found.userId, userType: found.role }, { sessionId: found.sessionId, refreshToken: next });
   },

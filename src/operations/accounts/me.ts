@@ -55,6 +55,7 @@ export const updateProfile = operation({
     contractor: z.strictObject({ ...contractorShape, ...readOnly(READ_ONLY.contractor) }).nullish().describe('A contractor’s profile.'),
     ...readOnly(READ_ONLY.me),
   }),
+  nullClears: true,
   run: ({ db, viewer }, input) =>
     db.inTransaction(async (tx) => {
       await lockAccount(tx, { userId: viewer.userId });

@@ -61,7 +61,7 @@ type Newcomer = z.infer<z.ZodObject<typeof shape>>;
 type Profile = Pick<Session, 'homeowner' | 'contractor'>;
 
 async function signUp(
-  { house, db, caller }: Call<null>,
+  { db, house, caller }: Call<null>,
   userType: 'homeowner' | 'contractor',
   input: Newcomer,
   insertProfile: (tx: Db, userId: UserId) => Promise<Profile>,

@@ -36,7 +36,10 @@ function bidTransition(key: BidTransitionKey) {
     budget: 'write',
     input: z.strictObject({
       id: idInPath('bid').describe('The bid.'),
-      jobId: idInPath('job').nullish().meta({ parameter: true }).describe('The job that the bid must be on, where the address names it.'),
+      jobId: idInPath('job')
+        .nullish()
+        .meta({ parameter: true, implied: true })
+        .describe('The job that the bid must be on, where the address names it.'),
     }),
     run: ({ db, viewer }, { id, jobId }): Promise<Bid> =>
       db.inTransaction(async (tx) => {

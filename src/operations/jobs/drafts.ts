@@ -12,7 +12,7 @@ import { deleteJob as removeJob, insertJob, setTown } from '../../store/jobs.js'
 import { operation } from '../operation.js';
 import { findAndLockJob } from './job.js';
 import { readableJob, type ReadableJob } from './readable.js';
-import { locate } from './places.js';
+import { loadPlaces, locate } from './places.js';
 import { description, furtherFields, title } from './shape.js';
 import { judge, ofJob } from './transition.js';
 
@@ -24,6 +24,7 @@ export const createJob = operation({
   allows: allowedRoles(JOB_CREATION.by),
   budget: 'write',
   input: shape,
+  load: (input) => loadPlaces(input),
   async run({ db, viewer }, input): Promise<ReadableJob> {
     const fields = wholeJob(input);
     const contradictions = contradictionsIn(fields);

@@ -12,7 +12,7 @@ import { readOnly } from '../read-only.js';
 import { spend, spending } from '../tokens/spending.js';
 import { findAndLockJob } from './job.js';
 import { readableJob, type ReadableJob } from './readable.js';
-import { locate } from './places.js';
+import { loadPlaces, locate } from './places.js';
 import { description, furtherFields, title } from './shape.js';
 import { judge, ofJob } from './transition.js';
 
@@ -30,6 +30,8 @@ export const updateJob = operation({
     ...furtherFields,
     ...readOnly([...READ_ONLY_FIELDS.filter((field) => field !== 'id'), 'updatedAt', 'version']),
   }),
+  nullClears: true,
+  load: (input) => loadPlaces(input),
   run: ({ db, viewer }, { id, expectedVersion, ...sent }): Promise<ReadableJob> =>
     spending(db, viewer.userId, async (tx) => {
       const found = await findAndLockJob(tx, viewer, id);

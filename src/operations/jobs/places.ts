@@ -12,6 +12,13 @@ async function places() {
   return (await set).default;
 }
 
+type Sent = { readonly [Field in keyof Address]?: Address[Field] | undefined };
+
+/** Loads the set if these fields will ask for it. It takes long once: no transaction should be open meanwhile. */
+export async function loadPlaces({ zipCode, city, state }: Sent): Promise<void> {
+  if (zipCode ?? city ?? state) await places();
+}
+
 /** The postal code says it best; else the city. Nothing is guessed: what is not in the set is nowhere. */
 export async function locate({ zipCode, city, state }: Address): Promise<Places> {
   const byCity = city && state ? await centreOf(city, state) : undefined;

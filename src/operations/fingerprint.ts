@@ -1,0 +1,47 @@
+/**
+ * One text for all inputs that an operation treats alike, through whichever API they came and in whichever order their
+ * fields stood. What is left out and what is null are alike, but for a field that null clears.
+ */
+import type { z } from 'zod';
+import type { Operation } from './operation.js';
+import { isIgnored } from './read-only.js';
+import { kindOf, metaOf } from './shape-kinds.js';
+
+/** Of an input as the operation's schema has parsed it. */
+export function fingerprintOf<I>(operation: Pick<Operation<I, unknown>, 'input' | 'nullClears'>, input: I): string {
+  return JSON.stringify(canonical(operation.input, input, operation.nullClears === true));
+}
+
+function canonical(schema: z.core.$ZodType, value: unknown, nullClears: boolean): unknown {
+  const kind = kindOf(schema);
+  if (kind.is !== 'object' || !isObject(value)) return sorted(value);
+  const { shape } = kind.schema;
+  const fields = entriesOf(value).flatMap(([name, inner]) => {
+    const field = shape[name];
+    if (!field) return [[name, sorted(inner)]];
+    return countsFor(name, field, inner, nullClears) ? [[name, canonical(field, inner, nullClears)]] : [];
+  });
+  return Object.fromEntries(fields);
+}
+
+/** Null clears a value; of a group of fields, and of what stands beside the body, it says nothing. */
+function countsFor(name: string, field: z.core.$ZodType, value: unknown, nullClears: boolean): boolean {
+  const { parameter, readOnly, implied } = metaOf(field);
+  if (implied || (readOnly && isIgnored(name))) return false;
+  return value !== null || (nullClears && !parameter && kindOf(field).is !== 'object');
+}
+
+function sorted(value: unknown): unknown {
+  if (Array.isArray(value)) return value.map(sorted);
+  return isObject(value) ? Object.fromEntries(entriesOf(value).map(([name, inner]) => [name, sorted(inner)])) : value;
+}
+
+function entriesOf(value: object): [name: string, inner: unknown][] {
+  return Object.entries(value)
+    .filter(([, inner]) => inner !== undefined)
+    .toSorted(([one], [other]) => (one < other ? -1 : 1));
+}
+
+function isObject(value: unknown): value is object {
+  return typeof value === 'object' && value !== null && !Array.isArray(value) && !(value instanceof Date);
+}
