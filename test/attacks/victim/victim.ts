@@ -33,6 +33,7 @@ const DRAFTS = 14;
 const READ_EVERY_MS = 40;
 const WRITE_EVERY_MS = 250;
 const HEALTH_EVERY_MS = 50;
+const READY_EVERY_MS = 300;
 /** The attack has begun by then. */
 const LOGS_IN_AFTER_MS = 700;
 
@@ -79,6 +80,8 @@ export async function prepareVictim(port: number, address: string, person: Perso
         again(READ_EVERY_MS, readsOf(notes, call, agent)),
         again(WRITE_EVERY_MS, writesOf(notes, call, agent, { open, drafts })),
         again(HEALTH_EVERY_MS, [() => notes.add('health', '/healthz', httpCall({ port, path: '/healthz' }))]),
+        // Whoever routes by it would send everybody away; how long it takes is no matter.
+        again(READY_EVERY_MS, [() => notes.add('ready', '/readyz', httpCall({ port, path: '/readyz' }))]),
         logIn(notes, call, person),
         waitOnOneConnection(notes, { port, localAddress: address }, over),
       ]);
@@ -89,7 +92,7 @@ export async function prepareVictim(port: number, address: string, person: Perso
 }
 
 type Call = (path: string, more?: Partial<HttpCall>) => Promise<HttpAnswer>;
-type Kind = 'read' | 'publish' | 'logIn' | 'health';
+type Kind = 'read' | 'publish' | 'logIn' | 'health' | 'ready';
 
 interface Notes {
   add(kind: Kind, name: string, answering: Promise<HttpAnswer>): Promise<void>;
@@ -98,7 +101,7 @@ interface Notes {
 }
 
 function takeNotes(): Notes {
-  const seen: Record<Kind, number[]> = { read: [], publish: [], logIn: [], health: [] };
+  const seen: Record<Kind, number[]> = { read: [], publish: [], logIn: [], health: [], ready: [] };
   const refused: string[] = [];
   const slowest = (kind: Kind) => Math.round(Math.max(0, ...seen[kind]));
   return {
