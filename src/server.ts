@@ -75,7 +75,7 @@ export async function startServer(house: House, config: Config, timeouts: Timeou
     const underWay = new RequestUnderWay(shares.requests, caller.holder);
     caller.onIdentified = (userId) => underWay.identify(userId);
     exchange.response.once('close', () => underWay.end());
-    await new Promise<void>((begin, refuse) => void shares.turns.begin(caller.holder, begin).catch(refuse));
+    await exchange.turn();
     if (exchange.path === '/graphql') {
       exchange.route = `${exchange.method} /graphql`;
       return graphql.handle(exchange, caller);
@@ -87,7 +87,7 @@ export async function startServer(house: House, config: Config, timeouts: Timeou
   function answer(request: IncomingMessage, response: ServerResponse): void {
     const began = performance.now();
     const address = believedAddress(request.socket.remoteAddress ?? '', forwardedFor(request), config.TRUST_PROXY_HOPS);
-    const exchange = new Exchange(request, response, address, draining);
+    const exchange = new Exchange(request, response, address, draining, shares.turns);
     const logged = () => ({ requestId: exchange.requestId, route: exchange.route });
     unreadAnswers.follow(response, exchange.holder, () => house.log.warn(logged(), 'the answer was not taken: its connection was cut'));
     response.on('close', () => {

@@ -3,7 +3,7 @@ import { ApolloServer, HeaderMap, type ApolloServerPlugin } from '@apollo/server
 import { ApolloServerPluginCacheControlDisabled, ApolloServerPluginLandingPageDisabled } from '@apollo/server/plugin/disabled';
 import type { GraphQLFormattedError, GraphQLSchema } from 'graphql';
 import { LRUCache } from 'lru-cache';
-import { parseJson, readBody } from '../http/body.js';
+import { parseJson } from '../http/body.js';
 import type { Exchange } from '../http/exchange.js';
 import { allowPageScripts } from '../http/policy.js';
 import type { Caller } from '../operations/caller.js';
@@ -80,7 +80,7 @@ export async function openGraphqlDoor(schema: GraphQLSchema, house: House, setti
     let asked: Asked;
     try {
       if (exchange.method !== 'GET' && exchange.method !== 'POST') throw refuse('METHOD_NOT_ALLOWED', { details: { allowedMethods: ['GET', 'POST'] } });
-      const body = exchange.method === 'POST' ? parseGraphql(await readBody(exchange.request, BODY_BYTES_MAX), exchange) : undefined;
+      const body = exchange.method === 'POST' ? parseGraphql(await exchange.body(BODY_BYTES_MAX), exchange) : undefined;
       asked = { method: exchange.method, search: exchange.search, body };
       if (findDocument) asked = findDocument(asked);
     } catch (error) {

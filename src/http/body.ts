@@ -1,6 +1,7 @@
 /** Reading what was sent: never more than the limit, never anything but UTF-8, never half of it. */
 import type { IncomingMessage } from 'node:http';
 import { refuse } from '../rules/errors.js';
+import { CROWDED } from './connections.js';
 import { shapeOfJson } from './json-shape.js';
 
 const strictUtf8 = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true });
@@ -15,22 +16,45 @@ export async function readBody(request: IncomingMessage, maxBytes: number): Prom
   return collect(request, maxBytes);
 }
 
+/** A body may come in so many chunks, and then in chunks of 64 bytes on average: each costs as much as a small request. */
+const SMALL_CHUNKS_MAX = 1_000;
+const CHUNK_BYTES_MIN = 64;
+
 /** Leaves the connection whole when the body is too long, so that the refusal still arrives; what comes after is let go. */
 function collect(request: IncomingMessage, maxBytes: number): Promise<Buffer> {
   return new Promise((resolve, reject) => {
-    const chunks: Buffer[] = [];
+    // Copied together: a small chunk would else keep all of the 64 KB that it was read with.
+    let body: Buffer = Buffer.alloc(0);
     let bytes = 0;
+    let chunks = 0;
     // Every request closes in the end; an error is made for those that had not ended before.
     const onCut = () => void (request.complete || reject(cutShort()));
-    request.on('data', (chunk: Buffer) => {
-      bytes += chunk.length;
-      if (bytes <= maxBytes) chunks.push(chunk);
-      else reject(tooLarge(maxBytes));
-    });
-    request.once('end', () => resolve(chunks.length === 1 && chunks[0] ? chunks[0] : Buffer.concat(chunks)));
+    const onData = (chunk: Buffer) => {
+      chunks += 1;
+      if (bytes + chunk.length > maxBytes) return reject(tooLarge(maxBytes));
+      if (chunks > SMALL_CHUNKS_MAX + bytes / CHUNK_BYTES_MIN) {
+        request.off('data', onData);
+        request.socket.emit(CROWDED);
+        return reject(tooManyChunks());
+      }
+      if (bytes + chunk.length > body.length) body = grown(body, bytes + chunk.length, maxBytes);
+      bytes += chunk.copy(body, bytes);
+    };
+    request.on('data', onData);
+    request.once('end', () => resolve(body.subarray(0, bytes)));
     request.once('close', onCut);
     request.once('error', onCut);
   });
+}
+
+function grown(body: Buffer, bytesMin: number, bytesMax: number): Buffer {
+  const larger = Buffer.allocUnsafe(Math.max(bytesMin, Math.min(2 * bytesMin, bytesMax)));
+  body.copy(larger);
+  return larger;
+}
+
+function tooManyChunks() {
+  return refuse('PAYLOAD_TOO_LARGE', { message: `The body comes in too many chunks; each should have at least ${CHUNK_BYTES_MIN} bytes.` });
 }
 
 function cutShort() {

@@ -20,6 +20,9 @@ interface Connection {
   bytesRead: number;
 }
 
+/** An event of a socket: what was read from it at once was so much work that its address has had its part of this turn of the event loop. */
+export const CROWDED = 'crowded';
+
 /** To find those to close takes a look at all, and so it is worth several. */
 const CLOSED_AT_ONCE = 100;
 
@@ -31,7 +34,9 @@ export interface SharedConnections {
 export function shareConnections(server: Server, shares: Shares, addressOf: (socket: Socket) => string, onFull: (closed: number) => void): SharedConnections {
   const open = new Map<Socket, Connection>();
   const { connections: { total = Infinity }, requestsAhead: { perConnection = Infinity, perAddress = Infinity } } = shares.limits;
-  const isHeld = ({ ahead, address }: Connection) => ahead.length >= perConnection || shares.requestsAhead.inUse(address) >= perAddress;
+  /** Addresses of which nothing more is read in this turn of the event loop. */
+  const crowded = new Set<string>();
+  const isHeld = ({ ahead, address }: Connection) => ahead.length >= perConnection || crowded.has(address) || shares.requestsAhead.inUse(address) >= perAddress;
 
   server.on('connection', (socket: Socket) => {
     if (open.size >= total) closeSome();
@@ -43,6 +48,7 @@ export function shareConnections(server: Server, shares: Shares, addressOf: (soc
     socket.once('close', () => forget(connection));
     // Node itself goes on reading at the end of each answer.
     socket.on('resume', () => isHeld(connection) && socket.pause());
+    socket.on(CROWDED, () => holdUntilNextTurn(address));
   });
 
   function tryToTake(address: string): GiveBack | undefined {
@@ -101,6 +107,17 @@ export function shareConnections(server: Server, shares: Shares, addressOf: (soc
     ahead.push({ begin, giveBack: shares.requestsAhead.take({ address }) });
     if (!isHeld(connection)) return;
     for (const { socket } of shares.requestsAhead.inUse(address) >= perAddress ? ofAddress(address) : [connection]) socket.pause();
+  }
+
+  /** A thousand sockets that are full at once would else be read in one turn, each of them for a fiftieth of a second. */
+  function holdUntilNextTurn(address: string): void {
+    if (crowded.has(address)) return;
+    crowded.add(address);
+    for (const { socket } of ofAddress(address)) socket.pause();
+    setImmediate(() => {
+      crowded.delete(address);
+      for (const one of ofAddress(address)) if (!isHeld(one) && one.socket.isPaused()) one.socket.resume();
+    });
   }
 
   const ofAddress = (address: string) => [...open.values()].filter((one) => one.address === address);

@@ -2,6 +2,8 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { addressIdentity } from '../security/address.js';
 import type { Holder } from '../shares/share.js';
+import type { Turns } from '../shares/turns.js';
+import { readBody } from './body.js';
 import type { Draining } from './draining.js';
 import { newRequestId } from './request-id.js';
 
@@ -23,6 +25,7 @@ export class Exchange {
     /** The caller's address, as far as proxies are believed. */
     readonly address: string,
     private readonly draining: Pick<Draining, 'begun'>,
+    private readonly turns: Turns,
   ) {
     const target = withoutAuthority(request.url ?? '/');
     const question = target.indexOf('?');
@@ -37,6 +40,18 @@ export class Exchange {
   header(name: string): string | undefined {
     const value = this.request.headers[name];
     return Array.isArray(value) ? value.join(', ') : value;
+  }
+
+  /** Waits until it is this caller's turn to use the event loop. */
+  turn(): Promise<void> {
+    return new Promise((begin, refuse) => void this.turns.begin(this.holder, begin).catch(refuse));
+  }
+
+  /** Bodies of many requests may come whole at the same time: what is done with them waits for a turn again. */
+  async body(maxBytes: number): Promise<Buffer> {
+    const body = await readBody(this.request, maxBytes);
+    await this.turn();
+    return body;
   }
 
   send(status: number, contentType: string, body: string | Buffer): void {

@@ -1,5 +1,4 @@
 /** The REST door: finds the route, hands its parts to the operation, and writes what comes back. It holds no rule. */
-import { readBody } from '../http/body.js';
 import type { Exchange } from '../http/exchange.js';
 import type { Caller } from '../operations/caller.js';
 import { countsOf, wantsDryRun, type DryRunEffects } from '../operations/dry-run.js';
@@ -42,7 +41,7 @@ export function openRestDoor(): RestDoor {
 async function run(chosen: Chosen, exchange: Exchange, caller: Caller): Promise<void> {
   const { route } = chosen;
   exchange.route = `${route.method} /v1${route.path}`;
-  const body = hasBody(route) ? await readBody(exchange.request, BODY_BYTES_MAX) : undefined;
+  const body = hasBody(route) ? await exchange.body(BODY_BYTES_MAX) : undefined;
   let input: Input = {};
   // Read in its turn: who is asking and how often comes first.
   const work = (): Promise<unknown> => perform(route.operation, () => (input = readInput(chosen, exchange, body)), caller, WITH_TOTAL);

@@ -327,10 +327,10 @@ describe('slow work is done while no transaction is open:', () => {
     expect(seen).toEqual([0, 0]);
   });
 
-  it('twenty calls at once with one key change it once: the others are told to wait, or get its answer', async () => {
+  it('eight calls at once with one key change it once: the others are told to wait, or get its answer', async () => {
     const penny = await homeowner(house, 'Penny');
-    const call = { token: penny.token, headers: { 'idempotency-key': 'twenty' }, body };
-    const answers = await Promise.all(Array.from({ length: 20 }, () => house.rest('POST', '/v1/me/password', call)));
+    const call = { token: penny.token, headers: { 'idempotency-key': 'eight' }, body };
+    const answers = await Promise.all(Array.from({ length: 8 }, () => house.rest('POST', '/v1/me/password', call)));
     const done = answers.filter(
       ({ status, headers }) => status === 200 && headers.get('idempotency-replayed') === null,
     );

@@ -87,7 +87,9 @@ export interface CarriedOut {
 export function carryOut(attack: Attack, { port, address, forMs }: Where): CarriedOut {
   attacks += 1;
   const child = spawn(process.execPath, [CHILD], { stdio: ['pipe', 'pipe', 'inherit'], detached: true });
-  child.stdin.end(JSON.stringify({ addresses: [address], forMs, ...attack, port, firstNumber: attacks * NUMBERS_OF_AN_ATTACK }));
+  child.stdin.end(
+    JSON.stringify({ addresses: [address], forMs, ...attack, port, firstNumber: attacks * NUMBERS_OF_AN_ATTACK }),
+  );
   let output = '';
   const begun = new Promise<void>((resolve) => {
     child.once('close', resolve).stdout.on('data', (chunk: Buffer) => {

@@ -1,6 +1,7 @@
 /**
- * An attacker in a process of its own, so that whoever measures has an event loop to themselves. What it does is read from standard
- * input (see attack.ts); it goes on for `forMs`, then prints what it was answered and exits without closing anything in order.
+ * An attacker in a process of its own, so that whoever measures has an event loop to themselves. What it does is
+ * read from standard input (see attack.ts); it goes on for `forMs`, then prints what it was answered and exits
+ * without closing anything in order.
  */
 import { Agent, request } from 'node:http';
 import { connect } from 'node:net';
@@ -22,7 +23,10 @@ function end() {
   process.stdout.write(JSON.stringify(tally), () => process.exit(0));
 }
 
-/** Whole requests over node:http: on so many connections, each as soon as the last is answered, or by the clock whoever is answered. */
+/**
+ * Whole requests over node:http: on so many connections, each as soon as the last is answered, or by the clock
+ * whoever is answered.
+ */
 function makeCalls({ requests, connections, perSecond, burst = 1, atFirst = 0, keepAlive = true }) {
   const agents = addresses.map((localAddress) => new Agent({ keepAlive, localAddress, maxSockets: Infinity }));
   let calls = 0;
@@ -61,15 +65,18 @@ function send({ method = 'GET', path, headers = {}, body }, agent, token) {
       ...Object.fromEntries(Object.entries(headers).map(([name, value]) => [name, numbered(value)])),
     };
     tally.sent += 1;
-    const sent = request({ host: '127.0.0.1', port, method, path: numbered(path), headers: all, agent }, (response) => {
-      response.on('data', look);
-      response.once('close', () => {
-        tally.answered += 1;
-        tally.slowestMs = Math.max(tally.slowestMs, Math.round(performance.now() - began));
-        count(tally.statuses, response.statusCode);
-        resolve();
-      });
-    });
+    const sent = request(
+      { host: '127.0.0.1', port, method, path: numbered(path), headers: all, agent },
+      (response) => {
+        response.on('data', look);
+        response.once('close', () => {
+          tally.answered += 1;
+          tally.slowestMs = Math.max(tally.slowestMs, Math.round(performance.now() - began));
+          count(tally.statuses, response.statusCode);
+          resolve();
+        });
+      },
+    );
     sent.once('error', (error) => {
       count(tally.events, error.code ?? error.message);
       setTimeout(resolve, 10);
@@ -85,11 +92,26 @@ function openConnections({ connections, openPerSecond }) {
 }
 
 function openOne() {
-  const { first = '', times = 1, next = '', nextTimes = 0, drip, take = 'all', hangUpAfterMs, again, firstLocalPort } = attack;
+  const {
+    first = '',
+    times = 1,
+    next = '',
+    nextTimes = 0,
+    drip,
+    take = 'all',
+    hangUpAfterMs,
+    again,
+    firstLocalPort,
+  } = attack;
   const at = opened;
   opened += 1;
   const token = tokens[at % tokens.length];
-  const socket = connect({ host: '127.0.0.1', port, localAddress: addresses[at % addresses.length], ...(firstLocalPort && { localPort: firstLocalPort + at }) });
+  const socket = connect({
+    host: '127.0.0.1',
+    port,
+    localAddress: addresses[at % addresses.length],
+    ...(firstLocalPort && { localPort: firstLocalPort + at }),
+  });
   tally.sent += 1;
   const write = (text, times) => {
     const filled = text.replaceAll('@TOKEN@', token);

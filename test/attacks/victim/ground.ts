@@ -1,4 +1,7 @@
-/** What a row's attackers have to begin with: addresses that no other row uses, accounts with untouched budgets, and jobs. */
+/**
+ * What a row's attackers have to begin with: addresses that no other row uses, accounts with untouched budgets,
+ * and jobs.
+ */
 import { crowdedJob, seededId, type Market } from '../../bench/seed.js';
 import type { Attack } from './attack.js';
 import { httpCall } from './http-call.js';
@@ -45,7 +48,13 @@ export const victimsAddress = (row: number) => `127.2.${row}.1`;
 const LONG_TEXT = '€'.repeat(10_000);
 const PREPARED_AT_ONCE = 10;
 
-export function createGround(port: number, market: Market, people: People, row: number, victim: { email: string; jobId: string }): Ground {
+export function createGround(
+  port: number,
+  market: Market,
+  people: People,
+  row: number,
+  victim: { email: string; jobId: string },
+): Ground {
   const create = (owner: Person, body: object) =>
     httpCall({ port, address: `127.3.${row}.1`, method: 'POST', path: '/v1/jobs', token: owner.token, body });
   const crowdedJobId = seededId('job', crowdedJob(market));
@@ -55,7 +64,8 @@ export function createGround(port: number, market: Market, people: People, row: 
     victimEmail: victim.email,
     victimJobId: victim.jobId,
     crowdedJobId,
-    addresses: (count) => Array.from({ length: count }, (_, at) => `127.${10 + row}.${Math.floor(at / 250)}.${1 + (at % 250)}`),
+    addresses: (count) =>
+      Array.from({ length: count }, (_, at) => `127.${10 + row}.${Math.floor(at / 250)}.${1 + (at % 250)}`),
     homeownerWithLongDrafts: async (count) => {
       const owner = people.homeowner();
       for (let made = 0; made < count; made += PREPARED_AT_ONCE) {
@@ -68,7 +78,13 @@ export function createGround(port: number, market: Market, people: People, row: 
     draftOf: async (owner) => idIn(await create(owner, { title: 'A draft', description: 'It drips.' }), 201),
     cursorIn: async (list) => {
       const query = `{ job(id: "${crowdedJobId}") { ${list}(first: 1) { edges { cursor } } } }`;
-      const { text } = await httpCall({ port, method: 'POST', path: '/graphql', token: people.ownerOfCrowdedJob.token, body: { query } });
+      const { text } = await httpCall({
+        port,
+        method: 'POST',
+        path: '/graphql',
+        token: people.ownerOfCrowdedJob.token,
+        body: { query },
+      });
       const cursor = /"cursor":"([^"]+)"/.exec(text)?.[1];
       if (cursor === undefined) throw new Error(`No cursor of ${list} could be had: ${text}`);
       return cursor;

@@ -1,4 +1,7 @@
-/** One call from an address of the caller's choice, with what it took. It never throws: what went wrong is part of what is measured. */
+/**
+ * One call from an address of the caller's choice, with what it took. It never throws: what went wrong is part of
+ * what is measured.
+ */
 import { request, type Agent, type IncomingHttpHeaders } from 'node:http';
 
 export interface HttpCall {
@@ -23,27 +26,44 @@ export interface HttpAnswer {
 
 const GIVES_UP_AFTER_MS = 8_000;
 
-export function httpCall({ port, method = 'GET', path, headers = {}, body, token, address, agent }: HttpCall): Promise<HttpAnswer> {
+export function httpCall({
+  port,
+  method = 'GET',
+  path,
+  headers = {},
+  body,
+  token,
+  address,
+  agent,
+}: HttpCall): Promise<HttpAnswer> {
   const began = performance.now();
   const text = body === undefined ? undefined : JSON.stringify(body);
   return new Promise((resolve) => {
     const answered = (status: number, text: string, headers: IncomingHttpHeaders = {}) =>
       resolve({ status, ms: performance.now() - began, headers, text });
-    const sent = request({
-      host: '127.0.0.1', port, method, path, agent: agent ?? false, localAddress: address,
-      maxHeaderSize: 256 * 1024,
-      signal: AbortSignal.timeout(GIVES_UP_AFTER_MS),
-      headers: {
-        ...(token && { authorization: `Bearer ${token}` }),
-        ...(text && { 'content-type': 'application/json', 'content-length': Buffer.byteLength(text) }),
-        ...headers,
+    const sent = request(
+      {
+        host: '127.0.0.1',
+        port,
+        method,
+        path,
+        agent: agent ?? false,
+        localAddress: address,
+        maxHeaderSize: 256 * 1024,
+        signal: AbortSignal.timeout(GIVES_UP_AFTER_MS),
+        headers: {
+          ...(token && { authorization: `Bearer ${token}` }),
+          ...(text && { 'content-type': 'application/json', 'content-length': Buffer.byteLength(text) }),
+          ...headers,
+        },
       },
-    }, (response) => {
-      let received = '';
-      response.setEncoding('utf8').on('data', (chunk: string) => (received += chunk));
-      response.once('end', () => answered(response.statusCode ?? 0, received, response.headers));
-      response.once('error', (error) => answered(0, error.message));
-    });
+      (response) => {
+        let received = '';
+        response.setEncoding('utf8').on('data', (chunk: string) => (received += chunk));
+        response.once('end', () => answered(response.statusCode ?? 0, received, response.headers));
+        response.once('error', (error) => answered(0, error.message));
+      },
+    );
     sent.once('error', (error) => answered(0, error.message));
     sent.end(text);
   });

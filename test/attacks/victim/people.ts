@@ -1,7 +1,15 @@
 /** Accounts of the seeded market, handed out one by one: nobody's budget is spent by an earlier row. */
 import { createAccessTokens } from '../../../src/security/access-token.js';
 import type { Role } from '../../../src/rules/viewer.js';
-import { crowdedJob, emailOf, ownerOf, personOfContractor, personOfHomeowner, seededId, type Market } from '../../bench/seed.js';
+import {
+  crowdedJob,
+  emailOf,
+  ownerOf,
+  personOfContractor,
+  personOfHomeowner,
+  seededId,
+  type Market,
+} from '../../bench/seed.js';
 
 export const JWT_SECRET = 'a secret that only the attacks know, 32 bytes';
 export const PASSWORD = 'a password for this test';
@@ -25,12 +33,19 @@ const CROWD = 600;
 const TOKEN_TTL_SECONDS = 900;
 
 export function createPeople(market: Market): People {
-  const tokens = createAccessTokens({ secret: JWT_SECRET, issuer: 'job-marketplace', audience: 'job-marketplace', ttlSeconds: TOKEN_TTL_SECONDS });
+  const tokens = createAccessTokens({
+    secret: JWT_SECRET,
+    issuer: 'job-marketplace',
+    audience: 'job-marketplace',
+    ttlSeconds: TOKEN_TTL_SECONDS,
+  });
   let homeowners = 0;
   let contractors = CROWD;
 
   function person(number: number, role: Role): Person {
-    const bearer = { userId: seededId('usr', number), sessionId: seededId('ses', number), role } as Parameters<typeof tokens.sign>[0];
+    const bearer = { userId: seededId('usr', number), sessionId: seededId('ses', number), role } as Parameters<
+      typeof tokens.sign
+    >[0];
     return { email: emailOf(number), password: PASSWORD, token: tokens.sign(bearer) };
   }
 

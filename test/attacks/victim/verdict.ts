@@ -8,8 +8,9 @@ export interface Outcome {
   readonly experience: Experience;
   readonly tallies: readonly AttackTally[];
   readonly peakMb: number;
+  /** What the process held in the end, and whether that is little enough. */
   readonly memoryMb: number;
-  readonly memoryMbMax: number;
+  readonly hasReturned: boolean;
   readonly died: boolean;
   readonly output: string;
 }
@@ -18,10 +19,12 @@ const READ_MS_MAX = 1_000;
 const PUBLISH_MS_MAX = 1_000;
 const LOG_IN_MS_MAX = 5_000;
 const HEALTH_MS_MAX = 300;
+/** Fewer would measure nothing. */
+const CALLS_MIN = 2;
 
 /** Everything that is not as it must be; empty where all is well. */
-export function failuresOf({ experience, tallies, memoryMb, memoryMbMax, died, output }: Outcome): string[] {
-  const { readMs, publishMs, logInMs, healthMs, refused } = experience;
+export function failuresOf({ experience, tallies, memoryMb, hasReturned, died, output }: Outcome): string[] {
+  const { readMs, publishMs, logInMs, healthMs, reads, publications, refused } = experience;
   const statuses = tallies.flatMap((tally) => Object.keys(tally.statuses));
   const failures: readonly (readonly [hasFailed: boolean, message: string])[] = [
     [died, `the server ended: ${output.slice(-1_000)}`],
@@ -30,26 +33,42 @@ export function failuresOf({ experience, tallies, memoryMb, memoryMbMax, died, o
     [publishMs >= PUBLISH_MS_MAX, `a publication took ${publishMs} ms`],
     [logInMs >= LOG_IN_MS_MAX, `the log-in took ${logInMs} ms`],
     [healthMs >= HEALTH_MS_MAX, `/healthz took ${healthMs} ms`],
-    [memoryMb > memoryMbMax, `${memoryMb} MB are held afterwards`],
-    [statuses.some((status) => Number(status) >= 500 && status !== '503'), `the attacker was answered ${statuses.join(', ')}`],
+    [!died && !hasReturned, `${memoryMb} MB are held afterwards`],
+    [
+      statuses.some((status) => Number(status) >= 500 && status !== '503'),
+      `the attacker was answered ${statuses.join(', ')}`,
+    ],
     [tallies.some(({ internal }) => internal > 0), 'the attacker was answered INTERNAL'],
+    [reads < CALLS_MIN || publications < CALLS_MIN, `only ${reads} reads and ${publications} publications were made`],
     [!died && tallies.every(({ sent }) => sent === 0), 'nobody attacked'],
   ];
   return failures.filter(([hasFailed]) => hasFailed).map(([, message]) => message);
 }
 
-const COLUMNS = ['row', 'who', 'read', 'publish', 'log-in', 'healthz', 'peak MB', 'then MB', 'refused', 'verdict', 'the attacker’s answers'] as const;
+const COLUMNS = 'row,who,read,publish,log-in,healthz,refused,peak MB,then MB,verdict,the attacker’s answers'.split(
+  ',',
+);
 
-export function printTable(outcomes: readonly Outcome[]): void {
+export function printTable(outcomes: readonly Outcome[], calm: Experience | undefined): void {
   const lines = outcomes.map((outcome) => {
     const { row, experience, peakMb, memoryMb, tallies } = outcome;
-    const { readMs, publishMs, logInMs, healthMs, refused } = experience;
-    const answers = tallies.map(({ sent, answered, bytes, internal, statuses, events }) =>
-      `${sent} sent, ${answered} answered, ${(bytes / 2 ** 20).toFixed(1)} MB ${JSON.stringify(statuses)} ${JSON.stringify(events)}${internal > 0 ? ` ${internal} INTERNAL` : ''}`);
     const name = row.finding === undefined ? row.name : `[${row.finding}] ${row.name}`;
-    return [name, row.who, readMs, publishMs, logInMs, healthMs, peakMb, memoryMb, refused.length, failuresOf(outcome).length === 0 ? 'stands' : 'FAILS', answers.join(' + ')];
+    const verdict = failuresOf(outcome).length === 0 ? 'stands' : 'FAILS';
+    return [name, row.who, ...figuresOf(experience), peakMb, memoryMb, verdict, tallies.map(inWords).join(' + ')];
   });
-  const all = [[...COLUMNS], ...lines.map((line) => line.map(String))];
-  const widths = COLUMNS.map((_, at) => (at === COLUMNS.length - 1 ? 0 : Math.max(...all.map((line) => line[at]?.length ?? 0))));
+  const before = calm ? [['nobody attacks', '', ...figuresOf(calm)]] : [];
+  const all = [COLUMNS, ...[...before, ...lines].map((line) => line.map(String))];
+  const widthOf = (at: number) => Math.max(...all.map((line) => line[at]?.length ?? 0));
+  const widths = COLUMNS.map((_, at) => (at === COLUMNS.length - 1 ? 0 : widthOf(at)));
   console.log(all.map((line) => line.map((cell, at) => cell.padEnd(widths[at] ?? 0)).join('  ')).join('\n'));
+}
+
+function figuresOf({ readMs, publishMs, logInMs, healthMs, refused }: Experience): number[] {
+  return [readMs, publishMs, logInMs, healthMs, refused.length];
+}
+
+function inWords({ sent, answered, bytes, internal, statuses, events }: AttackTally): string {
+  const megabytes = (bytes / 2 ** 20).toFixed(1);
+  const counts = `${JSON.stringify(statuses)} ${JSON.stringify(events)}`;
+  return `${sent} sent, ${answered} answered, ${megabytes} MB ${counts}${internal > 0 ? ` ${internal} INTERNAL` : ''}`;
 }

@@ -2,97 +2,228 @@
 import type { Row } from '../ground.js';
 import { bytesOf, get, post, TINY } from './requests.js';
 
-const halfBody = (path: string) => bytesOf('POST', path, { headers: ['Content-Type: application/json', 'Content-Length: 60000'] });
+const halfBody = (path: string) =>
+  bytesOf('POST', path, { headers: ['Content-Type: application/json', 'Content-Length: 60000'] });
 const paddedHeaders = (bytes: number) => ({ 'X-Padding': 'p'.repeat(bytes) });
-const CHUNKED = 'POST /v1/auth/login HTTP/1.1\r\nHost: a\r\nContent-Type: application/json\r\nTransfer-Encoding: chunked\r\n\r\n';
+const CHUNKED =
+  'POST /v1/auth/login HTTP/1.1\r\nHost: a\r\nContent-Type: application/json\r\nTransfer-Encoding: chunked\r\n\r\n';
 
 export const CONNECTIONS: readonly Row[] = [
   {
-    name: '3,000 half-sent heads from 600 addresses', who: 'anonymous',
-    attacks: ({ addresses }) => [{
-      kind: 'connections', connections: 3_000, addresses: addresses(600), first: 'GET /v1/me HTTP/1.1\r\nHost: a\r\n', drip: { text: 'X-A: b\r\n', everyMs: 500 },
-    }],
-  },
-  {
-    name: '2,000 half-sent bodies, fed drop by drop', who: 'anonymous',
-    attacks: () => [{ kind: 'connections', connections: 2_000, firstLocalPort: 10_000, first: halfBody('/v1/auth/login'), drip: { text: ' '.repeat(8), everyMs: 250 } }],
-  },
-  {
-    name: '1,000 connections with 64 KB of tiny requests each', who: 'anonymous',
-    attacks: () => [{ kind: 'connections', connections: 1_000, first: TINY.repeat(2_000) }],
-  },
-  {
-    name: '1,000 connections with 64 KB of tiny requests each, unread', who: 'anonymous',
-    attacks: () => [{ kind: 'connections', connections: 1_000, first: TINY.repeat(2_000), take: 'nothing', hangUpAfterMs: 1_500 }],
-  },
-  {
-    name: '200,000 reads with a token sent ahead on one connection', who: 'one account',
-    attacks: ({ people }) => [{
-      kind: 'connections', connections: 1, tokens: [people.contractor().token], take: 'nothing', hangUpAfterMs: 1_500,
-      first: bytesOf('GET', '/v1/me', { headers: ['Authorization: Bearer @TOKEN@'] }), times: 200_000,
-    }],
-  },
-  {
-    name: 'connections opened and closed, 1,500 a second', who: 'anonymous',
-    attacks: () => [{ kind: 'connections', openPerSecond: 1_500, hangUpAfterMs: 1 }],
-  },
-  {
-    name: 'requests given up as soon as they are sent, 500 a second', who: 'one account',
-    attacks: ({ people }) => [{
-      kind: 'connections', openPerSecond: 500, hangUpAfterMs: 2, tokens: [people.contractor().token],
-      first: bytesOf('GET', '/v1/jobs?per_page=100', { headers: ['Authorization: Bearer @TOKEN@'] }),
-    }],
-  },
-  {
-    name: 'bytes that are not HTTP, 1,000 connections a second', who: 'anonymous',
-    attacks: () => [{ kind: 'connections', openPerSecond: 1_000, first: '\u0016\u0003\u0001\u0002\u0000\u0001\u0000\u0001' }],
-  },
-  {
-    name: 'HTTP/1.0 without keep-alive, as fast as it is answered', who: 'anonymous',
-    attacks: () => [{ kind: 'connections', connections: 100, first: 'GET /v1/me HTTP/1.0\r\n\r\n', again: { afterMs: 0 } }],
-  },
-  {
-    name: 'bodies in chunks of one byte', who: 'anonymous', forMs: 3_000,
-    attacks: () => [{ kind: 'connections', connections: 100, first: CHUNKED, next: '1\r\n \r\n'.repeat(1_000), nextTimes: 60, again: { afterMs: 10 } }],
-  },
-  {
-    name: 'bodies promised by Expect: 100-continue and never sent', who: 'anonymous',
-    attacks: () => [{
-      kind: 'connections', connections: 2_000, firstLocalPort: 10_000,
-      first: bytesOf('POST', '/v1/auth/login', { headers: ['Expect: 100-continue', 'Content-Type: application/json', 'Content-Length: 1000'] }),
-    }],
-  },
-  {
-    name: 'upgrades to a WebSocket that stay silent', who: 'anonymous',
-    attacks: () => [{
-      kind: 'connections', connections: 1_000, again: { afterMs: 50 },
-      first: bytesOf('GET', '/graphql', { headers: ['Connection: Upgrade', 'Upgrade: websocket', 'Sec-WebSocket-Version: 13', 'Sec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==', 'Sec-WebSocket-Protocol: graphql-transport-ws'] }),
-    }],
-  },
-  {
-    name: 'heads of 15 KB, heads of thousands of names, and heads too long to be read', who: 'anonymous',
-    attacks: () => [
-      { kind: 'connections', connections: 50, first: bytesOf('GET', '/v1/me', { headers: Array.from({ length: 1_900 }, (_, at) => `${at}:`) }), times: 20, again: { afterMs: 10 } },
-      { kind: 'calls', connections: 40, requests: [get('/v1/me', paddedHeaders(15_000)), get('/v1/me', paddedHeaders(60_000))] },
+    name: '3,000 half-sent heads from 600 addresses',
+    who: 'anonymous',
+    attacks: ({ addresses }) => [
+      {
+        kind: 'connections',
+        connections: 3_000,
+        addresses: addresses(600),
+        first: 'GET /v1/me HTTP/1.1\r\nHost: a\r\n',
+        drip: { text: 'X-A: b\r\n', everyMs: 500 },
+      },
     ],
   },
   {
-    name: 'the OpenAPI document and the pages of the reference, unread on 300 connections', who: 'anonymous',
-    attacks: () => [{ kind: 'connections', connections: 300, first: ['/v1/openapi.json', '/v1/docs', '/v1/docs/swagger-ui-bundle.js', '/v1/docs/swagger-ui.css', '/graphql'].map((path) => bytesOf('GET', path, { headers: ['Accept: text/html'] })).join(''), times: 10, take: 'nothing' }],
+    name: '2,000 half-sent bodies, fed drop by drop',
+    who: 'anonymous',
+    attacks: () => [
+      {
+        kind: 'connections',
+        connections: 2_000,
+        firstLocalPort: 10_000,
+        first: halfBody('/v1/auth/login'),
+        drip: { text: ' '.repeat(8), everyMs: 250 },
+      },
+    ],
   },
   {
-    name: 'the OpenAPI document, read slowly on 500 connections', who: 'anonymous',
-    attacks: () => [{ kind: 'connections', connections: 500, first: bytesOf('GET', '/v1/openapi.json'), times: 5, take: { bytes: 512, everyMs: 100 } }],
+    name: '1,000 connections with 64 KB of tiny requests each',
+    who: 'anonymous',
+    attacks: () => [{ kind: 'connections', connections: 1_000, first: TINY.repeat(2_000) }],
   },
   {
-    name: 'small pages left unread on a thousand connections', who: '600 accounts',
-    attacks: ({ people }) => [{
-      kind: 'connections', connections: 1_000, tokens: people.crowd, take: 'nothing',
-      first: bytesOf('GET', '/v1/jobs?per_page=100', { headers: ['Authorization: Bearer @TOKEN@'] }), times: 3,
-    }],
+    name: '1,000 connections with 64 KB of tiny requests each, unread',
+    who: 'anonymous',
+    attacks: () => [
+      { kind: 'connections', connections: 1_000, first: TINY.repeat(2_000), take: 'nothing', hangUpAfterMs: 1_500 },
+    ],
   },
   {
-    name: 'small requests on 800 connections at once', who: 'anonymous',
-    attacks: () => [{ kind: 'calls', connections: 800, requests: [get('/v1/me'), get('/'), post('/v1/nothing'), { method: 'OPTIONS', path: '/v1/jobs' }, { method: 'HEAD', path: '/v1/me' }] }],
+    name: '200,000 reads with a token sent ahead on one connection',
+    who: 'one account',
+    attacks: ({ people }) => [
+      {
+        kind: 'connections',
+        connections: 1,
+        tokens: [people.contractor().token],
+        take: 'nothing',
+        hangUpAfterMs: 1_500,
+        first: bytesOf('GET', '/v1/me', { headers: ['Authorization: Bearer @TOKEN@'] }),
+        times: 200_000,
+      },
+    ],
+  },
+  {
+    name: 'connections opened and closed, 1,500 a second',
+    who: 'anonymous',
+    attacks: () => [{ kind: 'connections', openPerSecond: 1_500, hangUpAfterMs: 1 }],
+  },
+  {
+    name: 'requests given up as soon as they are sent, 500 a second',
+    who: 'one account',
+    attacks: ({ people }) => [
+      {
+        kind: 'connections',
+        openPerSecond: 500,
+        hangUpAfterMs: 2,
+        tokens: [people.contractor().token],
+        first: bytesOf('GET', '/v1/jobs?per_page=100', { headers: ['Authorization: Bearer @TOKEN@'] }),
+      },
+    ],
+  },
+  {
+    name: 'bytes that are not HTTP, 1,000 connections a second',
+    who: 'anonymous',
+    attacks: () => [
+      { kind: 'connections', openPerSecond: 1_000, first: '\u0016\u0003\u0001\u0002\u0000\u0001\u0000\u0001' },
+    ],
+  },
+  {
+    name: 'HTTP/1.0 without keep-alive, as fast as it is answered',
+    who: 'anonymous',
+    attacks: () => [
+      { kind: 'connections', connections: 100, first: 'GET /v1/me HTTP/1.0\r\n\r\n', again: { afterMs: 0 } },
+    ],
+  },
+  {
+    name: 'bodies in chunks of one byte',
+    who: 'anonymous',
+    forMs: 3_000,
+    attacks: () => [
+      {
+        kind: 'connections',
+        connections: 100,
+        first: CHUNKED,
+        next: '1\r\n \r\n'.repeat(1_000),
+        nextTimes: 60,
+        again: { afterMs: 10 },
+      },
+    ],
+  },
+  {
+    name: 'bodies promised by Expect: 100-continue and never sent',
+    who: 'anonymous',
+    attacks: () => [
+      {
+        kind: 'connections',
+        connections: 2_000,
+        firstLocalPort: 10_000,
+        first: bytesOf('POST', '/v1/auth/login', {
+          headers: ['Expect: 100-continue', 'Content-Type: application/json', 'Content-Length: 1000'],
+        }),
+      },
+    ],
+  },
+  {
+    name: 'upgrades to a WebSocket that stay silent',
+    who: 'anonymous',
+    attacks: () => [
+      {
+        kind: 'connections',
+        connections: 1_000,
+        again: { afterMs: 50 },
+        first: bytesOf('GET', '/graphql', {
+          headers: [
+            'Connection: Upgrade',
+            'Upgrade: websocket',
+            'Sec-WebSocket-Version: 13',
+            'Sec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==',
+            'Sec-WebSocket-Protocol: graphql-transport-ws',
+          ],
+        }),
+      },
+    ],
+  },
+  {
+    name: 'heads of 15 KB, heads of thousands of names, and heads too long to be read',
+    who: 'anonymous',
+    attacks: () => [
+      {
+        kind: 'connections',
+        connections: 50,
+        first: bytesOf('GET', '/v1/me', { headers: Array.from({ length: 1_900 }, (_, at) => `${at}:`) }),
+        times: 20,
+        again: { afterMs: 10 },
+      },
+      {
+        kind: 'calls',
+        connections: 40,
+        requests: [get('/v1/me', paddedHeaders(15_000)), get('/v1/me', paddedHeaders(60_000))],
+      },
+    ],
+  },
+  {
+    name: 'the OpenAPI document and the pages of the reference, unread on 300 connections',
+    who: 'anonymous',
+    attacks: () => [
+      {
+        kind: 'connections',
+        connections: 300,
+        first: [
+          '/v1/openapi.json',
+          '/v1/docs',
+          '/v1/docs/swagger-ui-bundle.js',
+          '/v1/docs/swagger-ui.css',
+          '/graphql',
+        ]
+          .map((path) => bytesOf('GET', path, { headers: ['Accept: text/html'] }))
+          .join(''),
+        times: 10,
+        take: 'nothing',
+      },
+    ],
+  },
+  {
+    name: 'the OpenAPI document, read slowly on 500 connections',
+    who: 'anonymous',
+    attacks: () => [
+      {
+        kind: 'connections',
+        connections: 500,
+        first: bytesOf('GET', '/v1/openapi.json'),
+        times: 5,
+        take: { bytes: 512, everyMs: 100 },
+      },
+    ],
+  },
+  {
+    name: 'small pages left unread on a thousand connections',
+    who: '600 accounts',
+    attacks: ({ people }) => [
+      {
+        kind: 'connections',
+        connections: 1_000,
+        tokens: people.crowd,
+        take: 'nothing',
+        first: bytesOf('GET', '/v1/jobs?per_page=100', { headers: ['Authorization: Bearer @TOKEN@'] }),
+        times: 3,
+      },
+    ],
+  },
+  {
+    name: 'small requests on 800 connections at once',
+    who: 'anonymous',
+    attacks: () => [
+      {
+        kind: 'calls',
+        connections: 800,
+        requests: [
+          get('/v1/me'),
+          get('/'),
+          post('/v1/nothing'),
+          { method: 'OPTIONS', path: '/v1/jobs' },
+          { method: 'HEAD', path: '/v1/me' },
+        ],
+      },
+    ],
   },
 ];

@@ -4,62 +4,128 @@ import { graphql, post, WRONG_LOG_IN } from './requests.js';
 
 const KSUID_OF_A_NUMBER = '1AbCdEfGhIjKlMnOpQr########';
 const bearer = (token: string) => ({ Authorization: `Bearer ${token}` });
-const SIGN_UP = { email: 'joined.########@example.test', password: 'a password for this test', first_name: 'A', last_name: 'B' };
-const SIGN_UP_DOCUMENT = 'mutation Join($input: SignUpHomeownerInput!) { signUpHomeowner(input: $input) { __typename } }';
+const SIGN_UP = {
+  email: 'joined.########@example.test',
+  password: 'a password for this test',
+  first_name: 'A',
+  last_name: 'B',
+};
+const SIGN_UP_DOCUMENT =
+  'mutation Join($input: SignUpHomeownerInput!) { signUpHomeowner(input: $input) { __typename } }';
 
 export const LOG_INS: readonly Row[] = [
   {
-    name: 'log-ins for many e-mails from eight addresses', who: 'anonymous', hashesOn: true,
-    attacks: ({ addresses }) => [{ kind: 'calls', connections: 320, addresses: addresses(8), requests: [post('/v1/auth/login', WRONG_LOG_IN)] }],
+    name: 'log-ins for many e-mails from eight addresses',
+    who: 'anonymous',
+    hashesOn: true,
+    attacks: ({ addresses }) => [
+      { kind: 'calls', connections: 320, addresses: addresses(8), requests: [post('/v1/auth/login', WRONG_LOG_IN)] },
+    ],
   },
   {
-    name: 'wrong passwords for the victim’s own e-mail', who: 'anonymous', hashesOn: true,
-    attacks: ({ victimEmail }) => [{ kind: 'calls', connections: 50, requests: [post('/v1/auth/login', { email: victimEmail, password: 'a guess' })] }],
+    name: 'wrong passwords for the victim’s own e-mail',
+    who: 'anonymous',
+    hashesOn: true,
+    attacks: ({ victimEmail }) => [
+      {
+        kind: 'calls',
+        connections: 50,
+        requests: [post('/v1/auth/login', { email: victimEmail, password: 'a guess' })],
+      },
+    ],
   },
   {
-    name: 'right log-ins with 100 accounts at once', who: '600 accounts', hashesOn: true,
-    attacks: ({ people }) => [{
-      kind: 'calls', connections: 100,
-      requests: Array.from({ length: 100 }, () => people.contractor()).map(({ email, password }) => post('/v1/auth/login', { email, password })),
-    }],
+    name: 'right log-ins with 100 accounts at once',
+    who: '600 accounts',
+    hashesOn: true,
+    attacks: ({ people }) => [
+      {
+        kind: 'calls',
+        connections: 100,
+        requests: Array.from({ length: 100 }, () => people.contractor()).map(({ email, password }) =>
+          post('/v1/auth/login', { email, password }),
+        ),
+      },
+    ],
   },
   {
-    name: 'sign-ups through both APIs, 200 at once', who: 'anonymous', hashesOn: true,
-    attacks: () => [{
-      kind: 'calls', connections: 200,
-      requests: [post('/v1/auth/signup/homeowner', SIGN_UP), graphql(SIGN_UP_DOCUMENT, { input: { email: SIGN_UP.email, password: SIGN_UP.password, firstName: 'A', lastName: 'B' } })],
-    }],
+    name: 'sign-ups through both APIs, 200 at once',
+    who: 'anonymous',
+    hashesOn: true,
+    attacks: () => [
+      {
+        kind: 'calls',
+        connections: 200,
+        requests: [
+          post('/v1/auth/signup/homeowner', SIGN_UP),
+          graphql(SIGN_UP_DOCUMENT, {
+            input: { email: SIGN_UP.email, password: SIGN_UP.password, firstName: 'A', lastName: 'B' },
+          }),
+        ],
+      },
+    ],
   },
   {
-    name: 'refresh tokens that are nobody’s', who: 'anonymous',
-    attacks: () => [{ kind: 'calls', connections: 200, requests: [post('/v1/auth/refresh', { refresh_token: `rft_${KSUID_OF_A_NUMBER}` })] }],
+    name: 'refresh tokens that are nobody’s',
+    who: 'anonymous',
+    attacks: () => [
+      {
+        kind: 'calls',
+        connections: 200,
+        requests: [post('/v1/auth/refresh', { refresh_token: `rft_${KSUID_OF_A_NUMBER}` })],
+      },
+    ],
   },
   {
-    name: 'access tokens that nobody signed, and API keys of nobody', who: 'anonymous',
+    name: 'access tokens that nobody signed, and API keys of nobody',
+    who: 'anonymous',
     attacks: ({ people }) => {
       const [head = '', payload = ''] = people.homeowner().token.split('.');
-      return [{
-        kind: 'calls', connections: 200,
-        requests: [
-          { path: '/v1/me', headers: bearer(`${head}.${payload}.${'A'.repeat(35)}########`) },
-          { path: '/v1/me', headers: bearer(`jmk_${'A'.repeat(32)}########`) },
-          { path: '/v1/me', headers: bearer('x'.repeat(4_000)) },
-        ],
-      }];
+      return [
+        {
+          kind: 'calls',
+          connections: 200,
+          requests: [
+            { path: '/v1/me', headers: bearer(`${head}.${payload}.${'A'.repeat(35)}########`) },
+            { path: '/v1/me', headers: bearer(`jmk_${'A'.repeat(32)}########`) },
+            { path: '/v1/me', headers: bearer('x'.repeat(4_000)) },
+          ],
+        },
+      ];
     },
   },
   {
-    name: 'passwords changed, forty at once', who: 'one account', hashesOn: true,
+    name: 'passwords changed, forty at once',
+    who: 'one account',
+    hashesOn: true,
     attacks: ({ people }) => {
       const { token, password } = people.homeowner();
-      return [{ kind: 'calls', connections: 40, tokens: [token], requests: [post('/v1/me/password', { current_password: password, new_password: password })] }];
+      return [
+        {
+          kind: 'calls',
+          connections: 40,
+          tokens: [token],
+          requests: [post('/v1/me/password', { current_password: password, new_password: password })],
+        },
+      ];
     },
   },
   {
-    name: 'sessions ended and used, over and over', who: '600 accounts',
+    name: 'sessions ended and used, over and over',
+    who: '600 accounts',
     attacks: ({ people }) => {
       const tokens = Array.from({ length: 50 }, () => people.homeowner().token);
-      return [{ kind: 'calls', connections: 50, tokens, requests: [...Array.from({ length: 50 }, () => ({ path: '/v1/me' })), ...Array.from({ length: 50 }, () => post('/v1/auth/logout'))] }];
+      return [
+        {
+          kind: 'calls',
+          connections: 50,
+          tokens,
+          requests: [
+            ...Array.from({ length: 50 }, () => ({ path: '/v1/me' })),
+            ...Array.from({ length: 50 }, () => post('/v1/auth/logout')),
+          ],
+        },
+      ];
     },
   },
 ];

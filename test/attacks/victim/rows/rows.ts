@@ -8,4 +8,7 @@ import { LOG_INS } from './log-ins.js';
 
 const ALL = [...FINDINGS, ...CONNECTIONS, ...DOCUMENTS, ...DATABASE, ...LOG_INS];
 
-export const ROWS: readonly Row[] = [...ALL.filter(({ hashesOn }) => !hashesOn), ...ALL.filter(({ hashesOn }) => hashesOn)];
+export const ROWS: readonly Row[] = [
+  ...ALL.filter(({ hashesOn }) => !hashesOn),
+  ...ALL.filter(({ hashesOn }) => hashesOn),
+];
