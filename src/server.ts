@@ -9,7 +9,7 @@ import { createSchema } from './graphql/schema.js';
 import { shareConnections } from './http/connections.js';
 import { createDraining } from './http/draining.js';
 import { bearerOf, Exchange } from './http/exchange.js';
-import { problemWithHead } from './http/head.js';
+import { HEADERS_MAX, problemWithHead } from './http/head.js';
 import { answerCors, setSecurityHeaders } from './http/policy.js';
 import { serverOptions, TIMEOUTS, type Timeouts } from './http/timeouts.js';
 import { answerUnreadable } from './http/unreadable.js';
@@ -105,6 +105,8 @@ export async function startServer(house: House, config: Config, timeouts: Timeou
   }
 
   server.maxRequestsPerSocket = 0;
+  // One more than are taken says that there are too many; the others need not be read.
+  server.maxHeadersCount = HEADERS_MAX + 1;
   server.on('request', connections.inOrder(answer));
   server.on('checkExpectation', connections.inOrder(answer));
   answerUnreadable(server, HEAD_BYTES_MAX, errorBody);

@@ -7,7 +7,7 @@ import type { ApolloServerPlugin } from '@apollo/server';
 import type { DocumentNode, GraphQLFormattedError, GraphQLSchema, OperationDefinitionNode } from 'graphql';
 import { LRUCache } from 'lru-cache';
 import type { Context } from './context.js';
-import type { Costs } from './limits.js';
+import { DOCUMENT_CHARACTERS_KEPT, type Costs } from './limits.js';
 import { mutationsIn } from './limits/shape.js';
 import { planOf, type Run } from './plan.js';
 import { applyHeaders } from './request-headers.js';
@@ -37,12 +37,11 @@ export interface CompiledDocuments {
 
 const COMPILED_AT_SIGHT = 2;
 const NEVER = Number.NEGATIVE_INFINITY;
-const COMPILED_MAX = 500;
 
 export function compiledDocuments(schema: GraphQLSchema, costs: Costs, formatError: FormatError): CompiledDocuments {
   const sights = new WeakMap<OperationDefinitionNode, number>();
   /** By the document's text, and then by the name of the operation in it. */
-  const known = new LRUCache<string, Map<string | undefined, Ready>>({ max: COMPILED_MAX });
+  const known = new LRUCache<string, Map<string | undefined, Ready>>({ maxSize: DOCUMENT_CHARACTERS_KEPT, maxEntrySize: DOCUMENT_CHARACTERS_KEPT / 20, sizeCalculation: (_, query) => 1 + query.length });
 
   function see(query: string, name: string | undefined, document: DocumentNode, operation: OperationDefinitionNode): void {
     const times = (sights.get(operation) ?? 0) + 1;

@@ -44,7 +44,7 @@ export function createLimits(schema: GraphQLSchema, { suggestions }: LimitSettin
       validationRules: [shapeRule, offeredRule],
       // Behind the last of them GraphQL says that there are more.
       validationOptions: { hideSuggestions: !suggestions, maxErrors: ERRORS.perAnswerMax - 1 },
-      documentStore: new InMemoryLRUCache<DocumentNode>({ maxSize: DOCUMENTS_KEPT, sizeCalculation: () => 1 }),
+      documentStore: new InMemoryLRUCache<DocumentNode>({ maxSize: DOCUMENT_CHARACTERS_KEPT, sizeCalculation: ({ loc }) => 1 + (loc?.end ?? 0) }),
     },
     plugin: (format) => limitsPlugin(schema, costs, { suggestions }, format),
     costs,
@@ -55,8 +55,8 @@ export function createLimits(schema: GraphQLSchema, { suggestions }: LimitSettin
   };
 }
 
-/** Documents that were validated, and whatever was made of them. A tree takes many times the memory of its text, so they are counted and not weighed. */
-const DOCUMENTS_KEPT = 500;
+/** Documents that were validated, by the length of their text: a tree takes up to a hundred times the memory of it. A thousand usual ones. */
+export const DOCUMENT_CHARACTERS_KEPT = 500_000;
 
 /** graphql-js validates a kind of operation that the schema does not have, and only then fails to execute it. */
 const offeredRule: ValidationRule = (context) => ({

@@ -18,6 +18,8 @@ interface Connection {
   readonly ahead: { begin(): void; giveBack: GiveBack }[];
   /** As of when the last request began: what was read since belongs to another. */
   bytesRead: number;
+  /** Nothing more of it is read; it closes behind its last answer. */
+  isRefused: boolean;
 }
 
 /** An event of a socket: what was read from it at once was so much work that its address has had its part of this turn of the event loop. */
@@ -36,19 +38,23 @@ export function shareConnections(server: Server, shares: Shares, addressOf: (soc
   const { connections: { total = Infinity }, requestsAhead: { perConnection = Infinity, perAddress = Infinity } } = shares.limits;
   /** Addresses of which nothing more is read in this turn of the event loop. */
   const crowded = new Set<string>();
-  const isHeld = ({ ahead, address }: Connection) => ahead.length >= perConnection || crowded.has(address) || shares.requestsAhead.inUse(address) >= perAddress;
+  const isHeld = ({ isRefused, ahead, address }: Connection) =>
+    isRefused || ahead.length >= perConnection || crowded.has(address) || shares.requestsAhead.inUse(address) >= perAddress;
 
   server.on('connection', (socket: Socket) => {
     if (open.size >= total) closeSome();
     const address = addressOf(socket);
     const giveBack = tryToTake(address);
     if (!giveBack) return void socket.destroy();
-    const connection: Connection = { socket, address, giveBack, underWay: undefined, ahead: [], bytesRead: 0 };
+    const connection: Connection = { socket, address, giveBack, underWay: undefined, ahead: [], bytesRead: 0, isRefused: false };
     open.set(socket, connection);
     socket.once('close', () => forget(connection));
     // Node itself goes on reading at the end of each answer.
     socket.on('resume', () => isHeld(connection) && socket.pause());
-    socket.on(CROWDED, () => holdUntilNextTurn(address));
+    socket.on(CROWDED, () => {
+      connection.isRefused = true;
+      holdUntilNextTurn(address);
+    });
   });
 
   function tryToTake(address: string): GiveBack | undefined {
@@ -126,6 +132,8 @@ export function shareConnections(server: Server, shares: Shares, addressOf: (soc
     inOrder: (answer) => (request, response) => {
       const connection = open.get(request.socket);
       if (!connection) return;
+      // Thousands of chunks of one byte fit into one read, and nobody can refuse them before all are read.
+      if (request.headers['transfer-encoding'] !== undefined) holdUntilNextTurn(connection.address);
       if (connection.underWay || connection.ahead.length > 0) queue(connection, () => begin(connection, answer, request, response));
       else begin(connection, answer, request, response);
     },

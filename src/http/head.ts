@@ -6,7 +6,7 @@ import type { IncomingMessage } from 'node:http';
 import { refuse, type Refusal } from '../rules/errors.js';
 
 /** Far more than anybody needs. Of 2,000 and more Node would keep the first alone, and drop what our own proxy added last. */
-const HEADERS_MAX = 200;
+export const HEADERS_MAX = 200;
 
 /** Of two, Node keeps the first and says nothing. */
 const SAID_ONCE = new Set(['host', 'authorization', 'content-type']);
