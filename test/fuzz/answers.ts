@@ -3,6 +3,7 @@ import ksuid from 'ksuid';
 import type { Json } from '../house.js';
 import type { Asking } from './askings.js';
 import { baseHeaders } from './draft.js';
+import { SOME_FAIL } from './failing-fields.js';
 import { jsonText } from './json-text.js';
 import { bytesOf } from './requests.js';
 import type { Line } from './wire.js';
@@ -14,13 +15,26 @@ export interface Answer {
 }
 
 /** Mutations are dry runs: nothing is kept of them, and what they answer they answer again. */
-export async function answerTo(line: Line, query: string, { token, variables, operationName }: Asking, began: number): Promise<Answer> {
+export async function answerTo(
+  line: Line,
+  query: string,
+  { token, variables, operationName, someFail }: Asking,
+  began: number,
+): Promise<Answer> {
   const changes = /\bmutation\b/.test(query);
-  const headers = [...baseHeaders(token, true), ['X-Request-Id', 'compared'] as const, ...(changes ? [['Dry-Run', 'true'] as const] : [])];
+  const headers = [
+    ...baseHeaders(token, true),
+    ['X-Request-Id', someFail ? SOME_FAIL : 'compared'] as const,
+    ...(changes ? [['Dry-Run', 'true'] as const] : []),
+  ];
   const body = Buffer.from(jsonText({ query, variables, operationName }));
   const reply = await line.ask(bytesOf({ kind: 'graphql', method: 'POST', target: '/graphql', headers, body }), 'POST');
   const text = inOneOrder(reply.body.toString());
-  return { status: reply.status, contentType: reply.headers.get('content-type'), text: changes ? withoutNews(text, began) : text };
+  return {
+    status: reply.status,
+    contentType: reply.headers.get('content-type'),
+    text: changes ? withoutNews(text, began) : text,
+  };
 }
 
 export function sameAnswer(one: Answer, other: Answer): boolean {
@@ -30,7 +44,9 @@ export function sameAnswer(one: Answer, other: Answer): boolean {
 /** Without the places of errors, of which those that say the same are one. */
 export function withoutPlaces(answer: Answer): Answer {
   const said: Json = JSON.parse(answer.text);
-  const errors = (said.errors as Json[] | undefined)?.map((error) => JSON.stringify({ ...error, locations: [], path: [] }));
+  const errors = (said.errors as Json[] | undefined)?.map((error) =>
+    JSON.stringify({ ...error, locations: [], path: [] }),
+  );
   return errors ? { ...answer, text: JSON.stringify({ ...said, errors: [...new Set(errors)] }) } : answer;
 }
 
@@ -39,7 +55,8 @@ function inOneOrder(text: string): string {
   const answer: Json = JSON.parse(text);
   if ((answer.errors?.length ?? 0) < 2) return text;
   const order = (error: Json) => JSON.stringify(error);
-  return `${JSON.stringify({ ...answer, errors: (answer.errors as Json[]).toSorted((one, other) => (order(one) < order(other) ? -1 : 1)) })}\n`;
+  const errors = (answer.errors as Json[]).toSorted((one, other) => (order(one) < order(other) ? -1 : 1));
+  return `${JSON.stringify({ ...answer, errors })}\n`;
 }
 
 /** What a dry run makes has another name and another time whenever it is made: such names are numbered as they come. */
@@ -50,12 +67,16 @@ function withoutNews(text: string, began: number): string {
     names.set(id, name);
     return name;
   };
-  const isNew = (id: string) => id <= `${id.slice(0, 4)}${LARGEST_KSUID}` && ksuid.parse(id.slice(4)).date.getTime() >= Math.floor(began / 1_000) * 1_000;
+  const isNew = (id: string) =>
+    id <= `${id.slice(0, 4)}${LARGEST_KSUID}` &&
+    ksuid.parse(id.slice(4)).date.getTime() >= Math.floor(began / 1_000) * 1_000;
   return text
     .replaceAll(/"W[\w-]{10,}"/g, (cursor) => JSON.stringify(Buffer.from(cursor, 'base64url').toString()))
     .replaceAll(/eyJ[\w-]+\.[\w-]+\.[\w-]+/g, 'a token')
     .replaceAll(/\b[a-z]{3}_[0-9A-Za-z]{27}\b/g, (id) => (isNew(id) ? numbered(id) : id))
-    .replaceAll(/\b\d{4}-\d\d-\d\dT[\d:.]+Z|\b\d{13}\b/g, (time) => (Number(time) >= began || Date.parse(time) >= began ? 'now' : time));
+    .replaceAll(/\b\d{4}-\d\d-\d\dT[\d:.]+Z|\b\d{13}\b/g, (time) =>
+      Number(time) >= began || Date.parse(time) >= began ? 'now' : time,
+    );
 }
 
 const LARGEST_KSUID = 'aWgEPTl1tmebfsQzFP4bxwgy80V';

@@ -1,6 +1,6 @@
 /**
- * Random documents, asked by random people with random variables: what a plan answers is what graphql-js answers, byte for byte, refusals
- * included. Each document is sent as two texts, of which one is never planned, so that graphql-js runs it.
+ * Random documents, asked by random people with random variables: what a plan answers is what graphql-js answers, byte
+ * for byte, refusals included. Each document is sent as two texts, of which one is never planned: graphql-js runs that.
  * FUZZ_DOCUMENTS sets how many; FUZZ_SEED, as a failure prints it, makes the same ones again.
  */
 import { print, type DocumentNode } from 'graphql';
@@ -12,8 +12,9 @@ import { diceOf } from './dice.js';
 import { validDocument, validPage } from './documents.js';
 import { jsonText } from './json-text.js';
 import { reducedDocument } from './reduce-document.js';
+import { operationsIn } from './sites.js';
 import { EVERYBODY, openStock, type Stock } from './stock.js';
-import { ANY_LIST, operationsIn, varied } from './variations.js';
+import { ANY_LIST, varied } from './variations.js';
 import { Line } from './wire.js';
 
 /** As long as each other: where a document ends is told by its errors. */
@@ -29,6 +30,11 @@ vi.mock('../../src/graphql/plan.js', async (original) => {
     return run && ((...call) => (planned.add(text), run(...call)));
   };
   return { ...others, planOf: observed };
+});
+vi.mock('../../src/graphql/schema.js', async (original) => {
+  const { createSchema } = await original<typeof import('../../src/graphql/schema.js')>();
+  const { withFailingFields } = await import('./failing-fields.js');
+  return { createSchema: () => withFailingFields(createSchema()) };
 });
 /** The texts that a plan has answered. */
 const planned = vi.hoisted(() => new Set<string | undefined>());
@@ -94,7 +100,9 @@ it(
     expect(tally.complete / DOCUMENTS).toBeGreaterThan(0.5);
     expect(tally.partial / DOCUMENTS).toBeGreaterThan(0.2);
     expect(tally.changed / DOCUMENTS).toBeGreaterThan(0.1);
-    expect(Object.keys(tally.codes)).toEqual(expect.arrayContaining(['VALIDATION_FAILED', 'NOT_FOUND', 'FORBIDDEN', 'UNAUTHENTICATED']));
+    expect(Object.keys(tally.codes)).toEqual(
+      expect.arrayContaining(['VALIDATION_FAILED', 'NOT_FOUND', 'FORBIDDEN', 'UNAUTHENTICATED']),
+    );
   },
   60_000 + DOCUMENTS * 200,
 );
@@ -109,7 +117,10 @@ function documentOf(number: number): Generated {
   const dice = diceOf(SEED + number * 7_919);
   const written = dice.percent(30) ? validPage(askers.stock, dice) : validDocument(askers.stock, dice);
   const made = varied(written.text, written.variables, askers.stock, dice);
-  return { document: made.document, askings: Array.from({ length: ASKINGS }, () => asking(made, written.token, askers, dice)) };
+  return {
+    document: made.document,
+    askings: Array.from({ length: ASKINGS }, () => asking(made, written.token, askers, dice)),
+  };
 }
 
 function isMutation({ document }: Generated): boolean {
@@ -124,7 +135,7 @@ interface Found {
 
 let sent = 0;
 
-/** All askings by one document, and again: what one has left behind in a plan must not show in the answer to another. */
+/** All askings, and again: what one has left behind in a plan must not show in the answer to another. */
 async function compared(line: Line, { document, askings }: Generated): Promise<Found> {
   const text = print(document);
   const numbered = `${text} # ${(sent += 1)}`;
@@ -145,10 +156,15 @@ async function compared(line: Line, { document, askings }: Generated): Promise<F
 const TRIES_MAX = 30;
 
 /**
- * Of several fields that fail while others wait for the database, the first to fail makes null what holds them all, and it alone is named:
- * which that is, is a matter of time, with graphql-js as well. Asked again and again, the two must name the same one sooner or later.
+ * Of several fields that fail while others wait for the database, the first to fail makes null what holds them all, and
+ * it alone is named: which that is, is a matter of time, with graphql-js as well. Asked again and again, the two must
+ * name the same one sooner or later.
  */
-async function differInTime(expected: Answer, answer: Answer, askAgain: (mark: string) => Promise<Answer>): Promise<boolean> {
+async function differInTime(
+  expected: Answer,
+  answer: Answer,
+  askAgain: (mark: string) => Promise<Answer>,
+): Promise<boolean> {
   if (!sameAnswer(withoutPlaces(expected), withoutPlaces(answer))) return false;
   const plain = new Set([expected.text]);
   const compiled = new Set([answer.text]);
@@ -170,11 +186,21 @@ async function reduced(line: Line, { document, askings }: Generated, first: stri
   return last;
 }
 
-function told(text: string, { token, variables, operationName }: Asking, plain: Answer, answer: Answer): string {
+function told(
+  text: string,
+  { token, variables, operationName, someFail }: Asking,
+  plain: Answer,
+  answer: Answer,
+): string {
   const { stock, bad } = askers;
-  const who = EVERYBODY.find((one) => stock.token(one) === token) ?? Object.entries(bad).find(([, one]) => one === token)?.[0] ?? 'nobody';
-  const asked = `${text}\nvariables: ${jsonText(variables)}\noperationName: ${jsonText(operationName)}\nasked by: ${who}`;
-  return `${asked}\n  graphql-js: ${plain.status} ${plain.text}\n  the plan:   ${answer.status} ${answer.text}`;
+  const who =
+    EVERYBODY.find((one) => stock.token(one) === token) ??
+    Object.entries(bad).find(([, one]) => one === token)?.[0] ??
+    'nobody';
+  const asked = [text, `variables: ${jsonText(variables)}`, `operationName: ${jsonText(operationName)}`, `asked by: ${who}`];
+  const failing = someFail ? ', and some fields fail' : '';
+  const answers = [`graphql-js: ${plain.status} ${plain.text}`, `the plan:   ${answer.status} ${answer.text}`];
+  return `${asked.join('\n')}${failing}\n${answers.join('\n')}`;
 }
 
 class Tally {
@@ -199,14 +225,22 @@ class Tally {
 }
 
 const CURSORS = `{
-  jobs(first: 3) { edges { cursor } nodes { bids(first: 2) { edges { cursor } } timeline(first: 2) { edges { cursor } } } }
+  jobs(first: 3) {
+    edges { cursor }
+    nodes { bids(first: 2) { edges { cursor } } timeline(first: 2) { edges { cursor } } }
+  }
   users(first: 3) { edges { cursor } }
 }`;
 
-/** A stock that is never used up: what would end a session or make an account is about those that have ended, or exist already. */
+/** Never used up: what would end a session or make an account is about those that have ended, or exist already. */
 async function unchanging(stock: Stock, ended: string): Promise<Stock> {
   const { email, password } = stock.people.owner;
-  const taken = { email: 'ntaken@example.test', password: 'a password of mine', first_name: 'Nina', last_name: 'Taken' };
+  const taken = {
+    email: 'ntaken@example.test',
+    password: 'a password of mine',
+    first_name: 'Nina',
+    last_name: 'Taken',
+  };
   await house.rest('POST', '/v1/auth/signup/homeowner', { body: taken });
   const { jobs, users } = (await house.graphql(CURSORS, { token: stock.token('admin') })).data;
   const lists: Record<string, Json[]> = {
@@ -218,5 +252,9 @@ async function unchanging(stock: Stock, ended: string): Promise<Stock> {
   for (const [list, edges] of Object.entries(lists)) {
     for (const { cursor } of edges) for (const name of [list, ANY_LIST]) stock.keepCursor(name, cursor);
   }
-  return { ...stock, spare: () => ({ email, password, token: ended, refreshToken: `rft_${'0'.repeat(27)}` }), unheard: () => 'taken' };
+  return {
+    ...stock,
+    spare: () => ({ email, password, token: ended, refreshToken: `rft_${'0'.repeat(27)}` }),
+    unheard: () => 'taken',
+  };
 }

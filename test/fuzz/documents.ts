@@ -153,8 +153,11 @@ export function validPage(stock: Stock, dice: Dice): Written {
   const job = schema.getType('Job');
   if (!job) throw new Error('The schema has lost its jobs.');
   const { text } = writing.select(job, dice.int(1, 3));
-  const nodes = dice.pick([`nodes { ${text} }`, `edges { cursor node { ${text} } }`, `nodes { id } edges { node { ${text} } }`]);
-  return assembled('query', writing, [{ text: `jobs(first: ${dice.int(1, ENTRIES_MAX)}) { ${nodes} }`, selected: { key: 'jobs', field: 'Query.jobs', inner: [] } }], stock.token(who));
+  const nodes = dice.pick([
+    `nodes { ${text} }`, `edges { cursor node { ${text} } }`, `nodes { id } edges { node { ${text} } }`,
+  ]);
+  const page = { text: `jobs(first: ${dice.int(1, ENTRIES_MAX)}) { ${nodes} }`, selected: { key: 'jobs', field: 'Query.jobs', inner: [] } };
+  return assembled('query', writing, [page], stock.token(who));
 }
 
 /** An open job is for everybody who is signed in, but for other homeowners, who only see their own. */

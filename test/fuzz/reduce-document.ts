@@ -1,13 +1,16 @@
 /** Makes a document that fails as small as it can: part after part is left out, as long as it still fails. */
 import { Kind, visit, type ASTNode, type DocumentNode } from 'graphql';
-import { replaced } from './variations.js';
+import { replaced } from './sites.js';
 
 const TRIES_MAX = 300;
 
-export async function reducedDocument(document: DocumentNode, stillFails: (smaller: DocumentNode) => Promise<boolean>): Promise<DocumentNode> {
+export async function reducedDocument(
+  document: DocumentNode,
+  stillFails: (smaller: DocumentNode) => Promise<boolean>,
+): Promise<DocumentNode> {
   let smallest = document;
   let tries = 0;
-  for (let found = true; found; ) {
+  for (let found = true; found;) {
     found = false;
     for (const part of partsOf(smallest)) {
       if ((tries += 1) > TRIES_MAX) return smallest;
@@ -27,14 +30,20 @@ function partsOf(document: DocumentNode): ASTNode[] {
   visit(document, {
     enter: (node, _key, parent) => {
       const siblings = Array.isArray(parent) ? parent.length : 0;
-      if (node.kind === Kind.DIRECTIVE || node.kind === Kind.ARGUMENT || node.kind === Kind.OBJECT_FIELD) parts.push(node);
+      if (node.kind === Kind.DIRECTIVE || node.kind === Kind.ARGUMENT || node.kind === Kind.OBJECT_FIELD)
+        parts.push(node);
       if (siblings > 1 && LEAVABLE.has(node.kind)) parts.push(node);
     },
   });
   return parts;
 }
 
-const LEAVABLE: ReadonlySet<string> = new Set([Kind.OPERATION_DEFINITION, Kind.FIELD, Kind.INLINE_FRAGMENT, Kind.FRAGMENT_SPREAD]);
+const LEAVABLE: ReadonlySet<string> = new Set([
+  Kind.OPERATION_DEFINITION,
+  Kind.FIELD,
+  Kind.INLINE_FRAGMENT,
+  Kind.FRAGMENT_SPREAD,
+]);
 
 /** A fragment or a variable that nothing mentions any longer would make the document invalid. */
 function withoutUnused(document: DocumentNode): DocumentNode {
