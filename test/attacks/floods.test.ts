@@ -60,8 +60,10 @@ describe('in small', () => {
 
   it('of 900 requests at once those beyond what waits to be begun are refused with 503, but never the operator’s', async () => {
     const hanna = await homeowner(house, 'Hanna');
-    const { url } = await house.another({}, { turns: { total: 100 } });
+    const { url, shares } = await house.another({}, { turns: { total: 100 } });
     const rush = await Promise.all(Array.from({ length: 900 }, (_, at) => openLine(url, at)));
+    // Each turn of the loop accepts one of them; what they send then is read at once.
+    while (shares.connections.inUse() < 900) await sleep(5);
     const answers = await Promise.all(rush.map(async (one, at) => {
       const path = at % 30 === 0 ? '/healthz' : '/v1/me';
       one.send(head('GET', path, [`Authorization: Bearer ${hanna.token}`]));

@@ -109,6 +109,32 @@ describe('requests sent ahead on a connection', () => {
   });
 });
 
+describe('a body in chunks', () => {
+  const head = (more = '') => `POST /v1/auth/login HTTP/1.1\r\nHost: a\r\nContent-Type: application/json\r\nTransfer-Encoding: chunked\r\n${more}\r\n`;
+  const chunks = (text: string, bytes: number) => {
+    const parts = text.match(new RegExp(`.{1,${bytes}}`, 'gs')) ?? [];
+    return `${parts.map((part) => `${part.length.toString(16)}\r\n${part}\r\n`).join('')}0\r\n\r\n`;
+  };
+  const body = (length: number) => JSON.stringify({ email: hanna.email, password: 'x'.repeat(length) });
+
+  it('is read whole, however it is cut, as long as its chunks are not all tiny', async () => {
+    for (const [length, bytes] of [[500, 1], [900, 7], [990, 64], [60_000, 64]] as const) {
+      const client = await open(house.url);
+      client.socket.write(head() + chunks(body(length), bytes));
+      expect(await client.answers(1)).toEqual([length > 1_000 ? '400' : '401']);
+      client.socket.destroy();
+    }
+  });
+
+  it('of a byte each is refused once there are a thousand, and nothing more is read of that connection', async () => {
+    const client = await open(house.url);
+    client.socket.write(head() + chunks(body(50_000), 1));
+    expect(await client.answers(1)).toEqual(['413']);
+    expect(client.heard).toContain('"code":"PAYLOAD_TOO_LARGE"');
+    await client.closed;
+  });
+});
+
 describe('connections', () => {
   it('of one address are closed beyond its share, and another address has its own', async () => {
     const { url, shares } = await house.another({}, { connections: { perAddress: 3 } });
