@@ -51,7 +51,7 @@ export function createFairQueue({ places, placesPerAddress = places, waitMs, ...
     if (share.inUse() >= (settings.limits.total ?? Infinity)) makeRoomFor(address);
     const giveBack = share.take(holder);
     return new Promise((admit, refuse) => {
-      const waiter: Waiter = { holder, giveBack, sinceMs: performance.now(), timeout: setTimeout(() => turnAway(waiter), waitMs), admit, refuse };
+      const waiter: Waiter = { holder, giveBack, sinceMs: performance.now(), timeout: setTimeout(() => turnAwayLate(waiter), waitMs), admit, refuse };
       const users = putIfAbsent(lanes, address, new Map<string, Set<Waiter>>());
       putIfAbsent(users, user ?? '', new Set<Waiter>()).add(waiter);
     });
@@ -80,15 +80,17 @@ export function createFairQueue({ places, placesPerAddress = places, waitMs, ...
     const largest = share.largest();
     if (largest === undefined || share.inUse(largest) <= share.inUse(address) + 1) return;
     const newest = [...([...(lanes.get(largest)?.values() ?? [])].at(-1) ?? [])].at(-1);
-    if (newest) turnAway(newest);
+    if (!newest) return;
+    remove(newest);
+    newest.refuse(share.refusal('server'));
   }
 
   /** Beyond capacity is the server, unless one address among others waits with more than any of them. */
-  function turnAway(waiter: Waiter): void {
+  function turnAwayLate(waiter: Waiter): void {
     const { address } = waiter.holder;
     const isGreedy = share.inUse(address) < share.inUse() && share.largest() === address;
     remove(waiter);
-    waiter.refuse(share.refusal(isGreedy ? 'address' : 'server'));
+    waiter.refuse(share.refusal(isGreedy ? 'address' : 'server', 'too late'));
   }
 
   function remove(waiter: Waiter): void {

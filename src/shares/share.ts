@@ -31,7 +31,8 @@ export type GiveBack = () => void;
 export interface Share {
   /** Takes that much, or throws the refusal. */
   take(holder: Holder, amount?: number): GiveBack;
-  refusal(bound: Bound): Refusal;
+  /** Who may have no more, or has waited too long for it. */
+  refusal(bound: Bound, why?: 'no more' | 'too late'): Refusal;
   inUse(address?: string): number;
   /** The address that holds the most. */
   largest(): string | undefined;
@@ -55,13 +56,16 @@ export function createShare({ name, limits, events, retryAfterSeconds = () => 1 
     return total + amount > (limits.total ?? Infinity) ? 'server' : undefined;
   }
 
-  function refusal(bound: Bound): Refusal {
+  function refusal(bound: Bound, why: 'no more' | 'too late' = 'no more'): Refusal {
     events.refused(name, bound);
     const details = { retryAfter: retryAfterSeconds() };
     if (bound === 'server') return refuse('OVERLOADED', { details });
-    const max = bound === 'user' ? limits.perUser : limits.perAddress;
-    const whose = bound === 'user' ? 'you' : 'your network address';
-    return refuse('RATE_LIMITED', { message: `At most ${max} ${limits.of} at once are for ${whose}; wait for some to end.`, details });
+    const [max, whose] = bound === 'user' ? [limits.perUser, 'you'] : [limits.perAddress, 'your network address'];
+    const message = {
+      'no more': `At most ${max} ${limits.of} at once are for ${whose}; wait for some to end.`,
+      'too late': `No other network address has as many ${limits.of} as yours, and this waited too long; wait for some to end.`,
+    }[why];
+    return refuse('RATE_LIMITED', { message, details });
   }
 
   function hold({ address, user }: Holder, amount: number): GiveBack {
