@@ -55,7 +55,13 @@ export function callDirectly(schema: GraphQLSchema): GraphQLSchema {
     const resolve: Resolve = (source, args, context, info) => {
       const given: unknown[] = [];
       for (const value of values) given.push(value(source, args, context, info));
-      return method.apply(instance, given);
+      try {
+        return method.apply(instance, given);
+      } catch (error) {
+        // Of a list whose entry fails at once, graphql-js drops the promises of those before it: the failure of one of them
+        // would be heard by nobody, and end the process.
+        return Promise.reject(error);
+      }
     };
     if (!params.some(({ kind }) => kind === 'info')) withoutInfo.add(resolve);
     return resolve;

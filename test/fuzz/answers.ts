@@ -41,13 +41,30 @@ export function sameAnswer(one: Answer, other: Answer): boolean {
   return one.status === other.status && one.contentType === other.contentType && one.text === other.text;
 }
 
-/** Without the places of errors, of which those that say the same are one. */
-export function withoutPlaces(answer: Answer): Answer {
-  const said: Json = JSON.parse(answer.text);
-  const errors = (said.errors as Json[] | undefined)?.map((error) =>
-    JSON.stringify({ ...error, locations: [], path: [] }),
-  );
-  return errors ? { ...answer, text: JSON.stringify({ ...said, errors: [...new Set(errors)] }) } : answer;
+/** An answer apart from the errors that made null what holds more than the field that failed, and those errors. */
+export function withoutWide({ status, contentType, text }: Answer): { rest: string; wide: readonly string[] } {
+  const answer: Json = JSON.parse(text);
+  const errors: Json[] = answer.errors ?? [];
+  const isWide = ({ path }: Json) => path !== undefined && nullAbove(path, answer.data) !== undefined;
+  const holders = new Set(errors.filter(isWide).map(({ path }) => JSON.stringify(nullAbove(path, answer.data))));
+  const rest = {
+    status,
+    contentType,
+    ...answer,
+    errors: errors.filter((error) => !isWide(error)),
+    holders: [...holders].toSorted(),
+  };
+  return { rest: JSON.stringify(rest), wide: errors.filter(isWide).map((error) => JSON.stringify(error)) };
+}
+
+/** The place above a field's own at which its data ends in null. */
+function nullAbove(path: readonly (string | number)[], data: Json): readonly (string | number)[] | undefined {
+  let value = data;
+  for (const [at, step] of path.entries()) {
+    if (value === null) return path.slice(0, at);
+    value = value?.[step];
+  }
+  return undefined;
 }
 
 /** Fields run side by side, and so do not fail in any order. A single error, and data, are compared byte for byte. */
