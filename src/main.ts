@@ -11,6 +11,8 @@ async function main(): Promise<void> {
   const config = readConfig();
   const log = createLog(config.LOG_LEVEL);
   const opened: Closing[] = [];
+  // graphql-js drops promises where a list fails at once. That one of them fails later must not end the process, with everybody's calls in it.
+  process.on('unhandledRejection', (error) => log.error({ err: error }, 'a promise failed that nothing waited for'));
   const starting = start(config, log, opened).catch(async (error: unknown) => {
     await closeAll(opened);
     throw error;

@@ -16,6 +16,17 @@ beforeAll(() => {
 });
 afterAll(() => project.remove());
 
+it('a promise that fails and that nothing waits for is logged, and ends nobody’s calls', async () => {
+  const dropped = 'process.on("SIGUSR2", () => void Promise.reject(new Error("dropped")))';
+  const server = startServer(project, { DATA_DIR: project.dataFolder(), NODE_OPTIONS: `--import "data:text/javascript,${encodeURIComponent(dropped)}"` });
+  const url = await server.url;
+  process.kill(server.pid, 'SIGUSR2');
+  await until(() => server.output().includes('a promise failed that nothing waited for'));
+  expect(server.output()).toContain('dropped');
+  expect(await readiness(url)).toBe(200);
+  expect((await server.stop()).code).toBe(0);
+});
+
 it('a first start makes the database, is ready, and says where everything is', async () => {
   const dataFolder = project.dataFolder();
   const server = startServer(project, { DATA_DIR: dataFolder });
