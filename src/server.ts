@@ -58,13 +58,26 @@ export async function startServer(house: House, config: Config, timeouts: Timeou
 
   async function dispatch(exchange: Exchange): Promise<void> {
     setSecurityHeaders(exchange);
+    const isForOperator = operator.handles(exchange.path);
+    const caller = isForOperator ? undefined : callerOf(exchange);
+    await (isForOperator ? exchange.operatorTurn() : exchange.turn());
     const problem = problemWithHead(exchange.request);
     if (problem) {
       exchange.response.setHeader('Connection', 'close');
       throw problem;
     }
     if (answerCors(exchange, config.CORS_ORIGINS)) return;
-    if (operator.handles(exchange.path)) return operator.send(exchange);
+    if (!caller) return operator.send(exchange);
+    if (exchange.path === '/graphql') {
+      exchange.route = `${exchange.method} /graphql`;
+      return graphql.handle(exchange, caller);
+    }
+    const others = [playground, reference, description].find((one) => one?.handles(exchange.path));
+    return others ? others.send(exchange) : rest.handle(exchange, caller);
+  }
+
+  /** Throws the refusal if this caller has as many requests under way as they may. */
+  function callerOf(exchange: Exchange): Caller {
     const caller = new Caller(house, {
       requestId: exchange.requestId,
       address: exchange.address,
@@ -75,19 +88,13 @@ export async function startServer(house: House, config: Config, timeouts: Timeou
     const underWay = new RequestUnderWay(shares.requests, caller.holder);
     caller.onIdentified = (userId) => underWay.identify(userId);
     exchange.response.once('close', () => underWay.end());
-    await exchange.turn();
-    if (exchange.path === '/graphql') {
-      exchange.route = `${exchange.method} /graphql`;
-      return graphql.handle(exchange, caller);
-    }
-    const others = [playground, reference, description].find((one) => one?.handles(exchange.path));
-    return others ? others.send(exchange) : rest.handle(exchange, caller);
+    return caller;
   }
 
   function answer(request: IncomingMessage, response: ServerResponse): void {
     const began = performance.now();
     const address = believedAddress(request.socket.remoteAddress ?? '', forwardedFor(request), config.TRUST_PROXY_HOPS);
-    const exchange = new Exchange(request, response, address, draining, shares.turns);
+    const exchange = new Exchange(request, response, address, draining, shares);
     const logged = () => ({ requestId: exchange.requestId, route: exchange.route });
     unreadAnswers.follow(response, exchange.holder, () => house.log.warn(logged(), 'the answer was not taken: its connection was cut'));
     response.on('close', () => {

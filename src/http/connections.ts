@@ -71,11 +71,14 @@ export function shareConnections(server: Server, shares: Shares, addressOf: (soc
     giveBackAhead(connection, connection.ahead.splice(0));
   }
 
-  /** Those that have sent half a request or nothing go before those that only wait for their next one; of each, the oldest first. */
+  /** Those that have sent half a request or nothing go before those that only wait for their next one; of each, the oldest of the address that has most. */
   function closeSome(): void {
     const all = [...open.values()];
     const halfSent = all.filter(({ socket, underWay, bytesRead }) => (underWay ? !underWay.complete : bytesRead === 0 || socket.bytesRead > bytesRead));
-    const closed = (halfSent.length > 0 ? halfSent : all.filter(({ underWay }) => !underWay)).slice(0, CLOSED_AT_ONCE);
+    const some = halfSent.length > 0 ? halfSent : all.filter(({ underWay }) => !underWay);
+    const largest = shares.connections.largest();
+    const ofLargest = some.filter(({ address }) => address === largest);
+    const closed = (ofLargest.length > 0 ? ofLargest : some).slice(0, CLOSED_AT_ONCE);
     for (const connection of closed) {
       connection.socket.destroy();
       forget(connection);

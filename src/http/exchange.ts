@@ -2,6 +2,7 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { addressIdentity } from '../security/address.js';
 import type { Holder } from '../shares/share.js';
+import type { Shares } from '../shares/shares.js';
 import type { Turns } from '../shares/turns.js';
 import { readBody } from './body.js';
 import type { Draining } from './draining.js';
@@ -25,11 +26,11 @@ export class Exchange {
     /** The caller's address, as far as proxies are believed. */
     readonly address: string,
     private readonly draining: Pick<Draining, 'begun'>,
-    private readonly turns: Turns,
+    private readonly shares: Pick<Shares, 'turns' | 'operatorTurns'>,
   ) {
     const target = withoutAuthority(request.url ?? '/');
     const question = target.indexOf('?');
-    this.holder = { address: addressIdentity(address) };
+    this.holder = { address: addressIdentity(address), isGone: () => response.closed };
     this.requestId = newRequestId(request.headers['x-request-id']);
     this.method = request.method ?? 'GET';
     this.path = question < 0 ? target : target.slice(0, question);
@@ -43,8 +44,13 @@ export class Exchange {
   }
 
   /** Waits until it is this caller's turn to use the event loop. */
-  turn(): Promise<void> {
-    return new Promise((begin, refuse) => void this.turns.begin(this.holder, begin).catch(refuse));
+  turn(turns: Turns = this.shares.turns): Promise<void> {
+    return new Promise((begin, refuse) => void turns.begin(this.holder, begin).catch(refuse));
+  }
+
+  /** The same for a call of the operator's, which is never refused. */
+  operatorTurn(): Promise<void> {
+    return this.turn(this.shares.operatorTurns);
   }
 
   /** Bodies of many requests may come whole at the same time: what is done with them waits for a turn again. */

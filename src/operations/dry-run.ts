@@ -4,7 +4,7 @@
  * Whatever is read in between is read in it.
  */
 import { refuse } from '../rules/errors.js';
-import type { Db, Journal } from '../store/database.js';
+import { waitForLocksAtMost, type Db, type Journal } from '../store/database.js';
 
 /** Whether a request asks for one. */
 export function wantsDryRun(header: string | undefined): boolean {
@@ -37,12 +37,21 @@ export interface DryRun {
 
 class RolledBack extends Error {}
 
+/** For whoever holds locks already. */
+const LOCK_WAIT_MS = 50;
+
 export function createDryRun(pool: Db): DryRun {
   const effects: DryRunEffects = { charges: [], stakes: [], events: [] };
   let transaction: Db | undefined;
   let isOpen = false;
   let rolledBack: Promise<void> | undefined;
   let finish = () => {};
+
+  /** Two requests that lock the same things in opposite orders would wait for each other, each with a connection, as long as a lock may be waited for. */
+  async function behindAnother(tx: Db): Promise<Db> {
+    await waitForLocksAtMost(tx, LOCK_WAIT_MS);
+    return tx;
+  }
 
   /** Settles when the transaction has begun; it stays open until `finish` is called. */
   function begin(): Promise<Db> {
@@ -68,7 +77,7 @@ export function createDryRun(pool: Db): DryRun {
     get transaction() {
       return transaction;
     },
-    run: async (work) => (transaction ?? (await begin())).inTransaction(work),
+    run: async (work) => (await (transaction ? behindAnother(transaction) : begin())).inTransaction(work),
     end: async () => {
       isOpen = false;
       finish();

@@ -10,34 +10,50 @@ export interface FairQueueSettings extends ShareSettings {
   readonly places: number;
   /** and how many of them for one address: the rest stay free for the others, however long its work takes. */
   readonly placesPerAddress?: number;
+  /** and how many with work that takes long, from whatever addresses it comes. */
+  readonly placesForLong?: number;
   readonly waitMs: number;
 }
 
+export interface Work {
+  /** Whether it takes a hundred times as long as most. */
+  readonly isLong?: boolean;
+}
+
 export interface FairQueue {
-  run<T>(holder: Holder, work: () => Promise<T>): Promise<T>;
+  run<T>(holder: Holder, work: () => Promise<T>, kind?: Work): Promise<T>;
   readonly active: number;
   readonly waiting: number;
 }
 
 interface Waiter {
   readonly holder: Holder;
+  readonly kind: Work;
   readonly sinceMs: number;
   readonly giveBack: GiveBack;
   readonly timeout: NodeJS.Timeout;
-  admit(leave: GiveBack): void;
+  readonly admit: (leave: GiveBack) => void;
   refuse(reason: Error): void;
 }
 
-export function createFairQueue({ places, placesPerAddress = places, waitMs, ...settings }: FairQueueSettings): FairQueue {
+export function createFairQueue({
+  places,
+  placesPerAddress = places,
+  placesForLong = places,
+  waitMs,
+  ...settings
+}: FairQueueSettings): FairQueue {
   const share = createShare(settings);
   const atWork = createShare({ ...settings, limits: { of: 'at work' } });
   /** By address and user. Each served goes to the end, so that whatever stands first is next. */
   const lanes = new Map<string, Map<string, Set<Waiter>>>();
+  let longAtWork = 0;
   const hasPlace = (address: string) => atWork.inUse() < places && atWork.inUse(address) < placesPerAddress;
+  const mayBegin = ({ isLong = false }: Work) => !isLong || longAtWork < placesForLong;
 
-  async function run<T>(holder: Holder, work: () => Promise<T>): Promise<T> {
-    // While there is a place for an address none of its calls waits.
-    const leave = hasPlace(holder.address) ? atWork.take({ address: holder.address }) : await wait(holder);
+  async function run<T>(holder: Holder, work: () => Promise<T>, kind: Work = {}): Promise<T> {
+    // While there is a place for an address none of its calls waits, but for those that take long.
+    const leave = hasPlace(holder.address) && mayBegin(kind) ? begin(holder.address, kind) : await wait(holder, kind);
     try {
       return await work();
     } finally {
@@ -46,12 +62,22 @@ export function createFairQueue({ places, placesPerAddress = places, waitMs, ...
     }
   }
 
-  function wait({ address, user }: Holder): Promise<GiveBack> {
-    const holder = { address, user };
+  function begin(address: string, { isLong }: Work): GiveBack {
+    const leave = atWork.take({ address });
+    if (!isLong) return leave;
+    longAtWork += 1;
+    return () => {
+      longAtWork -= 1;
+      leave();
+    };
+  }
+
+  function wait({ address, user, isGone }: Holder, kind: Work): Promise<GiveBack> {
+    const holder = { address, user, isGone };
     if (share.inUse() >= (settings.limits.total ?? Infinity)) makeRoomFor(address);
     const giveBack = share.take(holder);
     return new Promise((admit, refuse) => {
-      const waiter: Waiter = { holder, giveBack, sinceMs: performance.now(), timeout: setTimeout(() => turnAwayLate(waiter), waitMs), admit, refuse };
+      const waiter: Waiter = { holder, kind, giveBack, sinceMs: performance.now(), timeout: setTimeout(() => turnAwayLate(waiter), waitMs), admit, refuse };
       const users = putIfAbsent(lanes, address, new Map<string, Set<Waiter>>());
       putIfAbsent(users, user ?? '', new Set<Waiter>()).add(waiter);
     });
@@ -59,19 +85,20 @@ export function createFairQueue({ places, placesPerAddress = places, waitMs, ...
 
   /** A place goes from hand to hand, so that no call that comes later is served before those that wait. */
   function admitNext(): void {
-    const next = firstInTurn();
-    if (!next) return;
-    remove(next);
-    const { address, user = '' } = next.holder;
-    moveToEnd(lanes.get(address), user);
-    moveToEnd(lanes, address);
-    next.admit(atWork.take({ address }));
+    for (let next = firstInTurn(); next; next = firstInTurn()) {
+      remove(next);
+      const { address, user = '', isGone } = next.holder;
+      moveToEnd(lanes.get(address), user);
+      moveToEnd(lanes, address);
+      if (!isGone?.()) return next.admit(begin(address, next.kind));
+      next.refuse(share.refusal('gone'));
+    }
   }
 
   function firstInTurn(): Waiter | undefined {
     for (const [address, users] of lanes) {
       if (!hasPlace(address)) continue;
-      for (const waiters of users.values()) for (const waiter of waiters) return waiter;
+      for (const waiters of users.values()) for (const waiter of waiters) if (mayBegin(waiter.kind)) return waiter;
     }
     return undefined;
   }

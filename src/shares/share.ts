@@ -9,13 +9,15 @@ import type { ShareLimits, ShareName } from '../rules/limits.js';
 export interface Holder {
   readonly address: string;
   user?: string | undefined;
+  /** Whether nobody is there any more to take an answer. */
+  isGone?(): boolean;
 }
 
 /** The server's own work, such as starting and tidying. */
 export const SERVER: Holder = { address: 'server' };
 
-/** Whose limit was reached. */
-export type Bound = 'user' | 'address' | 'server';
+/** Whose limit was reached; or who waited is gone, and nobody hears the refusal. */
+export type Bound = 'user' | 'address' | 'server' | 'gone';
 
 /** What an operator wants to see of shares. */
 export interface ShareEvents {
@@ -59,7 +61,7 @@ export function createShare({ name, limits, events, retryAfterSeconds = () => 1 
   function refusal(bound: Bound, why: 'no more' | 'too late' = 'no more'): Refusal {
     events.refused(name, bound);
     const details = { retryAfter: retryAfterSeconds() };
-    if (bound === 'server') return refuse('OVERLOADED', { details });
+    if (bound === 'server' || bound === 'gone') return refuse('OVERLOADED', { details });
     const [max, whose] = bound === 'user' ? [limits.perUser, 'you'] : [limits.perAddress, 'your network address'];
     const message = {
       'no more': `At most ${max} ${limits.of} at once are for ${whose}; wait for some to end.`,

@@ -4,6 +4,9 @@ import type { ShareTable } from './configured.js';
 import { createShare, type GiveBack, type Holder, type Share, type ShareEvents } from './share.js';
 import { createTurns, type Turns } from './turns.js';
 
+/** Longer than any who asks for the server's health waits for the answer. */
+const OPERATOR_WAIT_MS = 60_000;
+
 export interface Shares {
   readonly limits: ShareTable;
   readonly events: ShareEvents;
@@ -11,6 +14,8 @@ export interface Shares {
   readonly requestsAhead: Share;
   readonly requests: Share;
   readonly turns: Turns;
+  /** For what is never refused: addresses take turns, and nothing else bounds them. */
+  readonly operatorTurns: Turns;
   readonly unreadBytes: Share;
 }
 
@@ -24,6 +29,7 @@ export function createShares(limits: ShareTable, events: ShareEvents): Shares {
     requestsAhead: createShare({ ...settings('requestsAhead'), limits: { of: limits.requestsAhead.of } }),
     requests: createShare(settings('requests')),
     turns: createTurns(settings('turns')),
+    operatorTurns: createTurns({ ...settings('turns'), limits: { of: limits.turns.of } }, OPERATOR_WAIT_MS),
     // Beyond the total it is not the one who comes last that is cut.
     unreadBytes: createShare({ ...settings('unreadBytes'), limits: { ...limits.unreadBytes, total: undefined } }),
   };

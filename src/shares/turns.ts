@@ -17,8 +17,8 @@ export interface Turns {
   readonly queue: Pick<FairQueue, 'waiting'>;
 }
 
-export function createTurns(settings: ShareSettings): Turns {
-  const queue = createFairQueue({ ...settings, places: 1, waitMs: WAIT_MS });
+export function createTurns(settings: ShareSettings, waitMs = WAIT_MS): Turns {
+  const queue = createFairQueue({ ...settings, places: 1, waitMs });
   let sliceEndsMs = 0;
 
   return {

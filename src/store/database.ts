@@ -5,7 +5,7 @@
 import { drizzle } from 'drizzle-orm/postgres-js';
 import postgres, { type ParameterOrJSON, type Sql, type TransactionSql } from 'postgres';
 import { SHARES } from '../rules/limits.js';
-import { createFairQueue, type FairQueue } from '../shares/fair-queue.js';
+import { createFairQueue, type FairQueue, type Work } from '../shares/fair-queue.js';
 import { NO_EVENTS, SERVER, type Holder, type ShareEvents } from '../shares/share.js';
 import type { ShareTable } from '../shares/configured.js';
 import { asRefusal, mayBeRetried } from './database-errors.js';
@@ -42,6 +42,8 @@ export interface Db {
   send(text: string, params: ParameterOrJSON<never>[]): Promise<unknown[][]>;
   /** Commits what `work` did, or nothing of it. Inside a transaction it is a part that can be undone by itself. */
   inTransaction<T>(work: (tx: Db) => Promise<T>): Promise<T>;
+  /** The same for statements that take long, of which only so many are at work at once. */
+  readonly forLong?: Db | undefined;
   /** Whether what is sent here stands or falls with what others send. */
   readonly isTransaction: boolean;
   /** Told of every effect, while somebody wants to know. */
@@ -91,10 +93,18 @@ export async function together<Parts extends readonly unknown[]>(...parts: { [At
   return Promise.all<Parts>(parts as Parts) as Promise<Parts>;
 }
 
+/** From here to the end of the transaction. */
+export async function waitForLocksAtMost(tx: Db, ms: number): Promise<void> {
+  await tx.send(`set local lock_timeout = ${ms}`, []);
+}
+
 const ATTEMPTS = 4;
 
 /** Of the connections one in five stays free for other addresses than the one that asks. */
 const placesPerAddress = (poolSize: number) => Math.max(1, Math.floor(poolSize * 0.8));
+
+/** A search for two letters reads much of the market: one in five may. */
+const placesForLong = (poolSize: number) => Math.max(1, Math.floor(poolSize / 5));
 
 export function connect(
   connection: Connection,
@@ -110,6 +120,7 @@ export function connect(
     events,
     places: chosen.poolSize,
     placesPerAddress: placesPerAddress(chosen.poolSize),
+    placesForLong: placesForLong(chosen.poolSize),
     waitMs: chosen.queueTimeoutMs,
   });
 
@@ -132,21 +143,24 @@ export function connect(
   }
 
   /** Of a transaction, or of a statement alone, which is one too: nothing is left of it where it failed. */
-  async function persistently<T>(holder: Holder, work: () => Promise<T>): Promise<T> {
+  async function persistently<T>(holder: Holder, work: () => Promise<T>, kind?: Work): Promise<T> {
     secondConnection?.assertNoneHeld();
     for (let attempt = 1; ; attempt += 1) {
       try {
-        return await queue.run(holder, work);
+        return await queue.run(holder, work, kind);
       } catch (error) {
         if (attempt === ATTEMPTS || !mayBeRetried(error)) throw asRefusal(error);
       }
     }
   }
 
-  function of(holder: Holder): Db {
+  function of(holder: Holder, kind?: Work): Db {
     return {
       isTransaction: false,
-      send: (text, params) => persistently(holder, () => sendOnPool(text, params)),
+      get forLong() {
+        return of(holder, { isLong: true });
+      },
+      send: (text, params) => persistently(holder, () => sendOnPool(text, params), kind),
       inTransaction: <T>(work: (tx: Db) => Promise<T>) =>
         persistently(holder, async () => {
           hooks.onStatement?.('begin', []);
@@ -160,7 +174,7 @@ export function connect(
 
   return {
     ...of(SERVER),
-    of,
+    of: (holder) => of(holder),
     queue,
     asOneHolder: (work) => (secondConnection ? secondConnection.asOneHolder(work) : work()),
     close: () => pool.end({ timeout: 5 }),

@@ -59,10 +59,11 @@ export async function listJobs(db: Db, viewer: Viewer, filter: JobFilter, reques
   const { search, category = null, urgency = null, homeownerId: owner = null, near } = filter;
   const { box = null, latitude = null, longitude = null, miles = null } = near ?? {};
   const values = { pattern: search == null ? null : containing(search), category, urgency, owner, box, latitude, longitude, miles, ...idsOf(viewer) };
-  const page = await list(beside)(db, values, request);
+  const on = sought.length > 0 ? (db.forLong ?? db) : db;
+  const page = await list(beside)(on, values, request);
   const read = besideReader(beside, role);
   // What stands beside the jobs has no part in their number.
-  const total = request.counted ? page.total : () => list({}).total(db, values);
+  const total = request.counted ? page.total : () => list({}).total(on, values);
   return mapPage(page, (row): ListedJob => ({ job: row.job, beside: read(row) }), total);
 }
 

@@ -30,6 +30,9 @@ export function ridingOn(db: Db, riding: Riding): Db {
   return {
     riding,
     isTransaction: db.isTransaction,
+    get forLong() {
+      return db.forLong && ridingOn(db.forLong, riding);
+    },
     send: (text, params) => db.send(text, params),
     inTransaction: async (work) => {
       await riding.ask();

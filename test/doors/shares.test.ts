@@ -86,6 +86,19 @@ describe('the database', () => {
   });
 });
 
+describe('searches', () => {
+  it('have one connection of five, so that those of many addresses leave the others to everybody', async () => {
+    const waiting: Promise<{ status: number }>[] = [];
+    await house.sql.begin(async (tx) => {
+      await tx`lock table job_search in access exclusive mode`;
+      waiting.push(...[0, 1, 2, 3].map((from) => house.rest('GET', '/v1/jobs?search=ab', { token: hanna.token, from })));
+      await until(async () => (await inUse('databaseQueue')) === 3);
+      expect((await read(hanna, 5)).status).toBe(200);
+    });
+    expect((await Promise.all(waiting)).map(({ status }) => status)).toEqual([200, 200, 200, 200]);
+  });
+});
+
 describe('answers that are not taken', () => {
   it('beyond a user’s share are cut, and so are those that take too long; the connection of whoever takes theirs is kept', async () => {
     const { url, shares } = await house.another({}, { unreadBytes: { perAddress: 6_000_000 } });

@@ -73,6 +73,19 @@ describe('places', () => {
     expect([queue.active, queue.waiting]).toEqual([0, 0]);
   });
 
+  it('are only so many for work that takes long, from whatever addresses it comes, and quick work of the same caller goes before it', async () => {
+    const queue = queueOf({ places: 4, placesForLong: 2 });
+    const works = Array.from({ length: 4 }, held);
+    const order: string[] = [];
+    const runs = works.map(({ work }, at) => queue.run({ address: `a${at}` }, work, { isLong: true }).then(() => order.push(`long ${at}`)));
+    expect([queue.active, queue.waiting]).toEqual([2, 2]);
+    await queue.run({ address: 'a3' }, async () => order.push('quick'));
+    for (const { end } of works) end();
+    await Promise.all(runs);
+    expect(order).toEqual(['quick', 'long 0', 'long 1', 'long 2', 'long 3']);
+    expect([queue.active, queue.waiting]).toEqual([0, 0]);
+  });
+
   it('are not lost when work fails, whether by a rejection or by throwing before it returns a promise', async () => {
     const queue = queueOf({ places: 2 });
     const throwing = (): Promise<void> => {
@@ -178,7 +191,7 @@ describe('waiting', () => {
 });
 
 it('loses no place, no share and no turn over ten thousand calls of many callers that fail, wait and time out at random', async () => {
-  const queue = queueOf({ places: 4, placesPerAddress: 3, limits: { of: 'calls', perUser: 10, perAddress: 20, total: 50 }, waitMs: 20 });
+  const queue = queueOf({ places: 4, placesPerAddress: 3, placesForLong: 2, limits: { of: 'calls', perUser: 10, perAddress: 20, total: 50 }, waitMs: 20 });
   let seed = 7;
   const random = () => (seed = (seed * 48_271) % 2_147_483_647) / 2_147_483_647;
   const outcomes = { done: 0, failed: 0, refused: 0 };
@@ -198,7 +211,7 @@ it('loses no place, no share and no turn over ten thousand calls of many callers
       if (fails) throw new Error('failed');
     };
     runs.push(
-      queue.run({ address, user }, work).then(
+      queue.run({ address, user }, work, { isLong: random() < 0.3 }).then(
         () => void (outcomes.done += 1),
         (error: Error) => void (outcomes[error.message === 'failed' ? 'failed' : 'refused'] += 1),
       ),

@@ -48,6 +48,8 @@ export interface Connections extends Common {
   readonly drip?: { readonly text: string; readonly everyMs: number };
   readonly take?: 'all' | 'nothing' | { readonly bytes: number; readonly everyMs: number };
   readonly hangUpAfterMs?: number;
+  /** Whether it hangs up by a reset, which the server hears of at once. */
+  readonly byReset?: boolean;
   /** Connects anew so long after a connection was closed. */
   readonly again?: { readonly afterMs: number };
 }

@@ -100,6 +100,7 @@ function openOne() {
     drip,
     take = 'all',
     hangUpAfterMs,
+    byReset,
     again,
     firstLocalPort,
   } = attack;
@@ -124,7 +125,8 @@ function openOne() {
     if (first) write(first, times);
     if (next) write(next, nextTimes);
     if (drip) timers.push(setInterval(() => write(drip.text, 1), drip.everyMs));
-    if (hangUpAfterMs) timers.push(setTimeout(() => socket.destroy(), hangUpAfterMs));
+    const hangUp = () => (byReset ? socket.resetAndDestroy() : socket.destroy());
+    if (hangUpAfterMs) timers.push(setTimeout(hangUp, hangUpAfterMs));
   });
   readFrom(socket, take, timers);
   socket.on('error', (error) => count(tally.events, error.code ?? error.message));

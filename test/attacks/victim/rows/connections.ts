@@ -23,6 +23,24 @@ export const CONNECTIONS: readonly Row[] = [
     ],
   },
   {
+    name: 'more idle connections than there may be, from eleven addresses',
+    who: 'anonymous',
+    attacks: ({ addresses }) => [
+      { kind: 'connections', openPerSecond: 4_000, addresses: addresses(11), first: 'GET /healthz HTTP/1.1\r\nHost: a\r\n\r\n' },
+    ],
+  },
+  ...['/healthz', '/', '/metrics'].map((path): Row => ({
+    name: `${path} sent ahead fifty at a time, a hundred times a second, on four connections`,
+    who: 'anonymous',
+    attacks: () => [
+      {
+        kind: 'connections',
+        connections: 4,
+        drip: { text: `GET ${path} HTTP/1.1\r\nHost: a\r\n\r\n`.repeat(50), everyMs: 10 },
+      },
+    ],
+  })),
+  {
     name: '2,000 half-sent bodies, fed drop by drop',
     who: 'anonymous',
     attacks: () => [

@@ -1,6 +1,6 @@
 /** What is done at the entrance: passwords guessed, accounts opened, tokens made up. */
 import type { Row } from '../ground.js';
-import { graphql, post, WRONG_LOG_IN } from './requests.js';
+import { bytesOf, graphql, post, WRONG_LOG_IN } from './requests.js';
 
 const KSUID_OF_A_NUMBER = '1AbCdEfGhIjKlMnOpQr########';
 const bearer = (token: string) => ({ Authorization: `Bearer ${token}` });
@@ -10,6 +10,10 @@ const SIGN_UP = {
   first_name: 'A',
   last_name: 'B',
 };
+const ABANDONED_BODY = '{"email":"gone.########@example.test","password":"a guess"}';
+const ABANDONED_LOG_IN = bytesOf('POST', '/v1/auth/login', {
+  headers: ['Content-Type: application/json', `Content-Length: ${ABANDONED_BODY.length}`],
+}) + ABANDONED_BODY;
 const SIGN_UP_DOCUMENT =
   'mutation Join($input: SignUpHomeownerInput!) { signUpHomeowner(input: $input) { __typename } }';
 
@@ -20,6 +24,21 @@ export const LOG_INS: readonly Row[] = [
     hashesOn: true,
     attacks: ({ addresses }) => [
       { kind: 'calls', connections: 320, addresses: addresses(8), requests: [post('/v1/auth/login', WRONG_LOG_IN)] },
+    ],
+  },
+  {
+    name: 'log-ins given up by a reset as soon as they are sent, from ten addresses',
+    who: 'anonymous',
+    hashesOn: true,
+    attacks: ({ addresses }) => [
+      {
+        kind: 'connections',
+        openPerSecond: 80,
+        addresses: addresses(10),
+        first: ABANDONED_LOG_IN,
+        hangUpAfterMs: 5,
+        byReset: true,
+      },
     ],
   },
   {
