@@ -60,7 +60,8 @@ export async function startServer(house: House, config: Config, timeouts: Timeou
     setSecurityHeaders(exchange);
     const isForOperator = operator.handles(exchange.path);
     const caller = isForOperator ? undefined : callerOf(exchange);
-    await (isForOperator ? exchange.operatorTurn() : exchange.turn());
+    const turn = isForOperator ? exchange.operatorTurn() : exchange.turn();
+    if (turn) await turn;
     const problem = problemWithHead(exchange.request);
     if (problem) {
       exchange.response.setHeader('Connection', 'close');
@@ -86,7 +87,7 @@ export async function startServer(house: House, config: Config, timeouts: Timeou
       idempotencyKey: exchange.header('idempotency-key'),
     });
     const underWay = new RequestUnderWay(shares.requests, caller.holder);
-    caller.onIdentified = (userId) => underWay.identify(userId);
+    caller.underWay = underWay;
     exchange.response.once('close', () => underWay.end());
     return caller;
   }

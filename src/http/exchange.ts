@@ -3,7 +3,6 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 import { addressIdentity } from '../security/address.js';
 import type { Holder } from '../shares/share.js';
 import type { Shares } from '../shares/shares.js';
-import type { Turns } from '../shares/turns.js';
 import { readBody } from './body.js';
 import type { Draining } from './draining.js';
 import { newRequestId } from './request-id.js';
@@ -30,7 +29,7 @@ export class Exchange {
   ) {
     const target = withoutAuthority(request.url ?? '/');
     const question = target.indexOf('?');
-    this.holder = { address: addressIdentity(address), isGone: () => response.closed };
+    this.holder = new Requester(addressIdentity(address), response);
     this.requestId = newRequestId(request.headers['x-request-id']);
     this.method = request.method ?? 'GET';
     this.path = question < 0 ? target : target.slice(0, question);
@@ -43,20 +42,21 @@ export class Exchange {
     return Array.isArray(value) ? value.join(', ') : value;
   }
 
-  /** Waits until it is this caller's turn to use the event loop. */
-  turn(turns: Turns = this.shares.turns): Promise<void> {
-    return new Promise((begin, refuse) => void turns.begin(this.holder, begin).catch(refuse));
+  /** Settles when it is this caller's turn to use the event loop; undefined where that is at once. */
+  turn(): Promise<void> | undefined {
+    return this.shares.turns.wait(this.holder);
   }
 
   /** The same for a call of the operator's, which is never refused. */
-  operatorTurn(): Promise<void> {
-    return this.turn(this.shares.operatorTurns);
+  operatorTurn(): Promise<void> | undefined {
+    return this.shares.operatorTurns.wait(this.holder);
   }
 
   /** Bodies of many requests may come whole at the same time: what is done with them waits for a turn again. */
   async body(maxBytes: number): Promise<Buffer> {
     const body = await readBody(this.request, maxBytes);
-    await this.turn();
+    const turn = this.turn();
+    if (turn) await turn;
     return body;
   }
 
@@ -82,6 +82,20 @@ export class Exchange {
     response.statusCode = status;
     if (this.draining.begun) response.setHeader('Connection', 'close');
     return response;
+  }
+}
+
+/** A class, since a function written into a property here would live in old space, and the whole request with it until that is collected. */
+class Requester implements Holder {
+  user: string | undefined;
+
+  constructor(
+    readonly address: string,
+    private readonly response: ServerResponse,
+  ) {}
+
+  isGone(): boolean {
+    return this.response.closed;
   }
 }
 

@@ -2,12 +2,12 @@
 import { createHash } from 'node:crypto';
 import { BUDGET_WINDOW_SECONDS, type BudgetName } from '../rules/limits.js';
 import { refuse } from '../rules/errors.js';
-import type { UserId } from '../rules/ids.js';
 import type { Viewer } from '../rules/viewer.js';
 import type { Claims } from '../security/access-token.js';
 import { addressIdentity } from '../security/address.js';
 import type { RateBudget, Taken } from '../security/rate-limit.js';
 import type { Holder } from '../shares/share.js';
+import type { RequestUnderWay } from '../shares/shares.js';
 import type { Db } from '../store/database.js';
 import type { Riding, RidingValues } from '../store/riding.js';
 import { findViewer } from '../store/sessions.js';
@@ -64,8 +64,8 @@ export class Caller {
   /** Whether an answer was an earlier one, given again. */
   replayed = false;
   readonly holder: Holder;
-  /** Is called once the user is known to have an active session; throws if the user has too many requests under way. */
-  onIdentified: ((userId: UserId) => void) | undefined;
+  /** Hears whose request this is once the session is known to be active; throws if they have too many under way. */
+  underWay: Pick<RequestUnderWay, 'identify'> | undefined;
   #viewer: Promise<Viewer> | undefined;
   readonly #claims: Claims | undefined;
 
@@ -134,7 +134,7 @@ export class Caller {
     const viewer = claims && (await findViewer(this.db, { sessionId: claims.sessionId, userId: claims.userId }));
     if (viewer) {
       house.viewers.set(viewer.sessionId, viewer);
-      this.onIdentified?.(viewer.userId);
+      this.underWay?.identify(viewer.userId);
       return viewer;
     }
     if (claims) house.viewers.delete(claims.sessionId);

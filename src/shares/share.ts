@@ -48,14 +48,27 @@ export interface ShareSettings {
 }
 
 export function createShare({ name, limits, events, retryAfterSeconds = () => 1 }: ShareSettings): Share {
-  let total = 0;
-  const byAddress = new Map<string, number>();
-  const byUser = new Map<string, number>();
+  const all: Held = { amount: 0 };
+  const addresses = new Map<string, HeldByAddress>();
+  let sweptAt = ADDRESSES_UNSWEPT;
 
-  function boundOf({ address, user }: Holder, amount: number): Bound | undefined {
-    if (user !== undefined && heldBy(byUser, userKey(address, user)) + amount > (limits.perUser ?? Infinity)) return 'user';
-    if (heldBy(byAddress, address) + amount > (limits.perAddress ?? Infinity)) return 'address';
-    return total + amount > (limits.total ?? Infinity) ? 'server' : undefined;
+  /** Those who hold nothing stay for a while: most come again, and to add and remove a key at every call is work for the collector. */
+  function heldBy(address: string): HeldByAddress {
+    const known = addresses.get(address);
+    if (known) return known;
+    if (addresses.size >= sweptAt) {
+      for (const [other, { amount }] of addresses) if (amount === 0) addresses.delete(other);
+      sweptAt = Math.max(ADDRESSES_UNSWEPT, 2 * addresses.size);
+    }
+    const held: HeldByAddress = { amount: 0, users: undefined };
+    addresses.set(address, held);
+    return held;
+  }
+
+  function boundOf(held: HeldByAddress, ofUser: Held | undefined, amount: number): Bound | undefined {
+    if (ofUser && ofUser.amount + amount > (limits.perUser ?? Infinity)) return 'user';
+    if (held.amount + amount > (limits.perAddress ?? Infinity)) return 'address';
+    return all.amount + amount > (limits.total ?? Infinity) ? 'server' : undefined;
   }
 
   function refusal(bound: Bound, why: 'no more' | 'too late' = 'no more'): Refusal {
@@ -70,48 +83,50 @@ export function createShare({ name, limits, events, retryAfterSeconds = () => 1 
     return refuse('RATE_LIMITED', { message, details });
   }
 
-  function hold({ address, user }: Holder, amount: number): GiveBack {
-    const change = (by: number) => {
-      total += by;
-      add(byAddress, address, by);
-      if (user !== undefined) add(byUser, userKey(address, user), by);
-    };
-    change(amount);
-    let held = amount;
-    return () => {
-      change(-held);
-      held = 0;
-    };
-  }
-
   return {
-    take(holder, amount = 1) {
-      const bound = boundOf(holder, amount);
+    take({ address, user }, amount = 1) {
+      const held = heldBy(address);
+      const ofUser = user === undefined ? undefined : userOf(held, user);
+      const bound = boundOf(held, ofUser, amount);
       if (bound) throw refusal(bound);
-      return hold(holder, amount);
+      const change = (by: number) => {
+        all.amount += by;
+        held.amount += by;
+        if (ofUser) ofUser.amount += by;
+        if (held.amount === 0 && held.users && held.users.size > USERS_REMEMBERED) held.users = undefined;
+      };
+      change(amount);
+      let taken = amount;
+      return () => {
+        if (taken > 0) change(-taken);
+        taken = 0;
+      };
     },
     refusal,
-    inUse: (address) => (address === undefined ? total : heldBy(byAddress, address)),
-    largest: () => largestOf(byAddress),
+    inUse: (address) => (address === undefined ? all.amount : (addresses.get(address)?.amount ?? 0)),
+    largest() {
+      let largest: [address: string, amount: number] | undefined;
+      for (const [address, { amount }] of addresses) if (amount > (largest?.[1] ?? 0)) largest = [address, amount];
+      return largest?.[0];
+    },
   };
 }
 
-function userKey(address: string, user: string): string {
-  return `${address} ${user}`;
+interface Held {
+  amount: number;
 }
 
-function heldBy(held: ReadonlyMap<string, number>, key: string): number {
-  return held.get(key) ?? 0;
+interface HeldByAddress extends Held {
+  users: Map<string, Held> | undefined;
 }
 
-function add(held: Map<string, number>, key: string, by: number): void {
-  const now = heldBy(held, key) + by;
-  if (now === 0) held.delete(key);
-  else held.set(key, now);
-}
+/** So many addresses may be kept that hold nothing, and so many users of one that holds nothing. */
+const ADDRESSES_UNSWEPT = 1_000;
+const USERS_REMEMBERED = 10;
 
-function largestOf(held: ReadonlyMap<string, number>): string | undefined {
-  let largest: [key: string, amount: number] | undefined;
-  for (const [key, amount] of held) if (!largest || amount > largest[1]) largest = [key, amount];
-  return largest?.[0];
+function userOf(held: HeldByAddress, user: string): Held {
+  held.users ??= new Map();
+  const known = held.users.get(user) ?? { amount: 0 };
+  held.users.set(user, known);
+  return known;
 }

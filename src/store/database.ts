@@ -43,7 +43,7 @@ export interface Db {
   /** Commits what `work` did, or nothing of it. Inside a transaction it is a part that can be undone by itself. */
   inTransaction<T>(work: (tx: Db) => Promise<T>): Promise<T>;
   /** The same for statements that take long, of which only so many are at work at once. */
-  readonly forLong?: Db | undefined;
+  forLong?(): Db;
   /** Whether what is sent here stands or falls with what others send. */
   readonly isTransaction: boolean;
   /** Told of every effect, while somebody wants to know. */
@@ -157,9 +157,7 @@ export function connect(
   function of(holder: Holder, kind?: Work): Db {
     return {
       isTransaction: false,
-      get forLong() {
-        return of(holder, { isLong: true });
-      },
+      forLong: () => of(holder, { isLong: true }),
       send: (text, params) => persistently(holder, () => sendOnPool(text, params), kind),
       inTransaction: <T>(work: (tx: Db) => Promise<T>) =>
         persistently(holder, async () => {

@@ -59,7 +59,7 @@ export async function listJobs(db: Db, viewer: Viewer, filter: JobFilter, reques
   const { search, category = null, urgency = null, homeownerId: owner = null, near } = filter;
   const { box = null, latitude = null, longitude = null, miles = null } = near ?? {};
   const values = { pattern: search == null ? null : containing(search), category, urgency, owner, box, latitude, longitude, miles, ...idsOf(viewer) };
-  const on = sought.length > 0 ? (db.forLong ?? db) : db;
+  const on = sought.length > 0 ? (db.forLong?.() ?? db) : db;
   const page = await list(beside)(on, values, request);
   const read = besideReader(beside, role);
   // What stands beside the jobs has no part in their number.

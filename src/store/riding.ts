@@ -30,9 +30,7 @@ export function ridingOn(db: Db, riding: Riding): Db {
   return {
     riding,
     isTransaction: db.isTransaction,
-    get forLong() {
-      return db.forLong && ridingOn(db.forLong, riding);
-    },
+    forLong: () => (db.forLong ? ridingOn(db.forLong(), riding) : db),
     send: (text, params) => db.send(text, params),
     inTransaction: async (work) => {
       await riding.ask();
