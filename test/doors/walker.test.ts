@@ -39,7 +39,8 @@ let byName: (name: string) => PlantedScene;
 let lookout: ReturnType<typeof createLookout>;
 
 beforeAll(async () => {
-  house = await openTestHouse();
+  // A document without limits asks for hundreds of things at once.
+  house = await openTestHouse({ SHARE_DATABASE_QUEUE_PER_USER: '100000', SHARE_DATABASE_QUEUE_PER_ADDRESS: '100000', SHARE_DATABASE_QUEUE_TOTAL: '100000' });
   scenes = [];
   for (const state of JOB_STATES) scenes.push(await plantScene(house, state));
   scenes.push(await plantScene(house, 'completed', { through: 'appealed' }));
