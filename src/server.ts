@@ -60,8 +60,7 @@ export async function startServer(house: House, config: Config, timeouts: Timeou
     setSecurityHeaders(exchange);
     const isForOperator = operator.handles(exchange.path);
     const caller = isForOperator ? undefined : callerOf(exchange);
-    const turn = isForOperator ? exchange.operatorTurn() : exchange.turn();
-    if (turn) await turn;
+    await (isForOperator ? exchange.operatorTurn() : exchange.turn());
     const problem = problemWithHead(exchange.request);
     if (problem) {
       exchange.response.setHeader('Connection', 'close');

@@ -28,6 +28,9 @@ export const CROWDED = 'crowded';
 /** To find those to close takes a look at all, and so it is worth several. */
 const CLOSED_AT_ONCE = 100;
 
+/** Of the requests that were sent ahead, so many are begun at once. */
+const BEGUN_IN_TURN_MAX = 32;
+
 export interface SharedConnections {
   /** Answers the requests of each connection one after another. */
   inOrder(answer: Answer): Answer;
@@ -35,6 +38,7 @@ export interface SharedConnections {
 
 export function shareConnections(server: Server, shares: Shares, addressOf: (socket: Socket) => string, onFull: (closed: number) => void): SharedConnections {
   const open = new Map<Socket, Connection>();
+  let begunInTurn = 0;
   const { connections: { total = Infinity }, requestsAhead: { perConnection = Infinity, perAddress = Infinity } } = shares.limits;
   /** Addresses of which nothing more is read in this turn of the event loop. */
   const crowded = new Set<string>();
@@ -90,8 +94,9 @@ export function shareConnections(server: Server, shares: Shares, addressOf: (soc
     connection.underWay = request;
     connection.bytesRead = connection.socket.bytesRead;
     response.once('close', () => {
-      connection.underWay = undefined;
-      if (!connection.socket.destroyed) beginNext(connection);
+      if (connection.socket.destroyed) return;
+      if (connection.ahead.length === 0) connection.underWay = undefined;
+      else beginNext(connection);
     });
     answer(request, response);
   }
@@ -100,7 +105,13 @@ export function shareConnections(server: Server, shares: Shares, addressOf: (soc
     const next = connection.ahead.shift();
     if (!next) return;
     giveBackAhead(connection, [next]);
-    next.begin();
+    if (begunInTurn === 0) setImmediate(() => void (begunInTurn = 0));
+    begunInTurn += 1;
+    // Thousands that are refused at once would else be answered in one turn of the loop.
+    if (begunInTurn <= BEGUN_IN_TURN_MAX) return next.begin();
+    setImmediate(() => {
+      if (!connection.socket.destroyed) next.begin();
+    });
   }
 
   /** Sockets that were not read because of these requests are read again. */

@@ -3,6 +3,7 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 import { addressIdentity } from '../security/address.js';
 import type { Holder } from '../shares/share.js';
 import type { Shares } from '../shares/shares.js';
+import type { Turns } from '../shares/turns.js';
 import { readBody } from './body.js';
 import type { Draining } from './draining.js';
 import { newRequestId } from './request-id.js';
@@ -42,21 +43,20 @@ export class Exchange {
     return Array.isArray(value) ? value.join(', ') : value;
   }
 
-  /** Settles when it is this caller's turn to use the event loop; undefined where that is at once. */
-  turn(): Promise<void> | undefined {
-    return this.shares.turns.wait(this.holder);
+  /** Settles when it is this caller's turn to use the event loop. */
+  turn(turns: Turns = this.shares.turns): Promise<void> {
+    return new Promise((begin, refuse) => void turns.begin(this.holder, begin).catch(refuse));
   }
 
   /** The same for a call of the operator's, which is never refused. */
-  operatorTurn(): Promise<void> | undefined {
-    return this.shares.operatorTurns.wait(this.holder);
+  operatorTurn(): Promise<void> {
+    return this.turn(this.shares.operatorTurns);
   }
 
   /** Bodies of many requests may come whole at the same time: what is done with them waits for a turn again. */
   async body(maxBytes: number): Promise<Buffer> {
     const body = await readBody(this.request, maxBytes);
-    const turn = this.turn();
-    if (turn) await turn;
+    await this.turn();
     return body;
   }
 

@@ -1,7 +1,6 @@
 /**
- * Requests wait for the event loop as for anything scarce: a few milliseconds of them are begun in each turn of the
- * loop, the others by a fair queue in those that follow. So a burst of requests from one address delays those of others
- * by one step of its work and not by all of it, and new connections are accepted in between.
+ * Requests wait for the event loop as for anything scarce: a few milliseconds of them are begun in each turn of the loop, by a fair queue. So a burst of
+ * requests from one address delays those of others by one step of its work and not by all of it, and new connections are accepted in between.
  */
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { createFairQueue, type FairQueue } from './fair-queue.js';
@@ -13,45 +12,25 @@ const SLICE_MS = 2;
 const WAIT_MS = 2_000;
 
 export interface Turns {
-  /** Settles when the holder may go on; undefined where that is at once. */
-  wait(holder: Holder): Promise<void> | undefined;
+  /** Begins the work when it is the holder's turn. */
+  begin(holder: Holder, work: () => void): Promise<void>;
   readonly queue: Pick<FairQueue, 'waiting'>;
 }
 
 export function createTurns(settings: ShareSettings, waitMs = WAIT_MS): Turns {
   const queue = createFairQueue({ ...settings, places: 1, waitMs });
-  let sliceEndsMs: number | undefined;
-
-  function hasTime(): boolean {
-    if (sliceEndsMs !== undefined) return performance.now() < sliceEndsMs;
-    sliceEndsMs = performance.now() + SLICE_MS;
-    setImmediate(endTurn);
-    return true;
-  }
-
-  function endTurn(): void {
-    sliceEndsMs = undefined;
-  }
-
-  /** Settles behind the promises that a request has led to, since what they take is a part of the slice. */
-  async function step(): Promise<void> {
-    await new Promise<void>((done) => queueMicrotask(() => process.nextTick(done)));
-    if (hasTime()) return;
-    await nextTurn();
-    hasTime();
-  }
+  let sliceEndsMs = 0;
 
   return {
-    wait(holder) {
-      if (queue.waiting === 0 && hasTime()) return undefined;
-      return new Promise((begin, refuse) => {
-        const begun = queue.run(holder, () => {
-          begin();
-          return step();
-        });
-        begun.catch(refuse);
-      });
-    },
+    begin: (holder, work) =>
+      queue.run(holder, async () => {
+        work();
+        // Behind the promises that the work has led to: what they take is a part of the slice.
+        await new Promise<void>((done) => queueMicrotask(() => process.nextTick(done)));
+        if (performance.now() < sliceEndsMs) return;
+        await nextTurn();
+        sliceEndsMs = performance.now() + SLICE_MS;
+      }),
     queue,
   };
 }
