@@ -24,6 +24,9 @@ vi.mock('../../src/rules/limits.js', async (original) => ({
   GRAPHQL_LIMITS: new Proxy({}, { get: () => 100_000_000 }),
 }));
 
+/** Its documents keep the event loop for seconds, and whoever waits for a turn as long is refused: here nobody waits for one. */
+vi.mock('../../src/shares/turns.js', () => ({ createTurns: () => ({ begin: async (_: unknown, work: () => void) => work(), queue: { waiting: 0 } }) }));
+
 const LEVELS = 5;
 /** As many things as are asked for by their identifiers in one request. */
 const AT = Array.from({ length: 25 }, (_, at) => at);
