@@ -4,4 +4,7 @@ import base from './vitest.config.js';
 
 const config = mergeConfig(base, defineConfig({ test: { maxWorkers: 1 } }));
 
-export default { ...config, test: { ...config.test, include: ['test/attacks/victim/**/*.test.ts'], exclude: configDefaults.exclude } };
+export default {
+  ...config,
+  test: { ...config.test, include: ['test/attacks/victim/**/*.test.ts'], exclude: configDefaults.exclude },
+};

@@ -10,7 +10,8 @@ export default defineConfig({
     setupFiles: ['reflect-metadata'],
     testTimeout: 30_000,
     hookTimeout: 60_000,
-    // Most of a test's time is waiting for a database or another process: a worker more than there are cores keeps them busy.
+    // Most of a test's time is waiting for a database or another process: a worker more than there are cores keeps them
+    // busy.
     maxWorkers: availableParallelism() + 1,
   },
   // Two copies of graphql in one process refuse each other's schemas.

@@ -11,7 +11,10 @@ const COMMANDS = { create: createAdmin, 'set-password': setAdminPassword };
 
 async function main([command, email]: string[]): Promise<void> {
   const run = Object.entries(COMMANDS).find(([name]) => name === command)?.[1];
-  if (!run || !email) throw new Error('Say: npm run admin -- create <email>, or: npm run admin -- set-password <email>. The password is read from the terminal or standard input.');
+  if (!run || !email)
+    throw new Error(
+      'Say: npm run admin -- create <email>, or: npm run admin -- set-password <email>. The password is read from the terminal or standard input.',
+    );
   const password = await readPassword();
   const config = readConfig();
   const database = await reachDatabase(config.DATABASE_URL, config.DATA_DIR);
@@ -26,7 +29,10 @@ async function main([command, email]: string[]): Promise<void> {
 }
 
 /** The embedded database may be running inside a server already; then this command joins it there. */
-async function reachDatabase(url: string | undefined, dataFolder: string): Promise<{ connection: Connection; stop(): Promise<void> }> {
+async function reachDatabase(
+  url: string | undefined,
+  dataFolder: string,
+): Promise<{ connection: Connection; stop(): Promise<void> }> {
   if (url) return { connection: { url }, stop: async () => {} };
   const { findRunningPostgres, startEmbeddedPostgres } = await import('./store/embedded.js');
   const running = findRunningPostgres(dataFolder);

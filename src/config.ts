@@ -15,38 +15,73 @@ const wholeNumber = (min: number, max: number) =>
 const onOff = z.enum(['on', 'off'], 'must be on or off').transform((value) => value === 'on');
 
 const address = (...protocols: string[]) =>
-  z.string().refine((value) => URL.canParse(value) && protocols.includes(new URL(value).protocol), `must be an address that begins with ${protocols.join('// or ')}//`);
+  z
+    .string()
+    .refine(
+      (value) => URL.canParse(value) && protocols.includes(new URL(value).protocol),
+      `must be an address that begins with ${protocols.join('// or ')}//`,
+    );
 
 const secret = z.string().refine((value) => Buffer.byteLength(value) >= 32, 'must be at least 32 bytes long');
 
 /** Each variable, what it may hold, and what it is for; `.env.example` and the README are checked against this. */
 export const VARIABLES = {
-  NODE_ENV: z.enum(['production', 'development', 'test']).default('development').describe('production, development or test; production insists on a JWT_SECRET and hides the playground'),
+  NODE_ENV: z
+    .enum(['production', 'development', 'test'])
+    .default('development')
+    .describe('production, development or test; production insists on a JWT_SECRET and hides the playground'),
   HOST: z.string().default('127.0.0.1').describe('the address to listen on; 0.0.0.0 for all'),
   PORT: wholeNumber(0, 65_535).default(4000).describe('the port to listen on; 0 takes a free one'),
   DATA_DIR: z.string().default('.data').describe('where the embedded database keeps its data'),
-  DATABASE_URL: address('postgres:', 'postgresql:').optional().describe('a PostgreSQL of your own, 15 or newer, in place of the embedded one'),
+  DATABASE_URL: address('postgres:', 'postgresql:')
+    .optional()
+    .describe('a PostgreSQL of your own, 15 or newer, in place of the embedded one'),
   DATABASE_POOL_SIZE: wholeNumber(1, 500).default(10).describe('connections to the database'),
-  DATABASE_PREPARED_STATEMENTS: onOff.default(true).describe('on or off; off behind a pooler in transaction mode that does not know them'),
+  DATABASE_PREPARED_STATEMENTS: onOff
+    .default(true)
+    .describe('on or off; off behind a pooler in transaction mode that does not know them'),
   REDIS_URL: address('redis:', 'rediss:').optional().describe('a Redis that counts rates for many instances'),
-  JWT_SECRET: secret.optional().describe('signs access tokens; at least 32 bytes; outside production one is made and kept in DATA_DIR'),
+  JWT_SECRET: secret
+    .optional()
+    .describe('signs access tokens; at least 32 bytes; outside production one is made and kept in DATA_DIR'),
   JWT_PREVIOUS_SECRET: secret.optional().describe('still verifies access tokens, while a secret is being replaced'),
   JWT_ISSUER: z.string().min(1).default('job-marketplace').describe('the `iss` of access tokens'),
   JWT_AUDIENCE: z.string().min(1).default('job-marketplace').describe('the `aud` of access tokens'),
   BCRYPT_COST: wholeNumber(4, 15).default(12).describe('the cost of a password hash; at least 10 in production'),
   ADMIN_EMAIL: z.string().optional().describe('makes an admin with this email at start, together with ADMIN_PASSWORD'),
   ADMIN_PASSWORD: z.string().optional().describe('the password of that admin'),
-  CORS_ORIGINS: list().refine((origins) => origins.every(isOrigin), 'must be origins such as https://app.example, separated by commas').describe('origins whose pages may call, separated by commas'),
+  CORS_ORIGINS: list()
+    .refine((origins) => origins.every(isOrigin), 'must be origins such as https://app.example, separated by commas')
+    .describe('origins whose pages may call, separated by commas'),
   TRUST_PROXY_HOPS: wholeNumber(0, 10).default(0).describe('how many X-Forwarded-For hops to believe'),
   RATE_LIMITS: onOff.default(true).describe('on or off; off is for tests and benchmarks'),
   ...budgetVariables(),
   ...shareVariables(),
-  METRICS_TOKEN: z.string().min(16, 'must be at least 16 characters long').optional().describe('lets bearers of it read /metrics from anywhere'),
-  GRAPHQL_INTROSPECTION: onOff.optional().describe('on or off: whether the schema can be asked for; on outside production'),
-  GRAPHQL_PLAYGROUND: onOff.optional().describe('on or off: whether browsers get the playground at /graphql; on outside production'),
-  PERSISTED_DOCUMENTS: z.enum(['off', 'only'], 'must be off or only').default('off').describe('off or only: whether GraphQL runs listed documents alone, named by `documentId` or in `extensions.persistedQuery.sha256Hash`'),
-  PERSISTED_DOCUMENTS_FILE: z.string().optional().describe('the list for PERSISTED_DOCUMENTS=only: a JSON object of SHA-256 (in hex) → document'),
-  LOG_LEVEL: z.enum(['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent']).default('info').describe('the least that is logged: fatal, error, warn, info, debug, trace, or silent'),
+  METRICS_TOKEN: z
+    .string()
+    .min(16, 'must be at least 16 characters long')
+    .optional()
+    .describe('lets bearers of it read /metrics from anywhere'),
+  GRAPHQL_INTROSPECTION: onOff
+    .optional()
+    .describe('on or off: whether the schema can be asked for; on outside production'),
+  GRAPHQL_PLAYGROUND: onOff
+    .optional()
+    .describe('on or off: whether browsers get the playground at /graphql; on outside production'),
+  PERSISTED_DOCUMENTS: z
+    .enum(['off', 'only'], 'must be off or only')
+    .default('off')
+    .describe(
+      'off or only: whether GraphQL runs listed documents alone, named by `documentId` or in `extensions.persistedQuery.sha256Hash`',
+    ),
+  PERSISTED_DOCUMENTS_FILE: z
+    .string()
+    .optional()
+    .describe('the list for PERSISTED_DOCUMENTS=only: a JSON object of SHA-256 (in hex) → document'),
+  LOG_LEVEL: z
+    .enum(['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent'])
+    .default('info')
+    .describe('the least that is logged: fatal, error, warn, info, debug, trace, or silent'),
 } as const;
 
 const schema = z.object(VARIABLES).superRefine((env, context) => {
@@ -55,8 +90,10 @@ const schema = z.object(VARIABLES).superRefine((env, context) => {
     if (env.JWT_SECRET === undefined) wrong('JWT_SECRET', 'must be set in production, to at least 32 bytes');
     if (env.BCRYPT_COST < 10) wrong('BCRYPT_COST', 'must be at least 10 in production');
   }
-  if ((env.ADMIN_EMAIL === undefined) !== (env.ADMIN_PASSWORD === undefined)) wrong('ADMIN_EMAIL', 'and ADMIN_PASSWORD must be set together');
-  if (env.PERSISTED_DOCUMENTS === 'only' && env.PERSISTED_DOCUMENTS_FILE === undefined) wrong('PERSISTED_DOCUMENTS_FILE', 'must be set where PERSISTED_DOCUMENTS is only');
+  if ((env.ADMIN_EMAIL === undefined) !== (env.ADMIN_PASSWORD === undefined))
+    wrong('ADMIN_EMAIL', 'and ADMIN_PASSWORD must be set together');
+  if (env.PERSISTED_DOCUMENTS === 'only' && env.PERSISTED_DOCUMENTS_FILE === undefined)
+    wrong('PERSISTED_DOCUMENTS_FILE', 'must be set where PERSISTED_DOCUMENTS is only');
   if (!/^[\w.:-]+$/.test(env.HOST) && isIP(env.HOST) === 0) wrong('HOST', 'must be an address or a host name');
 });
 
@@ -73,7 +110,8 @@ export function readConfig(env: Readonly<Record<string, string | undefined>> = e
   // An empty variable is one that was not set: compose files and shells write them so.
   const given = Object.fromEntries(Object.entries(env).filter(([name, value]) => name in VARIABLES && value !== ''));
   const parsed = schema.safeParse(given);
-  if (!parsed.success) throw new ConfigError(parsed.error.issues.map(({ path, message }) => `${path.join('.')} ${message}`));
+  if (!parsed.success)
+    throw new ConfigError(parsed.error.issues.map(({ path, message }) => `${path.join('.')} ${message}`));
   const config = parsed.data;
   const open = config.NODE_ENV !== 'production';
   return {
@@ -98,7 +136,15 @@ export class ConfigError extends Error {
 }
 
 function list() {
-  return z.string().default('').transform((text) => text.split(',').map((item) => item.trim()).filter((item) => item !== ''));
+  return z
+    .string()
+    .default('')
+    .transform((text) =>
+      text
+        .split(',')
+        .map((item) => item.trim())
+        .filter((item) => item !== ''),
+    );
 }
 
 function isOrigin(text: string): boolean {
@@ -111,13 +157,24 @@ function variableOf(budget: string): string {
 }
 
 function shareVariables() {
-  const variable = ({ variable, max, of }: (typeof SHARE_NUMBERS)[number]) => [variable, wholeNumber(1, 10_000_000_000).optional().describe(`${of}: ${max.toLocaleString('en')}`)] as const;
+  const variable = ({ variable, max, of }: (typeof SHARE_NUMBERS)[number]) =>
+    [
+      variable,
+      wholeNumber(1, 10_000_000_000)
+        .optional()
+        .describe(`${of}: ${max.toLocaleString('en')}`),
+    ] as const;
   return Object.fromEntries(SHARE_NUMBERS.map(variable));
 }
 
 function budgetVariables() {
   const variable = ([name, { max, per }]: [string, { max: number; per: string }]) =>
-    [variableOf(name), wholeNumber(0, 1_000_000).optional().describe(`calls a minute per ${per}: ${max}${per === 'address' ? ', ten times that outside production' : ''}`)] as const;
+    [
+      variableOf(name),
+      wholeNumber(0, 1_000_000)
+        .optional()
+        .describe(`calls a minute per ${per}: ${max}${per === 'address' ? ', ten times that outside production' : ''}`),
+    ] as const;
   return Object.fromEntries(Object.entries(BUDGETS).map(variable));
 }
 

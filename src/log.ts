@@ -8,7 +8,9 @@ export function createLog(level: string, destination?: DestinationStream): Logge
   );
 }
 
-/** Postgres quotes rows and parameters when data is at fault; then only its code and the names in its schema are kept. */
+/**
+ * Postgres quotes rows and parameters when data is at fault; then only its code and the names in its schema are kept.
+ */
 function describeError(error: unknown): unknown {
   if (!(error instanceof Error)) return { type: typeof error };
   const { name, message, stack } = error;
@@ -16,13 +18,28 @@ function describeError(error: unknown): unknown {
   if (!isFromPostgres(error)) return { type: name, message, stack, ...cause };
   const { code, severity, constraint_name, table_name, routine } = error;
   const about = /^2[23]/.test(code) ? {} : { message };
-  return { type: 'PostgresError', ...about, code, severity, constraint_name, table_name, routine, at: framesOf(error), ...cause };
+  return {
+    type: 'PostgresError',
+    ...about,
+    code,
+    severity,
+    constraint_name,
+    table_name,
+    routine,
+    at: framesOf(error),
+    ...cause,
+  };
 }
 
 /** Where it happened. The message stands before it in the stack, on as many lines as the quoted value has. */
 function framesOf({ stack = '', message }: Error): string[] {
   const at = stack.indexOf(message);
-  return at < 0 ? [] : stack.slice(at + message.length).split('\n').slice(1, 8);
+  return at < 0
+    ? []
+    : stack
+        .slice(at + message.length)
+        .split('\n')
+        .slice(1, 8);
 }
 
 interface FromPostgres extends Error {

@@ -1,4 +1,6 @@
-/** Starts the server: configuration, database, house, doors. Ends all of it on SIGTERM or SIGINT, in the opposite order. */
+/**
+ * Starts the server: configuration, database, house, doors. Ends all of it on SIGTERM or SIGINT, in the opposite order.
+ */
 import type { Logger } from 'pino';
 import { ConfigError, readConfig, type Config } from './config.js';
 import { createLog } from './log.js';
@@ -11,7 +13,8 @@ async function main(): Promise<void> {
   const config = readConfig();
   const log = createLog(config.LOG_LEVEL);
   const opened: Closing[] = [];
-  // graphql-js drops promises where a list fails at once. That one of them fails later must not end the process, with everybody's calls in it.
+  // graphql-js drops promises where a list fails at once. That one of them fails later must not end the process, with
+  // everybody's calls in it.
   process.on('unhandledRejection', (error) => log.error({ err: error }, 'a promise failed that nothing waited for'));
   const starting = start(config, log, opened).catch(async (error: unknown) => {
     await closeAll(opened);
@@ -63,7 +66,9 @@ async function openDatabase({ DATABASE_URL, DATA_DIR }: Config): Promise<OpenDat
 function explain({ DATABASE_URL }: Config): (error: unknown) => never {
   return (error) => {
     const fromDatabase = DATABASE_URL !== undefined && error instanceof Error && 'code' in error;
-    throw fromDatabase ? new Error(`The database that DATABASE_URL names cannot be used: ${error.message}`, { cause: error }) : error;
+    throw fromDatabase
+      ? new Error(`The database that DATABASE_URL names cannot be used: ${error.message}`, { cause: error })
+      : error;
   };
 }
 
@@ -72,7 +77,9 @@ function welcome(url: string, config: Config): void {
     '',
     `  Job Marketplace is open at ${url}`,
     '',
-    ...(config.playground ? [`    Playground      ${url}/graphql   (open it in a browser: the first tab signs you up)`] : []),
+    ...(config.playground
+      ? [`    Playground      ${url}/graphql   (open it in a browser: the first tab signs you up)`]
+      : []),
     `    GraphQL         ${url}/graphql`,
     `    REST            ${url}/v1        (reference at ${url}/v1/docs)`,
     `    Health          ${url}/healthz, ${url}/readyz`,
@@ -88,7 +95,9 @@ function once(work: (signal: string) => Promise<void>): (signal: string) => Prom
 
 /** Errors that were written for whoever starts the server need no stack; anything else does. */
 function fail(error: unknown): void {
-  const plain = error instanceof ConfigError || (error instanceof Error && error.constructor === Error && !error.stack?.includes('node_modules'));
+  const plain =
+    error instanceof ConfigError ||
+    (error instanceof Error && error.constructor === Error && !error.stack?.includes('node_modules'));
   process.stderr.write(`${plain ? error.message : error instanceof Error ? error.stack : String(error)}\n`);
   process.exitCode = 1;
   // Whatever is still open must not keep a server alive that never started.

@@ -24,7 +24,12 @@ export function createMetrics(): Metrics {
     buckets: [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10],
     registers,
   });
-  const serverErrors = new Counter({ name: 'http_server_errors_total', help: 'Answers of 500 and above.', labelNames: ['route'], registers });
+  const serverErrors = new Counter({
+    name: 'http_server_errors_total',
+    help: 'Answers of 500 and above.',
+    labelNames: ['route'],
+    registers,
+  });
   const refusals = new Counter({
     name: 'share_refusals_total',
     help: 'Calls refused and connections closed because a share was used up, by share and by whose it was: of a user, an address or the whole server.',

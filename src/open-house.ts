@@ -1,4 +1,7 @@
-/** Builds the house from its configuration, and takes it down again. The server, the admin's commands and the tests share it. */
+/**
+ * Builds the house from its configuration, and takes it down again. The server, the admin's commands and the tests
+ * share it.
+ */
 import { createHmac, randomBytes } from 'node:crypto';
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -26,13 +29,21 @@ export interface OpenHouse {
   close(): Promise<void>;
 }
 
-export async function openHouse(config: Config, log: Logger, connection: Connection, hooks: DatabaseHooks = {}): Promise<OpenHouse> {
+export async function openHouse(
+  config: Config,
+  log: Logger,
+  connection: Connection,
+  hooks: DatabaseHooks = {},
+): Promise<OpenHouse> {
   assertDriverIsPatched();
   await migrate(connection);
   const metrics = createMetrics();
   const { shares: limits } = config;
   const preparedStatements = config.DATABASE_PREPARED_STATEMENTS;
-  const db = connect(connection, { poolSize: config.DATABASE_POOL_SIZE, preparedStatements }, hooks, { limits, events: metrics });
+  const db = connect(connection, { poolSize: config.DATABASE_POOL_SIZE, preparedStatements }, hooks, {
+    limits,
+    events: metrics,
+  });
   const probe = connect(connection, { poolSize: 1, preparedStatements });
   const rateLimits = createRateLimits({
     enabled: config.RATE_LIMITS,
@@ -62,7 +73,11 @@ export async function openHouse(config: Config, log: Logger, connection: Connect
     budgets: config.budgets,
     log,
   };
-  const tidying = setInterval(() => void tidy(db).catch((error: unknown) => log.warn({ err: error }, 'what has run out could not be thrown away')), TIDY_EVERY_MS);
+  const tidying = setInterval(
+    () =>
+      void tidy(db).catch((error: unknown) => log.warn({ err: error }, 'what has run out could not be thrown away')),
+    TIDY_EVERY_MS,
+  );
   watch(house);
   return {
     house,
@@ -76,16 +91,23 @@ export async function openHouse(config: Config, log: Logger, connection: Connect
 function watch({ metrics, db, passwords, shares, rateLimits }: House): void {
   metrics.gauge('database_connections_busy', 'Connections at work.', () => db.queue.active);
   metrics.gauge('password_hashes_running', 'Passwords being hashed.', () => passwords.active);
-  metrics.gauge('rate_limits_in_redis', '1 while rates are counted in Redis, 0 while in memory.', () => (rateLimits.storeInUse() === 'redis' ? 1 : 0));
-  metrics.gauges('share_in_use', 'How much of each share all callers together hold: connections, calls, bytes of answers not yet taken.', 'share', () => ({
-    connections: shares.connections.inUse(),
-    requestsAhead: shares.requestsAhead.inUse(),
-    requests: shares.requests.inUse(),
-    turns: shares.turns.queue.waiting,
-    databaseQueue: db.queue.waiting,
-    hashingQueue: passwords.waiting,
-    unreadBytes: shares.unreadBytes.inUse(),
-  }));
+  metrics.gauge('rate_limits_in_redis', '1 while rates are counted in Redis, 0 while in memory.', () =>
+    rateLimits.storeInUse() === 'redis' ? 1 : 0,
+  );
+  metrics.gauges(
+    'share_in_use',
+    'How much of each share all callers together hold: connections, calls, bytes of answers not yet taken.',
+    'share',
+    () => ({
+      connections: shares.connections.inUse(),
+      requestsAhead: shares.requestsAhead.inUse(),
+      requests: shares.requests.inUse(),
+      turns: shares.turns.queue.waiting,
+      databaseQueue: db.queue.waiting,
+      hashingQueue: passwords.waiting,
+      unreadBytes: shares.unreadBytes.inUse(),
+    }),
+  );
 }
 
 /** Outside production nobody should have to invent a secret; it is made once, so that log-ins outlive a restart. */

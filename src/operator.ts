@@ -16,7 +16,11 @@ const BUSY_MS = 5_000;
 
 const GUIDE = { playground: '/graphql', rest_reference: '/v1/docs', openapi: '/v1/openapi.json', health: '/healthz' };
 
-export function openOperatorAddresses({ probe, metrics }: House, config: Config, isDraining: () => boolean): OperatorAddresses {
+export function openOperatorAddresses(
+  { probe, metrics }: House,
+  config: Config,
+  isDraining: () => boolean,
+): OperatorAddresses {
   let looking: Promise<boolean> | undefined;
   // However many ask at once, one look answers them all.
   const ready = () => (looking ??= isReady(probe).finally(() => (looking = undefined)));
@@ -25,7 +29,11 @@ export function openOperatorAddresses({ probe, metrics }: House, config: Config,
     '/': (exchange) => exchange.sendJson(200, GUIDE),
     '/healthz': (exchange) => exchange.sendJson(200, { status: 'ok' }),
     '/readyz': async (exchange) => {
-      const status = isDraining() ? 'draining' : (await ready()) ? 'ready' : 'the database is not reachable or not migrated';
+      const status = isDraining()
+        ? 'draining'
+        : (await ready())
+          ? 'ready'
+          : 'the database is not reachable or not migrated';
       exchange.sendJson(status === 'ready' ? 200 : 503, { status, busy: metrics.msSinceBusy() < BUSY_MS });
     },
     '/metrics': async (exchange) => {
@@ -50,7 +58,10 @@ export function openOperatorAddresses({ probe, metrics }: House, config: Config,
 
 /** A proxy on this machine speaks for callers who are not on it. */
 function isLocal({ request }: Exchange): boolean {
-  return /^(127\.|::1$|::ffff:127\.)/.test(request.socket.remoteAddress ?? '') && request.headers['x-forwarded-for'] === undefined;
+  return (
+    /^(127\.|::1$|::ffff:127\.)/.test(request.socket.remoteAddress ?? '') &&
+    request.headers['x-forwarded-for'] === undefined
+  );
 }
 
 function isToken(given: string | undefined, token: string | undefined): boolean {

@@ -1,4 +1,6 @@
-/** The one HTTP server: it makes out who calls, sees to their shares, and hands the request to the API that they call. */
+/**
+ * The one HTTP server: it makes out who calls, sees to their shares, and hands the request to the API that they call.
+ */
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import type { AddressInfo, ListenOptions, Socket } from 'node:net';
 import type { Config } from './config.js';
@@ -39,13 +41,18 @@ export async function startServer(house: House, config: Config, timeouts: Timeou
   const { shares, metrics } = house;
   // A missing Host is ours to refuse, in the documented form.
   const server = createServer({ ...serverOptions(timeouts), maxHeaderSize: HEAD_BYTES_MAX, requireHostHeader: false });
-  const connections = shareConnections(server, shares, addressOfSocket, (closed) => house.log.warn({ closed }, 'all connections are taken: some were closed'));
+  const connections = shareConnections(server, shares, addressOfSocket, (closed) =>
+    house.log.warn({ closed }, 'all connections are taken: some were closed'),
+  );
   const unreadAnswers = boundUnreadAnswers(shares, timeouts);
   const playground = config.playground ? openPlayground() : undefined;
   const reference = openReference();
   const description = openDescription();
   const schema = createSchema();
-  checkDoors(new Set(Object.keys(schema.getMutationType()?.getFields() ?? {})), new Set(ROUTES.map(({ operation }) => operation.name)));
+  checkDoors(
+    new Set(Object.keys(schema.getMutationType()?.getFields() ?? {})),
+    new Set(ROUTES.map(({ operation }) => operation.name)),
+  );
   const graphql = await openGraphqlDoor(schema, house, {
     introspection: config.introspection,
     suggestions: config.introspection && config.NODE_ENV !== 'production',
@@ -96,11 +103,19 @@ export async function startServer(house: House, config: Config, timeouts: Timeou
     const address = believedAddress(request.socket.remoteAddress ?? '', forwardedFor(request), config.TRUST_PROXY_HOPS);
     const exchange = new Exchange(request, response, address, draining, shares);
     const logged = () => ({ requestId: exchange.requestId, route: exchange.route });
-    unreadAnswers.follow(response, exchange.holder, () => house.log.warn(logged(), 'the answer was not taken: its connection was cut'));
+    unreadAnswers.follow(response, exchange.holder, () =>
+      house.log.warn(logged(), 'the answer was not taken: its connection was cut'),
+    );
     response.on('close', () => {
       const ms = performance.now() - began;
       metrics.observe(exchange.route, response.statusCode, ms / 1000);
-      const line = { requestId: exchange.requestId, method: exchange.method, route: exchange.route, status: response.statusCode, ms: Math.round(ms * 10) / 10 };
+      const line = {
+        requestId: exchange.requestId,
+        method: exchange.method,
+        route: exchange.route,
+        status: response.statusCode,
+        ms: Math.round(ms * 10) / 10,
+      };
       if (response.writableFinished) house.log.info(line, 'answered');
       else house.log.warn(line, 'the caller left before the answer');
     });

@@ -1,6 +1,6 @@
 /**
- * Every operation on jobs and bids, asked for once and called through either door: the body is written as REST spells it,
- * and what comes back is said in one form, so that the doors can be compared.
+ * Every operation on jobs and bids, asked for once and called through either door: the body is written as REST spells
+ * it, and what comes back is said in one form, so that the doors can be compared.
  */
 import { getNamedType, isEnumType, isInputObjectType, type GraphQLInputType } from 'graphql';
 import { createSchema } from '../src/graphql/schema.js';
@@ -39,7 +39,9 @@ export interface Outcome {
 }
 
 export async function outcomeOf(house: TestHouse, door: Door, key: OperationKey, asked: Asked): Promise<Outcome> {
-  return door === 'rest' ? restOutcome(await callRest(house, key, asked)) : graphqlOutcome(await callGraphql(house, key, asked));
+  return door === 'rest'
+    ? restOutcome(await callRest(house, key, asked))
+    : graphqlOutcome(await callGraphql(house, key, asked));
 }
 
 export function callRest(house: TestHouse, key: OperationKey, asked: Asked): Promise<Answer<Json>> {
@@ -58,7 +60,10 @@ export function callGraphql(house: TestHouse, key: OperationKey, asked: Asked): 
   return house.graphql(`${mutationOf(key, selection)}\n${fragments}`, { token: by?.token, variables, headers });
 }
 
-export function restAddress(key: OperationKey, { job, bid }: Pick<Asked, 'job' | 'bid'>): { method: string; path: string } {
+export function restAddress(
+  key: OperationKey,
+  { job, bid }: Pick<Asked, 'job' | 'bid'>,
+): { method: string; path: string } {
   if (key === 'create') return { method: 'POST', path: '/v1/jobs' };
   if (isBidKey(key)) return { method: 'POST', path: `/v1/jobs/${job}/bids/${bid}/${BID_TRANSITIONS[key].path}` };
   const row = JOB_ACTIONS[key];
@@ -81,7 +86,8 @@ export function mutationOf(key: OperationKey, selection?: string): string {
   const { args } = mutations[name]!;
   const declared = args.map((arg) => `$${arg.name}: ${String(arg.type)}`).join(', ');
   const passed = args.map((arg) => `${arg.name}: $${arg.name}`).join(', ');
-  const wanted = selection ?? (key === 'publish' ? 'job { id status version } tokensCharged remainingBalance' : 'id status');
+  const wanted =
+    selection ?? (key === 'publish' ? 'job { id status version } tokensCharged remainingBalance' : 'id status');
   return `mutation(${declared}) { ${name}(${passed}) { ${wanted} } }`;
 }
 
@@ -95,7 +101,10 @@ function variablesOf(key: OperationKey, { job, bid, body, version }: Asked): obj
   };
 }
 
-/** A body in GraphQL's spelling: camelCase, enum values in capitals. Names that the input does not have stay as they are. */
+/**
+ * A body in GraphQL's spelling: camelCase, enum values in capitals. Names that the input does not have stay as they
+ * are.
+ */
 export function inGraphql(value: unknown, type: GraphQLInputType | undefined): unknown {
   if (Array.isArray(value)) return value.map((item) => inGraphql(item, type));
   if (isEnumType(type)) return typeof value === 'string' ? value.toUpperCase() : value;
@@ -129,7 +138,9 @@ export function graphqlOutcome({ errors }: Pick<GraphqlAnswer, 'errors'>): Outco
     ok: false,
     status,
     code,
-    fields: Object.keys(fields ?? {}).map(snake).sort(),
+    fields: Object.keys(fields ?? {})
+      .map(snake)
+      .sort(),
     blocked: ((blockedFields ?? []) as string[]).map(snake).sort(),
   };
 }

@@ -16,7 +16,12 @@ export interface Person {
 let arrivals = 0;
 
 /** A newcomer with this name. The same name twice is two people. */
-export async function join(house: TestHouse, kind: 'homeowner' | 'contractor', name: string, more: object = {}): Promise<Person> {
+export async function join(
+  house: TestHouse,
+  kind: 'homeowner' | 'contractor',
+  name: string,
+  more: object = {},
+): Promise<Person> {
   arrivals += 1;
   const email = `${name.toLowerCase()}.${arrivals}@example.test`;
   const password = `${name} has a password`;
@@ -35,7 +40,13 @@ export async function admin(house: TestHouse): Promise<Person> {
   return personFrom(house, 'Ada', ADMIN.email, ADMIN.password, answer.body);
 }
 
-async function personFrom(house: TestHouse, name: string, email: string, password: string, session: Json): Promise<Person> {
+async function personFrom(
+  house: TestHouse,
+  name: string,
+  email: string,
+  password: string,
+  session: Json,
+): Promise<Person> {
   const me = await house.rest('GET', '/v1/me', { token: session.token });
   return {
     name,

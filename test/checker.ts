@@ -1,6 +1,6 @@
 /**
- * Whether a database is sound: every promise that spans several rows, asked of the rows alone. Whatever calls, races and
- * crashes there were, each answer must be empty. It shares no code with the service.
+ * Whether a database is sound: every promise that spans several rows, asked of the rows alone. Whatever calls, races
+ * and crashes there were, each answer must be empty. It shares no code with the service.
  */
 import type { Sql } from 'postgres';
 
@@ -137,7 +137,17 @@ const PROMISES: Readonly<Record<string, string>> = {
 export const PROMISE_NAMES = Object.keys(PROMISES);
 
 /** From each state, what may be told and where it leads; typed in from the interface. */
-const FROM_ANY = ['draft', 'open', 'awarded', 'in_progress', 'in_review', 'disputed', 'escalated', 'decision_reached', 'appealed'];
+const FROM_ANY = [
+  'draft',
+  'open',
+  'awarded',
+  'in_progress',
+  'in_review',
+  'disputed',
+  'escalated',
+  'decision_reached',
+  'appealed',
+];
 const LEGAL: readonly (readonly [type: string, from: string | null, to: string | null])[] = [
   ['job.created', null, 'draft'],
   ['job.deleted', 'draft', null],
@@ -162,7 +172,9 @@ const quoted = (word: string | null) => (word === null ? 'null::text' : `'${word
 
 /** All promises in one statement, and so at one moment. */
 const CHECK = `with legal(type, from_status, to_status) as (values ${LEGAL.map((row) => `(${row.map(quoted).join(', ')})`).join(', ')})
-  ${Object.entries(PROMISES).map(([name, query]) => `(select ${quoted(name)} as promise, x.who, x.how from (${query}) x limit 20)`).join('\nunion all\n')}`;
+  ${Object.entries(PROMISES)
+    .map(([name, query]) => `(select ${quoted(name)} as promise, x.who, x.how from (${query}) x limit 20)`)
+    .join('\nunion all\n')}`;
 
 /** Every broken promise, as `promise: who (how)`; empty where all is well. */
 export async function checkDatabase(sql: Pick<Sql, 'unsafe'>): Promise<string[]> {

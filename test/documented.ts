@@ -1,4 +1,7 @@
-/** Holds every REST answer of every test against the OpenAPI document: its status, its headers, its body to the last field. */
+/**
+ * Holds every REST answer of every test against the OpenAPI document: its status, its headers, its body to the last
+ * field.
+ */
 import { Ajv2020, type ValidateFunction } from 'ajv/dist/2020.js';
 import { isRealDate } from '../src/rules/dates.js';
 import { openapi } from '../src/rest/openapi.js';
@@ -12,7 +15,17 @@ interface Operation {
 
 /** What the doors and the pages answer besides REST's own addresses. */
 const ELSEWHERE = /^\/($|graphql|healthz$|readyz$|metrics$|(v1\/)?docs|(v1\/)?openapi\.json$)/;
-const TRACKED_HEADERS = ['etag', 'link', 'retry-after', 'www-authenticate', 'allow', 'ratelimit', 'ratelimit-policy', 'idempotency-replayed', 'dry-run-effects'];
+const TRACKED_HEADERS = [
+  'etag',
+  'link',
+  'retry-after',
+  'www-authenticate',
+  'allow',
+  'ratelimit',
+  'ratelimit-policy',
+  'idempotency-replayed',
+  'dry-run-effects',
+];
 
 /** Each operation with the statuses that it was seen to answer with, as documented: `readJob 200`. */
 export const seen = new Set<string>();
@@ -23,14 +36,24 @@ export function expectAsDocumented(method: string, address: string, answer: Answ
   const problems = problemsWith(method, path, answer);
   if (problems.length === 0) return;
   const body = JSON.stringify(answer.body)?.slice(0, 1_000);
-  throw new Error(`${method} ${path} answered ${answer.status}, and not as src/rest/ documents it:\n  ${problems.join('\n  ')}\n  The body: ${body}`);
+  throw new Error(
+    `${method} ${path} answered ${answer.status}, and not as src/rest/ documents it:\n  ${problems.join('\n  ')}\n  The body: ${body}`,
+  );
 }
 
 function problemsWith(method: string, path: string, { status, headers, body }: Answer<Json>): string[] {
   const operation = operationAt(method, path);
   const response = operation ? responseFor(operation, status) : UNMATCHED.includes(status) ? ANY_REFUSAL : undefined;
-  if (!response) return [operation ? `${status} is not among its responses (see src/rest/refusals.ts)` : 'no route is documented here, and this is no refusal'];
-  const problems = [...headerProblems(response.headers, headers), ...bodyProblems(response.schemaAt, method, headers, body)];
+  if (!response)
+    return [
+      operation
+        ? `${status} is not among its responses (see src/rest/refusals.ts)`
+        : 'no route is documented here, and this is no refusal',
+    ];
+  const problems = [
+    ...headerProblems(response.headers, headers),
+    ...bodyProblems(response.schemaAt, method, headers, body),
+  ];
   if (operation && problems.length === 0) seen.add(`${operation.id} ${status}`);
   return problems;
 }
@@ -53,11 +76,19 @@ export function document(): Json {
 
 function operationAt(method: string, path: string): Operation | undefined {
   const wanted = path.startsWith('/v1/') ? path : `/v1${path}`;
-  const addresses = Object.keys(document().paths).sort((one, other) => Number(one.includes('{')) - Number(other.includes('{')));
+  const addresses = Object.keys(document().paths).sort(
+    (one, other) => Number(one.includes('{')) - Number(other.includes('{')),
+  );
   const address = addresses.find((one) => new RegExp(`^${one.replaceAll(/\{\w+\}/g, '[^/]+')}$`).test(wanted));
   const verb = (method === 'HEAD' ? 'GET' : method).toLowerCase();
   const operation = address === undefined ? undefined : document().paths[address][verb];
-  return operation && { id: operation.operationId, at: ['paths', String(address), verb, 'responses'], responses: operation.responses };
+  return (
+    operation && {
+      id: operation.operationId,
+      at: ['paths', String(address), verb, 'responses'],
+      responses: operation.responses,
+    }
+  );
 }
 
 function responseFor({ at, responses }: Operation, status: number): Documented | undefined {
@@ -69,23 +100,35 @@ function responseFor({ at, responses }: Operation, status: number): Documented |
 
 function headerProblems(documented: Json, headers: Headers): string[] {
   if (!documented) return [];
-  const names = new Map(Object.entries<Json>(documented).map(([name, header]) => [name.toLowerCase(), resolve(header.$ref)]));
-  const missing = [...names].filter(([name, { required }]) => required && headers.get(name) === null).map(([name]) => `the header ${name} is missing`);
-  const unknown = TRACKED_HEADERS.filter((name) => headers.get(name) !== null && !names.has(name)).map((name) => `the header ${name} is not documented`);
+  const names = new Map(
+    Object.entries<Json>(documented).map(([name, header]) => [name.toLowerCase(), resolve(header.$ref)]),
+  );
+  const missing = [...names]
+    .filter(([name, { required }]) => required && headers.get(name) === null)
+    .map(([name]) => `the header ${name} is missing`);
+  const unknown = TRACKED_HEADERS.filter((name) => headers.get(name) !== null && !names.has(name)).map(
+    (name) => `the header ${name} is not documented`,
+  );
   return [...missing, ...unknown];
 }
 
 function bodyProblems(schemaAt: string, method: string, headers: Headers, body: unknown): string[] {
   if (method === 'HEAD') return [];
-  if (headers.get('content-type') !== 'application/json; charset=utf-8') return [`the content type is ${headers.get('content-type')}`];
+  if (headers.get('content-type') !== 'application/json; charset=utf-8')
+    return [`the content type is ${headers.get('content-type')}`];
   const validate = validatorAt(schemaAt);
   validate(body);
-  return (validate.errors ?? []).map(({ instancePath, message, params }) => `${instancePath || 'the body'} ${message} ${JSON.stringify(params)}`);
+  return (validate.errors ?? []).map(
+    ({ instancePath, message, params }) => `${instancePath || 'the body'} ${message} ${JSON.stringify(params)}`,
+  );
 }
 
 /** What a `#/…` reference leads to. */
 export function resolve(ref: string): Json {
-  return ref.slice(2).split('/').reduce<Json>((at, part) => at?.[part.replaceAll('~1', '/').replaceAll('~0', '~')], document());
+  return ref
+    .slice(2)
+    .split('/')
+    .reduce<Json>((at, part) => at?.[part.replaceAll('~1', '/').replaceAll('~0', '~')], document());
 }
 
 function pointer(parts: readonly string[]): string {
@@ -96,7 +139,10 @@ let validators: Ajv2020 | undefined;
 
 /** Compiled when first asked for, once a process. */
 export function validatorAt(ref: string): ValidateFunction {
-  validators ??= new Ajv2020({ allErrors: true, strict: false, formats: FORMATS }).addSchema(document(), 'openapi.json');
+  validators ??= new Ajv2020({ allErrors: true, strict: false, formats: FORMATS }).addSchema(
+    document(),
+    'openapi.json',
+  );
   const validate = validators.getSchema(`openapi.json${ref}`);
   if (!validate) throw new Error(`The document has no schema at ${ref}.`);
   return validate as ValidateFunction;

@@ -49,7 +49,10 @@ export interface TestHouse {
   /** The statements sent since the last look. */
   statements(): string[];
   /** The same services behind another server, with shorter timeouts or other shares: its URL. */
-  another(timeouts?: Partial<Timeouts>, shares?: Partial<Record<ShareName, Partial<ShareLimits>>>): Promise<{ url: string; shares: Shares }>;
+  another(
+    timeouts?: Partial<Timeouts>,
+    shares?: Partial<Record<ShareName, Partial<ShareLimits>>>,
+  ): Promise<{ url: string; shares: Shares }>;
   /** What /metrics says under this name and these labels. */
   metric(name: string): Promise<number>;
   /** Throws if the answer is not what the OpenAPI document says. */
@@ -74,17 +77,28 @@ export interface HouseOptions {
   /** What the environment cannot say, such as a Redis on a socket. */
   settings?: Partial<Config>;
   /** Another way to its database than the straight one. */
-  through?: (database: FreshDatabase['connection']) => FreshDatabase['connection'] | Promise<FreshDatabase['connection']>;
+  through?: (
+    database: FreshDatabase['connection'],
+  ) => FreshDatabase['connection'] | Promise<FreshDatabase['connection']>;
 }
 
 export const JWT_SECRET = 'a secret that only tests know, 32 bytes';
 
-export async function openTestHouse(env: Record<string, string> = {}, { beside, settings, through = (straight) => straight }: HouseOptions = {}): Promise<TestHouse> {
+export async function openTestHouse(
+  env: Record<string, string> = {},
+  { beside, settings, through = (straight) => straight }: HouseOptions = {},
+): Promise<TestHouse> {
   const database = beside?.database ?? (await freshDatabase());
-  const config = { ...readConfig({ NODE_ENV: 'test', PORT: '0', BCRYPT_COST: '4', RATE_LIMITS: 'off', JWT_SECRET, ...env }), ...settings };
+  const config = {
+    ...readConfig({ NODE_ENV: 'test', PORT: '0', BCRYPT_COST: '4', RATE_LIMITS: 'off', JWT_SECRET, ...env }),
+    ...settings,
+  };
   const sql = postgres({ ...database.connection, max: 2, fetch_types: false, onnotice: () => {} });
   const logged: string[] = [];
-  const log = createLog(config.LOG_LEVEL, new Writable({ write: (line, _, done) => (logged.push(String(line)), done()) }));
+  const log = createLog(
+    config.LOG_LEVEL,
+    new Writable({ write: (line, _, done) => (logged.push(String(line)), done()) }),
+  );
   let sent: string[] = [];
   const secondConnections: Error[] = [];
   const { house, close } = await openHouse(config, log, await through(database.connection), {
@@ -103,7 +117,9 @@ export async function openTestHouse(env: Record<string, string> = {}, { beside, 
         ...(body !== undefined && { 'content-type': 'application/json' }),
         ...headers,
       },
-      ...(body !== undefined && { body: typeof body === 'string' || body instanceof Uint8Array ? body : JSON.stringify(body) }),
+      ...(body !== undefined && {
+        body: typeof body === 'string' || body instanceof Uint8Array ? body : JSON.stringify(body),
+      }),
     };
     if (from !== undefined) return fetchFrom(from, server.url + path, init);
     return fetch(server.url + path, init as RequestInit);
@@ -121,7 +137,9 @@ export async function openTestHouse(env: Record<string, string> = {}, { beside, 
       return seen;
     },
     another: async (timeouts, shares = {}) => {
-      const limits = Object.fromEntries(Object.entries(config.shares).map(([name, share]) => [name, { ...share, ...shares[name as ShareName] }])) as ShareTable;
+      const limits = Object.fromEntries(
+        Object.entries(config.shares).map(([name, share]) => [name, { ...share, ...shares[name as ShareName] }]),
+      ) as ShareTable;
       const own = createShares(limits, house.metrics);
       const one = await startServer({ ...house, shares: own }, config, { ...TIMEOUTS, ...timeouts });
       servers.push(one);
@@ -134,7 +152,11 @@ export async function openTestHouse(env: Record<string, string> = {}, { beside, 
     rest: async (method, path, options = {}) => {
       const response = await call(method, path, options);
       const text = await response.text();
-      const answer = { status: response.status, headers: response.headers, body: text === '' ? undefined : (JSON.parse(text) as Json) };
+      const answer = {
+        status: response.status,
+        headers: response.headers,
+        body: text === '' ? undefined : (JSON.parse(text) as Json),
+      };
       expectAsDocumented(method, path, answer);
       return answer;
     },
@@ -179,4 +201,3 @@ function expectNoSecretIn(logged: readonly string[]): void {
   const telling = logged.find((line) => SECRETS.test(line));
   if (telling !== undefined) throw new Error(`The log told a secret: ${telling.slice(0, 500)}`);
 }
-

@@ -39,11 +39,18 @@ describe('Olive’s job, led by real calls,', () => {
 
   test.each(JOB_STATES)('is %s, with the bids that it has then', async (state) => {
     const job = await givenJob(house, state, people);
-    const [row] = await house.sql`select status, awarded_bid_id, (select json_object_agg(id, status) from bids where job_id = jobs.id) as bids from jobs where id = ${job.id}`;
+    const [row] =
+      await house.sql`select status, awarded_bid_id, (select json_object_agg(id, status) from bids where job_id = jobs.id) as bids from jobs where id = ${job.id}`;
     expect(row).toEqual({
       status: state,
       awarded_bid_id: isAwarded(state) ? job.bids.awardee : null,
-      bids: state === 'draft' ? null : { [job.bids.awardee!]: isAwarded(state) ? 'accepted' : 'pending', [job.bids.bidder!]: isAwarded(state) ? 'rejected' : 'pending' },
+      bids:
+        state === 'draft'
+          ? null
+          : {
+              [job.bids.awardee!]: isAwarded(state) ? 'accepted' : 'pending',
+              [job.bids.bidder!]: isAwarded(state) ? 'rejected' : 'pending',
+            },
     });
   });
 

@@ -1,6 +1,6 @@
 /**
- * Jobs in any state, brought there by the operations that bring jobs there: the way is found in the lifecycle's own table,
- * and every step is a real call by the person whose step it is.
+ * Jobs in any state, brought there by the operations that bring jobs there: the way is found in the lifecycle's own
+ * table, and every step is a real call by the person whose step it is.
  */
 import { INITIAL_JOB_STATE, JOB_TRANSITIONS } from '../src/rules/lifecycle.js';
 import type { JobState, JobTransition, JobTransitionKey, PartyWord } from '../src/rules/lifecycle.js';
@@ -9,7 +9,10 @@ import { admin, contractor, homeowner, type Person } from './cast.js';
 import type { Json, TestHouse } from './house.js';
 
 export const PEOPLE = ['owner', 'other', 'awardee', 'bidder', 'stranger', 'admin'] as const;
-/** The bidder loses where the awardee wins; before the award, both have bid. The other is a homeowner with nothing to do with it. */
+/**
+ * The bidder loses where the awardee wins; before the award, both have bid. The other is a homeowner with nothing to do
+ * with it.
+ */
 export type People = Record<(typeof PEOPLE)[number], Person>;
 
 export interface GivenJob {
@@ -36,25 +39,48 @@ let ada: { house: TestHouse; person: Promise<Person> } | undefined;
 export async function gather(house: TestHouse): Promise<People> {
   if (ada?.house !== house) ada = { house, person: admin(house) };
   const [owner, other, awardee, bidder, stranger, one] = await Promise.all([
-    homeowner(house, 'Olive'), homeowner(house, 'Otto'), contractor(house, 'Ava'), contractor(house, 'Ben'), contractor(house, 'Stella'), ada.person,
+    homeowner(house, 'Olive'),
+    homeowner(house, 'Otto'),
+    contractor(house, 'Ava'),
+    contractor(house, 'Ben'),
+    contractor(house, 'Stella'),
+    ada.person,
   ]);
   await giveTokens(house, one, owner, 100_000);
   return { owner, other, awardee, bidder, stranger, admin: one };
 }
 
 export async function giveTokens(house: TestHouse, admin: Person, to: Person, amount: number): Promise<void> {
-  const { status } = await house.rest('POST', '/v1/tokens/adjustments', { token: admin.token, body: { user_id: to.userId, amount, reason: 'For the test.' } });
+  const { status } = await house.rest('POST', '/v1/tokens/adjustments', {
+    token: admin.token,
+    body: { user_id: to.userId, amount, reason: 'For the test.' },
+  });
   if (status !== 201) throw new Error(`${to.name} could not be given tokens.`);
 }
 
 export const DRAFT = {
-  title: 'Mend the roof', description: 'It lets the rain in.', category: 'roofing', urgency: 'standard',
-  address_line1: '12 Oak Lane', city: 'Austin', state: 'TX', zip_code: '78701', desired_completion_date: '2030-06-15',
+  title: 'Mend the roof',
+  description: 'It lets the rain in.',
+  category: 'roofing',
+  urgency: 'standard',
+  address_line1: '12 Oak Lane',
+  city: 'Austin',
+  state: 'TX',
+  zip_code: '78701',
+  desired_completion_date: '2030-06-15',
 };
 
-export async function givenJob(house: TestHouse, state: JobState, people: People, journey: Journey = {}): Promise<GivenJob> {
+export async function givenJob(
+  house: TestHouse,
+  state: JobState,
+  people: People,
+  journey: Journey = {},
+): Promise<GivenJob> {
   const { through = INITIAL_JOB_STATE, say = (name) => `The ${name}.` } = journey;
-  const created = done('create', await callRest(house, 'create', { by: people.owner, body: { ...DRAFT, ...journey.fields } }));
+  const created = done(
+    'create',
+    await callRest(house, 'create', { by: people.owner, body: { ...DRAFT, ...journey.fields } }),
+  );
   const job: GivenJob = { id: created.id, state: INITIAL_JOB_STATE, bids: { awardee: null, bidder: null } };
   for (const key of [...wayTo(through), ...wayTo(state, through)]) {
     await take(house, key, job, people, say);
@@ -86,20 +112,27 @@ const BODIES: Record<JobTransitionKey, (say: (name: string) => string, bidId: st
 
 /** Who takes a step; of the two parties, the owner goes first. */
 const STEPS_OF: Record<PartyWord, (keyof People)[]> = {
-  owner: ['owner'], awardee: ['awardee'], parties: ['owner', 'awardee'], admin: ['admin'], bidder: ['bidder'], contractor: ['stranger'],
+  owner: ['owner'],
+  awardee: ['awardee'],
+  parties: ['owner', 'awardee'],
+  admin: ['admin'],
+  bidder: ['bidder'],
+  contractor: ['stranger'],
 };
 
 const ROWS = Object.entries<JobTransition>(JOB_TRANSITIONS) as [JobTransitionKey, JobTransition][];
 
 /**
- * The shortest way along the table. What leaves many states passes the normal flow over, and so is taken only where no other
- * row leads, from as far along as that flow goes.
+ * The shortest way along the table. What leaves many states passes the normal flow over, and so is taken only where no
+ * other row leads, from as far along as that flow goes.
  */
 export function wayTo(state: JobState, from: JobState = INITIAL_JOB_STATE): JobTransitionKey[] {
   const ways = waysFrom(from);
   const way = ways.get(state);
   if (way) return way;
-  const exits = ROWS.filter(([, row]) => row.to === state).flatMap(([key, row]) => row.from.flatMap((exit) => (ways.has(exit) ? [[...ways.get(exit)!, key]] : [])));
+  const exits = ROWS.filter(([, row]) => row.to === state).flatMap(([key, row]) =>
+    row.from.flatMap((exit) => (ways.has(exit) ? [[...ways.get(exit)!, key]] : [])),
+  );
   const longest = exits.toSorted((a, b) => b.length - a.length)[0];
   if (!longest) throw new Error(`No row of the table leads from ${from} to ${state}.`);
   return longest;
@@ -115,20 +148,37 @@ function waysFrom(from: JobState): Map<JobState, JobTransitionKey[]> {
   return ways;
 }
 
-async function take(house: TestHouse, key: JobTransitionKey, job: GivenJob, people: People, say: (name: string) => string): Promise<void> {
+async function take(
+  house: TestHouse,
+  key: JobTransitionKey,
+  job: GivenJob,
+  people: People,
+  say: (name: string) => string,
+): Promise<void> {
   const row: JobTransition = JOB_TRANSITIONS[key];
   // Where one party's word is only half of it, both say the same.
   const steps = STEPS_OF[row.by].slice(0, row.mayStay ? 2 : 1);
   let last: Json;
-  for (const step of steps) last = done(key, await callRest(house, key, { by: people[step], job: job.id, body: bodyOf(key, say, job.bids.awardee) }));
+  for (const step of steps)
+    last = done(
+      key,
+      await callRest(house, key, { by: people[step], job: job.id, body: bodyOf(key, say, job.bids.awardee) }),
+    );
   job.state = (last.job ?? last).status;
   if (job.state !== row.to) throw new Error(`${key} led to ${job.state} and not to ${row.to}.`);
 }
 
 async function receiveBids(house: TestHouse, job: GivenJob, people: People, { offers }: Journey): Promise<void> {
   for (const bidder of ['awardee', 'bidder'] as const) {
-    const offer = { amount: bidder === 'awardee' ? 900 : 800, message: `An offer by ${people[bidder].name}.`, ...offers?.[bidder] };
-    job.bids[bidder] = done('submitBid', await callRest(house, 'submitBid', { by: people[bidder], job: job.id, body: offer })).id;
+    const offer = {
+      amount: bidder === 'awardee' ? 900 : 800,
+      message: `An offer by ${people[bidder].name}.`,
+      ...offers?.[bidder],
+    };
+    job.bids[bidder] = done(
+      'submitBid',
+      await callRest(house, 'submitBid', { by: people[bidder], job: job.id, body: offer }),
+    ).id;
   }
 }
 

@@ -14,7 +14,11 @@ export interface Needing {
 }
 
 export function needs(program: string): Needing {
-  if (programPath(program)) return { it: (name, body, timeoutMs) => it(name, body, timeoutMs), describe: (name, body) => void describe(name, body) };
+  if (programPath(program))
+    return {
+      it: (name, body, timeoutMs) => it(name, body, timeoutMs),
+      describe: (name, body) => void describe(name, body),
+    };
   return process.env.REQUIRE_ALL === '1' ? failing(program) : skipping(program);
 }
 

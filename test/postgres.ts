@@ -1,6 +1,7 @@
 /**
- * The tests' database: one embedded Postgres a run, in a folder of its own that vanishes with vitest however that ends. Migrations run once, into a
- * template; each test file that asks gets a copy of it. Nothing waits for the disk, since nothing here outlives the run.
+ * The tests' database: one embedded Postgres a run, in a folder of its own that vanishes with vitest however that ends.
+ * Migrations run once, into a template; each test file that asks gets a copy of it. Nothing waits for the disk, since
+ * nothing here outlives the run.
  */
 import { randomUUID } from 'node:crypto';
 import { chmodSync, mkdtempSync } from 'node:fs';
@@ -38,7 +39,10 @@ export interface FreshDatabase {
   drop(): Promise<void>;
 }
 
-/** A migrated, empty database that no other test file sees. Copies may be made at once, since nobody ever connects to the template. */
+/**
+ * A migrated, empty database that no other test file sees. Copies may be made at once, since nobody ever connects to
+ * the template.
+ */
 export async function freshDatabase(): Promise<FreshDatabase> {
   const server = inject('postgres');
   const database = `test_${randomUUID().replaceAll('-', '')}`;

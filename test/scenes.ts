@@ -1,6 +1,6 @@
 /**
- * Copies of a job with all that belongs to it, made by SQL: real rows for real operations, at a hundredth of the price of
- * walking there again. A test that calls what changes a job gives every call a copy of its own.
+ * Copies of a job with all that belongs to it, made by SQL: real rows for real operations, at a hundredth of the price
+ * of walking there again. A test that calls what changes a job gives every call a copy of its own.
  */
 import type { Sql, TransactionSql } from 'postgres';
 import { newId } from '../src/rules/ids.js';
@@ -18,13 +18,24 @@ export async function copiesOf({ sql }: TestHouse, job: GivenJob, count: number)
   const awardees = list(copies.map(({ bids }) => bids.awardee ?? ''));
   const bidders = list(copies.map(({ bids }) => bids.bidder ?? ''));
   const copied = `unnest('${jobIds}'::text[], '${awardees}'::text[], '${bidders}'::text[]) as copied(job, awardee, bidder)`;
-  const bidId = (old: string) => `case ${old} when '${job.bids.awardee}' then copied.awardee when '${job.bids.bidder}' then copied.bidder end`;
+  const bidId = (old: string) =>
+    `case ${old} when '${job.bids.awardee}' then copied.awardee when '${job.bids.bidder}' then copied.bidder end`;
 
   await sql.begin(async (tx) => {
     // A job and its awarded bid name each other.
     await tx.unsafe('set constraints all deferred');
-    await insertSelect(tx, 'bids', { id: bidId('old.id'), job_id: 'copied.job' }, `${copied}, bids old where old.job_id = '${job.id}'`);
-    await insertSelect(tx, 'jobs', { id: 'copied.job', awarded_bid_id: bidId('old.awarded_bid_id'), title: `old.title || ' ' || copied.job` }, `${copied}, jobs old where old.id = '${job.id}'`);
+    await insertSelect(
+      tx,
+      'bids',
+      { id: bidId('old.id'), job_id: 'copied.job' },
+      `${copied}, bids old where old.job_id = '${job.id}'`,
+    );
+    await insertSelect(
+      tx,
+      'jobs',
+      { id: 'copied.job', awarded_bid_id: bidId('old.awarded_bid_id'), title: `old.title || ' ' || copied.job` },
+      `${copied}, jobs old where old.id = '${job.id}'`,
+    );
   });
   await insertSelect(
     sql,
@@ -39,8 +50,14 @@ export async function copiesOf({ sql }: TestHouse, job: GivenJob, count: number)
   return copies;
 }
 
-async function insertSelect(sql: Sql | TransactionSql, table: string, changed: Record<string, string>, from: string): Promise<void> {
-  const found = await sql`select column_name from information_schema.columns where table_schema = 'public' and table_name = ${table} and is_generated = 'NEVER'`;
+async function insertSelect(
+  sql: Sql | TransactionSql,
+  table: string,
+  changed: Record<string, string>,
+  from: string,
+): Promise<void> {
+  const found =
+    await sql`select column_name from information_schema.columns where table_schema = 'public' and table_name = ${table} and is_generated = 'NEVER'`;
   const names = found.map(({ column_name: name }) => `"${name}"`);
   const values = found.map(({ column_name: name }) => changed[name] ?? `old."${name}"`);
   await sql.unsafe(`insert into ${table} (${names.join(', ')}) select ${values.join(', ')} from ${from}`);
@@ -52,7 +69,11 @@ function list(values: string[]): string {
 }
 
 /** As many at once as the server has connections for. */
-export async function atOnce<Item, Made>(items: readonly Item[], work: (item: Item, at: number) => Promise<Made>, workers = 10): Promise<Made[]> {
+export async function atOnce<Item, Made>(
+  items: readonly Item[],
+  work: (item: Item, at: number) => Promise<Made>,
+  workers = 10,
+): Promise<Made[]> {
   const made: Made[] = [];
   let next = 0;
   await Promise.all(

@@ -1,7 +1,7 @@
 /**
- * Documents that come again are compiled: the second time a document is seen, a plan is made of it, and from then on a request
- * that brings it is answered by that plan alone, without Apollo's own steps for each request. What the plan does not cover is
- * left to graphql-js, which also puts every refused variable into words.
+ * Documents that come again are compiled: the second time a document is seen, a plan is made of it, and from then on a
+ * request that brings it is answered by that plan alone, without Apollo's own steps for each request. What the plan
+ * does not cover is left to graphql-js, which also puts every refused variable into words.
  */
 import type { ApolloServerPlugin } from '@apollo/server';
 import type { DocumentNode, GraphQLFormattedError, GraphQLSchema, OperationDefinitionNode } from 'graphql';
@@ -41,9 +41,18 @@ const NEVER = Number.NEGATIVE_INFINITY;
 export function compiledDocuments(schema: GraphQLSchema, costs: Costs, formatError: FormatError): CompiledDocuments {
   const sights = new WeakMap<OperationDefinitionNode, number>();
   /** By the document's text, and then by the name of the operation in it. */
-  const known = new LRUCache<string, Map<string | undefined, Ready>>({ maxSize: DOCUMENT_CHARACTERS_KEPT, maxEntrySize: DOCUMENT_CHARACTERS_KEPT / 20, sizeCalculation: (_, query) => 1 + query.length });
+  const known = new LRUCache<string, Map<string | undefined, Ready>>({
+    maxSize: DOCUMENT_CHARACTERS_KEPT,
+    maxEntrySize: DOCUMENT_CHARACTERS_KEPT / 20,
+    sizeCalculation: (_, query) => 1 + query.length,
+  });
 
-  function see(query: string, name: string | undefined, document: DocumentNode, operation: OperationDefinitionNode): void {
+  function see(
+    query: string,
+    name: string | undefined,
+    document: DocumentNode,
+    operation: OperationDefinitionNode,
+  ): void {
     const times = (sights.get(operation) ?? 0) + 1;
     sights.set(operation, times);
     if (times < COMPILED_AT_SIGHT || known.get(query)?.has(name)) return;
@@ -77,7 +86,11 @@ export function compiledDocuments(schema: GraphQLSchema, costs: Costs, formatErr
       const result = await ready.run(context, variables);
       if (!result) return undefined;
       const { data, errors } = result;
-      return { data, cost, ...(errors.length > 0 && { errors: errors.map((error) => formatError(error.toJSON(), error)) }) };
+      return {
+        data,
+        cost,
+        ...(errors.length > 0 && { errors: errors.map((error) => formatError(error.toJSON(), error)) }),
+      };
     },
   };
 }

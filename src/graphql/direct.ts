@@ -1,6 +1,7 @@
 /**
- * type-graphql calls a resolver by way of a queue of middlewares, and sorts the resolver's parameters each time. This server has no
- * middlewares, and what a resolver takes is settled once: it is called directly, with the values that GraphQL has coerced.
+ * type-graphql calls a resolver by way of a queue of middlewares, and sorts the resolver's parameters each time. This
+ * server has no middlewares, and what a resolver takes is settled once: it is called directly, with the values that
+ * GraphQL has coerced.
  */
 import { isObjectType, responsePathAsArray, type GraphQLFieldResolver, type GraphQLSchema } from 'graphql';
 import { getMetadataStorage } from 'type-graphql';
@@ -48,7 +49,8 @@ export function callDirectly(schema: GraphQLSchema): GraphQLSchema {
   const instances = new Map<unknown, Record<string, Method>>();
 
   function direct({ target, methodName, params = [] }: Resolver): Resolve {
-    const instance = instances.get(target) ?? (new (target as new () => Record<string, Method>)() as Record<string, Method>);
+    const instance =
+      instances.get(target) ?? (new (target as new () => Record<string, Method>)() as Record<string, Method>);
     instances.set(target, instance);
     const values = params.toSorted((one, other) => one.index - other.index).map(valueOf);
     const method = instance[methodName] as Method;
@@ -58,8 +60,8 @@ export function callDirectly(schema: GraphQLSchema): GraphQLSchema {
       try {
         return method.apply(instance, given);
       } catch (error) {
-        // Of a list whose entry fails at once, graphql-js drops the promises of those before it: the failure of one of them
-        // would be heard by nobody, and end the process.
+        // Of a list whose entry fails at once, graphql-js drops the promises of those before it: the failure of one of
+        // them would be heard by nobody, and end the process.
         return Promise.reject(error);
       }
     };

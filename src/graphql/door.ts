@@ -1,6 +1,9 @@
 /** The GraphQL door: HTTP in, Apollo Server, HTTP out. It holds no rule of the market. */
 import { ApolloServer, HeaderMap, type ApolloServerPlugin } from '@apollo/server';
-import { ApolloServerPluginCacheControlDisabled, ApolloServerPluginLandingPageDisabled } from '@apollo/server/plugin/disabled';
+import {
+  ApolloServerPluginCacheControlDisabled,
+  ApolloServerPluginLandingPageDisabled,
+} from '@apollo/server/plugin/disabled';
 import type { GraphQLFormattedError, GraphQLSchema } from 'graphql';
 import { LRUCache } from 'lru-cache';
 import { parseJson } from '../http/body.js';
@@ -48,9 +51,14 @@ interface Answered {
 const CONTENT_TYPES_MAX = 100;
 const NESTED_TOO_DEEPLY = 'The operation is nested too deeply. Send its parts in requests of their own.';
 
-export async function openGraphqlDoor(schema: GraphQLSchema, house: House, settings: GraphqlSettings): Promise<GraphqlDoor> {
+export async function openGraphqlDoor(
+  schema: GraphQLSchema,
+  house: House,
+  settings: GraphqlSettings,
+): Promise<GraphqlDoor> {
   const limits = createLimits(schema, settings);
-  const findDocument = settings.persistedDocumentsFile === undefined ? undefined : openPersistedDocuments(settings.persistedDocumentsFile);
+  const findDocument =
+    settings.persistedDocumentsFile === undefined ? undefined : openPersistedDocuments(settings.persistedDocumentsFile);
   const format = limits.worded(formatError(house.log));
   const nestedTooDeeply = new WeakSet<Caller>();
   const compiled = compiledDocuments(schema, limits.costs, format);
@@ -66,7 +74,10 @@ export async function openGraphqlDoor(schema: GraphQLSchema, house: House, setti
     persistedQueries: false,
     logger: house.log,
     plugins: [
-      ApolloServerPluginCacheControlDisabled(), ApolloServerPluginLandingPageDisabled(), limits.plugin(format), compiled.plugin,
+      ApolloServerPluginCacheControlDisabled(),
+      ApolloServerPluginLandingPageDisabled(),
+      limits.plugin(format),
+      compiled.plugin,
       answerPlugin(house, nestedTooDeeply),
     ],
   });
@@ -79,7 +90,8 @@ export async function openGraphqlDoor(schema: GraphQLSchema, house: House, setti
     }
     let asked: Asked;
     try {
-      if (exchange.method !== 'GET' && exchange.method !== 'POST') throw refuse('METHOD_NOT_ALLOWED', { details: { allowedMethods: ['GET', 'POST'] } });
+      if (exchange.method !== 'GET' && exchange.method !== 'POST')
+        throw refuse('METHOD_NOT_ALLOWED', { details: { allowedMethods: ['GET', 'POST'] } });
       const body = exchange.method === 'POST' ? parseGraphql(await exchange.body(BODY_BYTES_MAX), exchange) : undefined;
       asked = { method: exchange.method, search: exchange.search, body };
       if (findDocument) asked = findDocument(asked);
@@ -105,7 +117,11 @@ export async function openGraphqlDoor(schema: GraphQLSchema, house: House, setti
 
   async function runByApollo(exchange: Exchange, context: () => Context, asked: Asked): Promise<Answered> {
     const own = context();
-    const { status = 200, headers, body } = await server.executeHTTPGraphQLRequest({
+    const {
+      status = 200,
+      headers,
+      body,
+    } = await server.executeHTTPGraphQLRequest({
       httpGraphQLRequest: { ...asked, headers: headersOf(exchange), search: asked.search && `?${asked.search}` },
       context: async () => own,
     });
@@ -114,7 +130,12 @@ export async function openGraphqlDoor(schema: GraphQLSchema, house: House, setti
     const contentType = headers.get('content-type') ?? 'application/json; charset=utf-8';
     if (status === 200) contentTypes.set(acceptedBy(exchange), contentType);
     const others = [...headers].filter(([name]) => name !== 'cache-control' && name !== 'content-type');
-    return { status, headers: others, contentType, said: status < 400 ? body.string : withRequestId(body.string, exchange.requestId) };
+    return {
+      status,
+      headers: others,
+      contentType,
+      said: status < 400 ? body.string : withRequestId(body.string, exchange.requestId),
+    };
   }
 
   async function runCompiled(exchange: Exchange, context: () => Context, asked: Asked): Promise<Answered | undefined> {
@@ -124,9 +145,15 @@ export async function openGraphqlDoor(schema: GraphQLSchema, house: House, setti
     const answer = await compiled.answer(body, context);
     if (!answer) return undefined;
     const { data, errors, cost } = answer;
-    const told = errors && identified(house, errors, exchange.requestId, (body as { operationName?: string }).operationName);
+    const told =
+      errors && identified(house, errors, exchange.requestId, (body as { operationName?: string }).operationName);
     const extensions = { cost: limits.costs.told(cost), ...leftOutIn(told) };
-    return { status: 200, headers: [], contentType, said: `${JSON.stringify({ errors: told?.errors, data, extensions })}\n` };
+    return {
+      status: 200,
+      headers: [],
+      contentType,
+      said: `${JSON.stringify({ errors: told?.errors, data, extensions })}\n`,
+    };
   }
 
   return { handle, stop: () => server.stop() };
@@ -137,15 +164,20 @@ function parseGraphql(body: Buffer, exchange: Exchange): unknown {
   // Apollo says best what a request without JSON lacks: a preflight, or a query.
   if (body.length === 0) return undefined;
   const parsed = parseJson(body, contentType);
-  if (Array.isArray(parsed)) throw refuse('MALFORMED_REQUEST', { message: 'Send one operation a request; batches are not accepted.' });
-  if (typeof parsed !== 'object' || parsed === null) throw refuse('MALFORMED_REQUEST', { message: 'The body must be a JSON object with a `query`.' });
+  if (Array.isArray(parsed))
+    throw refuse('MALFORMED_REQUEST', { message: 'Send one operation a request; batches are not accepted.' });
+  if (typeof parsed !== 'object' || parsed === null)
+    throw refuse('MALFORMED_REQUEST', { message: 'The body must be a JSON object with a `query`.' });
   return parsed;
 }
 
 /** Some requests Apollo refuses before any plugin hears of them. */
 function withRequestId(body: string, requestId: string): string {
   const { errors, ...answer }: { errors?: { extensions?: object }[] } = JSON.parse(body);
-  return JSON.stringify({ ...(errors && { errors: errors.map((error) => ({ ...error, extensions: { ...error.extensions, requestId } })) }), ...answer });
+  return JSON.stringify({
+    ...(errors && { errors: errors.map((error) => ({ ...error, extensions: { ...error.extensions, requestId } })) }),
+    ...answer,
+  });
 }
 
 function withEffects(body: string, dryRun: DryRunEffects): string {
@@ -163,7 +195,11 @@ export function sendRefusal(exchange: Exchange, refusal: Refusal): void {
 }
 
 function wantsPage(exchange: Exchange): boolean {
-  return (exchange.method === 'GET' || exchange.method === 'HEAD') && exchange.search === '' && (exchange.header('accept') ?? '').includes('text/html');
+  return (
+    (exchange.method === 'GET' || exchange.method === 'HEAD') &&
+    exchange.search === '' &&
+    (exchange.header('accept') ?? '').includes('text/html')
+  );
 }
 
 function headersOf(exchange: Exchange): HeaderMap {
@@ -184,7 +220,10 @@ function identified(
   const { errors, leftOut } = atMost(all);
   const codes = errors.map((error) => error.extensions?.code);
   const name = operationName && cut(operationName, ERRORS.nameCharactersMax);
-  house.log[codes.includes('INTERNAL') ? 'error' : 'debug']({ requestId, operationName: name, codes, leftOut }, 'refused');
+  house.log[codes.includes('INTERNAL') ? 'error' : 'debug'](
+    { requestId, operationName: name, codes, leftOut },
+    'refused',
+  );
   return { errors: errors.map((error) => ({ ...error, extensions: { ...error.extensions, requestId } })), leftOut };
 }
 

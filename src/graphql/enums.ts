@@ -9,7 +9,12 @@ import { ROLES } from '../rules/viewer.js';
 type Describe<V extends string> = Readonly<Record<V, string>>;
 
 /** Registers a list under a name, and returns the object that type-graphql knows the enum by. */
-function choice<V extends string>(name: string, description: string, values: readonly V[], says: Describe<V>): Record<string, V> {
+function choice<V extends string>(
+  name: string,
+  description: string,
+  values: readonly V[],
+  says: Describe<V>,
+): Record<string, V> {
   const spelled = Object.fromEntries(values.map((value) => [value.toUpperCase(), value]));
   const valuesConfig = Object.fromEntries(values.map((value) => [value.toUpperCase(), { description: says[value] }]));
   registerEnumType(spelled, { name, description, valuesConfig });
@@ -64,27 +69,45 @@ export const HoldStatus = choice('HoldStatus', 'Whether tokens are still staked.
   released: 'The tokens are free again.',
 });
 
-export const UrgencyEnum = choice('Urgency', 'How soon a job should be done; it sets the price of publishing.', URGENCIES, {
-  standard: `Publishing costs ${PUBLISH_COST.standard} tokens.`,
-  priority: `Publishing costs ${PUBLISH_COST.priority} tokens.`,
-  urgent: `Publishing costs ${PUBLISH_COST.urgent} tokens.`,
-});
+export const UrgencyEnum = choice(
+  'Urgency',
+  'How soon a job should be done; it sets the price of publishing.',
+  URGENCIES,
+  {
+    standard: `Publishing costs ${PUBLISH_COST.standard} tokens.`,
+    priority: `Publishing costs ${PUBLISH_COST.priority} tokens.`,
+    urgent: `Publishing costs ${PUBLISH_COST.urgent} tokens.`,
+  },
+);
 
 export const JobActionEnum = choice(
   'JobAction',
   'Every operation on a job.',
   JOB_ACTION_LIST.map(({ action }) => action),
-  Object.fromEntries(JOB_ACTION_LIST.map(({ action, says, operation }) => [action, `${says} Mutation \`${operation}\`.`])),
+  Object.fromEntries(
+    JOB_ACTION_LIST.map(({ action, says, operation }) => [action, `${says} Mutation \`${operation}\`.`]),
+  ),
 );
 
-export const DisputeEnding = choice('DisputeEnding', 'How a dispute ended.', ['agreement', 'final_decision', 'completed_by_admin'], {
-  agreement: 'Both parties named the same resolution.',
-  final_decision: 'An admin gave the final ruling on an appeal.',
-  completed_by_admin: 'An admin completed the job past the normal flow.',
-});
+export const DisputeEnding = choice(
+  'DisputeEnding',
+  'How a dispute ended.',
+  ['agreement', 'final_decision', 'completed_by_admin'],
+  {
+    agreement: 'Both parties named the same resolution.',
+    final_decision: 'An admin gave the final ruling on an appeal.',
+    completed_by_admin: 'An admin completed the job past the normal flow.',
+  },
+);
 
 /** The enum that a schema names in its `enumName`. */
-export const ENUMS: Readonly<Record<string, Record<string, string>>> = { UserType, TokenTransferReason, JobStatus, BidStatus, Urgency: UrgencyEnum };
+export const ENUMS: Readonly<Record<string, Record<string, string>>> = {
+  UserType,
+  TokenTransferReason,
+  JobStatus,
+  BidStatus,
+  Urgency: UrgencyEnum,
+};
 
 function mapValues<K extends string, V, R>(record: Readonly<Record<K, V>>, map: (value: V) => R): Record<K, R> {
   return Object.fromEntries(Object.entries<V>(record).map(([key, value]) => [key, map(value)])) as Record<K, R>;

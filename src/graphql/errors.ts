@@ -27,9 +27,18 @@ export function formatError(log: Logger) {
     if (cause instanceof Refusal) return { message: cause.message, ...place, extensions: extensionsOf(cause) };
 
     const own = isAboutMethod(cause) ? 'METHOD_NOT_ALLOWED' : OWN_CODES[String(formatted.extensions?.code)];
-    if (own) return { message: withoutValues(formatted.message, reasonIn(cause)), ...place, extensions: { code: own, status: REFUSALS[own][0] } };
+    if (own)
+      return {
+        message: withoutValues(formatted.message, reasonIn(cause)),
+        ...place,
+        extensions: { code: own, status: REFUSALS[own][0] },
+      };
     if (cause instanceof GraphQLError && cause.originalError === undefined && isAboutValues(cause)) {
-      return { message: withoutValues(cause.message), ...place, extensions: { code: 'VALIDATION_FAILED', status: 400 } };
+      return {
+        message: withoutValues(cause.message),
+        ...place,
+        extensions: { code: 'VALIDATION_FAILED', status: 400 },
+      };
     }
     log.error({ err: cause, path }, 'a resolver failed');
     return { message: REFUSALS.INTERNAL[1], ...place, extensions: { code: 'INTERNAL', status: 500 } };
@@ -48,7 +57,9 @@ function reasonIn(thrown: unknown): string | undefined {
 /** A mutation by GET: Apollo knows the status, and has no code for it. */
 function isAboutMethod(thrown: unknown): boolean {
   const http: unknown = thrown instanceof GraphQLError ? thrown.extensions.http : undefined;
-  return typeof http === 'object' && http !== null && 'status' in http && http.status === REFUSALS.METHOD_NOT_ALLOWED[0];
+  return (
+    typeof http === 'object' && http !== null && 'status' in http && http.status === REFUSALS.METHOD_NOT_ALLOWED[0]
+  );
 }
 
 /** graphql-js coerces a literal argument only while executing; its complaint is about the caller's value. */

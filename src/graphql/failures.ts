@@ -1,6 +1,7 @@
 /**
- * The errors of one answer: at most 50, each with its places; the others are counted in `extensions.errorsLeftOut`. To place an
- * error takes long, since lines are counted for each selection it is about, so that the others are not even made.
+ * The errors of one answer: at most 50, each with its places; the others are counted in `extensions.errorsLeftOut`. To
+ * place an error takes long, since lines are counted for each selection it is about, so that the others are not even
+ * made.
  */
 import { locatedError, GraphQLError, type FieldNode, type GraphQLFormattedError } from 'graphql';
 import { ERRORS } from '../rules/limits.js';

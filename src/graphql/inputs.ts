@@ -13,7 +13,9 @@ type InputClass = new () => object;
 const made = new Map<string, InputClass>();
 const descriptions = new Map<InputClass, string>();
 
-/** The input type of an operation, without the parameters that stand beside it as arguments: an identifier, a version. */
+/**
+ * The input type of an operation, without the parameters that stand beside it as arguments: an identifier, a version.
+ */
 export function inputOf(name: string, schema: z.core.$ZodType, description: string): InputClass {
   const known = made.get(name);
   if (known) return known;
@@ -39,8 +41,15 @@ function addField(type: InputClass, owner: string, field: string, shape: z.core.
   const kind = kindOf(shape);
   const { description } = metaOf(shape);
   if (typeof description !== 'string') throw new Error(`${owner}.${field} has no description.`);
-  const graphqlType = typeOf(kind, `${owner.replace(/Input$/, '')}${field[0]?.toUpperCase()}${field.slice(1)}Input`, description);
-  Field(() => (kind.is === 'list' ? [graphqlType] : graphqlType), { nullable: !isRequired(shape), description })(type.prototype as object, field);
+  const graphqlType = typeOf(
+    kind,
+    `${owner.replace(/Input$/, '')}${field[0]?.toUpperCase()}${field.slice(1)}Input`,
+    description,
+  );
+  Field(() => (kind.is === 'list' ? [graphqlType] : graphqlType), { nullable: !isRequired(shape), description })(
+    type.prototype as object,
+    field,
+  );
 }
 
 function typeOf(kind: ShapeKind, nestedName: string, description: string) {

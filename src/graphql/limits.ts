@@ -1,10 +1,18 @@
 /**
- * What a GraphQL request may ask for. Whatever asks for more is refused before anything of it runs: the length of a document
- * while it is read, its shape while it is validated, the cost of its lists once the variables say how long they are.
+ * What a GraphQL request may ask for. Whatever asks for more is refused before anything of it runs: the length of a
+ * document while it is read, its shape while it is validated, the cost of its lists once the variables say how long
+ * they are.
  */
 import type { ApolloServerOptionsWithSchema, ApolloServerPlugin } from '@apollo/server';
 import { InMemoryLRUCache } from '@apollo/utils.keyvaluecache';
-import { GraphQLError, type DocumentNode, type GraphQLFormattedError, type GraphQLSchema, type OperationDefinitionNode, type ValidationRule } from 'graphql';
+import {
+  GraphQLError,
+  type DocumentNode,
+  type GraphQLFormattedError,
+  type GraphQLSchema,
+  type OperationDefinitionNode,
+  type ValidationRule,
+} from 'graphql';
 import { ERRORS, GRAPHQL_LIMITS } from '../rules/limits.js';
 import type { Context } from './context.js';
 import { costOf, type Cost } from './limits/cost.js';
@@ -44,7 +52,10 @@ export function createLimits(schema: GraphQLSchema, { suggestions }: LimitSettin
       validationRules: [shapeRule, offeredRule],
       // Behind the last of them GraphQL says that there are more.
       validationOptions: { hideSuggestions: !suggestions, maxErrors: ERRORS.perAnswerMax - 1 },
-      documentStore: new InMemoryLRUCache<DocumentNode>({ maxSize: DOCUMENT_CHARACTERS_KEPT, sizeCalculation: ({ loc }) => 1 + (loc?.end ?? 0) }),
+      documentStore: new InMemoryLRUCache<DocumentNode>({
+        maxSize: DOCUMENT_CHARACTERS_KEPT,
+        sizeCalculation: ({ loc }) => 1 + (loc?.end ?? 0),
+      }),
     },
     plugin: (format) => limitsPlugin(schema, costs, { suggestions }, format),
     costs,
@@ -55,14 +66,19 @@ export function createLimits(schema: GraphQLSchema, { suggestions }: LimitSettin
   };
 }
 
-/** Documents that were validated, by the length of their text: a tree takes up to a hundred times the memory of it. A thousand usual ones. */
+/**
+ * Documents that were validated, by the length of their text: a tree takes up to a hundred times the memory of it. A
+ * thousand usual ones.
+ */
 export const DOCUMENT_CHARACTERS_KEPT = 500_000;
 
 /** graphql-js validates a kind of operation that the schema does not have, and only then fails to execute it. */
 const offeredRule: ValidationRule = (context) => ({
   OperationDefinition(node) {
     if (context.getSchema().getRootType(node.operation)) return;
-    context.reportError(new GraphQLError(`This server offers queries and mutations, and no ${node.operation}s.`, { nodes: node }));
+    context.reportError(
+      new GraphQLError(`This server offers queries and mutations, and no ${node.operation}s.`, { nodes: node }),
+    );
   },
 });
 

@@ -1,6 +1,6 @@
 /**
- * Nested things are read for all their parents at once: a page of jobs costs as many statements as one job does. Nothing
- * is remembered between two reads, since a mutation may stand between them.
+ * Nested things are read for all their parents at once: a page of jobs costs as many statements as one job does.
+ * Nothing is remembered between two reads, since a mutation may stand between them.
  */
 import DataLoader from 'dataloader';
 import { readPeople, userBehind, type Person } from '../operations/accounts/directory.js';
@@ -63,7 +63,10 @@ export class Loaders {
   }
 
   get balance(): Loader<'own', Balance> {
-    return this.#loader('balance', async (db, viewer) => new Map([['own' as const, await balanceOf(db, viewer.userId)]]));
+    return this.#loader(
+      'balance',
+      async (db, viewer) => new Map([['own' as const, await balanceOf(db, viewer.userId)]]),
+    );
   }
 
   /** This page of a job's bids in this state: a field has the same arguments for every job, and so one loader. */

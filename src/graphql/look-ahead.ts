@@ -1,8 +1,15 @@
 /**
- * What a selection will want of the jobs that a field reads, so that it is read in the same statement. It may be wrong in
- * one direction only: whatever is not foreseen here is read by its own resolver when it is asked for.
+ * What a selection will want of the jobs that a field reads, so that it is read in the same statement. It may be wrong
+ * in one direction only: whatever is not foreseen here is read by its own resolver when it is asked for.
  */
-import { Kind, type FieldNode, type GraphQLResolveInfo, type SelectionNode, type SelectionSetNode, type ValueNode } from 'graphql';
+import {
+  Kind,
+  type FieldNode,
+  type GraphQLResolveInfo,
+  type SelectionNode,
+  type SelectionSetNode,
+  type ValueNode,
+} from 'graphql';
 import { PAGE } from '../rules/limits.js';
 import type { PersonFields } from '../store/accounts.js';
 import type { Beside } from '../store/beside.js';
@@ -71,13 +78,21 @@ function namesOf(fields: readonly FieldNode[], besides: readonly string[] = []):
 }
 
 /** A profile's own fields, and those of the account behind it. */
-function personIn(fields: readonly FieldNode[], reading: Reading, besides: PersonFields = { user: [], profile: [] }): PersonFields {
-  return { user: namesOf(inside(named(fields, 'user'), reading), besides.user), profile: namesOf(fields, besides.profile) };
+function personIn(
+  fields: readonly FieldNode[],
+  reading: Reading,
+  besides: PersonFields = { user: [], profile: [] },
+): PersonFields {
+  return {
+    user: namesOf(inside(named(fields, 'user'), reading), besides.user),
+    profile: namesOf(fields, besides.profile),
+  };
 }
 
 /** Of each field of a job that needs more than the job, what that is. */
 const FORESEEN: Readonly<Record<string, (wanted: Wanted, field: FieldNode, reading: Reading) => void>> = {
-  homeowner: (wanted, field, reading) => void (wanted.homeowner = personIn(inside([field], reading), reading, wanted.homeowner)),
+  homeowner: (wanted, field, reading) =>
+    void (wanted.homeowner = personIn(inside([field], reading), reading, wanted.homeowner)),
   myBid: (wanted, field, reading) => {
     wanted.ownBids = true;
     foreseeBids(wanted, inside([field], reading), reading);
@@ -93,7 +108,11 @@ const FORESEEN: Readonly<Record<string, (wanted: Wanted, field: FieldNode, readi
     wanted.bids ??= size;
     const connection = inside([field], reading);
     if (named(connection, 'totalCount').length > 0) wanted.bidsTotal = true;
-    foreseeBids(wanted, inside([...named(connection, 'nodes'), ...named(inside(named(connection, 'edges'), reading), 'node')], reading), reading);
+    foreseeBids(
+      wanted,
+      inside([...named(connection, 'nodes'), ...named(inside(named(connection, 'edges'), reading), 'node')], reading),
+      reading,
+    );
   },
   timeline: (wanted, field, reading) => {
     const size = firstPage(field, reading);
@@ -115,7 +134,9 @@ function firstPage({ arguments: given = [] }: FieldNode, reading: Reading): numb
   const values = new Map(given.map(({ name, value }) => [name.value, valueOf(value, reading)]));
   if (values.get('after') != null || values.get('status') != null) return undefined;
   const first = values.get('first') ?? PAGE.perPageDefault;
-  return typeof first === 'number' && Number.isInteger(first) && first >= 1 && first <= PAGE.perPageMax ? first : undefined;
+  return typeof first === 'number' && Number.isInteger(first) && first >= 1 && first <= PAGE.perPageMax
+    ? first
+    : undefined;
 }
 
 function valueOf(node: ValueNode, reading: Reading): unknown {
@@ -140,7 +161,10 @@ function gather({ selections }: SelectionSetNode, reading: Reading, found: Field
     if (!isWanted(selection, reading)) continue;
     if (selection.kind === Kind.FIELD) found.push(selection);
     else {
-      const set = selection.kind === Kind.INLINE_FRAGMENT ? selection.selectionSet : reading.fragments[selection.name.value]?.selectionSet;
+      const set =
+        selection.kind === Kind.INLINE_FRAGMENT
+          ? selection.selectionSet
+          : reading.fragments[selection.name.value]?.selectionSet;
       if (set) gather(set, reading, found);
     }
   }

@@ -1,6 +1,6 @@
 /**
- * GraphQL's own refusals, without the values that they quote. A log-in that lacks a field would else be answered, and by
- * many clients logged, with the password that it carried.
+ * GraphQL's own refusals, without the values that they quote. A log-in that lacks a field would else be answered, and
+ * by many clients logged, with the password that it carried.
  */
 import { cut } from '../rules/errors.js';
 import { ERRORS } from '../rules/limits.js';
@@ -11,13 +11,17 @@ export function withoutValues(message: string, reason = ''): string {
   const name = /^Variable "\$(\w{1,100})" got invalid value /.exec(message.slice(0, 200))?.[1];
   if (name === undefined) return cut(sentence(withoutQuotes(message)));
   const end = message.length - `; ${reason}`.length;
-  const place = / at "\w+([\w.[\]]*)"$/.exec(message.slice(Math.max(end - PLACE_CHARACTERS_MAX, 0), Math.max(end, 0)))?.[1];
+  const place = / at "\w+([\w.[\]]*)"$/.exec(
+    message.slice(Math.max(end - PLACE_CHARACTERS_MAX, 0), Math.max(end, 0)),
+  )?.[1];
   return refusedVariable(name, place === undefined ? '' : `${name}${place}`, reason);
 }
 
 /** What is wrong with a part of a variable's value. */
 export function aboutVariable(name: string, path: readonly (string | number)[], reason: string): string {
-  const steps = path.map((step) => (typeof step === 'number' ? `[${step}]` : `.${cut(step, ERRORS.nameCharactersMax)}`));
+  const steps = path.map((step) =>
+    typeof step === 'number' ? `[${step}]` : `.${cut(step, ERRORS.nameCharactersMax)}`,
+  );
   return refusedVariable(name, path.length === 0 ? '' : `${name}${steps.join('')}`, reason);
 }
 

@@ -1,16 +1,41 @@
 /**
- * A document made ready to run: which fields each object will be asked for, under which conditions, and how each is found and written. It
- * runs as graphql-js would; the parity of the two is tested.
+ * A document made ready to run: which fields each object will be asked for, under which conditions, and how each is
+ * found and written. It runs as graphql-js would; the parity of the two is tested.
  */
 import {
-  getArgumentValues, getVariableValues, isAbstractType, isLeafType, isListType, isNonNullType, isObjectType, Kind, valueFromASTUntyped,
-  type DocumentNode, type FieldNode, type FragmentDefinitionNode, type GraphQLField,
-  type GraphQLObjectType, type GraphQLOutputType, type GraphQLSchema, type OperationDefinitionNode, type SelectionNode, type SelectionSetNode,
+  getArgumentValues,
+  getVariableValues,
+  isAbstractType,
+  isLeafType,
+  isListType,
+  isNonNullType,
+  isObjectType,
+  Kind,
+  valueFromASTUntyped,
+  type DocumentNode,
+  type FieldNode,
+  type FragmentDefinitionNode,
+  type GraphQLField,
+  type GraphQLObjectType,
+  type GraphQLOutputType,
+  type GraphQLSchema,
+  type OperationDefinitionNode,
+  type SelectionNode,
+  type SelectionSetNode,
 } from 'graphql';
 import type { Context } from './context.js';
 import { ownResolverOf } from './direct.js';
 import { anyOf, leafOf, listOf, objectOf, requiredOf, runRoot, type Result } from './running.js';
-import { selectionOf, writerOf, type Arguments, type Complete, type Condition, type FieldPlan, type Resolve, type Selection } from './selection.js';
+import {
+  selectionOf,
+  writerOf,
+  type Arguments,
+  type Complete,
+  type Condition,
+  type FieldPlan,
+  type Resolve,
+  type Selection,
+} from './selection.js';
 
 /** Undefined if the variables are not what the document asks for. */
 export type Run = (context: Context, variables: Record<string, unknown>) => Promise<Result> | undefined;
@@ -23,15 +48,26 @@ interface Occurrence {
 /** What this does not do as graphql-js does it: the document is left to graphql-js. */
 class NotPlanned extends Error {}
 
-export function planOf(schema: GraphQLSchema, document: DocumentNode, operation: OperationDefinitionNode): Run | undefined {
+export function planOf(
+  schema: GraphQLSchema,
+  document: DocumentNode,
+  operation: OperationDefinitionNode,
+): Run | undefined {
   const root = schema.getRootType(operation.operation);
   if (!root) return undefined;
-  const fragments = Object.fromEntries(document.definitions.filter((one): one is FragmentDefinitionNode => one.kind === Kind.FRAGMENT_DEFINITION).map((one) => [one.name.value, one]));
+  const fragments = Object.fromEntries(
+    document.definitions
+      .filter((one): one is FragmentDefinitionNode => one.kind === Kind.FRAGMENT_DEFINITION)
+      .map((one) => [one.name.value, one]),
+  );
   const { variableDefinitions = [] } = operation;
   try {
     const selection = selected(root, collected([{ selectionSet: operation.selectionSet, conditions: [] }], root));
     return (context, sent) => {
-      const { coerced, errors } = variableDefinitions.length === 0 ? NO_VARIABLES : getVariableValues(schema, variableDefinitions, sent, ONE_ERROR);
+      const { coerced, errors } =
+        variableDefinitions.length === 0
+          ? NO_VARIABLES
+          : getVariableValues(schema, variableDefinitions, sent, ONE_ERROR);
       return errors ? undefined : runRoot(selection, { context, variables: coerced, errors: [] });
     };
   } catch (error) {
@@ -40,7 +76,10 @@ export function planOf(schema: GraphQLSchema, document: DocumentNode, operation:
   }
 
   /** The fields that these sets select of a type, each under its key, fragments opened. */
-  function collected(sets: readonly { selectionSet: SelectionSetNode; conditions: readonly Condition[] }[], type: GraphQLObjectType): Map<string, Occurrence[]> {
+  function collected(
+    sets: readonly { selectionSet: SelectionSetNode; conditions: readonly Condition[] }[],
+    type: GraphQLObjectType,
+  ): Map<string, Occurrence[]> {
     const found = new Map<string, Occurrence[]>();
     /** The fragments that were spread, and whether under a condition. */
     const visited = new Map<string, boolean>();
@@ -74,7 +113,10 @@ export function planOf(schema: GraphQLSchema, document: DocumentNode, operation:
     return found;
   }
 
-  function withConditions(inherited: readonly Condition[], { directives = [] }: SelectionNode): readonly Condition[] | 'never' {
+  function withConditions(
+    inherited: readonly Condition[],
+    { directives = [] }: SelectionNode,
+  ): readonly Condition[] | 'never' {
     const conditions = [...inherited];
     for (const { name, arguments: given = [] } of directives) {
       const isSkip = name.value === 'skip';
@@ -106,15 +148,35 @@ export function planOf(schema: GraphQLSchema, document: DocumentNode, operation:
     const name = first.node.name.value;
     if ((name.startsWith('__') && name !== '__typename') || key === '__proto__') throw new NotPlanned();
     const nodes = occurrences.map(({ node }) => node);
-    const wanted = first.conditions.length === 0 ? undefined : (variables: Record<string, unknown>) => first.conditions.every((condition) => condition(variables));
+    const wanted =
+      first.conditions.length === 0
+        ? undefined
+        : (variables: Record<string, unknown>) => first.conditions.every((condition) => condition(variables));
     const definition = name === '__typename' ? undefined : type.getFields()[name];
     const own = { key, typename: type.name, wanted, property: name, nodes };
     if (!definition) {
       const info = { fieldName: name } as FieldPlan['info'];
-      return { ...own, resolve: () => type.name, args: () => NOTHING, complete: (value) => value, write: undefined, isRequired: true, info };
+      return {
+        ...own,
+        resolve: () => type.name,
+        args: () => NOTHING,
+        complete: (value) => value,
+        write: undefined,
+        isRequired: true,
+        info,
+      };
     }
     const named = isNonNullType(definition.type) ? definition.type.ofType : definition.type;
-    const info = { fieldName: name, fieldNodes: nodes, returnType: definition.type, parentType: type, schema, fragments, rootValue: undefined, operation };
+    const info = {
+      fieldName: name,
+      fieldNodes: nodes,
+      returnType: definition.type,
+      parentType: type,
+      schema,
+      fragments,
+      rootValue: undefined,
+      operation,
+    };
     return {
       ...own,
       resolve: ownResolverOf(definition.resolve as Resolve | undefined),
@@ -126,9 +188,15 @@ export function planOf(schema: GraphQLSchema, document: DocumentNode, operation:
     };
   }
 
-  function completeOf(type: GraphQLOutputType, nodes: readonly FieldNode[], place: string, info: FieldPlan['info']): Complete {
+  function completeOf(
+    type: GraphQLOutputType,
+    nodes: readonly FieldNode[],
+    place: string,
+    info: FieldPlan['info'],
+  ): Complete {
     if (isNonNullType(type)) return requiredOf(completeOf(type.ofType, nodes, place, info), place);
-    if (isListType(type)) return listOf(completeOf(type.ofType, nodes, place, info), isNonNullType(type.ofType), nodes, place);
+    if (isListType(type))
+      return listOf(completeOf(type.ofType, nodes, place, info), isNonNullType(type.ofType), nodes, place);
     if (isLeafType(type)) return leafOf(type);
     const sets = nodes.flatMap(({ selectionSet }) => (selectionSet ? [{ selectionSet, conditions: [] }] : []));
     const selectedOf = (one: GraphQLObjectType) => selected(one, collected(sets, one));
@@ -146,7 +214,8 @@ const NO_VARIABLES = { coerced: NOTHING, errors: undefined };
 function argumentsOf(definition: GraphQLField<unknown, unknown>, node: FieldNode): Arguments {
   if (definition.args.length === 0) return () => NOTHING;
   const { arguments: given = [] } = node;
-  if (JSON.stringify(given, withoutLocation).includes(`"${Kind.VARIABLE}"`)) return (variables) => getArgumentValues(definition, node, variables);
+  if (JSON.stringify(given, withoutLocation).includes(`"${Kind.VARIABLE}"`))
+    return (variables) => getArgumentValues(definition, node, variables);
   let known: Record<string, unknown> | undefined;
   return () => (known ??= getArgumentValues(definition, node, {}));
 }

@@ -1,6 +1,7 @@
 /**
- * What the playground adds to GraphiQL, as text that runs in the browser: it remembers the tokens and ids of the answers,
- * and puts them where a tab says {{homeowner}}, {{contractor}}, {{job}} or {{bid}}, so that nobody copies them by hand.
+ * What the playground adds to GraphiQL, as text that runs in the browser: it remembers the tokens and ids of the
+ * answers, and puts them where a tab says {{homeowner}}, {{contractor}}, {{job}} or {{bid}}, so that nobody copies them
+ * by hand.
  */
 export const STARTER_SCRIPT = String.raw`'use strict';
 (() => {

@@ -29,7 +29,14 @@ mutation SignUp($input: SignUpHomeownerInput!) {
     homeowner { id }
   }
 }`,
-    variables: { input: { email: 'hanna.{{random}}@example.com', password: 'a long enough password', firstName: 'Hanna', lastName: 'Homeowner' } },
+    variables: {
+      input: {
+        email: 'hanna.{{random}}@example.com',
+        password: 'a long enough password',
+        firstName: 'Hanna',
+        lastName: 'Homeowner',
+      },
+    },
   }),
   tab({
     query: `
@@ -134,7 +141,10 @@ mutation SubmitBid($jobId: ID!, $input: SubmitBidInput!) {
     submittedAt
   }
 }`,
-    variables: { jobId: '{{job}}', input: { amount: 260, estimatedDurationDays: 1, message: 'I can come on Tuesday.', materialsIncluded: true } },
+    variables: {
+      jobId: '{{job}}',
+      input: { amount: 260, estimatedDurationDays: 1, message: 'I can come on Tuesday.', materialsIncluded: true },
+    },
     headers: contractor,
   }),
   tab({

@@ -1,6 +1,6 @@
 /**
- * The page that a browser gets at /graphql: GraphiQL with tabs that tell the market's story from the sign-up to the award.
- * Everything it needs comes from this server. Nothing of it is loaded before somebody looks.
+ * The page that a browser gets at /graphql: GraphiQL with tabs that tell the market's story from the sign-up to the
+ * award. Everything it needs comes from this server. Nothing of it is loaded before somebody looks.
  */
 import { readPageFile } from '../http/page-files.js';
 import { openPages, type PageFile, type Pages } from '../http/pages.js';

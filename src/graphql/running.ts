@@ -1,4 +1,7 @@
-/** A plan at work: each field is found and written, what is promised is waited for, and a failure goes to what it belongs to. Nothing is made for a field but its value. */
+/**
+ * A plan at work: each field is found and written, what is promised is waited for, and a failure goes to what it
+ * belongs to. Nothing is made for a field but its value.
+ */
 import type { FieldNode, GraphQLAbstractType, GraphQLError, GraphQLLeafType, GraphQLResolveInfo } from 'graphql';
 import { needsInfo } from './direct.js';
 import { writerOf, type Complete, type FieldPlan, type Path, type Running, type Selection } from './selection.js';
@@ -30,7 +33,11 @@ export function objectOf(selection: Selection): Complete {
 }
 
 /** An object of one of several types, each with fields of its own. */
-export function anyOf(type: GraphQLAbstractType, selections: ReadonlyMap<string, Selection>, info: FieldPlan['info']): Complete {
+export function anyOf(
+  type: GraphQLAbstractType,
+  selections: ReadonlyMap<string, Selection>,
+  info: FieldPlan['info'],
+): Complete {
   return there((value, running, path) => {
     const name = type.resolveType?.(value, running.context, { ...info, path, variableValues: running.variables }, type);
     const selection = selections.get(String(name));
@@ -57,9 +64,12 @@ export function listOf(complete: Complete, isRequired: boolean, nodes: readonly 
       const itemPath: Path = { prev: path, key: at, typename: undefined };
       try {
         const item: unknown = value[at];
-        const completed = isPromise(item) ? completedLater(item, complete, running, itemPath) : complete(item, running, itemPath);
+        const completed = isPromise(item)
+          ? completedLater(item, complete, running, itemPath)
+          : complete(item, running, itemPath);
         written[at] = completed;
-        if (isPromise(completed)) (pending ??= []).push(settledIn(written, at, completed, isRequired, nodes, running, itemPath));
+        if (isPromise(completed))
+          (pending ??= []).push(settledIn(written, at, completed, isRequired, nodes, running, itemPath));
       } catch (error) {
         if (isRequired && pending) return whenAllAreDone(pending, error, nodes, running, itemPath);
         written[at] = afterFailure(error, isRequired, nodes, running, itemPath);
@@ -69,9 +79,15 @@ export function listOf(complete: Complete, isRequired: boolean, nodes: readonly 
   });
 }
 
-// What is promised is waited for in functions of its own: a loop whose variables a closure holds makes room for them at every turn.
+// What is promised is waited for in functions of its own: a loop whose variables a closure holds makes room for them at
+// every turn.
 
-function completedLater(promised: PromiseLike<unknown>, complete: Complete, running: Running, path: Path): PromiseLike<unknown> {
+function completedLater(
+  promised: PromiseLike<unknown>,
+  complete: Complete,
+  running: Running,
+  path: Path,
+): PromiseLike<unknown> {
   return promised.then((settled) => complete(settled, running, path));
 }
 
@@ -89,7 +105,12 @@ function settledIn(
   return promised.then(settle, (error: unknown) => settle(afterFailure(error, isRequired, nodes, running, path)));
 }
 
-export function runFields({ fields, writePlain, others }: Selection, source: unknown, running: Running, path: Path | undefined): unknown {
+export function runFields(
+  { fields, writePlain, others }: Selection,
+  source: unknown,
+  running: Running,
+  path: Path | undefined,
+): unknown {
   const plain = writePlain && typeof source === 'object' && source !== null ? tryTo(writePlain, source) : undefined;
   return plain ? runEach(others, plain, source, running, path) : runEach(fields, {}, source, running, path);
 }
@@ -103,7 +124,13 @@ function tryTo(writePlain: NonNullable<Selection['writePlain']>, source: object)
   }
 }
 
-function runEach(fields: readonly FieldPlan[], written: Record<string, unknown>, source: unknown, running: Running, path: Path | undefined): unknown {
+function runEach(
+  fields: readonly FieldPlan[],
+  written: Record<string, unknown>,
+  source: unknown,
+  running: Running,
+  path: Path | undefined,
+): unknown {
   let pending: PromiseLike<void>[] | undefined;
   for (const field of fields) {
     if (field.wanted && !field.wanted(running.variables)) continue;
@@ -112,7 +139,8 @@ function runEach(fields: readonly FieldPlan[], written: Record<string, unknown>,
     try {
       const completed = runField(field, source, running, own);
       written[key] = completed;
-      if (isPromise(completed)) (pending ??= []).push(settledIn(written, key, completed, isRequired, nodes, running, own));
+      if (isPromise(completed))
+        (pending ??= []).push(settledIn(written, key, completed, isRequired, nodes, running, own));
     } catch (error) {
       // What is under way is seen to its end first: nobody else would hear of its failure.
       if (pending && isRequired) return whenAllAreDone(pending, error, nodes, running, own);
@@ -122,7 +150,13 @@ function runEach(fields: readonly FieldPlan[], written: Record<string, unknown>,
   return pending ? whole(pending, written) : written;
 }
 
-function whenAllAreDone(pending: readonly PromiseLike<void>[], error: unknown, nodes: readonly FieldNode[], running: Running, path: Path): Promise<null> {
+function whenAllAreDone(
+  pending: readonly PromiseLike<void>[],
+  error: unknown,
+  nodes: readonly FieldNode[],
+  running: Running,
+  path: Path,
+): Promise<null> {
   return Promise.allSettled(pending).then(() => afterFailure(error, true, nodes, running, path));
 }
 
@@ -130,9 +164,19 @@ function whole<Written>(pending: readonly PromiseLike<void>[], written: Written)
   return Promise.all(pending).then(() => written);
 }
 
-function runField({ resolve, property, args, complete, info }: FieldPlan, source: unknown, running: Running, path: Path): unknown {
+function runField(
+  { resolve, property, args, complete, info }: FieldPlan,
+  source: unknown,
+  running: Running,
+  path: Path,
+): unknown {
   const value = resolve
-    ? resolve(source, args(running.variables), running.context, needsInfo(resolve) ? infoFor(info, running, path) : NO_INFO)
+    ? resolve(
+        source,
+        args(running.variables),
+        running.context,
+        needsInfo(resolve) ? infoFor(info, running, path) : NO_INFO,
+      )
     : (source as Record<string, unknown>)[property];
   return isPromise(value) ? completedLater(value, complete, running, path) : complete(value, running, path);
 }
@@ -141,11 +185,28 @@ const NO_INFO = {} as GraphQLResolveInfo;
 
 function infoFor(info: FieldPlan['info'], { variables: variableValues }: Running, path: Path): GraphQLResolveInfo {
   const { fieldName, fieldNodes, returnType, parentType, schema, fragments, rootValue, operation } = info;
-  return { fieldName, fieldNodes, returnType, parentType, path, schema, fragments, rootValue, operation, variableValues };
+  return {
+    fieldName,
+    fieldNodes,
+    returnType,
+    parentType,
+    path,
+    schema,
+    fragments,
+    rootValue,
+    operation,
+    variableValues,
+  };
 }
 
 /** Null for what may be null; from what may not, the failure goes on to what it belongs to. */
-function afterFailure(error: unknown, isRequired: boolean, nodes: readonly FieldNode[], running: Running, path: Path): null {
+function afterFailure(
+  error: unknown,
+  isRequired: boolean,
+  nodes: readonly FieldNode[],
+  running: Running,
+  path: Path,
+): null {
   const located = running.context.failures.placed(error, nodes, () => stepsOf(path));
   if (isRequired) throw located;
   running.errors.push(located);

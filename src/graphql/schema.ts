@@ -16,7 +16,15 @@ export function createSchema(): GraphQLSchema {
   const schema = lexicographicSortSchema(
     buildSchemaSync({
       resolvers: [
-        AccountResolver, HomeownerResolver, ContractorResolver, TokenResolver, JobResolver, JobMutations, BidResolver, ViewerBidsResolver, ReferenceResolver,
+        AccountResolver,
+        HomeownerResolver,
+        ContractorResolver,
+        TokenResolver,
+        JobResolver,
+        JobMutations,
+        BidResolver,
+        ViewerBidsResolver,
+        ReferenceResolver,
       ],
       // The operations check their own input; a second opinion here could only differ.
       validate: false,

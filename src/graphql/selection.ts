@@ -1,4 +1,7 @@
-/** What an object will be asked for: each field with how it is found and written, and code of the selection's own for all plain values at once. */
+/**
+ * What an object will be asked for: each field with how it is found and written, and code of the selection's own for
+ * all plain values at once.
+ */
 import type { FieldNode, GraphQLError, GraphQLFieldResolver, GraphQLLeafType, GraphQLResolveInfo } from 'graphql';
 import type { Context } from './context.js';
 
@@ -44,8 +47,9 @@ export interface Selection {
 }
 
 /**
- * The plain values of a selection are written by code of its own, into objects that are of one shape from the beginning: an object to which names
- * are added one by one is made over again several times. Where it depends on variables which names there are, there is no such shape.
+ * The plain values of a selection are written by code of its own, into objects that are of one shape from the
+ * beginning: an object to which names are added one by one is made over again several times. Where it depends on
+ * variables which names there are, there is no such shape.
  */
 export function selectionOf(fields: readonly FieldPlan[]): Selection {
   if (fields.some(({ wanted }) => wanted)) return { fields, writePlain: undefined, others: fields };
@@ -53,18 +57,23 @@ export function selectionOf(fields: readonly FieldPlan[]): Selection {
   const code = fields.flatMap(({ key, property, write, isRequired }, at) => {
     if (!write) return [];
     const absent = isRequired ? 'return undefined' : `written["${key}"] = null`;
-    return [`value = source["${property}"];
+    return [
+      `value = source["${property}"];
       if (value === null || value === undefined) ${absent};
       else if (typeof value === 'object' && !(value instanceof Date)) return undefined;
-      else written["${key}"] = writers[${at}](value);`];
+      else written["${key}"] = writers[${at}](value);`,
+    ];
   });
   // The names are GraphQL's, of letters, digits and underscores.
-  const make = new Function('writers', `return (source) => {
+  const make = new Function(
+    'writers',
+    `return (source) => {
     const written = { ${fields.map(({ key }) => `"${key}": undefined`).join(', ')} };
     let value;
     ${code.join('\n')}
     return written;
-  }`) as (given: typeof writers) => NonNullable<Selection['writePlain']>;
+  }`,
+  ) as (given: typeof writers) => NonNullable<Selection['writePlain']>;
   return { fields, writePlain: make(writers), others: fields.filter(({ write }) => !write) };
 }
 
@@ -72,7 +81,10 @@ export function selectionOf(fields: readonly FieldPlan[]): Selection {
 export function writerOf(type: GraphQLLeafType): (value: unknown) => unknown {
   return (value) => {
     const written: unknown = type.serialize(value);
-    if (written == null) throw new Error(`Expected \`${type}.serialize(${String(value)})\` to return non-nullable value, returned: ${String(written)}`);
+    if (written == null)
+      throw new Error(
+        `Expected \`${type}.serialize(${String(value)})\` to return non-nullable value, returned: ${String(written)}`,
+      );
     return written;
   };
 }

@@ -16,11 +16,15 @@ export async function readBody(request: IncomingMessage, maxBytes: number): Prom
   return collect(request, maxBytes);
 }
 
-/** A body may come in so many chunks, and then in chunks of 64 bytes on average: each costs as much as a small request. */
+/**
+ * A body may come in so many chunks, and then in chunks of 64 bytes on average: each costs as much as a small request.
+ */
 const SMALL_CHUNKS_MAX = 1_000;
 const CHUNK_BYTES_MIN = 64;
 
-/** Leaves the connection whole when the body is too long, so that the refusal still arrives; what comes after is let go. */
+/**
+ * Leaves the connection whole when the body is too long, so that the refusal still arrives; what comes after is let go.
+ */
 function collect(request: IncomingMessage, maxBytes: number): Promise<Buffer> {
   return new Promise((resolve, reject) => {
     // Copied together: a small chunk would else keep all of the 64 KB that it was read with.
@@ -54,7 +58,9 @@ function grown(body: Buffer, bytesMin: number, bytesMax: number): Buffer {
 }
 
 function tooManyChunks() {
-  return refuse('PAYLOAD_TOO_LARGE', { message: `The body comes in too many chunks; each should have at least ${CHUNK_BYTES_MIN} bytes.` });
+  return refuse('PAYLOAD_TOO_LARGE', {
+    message: `The body comes in too many chunks; each should have at least ${CHUNK_BYTES_MIN} bytes.`,
+  });
 }
 
 function cutShort() {
@@ -79,8 +85,12 @@ export function parseJson(body: Buffer, contentType: string | undefined): unknow
   }
   const { depth, repeatedName } = shapeOfJson(text);
   // What reads it further calls itself for each level, and would run out of stack.
-  if (depth > DEPTH_MAX) throw refuse('MALFORMED_REQUEST', { message: `The body is nested more than ${DEPTH_MAX} levels deep.` });
-  if (repeatedName !== undefined) throw refuse('MALFORMED_REQUEST', { message: `The body names ${JSON.stringify(repeatedName.slice(0, 60))} twice in one object.` });
+  if (depth > DEPTH_MAX)
+    throw refuse('MALFORMED_REQUEST', { message: `The body is nested more than ${DEPTH_MAX} levels deep.` });
+  if (repeatedName !== undefined)
+    throw refuse('MALFORMED_REQUEST', {
+      message: `The body names ${JSON.stringify(repeatedName.slice(0, 60))} twice in one object.`,
+    });
   return value;
 }
 

@@ -1,6 +1,7 @@
 /**
- * Connections as a shared good: how many one address may hold, which are closed where all are taken, and that requests sent ahead on a connection are
- * answered one after another (RFC 9112, 9.3.2), while its socket is not read beyond its share of them.
+ * Connections as a shared good: how many one address may hold, which are closed where all are taken, and that requests
+ * sent ahead on a connection are answered one after another (RFC 9112, 9.3.2), while its socket is not read beyond its
+ * share of them.
  */
 import type { IncomingMessage, Server, ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
@@ -22,7 +23,10 @@ interface Connection {
   isRefused: boolean;
 }
 
-/** An event of a socket: what was read from it at once was so much work that its address has had its part of this turn of the event loop. */
+/**
+ * An event of a socket: what was read from it at once was so much work that its address has had its part of this turn
+ * of the event loop.
+ */
 export const CROWDED = 'crowded';
 
 /** To find those to close takes a look at all, and so it is worth several. */
@@ -36,21 +40,40 @@ export interface SharedConnections {
   inOrder(answer: Answer): Answer;
 }
 
-export function shareConnections(server: Server, shares: Shares, addressOf: (socket: Socket) => string, onFull: (closed: number) => void): SharedConnections {
+export function shareConnections(
+  server: Server,
+  shares: Shares,
+  addressOf: (socket: Socket) => string,
+  onFull: (closed: number) => void,
+): SharedConnections {
   const open = new Map<Socket, Connection>();
   let begunInTurn = 0;
-  const { connections: { total = Infinity }, requestsAhead: { perConnection = Infinity, perAddress = Infinity } } = shares.limits;
+  const {
+    connections: { total = Infinity },
+    requestsAhead: { perConnection = Infinity, perAddress = Infinity },
+  } = shares.limits;
   /** Addresses of which nothing more is read in this turn of the event loop. */
   const crowded = new Set<string>();
   const isHeld = ({ isRefused, ahead, address }: Connection) =>
-    isRefused || ahead.length >= perConnection || crowded.has(address) || shares.requestsAhead.inUse(address) >= perAddress;
+    isRefused ||
+    ahead.length >= perConnection ||
+    crowded.has(address) ||
+    shares.requestsAhead.inUse(address) >= perAddress;
 
   server.on('connection', (socket: Socket) => {
     if (open.size >= total) closeSome();
     const address = addressOf(socket);
     const giveBack = tryToTake(address);
     if (!giveBack) return void socket.destroy();
-    const connection: Connection = { socket, address, giveBack, underWay: undefined, ahead: [], bytesRead: 0, isRefused: false };
+    const connection: Connection = {
+      socket,
+      address,
+      giveBack,
+      underWay: undefined,
+      ahead: [],
+      bytesRead: 0,
+      isRefused: false,
+    };
     open.set(socket, connection);
     socket.once('close', () => forget(connection));
     // Node itself goes on reading at the end of each answer.
@@ -75,10 +98,15 @@ export function shareConnections(server: Server, shares: Shares, addressOf: (soc
     giveBackAhead(connection, connection.ahead.splice(0));
   }
 
-  /** Those that have sent half a request or nothing go before those that only wait for their next one; of each, the oldest of the address that has most. */
+  /**
+   * Those that have sent half a request or nothing go before those that only wait for their next one; of each, the
+   * oldest of the address that has most.
+   */
   function closeSome(): void {
     const all = [...open.values()];
-    const halfSent = all.filter(({ socket, underWay, bytesRead }) => (underWay ? !underWay.complete : bytesRead === 0 || socket.bytesRead > bytesRead));
+    const halfSent = all.filter(({ socket, underWay, bytesRead }) =>
+      underWay ? !underWay.complete : bytesRead === 0 || socket.bytesRead > bytesRead,
+    );
     const some = halfSent.length > 0 ? halfSent : all.filter(({ underWay }) => !underWay);
     const largest = shares.connections.largest();
     const ofLargest = some.filter(({ address }) => address === largest);
@@ -119,17 +147,21 @@ export function shareConnections(server: Server, shares: Shares, addressOf: (soc
     const { address } = connection;
     const wasFull = shares.requestsAhead.inUse(address) >= perAddress;
     for (const { giveBack } of requests) giveBack();
-    for (const one of wasFull ? ofAddress(address) : [connection]) if (!isHeld(one) && one.socket.isPaused()) one.socket.resume();
+    for (const one of wasFull ? ofAddress(address) : [connection])
+      if (!isHeld(one) && one.socket.isPaused()) one.socket.resume();
   }
 
   function queue(connection: Connection, begin: () => void): void {
     const { address, ahead } = connection;
     ahead.push({ begin, giveBack: shares.requestsAhead.take({ address }) });
     if (!isHeld(connection)) return;
-    for (const { socket } of shares.requestsAhead.inUse(address) >= perAddress ? ofAddress(address) : [connection]) socket.pause();
+    for (const { socket } of shares.requestsAhead.inUse(address) >= perAddress ? ofAddress(address) : [connection])
+      socket.pause();
   }
 
-  /** A thousand sockets that are full at once would else be read in one turn, each of them for a fiftieth of a second. */
+  /**
+   * A thousand sockets that are full at once would else be read in one turn, each of them for a fiftieth of a second.
+   */
   function holdUntilNextTurn(address: string): void {
     if (crowded.has(address)) return;
     crowded.add(address);
@@ -148,7 +180,8 @@ export function shareConnections(server: Server, shares: Shares, addressOf: (soc
       if (!connection) return;
       // Thousands of chunks of one byte fit into one read, and nobody can refuse them before all are read.
       if (request.headers['transfer-encoding'] !== undefined) holdUntilNextTurn(connection.address);
-      if (connection.underWay || connection.ahead.length > 0) queue(connection, () => begin(connection, answer, request, response));
+      if (connection.underWay || connection.ahead.length > 0)
+        queue(connection, () => begin(connection, answer, request, response));
       else begin(connection, answer, request, response);
     },
   };

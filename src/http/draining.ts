@@ -1,6 +1,6 @@
 /**
- * How a server stops: connections that were made are accepted, none after them, what was begun is finished, connections close
- * after their last answer, and those left after ten seconds are cut.
+ * How a server stops: connections that were made are accepted, none after them, what was begun is finished, connections
+ * close after their last answer, and those left after ten seconds are cut.
  */
 import type { Server } from 'node:http';
 import { Server as SocketServer } from 'node:net';
@@ -34,13 +34,16 @@ export function createDraining(): Draining {
   };
 }
 
-/** The operating system takes up connections before we do, and we take one of them in each turn of the loop: a whole turn without any was the last. */
+/**
+ * The operating system takes up connections before we do, and we take one of them in each turn of the loop: a whole
+ * turn without any was the last.
+ */
 async function acceptAll(server: Server): Promise<void> {
   let accepted = 0;
   const count = () => void (accepted += 1);
   server.on('connection', count);
   const endMs = performance.now() + ACCEPT_MS;
-  for (let before = -1; before < accepted && performance.now() < endMs; ) {
+  for (let before = -1; before < accepted && performance.now() < endMs;) {
     before = accepted;
     await turn(); // The rest of this turn,
     await turn(); // and a whole one.

@@ -85,7 +85,10 @@ export class Exchange {
   }
 }
 
-/** A class, since a function written into a property here would live in old space, and the whole request with it until that is collected. */
+/**
+ * A class, since a function written into a property here would live in old space, and the whole request with it until
+ * that is collected.
+ */
 class Requester implements Holder {
   user: string | undefined;
 

@@ -1,21 +1,31 @@
 /**
- * What Node's parser lets pass and RFC 9112 does not: the head of a request must have one meaning, since a proxy before us may
- * have read it the other way.
+ * What Node's parser lets pass and RFC 9112 does not: the head of a request must have one meaning, since a proxy before
+ * us may have read it the other way.
  */
 import type { IncomingMessage } from 'node:http';
 import { refuse, type Refusal } from '../rules/errors.js';
 
-/** Far more than anybody needs. Of 2,000 and more Node would keep the first alone, and drop what our own proxy added last. */
+/**
+ * Far more than anybody needs. Of 2,000 and more Node would keep the first alone, and drop what our own proxy added
+ * last.
+ */
 export const HEADERS_MAX = 200;
 
 /** Of two, Node keeps the first and says nothing. */
 const SAID_ONCE = new Set(['host', 'authorization', 'content-type']);
 
-export function problemWithHead({ httpVersionMajor, httpVersion, headers, rawHeaders }: IncomingMessage): Refusal | undefined {
+export function problemWithHead({
+  httpVersionMajor,
+  httpVersion,
+  headers,
+  rawHeaders,
+}: IncomingMessage): Refusal | undefined {
   if (httpVersionMajor !== 1) return malformed('This server speaks HTTP/1.1 and HTTP/1.0.');
-  if (rawHeaders.length > 2 * HEADERS_MAX) return refuse('PAYLOAD_TOO_LARGE', { message: `A request may have at most ${HEADERS_MAX} headers.` });
+  if (rawHeaders.length > 2 * HEADERS_MAX)
+    return refuse('PAYLOAD_TOO_LARGE', { message: `A request may have at most ${HEADERS_MAX} headers.` });
   if (headers.host === undefined && httpVersion === '1.1') return malformed('The header Host is missing.');
-  if (headers.expect !== undefined && !/^100-continue$/i.test(headers.expect)) return malformed('Nothing but 100-continue can be expected.');
+  if (headers.expect !== undefined && !/^100-continue$/i.test(headers.expect))
+    return malformed('Nothing but 100-continue can be expected.');
   const repeated = repeatedIn(rawHeaders);
   return repeated === undefined ? undefined : malformed(`The header ${repeated} stands there twice.`);
 }

@@ -1,6 +1,6 @@
 /**
- * What JSON.parse does not tell of a text that it has read: how deep it goes, and whether an object names a field twice.
- * Of two values for one name, a proxy may have looked at the other one.
+ * What JSON.parse does not tell of a text that it has read: how deep it goes, and whether an object names a field
+ * twice. Of two values for one name, a proxy may have looked at the other one.
  */
 
 export interface JsonShape {
@@ -38,7 +38,9 @@ export function shapeOfJson(text: string): JsonShape {
   return { depth, repeatedName: undefined };
 }
 
-const [OBJECT, OBJECT_END, ARRAY, ARRAY_END, QUOTE, BACKSLASH, COLON] = ['{', '}', '[', ']', '"', '\\', ':'].map((sign) => sign.charCodeAt(0));
+const [OBJECT, OBJECT_END, ARRAY, ARRAY_END, QUOTE, BACKSLASH, COLON] = ['{', '}', '[', ']', '"', '\\', ':'].map(
+  (sign) => sign.charCodeAt(0),
+);
 
 /** Just behind the closing quote. */
 function endOfString(text: string, start: number): number {

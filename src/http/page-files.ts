@@ -1,6 +1,7 @@
 /**
- * What others made for the pages of this server: GraphiQL and Swagger UI. Only a build needs their packages, which are a quarter of all that an
- * installation would hold: `npm run build` copies these files beside the server, for where the packages are not.
+ * What others made for the pages of this server: GraphiQL and Swagger UI. Only a build needs their packages, which are
+ * a quarter of all that an installation would hold: `npm run build` copies these files beside the server, for where the
+ * packages are not.
  */
 import { mkdir, readFile, writeFile } from 'node:fs/promises';
 import { createRequire } from 'node:module';
@@ -34,7 +35,11 @@ export async function readPageFile(name: PageFileName): Promise<string> {
 }
 
 function isMissing(error: unknown): boolean {
-  return error instanceof Error && 'code' in error && (error.code === 'MODULE_NOT_FOUND' || error.code === 'ERR_MODULE_NOT_FOUND');
+  return (
+    error instanceof Error &&
+    'code' in error &&
+    (error.code === 'MODULE_NOT_FOUND' || error.code === 'ERR_MODULE_NOT_FOUND')
+  );
 }
 
 async function copyPageFiles(): Promise<void> {

@@ -1,6 +1,7 @@
 /**
  * The pages that this server makes for people, and the files that they load: answered from memory, compressed once, in
- * each form when it is first asked for. A browser asks every time and hears 304, so that a page and its scripts never differ.
+ * each form when it is first asked for. A browser asks every time and hears 304, so that a page and its scripts never
+ * differ.
  */
 import { createHash } from 'node:crypto';
 import { promisify } from 'node:util';
@@ -83,9 +84,15 @@ async function makeForm(file: PageFile, coding: Coding): Promise<Form> {
 const compressGzip = promisify<Buffer, { level: number }, Buffer>(gzip);
 const compressBrotli = promisify<Buffer, { params: Record<number, number> }, Buffer>(brotliCompress);
 
-/** GraphiQL's 5 MB take a tenth of a second at these levels; the best brotli saves a tenth of the size and takes ten seconds. */
+/**
+ * GraphiQL's 5 MB take a tenth of a second at these levels; the best brotli saves a tenth of the size and takes ten
+ * seconds.
+ */
 const CODERS: Readonly<Record<Coding, (plain: Buffer) => Promise<Buffer>>> = {
-  br: (plain) => compressBrotli(plain, { params: { [constants.BROTLI_PARAM_QUALITY]: 5, [constants.BROTLI_PARAM_SIZE_HINT]: plain.length } }),
+  br: (plain) =>
+    compressBrotli(plain, {
+      params: { [constants.BROTLI_PARAM_QUALITY]: 5, [constants.BROTLI_PARAM_SIZE_HINT]: plain.length },
+    }),
   gzip: (plain) => compressGzip(plain, { level: 6 }),
   identity: async (plain) => plain,
 };

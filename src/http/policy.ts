@@ -1,7 +1,8 @@
 /** What browsers are told: who may call from another origin, and what a page of this server may do. */
 import type { Exchange } from './exchange.js';
 
-const EXPOSED = 'X-Request-Id, RateLimit, RateLimit-Policy, Retry-After, ETag, Link, Idempotency-Replayed, Dry-Run, Dry-Run-Effects';
+const EXPOSED =
+  'X-Request-Id, RateLimit, RateLimit-Policy, Retry-After, ETag, Link, Idempotency-Replayed, Dry-Run, Dry-Run-Effects';
 const ACCEPTED =
   'Authorization, Content-Type, X-Request-Id, If-Match, Idempotency-Key, Dry-Run, Apollo-Require-Preflight, X-Apollo-Operation-Name, ' +
   'Apollographql-Client-Name, Apollographql-Client-Version';

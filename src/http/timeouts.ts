@@ -14,8 +14,19 @@ export interface Timeouts {
   readonly idleMs: number;
 }
 
-export const TIMEOUTS: Timeouts = { headMs: 10_000, requestMs: 30_000, answerMs: 120_000, stalledMs: 30_000, idleMs: 65_000 };
+export const TIMEOUTS: Timeouts = {
+  headMs: 10_000,
+  requestMs: 30_000,
+  answerMs: 120_000,
+  stalledMs: 30_000,
+  idleMs: 65_000,
+};
 
 export function serverOptions({ headMs, requestMs, idleMs }: Timeouts): ServerOptions {
-  return { headersTimeout: headMs, requestTimeout: requestMs, keepAliveTimeout: idleMs, connectionsCheckingInterval: Math.min(1_000, headMs / 2) };
+  return {
+    headersTimeout: headMs,
+    requestTimeout: requestMs,
+    keepAliveTimeout: idleMs,
+    connectionsCheckingInterval: Math.min(1_000, headMs / 2),
+  };
 }

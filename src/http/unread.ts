@@ -1,4 +1,7 @@
-/** An answer stays in memory until its caller has taken it: within a share of bytes, for a bounded time, and only while some of it is being taken. */
+/**
+ * An answer stays in memory until its caller has taken it: within a share of bytes, for a bounded time, and only while
+ * some of it is being taken.
+ */
 import type { ServerResponse } from 'node:http';
 import type { GiveBack, Holder } from '../shares/share.js';
 import type { Shares } from '../shares/shares.js';
@@ -10,7 +13,9 @@ interface Unread {
 }
 
 export interface UnreadAnswers {
-  /** Follows an answer from when all of it is handed to its connection. Most are taken at once, by the operating system. */
+  /**
+   * Follows an answer from when all of it is handed to its connection. Most are taken at once, by the operating system.
+   */
   follow(response: ServerResponse, holder: Holder, onCut: () => void): void;
 }
 

@@ -1,4 +1,7 @@
-/** What no handler ever sees: requests that cannot be read, or do not arrive. They are told why, if they can be, and the line is closed. */
+/**
+ * What no handler ever sees: requests that cannot be read, or do not arrive. They are told why, if they can be, and the
+ * line is closed.
+ */
 import type { IncomingMessage, Server, ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
 import { refuse, type Refusal } from '../rules/errors.js';
@@ -7,7 +10,11 @@ import { newRequestId } from './request-id.js';
 /** Node keeps the answer that is under way on its socket, and offers no other way to it. */
 type Line = Socket & { readonly _httpMessage?: ServerResponse<IncomingMessage> | null };
 
-export function answerUnreadable(server: Server, headBytesMax: number, bodyOf: (refusal: Refusal, requestId: string) => object): void {
+export function answerUnreadable(
+  server: Server,
+  headBytesMax: number,
+  bodyOf: (refusal: Refusal, requestId: string) => object,
+): void {
   server.on('clientError', (error: NodeJS.ErrnoException, line: Line) => {
     const underWay = line._httpMessage;
     // What follows a whole request does not undo it: its answer is the last on this line.
@@ -26,9 +33,12 @@ export function answerUnreadable(server: Server, headBytesMax: number, bodyOf: (
 const LAST_WORDS_MS = 1_000;
 
 function refusalOf(code: string | undefined, headBytesMax: number): Refusal {
-  if (code === 'HPE_HEADER_OVERFLOW') return refuse('PAYLOAD_TOO_LARGE', { message: `The head of a request must be at most ${headBytesMax / 1024} KB.` });
-  if (code === 'HPE_CHUNK_EXTENSIONS_OVERFLOW') return refuse('PAYLOAD_TOO_LARGE', { message: 'The extensions of the chunks are too long.' });
-  if (code === 'ERR_HTTP_REQUEST_TIMEOUT') return refuse('MALFORMED_REQUEST', { message: 'The request did not arrive in time.' });
+  if (code === 'HPE_HEADER_OVERFLOW')
+    return refuse('PAYLOAD_TOO_LARGE', { message: `The head of a request must be at most ${headBytesMax / 1024} KB.` });
+  if (code === 'HPE_CHUNK_EXTENSIONS_OVERFLOW')
+    return refuse('PAYLOAD_TOO_LARGE', { message: 'The extensions of the chunks are too long.' });
+  if (code === 'ERR_HTTP_REQUEST_TIMEOUT')
+    return refuse('MALFORMED_REQUEST', { message: 'The request did not arrive in time.' });
   return refuse('MALFORMED_REQUEST', { message: 'This is no HTTP request.' });
 }
 

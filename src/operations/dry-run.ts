@@ -47,7 +47,10 @@ export function createDryRun(pool: Db): DryRun {
   let rolledBack: Promise<void> | undefined;
   let finish = () => {};
 
-  /** Two requests that lock the same things in opposite orders would wait for each other, each with a connection, as long as a lock may be waited for. */
+  /**
+   * Two requests that lock the same things in opposite orders would wait for each other, each with a connection, as
+   * long as a lock may be waited for.
+   */
   async function behindAnother(tx: Db): Promise<Db> {
     await waitForLocksAtMost(tx, LOCK_WAIT_MS);
     return tx;

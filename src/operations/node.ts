@@ -26,7 +26,8 @@ export const readNode = operation({
       const [transfer] = await selectTransfer(call.db, { id });
       if (!transfer) throw nothingThere();
       const { userId, ...readable } = transfer;
-      if (userId !== call.viewer.userId && call.viewer.role !== 'admin') throw refuse('FORBIDDEN', { message: 'This transfer is not for you to see.' });
+      if (userId !== call.viewer.userId && call.viewer.role !== 'admin')
+        throw refuse('FORBIDDEN', { message: 'This transfer is not for you to see.' });
       return readable;
     }
     throw nothingThere();

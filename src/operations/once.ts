@@ -1,6 +1,6 @@
 /**
- * Exactly once: a call that comes with a key commits its answer together with its effect. Whoever tries again with the same
- * key and input gets that answer, whether the first one was lost on the way or the server died in between.
+ * Exactly once: a call that comes with a key commits its answer together with its effect. Whoever tries again with the
+ * same key and input gets that answer, whether the first one was lost on the way or the server died in between.
  */
 import { refuse } from '../rules/errors.js';
 import type { UserId } from '../rules/ids.js';

@@ -23,13 +23,19 @@ export interface Call<V> {
   readonly db: Db;
   readonly house: House;
   readonly caller: Caller;
-  /** What the door will want to know next of the jobs that are read; to read it at once costs no round trip of its own. */
+  /**
+   * What the door will want to know next of the jobs that are read; to read it at once costs no round trip of its own.
+   */
   readonly beside: Beside;
 }
 
 export type Allowed = 'anyone' | 'signed in' | readonly Role[];
 
-type ViewerOf<A extends Allowed> = A extends 'anyone' ? null : A extends readonly (infer R extends Role)[] ? ViewerWith<R> : Viewer;
+type ViewerOf<A extends Allowed> = A extends 'anyone'
+  ? null
+  : A extends readonly (infer R extends Role)[]
+    ? ViewerWith<R>
+    : Viewer;
 
 /** Whose budget a call draws on before anything is read: `own` leaves that to the operation, which knows more. */
 export type OperationBudget = 'read' | 'write' | 'logInPerAddress' | 'signUp' | 'own';
@@ -42,7 +48,10 @@ export interface Operation<Input, Output, A extends Allowed = Allowed, Prepared 
   readonly allows: A;
   readonly budget: OperationBudget;
   readonly input: z.ZodType<Input>;
-  /** True for what hands out or ends a log-in: no key replays it and no dry run undoes it, since no token is ever stored. */
+  /**
+   * True for what hands out or ends a log-in: no key replays it and no dry run undoes it, since no token is ever
+   * stored.
+   */
   readonly aboutSessions?: boolean;
   /** True where null clears a field, and so says something else than leaving it out. */
   readonly nullClears?: boolean;
@@ -95,8 +104,17 @@ function isTried({ budget }: Traits, { dryRun }: Caller): boolean {
   return dryRun !== undefined && budget === 'write';
 }
 
-/** The session's check rides on whatever the operation reads first. That the session is over comes before anything else there is to say. */
-async function performPresumed<Input, Output>(operation: Operation<Input, Output>, input: unknown, caller: Caller, presumed: Presumption, beside: Beside): Promise<Output> {
+/**
+ * The session's check rides on whatever the operation reads first. That the session is over comes before anything else
+ * there is to say.
+ */
+async function performPresumed<Input, Output>(
+  operation: Operation<Input, Output>,
+  input: unknown,
+  caller: Caller,
+  presumed: Presumption,
+  beside: Beside,
+): Promise<Output> {
   let drawn: Drawn | undefined;
   try {
     drawn = await drawBudget(operation.budget, presumed.viewer, caller);
@@ -201,7 +219,9 @@ async function unlessAnswered<Output>(
   }
 }
 
-/** A door may hand over a way to read the input: what cannot be read is refused in its turn, behind who and how often. */
+/**
+ * A door may hand over a way to read the input: what cannot be read is refused in its turn, behind who and how often.
+ */
 function read<Input>(operation: Operation<Input, unknown>, input: unknown): Input {
   const sent: unknown = typeof input === 'function' ? input() : input;
   return parse(operation.input, sent ?? {});

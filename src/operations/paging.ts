@@ -8,14 +8,24 @@ import { invalidField, parse } from './validation.js';
 /** The largest that GraphQL, most clients and the database's own columns have. */
 const LARGEST_INTEGER = 2 ** 31 - 1;
 
-const size = z.int().min(1, `must be from 1 to ${PAGE.perPageMax}`).max(PAGE.perPageMax, `must be from 1 to ${PAGE.perPageMax}`);
+const size = z
+  .int()
+  .min(1, `must be from 1 to ${PAGE.perPageMax}`)
+  .max(PAGE.perPageMax, `must be from 1 to ${PAGE.perPageMax}`);
 
 export function perPage(unlessTold: number) {
-  return size.nullish().describe(`How many entries a page has: 1 to ${PAGE.perPageMax}, and ${unlessTold} unless told.`);
+  return size
+    .nullish()
+    .describe(`How many entries a page has: 1 to ${PAGE.perPageMax}, and ${unlessTold} unless told.`);
 }
 
 export const pageShape = {
-  page: z.int().min(1, 'must be 1 or more').max(LARGEST_INTEGER, `must be at most ${LARGEST_INTEGER}`).nullish().describe('Which page, from 1.'),
+  page: z
+    .int()
+    .min(1, 'must be 1 or more')
+    .max(LARGEST_INTEGER, `must be at most ${LARGEST_INTEGER}`)
+    .nullish()
+    .describe('Which page, from 1.'),
   perPage: perPage(PAGE.perPageDefault),
   first: size.nullish().describe(`How many entries to read: 1 to ${PAGE.perPageMax}.`),
   after: z.string().nullish().describe('The cursor of the entry to read on from.'),
@@ -31,7 +41,12 @@ interface PageInput {
   after?: string | null;
 }
 
-export function pageRequest(input: PageInput, shape: PositionShape, { total }: Beside, defaultSize: number = PAGE.perPageDefault): PageRequest {
+export function pageRequest(
+  input: PageInput,
+  shape: PositionShape,
+  { total }: Beside,
+  defaultSize: number = PAGE.perPageDefault,
+): PageRequest {
   const size = input.first ?? input.perPage ?? defaultSize;
   if (input.after != null) return { size, counted: total, after: readCursor(input.after, shape) };
   return { size, counted: total, offset: ((input.page ?? 1) - 1) * size };

@@ -1,6 +1,13 @@
 /** What clients may read without asking anybody: how a job lives, and which words are usual. */
 import { BID_CONSEQUENCES, BID_TRANSITION_LIST } from '../rules/bids.js';
-import { BID_STATES, INITIAL_JOB_STATE, isTransition, JOB_ACTION_LIST, JOB_STATES, TERMINAL_JOB_STATES } from '../rules/lifecycle.js';
+import {
+  BID_STATES,
+  INITIAL_JOB_STATE,
+  isTransition,
+  JOB_ACTION_LIST,
+  JOB_STATES,
+  TERMINAL_JOB_STATES,
+} from '../rules/lifecycle.js';
 import { PARTY_WORDS } from '../rules/parties.js';
 import { PUBLISH_COST, REQUIRED_TO_PUBLISH, URGENCIES } from '../rules/publishing.js';
 import { CATALOG } from '../rules/catalog.js';
@@ -23,7 +30,13 @@ const LIFECYCLE = {
     effects: row.effects,
   })),
   bidStates: BID_STATES,
-  bidActions: BID_TRANSITION_LIST.map((row) => ({ operation: row.operation, from: row.from, to: row.to, by: PARTY_WORDS[row.by].says, says: row.says })),
+  bidActions: BID_TRANSITION_LIST.map((row) => ({
+    operation: row.operation,
+    from: row.from,
+    to: row.to,
+    by: PARTY_WORDS[row.by].says,
+    says: row.says,
+  })),
   bidConsequences: Object.values(BID_CONSEQUENCES).map(({ from, to, when }) => ({ from, to, when })),
 };
 
@@ -42,5 +55,8 @@ export const readCatalog = operation({
   allows: 'anyone',
   budget: 'own',
   input: nothing,
-  run: async () => ({ ...CATALOG, urgencies: URGENCIES.map((urgency) => ({ urgency, publishCost: PUBLISH_COST[urgency] })) }),
+  run: async () => ({
+    ...CATALOG,
+    urgencies: URGENCIES.map((urgency) => ({ urgency, publishCost: PUBLISH_COST[urgency] })),
+  }),
 });

@@ -12,7 +12,8 @@ export function kindOf(schema: z.core.$ZodType): ShapeKind {
   if (metaOf(schema).day) return { is: 'date' };
   if (inner instanceof z.ZodNumber) return { is: inner.format === 'safeint' ? 'whole number' : 'number' };
   if (inner instanceof z.ZodBoolean) return { is: 'flag' };
-  if (inner instanceof z.ZodEnum) return { is: 'choice', name: String(metaOf(schema).enumName), values: inner.options.map(String) };
+  if (inner instanceof z.ZodEnum)
+    return { is: 'choice', name: String(metaOf(schema).enumName), values: inner.options.map(String) };
   if (inner instanceof z.ZodArray) return { is: 'list', of: kindOf(inner.element) };
   if (inner instanceof z.ZodObject) return { is: 'object', schema: inner };
   return { is: 'text' };
@@ -36,7 +37,8 @@ function unwrapped(schema: z.core.$ZodType): z.core.$ZodType {
 }
 
 function peeled(schema: z.core.$ZodType): z.core.$ZodType | undefined {
-  if (schema instanceof z.ZodOptional || schema instanceof z.ZodNullable || schema instanceof z.ZodDefault) return schema.unwrap() as z.core.$ZodType;
+  if (schema instanceof z.ZodOptional || schema instanceof z.ZodNullable || schema instanceof z.ZodDefault)
+    return schema.unwrap() as z.core.$ZodType;
   if (schema instanceof z.ZodPipe) return schema.in as z.core.$ZodType;
   return undefined;
 }

@@ -48,7 +48,9 @@ function isWebAddress(value: string): boolean {
 
 /** An identifier in a body: a malformed one is a malformed input. */
 export function idInBody<K extends IdKind>(kind: K) {
-  return z.custom<Id<K>>((value) => isId(kind, value), `must be the identifier of a ${kind}`).meta({ type: 'string', kind });
+  return z
+    .custom<Id<K>>((value) => isId(kind, value), `must be the identifier of a ${kind}`)
+    .meta({ type: 'string', kind });
 }
 
 /**

@@ -4,8 +4,22 @@ import { refuse, type Refusal } from '../rules/errors.js';
 
 /** Names that clients send because they read them; each is set by the service. */
 const SET_BY_THE_SERVICE = new Set([
-  'id', 'status', 'latitude', 'longitude', 'version', 'homeownerId', 'contractorId', 'jobId', 'userId', 'awardedBidId', 'createdAt', 'updatedAt',
-  'submittedAt', 'verified', 'userType', 'holdId',
+  'id',
+  'status',
+  'latitude',
+  'longitude',
+  'version',
+  'homeownerId',
+  'contractorId',
+  'jobId',
+  'userId',
+  'awardedBidId',
+  'createdAt',
+  'updatedAt',
+  'submittedAt',
+  'verified',
+  'userType',
+  'holdId',
 ]);
 
 export function parse<Output>(schema: z.ZodType<Output>, input: unknown): Output {
@@ -46,7 +60,12 @@ function said(issue: z.core.$ZodIssue): [field: string, problem: string][] {
 }
 
 const KIND_WORDS: Record<string, string> = {
-  string: 'text', number: 'a number', int: 'a whole number', boolean: 'true or false', array: 'a list', object: 'an object',
+  string: 'text',
+  number: 'a number',
+  int: 'a whole number',
+  boolean: 'true or false',
+  array: 'a list',
+  object: 'an object',
 };
 
 /** Undefined leaves the schema's own message, or Zod's. */
@@ -57,7 +76,9 @@ function sentenceFor(issue: z.core.$ZodRawIssue): string | undefined {
     case 'invalid_value':
       return issue.input === undefined ? 'is required' : `must be one of ${issue.values.map(String).join(', ')}`;
     case 'too_big':
-      return issue.origin === 'array' ? `must have at most ${issue.maximum} entries` : `must be at most ${issue.maximum}`;
+      return issue.origin === 'array'
+        ? `must have at most ${issue.maximum} entries`
+        : `must be at most ${issue.maximum}`;
     case 'too_small':
       return issue.inclusive ? `must be at least ${issue.minimum}` : `must be more than ${issue.minimum}`;
     case 'custom':

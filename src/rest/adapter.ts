@@ -44,7 +44,8 @@ async function run(chosen: Chosen, exchange: Exchange, caller: Caller): Promise<
   const body = hasBody(route) ? await exchange.body(BODY_BYTES_MAX) : undefined;
   let input: Input = {};
   // Read in its turn: who is asking and how often comes first.
-  const work = (): Promise<unknown> => perform(route.operation, () => (input = readInput(chosen, exchange, body)), caller, WITH_TOTAL);
+  const work = (): Promise<unknown> =>
+    perform(route.operation, () => (input = readInput(chosen, exchange, body)), caller, WITH_TOTAL);
   const result = isDryRun(chosen, exchange) ? await dryRun(work, exchange, caller) : await work();
   if (caller.replayed) exchange.response.setHeader('Idempotency-Replayed', 'true');
   await sendResult(exchange, route, input, result, caller);

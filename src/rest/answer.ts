@@ -9,7 +9,13 @@ import type { Input } from './input.js';
 import type { Route } from './routes.js';
 import { fieldName, toWire, wireName } from './wire.js';
 
-export async function sendResult(exchange: Exchange, route: Route, input: Input, result: unknown, caller: Caller): Promise<void> {
+export async function sendResult(
+  exchange: Exchange,
+  route: Route,
+  input: Input,
+  result: unknown,
+  caller: Caller,
+): Promise<void> {
   const body = isPage(result) ? await pageBody(exchange, result, input, route.write) : route.write(result);
   setRateLimitHeaders(exchange, caller);
   setETag(exchange, body);
@@ -35,7 +41,10 @@ async function pageBody(exchange: Exchange, page: Page<unknown>, input: Input, w
   return { data: page.rows.map(write), pagination };
 }
 
-/** The query as it was read: sixteen thousand spaces around a word, or zeros before a number, would make a header that clients refuse. */
+/**
+ * The query as it was read: sixteen thousand spaces around a word, or zeros before a number, would make a header that
+ * clients refuse.
+ */
 function linkNext({ path, search, response }: Exchange, input: Input, cursor: string): void {
   const query = new URLSearchParams();
   for (const name of new URLSearchParams(search).keys()) query.set(name, String(input[fieldName(name)]).trim());
@@ -62,7 +71,8 @@ function setRateLimitHeaders({ response }: Exchange, { taken }: Caller): void {
 /** Whoever called; a failure outside every route has only the house. */
 export function sendFailure(exchange: Exchange, error: unknown, caller: Caller | Pick<Caller, 'house'>): void {
   const { response, requestId } = exchange;
-  if (!(error instanceof Refusal)) caller.house.log.error({ err: error, requestId, route: exchange.route }, 'a request failed');
+  if (!(error instanceof Refusal))
+    caller.house.log.error({ err: error, requestId, route: exchange.route }, 'a request failed');
   const refusal = error instanceof Refusal ? error : refuse('INTERNAL');
   const { retryAfter, allowedMethods } = refusal.details;
   if ('taken' in caller) setRateLimitHeaders(exchange, caller);
@@ -73,7 +83,9 @@ export function sendFailure(exchange: Exchange, error: unknown, caller: Caller |
 }
 
 export function errorBody({ code, status, message, fields, blockedFields, details }: Refusal, requestId: string) {
-  const named = fields && { fields: Object.fromEntries(Object.entries(fields).map(([field, problem]) => [wireName(field), problem])) };
+  const named = fields && {
+    fields: Object.fromEntries(Object.entries(fields).map(([field, problem]) => [wireName(field), problem])),
+  };
   return {
     status,
     error: message,

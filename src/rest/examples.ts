@@ -14,22 +14,48 @@ import { toWire } from './wire.js';
 type Operations = typeof OPERATIONS;
 type InputOf<O> = O extends Operation<infer Input, infer _Output> ? Input : never;
 
-const PERSON = { email: 'hanna@example.com', password: 'correct horse battery', firstName: 'Hanna', lastName: 'Hill', phone: '+1 512 555 0100' };
+const PERSON = {
+  email: 'hanna@example.com',
+  password: 'correct horse battery',
+  firstName: 'Hanna',
+  lastName: 'Hill',
+  phone: '+1 512 555 0100',
+};
 
 /** In the spelling of the domain; an operation that takes no body has none. */
 const REQUESTS: { readonly [Key in keyof Operations]?: Partial<InputOf<Operations[Key]>> } = {
   signUpHomeowner: { ...PERSON, referralCode: null },
-  signUpContractor: { email: 'carl@example.com', password: 'staple battery horse', firstName: 'Carl', lastName: 'Carver', companyName: 'Carl’s Pipes LLC' },
+  signUpContractor: {
+    email: 'carl@example.com',
+    password: 'staple battery horse',
+    firstName: 'Carl',
+    lastName: 'Carver',
+    companyName: 'Carl’s Pipes LLC',
+  },
   logIn: { email: PERSON.email, password: PERSON.password },
   refreshSession: { refreshToken: exampleId('refreshToken') },
   changePassword: { currentPassword: PERSON.password, newPassword: 'staple horse correct' },
-  updateProfile: { user: { phone: '+1 512 555 0111' }, homeowner: { addressLine1: '1200 Barton Springs Road', city: 'Austin', state: 'TX', zipCode: '78704' } },
+  updateProfile: {
+    user: { phone: '+1 512 555 0111' },
+    homeowner: { addressLine1: '1200 Barton Springs Road', city: 'Austin', state: 'TX', zipCode: '78704' },
+  },
   adjustTokens: { userId: exampleId('user'), amount: 10, reason: 'Sorry for the trouble.' },
 
   createJob: {
-    title: 'Repair the kitchen sink', description: 'It drips day and night, and the cabinet below is wet.', category: 'plumbing', urgency: 'standard',
-    budgetMin: 150, budgetMax: 400.5, addressLine1: '1200 Barton Springs Road', city: 'Austin', state: 'TX', zipCode: '78704', country: 'US',
-    desiredStartDate: '2026-03-09', desiredCompletionDate: '2026-03-20', requirements: 'Bring a replacement tap.',
+    title: 'Repair the kitchen sink',
+    description: 'It drips day and night, and the cabinet below is wet.',
+    category: 'plumbing',
+    urgency: 'standard',
+    budgetMin: 150,
+    budgetMax: 400.5,
+    addressLine1: '1200 Barton Springs Road',
+    city: 'Austin',
+    state: 'TX',
+    zipCode: '78704',
+    country: 'US',
+    desiredStartDate: '2026-03-09',
+    desiredCompletionDate: '2026-03-20',
+    requirements: 'Bring a replacement tap.',
   },
   updateJob: { budgetMax: 450, desiredCompletionDate: '2026-03-27' },
   cancelJob: { reason: 'It was only the washer.' },
@@ -40,19 +66,31 @@ const REQUESTS: { readonly [Key in keyof Operations]?: Partial<InputOf<Operation
   disputeJob: { reason: 'The sink still drips.', details: 'A bucket fills in two hours.' },
   resolveDispute: { resolution: 'A tenth of the price is paid back.' },
   escalateJob: { escalationReason: 'We cannot agree.' },
-  reachDecision: { decision: 'The work is to be redone.', ruling: 'The joint was not sealed.', resolutionTerms: 'Carl returns within a week.' },
+  reachDecision: {
+    decision: 'The work is to be redone.',
+    ruling: 'The joint was not sealed.',
+    resolutionTerms: 'Carl returns within a week.',
+  },
   fileAppeal: { appealReason: 'The tap was faulty.', supportingEvidence: 'The maker has recalled it.' },
   finalizeAppeal: { finalDecision: 'The decision stands.', ruling: 'The recall came later.' },
   completeJob: { reason: 'Both parties asked for it by telephone.' },
 
   submitBid: {
-    amount: 320, estimatedDurationDays: 2, message: 'I can come on Monday morning.', proposedStartDate: '2026-03-09', materialsIncluded: true,
-    paymentTerms: 'Half in advance, half when it is done.', guaranteedView: true,
+    amount: 320,
+    estimatedDurationDays: 2,
+    message: 'I can come on Monday morning.',
+    proposedStartDate: '2026-03-09',
+    materialsIncluded: true,
+    paymentTerms: 'Half in advance, half when it is done.',
+    guaranteedView: true,
   },
 };
 
 const REQUEST_OF = new Map<Operation<never, unknown>, object>(
-  Object.entries(REQUESTS).map(([key, example]) => [OPERATIONS[key as keyof Operations] as Operation<never, unknown>, example]),
+  Object.entries(REQUESTS).map(([key, example]) => [
+    OPERATIONS[key as keyof Operations] as Operation<never, unknown>,
+    example,
+  ]),
 );
 
 export function requestExample({ operation }: Route): unknown {
@@ -66,9 +104,17 @@ export function answerExample(route: Route): unknown {
   const { shows } = route;
   if (shows === JOB) return jobIn(stateAfter(name));
   if (shows === PUBLICATION) return merged(PUBLICATION.example, { job: jobIn('open') });
-  if (shows === BID) return merged(BID.example, { status: Object.values(BID_TRANSITIONS).find(({ operation }) => operation === name)?.to ?? 'pending' });
+  if (shows === BID)
+    return merged(BID.example, {
+      status: Object.values(BID_TRANSITIONS).find(({ operation }) => operation === name)?.to ?? 'pending',
+    });
   if (shows === DONE) return route.write(undefined);
-  if (name === 'adjustTokens') return merged(TOKEN_TRANSFER.example, { reason: 'adjustment', actor_id: exampleId('user'), note: 'Sorry for the trouble.' });
+  if (name === 'adjustTokens')
+    return merged(TOKEN_TRANSFER.example, {
+      reason: 'adjustment',
+      actor_id: exampleId('user'),
+      note: 'Sorry for the trouble.',
+    });
   return shows.example;
 }
 

@@ -6,10 +6,19 @@ import { idPattern, type JsonSchema } from './schema.js';
 import { wireName } from './wire.js';
 
 export function inputSchema({ input }: Operation<never, unknown>): JsonSchema {
-  return asDocumented(z.toJSONSchema(input, { io: 'input', unrepresentable: 'any', override: ({ zodSchema, jsonSchema }) => sayRules(zodSchema, jsonSchema) }));
+  return asDocumented(
+    z.toJSONSchema(input, {
+      io: 'input',
+      unrepresentable: 'any',
+      override: ({ zodSchema, jsonSchema }) => sayRules(zodSchema, jsonSchema),
+    }),
+  );
 }
 
-/** Rules that a JSON Schema has no word for, each a sentence about the field; where a keyword says the same, it is enough. */
+/**
+ * Rules that a JSON Schema has no word for, each a sentence about the field; where a keyword says the same, it is
+ * enough.
+ */
 const SAID_BY_KEYWORDS = /^must be (at most \d+ characters|well-formed text)/;
 
 const RULES = 'x-rules';
@@ -25,7 +34,11 @@ function sentenceOf(check: z.core.$ZodCustom): string[] {
   const said = error?.({ code: 'custom', input: null, path: [], message: '' });
   const rule = typeof said === 'string' ? said : said?.message;
   if (rule === undefined || SAID_BY_KEYWORDS.test(rule)) return [];
-  return [path ? `\`${path.map((name) => wireName(String(name))).join('.')}\` ${rule}.` : `${rule.charAt(0).toUpperCase()}${rule.slice(1)}.`];
+  return [
+    path
+      ? `\`${path.map((name) => wireName(String(name))).join('.')}\` ${rule}.`
+      : `${rule.charAt(0).toUpperCase()}${rule.slice(1)}.`,
+  ];
 }
 
 /** Marks that are for the doors alone. */
@@ -39,13 +52,22 @@ function asDocumented(printed: JsonSchema): JsonSchema {
     return withNull(asDocumented({ ...nullable, ...outer, ...withRules(nullable, outer) }));
   }
   const { properties, items, kind, required } = printed;
-  const description = [printed.description ?? (printed.readOnly ? 'May be sent back as it was read.' : undefined), ...rulesOf(printed)].filter(Boolean).join(' ');
+  const description = [
+    printed.description ?? (printed.readOnly ? 'May be sent back as it was read.' : undefined),
+    ...rulesOf(printed),
+  ]
+    .filter(Boolean)
+    .join(' ');
   return {
     ...Object.fromEntries(Object.entries(printed).filter(([name]) => !OWN_MARKS.has(name))),
     ...(typeof kind === 'string' && { pattern: idPattern(kind as IdKind) }),
     ...(description !== '' && { description }),
     ...(isObject(items) && { items: asDocumented(items) }),
-    ...(isObject(properties) && { properties: Object.fromEntries(Object.entries(properties).map(([name, inner]) => [wireName(name), asDocumented(inner as JsonSchema)])) }),
+    ...(isObject(properties) && {
+      properties: Object.fromEntries(
+        Object.entries(properties).map(([name, inner]) => [wireName(name), asDocumented(inner as JsonSchema)]),
+      ),
+    }),
     ...(Array.isArray(required) && { required: required.map((name) => wireName(String(name))) }),
   };
 }
@@ -66,13 +88,21 @@ function withRules(...schemas: JsonSchema[]): JsonSchema {
 }
 
 function withNull(schema: JsonSchema): JsonSchema {
-  return { ...schema, type: [schema.type, 'null'], ...(Array.isArray(schema.enum) && { enum: [...(schema.enum as unknown[]), null] }) };
+  return {
+    ...schema,
+    type: [schema.type, 'null'],
+    ...(Array.isArray(schema.enum) && { enum: [...(schema.enum as unknown[]), null] }),
+  };
 }
 
 /** A query holds no null. */
 export function withoutNull(schema: JsonSchema): JsonSchema {
   const kinds = Array.isArray(schema.type) ? schema.type.filter((kind) => kind !== 'null') : [schema.type];
-  return { ...schema, type: kinds.length === 1 ? kinds[0] : kinds, ...(Array.isArray(schema.enum) && { enum: schema.enum.filter((value) => value !== null) }) };
+  return {
+    ...schema,
+    type: kinds.length === 1 ? kinds[0] : kinds,
+    ...(Array.isArray(schema.enum) && { enum: schema.enum.filter((value) => value !== null) }),
+  };
 }
 
 function isObject(value: unknown): value is JsonSchema {

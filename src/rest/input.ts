@@ -1,4 +1,6 @@
-/** Reading a request into an operation's input: body, query, path and precondition, each name in the domain's spelling. */
+/**
+ * Reading a request into an operation's input: body, query, path and precondition, each name in the domain's spelling.
+ */
 import { parseJson } from '../http/body.js';
 import type { Exchange } from '../http/exchange.js';
 import { kindOf, metaOf, type ShapeKind } from '../operations/shape-kinds.js';
@@ -49,7 +51,13 @@ export function readInput({ route, parameters }: Chosen, exchange: Exchange, bod
 }
 
 /** What stands in the path may be repeated in a PUT, but not be said otherwise. */
-function readBodyFields(route: Route, shape: Shape, parameters: Chosen['parameters'], sent: unknown, problems: Map<string, string>): Input {
+function readBodyFields(
+  route: Route,
+  shape: Shape,
+  parameters: Chosen['parameters'],
+  sent: unknown,
+  problems: Map<string, string>,
+): Input {
   if (typeof sent !== 'object' || sent === null || Array.isArray(sent)) {
     throw refuse('MALFORMED_REQUEST', { message: 'The body must be a JSON object.' });
   }
@@ -61,15 +69,20 @@ function readBodyFields(route: Route, shape: Shape, parameters: Chosen['paramete
     const field = aliases.get(name) ?? name;
     const schema = shape.get(field);
     if (parameters.has(field)) {
-      if (route.method !== 'PUT' || value !== parameters.get(field)) problems.set(field, 'is set by the path and cannot be sent');
+      if (route.method !== 'PUT' || value !== parameters.get(field))
+        problems.set(field, 'is set by the path and cannot be sent');
     } else if (schema && isParameter(schema)) given.set(unknownName(wireName(field)), value);
-    else if (given.has(field) && given.get(field) !== value) problems.set(name, `says something else than ${wireName(field)}, which it is another name for`);
+    else if (given.has(field) && given.get(field) !== value)
+      problems.set(name, `says something else than ${wireName(field)}, which it is another name for`);
     else given.set(field, value);
   }
   return Object.fromEntries(given);
 }
 
-/** A name that the address does not take is handed on as it was spelled, for the shape to refuse with the other bad fields. */
+/**
+ * A name that the address does not take is handed on as it was spelled, for the shape to refuse with the other bad
+ * fields.
+ */
 function readQuery(route: Route, shape: Shape, search: string): Input {
   if (search === '') return {};
   const query = new Map<string, unknown>();

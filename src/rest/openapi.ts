@@ -1,4 +1,6 @@
-/** The REST door described for machines: one OpenAPI document, printed from the routes and the operations' own inputs. */
+/**
+ * The REST door described for machines: one OpenAPI document, printed from the routes and the operations' own inputs.
+ */
 import { openPages, type Pages } from '../http/pages.js';
 import { isTransition, JOB_ACTION_LIST } from '../rules/lifecycle.js';
 import { PARTY_WORDS } from '../rules/parties.js';
@@ -18,14 +20,26 @@ export function openDescription(): Pages {
 export function openapi() {
   return {
     openapi: '3.1.0',
-    info: { title: 'Job Marketplace', version: '1.0.0', summary: 'Homeowners post jobs, contractors bid, disputes end fairly.', description: ABOUT, license: { name: 'MIT', identifier: 'MIT' } },
+    info: {
+      title: 'Job Marketplace',
+      version: '1.0.0',
+      summary: 'Homeowners post jobs, contractors bid, disputes end fairly.',
+      description: ABOUT,
+      license: { name: 'MIT', identifier: 'MIT' },
+    },
     servers: [{ url: '/', description: 'This server. Every path is also served without /v1.' }],
     security: [{ bearer: [] }],
     tags: TAGS.map(([name, , description]) => ({ name, description })),
     paths: paths(),
     components: {
       securitySchemes: {
-        bearer: { type: 'http', scheme: 'bearer', bearerFormat: 'JWT', description: 'The `token` of a log-in or sign-up. It lasts 15 minutes; `/v1/auth/refresh` gives the next one.' },
+        bearer: {
+          type: 'http',
+          scheme: 'bearer',
+          bearerFormat: 'JWT',
+          description:
+            'The `token` of a log-in or sign-up. It lasts 15 minutes; `/v1/auth/refresh` gives the next one.',
+        },
       },
       parameters: HEADER_PARAMETERS,
       ...responseParts(),
@@ -51,7 +65,11 @@ const TAGS: readonly (readonly [name: string, paths: RegExp, description: string
   ['Contractors', /^\/contractors\//, 'Contractors as others see them.'],
   ['Tokens', /^\/tokens\b/, 'Prepaid tokens: publishing spends them, a guaranteed view of a bid stakes them.'],
   ['Bids', /\/bids\b/, 'Offers to do a job, and what becomes of them.'],
-  ['Disputes', /\/(dispute|escalate|resolve-dispute|reach-decision|file-appeal|finalize-appeal)$/, 'When the homeowner does not accept the work.'],
+  [
+    'Disputes',
+    /\/(dispute|escalate|resolve-dispute|reach-decision|file-appeal|finalize-appeal)$/,
+    'When the homeowner does not accept the work.',
+  ],
   ['Jobs', /^\/jobs\b/, 'Jobs from the draft to the end.'],
 ];
 
@@ -72,7 +90,9 @@ function operationObject(route: Route) {
     operationId: operation.name,
     summary: operation.says,
     description: describe(route),
-    tags: TAGS.filter(([, paths]) => paths.test(path)).slice(0, 1).map(([name]) => name),
+    tags: TAGS.filter(([, paths]) => paths.test(path))
+      .slice(0, 1)
+      .map(([name]) => name),
     ...(operation.allows === 'anyone' && { security: [] }),
     ...(given.length > 0 && { parameters: given }),
     ...(body && { requestBody: requestBody(route, body) }),
@@ -81,7 +101,12 @@ function operationObject(route: Route) {
 }
 
 function describe({ operation, path }: Route): string {
-  const who = operation.allows === 'anyone' ? 'anyone' : operation.allows === 'signed in' ? 'whoever is logged in' : operation.allows.map((role) => `${role}s`).join(' and ');
+  const who =
+    operation.allows === 'anyone'
+      ? 'anyone'
+      : operation.allows === 'signed in'
+        ? 'whoever is logged in'
+        : operation.allows.map((role) => `${role}s`).join(' and ');
   const row = [...JOB_ACTION_LIST, ...BID_TRANSITION_LIST].find((one) => one.operation === operation.name);
   if (!row) return `For ${who}.${RULES_ACROSS_FIELDS[path] ?? ''}`;
   const states = (list: readonly string[]) => list.map((state) => `\`${state}\``).join(', ');
@@ -90,8 +115,12 @@ function describe({ operation, path }: Route): string {
   return `For ${PARTY_WORDS[row.by].says}. From ${states(row.from)}${to}.${effects}${RULES_ACROSS_FIELDS[path] ?? ''}`;
 }
 
-const JOB_FIELDS_AGREE = ' `budget_min` must not be more than `budget_max`, nor `desired_start_date` after `desired_completion_date`.';
-const RULES_ACROSS_FIELDS: Readonly<Record<string, string>> = { '/jobs': JOB_FIELDS_AGREE, '/jobs/{id}': JOB_FIELDS_AGREE };
+const JOB_FIELDS_AGREE =
+  ' `budget_min` must not be more than `budget_max`, nor `desired_start_date` after `desired_completion_date`.';
+const RULES_ACROSS_FIELDS: Readonly<Record<string, string>> = {
+  '/jobs': JOB_FIELDS_AGREE,
+  '/jobs/{id}': JOB_FIELDS_AGREE,
+};
 
 function requestBody(route: Route, schema: JsonSchema) {
   const required = Array.isArray(schema.required) && schema.required.length > 0;

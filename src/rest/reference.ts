@@ -10,7 +10,10 @@ export function openReference(): Pages {
     '/docs': PAGE_FILE,
     [`${FOLDER}/start.js`]: { contentType: JAVASCRIPT, read: async () => START_SCRIPT },
     [`${FOLDER}/swagger-ui-bundle.js`]: { contentType: JAVASCRIPT, read: () => readPageFile('swagger-ui-bundle.js') },
-    [`${FOLDER}/swagger-ui.css`]: { contentType: 'text/css; charset=utf-8', read: () => readPageFile('swagger-ui.css') },
+    [`${FOLDER}/swagger-ui.css`]: {
+      contentType: 'text/css; charset=utf-8',
+      read: () => readPageFile('swagger-ui.css'),
+    },
   });
 }
 

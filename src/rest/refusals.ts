@@ -1,4 +1,7 @@
-/** Which refusals a call to each address can meet: those that follow from its shape, and those of its operation's own rules. */
+/**
+ * Which refusals a call to each address can meet: those that follow from its shape, and those of its operation's own
+ * rules.
+ */
 import { OPERATIONS } from '../operations/index.js';
 import type { Operation } from '../operations/operation.js';
 import { refusalElsewhere } from '../rules/available-actions.js';
@@ -27,7 +30,10 @@ const OWN_REFUSALS: { readonly [Key in OperationKey]?: readonly ErrorCode[] } = 
 };
 
 const OWN = new Map<Operation<never, unknown>, readonly ErrorCode[]>(
-  Object.entries(OWN_REFUSALS).map(([key, codes]) => [OPERATIONS[key as OperationKey] as Operation<never, unknown>, codes]),
+  Object.entries(OWN_REFUSALS).map(([key, codes]) => [
+    OPERATIONS[key as OperationKey] as Operation<never, unknown>,
+    codes,
+  ]),
 );
 
 /** By status, each with its codes in the order of the closed list. */

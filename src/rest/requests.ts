@@ -26,13 +26,21 @@ function parameterNames(route: Route): { field: string; name: string; kind: IdKi
 
 /** The headers that a caller may add. */
 export const HEADER_PARAMETERS = {
-  IfMatch: headerParameter('If-Match', { type: 'string' }, 'The `ETag` of the job as it was read, such as `"3"`: the call is refused if the job has changed since.'),
+  IfMatch: headerParameter(
+    'If-Match',
+    { type: 'string' },
+    'The `ETag` of the job as it was read, such as `"3"`: the call is refused if the job has changed since.',
+  ),
   IdempotencyKey: headerParameter(
     'Idempotency-Key',
     { type: 'string', minLength: 1, maxLength: IDEMPOTENCY_KEY_MAX },
     'Any text of one’s own. For 24 hours the same key with the same input does nothing anew and gets the first answer again; with another input it is refused.',
   ),
-  DryRun: headerParameter('Dry-Run', { type: 'string', enum: ['true', 'false'] }, 'If `true`, the answer is what it would be, and nothing is kept.'),
+  DryRun: headerParameter(
+    'Dry-Run',
+    { type: 'string', enum: ['true', 'false'] },
+    'If `true`, the answer is what it would be, and nothing is kept.',
+  ),
 };
 
 function headerParameter(name: string, schema: JsonSchema, description: string) {
@@ -75,20 +83,41 @@ export function parameters(route: Route): JsonSchema[] {
 export function bodySchema(route: Route): JsonSchema | undefined {
   if (!hasBody(route)) return undefined;
   const inPath = parametersOf(route);
-  const inBody = [...shapeOf(route)].filter(([field, schema]) => !isParameter(schema) && !inPath.includes(field)).map(([field]) => field);
+  const inBody = [...shapeOf(route)]
+    .filter(([field, schema]) => !isParameter(schema) && !inPath.includes(field))
+    .map(([field]) => field);
   if (inBody.length === 0) return undefined;
   const printed = inputSchema(route.operation);
   const fields = fieldsOf(route);
   const aliases = Object.entries(route.aliases ?? {}).map(
-    ([alias, field]) => [alias, { ...fields.get(field), description: `Another name for \`${wireName(field)}\`, from the first examples.`, deprecated: true }] as const,
+    ([alias, field]) =>
+      [
+        alias,
+        {
+          ...fields.get(field),
+          description: `Another name for \`${wireName(field)}\`, from the first examples.`,
+          deprecated: true,
+        },
+      ] as const,
   );
   // A resource may be sent back whole, with what its address says already.
-  const repeated = route.method === 'PUT' ? inPath.map((field) => [wireName(field), { readOnly: true, description: 'May be sent back as it was read.' }] as const) : [];
+  const repeated =
+    route.method === 'PUT'
+      ? inPath.map(
+          (field) => [wireName(field), { readOnly: true, description: 'May be sent back as it was read.' }] as const,
+        )
+      : [];
   return {
     ...(printed.description !== undefined && { description: printed.description }),
     type: 'object',
-    properties: Object.fromEntries([...repeated, ...inBody.map((field) => [wireName(field), fields.get(field)] as const), ...aliases]),
-    required: inBody.filter((field) => (printed.required as string[] | undefined)?.includes(wireName(field))).map(wireName),
+    properties: Object.fromEntries([
+      ...repeated,
+      ...inBody.map((field) => [wireName(field), fields.get(field)] as const),
+      ...aliases,
+    ]),
+    required: inBody
+      .filter((field) => (printed.required as string[] | undefined)?.includes(wireName(field)))
+      .map(wireName),
     additionalProperties: false,
   };
 }

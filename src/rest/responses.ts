@@ -33,7 +33,9 @@ function success(route: Route) {
   return {
     description: String(shown.json.description),
     headers: headers(
-      'X-Request-Id', 'RateLimit', 'RateLimit-Policy',
+      'X-Request-Id',
+      'RateLimit',
+      'RateLimit-Policy',
       ...(isList(route) ? ['Link'] : []),
       ...(isTagged(route) ? ['ETag'] : []),
       ...(isRepeatable(route) ? ['Idempotency-Replayed'] : []),
@@ -55,12 +57,16 @@ function isTagged(route: Route): boolean {
 /** A refusal for one reason alone is the same everywhere. */
 function refusal(codes: readonly ErrorCode[]) {
   const [first, ...others] = codes;
-  return first !== undefined && others.length === 0 ? { $ref: refTo('responses', nameOf(first)) } : refusalResponse(codes);
+  return first !== undefined && others.length === 0
+    ? { $ref: refTo('responses', nameOf(first)) }
+    : refusalResponse(codes);
 }
 
 function refusalResponse(codes: readonly ErrorCode[]) {
   const [status = 500] = codes.map((code) => REFUSALS[code][0]);
-  const ofTheseCodes = { properties: { status: { const: status }, details: { properties: { code: { enum: codes } } } } };
+  const ofTheseCodes = {
+    properties: { status: { const: status }, details: { properties: { code: { enum: codes } } } },
+  };
   return {
     description: codes.map((code) => `\`${code}\`: ${REFUSALS[code][1]}`).join('\n\n'),
     headers: headers('X-Request-Id', 'RateLimit', 'RateLimit-Policy', ...(HEADERS_OF_STATUS[status] ?? [])),
@@ -77,7 +83,11 @@ function nameOf(code: ErrorCode): string {
   return code.toLowerCase().replaceAll(/(?:^|_)([a-z])/g, (_, letter: string) => letter.toUpperCase());
 }
 
-const HEADERS_OF_STATUS: Readonly<Record<number, readonly string[]>> = { 401: ['WWW-Authenticate'], 429: ['Retry-After'], 503: ['Retry-After'] };
+const HEADERS_OF_STATUS: Readonly<Record<number, readonly string[]>> = {
+  401: ['WWW-Authenticate'],
+  429: ['Retry-After'],
+  503: ['Retry-After'],
+};
 
 const EFFECTS =
   'As JSON, the charges, the stakes and the events that there would have been. Beyond 4 KB it says how many ' +
@@ -85,13 +95,24 @@ const EFFECTS =
   'has all of them.';
 
 const HEADERS = {
-  'X-Request-Id': header('Names this request in our logs. A caller may choose it, by a header of the same name.', '0f8fad5b-d9cb-469f-a165-70867728950e'),
-  RateLimit: header('What is left of each budget that the call drew on, and the seconds until it is whole again.', '"read";r=599;t=60', false),
+  'X-Request-Id': header(
+    'Names this request in our logs. A caller may choose it, by a header of the same name.',
+    '0f8fad5b-d9cb-469f-a165-70867728950e',
+  ),
+  RateLimit: header(
+    'What is left of each budget that the call drew on, and the seconds until it is whole again.',
+    '"read";r=599;t=60',
+    false,
+  ),
   'RateLimit-Policy': header('The budgets: how many calls, in how many seconds.', '"read";q=600;w=60', false),
   'Retry-After': header('After how many seconds to try again.', '12'),
   'WWW-Authenticate': header('How to say who one is.', 'Bearer'),
   ETag: header('The job’s version: send it as `If-Match` to change only what you have read.', '"3"'),
-  Link: header('Where the next page is, if there is one. Such an address stays fast however deep.', '</v1/jobs?after=WzE3N10>; rel="next"', false),
+  Link: header(
+    'Where the next page is, if there is one. Such an address stays fast however deep.',
+    '</v1/jobs?after=WzE3N10>; rel="next"',
+    false,
+  ),
   'Idempotency-Replayed': header('That this is the first answer, given again.', 'true', false),
   'Dry-Run': header('That nothing was kept.', 'true', false),
   'Dry-Run-Effects': header(EFFECTS, '{"charges":[],"stakes":[],"events":[]}', false),
@@ -106,6 +127,8 @@ function headers(...names: readonly string[]) {
 }
 
 function namedSchemas(): Named[] {
-  const declared = Object.values({ ...resources, ...bodies }).filter((one): one is typeof one & Named => typeof one === 'object');
+  const declared = Object.values({ ...resources, ...bodies }).filter(
+    (one): one is typeof one & Named => typeof one === 'object',
+  );
   return [...declared.flatMap((one) => [one, ...one.variants]), ...ROUTES.filter(isList).map(bodyOf)];
 }

@@ -8,9 +8,26 @@ import { JOB_TRANSITIONS } from '../rules/lifecycle.js';
 import type { JobEvent } from '../store/events.js';
 import type { Page } from '../store/page.js';
 import {
-  DONE, ME, NEW_CONTRACTOR_SESSION, NEW_HOMEOWNER_SESSION, PUBLICATION, REFRESHED_SESSION, SESSION, type Done, type MeOnWire,
+  DONE,
+  ME,
+  NEW_CONTRACTOR_SESSION,
+  NEW_HOMEOWNER_SESSION,
+  PUBLICATION,
+  REFRESHED_SESSION,
+  SESSION,
+  type Done,
+  type MeOnWire,
 } from './bodies.js';
-import { BID, CONTRACTOR, DISPUTE, JOB, JOB_EVENT, TOKEN_BALANCE, TOKEN_TRANSFER, type EventOnWire } from './resources.js';
+import {
+  BID,
+  CONTRACTOR,
+  DISPUTE,
+  JOB,
+  JOB_EVENT,
+  TOKEN_BALANCE,
+  TOKEN_TRANSFER,
+  type EventOnWire,
+} from './resources.js';
 import type { Named, Resource } from './schema.js';
 import { wireName, wireWriter } from './wire.js';
 
@@ -35,8 +52,20 @@ const OLD_NAMES = { trade: 'category', priority: 'urgency' };
 
 const PAGE_QUERY = ['page', 'perPage', 'after'];
 
-const { signUpHomeowner, signUpContractor, logIn, refreshSession, logOut, changePassword, readMe, updateProfile } = OPERATIONS;
-const { createJob, readJob, listJobs, updateJob, deleteJob, readDispute, listEvents, submitBid, listBids, listOwnBids } = OPERATIONS;
+const { signUpHomeowner, signUpContractor, logIn, refreshSession, logOut, changePassword, readMe, updateProfile } =
+  OPERATIONS;
+const {
+  createJob,
+  readJob,
+  listJobs,
+  updateJob,
+  deleteJob,
+  readDispute,
+  listEvents,
+  submitBid,
+  listBids,
+  listOwnBids,
+} = OPERATIONS;
 const { readContractor, verifyContractor, readTokens, listTransfers, adjustTokens } = OPERATIONS;
 
 export const ROUTES: readonly Route[] = [
@@ -47,14 +76,20 @@ export const ROUTES: readonly Route[] = [
   route('POST', '/auth/logout', logOut, { shows: DONE, answer: () => done('You are logged out.') }),
   route('GET', '/me', readMe, { shows: ME, answer: onlyOwnProfile }),
   route('PUT', '/me', updateProfile, { shows: ME, answer: onlyOwnProfile }),
-  route('POST', '/me/password', changePassword, { shows: DONE, answer: () => done('The password is changed; other sessions have ended.') }),
+  route('POST', '/me/password', changePassword, {
+    shows: DONE,
+    answer: () => done('The password is changed; other sessions have ended.'),
+  }),
   route('GET', '/contractors/{id}', readContractor, { shows: CONTRACTOR }),
   route('POST', '/contractors/{id}/verify', verifyContractor, { shows: CONTRACTOR }),
   route('GET', '/tokens', readTokens, { shows: TOKEN_BALANCE }),
   route('GET', '/tokens/transactions', listTransfers, { query: PAGE_QUERY, shows: TOKEN_TRANSFER }),
   route('POST', '/tokens/adjustments', adjustTokens, { status: 201, shows: TOKEN_TRANSFER }),
 
-  route('GET', '/jobs', listJobs, { query: [...PAGE_QUERY, 'search', 'status', 'category', 'urgency', 'homeownerId'], shows: JOB }),
+  route('GET', '/jobs', listJobs, {
+    query: [...PAGE_QUERY, 'search', 'status', 'category', 'urgency', 'homeownerId'],
+    shows: JOB,
+  }),
   route('POST', '/jobs', createJob, { status: 201, aliases: OLD_NAMES, shows: JOB }),
   route('GET', '/jobs/{id}', readJob, { shows: JOB }),
   route('PUT', '/jobs/{id}', updateJob, { aliases: OLD_NAMES, shows: JOB }),
@@ -65,7 +100,9 @@ export const ROUTES: readonly Route[] = [
 
   route('GET', '/jobs/{id}/bids', listBids, { query: [...PAGE_QUERY, 'status'], shows: BID }),
   route('POST', '/jobs/{jobId}/bids', submitBid, { status: 201, shows: BID }),
-  ...Object.values(BID_TRANSITIONS).map(({ operation, path }) => route('POST', `/jobs/{jobId}/bids/{id}/${path}`, OPERATIONS[operation], { shows: BID })),
+  ...Object.values(BID_TRANSITIONS).map(({ operation, path }) =>
+    route('POST', `/jobs/{jobId}/bids/{id}/${path}`, OPERATIONS[operation], { shows: BID }),
+  ),
   route('GET', '/bids', listOwnBids, { query: [...PAGE_QUERY, 'status'], shows: BID }),
 ];
 
@@ -85,10 +122,16 @@ export function isList({ query }: Route): boolean {
 
 type RowOf<Output> = Output extends Page<infer Row> ? Row : Output;
 
-type RouteExtras<Row, Shown> = Partial<Pick<Route, 'status' | 'query' | 'aliases'>> & { shows: Resource<Shown> } & Shows<Row, Shown>;
+type RouteExtras<Row, Shown> = Partial<Pick<Route, 'status' | 'query' | 'aliases'>> & {
+  shows: Resource<Shown>;
+} & Shows<Row, Shown>;
 
 /** What is shown is picked out of the row; a row that is something else must be made into it. */
-type Shows<Row, Shown> = Row extends Shown ? Answers<Row, Shown> : Shown extends Row ? Answers<Row, Shown> : Required<Answers<Row, Shown>>;
+type Shows<Row, Shown> = Row extends Shown
+  ? Answers<Row, Shown>
+  : Shown extends Row
+    ? Answers<Row, Shown>
+    : Required<Answers<Row, Shown>>;
 
 interface Answers<Row, Shown> {
   answer?(this: void, row: Row): Shown;
@@ -117,5 +160,8 @@ function onlyOwnProfile({ user, homeowner, contractor, ...rest }: Me): MeOnWire 
 /** Whose bid an event is about is told by its data, to those who may know. */
 function eventOnWire({ bidderId: _bidder, data, ...event }: JobEvent): EventOnWire {
   const { fields } = data;
-  return { ...event, data: Array.isArray(fields) ? { ...data, fields: fields.map((field) => wireName(String(field))) } : data };
+  return {
+    ...event,
+    data: Array.isArray(fields) ? { ...data, fields: fields.map((field) => wireName(String(field))) } : data,
+  };
 }

@@ -61,7 +61,11 @@ export function id<K extends IdKind>(kind: K, says: string): Schema<Id<K>> {
 }
 
 /** One of a closed list. */
-export function choice<V extends string | number | boolean>(values: readonly V[], says: string, example: NoInfer<V>): Schema<V> {
+export function choice<V extends string | number | boolean>(
+  values: readonly V[],
+  says: string,
+  example: NoInfer<V>,
+): Schema<V> {
   return { json: { type: typeof example, enum: values, description: says }, example };
 }
 
@@ -71,7 +75,11 @@ export function whole(says: string, example: number, { min = 0 }: { min?: number
   return { json: { type: 'integer', format: 'int32', minimum: min, maximum: INT32_MAX, description: says }, example };
 }
 
-export function amount(says: string, example: number, bounds: { minimum?: number; maximum?: number } = { minimum: 0 }): Schema<number> {
+export function amount(
+  says: string,
+  example: number,
+  bounds: { minimum?: number; maximum?: number } = { minimum: 0 },
+): Schema<number> {
   return { json: { type: 'number', ...bounds, description: says }, example };
 }
 
@@ -101,7 +109,14 @@ export function anything(says: string, example: object, bounds: JsonSchema = {})
 /** Null where there is nothing, or nothing that the reader may read. The example is of something. */
 export function orNull<T>({ json, example }: Schema<T>): Schema<T | null> {
   if (typeof json.type !== 'string') return { json: { anyOf: [json, { type: 'null' }] }, example };
-  return { json: { ...json, type: [json.type, 'null'], ...(Array.isArray(json.enum) && { enum: [...(json.enum as unknown[]), null] }) }, example };
+  return {
+    json: {
+      ...json,
+      type: [json.type, 'null'],
+      ...(Array.isArray(json.enum) && { enum: [...(json.enum as unknown[]), null] }),
+    },
+    example,
+  };
 }
 
 /** With null as its example too. */
@@ -124,12 +139,16 @@ export function object<T>(says: string, fields: FieldsOf<T>): Schema<T> {
       required: entries.filter(([, { optional }]) => !optional).map(([name]) => name),
       additionalProperties: false,
     },
-    example: Object.fromEntries(entries.filter(([, { optional }]) => !optional).map(([name, { example }]) => [name, example])),
+    example: Object.fromEntries(
+      entries.filter(([, { optional }]) => !optional).map(([name, { example }]) => [name, example]),
+    ),
   };
 }
 
 export function resource<T>(name: string, says: string, fields: FieldsOf<T>): Resource<T> {
-  const parts = Object.fromEntries(Object.entries<Described>(fields).flatMap(([field, { shows }]) => (shows ? [[field, shows]] : [])));
+  const parts = Object.fromEntries(
+    Object.entries<Described>(fields).flatMap(([field, { shows }]) => (shows ? [[field, shows]] : [])),
+  );
   return { ...object(says, fields), name, fields: Object.keys(fields) as (keyof T & string)[], parts, variants: [] };
 }
 
@@ -139,9 +158,15 @@ export function oneOf<T>(name: string, says: string, variants: readonly Named[])
   return { json, example: variants[0]?.example, name, fields: [], parts: {}, variants };
 }
 
-/** A part that is described elsewhere, under its own name; what the example has otherwise is said in REST's spelling. */
+/**
+ * A part that is described elsewhere, under its own name; what the example has otherwise is said in REST's spelling.
+ */
 export function the<T>(shows: Named & Schema<T>, otherwise: object = {}): Schema<T> {
-  return { json: { $ref: refTo('schemas', shows.name) }, example: { ...(shows.example as object), ...otherwise }, shows };
+  return {
+    json: { $ref: refTo('schemas', shows.name) },
+    example: { ...(shows.example as object), ...otherwise },
+    shows,
+  };
 }
 
 export function refTo(kind: 'schemas' | 'responses' | 'headers' | 'examples' | 'parameters', name: string): string {

@@ -1,4 +1,6 @@
-/** Between the domain's camelCase and REST's snake_case. Nothing else changes on the way but moments, which become text. */
+/**
+ * Between the domain's camelCase and REST's snake_case. Nothing else changes on the way but moments, which become text.
+ */
 
 /** Marks a name that is not REST's spelling, so that the shape refuses it under the name it was sent by. */
 const MISSPELLED = '!';
@@ -42,7 +44,9 @@ type Write = (value: unknown) => unknown;
 export function wireWriter({ fields, parts }: Written): Write {
   if (fields.length === 0) return toWire;
   const writers = fields.map((field) => (parts[field] ? wireWriter(parts[field]) : plain));
-  const entries = fields.map((field, at) => `${JSON.stringify(wireName(field))}: writers[${at}](thing[${JSON.stringify(field)}])`);
+  const entries = fields.map(
+    (field, at) => `${JSON.stringify(wireName(field))}: writers[${at}](thing[${JSON.stringify(field)}])`,
+  );
   // The names are those of our own resources.
   const write = new Function('writers', `return (thing) => ({ ${entries.join(', ')} })`)(writers) as Write;
   return (thing) => (thing == null ? thing : write(thing));

@@ -1,8 +1,10 @@
-/** Who may read which field. Every field of an entity stands here; what is not for everyone reads as null for the rest. */
+/**
+ * Who may read which field. Every field of an entity stands here; what is not for everyone reads as null for the rest.
+ */
 
 /**
- * What a reader is to the row. To a person: themselves, the other side of an award (`counterpart`), a homeowner they bid for
- * (`client`). To a job: its owner, its awarded contractor.
+ * What a reader is to the row. To a person: themselves, the other side of an award (`counterpart`), a homeowner they
+ * bid for (`client`). To a job: its owner, its awarded contractor.
  */
 export type Relation = 'self' | 'counterpart' | 'client' | 'owner' | 'awardee' | 'admin';
 export type Audience = 'everyone' | readonly Relation[];
@@ -87,7 +89,9 @@ export const AUDIENCES = {
 
 /** Whether anybody may read what is called so, of whatever has it. */
 export function isForEveryone(field: string): boolean {
-  return Object.values<Record<string, Audience>>(AUDIENCES).every((fields) => (fields[field] ?? 'everyone') === 'everyone');
+  return Object.values<Record<string, Audience>>(AUDIENCES).every(
+    (fields) => (fields[field] ?? 'everyone') === 'everyone',
+  );
 }
 
 export type Audienced = keyof typeof AUDIENCES;
@@ -97,7 +101,9 @@ export type PrivateField<E extends Audienced> = {
   [K in keyof (typeof AUDIENCES)[E]]: (typeof AUDIENCES)[E][K] extends 'everyone' ? never : K;
 }[keyof (typeof AUDIENCES)[E]];
 
-export type Redacted<E extends Audienced, Row> = { [K in keyof Row]: K extends PrivateField<E> ? Row[K] | null : Row[K] };
+export type Redacted<E extends Audienced, Row> = {
+  [K in keyof Row]: K extends PrivateField<E> ? Row[K] | null : Row[K];
+};
 
 /** The row as this reader may see it; the row itself, where it holds nothing that is not for them. */
 export function redact<E extends Audienced, Row extends Record<keyof (typeof AUDIENCES)[E], unknown>>(
@@ -116,7 +122,14 @@ interface Hidden {
   blank(row: object): object;
 }
 
-const BITS: Readonly<Record<Relation, number>> = { self: 1, counterpart: 2, client: 4, owner: 8, awardee: 16, admin: 32 };
+const BITS: Readonly<Record<Relation, number>> = {
+  self: 1,
+  counterpart: 2,
+  client: 4,
+  owner: 8,
+  awardee: 16,
+  admin: 32,
+};
 
 /** By the bits of the relations: there are few ways to be related, and many rows. */
 const HIDDEN: Record<Audienced, (Hidden | undefined)[]> = { user: [], homeowner: [], contractor: [], job: [] };
@@ -133,6 +146,9 @@ function hiding(entity: Audienced, relations: readonly Relation[]): Hidden {
     .filter(([, audience]) => audience !== 'everyone' && !audience.some((relation) => relations.includes(relation)))
     .map(([field]) => field);
   // Written out, so that all copies are of one shape; the names are those of the table above.
-  const blank = new Function('row', `return { ...row, ${fields.map((field) => `${field}: null`).join(', ')} }`) as Hidden['blank'];
+  const blank = new Function(
+    'row',
+    `return { ...row, ${fields.map((field) => `${field}: null`).join(', ')} }`,
+  ) as Hidden['blank'];
   return { fields, blank };
 }

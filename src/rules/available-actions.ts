@@ -74,7 +74,10 @@ function judgePublishing({ job, availableTokens }: ActionFacts): Verdict {
   const missingFields = missingToPublish(job);
   const tokenCost = job.urgency === null ? null : publishCost(job.urgency);
   if (missingFields.length > 0) return { ...refused('MISSING_FIELDS'), missingFields, tokenCost };
-  return { ...(tokenCost !== null && tokenCost > availableTokens ? refused('INSUFFICIENT_TOKENS') : ALLOWED), tokenCost };
+  return {
+    ...(tokenCost !== null && tokenCost > availableTokens ? refused('INSUFFICIENT_TOKENS') : ALLOWED),
+    tokenCost,
+  };
 }
 
 function refused(reason: ErrorCode): Verdict {

@@ -1,6 +1,6 @@
 /**
- * A dispute is not kept anywhere: it is what the events of its job add up to. This file adds them up, and decides what a
- * party's word on a resolution means beside the proposal that stands.
+ * A dispute is not kept anywhere: it is what the events of its job add up to. This file adds them up, and decides what
+ * a party's word on a resolution means beside the proposal that stands.
  */
 import type { UserId } from './ids.js';
 import { JOB_TRANSITIONS } from './lifecycle.js';
@@ -9,7 +9,14 @@ const { dispute, escalate, resolveDispute, reachDecision, fileAppeal, finalizeAp
 
 /** Everything that can happen in a dispute. */
 export const DISPUTE_EVENT_TYPES = [
-  dispute.event, escalate.event, resolveDispute.event, resolveDispute.mayStay.event, reachDecision.event, fileAppeal.event, finalizeAppeal.event, complete.event,
+  dispute.event,
+  escalate.event,
+  resolveDispute.event,
+  resolveDispute.mayStay.event,
+  reachDecision.event,
+  fileAppeal.event,
+  finalizeAppeal.event,
+  complete.event,
 ] as const;
 
 /** Of an event, what a dispute is made of; `data` holds the operation's own input, in camelCase. */
@@ -41,11 +48,17 @@ export interface Dispute {
   /** The one standing proposal: it can still be agreed to. */
   readonly proposal: Proposal | null;
   readonly escalation: (Said & { readonly reason: string }) | null;
-  readonly decision: (Said & { readonly decision: string; readonly ruling: string; readonly resolutionTerms: string | null }) | null;
+  readonly decision:
+    (Said & { readonly decision: string; readonly ruling: string; readonly resolutionTerms: string | null }) | null;
   readonly appeal: (Said & { readonly reason: string; readonly supportingEvidence: string | null }) | null;
   readonly finalDecision: (Said & { readonly finalDecision: string; readonly ruling: string }) | null;
-  /** How it ended: the agreed text with who agreed to it, the final ruling, or an admin who completed the job past all this. */
-  readonly ending: (Said & { readonly how: 'agreement' | 'final_decision' | 'completed_by_admin'; readonly text: string | null }) | null;
+  /**
+   * How it ended: the agreed text with who agreed to it, the final ruling, or an admin who completed the job past all
+   * this.
+   */
+  readonly ending:
+    | (Said & { readonly how: 'agreement' | 'final_decision' | 'completed_by_admin'; readonly text: string | null })
+    | null;
 }
 
 /** Null where the job was never disputed. The events come in the order in which they happened. */
@@ -84,8 +97,16 @@ function after(dispute: Dispute | null, event: DisputeEvent): Dispute | null {
 
 function opened(event: DisputeEvent): Dispute {
   return {
-    reason: text(event, 'reason') ?? '', details: text(event, 'details'), openedBy: event.actorId, openedAt: event.occurredAt,
-    proposal: null, escalation: null, decision: null, appeal: null, finalDecision: null, ending: null,
+    reason: text(event, 'reason') ?? '',
+    details: text(event, 'details'),
+    openedBy: event.actorId,
+    openedAt: event.occurredAt,
+    proposal: null,
+    escalation: null,
+    decision: null,
+    appeal: null,
+    finalDecision: null,
+    ending: null,
   };
 }
 
@@ -93,25 +114,35 @@ function opened(event: DisputeEvent): Dispute {
 const CHAPTERS: Readonly<Record<string, (event: DisputeEvent) => Partial<Dispute>>> = {
   [JOB_TRANSITIONS.resolveDispute.mayStay.event]: (event) => ({
     proposal: {
-      resolution: text(event, 'resolution') ?? '', agreedBy: text(event, 'agreedBy'),
-      proposedBy: event.actorId, proposedAt: event.occurredAt,
+      resolution: text(event, 'resolution') ?? '',
+      agreedBy: text(event, 'agreedBy'),
+      proposedBy: event.actorId,
+      proposedAt: event.occurredAt,
     },
   }),
   [JOB_TRANSITIONS.resolveDispute.event]: (event) => ({
-    proposal: null, ending: { ...said(event), how: 'agreement', text: text(event, 'resolution') },
+    proposal: null,
+    ending: { ...said(event), how: 'agreement', text: text(event, 'resolution') },
   }),
   // No one can agree any more once an admin has been asked, so the proposal stands no longer.
   [JOB_TRANSITIONS.escalate.event]: (event) => ({
-    proposal: null, escalation: { ...said(event), reason: text(event, 'escalationReason') ?? '' },
+    proposal: null,
+    escalation: { ...said(event), reason: text(event, 'escalationReason') ?? '' },
   }),
   [JOB_TRANSITIONS.reachDecision.event]: (event) => ({
     decision: {
-      ...said(event), decision: text(event, 'decision') ?? '', ruling: text(event, 'ruling') ?? '',
+      ...said(event),
+      decision: text(event, 'decision') ?? '',
+      ruling: text(event, 'ruling') ?? '',
       resolutionTerms: text(event, 'resolutionTerms'),
     },
   }),
   [JOB_TRANSITIONS.fileAppeal.event]: (event) => ({
-    appeal: { ...said(event), reason: text(event, 'appealReason') ?? '', supportingEvidence: text(event, 'supportingEvidence') },
+    appeal: {
+      ...said(event),
+      reason: text(event, 'appealReason') ?? '',
+      supportingEvidence: text(event, 'supportingEvidence'),
+    },
   }),
   [JOB_TRANSITIONS.finalizeAppeal.event]: (event) => {
     const finalDecision = text(event, 'finalDecision') ?? '';
@@ -121,7 +152,8 @@ const CHAPTERS: Readonly<Record<string, (event: DisputeEvent) => Partial<Dispute
     };
   },
   [JOB_TRANSITIONS.complete.event]: (event) => ({
-    proposal: null, ending: { ...said(event), how: 'completed_by_admin', text: text(event, 'reason') },
+    proposal: null,
+    ending: { ...said(event), how: 'completed_by_admin', text: text(event, 'reason') },
   }),
 };
 

@@ -1,6 +1,6 @@
 /**
- * What the limits on edits measure against. These figures are kept with the job, so that many small edits reach no further
- * than one big edit would.
+ * What the limits on edits measure against. These figures are kept with the job, so that many small edits reach no
+ * further than one big edit would.
  */
 import type { JobFields } from './job-fields.js';
 import type { JobState } from './lifecycle.js';
@@ -20,7 +20,10 @@ export type Budget = 'budgetMin' | 'budgetMax';
 
 /** Of a job that was never published. */
 export const BASES_AT_CREATION: Readonly<EditBases> = {
-  highestBudgetMin: null, highestBudgetMax: null, mostTokensPaid: 0, completionDateAtCheckIn: null,
+  highestBudgetMin: null,
+  highestBudgetMax: null,
+  mostTokensPaid: 0,
+  completionDateAtCheckIn: null,
 };
 
 /** What a transition makes a base: of each, the field whose value it takes. Publishing keeps what was paid beside. */
@@ -45,7 +48,10 @@ export function basesAfterEdit(before: JobWithBases, after: JobFields, charge: n
   }
 }
 
-const HIGHEST = { budgetMin: 'highestBudgetMin', budgetMax: 'highestBudgetMax' } as const satisfies Record<Budget, keyof EditBases>;
+const HIGHEST = { budgetMin: 'highestBudgetMin', budgetMax: 'highestBudgetMax' } as const satisfies Record<
+  Budget,
+  keyof EditBases
+>;
 
 /** Null where the budget was never given: then the next one is free, and becomes the base. */
 export function highestBudget(job: JobWithBases, budget: Budget): number | null {

@@ -1,6 +1,6 @@
 /**
- * How far a PUT may go: no budget of an open job falls more than 10 percent under its highest, no urgency falls while there
- * are bids, no completion date strays more than 30 days once the work has begun. All of it happens, or none.
+ * How far a PUT may go: no budget of an open job falls more than 10 percent under its highest, no urgency falls while
+ * there are bids, no completion date strays more than 30 days once the work has begun. All of it happens, or none.
  */
 import { daysBetween } from './dates.js';
 import { basesAfterEdit, completionBase, highestBudget, type EditBases, type JobWithBases } from './edit-bases.js';
@@ -24,7 +24,10 @@ export interface JobEdit {
   charge: number;
 }
 
-/** Throws the first refusal there is, in the order of the lines. The price itself is for the caller, who holds the balance. */
+/**
+ * Throws the first refusal there is, in the order of the lines. The price itself is for the caller, who holds the
+ * balance.
+ */
 export function judgeEdit(job: JobBeforeEdit, patch: JobPatch, facts: { hasBids: boolean }): JobEdit {
   refuseReadOnly(job, patch);
   const changes = changesOf(job, patch);
@@ -39,7 +42,9 @@ export function judgeEdit(job: JobBeforeEdit, patch: JobPatch, facts: { hasBids:
 }
 
 /** What two fields say against each other, blamed on both. Creation asks this too. */
-export function contradictionsIn(job: Pick<JobFields, 'budgetMin' | 'budgetMax' | 'desiredStartDate' | 'desiredCompletionDate'>) {
+export function contradictionsIn(
+  job: Pick<JobFields, 'budgetMin' | 'budgetMax' | 'desiredStartDate' | 'desiredCompletionDate'>,
+) {
   const problems: Partial<Record<JobField, string>> = {};
   if (isAbove(job.budgetMin, job.budgetMax)) {
     problems.budgetMin = 'must not be more than the upper budget';
@@ -68,7 +73,8 @@ function copy<Field extends JobField>(field: Field, from: Patched, to: Patched):
 
 function refuseReadOnly(job: JobReadOnlyFields, patch: JobPatch): void {
   const changed = READ_ONLY_FIELDS.filter((field) => patch[field] !== undefined && !isSame(job[field], patch[field]));
-  if (changed.length > 0) throw refuse('VALIDATION_FAILED', { fields: each(changed, 'is set by the service and cannot be changed') });
+  if (changed.length > 0)
+    throw refuse('VALIDATION_FAILED', { fields: each(changed, 'is set by the service and cannot be changed') });
 }
 
 /** Moments compare as moments: clients write the same one in more ways than one. */

@@ -1,4 +1,6 @@
-/** Every refusal the service can give: the one closed list, each with its HTTP status and the sentence a person reads. */
+/**
+ * Every refusal the service can give: the one closed list, each with its HTTP status and the sentence a person reads.
+ */
 import { ERRORS } from './limits.js';
 
 export const REFUSALS = {
@@ -7,7 +9,10 @@ export const REFUSALS = {
   MISSING_FIELDS: [400, 'Some fields must be filled in first.'],
   INVALID_TRANSITION: [400, 'The job is not in a state that allows this.'],
   FIELD_NOT_EDITABLE: [400, 'Some of these fields cannot be changed in the present state.'],
-  BUDGET_DECREASE_TOO_LARGE: [400, 'A budget of a published job may be lowered by at most 10 percent, and not removed.'],
+  BUDGET_DECREASE_TOO_LARGE: [
+    400,
+    'A budget of a published job may be lowered by at most 10 percent, and not removed.',
+  ],
   URGENCY_LOCKED: [400, 'The urgency cannot be lowered while the job has bids.'],
   COMPLETION_DATE_SHIFT_TOO_LARGE: [400, 'The completion date may move by at most 30 days, and may not be removed.'],
   INSUFFICIENT_TOKENS: [400, 'There are too few tokens available for this.'],
@@ -39,7 +44,10 @@ export const ERROR_CODES = Object.keys(REFUSALS) as ErrorCode[];
 export interface RefusalFacts {
   /** The sentence for this very case, where it can say more than the general one. */
   message?: string;
-  /** Field name (in the operation's own camelCase) → what is wrong with it. Beyond 50 they are counted in `fieldsLeftOut`. */
+  /**
+   * Field name (in the operation's own camelCase) → what is wrong with it. Beyond 50 they are counted in
+   * `fieldsLeftOut`.
+   */
   fields?: Record<string, string>;
   /** The submitted fields that would change and may not. */
   blockedFields?: readonly string[];
@@ -53,11 +61,16 @@ export class Refusal extends Error {
   readonly blockedFields: readonly string[];
   readonly details: Record<string, unknown>;
 
-  constructor(readonly code: ErrorCode, facts: RefusalFacts = {}) {
+  constructor(
+    readonly code: ErrorCode,
+    facts: RefusalFacts = {},
+  ) {
     super(cut(facts.message ?? REFUSALS[code][1]));
     this.status = REFUSALS[code][0];
     const fields = Object.entries(facts.fields ?? {});
-    const named = fields.slice(0, perAnswerMax).map(([name, problem]) => [cut(name, nameCharactersMax), cut(problem)] as const);
+    const named = fields
+      .slice(0, perAnswerMax)
+      .map(([name, problem]) => [cut(name, nameCharactersMax), cut(problem)] as const);
     this.fields = facts.fields && Object.fromEntries(named);
     this.blockedFields = (facts.blockedFields ?? []).slice(0, perAnswerMax).map((name) => cut(name, nameCharactersMax));
     const fieldsLeftOut = Math.max(fields.length - perAnswerMax, 0);

@@ -1,4 +1,6 @@
-/** Identifiers: a prefix that names the kind, and a KSUID. Kinds cannot be swapped, neither in types nor at run time. */
+/**
+ * Identifiers: a prefix that names the kind, and a KSUID. Kinds cannot be swapped, neither in types nor at run time.
+ */
 import { randomFillSync } from 'node:crypto';
 import ksuid from 'ksuid';
 

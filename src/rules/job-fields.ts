@@ -1,4 +1,7 @@
-/** What a job says, who may say it and when: the fields a person fills in, those the service sets, and which a PUT may change. */
+/**
+ * What a job says, who may say it and when: the fields a person fills in, those the service sets, and which a PUT may
+ * change.
+ */
 import type { BidId, HomeownerId, JobId } from './ids.js';
 import type { JobState } from './lifecycle.js';
 import type { Urgency } from './publishing.js';
@@ -35,24 +38,59 @@ export interface JobReadOnlyFields {
 }
 
 /** Absent is untouched, null is cleared. `updatedAt` and `version` are ignored wherever they come along. */
-export type JobPatch = { [Field in JobField]?: JobFields[Field] | null } & { [Field in keyof JobReadOnlyFields]?: unknown };
+export type JobPatch = { [Field in JobField]?: JobFields[Field] | null } & {
+  [Field in keyof JobReadOnlyFields]?: unknown;
+};
 
 export const JOB_FIELDS = [
-  'title', 'description', 'category', 'budgetMin', 'budgetMax', 'urgency',
-  'addressLine1', 'addressLine2', 'city', 'state', 'zipCode', 'country',
-  'desiredStartDate', 'desiredCompletionDate', 'requirements',
+  'title',
+  'description',
+  'category',
+  'budgetMin',
+  'budgetMax',
+  'urgency',
+  'addressLine1',
+  'addressLine2',
+  'city',
+  'state',
+  'zipCode',
+  'country',
+  'desiredStartDate',
+  'desiredCompletionDate',
+  'requirements',
 ] as const satisfies readonly JobField[];
 
 /** A changed one is refused, an unchanged one is not: a client may send a job back whole. */
 export const READ_ONLY_FIELDS = [
-  'id', 'status', 'latitude', 'longitude', 'homeownerId', 'awardedBidId', 'createdAt',
+  'id',
+  'status',
+  'latitude',
+  'longitude',
+  'homeownerId',
+  'awardedBidId',
+  'createdAt',
 ] as const satisfies readonly (keyof JobReadOnlyFields)[];
 
 /** A draft takes all that creation takes. */
 export const EDITABLE_FIELDS: Readonly<Record<JobState, readonly JobField[]>> = {
   draft: JOB_FIELDS,
-  open: ['title', 'description', 'budgetMin', 'budgetMax', 'urgency', 'desiredStartDate', 'desiredCompletionDate', 'requirements'],
+  open: [
+    'title',
+    'description',
+    'budgetMin',
+    'budgetMax',
+    'urgency',
+    'desiredStartDate',
+    'desiredCompletionDate',
+    'requirements',
+  ],
   awarded: ['desiredStartDate', 'desiredCompletionDate', 'requirements'],
   in_progress: ['desiredCompletionDate', 'requirements'],
-  in_review: [], completed: [], disputed: [], escalated: [], decision_reached: [], appealed: [], cancelled: [],
+  in_review: [],
+  completed: [],
+  disputed: [],
+  escalated: [],
+  decision_reached: [],
+  appealed: [],
+  cancelled: [],
 };

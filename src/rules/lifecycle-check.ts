@@ -1,6 +1,13 @@
 /** Run at every start: tables that contradict themselves are refused before they can meet a job. */
 import { BID_TRANSITION_LIST, type BidTransition } from './bids.js';
-import { INITIAL_BID_STATE, INITIAL_JOB_STATE, isTerminal, isTransition, JOB_ACTION_LIST, JOB_STATES } from './lifecycle.js';
+import {
+  INITIAL_BID_STATE,
+  INITIAL_JOB_STATE,
+  isTerminal,
+  isTransition,
+  JOB_ACTION_LIST,
+  JOB_STATES,
+} from './lifecycle.js';
 import type { JobAction, JobState, JobTransition } from './lifecycle.js';
 
 /** Other tables than the real ones are for the tests. */
@@ -21,7 +28,9 @@ export function checkLifecycle(
   if (faults.length > 0) throw new Error(`The lifecycle contradicts itself:\n- ${faults.join('\n- ')}`);
 }
 
-/** An operation past the normal flow. It proves neither that a state can be reached nor that it has a proper way out. */
+/**
+ * An operation past the normal flow. It proves neither that a state can be reached nor that it has a proper way out.
+ */
 export function leavesEveryState(row: JobAction): boolean {
   return JOB_STATES.every((state) => isTerminal(state) || row.from.includes(state));
 }
@@ -30,9 +39,18 @@ function repeatedNames(jobActions: readonly JobAction[], bidTransitions: readonl
   const everything = [...jobActions, ...bidTransitions];
   const stays = jobActions.filter(isTransition).flatMap((row) => (row.mayStay ? [row.mayStay.event] : []));
   return [
-    ...repeated('action of a job', jobActions.map((row) => row.action)),
-    ...repeated('action of a bid', bidTransitions.map((row) => row.action)),
-    ...repeated('operation', everything.map((row) => row.operation)),
+    ...repeated(
+      'action of a job',
+      jobActions.map((row) => row.action),
+    ),
+    ...repeated(
+      'action of a bid',
+      bidTransitions.map((row) => row.action),
+    ),
+    ...repeated(
+      'operation',
+      everything.map((row) => row.operation),
+    ),
     ...repeated('event', [...everything.map((row) => row.event), ...stays]),
     ...repeated('address of a job', jobActions.map(addressOf)),
     ...repeated('address of a bid', bidTransitions.map(addressOf)),
@@ -54,16 +72,22 @@ function unreachable(transitions: readonly JobTransition[]): string[] {
   for (const state of reached) {
     for (const row of transitions) if (row.from.includes(state)) reached.add(row.to);
   }
-  return JOB_STATES.filter((state) => !reached.has(state)).map((state) => `no way leads from ${INITIAL_JOB_STATE} to ${state}`);
+  return JOB_STATES.filter((state) => !reached.has(state)).map(
+    (state) => `no way leads from ${INITIAL_JOB_STATE} to ${state}`,
+  );
 }
 
 function deadEnds(transitions: readonly JobTransition[]): string[] {
   const hasExit = (state: JobState) => transitions.some((row) => row.from.includes(state) && row.to !== state);
-  return JOB_STATES.filter((state) => !isTerminal(state) && !hasExit(state)).map((state) => `nothing leads out of ${state}`);
+  return JOB_STATES.filter((state) => !isTerminal(state) && !hasExit(state)).map(
+    (state) => `nothing leads out of ${state}`,
+  );
 }
 
 function exitsFromTheEnd(jobActions: readonly JobAction[]): string[] {
-  return jobActions.flatMap((row) => row.from.filter(isTerminal).map((state) => `${row.operation} leaves ${state}, which is an end`));
+  return jobActions.flatMap((row) =>
+    row.from.filter(isTerminal).map((state) => `${row.operation} leaves ${state}, which is an end`),
+  );
 }
 
 /** A call that changes nothing must say so: in `settledIn`, and nowhere else. */
@@ -75,7 +99,9 @@ function standingStill(transitions: readonly JobTransition[], bidTransitions: re
   return [
     ...circles.map((row) => `${row.operation} leads from ${row.to} to itself`),
     ...transitions.filter(isSettledElsewhere).map((row) => `${row.operation} is settled elsewhere than in ${row.to}`),
-    ...bidTransitions.filter((row) => row.to === INITIAL_BID_STATE).map((row) => `${row.operation} makes a bid new again`),
+    ...bidTransitions
+      .filter((row) => row.to === INITIAL_BID_STATE)
+      .map((row) => `${row.operation} makes a bid new again`),
   ];
 }
 

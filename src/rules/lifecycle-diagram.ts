@@ -1,7 +1,16 @@
-/** The lifecycle as a page for people, schema/lifecycle.md: printed from the tables, so that it cannot say anything else. */
+/**
+ * The lifecycle as a page for people, schema/lifecycle.md: printed from the tables, so that it cannot say anything
+ * else.
+ */
 import { BID_CONSEQUENCES, BID_TRANSITION_LIST, type BidTransition } from './bids.js';
 import {
-  INITIAL_BID_STATE, INITIAL_JOB_STATE, isTransition, JOB_ACTION_LIST, JOB_CREATION, LIVE_BID_STATES, OTHER_JOB_ACTIONS,
+  INITIAL_BID_STATE,
+  INITIAL_JOB_STATE,
+  isTransition,
+  JOB_ACTION_LIST,
+  JOB_CREATION,
+  LIVE_BID_STATES,
+  OTHER_JOB_ACTIONS,
   TERMINAL_JOB_STATES,
 } from './lifecycle.js';
 import type { JobAction, JobState, JobTransition } from './lifecycle.js';
@@ -15,7 +24,10 @@ export function lifecycleDiagram(): string {
     '## States of a job',
     fenced(['stateDiagram-v2', ...jobArrows().map(indented)]),
     '## Operations on a job',
-    table(['Operation', 'Address', 'By', 'From', 'To', 'Event', 'What it means', 'Other effects'], JOB_ACTION_LIST.map(jobRow)),
+    table(
+      ['Operation', 'Address', 'By', 'From', 'To', 'Event', 'What it means', 'Other effects'],
+      JOB_ACTION_LIST.map(jobRow),
+    ),
     '## States of a bid',
     fenced(['stateDiagram-v2', ...bidArrows().map(indented)]),
     '## Operations on a bid',
@@ -23,7 +35,9 @@ export function lifecycleDiagram(): string {
     '## What happens to bids because of their job',
     table(['When', 'From', 'To', 'Event'], Object.values(BID_CONSEQUENCES).map(consequenceRow)),
     `A live bid is ${LIVE_BID_STATES.slice(0, -1).join(', ')} or ${LIVE_BID_STATES.at(-1)}.`,
-  ].join('\n\n').concat('\n');
+  ]
+    .join('\n\n')
+    .concat('\n');
 }
 
 /** An operation that leaves every state would cross out the picture; it is a note instead. */
@@ -39,7 +53,9 @@ function jobArrows(): string[] {
   ];
 }
 
-/** One arrow for all that leads from one state to another: a bid is rejected for three reasons and from three states. */
+/**
+ * One arrow for all that leads from one state to another: a bid is rejected for three reasons and from three states.
+ */
 function bidArrows(): string[] {
   const labels = new Map<string, string[]>([[`[*] --> ${INITIAL_BID_STATE}`, [labelOf(OTHER_JOB_ACTIONS.submitBid)]]]);
   const people = BID_TRANSITION_LIST.map((row) => ({ ...row, label: labelOf(row) }));
@@ -72,8 +88,14 @@ function labelOf(row: { operation: string; by: string }): string {
 
 function jobRow(row: JobAction): string[] {
   return [
-    code(row.operation), code(addressOf('/jobs/{id}', row)), PARTY_WORDS[row.by].says, codes(row.from), destination(row), eventsOf(row),
-    row.says, row.effects.join('; '),
+    code(row.operation),
+    code(addressOf('/jobs/{id}', row)),
+    PARTY_WORDS[row.by].says,
+    codes(row.from),
+    destination(row),
+    eventsOf(row),
+    row.says,
+    row.effects.join('; '),
   ];
 }
 
@@ -91,8 +113,13 @@ function eventsOf(row: JobAction): string {
 
 function bidRow(row: BidTransition): string[] {
   return [
-    code(row.operation), code(addressOf('/jobs/{id}/bids/{bid_id}', row)), PARTY_WORDS[row.by].says, codes(row.from), code(row.to),
-    code(row.event), row.says,
+    code(row.operation),
+    code(addressOf('/jobs/{id}/bids/{bid_id}', row)),
+    PARTY_WORDS[row.by].says,
+    codes(row.from),
+    code(row.to),
+    code(row.event),
+    row.says,
   ];
 }
 

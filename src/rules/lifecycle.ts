@@ -1,13 +1,23 @@
 /**
- * The life of a job, as data: every operation on it, the states it leaves, the state it leads to and who may call it. The
- * database's enums, the routes, the mutations, `availableActions`, the documents and the tests' journeys are all read from
- * here, and from `bids.ts` for bids; `lifecycle-check.ts` refuses to start a server on tables that contradict themselves.
+ * The life of a job, as data: every operation on it, the states it leaves, the state it leads to and who may call it.
+ * The database's enums, the routes, the mutations, `availableActions`, the documents and the tests' journeys are all
+ * read from here, and from `bids.ts` for bids; `lifecycle-check.ts` refuses to start a server on tables that contradict
+ * themselves.
  */
 import type { ErrorCode } from './errors.js';
 
 export const JOB_STATES = [
-  'draft', 'open', 'awarded', 'in_progress', 'in_review', 'completed',
-  'disputed', 'escalated', 'decision_reached', 'appealed', 'cancelled',
+  'draft',
+  'open',
+  'awarded',
+  'in_progress',
+  'in_review',
+  'completed',
+  'disputed',
+  'escalated',
+  'decision_reached',
+  'appealed',
+  'cancelled',
 ] as const;
 export type JobState = (typeof JOB_STATES)[number];
 
@@ -17,7 +27,10 @@ export type BidState = (typeof BID_STATES)[number];
 export const INITIAL_JOB_STATE = 'draft' satisfies JobState;
 export const TERMINAL_JOB_STATES = ['completed', 'cancelled'] as const satisfies readonly JobState[];
 export const INITIAL_BID_STATE = 'pending' satisfies BidState;
-/** A live bid still waits for the homeowner's choice. Live bids exist on open jobs alone: award and every end settle them. */
+/**
+ * A live bid still waits for the homeowner's choice. Live bids exist on open jobs alone: award and every end settle
+ * them.
+ */
 export const LIVE_BID_STATES = ['pending', 'viewed', 'shortlisted'] as const satisfies readonly BidState[];
 
 /** Whom an operation is for; `parties.ts` says what each word means. */
@@ -66,78 +79,202 @@ const END_EFFECTS = ['active holds are released', 'live bids become rejected'] a
 
 export const JOB_TRANSITIONS = {
   publish: {
-    action: 'PUBLISH', operation: 'publishJob', path: 'publish', from: ['draft'], to: 'open', by: 'owner', event: 'job.published',
-    says: 'The homeowner puts the draft before contractors.', effects: ['tokens are charged by urgency'],
+    action: 'PUBLISH',
+    operation: 'publishJob',
+    path: 'publish',
+    from: ['draft'],
+    to: 'open',
+    by: 'owner',
+    event: 'job.published',
+    says: 'The homeowner puts the draft before contractors.',
+    effects: ['tokens are charged by urgency'],
   },
   award: {
-    action: 'AWARD', operation: 'awardJob', path: 'award', from: ['open'], to: 'awarded', by: 'owner', event: 'job.awarded',
+    action: 'AWARD',
+    operation: 'awardJob',
+    path: 'award',
+    from: ['open'],
+    to: 'awarded',
+    by: 'owner',
+    event: 'job.awarded',
     says: 'The homeowner chooses one bid.',
-    effects: ['the chosen bid becomes accepted', 'other live bids become rejected, and their holds are released', 'awarded_bid_id is set'],
+    effects: [
+      'the chosen bid becomes accepted',
+      'other live bids become rejected, and their holds are released',
+      'awarded_bid_id is set',
+    ],
   },
   checkIn: {
-    action: 'CHECK_IN', operation: 'checkInJob', path: 'checkin', from: ['awarded'], to: 'in_progress', by: 'awardee',
-    event: 'job.checked_in', says: 'The awarded contractor starts the work.',
+    action: 'CHECK_IN',
+    operation: 'checkInJob',
+    path: 'checkin',
+    from: ['awarded'],
+    to: 'in_progress',
+    by: 'awardee',
+    event: 'job.checked_in',
+    says: 'The awarded contractor starts the work.',
     effects: ['the completion date becomes the base of its later shifts'],
   },
   submitForReview: {
-    action: 'SUBMIT_FOR_REVIEW', operation: 'submitJobForReview', path: 'submit-for-review', from: ['in_progress'], to: 'in_review',
-    by: 'awardee', event: 'job.submitted_for_review', says: 'The awarded contractor hands the work over.', effects: [],
+    action: 'SUBMIT_FOR_REVIEW',
+    operation: 'submitJobForReview',
+    path: 'submit-for-review',
+    from: ['in_progress'],
+    to: 'in_review',
+    by: 'awardee',
+    event: 'job.submitted_for_review',
+    says: 'The awarded contractor hands the work over.',
+    effects: [],
   },
   approve: {
-    action: 'APPROVE', operation: 'approveJob', path: 'approve', from: ['in_review'], to: 'completed', by: 'owner', event: 'job.approved',
+    action: 'APPROVE',
+    operation: 'approveJob',
+    path: 'approve',
+    from: ['in_review'],
+    to: 'completed',
+    by: 'owner',
+    event: 'job.approved',
     says: 'The homeowner accepts the work.',
     effects: [...END_EFFECTS, 'the contractor has one more completed job', 'a rating enters their average'],
   },
   dispute: {
-    action: 'DISPUTE', operation: 'disputeJob', path: 'dispute', from: ['in_review'], to: 'disputed', by: 'owner',
-    event: 'job.disputed', says: 'The homeowner does not accept the work.', effects: ['a dispute begins'],
+    action: 'DISPUTE',
+    operation: 'disputeJob',
+    path: 'dispute',
+    from: ['in_review'],
+    to: 'disputed',
+    by: 'owner',
+    event: 'job.disputed',
+    says: 'The homeowner does not accept the work.',
+    effects: ['a dispute begins'],
   },
   escalate: {
-    action: 'ESCALATE', operation: 'escalateJob', path: 'escalate', from: ['disputed'], to: 'escalated', by: 'parties',
-    event: 'job.escalated', says: 'Either party asks an admin to decide.', effects: ['a standing proposal lapses'],
+    action: 'ESCALATE',
+    operation: 'escalateJob',
+    path: 'escalate',
+    from: ['disputed'],
+    to: 'escalated',
+    by: 'parties',
+    event: 'job.escalated',
+    says: 'Either party asks an admin to decide.',
+    effects: ['a standing proposal lapses'],
   },
   resolveDispute: {
-    action: 'RESOLVE_DISPUTE', operation: 'resolveDispute', path: 'resolve-dispute', from: ['disputed'], to: 'completed', by: 'parties',
-    event: 'job.dispute_resolved', mayStay: { event: 'job.resolution_proposed', until: 'the other party names the same resolution' },
-    says: 'Either party proposes how to settle; the job ends when the other agrees.', effects: END_EFFECTS,
+    action: 'RESOLVE_DISPUTE',
+    operation: 'resolveDispute',
+    path: 'resolve-dispute',
+    from: ['disputed'],
+    to: 'completed',
+    by: 'parties',
+    event: 'job.dispute_resolved',
+    mayStay: { event: 'job.resolution_proposed', until: 'the other party names the same resolution' },
+    says: 'Either party proposes how to settle; the job ends when the other agrees.',
+    effects: END_EFFECTS,
   },
   reachDecision: {
-    action: 'REACH_DECISION', operation: 'reachDecision', path: 'reach-decision', from: ['escalated'], to: 'decision_reached', by: 'admin',
-    event: 'job.decision_reached', says: 'An admin rules on the dispute.', effects: [],
+    action: 'REACH_DECISION',
+    operation: 'reachDecision',
+    path: 'reach-decision',
+    from: ['escalated'],
+    to: 'decision_reached',
+    by: 'admin',
+    event: 'job.decision_reached',
+    says: 'An admin rules on the dispute.',
+    effects: [],
   },
   fileAppeal: {
-    action: 'FILE_APPEAL', operation: 'fileAppeal', path: 'file-appeal', from: ['decision_reached'], to: 'appealed', by: 'awardee',
-    event: 'job.appeal_filed', says: 'The awarded contractor asks for a final ruling.', effects: [],
+    action: 'FILE_APPEAL',
+    operation: 'fileAppeal',
+    path: 'file-appeal',
+    from: ['decision_reached'],
+    to: 'appealed',
+    by: 'awardee',
+    event: 'job.appeal_filed',
+    says: 'The awarded contractor asks for a final ruling.',
+    effects: [],
   },
   finalizeAppeal: {
-    action: 'FINALIZE_APPEAL', operation: 'finalizeAppeal', path: 'finalize-appeal', from: ['appealed'], to: 'completed', by: 'admin',
-    event: 'job.appeal_finalized', says: 'An admin gives the final ruling; there is no further appeal.', effects: END_EFFECTS,
+    action: 'FINALIZE_APPEAL',
+    operation: 'finalizeAppeal',
+    path: 'finalize-appeal',
+    from: ['appealed'],
+    to: 'completed',
+    by: 'admin',
+    event: 'job.appeal_finalized',
+    says: 'An admin gives the final ruling; there is no further appeal.',
+    effects: END_EFFECTS,
   },
   complete: {
-    action: 'COMPLETE', operation: 'completeJob', path: 'complete', to: 'completed', by: 'admin', event: 'job.completed',
-    from: ['draft', 'open', 'awarded', 'in_progress', 'in_review', 'disputed', 'escalated', 'decision_reached', 'appealed'],
-    settledIn: ['completed'], says: 'An admin ends the job past the normal flow; the contractor gets no credit.', effects: END_EFFECTS,
+    action: 'COMPLETE',
+    operation: 'completeJob',
+    path: 'complete',
+    to: 'completed',
+    by: 'admin',
+    event: 'job.completed',
+    from: [
+      'draft',
+      'open',
+      'awarded',
+      'in_progress',
+      'in_review',
+      'disputed',
+      'escalated',
+      'decision_reached',
+      'appealed',
+    ],
+    settledIn: ['completed'],
+    says: 'An admin ends the job past the normal flow; the contractor gets no credit.',
+    effects: END_EFFECTS,
   },
   cancel: {
-    action: 'CANCEL', operation: 'cancelJob', path: 'cancel', from: ['open', 'awarded', 'in_progress'], to: 'cancelled', by: 'owner',
-    event: 'job.cancelled', says: 'The homeowner calls the job off.',
+    action: 'CANCEL',
+    operation: 'cancelJob',
+    path: 'cancel',
+    from: ['open', 'awarded', 'in_progress'],
+    to: 'cancelled',
+    by: 'owner',
+    event: 'job.cancelled',
+    says: 'The homeowner calls the job off.',
     effects: [...END_EFFECTS, 'what was paid for publishing returns if the job was open and never had a bid'],
   },
 } as const satisfies Record<string, JobTransition>;
 
 export const OTHER_JOB_ACTIONS = {
   update: {
-    action: 'UPDATE', operation: 'updateJob', method: 'PUT', path: '', from: ['draft', 'open', 'awarded', 'in_progress'], to: 'stays',
-    by: 'owner', event: 'job.updated', elsewhere: 'FIELD_NOT_EDITABLE', says: 'The homeowner edits what the state lets be edited.',
+    action: 'UPDATE',
+    operation: 'updateJob',
+    method: 'PUT',
+    path: '',
+    from: ['draft', 'open', 'awarded', 'in_progress'],
+    to: 'stays',
+    by: 'owner',
+    event: 'job.updated',
+    elsewhere: 'FIELD_NOT_EDITABLE',
+    says: 'The homeowner edits what the state lets be edited.',
     effects: ['raised urgency on an open job is charged'],
   },
   delete: {
-    action: 'DELETE', operation: 'deleteJob', method: 'DELETE', path: '', from: ['draft'], to: 'gone', by: 'owner', event: 'job.deleted',
-    says: 'The homeowner throws the draft away.', effects: [],
+    action: 'DELETE',
+    operation: 'deleteJob',
+    method: 'DELETE',
+    path: '',
+    from: ['draft'],
+    to: 'gone',
+    by: 'owner',
+    event: 'job.deleted',
+    says: 'The homeowner throws the draft away.',
+    effects: [],
   },
   submitBid: {
-    action: 'SUBMIT_BID', operation: 'submitBid', path: 'bids', from: ['open'], to: 'stays', by: 'contractor', event: 'bid.submitted',
-    says: 'A contractor offers to do the work.', effects: ['a pending bid is made', 'a guaranteed view stakes a hold'],
+    action: 'SUBMIT_BID',
+    operation: 'submitBid',
+    path: 'bids',
+    from: ['open'],
+    to: 'stays',
+    by: 'contractor',
+    event: 'bid.submitted',
+    says: 'A contractor offers to do the work.',
+    effects: ['a pending bid is made', 'a guaranteed view stakes a hold'],
   },
 } as const satisfies Record<string, OtherJobAction>;
 
@@ -145,7 +282,12 @@ export const OTHER_JOB_ACTIONS = {
 export const JOB_ACTIONS = { ...JOB_TRANSITIONS, ...OTHER_JOB_ACTIONS };
 
 /** What brings a job into being; there is no job yet on which it could be an action. */
-export const JOB_CREATION = { operation: 'createJob', to: INITIAL_JOB_STATE, by: 'owner', event: 'job.created' } as const;
+export const JOB_CREATION = {
+  operation: 'createJob',
+  to: INITIAL_JOB_STATE,
+  by: 'owner',
+  event: 'job.created',
+} as const;
 
 export type JobTransitionKey = keyof typeof JOB_TRANSITIONS;
 export type JobActionKey = keyof typeof JOB_ACTIONS;

@@ -41,7 +41,10 @@ export const GRAPHQL_LIMITS = {
   selections: 1_000,
   /** Pairs of selections with one name in one object, weighed by their arguments: GraphQL compares each with each. */
   repeats: 5_000,
-  /** An object costs 1, a text 1 for each 1,000 characters, a list its length times its nodes: 100 jobs with 20 bids are 2,100. */
+  /**
+   * An object costs 1, a text 1 for each 1,000 characters, a list its length times its nodes: 100 jobs with 20 bids are
+   * 2,100.
+   */
   cost: 3_000,
 } as const;
 
@@ -94,7 +97,8 @@ export interface ShareLimits {
 }
 
 /**
- * Fair shares of whatever is scarce, so that no caller takes it from the others. Each number is configured by a variable named after it:
+ * Fair shares of whatever is scarce, so that no caller takes it from the others. Each number is configured by a
+ * variable named after it:
  * `SHARE_HASHING_QUEUE_PER_ADDRESS`.
  */
 export const SHARES = {
@@ -107,7 +111,12 @@ export const SHARES = {
   databaseQueue: { of: 'calls waiting for the database', perUser: 100, perAddress: 500, total: 1_000 },
   hashingQueue: { of: 'passwords waiting to be hashed', perUser: 8, perAddress: 128, total: 256 },
   /** Of answers that their callers have not taken yet. */
-  unreadBytes: { of: 'bytes of answers not yet taken', perUser: 20_000_000, perAddress: 40_000_000, total: 128_000_000 },
+  unreadBytes: {
+    of: 'bytes of answers not yet taken',
+    perUser: 20_000_000,
+    perAddress: 40_000_000,
+    total: 128_000_000,
+  },
 } as const satisfies Record<string, ShareLimits>;
 
 export type ShareName = keyof typeof SHARES;

@@ -4,8 +4,8 @@ import type { JobState, PartyWord } from './lifecycle.js';
 import type { Role, Viewer } from './viewer.js';
 
 /**
- * What a viewer can be to a job. An onlooker is a contractor without a bid before an open job; a stranger may not see the
- * job at all.
+ * What a viewer can be to a job. An onlooker is a contractor without a bid before an open job; a stranger may not see
+ * the job at all.
  */
 export const PARTIES = ['owner', 'awardee', 'bidder', 'onlooker', 'admin', 'stranger'] as const;
 export type Party = (typeof PARTIES)[number];
@@ -22,10 +22,16 @@ export const PARTY_WORDS = {
   owner: { roles: ['homeowner'], parties: ['owner'], says: 'the homeowner who posted the job' },
   awardee: { roles: ['contractor'], parties: ['awardee'], says: 'the awarded contractor' },
   parties: {
-    roles: ['homeowner', 'contractor'], parties: ['owner', 'awardee'], says: 'the homeowner who posted the job or the awarded contractor',
+    roles: ['homeowner', 'contractor'],
+    parties: ['owner', 'awardee'],
+    says: 'the homeowner who posted the job or the awarded contractor',
   },
   bidder: { roles: ['contractor'], parties: ['bidder', 'awardee'], says: 'the contractor who made the bid' },
-  contractor: { roles: ['contractor'], parties: ['onlooker', 'bidder', 'awardee'], says: 'any contractor who sees the job' },
+  contractor: {
+    roles: ['contractor'],
+    parties: ['onlooker', 'bidder', 'awardee'],
+    says: 'any contractor who sees the job',
+  },
   admin: { roles: ['admin'], parties: ['admin'], says: 'an admin' },
 } as const satisfies Record<PartyWord, { roles: readonly Role[]; parties: readonly Party[]; says: string }>;
 
@@ -56,7 +62,11 @@ export function isFor(by: PartyWord, party: Party): boolean {
 }
 
 /** Bids know two parties only: the job's owner and the contractor who made the bid. */
-export function mayActOnBid(by: PartyWord, viewer: Viewer, bid: { homeownerId: HomeownerId; contractorId: ContractorId }): boolean {
+export function mayActOnBid(
+  by: PartyWord,
+  viewer: Viewer,
+  bid: { homeownerId: HomeownerId; contractorId: ContractorId },
+): boolean {
   if (by === 'owner') return viewer.homeownerId === bid.homeownerId;
   return by === 'bidder' && viewer.contractorId === bid.contractorId;
 }

@@ -7,10 +7,20 @@ export type Urgency = (typeof URGENCIES)[number];
 
 export const PUBLISH_COST = { standard: 5, priority: 15, urgent: 30 } as const satisfies Record<Urgency, number>;
 
-export const REQUIRED_TO_PUBLISH = ['title', 'description', 'category', 'urgency', 'addressLine1', 'city', 'state'] as const;
+export const REQUIRED_TO_PUBLISH = [
+  'title',
+  'description',
+  'category',
+  'urgency',
+  'addressLine1',
+  'city',
+  'state',
+] as const;
 export type RequiredToPublish = (typeof REQUIRED_TO_PUBLISH)[number];
 
-export type ToPublish = { readonly [Field in Exclude<RequiredToPublish, 'urgency'>]: string | null } & { readonly urgency: Urgency | null };
+export type ToPublish = { readonly [Field in Exclude<RequiredToPublish, 'urgency'>]: string | null } & {
+  readonly urgency: Urgency | null;
+};
 
 /** In the order of the specification; a blank text is as missing as none. */
 export function missingToPublish(job: ToPublish): RequiredToPublish[] {
@@ -27,8 +37,8 @@ export function compareUrgency(a: Urgency, b: Urgency): number {
 }
 
 /**
- * A raise is charged for what its publish cost exceeds the most already paid for this job. So lowering and raising again
- * costs nothing twice, and refunds nothing either.
+ * A raise is charged for what its publish cost exceeds the most already paid for this job. So lowering and raising
+ * again costs nothing twice, and refunds nothing either.
  */
 export function costOfUrgency(urgency: Urgency, mostTokensPaid: number): number {
   return Math.max(0, publishCost(urgency) - mostTokensPaid);

@@ -27,7 +27,10 @@ const FOR_EVERYONE: { readonly [Type in EventType]?: readonly string[] } = {
 const OF_THE_OWNER = ['tokensCharged', 'tokensRefunded'];
 
 /** The event with the texts that this party may read. */
-export function eventFor<Event extends { type: EventType; data: Record<string, unknown> }>(party: Party, event: Event): Event {
+export function eventFor<Event extends { type: EventType; data: Record<string, unknown> }>(
+  party: Party,
+  event: Event,
+): Event {
   switch (reachOf(party)) {
     case 'all':
       return event;
@@ -38,6 +41,9 @@ export function eventFor<Event extends { type: EventType; data: Record<string, u
   }
 }
 
-function only<Event extends { data: Record<string, unknown> }>(event: Event, mayRead: (name: string) => boolean): Event {
+function only<Event extends { data: Record<string, unknown> }>(
+  event: Event,
+  mayRead: (name: string) => boolean,
+): Event {
   return { ...event, data: Object.fromEntries(Object.entries(event.data).filter(([name]) => mayRead(name))) };
 }

@@ -14,7 +14,10 @@ export const TRANSFER_REASONS = {
   referral_bonus: { house: 'issuance', says: 'The bonus for a referral, to either party' },
   publish: { house: 'fees', says: 'The cost of publishing a job' },
   urgency_raise: { house: 'fees', says: 'What a raised urgency costs beyond what was paid' },
-  publish_refund: { house: 'fees', says: 'What was paid for publishing, given back when a job without bids is cancelled' },
+  publish_refund: {
+    house: 'fees',
+    says: 'What was paid for publishing, given back when a job without bids is cancelled',
+  },
   adjustment: { house: 'issuance', says: 'A correction by an admin' },
 } as const satisfies Record<string, { house: HouseAccount; says: string }>;
 

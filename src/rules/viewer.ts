@@ -11,7 +11,11 @@ interface SignedIn {
 
 interface ViewerByRole {
   homeowner: SignedIn & { readonly role: 'homeowner'; readonly homeownerId: HomeownerId; readonly contractorId: null };
-  contractor: SignedIn & { readonly role: 'contractor'; readonly homeownerId: null; readonly contractorId: ContractorId };
+  contractor: SignedIn & {
+    readonly role: 'contractor';
+    readonly homeownerId: null;
+    readonly contractorId: ContractorId;
+  };
   admin: SignedIn & { readonly role: 'admin'; readonly homeownerId: null; readonly contractorId: null };
 }
 

@@ -101,7 +101,10 @@ function headerOf(token: string): string {
   return token.slice(0, token.indexOf('.'));
 }
 
-/** How `{"` begins in base64url: a text that holds an object's JSON would be unwrapped by jsonwebtoken and pass for the object. */
+/**
+ * How `{"` begins in base64url: a text that holds an object's JSON would be unwrapped by jsonwebtoken and pass for the
+ * object.
+ */
 const ENCODED_OBJECT = 'eyJ';
 
 function signedPayload(token: string, key: KeyObject, nowSeconds: number): object | undefined {

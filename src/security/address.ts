@@ -10,8 +10,9 @@ export function clientAddress(socketAddress: string, xForwardedFor: string | und
 }
 
 /**
- * One identity for all spellings of an address. A household or a rented server is given a whole IPv6 /64, so a budget for
- * each single address would be no limit at all. Anything that is no address, or has been cut already, stays as it is.
+ * One identity for all spellings of an address. A household or a rented server is given a whole IPv6 /64, so a budget
+ * for each single address would be no limit at all. Anything that is no address, or has been cut already, stays as it
+ * is.
  */
 export function addressIdentity(address: string): string {
   if (!isIPv6(address)) return address;

@@ -1,6 +1,6 @@
 /**
- * bcrypt on threads of its own, which give way to whatever else this process does: a flood of log-ins makes log-ins slow, and
- * leaves the reads, the files and the names in Node's own small pool alone.
+ * bcrypt on threads of its own, which give way to whatever else this process does: a flood of log-ins makes log-ins
+ * slow, and leaves the reads, the files and the names in Node's own small pool alone.
  */
 import { createRequire } from 'node:module';
 import { Worker } from 'node:worker_threads';
@@ -16,7 +16,10 @@ type Done = { readonly result: string | boolean } | { readonly problem: string }
 /** A tenth of what another thread gets where both want one core: log-ins give way, and still get on. */
 const NICENESS = 10;
 
-/** Only Linux knows a priority for each thread; elsewhere they stay as they are. bcrypt's own asynchronous calls would leave this thread for the pool. */
+/**
+ * Only Linux knows a priority for each thread; elsewhere they stay as they are. bcrypt's own asynchronous calls would
+ * leave this thread for the pool.
+ */
 const THREAD = `
   const { parentPort, workerData } = require('node:worker_threads');
   const bcrypt = require(workerData.bcrypt);

@@ -1,7 +1,7 @@
 /**
- * Passwords: bcrypt, a few at a time. A hash holds a thread for a quarter of a second; a fair queue bounds how many there
- * are, and refuses what could not be answered in time.
- * bcrypt reads 72 bytes and no further, so the schema of every caller refuses longer passwords.
+ * Passwords: bcrypt, a few at a time. A hash holds a thread for a quarter of a second; a fair queue bounds how many
+ * there are, and refuses what could not be answered in time. bcrypt reads 72 bytes and no further, so the schema of
+ * every caller refuses longer passwords.
  */
 import { randomBytes } from 'node:crypto';
 import { availableParallelism } from 'node:os';
@@ -29,10 +29,18 @@ export interface Passwords {
 /** Two at once, and on a small machine one: a core is left for everything else. */
 const CONCURRENT = Math.max(1, Math.min(2, availableParallelism() - 1));
 
-/** The last of a full queue waits 256 hashes, a minute at cost 12 where there is one at a time: the time-out must not refuse those early. */
+/**
+ * The last of a full queue waits 256 hashes, a minute at cost 12 where there is one at a time: the time-out must not
+ * refuse those early.
+ */
 const WAIT_MS = 120_000;
 
-export function createPasswords({ cost, concurrent = CONCURRENT, limits = SHARES.hashingQueue, events = NO_EVENTS }: PasswordSettings): Passwords {
+export function createPasswords({
+  cost,
+  concurrent = CONCURRENT,
+  limits = SHARES.hashingQueue,
+  events = NO_EVENTS,
+}: PasswordSettings): Passwords {
   let lastMs = 0;
   const queue: FairQueue = createFairQueue({
     name: 'hashingQueue',
@@ -68,9 +76,9 @@ export function createPasswords({ cost, concurrent = CONCURRENT, limits = SHARES
 }
 
 /**
- * A well-formed hash of the same cost: bcrypt answers a malformed one in a millisecond, which would tell strangers which
- * emails have accounts. It is put together rather than computed, which would delay the start by a whole hash. Its last
- * character sets bits that no real hash has, so it is the hash of nothing.
+ * A well-formed hash of the same cost: bcrypt answers a malformed one in a millisecond, which would tell strangers
+ * which emails have accounts. It is put together rather than computed, which would delay the start by a whole hash. Its
+ * last character sets bits that no real hash has, so it is the hash of nothing.
  */
 function hashOfNoPassword(cost: number): string {
   const digits = randomBytes(24).toString('base64').replaceAll('+', '.').slice(0, 30);

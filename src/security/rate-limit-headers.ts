@@ -7,8 +7,12 @@ export function rateLimitHeaders(taken: Iterable<readonly [name: string, taken: 
   if (entries.length === 0) return {};
   const waitSeconds = Math.max(...entries.map(([, { retryAfterSeconds }]) => retryAfterSeconds));
   return {
-    'RateLimit-Policy': entries.map(([name, { limit, windowSeconds }]) => `${quoted(name)};q=${limit};w=${windowSeconds}`).join(', '),
-    RateLimit: entries.map(([name, { remaining, resetSeconds }]) => `${quoted(name)};r=${remaining};t=${resetSeconds}`).join(', '),
+    'RateLimit-Policy': entries
+      .map(([name, { limit, windowSeconds }]) => `${quoted(name)};q=${limit};w=${windowSeconds}`)
+      .join(', '),
+    RateLimit: entries
+      .map(([name, { remaining, resetSeconds }]) => `${quoted(name)};r=${remaining};t=${resetSeconds}`)
+      .join(', '),
     ...(waitSeconds > 0 && { 'Retry-After': String(waitSeconds) }),
   };
 }

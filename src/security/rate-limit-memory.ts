@@ -3,8 +3,9 @@
  *
  * A budget remembers so many identities at most and forgets the stalest first. Whoever commands enough fresh identities
  * within one window (addresses, or invented emails) could so push out a count that stands against them. They gain a
- * new budget for one identity at the price of tens of thousands of others, each of which was worth a budget already, and
- * a flood in one budget forgets nothing of another. What is kept is bounded by the traffic too: one number a counted call.
+ * new budget for one identity at the price of tens of thousands of others, each of which was worth a budget already,
+ * and a flood in one budget forgets nothing of another. What is kept is bounded by the traffic too: one number a
+ * counted call.
  */
 import { createHash } from 'node:crypto';
 import type { Mark, RateBudget, RateStore, Standing } from './rate-limit-store.js';
@@ -33,7 +34,10 @@ const SWEPT_AT_ONCE_MAX = 1_000;
 /** The counted calls of each identity, oldest first; the identities stand in the order of their latest counted call. */
 type Shelf = Map<string, number[]>;
 
-export function createMemoryStore({ identitiesMax = IDENTITIES_MAX, now = () => performance.now() }: MemorySettings = {}): MemoryStore {
+export function createMemoryStore({
+  identitiesMax = IDENTITIES_MAX,
+  now = () => performance.now(),
+}: MemorySettings = {}): MemoryStore {
   // Budgets are the program's own, so there are few shelves; keys of two budgets cannot meet on one.
   const shelves = new Map<string, { readonly windowMs: number; readonly calls: Shelf }>();
   const sweeping = setInterval(sweep, SWEEP_INTERVAL_MS).unref();
@@ -65,7 +69,9 @@ export function createMemoryStore({ identitiesMax = IDENTITIES_MAX, now = () => 
 
   function look(budget: RateBudget, key: string): Standing {
     const nowMs = now();
-    const times = (shelfOf(budget).get(shortened(key)) ?? []).filter((time) => time > nowMs - budget.windowSeconds * 1000);
+    const times = (shelfOf(budget).get(shortened(key)) ?? []).filter(
+      (time) => time > nowMs - budget.windowSeconds * 1000,
+    );
     return { earlier: times.length, freesInMs: freesIn(times, budget, nowMs), mark: undefined };
   }
 

@@ -2,8 +2,8 @@
  * Counts calls in Redis, for many instances at once. One script looks and counts, so no two instances see the same free
  * place, and the time is Redis' own, so their clocks need not agree.
  *
- * Redis is never waited for. The first command that fails or is late says that Redis is lost; from then on this store is
- * not `usable` and nobody asks it, until the very script has run again on a new connection. Needs Redis 5 or later.
+ * Redis is never waited for. The first command that fails or is late says that Redis is lost; from then on this store
+ * is not `usable` and nobody asks it, until the very script has run again on a new connection. Needs Redis 5 or later.
  */
 import { createHash, randomBytes } from 'node:crypto';
 import { createRequire } from 'node:module';
@@ -98,7 +98,12 @@ export function createRedisStore({ url, timeoutMs, onLost, onBack }: RedisSettin
   }
 
   async function runCount(budget: RateBudget, key: string, mark: string): Promise<Standing> {
-    const reply = await runScript(redis, [redisKey(budget, key), String(budget.windowSeconds * 1_000_000), String(budget.max), mark]);
+    const reply = await runScript(redis, [
+      redisKey(budget, key),
+      String(budget.windowSeconds * 1_000_000),
+      String(budget.max),
+      mark,
+    ]);
     return standingIn(reply, budget, mark);
   }
 
@@ -120,7 +125,9 @@ export function createRedisStore({ url, timeoutMs, onLost, onBack }: RedisSettin
   };
 }
 
-/** Commands fail at once while there is no connection, and are never kept and sent again: a late count is a wrong one. */
+/**
+ * Commands fail at once while there is no connection, and are never kept and sent again: a late count is a wrong one.
+ */
 function connect(url: string): Redis {
   // A server without Redis need not wait for its client to be loaded.
   const ioredis = createRequire(import.meta.url)('ioredis') as typeof import('ioredis');
@@ -137,8 +144,8 @@ function connect(url: string): Redis {
 }
 
 /**
- * A sorted set a key: one member a counted call, its time in microseconds as the score. The bound of the window belongs to the past: a call
- * made exactly one window ago counts no more. An empty mark asks without counting.
+ * A sorted set a key: one member a counted call, its time in microseconds as the score. The bound of the window belongs
+ * to the past: a call made exactly one window ago counts no more. An empty mark asks without counting.
  */
 const SCRIPT = `
 local clock = redis.call('TIME')
@@ -169,7 +176,8 @@ async function runScript(redis: Redis, [key, ...rest]: [string, ...string[]]): P
 /** Should Redis' clock step back, nobody is told to wait for longer than a window. */
 function standingIn(reply: unknown, budget: RateBudget, mark: string): Standing {
   const [earlier, freesInMicroseconds]: unknown[] = Array.isArray(reply) ? reply : [];
-  if (typeof earlier !== 'number' || typeof freesInMicroseconds !== 'number') throw new Error('Redis answered in no known form.');
+  if (typeof earlier !== 'number' || typeof freesInMicroseconds !== 'number')
+    throw new Error('Redis answered in no known form.');
   return {
     earlier,
     freesInMs: Math.min(freesInMicroseconds / 1000, budget.windowSeconds * 1000),
@@ -185,8 +193,8 @@ function redisKey({ name, windowSeconds }: RateBudget, key: string): string {
 class RedisIsLate extends Error {}
 
 /**
- * Fails when the work takes too long. A busy event loop makes everything look late; so once the time is up, the sockets are
- * read one last time (that is what the immediate waits for) before Redis is blamed.
+ * Fails when the work takes too long. A busy event loop makes everything look late; so once the time is up, the sockets
+ * are read one last time (that is what the immediate waits for) before Redis is blamed.
  */
 function within<T>(timeoutMs: number, work: Promise<T>): Promise<T> {
   return new Promise((resolve, reject) => {

@@ -1,4 +1,7 @@
-/** What a rate-limit store does, in memory or in Redis: it decides and counts in one step, so that no two calls see the same free place. */
+/**
+ * What a rate-limit store does, in memory or in Redis: it decides and counts in one step, so that no two calls see the
+ * same free place.
+ */
 
 export interface RateBudget {
   /** One of the program's own words, never a caller's. */

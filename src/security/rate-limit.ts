@@ -1,10 +1,10 @@
 /**
  * Rate limits over a sliding window, exact under any number of parallel calls. The verdict is graphql-rate-limit's; the
- * counting is our own, since its stores read first and write later, and let a thousand parallel calls through a limit of 5.
- * Counts are kept in Redis if there is one, and in memory if there is none or it is lost.
+ * counting is our own, since its stores read first and write later, and let a thousand parallel calls through a limit
+ * of 5. Counts are kept in Redis if there is one, and in memory if there is none or it is lost.
  *
- * A budget of failures is taken from before the attempt and given back after a success. To look first and count afterwards
- * would let every attempt through that starts before the first has failed.
+ * A budget of failures is taken from before the attempt and given back after a success. To look first and count
+ * afterwards would let every attempt through that starts before the first has failed.
  */
 import { getGraphQLRateLimiter } from 'graphql-rate-limit';
 import { createMemoryStore } from './rate-limit-memory.js';
@@ -45,7 +45,10 @@ export interface RateLimits {
   take(budget: RateBudget, key: string): Promise<Taken>;
   /** What `take` would answer, with nothing counted. A look promises nothing: others may take in between. */
   check(budget: RateBudget, key: string): Promise<Taken>;
-  /** Returns a call that `take` has counted; the same one twice, or a refused one, changes nothing. Without `taken`, the newest goes. */
+  /**
+   * Returns a call that `take` has counted; the same one twice, or a refused one, changes nothing. Without `taken`, the
+   * newest goes.
+   */
   giveBack(budget: RateBudget, key: string, taken?: Taken): Promise<void>;
   storeInUse(): 'memory' | 'redis';
   /** Settles once it is known whether Redis can be reached, within about a second or two. */
@@ -107,8 +110,15 @@ function countingLimits(settings: RateLimitSettings): RateLimits {
   };
 }
 
-function redisIn({ redisUrl, redisTimeoutMs = REDIS_TIMEOUT_MS, onRedisLost, onRedisBack }: RateLimitSettings): RedisStore | undefined {
-  return redisUrl ? createRedisStore({ url: redisUrl, timeoutMs: redisTimeoutMs, onLost: onRedisLost, onBack: onRedisBack }) : undefined;
+function redisIn({
+  redisUrl,
+  redisTimeoutMs = REDIS_TIMEOUT_MS,
+  onRedisLost,
+  onRedisBack,
+}: RateLimitSettings): RedisStore | undefined {
+  return redisUrl
+    ? createRedisStore({ url: redisUrl, timeoutMs: redisTimeoutMs, onLost: onRedisLost, onBack: onRedisBack })
+    : undefined;
 }
 
 interface Found {
@@ -156,16 +166,20 @@ async function judge(budget: RateBudget, key: string, find: () => Promise<Found>
 const NO_CALLS: readonly number[] = [];
 
 /**
- * The library asks one thing of the earlier calls: whether they fill the budget. As long as they do not, an empty list says so and
- * saves it the walk over hundreds of them on every read. Their times never run out on the library's clock, since
- * they were weighed on the store's.
+ * The library asks one thing of the earlier calls: whether they fill the budget. As long as they do not, an empty list
+ * says so and saves it the walk over hundreds of them on every read. Their times never run out on the library's clock,
+ * since they were weighed on the store's.
  */
 function earlierCalls(earlier: number, max: number): readonly number[] {
   return earlier < max ? NO_CALLS : Array.from({ length: earlier }, () => Number.POSITIVE_INFINITY);
 }
 
 function takenOf(budget: RateBudget, allowed: boolean, found?: Found): Taken {
-  const { earlier, freesInMs, mark } = found?.standing ?? { earlier: 0, freesInMs: budget.windowSeconds * 1000, mark: undefined };
+  const { earlier, freesInMs, mark } = found?.standing ?? {
+    earlier: 0,
+    freesInMs: budget.windowSeconds * 1000,
+    mark: undefined,
+  };
   const resetSeconds = Math.ceil(freesInMs / 1000);
   return {
     allowed,

@@ -3,7 +3,12 @@ import { SHARES, type ShareLimits, type ShareName } from '../rules/limits.js';
 
 export type ShareTable = Readonly<Record<ShareName, ShareLimits>>;
 
-const BOUNDS = { perUser: 'for one user', perAddress: 'for one network address', perConnection: 'on one connection', total: 'in all' } as const;
+const BOUNDS = {
+  perUser: 'for one user',
+  perAddress: 'for one network address',
+  perConnection: 'on one connection',
+  total: 'in all',
+} as const;
 type BoundName = keyof typeof BOUNDS;
 
 /** Each number of each share, with the name of its variable. */
@@ -11,7 +16,9 @@ export const SHARE_NUMBERS = Object.entries(SHARES).flatMap(([name, limits]: [st
   (Object.keys(BOUNDS) as BoundName[]).flatMap((bound) => {
     const max = limits[bound];
     const variable = `SHARE_${inUpperSnake(name)}_${inUpperSnake(bound)}`;
-    return max === undefined ? [] : [{ variable, name: name as ShareName, bound, max, of: `${limits.of}, ${BOUNDS[bound]}` }];
+    return max === undefined
+      ? []
+      : [{ variable, name: name as ShareName, bound, max, of: `${limits.of}, ${BOUNDS[bound]}` }];
   }),
 );
 
@@ -22,8 +29,13 @@ export function inUpperSnake(name: string): string {
 /** Behind a proxy all connections are the proxy's, whoever calls. */
 export function sharesOf(env: Readonly<Record<string, unknown>>, isBehindProxy: boolean): ShareTable {
   const shares: Record<ShareName, ShareLimits> = { ...SHARES };
-  for (const { variable, name, bound, max } of SHARE_NUMBERS) shares[name] = { ...shares[name], [bound]: env[variable] ?? max };
+  for (const { variable, name, bound, max } of SHARE_NUMBERS)
+    shares[name] = { ...shares[name], [bound]: env[variable] ?? max };
   if (!isBehindProxy) return shares;
   const { connections, requestsAhead } = shares;
-  return { ...shares, connections: { ...connections, perAddress: undefined }, requestsAhead: { ...requestsAhead, perAddress: undefined } };
+  return {
+    ...shares,
+    connections: { ...connections, perAddress: undefined },
+    requestsAhead: { ...requestsAhead, perAddress: undefined },
+  };
 }

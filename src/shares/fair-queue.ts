@@ -1,7 +1,8 @@
 /**
- * A bounded queue before something scarce, with so many places at work. A place that becomes free goes to the next network address in turn, and there to
- * the next user in turn. Where the queue is full, a caller whose address waits with less than another has that address' newest call give way; where no
- * other waits with more, the server is beyond capacity.
+ * A bounded queue before something scarce, with so many places at work. A place that becomes free goes to the next
+ * network address in turn, and there to the next user in turn. Where the queue is full, a caller whose address waits
+ * with less than another has that address' newest call give way; where no other waits with more, the server is beyond
+ * capacity.
  */
 import { createShare, type GiveBack, type Holder, type ShareSettings } from './share.js';
 
@@ -80,7 +81,16 @@ export function createFairQueue({
     if (share.inUse() >= (settings.limits.total ?? Infinity)) makeRoomFor(address);
     const giveBack = share.take(holder);
     return new Promise((admit, refuse) => {
-      const waiter: Waiter = { asking, holder, kind, giveBack, sinceMs: performance.now(), timeout: setTimeout(() => turnAwayLate(waiter), waitMs), admit, refuse };
+      const waiter: Waiter = {
+        asking,
+        holder,
+        kind,
+        giveBack,
+        sinceMs: performance.now(),
+        timeout: setTimeout(() => turnAwayLate(waiter), waitMs),
+        admit,
+        refuse,
+      };
       const users = putIfAbsent(lanes, address, new Map<string, Set<Waiter>>());
       putIfAbsent(users, user ?? '', new Set<Waiter>()).add(waiter);
     });
@@ -124,7 +134,12 @@ export function createFairQueue({
   }
 
   function remove(waiter: Waiter): void {
-    const { holder: { address, user = '' }, giveBack, timeout, sinceMs } = waiter;
+    const {
+      holder: { address, user = '' },
+      giveBack,
+      timeout,
+      sinceMs,
+    } = waiter;
     const users = lanes.get(address);
     const waiters = users?.get(user);
     waiters?.delete(waiter);

@@ -1,11 +1,14 @@
 /**
- * A share: how much of something scarce one user, one network address and all callers together hold at once. Whoever asks for more than is theirs is
- * refused with 429; 503 is for what the whole server has no room for.
+ * A share: how much of something scarce one user, one network address and all callers together hold at once. Whoever
+ * asks for more than is theirs is refused with 429; 503 is for what the whole server has no room for.
  */
 import { refuse, type Refusal } from '../rules/errors.js';
 import type { ShareLimits, ShareName } from '../rules/limits.js';
 
-/** Who a share is counted for: a user inside a network address; the address alone until the user's session is known to be active. */
+/**
+ * Who a share is counted for: a user inside a network address; the address alone until the user's session is known to
+ * be active.
+ */
 export interface Holder {
   readonly address: string;
   user?: string | undefined;
@@ -52,7 +55,10 @@ export function createShare({ name, limits, events, retryAfterSeconds = () => 1 
   const addresses = new Map<string, HeldByAddress>();
   let sweptAt = ADDRESSES_UNSWEPT;
 
-  /** Those who hold nothing stay for a while: most come again, and to add and remove a key at every call is work for the collector. */
+  /**
+   * Those who hold nothing stay for a while: most come again, and to add and remove a key at every call is work for the
+   * collector.
+   */
   function heldBy(address: string): HeldByAddress {
     const known = addresses.get(address);
     if (known) return known;

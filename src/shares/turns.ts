@@ -1,6 +1,7 @@
 /**
- * Requests wait for the event loop as for anything scarce: a few milliseconds of them are begun in each turn of the loop, by a fair queue. So a burst of
- * requests from one address delays those of others by one step of its work and not by all of it, and new connections are accepted in between.
+ * Requests wait for the event loop as for anything scarce: a few milliseconds of them are begun in each turn of the
+ * loop, by a fair queue. So a burst of requests from one address delays those of others by one step of its work and not
+ * by all of it, and new connections are accepted in between.
  */
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { createFairQueue, type FairQueue } from './fair-queue.js';

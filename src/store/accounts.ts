@@ -9,7 +9,14 @@ import { listing } from './page.js';
 import { asJson, jsonReader, type RowShape } from './rows.js';
 import { columns, statement, type Values } from './statement.js';
 import { forEachRole, type ViewerIds } from './visibility.js';
-import { contractors, homeowners, users, type Contractor as ContractorRow, type Homeowner, type User as UserRow } from './tables/accounts.js';
+import {
+  contractors,
+  homeowners,
+  users,
+  type Contractor as ContractorRow,
+  type Homeowner,
+  type User as UserRow,
+} from './tables/accounts.js';
 import { tokenBalances } from './tables/ledger.js';
 
 const { passwordHash: _hash, referralCode: _code, ...userColumns } = getTableColumns(users);
@@ -17,7 +24,9 @@ const { ratingSum: _sum, ...contractorColumns } = getTableColumns(contractors);
 
 const contractorShape = {
   ...contractorColumns,
-  ratingAverage: sql<number | null>`round(${contractors.ratingSum}::numeric / nullif(${contractors.ratingCount}, 0), 2)::float8`.as('rating_average'),
+  ratingAverage: sql<
+    number | null
+  >`round(${contractors.ratingSum}::numeric / nullif(${contractors.ratingCount}, 0), 2)::float8`.as('rating_average'),
 };
 
 export type User = Omit<UserRow, 'passwordHash' | 'referralCode'>;
@@ -27,14 +36,23 @@ export type { Homeowner };
 const NEW_USER = ['id', 'email', 'userType', 'firstName', 'lastName', 'phone', 'passwordHash', 'referralCode'] as const;
 export type NewUser = Pick<UserRow, (typeof NEW_USER)[number]>;
 
-export const insertUser = statement((db, $: Values<NewUser>) => db.insert(users).values(columns($, NEW_USER)).returning(userColumns));
-
-export const insertHomeowner = statement((db, $: Values<{ id: HomeownerId; userId: UserId }>) =>
-  db.insert(homeowners).values(columns($, ['id', 'userId'])).returning(),
+export const insertUser = statement((db, $: Values<NewUser>) =>
+  db.insert(users).values(columns($, NEW_USER)).returning(userColumns),
 );
 
-export const insertContractor = statement((db, $: Values<{ id: ContractorId; userId: UserId; companyName: string | null }>) =>
-  db.insert(contractors).values(columns($, ['id', 'userId', 'companyName'])).returning(contractorShape),
+export const insertHomeowner = statement((db, $: Values<{ id: HomeownerId; userId: UserId }>) =>
+  db
+    .insert(homeowners)
+    .values(columns($, ['id', 'userId']))
+    .returning(),
+);
+
+export const insertContractor = statement(
+  (db, $: Values<{ id: ContractorId; userId: UserId; companyName: string | null }>) =>
+    db
+      .insert(contractors)
+      .values(columns($, ['id', 'userId', 'companyName']))
+      .returning(contractorShape),
 );
 
 export const selectIdByEmail = statement((db, $: Values<{ email: string }>) =>
@@ -46,10 +64,16 @@ export const selectIdByReferralCode = statement((db, $: Values<{ code: string }>
 );
 
 const selectCredentials = statement((db, $: Values<{ email: string }>) =>
-  db.select({ ...userColumns, passwordHash: users.passwordHash }).from(users).where(eq(users.email, $.email)),
+  db
+    .select({ ...userColumns, passwordHash: users.passwordHash })
+    .from(users)
+    .where(eq(users.email, $.email)),
 );
 
-export async function findCredentials(db: Db, email: string): Promise<{ user: User; passwordHash: string } | undefined> {
+export async function findCredentials(
+  db: Db,
+  email: string,
+): Promise<{ user: User; passwordHash: string } | undefined> {
   const [row] = await selectCredentials(db, { email });
   if (!row) return undefined;
   const { passwordHash, ...user } = row;
@@ -68,17 +92,24 @@ export const setPasswordHash = statement((db, $: Values<{ userId: UserId; passwo
 );
 
 /** Of two changes at once the second finds the password changed already, and gets no row back. */
-export const replacePasswordHash = statement((db, $: Values<{ userId: UserId; passwordHash: string; formerHash: string }>) =>
-  db
-    .update(users)
-    .set({ ...columns($, ['passwordHash']), updatedAt: sql`now()` })
-    .where(and(eq(users.id, $.userId), eq(users.passwordHash, $.formerHash)))
-    .returning({ id: users.id }),
+export const replacePasswordHash = statement(
+  (db, $: Values<{ userId: UserId; passwordHash: string; formerHash: string }>) =>
+    db
+      .update(users)
+      .set({ ...columns($, ['passwordHash']), updatedAt: sql`now()` })
+      .where(and(eq(users.id, $.userId), eq(users.passwordHash, $.formerHash)))
+      .returning({ id: users.id }),
 );
 
 export const selectAccount = statement((db, $: Values<{ userId: UserId }>) =>
   db
-    .select({ user: userColumns, homeowner: homeowners, contractor: contractorShape, tokens: balanceShape, referralCode: users.referralCode })
+    .select({
+      user: userColumns,
+      homeowner: homeowners,
+      contractor: contractorShape,
+      tokens: balanceShape,
+      referralCode: users.referralCode,
+    })
     .from(users)
     .innerJoin(tokenBalances, eq(tokenBalances.userId, users.id))
     .leftJoin(homeowners, eq(homeowners.userId, users.id))
@@ -86,16 +117,36 @@ export const selectAccount = statement((db, $: Values<{ userId: UserId }>) =>
     .where(eq(users.id, $.userId)),
 );
 
-/** Read the account after this, and not with it: a row joined to a locked one is as old as the wait for the lock was long. */
+/**
+ * Read the account after this, and not with it: a row joined to a locked one is as old as the wait for the lock was
+ * long.
+ */
 export const lockAccount = statement((db, $: Values<{ userId: UserId }>) =>
   db.select({ id: users.id }).from(users).where(eq(users.id, $.userId)).for('no key update'),
 );
 
 export const EDITABLE_USER = ['firstName', 'lastName', 'phone', 'profilePictureUrl'] as const;
-export const EDITABLE_HOMEOWNER = ['addressLine1', 'addressLine2', 'city', 'state', 'zipCode', 'country', 'propertyType'] as const;
+export const EDITABLE_HOMEOWNER = [
+  'addressLine1',
+  'addressLine2',
+  'city',
+  'state',
+  'zipCode',
+  'country',
+  'propertyType',
+] as const;
 export const EDITABLE_CONTRACTOR = [
-  'companyName', 'businessType', 'licenseNumber', 'licenseState', 'insuranceProvider', 'insurancePolicyNumber', 'yearsInBusiness',
-  'serviceAreas', 'specialties', 'bio', 'website',
+  'companyName',
+  'businessType',
+  'licenseNumber',
+  'licenseState',
+  'insuranceProvider',
+  'insurancePolicyNumber',
+  'yearsInBusiness',
+  'serviceAreas',
+  'specialties',
+  'bio',
+  'website',
 ] as const;
 
 export const updateUser = statement((db, $: Values<Pick<User, 'id' | (typeof EDITABLE_USER)[number]>>) =>
@@ -112,11 +163,12 @@ export const updateHomeowner = statement((db, $: Values<Pick<Homeowner, 'id' | (
     .where(eq(homeowners.id, $.id)),
 );
 
-export const updateContractor = statement((db, $: Values<Pick<Contractor, 'id' | (typeof EDITABLE_CONTRACTOR)[number]>>) =>
-  db
-    .update(contractors)
-    .set({ ...columns($, EDITABLE_CONTRACTOR), updatedAt: sql`now()` })
-    .where(eq(contractors.id, $.id)),
+export const updateContractor = statement(
+  (db, $: Values<Pick<Contractor, 'id' | (typeof EDITABLE_CONTRACTOR)[number]>>) =>
+    db
+      .update(contractors)
+      .set({ ...columns($, EDITABLE_CONTRACTOR), updatedAt: sql`now()` })
+      .where(eq(contractors.id, $.id)),
 );
 
 /** Whether the viewer and the person stand on the two sides of an award. */
@@ -146,8 +198,7 @@ export const selectPeople = forEachRole((role) =>
       })
       .from(users)
       .leftJoin(homeowners, eq(homeowners.userId, users.id))
-      .leftJoin(contractors, eq(contractors.userId, users.id))
-      .where(sql`${users.id} in (
+      .leftJoin(contractors, eq(contractors.userId, users.id)).where(sql`${users.id} in (
         select id from users where id = any(${$.ids}::text[])
         union all select user_id from homeowners where id = any(${$.ids}::text[])
         union all select user_id from contractors where id = any(${$.ids}::text[]))`),
@@ -165,7 +216,10 @@ export interface PersonRow {
 
 const HOMEOWNER_SHAPE = getTableColumns(homeowners);
 
-/** The fields that somebody asks for, of a profile and of the account behind it. What was not asked for is not in the rows. */
+/**
+ * The fields that somebody asks for, of a profile and of the account behind it. What was not asked for is not in the
+ * rows.
+ */
 export interface PersonFields {
   readonly user: readonly string[];
   readonly profile: readonly string[];
@@ -183,7 +237,9 @@ export function homeownerColumns(role: Role, $: Values<ViewerIds>, fields: Perso
 export type HomeownerRow = Pick<PersonRow, 'user' | 'homeowner'> & Partial<Pick<PersonRow, 'counterpart'>>;
 
 export function homeownerOf({ user, homeowner, counterpart }: Partial<HomeownerRow>): PersonRow | undefined {
-  return user && homeowner ? { user, homeowner, contractor: null, counterpart: counterpart === true, client: false } : undefined;
+  return user && homeowner
+    ? { user, homeowner, contractor: null, counterpart: counterpart === true, client: false }
+    : undefined;
 }
 
 /** The contractor with this identifier, who has bid on a job that the viewer sees, inside another row. */
@@ -195,8 +251,14 @@ export function bidderAsJson(id: SQL, role: Role, $: Values<ViewerIds>, fields: 
 const ALWAYS = ['id', 'userId'];
 
 /** In the shape's own order, whatever the order in which the fields were asked for. */
-export function narrowed<Shape extends RowShape>(shape: Shape, fields: readonly string[], always: readonly string[] = ALWAYS): Shape {
-  return Object.fromEntries(Object.entries(shape).filter(([name]) => always.includes(name) || fields.includes(name))) as Shape;
+export function narrowed<Shape extends RowShape>(
+  shape: Shape,
+  fields: readonly string[],
+  always: readonly string[] = ALWAYS,
+): Shape {
+  return Object.fromEntries(
+    Object.entries(shape).filter(([name]) => always.includes(name) || fields.includes(name)),
+  ) as Shape;
 }
 
 /** What the viewer is to somebody matters for what is not for everyone. */
@@ -211,13 +273,22 @@ export function bidderReader(fields: PersonFields, role: Role): (json: PersonJso
   const readUser = jsonReader<User>(narrowed(userColumns, fields.user));
   const readContractor = jsonReader<Contractor>(narrowed(contractorShape, fields.profile));
   const client = role === 'homeowner';
-  return ([user, profile, counterpart]) => ({ user: readUser(user), homeowner: null, contractor: readContractor(profile), counterpart, client });
+  return ([user, profile, counterpart]) => ({
+    user: readUser(user),
+    homeowner: null,
+    contractor: readContractor(profile),
+    counterpart,
+    client,
+  });
 }
 
 export const verifyContractor = statement((db, $: Values<{ id: ContractorId }>) =>
   db
     .update(contractors)
-    .set({ verified: true, updatedAt: sql`case when ${contractors.verified} then ${contractors.updatedAt} else now() end` })
+    .set({
+      verified: true,
+      updatedAt: sql`case when ${contractors.verified} then ${contractors.updatedAt} else now() end`,
+    })
     .where(eq(contractors.id, $.id))
     .returning(contractorShape),
 );

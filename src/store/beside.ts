@@ -7,7 +7,16 @@ import type { PgTable } from 'drizzle-orm/pg-core';
 import type { ContractorId } from '../rules/ids.js';
 import { PAGE } from '../rules/limits.js';
 import type { Role } from '../rules/viewer.js';
-import { bidderAsJson, bidderReader, homeownerColumns, homeownerOf, narrowed, type HomeownerRow, type PersonFields, type PersonRow } from './accounts.js';
+import {
+  bidderAsJson,
+  bidderReader,
+  homeownerColumns,
+  homeownerOf,
+  narrowed,
+  type HomeownerRow,
+  type PersonFields,
+  type PersonRow,
+} from './accounts.js';
 import { bidColumns, type Bid } from './bids.js';
 import { isOfDispute, reachOnJob, type JobEvent } from './events.js';
 import { asJson, jsonReader, type RowShape } from './rows.js';
@@ -73,13 +82,18 @@ const EVENTS_IN_ORDER = sql`"events"."sequence"`;
 /** Of every part, how the database finds it. */
 const PARTS: { readonly [Name in PartName]-?: (asked: Asked) => SQL } = {
   ownBids: (asked) =>
-    asked.role === 'contractor'
-      ? listOf(bidJson(asked), ownBidsOn(asked.$), NEWEST_FIRST)
-      : sql`'[]'::json`,
-  awardedBid: (asked) => sql`(select ${bidJson(asked)} from bids where "bids"."id" = "jobs"."awarded_bid_id" and ${visibleBids(asked.role, asked.$)})`,
-  bids: (asked) => listOf(bidJson(asked), firstOf('bids', bidsOnJob(asked), BIDS_IN_ORDER, asked.beside.bids), BIDS_IN_ORDER),
+    asked.role === 'contractor' ? listOf(bidJson(asked), ownBidsOn(asked.$), NEWEST_FIRST) : sql`'[]'::json`,
+  awardedBid: (asked) =>
+    sql`(select ${bidJson(asked)} from bids where "bids"."id" = "jobs"."awarded_bid_id" and ${visibleBids(asked.role, asked.$)})`,
+  bids: (asked) =>
+    listOf(bidJson(asked), firstOf('bids', bidsOnJob(asked), BIDS_IN_ORDER, asked.beside.bids), BIDS_IN_ORDER),
   bidsTotal: (asked) => countOf(bidsOnJob(asked)),
-  events: (asked) => listOf(asJson(eventColumns), firstOf('events', eventsOfJob(asked), EVENTS_IN_ORDER, asked.beside.events), EVENTS_IN_ORDER),
+  events: (asked) =>
+    listOf(
+      asJson(eventColumns),
+      firstOf('events', eventsOfJob(asked), EVENTS_IN_ORDER, asked.beside.events),
+      EVENTS_IN_ORDER,
+    ),
   eventsTotal: (asked) => countOf(eventsOfJob(asked)),
   disputeEvents: () =>
     listOf(asJson(eventColumns), sql`events where "events"."job_id" = ${THIS_JOB} and ${isOfDispute}`, EVENTS_IN_ORDER),
@@ -89,7 +103,10 @@ function bidsOnJob({ role, $ }: Asked): SQL {
   return role === 'contractor' ? ownBidsOn($) : sql`bids where "bids"."job_id" = ${THIS_JOB}`;
 }
 
-/** With the moment in which the job was made, the index of a contractor's jobs leads to these bids alone, however many others there are. */
+/**
+ * With the moment in which the job was made, the index of a contractor's jobs leads to these bids alone, however many
+ * others there are.
+ */
 function ownBidsOn($: Values<ViewerIds>): SQL {
   return sql`bids where "bids"."job_id" = ${THIS_JOB} and "bids"."contractor_id" = ${$.contractorId} and "bids"."job_created_at" = "jobs"."created_at"`;
 }
@@ -112,21 +129,33 @@ const PART_NAMES = Object.keys(PARTS) as PartName[];
 const BID_ALWAYS = ['id', 'jobId', 'contractorId', 'status', 'createdAt'];
 
 function bidFields({ bid = [], bids }: Beside): RowShape {
-  return narrowed<RowShape>(bidColumns, [...bid, ...(bid.includes('hold') ? ['holdId'] : []), ...(bids === undefined ? [] : ['guaranteedView'])], BID_ALWAYS);
+  return narrowed<RowShape>(
+    bidColumns,
+    [...bid, ...(bid.includes('hold') ? ['holdId'] : []), ...(bids === undefined ? [] : ['guaranteedView'])],
+    BID_ALWAYS,
+  );
 }
 
 function bidJson({ beside, role, $ }: Asked): SQL {
   const bid = asJson(bidFields(beside));
-  return beside.bidders ? sql`json_build_array(${bid}, ${bidderAsJson(sql`"bids"."contractor_id"`, role, $, beside.bidders)})` : sql`json_build_array(${bid})`;
+  return beside.bidders
+    ? sql`json_build_array(${bid}, ${bidderAsJson(sql`"bids"."contractor_id"`, role, $, beside.bidders)})`
+    : sql`json_build_array(${bid})`;
 }
 
 function listOf(entry: SQL, from: SQL, order: SQL): SQL {
   return sql`(select coalesce(json_agg(${entry} order by ${order}), '[]') from ${from})`;
 }
 
-/** What a select of jobs has beside them: the homeowner in columns of their own, since every job has one, and lists and what may be absent as JSON. */
+/**
+ * What a select of jobs has beside them: the homeowner in columns of their own, since every job has one, and lists and
+ * what may be absent as JSON.
+ */
 export function besideColumns(beside: Beside, role: Role, $: Values<ViewerIds>) {
-  return { ...(beside.homeowner && homeownerColumns(role, $, beside.homeowner)), beside: besideAsJson(beside, role, $) };
+  return {
+    ...(beside.homeowner && homeownerColumns(role, $, beside.homeowner)),
+    beside: besideAsJson(beside, role, $),
+  };
 }
 
 /** As such a select gives it. */
@@ -141,7 +170,9 @@ interface Joinable {
 /** Drizzle gives a select another type with each join; what was selected stays the same. */
 export function joiningBeside<Select extends object>(select: Select, beside: Beside): Select {
   if (!beside.homeowner) return select;
-  return (select as Joinable).innerJoin(homeowners, sql`homeowners.id = "jobs"."homeowner_id"`).innerJoin(users, sql`users.id = homeowners.user_id`) as Select;
+  return (select as Joinable)
+    .innerJoin(homeowners, sql`homeowners.id = "jobs"."homeowner_id"`)
+    .innerJoin(users, sql`users.id = homeowners.user_id`) as Select;
 }
 
 /** The other parts that are asked for, as one column; null if there are none. */
@@ -185,7 +216,8 @@ function readerFor(beside: Beside, role: Role): ReadBeside {
     if (bidder) bidders.set(bid.contractorId, readBidder(bidder));
     return bid;
   };
-  const bidsFrom = (list: BidJson[], bidders: Bidders) => (list.length === 0 ? NO_BIDS : list.map((bid) => bidFrom(bid, bidders)));
+  const bidsFrom = (list: BidJson[], bidders: Bidders) =>
+    list.length === 0 ? NO_BIDS : list.map((bid) => bidFrom(bid, bidders));
   const read: Readers = {
     ownBids: bidsFrom,
     awardedBid: (bid: BidJson | null, bidders) => bid && bidFrom(bid, bidders),
@@ -200,7 +232,8 @@ function readerFor(beside: Beside, role: Role): ReadBeside {
     const bidders: Bidders = beside.bidders ? new Map() : NOBODY;
     const found: { bidders: Bidders } & Record<string, unknown> = { bidders, homeowner: homeownerOf(row) };
     // The database wrote each part by the very shape that it is read by.
-    for (let at = 0; at < asked.length; at += 1) found[asked[at] as PartName] = read[asked[at] as PartName](row.beside?.[at] as never, bidders);
+    for (let at = 0; at < asked.length; at += 1)
+      found[asked[at] as PartName] = read[asked[at] as PartName](row.beside?.[at] as never, bidders);
     return found;
   };
 }

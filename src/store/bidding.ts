@@ -1,6 +1,7 @@
 /**
- * Bidding as one statement: an open job counts one bid more, the bid is made, a stake is held, and the events say so. That a contractor has one bid on a
- * job, and that a stake is covered, is asked here for those who come one after another, and by the tables' own constraints for those who come at once.
+ * Bidding as one statement: an open job counts one bid more, the bid is made, a stake is held, and the events say so.
+ * That a contractor has one bid on a job, and that a stake is covered, is asked here for those who come one after
+ * another, and by the tables' own constraints for those who come at once.
  */
 import { and, eq, getTableColumns, inArray, sql, type SQL } from 'drizzle-orm';
 import type { PostgresJsDatabase } from 'drizzle-orm/postgres-js';
@@ -18,7 +19,17 @@ import { tokenBalances } from './tables/ledger.js';
 import type { ViewerIds } from './visibility.js';
 
 const NEW_BID = [
-  'id', 'jobId', 'contractorId', 'amount', 'estimatedDurationDays', 'message', 'proposedStartDate', 'materialsIncluded', 'paymentTerms', 'guaranteedView', 'holdId',
+  'id',
+  'jobId',
+  'contractorId',
+  'amount',
+  'estimatedDurationDays',
+  'message',
+  'proposedStartDate',
+  'materialsIncluded',
+  'paymentTerms',
+  'guaranteedView',
+  'holdId',
 ] as const;
 type BidValues = Pick<typeof bids.$inferSelect, (typeof NEW_BID)[number]> & Logged & { userId: UserId };
 
@@ -40,14 +51,29 @@ const ONE_MORE = { live: sql`1`, counted: sql`1`, ever: sql`1` };
 
 function made(db: PostgresJsDatabase, $: Values<BidValues>) {
   const now = sql`now()`;
-  const row = { ...columns($, NEW_BID), jobCreatedAt: sql`c.created_at`, status: sql`${INITIAL_BID_STATE}`, createdAt: now, updatedAt: now, submittedAt: now };
-  return db.$with('made').as(db.insert(bids).select(sql`select ${rowOf(getTableColumns(bids), row)} from counted c`).returning(bidColumns));
+  const row = {
+    ...columns($, NEW_BID),
+    jobCreatedAt: sql`c.created_at`,
+    status: sql`${INITIAL_BID_STATE}`,
+    createdAt: now,
+    updatedAt: now,
+    submittedAt: now,
+  };
+  return db.$with('made').as(
+    db
+      .insert(bids)
+      .select(sql`select ${rowOf(getTableColumns(bids), row)} from counted c`)
+      .returning(bidColumns),
+  );
 }
 
 export const placeBid = {
   plain: statement((db, $: Values<BidValues>, stands) => {
     const [one, bid] = [counted(db, $, [stands]), made(db, $)];
-    return db.with(one, bid, logging(db, 'counted', $.events)).select().from(bid);
+    return db
+      .with(one, bid, logging(db, 'counted', $.events))
+      .select()
+      .from(bid);
   }),
   staked: statement((db, $: Values<BidValues>, stands) => {
     const [one, bid] = [counted(db, $, [stands, sql`${availableTo($)} >= ${GUARANTEED_VIEW_STAKE}`]), made(db, $)];
@@ -58,9 +84,25 @@ export const placeBid = {
         .where(and(eq(tokenBalances.userId, $.userId), sql`exists (select from counted)`))
         .returning({ userId: tokenBalances.userId }),
     );
-    const stake = { id: $.holdId, bidId: sql`m.id`, jobId: sql`m.job_id`, userId: sql`h.user_id`, amount: sql`${GUARANTEED_VIEW_STAKE}`, status: sql`'active'`, createdAt: sql`now()` };
-    const hold = db.$with('hold').as(db.insert(holds).select(sql`select ${rowOf(getTableColumns(holds), stake)} from made m, held h`).returning({ id: holds.id }));
-    return db.with(one, bid, held, hold, logging(db, 'counted', $.events)).select().from(bid);
+    const stake = {
+      id: $.holdId,
+      bidId: sql`m.id`,
+      jobId: sql`m.job_id`,
+      userId: sql`h.user_id`,
+      amount: sql`${GUARANTEED_VIEW_STAKE}`,
+      status: sql`'active'`,
+      createdAt: sql`now()`,
+    };
+    const hold = db.$with('hold').as(
+      db
+        .insert(holds)
+        .select(sql`select ${rowOf(getTableColumns(holds), stake)} from made m, held h`)
+        .returning({ id: holds.id }),
+    );
+    return db
+      .with(one, bid, held, hold, logging(db, 'counted', $.events))
+      .select()
+      .from(bid);
   }),
 };
 

@@ -38,11 +38,18 @@ interface BidsToSettle {
 }
 
 export const settleBids = statement((db, $: Values<BidsToSettle>) => {
-  const { settled, released, freed } = settling(db, sql`${$.to}::bid_status`, and(eq(bids.jobId, $.jobId), sql`${bids.id} = any(${$.bidIds}::text[])`));
+  const { settled, released, freed } = settling(
+    db,
+    sql`${$.to}::bid_status`,
+    and(eq(bids.jobId, $.jobId), sql`${bids.id} = any(${$.bidIds}::text[])`),
+  );
   return db.with(settled, released, freed).select().from(settled);
 });
 
-/** Live bids come to an end, and with them their holds, but for that of an accepted one: a part of every statement that settles bids. */
+/**
+ * Live bids come to an end, and with them their holds, but for that of an accepted one: a part of every statement that
+ * settles bids.
+ */
 export function settling(db: PostgresJsDatabase, to: SQL, which: SQL | undefined) {
   const settled = db.$with('settled').as(
     db
@@ -114,7 +121,14 @@ function bidsOnJob(role: Role, filtered: boolean) {
       db
         .select(bidColumns)
         .from(bids)
-        .where(and(eq(bids.jobId, $.jobId), role === 'contractor' ? eq(bids.contractorId, $.contractorId) : undefined, ofStatus(filtered, $.status), within))
+        .where(
+          and(
+            eq(bids.jobId, $.jobId),
+            role === 'contractor' ? eq(bids.contractorId, $.contractorId) : undefined,
+            ofStatus(filtered, $.status),
+            within,
+          ),
+        )
         .$dynamic(),
   });
 }
@@ -141,7 +155,10 @@ function bidsOfContractor(filtered: boolean) {
 export const listBidsOf = { all: bidsOfContractor(false), filtered: bidsOfContractor(true) };
 
 const selectHolds = statement((db, $: Values<{ ids: string }>) =>
-  db.select(holdColumns).from(holds).where(sql`${holds.id} = any(${$.ids}::text[])`),
+  db
+    .select(holdColumns)
+    .from(holds)
+    .where(sql`${holds.id} = any(${$.ids}::text[])`),
 );
 
 /** A contractor's bids on some jobs, the newest first. */

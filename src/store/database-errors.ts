@@ -6,12 +6,24 @@ const DEADLOCK_DETECTED = '40P01';
 
 /** The database is away, full or too slow: nothing the caller sent is wrong, and later may be better. */
 const BEYOND_CAPACITY = new Set([
-  'CONNECTION_CLOSED', 'CONNECTION_ENDED', 'CONNECTION_DESTROYED', 'CONNECT_TIMEOUT', 'CONNECTION_CONNECT_TIMEOUT',
-  'ECONNREFUSED', 'ECONNRESET', 'ENOENT', 'EPIPE', 'ETIMEDOUT', 'ENOTFOUND', 'EAI_AGAIN',
-  SERIALIZATION_FAILURE, DEADLOCK_DETECTED,
+  'CONNECTION_CLOSED',
+  'CONNECTION_ENDED',
+  'CONNECTION_DESTROYED',
+  'CONNECT_TIMEOUT',
+  'CONNECTION_CONNECT_TIMEOUT',
+  'ECONNREFUSED',
+  'ECONNRESET',
+  'ENOENT',
+  'EPIPE',
+  'ETIMEDOUT',
+  'ENOTFOUND',
+  'EAI_AGAIN',
+  SERIALIZATION_FAILURE,
+  DEADLOCK_DETECTED,
   '57014', // a statement's time-out
   '55P03', // a lock's time-out
-  '25P03', '25P04', // a transaction's time-outs
+  '25P03',
+  '25P04', // a transaction's time-outs
 ]);
 
 /** Classes of SQLSTATE: connections, resources, an operator's intervention, the disk. */

@@ -13,7 +13,8 @@ import type { Riding } from './riding.js';
 import { createSecondConnectionCheck } from './second-connection.js';
 
 /** Where the database is: an address, or the parts of a socket's. */
-export type Connection = { url: string } | { host: string; port: number; username: string; database: string; password?: string };
+export type Connection =
+  { url: string } | { host: string; port: number; username: string; database: string; password?: string };
 
 export interface DatabaseSettings {
   poolSize: number;
@@ -84,10 +85,12 @@ export interface DatabaseHooks {
 }
 
 /**
- * Statements of one transaction that go out in one breath, and so cost one round trip. They run in this order; where one fails,
- * those behind it fail because of it, and so the first failure is the one that counts.
+ * Statements of one transaction that go out in one breath, and so cost one round trip. They run in this order; where
+ * one fails, those behind it fail because of it, and so the first failure is the one that counts.
  */
-export async function together<Parts extends readonly unknown[]>(...parts: { [At in keyof Parts]: Promise<Parts[At]> }): Promise<Parts> {
+export async function together<Parts extends readonly unknown[]>(
+  ...parts: { [At in keyof Parts]: Promise<Parts[At]> }
+): Promise<Parts> {
   await Promise.allSettled(parts);
   // All have settled, and so the first of them that failed is the one that is heard.
   return Promise.all<Parts>(parts as Parts) as Promise<Parts>;
@@ -180,8 +183,9 @@ export function connect(
 }
 
 /**
- * How long a connection that was lost waits before it tries again. The driver's own pauses grow with the failures of all connections together, up to 20
- * seconds, and would go on long after the database is back; a try costs next to nothing, and is made only when a query waits for it.
+ * How long a connection that was lost waits before it tries again. The driver's own pauses grow with the failures of
+ * all connections together, up to 20 seconds, and would go on long after the database is back; a try costs next to
+ * nothing, and is made only when a query waits for it.
  */
 const reconnectAfterSeconds = () => 0.05 + Math.random() * 0.1;
 

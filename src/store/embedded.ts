@@ -1,7 +1,7 @@
 /**
- * A real Postgres inside the server, for running without one: it lives in the data folder, listens on a Unix socket alone, belongs to
- * one server at a time, is started again if it ends by itself, and ends with that server however the server ends. What an earlier one left
- * behind is cleared first.
+ * A real Postgres inside the server, for running without one: it lives in the data folder, listens on a Unix socket
+ * alone, belongs to one server at a time, is started again if it ends by itself, and ends with that server however the
+ * server ends. What an earlier one left behind is cleared first.
  */
 import { mkdirSync, readFileSync, realpathSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -34,7 +34,10 @@ export interface EmbeddedOptions {
 const PORT = 5432;
 const CONNECTION_FILE = 'connection.json';
 
-export async function startEmbeddedPostgres(dataFolder: string, options: EmbeddedOptions = {}): Promise<EmbeddedPostgres> {
+export async function startEmbeddedPostgres(
+  dataFolder: string,
+  options: EmbeddedOptions = {},
+): Promise<EmbeddedPostgres> {
   const binaries = findBinaries();
   const folder = makeFolder(dataFolder);
   const lock = await lockFolder(folder);
@@ -101,16 +104,18 @@ async function start(
     throw error;
   }
   let stopping: Promise<void> | undefined;
-  return {
-    connection,
-    stop: () => (stopping ??= stopOnce()),
-  };
+  return { connection, stop: () => (stopping ??= stopOnce()) };
 }
 
-/** What ends our use of the folder. A disposable one is removed, for which a watchdog stands in if this process is killed, over and over until nothing writes there. */
+/**
+ * What ends our use of the folder. A disposable one is removed, for which a watchdog stands in if this process is
+ * killed, over and over until nothing writes there.
+ */
 function leaving(folder: string, lock: FolderLock, { disposable }: EmbeddedOptions): () => void {
   if (!disposable) return () => lock.release();
-  const watchdog = armWatchdog('n=0; while [ -e "$1" ] && [ $n -lt 50 ]; do rm -rf "$1"; sleep 0.2; n=$((n+1)); done', [folder]);
+  const watchdog = armWatchdog('n=0; while [ -e "$1" ] && [ $n -lt 50 ]; do rm -rf "$1"; sleep 0.2; n=$((n+1)); done', [
+    folder,
+  ]);
   return () => {
     rmSync(folder, { recursive: true, force: true, maxRetries: 5 });
     watchdog.disarm();

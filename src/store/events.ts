@@ -42,15 +42,21 @@ export function asParameter(db: Db, happened: readonly NewEvent[]): string {
   if (db.journal) for (const event of happened) db.journal.happened(event);
   return JSON.stringify(
     happened.map(({ type, actorId, bidderId = null, fromStatus = null, toStatus = null, data = {} }) => ({
-      id: newId('event'), type, actor_id: actorId, bidder_id: bidderId, from_status: fromStatus, to_status: toStatus, data,
+      id: newId('event'),
+      type,
+      actor_id: actorId,
+      bidder_id: bidderId,
+      from_status: fromStatus,
+      to_status: toStatus,
+      data,
     })),
   );
 }
 
 /**
- * The rows to insert, for a CTE named `counted` that has just raised the job's `event_count` by as many. Columns stand in the
- * table's own order. The clock is read under the job's lock: a transaction's own time is that of its beginning, before it
- * waited, and would lie before what it waited for. `more` is told besides, of what the database alone knows.
+ * The rows to insert, for a CTE named `counted` that has just raised the job's `event_count` by as many. Columns stand
+ * in the table's own order. The clock is read under the job's lock: a transaction's own time is that of its beginning,
+ * before it waited, and would lie before what it waited for. `more` is told besides, of what the database alone knows.
  */
 export function eventsToLog(counted: string, happened: Placeholder, more?: SQL): SQL {
   return sql`select e.id, j.id, j.event_count - json_array_length(${happened}::json) + e.number, e.type, e.actor_id, e.bidder_id,
@@ -66,8 +72,8 @@ export function logging(db: PostgresJsDatabase, counted: string, happened: Place
 }
 
 /**
- * The rows of what happened to the bids of a CTE named `settled`, the accepted one first, behind the one event of a CTE named `logged`. Their
- * identifiers are that event's, with its end counted on.
+ * The rows of what happened to the bids of a CTE named `settled`, the accepted one first, behind the one event of a CTE
+ * named `logged`. Their identifiers are that event's, with its end counted on.
  */
 export function eventsOfBids(type: SQL): SQL {
   return sql`select left(l.id, -7) || lpad(b.number::text, 7, '0'), l.job_id, l.sequence + b.number, ${type}, l.actor_id, b.contractor_id,
@@ -83,7 +89,8 @@ export function countOf(happened: Placeholder): SQL {
 const REACH: Record<EventReach, (bidderId: Placeholder) => SQL> = {
   all: () => sql`true`,
   'job and own bid': (bidderId) => sql`(${events.bidderId} is null or ${events.bidderId} = ${bidderId})`,
-  'status changes': () => sql`(${events.bidderId} is null and ${events.fromStatus} is distinct from ${events.toStatus})`,
+  'status changes': () =>
+    sql`(${events.bidderId} is null and ${events.fromStatus} is distinct from ${events.toStatus})`,
 };
 
 function eventsWithin(reach: EventReach) {

@@ -13,14 +13,18 @@ const BATCH = 5_000;
 const dropRecords = statement((db, _: Values<object>) =>
   db
     .delete(idempotencyRecords)
-    .where(sql`(user_id, operation, key) in (select user_id, operation, key from idempotency_records where created_at < now() - interval '${sql.raw(String(IDEMPOTENCY_HOURS))} hours' limit ${sql.raw(String(BATCH))})`)
+    .where(
+      sql`(user_id, operation, key) in (select user_id, operation, key from idempotency_records where created_at < now() - interval '${sql.raw(String(IDEMPOTENCY_HOURS))} hours' limit ${sql.raw(String(BATCH))})`,
+    )
     .returning({ key: idempotencyRecords.key }),
 );
 
 const dropTokens = statement((db, _: Values<object>) =>
   db
     .delete(refreshTokens)
-    .where(sql`hash in (select hash from refresh_tokens where expires_at < now() - interval '${sql.raw(String(KEPT_DAYS_AFTER_END))} days' limit ${sql.raw(String(BATCH))})`)
+    .where(
+      sql`hash in (select hash from refresh_tokens where expires_at < now() - interval '${sql.raw(String(KEPT_DAYS_AFTER_END))} days' limit ${sql.raw(String(BATCH))})`,
+    )
     .returning({ hash: refreshTokens.hash }),
 );
 
@@ -28,7 +32,9 @@ const dropTokens = statement((db, _: Values<object>) =>
 const dropSessions = statement((db, _: Values<object>) =>
   db
     .delete(sessions)
-    .where(sql`id in (select id from sessions where ends_at < now() - interval '${sql.raw(String(KEPT_DAYS_AFTER_END))} days' limit ${sql.raw(String(BATCH))})`)
+    .where(
+      sql`id in (select id from sessions where ends_at < now() - interval '${sql.raw(String(KEPT_DAYS_AFTER_END))} days' limit ${sql.raw(String(BATCH))})`,
+    )
     .returning({ id: sessions.id }),
 );
 

@@ -12,14 +12,24 @@ interface Claim {
 
 /** False while another call with the same key runs: the lock is held until its transaction ends. */
 export const lockKey = statement((db, $: Values<Claim>) =>
-  db.select({ locked: sql<boolean>`pg_try_advisory_xact_lock(hashtextextended(concat_ws(' ', ${$.userId}::text, ${$.operation}::text, ${$.key}::text), 0))` }).from(sql`(values (1)) as one`),
+  db
+    .select({
+      locked: sql<boolean>`pg_try_advisory_xact_lock(hashtextextended(concat_ws(' ', ${$.userId}::text, ${$.operation}::text, ${$.key}::text), 0))`,
+    })
+    .from(sql`(values (1)) as one`),
 );
 
 export const selectRecord = statement((db, $: Values<Claim>) =>
   db
     .select({ inputSeal: idempotencyRecords.inputSeal, answer: idempotencyRecords.answer })
     .from(idempotencyRecords)
-    .where(and(eq(idempotencyRecords.userId, $.userId), eq(idempotencyRecords.operation, $.operation), eq(idempotencyRecords.key, $.key))),
+    .where(
+      and(
+        eq(idempotencyRecords.userId, $.userId),
+        eq(idempotencyRecords.operation, $.operation),
+        eq(idempotencyRecords.key, $.key),
+      ),
+    ),
 );
 
 export const insertRecord = statement((db, $: Values<Claim & { inputSeal: string; answer: string }>) =>

@@ -6,9 +6,26 @@ import type { Urgency } from '../rules/publishing.js';
 import type { Role, Viewer } from '../rules/viewer.js';
 import type { Db } from './database.js';
 import { jobFields, type JobRow } from './jobs.js';
-import { besideColumns, besideKey, besideReader, joiningBeside, type Beside, type BesideColumns, type Found } from './beside.js';
+import {
+  besideColumns,
+  besideKey,
+  besideReader,
+  joiningBeside,
+  type Beside,
+  type BesideColumns,
+  type Found,
+} from './beside.js';
 import { listing, mapPage, type List, type Page, type PageRequest, type Reach } from './page.js';
-import { NEWEST_FIRST, SEAM, SOUGHT, SOUGHT_NAMES, soughtJobs, type Seeking, type SoughtName, type SoughtValues } from './seeking.js';
+import {
+  NEWEST_FIRST,
+  SEAM,
+  SOUGHT,
+  SOUGHT_NAMES,
+  soughtJobs,
+  type Seeking,
+  type SoughtName,
+  type SoughtValues,
+} from './seeking.js';
 import { remembering, type Values } from './statement.js';
 import { jobs } from './tables/jobs.js';
 import { idsOf, isOpenToBids, visibleJobs, type ViewerIds } from './visibility.js';
@@ -29,7 +46,9 @@ interface FilterValues extends ViewerIds, SoughtValues {
 }
 
 /** What a job must be; only the conditions that are asked for stand in the statement. */
-const FILTERS: { readonly [Name in Exclude<keyof JobFilter, SoughtName | 'status'> | 'seam']-?: ($: Values<FilterValues>) => SQL } = {
+const FILTERS: {
+  readonly [Name in Exclude<keyof JobFilter, SoughtName | 'status'> | 'seam']-?: ($: Values<FilterValues>) => SQL;
+} = {
   category: ($) => sql`${jobs.category} = ${$.category}`,
   urgency: ($) => sql`${jobs.urgency} = ${$.urgency}::urgency`,
   homeownerId: ($) => sql`${jobs.homeownerId} = ${$.owner}`,
@@ -46,7 +65,13 @@ export interface ListedJob {
 const lists = remembering<List<FilterValues, RawJob>>();
 
 /** The jobs that the viewer may see and the filter lets through, newest first. */
-export async function listJobs(db: Db, viewer: Viewer, filter: JobFilter, request: PageRequest, beside: Beside = {}): Promise<Page<ListedJob>> {
+export async function listJobs(
+  db: Db,
+  viewer: Viewer,
+  filter: JobFilter,
+  request: PageRequest,
+  beside: Beside = {},
+): Promise<Page<ListedJob>> {
   const { role } = viewer;
   const asked: Asked = {
     role,
@@ -55,10 +80,21 @@ export async function listJobs(db: Db, viewer: Viewer, filter: JobFilter, reques
     status: JOB_STATES.find((state) => state === filter.status),
   };
   const { names, sought, status } = asked;
-  const list = (wanted: Beside) => lists([role, status, ...names, ...sought, besideKey(wanted)].join(' '), () => listOf(asked, wanted));
+  const list = (wanted: Beside) =>
+    lists([role, status, ...names, ...sought, besideKey(wanted)].join(' '), () => listOf(asked, wanted));
   const { search, category = null, urgency = null, homeownerId: owner = null, near } = filter;
   const { box = null, latitude = null, longitude = null, miles = null } = near ?? {};
-  const values = { pattern: search == null ? null : containing(search), category, urgency, owner, box, latitude, longitude, miles, ...idsOf(viewer) };
+  const values = {
+    pattern: search == null ? null : containing(search),
+    category,
+    urgency,
+    owner,
+    box,
+    latitude,
+    longitude,
+    miles,
+    ...idsOf(viewer),
+  };
   const on = sought.length > 0 ? (db.forLong?.() ?? db) : db;
   const page = await list(beside)(on, values, request);
   const read = besideReader(beside, role);
@@ -76,7 +112,10 @@ interface Asked {
   readonly role: Role;
   readonly names: readonly (keyof typeof FILTERS)[];
   readonly sought: readonly SoughtName[];
-  /** It stands in the statement as it is: there are few, some that most jobs are in and some that hardly one is, and the planner should know which. */
+  /**
+   * It stands in the statement as it is: there are few, some that most jobs are in and some that hardly one is, and the
+   * planner should know which.
+   */
   readonly status: JobState | undefined;
 }
 
@@ -90,11 +129,16 @@ function listOf(asked: Asked, beside: Beside): List<FilterValues, RawJob> {
     rows: (db, $: Values<FilterValues>, within, reach) =>
       joiningBeside(db.select({ job: jobFields(beside), ...besideColumns(beside, role, $) }).from(jobs), beside)
         // As a list, so that nothing is left to the planner but to look each of them up.
-        .where(gathered ? sql`${jobs.id} = any(array(${wantedOf(gathered($, within, reach), reach)}))` : and(visible(asked, $), ...conditions(asked, $), within))
+        .where(
+          gathered
+            ? sql`${jobs.id} = any(array(${wantedOf(gathered($, within, reach), reach)}))`
+            : and(visible(asked, $), ...conditions(asked, $), within),
+        )
         .$dynamic(),
     ...(gathered && {
       keepsToReach: true,
-      counted: (_, $, reach) => sql`select from (${gathered($, undefined, { ...reach, isCount: true })}) g limit ${sql.raw(String(reach.atMost))}`,
+      counted: (_, $, reach) =>
+        sql`select from (${gathered($, undefined, { ...reach, isCount: true })}) g limit ${sql.raw(String(reach.atMost))}`,
     }),
   });
 }
@@ -112,14 +156,19 @@ const isIn = (status: JobState) => sql`"jobs"."status" = ${sql.raw(`'${status}'`
 
 /** All that is asked of a job by looking at it. */
 function conditions({ status, names, sought }: Asked, $: Values<FilterValues>): SQL[] {
-  return [...(status ? [isIn(status)] : []), ...names.map((name) => FILTERS[name]($)), ...sought.map((name) => SOUGHT[name].fits($))];
+  return [
+    ...(status ? [isIn(status)] : []),
+    ...names.map((name) => FILTERS[name]($)),
+    ...sought.map((name) => SOUGHT[name].fits($)),
+  ];
 }
 
 type Gathered = ($: Values<FilterValues>, within: SQL | undefined, reach: Reach & { isCount?: boolean }) => SQL;
 
 /**
- * Where one index in the list's order would read far too much: the identifiers of the jobs that may be on the page, the first of each place where they
- * may be. A contractor's own jobs are never so many: whoever seeks among them looks at each.
+ * Where one index in the list's order would read far too much: the identifiers of the jobs that may be on the page, the
+ * first of each place where they may be. A contractor's own jobs are never so many: whoever seeks among them looks at
+ * each.
  */
 function gatheredFrom(asked: Asked): Gathered | undefined {
   const { role, names, sought, status } = asked;
@@ -127,16 +176,23 @@ function gatheredFrom(asked: Asked): Gathered | undefined {
   const own: Gathered = ($, _, reach) => ownJobs(asked, $, reach);
   if (role === 'contractor' && status !== undefined && status !== 'open') return own;
   const hasOwn = role === 'contractor' && status === undefined;
-  if (sought.length > 0) return ($, within, reach) => soughtJobs(seekingOf(asked, $, hasOwn ? own($, within, reach) : undefined), within, reach);
+  if (sought.length > 0)
+    return ($, within, reach) =>
+      soughtJobs(seekingOf(asked, $, hasOwn ? own($, within, reach) : undefined), within, reach);
   if (hasOwn) return ($, within, reach) => sql`(${ofMarket($, within, reach)}) union all (${own($, within, reach)})`;
-  // The index of a trade tells who is next without a look at the jobs, which keeps the planner from walking through all trades for a rare one.
+  // The index of a trade tells who is next without a look at the jobs, which keeps the planner from walking through all
+  // trades for a rare one.
   return role !== 'homeowner' && names.includes('category') ? ofMarket : undefined;
 }
 
 function seekingOf(asked: Asked, $: Values<FilterValues>, beside: SQL | undefined): Seeking {
   const { role, names, sought, status } = asked;
   const asksMore = names.length > 0 || (status !== undefined && role !== 'contractor');
-  const seen = [role === 'admin' ? undefined : visible(asked, $), status && isIn(status), ...names.map((name) => FILTERS[name]($))];
+  const seen = [
+    role === 'admin' ? undefined : visible(asked, $),
+    status && isIn(status),
+    ...names.map((name) => FILTERS[name]($)),
+  ];
   return {
     $,
     names: sought,
@@ -156,10 +212,16 @@ function newest(where: readonly SQL[], within: SQL | undefined, atMost: number):
 function marketOf({ role, status, names }: Asked, $: Values<FilterValues>): SQL[] {
   const inState = status && isIn(status);
   const seen = role === 'homeowner' ? [visibleJobs(role, $)] : [];
-  return [...seen, ...(role === 'contractor' ? [isOpenToBids] : inState ? [inState] : []), ...names.map((name) => FILTERS[name]($))];
+  return [
+    ...seen,
+    ...(role === 'contractor' ? [isOpenToBids] : inState ? [inState] : []),
+    ...names.map((name) => FILTERS[name]($)),
+  ];
 }
 
-/** Jobs that are open no more, but that the contractor has bid on; there is an index of these in the order of the jobs. */
+/**
+ * Jobs that are open no more, but that the contractor has bid on; there is an index of these in the order of the jobs.
+ */
 function ownJobs(asked: Asked, $: Values<FilterValues>, { atMost, behind }: Reach): SQL {
   const position = behind([sql`own.job_created_at`, sql`own.job_id`]);
   return sql`select j.id, own.job_created_at as created_at from (

@@ -1,6 +1,6 @@
 /**
- * Jobs, and the statements that change them; `moves.ts` has those that move them from state to state. Whatever changes a job adds its events
- * in the same statement.
+ * Jobs, and the statements that change them; `moves.ts` has those that move them from state to state. Whatever changes
+ * a job adds its events in the same statement.
  */
 import { and, eq, getTableColumns, sql, type Placeholder, type SQL } from 'drizzle-orm';
 import type { PostgresJsDatabase } from 'drizzle-orm/postgres-js';
@@ -54,20 +54,33 @@ export function seenBy(role: Role, $: Values<ViewerIds>) {
 }
 
 function selectSeen(db: PostgresJsDatabase, role: Role, $: Values<ViewerIds & { id: JobId }>, beside: Beside = {}) {
-  const select = db.select({ job: jobFields(beside), ...seenBy(role, $), ...besideColumns(beside, role, $) }).from(jobs);
+  const select = db
+    .select({ job: jobFields(beside), ...seenBy(role, $), ...besideColumns(beside, role, $) })
+    .from(jobs);
   return joiningBeside(select, beside).where(eq(jobs.id, $.id));
 }
 
-const selects = forEachRole((role) => asAsked((beside) => statement((db, $: Values<ViewerIds & { id: JobId }>) => selectSeen(db, role, $, beside))));
+const selects = forEachRole((role) =>
+  asAsked((beside) => statement((db, $: Values<ViewerIds & { id: JobId }>) => selectSeen(db, role, $, beside))),
+);
 
 /** One job, with whatever else is asked for in the same breath. */
-export async function selectJob(db: Db, role: Role, values: ViewerIds & { id: JobId }, beside: Beside = {}): Promise<(SeenJob & { beside: Found }) | undefined> {
+export async function selectJob(
+  db: Db,
+  role: Role,
+  values: ViewerIds & { id: JobId },
+  beside: Beside = {},
+): Promise<(SeenJob & { beside: Found }) | undefined> {
   const [seen] = await selects[role](beside)(db, values);
-  return seen && { job: seen.job, visible: seen.visible, ownBids: seen.ownBids, beside: besideReader(beside, role)(seen) };
+  return (
+    seen && { job: seen.job, visible: seen.visible, ownBids: seen.ownBids, beside: besideReader(beside, role)(seen) }
+  );
 }
 
 /** The first lock of every operation that touches more than the job: job, then bids, holds, accounts. */
-export const lockJob = forEachRole((role) => statement((db, $: Values<ViewerIds & { id: JobId }>) => selectSeen(db, role, $).for('update', { of: jobs })));
+export const lockJob = forEachRole((role) =>
+  statement((db, $: Values<ViewerIds & { id: JobId }>) => selectSeen(db, role, $).for('update', { of: jobs })),
+);
 
 /** The same lock, by way of a bid on the job. */
 export const lockJobOfBid = statement((db, $: Values<{ id: BidId }>) =>
@@ -93,10 +106,17 @@ export const insertJob = statement((db, $: Values<NewJob>) => {
   const made = db.$with('made').as(
     db
       .insert(jobs)
-      .values({ ...columns($, JOB_FIELDS), ...columns($, ['id', 'homeownerId', 'latitude', 'longitude']), eventCount: sql`${countOf($.events)}` })
+      .values({
+        ...columns($, JOB_FIELDS),
+        ...columns($, ['id', 'homeownerId', 'latitude', 'longitude']),
+        eventCount: sql`${countOf($.events)}`,
+      })
       .returning(),
   );
-  return db.with(made, logging(db, 'made', $.events)).select().from(made);
+  return db
+    .with(made, logging(db, 'made', $.events))
+    .select()
+    .from(made);
 });
 
 /** The searchable row is there already, made by its trigger in the same transaction. */
@@ -108,22 +128,41 @@ export const setTown = statement((db, $: Values<{ id: JobId; town: string | null
 );
 
 export function advance($: Values<Logged>) {
-  return { version: sql`${jobs.version} + 1`, updatedAt: sql`clock_timestamp()`, eventCount: sql`${jobs.eventCount} + ${countOf($.events)}` };
+  return {
+    version: sql`${jobs.version} + 1`,
+    updatedAt: sql`clock_timestamp()`,
+    eventCount: sql`${jobs.eventCount} + ${countOf($.events)}`,
+  };
 }
 
-const BASES = ['highestBudgetMin', 'highestBudgetMax', 'mostTokensPaid', 'completionDateAtCheckIn'] as const satisfies (keyof EditBases)[];
+const BASES = [
+  'highestBudgetMin',
+  'highestBudgetMax',
+  'mostTokensPaid',
+  'completionDateAtCheckIn',
+] as const satisfies (keyof EditBases)[];
 
 /** Of a job that is locked and whose edit was judged. */
-export const editJob = statement((db, $: Values<JobFields & EditBases & Omit<Places, 'town'> & Logged & { id: JobId }>) => {
-  const edited = db.$with('edited').as(
-    db
-      .update(jobs)
-      .set({ ...columns($, JOB_FIELDS), ...columns($, BASES), ...columns($, ['latitude', 'longitude']), ...advance($) })
-      .where(eq(jobs.id, $.id))
-      .returning(),
-  );
-  return db.with(edited, logging(db, 'edited', $.events)).select().from(edited);
-});
+export const editJob = statement(
+  (db, $: Values<JobFields & EditBases & Omit<Places, 'town'> & Logged & { id: JobId }>) => {
+    const edited = db.$with('edited').as(
+      db
+        .update(jobs)
+        .set({
+          ...columns($, JOB_FIELDS),
+          ...columns($, BASES),
+          ...columns($, ['latitude', 'longitude']),
+          ...advance($),
+        })
+        .where(eq(jobs.id, $.id))
+        .returning(),
+    );
+    return db
+      .with(edited, logging(db, 'edited', $.events))
+      .select()
+      .from(edited);
+  },
+);
 
 /** The draft goes; that it was there, and that it went, stays among the events. */
 export const deleteJob = statement((db, $: Values<Logged & { id: JobId }>) => {
@@ -131,9 +170,15 @@ export const deleteJob = statement((db, $: Values<Logged & { id: JobId }>) => {
     db
       .delete(jobs)
       .where(eq(jobs.id, $.id))
-      .returning({ id: jobs.id, event_count: sql<number>`${jobs.eventCount} + ${countOf($.events)}`.as('event_count') }),
+      .returning({
+        id: jobs.id,
+        event_count: sql<number>`${jobs.eventCount} + ${countOf($.events)}`.as('event_count'),
+      }),
   );
-  return db.with(gone, logging(db, 'gone', $.events)).select({ id: gone.id }).from(gone);
+  return db
+    .with(gone, logging(db, 'gone', $.events))
+    .select({ id: gone.id })
+    .from(gone);
 });
 
 /** By how much each count changes. */
@@ -146,7 +191,10 @@ export interface BidCounts {
 export const UNCHANGED_COUNTS: BidCounts = { live: 0, counted: 0, ever: 0 };
 
 /** Something happened around a job, or to its bids: the counts follow, its version does not. */
-export function counting(happened: Placeholder, { live, counted, ever }: Readonly<Record<keyof BidCounts, SQL | Placeholder>>) {
+export function counting(
+  happened: Placeholder,
+  { live, counted, ever }: Readonly<Record<keyof BidCounts, SQL | Placeholder>>,
+) {
   return {
     eventCount: sql`${jobs.eventCount} + ${countOf(happened)}`,
     liveBidCount: sql`${jobs.liveBidCount} + ${live}::int`,
@@ -156,8 +204,17 @@ export function counting(happened: Placeholder, { live, counted, ever }: Readonl
 }
 
 export const noteOnJob = statement((db, $: Values<Logged & BidCounts & { id: JobId }>) => {
-  const counted = db.$with('counted').as(
-    db.update(jobs).set(counting($.events, $)).where(eq(jobs.id, $.id)).returning({ id: jobs.id, eventCount: jobs.eventCount }),
-  );
-  return db.with(counted, logging(db, 'counted', $.events)).select().from(counted);
+  const counted = db
+    .$with('counted')
+    .as(
+      db
+        .update(jobs)
+        .set(counting($.events, $))
+        .where(eq(jobs.id, $.id))
+        .returning({ id: jobs.id, eventCount: jobs.eventCount }),
+    );
+  return db
+    .with(counted, logging(db, 'counted', $.events))
+    .select()
+    .from(counted);
 });

@@ -30,7 +30,9 @@ export const balanceShape = {
   available: sql<number>`${tokenBalances.balance} - ${tokenBalances.held}`.as('available'),
 };
 
-export const openBalance = statement((db, $: Values<{ userId: UserId }>) => db.insert(tokenBalances).values(columns($, ['userId'])));
+export const openBalance = statement((db, $: Values<{ userId: UserId }>) =>
+  db.insert(tokenBalances).values(columns($, ['userId'])),
+);
 
 const selectBalance = statement((db, $: Values<{ userId: UserId }>) =>
   db.select(balanceShape).from(tokenBalances).where(eq(tokenBalances.userId, $.userId)),
@@ -43,7 +45,8 @@ export async function balanceOf(db: Db, userId: UserId): Promise<Balance> {
 }
 
 /** What somebody could spend now, beside whatever else is read. */
-export const availableTo = ($: Values<{ userId: UserId }>) => sql<number>`(select t.balance - t.held from token_balances t where t.user_id = ${$.userId})`;
+export const availableTo = ($: Values<{ userId: UserId }>) =>
+  sql<number>`(select t.balance - t.held from token_balances t where t.user_id = ${$.userId})`;
 
 export interface Movement {
   userId: UserId;
@@ -108,27 +111,32 @@ export function transferring(db: PostgresJsDatabase, $: Values<PaymentValues>, {
       .update(tokenBalances)
       .set({ balance: sql`${tokenBalances.balance} + ${change}` })
       .where(and(eq(tokenBalances.userId, $.userId), given))
-      .returning({ userId: tokenBalances.userId, available: sql<number>`${tokenBalances.balance} - ${tokenBalances.held}`.as('available') }),
+      .returning({
+        userId: tokenBalances.userId,
+        available: sql<number>`${tokenBalances.balance} - ${tokenBalances.held}`.as('available'),
+      }),
   );
   const text = (value: Placeholder) => sql`${value}::text`;
-  const insertion = db.insert(tokenTransfers).select(
-    db
-      .select({
-        id: text($.transferId).as('id'),
-        fromAccount: text($.fromAccount).as('from_account'),
-        toAccount: text($.toAccount).as('to_account'),
-        amount: sql`${amount}`.as('amount'),
-        reason: sql`${$.reason}::transfer_reason`.as('reason'),
-        userId: changed.userId,
-        jobId: text($.jobId).as('job_id'),
-        bidId: text($.bidId).as('bid_id'),
-        referralUserId: text($.referralUserId).as('referral_user_id'),
-        actorId: text($.actorId).as('actor_id'),
-        note: text($.note).as('note'),
-        createdAt: sql`now()`.as('created_at'),
-      })
-      .from(changed),
-  );
+  const insertion = db
+    .insert(tokenTransfers)
+    .select(
+      db
+        .select({
+          id: text($.transferId).as('id'),
+          fromAccount: text($.fromAccount).as('from_account'),
+          toAccount: text($.toAccount).as('to_account'),
+          amount: sql`${amount}`.as('amount'),
+          reason: sql`${$.reason}::transfer_reason`.as('reason'),
+          userId: changed.userId,
+          jobId: text($.jobId).as('job_id'),
+          bidId: text($.bidId).as('bid_id'),
+          referralUserId: text($.referralUserId).as('referral_user_id'),
+          actorId: text($.actorId).as('actor_id'),
+          note: text($.note).as('note'),
+          createdAt: sql`now()`.as('created_at'),
+        })
+        .from(changed),
+    );
   return { changed, insertion };
 }
 
@@ -139,7 +147,10 @@ const insertTransfer = statement((db, $: Values<TransferValues>) => {
 });
 
 /** Moves tokens, and says what is available after it; undefined if there is no such person. */
-export async function moveTokens(tx: Db, movement: Movement): Promise<{ transfer: TokenTransfer; available: number } | undefined> {
+export async function moveTokens(
+  tx: Db,
+  movement: Movement,
+): Promise<{ transfer: TokenTransfer; available: number } | undefined> {
   const [moved] = await insertTransfer(tx, asTransfer(tx, movement));
   return moved && { transfer: moved.transfer, available: moved.changed.available };
 }
@@ -158,7 +169,13 @@ export const listTransfers = listing({
 /** Every account whose kept figures differ from what its transfers and its active holds add up to. */
 export const selectMismatches = statement((db, _: Values<object>) => {
   const moved = db
-    .select({ userId: tokenTransfers.userId, total: sql<number>`sum(case when ${tokenTransfers.toAccount} = ${tokenTransfers.userId} then amount else -amount end)`.as('moved_total') })
+    .select({
+      userId: tokenTransfers.userId,
+      total:
+        sql<number>`sum(case when ${tokenTransfers.toAccount} = ${tokenTransfers.userId} then amount else -amount end)`.as(
+          'moved_total',
+        ),
+    })
     .from(tokenTransfers)
     .groupBy(tokenTransfers.userId)
     .as('moved');
@@ -169,7 +186,12 @@ export const selectMismatches = statement((db, _: Values<object>) => {
     .groupBy(holds.userId)
     .as('staked');
   const orNone = (figure: SQLWrapper) => sql<number>`coalesce(${figure}, 0)::float8`;
-  const [kept, held, summed, summedHeld] = [orNone(tokenBalances.balance), orNone(tokenBalances.held), orNone(moved.total), orNone(staked.total)];
+  const [kept, held, summed, summedHeld] = [
+    orNone(tokenBalances.balance),
+    orNone(tokenBalances.held),
+    orNone(moved.total),
+    orNone(staked.total),
+  ];
   return db
     .select({ userId: sql<UserId>`${users.id}`, kept, summed, keptHeld: held, summedHeld })
     .from(users)
@@ -181,10 +203,12 @@ export const selectMismatches = statement((db, _: Values<object>) => {
 });
 
 export const countLedger = statement((db, _: Values<object>) =>
-  db.select({
-    accounts: sql<number>`(select count(*) from ${tokenBalances})::int`,
-    transfers: sql<number>`(select count(*) from ${tokenTransfers})::int`,
-  }).from(sql`(values (1)) as one`),
+  db
+    .select({
+      accounts: sql<number>`(select count(*) from ${tokenBalances})::int`,
+      transfers: sql<number>`(select count(*) from ${tokenTransfers})::int`,
+    })
+    .from(sql`(values (1)) as one`),
 );
 
 export const selectTransfer = statement((db, $: Values<{ id: TransferId }>) =>

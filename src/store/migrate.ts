@@ -13,7 +13,12 @@ const MIGRATION_LOCK = 7_203_118;
 const MIGRATION_TIMEOUT_MS = 10 * 60_000;
 
 export async function migrate(connection: Connection): Promise<void> {
-  const patient = { ...DATABASE_DEFAULTS, poolSize: 1, statementTimeoutMs: MIGRATION_TIMEOUT_MS, lockTimeoutMs: MIGRATION_TIMEOUT_MS };
+  const patient = {
+    ...DATABASE_DEFAULTS,
+    poolSize: 1,
+    statementTimeoutMs: MIGRATION_TIMEOUT_MS,
+    lockTimeoutMs: MIGRATION_TIMEOUT_MS,
+  };
   const lockHolder = openPool(connection, { ...patient, idleInTransactionTimeoutMs: MIGRATION_TIMEOUT_MS });
   const worker = openPool(connection, patient);
   try {

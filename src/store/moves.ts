@@ -1,6 +1,6 @@
 /**
- * How a job moves from state to state: one statement a transition. The job moves only from a state that the table allows, by a party that it
- * allows, and its events are added. No row comes back from a job that could not move.
+ * How a job moves from state to state: one statement a transition. The job moves only from a state that the table
+ * allows, by a party that it allows, and its events are added. No row comes back from a job that could not move.
  */
 import { and, eq, inArray, sql, type SQL } from 'drizzle-orm';
 import { BASES_TAKEN } from '../rules/edit-bases.js';
@@ -68,8 +68,13 @@ export const moveJob = forEachMove((key) =>
   asAsked((beside) =>
     statement((db, $: Values<MoveValues>, stands) => {
       const { set, when } = moving(key, $);
-      const moved = db.$with('moved').as(db.update(jobs).set(set).where(and(when, stands)).returning(jobFields(beside, 'eventCount')));
-      return db.with(moved, logging(db, 'moved', $.events)).select().from(moved);
+      const moved = db
+        .$with('moved')
+        .as(db.update(jobs).set(set).where(and(when, stands)).returning(jobFields(beside, 'eventCount')));
+      return db
+        .with(moved, logging(db, 'moved', $.events))
+        .select()
+        .from(moved);
     }),
   ),
 );

@@ -107,10 +107,19 @@ export function listing<V extends object, Row extends object>(parts: Listing<V, 
     const atMost = kind === 'numbered' ? roundedUp(offset + size + 1) : size + 1;
     return pages(`${size} ${kind} ${atMost}${counted ? ' counted' : ''}`, () => {
       const select = (db: PostgresJsDatabase, $: Values<Record<string, unknown>>) => {
-        const behindIt = (keys: readonly SQL[]) => (kind === 'after' ? behind(columns, keys, parts.order, $) : undefined);
+        const behindIt = (keys: readonly SQL[]) =>
+          kind === 'after' ? behind(columns, keys, parts.order, $) : undefined;
         const within = behindIt(columns.map((column) => sql`${column}`));
-        const reach = { atMost, wanted: size + 1, ...(kind === 'numbered' && { offset: $.offset as Placeholder }), behind: behindIt };
-        const select = parts.rows(db, $ as Values<V>, within, reach).orderBy(...columns.map(direction)).limit(size + 1);
+        const reach = {
+          atMost,
+          wanted: size + 1,
+          ...(kind === 'numbered' && { offset: $.offset as Placeholder }),
+          behind: behindIt,
+        };
+        const select = parts
+          .rows(db, $ as Values<V>, within, reach)
+          .orderBy(...columns.map(direction))
+          .limit(size + 1);
         return reach.offset && !parts.keepsToReach ? select.offset(reach.offset) : select;
       };
       if (counted) return countedStatement(select, ($) => counting(drawingBoard, $ as Values<V>).getSQL());
@@ -123,7 +132,11 @@ export function listing<V extends object, Row extends object>(parts: Listing<V, 
   const counting = (db: PostgresJsDatabase, $: Values<V>) => {
     const some = parts.counted
       ? sql`(${parts.counted(db, $, EVERYTHING)}) counted`
-      : parts.rows(selectingNothingBut(columns, db), $, undefined, EVERYTHING).orderBy(...columns.map(direction)).limit(EVERYTHING.atMost).as('some');
+      : parts
+          .rows(selectingNothingBut(columns, db), $, undefined, EVERYTHING)
+          .orderBy(...columns.map(direction))
+          .limit(EVERYTHING.atMost)
+          .as('some');
     return db.select({ count: sql<number>`count(*)::int` }).from(some);
   };
   const count = statement(counting);
@@ -133,7 +146,9 @@ export function listing<V extends object, Row extends object>(parts: Listing<V, 
     const kind = after ? 'after' : offset > 0 ? 'numbered' : 'first';
     const given = { offset, ...values, ...positionValues(after) };
     const { rows, count } = await pageStatement(size, offset, kind, counted)(db, given);
-    return pageOf(rows, size, kind !== 'first', () => (count === undefined ? total(db, values) : Promise.resolve(totalOf(count))));
+    return pageOf(rows, size, kind !== 'first', () =>
+      count === undefined ? total(db, values) : Promise.resolve(totalOf(count)),
+    );
   }
 
   async function total(db: Db, values: V): Promise<Total> {
@@ -146,7 +161,8 @@ export function listing<V extends object, Row extends object>(parts: Listing<V, 
       rows: found.length > size ? found.slice(0, size) : found,
       hasNext: found.length > size,
       hasPrevious,
-      positionOf: (row) => names.map((name) => ((parts.keyed?.(row) ?? row) as Record<string, KeyValue>)[name] as KeyValue),
+      positionOf: (row) =>
+        names.map((name) => ((parts.keyed?.(row) ?? row) as Record<string, KeyValue>)[name] as KeyValue),
       total: counted,
     };
   }
@@ -179,7 +195,8 @@ export function listing<V extends object, Row extends object>(parts: Listing<V, 
 }
 
 /**
- * The same rows for many parents at once: the listing's own select, with the parent's value taken from a list beside it.
+ * The same rows for many parents at once: the listing's own select, with the parent's value taken from a list beside
+ * it.
  */
 function manyStatements<V extends object, Row extends object>(parts: Listing<V, Row>) {
   type Run<Result> = (db: Db, values: Record<string, unknown>) => Promise<Result[]>;
@@ -199,18 +216,34 @@ function manyStatements<V extends object, Row extends object>(parts: Listing<V, 
         statement((db, $: Values<Record<string, unknown>>) => {
           const position = columns.map((column) => sql`${column}`);
           const within = kind === 'after' ? behind(columns, position, parts.order, $) : undefined;
-          const page = ofParent(db, $, parent, within).orderBy(...columns.map(direction)).limit(size + 1).as('page');
+          const page = ofParent(db, $, parent, within)
+            .orderBy(...columns.map(direction))
+            .limit(size + 1)
+            .as('page');
           const fields = fieldsOf(page);
           const keys = Object.keys(parts.keys).map((key) => direction(fields[key] as PgColumn));
-          return db.select(fields).from(asked($)).crossJoinLateral(page).orderBy(...keys).$dynamic() as Select<Row>;
+          return db
+            .select(fields)
+            .from(asked($))
+            .crossJoinLateral(page)
+            .orderBy(...keys)
+            .$dynamic() as Select<Row>;
         }, 'json'),
       ),
     count: (parent: string) =>
       counts(parent, () =>
         statement((db, $: Values<Record<string, unknown>>) => {
-          const some = ofParent(selectingNothingBut(columns, db), $, parent).limit(PAGE.exactTotalMax + 1).as('some');
-          const counted = db.select({ count: sql<number>`count(*)::int`.as('count') }).from(some).as('counted');
-          return db.select({ parent: sql<string>`asked.id`, count: counted.count }).from(asked($)).crossJoinLateral(counted);
+          const some = ofParent(selectingNothingBut(columns, db), $, parent)
+            .limit(PAGE.exactTotalMax + 1)
+            .as('some');
+          const counted = db
+            .select({ count: sql<number>`count(*)::int`.as('count') })
+            .from(some)
+            .as('counted');
+          return db
+            .select({ parent: sql<string>`asked.id`, count: counted.count })
+            .from(asked($))
+            .crossJoinLateral(counted);
         }),
       ),
   };
@@ -235,7 +268,10 @@ function totalOf(counted = 0): Total {
   return { count: Math.min(counted, PAGE.exactTotalMax), capped: counted > PAGE.exactTotalMax };
 }
 
-/** For counting: whatever is to be selected, it is one column that the list's index holds. Columns that nobody reads cost twice what the counting does. */
+/**
+ * For counting: whatever is to be selected, it is one column that the list's index holds. Columns that nobody reads
+ * cost twice what the counting does.
+ */
 function selectingNothingBut([key]: readonly PgColumn[], db: PostgresJsDatabase): PostgresJsDatabase {
   const select = () => db.select({ key: key as PgColumn });
   return Object.create(db, { select: { value: select } }) as PostgresJsDatabase;
@@ -249,7 +285,12 @@ function roundedUp(rows: number): number {
   return 2 ** Math.ceil(Math.log2(rows));
 }
 
-function behind(columns: readonly PgColumn[], alike: readonly SQL[], order: Listing<object, unknown>['order'], $: Values<Record<string, unknown>>): SQL {
+function behind(
+  columns: readonly PgColumn[],
+  alike: readonly SQL[],
+  order: Listing<object, unknown>['order'],
+  $: Values<Record<string, unknown>>,
+): SQL {
   const list = (items: readonly SQL[]) => sql`(${sql.join([...items], sql`, `)})`;
   const keys = list(alike);
   const position = list(columns.map((column, at) => sql`${$[`key${at}`]}::${sql.raw(column.getSQLType())}`));
@@ -265,8 +306,22 @@ function asSent(value: KeyValue): KeyValue {
   return value instanceof Date ? value.toISOString() : value;
 }
 
-/** The same page with each row made into something else; a position is still that of the row. Named one by one, so that all pages are of one shape. */
-export function mapPage<Row, Made>({ size, rows: found, hasNext, hasPrevious, positionOf, total }: Page<Row>, make: (row: Row) => Made, counted = total): Page<Made> {
+/**
+ * The same page with each row made into something else; a position is still that of the row. Named one by one, so that
+ * all pages are of one shape.
+ */
+export function mapPage<Row, Made>(
+  { size, rows: found, hasNext, hasPrevious, positionOf, total }: Page<Row>,
+  make: (row: Row) => Made,
+  counted = total,
+): Page<Made> {
   const rows = found.map(make);
-  return { size, rows, hasNext, hasPrevious, positionOf: (made) => positionOf(found[rows.indexOf(made)] as Row), total: counted };
+  return {
+    size,
+    rows,
+    hasNext,
+    hasPrevious,
+    positionOf: (made) => positionOf(found[rows.indexOf(made)] as Row),
+    total: counted,
+  };
 }

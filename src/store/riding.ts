@@ -1,7 +1,7 @@
 /**
- * A session's check rides on whatever is read first: where a caller's session was found standing before, the statement that serves them asks
- * by itself whether it still does, and gives no row if not. So a row proves the session; and no answer is given before one has, or the session
- * was asked for by itself.
+ * A session's check rides on whatever is read first: where a caller's session was found standing before, the statement
+ * that serves them asks by itself whether it still does, and gives no row if not. So a row proves the session; and no
+ * answer is given before one has, or the session was asked for by itself.
  */
 import { sql, type SQL } from 'drizzle-orm';
 import type { SessionId, UserId } from '../rules/ids.js';

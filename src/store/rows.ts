@@ -1,6 +1,6 @@
 /**
- * From what the driver hands over to the rows that a statement selects. How each value is read is settled once, when the
- * statement is built, and not again for every row.
+ * From what the driver hands over to the rows that a statement selects. How each value is read is settled once, when
+ * the statement is built, and not again for every row.
  */
 import { Column, getTableName, is, sql, SQL } from 'drizzle-orm';
 import type { PgColumn } from 'drizzle-orm/pg-core';
@@ -29,7 +29,11 @@ interface Group {
 /** Where the values come from: each in the driver's own words, or all of them out of JSON. */
 export type ValuesFrom = 'driver' | 'json';
 
-export function rowReader(fields: readonly SelectedField[], joinsNotNullable: Readonly<Record<string, boolean>> | undefined, from: ValuesFrom) {
+export function rowReader(
+  fields: readonly SelectedField[],
+  joinsNotNullable: Readonly<Record<string, boolean>> | undefined,
+  from: ValuesFrom,
+) {
   const groups = groupsOf(fields, joinsNotNullable, from);
   const decoders: (Decode | undefined)[] = [];
   let at = 0;
@@ -44,12 +48,17 @@ export function rowReader(fields: readonly SelectedField[], joinsNotNullable: Re
 }
 
 /**
- * Written out as one object literal, so that rows of one kind are of one shape. An object to which dozens of names are added one by one turns into
- * a dictionary, which costs several times the memory and the time.
+ * Written out as one object literal, so that rows of one kind are of one shape. An object to which dozens of names are
+ * added one by one turns into a dictionary, which costs several times the memory and the time.
  */
-function written(parts: readonly string[], decoders: readonly (Decode | undefined)[]): (values: readonly unknown[]) => Record<string, unknown> {
+function written(
+  parts: readonly string[],
+  decoders: readonly (Decode | undefined)[],
+): (values: readonly unknown[]) => Record<string, unknown> {
   // The names are those of our own tables.
-  const make = new Function('decoders', `return (values) => ({ ${parts.join(', ')} })`) as (decoders: readonly unknown[]) => (values: readonly unknown[]) => Record<string, unknown>;
+  const make = new Function('decoders', `return (values) => ({ ${parts.join(', ')} })`) as (
+    decoders: readonly unknown[],
+  ) => (values: readonly unknown[]) => Record<string, unknown>;
   return make(decoders);
 }
 
@@ -59,7 +68,11 @@ function entryOf({ name, decode }: Cell, at: number, decoders: (Decode | undefin
   return `${JSON.stringify(name)}: ${decode ? `${value} === null ? null : decoders[${at}](${value})` : value}`;
 }
 
-function groupsOf(fields: readonly SelectedField[], joinsNotNullable: Readonly<Record<string, boolean>> | undefined, from: ValuesFrom): Group[] {
+function groupsOf(
+  fields: readonly SelectedField[],
+  joinsNotNullable: Readonly<Record<string, boolean>> | undefined,
+  from: ValuesFrom,
+): Group[] {
   const groups: Group[] = [];
   for (const { path, field } of fields) {
     const [outer, inner] = path;
@@ -69,7 +82,12 @@ function groupsOf(fields: readonly SelectedField[], joinsNotNullable: Readonly<R
     const cell = { name: inner ?? outer, decode: from === 'json' ? ofJson(decode) : decode };
     const last = groups.at(-1);
     if (last && last.name === name) last.cells.push(cell);
-    else groups.push({ name, cells: [cell], mayBeAbsent: name !== undefined && is(field, Column) && joinsNotNullable?.[getTableName(field.table)] === false });
+    else
+      groups.push({
+        name,
+        cells: [cell],
+        mayBeAbsent: name !== undefined && is(field, Column) && joinsNotNullable?.[getTableName(field.table)] === false,
+      });
   }
   return groups;
 }
@@ -81,7 +99,9 @@ function decoderOf(field: unknown): Decode | undefined {
     const { mapFromDriverValue: decode } = field;
     return decode === Column.prototype.mapFromDriverValue ? undefined : (value) => decode.call(field, value);
   }
-  const { decoder } = (is(field, SQL) ? field : (field as SQL.Aliased).sql) as unknown as { decoder: { mapFromDriverValue: Decode } };
+  const { decoder } = (is(field, SQL) ? field : (field as SQL.Aliased).sql) as unknown as {
+    decoder: { mapFromDriverValue: Decode };
+  };
   return decoder === PLAIN ? undefined : (value) => decoder.mapFromDriverValue(value);
 }
 
@@ -92,13 +112,18 @@ export type RowShape = Readonly<Record<string, PgColumn | SQL.Aliased>>;
 
 /** A row inside a row: its values in order, without their names, which costs the database and the reader least. */
 export function asJson(shape: RowShape): SQL {
-  return sql`json_build_array(${sql.join(Object.values(shape).map((field) => (is(field, Column) ? sql`${field}` : sql`${(field as SQL.Aliased).sql}`)), sql`, `)})`;
+  return sql`json_build_array(${sql.join(
+    Object.values(shape).map((field) => (is(field, Column) ? sql`${field}` : sql`${(field as SQL.Aliased).sql}`)),
+    sql`, `,
+  )})`;
 }
 
 /** Reads what `asJson` wrote. */
 export function jsonReader<Row>(shape: RowShape): (values: readonly unknown[]) => Row {
   const decoders: (Decode | undefined)[] = [];
-  const parts = Object.entries(shape).map(([name, field], at) => entryOf({ name, decode: ofJson(decoderOf(field)) }, at, decoders));
+  const parts = Object.entries(shape).map(([name, field], at) =>
+    entryOf({ name, decode: ofJson(decoderOf(field)) }, at, decoders),
+  );
   return written(parts, decoders) as (values: readonly unknown[]) => Row;
 }
 

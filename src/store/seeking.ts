@@ -1,6 +1,7 @@
 /**
- * Jobs that say a word or are near a place. What is sought has an index of its own, which knows nothing of the list's order: whatever is common is
- * found soonest by walking through the list, and whatever is rare by its index. The newest jobs tell which it is.
+ * Jobs that say a word or are near a place. What is sought has an index of its own, which knows nothing of the list's
+ * order: whatever is common is found soonest by walking through the list, and whatever is rare by its index. The newest
+ * jobs tell which it is.
  */
 import { and, sql, type SQL } from 'drizzle-orm';
 import type { Reach } from './page.js';
@@ -17,17 +18,21 @@ export interface SoughtValues {
 
 type Sought = Values<SoughtValues>;
 
-/** What stands between a job's title and its description where both are searched as one. Whoever seeks this very sign is told by the job itself. */
+/**
+ * What stands between a job's title and its description where both are searched as one. Whoever seeks this very sign is
+ * told by the job itself.
+ */
 export const SEAM = '\u0001';
 
 /**
- * Each stands here twice: as the searchable row is told, and as the job is. The former hides from the planner what is sought, since it guesses badly
- * how much of that there is.
+ * Each stands here twice: as the searchable row is told, and as the job is. The former hides from the planner what is
+ * sought, since it guesses badly how much of that there is.
  */
 export const SOUGHT = {
   search: {
     found: ($: Sought) => sql`s.words like (select lower(${$.pattern}::text))`,
-    fits: ($: Sought) => sql`case when ${jobs.title} ilike ${$.pattern} then true else ${jobs.description} ilike ${$.pattern} end`,
+    fits: ($: Sought) =>
+      sql`case when ${jobs.title} ilike ${$.pattern} then true else ${jobs.description} ilike ${$.pattern} end`,
   },
   near: {
     found: ($: Sought) => isNear($),
@@ -50,13 +55,19 @@ export const NEWEST_FIRST = sql`"jobs"."created_at" desc, "jobs"."id" desc`;
 
 /** So many of the newest jobs are looked at one by one, to learn how common it is what is sought. */
 const SAMPLE = 2_000;
-/** Of those, so many fit where the list is walked through at once, and so many where it may be; fewer than the last are few in the whole market too. */
+/**
+ * Of those, so many fit where the list is walked through at once, and so many where it may be; fewer than the last are
+ * few in the whole market too.
+ */
 const FITTING_WHEN_COMMON = SAMPLE / 10;
 const FITTING_WHEN_WALKED = SAMPLE / 100;
 const FITTING_AT_LEAST = 3;
 /** To look through a list of no more jobs takes less than to learn anything first. */
 const SHORT_LIST = 50;
-/** In between, the index is asked for the newest days alone: as many as should hold what is wanted so many times over, since not all of it is seen. */
+/**
+ * In between, the index is asked for the newest days alone: as many as should hold what is wanted so many times over,
+ * since not all of it is seen.
+ */
 const TIMES_WANTED = { all: 2, much: 4, little: 12 };
 /** But for no more days than hold so many times the sample. */
 const SAMPLES_MAX = 12;
@@ -79,14 +90,25 @@ export interface Seeking {
 }
 
 /**
- * The identifiers of the first jobs that are sought, or of all of them in any order, if they are to be counted. One of these ways is chosen, and the
- * others are not gone: `walk` through the list; ask the `index` for all that is found; for what is found in the `recent` days, if that fills the page;
- * for what is found in the `place`, if hardly any job is near.
+ * The identifiers of the first jobs that are sought, or of all of them in any order, if they are to be counted. One of
+ * these ways is chosen, and the others are not gone: `walk` through the list; ask the `index` for all that is found;
+ * for what is found in the `recent` days, if that fills the page; for what is found in the `place`, if hardly any job
+ * is near.
  */
-export function soughtJobs({ $, names, market, seen, sees, beside, isOwn }: Seeking, within: SQL | undefined, { atMost, behind, isCount }: Reach & { isCount?: boolean }): SQL {
+export function soughtJobs(
+  { $, names, market, seen, sees, beside, isOwn }: Seeking,
+  within: SQL | undefined,
+  { atMost, behind, isCount }: Reach & { isCount?: boolean },
+): SQL {
   const all = and(...market, within) ?? sql`true`;
-  const fits = sql.join(names.map((name) => SOUGHT[name].fits($)), sql` and `);
-  const found = sql.join(names.toReversed().map((name) => SOUGHT[name].found($)), sql` and `);
+  const fits = sql.join(
+    names.map((name) => SOUGHT[name].fits($)),
+    sql` and `,
+  );
+  const found = sql.join(
+    names.toReversed().map((name) => SOUGHT[name].found($)),
+    sql` and `,
+  );
   const position = behind([sql`s.created_at`, sql`s.job_id`]);
   const number = (value: number) => sql.raw(String(value));
   const seeksBoth = names.length > 1;
@@ -94,10 +116,14 @@ export function soughtJobs({ $, names, market, seen, sees, beside, isOwn }: Seek
 
   const listed = sql`from jobs where ${all} order by ${NEWEST_FIRST}`;
   const longerThan = (count: number) => sql`exists (select ${listed} offset ${number(count)} limit 1)`;
-  const judged = (some: SQL) => (seen.length > 0 ? sql`${some} cross join lateral (select from jobs where ${and(sql`"jobs"."id" = s.job_id`, ...seen)} offset 0) seen` : some);
+  const judged = (some: SQL) =>
+    seen.length > 0
+      ? sql`${some} cross join lateral (select from jobs where ${and(sql`"jobs"."id" = s.job_id`, ...seen)} offset 0) seen`
+      : some;
   // Found, then put in order, then judged one by one, until there are enough.
   const inOrder = sql`order by s.created_at desc, s.job_id desc`;
-  const indexed = (table: SQL, days?: SQL) => sql`select s.job_id as id, s.created_at from ${judged(sql`(select s.job_id, s.created_at from ${table} s where ${and(found, days, position)} ${isCount ? sql`` : inOrder} offset 0) s`)}`;
+  const indexed = (table: SQL, days?: SQL) =>
+    sql`select s.job_id as id, s.created_at from ${judged(sql`(select s.job_id, s.created_at from ${table} s where ${and(found, days, position)} ${isCount ? sql`` : inOrder} offset 0) s`)}`;
   const first = isCount ? sql`limit ${number(atMost)}` : sql`${inOrder} limit ${number(atMost)}`;
 
   const sample = sql`sample as materialized (select count(*) filter (where ${found}) as fitting,${seeksBoth ? sql` count(*) filter (where ${SOUGHT.near.found($)}) as nearby,` : sql``} extract(epoch from max(s.created_at)) as newest, extract(epoch from min(s.created_at)) as oldest
@@ -114,18 +140,27 @@ export function soughtJobs({ $, names, market, seen, sees, beside, isOwn }: Seek
       ? sql`${fitting(FITTING_WHEN_COMMON)} or ${fitting(FITTING_WHEN_WALKED)} and not ${longerThan(SAMPLE)}`
       : sql`${fitting(FITTING_WHEN_WALKED)} and (not ${longerThan(SAMPLE)}
         or (select count(*) from (select from (select * ${listed} limit ${number(SAMPLE)}) jobs where ${fits} limit ${number(atMost)}) fitting) >= ${number(atMost)})`;
-  // What a page needs is among the first, unless nobody looked; what is counted may lie beyond them. One's own are told by their index, and then looked at.
+  // What a page needs is among the first, unless nobody looked; what is counted may lie beyond them. One's own are told
+  // by their index, and then looked at.
   const walked = isOwn
     ? sql`select own.id, own.created_at from (select "jobs"."id", "jobs"."created_at" ${listed} offset 0) own
         cross join lateral (select from jobs where "jobs"."id" = own.id and ${fits} offset 0) fitting order by own.created_at desc, own.id desc limit ${number(atMost)}`
     : sql`select "jobs"."id", "jobs"."created_at" from (select * ${listed} ${isCount ? sql`offset 0` : sql`limit ${number(SAMPLE)}`}) jobs
         where ${fits} ${isCount ? sql`` : sql`order by ${NEWEST_FIRST}`} limit ${number(atMost)}`;
-  const onWay = (name: string, jobsFound: SQL) => sql`(select id, created_at from (${jobsFound}) jobs_found where ${isWay(name)})`;
+  const onWay = (name: string, jobsFound: SQL) =>
+    sql`(select id, created_at from (${jobsFound}) jobs_found where ${isWay(name)})`;
 
   const ways = [
     onWay('walk', walked),
     onWay('index', sql`${indexed(sql`job_search`)} ${first}`),
-    ...(seeksBoth ? [onWay('place', sql`${indexed(sql`(select * from job_search s where ${SOUGHT.near.found($)} offset 0)`)} ${first}`)] : []),
+    ...(seeksBoth
+      ? [
+          onWay(
+            'place',
+            sql`${indexed(sql`(select * from job_search s where ${SOUGHT.near.found($)} offset 0)`)} ${first}`,
+          ),
+        ]
+      : []),
     ...(searchesDays ? [onWay('recent', sql`select id, created_at from recent`)] : []),
     ...(beside ? [onWay('walk', beside)] : []),
   ];

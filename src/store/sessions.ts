@@ -17,12 +17,25 @@ export interface NamedSession {
 
 const selectViewer = statement((db, $: Values<NamedSession>) =>
   db
-    .select({ userId: users.id, sessionId: sessions.id, role: users.userType, homeownerId: homeowners.id, contractorId: contractors.id })
+    .select({
+      userId: users.id,
+      sessionId: sessions.id,
+      role: users.userType,
+      homeownerId: homeowners.id,
+      contractorId: contractors.id,
+    })
     .from(sessions)
     .innerJoin(users, eq(users.id, sessions.userId))
     .leftJoin(homeowners, eq(homeowners.userId, users.id))
     .leftJoin(contractors, eq(contractors.userId, users.id))
-    .where(and(eq(sessions.id, $.sessionId), eq(sessions.userId, $.userId), isNull(sessions.revokedAt), gt(sessions.endsAt, sql`now()`))),
+    .where(
+      and(
+        eq(sessions.id, $.sessionId),
+        eq(sessions.userId, $.userId),
+        isNull(sessions.revokedAt),
+        gt(sessions.endsAt, sql`now()`),
+      ),
+    ),
 );
 
 /** Who the session makes its caller, while it stands. */
@@ -32,7 +45,10 @@ export async function findViewer(db: Db, session: NamedSession): Promise<Viewer 
   return row as Viewer | undefined;
 }
 
-/** The share lock makes a log-in and a change of its password follow one another: no old password opens a session after it. */
+/**
+ * The share lock makes a log-in and a change of its password follow one another: no old password opens a session after
+ * it.
+ */
 const insertSession = statement((db, $: Values<{ id: SessionId; userId: UserId; passwordHash: string }>) =>
   db
     .insert(sessions)

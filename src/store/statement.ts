@@ -1,6 +1,7 @@
 /**
  * A statement is built by Drizzle once and then sent by name for ever. Building SQL costs several times what sending
- * it does, and a statement that Drizzle prepared on the pool could not run inside a transaction; this one runs on either.
+ * it does, and a statement that Drizzle prepared on the pool could not run inside a transaction; this one runs on
+ * either.
  */
 import { Column, is, Param, Placeholder, sql, type DriverValueEncoder, type SQL } from 'drizzle-orm';
 import { PgDialect, type PgColumn } from 'drizzle-orm/pg-core';
@@ -52,9 +53,10 @@ interface Ready extends Form {
 }
 
 /**
- * What selects can carry the check of a session without knowing. What writes is handed the condition that it stands, to do nothing without it;
- * what does not look at the condition waits until the session was asked for. Where rows are many, they come as one text of JSON: to take them
- * apart value by value costs the driver three times what it costs to read the text.
+ * What selects can carry the check of a session without knowing. What writes is handed the condition that it stands, to
+ * do nothing without it; what does not look at the condition waits until the session was asked for. Where rows are
+ * many, they come as one text of JSON: to take them apart value by value costs the driver three times what it costs to
+ * read the text.
  */
 export function statement<V extends object, Rows>(build: Build<V, Rows>, from: ValuesFrom = 'driver') {
   const send = sending(build, from);
@@ -80,7 +82,8 @@ function sending<V extends object, Rows>(build: Build<V, Rows>, from: ValuesFrom
   function make(): Ready {
     const builder = build(drawingBoard, placeholders<V>());
     const { fields = [], joinsNotNullableMap } = builder.prepare('built') as Prepared<Rows> & Built;
-    const query = from === 'json' ? asOneText(builder.getSQL(), fields.length, count?.(placeholders<V>())) : builder.getSQL();
+    const query =
+      from === 'json' ? asOneText(builder.getSQL(), fields.length, count?.(placeholders<V>())) : builder.getSQL();
     return { ...formOf(query), width: fields.length, read: rowReader(fields, joinsNotNullableMap, from) };
   }
 
@@ -91,10 +94,19 @@ function sending<V extends object, Rows>(build: Build<V, Rows>, from: ValuesFrom
       return own.text === text ? 'none' : own;
     }
     const query = build(drawingBoard, placeholders<V>()).getSQL();
-    return formOf(from === 'json' ? sql`${asOneText(query, width, count?.(placeholders<V>()))} having ${stands}` : sql`select ridden.* from (${query}) ridden where ${stands}`);
+    return formOf(
+      from === 'json'
+        ? sql`${asOneText(query, width, count?.(placeholders<V>()))} having ${stands}`
+        : sql`select ridden.* from (${query}) ridden where ${stands}`,
+    );
   }
 
-  async function sendRiding(db: Db, riding: Riding, form: Ready, values: Record<string, unknown>): Promise<unknown[][]> {
+  async function sendRiding(
+    db: Db,
+    riding: Riding,
+    form: Ready,
+    values: Record<string, unknown>,
+  ): Promise<unknown[][]> {
     carrying ??= makeCarrying(form);
     if (carrying === 'none') {
       await riding.ask();
@@ -108,7 +120,9 @@ function sending<V extends object, Rows>(build: Build<V, Rows>, from: ValuesFrom
   return async (db: Db, values: Record<string, unknown>) => {
     ready ??= make();
     const { riding } = db;
-    const answer = await (riding && !riding.isProven ? sendRiding(db, riding, ready, values) : db.send(ready.text, filled(ready.params, values)));
+    const answer = await (riding && !riding.isProven
+      ? sendRiding(db, riding, ready, values)
+      : db.send(ready.text, filled(ready.params, values)));
     return { answer, read: ready.read };
   };
 }
@@ -125,8 +139,9 @@ function rowsIn([row]: unknown[][]): unknown[][] {
 }
 
 /**
- * What never changes stands in the text, page sizes above all: Postgres plans once for a text whose parameters tell little, and anew at every
- * call where it would have to guess what they are. A value that is used in several places is sent once.
+ * What never changes stands in the text, page sizes above all: Postgres plans once for a text whose parameters tell
+ * little, and anew at every call where it would have to guess what they are. A value that is used in several places is
+ * sent once.
  */
 function formOf(query: SQL): Form {
   const { sql: text, params } = dialect.sqlToQuery(query.inlineParams());
@@ -166,9 +181,17 @@ export function columns<V extends object, const K extends keyof V & string>($: V
   return named as { [Name in K]: SQL };
 }
 
-/** A whole row of a table, for `insert into … select`: each value as its column has it, and null where none is named. */
-export function rowOf(shape: Readonly<Record<string, PgColumn>>, values: Readonly<Record<string, SQL | Placeholder>>): SQL {
-  return sql.join(Object.entries(shape).map(([name, column]) => sql`${values[name] ?? null}::${sql.raw(column.getSQLType())}`), sql`, `);
+/**
+ * A whole row of a table, for `insert into … select`: each value as its column has it, and null where none is named.
+ */
+export function rowOf(
+  shape: Readonly<Record<string, PgColumn>>,
+  values: Readonly<Record<string, SQL | Placeholder>>,
+): SQL {
+  return sql.join(
+    Object.entries(shape).map(([name, column]) => sql`${values[name] ?? null}::${sql.raw(column.getSQLType())}`),
+    sql`, `,
+  );
 }
 
 /** The fields of a part of a statement that go by the names of these. */
@@ -191,7 +214,9 @@ export function remembering<Made extends object>(max = VARIANTS_MAX): (key: stri
   };
 }
 
-/** A list of texts as one parameter, for `= any(…::text[])`. The driver cannot tell by itself what kind of list it is. */
+/**
+ * A list of texts as one parameter, for `= any(…::text[])`. The driver cannot tell by itself what kind of list it is.
+ */
 export function asArray(values: readonly string[]): string {
   return `{${values.map((value) => JSON.stringify(value)).join(',')}}`;
 }

@@ -22,7 +22,10 @@ export function forEachRole<S>(make: (role: Role) => S): Record<Role, S> {
   return Object.fromEntries(ROLES.map((role) => [role, make(role)])) as Record<Role, S>;
 }
 
-/** Seen by every contractor. Lists read these and the jobs of own bids by two indexes; what is in either is what `visibleJobs` lets through. */
+/**
+ * Seen by every contractor. Lists read these and the jobs of own bids by two indexes; what is in either is what
+ * `visibleJobs` lets through.
+ */
 export const isOpenToBids = sql`"jobs"."status" = 'open'`;
 
 /** Of the table `jobs`. */

@@ -1,4 +1,7 @@
-/** Mass assignment: every body of REST and every input of GraphQL is sent what nobody may set, and must refuse each by its name. */
+/**
+ * Mass assignment: every body of REST and every input of GraphQL is sent what nobody may set, and must refuse each by
+ * its name.
+ */
 import { getNamedType, isInputObjectType, type GraphQLInputObjectType } from 'graphql';
 import { createSchema } from '../../src/graphql/schema.js';
 import { newId, type IdKind } from '../../src/rules/ids.js';
@@ -13,20 +16,41 @@ const SOURCE = 'OWASP API3:2023 (mass assignment)';
 const REFUSED = '400 VALIDATION_FAILED, each by its name';
 
 /** What gives power or money, whether or not a resource has it; and every field that any resource has. */
-const POWERS = ['role', 'user_type', 'is_admin', 'verified', 'balance', 'held', 'available', 'password_hash', 'session_id', 'tokens_awarded', 'completed_jobs', 'rating_average'];
-const WANTED = [...new Set([...POWERS, ...[USER, HOMEOWNER, CONTRACTOR, JOB, BID].flatMap(({ fields }) => fields.map(snake))])];
+const POWERS = [
+  'role',
+  'user_type',
+  'is_admin',
+  'verified',
+  'balance',
+  'held',
+  'available',
+  'password_hash',
+  'session_id',
+  'tokens_awarded',
+  'completed_jobs',
+  'rating_average',
+];
+const WANTED = [
+  ...new Set([...POWERS, ...[USER, HOMEOWNER, CONTRACTOR, JOB, BID].flatMap(({ fields }) => fields.map(snake))]),
+];
 
-const accepts = (schema: Json): Set<string> => new Set(Object.entries<Json>(schema?.properties ?? {}).map(([name]) => name));
+const accepts = (schema: Json): Set<string> =>
+  new Set(Object.entries<Json>(schema?.properties ?? {}).map(([name]) => name));
 
 /** Who may do this at all: else their role would be refused, and nothing learnt about the body. */
-function callerOf({ operation: { allows } }: Pick<Route, 'operation'>, { ours: { people } }: Ground): string | undefined {
+function callerOf(
+  { operation: { allows } }: Pick<Route, 'operation'>,
+  { ours: { people } }: Ground,
+): string | undefined {
   if (allows === 'anyone') return undefined;
   const roles: readonly string[] = Array.isArray(allows) ? allows : ['homeowner'];
-  return (roles.includes('homeowner') ? people.other : roles.includes('contractor') ? people.stranger : people.admin).token;
+  return (roles.includes('homeowner') ? people.other : roles.includes('contractor') ? people.stranger : people.admin)
+    .token;
 }
 
 const ID_KINDS: Readonly<Record<string, IdKind>> = { jobId: 'job', id: 'job' };
-const addressOf = ({ path }: Route) => `/v1${path.replaceAll(/\{(\w+)\}/g, (_, name: string) => (path.startsWith('/contractors') ? newId('contractor') : path.includes('/bids/') && name === 'id' ? newId('bid') : newId(ID_KINDS[name] ?? 'job')))}`;
+const addressOf = ({ path }: Route) =>
+  `/v1${path.replaceAll(/\{(\w+)\}/g, (_, name: string) => (path.startsWith('/contractors') ? newId('contractor') : path.includes('/bids/') && name === 'id' ? newId('bid') : newId(ID_KINDS[name] ?? 'job')))}`;
 
 function missing(names: readonly string[], told: string, named: (name: string) => boolean): string {
   const unnamed = names.filter((name) => !named(name));
@@ -37,13 +61,18 @@ function ofRoute(route: Route): Attack {
   const fields = accepts(bodySchema(route));
   const names = WANTED.filter((name) => !fields.has(name));
   return {
-    name: `${names.length} fields that are not for callers, in ${route.method} /v1${route.path}`, source: SOURCE, outcome: REFUSED,
+    name: `${names.length} fields that are not for callers, in ${route.method} /v1${route.path}`,
+    source: SOURCE,
+    outcome: REFUSED,
     run: async (ground) => {
       // An answer names at most fifty: the others are sent in a second body.
       const outcomes = [];
       for (const part of [names.slice(0, 40), names.slice(40)]) {
         const body = Object.fromEntries(part.map((name) => [name, 1]));
-        const answer = await ground.house.rest(route.method, addressOf(route), { token: callerOf(route, ground), body });
+        const answer = await ground.house.rest(route.method, addressOf(route), {
+          token: callerOf(route, ground),
+          body,
+        });
         outcomes.push(missing(part, told(answer), (name) => name in (answer.body.details?.fields ?? {})));
       }
       return [...new Set(outcomes)].join('; ');
@@ -51,11 +80,24 @@ function ofRoute(route: Route): Attack {
   };
 }
 
-/** A PUT takes a resource back as it was read: what is read-only there is refused once it is changed, and so once it is found. */
-const CHANGED = (person: string, part: 'user' | 'homeowner' | 'contractor', names: readonly string[], pick: (ground: Ground) => string): Attack => ({
-  name: `${person}’s ${names.join(', ')}`, source: SOURCE, outcome: REFUSED,
+/**
+ * A PUT takes a resource back as it was read: what is read-only there is refused once it is changed, and so once it is
+ * found.
+ */
+const CHANGED = (
+  person: string,
+  part: 'user' | 'homeowner' | 'contractor',
+  names: readonly string[],
+  pick: (ground: Ground) => string,
+): Attack => ({
+  name: `${person}’s ${names.join(', ')}`,
+  source: SOURCE,
+  outcome: REFUSED,
   run: async (ground) => {
-    const answer = await ground.house.rest('PUT', '/v1/me', { token: pick(ground), body: { [part]: Object.fromEntries(names.map((name) => [name, 'changed'])) } });
+    const answer = await ground.house.rest('PUT', '/v1/me', {
+      token: pick(ground),
+      body: { [part]: Object.fromEntries(names.map((name) => [name, 'changed'])) },
+    });
     return missing(names, told(answer), (name) => `${part}.${name}` in (answer.body.details?.fields ?? {}));
   },
 });
@@ -65,19 +107,33 @@ const JOB_READ_ONLY = ['status', 'homeowner_id', 'awarded_bid_id', 'latitude', '
 const PROFILE: readonly Attack[] = [
   CHANGED('a user', 'user', ['id', 'email', 'user_type', 'created_at'], ({ ours }) => ours.people.owner.token),
   CHANGED('a homeowner', 'homeowner', ['id', 'user_id', 'created_at'], ({ ours }) => ours.people.owner.token),
-  CHANGED('a contractor', 'contractor', ['id', 'user_id', 'verified', 'completed_jobs', 'rating_average', 'rating_count', 'created_at'], ({ ours }) => ours.people.stranger.token),
+  CHANGED(
+    'a contractor',
+    'contractor',
+    ['id', 'user_id', 'verified', 'completed_jobs', 'rating_average', 'rating_count', 'created_at'],
+    ({ ours }) => ours.people.stranger.token,
+  ),
   {
-    name: `a draft’s ${JOB_READ_ONLY.join(', ')}`, source: SOURCE, outcome: REFUSED,
+    name: `a draft’s ${JOB_READ_ONLY.join(', ')}`,
+    source: SOURCE,
+    outcome: REFUSED,
     run: async ({ house, ours }) => {
-      const answer = await house.rest('PUT', `/v1/jobs/${ours.draft.id}`, { token: ours.people.owner.token, body: Object.fromEntries(JOB_READ_ONLY.map((name) => [name, 'changed'])) });
+      const answer = await house.rest('PUT', `/v1/jobs/${ours.draft.id}`, {
+        token: ours.people.owner.token,
+        body: Object.fromEntries(JOB_READ_ONLY.map((name) => [name, 'changed'])),
+      });
       return missing(JOB_READ_ONLY, told(answer), (name) => name in (answer.body.details?.fields ?? {}));
     },
   },
   {
-    name: 'somebody’s own name for a role, in a sign-up', source: SOURCE, outcome: '400 VALIDATION_FAILED, and nobody came',
+    name: 'somebody’s own name for a role, in a sign-up',
+    source: SOURCE,
+    outcome: '400 VALIDATION_FAILED, and nobody came',
     run: async ({ house }) => {
       const email = 'mallory@example.test';
-      const answer = await house.rest('POST', '/v1/auth/signup/homeowner', { body: { email, password: 'a password', first_name: 'M', last_name: 'M', role: 'admin', user_type: 'admin' } });
+      const answer = await house.rest('POST', '/v1/auth/signup/homeowner', {
+        body: { email, password: 'a password', first_name: 'M', last_name: 'M', role: 'admin', user_type: 'admin' },
+      });
       const came = await house.sql`select id from users where email = ${email}`;
       return `${told(answer)}, and ${came.length === 0 ? 'nobody' : 'somebody'} came`;
     },
@@ -96,14 +152,17 @@ function ofInput(mutation: string): Attack[] {
     // GraphQL stops after fifty complaints.
     const sent = names.slice(0, 40);
     return {
-      name: `${sent.length} fields that are not for callers, in ${[mutation, 'input', ...path].join('.')}`, source: SOURCE, outcome: REFUSED,
+      name: `${sent.length} fields that are not for callers, in ${[mutation, 'input', ...path].join('.')}`,
+      source: SOURCE,
+      outcome: REFUSED,
       run: async ({ house, ours }) => {
         const forbidden = Object.fromEntries(sent.map((name) => [name, 1]));
         const value = path.reduceRight<object>((inner, name) => ({ [name]: inner }), forbidden);
         const declared = field.args.map((arg) => `$${arg.name}: ${String(arg.type)}`).join(', ');
         const given = field.args.map((arg) => `${arg.name}: $${arg.name}`).join(', ');
         const answer = await house.graphql(`mutation (${declared}) { ${mutation}(${given}) { __typename } }`, {
-          token: ours.people.other.token, variables: { id: newId('job'), jobId: newId('job'), input: value },
+          token: ours.people.other.token,
+          variables: { id: newId('job'), jobId: newId('job'), input: value },
         });
         const said = JSON.stringify(answer.errors);
         return missing(sent, told(answer), (name) => said.includes(`\\"${name}\\"`));
@@ -113,7 +172,10 @@ function ofInput(mutation: string): Attack[] {
 }
 
 /** The input itself, and the inputs within it. */
-function withNested(type: GraphQLInputObjectType, path: readonly string[] = []): (readonly [readonly string[], GraphQLInputObjectType])[] {
+function withNested(
+  type: GraphQLInputObjectType,
+  path: readonly string[] = [],
+): (readonly [readonly string[], GraphQLInputObjectType])[] {
   const inner = Object.values(type.getFields()).flatMap((field) => {
     const named = getNamedType(field.type);
     return isInputObjectType(named) ? withNested(named, [...path, field.name]) : [];

@@ -25,14 +25,19 @@ beforeAll(async () => {
 afterAll(() => ground.close());
 
 describe.each(TABLE)('an attack on %s:', (_about, attacks) => {
-  it.each(attacks.map((attack) => [attack.name, attack.source, attack.outcome, attack] as const))('%s (%s) → %s', async (_name, _source, outcome, attack) => {
-    expect(await attack.run(ground)).toBe(outcome);
-  });
+  it.each(attacks.map((attack) => [attack.name, attack.source, attack.outcome, attack] as const))(
+    '%s (%s) → %s',
+    async (_name, _source, outcome, attack) => {
+      expect(await attack.run(ground)).toBe(outcome);
+    },
+  );
 });
 
 it('After all of them the books are right, and nobody is an admin who was not.', async () => {
   for (const { sql } of [ground.house, ground.limited, ground.unproxied, ground.production]) {
     expect(await checkDatabase(sql)).toEqual([]);
-    expect((await sql`select email from users where user_type = 'admin'`).map(({ email }) => email)).toEqual(['ada.admin@example.test']);
+    expect((await sql`select email from users where user_type = 'admin'`).map(({ email }) => email)).toEqual([
+      'ada.admin@example.test',
+    ]);
   }
 });

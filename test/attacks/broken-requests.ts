@@ -1,4 +1,7 @@
-/** Requests that are broken on purpose, and what each must come to: a refusal with a status and a code, or a line that is closed without a word. */
+/**
+ * Requests that are broken on purpose, and what each must come to: a refusal with a status and a code, or a line that
+ * is closed without a word.
+ */
 import { head, post } from './line.js';
 
 export interface BrokenRequest {
@@ -18,11 +21,21 @@ const NO_METHOD = [405, 'METHOD_NOT_ALLOWED'] as const;
 const NOTHING_THERE = [404, 'NOT_FOUND'] as const;
 const NOT_SIGNED_IN = [401, 'UNAUTHENTICATED'] as const;
 
-const unreadable = (what: string, bytes: string | Uint8Array, refused: BrokenRequest['refused'] = MALFORMED): BrokenRequest => ({ what, bytes, refused, closes: true });
-const refused = (what: string, bytes: string | Uint8Array, refusal: BrokenRequest['refused']): BrokenRequest => ({ what, bytes, refused: refusal, closes: false });
+const unreadable = (
+  what: string,
+  bytes: string | Uint8Array,
+  refused: BrokenRequest['refused'] = MALFORMED,
+): BrokenRequest => ({ what, bytes, refused, closes: true });
+const refused = (what: string, bytes: string | Uint8Array, refusal: BrokenRequest['refused']): BrokenRequest => ({
+  what,
+  bytes,
+  refused: refusal,
+  closes: false,
+});
 
 /** A log-in with these headers and this body, in which nothing is made right. */
-const logIn = (headers: readonly string[], body = '{}') => head('POST', '/v1/auth/login', ['Content-Type: application/json', ...headers]) + body;
+const logIn = (headers: readonly string[], body = '{}') =>
+  head('POST', '/v1/auth/login', ['Content-Type: application/json', ...headers]) + body;
 const chunked = (body: string) => logIn(['Transfer-Encoding: chunked'], body);
 const ME = ['GET', '/v1/me'] as const;
 
@@ -30,8 +43,14 @@ export const BROKEN_HEADS: readonly BrokenRequest[] = [
   unreadable('two lengths', logIn(['Content-Length: 2', 'Content-Length: 3'])),
   unreadable('the same length twice', logIn(['Content-Length: 2', 'Content-Length: 2'])),
   unreadable('a list of lengths', logIn(['Content-Length: 2, 2'])),
-  unreadable('a length, then chunks', logIn(['Content-Length: 2', 'Transfer-Encoding: chunked'], '2\r\n{}\r\n0\r\n\r\n')),
-  unreadable('chunks, then a length', logIn(['Transfer-Encoding: chunked', 'Content-Length: 2'], '2\r\n{}\r\n0\r\n\r\n')),
+  unreadable(
+    'a length, then chunks',
+    logIn(['Content-Length: 2', 'Transfer-Encoding: chunked'], '2\r\n{}\r\n0\r\n\r\n'),
+  ),
+  unreadable(
+    'chunks, then a length',
+    logIn(['Transfer-Encoding: chunked', 'Content-Length: 2'], '2\r\n{}\r\n0\r\n\r\n'),
+  ),
   unreadable('a negative length', logIn(['Content-Length: -1'])),
   unreadable('a length with a plus', logIn(['Content-Length: +2'])),
   unreadable('a hexadecimal length', logIn(['Content-Length: 0x2'])),
@@ -51,9 +70,27 @@ export const BROKEN_HEADS: readonly BrokenRequest[] = [
   unreadable('a header with a bare CR, and another behind it', head(...ME, ['X-A: a\rX-B: b'])),
   unreadable('lines that end in LF alone', 'GET /v1/me HTTP/1.1\nHost: market.test\n\n'),
   unreadable('a head of 20 KB', head(...ME, [`X-A: ${'a'.repeat(20_000)}`]), TOO_LARGE),
-  unreadable('201 headers', head(...ME, Array.from({ length: 200 }, () => 'a:')), TOO_LARGE),
-  unreadable('2,001 headers, so that the proxy’s own is dropped', head(...ME, [...Array.from({ length: 2_000 }, () => 'a:'), 'X-Forwarded-For: 192.0.2.1']), TOO_LARGE),
-  unreadable('20,000 headers', head(...ME, Array.from({ length: 20_000 }, () => 'a:')), TOO_LARGE),
+  unreadable(
+    '201 headers',
+    head(
+      ...ME,
+      Array.from({ length: 200 }, () => 'a:'),
+    ),
+    TOO_LARGE,
+  ),
+  unreadable(
+    '2,001 headers, so that the proxy’s own is dropped',
+    head(...ME, [...Array.from({ length: 2_000 }, () => 'a:'), 'X-Forwarded-For: 192.0.2.1']),
+    TOO_LARGE,
+  ),
+  unreadable(
+    '20,000 headers',
+    head(
+      ...ME,
+      Array.from({ length: 20_000 }, () => 'a:'),
+    ),
+    TOO_LARGE,
+  ),
   unreadable('an address of 20 KB', head('GET', `/${'a'.repeat(20_000)}`), TOO_LARGE),
   unreadable('an address in Latin-1', Buffer.from(head('GET', '/v1/jobs?search=\xff\xfe'), 'latin1')),
   unreadable('no Host', 'GET /v1/me HTTP/1.1\r\n\r\n'),
@@ -69,7 +106,15 @@ export const BROKEN_HEADS: readonly BrokenRequest[] = [
   unreadable('nothing but zeros', new Uint8Array(1_000)),
   unreadable('a method that nobody knows', head('FETCH', '/v1/me')),
   unreadable('an expectation of wonders', logIn(['Expect: wonders', 'Content-Length: 2'])),
-  unreadable('a body of 20 MB, announced politely', head('POST', '/v1/auth/login', ['Expect: 100-continue', 'Content-Type: application/json', 'Content-Length: 20000000']), TOO_LARGE),
+  unreadable(
+    'a body of 20 MB, announced politely',
+    head('POST', '/v1/auth/login', [
+      'Expect: 100-continue',
+      'Content-Type: application/json',
+      'Content-Length: 20000000',
+    ]),
+    TOO_LARGE,
+  ),
   { what: 'CONNECT to somewhere else', bytes: head('CONNECT', 'elsewhere.test:443'), closes: true },
   refused('TRACE', head('TRACE', '/v1/me', ['Cookie: a=b']), NO_METHOD),
   refused('PROPFIND', head('PROPFIND', '/v1/me'), NO_METHOD),
@@ -77,33 +122,89 @@ export const BROKEN_HEADS: readonly BrokenRequest[] = [
   refused('another house as a proxy', head('GET', 'http://elsewhere.test/etc/passwd'), NOTHING_THERE),
   refused('a way out of the folder', head('GET', '/v1/docs/../../package.json'), NOTHING_THERE),
   refused('a hidden way out of the folder', head('GET', '/v1/docs/%2e%2e/%2e%2e/package.json'), NOTHING_THERE),
-  refused('an upgrade to WebSocket', head(...ME, ['Connection: Upgrade', 'Upgrade: websocket', 'Sec-WebSocket-Version: 13', 'Sec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==']), NOT_SIGNED_IN),
-  refused('an upgrade to HTTP/2', head(...ME, ['Connection: Upgrade, HTTP2-Settings', 'Upgrade: h2c', 'HTTP2-Settings: AAMAAABkAARAAAAAAAIAAAAA']), NOT_SIGNED_IN),
-  refused('a line break in the request’s id', head(...ME, ['X-Request-Id: abcdefgh%0d%0aSet-Cookie:%20a=b']), NOT_SIGNED_IN),
-  refused('trailers that say who is calling', head('POST', '/v1/auth/logout', ['Transfer-Encoding: chunked']) + '0\r\nAuthorization: Bearer a\r\n\r\n', NOT_SIGNED_IN),
+  refused(
+    'an upgrade to WebSocket',
+    head(...ME, [
+      'Connection: Upgrade',
+      'Upgrade: websocket',
+      'Sec-WebSocket-Version: 13',
+      'Sec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==',
+    ]),
+    NOT_SIGNED_IN,
+  ),
+  refused(
+    'an upgrade to HTTP/2',
+    head(...ME, ['Connection: Upgrade, HTTP2-Settings', 'Upgrade: h2c', 'HTTP2-Settings: AAMAAABkAARAAAAAAAIAAAAA']),
+    NOT_SIGNED_IN,
+  ),
+  refused(
+    'a line break in the request’s id',
+    head(...ME, ['X-Request-Id: abcdefgh%0d%0aSet-Cookie:%20a=b']),
+    NOT_SIGNED_IN,
+  ),
+  refused(
+    'trailers that say who is calling',
+    head('POST', '/v1/auth/logout', ['Transfer-Encoding: chunked']) + '0\r\nAuthorization: Bearer a\r\n\r\n',
+    NOT_SIGNED_IN,
+  ),
 ];
 
 const job = (body: string | Uint8Array, ...headers: string[]) => post('/v1/jobs', body, headers);
 const draft = (fields: string) => job(`{"title":"Mend it","description":"It is broken.",${fields}}`);
-const bytesOf = (...parts: (string | number)[]) => Buffer.concat(parts.map((part) => (typeof part === 'string' ? Buffer.from(part) : Buffer.of(part))));
+const bytesOf = (...parts: (string | number)[]) =>
+  Buffer.concat(parts.map((part) => (typeof part === 'string' ? Buffer.from(part) : Buffer.of(part))));
 const deep = (levels: number) => `${'['.repeat(levels)}${']'.repeat(levels)}`;
 
 /** Each is sent by somebody who may post jobs; none may make one. */
 export const brokenBodies = (token: string): readonly BrokenRequest[] => {
   const bearer = `Authorization: Bearer ${token}`;
-  const signed = (bytes: Buffer) => Buffer.concat([bytes.subarray(0, bytes.indexOf('\r\n') + 2), Buffer.from(`${bearer}\r\n`), bytes.subarray(bytes.indexOf('\r\n') + 2)]);
-  const one = (what: string, bytes: Buffer, refusal: BrokenRequest['refused'] = INVALID) => ({ what, bytes: signed(bytes), refused: refusal, closes: refusal === TOO_LARGE });
+  const signed = (bytes: Buffer) =>
+    Buffer.concat([
+      bytes.subarray(0, bytes.indexOf('\r\n') + 2),
+      Buffer.from(`${bearer}\r\n`),
+      bytes.subarray(bytes.indexOf('\r\n') + 2),
+    ]);
+  const one = (what: string, bytes: Buffer, refusal: BrokenRequest['refused'] = INVALID) => ({
+    what,
+    bytes: signed(bytes),
+    refused: refusal,
+    closes: refusal === TOO_LARGE,
+  });
   const list = (query: string) => Buffer.from(head('GET', `/v1/jobs?${query}`));
   return [
     one('said to be gzip', job('{}', 'Content-Encoding: gzip'), WRONG_TYPE),
-    one('said to be gzip, and really so', job(Uint8Array.of(0x1f, 0x8b, 8, 0, 0, 0, 0, 0, 0, 3, 0xab, 0xae, 5, 0, 0x43, 0xbf, 0xa6, 0xa3, 2, 0, 0, 0), 'Content-Encoding: gzip'), WRONG_TYPE),
-    one('in UTF-16', Buffer.concat([Buffer.from(head('POST', '/v1/jobs', ['Content-Type: application/json; charset=utf-16', 'Content-Length: 4'])), Buffer.of(0x7b, 0, 0x7d, 0)]), WRONG_TYPE),
-    one('a form', Buffer.from(head('POST', '/v1/jobs', ['Content-Type: application/x-www-form-urlencoded', 'Content-Length: 3']) + 'a=b'), WRONG_TYPE),
+    one(
+      'said to be gzip, and really so',
+      job(
+        Uint8Array.of(0x1f, 0x8b, 8, 0, 0, 0, 0, 0, 0, 3, 0xab, 0xae, 5, 0, 0x43, 0xbf, 0xa6, 0xa3, 2, 0, 0, 0),
+        'Content-Encoding: gzip',
+      ),
+      WRONG_TYPE,
+    ),
+    one(
+      'in UTF-16',
+      Buffer.concat([
+        Buffer.from(head('POST', '/v1/jobs', ['Content-Type: application/json; charset=utf-16', 'Content-Length: 4'])),
+        Buffer.of(0x7b, 0, 0x7d, 0),
+      ]),
+      WRONG_TYPE,
+    ),
+    one(
+      'a form',
+      Buffer.from(
+        head('POST', '/v1/jobs', ['Content-Type: application/x-www-form-urlencoded', 'Content-Length: 3']) + 'a=b',
+      ),
+      WRONG_TYPE,
+    ),
     one('invalid UTF-8', job(bytesOf('{"title":"', 0xff, '","description":"x"}')), MALFORMED),
     one('UTF-8 of half a character', job(bytesOf('{"title":"', 0xed, 0xa0, 0x80, '","description":"x"}')), MALFORMED),
     one('an overlong slash', job(bytesOf('{"title":"', 0xc0, 0xaf, '","description":"x"}')), MALFORMED),
     one('the same name twice', job('{"title":"Mend it","title":"Break it","description":"x"}'), MALFORMED),
-    one('the same name twice, once in disguise', job('{"title":"Mend it","t\\u0069tle":"Break it","description":"x"}'), MALFORMED),
+    one(
+      'the same name twice, once in disguise',
+      job('{"title":"Mend it","t\\u0069tle":"Break it","description":"x"}'),
+      MALFORMED,
+    ),
     one('the same name twice, deeper down', post('/v1/auth/login', '{"a":{"b":1,"b":2}}'), MALFORMED),
     one('__proto__', draft('"__proto__":{"status":"open"}')),
     one('constructor.prototype', draft('"constructor":{"prototype":{"status":"open"}}')),

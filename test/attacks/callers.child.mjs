@@ -69,4 +69,7 @@ if (perSecond) await byTheClock(kind === 'reads' ? read : logIn);
 else await Promise.all(Array.from({ length: lines }, oneAfterAnother));
 took.sort((a, b) => a - b);
 const at = (share) => took[Math.min(took.length - 1, Math.floor(took.length * share))];
-process.stdout.write(JSON.stringify({ answered: took.length, p50: at(0.5), p99: at(0.99), statuses, withRetryAfter }), () => process.exit(0));
+process.stdout.write(
+  JSON.stringify({ answered: took.length, p50: at(0.5), p99: at(0.99), statuses, withRetryAfter }),
+  () => process.exit(0),
+);

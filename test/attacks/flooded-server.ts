@@ -18,8 +18,12 @@ export async function openFloodedServer(): Promise<FloodedServer> {
   const project = clone();
   const database = await ownDatabase();
   const server = startServer(project, {
-    DATABASE_URL: database.url, NODE_ENV: 'production', JWT_SECRET: 'a secret that only floods know, 32 bytes',
-    BCRYPT_COST: '12', RATE_LIMIT_READ: '1000000', LOG_LEVEL: 'error',
+    DATABASE_URL: database.url,
+    NODE_ENV: 'production',
+    JWT_SECRET: 'a secret that only floods know, 32 bytes',
+    BCRYPT_COST: '12',
+    RATE_LIMIT_READ: '1000000',
+    LOG_LEVEL: 'error',
   });
   const url = await server.url;
   goFirst(server.pid);

@@ -1,6 +1,7 @@
 /**
- * Floods: more slow lines, newcomers and log-ins than a server can serve, and what is left for everybody else. Always in small, which shows that
- * nobody is lost; with FLOODS=long against a server process at production's settings, with the figures that it must keep.
+ * Floods: more slow lines, newcomers and log-ins than a server can serve, and what is left for everybody else. Always
+ * in small, which shows that nobody is lost; with FLOODS=long against a server process at production's settings, with
+ * the figures that it must keep.
  */
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
@@ -26,8 +27,20 @@ const SLOW: readonly (readonly [mode: string, arguments: readonly string[]])[] =
  */
 const SLOW_CONNECTIONS = 900;
 
-const slowhttptest = (url: string, connections: number, seconds: number, args: readonly string[]) =>
-  ['slowhttptest', '-c', String(connections), '-r', String(connections), '-l', String(seconds), '-p', '3', '-v', '0', ...args.map((one) => (one.startsWith('/') ? url + one : one))];
+const slowhttptest = (url: string, connections: number, seconds: number, args: readonly string[]) => [
+  'slowhttptest',
+  '-c',
+  String(connections),
+  '-r',
+  String(connections),
+  '-l',
+  String(seconds),
+  '-p',
+  '3',
+  '-v',
+  '0',
+  ...args.map((one) => (one.startsWith('/') ? url + one : one)),
+];
 
 describe('in small', () => {
   let house: TestHouse;
@@ -41,9 +54,14 @@ describe('in small', () => {
   it('of six hundred log-ins at once those beyond the queue are shed with 503 and Retry-After', async () => {
     const hanna = await homeowner(house, 'Hanna');
     const guess = (i: number) =>
-      house.rest('POST', '/v1/auth/login', { body: { email: `guessed.${i}@example.test`, password: 'a guess' }, from: i });
+      house.rest('POST', '/v1/auth/login', {
+        body: { email: `guessed.${i}@example.test`, password: 'a guess' },
+        from: i,
+      });
     const flood = Promise.all(Array.from({ length: 600 }, (_, i) => guess(i)));
-    real = patientLogIn(() => house.rest('POST', '/v1/auth/login', { body: { email: hanna.email, password: hanna.password } }));
+    real = patientLogIn(() =>
+      house.rest('POST', '/v1/auth/login', { body: { email: hanna.email, password: hanna.password } }),
+    );
     const read = await house.rest('GET', '/v1/me', { token: hanna.token });
     expect(read.status).toBe(200);
     const answers = await flood;
@@ -51,7 +69,8 @@ describe('in small', () => {
     expect(answers.filter(({ status }) => status === 401)).toHaveLength(600 - shed.length);
     expect(shed.length).toBeGreaterThan(100);
     expect(answers.length - shed.length).toBeGreaterThanOrEqual(256);
-    for (const { headers, body } of shed) expect([body.details.code, Number(headers.get('retry-after')) > 0]).toEqual(['OVERLOADED', true]);
+    for (const { headers, body } of shed)
+      expect([body.details.code, Number(headers.get('retry-after')) > 0]).toEqual(['OVERLOADED', true]);
   });
 
   it('a real log-in among them gets through, by waiting as it is told', async () => {
@@ -64,19 +83,22 @@ describe('in small', () => {
     const rush = await Promise.all(Array.from({ length: 900 }, (_, at) => openLine(url, at)));
     // Each turn of the loop accepts one of them; what they send then is read at once.
     while (shares.connections.inUse() < 900) await sleep(5);
-    const answers = await Promise.all(rush.map(async (one, at) => {
-      const path = at % 30 === 0 ? '/healthz' : '/v1/me';
-      one.send(head('GET', path, [`Authorization: Bearer ${hanna.token}`]));
-      const answer = await one.answer();
-      one.hangUp();
-      return { path, ...answer };
-    }));
+    const answers = await Promise.all(
+      rush.map(async (one, at) => {
+        const path = at % 30 === 0 ? '/healthz' : '/v1/me';
+        one.send(head('GET', path, [`Authorization: Bearer ${hanna.token}`]));
+        const answer = await one.answer();
+        one.hangUp();
+        return { path, ...answer };
+      }),
+    );
     const refused = answers.filter(({ status }) => status === 503);
     const served = answers.filter(({ status, path }) => status === 200 && path === '/v1/me');
     expect([refused.length > 0, served.length >= 100, refused.length + served.length]).toEqual([true, true, 870]);
     for (const { path, status } of answers) if (path === '/healthz') expect(status).toBe(200);
-    for (const answer of refused) expect([jsonOf(answer).details.code, answer.headers.get('retry-after')]).toEqual(['OVERLOADED', '1']);
-    expect((await (await fetch(`${url}/readyz`)).json())).toEqual({ status: 'ready', busy: true });
+    for (const answer of refused)
+      expect([jsonOf(answer).details.code, answer.headers.get('retry-after')]).toEqual(['OVERLOADED', '1']);
+    expect(await (await fetch(`${url}/readyz`)).json()).toEqual({ status: 'ready', busy: true });
     expect((await fetch(`${url}/v1/me`, { headers: { authorization: `Bearer ${hanna.token}` } })).status).toBe(200);
   });
 
@@ -109,10 +131,19 @@ async function patientLogIn(attempt: () => Promise<{ status: number; headers: He
 }
 
 /** Each flood has a server of its own: what one of them leaves behind is not the next one's. */
-async function withServer(work: (server: FloodedServer, read: (forMs: number, perSecond?: number) => Promise<Tally>) => Promise<void>): Promise<void> {
+async function withServer(
+  work: (server: FloodedServer, read: (forMs: number, perSecond?: number) => Promise<Tally>) => Promise<void>,
+): Promise<void> {
   const server = await openFloodedServer();
   const read = (forMs: number, perSecond?: number) =>
-    call({ kind: 'reads', url: server.url, token: server.hanna.token, lines: 8, forMs, ...(perSecond && { perSecond }) });
+    call({
+      kind: 'reads',
+      url: server.url,
+      token: server.hanna.token,
+      lines: 8,
+      forMs,
+      ...(perSecond && { perSecond }),
+    });
   await read(3_000);
   await work(server, read);
   await server.close();
@@ -120,46 +151,74 @@ async function withServer(work: (server: FloodedServer, read: (forMs: number, pe
 
 describe.runIf(LONG)('at length', () => {
   needs('slowhttptest').describe('nine hundred', () => {
-    it.each(SLOW)('%s: the 99th percentile of reads stays within twice its calm value', (mode, args) =>
-      withServer(async (server, read) => {
-        const calm: number[] = [];
-        const attacked: number[] = [];
-        for (let round = 0; round < ROUNDS; round += 1) {
-          calm.push((await read(5_000, 200)).p99);
-          const attack = run(slowhttptest(server.url, SLOW_CONNECTIONS, 60, args));
-          await sleep(2_000);
-          const tally = await read(5_000, 200);
-          attack.stop();
-          await attack.ended;
-          expect(tally.statuses).toEqual({ 200: tally.answered });
-          attacked.push(tally.p99);
-        }
-        console.log(`${mode}: p99 calm ${median(calm).toFixed(1)} ms, attacked ${median(attacked).toFixed(1)} ms`, calm, attacked);
-        expect(median(attacked)).toBeLessThanOrEqual(2 * median(calm));
-      }), 600_000);
+    it.each(SLOW)(
+      '%s: the 99th percentile of reads stays within twice its calm value',
+      (mode, args) =>
+        withServer(async (server, read) => {
+          const calm: number[] = [];
+          const attacked: number[] = [];
+          for (let round = 0; round < ROUNDS; round += 1) {
+            calm.push((await read(5_000, 200)).p99);
+            const attack = run(slowhttptest(server.url, SLOW_CONNECTIONS, 60, args));
+            await sleep(2_000);
+            const tally = await read(5_000, 200);
+            attack.stop();
+            await attack.ended;
+            expect(tally.statuses).toEqual({ 200: tally.answered });
+            attacked.push(tally.p99);
+          }
+          console.log(
+            `${mode}: p99 calm ${median(calm).toFixed(1)} ms, attacked ${median(attacked).toFixed(1)} ms`,
+            calm,
+            attacked,
+          );
+          expect(median(attacked)).toBeLessThanOrEqual(2 * median(calm));
+        }),
+      600_000,
+    );
   });
 
-  it('under two hundred log-ins a second reads keep half their calm throughput, the rest are shed with 503 and Retry-After, and a real one gets through', () =>
-    withServer(async ({ url, hanna: { email, password } }, read) => {
-      const shares: number[] = [];
-      for (let round = 0; round < ROUNDS; round += 1) {
-        const calm = await read(5_000);
-        const flood = call({ kind: 'log-ins', url, perSecond: 200, first: round * 10_000, forMs: 9_000 });
-        await sleep(2_500);
-        const flooded = await read(5_000);
-        expect(flooded.statuses).toEqual({ 200: flooded.answered });
-        shares.push(flooded.answered / calm.answered);
-        const { statuses, withRetryAfter } = await flood;
-        console.log(`calm ${calm.answered / 5}/s, flooded ${flooded.answered / 5}/s, log-ins`, statuses);
-        expect(Object.keys(statuses).filter((status) => status !== '401' && status !== '503')).toEqual([]);
-        expect(withRetryAfter).toBe(statuses['503']);
-      }
-      const flood = call({ kind: 'log-ins', url, perSecond: 200, first: 100_000, forMs: 60_000 });
-      await sleep(2_000);
-      const began = performance.now();
-      const tries = await patientLogIn(() => fetch(`${url}/v1/auth/login`, { method: 'POST', headers: { 'content-type': 'application/json' }, body: JSON.stringify({ email, password }) }));
-      console.log('shares of the calm throughput', shares, 'median', median(shares), 'the real log-in took', tries, 'tries and', Math.round(performance.now() - began), 'ms');
-      await flood;
-      expect(median(shares)).toBeGreaterThanOrEqual(0.5);
-    }), 600_000);
+  it(
+    'under two hundred log-ins a second reads keep half their calm throughput, the rest are shed with 503 and Retry-After, and a real one gets through',
+    () =>
+      withServer(async ({ url, hanna: { email, password } }, read) => {
+        const shares: number[] = [];
+        for (let round = 0; round < ROUNDS; round += 1) {
+          const calm = await read(5_000);
+          const flood = call({ kind: 'log-ins', url, perSecond: 200, first: round * 10_000, forMs: 9_000 });
+          await sleep(2_500);
+          const flooded = await read(5_000);
+          expect(flooded.statuses).toEqual({ 200: flooded.answered });
+          shares.push(flooded.answered / calm.answered);
+          const { statuses, withRetryAfter } = await flood;
+          console.log(`calm ${calm.answered / 5}/s, flooded ${flooded.answered / 5}/s, log-ins`, statuses);
+          expect(Object.keys(statuses).filter((status) => status !== '401' && status !== '503')).toEqual([]);
+          expect(withRetryAfter).toBe(statuses['503']);
+        }
+        const flood = call({ kind: 'log-ins', url, perSecond: 200, first: 100_000, forMs: 60_000 });
+        await sleep(2_000);
+        const began = performance.now();
+        const tries = await patientLogIn(() =>
+          fetch(`${url}/v1/auth/login`, {
+            method: 'POST',
+            headers: { 'content-type': 'application/json' },
+            body: JSON.stringify({ email, password }),
+          }),
+        );
+        console.log(
+          'shares of the calm throughput',
+          shares,
+          'median',
+          median(shares),
+          'the real log-in took',
+          tries,
+          'tries and',
+          Math.round(performance.now() - began),
+          'ms',
+        );
+        await flood;
+        expect(median(shares)).toBeGreaterThanOrEqual(0.5);
+      }),
+    600_000,
+  );
 });

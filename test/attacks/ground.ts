@@ -1,4 +1,7 @@
-/** Where the attacks take place: houses with and without limits, two markets of people who have nothing to do with each other, and what an attack comes to. */
+/**
+ * Where the attacks take place: houses with and without limits, two markets of people who have nothing to do with each
+ * other, and what an attack comes to.
+ */
 import { openTestHouse, type Answer, type GraphqlAnswer, type Json, type TestHouse } from '../house.js';
 import { gather, giveTokens, givenJob, type GivenJob, type People } from '../journey.js';
 
@@ -35,8 +38,13 @@ export interface Ground {
 
 export const BUDGET = 4;
 const SMALL = {
-  RATE_LIMITS: 'on', RATE_LIMIT_READ: String(BUDGET), RATE_LIMIT_WRITE: String(BUDGET), RATE_LIMIT_LOG_IN_PER_ACCOUNT_AND_ADDRESS: String(BUDGET),
-  RATE_LIMIT_LOG_IN_FAILURES_PER_ACCOUNT: String(2 * BUDGET), RATE_LIMIT_REFRESH: String(BUDGET), RATE_LIMIT_INVALID_TOKEN: String(BUDGET),
+  RATE_LIMITS: 'on',
+  RATE_LIMIT_READ: String(BUDGET),
+  RATE_LIMIT_WRITE: String(BUDGET),
+  RATE_LIMIT_LOG_IN_PER_ACCOUNT_AND_ADDRESS: String(BUDGET),
+  RATE_LIMIT_LOG_IN_FAILURES_PER_ACCOUNT: String(2 * BUDGET),
+  RATE_LIMIT_REFRESH: String(BUDGET),
+  RATE_LIMIT_INVALID_TOKEN: String(BUDGET),
 };
 
 export async function openGround(): Promise<Ground> {
@@ -48,7 +56,12 @@ export async function openGround(): Promise<Ground> {
   ]);
   const [ours, theirs] = [await openMarket(house), await openMarket(house)];
   return {
-    house, limited, unproxied, production, ours, theirs,
+    house,
+    limited,
+    unproxied,
+    production,
+    ours,
+    theirs,
     close: async () => void (await Promise.all([house, limited, unproxied, production].map((one) => one.close()))),
   };
 }
@@ -57,10 +70,17 @@ async function openMarket(house: TestHouse): Promise<Market> {
   const people = await gather(house);
   for (const who of ['awardee', 'bidder', 'stranger'] as const) await giveTokens(house, people.admin, people[who], 100);
   const offers = { bidder: { guaranteed_view: true } };
-  const [draft, open, disputed] = [await givenJob(house, 'draft', people), await givenJob(house, 'open', people, { offers }), await givenJob(house, 'disputed', people)];
+  const [draft, open, disputed] = [
+    await givenJob(house, 'draft', people),
+    await givenJob(house, 'open', people, { offers }),
+    await givenJob(house, 'disputed', people),
+  ];
   const one = async (query: PromiseLike<readonly { id?: unknown }[]>) => String((await query)[0]?.id);
   return {
-    people, draft, open, disputed,
+    people,
+    draft,
+    open,
+    disputed,
     ids: {
       hold: await one(house.sql`select hold_id as id from bids where id = ${open.bids.bidder}`),
       event: await one(house.sql`select id from events where job_id = ${disputed.id} limit 1`),
@@ -72,7 +92,10 @@ async function openMarket(house: TestHouse): Promise<Market> {
 
 /** In one form for both doors; a success is told by its status alone. */
 export function told(answer: Answer<Json> | GraphqlAnswer): string {
-  if ('body' in answer) return answer.status < 400 ? String(answer.status) : `${answer.status} ${answer.body.details?.code ?? answer.body.errors?.[0]?.extensions.code}`;
+  if ('body' in answer)
+    return answer.status < 400
+      ? String(answer.status)
+      : `${answer.status} ${answer.body.details?.code ?? answer.body.errors?.[0]?.extensions.code}`;
   const error = answer.errors?.[0]?.extensions;
   return error ? `${error.status} ${error.code}` : String(answer.status);
 }
@@ -89,4 +112,5 @@ export async function passed(calls: readonly (() => Promise<Answer<Json> | Graph
   return `${all.filter((one) => one !== '429 RATE_LIMITED').length} of ${all.length} pass`;
 }
 
-export const times = (count: number, part: (i: number) => string) => Array.from({ length: count }, (_, i) => part(i)).join(' ');
+export const times = (count: number, part: (i: number) => string) =>
+  Array.from({ length: count }, (_, i) => part(i)).join(' ');

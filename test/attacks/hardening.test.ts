@@ -1,6 +1,6 @@
 /**
- * What HTTP can do to a server: every broken request is refused in the documented form or its line is closed, whoever is slow loses the
- * line, and somebody else, who reads all the while, does not notice.
+ * What HTTP can do to a server: every broken request is refused in the documented form or its line is closed, whoever
+ * is slow loses the line, and somebody else, who reads all the while, does not notice.
  */
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
@@ -79,7 +79,9 @@ describe('refused in the documented form, while others go on:', () => {
 });
 
 describe('a body refused in the documented form, while others go on:', () => {
-  it.each(brokenBodies('').map(({ what }, at) => ({ what, at })))('$what', ({ at }) => unnoticed(() => refuse(brokenBodies(hanna.token)[at]!)));
+  it.each(brokenBodies('').map(({ what }, at) => ({ what, at })))('$what', ({ at }) =>
+    unnoticed(() => refuse(brokenBodies(hanna.token)[at]!)),
+  );
 
   it('and none of them has made a job', async () => {
     const [made] = await house.sql`select count(*)::int as jobs from jobs`;
@@ -92,7 +94,10 @@ describe('what is odd and right is answered', () => {
   const READ: [what: string, bytes: () => string][] = [
     ['the whole address, as a proxy asks', () => head('GET', 'http://market.test/v1/me', [asHanna()])],
     ['the whole address without a path', () => head('GET', 'HTTP://market.test')],
-    ['two hundred headers, of which the last one counts', () => head('GET', '/v1/me', [...Array.from({ length: 198 }, () => 'a:'), asHanna()])],
+    [
+      'two hundred headers, of which the last one counts',
+      () => head('GET', '/v1/me', [...Array.from({ length: 198 }, () => 'a:'), asHanna()]),
+    ],
     ['an upgrade that is passed over', () => head('GET', '/v1/me', [asHanna(), 'Connection: Upgrade', 'Upgrade: h2c'])],
     ['HTTP/1.0 without a Host', () => `GET /v1/me HTTP/1.0\r\n${asHanna()}\r\n\r\n`],
     ['empty lines beforehand', () => `\r\n\r\n${head('GET', '/v1/me', [asHanna()])}`],
@@ -105,7 +110,14 @@ describe('what is odd and right is answered', () => {
 
   it('a body in a hundred chunks, after a nod', async () => {
     const one = await line();
-    one.send(head('PUT', '/v1/me', [asHanna(), 'Expect: 100-continue', 'Content-Type: application/json', 'Transfer-Encoding: chunked']));
+    one.send(
+      head('PUT', '/v1/me', [
+        asHanna(),
+        'Expect: 100-continue',
+        'Content-Type: application/json',
+        'Transfer-Encoding: chunked',
+      ]),
+    );
     for (const letter of JSON.stringify({ user: { phone: '7'.repeat(80) } })) one.send(`1\r\n${letter}\r\n`);
     one.send('0\r\n\r\n');
     expect(jsonOf(await one.answer()).user.phone).toBe('7'.repeat(80));
@@ -114,7 +126,9 @@ describe('what is odd and right is answered', () => {
   it('a thousand requests on one line, one behind the other, in their order', async () => {
     const one = await line();
     await unnoticed(async () => {
-      one.send(Array.from({ length: 1_000 }, (_, i) => head('GET', '/healthz', [`X-Request-Id: number.${i}`])).join(''));
+      one.send(
+        Array.from({ length: 1_000 }, (_, i) => head('GET', '/healthz', [`X-Request-Id: number.${i}`])).join(''),
+      );
       for (let i = 0; i < 1_000; i += 1) expect((await one.answer()).headers.get('x-request-id')).toBe(`number.${i}`);
     });
   });
@@ -133,7 +147,12 @@ describe('what is odd and right is answered', () => {
 
   it('a request behind one that closes the line is nobody’s, and is not run', async () => {
     const one = await line();
-    const change = (phone: string, ...headers: string[]) => Buffer.from(post('/v1/me', JSON.stringify({ user: { phone } }), [asHanna(), ...headers]).toString().replace('POST', 'PUT'));
+    const change = (phone: string, ...headers: string[]) =>
+      Buffer.from(
+        post('/v1/me', JSON.stringify({ user: { phone } }), [asHanna(), ...headers])
+          .toString()
+          .replace('POST', 'PUT'),
+      );
     one.send(Buffer.concat([change('first', 'Connection: close'), change('smuggled')]));
     expect(jsonOf(await one.answer()).user.phone).toBe('first');
     await one.closed;
@@ -182,7 +201,8 @@ describe('whoever is slow loses the line, and others go on', () => {
     const { url } = await house.another({ headMs: 400, requestMs: 800 });
     await unnoticed(async () => {
       const slow = await Promise.all(Array.from({ length: 100 }, () => line(url)));
-      for (const one of slow) one.send(head('POST', '/v1/auth/login', ['Content-Type: application/json', 'Content-Length: 10000']));
+      for (const one of slow)
+        one.send(head('POST', '/v1/auth/login', ['Content-Type: application/json', 'Content-Length: 10000']));
       const drip = dripping(slow, ' ');
       for (const one of slow) expect(refusalIn(await one.answer())).toEqual([400, 'MALFORMED_REQUEST']);
       clearInterval(drip);
@@ -192,7 +212,8 @@ describe('whoever is slow loses the line, and others go on', () => {
 
   it('with taking an answer, while a quick one gets the whole of it', async () => {
     const { url } = await house.another({ stalledMs: 300 });
-    const readWhole = async () => (await (await fetch(`${url}${LARGE}`, { headers: { 'accept-encoding': 'identity' } })).arrayBuffer()).byteLength;
+    const readWhole = async () =>
+      (await (await fetch(`${url}${LARGE}`, { headers: { 'accept-encoding': 'identity' } })).arrayBuffer()).byteLength;
     const whole = await readWhole();
     expect(whole).toBeGreaterThan(5_000_000);
     const left = () => house.logged.filter((entry) => entry.includes('the answer was not taken')).length;

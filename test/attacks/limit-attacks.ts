@@ -11,26 +11,41 @@ type Call = () => Promise<Answer<Json> | GraphqlAnswer>;
 
 const TRIES = BUDGET + 4;
 const upTo = (max: number) => `${max} of ${TRIES} pass`;
-const tries = (one: (i: number) => Promise<Answer<Json> | GraphqlAnswer>): Call[] => Array.from({ length: TRIES }, (_, i) => () => one(i));
+const tries = (one: (i: number) => Promise<Answer<Json> | GraphqlAnswer>): Call[] =>
+  Array.from({ length: TRIES }, (_, i) => () => one(i));
 
 const from = (address: string) => ({ 'x-forwarded-for': address });
 const LOG_IN = 'mutation ($input: LogInInput!) { logIn(input: $input) { token } }';
-const restLogIn = (house: TestHouse, email: string, headers: Record<string, string>, path = '/v1/auth/login') => house.rest('POST', path, { body: { email, password: 'wrong' }, headers });
-const graphqlLogIn = (house: TestHouse, email: string, headers: Record<string, string>) => house.graphql(LOG_IN, { variables: { input: { email, password: 'wrong' } }, headers });
+const restLogIn = (house: TestHouse, email: string, headers: Record<string, string>, path = '/v1/auth/login') =>
+  house.rest('POST', path, { body: { email, password: 'wrong' }, headers });
+const graphqlLogIn = (house: TestHouse, email: string, headers: Record<string, string>) =>
+  house.graphql(LOG_IN, { variables: { input: { email, password: 'wrong' } }, headers });
 
 /** Whatever these headers say, without a proxy the guesses come from one address. */
 const withoutProxy = (name: string, headers: (i: number) => Record<string, string>, at = 0): Attack => ({
-  name, source: SPOOFING, outcome: upTo(BUDGET), run: ({ unproxied }) => passed(tries((i) => restLogIn(unproxied, `victim.${at}.${name.length}@example.test`, headers(i)))),
+  name,
+  source: SPOOFING,
+  outcome: upTo(BUDGET),
+  run: ({ unproxied }) =>
+    passed(tries((i) => restLogIn(unproxied, `victim.${at}.${name.length}@example.test`, headers(i)))),
 });
 
 /** Behind one proxy only the last entry is its word. */
 const behindProxy = (name: string, forwarded: (i: number) => string, account: string): Attack => ({
-  name, source: SPOOFING, outcome: upTo(BUDGET), run: ({ limited }) => passed(tries((i) => restLogIn(limited, `${account}@example.test`, from(forwarded(i))))),
+  name,
+  source: SPOOFING,
+  outcome: upTo(BUDGET),
+  run: ({ limited }) => passed(tries((i) => restLogIn(limited, `${account}@example.test`, from(forwarded(i))))),
 });
 
 /** Somebody new, who has read once on arrival; BUDGET reads remain but one. */
-const byReader = (name: string, read: (house: TestHouse, token: string, i: number) => Promise<Answer<Json> | GraphqlAnswer>): Attack => ({
-  name, source: SWITCHING, outcome: upTo(BUDGET - 1),
+const byReader = (
+  name: string,
+  read: (house: TestHouse, token: string, i: number) => Promise<Answer<Json> | GraphqlAnswer>,
+): Attack => ({
+  name,
+  source: SWITCHING,
+  outcome: upTo(BUDGET - 1),
   run: async ({ limited }) => {
     const { token } = await contractor(limited, 'Carl');
     return passed(tries((i) => read(limited, token, i)));
@@ -40,93 +55,201 @@ const byReader = (name: string, read: (house: TestHouse, token: string, i: numbe
 const READ = '{ viewer { referralCode } }';
 
 export const LIMIT_ATTACKS: readonly Attack[] = [
-  byReader('reads by both doors in turn', (house, token, i) => (i % 2 ? house.rest('GET', '/v1/tokens', { token }) : house.graphql(READ, { token }))),
-  byReader('reads with and without /v1', (house, token, i) => house.rest('GET', i % 2 ? '/v1/tokens' : '/tokens', { token })),
-  byReader('reads of a different address each', (house, token, i) => house.rest('GET', ['/v1/tokens', '/v1/me', '/v1/jobs', '/v1/bids'][i % 4] ?? '', { token })),
-  byReader('reads from another address each', (house, token, i) => house.rest('GET', '/v1/tokens', { token, headers: from(`192.0.2.${i}`) })),
+  byReader('reads by both doors in turn', (house, token, i) =>
+    i % 2 ? house.rest('GET', '/v1/tokens', { token }) : house.graphql(READ, { token }),
+  ),
+  byReader('reads with and without /v1', (house, token, i) =>
+    house.rest('GET', i % 2 ? '/v1/tokens' : '/tokens', { token }),
+  ),
+  byReader('reads of a different address each', (house, token, i) =>
+    house.rest('GET', ['/v1/tokens', '/v1/me', '/v1/jobs', '/v1/bids'][i % 4] ?? '', { token }),
+  ),
+  byReader('reads from another address each', (house, token, i) =>
+    house.rest('GET', '/v1/tokens', { token, headers: from(`192.0.2.${i}`) }),
+  ),
   byReader('reads by HEAD', async (house, token, i) => {
-    const { status, headers } = await fetch(`${house.url}/v1/tokens?x=${i}`.replace(/\?.*/, ''), { method: 'HEAD', headers: { authorization: `Bearer ${token}` } });
+    const { status, headers } = await fetch(`${house.url}/v1/tokens?x=${i}`.replace(/\?.*/, ''), {
+      method: 'HEAD',
+      headers: { authorization: `Bearer ${token}` },
+    });
     return { status, headers, body: { details: { code: status === 429 ? 'RATE_LIMITED' : 'OTHER' } } };
   }),
   byReader('reads with a query that means nothing', (house, token) => house.rest('GET', '/v1/jobs?page=1', { token })),
   byReader('reads that are refused for their shape', (house, token) => house.rest('GET', '/v1/jobs?page=0', { token })),
   byReader('reads by GET of GraphQL', async (house, token) => {
-    const response = await fetch(`${house.url}/graphql?query=${encodeURIComponent(READ)}`, { headers: { authorization: `Bearer ${token}`, 'apollo-require-preflight': '1' } });
-    return { status: response.status, headers: response.headers, ...((await response.json()) as Pick<GraphqlAnswer, 'data' | 'errors' | 'extensions'>) };
+    const response = await fetch(`${house.url}/graphql?query=${encodeURIComponent(READ)}`, {
+      headers: { authorization: `Bearer ${token}`, 'apollo-require-preflight': '1' },
+    });
+    return {
+      status: response.status,
+      headers: response.headers,
+      ...((await response.json()) as Pick<GraphqlAnswer, 'data' | 'errors' | 'extensions'>),
+    };
   }),
   {
-    name: 'a read by each of eight aliases', source: 'CrackQL: batching', outcome: `${BUDGET - 1} of 8 answered`,
+    name: 'a read by each of eight aliases',
+    source: 'CrackQL: batching',
+    outcome: `${BUDGET - 1} of 8 answered`,
     run: async ({ limited }) => {
       const { token } = await contractor(limited, 'Carl');
-      const { data } = await limited.graphql(`{ ${Array.from({ length: 8 }, (_, i) => `a${i}: viewer { referralCode }`).join(' ')} }`, { token });
+      const { data } = await limited.graphql(
+        `{ ${Array.from({ length: 8 }, (_, i) => `a${i}: viewer { referralCode }`).join(' ')} }`,
+        { token },
+      );
       return `${Object.values(data).filter((one) => one !== null).length} of 8 answered`;
     },
   },
   {
-    name: 'a write by each of five aliases, and one more by REST', source: 'CrackQL: batching', outcome: `${BUDGET} of 5 answered, then 429`,
+    name: 'a write by each of five aliases, and one more by REST',
+    source: 'CrackQL: batching',
+    outcome: `${BUDGET} of 5 answered, then 429`,
     run: async ({ limited }) => {
       const { token } = await homeowner(limited, 'Hugo');
       const create = (i: number) => `a${i}: createJob(input: { title: "T", description: "D" }) { id }`;
-      const { data, errors } = await limited.graphql(`mutation { ${Array.from({ length: 5 }, (_, i) => create(i)).join(' ')} }`, { token });
+      const { data, errors } = await limited.graphql(
+        `mutation { ${Array.from({ length: 5 }, (_, i) => create(i)).join(' ')} }`,
+        { token },
+      );
       const [made] = await limited.sql`select count(*)::int as jobs from jobs`;
       const { status } = await limited.rest('POST', '/v1/jobs', { token, body: { title: 'T', description: 'D' } });
       return `${made?.jobs} of ${data ? Object.keys(data).length : (errors?.length ?? 0) + BUDGET} answered, then ${status}`;
     },
   },
   {
-    name: 'writes that only try, by Dry-Run', source: RESOURCES, outcome: upTo(BUDGET),
+    name: 'writes that only try, by Dry-Run',
+    source: RESOURCES,
+    outcome: upTo(BUDGET),
     run: async ({ limited }) => {
       const { token } = await homeowner(limited, 'Hugo');
-      return passed(tries(() => limited.rest('POST', '/v1/jobs', { token, body: { title: 'T', description: 'D' }, headers: { 'dry-run': 'true' } })));
+      return passed(
+        tries(() =>
+          limited.rest('POST', '/v1/jobs', {
+            token,
+            body: { title: 'T', description: 'D' },
+            headers: { 'dry-run': 'true' },
+          }),
+        ),
+      );
     },
   },
   {
-    name: 'log-ins by both doors in turn', source: SWITCHING, outcome: upTo(BUDGET),
-    run: ({ limited }) => passed(tries((i) => (i % 2 ? restLogIn : graphqlLogIn)(limited, 'both.doors@example.test', from('192.0.2.20')))),
+    name: 'log-ins by both doors in turn',
+    source: SWITCHING,
+    outcome: upTo(BUDGET),
+    run: ({ limited }) =>
+      passed(tries((i) => (i % 2 ? restLogIn : graphqlLogIn)(limited, 'both.doors@example.test', from('192.0.2.20')))),
   },
   {
-    name: 'log-ins with and without /v1', source: SWITCHING, outcome: upTo(BUDGET),
-    run: ({ limited }) => passed(tries((i) => restLogIn(limited, 'both.paths@example.test', from('192.0.2.21'), i % 2 ? '/v1/auth/login' : '/auth/login'))),
+    name: 'log-ins with and without /v1',
+    source: SWITCHING,
+    outcome: upTo(BUDGET),
+    run: ({ limited }) =>
+      passed(
+        tries((i) =>
+          restLogIn(limited, 'both.paths@example.test', from('192.0.2.21'), i % 2 ? '/v1/auth/login' : '/auth/login'),
+        ),
+      ),
   },
   {
-    name: 'log-ins to one account in other spellings', source: 'OWASP API2:2023', outcome: upTo(BUDGET),
-    run: ({ limited }) => passed(tries((i) => restLogIn(limited, ['spelt@example.test', ' SPELT@example.test', 'Spelt@EXAMPLE.test '][i % 3] ?? '', from('192.0.2.22')))),
+    name: 'log-ins to one account in other spellings',
+    source: 'OWASP API2:2023',
+    outcome: upTo(BUDGET),
+    run: ({ limited }) =>
+      passed(
+        tries((i) =>
+          restLogIn(
+            limited,
+            ['spelt@example.test', ' SPELT@example.test', 'Spelt@EXAMPLE.test '][i % 3] ?? '',
+            from('192.0.2.22'),
+          ),
+        ),
+      ),
   },
   {
-    name: 'log-ins to a new account each, from one address', source: 'OWASP API2:2023 (stuffing)', outcome: `${2 * BUDGET} of 12 pass`,
-    run: ({ limited }) => passed(Array.from({ length: 12 }, (_, i) => () => restLogIn(limited, `stuffed.${i}@example.test`, from('192.0.2.23')))),
+    name: 'log-ins to a new account each, from one address',
+    source: 'OWASP API2:2023 (stuffing)',
+    outcome: `${2 * BUDGET} of 12 pass`,
+    run: ({ limited }) =>
+      passed(
+        Array.from({ length: 12 }, (_, i) => () => restLogIn(limited, `stuffed.${i}@example.test`, from('192.0.2.23'))),
+      ),
   },
   {
-    name: 'log-ins to one account, from a new address each', source: 'OWASP API2:2023 (botnet)', outcome: `${2 * BUDGET} of 12 pass`,
-    run: ({ limited }) => passed(Array.from({ length: 12 }, (_, i) => () => restLogIn(limited, 'many.addresses@example.test', from(`198.51.100.${i}`)))),
+    name: 'log-ins to one account, from a new address each',
+    source: 'OWASP API2:2023 (botnet)',
+    outcome: `${2 * BUDGET} of 12 pass`,
+    run: ({ limited }) =>
+      passed(
+        Array.from(
+          { length: 12 },
+          (_, i) => () => restLogIn(limited, 'many.addresses@example.test', from(`198.51.100.${i}`)),
+        ),
+      ),
   },
   {
-    name: 'refreshes of one session, each with its newest token', source: RESOURCES, outcome: upTo(BUDGET),
+    name: 'refreshes of one session, each with its newest token',
+    source: RESOURCES,
+    outcome: upTo(BUDGET),
     run: async ({ limited }) => {
       let { refreshToken: refresh_token } = await homeowner(limited, 'Hanna');
-      return passed(tries(async () => {
-        const answer = await limited.rest('POST', '/v1/auth/refresh', { body: { refresh_token } });
-        refresh_token = answer.body.refresh_token ?? refresh_token;
-        return answer;
-      }));
+      return passed(
+        tries(async () => {
+          const answer = await limited.rest('POST', '/v1/auth/refresh', { body: { refresh_token } });
+          refresh_token = answer.body.refresh_token ?? refresh_token;
+          return answer;
+        }),
+      );
     },
   },
   {
-    name: 'guesses at access tokens, by both doors', source: RESOURCES, outcome: upTo(BUDGET),
-    run: ({ limited }) => passed(tries((i) => (i % 2 ? limited.rest('GET', '/v1/me', { token: `guess.${i}.x`, headers: from('192.0.2.24') }) : limited.graphql(READ, { token: `guess.${i}.x`, headers: from('192.0.2.24') })))),
+    name: 'guesses at access tokens, by both doors',
+    source: RESOURCES,
+    outcome: upTo(BUDGET),
+    run: ({ limited }) =>
+      passed(
+        tries((i) =>
+          i % 2
+            ? limited.rest('GET', '/v1/me', { token: `guess.${i}.x`, headers: from('192.0.2.24') })
+            : limited.graphql(READ, { token: `guess.${i}.x`, headers: from('192.0.2.24') }),
+        ),
+      ),
   },
   {
-    name: 'guesses at refresh tokens', source: RESOURCES, outcome: upTo(BUDGET),
-    run: ({ limited }) => passed(tries((i) => limited.rest('POST', '/v1/auth/refresh', { body: { refresh_token: `rft_guess${i}` }, headers: from('192.0.2.25') }))),
+    name: 'guesses at refresh tokens',
+    source: RESOURCES,
+    outcome: upTo(BUDGET),
+    run: ({ limited }) =>
+      passed(
+        tries((i) =>
+          limited.rest('POST', '/v1/auth/refresh', {
+            body: { refresh_token: `rft_guess${i}` },
+            headers: from('192.0.2.25'),
+          }),
+        ),
+      ),
   },
   withoutProxy('X-Forwarded-For', (i) => from(`203.0.113.${i}`), 1),
   withoutProxy('X-Forwarded-For with many entries', (i) => from(`203.0.113.${i}, 198.51.100.${i}, 127.0.0.1`), 2),
   withoutProxy('X-Real-IP', (i) => ({ 'x-real-ip': `203.0.113.${i}` }), 3),
   withoutProxy('Forwarded', (i) => ({ forwarded: `for=203.0.113.${i}` }), 4),
-  withoutProxy('True-Client-IP and its kin', (i) => ({ 'true-client-ip': `203.0.113.${i}`, 'cf-connecting-ip': `203.0.113.${i}`, 'x-client-ip': `203.0.113.${i}`, 'x-originating-ip': `203.0.113.${i}`, 'fastly-client-ip': `203.0.113.${i}` }), 5),
+  withoutProxy(
+    'True-Client-IP and its kin',
+    (i) => ({
+      'true-client-ip': `203.0.113.${i}`,
+      'cf-connecting-ip': `203.0.113.${i}`,
+      'x-client-ip': `203.0.113.${i}`,
+      'x-originating-ip': `203.0.113.${i}`,
+      'fastly-client-ip': `203.0.113.${i}`,
+    }),
+    5,
+  ),
   withoutProxy('X-Forwarded-Host', (i) => ({ 'x-forwarded-host': `host${i}.test` }), 6),
   behindProxy('made-up entries before the proxy’s own', (i) => `203.0.113.${i}, 192.0.2.30`, 'prepended'),
-  behindProxy('many made-up entries before the proxy’s own', (i) => `${'10.0.0.1, '.repeat(i)}203.0.113.${i}, 192.0.2.31`, 'prepended.many'),
+  behindProxy(
+    'many made-up entries before the proxy’s own',
+    (i) => `${'10.0.0.1, '.repeat(i)}203.0.113.${i}, 192.0.2.31`,
+    'prepended.many',
+  ),
   behindProxy('nonsense before the proxy’s own', (i) => `unknown, "${i}", ,,, 192.0.2.32`, 'nonsense'),
   behindProxy('the same address in other spellings', (i) => (i % 2 ? '::ffff:192.0.2.33' : '192.0.2.33'), 'spelling'),
   behindProxy('the same address with other ports', (i) => `192.0.2.34:${1_000 + i}`, 'ports'),

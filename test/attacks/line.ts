@@ -45,7 +45,8 @@ export async function openLine(url: string, from?: number): Promise<Line> {
         heard = heard.subarray(found.bytes);
         // 100 Continue is a nod and no answer.
         if (found.answer.status !== 100) return found.answer;
-      } else if (socket.destroyed) throw new Error(`The line was closed after ${JSON.stringify(heard.toString('latin1').slice(0, 200))}.`);
+      } else if (socket.destroyed)
+        throw new Error(`The line was closed after ${JSON.stringify(heard.toString('latin1').slice(0, 200))}.`);
       else await new Promise<void>((resolve) => (wake = resolve));
     }
   }
@@ -58,7 +59,9 @@ function answerIn(heard: Buffer): { answer: RawAnswer; bytes: number } | undefin
   if (end < 0) return undefined;
   const [first = '', ...lines] = heard.subarray(0, end).toString('latin1').split('\r\n');
   const status = Number(/^HTTP\/1\.1 (\d{3}) /.exec(first)?.[1]);
-  const headers = new Map(lines.map((line) => [line.slice(0, line.indexOf(':')).toLowerCase(), line.slice(line.indexOf(':') + 1).trim()]));
+  const headers = new Map(
+    lines.map((line) => [line.slice(0, line.indexOf(':')).toLowerCase(), line.slice(line.indexOf(':') + 1).trim()]),
+  );
   const bytes = end + 4 + Number(headers.get('content-length') ?? 0);
   if (heard.length < bytes) return undefined;
   return { answer: { status, headers, body: heard.subarray(end + 4, bytes).toString() }, bytes };
@@ -71,7 +74,12 @@ export function head(method: string, target: string, headers: readonly string[] 
 
 export function post(target: string, body: string | Uint8Array, headers: readonly string[] = []): Buffer {
   const bytes = Buffer.from(body);
-  return Buffer.concat([Buffer.from(head('POST', target, ['Content-Type: application/json', `Content-Length: ${bytes.length}`, ...headers])), bytes]);
+  return Buffer.concat([
+    Buffer.from(
+      head('POST', target, ['Content-Type: application/json', `Content-Length: ${bytes.length}`, ...headers]),
+    ),
+    bytes,
+  ]);
 }
 
 export const jsonOf = ({ body }: RawAnswer): Json => JSON.parse(body);

@@ -1,4 +1,7 @@
-/** Other people's things (OWASP API1), other people's work (API5), and what an answer shows beside what was asked (API3): by every kind of identifier. */
+/**
+ * Other people's things (OWASP API1), other people's work (API5), and what an answer shows beside what was asked
+ * (API3): by every kind of identifier.
+ */
 import { BID_TRANSITIONS, type BidTransitionKey } from '../../src/rules/bids.js';
 import { newId, type IdKind } from '../../src/rules/ids.js';
 import { JOB_ACTIONS, JOB_TRANSITIONS, type JobActionKey, type JobTransitionKey } from '../../src/rules/lifecycle.js';
@@ -14,42 +17,100 @@ const FUNCTIONS = 'OWASP API5:2023 (function level)';
 const FORBIDDEN = '403 FORBIDDEN';
 const NOT_FOUND = '404 NOT_FOUND';
 
-const textsOf = (key: JobActionKey): object => (key in JOB_TRANSITIONS ? bodyOf(key as JobTransitionKey, (name) => `The ${name}.`, newId('bid')) : key === 'submitBid' ? { amount: 1 } : {});
+const textsOf = (key: JobActionKey): object =>
+  key in JOB_TRANSITIONS
+    ? bodyOf(key as JobTransitionKey, (name) => `The ${name}.`, newId('bid'))
+    : key === 'submitBid'
+      ? { amount: 1 }
+      : {};
 
 /** Both doors, by somebody of another market. */
-const byStranger = (key: JobActionKey, pick: (theirs: Market) => string, who: (ours: Market) => Person): Attack['run'] => (ground) => {
-  const asked = { by: who(ground.ours), job: pick(ground.theirs), body: textsOf(key) };
-  return alike([callRest(ground.house, key, asked), callGraphql(ground.house, key, asked)]);
-};
+const byStranger =
+  (key: JobActionKey, pick: (theirs: Market) => string, who: (ours: Market) => Person): Attack['run'] =>
+  (ground) => {
+    const asked = { by: who(ground.ours), job: pick(ground.theirs), body: textsOf(key) };
+    return alike([callRest(ground.house, key, asked), callGraphql(ground.house, key, asked)]);
+  };
 
 const ownActions = (Object.keys(JOB_ACTIONS) as JobActionKey[]).filter((key) => key !== 'submitBid');
 const ACTIONS_ON_JOBS: readonly Attack[] = ownActions.flatMap((key) => {
   const { path } = JOB_ACTIONS[key];
   return [
-    { name: `${path || key} of another homeowner’s job`, source: IDOR, outcome: FORBIDDEN, run: byStranger(key, ({ disputed }) => disputed.id, ({ people }) => people.owner) },
-    { name: `${path || key} of a job by a contractor who has nothing to do with it`, source: FUNCTIONS, outcome: FORBIDDEN, run: byStranger(key, ({ disputed }) => disputed.id, ({ people }) => people.stranger) },
+    {
+      name: `${path || key} of another homeowner’s job`,
+      source: IDOR,
+      outcome: FORBIDDEN,
+      run: byStranger(
+        key,
+        ({ disputed }) => disputed.id,
+        ({ people }) => people.owner,
+      ),
+    },
+    {
+      name: `${path || key} of a job by a contractor who has nothing to do with it`,
+      source: FUNCTIONS,
+      outcome: FORBIDDEN,
+      run: byStranger(
+        key,
+        ({ disputed }) => disputed.id,
+        ({ people }) => people.stranger,
+      ),
+    },
   ];
 });
 
 const BID_KEYS = Object.keys(BID_TRANSITIONS) as BidTransitionKey[];
 const BIDS_BY_PATH: readonly Attack[] = BID_KEYS.flatMap((key) => {
   const { path } = BID_TRANSITIONS[key];
-  const by = (ground: Ground, whose: 'ours' | 'theirs') => ground[whose].people[key === 'withdraw' ? 'bidder' : 'owner'];
-  const ask = (ground: Ground, job: string, bid: string | null, caller: Person) => callRest(ground.house, key, { by: caller, job, bid: bid ?? '' });
+  const by = (ground: Ground, whose: 'ours' | 'theirs') =>
+    ground[whose].people[key === 'withdraw' ? 'bidder' : 'owner'];
+  const ask = (ground: Ground, job: string, bid: string | null, caller: Person) =>
+    callRest(ground.house, key, { by: caller, job, bid: bid ?? '' });
   return [
-    { name: `${path} of another job’s bid, through the path of one’s own job`, source: IDOR, outcome: NOT_FOUND,
-      run: async (ground: Ground) => told(await ask(ground, ground.ours.open.id, ground.theirs.open.bids.bidder, by(ground, 'ours'))) },
-    { name: `${path} of one’s own bid, through the path of another job`, source: IDOR, outcome: NOT_FOUND,
-      run: async (ground: Ground) => told(await ask(ground, ground.theirs.open.id, ground.ours.open.bids.bidder, by(ground, 'ours'))) },
-    { name: `${path} of another job’s bid, by its right path`, source: IDOR, outcome: FORBIDDEN,
-      run: async (ground: Ground) => told(await ask(ground, ground.theirs.open.id, ground.theirs.open.bids.bidder, by(ground, 'ours'))) },
-    { name: `${path} of another job’s bid, by its identifier alone`, source: IDOR, outcome: FORBIDDEN,
-      run: async (ground: Ground) => told(await callGraphql(ground.house, key, { by: by(ground, 'ours'), bid: ground.theirs.open.bids.bidder ?? '' })) },
+    {
+      name: `${path} of another job’s bid, through the path of one’s own job`,
+      source: IDOR,
+      outcome: NOT_FOUND,
+      run: async (ground: Ground) =>
+        told(await ask(ground, ground.ours.open.id, ground.theirs.open.bids.bidder, by(ground, 'ours'))),
+    },
+    {
+      name: `${path} of one’s own bid, through the path of another job`,
+      source: IDOR,
+      outcome: NOT_FOUND,
+      run: async (ground: Ground) =>
+        told(await ask(ground, ground.theirs.open.id, ground.ours.open.bids.bidder, by(ground, 'ours'))),
+    },
+    {
+      name: `${path} of another job’s bid, by its right path`,
+      source: IDOR,
+      outcome: FORBIDDEN,
+      run: async (ground: Ground) =>
+        told(await ask(ground, ground.theirs.open.id, ground.theirs.open.bids.bidder, by(ground, 'ours'))),
+    },
+    {
+      name: `${path} of another job’s bid, by its identifier alone`,
+      source: IDOR,
+      outcome: FORBIDDEN,
+      run: async (ground: Ground) =>
+        told(
+          await callGraphql(ground.house, key, { by: by(ground, 'ours'), bid: ground.theirs.open.bids.bidder ?? '' }),
+        ),
+    },
   ];
 });
 
-const rest = (name: string, outcome: string, path: (theirs: Market) => string, who: (ours: Market) => Person, source = IDOR): Attack => ({
-  name, source, outcome, run: async ({ house, ours, theirs }) => told(await house.rest('GET', path(theirs), { token: who(ours).token })),
+const rest = (
+  name: string,
+  outcome: string,
+  path: (theirs: Market) => string,
+  who: (ours: Market) => Person,
+  source = IDOR,
+): Attack => ({
+  name,
+  source,
+  outcome,
+  run: async ({ house, ours, theirs }) => told(await house.rest('GET', path(theirs), { token: who(ours).token })),
 });
 const owner = ({ people }: Market) => people.owner;
 const stranger = ({ people }: Market) => people.stranger;
@@ -57,22 +118,61 @@ const stranger = ({ people }: Market) => people.stranger;
 const READS: readonly Attack[] = [
   rest('another homeowner’s draft', FORBIDDEN, ({ draft }) => `/v1/jobs/${draft.id}`, owner),
   rest('a draft, read by a contractor', FORBIDDEN, ({ draft }) => `/v1/jobs/${draft.id}`, stranger),
-  rest('a draft by the unversioned path', FORBIDDEN, ({ draft }) => `/jobs/${draft.id}`, stranger, 'OWASP API9:2023 (inventory)'),
+  rest(
+    'a draft by the unversioned path',
+    FORBIDDEN,
+    ({ draft }) => `/jobs/${draft.id}`,
+    stranger,
+    'OWASP API9:2023 (inventory)',
+  ),
   rest('another homeowner’s open job', FORBIDDEN, ({ open }) => `/v1/jobs/${open.id}`, owner),
   rest('the bids on another’s job', FORBIDDEN, ({ open }) => `/v1/jobs/${open.id}/bids`, owner),
   rest('the dispute of another’s job', FORBIDDEN, ({ disputed }) => `/v1/jobs/${disputed.id}/dispute`, owner),
-  rest('the dispute, read by a contractor outside', FORBIDDEN, ({ disputed }) => `/v1/jobs/${disputed.id}/dispute`, stranger),
+  rest(
+    'the dispute, read by a contractor outside',
+    FORBIDDEN,
+    ({ disputed }) => `/v1/jobs/${disputed.id}/dispute`,
+    stranger,
+  ),
   rest('the events of another’s job', FORBIDDEN, ({ disputed }) => `/v1/jobs/${disputed.id}/events`, owner),
-  rest('the events, read by a contractor outside', FORBIDDEN, ({ disputed }) => `/v1/jobs/${disputed.id}/events`, stranger),
-  rest('another homeowner’s list of jobs', FORBIDDEN, ({ people }) => `/v1/jobs?homeowner_id=${people.owner.profileId}`, owner),
-  rest('another’s transfers, by a query', '400 VALIDATION_FAILED', ({ people }) => `/v1/tokens/transactions?user_id=${people.owner.userId}`, owner),
-  rest('another’s bids, by a query', '400 VALIDATION_FAILED', ({ people }) => `/v1/bids?contractor_id=${people.bidder.profileId}`, stranger),
+  rest(
+    'the events, read by a contractor outside',
+    FORBIDDEN,
+    ({ disputed }) => `/v1/jobs/${disputed.id}/events`,
+    stranger,
+  ),
+  rest(
+    'another homeowner’s list of jobs',
+    FORBIDDEN,
+    ({ people }) => `/v1/jobs?homeowner_id=${people.owner.profileId}`,
+    owner,
+  ),
+  rest(
+    'another’s transfers, by a query',
+    '400 VALIDATION_FAILED',
+    ({ people }) => `/v1/tokens/transactions?user_id=${people.owner.userId}`,
+    owner,
+  ),
+  rest(
+    'another’s bids, by a query',
+    '400 VALIDATION_FAILED',
+    ({ people }) => `/v1/bids?contractor_id=${people.bidder.profileId}`,
+    stranger,
+  ),
 ];
 
 /** What a stranger learns of an identifier by `node`. */
 const node = (name: string, outcome: string, id: (theirs: Market) => string): Attack => ({
-  name, source: `${IDOR}, node(id)`, outcome,
-  run: async ({ house, ours, theirs }) => told(await house.graphql('query ($id: ID!) { node(id: $id) { id } }', { token: ours.people.owner.token, variables: { id: id(theirs) } })),
+  name,
+  source: `${IDOR}, node(id)`,
+  outcome,
+  run: async ({ house, ours, theirs }) =>
+    told(
+      await house.graphql('query ($id: ID!) { node(id: $id) { id } }', {
+        token: ours.people.owner.token,
+        variables: { id: id(theirs) },
+      }),
+    ),
 });
 
 const NODES: readonly Attack[] = [
@@ -85,15 +185,39 @@ const NODES: readonly Attack[] = [
   node('an event of another’s job', NOT_FOUND, ({ ids }) => ids.event),
   node('another’s session', NOT_FOUND, ({ ids }) => ids.session),
   node('another’s refresh token', NOT_FOUND, ({ people }) => people.owner.refreshToken),
-  ...(['user', 'homeowner', 'contractor', 'job', 'bid', 'hold', 'session', 'event', 'transfer', 'webhook', 'delivery'] satisfies IdKind[]).map((kind) => node(`a ${kind} that nobody has`, NOT_FOUND, () => newId(kind))),
+  ...(
+    [
+      'user',
+      'homeowner',
+      'contractor',
+      'job',
+      'bid',
+      'hold',
+      'session',
+      'event',
+      'transfer',
+      'webhook',
+      'delivery',
+    ] satisfies IdKind[]
+  ).map((kind) => node(`a ${kind} that nobody has`, NOT_FOUND, () => newId(kind))),
 ];
 
 /** What is not null of what somebody asked for. */
-const shown = (name: string, outcome: string, query: (ground: Ground) => string, who: (ground: Ground) => Person, find: (data: Json) => unknown): Attack => ({
-  name, source: EXPOSURE, outcome,
+const shown = (
+  name: string,
+  outcome: string,
+  query: (ground: Ground) => string,
+  who: (ground: Ground) => Person,
+  find: (data: Json) => unknown,
+): Attack => ({
+  name,
+  source: EXPOSURE,
+  outcome,
   run: async (ground) => {
     const { data } = await ground.house.graphql(query(ground), { token: who(ground).token });
-    const found = Object.entries(find(data) as object).filter(([, value]) => value !== null).map(([key]) => key);
+    const found = Object.entries(find(data) as object)
+      .filter(([, value]) => value !== null)
+      .map(([key]) => key);
     return found.length === 0 ? 'nothing' : found.join(', ');
   },
 });
@@ -101,50 +225,208 @@ const shown = (name: string, outcome: string, query: (ground: Ground) => string,
 const PRIVATE_OF_JOB = 'addressLine1 addressLine2 zipCode latitude longitude';
 
 const NESTED: readonly Attack[] = [
-  shown('another’s email and phone, by node', 'nothing', ({ theirs }) => `{ node(id: "${theirs.people.owner.userId}") { ... on User { email phone } } }`, ({ ours }) => ours.people.owner, ({ node }) => node),
-  shown('another’s address, by node', 'nothing', ({ theirs }) => `{ node(id: "${theirs.people.owner.profileId}") { ... on Homeowner { addressLine1 addressLine2 zipCode } } }`, ({ ours }) => ours.people.owner, ({ node }) => node),
-  shown('a contractor’s licence, by node', 'nothing', ({ theirs }) => `{ node(id: "${theirs.people.bidder.profileId}") { ... on Contractor { licenseNumber insurancePolicyNumber } } }`, ({ ours }) => ours.people.owner, ({ node }) => node),
-  shown('a contractor’s email through the profile', 'nothing', ({ theirs }) => `{ contractor(id: "${theirs.people.bidder.profileId}") { user { email phone } } }`, ({ ours }) => ours.people.owner, ({ contractor }) => contractor.user),
-  shown('an open job’s address, read by a contractor', 'nothing', ({ theirs }) => `{ job(id: "${theirs.open.id}") { ${PRIVATE_OF_JOB} } }`, ({ ours }) => ours.people.stranger, ({ job }) => job),
-  shown('an open job’s address, read by a bidder', 'nothing', ({ theirs }) => `{ job(id: "${theirs.open.id}") { ${PRIVATE_OF_JOB} } }`, ({ theirs }) => theirs.people.bidder, ({ job }) => job),
-  shown('the owner’s email through an open job', 'nothing', ({ theirs }) => `{ job(id: "${theirs.open.id}") { homeowner { user { email phone } } } }`, ({ ours }) => ours.people.stranger, ({ job }) => job.homeowner.user),
-  shown('the owner’s address through an open job', 'nothing', ({ theirs }) => `{ job(id: "${theirs.open.id}") { homeowner { addressLine1 addressLine2 zipCode } } }`, ({ ours }) => ours.people.stranger, ({ job }) => job.homeowner),
-  shown('the bids of others through an open job', 'nothing', ({ theirs }) => `{ job(id: "${theirs.open.id}") { bids { nodes { id amount } } } }`, ({ ours }) => ours.people.stranger, ({ job }) => job.bids.nodes),
-  shown('the other’s bid, read by a bidder', '0', ({ theirs }) => `{ job(id: "${theirs.open.id}") { bids { nodes { id amount } } } }`, ({ theirs }) => theirs.people.bidder, ({ job }) => job.bids.nodes),
-  shown('the winner’s bid, read by the loser', 'nothing', ({ theirs }) => `{ job(id: "${theirs.disputed.id}") { awardedBid { id amount message } } }`, ({ theirs }) => theirs.people.bidder, ({ job }) => job.awardedBid ?? {}),
-  shown('the dispute, read by the loser', 'nothing', ({ theirs }) => `{ job(id: "${theirs.disputed.id}") { dispute { reason details } } }`, ({ theirs }) => theirs.people.bidder, ({ job }) => job.dispute ?? {}),
-  shown('the texts of the dispute in the timeline, read by the loser', 'nothing', ({ theirs }) => `{ job(id: "${theirs.disputed.id}") { timeline { nodes { type data } } } }`, ({ theirs }) => theirs.people.bidder,
-    ({ job }) => Object.fromEntries(job.timeline.nodes.filter(({ data }: Json) => /reason of|details of|completion notes|The notes/.test(JSON.stringify(data))).map(({ type }: Json) => [type, true]))),
-  shown('all users, asked for by a homeowner', 'nothing', () => '{ users { nodes { email } } }', ({ ours }) => ours.people.owner, ({ users }) => users ?? {}),
-  shown('the audit, asked for by a contractor', 'nothing', () => '{ auditTokens { accounts } }', ({ ours }) => ours.people.stranger, ({ auditTokens }) => auditTokens ?? {}),
+  shown(
+    'another’s email and phone, by node',
+    'nothing',
+    ({ theirs }) => `{ node(id: "${theirs.people.owner.userId}") { ... on User { email phone } } }`,
+    ({ ours }) => ours.people.owner,
+    ({ node }) => node,
+  ),
+  shown(
+    'another’s address, by node',
+    'nothing',
+    ({ theirs }) =>
+      `{ node(id: "${theirs.people.owner.profileId}") { ... on Homeowner { addressLine1 addressLine2 zipCode } } }`,
+    ({ ours }) => ours.people.owner,
+    ({ node }) => node,
+  ),
+  shown(
+    'a contractor’s licence, by node',
+    'nothing',
+    ({ theirs }) =>
+      `{ node(id: "${theirs.people.bidder.profileId}") { ... on Contractor { licenseNumber insurancePolicyNumber } } }`,
+    ({ ours }) => ours.people.owner,
+    ({ node }) => node,
+  ),
+  shown(
+    'a contractor’s email through the profile',
+    'nothing',
+    ({ theirs }) => `{ contractor(id: "${theirs.people.bidder.profileId}") { user { email phone } } }`,
+    ({ ours }) => ours.people.owner,
+    ({ contractor }) => contractor.user,
+  ),
+  shown(
+    'an open job’s address, read by a contractor',
+    'nothing',
+    ({ theirs }) => `{ job(id: "${theirs.open.id}") { ${PRIVATE_OF_JOB} } }`,
+    ({ ours }) => ours.people.stranger,
+    ({ job }) => job,
+  ),
+  shown(
+    'an open job’s address, read by a bidder',
+    'nothing',
+    ({ theirs }) => `{ job(id: "${theirs.open.id}") { ${PRIVATE_OF_JOB} } }`,
+    ({ theirs }) => theirs.people.bidder,
+    ({ job }) => job,
+  ),
+  shown(
+    'the owner’s email through an open job',
+    'nothing',
+    ({ theirs }) => `{ job(id: "${theirs.open.id}") { homeowner { user { email phone } } } }`,
+    ({ ours }) => ours.people.stranger,
+    ({ job }) => job.homeowner.user,
+  ),
+  shown(
+    'the owner’s address through an open job',
+    'nothing',
+    ({ theirs }) => `{ job(id: "${theirs.open.id}") { homeowner { addressLine1 addressLine2 zipCode } } }`,
+    ({ ours }) => ours.people.stranger,
+    ({ job }) => job.homeowner,
+  ),
+  shown(
+    'the bids of others through an open job',
+    'nothing',
+    ({ theirs }) => `{ job(id: "${theirs.open.id}") { bids { nodes { id amount } } } }`,
+    ({ ours }) => ours.people.stranger,
+    ({ job }) => job.bids.nodes,
+  ),
+  shown(
+    'the other’s bid, read by a bidder',
+    '0',
+    ({ theirs }) => `{ job(id: "${theirs.open.id}") { bids { nodes { id amount } } } }`,
+    ({ theirs }) => theirs.people.bidder,
+    ({ job }) => job.bids.nodes,
+  ),
+  shown(
+    'the winner’s bid, read by the loser',
+    'nothing',
+    ({ theirs }) => `{ job(id: "${theirs.disputed.id}") { awardedBid { id amount message } } }`,
+    ({ theirs }) => theirs.people.bidder,
+    ({ job }) => job.awardedBid ?? {},
+  ),
+  shown(
+    'the dispute, read by the loser',
+    'nothing',
+    ({ theirs }) => `{ job(id: "${theirs.disputed.id}") { dispute { reason details } } }`,
+    ({ theirs }) => theirs.people.bidder,
+    ({ job }) => job.dispute ?? {},
+  ),
+  shown(
+    'the texts of the dispute in the timeline, read by the loser',
+    'nothing',
+    ({ theirs }) => `{ job(id: "${theirs.disputed.id}") { timeline { nodes { type data } } } }`,
+    ({ theirs }) => theirs.people.bidder,
+    ({ job }) =>
+      Object.fromEntries(
+        job.timeline.nodes
+          .filter(({ data }: Json) => /reason of|details of|completion notes|The notes/.test(JSON.stringify(data)))
+          .map(({ type }: Json) => [type, true]),
+      ),
+  ),
+  shown(
+    'all users, asked for by a homeowner',
+    'nothing',
+    () => '{ users { nodes { email } } }',
+    ({ ours }) => ours.people.owner,
+    ({ users }) => users ?? {},
+  ),
+  shown(
+    'the audit, asked for by a contractor',
+    'nothing',
+    () => '{ auditTokens { accounts } }',
+    ({ ours }) => ours.people.stranger,
+    ({ auditTokens }) => auditTokens ?? {},
+  ),
 ];
 
-const asUser = (name: string, outcome: string, run: Attack['run'], source = FUNCTIONS): Attack => ({ name, source, outcome, run });
+const asUser = (name: string, outcome: string, run: Attack['run'], source = FUNCTIONS): Attack => ({
+  name,
+  source,
+  outcome,
+  run,
+});
 
 const FUNCTION_LEVEL: readonly Attack[] = [
-  asUser('tokens for oneself', FORBIDDEN, ({ house, ours: { people } }) => alike([
-    house.rest('POST', '/v1/tokens/adjustments', { token: people.owner.token, body: { user_id: people.owner.userId, amount: 1_000, reason: 'please' } }),
-    house.graphql(`mutation { adjustTokens(input: { userId: "${people.owner.userId}", amount: 1000, reason: "please" }) { id } }`, { token: people.owner.token }),
-  ])),
-  asUser('the mark of the verified for oneself', FORBIDDEN, ({ house, ours: { people } }) => alike([
-    house.rest('POST', `/v1/contractors/${people.stranger.profileId}/verify`, { token: people.stranger.token }),
-    house.graphql(`mutation { verifyContractor(id: "${people.stranger.profileId}") { id } }`, { token: people.stranger.token }),
-  ])),
-  asUser('a job posted by a contractor', FORBIDDEN, async ({ house, ours }) => told(await callRest(house, 'create', { by: ours.people.stranger, body: { title: 'T', description: 'D' } }))),
-  asUser('a bid made by a homeowner', FORBIDDEN, async ({ house, ours, theirs }) => told(await callRest(house, 'submitBid', { by: ours.people.owner, job: theirs.open.id, body: { amount: 1 } }))),
-  asUser('a bid on a draft', FORBIDDEN, async ({ house, ours, theirs }) => told(await callRest(house, 'submitBid', { by: ours.people.stranger, job: theirs.draft.id, body: { amount: 1 } }))),
-  asUser('the award to a bid of another job', '400 UNKNOWN_BID', ({ house, ours, theirs }) => {
-    const asked = { by: ours.people.owner, job: ours.open.id, body: { bid_id: theirs.open.bids.bidder } };
-    return alike([callRest(house, 'award', asked), callGraphql(house, 'award', asked)]);
-  }, IDOR),
-  asUser('the award to a hold', '400 VALIDATION_FAILED', async ({ house, ours, theirs }) => told(await callRest(house, 'award', { by: ours.people.owner, job: ours.open.id, body: { bid_id: theirs.ids.hold } })), IDOR),
+  asUser('tokens for oneself', FORBIDDEN, ({ house, ours: { people } }) =>
+    alike([
+      house.rest('POST', '/v1/tokens/adjustments', {
+        token: people.owner.token,
+        body: { user_id: people.owner.userId, amount: 1_000, reason: 'please' },
+      }),
+      house.graphql(
+        `mutation { adjustTokens(input: { userId: "${people.owner.userId}", amount: 1000, reason: "please" }) { id } }`,
+        { token: people.owner.token },
+      ),
+    ]),
+  ),
+  asUser('the mark of the verified for oneself', FORBIDDEN, ({ house, ours: { people } }) =>
+    alike([
+      house.rest('POST', `/v1/contractors/${people.stranger.profileId}/verify`, { token: people.stranger.token }),
+      house.graphql(`mutation { verifyContractor(id: "${people.stranger.profileId}") { id } }`, {
+        token: people.stranger.token,
+      }),
+    ]),
+  ),
+  asUser('a job posted by a contractor', FORBIDDEN, async ({ house, ours }) =>
+    told(await callRest(house, 'create', { by: ours.people.stranger, body: { title: 'T', description: 'D' } })),
+  ),
+  asUser('a bid made by a homeowner', FORBIDDEN, async ({ house, ours, theirs }) =>
+    told(await callRest(house, 'submitBid', { by: ours.people.owner, job: theirs.open.id, body: { amount: 1 } })),
+  ),
+  asUser('a bid on a draft', FORBIDDEN, async ({ house, ours, theirs }) =>
+    told(await callRest(house, 'submitBid', { by: ours.people.stranger, job: theirs.draft.id, body: { amount: 1 } })),
+  ),
+  asUser(
+    'the award to a bid of another job',
+    '400 UNKNOWN_BID',
+    ({ house, ours, theirs }) => {
+      const asked = { by: ours.people.owner, job: ours.open.id, body: { bid_id: theirs.open.bids.bidder } };
+      return alike([callRest(house, 'award', asked), callGraphql(house, 'award', asked)]);
+    },
+    IDOR,
+  ),
+  asUser(
+    'the award to a hold',
+    '400 VALIDATION_FAILED',
+    async ({ house, ours, theirs }) =>
+      told(
+        await callRest(house, 'award', { by: ours.people.owner, job: ours.open.id, body: { bid_id: theirs.ids.hold } }),
+      ),
+    IDOR,
+  ),
   asUser('another method by a header', FORBIDDEN, async ({ house, ours, theirs }) =>
-    told(await house.rest('GET', `/v1/jobs/${theirs.draft.id}`, { token: ours.people.owner.token, headers: { 'x-http-method-override': 'DELETE', 'x-original-url': '/v1/me', 'x-rewrite-url': '/v1/me' } }))),
-  asUser('both sides of an agreement, in one’s own words', '200 disputed', async ({ house, theirs: { people, disputed } }) => {
-    await callRest(house, 'resolveDispute', { by: people.owner, job: disputed.id, body: { resolution: 'All is mine.', agreed_by: people.awardee.userId } });
-    const { status, body } = await callRest(house, 'resolveDispute', { by: people.owner, job: disputed.id, body: { resolution: 'All is mine.', agreed_by: 'both' } });
-    return `${status} ${body.status}`;
-  }, 'OWASP API6:2023 (business flows)'),
+    told(
+      await house.rest('GET', `/v1/jobs/${theirs.draft.id}`, {
+        token: ours.people.owner.token,
+        headers: { 'x-http-method-override': 'DELETE', 'x-original-url': '/v1/me', 'x-rewrite-url': '/v1/me' },
+      }),
+    ),
+  ),
+  asUser(
+    'both sides of an agreement, in one’s own words',
+    '200 disputed',
+    async ({ house, theirs: { people, disputed } }) => {
+      await callRest(house, 'resolveDispute', {
+        by: people.owner,
+        job: disputed.id,
+        body: { resolution: 'All is mine.', agreed_by: people.awardee.userId },
+      });
+      const { status, body } = await callRest(house, 'resolveDispute', {
+        by: people.owner,
+        job: disputed.id,
+        body: { resolution: 'All is mine.', agreed_by: 'both' },
+      });
+      return `${status} ${body.status}`;
+    },
+    'OWASP API6:2023 (business flows)',
+  ),
 ];
 
-export const STRANGER_ATTACKS: readonly Attack[] = [...ACTIONS_ON_JOBS, ...BIDS_BY_PATH, ...READS, ...NODES, ...NESTED, ...FUNCTION_LEVEL];
+export const STRANGER_ATTACKS: readonly Attack[] = [
+  ...ACTIONS_ON_JOBS,
+  ...BIDS_BY_PATH,
+  ...READS,
+  ...NODES,
+  ...NESTED,
+  ...FUNCTION_LEVEL,
+];

@@ -1,6 +1,7 @@
 /**
- * `npm run bench`: seeds a database, starts the product and its rivals on it, compares their answers, drives them in interleaved rounds, and
- * prints one table of ratios. Times on a busy machine are noise; what one server needs beside another in the same minutes is not.
+ * `npm run bench`: seeds a database, starts the product and its rivals on it, compares their answers, drives them in
+ * interleaved rounds, and prints one table of ratios. Times on a busy machine are noise; what one server needs beside
+ * another in the same minutes is not.
  */
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
@@ -32,14 +33,25 @@ const { values: options } = parseArgs({
 
 const rounds = Number(options.rounds);
 const seconds = Number(options.seconds);
-const size = { jobs: Number(options.jobs), bids: 5 * Number(options.jobs), people: Math.max(2_000, Number(options.jobs) / 5) };
-const names = chosen('only', options.only, WORKS.map(({ name }) => name));
+const size = {
+  jobs: Number(options.jobs),
+  bids: 5 * Number(options.jobs),
+  people: Math.max(2_000, Number(options.jobs) / 5),
+};
+const names = chosen(
+  'only',
+  options.only,
+  WORKS.map(({ name }) => name),
+);
 const rivals = chosen('rivals', options.rivals, RIVALS);
 const works = WORKS.filter(({ name }) => names.includes(name));
 /** Requests a second, until it is known how many this server answers. */
 const FIRST_GUESS = 2_500;
 const WARM_UP_SECONDS = 10;
-/** A server that has waited for the others finds neither its memory nor its processor as it left them: it is driven for so long before its time counts. */
+/**
+ * A server that has waited for the others finds neither its memory nor its processor as it left them: it is driven for
+ * so long before its time counts.
+ */
 const SETTLE_SECONDS = 1;
 const REQUESTS_REPEATED = 400;
 const RESULTS = fileURLToPath(new URL('results/', import.meta.url));
@@ -71,15 +83,34 @@ async function main({ sql, pid }: BenchDatabase): Promise<void> {
         const key = `${work.name} ${server.name}`;
         // The first round warms up, for as long as compilers need.
         const lasting = round === 0 ? Math.max(seconds, WARM_UP_SECONDS) : seconds;
-        const requests = await prepare(market, work, server, row, (SETTLE_SECONDS + lasting) * (rates.get(key) ?? FIRST_GUESS));
+        const requests = await prepare(
+          market,
+          work,
+          server,
+          row,
+          (SETTLE_SECONDS + lasting) * (rates.get(key) ?? FIRST_GUESS),
+        );
         row = requests.nextRow;
-        const settled = await drive({ port: server.port, connections: work.connections, seconds: SETTLE_SECONDS, next: requests.next });
+        const settled = await drive({
+          port: server.port,
+          connections: work.connections,
+          seconds: SETTLE_SECONDS,
+          next: requests.next,
+        });
         // Calls that meet on one row are all of one time.
         const { perRow = 1 } = work;
         const first = Math.ceil((settled.answered + work.connections) / perRow) * perRow;
         const before = { server: cpuSeconds(server.pid), postgres: postgresCpuSeconds(pid) };
-        const driven = await drive({ port: server.port, connections: work.connections, seconds: lasting, next: (n) => requests.next(first + n) });
-        const used = { server: cpuSeconds(server.pid) - before.server, postgres: postgresCpuSeconds(pid) - before.postgres };
+        const driven = await drive({
+          port: server.port,
+          connections: work.connections,
+          seconds: lasting,
+          next: (n) => requests.next(first + n),
+        });
+        const used = {
+          server: cpuSeconds(server.pid) - before.server,
+          postgres: postgresCpuSeconds(pid) - before.postgres,
+        };
         expectDone(work, server, driven);
         rates.set(key, driven.answered / driven.seconds);
         if (round > 0) blocks.push(blockOf(work, server, round, driven, used));
@@ -96,7 +127,10 @@ async function main({ sql, pid }: BenchDatabase): Promise<void> {
   process.stdout.write(`\n${table(results)}\n`);
   if (options.try) return;
   mkdirSync(RESULTS, { recursive: true });
-  writeFileSync(`${RESULTS}bench.json`, `${JSON.stringify({ node: process.version, size, rounds, seconds, limits, blocks }, null, 1)}\n`);
+  writeFileSync(
+    `${RESULTS}bench.json`,
+    `${JSON.stringify({ node: process.version, size, rounds, seconds, limits, blocks }, null, 1)}\n`,
+  );
   writeFileSync(`${RESULTS}bench.svg`, chart(results));
   tell(`written to test/bench/results`);
 }
@@ -107,7 +141,13 @@ interface Prepared {
 }
 
 /** Everything that is sent is made before the clock starts; writes get rows that nobody has touched. */
-async function prepare(market: Market, work: Work, server: RunningServer, firstRow: number, expected: number): Promise<Prepared> {
+async function prepare(
+  market: Market,
+  work: Work,
+  server: RunningServer,
+  firstRow: number,
+  expected: number,
+): Promise<Prepared> {
   const ask = (row: number, n: number) => asBytes(inItsWords(server.name, work.ask(market, row, n)));
   if (!work.stock) {
     const made = Array.from({ length: REQUESTS_REPEATED }, (_, n) => ask(n, n));
@@ -123,18 +163,34 @@ async function prepare(market: Market, work: Work, server: RunningServer, firstR
 type Outcome = Awaited<ReturnType<typeof drive>>;
 
 /** An answer that should not be is no answer, however fast it came. */
-function expectDone({ name, perRow = 1, allSucceed = true, kind }: Work, server: RunningServer, { answered, refused }: Outcome): void {
+function expectDone(
+  { name, perRow = 1, allSucceed = true, kind }: Work,
+  server: RunningServer,
+  { answered, refused }: Outcome,
+): void {
   const rowsTouched = Math.ceil(answered / perRow);
   const expected = kind === 'write' && perRow > 1 && !(name === 'bids-hot' && allSucceed) ? answered - rowsTouched : 0;
-  if (refused !== expected) throw new Error(`${server.name} refused ${refused} of ${answered} requests of “${name}”, where ${expected} should be.`);
+  if (refused !== expected)
+    throw new Error(
+      `${server.name} refused ${refused} of ${answered} requests of “${name}”, where ${expected} should be.`,
+    );
 }
 
-function blockOf({ name: work }: Work, { name: server }: RunningServer, round: number, driven: Outcome, used: { server: number; postgres: number }): Block {
+function blockOf(
+  { name: work }: Work,
+  { name: server }: RunningServer,
+  round: number,
+  driven: Outcome,
+  used: { server: number; postgres: number },
+): Block {
   const sorted = driven.latencies.toSorted((a, b) => a - b);
   const at = (share: number) => sorted[Math.min(sorted.length - 1, Math.floor(sorted.length * share))] ?? 0;
   const { answered } = driven;
   return {
-    work, server, round, answered,
+    work,
+    server,
+    round,
+    answered,
     perSecond: answered / driven.seconds,
     serverMs: (used.server / answered) * 1_000,
     postgresMs: (used.postgres / answered) * 1_000,
@@ -144,7 +200,10 @@ function blockOf({ name: work }: Work, { name: server }: RunningServer, round: n
 }
 
 function shuffled<T>(items: readonly T[]): T[] {
-  return items.map((item) => [Math.random(), item] as const).toSorted(([a], [b]) => a - b).map(([, item]) => item);
+  return items
+    .map((item) => [Math.random(), item] as const)
+    .toSorted(([a], [b]) => a - b)
+    .map(([, item]) => item);
 }
 
 function chosen<T extends string>(option: string, given: string, known: readonly T[]): T[] {

@@ -15,8 +15,17 @@ export interface BenchDatabase {
   stop(): Promise<void>;
 }
 
-/** It waits for the disk as it should; only checkpoints are kept from falling into a measurement more than they must. */
-const SETTINGS = ['fsync=on', 'synchronous_commit=on', 'shared_buffers=256MB', 'max_connections=200', 'max_wal_size=4GB', 'checkpoint_timeout=30min'];
+/**
+ * It waits for the disk as it should; only checkpoints are kept from falling into a measurement more than they must.
+ */
+const SETTINGS = [
+  'fsync=on',
+  'synchronous_commit=on',
+  'shared_buffers=256MB',
+  'max_connections=200',
+  'max_wal_size=4GB',
+  'checkpoint_timeout=30min',
+];
 
 export async function openDatabase(): Promise<BenchDatabase> {
   const folder = mkdtempSync(join(tmpdir(), 'marketplace-bench-'));
@@ -26,7 +35,12 @@ export async function openDatabase(): Promise<BenchDatabase> {
   const sql = postgres({ ...connection, max: 4, fetch_types: false, onnotice: () => {} });
   return {
     sql,
-    environment: { DATABASE_URL: `postgres:///${connection.database}`, PGHOST: connection.host, PGUSER: connection.username, PGDATABASE: connection.database },
+    environment: {
+      DATABASE_URL: `postgres:///${connection.database}`,
+      PGHOST: connection.host,
+      PGUSER: connection.username,
+      PGDATABASE: connection.database,
+    },
     pid: Number(readFileSync(join(folder, 'postgres', 'postmaster.pid'), 'utf8').split('\n')[0]),
     stop: async () => {
       await sql.end({ timeout: 5 });

@@ -1,4 +1,7 @@
-/** A closed loop: so many connections, each with one request under way at any time. It reads no more of an answer than where it ends and whether it is a refusal. */
+/**
+ * A closed loop: so many connections, each with one request under way at any time. It reads no more of an answer than
+ * where it ends and whether it is a refusal.
+ */
 import { connect, type Socket } from 'node:net';
 import { addressOf } from '../addresses.js';
 
@@ -57,7 +60,9 @@ const HEAD_END = Buffer.from('\r\n\r\n');
 const LAST_CHUNK = Buffer.from('0\r\n\r\n');
 const ERRORS = Buffer.from('"errors":');
 
-/** Each caller has a network address of its own, as real ones do: a server may give one address no more than a share. */
+/**
+ * Each caller has a network address of its own, as real ones do: a server may give one address no more than a share.
+ */
 export function openLine(port: number, caller: number): Promise<Line> {
   return new Promise((opened, failed) => {
     const socket: Socket = connect({ port, host: '127.0.0.1', localAddress: addressOf(caller), noDelay: true });
@@ -98,7 +103,10 @@ function judge(received: Buffer): Answered | undefined {
   if (headEnd < 0) return undefined;
   const head = received.toString('latin1', 0, headEnd);
   const length = /^content-length: *(\d+)/im.exec(head)?.[1];
-  const whole = length === undefined ? received.subarray(-LAST_CHUNK.length).equals(LAST_CHUNK) : received.length >= headEnd + HEAD_END.length + Number(length);
+  const whole =
+    length === undefined
+      ? received.subarray(-LAST_CHUNK.length).equals(LAST_CHUNK)
+      : received.length >= headEnd + HEAD_END.length + Number(length);
   if (!whole) return undefined;
   const status = Number(head.slice(9, 12));
   return { status, refused: status >= 400 || received.indexOf(ERRORS, headEnd) >= 0 };

@@ -1,6 +1,7 @@
 /**
- * Growth: the same calls on markets of three sizes. For each statement that comes of them, what the database touches and how long it takes, planned for
- * its values and planned for any. It fails if a statement scans a table, or grows by more than it may.
+ * Growth: the same calls on markets of three sizes. For each statement that comes of them, what the database touches
+ * and how long it takes, planned for its values and planned for any. It fails if a statement scans a table, or grows by
+ * more than it may.
  */
 import 'reflect-metadata';
 import { mkdirSync, writeFileSync } from 'node:fs';
@@ -8,7 +9,16 @@ import { fileURLToPath } from 'node:url';
 import { parseArgs } from 'node:util';
 import { checkDatabase } from '../checker.js';
 import { openDatabase } from './database.js';
-import { GROWTH_MAX, openExplainer, openListener, PLAN_KINDS, QUERIES, scannedIn, type PlanKind, type Sent } from './queries.js';
+import {
+  GROWTH_MAX,
+  openExplainer,
+  openListener,
+  PLAN_KINDS,
+  QUERIES,
+  scannedIn,
+  type PlanKind,
+  type Sent,
+} from './queries.js';
 import { seedMarket } from './seed.js';
 
 const { values: options } = parseArgs({
@@ -37,7 +47,10 @@ const TIMEOUT_MS = 30_000;
 const WHOLLY_COUNTED = 10_000;
 /** Below this a statement's time is mostly the clock's and the planner's. */
 const MS_WORTH_COMPARING = 0.5;
-/** Below this it is mostly whether rows happen to share a page: a page of the list and its index may be so many at any size. */
+/**
+ * Below this it is mostly whether rows happen to share a page: a page of the list and its index may be so many at any
+ * size.
+ */
 const BUFFERS_WORTH_COMPARING = 64;
 
 interface Figure {
@@ -65,7 +78,8 @@ const seeding: Record<number, number> = {};
 const opened: Opened[] = [];
 try {
   for (const jobs of sizes) opened.push(await openMarket(jobs));
-  // Each statement in all markets, one after the other, so that a slow moment of the machine falls on all of them alike.
+  // Each statement in all markets, one after the other, so that a slow moment of the machine falls on all of them
+  // alike.
   for (const name of new Set(opened.flatMap(({ sent }) => [...sent.keys()]))) {
     for (const { jobs, explainer, sent } of opened) {
       const statement = sent.get(name);
@@ -90,7 +104,11 @@ async function openMarket(jobs: number): Promise<Opened> {
   const connection = { host, port: 5432, username, database: name };
   try {
     const began = performance.now();
-    const market = await seedMarket(database.sql, { jobs, bids: BIDS_A_JOB * jobs, people: peopleOf(jobs), uneven: true, openPercent }, 'no password');
+    const market = await seedMarket(
+      database.sql,
+      { jobs, bids: BIDS_A_JOB * jobs, people: peopleOf(jobs), uneven: true, openPercent },
+      'no password',
+    );
     // What is still to be written would be in the midst of the measurement.
     await database.sql.unsafe('checkpoint');
     seeding[jobs] = Math.round((performance.now() - began) / 1_000);
@@ -104,7 +122,12 @@ async function openMarket(jobs: number): Promise<Opened> {
     const sent = await listener.listen(QUERIES.filter((query) => query.name.includes(options.only)));
     await listener.close();
     const explainer = await openExplainer(connection, TIMEOUT_MS);
-    return { jobs, explainer, sent: new Map(sent.map((one) => [one.name, one])), close: () => explainer.close().then(database.stop) };
+    return {
+      jobs,
+      explainer,
+      sent: new Map(sent.map((one) => [one.name, one])),
+      close: () => explainer.close().then(database.stop),
+    };
   } catch (error) {
     await database.stop();
     throw error;
@@ -116,13 +139,22 @@ async function measure(explainer: Awaited<ReturnType<typeof openExplainer>>, sen
   const taken = await explainer.taken();
   for (const plan of PLAN_KINDS) {
     const key = `${sent.name} ${plan}`;
-    const known = measured.get(key) ?? { name: sent.name, plan, growthMax: GROWTH_MAX[sent.query.kind], mayScan: sent.query.mayScan === true, figures: [] };
+    const known = measured.get(key) ?? {
+      name: sent.name,
+      plan,
+      growthMax: GROWTH_MAX[sent.query.kind],
+      mayScan: sent.query.mayScan === true,
+      figures: [],
+    };
     measured.set(key, known);
     const { scanned } = await planned(explainer, plan);
     try {
       let best: { buffers: number; ms: number; rows: number } | undefined;
       for (let time = 0; time < REPEATS; time += 1) {
-        const { Plan: root, 'Execution Time': ms = 0 } = await explainer.explain(plan, 'analyze, buffers, timing off, ');
+        const { Plan: root, 'Execution Time': ms = 0 } = await explainer.explain(
+          plan,
+          'analyze, buffers, timing off, ',
+        );
         const buffers = Number(root['Shared Hit Blocks']) + Number(root['Shared Read Blocks']);
         if (!best || ms < best.ms) best = { buffers, ms, rows: rowsOf(root) };
         if (ms > 2_000) break;
@@ -130,9 +162,27 @@ async function measure(explainer: Awaited<ReturnType<typeof openExplainer>>, sen
       if (best) known.figures.push({ jobs, ...best, scanned, taken: taken === plan });
     } catch (error) {
       if ((error as { code?: string }).code !== '57014') throw error;
-      known.figures.push({ jobs, buffers: Number.POSITIVE_INFINITY, ms: TIMEOUT_MS, rows: 0, scanned, taken: taken === plan });
+      known.figures.push({
+        jobs,
+        buffers: Number.POSITIVE_INFINITY,
+        ms: TIMEOUT_MS,
+        rows: 0,
+        scanned,
+        taken: taken === plan,
+      });
     }
-    if (options.plans && jobs === sizes.at(-1)) plansOf.set(key, await explainer.sql.unsafe(`explain (analyze, buffers, timing off) execute asked(${sent.values.map((value) => (value == null ? 'null' : `'${String(value)}'`)).join(', ')})`.replace('()', '')).catch(() => [{ 'QUERY PLAN': 'it takes too long' }]));
+    if (options.plans && jobs === sizes.at(-1))
+      plansOf.set(
+        key,
+        await explainer.sql
+          .unsafe(
+            `explain (analyze, buffers, timing off) execute asked(${sent.values.map((value) => (value == null ? 'null' : `'${String(value)}'`)).join(', ')})`.replace(
+              '()',
+              '',
+            ),
+          )
+          .catch(() => [{ 'QUERY PLAN': 'it takes too long' }]),
+      );
   }
 }
 
@@ -146,47 +196,95 @@ type PlanNode = Readonly<Record<string, unknown>>;
 /** A list in one text and a count answer in one row what they found in many; a list may be counted beside. */
 function rowsOf(root: PlanNode): number {
   const below = (root['Plans'] ?? []) as readonly PlanNode[];
-  const gathered = root['Node Type'] === 'Aggregate' ? below.find((node) => node['Parent Relationship'] === 'Outer') : root;
-  const counted = below.filter((node) => node['Parent Relationship'] === 'InitPlan' && node['Node Type'] === 'Aggregate');
+  const gathered =
+    root['Node Type'] === 'Aggregate' ? below.find((node) => node['Parent Relationship'] === 'Outer') : root;
+  const counted = below.filter(
+    (node) => node['Parent Relationship'] === 'InitPlan' && node['Node Type'] === 'Aggregate',
+  );
   return Number(gathered?.['Actual Rows'] ?? 0) + counted.reduce((sum, count) => sum + rowsOf(count), 0);
 }
 
-/** From the smallest market to the largest. Where a larger one simply answers more, such as a count below its cap, it is by what was answered. */
+/**
+ * From the smallest market to the largest. Where a larger one simply answers more, such as a count below its cap, it is
+ * by what was answered.
+ */
 function growthOf({ figures }: Measured, figure: 'buffers' | 'ms'): number {
   const [first, last] = [figures[0], figures.at(-1)];
   if (!first || !last) return Number.NaN;
   const least = figure === 'ms' ? MS_WORTH_COMPARING : BUFFERS_WORTH_COMPARING;
-  return Math.max(last[figure], least) / Math.max(first[figure], least) / Math.max(1, last.rows / Math.max(first.rows, 1));
+  return (
+    Math.max(last[figure], least) / Math.max(first[figure], least) / Math.max(1, last.rows / Math.max(first.rows, 1))
+  );
 }
 
 function report(all: readonly Measured[]): void {
   const problems: string[] = [];
-  const rows = [['query', 'plan', 'taken', ...sizes.map((size) => `rows ${short(size)}`), ...sizes.map((size) => `buffers ${short(size)}`), ...sizes.map((size) => `ms ${short(size)}`), 'buffers ×', 'ms ×', 'goal', 'scans']];
+  const rows = [
+    [
+      'query',
+      'plan',
+      'taken',
+      ...sizes.map((size) => `rows ${short(size)}`),
+      ...sizes.map((size) => `buffers ${short(size)}`),
+      ...sizes.map((size) => `ms ${short(size)}`),
+      'buffers ×',
+      'ms ×',
+      'goal',
+      'scans',
+    ],
+  ];
   for (const one of all) {
     const { name, plan, figures, growthMax, mayScan } = one;
     const growth = { buffers: growthOf(one, 'buffers'), ms: growthOf(one, 'ms') };
-    const scanned = [...new Set(figures.filter(({ jobs }) => jobs > WHOLLY_COUNTED).flatMap((figure) => figure.scanned))];
+    const scanned = [
+      ...new Set(figures.filter(({ jobs }) => jobs > WHOLLY_COUNTED).flatMap((figure) => figure.scanned)),
+    ];
     const missed = [
-      ...(mayScan ? [] : (['buffers', 'ms'] as const).filter((figure) => growth[figure] > growthMax).map((figure) => `grows ${growth[figure].toFixed(2)} times in ${figure}`)),
+      ...(mayScan
+        ? []
+        : (['buffers', 'ms'] as const)
+            .filter((figure) => growth[figure] > growthMax)
+            .map((figure) => `grows ${growth[figure].toFixed(2)} times in ${figure}`)),
       ...(mayScan || scanned.length === 0 ? [] : [`scans ${scanned.join(', ')}`]),
     ];
-    if (missed.length > 0) problems.push(`${name} (${plan}${figures.at(-1)?.taken ? '' : ', which is not taken'}): ${missed.join('; ')}`);
+    if (missed.length > 0)
+      problems.push(`${name} (${plan}${figures.at(-1)?.taken ? '' : ', which is not taken'}): ${missed.join('; ')}`);
     rows.push([
-      name, plan, figures.map(({ taken }) => (taken ? '+' : '-')).join(''), ...figures.map((figure) => String(figure.rows)), ...figures.map(({ buffers }) => String(buffers)), ...figures.map(({ ms }) => ms.toFixed(2)),
-      growth.buffers.toFixed(2), growth.ms.toFixed(2), `≤${growthMax}${missed.length > 0 ? ' ✗' : ''}`, scanned.join(','),
+      name,
+      plan,
+      figures.map(({ taken }) => (taken ? '+' : '-')).join(''),
+      ...figures.map((figure) => String(figure.rows)),
+      ...figures.map(({ buffers }) => String(buffers)),
+      ...figures.map(({ ms }) => ms.toFixed(2)),
+      growth.buffers.toFixed(2),
+      growth.ms.toFixed(2),
+      `≤${growthMax}${missed.length > 0 ? ' ✗' : ''}`,
+      scanned.join(','),
     ]);
     const text = plansOf.get(`${name} ${plan}`) as { 'QUERY PLAN': string }[] | undefined;
-    if (text && missed.length > 0) process.stdout.write(`\n--- ${name} (${plan})\n${text.map((line) => line['QUERY PLAN']).join('\n')}\n`);
+    if (text && missed.length > 0)
+      process.stdout.write(`\n--- ${name} (${plan})\n${text.map((line) => line['QUERY PLAN']).join('\n')}\n`);
   }
   const widths = (rows[0] ?? []).map((_, at) => Math.max(...rows.map((row) => row[at]?.length ?? 0)));
-  for (const row of rows) process.stdout.write(`${row.map((cell, at) => cell.padEnd(widths[at] ?? 0)).join('  ').trimEnd()}\n`);
+  for (const row of rows)
+    process.stdout.write(
+      `${row
+        .map((cell, at) => cell.padEnd(widths[at] ?? 0))
+        .join('  ')
+        .trimEnd()}\n`,
+    );
   if (!options.try) {
     mkdirSync(RESULTS, { recursive: true });
     const name = openPercent === undefined ? 'growth.json' : `growth-open-${openPercent}.json`;
-    writeFileSync(`${RESULTS}${name}`, `${JSON.stringify({ node: process.version, sizes, openPercent: openPercent ?? null, seedingSeconds: seeding, measured: all }, null, 1)}\n`);
+    writeFileSync(
+      `${RESULTS}${name}`,
+      `${JSON.stringify({ node: process.version, sizes, openPercent: openPercent ?? null, seedingSeconds: seeding, measured: all }, null, 1)}\n`,
+    );
   }
   if (problems.length === 0) return;
-  process.stderr.write(`${problems.length} of ${all.length} miss a goal:\n${problems.map((problem) => `  - ${problem}`).join('\n')}\n`);
+  process.stderr.write(
+    `${problems.length} of ${all.length} miss a goal:\n${problems.map((problem) => `  - ${problem}`).join('\n')}\n`,
+  );
   process.exitCode = 1;
 }
 

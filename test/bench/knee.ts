@@ -1,7 +1,7 @@
 /**
- * The knee: calls arrive at a set rate whether or not earlier ones were answered, at higher and higher rates. A call's time counts from when it was
- * due, so that a server which keeps its callers waiting cannot hide it. Past the knee the server has to shed with 503 and to be well at once when
- * the rush is over; anything else ends this with an error.
+ * The knee: calls arrive at a set rate whether or not earlier ones were answered, at higher and higher rates. A call's
+ * time counts from when it was due, so that a server which keeps its callers waiting cannot hide it. Past the knee the
+ * server has to shed with 503 and to be well at once when the rush is over; anything else ends this with an error.
  */
 import { writeFileSync } from 'node:fs';
 import { monitorEventLoopDelay } from 'node:perf_hooks';
@@ -15,12 +15,23 @@ import { startServer } from './servers.js';
 import { asBytes, WORKS } from './works.js';
 
 const { values: options } = parseArgs({
-  options: { work: { type: 'string', default: 'rest-list' }, seconds: { type: 'string', default: '4' }, product: { type: 'string' }, server: { type: 'string', default: 'product' }, try: { type: 'boolean', default: false } },
+  options: {
+    work: { type: 'string', default: 'rest-list' },
+    seconds: { type: 'string', default: '4' },
+    product: { type: 'string' },
+    server: { type: 'string', default: 'product' },
+    try: { type: 'boolean', default: false },
+  },
 });
 const RESULT = fileURLToPath(new URL('results/knee.json', import.meta.url));
 const seconds = Number(options.seconds);
 const work = WORKS.find(({ name, kind }) => name === options.work && kind === 'read');
-if (!work) throw new Error(`--work takes a read: ${WORKS.filter(({ kind }) => kind === 'read').map(({ name }) => name).join(', ')}.`);
+if (!work)
+  throw new Error(
+    `--work takes a read: ${WORKS.filter(({ kind }) => kind === 'read')
+      .map(({ name }) => name)
+      .join(', ')}.`,
+  );
 if (options.server !== 'product' && options.server !== 'floor') throw new Error('--server is product or floor.');
 
 /** Of what the server answers at most. */
@@ -69,10 +80,16 @@ try {
       note(step, share);
     }
     const recovered = await recovery(server.port, request);
-    console.log(`\nAfter the last rush an answer took less than ${WELL_MS} ms again within ${recovered.toFixed(0)} ms.`);
+    console.log(
+      `\nAfter the last rush an answer took less than ${WELL_MS} ms again within ${recovered.toFixed(0)} ms.`,
+    );
     const after = await offer(server.port, 0.5 * capacity, seconds, request);
     note(after, 0.5);
-    if (!options.try) writeFileSync(RESULT, `${JSON.stringify({ node: process.version, work: work.name, capacity: Math.round(capacity), recoveredMs: tenths(recovered), steps: table }, null, 1)}\n`);
+    if (!options.try)
+      writeFileSync(
+        RESULT,
+        `${JSON.stringify({ node: process.version, work: work.name, capacity: Math.round(capacity), recoveredMs: tenths(recovered), steps: table }, null, 1)}\n`,
+      );
     judge(steps, after, recovered);
   } finally {
     await server.stop();
@@ -115,7 +132,7 @@ async function offer(port: number, perSecond: number, lasting: number, request: 
   own.enable();
   const began = performance.now();
   const total = Math.floor(perSecond * lasting);
-  for (let made = 0; made < total; ) {
+  for (let made = 0; made < total;) {
     const dueByNow = Math.min(total, Math.floor(((performance.now() - began) / 1_000) * perSecond));
     for (; made < dueByNow; made += 1) {
       if (idle.length === 0 && lines.size + opening >= CALLERS_AT_ONCE_MAX) step.unmade += 1;
@@ -148,7 +165,10 @@ async function recovery(port: number, request: (n: number) => Buffer): Promise<n
 }
 
 /** What is printed, and kept among the results. */
-function figuresOf({ perSecond, lasting, latencies, shedAfter, wrong, unmade, driverLateMs }: Step, share: number): Figures {
+function figuresOf(
+  { perSecond, lasting, latencies, shedAfter, wrong, unmade, driverLateMs }: Step,
+  share: number,
+): Figures {
   const sorted = latencies.toSorted((a, b) => a - b);
   const at = (part: number) => sorted[Math.min(sorted.length - 1, Math.floor(sorted.length * part))] ?? Number.NaN;
   return {
@@ -177,7 +197,8 @@ function longestOf(latencies: readonly number[]): number {
 }
 
 function print(figures: Figures, isFirst: boolean): void {
-  const line = (cells: readonly unknown[]) => cells.map((cell, at) => String(cell).padStart((Object.keys(figures)[at]?.length ?? 0) + 1)).join('  ');
+  const line = (cells: readonly unknown[]) =>
+    cells.map((cell, at) => String(cell).padStart((Object.keys(figures)[at]?.length ?? 0) + 1)).join('  ');
   if (isFirst) console.log(line(Object.keys(figures)));
   console.log(line(Object.values(figures)));
 }
@@ -188,14 +209,24 @@ function sumOf(counts: ReadonlyMap<string, number>): number {
 
 function judge(steps: readonly Step[], after: Step, recoveredMs: number): void {
   const problems = [
-    ...[...steps, after].flatMap(({ perSecond, wrong }) => [...wrong].map(([what, times]) => `at ${perSecond.toFixed(0)} a second, ${times} calls got neither an answer nor a 503 (${what})`)),
+    ...[...steps, after].flatMap(({ perSecond, wrong }) =>
+      [...wrong].map(
+        ([what, times]) =>
+          `at ${perSecond.toFixed(0)} a second, ${times} calls got neither an answer nor a 503 (${what})`,
+      ),
+    ),
     ...(steps.every(({ shedAfter }) => shedAfter.length === 0) ? ['nothing was ever shed: the rush was none'] : []),
     ...(after.shedAfter.length > 0 ? [`${after.shedAfter.length} calls were shed after the rush was over`] : []),
     ...[...steps, after].flatMap(({ perSecond, latencies, shedAfter }) => {
       const longest = longestOf([...latencies, ...shedAfter]);
-      return longest > WAIT_MS_MAX ? [`at ${perSecond.toFixed(0)} a second, somebody waited ${longest.toFixed(0)} ms`] : [];
+      return longest > WAIT_MS_MAX
+        ? [`at ${perSecond.toFixed(0)} a second, somebody waited ${longest.toFixed(0)} ms`]
+        : [];
     }),
     ...(recoveredMs > RECOVERY_MS_MAX ? [`it took ${recoveredMs.toFixed(0)} ms to be well again`] : []),
   ];
-  if (problems.length > 0) throw new Error(`The server does not bend as it should:\n${problems.map((problem) => `  - ${problem}`).join('\n')}`);
+  if (problems.length > 0)
+    throw new Error(
+      `The server does not bend as it should:\n${problems.map((problem) => `  - ${problem}`).join('\n')}`,
+    );
 }

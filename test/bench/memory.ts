@@ -1,6 +1,7 @@
 /**
- * What the server keeps in memory as time goes by: a steady mixture of reads and writes, and every minute how much memory is resident. It may not
- * have more at the end than after the first minutes, but for what a collection that is still to come would give back.
+ * What the server keeps in memory as time goes by: a steady mixture of reads and writes, and every minute how much
+ * memory is resident. It may not have more at the end than after the first minutes, but for what a collection that is
+ * still to come would give back.
  */
 import { readFileSync, writeFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
@@ -13,7 +14,12 @@ import { startServer } from './servers.js';
 import { asBytes, WORKS, type Work } from './works.js';
 
 const { values: options } = parseArgs({
-  options: { minutes: { type: 'string', default: '60' }, rate: { type: 'string', default: '150' }, product: { type: 'string' }, try: { type: 'boolean', default: false } },
+  options: {
+    minutes: { type: 'string', default: '60' },
+    rate: { type: 'string', default: '150' },
+    product: { type: 'string' },
+    try: { type: 'boolean', default: false },
+  },
 });
 const minutes = Number(options.minutes);
 /** Requests a second, of all kinds together. */
@@ -22,7 +28,9 @@ const MIXTURE = ['list', 'job', 'viewer', 'rest-list', 'rest-job', 'publish', 'a
 const CONNECTIONS = 16;
 const RESULT = fileURLToPath(new URL('results/memory.json', import.meta.url));
 
-const works = MIXTURE.map((name) => WORKS.find((work) => work.name === name)).filter((work): work is Work => work !== undefined);
+const works = MIXTURE.map((name) => WORKS.find((work) => work.name === name)).filter(
+  (work): work is Work => work !== undefined,
+);
 const database = await openDatabase();
 try {
   const market = await seedMarket(database.sql, { jobs: 10_000, bids: 50_000, people: 2_000 }, 'no password');
@@ -32,7 +40,12 @@ try {
   for (const work of works) {
     if (!work.stock) continue;
     firstRows.set(work, nextRow);
-    for (let made = 0; made < rowsOfEach; made += 5_000) await addJobs(database.sql, market, { from: nextRow + made, count: Math.min(5_000, rowsOfEach - made), ...work.stock });
+    for (let made = 0; made < rowsOfEach; made += 5_000)
+      await addJobs(database.sql, market, {
+        from: nextRow + made,
+        count: Math.min(5_000, rowsOfEach - made),
+        ...work.stock,
+      });
     nextRow += rowsOfEach;
   }
   const server = await startServer('product', database, { product: options.product });
@@ -69,7 +82,11 @@ try {
   const tenth = Math.max(1, Math.floor(samples.length / 10));
   const [early, late] = [Math.max(...samples.slice(0, tenth)), Math.max(...samples.slice(-tenth))];
   console.log(`The most in the first ${tenth} minutes: ${early} MB; in the last: ${late} MB.`);
-  if (!options.try) writeFileSync(RESULT, `${JSON.stringify({ node: process.version, minutes, rate, asked, refused, megabytes: samples }, null, 1)}\n`);
+  if (!options.try)
+    writeFileSync(
+      RESULT,
+      `${JSON.stringify({ node: process.version, minutes, rate, asked, refused, megabytes: samples }, null, 1)}\n`,
+    );
 } finally {
   await database.stop();
 }

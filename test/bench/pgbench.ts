@@ -9,19 +9,42 @@ import { LIST_STATEMENT, VIEWER_STATEMENT } from './rivals/statements.js';
 import type { Work } from './works.js';
 
 /** Requests a second, by work; nothing where there is no pgbench. */
-export async function databaseLimit(database: BenchDatabase, market: Market, works: readonly Work[], seconds: number): Promise<Record<string, number>> {
+export async function databaseLimit(
+  database: BenchDatabase,
+  market: Market,
+  works: readonly Work[],
+  seconds: number,
+): Promise<Record<string, number>> {
   const program = findPgbench();
   if (!program || !works.some(({ name }) => name === 'list')) return {};
   const folder = mkdtempSync(join(tmpdir(), 'marketplace-pgbench-'));
   try {
     const person = personOfContractor(Math.floor(market.contractors / 2));
     const script = join(folder, 'list.sql');
-    const given = (text: string, names: readonly string[]) => `${text.replaceAll(/\s+/g, ' ').replaceAll(/\$(\d)/g, (_, at: string) => `:${names[Number(at) - 1]}`)};\n`;
+    const given = (text: string, names: readonly string[]) =>
+      `${text.replaceAll(/\s+/g, ' ').replaceAll(/\$(\d)/g, (_, at: string) => `:${names[Number(at) - 1]}`)};\n`;
     writeFileSync(script, given(VIEWER_STATEMENT, ['session', 'person']) + given(LIST_STATEMENT, ['contractor']));
-    const variables = { session: seededId('ses', person), person: seededId('usr', person), contractor: seededId('ctr', person) };
+    const variables = {
+      session: seededId('ses', person),
+      person: seededId('usr', person),
+      contractor: seededId('ctr', person),
+    };
     const { stdout, stderr, status } = spawnSync(
       program,
-      ['-n', '-M', 'prepared', '-c', '10', '-j', '1', '-T', String(Math.ceil(seconds)), '-f', script, ...Object.entries(variables).flatMap(([name, value]) => ['-D', `${name}=${value}`])],
+      [
+        '-n',
+        '-M',
+        'prepared',
+        '-c',
+        '10',
+        '-j',
+        '1',
+        '-T',
+        String(Math.ceil(seconds)),
+        '-f',
+        script,
+        ...Object.entries(variables).flatMap(([name, value]) => ['-D', `${name}=${value}`]),
+      ],
       { env: { PATH: process.env.PATH, ...database.environment }, encoding: 'utf8' },
     );
     const perSecond = /tps = ([\d.]+)/.exec(stdout)?.[1];
@@ -35,5 +58,7 @@ export async function databaseLimit(database: BenchDatabase, market: Market, wor
 function findPgbench(): string | undefined {
   const debian = '/usr/lib/postgresql';
   const versions = existsSync(debian) ? readdirSync(debian).map((version) => join(debian, version, 'bin')) : [];
-  return [...versions, ...(process.env.PATH ?? '').split(':')].map((folder) => join(folder, 'pgbench')).find((file) => existsSync(file));
+  return [...versions, ...(process.env.PATH ?? '').split(':')]
+    .map((folder) => join(folder, 'pgbench'))
+    .find((file) => existsSync(file));
 }

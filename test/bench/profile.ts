@@ -9,7 +9,13 @@ import { addJobs, seedMarket } from './seed.js';
 import { startServer } from './servers.js';
 import { asBytes, WORKS } from './works.js';
 
-const { values: options } = parseArgs({ options: { work: { type: 'string', default: 'list' }, server: { type: 'string', default: 'product' }, lines: { type: 'string', default: '40' } } });
+const { values: options } = parseArgs({
+  options: {
+    work: { type: 'string', default: 'list' },
+    server: { type: 'string', default: 'product' },
+    lines: { type: 'string', default: '40' },
+  },
+});
 const work = WORKS.find(({ name }) => name === options.work);
 if (!work) throw new Error(`--work takes one of ${WORKS.map(({ name }) => name).join(', ')}.`);
 if (options.server !== 'product' && options.server !== 'floor') throw new Error('--server is product or floor.');
@@ -30,9 +36,16 @@ try {
   const next = (from: number) => (n: number) => (work.stock ? requests[from + n] : requests[n % count]);
   const server = await startServer(options.server, database, { flags: ['--cpu-prof', `--cpu-prof-dir=${folder}`] });
   const warm = await drive({ port: server.port, connections: work.connections, seconds: 3, next: next(0) });
-  const measured = await drive({ port: server.port, connections: work.connections, seconds: 6, next: next(warm.answered + work.connections) });
+  const measured = await drive({
+    port: server.port,
+    connections: work.connections,
+    seconds: 6,
+    next: next(warm.answered + work.connections),
+  });
   await server.stop();
-  console.log(`${work.name}: ${Math.round(measured.answered / measured.seconds)} a second, ${measured.refused} refused`);
+  console.log(
+    `${work.name}: ${Math.round(measured.answered / measured.seconds)} a second, ${measured.refused} refused`,
+  );
   for (const file of readdirSync(folder)) report(JSON.parse(readFileSync(join(folder, file), 'utf8')) as Profile);
 } finally {
   await database.stop();
@@ -43,7 +56,8 @@ function report({ nodes, samples, timeDeltas }: Profile): void {
   const frames = new Map(nodes.map(({ id, callFrame }) => [id, callFrame]));
   const places = new Map<string, number>();
   const functions = new Map<string, number>();
-  const add = (to: Map<string, number>, what: string, microseconds: number) => to.set(what, (to.get(what) ?? 0) + microseconds);
+  const add = (to: Map<string, number>, what: string, microseconds: number) =>
+    to.set(what, (to.get(what) ?? 0) + microseconds);
   let total = 0;
   for (const [at, id] of samples.entries()) {
     const { functionName = '', url = '', lineNumber = 0 } = frames.get(id) ?? {};
@@ -56,6 +70,7 @@ function report({ nodes, samples, timeDeltas }: Profile): void {
   }
   for (const table of [places, functions]) {
     console.log('');
-    for (const [what, spent] of [...table].toSorted(([, a], [, b]) => b - a).slice(0, Number(options.lines))) console.log(`${((100 * spent) / total).toFixed(1).padStart(5)} %  ${what}`);
+    for (const [what, spent] of [...table].toSorted(([, a], [, b]) => b - a).slice(0, Number(options.lines)))
+      console.log(`${((100 * spent) / total).toFixed(1).padStart(5)} %  ${what}`);
   }
 }

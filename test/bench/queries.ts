@@ -1,6 +1,7 @@
 /**
- * What grows with the market, as calls: every list, search, filter, count and permission check, by those who have little and those who have much.
- * They go through the real doors as real people; the statements that come of them are what is explained. The product's own tests ask the same list.
+ * What grows with the market, as calls: every list, search, filter, count and permission check, by those who have
+ * little and those who have much. They go through the real doors as real people; the statements that come of them are
+ * what is explained. The product's own tests ask the same list.
  */
 // The bench has a TypeScript project of its own, which does not see what the product declares about this package.
 // oxlint-disable-next-line typescript/triple-slash-reference
@@ -14,13 +15,29 @@ import { ensureAdmin } from '../../src/operations/accounts/admins.js';
 import { cursorOf } from '../../src/operations/paging.js';
 import type { Role } from '../../src/rules/viewer.js';
 import { startServer } from '../../src/server.js';
-import { bidderOf, busyContractor, busyHomeowner, crowdedJob, modestHomeowner, ownerOf, personOfContractor, personOfHomeowner, seededId, SMALL_TOWN, WORDS, type Market } from './seed.js';
+import {
+  bidderOf,
+  busyContractor,
+  busyHomeowner,
+  crowdedJob,
+  modestHomeowner,
+  ownerOf,
+  personOfContractor,
+  personOfHomeowner,
+  seededId,
+  SMALL_TOWN,
+  WORDS,
+  type Market,
+} from './seed.js';
 
 export type Connection = { host: string; port: number; username: string; database: string; password?: string };
 
 export type Who = 'homeowner' | 'owner' | 'busy homeowner' | 'new contractor' | 'busy contractor' | 'admin' | 'bidder';
 
-/** How its cost may grow from the smallest market to the largest. A broad search is one for a word that stands in every fifth job or more. */
+/**
+ * How its cost may grow from the smallest market to the largest. A broad search is one for a word that stands in every
+ * fifth job or more.
+ */
 type Kind = 'steady' | 'broad';
 export const GROWTH_MAX: Readonly<Record<Kind, number>> = { steady: 1.5, broad: 4 };
 
@@ -48,7 +65,8 @@ interface Ground {
 const row = (table: string, where: string, columns = ['created_at', 'id']) =>
   `with listed as (select ${columns.join(', ')} from ${table} where ${where}) select * from listed order by ${columns.map((column) => `${column} desc`).join(', ')} offset (select count(*) / 2 from listed) limit 1`;
 
-const ownBid = (market: Market) => `exists (select from bids b where b.job_id = jobs.id and b.contractor_id = '${seededId('ctr', busyContractor(market))}')`;
+const ownBid = (market: Market) =>
+  `exists (select from bids b where b.job_id = jobs.id and b.contractor_id = '${seededId('ctr', busyContractor(market))}')`;
 const MIDDLES = {
   all: () => row('jobs', 'true'),
   open: () => row('jobs', `status = 'open'`),
@@ -57,9 +75,12 @@ const MIDDLES = {
   completedOfBusyContractor: (market: Market) => row('jobs', `status = 'completed' and ${ownBid(market)}`),
   users: () => row('users', 'true'),
   bidsOfBusyContractor: (market: Market) => row('bids', `contractor_id = '${seededId('ctr', busyContractor(market))}'`),
-  bidsOnCrowdedJob: (market: Market) => row('bids', `job_id = '${seededId('job', crowdedJob(market))}'`, ['guaranteed_view', 'created_at', 'id']),
-  eventsOfCrowdedJob: (market: Market) => row('events', `job_id = '${seededId('job', crowdedJob(market))}'`, ['sequence']),
-  transfersOfBusyHomeowner: (market: Market) => row('token_transfers', `user_id = '${seededId('usr', busyHomeowner(market))}'`),
+  bidsOnCrowdedJob: (market: Market) =>
+    row('bids', `job_id = '${seededId('job', crowdedJob(market))}'`, ['guaranteed_view', 'created_at', 'id']),
+  eventsOfCrowdedJob: (market: Market) =>
+    row('events', `job_id = '${seededId('job', crowdedJob(market))}'`, ['sequence']),
+  transfersOfBusyHomeowner: (market: Market) =>
+    row('token_transfers', `user_id = '${seededId('usr', busyHomeowner(market))}'`),
 } satisfies Record<string, (market: Market) => string>;
 
 const FIELDS = 'nodes { id title status category city createdAt bidCount } pageInfo { hasNextPage endCursor }';
@@ -67,9 +88,26 @@ const NESTED = `nodes { id title status version bidCount homeowner { id city use
   bids(first: 5) { totalCount nodes { id amount contractor { companyName user { firstName email } } hold { amount } } } timeline(first: 5) { totalCount nodes { sequence type } }
   dispute { reason } availableActions { action allowed } } pageInfo { hasNextPage }`;
 
-function list(name: string, as: Who, filter: string, { kind = 'steady', after, fields = FIELDS, first = 20 }: { kind?: Kind; after?: keyof typeof MIDDLES; fields?: string; first?: number } = {}): Query {
+function list(
+  name: string,
+  as: Who,
+  filter: string,
+  {
+    kind = 'steady',
+    after,
+    fields = FIELDS,
+    first = 20,
+  }: { kind?: Kind; after?: keyof typeof MIDDLES; fields?: string; first?: number } = {},
+): Query {
   const narrowed = filter === '' ? '' : `filter: { ${filter} }, `;
-  return { name, as, kind, ask: ({ middle }) => ({ graphql: `{ jobs(${narrowed}first: ${first}${after ? `, after: "${middle[after]}"` : ''}) { ${fields} } }` }) };
+  return {
+    name,
+    as,
+    kind,
+    ask: ({ middle }) => ({
+      graphql: `{ jobs(${narrowed}first: ${first}${after ? `, after: "${middle[after]}"` : ''}) { ${fields} } }`,
+    }),
+  };
 }
 
 function rest(name: string, as: Who, path: string | ((ground: Ground) => string), kind: Kind = 'steady'): Query {
@@ -91,13 +129,21 @@ const nestedFromMiddle = ({ middle }: Ground, jobs: number, filter: string) => `
 
 /** An awarded job in the market's midst, whose owner, bidder and strangers are known. */
 export const midst = ({ jobs }: Market) => 4 + 20 * Math.floor(jobs / 40);
-const readMidst = (market: Market) => `{ job(id: "${seededId('job', midst(market))}") { id status title addressLine1 availableActions { action allowed reason } } }`;
-const readCrowded = (market: Market) => `{ job(id: "${seededId('job', crowdedJob(market))}") { id status title bidCount availableActions { action allowed reason } } }`;
+const readMidst = (market: Market) =>
+  `{ job(id: "${seededId('job', midst(market))}") { id status title addressLine1 availableActions { action allowed reason } } }`;
+const readCrowded = (market: Market) =>
+  `{ job(id: "${seededId('job', crowdedJob(market))}") { id status title bidCount availableActions { action allowed reason } } }`;
 const crowded = ({ market }: Ground, part: string) => `/v1/jobs/${seededId('job', crowdedJob(market))}/${part}`;
 
 const search = (word: string, more = '') => `search: "${word}"${more}`;
 const SEARCHERS = ['new contractor', 'busy contractor', 'admin'] as const;
-const KIND_OF_WORD: Readonly<Record<keyof typeof WORDS, Kind>> = { everywhere: 'broad', common: 'broad', middling: 'steady', sparse: 'steady', rare: 'steady' };
+const KIND_OF_WORD: Readonly<Record<keyof typeof WORDS, Kind>> = {
+  everywhere: 'broad',
+  common: 'broad',
+  middling: 'steady',
+  sparse: 'steady',
+  rare: 'steady',
+};
 const WORD_KINDS = Object.keys(WORDS) as (keyof typeof WORDS)[];
 const NEAR_SMALL_TOWN = `near: { zipCode: "${SMALL_TOWN.zipCode}", withinMiles: 25 }`;
 const NEAR_LARGE_TOWN = 'near: { zipCode: "78704", withinMiles: 25 }';
@@ -125,11 +171,20 @@ export const QUERIES: readonly Query[] = [
   list('busy contractor’s open jobs', 'busy contractor', 'status: OPEN'),
   ...(['IN_PROGRESS', 'COMPLETED'] as const).flatMap((state) => [
     list(`busy contractor’s ${state.toLowerCase()} jobs`, 'busy contractor', `status: ${state}`),
-    list(`busy contractor’s ${state.toLowerCase()} jobs, counted`, 'busy contractor', `status: ${state}`, { fields: counted }),
+    list(`busy contractor’s ${state.toLowerCase()} jobs, counted`, 'busy contractor', `status: ${state}`, {
+      fields: counted,
+    }),
   ]),
-  list('busy contractor’s completed jobs, from the middle', 'busy contractor', 'status: COMPLETED', { after: 'completedOfBusyContractor' }),
+  list('busy contractor’s completed jobs, from the middle', 'busy contractor', 'status: COMPLETED', {
+    after: 'completedOfBusyContractor',
+  }),
   list('busy contractor’s jobs of a trade and an urgency', 'busy contractor', 'category: "roofing", urgency: URGENT'),
-  list('busy contractor’s jobs of a trade and an urgency, counted', 'busy contractor', 'category: "roofing", urgency: URGENT', { fields: counted }),
+  list(
+    'busy contractor’s jobs of a trade and an urgency, counted',
+    'busy contractor',
+    'category: "roofing", urgency: URGENT',
+    { fields: counted },
+  ),
 
   list('homeowner’s jobs', 'homeowner', ''),
   list('homeowner’s jobs, counted', 'homeowner', '', { fields: counted }),
@@ -151,21 +206,52 @@ export const QUERIES: readonly Query[] = [
   list('all jobs in a state that none is in', 'admin', 'status: APPEALED'),
   list('all jobs of a trade and an urgency', 'admin', 'category: "roofing", urgency: URGENT'),
   list('all jobs of a trade nobody has', 'admin', 'category: "thatching"'),
-  rest('jobs of a homeowner', 'admin', ({ market }) => `/v1/jobs?homeowner_id=${seededId('hmw', modestHomeowner(market))}`),
-  rest('jobs of the busy homeowner', 'admin', ({ market }) => `/v1/jobs?homeowner_id=${seededId('hmw', busyHomeowner(market))}`),
-  rest('open jobs of the busy homeowner', 'admin', ({ market }) => `/v1/jobs?homeowner_id=${seededId('hmw', busyHomeowner(market))}&status=open`),
+  rest(
+    'jobs of a homeowner',
+    'admin',
+    ({ market }) => `/v1/jobs?homeowner_id=${seededId('hmw', modestHomeowner(market))}`,
+  ),
+  rest(
+    'jobs of the busy homeowner',
+    'admin',
+    ({ market }) => `/v1/jobs?homeowner_id=${seededId('hmw', busyHomeowner(market))}`,
+  ),
+  rest(
+    'open jobs of the busy homeowner',
+    'admin',
+    ({ market }) => `/v1/jobs?homeowner_id=${seededId('hmw', busyHomeowner(market))}&status=open`,
+  ),
 
-  ...SEARCHERS.flatMap((who) => WORD_KINDS.flatMap((word) => [
-    list(`${who} seeks a word that is ${word}`, who, search(WORDS[word]), { kind: KIND_OF_WORD[word] }),
-    list(`${who} seeks a word that is ${word}, counted`, who, search(WORDS[word]), { kind: KIND_OF_WORD[word], fields: counted }),
-  ])),
+  ...SEARCHERS.flatMap((who) =>
+    WORD_KINDS.flatMap((word) => [
+      list(`${who} seeks a word that is ${word}`, who, search(WORDS[word]), { kind: KIND_OF_WORD[word] }),
+      list(`${who} seeks a word that is ${word}, counted`, who, search(WORDS[word]), {
+        kind: KIND_OF_WORD[word],
+        fields: counted,
+      }),
+    ]),
+  ),
   ...WORD_KINDS.flatMap((word) => [
-    list(`new contractor seeks ${word} among the open`, 'new contractor', search(WORDS[word], ', status: OPEN'), { kind: KIND_OF_WORD[word] }),
-    list(`busy contractor seeks ${word} among the completed`, 'busy contractor', search(WORDS[word], ', status: COMPLETED'), { kind: KIND_OF_WORD[word] }),
-    list(`admin seeks ${word} among the completed`, 'admin', search(WORDS[word], ', status: COMPLETED'), { kind: KIND_OF_WORD[word] }),
+    list(`new contractor seeks ${word} among the open`, 'new contractor', search(WORDS[word], ', status: OPEN'), {
+      kind: KIND_OF_WORD[word],
+    }),
+    list(
+      `busy contractor seeks ${word} among the completed`,
+      'busy contractor',
+      search(WORDS[word], ', status: COMPLETED'),
+      { kind: KIND_OF_WORD[word] },
+    ),
+    list(`admin seeks ${word} among the completed`, 'admin', search(WORDS[word], ', status: COMPLETED'), {
+      kind: KIND_OF_WORD[word],
+    }),
   ]),
-  list('new contractor seeks a word that is common, from the middle', 'new contractor', search(WORDS.common), { kind: 'broad', after: 'open' }),
-  list('new contractor seeks a word that is rare, from the middle', 'new contractor', search(WORDS.rare), { after: 'open' }),
+  list('new contractor seeks a word that is common, from the middle', 'new contractor', search(WORDS.common), {
+    kind: 'broad',
+    after: 'open',
+  }),
+  list('new contractor seeks a word that is rare, from the middle', 'new contractor', search(WORDS.rare), {
+    after: 'open',
+  }),
   list('nobody says what the new contractor seeks', 'new contractor', search('xylophone')),
   list('homeowner seeks a common word', 'homeowner', search(WORDS.common), { kind: 'broad' }),
   list('busy homeowner seeks a common word', 'busy homeowner', search(WORDS.common), { kind: 'broad' }),
@@ -189,21 +275,43 @@ export const QUERIES: readonly Query[] = [
   ]),
 
   graphql('users', 'admin', () => '{ users(first: 20) { nodes { id email } pageInfo { hasNextPage } } }'),
-  graphql('users, from the middle', 'admin', ({ middle }) => `{ users(first: 20, after: "${middle.users}") { nodes { id email } } }`),
+  graphql(
+    'users, from the middle',
+    'admin',
+    ({ middle }) => `{ users(first: 20, after: "${middle.users}") { nodes { id email } } }`,
+  ),
   graphql('users, counted', 'admin', () => `{ users { totalCount } }`),
-  graphql('a contractor, read by the busy homeowner', 'busy homeowner', ({ market }) => `{ contractor(id: "${seededId('ctr', busyContractor(market))}") { id companyName user { email } } }`),
-  graphql('a contractor, read by another', 'new contractor', ({ market }) => `{ contractor(id: "${seededId('ctr', busyContractor(market))}") { id companyName user { email } } }`),
+  graphql(
+    'a contractor, read by the busy homeowner',
+    'busy homeowner',
+    ({ market }) =>
+      `{ contractor(id: "${seededId('ctr', busyContractor(market))}") { id companyName user { email } } }`,
+  ),
+  graphql(
+    'a contractor, read by another',
+    'new contractor',
+    ({ market }) =>
+      `{ contractor(id: "${seededId('ctr', busyContractor(market))}") { id companyName user { email } } }`,
+  ),
   rest('bids on the crowded job', 'admin', (ground) => crowded(ground, 'bids')),
-  rest('bids on the crowded job, from the middle', 'admin', (ground) => crowded(ground, `bids?after=${ground.middle.bidsOnCrowdedJob}`)),
+  rest('bids on the crowded job, from the middle', 'admin', (ground) =>
+    crowded(ground, `bids?after=${ground.middle.bidsOnCrowdedJob}`),
+  ),
   rest('own bids on the crowded job', 'new contractor', (ground) => crowded(ground, 'bids')),
   rest('events of the crowded job', 'admin', (ground) => crowded(ground, 'events')),
-  rest('events of the crowded job, from the middle', 'admin', (ground) => crowded(ground, `events?after=${ground.middle.eventsOfCrowdedJob}`)),
+  rest('events of the crowded job, from the middle', 'admin', (ground) =>
+    crowded(ground, `events?after=${ground.middle.eventsOfCrowdedJob}`),
+  ),
   rest('changes of the crowded job’s state', 'new contractor', (ground) => crowded(ground, 'events')),
   rest('own bids', 'busy contractor', '/v1/bids'),
   rest('own bids, from the middle', 'busy contractor', ({ middle }) => `/v1/bids?after=${middle.bidsOfBusyContractor}`),
   rest('own accepted bids', 'busy contractor', '/v1/bids?status=accepted'),
   rest('token transfers', 'busy homeowner', '/v1/tokens/transactions'),
-  rest('token transfers, from the middle', 'busy homeowner', ({ middle }) => `/v1/tokens/transactions?after=${middle.transfersOfBusyHomeowner}`),
+  rest(
+    'token transfers, from the middle',
+    'busy homeowner',
+    ({ middle }) => `/v1/tokens/transactions?after=${middle.transfersOfBusyHomeowner}`,
+  ),
   rest('token balance', 'busy homeowner', '/v1/tokens'),
   rest('oneself', 'busy contractor', '/v1/me'),
 
@@ -213,7 +321,12 @@ export const QUERIES: readonly Query[] = [
   graphql('a job, read by an admin', 'admin', ({ market }) => readMidst(market)),
   graphql('the crowded job, read by a stranger', 'new contractor', ({ market }) => readCrowded(market)),
   graphql('the crowded job, read by the busy contractor', 'busy contractor', ({ market }) => readCrowded(market)),
-  graphql('a bid, by its identifier', 'bidder', ({ market }) => `{ node(id: "${seededId('bid', midst(market) * 16 + 1)}") { ... on Bid { id amount job { id title } contractor { id user { email } } } } }`),
+  graphql(
+    'a bid, by its identifier',
+    'bidder',
+    ({ market }) =>
+      `{ node(id: "${seededId('bid', midst(market) * 16 + 1)}") { ... on Bid { id amount job { id title } contractor { id user { email } } } } }`,
+  ),
 ];
 
 export interface Sent {
@@ -225,21 +338,37 @@ export interface Sent {
 
 /** A house on the seeded market, with the people who ask; what it sends can be heard. */
 export async function openListener(connection: Connection, sql: Sql, market: Market) {
-  const config = readConfig({ NODE_ENV: 'test', PORT: '0', BCRYPT_COST: '4', RATE_LIMITS: 'off', JWT_SECRET: 'a secret that only this listener knows' });
+  const config = readConfig({
+    NODE_ENV: 'test',
+    PORT: '0',
+    BCRYPT_COST: '4',
+    RATE_LIMITS: 'off',
+    JWT_SECRET: 'a secret that only this listener knows',
+  });
   const logged: string[] = [];
   let heard: { text: string; values: readonly unknown[] }[] = [];
   const log = createLog('warn', new Writable({ write: (line, _, done) => (logged.push(String(line)), done()) }));
-  const { house, close } = await openHouse(config, log, connection, { onStatement: (text, values) => heard.push({ text, values }) });
+  const { house, close } = await openHouse(config, log, connection, {
+    onStatement: (text, values) => heard.push({ text, values }),
+  });
   const admin = { email: 'ada@example.test', password: 'ada keeps the house' };
   await ensureAdmin(house, admin.email, admin.password);
   const server = await startServer(house, config);
 
   const seeded = (person: number) => {
     const role: Role = person % 2 === 1 ? 'homeowner' : 'contractor';
-    return house.accessTokens.sign({ userId: seededId('usr', person) as 'usr_', sessionId: seededId('ses', person) as 'ses_', role });
+    return house.accessTokens.sign({
+      userId: seededId('usr', person) as 'usr_',
+      sessionId: seededId('ses', person) as 'ses_',
+      role,
+    });
   };
   const post = async (path: string, body: object) => {
-    const answer = await fetch(server.url + path, { method: 'POST', headers: { 'content-type': 'application/json' }, body: JSON.stringify(body) });
+    const answer = await fetch(server.url + path, {
+      method: 'POST',
+      headers: { 'content-type': 'application/json' },
+      body: JSON.stringify(body),
+    });
     return ((await answer.json()) as { token: string }).token;
   };
   const tokens: Record<Who, string> = {
@@ -248,33 +377,47 @@ export async function openListener(connection: Connection, sql: Sql, market: Mar
     'busy homeowner': seeded(busyHomeowner(market)),
     'busy contractor': seeded(busyContractor(market)),
     bidder: seeded(personOfContractor(bidderOf(midst(market), 1, market))),
-    'new contractor': await post('/v1/auth/signup/contractor', { email: `new${Date.now()}@example.test`, password: 'a good password', first_name: 'Nora', last_name: 'New' }),
+    'new contractor': await post('/v1/auth/signup/contractor', {
+      email: `new${Date.now()}@example.test`,
+      password: 'a good password',
+      first_name: 'Nora',
+      last_name: 'New',
+    }),
     admin: await post('/v1/auth/login', admin),
   };
   const middle: Record<string, string> = {};
   for (const [name, select] of Object.entries(MIDDLES)) {
     const [found] = await sql.unsafe(select(market)).values();
     if (!found) throw new Error(`There is no middle of ${name}.`);
-    middle[name] = cursorOf(found.map((value) => (typeof value === 'string' && /^\d{4}-/.test(value) ? new Date(value) : value)) as never);
+    middle[name] = cursorOf(
+      found.map((value) => (typeof value === 'string' && /^\d{4}-/.test(value) ? new Date(value) : value)) as never,
+    );
   }
   const ground = { market, middle } as Ground;
 
   async function call(query: Pick<Query, 'name' | 'as' | 'ask'>): Promise<unknown> {
     const { rest: path, graphql: document } = query.ask(ground);
     const headers = { authorization: `Bearer ${tokens[query.as]}`, 'content-type': 'application/json' };
-    const answer = path === undefined
-      ? await fetch(`${server.url}/graphql`, { method: 'POST', headers, body: JSON.stringify({ query: document }) })
-      : await fetch(server.url + path, { headers });
+    const answer =
+      path === undefined
+        ? await fetch(`${server.url}/graphql`, { method: 'POST', headers, body: JSON.stringify({ query: document }) })
+        : await fetch(server.url + path, { headers });
     const body = (await answer.json()) as { errors?: { extensions: { code: string } }[] };
     const { errors } = body;
     const refused = errors?.filter(({ extensions }) => extensions.code !== 'FORBIDDEN');
-    if ((path !== undefined && answer.status >= 400) || (refused && refused.length > 0)) throw new Error(`“${query.name}” was answered with ${answer.status} ${JSON.stringify(errors)}\n${logged.slice(-3).join('')}`);
+    if ((path !== undefined && answer.status >= 400) || (refused && refused.length > 0))
+      throw new Error(
+        `“${query.name}” was answered with ${answer.status} ${JSON.stringify(errors)}\n${logged.slice(-3).join('')}`,
+      );
     return body;
   }
 
   return {
     ask: (as: Who, asked: Asked) => call({ name: 'a question', as, ask: () => asked }),
-    /** The statements of each query, as the product sends them to somebody it knows. The look at the session of whoever is new is kept once. */
+    /**
+     * The statements of each query, as the product sends them to somebody it knows. The look at the session of whoever
+     * is new is kept once.
+     */
     async listen(queries: readonly Query[]): Promise<Sent[]> {
       const sent: Sent[] = [];
       for (const query of queries) {
@@ -283,9 +426,17 @@ export async function openListener(connection: Connection, sql: Sql, market: Mar
           heard = [];
           await call(query);
           session = heard.filter(({ text }) => text.includes('from "sessions" inner join'));
-          if (session.length > 0 && sent.length === 0) sent.push(...session.map((look) => ({ name: 'session', query, ...look })));
+          if (session.length > 0 && sent.length === 0)
+            sent.push(...session.map((look) => ({ name: 'session', query, ...look })));
         }
-        sent.push(...heard.map(({ text, values }, at) => ({ name: heard.length > 1 ? `${query.name} · ${partName(text, at)}` : query.name, query, text, values })));
+        sent.push(
+          ...heard.map(({ text, values }, at) => ({
+            name: heard.length > 1 ? `${query.name} · ${partName(text, at)}` : query.name,
+            query,
+            text,
+            values,
+          })),
+        );
       }
       return sent;
     },
@@ -315,9 +466,18 @@ interface Explained {
   readonly 'Execution Time'?: number;
 }
 
-/** A connection that explains statements as the database would run them for the product: prepared, and planned either way. */
+/**
+ * A connection that explains statements as the database would run them for the product: prepared, and planned either
+ * way.
+ */
 export async function openExplainer(connection: Connection, timeoutMs: number) {
-  const sql = postgres({ ...connection, max: 1, fetch_types: false, onnotice: () => {}, connection: { TimeZone: 'UTC', statement_timeout: timeoutMs } });
+  const sql = postgres({
+    ...connection,
+    max: 1,
+    fetch_types: false,
+    onnotice: () => {},
+    connection: { TimeZone: 'UTC', statement_timeout: timeoutMs },
+  });
   return {
     sql,
     async prepare({ text, values }: Sent): Promise<void> {
@@ -335,7 +495,9 @@ export async function openExplainer(connection: Connection, timeoutMs: number) {
     async taken(): Promise<PlanKind> {
       await sql.unsafe('set plan_cache_mode = auto');
       for (let time = 0; time < 7; time += 1) await sql.unsafe(`explain execute ${executed}`);
-      const [counts] = await sql.unsafe(`select generic_plans::int from pg_prepared_statements where name = 'asked'`).values();
+      const [counts] = await sql
+        .unsafe(`select generic_plans::int from pg_prepared_statements where name = 'asked'`)
+        .values();
       return Number(counts?.[0]) > 0 ? 'generic' : 'custom';
     },
     close: () => sql.end({ timeout: 5 }),

@@ -1,4 +1,7 @@
-/** One table of ratios, and the same as a chart: the product's figures divided by each rival's, the median of the rounds. */
+/**
+ * One table of ratios, and the same as a chart: the product's figures divided by each rival's, the median of the
+ * rounds.
+ */
 import type { RivalName, Work } from './works.js';
 import type { ServerName } from './servers.js';
 
@@ -54,14 +57,21 @@ export function ratiosOf({ blocks, works, rivals }: Results): Ratio[] {
     rivals.flatMap((rival) => {
       const pairs = pairsOf(blocks, work.name, rival);
       if (pairs.length === 0) return [];
-      const ratio = (figure: 'serverMs' | 'perSecond' | 'p99') => median(pairs.map(([ours, theirs]) => ours[figure] / theirs[figure]));
+      const ratio = (figure: 'serverMs' | 'perSecond' | 'p99') =>
+        median(pairs.map(([ours, theirs]) => ours[figure] / theirs[figure]));
       const againstFloor = rival === 'floor';
-      return [{
-        work: work.name, rival,
-        cpu: ratio('serverMs'), cpuGoal: GOALS[work.name]?.[rival],
-        perSecond: ratio('perSecond'), perSecondGoal: againstFloor && work.connections === 16 ? THROUGHPUT_GOAL : undefined,
-        p99: ratio('p99'), p99Goal: againstFloor && work.connections === 256 ? P99_GOAL : undefined,
-      }];
+      return [
+        {
+          work: work.name,
+          rival,
+          cpu: ratio('serverMs'),
+          cpuGoal: GOALS[work.name]?.[rival],
+          perSecond: ratio('perSecond'),
+          perSecondGoal: againstFloor && work.connections === 16 ? THROUGHPUT_GOAL : undefined,
+          p99: ratio('p99'),
+          p99Goal: againstFloor && work.connections === 256 ? P99_GOAL : undefined,
+        },
+      ];
     }),
   );
 }
@@ -77,20 +87,53 @@ function pairsOf(blocks: readonly Block[], work: string, rival: RivalName): [Blo
 }
 
 export function table(results: Results): string {
-  const rows = [['work', 'against', 'CPU', 'goal', 'throughput', 'p99', 'ms CPU of server: product/rival', 'of Postgres', 'requests/s', 'p99 ms']];
+  const rows = [
+    [
+      'work',
+      'against',
+      'CPU',
+      'goal',
+      'throughput',
+      'p99',
+      'ms CPU of server: product/rival',
+      'of Postgres',
+      'requests/s',
+      'p99 ms',
+    ],
+  ];
   for (const ratio of ratiosOf(results)) {
     const figure = (name: 'serverMs' | 'postgresMs' | 'perSecond' | 'p99', digits: number) =>
-      [0, 1].map((side) => median(pairsOf(results.blocks, ratio.work, ratio.rival).map((pair) => pair[side as 0 | 1][name])).toFixed(digits)).join(' / ');
+      [0, 1]
+        .map((side) =>
+          median(pairsOf(results.blocks, ratio.work, ratio.rival).map((pair) => pair[side as 0 | 1][name])).toFixed(
+            digits,
+          ),
+        )
+        .join(' / ');
     rows.push([
-      ratio.work, ratio.rival,
-      marked(ratio.cpu, ratio.cpuGoal, (value, goal) => value <= goal), ratio.cpuGoal === undefined ? '' : `≤${ratio.cpuGoal}`,
-      marked(ratio.perSecond, ratio.perSecondGoal, (value, goal) => value >= goal), marked(ratio.p99, ratio.p99Goal, (value, goal) => value <= goal),
-      figure('serverMs', 3), figure('postgresMs', 3), figure('perSecond', 0), figure('p99', 1),
+      ratio.work,
+      ratio.rival,
+      marked(ratio.cpu, ratio.cpuGoal, (value, goal) => value <= goal),
+      ratio.cpuGoal === undefined ? '' : `≤${ratio.cpuGoal}`,
+      marked(ratio.perSecond, ratio.perSecondGoal, (value, goal) => value >= goal),
+      marked(ratio.p99, ratio.p99Goal, (value, goal) => value <= goal),
+      figure('serverMs', 3),
+      figure('postgresMs', 3),
+      figure('perSecond', 0),
+      figure('p99', 1),
     ]);
   }
   const widths = (rows[0] ?? []).map((_, at) => Math.max(...rows.map((row) => row[at]?.length ?? 0)));
-  const lines = rows.map((row) => row.map((cell, at) => cell.padEnd(widths[at] ?? 0)).join('  ').trimEnd());
-  for (const [work, perSecond] of Object.entries(results.limits)) lines.push(`The database alone answers ${Math.round(perSecond).toLocaleString('en')} of “${work}” a second (pgbench).`);
+  const lines = rows.map((row) =>
+    row
+      .map((cell, at) => cell.padEnd(widths[at] ?? 0))
+      .join('  ')
+      .trimEnd(),
+  );
+  for (const [work, perSecond] of Object.entries(results.limits))
+    lines.push(
+      `The database alone answers ${Math.round(perSecond).toLocaleString('en')} of “${work}” a second (pgbench).`,
+    );
   return lines.join('\n');
 }
 
@@ -110,7 +153,10 @@ export function chart(results: Results): string {
   const bars = ratios.map(({ work, rival, cpu, cpuGoal }, at) => {
     const y = 36 + at * ROW_HEIGHT;
     const wide = Math.min(cpu, 2.2) * PER_UNIT;
-    const goal = cpuGoal === undefined ? '' : `<line x1="${LEFT + cpuGoal * PER_UNIT}" x2="${LEFT + cpuGoal * PER_UNIT}" y1="${y}" y2="${y + 13}" stroke="#222"/>`;
+    const goal =
+      cpuGoal === undefined
+        ? ''
+        : `<line x1="${LEFT + cpuGoal * PER_UNIT}" x2="${LEFT + cpuGoal * PER_UNIT}" y1="${y}" y2="${y + 13}" stroke="#222"/>`;
     const colour = cpuGoal !== undefined && cpu > cpuGoal ? '#c2703d' : '#3d7fc2';
     return `<text x="${LEFT - 8}" y="${y + 11}" text-anchor="end">${work} · ${rival}</text><rect x="${LEFT}" y="${y}" width="${wide.toFixed(1)}" height="13" fill="${colour}"/>${goal}<text x="${(LEFT + wide + 6).toFixed(1)}" y="${y + 11}">${cpu.toFixed(2)}</text>`;
   });
@@ -128,5 +174,7 @@ export function chart(results: Results): string {
 function median(values: readonly number[]): number {
   const sorted = values.toSorted((a, b) => a - b);
   const middle = Math.floor(sorted.length / 2);
-  return sorted.length % 2 === 1 ? (sorted[middle] ?? Number.NaN) : ((sorted[middle - 1] ?? Number.NaN) + (sorted[middle] ?? Number.NaN)) / 2;
+  return sorted.length % 2 === 1
+    ? (sorted[middle] ?? Number.NaN)
+    : ((sorted[middle - 1] ?? Number.NaN) + (sorted[middle] ?? Number.NaN)) / 2;
 }

@@ -1,6 +1,7 @@
 /**
- * A market of any size, made by SQL alone: people, jobs in every state that most jobs pass, bids, holds, transfers, and every event that
- * tells how it all came about. It keeps the same promises as a market that grew call by call; `checkDatabase` finds nothing.
+ * A market of any size, made by SQL alone: people, jobs in every state that most jobs pass, bids, holds, transfers, and
+ * every event that tells how it all came about. It keeps the same promises as a market that grew call by call;
+ * `checkDatabase` finds nothing.
  */
 import type { Sql, TransactionSql } from 'postgres';
 
@@ -20,12 +21,33 @@ export type SeededState = 'draft' | 'open' | 'awarded' | 'in_progress' | 'in_rev
 
 /** Out of twenty jobs in a row, which is where. */
 const STATES: readonly SeededState[] = [
-  'open', 'completed', 'open', 'draft', 'awarded', 'open', 'in_progress', 'open', 'completed', 'open',
-  'cancelled', 'open', 'awarded', 'open', 'draft', 'in_progress', 'open', 'in_review', 'awarded', 'in_progress',
+  'open',
+  'completed',
+  'open',
+  'draft',
+  'awarded',
+  'open',
+  'in_progress',
+  'open',
+  'completed',
+  'open',
+  'cancelled',
+  'open',
+  'awarded',
+  'open',
+  'draft',
+  'in_progress',
+  'open',
+  'in_review',
+  'awarded',
+  'in_progress',
 ];
 const SHARE_WITH_BIDS = STATES.filter((state) => state !== 'draft').length / STATES.length;
 
-/** What few have much of. Numbers are the same in a market of any size: whatever takes longer in a larger one grows with the market. */
+/**
+ * What few have much of. Numbers are the same in a market of any size: whatever takes longer in a larger one grows with
+ * the market.
+ */
 export const UNEVEN = {
   jobsOfBusyHomeowner: 5_000,
   jobsOfModestHomeowner: 8,
@@ -40,7 +62,13 @@ export const SMALL_TOWN = { city: 'Marfa', zipCode: '79843', town: '(-104.0848,3
 const LARGE_TOWN = { city: 'Austin', zipCode: '78704', town: '(-97.754,30.302)' } as const;
 
 /** Every job says `drips`, one in five `sink`; these stand in the titles of an uneven market. */
-export const WORDS = { everywhere: 'drips', common: 'sink', middling: 'pergola', sparse: 'cupola', rare: 'gargoyle' } as const;
+export const WORDS = {
+  everywhere: 'drips',
+  common: 'sink',
+  middling: 'pergola',
+  sparse: 'cupola',
+  rare: 'gargoyle',
+} as const;
 const MIDDLING_PERCENT = 2;
 const SPARSE_PER_THOUSAND = 3;
 
@@ -62,13 +90,21 @@ const BIDS_ON_A_JOB_MAX = 15;
 const TOKENS_GRANTED = 1_000_000;
 const SIGNUP_BONUS = { homeowner: 10, contractor: 25 };
 
-/** Loads an empty, migrated database. Triggers and foreign keys rest meanwhile, since every row is derived from the same plan; indexes are made afterwards. */
+/**
+ * Loads an empty, migrated database. Triggers and foreign keys rest meanwhile, since every row is derived from the same
+ * plan; indexes are made afterwards.
+ */
 export async function seedMarket(sql: Sql, size: MarketSize, passwordHash: string): Promise<Market> {
   const half = Math.floor(size.people / 2);
   const market: Market = { homeowners: half, contractors: half, jobs: size.jobs, uneven: size.uneven === true };
-  const mean = Math.max(1, Math.min(Math.round(size.bids / (size.jobs * SHARE_WITH_BIDS)), Math.floor((BIDS_ON_A_JOB_MAX + 1) / 2)));
+  const mean = Math.max(
+    1,
+    Math.min(Math.round(size.bids / (size.jobs * SHARE_WITH_BIDS)), Math.floor((BIDS_ON_A_JOB_MAX + 1) / 2)),
+  );
   await sql.begin(async (tx) => {
-    await tx.unsafe(`set local statement_timeout = 0; set local synchronous_commit = off; set local maintenance_work_mem = '512MB'; set local work_mem = '256MB'`);
+    await tx.unsafe(
+      `set local statement_timeout = 0; set local synchronous_commit = off; set local maintenance_work_mem = '512MB'; set local work_mem = '256MB'`,
+    );
     await tx.unsafe(`set local session_replication_role = replica`);
     await tx.unsafe(IDENTIFIER);
     await insertPeople(tx, market, passwordHash);
@@ -79,7 +115,9 @@ export async function seedMarket(sql: Sql, size: MarketSize, passwordHash: strin
     await planJobs(tx, { from: 1, to: size.jobs, state: states, bids, made }, market);
     await insertPlanned(tx, market);
     if (market.uneven) await addCrowdedJob(tx, market);
-    await tx.unsafe(`insert into job_search (job_id, created_at, words, town) select j.id, j.created_at, lower(j.title || chr(1) || j.description), ${market.uneven ? TOWN : 'null'} from jobs j order by j.created_at, j.id`);
+    await tx.unsafe(
+      `insert into job_search (job_id, created_at, words, town) select j.id, j.created_at, lower(j.title || chr(1) || j.description), ${market.uneven ? TOWN : 'null'} from jobs j order by j.created_at, j.id`,
+    );
     await rebuild();
   });
   await sql.unsafe('vacuum (analyze)');
@@ -88,7 +126,8 @@ export async function seedMarket(sql: Sql, size: MarketSize, passwordHash: strin
 
 /** Over `n`: by turns, or, where few are open, by a hash, so that open jobs are of every kind. */
 function stateOf(openPercent: number | undefined): string {
-  const byTurns = (states: readonly SeededState[]) => `(array[${states.map((state) => `'${state}'`).join(', ')}]::job_status[])[1 + n % ${states.length}]`;
+  const byTurns = (states: readonly SeededState[]) =>
+    `(array[${states.map((state) => `'${state}'`).join(', ')}]::job_status[])[1 + n % ${states.length}]`;
   if (openPercent === undefined) return byTurns(STATES);
   return `case when ${hashed(100)} < ${openPercent} then 'open' else ${byTurns(STATES.filter((state) => state !== 'open'))} end`;
 }
@@ -100,7 +139,17 @@ const hashed = (below: number, salt = 0) => `(hashint8extended(n::bigint, ${salt
 async function addCrowdedJob(tx: TransactionSql, market: Market): Promise<void> {
   const bids = Math.min(UNEVEN.bidsOnCrowdedJob, market.contractors);
   const n = crowdedJob(market);
-  await planJobs(tx, { from: n, to: n, state: `'open'::job_status`, bids: String(bids), made: `date_trunc('milliseconds', now()) - interval '200 days'` }, market);
+  await planJobs(
+    tx,
+    {
+      from: n,
+      to: n,
+      state: `'open'::job_status`,
+      bids: String(bids),
+      made: `date_trunc('milliseconds', now()) - interval '200 days'`,
+    },
+    market,
+  );
   await insertPlanned(tx, market);
 }
 
@@ -112,18 +161,28 @@ export interface Batch {
   readonly bids: number;
 }
 
-/** More jobs, all in one state and older than the others, so that the newest stay the newest. Every trigger and key is at work. */
+/**
+ * More jobs, all in one state and older than the others, so that the newest stay the newest. Every trigger and key is
+ * at work.
+ */
 export async function addJobs(sql: Sql, market: Market, { from, count, state, bids }: Batch): Promise<void> {
   await sql.begin(async (tx) => {
     await tx.unsafe(`set local statement_timeout = 0; set constraints all deferred`);
     await tx.unsafe(IDENTIFIER);
     const made = `date_trunc('milliseconds', now()) - interval '400 days' + (n - ${from}) * interval '1 second'`;
-    await planJobs(tx, { from, to: from + count - 1, state: `'${state}'::job_status`, bids: String(bids), made }, market);
+    await planJobs(
+      tx,
+      { from, to: from + count - 1, state: `'${state}'::job_status`, bids: String(bids), made },
+      market,
+    );
     await insertPlanned(tx, market);
   });
 }
 
-/** The identifier of the n-th of its kind, as the database makes it too: 27 characters that are a KSUID to whoever checks. */
+/**
+ * The identifier of the n-th of its kind, as the database makes it too: 27 characters that are a KSUID to whoever
+ * checks.
+ */
 export function seededId(prefix: string, n: number): string {
   return `${prefix}_1${String(n).padStart(26, '0')}`;
 }
@@ -148,13 +207,16 @@ export const emailOf = (person: number) => `person${person}@example.test`;
 async function insertPeople(tx: TransactionSql, market: Market, passwordHash: string): Promise<void> {
   const people = market.homeowners + market.contractors + (market.uneven ? 3 : 0);
   const moment = `date_trunc('milliseconds', now()) - interval '600 days' + n * interval '1 minute'`;
-  await tx.unsafe(`
+  await tx.unsafe(
+    `
     insert into users (id, email, user_type, first_name, last_name, phone, password_hash, referral_code, created_at, updated_at)
     select pg_temp.made('usr', n), 'person' || n || '@example.test', case when n % 2 = 1 then 'homeowner' else 'contractor' end::user_type,
       (array['Hanna','Olive','Otto','Ava','Ben','Stella','Carlos','Mina','Ravi','Zoe'])[1 + n % 10],
       (array['Hill','Cruz','Stone','Moss','Lake'])[1 + n / 10 % 5] || ' ' || n, '+1 512 555 ' || lpad((n % 10000)::text, 4, '0'),
       $1, 'R' || lpad(upper(to_hex(n)), 7, 'Z'), ${moment}, ${moment}
-    from generate_series(1, ${people}) n`, [passwordHash]);
+    from generate_series(1, ${people}) n`,
+    [passwordHash],
+  );
   await tx.unsafe(`
     insert into homeowners (id, user_id, address_line1, city, state, zip_code, country, property_type, created_at, updated_at)
     select pg_temp.made('hmw', n), pg_temp.made('usr', n), n || ' Oak Lane', 'Austin', 'TX', '78704', 'US', 'single_family', ${moment}, ${moment}
@@ -172,7 +234,9 @@ async function insertPeople(tx: TransactionSql, market: Market, passwordHash: st
     insert into token_transfers (id, from_account, to_account, amount, reason, user_id, note, created_at)
     select pg_temp.made('ttx', 1000000000::bigint + 2 * n + given.at), 'issuance', pg_temp.made('usr', n), given.amount, given.reason::transfer_reason, pg_temp.made('usr', n), given.note, ${moment}
     from generate_series(1, ${people}) n, lateral (values (0, ${bonus}, 'signup_bonus', null), (1, ${TOKENS_GRANTED}, 'adjustment', 'Seeded.')) as given (at, amount, reason, note)`);
-  await tx.unsafe(`insert into token_balances (user_id, balance) select pg_temp.made('usr', n), ${bonus} + ${TOKENS_GRANTED} from generate_series(1, ${people}) n`);
+  await tx.unsafe(
+    `insert into token_balances (user_id, balance) select pg_temp.made('usr', n), ${bonus} + ${TOKENS_GRANTED} from generate_series(1, ${people}) n`,
+  );
 }
 
 interface Planned {
@@ -205,15 +269,22 @@ async function planJobs(tx: TransactionSql, { from, to, state, bids, made }: Pla
   await tx.unsafe('analyze pg_temp.plan; analyze pg_temp.offers');
 }
 
-/** Which jobs are whose, spread over all ages and states: multiples of a prime, taken modulo the market, come in no order. */
+/**
+ * Which jobs are whose, spread over all ages and states: multiples of a prime, taken modulo the market, come in no
+ * order.
+ */
 const spread = (prime: number, below: number, { jobs }: Market) => `n * ${prime} % ${jobs} < ${below} and n <= ${jobs}`;
 const isOfBusyHomeowner = (market: Market) => spread(7_919, UNEVEN.jobsOfBusyHomeowner, market);
 /** Even the market's smallest has half its jobs left for others. */
-const isOfModestHomeowner = (market: Market) => `n * 7919 % ${market.jobs} >= ${market.jobs - UNEVEN.jobsOfModestHomeowner} and n <= ${market.jobs}`;
+const isOfModestHomeowner = (market: Market) =>
+  `n * 7919 % ${market.jobs} >= ${market.jobs - UNEVEN.jobsOfModestHomeowner} and n <= ${market.jobs}`;
 const isBidOnByBusyContractor = (market: Market) => spread(7_907, UNEVEN.bidsOfBusyContractor, market);
 const isInSmallTown = (market: Market) => spread(7_901, UNEVEN.jobsInSmallTown, market);
 const hasRareWord = (market: Market) => spread(7_927, UNEVEN.jobsWithRareWord, market);
-/** The first bid is the one that wins where any does, and the only one that every job has: half of the busy contractor's are that. */
+/**
+ * The first bid is the one that wins where any does, and the only one that every job has: half of the busy contractor's
+ * are that.
+ */
 const PLACE_OF_BUSY_BID = 'least(bids, 1 + p.n % 2)';
 
 const TOWN = `(case city when '${SMALL_TOWN.city}' then '${SMALL_TOWN.town}' else '${LARGE_TOWN.town}' end)::point`;
@@ -223,7 +294,10 @@ async function insertPlanned(tx: TransactionSql, market: Market): Promise<void> 
 }
 
 const REACHED: readonly SeededState[] = ['awarded', 'in_progress', 'in_review', 'completed'];
-const reached = (state: SeededState) => `p.status in (${REACHED.slice(REACHED.indexOf(state)).map((one) => `'${one}'`).join(', ')})`;
+const reached = (state: SeededState) =>
+  `p.status in (${REACHED.slice(REACHED.indexOf(state))
+    .map((one) => `'${one}'`)
+    .join(', ')})`;
 
 /** What happened to each job, numbered: its own steps, and between them what happened to its bids. */
 const STEPS = `
@@ -290,7 +364,10 @@ function insertsFor(market: Market): string[] {
   ];
 }
 
-/** Drops what can be made again faster than it is kept up, and returns what makes it again. Keys that other tables refer to stay. */
+/**
+ * Drops what can be made again faster than it is kept up, and returns what makes it again. Keys that other tables refer
+ * to stay.
+ */
 async function withoutIndexes(tx: TransactionSql, tables: readonly string[]): Promise<() => Promise<void>> {
   const given = [`{${tables.join(',')}}`];
   const keys = await tx.unsafe<{ table: string; name: string; definition: string }[]>(
@@ -306,7 +383,8 @@ async function withoutIndexes(tx: TransactionSql, tables: readonly string[]): Pr
   );
   for (const { name } of indexes) await tx.unsafe(`drop index ${name}`);
   return async () => {
-    for (const { table, name, definition } of keys) await tx.unsafe(`alter table ${table} add constraint "${name}" ${definition}`);
+    for (const { table, name, definition } of keys)
+      await tx.unsafe(`alter table ${table} add constraint "${name}" ${definition}`);
     for (const { definition } of indexes) await tx.unsafe(definition);
   };
 }

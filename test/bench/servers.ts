@@ -1,4 +1,7 @@
-/** The servers as processes of their own: started on one database, watched for the CPU they use, and ended with the bench. */
+/**
+ * The servers as processes of their own: started on one database, watched for the CPU they use, and ended with the
+ * bench.
+ */
 import { spawn, type ChildProcess } from 'node:child_process';
 import { closeSync, openSync, readdirSync, readFileSync } from 'node:fs';
 import { createServer, type AddressInfo } from 'node:net';
@@ -41,14 +44,26 @@ export interface StartOptions {
   readonly flags?: readonly string[];
 }
 
-export async function startServer(name: ServerName, database: BenchDatabase, { product = here('../..'), environment = {}, flags = [] }: StartOptions = {}): Promise<RunningServer> {
+export async function startServer(
+  name: ServerName,
+  database: BenchDatabase,
+  { product = here('../..'), environment = {}, flags = [] }: StartOptions = {},
+): Promise<RunningServer> {
   const port = await freePort();
-  const [program = '', ...args] = name === 'product' ? [process.execPath, join(product, 'dist/main.js')] : COMMANDS[name];
+  const [program = '', ...args] =
+    name === 'product' ? [process.execPath, join(product, 'dist/main.js')] : COMMANDS[name];
   const nowhere = openSync('/dev/null', 'w');
   const child = spawn(program, [...flags, ...args], {
     cwd: here('.'),
     env: {
-      PATH: process.env.PATH, HOME: process.env.HOME, ...database.environment, PORT: String(port), NODE_ENV: 'production', RATE_LIMITS: 'off', JWT_SECRET, ...environment,
+      PATH: process.env.PATH,
+      HOME: process.env.HOME,
+      ...database.environment,
+      PORT: String(port),
+      NODE_ENV: 'production',
+      RATE_LIMITS: 'off',
+      JWT_SECRET,
+      ...environment,
     },
     // A line of log for each request goes the whole way, to where it takes no room.
     stdio: ['ignore', nowhere, 'pipe'],
@@ -62,7 +77,11 @@ export async function startServer(name: ServerName, database: BenchDatabase, { p
   });
   const ended = new Promise<void>((resolve) => child.once('exit', () => resolve()));
   void ended.then(() => running.delete(child));
-  await answering(port, () => child.exitCode !== null, () => new Error(`${name} did not start:\n${said}`));
+  await answering(
+    port,
+    () => child.exitCode !== null,
+    () => new Error(`${name} did not start:\n${said}`),
+  );
   return {
     name,
     port,
@@ -81,7 +100,9 @@ const START_TIMEOUT_MS = 60_000;
 async function answering(port: number, hasEnded: () => boolean, failure: () => Error): Promise<void> {
   const until = Date.now() + START_TIMEOUT_MS;
   while (Date.now() < until && !hasEnded()) {
-    const answered = await fetch(`http://127.0.0.1:${port}/healthz`).then((answer) => answer.arrayBuffer()).catch(() => undefined);
+    const answered = await fetch(`http://127.0.0.1:${port}/healthz`)
+      .then((answer) => answer.arrayBuffer())
+      .catch(() => undefined);
     if (answered) return;
     await new Promise((resolve) => setTimeout(resolve, 50));
   }
@@ -97,12 +118,14 @@ async function freePort(): Promise<number> {
 }
 
 /**
- * What the process has used so far, of all its threads, in seconds: to the nanosecond where the kernel tells, else to the tick. Threads that
- * have ended are left out, and a server's do not end.
+ * What the process has used so far, of all its threads, in seconds: to the nanosecond where the kernel tells, else to
+ * the tick. Threads that have ended are left out, and a server's do not end.
  */
 export function cpuSeconds(pid: number): number {
   try {
-    const spent = readdirSync(`/proc/${pid}/task`).map((thread) => Number(readFileSync(`/proc/${pid}/task/${thread}/schedstat`, 'latin1').split(' ')[0]));
+    const spent = readdirSync(`/proc/${pid}/task`).map((thread) =>
+      Number(readFileSync(`/proc/${pid}/task/${thread}/schedstat`, 'latin1').split(' ')[0]),
+    );
     return spent.reduce((sum, nanoseconds) => sum + nanoseconds, 0) / 1e9;
   } catch {
     const [user, system] = statFields(pid).slice(11, 13).map(Number);
@@ -118,7 +141,10 @@ function statFields(pid: number): string[] {
   return stat.slice(stat.lastIndexOf(')') + 2).split(' ');
 }
 
-/** What Postgres has used so far: the postmaster and all its children. A backend that has ended is left out, and those of the pools do not end. */
+/**
+ * What Postgres has used so far: the postmaster and all its children. A backend that has ended is left out, and those
+ * of the pools do not end.
+ */
 export function postgresCpuSeconds(postmaster: number): number {
   return [postmaster, ...childrenOf(postmaster)].reduce((sum, pid) => sum + cpuOrNone(pid), 0);
 }

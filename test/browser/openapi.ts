@@ -1,5 +1,7 @@
 /** A description for the reference to show while the server has none of its own. */
-const properties = Object.fromEntries(['email', 'password', 'first_name', 'last_name'].map((name) => [name, { type: 'string' }]));
+const properties = Object.fromEntries(
+  ['email', 'password', 'first_name', 'last_name'].map((name) => [name, { type: 'string' }]),
+);
 
 export const HAND_MADE_OPENAPI = {
   openapi: '3.1.0',
@@ -16,7 +18,13 @@ export const HAND_MADE_OPENAPI = {
         responses: { 201: { description: 'The session.' } },
       },
     },
-    '/me': { get: { summary: 'Read yourself', tags: ['Accounts'], responses: { 200: { description: 'You.' }, 401: { description: 'No token.' } } } },
+    '/me': {
+      get: {
+        summary: 'Read yourself',
+        tags: ['Accounts'],
+        responses: { 200: { description: 'You.' }, 401: { description: 'No token.' } },
+      },
+    },
   },
   components: { securitySchemes: { bearer: { type: 'http', scheme: 'bearer', bearerFormat: 'JWT' } } },
 };

@@ -33,92 +33,119 @@ const STORY: Readonly<Record<string, string>> = {
 };
 
 browser.describe('The playground', () => {
-  browser.it('runs a query that somebody types', async () => {
-    newcomer = await visit(`${house.url}/graphql`);
-    const { page } = newcomer;
-    await page.getByRole('button', { name: /New tab|Add tab/i }).click();
-    await page.locator('.graphiql-query-editor .monaco-editor').click();
-    await page.keyboard.press('Control+A');
-    await page.keyboard.type('{ viewer { us');
-    // The page knows the schema.
-    await page.locator('.suggest-widget.visible').getByText('user', { exact: true }).first().waitFor();
-    await page.keyboard.press('Escape');
-    await page.keyboard.type('er { id');
-    await page.keyboard.press('Control+Enter');
-    await expectAnswer(page, 'UNAUTHENTICATED');
-    expectQuiet(newcomer);
-  }, MINUTE);
+  browser.it(
+    'runs a query that somebody types',
+    async () => {
+      newcomer = await visit(`${house.url}/graphql`);
+      const { page } = newcomer;
+      await page.getByRole('button', { name: /New tab|Add tab/i }).click();
+      await page.locator('.graphiql-query-editor .monaco-editor').click();
+      await page.keyboard.press('Control+A');
+      await page.keyboard.type('{ viewer { us');
+      // The page knows the schema.
+      await page.locator('.suggest-widget.visible').getByText('user', { exact: true }).first().waitFor();
+      await page.keyboard.press('Escape');
+      await page.keyboard.type('er { id');
+      await page.keyboard.press('Control+Enter');
+      await expectAnswer(page, 'UNAUTHENTICATED');
+      expectQuiet(newcomer);
+    },
+    MINUTE,
+  );
 
-  browser.it('tells its story from the first tab to the last, twice', async () => {
-    newcomer = await visit(`${house.url}/graphql`);
-    const { page, picture } = newcomer;
-    await openTab(page, 'SignUp');
-    await picture('playground');
-    expect(await page.locator('.graphiql-tab-button').allTextContents()).toEqual(Object.keys(STORY));
-    for (const name of [...Object.keys(STORY), ...Object.keys(STORY)]) {
-      await openTab(page, name);
+  browser.it(
+    'tells its story from the first tab to the last, twice',
+    async () => {
+      newcomer = await visit(`${house.url}/graphql`);
+      const { page, picture } = newcomer;
+      await openTab(page, 'SignUp');
+      await picture('playground');
+      expect(await page.locator('.graphiql-tab-button').allTextContents()).toEqual(Object.keys(STORY));
+      for (const name of [...Object.keys(STORY), ...Object.keys(STORY)]) {
+        await openTab(page, name);
+        await run(page);
+        await expectAnswer(page, STORY[name] ?? '');
+        expect(await answerOn(page), name).not.toContain('"errors"');
+        await picture(`playground-${name}`);
+      }
+      expectQuiet(newcomer);
+    },
+    3 * MINUTE,
+  );
+
+  browser.it(
+    'keeps the tabs, the token and its address over a reload',
+    async () => {
+      newcomer = await visit(`${house.url}/graphql`);
+      const { page } = newcomer;
+      await openTab(page, 'SignUp');
       await run(page);
-      await expectAnswer(page, STORY[name] ?? '');
-      expect(await answerOn(page), name).not.toContain('"errors"');
-      await picture(`playground-${name}`);
-    }
-    expectQuiet(newcomer);
-  }, 3 * MINUTE);
+      await expectAnswer(page, '"tokensAwarded": 10');
+      await openTab(page, 'WhoAmI');
+      await page.waitForTimeout(1_000);
+      await page.reload();
+      expect(page.url()).toBe(`${house.url}/graphql`);
+      await openTab(page, 'WhoAmI');
+      expect(await page.locator('.graphiql-tab-button').allTextContents()).toEqual(Object.keys(STORY));
+      await run(page);
+      await expectAnswer(page, '"userType": "HOMEOWNER"');
+      expectQuiet(newcomer);
+    },
+    MINUTE,
+  );
 
-  browser.it('keeps the tabs, the token and its address over a reload', async () => {
-    newcomer = await visit(`${house.url}/graphql`);
-    const { page } = newcomer;
-    await openTab(page, 'SignUp');
-    await run(page);
-    await expectAnswer(page, '"tokensAwarded": 10');
-    await openTab(page, 'WhoAmI');
-    await page.waitForTimeout(1_000);
-    await page.reload();
-    expect(page.url()).toBe(`${house.url}/graphql`);
-    await openTab(page, 'WhoAmI');
-    expect(await page.locator('.graphiql-tab-button').allTextContents()).toEqual(Object.keys(STORY));
-    await run(page);
-    await expectAnswer(page, '"userType": "HOMEOWNER"');
-    expectQuiet(newcomer);
-  }, MINUTE);
-
-  browser.it('says which tab to run first, and sends nothing, while it lacks a token or an id', async () => {
-    newcomer = await visit(`${house.url}/graphql`);
-    const { page } = newcomer;
-    await openTab(page, 'PublishJob');
-    await run(page);
-    await expectAnswer(page, 'does not know {{job}} yet; run the tab CreateJob first');
-    expectQuiet(newcomer);
-  }, MINUTE);
+  browser.it(
+    'says which tab to run first, and sends nothing, while it lacks a token or an id',
+    async () => {
+      newcomer = await visit(`${house.url}/graphql`);
+      const { page } = newcomer;
+      await openTab(page, 'PublishJob');
+      await run(page);
+      await expectAnswer(page, 'does not know {{job}} yet; run the tab CreateJob first');
+      expectQuiet(newcomer);
+    },
+    MINUTE,
+  );
 });
 
 browser.describe('The REST reference', () => {
-  browser.it('shows the operations, tries one out, and keeps the token of a sign-up', async () => {
-    newcomer = await visit(`${house.url}/healthz`);
-    const { page, picture, context, complaints } = newcomer;
-    const real = await house.rest('GET', '/v1/openapi.json');
-    if (real.status !== 200) await context.route('**/v1/openapi.json', (route) => route.fulfill({ json: HAND_MADE_OPENAPI }));
-    await page.goto(`${house.url}/v1/docs`);
-    await page.locator('.opblock').first().waitFor();
-    await page.waitForTimeout(500);
-    await picture('reference');
-    const me = page.locator('.opblock-get', { has: page.locator('[data-path$="/me"]') });
-    await me.locator('.opblock-summary').click();
-    await me.getByRole('button', { name: 'Execute' }).click();
-    await expect.poll(() => me.locator('.live-responses-table tbody .response-col_status').first().textContent()).toContain('401');
-    const signUp = page.locator('.opblock-post', { has: page.locator('[data-path$="/auth/signup/homeowner"]') });
-    await signUp.locator('.opblock-summary').click();
-    await signUp.locator('textarea').fill(JSON.stringify(RITA));
-    await signUp.getByRole('button', { name: 'Execute' }).click();
-    await expect.poll(() => signUp.locator('.live-responses-table tbody .response-col_status').first().textContent()).toContain('201');
-    await me.getByRole('button', { name: 'Execute' }).click();
-    await expect.poll(() => me.locator('.live-responses-table tbody .response-col_status').first().textContent()).toContain('200');
-    await me.scrollIntoViewIfNeeded();
-    await picture('reference-tried');
-    // The browser itself notes on the console that somebody without a token was refused.
-    expect(complaints.filter((text) => !text.includes('status of 401'))).toEqual([]);
-    expect([...newcomer.origins]).toEqual([house.url]);
-  }, MINUTE);
+  browser.it(
+    'shows the operations, tries one out, and keeps the token of a sign-up',
+    async () => {
+      newcomer = await visit(`${house.url}/healthz`);
+      const { page, picture, context, complaints } = newcomer;
+      const real = await house.rest('GET', '/v1/openapi.json');
+      if (real.status !== 200)
+        await context.route('**/v1/openapi.json', (route) => route.fulfill({ json: HAND_MADE_OPENAPI }));
+      await page.goto(`${house.url}/v1/docs`);
+      await page.locator('.opblock').first().waitFor();
+      await page.waitForTimeout(500);
+      await picture('reference');
+      const me = page.locator('.opblock-get', { has: page.locator('[data-path$="/me"]') });
+      await me.locator('.opblock-summary').click();
+      await me.getByRole('button', { name: 'Execute' }).click();
+      await expect
+        .poll(() => me.locator('.live-responses-table tbody .response-col_status').first().textContent())
+        .toContain('401');
+      const signUp = page.locator('.opblock-post', { has: page.locator('[data-path$="/auth/signup/homeowner"]') });
+      await signUp.locator('.opblock-summary').click();
+      await signUp.locator('textarea').fill(JSON.stringify(RITA));
+      await signUp.getByRole('button', { name: 'Execute' }).click();
+      await expect
+        .poll(() => signUp.locator('.live-responses-table tbody .response-col_status').first().textContent())
+        .toContain('201');
+      await me.getByRole('button', { name: 'Execute' }).click();
+      await expect
+        .poll(() => me.locator('.live-responses-table tbody .response-col_status').first().textContent())
+        .toContain('200');
+      await me.scrollIntoViewIfNeeded();
+      await picture('reference-tried');
+      // The browser itself notes on the console that somebody without a token was refused.
+      expect(complaints.filter((text) => !text.includes('status of 401'))).toEqual([]);
+      expect([...newcomer.origins]).toEqual([house.url]);
+    },
+    MINUTE,
+  );
 });
 
 /** One click must do. */

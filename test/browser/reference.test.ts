@@ -1,4 +1,7 @@
-/** The reference page over the real document: every operation is there, and they open without a complaint on the console. */
+/**
+ * The reference page over the real document: every operation is there, and they open without a complaint on the
+ * console.
+ */
 import type { Locator } from 'playwright-core';
 import { afterAll, afterEach, beforeAll, expect } from 'vitest';
 import { ROUTES } from '../../src/rest/routes.js';
@@ -17,29 +20,35 @@ afterAll(() => house.close());
 afterEach(() => reader?.close());
 
 browser.describe('The REST reference', () => {
-  browser.it('shows every operation, and opens one of each kind with its answer and its refusals', async () => {
-    reader = await visit(`${house.url}/v1/docs`);
-    const { page, picture, complaints, origins } = reader;
-    const operations = page.locator('.opblock');
-    await operations.first().waitFor();
-    expect(await operations.count()).toBe(ROUTES.length);
-    await picture('reference-operations');
-    for (const section of await page.locator('.opblock-tag-section').all()) {
-      const operation = section.locator('.opblock').first();
-      await toggle(operation);
-      expect(await operation.locator('.response-col_status').allTextContents()).toEqual(expect.arrayContaining(['400', '429']));
-      // A page with all of them open is slow.
-      await toggle(operation);
-    }
-    const award = page.locator('.opblock', { has: page.locator('[data-path="/v1/jobs/{id}/award"]') });
-    await toggle(award);
-    await award.locator('.responses-inner').scrollIntoViewIfNeeded();
-    await picture('reference-award');
-    expect(await page.locator('.errors-wrapper').count()).toBe(0);
-    expect(await page.getByText(/Could not resolve reference/).count()).toBe(0);
-    expect(complaints).toEqual([]);
-    expect([...origins]).toEqual([house.url]);
-  }, 60_000);
+  browser.it(
+    'shows every operation, and opens one of each kind with its answer and its refusals',
+    async () => {
+      reader = await visit(`${house.url}/v1/docs`);
+      const { page, picture, complaints, origins } = reader;
+      const operations = page.locator('.opblock');
+      await operations.first().waitFor();
+      expect(await operations.count()).toBe(ROUTES.length);
+      await picture('reference-operations');
+      for (const section of await page.locator('.opblock-tag-section').all()) {
+        const operation = section.locator('.opblock').first();
+        await toggle(operation);
+        expect(await operation.locator('.response-col_status').allTextContents()).toEqual(
+          expect.arrayContaining(['400', '429']),
+        );
+        // A page with all of them open is slow.
+        await toggle(operation);
+      }
+      const award = page.locator('.opblock', { has: page.locator('[data-path="/v1/jobs/{id}/award"]') });
+      await toggle(award);
+      await award.locator('.responses-inner').scrollIntoViewIfNeeded();
+      await picture('reference-award');
+      expect(await page.locator('.errors-wrapper').count()).toBe(0);
+      expect(await page.getByText(/Could not resolve reference/).count()).toBe(0);
+      expect(complaints).toEqual([]);
+      expect([...origins]).toEqual([house.url]);
+    },
+    60_000,
+  );
 });
 
 async function toggle(operation: Locator): Promise<void> {

@@ -61,10 +61,17 @@ interface Import {
   readonly typesAlone: boolean;
 }
 
-const files = readdirSync(join(ROOT, 'src'), { encoding: 'utf8', recursive: true }).filter((file) => file.endsWith('.ts')).map((file) => join('src', file)).toSorted();
+const files = readdirSync(join(ROOT, 'src'), { encoding: 'utf8', recursive: true })
+  .filter((file) => file.endsWith('.ts'))
+  .map((file) => join('src', file))
+  .toSorted();
 const imports = files.flatMap(importsOf);
-const inside = imports.filter(({ specifier }) => specifier.startsWith('.')).map((found) => ({ ...found, target: targetOf(found) }));
-const outside = imports.filter(({ specifier }) => !specifier.startsWith('.')).map((found) => ({ ...found, package: packageOf(found.specifier) }));
+const inside = imports
+  .filter(({ specifier }) => specifier.startsWith('.'))
+  .map((found) => ({ ...found, target: targetOf(found) }));
+const outside = imports
+  .filter(({ specifier }) => !specifier.startsWith('.'))
+  .map((found) => ({ ...found, package: packageOf(found.specifier) }));
 
 describe('the direction of imports', () => {
   it('is known for every place in src/', () => {
@@ -72,12 +79,18 @@ describe('the direction of imports', () => {
   });
 
   it('is kept by every import', () => {
-    const wrong = inside.filter(({ place, target }) => !target.startsWith('..') && placeOf(target) !== place && !MAY_KNOW[place]?.includes(placeOf(target)));
+    const wrong = inside.filter(
+      ({ place, target }) =>
+        !target.startsWith('..') && placeOf(target) !== place && !MAY_KNOW[place]?.includes(placeOf(target)),
+    );
     expect(wrong.map(sentence)).toEqual([]);
   });
 
   it('leads the doors to the store for types alone', () => {
-    const running = inside.filter(({ place, target, typesAlone }) => !typesAlone && TYPES_ALONE.some(([from, to]) => from === place && to === placeOf(target)));
+    const running = inside.filter(
+      ({ place, target, typesAlone }) =>
+        !typesAlone && TYPES_ALONE.some(([from, to]) => from === place && to === placeOf(target)),
+    );
     expect(running.filter(({ file }) => !MAY_RUN_STATEMENTS.includes(file)).map(sentence)).toEqual([]);
   });
 
@@ -93,15 +106,23 @@ describe('what belongs to one place', () => {
   });
 
   it('is the specification: the rules take nothing from outside but identifiers', () => {
-    expect(outside.filter((found) => found.place === 'rules' && !PACKAGES_OF_THE_RULES.includes(found.package)).map(sentence)).toEqual([]);
+    expect(
+      outside
+        .filter((found) => found.place === 'rules' && !PACKAGES_OF_THE_RULES.includes(found.package))
+        .map(sentence),
+    ).toEqual([]);
   });
 
   it('is the environment, which the configuration alone reads', () => {
-    expect(files.filter((file) => /process\s*(\.|\[\s*['"])\s*env\b/.test(read(file)))).toEqual([join('src', 'config.ts')]);
+    expect(files.filter((file) => /process\s*(\.|\[\s*['"])\s*env\b/.test(read(file)))).toEqual([
+      join('src', 'config.ts'),
+    ]);
   });
 
   it('is schema/, which the migrator alone reads', () => {
-    expect(files.filter((file) => /['"`](\.\.\/)+schema\/|['"`]schema\//.test(read(file)))).toEqual([join('src', 'store', 'migrate.ts')]);
+    expect(files.filter((file) => /['"`](\.\.\/)+schema\/|['"`]schema\//.test(read(file)))).toEqual([
+      join('src', 'store', 'migrate.ts'),
+    ]);
   });
 });
 
@@ -112,7 +133,10 @@ function importsOf(file: string): Import[] {
   const place = placeOf(file);
   const named = program.body.flatMap((node) => {
     if (!('source' in node) || !node.source) return [];
-    const typesAlone = ('importKind' in node && node.importKind === 'type') || ('exportKind' in node && node.exportKind === 'type') || namesTypesAlone(node);
+    const typesAlone =
+      ('importKind' in node && node.importKind === 'type') ||
+      ('exportKind' in node && node.exportKind === 'type') ||
+      namesTypesAlone(node);
     return [{ file, place, specifier: String(node.source.value), typesAlone }];
   });
   const dynamic = module.dynamicImports.map(({ moduleRequest }) => {
@@ -125,7 +149,10 @@ function importsOf(file: string): Import[] {
 /** `import { type A, type B }`: nothing of the module runs. */
 function namesTypesAlone(node: object): boolean {
   if (!('specifiers' in node) || !Array.isArray(node.specifiers) || node.specifiers.length === 0) return false;
-  return node.specifiers.every((specifier: { importKind?: string; exportKind?: string }) => (specifier.importKind ?? specifier.exportKind) === 'type');
+  return node.specifiers.every(
+    (specifier: { importKind?: string; exportKind?: string }) =>
+      (specifier.importKind ?? specifier.exportKind) === 'type',
+  );
 }
 
 function placeOf(file: string): string {
@@ -138,7 +165,10 @@ function targetOf({ file, specifier }: Import): string {
 
 function packageOf(specifier: string): string {
   if (specifier.startsWith('node:')) return specifier;
-  return specifier.split('/').slice(0, specifier.startsWith('@') ? 2 : 1).join('/');
+  return specifier
+    .split('/')
+    .slice(0, specifier.startsWith('@') ? 2 : 1)
+    .join('/');
 }
 
 function sentence({ file, specifier }: Import): string {

@@ -10,18 +10,23 @@ interface Variable {
 
 export function environmentFile(): string {
   const head = '# Copy this file to .env and change what you like. An empty variable is one that is not set.';
-  return [head, ...variables().map(({ name, preset, says }) => `# ${sentence(says)}\n${name}=${preset}`)].join('\n\n').concat('\n');
+  return [head, ...variables().map(({ name, preset, says }) => `# ${sentence(says)}\n${name}=${preset}`)]
+    .join('\n\n')
+    .concat('\n');
 }
 
 /** Between two marks that a reader of the page does not see. */
 export function withConfigurationTable(readme: string): string {
   const place = /(?<=<!-- configuration -->\n).*(?=<!-- \/configuration -->)/s;
-  if (!place.test(readme)) throw new Error('README.md lacks its marks <!-- configuration --> and <!-- /configuration -->.');
+  if (!place.test(readme))
+    throw new Error('README.md lacks its marks <!-- configuration --> and <!-- /configuration -->.');
   return readme.replace(place, () => table());
 }
 
 function table(): string {
-  const rows = variables().map(({ name, preset, says }) => `| \`${name}\` | ${preset === '' ? '' : `\`${preset}\``} | ${sentence(says)} |`);
+  const rows = variables().map(
+    ({ name, preset, says }) => `| \`${name}\` | ${preset === '' ? '' : `\`${preset}\``} | ${sentence(says)} |`,
+  );
   return ['| Variable | Default | What it is for |', '|---|---|---|', ...rows].join('\n').concat('\n');
 }
 

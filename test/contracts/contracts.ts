@@ -1,4 +1,7 @@
-/** What outsiders see, printed from the code: each file, and how its text is made from the one before. A new contract is one more line here. */
+/**
+ * What outsiders see, printed from the code: each file, and how its text is made from the one before. A new contract is
+ * one more line here.
+ */
 import { printSchema } from 'graphql';
 import { createSchema } from '../../src/graphql/schema.js';
 import { openapi } from '../../src/rest/openapi.js';

@@ -1,5 +1,13 @@
 /** Whoever reads the schema in a playground reads it here first: everything in it says what it is for. */
-import { isEnumType, isInputObjectType, isInterfaceType, isObjectType, isSpecifiedDirective, isSpecifiedScalarType, type GraphQLNamedType } from 'graphql';
+import {
+  isEnumType,
+  isInputObjectType,
+  isInterfaceType,
+  isObjectType,
+  isSpecifiedDirective,
+  isSpecifiedScalarType,
+  type GraphQLNamedType,
+} from 'graphql';
 import { expect, it } from 'vitest';
 import { createSchema } from '../../src/graphql/schema.js';
 
@@ -9,7 +17,9 @@ interface Described {
 }
 
 const schema = createSchema();
-const own = Object.values(schema.getTypeMap()).filter((type) => !type.name.startsWith('__') && !isSpecifiedScalarType(type));
+const own = Object.values(schema.getTypeMap()).filter(
+  (type) => !type.name.startsWith('__') && !isSpecifiedScalarType(type),
+);
 const directives = schema.getDirectives().filter((directive) => !isSpecifiedDirective(directive));
 const all = [...own.flatMap(partsOf), ...directives.map(({ name, description }) => ({ at: `@${name}`, description }))];
 
@@ -32,8 +42,13 @@ function isRoot(type: GraphQLNamedType): boolean {
 }
 
 function membersOf(type: GraphQLNamedType): Described[] {
-  if (isEnumType(type)) return type.getValues().map(({ name, description }) => ({ at: `${type.name}.${name}`, description }));
-  if (isInputObjectType(type)) return Object.values(type.getFields()).map(({ name, description }) => ({ at: `${type.name}.${name}`, description }));
+  if (isEnumType(type))
+    return type.getValues().map(({ name, description }) => ({ at: `${type.name}.${name}`, description }));
+  if (isInputObjectType(type))
+    return Object.values(type.getFields()).map(({ name, description }) => ({
+      at: `${type.name}.${name}`,
+      description,
+    }));
   if (!isObjectType(type) && !isInterfaceType(type)) return [];
   return Object.values(type.getFields()).flatMap(({ name, description, args }) => [
     { at: `${type.name}.${name}`, description },

@@ -9,11 +9,15 @@ const PRINTING = process.env.CONTRACTS === 'print';
 describe(PRINTING ? 'printing' : 'what people have reviewed is still what the code says', () => {
   for (const [name, print] of Object.entries(CONTRACTS)) {
     const file = fileURLToPath(new URL(`../../${name}`, import.meta.url));
-    it(name, async () => {
-      const kept = existsSync(file) ? readFileSync(file, 'utf8') : '';
-      const printed = await print(kept);
-      if (PRINTING) writeFileSync(file, printed);
-      else expect(kept, `${name} is out of date. Run: npm run contracts, and review what changed`).toBe(printed);
-    }, 120_000);
+    it(
+      name,
+      async () => {
+        const kept = existsSync(file) ? readFileSync(file, 'utf8') : '';
+        const printed = await print(kept);
+        if (PRINTING) writeFileSync(file, printed);
+        else expect(kept, `${name} is out of date. Run: npm run contracts, and review what changed`).toBe(printed);
+      },
+      120_000,
+    );
   }
 });

@@ -10,12 +10,18 @@ const META = new URL('../../schema/migrations/meta/', import.meta.url);
 
 it('no table has changed since the last migration', async () => {
   const { id, prevId, ...migrated } = lastSnapshot();
-  const { id: newId, prevId: newPrevId, ...declared } = generateDrizzleJson(await declaredTables(), prevId, undefined, drizzleConfig.casing);
+  const {
+    id: newId,
+    prevId: newPrevId,
+    ...declared
+  } = generateDrizzleJson(await declaredTables(), prevId, undefined, drizzleConfig.casing);
   expect(JSON.parse(JSON.stringify(declared)), 'Run: npm run migration -- --name what_changed').toEqual(migrated);
 });
 
 it('every migration that the journal lists is there, and no other', () => {
-  const files = readdirSync(new URL('..', META)).filter((name) => name.endsWith('.sql')).map((name) => name.replace(/\.sql$/, ''));
+  const files = readdirSync(new URL('..', META))
+    .filter((name) => name.endsWith('.sql'))
+    .map((name) => name.replace(/\.sql$/, ''));
   expect(files.toSorted()).toEqual(journal().map(({ tag }) => tag));
 });
 
@@ -26,12 +32,18 @@ it('migrations stand in the order of their times, which is the order in which th
 
 async function declaredTables(): Promise<Record<string, unknown>> {
   const files = readdirSync(TABLES).filter((name) => name.endsWith('.ts'));
-  const modules = (await Promise.all(files.map((name) => import(fileURLToPath(new URL(name, TABLES)))))) as Record<string, unknown>[];
+  const modules = (await Promise.all(files.map((name) => import(fileURLToPath(new URL(name, TABLES)))))) as Record<
+    string,
+    unknown
+  >[];
   return Object.assign({}, ...modules) as Record<string, unknown>;
 }
 
 function lastSnapshot(): { id: string; prevId: string } {
-  const last = readdirSync(META).filter((name) => name.endsWith('_snapshot.json')).toSorted().at(-1);
+  const last = readdirSync(META)
+    .filter((name) => name.endsWith('_snapshot.json'))
+    .toSorted()
+    .at(-1);
   return read(last ?? 'missing') as { id: string; prevId: string };
 }
 

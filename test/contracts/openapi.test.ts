@@ -29,7 +29,11 @@ describe('The document', () => {
   it('is an OpenAPI 3.1 document, by the rules that the OpenAPI Initiative publishes', () => {
     const published = readFileSync(new URL('openapi-3.1.schema.json', import.meta.url), 'utf8');
     // Ajv loses its way where these rules leave the dialect of schemas open; schemas are looked at by themselves below.
-    const rules = JSON.parse(published.replaceAll('"$dynamicRef": "#meta"', '"$ref": "#/$defs/schema"').replaceAll('"$dynamicAnchor": "meta",', '')) as object;
+    const rules = JSON.parse(
+      published
+        .replaceAll('"$dynamicRef": "#meta"', '"$ref": "#/$defs/schema"')
+        .replaceAll('"$dynamicAnchor": "meta",', ''),
+    ) as object;
     const validate = new Ajv2020({ allErrors: true, strict: false, formats: FORMATS }).compile(rules);
     validate(printed);
     expect(validate.errors ?? []).toEqual([]);
@@ -48,13 +52,19 @@ describe('The document', () => {
     const refs = new Set([...JSON.stringify(printed).matchAll(/"\$ref":"([^"]+)"/g)].map(([, ref]) => String(ref)));
     expect([...refs].filter((ref) => resolve(ref) === undefined)).toEqual([]);
     const parts = Object.entries<Json>(printed.components).filter(([kind]) => kind !== 'securitySchemes');
-    const unused = parts.flatMap(([kind, named]) => Object.keys(named).map((name) => `#/components/${kind}/${name}`)).filter((ref) => !refs.has(ref));
+    const unused = parts
+      .flatMap(([kind, named]) => Object.keys(named).map((name) => `#/components/${kind}/${name}`))
+      .filter((ref) => !refs.has(ref));
     expect(unused).toEqual([]);
   });
 
   it('has an entry for every route and no other, each under the name of its operation', () => {
-    const entries = operations.map(({ path, method, operation }) => `${method.toUpperCase()} ${path} ${operation.operationId}`);
-    expect(entries.toSorted()).toEqual(ROUTES.map((route) => `${route.method} ${documentedPath(route)} ${route.operation.name}`).toSorted());
+    const entries = operations.map(
+      ({ path, method, operation }) => `${method.toUpperCase()} ${path} ${operation.operationId}`,
+    );
+    expect(entries.toSorted()).toEqual(
+      ROUTES.map((route) => `${route.method} ${documentedPath(route)} ${route.operation.name}`).toSorted(),
+    );
     expect(new Set(operations.map(({ operation }) => operation.operationId)).size).toBe(ROUTES.length);
   });
 
@@ -68,24 +78,37 @@ describe('The document', () => {
   });
 
   it('asks for a token everywhere but where one is got', () => {
-    const open = operations.filter(({ operation }) => operation.security?.length === 0).map(({ operation }) => operation.operationId);
+    const open = operations
+      .filter(({ operation }) => operation.security?.length === 0)
+      .map(({ operation }) => operation.operationId);
     expect(open.toSorted()).toEqual(['logIn', 'refreshSession', 'signUpContractor', 'signUpHomeowner']);
-    for (const { operation } of operations) expect(Object.keys(operation.responses).includes('401') || open.includes(operation.operationId)).toBe(true);
+    for (const { operation } of operations)
+      expect(Object.keys(operation.responses).includes('401') || open.includes(operation.operationId)).toBe(true);
   });
 
   it('says of every field, parameter and operation what it is for', () => {
     const properties = [...schemasIn(printed)].flatMap(([at, schema]) => propertiesIn(at, schema));
-    const parameters = operations.flatMap(({ path, operation }) => (operation.parameters ?? []).filter((one: Json) => !one.$ref).map((one: Json) => [`${path} ${one.name}`, one] as const));
+    const parameters = operations.flatMap(({ path, operation }) =>
+      (operation.parameters ?? [])
+        .filter((one: Json) => !one.$ref)
+        .map((one: Json) => [`${path} ${one.name}`, one] as const),
+    );
     const all = [...properties, ...parameters, ...operations.map(({ path, operation }) => [path, operation] as const)];
-    const silent = all.filter(([, { description, $ref, const: only, enum: values }]) => !$ref && only === undefined && !(values && !description) && !/^[^a-z].*[.)]$/s.test(description ?? ''));
+    const silent = all.filter(
+      ([, { description, $ref, const: only, enum: values }]) =>
+        !$ref && only === undefined && !(values && !description) && !/^[^a-z].*[.)]$/s.test(description ?? ''),
+    );
     expect(silent.map(([at]) => at)).toEqual([]);
-    expect(operations.filter(({ operation }) => operation.tags?.length !== 1 || !operation.summary).map(({ path }) => path)).toEqual([]);
+    expect(
+      operations.filter(({ operation }) => operation.tags?.length !== 1 || !operation.summary).map(({ path }) => path),
+    ).toEqual([]);
   });
 
   it('bounds every whole number', () => {
     const numbers = JSON.stringify(printed).match(/\{"type":"integer"[^{}]*\}/g) ?? [];
     expect(numbers.length).toBeGreaterThan(10);
-    for (const number of numbers) expect(JSON.parse(number)).toMatchObject({ minimum: expect.any(Number), maximum: expect.any(Number) });
+    for (const number of numbers)
+      expect(JSON.parse(number)).toMatchObject({ minimum: expect.any(Number), maximum: expect.any(Number) });
   });
 
   it('lists every error code there is', () => {
@@ -96,16 +119,28 @@ describe('The document', () => {
 describe('The examples', () => {
   const withBody = operations.filter(({ operation }) => operation.requestBody);
 
-  it.each(withBody.map(({ operation }) => operation.operationId as string))('of the request %s is one that the operation takes', (operationId) => {
-    const { path, method, operation } = operations.find((one) => one.operation.operationId === operationId) as Operation;
-    const { example } = operation.requestBody.content['application/json'];
-    const validate = validatorAt(`#/paths/${path.replaceAll('/', '~1')}/${method}/requestBody/content/application~1json/schema`);
-    validate(example);
-    expect(validate.errors ?? []).toEqual([]);
-    const { input } = Object.values(OPERATIONS).find((one) => one.name === operationId) as Json;
-    const inPath = Object.fromEntries((ROUTES.find((route) => route.operation.name === operationId)?.path.match(/\{\w+\}/g) ?? []).map((name) => [name.slice(1, -1), 'x']));
-    expect(input.safeParse({ ...(fromWire(example) as object), ...inPath }).error).toBeUndefined();
-  });
+  it.each(withBody.map(({ operation }) => operation.operationId as string))(
+    'of the request %s is one that the operation takes',
+    (operationId) => {
+      const { path, method, operation } = operations.find(
+        (one) => one.operation.operationId === operationId,
+      ) as Operation;
+      const { example } = operation.requestBody.content['application/json'];
+      const validate = validatorAt(
+        `#/paths/${path.replaceAll('/', '~1')}/${method}/requestBody/content/application~1json/schema`,
+      );
+      validate(example);
+      expect(validate.errors ?? []).toEqual([]);
+      const { input } = Object.values(OPERATIONS).find((one) => one.name === operationId) as Json;
+      const inPath = Object.fromEntries(
+        (ROUTES.find((route) => route.operation.name === operationId)?.path.match(/\{\w+\}/g) ?? []).map((name) => [
+          name.slice(1, -1),
+          'x',
+        ]),
+      );
+      expect(input.safeParse({ ...(fromWire(example) as object), ...inPath }).error).toBeUndefined();
+    },
+  );
 
   it('of every answer are such answers', () => {
     for (const { path, method, operation } of operations) {
@@ -125,7 +160,8 @@ describe('The examples', () => {
 
   it('of parameters fit them', () => {
     for (const { operation } of operations) {
-      for (const { schema, example } of (operation.parameters ?? []).filter((one: Json) => one.example)) expect(example).toMatch(new RegExp(schema.pattern));
+      for (const { schema, example } of (operation.parameters ?? []).filter((one: Json) => one.example))
+        expect(example).toMatch(new RegExp(schema.pattern));
     }
   });
 });
@@ -168,7 +204,11 @@ describe('The server', () => {
 
   it.each(['/v1/openapi.json', '/openapi.json'])('gives the document to anyone, at %s, and once', async (path) => {
     const { status, headers, body } = await house.rest('GET', path);
-    expect([status, headers.get('content-type'), headers.get('cache-control')]).toEqual([200, 'application/json; charset=utf-8', 'public, no-cache']);
+    expect([status, headers.get('content-type'), headers.get('cache-control')]).toEqual([
+      200,
+      'application/json; charset=utf-8',
+      'public, no-cache',
+    ]);
     expect(body).toEqual(JSON.parse(JSON.stringify(openapi())));
     const again = await fetch(house.url + path, { headers: { 'if-none-match': headers.get('etag') ?? '' } });
     expect([again.status, await again.text()]).toEqual([304, '']);
@@ -188,5 +228,8 @@ function* schemasIn(value: Json, at = ''): Generator<readonly [at: string, schem
 
 function propertiesIn(at: string, schema: Json): [at: string, property: Json][] {
   const own = Object.entries<Json>(schema?.properties ?? {});
-  return [...own.map(([name, inner]): [string, Json] => [`${at}/${name}`, inner]), ...own.flatMap(([name, inner]) => propertiesIn(`${at}/${name}`, inner))];
+  return [
+    ...own.map(([name, inner]): [string, Json] => [`${at}/${name}`, inner]),
+    ...own.flatMap(([name, inner]) => propertiesIn(`${at}/${name}`, inner)),
+  ];
 }

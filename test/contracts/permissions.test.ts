@@ -1,6 +1,6 @@
 /**
- * `drift.test.ts` holds schema/permissions.txt against the code, cell by cell. Here it is held against the law: who may do what
- * and when, written down from the specification by hand. What is not written here, nobody may.
+ * `drift.test.ts` holds schema/permissions.txt against the code, cell by cell. Here it is held against the law: who may
+ * do what and when, written down from the specification by hand. What is not written here, nobody may.
  */
 import { readFileSync } from 'node:fs';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
@@ -18,27 +18,46 @@ type Row = Record<string, Record<string, string>>;
 
 /** Action → person → state → what both doors answered. */
 const cells: Record<string, Row> = Object.fromEntries(
-  kept.split(/^—+ /m).slice(1).map((section) => {
-    const [title = '', ...lines] = section.trimEnd().split('\n');
-    const [states = '', ...people] = lines.slice(lines.indexOf('') + 1);
-    const names = states.trim().split(/ +/);
-    const rows = people.map((line) => {
-      const [person = '', ...outcomes] = line.split(/ {2,}/);
-      return [person, Object.fromEntries(names.map((state, at) => [state, outcomes[at] ?? '?']))];
-    });
-    return [title.trim(), Object.fromEntries(rows)];
-  }),
+  kept
+    .split(/^—+ /m)
+    .slice(1)
+    .map((section) => {
+      const [title = '', ...lines] = section.trimEnd().split('\n');
+      const [states = '', ...people] = lines.slice(lines.indexOf('') + 1);
+      const names = states.trim().split(/ +/);
+      const rows = people.map((line) => {
+        const [person = '', ...outcomes] = line.split(/ {2,}/);
+        return [person, Object.fromEntries(names.map((state, at) => [state, outcomes[at] ?? '?']))];
+      });
+      return [title.trim(), Object.fromEntries(rows)];
+    }),
 );
 
 const EVERY = [...JOB_STATES];
-const AFTER_AWARD = ['awarded', 'in_progress', 'in_review', 'completed', 'disputed', 'escalated', 'decision_reached', 'appealed', 'cancelled'];
+const AFTER_AWARD = [
+  'awarded',
+  'in_progress',
+  'in_review',
+  'completed',
+  'disputed',
+  'escalated',
+  'decision_reached',
+  'appealed',
+  'cancelled',
+];
 const ONCE_OPEN = EVERY.filter((state) => state !== 'draft');
 const DISPUTED = ['disputed', 'escalated', 'decision_reached', 'appealed'];
 
 type Law = Record<string, Record<string, readonly string[]>>;
 
 const MAY: Law = {
-  'READ THE JOB': { owner: EVERY, admin: EVERY, awardee: ONCE_OPEN, bidder: ONCE_OPEN, 'stranger contractor': ['open'] },
+  'READ THE JOB': {
+    owner: EVERY,
+    admin: EVERY,
+    awardee: ONCE_OPEN,
+    bidder: ONCE_OPEN,
+    'stranger contractor': ['open'],
+  },
   'READ THE DISPUTE': { owner: DISPUTED, awardee: DISPUTED, admin: DISPUTED },
   PUBLISH: { owner: ['draft'] },
   AWARD: { owner: ['open'] },
@@ -75,14 +94,19 @@ const where = (action: string, outcome: (answer: string) => boolean) =>
 
 describe('schema/permissions.txt', () => {
   test('has more than 1,500 cells, and an answer in each', () => {
-    const answers = Object.values(cells).flatMap((row) => Object.values(row).flatMap((states) => Object.values(states)));
+    const answers = Object.values(cells).flatMap((row) =>
+      Object.values(row).flatMap((states) => Object.values(states)),
+    );
     expect(answers.length).toBeGreaterThan(1_500);
     expect(answers.filter((answer) => !/^([A-Z_]{5,}|[a-z ]{2,})$/.test(answer))).toEqual([]);
   });
 
-  test.each(Object.entries(MAY))('lets do this those whom the specification names, and nobody else: %s', (action, law) => {
-    expect(where(action, (answer) => answer === 'ok')).toEqual(law);
-  });
+  test.each(Object.entries(MAY))(
+    'lets do this those whom the specification names, and nobody else: %s',
+    (action, law) => {
+      expect(where(action, (answer) => answer === 'ok')).toEqual(law);
+    },
+  );
 
   test('lists a job to exactly those who may read it', () => {
     expect(where('FIND THE JOB IN THE LIST', (answer) => answer === 'listed')).toEqual(MAY['READ THE JOB']);
@@ -96,11 +120,18 @@ describe('schema/permissions.txt', () => {
   test('tells the texts of the work to its parties and admins, and to others the changes of state', () => {
     expect(where('READ THE EVENTS', (answer) => answer === 'all')).toEqual({ owner: ONCE_OPEN, admin: ONCE_OPEN });
     expect(where('READ THE EVENTS', (answer) => answer === 'job and own bid')).toEqual({ awardee: AFTER_AWARD });
-    expect(where('READ THE EVENTS', (answer) => answer === 'states')).toEqual({ owner: ['draft'], admin: ['draft'], awardee: ['open'], bidder: ONCE_OPEN, 'stranger contractor': ['open'] });
+    expect(where('READ THE EVENTS', (answer) => answer === 'states')).toEqual({
+      owner: ['draft'],
+      admin: ['draft'],
+      awardee: ['open'],
+      bidder: ONCE_OPEN,
+      'stranger contractor': ['open'],
+    });
   });
 
   test('asks everyone for a token first', () => {
-    for (const [action, { nobody }] of Object.entries(cells)) expect(new Set(Object.values(nobody ?? {})), action).toEqual(new Set(['UNAUTHENTICATED']));
+    for (const [action, { nobody }] of Object.entries(cells))
+      expect(new Set(Object.values(nobody ?? {})), action).toEqual(new Set(['UNAUTHENTICATED']));
   });
 
   test('refuses an operation to a wrong person before it looks at the state', () => {
@@ -109,7 +140,10 @@ describe('schema/permissions.txt', () => {
         if (Object.values(states).some((answer) => answer === 'ok') || person === 'nobody') continue;
         // The bidders of an open job see it for ever, and are told that it is open no more.
         if (action === 'SUBMIT_BID' && ['awardee', 'bidder'].includes(person)) continue;
-        expect(Object.values(states).filter((answer) => answer === 'INVALID_TRANSITION'), `${action} by ${person}`).toEqual([]);
+        expect(
+          Object.values(states).filter((answer) => answer === 'INVALID_TRANSITION'),
+          `${action} by ${person}`,
+        ).toEqual([]);
       }
     }
   });
@@ -125,12 +159,22 @@ describe('what availableActions foretells, where more than person and state deci
   afterAll(() => house.close());
 
   async function foretold(by: Person, id: string, action: string) {
-    const { data } = await house.graphql('query($id: ID!) { job(id: $id) { availableActions { action allowed reason missingFields tokenCost } } }', { token: by.token, variables: { id } });
+    const { data } = await house.graphql(
+      'query($id: ID!) { job(id: $id) { availableActions { action allowed reason missingFields tokenCost } } }',
+      { token: by.token, variables: { id } },
+    );
     return data.job.availableActions.find((one: { action: string }) => one.action === action);
   }
 
   /** What is foretold, and that both doors, each called on a copy, answer just so. */
-  async function expectForetold(by: Person, job: GivenJob, key: JobActionKey, action: string, asked: (copy: GivenJob) => Omit<Asked, 'by' | 'job'>, said: object) {
+  async function expectForetold(
+    by: Person,
+    job: GivenJob,
+    key: JobActionKey,
+    action: string,
+    asked: (copy: GivenJob) => Omit<Asked, 'by' | 'job'>,
+    said: object,
+  ) {
     const entry = await foretold(by, job.id, action);
     expect(entry).toMatchObject({ action, missingFields: [], ...said });
     const copies = await copiesOf(house, job, DOORS.length);
@@ -144,32 +188,75 @@ describe('what availableActions foretells, where more than person and state deci
     const { body } = await callRest(house, 'create', { by, body: fields });
     return { id: body.id, state: 'draft', bids: { awardee: null, bidder: null } };
   };
-  const after = async (key: BidTransitionKey, by: 'owner' | 'bidder' | 'awardee', whose: ('bidder' | 'awardee')[] = ['bidder']) => {
+  const after = async (
+    key: BidTransitionKey,
+    by: 'owner' | 'bidder' | 'awardee',
+    whose: ('bidder' | 'awardee')[] = ['bidder'],
+  ) => {
     const job = await givenJob(house, 'open', people);
-    for (const one of whose) await callRest(house, key, { by: people[by === 'owner' ? 'owner' : one], job: job.id, bid: job.bids[one]! });
+    for (const one of whose)
+      await callRest(house, key, { by: people[by === 'owner' ? 'owner' : one], job: job.id, bid: job.bids[one]! });
     return job;
   };
 
   test('a draft with gaps lacks fields before it lacks tokens', async () => {
     const poor = await homeowner(house, 'Paul');
     const missingFields = ['category', 'addressLine1', 'state'];
-    await expectForetold(poor, await draftOf(poor, { title: 'A', description: 'B', urgency: 'urgent', city: 'Austin' }), 'publish', 'PUBLISH', () => ({}), { allowed: false, reason: 'MISSING_FIELDS', missingFields, tokenCost: 30 });
+    await expectForetold(
+      poor,
+      await draftOf(poor, { title: 'A', description: 'B', urgency: 'urgent', city: 'Austin' }),
+      'publish',
+      'PUBLISH',
+      () => ({}),
+      { allowed: false, reason: 'MISSING_FIELDS', missingFields, tokenCost: 30 },
+    );
   });
 
   test('a whole draft lacks tokens, or costs what its urgency costs', async () => {
     const poor = await homeowner(house, 'Petra');
-    await expectForetold(poor, await draftOf(poor, { ...DRAFT, urgency: 'priority' }), 'publish', 'PUBLISH', () => ({}), { allowed: false, reason: 'INSUFFICIENT_TOKENS', tokenCost: 15 });
-    await expectForetold(poor, await draftOf(poor, DRAFT), 'publish', 'PUBLISH', () => ({}), { allowed: true, reason: null, tokenCost: 5 });
+    await expectForetold(
+      poor,
+      await draftOf(poor, { ...DRAFT, urgency: 'priority' }),
+      'publish',
+      'PUBLISH',
+      () => ({}),
+      { allowed: false, reason: 'INSUFFICIENT_TOKENS', tokenCost: 15 },
+    );
+    await expectForetold(poor, await draftOf(poor, DRAFT), 'publish', 'PUBLISH', () => ({}), {
+      allowed: true,
+      reason: null,
+      tokenCost: 5,
+    });
   });
 
   test('an open job whose bids are all gone has none to award', async () => {
-    await expectForetold(people.owner, await after('reject', 'owner', ['awardee', 'bidder']), 'award', 'AWARD', ({ bids }) => ({ body: { bid_id: bids.awardee } }), { allowed: false, reason: 'UNKNOWN_BID' });
-    await expectForetold(people.owner, await after('withdraw', 'bidder'), 'award', 'AWARD', ({ bids }) => ({ body: { bid_id: bids.awardee } }), { allowed: true, reason: null });
+    await expectForetold(
+      people.owner,
+      await after('reject', 'owner', ['awardee', 'bidder']),
+      'award',
+      'AWARD',
+      ({ bids }) => ({ body: { bid_id: bids.awardee } }),
+      { allowed: false, reason: 'UNKNOWN_BID' },
+    );
+    await expectForetold(
+      people.owner,
+      await after('withdraw', 'bidder'),
+      'award',
+      'AWARD',
+      ({ bids }) => ({ body: { bid_id: bids.awardee } }),
+      { allowed: true, reason: null },
+    );
   });
 
   test('a contractor may bid again after a withdrawal, and not after a rejection', async () => {
     const asked = () => ({ body: { amount: 1 } });
-    await expectForetold(people.bidder, await after('withdraw', 'bidder'), 'submitBid', 'SUBMIT_BID', asked, { allowed: true, reason: null });
-    await expectForetold(people.bidder, await after('reject', 'owner'), 'submitBid', 'SUBMIT_BID', asked, { allowed: false, reason: 'DUPLICATE_BID' });
+    await expectForetold(people.bidder, await after('withdraw', 'bidder'), 'submitBid', 'SUBMIT_BID', asked, {
+      allowed: true,
+      reason: null,
+    });
+    await expectForetold(people.bidder, await after('reject', 'owner'), 'submitBid', 'SUBMIT_BID', asked, {
+      allowed: false,
+      reason: 'DUPLICATE_BID',
+    });
   });
 });

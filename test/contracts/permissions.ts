@@ -1,12 +1,29 @@
 /**
- * Who may do and read what, in which state: every cell is called through both doors on a job of its own, and the table is what
- * came back. A cell in which the doors disagree, or which `availableActions` foretold wrongly, is no table but an error.
+ * Who may do and read what, in which state: every cell is called through both doors on a job of its own, and the table
+ * is what came back. A cell in which the doors disagree, or which `availableActions` foretold wrongly, is no table but
+ * an error.
  */
 import { BID_TRANSITIONS, type BidTransitionKey } from '../../src/rules/bids.js';
 import { newId } from '../../src/rules/ids.js';
-import { JOB_ACTIONS, JOB_STATES, type JobActionKey, type JobState, type JobTransitionKey } from '../../src/rules/lifecycle.js';
+import {
+  JOB_ACTIONS,
+  JOB_STATES,
+  type JobActionKey,
+  type JobState,
+  type JobTransitionKey,
+} from '../../src/rules/lifecycle.js';
 import { PARTY_WORDS } from '../../src/rules/parties.js';
-import { DOORS, graphqlOutcome, operationName, outcomeOf, restAddress, restOutcome, type Asked, type Door, type OperationKey } from '../calls.js';
+import {
+  DOORS,
+  graphqlOutcome,
+  operationName,
+  outcomeOf,
+  restAddress,
+  restOutcome,
+  type Asked,
+  type Door,
+  type OperationKey,
+} from '../calls.js';
 import { openTestHouse, type TestHouse } from '../house.js';
 import { bodyOf, gather, givenJob, type GivenJob, type People } from '../journey.js';
 import { atOnce, copiesOf } from '../scenes.js';
@@ -15,7 +32,13 @@ const CALLERS = ['owner', 'other', 'awardee', 'bidder', 'stranger', 'admin', 'no
 type Caller = (typeof CALLERS)[number];
 
 const CALLED: Record<Caller, string> = {
-  owner: 'owner', other: 'other homeowner', awardee: 'awardee', bidder: 'bidder', stranger: 'stranger contractor', admin: 'admin', nobody: 'nobody',
+  owner: 'owner',
+  other: 'other homeowner',
+  awardee: 'awardee',
+  bidder: 'bidder',
+  stranger: 'stranger contractor',
+  admin: 'admin',
+  nobody: 'nobody',
 };
 
 /** One row of the table: what is called, and what it answers, state by state. */
@@ -39,7 +62,8 @@ interface Scene {
 /** The whole matrix as text. */
 export async function permissionsFile(): Promise<string> {
   const { cells, disagreements } = await runEveryCell();
-  if (disagreements.length > 0) throw new Error(`What the permissions are is not to be said:\n${disagreements.join('\n')}`);
+  if (disagreements.length > 0)
+    throw new Error(`What the permissions are is not to be said:\n${disagreements.join('\n')}`);
   return `${[PREFACE, ...SECTIONS.map((section) => tableOf(section, cells))].join('\n\n')}\n`;
 }
 
@@ -61,30 +85,45 @@ export async function runEveryCell(): Promise<{ cells: Cells; disagreements: str
 async function runState(house: TestHouse, state: JobState, cells: Cells, disagreements: string[]): Promise<void> {
   const people = await gather(house);
   const job = await givenJob(house, state, people);
-  const calls = SECTIONS.flatMap((section) => CALLERS.flatMap((caller) => DOORS.map((door) => ({ section, caller, door }))));
+  const calls = SECTIONS.flatMap((section) =>
+    CALLERS.flatMap((caller) => DOORS.map((door) => ({ section, caller, door }))),
+  );
   const copies = await copiesOf(house, job, calls.filter(({ section }) => !section.reads).length);
   // The list is searched for it by its own identifier, which no copy has.
   await house.sql`update jobs set title = id where id = ${job.id}`;
-  const foretold = new Map(await Promise.all(CALLERS.map(async (caller) => [caller, await foretell(house, people, job, caller)] as const)));
+  const foretold = new Map(
+    await Promise.all(CALLERS.map(async (caller) => [caller, await foretell(house, people, job, caller)] as const)),
+  );
   // A read would find the list in motion while others change jobs.
   for (const reads of [true, false]) {
     const these = calls.filter(({ section }) => section.reads === reads);
-    const outcomes = await atOnce(these, ({ section, caller, door }, at) => section.run(house, door, { people, job: reads ? job : copies[at]! }, caller));
+    const outcomes = await atOnce(these, ({ section, caller, door }, at) =>
+      section.run(house, door, { people, job: reads ? job : copies[at]! }, caller),
+    );
     for (const [at, { section, caller, door }] of these.entries()) {
       const key = cellKey(section, caller, state);
       const outcome = outcomes[at]!;
       const before = cells.get(key) ?? outcome;
       if (outcome !== before) disagreements.push(`${key}: ${before} by REST, ${outcome} by GraphQL`);
       const promised = section.action && foretold.get(caller)?.get(section.action);
-      if (promised && promised !== outcome) disagreements.push(`${key}: availableActions says ${promised}, ${door} answers ${outcome}`);
+      if (promised && promised !== outcome)
+        disagreements.push(`${key}: availableActions says ${promised}, ${door} answers ${outcome}`);
       cells.set(key, outcome);
     }
   }
 }
 
 /** What `availableActions` says to this caller, as the cells say it; nothing if they may not even see the job. */
-async function foretell(house: TestHouse, people: People, { id }: GivenJob, caller: Caller): Promise<Map<string, string>> {
-  const { data } = await house.graphql('query($id: ID!) { job(id: $id) { availableActions { action allowed reason } } }', { token: tokenOf(people, caller), variables: { id } });
+async function foretell(
+  house: TestHouse,
+  people: People,
+  { id }: GivenJob,
+  caller: Caller,
+): Promise<Map<string, string>> {
+  const { data } = await house.graphql(
+    'query($id: ID!) { job(id: $id) { availableActions { action allowed reason } } }',
+    { token: tokenOf(people, caller), variables: { id } },
+  );
   const actions: { action: string; allowed: boolean; reason: string | null }[] = data.job?.availableActions ?? [];
   return new Map(actions.map(({ action, allowed, reason }) => [action, allowed ? 'ok' : String(reason)]));
 }
@@ -95,17 +134,29 @@ function tokenOf(people: People, caller: Caller): string | undefined {
 
 const NO_BID = newId('bid');
 const PRICE = 850;
-const BID_OF = { awardee: 'the bid that the job was or will be awarded to', bidder: 'the bid of the other bidder' } as const;
+const BID_OF = {
+  awardee: 'the bid that the job was or will be awarded to',
+  bidder: 'the bid of the other bidder',
+} as const;
 
 const SECTIONS: readonly Section[] = [
   ...readSections(),
   ...(Object.keys(JOB_ACTIONS) as JobActionKey[]).map(jobSection),
-  ...(Object.keys(BID_TRANSITIONS) as BidTransitionKey[]).flatMap((key) => [bidSection(key, 'awardee'), bidSection(key, 'bidder')]),
+  ...(Object.keys(BID_TRANSITIONS) as BidTransitionKey[]).flatMap((key) => [
+    bidSection(key, 'awardee'),
+    bidSection(key, 'bidder'),
+  ]),
 ];
 
 function jobSection(key: JobActionKey): Section {
   const { action, says, by } = JOB_ACTIONS[key];
-  return mutationSection(key, action, `${says} For ${PARTY_WORDS[by].says}.`, (scene) => ({ job: scene.job.id, body: bodyFor(key, scene) }), action);
+  return mutationSection(
+    key,
+    action,
+    `${says} For ${PARTY_WORDS[by].says}.`,
+    (scene) => ({ job: scene.job.id, body: bodyFor(key, scene) }),
+    action,
+  );
 }
 
 function bodyFor(key: JobActionKey, { job }: Scene): object | undefined {
@@ -125,15 +176,32 @@ function bodyFor(key: JobActionKey, { job }: Scene): object | undefined {
 function bidSection(key: BidTransitionKey, whose: 'awardee' | 'bidder'): Section {
   const { action, says, by } = BID_TRANSITIONS[key];
   const title = `${action} ${whose === 'awardee' ? 'THE AWARDEE’S BID' : 'THE OTHER BID'}`;
-  return mutationSection(key, title, `${says} For ${PARTY_WORDS[by].says}. Here: ${BID_OF[whose]}.`, ({ job }) => ({ job: job.id, bid: job.bids[whose] ?? NO_BID }));
+  return mutationSection(key, title, `${says} For ${PARTY_WORDS[by].says}. Here: ${BID_OF[whose]}.`, ({ job }) => ({
+    job: job.id,
+    bid: job.bids[whose] ?? NO_BID,
+  }));
 }
 
-function mutationSection(key: OperationKey, title: string, says: string, about: (scene: Scene) => Asked, action?: string): Section {
+function mutationSection(
+  key: OperationKey,
+  title: string,
+  says: string,
+  about: (scene: Scene) => Asked,
+  action?: string,
+): Section {
   const { method, path } = restAddress(key, { job: '{job}', bid: '{bid}' });
   return {
-    title, says, rest: `${method} ${path}`, graphql: `mutation ${operationName(key)}`, reads: false, ...(action !== undefined && { action }),
+    title,
+    says,
+    rest: `${method} ${path}`,
+    graphql: `mutation ${operationName(key)}`,
+    reads: false,
+    ...(action !== undefined && { action }),
     async run(house, door, scene, caller) {
-      const { ok, code } = await outcomeOf(house, door, key, { ...about(scene), by: caller === 'nobody' ? undefined : scene.people[caller] });
+      const { ok, code } = await outcomeOf(house, door, key, {
+        ...about(scene),
+        by: caller === 'nobody' ? undefined : scene.people[caller],
+      });
       return ok ? 'ok' : String(code);
     },
   };
@@ -155,7 +223,8 @@ type RestBody = any;
 type GraphqlData = any;
 
 function readSections(): Section[] {
-  const bidsSeen = (bids: object[], total: number) => (bids.length === total ? (['none', 'own', 'both'][total] ?? 'more') : 'miscounted');
+  const bidsSeen = (bids: object[], total: number) =>
+    bids.length === total ? (['none', 'own', 'both'][total] ?? 'more') : 'miscounted';
   const eventsSeen = (events: { type: string; data: object }[]) => {
     const texts = events.some(({ data }) => Object.keys(data).some((name) => name !== 'rating' && name !== 'review'));
     const bids = events.filter(({ type }) => type === 'bid.submitted').length;
@@ -165,29 +234,44 @@ function readSections(): Section[] {
   };
   const reads: Read[] = [
     {
-      title: 'READ THE JOB', says: 'The job itself.', rest: (id) => `/v1/jobs/${id}`, graphql: 'job(id: $id) { id status }',
-      fromRest: () => 'ok', fromGraphql: () => 'ok',
+      title: 'READ THE JOB',
+      says: 'The job itself.',
+      rest: (id) => `/v1/jobs/${id}`,
+      graphql: 'job(id: $id) { id status }',
+      fromRest: () => 'ok',
+      fromGraphql: () => 'ok',
     },
     {
-      title: 'FIND THE JOB IN THE LIST', says: 'Whether the list of jobs holds it.', rest: (id) => `/v1/jobs?search=${id}`,
+      title: 'FIND THE JOB IN THE LIST',
+      says: 'Whether the list of jobs holds it.',
+      rest: (id) => `/v1/jobs?search=${id}`,
       graphql: 'jobs(filter: { search: $search }) { nodes { id } }',
-      fromRest: ({ data }) => (data.length === 1 ? 'listed' : 'absent'), fromGraphql: ({ jobs }) => (jobs.nodes.length === 1 ? 'listed' : 'absent'),
+      fromRest: ({ data }) => (data.length === 1 ? 'listed' : 'absent'),
+      fromGraphql: ({ jobs }) => (jobs.nodes.length === 1 ? 'listed' : 'absent'),
     },
     {
-      title: 'READ THE BIDS', says: 'Which of the two bids on the job are read: both, one’s own, or none.', rest: (id) => `/v1/jobs/${id}/bids`,
+      title: 'READ THE BIDS',
+      says: 'Which of the two bids on the job are read: both, one’s own, or none.',
+      rest: (id) => `/v1/jobs/${id}/bids`,
       graphql: 'job(id: $id) { bids { totalCount nodes { id } } }',
-      fromRest: ({ data, pagination }) => bidsSeen(data, pagination.total), fromGraphql: ({ job }) => bidsSeen(job.bids.nodes, job.bids.totalCount),
+      fromRest: ({ data, pagination }) => bidsSeen(data, pagination.total),
+      fromGraphql: ({ job }) => bidsSeen(job.bids.nodes, job.bids.totalCount),
     },
     {
       title: 'READ THE EVENTS',
       says: 'What is read of what happened: all of it, the job and one’s own bid, or the changes of state without their texts.',
-      rest: (id) => `/v1/jobs/${id}/events`, graphql: 'job(id: $id) { timeline { nodes { type data } } }',
-      fromRest: ({ data }) => eventsSeen(data), fromGraphql: ({ job }) => eventsSeen(job.timeline.nodes),
+      rest: (id) => `/v1/jobs/${id}/events`,
+      graphql: 'job(id: $id) { timeline { nodes { type data } } }',
+      fromRest: ({ data }) => eventsSeen(data),
+      fromGraphql: ({ job }) => eventsSeen(job.timeline.nodes),
     },
     {
-      title: 'READ THE DISPUTE', says: 'The texts of the dispute. GraphQL answers null where REST refuses someone who sees the job.',
-      rest: (id) => `/v1/jobs/${id}/dispute`, graphql: 'job(id: $id) { dispute { reason } }',
-      fromRest: () => 'ok', fromGraphql: ({ job }) => (job.dispute === null ? 'null' : 'ok'),
+      title: 'READ THE DISPUTE',
+      says: 'The texts of the dispute. GraphQL answers null where REST refuses someone who sees the job.',
+      rest: (id) => `/v1/jobs/${id}/dispute`,
+      graphql: 'job(id: $id) { dispute { reason } }',
+      fromRest: () => 'ok',
+      fromGraphql: ({ job }) => (job.dispute === null ? 'null' : 'ok'),
     },
   ];
   return reads.map(readSection);
@@ -201,12 +285,19 @@ function readSection({ title, says, rest, graphql, fromRest, fromGraphql }: Read
   };
   const byGraphql = async (house: TestHouse, { people, job }: Scene, caller: Caller) => {
     const declared = graphql.includes('$search') ? '$search: String' : '$id: ID!';
-    const answer = await house.graphql(`query(${declared}) { ${graphql} }`, { token: tokenOf(people, caller), variables: { id: job.id, search: job.id } });
+    const answer = await house.graphql(`query(${declared}) { ${graphql} }`, {
+      token: tokenOf(people, caller),
+      variables: { id: job.id, search: job.id },
+    });
     const { ok, code } = graphqlOutcome(answer);
     return ok ? fromGraphql(answer.data, job.id) : String(code);
   };
   return {
-    title, says, rest: `GET ${rest('{job}')}`, graphql: `query ${graphql.replace('$id', '…').replace('$search', '…')}`, reads: true,
+    title,
+    says,
+    rest: `GET ${rest('{job}')}`,
+    graphql: `query ${graphql.replace('$id', '…').replace('$search', '…')}`,
+    reads: true,
     async run(house, door, scene, caller) {
       if (door === 'rest') return byRest(house, scene, caller);
       const outcome = await byGraphql(house, scene, caller);
@@ -232,10 +323,18 @@ the refusal. Printed by: npm run contracts. Do not edit.
 The completed job was approved, and never disputed; the cancelled one was cancelled while the work was going on.`;
 
 function tableOf(section: Section, cells: Cells): string {
-  const rows = CALLERS.map((caller) => [CALLED[caller], ...JOB_STATES.map((state) => cells.get(cellKey(section, caller, state)) ?? '?')]);
+  const rows = CALLERS.map((caller) => [
+    CALLED[caller],
+    ...JOB_STATES.map((state) => cells.get(cellKey(section, caller, state)) ?? '?'),
+  ]);
   const lines = [['', ...JOB_STATES], ...rows];
   const widths = lines[0]!.map((_, column) => Math.max(...lines.map((line) => line[column]!.length)));
-  const table = lines.map((line) => line.map((text, column) => text.padEnd(widths[column]!)).join('  ').trimEnd());
+  const table = lines.map((line) =>
+    line
+      .map((text, column) => text.padEnd(widths[column]!))
+      .join('  ')
+      .trimEnd(),
+  );
   const { title, says, rest, graphql } = section;
   return [`${'—'.repeat(12)} ${title}`, says, `${rest} · ${graphql}`, '', ...table].join('\n');
 }

@@ -1,4 +1,7 @@
-/** Nothing that a caller can lengthen has no end: errors, names that are repeated, headers, answers, and the work that each takes. */
+/**
+ * Nothing that a caller can lengthen has no end: errors, names that are repeated, headers, answers, and the work that
+ * each takes.
+ */
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { ERRORS, GRAPHQL_LIMITS } from '../../src/rules/limits.js';
 import { contractor, homeowner, type Person } from '../cast.js';
@@ -15,8 +18,10 @@ beforeAll(async () => {
 });
 afterAll(() => house.close());
 
-const times = (count: number, part: (i: number) => string) => Array.from({ length: count }, (_, i) => part(i)).join(' ');
-const named = (count: number, name: (i: number) => string) => Object.fromEntries(Array.from({ length: count }, (_, i) => [name(i), 1]));
+const times = (count: number, part: (i: number) => string) =>
+  Array.from({ length: count }, (_, i) => part(i)).join(' ');
+const named = (count: number, name: (i: number) => string) =>
+  Object.fromEntries(Array.from({ length: count }, (_, i) => [name(i), 1]));
 
 /** What this process computed meanwhile, the test's own part included, in the quickest of several tries. */
 async function quickestCpuMs<Result>(work: () => Promise<Result>): Promise<[ms: number, result: Result]> {
@@ -46,7 +51,11 @@ const WRONG_VARIABLES: readonly (readonly [what: string, input: unknown, errors:
   ['nine thousand unknown names', named(9_000, (i) => `name${i}`), 50],
   ['nine thousand unknown names further in', { user: named(9_000, (i) => `name${i}`) }, 50],
   ['an object of nine thousand names in place of a text', { user: { firstName: named(9_000, (i) => `name${i}`) } }, 1],
-  ['fifty thousand wrong entries of a list', { contractor: { specialties: Array.from({ length: 50_000 }, () => 1) } }, 50],
+  [
+    'fifty thousand wrong entries of a list',
+    { contractor: { specialties: Array.from({ length: 50_000 }, () => 1) } },
+    50,
+  ],
   ['a name of 120,000 characters', { ['x'.repeat(120_000)]: 1 }, 1],
   ['a name full of what GraphQL’s own sentences are searched for', { ['String "'.repeat(12_000)]: 1 }, 1],
   ['forty-nine names of 2,000 characters', named(49, (i) => `${i}${'y'.repeat(2_000)}`), 49],
@@ -57,16 +66,22 @@ describe('variables that are wrong', () => {
     await house.graphql(UPDATE, { token: hanna.token, variables: { input: {} } });
     await house.graphql(UPDATE, { token: hanna.token, variables: { input: {} } });
     for (const query of [UPDATE, `${UPDATE} # ${count} ${_what}`]) {
-      const [ms, answer] = await quickestCpuMs(() => house.graphql(query, { token: hanna.token, variables: { input } }));
+      const [ms, answer] = await quickestCpuMs(() =>
+        house.graphql(query, { token: hanna.token, variables: { input } }),
+      );
       expect([answer.status, answer.errors?.length]).toEqual([400, count]);
-      for (const { extensions } of answer.errors ?? []) expect(extensions).toMatchObject({ code: 'VALIDATION_FAILED', status: 400 });
+      for (const { extensions } of answer.errors ?? [])
+        expect(extensions).toMatchObject({ code: 'VALIDATION_FAILED', status: 400 });
       expectBounded(answer.errors);
       expect(ms).toBeLessThan(50);
     }
   });
 
   it('say that there are more, where there are', async () => {
-    const { errors } = await house.graphql(UPDATE, { token: hanna.token, variables: { input: named(51, (i) => `name${i}`) } });
+    const { errors } = await house.graphql(UPDATE, {
+      token: hanna.token,
+      variables: { input: named(51, (i) => `name${i}`) },
+    });
     expect(errors?.[49]?.message).toBe('More is wrong with the variables; these are the first 49 errors.');
   });
 });
@@ -85,15 +100,24 @@ describe('documents that are wrong', () => {
 });
 
 describe('a REST body', () => {
-  it.each(['/v1/auth/login', '/v1/jobs'])('with 5,000 unknown names to %s is refused with fifty of them, and how many there are besides', async (path) => {
-    const { status, body } = await house.rest('POST', path, { token: hanna.token, body: named(5_000, (i) => `name${i}`) });
-    expect([status, Object.keys(body.details.fields).length]).toEqual([400, ERRORS.perAnswerMax]);
-    expect(body.details.fields_left_out).toBeGreaterThanOrEqual(4_950);
-    expect(JSON.stringify(body).length).toBeLessThan(10_000);
-  });
+  it.each(['/v1/auth/login', '/v1/jobs'])(
+    'with 5,000 unknown names to %s is refused with fifty of them, and how many there are besides',
+    async (path) => {
+      const { status, body } = await house.rest('POST', path, {
+        token: hanna.token,
+        body: named(5_000, (i) => `name${i}`),
+      });
+      expect([status, Object.keys(body.details.fields).length]).toEqual([400, ERRORS.perAnswerMax]);
+      expect(body.details.fields_left_out).toBeGreaterThanOrEqual(4_950);
+      expect(JSON.stringify(body).length).toBeLessThan(10_000);
+    },
+  );
 
   it('with a name of 60,000 characters is refused with the beginning of it', async () => {
-    const { status, body } = await house.rest('POST', '/v1/jobs', { token: hanna.token, body: { ['long_name'.repeat(6_500)]: 1 } });
+    const { status, body } = await house.rest('POST', '/v1/jobs', {
+      token: hanna.token,
+      body: { ['long_name'.repeat(6_500)]: 1 },
+    });
     expect(status).toBe(400);
     expect(Object.keys(body.details.fields)).toContainEqual(expect.stringMatching(/^long_name.*\.\.\.$/));
     expect(JSON.stringify(body).length).toBeLessThan(2_000);
@@ -112,26 +136,53 @@ describe('with a hundred of the largest drafts', () => {
   beforeAll(async () => {
     const create = 'mutation ($input: CreateJobInput!) { createJob(input: $input) { id } }';
     const line = '\u0001'.repeat(200);
-    const ADDRESS = { addressLine1: line, addressLine2: line, city: line, state: line, zipCode: line, country: line, category: '\u0001'.repeat(64) };
+    const ADDRESS = {
+      addressLine1: line,
+      addressLine2: line,
+      city: line,
+      state: line,
+      zipCode: line,
+      country: line,
+      category: '\u0001'.repeat(64),
+    };
     for (let i = 0; i < 100; i += 1) {
-      const { data } = await house.graphql(create, { token: hanna.token, variables: { input: { title: line, description: TEXT, ...ADDRESS } } });
+      const { data } = await house.graphql(create, {
+        token: hanna.token,
+        variables: { input: { title: line, description: TEXT, ...ADDRESS } },
+      });
       await house.graphql('mutation ($id: ID!, $input: UpdateJobInput) { updateJob(id: $id, input: $input) { id } }', {
-        token: hanna.token, variables: { id: data.createJob.id, input: { requirements: TEXT } },
+        token: hanna.token,
+        variables: { id: data.createJob.id, input: { requirements: TEXT } },
       });
     }
   }, 120_000);
 
   async function bytesOf(path: string, init: RequestInit = {}): Promise<[status: number, bytes: number]> {
-    const response = await fetch(house.url + path, { ...init, headers: { authorization: `Bearer ${hanna.token}`, 'content-type': 'application/json' } });
+    const response = await fetch(house.url + path, {
+      ...init,
+      headers: { authorization: `Bearer ${hanna.token}`, 'content-type': 'application/json' },
+    });
     return [response.status, (await response.arrayBuffer()).byteLength];
   }
 
   const ALL_TEXTS = 'id title description requirements category addressLine1 addressLine2 city state zipCode country';
   const LARGEST: readonly (readonly [what: string, query: string])[] = [
-    ['a page of all, and half a page again', `{ jobs(first: 100) { nodes { ${ALL_TEXTS} } } again: jobs(first: 33) { nodes { ${ALL_TEXTS} } } }`],
-    ['as many descriptions as can be had', `{ jobs(first: 72) { nodes { ${times(4, (i) => `d${i}: description`)} } } }`],
-    ['texts in edges', `{ jobs(first: 100) { edges { cursor node { ${ALL_TEXTS} } } pageInfo { endCursor } totalCount } }`],
-    ['short values under long names', `{ jobs(first: 100) { nodes { homeowner { ${times(14, (i) => `${'n'.repeat(97)}${i}: id`)} } } } }`],
+    [
+      'a page of all, and half a page again',
+      `{ jobs(first: 100) { nodes { ${ALL_TEXTS} } } again: jobs(first: 33) { nodes { ${ALL_TEXTS} } } }`,
+    ],
+    [
+      'as many descriptions as can be had',
+      `{ jobs(first: 72) { nodes { ${times(4, (i) => `d${i}: description`)} } } }`,
+    ],
+    [
+      'texts in edges',
+      `{ jobs(first: 100) { edges { cursor node { ${ALL_TEXTS} } } pageInfo { endCursor } totalCount } }`,
+    ],
+    [
+      'short values under long names',
+      `{ jobs(first: 100) { nodes { homeowner { ${times(14, (i) => `${'n'.repeat(97)}${i}: id`)} } } } }`,
+    ],
   ];
 
   it.each(LARGEST)('%s are at most 20 MB by GraphQL, at once and compiled', async (_what, query) => {
@@ -152,7 +203,10 @@ describe('with a hundred of the largest drafts', () => {
 
   it('what would be 96 MB is refused before it is read', async () => {
     house.statements();
-    const { status, errors } = await house.graphql(`{ jobs(first: 100) { nodes { ${times(15, (i) => `d${i}: description`)} } } }`, { token: hanna.token });
+    const { status, errors } = await house.graphql(
+      `{ jobs(first: 100) { nodes { ${times(15, (i) => `d${i}: description`)} } } }`,
+      { token: hanna.token },
+    );
     expect([status, errors?.[0]?.extensions.limit, house.statements()]).toEqual([400, 'cost', []]);
     expect(errors?.[0]?.extensions.found).toBeGreaterThan(GRAPHQL_LIMITS.cost);
   });
@@ -167,7 +221,9 @@ describe('with a hundred of the largest drafts', () => {
   });
 
   it('the link to the next page does not repeat what the query is padded with', async () => {
-    const response = await fetch(`${house.url}/v1/jobs?per_page=${'0'.repeat(5_000)}1&search=${'+'.repeat(5_000)}%01`, { headers: { authorization: `Bearer ${hanna.token}` } });
+    const response = await fetch(`${house.url}/v1/jobs?per_page=${'0'.repeat(5_000)}1&search=${'+'.repeat(5_000)}%01`, {
+      headers: { authorization: `Bearer ${hanna.token}` },
+    });
     expect(response.status).toBe(200);
     expect(response.headers.get('link')?.length).toBeLessThan(500);
     expect(response.headers.get('link')).toMatch(/per_page=1&search=%01&after=/);
@@ -177,7 +233,8 @@ describe('with a hundred of the largest drafts', () => {
 it('a mutation whose answer would cost too much is refused before it runs', async () => {
   const carl = await contractor(house, 'Carl');
   house.statements();
-  const query = 'mutation { createJob(input: { title: "A", description: "B" }) { bids(first: 100) { nodes { job { bids(first: 100) { nodes { message } } } } } } }';
+  const query =
+    'mutation { createJob(input: { title: "A", description: "B" }) { bids(first: 100) { nodes { job { bids(first: 100) { nodes { message } } } } } } }';
   const { status, errors } = await house.graphql(query, { token: carl.token });
   expect([status, errors?.[0]?.extensions.limit, house.statements()]).toEqual([400, 'cost', []]);
 });
@@ -189,7 +246,10 @@ describe('REST', () => {
     const rows = [...new Set(ROUTES.filter(isList).map(({ shows }) => shows.name))];
     expect(rows.length).toBeGreaterThan(0);
     for (const row of rows) {
-      const characters = Object.values(TEXT_CHARACTERS[row] as Record<string, number>).reduce((total, one) => total + one, 0);
+      const characters = Object.values(TEXT_CHARACTERS[row] as Record<string, number>).reduce(
+        (total, one) => total + one,
+        0,
+      );
       // Six bytes for each character, and a thousand for all that is short, a hundred times.
       expect([row, (characters * 6 + 2_000) * 100 <= ANSWER_BYTES_MAX]).toEqual([row, true]);
     }

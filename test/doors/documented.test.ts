@@ -1,4 +1,7 @@
-/** One pass through every address of REST. The house itself holds each answer against the document; here each is given once. */
+/**
+ * One pass through every address of REST. The house itself holds each answer against the document; here each is given
+ * once.
+ */
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { ROUTES } from '../../src/rest/routes.js';
 import { admin, contractor, homeowner, type Person } from '../cast.js';
@@ -17,8 +20,18 @@ beforeAll(async () => {
 afterAll(() => house.close());
 
 const DRAFT = {
-  title: 'Repair the sink', description: 'It drips.', trade: 'plumbing', priority: 'standard', address_line1: '1 Main Street', city: 'Austin', state: 'TX',
-  zip_code: '78701', budget_min: 10.25, budget_max: 99.5, desired_start_date: '2026-03-09', desired_completion_date: '2026-03-20',
+  title: 'Repair the sink',
+  description: 'It drips.',
+  trade: 'plumbing',
+  priority: 'standard',
+  address_line1: '1 Main Street',
+  city: 'Austin',
+  state: 'TX',
+  zip_code: '78701',
+  budget_min: 10.25,
+  budget_max: 99.5,
+  desired_start_date: '2026-03-09',
+  desired_completion_date: '2026-03-20',
 };
 
 describe('Every address answers as documented', () => {
@@ -26,7 +39,9 @@ describe('Every address answers as documented', () => {
     const { token } = hanna;
     const me = await ok(hanna, 'GET', '/me');
     await ok(hanna, 'PUT', '/me', { ...me, homeowner: { ...me.homeowner, city: 'Austin' } });
-    await ok(carl, 'PUT', '/me', { contractor: { service_areas: ['Austin'], years_in_business: 3, website: 'https://carl.example.test' } });
+    await ok(carl, 'PUT', '/me', {
+      contractor: { service_areas: ['Austin'], years_in_business: 3, website: 'https://carl.example.test' },
+    });
     await ok(ada, 'GET', '/me');
     await ok(carl, 'GET', `/contractors/${carl.profileId}`);
     await ok(hanna, 'GET', `/contractors/${carl.profileId}`);
@@ -43,7 +58,12 @@ describe('Every address answers as documented', () => {
 
   it('about a job that ends well', async () => {
     const cora = await contractor(house, 'Cora');
-    const { id, bid } = await openJobWithBid(carl, { guaranteed_view: true, message: 'I can.', proposed_start_date: '2026-03-10', materials_included: true });
+    const { id, bid } = await openJobWithBid(carl, {
+      guaranteed_view: true,
+      message: 'I can.',
+      proposed_start_date: '2026-03-10',
+      materials_included: true,
+    });
     const other = await ok(cora, 'POST', `/jobs/${id}/bids`, { amount: 50 });
     await ok(cora, 'POST', `/jobs/${id}/bids/${other.id}/withdraw`);
     const again = await ok(cora, 'POST', `/jobs/${id}/bids`, { amount: 45 });
@@ -79,7 +99,11 @@ describe('Every address answers as documented', () => {
     }
     const appealed = await disputedJob();
     await ok(carl, 'POST', `/jobs/${appealed}/escalate`, { escalation_reason: 'No way.' });
-    await ok(ada, 'POST', `/jobs/${appealed}/reach-decision`, { decision: 'Redo it.', ruling: 'It drips.', resolution_terms: 'In a week.' });
+    await ok(ada, 'POST', `/jobs/${appealed}/reach-decision`, {
+      decision: 'Redo it.',
+      ruling: 'It drips.',
+      resolution_terms: 'In a week.',
+    });
     await ok(carl, 'POST', `/jobs/${appealed}/file-appeal`, { appeal_reason: 'It does not.' });
     await ok(ada, 'POST', `/jobs/${appealed}/finalize-appeal`, { final_decision: 'It does.', ruling: 'I saw it.' });
     await ok(carl, 'GET', `/jobs/${appealed}/dispute`);
@@ -92,7 +116,12 @@ describe('Every address answers as documented', () => {
   });
 });
 
-async function ok(person: Pick<Person, 'token'> | undefined, method: string, path: string, body?: object): Promise<Json> {
+async function ok(
+  person: Pick<Person, 'token'> | undefined,
+  method: string,
+  path: string,
+  body?: object,
+): Promise<Json> {
   const answer = await house.rest(method, `/v1${path}`, { token: person?.token, body });
   if (answer.status >= 300) throw new Error(`${method} ${path}: ${JSON.stringify(answer.body)}`);
   return answer.body;

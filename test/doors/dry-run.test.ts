@@ -177,15 +177,20 @@ describe('the transaction of a dry run', () => {
     const jobs = [await givenJob(house, 'open', people), await givenJob(house, 'open', people)].map(({ id }) => id);
     const { token } = people.owner;
     const inOrder = (ids: readonly string[]) =>
-      house.graphql(`mutation { ${ids.map((id, at) => `m${at}: updateJob(id: "${id}", input: { title: "Another" }) { id }`).join(' ')} }`, { token, headers: DRY });
+      house.graphql(
+        `mutation { ${ids.map((id, at) => `m${at}: updateJob(id: "${id}", input: { title: "Another" }) { id }`).join(' ')} }`,
+        { token, headers: DRY },
+      );
     const heldUpMs: number[] = [];
     for (let round = 0; round < 100 && heldUpMs.length < 5; round += 1) {
       const began = performance.now();
       const both = await Promise.all([inOrder(jobs), inOrder(jobs.toReversed())]);
       if (both.some(({ errors }) => errors)) heldUpMs.push(performance.now() - began);
-      for (const { errors } of both) expect(errors?.map(({ extensions }) => extensions.code) ?? []).toEqual(errors ? ['OVERLOADED'] : []);
+      for (const { errors } of both)
+        expect(errors?.map(({ extensions }) => extensions.code) ?? []).toEqual(errors ? ['OVERLOADED'] : []);
     }
-    // A deadlock is looked for after a second, and a lock else waited for up to five: on a busy machine the quickest tells.
+    // A deadlock is looked for after a second, and a lock else waited for up to five: on a busy machine the quickest
+    // tells.
     expect(Math.min(...heldUpMs)).toBeLessThan(900);
   });
 

@@ -1,6 +1,6 @@
 /**
- * A session that has ended, for callers whom the server knows from before: its check rides on what they ask for, and so whatever they ask for is
- * refused for that alone, and nothing of it happens.
+ * A session that has ended, for callers whom the server knows from before: its check rides on what they ask for, and so
+ * whatever they ask for is refused for that alone, and nothing of it happens.
  */
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { newId } from '../../src/rules/ids.js';
@@ -13,16 +13,18 @@ import { copiesOf } from '../scenes.js';
 let house: TestHouse;
 let people: People;
 beforeAll(async () => {
-  house = await openTestHouse({ RATE_LIMITS: 'on', RATE_LIMIT_READ: '10000', RATE_LIMIT_WRITE: '10000', RATE_LIMIT_INVALID_TOKEN: '10000' });
+  house = await openTestHouse({
+    RATE_LIMITS: 'on',
+    RATE_LIMIT_READ: '10000',
+    RATE_LIMIT_WRITE: '10000',
+    RATE_LIMIT_INVALID_TOKEN: '10000',
+  });
   people = await gather(house);
 });
 afterAll(() => house.close());
 
 /** How a session ends without a word to the server. */
-const ENDINGS = {
-  'was revoked': 'revoked_at = now()',
-  'is too old': `ends_at = now() - interval '1 second'`,
-} as const;
+const ENDINGS = { 'was revoked': 'revoked_at = now()', 'is too old': `ends_at = now() - interval '1 second'` } as const;
 
 beforeEach(async () => {
   await house.sql`update sessions set revoked_at = null, ends_at = now() + interval '1 day'`;
@@ -46,7 +48,8 @@ describe.each(Object.keys(ENDINGS) as (keyof typeof ENDINGS)[])('with a session 
     const [job] = await copiesOf(house, await givenJob(house, HAPPY_CALLS[key][0], people), 1);
     await end();
     const before = await everything();
-    for (const door of DOORS) expect(await outcomeOf(house, door, key, happyCall(key, people, job as GivenJob)), door).toEqual(REFUSED);
+    for (const door of DOORS)
+      expect(await outcomeOf(house, door, key, happyCall(key, people, job as GivenJob)), door).toEqual(REFUSED);
     expect(await everything()).toEqual(before);
   });
 
@@ -81,13 +84,20 @@ describe.each(Object.keys(ENDINGS) as (keyof typeof ENDINGS)[])('with a session 
     await end();
     const { data, errors } = await house.graphql(query, { token });
     expect(data).toEqual({ job: null, none: null, jobs: null, viewer: null });
-    expect(errors?.map(({ extensions }) => extensions.code)).toEqual(Array.from({ length: 4 }, () => 'UNAUTHENTICATED'));
+    expect(errors?.map(({ extensions }) => extensions.code)).toEqual(
+      Array.from({ length: 4 }, () => 'UNAUTHENTICATED'),
+    );
   });
 });
 
 it('a session is nobody else’s: a token of one person with the session of another is refused, however well both are known', async () => {
-  const mixed = house.house.accessTokens.sign({ userId: people.owner.userId as 'usr_', sessionId: await sessionOf(people.other.userId), role: 'homeowner' });
-  for (let times = 0; times < 3; times += 1) expect((await house.rest('GET', '/v1/me', { token: mixed })).status).toBe(401);
+  const mixed = house.house.accessTokens.sign({
+    userId: people.owner.userId as 'usr_',
+    sessionId: await sessionOf(people.other.userId),
+    role: 'homeowner',
+  });
+  for (let times = 0; times < 3; times += 1)
+    expect((await house.rest('GET', '/v1/me', { token: mixed })).status).toBe(401);
 });
 
 async function sessionOf(userId: string): Promise<'ses_'> {

@@ -1,6 +1,6 @@
 /**
- * A list of which one entry fails at once while an earlier one still waits: no failure may be left that nobody hears of,
- * since it would end the process.
+ * A list of which one entry fails at once while an earlier one still waits: no failure may be left that nobody hears
+ * of, since it would end the process.
  */
 import { setImmediate } from 'node:timers/promises';
 import { afterAll, beforeAll, expect, test } from 'vitest';

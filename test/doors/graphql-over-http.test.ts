@@ -19,7 +19,9 @@ describe('GraphQL over HTTP', () => {
   }
 });
 
-/** A GET that any page could send without asking is refused on purpose; the audit's own come with the header that asks. */
+/**
+ * A GET that any page could send without asking is refused on purpose; the audit's own come with the header that asks.
+ */
 function withPreflight(address: string, init: RequestInit = {}): Promise<Response> {
   const headers = new Headers(init.headers);
   if ((init.method ?? 'GET') === 'GET') headers.set('apollo-require-preflight', '1');

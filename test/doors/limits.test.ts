@@ -10,7 +10,9 @@ afterEach(async () => {
 
 /** A house with rate limits; those named are as small as a test can use up. */
 async function open(limits: Record<string, number> = {}, more: Record<string, string> = {}): Promise<TestHouse> {
-  const variables = Object.fromEntries(Object.entries(limits).map(([name, max]) => [`RATE_LIMIT_${name}`, String(max)]));
+  const variables = Object.fromEntries(
+    Object.entries(limits).map(([name, max]) => [`RATE_LIMIT_${name}`, String(max)]),
+  );
   const house = await openTestHouse({ RATE_LIMITS: 'on', TRUST_PROXY_HOPS: '1', ...variables, ...more });
   houses.push(house);
   return house;
@@ -27,15 +29,19 @@ const graphqlLogIn = (house: TestHouse, email: string, password: string, address
 const LIMITED = { status: 429, code: 'RATE_LIMITED', fields: [] };
 
 /** The status as REST says it, through either door. */
-const statusOf = (answer: Answer<Json> | GraphqlAnswer): number => ('body' in answer ? answer.status : (answer.errors?.[0]?.extensions.status ?? answer.status));
-const statuses = async (calls: readonly Promise<Answer<Json> | GraphqlAnswer>[]): Promise<number[]> => (await Promise.all(calls)).map(statusOf);
+const statusOf = (answer: Answer<Json> | GraphqlAnswer): number =>
+  'body' in answer ? answer.status : (answer.errors?.[0]?.extensions.status ?? answer.status);
+const statuses = async (calls: readonly Promise<Answer<Json> | GraphqlAnswer>[]): Promise<number[]> =>
+  (await Promise.all(calls)).map(statusOf);
 const count = (all: readonly number[], status: number) => all.filter((one) => one === status).length;
 
 describe('log-ins', () => {
   it('of one account from one address pass ten times a minute, right or wrong, through both doors together', async () => {
     const house = await open();
     const hanna = await homeowner(house, 'Hanna');
-    const calls = Array.from({ length: 12 }, (_, i) => (i % 2 === 0 ? restLogIn : graphqlLogIn)(house, hanna.email, i < 6 ? hanna.password : 'wrong'));
+    const calls = Array.from({ length: 12 }, (_, i) =>
+      (i % 2 === 0 ? restLogIn : graphqlLogIn)(house, hanna.email, i < 6 ? hanna.password : 'wrong'),
+    );
     const all = await statuses(calls);
     expect([count(all, 429), count(all, 200) + count(all, 401)]).toEqual([2, 10]);
     expect(byRest(await restLogIn(house, ` ${hanna.email.toUpperCase()}`, hanna.password))).toEqual(LIMITED);
@@ -64,7 +70,11 @@ describe('log-ins', () => {
 
   it('count an IPv6 /64 as one address, and believe only the proxy’s own word for it', async () => {
     const house = await open({ LOG_IN_PER_ADDRESS: 4 });
-    const all = await statuses(Array.from({ length: 6 }, (_, i) => restLogIn(house, `nobody.${i}@example.test`, 'wrong', `203.0.113.${i}, 2001:db8::${i + 1}`)));
+    const all = await statuses(
+      Array.from({ length: 6 }, (_, i) =>
+        restLogIn(house, `nobody.${i}@example.test`, 'wrong', `203.0.113.${i}, 2001:db8::${i + 1}`),
+      ),
+    );
     expect([count(all, 401), count(all, 429)]).toEqual([4, 2]);
     expect((await restLogIn(house, 'nobody@example.test', 'wrong', '2001:db8:0:1::1')).status).toBe(401);
   });
@@ -74,9 +84,12 @@ describe('log-ins', () => {
     const hanna = await homeowner(house, 'Hanna');
     let address = 0;
     const next = () => `198.51.100.${(address += 1)}`;
-    for (let i = 0; i < 8; i += 1) expect((await restLogIn(house, hanna.email, hanna.password, next())).status).toBe(200);
+    for (let i = 0; i < 8; i += 1)
+      expect((await restLogIn(house, hanna.email, hanna.password, next())).status).toBe(200);
     for (const email of [hanna.email, 'nobody@example.test']) {
-      const all = await statuses(Array.from({ length: 8 }, (_, i) => (i % 2 === 0 ? restLogIn : graphqlLogIn)(house, email, 'wrong', next())));
+      const all = await statuses(
+        Array.from({ length: 8 }, (_, i) => (i % 2 === 0 ? restLogIn : graphqlLogIn)(house, email, 'wrong', next())),
+      );
       expect([count(all, 401), count(all, 429)]).toEqual([5, 3]);
     }
     expect(byRest(await restLogIn(house, hanna.email, hanna.password, next()))).toEqual(LIMITED);
@@ -85,7 +98,11 @@ describe('log-ins', () => {
   it('are not the way around it: guesses at the current password count as failures too', async () => {
     const house = await open({ LOG_IN_FAILURES_PER_ACCOUNT: 3 });
     const hanna = await homeowner(house, 'Hanna');
-    const change = (current_password: string) => house.rest('POST', '/v1/me/password', { token: hanna.token, body: { current_password, new_password: 'another password' } });
+    const change = (current_password: string) =>
+      house.rest('POST', '/v1/me/password', {
+        token: hanna.token,
+        body: { current_password, new_password: 'another password' },
+      });
     const all = await statuses(Array.from({ length: 5 }, () => change('wrong')));
     expect([count(all, 401), count(all, 429)]).toEqual([3, 2]);
     expect(byRest(await restLogIn(house, hanna.email, hanna.password))).toEqual(LIMITED);
@@ -95,7 +112,8 @@ describe('log-ins', () => {
     const house = await open();
     const hanna = await homeowner(house, 'Hanna');
     const one = `logIn(input: { email: "${hanna.email}", password: "${hanna.password}" }) { token }`;
-    const other = 'signUpHomeowner(input: { email: "second@example.test", password: "a password", firstName: "S", lastName: "S" }) { token }';
+    const other =
+      'signUpHomeowner(input: { email: "second@example.test", password: "a password", firstName: "S", lastName: "S" }) { token }';
     const dressed = [
       `mutation { a: ${one} b: ${one} }`,
       `mutation { ${one} ${other} }`,
@@ -106,7 +124,8 @@ describe('log-ins', () => {
       expect(byGraphql(answer)).toMatchObject({ status: 400, code: 'VALIDATION_FAILED' });
       expect(answer.data ?? null).toBeNull();
     }
-    const [kept] = await house.sql`select (select count(*) from users where email = 'second@example.test')::int as users, (select count(*) from sessions where user_id = ${hanna.userId})::int as sessions`;
+    const [kept] =
+      await house.sql`select (select count(*) from users where email = 'second@example.test')::int as users, (select count(*) from sessions where user_id = ${hanna.userId})::int as sessions`;
     expect(kept).toEqual({ users: 0, sessions: 1 });
     expect((await house.graphql(`mutation { ${one} }`)).data.logIn.token).toEqual(expect.any(String));
   });
@@ -121,8 +140,14 @@ describe('sign-ups and refreshes', () => {
         const email = `newcomer.${i}@example.test`;
         const password = 'a password';
         return i % 2 === 0
-          ? house.rest('POST', '/v1/auth/signup/homeowner', { body: { email, password, first_name: 'N', last_name: 'N' }, ...from('192.0.2.7') })
-          : house.graphql(SIGN_UP, { variables: { input: { email, password, firstName: 'N', lastName: 'N' } }, ...from('192.0.2.7') });
+          ? house.rest('POST', '/v1/auth/signup/homeowner', {
+              body: { email, password, first_name: 'N', last_name: 'N' },
+              ...from('192.0.2.7'),
+            })
+          : house.graphql(SIGN_UP, {
+              variables: { input: { email, password, firstName: 'N', lastName: 'N' } },
+              ...from('192.0.2.7'),
+            });
       }),
     );
     expect([count(all, 200) + count(all, 201), count(all, 429)]).toEqual([4, 2]);
@@ -134,10 +159,13 @@ describe('sign-ups and refreshes', () => {
     const house = await open({ REFRESH: 3 });
     const hanna = await homeowner(house, 'Hanna');
     let refresh_token = hanna.refreshToken;
-    for (let i = 0; i < 3; i += 1) refresh_token = (await house.rest('POST', '/v1/auth/refresh', { body: { refresh_token } })).body.refresh_token;
+    for (let i = 0; i < 3; i += 1)
+      refresh_token = (await house.rest('POST', '/v1/auth/refresh', { body: { refresh_token } })).body.refresh_token;
     expect(byRest(await house.rest('POST', '/v1/auth/refresh', { body: { refresh_token } }))).toEqual(LIMITED);
     const hugo = await homeowner(house, 'Hugo');
-    expect((await house.rest('POST', '/v1/auth/refresh', { body: { refresh_token: hugo.refreshToken } })).status).toBe(200);
+    expect((await house.rest('POST', '/v1/auth/refresh', { body: { refresh_token: hugo.refreshToken } })).status).toBe(
+      200,
+    );
   });
 });
 
@@ -147,10 +175,16 @@ describe('reads and writes', () => {
   it('of one person draw on one budget through both doors, and an alias counts like a request', async () => {
     const house = await open({ READ: 6 });
     const carl = await reader(house); // whose arrival reads once
-    const twice = await house.graphql('{ a: viewer { referralCode } b: viewer { referralCode tokenTransactions { nodes { id } } } }', { token: carl.token });
+    const twice = await house.graphql(
+      '{ a: viewer { referralCode } b: viewer { referralCode tokenTransactions { nodes { id } } } }',
+      { token: carl.token },
+    );
     expect(twice.errors).toBeUndefined();
     expect((await house.rest('GET', '/v1/tokens', { token: carl.token })).status).toBe(200);
-    const thrice = await house.graphql('{ a: viewer { referralCode } b: viewer { referralCode } c: viewer { referralCode } }', { token: carl.token });
+    const thrice = await house.graphql(
+      '{ a: viewer { referralCode } b: viewer { referralCode } c: viewer { referralCode } }',
+      { token: carl.token },
+    );
     expect(thrice.status).toBe(200);
     expect(Object.values(thrice.data).filter((viewer) => viewer === null)).toHaveLength(1);
     expect(byGraphql(thrice)).toEqual(LIMITED);
@@ -170,7 +204,10 @@ describe('reads and writes', () => {
     const byAlias = await house.graphql('{ viewer { referralCode } }', { token: carl.token });
     expect(byAlias.headers.get('ratelimit')).toMatch(/^"read";r=0;t=(59|60)$/);
 
-    for (const refused of [await house.rest('GET', '/v1/tokens', { token: carl.token }), await house.rest('PUT', '/v1/me', { token: carl.token, body: '{' })]) {
+    for (const refused of [
+      await house.rest('GET', '/v1/tokens', { token: carl.token }),
+      await house.rest('PUT', '/v1/me', { token: carl.token, body: '{' }),
+    ]) {
       expect(byRest(refused)).toEqual(LIMITED);
       expect(Number(refused.headers.get('retry-after'))).toBeGreaterThan(0);
       expect(Number(refused.headers.get('retry-after'))).toBeLessThanOrEqual(60);
@@ -201,8 +238,14 @@ describe('tokens that hold nothing', () => {
     ]);
     expect(all).toEqual([401, 401, 401, 401]);
     expect(byRest(await house.rest('GET', '/v1/me', { token: forged, ...from('192.0.2.9') }))).toEqual(LIMITED);
-    expect(byGraphql(await house.graphql('{ viewer { referralCode } }', { token: forged, ...from('192.0.2.9') }))).toEqual(LIMITED);
-    expect(byRest(await house.rest('POST', '/v1/auth/refresh', { body: { refresh_token: 'rft_guess' }, ...from('192.0.2.9') }))).toEqual(LIMITED);
+    expect(
+      byGraphql(await house.graphql('{ viewer { referralCode } }', { token: forged, ...from('192.0.2.9') })),
+    ).toEqual(LIMITED);
+    expect(
+      byRest(
+        await house.rest('POST', '/v1/auth/refresh', { body: { refresh_token: 'rft_guess' }, ...from('192.0.2.9') }),
+      ),
+    ).toEqual(LIMITED);
     // A good token is nobody's guess, and another address is another purse.
     expect((await house.rest('GET', '/v1/me', { token: hanna.token, ...from('192.0.2.9') })).status).toBe(200);
     expect((await house.rest('GET', '/v1/me', { token: forged, ...from('192.0.2.10') })).status).toBe(401);
@@ -213,9 +256,21 @@ describe('the configured numbers', () => {
   it('are those of the reference, ten times as many for an address outside production', async () => {
     const { house } = await open();
     expect(house.budgets).toEqual({
-      logInPerAccountAndAddress: 10, logInPerAddress: 1_200, logInFailuresPerAccount: 300, signUp: 600, refresh: 60, read: 600, write: 120, invalidToken: 1_200,
+      logInPerAccountAndAddress: 10,
+      logInPerAddress: 1_200,
+      logInFailuresPerAccount: 300,
+      signUp: 600,
+      refresh: 60,
+      read: 600,
+      write: 120,
+      invalidToken: 1_200,
     });
     const production = await open({}, { NODE_ENV: 'production', BCRYPT_COST: '10' });
-    expect(production.house.budgets).toMatchObject({ logInPerAccountAndAddress: 10, logInPerAddress: 120, signUp: 60, invalidToken: 120 });
+    expect(production.house.budgets).toMatchObject({
+      logInPerAccountAndAddress: 10,
+      logInPerAddress: 120,
+      signUp: 60,
+      invalidToken: 120,
+    });
   });
 });

@@ -20,22 +20,44 @@ describe('logging in', () => {
     const { status, body } = await logIn({ email: hanna.email, password: hanna.password });
     expect(status).toBe(200);
     expect(Object.keys(body)).toEqual(['token', 'refresh_token', 'user']);
-    expect(body.user).toMatchObject({ id: hanna.userId, email: hanna.email, user_type: 'homeowner', first_name: 'Hanna' });
+    expect(body.user).toMatchObject({
+      id: hanna.userId,
+      email: hanna.email,
+      user_type: 'homeowner',
+      first_name: 'Hanna',
+    });
     expect(JSON.stringify(body)).not.toContain('hash');
     expect((await house.rest('GET', '/v1/me', { token: body.token })).body.user).toEqual(body.user);
   });
 
   it('answers the same through GraphQL, for people of every kind', async () => {
     const carl = await contractor(house, 'Carl');
-    for (const [{ email, password }, userType] of [[hanna, 'HOMEOWNER'], [carl, 'CONTRACTOR'], [ADMIN, 'ADMIN']] as const) {
+    for (const [{ email, password }, userType] of [
+      [hanna, 'HOMEOWNER'],
+      [carl, 'CONTRACTOR'],
+      [ADMIN, 'ADMIN'],
+    ] as const) {
       const { data } = await house.graphql(LOG_IN, { variables: { input: { email, password } } });
-      expect(data.logIn).toMatchObject({ token: expect.any(String), refreshToken: expect.stringMatching(/^rft_/), user: { email, userType }, homeowner: null, contractor: null, tokensAwarded: null });
+      expect(data.logIn).toMatchObject({
+        token: expect.any(String),
+        refreshToken: expect.stringMatching(/^rft_/),
+        user: { email, userType },
+        homeowner: null,
+        contractor: null,
+        tokensAwarded: null,
+      });
     }
   });
 
   it('forgives the spelling of the email, and not that of the password', async () => {
     expect((await logIn({ email: `  ${hanna.email.toUpperCase()} `, password: hanna.password })).status).toBe(200);
-    for (const password of [hanna.password.toUpperCase(), ` ${hanna.password}`, `${hanna.password} `, hanna.password.slice(0, -1), '']) {
+    for (const password of [
+      hanna.password.toUpperCase(),
+      ` ${hanna.password}`,
+      `${hanna.password} `,
+      hanna.password.slice(0, -1),
+      '',
+    ]) {
       expect(byRest(await logIn({ email: hanna.email, password })).code).toBe('INVALID_CREDENTIALS');
     }
   });
@@ -46,10 +68,15 @@ describe('logging in', () => {
     const { token } = (await house.rest('POST', '/v1/auth/signup/homeowner', { body })).body;
     for (const password of [`${long}p`, `${long}${'x'.repeat(100)}`, `${long}\u0000`]) {
       expect(byRest(await logIn({ email: body.email, password })).code).toBe('INVALID_CREDENTIALS');
-      const change = await house.rest('POST', '/v1/me/password', { token, body: { current_password: password, new_password: 'another password' } });
+      const change = await house.rest('POST', '/v1/me/password', {
+        token,
+        body: { current_password: password, new_password: 'another password' },
+      });
       expect(byRest(change).code).toBe('INVALID_CREDENTIALS');
     }
-    expect(byRest(await logIn({ email: hanna.email, password: `${hanna.password}\u0000more` })).code).toBe('INVALID_CREDENTIALS');
+    expect(byRest(await logIn({ email: hanna.email, password: `${hanna.password}\u0000more` })).code).toBe(
+      'INVALID_CREDENTIALS',
+    );
     expect((await logIn({ email: body.email, password: long })).status).toBe(200);
   });
 
@@ -61,17 +88,26 @@ describe('logging in', () => {
     expect(namesOf(unknown)).toEqual(namesOf(wrong));
 
     const [first, second] = await Promise.all(
-      [hanna.email, 'nobody@example.test'].map((email) => house.graphql(LOG_IN, { variables: { input: { email, password: 'not her password' } } })),
+      [hanna.email, 'nobody@example.test'].map((email) =>
+        house.graphql(LOG_IN, { variables: { input: { email, password: 'not her password' } } }),
+      ),
     );
     expect(first && byGraphql(first)).toEqual({ status: 401, code: 'INVALID_CREDENTIALS', fields: [] });
-    expect({ ...second?.errors?.[0]?.extensions, requestId: '' }).toEqual({ ...first?.errors?.[0]?.extensions, requestId: '' });
+    expect({ ...second?.errors?.[0]?.extensions, requestId: '' }).toEqual({
+      ...first?.errors?.[0]?.extensions,
+      requestId: '',
+    });
     expect(second?.errors?.[0]?.message).toBe(first?.errors?.[0]?.message);
   });
 
   it('refuses what is no email or no password by name', async () => {
     expect(byRest(await logIn({}))).toEqual(invalid('email', 'password'));
-    expect(byRest(await logIn({ email: 'e'.repeat(255), password: 'p'.repeat(1_001) }))).toEqual(invalid('email', 'password'));
-    expect(byRest(await logIn({ email: ['a'], password: null, remember_me: true }))).toEqual(invalid('email', 'password', 'remember_me'));
+    expect(byRest(await logIn({ email: 'e'.repeat(255), password: 'p'.repeat(1_001) }))).toEqual(
+      invalid('email', 'password'),
+    );
+    expect(byRest(await logIn({ email: ['a'], password: null, remember_me: true }))).toEqual(
+      invalid('email', 'password', 'remember_me'),
+    );
     expect(byRest(await logIn({ email: 'not an email', password: 'x' })).code).toBe('INVALID_CREDENTIALS');
   });
 

@@ -128,7 +128,9 @@ function beforeAllOf({ parent, field }: Step): string {
 /** The arguments of a nested list, in every combination. */
 function argumentsOf(step: Step, who: Reader): string[] {
   const values: Readonly<Record<string, readonly string[]>> = {
-    first: ['3'], after: [beforeAllOf(step)], status: STATES[who],
+    first: ['3'],
+    after: [beforeAllOf(step)],
+    status: STATES[who],
   };
   const combine = (before: string[], { name }: { name: string }): string[] => {
     const given = values[name];
@@ -162,7 +164,9 @@ function written([step, ...rest]: readonly Step[], who: Reader): string {
     `nodes { ${entry} } totalCount`,
   ];
   const list = (given: string) => (given === '' ? field.name : `${field.name}(${given})`);
-  return argumentsOf(step, who).map((given, at) => `at${at}: ${list(given)} { ${parts[at % parts.length]} }`).join(' ');
+  return argumentsOf(step, who)
+    .map((given, at) => `at${at}: ${list(given)} { ${parts[at % parts.length]} }`)
+    .join(' ');
 }
 
 interface Way {

@@ -11,7 +11,10 @@ beforeAll(async () => {
   sql = postgres({ ...house.database.connection, max: 1, fetch_types: false, onnotice: () => {} });
   hanna = await homeowner(house, 'Hanna');
   const ada = await admin(house);
-  await house.rest('POST', '/v1/tokens/adjustments', { token: ada.token, body: { user_id: hanna.userId, amount: 10_000, reason: 'for the tests' } });
+  await house.rest('POST', '/v1/tokens/adjustments', {
+    token: ada.token,
+    body: { user_id: hanna.userId, amount: 10_000, reason: 'for the tests' },
+  });
 });
 afterAll(async () => {
   await sql.end();
@@ -19,8 +22,14 @@ afterAll(async () => {
 });
 
 const DRAFT = {
-  title: 'Fix the sink', description: 'It drips.', category: 'plumbing', urgency: 'standard',
-  address_line1: '1 Main St', city: 'Austin', state: 'TX', zip_code: '78701',
+  title: 'Fix the sink',
+  description: 'It drips.',
+  category: 'plumbing',
+  urgency: 'standard',
+  address_line1: '1 Main St',
+  city: 'Austin',
+  state: 'TX',
+  zip_code: '78701',
 };
 
 async function draft(): Promise<string> {
@@ -55,16 +64,26 @@ describe('Hanna, who calls with an Idempotency-Key', () => {
 
   it('may select more of the answer when the call is repeated', async () => {
     const id = await draft();
-    const publish = (selection: string) => house.graphql(`mutation { publishJob(id: "${id}") { job { ${selection} } } }`, keyed(`select ${id}`));
+    const publish = (selection: string) =>
+      house.graphql(`mutation { publishJob(id: "${id}") { job { ${selection} } } }`, keyed(`select ${id}`));
     const first = await publish('id');
     expect(first.data.publishJob.job).toEqual({ id });
     const second = await publish('id title addressLine1 urgency version');
-    expect(second.data.publishJob.job).toEqual({ id, title: DRAFT.title, addressLine1: DRAFT.address_line1, urgency: DRAFT.urgency.toUpperCase(), version: 2 });
+    expect(second.data.publishJob.job).toEqual({
+      id,
+      title: DRAFT.title,
+      addressLine1: DRAFT.address_line1,
+      urgency: DRAFT.urgency.toUpperCase(),
+      version: 2,
+    });
   });
 
   it('is told that a key was used for another input', async () => {
     await house.rest('POST', '/v1/jobs', { ...keyed('reused'), body: DRAFT });
-    const other = await house.rest('POST', '/v1/jobs', { ...keyed('reused'), body: { ...DRAFT, title: 'Another sink' } });
+    const other = await house.rest('POST', '/v1/jobs', {
+      ...keyed('reused'),
+      body: { ...DRAFT, title: 'Another sink' },
+    });
     expect([other.status, other.body.details.code]).toEqual([422, 'IDEMPOTENCY_KEY_REUSED']);
   });
 
@@ -74,7 +93,11 @@ describe('Hanna, who calls with an Idempotency-Key', () => {
     const cancelled = await house.rest('POST', `/v1/jobs/${id}/cancel`, keyed('shared'));
     expect([published.status, cancelled.status]).toEqual([200, 200]);
     const hugo = await homeowner(house, 'Hugo');
-    const his = await house.rest('POST', '/v1/jobs', { token: hugo.token, headers: { 'idempotency-key': 'one-job' }, body: DRAFT });
+    const his = await house.rest('POST', '/v1/jobs', {
+      token: hugo.token,
+      headers: { 'idempotency-key': 'one-job' },
+      body: DRAFT,
+    });
     expect(his.status).toBe(201);
     expect(his.headers.get('idempotency-replayed')).toBeNull();
   });
@@ -85,7 +108,11 @@ describe('Hanna, who calls with an Idempotency-Key', () => {
     const answers = await Promise.all(Array.from({ length: 50 }, create));
     const made = answers.filter(({ status }) => status === 201);
     expect(new Set(made.map(({ body }) => body.id)).size).toBe(1);
-    expect(answers.filter(({ status }) => status !== 201).every(({ body }) => body.details.code === 'IDEMPOTENCY_KEY_IN_USE')).toBe(true);
+    expect(
+      answers
+        .filter(({ status }) => status !== 201)
+        .every(({ body }) => body.details.code === 'IDEMPOTENCY_KEY_IN_USE'),
+    ).toBe(true);
   });
 
   it('can try a refused call again: nothing of it was kept', async () => {
@@ -105,13 +132,20 @@ describe('Hanna, who calls with an Idempotency-Key', () => {
     const second = await house.graphql(mutation, call);
     expect(second.data).toEqual(first.data);
     expect(second.headers.get('idempotency-replayed')).toBe('true');
-    const two = await house.graphql('mutation ($input: CreateJobInput!) { a: createJob(input: $input) { id } b: createJob(input: $input) { id } }', { ...call, ...keyed('two') });
+    const two = await house.graphql(
+      'mutation ($input: CreateJobInput!) { a: createJob(input: $input) { id } b: createJob(input: $input) { id } }',
+      { ...call, ...keyed('two') },
+    );
     expect(two.errors?.[0]?.extensions.code).toBe('VALIDATION_FAILED');
     expect(two.status).toBe(400);
   });
 
   it.each(['', 'x'.repeat(256), 'naïve'])('is refused the key %j', async (key) => {
-    const answer = await house.rest('POST', '/v1/jobs', { token: hanna.token, headers: { 'idempotency-key': key }, body: DRAFT });
+    const answer = await house.rest('POST', '/v1/jobs', {
+      token: hanna.token,
+      headers: { 'idempotency-key': key },
+      body: DRAFT,
+    });
     expect([answer.status, answer.body.details?.code]).toEqual([400, 'VALIDATION_FAILED']);
   });
 
@@ -120,7 +154,8 @@ describe('Hanna, who calls with an Idempotency-Key', () => {
     const first = await house.rest('POST', '/v1/auth/login', { headers: { 'idempotency-key': 'log in' }, body });
     const second = await house.rest('POST', '/v1/auth/login', { headers: { 'idempotency-key': 'log in' }, body });
     expect(second.body.refresh_token).not.toBe(first.body.refresh_token);
-    const stored = await sql`select count(*)::int as n from idempotency_records where answer like '%rft_%' or answer like '%eyJ%'`;
+    const stored =
+      await sql`select count(*)::int as n from idempotency_records where answer like '%rft_%' or answer like '%eyJ%'`;
     expect(stored[0]?.n).toBe(0);
   });
 });
@@ -134,14 +169,21 @@ describe('A dry run', () => {
     const tried = await house.rest('POST', `/v1/jobs/${id}/publish`, dry());
     expect(tried.status).toBe(200);
     expect(tried.headers.get('dry-run')).toBe('true');
-    expect(tried.body).toMatchObject({ tokens_charged: 5, remaining_balance: before.body.available - 5, job: { status: 'open', version: 2 } });
+    expect(tried.body).toMatchObject({
+      tokens_charged: 5,
+      remaining_balance: before.body.available - 5,
+      job: { status: 'open', version: 2 },
+    });
     expect(JSON.parse(tried.headers.get('dry-run-effects') ?? '')).toEqual({
       charges: [{ user_id: hanna.userId, amount: 5, reason: 'publish' }],
       stakes: [],
       events: [{ type: 'job.published', from_status: 'draft', to_status: 'open' }],
     });
     expect((await house.rest('GET', '/v1/tokens', { token: hanna.token })).body).toEqual(before.body);
-    expect((await house.rest('GET', `/v1/jobs/${id}`, { token: hanna.token })).body).toMatchObject({ status: 'draft', version: 1 });
+    expect((await house.rest('GET', `/v1/jobs/${id}`, { token: hanna.token })).body).toMatchObject({
+      status: 'draft',
+      version: 1,
+    });
     const events = await sql`select type from events where job_id = ${id}`;
     expect(events.map(({ type }) => type)).toEqual(['job.created']);
   });
@@ -150,7 +192,11 @@ describe('A dry run', () => {
     const id = await draft();
     await house.rest('PUT', `/v1/jobs/${id}`, { token: hanna.token, body: { urgency: null } });
     const tried = await house.rest('POST', `/v1/jobs/${id}/publish`, dry());
-    expect([tried.status, tried.body.details.code, tried.headers.get('dry-run')]).toEqual([400, 'MISSING_FIELDS', 'true']);
+    expect([tried.status, tried.body.details.code, tried.headers.get('dry-run')]).toEqual([
+      400,
+      'MISSING_FIELDS',
+      'true',
+    ]);
   });
 
   it('shows a poor contractor that the stake is too high, and what there is', async () => {
@@ -159,20 +205,36 @@ describe('A dry run', () => {
     const carl = await contractor(house, 'Carl');
     await sql`update token_balances set held = 0 where user_id = ${carl.userId}`;
     const ada = await admin(house);
-    await house.rest('POST', '/v1/tokens/adjustments', { token: ada.token, body: { user_id: carl.userId, amount: -22, reason: 'poor' } });
-    const tried = await house.rest('POST', `/v1/jobs/${id}/bids`, { token: carl.token, headers: { 'dry-run': 'true' }, body: { amount: 10, guaranteed_view: true } });
+    await house.rest('POST', '/v1/tokens/adjustments', {
+      token: ada.token,
+      body: { user_id: carl.userId, amount: -22, reason: 'poor' },
+    });
+    const tried = await house.rest('POST', `/v1/jobs/${id}/bids`, {
+      token: carl.token,
+      headers: { 'dry-run': 'true' },
+      body: { amount: 10, guaranteed_view: true },
+    });
     expect(tried.body.details).toMatchObject({ code: 'INSUFFICIENT_TOKENS', required: 5, available: 3 });
   });
 
   it('shows a poor homeowner that publishing costs more than there is, alone and with a key', async () => {
     const poor = await homeowner(house, 'Percy');
-    const created = await house.rest('POST', '/v1/jobs', { token: poor.token, body: { ...DRAFT, urgency: 'priority' } });
+    const created = await house.rest('POST', '/v1/jobs', {
+      token: poor.token,
+      body: { ...DRAFT, urgency: 'priority' },
+    });
     for (const headers of [{ 'dry-run': 'true' }, { 'idempotency-key': 'too much' }, {}]) {
-      const tried = await house.rest('POST', `/v1/jobs/${created.body.id}/publish`, { token: poor.token, headers: headers as Record<string, string> });
+      const tried = await house.rest('POST', `/v1/jobs/${created.body.id}/publish`, {
+        token: poor.token,
+        headers: headers as Record<string, string>,
+      });
       expect(tried.status).toBe(400);
       expect(tried.body.details).toMatchObject({ code: 'INSUFFICIENT_TOKENS', required: 15, available: 10 });
     }
-    expect((await house.rest('GET', `/v1/jobs/${created.body.id}`, { token: poor.token })).body).toMatchObject({ status: 'draft', version: 1 });
+    expect((await house.rest('GET', `/v1/jobs/${created.body.id}`, { token: poor.token })).body).toMatchObject({
+      status: 'draft',
+      version: 1,
+    });
   });
 
   it('of an award tells what would happen to every bid, and leaves them as they are; with a key it is made once', async () => {
@@ -181,7 +243,10 @@ describe('A dry run', () => {
     const bids = [];
     for (const name of ['Carl', 'Cora']) {
       const { token } = await contractor(house, name);
-      bids.push((await house.rest('POST', `/v1/jobs/${id}/bids`, { token, body: { amount: 10, guaranteed_view: true } })).body.id);
+      bids.push(
+        (await house.rest('POST', `/v1/jobs/${id}/bids`, { token, body: { amount: 10, guaranteed_view: true } })).body
+          .id,
+      );
     }
     const body = { bid_id: bids[1] };
     const tried = await house.rest('POST', `/v1/jobs/${id}/award`, { ...dry(), body });
@@ -194,9 +259,15 @@ describe('A dry run', () => {
         { type: 'bid.rejected', from_status: null, to_status: null },
       ],
     });
-    const statesOf = async () => (await sql`select b.status, h.status as hold from bids b join holds h on h.bid_id = b.id where b.job_id = ${id} order by b.created_at`).map(({ status, hold }) => `${status} ${hold}`);
+    const statesOf = async () =>
+      (
+        await sql`select b.status, h.status as hold from bids b join holds h on h.bid_id = b.id where b.job_id = ${id} order by b.created_at`
+      ).map(({ status, hold }) => `${status} ${hold}`);
     expect(await statesOf()).toEqual(['pending active', 'pending active']);
-    const [first, again] = [await house.rest('POST', `/v1/jobs/${id}/award`, { ...keyed(`award ${id}`), body }), await house.rest('POST', `/v1/jobs/${id}/award`, { ...keyed(`award ${id}`), body })];
+    const [first, again] = [
+      await house.rest('POST', `/v1/jobs/${id}/award`, { ...keyed(`award ${id}`), body }),
+      await house.rest('POST', `/v1/jobs/${id}/award`, { ...keyed(`award ${id}`), body }),
+    ];
     expect([first.status, first.body.version]).toEqual([200, tried.body.version]);
     expect(again.body).toEqual(first.body);
     expect(await statesOf()).toEqual(['rejected released', 'accepted active']);
@@ -209,7 +280,10 @@ describe('A dry run', () => {
       { ...dry(), variables: { id } },
     );
     expect(tried.errors).toBeUndefined();
-    expect(tried.data.publishJob.job).toEqual({ status: 'OPEN', timeline: { nodes: [{ type: 'job.created' }, { type: 'job.published' }] } });
+    expect(tried.data.publishJob.job).toEqual({
+      status: 'OPEN',
+      timeline: { nodes: [{ type: 'job.created' }, { type: 'job.published' }] },
+    });
     expect(tried.data.cancelJob.status).toBe('CANCELLED');
     expect(tried.extensions.dryRun.charges).toEqual([
       { userId: hanna.userId, amount: 5, reason: 'publish' },
@@ -232,4 +306,3 @@ describe('A dry run', () => {
     expect(real.body.id).not.toBe(tried.body.id);
   });
 });
-

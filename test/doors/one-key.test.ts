@@ -1,4 +1,6 @@
-/** One Idempotency-Key means the same through both APIs: what an operation treats alike is one input, and nothing else. */
+/**
+ * One Idempotency-Key means the same through both APIs: what an operation treats alike is one input, and nothing else.
+ */
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { callGraphql, callRest, type Asked, type OperationKey } from '../calls.js';
 import { HAPPY_CALLS, happyCall, OPERATION_KEYS } from '../happy-calls.js';

@@ -14,9 +14,14 @@ beforeAll(async () => {
 afterAll(() => house.close());
 
 const HTML = { accept: 'text/html,application/xhtml+xml,*/*;q=0.8' };
-const PLAYGROUND_FILES = ['start.js', 'graphiql.js', 'graphiql.css', 'editor.worker.js', 'json.worker.js', 'graphql.worker.js'].map(
-  (name) => `/graphql/playground/${name}`,
-);
+const PLAYGROUND_FILES = [
+  'start.js',
+  'graphiql.js',
+  'graphiql.css',
+  'editor.worker.js',
+  'json.worker.js',
+  'graphql.worker.js',
+].map((name) => `/graphql/playground/${name}`);
 const REFERENCE_FILES = ['start.js', 'swagger-ui-bundle.js', 'swagger-ui.css'].map((name) => `/v1/docs/${name}`);
 const ALL = ['/graphql', ...PLAYGROUND_FILES, '/v1/docs', ...REFERENCE_FILES];
 
@@ -25,7 +30,11 @@ describe('The pages', () => {
     const plain = await fetchRaw(path, { ...HTML, 'accept-encoding': 'identity' });
     const gzip = await fetchRaw(path, { ...HTML, 'accept-encoding': 'gzip, br;q=0' });
     const brotli = await fetchRaw(path, { ...HTML, 'accept-encoding': 'gzip, deflate, br, zstd' });
-    expect([plain, gzip, brotli].map(({ status, headers }) => [status, headers['content-encoding']])).toEqual([[200, undefined], [200, 'gzip'], [200, 'br']]);
+    expect([plain, gzip, brotli].map(({ status, headers }) => [status, headers['content-encoding']])).toEqual([
+      [200, undefined],
+      [200, 'gzip'],
+      [200, 'br'],
+    ]);
     expect(gunzipSync(gzip.bytes).equals(plain.bytes)).toBe(true);
     expect(brotliDecompressSync(brotli.bytes).equals(plain.bytes)).toBe(true);
     const tags = [plain, gzip, brotli].map(({ headers }) => headers.etag);
@@ -33,7 +42,11 @@ describe('The pages', () => {
     expect(brotli.headers['cache-control']).toBe('public, no-cache');
     expect(brotli.headers.vary).toContain('Accept-Encoding');
 
-    const again = await fetchRaw(path, { ...HTML, 'accept-encoding': 'gzip, deflate, br, zstd', 'if-none-match': `"other", W/${tags[2]}` });
+    const again = await fetchRaw(path, {
+      ...HTML,
+      'accept-encoding': 'gzip, deflate, br, zstd',
+      'if-none-match': `"other", W/${tags[2]}`,
+    });
     expect([again.status, again.bytes.length, again.headers.etag]).toEqual([304, 0, tags[2]]);
   });
 
@@ -60,7 +73,12 @@ describe('The pages', () => {
   });
 
   it('a file that is not there is 404, as is every path beside it', async () => {
-    for (const path of ['/graphql/playground/', '/graphql/playground/../../package.json', '/v1/docs/package.json', '/v1/docs/%2e%2e/package.json']) {
+    for (const path of [
+      '/graphql/playground/',
+      '/graphql/playground/../../package.json',
+      '/v1/docs/package.json',
+      '/v1/docs/%2e%2e/package.json',
+    ]) {
       expect((await fetchRaw(path, HTML)).status, path).toBe(404);
     }
   });
@@ -68,7 +86,9 @@ describe('The pages', () => {
 
 describe('/graphql', () => {
   it('is the API for who does not ask for HTML', async () => {
-    const answer = await fetch(`${house.url}/graphql?query={__typename}`, { headers: { accept: 'application/json', 'apollo-require-preflight': '1' } });
+    const answer = await fetch(`${house.url}/graphql?query={__typename}`, {
+      headers: { accept: 'application/json', 'apollo-require-preflight': '1' },
+    });
     expect([answer.status, await answer.json()]).toMatchObject([200, { data: { __typename: 'Query' } }]);
   });
 
@@ -103,7 +123,9 @@ function fetchRaw(path: string, headers: Record<string, string>): Promise<Raw> {
     get(`${house.url}`, { path, headers }, (response) => {
       const chunks: Buffer[] = [];
       response.on('data', (chunk: Buffer) => chunks.push(chunk));
-      response.on('end', () => resolve({ status: response.statusCode, headers: response.headers, bytes: Buffer.concat(chunks) }));
+      response.on('end', () =>
+        resolve({ status: response.statusCode, headers: response.headers, bytes: Buffer.concat(chunks) }),
+      );
     }).on('error', reject);
   });
 }

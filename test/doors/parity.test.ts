@@ -1,12 +1,22 @@
 /**
- * Every rule on jobs and bids through both doors: the same refusal by the same code, of the same fields, and nothing kept of it;
- * and what is allowed does the same. Who may do what in which state is in schema/permissions.txt.
+ * Every rule on jobs and bids through both doors: the same refusal by the same code, of the same fields, and nothing
+ * kept of it; and what is allowed does the same. Who may do what in which state is in schema/permissions.txt.
  */
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { newId } from '../../src/rules/ids.js';
 import type { ErrorCode } from '../../src/rules/errors.js';
 import type { JobState } from '../../src/rules/lifecycle.js';
-import { callGraphql, callRest, DOORS, graphqlOutcome, outcomeOf, restOutcome, type Door, type OperationKey, type Outcome } from '../calls.js';
+import {
+  callGraphql,
+  callRest,
+  DOORS,
+  graphqlOutcome,
+  outcomeOf,
+  restOutcome,
+  type Door,
+  type OperationKey,
+  type Outcome,
+} from '../calls.js';
 import { contractor, homeowner, type Person } from '../cast.js';
 import { openTestHouse, type Json, type TestHouse } from '../house.js';
 import { DRAFT, gather, givenJob, type GivenJob, type People } from '../journey.js';
@@ -21,7 +31,14 @@ beforeAll(async () => {
 afterAll(() => house.close());
 
 type Who = keyof People;
-type Given = JobState | 'a draft with gaps' | 'open without bids' | 'open, the bidder withdrew' | 'open, the bidder was rejected' | 'open, the bid was viewed' | 'open, the bid was shortlisted';
+type Given =
+  | JobState
+  | 'a draft with gaps'
+  | 'open without bids'
+  | 'open, the bidder withdrew'
+  | 'open, the bidder was rejected'
+  | 'open, the bid was viewed'
+  | 'open, the bid was shortlisted';
 
 const givens = new Map<Given, Promise<GivenJob>>();
 
@@ -43,7 +60,10 @@ async function arrange(what: Given): Promise<GivenJob> {
   };
   switch (what) {
     case 'a draft with gaps': {
-      const { body } = await callRest(house, 'create', { by: people.owner, body: { title: 'A', description: 'B', city: 'Austin' } });
+      const { body } = await callRest(house, 'create', {
+        by: people.owner,
+        body: { title: 'A', description: 'B', city: 'Austin' },
+      });
       return { id: body.id, state: 'draft', bids: { awardee: null, bidder: null } };
     }
     case 'open without bids': {
@@ -87,16 +107,34 @@ interface Rule {
   kind?: 'of GraphQL’s own kinds';
 }
 
-async function expectRefusal({ key, given: what, by, body, version, code, fields = [], blocked = [], kind }: Rule): Promise<void> {
+async function expectRefusal({
+  key,
+  given: what,
+  by,
+  body,
+  version,
+  code,
+  fields = [],
+  blocked = [],
+  kind,
+}: Rule): Promise<void> {
   const job = await given(what);
   const before = await everything(job);
   for (const door of DOORS) {
     const outcome = await outcomeOf(house, door, key, {
-      by: typeof by === 'string' ? people[by] : by, job: job.id, bid: job.bids.bidder ?? newId('bid'),
-      body: typeof body === 'function' ? body(job) : body, ...(version !== undefined && { version }),
+      by: typeof by === 'string' ? people[by] : by,
+      job: job.id,
+      bid: job.bids.bidder ?? newId('bid'),
+      body: typeof body === 'function' ? body(job) : body,
+      ...(version !== undefined && { version }),
     });
     const { status: _, ...seen } = outcome;
-    expect(seen, door).toEqual({ ok: false, code, fields: kind && door === 'graphql' ? [] : [...fields].sort(), blocked: [...blocked].sort() } satisfies Omit<Outcome, 'status'>);
+    expect(seen, door).toEqual({
+      ok: false,
+      code,
+      fields: kind && door === 'graphql' ? [] : [...fields].sort(),
+      blocked: [...blocked].sort(),
+    } satisfies Omit<Outcome, 'status'>);
   }
   expect(await everything(job)).toEqual(before);
 }
@@ -106,17 +144,32 @@ const GRAPHQL_KIND = 'of GraphQL’s own kinds';
 
 describe('Olive, who writes a draft, is refused by both doors', () => {
   const refused = (name: string, body: object, fields: string[], kind?: Rule['kind']) =>
-    test(name, () => expectRefusal({ key: 'create', given: 'draft', by: 'owner', body: { title: 'A', description: 'B', ...body }, code: 'VALIDATION_FAILED', fields, ...(kind && { kind }) }));
+    test(name, () =>
+      expectRefusal({
+        key: 'create',
+        given: 'draft',
+        by: 'owner',
+        body: { title: 'A', description: 'B', ...body },
+        code: 'VALIDATION_FAILED',
+        fields,
+        ...(kind && { kind }),
+      }),
+    );
 
   refused('with a blank title and a blank description', { title: ' \n ', description: '' }, ['title', 'description']);
   refused('without a title', { title: undefined }, ['title'], GRAPHQL_KIND);
   refused('with a title that is a number', { title: 7 }, ['title'], GRAPHQL_KIND);
   refused('with a title of 201 characters', { title: x(201) }, ['title']);
-  refused('with a description and requirements of 10,001', { description: x(10_001), requirements: x(10_001) }, ['description', 'requirements']);
+  refused('with a description and requirements of 10,001', { description: x(10_001), requirements: x(10_001) }, [
+    'description',
+    'requirements',
+  ]);
   refused('with a trade of 65', { category: x(65) }, ['category']);
   refused(
     'with any line of 201, all named at once',
-    Object.fromEntries(['address_line1', 'address_line2', 'city', 'state', 'zip_code', 'country'].map((name) => [name, x(201)])),
+    Object.fromEntries(
+      ['address_line1', 'address_line2', 'city', 'state', 'zip_code', 'country'].map((name) => [name, x(201)]),
+    ),
     ['address_line1', 'address_line2', 'city', 'state', 'zip_code', 'country'],
   );
   refused('with a budget of three decimals', { budget_min: 10.005 }, ['budget_min']);
@@ -127,21 +180,38 @@ describe('Olive, who writes a draft, is refused by both doors', () => {
   refused('with a day that does not exist', { desired_start_date: '2026-02-30' }, ['desired_start_date']);
   refused('with a moment for a day', { desired_completion_date: '2026-02-03T00:00:00Z' }, ['desired_completion_date']);
   refused('with 29 February of a year without one', { desired_start_date: '2027-02-29' }, ['desired_start_date']);
-  refused('with an end before the start', { desired_start_date: '2026-03-02', desired_completion_date: '2026-03-01' }, ['desired_start_date', 'desired_completion_date']);
+  refused('with an end before the start', { desired_start_date: '2026-03-02', desired_completion_date: '2026-03-01' }, [
+    'desired_start_date',
+    'desired_completion_date',
+  ]);
   refused('with an urgency that there is not', { urgency: 'someday' }, ['urgency'], GRAPHQL_KIND);
   refused('with a name that no field has', { colour: 'red' }, ['colour'], GRAPHQL_KIND);
-  refused('with what the service sets', { latitude: 1, status: 'open', homeowner_id: 'x' }, ['latitude', 'status', 'homeowner_id'], GRAPHQL_KIND);
+  refused(
+    'with what the service sets',
+    { latitude: 1, status: 'open', homeowner_id: 'x' },
+    ['latitude', 'status', 'homeowner_id'],
+    GRAPHQL_KIND,
+  );
   refused('with a NUL in a text', { title: 'a\0b' }, ['title']);
 
   test('and GraphQL does not know the old names, which REST takes', async () => {
     const body = { title: 'A', description: 'B', trade: 'plumbing', priority: 'urgent' };
-    expect(graphqlOutcome(await callGraphql(house, 'create', { by: people.owner, body }))).toMatchObject({ code: 'VALIDATION_FAILED' });
+    expect(graphqlOutcome(await callGraphql(house, 'create', { by: people.owner, body }))).toMatchObject({
+      code: 'VALIDATION_FAILED',
+    });
     const created = await callRest(house, 'create', { by: people.owner, body });
     expect(created.body).toMatchObject({ category: 'plumbing', urgency: 'urgent' });
     expect(created.body).not.toHaveProperty('trade');
-    const edited = await callRest(house, 'update', { by: people.owner, job: created.body.id, body: { trade: 'roofing', category: 'roofing', priority: 'standard' } });
+    const edited = await callRest(house, 'update', {
+      by: people.owner,
+      job: created.body.id,
+      body: { trade: 'roofing', category: 'roofing', priority: 'standard' },
+    });
     expect(edited.body).toMatchObject({ category: 'roofing', urgency: 'standard' });
-    for (const [key, sent] of [['create', { ...body, category: 'roofing' }], ['update', { trade: 'a', category: 'b' }]] as const) {
+    for (const [key, sent] of [
+      ['create', { ...body, category: 'roofing' }],
+      ['update', { trade: 'a', category: 'b' }],
+    ] as const) {
       const refusal = restOutcome(await callRest(house, key, { by: people.owner, job: created.body.id, body: sent }));
       expect(refusal, key).toMatchObject({ status: 400, code: 'VALIDATION_FAILED' });
     }
@@ -151,18 +221,52 @@ describe('Olive, who writes a draft, is refused by both doors', () => {
 describe('what fits exactly is taken by both doors', () => {
   test('texts of the full length, counted in characters and trimmed, and whole cents', async () => {
     const title = `${'🏠'.repeat(199)}é`;
-    const body = { title: `  ${title}\n`, description: x(10_000), category: x(64), budget_min: 0, budget_max: 9_999_999_999.99, desired_start_date: '2028-02-29', requirements: '  ' };
+    const body = {
+      title: `  ${title}\n`,
+      description: x(10_000),
+      category: x(64),
+      budget_min: 0,
+      budget_max: 9_999_999_999.99,
+      desired_start_date: '2028-02-29',
+      requirements: '  ',
+    };
     const selection = 'title description category budgetMin budgetMax desiredStartDate requirements status version';
     const byRest = (await callRest(house, 'create', { by: people.owner, body })).body;
     const byGraphql = (await callGraphql(house, 'create', { by: people.owner, body, selection })).data.createJob;
-    expect(byRest).toMatchObject({ title, description: x(10_000), category: x(64), budget_min: 0, budget_max: 9_999_999_999.99, desired_start_date: '2028-02-29', requirements: null, status: 'draft', version: 1 });
-    expect(byGraphql).toEqual({ title, description: x(10_000), category: x(64), budgetMin: 0, budgetMax: 9_999_999_999.99, desiredStartDate: '2028-02-29', requirements: null, status: 'DRAFT', version: 1 });
+    expect(byRest).toMatchObject({
+      title,
+      description: x(10_000),
+      category: x(64),
+      budget_min: 0,
+      budget_max: 9_999_999_999.99,
+      desired_start_date: '2028-02-29',
+      requirements: null,
+      status: 'draft',
+      version: 1,
+    });
+    expect(byGraphql).toEqual({
+      title,
+      description: x(10_000),
+      category: x(64),
+      budgetMin: 0,
+      budgetMax: 9_999_999_999.99,
+      desiredStartDate: '2028-02-29',
+      requirements: null,
+      status: 'DRAFT',
+      version: 1,
+    });
   });
 });
 
 describe('Olive, who publishes, is refused by both doors', () => {
   test('while fields are missing, each by name', () =>
-    expectRefusal({ key: 'publish', given: 'a draft with gaps', by: 'owner', code: 'MISSING_FIELDS', fields: ['category', 'urgency', 'address_line1', 'state'] }));
+    expectRefusal({
+      key: 'publish',
+      given: 'a draft with gaps',
+      by: 'owner',
+      code: 'MISSING_FIELDS',
+      fields: ['category', 'urgency', 'address_line1', 'state'],
+    }));
 
   test('while her tokens do not cover the urgency, and told how many she has', async () => {
     const poor = await homeowner(house, 'Paula');
@@ -171,9 +275,20 @@ describe('Olive, who publishes, is refused by both doors', () => {
     expect(restOutcome(byRest)).toMatchObject({ status: 400, code: 'INSUFFICIENT_TOKENS' });
     expect(byRest.body.details).toMatchObject({ required: 15, available: 10 });
     const byGraphql = await callGraphql(house, 'publish', { by: poor, job: body.id });
-    expect(byGraphql.errors?.[0]?.extensions).toMatchObject({ code: 'INSUFFICIENT_TOKENS', required: 15, available: 10 });
-    expect((await house.rest('GET', `/v1/jobs/${body.id}`, { token: poor.token })).body).toMatchObject({ status: 'draft', version: 1 });
-    expect((await house.rest('GET', '/v1/tokens', { token: poor.token })).body).toEqual({ balance: 10, held: 0, available: 10 });
+    expect(byGraphql.errors?.[0]?.extensions).toMatchObject({
+      code: 'INSUFFICIENT_TOKENS',
+      required: 15,
+      available: 10,
+    });
+    expect((await house.rest('GET', `/v1/jobs/${body.id}`, { token: poor.token })).body).toMatchObject({
+      status: 'draft',
+      version: 1,
+    });
+    expect((await house.rest('GET', '/v1/tokens', { token: poor.token })).body).toEqual({
+      balance: 10,
+      held: 0,
+      available: 10,
+    });
   });
 
   test('twice, and told what the state would allow instead', async () => {
@@ -181,42 +296,125 @@ describe('Olive, who publishes, is refused by both doors', () => {
     const byRest = await callRest(house, 'publish', { by: people.owner, job: id });
     const byGraphql = await callGraphql(house, 'publish', { by: people.owner, job: id });
     const allowed = ['awardJob', 'cancelJob', 'updateJob'];
-    expect(byRest.body.details).toMatchObject({ code: 'INVALID_TRANSITION', from_state: 'open', allowed_operations: allowed });
+    expect(byRest.body.details).toMatchObject({
+      code: 'INVALID_TRANSITION',
+      from_state: 'open',
+      allowed_operations: allowed,
+    });
     expect(byGraphql.errors?.[0]?.extensions).toMatchObject({ code: 'INVALID_TRANSITION', allowedOperations: allowed });
     expect(String(byGraphql.errors?.[0]?.extensions.fromState).toLowerCase()).toBe('open');
   });
 
-  test.each([['standard', 5], ['priority', 15], ['urgent', 30]] as const)('or else pays for %s what it costs, %i tokens', async (urgency, cost) => {
+  test.each([
+    ['standard', 5],
+    ['priority', 15],
+    ['urgent', 30],
+  ] as const)('or else pays for %s what it costs, %i tokens', async (urgency, cost) => {
     for (const door of DOORS) {
       const job = await givenJob(house, 'draft', people, { fields: { urgency } });
       const { available } = (await house.rest('GET', '/v1/tokens', { token: people.owner.token })).body;
-      const paid = door === 'rest'
-        ? (await callRest(house, 'publish', { by: people.owner, job: job.id })).body
-        : (await callGraphql(house, 'publish', { by: people.owner, job: job.id })).data.publishJob;
-      expect([paid.tokens_charged ?? paid.tokensCharged, paid.remaining_balance ?? paid.remainingBalance], door).toEqual([cost, available - cost]);
+      const paid =
+        door === 'rest'
+          ? (await callRest(house, 'publish', { by: people.owner, job: job.id })).body
+          : (await callGraphql(house, 'publish', { by: people.owner, job: job.id })).data.publishJob;
+      expect(
+        [paid.tokens_charged ?? paid.tokensCharged, paid.remaining_balance ?? paid.remainingBalance],
+        door,
+      ).toEqual([cost, available - cost]);
     }
   });
 });
 
 describe('Olive, who edits, is refused by both doors', () => {
-  const refused = (name: string, given: Given, body: object, rest: Pick<Rule, 'code'> & Partial<Rule>) => test(name, () => expectRefusal({ key: 'update', given, by: 'owner', body, ...rest }));
+  const refused = (name: string, given: Given, body: object, rest: Pick<Rule, 'code'> & Partial<Rule>) =>
+    test(name, () => expectRefusal({ key: 'update', given, by: 'owner', body, ...rest }));
   const tooLow: ErrorCode = 'BUDGET_DECREASE_TOO_LARGE';
 
-  refused('a cent below 90 percent of an open job’s budget', 'open', { budget_min: 899.99 }, { code: tooLow, fields: ['budget_min'] });
-  refused('both budgets that are too low, each by name', 'open', { budget_min: 1, budget_max: 1_800.44 }, { code: tooLow, fields: ['budget_min', 'budget_max'] });
+  refused(
+    'a cent below 90 percent of an open job’s budget',
+    'open',
+    { budget_min: 899.99 },
+    { code: tooLow, fields: ['budget_min'] },
+  );
+  refused(
+    'both budgets that are too low, each by name',
+    'open',
+    { budget_min: 1, budget_max: 1_800.44 },
+    { code: tooLow, fields: ['budget_min', 'budget_max'] },
+  );
   refused('who takes a budget away', 'open', { budget_max: null }, { code: tooLow, fields: ['budget_max'] });
-  refused('who lowers the urgency with bids there', 'open', { urgency: 'standard' }, { code: 'URGENCY_LOCKED', fields: ['urgency'] });
-  refused('who moves an open job elsewhere, with what else she sent', 'open', { city: 'Dallas', category: 'x', address_line1: '2 Elm', title: 'New' }, { code: 'FIELD_NOT_EDITABLE', blocked: ['city', 'category', 'address_line1'] });
-  refused('who renames an awarded job', 'awarded', { title: 'New', budget_min: 1_001, urgency: 'urgent', requirements: 'ok' }, { code: 'FIELD_NOT_EDITABLE', blocked: ['title', 'budget_min', 'urgency'] });
-  refused('who moves the start of work that has begun', 'in_progress', { desired_start_date: '2030-06-02', requirements: 'ok' }, { code: 'FIELD_NOT_EDITABLE', blocked: ['desired_start_date'] });
-  refused('who moves the end of work by 31 days', 'in_progress', { desired_completion_date: '2030-07-16' }, { code: 'COMPLETION_DATE_SHIFT_TOO_LARGE', fields: ['desired_completion_date'] });
-  refused('who moves it back by 31 days', 'in_progress', { desired_completion_date: '2030-05-15' }, { code: 'COMPLETION_DATE_SHIFT_TOO_LARGE', fields: ['desired_completion_date'] });
-  refused('who takes the end of work away', 'in_progress', { desired_completion_date: null }, { code: 'COMPLETION_DATE_SHIFT_TOO_LARGE', fields: ['desired_completion_date'] });
-  refused('who changes anything of a job in review', 'in_review', { requirements: 'ok' }, { code: 'FIELD_NOT_EDITABLE', blocked: ['requirements'] });
-  refused('who empties what publishing asked for', 'open', { urgency: null }, { code: 'VALIDATION_FAILED', fields: ['urgency'] });
-  refused('who clears the title of a draft', 'draft', { title: null }, { code: 'VALIDATION_FAILED', fields: ['title'] });
-  refused('who ends the work before it starts', 'open', { desired_completion_date: '2030-05-31' }, { code: 'VALIDATION_FAILED', fields: ['desired_completion_date'] });
-  refused('with a third decimal, before the state is asked', 'in_review', { budget_min: 1.001 }, { code: 'VALIDATION_FAILED', fields: ['budget_min'] });
+  refused(
+    'who lowers the urgency with bids there',
+    'open',
+    { urgency: 'standard' },
+    { code: 'URGENCY_LOCKED', fields: ['urgency'] },
+  );
+  refused(
+    'who moves an open job elsewhere, with what else she sent',
+    'open',
+    { city: 'Dallas', category: 'x', address_line1: '2 Elm', title: 'New' },
+    { code: 'FIELD_NOT_EDITABLE', blocked: ['city', 'category', 'address_line1'] },
+  );
+  refused(
+    'who renames an awarded job',
+    'awarded',
+    { title: 'New', budget_min: 1_001, urgency: 'urgent', requirements: 'ok' },
+    { code: 'FIELD_NOT_EDITABLE', blocked: ['title', 'budget_min', 'urgency'] },
+  );
+  refused(
+    'who moves the start of work that has begun',
+    'in_progress',
+    { desired_start_date: '2030-06-02', requirements: 'ok' },
+    { code: 'FIELD_NOT_EDITABLE', blocked: ['desired_start_date'] },
+  );
+  refused(
+    'who moves the end of work by 31 days',
+    'in_progress',
+    { desired_completion_date: '2030-07-16' },
+    { code: 'COMPLETION_DATE_SHIFT_TOO_LARGE', fields: ['desired_completion_date'] },
+  );
+  refused(
+    'who moves it back by 31 days',
+    'in_progress',
+    { desired_completion_date: '2030-05-15' },
+    { code: 'COMPLETION_DATE_SHIFT_TOO_LARGE', fields: ['desired_completion_date'] },
+  );
+  refused(
+    'who takes the end of work away',
+    'in_progress',
+    { desired_completion_date: null },
+    { code: 'COMPLETION_DATE_SHIFT_TOO_LARGE', fields: ['desired_completion_date'] },
+  );
+  refused(
+    'who changes anything of a job in review',
+    'in_review',
+    { requirements: 'ok' },
+    { code: 'FIELD_NOT_EDITABLE', blocked: ['requirements'] },
+  );
+  refused(
+    'who empties what publishing asked for',
+    'open',
+    { urgency: null },
+    { code: 'VALIDATION_FAILED', fields: ['urgency'] },
+  );
+  refused(
+    'who clears the title of a draft',
+    'draft',
+    { title: null },
+    { code: 'VALIDATION_FAILED', fields: ['title'] },
+  );
+  refused(
+    'who ends the work before it starts',
+    'open',
+    { desired_completion_date: '2030-05-31' },
+    { code: 'VALIDATION_FAILED', fields: ['desired_completion_date'] },
+  );
+  refused(
+    'with a third decimal, before the state is asked',
+    'in_review',
+    { budget_min: 1.001 },
+    { code: 'VALIDATION_FAILED', fields: ['budget_min'] },
+  );
 });
 
 /** Edits one copy through each door, and says what became of each edit. */
@@ -225,7 +423,10 @@ async function editsBy(what: Given, edits: readonly object[]): Promise<Record<Do
   const copies = await copiesOf(house, job, 2);
   const outcomes: Record<Door, (ErrorCode | 'ok')[]> = { rest: [], graphql: [] };
   for (const [at, door] of DOORS.entries()) {
-    for (const body of edits) outcomes[door].push((await outcomeOf(house, door, 'update', { by: people.owner, job: copies[at]!.id, body })).code ?? 'ok');
+    for (const body of edits)
+      outcomes[door].push(
+        (await outcomeOf(house, door, 'update', { by: people.owner, job: copies[at]!.id, body })).code ?? 'ok',
+      );
   }
   return outcomes;
 }
@@ -234,27 +435,53 @@ describe('Olive, who edits again and again, gets no further by either door', () 
   const sequence = (name: string, what: Given, ...steps: [edit: object, outcome: ErrorCode | 'ok'][]) =>
     test(name, async () => {
       const expected = steps.map(([, outcome]) => outcome);
-      expect(await editsBy(what, steps.map(([edit]) => edit))).toEqual({ rest: expected, graphql: expected });
+      expect(
+        await editsBy(
+          what,
+          steps.map(([edit]) => edit),
+        ),
+      ).toEqual({ rest: expected, graphql: expected });
     });
 
-  sequence('than 10 percent below the highest budget', 'open',
-    [{ budget_min: 900 }, 'ok'], [{ budget_min: 899.99 }, 'BUDGET_DECREASE_TOO_LARGE'], [{ budget_min: 1_500 }, 'ok'], [{ budget_min: 1_349.99 }, 'BUDGET_DECREASE_TOO_LARGE'],
-    [{ budget_min: 1_350 }, 'ok'], [{ budget_max: 1_800.45, budget_min: 1_350 }, 'ok']);
-  sequence('than 30 days from the date at check-in', 'in_progress',
-    [{ desired_completion_date: '2030-07-15' }, 'ok'], [{ desired_completion_date: '2030-07-16' }, 'COMPLETION_DATE_SHIFT_TOO_LARGE'],
-    [{ desired_completion_date: '2030-06-02' }, 'ok'], [{ desired_completion_date: '2030-07-16' }, 'COMPLETION_DATE_SHIFT_TOO_LARGE']);
-  sequence('in lowering the urgency once there are bids, nor in removing it before', 'open without bids',
-    [{ urgency: null }, 'VALIDATION_FAILED'], [{ urgency: 'urgent' }, 'ok'], [{ urgency: 'standard' }, 'ok'], [{ urgency: 'priority' }, 'ok']);
+  sequence(
+    'than 10 percent below the highest budget',
+    'open',
+    [{ budget_min: 900 }, 'ok'],
+    [{ budget_min: 899.99 }, 'BUDGET_DECREASE_TOO_LARGE'],
+    [{ budget_min: 1_500 }, 'ok'],
+    [{ budget_min: 1_349.99 }, 'BUDGET_DECREASE_TOO_LARGE'],
+    [{ budget_min: 1_350 }, 'ok'],
+    [{ budget_max: 1_800.45, budget_min: 1_350 }, 'ok'],
+  );
+  sequence(
+    'than 30 days from the date at check-in',
+    'in_progress',
+    [{ desired_completion_date: '2030-07-15' }, 'ok'],
+    [{ desired_completion_date: '2030-07-16' }, 'COMPLETION_DATE_SHIFT_TOO_LARGE'],
+    [{ desired_completion_date: '2030-06-02' }, 'ok'],
+    [{ desired_completion_date: '2030-07-16' }, 'COMPLETION_DATE_SHIFT_TOO_LARGE'],
+  );
+  sequence(
+    'in lowering the urgency once there are bids, nor in removing it before',
+    'open without bids',
+    [{ urgency: null }, 'VALIDATION_FAILED'],
+    [{ urgency: 'urgent' }, 'ok'],
+    [{ urgency: 'standard' }, 'ok'],
+    [{ urgency: 'priority' }, 'ok'],
+  );
 
   test('and pays for raised urgency what it costs beyond what she has paid, once', async () => {
     for (const door of DOORS) {
       const job = await givenJob(house, 'draft', people);
-      const free = async () => (await house.rest('GET', '/v1/tokens', { token: people.owner.token })).body.available as number;
+      const free = async () =>
+        (await house.rest('GET', '/v1/tokens', { token: people.owner.token })).body.available as number;
       await callRest(house, 'publish', { by: people.owner, job: job.id });
       const paid: number[] = [];
       for (const urgency of ['priority', 'standard', 'priority', 'urgent', 'standard']) {
         const before = await free();
-        expect((await outcomeOf(house, door, 'update', { by: people.owner, job: job.id, body: { urgency } })).code).toBeNull();
+        expect(
+          (await outcomeOf(house, door, 'update', { by: people.owner, job: job.id, body: { urgency } })).code,
+        ).toBeNull();
         paid.push(before - (await free()));
       }
       expect(paid, door).toEqual([10, 0, 0, 15, 0]);
@@ -266,58 +493,108 @@ describe('Olive, who edits again and again, gets no further by either door', () 
     const { body } = await callRest(house, 'create', { by: poor, body: DRAFT });
     await callRest(house, 'publish', { by: poor, job: body.id });
     for (const door of DOORS) {
-      const outcome = await outcomeOf(house, door, 'update', { by: poor, job: body.id, body: { urgency: 'priority', title: 'New' } });
+      const outcome = await outcomeOf(house, door, 'update', {
+        by: poor,
+        job: body.id,
+        body: { urgency: 'priority', title: 'New' },
+      });
       expect(outcome, door).toMatchObject({ code: 'INSUFFICIENT_TOKENS', status: 400 });
     }
-    expect((await house.rest('GET', `/v1/jobs/${body.id}`, { token: poor.token })).body).toMatchObject({ urgency: 'standard', title: DRAFT.title, version: 2 });
+    expect((await house.rest('GET', `/v1/jobs/${body.id}`, { token: poor.token })).body).toMatchObject({
+      urgency: 'standard',
+      title: DRAFT.title,
+      version: 2,
+    });
   });
 });
 
 describe('what is set by the service', () => {
-  test.each(['draft', 'open', 'in_progress', 'in_review', 'completed'] as const)('is no error when a job that is %s is sent back whole, and nothing changes', async (state) => {
-    const { id } = await given(state);
-    const before = await everything(await given(state));
-    const read = await house.rest('GET', `/v1/jobs/${id}`, { token: people.owner.token });
-    const sent = await callRest(house, 'update', { by: people.owner, job: id, body: read.body });
-    expect([sent.status, sent.body]).toEqual([200, read.body]);
-    const stale = { ...read.body, version: 1, updated_at: '2020-01-01T00:00:00.000Z' };
-    expect((await callRest(house, 'update', { by: people.owner, job: id, body: stale })).status).toBe(200);
-    const unchanged = await callGraphql(house, 'update', { by: people.owner, job: id, body: { title: read.body.title, urgency: read.body.urgency, budget_min: read.body.budget_min } });
-    expect(graphqlOutcome(unchanged)).toMatchObject({ ok: true });
-    expect(await everything(await given(state))).toEqual(before);
-  });
+  test.each(['draft', 'open', 'in_progress', 'in_review', 'completed'] as const)(
+    'is no error when a job that is %s is sent back whole, and nothing changes',
+    async (state) => {
+      const { id } = await given(state);
+      const before = await everything(await given(state));
+      const read = await house.rest('GET', `/v1/jobs/${id}`, { token: people.owner.token });
+      const sent = await callRest(house, 'update', { by: people.owner, job: id, body: read.body });
+      expect([sent.status, sent.body]).toEqual([200, read.body]);
+      const stale = { ...read.body, version: 1, updated_at: '2020-01-01T00:00:00.000Z' };
+      expect((await callRest(house, 'update', { by: people.owner, job: id, body: stale })).status).toBe(200);
+      const unchanged = await callGraphql(house, 'update', {
+        by: people.owner,
+        job: id,
+        body: { title: read.body.title, urgency: read.body.urgency, budget_min: read.body.budget_min },
+      });
+      expect(graphqlOutcome(unchanged)).toMatchObject({ ok: true });
+      expect(await everything(await given(state))).toEqual(before);
+    },
+  );
 
   test('and is on no wire is no field of a job, not even unchanged', async () => {
     const job = await given('awarded');
-    const hidden = { awarded_contractor_id: people.awardee.profileId, bid_count: 2, live_bid_count: 0, most_tokens_paid: 15, highest_budget_min: 1_000, event_count: 7 };
-    const { code, fields } = restOutcome(await callRest(house, 'update', { by: people.owner, job: job.id, body: hidden }));
+    const hidden = {
+      awarded_contractor_id: people.awardee.profileId,
+      bid_count: 2,
+      live_bid_count: 0,
+      most_tokens_paid: 15,
+      highest_budget_min: 1_000,
+      event_count: 7,
+    };
+    const { code, fields } = restOutcome(
+      await callRest(house, 'update', { by: people.owner, job: job.id, body: hidden }),
+    );
     expect({ code, fields }).toEqual({ code: 'VALIDATION_FAILED', fields: Object.keys(hidden).sort() });
-    expect(graphqlOutcome(await callGraphql(house, 'update', { by: people.owner, job: job.id, body: hidden })).code).toBe('VALIDATION_FAILED');
+    expect(
+      graphqlOutcome(await callGraphql(house, 'update', { by: people.owner, job: job.id, body: hidden })).code,
+    ).toBe('VALIDATION_FAILED');
   });
 
   test('is refused by name when REST is sent another, whatever the state; GraphQL does not offer it', async () => {
     for (const state of ['open', 'completed'] as const) {
       const { id } = await given(state);
-      const changed = { status: 'draft', latitude: 1, longitude: 2, homeowner_id: people.other.profileId, awarded_bid_id: newId('bid'), created_at: '2020-01-01T00:00:00.000Z' };
-      const { code, fields } = restOutcome(await callRest(house, 'update', { by: people.owner, job: id, body: changed }));
+      const changed = {
+        status: 'draft',
+        latitude: 1,
+        longitude: 2,
+        homeowner_id: people.other.profileId,
+        awarded_bid_id: newId('bid'),
+        created_at: '2020-01-01T00:00:00.000Z',
+      };
+      const { code, fields } = restOutcome(
+        await callRest(house, 'update', { by: people.owner, job: id, body: changed }),
+      );
       expect({ code, fields }).toEqual({ code: 'VALIDATION_FAILED', fields: Object.keys(changed).sort() });
-      expect(graphqlOutcome(await callGraphql(house, 'update', { by: people.owner, job: id, body: { latitude: 1 } })).code).toBe('VALIDATION_FAILED');
+      expect(
+        graphqlOutcome(await callGraphql(house, 'update', { by: people.owner, job: id, body: { latitude: 1 } })).code,
+      ).toBe('VALIDATION_FAILED');
     }
     const { id } = await given('open');
-    expect(restOutcome(await callRest(house, 'update', { by: people.owner, job: id, body: { id: newId('job') } }))).toMatchObject({ code: 'VALIDATION_FAILED', fields: ['id'] });
+    expect(
+      restOutcome(await callRest(house, 'update', { by: people.owner, job: id, body: { id: newId('job') } })),
+    ).toMatchObject({ code: 'VALIDATION_FAILED', fields: ['id'] });
   });
 });
 
 describe('whoever has read an older version', () => {
   const STEPS: [OperationKey, Given, Who, object | ((job: GivenJob) => object) | undefined][] = [
-    ['publish', 'draft', 'owner', undefined], ['update', 'open', 'owner', { title: 'New' }], ['delete', 'draft', 'owner', undefined],
-    ['award', 'open', 'owner', ({ bids }) => ({ bid_id: bids.awardee })], ['cancel', 'open', 'owner', undefined], ['checkIn', 'awarded', 'awardee', undefined],
-    ['submitForReview', 'in_progress', 'awardee', undefined], ['approve', 'in_review', 'owner', undefined], ['dispute', 'in_review', 'owner', { reason: 'a' }],
-    ['escalate', 'disputed', 'awardee', { escalation_reason: 'a' }], ['resolveDispute', 'disputed', 'owner', { resolution: 'a' }],
-    ['reachDecision', 'escalated', 'admin', { decision: 'a', ruling: 'b' }], ['fileAppeal', 'decision_reached', 'awardee', { appeal_reason: 'a' }],
-    ['finalizeAppeal', 'appealed', 'admin', { final_decision: 'a', ruling: 'b' }], ['complete', 'open', 'admin', { reason: 'a' }],
+    ['publish', 'draft', 'owner', undefined],
+    ['update', 'open', 'owner', { title: 'New' }],
+    ['delete', 'draft', 'owner', undefined],
+    ['award', 'open', 'owner', ({ bids }) => ({ bid_id: bids.awardee })],
+    ['cancel', 'open', 'owner', undefined],
+    ['checkIn', 'awarded', 'awardee', undefined],
+    ['submitForReview', 'in_progress', 'awardee', undefined],
+    ['approve', 'in_review', 'owner', undefined],
+    ['dispute', 'in_review', 'owner', { reason: 'a' }],
+    ['escalate', 'disputed', 'awardee', { escalation_reason: 'a' }],
+    ['resolveDispute', 'disputed', 'owner', { resolution: 'a' }],
+    ['reachDecision', 'escalated', 'admin', { decision: 'a', ruling: 'b' }],
+    ['fileAppeal', 'decision_reached', 'awardee', { appeal_reason: 'a' }],
+    ['finalizeAppeal', 'appealed', 'admin', { final_decision: 'a', ruling: 'b' }],
+    ['complete', 'open', 'admin', { reason: 'a' }],
   ];
-  test.each(STEPS)('is refused %s by both doors', (key, given, by, body) => expectRefusal({ key, given, by, version: 99, code: 'STALE_VERSION', ...(body && { body }) }));
+  test.each(STEPS)('is refused %s by both doors', (key, given, by, body) =>
+    expectRefusal({ key, given, by, version: 99, code: 'STALE_VERSION', ...(body && { body }) }),
+  );
 
   test('is told so before the state is looked at, and after who they are', async () => {
     await expectRefusal({ key: 'publish', given: 'open', by: 'owner', version: 99, code: 'STALE_VERSION' });
@@ -327,16 +604,34 @@ describe('whoever has read an older version', () => {
   test('and otherwise may go on, through both doors, and sees the new version', async () => {
     const job = await given('open');
     const copies = await copiesOf(house, job, 2);
-    const [{ version }] = (await house.sql`select version from jobs where id = ${job.id}`) as unknown as [{ version: number }];
-    const byRest = await callRest(house, 'update', { by: people.owner, job: copies[0]!.id, version, body: { title: 'New' } });
-    expect([byRest.status, byRest.body.version, byRest.headers.get('etag')]).toEqual([200, version + 1, `"${version + 1}"`]);
-    const byGraphql = await callGraphql(house, 'update', { by: people.owner, job: copies[1]!.id, version, body: { title: 'New' }, selection: 'version' });
+    const [{ version }] = (await house.sql`select version from jobs where id = ${job.id}`) as unknown as [
+      { version: number },
+    ];
+    const byRest = await callRest(house, 'update', {
+      by: people.owner,
+      job: copies[0]!.id,
+      version,
+      body: { title: 'New' },
+    });
+    expect([byRest.status, byRest.body.version, byRest.headers.get('etag')]).toEqual([
+      200,
+      version + 1,
+      `"${version + 1}"`,
+    ]);
+    const byGraphql = await callGraphql(house, 'update', {
+      by: people.owner,
+      job: copies[1]!.id,
+      version,
+      body: { title: 'New' },
+      selection: 'version',
+    });
     expect(byGraphql.data.updateJob).toEqual({ version: version + 1 });
   });
 
   test('gets 412 from REST for every tag that is none of this job’s, and passes with a star', async () => {
     const { id } = await given('open');
-    const put = (tag: string) => house.rest('PUT', `/v1/jobs/${id}`, { token: people.owner.token, headers: { 'if-match': tag }, body: {} });
+    const put = (tag: string) =>
+      house.rest('PUT', `/v1/jobs/${id}`, { token: people.owner.token, headers: { 'if-match': tag }, body: {} });
     for (const tag of ['"0"', 'W/"3"', '3', '"x"', '""']) expect((await put(tag)).status, tag).toBe(412);
     expect((await put('*')).status).toBe(200);
     expect((await put('"1", "2"')).status).toBe(400);
@@ -345,53 +640,144 @@ describe('whoever has read an older version', () => {
 
 describe('whoever awards or bids is refused by both doors', () => {
   const refused = (name: string, rule: Rule) => test(name, () => expectRefusal(rule));
-  const bid = (body: object, more: Partial<Rule>) => ({ key: 'submitBid', given: 'open', by: 'stranger', body: { amount: 1, ...body }, code: 'VALIDATION_FAILED', ...more }) as Rule;
+  const bid = (body: object, more: Partial<Rule>) =>
+    ({
+      key: 'submitBid',
+      given: 'open',
+      by: 'stranger',
+      body: { amount: 1, ...body },
+      code: 'VALIDATION_FAILED',
+      ...more,
+    }) as Rule;
 
-  refused('an award to a bid on another job', { key: 'award', given: 'open', by: 'owner', body: { bid_id: newId('bid') }, code: 'UNKNOWN_BID', fields: ['bid_id'] });
-  refused('an award to a bid that was withdrawn', { key: 'award', given: 'open, the bidder withdrew', by: 'owner', body: ({ bids }) => ({ bid_id: bids.bidder }), code: 'UNKNOWN_BID', fields: ['bid_id'] });
-  refused('an award to a bid that was rejected', { key: 'award', given: 'open, the bidder was rejected', by: 'owner', body: ({ bids }) => ({ bid_id: bids.bidder }), code: 'UNKNOWN_BID', fields: ['bid_id'] });
-  refused('an award to what is no identifier of a bid', { key: 'award', given: 'open', by: 'owner', body: ({ id }) => ({ bid_id: id }), code: 'VALIDATION_FAILED', fields: ['bid_id'] });
-  refused('an award to nobody', { key: 'award', given: 'open', by: 'owner', body: {}, code: 'VALIDATION_FAILED', fields: ['bid_id'], kind: GRAPHQL_KIND });
+  refused('an award to a bid on another job', {
+    key: 'award',
+    given: 'open',
+    by: 'owner',
+    body: { bid_id: newId('bid') },
+    code: 'UNKNOWN_BID',
+    fields: ['bid_id'],
+  });
+  refused('an award to a bid that was withdrawn', {
+    key: 'award',
+    given: 'open, the bidder withdrew',
+    by: 'owner',
+    body: ({ bids }) => ({ bid_id: bids.bidder }),
+    code: 'UNKNOWN_BID',
+    fields: ['bid_id'],
+  });
+  refused('an award to a bid that was rejected', {
+    key: 'award',
+    given: 'open, the bidder was rejected',
+    by: 'owner',
+    body: ({ bids }) => ({ bid_id: bids.bidder }),
+    code: 'UNKNOWN_BID',
+    fields: ['bid_id'],
+  });
+  refused('an award to what is no identifier of a bid', {
+    key: 'award',
+    given: 'open',
+    by: 'owner',
+    body: ({ id }) => ({ bid_id: id }),
+    code: 'VALIDATION_FAILED',
+    fields: ['bid_id'],
+  });
+  refused('an award to nobody', {
+    key: 'award',
+    given: 'open',
+    by: 'owner',
+    body: {},
+    code: 'VALIDATION_FAILED',
+    fields: ['bid_id'],
+    kind: GRAPHQL_KIND,
+  });
   refused('a second bid of the same contractor', bid({}, { by: 'bidder', code: 'DUPLICATE_BID' }));
-  refused('another bid of a rejected contractor', bid({}, { by: 'bidder', given: 'open, the bidder was rejected', code: 'DUPLICATE_BID' }));
-  refused('a bid on a job that is no longer open, by one who still sees it', bid({}, { by: 'bidder', given: 'awarded', code: 'INVALID_TRANSITION' }));
+  refused(
+    'another bid of a rejected contractor',
+    bid({}, { by: 'bidder', given: 'open, the bidder was rejected', code: 'DUPLICATE_BID' }),
+  );
+  refused(
+    'a bid on a job that is no longer open, by one who still sees it',
+    bid({}, { by: 'bidder', given: 'awarded', code: 'INVALID_TRANSITION' }),
+  );
   refused('a bid of 0', bid({ amount: 0 }, { fields: ['amount'] }));
   refused('a bid below 0', bid({ amount: -1 }, { fields: ['amount'] }));
   refused('a bid of three decimals', bid({ amount: 9.999 }, { fields: ['amount'] }));
   refused('a bid without an amount', bid({ amount: undefined }, { fields: ['amount'], kind: GRAPHQL_KIND }));
-  refused('a message of 10,001 characters and terms of 5,001', bid({ message: x(10_001), payment_terms: x(5_001) }, { fields: ['message', 'payment_terms'] }));
-  refused('a beginning on a day that does not exist', bid({ proposed_start_date: '2026-04-31' }, { fields: ['proposed_start_date'] }));
+  refused(
+    'a message of 10,001 characters and terms of 5,001',
+    bid({ message: x(10_001), payment_terms: x(5_001) }, { fields: ['message', 'payment_terms'] }),
+  );
+  refused(
+    'a beginning on a day that does not exist',
+    bid({ proposed_start_date: '2026-04-31' }, { fields: ['proposed_start_date'] }),
+  );
   refused('work of no days', bid({ estimated_duration_days: 0 }, { fields: ['estimated_duration_days'] }));
-  refused('work of half a day', bid({ estimated_duration_days: 0.5 }, { fields: ['estimated_duration_days'], kind: GRAPHQL_KIND }));
-  refused('a bid that says what state it is in', bid({ status: 'accepted' }, { fields: ['status'], kind: GRAPHQL_KIND }));
+  refused(
+    'work of half a day',
+    bid({ estimated_duration_days: 0.5 }, { fields: ['estimated_duration_days'], kind: GRAPHQL_KIND }),
+  );
+  refused(
+    'a bid that says what state it is in',
+    bid({ status: 'accepted' }, { fields: ['status'], kind: GRAPHQL_KIND }),
+  );
 
   test('a guaranteed view that their tokens do not cover, and told how many they have', async () => {
     const cyd = await contractor(house, 'Cyd');
-    await house.rest('POST', '/v1/tokens/adjustments', { token: people.admin.token, body: { user_id: cyd.userId, amount: -21, reason: 'x' } });
+    await house.rest('POST', '/v1/tokens/adjustments', {
+      token: people.admin.token,
+      body: { user_id: cyd.userId, amount: -21, reason: 'x' },
+    });
     const { id } = await given('open');
     const asked = { by: cyd, job: id, body: { amount: 1, guaranteed_view: true } };
-    expect((await callRest(house, 'submitBid', asked)).body.details).toMatchObject({ code: 'INSUFFICIENT_TOKENS', required: 5, available: 4 });
-    expect((await callGraphql(house, 'submitBid', asked)).errors?.[0]?.extensions).toMatchObject({ code: 'INSUFFICIENT_TOKENS', required: 5, available: 4 });
+    expect((await callRest(house, 'submitBid', asked)).body.details).toMatchObject({
+      code: 'INSUFFICIENT_TOKENS',
+      required: 5,
+      available: 4,
+    });
+    expect((await callGraphql(house, 'submitBid', asked)).errors?.[0]?.extensions).toMatchObject({
+      code: 'INSUFFICIENT_TOKENS',
+      required: 5,
+      available: 4,
+    });
     const seen = await house.rest('GET', `/v1/jobs/${id}/bids`, { token: cyd.token });
     expect(seen.body.data).toEqual([]);
   });
 
   test('but may bid again after a withdrawal, through both doors', async () => {
     const copies = await copiesOf(house, await given('open, the bidder withdrew'), 2);
-    for (const [at, door] of DOORS.entries()) expect(await outcomeOf(house, door, 'submitBid', { by: people.bidder, job: copies[at]!.id, body: { amount: 5 } }), door).toMatchObject({ ok: true });
+    for (const [at, door] of DOORS.entries())
+      expect(
+        await outcomeOf(house, door, 'submitBid', { by: people.bidder, job: copies[at]!.id, body: { amount: 5 } }),
+        door,
+      ).toMatchObject({ ok: true });
   });
 });
 
 describe('a bid goes forward only', () => {
   const STEPS = [
-    ['view', 'open, the bid was viewed', 'owner'], ['view', 'open, the bid was shortlisted', 'owner'], ['shortlist', 'open, the bid was shortlisted', 'owner'],
-    ['view', 'open, the bidder was rejected', 'owner'], ['shortlist', 'open, the bidder was rejected', 'owner'], ['reject', 'open, the bidder was rejected', 'owner'],
-    ['reject', 'open, the bidder withdrew', 'owner'], ['view', 'open, the bidder withdrew', 'owner'], ['withdraw', 'open, the bidder withdrew', 'bidder'],
-    ['withdraw', 'open, the bidder was rejected', 'bidder'], ['withdraw', 'awarded', 'bidder'],
+    ['view', 'open, the bid was viewed', 'owner'],
+    ['view', 'open, the bid was shortlisted', 'owner'],
+    ['shortlist', 'open, the bid was shortlisted', 'owner'],
+    ['view', 'open, the bidder was rejected', 'owner'],
+    ['shortlist', 'open, the bidder was rejected', 'owner'],
+    ['reject', 'open, the bidder was rejected', 'owner'],
+    ['reject', 'open, the bidder withdrew', 'owner'],
+    ['view', 'open, the bidder withdrew', 'owner'],
+    ['withdraw', 'open, the bidder withdrew', 'bidder'],
+    ['withdraw', 'open, the bidder was rejected', 'bidder'],
+    ['withdraw', 'awarded', 'bidder'],
   ] as const;
-  test.each(STEPS)('both doors refuse to %s when: %s', (key, given, by) => expectRefusal({ key, given, by, code: 'INVALID_TRANSITION' }));
+  test.each(STEPS)('both doors refuse to %s when: %s', (key, given, by) =>
+    expectRefusal({ key, given, by, code: 'INVALID_TRANSITION' }),
+  );
 
-  test.each([['view', 'VIEWED'], ['shortlist', 'SHORTLISTED'], ['reject', 'REJECTED'], ['withdraw', 'WITHDRAWN']] as const)('and both let %s lead from pending to %s', async (key, status) => {
+  test.each([
+    ['view', 'VIEWED'],
+    ['shortlist', 'SHORTLISTED'],
+    ['reject', 'REJECTED'],
+    ['withdraw', 'WITHDRAWN'],
+  ] as const)('and both let %s lead from pending to %s', async (key, status) => {
     const copies = await copiesOf(house, await given('open'), 2);
     const by = key === 'withdraw' ? people.bidder : people.owner;
     const byRest = await callRest(house, key, { by, job: copies[0]!.id, bid: copies[0]!.bids.bidder! });
@@ -404,18 +790,27 @@ describe('a bid goes forward only', () => {
     const job = await given('open');
     const before = await everything(job);
     await house.rest('GET', `/v1/jobs/${job.id}/bids`, { token: people.owner.token });
-    await house.graphql('query($id: ID!, $bid: ID!) { job(id: $id) { bids { nodes { status message } } } node(id: $bid) { ... on Bid { status } } }', { token: people.owner.token, variables: { id: job.id, bid: job.bids.bidder } });
+    await house.graphql(
+      'query($id: ID!, $bid: ID!) { job(id: $id) { bids { nodes { status message } } } node(id: $bid) { ... on Bid { status } } }',
+      { token: people.owner.token, variables: { id: job.id, bid: job.bids.bidder } },
+    );
     expect(await everything(job)).toEqual(before);
   });
 });
 
 describe('whoever says too much, or nothing, in a step of the work is refused by both doors', () => {
   const TEXTS: [OperationKey, Given, Who, required: string[], optional: string[]][] = [
-    ['checkIn', 'awarded', 'awardee', [], ['notes']], ['submitForReview', 'in_progress', 'awardee', [], ['completion_notes']], ['approve', 'in_review', 'owner', [], ['review']],
-    ['dispute', 'in_review', 'owner', ['reason'], ['details']], ['escalate', 'disputed', 'owner', ['escalation_reason'], []],
-    ['reachDecision', 'escalated', 'admin', ['decision', 'ruling'], ['resolution_terms']], ['fileAppeal', 'decision_reached', 'awardee', ['appeal_reason'], ['supporting_evidence']],
-    ['finalizeAppeal', 'appealed', 'admin', ['final_decision', 'ruling'], []], ['resolveDispute', 'disputed', 'awardee', ['resolution'], []],
-    ['complete', 'open', 'admin', ['reason'], []], ['cancel', 'open', 'owner', [], ['reason']],
+    ['checkIn', 'awarded', 'awardee', [], ['notes']],
+    ['submitForReview', 'in_progress', 'awardee', [], ['completion_notes']],
+    ['approve', 'in_review', 'owner', [], ['review']],
+    ['dispute', 'in_review', 'owner', ['reason'], ['details']],
+    ['escalate', 'disputed', 'owner', ['escalation_reason'], []],
+    ['reachDecision', 'escalated', 'admin', ['decision', 'ruling'], ['resolution_terms']],
+    ['fileAppeal', 'decision_reached', 'awardee', ['appeal_reason'], ['supporting_evidence']],
+    ['finalizeAppeal', 'appealed', 'admin', ['final_decision', 'ruling'], []],
+    ['resolveDispute', 'disputed', 'awardee', ['resolution'], []],
+    ['complete', 'open', 'admin', ['reason'], []],
+    ['cancel', 'open', 'owner', [], ['reason']],
   ];
   test.each(TEXTS)('in %s', async (key, given, by, required, optional) => {
     const fields = [...required, ...optional];
@@ -426,8 +821,26 @@ describe('whoever says too much, or nothing, in a step of the work is refused by
     await expectRefusal({ key, given, by, body: {}, code: 'VALIDATION_FAILED', fields: required, kind: GRAPHQL_KIND });
   });
 
-  test.each([0, 6, -1])('and in approving with %i stars', (rating) => expectRefusal({ key: 'approve', given: 'in_review', by: 'owner', body: { rating }, code: 'VALIDATION_FAILED', fields: ['rating'] }));
-  test('and in approving with half a star', () => expectRefusal({ key: 'approve', given: 'in_review', by: 'owner', body: { rating: 4.5 }, code: 'VALIDATION_FAILED', fields: ['rating'], kind: GRAPHQL_KIND }));
+  test.each([0, 6, -1])('and in approving with %i stars', (rating) =>
+    expectRefusal({
+      key: 'approve',
+      given: 'in_review',
+      by: 'owner',
+      body: { rating },
+      code: 'VALIDATION_FAILED',
+      fields: ['rating'],
+    }),
+  );
+  test('and in approving with half a star', () =>
+    expectRefusal({
+      key: 'approve',
+      given: 'in_review',
+      by: 'owner',
+      body: { rating: 4.5 },
+      code: 'VALIDATION_FAILED',
+      fields: ['rating'],
+      kind: GRAPHQL_KIND,
+    }));
 });
 
 describe('a dispute is settled once both parties say the same, whichever doors they use', () => {
@@ -436,18 +849,30 @@ describe('a dispute is settled once both parties say the same, whichever doors t
     if (door === 'rest') return (await callRest(house, 'resolveDispute', asked)).body.status;
     return (await callGraphql(house, 'resolveDispute', asked)).data.resolveDispute.status.toLowerCase();
   };
-  const proposal = async (job: string) => (await house.rest('GET', `/v1/jobs/${job}/dispute`, { token: people.admin.token })).body.proposal;
+  const proposal = async (job: string) =>
+    (await house.rest('GET', `/v1/jobs/${job}/dispute`, { token: people.admin.token })).body.proposal;
 
-  test.each([['rest', 'graphql'], ['graphql', 'rest']] as const)('%s proposes, %s agrees', async (one, two) => {
+  test.each([
+    ['rest', 'graphql'],
+    ['graphql', 'rest'],
+  ] as const)('%s proposes, %s agrees', async (one, two) => {
     const [copy] = await copiesOf(house, await given('disputed'), 1);
     const id = copy!.id;
     expect(await say(one, 'owner', id, 'Half  the price')).toBe('disputed');
     expect(await say(one, 'owner', id, 'Half the price', 'Ava')).toBe('disputed');
-    expect(await proposal(id)).toMatchObject({ resolution: 'Half  the price', proposed_by: people.owner.userId, agreed_by: null });
+    expect(await proposal(id)).toMatchObject({
+      resolution: 'Half  the price',
+      proposed_by: people.owner.userId,
+      agreed_by: null,
+    });
     expect(await say(two, 'awardee', id, 'Half the price.')).toBe('disputed');
     expect(await proposal(id)).toMatchObject({ resolution: 'Half the price.', proposed_by: people.awardee.userId });
     expect(await say(one, 'owner', id, 'Half the price', 'both of us')).toBe('disputed');
-    expect(await proposal(id)).toMatchObject({ resolution: 'Half the price', agreed_by: 'both of us', proposed_by: people.owner.userId });
+    expect(await proposal(id)).toMatchObject({
+      resolution: 'Half the price',
+      agreed_by: 'both of us',
+      proposed_by: people.owner.userId,
+    });
     expect(await say(two, 'awardee', id, '\n Half \t the price ')).toBe('completed');
     const dispute = (await house.rest('GET', `/v1/jobs/${id}/dispute`, { token: people.owner.token })).body;
     expect(dispute).toMatchObject({ proposal: null, ending: { how: 'agreement', by: people.awardee.userId } });
@@ -462,34 +887,53 @@ describe('the end of a job, by either door', () => {
       const job = await arrange('open without bids');
       await callRest(house, 'update', { by: people.owner, job: job.id, body: { urgency: 'urgent' } });
       const { available } = await tokensOf(people.owner);
-      expect(await outcomeOf(house, door, 'cancel', { by: people.owner, job: job.id }), door).toMatchObject({ ok: true });
+      expect(await outcomeOf(house, door, 'cancel', { by: people.owner, job: job.id }), door).toMatchObject({
+        ok: true,
+      });
       expect((await tokensOf(people.owner)).available - available, door).toBe(30);
     }
   });
 
-  test.each(['open', 'open, the bidder withdrew', 'awarded', 'in_progress'] as const)('returns nothing once there was a bid: %s', async (what) => {
-    const copies = await copiesOf(house, await given(what), 2);
-    const before = await tokensOf(people.owner);
-    for (const [at, door] of DOORS.entries()) {
-      expect(await outcomeOf(house, door, 'cancel', { by: people.owner, job: copies[at]!.id }), door).toMatchObject({ ok: true });
-      const [row] = await house.sql`select live_bid_count, (select json_agg(status order by status) from bids where job_id = jobs.id) as bids, awarded_bid_id from jobs where id = ${copies[at]!.id}`;
-      const isAwarded = what === 'awarded' || what === 'in_progress';
-      expect(row, door).toEqual({
-        live_bid_count: 0,
-        bids: what === 'open, the bidder withdrew' ? ['rejected', 'withdrawn'] : isAwarded ? ['accepted', 'rejected'] : ['rejected', 'rejected'],
-        awarded_bid_id: isAwarded ? copies[at]!.bids.awardee : null,
-      });
-    }
-    expect(await tokensOf(people.owner)).toEqual(before);
-  });
+  test.each(['open', 'open, the bidder withdrew', 'awarded', 'in_progress'] as const)(
+    'returns nothing once there was a bid: %s',
+    async (what) => {
+      const copies = await copiesOf(house, await given(what), 2);
+      const before = await tokensOf(people.owner);
+      for (const [at, door] of DOORS.entries()) {
+        expect(await outcomeOf(house, door, 'cancel', { by: people.owner, job: copies[at]!.id }), door).toMatchObject({
+          ok: true,
+        });
+        const [row] =
+          await house.sql`select live_bid_count, (select json_agg(status order by status) from bids where job_id = jobs.id) as bids, awarded_bid_id from jobs where id = ${copies[at]!.id}`;
+        const isAwarded = what === 'awarded' || what === 'in_progress';
+        expect(row, door).toEqual({
+          live_bid_count: 0,
+          bids:
+            what === 'open, the bidder withdrew'
+              ? ['rejected', 'withdrawn']
+              : isAwarded
+                ? ['accepted', 'rejected']
+                : ['rejected', 'rejected'],
+          awarded_bid_id: isAwarded ? copies[at]!.bids.awardee : null,
+        });
+      }
+      expect(await tokensOf(people.owner)).toEqual(before);
+    },
+  );
 
   test('frees the loser’s stake with the award and the winner’s with the approval, which credits the winner once', async () => {
     for (const door of DOORS) {
       const [ava, ben] = await Promise.all([contractor(house, 'Ava'), contractor(house, 'Ben')]);
       const stake = { guaranteed_view: true };
-      const job = await givenJob(house, 'open', { ...people, awardee: ava, bidder: ben }, { offers: { awardee: stake, bidder: stake } });
+      const job = await givenJob(
+        house,
+        'open',
+        { ...people, awardee: ava, bidder: ben },
+        { offers: { awardee: stake, bidder: stake } },
+      );
       const held = async () => [(await tokensOf(ava)).held, (await tokensOf(ben)).held];
-      const step = (key: OperationKey, by: Person, body: object = {}) => outcomeOf(house, door, key, { by, job: job.id, body });
+      const step = (key: OperationKey, by: Person, body: object = {}) =>
+        outcomeOf(house, door, key, { by, job: job.id, body });
       expect(await held(), door).toEqual([5, 5]);
       await step('award', people.owner, { bid_id: job.bids.awardee });
       expect(await held(), door).toEqual([5, 0]);
@@ -498,49 +942,97 @@ describe('the end of a job, by either door', () => {
       expect(await step('approve', people.owner, { rating: 3 }), door).toMatchObject({ ok: true });
       expect(await held(), door).toEqual([0, 0]);
       expect(await step('approve', people.owner, { rating: 5 }), door).toMatchObject({ code: 'INVALID_TRANSITION' });
-      expect((await house.rest('GET', `/v1/contractors/${ava.profileId}`, { token: ben.token })).body).toMatchObject({ completed_jobs: 1, rating_average: 3, rating_count: 1 });
-      const { data } = await house.graphql('query($id: ID!) { job(id: $id) { bids { nodes { status hold { amount status releasedAt } } } } }', { token: people.owner.token, variables: { id: job.id } });
-      expect(data.job.bids.nodes.map(({ status, hold }: Json) => [status, hold.status, hold.amount, hold.releasedAt !== null]).sort()).toEqual([['ACCEPTED', 'RELEASED', 5, true], ['REJECTED', 'RELEASED', 5, true]]);
+      expect((await house.rest('GET', `/v1/contractors/${ava.profileId}`, { token: ben.token })).body).toMatchObject({
+        completed_jobs: 1,
+        rating_average: 3,
+        rating_count: 1,
+      });
+      const { data } = await house.graphql(
+        'query($id: ID!) { job(id: $id) { bids { nodes { status hold { amount status releasedAt } } } } }',
+        { token: people.owner.token, variables: { id: job.id } },
+      );
+      expect(
+        data.job.bids.nodes
+          .map(({ status, hold }: Json) => [status, hold.status, hold.amount, hold.releasedAt !== null])
+          .sort(),
+      ).toEqual([
+        ['ACCEPTED', 'RELEASED', 5, true],
+        ['REJECTED', 'RELEASED', 5, true],
+      ]);
     }
   });
 
   test('by an admin credits nobody, and on a completed job changes nothing', async () => {
     const copies = await copiesOf(house, await given('in_review'), 2);
-    const before = (await house.rest('GET', `/v1/contractors/${people.awardee.profileId}`, { token: people.admin.token })).body.completed_jobs;
+    const before = (
+      await house.rest('GET', `/v1/contractors/${people.awardee.profileId}`, { token: people.admin.token })
+    ).body.completed_jobs;
     for (const [at, door] of DOORS.entries()) {
       const job = copies[at]!;
-      const complete = () => outcomeOf(house, door, 'complete', { by: people.admin, job: job.id, body: { reason: 'It must end.' } });
+      const complete = () =>
+        outcomeOf(house, door, 'complete', { by: people.admin, job: job.id, body: { reason: 'It must end.' } });
       expect(await complete(), door).toMatchObject({ ok: true });
       const after = await everything(job);
       expect(after.job.status, door).toBe('completed');
       expect(await complete(), door).toMatchObject({ ok: true });
       expect(await everything(job), door).toEqual(after);
     }
-    expect((await house.rest('GET', `/v1/contractors/${people.awardee.profileId}`, { token: people.admin.token })).body.completed_jobs).toBe(before);
+    expect(
+      (await house.rest('GET', `/v1/contractors/${people.awardee.profileId}`, { token: people.admin.token })).body
+        .completed_jobs,
+    ).toBe(before);
   });
 
   test('leaves the deleted draft nowhere, and its number with nobody', async () => {
     const copies = await copiesOf(house, await given('draft'), 2);
     const byRest = await callRest(house, 'delete', { by: people.owner, job: copies[0]!.id });
     expect([byRest.status, byRest.body]).toEqual([200, { status: 200, message: expect.any(String), data: {} }]);
-    expect((await callGraphql(house, 'delete', { by: people.owner, job: copies[1]!.id, selection: 'id status bidCount bids { totalCount } timeline { nodes { type } } availableActions { action } dispute { reason }' })).errors).toBeUndefined();
+    expect(
+      (
+        await callGraphql(house, 'delete', {
+          by: people.owner,
+          job: copies[1]!.id,
+          selection:
+            'id status bidCount bids { totalCount } timeline { nodes { type } } availableActions { action } dispute { reason }',
+        })
+      ).errors,
+    ).toBeUndefined();
     for (const { id } of copies) {
       expect((await house.rest('GET', `/v1/jobs/${id}`, { token: people.owner.token })).status).toBe(404);
-      for (const door of DOORS) expect(await outcomeOf(house, door, 'delete', { by: people.owner, job: id }), door).toMatchObject({ code: 'NOT_FOUND' });
+      for (const door of DOORS)
+        expect(await outcomeOf(house, door, 'delete', { by: people.owner, job: id }), door).toMatchObject({
+          code: 'NOT_FOUND',
+        });
     }
   });
 });
 
 describe('a thing that is not there', () => {
-  test.each(['job_1', 'bid_000000000000000000000000000', `${'x'.repeat(300)}`, newId('job')])('is not found by either door: %s', async (id) => {
-    for (const [key, by, body] of [['publish', 'owner', undefined], ['checkIn', 'awardee', {}], ['complete', 'admin', { reason: 'a' }], ['submitBid', 'stranger', { amount: 1 }], ['delete', 'owner', undefined]] as const) {
-      for (const door of DOORS) expect(await outcomeOf(house, door, key, { by: people[by], job: id, body }), `${door} ${key}`).toMatchObject({ status: 404, code: 'NOT_FOUND' });
-    }
-    expect((await house.rest('GET', `/v1/jobs/${id}`, { token: people.admin.token })).status).toBe(404);
-    const read = await house.graphql('query($id: ID!) { job(id: $id) { id } node(id: $id) { id } }', { token: people.admin.token, variables: { id } });
-    expect(read.data).toEqual({ job: null, node: null });
-    expect(read.errors?.map(({ extensions }) => extensions.code)).toEqual(['NOT_FOUND', 'NOT_FOUND']);
-  });
+  test.each(['job_1', 'bid_000000000000000000000000000', `${'x'.repeat(300)}`, newId('job')])(
+    'is not found by either door: %s',
+    async (id) => {
+      for (const [key, by, body] of [
+        ['publish', 'owner', undefined],
+        ['checkIn', 'awardee', {}],
+        ['complete', 'admin', { reason: 'a' }],
+        ['submitBid', 'stranger', { amount: 1 }],
+        ['delete', 'owner', undefined],
+      ] as const) {
+        for (const door of DOORS)
+          expect(await outcomeOf(house, door, key, { by: people[by], job: id, body }), `${door} ${key}`).toMatchObject({
+            status: 404,
+            code: 'NOT_FOUND',
+          });
+      }
+      expect((await house.rest('GET', `/v1/jobs/${id}`, { token: people.admin.token })).status).toBe(404);
+      const read = await house.graphql('query($id: ID!) { job(id: $id) { id } node(id: $id) { id } }', {
+        token: people.admin.token,
+        variables: { id },
+      });
+      expect(read.data).toEqual({ job: null, node: null });
+      expect(read.errors?.map(({ extensions }) => extensions.code)).toEqual(['NOT_FOUND', 'NOT_FOUND']);
+    },
+  );
 
   test('is a bid on another job than the address names', async () => {
     const [one, two] = await copiesOf(house, await given('open'), 2);
@@ -555,18 +1047,33 @@ describe('lists', () => {
     const { status, body } = await house.rest('GET', `/v1/jobs?${query}`, { token: by.token });
     return status === 200 ? body.data.map(({ id }: Json) => id) : body.details.code;
   };
-  const idsByGraphql = async (variables: { filter?: object; first?: number; after?: string | undefined }, by: Person = lena) => {
-    const { data, errors } = await house.graphql('query($filter: JobFilter, $first: Int, $after: String) { jobs(filter: $filter, first: $first, after: $after) { nodes { id } } }', { token: by.token, variables });
+  const idsByGraphql = async (
+    variables: { filter?: object; first?: number; after?: string | undefined },
+    by: Person = lena,
+  ) => {
+    const { data, errors } = await house.graphql(
+      'query($filter: JobFilter, $first: Int, $after: String) { jobs(filter: $filter, first: $first, after: $after) { nodes { id } } }',
+      { token: by.token, variables },
+    );
     return errors?.[0]?.extensions.code ?? data.jobs.nodes.map(({ id }: Json) => id);
   };
-  const plant = (count: number, title: string) => house.sql.unsafe(`
+  const plant = (count: number, title: string) =>
+    house.sql.unsafe(`
     insert into jobs (id, homeowner_id, title, description, created_at)
     select 'job_' || left(md5('${title}' || n) || md5(n::text), 27), '${lena.profileId}', '${title} ' || n, 'planted', timestamptz '2030-01-01' + (n / 3) * interval '1 second' from generate_series(1, ${count}) n`);
 
   beforeAll(async () => {
     lena = await homeowner(house, 'Lena');
-    for (const [title, category, urgency] of [['Fix 100% of the Roof', 'roofing', 'standard'], ['under_score', 'plumbing', 'urgent'], ['underXscore', 'plumbing', 'standard'], ['back\\slash', null, null]] as const) {
-      await callRest(house, 'create', { by: lena, body: { ...DRAFT, title, description: `About ${title}`, category, urgency } });
+    for (const [title, category, urgency] of [
+      ['Fix 100% of the Roof', 'roofing', 'standard'],
+      ['under_score', 'plumbing', 'urgent'],
+      ['underXscore', 'plumbing', 'standard'],
+      ['back\\slash', null, null],
+    ] as const) {
+      await callRest(house, 'create', {
+        by: lena,
+        body: { ...DRAFT, title, description: `About ${title}`, category, urgency },
+      });
     }
   });
 
@@ -578,20 +1085,42 @@ describe('lists', () => {
     ['a backslash', 'search=k%5Cs', { search: 'k\\s' }, ['back\\slash']],
     ['a word of the description', 'search=about%20under', { search: 'about under' }, ['underXscore', 'under_score']],
     ['a trade', 'category=plumbing', { category: 'plumbing' }, ['underXscore', 'under_score']],
-    ['a trade and an urgency', 'category=plumbing&urgency=urgent', { category: 'plumbing', urgency: 'URGENT' }, ['under_score']],
+    [
+      'a trade and an urgency',
+      'category=plumbing&urgency=urgent',
+      { category: 'plumbing', urgency: 'URGENT' },
+      ['under_score'],
+    ],
     ['a state', 'status=open', { status: 'OPEN' }, []],
     ['nothing at all', '', {}, ['back\\slash', 'underXscore', 'under_score', 'Fix 100% of the Roof']],
   ];
-  test.each(FILTERS)('Lena who filters by %s finds the same jobs by both doors, the newest first', async (_, query, filter, titles) => {
-    const byRest = await house.rest('GET', `/v1/jobs?${query}`, { token: lena.token });
-    expect(byRest.body.data.map(({ title }: Json) => title)).toEqual(titles);
-    expect(await idsByGraphql({ filter })).toEqual(byRest.body.data.map(({ id }: Json) => id));
-  });
+  test.each(FILTERS)(
+    'Lena who filters by %s finds the same jobs by both doors, the newest first',
+    async (_, query, filter, titles) => {
+      const byRest = await house.rest('GET', `/v1/jobs?${query}`, { token: lena.token });
+      expect(byRest.body.data.map(({ title }: Json) => title)).toEqual(titles);
+      expect(await idsByGraphql({ filter })).toEqual(byRest.body.data.map(({ id }: Json) => id));
+    },
+  );
 
   test.each<[query: string, asked: Parameters<typeof idsByGraphql>[0] | undefined]>([
-    ['status=finished', { filter: { status: 'FINISHED' } }], ['urgency=soon', { filter: { urgency: 'SOON' } }], [`search=${x(201)}`, { filter: { search: x(201) } }], [`category=${x(65)}`, { filter: { category: x(65) } }],
-    ['per_page=0', { first: 0 }], ['per_page=101', { first: 101 }], ['per_page=-1', { first: -1 }], ['per_page=1.5', undefined], ['per_page=many', undefined], ['page=0', undefined], ['page=-1', undefined], ['page=x', undefined],
-    ['after=nothing', { after: 'nothing' }], [`after=${Buffer.from('[1,2,3]').toString('base64url')}`, { after: Buffer.from('[1,2,3]').toString('base64url') }], ['sort=title', undefined], ['perPage=3', undefined], ['status=', undefined],
+    ['status=finished', { filter: { status: 'FINISHED' } }],
+    ['urgency=soon', { filter: { urgency: 'SOON' } }],
+    [`search=${x(201)}`, { filter: { search: x(201) } }],
+    [`category=${x(65)}`, { filter: { category: x(65) } }],
+    ['per_page=0', { first: 0 }],
+    ['per_page=101', { first: 101 }],
+    ['per_page=-1', { first: -1 }],
+    ['per_page=1.5', undefined],
+    ['per_page=many', undefined],
+    ['page=0', undefined],
+    ['page=-1', undefined],
+    ['page=x', undefined],
+    ['after=nothing', { after: 'nothing' }],
+    [`after=${Buffer.from('[1,2,3]').toString('base64url')}`, { after: Buffer.from('[1,2,3]').toString('base64url') }],
+    ['sort=title', undefined],
+    ['perPage=3', undefined],
+    ['status=', undefined],
   ])('Lena is refused ?%s, by name', async (query, asked) => {
     expect(await idsByRest(query)).toBe('VALIDATION_FAILED');
     if (asked) expect(await idsByGraphql(asked)).toBe('VALIDATION_FAILED');
@@ -600,7 +1129,9 @@ describe('lists', () => {
   test('a homeowner’s jobs are listed for the admin by their identifier, and by nobody else’s', async () => {
     const query = `homeowner_id=${lena.profileId}`;
     expect(await idsByRest(query, people.admin)).toHaveLength(4);
-    expect(await idsByGraphql({ filter: { homeownerId: lena.profileId } }, people.admin)).toEqual(await idsByRest(query, people.admin));
+    expect(await idsByGraphql({ filter: { homeownerId: lena.profileId } }, people.admin)).toEqual(
+      await idsByRest(query, people.admin),
+    );
     expect(await idsByRest(query)).toBe('FORBIDDEN');
     expect(await idsByGraphql({ filter: { homeownerId: lena.profileId } })).toBe('FORBIDDEN');
     expect(await idsByRest('homeowner_id=nobody', people.admin)).toBe('VALIDATION_FAILED');
@@ -610,18 +1141,30 @@ describe('lists', () => {
   test('walked by REST’s links or by GraphQL’s cursors hold the same jobs in the same order, each once', async () => {
     await plant(250, 'Walked');
     const linked: string[] = [];
-    for (let address: string | undefined = '/v1/jobs?search=Walked&per_page=100'; address; ) {
-      const { body, headers }: { body: Json; headers: Headers } = await house.rest('GET', address, { token: lena.token });
+    for (let address: string | undefined = '/v1/jobs?search=Walked&per_page=100'; address;) {
+      const { body, headers }: { body: Json; headers: Headers } = await house.rest('GET', address, {
+        token: lena.token,
+      });
       linked.push(...body.data.map(({ id }: Json) => id));
       expect(body.pagination).toMatchObject({ per_page: 100, total: 250, total_pages: 3, total_capped: false });
       address = /^<([^>]+)>; rel="next"$/.exec(headers.get('link') ?? '')?.[1];
     }
-    const numbered = (await Promise.all([1, 2, 3, 4].map((page) => idsByRest(`search=Walked&per_page=100&page=${page}`)))).flat();
+    const numbered = (
+      await Promise.all([1, 2, 3, 4].map((page) => idsByRest(`search=Walked&per_page=100&page=${page}`)))
+    ).flat();
     const connected: string[] = [];
-    for (let after: string | undefined, more = true; more; ) {
-      const { data } = await house.graphql('query($after: String) { jobs(filter: { search: "Walked" }, first: 40, after: $after) { totalCount nodes { id } edges { cursor node { id } } pageInfo { hasNextPage hasPreviousPage startCursor endCursor } } }', { token: lena.token, variables: { after } });
+    for (let after: string | undefined, more = true; more;) {
+      const { data } = await house.graphql(
+        'query($after: String) { jobs(filter: { search: "Walked" }, first: 40, after: $after) { totalCount nodes { id } edges { cursor node { id } } pageInfo { hasNextPage hasPreviousPage startCursor endCursor } } }',
+        { token: lena.token, variables: { after } },
+      );
       const { nodes, edges, pageInfo, totalCount } = data.jobs;
-      expect([totalCount, pageInfo.hasPreviousPage, pageInfo.startCursor, pageInfo.endCursor]).toEqual([250, after !== undefined, edges[0].cursor, edges.at(-1).cursor]);
+      expect([totalCount, pageInfo.hasPreviousPage, pageInfo.startCursor, pageInfo.endCursor]).toEqual([
+        250,
+        after !== undefined,
+        edges[0].cursor,
+        edges.at(-1).cursor,
+      ]);
       connected.push(...nodes.map(({ id }: Json) => id));
       [after, more] = [pageInfo.endCursor, pageInfo.hasNextPage];
     }
@@ -634,11 +1177,20 @@ describe('lists', () => {
   test('beyond 10,000 are not counted, and can be read all the same', async () => {
     await plant(10_001, 'Many');
     const read = (query: string) => house.rest('GET', `/v1/jobs?search=Many&${query}`, { token: lena.token });
-    expect((await read('')).body.pagination).toEqual({ page: 1, per_page: 20, total: 10_000, total_pages: 500, total_capped: true });
+    expect((await read('')).body.pagination).toEqual({
+      page: 1,
+      per_page: 20,
+      total: 10_000,
+      total_pages: 500,
+      total_capped: true,
+    });
     expect((await read('per_page=100&page=101')).body.data).toHaveLength(1);
     const past = await read('per_page=100&page=102');
     expect([past.status, past.body.data, past.headers.get('link')]).toEqual([200, [], null]);
-    const { data } = await house.graphql('{ jobs(filter: { search: "Many" }) { totalCount pageInfo { hasNextPage } } }', { token: lena.token });
+    const { data } = await house.graphql(
+      '{ jobs(filter: { search: "Many" }) { totalCount pageInfo { hasNextPage } } }',
+      { token: lena.token },
+    );
     expect(data.jobs).toEqual({ totalCount: 10_000, pageInfo: { hasNextPage: true } });
     await house.sql`delete from jobs where id = (select id from jobs where title like 'Many %' limit 1)`;
     expect((await read('')).body.pagination).toMatchObject({ total: 10_000, total_capped: false });
@@ -648,12 +1200,25 @@ describe('lists', () => {
     const job = await givenJob(house, 'open', people, { offers: { awardee: { guaranteed_view: true } } });
     await callRest(house, 'submitBid', { by: people.stranger, job: job.id, body: { amount: 3 } });
     const byRest = await house.rest('GET', `/v1/jobs/${job.id}/bids`, { token: people.owner.token });
-    expect(byRest.body.data.map(({ contractor_id: id }: Json) => id)).toEqual([people.awardee, people.stranger, people.bidder].map(({ profileId }) => profileId));
+    expect(byRest.body.data.map(({ contractor_id: id }: Json) => id)).toEqual(
+      [people.awardee, people.stranger, people.bidder].map(({ profileId }) => profileId),
+    );
     expect(byRest.body.pagination).toEqual({ page: 1, per_page: 100, total: 3, total_pages: 1, total_capped: false });
-    const byGraphql = await house.graphql('query($id: ID!) { job(id: $id) { bids { totalCount nodes { id } } pending: bids(status: PENDING) { totalCount } accepted: bids(status: ACCEPTED) { totalCount } } }', { token: people.owner.token, variables: { id: job.id } });
-    expect(byGraphql.data.job).toMatchObject({ bids: { totalCount: 3, nodes: byRest.body.data.map(({ id }: Json) => ({ id })) }, pending: { totalCount: 3 }, accepted: { totalCount: 0 } });
-    expect((await house.rest('GET', `/v1/jobs/${job.id}/bids?status=accepted`, { token: people.owner.token })).body.data).toEqual([]);
-    expect((await house.rest('GET', `/v1/jobs/${job.id}/bids?status=lost`, { token: people.owner.token })).body.details).toMatchObject({ code: 'VALIDATION_FAILED', fields: { status: expect.any(String) } });
+    const byGraphql = await house.graphql(
+      'query($id: ID!) { job(id: $id) { bids { totalCount nodes { id } } pending: bids(status: PENDING) { totalCount } accepted: bids(status: ACCEPTED) { totalCount } } }',
+      { token: people.owner.token, variables: { id: job.id } },
+    );
+    expect(byGraphql.data.job).toMatchObject({
+      bids: { totalCount: 3, nodes: byRest.body.data.map(({ id }: Json) => ({ id })) },
+      pending: { totalCount: 3 },
+      accepted: { totalCount: 0 },
+    });
+    expect(
+      (await house.rest('GET', `/v1/jobs/${job.id}/bids?status=accepted`, { token: people.owner.token })).body.data,
+    ).toEqual([]);
+    expect(
+      (await house.rest('GET', `/v1/jobs/${job.id}/bids?status=lost`, { token: people.owner.token })).body.details,
+    ).toMatchObject({ code: 'VALIDATION_FAILED', fields: { status: expect.any(String) } });
     const first = await house.rest('GET', `/v1/jobs/${job.id}/bids?per_page=1`, { token: people.owner.token });
     const next = await house.rest('GET', /<(.*)>/.exec(first.headers.get('link')!)![1]!, { token: people.owner.token });
     expect(next.body.data[0].contractor_id).toBe(people.stranger.profileId);
@@ -661,20 +1226,40 @@ describe('lists', () => {
 
   test.each(['bids', 'timeline'])('inside a job are refused the same sizes and cursors: %s', async (list) => {
     const { id } = await given('open');
-    const foreign = (await house.graphql('{ jobs(first: 1) { pageInfo { endCursor } } }', { token: people.owner.token })).data.jobs.pageInfo.endCursor;
+    const foreign = (
+      await house.graphql('{ jobs(first: 1) { pageInfo { endCursor } } }', { token: people.owner.token })
+    ).data.jobs.pageInfo.endCursor;
     const path = `/v1/jobs/${id}/${list === 'bids' ? 'bids' : 'events'}`;
-    for (const [query, args] of [['per_page=0', { first: 0 }], ['per_page=101', { first: 101 }], ['after=x', { after: 'x' }], [`after=${foreign}`, { after: foreign }]] as const) {
-      expect((await house.rest('GET', `${path}?${query}`, { token: people.owner.token })).body.details.code, query).toBe('VALIDATION_FAILED');
-      const { errors } = await house.graphql(`query($id: ID!, $first: Int, $after: String) { job(id: $id) { ${list}(first: $first, after: $after) { totalCount } } }`, { token: people.owner.token, variables: { id, ...args } });
+    for (const [query, args] of [
+      ['per_page=0', { first: 0 }],
+      ['per_page=101', { first: 101 }],
+      ['after=x', { after: 'x' }],
+      [`after=${foreign}`, { after: foreign }],
+    ] as const) {
+      expect(
+        (await house.rest('GET', `${path}?${query}`, { token: people.owner.token })).body.details.code,
+        query,
+      ).toBe('VALIDATION_FAILED');
+      const { errors } = await house.graphql(
+        `query($id: ID!, $first: Int, $after: String) { job(id: $id) { ${list}(first: $first, after: $after) { totalCount } } }`,
+        { token: people.owner.token, variables: { id, ...args } },
+      );
       expect(errors?.[0]?.extensions.code, query).toBe('VALIDATION_FAILED');
     }
   });
 
   test('of a contractor’s own bids are the same by both doors, and for contractors alone', async () => {
     const byRest = await house.rest('GET', '/v1/bids?per_page=5', { token: people.stranger.token });
-    const { data } = await house.graphql('{ viewer { bids(first: 5) { totalCount nodes { id } } } }', { token: people.stranger.token });
-    expect(data.viewer.bids).toEqual({ totalCount: byRest.body.pagination.total, nodes: byRest.body.data.map(({ id }: Json) => ({ id })) });
+    const { data } = await house.graphql('{ viewer { bids(first: 5) { totalCount nodes { id } } } }', {
+      token: people.stranger.token,
+    });
+    expect(data.viewer.bids).toEqual({
+      totalCount: byRest.body.pagination.total,
+      nodes: byRest.body.data.map(({ id }: Json) => ({ id })),
+    });
     expect((await house.rest('GET', '/v1/bids', { token: people.owner.token })).status).toBe(403);
-    expect((await house.graphql('{ viewer { bids { totalCount } } }', { token: people.owner.token })).data.viewer.bids).toBeNull();
+    expect(
+      (await house.graphql('{ viewer { bids { totalCount } } }', { token: people.owner.token })).data.viewer.bids,
+    ).toBeNull();
   });
 });

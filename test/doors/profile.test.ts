@@ -13,20 +13,39 @@ const me = async (person: Person): Promise<Json> => (await house.rest('GET', '/v
 const put = (person: Person, body: unknown) => house.rest('PUT', '/v1/me', { token: person.token, body });
 
 const PERSON = {
-  first_name: 'Zoë', last_name: 'O’Brien-Łukasiewicz', phone: ' +44 20 7946 0000 ', profile_picture_url: 'https://pictures.example.test/zoe.png?size=1',
+  first_name: 'Zoë',
+  last_name: 'O’Brien-Łukasiewicz',
+  phone: ' +44 20 7946 0000 ',
+  profile_picture_url: 'https://pictures.example.test/zoe.png?size=1',
 };
 const HOME = {
-  address_line1: '1 Main St', address_line2: 'Apt "3"', city: 'Austin', state: 'TX', zip_code: '78701', country: 'US', property_type: 'single_family',
+  address_line1: '1 Main St',
+  address_line2: 'Apt "3"',
+  city: 'Austin',
+  state: 'TX',
+  zip_code: '78701',
+  country: 'US',
+  property_type: 'single_family',
 };
 const BUSINESS = {
-  company_name: 'Carl & Söhne', business_type: 'llc', license_number: 'TX-1', license_state: 'TX', insurance_provider: 'Safe; Sound',
-  insurance_policy_number: 'P-1', years_in_business: 12, service_areas: ['Austin', 'Round Rock, TX', '{"quoted"}', 'back\\slash', 'NULL', "d'Or", 'two\nlines'],
-  specialties: ['roofs 🏠'], bio: 'A long story.\n\nIn two parts.', website: 'http://carl.example.test/',
+  company_name: 'Carl & Söhne',
+  business_type: 'llc',
+  license_number: 'TX-1',
+  license_state: 'TX',
+  insurance_provider: 'Safe; Sound',
+  insurance_policy_number: 'P-1',
+  years_in_business: 12,
+  service_areas: ['Austin', 'Round Rock, TX', '{"quoted"}', 'back\\slash', 'NULL', "d'Or", 'two\nlines'],
+  specialties: ['roofs 🏠'],
+  bio: 'A long story.\n\nIn two parts.',
+  website: 'http://carl.example.test/',
 };
 
 const camel = (name: string) => name.replaceAll(/_([a-z])/g, (_, letter: string) => letter.toUpperCase());
-const camelKeys = (object: object) => Object.fromEntries(Object.entries(object).map(([name, value]) => [camel(name), value]));
-const snakeKeys = (object: object) => Object.fromEntries(Object.entries(object).map(([name, value]) => [snake(name), value]));
+const camelKeys = (object: object) =>
+  Object.fromEntries(Object.entries(object).map(([name, value]) => [camel(name), value]));
+const snakeKeys = (object: object) =>
+  Object.fromEntries(Object.entries(object).map(([name, value]) => [snake(name), value]));
 const selection = (...objects: object[]) => objects.flatMap((object) => Object.keys(object).map(camel)).join(' ');
 
 const UPDATE = `mutation ($input: UpdateProfileInput!) { updateProfile(input: $input) {
@@ -54,7 +73,10 @@ describe.each(KINDS)('a %s', (kind, join, profile) => {
 
   it('writes every field through GraphQL, and clears each with null', async () => {
     const person = await join(house, 'Zoe');
-    const written = await house.graphql(UPDATE, { token: person.token, variables: { input: { user: camelKeys(PERSON), [kind]: camelKeys(profile) } } });
+    const written = await house.graphql(UPDATE, {
+      token: person.token,
+      variables: { input: { user: camelKeys(PERSON), [kind]: camelKeys(profile) } },
+    });
     expect(snakeKeys(written.data.updateProfile.user)).toEqual(PERSON);
     expect(snakeKeys(written.data.updateProfile[kind])).toEqual(profile);
 
@@ -63,11 +85,20 @@ describe.each(KINDS)('a %s', (kind, join, profile) => {
     const cleared = await put(person, { user: nulls(clearable), [kind]: nulls(profile) });
     expect(cleared.status).toBe(200);
     expect(cleared.body.user).toMatchObject({ ...nulls(clearable), first_name: PERSON.first_name });
-    expect(cleared.body[kind]).toMatchObject({ ...nulls(profile), ...(kind === 'contractor' && { service_areas: [], specialties: [] }) });
+    expect(cleared.body[kind]).toMatchObject({
+      ...nulls(profile),
+      ...(kind === 'contractor' && { service_areas: [], specialties: [] }),
+    });
 
     await house.graphql(UPDATE, { token: person.token, variables: { input: { [kind]: camelKeys(profile) } } });
-    const byNull = await house.graphql(UPDATE, { token: person.token, variables: { input: { [kind]: nulls(camelKeys(profile)) } } });
-    expect(snakeKeys(byNull.data.updateProfile[kind])).toEqual({ ...nulls(profile), ...(kind === 'contractor' && { service_areas: [], specialties: [] }) });
+    const byNull = await house.graphql(UPDATE, {
+      token: person.token,
+      variables: { input: { [kind]: nulls(camelKeys(profile)) } },
+    });
+    expect(snakeKeys(byNull.data.updateProfile[kind])).toEqual({
+      ...nulls(profile),
+      ...(kind === 'contractor' && { service_areas: [], specialties: [] }),
+    });
   });
 
   it('clears a text with a blank one, and keeps what was not sent', async () => {
@@ -85,18 +116,65 @@ describe.each(KINDS)('a %s', (kind, join, profile) => {
     const { status, body } = await put(person, before);
     expect({ status, body }).toEqual({ status: 200, body: before });
 
-    const turned = Object.fromEntries(Object.entries(before).toReversed().map(([name, part]) => [name, typeof part === 'string' ? part : Object.fromEntries(Object.entries(part as object).toReversed())]));
-    expect((await put(person, { ...turned, user: { ...before.user, phone: '7', updated_at: 'whenever' } })).body).toMatchObject({ user: { phone: '7' }, [kind]: before[kind] });
+    const turned = Object.fromEntries(
+      Object.entries(before)
+        .toReversed()
+        .map(([name, part]) => [
+          name,
+          typeof part === 'string' ? part : Object.fromEntries(Object.entries(part as object).toReversed()),
+        ]),
+    );
+    expect(
+      (await put(person, { ...turned, user: { ...before.user, phone: '7', updated_at: 'whenever' } })).body,
+    ).toMatchObject({ user: { phone: '7' }, [kind]: before[kind] });
   });
 
   it('is told of every read-only field that was changed, by name, and nothing is kept', async () => {
     const person = await join(house, 'Zoe');
     const before = await me(person);
-    const changedUser = { ...before.user, id: 'usr_x', email: 'other@example.test', user_type: 'admin', created_at: '2020-01-01T00:00:00.000Z', first_name: 'Changed' };
-    const changedProfile = { ...before[kind], id: person.userId, user_id: person.profileId, created_at: null, ...(kind === 'contractor' && { verified: true, completed_jobs: 9, rating_average: 5, rating_count: 1 }) };
-    const refused = byRest(await put(person, { ...before, user: changedUser, [kind]: changedProfile, referral_code: 'ABCDEFGH', tokens: { ...before.tokens, balance: 1_000 } }));
-    const changed = ['user.id', 'user.email', 'user.user_type', 'user.created_at', `${kind}.id`, `${kind}.user_id`, `${kind}.created_at`, 'referral_code', 'tokens'];
-    expect(refused).toEqual(invalid(...changed, ...(kind === 'contractor' ? ['contractor.verified', 'contractor.completed_jobs', 'contractor.rating_average', 'contractor.rating_count'] : [])));
+    const changedUser = {
+      ...before.user,
+      id: 'usr_x',
+      email: 'other@example.test',
+      user_type: 'admin',
+      created_at: '2020-01-01T00:00:00.000Z',
+      first_name: 'Changed',
+    };
+    const changedProfile = {
+      ...before[kind],
+      id: person.userId,
+      user_id: person.profileId,
+      created_at: null,
+      ...(kind === 'contractor' && { verified: true, completed_jobs: 9, rating_average: 5, rating_count: 1 }),
+    };
+    const refused = byRest(
+      await put(person, {
+        ...before,
+        user: changedUser,
+        [kind]: changedProfile,
+        referral_code: 'ABCDEFGH',
+        tokens: { ...before.tokens, balance: 1_000 },
+      }),
+    );
+    const changed = [
+      'user.id',
+      'user.email',
+      'user.user_type',
+      'user.created_at',
+      `${kind}.id`,
+      `${kind}.user_id`,
+      `${kind}.created_at`,
+      'referral_code',
+      'tokens',
+    ];
+    expect(refused).toEqual(
+      invalid(
+        ...changed,
+        ...(kind === 'contractor'
+          ? ['contractor.verified', 'contractor.completed_jobs', 'contractor.rating_average', 'contractor.rating_count']
+          : []),
+      ),
+    );
     expect(await me(person)).toEqual(before);
   });
 
@@ -104,8 +182,14 @@ describe.each(KINDS)('a %s', (kind, join, profile) => {
     const person = await join(house, 'Zoe');
     const before = await me(person);
     const [field = ''] = Object.keys(profile);
-    expect(byRest(await put(person, { user: { first_name: 'Zoe-Ann' }, [kind]: { [field]: 'x'.repeat(201) } }))).toEqual(invalid(`${kind}.${field}`));
-    expect(byRest(await put(person, { user: { first_name: 'Zoe-Ann', email: 'other@example.test' }, [kind]: { [field]: 'New' } }))).toEqual(invalid('user.email'));
+    expect(
+      byRest(await put(person, { user: { first_name: 'Zoe-Ann' }, [kind]: { [field]: 'x'.repeat(201) } })),
+    ).toEqual(invalid(`${kind}.${field}`));
+    expect(
+      byRest(
+        await put(person, { user: { first_name: 'Zoe-Ann', email: 'other@example.test' }, [kind]: { [field]: 'New' } }),
+      ),
+    ).toEqual(invalid('user.email'));
     expect(await me(person)).toEqual(before);
     const both = await put(person, { user: { first_name: 'Zoe-Ann' }, [kind]: { [field]: 'New' } });
     expect(both.body).toMatchObject({ user: { first_name: 'Zoe-Ann' }, [kind]: { [field]: 'New' } });
@@ -116,7 +200,10 @@ describe.each(KINDS)('a %s', (kind, join, profile) => {
     const other = kind === 'homeowner' ? 'contractor' : 'homeowner';
     const before = await me(person);
     expect(byRest(await put(person, { user: { first_name: 'Zoe-Ann' }, [other]: {} }))).toEqual(invalid(other));
-    const refused = await house.graphql(UPDATE, { token: person.token, variables: { input: { user: { firstName: 'Zoe-Ann' }, [other]: {} } } });
+    const refused = await house.graphql(UPDATE, {
+      token: person.token,
+      variables: { input: { user: { firstName: 'Zoe-Ann' }, [other]: {} } },
+    });
     expect(byGraphql(refused)).toEqual(invalid(other));
     expect(await me(person)).toEqual(before);
   });
@@ -164,7 +251,11 @@ describe('what a profile may hold', () => {
     ['website', 'HTTPS://example.test', 'javascript:alert(1)'],
     ['website', 'http://example.test/a?b#c', 'example.test'],
     ['website', `https://example.test/${'x'.repeat(1_979)}`, `https://example.test/${'x'.repeat(1_980)}`],
-    ['service_areas', Array.from({ length: 50 }, (_, i) => `area ${i}`), Array.from({ length: 51 }, (_, i) => `area ${i}`)],
+    [
+      'service_areas',
+      Array.from({ length: 50 }, (_, i) => `area ${i}`),
+      Array.from({ length: 51 }, (_, i) => `area ${i}`),
+    ],
     ['service_areas', [], 'Austin'],
     ['specialties', ['🏠'.repeat(200)], { 0: 'roofs' }],
   ];
@@ -178,7 +269,9 @@ describe('what a profile may hold', () => {
 
   it('names each bad entry of a list by its place', async () => {
     const specialties = ['roofs', ' ', 'x'.repeat(201), 5, null];
-    expect(byRest(await put(carl, { contractor: { specialties } }))).toEqual(invalid(...[1, 2, 3, 4].map((at) => `contractor.specialties.${at}`)));
+    expect(byRest(await put(carl, { contractor: { specialties } }))).toEqual(
+      invalid(...[1, 2, 3, 4].map((at) => `contractor.specialties.${at}`)),
+    );
   });
 
   it('counts an emoji of a phone as one character, and keeps the phone as it was sent', async () => {
@@ -188,17 +281,39 @@ describe('what a profile may hold', () => {
   });
 
   it('never is a name of null, or blank', async () => {
-    expect(byRest(await put(carl, { user: { first_name: null, last_name: ' ' } }))).toEqual(invalid('user.first_name', 'user.last_name'));
-    const refused = await house.graphql(UPDATE, { token: carl.token, variables: { input: { user: { firstName: null, lastName: ' ' } } } });
+    expect(byRest(await put(carl, { user: { first_name: null, last_name: ' ' } }))).toEqual(
+      invalid('user.first_name', 'user.last_name'),
+    );
+    const refused = await house.graphql(UPDATE, {
+      token: carl.token,
+      variables: { input: { user: { firstName: null, lastName: ' ' } } },
+    });
     expect(byGraphql(refused)).toEqual(invalid('user.first_name', 'user.last_name'));
   });
 
   it('refuses unknown and misspelled names wherever they stand', async () => {
-    const sent = { user: { firstName: 'C', nickname: 'C', password: 'x', 'a.B': 1 }, contractor: { companyName: 'C', ratingSum: 5, rating_sum: 5 }, user_type: 'admin', User: {} };
+    const sent = {
+      user: { firstName: 'C', nickname: 'C', password: 'x', 'a.B': 1 },
+      contractor: { companyName: 'C', ratingSum: 5, rating_sum: 5 },
+      user_type: 'admin',
+      User: {},
+    };
     expect(byRest(await put(carl, sent))).toEqual(
-      invalid('user.firstName', 'user.nickname', 'user.password', 'user.a.B', 'contractor.companyName', 'contractor.ratingSum', 'contractor.rating_sum', 'user_type', 'User'),
+      invalid(
+        'user.firstName',
+        'user.nickname',
+        'user.password',
+        'user.a.B',
+        'contractor.companyName',
+        'contractor.ratingSum',
+        'contractor.rating_sum',
+        'user_type',
+        'User',
+      ),
     );
-    expect(byRest(await put(carl, { user: 'Carl', contractor: [], homeowner: 5 }))).toEqual(invalid('user', 'contractor', 'homeowner'));
+    expect(byRest(await put(carl, { user: 'Carl', contractor: [], homeowner: 5 }))).toEqual(
+      invalid('user', 'contractor', 'homeowner'),
+    );
   });
 });
 
@@ -210,7 +325,12 @@ describe('a contractor', () => {
     await put(carl, { contractor: BUSINESS });
     const whole = (await me(carl)).contractor;
     const others = { ...whole, license_number: null, insurance_policy_number: null };
-    for (const [reader, seen] of [[carl, whole], [await admin(house), whole], [await homeowner(house, 'Hanna'), others], [await contractor(house, 'Cleo'), others]] as const) {
+    for (const [reader, seen] of [
+      [carl, whole],
+      [await admin(house), whole],
+      [await homeowner(house, 'Hanna'), others],
+      [await contractor(house, 'Cleo'), others],
+    ] as const) {
       const byPath = await house.rest('GET', `/v1/contractors/${carl.profileId}`, { token: reader.token });
       expect({ status: byPath.status, body: byPath.body }).toEqual({ status: 200, body: seen });
       const byField = await house.graphql(READ, { token: reader.token, variables: { id: carl.profileId } });
@@ -221,17 +341,24 @@ describe('a contractor', () => {
   it('is verified by an admin alone, once and for all', async () => {
     const carl = await contractor(house, 'Carl');
     const ada = await admin(house);
-    const verify = (person: Person, id = carl.profileId) => house.rest('POST', `/v1/contractors/${id}/verify`, { token: person.token });
+    const verify = (person: Person, id = carl.profileId) =>
+      house.rest('POST', `/v1/contractors/${id}/verify`, { token: person.token });
     for (const person of [carl, await homeowner(house, 'Hanna')]) {
       expect(byRest(await verify(person))).toEqual({ status: 403, code: 'FORBIDDEN', fields: [] });
-      const byField = await house.graphql('mutation ($id: ID!) { verifyContractor(id: $id) { verified } }', { token: person.token, variables: { id: carl.profileId } });
+      const byField = await house.graphql('mutation ($id: ID!) { verifyContractor(id: $id) { verified } }', {
+        token: person.token,
+        variables: { id: carl.profileId },
+      });
       expect(byGraphql(byField)).toEqual({ status: 403, code: 'FORBIDDEN', fields: [] });
     }
     expect((await me(carl)).contractor.verified).toBe(false);
     const verified = await verify(ada);
     expect(verified.body).toMatchObject({ id: carl.profileId, verified: true });
     expect((await verify(ada)).body).toEqual(verified.body);
-    const byField = await house.graphql('mutation ($id: ID!) { verifyContractor(id: $id) { verified } }', { token: ada.token, variables: { id: carl.profileId } });
+    const byField = await house.graphql('mutation ($id: ID!) { verifyContractor(id: $id) { verified } }', {
+      token: ada.token,
+      variables: { id: carl.profileId },
+    });
     expect(byField.data.verifyContractor).toEqual({ verified: true });
     expect((await me(carl)).contractor.verified).toBe(true);
   });
@@ -240,7 +367,19 @@ describe('a contractor', () => {
     const hanna = await homeowner(house, 'Hanna');
     const ada = await admin(house);
     const NOT_FOUND = { status: 404, code: 'NOT_FOUND', fields: [] };
-    for (const id of [`ctr_${'0'.repeat(27)}`, hanna.profileId, hanna.userId, 'ctr_', 'x', '%00', '..%2f..', `ctr_${'z'.repeat(27)}`, "'", '%F0%9F%91%B7', 'constructor']) {
+    for (const id of [
+      `ctr_${'0'.repeat(27)}`,
+      hanna.profileId,
+      hanna.userId,
+      'ctr_',
+      'x',
+      '%00',
+      '..%2f..',
+      `ctr_${'z'.repeat(27)}`,
+      "'",
+      '%F0%9F%91%B7',
+      'constructor',
+    ]) {
       expect(byRest(await house.rest('GET', `/v1/contractors/${id}`, { token: hanna.token }))).toEqual(NOT_FOUND);
       expect(byRest(await house.rest('POST', `/v1/contractors/${id}/verify`, { token: ada.token }))).toEqual(NOT_FOUND);
       const byField = await house.graphql(READ, { token: hanna.token, variables: { id: decodeURIComponent(id) } });
@@ -252,12 +391,14 @@ describe('a contractor', () => {
 
 it('an admin finds every account, newest first, and nobody else does', async () => {
   const [ada, carl, hanna] = [await admin(house), await contractor(house, 'Carl'), await homeowner(house, 'Hanna')];
-  const USERS = 'query ($after: String) { users(first: 2, after: $after) { nodes { id email phone userType } pageInfo { hasNextPage hasPreviousPage endCursor } totalCount } }';
+  const USERS =
+    'query ($after: String) { users(first: 2, after: $after) { nodes { id email phone userType } pageInfo { hasNextPage hasPreviousPage endCursor } totalCount } }';
   const first = (await house.graphql(USERS, { token: ada.token })).data.users;
   expect(first.nodes.map((user: Json) => user.email)).toEqual([hanna.email, carl.email]);
   const [all] = await house.sql`select count(*)::int as users from users`;
   expect(first.totalCount).toBe(all?.users);
-  const second = (await house.graphql(USERS, { token: ada.token, variables: { after: first.pageInfo.endCursor } })).data.users;
+  const second = (await house.graphql(USERS, { token: ada.token, variables: { after: first.pageInfo.endCursor } })).data
+    .users;
   expect(second.pageInfo.hasPreviousPage).toBe(true);
   expect(second.nodes.map((user: Json) => user.id)).not.toContain(carl.userId);
   for (const person of [carl, hanna]) {

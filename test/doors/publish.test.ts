@@ -16,16 +16,27 @@ afterAll(() => house.close());
 const publish = (id: string) => house.rest('POST', `/v1/jobs/${id}/publish`, { token: people.owner.token });
 
 /** Every sign that is a space to somebody, and some that are to nobody. */
-const SPACES = [...'\t\n\v\f\r \u0085\u00a0\u1680\u180e\u2000\u2001\u2009\u200a\u200b\u200d\u2028\u2029\u202f\u205f\u2060\u3000\ufeff', 'x', '0', '_', '\u00ad', '\u{1f4a7}'];
+const SPACES = [
+  ...'\t\n\v\f\r \u0085\u00a0\u1680\u180e\u2000\u2001\u2009\u200a\u200b\u200d\u2028\u2029\u202f\u205f\u2060\u3000\ufeff',
+  'x',
+  '0',
+  '_',
+  '\u00ad',
+  '\u{1f4a7}',
+];
 
 describe('a draft', () => {
-  it.each(SPACES.map((sign) => [sign.codePointAt(0)?.toString(16), sign] as const))('of which a field holds U+%s alone is published only if that is something', async (_code, sign) => {
-    const { id } = await givenJob(house, 'draft', people);
-    await house.sql`update jobs set city = ${`${sign} ${sign}`} where id = ${id}`;
-    const { status, body } = await publish(id);
-    if (isBlank(sign)) expect(body.details).toMatchObject({ code: 'MISSING_FIELDS', fields: { city: expect.any(String) } });
-    else expect([status, body.job?.status]).toEqual([200, 'open']);
-  });
+  it.each(SPACES.map((sign) => [sign.codePointAt(0)?.toString(16), sign] as const))(
+    'of which a field holds U+%s alone is published only if that is something',
+    async (_code, sign) => {
+      const { id } = await givenJob(house, 'draft', people);
+      await house.sql`update jobs set city = ${`${sign} ${sign}`} where id = ${id}`;
+      const { status, body } = await publish(id);
+      if (isBlank(sign))
+        expect(body.details).toMatchObject({ code: 'MISSING_FIELDS', fields: { city: expect.any(String) } });
+      else expect([status, body.job?.status]).toEqual([200, 'open']);
+    },
+  );
 
   it.each(REQUIRED_TO_PUBLISH)('without its %s is not published', async (field) => {
     const { id } = await givenJob(house, 'draft', people);
@@ -34,7 +45,9 @@ describe('a draft', () => {
     else await house.sql`update jobs set ${column} = null where id = ${id}`;
     const { body } = await publish(id);
     expect(Object.keys(body.details.fields)).toEqual([field === 'addressLine1' ? 'address_line1' : field]);
-    expect(await house.sql`select status, event_count from jobs where id = ${id}`).toEqual([{ status: 'draft', event_count: 1 }]);
+    expect(await house.sql`select status, event_count from jobs where id = ${id}`).toEqual([
+      { status: 'draft', event_count: 1 },
+    ]);
   });
 
   it.each(URGENCIES)('that is %s costs what the table says', async (urgency) => {
@@ -42,8 +55,12 @@ describe('a draft', () => {
     await house.sql`update jobs set urgency = ${urgency} where id = ${id}`;
     const { body } = await publish(id);
     expect(body.tokens_charged).toBe(PUBLISH_COST[urgency]);
-    expect(await house.sql`select amount from token_transfers where job_id = ${id}`).toEqual([{ amount: PUBLISH_COST[urgency] }]);
-    expect(await house.sql`select data from events where job_id = ${id} and type = 'job.published'`).toEqual([{ data: { tokensCharged: PUBLISH_COST[urgency] } }]);
+    expect(await house.sql`select amount from token_transfers where job_id = ${id}`).toEqual([
+      { amount: PUBLISH_COST[urgency] },
+    ]);
+    expect(await house.sql`select data from events where job_id = ${id} and type = 'job.published'`).toEqual([
+      { data: { tokensCharged: PUBLISH_COST[urgency] } },
+    ]);
   });
 });
 
@@ -52,7 +69,8 @@ describe('what later edits are measured against', () => {
     const { id } = await givenJob(house, 'draft', people);
     await house.sql`update jobs set budget_min = 100, budget_max = 250.5, urgency = 'priority' where id = ${id}`;
     expect((await publish(id)).status).toBe(200);
-    const kept = await house.sql`select highest_budget_min::float8 as min, highest_budget_max::float8 as max, most_tokens_paid as paid from jobs where id = ${id}`;
+    const kept =
+      await house.sql`select highest_budget_min::float8 as min, highest_budget_max::float8 as max, most_tokens_paid as paid from jobs where id = ${id}`;
     expect(kept).toEqual([{ min: 100, max: 250.5, paid: PUBLISH_COST.priority }]);
   });
 
@@ -60,6 +78,8 @@ describe('what later edits are measured against', () => {
     const { id } = await givenJob(house, 'awarded', people);
     await house.sql`update jobs set desired_completion_date = '2031-05-06' where id = ${id}`;
     expect((await house.rest('POST', `/v1/jobs/${id}/checkin`, { token: people.awardee.token })).status).toBe(200);
-    expect(await house.sql`select completion_date_at_check_in::text as base from jobs where id = ${id}`).toEqual([{ base: '2031-05-06' }]);
+    expect(await house.sql`select completion_date_at_check_in::text as base from jobs where id = ${id}`).toEqual([
+      { base: '2031-05-06' },
+    ]);
   });
 });

@@ -11,7 +11,12 @@ export interface Refused {
 /** Also checks the form: four keys, always all of them, and the request's own id. */
 export function byRest({ status, headers, body }: Answer<Json>): Refused {
   expect(Object.keys(body)).toEqual(['status', 'error', 'details', 'blocked_fields']);
-  expect(body).toMatchObject({ status, error: expect.stringMatching(/\S.*\.$/), details: { code: expect.any(String) }, blocked_fields: [] });
+  expect(body).toMatchObject({
+    status,
+    error: expect.stringMatching(/\S.*\.$/),
+    details: { code: expect.any(String) },
+    blocked_fields: [],
+  });
   expect(body.details.request_id).toBe(headers.get('x-request-id'));
   return { status, code: body.details.code, fields: Object.keys(body.details.fields ?? {}).sort() };
 }
@@ -19,14 +24,27 @@ export function byRest({ status, headers, body }: Answer<Json>): Refused {
 /** An executed operation answers 200, and its refusal bears the status that REST would answer with. */
 export function byGraphql({ headers, errors }: GraphqlAnswer): Refused {
   const [error] = errors ?? [];
-  expect(error).toMatchObject({ message: expect.stringMatching(/\S.*[.?]$/), extensions: { code: expect.any(String), status: expect.any(Number) } });
+  expect(error).toMatchObject({
+    message: expect.stringMatching(/\S.*[.?]$/),
+    extensions: { code: expect.any(String), status: expect.any(Number) },
+  });
   expect(error?.extensions.requestId).toBe(headers.get('x-request-id'));
   const { status, code, fields } = error?.extensions ?? {};
-  return { status, code, fields: Object.keys(fields ?? {}).map(snake).sort() };
+  return {
+    status,
+    code,
+    fields: Object.keys(fields ?? {})
+      .map(snake)
+      .sort(),
+  };
 }
 
 export function snake(name: string): string {
   return name.replaceAll(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`);
 }
 
-export const invalid = (...fields: string[]): Refused => ({ status: 400, code: 'VALIDATION_FAILED', fields: [...fields].sort() });
+export const invalid = (...fields: string[]): Refused => ({
+  status: 400,
+  code: 'VALIDATION_FAILED',
+  fields: [...fields].sort(),
+});

@@ -1,6 +1,6 @@
 /**
- * A wire between a server and its database that counts how often the server had to wait: what it sends in one breath, before
- * anything comes back, is one round trip.
+ * A wire between a server and its database that counts how often the server had to wait: what it sends in one breath,
+ * before anything comes back, is one round trip.
  */
 import { mkdtempSync, rmSync } from 'node:fs';
 import { connect, createServer, type Server } from 'node:net';
@@ -33,7 +33,11 @@ export async function countingWire(to: Connection): Promise<CountingWire> {
       answered = true;
       near.write(received);
     });
-    for (const [one, other] of [[near, far], [far, near]] as const) one.on('close', () => other.destroy()).on('error', () => other.destroy());
+    for (const [one, other] of [
+      [near, far],
+      [far, near],
+    ] as const)
+      one.on('close', () => other.destroy()).on('error', () => other.destroy());
   });
   await new Promise<void>((resolve) => server.listen(socketIn(folder), resolve));
   return {

@@ -1,4 +1,7 @@
-/** Whatever goes wrong, what was sent in confidence comes back to nobody: not in the log, not in an answer that refuses, not in the metrics. */
+/**
+ * Whatever goes wrong, what was sent in confidence comes back to nobody: not in the log, not in an answer that refuses,
+ * not in the metrics.
+ */
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { admin } from '../cast.js';
 import { JWT_SECRET, openTestHouse, type Json, type TestHouse } from '../house.js';
@@ -43,11 +46,19 @@ const LOG_IN = 'mutation ($input: LogInInput!) { logIn(input: $input) { token re
 const REFRESH = 'mutation ($input: RefreshSessionInput!) { refreshSession(input: $input) { token refreshToken } }';
 
 let people = 0;
-async function join(more: object = {}): Promise<{ email: string; password: string; token: string; refreshToken: string; session: Json }> {
+async function join(
+  more: object = {},
+): Promise<{ email: string; password: string; token: string; refreshToken: string; session: Json }> {
   people += 1;
   const email = `confidant.${people}@example.test`;
   const password = secret('a password');
-  const session = await rest('POST', '/v1/auth/signup/homeowner', { email, password, first_name: 'C', last_name: 'C', ...more });
+  const session = await rest('POST', '/v1/auth/signup/homeowner', {
+    email,
+    password,
+    first_name: 'C',
+    last_name: 'C',
+    ...more,
+  });
   if (session.token) {
     keep('an access token', session.token);
     keep('a refresh token', session.refresh_token);
@@ -75,7 +86,11 @@ it('A busy day of mistakes gives no secret away', async () => {
 
   const found: string[] = [];
   for (const [text, what] of secrets) {
-    for (const [place, told] of [['the log', house.logged], ['a refusal', refusals], ['the metrics', [metrics]]] as const) {
+    for (const [place, told] of [
+      ['the log', house.logged],
+      ['a refusal', refusals],
+      ['the metrics', [metrics]],
+    ] as const) {
       const line = told.find((one) => one.includes(text));
       if (line !== undefined) found.push(`${what} in ${place}: ${line.slice(0, 300)}`);
     }
@@ -88,20 +103,45 @@ type Confidant = Awaited<ReturnType<typeof join>>;
 async function everydayCalls(one: Confidant, two: Confidant): Promise<void> {
   await rest('POST', '/v1/auth/login', { email: one.email, password: secret('a wrong password') });
   await rest('POST', '/v1/auth/login', { email: secret('a password in place of the email'), password: '' });
-  await graphql(LOG_IN, { input: { email: `${secret('a password in place of the email')}@example.test`, password: secret('a wrong password') } });
-  await rest('POST', '/v1/me/password', { current_password: secret('a wrong password'), new_password: secret('a new password') }, one.token);
-  await rest('POST', '/v1/me/password', { current_password: two.password, new_password: keep('a new password', `${secret('a new password')} for two`) }, two.token);
+  await graphql(LOG_IN, {
+    input: {
+      email: `${secret('a password in place of the email')}@example.test`,
+      password: secret('a wrong password'),
+    },
+  });
+  await rest(
+    'POST',
+    '/v1/me/password',
+    { current_password: secret('a wrong password'), new_password: secret('a new password') },
+    one.token,
+  );
+  await rest(
+    'POST',
+    '/v1/me/password',
+    { current_password: two.password, new_password: keep('a new password', `${secret('a new password')} for two`) },
+    two.token,
+  );
   const refreshed = await rest('POST', '/v1/auth/refresh', { refresh_token: two.refreshToken });
   keep('an access token', refreshed.token);
   keep('a refresh token', refreshed.refresh_token);
   await rest('POST', '/v1/auth/refresh', { refresh_token: two.refreshToken });
   await graphql(REFRESH, { input: { refreshToken: two.refreshToken } });
-  await rest('POST', '/v1/auth/signup/contractor', { email: one.email, password: secret('a password'), first_name: 'C', last_name: 'C' });
+  await rest('POST', '/v1/auth/signup/contractor', {
+    email: one.email,
+    password: secret('a password'),
+    first_name: 'C',
+    last_name: 'C',
+  });
   await rest('POST', '/v1/auth/logout', undefined, two.token);
   await rest('GET', '/v1/me', undefined, two.token);
   const ada = await admin(house);
   keep('an admin’s token', ada.token);
-  await rest('POST', '/v1/tokens/adjustments', { user_id: one.session.user.id, amount: -500, reason: 'too many' }, ada.token);
+  await rest(
+    'POST',
+    '/v1/tokens/adjustments',
+    { user_id: one.session.user.id, amount: -500, reason: 'too many' },
+    ada.token,
+  );
 }
 
 async function mistakesInJson(one: Confidant): Promise<void> {
@@ -185,7 +225,9 @@ async function failuresOfTheDatabase(one: Confidant): Promise<void> {
   const { sql } = house;
   await sql`alter table users add constraint nobody_by_this_name check (last_name <> 'Refused')`;
   await join({ last_name: 'Refused' });
-  await graphql(SIGN_UP, { input: { email: 'z@example.test', password: secret('a password'), firstName: 'Z', lastName: 'Refused' } });
+  await graphql(SIGN_UP, {
+    input: { email: 'z@example.test', password: secret('a password'), firstName: 'Z', lastName: 'Refused' },
+  });
   await sql`alter table users drop constraint nobody_by_this_name`;
 
   await sql`alter table users alter column phone type integer using null`;
@@ -201,6 +243,11 @@ async function failuresOfTheDatabase(one: Confidant): Promise<void> {
 
   await sql`alter table users rename column password_hash to hidden`;
   await rest('POST', '/v1/auth/login', { email: one.email, password: one.password });
-  await rest('POST', '/v1/me/password', { current_password: one.password, new_password: secret('a new password') }, one.token);
+  await rest(
+    'POST',
+    '/v1/me/password',
+    { current_password: one.password, new_password: secret('a new password') },
+    one.token,
+  );
   await sql`alter table users rename column hidden to password_hash`;
 }

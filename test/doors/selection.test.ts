@@ -1,6 +1,6 @@
 /**
- * The selection decides what is read. Whatever part of a job somebody selects, they get exactly that part of what they get when they
- * select everything: no field is missing, blank or different because others were left out.
+ * The selection decides what is read. Whatever part of a job somebody selects, they get exactly that part of what they
+ * get when they select everything: no field is missing, blank or different because others were left out.
  */
 import { getNamedType, isLeafType, isObjectType, isRequiredArgument, type GraphQLObjectType } from 'graphql';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
@@ -18,7 +18,8 @@ let people: People;
 beforeAll(async () => {
   house = await openTestHouse();
   people = await gather(house);
-  for (const state of ['open', 'awarded', 'disputed'] as const) await givenJob(house, state, people, { offers: { awardee: { guaranteed_view: true } } });
+  for (const state of ['open', 'awarded', 'disputed'] as const)
+    await givenJob(house, state, people, { offers: { awardee: { guaranteed_view: true } } });
 });
 afterAll(() => house.close());
 
@@ -45,7 +46,9 @@ function partOf(tree: Tree, dice: Dice): Tree {
 }
 
 function written(tree: Tree): string {
-  return Object.entries(tree).map(([name, inner]) => (inner ? `${name}${PAGED.has(name) ? '(first: 2)' : ''} { ${written(inner)} }` : name)).join(' ');
+  return Object.entries(tree)
+    .map(([name, inner]) => (inner ? `${name}${PAGED.has(name) ? '(first: 2)' : ''} { ${written(inner)} }` : name))
+    .join(' ');
 }
 
 const PAGED = new Set(['bids', 'timeline']);
@@ -63,7 +66,9 @@ const PARTS = 40;
 describe.each(PEOPLE)('to the %s', (who) => {
   it(`any part of a page of jobs is that part of the whole, ${PARTS} times`, async () => {
     const read = async (tree: Tree) => {
-      const answer = await house.graphql(`{ jobs(first: 3) { nodes { ${written(tree)} } } }`, { token: people[who].token });
+      const answer = await house.graphql(`{ jobs(first: 3) { nodes { ${written(tree)} } } }`, {
+        token: people[who].token,
+      });
       expect(answer.errors).toBeUndefined();
       return answer.data.jobs.nodes;
     };
@@ -89,7 +94,10 @@ describe.each(Object.keys(JOB_TRANSITIONS) as JobTransitionKey[])('of the job th
       const answer = await callGraphql(house, key, { ...asked, selection });
       expect(answer.errors, written(tree)).toBeUndefined();
       const moved = answer.data[operationName(key)];
-      const read = await house.graphql(`query($id: ID!) { job(id: $id) { ${written(JOB)} } }`, { token: people[by].token, variables: { id: asked.job } });
+      const read = await house.graphql(`query($id: ID!) { job(id: $id) { ${written(JOB)} } }`, {
+        token: people[by].token,
+        variables: { id: asked.job },
+      });
       expect(key === 'publish' ? moved.job : moved, written(tree)).toEqual(projected(read.data.job, tree));
     }
   });

@@ -1,7 +1,15 @@
 import { createHash, createHmac, randomBytes } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { admin, contractor, homeowner, type Person } from '../cast.js';
-import { ADMIN, JWT_SECRET, openTestHouse, type Answer, type GraphqlAnswer, type Json, type TestHouse } from '../house.js';
+import {
+  ADMIN,
+  JWT_SECRET,
+  openTestHouse,
+  type Answer,
+  type GraphqlAnswer,
+  type Json,
+  type TestHouse,
+} from '../house.js';
 import { byGraphql, byRest, invalid } from './refused.js';
 
 let house: TestHouse;
@@ -23,9 +31,12 @@ interface Pair {
   refreshToken: string;
 }
 
-const REFRESH = 'mutation ($input: RefreshSessionInput!) { refreshSession(input: $input) { token refreshToken tokensAwarded user { id } } }';
-const refresh = (refresh_token: unknown, at = house) => at.rest('POST', '/v1/auth/refresh', { body: { refresh_token } });
-const graphqlRefresh = (refreshToken: string, at = house) => at.graphql(REFRESH, { variables: { input: { refreshToken } } });
+const REFRESH =
+  'mutation ($input: RefreshSessionInput!) { refreshSession(input: $input) { token refreshToken tokensAwarded user { id } } }';
+const refresh = (refresh_token: unknown, at = house) =>
+  at.rest('POST', '/v1/auth/refresh', { body: { refresh_token } });
+const graphqlRefresh = (refreshToken: string, at = house) =>
+  at.graphql(REFRESH, { variables: { input: { refreshToken } } });
 const me = (token: string | undefined, at = house) => at.rest('GET', '/v1/me', { token });
 const logIn = async ({ email, password }: { email: string; password: string }, at = house): Promise<Pair> => {
   const { body } = await at.rest('POST', '/v1/auth/login', { body: { email, password } });
@@ -56,14 +67,21 @@ describe('a refresh', () => {
     expect((await me(body.token)).body.user.id).toBe(hanna.userId);
 
     const next = await graphqlRefresh(body.refresh_token, twin);
-    expect(next.data.refreshSession).toEqual({ token: expect.any(String), refreshToken: expect.stringMatching(/^rft_/), tokensAwarded: null, user: null });
+    expect(next.data.refreshSession).toEqual({
+      token: expect.any(String),
+      refreshToken: expect.stringMatching(/^rft_/),
+      tokensAwarded: null,
+      user: null,
+    });
     // The session is the same, so the access tokens before it go on until they run out.
-    for (const token of [hanna.token, body.token, next.data.refreshSession.token]) expect((await me(token)).status).toBe(200);
+    for (const token of [hanna.token, body.token, next.data.refreshSession.token])
+      expect((await me(token)).status).toBe(200);
   });
 
   it('is kept in the database as a SHA-256 alone', async () => {
     const hanna = await homeowner(house, 'Hanna');
-    const rows = await house.sql`select t::text as row from refresh_tokens t where session_id in (select id from sessions where user_id = ${hanna.userId})`;
+    const rows =
+      await house.sql`select t::text as row from refresh_tokens t where session_id in (select id from sessions where user_id = ${hanna.userId})`;
     expect(rows).toHaveLength(1);
     expect(rows[0]?.row).not.toContain(hanna.refreshToken);
     expect(rows[0]?.row).toContain(hashOf(hanna.refreshToken));
@@ -107,7 +125,9 @@ describe('a refresh', () => {
           }
           const answer = await refresh(current, at);
           if (answer.status !== 200) expect(byRest(answer)).toEqual(INVALID_REFRESH_TOKEN);
-          return answer.status === 200 ? { token: answer.body.token, refreshToken: answer.body.refresh_token } : undefined;
+          return answer.status === 200
+            ? { token: answer.body.token, refreshToken: answer.body.refresh_token }
+            : undefined;
         }),
       );
       const pairs = answers.filter((pair) => pair != null);
@@ -115,7 +135,8 @@ describe('a refresh', () => {
       expect((await me(pairs[0]?.token, twin)).body.user.id).toBe(hanna.userId);
       current = pairs[0]?.refreshToken ?? '';
     }
-    const [kept] = await house.sql`select count(*)::int as tokens, count(used_at)::int as used from refresh_tokens join sessions on sessions.id = session_id where user_id = ${hanna.userId}`;
+    const [kept] =
+      await house.sql`select count(*)::int as tokens, count(used_at)::int as used from refresh_tokens join sessions on sessions.id = session_id where user_id = ${hanna.userId}`;
     expect(kept).toEqual({ tokens: ROUNDS + 1, used: ROUNDS });
   }, 120_000);
 
@@ -128,7 +149,8 @@ describe('a refresh', () => {
 
     await house.sql`update sessions set ends_at = now() + interval '5 days' where user_id = ${hanna.userId}`;
     const { body } = await refresh(hanna.refreshToken);
-    const [late] = await house.sql`select expires_at = ends_at as together from refresh_tokens join sessions on sessions.id = session_id where hash = ${hashOf(body.refresh_token)}`;
+    const [late] =
+      await house.sql`select expires_at = ends_at as together from refresh_tokens join sessions on sessions.id = session_id where hash = ${hashOf(body.refresh_token)}`;
     expect(late).toEqual({ together: true });
 
     await house.sql`update refresh_tokens set expires_at = now() where hash = ${hashOf(body.refresh_token)}`;
@@ -145,12 +167,25 @@ describe('a refresh', () => {
 
   it('with something that is no refresh token is refused', async () => {
     const hanna = await homeowner(house, 'Hanna');
-    const strangers = ['', 'rft_', hanna.token, hanna.userId, `rft_${'0'.repeat(27)}`, `rft_${'z'.repeat(27)}`, `${hanna.refreshToken} `, hanna.refreshToken.toLowerCase(), hashOf(hanna.refreshToken), 'x'.repeat(10_000), '\u0000'];
+    const strangers = [
+      '',
+      'rft_',
+      hanna.token,
+      hanna.userId,
+      `rft_${'0'.repeat(27)}`,
+      `rft_${'z'.repeat(27)}`,
+      `${hanna.refreshToken} `,
+      hanna.refreshToken.toLowerCase(),
+      hashOf(hanna.refreshToken),
+      'x'.repeat(10_000),
+      '\u0000',
+    ];
     for (const token of strangers) {
       expect(byRest(await refresh(token))).toEqual(INVALID_REFRESH_TOKEN);
       expect(byGraphql(await graphqlRefresh(token))).toEqual(INVALID_REFRESH_TOKEN);
     }
-    for (const token of [undefined, null, 7, [hanna.refreshToken], {}]) expect(byRest(await refresh(token))).toEqual(invalid('refresh_token'));
+    for (const token of [undefined, null, 7, [hanna.refreshToken], {}])
+      expect(byRest(await refresh(token))).toEqual(invalid('refresh_token'));
     expect((await refresh(hanna.refreshToken)).status).toBe(200);
   });
 });
@@ -170,9 +205,12 @@ describe('a log-out', () => {
 
   it('through GraphQL does the same, also to what follows in the same request', async () => {
     const hanna = await homeowner(house, 'Hanna');
-    const answer = await house.graphql('mutation { a: logOut { sessionId } b: logOut { sessionId } }', { token: hanna.token });
+    const answer = await house.graphql('mutation { a: logOut { sessionId } b: logOut { sessionId } }', {
+      token: hanna.token,
+    });
     expect(answer.errors?.[0]?.extensions.code).toBe('UNAUTHENTICATED');
-    const [row] = await house.sql`select id, revoked_at is not null as revoked from sessions where user_id = ${hanna.userId}`;
+    const [row] =
+      await house.sql`select id, revoked_at is not null as revoked from sessions where user_id = ${hanna.userId}`;
     expect(row).toEqual({ id: expect.stringMatching(/^ses_/), revoked: true });
     await expectDead(hanna);
   });
@@ -180,9 +218,13 @@ describe('a log-out', () => {
   it('at the same moment as a refresh leaves nothing alive', async () => {
     for (let round = 0; round < 10; round += 1) {
       const hanna = await homeowner(house, 'Hanna');
-      const [refreshed] = await Promise.all([refresh(hanna.refreshToken), twin.rest('POST', '/v1/auth/logout', { token: hanna.token })]);
+      const [refreshed] = await Promise.all([
+        refresh(hanna.refreshToken),
+        twin.rest('POST', '/v1/auth/logout', { token: hanna.token }),
+      ]);
       await expectDead(hanna);
-      if (refreshed.status === 200) await expectDead({ token: refreshed.body.token, refreshToken: refreshed.body.refresh_token });
+      if (refreshed.status === 200)
+        await expectDead({ token: refreshed.body.token, refreshToken: refreshed.body.refresh_token });
     }
   });
 });
@@ -201,7 +243,9 @@ describe('a change of password', () => {
     expect((await me(hanna.token, twin)).status).toBe(200);
     expect((await refresh(hanna.refreshToken)).status).toBe(200);
     expect((await me(hugo.token)).status).toBe(200);
-    expect((await house.rest('POST', '/v1/auth/login', { body: { email: hanna.email, password: hanna.password } })).status).toBe(401);
+    expect(
+      (await house.rest('POST', '/v1/auth/login', { body: { email: hanna.email, password: hanna.password } })).status,
+    ).toBe(401);
     expect((await logIn({ ...hanna, password: 'a better password' })).token).toEqual(expect.any(String));
   });
 
@@ -209,18 +253,29 @@ describe('a change of password', () => {
     const ada = await admin(house);
     const other = await logIn(ADMIN);
     const CHANGE = 'mutation ($input: ChangePasswordInput!) { changePassword(input: $input) { changed } }';
-    const to = (currentPassword: string, newPassword: string) => house.graphql(CHANGE, { token: ada.token, variables: { input: { currentPassword, newPassword } } });
+    const to = (currentPassword: string, newPassword: string) =>
+      house.graphql(CHANGE, { token: ada.token, variables: { input: { currentPassword, newPassword } } });
     expect((await to(ADMIN.password, 'ada keeps another house')).data.changePassword).toEqual({ changed: true });
     await expectDead(other);
-    expect(byGraphql(await to(ADMIN.password, 'ada keeps a third house'))).toEqual({ status: 401, code: 'INVALID_CREDENTIALS', fields: [] });
+    expect(byGraphql(await to(ADMIN.password, 'ada keeps a third house'))).toEqual({
+      status: 401,
+      code: 'INVALID_CREDENTIALS',
+      fields: [],
+    });
     expect((await to('ada keeps another house', ADMIN.password)).data.changePassword).toEqual({ changed: true });
   });
 
   it('is refused with a wrong password, or for a bad new one, and changes nothing', async () => {
     const hanna = await homeowner(house, 'Hanna');
-    expect(byRest(await change(hanna.token, 'wrong', 'a better password'))).toEqual({ status: 401, code: 'INVALID_CREDENTIALS', fields: [] });
+    expect(byRest(await change(hanna.token, 'wrong', 'a better password'))).toEqual({
+      status: 401,
+      code: 'INVALID_CREDENTIALS',
+      fields: [],
+    });
     expect(byRest(await change(hanna.token, hanna.password, 'short'))).toEqual(invalid('new_password'));
-    expect(byRest(await change(hanna.token, hanna.password, hanna.email.toUpperCase()))).toEqual(invalid('new_password'));
+    expect(byRest(await change(hanna.token, hanna.password, hanna.email.toUpperCase()))).toEqual(
+      invalid('new_password'),
+    );
     expect(byRest(await change(hanna.token, undefined, null))).toEqual(invalid('current_password', 'new_password'));
     expect((await logIn(hanna)).token).toEqual(expect.any(String));
   });
@@ -229,7 +284,10 @@ describe('a change of password', () => {
     for (let round = 0; round < 5; round += 1) {
       const hanna = await homeowner(house, 'Hanna');
       const thief = await logIn(hanna);
-      const answers = await Promise.all([change(hanna.token, hanna.password, 'hers from now on'), change(thief.token, hanna.password, 'his from now on', twin)]);
+      const answers = await Promise.all([
+        change(hanna.token, hanna.password, 'hers from now on'),
+        change(thief.token, hanna.password, 'his from now on', twin),
+      ]);
       expect(answers.map(({ status }) => status).sort()).toEqual([200, 401]);
       const [winner, loser] = answers[0].status === 200 ? [hanna, thief] : [thief, hanna];
       expect((await me(winner.token)).status).toBe(200);
@@ -241,9 +299,13 @@ describe('a change of password', () => {
     for (let round = 0; round < 10; round += 1) {
       const hanna = await homeowner(house, 'Hanna');
       const racing = Array.from({ length: 8 }, (_, i) => logIn(hanna, i % 2 === 0 ? house : twin));
-      const [changed, ...opened] = await Promise.all([change(hanna.token, hanna.password, 'a better password'), ...racing]);
+      const [changed, ...opened] = await Promise.all([
+        change(hanna.token, hanna.password, 'a better password'),
+        ...racing,
+      ]);
       expect(changed.status).toBe(200);
-      const [alive] = await house.sql`select count(*)::int as sessions from sessions where user_id = ${hanna.userId} and revoked_at is null`;
+      const [alive] =
+        await house.sql`select count(*)::int as sessions from sessions where user_id = ${hanna.userId} and revoked_at is null`;
       expect(alive).toEqual({ sessions: 1 });
       for (const { token } of opened) if (token !== undefined) expect((await me(token, twin)).status).toBe(401);
       expect((await me(hanna.token)).status).toBe(200);
@@ -254,18 +316,36 @@ describe('a change of password', () => {
 describe('an access token', () => {
   it('is of 15 minutes, and says who, which session and which role', async () => {
     const carl = await contractor(house, 'Carl');
-    const [header, payload] = partsOf(carl.token).slice(0, 2).map((part) => JSON.parse(Buffer.from(part, 'base64url').toString()));
+    const [header, payload] = partsOf(carl.token)
+      .slice(0, 2)
+      .map((part) => JSON.parse(Buffer.from(part, 'base64url').toString()));
     expect(header).toEqual({ alg: 'HS256', typ: 'JWT', kid: expect.any(String) });
     expect(payload).toEqual({
-      iss: 'job-marketplace', aud: 'job-marketplace', sub: carl.userId, sid: expect.stringMatching(/^ses_/), role: 'contractor', iat: expect.any(Number), exp: payload.iat + 900,
+      iss: 'job-marketplace',
+      aud: 'job-marketplace',
+      sub: carl.userId,
+      sid: expect.stringMatching(/^ses_/),
+      role: 'contractor',
+      iat: expect.any(Number),
+      exp: payload.iat + 900,
     });
   });
 
   it('is read from the header alone, whatever the case of its scheme', async () => {
     const hanna = await homeowner(house, 'Hanna');
     const get = (authorization: string) => house.rest('GET', '/v1/me', { headers: { authorization } });
-    for (const scheme of ['Bearer', 'bearer', 'BEARER', 'Bearer  ']) expect((await get(`${scheme} ${hanna.token}`)).status).toBe(200);
-    for (const header of ['', 'Bearer', 'Bearer ', hanna.token, `Basic ${hanna.token}`, `Bearer${hanna.token}`, `Bearer ${hanna.token} ${hanna.token}`, `Bearer ${hanna.token}, Bearer ${hanna.token}`]) {
+    for (const scheme of ['Bearer', 'bearer', 'BEARER', 'Bearer  '])
+      expect((await get(`${scheme} ${hanna.token}`)).status).toBe(200);
+    for (const header of [
+      '',
+      'Bearer',
+      'Bearer ',
+      hanna.token,
+      `Basic ${hanna.token}`,
+      `Bearer${hanna.token}`,
+      `Bearer ${hanna.token} ${hanna.token}`,
+      `Bearer ${hanna.token}, Bearer ${hanna.token}`,
+    ]) {
       const answer = await get(header);
       expect(byRest(answer)).toEqual(UNAUTHENTICATED);
       expect(answer.headers.get('www-authenticate')).toBe('Bearer');
@@ -276,7 +356,9 @@ describe('an access token', () => {
   it('that was forged or altered is refused, more than a thousand times over', async () => {
     const hanna = await homeowner(house, 'Hanna');
     const carl = await contractor(house, 'Carl');
-    const forged = [...new Set(forgeries(hanna, carl))].filter((token) => token !== hanna.token && token !== carl.token);
+    const forged = [...new Set(forgeries(hanna, carl))].filter(
+      (token) => token !== hanna.token && token !== carl.token,
+    );
     expect(forged.length).toBeGreaterThan(1_000);
     const passed: string[] = [];
     for (let from = 0; from < forged.length; from += 100) {
@@ -295,7 +377,10 @@ describe('an access token', () => {
 
   it('signed with the secret before this one holds, and new ones are signed with this one', async () => {
     const hanna = await homeowner(house, 'Hanna');
-    const renewed = await openTestHouse({ JWT_SECRET: 'the secret that comes after it, 32 bytes', JWT_PREVIOUS_SECRET: JWT_SECRET }, { beside: house });
+    const renewed = await openTestHouse(
+      { JWT_SECRET: 'the secret that comes after it, 32 bytes', JWT_PREVIOUS_SECRET: JWT_SECRET },
+      { beside: house },
+    );
     try {
       expect((await me(hanna.token, renewed)).status).toBe(200);
       const { body } = await refresh(hanna.refreshToken, renewed);
@@ -324,7 +409,10 @@ function sealed(header: string, payload: string, secret: string, hash = 'sha256'
   return `${header}.${payload}.${createHmac(hash, secret).update(`${header}.${payload}`).digest('base64url')}`;
 }
 
-/** Every character changed, every length cut, every part swapped, and every claim signed by somebody else or claimed wrongly. */
+/**
+ * Every character changed, every length cut, every part swapped, and every claim signed by somebody else or claimed
+ * wrongly.
+ */
 function forgeries(hanna: Person, carl: Person): string[] {
   const [header = '', payload = '', signature = ''] = partsOf(hanna.token);
   const [, carlsPayload = '', carlsSignature = ''] = partsOf(carl.token);
@@ -332,20 +420,87 @@ function forgeries(hanna: Person, carl: Person): string[] {
   const head = JSON.parse(Buffer.from(header, 'base64url').toString());
   const now = Math.floor(Date.now() / 1000);
 
-  const altered = [...hanna.token].flatMap((symbol, at) => ['A', 'b', '_', '.'].filter((other) => other !== symbol).map((other) => hanna.token.slice(0, at) + other + hanna.token.slice(at + 1)));
+  const altered = [...hanna.token].flatMap((symbol, at) =>
+    ['A', 'b', '_', '.']
+      .filter((other) => other !== symbol)
+      .map((other) => hanna.token.slice(0, at) + other + hanna.token.slice(at + 1)),
+  );
   const cut = [...hanna.token].slice(1).map((_, at) => hanna.token.slice(0, at + 1));
-  const swapped = [`${header}.${carlsPayload}.${signature}`, `${header}.${payload}.${carlsSignature}`, `${payload}.${header}.${signature}`, `${header}.${payload}.`, `${header}.${payload}`, `.${payload}.${signature}`, '..', hanna.token.repeat(2), hanna.token + signature];
+  const swapped = [
+    `${header}.${carlsPayload}.${signature}`,
+    `${header}.${payload}.${carlsSignature}`,
+    `${payload}.${header}.${signature}`,
+    `${header}.${payload}.`,
+    `${header}.${payload}`,
+    `.${payload}.${signature}`,
+    '..',
+    hanna.token.repeat(2),
+    hanna.token + signature,
+  ];
   const otherAlgorithms = ['none', 'None', 'NONE', 'HS384', 'HS512', 'RS256', 'ES256', ''].flatMap((alg) => {
     const named = encoded({ ...head, alg });
-    return [`${named}.${payload}.`, sealed(named, payload, JWT_SECRET), sealed(named, payload, JWT_SECRET, 'sha512'), sealed(named, payload, '')];
+    return [
+      `${named}.${payload}.`,
+      sealed(named, payload, JWT_SECRET),
+      sealed(named, payload, JWT_SECRET, 'sha512'),
+      sealed(named, payload, ''),
+    ];
   });
-  const otherHeaders = [{ kid: 'other' }, { kid: undefined }, { kid: '../../dev/null' }, { jwk: { kty: 'oct', k: '' } }, { jku: 'https://example.test' }].map((change) => sealed(encoded({ ...head, ...change }), payload, 'someone else’s secret of 32 bytes and more'));
-  const otherSecrets = ['', 'secret', JWT_SECRET.slice(0, -1), `${JWT_SECRET} `, JWT_SECRET.toUpperCase(), 'the secret before it, of 32 bytes or more'].map((secret) => sealed(header, payload, secret));
+  const otherHeaders = [
+    { kid: 'other' },
+    { kid: undefined },
+    { kid: '../../dev/null' },
+    { jwk: { kty: 'oct', k: '' } },
+    { jku: 'https://example.test' },
+  ].map((change) => sealed(encoded({ ...head, ...change }), payload, 'someone else’s secret of 32 bytes and more'));
+  const otherSecrets = [
+    '',
+    'secret',
+    JWT_SECRET.slice(0, -1),
+    `${JWT_SECRET} `,
+    JWT_SECRET.toUpperCase(),
+    'the secret before it, of 32 bytes or more',
+  ].map((secret) => sealed(header, payload, secret));
   const rightlySigned = [
-    { exp: now - 1 }, { exp: now }, { exp: undefined }, { exp: 'never' }, { exp: null }, { iat: undefined }, { iat: now + 3_600 }, { iss: 'other' }, { aud: 'other' }, { aud: ['job-marketplace'] },
-    { sub: undefined }, { sub: carl.userId }, { sub: '' }, { sub: hanna.profileId }, { sid: undefined }, { sid: '' }, { sid: `ses_${'0'.repeat(27)}` }, { role: 'owner' }, { role: undefined }, { nbf: now + 3_600 },
+    { exp: now - 1 },
+    { exp: now },
+    { exp: undefined },
+    { exp: 'never' },
+    { exp: null },
+    { iat: undefined },
+    { iat: now + 3_600 },
+    { iss: 'other' },
+    { aud: 'other' },
+    { aud: ['job-marketplace'] },
+    { sub: undefined },
+    { sub: carl.userId },
+    { sub: '' },
+    { sub: hanna.profileId },
+    { sid: undefined },
+    { sid: '' },
+    { sid: `ses_${'0'.repeat(27)}` },
+    { role: 'owner' },
+    { role: undefined },
+    { nbf: now + 3_600 },
   ].map((change) => sealed(header, encoded({ ...claims, ...change }), JWT_SECRET));
-  const noObjects = ['""', '[]', 'null', '1', '"{}"'].map((text) => sealed(header, Buffer.from(text).toString('base64url'), JWT_SECRET));
-  const random = Array.from({ length: 50 }, () => [24, 180, 32].map((bytes) => randomBytes(bytes).toString('base64url')).join('.'));
-  return [...altered, ...cut, ...swapped, ...otherAlgorithms, ...otherHeaders, ...otherSecrets, ...rightlySigned, ...noObjects, ...random, 'undefined', 'null', '0'];
+  const noObjects = ['""', '[]', 'null', '1', '"{}"'].map((text) =>
+    sealed(header, Buffer.from(text).toString('base64url'), JWT_SECRET),
+  );
+  const random = Array.from({ length: 50 }, () =>
+    [24, 180, 32].map((bytes) => randomBytes(bytes).toString('base64url')).join('.'),
+  );
+  return [
+    ...altered,
+    ...cut,
+    ...swapped,
+    ...otherAlgorithms,
+    ...otherHeaders,
+    ...otherSecrets,
+    ...rightlySigned,
+    ...noObjects,
+    ...random,
+    'undefined',
+    'null',
+    '0',
+  ];
 }

@@ -8,7 +8,12 @@ let house: TestHouse;
 let hanna: Person;
 let henry: Person;
 beforeAll(async () => {
-  house = await openTestHouse({ SHARE_REQUESTS_PER_USER: '3', SHARE_REQUESTS_PER_ADDRESS: '5', SHARE_DATABASE_QUEUE_PER_ADDRESS: '4', DATABASE_POOL_SIZE: '5' });
+  house = await openTestHouse({
+    SHARE_REQUESTS_PER_USER: '3',
+    SHARE_REQUESTS_PER_ADDRESS: '5',
+    SHARE_DATABASE_QUEUE_PER_ADDRESS: '4',
+    DATABASE_POOL_SIZE: '5',
+  });
   hanna = await homeowner(house, 'Hanna');
   henry = await homeowner(house, 'Henry');
 });
@@ -42,10 +47,18 @@ describe('requests under way', () => {
       waiting.push(read(hanna), read(hanna), query(hanna));
       await until(async () => (await inUse('requests')) === 3);
       const rest = await read(hanna);
-      expect([rest.status, rest.body.details.code, rest.headers.get('retry-after')]).toEqual([429, 'RATE_LIMITED', '1']);
+      expect([rest.status, rest.body.details.code, rest.headers.get('retry-after')]).toEqual([
+        429,
+        'RATE_LIMITED',
+        '1',
+      ]);
       expect(rest.body.error).toBe('At most 3 requests under way at once are for you; wait for some to end.');
       const graphql = await query(hanna);
-      expect([graphql.status, graphql.errors?.[0]?.extensions.code, graphql.headers.get('retry-after')]).toEqual([429, 'RATE_LIMITED', '1']);
+      expect([graphql.status, graphql.errors?.[0]?.extensions.code, graphql.headers.get('retry-after')]).toEqual([
+        429,
+        'RATE_LIMITED',
+        '1',
+      ]);
       waiting.push(read(henry));
       await until(async () => (await inUse('requests')) === 4);
     });
@@ -82,7 +95,9 @@ describe('the database', () => {
       expect((await house.rest('GET', '/readyz')).body).toEqual({ status: 'ready', busy: false });
     });
     expect((await Promise.all(waiting)).map(({ status }) => status)).toEqual([200, 200, 200, 200, 200]);
-    expect(await house.metric('queue_wait_seconds_count{queue="databaseQueue"}')).toBe((Number.isNaN(waits) ? 0 : waits) + 1);
+    expect(await house.metric('queue_wait_seconds_count{queue="databaseQueue"}')).toBe(
+      (Number.isNaN(waits) ? 0 : waits) + 1,
+    );
   });
 });
 
@@ -91,7 +106,9 @@ describe('searches', () => {
     const waiting: Promise<{ status: number }>[] = [];
     await house.sql.begin(async (tx) => {
       await tx`lock table job_search in access exclusive mode`;
-      waiting.push(...[0, 1, 2, 3].map((from) => house.rest('GET', '/v1/jobs?search=ab', { token: hanna.token, from })));
+      waiting.push(
+        ...[0, 1, 2, 3].map((from) => house.rest('GET', '/v1/jobs?search=ab', { token: hanna.token, from })),
+      );
       await until(async () => (await inUse('databaseQueue')) === 3);
       expect((await read(hanna, 5)).status).toBe(200);
     });

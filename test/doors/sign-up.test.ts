@@ -11,9 +11,16 @@ afterAll(() => house.close());
 
 let arrivals = 0;
 const newEmail = () => `newcomer.${(arrivals += 1)}@example.test`;
-const newcomer = (more: object = {}) => ({ email: newEmail(), password: 'a password', first_name: 'Nora', last_name: 'New', ...more });
+const newcomer = (more: object = {}) => ({
+  email: newEmail(),
+  password: 'a password',
+  first_name: 'Nora',
+  last_name: 'New',
+  ...more,
+});
 
-const signUp = (kind: 'homeowner' | 'contractor', body: unknown) => house.rest('POST', `/v1/auth/signup/${kind}`, { body });
+const signUp = (kind: 'homeowner' | 'contractor', body: unknown) =>
+  house.rest('POST', `/v1/auth/signup/${kind}`, { body });
 
 const SIGN_UP_HOMEOWNER = `mutation ($input: SignUpHomeownerInput!) { signUpHomeowner(input: $input) {
   token refreshToken tokensAwarded contractor { id }
@@ -35,7 +42,9 @@ async function balanceOf(userId: string): Promise<number> {
 }
 
 async function audit(): Promise<Json> {
-  const { data } = await house.graphql('{ auditTokens { ok mismatches { userId kept summed } } }', { token: (await admin(house)).token });
+  const { data } = await house.graphql('{ auditTokens { ok mismatches { userId kept summed } } }', {
+    token: (await admin(house)).token,
+  });
   return data.auditTokens;
 }
 
@@ -52,18 +61,37 @@ describe('signing up', () => {
       token: expect.any(String),
       refresh_token: id('rft'),
       user: {
-        id: id('usr'), email: sent.email, user_type: 'homeowner', first_name: 'Nora', last_name: 'New', phone: ' +1 (512) 555-0100 ext 7 ',
-        profile_picture_url: null, created_at: MOMENT, updated_at: MOMENT,
+        id: id('usr'),
+        email: sent.email,
+        user_type: 'homeowner',
+        first_name: 'Nora',
+        last_name: 'New',
+        phone: ' +1 (512) 555-0100 ext 7 ',
+        profile_picture_url: null,
+        created_at: MOMENT,
+        updated_at: MOMENT,
       },
       homeowner: {
-        id: id('hmw'), user_id: body.user.id, address_line1: null, address_line2: null, city: null, state: null, zip_code: null, country: null,
-        property_type: null, created_at: MOMENT, updated_at: MOMENT,
+        id: id('hmw'),
+        user_id: body.user.id,
+        address_line1: null,
+        address_line2: null,
+        city: null,
+        state: null,
+        zip_code: null,
+        country: null,
+        property_type: null,
+        created_at: MOMENT,
+        updated_at: MOMENT,
       },
       tokens_awarded: 10,
     });
     const me = await house.rest('GET', '/v1/me', { token: body.token });
     expect(me.body).toEqual({
-      user: body.user, homeowner: body.homeowner, tokens: { balance: 10, held: 0, available: 10 }, referral_code: expect.stringMatching(/^[2-9A-HJKMNP-Z]{8}$/),
+      user: body.user,
+      homeowner: body.homeowner,
+      tokens: { balance: 10, held: 0, available: 10 },
+      referral_code: expect.stringMatching(/^[2-9A-HJKMNP-Z]{8}$/),
     });
   });
 
@@ -75,27 +103,70 @@ describe('signing up', () => {
       refresh_token: id('rft'),
       user: expect.objectContaining({ user_type: 'contractor', phone: null }),
       contractor: {
-        id: id('ctr'), user_id: body.user.id, company_name: 'Nora & Co', business_type: null, license_number: null, license_state: null,
-        insurance_provider: null, insurance_policy_number: null, years_in_business: null, service_areas: [], specialties: [], bio: null,
-        website: null, verified: false, completed_jobs: 0, rating_average: null, rating_count: 0, created_at: MOMENT, updated_at: MOMENT,
+        id: id('ctr'),
+        user_id: body.user.id,
+        company_name: 'Nora & Co',
+        business_type: null,
+        license_number: null,
+        license_state: null,
+        insurance_provider: null,
+        insurance_policy_number: null,
+        years_in_business: null,
+        service_areas: [],
+        specialties: [],
+        bio: null,
+        website: null,
+        verified: false,
+        completed_jobs: 0,
+        rating_average: null,
+        rating_count: 0,
+        created_at: MOMENT,
+        updated_at: MOMENT,
       },
       tokens_awarded: 25,
     });
-    expect((await house.rest('GET', '/v1/tokens', { token: body.token })).body).toEqual({ balance: 25, held: 0, available: 25 });
+    expect((await house.rest('GET', '/v1/tokens', { token: body.token })).body).toEqual({
+      balance: 25,
+      held: 0,
+      available: 25,
+    });
   });
 
   it('answers the same through GraphQL', async () => {
     const email = newEmail();
-    const asHomeowner = await house.graphql(SIGN_UP_HOMEOWNER, { variables: { input: { email, password: 'a password', firstName: 'Nora', lastName: 'New' } } });
-    expect(asHomeowner.data.signUpHomeowner).toMatchObject({
-      token: expect.any(String), refreshToken: id('rft'), tokensAwarded: 10, contractor: null,
-      user: { id: id('usr'), email, userType: 'HOMEOWNER', phone: null, createdAt: MOMENT }, homeowner: { id: id('hmw'), city: null },
+    const asHomeowner = await house.graphql(SIGN_UP_HOMEOWNER, {
+      variables: { input: { email, password: 'a password', firstName: 'Nora', lastName: 'New' } },
     });
-    const input = { email: newEmail(), password: 'a password', firstName: 'Nora', lastName: 'New', companyName: 'Nora & Co', phone: null };
+    expect(asHomeowner.data.signUpHomeowner).toMatchObject({
+      token: expect.any(String),
+      refreshToken: id('rft'),
+      tokensAwarded: 10,
+      contractor: null,
+      user: { id: id('usr'), email, userType: 'HOMEOWNER', phone: null, createdAt: MOMENT },
+      homeowner: { id: id('hmw'), city: null },
+    });
+    const input = {
+      email: newEmail(),
+      password: 'a password',
+      firstName: 'Nora',
+      lastName: 'New',
+      companyName: 'Nora & Co',
+      phone: null,
+    };
     const asContractor = await house.graphql(SIGN_UP_CONTRACTOR, { variables: { input } });
     expect(asContractor.data.signUpContractor).toMatchObject({
-      tokensAwarded: 25, homeowner: null, user: { userType: 'CONTRACTOR' },
-      contractor: { id: id('ctr'), companyName: 'Nora & Co', serviceAreas: [], specialties: [], verified: false, completedJobs: 0, ratingAverage: null },
+      tokensAwarded: 25,
+      homeowner: null,
+      user: { userType: 'CONTRACTOR' },
+      contractor: {
+        id: id('ctr'),
+        companyName: 'Nora & Co',
+        serviceAreas: [],
+        specialties: [],
+        verified: false,
+        completedJobs: 0,
+        ratingAverage: null,
+      },
     });
   });
 
@@ -104,10 +175,16 @@ describe('signing up', () => {
     expect((await signUp('homeowner', newcomer({ email: `  ${email.toUpperCase()}\n` }))).body.user.email).toBe(email);
     for (const spelling of [email, email.toUpperCase(), ` ${email} `]) {
       for (const kind of ['homeowner', 'contractor'] as const) {
-        expect(byRest(await signUp(kind, newcomer({ email: spelling })))).toEqual({ status: 400, code: 'EMAIL_TAKEN', fields: ['email'] });
+        expect(byRest(await signUp(kind, newcomer({ email: spelling })))).toEqual({
+          status: 400,
+          code: 'EMAIL_TAKEN',
+          fields: ['email'],
+        });
       }
     }
-    const again = await house.graphql(SIGN_UP_HOMEOWNER, { variables: { input: { email, password: 'a password', firstName: 'Nora', lastName: 'New' } } });
+    const again = await house.graphql(SIGN_UP_HOMEOWNER, {
+      variables: { input: { email, password: 'a password', firstName: 'Nora', lastName: 'New' } },
+    });
     expect(byGraphql(again)).toEqual({ status: 400, code: 'EMAIL_TAKEN', fields: ['email'] });
     expect(await usersWith(email)).toBe(1);
   });
@@ -118,7 +195,10 @@ describe('signing up', () => {
     const spellings = [email, email.toUpperCase(), `  ${email}`, `${email[0]?.toUpperCase()}${email.slice(1)} `];
     const answers = await Promise.all(
       Array.from({ length: 50 }, (_, i) =>
-        signUp(i % 2 === 0 ? 'homeowner' : 'contractor', newcomer({ email: spellings[i % spellings.length], referral_code: rita.referralCode })),
+        signUp(
+          i % 2 === 0 ? 'homeowner' : 'contractor',
+          newcomer({ email: spellings[i % spellings.length], referral_code: rita.referralCode }),
+        ),
       ),
     );
     const [joined, ...others] = answers.toSorted((a, b) => a.status - b.status);
@@ -127,7 +207,8 @@ describe('signing up', () => {
     expect(await usersWith(email)).toBe(1);
     expect(await balanceOf(rita.userId)).toBe(20);
     expect(await balanceOf(joined?.body.user.id)).toBe(joined?.body.tokens_awarded);
-    const [profiles] = await house.sql`select (select count(*) from homeowners where user_id = ${joined?.body.user.id}) + (select count(*) from contractors where user_id = ${joined?.body.user.id}) as count`;
+    const [profiles] =
+      await house.sql`select (select count(*) from homeowners where user_id = ${joined?.body.user.id}) + (select count(*) from contractors where user_id = ${joined?.body.user.id}) as count`;
     expect(Number(profiles?.count)).toBe(1);
     expect(await audit()).toEqual({ ok: true, mismatches: [] });
   });
@@ -143,13 +224,22 @@ describe('a referral', () => {
     expect(await balanceOf(second.body.user.id)).toBe(35);
 
     const history = await house.rest('GET', '/v1/tokens/transactions', { token: second.body.token });
-    expect(history.body.data.map((transfer: Json) => [transfer.reason, transfer.amount, transfer.from_account, transfer.to_account, transfer.referral_user_id])).toEqual(
+    expect(
+      history.body.data.map((transfer: Json) => [
+        transfer.reason,
+        transfer.amount,
+        transfer.from_account,
+        transfer.to_account,
+        transfer.referral_user_id,
+      ]),
+    ).toEqual(
       expect.arrayContaining([
         ['signup_bonus', 25, 'issuance', second.body.user.id, null],
         ['referral_bonus', 10, 'issuance', second.body.user.id, rita.userId],
       ]),
     );
-    const [rewards] = await house.sql`select array_agg(referral_user_id order by created_at, id) as parties from token_transfers where user_id = ${rita.userId} and reason = 'referral_bonus'`;
+    const [rewards] =
+      await house.sql`select array_agg(referral_user_id order by created_at, id) as parties from token_transfers where user_id = ${rita.userId} and reason = 'referral_bonus'`;
     expect(rewards?.parties).toBe(`{${first.body.user.id},${second.body.user.id}}`);
   });
 
@@ -158,12 +248,33 @@ describe('a referral', () => {
     expect((await signUp('homeowner', newcomer({ referral_code: ada.referralCode }))).body.tokens_awarded).toBe(20);
   });
 
-  const NOBODYS = ['', ' ', 'ZZZZZZZZ', 'ABCDEFG', 'ABCDEFGHJ', 'O0O0O0O0', '1IL1IL1I', 'Ⓐ2345678', '%', '________', "' or 1=1", '\u0000'.repeat(8), 'x'.repeat(5_000), '\ud800ABCDEFG'];
+  const NOBODYS = [
+    '',
+    ' ',
+    'ZZZZZZZZ',
+    'ABCDEFG',
+    'ABCDEFGHJ',
+    'O0O0O0O0',
+    '1IL1IL1I',
+    'Ⓐ2345678',
+    '%',
+    '________',
+    "' or 1=1",
+    '\u0000'.repeat(8),
+    'x'.repeat(5_000),
+    '\ud800ABCDEFG',
+  ];
   it.each(NOBODYS)('code %j is nobody’s, and nobody joins by it', async (code) => {
     const sent = newcomer({ referral_code: code });
-    expect(byRest(await signUp('homeowner', sent))).toEqual({ status: 400, code: 'UNKNOWN_REFERRAL_CODE', fields: ['referral_code'] });
+    expect(byRest(await signUp('homeowner', sent))).toEqual({
+      status: 400,
+      code: 'UNKNOWN_REFERRAL_CODE',
+      fields: ['referral_code'],
+    });
     const input = { email: sent.email, password: 'a password', firstName: 'Nora', lastName: 'New', referralCode: code };
-    expect(byGraphql(await house.graphql(SIGN_UP_HOMEOWNER, { variables: { input } })).code).toBe('UNKNOWN_REFERRAL_CODE');
+    expect(byGraphql(await house.graphql(SIGN_UP_HOMEOWNER, { variables: { input } })).code).toBe(
+      'UNKNOWN_REFERRAL_CODE',
+    );
     expect(await usersWith(sent.email)).toBe(0);
   });
 
@@ -174,33 +285,122 @@ describe('a referral', () => {
 
 describe('a sign-up is refused by name', () => {
   const EURO = '€'; // three bytes
-  const REFUSED: [what: string, kind: 'homeowner' | 'contractor', sent: Record<string, unknown>, ...fields: string[]][] = [
-    ['nothing at all', 'homeowner', { email: undefined, password: undefined, first_name: undefined, last_name: undefined }, 'email', 'password', 'first_name', 'last_name'],
+  const REFUSED: [
+    what: string,
+    kind: 'homeowner' | 'contractor',
+    sent: Record<string, unknown>,
+    ...fields: string[],
+  ][] = [
+    [
+      'nothing at all',
+      'homeowner',
+      { email: undefined, password: undefined, first_name: undefined, last_name: undefined },
+      'email',
+      'password',
+      'first_name',
+      'last_name',
+    ],
     ['a password of 7 bytes', 'homeowner', { password: '1234567' }, 'password'],
     ['a password of 73 bytes', 'homeowner', { password: 'p'.repeat(73) }, 'password'],
     ['a password of 25 three-byte characters', 'homeowner', { password: EURO.repeat(25) }, 'password'],
     ['a password with NUL', 'homeowner', { password: 'pass\u0000word' }, 'password'],
     ['a password with half a character', 'homeowner', { password: 'pass\ud83dword' }, 'password'],
-    ['the email as the password', 'contractor', { email: 'taken.as@example.test', password: ' TAKEN.as@example.test' }, 'password'],
+    [
+      'the email as the password',
+      'contractor',
+      { email: 'taken.as@example.test', password: ' TAKEN.as@example.test' },
+      'password',
+    ],
     ['an email without a dot', 'homeowner', { email: 'nora@localhost' }, 'email'],
     ['an email of 255 characters', 'homeowner', { email: `${'n'.repeat(242)}@example.test` }, 'email'],
     ['an email with NUL', 'homeowner', { email: 'no\u0000ra@example.test' }, 'email'],
     ['a blank name', 'homeowner', { first_name: ' \t ' }, 'first_name'],
     ['a name of 101 characters', 'homeowner', { last_name: 'n'.repeat(101) }, 'last_name'],
-    ['numbers for texts', 'contractor', { email: 1, password: 12_345_678, first_name: true, last_name: [], phone: {}, company_name: 5, referral_code: 7 }, 'email', 'password', 'first_name', 'last_name', 'phone', 'company_name', 'referral_code'],
-    ['null for what must be there', 'homeowner', { email: null, password: null, first_name: null, last_name: null }, 'email', 'password', 'first_name', 'last_name'],
+    [
+      'numbers for texts',
+      'contractor',
+      { email: 1, password: 12_345_678, first_name: true, last_name: [], phone: {}, company_name: 5, referral_code: 7 },
+      'email',
+      'password',
+      'first_name',
+      'last_name',
+      'phone',
+      'company_name',
+      'referral_code',
+    ],
+    [
+      'null for what must be there',
+      'homeowner',
+      { email: null, password: null, first_name: null, last_name: null },
+      'email',
+      'password',
+      'first_name',
+      'last_name',
+    ],
     ['a company of a homeowner', 'homeowner', { company_name: 'Nora & Co' }, 'company_name'],
-    ['unknown names', 'homeowner', { nickname: 'N', role: 'admin', user_type: 'admin', id: 'usr_1' }, 'nickname', 'role', 'user_type', 'id'],
-    ['names in camelCase', 'contractor', { firstName: 'Nora', companyName: 'Nora & Co', referralCode: 'ABCDEFGH' }, 'firstName', 'companyName', 'referralCode'],
-    ['names in other spellings', 'homeowner', { First_Name: 'Nora', 'first-name': 'Nora', first__name: 'Nora', _first_name: 'Nora', '!email': 'x', '': 'x', 'a.b': 1 }, 'First_Name', 'first-name', 'first__name', '_first_name', '!email', '', 'a.b'],
-    ['names that objects are born with', 'homeowner', { constructor: 1, toString: 1, hasOwnProperty: 1, valueOf: 1 }, 'constructor', 'toString', 'hasOwnProperty', 'valueOf'],
-    ['every mistake at once', 'homeowner', { email: 'x', password: 'x', first_name: '', phone: 7, wish: 1 }, 'email', 'password', 'first_name', 'phone', 'wish'],
+    [
+      'unknown names',
+      'homeowner',
+      { nickname: 'N', role: 'admin', user_type: 'admin', id: 'usr_1' },
+      'nickname',
+      'role',
+      'user_type',
+      'id',
+    ],
+    [
+      'names in camelCase',
+      'contractor',
+      { firstName: 'Nora', companyName: 'Nora & Co', referralCode: 'ABCDEFGH' },
+      'firstName',
+      'companyName',
+      'referralCode',
+    ],
+    [
+      'names in other spellings',
+      'homeowner',
+      {
+        First_Name: 'Nora',
+        'first-name': 'Nora',
+        first__name: 'Nora',
+        _first_name: 'Nora',
+        '!email': 'x',
+        '': 'x',
+        'a.b': 1,
+      },
+      'First_Name',
+      'first-name',
+      'first__name',
+      '_first_name',
+      '!email',
+      '',
+      'a.b',
+    ],
+    [
+      'names that objects are born with',
+      'homeowner',
+      { constructor: 1, toString: 1, hasOwnProperty: 1, valueOf: 1 },
+      'constructor',
+      'toString',
+      'hasOwnProperty',
+      'valueOf',
+    ],
+    [
+      'every mistake at once',
+      'homeowner',
+      { email: 'x', password: 'x', first_name: '', phone: 7, wish: 1 },
+      'email',
+      'password',
+      'first_name',
+      'phone',
+      'wish',
+    ],
   ];
   it.each(REFUSED)('%s', async (_what, kind, sent, ...fields) => {
     const body = newcomer(sent);
     const refused: Refused = byRest(await signUp(kind, body));
     expect(refused).toEqual(invalid(...fields));
-    const [counted] = await house.sql`select count(*)::int as count from users where email = ${String(body.email).trim().toLowerCase().replaceAll('\0', '')}`;
+    const [counted] =
+      await house.sql`select count(*)::int as count from users where email = ${String(body.email).trim().toLowerCase().replaceAll('\0', '')}`;
     expect(counted?.count).toBe(0);
   });
 
@@ -232,6 +432,8 @@ describe('a sign-up is accepted', () => {
   it.each(ACCEPTED)('%s, and the password logs in', async (_what, sent) => {
     const body = newcomer(sent);
     expect((await signUp('homeowner', body)).status).toBe(201);
-    expect((await house.rest('POST', '/v1/auth/login', { body: { email: body.email, password: body.password } })).status).toBe(200);
+    expect(
+      (await house.rest('POST', '/v1/auth/login', { body: { email: body.email, password: body.password } })).status,
+    ).toBe(200);
   });
 });

@@ -1,6 +1,6 @@
 /**
- * How many SQL statements a call costs, and how often it waits for the database: a page of a hundred jobs as often as a page of one, and no
- * operation more than it needs.
+ * How many SQL statements a call costs, and how often it waits for the database: a page of a hundred jobs as often as a
+ * page of one, and no operation more than it needs.
  */
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
 import { JOB_ACTIONS } from '../../src/rules/lifecycle.js';
@@ -22,10 +22,15 @@ let house: TestHouse;
 let wire: CountingWire;
 let people: People;
 beforeAll(async () => {
-  // On one connection each statement is known to the database from its second use on, as on all connections of a server that has run for a while.
-  house = await openTestHouse({ DATABASE_POOL_SIZE: '1' }, { through: async (straight) => (wire = await countingWire(straight)).connection });
+  // On one connection each statement is known to the database from its second use on, as on all connections of a server
+  // that has run for a while.
+  house = await openTestHouse(
+    { DATABASE_POOL_SIZE: '1' },
+    { through: async (straight) => (wire = await countingWire(straight)).connection },
+  );
   people = await gather(house);
-  for (const state of ['open', 'in_progress', 'disputed', 'completed'] as const) await copiesOf(house, await givenJob(house, state, people), 25);
+  for (const state of ['open', 'in_progress', 'disputed', 'completed'] as const)
+    await copiesOf(house, await givenJob(house, state, people), 25);
   // Every page but the shortest holds jobs of every state, and a bid with a stake.
   await house.sql`
     with placed as (select id, timestamptz '2030-01-01' + row_number() over (partition by status order by id) * interval '1 minute' as made from jobs),
@@ -81,14 +86,17 @@ describe('a page of jobs with everything that hangs on them', () => {
   });
 
   test('costs REST one statement, in which the page is counted too', async () => {
-    const read = (perPage: number) => counted(() => house.rest('GET', `/v1/jobs?per_page=${perPage}`, { token: people.owner.token }));
+    const read = (perPage: number) =>
+      counted(() => house.rest('GET', `/v1/jobs?per_page=${perPage}`, { token: people.owner.token }));
     expect([await read(1), await read(20), await read(100)]).toEqual([1, 1, 1]);
   });
 
   test('is counted by one column that the index holds, whatever else is read of the page', async () => {
     house.statements();
     await house.rest('GET', '/v1/jobs?status=open', { token: people.owner.token });
-    expect(house.statements()[0]).toMatch(/\(select count\(\*\)::int from \(select "(?:id|created_at)" from "jobs" where /);
+    expect(house.statements()[0]).toMatch(
+      /\(select count\(\*\)::int from \(select "(?:id|created_at)" from "jobs" where /,
+    );
   });
 });
 
@@ -103,7 +111,10 @@ test('a value that a statement uses in several places is sent once', async () =>
 
 type Cost = readonly [statements: number, roundTrips: number];
 
-/** Every BEGIN counts; a COMMIT is a round trip and no statement. The session's check counts where it cannot ride on what is read first. */
+/**
+ * Every BEGIN counts; a COMMIT is a round trip and no statement. The session's check counts where it cannot ride on
+ * what is read first.
+ */
 const COSTS: Readonly<Record<OperationKey, Cost>> = {
   create: [4, 3],
   update: [4, 4],
@@ -151,31 +162,74 @@ describe('an operation', () => {
       if (key === 'create') continue;
       const refused = () => callRest(house, key, happyCall(key, people, cancelled));
       await refused();
-      const { roundTrips: needed } = await spent(async () => expect((await refused()).status, key).toBeGreaterThanOrEqual(400));
+      const { roundTrips: needed } = await spent(async () =>
+        expect((await refused()).status, key).toBeGreaterThanOrEqual(400),
+      );
       expect(needed, key).toBeLessThanOrEqual(COSTS[key][1] + 1);
     }
   });
 
   test('is in the table, if it is one on jobs or bids', () => {
-    expect(Object.keys(COSTS).sort()).toEqual(['create', ...Object.keys(JOB_ACTIONS), ...Object.keys(BID_TRANSITIONS)].sort());
+    expect(Object.keys(COSTS).sort()).toEqual(
+      ['create', ...Object.keys(JOB_ACTIONS), ...Object.keys(BID_TRANSITIONS)].sort(),
+    );
   });
 });
 
 /** What is read, by each door, and in how many statements. */
-const READS: readonly (readonly [what: string, by: keyof People, statements: number, ask: (job: GivenJob) => Promise<{ status: number; errors?: unknown }>])[] = [
+const READS: readonly (readonly [
+  what: string,
+  by: keyof People,
+  statements: number,
+  ask: (job: GivenJob) => Promise<{ status: number; errors?: unknown }>,
+])[] = [
   ['GET /jobs/{id}', 'owner', 1, ({ id }) => house.rest('GET', `/v1/jobs/${id}`, { token: people.owner.token })],
-  ['GET /jobs/{id}/bids', 'owner', 2, ({ id }) => house.rest('GET', `/v1/jobs/${id}/bids`, { token: people.owner.token })],
-  ['GET /jobs/{id}/events', 'owner', 2, ({ id }) => house.rest('GET', `/v1/jobs/${id}/events`, { token: people.owner.token })],
+  [
+    'GET /jobs/{id}/bids',
+    'owner',
+    2,
+    ({ id }) => house.rest('GET', `/v1/jobs/${id}/bids`, { token: people.owner.token }),
+  ],
+  [
+    'GET /jobs/{id}/events',
+    'owner',
+    2,
+    ({ id }) => house.rest('GET', `/v1/jobs/${id}/events`, { token: people.owner.token }),
+  ],
   ['GET /bids', 'bidder', 1, () => house.rest('GET', '/v1/bids', { token: people.bidder.token })],
   ['GET /me', 'owner', 1, () => house.rest('GET', '/v1/me', { token: people.owner.token })],
   ['GET /tokens', 'owner', 1, () => house.rest('GET', '/v1/tokens', { token: people.owner.token })],
-  ['job', 'owner', 1, ({ id }) => house.graphql(`{ job(id: "${id}") { title homeowner { city } bids { nodes { amount } } } }`, { token: people.owner.token })],
-  ['jobs', 'stranger', 1, () => house.graphql('{ jobs { nodes { title myBid { amount } homeowner { city user { firstName } } } } }', { token: people.stranger.token })],
-  ['viewer', 'owner', 1, () => house.graphql('{ viewer { user { email } homeowner { city } } }', { token: people.owner.token })],
+  [
+    'job',
+    'owner',
+    1,
+    ({ id }) =>
+      house.graphql(`{ job(id: "${id}") { title homeowner { city } bids { nodes { amount } } } }`, {
+        token: people.owner.token,
+      }),
+  ],
+  [
+    'jobs',
+    'stranger',
+    1,
+    () =>
+      house.graphql('{ jobs { nodes { title myBid { amount } homeowner { city user { firstName } } } } }', {
+        token: people.stranger.token,
+      }),
+  ],
+  [
+    'viewer',
+    'owner',
+    1,
+    () => house.graphql('{ viewer { user { email } homeowner { city } } }', { token: people.owner.token }),
+  ],
 ];
 
-test.each(READS)('%s by the %s costs %i statements, on the first of which the session’s check rides', async (_what, _by, statements, ask) => {
-  const job = await givenJob(house, 'open', people);
-  await ask(job);
-  expect(await counted(async () => expect(await ask(job)).toMatchObject({ status: 200 }))).toBe(statements);
-});
+test.each(READS)(
+  '%s by the %s costs %i statements, on the first of which the session’s check rides',
+  async (_what, _by, statements, ask) => {
+    const job = await givenJob(house, 'open', people);
+    await ask(job);
+    expect(await counted(async () => expect(await ask(job)).toMatchObject({ status: 200 }))).toBe(statements);
+  },
+);

@@ -13,22 +13,32 @@ beforeAll(async () => {
 });
 afterAll(() => house.close());
 
-const ADJUST = 'mutation ($input: AdjustTokensInput!) { adjustTokens(input: $input) { id fromAccount toAccount amount reason note actorId jobId bidId referralUserId createdAt } }';
+const ADJUST =
+  'mutation ($input: AdjustTokensInput!) { adjustTokens(input: $input) { id fromAccount toAccount amount reason note actorId jobId bidId referralUserId createdAt } }';
 const adjust = (user_id: unknown, amount: unknown, reason: unknown = 'a correction', by = ada, from?: number) =>
   house.rest('POST', '/v1/tokens/adjustments', { token: by.token, from, body: { user_id, amount, reason } });
 const graphqlAdjust = (userId: unknown, amount: unknown, reason: unknown = 'a correction', by = ada, from?: number) =>
   house.graphql(ADJUST, { token: by.token, from, variables: { input: { userId, amount, reason } } });
 
-const balance = async (person: Person): Promise<Json> => (await house.rest('GET', '/v1/tokens', { token: person.token })).body;
-const history = (person: Person, query = '') => house.rest('GET', `/v1/tokens/transactions${query}`, { token: person.token });
+const balance = async (person: Person): Promise<Json> =>
+  (await house.rest('GET', '/v1/tokens', { token: person.token })).body;
+const history = (person: Person, query = '') =>
+  house.rest('GET', `/v1/tokens/transactions${query}`, { token: person.token });
 const HISTORY = `query ($first: Int, $after: String) { viewer { tokenTransactions(first: $first, after: $after) {
   nodes { id } edges { cursor node { id } } pageInfo { hasNextPage hasPreviousPage startCursor endCursor } totalCount } } }`;
-const graphqlHistory = (person: Person, variables: object = {}) => house.graphql(HISTORY, { token: person.token, variables });
+const graphqlHistory = (person: Person, variables: object = {}) =>
+  house.graphql(HISTORY, { token: person.token, variables });
 const ids = (rows: Json): string[] => rows.map((row: Json) => row.id);
 
-const audit = async (): Promise<Json> => (await house.graphql('{ auditTokens { ok accounts transfers mismatches { userId kept summed } } }', { token: ada.token })).data.auditTokens;
+const audit = async (): Promise<Json> =>
+  (
+    await house.graphql('{ auditTokens { ok accounts transfers mismatches { userId kept summed } } }', {
+      token: ada.token,
+    })
+  ).data.auditTokens;
 
-const rowsOf = async (person: Person): Promise<number> => (await house.sql`select count(*)::int as count from token_transfers where user_id = ${person.userId}`)[0]?.count;
+const rowsOf = async (person: Person): Promise<number> =>
+  (await house.sql`select count(*)::int as count from token_transfers where user_id = ${person.userId}`)[0]?.count;
 
 /** Transfers and the balance they add up to, by the back door; all of one moment. */
 async function plant(person: Person, amount: number, times = 1): Promise<void> {
@@ -47,11 +57,27 @@ describe('an adjustment', () => {
     const credit = await adjust(carl.userId, 40, '  for the storm week  ');
     expect(credit.status).toBe(201);
     expect(credit.body).toEqual({
-      id: expect.stringMatching(/^ttx_/), from_account: 'issuance', to_account: carl.userId, amount: 40, reason: 'adjustment', job_id: null, bid_id: null,
-      referral_user_id: null, actor_id: ada.userId, note: 'for the storm week', created_at: expect.stringMatching(/Z$/),
+      id: expect.stringMatching(/^ttx_/),
+      from_account: 'issuance',
+      to_account: carl.userId,
+      amount: 40,
+      reason: 'adjustment',
+      job_id: null,
+      bid_id: null,
+      referral_user_id: null,
+      actor_id: ada.userId,
+      note: 'for the storm week',
+      created_at: expect.stringMatching(/Z$/),
     });
     const debit = await graphqlAdjust(carl.userId, -15);
-    expect(debit.data.adjustTokens).toMatchObject({ fromAccount: carl.userId, toAccount: 'issuance', amount: 15, reason: 'ADJUSTMENT', actorId: ada.userId, note: 'a correction' });
+    expect(debit.data.adjustTokens).toMatchObject({
+      fromAccount: carl.userId,
+      toAccount: 'issuance',
+      amount: 15,
+      reason: 'ADJUSTMENT',
+      actorId: ada.userId,
+      note: 'a correction',
+    });
     expect(await balance(carl)).toEqual({ balance: 50, held: 0, available: 50 });
     const { data } = (await history(carl)).body;
     expect(ids(data).slice(0, 2)).toEqual([debit.data.adjustTokens.id, credit.body.id]);
@@ -64,7 +90,12 @@ describe('an adjustment', () => {
     expect(byRest(refused)).toEqual({ status: 400, code: 'INSUFFICIENT_TOKENS', fields: [] });
     expect(refused.body.details).toMatchObject({ required: 26, available: 25 });
     const byGraph = await graphqlAdjust(carl.userId, -1_000);
-    expect(byGraph.errors?.[0]?.extensions).toMatchObject({ code: 'INSUFFICIENT_TOKENS', status: 400, required: 1_000, available: 25 });
+    expect(byGraph.errors?.[0]?.extensions).toMatchObject({
+      code: 'INSUFFICIENT_TOKENS',
+      status: 400,
+      required: 1_000,
+      available: 25,
+    });
     expect((await adjust(carl.userId, -25)).status).toBe(201);
     expect(await balance(carl)).toEqual({ balance: 0, held: 0, available: 0 });
   });
@@ -72,7 +103,11 @@ describe('an adjustment', () => {
   it('does not touch what is staked on bids', async () => {
     const carl = await contractor(house, 'Carl');
     await house.sql`update token_balances set held = 20 where user_id = ${carl.userId}`;
-    expect((await adjust(carl.userId, -6)).body.details).toMatchObject({ code: 'INSUFFICIENT_TOKENS', required: 6, available: 5 });
+    expect((await adjust(carl.userId, -6)).body.details).toMatchObject({
+      code: 'INSUFFICIENT_TOKENS',
+      required: 6,
+      available: 5,
+    });
     expect((await adjust(carl.userId, -5)).status).toBe(201);
     expect(await balance(carl)).toEqual({ balance: 20, held: 20, available: 0 });
     await house.sql`update token_balances set held = 0 where user_id = ${carl.userId}`;
@@ -103,12 +138,21 @@ describe('an adjustment', () => {
     ['of something else', { user_id: newId('contractor') }, 'user_id'],
     ['of a malformed id', { user_id: 'usr_1' }, 'user_id'],
     ['with more than is asked', { userId: 'x', held: 5, balance: 5 }, 'userId', 'held', 'balance'],
-    ['that is wrong throughout', { user_id: null, amount: 'x', reason: 5, job_id: 'x' }, 'user_id', 'amount', 'reason', 'job_id'],
+    [
+      'that is wrong throughout',
+      { user_id: null, amount: 'x', reason: 5, job_id: 'x' },
+      'user_id',
+      'amount',
+      'reason',
+      'job_id',
+    ],
   ];
   it.each(REFUSED)('%s is refused by name', async (_what, change, ...fields) => {
     const carl = await contractor(house, 'Carl');
     const body = { user_id: carl.userId, amount: 5, reason: 'a correction', ...change };
-    expect(byRest(await house.rest('POST', '/v1/tokens/adjustments', { token: ada.token, body }))).toEqual(invalid(...fields));
+    expect(byRest(await house.rest('POST', '/v1/tokens/adjustments', { token: ada.token, body }))).toEqual(
+      invalid(...fields),
+    );
     expect(await balance(carl)).toMatchObject({ balance: 25 });
     expect(await rowsOf(carl)).toBe(1);
   });
@@ -116,9 +160,14 @@ describe('an adjustment', () => {
   it('of a number beyond all numbers is refused on both doors', async () => {
     const carl = await contractor(house, 'Carl');
     const body = `{"user_id": "${carl.userId}", "amount": 1e999, "reason": "x"}`;
-    expect(byRest(await house.rest('POST', '/v1/tokens/adjustments', { token: ada.token, body }))).toEqual(invalid('amount'));
+    expect(byRest(await house.rest('POST', '/v1/tokens/adjustments', { token: ada.token, body }))).toEqual(
+      invalid('amount'),
+    );
     for (const amount of ['1e999', '99999999999', '1.5', '"5"', 'null']) {
-      const refused = await house.graphql(`mutation { adjustTokens(input: { userId: "${carl.userId}", amount: ${amount}, reason: "x" }) { id } }`, { token: ada.token });
+      const refused = await house.graphql(
+        `mutation { adjustTokens(input: { userId: "${carl.userId}", amount: ${amount}, reason: "x" }) { id } }`,
+        { token: ada.token },
+      );
       expect(byGraphql(refused)).toMatchObject({ status: 400, code: 'VALIDATION_FAILED' });
     }
     expect(await rowsOf(carl)).toBe(1);
@@ -162,7 +211,8 @@ describe('the history', () => {
     for (let i = 0; i < 12; i += 1) await adjust(hanna.userId, 1);
     // Thirty of one moment, which only their ids put in order.
     await plant(hanna, 1, 30);
-    const rows = await house.sql`select id from token_transfers where user_id = ${hanna.userId} order by created_at desc, id desc`;
+    const rows =
+      await house.sql`select id from token_transfers where user_id = ${hanna.userId} order by created_at desc, id desc`;
     all = rows.map((row) => row.id);
     expect(all).toHaveLength(43);
   });
@@ -177,7 +227,8 @@ describe('the history', () => {
       read.push(...ids(body.data));
     }
     expect(read).toEqual(all);
-    for (const page of [1_000_001, 2_147_483_647]) expect((await history(hanna, `?page=${page}&per_page=100`)).body.data).toEqual([]);
+    for (const page of [1_000_001, 2_147_483_647])
+      expect((await history(hanna, `?page=${page}&per_page=100`)).body.data).toEqual([]);
   });
 
   it('has 20 a page unless told otherwise, and no next where there is none', async () => {
@@ -189,25 +240,33 @@ describe('the history', () => {
     expect((await history(hanna, '?per_page=43')).headers.get('link')).toBeNull();
   });
 
-  it.each(['/v1/tokens/transactions', '/tokens/transactions'])('of %s is followed by its links to the end', async (path) => {
-    const read: string[] = [];
-    for (let next: string | undefined = `${path}?per_page=7`; next; ) {
-      const { status, body, headers } = await house.rest('GET', next, { token: hanna.token });
-      expect(status).toBe(200);
-      expect(body.pagination).toMatchObject({ per_page: 7, total: 43, total_pages: 7 });
-      read.push(...ids(body.data));
-      next = /^<([^>]+)>; rel="next"$/.exec(headers.get('link') ?? '')?.[1];
-    }
-    expect(read).toEqual(all);
-  });
+  it.each(['/v1/tokens/transactions', '/tokens/transactions'])(
+    'of %s is followed by its links to the end',
+    async (path) => {
+      const read: string[] = [];
+      for (let next: string | undefined = `${path}?per_page=7`; next;) {
+        const { status, body, headers } = await house.rest('GET', next, { token: hanna.token });
+        expect(status).toBe(200);
+        expect(body.pagination).toMatchObject({ per_page: 7, total: 43, total_pages: 7 });
+        read.push(...ids(body.data));
+        next = /^<([^>]+)>; rel="next"$/.exec(headers.get('link') ?? '')?.[1];
+      }
+      expect(read).toEqual(all);
+    },
+  );
 
   it('is read through GraphQL by cursor to its end', async () => {
     const read: string[] = [];
-    for (let after: string | null = null, more = true; more; ) {
-      const { nodes, edges, pageInfo, totalCount }: Json = (await graphqlHistory(hanna, { first: 10, after })).data.viewer.tokenTransactions;
+    for (let after: string | null = null, more = true; more;) {
+      const { nodes, edges, pageInfo, totalCount }: Json = (await graphqlHistory(hanna, { first: 10, after })).data
+        .viewer.tokenTransactions;
       expect(totalCount).toBe(43);
       expect(edges.map((edge: Json) => edge.node)).toEqual(nodes);
-      expect(pageInfo).toMatchObject({ hasPreviousPage: after !== null, startCursor: edges[0].cursor, endCursor: edges.at(-1).cursor });
+      expect(pageInfo).toMatchObject({
+        hasPreviousPage: after !== null,
+        startCursor: edges[0].cursor,
+        endCursor: edges.at(-1).cursor,
+      });
       read.push(...ids(nodes));
       ({ endCursor: after, hasNextPage: more } = pageInfo);
     }
@@ -217,7 +276,9 @@ describe('the history', () => {
   it('takes the other door’s cursors, and stays true while rows are added', async () => {
     const cleo = await contractor(house, 'Cleo');
     await plant(cleo, 1, 24);
-    const before = (await house.sql`select id from token_transfers where user_id = ${cleo.userId} order by created_at desc, id desc`).map((row) => row.id);
+    const before = (
+      await house.sql`select id from token_transfers where user_id = ${cleo.userId} order by created_at desc, id desc`
+    ).map((row) => row.id);
     const first = (await graphqlHistory(cleo, { first: 10 })).data.viewer.tokenTransactions;
     for (let i = 0; i < 5; i += 1) await adjust(cleo.userId, 1);
     const second = await history(cleo, `?per_page=10&after=${first.pageInfo.endCursor}`);
@@ -231,15 +292,33 @@ describe('the history', () => {
   it('is one’s own alone', async () => {
     const cleo = await contractor(house, 'Cleo');
     const cursor = (await graphqlHistory(hanna, { first: 1 })).data.viewer.tokenTransactions.pageInfo.endCursor;
-    expect((await history(cleo, `?after=${cursor}`)).body.data.every((row: Json) => row.to_account === cleo.userId)).toBe(true);
+    expect(
+      (await history(cleo, `?after=${cursor}`)).body.data.every((row: Json) => row.to_account === cleo.userId),
+    ).toBe(true);
     expect((await history(cleo)).body.pagination.total).toBe(1);
   });
 
   const SIZES: [query: string, ...fields: string[]][] = [
-    ['?per_page=0', 'per_page'], ['?per_page=101', 'per_page'], ['?per_page=x', 'per_page'], ['?per_page=', 'per_page'], ['?per_page=1.5', 'per_page'], ['?per_page=-1', 'per_page'],
-    ['?per_page=1e1', 'per_page'], ['?per_page=0x10', 'per_page'], ['?per_page=10&per_page=20', 'per_page'], ['?page=0', 'page'], ['?page=-1', 'page'], 
-    ['?page=99999999999999999999', 'page'], ['?page=%00', 'page'], ['?page=0&per_page=0', 'page', 'per_page'], ['?perPage=5', 'perPage'], ['?first=5', 'first'], ['?limit=5&offset=1', 'limit', 'offset'],
-    ['?user_id=usr_1', 'user_id'], ['?__proto__=1&constructor=2', '__proto__', 'constructor'], ['?page=x&wish=1&after=!', 'page', 'wish'],
+    ['?per_page=0', 'per_page'],
+    ['?per_page=101', 'per_page'],
+    ['?per_page=x', 'per_page'],
+    ['?per_page=', 'per_page'],
+    ['?per_page=1.5', 'per_page'],
+    ['?per_page=-1', 'per_page'],
+    ['?per_page=1e1', 'per_page'],
+    ['?per_page=0x10', 'per_page'],
+    ['?per_page=10&per_page=20', 'per_page'],
+    ['?page=0', 'page'],
+    ['?page=-1', 'page'],
+    ['?page=99999999999999999999', 'page'],
+    ['?page=%00', 'page'],
+    ['?page=0&per_page=0', 'page', 'per_page'],
+    ['?perPage=5', 'perPage'],
+    ['?first=5', 'first'],
+    ['?limit=5&offset=1', 'limit', 'offset'],
+    ['?user_id=usr_1', 'user_id'],
+    ['?__proto__=1&constructor=2', '__proto__', 'constructor'],
+    ['?page=x&wish=1&after=!', 'page', 'wish'],
   ];
   it.each(SIZES)('refuses %s by name', async (query, ...fields) => {
     expect(byRest(await history(hanna, query))).toEqual(invalid(...fields));
@@ -248,15 +327,45 @@ describe('the history', () => {
   it.each([0, 101, -1])('refuses first: %i', async (first) => {
     const refused = await graphqlHistory(hanna, { first });
     expect(byGraphql(refused)).toEqual(invalid('first'));
-    const users = await house.graphql('query ($first: Int) { users(first: $first) { totalCount } }', { token: ada.token, variables: { first } });
+    const users = await house.graphql('query ($first: Int) { users(first: $first) { totalCount } }', {
+      token: ada.token,
+      variables: { first },
+    });
     expect(byGraphql(users)).toEqual(invalid('first'));
   });
 
-  const encoded = (value: unknown) => Buffer.from(typeof value === 'string' ? value : JSON.stringify(value)).toString('base64url');
+  const encoded = (value: unknown) =>
+    Buffer.from(typeof value === 'string' ? value : JSON.stringify(value)).toString('base64url');
   const BROKEN = [
-    '', 'x', '!', ' ', '%', 'bnVsbA==', encoded('null'), encoded('1'), encoded('{}'), encoded([]), encoded([1]), encoded([1, 'x', 2]), encoded([1, 2]), encoded(['x', 'y']),
-    encoded([null, null]), encoded([1.5, 'ttx_1']), encoded([1, '']), encoded([1, 'a b']), encoded([1, '\u0000']), encoded([1, 'x'.repeat(65)]), encoded([[1], 'x']),
-    encoded([9e15, 'ttx_1']), encoded([-2e14, 'ttx_1']), encoded([-1, 'ttx_1']), encoded('[1e999,"ttx_1"]'), encoded(['2026-01-01', 'ttx_1']), encoded([{}, 'ttx_1']), 'x'.repeat(501), encoded('['.repeat(300)),
+    '',
+    'x',
+    '!',
+    ' ',
+    '%',
+    'bnVsbA==',
+    encoded('null'),
+    encoded('1'),
+    encoded('{}'),
+    encoded([]),
+    encoded([1]),
+    encoded([1, 'x', 2]),
+    encoded([1, 2]),
+    encoded(['x', 'y']),
+    encoded([null, null]),
+    encoded([1.5, 'ttx_1']),
+    encoded([1, '']),
+    encoded([1, 'a b']),
+    encoded([1, '\u0000']),
+    encoded([1, 'x'.repeat(65)]),
+    encoded([[1], 'x']),
+    encoded([9e15, 'ttx_1']),
+    encoded([-2e14, 'ttx_1']),
+    encoded([-1, 'ttx_1']),
+    encoded('[1e999,"ttx_1"]'),
+    encoded(['2026-01-01', 'ttx_1']),
+    encoded([{}, 'ttx_1']),
+    'x'.repeat(501),
+    encoded('['.repeat(300)),
   ];
   it.each(BROKEN)('refuses the broken cursor %j on both doors', async (cursor) => {
     expect(byRest(await history(hanna, `?after=${encodeURIComponent(cursor)}`))).toEqual(invalid('after'));
@@ -265,7 +374,9 @@ describe('the history', () => {
 
   it('reads on from any well-formed place, though nothing ever stood there', async () => {
     expect((await history(hanna, `?after=${encoded([0, 'x'])}`)).body.data).toEqual([]);
-    expect(ids((await history(hanna, `?after=${encoded([Date.UTC(9998, 0), 'x'])}&per_page=100`)).body.data)).toEqual(all);
+    expect(ids((await history(hanna, `?after=${encoded([Date.UTC(9998, 0), 'x'])}&per_page=100`)).body.data)).toEqual(
+      all,
+    );
   });
 });
 
@@ -273,18 +384,29 @@ describe('the ledger', () => {
   it('cannot be rewritten, not even past the service', async () => {
     const carl = await contractor(house, 'Carl');
     const refused = { code: '23001' };
-    await expect(house.sql`update token_transfers set amount = 1_000 where user_id = ${carl.userId}`).rejects.toMatchObject(refused);
+    await expect(
+      house.sql`update token_transfers set amount = 1_000 where user_id = ${carl.userId}`,
+    ).rejects.toMatchObject(refused);
     await expect(house.sql`delete from token_transfers where user_id = ${carl.userId}`).rejects.toMatchObject(refused);
     await expect(house.sql`truncate token_transfers`).rejects.toMatchObject(refused);
     await expect(house.sql`truncate users cascade`).rejects.toMatchObject(refused);
-    await expect(house.sql`update token_balances set balance = -1 where user_id = ${carl.userId}`).rejects.toMatchObject({ code: '23514' });
-    await expect(house.sql`update token_balances set held = 26 where user_id = ${carl.userId}`).rejects.toMatchObject({ code: '23514' });
+    await expect(
+      house.sql`update token_balances set balance = -1 where user_id = ${carl.userId}`,
+    ).rejects.toMatchObject({ code: '23514' });
+    await expect(house.sql`update token_balances set held = 26 where user_id = ${carl.userId}`).rejects.toMatchObject({
+      code: '23514',
+    });
     expect(await rowsOf(carl)).toBe(1);
   });
 
   it('adds up, and an audit names exactly what does not', async () => {
-    const [carl, hanna, hugo] = [await contractor(house, 'Carl'), await homeowner(house, 'Hanna'), await homeowner(house, 'Hugo')];
-    const [counted] = await house.sql`select (select count(*)::int from token_balances) as accounts, (select count(*)::int from token_transfers) as transfers`;
+    const [carl, hanna, hugo] = [
+      await contractor(house, 'Carl'),
+      await homeowner(house, 'Hanna'),
+      await homeowner(house, 'Hugo'),
+    ];
+    const [counted] =
+      await house.sql`select (select count(*)::int from token_balances) as accounts, (select count(*)::int from token_transfers) as transfers`;
     expect(await audit()).toEqual({ ok: true, ...counted, mismatches: [] });
 
     await house.sql`alter table token_transfers disable trigger user`;
@@ -306,8 +428,13 @@ it('of nobody who has no balance at all is anything published', async () => {
   const hanna = await homeowner(house, 'Hanna');
   const { body: job } = await house.rest('POST', '/v1/jobs', { token: hanna.token, body: DRAFT });
   const [kept] = await house.sql`delete from token_balances where user_id = ${hanna.userId} returning balance, held`;
-  const { errors } = await house.graphql('mutation ($id: ID!) { publishJob(id: $id) { tokensCharged } }', { token: hanna.token, variables: { id: job.id } });
+  const { errors } = await house.graphql('mutation ($id: ID!) { publishJob(id: $id) { tokensCharged } }', {
+    token: hanna.token,
+    variables: { id: job.id },
+  });
   expect(errors?.map(({ extensions }) => extensions.code)).toEqual(['INSUFFICIENT_TOKENS']);
-  expect(await house.sql`select status, version, event_count from jobs where id = ${job.id}`).toMatchObject([{ status: 'draft', version: 1, event_count: 1 }]);
+  expect(await house.sql`select status, version, event_count from jobs where id = ${job.id}`).toMatchObject([
+    { status: 'draft', version: 1, event_count: 1 },
+  ]);
   await house.sql`insert into token_balances (user_id, balance, held) values (${hanna.userId}, ${kept?.balance}, ${kept?.held})`;
 });

@@ -1,4 +1,6 @@
-/** All that can be selected of a type, so many levels deep: written from the schema, so that no new field is passed by. */
+/**
+ * All that can be selected of a type, so many levels deep: written from the schema, so that no new field is passed by.
+ */
 import { getNamedType, isAbstractType, isLeafType, isObjectType, isRequiredArgument } from 'graphql';
 import type { GraphQLNamedType, GraphQLObjectType, GraphQLSchema } from 'graphql';
 
@@ -16,7 +18,8 @@ export function createSelections(schema: GraphQLSchema): Selections {
   const fragments = new Map<string, string>();
 
   function of(type: GraphQLNamedType, levels: number): string {
-    if (isAbstractType(type)) return ['__typename', ...schema.getPossibleTypes(type).map((one) => of(one, levels))].join(' ');
+    if (isAbstractType(type))
+      return ['__typename', ...schema.getPossibleTypes(type).map((one) => of(one, levels))].join(' ');
     if (!isObjectType(type)) throw new Error(`${type.name} has no fields to select.`);
     const name = `${type.name}_${levels}`;
     if (!fragments.has(name)) {
@@ -26,12 +29,16 @@ export function createSelections(schema: GraphQLSchema): Selections {
     return `...${name}`;
   }
 
-  /** Every field bears its type's name as well: fields of one name and different kinds would not stand beside each other. */
+  /**
+   * Every field bears its type's name as well: fields of one name and different kinds would not stand beside each
+   * other.
+   */
   function fieldsOf(type: GraphQLObjectType, levels: number): string {
     return Object.values(type.getFields())
       .map((field) => {
         const required = field.args.find(isRequiredArgument);
-        if (required) throw new Error(`The walker does not know what to pass as ${type.name}.${field.name}(${required.name}).`);
+        if (required)
+          throw new Error(`The walker does not know what to pass as ${type.name}.${field.name}(${required.name}).`);
         const inner = getNamedType(field.type);
         const label = `${type.name}_${field.name}: ${field.name}`;
         if (isLeafType(inner)) return label;

@@ -17,26 +17,50 @@ const MALFORMED = { status: 400, code: 'MALFORMED_REQUEST', fields: [] };
 const TOO_LARGE = { status: 413, code: 'PAYLOAD_TOO_LARGE', fields: [] };
 const WRONG_TYPE = { status: 415, code: 'UNSUPPORTED_MEDIA_TYPE', fields: [] };
 
-const put = (body: unknown, headers: Record<string, string> = {}) => house.rest('PUT', '/v1/me', { token: hanna.token, body, headers });
+const put = (body: unknown, headers: Record<string, string> = {}) =>
+  house.rest('PUT', '/v1/me', { token: hanna.token, body, headers });
 const graphqlPost = async (body: unknown, headers: Record<string, string> = {}): Promise<Json> => {
   const answer = await house.rest('POST', '/graphql', { token: hanna.token, body, headers });
   return { ...answer, ...answer.body };
 };
 
 describe('an address', () => {
-  it.each(['/v1', '/v1/', '/v2/me', '/v1/v1/me', '/v1/me/', '//v1/me', '/v1/Me', '/v1/contractors', '/v1/contractors/', '/nothing', '/graphql/', '/v1/graphql', '/constructor', '/v1/__proto__'])(
-    '%s is nobody’s',
-    async (path) => expect(byRest(await house.rest('GET', path, { token: hanna.token }))).toEqual({ status: 404, code: 'NOT_FOUND', fields: [] }),
+  it.each([
+    '/v1',
+    '/v1/',
+    '/v2/me',
+    '/v1/v1/me',
+    '/v1/me/',
+    '//v1/me',
+    '/v1/Me',
+    '/v1/contractors',
+    '/v1/contractors/',
+    '/nothing',
+    '/graphql/',
+    '/v1/graphql',
+    '/constructor',
+    '/v1/__proto__',
+  ])('%s is nobody’s', async (path) =>
+    expect(byRest(await house.rest('GET', path, { token: hanna.token }))).toEqual({
+      status: 404,
+      code: 'NOT_FOUND',
+      fields: [],
+    }),
   );
 
   it('of every route answers the same with and without /v1', async () => {
     for (const { method, path } of ROUTES) {
       const address = path.replaceAll(/\{\w+\}/g, 'x');
-      const [named, bare] = [byRest(await house.rest(method, `/v1${address}`)), byRest(await house.rest(method, address))];
+      const [named, bare] = [
+        byRest(await house.rest(method, `/v1${address}`)),
+        byRest(await house.rest(method, address)),
+      ];
       expect(bare).toEqual(named);
       expect([400, 401]).toContain(named.status);
     }
-    expect((await house.rest('GET', '/me', { token: hanna.token })).body).toEqual((await house.rest('GET', '/v1/me', { token: hanna.token })).body);
+    expect((await house.rest('GET', '/me', { token: hanna.token })).body).toEqual(
+      (await house.rest('GET', '/v1/me', { token: hanna.token })).body,
+    );
   });
 
   it.each([
@@ -56,15 +80,25 @@ describe('an address', () => {
     const response = await fetch(`${house.url}/graphql`, { method });
     expect([response.status, response.headers.get('allow')]).toEqual([405, 'GET, POST']);
     const { errors } = (await response.json()) as Json;
-    expect(errors[0].extensions).toMatchObject({ code: 'METHOD_NOT_ALLOWED', status: 405, requestId: response.headers.get('x-request-id') });
+    expect(errors[0].extensions).toMatchObject({
+      code: 'METHOD_NOT_ALLOWED',
+      status: 405,
+      requestId: response.headers.get('x-request-id'),
+    });
   });
 
   it('asked by HEAD answers as by GET, without the body', async () => {
-    for (const [path, token] of [['/v1/me', hanna.token], ['/v1/tokens/transactions', hanna.token], ['/v1/me', undefined], ['/v1/nothing', undefined]] as const) {
+    for (const [path, token] of [
+      ['/v1/me', hanna.token],
+      ['/v1/tokens/transactions', hanna.token],
+      ['/v1/me', undefined],
+      ['/v1/nothing', undefined],
+    ] as const) {
       const [head, get] = [await house.rest('HEAD', path, { token }), await house.rest('GET', path, { token })];
       expect(head.body).toBeUndefined();
       expect(head.status).toBe(get.status);
-      for (const name of ['content-type', 'content-length', 'link']) expect(head.headers.get(name)).toBe(get.headers.get(name));
+      for (const name of ['content-type', 'content-length', 'link'])
+        expect(head.headers.get(name)).toBe(get.headers.get(name));
     }
   });
 });
@@ -76,11 +110,23 @@ describe('a body', () => {
     expect(byRest(await house.rest('POST', '/v1/auth/login'))).toEqual(invalid('email', 'password'));
   });
 
-  it.each(['application/json', 'application/json; charset=utf-8', 'APPLICATION/JSON;charset="UTF-8"', 'application/vnd.market+json'])('is read as %s', async (type) => {
+  it.each([
+    'application/json',
+    'application/json; charset=utf-8',
+    'APPLICATION/JSON;charset="UTF-8"',
+    'application/vnd.market+json',
+  ])('is read as %s', async (type) => {
     expect((await put('{}', { 'content-type': type })).status).toBe(200);
   });
 
-  it.each(['text/plain', 'application/x-www-form-urlencoded', 'application/json; charset=latin1', 'application/jsonx', 'multipart/form-data', ''])('is not read as %j, on either door', async (type) => {
+  it.each([
+    'text/plain',
+    'application/x-www-form-urlencoded',
+    'application/json; charset=latin1',
+    'application/jsonx',
+    'multipart/form-data',
+    '',
+  ])('is not read as %j, on either door', async (type) => {
     expect(byRest(await put('{}', { 'content-type': type }))).toEqual(WRONG_TYPE);
     expect((await graphqlPost('{"query":"{__typename}"}', { 'content-type': type })).status).toBe(415);
   });
@@ -120,30 +166,57 @@ describe('a body', () => {
   });
 
   it('holding half a character is refused by the field’s name', async () => {
-    expect(byRest(await put('{"user":{"phone":"\\ud800","first_name":"\\u0000"}}'))).toEqual(invalid('user.phone', 'user.first_name'));
-    const input = { user: { phone: '\ud800', firstName: 'a\u0000b' } };
-    expect(byGraphql(await house.graphql('mutation ($input: UpdateProfileInput!) { updateProfile(input: $input) { referralCode } }', { token: hanna.token, variables: { input } }))).toEqual(
+    expect(byRest(await put('{"user":{"phone":"\\ud800","first_name":"\\u0000"}}'))).toEqual(
       invalid('user.phone', 'user.first_name'),
     );
+    const input = { user: { phone: '\ud800', firstName: 'a\u0000b' } };
+    expect(
+      byGraphql(
+        await house.graphql(
+          'mutation ($input: UpdateProfileInput!) { updateProfile(input: $input) { referralCode } }',
+          { token: hanna.token, variables: { input } },
+        ),
+      ),
+    ).toEqual(invalid('user.phone', 'user.first_name'));
   });
 
   it('naming a field __proto__ in any place changes nothing but the refusal', async () => {
-    const refused = await put('{"__proto__":{"first_name":"X"},"user":{"__proto__":{"phone":"7"},"constructor":{"prototype":{"x":1}}},"homeowner":{"__proto__":1}}');
+    const refused = await put(
+      '{"__proto__":{"first_name":"X"},"user":{"__proto__":{"phone":"7"},"constructor":{"prototype":{"x":1}}},"homeowner":{"__proto__":1}}',
+    );
     expect(byRest(refused)).toEqual(invalid('__proto__', 'user.__proto__', 'user.constructor', 'homeowner.__proto__'));
-    const byGraph = await graphqlPost('{"query":"mutation ($input: UpdateProfileInput!) { updateProfile(input: $input) { user { phone } } }","variables":{"__proto__":1,"input":{"__proto__":{"user":{"phone":"7"}}}}}');
+    const byGraph = await graphqlPost(
+      '{"query":"mutation ($input: UpdateProfileInput!) { updateProfile(input: $input) { user { phone } } }","variables":{"__proto__":1,"input":{"__proto__":{"user":{"phone":"7"}}}}}',
+    );
     expect(byGraph.data?.updateProfile.user.phone ?? null).toBeNull();
     expect(({} as Json).x).toBeUndefined();
   });
 
   it('that is too large is refused whether announced or not, and the line stays usable', async () => {
-    for (const [path, bytes] of [['/v1/auth/login', 64 * 1024], ['/graphql', 128 * 1024]] as const) {
+    for (const [path, bytes] of [
+      ['/v1/auth/login', 64 * 1024],
+      ['/graphql', 128 * 1024],
+    ] as const) {
       for (const body of [() => ' '.repeat(bytes + 1), () => drip(bytes + 20_000)]) {
-        const response = await fetch(house.url + path, { method: 'POST', headers: { 'content-type': 'application/json' }, body: body(), duplex: 'half' } as RequestInit);
+        const response = await fetch(house.url + path, {
+          method: 'POST',
+          headers: { 'content-type': 'application/json' },
+          body: body(),
+          duplex: 'half',
+        } as RequestInit);
         expect([response.status, response.headers.get('connection')]).toEqual([413, 'close']);
         const answer: Json = await response.json();
-        expect((path === '/graphql' ? byGraphql : byRest)({ status: 413, headers: response.headers, body: answer, ...answer })).toEqual(TOO_LARGE);
+        expect(
+          (path === '/graphql' ? byGraphql : byRest)({
+            status: 413,
+            headers: response.headers,
+            body: answer,
+            ...answer,
+          }),
+        ).toEqual(TOO_LARGE);
         // Several calls, so that each kept connection carries one.
-        for (const next of await Promise.all(Array.from({ length: 4 }, () => house.rest('POST', path, { body: '{}' })))) expect(next.status).toBe(400);
+        for (const next of await Promise.all(Array.from({ length: 4 }, () => house.rest('POST', path, { body: '{}' }))))
+          expect(next.status).toBe(400);
       }
     }
     expect((await put(`${' '.repeat(64 * 1024 - 2)}{}`)).status).toBe(200);
@@ -175,7 +248,12 @@ describe('a GraphQL request', () => {
     ['with an unknown field', { query: '{ secrets }' }, 400, 'VALIDATION_FAILED'],
     ['with a missing variable', { query: 'query ($id: ID!) { contractor(id: $id) { id } }' }, 400, 'VALIDATION_FAILED'],
     ['too deep to read', { query: '{a'.repeat(20_000) }, 400, 'MALFORMED_REQUEST'],
-    ['too deep to check', { query: `{ contractor(id: ${'['.repeat(3_000)}${']'.repeat(3_000)}) { id } }` }, 400, 'MALFORMED_REQUEST'],
+    [
+      'too deep to check',
+      { query: `{ contractor(id: ${'['.repeat(3_000)}${']'.repeat(3_000)}) { id } }` },
+      400,
+      'MALFORMED_REQUEST',
+    ],
   ];
   it.each(ODD)('%s says so, and names itself', async (_what, body, status, code) => {
     const answer = await graphqlPost(JSON.stringify(body));
@@ -187,11 +265,18 @@ describe('a GraphQL request', () => {
 
   it('by GET reads, and does not write', async () => {
     const get = (query: string, headers: Record<string, string> = { 'apollo-require-preflight': '1' }) =>
-      fetch(`${house.url}/graphql?query=${encodeURIComponent(query)}`, { headers: { authorization: `Bearer ${hanna.token}`, ...headers } });
-    expect(await (await get('{ viewer { referralCode } }')).json()).toMatchObject({ data: { viewer: { referralCode: hanna.referralCode } } });
+      fetch(`${house.url}/graphql?query=${encodeURIComponent(query)}`, {
+        headers: { authorization: `Bearer ${hanna.token}`, ...headers },
+      });
+    expect(await (await get('{ viewer { referralCode } }')).json()).toMatchObject({
+      data: { viewer: { referralCode: hanna.referralCode } },
+    });
     const write = await get('mutation { logOut { sessionId } }');
     expect([write.status, write.headers.get('allow')]).toEqual([405, 'POST']);
-    expect(((await write.json()) as Json).errors[0].extensions).toMatchObject({ code: 'METHOD_NOT_ALLOWED', status: 405 });
+    expect(((await write.json()) as Json).errors[0].extensions).toMatchObject({
+      code: 'METHOD_NOT_ALLOWED',
+      status: 405,
+    });
     // What any page could send without asking is not answered.
     expect((await get('{ viewer { referralCode } }', {})).status).toBe(400);
     expect((await house.rest('GET', '/v1/me', { token: hanna.token })).status).toBe(200);
@@ -200,7 +285,14 @@ describe('a GraphQL request', () => {
 
 describe('a request', () => {
   it('keeps the id that it came with, if it is one, on both doors', async () => {
-    for (const [given, kept] of [['my-request.0001', true], ['a'.repeat(128), true], ['short', false], ['a'.repeat(129), false], ['with space 123', false], ['<script>alert', false]] as const) {
+    for (const [given, kept] of [
+      ['my-request.0001', true],
+      ['a'.repeat(128), true],
+      ['short', false],
+      ['a'.repeat(129), false],
+      ['with space 123', false],
+      ['<script>alert', false],
+    ] as const) {
       const rest = await house.rest('GET', '/v1/me', { headers: { 'x-request-id': given } });
       const graph = await house.graphql('{ viewer { referralCode } }', { headers: { 'x-request-id': given } });
       for (const { headers } of [rest, graph]) expect(headers.get('x-request-id') === given).toBe(kept);
@@ -233,7 +325,8 @@ describe('a request', () => {
     expect(JSON.stringify([rest.body, graph.errors])).not.toContain('token_balances');
     const failures = ill.logged.filter((line) => line.includes('"level":50'));
     expect(failures.filter((line) => line.includes('token_balances'))).toHaveLength(2);
-    for (const { headers } of [rest, graph]) expect(failures.some((line) => line.includes(headers.get('x-request-id') ?? 'none'))).toBe(true);
+    for (const { headers } of [rest, graph])
+      expect(failures.some((line) => line.includes(headers.get('x-request-id') ?? 'none'))).toBe(true);
     await ill.close();
   });
 });
@@ -241,7 +334,14 @@ describe('a request', () => {
 describe('a page of another origin', () => {
   const APP = 'https://app.example.test';
   const preflight = (at: TestHouse, origin: string, path = '/v1/me') =>
-    fetch(at.url + path, { method: 'OPTIONS', headers: { origin, 'access-control-request-method': 'PUT', 'access-control-request-headers': 'authorization,content-type' } });
+    fetch(at.url + path, {
+      method: 'OPTIONS',
+      headers: {
+        origin,
+        'access-control-request-method': 'PUT',
+        'access-control-request-headers': 'authorization,content-type',
+      },
+    });
 
   it('may call if its origin is configured, and others may not', async () => {
     const open = await openTestHouse({ CORS_ORIGINS: `${APP}, https://other.example.test` });
@@ -250,28 +350,39 @@ describe('a page of another origin', () => {
       expect(allowed.status).toBe(204);
       expect(allowed.headers.get('access-control-allow-origin')).toBe(APP);
       expect(allowed.headers.get('access-control-allow-methods')).toBe('GET, HEAD, POST, PUT, DELETE');
-      for (const name of ['Authorization', 'Content-Type', 'Idempotency-Key', 'If-Match', 'Dry-Run']) expect(allowed.headers.get('access-control-allow-headers')).toContain(name);
+      for (const name of ['Authorization', 'Content-Type', 'Idempotency-Key', 'If-Match', 'Dry-Run'])
+        expect(allowed.headers.get('access-control-allow-headers')).toContain(name);
       expect(allowed.headers.get('access-control-allow-credentials')).toBeNull();
 
       const stranger = await preflight(open, 'https://evil.example.test', path);
-      for (const name of ['access-control-allow-origin', 'access-control-allow-methods', 'access-control-allow-headers']) expect(stranger.headers.get(name)).toBeNull();
+      for (const name of [
+        'access-control-allow-origin',
+        'access-control-allow-methods',
+        'access-control-allow-headers',
+      ])
+        expect(stranger.headers.get(name)).toBeNull();
       expect(stranger.headers.get('vary')).toContain('Origin');
     }
     const called = await open.rest('GET', '/v1/me', { headers: { origin: APP } });
     expect(called.headers.get('access-control-allow-origin')).toBe(APP);
-    for (const name of ['X-Request-Id', 'RateLimit', 'Retry-After', 'Link', 'ETag']) expect(called.headers.get('access-control-expose-headers')).toContain(name);
+    for (const name of ['X-Request-Id', 'RateLimit', 'Retry-After', 'Link', 'ETag'])
+      expect(called.headers.get('access-control-expose-headers')).toContain(name);
     expect(byRest(called).status).toBe(401);
     await open.close();
   });
 
   it('may not call where none is configured', async () => {
     expect((await preflight(house, APP)).headers.get('access-control-allow-origin')).toBeNull();
-    expect((await house.rest('GET', '/v1/me', { headers: { origin: APP } })).headers.get('access-control-allow-origin')).toBeNull();
+    expect(
+      (await house.rest('GET', '/v1/me', { headers: { origin: APP } })).headers.get('access-control-allow-origin'),
+    ).toBeNull();
   });
 
   it('may call from anywhere where that is configured', async () => {
     const open = await openTestHouse({ CORS_ORIGINS: '*' });
-    expect((await preflight(open, 'https://anyone.example.test')).headers.get('access-control-allow-origin')).toBe('https://anyone.example.test');
+    expect((await preflight(open, 'https://anyone.example.test')).headers.get('access-control-allow-origin')).toBe(
+      'https://anyone.example.test',
+    );
     await open.close();
   });
 });

@@ -1,6 +1,6 @@
 /**
- * Backends that die under load, by the hundred: an administrator's kill, a failover, an out-of-memory kill. With the driver as patched the process lives,
- * every query settles, later ones work, and no transaction is ever half there.
+ * Backends that die under load, by the hundred: an administrator's kill, a failover, an out-of-memory kill. With the
+ * driver as patched the process lives, every query settles, later ones work, and no transaction is ever half there.
  */
 import postgres, { type Sql } from 'postgres';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
@@ -15,7 +15,14 @@ let database: FreshDatabase;
 let killer: Sql;
 let pool: Sql;
 
-const open = (max: number, name: string) => postgres({ ...database.connection, max, fetch_types: false, onnotice: () => {}, connection: { application_name: name } });
+const open = (max: number, name: string) =>
+  postgres({
+    ...database.connection,
+    max,
+    fetch_types: false,
+    onnotice: () => {},
+    connection: { application_name: name },
+  });
 const pause = (milliseconds: number) => new Promise((resolve) => setTimeout(resolve, milliseconds));
 
 beforeAll(async () => {
@@ -76,40 +83,52 @@ async function expectPoolWorks(): Promise<void> {
 }
 
 describe('when busy backends are killed', () => {
-  test('hundreds of kills during transfers crash nothing, hang nothing and halve nothing', { timeout: 120_000 }, async () => {
-    const confirmed: string[] = [];
-    const unconfirmed: string[] = [];
-    let killed = 0;
-    let next = 0;
-    const work = async () => {
+  test(
+    'hundreds of kills during transfers crash nothing, hang nothing and halve nothing',
+    { timeout: 120_000 },
+    async () => {
+      const confirmed: string[] = [];
+      const unconfirmed: string[] = [];
+      let killed = 0;
+      let next = 0;
+      const work = async () => {
+        while (killed < KILLS) {
+          const id = `t${(next += 1)}`;
+          await transfer(id).then(
+            () => confirmed.push(id),
+            () => unconfirmed.push(id),
+          );
+        }
+      };
+      const workers = Array.from({ length: 30 }, work);
       while (killed < KILLS) {
-        const id = `t${(next += 1)}`;
-        await transfer(id).then(() => confirmed.push(id), () => unconfirmed.push(id));
+        killed += await killBusy(3);
+        await pause(Math.random() * 5);
       }
-    };
-    const workers = Array.from({ length: 30 }, work);
-    while (killed < KILLS) {
-      killed += await killBusy(3);
-      await pause(Math.random() * 5);
-    }
-    const ends = await settled(workers);
-    expect(ends.every(({ status }) => status === 'fulfilled')).toBe(true);
+      const ends = await settled(workers);
+      expect(ends.every(({ status }) => status === 'fulfilled')).toBe(true);
 
-    // Unconfirmed ones may have committed: the connection can die after the commit and before its answer.
-    const kept = new Set((await killer`select id from transfers`).map((row) => String(row['id'])));
-    expect(confirmed.filter((id) => !kept.has(id))).toEqual([]);
-    expect(unconfirmed.length).toBeGreaterThan(KILLS / 4);
-    await expectWholeTransactionsOnly();
-    await expectPoolWorks();
-  });
+      // Unconfirmed ones may have committed: the connection can die after the commit and before its answer.
+      const kept = new Set((await killer`select id from transfers`).map((row) => String(row['id'])));
+      expect(confirmed.filter((id) => !kept.has(id))).toEqual([]);
+      expect(unconfirmed.length).toBeGreaterThan(KILLS / 4);
+      await expectWholeTransactionsOnly();
+      await expectPoolWorks();
+    },
+  );
 
   test('plain queries and pipelined ones settle, each with its own answer', { timeout: 60_000 }, async () => {
     let killed = 0;
     let wrong = 0;
     const work = async () => {
       for (let n = 0; killed < 200; n += 1) {
-        const answers = await Promise.allSettled([pool`select ${n}::int as n`, pool`select ${n + 1}::int as n, pg_sleep(0.002)`]);
-        wrong += answers.filter((answer, index) => answer.status === 'fulfilled' && answer.value[0]?.['n'] !== n + index).length;
+        const answers = await Promise.allSettled([
+          pool`select ${n}::int as n`,
+          pool`select ${n + 1}::int as n, pg_sleep(0.002)`,
+        ]);
+        wrong += answers.filter(
+          (answer, index) => answer.status === 'fulfilled' && answer.value[0]?.['n'] !== n + index,
+        ).length;
       }
     };
     const workers = Array.from({ length: 40 }, work);
@@ -128,7 +147,10 @@ describe('when busy backends are killed', () => {
       await lost;
       await sql`update purses set balance = balance + 1 where id = 2`;
     });
-    const outcome = first.then(() => 'committed', (error: Error) => error.message);
+    const outcome = first.then(
+      () => 'committed',
+      (error: Error) => error.message,
+    );
     while ((await killBusy(1)) === 0) await pause(5);
 
     await single.begin(async (sql) => {
@@ -138,13 +160,18 @@ describe('when busy backends are killed', () => {
       await sql`update purses set balance = balance + 10 where id = 4`;
     });
     expect(await outcome).toMatch(/CONNECTION_CLOSED/);
-    expect(await killer`select id, balance from purses where balance <> ${BALANCE} order by id`).toEqual([{ id: 3, balance: 990 }, { id: 4, balance: 1010 }]);
+    expect(await killer`select id, balance from purses where balance <> ${BALANCE} order by id`).toEqual([
+      { id: 3, balance: 990 },
+      { id: 4, balance: 1010 },
+    ]);
     await single.end({ timeout: 2 });
   });
 
   test('queries that waited inside a lost transaction are refused too', async () => {
     const single = open(1, 'busy');
-    const transaction = single.begin((sql) => Promise.all([sql`select pg_sleep(60)`, ...Array.from({ length: 200 }, (_, n) => sql`select ${n}::int`)]));
+    const transaction = single.begin((sql) =>
+      Promise.all([sql`select pg_sleep(60)`, ...Array.from({ length: 200 }, (_, n) => sql`select ${n}::int`)]),
+    );
     const ends = settled([transaction]);
     while ((await killBusy(1)) === 0) await pause(5);
     expect((await ends)[0]?.status).toBe('rejected');

@@ -1,6 +1,15 @@
 /** The embedded Postgres when its server is killed or meets another: real kill -9, real races. */
 import { randomInt } from 'node:crypto';
-import { chmodSync, existsSync, mkdirSync, mkdtempSync, readdirSync, realpathSync, rmSync, writeFileSync } from 'node:fs';
+import {
+  chmodSync,
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  realpathSync,
+  rmSync,
+  writeFileSync,
+} from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, onTestFinished, test, vi } from 'vitest';
@@ -8,7 +17,15 @@ import { findRunningPostgres, startEmbeddedPostgres, type EmbeddedOptions } from
 import { logIn, signUp } from '../start/callers.js';
 import { clone, type Clone } from '../start/clone.js';
 import { startServer } from '../start/processes.js';
-import { ask, connectionOf, killLeftProcesses, postmasterOf, processesOf, startProcess, type ServerProcess } from '../store/embedded-process.js';
+import {
+  ask,
+  connectionOf,
+  killLeftProcesses,
+  postmasterOf,
+  processesOf,
+  startProcess,
+  type ServerProcess,
+} from '../store/embedded-process.js';
 
 const root = realpathSync(mkdtempSync(join(tmpdir(), 'marketplace-kills-')));
 chmodSync(root, 0o711);
@@ -86,7 +103,11 @@ describe('after kill -9 of the server', () => {
     killAll(folder, isWatchdog);
     killAll(folder, isPostmaster);
     await server.kill('SIGKILL');
-    expect(existsSync(join(folder, 'postgres/postmaster.pid')) && existsSync(join(folder, 'socket/.s.PGSQL.5432.lock')) && existsSync(join(folder, 'server.lock'))).toBe(true);
+    expect(
+      existsSync(join(folder, 'postgres/postmaster.pid')) &&
+        existsSync(join(folder, 'socket/.s.PGSQL.5432.lock')) &&
+        existsSync(join(folder, 'server.lock')),
+    ).toBe(true);
     await expectRecovery(folder);
   });
 
@@ -94,12 +115,17 @@ describe('after kill -9 of the server', () => {
     for (let round = 0; round < 6; round += 1) {
       const folder = newFolder();
       const server = startProcess(folder);
-      await vi.waitFor(() => expect(readdirSync(folder).some((name) => name.startsWith('postgres.unfinished-'))).toBe(true), { timeout: 10_000, interval: 5 });
+      await vi.waitFor(
+        () => expect(readdirSync(folder).some((name) => name.startsWith('postgres.unfinished-'))).toBe(true),
+        { timeout: 10_000, interval: 5 },
+      );
       await new Promise((resolve) => setTimeout(resolve, randomInt(0, 700)));
       await server.kill('SIGKILL');
 
       const next = startProcess(folder);
-      expect(await ask(await connectionOf(next), 'select current_database() as name')).toEqual([{ name: 'marketplace' }]);
+      expect(await ask(await connectionOf(next), 'select current_database() as name')).toEqual([
+        { name: 'marketplace' },
+      ]);
       await next.stop();
       expect(readdirSync(folder)).toEqual(['postgres']);
     }
@@ -119,7 +145,9 @@ describe('two servers on one folder', () => {
     const folder = newFolder();
     const first = await givenServerWithRow(folder);
     const second = startProcess(folder);
-    expect((await second.report).error).toBe(`Another server (process ${first.pid}) runs on the data folder ${folder}. Stop it first, or give this one a folder of its own.`);
+    expect((await second.report).error).toBe(
+      `Another server (process ${first.pid}) runs on the data folder ${folder}. Stop it first, or give this one a folder of its own.`,
+    );
     expect(await ask(await connectionOf(first), 'select answer from kept')).toEqual([{ answer: 42 }]);
     await first.stop();
   });
@@ -142,19 +170,28 @@ describe('two servers on one folder', () => {
     await server.stop();
   });
 
-  test.each(['a new folder', "a dead server's lock", 'a lock that a power cut emptied'])('of eight that race for %s exactly one starts', async (what) => {
-    const folder = newFolder();
-    mkdirSync(folder, { mode: 0o711 });
-    if (what !== 'a new folder') writeFileSync(join(folder, 'server.lock'), what.includes('emptied') ? '' : JSON.stringify({ pid: 1, startedAt: 'long ago/1', id: 'x' }));
-    const racers = Array.from({ length: 8 }, () => startProcess(folder));
-    const reports = await Promise.all(racers.map((racer) => racer.report));
+  test.each(['a new folder', "a dead server's lock", 'a lock that a power cut emptied'])(
+    'of eight that race for %s exactly one starts',
+    async (what) => {
+      const folder = newFolder();
+      mkdirSync(folder, { mode: 0o711 });
+      if (what !== 'a new folder')
+        writeFileSync(
+          join(folder, 'server.lock'),
+          what.includes('emptied') ? '' : JSON.stringify({ pid: 1, startedAt: 'long ago/1', id: 'x' }),
+        );
+      const racers = Array.from({ length: 8 }, () => startProcess(folder));
+      const reports = await Promise.all(racers.map((racer) => racer.report));
 
-    const winner = racers.findIndex((_, index) => reports[index]?.connection);
-    const refusals = reports.filter(({ error }) => error?.includes(`Another server (process ${racers[winner]?.pid}) runs on the data folder ${folder}`));
-    expect(refusals).toHaveLength(7);
-    await racers[winner]?.stop();
-    expect(readdirSync(folder)).toEqual(['postgres']);
-  });
+      const winner = racers.findIndex((_, index) => reports[index]?.connection);
+      const refusals = reports.filter(({ error }) =>
+        error?.includes(`Another server (process ${racers[winner]?.pid}) runs on the data folder ${folder}`),
+      );
+      expect(refusals).toHaveLength(7);
+      await racers[winner]?.stop();
+      expect(readdirSync(folder)).toEqual(['postgres']);
+    },
+  );
 });
 
 describe('a Postgres that dies while its server lives', () => {
@@ -169,10 +206,17 @@ describe('a Postgres that dies while its server lives', () => {
     const first = postmasterOf(folder);
     process.kill(first, 'SIGKILL');
     // Some of so many call in the very moment when it is not quite there, of which nobody needs to be told.
-    const answers = await Promise.all(Array.from({ length: 6 }, () => again(server.connection, 'select answer from kept')));
+    const answers = await Promise.all(
+      Array.from({ length: 6 }, () => again(server.connection, 'select answer from kept')),
+    );
     expect(answers.flat()).toEqual(answers.map(() => ({ answer: 42 })));
     expect(postmasterOf(folder)).not.toBe(first);
-    await vi.waitFor(() => expect(told).toEqual(['The embedded Postgres has ended by itself, and is started again.', 'The embedded Postgres is back.']));
+    await vi.waitFor(() =>
+      expect(told).toEqual([
+        'The embedded Postgres has ended by itself, and is started again.',
+        'The embedded Postgres is back.',
+      ]),
+    );
     await server.stop();
     expect(told).toHaveLength(2);
     expect(readdirSync(folder)).toEqual(['postgres']);
@@ -185,10 +229,17 @@ describe('a Postgres that dies while its server lives', () => {
     const server = await startHere(folder, { tell: (what) => told.push(what) });
     for (let death = 1; death <= 3; death += 1) {
       process.kill(postmasterOf(folder), 'SIGKILL');
-      await vi.waitFor(() => expect(told.filter((what) => what.includes('is back'))).toHaveLength(death), { timeout: 10_000, interval: 20 });
+      await vi.waitFor(() => expect(told.filter((what) => what.includes('is back'))).toHaveLength(death), {
+        timeout: 10_000,
+        interval: 20,
+      });
     }
     await server.stop();
-    expect(told.filter((what) => what.includes('by itself')).map((what) => /in \d+ ms/.exec(what)?.[0])).toEqual([undefined, 'in 50 ms', 'in 100 ms']);
+    expect(told.filter((what) => what.includes('by itself')).map((what) => /in \d+ ms/.exec(what)?.[0])).toEqual([
+      undefined,
+      'in 50 ms',
+      'in 100 ms',
+    ]);
   });
 
   test.each([0, 60, 200])('leaves nothing behind if it is to stop %i ms later', async (ms) => {
@@ -207,18 +258,31 @@ describe('a Postgres that dies while its server lives', () => {
     const server = await startHere(newFolder(), { tell: (what) => told.push(what) });
     await ask(server.connection, 'create table people (email text primary key)');
     await ask(server.connection, `insert into people values ('hanna@example.test')`);
-    for (const statement of [`insert into people values ('hanna@example.test')`, `select 'hanna'::int`, 'select secret from nowhere']) {
+    for (const statement of [
+      `insert into people values ('hanna@example.test')`,
+      `select 'hanna'::int`,
+      'select secret from nowhere',
+    ]) {
       await expect(ask(server.connection, statement)).rejects.toThrow();
     }
     const [victim] = await ask(server.connection, 'select pg_backend_pid() as pid');
     expect(victim).toBeDefined();
     const sleeping = ask(server.connection, 'select pg_sleep(60)').catch(() => 'gone');
-    await vi.waitFor(async () => expect(await ask(server.connection, `select pg_terminate_backend(pid) from pg_stat_activity where query like 'select pg_sleep%'`)).toHaveLength(1));
+    await vi.waitFor(async () =>
+      expect(
+        await ask(
+          server.connection,
+          `select pg_terminate_backend(pid) from pg_stat_activity where query like 'select pg_sleep%'`,
+        ),
+      ).toHaveLength(1),
+    );
     await sleeping;
-    await vi.waitFor(() => expect(told).toEqual([
-      'Postgres says: ERROR 42P01 relation "nowhere" does not exist at character 20',
-      'Postgres says: FATAL 57P01 terminating connection due to administrator command',
-    ]));
+    await vi.waitFor(() =>
+      expect(told).toEqual([
+        'Postgres says: ERROR 42P01 relation "nowhere" does not exist at character 20',
+        'Postgres says: FATAL 57P01 terminating connection due to administrator command',
+      ]),
+    );
     await server.stop();
   });
 

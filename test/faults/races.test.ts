@@ -1,7 +1,7 @@
 /**
- * Calls at the same moment that cannot all be had: each pair, many rounds, each on a fresh job. Whoever comes first wins,
- * the other is told so, and afterwards the whole database is held against its promises. RACE_ROUNDS sets how many. Where one
- * call looks first and moves afterwards, what comes between the two is put there on purpose, once each.
+ * Calls at the same moment that cannot all be had: each pair, many rounds, each on a fresh job. Whoever comes first
+ * wins, the other is told so, and afterwards the whole database is held against its promises. RACE_ROUNDS sets how
+ * many. Where one call looks first and moves afterwards, what comes between the two is put there on purpose, once each.
  */
 import type { TransactionSql } from 'postgres';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
@@ -31,9 +31,14 @@ beforeAll(async () => {
   doors = openDoors(house.url);
   ada = await admin(house);
   for (let at = 0; at < LANES; at += 1) {
-    const lane = { owner: await homeowner(house, 'Hanna'), carl: await contractor(house, 'Carl'), cora: await contractor(house, 'Cora') };
+    const lane = {
+      owner: await homeowner(house, 'Hanna'),
+      carl: await contractor(house, 'Carl'),
+      cora: await contractor(house, 'Cora'),
+    };
     lanes.push(lane);
-    for (const rich of [lane.owner, lane.carl, lane.cora]) await must(ada, 'adjustTokens', { body: { userId: rich.userId, amount: 100_000, reason: 'for many rounds' } });
+    for (const rich of [lane.owner, lane.carl, lane.cora])
+      await must(ada, 'adjustTokens', { body: { userId: rich.userId, amount: 100_000, reason: 'for many rounds' } });
   }
 });
 afterAll(async () => {
@@ -48,7 +53,12 @@ interface Target {
   body?: Fields;
 }
 
-function say(who: Member, op: Op, { body = {}, ...target }: Target, door: Door = Math.random() < 0.5 ? 'rest' : 'graphql'): Promise<Heard> {
+function say(
+  who: Member,
+  op: Op,
+  { body = {}, ...target }: Target,
+  door: Door = Math.random() < 0.5 ? 'rest' : 'graphql',
+): Promise<Heard> {
   // The doors look at nothing of the person but the token.
   const call: Call = { op, by: null, door, body, ...target };
   return doors.send(call, who.token);
@@ -56,11 +66,21 @@ function say(who: Member, op: Op, { body = {}, ...target }: Target, door: Door =
 
 async function must(who: Member, op: Op, target: Target = {}) {
   const heard = await say(who, op, target);
-  if (heard.code !== null) throw new Error(`${who.name} could not ${op}: ${heard.code} ${JSON.stringify(heard.details)}`);
+  if (heard.code !== null)
+    throw new Error(`${who.name} could not ${op}: ${heard.code} ${JSON.stringify(heard.details)}`);
   return heard.data;
 }
 
-const DRAFT = { title: 'Sink', description: 'It drips', category: 'plumbing', urgency: 'standard', addressLine1: '1 Main', city: 'Austin', state: 'TX', budgetMin: 100 };
+const DRAFT = {
+  title: 'Sink',
+  description: 'It drips',
+  category: 'plumbing',
+  urgency: 'standard',
+  addressLine1: '1 Main',
+  city: 'Austin',
+  state: 'TX',
+  budgetMin: 100,
+};
 
 const aDraft = async ({ owner }: Lane): Promise<string> => (await must(owner, 'createJob', { body: DRAFT })).id;
 async function anOpenJob(lane: Lane): Promise<string> {
@@ -68,7 +88,8 @@ async function anOpenJob(lane: Lane): Promise<string> {
   await must(lane.owner, 'publishJob', { job });
   return job;
 }
-const aBid = async (who: Member, job: string, guaranteedView = true): Promise<string> => (await must(who, 'submitBid', { job, body: { amount: 100, guaranteedView } })).id;
+const aBid = async (who: Member, job: string, guaranteedView = true): Promise<string> =>
+  (await must(who, 'submitBid', { job, body: { amount: 100, guaranteedView } })).id;
 async function anAwardedJob(lane: Lane): Promise<string> {
   const job = await anOpenJob(lane);
   await must(lane.owner, 'awardJob', { job, body: { bidId: await aBid(lane.carl, job) } });
@@ -89,10 +110,16 @@ async function aDisputedJob(lane: Lane): Promise<string> {
 /** Leaves somebody with exactly so many tokens to spend. */
 async function withTokens(who: Member, tokens: number): Promise<void> {
   const { available } = await must(who, 'readTokens');
-  if (available !== tokens) await must(ada, 'adjustTokens', { body: { userId: who.userId, amount: tokens - available, reason: 'for this round' } });
+  if (available !== tokens)
+    await must(ada, 'adjustTokens', {
+      body: { userId: who.userId, amount: tokens - available, reason: 'for this round' },
+    });
 }
 
-/** What a round of a race is: what it begins with, who runs, and how it may end; outcomes are codes, in the runners' order. */
+/**
+ * What a round of a race is: what it begins with, who runs, and how it may end; outcomes are codes, in the runners'
+ * order.
+ */
 interface Race {
   /** The jobs of the round. */
   given(lane: Lane): Promise<{ jobs: string[]; bids?: string[] }>;
@@ -122,7 +149,9 @@ async function rowOf(job: string): Promise<JobRow> {
       'refunds', (select count(*) from token_transfers t where t.job_id = j.id and t.reason = 'publish_refund'),
       'credits', (select count(*) from events e where e.job_id = j.id and e.type = 'job.approved')) as row
     from jobs j where j.id = ${job}`;
-  return typeof row?.row === 'string' ? JSON.parse(row.row) : (row?.row ?? { status: 'gone', version: 0, urgency: '', bids: [], events: [], refunds: 0, credits: 0 });
+  return typeof row?.row === 'string'
+    ? JSON.parse(row.row)
+    : (row?.row ?? { status: 'gone', version: 0, urgency: '', bids: [], events: [], refunds: 0, credits: 0 });
 }
 
 const typesOf = ({ events }: JobRow) => events.map(({ type }) => type);
@@ -142,33 +171,66 @@ const RACES: Record<string, Race> = {
     runners: ({ owner }, { job, bids }) => bids.map((bidId) => () => say(owner, 'awardJob', { job, body: { bidId } })),
     ends: [[['ok', 'INVALID_TRANSITION'], 'awarded']],
     alike: true,
-    also: ({ bids }) => expect(bids.map(({ status, hold }) => `${status} ${hold}`).sort()).toEqual(['accepted active', 'rejected released']),
+    also: ({ bids }) =>
+      expect(bids.map(({ status, hold }) => `${status} ${hold}`).sort()).toEqual([
+        'accepted active',
+        'rejected released',
+      ]),
   },
   'a bid is awarded or withdrawn': {
     given: givenOneBid,
-    runners: ({ owner, carl }, { job, bids: [bidId] }) => [() => say(owner, 'awardJob', { job, body: { bidId } }), () => say(carl, 'withdrawBid', { job, bid: bidId! })],
-    ends: [[['ok', 'INVALID_TRANSITION'], 'awarded'], [['UNKNOWN_BID', 'ok'], 'open']],
+    runners: ({ owner, carl }, { job, bids: [bidId] }) => [
+      () => say(owner, 'awardJob', { job, body: { bidId } }),
+      () => say(carl, 'withdrawBid', { job, bid: bidId! }),
+    ],
+    ends: [
+      [['ok', 'INVALID_TRANSITION'], 'awarded'],
+      [['UNKNOWN_BID', 'ok'], 'open'],
+    ],
   },
   'a bid is awarded or rejected': {
     given: givenOneBid,
-    runners: ({ owner }, { job, bids: [bidId] }) => [() => say(owner, 'awardJob', { job, body: { bidId } }), () => say(owner, 'rejectBid', { job, bid: bidId! })],
-    ends: [[['ok', 'INVALID_TRANSITION'], 'awarded'], [['UNKNOWN_BID', 'ok'], 'open']],
+    runners: ({ owner }, { job, bids: [bidId] }) => [
+      () => say(owner, 'awardJob', { job, body: { bidId } }),
+      () => say(owner, 'rejectBid', { job, bid: bidId! }),
+    ],
+    ends: [
+      [['ok', 'INVALID_TRANSITION'], 'awarded'],
+      [['UNKNOWN_BID', 'ok'], 'open'],
+    ],
   },
   'a bid is withdrawn or rejected': {
     given: givenOneBid,
-    runners: ({ owner, carl }, { job, bids: [bid] }) => [() => say(carl, 'withdrawBid', { job, bid: bid! }), () => say(owner, 'rejectBid', { job, bid: bid! })],
-    ends: [[['ok', 'INVALID_TRANSITION'], 'open'], [['INVALID_TRANSITION', 'ok'], 'open']],
-    also: ({ bids }, [withdrawn]) => expect(bids).toEqual([{ status: withdrawn === 'ok' ? 'withdrawn' : 'rejected', hold: 'released' }]),
+    runners: ({ owner, carl }, { job, bids: [bid] }) => [
+      () => say(carl, 'withdrawBid', { job, bid: bid! }),
+      () => say(owner, 'rejectBid', { job, bid: bid! }),
+    ],
+    ends: [
+      [['ok', 'INVALID_TRANSITION'], 'open'],
+      [['INVALID_TRANSITION', 'ok'], 'open'],
+    ],
+    also: ({ bids }, [withdrawn]) =>
+      expect(bids).toEqual([{ status: withdrawn === 'ok' ? 'withdrawn' : 'rejected', hold: 'released' }]),
   },
   'work is approved or disputed': {
     given: async (lane) => ({ jobs: [await aJobInReview(lane)] }),
-    runners: ({ owner }, { job }) => [() => say(owner, 'approveJob', { job, body: { rating: 4 } }), () => say(owner, 'disputeJob', { job, body: { reason: 'It drips' } })],
-    ends: [[['ok', 'INVALID_TRANSITION'], 'completed'], [['INVALID_TRANSITION', 'ok'], 'disputed']],
+    runners: ({ owner }, { job }) => [
+      () => say(owner, 'approveJob', { job, body: { rating: 4 } }),
+      () => say(owner, 'disputeJob', { job, body: { reason: 'It drips' } }),
+    ],
+    ends: [
+      [['ok', 'INVALID_TRANSITION'], 'completed'],
+      [['INVALID_TRANSITION', 'ok'], 'disputed'],
+    ],
     also: ({ credits }, [approved]) => expect(credits).toBe(approved === 'ok' ? 1 : 0),
   },
   'both parties naming the same resolution complete the job once': {
     given: async (lane) => ({ jobs: [await aDisputedJob(lane)] }),
-    runners: ({ owner, carl }, { job }) => [owner, carl].map((who, at) => () => say(who, 'resolveDispute', { job, body: { resolution: at === 0 ? 'Half  price' : 'Half price' } })),
+    runners: ({ owner, carl }, { job }) =>
+      [owner, carl].map(
+        (who, at) => () =>
+          say(who, 'resolveDispute', { job, body: { resolution: at === 0 ? 'Half  price' : 'Half price' } }),
+      ),
     ends: [[['ok', 'ok'], 'completed']],
     also: ({ events }) => {
       const [proposed, resolved] = events.slice(-2);
@@ -178,7 +240,10 @@ const RACES: Record<string, Race> = {
   },
   'both parties naming different resolutions leave the later one standing': {
     given: async (lane) => ({ jobs: [await aDisputedJob(lane)] }),
-    runners: ({ owner, carl }, { job }) => [owner, carl].map((who, at) => () => say(who, 'resolveDispute', { job, body: { resolution: `Half price ${at}` } })),
+    runners: ({ owner, carl }, { job }) =>
+      [owner, carl].map(
+        (who, at) => () => say(who, 'resolveDispute', { job, body: { resolution: `Half price ${at}` } }),
+      ),
     ends: [[['ok', 'ok'], 'disputed']],
     also: (row) => {
       expect(typesOf(row).slice(-2)).toEqual(['job.resolution_proposed', 'job.resolution_proposed']);
@@ -191,20 +256,33 @@ const RACES: Record<string, Race> = {
       await must(lane.carl, 'resolveDispute', { job, body: { resolution: 'Half price' } });
       return { jobs: [job] };
     },
-    runners: ({ owner, carl }, { job }) => [() => say(owner, 'resolveDispute', { job, body: { resolution: 'Half price' } }), () => say(carl, 'escalateJob', { job, body: { escalationReason: 'No answer' } })],
-    ends: [[['ok', 'INVALID_TRANSITION'], 'completed'], [['INVALID_TRANSITION', 'ok'], 'escalated']],
+    runners: ({ owner, carl }, { job }) => [
+      () => say(owner, 'resolveDispute', { job, body: { resolution: 'Half price' } }),
+      () => say(carl, 'escalateJob', { job, body: { escalationReason: 'No answer' } }),
+    ],
+    ends: [
+      [['ok', 'INVALID_TRANSITION'], 'completed'],
+      [['INVALID_TRANSITION', 'ok'], 'escalated'],
+    ],
   },
   'of two bids of one contractor one is made': {
     given: async (lane) => ({ jobs: [await anOpenJob(lane)] }),
-    runners: ({ carl }, { job }) => [1, 2].map(() => () => say(carl, 'submitBid', { job, body: { amount: 5, guaranteedView: true } })),
+    runners: ({ carl }, { job }) =>
+      [1, 2].map(() => () => say(carl, 'submitBid', { job, body: { amount: 5, guaranteedView: true } })),
     ends: [[['ok', 'DUPLICATE_BID'], 'open']],
     alike: true,
     also: ({ bids }) => expect(bids).toEqual([{ status: 'pending', hold: 'active' }]),
   },
   'a bid comes before the cancellation, or too late to see the job': {
     given: async (lane) => ({ jobs: [await anOpenJob(lane)] }),
-    runners: ({ owner, carl }, { job }) => [() => say(carl, 'submitBid', { job, body: { amount: 5, guaranteedView: true } }), () => say(owner, 'cancelJob', { job })],
-    ends: [[['ok', 'ok'], 'cancelled'], [['FORBIDDEN', 'ok'], 'cancelled']],
+    runners: ({ owner, carl }, { job }) => [
+      () => say(carl, 'submitBid', { job, body: { amount: 5, guaranteedView: true } }),
+      () => say(owner, 'cancelJob', { job }),
+    ],
+    ends: [
+      [['ok', 'ok'], 'cancelled'],
+      [['FORBIDDEN', 'ok'], 'cancelled'],
+    ],
     also: ({ bids, refunds }, [bid]) => {
       expect(bids).toEqual(bid === 'ok' ? [{ status: 'rejected', hold: 'released' }] : []);
       expect(refunds).toBe(bid === 'ok' ? 0 : 1);
@@ -215,25 +293,53 @@ const RACES: Record<string, Race> = {
       const job = await anOpenJob(lane);
       return { jobs: [job], bids: [await aBid(lane.carl, job)] };
     },
-    runners: ({ owner, cora }, { job, bids: [bidId] }) => [() => say(cora, 'submitBid', { job, body: { amount: 5, guaranteedView: true } }), () => say(owner, 'awardJob', { job, body: { bidId } })],
-    ends: [[['ok', 'ok'], 'awarded'], [['FORBIDDEN', 'ok'], 'awarded']],
-    also: ({ bids }, [bid]) => expect(bids.map(({ status, hold }) => `${status} ${hold}`).sort()).toEqual(bid === 'ok' ? ['accepted active', 'rejected released'] : ['accepted active']),
+    runners: ({ owner, cora }, { job, bids: [bidId] }) => [
+      () => say(cora, 'submitBid', { job, body: { amount: 5, guaranteedView: true } }),
+      () => say(owner, 'awardJob', { job, body: { bidId } }),
+    ],
+    ends: [
+      [['ok', 'ok'], 'awarded'],
+      [['FORBIDDEN', 'ok'], 'awarded'],
+    ],
+    also: ({ bids }, [bid]) =>
+      expect(bids.map(({ status, hold }) => `${status} ${hold}`).sort()).toEqual(
+        bid === 'ok' ? ['accepted active', 'rejected released'] : ['accepted active'],
+      ),
   },
   'a job is cancelled before or after the award': {
     given: givenOneBid,
-    runners: ({ owner }, { job, bids: [bidId] }) => [() => say(owner, 'cancelJob', { job }), () => say(owner, 'awardJob', { job, body: { bidId } })],
-    ends: [[['ok', 'ok'], 'cancelled'], [['ok', 'INVALID_TRANSITION'], 'cancelled']],
-    also: ({ bids }, [, award]) => expect(bids).toEqual([{ status: award === 'ok' ? 'accepted' : 'rejected', hold: 'released' }]),
+    runners: ({ owner }, { job, bids: [bidId] }) => [
+      () => say(owner, 'cancelJob', { job }),
+      () => say(owner, 'awardJob', { job, body: { bidId } }),
+    ],
+    ends: [
+      [['ok', 'ok'], 'cancelled'],
+      [['ok', 'INVALID_TRANSITION'], 'cancelled'],
+    ],
+    also: ({ bids }, [, award]) =>
+      expect(bids).toEqual([{ status: award === 'ok' ? 'accepted' : 'rejected', hold: 'released' }]),
   },
   'a job is cancelled before or after the check-in': {
     given: async (lane) => ({ jobs: [await anAwardedJob(lane)] }),
-    runners: ({ owner, carl }, { job }) => [() => say(owner, 'cancelJob', { job }), () => say(carl, 'checkInJob', { job })],
-    ends: [[['ok', 'ok'], 'cancelled'], [['ok', 'INVALID_TRANSITION'], 'cancelled']],
+    runners: ({ owner, carl }, { job }) => [
+      () => say(owner, 'cancelJob', { job }),
+      () => say(carl, 'checkInJob', { job }),
+    ],
+    ends: [
+      [['ok', 'ok'], 'cancelled'],
+      [['ok', 'INVALID_TRANSITION'], 'cancelled'],
+    ],
   },
   'an admin’s completion and the approval credit once at most': {
     given: async (lane) => ({ jobs: [await aJobInReview(lane)] }),
-    runners: ({ owner }, { job }) => [() => say(ada, 'completeJob', { job, body: { reason: 'Long over' } }), () => say(owner, 'approveJob', { job, body: { rating: 5 } })],
-    ends: [[['ok', 'ok'], 'completed'], [['ok', 'INVALID_TRANSITION'], 'completed']],
+    runners: ({ owner }, { job }) => [
+      () => say(ada, 'completeJob', { job, body: { reason: 'Long over' } }),
+      () => say(owner, 'approveJob', { job, body: { rating: 5 } }),
+    ],
+    ends: [
+      [['ok', 'ok'], 'completed'],
+      [['ok', 'INVALID_TRANSITION'], 'completed'],
+    ],
     also: ({ credits }, [, approved]) => expect(credits).toBe(approved === 'ok' ? 1 : 0),
   },
   'a raise and a publication share one balance': {
@@ -247,7 +353,10 @@ const RACES: Record<string, Race> = {
       () => say(owner, 'updateJob', { job: first!, body: { urgency: 'priority' } }),
       () => say(owner, 'publishJob', { job: second! }),
     ],
-    ends: [[['ok', 'INSUFFICIENT_TOKENS'], 'open'], [['INSUFFICIENT_TOKENS', 'ok'], 'open']],
+    ends: [
+      [['ok', 'INSUFFICIENT_TOKENS'], 'open'],
+      [['INSUFFICIENT_TOKENS', 'ok'], 'open'],
+    ],
     also: ({ urgency }, [raise]) => expect(urgency).toBe(raise === 'ok' ? 'priority' : 'standard'),
   },
   'guaranteed bids on several jobs share one balance': {
@@ -257,7 +366,8 @@ const RACES: Record<string, Race> = {
       await withTokens(lane.carl, 12);
       return { jobs };
     },
-    runners: ({ carl }, { jobs }) => jobs.map((job) => () => say(carl, 'submitBid', { job, body: { amount: 5, guaranteedView: true } })),
+    runners: ({ carl }, { jobs }) =>
+      jobs.map((job) => () => say(carl, 'submitBid', { job, body: { amount: 5, guaranteedView: true } })),
     ends: [[['ok', 'ok', 'INSUFFICIENT_TOKENS', 'INSUFFICIENT_TOKENS'], 'open']],
     alike: true,
   },
@@ -266,12 +376,19 @@ const RACES: Record<string, Race> = {
       await withTokens(lane.owner, 7);
       return { jobs: [await aDraft(lane)] };
     },
-    runners: ({ owner }, { job }) => [() => say(ada, 'adjustTokens', { body: { userId: owner.userId, amount: -6, reason: 'Taken back' } }), () => say(owner, 'publishJob', { job })],
-    ends: [[['ok', 'INSUFFICIENT_TOKENS'], 'draft'], [['INSUFFICIENT_TOKENS', 'ok'], 'open']],
+    runners: ({ owner }, { job }) => [
+      () => say(ada, 'adjustTokens', { body: { userId: owner.userId, amount: -6, reason: 'Taken back' } }),
+      () => say(owner, 'publishJob', { job }),
+    ],
+    ends: [
+      [['ok', 'INSUFFICIENT_TOKENS'], 'draft'],
+      [['INSUFFICIENT_TOKENS', 'ok'], 'open'],
+    ],
   },
   'of two edits of one version one is made': {
     given: async (lane) => ({ jobs: [await aDraft(lane)] }),
-    runners: ({ owner }, { job }) => ['Roof', 'Floor'].map((title) => () => say(owner, 'updateJob', { job, version: 1, body: { title } })),
+    runners: ({ owner }, { job }) =>
+      ['Roof', 'Floor'].map((title) => () => say(owner, 'updateJob', { job, version: 1, body: { title } })),
     ends: [[['ok', 'STALE_VERSION'], 'draft']],
     alike: true,
     also: ({ version }) => expect(version).toBe(2),
@@ -282,7 +399,10 @@ const RACES: Record<string, Race> = {
       return { jobs: [await aDraft(lane)] };
     },
     runners: ({ owner }, { job }) => [() => say(owner, 'deleteJob', { job }), () => say(owner, 'publishJob', { job })],
-    ends: [[['ok', 'NOT_FOUND'], 'gone'], [['INVALID_TRANSITION', 'ok'], 'open']],
+    ends: [
+      [['ok', 'NOT_FOUND'], 'gone'],
+      [['INVALID_TRANSITION', 'ok'], 'open'],
+    ],
   },
 };
 
@@ -295,12 +415,14 @@ it.each(Object.entries(RACES))(
   '%s',
   async (name, race) => {
     const met = new Map<string, number>();
-    await Promise.all(lanes.map(async (lane, at) => {
-      for (let round = at; round < ROUNDS; round += LANES) {
-        const ending = await run(race, lane, round);
-        met.set(ending, (met.get(ending) ?? 0) + 1);
-      }
-    }));
+    await Promise.all(
+      lanes.map(async (lane, at) => {
+        for (let round = at; round < ROUNDS; round += LANES) {
+          const ending = await run(race, lane, round);
+          met.set(ending, (met.get(ending) ?? 0) + 1);
+        }
+      }),
+    );
     console.log(`${name}: ${[...met].map(([ending, times]) => `${ending} ${times}`).join('; ')}`);
     await expectSound();
   },
@@ -320,15 +442,21 @@ async function run(race: Race, lane: Lane, round: number): Promise<string> {
   const [job] = jobs as [string];
   const runners = race.runners(lane, { job, jobs, bids });
   const favourite = round % runners.length;
-  const heard = await Promise.all(runners.map(async (start, at) => {
-    if (at !== favourite) await new Promise((go) => setTimeout(go, Math.random() * 3));
-    return start();
-  }));
+  const heard = await Promise.all(
+    runners.map(async (start, at) => {
+      if (at !== favourite) await new Promise((go) => setTimeout(go, Math.random() * 3));
+      return start();
+    }),
+  );
   const outcomes = heard.map(({ code }) => code ?? 'ok');
   const row = await rowOf(job);
-  const shown = (codes: readonly string[], status: string) => `${(race.alike ? [...codes].sort(okFirst) : codes).join(' + ')} → ${status}`;
+  const shown = (codes: readonly string[], status: string) =>
+    `${(race.alike ? [...codes].sort(okFirst) : codes).join(' + ')} → ${status}`;
   const ending = shown(outcomes, row.status);
-  expect(race.ends.map(([codes, status]) => shown(codes, status)), JSON.stringify(row.events)).toContain(ending);
+  expect(
+    race.ends.map(([codes, status]) => shown(codes, status)),
+    JSON.stringify(row.events),
+  ).toContain(ending);
   race.also?.(row, outcomes);
   return ending;
 }
@@ -337,8 +465,14 @@ function okFirst(a: string, b: string): number {
   return Number(b === 'ok') - Number(a === 'ok') || (a < b ? -1 : 1);
 }
 
-/** Calls that come in this order to what somebody else holds: each has looked already, and waits behind the one before, when it is let go. */
-async function inLine(hold: (tx: TransactionSql) => Promise<unknown>, calls: readonly (() => Promise<Heard>)[]): Promise<Heard[]> {
+/**
+ * Calls that come in this order to what somebody else holds: each has looked already, and waits behind the one before,
+ * when it is let go.
+ */
+async function inLine(
+  hold: (tx: TransactionSql) => Promise<unknown>,
+  calls: readonly (() => Promise<Heard>)[],
+): Promise<Heard[]> {
   const heard: Promise<Heard>[] = [];
   await house.sql.begin(async (tx) => {
     await hold(tx);
@@ -351,7 +485,9 @@ async function inLine(hold: (tx: TransactionSql) => Promise<unknown>, calls: rea
 }
 
 async function waiting(): Promise<number> {
-  return (await house.sql`select from pg_stat_activity where datname = current_database() and application_name = 'job-marketplace' and wait_event_type = 'Lock'`).length;
+  return (
+    await house.sql`select from pg_stat_activity where datname = current_database() and application_name = 'job-marketplace' and wait_event_type = 'Lock'`
+  ).length;
 }
 
 const held = (job: string) => (tx: TransactionSql) => tx`select from jobs where id = ${job} for update`;
@@ -420,8 +556,13 @@ describe.each(['rest', 'graphql'] as const)('between the look and the move of a 
     const job = await aDraft(lane());
     const raise = () => say(lane().owner, 'updateJob', { job, body: { urgency: 'urgent', budgetMin: 7_000 } }, door);
     const [, published] = await inLine(held(job), [raise, publish(job)]);
-    expect(published?.data).toMatchObject({ tokensCharged: 30, remainingBalance: 20, job: { status: 'open', version: 3 } });
-    const [kept] = await house.sql`select most_tokens_paid as paid, highest_budget_min::int as budget from jobs where id = ${job}`;
+    expect(published?.data).toMatchObject({
+      tokensCharged: 30,
+      remainingBalance: 20,
+      job: { status: 'open', version: 3 },
+    });
+    const [kept] =
+      await house.sql`select most_tokens_paid as paid, highest_budget_min::int as budget from jobs where id = ${job}`;
     expect(kept).toEqual({ paid: 30, budget: 7_000 });
     await expectSound();
   });
@@ -436,7 +577,10 @@ describe.each(['rest', 'graphql'] as const)('between the look and the move of a 
   it('a balance that was spent is not spent again, and the draft stays one', async () => {
     const [first, second] = [await aDraft(lane()), await aDraft(lane())];
     await withTokens(lane().owner, 9);
-    const [paid, refused] = await inLine((tx) => tx`select from token_balances where user_id = ${lane().owner.userId} for update`, [publish(first), publish(second)]);
+    const [paid, refused] = await inLine(
+      (tx) => tx`select from token_balances where user_id = ${lane().owner.userId} for update`,
+      [publish(first), publish(second)],
+    );
     expect(paid?.data).toMatchObject({ tokensCharged: 5, remainingBalance: 4 });
     expect(refused).toMatchObject({ code: 'INSUFFICIENT_TOKENS', details: { required: 5, available: 4 } });
     expect(await rowOf(second)).toMatchObject({ status: 'draft', version: 1, events: [{ type: 'job.created' }] });
@@ -446,15 +590,30 @@ describe.each(['rest', 'graphql'] as const)('between the look and the move of a 
   it('of five publications and of five awards the first is made', async () => {
     const job = await aDraft(lane());
     const refused = Array.from({ length: 4 }, () => 'INVALID_TRANSITION');
-    expect(outcomesOf(await inLine(held(job), Array.from({ length: 5 }, () => publish(job))))).toEqual(['ok', ...refused]);
+    expect(
+      outcomesOf(
+        await inLine(
+          held(job),
+          Array.from({ length: 5 }, () => publish(job)),
+        ),
+      ),
+    ).toEqual(['ok', ...refused]);
     expect((await must(lane().owner, 'readTokens')).available).toBe(995);
     const bids = [await aBid(lane().carl, job), await aBid(lane().cora, job)] as const;
-    expect(outcomesOf(await inLine(held(job), [0, 1, 0, 1, 0].map((at) => award(job, bids[at]!))))).toEqual(['ok', ...refused]);
+    expect(
+      outcomesOf(
+        await inLine(
+          held(job),
+          [0, 1, 0, 1, 0].map((at) => award(job, bids[at]!)),
+        ),
+      ),
+    ).toEqual(['ok', ...refused]);
     expect(await bidsOf(job)).toEqual(['accepted active', 'rejected released']);
     await expectSound();
   });
 
-  // Postgres looks for a deadlock once, a second after the wait began: where the rival comes later than that, there was none to lose.
+  // Postgres looks for a deadlock once, a second after the wait began: where the rival comes later than that, there was
+  // none to lose.
   it('a deadlock that the server loses is tried again, and the effect is there once', { retry: 3 }, async () => {
     const job = await aDraft(lane());
     const rival = await house.sql.reserve();

@@ -1,8 +1,9 @@
 /**
- * The storm: dozens of clients work without pause while backends are killed, Postgres is restarted in every way, and servers die by kill -9. Afterwards the
- * journal of all clients is held against the database: nothing lost, nothing doubled, nothing half applied, and nobody died but by our hand. About a minute as
- * it stands; STORM=long is the full measure, of about ten, and STORM=tiny a look. STORM_SEED repeats a run's
- * choices and faults; STORM_MINUTES is when a long one is judged at the latest.
+ * The storm: dozens of clients work without pause while backends are killed, Postgres is restarted in every way, and
+ * servers die by kill -9. Afterwards the journal of all clients is held against the database: nothing lost, nothing
+ * doubled, nothing half applied, and nobody died but by our hand. About a minute as it stands; STORM=long is the full
+ * measure, of about ten, and STORM=tiny a look. STORM_SEED repeats a run's choices and faults; STORM_MINUTES is when a
+ * long one is judged at the latest.
  */
 import { randomUUID } from 'node:crypto';
 import { afterEach, expect, it } from 'vitest';
@@ -15,7 +16,14 @@ import { judge } from './storm/verdict.js';
 const MEASURES = {
   tiny: { operations: 2_000, backendKills: 10, restarts: 1, serverKills: 2, clients: 32, withinMs: 60_000 },
   short: { operations: 6_000, backendKills: 40, restarts: 3, serverKills: 3, clients: 32, withinMs: 120_000 },
-  long: { operations: 100_000, backendKills: 520, restarts: 21, serverKills: 22, clients: 32, withinMs: Number(process.env.STORM_MINUTES ?? 12) * 60_000 },
+  long: {
+    operations: 100_000,
+    backendKills: 520,
+    restarts: 21,
+    serverKills: 22,
+    clients: 32,
+    withinMs: Number(process.env.STORM_MINUTES ?? 12) * 60_000,
+  },
 } satisfies Record<string, Omit<Weather, 'seed'>>;
 
 const measure = MEASURES[process.env.STORM === 'long' ? 'long' : process.env.STORM === 'tiny' ? 'tiny' : 'short'];
@@ -28,37 +36,53 @@ const EVERYONE_WITHIN_MS = 5_000;
 let storm: Storm | undefined;
 afterEach(() => storm?.end());
 
-it(`a storm (STORM_SEED=${seed}) loses nothing, doubles nothing, halves nothing, and ends`, { timeout: measure.withinMs + 180_000 }, async () => {
-  storm = await rage({ ...measure, seed, ...(process.env.STORM === 'long' && { tell: (how) => process.stderr.write(`${how}\n`) }) });
-  const { journal, people, recoveries, postgres, instances, calmMs } = storm;
-  const audited = await audit(instances.urls[0] ?? '', people.find(({ kind }) => kind === 'admin')?.token ?? '');
-  const sql = postgres.open('verdict');
-  const rows = await readRows(sql);
-  const findings = judge(journal, rows, people);
-  const broken = await checkDatabase(sql);
-  await sql.end();
-  await instances.stop();
+it(
+  `a storm (STORM_SEED=${seed}) loses nothing, doubles nothing, halves nothing, and ends`,
+  { timeout: measure.withinMs + 180_000 },
+  async () => {
+    storm = await rage({
+      ...measure,
+      seed,
+      ...(process.env.STORM === 'long' && { tell: (how) => process.stderr.write(`${how}\n`) }),
+    });
+    const { journal, people, recoveries, postgres, instances, calmMs } = storm;
+    const audited = await audit(instances.urls[0] ?? '', people.find(({ kind }) => kind === 'admin')?.token ?? '');
+    const sql = postgres.open('verdict');
+    const rows = await readRows(sql);
+    const findings = judge(journal, rows, people);
+    const broken = await checkDatabase(sql);
+    await sql.end();
+    await instances.stop();
 
-  const slowest = (measured: (recovery: Recovery) => number) => Math.round(Math.max(...recoveries.map(measured)));
-  const lost = journal.flatMap(({ attempts }) => attempts).filter((attempt) => 'lost' in attempt || attempt.status === 503).length;
-  console.log([
-    `STORM_SEED=${seed}: ${storm.operations} operations (${journal.filter(({ request }) => !isRead(request.op)).length} writes) by ${measure.clients} clients in ${Math.round((storm.ms - storm.setUpMs) / 1000)} s, after ${Math.round(storm.setUpMs / 1000)} s of signing up`,
-    `${storm.backendsKilled} backends killed, Postgres restarted ${storm.restarts} times, servers killed ${storm.serverKills} times, ${lost} answers lost or put off, `
-      + `${journal.filter((entry) => outcomeOf(entry)?.replayed).length} settled by a replay`,
-    `${recoveries.length} recoveries: a first write within ${slowest(({ firstWriteMs }) => firstWriteMs)} ms, every client within ${slowest(({ lastClientMs }) => lastClientMs)} ms; calm after ${Math.round(calmMs)} ms, ${rows.events.length} events, ${rows.transfers.length} transfers, ${findings.length} findings`,
-  ].join('\n  '));
+    const slowest = (measured: (recovery: Recovery) => number) => Math.round(Math.max(...recoveries.map(measured)));
+    const lost = journal
+      .flatMap(({ attempts }) => attempts)
+      .filter((attempt) => 'lost' in attempt || attempt.status === 503).length;
+    console.log(
+      [
+        `STORM_SEED=${seed}: ${storm.operations} operations (${journal.filter(({ request }) => !isRead(request.op)).length} writes) by ${measure.clients} clients in ${Math.round((storm.ms - storm.setUpMs) / 1000)} s, after ${Math.round(storm.setUpMs / 1000)} s of signing up`,
+        `${storm.backendsKilled} backends killed, Postgres restarted ${storm.restarts} times, servers killed ${storm.serverKills} times, ${lost} answers lost or put off, ` +
+          `${journal.filter((entry) => outcomeOf(entry)?.replayed).length} settled by a replay`,
+        `${recoveries.length} recoveries: a first write within ${slowest(({ firstWriteMs }) => firstWriteMs)} ms, every client within ${slowest(({ lastClientMs }) => lastClientMs)} ms; calm after ${Math.round(calmMs)} ms, ${rows.events.length} events, ${rows.transfers.length} transfers, ${findings.length} findings`,
+      ].join('\n  '),
+    );
 
-  expect(findings.slice(0, 20)).toEqual([]);
-  expect(broken).toEqual([]);
-  expect(audited).toMatchObject({ ok: true, mismatches: [] });
-  expect(storm.complaints()).toEqual([]);
-  expect(storm.operations).toBeGreaterThanOrEqual(measure.operations);
-  expect(storm.backendsKilled).toBeGreaterThanOrEqual(measure.backendKills);
-  expect([storm.restarts, storm.serverKills]).toEqual([measure.restarts, measure.serverKills]);
-  expect(recoveries.length).toBeGreaterThan(0);
-  expect(recoveries.filter(({ firstWriteMs, lastClientMs }) => firstWriteMs > RECOVERED_WITHIN_MS || lastClientMs > EVERYONE_WITHIN_MS)).toEqual([]);
-  expect(calmMs).toBeLessThan(EVERYONE_WITHIN_MS);
-});
+    expect(findings.slice(0, 20)).toEqual([]);
+    expect(broken).toEqual([]);
+    expect(audited).toMatchObject({ ok: true, mismatches: [] });
+    expect(storm.complaints()).toEqual([]);
+    expect(storm.operations).toBeGreaterThanOrEqual(measure.operations);
+    expect(storm.backendsKilled).toBeGreaterThanOrEqual(measure.backendKills);
+    expect([storm.restarts, storm.serverKills]).toEqual([measure.restarts, measure.serverKills]);
+    expect(recoveries.length).toBeGreaterThan(0);
+    expect(
+      recoveries.filter(
+        ({ firstWriteMs, lastClientMs }) => firstWriteMs > RECOVERED_WITHIN_MS || lastClientMs > EVERYONE_WITHIN_MS,
+      ),
+    ).toEqual([]);
+    expect(calmMs).toBeLessThan(EVERYONE_WITHIN_MS);
+  },
+);
 
 async function audit(url: string, token: string): Promise<unknown> {
   const response = await fetch(`${url}/graphql`, {

@@ -1,8 +1,20 @@
 /** GraphQL documents written by walking the schema: whatever is asked for exists, and what is passed fits. */
 import { readFileSync } from 'node:fs';
 import {
-  buildSchema, getNamedType, isAbstractType, isEnumType, isInputObjectType, isLeafType, isNonNullType, isObjectType, isRequiredArgument,
-  type GraphQLArgument, type GraphQLField, type GraphQLInputType, type GraphQLNamedType, type GraphQLObjectType,
+  buildSchema,
+  getNamedType,
+  isAbstractType,
+  isEnumType,
+  isInputObjectType,
+  isLeafType,
+  isNonNullType,
+  isObjectType,
+  isRequiredArgument,
+  type GraphQLArgument,
+  type GraphQLField,
+  type GraphQLInputType,
+  type GraphQLNamedType,
+  type GraphQLObjectType,
 } from 'graphql';
 import { inGraphql } from '../calls.js';
 import type { Dice } from './dice.js';
@@ -45,14 +57,22 @@ class Writing {
   private directives = 0;
 
   /** `mark` keeps the names of what is written apart from those of the document that it will be part of. */
-  constructor(readonly dice: Dice, readonly stock: Stock, private readonly job: string, private readonly mark = '') {}
+  constructor(
+    readonly dice: Dice,
+    readonly stock: Stock,
+    private readonly job: string,
+    private readonly mark = '',
+  ) {}
 
   /** What stands between a type's braces. */
   select(type: GraphQLNamedType, depth: number): { text: string; selected: Selected[] } {
     if (isAbstractType(type)) {
       const one = this.dice.pick(schema.getPossibleTypes(type));
       const inner = this.select(one, depth);
-      return { text: `__typename ... on ${one.name} { ${inner.text} }`, selected: inner.selected.map((field) => ({ ...field, on: one.name })) };
+      return {
+        text: `__typename ... on ${one.name} { ${inner.text} }`,
+        selected: inner.selected.map((field) => ({ ...field, on: one.name })),
+      };
     }
     if (!isObjectType(type)) throw new Error(`${type.name} has no fields to select.`);
     const fields = Object.values(type.getFields()).filter((field) => depth > 0 || isLeafType(getNamedType(field.type)));
@@ -67,9 +87,17 @@ class Writing {
     return { text: this.wrapped(type, text), selected: written.map(({ selected }) => selected) };
   }
 
-  field(parent: GraphQLObjectType, field: GraphQLField<unknown, unknown>, depth: number, args?: Record<string, unknown>): { text: string; selected: Selected } {
+  field(
+    parent: GraphQLObjectType,
+    field: GraphQLField<unknown, unknown>,
+    depth: number,
+    args?: Record<string, unknown>,
+  ): { text: string; selected: Selected } {
     const named = getNamedType(field.type);
-    const key = this.dice.percent(8) && (this.aliases += 1) <= ALIASES_MAX ? `${field.name}_${this.mark}${this.aliases}` : field.name;
+    const key =
+      this.dice.percent(8) && (this.aliases += 1) <= ALIASES_MAX
+        ? `${field.name}_${this.mark}${this.aliases}`
+        : field.name;
     const inner = isLeafType(named) ? undefined : this.select(named, depth - 1);
     const passed = this.passed(parent, field, args);
     const text = `${key === field.name ? key : `${key}: ${field.name}`}${passed}${this.directive()}${inner ? ` { ${inner.text} }` : ''}`;
@@ -89,7 +117,11 @@ class Writing {
     return this.dice.pick([' @include(if: true)', ' @skip(if: false)', ' @skip(if: true)']);
   }
 
-  private passed(parent: GraphQLObjectType, field: GraphQLField<unknown, unknown>, given: Record<string, unknown> | undefined): string {
+  private passed(
+    parent: GraphQLObjectType,
+    field: GraphQLField<unknown, unknown>,
+    given: Record<string, unknown> | undefined,
+  ): string {
     const texts = field.args.flatMap((arg) => {
       const value = given ? given[arg.name] : this.argument(parent, field, arg);
       if (value === undefined) return [];
@@ -116,7 +148,9 @@ class Writing {
 
   private anyId(field: string): string {
     const { people } = this.stock;
-    return field === 'job' ? this.job : this.dice.pick([this.job, people.owner.userId, people.owner.profileId, people.awardee.profileId]);
+    return field === 'job'
+      ? this.job
+      : this.dice.pick([this.job, people.owner.userId, people.owner.profileId, people.awardee.profileId]);
   }
 
   private filter(): Record<string, unknown> {
@@ -134,16 +168,30 @@ class Writing {
 
 /** One query of some root fields, or one mutation that its rules allow. */
 export function validDocument(stock: Stock, dice: Dice): Written {
-  return dice.percent(40) ? validMutation(dice.pick(Object.values(MUTATION.getFields())), stock, dice) : validQuery(stock, dice);
+  return dice.percent(40)
+    ? validMutation(dice.pick(Object.values(MUTATION.getFields())), stock, dice)
+    : validQuery(stock, dice);
 }
 
 function validQuery(stock: Stock, dice: Dice): Written {
   const who: Who = dice.percent(40) ? 'admin' : dice.pick(EVERYBODY);
   const writing = new Writing(dice, stock, seenBy(who, stock, dice));
-  const fields = Object.values(QUERY.getFields()).filter(({ name }) => who === 'admin' || !['users', 'auditTokens'].includes(name));
+  const fields = Object.values(QUERY.getFields()).filter(
+    ({ name }) => who === 'admin' || !['users', 'auditTokens'].includes(name),
+  );
   const chosen = [...new Set([dice.pick(fields), ...dice.some(fields, 10)])].slice(0, 3);
-  const depth = dice.weighted([[30, 1], [30, 2], [25, 3], [15, 5]]);
-  return assembled('query', writing, chosen.map((field) => writing.field(QUERY, field, depth)), stock.token(who));
+  const depth = dice.weighted([
+    [30, 1],
+    [30, 2],
+    [25, 3],
+    [15, 5],
+  ]);
+  return assembled(
+    'query',
+    writing,
+    chosen.map((field) => writing.field(QUERY, field, depth)),
+    stock.token(who),
+  );
 }
 
 /** A page of jobs, of each of which something is asked: what is refused there is refused in the middle of a list. */
@@ -154,9 +202,14 @@ export function validPage(stock: Stock, dice: Dice): Written {
   if (!job) throw new Error('The schema has lost its jobs.');
   const { text } = writing.select(job, dice.int(1, 3));
   const nodes = dice.pick([
-    `nodes { ${text} }`, `edges { cursor node { ${text} } }`, `nodes { id } edges { node { ${text} } }`,
+    `nodes { ${text} }`,
+    `edges { cursor node { ${text} } }`,
+    `nodes { id } edges { node { ${text} } }`,
   ]);
-  const page = { text: `jobs(first: ${dice.int(1, ENTRIES_MAX)}) { ${nodes} }`, selected: { key: 'jobs', field: 'Query.jobs', inner: [] } };
+  const page = {
+    text: `jobs(first: ${dice.int(1, ENTRIES_MAX)}) { ${nodes} }`,
+    selected: { key: 'jobs', field: 'Query.jobs', inner: [] },
+  };
   return assembled('query', writing, [page], stock.token(who));
 }
 
@@ -186,23 +239,38 @@ export function furtherSelection(type: GraphQLNamedType, stock: Stock, dice: Dic
   return { text, declared: writing.declared, variables: writing.variables, fragments: writing.fragments };
 }
 
-function assembled(kind: 'query' | 'mutation', { dice, declared, fragments, variables }: Writing, written: readonly { text: string; selected: Selected }[], token: string | undefined): Written {
+function assembled(
+  kind: 'query' | 'mutation',
+  { dice, declared, fragments, variables }: Writing,
+  written: readonly { text: string; selected: Selected }[],
+  token: string | undefined,
+): Written {
   const named = declared.length > 0 || kind === 'mutation' || dice.percent(30);
   const name = named && dice.percent(60) ? `Op${dice.int(1, 99)}` : '';
   const head = named ? `${kind}${name && ` ${name}`}${declared.length > 0 ? `(${declared.join(', ')})` : ''} ` : '';
   const text = `${head}{ ${written.map((one) => one.text).join(' ')} } ${fragments.join(' ')}`.trim();
   const operationName = name !== '' && dice.percent(50) ? name : undefined;
-  return { text, variables, operationName, selected: written.map(({ selected }) => selected), token, isMutation: kind === 'mutation' };
+  return {
+    text,
+    variables,
+    operationName,
+    selected: written.map(({ selected }) => selected),
+    token,
+    isMutation: kind === 'mutation',
+  };
 }
 
 /** A value as a document spells it. */
 export function literal(value: unknown, type?: GraphQLInputType): string {
   if (value === null || value === undefined) return 'null';
   const nullable = type && isNonNullType(type) ? type.ofType : type;
-  if (Array.isArray(value)) return `[${value.map((one) => literal(one, nullable && getNamedType(nullable))).join(', ')}]`;
+  if (Array.isArray(value))
+    return `[${value.map((one) => literal(one, nullable && getNamedType(nullable))).join(', ')}]`;
   if (typeof value === 'object') {
     const fields = nullable && isInputObjectType(nullable) ? nullable.getFields() : {};
-    return `{${Object.entries(value).map(([name, one]) => `${name}: ${literal(one, fields[name]?.type)}`).join(', ')}}`;
+    return `{${Object.entries(value)
+      .map(([name, one]) => `${name}: ${literal(one, fields[name]?.type)}`)
+      .join(', ')}}`;
   }
   if (isEnumType(nullable)) return String(value);
   // JSON's escapes are GraphQL's, but for halves of a pair.

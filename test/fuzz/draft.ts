@@ -19,11 +19,23 @@ export interface Draft {
 export function finished({ kind, method, path, query, headers, json, bytes, operation, selected }: Draft): Request {
   const body = bytes ?? (json === undefined ? undefined : Buffer.from(jsonText(json)));
   const search = query.map(([name, value]) => `${percentEncoded(name)}=${percentEncoded(value)}`).join('&');
-  return { kind, method, target: `${path}${search && `?${search}`}`, headers, body, ...(operation && { operation }), ...(selected && { selected }) };
+  return {
+    kind,
+    method,
+    target: `${path}${search && `?${search}`}`,
+    headers,
+    body,
+    ...(operation && { operation }),
+    ...(selected && { selected }),
+  };
 }
 
 export function baseHeaders(token: string | undefined, withJson: boolean): Header[] {
-  return [['Host', 'localhost'], ...(token === undefined ? [] : [['Authorization', `Bearer ${token}`] as const]), ...(withJson ? [['Content-Type', 'application/json'] as const] : [])];
+  return [
+    ['Host', 'localhost'],
+    ...(token === undefined ? [] : [['Authorization', `Bearer ${token}`] as const]),
+    ...(withJson ? [['Content-Type', 'application/json'] as const] : []),
+  ];
 }
 
 export function setHeader(draft: Draft, name: string, value: string | undefined): void {
@@ -33,5 +45,11 @@ export function setHeader(draft: Draft, name: string, value: string | undefined)
 
 /** Also of texts that encodeURIComponent refuses. */
 export function percentEncoded(text: string): string {
-  return [...Buffer.from(text)].map((byte) => (/[\w.~-]/.test(String.fromCharCode(byte)) ? String.fromCharCode(byte) : `%${byte.toString(16).padStart(2, '0').toUpperCase()}`)).join('');
+  return [...Buffer.from(text)]
+    .map((byte) =>
+      /[\w.~-]/.test(String.fromCharCode(byte))
+        ? String.fromCharCode(byte)
+        : `%${byte.toString(16).padStart(2, '0').toUpperCase()}`,
+    )
+    .join('');
 }

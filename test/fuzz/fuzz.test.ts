@@ -1,7 +1,7 @@
 /**
- * Generated requests against a real server process, through both doors and beneath them: made from the OpenAPI document and the GraphQL
- * schema, valid, nearly valid and broken. Whatever comes, it answers in time, as documented, and tells nothing of its inside.
- * FUZZ_REQUESTS sets how many; FUZZ_SEED, as every run prints it, makes the same ones again.
+ * Generated requests against a real server process, through both doors and beneath them: made from the OpenAPI document
+ * and the GraphQL schema, valid, nearly valid and broken. Whatever comes, it answers in time, as documented, and tells
+ * nothing of its inside. FUZZ_REQUESTS sets how many; FUZZ_SEED, as every run prints it, makes the same ones again.
  */
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, it } from 'vitest';
@@ -35,7 +35,9 @@ const BATCH = Math.min(5_000, Math.ceil(REQUESTS / 2));
 const ABOUT_SESSIONS = new Set(['logOut', 'changePassword', 'refreshSession']);
 /** A short run leaves rare fields to chance. */
 const IS_LONG = REQUESTS >= 50_000;
-const FLOORS = IS_LONG ? { operations: 1, fields: 0.97, successPercent: 70 } : { operations: 0.9, fields: 0.7, successPercent: 60 };
+const FLOORS = IS_LONG
+  ? { operations: 1, fields: 0.97, successPercent: 70 }
+  : { operations: 0.9, fields: 0.7, successPercent: 60 };
 
 let house: TestHouse;
 let project: Clone;
@@ -55,8 +57,15 @@ it(
     const memorySocket = join(project.folder, 'memory.sock');
     const { host, port: databasePort, username, database } = house.database.connection;
     const server = startServer(project, {
-      DATABASE_URL: `postgres:///${database}`, PGHOST: host, PGPORT: String(databasePort), PGUSER: username,
-      JWT_SECRET, RATE_LIMITS: 'off', LOG_LEVEL: 'warn', NODE_OPTIONS: `--expose-gc --import=${PROBE}`, FUZZ_MEMORY_SOCKET: memorySocket,
+      DATABASE_URL: `postgres:///${database}`,
+      PGHOST: host,
+      PGPORT: String(databasePort),
+      PGUSER: username,
+      JWT_SECRET,
+      RATE_LIMITS: 'off',
+      LOG_LEVEL: 'warn',
+      NODE_OPTIONS: `--expose-gc --import=${PROBE}`,
+      FUZZ_MEMORY_SOCKET: memorySocket,
     });
     const port = Number(new URL(await server.url).port);
     const stock = await openStock(house, { jobs: Math.ceil(BATCH / 100), spares: Math.ceil(BATCH / 25) });
@@ -74,7 +83,8 @@ it(
     async function play(line: Line, request: Request): Promise<void> {
       const reply = await send(line, request);
       tally.count(request, reply);
-      if (reply.status === 401 && request.operation && !ABOUT_SESSIONS.has(request.operation)) await stock.signInAgain();
+      if (reply.status === 401 && request.operation && !ABOUT_SESSIONS.has(request.operation))
+        await stock.signInAgain();
       if (reply.ms > SLOW_MS) return void slow.push({ request, ms: reply.ms });
       const problem = judge(request, reply);
       if (problem !== undefined && failures.size < FAILURES_MAX) await report(line, request, problem);
@@ -82,7 +92,8 @@ it(
 
     /** Failures that read alike are one, and shown as small as they can be made. */
     async function report(line: Line, request: Request, problem: string): Promise<void> {
-      const likeness = (text: string) => `${request.kind} ${text.replaceAll(/[\w-]{20,}|\d+ ms|".*?"/gs, '…').slice(0, 200)}`;
+      const likeness = (text: string) =>
+        `${request.kind} ${text.replaceAll(/[\w-]{20,}|\d+ ms|".*?"/gs, '…').slice(0, 200)}`;
       if (failures.has(likeness(problem))) return;
       failures.set(likeness(problem), problem);
       const smallest = await reduced(request, async (smaller) => {
@@ -98,16 +109,22 @@ it(
         const [line] = lines as [Line];
         const again = await send(line, request);
         const once = again.ms > SLOW_MS ? await send(line, request) : again;
-        if (once.ms > SLOW_MS) failures.set(request.kind, `${request.kind}: It took ${ms.toFixed(0)} ms, and then ${once.ms.toFixed(0)} ms.\n  ${asShell(request, port)}`);
+        if (once.ms > SLOW_MS)
+          failures.set(
+            request.kind,
+            `${request.kind}: It took ${ms.toFixed(0)} ms, and then ${once.ms.toFixed(0)} ms.\n  ${asShell(request, port)}`,
+          );
         else if (judge(request, once) !== undefined) await report(line, request, judge(request, once) ?? '');
       }
     }
 
     let next = 0;
     async function playTo(last: number): Promise<void> {
-      await Promise.all(lines.map(async (line) => {
-        while (next < last && failures.size < FAILURES_MAX) await play(line, generated(next++, { odd, stock }));
-      }));
+      await Promise.all(
+        lines.map(async (line) => {
+          while (next < last && failures.size < FAILURES_MAX) await play(line, generated(next++, { odd, stock }));
+        }),
+      );
       await tryAgainAlone();
       // Where the server's own people are refused, the run is over; what it has met until then is still to be told.
       await stock.refill().catch((error: Error) => {
@@ -128,7 +145,12 @@ it(
       `FUZZ_SEED=${SEED}: ${tally.requests} requests, ${seconds.toFixed(0)} s\n${tally.print()}\n` +
         `Memory after the first tenth: ${printed(before)}; at the end: ${printed(after)}`,
     );
-    const alive = await send(lines[0] as Line, { kind: 'alive', method: 'GET', target: '/readyz', headers: [['Host', 'a']] });
+    const alive = await send(lines[0] as Line, {
+      kind: 'alive',
+      method: 'GET',
+      target: '/readyz',
+      headers: [['Host', 'a']],
+    });
     for (const line of lines) line.close();
     const { output, code } = await server.stop();
 
@@ -138,8 +160,12 @@ it(
     expect(code).toBe(0);
     expect(await checkDatabase(house.sql)).toEqual([]);
     expect(total(after) - total(before)).toBeLessThan(MEMORY_GROWTH_MB_MAX);
-    expect(1 - tally.unreachedOperations.length / (tally.operations.size + tally.unreachedOperations.length)).toBeGreaterThanOrEqual(FLOORS.operations);
-    expect(1 - tally.unreachedFields.length / (tally.fields.size + tally.unreachedFields.length)).toBeGreaterThanOrEqual(FLOORS.fields);
+    expect(
+      1 - tally.unreachedOperations.length / (tally.operations.size + tally.unreachedOperations.length),
+    ).toBeGreaterThanOrEqual(FLOORS.operations);
+    expect(
+      1 - tally.unreachedFields.length / (tally.fields.size + tally.unreachedFields.length),
+    ).toBeGreaterThanOrEqual(FLOORS.fields);
     expect(tally.successShare).toBeGreaterThanOrEqual(FLOORS.successPercent);
   },
   60_000 + REQUESTS * 20,
@@ -155,4 +181,3 @@ function generated(number: number, { odd, stock }: Omit<Workshop, 'dice'>): Requ
   ]);
   return make();
 }
-

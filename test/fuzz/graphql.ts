@@ -1,8 +1,18 @@
-/** GraphQL requests: documents that fit the schema, documents that nearly do, at the limits and over them, and none at all. */
+/**
+ * GraphQL requests: documents that fit the schema, documents that nearly do, at the limits and over them, and none at
+ * all.
+ */
 import { getIntrospectionQuery } from 'graphql';
 import { createHash } from 'node:crypto';
 import { GRAPHQL_LIMITS } from '../../src/rules/limits.js';
-import { ADDRESS_BREAKAGES, damaged, ENVELOPE_BREAKAGES, spoiled, VALUE_BREAKAGES, type Workshop } from './breakages.js';
+import {
+  ADDRESS_BREAKAGES,
+  damaged,
+  ENVELOPE_BREAKAGES,
+  spoiled,
+  VALUE_BREAKAGES,
+  type Workshop,
+} from './breakages.js';
 import type { Dice } from './dice.js';
 import { ALL_FIELDS, validDocument, type Written } from './documents.js';
 import { baseHeaders, finished, type Draft } from './draft.js';
@@ -28,13 +38,20 @@ export function graphqlRequest(workshop: Workshop): Request {
     [10, () => atALimit(workshop)],
     [5, () => withExtensions(written, workshop)],
     [3, () => introspecting(workshop)],
-    [9, () => spoiled(sent(written, dice), [...VALUE_BREAKAGES, ...ENVELOPE_BREAKAGES, ...ADDRESS_BREAKAGES], workshop)],
+    [
+      9,
+      () => spoiled(sent(written, dice), [...VALUE_BREAKAGES, ...ENVELOPE_BREAKAGES, ...ADDRESS_BREAKAGES], workshop),
+    ],
   ]);
   return finished(make());
 }
 
 function sent({ text, variables, operationName, selected, token, isMutation }: Written, dice: Dice): Draft {
-  const body: Body = { query: text, ...(Object.keys(variables).length > 0 && { variables }), ...(operationName && { operationName }) };
+  const body: Body = {
+    query: text,
+    ...(Object.keys(variables).length > 0 && { variables }),
+    ...(operationName && { operationName }),
+  };
   const draft = { ...asked('graphql valid', body, token), selected };
   return !isMutation && dice.percent(20) ? byGet(draft, body) : draft;
 }
@@ -45,8 +62,17 @@ function asked(kind: string, body: Body, token: string | undefined): Draft {
 
 /** What is not text is written as JSON; a browser's form could not send the header. */
 function byGet(draft: Draft, body: Body): Draft {
-  const query = Object.entries(body).map(([name, value]): [string, string] => [name, typeof value === 'string' ? value : jsonText(value)]);
-  return { ...draft, method: 'GET', json: undefined, query, headers: [...draft.headers.filter(([name]) => name !== 'Content-Type'), ['Apollo-Require-Preflight', 'true']] };
+  const query = Object.entries(body).map(([name, value]): [string, string] => [
+    name,
+    typeof value === 'string' ? value : jsonText(value),
+  ]);
+  return {
+    ...draft,
+    method: 'GET',
+    json: undefined,
+    query,
+    headers: [...draft.headers.filter(([name]) => name !== 'Content-Type'), ['Apollo-Require-Preflight', 'true']],
+  };
 }
 
 /** Some of its signs are lost, flipped or said twice. */
@@ -64,7 +90,13 @@ function withOddVariables(written: Written, { dice, odd }: Workshop): Draft {
   const variables = dice.pick<() => unknown>([
     odds,
     () => ({ ...written.variables, [dice.pick([...names, 'v0'])]: odds() }),
-    () => Object.fromEntries(Object.entries(written.variables).map(([name, value]) => [name, isFields(value) ? { ...value, [dice.pick([...Object.keys(value), odd.name(dice)])]: odds() } : value])),
+    () =>
+      Object.fromEntries(
+        Object.entries(written.variables).map(([name, value]) => [
+          name,
+          isFields(value) ? { ...value, [dice.pick([...Object.keys(value), odd.name(dice)])]: odds() } : value,
+        ]),
+      ),
     () => Object.fromEntries(dice.some(Object.entries(written.variables), 50)),
     () => ({ ...written.variables, [odd.name(dice)]: odds() }),
   ])();
@@ -78,11 +110,37 @@ function misnamed(written: Written, { dice, odd }: Workshop): Draft {
   const words = [...written.text.matchAll(/\w+/g)];
   const word = dice.pick(words);
   const other = dice.pick([
-    () => (dice.pick(ALL_FIELDS).split('.')[1] ?? ''), () => 'jobz', () => '__proto__', () => 'constructor', () => '__typename', () => '__schema', () => 'id { id }', () => `${word[0]}(first: -1)`,
-    () => `${word[0]}(first: 1e999)`, () => `${word[0]}(id: ${literalText(odd.text(dice))})`, () => `${word[0]}: id`, () => `${word[0]} @skip`, () => `${word[0]} @nonsense(if: true)`, () => '...Nowhere', () => 'Int!',
-    () => '1e999', () => '99999999999999999999', () => 'null', () => `"""${odd.text(dice).replaceAll('"', '')}"""`, () => '{a: {b: {c: 1}}}', () => '[[[1]]]', () => '$v9',
+    () => dice.pick(ALL_FIELDS).split('.')[1] ?? '',
+    () => 'jobz',
+    () => '__proto__',
+    () => 'constructor',
+    () => '__typename',
+    () => '__schema',
+    () => 'id { id }',
+    () => `${word[0]}(first: -1)`,
+    () => `${word[0]}(first: 1e999)`,
+    () => `${word[0]}(id: ${literalText(odd.text(dice))})`,
+    () => `${word[0]}: id`,
+    () => `${word[0]} @skip`,
+    () => `${word[0]} @nonsense(if: true)`,
+    () => '...Nowhere',
+    () => 'Int!',
+    () => '1e999',
+    () => '99999999999999999999',
+    () => 'null',
+    () => `"""${odd.text(dice).replaceAll('"', '')}"""`,
+    () => '{a: {b: {c: 1}}}',
+    () => '[[[1]]]',
+    () => '$v9',
   ])();
-  return asked('graphql unknown names', { query: written.text.slice(0, word.index) + other + written.text.slice(word.index + word[0].length), variables: written.variables }, written.token);
+  return asked(
+    'graphql unknown names',
+    {
+      query: written.text.slice(0, word.index) + other + written.text.slice(word.index + word[0].length),
+      variables: written.variables,
+    },
+    written.token,
+  );
 }
 
 function literalText(text: string): string {
@@ -93,7 +151,8 @@ function near(dice: Dice, limit: number): number {
   return Math.max(1, limit + dice.pick([-1, 0, 1, 2]));
 }
 
-const times = (count: number, one: (at: number) => string) => Array.from({ length: count }, (_, at) => one(at)).join(' ');
+const times = (count: number, one: (at: number) => string) =>
+  Array.from({ length: count }, (_, at) => one(at)).join(' ');
 
 /** Just within a limit, just over it, and bombs that would be over it many times. */
 function atALimit({ dice, stock }: Workshop): Draft {
@@ -106,13 +165,18 @@ function atALimit({ dice, stock }: Workshop): Draft {
     () => `{ job(id: "${id}") { ${nested(near(dice, GRAPHQL_LIMITS.depth) - 2)} } }`,
     () => `{ job(id: "${id}") { ${nested(dice.int(20, 60))} } }`,
     () => `{ __typename ${'@include(if: true) '.repeat(near(dice, GRAPHQL_LIMITS.directives))} }`,
-    () => `mutation { ${times(near(dice, GRAPHQL_LIMITS.rootMutations), (at) => `m${at}: viewBid(id: "bid_${at}") { id }`)} }`,
-    () => `mutation { ${times(near(dice, GRAPHQL_LIMITS.entries), (at) => `m${at}: logIn(input: { email: "a@b.cc", password: "${at}" }) { token }`)} }`,
+    () =>
+      `mutation { ${times(near(dice, GRAPHQL_LIMITS.rootMutations), (at) => `m${at}: viewBid(id: "bid_${at}") { id }`)} }`,
+    () =>
+      `mutation { ${times(near(dice, GRAPHQL_LIMITS.entries), (at) => `m${at}: logIn(input: { email: "a@b.cc", password: "${at}" }) { token }`)} }`,
     () => `{ jobs(first: ${dice.int(1, 100)}) { nodes { id bids(first: ${dice.int(1, 100)}) { nodes { id } } } } }`,
-    () => `{ jobs(first: ${dice.pick([0, -1, 100, 101, 2147483647])}) { nodes { availableActions { action } } totalCount } }`,
-    () => `{ ...F0 } ${times(16, (at) => `fragment F${at} on Query { ...F${at + 1} ...F${at + 1} }`)} fragment F16 on Query { __typename }`,
+    () =>
+      `{ jobs(first: ${dice.pick([0, -1, 100, 101, 2147483647])}) { nodes { availableActions { action } } totalCount } }`,
+    () =>
+      `{ ...F0 } ${times(16, (at) => `fragment F${at} on Query { ...F${at + 1} ...F${at + 1} }`)} fragment F16 on Query { __typename }`,
     () => `{ ...F0 } fragment F0 on Query { ...F1 } fragment F1 on Query { ...F0 }`,
-    () => `query A { __typename } query B { __typename } ${times(dice.int(0, 50), (at) => `query Q${at} { __typename }`)}`,
+    () =>
+      `query A { __typename } query B { __typename } ${times(dice.int(0, 50), (at) => `query Q${at} { __typename }`)}`,
     () => `query(${times(dice.int(1, 200), (at) => `$v${at}: Int`)}) { __typename }`,
     () => `{ jobs(filter: { search: ${literalText('x'.repeat(dice.pick([200, 201, 5_000])))} }) { totalCount } }`,
     () => `{ a(b: ${'['.repeat(dice.pick([10, 100, 400]))}`,
@@ -127,7 +191,11 @@ function atALimit({ dice, stock }: Workshop): Draft {
     () => `{ jobs { nodes { same: id same: title } } }`,
   ])();
   const operationName = dice.percent(20) ? dice.pick(['A', 'Z', '', '__proto__']) : undefined;
-  return asked('graphql at a limit', { query: text, ...(operationName !== undefined && { operationName }) }, stock.token(dice.pick(['owner', 'admin', 'awardee'])));
+  return asked(
+    'graphql at a limit',
+    { query: text, ...(operationName !== undefined && { operationName }) },
+    stock.token(dice.pick(['owner', 'admin', 'awardee'])),
+  );
 }
 
 /** A job's bids have a job, which has bids: as deep as one likes. */
@@ -161,7 +229,8 @@ function introspecting({ dice, odd, stock }: Workshop): Draft {
     () => getIntrospectionQuery(),
     () => `{ __type(name: ${literalText(odd.text(dice))}) { name fields { name } } }`,
     () => '{ __type(name: "Job") { fields { type { ofType { ofType { ofType { name } } } } } } }',
-    () => `{ __schema { types { fields { type { ${'fields { type { '.repeat(dice.int(1, 10))} name ${'} }'.repeat(10)} } } } }`,
+    () =>
+      `{ __schema { types { fields { type { ${'fields { type { '.repeat(dice.int(1, 10))} name ${'} }'.repeat(10)} } } } }`,
   ])();
   return asked('graphql introspection', { query }, dice.percent(50) ? undefined : stock.token('stranger'));
 }

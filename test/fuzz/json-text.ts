@@ -27,15 +27,24 @@ export function placesIn(value: unknown, way: readonly string[] = []): string[][
   return Object.keys(value).flatMap((name) => [[...way, name], ...placesIn(value[name], [...way, name])]);
 }
 
-export function changedAt(value: unknown, [name, ...rest]: readonly string[], change: (old: unknown) => unknown): unknown {
+export function changedAt(
+  value: unknown,
+  [name, ...rest]: readonly string[],
+  change: (old: unknown) => unknown,
+): unknown {
   if (name === undefined) return change(value);
   if (!isFields(value)) return value;
-  return Object.fromEntries(Object.entries(value).map(([key, one]) => [key, key === name ? changedAt(one, rest, change) : one]));
+  return Object.fromEntries(
+    Object.entries(value).map(([key, one]) => [key, key === name ? changedAt(one, rest, change) : one]),
+  );
 }
 
 /** As `__proto__` among the names is no field but a command, it is put in by its text. */
 export function withField(value: unknown, name: string, field: unknown): Verbatim {
   const fields = isFields(value) ? Object.entries(value).filter(([, one]) => one !== undefined) : [];
-  const texts = [...fields.map(([key, one]) => `${JSON.stringify(key)}:${jsonText(one)}`), `${JSON.stringify(name)}:${jsonText(field)}`];
+  const texts = [
+    ...fields.map(([key, one]) => `${JSON.stringify(key)}:${jsonText(one)}`),
+    `${JSON.stringify(name)}:${jsonText(field)}`,
+  ];
   return new Verbatim(`{${texts.join(',')}}`);
 }

@@ -1,6 +1,7 @@
 /**
- * How much memory the server holds. What counts is what survives a forced collection: the heap, and the buffers outside of it. What the
- * system has given the process (RSS) never shrinks again and depends on when collections happened to run; it is told beside.
+ * How much memory the server holds. What counts is what survives a forced collection: the heap, and the buffers outside
+ * of it. What the system has given the process (RSS) never shrinks again and depends on when collections happened to
+ * run; it is told beside.
  */
 import { connect } from 'node:net';
 
@@ -15,7 +16,10 @@ export const PROBE = new URL('memory-probe.mjs', import.meta.url).href;
 export async function heldMemory(socketPath: string): Promise<Held> {
   const text = await new Promise<string>((resolve, reject) => {
     let said = '';
-    connect(socketPath).on('data', (chunk: Buffer) => (said += chunk.toString())).on('error', reject).on('end', () => resolve(said));
+    connect(socketPath)
+      .on('data', (chunk: Buffer) => (said += chunk.toString()))
+      .on('error', reject)
+      .on('end', () => resolve(said));
   });
   const { heapUsed, external, rss }: NodeJS.MemoryUsage = JSON.parse(text);
   return { heapMb: inMb(heapUsed), outsideMb: inMb(external), rssMb: inMb(rss) };

@@ -1,4 +1,7 @@
-/** Every operation of the OpenAPI document, with what a call needs in order to succeed: who calls, about which job, and what is said. */
+/**
+ * Every operation of the OpenAPI document, with what a call needs in order to succeed: who calls, about which job, and
+ * what is said.
+ */
 import { BID_TRANSITIONS, type BidTransition } from '../../src/rules/bids.js';
 import { JOB_ACTIONS, type JobAction, type JobState, type PartyWord } from '../../src/rules/lifecycle.js';
 import { document } from '../documented.js';
@@ -27,7 +30,6 @@ export const DOCUMENTED: readonly Documented[] = Object.entries<Json>(document()
     bodySchema: item[method].requestBody?.content['application/json'].schema,
   })),
 );
-
 
 const BY_ID = new Map(DOCUMENTED.map((one) => [one.id, one]));
 
@@ -71,28 +73,43 @@ const anyoneAtAll: NeedOf = (_stock, dice) => ({ who: dice.pick(EVERYBODY) });
 const admin: NeedOf = () => ({ who: 'admin' });
 
 const WHO: Readonly<Record<PartyWord, readonly Who[]>> = {
-  owner: ['owner'], awardee: ['awardee'], parties: ['owner', 'awardee'], bidder: ['bidder'], contractor: ['stranger'], admin: ['admin'],
+  owner: ['owner'],
+  awardee: ['awardee'],
+  parties: ['owner', 'awardee'],
+  bidder: ['bidder'],
+  contractor: ['stranger'],
+  admin: ['admin'],
 };
 
-const onJob = (row: JobAction): NeedOf => (stock, dice) => {
-  const job = stock.take(dice.pick(row.from), dice);
-  return { who: dice.pick(WHO[row.by]), job, known: { bid_id: job.bids.awardee } };
-};
+const onJob =
+  (row: JobAction): NeedOf =>
+  (stock, dice) => {
+    const job = stock.take(dice.pick(row.from), dice);
+    return { who: dice.pick(WHO[row.by]), job, known: { bid_id: job.bids.awardee } };
+  };
 
-const onBid = (row: BidTransition): NeedOf => (stock, dice) => {
-  const job = stock.take('open', dice);
-  return { who: dice.pick(WHO[row.by]), job, bid: job.bids.bidder ?? '' };
-};
+const onBid =
+  (row: BidTransition): NeedOf =>
+  (stock, dice) => {
+    const job = stock.take('open', dice);
+    return { who: dice.pick(WHO[row.by]), job, bid: job.bids.bidder ?? '' };
+  };
 
 /** Whoever sees every job of the stock, whatever became of it. */
-const lookingAt = (...states: JobState[]): NeedOf => (stock, dice) => ({
-  who: dice.pick(['owner', 'admin'] as const),
-  job: states.length > 0 ? stock.take(dice.pick(states), dice) : stock.any(dice),
-});
+const lookingAt =
+  (...states: JobState[]): NeedOf =>
+  (stock, dice) => ({
+    who: dice.pick(['owner', 'admin'] as const),
+    job: states.length > 0 ? stock.take(dice.pick(states), dice) : stock.any(dice),
+  });
 
 const newcomer: NeedOf = (stock, dice) => ({
   token: undefined,
-  known: { email: `n${stock.unheard()}@example.test`, password: 'a password of mine', referral_code: dice.percent(30) ? stock.people.owner.referralCode : null },
+  known: {
+    email: `n${stock.unheard()}@example.test`,
+    password: 'a password of mine',
+    referral_code: dice.percent(30) ? stock.people.owner.referralCode : null,
+  },
 });
 
 const NEEDS: Readonly<Record<string, NeedOf>> = {
@@ -115,17 +132,40 @@ const NEEDS: Readonly<Record<string, NeedOf>> = {
     const mine = who === 'owner' || who === 'other' ? 'homeowner' : 'contractor';
     return { who, trim: (body) => pickFields(body, ['user', mine]) };
   },
-  contractor: ({ people }, dice) => ({ who: dice.pick(EVERYBODY), id: people[dice.pick(['awardee', 'bidder', 'stranger'] as const)].profileId }),
-  verifyContractor: ({ people }, dice) => ({ who: 'admin', id: people[dice.pick(['awardee', 'bidder', 'stranger'] as const)].profileId }),
-  adjustTokens: ({ people }, dice) => ({ who: 'admin', known: { user_id: people[dice.pick(['other', 'stranger'] as const)].userId, amount: dice.int(1, 20) } }),
+  contractor: ({ people }, dice) => ({
+    who: dice.pick(EVERYBODY),
+    id: people[dice.pick(['awardee', 'bidder', 'stranger'] as const)].profileId,
+  }),
+  verifyContractor: ({ people }, dice) => ({
+    who: 'admin',
+    id: people[dice.pick(['awardee', 'bidder', 'stranger'] as const)].profileId,
+  }),
+  adjustTokens: ({ people }, dice) => ({
+    who: 'admin',
+    known: { user_id: people[dice.pick(['other', 'stranger'] as const)].userId, amount: dice.int(1, 20) },
+  }),
   createJob: () => ({ who: 'owner' }),
   updateJob: (stock, dice) => {
     const state = dice.pick(['draft', 'open', 'awarded', 'in_progress'] as const);
-    return { who: 'owner', job: stock.take(state, dice), trim: (body) => (state === 'draft' ? (body ?? {}) : pickFields(body, state === 'open' ? ['title', 'requirements'] : ['requirements'])) };
+    return {
+      who: 'owner',
+      job: stock.take(state, dice),
+      trim: (body) =>
+        state === 'draft'
+          ? (body ?? {})
+          : pickFields(body, state === 'open' ? ['title', 'requirements'] : ['requirements']),
+    };
   },
-  submitBid: (stock, dice) => ({ who: 'stranger', job: stock.take('open', dice), known: { amount: dice.int(1, 1_000_000) / 100 } }),
+  submitBid: (stock, dice) => ({
+    who: 'stranger',
+    job: stock.take('open', dice),
+    known: { amount: dice.int(1, 1_000_000) / 100 },
+  }),
   ownBids: (_stock, dice) => ({ who: dice.pick(['awardee', 'bidder', 'stranger'] as const) }),
-  jobs: (stock, dice) => (dice.percent(30) ? { who: 'admin', query: { homeowner_id: stock.people.owner.profileId } } : { who: dice.pick(EVERYBODY) }),
+  jobs: (stock, dice) =>
+    dice.percent(30)
+      ? { who: 'admin', query: { homeowner_id: stock.people.owner.profileId } }
+      : { who: dice.pick(EVERYBODY) },
   job: lookingAt(),
   jobEvents: lookingAt(),
   bids: lookingAt(),

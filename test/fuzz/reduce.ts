@@ -6,7 +6,7 @@ const TRIES_MAX = 120;
 export async function reduced(request: Request, stillFails: (smaller: Request) => Promise<boolean>): Promise<Request> {
   let smallest = request;
   let tries = 0;
-  for (let found = true; found; ) {
+  for (let found = true; found;) {
     found = false;
     for (const candidate of smallerThan(smallest)) {
       if ((tries += 1) > TRIES_MAX) return smallest;
@@ -27,7 +27,8 @@ function* smallerThan(request: Request): Generator<Request> {
   }
   const [path = '', search] = target.split(/\?(.*)/s);
   if (search !== undefined) yield { ...request, target: path };
-  for (const part of search?.split('&') ?? []) yield { ...request, target: target.replace(part, '').replace(/[?&]$/, '') };
+  for (const part of search?.split('&') ?? [])
+    yield { ...request, target: target.replace(part, '').replace(/[?&]$/, '') };
   for (const header of headers) yield { ...request, headers: headers.filter((one) => one !== header) };
   if (!body) return;
   yield { ...request, body: undefined };
@@ -37,8 +38,13 @@ function* smallerThan(request: Request): Generator<Request> {
 
 /** The first half, the second half, then quarters and eighths left out. */
 function* cuts(bytes: Buffer): Generator<Buffer> {
-  for (let size = Math.ceil(bytes.length / 2); size >= Math.max(1, Math.ceil(bytes.length / 16)); size = Math.floor(size / 2)) {
-    for (let at = 0; at < bytes.length; at += size) yield Buffer.concat([bytes.subarray(0, at), bytes.subarray(at + size)]);
+  for (
+    let size = Math.ceil(bytes.length / 2);
+    size >= Math.max(1, Math.ceil(bytes.length / 16));
+    size = Math.floor(size / 2)
+  ) {
+    for (let at = 0; at < bytes.length; at += size)
+      yield Buffer.concat([bytes.subarray(0, at), bytes.subarray(at + size)]);
   }
 }
 
@@ -50,5 +56,6 @@ function* withoutNames(body: Buffer): Generator<Buffer> {
     return;
   }
   if (typeof fields !== 'object' || fields === null || Array.isArray(fields)) return;
-  for (const name of Object.keys(fields)) yield Buffer.from(JSON.stringify(Object.fromEntries(Object.entries(fields).filter(([one]) => one !== name))));
+  for (const name of Object.keys(fields))
+    yield Buffer.from(JSON.stringify(Object.fromEntries(Object.entries(fields).filter(([one]) => one !== name))));
 }

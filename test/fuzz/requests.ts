@@ -30,7 +30,13 @@ export interface Selected {
 /** One byte a character, as headers are sent. */
 export function bytesOf({ raw, method, target, headers, body }: Request): Buffer {
   if (raw) return raw;
-  const lines = [`${method} ${target} HTTP/1.1`, ...headers.map(([name, value]) => `${name}: ${value}`), ...(body ? [`Content-Length: ${body.length}`] : []), '', ''];
+  const lines = [
+    `${method} ${target} HTTP/1.1`,
+    ...headers.map(([name, value]) => `${name}: ${value}`),
+    ...(body ? [`Content-Length: ${body.length}`] : []),
+    '',
+    '',
+  ];
   const head = Buffer.from(lines.join('\r\n'), 'latin1');
   return body ? Buffer.concat([head, body]) : head;
 }
@@ -38,6 +44,9 @@ export function bytesOf({ raw, method, target, headers, body }: Request): Buffer
 /** For whoever has to see it again. A token is a secret of a database that is gone. */
 export function asShell(request: Request, port: number): string {
   const bytes = bytesOf(request);
-  const printed = bytes.toString('latin1').replaceAll(/[^\x20-\x7e]|[\\']/g, (sign) => `\\x${sign.charCodeAt(0).toString(16).padStart(2, '0')}`).replaceAll('%', '%%');
+  const printed = bytes
+    .toString('latin1')
+    .replaceAll(/[^\x20-\x7e]|[\\']/g, (sign) => `\\x${sign.charCodeAt(0).toString(16).padStart(2, '0')}`)
+    .replaceAll('%', '%%');
   return `printf '${printed}' | nc -q 2 127.0.0.1 ${port}`;
 }

@@ -40,7 +40,13 @@ function validDraft(operation: Documented, { dice, stock }: Workshop): Draft {
 
 function queryOf({ id, parameters }: Documented, { query }: Prepared, stock: Stock, dice: Dice): [string, string][] {
   const cursor = dice.percent(30) ? stock.cursor(id, dice) : undefined;
-  const known = { after: cursor, page: cursor === undefined ? dice.int(1, 4) : undefined, per_page: dice.pick([1, 3, 20]), homeowner_id: undefined, ...query };
+  const known = {
+    after: cursor,
+    page: cursor === undefined ? dice.int(1, 4) : undefined,
+    per_page: dice.pick([1, 3, 20]),
+    homeowner_id: undefined,
+    ...query,
+  };
   return parameters
     .filter((one) => one.in === 'query' && (one.name in query || dice.percent(30)))
     .map((one): [string, unknown] => [one.name, validValue(one.schema, one.name, dice, known)])

@@ -1,6 +1,6 @@
 /**
- * What valid requests are made of: people who are signed in, and jobs in every state that nobody has touched yet. They come from
- * a house of the tests' own, which shares its database and its secret with the server under test.
+ * What valid requests are made of: people who are signed in, and jobs in every state that nobody has touched yet. They
+ * come from a house of the tests' own, which shares its database and its secret with the server under test.
  */
 import { callRest } from '../calls.js';
 import { join } from '../cast.js';
@@ -25,7 +25,9 @@ export interface Spare {
 export interface Stock {
   readonly people: People;
   token(who: Who): string;
-  /** A job that has just come into this state, for one call to change it; one already changed when they have run out. */
+  /**
+   * A job that has just come into this state, for one call to change it; one already changed when they have run out.
+   */
   take(state: JobState, dice: Dice): GivenJob;
   /** A job to look at, in whatever state it may be by now. */
   any(dice: Dice): GivenJob;
@@ -52,19 +54,27 @@ const SHARES: Partial<Record<JobState, number>> = { draft: 4, open: 10, in_revie
 /** Copies of a job that has ended would claim credits and refunds that nobody was given. */
 const COPIED_STATES = JOB_STATES.filter((state) => !TERMINAL_JOB_STATES.some((terminal) => terminal === state));
 const ENDED: readonly { state: JobState; through?: JobState }[] = [
-  { state: 'cancelled' }, { state: 'completed' }, { state: 'completed', through: 'disputed' }, { state: 'completed', through: 'appealed' },
+  { state: 'cancelled' },
+  { state: 'completed' },
+  { state: 'completed', through: 'disputed' },
+  { state: 'completed', through: 'appealed' },
 ];
 const SEEN_JOBS_MAX = 500;
 const CURSORS_MAX = 50;
 
 export async function openStock(house: TestHouse, sizes: StockSizes): Promise<Stock> {
   const people = await gather(house);
-  for (const who of ['owner', 'awardee', 'bidder', 'stranger'] as const) await giveTokens(house, people.admin, people[who], 900_000);
+  for (const who of ['owner', 'awardee', 'bidder', 'stranger'] as const)
+    await giveTokens(house, people.admin, people[who], 900_000);
   const tokens = new Map<Who, string>(EVERYBODY.map((who) => [who, people[who].token]));
   const originals = new Map<JobState, GivenJob>();
   for (const state of COPIED_STATES) originals.set(state, await givenJob(house, state, people));
   // One side has made its proposal: who looks at a dispute may see one, and the other side may agree.
-  await callRest(house, 'resolveDispute', { by: people.owner, job: originals.get('disputed')?.id, body: bodyOf('resolveDispute', (name) => `The ${name}.`, null) });
+  await callRest(house, 'resolveDispute', {
+    by: people.owner,
+    job: originals.get('disputed')?.id,
+    body: bodyOf('resolveDispute', (name) => `The ${name}.`, null),
+  });
   const ended = await atOnce(ENDED, ({ state, ...journey }) => givenJob(house, state, people, journey));
 
   const fresh = new Map<JobState, GivenJob[]>(JOB_STATES.map((state) => [state, []]));
@@ -132,7 +142,9 @@ async function signedIn(house: TestHouse, email: string, password: string): Prom
 /** A job that was published has been paid for, and so has each copy: else the books would not add up after the run. */
 async function paidCopiesOf(house: TestHouse, original: GivenJob, count: number): Promise<GivenJob[]> {
   const copies = await copiesOf(house, original, count);
-  const paid = await house.sql<{ user_id: string; amount: number }[]>`select user_id, amount from token_transfers where job_id = ${original.id} and reason = 'publish'`;
+  const paid = await house.sql<
+    { user_id: string; amount: number }[]
+  >`select user_id, amount from token_transfers where job_id = ${original.id} and reason = 'publish'`;
   for (const { user_id: payer, amount } of paid) {
     const rows = copies.map(({ id }) => `('${newId('transfer')}', '${id}')`).join(', ');
     await house.sql.begin(async (tx) => {

@@ -1,4 +1,7 @@
-/** What a run has met: how many requests of each kind, what they were answered with, and what of the service was really executed. */
+/**
+ * What a run has met: how many requests of each kind, what they were answered with, and what of the service was really
+ * executed.
+ */
 import type { Json } from '../house.js';
 import { ALL_FIELDS } from './documents.js';
 import { DOCUMENTED } from './operations.js';
@@ -23,9 +26,15 @@ export class Tally {
     this.requests += 1;
     const [door = ''] = request.kind.split(/[ :]/);
     add(this.kinds, request.kind.replace(/: .*/, ': …').replace(/^raw.*/, 'raw'));
-    for (const status of reply.statuses.length > 0 ? reply.statuses : [0]) add(this.statuses, `${door} ${status || 'closed'}`);
+    for (const status of reply.statuses.length > 0 ? reply.statuses : [0])
+      add(this.statuses, `${door} ${status || 'closed'}`);
     if (reply.ms > (this.slowest.at(-1)?.ms ?? 0) || this.slowest.length < SLOWEST) {
-      this.slowest = [...this.slowest, { ms: reply.ms, what: `${request.kind} ${request.method} ${request.target.slice(0, 80)}` }].sort((a, b) => b.ms - a.ms).slice(0, SLOWEST);
+      this.slowest = [
+        ...this.slowest,
+        { ms: reply.ms, what: `${request.kind} ${request.method} ${request.target.slice(0, 80)}` },
+      ]
+        .sort((a, b) => b.ms - a.ms)
+        .slice(0, SLOWEST);
     }
     if (request.operation) this.countOperation(request.operation, request, reply);
     if (request.selected) this.countFields(request.selected, reply);
@@ -73,11 +82,20 @@ export class Tally {
   /** Of all requests that were made to succeed, how many did, in percent. */
   get successShare(): number {
     const all = [...this.tried.values()];
-    return (100 * all.reduce((sum, { successes }) => sum + successes, 0)) / Math.max(1, all.reduce((sum, { calls }) => sum + calls, 0));
+    return (
+      (100 * all.reduce((sum, { successes }) => sum + successes, 0)) /
+      Math.max(
+        1,
+        all.reduce((sum, { calls }) => sum + calls, 0),
+      )
+    );
   }
 
   print(): string {
-    const worst = [...this.tried].map(([id, { calls, successes }]) => [id, successes / calls] as const).sort((a, b) => a[1] - b[1]).slice(0, 8);
+    const worst = [...this.tried]
+      .map(([id, { calls, successes }]) => [id, successes / calls] as const)
+      .sort((a, b) => a[1] - b[1])
+      .slice(0, 8);
     return [
       `Kinds: ${list(this.kinds)}`,
       `Answers: ${list(this.statuses)}`,
@@ -94,7 +112,10 @@ function add(counts: Map<string, number>, name: string): void {
 }
 
 function list(counts: ReadonlyMap<string, number>): string {
-  return [...counts].sort(([a], [b]) => (a < b ? -1 : 1)).map(([name, count]) => `${name} ${count}`).join(', ');
+  return [...counts]
+    .sort(([a], [b]) => (a < b ? -1 : 1))
+    .map(([name, count]) => `${name} ${count}`)
+    .join(', ');
 }
 
 function missing(names: readonly string[]): string {

@@ -1,4 +1,7 @@
-/** What must be true of any answer whatsoever: no fault of the server's, nothing of its inside, and the form that the documents promise. */
+/**
+ * What must be true of any answer whatsoever: no fault of the server's, nothing of its inside, and the form that the
+ * documents promise.
+ */
 import { readFileSync } from 'node:fs';
 import type { Sql } from 'postgres';
 import { ERROR_CODES } from '../../src/rules/errors.js';
@@ -26,16 +29,24 @@ export async function hiddenNames(sql: Sql): Promise<RegExp> {
   const rows = await sql<{ name: string }[]>`
     select column_name as name from information_schema.columns where table_schema = 'public'
     union select conname from pg_constraint union select relname from pg_class where relnamespace = 'public'::regnamespace`;
-  const told = ['openapi.json', 'api.graphql'].map((file) => readFileSync(new URL(`../../schema/${file}`, import.meta.url), 'utf8')).join('\n');
-  const names = rows.map(({ name }) => name).filter((name) => /^\w*[a-z]_\w+$/.test(name) && !new RegExp(`\\b${name}\\b`).test(told));
+  const told = ['openapi.json', 'api.graphql']
+    .map((file) => readFileSync(new URL(`../../schema/${file}`, import.meta.url), 'utf8'))
+    .join('\n');
+  const names = rows
+    .map(({ name }) => name)
+    .filter((name) => /^\w*[a-z]_\w+$/.test(name) && !new RegExp(`\\b${name}\\b`).test(told));
   if (names.length < 20) throw new Error(`Only ${names.length} names of the database are hidden: that cannot be all.`);
   return new RegExp(`\\b(${names.join('|')})\\b`);
 }
 
 const INSIDE = [
-  /\bat .{0,200}\.[cm]?[jt]s:\d+/, /node_modules|node:internal|file:\/\/\/|\/src\/|\/dist\//, /DrizzleQueryError|PostgresError|SQLSTATE|Failed query|ECONN|CONNECTION_/,
-  /\b(select|insert into|update|delete from)\s+\\?"/i, /syntax error at or near|violates [\w-]+ constraint|invalid input syntax for|duplicate key value|does not exist.{0,20}relation/,
-  /\$2[aby]\$\d\d\$/, /Cannot read propert|is not a function|is not iterable|undefined \(reading/,
+  /\bat .{0,200}\.[cm]?[jt]s:\d+/,
+  /node_modules|node:internal|file:\/\/\/|\/src\/|\/dist\//,
+  /DrizzleQueryError|PostgresError|SQLSTATE|Failed query|ECONN|CONNECTION_/,
+  /\b(select|insert into|update|delete from)\s+\\?"/i,
+  /syntax error at or near|violates [\w-]+ constraint|invalid input syntax for|duplicate key value|does not exist.{0,20}relation/,
+  /\$2[aby]\$\d\d\$/,
+  /Cannot read propert|is not a function|is not iterable|undefined \(reading/,
 ];
 
 function judge(request: Request, reply: Reply, hidden: RegExp): void {
@@ -69,8 +80,10 @@ function judgeUnreadable({ method }: Request, { status, headers, body }: Reply):
   // Nobody could read that it was a HEAD, either: its answer has a body, which no client for HEAD takes.
   if (method === 'HEAD' && [400, 413].includes(status) && headers.get('connection') === 'close') return;
   const { code, request_id: requestId } = parse(body).details ?? {};
-  if (![400, 413].includes(status) || !['MALFORMED_REQUEST', 'PAYLOAD_TOO_LARGE'].includes(code)) throw new Error(`Beneath the doors it answered ${status} ${code}.`);
-  if (requestId !== headers.get('x-request-id') || headers.get('connection') !== 'close') throw new Error('What was unreadable did not end as it should.');
+  if (![400, 413].includes(status) || !['MALFORMED_REQUEST', 'PAYLOAD_TOO_LARGE'].includes(code))
+    throw new Error(`Beneath the doors it answered ${status} ${code}.`);
+  if (requestId !== headers.get('x-request-id') || headers.get('connection') !== 'close')
+    throw new Error('What was unreadable did not end as it should.');
 }
 
 function judgeRest({ method }: Request, { status, headers, body }: Reply, path: string): void {
@@ -78,8 +91,10 @@ function judgeRest({ method }: Request, { status, headers, body }: Reply, path: 
   const parsed: Json = method !== 'HEAD' && isJson ? parse(body) : undefined;
   expectAsDocumented(method, path, { status, headers, body: parsed });
   if (status >= 400 && isJson && method !== 'HEAD') {
-    if (parsed.details?.request_id !== headers.get('x-request-id')) throw new Error('The refusal names another request.');
-    if (parsed.status !== status || !ERROR_CODES.includes(parsed.details.code)) throw new Error(`The refusal says ${parsed.status} ${parsed.details.code}.`);
+    if (parsed.details?.request_id !== headers.get('x-request-id'))
+      throw new Error('The refusal names another request.');
+    if (parsed.status !== status || !ERROR_CODES.includes(parsed.details.code))
+      throw new Error(`The refusal says ${parsed.status} ${parsed.details.code}.`);
   }
 }
 
@@ -92,8 +107,10 @@ function judgeGraphql({ method, headers: sent }: Request, { status, headers, bod
   if (!GRAPHQL_TYPES.includes(contentType)) throw new Error(`The content type is ${contentType}.`);
   if (method === 'HEAD') return;
   const answer = parse(body);
-  if (answer.data === undefined && answer.errors === undefined) throw new Error('The answer has neither data nor errors.');
-  if (status >= 400 && answer.data !== undefined && answer.data !== null) throw new Error(`It answered ${status}, and with data.`);
+  if (answer.data === undefined && answer.errors === undefined)
+    throw new Error('The answer has neither data nor errors.');
+  if (status >= 400 && answer.data !== undefined && answer.data !== null)
+    throw new Error(`It answered ${status}, and with data.`);
   for (const { message, extensions } of answer.errors ?? []) {
     if (typeof message !== 'string' || message === '') throw new Error('An error says nothing.');
     if (!ERROR_CODES.includes(extensions?.code)) throw new Error(`The code ${extensions?.code} is not in the list.`);

@@ -59,12 +59,16 @@ export class Line {
   }
 }
 
-/** How long nothing may come before the caller hangs up: after an answer it is over, but for another one that follows on its heels. */
+/**
+ * How long nothing may come before the caller hangs up: after an answer it is over, but for another one that follows on
+ * its heels.
+ */
 const QUIET_MS = { unanswered: 60, answered: 3 };
 
 /**
- * Says all of it on a connection of its own, and hangs up once nothing more comes. Node takes a caller who hangs up for one who does not
- * listen either, so that this is not done before; but it ends every request that is still waiting for its rest.
+ * Says all of it on a connection of its own, and hangs up once nothing more comes. Node takes a caller who hangs up for
+ * one who does not listen either, so that this is not done before; but it ends every request that is still waiting for
+ * its rest.
  */
 export function say(port: number, bytes: Buffer): Promise<Reply> {
   const began = performance.now();
@@ -138,14 +142,19 @@ function take(bytes: Buffer, method: string | undefined): { answer: Parsed; leng
   if (end < 0) return undefined;
   const [first = '', ...lines] = bytes.subarray(0, end).toString('latin1').split('\r\n');
   const status = Number(/^HTTP\/1\.1 (\d{3}) /.exec(first)?.[1] ?? 999);
-  const headers = new Headers(lines.map((line): [string, string] => [line.slice(0, line.indexOf(':')), line.slice(line.indexOf(':') + 1).trim()]));
+  const headers = new Headers(
+    lines.map((line): [string, string] => [line.slice(0, line.indexOf(':')), line.slice(line.indexOf(':') + 1).trim()]),
+  );
   const announced = Number(headers.get('content-length') ?? 0);
   const length = bodyless(status, method, bytes, end + 4) ? 0 : announced;
   if (bytes.length < end + 4 + length) return undefined;
   return { answer: { status, headers, body: bytes.subarray(end + 4, end + 4 + length) }, length: end + 4 + length };
 }
 
-/** Of a pipeline nobody knows which method an answer is for: a body that is followed by nothing, or by another answer, is none. */
+/**
+ * Of a pipeline nobody knows which method an answer is for: a body that is followed by nothing, or by another answer,
+ * is none.
+ */
 function bodyless(status: number, method: string | undefined, bytes: Buffer, at: number): boolean {
   if (status < 200 || status === 204 || status === 304) return true;
   if (method !== undefined) return method === 'HEAD';

@@ -1,5 +1,15 @@
-/** Of three thousand failing fields an answer names fifty and counts the rest, whichever executor ran them, in little time. */
-import { buildSchema, execute, parse, type GraphQLError, type GraphQLObjectType, type OperationDefinitionNode } from 'graphql';
+/**
+ * Of three thousand failing fields an answer names fifty and counts the rest, whichever executor ran them, in little
+ * time.
+ */
+import {
+  buildSchema,
+  execute,
+  parse,
+  type GraphQLError,
+  type GraphQLObjectType,
+  type OperationDefinitionNode,
+} from 'graphql';
 import { describe, expect, it } from 'vitest';
 import type { Context } from '../../src/graphql/context.js';
 import { placingFailures } from '../../src/graphql/direct.js';
@@ -10,7 +20,15 @@ import { createLog } from '../../src/log.js';
 import { cut, refuse } from '../../src/rules/errors.js';
 
 const schema = buildSchema('type Query { items: [Item] } type Item { soon: String now: String must: String! }');
-const failing = { now: () => { throw refuse('FORBIDDEN'); }, soon: () => Promise.reject(refuse('FORBIDDEN')), must: () => { throw refuse('FORBIDDEN'); } };
+const failing = {
+  now: () => {
+    throw refuse('FORBIDDEN');
+  },
+  soon: () => Promise.reject(refuse('FORBIDDEN')),
+  must: () => {
+    throw refuse('FORBIDDEN');
+  },
+};
 for (const [name, resolve] of Object.entries(failing)) {
   const field = (schema.getType('Item') as GraphQLObjectType).getFields()[name];
   if (field) field.resolve = placingFailures(resolve);
@@ -24,7 +42,9 @@ const document = (field: string) => parse(`{ items { ${`${field}\n\n\n\n\n\n`.re
 const context = () => ({ failures: new Failures() }) as Context;
 const format = formatError(createLog('silent'));
 
-const EXECUTORS: Readonly<Record<string, (field: string) => Promise<{ errors?: readonly GraphQLError[] | undefined }>>> = {
+const EXECUTORS: Readonly<
+  Record<string, (field: string) => Promise<{ errors?: readonly GraphQLError[] | undefined }>>
+> = {
   'graphql-js': async (field) => execute({ schema, document: document(field), contextValue: context() }),
   'our plan': async (field) => {
     const parsed = document(field);
@@ -39,7 +59,10 @@ describe.each(Object.keys(EXECUTORS))('by %s', (executor) => {
     const sent = atMost(errors.map((error) => format(error.toJSON(), error)));
     const { user, system } = process.cpuUsage(began);
     expect([sent.errors.length, sent.leftOut]).toEqual([50, 2_950]);
-    expect(sent.errors[49]).toMatchObject({ path: field === 'must' ? ['items', 49, 'must'] : ['items', 49, field], extensions: { code: 'FORBIDDEN' } });
+    expect(sent.errors[49]).toMatchObject({
+      path: field === 'must' ? ['items', 49, 'must'] : ['items', 49, field],
+      extensions: { code: 'FORBIDDEN' },
+    });
     for (const { locations } of sent.errors) expect(locations?.length).toBeLessThanOrEqual(5);
     // To place all of them takes minutes.
     expect((user + system) / 1_000).toBeLessThan(3_000);

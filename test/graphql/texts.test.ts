@@ -1,5 +1,16 @@
-/** How long the texts of an answer may be is written down for every text of the schema, and every flat page stays within the cost. */
-import { getNamedType, isObjectType, isScalarType, parse, type GraphQLField, type GraphQLObjectType, type OperationDefinitionNode } from 'graphql';
+/**
+ * How long the texts of an answer may be is written down for every text of the schema, and every flat page stays within
+ * the cost.
+ */
+import {
+  getNamedType,
+  isObjectType,
+  isScalarType,
+  parse,
+  type GraphQLField,
+  type GraphQLObjectType,
+  type OperationDefinitionNode,
+} from 'graphql';
 import { describe, expect, it, test } from 'vitest';
 import { z } from 'zod';
 import { costOf } from '../../src/graphql/limits/cost.js';
@@ -10,11 +21,16 @@ import { JOB_TRANSITIONS } from '../../src/rules/lifecycle.js';
 import { GRAPHQL_LIMITS, PAGE } from '../../src/rules/limits.js';
 
 const schema = createSchema();
-const objects = Object.values(schema.getTypeMap()).filter((type) => isObjectType(type)).filter(({ name }) => !name.startsWith('__'));
+const objects = Object.values(schema.getTypeMap())
+  .filter((type) => isObjectType(type))
+  .filter(({ name }) => !name.startsWith('__'));
 const fieldsOf = (type: GraphQLObjectType) => Object.values(type.getFields());
 const fieldNamed = (type: GraphQLObjectType, name: string) => type.getFields()[name] as GraphQLField<unknown, unknown>;
 
-/** What the service itself chooses: at most 300 characters, or lists of such that are no longer than the tables they are read from. */
+/**
+ * What the service itself chooses: at most 300 characters, or lists of such that are no longer than the tables they are
+ * read from.
+ */
 const SHORT: Readonly<Record<string, readonly string[]>> = {
   AvailableAction: ['missingFields'],
   Catalog: ['businessTypes', 'categories', 'propertyTypes'],
@@ -30,7 +46,11 @@ const SHORT: Readonly<Record<string, readonly string[]>> = {
 };
 
 describe('every text of the schema', () => {
-  const texts = objects.flatMap((type) => fieldsOf(type).filter((field) => ['String', 'JSON'].includes(getNamedType(field.type).name)).map(({ name }) => [type.name, name] as const));
+  const texts = objects.flatMap((type) =>
+    fieldsOf(type)
+      .filter((field) => ['String', 'JSON'].includes(getNamedType(field.type).name))
+      .map(({ name }) => [type.name, name] as const),
+  );
 
   test.each(texts)('%s.%s has a length, or is known to be short', (type, field) => {
     const isShort = SHORT[type]?.includes(field) === true || (type.endsWith('Edge') && field === 'cursor');
@@ -38,12 +58,21 @@ describe('every text of the schema', () => {
   });
 
   it('is one: nothing has a length that the schema does not have', () => {
-    const listed = Object.entries(TEXT_CHARACTERS).flatMap(([type, lengths]) => Object.keys(lengths).map((field) => `${type}.${field}`));
+    const listed = Object.entries(TEXT_CHARACTERS).flatMap(([type, lengths]) =>
+      Object.keys(lengths).map((field) => `${type}.${field}`),
+    );
     expect(listed.filter((one) => !texts.some(([type, field]) => `${type}.${field}` === one))).toEqual([]);
   });
 });
 
-type JsonSchema = { type?: string; maxLength?: number; maxItems?: number; items?: JsonSchema; anyOf?: JsonSchema[]; properties?: Record<string, JsonSchema> };
+type JsonSchema = {
+  type?: string;
+  maxLength?: number;
+  maxItems?: number;
+  items?: JsonSchema;
+  anyOf?: JsonSchema[];
+  properties?: Record<string, JsonSchema>;
+};
 
 /** What an input's schema lets a text be, or the texts of a list together. */
 function charactersIn({ anyOf, items, maxItems = Infinity, maxLength, type }: JsonSchema): number {
@@ -54,15 +83,27 @@ function charactersIn({ anyOf, items, maxItems = Infinity, maxLength, type }: Js
 
 function lengthsIn(operation: keyof typeof OPERATIONS, part?: string): Map<string, number> {
   const whole = z.toJSONSchema(OPERATIONS[operation].input, { io: 'input', unrepresentable: 'any' }) as JsonSchema;
-  const inner = part === undefined ? whole : (whole.properties?.[part]?.anyOf?.find(({ properties }) => properties) ?? whole.properties?.[part]);
+  const inner =
+    part === undefined
+      ? whole
+      : (whole.properties?.[part]?.anyOf?.find(({ properties }) => properties) ?? whole.properties?.[part]);
   return new Map(Object.entries(inner?.properties ?? {}).map(([name, schema]) => [name, charactersIn(schema)]));
 }
 
 describe('the lengths', () => {
   test.each<[type: string, operation: keyof typeof OPERATIONS, part?: string]>([
-    ['Job', 'createJob'], ['Job', 'updateJob'], ['Bid', 'submitBid'], ['User', 'signUpContractor'], ['User', 'updateProfile', 'user'],
-    ['Homeowner', 'updateProfile', 'homeowner'], ['Contractor', 'updateProfile', 'contractor'], ['Contractor', 'signUpContractor'],
-    ['Dispute', 'disputeJob'], ['DisputeProposal', 'resolveDispute'], ['DisputeDecision', 'reachDecision'], ['DisputeFinalDecision', 'finalizeAppeal'],
+    ['Job', 'createJob'],
+    ['Job', 'updateJob'],
+    ['Bid', 'submitBid'],
+    ['User', 'signUpContractor'],
+    ['User', 'updateProfile', 'user'],
+    ['Homeowner', 'updateProfile', 'homeowner'],
+    ['Contractor', 'updateProfile', 'contractor'],
+    ['Contractor', 'signUpContractor'],
+    ['Dispute', 'disputeJob'],
+    ['DisputeProposal', 'resolveDispute'],
+    ['DisputeDecision', 'reachDecision'],
+    ['DisputeFinalDecision', 'finalizeAppeal'],
   ])('of %s are those that %s allows', (type, operation, part) => {
     const allowed = lengthsIn(operation, part);
     const shared = Object.entries(TEXT_CHARACTERS[type] ?? {}).filter(([field]) => (allowed.get(field) ?? 0) > 0);
@@ -71,20 +112,29 @@ describe('the lengths', () => {
   });
 
   test.each<[type: string, field: string, operation: keyof typeof OPERATIONS, input: string]>([
-    ['DisputeEscalation', 'reason', 'escalateJob', 'escalationReason'], ['DisputeAppeal', 'reason', 'fileAppeal', 'appealReason'],
-    ['DisputeAppeal', 'supportingEvidence', 'fileAppeal', 'supportingEvidence'], ['DisputeEnd', 'text', 'resolveDispute', 'resolution'],
-    ['DisputeEnd', 'text', 'finalizeAppeal', 'finalDecision'], ['DisputeEnd', 'text', 'completeJob', 'reason'], ['TokenTransfer', 'note', 'adjustTokens', 'reason'],
+    ['DisputeEscalation', 'reason', 'escalateJob', 'escalationReason'],
+    ['DisputeAppeal', 'reason', 'fileAppeal', 'appealReason'],
+    ['DisputeAppeal', 'supportingEvidence', 'fileAppeal', 'supportingEvidence'],
+    ['DisputeEnd', 'text', 'resolveDispute', 'resolution'],
+    ['DisputeEnd', 'text', 'finalizeAppeal', 'finalDecision'],
+    ['DisputeEnd', 'text', 'completeJob', 'reason'],
+    ['TokenTransfer', 'note', 'adjustTokens', 'reason'],
   ])('of %s.%s is that of %s', (type, field, operation, input) => {
     expect(TEXT_CHARACTERS[type]?.[field]).toBe(lengthsIn(operation).get(input));
   });
 
   it('of an event’s data are at least those of all texts of any transition', () => {
-    const transitions = Object.values(JOB_TRANSITIONS).map(({ operation }) => [...lengthsIn(operation).values()].reduce((total, one) => total + one, 0));
+    const transitions = Object.values(JOB_TRANSITIONS).map(({ operation }) =>
+      [...lengthsIn(operation).values()].reduce((total, one) => total + one, 0),
+    );
     expect(Math.max(...transitions)).toBe(TEXT_CHARACTERS.JobEvent?.data);
   });
 });
 
-const plainFields = (type: GraphQLObjectType) => fieldsOf(type).filter((field) => !isObjectType(getNamedType(field.type))).map(({ name }) => name);
+const plainFields = (type: GraphQLObjectType) =>
+  fieldsOf(type)
+    .filter((field) => !isObjectType(getNamedType(field.type)))
+    .map(({ name }) => name);
 const isConnection = (type: GraphQLObjectType) => type.name.endsWith('Connection');
 
 function costOfDocument(document: string): number {
@@ -95,37 +145,59 @@ function costOfDocument(document: string): number {
 
 /** All that stands in an object itself, and below it so many levels of the objects in it. */
 function wholeSelection(type: GraphQLObjectType, levels: number): string {
-  const inner = levels === 0 ? [] : fieldsOf(type).flatMap(({ name, type: of }) => {
-    const named = getNamedType(of);
-    if (!isObjectType(named)) return [];
-    const node = isConnection(named) && getNamedType(fieldNamed(named, 'nodes').type);
-    if (!node) return [`${name} { ${wholeSelection(named, levels - 1)} }`];
-    return [`${name} { totalCount nodes { ${wholeSelection(node as GraphQLObjectType, levels - 1)} } }`];
-  });
+  const inner =
+    levels === 0
+      ? []
+      : fieldsOf(type).flatMap(({ name, type: of }) => {
+          const named = getNamedType(of);
+          if (!isObjectType(named)) return [];
+          const node = isConnection(named) && getNamedType(fieldNamed(named, 'nodes').type);
+          if (!node) return [`${name} { ${wholeSelection(named, levels - 1)} }`];
+          return [`${name} { totalCount nodes { ${wholeSelection(node as GraphQLObjectType, levels - 1)} } }`];
+        });
   return ['__typename', ...plainFields(type), ...inner].join(' ');
 }
 
 describe('a flat page of the largest size', () => {
-  const pages = objects.flatMap((type) => fieldsOf(type).filter((field) => isConnection(getNamedType(field.type) as GraphQLObjectType)).map((field) => [type, field] as const));
+  const pages = objects.flatMap((type) =>
+    fieldsOf(type)
+      .filter((field) => isConnection(getNamedType(field.type) as GraphQLObjectType))
+      .map((field) => [type, field] as const),
+  );
   const WITHIN: Readonly<Record<string, (page: string) => string>> = {
-    Query: (page) => `{ ${page} }`, Viewer: (page) => `{ viewer { ${page} } }`, Job: (page) => `{ job(id: "job_x") { ${page} } }`,
+    Query: (page) => `{ ${page} }`,
+    Viewer: (page) => `{ viewer { ${page} } }`,
+    Job: (page) => `{ job(id: "job_x") { ${page} } }`,
   };
 
   it('stands in every place that has a list', () => {
     expect(pages.length).toBeGreaterThanOrEqual(6);
   });
 
-  test.each(pages.map(([type, field]) => [`${type.name}.${field.name}`, type, field] as const))('%s fits with all its plain fields', (_name, type, field) => {
-    const node = getNamedType(fieldNamed(getNamedType(field.type) as GraphQLObjectType, 'nodes').type) as GraphQLObjectType;
-    for (const nodes of [`nodes { ${wholeSelection(node, 0)} }`, `edges { cursor node { ${wholeSelection(node, 0)} } }`]) {
-      const page = `${field.name}(first: ${PAGE.perPageMax}) { totalCount pageInfo { ${plainFields(schema.getType('PageInfo') as GraphQLObjectType).join(' ')} } ${nodes} }`;
-      expect(costOfDocument((WITHIN[type.name] as (page: string) => string)(page))).toBeLessThanOrEqual(GRAPHQL_LIMITS.cost);
-    }
-  });
+  test.each(pages.map(([type, field]) => [`${type.name}.${field.name}`, type, field] as const))(
+    '%s fits with all its plain fields',
+    (_name, type, field) => {
+      const node = getNamedType(
+        fieldNamed(getNamedType(field.type) as GraphQLObjectType, 'nodes').type,
+      ) as GraphQLObjectType;
+      for (const nodes of [
+        `nodes { ${wholeSelection(node, 0)} }`,
+        `edges { cursor node { ${wholeSelection(node, 0)} } }`,
+      ]) {
+        const page = `${field.name}(first: ${PAGE.perPageMax}) { totalCount pageInfo { ${plainFields(schema.getType('PageInfo') as GraphQLObjectType).join(' ')} } ${nodes} }`;
+        expect(costOfDocument((WITHIN[type.name] as (page: string) => string)(page))).toBeLessThanOrEqual(
+          GRAPHQL_LIMITS.cost,
+        );
+      }
+    },
+  );
 });
 
-test.each(fieldsOf(schema.getMutationType() as GraphQLObjectType).map((field) => [field.name, field] as const))('%s may ask for all of what it answers, one level deep', (name, { type }) => {
-  const payload = getNamedType(type);
-  const selection = isScalarType(payload) ? '' : `{ ${wholeSelection(payload as GraphQLObjectType, 2)} }`;
-  expect(costOfDocument(`mutation { ${name} ${selection} }`)).toBeLessThanOrEqual(GRAPHQL_LIMITS.cost);
-});
+test.each(fieldsOf(schema.getMutationType() as GraphQLObjectType).map((field) => [field.name, field] as const))(
+  '%s may ask for all of what it answers, one level deep',
+  (name, { type }) => {
+    const payload = getNamedType(type);
+    const selection = isScalarType(payload) ? '' : `{ ${wholeSelection(payload as GraphQLObjectType, 2)} }`;
+    expect(costOfDocument(`mutation { ${name} ${selection} }`)).toBeLessThanOrEqual(GRAPHQL_LIMITS.cost);
+  },
+);

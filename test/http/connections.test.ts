@@ -50,7 +50,9 @@ async function held(work: (ask: string) => Promise<void>): Promise<void> {
   await house.sql.begin(async (tx) => {
     await tx`select from users where id = ${hanna.userId} for update`;
     const body = JSON.stringify({ user: { first_name: 'Hanna' } });
-    await work(`PUT /v1/me HTTP/1.1\r\nHost: a\r\nAuthorization: Bearer ${hanna.token}\r\nContent-Type: application/json\r\nContent-Length: ${body.length}\r\n\r\n${body}`);
+    await work(
+      `PUT /v1/me HTTP/1.1\r\nHost: a\r\nAuthorization: Bearer ${hanna.token}\r\nContent-Type: application/json\r\nContent-Length: ${body.length}\r\n\r\n${body}`,
+    );
   });
 }
 
@@ -110,7 +112,8 @@ describe('requests sent ahead on a connection', () => {
 });
 
 describe('a body in chunks', () => {
-  const head = (more = '') => `POST /v1/auth/login HTTP/1.1\r\nHost: a\r\nContent-Type: application/json\r\nTransfer-Encoding: chunked\r\n${more}\r\n`;
+  const head = (more = '') =>
+    `POST /v1/auth/login HTTP/1.1\r\nHost: a\r\nContent-Type: application/json\r\nTransfer-Encoding: chunked\r\n${more}\r\n`;
   const chunks = (text: string, bytes: number) => {
     const parts = text.match(new RegExp(`.{1,${bytes}}`, 'gs')) ?? [];
     return `${parts.map((part) => `${part.length.toString(16)}\r\n${part}\r\n`).join('')}0\r\n\r\n`;
@@ -118,7 +121,12 @@ describe('a body in chunks', () => {
   const body = (length: number) => JSON.stringify({ email: hanna.email, password: 'x'.repeat(length) });
 
   it('is read whole, however it is cut, as long as its chunks are not all tiny', async () => {
-    for (const [length, bytes] of [[500, 1], [900, 7], [990, 64], [60_000, 64]] as const) {
+    for (const [length, bytes] of [
+      [500, 1],
+      [900, 7],
+      [990, 64],
+      [60_000, 64],
+    ] as const) {
       const client = await open(house.url);
       client.socket.write(head() + chunks(body(length), bytes));
       expect(await client.answers(1)).toEqual([length > 1_000 ? '400' : '401']);
@@ -140,7 +148,9 @@ describe('connections', () => {
     const { url, shares } = await house.another({}, { connections: { perAddress: 3 } });
     const first = await Promise.all(Array.from({ length: 3 }, () => open(url)));
     await until(() => shares.connections.inUse() === 3);
-    await (await open(url)).closed;
+    await (
+      await open(url)
+    ).closed;
     const other = await open(url, '127.0.0.9');
     for (const client of [...first, other]) {
       client.socket.write(PING);

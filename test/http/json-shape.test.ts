@@ -13,15 +13,22 @@ it.each([
   expect(shapeOfJson(text).repeatedName).toBe(name);
 });
 
-it.each(['{"a":"a","b":"a"}', '[{"a":1},{"a":1}]', '{"a":{"a":{"a":1}}}', '{"a":"\\"b\\":","b":1}', '["a","a"]', '"a"', '1', '{"a":"\\\\","b":1}'])(
-  'in %s none does',
-  (text) => {
-    expect(shapeOfJson(text).repeatedName).toBeUndefined();
-  },
-);
+it.each([
+  '{"a":"a","b":"a"}',
+  '[{"a":1},{"a":1}]',
+  '{"a":{"a":{"a":1}}}',
+  '{"a":"\\"b\\":","b":1}',
+  '["a","a"]',
+  '"a"',
+  '1',
+  '{"a":"\\\\","b":1}',
+])('in %s none does', (text) => {
+  expect(shapeOfJson(text).repeatedName).toBeUndefined();
+});
 
 it('finds the depth of any value, and no repeated name in what was made from one', () => {
-  const depthOf = (value: unknown): number => (typeof value === 'object' && value !== null ? 1 + Math.max(0, ...Object.values(value).map(depthOf)) : 0);
+  const depthOf = (value: unknown): number =>
+    typeof value === 'object' && value !== null ? 1 + Math.max(0, ...Object.values(value).map(depthOf)) : 0;
   fc.assert(
     fc.property(fc.jsonValue(), fc.constantFrom(undefined, 1, '\t'), (value, indent) => {
       const text = JSON.stringify(value, null, indent);

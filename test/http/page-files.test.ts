@@ -12,11 +12,24 @@ const folder = realpathSync(mkdtempSync(join(tmpdir(), 'marketplace-pages-')));
 afterAll(() => rmSync(folder, { recursive: true }));
 
 const NAMES: readonly PageFileName[] = [
-  'graphiql.js', 'graphiql.css', 'editor.worker.js', 'json.worker.js', 'graphql.worker.js', 'swagger-ui-bundle.js', 'swagger-ui.css',
+  'graphiql.js',
+  'graphiql.css',
+  'editor.worker.js',
+  'json.worker.js',
+  'graphql.worker.js',
+  'swagger-ui-bundle.js',
+  'swagger-ui.css',
 ];
 
 it('a build copies every file, and without the packages it is read from there', async () => {
-  execFileSync('node_modules/.bin/tsc', ['--project', 'tsconfig.build.json', '--outDir', folder, '--tsBuildInfoFile', join(folder, 'info')]);
+  execFileSync('node_modules/.bin/tsc', [
+    '--project',
+    'tsconfig.build.json',
+    '--outDir',
+    folder,
+    '--tsBuildInfoFile',
+    join(folder, 'info'),
+  ]);
   const built = join(folder, 'http/page-files.js');
   symlinkSync(join(process.cwd(), 'node_modules'), join(folder, 'node_modules'));
   execFileSync(process.execPath, [built]);
@@ -25,8 +38,19 @@ it('a build copies every file, and without the packages it is read from there', 
   const read = `const { readPageFile } = await import(${JSON.stringify(pathToFileURL(built).href)});
     const { createHash } = await import('node:crypto');
     for (const name of ${JSON.stringify(NAMES)}) console.log(createHash('sha256').update(await readPageFile(name)).digest('hex'));`;
-  const copies = execFileSync(process.execPath, ['--input-type=module', '--eval', read], { cwd: folder, encoding: 'utf8' }).trim().split('\n');
-  const packages = await Promise.all(NAMES.map(async (name) => createHash('sha256').update(await readPageFile(name)).digest('hex')));
+  const copies = execFileSync(process.execPath, ['--input-type=module', '--eval', read], {
+    cwd: folder,
+    encoding: 'utf8',
+  })
+    .trim()
+    .split('\n');
+  const packages = await Promise.all(
+    NAMES.map(async (name) =>
+      createHash('sha256')
+        .update(await readPageFile(name))
+        .digest('hex'),
+    ),
+  );
   expect(copies).toEqual(packages);
   expect(new Set(copies).size).toBe(NAMES.length);
 });

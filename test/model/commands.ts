@@ -5,14 +5,29 @@
  */
 import fc from 'fast-check';
 import { JOB_FIELDS } from './shapes.js';
-import { type Bid, type Call, type Door, type Fields, type Job, type JobState, type Market, type Op, type Person, TRANSITION_NAMES } from './market.js';
+import {
+  type Bid,
+  type Call,
+  type Door,
+  type Fields,
+  type Job,
+  type JobState,
+  type Market,
+  type Op,
+  type Person,
+  TRANSITION_NAMES,
+} from './market.js';
 
 export type Step = readonly number[];
 
 const DICE_PER_STEP = 28;
 
 export const histories: fc.Arbitrary<Step[]> = fc.noBias(
-  fc.array(fc.noShrink(fc.array(fc.nat(9_999), { minLength: DICE_PER_STEP, maxLength: DICE_PER_STEP, size: 'max' })), { minLength: 1, maxLength: 60, size: 'max' }),
+  fc.array(fc.noShrink(fc.array(fc.nat(9_999), { minLength: DICE_PER_STEP, maxLength: DICE_PER_STEP, size: 'max' })), {
+    minLength: 1,
+    maxLength: 60,
+    size: 'max',
+  }),
 );
 
 class Dice {
@@ -46,7 +61,10 @@ class Dice {
 
 /** Identifiers of nothing, well formed and not. */
 export const NOBODYS = '2n5jQqj3TZ6KZrQmS8WzV1Xc0Ya';
-const IDS_OF_NOTHING = { job: [`job_${NOBODYS}`, 'job_1', `bid_${NOBODYS}`], bid: [`bid_${NOBODYS}`, 'bid_1', `job_${NOBODYS}`] };
+const IDS_OF_NOTHING = {
+  job: [`job_${NOBODYS}`, 'job_1', `bid_${NOBODYS}`],
+  bid: [`bid_${NOBODYS}`, 'bid_1', `job_${NOBODYS}`],
+};
 
 export function callFrom(step: Step, market: Market): Call {
   const dice = new Dice(step);
@@ -87,7 +105,8 @@ const OVER: readonly JobState[] = ['completed', 'cancelled'];
 /** What somebody who may would do next with a job, so that jobs go all the way. */
 function fitting(market: Market, dice: Dice): Plan {
   const going = market.jobs.filter(({ state }) => !OVER.includes(state));
-  if (going.length === 0 || dice.below(100) >= 92 + 2 * going.length) return { op: 'createJob', by: dice.of(homeowners(market)), flawed: 5 };
+  if (going.length === 0 || dice.below(100) >= 92 + 2 * going.length)
+    return { op: 'createJob', by: dice.of(homeowners(market)), flawed: 5 };
   const job = dice.percent(70) ? going[0]! : dice.of(going);
   const { owner } = job;
   const awardee = job.awarded?.by ?? null;
@@ -99,11 +118,23 @@ function fitting(market: Market, dice: Dice): Plan {
   switch (job.state) {
     case 'draft':
       if (gapsIn(job).length > 0 && dice.percent(70)) return { ...edit, fills: true };
-      if (costOf(job) > market.tokensOf(owner).available && dice.percent(60)) return { op: 'adjustTokens', by: admin(market), to: owner, flawed: 4 };
-      return dice.weighted([[60, plan('publishJob', owner)], [32, edit], [5, plan('deleteJob', owner)], [3, complete]]);
+      if (costOf(job) > market.tokensOf(owner).available && dice.percent(60))
+        return { op: 'adjustTokens', by: admin(market), to: owner, flawed: 4 };
+      return dice.weighted([
+        [60, plan('publishJob', owner)],
+        [32, edit],
+        [5, plan('deleteJob', owner)],
+        [3, complete],
+      ]);
     case 'open': {
       const bid = plan('submitBid', dice.of(contractors(market)));
-      if (live.length === 0) return dice.weighted([[48, bid], [44, edit], [5, cancel], [3, complete]]);
+      if (live.length === 0)
+        return dice.weighted([
+          [48, bid],
+          [44, edit],
+          [5, cancel],
+          [3, complete],
+        ]);
       const one = dice.of(live);
       return dice.weighted([
         [30, bid],
@@ -118,23 +149,57 @@ function fitting(market: Market, dice: Dice): Plan {
       ]);
     }
     case 'awarded':
-      return dice.weighted([[76, plan('checkInJob', awardee)], [16, edit], [5, cancel], [3, complete]]);
+      return dice.weighted([
+        [76, plan('checkInJob', awardee)],
+        [16, edit],
+        [5, cancel],
+        [3, complete],
+      ]);
     case 'in_progress':
-      return dice.weighted([[60, plan('submitJobForReview', awardee)], [34, edit], [4, cancel], [2, complete]]);
+      return dice.weighted([
+        [60, plan('submitJobForReview', awardee)],
+        [34, edit],
+        [4, cancel],
+        [2, complete],
+      ]);
     case 'in_review':
-      return dice.weighted([[55, plan('disputeJob', owner)], [33, plan('approveJob', owner)], [7, edit], [5, complete]]);
+      return dice.weighted([
+        [55, plan('disputeJob', owner)],
+        [33, plan('approveJob', owner)],
+        [7, edit],
+        [5, complete],
+      ]);
     case 'disputed':
-      return dice.weighted([[62, plan('resolveDispute', dice.of([owner, awardee]))], [34, plan('escalateJob', dice.of([owner, awardee]))], [4, complete]]);
+      return dice.weighted([
+        [62, plan('resolveDispute', dice.of([owner, awardee]))],
+        [34, plan('escalateJob', dice.of([owner, awardee]))],
+        [4, complete],
+      ]);
     case 'escalated':
-      return dice.weighted([[90, plan('reachDecision', admin(market))], [10, complete]]);
+      return dice.weighted([
+        [90, plan('reachDecision', admin(market))],
+        [10, complete],
+      ]);
     case 'decision_reached':
-      return dice.weighted([[90, plan('fileAppeal', awardee)], [10, complete]]);
+      return dice.weighted([
+        [90, plan('fileAppeal', awardee)],
+        [10, complete],
+      ]);
     default:
-      return dice.weighted([[88, plan('finalizeAppeal', admin(market))], [12, complete]]);
+      return dice.weighted([
+        [88, plan('finalizeAppeal', admin(market))],
+        [12, complete],
+      ]);
   }
 }
 
-const NEEDED: Fields = { category: 'plumbing', urgency: 'standard', addressLine1: '2 Side Street', city: 'Austin', state: 'TX' };
+const NEEDED: Fields = {
+  category: 'plumbing',
+  urgency: 'standard',
+  addressLine1: '2 Side Street',
+  city: 'Austin',
+  state: 'TX',
+};
 
 function gapsIn({ fields }: Job): string[] {
   return Object.keys(NEEDED).filter((field) => fields[field] === null);
@@ -144,19 +209,57 @@ function costOf({ fields }: Job): number {
   return { standard: 5, priority: 15, urgent: 30 }[String(fields.urgency)] ?? 0;
 }
 
-const READS: readonly Op[] = ['readJob', 'listJobs', 'listBids', 'ownBids', 'listEvents', 'readDispute', 'readTokens', 'readContractor'];
+const READS: readonly Op[] = [
+  'readJob',
+  'listJobs',
+  'listBids',
+  'ownBids',
+  'listEvents',
+  'readDispute',
+  'readTokens',
+  'readContractor',
+];
 
 function reading(market: Market, dice: Dice): Plan {
-  return { op: dice.of(READS), by: dice.percent(6) ? null : dice.of(market.people), job: anyOf(market.jobs, dice), flawed: 12 };
+  return {
+    op: dice.of(READS),
+    by: dice.percent(6) ? null : dice.of(market.people),
+    job: anyOf(market.jobs, dice),
+    flawed: 12,
+  };
 }
 
 const EVERYTHING: readonly Op[] = [
-  ...TRANSITION_NAMES, ...READS, 'createJob', 'updateJob', 'updateJob', 'deleteJob', 'submitBid', 'submitBid', 'viewBid', 'shortlistBid', 'rejectBid', 'withdrawBid',
-  'adjustTokens', 'adjustTokens',
+  ...TRANSITION_NAMES,
+  ...READS,
+  'createJob',
+  'updateJob',
+  'updateJob',
+  'deleteJob',
+  'submitBid',
+  'submitBid',
+  'viewBid',
+  'shortlistBid',
+  'rejectBid',
+  'withdrawBid',
+  'adjustTokens',
+  'adjustTokens',
 ];
 
 const OF_ADMINS: readonly Op[] = ['adjustTokens', 'reachDecision', 'finalizeAppeal', 'completeJob'];
-const OF_OWNERS: readonly Op[] = ['publishJob', 'updateJob', 'deleteJob', 'awardJob', 'approveJob', 'disputeJob', 'cancelJob', 'viewBid', 'shortlistBid', 'rejectBid', 'escalateJob'];
+const OF_OWNERS: readonly Op[] = [
+  'publishJob',
+  'updateJob',
+  'deleteJob',
+  'awardJob',
+  'approveJob',
+  'disputeJob',
+  'cancelJob',
+  'viewBid',
+  'shortlistBid',
+  'rejectBid',
+  'escalateJob',
+];
 
 /** Anybody, anything, at any time; mostly somebody who could if the state were right. */
 function wild(market: Market, dice: Dice): Plan {
@@ -164,9 +267,24 @@ function wild(market: Market, dice: Dice): Plan {
   const job = anyOf(market.jobs, dice);
   const bid = anyOf(dice.percent(70) && job ? job.bids : market.jobs.flatMap(({ bids }) => bids), dice);
   const nobody = dice.percent(9);
-  const ofBid = op === 'withdrawBid' ? bid?.by : OF_OWNERS.includes(op) && op.endsWith('Bid') ? bid?.job.owner : undefined;
-  const rightful = ofBid ?? (OF_ADMINS.includes(op) ? admin(market) : OF_OWNERS.includes(op) ? job?.owner : op === 'createJob' ? homeowners(market)[0] : (job?.awarded?.by ?? dice.of(contractors(market))));
-  return { op, by: nobody ? null : (dice.percent(60) ? rightful : undefined) ?? dice.of(market.people), job, bid, flawed: 13 };
+  const ofBid =
+    op === 'withdrawBid' ? bid?.by : OF_OWNERS.includes(op) && op.endsWith('Bid') ? bid?.job.owner : undefined;
+  const rightful =
+    ofBid ??
+    (OF_ADMINS.includes(op)
+      ? admin(market)
+      : OF_OWNERS.includes(op)
+        ? job?.owner
+        : op === 'createJob'
+          ? homeowners(market)[0]
+          : (job?.awarded?.by ?? dice.of(contractors(market))));
+  return {
+    op,
+    by: nobody ? null : ((dice.percent(60) ? rightful : undefined) ?? dice.of(market.people)),
+    job,
+    bid,
+    flawed: 13,
+  };
 }
 
 function anyOf<T>(choices: readonly T[], dice: Dice): T | undefined {
@@ -177,7 +295,15 @@ const BID_MOVES: readonly Op[] = ['viewBid', 'shortlistBid', 'rejectBid', 'withd
 const WITHOUT_JOB: readonly Op[] = ['createJob', 'adjustTokens', 'listJobs', 'ownBids', 'readTokens', 'readContractor'];
 const WITHOUT_VERSION: readonly Op[] = [...READS, ...BID_MOVES, 'createJob', 'adjustTokens', 'submitBid'];
 /** GraphQL gives these no input at all. */
-const WITHOUT_BODY: readonly Op[] = [...BID_MOVES, 'publishJob', 'deleteJob', 'readJob', 'readDispute', 'readTokens', 'readContractor'];
+const WITHOUT_BODY: readonly Op[] = [
+  ...BID_MOVES,
+  'publishJob',
+  'deleteJob',
+  'readJob',
+  'readDispute',
+  'readTokens',
+  'readContractor',
+];
 
 function sealed(market: Market, dice: Dice, plan: Plan, wanted: Door): Call {
   const { op, by, job, bid, flawed } = plan;
@@ -186,27 +312,54 @@ function sealed(market: Market, dice: Dice, plan: Plan, wanted: Door): Call {
   const isFlawed = dice.percent(flawed);
   const lost = dice.percent(5);
   const staleness = dice.below(100);
-  const sound = plan.fills && job ? Object.fromEntries(gapsIn(job).map((field) => [field, NEEDED[field]])) : bodyOf(plan, market, dice, door);
+  const sound =
+    plan.fills && job
+      ? Object.fromEntries(gapsIn(job).map((field) => [field, NEEDED[field]]))
+      : bodyOf(plan, market, dice, door);
   const body = isFlawed ? broken(op, sound, dice, door) : sound;
-  const target = op === 'readContractor' ? dice.of([...contractors(market).map(({ profileId }) => profileId), `ctr_${NOBODYS}`]) : undefined;
+  const target =
+    op === 'readContractor'
+      ? dice.of([...contractors(market).map(({ profileId }) => profileId), `ctr_${NOBODYS}`])
+      : undefined;
   const jobId = target ?? (lost || !job ? dice.of([...IDS_OF_NOTHING.job, ...market.gone]) : job.id);
   // Of a bid's own address, the job's part may be wrong too.
   const home = bid && !dice.percent(5) ? bid.job.id : jobId;
-  const version = WITHOUT_VERSION.includes(op) || !job || staleness < 60 ? undefined : staleness < 86 ? job.version : Math.max(0, job.version - 1);
+  const version =
+    WITHOUT_VERSION.includes(op) || !job || staleness < 60
+      ? undefined
+      : staleness < 86
+        ? job.version
+        : Math.max(0, job.version - 1);
   return {
-    op, by, door, body,
+    op,
+    by,
+    door,
+    body,
     ...(!WITHOUT_JOB.includes(op) || op === 'readContractor' ? { job: BID_MOVES.includes(op) ? home : jobId } : {}),
     ...(BID_MOVES.includes(op) && { bid: lost || !bid ? dice.of(IDS_OF_NOTHING.bid) : bid.id }),
     ...(version !== undefined && { version }),
   };
 }
 
-const SAYINGS = ['All is well', '  around the edges  ', 'Half the price, by 50%', 'naïve — “quoted” 🛠️', 'line\nbreak'] as const;
-const RESOLUTIONS = ['Half the price', ' Half  the price ', 'Half\tthe\nprice', 'Half the price.', 'Start again'] as const;
+const SAYINGS = [
+  'All is well',
+  '  around the edges  ',
+  'Half the price, by 50%',
+  'naïve — “quoted” 🛠️',
+  'line\nbreak',
+] as const;
+const RESOLUTIONS = [
+  'Half the price',
+  ' Half  the price ',
+  'Half\tthe\nprice',
+  'Half the price.',
+  'Start again',
+] as const;
 
 function bodyOf({ op, job, bid, to }: Plan, market: Market, dice: Dice, door: Door): Fields {
   const say = () => dice.of(SAYINGS);
-  const perhaps = (field: string, value: () => unknown, chance = 50): Fields => (dice.percent(chance) ? { [field]: value() } : {});
+  const perhaps = (field: string, value: () => unknown, chance = 50): Fields =>
+    dice.percent(chance) ? { [field]: value() } : {};
   switch (op) {
     case 'createJob':
       return newJob(dice);
@@ -224,7 +377,11 @@ function bodyOf({ op, job, bid, to }: Plan, market: Market, dice: Dice, door: Do
       };
     case 'adjustTokens':
       if (to) return { userId: to.userId, amount: dice.of([30, 15]), reason: say() };
-      return { userId: dice.percent(8) ? `usr_${NOBODYS}` : dice.of(market.people).userId, amount: dice.of([5, 20, -5, 30, -40, -500]), reason: say() };
+      return {
+        userId: dice.percent(8) ? `usr_${NOBODYS}` : dice.of(market.people).userId,
+        amount: dice.of([5, 20, -5, 30, -40, -500]),
+        reason: say(),
+      };
     case 'awardJob':
       return { bidId: bid?.id ?? `bid_${NOBODYS}` };
     case 'cancelJob':
@@ -255,12 +412,23 @@ function bodyOf({ op, job, bid, to }: Plan, market: Market, dice: Dice, door: Do
         ...perhaps('category', () => dice.of(CATEGORIES), 15),
         ...perhaps('urgency', () => dice.of(URGENCIES), 20),
         ...perhaps('search', () => dice.of(['sink', '100%', 'k_f', '\\', 'ROOF', '%', 'xyz']), 30),
-        ...perhaps('homeownerId', () => dice.of([...homeowners(market).map(({ profileId }) => profileId), `hmw_${NOBODYS}`]), 15),
+        ...perhaps(
+          'homeownerId',
+          () => dice.of([...homeowners(market).map(({ profileId }) => profileId), `hmw_${NOBODYS}`]),
+          15,
+        ),
         ...pageFor(dice, door),
       };
     case 'listBids':
     case 'ownBids':
-      return { ...perhaps('status', () => dice.of(['pending', 'viewed', 'shortlisted', 'accepted', 'rejected', 'withdrawn']), 30), ...pageFor(dice, door) };
+      return {
+        ...perhaps(
+          'status',
+          () => dice.of(['pending', 'viewed', 'shortlisted', 'accepted', 'rejected', 'withdrawn']),
+          30,
+        ),
+        ...pageFor(dice, door),
+      };
     case 'listEvents':
       return pageFor(dice, door);
     default:
@@ -269,7 +437,10 @@ function bodyOf({ op, job, bid, to }: Plan, market: Market, dice: Dice, door: Do
 }
 
 function pageFor(dice: Dice, door: Door): Fields {
-  return { ...(dice.percent(40) && { perPage: dice.of([100, 1, 2, 3]) }), ...(door === 'rest' && dice.percent(25) && { page: dice.of([1, 2, 3]) }) };
+  return {
+    ...(dice.percent(40) && { perPage: dice.of([100, 1, 2, 3]) }),
+    ...(door === 'rest' && dice.percent(25) && { page: dice.of([1, 2, 3]) }),
+  };
 }
 
 const CATEGORIES = ['plumbing', 'roofing', 'painting'] as const;
@@ -278,26 +449,39 @@ const TITLES = ['Fix the sink', 'A roof, 100% dry', 'Oak_floor', 'Back\\slash', 
 
 function newJob(dice: Dice): Fields {
   const gaps = dice.percent(15);
-  const give = (field: string, value: unknown, chance: number): Fields => (dice.percent(chance) ? { [field]: value } : {});
+  const give = (field: string, value: unknown, chance: number): Fields =>
+    dice.percent(chance) ? { [field]: value } : {};
   const needed = (field: string, value: unknown): Fields => (gaps && dice.percent(25) ? {} : { [field]: value });
   return {
-    title: dice.of(TITLES), description: dice.of(['It drips.', 'The roof of the house', 'Paint it']),
-    ...needed('category', dice.of(CATEGORIES)), ...needed('urgency', dice.of(['standard', 'priority', 'standard', 'urgent', 'priority'])),
-    ...needed('addressLine1', '1 Main Street'), ...needed('city', dice.of(['Austin', 'Nowhere'])), ...needed('state', 'TX'),
-    ...give('zipCode', dice.of(['78701', '00000', ' 10001 ']), 40), ...give('addressLine2', dice.of(['Rear', ' ', null]), 20), ...give('country', 'US', 15),
-    ...give('budgetMin', dice.of([100, 0.7, 1000.01, 0]), 55), ...give('budgetMax', dice.of([1200, 100, 5000.55, null]), 55),
-    ...give('desiredStartDate', dice.of(['2026-06-01', '2026-07-15']), 30), ...give('desiredCompletionDate', dice.of(['2026-07-01', '2026-08-01', '2026-06-30']), 50),
+    title: dice.of(TITLES),
+    description: dice.of(['It drips.', 'The roof of the house', 'Paint it']),
+    ...needed('category', dice.of(CATEGORIES)),
+    ...needed('urgency', dice.of(['standard', 'priority', 'standard', 'urgent', 'priority'])),
+    ...needed('addressLine1', '1 Main Street'),
+    ...needed('city', dice.of(['Austin', 'Nowhere'])),
+    ...needed('state', 'TX'),
+    ...give('zipCode', dice.of(['78701', '00000', ' 10001 ']), 40),
+    ...give('addressLine2', dice.of(['Rear', ' ', null]), 20),
+    ...give('country', 'US', 15),
+    ...give('budgetMin', dice.of([100, 0.7, 1000.01, 0]), 55),
+    ...give('budgetMax', dice.of([1200, 100, 5000.55, null]), 55),
+    ...give('desiredStartDate', dice.of(['2026-06-01', '2026-07-15']), 30),
+    ...give('desiredCompletionDate', dice.of(['2026-07-01', '2026-08-01', '2026-06-30']), 50),
     ...give('requirements', dice.of(['Insured', '']), 20),
   };
 }
 
-/** Edits that the state allows mostly, up to the very limits and one step past them; now and then what it does not allow. */
+/**
+ * Edits that the state allows mostly, up to the very limits and one step past them; now and then what it does not
+ * allow.
+ */
 function patchFor(job: Job | undefined, dice: Dice, door: Door): Fields {
   const fields = job?.fields ?? {};
   const patch: Fields = {};
   const names = likelyIn(job?.state);
   // Whether the urgency may fall hangs on what became of each bid, so it is tried wherever there was one.
-  if (job?.state === 'open' && job.bids.length > 0 && fields.urgency !== 'standard' && dice.percent(35)) return { urgency: dice.of(['standard', 'priority']) };
+  if (job?.state === 'open' && job.bids.length > 0 && fields.urgency !== 'standard' && dice.percent(35))
+    return { urgency: dice.of(['standard', 'priority']) };
   // Budgets are lowered to the very limit, and once more: many small steps may reach no further than one.
   const budget = dice.of(['budgetMin', 'budgetMax'] as const);
   const highest = job?.state === 'open' ? job.highest[budget] : null;
@@ -308,14 +492,25 @@ function patchFor(job: Job | undefined, dice: Dice, door: Door): Fields {
   }
   for (let count = 1 + dice.below(2); count > 0; count -= 1) {
     const field = dice.percent(10) ? dice.of(JOB_FIELDS) : dice.of(names);
-    patch[field] = dice.percent(12) ? fields[field] ?? null : newValue(field, job, dice);
+    patch[field] = dice.percent(12) ? (fields[field] ?? null) : newValue(field, job, dice);
   }
   if (job && door === 'rest' && dice.percent(12)) return { ...sentBackWhole(job, dice), ...patch };
   return patch;
 }
 
 function likelyIn(state: JobState | undefined): readonly string[] {
-  if (state === 'open') return ['budgetMin', 'budgetMax', 'budgetMin', 'budgetMax', 'urgency', 'urgency', 'title', 'desiredCompletionDate', 'requirements'];
+  if (state === 'open')
+    return [
+      'budgetMin',
+      'budgetMax',
+      'budgetMin',
+      'budgetMax',
+      'urgency',
+      'urgency',
+      'title',
+      'desiredCompletionDate',
+      'requirements',
+    ];
   if (state === 'in_progress') return ['desiredCompletionDate', 'desiredCompletionDate', 'requirements'];
   if (state === 'awarded') return ['desiredStartDate', 'desiredCompletionDate', 'requirements'];
   return JOB_FIELDS;
@@ -336,7 +531,15 @@ function newValue(field: string, job: Job | undefined, dice: Dice): unknown {
       return dice.of(['2026-06-02', '2026-07-20', null]);
     case 'desiredCompletionDate': {
       const base = job?.completionBase ?? '2026-07-01';
-      return dice.of([shifted(base, 30), shifted(base, -30), shifted(base, 31), shifted(base, -31), shifted(base, 5), null, '2026-06-15']);
+      return dice.of([
+        shifted(base, 30),
+        shifted(base, -30),
+        shifted(base, 31),
+        shifted(base, -31),
+        shifted(base, 5),
+        null,
+        '2026-06-15',
+      ]);
     }
     case 'title':
     case 'description':
@@ -360,10 +563,19 @@ export function shifted(date: string, days: number): string {
 
 /** As a client that read the job would send it; sometimes with a read-only field made up. */
 function sentBackWhole(job: Job, dice: Dice): Fields {
-  const forged = dice.percent(25) ? { [dice.of(['status', 'homeownerId', 'awardedBidId', 'createdAt'])]: 'forged' } : {};
+  const forged = dice.percent(25)
+    ? { [dice.of(['status', 'homeownerId', 'awardedBidId', 'createdAt'])]: 'forged' }
+    : {};
   return {
-    ...job.fields, id: job.id, status: job.state, homeownerId: job.owner.profileId, awardedBidId: job.awarded?.id ?? null, createdAt: job.createdAt,
-    updatedAt: '2020-01-01T00:00:00.000Z', version: 77, ...forged,
+    ...job.fields,
+    id: job.id,
+    status: job.state,
+    homeownerId: job.owner.profileId,
+    awardedBidId: job.awarded?.id ?? null,
+    createdAt: job.createdAt,
+    updatedAt: '2020-01-01T00:00:00.000Z',
+    version: 77,
+    ...forged,
   };
 }
 
@@ -371,7 +583,8 @@ function sentBackWhole(job: Job, dice: Dice): Fields {
 function broken(op: Op, sound: Fields, dice: Dice, door: Door): Fields {
   // Nobody reads what comes with a DELETE.
   const silent = op === 'deleteJob' || (door === 'graphql' && WITHOUT_BODY.includes(op));
-  if (silent || READS.includes(op)) return silent || WITHOUT_BODY.includes(op) ? sound : brokenQuery(op, sound, dice, door);
+  if (silent || READS.includes(op))
+    return silent || WITHOUT_BODY.includes(op) ? sound : brokenQuery(op, sound, dice, door);
   const body: Fields = { ...sound };
   for (let count = 1 + dice.below(2); count > 0; count -= 1) {
     const named = dice.percent(75) && Object.keys(body).length > 0;
@@ -406,12 +619,15 @@ function brokenQuery(op: Op, sound: Fields, dice: Dice, door: Door): Fields {
 
 /** A call on one line, for whoever reads a failed history. */
 export function told({ op, by, door, job, bid, version, body }: Call): string {
-  const parts = [job && `job ${job}`, bid && `bid ${bid}`, version !== undefined && `version ${version}`, Object.keys(body).length > 0 && shortened(JSON.stringify(body))];
+  const parts = [
+    job && `job ${job}`,
+    bid && `bid ${bid}`,
+    version !== undefined && `version ${version}`,
+    Object.keys(body).length > 0 && shortened(JSON.stringify(body)),
+  ];
   return `${by?.name ?? 'nobody'} ${op} by ${door} ${parts.filter(Boolean).join(', ')}`;
 }
 
 function shortened(text: string): string {
   return text.replaceAll(/x{100,}/g, 'x…x');
 }
-
-

@@ -22,11 +22,16 @@ export function report(coverage: Coverage): string {
   return ops
     .map((op) => {
       const own = all.filter((cell) => cell.op === op);
-      const outcomes = [...new Set(own.map(({ outcome }) => outcome))].sort((a, b) => Number(b === 'ok') - Number(a === 'ok') || (a < b ? -1 : 1));
+      const outcomes = [...new Set(own.map(({ outcome }) => outcome))].sort(
+        (a, b) => Number(b === 'ok') - Number(a === 'ok') || (a < b ? -1 : 1),
+      );
       const parts = outcomes.map((outcome) => {
         const states = own.filter((cell) => cell.outcome === outcome);
         const total = states.reduce((sum, { times }) => sum + times, 0);
-        return `  ${outcome} ${total}: ${states.sort((a, b) => b.times - a.times).map(({ state, times }) => `${state} ${times}`).join(', ')}`;
+        return `  ${outcome} ${total}: ${states
+          .sort((a, b) => b.times - a.times)
+          .map(({ state, times }) => `${state} ${times}`)
+          .join(', ')}`;
       });
       return `${op}\n${parts.join('\n')}`;
     })
@@ -41,7 +46,16 @@ const OF_A_TRANSITION = [...OF_A_JOB, 'STALE_VERSION', 'INVALID_TRANSITION'];
 const EXPECTED: Readonly<Record<string, { codes: readonly string[]; from: readonly string[] }>> = {
   createJob: { codes: [...FIRST, 'VALIDATION_FAILED'], from: ['-'] },
   updateJob: {
-    codes: [...OF_A_JOB, 'STALE_VERSION', 'VALIDATION_FAILED', 'FIELD_NOT_EDITABLE', 'BUDGET_DECREASE_TOO_LARGE', 'URGENCY_LOCKED', 'COMPLETION_DATE_SHIFT_TOO_LARGE', 'INSUFFICIENT_TOKENS'],
+    codes: [
+      ...OF_A_JOB,
+      'STALE_VERSION',
+      'VALIDATION_FAILED',
+      'FIELD_NOT_EDITABLE',
+      'BUDGET_DECREASE_TOO_LARGE',
+      'URGENCY_LOCKED',
+      'COMPLETION_DATE_SHIFT_TOO_LARGE',
+      'INSUFFICIENT_TOKENS',
+    ],
     from: ['draft', 'open', 'awarded', 'in_progress'],
   },
   deleteJob: { codes: OF_A_TRANSITION, from: ['draft'] },
@@ -59,9 +73,23 @@ const EXPECTED: Readonly<Record<string, { codes: readonly string[]; from: readon
   finalizeAppeal: { codes: [...OF_A_TRANSITION, 'VALIDATION_FAILED'], from: ['appealed'] },
   completeJob: {
     codes: [...OF_A_TRANSITION, 'VALIDATION_FAILED'],
-    from: ['draft', 'open', 'awarded', 'in_progress', 'in_review', 'completed', 'disputed', 'escalated', 'decision_reached', 'appealed'],
+    from: [
+      'draft',
+      'open',
+      'awarded',
+      'in_progress',
+      'in_review',
+      'completed',
+      'disputed',
+      'escalated',
+      'decision_reached',
+      'appealed',
+    ],
   },
-  submitBid: { codes: [...OF_A_JOB, 'VALIDATION_FAILED', 'INVALID_TRANSITION', 'DUPLICATE_BID', 'INSUFFICIENT_TOKENS'], from: ['open'] },
+  submitBid: {
+    codes: [...OF_A_JOB, 'VALIDATION_FAILED', 'INVALID_TRANSITION', 'DUPLICATE_BID', 'INSUFFICIENT_TOKENS'],
+    from: ['open'],
+  },
   viewBid: { codes: [...OF_A_JOB, 'INVALID_TRANSITION'], from: ['bid pending'] },
   shortlistBid: { codes: [...OF_A_JOB, 'INVALID_TRANSITION'], from: ['bid pending', 'bid viewed'] },
   rejectBid: { codes: [...OF_A_JOB, 'INVALID_TRANSITION'], from: ['bid pending', 'bid viewed', 'bid shortlisted'] },
@@ -81,13 +109,20 @@ const EXPECTED: Readonly<Record<string, { codes: readonly string[]; from: readon
 export function rarest(coverage: Coverage, count: number): string {
   const all = cells(coverage);
   const times = Object.entries(EXPECTED).flatMap(([op, { codes, from }]) => {
-    const sum = (fits: (cell: Cell) => boolean) => all.filter((cell) => cell.op === op && fits(cell)).reduce((total, cell) => total + cell.times, 0);
+    const sum = (fits: (cell: Cell) => boolean) =>
+      all.filter((cell) => cell.op === op && fits(cell)).reduce((total, cell) => total + cell.times, 0);
     return [
       ...codes.map((code) => [`${op} ${code}`, sum(({ outcome }) => outcome === code)] as const),
-      ...from.map((state) => [`${op} ok on ${state}`, sum((cell) => cell.outcome === 'ok' && cell.state === state)] as const),
+      ...from.map(
+        (state) => [`${op} ok on ${state}`, sum((cell) => cell.outcome === 'ok' && cell.state === state)] as const,
+      ),
     ];
   });
-  return times.sort((a, b) => a[1] - b[1]).slice(0, count).map(([what, often]) => `${what} ${often}`).join(', ');
+  return times
+    .sort((a, b) => a[1] - b[1])
+    .slice(0, count)
+    .map(([what, often]) => `${what} ${often}`)
+    .join(', ');
 }
 
 /** What should have been met and was not. */
@@ -96,8 +131,12 @@ export function uncovered(coverage: Coverage): string[] {
   return Object.entries(EXPECTED).flatMap(([op, { codes, from }]) => {
     const own = all.filter((cell) => cell.op === op);
     return [
-      ...codes.filter((code) => !own.some(({ outcome }) => outcome === code)).map((code) => `${op} was never refused with ${code}`),
-      ...from.filter((state) => !own.some((cell) => cell.outcome === 'ok' && cell.state === state)).map((state) => `${op} never succeeded on ${state}`),
+      ...codes
+        .filter((code) => !own.some(({ outcome }) => outcome === code))
+        .map((code) => `${op} was never refused with ${code}`),
+      ...from
+        .filter((state) => !own.some((cell) => cell.outcome === 'ok' && cell.state === state))
+        .map((state) => `${op} never succeeded on ${state}`),
     ];
   });
 }

@@ -25,7 +25,13 @@ export function openDoors(url: string): Doors {
   const agent = new Agent({ keepAlive: true });
   const { hostname, port } = new URL(url);
 
-  function exchange(method: string, path: string, token: string | undefined, body: unknown, more: Record<string, string> = {}): Promise<{ status: number; body: Json; headers: Record<string, unknown> }> {
+  function exchange(
+    method: string,
+    path: string,
+    token: string | undefined,
+    body: unknown,
+    more: Record<string, string> = {},
+  ): Promise<{ status: number; body: Json; headers: Record<string, unknown> }> {
     return new Promise((resolve, reject) => {
       const text = body === undefined ? undefined : JSON.stringify(body);
       const headers = {
@@ -38,7 +44,11 @@ export function openDoors(url: string): Doors {
         answer.on('data', (chunk: Buffer) => chunks.push(chunk));
         answer.on('end', () => {
           const whole = Buffer.concat(chunks).toString();
-          resolve({ status: answer.statusCode ?? 0, body: whole === '' ? undefined : JSON.parse(whole), headers: answer.headers });
+          resolve({
+            status: answer.statusCode ?? 0,
+            body: whole === '' ? undefined : JSON.parse(whole),
+            headers: answer.headers,
+          });
         });
         answer.on('error', reject);
       });
@@ -47,15 +57,28 @@ export function openDoors(url: string): Doors {
     });
   }
 
-  const graphql: Doors['graphql'] = async (query, variables, token) => (await exchange('POST', '/graphql', token, { query, variables })).body;
+  const graphql: Doors['graphql'] = async (query, variables, token) =>
+    (await exchange('POST', '/graphql', token, { query, variables })).body;
 
   async function byGraphql(call: Call, token: string | undefined): Promise<Heard> {
     const { query, variables, root } = document(call);
     const { data, errors } = await graphql(query, variables, token);
     const [error] = errors ?? [];
-    if (!error) return { status: 200, code: null, fields: undefined, blocked: [], details: {}, data: root(lowered(data)) };
+    if (!error)
+      return { status: 200, code: null, fields: undefined, blocked: [], details: {}, data: root(lowered(data)) };
     const { code, status, fields, blockedFields, requestId: _, ...details } = error.extensions;
-    return { status, code, fields: fields && Object.keys(fields).map((name) => (name === 'first' ? 'perPage' : name)).sort(), blocked: [...(blockedFields ?? [])].sort(), details, data: null };
+    return {
+      status,
+      code,
+      fields:
+        fields &&
+        Object.keys(fields)
+          .map((name) => (name === 'first' ? 'perPage' : name))
+          .sort(),
+      blocked: [...(blockedFields ?? [])].sort(),
+      details,
+      data: null,
+    };
   }
 
   async function byRest(call: Call, token: string | undefined): Promise<Heard> {
@@ -64,24 +87,55 @@ export function openDoors(url: string): Doors {
     const query = isRead ? queryOf(call.body) : '';
     const sendsBody = !isRead && (Object.keys(call.body).length > 0 || method === 'PUT');
     const headers: Record<string, string> = call.version === undefined ? {} : { 'if-match': `"${call.version}"` };
-    const answer = await exchange(method, `/v1${path}${query}`, token, sendsBody ? snakeKeys(call.body) : undefined, headers);
+    const answer = await exchange(
+      method,
+      `/v1${path}${query}`,
+      token,
+      sendsBody ? snakeKeys(call.body) : undefined,
+      headers,
+    );
     const body: Json = camelKeys(answer.body);
     if (answer.status < 400) {
-      if (body.version !== undefined && answer.headers.etag !== `"${body.version}"`) throw new Error(`The ETag of version ${body.version} is ${String(answer.headers.etag)}.`);
+      if (body.version !== undefined && answer.headers.etag !== `"${body.version}"`)
+        throw new Error(`The ETag of version ${body.version} is ${String(answer.headers.etag)}.`);
       return { status: answer.status, code: null, fields: undefined, blocked: [], details: {}, data: body };
     }
     const { code, fields, requestId: _, ...details } = body.details;
-    return { status: body.status, code, fields: fields && Object.keys(fields).sort(), blocked: body.blockedFields.map(camel).sort(), details, data: null };
+    return {
+      status: body.status,
+      code,
+      fields: fields && Object.keys(fields).sort(),
+      blocked: body.blockedFields.map(camel).sort(),
+      details,
+      data: null,
+    };
   }
 
-  return { send: (call, token) => (call.door === 'rest' ? byRest(call, token) : byGraphql(call, token)), graphql, close: () => agent.destroy() };
+  return {
+    send: (call, token) => (call.door === 'rest' ? byRest(call, token) : byGraphql(call, token)),
+    graphql,
+    close: () => agent.destroy(),
+  };
 }
 
 const PATHS: Record<Transition | BidMove, string> = {
-  publishJob: 'publish', cancelJob: 'cancel', awardJob: 'award', checkInJob: 'checkin', submitJobForReview: 'submit-for-review', approveJob: 'approve',
-  disputeJob: 'dispute', escalateJob: 'escalate', resolveDispute: 'resolve-dispute', reachDecision: 'reach-decision', fileAppeal: 'file-appeal',
-  finalizeAppeal: 'finalize-appeal', completeJob: 'complete',
-  viewBid: 'view', shortlistBid: 'shortlist', rejectBid: 'reject', withdrawBid: 'withdraw',
+  publishJob: 'publish',
+  cancelJob: 'cancel',
+  awardJob: 'award',
+  checkInJob: 'checkin',
+  submitJobForReview: 'submit-for-review',
+  approveJob: 'approve',
+  disputeJob: 'dispute',
+  escalateJob: 'escalate',
+  resolveDispute: 'resolve-dispute',
+  reachDecision: 'reach-decision',
+  fileAppeal: 'file-appeal',
+  finalizeAppeal: 'finalize-appeal',
+  completeJob: 'complete',
+  viewBid: 'view',
+  shortlistBid: 'shortlist',
+  rejectBid: 'reject',
+  withdrawBid: 'withdraw',
 };
 
 function address({ op, job, bid }: Call): { method: string; path: string } {
@@ -141,57 +195,104 @@ interface Document {
 function document(call: Call): Document {
   const { op, job: id, bid, body, version } = call;
   const versioned = { id, version: version ?? null };
-  const mutation = (query: string, variables: Fields, root: (data: Json) => Json = (data) => data[op]): Document => ({ query, variables, root });
+  const mutation = (query: string, variables: Fields, root: (data: Json) => Json = (data) => data[op]): Document => ({
+    query,
+    variables,
+    root,
+  });
   const { page: _, perPage: first = null, status, ...filter } = body;
-  const asked = { ...filter, ...(status !== undefined && { status: upper(status) }), ...(filter.urgency !== undefined && { urgency: upper(filter.urgency) }) };
+  const asked = {
+    ...filter,
+    ...(status !== undefined && { status: upper(status) }),
+    ...(filter.urgency !== undefined && { urgency: upper(filter.urgency) }),
+  };
   const pageOf = (connection: Json) => ({ data: connection.nodes, total: connection.totalCount });
   switch (op) {
     case 'createJob':
-      return mutation(`mutation($input: CreateJobInput!) { createJob(input: $input) { ${JOB} } }`, { input: withEnums(body) });
+      return mutation(`mutation($input: CreateJobInput!) { createJob(input: $input) { ${JOB} } }`, {
+        input: withEnums(body),
+      });
     case 'updateJob':
-      return mutation(`mutation($id: ID!, $version: Int, $input: UpdateJobInput!) { updateJob(id: $id, expectedVersion: $version, input: $input) { ${JOB} } }`, { ...versioned, input: withEnums(body) });
+      return mutation(
+        `mutation($id: ID!, $version: Int, $input: UpdateJobInput!) { updateJob(id: $id, expectedVersion: $version, input: $input) { ${JOB} } }`,
+        { ...versioned, input: withEnums(body) },
+      );
     case 'deleteJob':
-      return mutation(`mutation($id: ID!, $version: Int) { deleteJob(id: $id, expectedVersion: $version) { ${JOB} } }`, versioned);
+      return mutation(
+        `mutation($id: ID!, $version: Int) { deleteJob(id: $id, expectedVersion: $version) { ${JOB} } }`,
+        versioned,
+      );
     case 'publishJob':
-      return mutation(`mutation($id: ID!, $version: Int) { publishJob(id: $id, expectedVersion: $version) { job { ${JOB} } tokensCharged remainingBalance } }`, versioned);
+      return mutation(
+        `mutation($id: ID!, $version: Int) { publishJob(id: $id, expectedVersion: $version) { job { ${JOB} } tokensCharged remainingBalance } }`,
+        versioned,
+      );
     case 'submitBid':
-      return mutation(`mutation($id: ID!, $input: SubmitBidInput!) { submitBid(jobId: $id, input: $input) { ${BID} } }`, { id, input: body });
+      return mutation(
+        `mutation($id: ID!, $input: SubmitBidInput!) { submitBid(jobId: $id, input: $input) { ${BID} } }`,
+        { id, input: body },
+      );
     case 'viewBid':
     case 'shortlistBid':
     case 'rejectBid':
     case 'withdrawBid':
       return mutation(`mutation($id: ID!) { ${op}(id: $id) { ${BID} } }`, { id: bid });
     case 'adjustTokens':
-      return mutation('mutation($input: AdjustTokensInput!) { adjustTokens(input: $input) { id fromAccount toAccount amount reason note } }', { input: body });
+      return mutation(
+        'mutation($input: AdjustTokensInput!) { adjustTokens(input: $input) { id fromAccount toAccount amount reason note } }',
+        { input: body },
+      );
     case 'readJob':
       return { query: `query($id: ID!) { job(id: $id) { ${JOB} } }`, variables: { id }, root: (data) => data.job };
     case 'listJobs':
       return {
         query: `query($filter: JobFilter, $first: Int) { jobs(filter: $filter, first: $first) { totalCount nodes { ${JOB} } } }`,
-        variables: { filter: asked, first }, root: (data) => pageOf(data.jobs),
+        variables: { filter: asked, first },
+        root: (data) => pageOf(data.jobs),
       };
     case 'listBids':
       return {
         query: `query($id: ID!, $status: BidStatus, $first: Int) { job(id: $id) { bids(status: $status, first: $first) { totalCount nodes { ${BID} } } } }`,
-        variables: { id, first, status: upper(status) }, root: (data) => pageOf(data.job.bids),
+        variables: { id, first, status: upper(status) },
+        root: (data) => pageOf(data.job.bids),
       };
     case 'ownBids':
       return {
         query: `query($status: BidStatus, $first: Int) { viewer { bids(status: $status, first: $first) { totalCount nodes { ${BID} } } } }`,
-        variables: { first, status: upper(status) }, root: (data) => pageOf(data.viewer.bids),
+        variables: { first, status: upper(status) },
+        root: (data) => pageOf(data.viewer.bids),
       };
     case 'listEvents':
-      return { query: `query($id: ID!, $first: Int) { job(id: $id) { timeline(first: $first) { ${EVENTS} } } }`, variables: { id, first }, root: (data) => pageOf(data.job.timeline) };
+      return {
+        query: `query($id: ID!, $first: Int) { job(id: $id) { timeline(first: $first) { ${EVENTS} } } }`,
+        variables: { id, first },
+        root: (data) => pageOf(data.job.timeline),
+      };
     case 'readDispute':
-      return { query: `query($id: ID!) { job(id: $id) { dispute { ${DISPUTE} } } }`, variables: { id }, root: (data) => data.job.dispute };
+      return {
+        query: `query($id: ID!) { job(id: $id) { dispute { ${DISPUTE} } } }`,
+        variables: { id },
+        root: (data) => data.job.dispute,
+      };
     case 'readTokens':
-      return { query: '{ viewer { tokens { balance held available } } }', variables: {}, root: (data) => data.viewer.tokens };
+      return {
+        query: '{ viewer { tokens { balance held available } } }',
+        variables: {},
+        root: (data) => data.viewer.tokens,
+      };
     case 'readContractor':
-      return { query: `query($id: ID!) { contractor(id: $id) { ${CONTRACTOR} } }`, variables: { id }, root: (data) => data.contractor };
+      return {
+        query: `query($id: ID!) { contractor(id: $id) { ${CONTRACTOR} } }`,
+        variables: { id },
+        root: (data) => data.contractor,
+      };
     default: {
       const type = `${op[0]?.toUpperCase()}${op.slice(1)}Input${OPTIONAL_INPUT.includes(op) ? '' : '!'}`;
       const input = Object.keys(body).length === 0 && OPTIONAL_INPUT.includes(op) ? null : body;
-      return mutation(`mutation($id: ID!, $version: Int, $input: ${type}) { ${op}(id: $id, expectedVersion: $version, input: $input) { ${JOB} } }`, { ...versioned, input });
+      return mutation(
+        `mutation($id: ID!, $version: Int, $input: ${type}) { ${op}(id: $id, expectedVersion: $version, input: $input) { ${JOB} } }`,
+        { ...versioned, input },
+      );
     }
   }
 }
@@ -213,7 +314,14 @@ export function lowered(value: Json): Json {
   if (Array.isArray(value)) return value.map(lowered);
   if (typeof value !== 'object' || value === null) return value;
   return Object.fromEntries(
-    Object.entries(value).map(([name, inner]) => [name, ENUM_FIELDS.has(name) && typeof inner === 'string' ? inner.toLowerCase() : name === 'data' ? inner : lowered(inner)]),
+    Object.entries(value).map(([name, inner]) => [
+      name,
+      ENUM_FIELDS.has(name) && typeof inner === 'string'
+        ? inner.toLowerCase()
+        : name === 'data'
+          ? inner
+          : lowered(inner),
+    ]),
   );
 }
 

@@ -1,6 +1,7 @@
 /**
  * Random histories of many people over several jobs, through both doors at random. A small model of the interface says
- * what every answer must be. MODEL_RUNS sets how many; MODEL_SEED and MODEL_PATH, as a failure names them, play one again.
+ * what every answer must be. MODEL_RUNS sets how many; MODEL_SEED and MODEL_PATH, as a failure names them, play one
+ * again.
  */
 import fc from 'fast-check';
 import { afterAll, beforeAll, expect, it } from 'vitest';
@@ -29,13 +30,17 @@ it(
   async () => {
     const coverage: Coverage = new Map();
     const started = Date.now();
-    const playSome = (from: number, count: number) => Promise.all(worlds.map((world, at) => play(world, from + at, Math.ceil(count / WORLDS), coverage)));
+    const playSome = (from: number, count: number) =>
+      Promise.all(worlds.map((world, at) => play(world, from + at, Math.ceil(count / WORLDS), coverage)));
     await playSome(seed, runs);
     // What is rare is met sooner or later; only what is never met is a gap in the histories.
     const complete = runs >= 500;
-    for (let more = 1; complete && more <= 10 && uncovered(coverage).length > 0; more += 1) await playSome(seed + more * WORLDS, runs / 10);
+    for (let more = 1; complete && more <= 10 && uncovered(coverage).length > 0; more += 1)
+      await playSome(seed + more * WORLDS, runs / 10);
     const calls = [...coverage.values()].reduce((sum, times) => sum + times, 0);
-    console.log(`MODEL_SEED=${seed}: ${runs} histories, ${calls} calls, ${((Date.now() - started) / 1000).toFixed(1)} s\n${report(coverage)}\nThe rarest: ${rarest(coverage, 25)}`);
+    console.log(
+      `MODEL_SEED=${seed}: ${runs} histories, ${calls} calls, ${((Date.now() - started) / 1000).toFixed(1)} s\n${report(coverage)}\nThe rarest: ${rarest(coverage, 25)}`,
+    );
     if (complete) expect(uncovered(coverage)).toEqual([]);
   },
   120_000 + runs * 500,
@@ -54,6 +59,11 @@ async function play(world: World, ownSeed: number, numRuns: number, coverage: Co
       throw error;
     }
   });
-  const outcome = await fc.check(property, { numRuns, seed: ownSeed, ...(MODEL_PATH !== undefined && { path: MODEL_PATH, endOnFailure: true }) });
-  if (outcome.failed) throw new Error(`MODEL_SEED=${outcome.seed} MODEL_PATH=${outcome.counterexamplePath}\n${failure}`);
+  const outcome = await fc.check(property, {
+    numRuns,
+    seed: ownSeed,
+    ...(MODEL_PATH !== undefined && { path: MODEL_PATH, endOnFailure: true }),
+  });
+  if (outcome.failed)
+    throw new Error(`MODEL_SEED=${outcome.seed} MODEL_PATH=${outcome.counterexamplePath}\n${failure}`);
 }

@@ -9,17 +9,50 @@ export type Role = 'homeowner' | 'contractor' | 'admin';
 export type Door = 'rest' | 'graphql';
 
 export type JobState =
-  | 'draft' | 'open' | 'awarded' | 'in_progress' | 'in_review' | 'completed'
-  | 'disputed' | 'escalated' | 'decision_reached' | 'appealed' | 'cancelled';
+  | 'draft'
+  | 'open'
+  | 'awarded'
+  | 'in_progress'
+  | 'in_review'
+  | 'completed'
+  | 'disputed'
+  | 'escalated'
+  | 'decision_reached'
+  | 'appealed'
+  | 'cancelled';
 export type BidState = 'pending' | 'viewed' | 'shortlisted' | 'accepted' | 'rejected' | 'withdrawn';
 
 export type Transition =
-  | 'publishJob' | 'cancelJob' | 'awardJob' | 'checkInJob' | 'submitJobForReview' | 'approveJob' | 'disputeJob' | 'escalateJob'
-  | 'resolveDispute' | 'reachDecision' | 'fileAppeal' | 'finalizeAppeal' | 'completeJob';
+  | 'publishJob'
+  | 'cancelJob'
+  | 'awardJob'
+  | 'checkInJob'
+  | 'submitJobForReview'
+  | 'approveJob'
+  | 'disputeJob'
+  | 'escalateJob'
+  | 'resolveDispute'
+  | 'reachDecision'
+  | 'fileAppeal'
+  | 'finalizeAppeal'
+  | 'completeJob';
 export type BidMove = 'viewBid' | 'shortlistBid' | 'rejectBid' | 'withdrawBid';
 export type Op =
-  | 'createJob' | 'updateJob' | 'deleteJob' | Transition | 'submitBid' | BidMove | 'adjustTokens'
-  | 'readJob' | 'listJobs' | 'listBids' | 'ownBids' | 'listEvents' | 'readDispute' | 'readTokens' | 'readContractor';
+  | 'createJob'
+  | 'updateJob'
+  | 'deleteJob'
+  | Transition
+  | 'submitBid'
+  | BidMove
+  | 'adjustTokens'
+  | 'readJob'
+  | 'listJobs'
+  | 'listBids'
+  | 'ownBids'
+  | 'listEvents'
+  | 'readDispute'
+  | 'readTokens'
+  | 'readContractor';
 
 export interface Person {
   readonly name: string;
@@ -108,7 +141,12 @@ export interface Refusal {
 
 export type Answer =
   | { readonly is: 'refused'; readonly refusal: Refusal }
-  | { readonly is: 'job'; readonly job: Job; readonly created?: boolean; readonly paid?: { tokensCharged: number; remainingBalance: number } }
+  | {
+      readonly is: 'job';
+      readonly job: Job;
+      readonly created?: boolean;
+      readonly paid?: { tokensCharged: number; remainingBalance: number };
+    }
   | { readonly is: 'gone'; readonly job: Job }
   | { readonly is: 'bid'; readonly bid: Bid; readonly created?: boolean }
   | { readonly is: 'transfer'; readonly to: Person; readonly amount: number }
@@ -156,7 +194,16 @@ const NEEDED = ['title', 'description', 'category', 'urgency', 'addressLine1', '
 const LIVE: readonly BidState[] = ['pending', 'viewed', 'shortlisted'];
 export const PRIVATE = ['addressLine1', 'addressLine2', 'zipCode', 'latitude', 'longitude'];
 
-const OPEN_FIELDS = ['title', 'description', 'budgetMin', 'budgetMax', 'urgency', 'desiredStartDate', 'desiredCompletionDate', 'requirements'];
+const OPEN_FIELDS = [
+  'title',
+  'description',
+  'budgetMin',
+  'budgetMax',
+  'urgency',
+  'desiredStartDate',
+  'desiredCompletionDate',
+  'requirements',
+];
 const EDITABLE: { readonly [State in JobState]?: readonly string[] } = {
   draft: shapes.JOB_FIELDS,
   open: OPEN_FIELDS,
@@ -170,7 +217,10 @@ export function isLocated({ zipCode, city, state }: Fields): boolean {
 }
 
 /** Who may, from where, to where, and what the event is called. */
-const TRANSITIONS: Record<Transition, { by: 'owner' | 'awardee' | 'party' | 'admin'; from: readonly JobState[]; to: JobState; event: string }> = {
+const TRANSITIONS: Record<
+  Transition,
+  { by: 'owner' | 'awardee' | 'party' | 'admin'; from: readonly JobState[]; to: JobState; event: string }
+> = {
   publishJob: { by: 'owner', from: ['draft'], to: 'open', event: 'job.published' },
   cancelJob: { by: 'owner', from: ['open', 'awarded', 'in_progress'], to: 'cancelled', event: 'job.cancelled' },
   awardJob: { by: 'owner', from: ['open'], to: 'awarded', event: 'job.awarded' },
@@ -184,14 +234,30 @@ const TRANSITIONS: Record<Transition, { by: 'owner' | 'awardee' | 'party' | 'adm
   fileAppeal: { by: 'awardee', from: ['decision_reached'], to: 'appealed', event: 'job.appeal_filed' },
   finalizeAppeal: { by: 'admin', from: ['appealed'], to: 'completed', event: 'job.appeal_finalized' },
   completeJob: {
-    by: 'admin', to: 'completed', event: 'job.completed',
-    from: ['draft', 'open', 'awarded', 'in_progress', 'in_review', 'completed', 'disputed', 'escalated', 'decision_reached', 'appealed'],
+    by: 'admin',
+    to: 'completed',
+    event: 'job.completed',
+    from: [
+      'draft',
+      'open',
+      'awarded',
+      'in_progress',
+      'in_review',
+      'completed',
+      'disputed',
+      'escalated',
+      'decision_reached',
+      'appealed',
+    ],
   },
 };
 export const TRANSITION_NAMES = Object.keys(TRANSITIONS) as Transition[];
 
 const ROLES: Record<'owner' | 'awardee' | 'party' | 'admin', readonly Role[]> = {
-  owner: ['homeowner'], awardee: ['contractor'], party: ['homeowner', 'contractor'], admin: ['admin'],
+  owner: ['homeowner'],
+  awardee: ['contractor'],
+  party: ['homeowner', 'contractor'],
+  admin: ['admin'],
 };
 
 const BID_MOVES: Record<BidMove, { by: Role; from: readonly BidState[]; to: BidState; event: string }> = {
@@ -202,9 +268,22 @@ const BID_MOVES: Record<BidMove, { by: Role; from: readonly BidState[]; to: BidS
 };
 
 const ACTION_NAMES: Record<string, Op> = {
-  PUBLISH: 'publishJob', AWARD: 'awardJob', CHECK_IN: 'checkInJob', SUBMIT_FOR_REVIEW: 'submitJobForReview', APPROVE: 'approveJob', DISPUTE: 'disputeJob',
-  ESCALATE: 'escalateJob', RESOLVE_DISPUTE: 'resolveDispute', REACH_DECISION: 'reachDecision', FILE_APPEAL: 'fileAppeal', FINALIZE_APPEAL: 'finalizeAppeal',
-  COMPLETE: 'completeJob', CANCEL: 'cancelJob', UPDATE: 'updateJob', DELETE: 'deleteJob', SUBMIT_BID: 'submitBid',
+  PUBLISH: 'publishJob',
+  AWARD: 'awardJob',
+  CHECK_IN: 'checkInJob',
+  SUBMIT_FOR_REVIEW: 'submitJobForReview',
+  APPROVE: 'approveJob',
+  DISPUTE: 'disputeJob',
+  ESCALATE: 'escalateJob',
+  RESOLVE_DISPUTE: 'resolveDispute',
+  REACH_DECISION: 'reachDecision',
+  FILE_APPEAL: 'fileAppeal',
+  FINALIZE_APPEAL: 'finalizeAppeal',
+  COMPLETE: 'completeJob',
+  CANCEL: 'cancelJob',
+  UPDATE: 'updateJob',
+  DELETE: 'deleteJob',
+  SUBMIT_BID: 'submitBid',
 };
 
 export class Market {
@@ -214,7 +293,10 @@ export class Market {
   private readonly balances = new Map<Person, number>();
   private readonly records = new Map<Person, Record_>();
 
-  constructor(readonly people: readonly Person[], balances: ReadonlyMap<Person, number>) {
+  constructor(
+    readonly people: readonly Person[],
+    balances: ReadonlyMap<Person, number>,
+  ) {
     for (const person of people) this.balances.set(person, balances.get(person) ?? 0);
     for (const person of people) this.records.set(person, { completedJobs: 0, ratings: [] });
   }
@@ -231,7 +313,8 @@ export class Market {
 
   tokensOf(person: Person): Tokens {
     const balance = this.balances.get(person) ?? 0;
-    const held = this.jobs.flatMap(({ bids }) => bids).filter(({ by, hold }) => by === person && hold === 'active').length * STAKE;
+    const held =
+      this.jobs.flatMap(({ bids }) => bids).filter(({ by, hold }) => by === person && hold === 'active').length * STAKE;
     return { balance, held, available: balance - held };
   }
 
@@ -249,11 +332,16 @@ export class Market {
   }
 
   visibleBids(person: Person, job: Job): Bid[] {
-    return job.bids.filter(({ by }) => person.role !== 'contractor' || by === person).sort((a, b) => Number(b.guaranteed) - Number(a.guaranteed) || newestFirst(a, b));
+    return job.bids
+      .filter(({ by }) => person.role !== 'contractor' || by === person)
+      .sort((a, b) => Number(b.guaranteed) - Number(a.guaranteed) || newestFirst(a, b));
   }
 
   ownBids(person: Person): Bid[] {
-    return this.jobs.flatMap(({ bids }) => bids).filter(({ by }) => by === person).sort(newestFirst);
+    return this.jobs
+      .flatMap(({ bids }) => bids)
+      .filter(({ by }) => by === person)
+      .sort(newestFirst);
   }
 
   /** The owner, the awarded contractor and admins read everything of the job itself. */
@@ -265,16 +353,22 @@ export class Market {
     const whole = this.readsAll(person, job);
     return job.happenings
       .map((happening, at) => ({ ...happening, sequence: at + 1, whole }))
-      .filter(({ bidder, from, to }) => (whole ? bidder === null || person.role !== 'contractor' || bidder === person : bidder === null && from !== to));
+      .filter(({ bidder, from, to }) =>
+        whole ? bidder === null || person.role !== 'contractor' || bidder === person : bidder === null && from !== to,
+      );
   }
 
   disputeFor(person: Person, job: Job): Dispute | null {
     return this.readsAll(person, job) ? job.dispute : null;
   }
 
-  /** Every operation on the job: whether a sound call by this person would succeed now and, if not, the first refusal. */
+  /**
+   * Every operation on the job: whether a sound call by this person would succeed now and, if not, the first refusal.
+   */
   actionsFor(person: Person, job: Job): Record<string, Action> {
-    return Object.fromEntries(Object.entries(ACTION_NAMES).map(([name, op]) => [name, this.actionFor(person, job, op)]));
+    return Object.fromEntries(
+      Object.entries(ACTION_NAMES).map(([name, op]) => [name, this.actionFor(person, job, op)]),
+    );
   }
 
   private actionFor(person: Person, job: Job, op: Op): Action {
@@ -290,17 +384,23 @@ export class Market {
       case 'submitBid':
         if (person.role !== 'contractor') return refused('FORBIDDEN');
         if (job.state !== 'open') return refused('INVALID_TRANSITION');
-        return job.bids.some(({ by, state }) => by === person && state !== 'withdrawn') ? refused('DUPLICATE_BID') : allowed;
+        return job.bids.some(({ by, state }) => by === person && state !== 'withdrawn')
+          ? refused('DUPLICATE_BID')
+          : allowed;
       default: {
         const row = TRANSITIONS[op as Transition];
         if (!this.isParty(person, job, row.by)) return refused('FORBIDDEN');
         if (!row.from.includes(job.state)) return refused('INVALID_TRANSITION');
-        if (op === 'awardJob') return job.bids.some(({ state }) => LIVE.includes(state)) ? allowed : refused('UNKNOWN_BID');
+        if (op === 'awardJob')
+          return job.bids.some(({ state }) => LIVE.includes(state)) ? allowed : refused('UNKNOWN_BID');
         if (op !== 'publishJob') return allowed;
         const missingFields = this.missing(job);
         const tokenCost = COST[String(job.fields.urgency)] ?? null;
         if (missingFields.length > 0) return { ...refused('MISSING_FIELDS'), missingFields, tokenCost };
-        return { ...((tokenCost ?? 0) > this.tokensOf(person).available ? refused('INSUFFICIENT_TOKENS') : allowed), tokenCost };
+        return {
+          ...((tokenCost ?? 0) > this.tokensOf(person).available ? refused('INSUFFICIENT_TOKENS') : allowed),
+          tokenCost,
+        };
       }
     }
   }
@@ -351,7 +451,8 @@ export class Market {
     if (call.door === 'graphql' && flaws.some(({ byType }) => byType)) throw new Refused({ code: 'VALIDATION_FAILED' });
     if (call.by === null) throw new Refused({ code: 'UNAUTHENTICATED' });
     if (!roles.includes(call.by.role)) throw new Refused({ code: 'FORBIDDEN' });
-    if (flaws.length > 0) throw new Refused({ code: 'VALIDATION_FAILED', fields: flaws.map(({ field }: Flaw) => field).sort() });
+    if (flaws.length > 0)
+      throw new Refused({ code: 'VALIDATION_FAILED', fields: flaws.map(({ field }: Flaw) => field).sort() });
     return call.by;
   }
 
@@ -382,18 +483,32 @@ export class Market {
   private foundFor(call: Call, person: Person, by: 'owner' | 'awardee' | 'party' | 'admin'): Job {
     const job = this.found(call, person);
     if (!this.isParty(person, job, by)) throw new Refused({ code: 'FORBIDDEN' });
-    if (call.version !== undefined && call.version !== job.version) throw new Refused({ code: 'STALE_VERSION', details: { version: job.version } });
+    if (call.version !== undefined && call.version !== job.version)
+      throw new Refused({ code: 'STALE_VERSION', details: { version: job.version } });
     return job;
   }
 
   private create(call: Call): Answer {
     const owner = this.admit(call, ['homeowner'], shapes.CREATE);
-    const fields = { ...Object.fromEntries(shapes.JOB_FIELDS.map((field) => [field, null])), ...shapes.normal(call.body) };
+    const fields = {
+      ...Object.fromEntries(shapes.JOB_FIELDS.map((field) => [field, null])),
+      ...shapes.normal(call.body),
+    };
     const contradictions = contradictionsIn(fields);
     if (contradictions.length > 0) throw new Refused({ code: 'VALIDATION_FAILED', fields: contradictions });
     const job: Job = {
-      id: '', owner, state: 'draft', fields, version: 1, createdAt: '', bids: [], awarded: null,
-      highest: { budgetMin: null, budgetMax: null }, mostPaid: 0, completionBase: null, dispute: null,
+      id: '',
+      owner,
+      state: 'draft',
+      fields,
+      version: 1,
+      createdAt: '',
+      bids: [],
+      awarded: null,
+      highest: { budgetMin: null, budgetMax: null },
+      mostPaid: 0,
+      completionBase: null,
+      dispute: null,
       happenings: [{ type: 'job.created', bidder: null, from: null, to: 'draft', texts: {} }],
     };
     this.jobs.push(job);
@@ -403,36 +518,57 @@ export class Market {
   private update(call: Call): Answer {
     // A body that names another job than the address does is at odds with itself, wherever that job stands.
     const misaddressed = call.door === 'rest' && call.body.id !== undefined && call.body.id !== call.job;
-    const person = this.admit(misaddressed ? { ...call, body: {} } : call, ['homeowner'], call.door === 'rest' ? shapes.UPDATE_WITH_READ_ONLY : shapes.UPDATE);
+    const person = this.admit(
+      misaddressed ? { ...call, body: {} } : call,
+      ['homeowner'],
+      call.door === 'rest' ? shapes.UPDATE_WITH_READ_ONLY : shapes.UPDATE,
+    );
     if (misaddressed) throw new Refused({ code: 'VALIDATION_FAILED' });
     const job = this.foundFor(call, person, 'owner');
     const { readOnly, patch } = shapes.partsOfUpdate(call.body);
 
-    const current: Fields = { id: job.id, status: job.state, homeownerId: job.owner.profileId, awardedBidId: job.awarded?.id ?? null, createdAt: job.createdAt };
-    // Where a known place lies is not for the model to know: whatever is sent is made up. An unknown place lies nowhere.
+    const current: Fields = {
+      id: job.id,
+      status: job.state,
+      homeownerId: job.owner.profileId,
+      awardedBidId: job.awarded?.id ?? null,
+      createdAt: job.createdAt,
+    };
+    // Where a known place lies is not for the model to know: whatever is sent is made up. An unknown place lies
+    // nowhere.
     current.latitude = current.longitude = isLocated(job.fields) ? undefined : null;
-    const forged = Object.keys(readOnly).filter((name) => name in current && readOnly[name] !== current[name]).sort();
+    const forged = Object.keys(readOnly)
+      .filter((name) => name in current && readOnly[name] !== current[name])
+      .sort();
     if (forged.length > 0) throw new Refused({ code: 'VALIDATION_FAILED', fields: forged });
 
-    const changed = Object.keys(patch).filter((field) => patch[field] !== job.fields[field]).sort();
+    const changed = Object.keys(patch)
+      .filter((field) => patch[field] !== job.fields[field])
+      .sort();
     const blocked = changed.filter((field) => !EDITABLE[job.state]?.includes(field));
     if (blocked.length > 0) throw new Refused({ code: 'FIELD_NOT_EDITABLE', blocked });
 
     const after: Fields = { ...job.fields, ...patch };
     if (job.state === 'open') this.judgeOpen(job, after, changed);
     if (job.state === 'in_progress') judgeCompletion(job, after, changed);
-    const cleared = changed.filter((field) => (job.state === 'draft' ? ['title', 'description'] : NEEDED).includes(field) && after[field] === null);
+    const cleared = changed.filter(
+      (field) => (job.state === 'draft' ? ['title', 'description'] : NEEDED).includes(field) && after[field] === null,
+    );
     if (cleared.length > 0) throw new Refused({ code: 'VALIDATION_FAILED', fields: cleared });
     const contradictions = contradictionsIn(after).filter((field) => changed.includes(field));
     if (contradictions.length > 0) throw new Refused({ code: 'VALIDATION_FAILED', fields: contradictions });
 
-    const charge = job.state === 'open' && changed.includes('urgency') ? Math.max(0, COST[String(after.urgency)]! - job.mostPaid) : 0;
+    const charge =
+      job.state === 'open' && changed.includes('urgency')
+        ? Math.max(0, COST[String(after.urgency)]! - job.mostPaid)
+        : 0;
     this.pay(person, charge);
     if (changed.length === 0) return { is: 'job', job };
     job.fields = after;
     job.mostPaid += charge;
     if (job.state === 'open') {
-      for (const budget of ['budgetMin', 'budgetMax'] as const) job.highest[budget] = larger(job.highest[budget], cents(after[budget]));
+      for (const budget of ['budgetMin', 'budgetMax'] as const)
+        job.highest[budget] = larger(job.highest[budget], cents(after[budget]));
     }
     if (job.state === 'in_progress') job.completionBase ??= after.desiredCompletionDate as string | null;
     job.version += 1;
@@ -444,11 +580,19 @@ export class Market {
     const low = (['budgetMin', 'budgetMax'] as const).filter((budget) => {
       const highest = job.highest[budget];
       // At most ten percent below the highest: ten times what is sent is at least nine times that, in whole cents.
-      return changed.includes(budget) && highest !== null && (after[budget] === null || cents(after[budget])! * 10 < highest * 9);
+      return (
+        changed.includes(budget) &&
+        highest !== null &&
+        (after[budget] === null || cents(after[budget])! * 10 < highest * 9)
+      );
     });
     if (low.length > 0) throw new Refused({ code: 'BUDGET_DECREASE_TOO_LARGE', fields: low.sort() });
-    const lowered = changed.includes('urgency') && after.urgency !== null && RANK.indexOf(String(after.urgency)) < RANK.indexOf(String(job.fields.urgency));
-    if (lowered && job.bids.some(({ state }) => state !== 'withdrawn')) throw new Refused({ code: 'URGENCY_LOCKED', fields: ['urgency'] });
+    const lowered =
+      changed.includes('urgency') &&
+      after.urgency !== null &&
+      RANK.indexOf(String(after.urgency)) < RANK.indexOf(String(job.fields.urgency));
+    if (lowered && job.bids.some(({ state }) => state !== 'withdrawn'))
+      throw new Refused({ code: 'URGENCY_LOCKED', fields: ['urgency'] });
   }
 
   private remove(call: Call): Answer {
@@ -467,7 +611,8 @@ export class Market {
     if (!row.from.includes(job.state)) throw invalidTransition(job.state);
     const said = shapes.normal(call.body);
     const from = job.state;
-    const tell = (type: string, to: JobState, texts: Fields = said) => job.happenings.push({ type, bidder: null, from, to, texts });
+    const tell = (type: string, to: JobState, texts: Fields = said) =>
+      job.happenings.push({ type, bidder: null, from, to, texts });
     const arrive = (texts?: Fields) => {
       tell(row.event, row.to, texts);
       job.state = row.to;
@@ -513,7 +658,14 @@ export class Market {
       case 'disputeJob':
         arrive();
         job.dispute = {
-          reason: String(said.reason), details: textOf(said.details), proposal: null, escalation: null, decision: null, appeal: null, finalDecision: null, ending: null,
+          reason: String(said.reason),
+          details: textOf(said.details),
+          proposal: null,
+          escalation: null,
+          decision: null,
+          appeal: null,
+          finalDecision: null,
+          ending: null,
         };
         break;
       case 'escalateJob':
@@ -525,21 +677,38 @@ export class Market {
         return this.resolve(job, person, said, arrive, () => tell('job.resolution_proposed', from));
       case 'reachDecision':
         arrive();
-        job.dispute!.decision = { by: person, decision: String(said.decision), ruling: String(said.ruling), resolutionTerms: textOf(said.resolutionTerms) };
+        job.dispute!.decision = {
+          by: person,
+          decision: String(said.decision),
+          ruling: String(said.ruling),
+          resolutionTerms: textOf(said.resolutionTerms),
+        };
         break;
       case 'fileAppeal':
         arrive();
-        job.dispute!.appeal = { by: person, reason: String(said.appealReason), supportingEvidence: textOf(said.supportingEvidence) };
+        job.dispute!.appeal = {
+          by: person,
+          reason: String(said.appealReason),
+          supportingEvidence: textOf(said.supportingEvidence),
+        };
         break;
       case 'finalizeAppeal':
         arrive();
-        job.dispute!.finalDecision = { by: person, finalDecision: String(said.finalDecision), ruling: String(said.ruling) };
+        job.dispute!.finalDecision = {
+          by: person,
+          finalDecision: String(said.finalDecision),
+          ruling: String(said.ruling),
+        };
         job.dispute!.ending = { by: person, how: 'final_decision', text: String(said.finalDecision) };
         break;
       case 'completeJob':
         if (job.state === 'completed') break;
         arrive();
-        if (job.dispute) Object.assign(job.dispute, { proposal: null, ending: { by: person, how: 'completed_by_admin', text: String(said.reason) } });
+        if (job.dispute)
+          Object.assign(job.dispute, {
+            proposal: null,
+            ending: { by: person, how: 'completed_by_admin', text: String(said.reason) },
+          });
         break;
       case 'cancelJob': {
         const refund = from === 'open' && job.bids.length === 0 ? job.mostPaid : 0;
@@ -585,12 +754,23 @@ export class Market {
     const person = this.admit(call, ['contractor'], shapes.BID);
     const job = this.found(call, person);
     if (job.state !== 'open') throw invalidTransition(job.state);
-    if (job.bids.some(({ by, state }) => by === person && state !== 'withdrawn')) throw new Refused({ code: 'DUPLICATE_BID' });
+    if (job.bids.some(({ by, state }) => by === person && state !== 'withdrawn'))
+      throw new Refused({ code: 'DUPLICATE_BID' });
     const { guaranteedView, ...said } = shapes.normal(call.body);
     const guaranteed = guaranteedView === true;
     this.need(person, guaranteed ? STAKE : 0);
     const fields = { ...Object.fromEntries(shapes.BID_FIELDS.map((field) => [field, null])), ...said };
-    const bid: Bid = { id: '', job, by: person, state: 'pending', fields, guaranteed, holdId: null, hold: guaranteed ? 'active' : undefined, createdAt: '' };
+    const bid: Bid = {
+      id: '',
+      job,
+      by: person,
+      state: 'pending',
+      fields,
+      guaranteed,
+      holdId: null,
+      hold: guaranteed ? 'active' : undefined,
+      createdAt: '',
+    };
     job.bids.push(bid);
     job.happenings.push({ type: 'bid.submitted', bidder: person, from: null, to: null, texts: {} });
     return { is: 'bid', bid, created: true };
@@ -620,7 +800,13 @@ export class Market {
 
   private list(call: Call): Answer {
     // Whose jobs is a question that only an admin may ask, whatever else is asked with it.
-    if (call.by !== null && call.by.role !== 'admin' && call.body.homeownerId != null && shapes.flawsIn(shapes.JOB_LIST, call.body).length === 0) throw new Refused({ code: 'FORBIDDEN' });
+    if (
+      call.by !== null &&
+      call.by.role !== 'admin' &&
+      call.body.homeownerId != null &&
+      shapes.flawsIn(shapes.JOB_LIST, call.body).length === 0
+    )
+      throw new Refused({ code: 'FORBIDDEN' });
     const person = this.admit(call, ANYONE, shapes.JOB_LIST);
     const { search, status, category, urgency, homeownerId, page, perPage } = call.body;
     const contains = (text: unknown) => String(text).toLowerCase().includes(String(search).trim().toLowerCase());
@@ -645,7 +831,15 @@ export class Market {
   private listOwnBids(call: Call): Answer {
     const person = this.admit(call, ['contractor'], shapes.BID_LIST);
     const { status, page, perPage } = call.body;
-    return { is: 'bids', page: paged(this.ownBids(person).filter(({ state }) => status == null || state === status), page, perPage, 20) };
+    return {
+      is: 'bids',
+      page: paged(
+        this.ownBids(person).filter(({ state }) => status == null || state === status),
+        page,
+        perPage,
+        20,
+      ),
+    };
   }
 
   private listEvents(call: Call): Answer {
@@ -676,7 +870,8 @@ export class Market {
 
   private need(person: Person, tokens: number): void {
     const { available } = this.tokensOf(person);
-    if (tokens > available) throw new Refused({ code: 'INSUFFICIENT_TOKENS', details: { required: tokens, available } });
+    if (tokens > available)
+      throw new Refused({ code: 'INSUFFICIENT_TOKENS', details: { required: tokens, available } });
   }
 
   private pay(person: Person, tokens: number): void {
@@ -699,15 +894,21 @@ export function collapsed(text: string): string {
 function judgeCompletion(job: Job, after: Fields, changed: readonly string[]): void {
   if (!changed.includes('desiredCompletionDate') || job.completionBase === null) return;
   const sent = after.desiredCompletionDate;
-  const days = sent === null ? Infinity : Math.abs(Date.parse(String(sent)) - Date.parse(job.completionBase)) / 86_400_000;
+  const days =
+    sent === null ? Infinity : Math.abs(Date.parse(String(sent)) - Date.parse(job.completionBase)) / 86_400_000;
   if (days > 30) throw new Refused({ code: 'COMPLETION_DATE_SHIFT_TOO_LARGE', fields: ['desiredCompletionDate'] });
 }
 
 function contradictionsIn(fields: Fields): string[] {
   const said: string[] = [];
   const { budgetMin, budgetMax, desiredStartDate, desiredCompletionDate } = fields;
-  if (budgetMin !== null && budgetMax !== null && Number(budgetMin) > Number(budgetMax)) said.push('budgetMax', 'budgetMin');
-  if (desiredStartDate !== null && desiredCompletionDate !== null && String(desiredStartDate) > String(desiredCompletionDate)) {
+  if (budgetMin !== null && budgetMax !== null && Number(budgetMin) > Number(budgetMax))
+    said.push('budgetMax', 'budgetMin');
+  if (
+    desiredStartDate !== null &&
+    desiredCompletionDate !== null &&
+    String(desiredStartDate) > String(desiredCompletionDate)
+  ) {
     said.push('desiredCompletionDate', 'desiredStartDate');
   }
   return said;

@@ -49,12 +49,17 @@ const whole = (min: number, max = 2 ** 31 - 1): Kind => ({
   },
 });
 const flag: Kind = { required: false, fits: (value) => (typeof value === 'boolean' ? 'yes' : 'wrong type') };
-const choice = (...words: string[]): Kind => ({ required: false, fits: (value) => (words.includes(value as string) ? 'yes' : 'wrong type') });
+const choice = (...words: string[]): Kind => ({
+  required: false,
+  fits: (value) => (words.includes(value as string) ? 'yes' : 'wrong type'),
+});
 const id = (prefix: string): Kind => ({
   required: true,
   fits: (value) => {
     if (typeof value !== 'string') return 'wrong type';
-    return value.startsWith(`${prefix}_`) && /^[0-9A-Za-z]{27}$/.test(value.slice(prefix.length + 1)) ? 'yes' : 'wrong value';
+    return value.startsWith(`${prefix}_`) && /^[0-9A-Za-z]{27}$/.test(value.slice(prefix.length + 1))
+      ? 'yes'
+      : 'wrong value';
   },
 });
 const anything: Kind = { required: false, fits: () => 'yes' };
@@ -66,8 +71,19 @@ const LONG = 10_000;
 const URGENCY = choice('standard', 'priority', 'urgent');
 
 const FURTHER = {
-  category: text(64), budgetMin: money, budgetMax: money, urgency: URGENCY, addressLine1: text(LINE), addressLine2: text(LINE), city: text(LINE),
-  state: text(LINE), zipCode: text(LINE), country: text(LINE), desiredStartDate: date, desiredCompletionDate: date, requirements: text(LONG),
+  category: text(64),
+  budgetMin: money,
+  budgetMax: money,
+  urgency: URGENCY,
+  addressLine1: text(LINE),
+  addressLine2: text(LINE),
+  city: text(LINE),
+  state: text(LINE),
+  zipCode: text(LINE),
+  country: text(LINE),
+  desiredStartDate: date,
+  desiredCompletionDate: date,
+  requirements: text(LONG),
 };
 
 export const CREATE: Shape = { title: text(200, true), description: text(LONG, true), ...FURTHER };
@@ -77,8 +93,21 @@ export const JOB_FIELDS = Object.keys(CREATE);
 const optional = (kind: Kind): Kind => ({ ...kind, required: false });
 export const UPDATE: Shape = { title: optional(text(200, true)), description: optional(text(LONG, true)), ...FURTHER };
 
-const READ_ONLY = ['id', 'status', 'latitude', 'longitude', 'homeownerId', 'awardedBidId', 'createdAt', 'updatedAt', 'version'];
-export const UPDATE_WITH_READ_ONLY: Shape = { ...UPDATE, ...Object.fromEntries(READ_ONLY.map((name) => [name, anything])) };
+const READ_ONLY = [
+  'id',
+  'status',
+  'latitude',
+  'longitude',
+  'homeownerId',
+  'awardedBidId',
+  'createdAt',
+  'updatedAt',
+  'version',
+];
+export const UPDATE_WITH_READ_ONLY: Shape = {
+  ...UPDATE,
+  ...Object.fromEntries(READ_ONLY.map((name) => [name, anything])),
+};
 
 export const NOTHING: Shape = {};
 
@@ -99,19 +128,55 @@ export const TRANSITION = {
 } satisfies Record<string, Shape>;
 
 export const BID: Shape = {
-  amount: price, estimatedDurationDays: whole(1, 36_500), message: text(LONG), proposedStartDate: date, materialsIncluded: flag, paymentTerms: text(NOTE), guaranteedView: flag,
+  amount: price,
+  estimatedDurationDays: whole(1, 36_500),
+  message: text(LONG),
+  proposedStartDate: date,
+  materialsIncluded: flag,
+  paymentTerms: text(NOTE),
+  guaranteedView: flag,
 };
-export const BID_FIELDS = ['amount', 'estimatedDurationDays', 'message', 'proposedStartDate', 'materialsIncluded', 'paymentTerms'];
+export const BID_FIELDS = [
+  'amount',
+  'estimatedDurationDays',
+  'message',
+  'proposedStartDate',
+  'materialsIncluded',
+  'paymentTerms',
+];
 
-const amount: Kind = { required: true, fits: (value) => (value === 0 ? 'wrong value' : whole(-1_000_000, 1_000_000).fits(value)) };
+const amount: Kind = {
+  required: true,
+  fits: (value) => (value === 0 ? 'wrong value' : whole(-1_000_000, 1_000_000).fits(value)),
+};
 export const ADJUSTMENT: Shape = { userId: id('usr'), amount, reason: text(NOTE, true) };
 
 export const PAGE: Shape = { page: whole(1, 1_000_000), perPage: whole(1, 100) };
 const JOB_STATE = choice(
-  'draft', 'open', 'awarded', 'in_progress', 'in_review', 'completed', 'disputed', 'escalated', 'decision_reached', 'appealed', 'cancelled',
+  'draft',
+  'open',
+  'awarded',
+  'in_progress',
+  'in_review',
+  'completed',
+  'disputed',
+  'escalated',
+  'decision_reached',
+  'appealed',
+  'cancelled',
 );
-export const JOB_LIST: Shape = { ...PAGE, search: text(200), status: JOB_STATE, category: text(64), urgency: URGENCY, homeownerId: { ...id('hmw'), required: false } };
-export const BID_LIST: Shape = { ...PAGE, status: choice('pending', 'viewed', 'shortlisted', 'accepted', 'rejected', 'withdrawn') };
+export const JOB_LIST: Shape = {
+  ...PAGE,
+  search: text(200),
+  status: JOB_STATE,
+  category: text(64),
+  urgency: URGENCY,
+  homeownerId: { ...id('hmw'), required: false },
+};
+export const BID_LIST: Shape = {
+  ...PAGE,
+  status: choice('pending', 'viewed', 'shortlisted', 'accepted', 'rejected', 'withdrawn'),
+};
 
 export function flawsIn(shape: Shape, body: Values): Flaw[] {
   const flaws: Flaw[] = [];
@@ -125,13 +190,18 @@ export function flawsIn(shape: Shape, body: Values): Flaw[] {
       if (fits !== 'yes') flaws.push({ field, byType: fits === 'wrong type' });
     }
   }
-  for (const [field, kind] of Object.entries(shape)) if (kind.required && !(field in body)) flaws.push({ field, byType: true });
+  for (const [field, kind] of Object.entries(shape))
+    if (kind.required && !(field in body)) flaws.push({ field, byType: true });
   return flaws;
 }
 
 /** Texts are trimmed, and blank ones are none; what is null was not said. */
 export function normal(body: Values): Values {
-  return Object.fromEntries(Object.entries(body).map(([field, value]) => [field, read(value)]).filter(([, value]) => value !== null));
+  return Object.fromEntries(
+    Object.entries(body)
+      .map(([field, value]) => [field, read(value)])
+      .filter(([, value]) => value !== null),
+  );
 }
 
 /** An edit, with null for what it clears, apart from what it only sends back. */
@@ -139,7 +209,9 @@ export function partsOfUpdate(body: Values): { readOnly: Values; patch: Values }
   const entries = Object.entries(body);
   return {
     readOnly: Object.fromEntries(entries.filter(([field]) => READ_ONLY.includes(field))),
-    patch: Object.fromEntries(entries.filter(([field]) => !READ_ONLY.includes(field)).map(([field, value]) => [field, read(value)])),
+    patch: Object.fromEntries(
+      entries.filter(([field]) => !READ_ONLY.includes(field)).map(([field, value]) => [field, read(value)]),
+    ),
   };
 }
 

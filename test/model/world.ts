@@ -1,11 +1,28 @@
-/** A real server and its people, set back to the same beginning before every history, and what it answers held against the market. */
+/**
+ * A real server and its people, set back to the same beginning before every history, and what it answers held against
+ * the market.
+ */
 import { isDeepStrictEqual } from 'node:util';
 import { admin, contractor, homeowner, type Person as Member } from '../cast.js';
 import { checkDatabase } from '../checker.js';
 import { openTestHouse, type Json, type TestHouse } from '../house.js';
 import { callFrom, told, type Step } from './commands.js';
 import { BID, CONTRACTOR, DISPUTE, EVENTS, JOB, lowered, openDoors, type Doors, type Heard } from './doors.js';
-import { isLocated, Market, PRIVATE, ratingAverage, type Answer, type Bid, type Call, type Dispute, type Fields, type Job, type Person, type Role, type SeenHappening } from './market.js';
+import {
+  isLocated,
+  Market,
+  PRIVATE,
+  ratingAverage,
+  type Answer,
+  type Bid,
+  type Call,
+  type Dispute,
+  type Fields,
+  type Job,
+  type Person,
+  type Role,
+  type SeenHappening,
+} from './market.js';
 
 /** How often each outcome was met: operation, state of the job or the bid, outcome. */
 export type Coverage = Map<string, number>;
@@ -72,7 +89,11 @@ export async function openWorld(): Promise<World> {
       transcript.push('At the end:');
       for (const person of people) await judgeAll(doors, market, person, tokens.get(person)!);
       same('the database', await checkDatabase(house.sql), []);
-      same('failures in the log', house.logged.filter((line) => /"level":[56]0/.test(line)), []);
+      same(
+        'failures in the log',
+        house.logged.filter((line) => /"level":[56]0/.test(line)),
+        [],
+      );
     },
     async close() {
       doors.close();
@@ -84,13 +105,18 @@ export async function openWorld(): Promise<World> {
 /** As it was when everybody had just joined. Nothing else may do that, so the guards are told to look away. */
 async function reset(house: TestHouse, balances: ReadonlyMap<Person, number>): Promise<void> {
   const funded = [...balances].filter(([, balance]) => balance > 0);
-  const transfers = funded.map(([{ userId }, balance], at) => `('ttx_${String(at).padStart(27, '0')}', 'issuance', '${userId}', ${balance}, 'adjustment', '${userId}')`);
-  await house.sql.begin((tx) => tx.unsafe(`
+  const transfers = funded.map(
+    ([{ userId }, balance], at) =>
+      `('ttx_${String(at).padStart(27, '0')}', 'issuance', '${userId}', ${balance}, 'adjustment', '${userId}')`,
+  );
+  await house.sql.begin((tx) =>
+    tx.unsafe(`
     set local session_replication_role = replica;
     delete from events; delete from holds; delete from bids; delete from job_search; delete from jobs; delete from token_transfers;
     update contractors set completed_jobs = 0, rating_sum = 0, rating_count = 0 where completed_jobs > 0;
     insert into token_transfers (id, from_account, to_account, amount, reason, user_id) values ${transfers.join(', ')};
-    update token_balances b set held = 0, balance = coalesce((select sum(amount) from token_transfers t where t.user_id = b.user_id), 0)`));
+    update token_balances b set held = 0, balance = coalesce((select sum(amount) from token_transfers t where t.user_id = b.user_id), 0)`),
+  );
 }
 
 async function logInAgain(house: TestHouse, members: ReadonlyMap<Person, Member>): Promise<Map<Person, string>> {
@@ -134,7 +160,11 @@ function judge(call: Call, market: Market, expected: Answer, heard: Heard): void
       if (expected.created) learnBid(expected.bid, data);
       return sameBid(expected.bid, data);
     case 'transfer':
-      return same('the transfer', [data.amount, expected.amount > 0 ? data.toAccount : data.fromAccount], [Math.abs(expected.amount), expected.to.userId]);
+      return same(
+        'the transfer',
+        [data.amount, expected.amount > 0 ? data.toAccount : data.fromAccount],
+        [Math.abs(expected.amount), expected.to.userId],
+      );
     case 'jobs':
       samePage(call, expected.page, data);
       for (const [at, job] of expected.page.rows.entries()) sameJob(market, call.by!, job, data.data[at]);
@@ -155,7 +185,12 @@ function judge(call: Call, market: Market, expected: Answer, heard: Heard): void
   }
 }
 
-const STATUS: Readonly<Record<string, number>> = { UNAUTHENTICATED: 401, FORBIDDEN: 403, NOT_FOUND: 404, STALE_VERSION: 412 };
+const STATUS: Readonly<Record<string, number>> = {
+  UNAUTHENTICATED: 401,
+  FORBIDDEN: 403,
+  NOT_FOUND: 404,
+  STALE_VERSION: 412,
+};
 
 function same(what: string, is: unknown, shouldBe: unknown): void {
   if (isDeepStrictEqual(is, shouldBe)) return;
@@ -181,35 +216,75 @@ const MOMENT = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/;
 
 function sameJob(market: Market, reader: Person, job: Job, { latitude, longitude, updatedAt, ...data }: Json): void {
   const expected: Fields = {
-    ...job.fields, id: job.id, status: job.state, homeownerId: job.owner.profileId, awardedBidId: job.awarded?.id ?? null, version: job.version, createdAt: job.createdAt,
+    ...job.fields,
+    id: job.id,
+    status: job.state,
+    homeownerId: job.owner.profileId,
+    awardedBidId: job.awarded?.id ?? null,
+    version: job.version,
+    createdAt: job.createdAt,
   };
   const readsAll = market.readsAll(reader, job);
   if (!readsAll) for (const field of PRIVATE) if (field in expected) expected[field] = null;
   same('the job', data, expected);
   const located = readsAll && isLocated(job.fields);
-  same('whether it is located', [typeof latitude, typeof longitude], located ? ['number', 'number'] : ['object', 'object']);
+  same(
+    'whether it is located',
+    [typeof latitude, typeof longitude],
+    located ? ['number', 'number'] : ['object', 'object'],
+  );
   same('the form of updated_at', MOMENT.test(updatedAt) && updatedAt >= job.createdAt, true);
 }
 
 function sameBid(bid: Bid, { createdAt, updatedAt, submittedAt, ...data }: Json): void {
   same('the bid', data, {
-    ...bid.fields, id: bid.id, jobId: bid.job.id, contractorId: bid.by.profileId, status: bid.state, guaranteedView: bid.guaranteed, holdId: bid.holdId,
+    ...bid.fields,
+    id: bid.id,
+    jobId: bid.job.id,
+    contractorId: bid.by.profileId,
+    status: bid.state,
+    guaranteedView: bid.guaranteed,
+    holdId: bid.holdId,
   });
-  same('the moments of the bid', [createdAt, submittedAt, MOMENT.test(updatedAt)], [bid.createdAt, bid.createdAt, true]);
+  same(
+    'the moments of the bid',
+    [createdAt, submittedAt, MOMENT.test(updatedAt)],
+    [bid.createdAt, bid.createdAt, true],
+  );
 }
 
-function samePage(call: Call, { rows, total, page, perPage }: Extract<Answer, { is: 'jobs' | 'bids' | 'events' }>['page'], data: Json): void {
+function samePage(
+  call: Call,
+  { rows, total, page, perPage }: Extract<Answer, { is: 'jobs' | 'bids' | 'events' }>['page'],
+  data: Json,
+): void {
   same('how many', data.data.length, rows.length);
   if (call.door === 'graphql') return same('the total', data.total, total);
-  same('the pagination', data.pagination, { page, perPage, total, totalPages: Math.ceil(total / perPage), totalCapped: false });
+  same('the pagination', data.pagination, {
+    page,
+    perPage,
+    total,
+    totalPages: Math.ceil(total / perPage),
+    totalCapped: false,
+  });
 }
 
 function sameEvents(expected: readonly SeenHappening[], data: Json[]): void {
-  const shown = ({ type, sequence, fromStatus, toStatus }: Json) => ({ type, sequence, from: fromStatus, to: toStatus });
-  same('the events', data.map(shown), expected.map(({ type, sequence, from, to }) => ({ type, sequence, from, to })));
+  const shown = ({ type, sequence, fromStatus, toStatus }: Json) => ({
+    type,
+    sequence,
+    from: fromStatus,
+    to: toStatus,
+  });
+  same(
+    'the events',
+    data.map(shown),
+    expected.map(({ type, sequence, from, to }) => ({ type, sequence, from, to })),
+  );
   for (const [at, { texts, whole, type }] of expected.entries()) {
     const told = data[at].data as Fields;
-    if (whole) same(`the texts of ${type}`, Object.fromEntries(Object.keys(texts).map((name) => [name, told[name]])), texts);
+    if (whole)
+      same(`the texts of ${type}`, Object.fromEntries(Object.keys(texts).map((name) => [name, told[name]])), texts);
     else same(`the texts of ${type}, to others`, told, type === 'job.approved' ? texts : {});
   }
 }
@@ -217,21 +292,64 @@ function sameEvents(expected: readonly SeenHappening[], data: Json[]): void {
 function sameDispute(dispute: Dispute | null, data: Json): void {
   if (dispute === null) return same('the dispute', data, null);
   const { reason, details, proposal, escalation, decision, appeal, finalDecision, ending } = dispute;
-  const picked = (part: Json, names: readonly string[]) => part && Object.fromEntries(names.map((name) => [name, part[name]]));
+  const picked = (part: Json, names: readonly string[]) =>
+    part && Object.fromEntries(names.map((name) => [name, part[name]]));
   const by = (person: Person) => person.userId;
   same('the dispute', [data.reason, data.details], [reason, details]);
-  same('the proposal', picked(data.proposal, ['resolution', 'proposedBy', 'agreedBy']), proposal && { resolution: proposal.resolution, proposedBy: by(proposal.by), agreedBy: proposal.agreedBy });
-  same('the escalation', picked(data.escalation, ['reason', 'by']), escalation && { reason: escalation.reason, by: by(escalation.by) });
-  same('the decision', picked(data.decision, ['decision', 'ruling', 'resolutionTerms', 'by']), decision && { decision: decision.decision, ruling: decision.ruling, resolutionTerms: decision.resolutionTerms, by: by(decision.by) });
-  same('the appeal', picked(data.appeal, ['reason', 'supportingEvidence', 'by']), appeal && { reason: appeal.reason, supportingEvidence: appeal.supportingEvidence, by: by(appeal.by) });
-  same('the final decision', picked(data.finalDecision, ['finalDecision', 'ruling', 'by']), finalDecision && { finalDecision: finalDecision.finalDecision, ruling: finalDecision.ruling, by: by(finalDecision.by) });
-  same('the ending', picked(data.ending, ['how', 'text', 'by']), ending && { how: ending.how, text: ending.text, by: by(ending.by) });
+  same(
+    'the proposal',
+    picked(data.proposal, ['resolution', 'proposedBy', 'agreedBy']),
+    proposal && { resolution: proposal.resolution, proposedBy: by(proposal.by), agreedBy: proposal.agreedBy },
+  );
+  same(
+    'the escalation',
+    picked(data.escalation, ['reason', 'by']),
+    escalation && { reason: escalation.reason, by: by(escalation.by) },
+  );
+  same(
+    'the decision',
+    picked(data.decision, ['decision', 'ruling', 'resolutionTerms', 'by']),
+    decision && {
+      decision: decision.decision,
+      ruling: decision.ruling,
+      resolutionTerms: decision.resolutionTerms,
+      by: by(decision.by),
+    },
+  );
+  same(
+    'the appeal',
+    picked(data.appeal, ['reason', 'supportingEvidence', 'by']),
+    appeal && { reason: appeal.reason, supportingEvidence: appeal.supportingEvidence, by: by(appeal.by) },
+  );
+  same(
+    'the final decision',
+    picked(data.finalDecision, ['finalDecision', 'ruling', 'by']),
+    finalDecision && {
+      finalDecision: finalDecision.finalDecision,
+      ruling: finalDecision.ruling,
+      by: by(finalDecision.by),
+    },
+  );
+  same(
+    'the ending',
+    picked(data.ending, ['how', 'text', 'by']),
+    ending && { how: ending.how, text: ending.text, by: by(ending.by) },
+  );
 }
 
-function sameRecord(person: Person, { completedJobs, ratings }: { completedJobs: number; ratings: number[] }, data: Json): void {
+function sameRecord(
+  person: Person,
+  { completedJobs, ratings }: { completedJobs: number; ratings: number[] },
+  data: Json,
+): void {
   same(
     'the contractor',
-    { id: data.id, completedJobs: data.completedJobs, ratingAverage: data.ratingAverage, ratingCount: data.ratingCount },
+    {
+      id: data.id,
+      completedJobs: data.completedJobs,
+      ratingAverage: data.ratingAverage,
+      ratingCount: data.ratingCount,
+    },
     { id: person.profileId, completedJobs, ratingAverage: ratingAverage(ratings), ratingCount: ratings.length },
   );
 }
@@ -256,16 +374,37 @@ async function judgeAll(doors: Doors, market: Market, person: Person, token: str
   const [a, b, c] = contractors.map(({ profileId }) => profileId);
   const jobs = market.visibleJobs(person);
   // One more than there should be; no more than that, since a query has a price.
-  const sizes = { jobs: jobs.length + 1, bids: most(jobs.map(({ bids }) => bids.length)) + 1, events: most(jobs.map(({ happenings }) => happenings.length)) + 1 };
-  const variables = { hidden: hidden?.id ?? '', anyHidden: hidden !== undefined, isAdmin: person.role === 'admin', a, b, c, ...sizes };
+  const sizes = {
+    jobs: jobs.length + 1,
+    bids: most(jobs.map(({ bids }) => bids.length)) + 1,
+    events: most(jobs.map(({ happenings }) => happenings.length)) + 1,
+  };
+  const variables = {
+    hidden: hidden?.id ?? '',
+    anyHidden: hidden !== undefined,
+    isAdmin: person.role === 'admin',
+    a,
+    b,
+    c,
+    ...sizes,
+  };
   const { data: raw, errors } = await doors.graphql(EVERYTHING, variables, token);
-  same(`refusals to ${person.name}`, errors?.map(({ path, message, extensions }) => [path?.[0] ?? message, extensions.code]) ?? [], hidden ? [['hidden', 'FORBIDDEN']] : []);
+  same(
+    `refusals to ${person.name}`,
+    errors?.map(({ path, message, extensions }) => [path?.[0] ?? message, extensions.code]) ?? [],
+    hidden ? [['hidden', 'FORBIDDEN']] : [],
+  );
   const data: Json = lowered(raw);
   same(`${person.name}’s tokens`, data.viewer.tokens, market.tokensOf(person));
-  same(`the jobs that ${person.name} sees`, data.jobs.nodes.map(({ id }: Json) => id), jobs.map(({ id }) => id));
+  same(
+    `the jobs that ${person.name} sees`,
+    data.jobs.nodes.map(({ id }: Json) => id),
+    jobs.map(({ id }) => id),
+  );
   same(`how many jobs ${person.name} sees`, data.jobs.totalCount, jobs.length);
   for (const [at, job] of jobs.entries()) sameWholeJob(market, person, job, data.jobs.nodes[at]);
-  for (const [at, contractor] of contractors.entries()) sameRecord(contractor, market.recordOf(contractor), [data.a, data.b, data.c][at]);
+  for (const [at, contractor] of contractors.entries())
+    sameRecord(contractor, market.recordOf(contractor), [data.a, data.b, data.c][at]);
   if (person.role === 'admin') same('the audit', data.auditTokens, { ok: true, mismatches: [] });
 }
 
@@ -273,11 +412,20 @@ function most(counts: readonly number[]): number {
   return Math.max(0, ...counts);
 }
 
-function sameWholeJob(market: Market, person: Person, job: Job, { bidCount, bids, myBid, awardedBid, availableActions, timeline, dispute, ...data }: Json): void {
+function sameWholeJob(
+  market: Market,
+  person: Person,
+  job: Job,
+  { bidCount, bids, myBid, awardedBid, availableActions, timeline, dispute, ...data }: Json,
+): void {
   sameJob(market, person, job, data);
   same('the bid count', bidCount, job.bids.filter(({ state }) => state !== 'withdrawn').length);
   const visible = market.visibleBids(person, job);
-  same('the bids', bids.nodes.map(({ id }: Json) => id), visible.map(({ id }) => id));
+  same(
+    'the bids',
+    bids.nodes.map(({ id }: Json) => id),
+    visible.map(({ id }) => id),
+  );
   for (const [at, bid] of visible.entries()) {
     const { hold, ...shown } = bids.nodes[at];
     sameBid(bid, shown);
@@ -288,7 +436,8 @@ function sameWholeJob(market: Market, person: Person, job: Job, { bidCount, bids
   same('the awarded bid', awardedBid?.id ?? null, job.awarded && visible.includes(job.awarded) ? job.awarded.id : null);
   const actions = Object.fromEntries(availableActions.map(({ action, ...rest }: Json) => [action, rest]));
   const expected = market.actionsFor(person, job);
-  for (const name of Object.keys({ ...actions, ...expected })) same(`${name} for ${person.name} on a job that is ${job.state}`, actions[name], expected[name]);
+  for (const name of Object.keys({ ...actions, ...expected }))
+    same(`${name} for ${person.name} on a job that is ${job.state}`, actions[name], expected[name]);
   sameEvents(market.eventsFor(person, job), timeline.nodes);
   sameDispute(market.disputeFor(person, job), dispute);
 }

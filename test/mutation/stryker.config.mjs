@@ -1,4 +1,7 @@
-/** How the rules are mutated, one change at a time, to see whether a test of the rules notices. Paths count from the root of the repository. */
+/**
+ * How the rules are mutated, one change at a time, to see whether a test of the rules notices. Paths count from the
+ * root of the repository.
+ */
 export default {
   mutate: ['src/rules/**/*.ts'],
   // The tables are the rules: what is computed once, when a file is loaded, is mutated like all the rest.
@@ -12,7 +15,8 @@ export default {
   timeoutMS: 30_000,
   tempDirName: '.data/mutation/sandbox',
   ignorePatterns: ['.data', 'dist'],
-  // Both want TypeScript's old programming interface, which TypeScript 7 does not have; vitest strips types and asks for neither.
+  // Both want TypeScript's old programming interface, which TypeScript 7 does not have; vitest strips types and asks
+  // for neither.
   disableTypeChecks: false,
   tsconfigFile: 'none',
   reporters: ['clear-text', 'json', 'html'],

@@ -13,12 +13,24 @@ const position = fc.tuple(
 
 describe('a cursor', () => {
   it('leads back to the very position that it was made of', () => {
-    fc.assert(fc.property(position, (there) => void expect(pageRequest({ after: cursorOf(there) }, SHAPE, {})).toEqual({ size: 20, after: there })));
+    fc.assert(
+      fc.property(
+        position,
+        (there) => void expect(pageRequest({ after: cursorOf(there) }, SHAPE, {})).toEqual({ size: 20, after: there }),
+      ),
+    );
   });
 
   it('of any other list, or made up, is refused by name and in no other way', () => {
-    const anything = fc.oneof(fc.string(), fc.json(), fc.array(fc.anything()).map((values) => JSON.stringify(values) ?? ''));
-    const cursor = fc.oneof(fc.string(), anything.map((text) => Buffer.from(text).toString('base64url')));
+    const anything = fc.oneof(
+      fc.string(),
+      fc.json(),
+      fc.array(fc.anything()).map((values) => JSON.stringify(values) ?? ''),
+    );
+    const cursor = fc.oneof(
+      fc.string(),
+      anything.map((text) => Buffer.from(text).toString('base64url')),
+    );
     fc.assert(
       fc.property(cursor, (after) => {
         try {

@@ -16,20 +16,28 @@ const create = (body: unknown) => house.rest('POST', '/v1/jobs', { token: hanna.
 const DRAFT = { title: 'Repair the sink', description: 'It drips.' };
 
 it('an old name that contradicts the new one is the one to blame, whichever stands first', async () => {
-  for (const body of [{ ...DRAFT, trade: 'roofing', category: 'plumbing' }, { ...DRAFT, category: 'plumbing', trade: 'roofing' }]) {
+  for (const body of [
+    { ...DRAFT, trade: 'roofing', category: 'plumbing' },
+    { ...DRAFT, category: 'plumbing', trade: 'roofing' },
+  ]) {
     const refused = await create(body);
     expect(byRest(refused)).toEqual(invalid('trade'));
     expect(refused.body.details.fields.trade).toBe('says something else than category, which it is another name for');
   }
-  expect((await create({ ...DRAFT, trade: 'plumbing', category: 'plumbing' })).body).toMatchObject({ category: 'plumbing' });
+  expect((await create({ ...DRAFT, trade: 'plumbing', category: 'plumbing' })).body).toMatchObject({
+    category: 'plumbing',
+  });
 });
 
 it('names that every object is born with are as unknown as any other, in a body and in a query', async () => {
   const born = ['constructor', 'to_string', 'has_own_property', '__proto__', 'value_of'];
   const refused = await create(`{"title":"A","description":"B",${born.map((name) => `"${name}":1`).join(',')}}`);
   expect(byRest(refused)).toEqual(invalid(...born));
-  for (const problem of Object.values(refused.body.details.fields)) expect(problem).toBe('is not a field of this operation');
-  expect(byRest(await house.rest('GET', `/v1/jobs?${born.map((name) => `${name}=1`).join('&')}`, { token: hanna.token }))).toEqual(invalid(...born));
+  for (const problem of Object.values(refused.body.details.fields))
+    expect(problem).toBe('is not a field of this operation');
+  expect(
+    byRest(await house.rest('GET', `/v1/jobs?${born.map((name) => `${name}=1`).join('&')}`, { token: hanna.token })),
+  ).toEqual(invalid(...born));
 });
 
 it('a job may be sent back whole, with the id of its address and no other', async () => {
@@ -40,6 +48,13 @@ it('a job may be sent back whole, with the id of its address and no other', asyn
 });
 
 it('a name in contradiction is refused together with every other bad field', async () => {
-  const refused = await create({ title: ' ', description: 'B', trade: 'roofing', category: 'plumbing', budget_min: -1, wat: 1 });
+  const refused = await create({
+    title: ' ',
+    description: 'B',
+    trade: 'roofing',
+    category: 'plumbing',
+    budget_min: -1,
+    wat: 1,
+  });
   expect(byRest(refused)).toEqual(invalid('title', 'trade', 'budget_min', 'wat'));
 });

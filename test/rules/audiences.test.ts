@@ -3,27 +3,82 @@ import { AUDIENCES, redact } from '../../src/rules/audiences.js';
 import type { Audienced, Relation } from '../../src/rules/audiences.js';
 
 const user = {
-  id: 'usr_carla', email: 'carla@example.com', userType: 'contractor', firstName: 'Carla', lastName: 'Cole', phone: '512 555 0100',
-  profilePictureUrl: 'https://example.com/carla.png', createdAt: 1, updatedAt: 2,
+  id: 'usr_carla',
+  email: 'carla@example.com',
+  userType: 'contractor',
+  firstName: 'Carla',
+  lastName: 'Cole',
+  phone: '512 555 0100',
+  profilePictureUrl: 'https://example.com/carla.png',
+  createdAt: 1,
+  updatedAt: 2,
 };
 const homeowner = {
-  id: 'hmw_hannah', userId: 'usr_hannah', addressLine1: '1 Elm Street', addressLine2: 'Flat 3', city: 'Austin', state: 'TX', zipCode: '78701',
-  country: 'US', propertyType: 'condo', createdAt: 1, updatedAt: 2,
+  id: 'hmw_hannah',
+  userId: 'usr_hannah',
+  addressLine1: '1 Elm Street',
+  addressLine2: 'Flat 3',
+  city: 'Austin',
+  state: 'TX',
+  zipCode: '78701',
+  country: 'US',
+  propertyType: 'condo',
+  createdAt: 1,
+  updatedAt: 2,
 };
 const contractor = {
-  id: 'ctr_carla', userId: 'usr_carla', companyName: 'Cole & Co', businessType: 'llc', licenseNumber: 'L-1', licenseState: 'TX',
-  insuranceProvider: 'Acme', insurancePolicyNumber: 'P-1', yearsInBusiness: 9, serviceAreas: ['Austin'], specialties: ['tiling'], bio: 'Tiles.',
-  website: 'https://example.com', verified: true, completedJobs: 3, ratingAverage: 4.5, ratingCount: 2, createdAt: 1, updatedAt: 2,
+  id: 'ctr_carla',
+  userId: 'usr_carla',
+  companyName: 'Cole & Co',
+  businessType: 'llc',
+  licenseNumber: 'L-1',
+  licenseState: 'TX',
+  insuranceProvider: 'Acme',
+  insurancePolicyNumber: 'P-1',
+  yearsInBusiness: 9,
+  serviceAreas: ['Austin'],
+  specialties: ['tiling'],
+  bio: 'Tiles.',
+  website: 'https://example.com',
+  verified: true,
+  completedJobs: 3,
+  ratingAverage: 4.5,
+  ratingCount: 2,
+  createdAt: 1,
+  updatedAt: 2,
 };
 const job = {
-  id: 'job_kitchen', title: 'New kitchen', description: 'Cabinets', status: 'open', category: 'kitchen', budgetMin: 1, budgetMax: 2,
-  urgency: 'urgent', addressLine1: '1 Elm Street', addressLine2: 'Flat 3', city: 'Austin', state: 'TX', zipCode: '78701', country: 'US',
-  latitude: 30.27, longitude: -97.74, desiredStartDate: '2026-03-01', desiredCompletionDate: '2026-06-15', requirements: 'Licensed',
-  homeownerId: 'hmw_hannah', awardedBidId: 'bid_carla', version: 7, createdAt: 1, updatedAt: 2,
+  id: 'job_kitchen',
+  title: 'New kitchen',
+  description: 'Cabinets',
+  status: 'open',
+  category: 'kitchen',
+  budgetMin: 1,
+  budgetMax: 2,
+  urgency: 'urgent',
+  addressLine1: '1 Elm Street',
+  addressLine2: 'Flat 3',
+  city: 'Austin',
+  state: 'TX',
+  zipCode: '78701',
+  country: 'US',
+  latitude: 30.27,
+  longitude: -97.74,
+  desiredStartDate: '2026-03-01',
+  desiredCompletionDate: '2026-06-15',
+  requirements: 'Licensed',
+  homeownerId: 'hmw_hannah',
+  awardedBidId: 'bid_carla',
+  version: 7,
+  createdAt: 1,
+  updatedAt: 2,
 };
 
 /** Every field of each resource in the specification and decision 7, and the resource as this reader may see it. */
-const READ: Record<Audienced, { row: Record<string, unknown>; as: (...relations: Relation[]) => Record<string, unknown> }> = {
+const READ: Record<
+  Audienced,
+  { row: Record<string, unknown>; as: (...relations: Relation[]) => Record<string, unknown> }
+> = {
   user: { row: user, as: (...relations) => redact('user', user, relations) },
   homeowner: { row: homeowner, as: (...relations) => redact('homeowner', homeowner, relations) },
   contractor: { row: contractor, as: (...relations) => redact('contractor', contractor, relations) },
@@ -35,11 +90,20 @@ const HOME = ['addressLine1', 'addressLine2', 'zipCode'];
 const NUMBERS = ['licenseNumber', 'insurancePolicyNumber'];
 const PLACE = ['addressLine1', 'addressLine2', 'zipCode', 'latitude', 'longitude'];
 
-/** Copied by hand from decision 7: what is hidden from whom. A column is what the reader is to the row; the last is nothing at all. */
+/**
+ * Copied by hand from decision 7: what is hidden from whom. A column is what the reader is to the row; the last is
+ * nothing at all.
+ */
 const HIDDEN: [entity: Audienced, from: Record<Relation | 'nobody', string[]>][] = [
-  ['user', { self: [], counterpart: [], client: CONTACT, owner: CONTACT, awardee: CONTACT, admin: [], nobody: CONTACT }],
+  [
+    'user',
+    { self: [], counterpart: [], client: CONTACT, owner: CONTACT, awardee: CONTACT, admin: [], nobody: CONTACT },
+  ],
   ['homeowner', { self: [], counterpart: [], client: HOME, owner: HOME, awardee: HOME, admin: [], nobody: HOME }],
-  ['contractor', { self: [], counterpart: NUMBERS, client: [], owner: NUMBERS, awardee: NUMBERS, admin: [], nobody: NUMBERS }],
+  [
+    'contractor',
+    { self: [], counterpart: NUMBERS, client: [], owner: NUMBERS, awardee: NUMBERS, admin: [], nobody: NUMBERS },
+  ],
   ['job', { self: PLACE, counterpart: PLACE, client: PLACE, owner: [], awardee: [], admin: [], nobody: PLACE }],
 ];
 
@@ -50,10 +114,13 @@ describe.each(HIDDEN)('of a %s', (entity, from) => {
     expect(Object.keys(AUDIENCES[entity]).sort()).toEqual(Object.keys(row).sort());
   });
 
-  test.each(Object.entries(from) as [Relation | 'nobody', string[]][])('its %s reads null for %j, and all the rest', (relation, hidden) => {
-    const read = relation === 'nobody' ? as() : as(relation);
-    expect(read).toEqual({ ...row, ...Object.fromEntries(hidden.map((field) => [field, null])) });
-  });
+  test.each(Object.entries(from) as [Relation | 'nobody', string[]][])(
+    'its %s reads null for %j, and all the rest',
+    (relation, hidden) => {
+      const read = relation === 'nobody' ? as() : as(relation);
+      expect(read).toEqual({ ...row, ...Object.fromEntries(hidden.map((field) => [field, null])) });
+    },
+  );
 });
 
 test('whoever is two things to a row reads what either may', () => {

@@ -13,7 +13,9 @@ function facts(status: JobState, overrides: Partial<ActionFacts> = {}): ActionFa
 }
 
 function allowed(viewer: Viewer, given: ActionFacts): JobActionName[] {
-  return availableActions(viewer, given).filter((entry) => entry.allowed).map((entry) => entry.action);
+  return availableActions(viewer, given)
+    .filter((entry) => entry.allowed)
+    .map((entry) => entry.action);
 }
 
 function entry(viewer: Viewer, action: JobActionName, given: ActionFacts) {
@@ -21,13 +23,21 @@ function entry(viewer: Viewer, action: JobActionName, given: ActionFacts) {
 }
 
 /** What each may do, state by state, written down by hand. */
-const MAY: Record<JobState, { Hannah: JobActionName[]; Carla: JobActionName[]; Cyrus: JobActionName[]; Ada: JobActionName[] }> = {
+const MAY: Record<
+  JobState,
+  { Hannah: JobActionName[]; Carla: JobActionName[]; Cyrus: JobActionName[]; Ada: JobActionName[] }
+> = {
   draft: { Hannah: ['PUBLISH', 'UPDATE', 'DELETE'], Carla: [], Cyrus: [], Ada: ['COMPLETE'] },
   open: { Hannah: ['AWARD', 'CANCEL', 'UPDATE'], Carla: ['SUBMIT_BID'], Cyrus: ['SUBMIT_BID'], Ada: ['COMPLETE'] },
   awarded: { Hannah: ['CANCEL', 'UPDATE'], Carla: ['CHECK_IN'], Cyrus: [], Ada: ['COMPLETE'] },
   in_progress: { Hannah: ['CANCEL', 'UPDATE'], Carla: ['SUBMIT_FOR_REVIEW'], Cyrus: [], Ada: ['COMPLETE'] },
   in_review: { Hannah: ['APPROVE', 'DISPUTE'], Carla: [], Cyrus: [], Ada: ['COMPLETE'] },
-  disputed: { Hannah: ['ESCALATE', 'RESOLVE_DISPUTE'], Carla: ['ESCALATE', 'RESOLVE_DISPUTE'], Cyrus: [], Ada: ['COMPLETE'] },
+  disputed: {
+    Hannah: ['ESCALATE', 'RESOLVE_DISPUTE'],
+    Carla: ['ESCALATE', 'RESOLVE_DISPUTE'],
+    Cyrus: [],
+    Ada: ['COMPLETE'],
+  },
   escalated: { Hannah: [], Carla: [], Cyrus: [], Ada: ['REACH_DECISION', 'COMPLETE'] },
   decision_reached: { Hannah: [], Carla: ['FILE_APPEAL'], Cyrus: [], Ada: ['COMPLETE'] },
   appealed: { Hannah: [], Carla: [], Cyrus: [], Ada: ['FINALIZE_APPEAL', 'COMPLETE'] },
@@ -56,7 +66,9 @@ describe.each(JOB_STATES)('when the kitchen is %s', (status) => {
 test('the balance matters to Hannah before her draft, and to nobody else or later', () => {
   for (const status of JOB_STATES) {
     for (const viewer of [hannah, hugo, carla, cyrus, ada]) {
-      const [poor, rich] = [0, 1_000].map((availableTokens) => availableActions(viewer, facts(status, { availableTokens })));
+      const [poor, rich] = [0, 1_000].map((availableTokens) =>
+        availableActions(viewer, facts(status, { availableTokens })),
+      );
       const matters = viewer === hannah && status === 'draft';
       expect(isDeepStrictEqual(poor, rich)).toBe(!matters);
       expect(dependsOnBalance(viewer, facts(status))).toBe(matters);
@@ -67,12 +79,36 @@ test('the balance matters to Hannah before her draft, and to nobody else or late
 describe('the refusal that comes first', () => {
   test.each<[name: string, viewer: Viewer, action: JobActionName, given: ActionFacts, reason: string | null]>([
     ['Carla: her role comes before the state', carla, 'PUBLISH', facts('completed'), 'FORBIDDEN'],
-    ['Hugo: whose job it is comes before its gaps', hugo, 'PUBLISH', facts('draft', { job: { ...kitchen('draft'), city: null } }), 'FORBIDDEN'],
-    ['Cyrus: not being the awarded one comes before the state', cyrus, 'CHECK_IN', facts('open', { ownBids: ['rejected'] }), 'FORBIDDEN'],
+    [
+      'Hugo: whose job it is comes before its gaps',
+      hugo,
+      'PUBLISH',
+      facts('draft', { job: { ...kitchen('draft'), city: null } }),
+      'FORBIDDEN',
+    ],
+    [
+      'Cyrus: not being the awarded one comes before the state',
+      cyrus,
+      'CHECK_IN',
+      facts('open', { ownBids: ['rejected'] }),
+      'FORBIDDEN',
+    ],
     ['Carla: awarded, but too late to check in', carla, 'CHECK_IN', facts('in_review'), 'INVALID_TRANSITION'],
     ['Cyrus: a job he may not see', cyrus, 'SUBMIT_BID', facts('awarded'), 'FORBIDDEN'],
-    ['Cyrus: a job he sees, no longer open', cyrus, 'SUBMIT_BID', facts('awarded', { ownBids: ['withdrawn'] }), 'INVALID_TRANSITION'],
-    ['Cyrus: the state comes before his earlier bid', cyrus, 'SUBMIT_BID', facts('awarded', { ownBids: ['rejected'] }), 'INVALID_TRANSITION'],
+    [
+      'Cyrus: a job he sees, no longer open',
+      cyrus,
+      'SUBMIT_BID',
+      facts('awarded', { ownBids: ['withdrawn'] }),
+      'INVALID_TRANSITION',
+    ],
+    [
+      'Cyrus: the state comes before his earlier bid',
+      cyrus,
+      'SUBMIT_BID',
+      facts('awarded', { ownBids: ['rejected'] }),
+      'INVALID_TRANSITION',
+    ],
     ['Cyrus: one bid a job', cyrus, 'SUBMIT_BID', facts('open', { ownBids: ['pending'] }), 'DUPLICATE_BID'],
     ['Cyrus: rejected is final', cyrus, 'SUBMIT_BID', facts('open', { ownBids: ['rejected'] }), 'DUPLICATE_BID'],
     ['Cyrus: after a withdrawal, once more', cyrus, 'SUBMIT_BID', facts('open', { ownBids: ['withdrawn'] }), null],
@@ -90,28 +126,48 @@ describe('the refusal that comes first', () => {
 
 describe('publishing, as Hannah reads it', () => {
   test('she is told the price', () => {
-    expect(entry(hannah, 'PUBLISH', facts('draft'))).toEqual({ action: 'PUBLISH', allowed: true, reason: null, missingFields: [], tokenCost: 15 });
+    expect(entry(hannah, 'PUBLISH', facts('draft'))).toEqual({
+      action: 'PUBLISH',
+      allowed: true,
+      reason: null,
+      missingFields: [],
+      tokenCost: 15,
+    });
   });
 
   test('exactly enough tokens are enough, one fewer is not', () => {
     expect(entry(hannah, 'PUBLISH', facts('draft', { availableTokens: 15 }))?.reason).toBeNull();
-    expect(entry(hannah, 'PUBLISH', facts('draft', { availableTokens: 14 }))).toMatchObject({ reason: 'INSUFFICIENT_TOKENS', tokenCost: 15 });
+    expect(entry(hannah, 'PUBLISH', facts('draft', { availableTokens: 14 }))).toMatchObject({
+      reason: 'INSUFFICIENT_TOKENS',
+      tokenCost: 15,
+    });
   });
 
   test('what is missing comes before the price', () => {
     const poor = facts('draft', { job: { ...kitchen('draft'), category: null, city: ' ' }, availableTokens: 0 });
-    expect(entry(hannah, 'PUBLISH', poor)).toMatchObject({ reason: 'MISSING_FIELDS', missingFields: ['category', 'city'], tokenCost: 15 });
+    expect(entry(hannah, 'PUBLISH', poor)).toMatchObject({
+      reason: 'MISSING_FIELDS',
+      missingFields: ['category', 'city'],
+      tokenCost: 15,
+    });
   });
 
   test('without an urgency there is no price yet', () => {
     const undecided = facts('draft', { job: { ...kitchen('draft'), urgency: null } });
-    expect(entry(hannah, 'PUBLISH', undecided)).toMatchObject({ reason: 'MISSING_FIELDS', missingFields: ['urgency'], tokenCost: null });
+    expect(entry(hannah, 'PUBLISH', undecided)).toMatchObject({
+      reason: 'MISSING_FIELDS',
+      missingFields: ['urgency'],
+      tokenCost: null,
+    });
   });
 
   test('whoever cannot get that far is told neither price nor gaps', () => {
     const gaps = { ...kitchen('draft'), category: null };
     expect(entry(hugo, 'PUBLISH', facts('draft', { job: gaps }))).toMatchObject({ missingFields: [], tokenCost: null });
-    expect(entry(hannah, 'PUBLISH', facts('open', { job: { ...gaps, status: 'open' } }))).toMatchObject({ missingFields: [], tokenCost: null });
+    expect(entry(hannah, 'PUBLISH', facts('open', { job: { ...gaps, status: 'open' } }))).toMatchObject({
+      missingFields: [],
+      tokenCost: null,
+    });
   });
 });
 
@@ -129,13 +185,18 @@ test('nothing is ever offered to a stranger', () => {
 
 test('what is offered is what availableActions allows, once the other rules are met', () => {
   const people: [Viewer, (typeof PARTIES)[number], BidState[]][] = [
-    [hannah, 'owner', []], [carla, 'awardee', ['withdrawn']], [cyrus, 'bidder', ['withdrawn']], [ada, 'admin', []],
+    [hannah, 'owner', []],
+    [carla, 'awardee', ['withdrawn']],
+    [cyrus, 'bidder', ['withdrawn']],
+    [ada, 'admin', []],
   ];
   const awarded = JOB_STATES.filter((state) => state !== 'draft' && state !== 'open');
   for (const state of awarded) {
     for (const [viewer, party, ownBids] of people) {
       const actions = allowed(viewer, facts(state, { ownBids }));
-      const operations = JOB_ACTION_LIST.filter((row) => actions.some((action) => action === row.action)).map((row) => row.operation);
+      const operations = JOB_ACTION_LIST.filter((row) => actions.some((action) => action === row.action)).map(
+        (row) => row.operation,
+      );
       expect(operationsAllowedFrom(state, party)).toEqual(operations);
     }
   }

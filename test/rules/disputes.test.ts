@@ -13,25 +13,48 @@ function event(type: EventType, actorId: UserId, data: DisputeEvent['data'] = {}
 }
 
 const opened = event('job.disputed', hannah.userId, { reason: 'Crooked tiles', details: 'By the window' });
-const carlaProposes = event('job.resolution_proposed', carla.userId, { resolution: 'Redo the tiles', agreedBy: 'Carla' });
+const carlaProposes = event('job.resolution_proposed', carla.userId, {
+  resolution: 'Redo the tiles',
+  agreedBy: 'Carla',
+});
 const hannahCounters = event('job.resolution_proposed', hannah.userId, { resolution: 'Redo the tiles and 100 back' });
-const carlaAgrees = event('job.dispute_resolved', carla.userId, { resolution: 'Redo the tiles  and 100 back', agreedBy: 'Carla' });
+const carlaAgrees = event('job.dispute_resolved', carla.userId, {
+  resolution: 'Redo the tiles  and 100 back',
+  agreedBy: 'Carla',
+});
 const escalated = event('job.escalated', carla.userId, { escalationReason: 'No answer' });
-const decided = event('job.decision_reached', ada.userId, { decision: 'for_homeowner', ruling: 'The tiles are crooked', resolutionTerms: 'Redo' });
-const appealed = event('job.appeal_filed', carla.userId, { appealReason: 'The wall is crooked', supportingEvidence: 'Photos' });
+const decided = event('job.decision_reached', ada.userId, {
+  decision: 'for_homeowner',
+  ruling: 'The tiles are crooked',
+  resolutionTerms: 'Redo',
+});
+const appealed = event('job.appeal_filed', carla.userId, {
+  appealReason: 'The wall is crooked',
+  supportingEvidence: 'Photos',
+});
 const finalized = event('job.appeal_finalized', ada.userId, { finalDecision: 'split', ruling: 'Both are crooked' });
 const completed = event('job.completed', ada.userId, { reason: 'Parties unreachable' });
 
 describe('a dispute, as its events add up', () => {
   test('a job that Hannah never disputed has none', () => {
     expect(disputeFrom([])).toBeNull();
-    expect(disputeFrom([event('job.created', hannah.userId), event('job.published', hannah.userId), completed])).toBeNull();
+    expect(
+      disputeFrom([event('job.created', hannah.userId), event('job.published', hannah.userId), completed]),
+    ).toBeNull();
   });
 
   test('Hannah disputes: her words stand, and nothing else', () => {
     expect(disputeFrom([event('job.submitted_for_review', carla.userId), opened])).toEqual({
-      reason: 'Crooked tiles', details: 'By the window', openedBy: hannah.userId, openedAt: opened.occurredAt,
-      proposal: null, escalation: null, decision: null, appeal: null, finalDecision: null, ending: null,
+      reason: 'Crooked tiles',
+      details: 'By the window',
+      openedBy: hannah.userId,
+      openedAt: opened.occurredAt,
+      proposal: null,
+      escalation: null,
+      decision: null,
+      appeal: null,
+      finalDecision: null,
+      ending: null,
     });
   });
 
@@ -41,25 +64,33 @@ describe('a dispute, as its events add up', () => {
 
   test('Carla proposes: her proposal stands, with agreed_by as she wrote it', () => {
     expect(disputeFrom([opened, carlaProposes])?.proposal).toEqual({
-      resolution: 'Redo the tiles', proposedBy: carla.userId, agreedBy: 'Carla', proposedAt: carlaProposes.occurredAt,
+      resolution: 'Redo the tiles',
+      proposedBy: carla.userId,
+      agreedBy: 'Carla',
+      proposedAt: carlaProposes.occurredAt,
     });
   });
 
   test("Hannah counters: hers replaces Carla's", () => {
     expect(disputeFrom([opened, carlaProposes, hannahCounters])?.proposal).toMatchObject({
-      resolution: 'Redo the tiles and 100 back', proposedBy: hannah.userId, agreedBy: null,
+      resolution: 'Redo the tiles and 100 back',
+      proposedBy: hannah.userId,
+      agreedBy: null,
     });
   });
 
   test('Carla agrees: nothing stands any more, and the ending says who agreed to what', () => {
     expect(disputeFrom([opened, carlaProposes, hannahCounters, carlaAgrees])).toMatchObject({
-      proposal: null, ending: { how: 'agreement', text: 'Redo the tiles  and 100 back', by: carla.userId, at: carlaAgrees.occurredAt },
+      proposal: null,
+      ending: { how: 'agreement', text: 'Redo the tiles  and 100 back', by: carla.userId, at: carlaAgrees.occurredAt },
     });
   });
 
   test('Carla escalates: the standing proposal lapses', () => {
     expect(disputeFrom([opened, hannahCounters, escalated])).toMatchObject({
-      proposal: null, escalation: { reason: 'No answer', by: carla.userId, at: escalated.occurredAt }, ending: null,
+      proposal: null,
+      escalation: { reason: 'No answer', by: carla.userId, at: escalated.occurredAt },
+      ending: null,
     });
   });
 
@@ -76,18 +107,29 @@ describe('a dispute, as its events add up', () => {
 
   test('Ada completes a disputed job past all this', () => {
     expect(disputeFrom([opened, carlaProposes, completed])).toMatchObject({
-      proposal: null, ending: { how: 'completed_by_admin', text: 'Parties unreachable', by: ada.userId },
+      proposal: null,
+      ending: { how: 'completed_by_admin', text: 'Parties unreachable', by: ada.userId },
     });
   });
 
   test('of events that have lost their texts, who and when are left: nothing reads as undefined', () => {
-    const bare = ([opened, carlaProposes, escalated, decided, appealed, finalized] as const).map((whole) => ({ ...whole, data: { reason: 5 } }));
+    const bare = ([opened, carlaProposes, escalated, decided, appealed, finalized] as const).map((whole) => ({
+      ...whole,
+      data: { reason: 5 },
+    }));
     const said = (whole: DisputeEvent) => ({ by: whole.actorId, at: whole.occurredAt });
     expect(disputeFrom(bare.slice(0, 2))?.proposal).toEqual({
-      resolution: '', agreedBy: null, proposedBy: carla.userId, proposedAt: carlaProposes.occurredAt,
+      resolution: '',
+      agreedBy: null,
+      proposedBy: carla.userId,
+      proposedAt: carlaProposes.occurredAt,
     });
     expect(disputeFrom(bare)).toEqual({
-      reason: '', details: null, openedBy: hannah.userId, openedAt: opened.occurredAt, proposal: null,
+      reason: '',
+      details: null,
+      openedBy: hannah.userId,
+      openedAt: opened.occurredAt,
+      proposal: null,
       escalation: { ...said(escalated), reason: '' },
       decision: { ...said(decided), decision: '', ruling: '', resolutionTerms: null },
       appeal: { ...said(appealed), reason: '', supportingEvidence: null },
@@ -98,7 +140,9 @@ describe('a dispute, as its events add up', () => {
 
   test('the kinds of events that are read for a dispute are those that add to one', () => {
     const standing = disputeFrom([opened, carlaProposes]);
-    const adds = EVENT_TYPES.filter((type) => !isDeepStrictEqual(disputeFrom([opened, carlaProposes, event(type, ada.userId)]), standing));
+    const adds = EVENT_TYPES.filter(
+      (type) => !isDeepStrictEqual(disputeFrom([opened, carlaProposes, event(type, ada.userId)]), standing),
+    );
     expect([...DISPUTE_EVENT_TYPES].sort()).toEqual(adds.sort());
   });
 
@@ -127,14 +171,20 @@ describe('what a word on a resolution means', () => {
   test('however two texts are spaced, they are the same if their words are, and only then', () => {
     const words = fc.array(fc.stringMatching(/^[a-z]{1,3}$/), { minLength: 1, maxLength: 4 });
     const space = fc.stringMatching(/^[ \t\n\u00a0]{1,3}$/);
-    fc.assert(fc.property(words, words, space, space, (a, b, left, right) => {
-      expect(sameResolution(a.join(left), b.join(right))).toBe(a.join(' ') === b.join(' '));
-    }));
+    fc.assert(
+      fc.property(words, words, space, space, (a, b, left, right) => {
+        expect(sameResolution(a.join(left), b.join(right))).toBe(a.join(' ') === b.join(' '));
+      }),
+    );
   });
 
   test('no one ever agrees with themselves', () => {
-    fc.assert(fc.property(fc.string(), fc.string(), (standing, resolution) => {
-      expect(resolutionMove({ resolution: standing, proposedBy: carla.userId }, carla.userId, resolution)).not.toBe('agree');
-    }));
+    fc.assert(
+      fc.property(fc.string(), fc.string(), (standing, resolution) => {
+        expect(resolutionMove({ resolution: standing, proposedBy: carla.userId }, carla.userId, resolution)).not.toBe(
+          'agree',
+        );
+      }),
+    );
   });
 });

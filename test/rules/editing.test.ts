@@ -13,9 +13,21 @@ import { kitchen } from './people.js';
 
 /** What every field of the kitchen could become without breaking a rule, were it editable. */
 const ANOTHER: JobFields = {
-  title: 'Newer kitchen', description: 'Cabinets', category: 'bathroom', budgetMin: 1001, budgetMax: 2001, urgency: 'urgent',
-  addressLine1: '2 Elm Street', addressLine2: 'Flat 3', city: 'Dallas', state: 'OK', zipCode: '75001', country: 'CA',
-  desiredStartDate: '2026-03-02', desiredCompletionDate: '2026-06-16', requirements: 'Insured',
+  title: 'Newer kitchen',
+  description: 'Cabinets',
+  category: 'bathroom',
+  budgetMin: 1001,
+  budgetMax: 2001,
+  urgency: 'urgent',
+  addressLine1: '2 Elm Street',
+  addressLine2: 'Flat 3',
+  city: 'Dallas',
+  state: 'OK',
+  zipCode: '75001',
+  country: 'CA',
+  desiredStartDate: '2026-03-02',
+  desiredCompletionDate: '2026-06-16',
+  requirements: 'Insured',
 };
 const NO_BIDS = { hasBids: false };
 
@@ -37,7 +49,16 @@ describe('which fields may change, state by state', () => {
   /** Copied from the specification. */
   const SPECIFIED: Partial<Record<JobState, JobField[]>> = {
     draft: Object.keys(ANOTHER) as JobField[],
-    open: ['title', 'description', 'budgetMin', 'budgetMax', 'urgency', 'desiredStartDate', 'desiredCompletionDate', 'requirements'],
+    open: [
+      'title',
+      'description',
+      'budgetMin',
+      'budgetMax',
+      'urgency',
+      'desiredStartDate',
+      'desiredCompletionDate',
+      'requirements',
+    ],
     awarded: ['desiredStartDate', 'desiredCompletionDate', 'requirements'],
     in_progress: ['desiredCompletionDate', 'requirements'],
   };
@@ -58,14 +79,25 @@ describe('which fields may change, state by state', () => {
 
     test('sending back what is there changes nothing and is always accepted', () => {
       const { awardedContractorId: _, ...whole } = kitchen(status);
-      const asRead = { ...whole, createdAt: whole.createdAt.toISOString(), updatedAt: '1999-01-01T00:00:00.000Z', version: 0 };
+      const asRead = {
+        ...whole,
+        createdAt: whole.createdAt.toISOString(),
+        updatedAt: '1999-01-01T00:00:00.000Z',
+        version: 0,
+      };
       expect(judged(kitchen(status), asRead)).toMatchObject({ changes: {}, charge: 0 });
       expect(judged(kitchen(status), {})).toMatchObject({ changes: {}, charge: 0 });
     });
   });
 
   test('Hannah sends much at once: nothing happens, and every field in the way is named', () => {
-    const outcome = judged(kitchen('in_progress'), { title: 'Newer', city: 'Austin', budgetMin: 1, requirements: 'Insured', category: null });
+    const outcome = judged(kitchen('in_progress'), {
+      title: 'Newer',
+      city: 'Austin',
+      budgetMin: 1,
+      requirements: 'Insured',
+      category: null,
+    });
     expect(outcome).toMatchObject({ code: 'FIELD_NOT_EDITABLE', blockedFields: ['title', 'category', 'budgetMin'] });
   });
 
@@ -80,8 +112,13 @@ describe('which fields may change, state by state', () => {
 
 describe('fields that the service sets', () => {
   test.each<[field: string, patch: JobPatch]>([
-    ['id', { id: 'job_other' }], ['status', { status: 'completed' }], ['latitude', { latitude: 0 }], ['longitude', { longitude: null }],
-    ['homeownerId', { homeownerId: 'hmw_hugo' }], ['awardedBidId', { awardedBidId: 'bid_1' }], ['createdAt', { createdAt: '2026-01-02T03:04:05.679Z' }],
+    ['id', { id: 'job_other' }],
+    ['status', { status: 'completed' }],
+    ['latitude', { latitude: 0 }],
+    ['longitude', { longitude: null }],
+    ['homeownerId', { homeownerId: 'hmw_hugo' }],
+    ['awardedBidId', { awardedBidId: 'bid_1' }],
+    ['createdAt', { createdAt: '2026-01-02T03:04:05.679Z' }],
   ])('a changed %s is refused by name', (field, patch) => {
     const fields = { [field]: expect.stringContaining('set by the service') };
     expect(judged(kitchen('open'), patch)).toMatchObject({ code: 'VALIDATION_FAILED', fields, blockedFields: [] });
@@ -94,22 +131,41 @@ describe('fields that the service sets', () => {
   test('nonsense for a moment is a change', () => {
     expect(codeOf(judged(kitchen('open'), { createdAt: 'yesterday' }))).toBe('VALIDATION_FAILED');
     expect(codeOf(judged(kitchen('open'), { createdAt: null }))).toBe('VALIDATION_FAILED');
-    expect(codeOf(judged(kitchen('open'), { createdAt: kitchen('open').createdAt.getTime() }))).toBe('VALIDATION_FAILED');
+    expect(codeOf(judged(kitchen('open'), { createdAt: kitchen('open').createdAt.getTime() }))).toBe(
+      'VALIDATION_FAILED',
+    );
   });
 });
 
 describe('the budgets of an open job', () => {
   test.each<[highest: number, sent: number | null, outcome: ErrorCode | 'accepted']>([
-    [2000, 1800, 'accepted'], [2000, 1799.99, 'BUDGET_DECREASE_TOO_LARGE'], [2000, 2000.01, 'accepted'], [2000, null, 'BUDGET_DECREASE_TOO_LARGE'],
-    [0.7, 0.63, 'accepted'], [0.7, 0.62, 'BUDGET_DECREASE_TOO_LARGE'], // 0.7 * 0.9 is 0.63 and a bit, in floating point.
-    [1.1, 0.99, 'accepted'], [1.1, 0.98, 'BUDGET_DECREASE_TOO_LARGE'],
+    [2000, 1800, 'accepted'],
+    [2000, 1799.99, 'BUDGET_DECREASE_TOO_LARGE'],
+    [2000, 2000.01, 'accepted'],
+    [2000, null, 'BUDGET_DECREASE_TOO_LARGE'],
+    [0.7, 0.63, 'accepted'],
+    [0.7, 0.62, 'BUDGET_DECREASE_TOO_LARGE'], // 0.7 * 0.9 is 0.63 and a bit, in floating point.
+    [1.1, 0.99, 'accepted'],
+    [1.1, 0.98, 'BUDGET_DECREASE_TOO_LARGE'],
     [0, null, 'BUDGET_DECREASE_TOO_LARGE'], // Nothing is a budget too, and may not be removed.
     [0.01, 0, 'BUDGET_DECREASE_TOO_LARGE'], // 90 percent of a cent is no whole cent less.
-    [0.19, 0.18, 'accepted'], [0.19, 0.17, 'BUDGET_DECREASE_TOO_LARGE'], // The bound is 17.1 cents.
-    [9_999_999_999.99, 9_000_000_000, 'accepted'], [9_999_999_999.99, 8_999_999_999.99, 'BUDGET_DECREASE_TOO_LARGE'],
+    [0.19, 0.18, 'accepted'],
+    [0.19, 0.17, 'BUDGET_DECREASE_TOO_LARGE'], // The bound is 17.1 cents.
+    [9_999_999_999.99, 9_000_000_000, 'accepted'],
+    [9_999_999_999.99, 8_999_999_999.99, 'BUDGET_DECREASE_TOO_LARGE'],
   ])('the highest was %d: %j is %s', (highest, sent, outcome) => {
-    const upper = kitchen('open', { budgetMin: null, highestBudgetMin: null, budgetMax: highest, highestBudgetMax: highest });
-    const lower = kitchen('open', { budgetMax: null, highestBudgetMax: null, budgetMin: highest, highestBudgetMin: highest });
+    const upper = kitchen('open', {
+      budgetMin: null,
+      highestBudgetMin: null,
+      budgetMax: highest,
+      highestBudgetMax: highest,
+    });
+    const lower = kitchen('open', {
+      budgetMax: null,
+      highestBudgetMax: null,
+      budgetMin: highest,
+      highestBudgetMin: highest,
+    });
     expect(codeOf(judged(upper, { budgetMax: sent }))).toBe(outcome);
     expect(codeOf(judged(lower, { budgetMin: sent }))).toBe(outcome);
   });
@@ -117,73 +173,111 @@ describe('the budgets of an open job', () => {
   test('Hannah lowers in two steps: the second is measured against the highest, not the last', () => {
     const lowered = kitchen('open', { budgetMax: 1900, highestBudgetMax: 2000 });
     expect(codeOf(judged(lowered, { budgetMax: 1800 }))).toBe('accepted');
-    expect(judged(lowered, { budgetMax: 1799.99 })).toMatchObject({ code: 'BUDGET_DECREASE_TOO_LARGE', fields: { budgetMax: 'must be at least 1800' } });
+    expect(judged(lowered, { budgetMax: 1799.99 })).toMatchObject({
+      code: 'BUDGET_DECREASE_TOO_LARGE',
+      fields: { budgetMax: 'must be at least 1800' },
+    });
   });
 
   test('Hannah raises: the raised value is the new highest', () => {
-    expect(judged(kitchen('open'), { budgetMax: 3000 })).toMatchObject({ bases: { highestBudgetMin: 1000, highestBudgetMax: 3000 } });
+    expect(judged(kitchen('open'), { budgetMax: 3000 })).toMatchObject({
+      bases: { highestBudgetMin: 1000, highestBudgetMax: 3000 },
+    });
   });
 
   test('a budget given for the first time is free, and becomes the base', () => {
     const without = kitchen('open', { budgetMin: null, highestBudgetMin: null });
-    expect(judged(without, { budgetMin: 10 })).toMatchObject({ changes: { budgetMin: 10 }, bases: { highestBudgetMin: 10 } });
+    expect(judged(without, { budgetMin: 10 })).toMatchObject({
+      changes: { budgetMin: 10 },
+      bases: { highestBudgetMin: 10 },
+    });
     expect(codeOf(judged(without, { budgetMin: null }))).toBe('accepted');
   });
 
   test('a job without budgets has no base, however else it is edited', () => {
     const without = published({ budgetMin: null, budgetMax: null });
-    expect(judged(without, { title: 'Newer kitchen' })).toMatchObject({ bases: { highestBudgetMin: null, highestBudgetMax: null } });
+    expect(judged(without, { title: 'Newer kitchen' })).toMatchObject({
+      bases: { highestBudgetMin: null, highestBudgetMax: null },
+    });
   });
 
   test('both budgets too low are both named', () => {
     const outcome = judged(kitchen('open'), { budgetMin: 1, budgetMax: null });
-    expect(outcome).toMatchObject({ fields: { budgetMin: 'must be at least 900', budgetMax: 'must be at least 1800' } });
+    expect(outcome).toMatchObject({
+      fields: { budgetMin: 'must be at least 900', budgetMax: 'must be at least 1800' },
+    });
   });
 
   test('in a draft Hannah sets, lowers and removes them as she likes, and no base is kept', () => {
-    expect(judged(kitchen('draft'), { budgetMin: 1, budgetMax: null })).toEqual({ changes: { budgetMin: 1, budgetMax: null }, bases: {}, charge: 0 });
+    expect(judged(kitchen('draft'), { budgetMin: 1, budgetMax: null })).toEqual({
+      changes: { budgetMin: 1, budgetMax: null },
+      bases: {},
+      charge: 0,
+    });
   });
 
   test('no sequence of accepted edits brings a budget more than 10 percent under its highest', () => {
     const cents = fc.integer({ min: 0, max: 1_000_000 }).map((amount) => amount / 100);
     const nearby = fc.double({ min: 0.85, max: 1.1, noNaN: true });
-    const edit = fc.record({ budgetMin: fc.option(nearby, { nil: undefined }), budgetMax: fc.option(fc.option(nearby), { nil: undefined }) });
-    fc.assert(fc.property(cents, cents, fc.array(edit, { maxLength: 30 }), (one, other, edits) => {
-      let job: JobBeforeEdit = published({ budgetMin: Math.min(one, other), budgetMax: Math.max(one, other) });
-      const highest = { min: inCents(job.budgetMin), max: inCents(job.budgetMax) };
-      for (const { budgetMin, budgetMax } of edits) {
-        const outcome = judged(job, { budgetMin: scaled(job.budgetMin, budgetMin), budgetMax: scaled(job.budgetMax, budgetMax) });
-        if (outcome instanceof Refusal) continue;
-        job = { ...job, ...outcome.changes, ...outcome.bases };
-        highest.min = Math.max(highest.min, inCents(job.budgetMin));
-        highest.max = Math.max(highest.max, inCents(job.budgetMax));
-        expect(inCents(job.budgetMin) * 10).toBeGreaterThanOrEqual(highest.min * 9);
-        expect(inCents(job.budgetMax) * 10).toBeGreaterThanOrEqual(highest.max * 9);
-        expect(inCents(job.budgetMin)).toBeLessThanOrEqual(inCents(job.budgetMax));
-      }
-    }), { numRuns: 500 });
+    const edit = fc.record({
+      budgetMin: fc.option(nearby, { nil: undefined }),
+      budgetMax: fc.option(fc.option(nearby), { nil: undefined }),
+    });
+    fc.assert(
+      fc.property(cents, cents, fc.array(edit, { maxLength: 30 }), (one, other, edits) => {
+        let job: JobBeforeEdit = published({ budgetMin: Math.min(one, other), budgetMax: Math.max(one, other) });
+        const highest = { min: inCents(job.budgetMin), max: inCents(job.budgetMax) };
+        for (const { budgetMin, budgetMax } of edits) {
+          const outcome = judged(job, {
+            budgetMin: scaled(job.budgetMin, budgetMin),
+            budgetMax: scaled(job.budgetMax, budgetMax),
+          });
+          if (outcome instanceof Refusal) continue;
+          job = { ...job, ...outcome.changes, ...outcome.bases };
+          highest.min = Math.max(highest.min, inCents(job.budgetMin));
+          highest.max = Math.max(highest.max, inCents(job.budgetMax));
+          expect(inCents(job.budgetMin) * 10).toBeGreaterThanOrEqual(highest.min * 9);
+          expect(inCents(job.budgetMax) * 10).toBeGreaterThanOrEqual(highest.max * 9);
+          expect(inCents(job.budgetMin)).toBeLessThanOrEqual(inCents(job.budgetMax));
+        }
+      }),
+      { numRuns: 500 },
+    );
   });
 
   test('whatever is within 10 percent of the highest is accepted, and whatever is not is refused', () => {
-    fc.assert(fc.property(fc.integer({ min: 1, max: 10 ** 12 - 1 }), fc.integer({ min: -2, max: 2 }), (base, off) => {
-      const sent = Math.max(0, Math.floor((base * 9) / 10) + off);
-      const job = kitchen('open', { budgetMin: null, highestBudgetMin: null, budgetMax: base / 100, highestBudgetMax: base / 100 });
-      const mayGo = BigInt(sent) * 10n >= BigInt(base) * 9n;
-      expect(codeOf(judged(job, { budgetMax: sent / 100 }))).toBe(mayGo ? 'accepted' : 'BUDGET_DECREASE_TOO_LARGE');
-    }), { numRuns: 500 });
+    fc.assert(
+      fc.property(fc.integer({ min: 1, max: 10 ** 12 - 1 }), fc.integer({ min: -2, max: 2 }), (base, off) => {
+        const sent = Math.max(0, Math.floor((base * 9) / 10) + off);
+        const job = kitchen('open', {
+          budgetMin: null,
+          highestBudgetMin: null,
+          budgetMax: base / 100,
+          highestBudgetMax: base / 100,
+        });
+        const mayGo = BigInt(sent) * 10n >= BigInt(base) * 9n;
+        expect(codeOf(judged(job, { budgetMax: sent / 100 }))).toBe(mayGo ? 'accepted' : 'BUDGET_DECREASE_TOO_LARGE');
+      }),
+      { numRuns: 500 },
+    );
   });
 });
 
 describe('the urgency of an open job', () => {
   test.each<[from: Urgency, to: Urgency, hasBids: boolean, outcome: ErrorCode | 'accepted', charge: number]>([
-    ['standard', 'priority', false, 'accepted', 10], ['standard', 'urgent', true, 'accepted', 25], ['priority', 'urgent', true, 'accepted', 15],
-    ['urgent', 'priority', false, 'accepted', 0], ['urgent', 'standard', false, 'accepted', 0],
-    ['urgent', 'priority', true, 'URGENCY_LOCKED', 0], ['priority', 'standard', true, 'URGENCY_LOCKED', 0],
+    ['standard', 'priority', false, 'accepted', 10],
+    ['standard', 'urgent', true, 'accepted', 25],
+    ['priority', 'urgent', true, 'accepted', 15],
+    ['urgent', 'priority', false, 'accepted', 0],
+    ['urgent', 'standard', false, 'accepted', 0],
+    ['urgent', 'priority', true, 'URGENCY_LOCKED', 0],
+    ['priority', 'standard', true, 'URGENCY_LOCKED', 0],
     ['urgent', 'urgent', true, 'accepted', 0],
   ])('from %s to %s with bids (%j): %s for %d tokens', (urgency, to, hasBids, outcome, charge) => {
     const found = judged(published({ urgency }), { urgency: to }, { hasBids });
     expect(codeOf(found)).toBe(outcome);
-    if (!(found instanceof Refusal)) expect(found).toMatchObject({ charge, bases: { mostTokensPaid: publishCost(urgency) + charge } });
+    if (!(found instanceof Refusal))
+      expect(found).toMatchObject({ charge, bases: { mostTokensPaid: publishCost(urgency) + charge } });
   });
 
   test('Hannah is told what she may not go under', () => {
@@ -199,7 +293,10 @@ describe('the urgency of an open job', () => {
 
   test('removing it is refused as a cleared field, with bids or without', () => {
     for (const hasBids of [true, false]) {
-      expect(judged(kitchen('open'), { urgency: null }, { hasBids })).toMatchObject({ code: 'VALIDATION_FAILED', fields: { urgency: 'must not be blank' } });
+      expect(judged(kitchen('open'), { urgency: null }, { hasBids })).toMatchObject({
+        code: 'VALIDATION_FAILED',
+        fields: { urgency: 'must not be blank' },
+      });
     }
   });
 
@@ -209,27 +306,34 @@ describe('the urgency of an open job', () => {
   });
 
   test('however often Hannah changes her mind, she has paid for the most urgent she chose and no more', () => {
-    fc.assert(fc.property(fc.constantFrom(...URGENCIES), fc.array(fc.constantFrom(...URGENCIES)), (first, later) => {
-      let job: JobBeforeEdit = published({ urgency: first });
-      let paid = publishCost(first);
-      for (const urgency of later) {
-        const { changes, bases, charge } = judgeEdit(job, { urgency }, NO_BIDS);
-        paid += charge;
-        job = { ...job, ...changes, ...bases };
-      }
-      expect(paid).toBe(Math.max(...[first, ...later].map(publishCost)));
-      expect(job.mostTokensPaid).toBe(paid);
-    }));
+    fc.assert(
+      fc.property(fc.constantFrom(...URGENCIES), fc.array(fc.constantFrom(...URGENCIES)), (first, later) => {
+        let job: JobBeforeEdit = published({ urgency: first });
+        let paid = publishCost(first);
+        for (const urgency of later) {
+          const { changes, bases, charge } = judgeEdit(job, { urgency }, NO_BIDS);
+          paid += charge;
+          job = { ...job, ...changes, ...bases };
+        }
+        expect(paid).toBe(Math.max(...[first, ...later].map(publishCost)));
+        expect(job.mostTokensPaid).toBe(paid);
+      }),
+    );
   });
 });
 
 describe('the completion date while the work goes on', () => {
   test.each<[base: string, sent: string | null, outcome: ErrorCode | 'accepted']>([
-    ['2026-06-15', '2026-07-15', 'accepted'], ['2026-06-15', '2026-07-16', 'COMPLETION_DATE_SHIFT_TOO_LARGE'],
-    ['2026-06-15', '2026-05-16', 'accepted'], ['2026-06-15', '2026-05-15', 'COMPLETION_DATE_SHIFT_TOO_LARGE'],
-    ['2028-02-15', '2028-03-16', 'accepted'], ['2028-02-15', '2028-03-17', 'COMPLETION_DATE_SHIFT_TOO_LARGE'], // A leap year.
-    ['2027-02-15', '2027-03-17', 'accepted'], ['2027-02-15', '2027-03-18', 'COMPLETION_DATE_SHIFT_TOO_LARGE'],
-    ['2026-12-15', '2027-01-14', 'accepted'], ['2026-12-15', '2027-01-15', 'COMPLETION_DATE_SHIFT_TOO_LARGE'],
+    ['2026-06-15', '2026-07-15', 'accepted'],
+    ['2026-06-15', '2026-07-16', 'COMPLETION_DATE_SHIFT_TOO_LARGE'],
+    ['2026-06-15', '2026-05-16', 'accepted'],
+    ['2026-06-15', '2026-05-15', 'COMPLETION_DATE_SHIFT_TOO_LARGE'],
+    ['2028-02-15', '2028-03-16', 'accepted'],
+    ['2028-02-15', '2028-03-17', 'COMPLETION_DATE_SHIFT_TOO_LARGE'], // A leap year.
+    ['2027-02-15', '2027-03-17', 'accepted'],
+    ['2027-02-15', '2027-03-18', 'COMPLETION_DATE_SHIFT_TOO_LARGE'],
+    ['2026-12-15', '2027-01-14', 'accepted'],
+    ['2026-12-15', '2027-01-15', 'COMPLETION_DATE_SHIFT_TOO_LARGE'],
     ['2026-06-15', null, 'COMPLETION_DATE_SHIFT_TOO_LARGE'],
   ])('it was %s at check-in: %s is %s', (base, sent, outcome) => {
     const job = kitchen('in_progress', { desiredCompletionDate: base, completionDateAtCheckIn: base });
@@ -239,7 +343,10 @@ describe('the completion date while the work goes on', () => {
   test('Hannah moves it in two steps: the second is measured from check-in too', () => {
     const moved = kitchen('in_progress', { desiredCompletionDate: '2026-07-15' });
     const fields = { desiredCompletionDate: 'must be within 30 days of 2026-06-15' };
-    expect(judged(moved, { desiredCompletionDate: '2026-07-16' })).toMatchObject({ code: 'COMPLETION_DATE_SHIFT_TOO_LARGE', fields });
+    expect(judged(moved, { desiredCompletionDate: '2026-07-16' })).toMatchObject({
+      code: 'COMPLETION_DATE_SHIFT_TOO_LARGE',
+      fields,
+    });
     expect(codeOf(judged(moved, { desiredCompletionDate: '2026-05-16' }))).toBe('accepted');
   });
 
@@ -255,20 +362,24 @@ describe('the completion date while the work goes on', () => {
 
   test('however often it moves, it stays within 30 days of check-in', () => {
     const shifts = fc.array(fc.integer({ min: -45, max: 45 }), { maxLength: 20 });
-    fc.assert(fc.property(shifts, (days) => {
-      let job: JobBeforeEdit = kitchen('in_progress');
-      for (const shift of days) {
-        const sent = later(job.desiredCompletionDate ?? '', shift);
-        const outcome = judged(job, { desiredCompletionDate: sent });
-        const mayGo = sent >= '2026-05-16' && sent <= '2026-07-15';
-        expect(codeOf(outcome)).toBe(mayGo ? 'accepted' : 'COMPLETION_DATE_SHIFT_TOO_LARGE');
-        if (!(outcome instanceof Refusal)) job = { ...job, ...outcome.changes, ...outcome.bases };
-      }
-    }));
+    fc.assert(
+      fc.property(shifts, (days) => {
+        let job: JobBeforeEdit = kitchen('in_progress');
+        for (const shift of days) {
+          const sent = later(job.desiredCompletionDate ?? '', shift);
+          const outcome = judged(job, { desiredCompletionDate: sent });
+          const mayGo = sent >= '2026-05-16' && sent <= '2026-07-15';
+          expect(codeOf(outcome)).toBe(mayGo ? 'accepted' : 'COMPLETION_DATE_SHIFT_TOO_LARGE');
+          if (!(outcome instanceof Refusal)) job = { ...job, ...outcome.changes, ...outcome.bases };
+        }
+      }),
+    );
   });
 
   test('an edit of something else keeps the base as it is', () => {
-    expect(judged(kitchen('in_progress'), { requirements: 'Insured' })).toMatchObject({ bases: { completionDateAtCheckIn: '2026-06-15' } });
+    expect(judged(kitchen('in_progress'), { requirements: 'Insured' })).toMatchObject({
+      bases: { completionDateAtCheckIn: '2026-06-15' },
+    });
   });
 
   test('before check-in it moves and goes as Hannah likes', () => {
@@ -287,7 +398,8 @@ describe('what the result must be', () => {
     ['open', { budgetMin: 2000.01 }, ['budgetMin']],
     ['awarded', { desiredStartDate: '2026-06-16' }, ['desiredStartDate']],
     ['awarded', { desiredCompletionDate: '2026-02-28' }, ['desiredCompletionDate']],
-    ['open', { title: '' }, ['title']], ['open', { description: null }, ['description']],
+    ['open', { title: '' }, ['title']],
+    ['open', { description: null }, ['description']],
     ['draft', { title: null, description: '' }, ['title', 'description']],
   ])('%s: %j is refused for %j', (status, patch, fields) => {
     const outcome = judged(kitchen(status), patch);
@@ -304,18 +416,31 @@ describe('what the result must be', () => {
   test('each of two fields that contradict each other is told so by the name of the other', () => {
     const job = { budgetMin: 5, budgetMax: 4, desiredStartDate: '2026-01-02', desiredCompletionDate: '2026-01-01' };
     expect(contradictionsIn(job)).toEqual({
-      budgetMin: expect.stringContaining('upper budget'), budgetMax: expect.stringContaining('lower budget'),
-      desiredStartDate: expect.stringContaining('completion date'), desiredCompletionDate: expect.stringContaining('start date'),
+      budgetMin: expect.stringContaining('upper budget'),
+      budgetMax: expect.stringContaining('lower budget'),
+      desiredStartDate: expect.stringContaining('completion date'),
+      desiredCompletionDate: expect.stringContaining('start date'),
     });
   });
 
   test('equal budgets and one and the same day are no contradiction', () => {
-    expect(contradictionsIn({ budgetMin: 5, budgetMax: 5, desiredStartDate: '2026-01-01', desiredCompletionDate: '2026-01-01' })).toEqual({});
-    expect(contradictionsIn({ budgetMin: 5, budgetMax: null, desiredStartDate: null, desiredCompletionDate: '2026-01-01' })).toEqual({});
+    expect(
+      contradictionsIn({
+        budgetMin: 5,
+        budgetMax: 5,
+        desiredStartDate: '2026-01-01',
+        desiredCompletionDate: '2026-01-01',
+      }),
+    ).toEqual({});
+    expect(
+      contradictionsIn({ budgetMin: 5, budgetMax: null, desiredStartDate: null, desiredCompletionDate: '2026-01-01' }),
+    ).toEqual({});
   });
 
   test('a draft may lose what only publishing asks for', () => {
-    expect(codeOf(judged(kitchen('draft'), { category: null, city: null, addressLine1: null, state: null }))).toBe('accepted');
+    expect(codeOf(judged(kitchen('draft'), { category: null, city: null, addressLine1: null, state: null }))).toBe(
+      'accepted',
+    );
   });
 });
 
@@ -328,7 +453,13 @@ describe('one refusal, the first in its order', () => {
     { urgency: 'standard', title: '', desiredStartDate: '2030-01-01' },
     { title: '', desiredStartDate: '2030-01-01' },
   ];
-  const order: ErrorCode[] = ['VALIDATION_FAILED', 'FIELD_NOT_EDITABLE', 'BUDGET_DECREASE_TOO_LARGE', 'URGENCY_LOCKED', 'VALIDATION_FAILED'];
+  const order: ErrorCode[] = [
+    'VALIDATION_FAILED',
+    'FIELD_NOT_EDITABLE',
+    'BUDGET_DECREASE_TOO_LARGE',
+    'URGENCY_LOCKED',
+    'VALIDATION_FAILED',
+  ];
 
   test('on an open job with bids', () => {
     expect(patch.map((sent) => codeOf(judged(kitchen('open'), sent, { hasBids: true })))).toEqual(order);
@@ -344,11 +475,22 @@ describe('one refusal, the first in its order', () => {
 function published(overrides: Partial<JobFields>): JobBeforeEdit {
   const draft: JobBeforeEdit = kitchen('draft', { ...BASES_AT_CREATION, ...overrides });
   const urgency = draft.urgency ?? 'standard';
-  return { ...draft, status: 'open', highestBudgetMin: draft.budgetMin, highestBudgetMax: draft.budgetMax, mostTokensPaid: publishCost(urgency) };
+  return {
+    ...draft,
+    status: 'open',
+    highestBudgetMin: draft.budgetMin,
+    highestBudgetMax: draft.budgetMax,
+    mostTokensPaid: publishCost(urgency),
+  };
 }
 
 test('a job begins without bases, nothing paid', () => {
-  expect(BASES_AT_CREATION).toEqual({ highestBudgetMin: null, highestBudgetMax: null, mostTokensPaid: 0, completionDateAtCheckIn: null });
+  expect(BASES_AT_CREATION).toEqual({
+    highestBudgetMin: null,
+    highestBudgetMax: null,
+    mostTokensPaid: 0,
+    completionDateAtCheckIn: null,
+  });
 });
 
 function later(date: string, days: number): string {

@@ -4,8 +4,18 @@ import type { IdKind } from '../../src/rules/ids.js';
 
 /** Copied by hand from the specification and decision 2. */
 const PREFIXES: [kind: IdKind, prefix: string][] = [
-  ['user', 'usr'], ['homeowner', 'hmw'], ['contractor', 'ctr'], ['job', 'job'], ['bid', 'bid'], ['hold', 'hld'], ['refreshToken', 'rft'],
-  ['session', 'ses'], ['event', 'evt'], ['transfer', 'ttx'], ['webhook', 'whk'], ['delivery', 'dlv'],
+  ['user', 'usr'],
+  ['homeowner', 'hmw'],
+  ['contractor', 'ctr'],
+  ['job', 'job'],
+  ['bid', 'bid'],
+  ['hold', 'hld'],
+  ['refreshToken', 'rft'],
+  ['session', 'ses'],
+  ['event', 'evt'],
+  ['transfer', 'ttx'],
+  ['webhook', 'whk'],
+  ['delivery', 'dlv'],
 ];
 const KSUID = '3MQ9v21sA0uS08YwvlPdPHE1hFT';
 
@@ -47,11 +57,17 @@ test.each<[what: string, value: unknown, is: boolean]>([
   ['a line break after', `job_${KSUID}\n`, false],
   ['a sign within', `job_${KSUID.slice(0, 13)}-${KSUID.slice(14)}`, false],
   ['nothing', '', false],
-  ['null', null, false], ['no value', undefined, false], ['a number', 5, false], ['a list of one', [`job_${KSUID}`], false],
+  ['null', null, false],
+  ['no value', undefined, false],
+  ['a number', 5, false],
+  ['a list of one', [`job_${KSUID}`], false],
 ])('%s, as the identifier of a job: %2$j', (_what, value, is) => {
   expect(isId('job', value)).toBe(is);
 });
 
-test.each(['', 'job', `xyz_${KSUID}`, `undefined_${KSUID}`, 'job_kitchen', `job-${KSUID}`, `usr_job_${KSUID}`])('%j names nothing of any kind', (text) => {
-  expect(kindOfId(text)).toBeUndefined();
-});
+test.each(['', 'job', `xyz_${KSUID}`, `undefined_${KSUID}`, 'job_kitchen', `job-${KSUID}`, `usr_job_${KSUID}`])(
+  '%j names nothing of any kind',
+  (text) => {
+    expect(kindOfId(text)).toBeUndefined();
+  },
+);

@@ -24,7 +24,13 @@ const SPECIFIED: [operation: string, path: string, by: string, from: JobState[],
   ['reachDecision', 'reach-decision', 'admin', ['escalated'], 'decision_reached'],
   ['fileAppeal', 'file-appeal', 'awardee', ['decision_reached'], 'appealed'],
   ['finalizeAppeal', 'finalize-appeal', 'admin', ['appealed'], 'completed'],
-  ['completeJob', 'complete', 'admin', JOB_STATES.filter((state) => state !== 'completed' && state !== 'cancelled'), 'completed'],
+  [
+    'completeJob',
+    'complete',
+    'admin',
+    JOB_STATES.filter((state) => state !== 'completed' && state !== 'cancelled'),
+    'completed',
+  ],
   ['cancelJob', 'cancel', 'owner', ['open', 'awarded', 'in_progress'], 'cancelled'],
   ['updateJob', '', 'owner', ['draft', 'open', 'awarded', 'in_progress'], 'stays'],
   ['deleteJob', '', 'owner', ['draft'], 'gone'],
@@ -33,7 +39,12 @@ const SPECIFIED: [operation: string, path: string, by: string, from: JobState[],
 
 test.each(SPECIFIED)('%s is what the specification says', (operation, path, by, from, to) => {
   const row = JOB_ACTION_LIST.find((candidate) => candidate.operation === operation);
-  expect(row && { path: row.path, by: row.by, to: row.to, from: inOrder(row.from) }).toEqual({ path, by, to, from: inOrder(from) });
+  expect(row && { path: row.path, by: row.by, to: row.to, from: inOrder(row.from) }).toEqual({
+    path,
+    by,
+    to,
+    from: inOrder(from),
+  });
 });
 
 test('there is no operation on a job besides', () => {
@@ -58,7 +69,8 @@ test('there is no operation on a bid besides, and no state but those that someth
 });
 
 test('every name of an operation in upper case is its action', () => {
-  for (const [key, row] of Object.entries(lifecycle.JOB_ACTIONS)) expect(row.action).toBe(key.replaceAll(/[A-Z]/g, '_$&').toUpperCase());
+  for (const [key, row] of Object.entries(lifecycle.JOB_ACTIONS))
+    expect(row.action).toBe(key.replaceAll(/[A-Z]/g, '_$&').toUpperCase());
   for (const [key, row] of Object.entries(BID_TRANSITIONS)) expect(row.action).toBe(key.toUpperCase());
 });
 
@@ -69,27 +81,57 @@ test('Ada completing a completed job is allowed and changes nothing; a cancelled
 });
 
 test('a job can be updated exactly where some field is editable', () => {
-  expect(inOrder(lifecycle.OTHER_JOB_ACTIONS.update.from)).toEqual(JOB_STATES.filter((state) => EDITABLE_FIELDS[state].length > 0));
+  expect(inOrder(lifecycle.OTHER_JOB_ACTIONS.update.from)).toEqual(
+    JOB_STATES.filter((state) => EDITABLE_FIELDS[state].length > 0),
+  );
 });
 
 test('every way into an end releases holds and rejects live bids', () => {
   for (const row of JOB_ACTION_LIST.filter((row) => isTransition(row) && isTerminal(row.to))) {
-    expect(row.effects, row.operation).toEqual(expect.arrayContaining(['active holds are released', 'live bids become rejected']));
+    expect(row.effects, row.operation).toEqual(
+      expect.arrayContaining(['active holds are released', 'live bids become rejected']),
+    );
   }
 });
 
 test('each kind of event stands in the list once, the first proposal of a resolution among them', () => {
   expect([...EVENT_TYPES].sort()).toEqual([
-    'bid.accepted', 'bid.rejected', 'bid.shortlisted', 'bid.submitted', 'bid.viewed', 'bid.withdrawn',
-    'job.appeal_filed', 'job.appeal_finalized', 'job.approved', 'job.awarded', 'job.cancelled', 'job.checked_in', 'job.completed', 'job.created',
-    'job.decision_reached', 'job.deleted', 'job.dispute_resolved', 'job.disputed', 'job.escalated', 'job.published',
-    'job.resolution_proposed', 'job.submitted_for_review', 'job.updated',
+    'bid.accepted',
+    'bid.rejected',
+    'bid.shortlisted',
+    'bid.submitted',
+    'bid.viewed',
+    'bid.withdrawn',
+    'job.appeal_filed',
+    'job.appeal_finalized',
+    'job.approved',
+    'job.awarded',
+    'job.cancelled',
+    'job.checked_in',
+    'job.completed',
+    'job.created',
+    'job.decision_reached',
+    'job.deleted',
+    'job.dispute_resolved',
+    'job.disputed',
+    'job.escalated',
+    'job.published',
+    'job.resolution_proposed',
+    'job.submitted_for_review',
+    'job.updated',
   ]);
 });
 
 test.each<[ownBids: BidState[], may: boolean]>([
-  [[], true], [['withdrawn'], true], [['withdrawn', 'withdrawn'], true], [['pending'], false], [['viewed'], false], [['shortlisted'], false],
-  [['rejected'], false], [['accepted'], false], [['withdrawn', 'pending'], false],
+  [[], true],
+  [['withdrawn'], true],
+  [['withdrawn', 'withdrawn'], true],
+  [['pending'], false],
+  [['viewed'], false],
+  [['shortlisted'], false],
+  [['rejected'], false],
+  [['accepted'], false],
+  [['withdrawn', 'pending'], false],
 ])('with bids %j, Carla may bid again: %j', (ownBids, may) => {
   expect(mayBid(ownBids)).toBe(may);
 });
@@ -102,15 +144,17 @@ describe('walking the normal flow', () => {
   const steps = JOB_ACTION_LIST.filter(isTransition).filter((row) => row.operation !== 'completeJob');
 
   test('however Hannah and Carla go on, a job that is not ended can go on, and no path is longer than ten steps', () => {
-    fc.assert(fc.property(fc.array(fc.nat(), { minLength: 11, maxLength: 11 }), (choices) => {
-      let state: JobState = 'draft';
-      for (const choice of choices) {
-        const ways = steps.filter((row) => row.from.includes(state));
-        expect(ways.length > 0).toBe(!isTerminal(state));
-        state = ways[choice % ways.length]?.to ?? state;
-      }
-      expect(isTerminal(state)).toBe(true);
-    }));
+    fc.assert(
+      fc.property(fc.array(fc.nat(), { minLength: 11, maxLength: 11 }), (choices) => {
+        let state: JobState = 'draft';
+        for (const choice of choices) {
+          const ways = steps.filter((row) => row.from.includes(state));
+          expect(ways.length > 0).toBe(!isTerminal(state));
+          state = ways[choice % ways.length]?.to ?? state;
+        }
+        expect(isTerminal(state)).toBe(true);
+      }),
+    );
   });
 });
 
@@ -125,26 +169,63 @@ describe('checkLifecycle', () => {
 
   test.each<[fault: string, rows: readonly JobAction[], says: RegExp]>([
     ['a state that nothing leads to', changed('awardJob', { to: 'open' }), /no way leads from draft to awarded/],
-    ['a state that nothing but an admin leads out of', changed('fileAppeal', { from: ['appealed'] }), /nothing leads out of decision_reached/],
-    ['a way out of an end', changed('cancelJob', { from: ['open', 'completed'] }), /cancelJob leaves completed, which is an end/],
+    [
+      'a state that nothing but an admin leads out of',
+      changed('fileAppeal', { from: ['appealed'] }),
+      /nothing leads out of decision_reached/,
+    ],
+    [
+      'a way out of an end',
+      changed('cancelJob', { from: ['open', 'completed'] }),
+      /cancelJob leaves completed, which is an end/,
+    ],
     ['an operation that nowhere applies', changed('cancelJob', { from: [] }), /cancelJob leaves no state/],
     ['one action twice', changed('awardJob', { action: publish.action }), /the action of a job "PUBLISH"/],
     ['one operation twice', changed('awardJob', { operation: publish.operation }), /the operation "publishJob"/],
     ['one operation for a job and a bid', changed('awardJob', { operation: 'viewBid' }), /the operation "viewBid"/],
     ['one address twice', changed('awardJob', { path: publish.path }), /the address of a job "POST \/publish"/],
     ['one event twice', changed('awardJob', { event: publish.event }), /the event "job.published"/],
-    ['the event of a proposal twice', changed('awardJob', { event: 'job.resolution_proposed' }), /the event "job.resolution_proposed"/],
-    ['a transition that stands still', changed('awardJob', { from: ['open', 'awarded'] }), /awardJob leads from awarded to itself/],
-    ['rest in another state', changed('awardJob', { ...award, settledIn: ['open'] }), /awardJob is settled elsewhere than in awarded/],
-    ['rest in the right state and another', changed('awardJob', { ...award, settledIn: ['awarded', 'open'] }), /awardJob is settled elsewhere/],
-    ['states that lead to each other and are not led to', changed('escalateJob', { to: 'completed' }), /to escalated\n.*to decision_reached\n.*to appealed/],
-    ['a state that leads to itself alone', changed('fileAppeal', { to: 'decision_reached' }), /nothing leads out of decision_reached/],
-    ['a state in which a job can be edited and no more', jobsAreLeftIn('in_progress'), /nothing leads out of in_progress/],
+    [
+      'the event of a proposal twice',
+      changed('awardJob', { event: 'job.resolution_proposed' }),
+      /the event "job.resolution_proposed"/,
+    ],
+    [
+      'a transition that stands still',
+      changed('awardJob', { from: ['open', 'awarded'] }),
+      /awardJob leads from awarded to itself/,
+    ],
+    [
+      'rest in another state',
+      changed('awardJob', { ...award, settledIn: ['open'] }),
+      /awardJob is settled elsewhere than in awarded/,
+    ],
+    [
+      'rest in the right state and another',
+      changed('awardJob', { ...award, settledIn: ['awarded', 'open'] }),
+      /awardJob is settled elsewhere/,
+    ],
+    [
+      'states that lead to each other and are not led to',
+      changed('escalateJob', { to: 'completed' }),
+      /to escalated\n.*to decision_reached\n.*to appealed/,
+    ],
+    [
+      'a state that leads to itself alone',
+      changed('fileAppeal', { to: 'decision_reached' }),
+      /nothing leads out of decision_reached/,
+    ],
+    [
+      'a state in which a job can be edited and no more',
+      jobsAreLeftIn('in_progress'),
+      /nothing leads out of in_progress/,
+    ],
   ])('refuses %s', (_fault, rows, says) => {
     expect(() => checkLifecycle(rows)).toThrow(says);
   });
 
-  const bids = (change: Partial<BidTransition>) => BID_TRANSITION_LIST.map((row) => (row.operation === 'viewBid' ? { ...row, ...change } : row));
+  const bids = (change: Partial<BidTransition>) =>
+    BID_TRANSITION_LIST.map((row) => (row.operation === 'viewBid' ? { ...row, ...change } : row));
 
   test.each<[fault: string, change: Partial<BidTransition>, says: RegExp]>([
     ['one action twice', { action: 'REJECT' }, /the action of a bid "REJECT"/],
@@ -155,12 +236,18 @@ describe('checkLifecycle', () => {
   });
 
   test('refuses a bid that is viewed twice or becomes new again', () => {
-    expect(() => checkLifecycle(JOB_ACTION_LIST, bids({ from: ['viewed'] }))).toThrow(/viewBid leads from viewed to itself/);
-    expect(() => checkLifecycle(JOB_ACTION_LIST, bids({ to: 'pending', from: ['viewed'] }))).toThrow(/viewBid makes a bid new again/);
+    expect(() => checkLifecycle(JOB_ACTION_LIST, bids({ from: ['viewed'] }))).toThrow(
+      /viewBid leads from viewed to itself/,
+    );
+    expect(() => checkLifecycle(JOB_ACTION_LIST, bids({ to: 'pending', from: ['viewed'] }))).toThrow(
+      /viewBid makes a bid new again/,
+    );
   });
 
   test('names every fault at once', () => {
-    expect(() => checkLifecycle(changed('awardJob', { action: publish.action, path: publish.path }))).toThrow(/action.*\n.*address/);
+    expect(() => checkLifecycle(changed('awardJob', { action: publish.action, path: publish.path }))).toThrow(
+      /action.*\n.*address/,
+    );
   });
 });
 
@@ -172,21 +259,26 @@ describe('lifecycleDiagram', () => {
   test('draws every transition but the one that would cross out the picture', () => {
     const page = lifecycleDiagram();
     const drawn = JOB_ACTION_LIST.filter(isTransition).filter((row) => row.operation !== 'completeJob');
-    for (const row of drawn) for (const state of row.from) expect(page).toContain(`  ${state} --> ${row.to} : ${row.operation} (${row.by})\n`);
+    for (const row of drawn)
+      for (const state of row.from) expect(page).toContain(`  ${state} --> ${row.to} : ${row.operation} (${row.by})\n`);
     expect(page).toContain('  note left of completed : completeJob (admin) leads here from every state but the ends\n');
-    expect(page).toContain('  disputed --> disputed : resolveDispute (parties), until the other party names the same resolution\n');
+    expect(page).toContain(
+      '  disputed --> disputed : resolveDispute (parties), until the other party names the same resolution\n',
+    );
   });
 
   test('draws one arrow for all the reasons that lead a bid from one state to another', () => {
     const page = lifecycleDiagram();
     const reasons = 'rejectBid (owner), or award names another bid, or the job is completed or cancelled';
-    for (const state of lifecycle.LIVE_BID_STATES) expect(page.split(`  ${state} --> rejected : `)[1]?.split('\n')[0]).toBe(reasons);
+    for (const state of lifecycle.LIVE_BID_STATES)
+      expect(page.split(`  ${state} --> rejected : `)[1]?.split('\n')[0]).toBe(reasons);
     expect(page).toContain('  viewed --> accepted : award names the bid\n');
   });
 
   test('gives every operation a row of as many cells as its head', () => {
     const page = lifecycleDiagram();
-    for (const { operation } of [...JOB_ACTION_LIST, ...BID_TRANSITION_LIST]) expect(page).toContain(`\n| \`${operation}\` | `);
+    for (const { operation } of [...JOB_ACTION_LIST, ...BID_TRANSITION_LIST])
+      expect(page).toContain(`\n| \`${operation}\` | `);
     for (const block of page.split('\n\n').filter((text) => text.startsWith('|'))) {
       expect(new Set(block.split('\n').map((line) => line.split('|').length)).size).toBe(1);
     }
@@ -201,7 +293,10 @@ describe('lifecycleDiagram', () => {
 /** All that leads out of this state, but for an admin and an edit, starts elsewhere instead. */
 function jobsAreLeftIn(state: JobState): JobAction[] {
   return JOB_ACTION_LIST.map((row) =>
-    isTransition(row) && row.operation !== 'completeJob' ? { ...row, from: row.from.filter((left) => left !== state) } : row);
+    isTransition(row) && row.operation !== 'completeJob'
+      ? { ...row, from: row.from.filter((left) => left !== state) }
+      : row,
+  );
 }
 
 function inOrder(states: readonly JobState[]): JobState[] {

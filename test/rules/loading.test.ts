@@ -1,4 +1,7 @@
-/** The tables of the rules are made while their files are read. Each file must do that alone: whichever is asked for first is read first. */
+/**
+ * The tables of the rules are made while their files are read. Each file must do that alone: whichever is asked for
+ * first is read first.
+ */
 import { readdirSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { expect, test, vi } from 'vitest';

@@ -1,11 +1,27 @@
-/** The numbers and lists that clients are held to, copied by hand from the specification and the decisions, so that a slip meets a second opinion. */
+/**
+ * The numbers and lists that clients are held to, copied by hand from the specification and the decisions, so that a
+ * slip meets a second opinion.
+ */
 import { describe, expect, test } from 'vitest';
 import { CATALOG } from '../../src/rules/catalog.js';
 import {
-  ADDRESS_BUDGET_FACTOR_OUTSIDE_PRODUCTION, BUDGETS, BUDGET_WINDOW_SECONDS, GRAPHQL_LIMITS, PAGE, PASSWORD_BYTES, SESSION, TEXT,
+  ADDRESS_BUDGET_FACTOR_OUTSIDE_PRODUCTION,
+  BUDGETS,
+  BUDGET_WINDOW_SECONDS,
+  GRAPHQL_LIMITS,
+  PAGE,
+  PASSWORD_BYTES,
+  SESSION,
+  TEXT,
 } from '../../src/rules/limits.js';
 import {
-  GUARANTEED_VIEW_STAKE, HOUSE_ACCOUNTS, REFERRAL_ALPHABET, REFERRAL_BONUS, REFERRAL_LENGTH, SIGNUP_BONUS, TRANSFER_REASONS,
+  GUARANTEED_VIEW_STAKE,
+  HOUSE_ACCOUNTS,
+  REFERRAL_ALPHABET,
+  REFERRAL_BONUS,
+  REFERRAL_LENGTH,
+  SIGNUP_BONUS,
+  TRANSFER_REASONS,
 } from '../../src/rules/tokens.js';
 import { ROLES } from '../../src/rules/viewer.js';
 
@@ -15,13 +31,23 @@ test('there are three roles', () => {
 
 describe('tokens', () => {
   test('Hannah gets 10 for signing up, Carla 25, and both 10 for a referral; a guaranteed view stakes 5', () => {
-    expect({ ...SIGNUP_BONUS, referral: REFERRAL_BONUS, stake: GUARANTEED_VIEW_STAKE }).toEqual({ homeowner: 10, contractor: 25, referral: 10, stake: 5 });
+    expect({ ...SIGNUP_BONUS, referral: REFERRAL_BONUS, stake: GUARANTEED_VIEW_STAKE }).toEqual({
+      homeowner: 10,
+      contractor: 25,
+      referral: 10,
+      stake: 5,
+    });
   });
 
   test('they come out of issuance and are spent into fees', () => {
     const house = Object.fromEntries(Object.entries(TRANSFER_REASONS).map(([reason, row]) => [reason, row.house]));
     expect(house).toEqual({
-      signup_bonus: 'issuance', referral_bonus: 'issuance', adjustment: 'issuance', publish: 'fees', urgency_raise: 'fees', publish_refund: 'fees',
+      signup_bonus: 'issuance',
+      referral_bonus: 'issuance',
+      adjustment: 'issuance',
+      publish: 'fees',
+      urgency_raise: 'fees',
+      publish_refund: 'fees',
     });
     expect(HOUSE_ACCOUNTS).toEqual(['issuance', 'fees']);
   });
@@ -51,17 +77,33 @@ describe('limits', () => {
   });
 
   test('of a GraphQL operation: every bound is there, one log-in at most, and what is dearer than 3,000 is refused', () => {
-    expect(Object.keys(GRAPHQL_LIMITS).sort())
-      .toEqual([
-        'aliases', 'cost', 'depth', 'directives', 'entries', 'introspectionAliases', 'introspectionDepth', 'lines', 'nameCharacters', 'repeats',
-        'rootMutations', 'selections', 'tokens',
-      ]);
+    expect(Object.keys(GRAPHQL_LIMITS).sort()).toEqual([
+      'aliases',
+      'cost',
+      'depth',
+      'directives',
+      'entries',
+      'introspectionAliases',
+      'introspectionDepth',
+      'lines',
+      'nameCharacters',
+      'repeats',
+      'rootMutations',
+      'selections',
+      'tokens',
+    ]);
     expect(GRAPHQL_LIMITS).toMatchObject({ entries: 1, cost: 3_000 });
   });
 
   test.each<[budget: keyof typeof BUDGETS, perMinute: number, per: string]>([
-    ['logInPerAccountAndAddress', 10, 'account and address'], ['logInPerAddress', 120, 'address'], ['logInFailuresPerAccount', 300, 'account'],
-    ['signUp', 60, 'address'], ['refresh', 60, 'session'], ['read', 600, 'user'], ['write', 120, 'user'], ['invalidToken', 120, 'address'],
+    ['logInPerAccountAndAddress', 10, 'account and address'],
+    ['logInPerAddress', 120, 'address'],
+    ['logInFailuresPerAccount', 300, 'account'],
+    ['signUp', 60, 'address'],
+    ['refresh', 60, 'session'],
+    ['read', 600, 'user'],
+    ['write', 120, 'user'],
+    ['invalidToken', 120, 'address'],
   ])('of requests: %s, %d a minute for each %s', (budget, max, per) => {
     expect(BUDGETS[budget]).toEqual({ max, per });
     expect(BUDGET_WINDOW_SECONDS).toBe(60);
@@ -76,8 +118,11 @@ test('forms suggest trades, forms of business and kinds of property', () => {
   expect(Object.keys(CATALOG)).toEqual(['categories', 'businessTypes', 'propertyTypes']);
 });
 
-test.each(Object.entries(CATALOG))('each of the %s that forms suggest could be sent as it is, and stands there once', (_kind, values) => {
-  expect(values.length).toBeGreaterThan(3);
-  for (const value of values) expect(value).toMatch(/^[a-z_]{3,64}$/);
-  expect(new Set<string>(values).size).toBe(values.length);
-});
+test.each(Object.entries(CATALOG))(
+  'each of the %s that forms suggest could be sent as it is, and stands there once',
+  (_kind, values) => {
+    expect(values.length).toBeGreaterThan(3);
+    for (const value of values) expect(value).toMatch(/^[a-z_]{3,64}$/);
+    expect(new Set<string>(values).size).toBe(values.length);
+  },
+);

@@ -37,8 +37,12 @@ test('the words admit the roles of the specification', () => {
 });
 
 test.each<[by: PartyWord, admitted: Party[]]>([
-  ['owner', ['owner']], ['awardee', ['awardee']], ['parties', ['owner', 'awardee']], ['bidder', ['awardee', 'bidder']],
-  ['contractor', ['awardee', 'bidder', 'onlooker']], ['admin', ['admin']],
+  ['owner', ['owner']],
+  ['awardee', ['awardee']],
+  ['parties', ['owner', 'awardee']],
+  ['bidder', ['awardee', 'bidder']],
+  ['contractor', ['awardee', 'bidder', 'onlooker']],
+  ['admin', ['admin']],
 ])('what is for the %s is for %j, and never for a stranger', (by, admitted) => {
   expect(PARTIES.filter((party) => isFor(by, party))).toEqual(admitted);
 });
@@ -47,8 +51,14 @@ describe('a bid of Carla on the kitchen', () => {
   const bid = { homeownerId: hannah.homeownerId, contractorId: carla.contractorId };
 
   test.each<[by: 'owner' | 'bidder', name: string, viewer: Viewer, may: boolean]>([
-    ['owner', 'Hannah', hannah, true], ['owner', 'Hugo', hugo, false], ['owner', 'Carla', carla, false], ['owner', 'Ada', ada, false],
-    ['bidder', 'Carla', carla, true], ['bidder', 'Cyrus', cyrus, false], ['bidder', 'Hannah', hannah, false], ['bidder', 'Ada', ada, false],
+    ['owner', 'Hannah', hannah, true],
+    ['owner', 'Hugo', hugo, false],
+    ['owner', 'Carla', carla, false],
+    ['owner', 'Ada', ada, false],
+    ['bidder', 'Carla', carla, true],
+    ['bidder', 'Cyrus', cyrus, false],
+    ['bidder', 'Hannah', hannah, false],
+    ['bidder', 'Ada', ada, false],
   ])('what is for the %s is for %s: %4$j', (by, _name, viewer, may) => {
     expect(mayActOnBid(by, viewer, bid)).toBe(may);
   });

@@ -1,5 +1,13 @@
 import { describe, expect, test } from 'vitest';
-import { compareUrgency, costOfUrgency, missingToPublish, publishCost, REQUIRED_TO_PUBLISH, refundOnCancel, URGENCIES } from '../../src/rules/publishing.js';
+import {
+  compareUrgency,
+  costOfUrgency,
+  missingToPublish,
+  publishCost,
+  REQUIRED_TO_PUBLISH,
+  refundOnCancel,
+  URGENCIES,
+} from '../../src/rules/publishing.js';
 import type { Urgency } from '../../src/rules/publishing.js';
 import { kitchen } from './people.js';
 
@@ -26,19 +34,36 @@ describe('what a draft of Hannah is short of', () => {
   });
 
   test('all that is missing, in the order of the specification', () => {
-    const bare = { title: 'New kitchen', description: 'Cabinets', category: null, urgency: null, addressLine1: null, city: '', state: null };
+    const bare = {
+      title: 'New kitchen',
+      description: 'Cabinets',
+      category: null,
+      urgency: null,
+      addressLine1: null,
+      city: '',
+      state: null,
+    };
     expect(missingToPublish(bare)).toEqual(['category', 'urgency', 'addressLine1', 'city', 'state']);
   });
 });
 
 test.each<[urgency: Urgency, mostPaid: number, charge: number]>([
-  ['priority', 5, 10], ['urgent', 5, 25], ['urgent', 15, 15], ['priority', 15, 0], ['priority', 30, 0], ['standard', 30, 0],
+  ['priority', 5, 10],
+  ['urgent', 5, 25],
+  ['urgent', 15, 15],
+  ['priority', 15, 0],
+  ['priority', 30, 0],
+  ['standard', 30, 0],
 ])('raising to %s after %d tokens were paid costs %d', (urgency, mostPaid, charge) => {
   expect(costOfUrgency(urgency, mostPaid)).toBe(charge);
 });
 
 test.each<[status: 'open' | 'awarded' | 'in_progress', everHadBid: boolean, refund: number]>([
-  ['open', false, 15], ['open', true, 0], ['awarded', true, 0], ['in_progress', true, 0], ['awarded', false, 0],
+  ['open', false, 15],
+  ['open', true, 0],
+  ['awarded', true, 0],
+  ['in_progress', true, 0],
+  ['awarded', false, 0],
 ])('when Hannah cancels a job that is %s (bids: %j), %d tokens return', (status, everHadBid, refund) => {
   expect(refundOnCancel({ status, everHadBid, mostTokensPaid: 15 })).toBe(refund);
 });

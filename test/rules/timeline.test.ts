@@ -5,12 +5,24 @@ import type { EventReach } from '../../src/rules/timeline.js';
 import type { Party } from '../../src/rules/parties.js';
 
 const published = { type: 'job.published' as EventType, sequence: 2, data: { tokensCharged: 15, urgency: 'priority' } };
-const cancelled = { type: 'job.cancelled' as EventType, sequence: 3, data: { reason: 'Moved away', tokensRefunded: 15 } };
+const cancelled = {
+  type: 'job.cancelled' as EventType,
+  sequence: 3,
+  data: { reason: 'Moved away', tokensRefunded: 15 },
+};
 const disputed = { type: 'job.disputed' as EventType, sequence: 4, data: { reason: 'Crooked tiles', details: null } };
-const approved = { type: 'job.approved' as EventType, sequence: 5, data: { rating: 5, review: 'Straight tiles', tokensCharged: 1, note: 'At last' } };
+const approved = {
+  type: 'job.approved' as EventType,
+  sequence: 5,
+  data: { rating: 5, review: 'Straight tiles', tokensCharged: 1, note: 'At last' },
+};
 
 const REACHES: [party: Party, reach: EventReach][] = [
-  ['owner', 'all'], ['admin', 'all'], ['awardee', 'job and own bid'], ['bidder', 'status changes'], ['onlooker', 'status changes'],
+  ['owner', 'all'],
+  ['admin', 'all'],
+  ['awardee', 'job and own bid'],
+  ['bidder', 'status changes'],
+  ['onlooker', 'status changes'],
   ['stranger', 'status changes'],
 ];
 
@@ -21,14 +33,21 @@ test.each(REACHES)('to the %s events reach as far as: %s', (party, reach) => {
 /** The data that is left of each event, by what the reader is to the job. */
 const LEFT: Record<EventReach, Record<string, unknown>[]> = {
   all: [published.data, cancelled.data, disputed.data, approved.data],
-  'job and own bid': [{ urgency: 'priority' }, { reason: 'Moved away' }, disputed.data, { rating: 5, review: 'Straight tiles', note: 'At last' }],
+  'job and own bid': [
+    { urgency: 'priority' },
+    { reason: 'Moved away' },
+    disputed.data,
+    { rating: 5, review: 'Straight tiles', note: 'At last' },
+  ],
   'status changes': [{}, {}, {}, { rating: 5, review: 'Straight tiles' }],
 };
 
 describe.each(REACHES)('the %s', (party, reach) => {
   test('reads the texts that are theirs to read, and that everything happened', () => {
     const events = [published, cancelled, disputed, approved];
-    expect(events.map((event) => eventFor(party, event))).toEqual(events.map((event, index) => ({ ...event, data: LEFT[reach][index] })));
+    expect(events.map((event) => eventFor(party, event))).toEqual(
+      events.map((event, index) => ({ ...event, data: LEFT[reach][index] })),
+    );
   });
 });
 

@@ -10,7 +10,14 @@ const START_SECONDS = 1_800_000_000;
 const TTL_SECONDS = 900;
 
 let nowSeconds = START_SECONDS;
-const settings = { secret: SECRET, previousSecret: PREVIOUS, issuer: 'market', audience: 'api', ttlSeconds: TTL_SECONDS, now: () => nowSeconds * 1000 };
+const settings = {
+  secret: SECRET,
+  previousSecret: PREVIOUS,
+  issuer: 'market',
+  audience: 'api',
+  ttlSeconds: TTL_SECONDS,
+  now: () => nowSeconds * 1000,
+};
 const tokens = createAccessTokens(settings);
 const formerTokens = createAccessTokens({ ...settings, secret: PREVIOUS, previousSecret: undefined });
 const bearer = { userId: newId('user'), sessionId: newId('session'), role: 'homeowner' } as const;
@@ -35,7 +42,8 @@ function sealed(headerPart: string, bodyPart: string, secret: string = SECRET, h
 }
 
 const withPayload = (changes: Record<string, unknown>) => sealed(header, encoded({ ...goodPayload, ...changes }));
-const without = (name: string) => sealed(header, encoded(Object.fromEntries(Object.entries(goodPayload).filter(([key]) => key !== name))));
+const without = (name: string) =>
+  sealed(header, encoded(Object.fromEntries(Object.entries(goodPayload).filter(([key]) => key !== name))));
 const withHeader = (changes: Record<string, unknown>) => sealed(encoded({ ...goodHeader, ...changes }), body);
 
 function expectRefused(forged: readonly string[]): void {
@@ -54,7 +62,9 @@ describe('a good access token', () => {
   it('passes when it was signed with the previous secret, and is signed with the current one', () => {
     expect(tokens.verify(formerTokens.sign(bearer))).toEqual(claims);
     expect(formerTokens.verify(tokens.sign(bearer))).toBeUndefined();
-    expect(createAccessTokens({ ...settings, previousSecret: undefined }).verify(formerTokens.sign(bearer))).toBeUndefined();
+    expect(
+      createAccessTokens({ ...settings, previousSecret: undefined }).verify(formerTokens.sign(bearer)),
+    ).toBeUndefined();
   });
 
   it('holds until its last second and not beyond', () => {
@@ -85,7 +95,10 @@ describe('a good access token', () => {
 describe('a forged or altered access token is refused', () => {
   it('with any bit of it flipped, at every position', () => {
     const forged = Array.from({ length: good.length }, (_, at) => at).flatMap((at) =>
-      Array.from({ length: 7 }, (_, bit) => good.slice(0, at) + String.fromCharCode(good.charCodeAt(at) ^ (1 << bit)) + good.slice(at + 1)),
+      Array.from(
+        { length: 7 },
+        (_, bit) => good.slice(0, at) + String.fromCharCode(good.charCodeAt(at) ^ (1 << bit)) + good.slice(at + 1),
+      ),
     );
     expect(forged.length).toBeGreaterThan(1_000);
     expectRefused(forged);
@@ -94,7 +107,11 @@ describe('a forged or altered access token is refused', () => {
   it('with any character replaced by another of its alphabet, the last one too, whose lowest bits carry nothing', () => {
     const alphabet = 'ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_';
     const at = [...Array.from({ length: Math.floor(good.length / 8) }, (_, i) => i * 8), good.length - 1];
-    expectRefused(at.flatMap((i) => [...alphabet].filter((c) => c !== good[i]).map((c) => good.slice(0, i) + c + good.slice(i + 1))));
+    expectRefused(
+      at.flatMap((i) =>
+        [...alphabet].filter((c) => c !== good[i]).map((c) => good.slice(0, i) + c + good.slice(i + 1)),
+      ),
+    );
   });
 
   it('cut short or grown at any place', () => {
@@ -105,7 +122,20 @@ describe('a forged or altered access token is refused', () => {
 
   it('in a form that is no token', () => {
     const space = [' ', '\n', '\t', '\u0000', '=', '.'].flatMap((c) => [c + good, good + c]);
-    expectRefused(['', '.', '..', '...', 'null', '{}', 'Bearer', '🔑', `${header}..${signature}`, `.${body}.${signature}`, `${good}.${good}`, ...space]);
+    expectRefused([
+      '',
+      '.',
+      '..',
+      '...',
+      'null',
+      '{}',
+      'Bearer',
+      '🔑',
+      `${header}..${signature}`,
+      `.${body}.${signature}`,
+      `${good}.${good}`,
+      ...space,
+    ]);
     for (const nonsense of [undefined, null, 7, {}, [good]]) {
       // The door types this as a string; a mistake there must not become an exception here.
       expect(Reflect.apply(tokens.verify, tokens, [nonsense])).toBeUndefined();
@@ -169,8 +199,14 @@ describe('a forged or altered access token is refused', () => {
   it('with an expiry that has come, or that is no whole number', () => {
     const late = START_SECONDS + TTL_SECONDS;
     expectRefused([0, -1, 1, START_SECONDS, START_SECONDS - 1].map((exp) => withPayload({ exp })));
-    expectRefused([String(late), '', 'never', late + 0.5, true, [late], { late }, 2 ** 60].map((exp) => withPayload({ exp })));
-    expectRefused(['1e999', '-1e999', '9e99', 'NaN'].map((exp) => sealed(header, encoded(JSON.stringify({ ...goodPayload, exp: 0 }).replace('"exp":0', `"exp":${exp}`)))));
+    expectRefused(
+      [String(late), '', 'never', late + 0.5, true, [late], { late }, 2 ** 60].map((exp) => withPayload({ exp })),
+    );
+    expectRefused(
+      ['1e999', '-1e999', '9e99', 'NaN'].map((exp) =>
+        sealed(header, encoded(JSON.stringify({ ...goodPayload, exp: 0 }).replace('"exp":0', `"exp":${exp}`))),
+      ),
+    );
     expectRefused(['now', 1.5, 1e300, true, [START_SECONDS]].map((iat) => withPayload({ iat })));
     expectRefused([withPayload({ nbf: late }), withPayload({ nbf: 'soon' })]);
   });
@@ -178,23 +214,65 @@ describe('a forged or altered access token is refused', () => {
   it('of another issuer or for another audience', () => {
     const others = ['', 'Market', 'market ', 'api2', ['market'], ['api'], ['api', 'other'], {}, 7, true];
     expectRefused(others.flatMap((other) => [withPayload({ iss: other }), withPayload({ aud: other })]));
-    expectRefused([createAccessTokens({ ...settings, issuer: 'other' }).sign(bearer), createAccessTokens({ ...settings, audience: 'other' }).sign(bearer)]);
+    expectRefused([
+      createAccessTokens({ ...settings, issuer: 'other' }).sign(bearer),
+      createAccessTokens({ ...settings, audience: 'other' }).sign(bearer),
+    ]);
   });
 
   it('with another role', () => {
-    const roles = ['', 'Admin', 'ADMIN', 'admin ', 'root', 'owner', ['admin'], { admin: true }, 1, true, '__proto__', 'toString'];
+    const roles = [
+      '',
+      'Admin',
+      'ADMIN',
+      'admin ',
+      'root',
+      'owner',
+      ['admin'],
+      { admin: true },
+      1,
+      true,
+      '__proto__',
+      'toString',
+    ];
     expectRefused(roles.map((role) => withPayload({ role })));
   });
 
   it('with ids that are malformed or of the wrong kind', () => {
     const tail = bearer.userId.slice(4);
-    const bad = ['', 'usr_', 'ses_', tail, `usr_${tail}0`, `usr_${tail.slice(1)}`, `usr_${tail}\n`, ` usr_${tail}`, `usr_${'-'.repeat(27)}`, `USR_${tail}`, newId('job'), [bearer.userId], 7, {}];
+    const bad = [
+      '',
+      'usr_',
+      'ses_',
+      tail,
+      `usr_${tail}0`,
+      `usr_${tail.slice(1)}`,
+      `usr_${tail}\n`,
+      ` usr_${tail}`,
+      `usr_${'-'.repeat(27)}`,
+      `USR_${tail}`,
+      newId('job'),
+      [bearer.userId],
+      7,
+      {},
+    ];
     expectRefused([...bad, bearer.sessionId].map((sub) => withPayload({ sub })));
     expectRefused([...bad, bearer.userId].map((sid) => withPayload({ sid })));
   });
 
   it('with a payload that is no object', () => {
-    const payloads = ['null', '7', '"text"', 'true', '[]', `[${JSON.stringify(goodPayload)}]`, JSON.stringify(JSON.stringify(goodPayload)), 'no json', '{', ''];
+    const payloads = [
+      'null',
+      '7',
+      '"text"',
+      'true',
+      '[]',
+      `[${JSON.stringify(goodPayload)}]`,
+      JSON.stringify(JSON.stringify(goodPayload)),
+      'no json',
+      '{',
+      '',
+    ];
     expectRefused(payloads.map((payload) => sealed(header, encoded(payload))));
     expectRefused([sealed(header, Buffer.from([0xff, 0xfe, 0x00]).toString('base64url'))]);
     expectRefused([sealed(header, encoded(`{"__proto__":${JSON.stringify(goodPayload)}}`))]);

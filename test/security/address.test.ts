@@ -54,7 +54,9 @@ describe("an address's identity", () => {
   });
 
   it('is one for the whole of a /64, and another for its neighbour', () => {
-    const inside = Array.from({ length: 500 }, (_, i) => addressIdentity(`2001:db8:aa:bb:${i.toString(16)}:1:2:${(i * 97).toString(16)}`));
+    const inside = Array.from({ length: 500 }, (_, i) =>
+      addressIdentity(`2001:db8:aa:bb:${i.toString(16)}:1:2:${(i * 97).toString(16)}`),
+    );
     expect(new Set(inside)).toEqual(new Set(['2001:db8:aa:bb::/64']));
     expect(addressIdentity('2001:db8:aa:bc::1')).not.toBe(inside[0]);
   });

@@ -26,8 +26,9 @@ describe('passwords', () => {
     const slow = createPasswords({ cost: 8 });
     const known = await slow.hash('the right one');
     const took = { known: [] as number[], unknown: [] as number[] };
-    // Interleaved and in changing order. In processor time: hashing gives way to whatever else runs on the machine, and waiting for
-    // a core is nobody's secret. What a stranger's clock sees over the wire is measured where the log-in is tested.
+    // Interleaved and in changing order. In processor time: hashing gives way to whatever else runs on the machine, and
+    // waiting for a core is nobody's secret. What a stranger's clock sees over the wire is measured where the log-in is
+    // tested.
     for (let round = 0; round < 200; round += 1) {
       for (const kind of round % 2 ? (['known', 'unknown'] as const) : (['unknown', 'known'] as const)) {
         const before = process.cpuUsage();
@@ -55,7 +56,9 @@ describe('passwords', () => {
   it('are hashed for one address as for the others: its 129th that waits is refused, and somebody else is next', async () => {
     const busy = createPasswords({ cost: 4, concurrent: 1 });
     const order: string[] = [];
-    const greedy = Array.from({ length: 129 }, (_, at) => busy.hash('x', { address: 'greedy' }).then(() => order.push(`greedy ${at}`)));
+    const greedy = Array.from({ length: 129 }, (_, at) =>
+      busy.hash('x', { address: 'greedy' }).then(() => order.push(`greedy ${at}`)),
+    );
     await expect(busy.hash('x', { address: 'greedy' })).rejects.toMatchObject({ code: 'RATE_LIMITED' });
     await busy.hash('x', { address: 'other' }).then(() => order.push('other'));
     expect(order.indexOf('other')).toBeLessThanOrEqual(2);

@@ -1,7 +1,12 @@
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import { createMemoryStore } from '../../src/security/rate-limit-memory.js';
 import { rateLimitHeaders } from '../../src/security/rate-limit-headers.js';
-import { createRateLimits, type RateBudget, type RateLimits, type RateLimitSettings } from '../../src/security/rate-limit.js';
+import {
+  createRateLimits,
+  type RateBudget,
+  type RateLimits,
+  type RateLimitSettings,
+} from '../../src/security/rate-limit.js';
 import { needs } from '../needs.js';
 import { createRedisServer, type RedisServer } from './redis-server.js';
 import { until } from './until.js';
@@ -49,11 +54,23 @@ describe('rate limits in memory', () => {
   it('tell what remains, and when the oldest call leaves', async () => {
     const limits = inMemory();
     const facts = { limit: 5, windowSeconds: 60 };
-    expect(await limits.take(FIVE, 'ann')).toMatchObject({ allowed: true, remaining: 4, resetSeconds: 60, retryAfterSeconds: 0, ...facts });
+    expect(await limits.take(FIVE, 'ann')).toMatchObject({
+      allowed: true,
+      remaining: 4,
+      resetSeconds: 60,
+      retryAfterSeconds: 0,
+      ...facts,
+    });
     nowMs = 20_000;
     await Promise.all(times(4, () => limits.take(FIVE, 'ann')));
     nowMs = 20_001;
-    expect(await limits.take(FIVE, 'ann')).toMatchObject({ allowed: false, remaining: 0, resetSeconds: 40, retryAfterSeconds: 40, ...facts });
+    expect(await limits.take(FIVE, 'ann')).toMatchObject({
+      allowed: false,
+      remaining: 0,
+      resetSeconds: 40,
+      retryAfterSeconds: 40,
+      ...facts,
+    });
     nowMs = 59_999.5;
     expect(await limits.take(FIVE, 'ann')).toMatchObject({ allowed: false, retryAfterSeconds: 1 });
   });
@@ -97,7 +114,19 @@ describe('rate limits in memory', () => {
   it('keep persons apart, and budgets apart, whatever the keys hold', async () => {
     const limits = inMemory();
     const budgets = [FIVE, { ...FIVE, name: 'five:ann' }, { ...FIVE, windowSeconds: 61 }, { ...FIVE, name: '60 five' }];
-    const keys = ['ann', 'ben', ':ann', 'ann:', 'five ann', '__proto__', 'constructor', '', '\u0000', 'x'.repeat(10_000), `${'x'.repeat(10_000)}y`];
+    const keys = [
+      'ann',
+      'ben',
+      ':ann',
+      'ann:',
+      'five ann',
+      '__proto__',
+      'constructor',
+      '',
+      '\u0000',
+      'x'.repeat(10_000),
+      `${'x'.repeat(10_000)}y`,
+    ];
     for (const budget of budgets) {
       for (const key of keys) expect(await passed(times(7, () => limits.take(budget, key)))).toBe(5);
     }
@@ -115,7 +144,9 @@ describe('rate limits in memory', () => {
   it('let one pass at a limit of 1, and 600 at a limit of 600', async () => {
     const limits = inMemory();
     for (const max of [1, 2, 600, 1_200]) {
-      expect(await passed(times(2_000, () => limits.take({ name: `limit of ${max}`, max, windowSeconds: 60 }, 'ann')))).toBe(max);
+      expect(
+        await passed(times(2_000, () => limits.take({ name: `limit of ${max}`, max, windowSeconds: 60 }, 'ann'))),
+      ).toBe(max);
     }
   });
 
@@ -123,7 +154,11 @@ describe('rate limits in memory', () => {
     const limits = inMemory();
     for (nowMs = 0; nowMs < 5_000; nowMs += 1_000) await limits.take(FIVE, 'ann');
     // Three of the five must leave before fewer than 3 stand: those of the seconds 0, 1 and 2.
-    expect(await limits.take({ ...FIVE, max: 3 }, 'ann')).toMatchObject({ allowed: false, remaining: 0, retryAfterSeconds: 57 });
+    expect(await limits.take({ ...FIVE, max: 3 }, 'ann')).toMatchObject({
+      allowed: false,
+      remaining: 0,
+      retryAfterSeconds: 57,
+    });
     nowMs = 61_999;
     expect((await limits.take({ ...FIVE, max: 3 }, 'ann')).allowed).toBe(false);
     nowMs = 62_000;
@@ -234,7 +269,10 @@ describe('the headers', () => {
     const limits = inMemory();
     const reads = { name: 'read', max: 600, windowSeconds: 60 };
     const taken = new Map([['read', await limits.take(reads, 'ann')]]);
-    expect(rateLimitHeaders(taken)).toEqual({ 'RateLimit-Policy': '"read";q=600;w=60', RateLimit: '"read";r=599;t=60' });
+    expect(rateLimitHeaders(taken)).toEqual({
+      'RateLimit-Policy': '"read";q=600;w=60',
+      RateLimit: '"read";r=599;t=60',
+    });
     await Promise.all(times(5, () => limits.take(FIVE, 'ann')));
     nowMs = 17_500;
     taken.set('five', await limits.take(FIVE, 'ann'));
@@ -270,7 +308,10 @@ needs('redis-server').describe('rate limits in a real Redis', () => {
   });
   afterAll(() => server.remove());
 
-  /** A thousand calls at once are to be counted, however long a busy machine takes: whoever gives Redis up counts by themselves. */
+  /**
+   * A thousand calls at once are to be counted, however long a busy machine takes: whoever gives Redis up counts by
+   * themselves.
+   */
   const PATIENT = { redisTimeoutMs: 30_000 };
 
   async function openOnRedis(settings: Partial<RateLimitSettings> = {}): Promise<RateLimits> {
@@ -284,7 +325,8 @@ needs('redis-server').describe('rate limits in a real Redis', () => {
     const instances = [await openOnRedis(PATIENT), await openOnRedis(PATIENT)];
     const key = 'over two instances';
     expect(await passed(instances.flatMap((limits) => times(500, () => limits.take(FIVE, key))))).toBe(5);
-    for (const limits of instances) expect(await limits.check(FIVE, key)).toMatchObject({ allowed: false, remaining: 0, retryAfterSeconds: 60 });
+    for (const limits of instances)
+      expect(await limits.check(FIVE, key)).toMatchObject({ allowed: false, remaining: 0, retryAfterSeconds: 60 });
     expect(told).toEqual([]);
   });
 
@@ -302,7 +344,11 @@ needs('redis-server').describe('rate limits in a real Redis', () => {
 
   it('keep persons and budgets apart, whatever the keys hold, and show no key in Redis', async () => {
     const limits = await openOnRedis();
-    const budgets = [{ ...FIVE, name: 'apart' }, { ...FIVE, name: 'apart:60' }, { ...FIVE, name: 'apart', windowSeconds: 61 }];
+    const budgets = [
+      { ...FIVE, name: 'apart' },
+      { ...FIVE, name: 'apart:60' },
+      { ...FIVE, name: 'apart', windowSeconds: 61 },
+    ];
     const keys = ['ann', ':ann', '60:ann', '', '\u0000', 'x'.repeat(100_000), 'é', 'ann@example.org'];
     for (const budget of budgets) {
       for (const key of keys) expect(await passed(times(7, () => limits.take(budget, key)))).toBe(5);
@@ -426,7 +472,10 @@ needs('redis-server').describe('rate limits in a real Redis', () => {
   });
 });
 
-/** Log-ins as they should use the budget: take first, give back on success. Counts the wrong ones that were let through to the password check. */
+/**
+ * Log-ins as they should use the budget: take first, give back on success. Counts the wrong ones that were let through
+ * to the password check.
+ */
 async function failedLogIns(limits: RateLimits, attempts: number, isRight: () => boolean): Promise<number> {
   const outcomes = await Promise.all(
     times(attempts, async () => {

@@ -4,7 +4,10 @@ import type { Bound, Holder } from '../../src/shares/share.js';
 
 const refusals: Bound[] = [];
 const waits: number[] = [];
-const events = { refused: (_: string, bound: Bound) => void refusals.push(bound), waited: (_: string, seconds: number) => void waits.push(seconds) };
+const events = {
+  refused: (_: string, bound: Bound) => void refusals.push(bound),
+  waited: (_: string, seconds: number) => void waits.push(seconds),
+};
 
 function queueOf(settings: Partial<FairQueueSettings> = {}) {
   const limits = { of: 'calls waiting', total: 10 };
@@ -21,13 +24,20 @@ function held() {
 }
 
 /** Keeps a queue of one place busy, lets these wait in this order, and says in which order they were served. */
-async function servedOf(settings: Partial<FairQueueSettings>, waiting: readonly (readonly [name: string, holder: Holder])[]): Promise<string[]> {
+async function servedOf(
+  settings: Partial<FairQueueSettings>,
+  waiting: readonly (readonly [name: string, holder: Holder])[],
+): Promise<string[]> {
   const queue = queueOf(settings);
   const first = held();
   const order: string[] = [];
   const runs = [queue.run({ address: 'first' }, first.work)];
   for (const [name, holder] of waiting) {
-    runs.push(queue.run(holder, async () => void order.push(name)).catch(({ code }: { code: string }) => void order.push(`${name} ${code}`)));
+    runs.push(
+      queue
+        .run(holder, async () => void order.push(name))
+        .catch(({ code }: { code: string }) => void order.push(`${name} ${code}`)),
+    );
   }
   first.end();
   await Promise.all(runs);
@@ -77,7 +87,9 @@ describe('places', () => {
     const queue = queueOf({ places: 4, placesForLong: 2 });
     const works = Array.from({ length: 4 }, held);
     const order: string[] = [];
-    const runs = works.map(({ work }, at) => queue.run({ address: `a${at}` }, work, { isLong: true }).then(() => order.push(`long ${at}`)));
+    const runs = works.map(({ work }, at) =>
+      queue.run({ address: `a${at}` }, work, { isLong: true }).then(() => order.push(`long ${at}`)),
+    );
     expect([queue.active, queue.waiting]).toEqual([2, 2]);
     await queue.run({ address: 'a3' }, async () => order.push('quick'));
     for (const { end } of works) end();
@@ -105,7 +117,10 @@ describe('turns', () => {
     const queue = queueOf();
     const first = held();
     const order: string[] = [];
-    const runs = [queue.run(ANNA, first.work), ...['second', 'third'].map((name) => queue.run(ANNA, async () => void order.push(name)))];
+    const runs = [
+      queue.run(ANNA, first.work),
+      ...['second', 'third'].map((name) => queue.run(ANNA, async () => void order.push(name))),
+    ];
     first.end();
     await first.work();
     runs.push(queue.run(ANNA, async () => void order.push('later')));
@@ -114,13 +129,19 @@ describe('turns', () => {
   });
 
   it('go from address to address, however many calls each has', async () => {
-    const calls = ['a1', 'a2', 'a3', 'a4', 'b1', 'b2', 'c1'].map((name) => [name, { address: name.charAt(0) }] as const);
+    const calls = ['a1', 'a2', 'a3', 'a4', 'b1', 'b2', 'c1'].map(
+      (name) => [name, { address: name.charAt(0) }] as const,
+    );
     expect(await servedOf({}, calls)).toEqual(['a1', 'b1', 'c1', 'a2', 'b2', 'a3', 'a4']);
   });
 
   it('go from user to user within an address, so that six hundred accounts of one address are one address', async () => {
     const many = Array.from({ length: 6 }, (_, i) => [`a${i}`, { address: 'a', user: `usr_${i}` }] as const);
-    const calls = [...many, ['a0 again', { address: 'a', user: 'usr_0' }], ['b', { address: 'b', user: 'usr_b' }]] as const;
+    const calls = [
+      ...many,
+      ['a0 again', { address: 'a', user: 'usr_0' }],
+      ['b', { address: 'b', user: 'usr_b' }],
+    ] as const;
     expect(await servedOf({}, calls)).toEqual(['a0', 'b', 'a1', 'a2', 'a3', 'a4', 'a5', 'a0 again']);
   });
 });
@@ -129,20 +150,37 @@ describe('a full queue', () => {
   it('refuses a caller’s own excess with 429, of a user before that of the address', async () => {
     const limits = { of: 'calls waiting', perUser: 2, perAddress: 3, total: 10 };
     const user = { address: 'a', user: 'usr_1' };
-    const order = await servedOf({ limits }, [['1', user], ['2', user], ['3', user], ['4', ANNA], ['5', ANNA], ['6', { address: 'b' }]]);
+    const order = await servedOf({ limits }, [
+      ['1', user],
+      ['2', user],
+      ['3', user],
+      ['4', ANNA],
+      ['5', ANNA],
+      ['6', { address: 'b' }],
+    ]);
     expect(order.toSorted()).toEqual(['1', '2', '3 RATE_LIMITED', '4', '5 RATE_LIMITED', '6']);
     expect(refusals).toEqual(['user', 'address']);
   });
 
   it('is beyond capacity for everybody where all wait with equally much', async () => {
     const calls = ['a', 'b', 'c', 'd'].map((address) => [address, { address }] as const);
-    expect((await servedOf({ limits: { of: 'calls', total: 3 } }, calls)).toSorted()).toEqual(['a', 'b', 'c', 'd OVERLOADED']);
+    expect((await servedOf({ limits: { of: 'calls', total: 3 } }, calls)).toSorted()).toEqual([
+      'a',
+      'b',
+      'c',
+      'd OVERLOADED',
+    ]);
     expect(refusals).toEqual(['server']);
   });
 
   it('has the newest call of the address that waits with the most give way to one that waits with less', async () => {
     const calls = ['a1', 'a2', 'a3', 'b1'].map((name) => [name, { address: name.charAt(0) }] as const);
-    expect((await servedOf({ limits: { of: 'calls', total: 3 } }, calls)).toSorted()).toEqual(['a1', 'a2', 'a3 OVERLOADED', 'b1']);
+    expect((await servedOf({ limits: { of: 'calls', total: 3 } }, calls)).toSorted()).toEqual([
+      'a1',
+      'a2',
+      'a3 OVERLOADED',
+      'b1',
+    ]);
   });
 });
 
@@ -170,7 +208,9 @@ describe('waiting', () => {
     const queue = queueOf({ limits: { of: 'calls', total: 10 } });
     const first = held();
     const inside = queue.run({ address: 'first' }, first.work);
-    const codes = ['a', 'a', 'a', 'b'].map((address) => queue.run({ address }, async () => 'served').catch(({ code }: { code: string }) => code));
+    const codes = ['a', 'a', 'a', 'b'].map((address) =>
+      queue.run({ address }, async () => 'served').catch(({ code }: { code: string }) => code),
+    );
     await vi.advanceTimersByTimeAsync(1_001);
     expect(await Promise.all(codes)).toEqual(['RATE_LIMITED', 'RATE_LIMITED', 'RATE_LIMITED', 'OVERLOADED']);
     first.end();
@@ -191,7 +231,13 @@ describe('waiting', () => {
 });
 
 it('loses no place, no share and no turn over ten thousand calls of many callers that fail, wait and time out at random', async () => {
-  const queue = queueOf({ places: 4, placesPerAddress: 3, placesForLong: 2, limits: { of: 'calls', perUser: 10, perAddress: 20, total: 50 }, waitMs: 20 });
+  const queue = queueOf({
+    places: 4,
+    placesPerAddress: 3,
+    placesForLong: 2,
+    limits: { of: 'calls', perUser: 10, perAddress: 20, total: 50 },
+    waitMs: 20,
+  });
   let seed = 7;
   const random = () => (seed = (seed * 48_271) % 2_147_483_647) / 2_147_483_647;
   const outcomes = { done: 0, failed: 0, refused: 0 };

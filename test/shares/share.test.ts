@@ -3,13 +3,19 @@ import { createShare, NO_EVENTS, type Holder } from '../../src/shares/share.js';
 import { sharesOf, SHARE_NUMBERS } from '../../src/shares/configured.js';
 import { RequestUnderWay } from '../../src/shares/shares.js';
 
-const shareOf = (limits: { perUser?: number; perAddress?: number; total?: number }) => createShare({ name: 'requests', limits: { of: 'requests', ...limits }, events: NO_EVENTS });
+const shareOf = (limits: { perUser?: number; perAddress?: number; total?: number }) =>
+  createShare({ name: 'requests', limits: { of: 'requests', ...limits }, events: NO_EVENTS });
 const refused = (take: () => unknown) => {
   try {
     take();
     return 'taken';
   } catch (error) {
-    const { code, status, details, message } = error as { code: string; status: number; details: object; message: string };
+    const { code, status, details, message } = error as {
+      code: string;
+      status: number;
+      details: object;
+      message: string;
+    };
     return { code, status, details, message };
   }
 };
@@ -20,12 +26,22 @@ describe('a share', () => {
     const user = (address: string, name: string): Holder => ({ address, user: name });
     share.take(user('a', '1'));
     expect(refused(() => share.take(user('a', '1')))).toEqual({
-      code: 'RATE_LIMITED', status: 429, details: { retryAfter: 1 }, message: 'At most 1 requests at once are for you; wait for some to end.',
+      code: 'RATE_LIMITED',
+      status: 429,
+      details: { retryAfter: 1 },
+      message: 'At most 1 requests at once are for you; wait for some to end.',
     });
     share.take(user('a', '2'));
-    expect(refused(() => share.take(user('a', '3')))).toMatchObject({ status: 429, message: 'At most 2 requests at once are for your network address; wait for some to end.' });
+    expect(refused(() => share.take(user('a', '3')))).toMatchObject({
+      status: 429,
+      message: 'At most 2 requests at once are for your network address; wait for some to end.',
+    });
     share.take(user('b', '1'));
-    expect(refused(() => share.take(user('c', '1')))).toMatchObject({ code: 'OVERLOADED', status: 503, details: { retryAfter: 1 } });
+    expect(refused(() => share.take(user('c', '1')))).toMatchObject({
+      code: 'OVERLOADED',
+      status: 503,
+      details: { retryAfter: 1 },
+    });
   });
 
   it('is given back once, however often its holder says so', () => {
@@ -93,6 +109,12 @@ describe('the table of shares', () => {
 
   it('leaves connections uncounted by address behind a proxy, whose they all are', () => {
     const { connections, requestsAhead, requests } = sharesOf({}, true);
-    expect([connections.perAddress, connections.total, requestsAhead.perAddress, requestsAhead.perConnection, requests.perAddress]).toEqual([undefined, 10_000, undefined, 16, 200]);
+    expect([
+      connections.perAddress,
+      connections.total,
+      requestsAhead.perAddress,
+      requestsAhead.perConnection,
+      requests.perAddress,
+    ]).toEqual([undefined, 10_000, undefined, 16, 200]);
   });
 });

@@ -18,7 +18,9 @@ describe('turns of the event loop', () => {
     const count = () => void (over || ((loops += 1), setImmediate(count)));
     setImmediate(count);
     const seen: number[] = [];
-    await Promise.all(Array.from({ length: 10 }, (_, at) => turns.begin({ address: `a${at}` }, () => (seen.push(loops), spin(5)))));
+    await Promise.all(
+      Array.from({ length: 10 }, (_, at) => turns.begin({ address: `a${at}` }, () => (seen.push(loops), spin(5)))),
+    );
     over = true;
     expect(new Set(seen).size).toBeGreaterThanOrEqual(9);
   });
@@ -53,7 +55,14 @@ describe('turns of the event loop', () => {
 
   it('are waited for by so many and no more', async () => {
     const turns = turnsOf(10);
-    const all = Array.from({ length: 20 }, (_, at) => turns.begin({ address: `a${at}` }, () => undefined).then(() => 'begun', ({ code }: { code: string }) => code));
+    const all = Array.from({ length: 20 }, (_, at) =>
+      turns
+        .begin({ address: `a${at}` }, () => undefined)
+        .then(
+          () => 'begun',
+          ({ code }: { code: string }) => code,
+        ),
+    );
     const settled = await Promise.all(all);
     expect(settled.filter((one) => one === 'OVERLOADED')).toHaveLength(9);
   });

@@ -25,7 +25,10 @@ it('an admin made without a server can log in when one starts', async () => {
   expect(processesOf(dataFolder)).toEqual([]);
 
   const url = await startServer(project, { DATA_DIR: dataFolder }).url;
-  expect(await logIn(url, EMAIL, 'ada keeps the house')).toMatchObject({ status: 200, body: { user: { user_type: 'admin' } } });
+  expect(await logIn(url, EMAIL, 'ada keeps the house')).toMatchObject({
+    status: 200,
+    body: { user: { user_type: 'admin' } },
+  });
 });
 
 it('beside a running server: an admin is made, given another password, and their sessions end', async () => {
@@ -34,7 +37,8 @@ it('beside a running server: an admin is made, given another password, and their
 
   expect((await admin(dataFolder, ['create', EMAIL], 'ada keeps the house')).code).toBe(0);
   const { body } = await logIn(url, EMAIL, 'ada keeps the house');
-  const seesHerself = async () => (await fetch(`${url}/v1/me`, { headers: { authorization: `Bearer ${String(body.token)}` } })).status;
+  const seesHerself = async () =>
+    (await fetch(`${url}/v1/me`, { headers: { authorization: `Bearer ${String(body.token)}` } })).status;
   expect(await seesHerself()).toBe(200);
 
   expect((await admin(dataFolder, ['set-password', EMAIL], 'ada has changed the locks\n')).code).toBe(0);

@@ -21,9 +21,16 @@ async function refused(environment: Environment): Promise<string> {
 
 it('names every wrong variable at once, and starts nothing', async () => {
   const output = await refused({
-    PORT: 'http', NODE_ENV: 'staging', DATABASE_URL: 'mysql://somewhere', JWT_SECRET: 'short', CORS_ORIGINS: 'https://app.example/path', RATE_LIMITS: 'maybe', ADMIN_EMAIL: 'ada@example.test',
+    PORT: 'http',
+    NODE_ENV: 'staging',
+    DATABASE_URL: 'mysql://somewhere',
+    JWT_SECRET: 'short',
+    CORS_ORIGINS: 'https://app.example/path',
+    RATE_LIMITS: 'maybe',
+    ADMIN_EMAIL: 'ada@example.test',
   });
-  for (const variable of ['PORT', 'NODE_ENV', 'DATABASE_URL', 'JWT_SECRET', 'CORS_ORIGINS', 'RATE_LIMITS']) expect(output).toMatch(new RegExp(`^ {2}- ${variable} \\S`, 'm'));
+  for (const variable of ['PORT', 'NODE_ENV', 'DATABASE_URL', 'JWT_SECRET', 'CORS_ORIGINS', 'RATE_LIMITS'])
+    expect(output).toMatch(new RegExp(`^ {2}- ${variable} \\S`, 'm'));
   expect(output).not.toMatch(/\n\s+at |node_modules/);
   expect(output).not.toContain('short');
 });
@@ -33,7 +40,9 @@ it('asks for a JWT_SECRET in production, in words', async () => {
 });
 
 it('finds a JWT_SECRET of 31 bytes too short in production', async () => {
-  expect(await refused({ NODE_ENV: 'production', JWT_SECRET: 'x'.repeat(31) })).toContain('JWT_SECRET must be at least 32 bytes long');
+  expect(await refused({ NODE_ENV: 'production', JWT_SECRET: 'x'.repeat(31) })).toContain(
+    'JWT_SECRET must be at least 32 bytes long',
+  );
 });
 
 it('asks for ADMIN_EMAIL and ADMIN_PASSWORD together', async () => {
@@ -52,7 +61,9 @@ it('reads a file .env beside it, which overrides nothing', async () => {
   try {
     const output = await refused({ PORT: 'from the shell', BCRYPT_COST: '99' });
     for (const variable of ['PORT', 'LOG_LEVEL', 'BCRYPT_COST']) expect(output).toContain(`- ${variable} `);
-    expect(await refused({ PORT: '0', LOG_LEVEL: 'info', DATABASE_URL: 'postgres://127.0.0.1:1/nothing' })).toContain('cannot be used');
+    expect(await refused({ PORT: '0', LOG_LEVEL: 'info', DATABASE_URL: 'postgres://127.0.0.1:1/nothing' })).toContain(
+      'cannot be used',
+    );
   } finally {
     rmSync(file);
   }

@@ -18,7 +18,10 @@ afterAll(() => project.remove());
 
 it('a promise that fails and that nothing waits for is logged, and ends nobody’s calls', async () => {
   const dropped = 'process.on("SIGUSR2", () => void Promise.reject(new Error("dropped")))';
-  const server = startServer(project, { DATA_DIR: project.dataFolder(), NODE_OPTIONS: `--import "data:text/javascript,${encodeURIComponent(dropped)}"` });
+  const server = startServer(project, {
+    DATA_DIR: project.dataFolder(),
+    NODE_OPTIONS: `--import "data:text/javascript,${encodeURIComponent(dropped)}"`,
+  });
   const url = await server.url;
   process.kill(server.pid, 'SIGUSR2');
   await until(() => server.output().includes('a promise failed that nothing waited for'));
@@ -33,7 +36,8 @@ it('a first start makes the database, is ready, and says where everything is', a
   const url = await server.url;
 
   expect(await readiness(url)).toBe(200);
-  for (const said of [`${url}/graphql`, `${url}/v1/docs`, `${url}/healthz`, `${url}/readyz`]) expect(server.output()).toContain(said);
+  for (const said of [`${url}/graphql`, `${url}/v1/docs`, `${url}/healthz`, `${url}/readyz`])
+    expect(server.output()).toContain(said);
   expect(processesOf(dataFolder).length).toBeGreaterThan(0);
 
   expect((await server.stop()).code).toBe(0);
@@ -98,13 +102,18 @@ it('a second server on the same data folder is told so, and the first goes on', 
 
   const second = await startServer(project, environment).ended;
   expect(second.code).toBe(1);
-  expect(second.output).toContain(`Another server (process ${first.pid}) runs on the data folder ${environment.DATA_DIR}.`);
+  expect(second.output).toContain(
+    `Another server (process ${first.pid}) runs on the data folder ${environment.DATA_DIR}.`,
+  );
   expect(second.output).not.toMatch(/\n\s+at /);
   expect(await readiness(url)).toBe(200);
 });
 
 it('two servers with two data folders live side by side and share nothing', async () => {
-  const servers = [startServer(project, { DATA_DIR: project.dataFolder() }), startServer(project, { DATA_DIR: project.dataFolder() })];
+  const servers = [
+    startServer(project, { DATA_DIR: project.dataFolder() }),
+    startServer(project, { DATA_DIR: project.dataFolder() }),
+  ];
   const [one = '', other = ''] = await Promise.all(servers.map((server) => server.url));
   const { email, password } = await signUp(one, 'here.only@example.test');
 
@@ -172,7 +181,11 @@ function callWithoutPause(url: string, token: string, callers: number): Load {
       refused.push(error instanceof Error && 'code' in error ? String(error.code) : String(error));
     }
   };
-  return { answered, refused, ended: Promise.all(Array.from({ length: callers }, caller)).finally(() => agent.destroy()) };
+  return {
+    answered,
+    refused,
+    ended: Promise.all(Array.from({ length: callers }, caller)).finally(() => agent.destroy()),
+  };
 }
 
 interface Call {
@@ -182,7 +195,11 @@ interface Call {
 }
 
 function sendLogIn(url: string, { email, password }: Account): Call {
-  const call = request(`${url}/v1/auth/login`, { method: 'POST', agent: false, headers: { 'content-type': 'application/json' } });
+  const call = request(`${url}/v1/auth/login`, {
+    method: 'POST',
+    agent: false,
+    headers: { 'content-type': 'application/json' },
+  });
   const sent = once(call, 'finish');
   const answered = new Promise<number>((resolve, reject) => {
     call.once('error', reject);

@@ -1,4 +1,7 @@
-/** The server on a PostgreSQL of one's own: nothing of the embedded one is even loaded, and many instances may start at once. */
+/**
+ * The server on a PostgreSQL of one's own: nothing of the embedded one is even loaded, and many instances may start at
+ * once.
+ */
 import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -53,7 +56,9 @@ it('four instances that start at once on an empty database are all ready, and th
   expect(await Promise.all(urls.map(readiness))).toEqual([200, 200, 200, 200]);
   const answers = await Promise.all(urls.map((url) => logIn(url, ADMIN.ADMIN_EMAIL, ADMIN.ADMIN_PASSWORD)));
   expect(answers.map(({ status }) => status)).toEqual([200, 200, 200, 200]);
-  expect(await database.sql`select email, user_type from users`).toEqual([{ email: 'ada@example.test', user_type: 'admin' }]);
+  expect(await database.sql`select email, user_type from users`).toEqual([
+    { email: 'ada@example.test', user_type: 'admin' },
+  ]);
 });
 
 it('an instance that joins with another ADMIN_PASSWORD leaves the admin as is', async () => {
@@ -75,6 +80,8 @@ it('an ADMIN_EMAIL that a homeowner holds stops the start: nobody is ever promot
 
 /** V8 counts every module that ran, and Node writes that down at a clean exit. */
 function modulesIn(folder: string): string[] {
-  const reports = readdirSync(folder).map((name) => JSON.parse(readFileSync(join(folder, name), 'utf8')) as { result: { url: string }[] });
+  const reports = readdirSync(folder).map(
+    (name) => JSON.parse(readFileSync(join(folder, name), 'utf8')) as { result: { url: string }[] },
+  );
   return reports.flatMap(({ result }) => result.map(({ url }) => url)).filter((url) => url.startsWith('file:'));
 }

@@ -1,4 +1,6 @@
-/** A PostgreSQL of one's own, as DATABASE_URL names it: an empty database of the tests' server, behind a TCP address. */
+/**
+ * A PostgreSQL of one's own, as DATABASE_URL names it: an empty database of the tests' server, behind a TCP address.
+ */
 import { createServer, connect, type AddressInfo, type Socket } from 'node:net';
 import { randomUUID } from 'node:crypto';
 import { join } from 'node:path';
@@ -36,12 +38,17 @@ async function openDoor(socketPath: string): Promise<{ port: number; close(): vo
   const sockets = new Set<Socket>();
   const door = createServer((outer) => {
     const inner = connect(socketPath);
-    for (const [one, other] of [[outer, inner], [inner, outer]] as const) {
+    for (const [one, other] of [
+      [outer, inner],
+      [inner, outer],
+    ] as const) {
       sockets.add(one);
-      one.on('error', () => other.destroy()).on('close', () => {
-        sockets.delete(one);
-        other.destroy();
-      });
+      one
+        .on('error', () => other.destroy())
+        .on('close', () => {
+          sockets.delete(one);
+          other.destroy();
+        });
       one.pipe(other);
     }
   });

@@ -1,4 +1,7 @@
-/** Processes as a person starts them: with an environment and nothing else. Whatever a test leaves running is ended after it. */
+/**
+ * Processes as a person starts them: with an environment and nothing else. Whatever a test leaves running is ended
+ * after it.
+ */
 import { spawn, type ChildProcess } from 'node:child_process';
 import { afterEach } from 'vitest';
 import type { Clone } from './clone.js';
@@ -25,7 +28,13 @@ export interface Environment {
 }
 
 /** Cheap hashes and a free port; nothing of the test's own environment but where programs are. */
-const ENVIRONMENT: Environment = { PATH: process.env.PATH, HOME: process.env.HOME, TMPDIR: process.env.TMPDIR, PORT: '0', BCRYPT_COST: '4' };
+const ENVIRONMENT: Environment = {
+  PATH: process.env.PATH,
+  HOME: process.env.HOME,
+  TMPDIR: process.env.TMPDIR,
+  PORT: '0',
+  BCRYPT_COST: '4',
+};
 
 const running = new Set<ChildProcess>();
 
@@ -37,7 +46,12 @@ export function startServer(clone: Clone, environment: Environment): Started {
   return start(clone, [process.execPath, 'dist/main.js'], environment);
 }
 
-export function start({ folder }: Clone, [program = '', ...args]: string[], environment: Environment, input = ''): Started {
+export function start(
+  { folder }: Clone,
+  [program = '', ...args]: string[],
+  environment: Environment,
+  input = '',
+): Started {
   // A group of its own, so that what it starts can be ended with it.
   const child = spawn(program, args, { cwd: folder, env: { ...ENVIRONMENT, ...environment }, detached: true });
   running.add(child);

@@ -1,5 +1,6 @@
-// How many bytes of each answer the driver leaves in old space, where they stay until all of it is collected. Arguments: the connection as JSON.
-// To be run with --no-opt: what compilers make of the driver's code hides it, now and then.
+// How many bytes of each answer the driver leaves in old space, where they stay until all of it is collected.
+// Arguments: the connection as JSON. To be run with --no-opt: what compilers make of the driver's code hides it, now
+// and then.
 import { PerformanceObserver } from 'node:perf_hooks';
 import { getHeapSpaceStatistics } from 'node:v8';
 import postgres from 'postgres';

@@ -1,4 +1,6 @@
-/** The checker finds what it is there to find: each kind of damage, done behind the guards' backs, breaks its promise. */
+/**
+ * The checker finds what it is there to find: each kind of damage, done behind the guards' backs, breaks its promise.
+ */
 import type { TransactionSql } from 'postgres';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { contractor, homeowner } from '../cast.js';
@@ -8,7 +10,9 @@ import { openTestHouse, type TestHouse } from '../house.js';
 let house: TestHouse;
 const ids: Record<string, string> = {};
 
-/** A draft, an open job with a guaranteed and a withdrawn bid, an awarded one, and a cancelled one that was refunded. */
+/**
+ * A draft, an open job with a guaranteed and a withdrawn bid, an awarded one, and a cancelled one that was refunded.
+ */
 beforeAll(async () => {
   house = await openTestHouse();
   const hanna = await homeowner(house, 'Hanna');
@@ -23,7 +27,16 @@ beforeAll(async () => {
     if (answer.status >= 300) throw new Error(`${path}: ${JSON.stringify(answer.body)}`);
     return answer.body.id ?? answer.body.job.id;
   };
-  const draft = () => call(hanna.token, '', { title: 'Sink', description: 'It drips', category: 'plumbing', urgency: 'standard', address_line1: '1 Main', city: 'Austin', state: 'TX' });
+  const draft = () =>
+    call(hanna.token, '', {
+      title: 'Sink',
+      description: 'It drips',
+      category: 'plumbing',
+      urgency: 'standard',
+      address_line1: '1 Main',
+      city: 'Austin',
+      state: 'TX',
+    });
   const opened = async () => call(hanna.token, `/${await draft()}/publish`);
   ids.draft = await draft();
   ids.open = await opened();
@@ -36,7 +49,12 @@ beforeAll(async () => {
   await call(hanna.token, `/${ids.awarded}/award`, { bid_id: ids.accepted });
   ids.cancelled = await opened();
   await call(hanna.token, `/${ids.cancelled}/cancel`);
-  Object.assign(ids, { hanna: hanna.userId, carl: carl.userId, carlsProfile: carl.profileId, corasProfile: cora.profileId });
+  Object.assign(ids, {
+    hanna: hanna.userId,
+    carl: carl.userId,
+    carlsProfile: carl.profileId,
+    corasProfile: cora.profileId,
+  });
 });
 afterAll(() => house.close());
 
@@ -48,40 +66,174 @@ type Damage = (tx: TransactionSql) => Promise<unknown>;
 
 /** What is done, beside the guards, and which promise it breaks. */
 const DAMAGES: [what: string, breaks: string, damage: Damage][] = [
-  ['a balance that was topped up by hand', 'a balance is the sum of its transfers', (tx) => tx`update token_balances set balance = balance + 1 where user_id = ${ids.hanna!}`],
-  ['a transfer that was lost', 'a balance is the sum of its transfers', (tx) => tx`delete from token_transfers where id = 'ttx_gift'`],
-  ['a hold that was forgotten', 'what is held is the sum of the active holds, and covered', (tx) => tx`update token_balances set held = 0 where user_id = ${ids.carl!}`],
-  ['more held than there is', 'what is held is the sum of the active holds, and covered', (tx) => tx`update token_balances set held = balance + 1 where user_id = ${ids.carl!}`],
-  ['a transfer between two house accounts', 'a transfer touches its person and one house account', (tx) => tx`update token_transfers set from_account = 'fees', to_account = 'issuance' where id = 'ttx_gift'`],
-  ['a guaranteed bid without its hold', 'a guaranteed bid has its hold, and no other bid has one', (tx) => tx`delete from holds where bid_id = ${ids.guaranteed!}`],
-  ['a hold of another job', 'a hold is of its bid, its job and its bidder', (tx) => tx`update holds set job_id = ${ids.awarded!} where bid_id = ${ids.guaranteed!}`],
-  ['a hold of a rejected bid that is active', 'a hold is active exactly while its bid is live, or accepted on a job that goes on', (tx) => tx`update holds set status = 'active', released_at = null where bid_id = ${ids.rejected!}`],
-  ['a hold of a live bid that was released', 'a hold is active exactly while its bid is live, or accepted on a job that goes on', (tx) => tx`update holds set status = 'released', released_at = now() where bid_id = ${ids.guaranteed!}`],
-  ['two accepted bids', 'a job has at most one accepted bid', (tx) => tx`update bids set status = 'accepted' where id = ${ids.rejected!}`],
-  ['two bids of one contractor', 'a contractor has at most one bid on a job but for withdrawn ones', (tx) => tx`update bids set contractor_id = ${ids.carlsProfile!}, status = 'pending' where id = ${ids.withdrawn!}`],
-  ['a live bid on an awarded job', 'live bids are on open jobs', (tx) => tx`update bids set status = 'viewed' where id = ${ids.rejected!}`],
+  [
+    'a balance that was topped up by hand',
+    'a balance is the sum of its transfers',
+    (tx) => tx`update token_balances set balance = balance + 1 where user_id = ${ids.hanna!}`,
+  ],
+  [
+    'a transfer that was lost',
+    'a balance is the sum of its transfers',
+    (tx) => tx`delete from token_transfers where id = 'ttx_gift'`,
+  ],
+  [
+    'a hold that was forgotten',
+    'what is held is the sum of the active holds, and covered',
+    (tx) => tx`update token_balances set held = 0 where user_id = ${ids.carl!}`,
+  ],
+  [
+    'more held than there is',
+    'what is held is the sum of the active holds, and covered',
+    (tx) => tx`update token_balances set held = balance + 1 where user_id = ${ids.carl!}`,
+  ],
+  [
+    'a transfer between two house accounts',
+    'a transfer touches its person and one house account',
+    (tx) => tx`update token_transfers set from_account = 'fees', to_account = 'issuance' where id = 'ttx_gift'`,
+  ],
+  [
+    'a guaranteed bid without its hold',
+    'a guaranteed bid has its hold, and no other bid has one',
+    (tx) => tx`delete from holds where bid_id = ${ids.guaranteed!}`,
+  ],
+  [
+    'a hold of another job',
+    'a hold is of its bid, its job and its bidder',
+    (tx) => tx`update holds set job_id = ${ids.awarded!} where bid_id = ${ids.guaranteed!}`,
+  ],
+  [
+    'a hold of a rejected bid that is active',
+    'a hold is active exactly while its bid is live, or accepted on a job that goes on',
+    (tx) => tx`update holds set status = 'active', released_at = null where bid_id = ${ids.rejected!}`,
+  ],
+  [
+    'a hold of a live bid that was released',
+    'a hold is active exactly while its bid is live, or accepted on a job that goes on',
+    (tx) => tx`update holds set status = 'released', released_at = now() where bid_id = ${ids.guaranteed!}`,
+  ],
+  [
+    'two accepted bids',
+    'a job has at most one accepted bid',
+    (tx) => tx`update bids set status = 'accepted' where id = ${ids.rejected!}`,
+  ],
+  [
+    'two bids of one contractor',
+    'a contractor has at most one bid on a job but for withdrawn ones',
+    (tx) => tx`update bids set contractor_id = ${ids.carlsProfile!}, status = 'pending' where id = ${ids.withdrawn!}`,
+  ],
+  [
+    'a live bid on an awarded job',
+    'live bids are on open jobs',
+    (tx) => tx`update bids set status = 'viewed' where id = ${ids.rejected!}`,
+  ],
   ['a bid without a job', 'live bids are on open jobs', (tx) => tx`delete from jobs where id = ${ids.open!}`],
-  ['a bid that is listed elsewhere than its job', 'a bid knows when its job was made', (tx) => tx`update bids set job_created_at = job_created_at - interval '1 hour' where id = ${ids.accepted!}`],
-  ['an awarded bid that was rejected', 'the awarded bid is the accepted one', (tx) => tx`update bids set status = 'rejected' where id = ${ids.accepted!}`],
-  ['an award to somebody else', 'the awarded bid is the accepted one', (tx) => tx`update jobs set awarded_contractor_id = ${ids.corasProfile!} where id = ${ids.awarded!}`],
-  ['a bid that was miscounted', 'a job counts its bids rightly', (tx) => tx`update jobs set bids_ever = 7 where id = ${ids.open!}`],
-  ['an event that was lost', 'events are numbered without gaps, as many as the job counts', (tx) => tx`delete from events where job_id = ${ids.open!} and sequence = 2`],
-  ['the last event lost', 'events are numbered without gaps, as many as the job counts', (tx) => tx`delete from events where job_id = ${ids.draft!}`],
-  ['a job that vanished', 'events are numbered without gaps, as many as the job counts', (tx) => tx`delete from jobs where id = ${ids.draft!}`],
-  ['an event out of its time', 'events follow each other in time', (tx) => tx`update events set occurred_at = occurred_at - interval '1 hour' where job_id = ${ids.open!} and sequence = 2`],
-  ['a step that nobody may take', 'every step of a job is a legal one', (tx) => tx`update events set to_status = 'completed' where job_id = ${ids.open!} and type = 'job.published'`],
-  ['a bid’s event that changes the job', 'every step of a job is a legal one', (tx) => tx`update events set to_status = 'awarded' where job_id = ${ids.open!} and type = 'bid.submitted'`],
-  ['a step from elsewhere', 'each step of a job begins where the last one ended', (tx) => tx`update events set from_status = 'in_review' where job_id = ${ids.awarded!} and type = 'job.awarded'`],
-  ['a job that moved without an event', 'a job is where its last step led', (tx) => tx`update jobs set status = 'in_progress' where id = ${ids.awarded!}`],
-  ['a second ending', 'a job ends once', (tx) => tx`insert into events (id, job_id, sequence, type, from_status, to_status) values ('evt_x', ${ids.cancelled!}, 4, 'job.completed', 'cancelled', 'completed')`],
-  ['a bid that moved without an event', 'a bid is where its last event left it', (tx) => tx`update bids set status = 'shortlisted' where id = ${ids.guaranteed!}`],
-  ['a version that was skipped', 'a version counts the changes of its job', (tx) => tx`update jobs set version = version + 1 where id = ${ids.open!}`],
-  ['a publication that was free', 'a job was charged once for its publication, and what was paid is what it remembers', (tx) => tx`update token_transfers set job_id = null where job_id = ${ids.open!}`],
-  ['a second charge', 'a job was charged once for its publication, and what was paid is what it remembers', (tx) => tx`update token_transfers set job_id = ${ids.awarded!} where job_id = ${ids.open!}`],
-  ['a refund for a job that had bids', 'a refund returns what was paid, once, for a job that was cancelled before any bid', (tx) => tx`update token_transfers set job_id = ${ids.open!} where reason = 'publish_refund'`],
-  ['a credit for nothing', 'a contractor was credited for every approved job, and for no other', (tx) => tx`update contractors set completed_jobs = 1 where id = ${ids.carlsProfile!}`],
-  ['a published job without a city', 'a published job is whole', (tx) => tx`update jobs set city = null where id = ${ids.open!}`],
-  ['a search that finds former words', 'searches look through what the job says', (tx) => tx`update job_search set words = 'roof' where job_id = ${ids.open!}`],
+  [
+    'a bid that is listed elsewhere than its job',
+    'a bid knows when its job was made',
+    (tx) => tx`update bids set job_created_at = job_created_at - interval '1 hour' where id = ${ids.accepted!}`,
+  ],
+  [
+    'an awarded bid that was rejected',
+    'the awarded bid is the accepted one',
+    (tx) => tx`update bids set status = 'rejected' where id = ${ids.accepted!}`,
+  ],
+  [
+    'an award to somebody else',
+    'the awarded bid is the accepted one',
+    (tx) => tx`update jobs set awarded_contractor_id = ${ids.corasProfile!} where id = ${ids.awarded!}`,
+  ],
+  [
+    'a bid that was miscounted',
+    'a job counts its bids rightly',
+    (tx) => tx`update jobs set bids_ever = 7 where id = ${ids.open!}`,
+  ],
+  [
+    'an event that was lost',
+    'events are numbered without gaps, as many as the job counts',
+    (tx) => tx`delete from events where job_id = ${ids.open!} and sequence = 2`,
+  ],
+  [
+    'the last event lost',
+    'events are numbered without gaps, as many as the job counts',
+    (tx) => tx`delete from events where job_id = ${ids.draft!}`,
+  ],
+  [
+    'a job that vanished',
+    'events are numbered without gaps, as many as the job counts',
+    (tx) => tx`delete from jobs where id = ${ids.draft!}`,
+  ],
+  [
+    'an event out of its time',
+    'events follow each other in time',
+    (tx) =>
+      tx`update events set occurred_at = occurred_at - interval '1 hour' where job_id = ${ids.open!} and sequence = 2`,
+  ],
+  [
+    'a step that nobody may take',
+    'every step of a job is a legal one',
+    (tx) => tx`update events set to_status = 'completed' where job_id = ${ids.open!} and type = 'job.published'`,
+  ],
+  [
+    'a bid’s event that changes the job',
+    'every step of a job is a legal one',
+    (tx) => tx`update events set to_status = 'awarded' where job_id = ${ids.open!} and type = 'bid.submitted'`,
+  ],
+  [
+    'a step from elsewhere',
+    'each step of a job begins where the last one ended',
+    (tx) => tx`update events set from_status = 'in_review' where job_id = ${ids.awarded!} and type = 'job.awarded'`,
+  ],
+  [
+    'a job that moved without an event',
+    'a job is where its last step led',
+    (tx) => tx`update jobs set status = 'in_progress' where id = ${ids.awarded!}`,
+  ],
+  [
+    'a second ending',
+    'a job ends once',
+    (tx) =>
+      tx`insert into events (id, job_id, sequence, type, from_status, to_status) values ('evt_x', ${ids.cancelled!}, 4, 'job.completed', 'cancelled', 'completed')`,
+  ],
+  [
+    'a bid that moved without an event',
+    'a bid is where its last event left it',
+    (tx) => tx`update bids set status = 'shortlisted' where id = ${ids.guaranteed!}`,
+  ],
+  [
+    'a version that was skipped',
+    'a version counts the changes of its job',
+    (tx) => tx`update jobs set version = version + 1 where id = ${ids.open!}`,
+  ],
+  [
+    'a publication that was free',
+    'a job was charged once for its publication, and what was paid is what it remembers',
+    (tx) => tx`update token_transfers set job_id = null where job_id = ${ids.open!}`,
+  ],
+  [
+    'a second charge',
+    'a job was charged once for its publication, and what was paid is what it remembers',
+    (tx) => tx`update token_transfers set job_id = ${ids.awarded!} where job_id = ${ids.open!}`,
+  ],
+  [
+    'a refund for a job that had bids',
+    'a refund returns what was paid, once, for a job that was cancelled before any bid',
+    (tx) => tx`update token_transfers set job_id = ${ids.open!} where reason = 'publish_refund'`,
+  ],
+  [
+    'a credit for nothing',
+    'a contractor was credited for every approved job, and for no other',
+    (tx) => tx`update contractors set completed_jobs = 1 where id = ${ids.carlsProfile!}`,
+  ],
+  [
+    'a published job without a city',
+    'a published job is whole',
+    (tx) => tx`update jobs set city = null where id = ${ids.open!}`,
+  ],
+  [
+    'a search that finds former words',
+    'searches look through what the job says',
+    (tx) => tx`update job_search set words = 'roof' where job_id = ${ids.open!}`,
+  ],
 ];
 
 class Undone extends Error {}

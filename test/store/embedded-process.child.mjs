@@ -1,5 +1,5 @@
-// A server process for the tests to kill: starts an embedded Postgres, reports in one line of JSON, and stops when its parent writes a line.
-// Arguments: the data folder, the options as JSON, and the module that starts Postgres.
+// A server process for the tests to kill: starts an embedded Postgres, reports in one line of JSON, and stops when its
+// parent writes a line. Arguments: the data folder, the options as JSON, and the module that starts Postgres.
 import { runnerImport } from 'vite';
 
 const [, , folder, options, source] = process.argv;

@@ -1,4 +1,6 @@
-/** Server processes for the tests of the embedded Postgres: started, asked to stop, killed, and looked for afterwards. */
+/**
+ * Server processes for the tests of the embedded Postgres: started, asked to stop, killed, and looked for afterwards.
+ */
 import { spawn, spawnSync, type ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
 import { readFileSync } from 'node:fs';
@@ -28,8 +30,15 @@ const CHILD = fileURLToPath(new URL('embedded-process.child.mjs', import.meta.ur
 const SOURCE = fileURLToPath(new URL('../../src/store/embedded.ts', import.meta.url));
 const children = new Set<ChildProcess>();
 
-export function startProcess(folder: string, { options = {}, source = SOURCE, uid }: { options?: EmbeddedOptions; source?: string; uid?: number } = {}): ServerProcess {
-  const child = spawn(process.execPath, [CHILD, folder, JSON.stringify(options), source], { uid, gid: uid, detached: true });
+export function startProcess(
+  folder: string,
+  { options = {}, source = SOURCE, uid }: { options?: EmbeddedOptions; source?: string; uid?: number } = {},
+): ServerProcess {
+  const child = spawn(process.execPath, [CHILD, folder, JSON.stringify(options), source], {
+    uid,
+    gid: uid,
+    detached: true,
+  });
   children.add(child);
   let written = '';
   const collect = (chunk: Buffer) => (written += chunk.toString());
@@ -80,7 +89,9 @@ export function processesOf(folder: string): { pid: number; command: string }[] 
     return pid && command && !state?.startsWith('Z') ? [{ pid: Number(pid), command }] : [];
   });
   const direct = all.filter(({ command }) => command.includes(folder));
-  const watching = all.filter(({ command }) => command.includes('read _') && direct.some(({ pid }) => command.endsWith(` sh ${pid}`)));
+  const watching = all.filter(
+    ({ command }) => command.includes('read _') && direct.some(({ pid }) => command.endsWith(` sh ${pid}`)),
+  );
   return [...direct, ...watching];
 }
 

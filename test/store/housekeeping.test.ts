@@ -18,12 +18,17 @@ afterAll(async () => {
 it('throws away what has run out, and nothing that still counts', async () => {
   const [ivy, kim] = [await homeowner(house, 'Ivy'), await homeowner(house, 'Kim')];
   for (const { token } of [ivy, kim]) {
-    await house.rest('POST', '/v1/jobs', { token, headers: { 'idempotency-key': 'k' }, body: { title: 'T', description: 'D' } });
+    await house.rest('POST', '/v1/jobs', {
+      token,
+      headers: { 'idempotency-key': 'k' },
+      body: { title: 'T', description: 'D' },
+    });
   }
   await sql`update sessions set ends_at = now() - interval '8 days' where user_id = ${ivy.userId}`;
   await sql`update idempotency_records set created_at = now() - interval '25 hours' where user_id = ${ivy.userId}`;
   expect(await tidy(house.house.db)).toEqual({ records: 1, tokens: 0, sessions: 1 });
-  const left = await sql`select (select count(*)::int from refresh_tokens t join sessions s on s.id = t.session_id where s.user_id = ${kim.userId}) as tokens,
+  const left =
+    await sql`select (select count(*)::int from refresh_tokens t join sessions s on s.id = t.session_id where s.user_id = ${kim.userId}) as tokens,
     (select count(*)::int from idempotency_records where user_id = ${kim.userId}) as records, (select count(*)::int from sessions where user_id = ${ivy.userId}) as gone`;
   expect(left[0]).toEqual({ tokens: 1, records: 1, gone: 0 });
   expect((await house.rest('GET', '/v1/me', { token: kim.token })).status).toBe(200);

@@ -15,7 +15,14 @@ afterAll(() => house.close());
 
 async function openJob(place: object): Promise<string> {
   const hanna = await homeowner(house, 'Hanna');
-  const body = { title: 'A roof', description: 'It leaks.', category: 'roofing', urgency: 'standard', address_line1: '1 Elm St', ...place };
+  const body = {
+    title: 'A roof',
+    description: 'It leaks.',
+    category: 'roofing',
+    urgency: 'standard',
+    address_line1: '1 Elm St',
+    ...place,
+  };
   const { body: job } = await house.rest('POST', '/v1/jobs', { token: hanna.token, body });
   await house.rest('POST', `/v1/jobs/${job.id}/publish`, { token: hanna.token });
   return job.id;
@@ -23,7 +30,10 @@ async function openJob(place: object): Promise<string> {
 
 async function near(zipCode: string, withinMiles: number): Promise<string[]> {
   const query = 'query ($near: JobFilterNearInput) { jobs(filter: { near: $near }, first: 100) { nodes { id } } }';
-  const { data, errors } = await house.graphql(query, { token: carl.token, variables: { near: { zipCode, withinMiles } } });
+  const { data, errors } = await house.graphql(query, {
+    token: carl.token,
+    variables: { near: { zipCode, withinMiles } },
+  });
   expect(errors).toBeUndefined();
   return data.jobs.nodes.map(({ id }: { id: string }) => id);
 }
@@ -40,7 +50,8 @@ it('Carl finds the jobs in towns near him, wherever in town they are, and none t
 
 it('the distance tells the town and nothing of the address: every job of a town is equally far', async () => {
   await Promise.all([openJob({ ...AUSTIN, zip_code: '78701' }), openJob({ ...AUSTIN, zip_code: '78759' })]);
-  const towns = await house.sql`select distinct town::text from job_search s join jobs j on j.id = s.job_id where j.city = 'Austin'`;
+  const towns =
+    await house.sql`select distinct town::text from job_search s join jobs j on j.id = s.job_id where j.city = 'Austin'`;
   expect(towns.length).toBe(1);
 });
 
@@ -57,8 +68,17 @@ it('nearness is found by its index, not by looking at every job', async () => {
 });
 
 it('a postal code that nobody knows is refused, and so is a distance beyond reason', async () => {
-  for (const [variables, field] of [[{ zipCode: '00000', withinMiles: 10 }, 'near.zipCode'], [{ zipCode: '78701', withinMiles: 501 }, 'near.withinMiles']] as const) {
-    const { errors } = await house.graphql('query ($near: JobFilterNearInput) { jobs(filter: { near: $near }) { totalCount } }', { token: carl.token, variables: { near: variables } });
-    expect(errors?.[0]?.extensions).toMatchObject({ code: 'VALIDATION_FAILED', fields: { [field]: expect.any(String) } });
+  for (const [variables, field] of [
+    [{ zipCode: '00000', withinMiles: 10 }, 'near.zipCode'],
+    [{ zipCode: '78701', withinMiles: 501 }, 'near.withinMiles'],
+  ] as const) {
+    const { errors } = await house.graphql(
+      'query ($near: JobFilterNearInput) { jobs(filter: { near: $near }) { totalCount } }',
+      { token: carl.token, variables: { near: variables } },
+    );
+    expect(errors?.[0]?.extensions).toMatchObject({
+      code: 'VALIDATION_FAILED',
+      fields: { [field]: expect.any(String) },
+    });
   }
 });

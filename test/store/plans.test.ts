@@ -1,12 +1,20 @@
 /**
- * How the database reads for the product's lists, searches, counts and permission checks, in a market too large to be read from end to end: by an index
- * in every case, whether it plans for the values at hand or once for all. And what such a way of reading finds is what a look at every row finds.
+ * How the database reads for the product's lists, searches, counts and permission checks, in a market too large to be
+ * read from end to end: by an index in every case, whether it plans for the values at hand or once for all. And what
+ * such a way of reading finds is what a look at every row finds.
  */
 import postgres, { type Sql } from 'postgres';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import {
-  indexConditionsIn, NESTED_FROM_MIDDLE, openExplainer, openListener, PLAN_KINDS, QUERIES, scannedIn,
-  type Sent, type Who,
+  indexConditionsIn,
+  NESTED_FROM_MIDDLE,
+  openExplainer,
+  openListener,
+  PLAN_KINDS,
+  QUERIES,
+  scannedIn,
+  type Sent,
+  type Who,
 } from '../bench/queries.js';
 import { busyContractor, busyHomeowner, seedMarket, seededId, SMALL_TOWN, WORDS, type Market } from '../bench/seed.js';
 import { checkDatabase } from '../checker.js';
@@ -60,7 +68,17 @@ describe('the plans', () => {
   });
 
   it('are made once and for all of what is read most, and not anew at every call', async () => {
-    const MOST = ['open jobs', 'open jobs, everything nested', 'homeowner’s jobs', 'a job, read by its owner', 'a job, read by its bidder', 'oneself', 'token balance', 'own bids', 'all jobs'];
+    const MOST = [
+      'open jobs',
+      'open jobs, everything nested',
+      'homeowner’s jobs',
+      'a job, read by its owner',
+      'a job, read by its bidder',
+      'oneself',
+      'token balance',
+      'own bids',
+      'all jobs',
+    ];
     const anew: string[] = [];
     for (const sent of await listener.listen(QUERIES.filter(({ name }) => MOST.includes(name)))) {
       await explainer.prepare(sent);
@@ -89,19 +107,24 @@ describe('the plans', () => {
   });
 
   it('would be seen to do so if an index went missing', async () => {
-    const statements = await listener.listen(QUERIES.filter(({ name }) => name === 'token transfers' || name === 'admin seeks a word that is rare'));
+    const statements = await listener.listen(
+      QUERIES.filter(({ name }) => name === 'token transfers' || name === 'admin seeks a word that is rare'),
+    );
     await explainer.sql.unsafe('begin');
     await explainer.sql.unsafe('drop index token_transfers_history, job_search_words');
     const found = await scans(statements);
     await explainer.sql.unsafe('rollback');
     const expected = { 'admin seeks a word that is rare': 'job_search', 'token transfers': 'token_transfers' };
-    expect(found).toEqual(Object.entries(expected).flatMap(([name, table]) => PLAN_KINDS.map((kind) => `${name} (${kind}): ${table}`)));
+    expect(found).toEqual(
+      Object.entries(expected).flatMap(([name, table]) => PLAN_KINDS.map((kind) => `${name} (${kind}): ${table}`)),
+    );
   });
 });
 
 const SEES: Partial<Record<Who, (market: Market) => string>> = {
   'new contractor': () => `j.status = 'open'`,
-  'busy contractor': (of) => `(j.status = 'open' or exists (select from bids b where b.job_id = j.id and b.contractor_id = '${seededId('ctr', busyContractor(of))}'))`,
+  'busy contractor': (of) =>
+    `(j.status = 'open' or exists (select from bids b where b.job_id = j.id and b.contractor_id = '${seededId('ctr', busyContractor(of))}'))`,
   'busy homeowner': (of) => `j.homeowner_id = '${seededId('hmw', busyHomeowner(of))}'`,
   admin: () => 'true',
 };
@@ -115,11 +138,16 @@ const FILTERS: Readonly<Record<string, string>> = {
   'status: COMPLETED': `j.status = 'completed'`,
   'category: "roofing", urgency: URGENT': `j.category = 'roofing' and j.urgency = 'urgent'`,
   'category: "thatching"': `j.category = 'thatching'`,
-  ...Object.fromEntries(Object.values(WORDS).flatMap((word) => [
-    [`search: "${word}"`, says(word)],
-    [`search: "${word}", status: COMPLETED`, `${says(word)} and j.status = 'completed'`],
-    [`search: "${word}", status: OPEN, category: "roofing"`, `${says(word)} and j.status = 'open' and j.category = 'roofing'`],
-  ])),
+  ...Object.fromEntries(
+    Object.values(WORDS).flatMap((word) => [
+      [`search: "${word}"`, says(word)],
+      [`search: "${word}", status: COMPLETED`, `${says(word)} and j.status = 'completed'`],
+      [
+        `search: "${word}", status: OPEN, category: "roofing"`,
+        `${says(word)} and j.status = 'open' and j.category = 'roofing'`,
+      ],
+    ]),
+  ),
   [`near: { zipCode: "${SMALL_TOWN.zipCode}", withinMiles: 25 }`]: `j.city = '${SMALL_TOWN.city}'`,
   [`near: { zipCode: "${SMALL_TOWN.zipCode}", withinMiles: 25 }, search: "${WORDS.common}"`]: `j.city = '${SMALL_TOWN.city}' and ${says(WORDS.common)}`,
   'near: { zipCode: "78704", withinMiles: 25 }': `j.city <> '${SMALL_TOWN.city}'`,
@@ -132,9 +160,16 @@ interface Listed {
 describe.each(Object.keys(SEES) as Who[])('what the %s lists', (who) => {
   it.each(Object.keys(FILTERS))('{%s} is what a look at every job finds', async (filter) => {
     const narrowed = filter === '' ? '' : `filter: { ${filter} }, `;
-    const page = async (after: string) => ((await listener.ask(who, { graphql: `{ jobs(${narrowed}first: 20${after}) { totalCount nodes { id } pageInfo { endCursor } } }` })) as Listed).data.jobs;
+    const page = async (after: string) =>
+      (
+        (await listener.ask(who, {
+          graphql: `{ jobs(${narrowed}first: 20${after}) { totalCount nodes { id } pageInfo { endCursor } } }`,
+        })) as Listed
+      ).data.jobs;
     const where = `${SEES[who]?.(market)} and ${FILTERS[filter]}`;
-    const looked = await sql.unsafe<{ id: string }[]>(`select j.id from jobs j where ${where} order by j.created_at desc, j.id desc limit 40`);
+    const looked = await sql.unsafe<{ id: string }[]>(
+      `select j.id from jobs j where ${where} order by j.created_at desc, j.id desc limit 40`,
+    );
     const [counted] = await sql.unsafe<{ count: number }[]>(`select count(*)::int as count from jobs j where ${where}`);
 
     const first = await page('');
@@ -160,7 +195,9 @@ describe.each(Object.keys(SEES) as Who[])('what the %s lists by number', (who) =
   it.each(Object.keys(NUMBERED))('%s is what a look at every job finds', async (query) => {
     const { data } = (await listener.ask(who, { rest: `/v1/jobs?${query}&per_page=10` })) as { data: { id: string }[] };
     const page = Number(/page=(\d+)/.exec(query)?.[1]);
-    const looked = await sql.unsafe<{ id: string }[]>(`select j.id from jobs j where ${SEES[who]?.(market)} and ${NUMBERED[query]} order by j.created_at desc, j.id desc limit 10 offset ${(page - 1) * 10}`);
+    const looked = await sql.unsafe<{ id: string }[]>(
+      `select j.id from jobs j where ${SEES[who]?.(market)} and ${NUMBERED[query]} order by j.created_at desc, j.id desc limit 10 offset ${(page - 1) * 10}`,
+    );
     expect(data.map(({ id }) => id)).toEqual(looked.map(({ id }) => id));
   });
 });
@@ -184,9 +221,28 @@ describe('the plans of what leads to more than the job', () => {
   };
 
   it.each([
-    ['a publication', 'busy homeowner', async () => `mutation { publishJob(id: "${(await ownJob('draft')).job}") { tokensCharged } }`, ['token_balances', 'token_transfers']],
-    ['a bid', 'busy contractor', async () => `mutation { submitBid(jobId: "${await foreignJob()}", input: { amount: 5, guaranteedView: true }) { id } }`, ['bids', 'holds', 'token_balances']],
-    ['an award', 'busy homeowner', async () => { const { job, bid } = await ownJob('open'); return `mutation { awardJob(id: "${job}", input: { bidId: "${bid}" }) { id } }`; }, ['bids', 'holds', 'token_balances']],
+    [
+      'a publication',
+      'busy homeowner',
+      async () => `mutation { publishJob(id: "${(await ownJob('draft')).job}") { tokensCharged } }`,
+      ['token_balances', 'token_transfers'],
+    ],
+    [
+      'a bid',
+      'busy contractor',
+      async () =>
+        `mutation { submitBid(jobId: "${await foreignJob()}", input: { amount: 5, guaranteedView: true }) { id } }`,
+      ['bids', 'holds', 'token_balances'],
+    ],
+    [
+      'an award',
+      'busy homeowner',
+      async () => {
+        const { job, bid } = await ownJob('open');
+        return `mutation { awardJob(id: "${job}", input: { bidId: "${bid}" }) { id } }`;
+      },
+      ['bids', 'holds', 'token_balances'],
+    ],
   ] as const)('read no table from end to end for %s', async (name, who, mutation, touched) => {
     // Whoever is known already sends nothing but the mutation.
     await listener.ask(who, { graphql: '{ viewer { referralCode } }' });

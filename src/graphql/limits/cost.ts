@@ -1,15 +1,29 @@
 /**
- * What an operation costs: an object 1, a text 1 for each 1,000 characters that it may have, a list its length times what each
- * of its nodes costs, and short values nothing. Fractions add up, and the sum is rounded up. It is worked out once for a document,
- * as a number or, where variables have a say, as a function of them.
+ * What an operation costs: an object 1, a text 1 for each 1,000 characters that it may have, a list its length times
+ * what each of its nodes costs, and short values nothing. Fractions add up, and the sum is rounded up. It is worked out
+ * once for a document, as a number or, where variables have a say, as a function of them.
  *
- * A connection's page is read whatever is selected of it, so it costs its length even where its nodes are not asked for;
+ * A connection's page is read whatever is selected of it, so it costs its length even where its nodes are not asked
+ * for;
  * `edges` and `pageInfo` are only its form. What GraphQL merges, since it is answered under one name, costs once.
  */
 import {
-  getNamedType, getNullableType, isCompositeType, isListType, isUnionType, Kind, valueFromASTUntyped,
-  type DocumentNode, type FieldNode, type FragmentDefinitionNode, type GraphQLCompositeType, type GraphQLSchema, type OperationDefinitionNode,
-  type SelectionNode, type SelectionSetNode, type ValueNode,
+  getNamedType,
+  getNullableType,
+  isCompositeType,
+  isListType,
+  isUnionType,
+  Kind,
+  valueFromASTUntyped,
+  type DocumentNode,
+  type FieldNode,
+  type FragmentDefinitionNode,
+  type GraphQLCompositeType,
+  type GraphQLSchema,
+  type OperationDefinitionNode,
+  type SelectionNode,
+  type SelectionSetNode,
+  type ValueNode,
 } from 'graphql';
 import { PAGE, TEXT_CHARACTERS_PER_COST_POINT, UNPAGED_LIST_ENTRIES } from '../../rules/limits.js';
 import { TEXT_CHARACTERS } from './texts.js';
@@ -43,7 +57,9 @@ interface Occurrence {
 export function costOf(schema: GraphQLSchema, document: DocumentNode, operation: OperationDefinitionNode): Cost {
   const root = schema.getRootType(operation.operation);
   if (!root) return 0;
-  const definitions = document.definitions.filter((one): one is FragmentDefinitionNode => one.kind === Kind.FRAGMENT_DEFINITION);
+  const definitions = document.definitions.filter(
+    (one): one is FragmentDefinitionNode => one.kind === Kind.FRAGMENT_DEFINITION,
+  );
   const fragments = new Map(definitions.map((one) => [one.name.value, one]));
   const presets = presetsOf(operation);
   return inPoints(ofSets([{ set: operation.selectionSet, parent: root, wanted: true }]));
@@ -53,7 +69,10 @@ export function costOf(schema: GraphQLSchema, document: DocumentNode, operation:
     return sum([...merged(sets).values()].map(ofField));
   }
 
-  /** The fields of these sets under the names that they are answered under, as GraphQL merges them, out of every fragment. */
+  /**
+   * The fields of these sets under the names that they are answered under, as GraphQL merges them, out of every
+   * fragment.
+   */
   function merged(sets: readonly Part[]): Map<string, Occurrence[]> {
     const found = new Map<string, Occurrence[]>();
     const gather = ({ set, parent, wanted }: Part): void => {
@@ -121,7 +140,12 @@ export function costOf(schema: GraphQLSchema, document: DocumentNode, operation:
 }
 
 function presetsOf({ variableDefinitions = [] }: OperationDefinitionNode): ReadonlyMap<string, unknown> {
-  return new Map(variableDefinitions.map(({ variable, defaultValue }) => [variable.name.value, defaultValue && valueFromASTUntyped(defaultValue)]));
+  return new Map(
+    variableDefinitions.map(({ variable, defaultValue }) => [
+      variable.name.value,
+      defaultValue && valueFromASTUntyped(defaultValue),
+    ]),
+  );
 }
 
 /** A length out of bounds costs what the nearest allowed one does; the operation itself will refuse it. */
@@ -154,7 +178,9 @@ function atLeast(least: number, cost: Cost): Cost {
 }
 
 function product(one: Cost, other: Cost): Cost {
-  return typeof one === 'number' && typeof other === 'number' ? one * other : (variables) => at(one, variables) * at(other, variables);
+  return typeof one === 'number' && typeof other === 'number'
+    ? one * other
+    : (variables) => at(one, variables) * at(other, variables);
 }
 
 function both(one: Settled<boolean>, other: Settled<boolean>): Settled<boolean> {

@@ -1,7 +1,8 @@
 /**
- * With PERSISTED_DOCUMENTS=only, the documents that may run are those of a list, each named by its SHA-256: as `documentId`,
- * with or without `sha256:` before it, or as Apollo's clients send it, in `extensions.persistedQuery.sha256Hash`.
- * Anything else is refused before it is read, a `query` that is on the list included.
+ * With PERSISTED_DOCUMENTS=only, the documents that may run are those of a list, each named by its SHA-256: as
+ * `documentId`, with or without `sha256:` before it, or as Apollo's clients send it, in
+ * `extensions.persistedQuery.sha256Hash`. Anything else is refused before it is read, a `query` that is on the list
+ * included.
  */
 import { createHash } from 'node:crypto';
 import { readFileSync } from 'node:fs';
@@ -25,18 +26,24 @@ export function openPersistedDocuments(file: string): FindDocument {
     const query = given?.query == null && documents.get(nameOf(given) ?? '');
     if (!query) throw refuse('VALIDATION_FAILED', { message: LISTED_ALONE });
     const { documentId, extensions, ...rest } = given ?? {};
-    return asked.method === 'GET' ? { ...asked, search: asAddress({ ...rest, query }) } : { ...asked, body: { ...rest, query } };
+    return asked.method === 'GET'
+      ? { ...asked, search: asAddress({ ...rest, query }) }
+      : { ...asked, body: { ...rest, query } };
   };
 }
 
-const LISTED_ALONE = 'This server runs listed documents alone. Send the SHA-256 of one as `documentId` or in `extensions.persistedQuery.sha256Hash`, and no `query`.';
+const LISTED_ALONE =
+  'This server runs listed documents alone. Send the SHA-256 of one as `documentId` or in `extensions.persistedQuery.sha256Hash`, and no `query`.';
 
 const inBody = z.object({
   query: z.unknown().optional(),
   documentId: z.unknown().optional(),
   operationName: z.unknown().optional(),
   variables: z.unknown().optional(),
-  extensions: z.object({ persistedQuery: z.object({ sha256Hash: z.unknown().optional() }).nullish() }).nullish().catch(null),
+  extensions: z
+    .object({ persistedQuery: z.object({ sha256Hash: z.unknown().optional() }).nullish() })
+    .nullish()
+    .catch(null),
 });
 
 type Given = z.infer<typeof inBody>;
@@ -47,7 +54,9 @@ function inAddress(search: string): Given | undefined {
 }
 
 function asAddress(parameters: Readonly<Record<string, unknown>>): string {
-  return new URLSearchParams(Object.entries(parameters).filter((entry): entry is [string, string] => typeof entry[1] === 'string')).toString();
+  return new URLSearchParams(
+    Object.entries(parameters).filter((entry): entry is [string, string] => typeof entry[1] === 'string'),
+  ).toString();
 }
 
 function parsed(json: string): unknown {
@@ -69,7 +78,10 @@ function readList(file: string): ReadonlyMap<string, string> {
   if (!list.success) throw new Error(`PERSISTED_DOCUMENTS_FILE: ${file} must hold a JSON object of hash → document.`);
   const entries = Object.entries(list.data).map(([hash, document]) => [hash.toLowerCase(), document] as const);
   const wrong = entries.filter(([hash, document]) => hash !== createHash('sha256').update(document).digest('hex'));
-  if (wrong.length > 0) throw new Error(`PERSISTED_DOCUMENTS_FILE: not the SHA-256 of their documents: ${wrong.map(([hash]) => hash).join(', ')}.`);
+  if (wrong.length > 0)
+    throw new Error(
+      `PERSISTED_DOCUMENTS_FILE: not the SHA-256 of their documents: ${wrong.map(([hash]) => hash).join(', ')}.`,
+    );
   return new Map(entries);
 }
 

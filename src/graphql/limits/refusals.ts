@@ -12,17 +12,34 @@ const COST_IN_WORDS =
 const WORDS: Readonly<Record<Limit, readonly [code: ErrorCode, unit: string, instead: string]>> = {
   tokens: ['MALFORMED_REQUEST', 'tokens', 'Send values as variables, and a long query in parts.'],
   lines: ['VALIDATION_FAILED', 'lines', 'Leave out comments and empty lines.'],
-  nameCharacters: ['VALIDATION_FAILED', 'characters in a name', 'Give operations, fragments, variables and aliases shorter names.'],
+  nameCharacters: [
+    'VALIDATION_FAILED',
+    'characters in a name',
+    'Give operations, fragments, variables and aliases shorter names.',
+  ],
   depth: ['VALIDATION_FAILED', 'levels of fields', 'Read what lies deeper by a query of its own.'],
-  introspectionDepth: ['VALIDATION_FAILED', 'levels of introspection', 'The standard introspection query is within the limit.'],
-  introspectionAliases: ['VALIDATION_FAILED', 'aliases of or within introspection', 'The standard introspection query has none.'],
+  introspectionDepth: [
+    'VALIDATION_FAILED',
+    'levels of introspection',
+    'The standard introspection query is within the limit.',
+  ],
+  introspectionAliases: [
+    'VALIDATION_FAILED',
+    'aliases of or within introspection',
+    'The standard introspection query has none.',
+  ],
   aliases: ['VALIDATION_FAILED', 'aliases', 'Read lists as lists, and the rest in requests of their own.'],
   rootMutations: ['VALIDATION_FAILED', 'mutations', 'Send the others in requests of their own.'],
   entries: ['VALIDATION_FAILED', 'log-ins and sign-ups', 'Send each in a request of its own.'],
   directives: ['VALIDATION_FAILED', 'directives', 'Leave out what is not wanted, or put it into one fragment.'],
-  selections: ['VALIDATION_FAILED', 'selections, counting a fragment at each use', 'Spread each fragment where it is needed alone.'],
+  selections: [
+    'VALIDATION_FAILED',
+    'selections, counting a fragment at each use',
+    'Spread each fragment where it is needed alone.',
+  ],
   repeats: [
-    'VALIDATION_FAILED', 'comparisons of fields that are selected more than once',
+    'VALIDATION_FAILED',
+    'comparisons of fields that are selected more than once',
     'Select each field of an object once, or send the parts in requests of their own.',
   ],
   cost: ['VALIDATION_FAILED', 'points of cost', COST_IN_WORDS],
@@ -31,20 +48,29 @@ const WORDS: Readonly<Record<Limit, readonly [code: ErrorCode, unit: string, ins
 /** As validation rules report it, and as plugins throw it. */
 export function exceeded(limit: Limit, found: number, nodes: ASTNode): GraphQLError {
   const refusal = refusalOf(limit, found, `${counted(found)}`);
-  return new GraphQLError(refusal.message, { nodes, originalError: refusal, extensions: { http: { status: refusal.status } } });
+  return new GraphQLError(refusal.message, {
+    nodes,
+    originalError: refusal,
+    extensions: { http: { status: refusal.status } },
+  });
 }
 
-/** What GraphQL and Apollo refuse for the sake of a limit, in our words; undefined where an error is about something else. */
+/**
+ * What GraphQL and Apollo refuse for the sake of a limit, in our words; undefined where an error is about something
+ * else.
+ */
 export function refusalIn(thrown: unknown): Refusal | undefined {
   if (!(thrown instanceof GraphQLError)) return undefined;
   if (thrown.originalError instanceof Refusal) return thrown.originalError;
   if (TOO_MANY_TOKENS.test(thrown.message)) return tooManyTokens();
-  if (thrown.extensions.validationErrorCode === 'INTROSPECTION_DISABLED') return refuse('VALIDATION_FAILED', { message: INTROSPECTION_IS_OFF });
+  if (thrown.extensions.validationErrorCode === 'INTROSPECTION_DISABLED')
+    return refuse('VALIDATION_FAILED', { message: INTROSPECTION_IS_OFF });
   return undefined;
 }
 
 const TOO_MANY_TOKENS = /^Syntax Error: Document contains more tha[nt] \d+ tokens/;
-const INTROSPECTION_IS_OFF = 'This server does not answer introspection: `__schema` and `__type` cannot be queried. `__typename` can.';
+const INTROSPECTION_IS_OFF =
+  'This server does not answer introspection: `__schema` and `__type` cannot be queried. `__typename` can.';
 
 /** The parser does not read on to count the rest. */
 function tooManyTokens(): Refusal {

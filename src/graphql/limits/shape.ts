@@ -3,9 +3,20 @@
  * directive may skip counts all the same, since the document is judged once for all variables to come.
  */
 import {
-  GraphQLError, Kind, visit, type ASTNode, type DefinitionNode, type DocumentNode, type FieldNode,
-  type FragmentDefinitionNode, type FragmentSpreadNode, type OperationDefinitionNode, type SelectionNode,
-  type SelectionSetNode, type ValidationContext, type ValidationRule,
+  GraphQLError,
+  Kind,
+  visit,
+  type ASTNode,
+  type DefinitionNode,
+  type DocumentNode,
+  type FieldNode,
+  type FragmentDefinitionNode,
+  type FragmentSpreadNode,
+  type OperationDefinitionNode,
+  type SelectionNode,
+  type SelectionSetNode,
+  type ValidationContext,
+  type ValidationRule,
 } from 'graphql';
 import { OPERATIONS } from '../../operations/index.js';
 import { ERRORS, GRAPHQL_LIMITS } from '../../rules/limits.js';
@@ -19,8 +30,8 @@ export const shapeRule: ValidationRule = (context) => {
 };
 
 /**
- * Rules are made before the first of them sees the document. GraphQL's own take time and stack that grow with the square of what
- * is repeated, or without end in a circle: of a document that is refused here they are shown nothing.
+ * Rules are made before the first of them sees the document. GraphQL's own take time and stack that grow with the
+ * square of what is repeated, or without end in a circle: of a document that is refused here they are shown nothing.
  */
 function refuseEarly(context: ValidationContext): void {
   const document = context.getDocument();
@@ -39,8 +50,11 @@ function problemsOf(document: DocumentNode, fragment: GetFragment): GraphQLError
   const shapeOf = measurer(fragment);
   const found = document.definitions.flatMap((one) => (one.kind === Kind.OPERATION_DEFINITION ? ofOperation(one) : []));
   if (found.length > 0) return found;
-  // A fragment that no operation spreads is validated all the same. Of those that spread each other, one is enough to be told of.
-  return document.definitions.flatMap((one) => (one.kind === Kind.FRAGMENT_DEFINITION ? ofFragment(one) : [])).slice(0, 1);
+  // A fragment that no operation spreads is validated all the same. Of those that spread each other, one is enough to
+  // be told of.
+  return document.definitions
+    .flatMap((one) => (one.kind === Kind.FRAGMENT_DEFINITION ? ofFragment(one) : []))
+    .slice(0, 1);
 
   function ofOperation(operation: OperationDefinitionNode): GraphQLError[] {
     const errors = exceededIn({ ...shapeOf(operation.selectionSet), ...callsOf(operation, fragment) }, operation);
@@ -49,12 +63,16 @@ function problemsOf(document: DocumentNode, fragment: GetFragment): GraphQLError
 
   function ofFragment(definition: FragmentDefinitionNode): GraphQLError[] {
     const errors = exceededIn({ selections: shapeOf(definition.selectionSet).selections }, definition);
-    return errors.length > 0 ? errors : exceededIn({ repeats: repeatsIn(definition.selectionSet, fragment) }, definition);
+    return errors.length > 0
+      ? errors
+      : exceededIn({ repeats: repeatsIn(definition.selectionSet, fragment) }, definition);
   }
 }
 
 function exceededIn(found: Partial<Record<Limit, number>>, node: DocumentNode | DefinitionNode): GraphQLError[] {
-  const beyond = (Object.entries(found) as [Limit, number][]).filter(([limit, number]) => number > GRAPHQL_LIMITS[limit]);
+  const beyond = (Object.entries(found) as [Limit, number][]).filter(
+    ([limit, number]) => number > GRAPHQL_LIMITS[limit],
+  );
   return beyond.map(([limit, number]) => exceeded(limit, number, node));
 }
 
@@ -104,8 +122,8 @@ function spreadsIn({ selections }: SelectionSetNode): FragmentSpreadNode[] {
 }
 
 /**
- * How much there is to compare where one name is selected several times in one object: GraphQL compares each with each, and
- * prints the arguments of both each time. The document has no circles, and at most 1,000 selections.
+ * How much there is to compare where one name is selected several times in one object: GraphQL compares each with each,
+ * and prints the arguments of both each time. The document has no circles, and at most 1,000 selections.
  */
 function repeatsIn(set: SelectionSetNode, fragment: GetFragment): number {
   let repeats = 0;
@@ -154,15 +172,19 @@ interface Shape {
 
 const NOTHING: Shape = { selections: 0, aliases: 0, depth: 0, introspectionDepth: 0, introspectionAliases: 0 };
 
-/** A fragment is measured once and counted at each use: sixteen that double each other take sixteen steps, not 65,536. */
+/**
+ * A fragment is measured once and counted at each use: sixteen that double each other take sixteen steps, not 65,536.
+ */
 function measurer(fragment: GetFragment): (set: SelectionSetNode | undefined) => Shape {
   const measured = new Map<string, Shape>();
 
-  const ofSet = (set: SelectionSetNode | undefined): Shape => (set?.selections ?? []).map(ofSelection).reduce(beside, NOTHING);
+  const ofSet = (set: SelectionSetNode | undefined): Shape =>
+    (set?.selections ?? []).map(ofSelection).reduce(beside, NOTHING);
 
   function ofSelection(selection: SelectionNode): Shape {
     if (selection.kind === Kind.FIELD) return ofField(selection);
-    const inner = selection.kind === Kind.INLINE_FRAGMENT ? ofSet(selection.selectionSet) : ofFragment(selection.name.value);
+    const inner =
+      selection.kind === Kind.INLINE_FRAGMENT ? ofSet(selection.selectionSet) : ofFragment(selection.name.value);
     return { ...inner, selections: inner.selections + 1 };
   }
 
@@ -203,7 +225,10 @@ const ENTRIES = new Set(
 );
 
 /** What a mutation calls, by the names it is answered under: two selections of one name are one call. */
-function callsOf({ operation, selectionSet }: OperationDefinitionNode, fragment: GetFragment): Partial<Record<Limit, number>> {
+function callsOf(
+  { operation, selectionSet }: OperationDefinitionNode,
+  fragment: GetFragment,
+): Partial<Record<Limit, number>> {
   if (operation !== 'mutation') return {};
   const fields = rootFields(selectionSet, fragment, new Set());
   const calls = (some: readonly FieldNode[]) => new Set(some.map(({ alias, name }) => (alias ?? name).value)).size;

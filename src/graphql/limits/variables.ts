@@ -1,10 +1,16 @@
 /**
- * Values of variables that are not what the document asks for, each refused without being quoted: graphql-js prints the whole
- * value into each of its errors, which for an input of 4,000 unknown names takes seconds. Variables that are missing are left to it.
+ * Values of variables that are not what the document asks for, each refused without being quoted: graphql-js prints the
+ * whole value into each of its errors, which for an input of 4,000 unknown names takes seconds. Variables that are
+ * missing are left to it.
  */
 import {
-  coerceInputValue, GraphQLError, isInputType, typeFromAST,
-  type GraphQLSchema, type OperationDefinitionNode, type VariableDefinitionNode,
+  coerceInputValue,
+  GraphQLError,
+  isInputType,
+  typeFromAST,
+  type GraphQLSchema,
+  type OperationDefinitionNode,
+  type VariableDefinitionNode,
 } from 'graphql';
 import { ERRORS } from '../../rules/limits.js';
 import { aboutVariable } from '../own-words.js';

@@ -9,7 +9,8 @@ import { TokenTransferConnection } from '../types/tokens.js';
 import { Viewer } from '../types/viewer.js';
 import { of } from './says.js';
 
-const { signUpHomeowner, signUpContractor, logIn, refreshSession, logOut, changePassword, readMe, updateProfile } = OPERATIONS;
+const { signUpHomeowner, signUpContractor, logIn, refreshSession, logOut, changePassword, readMe, updateProfile } =
+  OPERATIONS;
 const { readContractor, verifyContractor, listUsers, listTransfers } = OPERATIONS;
 
 const SignUpHomeownerInput = inputOf('SignUpHomeownerInput', signUpHomeowner.input, 'Who joins as a homeowner.');
@@ -17,7 +18,11 @@ const SignUpContractorInput = inputOf('SignUpContractorInput', signUpContractor.
 const LogInInput = inputOf('LogInInput', logIn.input, 'Email and password.');
 const RefreshSessionInput = inputOf('RefreshSessionInput', refreshSession.input, 'The session to carry on.');
 const ChangePasswordInput = inputOf('ChangePasswordInput', changePassword.input, 'The old password and the new one.');
-const UpdateProfileInput = inputOf('UpdateProfileInput', updateProfile.input, 'What to change: left out stays, null clears.');
+const UpdateProfileInput = inputOf(
+  'UpdateProfileInput',
+  updateProfile.input,
+  'What to change: left out stays, null clears.',
+);
 
 @Resolver(() => Viewer)
 export class AccountResolver {

@@ -22,7 +22,11 @@ const BidId = () => Arg('id', () => ID, { description: 'The bid.' });
 @Resolver(() => Bid)
 export class BidResolver {
   @Mutation(() => Bid, of(submitBid))
-  submitBid(@Arg('jobId', () => ID, { description: 'The job.' }) jobId: string, @Input(SubmitBidInput) input: object, @Ctx() { caller }: Context) {
+  submitBid(
+    @Arg('jobId', () => ID, { description: 'The job.' }) jobId: string,
+    @Input(SubmitBidInput) input: object,
+    @Ctx() { caller }: Context,
+  ) {
     return perform(submitBid, Object.assign({}, input, { jobId }), caller);
   }
 
@@ -64,7 +68,10 @@ export class BidResolver {
 
 @Resolver(() => Viewer)
 export class ViewerBidsResolver {
-  @FieldResolver(() => BidConnection, { nullable: true, description: 'The bids that one has made, newest first; null for those who make none.' })
+  @FieldResolver(() => BidConnection, {
+    nullable: true,
+    description: 'The bids that one has made, newest first; null for those who make none.',
+  })
   async bids(
     @Arg('status', () => BidStatus, { nullable: true, description: 'Bids in this state.' }) status: string | undefined,
     @Args(() => PageArgs) page: PageArgs,

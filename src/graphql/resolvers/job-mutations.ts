@@ -8,7 +8,8 @@ import { besideJob, besideJobIn } from '../look-ahead.js';
 import { Job, PublishJobPayload } from '../types/jobs.js';
 import { of } from './says.js';
 
-const { createJob, updateJob, deleteJob, publishJob, cancelJob, awardJob, checkInJob, submitJobForReview, approveJob } = OPERATIONS;
+const { createJob, updateJob, deleteJob, publishJob, cancelJob, awardJob, checkInJob, submitJobForReview, approveJob } =
+  OPERATIONS;
 const { disputeJob, escalateJob, resolveDispute, reachDecision, fileAppeal, finalizeAppeal, completeJob } = OPERATIONS;
 
 const CreateJobInput = inputOf('CreateJobInput', createJob.input, 'The draft.');
@@ -28,7 +29,11 @@ const CompleteJobInput = inputOf('CompleteJobInput', completeJob.input, 'Why.');
 
 /** The arguments that every mutation of a job has. */
 const JobId = () => Arg('id', () => ID, { description: 'The job.' });
-const Version = () => Arg('expectedVersion', () => Int, { nullable: true, description: 'Refuses with STALE_VERSION if the job has changed since it had this version.' });
+const Version = () =>
+  Arg('expectedVersion', () => Int, {
+    nullable: true,
+    description: 'Refuses with STALE_VERSION if the job has changed since it had this version.',
+  });
 
 type Version = number | undefined;
 
@@ -45,7 +50,12 @@ export class JobMutations {
   }
 
   @Mutation(() => Job, of(updateJob))
-  updateJob(@JobId() id: string, @Input(UpdateJobInput, 'nullable') input: object | undefined, @Version() expectedVersion: Version, @Ctx() { caller }: Context) {
+  updateJob(
+    @JobId() id: string,
+    @Input(UpdateJobInput, 'nullable') input: object | undefined,
+    @Version() expectedVersion: Version,
+    @Ctx() { caller }: Context,
+  ) {
     return perform(updateJob, onJob(id, expectedVersion, input), caller);
   }
 
@@ -55,67 +65,139 @@ export class JobMutations {
   }
 
   @Mutation(() => PublishJobPayload, of(publishJob))
-  publishJob(@JobId() id: string, @Version() expectedVersion: Version, @Ctx() { caller }: Context, @Info() info: GraphQLResolveInfo) {
+  publishJob(
+    @JobId() id: string,
+    @Version() expectedVersion: Version,
+    @Ctx() { caller }: Context,
+    @Info() info: GraphQLResolveInfo,
+  ) {
     return perform(publishJob, { id, expectedVersion }, caller, besideJobIn(info, 'job'));
   }
 
   @Mutation(() => Job, of(cancelJob))
-  cancelJob(@JobId() id: string, @Input(CancelJobInput, 'nullable') input: object | undefined, @Version() expectedVersion: Version, @Ctx() { caller }: Context, @Info() info: GraphQLResolveInfo) {
+  cancelJob(
+    @JobId() id: string,
+    @Input(CancelJobInput, 'nullable') input: object | undefined,
+    @Version() expectedVersion: Version,
+    @Ctx() { caller }: Context,
+    @Info() info: GraphQLResolveInfo,
+  ) {
     return perform(cancelJob, onJob(id, expectedVersion, input), caller, besideJob(info));
   }
 
   @Mutation(() => Job, of(awardJob))
-  awardJob(@JobId() id: string, @Input(AwardJobInput) input: object, @Version() expectedVersion: Version, @Ctx() { caller }: Context, @Info() info: GraphQLResolveInfo) {
+  awardJob(
+    @JobId() id: string,
+    @Input(AwardJobInput) input: object,
+    @Version() expectedVersion: Version,
+    @Ctx() { caller }: Context,
+    @Info() info: GraphQLResolveInfo,
+  ) {
     return perform(awardJob, onJob(id, expectedVersion, input), caller, besideJob(info));
   }
 
   @Mutation(() => Job, of(checkInJob))
-  checkInJob(@JobId() id: string, @Input(CheckInJobInput, 'nullable') input: object | undefined, @Version() expectedVersion: Version, @Ctx() { caller }: Context, @Info() info: GraphQLResolveInfo) {
+  checkInJob(
+    @JobId() id: string,
+    @Input(CheckInJobInput, 'nullable') input: object | undefined,
+    @Version() expectedVersion: Version,
+    @Ctx() { caller }: Context,
+    @Info() info: GraphQLResolveInfo,
+  ) {
     return perform(checkInJob, onJob(id, expectedVersion, input), caller, besideJob(info));
   }
 
   @Mutation(() => Job, of(submitJobForReview))
-  submitJobForReview(@JobId() id: string, @Input(SubmitJobForReviewInput, 'nullable') input: object | undefined, @Version() expectedVersion: Version, @Ctx() { caller }: Context) {
+  submitJobForReview(
+    @JobId() id: string,
+    @Input(SubmitJobForReviewInput, 'nullable') input: object | undefined,
+    @Version() expectedVersion: Version,
+    @Ctx() { caller }: Context,
+  ) {
     return perform(submitJobForReview, onJob(id, expectedVersion, input), caller);
   }
 
   @Mutation(() => Job, of(approveJob))
-  approveJob(@JobId() id: string, @Input(ApproveJobInput, 'nullable') input: object | undefined, @Version() expectedVersion: Version, @Ctx() { caller }: Context, @Info() info: GraphQLResolveInfo) {
+  approveJob(
+    @JobId() id: string,
+    @Input(ApproveJobInput, 'nullable') input: object | undefined,
+    @Version() expectedVersion: Version,
+    @Ctx() { caller }: Context,
+    @Info() info: GraphQLResolveInfo,
+  ) {
     return perform(approveJob, onJob(id, expectedVersion, input), caller, besideJob(info));
   }
 
   @Mutation(() => Job, of(disputeJob))
-  disputeJob(@JobId() id: string, @Input(DisputeJobInput) input: object, @Version() expectedVersion: Version, @Ctx() { caller }: Context, @Info() info: GraphQLResolveInfo) {
+  disputeJob(
+    @JobId() id: string,
+    @Input(DisputeJobInput) input: object,
+    @Version() expectedVersion: Version,
+    @Ctx() { caller }: Context,
+    @Info() info: GraphQLResolveInfo,
+  ) {
     return perform(disputeJob, onJob(id, expectedVersion, input), caller, besideJob(info));
   }
 
   @Mutation(() => Job, of(escalateJob))
-  escalateJob(@JobId() id: string, @Input(EscalateJobInput) input: object, @Version() expectedVersion: Version, @Ctx() { caller }: Context, @Info() info: GraphQLResolveInfo) {
+  escalateJob(
+    @JobId() id: string,
+    @Input(EscalateJobInput) input: object,
+    @Version() expectedVersion: Version,
+    @Ctx() { caller }: Context,
+    @Info() info: GraphQLResolveInfo,
+  ) {
     return perform(escalateJob, onJob(id, expectedVersion, input), caller, besideJob(info));
   }
 
   @Mutation(() => Job, of(resolveDispute))
-  resolveDispute(@JobId() id: string, @Input(ResolveDisputeInput) input: object, @Version() expectedVersion: Version, @Ctx() { caller }: Context) {
+  resolveDispute(
+    @JobId() id: string,
+    @Input(ResolveDisputeInput) input: object,
+    @Version() expectedVersion: Version,
+    @Ctx() { caller }: Context,
+  ) {
     return perform(resolveDispute, onJob(id, expectedVersion, input), caller);
   }
 
   @Mutation(() => Job, of(reachDecision))
-  reachDecision(@JobId() id: string, @Input(ReachDecisionInput) input: object, @Version() expectedVersion: Version, @Ctx() { caller }: Context) {
+  reachDecision(
+    @JobId() id: string,
+    @Input(ReachDecisionInput) input: object,
+    @Version() expectedVersion: Version,
+    @Ctx() { caller }: Context,
+  ) {
     return perform(reachDecision, onJob(id, expectedVersion, input), caller);
   }
 
   @Mutation(() => Job, of(fileAppeal))
-  fileAppeal(@JobId() id: string, @Input(FileAppealInput) input: object, @Version() expectedVersion: Version, @Ctx() { caller }: Context) {
+  fileAppeal(
+    @JobId() id: string,
+    @Input(FileAppealInput) input: object,
+    @Version() expectedVersion: Version,
+    @Ctx() { caller }: Context,
+  ) {
     return perform(fileAppeal, onJob(id, expectedVersion, input), caller);
   }
 
   @Mutation(() => Job, of(finalizeAppeal))
-  finalizeAppeal(@JobId() id: string, @Input(FinalizeAppealInput) input: object, @Version() expectedVersion: Version, @Ctx() { caller }: Context) {
+  finalizeAppeal(
+    @JobId() id: string,
+    @Input(FinalizeAppealInput) input: object,
+    @Version() expectedVersion: Version,
+    @Ctx() { caller }: Context,
+  ) {
     return perform(finalizeAppeal, onJob(id, expectedVersion, input), caller);
   }
 
   @Mutation(() => Job, of(completeJob))
-  completeJob(@JobId() id: string, @Input(CompleteJobInput) input: object, @Version() expectedVersion: Version, @Ctx() { caller }: Context, @Info() info: GraphQLResolveInfo) {
+  completeJob(
+    @JobId() id: string,
+    @Input(CompleteJobInput) input: object,
+    @Version() expectedVersion: Version,
+    @Ctx() { caller }: Context,
+    @Info() info: GraphQLResolveInfo,
+  ) {
     return perform(completeJob, onJob(id, expectedVersion, input), caller, besideJob(info));
   }
 }

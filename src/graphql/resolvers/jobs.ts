@@ -31,7 +31,11 @@ const JobFilter = inputOf('JobFilter', jobFilter, 'Which jobs to list; all that 
 @Resolver(() => Job)
 export class JobResolver {
   @Query(() => Job, { ...of(readJob), nullable: true })
-  job(@Arg('id', () => ID, { description: 'The job.' }) id: string, @Ctx() { caller }: Context, @Info() info: GraphQLResolveInfo) {
+  job(
+    @Arg('id', () => ID, { description: 'The job.' }) id: string,
+    @Ctx() { caller }: Context,
+    @Info() info: GraphQLResolveInfo,
+  ) {
     return perform(readJob, { id }, caller, besideJob(info));
   }
 
@@ -46,7 +50,11 @@ export class JobResolver {
   }
 
   @Query(() => Node, { ...of(readNode), nullable: true })
-  node(@Arg('id', () => ID, { description: 'The identifier.' }) id: string, @Ctx() { caller }: Context, @Info() info: GraphQLResolveInfo) {
+  node(
+    @Arg('id', () => ID, { description: 'The identifier.' }) id: string,
+    @Ctx() { caller }: Context,
+    @Info() info: GraphQLResolveInfo,
+  ) {
     return perform(readNode, { id }, caller, besideJob(info));
   }
 
@@ -55,9 +63,12 @@ export class JobResolver {
     return companionsOf(job).homeowner ?? loaders.people.load(job.homeownerId).then((person) => person?.homeowner);
   }
 
-  @FieldResolver(() => BidConnection, { description: 'The bids, guaranteed views first, then the newest. A contractor reads only their own.' })
+  @FieldResolver(() => BidConnection, {
+    description: 'The bids, guaranteed views first, then the newest. A contractor reads only their own.',
+  })
   bids(
-    @Arg('status', () => BidStatus, { nullable: true, description: 'Bids in this state.' }) status: BidState | undefined,
+    @Arg('status', () => BidStatus, { nullable: true, description: 'Bids in this state.' })
+    status: BidState | undefined,
     @Args(() => PageArgs) asked: PageArgs,
     @Root() job: ReadableJob,
     @Ctx() { loaders }: Context,
@@ -65,7 +76,10 @@ export class JobResolver {
     const page = nestedPage(asked, GUARANTEED_THEN_NEWEST);
     const { bids } = companionsOf(job);
     if (status == null && isFirstPage(page, bids)) return connected(bids);
-    return loaders.bidsOn(page, status ?? null).load(job.id).then(connected);
+    return loaders
+      .bidsOn(page, status ?? null)
+      .load(job.id)
+      .then(connected);
   }
 
   @FieldResolver(() => Bid, { nullable: true, description: 'The viewer’s own bid: the newest, if one was withdrawn.' })
@@ -74,19 +88,27 @@ export class JobResolver {
     return ownBids ? ownBids[0] : loaders.ownBids.load(job.id).then((bids) => bids?.[0]);
   }
 
-  @FieldResolver(() => Bid, { nullable: true, description: 'The bid that got the job; null for those who may not see it.' })
+  @FieldResolver(() => Bid, {
+    nullable: true,
+    description: 'The bid that got the job; null for those who may not see it.',
+  })
   awardedBid(@Root() job: ReadableJob, @Ctx() { loaders }: Context) {
     const { awardedBid } = companionsOf(job);
     return awardedBid === undefined ? job.awardedBidId && loaders.bids.load(job.awardedBidId) : awardedBid;
   }
 
-  @FieldResolver(() => Dispute, { nullable: true, description: 'The dispute, for its parties and admins; null where there is none.' })
+  @FieldResolver(() => Dispute, {
+    nullable: true,
+    description: 'The dispute, for its parties and admins; null where there is none.',
+  })
   dispute(@Root() job: ReadableJob, @Ctx() context: Context) {
     const { dispute } = companionsOf(job);
     return dispute === undefined ? partOf(job, context).then((part) => context.loaders.disputes.load(part)) : dispute;
   }
 
-  @FieldResolver(() => JobEventConnection, { description: 'What happened, from the beginning: all that concerns a party, and the changes of state for others.' })
+  @FieldResolver(() => JobEventConnection, {
+    description: 'What happened, from the beginning: all that concerns a party, and the changes of state for others.',
+  })
   timeline(@Args(() => PageArgs) asked: PageArgs, @Root() job: ReadableJob, @Ctx() context: Context) {
     const page = nestedPage(asked, IN_ORDER);
     const { timeline } = companionsOf(job);
@@ -96,7 +118,9 @@ export class JobResolver {
       .then(connected);
   }
 
-  @FieldResolver(() => [AvailableAction], { description: 'Every operation on the job, and whether the caller may use it now.' })
+  @FieldResolver(() => [AvailableAction], {
+    description: 'Every operation on the job, and whether the caller may use it now.',
+  })
   async availableActions(@Root() job: ReadableJob, @Ctx() { caller, loaders }: Context) {
     const viewer = await caller.viewer();
     const bids = companionsOf(job).ownBids ?? (await loaders.ownBids.load(job.id)) ?? [];
@@ -106,7 +130,9 @@ export class JobResolver {
   }
 }
 
-/** What the viewer is to a job that they see; whether a contractor has bid makes no difference to what follows from it. */
+/**
+ * What the viewer is to a job that they see; whether a contractor has bid makes no difference to what follows from it.
+ */
 async function partOf(job: ReadableJob, { caller }: Context): Promise<PartOfJob> {
   return { jobId: job.id, party: partyOf(await caller.viewer(), job, true) };
 }

@@ -3,7 +3,8 @@ import type { ReadableContractor, ReadableHomeowner } from '../../operations/acc
 import type { Context } from '../context.js';
 import { Contractor, Homeowner, User } from '../types/account.js';
 
-const ACCOUNT = 'The person behind the profile. Email and phone are for themselves, admins, and the other side of an award.';
+const ACCOUNT =
+  'The person behind the profile. Email and phone are for themselves, admins, and the other side of an award.';
 
 @Resolver(() => Homeowner)
 export class HomeownerResolver {

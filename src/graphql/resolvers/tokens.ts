@@ -8,7 +8,11 @@ import { of } from './says.js';
 
 const { adjustTokens, auditTokens } = OPERATIONS;
 
-const AdjustTokensInput = inputOf('AdjustTokensInput', adjustTokens.input, 'Whose tokens to correct, by how many, and why.');
+const AdjustTokensInput = inputOf(
+  'AdjustTokensInput',
+  adjustTokens.input,
+  'Whose tokens to correct, by how many, and why.',
+);
 
 @Resolver()
 export class TokenResolver {

@@ -38,7 +38,11 @@ export class User implements ReadableUser {
   updatedAt: Date;
 }
 
-@ObjectType({ implements: Node, description: 'A homeowner’s profile. The address is for the homeowner, for contractors they have awarded, and for admins.' })
+@ObjectType({
+  implements: Node,
+  description:
+    'A homeowner’s profile. The address is for the homeowner, for contractors they have awarded, and for admins.',
+})
 export class Homeowner implements ReadableHomeowner {
   @Field(() => ID, says('The identifier, which begins with `hmw_`.'))
   id: ReadableHomeowner['id'];
@@ -88,7 +92,10 @@ export class Contractor implements ReadableContractor {
   @Field(() => String, says('What kind of business it is.', 'nullable'))
   businessType: string | null;
 
-  @Field(() => String, says('For the contractor, for homeowners on whose jobs they have bid, and for admins.', 'nullable'))
+  @Field(
+    () => String,
+    says('For the contractor, for homeowners on whose jobs they have bid, and for admins.', 'nullable'),
+  )
   licenseNumber: string | null;
 
   @Field(() => String, says('The state that gave the licence.', 'nullable'))
@@ -97,7 +104,10 @@ export class Contractor implements ReadableContractor {
   @Field(() => String, says('Who insures the work.', 'nullable'))
   insuranceProvider: string | null;
 
-  @Field(() => String, says('For the contractor, for homeowners on whose jobs they have bid, and for admins.', 'nullable'))
+  @Field(
+    () => String,
+    says('For the contractor, for homeowners on whose jobs they have bid, and for admins.', 'nullable'),
+  )
   insurancePolicyNumber: string | null;
 
   @Field(() => Int, says('For how many years the business exists.', 'nullable'))

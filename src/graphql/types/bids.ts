@@ -8,7 +8,10 @@ import { connectionType } from './connection.js';
 import { says } from './field.js';
 import { Node } from './node.js';
 
-@ObjectType({ implements: Node, description: 'A contractor’s offer to do a job. It is for the job’s owner, the contractor and admins.' })
+@ObjectType({
+  implements: Node,
+  description: 'A contractor’s offer to do a job. It is for the job’s owner, the contractor and admins.',
+})
 export class Bid implements BidRow {
   @Field(() => ID, says('The identifier, which begins with `bid_`.'))
   id: BidRow['id'];
@@ -56,7 +59,9 @@ export class Bid implements BidRow {
   submittedAt: Date;
 }
 
-@ObjectType({ description: 'Tokens that a contractor has staked on a bid. They are free again when the bid or its job ends.' })
+@ObjectType({
+  description: 'Tokens that a contractor has staked on a bid. They are free again when the bid or its job ends.',
+})
 export class Hold implements HoldRow {
   @Field(() => ID, says('The identifier, which begins with `hld_`.'))
   id: HoldRow['id'];

@@ -11,10 +11,18 @@ export class PageInfo {
   @Field(() => Boolean, { simple: true, description: 'Whether entries come before this page.' })
   hasPreviousPage: boolean;
 
-  @Field(() => String, { simple: true, nullable: true, description: 'The cursor of the first entry; null on an empty page.' })
+  @Field(() => String, {
+    simple: true,
+    nullable: true,
+    description: 'The cursor of the first entry; null on an empty page.',
+  })
   startCursor: string | null;
 
-  @Field(() => String, { simple: true, nullable: true, description: 'The cursor of the last entry: pass it as `after` to read on.' })
+  @Field(() => String, {
+    simple: true,
+    nullable: true,
+    description: 'The cursor of the last entry: pass it as `after` to read on.',
+  })
   endCursor: string | null;
 }
 
@@ -57,7 +65,10 @@ export class Connection<Node> {
   }
 }
 
-/** A class, since an accessor in an object written out here would be a shape of its own for every page, kept until the next great collection. */
+/**
+ * A class, since an accessor in an object written out here would be a shape of its own for every page, kept until the
+ * next great collection.
+ */
 class PageInfoOf<Node> implements PageInfo {
   constructor(private readonly page: Page<Node>) {}
 
@@ -86,7 +97,10 @@ class PageInfoOf<Node> implements PageInfo {
 export function connectionType<Node extends object>(name: string, node: () => new () => Node, entries: string) {
   @ObjectType(`${name}Edge`, { description: `One of ${entries}, with its place in the list.` })
   class NodeEdge {
-    @Field(() => String, { simple: true, description: 'The place in the list: pass it as `after` to read on from here.' })
+    @Field(() => String, {
+      simple: true,
+      description: 'The place in the list: pass it as `after` to read on from here.',
+    })
     cursor: string;
 
     @Field(node, { simple: true, description: 'The entry itself.' })

@@ -97,7 +97,9 @@ export class DisputeEnd implements Part<'ending'> {
   at: Date;
 }
 
-@ObjectType({ description: 'A disagreement about the work, from its beginning to its end. For the parties and admins.' })
+@ObjectType({
+  description: 'A disagreement about the work, from its beginning to its end. For the parties and admins.',
+})
 export class Dispute implements Told {
   @Field(() => String, says('What is wrong, in the homeowner’s words.'))
   reason: string;

@@ -56,10 +56,22 @@ export class Job implements Pick<ReadableJob, keyof Job & keyof ReadableJob> {
   @Field(() => String, says('The country.', 'nullable'))
   country: string | null;
 
-  @Field(() => Float, says('Set by the service from the postal code or the city: for the owner, the awarded contractor and admins.', 'nullable'))
+  @Field(
+    () => Float,
+    says(
+      'Set by the service from the postal code or the city: for the owner, the awarded contractor and admins.',
+      'nullable',
+    ),
+  )
   latitude: number | null;
 
-  @Field(() => Float, says('Set by the service from the postal code or the city: for the owner, the awarded contractor and admins.', 'nullable'))
+  @Field(
+    () => Float,
+    says(
+      'Set by the service from the postal code or the city: for the owner, the awarded contractor and admins.',
+      'nullable',
+    ),
+  )
   longitude: number | null;
 
   @Field(() => DateScalar, says('When the work should begin.', 'nullable'))
@@ -98,7 +110,10 @@ export class AvailableAction implements Available {
   @Field(() => Boolean, says('Whether the call would be accepted now.'))
   allowed: boolean;
 
-  @Field(() => ErrorCodeEnum, says('The code that the call would be refused with first; null if it is allowed.', 'nullable'))
+  @Field(
+    () => ErrorCodeEnum,
+    says('The code that the call would be refused with first; null if it is allowed.', 'nullable'),
+  )
   reason: ErrorCode | null;
 
   @Field(() => [String], says('What must be filled in before the job can be published.'))
@@ -108,7 +123,9 @@ export class AvailableAction implements Available {
   tokenCost: number | null;
 }
 
-@ObjectType({ description: 'Something that happened to a job. The texts are for the parties and admins; reviews are for everyone.' })
+@ObjectType({
+  description: 'Something that happened to a job. The texts are for the parties and admins; reviews are for everyone.',
+})
 export class JobEvent implements Pick<Event, keyof JobEvent & keyof Event> {
   @Field(() => ID, says('The identifier, which begins with `evt_`.'))
   id: Event['id'];
@@ -116,7 +133,10 @@ export class JobEvent implements Pick<Event, keyof JobEvent & keyof Event> {
   @Field(() => ID, says('The job.'))
   jobId: Event['jobId'];
 
-  @Field(() => Int, says('The place among the job’s events, from 1. Numbers are missing where an event is not for the reader.'))
+  @Field(
+    () => Int,
+    says('The place among the job’s events, from 1. Numbers are missing where an event is not for the reader.'),
+  )
   sequence: number;
 
   @Field(() => String, says('What happened, such as `job.published` or `bid.submitted`.'))

@@ -4,7 +4,12 @@ import { kindOfId } from '../../rules/ids.js';
 import { says } from './field.js';
 
 const TYPE_NAMES: Readonly<Record<string, string>> = {
-  user: 'User', homeowner: 'Homeowner', contractor: 'Contractor', job: 'Job', bid: 'Bid', transfer: 'TokenTransfer',
+  user: 'User',
+  homeowner: 'Homeowner',
+  contractor: 'Contractor',
+  job: 'Job',
+  bid: 'Bid',
+  transfer: 'TokenTransfer',
 };
 
 export function typeOfNode({ id }: { id: string }): string | undefined {

@@ -20,7 +20,10 @@ export class TokenBalance {
   available: number;
 }
 
-@ObjectType({ implements: Node, description: 'One movement of tokens from one account to another. It is never changed or removed.' })
+@ObjectType({
+  implements: Node,
+  description: 'One movement of tokens from one account to another. It is never changed or removed.',
+})
 export class TokenTransfer implements Transfer {
   @Field(() => ID, says('The identifier, which begins with `ttx_`.'))
   id: Transfer['id'];

@@ -27,7 +27,9 @@ export async function ensureAdmin(house: House, email: string, password: string)
 async function isAdmins(house: House, address: string): Promise<boolean> {
   const holder = await holderOf(house, address);
   if (holder && holder.userType !== 'admin') {
-    throw new Error(`${address} belongs to a ${holder.userType}. Choose another email for the admin: no account is ever promoted.`);
+    throw new Error(
+      `${address} belongs to a ${holder.userType}. Choose another email for the admin: no account is ever promoted.`,
+    );
   }
   return holder !== undefined;
 }
@@ -35,13 +37,23 @@ async function isAdmins(house: House, address: string): Promise<boolean> {
 async function insertAdmin(house: House, email: string, passwordHash: string): Promise<void> {
   const id = newId('user');
   await house.db.inTransaction(async (tx) => {
-    await insertUser(tx, { id, email, userType: 'admin', firstName: 'Admin', lastName: 'Admin', phone: null, passwordHash, referralCode: newReferralCode() });
+    await insertUser(tx, {
+      id,
+      email,
+      userType: 'admin',
+      firstName: 'Admin',
+      lastName: 'Admin',
+      phone: null,
+      passwordHash,
+      referralCode: newReferralCode(),
+    });
     await openBalance(tx, { userId: id });
   });
 }
 
 export async function createAdmin(house: House, email: string, password: string): Promise<void> {
-  if ((await ensureAdmin(house, email, password)) === 'was there') throw new Error(`${email} is an admin already. To change the password: set-password.`);
+  if ((await ensureAdmin(house, email, password)) === 'was there')
+    throw new Error(`${email} is an admin already. To change the password: set-password.`);
 }
 
 /** Sets an admin's password and ends their sessions. Other people change their own. */

@@ -24,7 +24,8 @@ export const changePassword = operation({
     const failure = await caller.draw('logInFailuresPerAccount', digest(account.email));
     if (!(await passwordMatches(call, currentPassword, account.passwordHash))) throw wrongPassword();
     await failure.giveBack();
-    if (newPassword.trim().toLowerCase() === account.email) throw invalidField('newPassword', 'must not be the email itself');
+    if (newPassword.trim().toLowerCase() === account.email)
+      throw invalidField('newPassword', 'must not be the email itself');
     return { formerHash: account.passwordHash, passwordHash: await house.passwords.hash(newPassword, caller.holder) };
   },
   async run({ db, viewer: { userId, sessionId } }, _input, { formerHash, passwordHash }): Promise<{ changed: true }> {

@@ -24,7 +24,10 @@ export async function readPeople(db: Db, viewer: Viewer, ids: readonly string[])
   return people;
 }
 
-export function readablePerson(viewer: Viewer, { user: row, homeowner, contractor, counterpart, client }: PersonRow): Person {
+export function readablePerson(
+  viewer: Viewer,
+  { user: row, homeowner, contractor, counterpart, client }: PersonRow,
+): Person {
   const relations: Relation[] = relationsTo(viewer, row.id);
   if (counterpart) relations.push('counterpart');
   if (client) relations.push('client');

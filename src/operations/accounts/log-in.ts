@@ -43,7 +43,10 @@ export const logIn = operation({
 /** The failure is counted before the password is looked at, or a thousand guesses at once would all be the first. */
 async function drawForAttempt({ caller }: Call<null>, email: string) {
   const account = digest(email);
-  const attempt = await caller.draw('logInPerAccountAndAddress', `${account} ${addressIdentity(caller.request.address)}`);
+  const attempt = await caller.draw(
+    'logInPerAccountAndAddress',
+    `${account} ${addressIdentity(caller.request.address)}`,
+  );
   return { attempt, failure: await caller.draw('logInFailuresPerAccount', account) };
 }
 
@@ -65,7 +68,11 @@ export const refreshSession = operation({
     if (secondsSinceUse !== null && secondsSinceUse > SESSION.reuseGraceSeconds) await revokeSession(db, { sessionId });
     const next = usable ? await db.inTransaction((tx) => rotateRefreshToken(tx, refreshToken, sessionId)) : undefined;
     if (!next) throw refuse('INVALID_REFRESH_TOKEN');
-    return sessionOf(house, { id: found.userId, userType: found.role }, { sessionId: found.sessionId, refreshToken: next });
+    return sessionOf(
+      house,
+      { id: found.userId, userType: found.role },
+      { sessionId: found.sessionId, refreshToken: next },
+    );
   },
 });
 

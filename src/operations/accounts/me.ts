@@ -4,8 +4,17 @@ import { z } from 'zod';
 import { refuse } from '../../rules/errors.js';
 import type { Viewer } from '../../rules/viewer.js';
 import {
-  EDITABLE_CONTRACTOR, EDITABLE_HOMEOWNER, EDITABLE_USER, lockAccount, selectAccount, updateContractor, updateHomeowner, updateUser,
-  type Contractor, type Homeowner, type User,
+  EDITABLE_CONTRACTOR,
+  EDITABLE_HOMEOWNER,
+  EDITABLE_USER,
+  lockAccount,
+  selectAccount,
+  updateContractor,
+  updateHomeowner,
+  updateUser,
+  type Contractor,
+  type Homeowner,
+  type User,
 } from '../../store/accounts.js';
 import type { Db } from '../../store/database.js';
 import type { Balance } from '../../store/ledger.js';
@@ -50,9 +59,18 @@ export const updateProfile = operation({
   allows: 'signed in',
   budget: 'write',
   input: z.strictObject({
-    user: z.strictObject({ ...userShape, ...readOnly(READ_ONLY.user) }).nullish().describe('The person.'),
-    homeowner: z.strictObject({ ...homeownerShape, ...readOnly(READ_ONLY.homeowner) }).nullish().describe('A homeowner’s profile.'),
-    contractor: z.strictObject({ ...contractorShape, ...readOnly(READ_ONLY.contractor) }).nullish().describe('A contractor’s profile.'),
+    user: z
+      .strictObject({ ...userShape, ...readOnly(READ_ONLY.user) })
+      .nullish()
+      .describe('The person.'),
+    homeowner: z
+      .strictObject({ ...homeownerShape, ...readOnly(READ_ONLY.homeowner) })
+      .nullish()
+      .describe('A homeowner’s profile.'),
+    contractor: z
+      .strictObject({ ...contractorShape, ...readOnly(READ_ONLY.contractor) })
+      .nullish()
+      .describe('A contractor’s profile.'),
     ...readOnly(READ_ONLY.me),
   }),
   nullClears: true,
@@ -82,7 +100,9 @@ function refuseForeignParts(sent: { [P in Part]?: object | null }, account: Pick
     const current = account[part];
     if (!given) continue;
     if (!current) fields[part] = `is no part of a ${account.user.userType}’s account`;
-    else for (const name of changedReadOnly(READ_ONLY[part], given, current)) fields[`${part}.${name}`] = SET_BY_THE_SERVICE;
+    else
+      for (const name of changedReadOnly(READ_ONLY[part], given, current))
+        fields[`${part}.${name}`] = SET_BY_THE_SERVICE;
   }
   if (Object.keys(fields).length > 0) throw refuse('VALIDATION_FAILED', { fields });
 }

@@ -17,7 +17,11 @@ export const password = z
   .meta({ format: 'password', maxLength: PASSWORD_BYTES.max });
 
 /** bcrypt reads 72 bytes and no further: a longer password would pass for the one that it begins with. */
-export async function passwordMatches({ house, caller }: Pick<Call<unknown>, 'house' | 'caller'>, given: string, hash: string | undefined): Promise<boolean> {
+export async function passwordMatches(
+  { house, caller }: Pick<Call<unknown>, 'house' | 'caller'>,
+  given: string,
+  hash: string | undefined,
+): Promise<boolean> {
   const same = await house.passwords.matches(given, hash, caller.holder);
   return same && Buffer.byteLength(given) <= PASSWORD_BYTES.max;
 }
@@ -60,7 +64,10 @@ export const contractorShape = {
   yearsInBusiness: z.int().min(0).max(500).nullish().describe('For how many years the business exists.'),
   serviceAreas: listOfText.describe('Where the contractor works.'),
   specialties: listOfText.describe('What the contractor is best at.'),
-  bio: text(TEXT.long).transform((value) => (value === '' ? null : value)).nullish().describe('How the contractor presents the business.'),
+  bio: text(TEXT.long)
+    .transform((value) => (value === '' ? null : value))
+    .nullish()
+    .describe('How the contractor presents the business.'),
   website: webAddress.describe('The business on the web.'),
 };
 

@@ -1,11 +1,19 @@
-/** Two ways to join, one procedure: the account, its profile, its tokens and its first session are committed together. */
+/**
+ * Two ways to join, one procedure: the account, its profile, its tokens and its first session are committed together.
+ */
 import { randomInt } from 'node:crypto';
 import { z } from 'zod';
 import { refuse } from '../../rules/errors.js';
 import { newId, type UserId } from '../../rules/ids.js';
 import { TEXT } from '../../rules/limits.js';
 import { REFERRAL_ALPHABET, REFERRAL_BONUS, REFERRAL_LENGTH, SIGNUP_BONUS } from '../../rules/tokens.js';
-import { insertContractor, insertHomeowner, insertUser, selectIdByEmail, selectIdByReferralCode } from '../../store/accounts.js';
+import {
+  insertContractor,
+  insertHomeowner,
+  insertUser,
+  selectIdByEmail,
+  selectIdByReferralCode,
+} from '../../store/accounts.js';
 import { violatedConstraint } from '../../store/database-errors.js';
 import type { Db } from '../../store/database.js';
 import { moveTokens, openBalance } from '../../store/ledger.js';
@@ -52,7 +60,11 @@ export const signUpContractor = operation({
     .refine(notTheEmail, NOT_THE_EMAIL),
   run: (call, input) =>
     signUp(call, 'contractor', input, async (tx, userId) => {
-      const [contractor] = await insertContractor(tx, { id: newId('contractor'), userId, companyName: input.companyName ?? null });
+      const [contractor] = await insertContractor(tx, {
+        id: newId('contractor'),
+        userId,
+        companyName: input.companyName ?? null,
+      });
       return { contractor };
     }),
 });
@@ -73,7 +85,14 @@ async function signUp(
 
   const joined = () =>
     db.inTransaction(async (tx) => {
-      const [user] = await insertUser(tx, { ...input, id, userType, phone: input.phone ?? null, passwordHash, referralCode: newReferralCode() });
+      const [user] = await insertUser(tx, {
+        ...input,
+        id,
+        userType,
+        phone: input.phone ?? null,
+        passwordHash,
+        referralCode: newReferralCode(),
+      });
       const profile = await insertProfile(tx, id);
       await openBalance(tx, { userId: id });
       await moveTokens(tx, { userId: id, change: SIGNUP_BONUS[userType], reason: 'signup_bonus' });
@@ -89,15 +108,26 @@ async function signUp(
 async function findReferrer(db: Db, code: string | null | undefined): Promise<UserId | undefined> {
   if (code == null) return undefined;
   const canonical = code.trim().toUpperCase();
-  const couldBe = canonical.length === REFERRAL_LENGTH && [...canonical].every((symbol) => REFERRAL_ALPHABET.includes(symbol));
+  const couldBe =
+    canonical.length === REFERRAL_LENGTH && [...canonical].every((symbol) => REFERRAL_ALPHABET.includes(symbol));
   const [referrer] = couldBe ? await selectIdByReferralCode(db, { code: canonical }) : [];
   if (!referrer) throw refuse('UNKNOWN_REFERRAL_CODE', { fields: { referralCode: 'belongs to nobody' } });
   return referrer.id;
 }
 
 async function creditReferral(tx: Db, newcomer: UserId, referrer: UserId): Promise<void> {
-  await moveTokens(tx, { userId: newcomer, change: REFERRAL_BONUS, reason: 'referral_bonus', referralUserId: referrer });
-  await moveTokens(tx, { userId: referrer, change: REFERRAL_BONUS, reason: 'referral_bonus', referralUserId: newcomer });
+  await moveTokens(tx, {
+    userId: newcomer,
+    change: REFERRAL_BONUS,
+    reason: 'referral_bonus',
+    referralUserId: referrer,
+  });
+  await moveTokens(tx, {
+    userId: referrer,
+    change: REFERRAL_BONUS,
+    reason: 'referral_bonus',
+    referralUserId: newcomer,
+  });
 }
 
 /** Codes are drawn by chance; the rare one that is taken is drawn again, and a taken email is said to be so. */

@@ -26,7 +26,12 @@ export const listBids = operation({
   says: 'Lists the bids on a job, guaranteed views first, then the newest. A contractor reads only their own.',
   allows: 'signed in',
   budget: 'read',
-  input: z.strictObject({ id: idInPath('job').describe('The job.'), status, ...pageShape, perPage: perPage(PAGE.bidsPerPageDefault) }),
+  input: z.strictObject({
+    id: idInPath('job').describe('The job.'),
+    status,
+    ...pageShape,
+    perPage: perPage(PAGE.bidsPerPageDefault),
+  }),
   async run({ db, viewer, beside }, { id, ...asked }): Promise<Page<Bid>> {
     const { job } = await findJob(db, viewer, id);
     return bidsOnJob(db, viewer, job.id, asked, beside);
@@ -36,7 +41,13 @@ export const listBids = operation({
 type Asked = Parameters<typeof pageRequest>[0] & { status?: z.infer<typeof status> };
 
 /** Of a job that the viewer is known to see. */
-export function bidsOnJob(db: Db, viewer: Viewer, jobId: JobId, { status: wanted = null, ...page }: Asked, beside: Beside): Promise<Page<Bid>> {
+export function bidsOnJob(
+  db: Db,
+  viewer: Viewer,
+  jobId: JobId,
+  { status: wanted = null, ...page }: Asked,
+  beside: Beside,
+): Promise<Page<Bid>> {
   const list = listBidsOnJob[viewer.role][wanted === null ? 'all' : 'filtered'];
   const request = pageRequest(page, GUARANTEED_THEN_NEWEST, beside, PAGE.bidsPerPageDefault);
   return list(db, { jobId, contractorId: viewer.contractorId, status: wanted }, request);
@@ -49,7 +60,11 @@ export const listOwnBids = operation({
   budget: 'read',
   input: z.strictObject({ status, ...pageShape }),
   run: ({ db, viewer, beside }, { status: wanted = null, ...page }): Promise<Page<Bid>> =>
-    listBidsOf[wanted === null ? 'all' : 'filtered'](db, { contractorId: viewer.contractorId, status: wanted }, pageRequest(page, NEWEST_FIRST, beside)),
+    listBidsOf[wanted === null ? 'all' : 'filtered'](
+      db,
+      { contractorId: viewer.contractorId, status: wanted },
+      pageRequest(page, NEWEST_FIRST, beside),
+    ),
 });
 
 export const readBid = operation({

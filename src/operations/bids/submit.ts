@@ -32,7 +32,9 @@ const input = z.strictObject({
   guaranteedView: z
     .boolean()
     .nullish()
-    .describe(`Stakes ${GUARANTEED_VIEW_STAKE} tokens, so that the bid comes first in the homeowner’s list. They are free again when the bid or the job ends.`),
+    .describe(
+      `Stakes ${GUARANTEED_VIEW_STAKE} tokens, so that the bid comes first in the homeowner’s list. They are free again when the bid or the job ends.`,
+    ),
 });
 type Offer = z.infer<typeof input>;
 type Contractor = ViewerWith<'contractor'>;
@@ -43,18 +45,41 @@ export const submitBid = operation({
   allows: allowedRoles(JOB_ACTIONS.submitBid.by),
   budget: 'write',
   input,
-  run: atOnce({ jobId: ({ jobId }) => jobId, act: submit, judge: judgeOffer, mayFailBy: [COVERED, 'bids_one_for_each_contractor'] }),
+  run: atOnce({
+    jobId: ({ jobId }) => jobId,
+    act: submit,
+    judge: judgeOffer,
+    mayFailBy: [COVERED, 'bids_one_for_each_contractor'],
+  }),
 });
 
-const NOTHING_ELSE = { estimatedDurationDays: null, message: null, proposedStartDate: null, materialsIncluded: null, paymentTerms: null };
+const NOTHING_ELSE = {
+  estimatedDurationDays: null,
+  message: null,
+  proposedStartDate: null,
+  materialsIncluded: null,
+  paymentTerms: null,
+};
 
 async function submit({ db, viewer }: Acting<Contractor>, offer: Offer): Promise<Bid | undefined> {
   const id = newId('bid');
   const { userId, contractorId } = viewer;
   const guaranteedView = offer.guaranteedView === true;
-  const submitted = { type: JOB_ACTIONS.submitBid.event, actorId: userId, bidderId: contractorId, data: { bidId: id, status: INITIAL_BID_STATE } };
+  const submitted = {
+    type: JOB_ACTIONS.submitBid.event,
+    actorId: userId,
+    bidderId: contractorId,
+    data: { bidId: id, status: INITIAL_BID_STATE },
+  };
   const holdId = guaranteedView ? newId('hold') : null;
-  const values = Object.assign({}, NOTHING_ELSE, offer, { id, contractorId, userId, guaranteedView, holdId, events: asParameter(db, [submitted]) });
+  const values = Object.assign({}, NOTHING_ELSE, offer, {
+    id,
+    contractorId,
+    userId,
+    guaranteedView,
+    holdId,
+    events: asParameter(db, [submitted]),
+  });
   const [bid] = await placeBid[guaranteedView ? 'staked' : 'plain'](db, values);
   if (bid && guaranteedView) db.journal?.staked(userId, GUARANTEED_VIEW_STAKE);
   return bid;

@@ -14,7 +14,9 @@ import { idsOf } from '../../store/visibility.js';
 import { operation } from '../operation.js';
 import { idInPath } from '../shapes.js';
 
-/** How a transition that ends the bid changes its job's counts: a rejected bid is still counted, a withdrawn one is not. */
+/**
+ * How a transition that ends the bid changes its job's counts: a rejected bid is still counted, a withdrawn one is not.
+ */
 const COUNTS: { readonly [Key in BidTransitionKey]: BidCounts } = {
   view: UNCHANGED_COUNTS,
   shortlist: UNCHANGED_COUNTS,
@@ -43,12 +45,22 @@ function bidTransition(key: BidTransitionKey) {
     }),
     run: ({ db, viewer }, { id, jobId }): Promise<Bid> =>
       db.inTransaction(async (tx) => {
-        const [, [seen]] = await together(lockJobOfBid(tx, { id }), selectBid[viewer.role](tx, { id, ...idsOf(viewer) }));
+        const [, [seen]] = await together(
+          lockJobOfBid(tx, { id }),
+          selectBid[viewer.role](tx, { id, ...idsOf(viewer) }),
+        );
         const bid = judgeBid(seen, viewer, row, jobId);
         const ends = COUNTS[key].live < 0;
-        const happened = { type: BID_TRANSITIONS[key].event, actorId: viewer.userId, bidderId: bid.contractorId, data: { bidId: id } };
+        const happened = {
+          type: BID_TRANSITIONS[key].event,
+          actorId: viewer.userId,
+          bidderId: bid.contractorId,
+          data: { bidId: id },
+        };
         const [[moved]] = await together(
-          ends ? settleBids(tx, { jobId: bid.jobId, bidIds: asArray([id]), to: row.to }) : markBid(tx, { id, to: row.to }),
+          ends
+            ? settleBids(tx, { jobId: bid.jobId, bidIds: asArray([id]), to: row.to })
+            : markBid(tx, { id, to: row.to }),
           noteOnJob(tx, { id: bid.jobId, ...COUNTS[key], events: asParameter(tx, [happened]) }),
         );
         if (!moved) throw new Error('A bid that was locked and judged did not move.');
@@ -61,7 +73,8 @@ type SeenBid = Awaited<ReturnType<(typeof selectBid)[Role]>>[number];
 
 /** Is it there, may this caller do this to it, and does its state allow it: the first no is the answer. */
 function judgeBid(seen: SeenBid | undefined, viewer: Viewer, row: BidTransition, jobId: JobId | null | undefined): Bid {
-  if (!seen || (jobId != null && seen.bid.jobId !== jobId)) throw refuse('NOT_FOUND', { message: 'There is no such bid.' });
+  if (!seen || (jobId != null && seen.bid.jobId !== jobId))
+    throw refuse('NOT_FOUND', { message: 'There is no such bid.' });
   const { homeownerId, bid } = seen;
   if (!seen.visible || !mayActOnBid(row.by, viewer, { homeownerId, contractorId: bid.contractorId })) {
     throw refuse('FORBIDDEN', { message: `Only ${PARTY_WORDS[row.by].says} may do this.` });
@@ -73,6 +86,11 @@ function judgeBid(seen: SeenBid | undefined, viewer: Viewer, row: BidTransition,
 function notFrom({ status }: Bid) {
   return refuse('INVALID_TRANSITION', {
     message: `A bid that is ${status} does not allow this.`,
-    details: { fromState: status, allowedOperations: Object.values(BID_TRANSITIONS).filter((row) => (row.from as readonly string[]).includes(status)).map((row) => row.operation) },
+    details: {
+      fromState: status,
+      allowedOperations: Object.values(BID_TRANSITIONS)
+        .filter((row) => (row.from as readonly string[]).includes(status))
+        .map((row) => row.operation),
+    },
   });
 }

@@ -1,6 +1,7 @@
 /**
- * How an operation on a job runs that is one statement. The statement is sent at once, and does nothing unless all is well; only then a look says why
- * not. Where the look finds nothing against it, somebody came between the two: then all is done under the job's lock, where nobody can.
+ * How an operation on a job runs that is one statement. The statement is sent at once, and does nothing unless all is
+ * well; only then a look says why not. Where the look finds nothing against it, somebody came between the two: then all
+ * is done under the job's lock, where nobody can.
  */
 import { refuse } from '../../rules/errors.js';
 import type { JobId } from '../../rules/ids.js';
@@ -24,7 +25,12 @@ interface Steps<V extends Viewer, Input, Output> {
 }
 
 /** Runs an operation so. */
-export function atOnce<V extends Viewer, Input, Output>({ jobId, act, judge, mayFailBy = [] }: Steps<V, Input, Output>) {
+export function atOnce<V extends Viewer, Input, Output>({
+  jobId,
+  act,
+  judge,
+  mayFailBy = [],
+}: Steps<V, Input, Output>) {
   return async ({ db, viewer, beside }: Acting<V>, input: Input): Promise<Output> => {
     const attempt = (on: Db) => attemptOn(on, (part) => act({ db: part, viewer, beside }, input), mayFailBy);
     const done = await attempt(db);
@@ -42,8 +48,15 @@ export function atOnce<V extends Viewer, Input, Output>({ jobId, act, judge, may
 
 class NothingWasDone extends Error {}
 
-/** Within somebody else's transaction a failure would be the end of all, and what was noted of nothing would stay: there it is a part by itself. */
-async function attemptOn<Output>(db: Db, act: (db: Db) => Promise<Output | undefined>, mayFailBy: readonly string[]): Promise<Output | undefined> {
+/**
+ * Within somebody else's transaction a failure would be the end of all, and what was noted of nothing would stay: there
+ * it is a part by itself.
+ */
+async function attemptOn<Output>(
+  db: Db,
+  act: (db: Db) => Promise<Output | undefined>,
+  mayFailBy: readonly string[],
+): Promise<Output | undefined> {
   const isPart = db.isTransaction && (mayFailBy.length > 0 || db.journal !== undefined);
   try {
     return await (isPart ? db.inTransaction(async (part) => (await act(part)) ?? nothing()) : act(db));

@@ -28,7 +28,10 @@ export const awardJob = operation({
 
 async function award(acting: Acting, input: Input): Promise<ReadableJob | undefined> {
   const { db, viewer, beside } = acting;
-  const [awarded] = await awardToBid(beside)(db, { bidId: input.bidId, ...movement('award', acting, input, onlyStateBefore('award')) });
+  const [awarded] = await awardToBid(beside)(db, {
+    bidId: input.bidId,
+    ...movement('award', acting, input, onlyStateBefore('award')),
+  });
   if (!awarded) return undefined;
   if (db.journal) for (const type of awarded.told) db.journal.happened({ type });
   return readableJob(viewer, awarded.job);

@@ -44,7 +44,12 @@ export function bidderOf(bid: Bid): ReadableContractor | undefined {
 export function readableBeside(db: Db, viewer: Viewer, row: JobRow, beside: Beside, found: Found): ReadableJob {
   const job: Accompanied = readableJob(viewer, row);
   if (found.bidders.size > 0) {
-    for (const bid of [...(found.ownBids ?? []), ...(found.bids ?? []), ...(found.awardedBid ? [found.awardedBid] : [])]) nameBidder(viewer, bid, found);
+    for (const bid of [
+      ...(found.ownBids ?? []),
+      ...(found.bids ?? []),
+      ...(found.awardedBid ? [found.awardedBid] : []),
+    ])
+      nameBidder(viewer, bid, found);
   }
   job[COMPANIONS] = companionsFrom(db, viewer, row, beside, found);
   return job;
@@ -64,12 +69,25 @@ function companionsFrom(db: Db, viewer: Viewer, job: JobRow, beside: Beside, fou
   if (found.ownBids) companions.ownBids = found.ownBids;
   if (found.awardedBid !== undefined) companions.awardedBid = found.awardedBid;
   if (found.bids && beside.bids !== undefined) {
-    companions.bids = listBidsOnJob[viewer.role].all.firstOf(db, { jobId: job.id, contractorId: viewer.contractorId, status: null }, found.bids, beside.bids, found.bidsTotal);
+    companions.bids = listBidsOnJob[viewer.role].all.firstOf(
+      db,
+      { jobId: job.id, contractorId: viewer.contractorId, status: null },
+      found.bids,
+      beside.bids,
+      found.bidsTotal,
+    );
   }
   if (found.events && beside.events !== undefined) {
-    const page = listEvents[reachOf(party)].firstOf(db, { jobId: job.id, bidderId: viewer.contractorId }, found.events, beside.events, found.eventsTotal);
+    const page = listEvents[reachOf(party)].firstOf(
+      db,
+      { jobId: job.id, bidderId: viewer.contractorId },
+      found.events,
+      beside.events,
+      found.eventsTotal,
+    );
     companions.timeline = mapPage(page, (event) => eventFor(party, event));
   }
-  if (found.disputeEvents) companions.dispute = reachOf(party) === 'status changes' ? null : disputeFrom(found.disputeEvents);
+  if (found.disputeEvents)
+    companions.dispute = reachOf(party) === 'status changes' ? null : disputeFrom(found.disputeEvents);
   return companions;
 }

@@ -1,4 +1,7 @@
-/** When the homeowner does not accept the work: agreement between the parties, or an admin's word, an appeal, and the last word. */
+/**
+ * When the homeowner does not accept the work: agreement between the parties, or an admin's word, an appeal, and the
+ * last word.
+ */
 import { z } from 'zod';
 import { disputeFrom, resolutionMove, type Dispute } from '../../rules/disputes.js';
 import type { JobId } from '../../rules/ids.js';
@@ -62,7 +65,9 @@ export const resolveDispute = operation({
   budget: 'write',
   input: z.strictObject({
     ...ofJob,
-    resolution: requiredText(TEXT.note).describe('How to settle it. The same text as the other party’s proposal agrees to it.'),
+    resolution: requiredText(TEXT.note).describe(
+      'How to settle it. The same text as the other party’s proposal agrees to it.',
+    ),
     agreedBy: optionalText(TEXT.line).describe('Who agrees; kept as it is written. What counts is who is logged in.'),
   }),
   run: ({ db, viewer, beside }, input): Promise<ReadableJob> =>
@@ -73,10 +78,20 @@ export const resolveDispute = operation({
       const { job } = found;
       const standing = disputes.get(job.id)?.proposal ?? null;
       const next = resolutionMove(standing, viewer.userId, input.resolution);
-      if (next === 'agree') return readableJob(viewer, await move('resolveDispute', { db: tx, viewer, beside }, input, job.status, endJob({ tx, viewer, job })));
+      if (next === 'agree')
+        return readableJob(
+          viewer,
+          await move('resolveDispute', { db: tx, viewer, beside }, input, job.status, endJob({ tx, viewer, job })),
+        );
       if (next !== 'repeat') {
         const { resolution, agreedBy } = input;
-        const proposed = { type: row.mayStay.event, actorId: viewer.userId, fromStatus: job.status, toStatus: job.status, data: given({ resolution, agreedBy }) };
+        const proposed = {
+          type: row.mayStay.event,
+          actorId: viewer.userId,
+          fromStatus: job.status,
+          toStatus: job.status,
+          data: given({ resolution, agreedBy }),
+        };
         await noteOnJob(tx, { id: job.id, live: 0, counted: 0, ever: 0, events: asParameter(tx, [proposed]) });
       }
       return readableJob(viewer, job);

@@ -31,7 +31,12 @@ export const createJob = operation({
     if (Object.keys(contradictions).length > 0) throw refuse('VALIDATION_FAILED', { fields: contradictions });
     const place = await locate(fields);
     const id = newId('job');
-    const created = { type: JOB_CREATION.event, actorId: viewer.userId, fromStatus: null, toStatus: INITIAL_JOB_STATE } as const;
+    const created = {
+      type: JOB_CREATION.event,
+      actorId: viewer.userId,
+      fromStatus: null,
+      toStatus: INITIAL_JOB_STATE,
+    } as const;
     return db.inTransaction(async (tx) => {
       const [[job]] = await together(
         insertJob(tx, { ...fields, ...place, id, homeownerId: viewer.homeownerId, events: asParameter(tx, [created]) }),
@@ -45,13 +50,28 @@ export const createJob = operation({
 
 /** Every field, with null for what was not said. */
 function wholeJob(said: z.infer<typeof shape>): JobFields {
-  return { ...EMPTY, ...Object.fromEntries(Object.entries(said).filter(([, value]) => value != null)), title: said.title, description: said.description };
+  return {
+    ...EMPTY,
+    ...Object.fromEntries(Object.entries(said).filter(([, value]) => value != null)),
+    title: said.title,
+    description: said.description,
+  };
 }
 
 const EMPTY: Omit<JobFields, 'title' | 'description'> = {
-  category: null, budgetMin: null, budgetMax: null, urgency: null,
-  addressLine1: null, addressLine2: null, city: null, state: null, zipCode: null, country: null,
-  desiredStartDate: null, desiredCompletionDate: null, requirements: null,
+  category: null,
+  budgetMin: null,
+  budgetMax: null,
+  urgency: null,
+  addressLine1: null,
+  addressLine2: null,
+  city: null,
+  state: null,
+  zipCode: null,
+  country: null,
+  desiredStartDate: null,
+  desiredCompletionDate: null,
+  requirements: null,
 };
 
 export const deleteJob = operation({
@@ -64,7 +84,12 @@ export const deleteJob = operation({
     db.inTransaction(async (tx) => {
       const found = await findAndLockJob(tx, viewer, input.id);
       judge(JOB_ACTIONS.delete, found, input);
-      const deleted = { type: JOB_ACTIONS.delete.event, actorId: viewer.userId, fromStatus: found.job.status, toStatus: null };
+      const deleted = {
+        type: JOB_ACTIONS.delete.event,
+        actorId: viewer.userId,
+        fromStatus: found.job.status,
+        toStatus: null,
+      };
       await removeJob(tx, { id: input.id, events: asParameter(tx, [deleted]) });
       return readableJob(viewer, found.job);
     }),

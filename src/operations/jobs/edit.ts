@@ -44,11 +44,19 @@ export const updateJob = operation({
       const after = { ...job, ...changes, ...bases };
       const moves = WHERE.some((field) => field in changes);
       const place = moves ? await locate(after) : undefined;
-      const edited = { type: JOB_ACTIONS.update.event, actorId: viewer.userId, fromStatus: job.status, toStatus: job.status, data: { fields: changed, tokensCharged: charge } };
+      const edited = {
+        type: JOB_ACTIONS.update.event,
+        actorId: viewer.userId,
+        fromStatus: job.status,
+        toStatus: job.status,
+        data: { fields: changed, tokensCharged: charge },
+      };
       const [[saved]] = await together(
         editJob(tx, { ...after, ...(place && pointOf(place)), events: asParameter(tx, [edited]) }),
         place ? setTown(tx, { id, town: place.town }) : Promise.resolve(),
-        charge > 0 ? spend(tx, { userId: viewer.userId, change: -charge, reason: 'urgency_raise', jobId: id }) : Promise.resolve(),
+        charge > 0
+          ? spend(tx, { userId: viewer.userId, change: -charge, reason: 'urgency_raise', jobId: id })
+          : Promise.resolve(),
       );
       if (!saved) throw new Error('A job that was locked was not there to be edited.');
       return readableJob(viewer, saved);
@@ -58,4 +66,3 @@ export const updateJob = operation({
 function pointOf({ latitude, longitude }: Pick<JobRow, 'latitude' | 'longitude'>) {
   return { latitude, longitude };
 }
-

@@ -21,8 +21,15 @@ export const cancelJob = transition('cancel', {
   effects(at) {
     const { tx, viewer, job } = at;
     const { events, beside } = endJob(at, at.looked);
-    const tokensRefunded = refundOnCancel({ status: job.status, everHadBid: job.bidsEver > 0, mostTokensPaid: job.mostTokensPaid });
-    const refund = tokensRefunded > 0 ? [moveTokens(tx, { userId: viewer.userId, change: tokensRefunded, reason: 'publish_refund', jobId: job.id })] : [];
+    const tokensRefunded = refundOnCancel({
+      status: job.status,
+      everHadBid: job.bidsEver > 0,
+      mostTokensPaid: job.mostTokensPaid,
+    });
+    const refund =
+      tokensRefunded > 0
+        ? [moveTokens(tx, { userId: viewer.userId, change: tokensRefunded, reason: 'publish_refund', jobId: job.id })]
+        : [];
     return { events, beside: [...beside, ...refund], data: { tokensRefunded } };
   },
 });
@@ -45,7 +52,10 @@ function lookAtLiveBids(tx: Db, jobId: JobId): Promise<LiveBid[]> {
 }
 
 /** Releases every hold and rejects every live bid. */
-export function endJob({ tx, viewer, job }: Pick<Locked, 'tx' | 'viewer' | 'job'>, live: readonly LiveBid[] = []): Ending {
+export function endJob(
+  { tx, viewer, job }: Pick<Locked, 'tx' | 'viewer' | 'job'>,
+  live: readonly LiveBid[] = [],
+): Ending {
   const { events, beside } = endLiveBids(tx, viewer, job, live);
   return { events, beside: job.awardedBidId === null ? beside : [...beside, releaseHolds(tx, { jobId: job.id })] };
 }
@@ -63,5 +73,10 @@ function endLiveBids(tx: Db, viewer: Viewer, job: JobRow, live: readonly LiveBid
 /** Each bid is told of in an event of its own. */
 function tellOfEnd(viewer: Viewer, live: readonly LiveBid[]): NewEvent[] {
   const { event } = BID_CONSEQUENCES.close;
-  return live.map(({ id, contractorId }) => ({ type: event, actorId: viewer.userId, bidderId: contractorId, data: { bidId: id } }));
+  return live.map(({ id, contractorId }) => ({
+    type: event,
+    actorId: viewer.userId,
+    bidderId: contractorId,
+    data: { bidId: id },
+  }));
 }

@@ -25,9 +25,16 @@ export async function visibleJobs(db: Db, viewer: Viewer, ids: readonly JobId[])
 }
 
 /** Nothing for those who are no party: a dispute is not theirs to read. */
-export async function disputesOf(db: Db, _viewer: Viewer, parts: readonly PartOfJob[]): Promise<Map<PartOfJob, Dispute | null>> {
+export async function disputesOf(
+  db: Db,
+  _viewer: Viewer,
+  parts: readonly PartOfJob[],
+): Promise<Map<PartOfJob, Dispute | null>> {
   const open = parts.filter(({ party }) => reachOf(party) !== 'status changes');
-  const disputes = open.length > 0 ? await readDisputes(db, [...new Set(open.map(({ jobId }) => jobId))]) : new Map<JobId, Dispute | null>();
+  const disputes =
+    open.length > 0
+      ? await readDisputes(db, [...new Set(open.map(({ jobId }) => jobId))])
+      : new Map<JobId, Dispute | null>();
   return new Map(open.map((part) => [part, disputes.get(part.jobId) ?? null]));
 }
 
@@ -42,7 +49,11 @@ export async function eventsOfJobs(
   const pages = new Map<PartOfJob, Page<JobEvent>>();
   for (const part of parts) {
     const events = found.get(part.jobId);
-    if (events) pages.set(part, mapPage(events, (event) => eventFor(part.party, event)));
+    if (events)
+      pages.set(
+        part,
+        mapPage(events, (event) => eventFor(part.party, event)),
+      );
   }
   return pages;
 }

@@ -23,7 +23,11 @@ export async function loadPlaces({ zipCode, city, state }: Sent): Promise<void> 
 export async function locate({ zipCode, city, state }: Address): Promise<Places> {
   const byCity = city && state ? await centreOf(city, state) : undefined;
   const here = (zipCode ? await postalPlace(zipCode) : undefined) ?? byCity;
-  return { latitude: here?.latitude ?? null, longitude: here?.longitude ?? null, town: byCity ? `(${byCity.longitude},${byCity.latitude})` : null };
+  return {
+    latitude: here?.latitude ?? null,
+    longitude: here?.longitude ?? null,
+    town: byCity ? `(${byCity.longitude},${byCity.latitude})` : null,
+  };
 }
 
 /** A five-digit code, with or without its four-digit extension. */
@@ -39,7 +43,11 @@ async function centreOf(city: string, state: string): Promise<{ latitude: number
   const { lookupByName } = await places();
   for (const name of new Set([city, city.replace(/^St\.? /i, 'Saint ')])) {
     const found = lookupByName(name, state).filter((place) => real(place));
-    if (found.length > 0) return { latitude: mean(found.map((place) => place.latitude)), longitude: mean(found.map((place) => place.longitude)) };
+    if (found.length > 0)
+      return {
+        latitude: mean(found.map((place) => place.latitude)),
+        longitude: mean(found.map((place) => place.longitude)),
+      };
   }
   return undefined;
 }

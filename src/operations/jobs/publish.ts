@@ -34,7 +34,10 @@ export const publishJob = operation({
 async function publish(acting: Acting, input: Addressed): Promise<Publication | undefined> {
   const { db, viewer, beside } = acting;
   const payment = asPayment({ userId: viewer.userId, reason: 'publish', jobId: input.id });
-  const [published] = await publishDraft(beside)(db, Object.assign({}, payment, movement('publish', acting, input, onlyStateBefore('publish'))));
+  const [published] = await publishDraft(beside)(
+    db,
+    Object.assign({}, payment, movement('publish', acting, input, onlyStateBefore('publish'))),
+  );
   if (!published) return undefined;
   const { moved, changed } = published;
   db.journal?.charged(viewer.userId, moved.mostTokensPaid, payment.reason);

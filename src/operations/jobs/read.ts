@@ -49,7 +49,8 @@ export const listJobs = operation({
   budget: 'read',
   input: z.strictObject({ ...jobFilter.shape, ...pageShape }),
   async run({ db, viewer, beside }, input): Promise<Page<ReadableJob>> {
-    if (input.homeownerId != null && viewer.role !== 'admin') throw refuse('FORBIDDEN', { message: 'Only admins may list the jobs of a homeowner.' });
+    if (input.homeownerId != null && viewer.role !== 'admin')
+      throw refuse('FORBIDDEN', { message: 'Only admins may list the jobs of a homeowner.' });
     const filter: JobFilter = Object.assign({}, input, { near: input.near ? await boxAround(input.near) : null });
     const page = await jobsNewestFirst(db, viewer, filter, pageRequest(input, NEWEST_FIRST, beside), beside);
     return mapPage(page, (listed) => readableBeside(db, viewer, listed.job, beside, listed.beside));
@@ -65,7 +66,12 @@ async function boxAround({ zipCode, withinMiles }: z.infer<typeof near>): Promis
   const { latitude, longitude } = centre;
   const high = (withinMiles + 1) / MILES_PER_DEGREE;
   const wide = high / Math.max(0.05, Math.cos(((Math.abs(latitude) + high) * Math.PI) / 180));
-  return { latitude, longitude, miles: withinMiles, box: `(${longitude + wide},${latitude + high}),(${longitude - wide},${latitude - high})` };
+  return {
+    latitude,
+    longitude,
+    miles: withinMiles,
+    box: `(${longitude + wide},${latitude + high}),(${longitude - wide},${latitude - high})`,
+  };
 }
 
 export const readJob = operation({
@@ -83,7 +89,8 @@ export const listEvents = operation({
   allows: 'signed in',
   budget: 'read',
   input: z.strictObject({ id: idInPath('job').describe('The job.'), ...pageShape }),
-  run: async ({ db, viewer, beside }, { id, ...page }) => eventsOf(db, viewer, await findJob(db, viewer, id), pageRequest(page, IN_ORDER, beside)),
+  run: async ({ db, viewer, beside }, { id, ...page }) =>
+    eventsOf(db, viewer, await findJob(db, viewer, id), pageRequest(page, IN_ORDER, beside)),
 });
 
 async function eventsOf(db: Db, viewer: Viewer, { job, party }: FoundJob, page: PageRequest): Promise<Page<JobEvent>> {
@@ -99,7 +106,8 @@ export const readDispute = operation({
   input: z.strictObject({ id: idInPath('job').describe('The job.') }),
   async run({ db, viewer }, { id }): Promise<Dispute> {
     const { job, party } = await findJob(db, viewer, id);
-    if (reachOf(party) === 'status changes') throw refuse('FORBIDDEN', { message: 'A dispute is for its parties and for admins.' });
+    if (reachOf(party) === 'status changes')
+      throw refuse('FORBIDDEN', { message: 'A dispute is for its parties and for admins.' });
     const dispute = (await readDisputes(db, [job.id])).get(job.id);
     if (!dispute) throw refuse('NOT_FOUND', { message: 'This job was never disputed.' });
     return dispute;

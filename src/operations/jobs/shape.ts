@@ -26,7 +26,9 @@ export const title = requiredText(TEXT.title).describe('What is to be done, in a
 export const description = requiredText(TEXT.long).describe('What is to be done, in full.');
 
 export const furtherFields = {
-  category: optionalText(TEXT.kind).describe('The trade, such as `plumbing`; `catalog` suggests values. Required to publish.'),
+  category: optionalText(TEXT.kind).describe(
+    'The trade, such as `plumbing`; `catalog` suggests values. Required to publish.',
+  ),
   budgetMin: money.nullish().describe('The least the homeowner expects to pay.'),
   budgetMax: money.nullish().describe('The most the homeowner wants to pay.'),
   urgency: urgency.nullish().describe('How soon; it sets the price of publishing. Required to publish.'),

@@ -1,13 +1,22 @@
 /**
  * The frame that the transitions of a job share. A transition that touches the job alone is one statement, which moves
- * the job only if all is well; why it was not is asked afterwards, as in `at-once.ts`. Any other locks the job first, judges it, and then lets
- * its effects happen beside the move; but publishing and awarding have statements of their own in which all happens.
+ * the job only if all is well; why it was not is asked afterwards, as in `at-once.ts`. Any other locks the job first,
+ * judges it, and then lets its effects happen beside the move; but publishing and awarding have statements of their own
+ * in which all happens.
  */
 import { z } from 'zod';
 import { operationsAllowedFrom, refusalElsewhere } from '../../rules/available-actions.js';
 import { refuse } from '../../rules/errors.js';
 import type { JobId } from '../../rules/ids.js';
-import { isAllowedIn, isTransition, JOB_TRANSITIONS, type JobAction, type JobState, type JobTransition, type JobTransitionKey } from '../../rules/lifecycle.js';
+import {
+  isAllowedIn,
+  isTransition,
+  JOB_TRANSITIONS,
+  type JobAction,
+  type JobState,
+  type JobTransition,
+  type JobTransitionKey,
+} from '../../rules/lifecycle.js';
 import { allowedRoles, isFor, PARTY_WORDS } from '../../rules/parties.js';
 import type { Viewer } from '../../rules/viewer.js';
 import { together, type Db } from '../../store/database.js';
@@ -69,10 +78,15 @@ export interface Locked<Looked = undefined> {
   readonly looked: Looked;
 }
 
-export function transition<const Shape extends z.ZodRawShape, Looked = undefined>(key: MovesJob, { says, body, look, effects }: Parts<Shape, Looked>) {
+export function transition<const Shape extends z.ZodRawShape, Looked = undefined>(
+  key: MovesJob,
+  { says, body, look, effects }: Parts<Shape, Looked>,
+) {
   const row: JobTransition = JOB_TRANSITIONS[key];
   type Input = z.infer<z.ZodObject<Shape>> & Addressed;
-  const moveIt = effects ? (call: Call<Viewer>, input: Input) => moveWithEffects(key, call, input, look, effects) : movingAlone(key);
+  const moveIt = effects
+    ? (call: Call<Viewer>, input: Input) => moveWithEffects(key, call, input, look, effects)
+    : movingAlone(key);
   const parts = {
     name: row.operation,
     says,
@@ -97,7 +111,8 @@ function movingAlone(key: MovesJob) {
 export function onlyStateBefore(key: JobTransitionKey): JobState {
   const { from }: JobTransition = JOB_TRANSITIONS[key];
   const [only] = from;
-  if (only === undefined || from.length > 1) throw new Error(`${key} comes from several states: only a look at the job can tell which.`);
+  if (only === undefined || from.length > 1)
+    throw new Error(`${key} comes from several states: only a look at the job can tell which.`);
   return only;
 }
 
@@ -109,7 +124,10 @@ function moveWithEffects<Input extends Addressed, Looked>(
   effects: (at: Locked<Looked>, input: Input) => Effects,
 ): Promise<JobRow> {
   return db.inTransaction(async (tx) => {
-    const [found, looked] = await together(findAndLockJob(tx, viewer, input.id), look ? look(tx, input.id) : Promise.resolve(undefined as Looked));
+    const [found, looked] = await together(
+      findAndLockJob(tx, viewer, input.id),
+      look ? look(tx, input.id) : Promise.resolve(undefined as Looked),
+    );
     judge(JOB_TRANSITIONS[key], found, input);
     const { job } = found;
     const effect = effects({ tx, viewer, job, looked }, input);
@@ -118,23 +136,47 @@ function moveWithEffects<Input extends Addressed, Looked>(
 }
 
 /** Moves a job that was locked and judged. */
-export async function move(key: MovesJob, acting: Acting, input: Addressed, from: JobState, effects: Effects): Promise<JobRow> {
+export async function move(
+  key: MovesJob,
+  acting: Acting,
+  input: Addressed,
+  from: JobState,
+  effects: Effects,
+): Promise<JobRow> {
   const { beside = [] } = effects;
   const moved = (await together(...beside, tryToMove(key, acting, input, from, effects))).at(-1) as JobRow | undefined;
   if (!moved) throw new Error(`A job that was locked and judged did not move by ${key}.`);
   return moved;
 }
 
-async function tryToMove(key: MovesJob, acting: Acting, input: Addressed, from: JobState, effects: Effects): Promise<JobRow | undefined> {
+async function tryToMove(
+  key: MovesJob,
+  acting: Acting,
+  input: Addressed,
+  from: JobState,
+  effects: Effects,
+): Promise<JobRow | undefined> {
   const [moved] = await moveJob[key](acting.beside)(acting.db, movement(key, acting, input, from, effects));
   return moved;
 }
 
 /** The values that every statement takes that moves a job. */
-export function movement(key: JobTransitionKey, { db, viewer }: Acting, input: Addressed, fromStatus: JobState, told: Told = {}) {
+export function movement(
+  key: JobTransitionKey,
+  { db, viewer }: Acting,
+  input: Addressed,
+  fromStatus: JobState,
+  told: Told = {},
+) {
   const { id, expectedVersion = null, ...texts } = input;
   const { event, to } = JOB_TRANSITIONS[key];
-  const own: NewEvent = { type: event, actorId: viewer.userId, fromStatus, toStatus: to, data: Object.assign(given(texts), told.data) };
+  const own: NewEvent = {
+    type: event,
+    actorId: viewer.userId,
+    fromStatus,
+    toStatus: to,
+    data: Object.assign(given(texts), told.data),
+  };
   return { id, expectedVersion, ...idsOf(viewer), events: asParameter(db, [own, ...(told.events ?? [])]) };
 }
 
@@ -143,8 +185,15 @@ export function given(texts: object): Record<string, unknown> {
   return Object.fromEntries(Object.entries(texts).filter(([, text]) => text !== undefined && text !== null));
 }
 
-/** May this caller do this to this job, do they know it as it is, and does its state allow it: the first no is the answer. */
-export function judge(row: JobAction, { job, party }: FoundJob<Pick<JobRow, 'status' | 'version'>>, { expectedVersion }: Pick<Addressed, 'expectedVersion'>): void {
+/**
+ * May this caller do this to this job, do they know it as it is, and does its state allow it: the first no is the
+ * answer.
+ */
+export function judge(
+  row: JobAction,
+  { job, party }: FoundJob<Pick<JobRow, 'status' | 'version'>>,
+  { expectedVersion }: Pick<Addressed, 'expectedVersion'>,
+): void {
   if (!isFor(row.by, party)) throw refuse('FORBIDDEN', { message: `Only ${PARTY_WORDS[row.by].says} may do this.` });
   if (expectedVersion != null && expectedVersion !== job.version) {
     throw refuse('STALE_VERSION', { details: { expectedVersion, version: job.version } });

@@ -19,13 +19,21 @@ export const submitJobForReview = transition('submitForReview', {
 export const approveJob = transition('approve', {
   says: 'The homeowner accepts the work: the job is completed, holds are released, and the contractor is credited.',
   body: {
-    rating: z.int().min(1, 'must be from 1 to 5').max(5, 'must be from 1 to 5').nullish().describe('From 1 to 5; enters the contractor’s average.'),
+    rating: z
+      .int()
+      .min(1, 'must be from 1 to 5')
+      .max(5, 'must be from 1 to 5')
+      .nullish()
+      .describe('From 1 to 5; enters the contractor’s average.'),
     review: optionalText(TEXT.note).describe('What others should know about the work.'),
   },
   effects(at, { rating }) {
     const { tx, job } = at;
     const { events, beside } = endJob(at);
-    const credit = job.awardedContractorId === null ? [] : [creditCompletion(tx, { id: job.awardedContractorId, rating: rating ?? null })];
+    const credit =
+      job.awardedContractorId === null
+        ? []
+        : [creditCompletion(tx, { id: job.awardedContractorId, rating: rating ?? null })];
     return { events, beside: [...beside, ...credit] };
   },
 });

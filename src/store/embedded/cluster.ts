@@ -1,6 +1,7 @@
 /**
- * Makes a new cluster once. It is made under another name and renamed when complete, database included, so a start that was killed in the middle
- * leaves only rubbish, which the next one removes. Text is UTF-8 and sorts by code point, alike on every machine.
+ * Makes a new cluster once. It is made under another name and renamed when complete, database included, so a start that
+ * was killed in the middle leaves only rubbish, which the next one removes. Text is UTF-8 and sorts by code point,
+ * alike on every machine.
  */
 import { spawn } from 'node:child_process';
 import { chmodSync, mkdtempSync, readdirSync, renameSync, rmSync } from 'node:fs';
@@ -61,7 +62,8 @@ async function makeCluster(folder: string, { account, reach, disposable }: Makin
   ];
   // pg_trgm asks the system which characters are letters; machines without this locale index ASCII alone.
   const made = await run(binaries.initdb, [...options, '--lc-ctype=C.UTF-8'], folder, account);
-  if (made.failed && made.output.includes('invalid locale name')) await mustRun(binaries.initdb, options, folder, account);
+  if (made.failed && made.output.includes('invalid locale name'))
+    await mustRun(binaries.initdb, options, folder, account);
   else if (made.failed) throw failure('initdb', made.output);
 
   const singleUser = ['--single', '-D', reach.pathOf(folder), ...(disposable ? ['-F'] : []), 'postgres'];
@@ -77,9 +79,23 @@ function failure(program: string, output: string): Error {
   return new Error(`The embedded Postgres could not be set up; ${program} said:\n${output.trim()}`);
 }
 
-/** The program and all its children end with this process, so that none writes into a folder that the next start removes. */
-async function run(program: string, args: string[], cwd: string, account: Account, input = ''): Promise<{ failed: boolean; output: string }> {
-  const child = spawn(program, args, { ...account, cwd, detached: true, env: { PATH: '/usr/bin:/bin', LC_ALL: 'C', TZ: 'UTC' } });
+/**
+ * The program and all its children end with this process, so that none writes into a folder that the next start
+ * removes.
+ */
+async function run(
+  program: string,
+  args: string[],
+  cwd: string,
+  account: Account,
+  input = '',
+): Promise<{ failed: boolean; output: string }> {
+  const child = spawn(program, args, {
+    ...account,
+    cwd,
+    detached: true,
+    env: { PATH: '/usr/bin:/bin', LC_ALL: 'C', TZ: 'UTC' },
+  });
   const watchdog = armWatchdog('kill -KILL -- "-$1"', [String(child.pid)]);
   const output: Buffer[] = [];
   child.stdout.on('data', (chunk: Buffer) => output.push(chunk));

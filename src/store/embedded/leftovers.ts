@@ -1,7 +1,8 @@
 /**
- * Clears what an earlier server left in its cluster: a Postgres that outlived it is told to end, and a stale postmaster.pid goes away. Called only
- * with the folder's lock held, so whatever still runs here belongs to nobody. A process counts only if it shows itself to be the Postgres of
- * this folder; the number in postmaster.pid alone proves nothing, since numbers are used again.
+ * Clears what an earlier server left in its cluster: a Postgres that outlived it is told to end, and a stale
+ * postmaster.pid goes away. Called only with the folder's lock held, so whatever still runs here belongs to nobody. A
+ * process counts only if it shows itself to be the Postgres of this folder; the number in postmaster.pid alone proves
+ * nothing, since numbers are used again.
  */
 import { spawnSync } from 'node:child_process';
 import { readFileSync, readdirSync, readlinkSync, rmSync } from 'node:fs';
@@ -17,7 +18,10 @@ export async function clearLeftovers(cluster: string): Promise<void> {
     await until(() => runningIn(cluster, pidFile).length === 0, patienceMs);
   }
   const immortal = runningIn(cluster, pidFile);
-  if (immortal.length > 0) throw new Error(`An earlier Postgres (process ${immortal.join(', ')}) still runs on ${cluster} and cannot be ended.`);
+  if (immortal.length > 0)
+    throw new Error(
+      `An earlier Postgres (process ${immortal.join(', ')}) still runs on ${cluster} and cannot be ended.`,
+    );
   rmSync(pidFile, { force: true });
 }
 
@@ -29,18 +33,29 @@ const ESCALATION = [
 ] as const;
 
 function runningIn(cluster: string, pidFile: string): number[] {
-  if (hasProc) return readdirSync('/proc').filter((name) => /^\d+$/.test(name)).map(Number).filter((pid) => isPostgresOf(cluster, pid));
+  if (hasProc)
+    return readdirSync('/proc')
+      .filter((name) => /^\d+$/.test(name))
+      .map(Number)
+      .filter((pid) => isPostgresOf(cluster, pid));
   const pid = firstLine(pidFile);
-  const { stdout } = spawnSync('ps', ['-o', 'command=', '-p', String(pid)], { encoding: 'utf8', env: { PATH: '/bin:/usr/bin' } });
+  const { stdout } = spawnSync('ps', ['-o', 'command=', '-p', String(pid)], {
+    encoding: 'utf8',
+    env: { PATH: '/bin:/usr/bin' },
+  });
   return pid && stdout.includes(cluster) && stdout.includes('postgres') ? [pid] : [];
 }
 
-/** By its working folder and program, or, where root itself may not look at those (in a container), by its command line. */
+/**
+ * By its working folder and program, or, where root itself may not look at those (in a container), by its command line.
+ */
 function isPostgresOf(cluster: string, pid: number): boolean {
   try {
     const words = readFileSync(`/proc/${pid}/cmdline`, 'utf8').split('\0');
     if (basename(words[0] ?? '') === 'postgres' && words[words.indexOf('-D') + 1] === cluster) return true;
-    return readlinkSync(`/proc/${pid}/cwd`) === cluster && basename(readlinkSync(`/proc/${pid}/exe`)).startsWith('postgres');
+    return (
+      readlinkSync(`/proc/${pid}/cwd`) === cluster && basename(readlinkSync(`/proc/${pid}/exe`)).startsWith('postgres')
+    );
   } catch {
     return false; // Gone meanwhile, or another user's.
   }

@@ -1,7 +1,8 @@
 /**
- * One server to a data folder. The lock is a file naming its holder; it appears whole (a link to a finished draft), so of many that try exactly one
- * wins. A dead holder's file is replaced only by whoever holds a second lock named after that very file's content: of two that both
- * saw it stale, the slower finds other content and does not replace the winner's.
+ * One server to a data folder. The lock is a file naming its holder; it appears whole (a link to a finished draft), so
+ * of many that try exactly one wins. A dead holder's file is replaced only by whoever holds a second lock named after
+ * that very file's content: of two that both saw it stale, the slower finds other content and does not replace the
+ * winner's.
  */
 import { createHash, randomUUID } from 'node:crypto';
 import { linkSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
@@ -71,7 +72,9 @@ function replaceIfStale(draft: string, file: string): Refused | undefined {
 }
 
 function heldBy(pid: number, folder: string): Error {
-  return new Error(`Another server (process ${pid}) runs on the data folder ${folder}. Stop it first, or give this one a folder of its own.`);
+  return new Error(
+    `Another server (process ${pid}) runs on the data folder ${folder}. Stop it first, or give this one a folder of its own.`,
+  );
 }
 
 function link(draft: string, file: string): boolean {

@@ -1,6 +1,6 @@
 /**
- * Tells processes apart by more than their number, since numbers are used again: a process is its number and the moment it started.
- * Linux says so in /proc; elsewhere `ps` does, to the second.
+ * Tells processes apart by more than their number, since numbers are used again: a process is its number and the moment
+ * it started. Linux says so in /proc; elsewhere `ps` does, to the second.
  */
 import { spawnSync } from 'node:child_process';
 import { existsSync, readFileSync } from 'node:fs';
@@ -22,7 +22,7 @@ export function isAlive({ pid, startedAt }: ProcessMark): boolean {
 }
 
 export async function until(done: () => boolean, timeoutMs: number): Promise<boolean> {
-  for (const deadline = Date.now() + timeoutMs; Date.now() < deadline; ) {
+  for (const deadline = Date.now() + timeoutMs; Date.now() < deadline;) {
     if (done()) return true;
     await new Promise((resolve) => setTimeout(resolve, 20));
   }
@@ -42,8 +42,11 @@ function startOf(pid: number): string | undefined {
 
 function startFromProc(pid: number): string | undefined {
   try {
-    // The name in parentheses may hold anything, so the fields are counted from its end: 0 the state, 19 the start in ticks since boot.
-    const fields = readFileSync(`/proc/${pid}/stat`, 'utf8').replace(/^.*\) /s, '').split(' ');
+    // The name in parentheses may hold anything, so the fields are counted from its end: 0 the state, 19 the start in
+    // ticks since boot.
+    const fields = readFileSync(`/proc/${pid}/stat`, 'utf8')
+      .replace(/^.*\) /s, '')
+      .split(' ');
     if (/[ZX]/.test(fields[0] ?? '')) return ENDED;
     return `${readFileSync('/proc/sys/kernel/random/boot_id', 'utf8').trim()}/${fields[19]}`;
   } catch {
@@ -52,7 +55,10 @@ function startFromProc(pid: number): string | undefined {
 }
 
 function startFromPs(pid: number): string | undefined {
-  const { status, stdout } = spawnSync('ps', ['-o', 'lstart=', '-p', String(pid)], { encoding: 'utf8', env: { PATH: '/bin:/usr/bin', LC_ALL: 'C' } });
+  const { status, stdout } = spawnSync('ps', ['-o', 'lstart=', '-p', String(pid)], {
+    encoding: 'utf8',
+    env: { PATH: '/bin:/usr/bin', LC_ALL: 'C' },
+  });
   return status === 0 ? stdout.trim() || undefined : undefined;
 }
 

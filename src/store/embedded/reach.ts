@@ -1,6 +1,7 @@
 /**
- * Lets Postgres work below a folder that its user may not enter, as when root starts the server somewhere in /root. Its programs are linked into an open
- * folder, and it is told to find its data in its own working folder, which root has entered for it; no permission of anyone is changed.
+ * Lets Postgres work below a folder that its user may not enter, as when root starts the server somewhere in /root. Its
+ * programs are linked into an open folder, and it is told to find its data in its own working folder, which root has
+ * entered for it; no permission of anyone is changed.
  */
 import { spawnSync } from 'node:child_process';
 import { cpSync, lstatSync, mkdirSync, rmSync } from 'node:fs';
@@ -43,7 +44,8 @@ function linkPrograms(binaries: Binaries, links: string, account: Account): Bina
   if (present && present.uid !== 0) throw new Error(`${links} belongs to another user. Remove it.`);
   rmSync(links, { recursive: true, force: true });
   mkdirSync(links, { mode: 0o755 });
-  // They are found by their place relative to one another, so the whole tree goes; as links where the file system allows it.
+  // They are found by their place relative to one another, so the whole tree goes; as links where the file system
+  // allows it.
   const tree = dirname(dirname(binaries.postgres));
   if (spawnSync('cp', ['-al', tree, join(links, 'native')], { stdio: 'ignore' }).status !== 0) {
     cpSync(tree, join(links, 'native'), { recursive: true, force: true, verbatimSymlinks: true });

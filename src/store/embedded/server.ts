@@ -1,6 +1,7 @@
 /**
- * Runs one Postgres as a child: ready when it says so, ended on request, and never left behind. One that ends by itself is started again, at once and then
- * ever more rarely. Its last words are kept for errors, and its complaints are passed on.
+ * Runs one Postgres as a child: ready when it says so, ended on request, and never left behind. One that ends by itself
+ * is started again, at once and then ever more rarely. Its last words are kept for errors, and its complaints are
+ * passed on.
  */
 import { spawn, type ChildProcess } from 'node:child_process';
 import { Socket } from 'node:net';
@@ -64,7 +65,9 @@ function keepAlive(first: Life, running: Running): Server {
       await life.ended;
       if (stopped) return;
       if (performance.now() - began > SOUND_AFTER_MS) pauseMs = 0;
-      running.tell(`The embedded Postgres has ended by itself, and is started again${pauseMs > 0 ? ` in ${pauseMs} ms` : ''}.`);
+      running.tell(
+        `The embedded Postgres has ended by itself, and is started again${pauseMs > 0 ? ` in ${pauseMs} ms` : ''}.`,
+      );
       await Promise.race([stopping, new Promise((resolve) => setTimeout(resolve, pauseMs).unref())]);
       await begin();
     }
@@ -107,7 +110,11 @@ function launch({ reach, cluster, account, settings, disposable, tell }: Running
   const ended = new Promise<void>((resolve) => child.once('exit', () => resolve()).once('error', () => resolve()));
   const watchdog = armWatchdog(`kill -${disposable ? 'QUIT' : 'INT'} "$1"`, [String(child.pid)]);
   void ended.then(() => watchdog.disarm());
-  return { ready: letGo(child, ready(child, ended, tell)), ended, stop: () => end(child, ended, disposable ? DISPOSAL : SHUTDOWN) };
+  return {
+    ready: letGo(child, ready(child, ended, tell)),
+    ended,
+    stop: () => end(child, ended, disposable ? DISPOSAL : SHUTDOWN),
+  };
 }
 
 /** A server whose other work is done may end; the watchdog then ends Postgres. */
@@ -144,8 +151,15 @@ function ready(child: ChildProcess, ended: Promise<void>, tell: (what: string) =
 }
 
 /** Fast shutdown rolls open transactions back and writes everything down; the rest is for one that does not answer. */
-const SHUTDOWN = [['SIGINT', 30_000], ['SIGQUIT', 5_000], ['SIGKILL', 5_000]] as const;
-const DISPOSAL = [['SIGQUIT', 5_000], ['SIGKILL', 5_000]] as const;
+const SHUTDOWN = [
+  ['SIGINT', 30_000],
+  ['SIGQUIT', 5_000],
+  ['SIGKILL', 5_000],
+] as const;
+const DISPOSAL = [
+  ['SIGQUIT', 5_000],
+  ['SIGKILL', 5_000],
+] as const;
 
 async function end(child: ChildProcess, ended: Promise<void>, steps: typeof SHUTDOWN | typeof DISPOSAL): Promise<void> {
   for (const [signal, patienceMs] of steps) {
@@ -160,8 +174,9 @@ const LINE = /^\S+ \S+ \S+ \[\d+\] (\w{5}) (LOG|WARNING|ERROR|FATAL|PANIC): +(.*
 const LINE_CHARACTERS_MAX = 2_000;
 
 /**
- * What of Postgres' own log is worth passing on: warnings and worse, and backends that died. Each is cut down to its first line, and what quotes a
- * row or a parameter is left out altogether: whoever sent that statement hears of it anyway.
+ * What of Postgres' own log is worth passing on: warnings and worse, and backends that died. Each is cut down to its
+ * first line, and what quotes a row or a parameter is left out altogether: whoever sent that statement hears of it
+ * anyway.
  */
 function complaintsIn(tell: (what: string) => void): (piece: Buffer) => void {
   let rest = '';
@@ -176,8 +191,8 @@ function complaintsIn(tell: (what: string) => void): (piece: Buffer) => void {
 }
 
 /**
- * Left out: data at fault and broken constraints (classes 22 and 23), which quote what a person sent, and callers of a database that is just starting
- * or ending (57P03), which was told.
+ * Left out: data at fault and broken constraints (classes 22 and 23), which quote what a person sent, and callers of a
+ * database that is just starting or ending (57P03), which was told.
  */
 function complaintOf(line: string): string | undefined {
   const [, code = '', severity, message = ''] = LINE.exec(line) ?? [];

@@ -1,6 +1,6 @@
 /**
- * Decides where the socket lies: in the data folder, or, where that makes a path that sockets or the driver cannot bear, or where Postgres may not go, in a private folder for
- * temporary files, named after the data folder.
+ * Decides where the socket lies: in the data folder, or, where that makes a path that sockets or the driver cannot
+ * bear, or where Postgres may not go, in a private folder for temporary files, named after the data folder.
  */
 import { createHash } from 'node:crypto';
 import { chmodSync, lstatSync, mkdirSync, rmSync } from 'node:fs';
@@ -8,11 +8,16 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { giveTo, type Account } from './account.js';
 
-export function prepareSocketFolder(folder: string, account: Account, { port, inside }: { port: number; inside: boolean }): string {
+export function prepareSocketFolder(
+  folder: string,
+  account: Account,
+  { port, inside }: { port: number; inside: boolean },
+): string {
   const name = shortNameOf(folder);
   const candidates = [...(inside ? [join(folder, 'socket')] : []), join(tmpdir(), name), join('/tmp', name)];
   const chosen = candidates.find((candidate) => fits(join(candidate, `.s.PGSQL.${port}.lock`)));
-  if (!chosen) throw new Error(`The path of the folder for temporary files, ${tmpdir()}, is too long for a socket. Set TMPDIR.`);
+  if (!chosen)
+    throw new Error(`The path of the folder for temporary files, ${tmpdir()}, is too long for a socket. Set TMPDIR.`);
   makePrivate(chosen, account);
   return chosen;
 }

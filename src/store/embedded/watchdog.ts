@@ -1,6 +1,6 @@
 /**
- * Ends a child when this process ends, even by kill -9: a small shell waits on a pipe that the system closes with us. A word through the pipe
- * sends it home, so that it never signals a number that is somebody else's by then.
+ * Ends a child when this process ends, even by kill -9: a small shell waits on a pipe that the system closes with us. A
+ * word through the pipe sends it home, so that it never signals a number that is somebody else's by then.
  */
 import { spawn } from 'node:child_process';
 import { Socket } from 'node:net';

@@ -31,7 +31,10 @@ export const users = pgTable(
 
 export const homeowners = pgTable('homeowners', {
   id: idColumn('homeowner').primaryKey(),
-  userId: idColumn('user').notNull().unique().references(() => users.id),
+  userId: idColumn('user')
+    .notNull()
+    .unique()
+    .references(() => users.id),
   addressLine1: text(),
   addressLine2: text(),
   city: text(),
@@ -47,7 +50,10 @@ export const contractors = pgTable(
   'contractors',
   {
     id: idColumn('contractor').primaryKey(),
-    userId: idColumn('user').notNull().unique().references(() => users.id),
+    userId: idColumn('user')
+      .notNull()
+      .unique()
+      .references(() => users.id),
     companyName: text(),
     businessType: text(),
     licenseNumber: text(),
@@ -67,7 +73,10 @@ export const contractors = pgTable(
     updatedAt: updatedAt(),
   },
   (t) => [
-    check('contractors_counts_are_sound', sql`${t.completedJobs} >= 0 and ${t.ratingCount} >= 0 and ${t.ratingSum} between ${t.ratingCount} and 5 * ${t.ratingCount}`),
+    check(
+      'contractors_counts_are_sound',
+      sql`${t.completedJobs} >= 0 and ${t.ratingCount} >= 0 and ${t.ratingSum} between ${t.ratingCount} and 5 * ${t.ratingCount}`,
+    ),
   ],
 );
 

@@ -13,7 +13,9 @@ export const bids = pgTable(
   {
     id: idColumn('bid').primaryKey(),
     jobId: idColumn('job').notNull(),
-    contractorId: idColumn('contractor').notNull().references(() => contractors.id),
+    contractorId: idColumn('contractor')
+      .notNull()
+      .references(() => contractors.id),
     status: bidStatus().notNull().default('pending'),
     amount: money().notNull(),
     estimatedDurationDays: integer(),
@@ -31,8 +33,12 @@ export const bids = pgTable(
   },
   (t) => [
     unique('bids_whole_key').on(t.id, t.jobId, t.contractorId),
-    uniqueIndex('bids_one_for_each_contractor').on(t.jobId, t.contractorId).where(sql`${t.status} <> 'withdrawn'`),
-    uniqueIndex('bids_one_accepted').on(t.jobId).where(sql`${t.status} = 'accepted'`),
+    uniqueIndex('bids_one_for_each_contractor')
+      .on(t.jobId, t.contractorId)
+      .where(sql`${t.status} <> 'withdrawn'`),
+    uniqueIndex('bids_one_accepted')
+      .on(t.jobId)
+      .where(sql`${t.status} = 'accepted'`),
     index('bids_on_job').on(t.jobId, t.guaranteedView, t.createdAt, t.id),
     index('bids_of_contractor').on(t.contractorId, t.createdAt, t.id),
     index('bids_jobs_of_contractor').on(t.contractorId, t.jobCreatedAt, t.jobId),
@@ -45,9 +51,14 @@ export const holds = pgTable(
   'holds',
   {
     id: idColumn('hold').primaryKey(),
-    bidId: idColumn('bid').notNull().unique().references(() => bids.id),
+    bidId: idColumn('bid')
+      .notNull()
+      .unique()
+      .references(() => bids.id),
     jobId: idColumn('job').notNull(),
-    userId: idColumn('user').notNull().references(() => users.id),
+    userId: idColumn('user')
+      .notNull()
+      .references(() => users.id),
     amount: integer().notNull(),
     status: holdStatus().notNull().default('active'),
     createdAt: createdAt(),
@@ -55,7 +66,9 @@ export const holds = pgTable(
   },
   (t) => [
     index('holds_on_job').on(t.jobId),
-    index('holds_active_of_user').on(t.userId).where(sql`${t.status} = 'active'`),
+    index('holds_active_of_user')
+      .on(t.userId)
+      .where(sql`${t.status} = 'active'`),
     check('holds_amount_is_positive', sql`${t.amount} > 0`),
     check('holds_release_is_timed', sql`(${t.status} = 'released') = (${t.releasedAt} is not null)`),
   ],

@@ -21,5 +21,8 @@ export const money = () => numeric({ precision: 12, scale: 2, mode: 'number' });
 export const textList = customType<{ data: string[]; driverData: string }>({
   dataType: () => 'text[]',
   toDriver: (list) => `{${list.map((text) => `"${text.replaceAll(/["\\]/g, '\\$&')}"`).join(',')}}`,
-  fromDriver: (literal) => [...literal.matchAll(/"((?:[^"\\]|\\.)*)"|[^{},]+/gs)].map(([bare, quoted]) => quoted?.replaceAll(/\\(.)/gs, '$1') ?? bare),
+  fromDriver: (literal) =>
+    [...literal.matchAll(/"((?:[^"\\]|\\.)*)"|[^{},]+/gs)].map(
+      ([bare, quoted]) => quoted?.replaceAll(/\\(.)/gs, '$1') ?? bare,
+    ),
 });

@@ -6,7 +6,9 @@ import { createdAt, idColumn } from './columns.js';
 export const idempotencyRecords = pgTable(
   'idempotency_records',
   {
-    userId: idColumn('user').notNull().references(() => users.id),
+    userId: idColumn('user')
+      .notNull()
+      .references(() => users.id),
     operation: text().notNull(),
     key: text().notNull(),
     /** A keyed digest of the input: inputs may hold passwords, so nothing is kept that could be guessed at. */
@@ -14,5 +16,8 @@ export const idempotencyRecords = pgTable(
     answer: text().notNull(),
     createdAt: createdAt(),
   },
-  (t) => [primaryKey({ name: 'idempotency_key_used', columns: [t.userId, t.operation, t.key] }), index('idempotency_records_by_age').on(t.createdAt)],
+  (t) => [
+    primaryKey({ name: 'idempotency_key_used', columns: [t.userId, t.operation, t.key] }),
+    index('idempotency_records_by_age').on(t.createdAt),
+  ],
 );

@@ -1,6 +1,17 @@
 /** Jobs: what their homeowners say of them, where they stand, and the figures that later calls are measured against. */
 import { sql } from 'drizzle-orm';
-import { check, date, doublePrecision, foreignKey, index, integer, pgEnum, pgTable, point, text } from 'drizzle-orm/pg-core';
+import {
+  check,
+  date,
+  doublePrecision,
+  foreignKey,
+  index,
+  integer,
+  pgEnum,
+  pgTable,
+  point,
+  text,
+} from 'drizzle-orm/pg-core';
 import { JOB_STATES } from '../../rules/lifecycle.js';
 import { URGENCIES } from '../../rules/publishing.js';
 import { homeowners } from './accounts.js';
@@ -14,7 +25,9 @@ export const jobs = pgTable(
   'jobs',
   {
     id: idColumn('job').primaryKey(),
-    homeownerId: idColumn('homeowner').notNull().references(() => homeowners.id),
+    homeownerId: idColumn('homeowner')
+      .notNull()
+      .references(() => homeowners.id),
     status: jobStatus().notNull().default('draft'),
     title: text().notNull(),
     description: text().notNull(),
@@ -54,34 +67,55 @@ export const jobs = pgTable(
     bidsEver: integer().notNull().default(0),
   },
   (t) => [
-    foreignKey({ name: 'jobs_awarded_bid_is_on_the_job', columns: [t.awardedBidId, t.id, t.awardedContractorId], foreignColumns: [bids.id, bids.jobId, bids.contractorId] }),
+    foreignKey({
+      name: 'jobs_awarded_bid_is_on_the_job',
+      columns: [t.awardedBidId, t.id, t.awardedContractorId],
+      foreignColumns: [bids.id, bids.jobId, bids.contractorId],
+    }),
     index('jobs_newest').on(t.createdAt, t.id),
     // What stands behind the order in these two lets other jobs be passed over without a look at them.
     index('jobs_of_homeowner').on(t.homeownerId, t.createdAt, t.id, t.status),
     index('jobs_in_state').on(t.status, t.createdAt, t.id),
     index('jobs_of_trade').on(t.category, t.createdAt, t.id, t.status, t.urgency),
-    index('jobs_awarded_to').on(t.awardedContractorId, t.homeownerId).where(sql`${t.awardedContractorId} is not null`),
-    check('jobs_award_fits_the_state', sql`case
+    index('jobs_awarded_to')
+      .on(t.awardedContractorId, t.homeownerId)
+      .where(sql`${t.awardedContractorId} is not null`),
+    check(
+      'jobs_award_fits_the_state',
+      sql`case
       when ${t.status} in ('draft', 'open') then ${t.awardedBidId} is null
       when ${t.status} in ('completed', 'cancelled') then true
-      else ${t.awardedBidId} is not null end`),
+      else ${t.awardedBidId} is not null end`,
+    ),
     check('jobs_award_is_whole', sql`(${t.awardedBidId} is null) = (${t.awardedContractorId} is null)`),
-    check('jobs_budget_is_sound', sql`${t.budgetMin} >= 0 and ${t.budgetMax} >= 0 and ${t.budgetMin} <= ${t.budgetMax}`),
+    check(
+      'jobs_budget_is_sound',
+      sql`${t.budgetMin} >= 0 and ${t.budgetMax} >= 0 and ${t.budgetMin} <= ${t.budgetMax}`,
+    ),
     check('jobs_dates_are_sound', sql`${t.desiredStartDate} <= ${t.desiredCompletionDate}`),
-    check('jobs_published_whole', sql`${t.status} in ('draft', 'completed') or (${t.category} is not null and ${t.urgency} is not null and ${t.addressLine1} is not null and ${t.city} is not null and ${t.state} is not null)`),
-    check('jobs_counts_are_sound', sql`0 <= ${t.liveBidCount} and ${t.liveBidCount} <= ${t.bidCount} and ${t.bidCount} <= ${t.bidsEver}`),
+    check(
+      'jobs_published_whole',
+      sql`${t.status} in ('draft', 'completed') or (${t.category} is not null and ${t.urgency} is not null and ${t.addressLine1} is not null and ${t.city} is not null and ${t.state} is not null)`,
+    ),
+    check(
+      'jobs_counts_are_sound',
+      sql`0 <= ${t.liveBidCount} and ${t.liveBidCount} <= ${t.bidCount} and ${t.bidCount} <= ${t.bidsEver}`,
+    ),
     check('jobs_live_bids_only_while_open', sql`${t.liveBidCount} = 0 or ${t.status} = 'open'`),
   ],
 );
 
 /**
- * What searches look through, apart from the job: a change of state then touches none of these indexes. A trigger copies
- * the texts; the town is the centre of the public city, so that nearness tells nothing about the private address.
+ * What searches look through, apart from the job: a change of state then touches none of these indexes. A trigger
+ * copies the texts; the town is the centre of the public city, so that nearness tells nothing about the private
+ * address.
  */
 export const jobSearch = pgTable(
   'job_search',
   {
-    jobId: idColumn('job').primaryKey().references(() => jobs.id, { onDelete: 'cascade' }),
+    jobId: idColumn('job')
+      .primaryKey()
+      .references(() => jobs.id, { onDelete: 'cascade' }),
     /** The job's own, so that what is found can be put in order without a look at the job. */
     createdAt: moment().notNull(),
     /** Title and description in small letters, with a sign between them. */
@@ -91,7 +125,11 @@ export const jobSearch = pgTable(
   (t) => [
     index('job_search_newest').on(t.createdAt, t.jobId),
     // By day, so that the newest of many can be found without the others.
-    index('job_search_words').using('gin', sql`((${t.createdAt} at time zone 'UTC')::date)`, sql`${t.words} gin_trgm_ops`),
+    index('job_search_words').using(
+      'gin',
+      sql`((${t.createdAt} at time zone 'UTC')::date)`,
+      sql`${t.words} gin_trgm_ops`,
+    ),
     index('job_search_town').using('gist', t.town),
   ],
 );

@@ -6,7 +6,10 @@ import type { UserId } from '../../rules/ids.js';
 import { users } from './accounts.js';
 import { createdAt, idColumn } from './columns.js';
 
-export const transferReason = pgEnum('transfer_reason', Object.keys(TRANSFER_REASONS) as [TransferReason, ...TransferReason[]]);
+export const transferReason = pgEnum(
+  'transfer_reason',
+  Object.keys(TRANSFER_REASONS) as [TransferReason, ...TransferReason[]],
+);
 
 const houseAccounts = sql.raw(HOUSE_ACCOUNTS.map((account) => `'${account}'`).join(', '));
 
@@ -19,7 +22,9 @@ export const tokenTransfers = pgTable(
     amount: integer().notNull(),
     reason: transferReason().notNull(),
     /** The person's side of the transfer, whichever way it went: their history is read by it. */
-    userId: idColumn('user').notNull().references(() => users.id),
+    userId: idColumn('user')
+      .notNull()
+      .references(() => users.id),
     jobId: idColumn('job'),
     bidId: idColumn('bid'),
     /** The other party of a referral. */
@@ -42,7 +47,9 @@ export const tokenTransfers = pgTable(
 export const tokenBalances = pgTable(
   'token_balances',
   {
-    userId: idColumn('user').primaryKey().references(() => users.id),
+    userId: idColumn('user')
+      .primaryKey()
+      .references(() => users.id),
     balance: integer().notNull().default(0),
     held: integer().notNull().default(0),
   },

@@ -7,7 +7,9 @@ export const sessions = pgTable(
   'sessions',
   {
     id: idColumn('session').primaryKey(),
-    userId: idColumn('user').notNull().references(() => users.id),
+    userId: idColumn('user')
+      .notNull()
+      .references(() => users.id),
     createdAt: createdAt(),
     /** No refresh carries a session beyond this. */
     endsAt: moment().notNull(),
@@ -20,7 +22,9 @@ export const refreshTokens = pgTable(
   'refresh_tokens',
   {
     hash: text().primaryKey(),
-    sessionId: idColumn('session').notNull().references(() => sessions.id, { onDelete: 'cascade' }),
+    sessionId: idColumn('session')
+      .notNull()
+      .references(() => sessions.id, { onDelete: 'cascade' }),
     createdAt: createdAt(),
     expiresAt: moment().notNull(),
     /** A used token is kept, so that its second use can be told from a stranger's guess. */

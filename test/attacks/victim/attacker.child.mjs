@@ -65,18 +65,15 @@ function send({ method = 'GET', path, headers = {}, body }, agent, token) {
       ...Object.fromEntries(Object.entries(headers).map(([name, value]) => [name, numbered(value)])),
     };
     tally.sent += 1;
-    const sent = request(
-      { host: '127.0.0.1', port, method, path: numbered(path), headers: all, agent },
-      (response) => {
-        response.on('data', look);
-        response.once('close', () => {
-          tally.answered += 1;
-          tally.slowestMs = Math.max(tally.slowestMs, Math.round(performance.now() - began));
-          count(tally.statuses, response.statusCode);
-          resolve();
-        });
-      },
-    );
+    const sent = request({ host: '127.0.0.1', port, method, path: numbered(path), headers: all, agent }, (response) => {
+      response.on('data', look);
+      response.once('close', () => {
+        tally.answered += 1;
+        tally.slowestMs = Math.max(tally.slowestMs, Math.round(performance.now() - began));
+        count(tally.statuses, response.statusCode);
+        resolve();
+      });
+    });
     sent.once('error', (error) => {
       count(tally.events, error.code ?? error.message);
       setTimeout(resolve, 10);

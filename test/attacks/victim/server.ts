@@ -117,8 +117,7 @@ export async function openAttackedServer(): Promise<AttackedServer> {
   async function holdsLittle(): Promise<boolean> {
     if (residentMb() <= RESIDENT_MB_MAX) return isRunning();
     const { text } = await httpCall({ port, path: '/metrics' });
-    const figure = (name: string) =>
-      Number(new RegExp(`^${name} (\\S+)`, 'm').exec(text)?.[1] ?? Number.NaN) / 2 ** 20;
+    const figure = (name: string) => Number(new RegExp(`^${name} (\\S+)`, 'm').exec(text)?.[1] ?? Number.NaN) / 2 ** 20;
     return figure('nodejs_heap_size_used_bytes') + figure('nodejs_external_memory_bytes') <= IN_USE_MB_MAX;
   }
 

@@ -45,9 +45,7 @@ export function failuresOf({ experience, tallies, memoryMb, hasReturned, died, o
   return failures.filter(([hasFailed]) => hasFailed).map(([, message]) => message);
 }
 
-const COLUMNS = 'row,who,read,publish,log-in,healthz,refused,peak MB,then MB,verdict,the attacker’s answers'.split(
-  ',',
-);
+const COLUMNS = 'row,who,read,publish,log-in,healthz,refused,peak MB,then MB,verdict,the attacker’s answers'.split(',');
 
 export function printTable(outcomes: readonly Outcome[], calm: Experience | undefined): void {
   const lines = outcomes.map((outcome) => {

@@ -1,4 +1,7 @@
-/** Who calls: a JWT with a key made once, and the session's row looked at on each request, with the statement that the product sends. */
+/**
+ * Who calls: a JWT with a key made once, and the session's row looked at on each request, with the statement that the
+ * product sends.
+ */
 import { createSecretKey } from 'node:crypto';
 import jwt from 'jsonwebtoken';
 import type { Viewer } from '../../../src/rules/viewer.js';
@@ -25,7 +28,13 @@ export function claimsOf(authorization: string | undefined): Claims | undefined 
 }
 
 export function signToken(userId: string, sessionId: string, role: string): string {
-  return jwt.sign({ sid: sessionId, role }, key, { algorithm: 'HS256', subject: userId, issuer: expected.issuer, audience: expected.audience, expiresIn: 900 });
+  return jwt.sign({ sid: sessionId, role }, key, {
+    algorithm: 'HS256',
+    subject: userId,
+    issuer: expected.issuer,
+    audience: expected.audience,
+    expiresIn: 900,
+  });
 }
 
 export async function findViewer(authorization: string | undefined): Promise<Viewer | undefined> {

@@ -1,13 +1,29 @@
 /**
- * The floor: a hand-written `node:http` server that knows the documents of the bench by their operations' names and answers each with the
- * JSON that GraphQL would. Nothing is parsed, validated or planned; whatever a framework costs, it costs on top of this.
+ * The floor: a hand-written `node:http` server that knows the documents of the bench by their operations' names and
+ * answers each with the JSON that GraphQL would. Nothing is parsed, validated or planned; whatever a framework costs,
+ * it costs on top of this.
  */
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import { isId } from '../../../src/rules/ids.js';
 import type { Viewer } from '../../../src/rules/viewer.js';
 import { findViewer } from './access.js';
 import { environment } from './environment.js';
-import { actionsOn, award, bidsOn, checkIn, listOpenJobs, logIn, me, ownJob, publish, Refused, restListOpenJobs, restOwnJob, submitBid, timelineOf } from './market.js';
+import {
+  actionsOn,
+  award,
+  bidsOn,
+  checkIn,
+  listOpenJobs,
+  logIn,
+  me,
+  ownJob,
+  publish,
+  Refused,
+  restListOpenJobs,
+  restOwnJob,
+  submitBid,
+  timelineOf,
+} from './market.js';
 import { listening, observe } from './observed.js';
 
 interface Variables {
@@ -23,14 +39,20 @@ interface Variables {
 const AS: Readonly<Record<string, (viewer: Viewer, variables: Variables) => Promise<object>>> = {
   OpenJobs: async (viewer) => ({ jobs: await listOpenJobs(viewer) }),
   OneJob: async (viewer, { id }) => {
-    const [{ facts, ...job }, bids, timeline] = await Promise.all([ownJob(viewer, jobId(id)), bidsOn(id), timelineOf(id)]);
+    const [{ facts, ...job }, bids, timeline] = await Promise.all([
+      ownJob(viewer, jobId(id)),
+      bidsOn(id),
+      timelineOf(id),
+    ]);
     return { job: { ...job, bids, timeline, availableActions: actionsOn(viewer, facts) } };
   },
   Me: async (viewer) => ({ viewer: await me(viewer) }),
   Publish: async (viewer, { id }) => ({ publishJob: await publish(viewer, jobId(id)) }),
   Award: async (viewer, { id, bidId }) => ({ awardJob: await award(viewer, jobId(id), bidId) }),
   CheckIn: async (viewer, { id, notes }) => ({ checkInJob: await checkIn(viewer, jobId(id), notes ?? null) }),
-  Bid: async (viewer, { id, amount, message }) => ({ submitBid: await submitBid(viewer, jobId(id), amount, message ?? null) }),
+  Bid: async (viewer, { id, amount, message }) => ({
+    submitBid: await submitBid(viewer, jobId(id), amount, message ?? null),
+  }),
 };
 
 function jobId(id: string): string {
@@ -40,7 +62,14 @@ function jobId(id: string): string {
 
 createServer({ requestTimeout: 30_000, headersTimeout: 10_000, keepAliveTimeout: 65_000 }, (request, response) => {
   const url = request.url ?? '/';
-  const route = url === '/graphql' ? 'POST /graphql' : url.startsWith('/v1/jobs/') ? 'GET /v1/jobs/{id}' : url.startsWith('/v1/jobs') ? 'GET /v1/jobs' : 'unmatched';
+  const route =
+    url === '/graphql'
+      ? 'POST /graphql'
+      : url.startsWith('/v1/jobs/')
+        ? 'GET /v1/jobs/{id}'
+        : url.startsWith('/v1/jobs')
+          ? 'GET /v1/jobs'
+          : 'unmatched';
   observe(request, response, () => route);
   answer(request, response, url).catch((error: unknown) => {
     const { code, status } = error instanceof Refused ? error : { code: 'INTERNAL', status: 500 };
@@ -52,8 +81,12 @@ createServer({ requestTimeout: 30_000, headersTimeout: 10_000, keepAliveTimeout:
 
 async function answer(request: IncomingMessage, response: ServerResponse, url: string): Promise<void> {
   if (url === '/graphql') {
-    const { operationName, variables } = JSON.parse(await bodyOf(request)) as { operationName: string; variables: Variables };
-    if (operationName === 'LogIn') return send(response, 200, { data: { logIn: await logIn(variables.email, variables.password) } });
+    const { operationName, variables } = JSON.parse(await bodyOf(request)) as {
+      operationName: string;
+      variables: Variables;
+    };
+    if (operationName === 'LogIn')
+      return send(response, 200, { data: { logIn: await logIn(variables.email, variables.password) } });
     const work = AS[operationName];
     const viewer = await findViewer(request.headers.authorization);
     if (!viewer) throw new Refused('UNAUTHENTICATED', 401);
@@ -84,5 +117,7 @@ function bodyOf(request: IncomingMessage): Promise<string> {
 
 function send(response: ServerResponse, status: number, body: unknown): void {
   const text = JSON.stringify(body);
-  response.writeHead(status, { 'Content-Type': 'application/json; charset=utf-8', 'Content-Length': Buffer.byteLength(text) }).end(text);
+  response
+    .writeHead(status, { 'Content-Type': 'application/json; charset=utf-8', 'Content-Length': Buffer.byteLength(text) })
+    .end(text);
 }

@@ -1,6 +1,6 @@
 /**
- * The market by hand: one statement for each thing, joined where things belong together, limits as literals, and rows shaped once. The floor
- * answers with these rows, and Yoga and Mercurius resolve from them.
+ * The market by hand: one statement for each thing, joined where things belong together, limits as literals, and rows
+ * shaped once. The floor answers with these rows, and Yoga and Mercurius resolve from them.
  */
 import bcrypt from 'bcrypt';
 import { createHash } from 'node:crypto';
@@ -114,10 +114,18 @@ export async function listOpenJobs(viewer: Viewer) {
       state: row.state,
       bidCount: row.bid_count,
       createdAt: row.created_at,
-      homeowner: { id: row.h_id, city: row.h_city, state: row.h_state, user: { firstName: row.first_name, lastName: row.last_name } },
+      homeowner: {
+        id: row.h_id,
+        city: row.h_city,
+        state: row.h_state,
+        user: { firstName: row.first_name, lastName: row.last_name },
+      },
       myBid: row.b_id === null ? null : { id: row.b_id, amount: row.b_amount, status: upper(row.b_status) },
     })),
-    pageInfo: { hasNextPage: rows.length > 20, endCursor: last === undefined ? null : cursor(last.created_at, last.id) },
+    pageInfo: {
+      hasNextPage: rows.length > 20,
+      endCursor: last === undefined ? null : cursor(last.created_at, last.id),
+    },
   };
 }
 
@@ -126,7 +134,8 @@ export async function listOpenJobs(viewer: Viewer) {
 const ON_WIRE = `j.id, j.title, j.description, j.status, j.category, j.budget_min, j.budget_max, j.urgency, j.city, j.state, j.country,
   j.desired_start_date, j.desired_completion_date, j.requirements, j.homeowner_id, j.awarded_bid_id, j.version, j.created_at, j.updated_at`;
 const PRIVATE = 'j.address_line1, j.address_line2, j.zip_code, j.latitude, j.longitude';
-const NO_PRIVATE = 'null as address_line1, null as address_line2, null as zip_code, null as latitude, null as longitude';
+const NO_PRIVATE =
+  'null as address_line1, null as address_line2, null as zip_code, null as latitude, null as longitude';
 
 /** Nobody has been awarded an open job, so no contractor may read its address. */
 const REST_LIST = `select ${ON_WIRE}, ${NO_PRIVATE} from jobs j where j.status = 'open' order by j.created_at desc, j.id desc limit 21`;
@@ -139,7 +148,13 @@ export async function restListOpenJobs() {
   return {
     body: {
       data: rows.length > 20 ? rows.slice(0, 20) : rows,
-      pagination: { page: 1, per_page: 20, total, total_pages: Math.ceil(total / 20), total_capped: (counted?.count ?? 0) > 10_000 },
+      pagination: {
+        page: 1,
+        per_page: 20,
+        total,
+        total_pages: Math.ceil(total / 20),
+        total_capped: (counted?.count ?? 0) > 10_000,
+      },
     },
     next: rows.length > 20 && last ? cursor(last.created_at, last.id) : undefined,
   };
@@ -172,8 +187,16 @@ export async function ownJob(viewer: Viewer, id: string) {
   return {
     facts: {
       job: {
-        status: row.status, homeownerId: row.homeowner_id, awardedContractorId: row.awarded_contractor_id, title: row.title, description: row.description,
-        category: row.category, urgency: row.urgency, addressLine1: row.address_line1, city: row.city, state: row.state,
+        status: row.status,
+        homeownerId: row.homeowner_id,
+        awardedContractorId: row.awarded_contractor_id,
+        title: row.title,
+        description: row.description,
+        category: row.category,
+        urgency: row.urgency,
+        addressLine1: row.address_line1,
+        city: row.city,
+        state: row.state,
       },
       ownBids: [],
       liveBids: row.live_bid_count,
@@ -201,11 +224,24 @@ export async function ownJob(viewer: Viewer, id: string) {
     bidCount: row.bid_count,
     createdAt: row.created_at,
     updatedAt: row.updated_at,
-    homeowner: { id: row.homeowner_id, city: row.h_city, state: row.h_state, user: { firstName: row.first_name, lastName: row.last_name, email: row.email } },
+    homeowner: {
+      id: row.homeowner_id,
+      city: row.h_city,
+      state: row.h_state,
+      user: { firstName: row.first_name, lastName: row.last_name, email: row.email },
+    },
     awardedBid:
       row.b_id === null
         ? null
-        : { id: row.b_id, amount: row.b_amount, contractor: { id: row.c_id, companyName: row.c_company, user: { firstName: row.c_first, lastName: row.c_last } } },
+        : {
+            id: row.b_id,
+            amount: row.b_amount,
+            contractor: {
+              id: row.c_id,
+              companyName: row.c_company,
+              user: { firstName: row.c_first, lastName: row.c_last },
+            },
+          },
   };
 }
 
@@ -226,7 +262,11 @@ export async function bidsOn(jobId: string) {
       guaranteedView: row.guaranteed_view,
       createdAt: row.created_at,
       contractor: {
-        id: row.c_id, companyName: row.company_name, verified: row.verified, ratingAverage: row.rating_average, ratingCount: row.rating_count,
+        id: row.c_id,
+        companyName: row.company_name,
+        verified: row.verified,
+        ratingAverage: row.rating_average,
+        ratingCount: row.rating_count,
         user: { firstName: row.first_name, lastName: row.last_name },
       },
     })),
@@ -240,7 +280,12 @@ export async function timelineOf(jobId: string) {
   const rows = await run(TIMELINE, [jobId]);
   return {
     nodes: (rows.length > 20 ? rows.slice(0, 20) : rows).map((row) => ({
-      sequence: row.sequence, type: row.type, fromStatus: upper(row.from_status), toStatus: upper(row.to_status), occurredAt: row.occurred_at, data: row.data,
+      sequence: row.sequence,
+      type: row.type,
+      fromStatus: upper(row.from_status),
+      toStatus: upper(row.to_status),
+      occurredAt: row.occurred_at,
+      data: row.data,
     })),
     pageInfo: { hasNextPage: rows.length > 20 },
   };
@@ -261,12 +306,24 @@ export async function me(viewer: Viewer) {
   const [row] = await run(ME, [viewer.userId]);
   if (!row) throw new Refused('UNAUTHENTICATED', 401);
   return {
-    user: { id: row.id, email: row.email, firstName: row.first_name, lastName: row.last_name, userType: upper(row.user_type) },
+    user: {
+      id: row.id,
+      email: row.email,
+      firstName: row.first_name,
+      lastName: row.last_name,
+      userType: upper(row.user_type),
+    },
     homeowner: row.h_id === null ? null : { id: row.h_id, city: row.city, state: row.state, zipCode: row.zip_code },
     contractor:
       row.c_id === null
         ? null
-        : { id: row.c_id, companyName: row.company_name, completedJobs: row.completed_jobs, ratingAverage: row.rating_average, ratingCount: row.rating_count },
+        : {
+            id: row.c_id,
+            companyName: row.company_name,
+            completedJobs: row.completed_jobs,
+            ratingAverage: row.rating_average,
+            ratingCount: row.rating_count,
+          },
     tokens: { balance: row.balance, held: row.held, available: row.available },
     referralCode: row.referral_code,
   };
@@ -274,12 +331,18 @@ export async function me(viewer: Viewer) {
 
 // ---- transitions, each one statement: what cannot be done changes nothing, and why is asked afterwards
 
-const changedJob = (row: Row) => ({ id: row.id, status: upper(row.status), version: row.version, updatedAt: row.updated_at });
+const changedJob = (row: Row) => ({
+  id: row.id,
+  status: upper(row.status),
+  version: row.version,
+  updatedAt: row.updated_at,
+});
 
 async function whyNot(viewer: Viewer, id: string): Promise<never> {
   const [job] = await run('select homeowner_id, awarded_contractor_id, status from jobs where id = $1', [id]);
   if (!job) throw new Refused('NOT_FOUND', 404);
-  if (job.homeowner_id !== viewer.homeownerId && job.awarded_contractor_id !== viewer.contractorId) throw new Refused('FORBIDDEN', 403);
+  if (job.homeowner_id !== viewer.homeownerId && job.awarded_contractor_id !== viewer.contractorId)
+    throw new Refused('FORBIDDEN', 403);
   throw new Refused('INVALID_TRANSITION');
 }
 
@@ -290,7 +353,13 @@ export async function checkIn(viewer: Viewer, id: string, notes: string | null) 
 
 export async function publish(viewer: Viewer, id: string) {
   try {
-    const [moved] = await run(PUBLISH_STATEMENT, [id, viewer.homeownerId, viewer.userId, newId('transfer'), newId('event')]);
+    const [moved] = await run(PUBLISH_STATEMENT, [
+      id,
+      viewer.homeownerId,
+      viewer.userId,
+      newId('transfer'),
+      newId('event'),
+    ]);
     if (!moved) return await whyNot(viewer, id);
     return { job: changedJob(moved), tokensCharged: moved.most_tokens_paid, remainingBalance: moved.available };
   } catch (error) {
@@ -317,8 +386,18 @@ const SUBMIT_BID = `with counted as (
 export async function submitBid(viewer: Viewer, jobId: string, amount: number, message: string | null) {
   if (viewer.contractorId === null) throw new Refused('FORBIDDEN', 403);
   try {
-    const [made] = await run(SUBMIT_BID, [jobId, newId('bid'), viewer.contractorId, amount, message, newId('event'), viewer.userId]);
-    return made ? { id: made.id, amount: made.amount, status: upper(made.status), createdAt: made.created_at } : await whyNot(viewer, jobId);
+    const [made] = await run(SUBMIT_BID, [
+      jobId,
+      newId('bid'),
+      viewer.contractorId,
+      amount,
+      message,
+      newId('event'),
+      viewer.userId,
+    ]);
+    return made
+      ? { id: made.id, amount: made.amount, status: upper(made.status), createdAt: made.created_at }
+      : await whyNot(viewer, jobId);
   } catch (error) {
     throw violated(error) === 'bids_one_for_each_contractor' ? new Refused('DUPLICATE_BID') : error;
   }
@@ -337,10 +416,15 @@ const OPEN_SESSION = `with opened as (
 
 export async function logIn(email: string, password: string) {
   const [account] = await run(CREDENTIALS, [email.toLowerCase()]);
-  if (!account || !(await bcrypt.compare(password, account.password_hash))) throw new Refused('INVALID_CREDENTIALS', 401);
+  if (!account || !(await bcrypt.compare(password, account.password_hash)))
+    throw new Refused('INVALID_CREDENTIALS', 401);
   const refreshToken = newId('refreshToken');
   const sessionId = newId('session');
   const hash = createHash('sha256').update(refreshToken).digest('base64url');
   await run(OPEN_SESSION, [sessionId, account.id, account.password_hash, hash]);
-  return { token: signToken(account.id, sessionId, account.user_type), refreshToken, user: { id: account.id, email: account.email } };
+  return {
+    token: signToken(account.id, sessionId, account.user_type),
+    refreshToken,
+    user: { id: account.id, email: account.email },
+  };
 }

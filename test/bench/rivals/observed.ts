@@ -1,4 +1,7 @@
-/** What every server here does beside answering, as the product does: an id and a line of log for each request, and a histogram of how long it took. */
+/**
+ * What every server here does beside answering, as the product does: an id and a line of log for each request, and a
+ * histogram of how long it took.
+ */
 import { randomUUID } from 'node:crypto';
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { collectDefaultMetrics, Histogram, Registry } from 'prom-client';
@@ -23,7 +26,10 @@ export function observe(request: IncomingMessage, response: ServerResponse, rout
   response.on('close', () => {
     const ms = performance.now() - began;
     seconds.observe({ route: route(), status: String(response.statusCode) }, ms / 1000);
-    log.info({ requestId, method: request.method, route: route(), status: response.statusCode, ms: Math.round(ms * 10) / 10 }, 'answered');
+    log.info(
+      { requestId, method: request.method, route: route(), status: response.statusCode, ms: Math.round(ms * 10) / 10 },
+      'answered',
+    );
   });
 }
 

@@ -1,4 +1,7 @@
-/** PostGraphile makes its schema from the tables: the same data under its own names, asked for with the conditions that say who may see it. */
+/**
+ * PostGraphile makes its schema from the tables: the same data under its own names, asked for with the conditions that
+ * say who may see it.
+ */
 import { seededId } from '../seed.js';
 import type { Asked } from '../works.js';
 
@@ -36,7 +39,9 @@ export function asPostgraphileSays(asked: Asked): Asked {
   const { body, person = 0 } = asked;
   const query = body && DOCUMENTS[body.operationName];
   if (!body || !query) throw new Error('PostGraphile takes no part in this.');
-  const viewer = { OpenJobs: { contractor: seededId('ctr', person) }, OneJob: { homeowner: seededId('hmw', person) } }[body.operationName];
+  const viewer = { OpenJobs: { contractor: seededId('ctr', person) }, OneJob: { homeowner: seededId('hmw', person) } }[
+    body.operationName
+  ];
   return { ...asked, body: { ...body, query, variables: { ...body.variables, ...viewer } } };
 }
 
@@ -58,16 +63,37 @@ export function backFromPostgraphile(asked: Asked, data: unknown): unknown {
       const { jobs } = said as { jobs: Nodes<{ id: string; createdAt: string; own: Nodes<object> }> };
       const last = jobs.nodes.at(-1);
       // Its cursors are its own; that there is one was seen.
-      const endCursor = last && Buffer.from(JSON.stringify([Date.parse(last.createdAt), last.id])).toString('base64url');
-      return { jobs: { nodes: jobs.nodes.map(({ own, ...job }) => ({ ...job, myBid: own.nodes[0] ?? null })), pageInfo: { ...jobs.pageInfo, endCursor } } };
+      const endCursor =
+        last && Buffer.from(JSON.stringify([Date.parse(last.createdAt), last.id])).toString('base64url');
+      return {
+        jobs: {
+          nodes: jobs.nodes.map(({ own, ...job }) => ({ ...job, myBid: own.nodes[0] ?? null })),
+          pageInfo: { ...jobs.pageInfo, endCursor },
+        },
+      };
     }
     case 'OneJob':
       return { job: rated((said as { found: Nodes<object> }).found.nodes[0]) };
     case 'Me': {
       const { homeowner, contractor, tokens, referralCode, ...user } = (
-        said as { viewer: { homeowner: object; contractor: object; tokens: { balance: number; held: number }; referralCode: string } }
+        said as {
+          viewer: {
+            homeowner: object;
+            contractor: object;
+            tokens: { balance: number; held: number };
+            referralCode: string;
+          };
+        }
       ).viewer;
-      return { viewer: { user, homeowner, contractor: rated(contractor), tokens: { ...tokens, available: tokens.balance - tokens.held }, referralCode } };
+      return {
+        viewer: {
+          user,
+          homeowner,
+          contractor: rated(contractor),
+          tokens: { ...tokens, available: tokens.balance - tokens.held },
+          referralCode,
+        },
+      };
     }
     default:
       return said;
@@ -82,7 +108,8 @@ function spelled(value: unknown, name = ''): unknown {
   if (Array.isArray(value)) return value.map((one) => spelled(one));
   // What an event tells is as it was written, be it sent as text or as an object.
   if (name === 'data') return typeof value === 'string' ? (JSON.parse(value) as unknown) : value;
-  if (typeof value === 'object' && value !== null) return Object.fromEntries(Object.entries(value).map(([key, inner]) => [key, spelled(inner, key)]));
+  if (typeof value === 'object' && value !== null)
+    return Object.fromEntries(Object.entries(value).map(([key, inner]) => [key, spelled(inner, key)]));
   if (typeof value !== 'string') return value;
   if (MONEY.has(name)) return Number(value);
   if (CHOICES.has(name)) return value.toUpperCase();
@@ -97,5 +124,9 @@ function rated(value: unknown): unknown {
   const inner = Object.fromEntries(Object.entries(value).map(([key, one]) => [key, rated(one)]));
   if (!('ratingSum' in value)) return inner;
   const { ratingSum, ratingCount, ...rest } = inner as unknown as Rated;
-  return { ...rest, ratingCount, ratingAverage: ratingCount === 0 ? null : Math.round((ratingSum * 100) / ratingCount) / 100 };
+  return {
+    ...rest,
+    ratingCount,
+    ratingAverage: ratingCount === 0 ? null : Math.round((ratingSum * 100) / ratingCount) / 100,
+  };
 }

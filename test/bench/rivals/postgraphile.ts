@@ -1,6 +1,7 @@
 /**
- * PostGraphile 5 on `node:http` with the schema that it makes from the tables, its pool as large as everybody's, and no settings for each query, so
- * that it needs no transactions. What its tables cannot say is added the way its documentation shows; a transition is the floor's one statement.
+ * PostGraphile 5 on `node:http` with the schema that it makes from the tables, its pool as large as everybody's, and no
+ * settings for each query, so that it needs no transactions. What its tables cannot say is added the way its
+ * documentation shows; a transition is the floor's one statement.
  */
 import { createServer } from 'node:http';
 import pg from 'pg';
@@ -34,7 +35,11 @@ const pool = new pg.Pool({ connectionString: environment('DATABASE_URL'), max: P
 async function viewerOf(authorization: string | undefined): Promise<Viewer | undefined> {
   const claims = claimsOf(authorization);
   if (!claims) return undefined;
-  const { rows } = await pool.query<Viewer & pg.QueryResultRow>({ name: 'viewer', text: VIEWER_STATEMENT, values: [claims.sessionId, claims.userId] });
+  const { rows } = await pool.query<Viewer & pg.QueryResultRow>({
+    name: 'viewer',
+    text: VIEWER_STATEMENT,
+    values: [claims.sessionId, claims.userId],
+  });
   return rows[0];
 }
 
@@ -47,7 +52,12 @@ interface Moved {
   available: number;
 }
 
-const changed = ({ id, status, version, updated_at: at }: Moved) => ({ rowId: id, status, version, updatedAt: new Date(at).toISOString() });
+const changed = ({ id, status, version, updated_at: at }: Moved) => ({
+  rowId: id,
+  status,
+  version,
+  updatedAt: new Date(at).toISOString(),
+});
 
 function known(viewer: Viewer | undefined): Viewer {
   if (!viewer) throw new Error('UNAUTHENTICATED');
@@ -79,15 +89,31 @@ const market = extendSchema((build) => {
             const $viewer = context().get('viewer');
             const $balance = balances.get({ user_id: $viewer.get('userId') });
             const columns = {
-              status: 'status', homeownerId: 'homeowner_id', awardedContractorId: 'awarded_contractor_id', title: 'title', description: 'description',
-              category: 'category', urgency: 'urgency', addressLine1: 'address_line1', city: 'city', state: 'state', liveBids: 'live_bid_count',
+              status: 'status',
+              homeownerId: 'homeowner_id',
+              awardedContractorId: 'awarded_contractor_id',
+              title: 'title',
+              description: 'description',
+              category: 'category',
+              urgency: 'urgency',
+              addressLine1: 'address_line1',
+              city: 'city',
+              state: 'state',
+              liveBids: 'live_bid_count',
             };
             const $facts = object({
               ...Object.fromEntries(Object.entries(columns).map(([name, column]) => [name, $job.get(column)])),
-              viewer: $viewer, balance: $balance.get('balance'), held: $balance.get('held'),
+              viewer: $viewer,
+              balance: $balance.get('balance'),
+              held: $balance.get('held'),
             });
             return lambda($facts, (facts) => {
-              const { viewer, balance, held, liveBids, ...job } = facts as unknown as { viewer: Viewer; balance: number; held: number; liveBids: number } & ActionFacts['job'];
+              const { viewer, balance, held, liveBids, ...job } = facts as unknown as {
+                viewer: Viewer;
+                balance: number;
+                held: number;
+                liveBids: number;
+              } & ActionFacts['job'];
               return availableActions(viewer, { job, ownBids: [], liveBids, availableTokens: balance - held });
             });
           },
@@ -96,29 +122,49 @@ const market = extendSchema((build) => {
       Mutation: {
         plans: {
           checkInJob: (_: unknown, asked: FieldArgs) =>
-            sideEffectWithPgClient(executor, object({ viewer: context().get('viewer'), id: asked.getRaw('id'), notes: asked.getRaw('notes') }), async (client, data) => {
-              const { viewer, id, notes } = data as unknown as { viewer: Viewer; id: string; notes: string | undefined };
-              const values = [id, viewer.contractorId, newId('event'), viewer.userId, notes ?? null];
-              const { rows } = await client.query<Moved>({ name: 'check_in', text: CHECK_IN_STATEMENT, values });
-              if (!rows[0]) throw new Error('INVALID_TRANSITION');
-              return changed(rows[0]);
-            }),
+            sideEffectWithPgClient(
+              executor,
+              object({ viewer: context().get('viewer'), id: asked.getRaw('id'), notes: asked.getRaw('notes') }),
+              async (client, data) => {
+                const { viewer, id, notes } = data as unknown as {
+                  viewer: Viewer;
+                  id: string;
+                  notes: string | undefined;
+                };
+                const values = [id, viewer.contractorId, newId('event'), viewer.userId, notes ?? null];
+                const { rows } = await client.query<Moved>({ name: 'check_in', text: CHECK_IN_STATEMENT, values });
+                if (!rows[0]) throw new Error('INVALID_TRANSITION');
+                return changed(rows[0]);
+              },
+            ),
           publishJob: (_: unknown, asked: FieldArgs) =>
-            sideEffectWithPgClient(executor, object({ viewer: context().get('viewer'), id: asked.getRaw('id') }), async (client, data) => {
-              const { viewer, id } = data as unknown as { viewer: Viewer; id: string };
-              const values = [id, viewer.homeownerId, viewer.userId, newId('transfer'), newId('event')];
-              const { rows } = await client.query<Moved>({ name: 'publish', text: PUBLISH_STATEMENT, values });
-              if (!rows[0]) throw new Error('INVALID_TRANSITION');
-              return { job: changed(rows[0]), tokensCharged: rows[0].most_tokens_paid, remainingBalance: rows[0].available };
-            }),
+            sideEffectWithPgClient(
+              executor,
+              object({ viewer: context().get('viewer'), id: asked.getRaw('id') }),
+              async (client, data) => {
+                const { viewer, id } = data as unknown as { viewer: Viewer; id: string };
+                const values = [id, viewer.homeownerId, viewer.userId, newId('transfer'), newId('event')];
+                const { rows } = await client.query<Moved>({ name: 'publish', text: PUBLISH_STATEMENT, values });
+                if (!rows[0]) throw new Error('INVALID_TRANSITION');
+                return {
+                  job: changed(rows[0]),
+                  tokensCharged: rows[0].most_tokens_paid,
+                  remainingBalance: rows[0].available,
+                };
+              },
+            ),
           awardJob: (_: unknown, asked: FieldArgs) =>
-            sideEffectWithPgClient(executor, object({ viewer: context().get('viewer'), id: asked.getRaw('id'), bidId: asked.getRaw('bidId') }), async (client, data) => {
-              const { viewer, id, bidId } = data as unknown as { viewer: Viewer; id: string; bidId: string };
-              const values = [id, bidId, viewer.homeownerId, newId('event'), viewer.userId];
-              const { rows } = await client.query<Moved>({ name: 'award', text: AWARD_STATEMENT, values });
-              if (!rows[0]) throw new Error('INVALID_TRANSITION');
-              return changed(rows[0]);
-            }),
+            sideEffectWithPgClient(
+              executor,
+              object({ viewer: context().get('viewer'), id: asked.getRaw('id'), bidId: asked.getRaw('bidId') }),
+              async (client, data) => {
+                const { viewer, id, bidId } = data as unknown as { viewer: Viewer; id: string; bidId: string };
+                const values = [id, bidId, viewer.homeownerId, newId('event'), viewer.userId];
+                const { rows } = await client.query<Moved>({ name: 'award', text: AWARD_STATEMENT, values });
+                if (!rows[0]) throw new Error('INVALID_TRANSITION');
+                return changed(rows[0]);
+              },
+            ),
         },
       },
     },
@@ -128,7 +174,12 @@ const market = extendSchema((build) => {
 /** Events name no key to their job, since they outlive a deleted one; and jobs are asked for by their state. */
 const tags = makeJSONPgSmartTagsPlugin({
   version: 1,
-  config: { class: { events: { tags: { foreignKey: '(job_id) references jobs (id)' } }, jobs: { attribute: { status: { tags: { behavior: '+filterBy' } } } } } },
+  config: {
+    class: {
+      events: { tags: { foreignKey: '(job_id) references jobs (id)' } },
+      jobs: { attribute: { status: { tags: { behavior: '+filterBy' } } } },
+    },
+  },
 });
 
 const instance = postgraphile({

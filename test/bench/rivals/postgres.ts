@@ -1,4 +1,7 @@
-/** The pool that every hand-written server here has: as many connections as the product's. Numbers are numbers, and days are text. */
+/**
+ * The pool that every hand-written server here has: as many connections as the product's. Numbers are numbers, and days
+ * are text.
+ */
 import postgres from 'postgres';
 import { environment } from './environment.js';
 

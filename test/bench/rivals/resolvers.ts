@@ -1,4 +1,7 @@
-/** Resolvers on the hand-written market: joined rows where the floor joins, and a statement for each list that is asked for. */
+/**
+ * Resolvers on the hand-written market: joined rows where the floor joins, and a statement for each list that is asked
+ * for.
+ */
 import { GraphQLError, GraphQLScalarType } from 'graphql';
 import type { Viewer } from '../../../src/rules/viewer.js';
 import { findViewer } from './access.js';
@@ -31,7 +34,10 @@ type WithId = { id: string };
 const asIs = (name: string) => new GraphQLScalarType({ name, serialize: (value) => value });
 
 export const SCALARS = {
-  DateTime: new GraphQLScalarType({ name: 'DateTime', serialize: (value) => (value instanceof Date ? value.toISOString() : value) }),
+  DateTime: new GraphQLScalarType({
+    name: 'DateTime',
+    serialize: (value) => (value instanceof Date ? value.toISOString() : value),
+  }),
   Date: asIs('Date'),
   JSON: asIs('JSON'),
 };
@@ -50,7 +56,9 @@ export const RESOLVERS = {
   },
   Mutation: {
     publishJob: (_: unknown, { id }: WithId, context: Context) => worded(publish(known(context), id)),
-    awardJob: (_: unknown, { id, input }: WithId & { input: { bidId: string } }, context: Context) => worded(award(known(context), id, input.bidId)),
-    checkInJob: (_: unknown, { id, input }: WithId & { input?: { notes?: string } }, context: Context) => worded(checkIn(known(context), id, input?.notes ?? null)),
+    awardJob: (_: unknown, { id, input }: WithId & { input: { bidId: string } }, context: Context) =>
+      worded(award(known(context), id, input.bidId)),
+    checkInJob: (_: unknown, { id, input }: WithId & { input?: { notes?: string } }, context: Context) =>
+      worded(checkIn(known(context), id, input?.notes ?? null)),
   },
 };

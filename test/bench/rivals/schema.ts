@@ -1,4 +1,7 @@
-/** As much of the product's schema as the bench asks for, word for word as `schema/api.graphql` has it but for the descriptions. */
+/**
+ * As much of the product's schema as the bench asks for, word for word as `schema/api.graphql` has it but for the
+ * descriptions.
+ */
 export const TYPE_DEFS = `
 scalar DateTime
 scalar Date

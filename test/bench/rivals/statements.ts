@@ -30,8 +30,8 @@ export const PUBLISH_STATEMENT = `with moved as (
   select m.id, m.status, m.version, m.updated_at, m.most_tokens_paid, p.available from moved m, paid p`;
 
 /**
- * A bid that came while this waited for the job is not among those read at its start: the job's own count, read under its lock, tells, and then
- * nothing moves. The events' identifiers are one identifier with its end counted on.
+ * A bid that came while this waited for the job is not among those read at its start: the job's own count, read under
+ * its lock, tells, and then nothing moves. The events' identifiers are one identifier with its end counted on.
  */
 export const AWARD_STATEMENT = `with live as materialized (select id, contractor_id from bids where job_id = $1 and status in ('pending', 'viewed', 'shortlisted')),
   moved as (

@@ -1,6 +1,6 @@
 /**
- * The usual stack: Apollo on Express, Drizzle's builder on each call, a DataLoader for each relation, and transactions that read, judge and write.
- * Nothing in it is clumsy; it is what the documentation of each part shows.
+ * The usual stack: Apollo on Express, Drizzle's builder on each call, a DataLoader for each relation, and transactions
+ * that read, judge and write. Nothing in it is clumsy; it is what the documentation of each part shows.
  */
 import { ApolloServer } from '@apollo/server';
 import { expressMiddleware } from '@as-integrations/express5';
@@ -11,7 +11,14 @@ import express from 'express';
 import { GraphQLError } from 'graphql';
 import postgres from 'postgres';
 import { availableActions } from '../../../src/rules/available-actions.js';
-import { newId, type BidId, type ContractorId, type HomeownerId, type JobId, type UserId } from '../../../src/rules/ids.js';
+import {
+  newId,
+  type BidId,
+  type ContractorId,
+  type HomeownerId,
+  type JobId,
+  type UserId,
+} from '../../../src/rules/ids.js';
 import { BID_STATES, JOB_STATES, LIVE_BID_STATES } from '../../../src/rules/lifecycle.js';
 import { PUBLISH_COST, URGENCIES } from '../../../src/rules/publishing.js';
 import { ROLES, type Viewer } from '../../../src/rules/viewer.js';
@@ -28,7 +35,10 @@ import { POOL_SIZE } from './postgres.js';
 import { SCALARS } from './resolvers.js';
 import { TYPE_DEFS } from './schema.js';
 
-const db = drizzle({ client: postgres(environment('DATABASE_URL'), { max: POOL_SIZE, fetch_types: false, onnotice: () => {} }), casing: 'snake_case' });
+const db = drizzle({
+  client: postgres(environment('DATABASE_URL'), { max: POOL_SIZE, fetch_types: false, onnotice: () => {} }),
+  casing: 'snake_case',
+});
 
 type Bid = typeof bids.$inferSelect;
 type Homeowner = typeof homeowners.$inferSelect;
@@ -38,12 +48,25 @@ async function viewerOf(authorization: string | undefined): Promise<Viewer | und
   const claims = claimsOf(authorization);
   if (!claims) return undefined;
   const [row] = await db
-    .select({ userId: users.id, sessionId: sessions.id, role: users.userType, homeownerId: homeowners.id, contractorId: contractors.id })
+    .select({
+      userId: users.id,
+      sessionId: sessions.id,
+      role: users.userType,
+      homeownerId: homeowners.id,
+      contractorId: contractors.id,
+    })
     .from(sessions)
     .innerJoin(users, eq(users.id, sessions.userId))
     .leftJoin(homeowners, eq(homeowners.userId, users.id))
     .leftJoin(contractors, eq(contractors.userId, users.id))
-    .where(and(eq(sessions.id, claims.sessionId as 'ses_'), eq(sessions.userId, claims.userId as UserId), isNull(sessions.revokedAt), gt(sessions.endsAt, sql`now()`)));
+    .where(
+      and(
+        eq(sessions.id, claims.sessionId as 'ses_'),
+        eq(sessions.userId, claims.userId as UserId),
+        isNull(sessions.revokedAt),
+        gt(sessions.endsAt, sql`now()`),
+      ),
+    );
   return row as Viewer | undefined;
 }
 
@@ -63,7 +86,11 @@ function createLoaders(viewer: Viewer | undefined) {
     ownBids: new DataLoader(async (ids: readonly JobId[]) => {
       const { contractorId } = viewer ?? {};
       const found = contractorId
-        ? await db.select().from(bids).where(and(inArray(bids.jobId, [...ids]), eq(bids.contractorId, contractorId))).orderBy(desc(bids.createdAt), desc(bids.id))
+        ? await db
+            .select()
+            .from(bids)
+            .where(and(inArray(bids.jobId, [...ids]), eq(bids.contractorId, contractorId)))
+            .orderBy(desc(bids.createdAt), desc(bids.id))
         : [];
       return ids.map((id) => found.filter((bid) => bid.jobId === id));
     }),
@@ -100,13 +127,28 @@ async function checkInJob(viewer: Viewer, id: JobId, notes: string | undefined) 
     const eventCount = job.eventCount + 1;
     const [moved] = await tx
       .update(jobs)
-      .set({ status: 'in_progress', version: job.version + 1, updatedAt: new Date(), eventCount, completionDateAtCheckIn: job.desiredCompletionDate })
+      .set({
+        status: 'in_progress',
+        version: job.version + 1,
+        updatedAt: new Date(),
+        eventCount,
+        completionDateAtCheckIn: job.desiredCompletionDate,
+      })
       .where(eq(jobs.id, id))
       .returning();
-    await tx.insert(events).values({
-      id: newId('event'), jobId: id, sequence: eventCount, type: 'job.checked_in', actorId: viewer.userId, fromStatus: 'awarded', toStatus: 'in_progress',
-      occurredAt: new Date(), data: notes === undefined ? {} : { notes },
-    });
+    await tx
+      .insert(events)
+      .values({
+        id: newId('event'),
+        jobId: id,
+        sequence: eventCount,
+        type: 'job.checked_in',
+        actorId: viewer.userId,
+        fromStatus: 'awarded',
+        toStatus: 'in_progress',
+        occurredAt: new Date(),
+        data: notes === undefined ? {} : { notes },
+      });
     return moved;
   });
 }
@@ -118,25 +160,54 @@ async function publishJob(viewer: Viewer, id: JobId) {
     if (job.status !== 'draft') throw refuse('INVALID_TRANSITION');
     if (!job.urgency || !job.category || !job.addressLine1 || !job.city || !job.state) throw refuse('MISSING_FIELDS');
     const tokensCharged = PUBLISH_COST[job.urgency];
-    const [balance] = await tx.select().from(tokenBalances).where(eq(tokenBalances.userId, viewer.userId)).for('update');
+    const [balance] = await tx
+      .select()
+      .from(tokenBalances)
+      .where(eq(tokenBalances.userId, viewer.userId))
+      .for('update');
     if (!balance || balance.balance - balance.held < tokensCharged) throw refuse('INSUFFICIENT_TOKENS');
     const eventCount = job.eventCount + 1;
     const [moved] = await tx
       .update(jobs)
       .set({
-        status: 'open', version: job.version + 1, updatedAt: new Date(), eventCount, mostTokensPaid: tokensCharged,
-        highestBudgetMin: job.budgetMin, highestBudgetMax: job.budgetMax,
+        status: 'open',
+        version: job.version + 1,
+        updatedAt: new Date(),
+        eventCount,
+        mostTokensPaid: tokensCharged,
+        highestBudgetMin: job.budgetMin,
+        highestBudgetMax: job.budgetMax,
       })
       .where(eq(jobs.id, id))
       .returning();
-    await tx.update(tokenBalances).set({ balance: balance.balance - tokensCharged }).where(eq(tokenBalances.userId, viewer.userId));
-    await tx.insert(tokenTransfers).values({
-      id: newId('transfer'), fromAccount: viewer.userId, toAccount: 'fees', amount: tokensCharged, reason: 'publish', userId: viewer.userId, jobId: id,
-    });
-    await tx.insert(events).values({
-      id: newId('event'), jobId: id, sequence: eventCount, type: 'job.published', actorId: viewer.userId, fromStatus: 'draft', toStatus: 'open',
-      occurredAt: new Date(), data: { tokensCharged },
-    });
+    await tx
+      .update(tokenBalances)
+      .set({ balance: balance.balance - tokensCharged })
+      .where(eq(tokenBalances.userId, viewer.userId));
+    await tx
+      .insert(tokenTransfers)
+      .values({
+        id: newId('transfer'),
+        fromAccount: viewer.userId,
+        toAccount: 'fees',
+        amount: tokensCharged,
+        reason: 'publish',
+        userId: viewer.userId,
+        jobId: id,
+      });
+    await tx
+      .insert(events)
+      .values({
+        id: newId('event'),
+        jobId: id,
+        sequence: eventCount,
+        type: 'job.published',
+        actorId: viewer.userId,
+        fromStatus: 'draft',
+        toStatus: 'open',
+        occurredAt: new Date(),
+        data: { tokensCharged },
+      });
     return { job: moved, tokensCharged, remainingBalance: balance.balance - balance.held - tokensCharged };
   });
 }
@@ -147,41 +218,90 @@ async function awardJob(viewer: Viewer, id: JobId, bidId: BidId) {
     if (job.homeownerId !== viewer.homeownerId) throw refuse('FORBIDDEN');
     if (job.status !== 'open') throw refuse('INVALID_TRANSITION');
     const live = inArray(bids.status, [...LIVE_BID_STATES]);
-    const [accepted] = await tx.update(bids).set({ status: 'accepted', updatedAt: new Date() }).where(and(eq(bids.id, bidId), eq(bids.jobId, id), live)).returning();
+    const [accepted] = await tx
+      .update(bids)
+      .set({ status: 'accepted', updatedAt: new Date() })
+      .where(and(eq(bids.id, bidId), eq(bids.jobId, id), live))
+      .returning();
     if (!accepted) throw refuse('UNKNOWN_BID');
-    const rejected = await tx.update(bids).set({ status: 'rejected', updatedAt: new Date() }).where(and(eq(bids.jobId, id), ne(bids.id, bidId), live)).returning();
+    const rejected = await tx
+      .update(bids)
+      .set({ status: 'rejected', updatedAt: new Date() })
+      .where(and(eq(bids.jobId, id), ne(bids.id, bidId), live))
+      .returning();
     const staked = rejected.filter((bid) => bid.holdId !== null).map((bid) => bid.id);
-    const released = staked.length === 0
-      ? []
-      : await tx.update(holds).set({ status: 'released', releasedAt: new Date() }).where(and(inArray(holds.bidId, staked), eq(holds.status, 'active'))).returning();
+    const released =
+      staked.length === 0
+        ? []
+        : await tx
+            .update(holds)
+            .set({ status: 'released', releasedAt: new Date() })
+            .where(and(inArray(holds.bidId, staked), eq(holds.status, 'active')))
+            .returning();
     for (const hold of released.toSorted((a, b) => (a.userId < b.userId ? -1 : 1))) {
-      await tx.update(tokenBalances).set({ held: sql`${tokenBalances.held} - ${hold.amount}` }).where(eq(tokenBalances.userId, hold.userId));
+      await tx
+        .update(tokenBalances)
+        .set({ held: sql`${tokenBalances.held} - ${hold.amount}` })
+        .where(eq(tokenBalances.userId, hold.userId));
     }
     const eventCount = job.eventCount + 2 + rejected.length;
     const [moved] = await tx
       .update(jobs)
-      .set({ status: 'awarded', version: job.version + 1, updatedAt: new Date(), eventCount, awardedBidId: bidId, awardedContractorId: accepted.contractorId, liveBidCount: 0 })
+      .set({
+        status: 'awarded',
+        version: job.version + 1,
+        updatedAt: new Date(),
+        eventCount,
+        awardedBidId: bidId,
+        awardedContractorId: accepted.contractorId,
+        liveBidCount: 0,
+      })
       .where(eq(jobs.id, id))
       .returning();
     const occurredAt = new Date();
     const common = { jobId: id, actorId: viewer.userId, occurredAt };
-    await tx.insert(events).values([
-      { ...common, id: newId('event'), sequence: job.eventCount + 1, type: 'job.awarded', fromStatus: 'open', toStatus: 'awarded', data: { bidId } },
-      { ...common, id: newId('event'), sequence: job.eventCount + 2, type: 'bid.accepted', bidderId: accepted.contractorId, data: { bidId } },
-      ...rejected.map((bid, at) => ({
-        ...common, id: newId('event'), sequence: job.eventCount + 3 + at, type: 'bid.rejected' as const, bidderId: bid.contractorId, data: { bidId: bid.id },
-      })),
-    ]);
+    await tx
+      .insert(events)
+      .values([
+        {
+          ...common,
+          id: newId('event'),
+          sequence: job.eventCount + 1,
+          type: 'job.awarded',
+          fromStatus: 'open',
+          toStatus: 'awarded',
+          data: { bidId },
+        },
+        {
+          ...common,
+          id: newId('event'),
+          sequence: job.eventCount + 2,
+          type: 'bid.accepted',
+          bidderId: accepted.contractorId,
+          data: { bidId },
+        },
+        ...rejected.map((bid, at) => ({
+          ...common,
+          id: newId('event'),
+          sequence: job.eventCount + 3 + at,
+          type: 'bid.rejected' as const,
+          bidderId: bid.contractorId,
+          data: { bidId: bid.id },
+        })),
+      ]);
     return moved;
   });
 }
 
-const upperNames = <V extends string>(values: readonly V[]) => Object.fromEntries(values.map((value) => [value.toUpperCase(), value]));
+const upperNames = <V extends string>(values: readonly V[]) =>
+  Object.fromEntries(values.map((value) => [value.toUpperCase(), value]));
 
 function connected<Row extends { id: string; createdAt?: Date }>(rows: Row[], first: number) {
   const nodes = rows.slice(0, first);
   const last = nodes.at(-1);
-  const endCursor = last?.createdAt ? Buffer.from(JSON.stringify([last.createdAt.getTime(), last.id])).toString('base64url') : null;
+  const endCursor = last?.createdAt
+    ? Buffer.from(JSON.stringify([last.createdAt.getTime(), last.id])).toString('base64url')
+    : null;
   return { nodes, pageInfo: { hasNextPage: rows.length > first, endCursor } };
 }
 
@@ -196,10 +316,22 @@ const resolvers = {
   Urgency: upperNames(URGENCIES),
   UserType: upperNames(ROLES),
   Query: {
-    jobs: async (_: unknown, { filter, first = 20 }: Paged & { filter?: { status?: JobRow['status'] } }, context: Context) => {
+    jobs: async (
+      _: unknown,
+      { filter, first = 20 }: Paged & { filter?: { status?: JobRow['status'] } },
+      context: Context,
+    ) => {
       known(context);
       const where = filter?.status ? eq(jobs.status, filter.status) : undefined;
-      return connected(await db.select().from(jobs).where(where).orderBy(desc(jobs.createdAt), desc(jobs.id)).limit(first + 1), first);
+      return connected(
+        await db
+          .select()
+          .from(jobs)
+          .where(where)
+          .orderBy(desc(jobs.createdAt), desc(jobs.id))
+          .limit(first + 1),
+        first,
+      );
     },
     job: async (_: unknown, { id }: { id: JobId }, context: Context) => {
       const [job] = await db.select().from(jobs).where(eq(jobs.id, id));
@@ -211,28 +343,51 @@ const resolvers = {
   },
   Viewer: {
     user: ({ userId }: Viewer, _: unknown, { loaders }: Context) => loaders.users.load(userId),
-    homeowner: ({ homeownerId }: Viewer, _: unknown, { loaders }: Context) => homeownerId && loaders.homeowners.load(homeownerId),
-    contractor: ({ contractorId }: Viewer, _: unknown, { loaders }: Context) => contractorId && loaders.contractors.load(contractorId),
+    homeowner: ({ homeownerId }: Viewer, _: unknown, { loaders }: Context) =>
+      homeownerId && loaders.homeowners.load(homeownerId),
+    contractor: ({ contractorId }: Viewer, _: unknown, { loaders }: Context) =>
+      contractorId && loaders.contractors.load(contractorId),
     tokens: async ({ userId }: Viewer) => {
       const [tokens] = await db.select().from(tokenBalances).where(eq(tokenBalances.userId, userId));
       return tokens && { ...tokens, available: tokens.balance - tokens.held };
     },
-    referralCode: async ({ userId }: Viewer, _: unknown, { loaders }: Context) => (await loaders.users.load(userId))?.referralCode,
+    referralCode: async ({ userId }: Viewer, _: unknown, { loaders }: Context) =>
+      (await loaders.users.load(userId))?.referralCode,
   },
   Homeowner: { user: ({ userId }: Homeowner, _: unknown, { loaders }: Context) => loaders.users.load(userId) },
   Contractor: {
     user: ({ userId }: Contractor, _: unknown, { loaders }: Context) => loaders.users.load(userId),
-    ratingAverage: ({ ratingSum, ratingCount }: Contractor) => (ratingCount === 0 ? null : Math.round((ratingSum * 100) / ratingCount) / 100),
+    ratingAverage: ({ ratingSum, ratingCount }: Contractor) =>
+      ratingCount === 0 ? null : Math.round((ratingSum * 100) / ratingCount) / 100,
   },
-  Bid: { contractor: ({ contractorId }: Bid, _: unknown, { loaders }: Context) => loaders.contractors.load(contractorId) },
+  Bid: {
+    contractor: ({ contractorId }: Bid, _: unknown, { loaders }: Context) => loaders.contractors.load(contractorId),
+  },
   Job: {
     homeowner: ({ homeownerId }: JobRow, _: unknown, { loaders }: Context) => loaders.homeowners.load(homeownerId),
-    awardedBid: ({ awardedBidId }: JobRow, _: unknown, { loaders }: Context) => awardedBidId && loaders.bids.load(awardedBidId),
+    awardedBid: ({ awardedBidId }: JobRow, _: unknown, { loaders }: Context) =>
+      awardedBidId && loaders.bids.load(awardedBidId),
     myBid: async ({ id }: JobRow, _: unknown, { loaders }: Context) => (await loaders.ownBids.load(id))[0],
     bids: async ({ id }: JobRow, { first = 20 }: Paged) =>
-      connected(await db.select().from(bids).where(eq(bids.jobId, id)).orderBy(desc(bids.guaranteedView), desc(bids.createdAt), desc(bids.id)).limit(first + 1), first),
+      connected(
+        await db
+          .select()
+          .from(bids)
+          .where(eq(bids.jobId, id))
+          .orderBy(desc(bids.guaranteedView), desc(bids.createdAt), desc(bids.id))
+          .limit(first + 1),
+        first,
+      ),
     timeline: async ({ id }: JobRow, { first = 20 }: Paged) =>
-      connected(await db.select().from(events).where(eq(events.jobId, id)).orderBy(asc(events.sequence)).limit(first + 1), first),
+      connected(
+        await db
+          .select()
+          .from(events)
+          .where(eq(events.jobId, id))
+          .orderBy(asc(events.sequence))
+          .limit(first + 1),
+        first,
+      ),
     availableActions: async (job: JobRow, _: unknown, context: Context) => {
       const viewer = known(context);
       const [own, [tokens]] = await Promise.all([
@@ -240,13 +395,20 @@ const resolvers = {
         db.select().from(tokenBalances).where(eq(tokenBalances.userId, viewer.userId)),
       ]);
       const availableTokens = tokens ? tokens.balance - tokens.held : 0;
-      return availableActions(viewer, { job, ownBids: own.map(({ status }) => status), liveBids: job.liveBidCount, availableTokens });
+      return availableActions(viewer, {
+        job,
+        ownBids: own.map(({ status }) => status),
+        liveBids: job.liveBidCount,
+        availableTokens,
+      });
     },
   },
   Mutation: {
     publishJob: (_: unknown, { id }: { id: JobId }, context: Context) => publishJob(known(context), id),
-    awardJob: (_: unknown, { id, input }: { id: JobId; input: { bidId: BidId } }, context: Context) => awardJob(known(context), id, input.bidId),
-    checkInJob: (_: unknown, { id, input }: { id: JobId; input?: { notes?: string } }, context: Context) => checkInJob(known(context), id, input?.notes),
+    awardJob: (_: unknown, { id, input }: { id: JobId; input: { bidId: BidId } }, context: Context) =>
+      awardJob(known(context), id, input.bidId),
+    checkInJob: (_: unknown, { id, input }: { id: JobId; input?: { notes?: string } }, context: Context) =>
+      checkInJob(known(context), id, input?.notes),
   },
 };
 

@@ -1,13 +1,30 @@
 /**
- * One client: it makes up its mind by its own stream of chance, sends one request after another, and sends again what got no definite answer, with the
- * same key, until it has one. Of its own jobs it knows everything, since nobody else touches them; at the shared ones it races the others.
+ * One client: it makes up its mind by its own stream of chance, sends one request after another, and sends again what
+ * got no definite answer, with the same key, until it has one. Of its own jobs it knows everything, since nobody else
+ * touches them; at the shared ones it races the others.
  */
 import { setTimeout as pause } from 'node:timers/promises';
-import { JOB_TRANSITIONS, LIVE_BID_STATES, type BidState, type JobState, type JobTransitionKey } from '../../../src/rules/lifecycle.js';
+import {
+  JOB_TRANSITIONS,
+  LIVE_BID_STATES,
+  type BidState,
+  type JobState,
+  type JobTransitionKey,
+} from '../../../src/rules/lifecycle.js';
 import { DOORS } from '../../calls.js';
 import type { Board } from './board.js';
 import type { Chance } from './chance.js';
-import { isRead, settles, succeeded, type Attempt, type Entry, type Expectation, type Fields, type Member, type Request } from './journal.js';
+import {
+  isRead,
+  settles,
+  succeeded,
+  type Attempt,
+  type Entry,
+  type Expectation,
+  type Fields,
+  type Member,
+  type Request,
+} from './journal.js';
 import type { Wire } from './wire.js';
 
 export interface Lane {
@@ -71,11 +88,32 @@ interface Move {
 
 /** Which part of a body holds the tag. */
 export const TAGGED = {
-  checkIn: 'notes', submitForReview: 'completionNotes', approve: 'review', dispute: 'reason', escalate: 'escalationReason', reachDecision: 'ruling',
-  fileAppeal: 'appealReason', finalizeAppeal: 'ruling', complete: 'reason', cancel: 'reason', resolveDispute: 'agreedBy',
+  checkIn: 'notes',
+  submitForReview: 'completionNotes',
+  approve: 'review',
+  dispute: 'reason',
+  escalate: 'escalationReason',
+  reachDecision: 'ruling',
+  fileAppeal: 'appealReason',
+  finalizeAppeal: 'ruling',
+  complete: 'reason',
+  cancel: 'reason',
+  resolveDispute: 'agreedBy',
 } as const satisfies Partial<Record<JobTransitionKey, string>>;
 
-export function openClient({ number, lane, admin, board, wire, instances, dice, available, journal, onAttempt, isGivenUp = () => false }: ClientParts): Client {
+export function openClient({
+  number,
+  lane,
+  admin,
+  board,
+  wire,
+  instances,
+  dice,
+  available,
+  journal,
+  onAttempt,
+  isGivenUp = () => false,
+}: ClientParts): Client {
   const jobs: OwnJob[] = [];
   const over: OwnJob[] = [];
   let count = 0;
@@ -85,8 +123,14 @@ export function openClient({ number, lane, admin, board, wire, instances, dice, 
 
   const words = (text: string) => `${text} [${tag}]`;
   const draft = () => ({
-    title: words('Repair'), description: 'It drips day and night.', category: 'plumbing', urgency: dice.of(['standard', 'standard', 'priority', 'urgent'] as const),
-    addressLine1: '1 Main', city: 'Austin', state: 'TX', budgetMin: 100,
+    title: words('Repair'),
+    description: 'It drips day and night.',
+    category: 'plumbing',
+    urgency: dice.of(['standard', 'standard', 'priority', 'urgent'] as const),
+    addressLine1: '1 Main',
+    city: 'Austin',
+    state: 'TX',
+    budgetMin: 100,
   });
 
   function choose(): Move {
@@ -107,7 +151,16 @@ export function openClient({ number, lane, admin, board, wire, instances, dice, 
       shows: { status: 'draft', version: 1 },
       learn: ({ id }) => {
         kept += 1;
-        jobs.push({ id, status: 'draft', version: 1, urgency: body.urgency, paid: 0, awarded: undefined, proposal: undefined, bids: [] });
+        jobs.push({
+          id,
+          status: 'draft',
+          version: 1,
+          urgency: body.urgency,
+          paid: 0,
+          awarded: undefined,
+          proposal: undefined,
+          bids: [],
+        });
       },
     };
   }
@@ -127,16 +180,35 @@ export function openClient({ number, lane, admin, board, wire, instances, dice, 
 
   function reading(): Move {
     const job = jobs[dice.below(jobs.length + 1)];
-    if (!job) return { request: { op: 'readTokens', by: lane.owner }, expects: 'success', shows: { balance, held: 0, available: balance } };
+    if (!job)
+      return {
+        request: { op: 'readTokens', by: lane.owner },
+        expects: 'success',
+        shows: { balance, held: 0, available: balance },
+      };
     return dice.of<() => Move>([
-      () => ({ request: { op: 'readJob', by: lane.owner, job: job.id }, expects: 'success', shows: { status: job.status, version: job.version } }),
+      () => ({
+        request: { op: 'readJob', by: lane.owner, job: job.id },
+        expects: 'success',
+        shows: { status: job.status, version: job.version },
+      }),
       () => ({ request: { op: 'countJobs', by: lane.owner }, expects: 'success', shows: { total: kept } }),
-      () => ({ request: { op: 'countBids', by: lane.owner, job: job.id }, expects: 'success', shows: { total: job.bids.length } }),
+      () => ({
+        request: { op: 'countBids', by: lane.owner, job: job.id },
+        expects: 'success',
+        shows: { total: job.bids.length },
+      }),
     ])();
   }
 
   /** A transition of one of its own jobs that must succeed. */
-  function moving(job: OwnJob, key: JobTransitionKey, by: Member, body: Fields = {}, further: { shows?: Fields; learn?: () => void } = {}): Move {
+  function moving(
+    job: OwnJob,
+    key: JobTransitionKey,
+    by: Member,
+    body: Fields = {},
+    further: { shows?: Fields; learn?: () => void } = {},
+  ): Move {
     const { to } = JOB_TRANSITIONS[key];
     const tagged: Fields = key in TAGGED ? { [TAGGED[key as keyof typeof TAGGED]]: words('storm') } : {};
     const sends = { ...body, ...tagged };
@@ -168,8 +240,13 @@ export function openClient({ number, lane, admin, board, wire, instances, dice, 
 
   function advancing(job: OwnJob): Move {
     if (dice.happens(0.02)) return moving(job, 'complete', admin);
-    if (dice.happens(0.1) && (job.status === 'draft' || job.status === 'open' || job.status === 'awarded' || job.status === 'in_progress')) return editing(job);
-    if (dice.happens(0.03) && (job.status === 'open' || job.status === 'awarded' || job.status === 'in_progress')) return cancelling(job);
+    if (
+      dice.happens(0.1) &&
+      (job.status === 'draft' || job.status === 'open' || job.status === 'awarded' || job.status === 'in_progress')
+    )
+      return editing(job);
+    if (dice.happens(0.03) && (job.status === 'open' || job.status === 'awarded' || job.status === 'in_progress'))
+      return cancelling(job);
     const awardee = job.awarded?.by ?? lane.contractors[0];
     switch (job.status) {
       case 'draft':
@@ -181,7 +258,9 @@ export function openClient({ number, lane, admin, board, wire, instances, dice, 
       case 'in_progress':
         return moving(job, 'submitForReview', awardee);
       case 'in_review':
-        return dice.happens(0.6) ? moving(job, 'approve', lane.owner, { rating: 1 + dice.below(5) }) : moving(job, 'dispute', lane.owner);
+        return dice.happens(0.6)
+          ? moving(job, 'approve', lane.owner, { rating: 1 + dice.below(5) })
+          : moving(job, 'dispute', lane.owner);
       case 'disputed':
         return dice.happens(0.5) ? moving(job, 'escalate', dice.of([lane.owner, awardee])) : resolving(job, awardee);
       case 'escalated':
@@ -197,13 +276,19 @@ export function openClient({ number, lane, admin, board, wire, instances, dice, 
 
   function publishing(job: OwnJob): Move {
     const cost = PRICES[job.urgency];
-    return moving(job, 'publish', lane.owner, {}, {
-      shows: { tokensCharged: cost, remainingBalance: balance - cost },
-      learn: () => {
-        job.paid = cost;
-        balance -= cost;
+    return moving(
+      job,
+      'publish',
+      lane.owner,
+      {},
+      {
+        shows: { tokensCharged: cost, remainingBalance: balance - cost },
+        learn: () => {
+          job.paid = cost;
+          balance -= cost;
+        },
       },
-    });
+    );
   }
 
   function deleting(job: OwnJob): Move {
@@ -225,10 +310,16 @@ export function openClient({ number, lane, admin, board, wire, instances, dice, 
   }
 
   function editing(job: OwnJob): Move {
-    const raised = job.status === 'open' && job.urgency !== 'urgent' && dice.happens(0.3) ? ('urgent' as const) : undefined;
+    const raised =
+      job.status === 'open' && job.urgency !== 'urgent' && dice.happens(0.3) ? ('urgent' as const) : undefined;
     const charge = raised ? PRICES[raised] - job.paid : 0;
     return {
-      request: { op: 'update', by: lane.owner, job: job.id, body: { requirements: words('Mind the cat'), ...(raised && { urgency: raised }) } },
+      request: {
+        op: 'update',
+        by: lane.owner,
+        job: job.id,
+        body: { requirements: words('Mind the cat'), ...(raised && { urgency: raised }) },
+      },
       expects: 'success',
       shows: { status: job.status, version: job.version + 1 },
       charge,
@@ -258,18 +349,27 @@ export function openClient({ number, lane, admin, board, wire, instances, dice, 
 
   function bidding(job: OwnJob): Move {
     const live = job.bids.filter(isLive);
-    const free = lane.contractors.filter((one) => job.bids.every((bid) => bid.by !== one || bid.status === 'withdrawn'));
-    if (free.length > 0 && job.bids.length < 6 && (live.length === 0 || dice.happens(0.4))) return offering(job, dice.of(free));
+    const free = lane.contractors.filter((one) =>
+      job.bids.every((bid) => bid.by !== one || bid.status === 'withdrawn'),
+    );
+    if (free.length > 0 && job.bids.length < 6 && (live.length === 0 || dice.happens(0.4)))
+      return offering(job, dice.of(free));
     if (live.length === 0) return cancelling(job);
     const bid = dice.of(live);
     if (dice.happens(0.45)) {
-      return moving(job, 'award', lane.owner, { bidId: bid.id }, {
-        learn: () => {
-          for (const other of live) other.status = 'rejected';
-          bid.status = 'accepted';
-          job.awarded = bid;
+      return moving(
+        job,
+        'award',
+        lane.owner,
+        { bidId: bid.id },
+        {
+          learn: () => {
+            for (const other of live) other.status = 'rejected';
+            bid.status = 'accepted';
+            job.awarded = bid;
+          },
         },
-      });
+      );
     }
     if (bid.status === 'pending' && dice.happens(0.4)) return marking(job, bid, 'view', 'viewed');
     if (bid.status !== 'shortlisted' && dice.happens(0.6)) return marking(job, bid, 'shortlist', 'shortlisted');
@@ -280,7 +380,12 @@ export function openClient({ number, lane, admin, board, wire, instances, dice, 
     const amount = 1 + dice.below(10_000);
     const guaranteedView = dice.happens(0.5);
     return {
-      request: { op: 'submitBid', by, job: job.id, body: { amount, message: words('I can come on Monday'), guaranteedView } },
+      request: {
+        op: 'submitBid',
+        by,
+        job: job.id,
+        body: { amount, message: words('I can come on Monday'), guaranteedView },
+      },
       expects: 'success',
       shows: { status: 'pending', amount },
       learn: ({ id }) => void job.bids.push({ id, by, amount, status: 'pending' }),
@@ -301,11 +406,19 @@ export function openClient({ number, lane, admin, board, wire, instances, dice, 
     const candidates = [...jobs, ...over].filter(({ status }) => status !== 'gone');
     if (candidates.length === 0) return undefined;
     const job = dice.of(candidates);
-    const keys = (Object.keys(JOB_TRANSITIONS) as JobTransitionKey[]).filter((key) => key !== 'complete' && !JOB_TRANSITIONS[key].from.some((from) => from === job.status));
+    const keys = (Object.keys(JOB_TRANSITIONS) as JobTransitionKey[]).filter(
+      (key) => key !== 'complete' && !JOB_TRANSITIONS[key].from.some((from) => from === job.status),
+    );
     const key = dice.of(keys);
-    const by = { owner: lane.owner, parties: lane.owner, awardee: job.awarded?.by ?? lane.contractors[0], admin }[JOB_TRANSITIONS[key].by];
+    const by = { owner: lane.owner, parties: lane.owner, awardee: job.awarded?.by ?? lane.contractors[0], admin }[
+      JOB_TRANSITIONS[key].by
+    ];
     const tagged = key in TAGGED ? { [TAGGED[key as keyof typeof TAGGED]]: words('storm') } : {};
-    const body: Fields = { ...FORBIDDEN_BODIES[key], ...tagged, ...(key === 'award' && { bidId: job.bids[0]?.id ?? NO_BID }) };
+    const body: Fields = {
+      ...FORBIDDEN_BODIES[key],
+      ...tagged,
+      ...(key === 'award' && { bidId: job.bids[0]?.id ?? NO_BID }),
+    };
     return { request: { op: key, by, job: job.id, ...(Object.keys(body).length > 0 && { body }) }, expects: 'refusal' };
   }
 
@@ -315,15 +428,30 @@ export function openClient({ number, lane, admin, board, wire, instances, dice, 
     const mine = lane.contractors[dice.below(2)] ?? lane.contractors[0];
     if (!spot || dice.happens(0.05)) {
       const by = board.owner(dice);
-      return { request: { op: 'create', by, body: draft() }, expects: 'success', shows: { status: 'draft', version: 1 }, learn: ({ id }) => board.add(id, by) };
+      return {
+        request: { op: 'create', by, body: draft() },
+        expects: 'success',
+        shows: { status: 'draft', version: 1 },
+        learn: ({ id }) => board.add(id, by),
+      };
     }
     const { id: job, owner, bids } = spot;
     const bid = bids.length > 0 ? dice.of(bids) : undefined;
-    const either = (request: Request, learn?: Move['learn']): Move => ({ request, expects: 'either', ...(learn && { learn }) });
-    const offer = () => either(
-      { op: 'submitBid', by: mine, job, body: { amount: 7, message: words('Me'), guaranteedView: dice.happens(0.5) } },
-      ({ id }) => void bids.push({ id, by: mine }),
-    );
+    const either = (request: Request, learn?: Move['learn']): Move => ({
+      request,
+      expects: 'either',
+      ...(learn && { learn }),
+    });
+    const offer = () =>
+      either(
+        {
+          op: 'submitBid',
+          by: mine,
+          job,
+          body: { amount: 7, message: words('Me'), guaranteedView: dice.happens(0.5) },
+        },
+        ({ id }) => void bids.push({ id, by: mine }),
+      );
     const onBid = (make: (bid: { id: string; by: Member }) => Move) => (bid ? make(bid) : offer());
     return dice.of<() => Move>([
       () => either({ op: 'publish', by: owner, job }),
@@ -339,7 +467,8 @@ export function openClient({ number, lane, admin, board, wire, instances, dice, 
       () => either({ op: 'update', by: owner, job, body: { requirements: words('Mind the dog') } }),
       () => onBid((one) => either({ op: 'checkIn', by: one.by, job, body: { notes: words('storm') } })),
       () => (dice.happens(0.3) ? either({ op: 'cancel', by: owner, job, body: { reason: words('storm') } }) : offer()),
-      () => (dice.happens(0.3) ? either({ op: 'complete', by: admin, job, body: { reason: words('storm') } }) : offer()),
+      () =>
+        dice.happens(0.3) ? either({ op: 'complete', by: admin, job, body: { reason: words('storm') } }) : offer(),
       () => either({ op: 'readJob', by: owner, job }),
     ])();
   }

@@ -1,4 +1,7 @@
-/** A Postgres that takes care of its data, on an address of its own, that a test can end in every way and start again on the same folder. */
+/**
+ * A Postgres that takes care of its data, on an address of its own, that a test can end in every way and start again on
+ * the same folder.
+ */
 import { spawn, type ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
 import { chmodSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
@@ -35,7 +38,10 @@ export interface DurablePostgres {
 export async function durablePostgres(): Promise<DurablePostgres> {
   const folder = mkdtempSync(join(tmpdir(), 'marketplace-durable-'));
   chmodSync(folder, 0o711);
-  const watchdog = armWatchdog('n=0; while [ -e "$1" ] && [ $n -lt 50 ]; do p=$(head -n 1 "$1/postgres/postmaster.pid" 2>/dev/null) && kill -QUIT "$p" 2>/dev/null; rm -rf "$1"; sleep 0.2; n=$((n+1)); done', [folder]);
+  const watchdog = armWatchdog(
+    'n=0; while [ -e "$1" ] && [ $n -lt 50 ]; do p=$(head -n 1 "$1/postgres/postmaster.pid" 2>/dev/null) && kill -QUIT "$p" 2>/dev/null; rm -rf "$1"; sleep 0.2; n=$((n+1)); done',
+    [folder],
+  );
   const cluster = join(folder, 'postgres');
   const account = chooseAccount(cluster);
   const reach = reachFor(account, folder, findBinaries());
@@ -48,10 +54,26 @@ export async function durablePostgres(): Promise<DurablePostgres> {
 
   async function start(): Promise<void> {
     await clearLeftovers(cluster);
-    const given = [`port=${port}`, 'listen_addresses=127.0.0.1', 'unix_socket_directories=', 'fsync=on', 'synchronous_commit=on', 'shared_buffers=128MB', 'jit=off'];
-    const child = spawn(reach.binaries.postgres, ['-D', reach.pathOf(cluster), ...given.flatMap((setting) => ['-c', setting])], {
-      ...account, cwd: cluster, detached: true, stdio: ['ignore', 'ignore', 'pipe'], env: { PATH: '/usr/bin:/bin', LC_ALL: 'C', TZ: 'UTC' },
-    });
+    const given = [
+      `port=${port}`,
+      'listen_addresses=127.0.0.1',
+      'unix_socket_directories=',
+      'fsync=on',
+      'synchronous_commit=on',
+      'shared_buffers=128MB',
+      'jit=off',
+    ];
+    const child = spawn(
+      reach.binaries.postgres,
+      ['-D', reach.pathOf(cluster), ...given.flatMap((setting) => ['-c', setting])],
+      {
+        ...account,
+        cwd: cluster,
+        detached: true,
+        stdio: ['ignore', 'ignore', 'pipe'],
+        env: { PATH: '/usr/bin:/bin', LC_ALL: 'C', TZ: 'UTC' },
+      },
+    );
     running = child;
     await new Promise<void>((resolve, reject) => {
       let tail = '';
@@ -83,7 +105,15 @@ export async function durablePostgres(): Promise<DurablePostgres> {
     folder,
     start,
     stop,
-    open: (name) => postgres(url, { max: 1, fetch_types: false, onnotice: () => {}, connect_timeout: 5, backoff: () => 0.05, connection: { application_name: name } }),
+    open: (name) =>
+      postgres(url, {
+        max: 1,
+        fetch_types: false,
+        onnotice: () => {},
+        connect_timeout: 5,
+        backoff: () => 0.05,
+        connection: { application_name: name },
+      }),
     own: (place) => giveTo(account, place),
     panics: () => panics,
     remove: async () => {

@@ -27,7 +27,8 @@ export async function openInstances(project: Clone, count: number, environment: 
 
   async function listen(instance: number, life: Started): Promise<void> {
     const { code, signal, output } = await life.ended;
-    if (!expected.has(life.pid)) complaints.push(`Instance ${instance} ended by itself (${signal ?? code}) and said:\n${output.slice(-3_000)}`);
+    if (!expected.has(life.pid))
+      complaints.push(`Instance ${instance} ended by itself (${signal ?? code}) and said:\n${output.slice(-3_000)}`);
     complaints.push(...failuresIn(output).map((line) => `Instance ${instance} logged: ${line}`));
   }
 

@@ -1,4 +1,7 @@
-/** What the clients write down: every request before it is sent, and every answer that came, so that the run can be judged afterwards. */
+/**
+ * What the clients write down: every request before it is sent, and every answer that came, so that the run can be
+ * judged afterwards.
+ */
 import type { Door, OperationKey } from '../../calls.js';
 import type { Json } from '../../house.js';
 
@@ -27,15 +30,18 @@ export interface Request {
 }
 
 /**
- * What the client may be sure of. On a job that nobody else touches, it knows how each call must end, and what a success must
- * show; where several race, either may come.
+ * What the client may be sure of. On a job that nobody else touches, it knows how each call must end, and what a
+ * success must show; where several race, either may come.
  */
 export type Expectation = 'success' | 'refusal' | 'either';
 
 export interface Entry {
   readonly client: number;
   readonly request: Request;
-  /** Unique in the run. Where the operation takes a text, the text holds it; every write is sent with it as its Idempotency-Key. */
+  /**
+   * Unique in the run. Where the operation takes a text, the text holds it; every write is sent with it as its
+   * Idempotency-Key.
+   */
   readonly tag: string;
   readonly expects: Expectation;
   /** What a success must show, as far as it is known. */

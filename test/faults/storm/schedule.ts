@@ -1,4 +1,7 @@
-/** Which faults come when, by the run's seed: each has a place among the operations, so that a slower machine gets the same run. */
+/**
+ * Which faults come when, by the run's seed: each has a place among the operations, so that a slower machine gets the
+ * same run.
+ */
 import type { Chance } from './chance.js';
 import type { Ending } from './durable-postgres.js';
 
@@ -35,9 +38,19 @@ export function plan({ operations, restarts, serverKills, backendKills, instance
   const how = (at: number): Ending => (['fast', 'immediate', 'killed'] as const)[at % 3] ?? 'fast';
   const together = Math.ceil(restarts / 10);
   const faults: Fault[] = [
-    ...Array.from({ length: restarts - together }, (_, at): Fault => ({ kind: 'restart of Postgres', how: how(at), downMs: dice.happens(0.5) ? 0 : dice.below(2_500) })),
-    ...Array.from({ length: together }, (_, at): Fault => ({ kind: 'kill -9 of all servers while Postgres is down', how: how(at + 1) })),
-    ...Array.from({ length: serverKills - together * instances }, (): Fault => ({ kind: 'kill -9 of a server', instance: dice.below(instances) })),
+    ...Array.from({ length: restarts - together }, (_, at): Fault => ({
+      kind: 'restart of Postgres',
+      how: how(at),
+      downMs: dice.happens(0.5) ? 0 : dice.below(2_500),
+    })),
+    ...Array.from({ length: together }, (_, at): Fault => ({
+      kind: 'kill -9 of all servers while Postgres is down',
+      how: how(at + 1),
+    })),
+    ...Array.from({ length: serverKills - together * instances }, (): Fault => ({
+      kind: 'kill -9 of a server',
+      instance: dice.below(instances),
+    })),
   ];
   const kills: number[] = [];
   for (let left = backendKills; left > 0; left -= kills.at(-1) ?? left) kills.push(Math.min(left, 1 + dice.below(3)));

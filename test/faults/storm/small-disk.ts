@@ -1,4 +1,7 @@
-/** A disk that is small enough to be filled: a file system in memory, mounted for one test. Where this may not be done, the test says so in its name. */
+/**
+ * A disk that is small enough to be filled: a file system in memory, mounted for one test. Where this may not be done,
+ * the test says so in its name.
+ */
 import { spawnSync } from 'node:child_process';
 import { chmodSync, closeSync, mkdtempSync, openSync, rmSync, writeSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -17,7 +20,9 @@ const MEGABYTES = 64;
 
 export function smallDisk(): SmallDisk | undefined {
   const folder = mkdtempSync(join(tmpdir(), 'marketplace-disk-'));
-  if (spawnSync('mount', ['-t', 'tmpfs', '-o', `size=${MEGABYTES}m`, 'tmpfs', folder], { stdio: 'ignore' }).status !== 0) {
+  if (
+    spawnSync('mount', ['-t', 'tmpfs', '-o', `size=${MEGABYTES}m`, 'tmpfs', folder], { stdio: 'ignore' }).status !== 0
+  ) {
     rmSync(folder, { recursive: true });
     return undefined;
   }
@@ -27,7 +32,7 @@ export function smallDisk(): SmallDisk | undefined {
     folder,
     fill: () => {
       const file = openSync(filler, 'a');
-      for (let bytes = 1024 * 1024; bytes >= 1; ) {
+      for (let bytes = 1024 * 1024; bytes >= 1;) {
         try {
           writeSync(file, Buffer.alloc(bytes));
         } catch (error) {
@@ -49,7 +54,8 @@ export function smallDisk(): SmallDisk | undefined {
 export function onSmallDisk(name: string, timeout: number, body: (disk: SmallDisk) => Promise<void>): void {
   const probe = smallDisk();
   probe?.remove();
-  if (!probe && process.env.REQUIRE_ALL !== '1') return void it.skip(`${name} (skipped: no file system may be mounted here)`);
+  if (!probe && process.env.REQUIRE_ALL !== '1')
+    return void it.skip(`${name} (skipped: no file system may be mounted here)`);
   it(name, { timeout }, async () => {
     const disk = smallDisk();
     if (!disk) throw new Error('REQUIRE_ALL=1, and no file system may be mounted here.');

@@ -60,7 +60,13 @@ export async function rage({ seed, clients, withinMs, tell = () => {}, ...amount
   const postgres = await durablePostgres();
   await postgres.start();
   const project = clone();
-  const environment = { DATABASE_URL: postgres.url, JWT_SECRET, RATE_LIMITS: 'off', ADMIN_EMAIL: ADMIN.email, ADMIN_PASSWORD: ADMIN.password };
+  const environment = {
+    DATABASE_URL: postgres.url,
+    JWT_SECRET,
+    RATE_LIMITS: 'off',
+    ADMIN_EMAIL: ADMIN.email,
+    ADMIN_PASSWORD: ADMIN.password,
+  };
   const instances = await openInstances(project, INSTANCES, environment);
   const wire = openWire(instances.urls);
   const journal: Entry[] = [];
@@ -76,28 +82,57 @@ export async function rage({ seed, clients, withinMs, tell = () => {}, ...amount
   await endow(people, admin);
 
   /** What is over, and not yet recovered from. */
-  let recovering: { after: Fault['kind']; since: number; instance: number | undefined; firstWriteMs: number | undefined; lastClientMs: number; waiting: Set<number> } | undefined;
+  let recovering:
+    | {
+        after: Fault['kind'];
+        since: number;
+        instance: number | undefined;
+        firstWriteMs: number | undefined;
+        lastClientMs: number;
+        waiting: Set<number>;
+      }
+    | undefined;
   function onAttempt(attempt: Attempt, { request, client }: Entry): void {
     if (!settles(attempt)) return;
     operations += 1;
     if (!recovering) return;
     const ms = performance.now() - recovering.since;
     const { after, instance, waiting } = recovering;
-    if (attempt.data && !isRead(request.op) && (instance ?? attempt.instance) === attempt.instance) recovering.firstWriteMs ??= ms;
+    if (attempt.data && !isRead(request.op) && (instance ?? attempt.instance) === attempt.instance)
+      recovering.firstWriteMs ??= ms;
     if (waiting.delete(client)) recovering.lastClientMs = ms;
     if (waiting.size > 0 || recovering.firstWriteMs === undefined) return;
     recoveries.push({ after, firstWriteMs: recovering.firstWriteMs, lastClientMs: recovering.lastClientMs });
     recovering = undefined;
   }
   const causeEnded = (after: Fault['kind'], instance?: number) => {
-    recovering = { after, since: performance.now(), instance, firstWriteMs: undefined, lastClientMs: 0, waiting: new Set(crowd.keys()) };
+    recovering = {
+      after,
+      since: performance.now(),
+      instance,
+      firstWriteMs: undefined,
+      lastClientMs: 0,
+      waiting: new Set(crowd.keys()),
+    };
   };
 
   const setUpMs = performance.now() - began;
   const board = openBoard(shared);
-  const crowd = lanes.map((lane, number): Client => openClient({
-    number, lane, admin, board, wire, instances: INSTANCES, dice: chance(seed, `client ${number}`), available: FORTUNE + lane.bonus, journal, onAttempt, isGivenUp: () => givenUp,
-  }));
+  const crowd = lanes.map((lane, number): Client =>
+    openClient({
+      number,
+      lane,
+      admin,
+      board,
+      wire,
+      instances: INSTANCES,
+      dice: chance(seed, `client ${number}`),
+      available: FORTUNE + lane.bonus,
+      journal,
+      onAttempt,
+      isGivenUp: () => givenUp,
+    }),
+  );
 
   const { faults, backendKills } = plan({ ...amounts, instances: INSTANCES }, chance(seed, 'faults'));
   const deadline = began + withinMs;
@@ -108,7 +143,9 @@ export async function rage({ seed, clients, withinMs, tell = () => {}, ...amount
   const tooLong = new AbortController();
   const untilTooLate = async () => {
     await pause(deadline + STUCK_MS - performance.now(), undefined, { signal: tooLong.signal });
-    throw new Error(`It is stuck: in ${Math.round((withinMs + STUCK_MS) / 1000)} s ${operations} operations, ${backendsKilled} backends killed, ${restarts} restarts and ${serverKills} kills of servers.`);
+    throw new Error(
+      `It is stuck: in ${Math.round((withinMs + STUCK_MS) / 1000)} s ${operations} operations, ${backendsKilled} backends killed, ${restarts} restarts and ${serverKills} kills of servers.`,
+    );
   };
 
   async function happen(fault: Fault): Promise<void> {
@@ -141,14 +178,16 @@ export async function rage({ seed, clients, withinMs, tell = () => {}, ...amount
       if (isLate()) return;
       await happen(what);
       while (recovering && !isLate()) await pause(5);
-      tell(`${Math.round((performance.now() - began) / 1000)} s: ${operations} operations, ${backendsKilled} backends killed, after a ${what.kind}`);
+      tell(
+        `${Math.round((performance.now() - began) / 1000)} s: ${operations} operations, ${backendsKilled} backends killed, after a ${what.kind}`,
+      );
     }
   }
 
   async function killBackends(): Promise<void> {
     for (const { after, what } of backendKills) {
       await reached(after);
-      for (let left = what; left > 0 && !isLate(); ) {
+      for (let left = what; left > 0 && !isLate();) {
         const killed = await killBusy(postgres, left);
         if (killed === 0) await pause(2);
         backendsKilled += killed;
@@ -174,15 +213,20 @@ export async function rage({ seed, clients, withinMs, tell = () => {}, ...amount
     await postgres.remove();
     project.remove();
     await killer?.sql.end({ timeout: 1 });
-    throw new Error(`The storm ${seed} broke off: ${error instanceof Error ? error.message : String(error)}\n${instances.complaints().join('\n')}`, { cause: error });
+    throw new Error(
+      `The storm ${seed} broke off: ${error instanceof Error ? error.message : String(error)}\n${instances.complaints().join('\n')}`,
+      { cause: error },
+    );
   }
   tooLong.abort();
   over = true;
   const faultsEnded = performance.now();
   await Promise.all(calls);
-  await Promise.all(crowd.map(async (client) => {
-    for (let step = 0; step < CALM_STEPS; step += 1) await client.step();
-  }));
+  await Promise.all(
+    crowd.map(async (client) => {
+      for (let step = 0; step < CALM_STEPS; step += 1) await client.step();
+    }),
+  );
   const calmMs = performance.now() - faultsEnded;
 
   async function endow(members: readonly Participant[], by: Member): Promise<void> {
@@ -191,17 +235,40 @@ export async function rage({ seed, clients, withinMs, tell = () => {}, ...amount
       if (kind === 'admin') continue;
       number += 1;
       const tag = `c999-${number}`;
-      const request = { op: 'adjustTokens', by, body: { userId, amount: FORTUNE, reason: `to begin with [${tag}]` } } as const;
-      const entry: Entry = { client: 999, request, tag, expects: 'success', shows: { amount: FORTUNE }, charge: 0, attempts: [] };
+      const request = {
+        op: 'adjustTokens',
+        by,
+        body: { userId, amount: FORTUNE, reason: `to begin with [${tag}]` },
+      } as const;
+      const entry: Entry = {
+        client: 999,
+        request,
+        tag,
+        expects: 'success',
+        shows: { amount: FORTUNE },
+        charge: 0,
+        attempts: [],
+      };
       journal.push(entry);
       entry.attempts.push(await wire.send(request, tag, 0, 'rest'));
-      if (!outcomeOf(entry)?.data) throw new Error(`Nobody could give ${userId} anything: ${JSON.stringify(entry.attempts)}`);
+      if (!outcomeOf(entry)?.data)
+        throw new Error(`Nobody could give ${userId} anything: ${JSON.stringify(entry.attempts)}`);
     }
   }
 
   return {
-    journal, people, backendsKilled, restarts, serverKills, recoveries, calmMs, operations, postgres, instances,
-    setUpMs, ms: performance.now() - began,
+    journal,
+    people,
+    backendsKilled,
+    restarts,
+    serverKills,
+    recoveries,
+    calmMs,
+    operations,
+    postgres,
+    instances,
+    setUpMs,
+    ms: performance.now() - began,
     complaints: () => [...instances.complaints(), ...postgres.panics()],
     end: async () => {
       wire.close();
@@ -245,14 +312,31 @@ export async function gather(urls: readonly string[], clients: number): Promise<
   let arrivals = 0;
   const join = async (kind: 'homeowner' | 'contractor'): Promise<Participant> => {
     arrivals += 1;
-    const body = { email: `${kind}.${arrivals}@example.test`, password: 'a password for the storm', first_name: 'Hanna', last_name: 'of Test' };
+    const body = {
+      email: `${kind}.${arrivals}@example.test`,
+      password: 'a password for the storm',
+      first_name: 'Hanna',
+      last_name: 'of Test',
+    };
     const session = await post(`${url}/v1/auth/signup/${kind}`, body);
-    const person = { userId: session.user.id, profileId: session[kind].id, kind, token: session.token, signUpBonus: BONUS[kind] };
+    const person = {
+      userId: session.user.id,
+      profileId: session[kind].id,
+      kind,
+      token: session.token,
+      signUpBonus: BONUS[kind],
+    };
     people.push(person);
     return person;
   };
   const session = await post(`${url}/v1/auth/login`, ADMIN);
-  const admin: Participant = { userId: session.user.id, profileId: '', kind: 'admin', token: session.token, signUpBonus: 0 };
+  const admin: Participant = {
+    userId: session.user.id,
+    profileId: '',
+    kind: 'admin',
+    token: session.token,
+    signUpBonus: 0,
+  };
   people.push(admin);
   const lanes: Gathered['lanes'] = [];
   for (let lane = 0; lane < clients; lane += 1) {
@@ -264,7 +348,11 @@ export async function gather(urls: readonly string[], clients: number): Promise<
 }
 
 async function post(address: string, body: object): Promise<Json> {
-  const response = await fetch(address, { method: 'POST', headers: { 'content-type': 'application/json' }, body: JSON.stringify(body) });
+  const response = await fetch(address, {
+    method: 'POST',
+    headers: { 'content-type': 'application/json' },
+    body: JSON.stringify(body),
+  });
   const answer: Json = await response.json();
   if (response.status >= 300) throw new Error(`${address}: ${response.status} ${JSON.stringify(answer)}`);
   return answer;

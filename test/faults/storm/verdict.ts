@@ -1,14 +1,24 @@
 /**
- * The verdict on a finished run, from what clients sent, what they were answered, and what the database holds. Every request was sent until it had a definite
- * answer, so the answers foretell every row: a success has its effects, all of them and once; a refusal has none; nothing else is there.
- * A pure function, which shares no code with the service.
+ * The verdict on a finished run, from what clients sent, what they were answered, and what the database holds. Every
+ * request was sent until it had a definite answer, so the answers foretell every row: a success has its effects, all of
+ * them and once; a refusal has none; nothing else is there. A pure function, which shares no code with the service.
  */
 import { operationName } from '../../calls.js';
 import { isRead, outcomeOf, settles, succeeded, type Entry, type Fields, type Member } from './journal.js';
 import { TAGGED } from './client.js';
 import type { Rows } from './rows.js';
 
-export const KINDS = ['unanswered', 'lost', 'doubled', 'half-applied', 'unaccounted', 'answered wrongly', 'replayed wrongly', 'state', 'balance'] as const;
+export const KINDS = [
+  'unanswered',
+  'lost',
+  'doubled',
+  'half-applied',
+  'unaccounted',
+  'answered wrongly',
+  'replayed wrongly',
+  'state',
+  'balance',
+] as const;
 export type Kind = (typeof KINDS)[number];
 
 export interface Finding {
@@ -32,7 +42,8 @@ export function judge(journal: readonly Entry[], rows: Rows, people: readonly Pa
   ];
 }
 
-// What was answered ------------------------------------------------------------------------------------------------------------------------
+// What was answered
+// ------------------------------------------------------------------------------------------------------------------------
 
 const ALLOWED_STATUSES = new Set([200, 201, 400, 403, 404, 409, 503]);
 
@@ -44,24 +55,34 @@ function answersOf(entry: Entry): Finding[] {
   if (!outcome) note('unanswered', `no definite answer after ${attempts.length} attempts`);
   for (const attempt of attempts) {
     if ('lost' in attempt) {
-      if (attempt.lost === 'no answer in time') note('unanswered', `no answer in time from instance ${attempt.instance}`);
+      if (attempt.lost === 'no answer in time')
+        note('unanswered', `no answer in time from instance ${attempt.instance}`);
       continue;
     }
     if (!ALLOWED_STATUSES.has(attempt.status)) note('answered wrongly', `status ${attempt.status} ${attempt.code}`);
     if (attempt.status === 503 && !attempt.saysWhen) note('answered wrongly', '503 without a time to come again');
-    if (attempt.status === 409 && attempt.code !== 'IDEMPOTENCY_KEY_IN_USE') note('answered wrongly', `409 ${attempt.code}`);
+    if (attempt.status === 409 && attempt.code !== 'IDEMPOTENCY_KEY_IN_USE')
+      note('answered wrongly', `409 ${attempt.code}`);
   }
   if (outcome) {
-    if (expects === 'success' && !outcome.data) note('answered wrongly', `refused with ${outcome.code}, though nothing stood against it`);
+    if (expects === 'success' && !outcome.data)
+      note('answered wrongly', `refused with ${outcome.code}, though nothing stood against it`);
     if (expects === 'refusal' && outcome.data) note('answered wrongly', 'succeeded, though its state forbids it');
-    if (outcome.data) for (const [name, value] of Object.entries(shows)) if (outcome.data[name] !== value) note('answered wrongly', `${name} is ${outcome.data[name]}, not ${value}`);
+    if (outcome.data)
+      for (const [name, value] of Object.entries(shows))
+        if (outcome.data[name] !== value) note('answered wrongly', `${name} is ${outcome.data[name]}, not ${value}`);
   }
   if (isRead(request.op)) return found;
 
   const settled = attempts.filter(settles);
   const first = JSON.stringify(ordered(outcome?.data));
-  if (settled.some(({ data }) => JSON.stringify(ordered(data)) !== first)) note('replayed wrongly', `answered ${settled.map(({ data, code }) => JSON.stringify(data ?? code)).join(', then ')}`);
-  if (settled.some(({ replayed, data }, at) => replayed ? !data || attempts[0] === settled[at] : at > 0 && data)) note('replayed wrongly', 'an answer is marked as a replay that is none, or the other way round');
+  if (settled.some(({ data }) => JSON.stringify(ordered(data)) !== first))
+    note(
+      'replayed wrongly',
+      `answered ${settled.map(({ data, code }) => JSON.stringify(data ?? code)).join(', then ')}`,
+    );
+  if (settled.some(({ replayed, data }, at) => (replayed ? !data || attempts[0] === settled[at] : at > 0 && data)))
+    note('replayed wrongly', 'an answer is marked as a replay that is none, or the other way round');
   return found;
 }
 
@@ -69,7 +90,8 @@ function ordered(data: Fields | null | undefined): unknown {
   return data ? Object.entries(data).sort(([one], [other]) => (one < other ? -1 : 1)) : null;
 }
 
-// What the answers foretell ----------------------------------------------------------------------------------------------------------------
+// What the answers foretell
+// ----------------------------------------------------------------------------------------------------------------
 
 interface BidStory {
   readonly id: string;
@@ -97,20 +119,63 @@ interface JobStory {
 }
 
 /** Later states come after earlier ones in every legal history, whatever the order in which answers came back. */
-const PROGRESS = ['draft', 'open', 'awarded', 'in_progress', 'in_review', 'disputed', 'escalated', 'decision_reached', 'appealed', 'completed', 'cancelled'];
+const PROGRESS = [
+  'draft',
+  'open',
+  'awarded',
+  'in_progress',
+  'in_review',
+  'disputed',
+  'escalated',
+  'decision_reached',
+  'appealed',
+  'completed',
+  'cancelled',
+];
 const LEADS_TO: Readonly<Record<string, string>> = {
-  publish: 'open', award: 'awarded', checkIn: 'in_progress', submitForReview: 'in_review', approve: 'completed', dispute: 'disputed', escalate: 'escalated',
-  reachDecision: 'decision_reached', fileAppeal: 'appealed', finalizeAppeal: 'completed', complete: 'completed', cancel: 'cancelled',
+  publish: 'open',
+  award: 'awarded',
+  checkIn: 'in_progress',
+  submitForReview: 'in_review',
+  approve: 'completed',
+  dispute: 'disputed',
+  escalate: 'escalated',
+  reachDecision: 'decision_reached',
+  fileAppeal: 'appealed',
+  finalizeAppeal: 'completed',
+  complete: 'completed',
+  cancel: 'cancelled',
 };
 const EVENT: Readonly<Record<string, string>> = {
-  create: 'job.created', update: 'job.updated', delete: 'job.deleted', publish: 'job.published', award: 'job.awarded', checkIn: 'job.checked_in',
-  submitForReview: 'job.submitted_for_review', approve: 'job.approved', dispute: 'job.disputed', escalate: 'job.escalated', reachDecision: 'job.decision_reached',
-  fileAppeal: 'job.appeal_filed', finalizeAppeal: 'job.appeal_finalized', complete: 'job.completed', cancel: 'job.cancelled',
-  submitBid: 'bid.submitted', view: 'bid.viewed', shortlist: 'bid.shortlisted', reject: 'bid.rejected', withdraw: 'bid.withdrawn',
+  create: 'job.created',
+  update: 'job.updated',
+  delete: 'job.deleted',
+  publish: 'job.published',
+  award: 'job.awarded',
+  checkIn: 'job.checked_in',
+  submitForReview: 'job.submitted_for_review',
+  approve: 'job.approved',
+  dispute: 'job.disputed',
+  escalate: 'job.escalated',
+  reachDecision: 'job.decision_reached',
+  fileAppeal: 'job.appeal_filed',
+  finalizeAppeal: 'job.appeal_finalized',
+  complete: 'job.completed',
+  cancel: 'job.cancelled',
+  submitBid: 'bid.submitted',
+  view: 'bid.viewed',
+  shortlist: 'bid.shortlisted',
+  reject: 'bid.rejected',
+  withdraw: 'bid.withdrawn',
 };
 const STAKE = 5;
 const BID_PROGRESS = ['pending', 'viewed', 'shortlisted', 'accepted', 'rejected', 'withdrawn'];
-const BID_LEADS_TO: Readonly<Record<string, string>> = { view: 'viewed', shortlist: 'shortlisted', reject: 'rejected', withdraw: 'withdrawn' };
+const BID_LEADS_TO: Readonly<Record<string, string>> = {
+  view: 'viewed',
+  shortlist: 'shortlisted',
+  reject: 'rejected',
+  withdraw: 'withdrawn',
+};
 
 interface Story {
   readonly jobs: Map<string, JobStory>;
@@ -131,7 +196,18 @@ function tell(done: readonly Entry[]): Story {
   for (const entry of done) {
     if (entry.request.op !== 'create') continue;
     const { id } = dataOf(entry);
-    jobs.set(id, { id, owner: entry.request.by, tag: entry.tag, entries: [entry], bids: [], status: 'draft', gone: false, awardedBid: null, paid: 0, ending: undefined });
+    jobs.set(id, {
+      id,
+      owner: entry.request.by,
+      tag: entry.tag,
+      entries: [entry],
+      bids: [],
+      status: 'draft',
+      gone: false,
+      awardedBid: null,
+      paid: 0,
+      ending: undefined,
+    });
   }
   for (const entry of done) {
     const { op, by, body } = entry.request;
@@ -144,7 +220,8 @@ function tell(done: readonly Entry[]): Story {
     job.paid += entry.charge;
     const to = leadsTo(entry);
     if (to !== undefined && PROGRESS.indexOf(to) > PROGRESS.indexOf(job.status)) job.status = to;
-    if ((to === 'completed' || to === 'cancelled') && (!job.ending || job.ending.request.op === 'complete')) job.ending = entry;
+    if ((to === 'completed' || to === 'cancelled') && (!job.ending || job.ending.request.op === 'complete'))
+      job.ending = entry;
     if (op === 'submitBid') {
       const { id, amount } = dataOf(entry);
       const bid = { id, job, by, amount, tag: entry.tag, guaranteed: body?.guaranteedView === true, status: 'pending' };
@@ -160,16 +237,22 @@ function tell(done: readonly Entry[]): Story {
   for (const { status, awardedBid, bids: on } of jobs.values()) {
     for (const bid of on) {
       if (bid.id === awardedBid) bid.status = 'accepted';
-      else if (status !== 'open' && BID_PROGRESS.indexOf(bid.status) < BID_PROGRESS.indexOf('accepted')) bid.status = 'rejected';
+      else if (status !== 'open' && BID_PROGRESS.indexOf(bid.status) < BID_PROGRESS.indexOf('accepted'))
+        bid.status = 'rejected';
     }
   }
   return { jobs, bids };
 }
 
-// Events, transfers and records: nothing missing, nothing twice, nothing else -----------------------------------------------------------------
+// Events, transfers and records: nothing missing, nothing twice, nothing else
+// -----------------------------------------------------------------
 
 const tagIn = (text: string) => /\[(c\d+-\d+)\]/.exec(text)?.[1] ?? '';
-const TAGGED_EVENTS = new Set(Object.keys(TAGGED).map((key) => EVENT[key] ?? '').concat('job.dispute_resolved', 'job.resolution_proposed'));
+const TAGGED_EVENTS = new Set(
+  Object.keys(TAGGED)
+    .map((key) => EVENT[key] ?? '')
+    .concat('job.dispute_resolved', 'job.resolution_proposed'),
+);
 
 function eventFact(type: string, job: string, about: string, actor: string | null, tag: string): string {
   return `event ${type} ${job} ${about} by ${actor} ${TAGGED_EVENTS.has(type) ? tag : ''}`;
@@ -180,7 +263,8 @@ function factsOf(entry: Entry, story: Story): string[] {
   const { op, by, job = dataOf(entry).id, bid = dataOf(entry).id, body } = entry.request;
   const record = `record ${by.userId} ${op === 'adjustTokens' ? op : isRead(op) ? '' : operationName(op)} ${entry.tag}`;
   const event = (type: string, about = '') => eventFact(type, job, about, by.userId, entry.tag);
-  const transfer = (user: string, change: number, reason: string, about: string) => `transfer ${user} ${change} ${reason} ${about}`;
+  const transfer = (user: string, change: number, reason: string, about: string) =>
+    `transfer ${user} ${change} ${reason} ${about}`;
   const told = story.jobs.get(job);
   switch (op) {
     case 'adjustTokens':
@@ -192,15 +276,27 @@ function factsOf(entry: Entry, story: Story): string[] {
     case 'withdraw':
       return [record, event(EVENT[op] ?? '', bid)];
     case 'publish':
-      return [record, event('job.published'), transfer(by.userId, -Number(dataOf(entry).tokensCharged), 'publish', job)];
+      return [
+        record,
+        event('job.published'),
+        transfer(by.userId, -Number(dataOf(entry).tokensCharged), 'publish', job),
+      ];
     case 'update':
-      return [record, event('job.updated'), ...(entry.charge > 0 ? [transfer(by.userId, -entry.charge, 'urgency_raise', job)] : [])];
+      return [
+        record,
+        event('job.updated'),
+        ...(entry.charge > 0 ? [transfer(by.userId, -entry.charge, 'urgency_raise', job)] : []),
+      ];
     case 'resolveDispute':
       return [record, event(dataOf(entry).status === 'completed' ? 'job.dispute_resolved' : 'job.resolution_proposed')];
     case 'complete':
       return [record];
     case 'cancel':
-      return [record, event('job.cancelled'), ...(told && told.bids.length === 0 ? [transfer(by.userId, told.paid, 'publish_refund', job)] : [])];
+      return [
+        record,
+        event('job.cancelled'),
+        ...(told && told.bids.length === 0 ? [transfer(by.userId, told.paid, 'publish_refund', job)] : []),
+      ];
     case 'award':
       return [record, event('job.awarded'), event('bid.accepted', body?.bidId)];
     default:
@@ -208,10 +304,17 @@ function factsOf(entry: Entry, story: Story): string[] {
   }
 }
 
-/** Bids that ended with their job or were passed over, by whoever did that; and the one word of an admin that ended a job. */
+/**
+ * Bids that ended with their job or were passed over, by whoever did that; and the one word of an admin that ended a
+ * job.
+ */
 function consequencesOf(story: Story, happened: ReadonlyMap<string, number>): Foretold[] {
   const foretold: Foretold[] = [];
-  const rejectedByHand = new Set([...story.jobs.values()].flatMap(({ entries }) => entries.filter(({ request }) => request.op === 'reject').map(({ request }) => request.bid)));
+  const rejectedByHand = new Set(
+    [...story.jobs.values()].flatMap(({ entries }) =>
+      entries.filter(({ request }) => request.op === 'reject').map(({ request }) => request.bid),
+    ),
+  );
   for (const { id, bids, entries, ending } of story.jobs.values()) {
     const completing = entries.filter(({ request }) => request.op === 'complete');
     const left = completing.filter((entry) => happened.has(completionOf(entry, id)));
@@ -229,7 +332,8 @@ function consequencesOf(story: Story, happened: ReadonlyMap<string, number>): Fo
   return foretold;
 }
 
-const completionOf = ({ request, tag }: Entry, job: string) => eventFact('job.completed', job, '', request.by.userId, tag);
+const completionOf = ({ request, tag }: Entry, job: string) =>
+  eventFact('job.completed', job, '', request.by.userId, tag);
 
 interface Foretold {
   readonly because: Entry;
@@ -239,14 +343,30 @@ interface Foretold {
 function historyOf(done: readonly Entry[], story: Story, rows: Rows, people: readonly Participant[]): Finding[] {
   const found: Finding[] = [];
   const happened = counted([
-    ...rows.events.map(({ type, job_id, actor_id, data }) => eventFact(type, job_id, typeof data.bidId === 'string' && type.startsWith('bid.') ? data.bidId : '', actor_id, tagIn(JSON.stringify(data)))),
-    ...rows.transfers.map(({ user_id, change, reason, job_id, note }) => `transfer ${user_id} ${change} ${reason} ${job_id ?? tagIn(note ?? '')}`),
+    ...rows.events.map(({ type, job_id, actor_id, data }) =>
+      eventFact(
+        type,
+        job_id,
+        typeof data.bidId === 'string' && type.startsWith('bid.') ? data.bidId : '',
+        actor_id,
+        tagIn(JSON.stringify(data)),
+      ),
+    ),
+    ...rows.transfers.map(
+      ({ user_id, change, reason, job_id, note }) =>
+        `transfer ${user_id} ${change} ${reason} ${job_id ?? tagIn(note ?? '')}`,
+    ),
     ...rows.records.map(({ user_id, operation, key }) => `record ${user_id} ${operation} ${key}`),
   ]);
-  const foretold = [...done.map((entry): Foretold => ({ because: entry, facts: factsOf(entry, story) })), ...consequencesOf(story, happened)];
+  const foretold = [
+    ...done.map((entry): Foretold => ({ because: entry, facts: factsOf(entry, story) })),
+    ...consequencesOf(story, happened),
+  ];
   const expected = counted([
     ...foretold.flatMap(({ facts }) => facts),
-    ...people.filter(({ signUpBonus }) => signUpBonus > 0).map(({ userId, signUpBonus }) => `transfer ${userId} ${signUpBonus} signup_bonus `),
+    ...people
+      .filter(({ signUpBonus }) => signUpBonus > 0)
+      .map(({ userId, signUpBonus }) => `transfer ${userId} ${signUpBonus} signup_bonus `),
   ]);
 
   for (const { because, facts } of foretold) {
@@ -258,11 +378,15 @@ function historyOf(done: readonly Entry[], story: Story, rows: Rows, people: rea
   for (const [fact, times] of happened) {
     const foretoldTimes = expected.get(fact) ?? 0;
     if (times <= foretoldTimes) continue;
-    found.push({ kind: foretoldTimes > 0 ? 'doubled' : 'unaccounted', what: `${fact} is there ${times} times; ${foretoldTimes} were acknowledged` });
+    found.push({
+      kind: foretoldTimes > 0 ? 'doubled' : 'unaccounted',
+      what: `${fact} is there ${times} times; ${foretoldTimes} were acknowledged`,
+    });
   }
   for (const person of people) {
     const bonus = `transfer ${person.userId} ${person.signUpBonus} signup_bonus `;
-    if (person.signUpBonus > 0 && !happened.has(bonus)) found.push({ kind: 'lost', what: `the sign-up of ${person.userId}: there is no ${bonus}` });
+    if (person.signUpBonus > 0 && !happened.has(bonus))
+      found.push({ kind: 'lost', what: `the sign-up of ${person.userId}: there is no ${bonus}` });
   }
   return found;
 }
@@ -273,15 +397,22 @@ function counted(facts: readonly string[]): Map<string, number> {
   return counts;
 }
 
-// Jobs, bids and holds: each as its history left it --------------------------------------------------------------------------------------------
+// Jobs, bids and holds: each as its history left it
+// --------------------------------------------------------------------------------------------
 
 function statesOf({ jobs, bids }: Story, rows: Rows, people: readonly Participant[]): Finding[] {
   const found: Finding[] = [];
   const profileOf = new Map(people.map(({ userId, profileId }) => [userId, profileId]));
   const compare = (what: string, is: unknown, should: unknown) => {
-    if (is !== should) found.push({ kind: 'state', what: `${what} is ${is}; what was acknowledged makes it ${should}` });
+    if (is !== should)
+      found.push({ kind: 'state', what: `${what} is ${is}; what was acknowledged makes it ${should}` });
   };
-  const everyOne = <Row extends { id: string }, Told extends { id: string }>(noun: string, present: readonly Row[], told: readonly Told[], check: (row: Row, told: Told) => void) => {
+  const everyOne = <Row extends { id: string }, Told extends { id: string }>(
+    noun: string,
+    present: readonly Row[],
+    told: readonly Told[],
+    check: (row: Row, told: Told) => void,
+  ) => {
     const byId = new Map(present.map((row) => [row.id, row]));
     const known = new Set(told.map(({ id }) => id));
     if (byId.size !== present.length) found.push({ kind: 'doubled', what: `a ${noun} is there twice` });
@@ -290,20 +421,27 @@ function statesOf({ jobs, bids }: Story, rows: Rows, people: readonly Participan
       if (row) check(row, one);
       else found.push({ kind: 'lost', what: `${noun} ${one.id} was acknowledged and is not there` });
     }
-    for (const { id } of present) if (!known.has(id)) found.push({ kind: 'unaccounted', what: `${noun} ${id} was never acknowledged` });
+    for (const { id } of present)
+      if (!known.has(id)) found.push({ kind: 'unaccounted', what: `${noun} ${id} was never acknowledged` });
   };
 
-  everyOne('job', rows.jobs, [...jobs.values()].filter(({ gone }) => !gone), (row, job) => {
-    compare(`the status of ${job.id}`, row.status, job.status);
-    compare(`the title of ${job.id}`, tagIn(row.title), job.tag);
-    compare(`the homeowner of ${job.id}`, row.homeowner_id, profileOf.get(job.owner.userId));
-    compare(`the award of ${job.id}`, row.awarded_bid_id, job.awardedBid);
-    // Where several raced to write, any of them may have been the last.
-    const edits = job.entries.filter(({ request }) => request.op === 'update');
-    const alone = edits.every(({ expects }) => expects === 'success');
-    const possible = edits.length === 0 ? [''] : alone ? [edits.at(-1)?.tag] : edits.map(({ tag }) => tag);
-    if (!possible.includes(tagIn(row.requirements ?? ''))) compare(`the text of ${job.id}`, row.requirements, possible.join(' or '));
-  });
+  everyOne(
+    'job',
+    rows.jobs,
+    [...jobs.values()].filter(({ gone }) => !gone),
+    (row, job) => {
+      compare(`the status of ${job.id}`, row.status, job.status);
+      compare(`the title of ${job.id}`, tagIn(row.title), job.tag);
+      compare(`the homeowner of ${job.id}`, row.homeowner_id, profileOf.get(job.owner.userId));
+      compare(`the award of ${job.id}`, row.awarded_bid_id, job.awardedBid);
+      // Where several raced to write, any of them may have been the last.
+      const edits = job.entries.filter(({ request }) => request.op === 'update');
+      const alone = edits.every(({ expects }) => expects === 'success');
+      const possible = edits.length === 0 ? [''] : alone ? [edits.at(-1)?.tag] : edits.map(({ tag }) => tag);
+      if (!possible.includes(tagIn(row.requirements ?? '')))
+        compare(`the text of ${job.id}`, row.requirements, possible.join(' or '));
+    },
+  );
   everyOne('bid', rows.bids, [...bids.values()], (row, bid) => {
     compare(`the status of ${bid.id}`, row.status, bid.status);
     compare(`the amount of ${bid.id}`, Number(row.amount), bid.amount);
@@ -312,9 +450,18 @@ function statesOf({ jobs, bids }: Story, rows: Rows, people: readonly Participan
     compare(`the bidder of ${bid.id}`, row.contractor_id, profileOf.get(bid.by.userId));
   });
   const staked = [...bids.values()].filter(({ guaranteed }) => guaranteed);
-  everyOne('hold on bid', rows.holds.map((hold) => ({ ...hold, id: hold.bid_id })), staked, (row, bid) => {
-    compare(`the hold of ${bid.id}`, `${row.status} ${row.amount} of ${row.user_id}`, `${isStaked(bid) ? 'active' : 'released'} ${STAKE} of ${bid.by.userId}`);
-  });
+  everyOne(
+    'hold on bid',
+    rows.holds.map((hold) => ({ ...hold, id: hold.bid_id })),
+    staked,
+    (row, bid) => {
+      compare(
+        `the hold of ${bid.id}`,
+        `${row.status} ${row.amount} of ${row.user_id}`,
+        `${isStaked(bid) ? 'active' : 'released'} ${STAKE} of ${bid.by.userId}`,
+      );
+    },
+  );
   for (const { id, entries } of jobs.values()) {
     for (const op of ['award', 'publish', 'cancel', 'approve'] as const) {
       const times = entries.filter(({ request }) => request.op === op).length;
@@ -329,20 +476,26 @@ function isStaked({ status, job }: BidStory): boolean {
   return status === 'pending' || status === 'viewed' || status === 'shortlisted' || status === 'accepted';
 }
 
-// Balances: the sum of what was acknowledged ----------------------------------------------------------------------------------------------------
+// Balances: the sum of what was acknowledged
+// ----------------------------------------------------------------------------------------------------
 
 function balancesOf({ jobs, bids }: Story, rows: Rows, people: readonly Participant[]): Finding[] {
   const found: Finding[] = [];
   const summed = new Map<string, number>();
   for (const { user_id, change } of rows.transfers) summed.set(user_id, (summed.get(user_id) ?? 0) + change);
   const held = new Map<string, number>();
-  for (const bid of bids.values()) if (bid.guaranteed && isStaked(bid)) held.set(bid.by.userId, (held.get(bid.by.userId) ?? 0) + STAKE);
+  for (const bid of bids.values())
+    if (bid.guaranteed && isStaked(bid)) held.set(bid.by.userId, (held.get(bid.by.userId) ?? 0) + STAKE);
   const kept = new Map(rows.balances.map((row) => [row.user_id, row]));
   for (const { userId } of people) {
     // An admin has no tokens, and no row for them.
     const row = kept.get(userId) ?? { balance: 0, held: 0 };
     const should = { balance: summed.get(userId) ?? 0, held: held.get(userId) ?? 0 };
-    if (row.balance !== should.balance || row.held !== should.held) found.push({ kind: 'balance', what: `${userId} has ${row.balance} and holds ${row.held}, not ${should.balance} and ${should.held}` });
+    if (row.balance !== should.balance || row.held !== should.held)
+      found.push({
+        kind: 'balance',
+        what: `${userId} has ${row.balance} and holds ${row.held}, not ${should.balance} and ${should.held}`,
+      });
   }
   if (jobs.size === 0) found.push({ kind: 'lost', what: 'nothing was done' });
   return found;

@@ -1,4 +1,6 @@
-/** One sending of a request, through either door of one instance. Whatever happens to it, it comes back as an attempt. */
+/**
+ * One sending of a request, through either door of one instance. Whatever happens to it, it comes back as an attempt.
+ */
 import { Agent, request as open, type IncomingHttpHeaders } from 'node:http';
 import { camel, mutationOf, operationName, restAddress, snake, type Door } from '../../calls.js';
 import type { Json } from '../../house.js';
@@ -9,7 +11,9 @@ export interface Wire {
   close(): void;
 }
 
-/** Far beyond what a server may take to answer or refuse; an answer this late counts as none, and the run has failed. */
+/**
+ * Far beyond what a server may take to answer or refuse; an answer this late counts as none, and the run has failed.
+ */
 const PATIENCE_MS = 25_000;
 
 export function openWire(urls: readonly string[]): Wire {
@@ -47,7 +51,14 @@ function addressOf(url: string): { hostname: string; port: string } {
   return { hostname, port };
 }
 
-function exchange({ agent, hostname, port }: Address, method: string, path: string, token: string, key: string | null, body: unknown): Promise<Raw | Lost> {
+function exchange(
+  { agent, hostname, port }: Address,
+  method: string,
+  path: string,
+  token: string,
+  key: string | null,
+  body: unknown,
+): Promise<Raw | Lost> {
   return new Promise((resolve) => {
     const text = body === undefined ? undefined : JSON.stringify(body);
     const lose = (error: Error & { code?: string }) => resolve({ lost: error.code ?? error.message });
@@ -117,10 +128,18 @@ const mutations = new Map<Op, string>();
 
 function documentOf(op: Op): string {
   if (isRead(op)) return READS[op] ?? '';
-  if (op === 'adjustTokens') return 'mutation($input: AdjustTokensInput!) { adjustTokens(input: $input) { id amount note } }';
+  if (op === 'adjustTokens')
+    return 'mutation($input: AdjustTokensInput!) { adjustTokens(input: $input) { id amount note } }';
   const known = mutations.get(op);
   if (known !== undefined) return known;
-  const selection = op === 'publish' ? `job { ${JOB} } tokensCharged remainingBalance` : op === 'delete' ? 'id' : isAboutBid(op) ? BID : JOB;
+  const selection =
+    op === 'publish'
+      ? `job { ${JOB} } tokensCharged remainingBalance`
+      : op === 'delete'
+        ? 'id'
+        : isAboutBid(op)
+          ? BID
+          : JOB;
   const printed = mutationOf(op, selection);
   mutations.set(op, printed);
   return printed;
@@ -136,7 +155,11 @@ const isBidMove = (op: Op) => op === 'view' || op === 'shortlist' || op === 'rej
 const isAboutBid = (op: Op) => isBidMove(op) || op === 'submitBid';
 
 function fromRest(op: Op, { status, headers, body }: Raw): Answered {
-  const common = { status, replayed: headers['idempotency-replayed'] === 'true', saysWhen: headers['retry-after'] !== undefined };
+  const common = {
+    status,
+    replayed: headers['idempotency-replayed'] === 'true',
+    saysWhen: headers['retry-after'] !== undefined,
+  };
   if (status >= 400 || status === 0) return { ...common, code: body?.details?.code ?? 'NO_CODE', data: null };
   return { ...common, code: null, data: shown(op, renamed(body, camel)) };
 }
@@ -146,11 +169,26 @@ function fromGraphql(op: Op, { status, headers, body }: Raw): Answered {
   const [error] = body?.errors ?? [];
   if (error) {
     const { code = 'NO_CODE', status: named = status, retryAfter } = error.extensions ?? {};
-    return { ...common, status: named, code, data: null, saysWhen: retryAfter !== undefined || headers['retry-after'] !== undefined };
+    return {
+      ...common,
+      status: named,
+      code,
+      data: null,
+      saysWhen: retryAfter !== undefined || headers['retry-after'] !== undefined,
+    };
   }
   if (status !== 200 || !body?.data) return { ...common, status, code: 'NO_CODE', data: null, saysWhen: false };
   const { data } = body;
-  const root = op === 'readTokens' ? data.viewer.tokens : op === 'readJob' ? data.job : op === 'countJobs' ? { total: data.jobs.totalCount } : op === 'countBids' ? { total: data.job.bids.totalCount } : data[op === 'adjustTokens' ? op : operationName(op as Exclude<typeof op, 'readJob'>)];
+  const root =
+    op === 'readTokens'
+      ? data.viewer.tokens
+      : op === 'readJob'
+        ? data.job
+        : op === 'countJobs'
+          ? { total: data.jobs.totalCount }
+          : op === 'countBids'
+            ? { total: data.job.bids.totalCount }
+            : data[op === 'adjustTokens' ? op : operationName(op as Exclude<typeof op, 'readJob'>)];
   return { ...common, status: 200, code: null, data: shown(op, root), saysWhen: false };
 }
 
@@ -160,7 +198,8 @@ function shown(op: Op, body: Json): Fields {
   if (op === 'countJobs' || op === 'countBids') return { total: body.total ?? body.pagination?.total };
   if (op === 'readTokens') return picked(body, ['balance', 'held', 'available']);
   if (op === 'adjustTokens') return picked(body, ['id', 'amount', 'note']);
-  if (op === 'publish') return { ...jobShown(body.job), tokensCharged: body.tokensCharged, remainingBalance: body.remainingBalance };
+  if (op === 'publish')
+    return { ...jobShown(body.job), tokensCharged: body.tokensCharged, remainingBalance: body.remainingBalance };
   return isAboutBid(op) ? { ...picked(body, ['id', 'amount', 'holdId']), status: lower(body.status) } : jobShown(body);
 }
 

@@ -26,7 +26,12 @@ export const CONNECTIONS: readonly Row[] = [
     name: 'more idle connections than there may be, from eleven addresses',
     who: 'anonymous',
     attacks: ({ addresses }) => [
-      { kind: 'connections', openPerSecond: 4_000, addresses: addresses(11), first: 'GET /healthz HTTP/1.1\r\nHost: a\r\n\r\n' },
+      {
+        kind: 'connections',
+        openPerSecond: 4_000,
+        addresses: addresses(11),
+        first: 'GET /healthz HTTP/1.1\r\nHost: a\r\n\r\n',
+      },
     ],
   },
   ...['/healthz', '/', '/metrics'].map((path): Row => ({
@@ -186,13 +191,7 @@ export const CONNECTIONS: readonly Row[] = [
       {
         kind: 'connections',
         connections: 300,
-        first: [
-          '/v1/openapi.json',
-          '/v1/docs',
-          '/v1/docs/swagger-ui-bundle.js',
-          '/v1/docs/swagger-ui.css',
-          '/graphql',
-        ]
+        first: ['/v1/openapi.json', '/v1/docs', '/v1/docs/swagger-ui-bundle.js', '/v1/docs/swagger-ui.css', '/graphql']
           .map((path) => bytesOf('GET', path, { headers: ['Accept: text/html'] }))
           .join(''),
         times: 10,

@@ -116,9 +116,7 @@ export const DOCUMENTS: readonly Row[] = [
             f: Array.from({ length: 12_000 }, () => ({})),
           }),
           graphql('query($f: JobFilter) { jobs(filter: $f) { totalCount } }', { f: nest(3_000) }),
-          graphql('query($ids: [ID!]!) { node(id: $ids) { id } }', {
-            ids: Array.from({ length: 20_000 }, () => 'x'),
-          }),
+          graphql('query($ids: [ID!]!) { node(id: $ids) { id } }', { ids: Array.from({ length: 20_000 }, () => 'x') }),
         ],
       },
     ],
@@ -150,9 +148,7 @@ export const DOCUMENTS: readonly Row[] = [
   {
     name: 'fifteen lists of long texts under as many names',
     who: '600 accounts',
-    attacks: ({ people }) => [
-      { kind: 'calls', connections: 100, tokens: people.crowd, requests: [graphql(FIFTEEN)] },
-    ],
+    attacks: ({ people }) => [{ kind: 'calls', connections: 100, tokens: people.crowd, requests: [graphql(FIFTEEN)] }],
   },
   {
     name: 'heavy lists in documents that are each new',

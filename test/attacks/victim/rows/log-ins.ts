@@ -11,9 +11,10 @@ const SIGN_UP = {
   last_name: 'B',
 };
 const ABANDONED_BODY = '{"email":"gone.########@example.test","password":"a guess"}';
-const ABANDONED_LOG_IN = bytesOf('POST', '/v1/auth/login', {
-  headers: ['Content-Type: application/json', `Content-Length: ${ABANDONED_BODY.length}`],
-}) + ABANDONED_BODY;
+const ABANDONED_LOG_IN =
+  bytesOf('POST', '/v1/auth/login', {
+    headers: ['Content-Type: application/json', `Content-Length: ${ABANDONED_BODY.length}`],
+  }) + ABANDONED_BODY;
 const SIGN_UP_DOCUMENT =
   'mutation Join($input: SignUpHomeownerInput!) { signUpHomeowner(input: $input) { __typename } }';
 
