@@ -354,7 +354,7 @@ const FUNCTION_LEVEL: readonly Attack[] = [
         body: { user_id: people.owner.userId, amount: 1_000, reason: 'please' },
       }),
       house.graphql(
-        `mutation { adjustTokens(input: { userId: "${people.owner.userId}", amount: 1000, reason: "please" }) { id } }`,
+        `mutation { adjustTokens(input: { userId: "${people.owner.userId}", amount: 1000, reason: "please" }) { transfer { id } } }`,
         { token: people.owner.token },
       ),
     ]),
@@ -362,7 +362,7 @@ const FUNCTION_LEVEL: readonly Attack[] = [
   asUser('the mark of the verified for oneself', FORBIDDEN, ({ house, ours: { people } }) =>
     alike([
       house.rest('POST', `/v1/contractors/${people.stranger.profileId}/verify`, { token: people.stranger.token }),
-      house.graphql(`mutation { verifyContractor(id: "${people.stranger.profileId}") { id } }`, {
+      house.graphql(`mutation { verifyContractor(id: "${people.stranger.profileId}") { contractor { id } } }`, {
         token: people.stranger.token,
       }),
     ]),

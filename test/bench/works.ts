@@ -73,11 +73,11 @@ export const ME = `query Me { viewer { user { id email firstName lastName userTy
 export const PUBLISH =
   'mutation Publish($id: ID!) { publishJob(id: $id) { job { id status version updatedAt } tokensCharged remainingBalance } }';
 export const AWARD =
-  'mutation Award($id: ID!, $bidId: String!) { awardJob(id: $id, input: {bidId: $bidId}) { id status version updatedAt } }';
+  'mutation Award($id: ID!, $bidId: ID!) { awardJob(id: $id, input: {bidId: $bidId}) { job { id status version updatedAt } } }';
 export const CHECK_IN =
-  'mutation CheckIn($id: ID!, $notes: String) { checkInJob(id: $id, input: {notes: $notes}) { id status version updatedAt } }';
+  'mutation CheckIn($id: ID!, $notes: String) { checkInJob(id: $id, input: {notes: $notes}) { job { id status version updatedAt } } }';
 export const BID =
-  'mutation Bid($id: ID!, $amount: Float!, $message: String) { submitBid(jobId: $id, input: {amount: $amount, message: $message}) { id amount status createdAt } }';
+  'mutation Bid($id: ID!, $amount: Float!, $message: String) { submitBid(jobId: $id, input: {amount: $amount, message: $message}) { bid { id amount status createdAt } } }';
 export const LOG_IN =
   'mutation LogIn($email: String!, $password: String!) { logIn(input: {email: $email, password: $password}) { token refreshToken user { id email } } }';
 

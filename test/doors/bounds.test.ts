@@ -45,7 +45,7 @@ function expectBounded(errors: Json[] | undefined): void {
   }
 }
 
-const UPDATE = 'mutation ($input: UpdateProfileInput!) { updateProfile(input: $input) { user { id } } }';
+const UPDATE = 'mutation ($input: UpdateProfileInput!) { updateProfile(input: $input) { viewer { user { id } } } }';
 
 const WRONG_VARIABLES: readonly (readonly [what: string, input: unknown, errors: number])[] = [
   ['nine thousand unknown names', named(9_000, (i) => `name${i}`), 50],
@@ -134,7 +134,7 @@ describe('with a hundred of the largest drafts', () => {
   const TEXT = '\u0001'.repeat(10_000);
 
   beforeAll(async () => {
-    const create = 'mutation ($input: CreateJobInput!) { createJob(input: $input) { id } }';
+    const create = 'mutation ($input: CreateJobInput!) { createJob(input: $input) { job { id } } }';
     const line = '\u0001'.repeat(200);
     const ADDRESS = {
       addressLine1: line,
@@ -150,10 +150,10 @@ describe('with a hundred of the largest drafts', () => {
         token: hanna.token,
         variables: { input: { title: line, description: TEXT, ...ADDRESS } },
       });
-      await house.graphql('mutation ($id: ID!, $input: UpdateJobInput) { updateJob(id: $id, input: $input) { id } }', {
-        token: hanna.token,
-        variables: { id: data.createJob.id, input: { requirements: TEXT } },
-      });
+      await house.graphql(
+        'mutation ($id: ID!, $input: UpdateJobInput) { updateJob(id: $id, input: $input) { job { id } } }',
+        { token: hanna.token, variables: { id: data.createJob.job.id, input: { requirements: TEXT } } },
+      );
     }
   }, 120_000);
 
@@ -234,7 +234,7 @@ it('a mutation whose answer would cost too much is refused before it runs', asyn
   const carl = await contractor(house, 'Carl');
   house.statements();
   const query =
-    'mutation { createJob(input: { title: "A", description: "B" }) { bids(first: 100) { nodes { job { bids(first: 100) { nodes { message } } } } } } }';
+    'mutation { createJob(input: { title: "A", description: "B" }) { job { bids(first: 100) { nodes { job { bids(first: 100) { nodes { message } } } } } } } }';
   const { status, errors } = await house.graphql(query, { token: carl.token });
   expect([status, errors?.[0]?.extensions.limit, house.statements()]).toEqual([400, 'cost', []]);
 });

@@ -125,7 +125,7 @@ const COMPILED: readonly Case[] = [
   ],
   [
     'a list of variables and values',
-    'mutation ($id: ID!, $reason: String!) { cancelJob(id: $id, input: { reason: $reason }) { id status } }',
+    'mutation ($id: ID!, $reason: String!) { cancelJob(id: $id, input: { reason: $reason }) { job { id status } } }',
     () => ({ ...disputed(), reason: 'No.' }),
   ],
   [
@@ -144,7 +144,7 @@ const COMPILED: readonly Case[] = [
   ['a change that is refused', 'mutation ($id: ID!) { publishJob(id: $id) { job { id } tokensCharged } }', disputed],
   [
     'a change with a body that is refused',
-    'mutation ($id: ID!, $input: CancelJobInput) { cancelJob(id: $id, input: $input) { id status } }',
+    'mutation ($id: ID!, $input: CancelJobInput) { cancelJob(id: $id, input: $input) { job { id status } } }',
     () => ({ ...disputed(), input: { reason: 'No.' } }),
   ],
 ];
@@ -172,7 +172,7 @@ const WALKED: readonly Case[] = [
   ],
   [
     'two changes, of which the second must wait for the first to succeed',
-    'mutation ($id: ID!) { a: awardJob(id: $id, input: { bidId: "bid_x" }) { id } b: checkInJob(id: $id) { id status } }',
+    'mutation ($id: ID!) { a: awardJob(id: $id, input: { bidId: "bid_x" }) { job { id } } b: checkInJob(id: $id) { job { id status } } }',
     disputed,
   ],
   [
@@ -216,17 +216,17 @@ test('a name that no operation bears is refused each time, and the others go on'
 
 test('a compiled mutation does what it says, as often as it is sent', async () => {
   const create =
-    'mutation { createJob(input: { title: "A", description: "B" }) { id title version } updateProfile { user { firstName } } }';
+    'mutation { createJob(input: { title: "A", description: "B" }) { job { id title version } } updateProfile { viewer { user { firstName } } } }';
   const before = await count();
   const made = [];
-  for (let time = 0; time < 4; time += 1) made.push((await ask(create, undefined, 'owner')).data.createJob.id);
+  for (let time = 0; time < 4; time += 1) made.push((await ask(create, undefined, 'owner')).data.createJob.job.id);
   expect(new Set(made).size).toBe(4);
   expect(await count()).toBe(before + 4);
 });
 
 test('what stands behind a refused change is not done, walked or compiled', async () => {
   const document =
-    'mutation ($id: ID!) { publishJob(id: $id) { tokensCharged } createJob(input: { title: "A", description: "B" }) { id } }';
+    'mutation ($id: ID!) { publishJob(id: $id) { tokensCharged } createJob(input: { title: "A", description: "B" }) { job { id } } }';
   const before = await count();
   for (let time = 0; time < 4; time += 1) expect((await ask(document, disputed(), 'owner')).errors).toHaveLength(1);
   expect(await count()).toBe(before);

@@ -33,7 +33,11 @@ vi.mock('../../src/rules/limits.js', async (original) => ({
  * one.
  */
 vi.mock('../../src/shares/turns.js', () => ({
-  createTurns: () => ({ begin: async (_: unknown, work: () => void) => work(), queue: { waiting: 0 } }),
+  createTurns: () => ({
+    begin: async (_: unknown, work: () => void) => work(),
+    shortenNext: () => {},
+    queue: { waiting: 0 },
+  }),
 }));
 
 const LEVELS = 5;
@@ -209,7 +213,7 @@ describe('whoever calls what changes something', () => {
         const byGraphql = await callGraphql(house, key, {
           ...rest,
           by,
-          selection,
+          payload: selection,
           fragments: usedIn(selections.fragments(), selection),
         });
         expect(byRest.status, where).toBeLessThan(500);
@@ -231,7 +235,7 @@ describe('whoever calls what changes something', () => {
     const selection = selections.of(schema.getType('Contractor')!, 3);
     for (const person of [null, ...PEOPLE.map((who) => people[who])]) {
       const answer = await house.graphql(
-        `mutation { verifyContractor(id: "${people.stranger.profileId}") { ${selection} } }\n${usedIn(selections.fragments(), selection)}`,
+        `mutation { verifyContractor(id: "${people.stranger.profileId}") { contractor { ${selection} } } }\n${usedIn(selections.fragments(), selection)}`,
         { token: person?.token },
       );
       expect(answer.errors === undefined).toBe(person === people.admin);
@@ -472,7 +476,7 @@ describe('somebody who tries the back ways', () => {
       ).toBe(403);
       expect(
         code(
-          await ask(people[who], 'query($id: String) { jobs(filter: { homeownerId: $id }) { totalCount } }', {
+          await ask(people[who], 'query($id: ID) { jobs(filter: { homeownerId: $id }) { totalCount } }', {
             id: people.owner.profileId,
           }),
         ),

@@ -173,7 +173,7 @@ describe('a body', () => {
     expect(
       byGraphql(
         await house.graphql(
-          'mutation ($input: UpdateProfileInput!) { updateProfile(input: $input) { referralCode } }',
+          'mutation ($input: UpdateProfileInput!) { updateProfile(input: $input) { viewer { referralCode } } }',
           { token: hanna.token, variables: { input } },
         ),
       ),
@@ -186,9 +186,9 @@ describe('a body', () => {
     );
     expect(byRest(refused)).toEqual(invalid('__proto__', 'user.__proto__', 'user.constructor', 'homeowner.__proto__'));
     const byGraph = await graphqlPost(
-      '{"query":"mutation ($input: UpdateProfileInput!) { updateProfile(input: $input) { user { phone } } }","variables":{"__proto__":1,"input":{"__proto__":{"user":{"phone":"7"}}}}}',
+      '{"query":"mutation ($input: UpdateProfileInput!) { updateProfile(input: $input) { viewer { user { phone } } } }","variables":{"__proto__":1,"input":{"__proto__":{"user":{"phone":"7"}}}}}',
     );
-    expect(byGraph.data?.updateProfile.user.phone ?? null).toBeNull();
+    expect(byGraph.data?.updateProfile.viewer.user.phone ?? null).toBeNull();
     expect(({} as Json).x).toBeUndefined();
   });
 

@@ -231,7 +231,7 @@ describe('the plans of what leads to more than the job', () => {
       'a bid',
       'busy contractor',
       async () =>
-        `mutation { submitBid(jobId: "${await foreignJob()}", input: { amount: 5, guaranteedView: true }) { id } }`,
+        `mutation { submitBid(jobId: "${await foreignJob()}", input: { amount: 5, guaranteedView: true }) { bid { id } } }`,
       ['bids', 'holds', 'token_balances'],
     ],
     [
@@ -239,7 +239,7 @@ describe('the plans of what leads to more than the job', () => {
       'busy homeowner',
       async () => {
         const { job, bid } = await ownJob('open');
-        return `mutation { awardJob(id: "${job}", input: { bidId: "${bid}" }) { id } }`;
+        return `mutation { awardJob(id: "${job}", input: { bidId: "${bid}" }) { job { id } } }`;
       },
       ['bids', 'holds', 'token_balances'],
     ],

@@ -1,11 +1,14 @@
 import type { GraphQLResolveInfo } from 'graphql';
 import { Arg, Ctx, ID, Info, Int, Mutation, Resolver } from 'type-graphql';
 import { OPERATIONS } from '../../operations/index.js';
+import { newestFirst } from '../../operations/jobs/read.js';
+import type { ReadableJob } from '../../operations/jobs/readable.js';
 import { perform } from '../../operations/operation.js';
+import { cursorOf } from '../../operations/paging.js';
 import type { Context } from '../context.js';
 import { Input, inputOf } from '../inputs.js';
-import { besideJob, besideJobIn } from '../look-ahead.js';
-import { Job, PublishJobPayload } from '../types/jobs.js';
+import { besideJobIn } from '../look-ahead.js';
+import { PAYLOADS } from '../types/payloads.js';
 import { of } from './says.js';
 
 const { createJob, updateJob, deleteJob, publishJob, cancelJob, awardJob, checkInJob, submitJobForReview, approveJob } =
@@ -42,29 +45,35 @@ function onJob(id: string, expectedVersion: Version, input: object | undefined):
   return Object.assign({}, input, { id, expectedVersion });
 }
 
+const changed = (job: ReadableJob) => ({ job });
+
+function withEdge(job: ReadableJob) {
+  return { job, jobEdge: { node: job, cursor: cursorOf(newestFirst(job)) } };
+}
+
 @Resolver()
 export class JobMutations {
-  @Mutation(() => Job, of(createJob))
+  @Mutation(() => PAYLOADS.createJob, of(createJob))
   createJob(@Input(CreateJobInput) input: object, @Ctx() { caller }: Context) {
-    return perform(createJob, input, caller);
+    return perform(createJob, input, caller).then(withEdge);
   }
 
-  @Mutation(() => Job, of(updateJob))
+  @Mutation(() => PAYLOADS.updateJob, of(updateJob))
   updateJob(
     @JobId() id: string,
     @Input(UpdateJobInput, 'nullable') input: object | undefined,
     @Version() expectedVersion: Version,
     @Ctx() { caller }: Context,
   ) {
-    return perform(updateJob, onJob(id, expectedVersion, input), caller);
+    return perform(updateJob, onJob(id, expectedVersion, input), caller).then(changed);
   }
 
-  @Mutation(() => Job, of(deleteJob))
+  @Mutation(() => PAYLOADS.deleteJob, of(deleteJob))
   deleteJob(@JobId() id: string, @Version() expectedVersion: Version, @Ctx() { caller }: Context) {
-    return perform(deleteJob, { id, expectedVersion }, caller);
+    return perform(deleteJob, { id, expectedVersion }, caller).then((job) => ({ job, deletedJobId: job.id }));
   }
 
-  @Mutation(() => PublishJobPayload, of(publishJob))
+  @Mutation(() => PAYLOADS.publishJob, of(publishJob))
   publishJob(
     @JobId() id: string,
     @Version() expectedVersion: Version,
@@ -74,7 +83,7 @@ export class JobMutations {
     return perform(publishJob, { id, expectedVersion }, caller, besideJobIn(info, 'job'));
   }
 
-  @Mutation(() => Job, of(cancelJob))
+  @Mutation(() => PAYLOADS.cancelJob, of(cancelJob))
   cancelJob(
     @JobId() id: string,
     @Input(CancelJobInput, 'nullable') input: object | undefined,
@@ -82,10 +91,10 @@ export class JobMutations {
     @Ctx() { caller }: Context,
     @Info() info: GraphQLResolveInfo,
   ) {
-    return perform(cancelJob, onJob(id, expectedVersion, input), caller, besideJob(info));
+    return perform(cancelJob, onJob(id, expectedVersion, input), caller, besideJobIn(info, 'job')).then(changed);
   }
 
-  @Mutation(() => Job, of(awardJob))
+  @Mutation(() => PAYLOADS.awardJob, of(awardJob))
   awardJob(
     @JobId() id: string,
     @Input(AwardJobInput) input: object,
@@ -93,10 +102,10 @@ export class JobMutations {
     @Ctx() { caller }: Context,
     @Info() info: GraphQLResolveInfo,
   ) {
-    return perform(awardJob, onJob(id, expectedVersion, input), caller, besideJob(info));
+    return perform(awardJob, onJob(id, expectedVersion, input), caller, besideJobIn(info, 'job')).then(changed);
   }
 
-  @Mutation(() => Job, of(checkInJob))
+  @Mutation(() => PAYLOADS.checkInJob, of(checkInJob))
   checkInJob(
     @JobId() id: string,
     @Input(CheckInJobInput, 'nullable') input: object | undefined,
@@ -104,20 +113,20 @@ export class JobMutations {
     @Ctx() { caller }: Context,
     @Info() info: GraphQLResolveInfo,
   ) {
-    return perform(checkInJob, onJob(id, expectedVersion, input), caller, besideJob(info));
+    return perform(checkInJob, onJob(id, expectedVersion, input), caller, besideJobIn(info, 'job')).then(changed);
   }
 
-  @Mutation(() => Job, of(submitJobForReview))
+  @Mutation(() => PAYLOADS.submitJobForReview, of(submitJobForReview))
   submitJobForReview(
     @JobId() id: string,
     @Input(SubmitJobForReviewInput, 'nullable') input: object | undefined,
     @Version() expectedVersion: Version,
     @Ctx() { caller }: Context,
   ) {
-    return perform(submitJobForReview, onJob(id, expectedVersion, input), caller);
+    return perform(submitJobForReview, onJob(id, expectedVersion, input), caller).then(changed);
   }
 
-  @Mutation(() => Job, of(approveJob))
+  @Mutation(() => PAYLOADS.approveJob, of(approveJob))
   approveJob(
     @JobId() id: string,
     @Input(ApproveJobInput, 'nullable') input: object | undefined,
@@ -125,10 +134,10 @@ export class JobMutations {
     @Ctx() { caller }: Context,
     @Info() info: GraphQLResolveInfo,
   ) {
-    return perform(approveJob, onJob(id, expectedVersion, input), caller, besideJob(info));
+    return perform(approveJob, onJob(id, expectedVersion, input), caller, besideJobIn(info, 'job')).then(changed);
   }
 
-  @Mutation(() => Job, of(disputeJob))
+  @Mutation(() => PAYLOADS.disputeJob, of(disputeJob))
   disputeJob(
     @JobId() id: string,
     @Input(DisputeJobInput) input: object,
@@ -136,10 +145,10 @@ export class JobMutations {
     @Ctx() { caller }: Context,
     @Info() info: GraphQLResolveInfo,
   ) {
-    return perform(disputeJob, onJob(id, expectedVersion, input), caller, besideJob(info));
+    return perform(disputeJob, onJob(id, expectedVersion, input), caller, besideJobIn(info, 'job')).then(changed);
   }
 
-  @Mutation(() => Job, of(escalateJob))
+  @Mutation(() => PAYLOADS.escalateJob, of(escalateJob))
   escalateJob(
     @JobId() id: string,
     @Input(EscalateJobInput) input: object,
@@ -147,50 +156,50 @@ export class JobMutations {
     @Ctx() { caller }: Context,
     @Info() info: GraphQLResolveInfo,
   ) {
-    return perform(escalateJob, onJob(id, expectedVersion, input), caller, besideJob(info));
+    return perform(escalateJob, onJob(id, expectedVersion, input), caller, besideJobIn(info, 'job')).then(changed);
   }
 
-  @Mutation(() => Job, of(resolveDispute))
+  @Mutation(() => PAYLOADS.resolveDispute, of(resolveDispute))
   resolveDispute(
     @JobId() id: string,
     @Input(ResolveDisputeInput) input: object,
     @Version() expectedVersion: Version,
     @Ctx() { caller }: Context,
   ) {
-    return perform(resolveDispute, onJob(id, expectedVersion, input), caller);
+    return perform(resolveDispute, onJob(id, expectedVersion, input), caller).then(changed);
   }
 
-  @Mutation(() => Job, of(reachDecision))
+  @Mutation(() => PAYLOADS.reachDecision, of(reachDecision))
   reachDecision(
     @JobId() id: string,
     @Input(ReachDecisionInput) input: object,
     @Version() expectedVersion: Version,
     @Ctx() { caller }: Context,
   ) {
-    return perform(reachDecision, onJob(id, expectedVersion, input), caller);
+    return perform(reachDecision, onJob(id, expectedVersion, input), caller).then(changed);
   }
 
-  @Mutation(() => Job, of(fileAppeal))
+  @Mutation(() => PAYLOADS.fileAppeal, of(fileAppeal))
   fileAppeal(
     @JobId() id: string,
     @Input(FileAppealInput) input: object,
     @Version() expectedVersion: Version,
     @Ctx() { caller }: Context,
   ) {
-    return perform(fileAppeal, onJob(id, expectedVersion, input), caller);
+    return perform(fileAppeal, onJob(id, expectedVersion, input), caller).then(changed);
   }
 
-  @Mutation(() => Job, of(finalizeAppeal))
+  @Mutation(() => PAYLOADS.finalizeAppeal, of(finalizeAppeal))
   finalizeAppeal(
     @JobId() id: string,
     @Input(FinalizeAppealInput) input: object,
     @Version() expectedVersion: Version,
     @Ctx() { caller }: Context,
   ) {
-    return perform(finalizeAppeal, onJob(id, expectedVersion, input), caller);
+    return perform(finalizeAppeal, onJob(id, expectedVersion, input), caller).then(changed);
   }
 
-  @Mutation(() => Job, of(completeJob))
+  @Mutation(() => PAYLOADS.completeJob, of(completeJob))
   completeJob(
     @JobId() id: string,
     @Input(CompleteJobInput) input: object,
@@ -198,6 +207,6 @@ export class JobMutations {
     @Ctx() { caller }: Context,
     @Info() info: GraphQLResolveInfo,
   ) {
-    return perform(completeJob, onJob(id, expectedVersion, input), caller, besideJob(info));
+    return perform(completeJob, onJob(id, expectedVersion, input), caller, besideJobIn(info, 'job')).then(changed);
   }
 }

@@ -1,5 +1,5 @@
 /** People, their profiles and their sessions, as clients see them. */
-import { Field, Float, ID, Int, ObjectType } from 'type-graphql';
+import { Field, Float, ID, Int, InterfaceType, ObjectType } from 'type-graphql';
 import type { ReadableContractor, ReadableHomeowner, ReadableUser } from '../../operations/accounts/people.js';
 import type { Role } from '../../rules/viewer.js';
 import { UserType } from '../enums.js';
@@ -144,8 +144,8 @@ export class Contractor implements ReadableContractor {
   updatedAt: Date;
 }
 
-@ObjectType({ description: 'A log-in: the tokens to call with, and what a sign-up made.' })
-export class Session {
+@InterfaceType({ description: 'A log-in: the tokens to call with, and what a sign-up made.' })
+export abstract class Session {
   @Field(() => String, says('The access token: send it as `Authorization: Bearer …`. It lasts 15 minutes.'))
   token: string;
 
@@ -165,16 +165,10 @@ export class Session {
   tokensAwarded?: number | null;
 }
 
-@ObjectType({ description: 'That a session has ended.' })
-export class LogOutResult {
+@ObjectType({ description: 'What `logOut` answers.' })
+export class LogOutPayload {
   @Field(() => ID, says('The session, which is refused from now on.'))
   sessionId: string;
-}
-
-@ObjectType({ description: 'That a password was changed and the other sessions have ended.' })
-export class ChangePasswordResult {
-  @Field(() => Boolean, says('Always true; a refusal is an error.'))
-  changed: boolean;
 }
 
 export const UserConnection = connectionType('User', () => User, 'accounts');

@@ -158,17 +158,5 @@ export class JobEvent implements Pick<Event, keyof JobEvent & keyof Event> {
   data: Record<string, unknown>;
 }
 
-@ObjectType({ description: 'A job that was published, and what that cost.' })
-export class PublishJobPayload {
-  @Field(() => Job, says('The job, which is open now.'))
-  job: Job;
-
-  @Field(() => Int, says('The tokens that were charged.'))
-  tokensCharged: number;
-
-  @Field(() => Int, says('The tokens that are free to spend after it.'))
-  remainingBalance: number;
-}
-
 export const JobConnection = connectionType('Job', () => Job, 'jobs');
 export const JobEventConnection = connectionType('JobEvent', () => JobEvent, 'events of a job');

@@ -7,7 +7,7 @@ import { listBidsOf, listBidsOnJob, selectBid, type Bid } from '../../store/bids
 import type { Beside } from '../../store/beside.js';
 import type { Db } from '../../store/database.js';
 import type { JobId } from '../../rules/ids.js';
-import type { Page } from '../../store/page.js';
+import type { Page, Position } from '../../store/page.js';
 import { idsOf } from '../../store/visibility.js';
 import { findJob } from '../jobs/job.js';
 import { bidStatus } from '../jobs/read.js';
@@ -17,6 +17,11 @@ import { idInPath } from '../shapes.js';
 
 /** The position of a bid among those on its job. */
 export const GUARANTEED_THEN_NEWEST = ['flag', 'time', 'text'] as const;
+export const guaranteedThenNewest = ({ guaranteedView, createdAt, id }: Bid): Position => [
+  guaranteedView,
+  createdAt,
+  id,
+];
 const NEWEST_FIRST = ['time', 'text'] as const;
 
 const status = bidStatus.nullish().describe('Bids in this state.');

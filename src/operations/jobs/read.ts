@@ -9,7 +9,7 @@ import type { Viewer } from '../../rules/viewer.js';
 import type { Db } from '../../store/database.js';
 import { listEvents as eventsInOrder, type JobEvent } from '../../store/events.js';
 import { listJobs as jobsNewestFirst, type JobFilter } from '../../store/job-lists.js';
-import { mapPage, type Page, type PageRequest } from '../../store/page.js';
+import { mapPage, type Page, type PageRequest, type Position } from '../../store/page.js';
 import { operation } from '../operation.js';
 import { pageRequest, pageShape } from '../paging.js';
 import { idInBody, idInPath, text } from '../shapes.js';
@@ -25,6 +25,7 @@ export const jobStatus = z.enum(JOB_STATES).meta({ enumName: 'JobStatus' });
 export const bidStatus = z.enum(BID_STATES).meta({ enumName: 'BidStatus' });
 
 const NEWEST_FIRST = ['time', 'text'] as const;
+export const newestFirst = ({ createdAt, id }: Pick<ReadableJob, 'createdAt' | 'id'>): Position => [createdAt, id];
 /** The position of an event among those of its job. */
 export const IN_ORDER = ['number'] as const;
 

@@ -406,9 +406,9 @@ const resolvers = {
   Mutation: {
     publishJob: (_: unknown, { id }: { id: JobId }, context: Context) => publishJob(known(context), id),
     awardJob: (_: unknown, { id, input }: { id: JobId; input: { bidId: BidId } }, context: Context) =>
-      awardJob(known(context), id, input.bidId),
+      awardJob(known(context), id, input.bidId).then((job) => ({ job })),
     checkInJob: (_: unknown, { id, input }: { id: JobId; input?: { notes?: string } }, context: Context) =>
-      checkInJob(known(context), id, input?.notes),
+      checkInJob(known(context), id, input?.notes).then((job) => ({ job })),
   },
 };
 
