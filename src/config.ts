@@ -106,10 +106,14 @@ export interface Config extends Environment {
   readonly playground: boolean;
 }
 
-export function readConfig(env: Readonly<Record<string, string | undefined>> = environment()): Config {
+/** `defaults` stand in for variables that are not set. */
+export function readConfig(
+  env: Readonly<Record<string, string | undefined>> = environment(),
+  defaults: Readonly<Record<string, string>> = {},
+): Config {
   // An empty variable is one that was not set: compose files and shells write them so.
   const given = Object.fromEntries(Object.entries(env).filter(([name, value]) => name in VARIABLES && value !== ''));
-  const parsed = schema.safeParse(given);
+  const parsed = schema.safeParse({ ...defaults, ...given });
   if (!parsed.success)
     throw new ConfigError(parsed.error.issues.map(({ path, message }) => `${path.join('.')} ${message}`));
   const config = parsed.data;

@@ -24,7 +24,10 @@ const MAY_KNOW: Readonly<Record<string, readonly string[]>> = {
   operator: ['rules', 'config', 'http', 'store', 'operations'],
   'doors-check': ['rules'],
   server: ['rules', 'config', 'security', 'http', 'operations', 'graphql', 'rest', 'operator', 'doors-check', 'shares'],
-  main: ['config', 'log', 'open-house', 'operations', 'server', 'store'],
+  run: ['config', 'log', 'open-house', 'operations', 'server', 'store'],
+  welcome: ['config'],
+  main: ['config', 'run', 'welcome'],
+  demo: ['config', 'rules', 'run', 'welcome'],
   admin: ['config', 'log', 'open-house', 'operations', 'store'],
 };
 
