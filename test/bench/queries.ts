@@ -28,7 +28,7 @@ import {
   SMALL_TOWN,
   WORDS,
   type Market,
-} from './seed.js';
+} from '../../src/store/seed.js';
 
 export type Connection = { host: string; port: number; username: string; database: string; password?: string };
 

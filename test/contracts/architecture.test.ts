@@ -28,7 +28,9 @@ const MAY_KNOW: Readonly<Record<string, readonly string[]>> = {
   welcome: ['config'],
   main: ['config', 'run', 'welcome'],
   demo: ['config', 'rules', 'run', 'welcome'],
-  admin: ['config', 'log', 'open-house', 'operations', 'store'],
+  'admin-database': ['store'],
+  seed: ['admin-database', 'config', 'security', 'store'],
+  admin: ['admin-database', 'config', 'log', 'open-house', 'operations', 'store'],
 };
 
 /** The doors may name the types of rows; whatever runs there goes through an operation. */

@@ -16,7 +16,15 @@ import {
   type Sent,
   type Who,
 } from '../bench/queries.js';
-import { busyContractor, busyHomeowner, seedMarket, seededId, SMALL_TOWN, WORDS, type Market } from '../bench/seed.js';
+import {
+  busyContractor,
+  busyHomeowner,
+  seedMarket,
+  seededId,
+  SMALL_TOWN,
+  WORDS,
+  type Market,
+} from '../../src/store/seed.js';
 import { checkDatabase } from '../checker.js';
 import { freshDatabase, type FreshDatabase } from '../postgres.js';
 

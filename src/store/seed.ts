@@ -3,7 +3,8 @@
  * every event that tells how it all came about. It keeps the same promises as a market that grew call by call;
  * `checkDatabase` finds nothing.
  */
-import type { Sql, TransactionSql } from 'postgres';
+import postgres, { type Sql, type TransactionSql } from 'postgres';
+import type { Connection } from './database.js';
 
 export interface MarketSize {
   readonly jobs: number;
@@ -72,6 +73,19 @@ export const WORDS = {
 const MIDDLING_PERCENT = 2;
 const SPARSE_PER_THOUSAND = 3;
 
+/** Throws unless the database has no people: what is there already is never mixed with what is made up. */
+export async function openEmptyDatabase(connection: Connection): Promise<Sql> {
+  const options = { max: 1, fetch_types: false, onnotice: () => {} };
+  const sql = 'url' in connection ? postgres(connection.url, options) : postgres({ ...connection, ...options });
+  const [found] = await sql`select 1 from users limit 1`;
+  if (!found) return sql;
+  await sql.end();
+  throw new Error('The database has people already; only an empty one is filled. Name another by DATA_DIR.');
+}
+
+/** How often a seeding tells what it does next. */
+export const SEED_STEPS = 12;
+
 /** The market's own figures, for whoever computes identifiers instead of asking for them. */
 export interface Market {
   readonly homeowners: number;
@@ -94,7 +108,12 @@ const SIGNUP_BONUS = { homeowner: 10, contractor: 25 };
  * Loads an empty, migrated database. Triggers and foreign keys rest meanwhile, since every row is derived from the same
  * plan; indexes are made afterwards.
  */
-export async function seedMarket(sql: Sql, size: MarketSize, passwordHash: string): Promise<Market> {
+export async function seedMarket(
+  sql: Sql,
+  size: MarketSize,
+  passwordHash: string,
+  onStep: (what: string) => void = () => {},
+): Promise<Market> {
   const half = Math.floor(size.people / 2);
   const market: Market = { homeowners: half, contractors: half, jobs: size.jobs, uneven: size.uneven === true };
   const mean = Math.max(
@@ -107,19 +126,23 @@ export async function seedMarket(sql: Sql, size: MarketSize, passwordHash: strin
     );
     await tx.unsafe(`set local session_replication_role = replica`);
     await tx.unsafe(IDENTIFIER);
+    onStep('people');
     await insertPeople(tx, market, passwordHash);
     const rebuild = await withoutIndexes(tx, ['bids', 'holds', 'events', 'job_search', 'jobs', 'token_transfers']);
     const states = stateOf(size.openPercent);
     const bids = `case when ${states} = 'draft' then 0 else 1 + n * 7 % ${2 * mean - 1} end`;
     const made = `date_trunc('milliseconds', now()) - interval '300 days' + n * (interval '200 days' / ${size.jobs})`;
+    onStep('a plan of the jobs');
     await planJobs(tx, { from: 1, to: size.jobs, state: states, bids, made }, market);
-    await insertPlanned(tx, market);
+    await insertPlanned(tx, market, onStep);
     if (market.uneven) await addCrowdedJob(tx, market);
     await tx.unsafe(
       `insert into job_search (job_id, created_at, words, town) select j.id, j.created_at, lower(j.title || chr(1) || j.description), ${market.uneven ? TOWN : 'null'} from jobs j order by j.created_at, j.id`,
     );
+    onStep('indexes');
     await rebuild();
   });
+  onStep('statistics');
   await sql.unsafe('vacuum (analyze)');
   return market;
 }
@@ -289,8 +312,15 @@ const PLACE_OF_BUSY_BID = 'least(bids, 1 + p.n % 2)';
 
 const TOWN = `(case city when '${SMALL_TOWN.city}' then '${SMALL_TOWN.town}' else '${LARGE_TOWN.town}' end)::point`;
 
-async function insertPlanned(tx: TransactionSql, market: Market): Promise<void> {
-  for (const statement of insertsFor(market)) await tx.unsafe(statement);
+async function insertPlanned(
+  tx: TransactionSql,
+  market: Market,
+  onStep: (what: string) => void = () => {},
+): Promise<void> {
+  for (const statement of insertsFor(market)) {
+    onStep(/^(?:insert into|update) (\w+)/.exec(statement)?.[1] ?? '');
+    await tx.unsafe(statement);
+  }
 }
 
 const REACHED: readonly SeededState[] = ['awarded', 'in_progress', 'in_review', 'completed'];
