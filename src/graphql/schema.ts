@@ -2,7 +2,7 @@
 import 'reflect-metadata';
 import { lexicographicSortSchema, type GraphQLInterfaceType, type GraphQLSchema } from 'graphql';
 import { buildSchemaSync } from 'type-graphql';
-import { callDirectly } from './direct.js';
+import { callDirectly, refuseMiddlewares } from './direct.js';
 import { AccountResolver } from './resolvers/accounts.js';
 import { BidResolver, ViewerBidsResolver } from './resolvers/bids.js';
 import { JobMutations } from './resolvers/job-mutations.js';
@@ -28,6 +28,7 @@ const DESCRIPTIONS = {
 };
 
 export function createSchema(): GraphQLSchema {
+  refuseMiddlewares();
   const built = describe(
     buildSchemaSync({
       resolvers: [

@@ -67,7 +67,7 @@ interface Import {
 }
 
 const files = readdirSync(join(ROOT, 'src'), { encoding: 'utf8', recursive: true })
-  .filter((file) => file.endsWith('.ts'))
+  .filter((file) => /\.[jt]s$/.test(file))
   .map((file) => join('src', file))
   .toSorted();
 const imports = files.flatMap(importsOf);
