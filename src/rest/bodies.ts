@@ -3,7 +3,7 @@
  */
 import type { Me } from '../operations/accounts/me.js';
 import type { Session } from '../operations/accounts/session.js';
-import type { Publication } from '../operations/jobs/publish.js';
+import type { Publication } from '../operations/jobs/transitions.js';
 import { ERROR_CODES, type ErrorCode } from '../rules/errors.js';
 import { ERRORS, PAGE } from '../rules/limits.js';
 import { REFERRAL_ALPHABET, REFERRAL_LENGTH } from '../rules/tokens.js';

@@ -4,7 +4,7 @@
  */
 import { OPERATIONS } from '../operations/index.js';
 import type { Operation } from '../operations/operation.js';
-import { refusalElsewhere } from '../rules/available-actions.js';
+import { refusalElsewhere } from '../rules/checks.js';
 import { BID_TRANSITION_LIST } from '../rules/bids.js';
 import { ERROR_CODES, REFUSALS, type ErrorCode } from '../rules/errors.js';
 import { JOB_ACTION_LIST } from '../rules/lifecycle.js';

@@ -71,8 +71,8 @@ export const READ_ONLY_FIELDS = [
   'createdAt',
 ] as const satisfies readonly (keyof JobReadOnlyFields)[];
 
-/** A draft takes all that creation takes. */
-export const EDITABLE_FIELDS: Readonly<Record<JobState, readonly JobField[]>> = {
+/** A draft takes all that creation takes. What is not listed is read-only. */
+const EDITABLE_IN: { readonly [State in JobState]?: readonly JobField[] } = {
   draft: JOB_FIELDS,
   open: [
     'title',
@@ -86,11 +86,8 @@ export const EDITABLE_FIELDS: Readonly<Record<JobState, readonly JobField[]>> = 
   ],
   awarded: ['desiredStartDate', 'desiredCompletionDate', 'requirements'],
   in_progress: ['desiredCompletionDate', 'requirements'],
-  in_review: [],
-  completed: [],
-  disputed: [],
-  escalated: [],
-  decision_reached: [],
-  appealed: [],
-  cancelled: [],
 };
+
+export function editableFields(state: JobState): readonly JobField[] {
+  return EDITABLE_IN[state] ?? [];
+}

@@ -2,6 +2,7 @@
  * The lifecycle as a page for people, schema/lifecycle.md: printed from the tables, so that it cannot say anything
  * else.
  */
+import { descriptionOf } from './effects.js';
 import { BID_CONSEQUENCES, BID_TRANSITION_LIST, type BidTransition } from './bids.js';
 import {
   INITIAL_BID_STATE,
@@ -75,7 +76,7 @@ function transitionArrows(row: JobTransition): string[] {
 }
 
 function stayArrow(state: JobState, row: JobTransition): string[] {
-  return row.mayStay ? [`${arrow(state, state, row)}, until ${row.mayStay.until}`] : [];
+  return row.mayKeepState ? [`${arrow(state, state, row)}, until ${row.mayKeepState.until}`] : [];
 }
 
 function arrow(from: string, to: string, row: { operation: string; by: string }): string {
@@ -95,19 +96,19 @@ function jobRow(row: JobAction): string[] {
     destination(row),
     eventsOf(row),
     row.says,
-    row.effects.join('; '),
+    row.effects.map(descriptionOf).join('; '),
   ];
 }
 
 function destination(row: JobAction): string {
   if (!isTransition(row)) return row.to === 'stays' ? 'the same state' : '(none)';
-  const stay = row.mayStay ? `, or the same state until ${row.mayStay.until}` : '';
-  const settled = row.settledIn ? `; nothing changes in ${codes(row.settledIn)}` : '';
+  const stay = row.mayKeepState ? `, or the same state until ${row.mayKeepState.until}` : '';
+  const settled = row.alreadyDoneIn ? `; nothing changes in ${codes(row.alreadyDoneIn)}` : '';
   return code(row.to) + stay + settled;
 }
 
 function eventsOf(row: JobAction): string {
-  const stay = isTransition(row) ? row.mayStay : undefined;
+  const stay = isTransition(row) ? row.mayKeepState : undefined;
   return codes(stay ? [row.event, stay.event] : [row.event]);
 }
 

@@ -71,16 +71,6 @@ export function logging(db: PostgresJsDatabase, counted: string, happened: Place
   return db.$with('logged').as(db.insert(events).select(eventsToLog(counted, happened, more)));
 }
 
-/**
- * The rows of what happened to the bids of a CTE named `settled`, the accepted one first, behind the one event of a CTE
- * named `logged`. Their identifiers are that event's, with its end counted on.
- */
-export function eventsOfBids(type: SQL): SQL {
-  return sql`select left(l.id, -7) || lpad(b.number::text, 7, '0'), l.job_id, l.sequence + b.number, ${type}, l.actor_id, b.contractor_id,
-      null::job_status, null::job_status, clock_timestamp(), jsonb_build_object('bidId', b.id)
-    from logged l, (select s.*, row_number() over (order by s.status = 'accepted' desc, s.created_at, s.id) as number from settled s) b`;
-}
-
 /** How far a job's count rises for these events. */
 export function countOf(happened: Placeholder): SQL {
   return sql`json_array_length(${happened}::json)`;

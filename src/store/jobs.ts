@@ -2,17 +2,20 @@
  * Jobs, and the statements that change them; `moves.ts` has those that move them from state to state. Whatever changes
  * a job adds its events in the same statement.
  */
-import { and, eq, getTableColumns, sql, type Placeholder, type SQL } from 'drizzle-orm';
+import { and, eq, getTableColumns, sql, type SQL } from 'drizzle-orm';
 import type { PostgresJsDatabase } from 'drizzle-orm/postgres-js';
-import type { BidId, HomeownerId, JobId } from '../rules/ids.js';
+import type { BidCounts } from '../rules/bids.js';
+import type { BidId, HomeownerId, JobId, UserId } from '../rules/ids.js';
 import { JOB_FIELDS, type JobFields } from '../rules/job-fields.js';
 import type { BidState } from '../rules/lifecycle.js';
 import type { EditBases } from '../rules/edit-bases.js';
 import type { Role } from '../rules/viewer.js';
 import { narrowed } from './accounts.js';
 import { countOf, logging } from './events.js';
+import { liveBidsOfJob, type LiveBid } from './bids.js';
 import { asAsked, besideColumns, besideReader, joiningBeside, type Beside, type Found } from './beside.js';
 import type { Db } from './database.js';
+import { availableTo } from './ledger.js';
 import { columns, statement, type Values } from './statement.js';
 import { jobs, jobSearch, type JobRow } from './tables/jobs.js';
 import { forEachRole, ownBidStates, visibleJobs, type ViewerIds } from './visibility.js';
@@ -77,9 +80,13 @@ export async function selectJob(
   );
 }
 
-/** The first lock of every operation that touches more than the job: job, then bids, holds, accounts. */
-export const lockJob = forEachRole((role) =>
-  statement((db, $: Values<ViewerIds & { id: JobId }>) => selectSeen(db, role, $).for('update', { of: jobs })),
+/**
+ * The first lock of every operation that touches more than the job: job, then bids, holds, accounts. What is looked at
+ * is read by later statements: each sees all that was committed before it began, and so all that came before the lock.
+ * A sub-select in the statement that waits for the lock would still see what there was before it waited.
+ */
+export const lockJob = statement((db, $: Values<{ id: JobId }>) =>
+  db.select({ id: jobs.id }).from(jobs).where(eq(jobs.id, $.id)).for('update'),
 );
 
 /** The same lock, by way of a bid on the job. */
@@ -90,6 +97,22 @@ export const lockJobOfBid = statement((db, $: Values<{ id: BidId }>) =>
     .where(sql`${jobs.id} = (select b.job_id from bids b where b.id = ${$.id})`)
     .for('update'),
 );
+
+/** The job, what the viewer is to it, and what they could spend: all that an operation on it is checked by. */
+function lookAt(role: Role, bids: SQL<LiveBid[]>) {
+  return statement((db, $: Values<ViewerIds & { id: JobId; userId: UserId }>) =>
+    db
+      .select({ job: jobColumns, ...seenBy(role, $), available: availableTo($), liveBids: bids })
+      .from(jobs)
+      .where(eq(jobs.id, $.id)),
+  );
+}
+
+/** The live bids are looked at by those whom they concern. */
+export const lookAtJob = forEachRole((role) => ({
+  alone: lookAt(role, sql`'[]'::json`),
+  withLiveBids: lookAt(role, liveBidsOfJob),
+}));
 
 export const selectVisibleJobs = forEachRole((role) =>
   statement((db, $: Values<ViewerIds & { ids: string }>) =>
@@ -181,20 +204,8 @@ export const deleteJob = statement((db, $: Values<Logged & { id: JobId }>) => {
     .from(gone);
 });
 
-/** By how much each count changes. */
-export interface BidCounts {
-  live: number;
-  counted: number;
-  ever: number;
-}
-
-export const UNCHANGED_COUNTS: BidCounts = { live: 0, counted: 0, ever: 0 };
-
 /** Something happened around a job, or to its bids: the counts follow, its version does not. */
-export function counting(
-  happened: Placeholder,
-  { live, counted, ever }: Readonly<Record<keyof BidCounts, SQL | Placeholder>>,
-) {
+function counting({ events: happened, live, counted, ever }: Values<Logged & BidCounts>) {
   return {
     eventCount: sql`${jobs.eventCount} + ${countOf(happened)}`,
     liveBidCount: sql`${jobs.liveBidCount} + ${live}::int`,
@@ -207,11 +218,7 @@ export const noteOnJob = statement((db, $: Values<Logged & BidCounts & { id: Job
   const counted = db
     .$with('counted')
     .as(
-      db
-        .update(jobs)
-        .set(counting($.events, $))
-        .where(eq(jobs.id, $.id))
-        .returning({ id: jobs.id, eventCount: jobs.eventCount }),
+      db.update(jobs).set(counting($)).where(eq(jobs.id, $.id)).returning({ id: jobs.id, eventCount: jobs.eventCount }),
     );
   return db
     .with(counted, logging(db, 'counted', $.events))

@@ -10,11 +10,11 @@ import { asParameter } from '../../store/events.js';
 import { together } from '../../store/database.js';
 import { deleteJob as removeJob, insertJob, setTown } from '../../store/jobs.js';
 import { operation } from '../operation.js';
-import { findAndLockJob } from './job.js';
+import { ofJob } from './addressed.js';
+import { underLock } from './checked.js';
 import { readableJob, type ReadableJob } from './readable.js';
 import { loadPlaces, locate } from './places.js';
 import { description, furtherFields, title } from './shape.js';
-import { judge, ofJob } from './transition.js';
 
 const shape = z.strictObject({ title, description, ...furtherFields });
 
@@ -80,17 +80,16 @@ export const deleteJob = operation({
   allows: allowedRoles(JOB_ACTIONS.delete.by),
   budget: 'write',
   input: z.strictObject(ofJob),
-  run: ({ db, viewer }, input) =>
-    db.inTransaction(async (tx) => {
-      const found = await findAndLockJob(tx, viewer, input.id);
-      judge(JOB_ACTIONS.delete, found, input);
+  run: underLock('delete', {
+    async act({ db, viewer, job }, { id }): Promise<ReadableJob> {
       const deleted = {
         type: JOB_ACTIONS.delete.event,
         actorId: viewer.userId,
-        fromStatus: found.job.status,
+        fromStatus: job.status,
         toStatus: null,
       };
-      await removeJob(tx, { id: input.id, events: asParameter(tx, [deleted]) });
-      return readableJob(viewer, found.job);
-    }),
+      await removeJob(db, { id, events: asParameter(db, [deleted]) });
+      return readableJob(viewer, job);
+    },
+  }),
 });

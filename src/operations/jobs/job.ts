@@ -5,7 +5,7 @@ import type { BidState } from '../../rules/lifecycle.js';
 import { partyOf, type JobParties, type Party } from '../../rules/parties.js';
 import type { Viewer } from '../../rules/viewer.js';
 import type { Db } from '../../store/database.js';
-import { lockJob, selectJob, type JobRow, type SeenJob } from '../../store/jobs.js';
+import { selectJob, type JobRow, type SeenJob } from '../../store/jobs.js';
 import type { Beside } from '../../store/beside.js';
 import { idsOf } from '../../store/visibility.js';
 import { readableBeside } from './beside.js';
@@ -27,12 +27,6 @@ export async function findJob(db: Db, viewer: Viewer, id: JobId): Promise<FoundJ
 export async function readJobBeside(db: Db, viewer: Viewer, id: JobId, beside: Beside): Promise<ReadableJob> {
   const seen = visible(await selectJob(db, viewer.role, { id, ...idsOf(viewer) }, beside));
   return readableBeside(db, viewer, seen.job, beside, seen.beside);
-}
-
-/** Nobody else changes the job, its bids or its holds until this transaction ends. */
-export async function findAndLockJob(tx: Db, viewer: Viewer, id: JobId): Promise<FoundJob> {
-  const [seen] = await lockJob[viewer.role](tx, { id, ...idsOf(viewer) });
-  return foundBy(viewer, seen);
 }
 
 /** What was seen of it, by whichever statement. */
