@@ -3,18 +3,18 @@ import { z } from 'zod';
 import { refuse } from '../../rules/errors.js';
 import { JOB_TRANSITIONS } from '../../rules/lifecycle.js';
 import { allowedRoles } from '../../rules/parties.js';
+import { idOf } from '../../rules/values.js';
 import type { Viewer } from '../../rules/viewer.js';
 import { awardToBid, selectToAward } from '../../store/awarding.js';
 import type { Db } from '../../store/database.js';
 import { idsOf } from '../../store/visibility.js';
 import { operation } from '../operation.js';
-import { idInBody } from '../shapes.js';
 import { atOnce, type Acting } from './at-once.js';
 import { foundBy } from './job.js';
 import { readableJob, type ReadableJob } from './readable.js';
 import { judge, movement, ofJob, onlyStateBefore } from './transition.js';
 
-const input = z.strictObject({ ...ofJob, bidId: idInBody('bid').describe('The bid that gets the job.') });
+const input = z.strictObject({ ...ofJob, bidId: idOf('bid').describe('The bid that gets the job.') });
 type Input = z.infer<typeof input>;
 
 export const awardJob = operation({

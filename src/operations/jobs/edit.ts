@@ -13,7 +13,7 @@ import { spend, spending } from '../tokens/spending.js';
 import { findAndLockJob } from './job.js';
 import { readableJob, type ReadableJob } from './readable.js';
 import { loadPlaces, locate } from './places.js';
-import { description, furtherFields, title } from './shape.js';
+import { fieldsOfEditedJob } from './shape.js';
 import { judge, ofJob } from './transition.js';
 
 const WHERE = ['zipCode', 'city', 'state'] as const satisfies (keyof JobFields)[];
@@ -25,9 +25,7 @@ export const updateJob = operation({
   budget: 'write',
   input: z.strictObject({
     ...ofJob,
-    title: title.nullish(),
-    description: description.nullish(),
-    ...furtherFields,
+    ...fieldsOfEditedJob,
     ...readOnly([...READ_ONLY_FIELDS.filter((field) => field !== 'id'), 'updatedAt', 'version']),
   }),
   nullClears: true,

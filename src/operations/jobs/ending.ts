@@ -5,13 +5,14 @@ import { TEXT } from '../../rules/limits.js';
 import { refundOnCancel } from '../../rules/publishing.js';
 import { isTerminal } from '../../rules/lifecycle.js';
 import type { Viewer } from '../../rules/viewer.js';
+import { requiredText } from '../../rules/values.js';
 import { releaseHolds, selectLiveBids, settleBids, type LiveBid } from '../../store/bids.js';
 import type { Db } from '../../store/database.js';
 import type { NewEvent } from '../../store/events.js';
 import type { JobRow } from '../../store/jobs.js';
 import { moveTokens } from '../../store/ledger.js';
 import { asArray } from '../../store/statement.js';
-import { optionalText, requiredText } from '../shapes.js';
+import { optionalText } from '../shapes.js';
 import { transition, type Locked } from './transition.js';
 
 export const cancelJob = transition('cancel', {
