@@ -1,7 +1,8 @@
 /** The closed lists of the domain as GraphQL enums: upper case on the wire, the domain's own word inside. */
 import { registerEnumType } from 'type-graphql';
 import { ERROR_CODES, REFUSALS } from '../rules/errors.js';
-import { TRANSFER_REASONS, type TransferReason } from '../rules/tokens.js';
+import { DISPUTE_ENDINGS } from '../rules/entities/dispute.js';
+import { HOLD_STATES, TRANSFER_REASONS, type TransferReason } from '../rules/tokens.js';
 import { BID_STATES, JOB_ACTION_LIST, JOB_STATES } from '../rules/lifecycle.js';
 import { PUBLISH_COST, URGENCIES } from '../rules/publishing.js';
 import { ROLES } from '../rules/viewer.js';
@@ -64,7 +65,7 @@ export const BidStatus = choice('BidStatus', 'Where a bid stands.', BID_STATES, 
   withdrawn: 'Taken back by the contractor.',
 });
 
-export const HoldStatus = choice('HoldStatus', 'Whether tokens are still staked.', ['active', 'released'], {
+export const HoldStatus = choice('HoldStatus', 'Whether tokens are still staked.', HOLD_STATES, {
   active: 'The tokens are held.',
   released: 'The tokens are free again.',
 });
@@ -89,24 +90,23 @@ export const JobActionEnum = choice(
   ),
 );
 
-export const DisputeEnding = choice(
-  'DisputeEnding',
-  'How a dispute ended.',
-  ['agreement', 'final_decision', 'completed_by_admin'],
-  {
-    agreement: 'Both parties named the same resolution.',
-    final_decision: 'An admin gave the final ruling on an appeal.',
-    completed_by_admin: 'An admin completed the job past the normal flow.',
-  },
-);
+export const DisputeEnding = choice('DisputeEnding', 'How a dispute ended.', DISPUTE_ENDINGS, {
+  agreement: 'Both parties named the same resolution.',
+  final_decision: 'An admin gave the final ruling on an appeal.',
+  completed_by_admin: 'An admin completed the job past the normal flow.',
+});
 
-/** The enum that a schema names in its `enumName`. */
+/** The enum that a choice names in its `enumName`. */
 export const ENUMS: Readonly<Record<string, Record<string, string>>> = {
   UserType,
   TokenTransferReason,
   JobStatus,
   BidStatus,
   Urgency: UrgencyEnum,
+  HoldStatus,
+  DisputeEnding,
+  JobAction: JobActionEnum,
+  ErrorCode: ErrorCodeEnum,
 };
 
 function mapValues<K extends string, V, R>(record: Readonly<Record<K, V>>, map: (value: V) => R): Record<K, R> {

@@ -60,12 +60,12 @@ function typeOf(kind: ShapeKind, nestedName: string, description: string) {
     case 'date':
       return DateScalar;
     case 'choice':
-      return enumNamed(kind.name);
+      return kind.name === undefined ? String : enumNamed(kind.name);
     case 'list':
       return typeOf(kind.of, nestedName, description);
     case 'object':
       return inputOf(nestedName, kind.schema, description);
-    case 'text':
+    default:
       return String;
   }
 }

@@ -1,10 +1,12 @@
 /** What a schema is at heart, for those who print it or must read its values from text: the doors and the contracts. */
 import { z } from 'zod';
+import type { IdKind } from '../rules/ids.js';
 
 export type ShapeKind =
-  | { is: 'text' | 'whole number' | 'number' | 'flag' | 'date' }
-  | { is: 'choice'; name: string; values: readonly string[] }
-  | { is: 'list'; of: ShapeKind }
+  | { is: 'text' | 'whole number' | 'number' | 'flag' | 'date' | 'moment' | 'anything' }
+  | { is: 'identifier'; of: IdKind }
+  | { is: 'choice'; name: string | undefined; values: readonly string[] }
+  | { is: 'list'; of: ShapeKind; entry: z.core.$ZodType }
   | { is: 'object'; schema: z.ZodObject };
 
 export function kindOf(schema: z.core.$ZodType): ShapeKind {
@@ -13,10 +15,19 @@ export function kindOf(schema: z.core.$ZodType): ShapeKind {
   if (inner instanceof z.ZodNumber) return { is: inner.format === 'safeint' ? 'whole number' : 'number' };
   if (inner instanceof z.ZodBoolean) return { is: 'flag' };
   if (inner instanceof z.ZodEnum)
-    return { is: 'choice', name: String(metaOf(schema).enumName), values: inner.options.map(String) };
-  if (inner instanceof z.ZodArray) return { is: 'list', of: kindOf(inner.element) };
+    return { is: 'choice', name: metaOf(schema).enumName, values: inner.options.map(String) };
+  if (inner instanceof z.ZodArray) return { is: 'list', of: kindOf(inner.element), entry: inner.element };
   if (inner instanceof z.ZodObject) return { is: 'object', schema: inner };
+  if (inner instanceof z.ZodDate) return { is: 'moment' };
+  const { kind, charactersMax } = metaOf(schema);
+  if (inner instanceof z.ZodCustom && kind !== undefined) return { is: 'identifier', of: kind };
+  if (charactersMax !== undefined) return { is: 'anything' };
   return { is: 'text' };
+}
+
+/** Whether there may be null in place of a value, or nothing at all. */
+export function isNullable(schema: z.core.$ZodType): boolean {
+  return schema instanceof z.ZodOptional || schema instanceof z.ZodNullable;
 }
 
 /** Whether a value must be sent at all. */
@@ -25,7 +36,7 @@ export function isRequired(schema: z.core.$ZodType): boolean {
 }
 
 /** Descriptions and marks, from whichever wrapping carries them. */
-export function metaOf(schema: z.core.$ZodType): Record<string, unknown> {
+export function metaOf(schema: z.core.$ZodType): z.GlobalMeta {
   const own = z.globalRegistry.get(schema) ?? {};
   const next = peeled(schema);
   return next ? { ...metaOf(next), ...own } : own;

@@ -1,56 +1,11 @@
-/** The building blocks of every operation's input. What they refuse, they say in words that follow the field's name. */
+/** The building blocks of every operation's input, besides the fields of entities. */
 import { z } from 'zod';
 import { kindOfId, isId, type Id, type IdKind } from '../rules/ids.js';
-import { TEXT } from '../rules/limits.js';
-
-/** Trimmed text of at most `max` characters, counted as a reader counts them. */
-export function text(max: number) {
-  return textAsSent(max, z.string().trim());
-}
-
-export function textAsSent(max: number, string = z.string()) {
-  return string
-    .refine((value) => value.isWellFormed() && !value.includes('\0'), 'must be well-formed text without NUL')
-    .refine((value) => value.length <= max || [...value].length <= max, `must be at most ${max} characters`)
-    .meta({ maxLength: max });
-}
-
-export function requiredText(max: number) {
-  return text(max)
-    .refine((value) => value !== '', 'must not be blank')
-    .meta({ maxLength: max, minLength: 1 });
-}
+import { nullableText } from '../rules/values.js';
 
 /** Text that may be left out or cleared; blank counts as cleared. */
 export function optionalText(max: number) {
-  return text(max)
-    .transform((value) => (value === '' ? null : value))
-    .nullish();
-}
-
-export const email = z
-  .string()
-  .trim()
-  .toLowerCase()
-  .max(TEXT.email, `must be at most ${TEXT.email} characters`)
-  .pipe(z.email('must be an email address'))
-  .meta({ format: 'email', maxLength: TEXT.email });
-
-export const webAddress = text(TEXT.url)
-  .refine((value) => value === '' || isWebAddress(value), 'must be a web address that starts with http:// or https://')
-  .transform((value) => (value === '' ? null : value))
-  .nullish()
-  .meta({ format: 'uri' });
-
-function isWebAddress(value: string): boolean {
-  return /^https?:\/\/\S+$/i.test(value) && URL.canParse(value);
-}
-
-/** An identifier in a body: a malformed one is a malformed input. */
-export function idInBody<K extends IdKind>(kind: K) {
-  return z
-    .custom<Id<K>>((value) => isId(kind, value), `must be the identifier of a ${kind}`)
-    .meta({ type: 'string', kind });
+  return nullableText(max).optional();
 }
 
 /**

@@ -1,195 +1,165 @@
 /**
- * The bodies that are more or less than one resource: sessions, one's own account, pages, plain success and refusals.
+ * The bodies that are more or less than one entity: sessions, one's own account, pages, plain success and refusals.
  */
-import type { Me } from '../operations/accounts/me.js';
-import type { Session } from '../operations/accounts/session.js';
-import type { Publication } from '../operations/jobs/transitions.js';
-import { ERROR_CODES, type ErrorCode } from '../rules/errors.js';
+import { z } from 'zod';
+import { CONTRACTOR, HOMEOWNER, USER } from '../rules/entities/people.js';
+import { PUBLICATION as PAYLOAD, SESSION as LOG_IN, VIEWER } from '../rules/entities/session.js';
+import { asOneself, entity, type Entity } from '../rules/entity.js';
+import { ERROR_CODES } from '../rules/errors.js';
 import { ERRORS, PAGE } from '../rules/limits.js';
-import { REFERRAL_ALPHABET, REFERRAL_LENGTH } from '../rules/tokens.js';
-import { CONTRACTOR, HOMEOWNER, JOB, TOKEN_BALANCE, USER, type JobOnWire } from './resources.js';
-import {
-  anything,
-  choice,
-  exampleId,
-  flag,
-  idPattern,
-  list,
-  object,
-  oneOf,
-  optional,
-  resource,
-  text,
-  the,
-  whole,
-  type JsonSchema,
-  type Named,
-  type Resource,
-  type Schema,
-} from './schema.js';
+import { choice, whole } from '../rules/values.js';
+import { exampleOf } from './described.js';
 
-type SessionWith<Part extends keyof Session = never> = Required<Pick<Session, 'token' | 'refreshToken' | Part>>;
+/** Through REST people read their own accounts alone, of which nothing is hidden from them. */
+export const OWN_USER = asOneself(USER);
+export const OWN_HOMEOWNER = asOneself(HOMEOWNER);
 
-const TOKENS = {
-  token: text(
-    'The access token: send it as `Authorization: Bearer …`. It lasts 15 minutes.',
-    'eyJhbGciOiJIUzI1NiJ9.eyJzdWIiOiJ1c3JfIn0.c2lnbmF0dXJl',
-  ),
-  refreshToken: text(
-    'Exchange it once, at `/v1/auth/refresh`, for new tokens. It lasts 30 days.',
-    exampleId('refreshToken'),
-    { pattern: idPattern('refreshToken') },
-  ),
-};
+/** One of several entities. */
+export interface Variants {
+  readonly name: string;
+  readonly description: string;
+  readonly variants: readonly Entity[];
+  readonly schema: z.ZodType;
+}
+
+/** A part, with what its example has otherwise, in REST's spelling. */
+function part<E extends Entity>(shown: E, otherwise: object = {}) {
+  const type: E['schema'] = shown.schema;
+  return { type, description: shown.description, example: { ...exampleOf(shown), ...otherwise } };
+}
+
 const CARL = { user_type: 'contractor', first_name: 'Carl', last_name: 'Carver', email: 'carl@example.com' };
-const tokensAwarded = whole('The tokens credited for the sign-up and its referral.', 10);
+const TOKENS = { token: LOG_IN.fields.token, refreshToken: LOG_IN.fields.refreshToken };
+const tokensAwarded = { ...LOG_IN.fields.tokensAwarded, type: whole() };
 
-export const REFRESHED_SESSION = resource<SessionWith>(
-  'RefreshedSession',
-  'New tokens for a session that goes on.',
-  TOKENS,
-);
-export const SESSION = resource<SessionWith<'user'>>('Session', 'A log-in.', { ...TOKENS, user: the(USER) });
-export const NEW_HOMEOWNER_SESSION = resource<SessionWith<'user' | 'homeowner' | 'tokensAwarded'>>(
+export const REFRESHED_SESSION = entity('RefreshedSession', 'New tokens for a session that goes on.', TOKENS);
+export const SESSION = entity('Session', 'A log-in.', { ...TOKENS, user: part(OWN_USER) });
+export const NEW_HOMEOWNER_SESSION = entity(
   'NewHomeownerSession',
   'A homeowner’s first log-in, and what the sign-up made.',
-  { ...TOKENS, user: the(USER), homeowner: the(HOMEOWNER), tokensAwarded },
+  { ...TOKENS, user: part(OWN_USER), homeowner: part(OWN_HOMEOWNER), tokensAwarded },
 );
-export const NEW_CONTRACTOR_SESSION = resource<SessionWith<'user' | 'contractor' | 'tokensAwarded'>>(
+export const NEW_CONTRACTOR_SESSION = entity(
   'NewContractorSession',
   'A contractor’s first log-in, and what the sign-up made.',
-  { ...TOKENS, user: the(USER, CARL), contractor: the(CONTRACTOR), tokensAwarded: { ...tokensAwarded, example: 25 } },
+  {
+    ...TOKENS,
+    user: part(OWN_USER, CARL),
+    contractor: part(CONTRACTOR),
+    tokensAwarded: { ...tokensAwarded, example: 25 },
+  },
 );
 
-type AdminOnWire = Omit<Me, 'homeowner' | 'contractor'>;
-type HomeownerOnWire = AdminOnWire & { homeowner: NonNullable<Me['homeowner']> };
-type ContractorOnWire = AdminOnWire & { contractor: NonNullable<Me['contractor']> };
-export type MeOnWire = HomeownerOnWire | ContractorOnWire | AdminOnWire;
+const { tokens, referralCode } = VIEWER.fields;
 
-const tokens = the(TOKEN_BALANCE);
-const referralCode = text('The code to refer others with: both of you get 10 tokens.', 'K7QM2XPA', {
-  pattern: `^[${REFERRAL_ALPHABET}]{${REFERRAL_LENGTH}}$`,
+export const HOMEOWNER_ME = entity('HomeownerMe', 'A homeowner’s own account.', {
+  user: part(OWN_USER),
+  homeowner: part(OWN_HOMEOWNER),
+  tokens,
+  referralCode,
+});
+export const CONTRACTOR_ME = entity('ContractorMe', 'A contractor’s own account.', {
+  user: part(OWN_USER, CARL),
+  contractor: part(CONTRACTOR),
+  tokens,
+  referralCode,
+});
+export const ADMIN_ME = entity('AdminMe', 'An admin’s own account.', {
+  user: part(OWN_USER, { user_type: 'admin' }),
+  tokens,
+  referralCode,
 });
 
-export const ME: Resource<MeOnWire> = oneOf('Me', 'One’s own account, with the profile that the role has.', [
-  resource<HomeownerOnWire>('HomeownerMe', 'A homeowner’s own account.', {
-    user: the(USER),
-    homeowner: the(HOMEOWNER),
-    tokens,
-    referralCode,
-  }),
-  resource<ContractorOnWire>('ContractorMe', 'A contractor’s own account.', {
-    user: the(USER, CARL),
-    contractor: the(CONTRACTOR),
-    tokens,
-    referralCode,
-  }),
-  resource<AdminOnWire>('AdminMe', 'An admin’s own account.', {
-    user: the(USER, { user_type: 'admin' }),
-    tokens,
-    referralCode,
-  }),
-]);
+export const ME = {
+  name: 'Me',
+  description: 'One’s own account, with the profile that the role has.',
+  variants: [HOMEOWNER_ME, CONTRACTOR_ME, ADMIN_ME],
+  schema: z.union([HOMEOWNER_ME.schema, CONTRACTOR_ME.schema, ADMIN_ME.schema]),
+} satisfies Variants;
+export type MeOnWire = z.output<typeof ME.schema>;
 
-export type PublicationOnWire = Omit<Publication, 'job'> & { job: JobOnWire };
-
-export const PUBLICATION = resource<PublicationOnWire>('Publication', 'A job that was published, and what that cost.', {
-  job: the(JOB),
-  tokensCharged: whole('The tokens that were charged.', 5),
-  remainingBalance: whole('The tokens that are free to spend after it.', 5),
-});
+export const PUBLICATION = entity('Publication', PAYLOAD.description, PAYLOAD.fields);
 
 /** The body of operations that have nothing to show. */
-export interface Done {
-  status: 200;
-  message: string;
-  data: Record<string, never>;
-}
-
-export const DONE = resource<Done>('Done', 'That it is done.', {
-  status: choice([200], 'The status, once more.', 200),
-  message: text('What was done, for a person to read.', 'You are logged out.'),
-  data: object<Done['data']>('Empty.', {}),
+export const DONE = entity('Done', 'That it is done.', {
+  status: {
+    type: z.custom<200>().meta({ type: 'number', enum: [200] }),
+    description: 'The status, once more.',
+    example: 200,
+  },
+  message: { type: z.string(), description: 'What was done, for a person to read.', example: 'You are logged out.' },
+  data: { type: entity('Nothing', 'Empty.', {}).schema, description: 'Empty.' },
 });
 
-interface PageOnWire {
-  data: unknown[];
-  pagination: { page: number; perPage: number; total: number; totalPages: number; totalCapped: boolean };
+const PAGINATION = entity('Pagination', 'Where the page stands.', {
+  page: { type: whole(1), description: 'Which page, from 1; 1 if it was asked for by `after`.', example: 1 },
+  perPage: { type: whole(1), description: 'How many entries a page holds.', example: PAGE.perPageDefault },
+  total: {
+    type: whole(),
+    description: `How many entries there are in all: exact up to ${PAGE.exactTotalMax}, where counting stops.`,
+    example: 1,
+  },
+  totalPages: { type: whole(), description: 'How many pages they fill.', example: 1 },
+  totalCapped: { type: z.boolean(), description: 'Whether there are more than were counted.', example: false },
+});
+
+export function pageOf({ name, schema }: Entity): Entity {
+  return entity(`${name}Page`, 'A page of a list. What comes after it is where the `Link` header leads.', {
+    data: { type: z.array(schema), description: 'The entries.' },
+    pagination: { type: PAGINATION.schema, description: PAGINATION.description },
+  });
 }
 
-export function pageOf(row: Named): Named {
-  return resource<PageOnWire>(
-    `${row.name}Page`,
-    'A page of a list. What comes after it is where the `Link` header leads.',
-    {
-      data: list(the(row), 'The entries.'),
-      pagination: object('Where the page stands.', {
-        page: whole('Which page, from 1; 1 if it was asked for by `after`.', 1, { min: 1 }),
-        perPage: whole('How many entries a page holds.', PAGE.perPageDefault, { min: 1 }),
-        total: whole(`How many entries there are in all: exact up to ${PAGE.exactTotalMax}, where counting stops.`, 1),
-        totalPages: whole('How many pages they fill.', 1),
-        totalCapped: flag('Whether there are more than were counted.', false),
-      }),
-    },
-  );
-}
+const ERROR_DETAILS = entity('ErrorDetails', 'What a program needs to know.', {
+  code: { type: choice(ERROR_CODES), description: 'Why, for a program to read.', example: 'VALIDATION_FAILED' },
+  requestId: {
+    type: z.string(),
+    description: 'The same as the `X-Request-Id` header.',
+    example: '0f8fad5b-d9cb-469f-a165-70867728950e',
+  },
+  fields: {
+    type: z
+      .custom<Record<string, unknown>>()
+      .meta({ type: 'object', additionalProperties: { type: 'string' } })
+      .optional(),
+    description: 'What is wrong with each field, by name; a nested one as `user.phone`.',
+  },
+  fieldsLeftOut: {
+    type: whole().optional(),
+    description: `How many more fields are wrong, where there are more than ${ERRORS.perAnswerMax}.`,
+  },
+  fromState: { type: z.string().optional(), description: 'The state that does not allow the call.' },
+  allowedOperations: {
+    type: z.array(z.string().describe('An operation’s name.')).optional(),
+    description: 'What the caller could call in that state.',
+  },
+  required: { type: whole().optional(), description: 'How many tokens it takes.' },
+  available: { type: whole().optional(), description: 'How many tokens are free to spend.' },
+  retryAfter: { type: whole().optional(), description: 'After how many seconds to try again.' },
+  allowedMethods: {
+    type: z.array(z.string().describe('A method.')).optional(),
+    description: 'What the address takes.',
+  },
+  expectedVersion: { type: whole().optional(), description: 'The version that was expected.' },
+  version: { type: whole().optional(), description: 'The version that the job has.' },
+});
+export type ErrorDetails = z.output<typeof ERROR_DETAILS.schema>;
 
-interface ErrorOnWire {
-  status: number;
-  error: string;
-  details: ErrorDetails;
-  blockedFields: string[];
-}
-
-export interface ErrorDetails {
-  code: ErrorCode;
-  requestId: string;
-  fields?: Record<string, unknown>;
-  fieldsLeftOut?: number;
-  fromState?: string;
-  allowedOperations?: string[];
-  required?: number;
-  available?: number;
-  retryAfter?: number;
-  allowedMethods?: string[];
-  expectedVersion?: number;
-  version?: number;
-}
-
-const NAMES: JsonSchema = { type: 'object', additionalProperties: { type: 'string' } };
-const fields: Schema<Record<string, unknown>> = anything(
-  'What is wrong with each field, by name; a nested one as `user.phone`.',
-  { title: 'is required' },
-  NAMES,
-);
-
-export const ERROR = resource<ErrorOnWire>(
+export const ERROR = entity(
   'Error',
   'Why a call was refused. `details.code` is one of a closed list, and says which further keys there are.',
   {
-    status: whole('The status, once more.', 400, { min: 400 }),
-    error: text('A sentence for a person to read.', 'Some of what was sent is not valid.'),
-    details: object<ErrorDetails>('What a program needs to know.', {
-      code: choice(ERROR_CODES, 'Why, for a program to read.', 'VALIDATION_FAILED'),
-      requestId: text('The same as the `X-Request-Id` header.', '0f8fad5b-d9cb-469f-a165-70867728950e'),
-      fields: optional(fields),
-      fieldsLeftOut: optional(
-        whole(`How many more fields are wrong, where there are more than ${ERRORS.perAnswerMax}.`, 3),
-      ),
-      fromState: optional(text('The state that does not allow the call.', 'draft')),
-      allowedOperations: optional(
-        list(text('An operation’s name.', 'publishJob'), 'What the caller could call in that state.'),
-      ),
-      required: optional(whole('How many tokens it takes.', 30)),
-      available: optional(whole('How many tokens are free to spend.', 5)),
-      retryAfter: optional(whole('After how many seconds to try again.', 12)),
-      allowedMethods: optional(list(text('A method.', 'GET'), 'What the address takes.')),
-      expectedVersion: optional(whole('The version that was expected.', 3)),
-      version: optional(whole('The version that the job has.', 4)),
-    }),
-    blockedFields: list(
-      text('A field’s name.', 'category'),
-      'The submitted fields that would change and may not, in this state.',
-    ),
+    status: { type: whole(400), description: 'The status, once more.', example: 400 },
+    error: {
+      type: z.string(),
+      description: 'A sentence for a person to read.',
+      example: 'Some of what was sent is not valid.',
+    },
+    details: { type: ERROR_DETAILS.schema, description: ERROR_DETAILS.description },
+    blockedFields: {
+      type: z.array(z.string().describe('A field’s name.')),
+      description: 'The submitted fields that would change and may not, in this state.',
+      example: ['category'],
+    },
   },
 );

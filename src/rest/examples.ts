@@ -2,13 +2,16 @@
 import { OPERATIONS } from '../operations/index.js';
 import type { Operation } from '../operations/operation.js';
 import { BID_TRANSITIONS } from '../rules/bids.js';
+import { BID } from '../rules/entities/bid.js';
+import { JOB } from '../rules/entities/job.js';
+import { TOKEN_TRANSFER } from '../rules/entities/tokens.js';
+import type { Entity } from '../rules/entity.js';
 import { REFUSALS, type ErrorCode } from '../rules/errors.js';
 import { INITIAL_JOB_STATE, JOB_TRANSITIONS, type JobState } from '../rules/lifecycle.js';
-import type { ErrorDetails } from './bodies.js';
-import { DONE, ERROR, pageOf, PUBLICATION } from './bodies.js';
-import { isList, type Route } from './routes.js';
-import { BID, JOB, TOKEN_TRANSFER } from './resources.js';
-import { exampleId } from './schema.js';
+import { exampleId } from '../rules/values.js';
+import { DONE, ERROR, pageOf, PUBLICATION, type ErrorDetails, type Variants } from './bodies.js';
+import { exampleOf } from './described.js';
+import { isList, rowOf, type Route } from './routes.js';
 import { toWire } from './wire.js';
 
 type Operations = typeof OPERATIONS;
@@ -99,23 +102,28 @@ export function requestExample({ operation }: Route): unknown {
 
 /** The example of what is shown, as it is after this very call. */
 export function answerExample(route: Route): unknown {
-  if (isList(route)) return pageOf(route.shows).example;
+  if (isList(route)) return exampleOf(pageOf(rowOf(route)));
   const { name } = route.operation;
   const { shows } = route;
   if (shows === JOB) return jobIn(stateAfter(name));
-  if (shows === PUBLICATION) return merged(PUBLICATION.example, { job: jobIn('open') });
+  if (shows === PUBLICATION) return merged(exampleOf(PUBLICATION), { job: jobIn('open') });
   if (shows === BID)
-    return merged(BID.example, {
+    return merged(exampleOf(BID), {
       status: Object.values(BID_TRANSITIONS).find(({ operation }) => operation === name)?.to ?? 'pending',
     });
   if (shows === DONE) return route.write(undefined);
   if (name === 'adjustTokens')
-    return merged(TOKEN_TRANSFER.example, {
+    return merged(exampleOf(TOKEN_TRANSFER), {
       reason: 'adjustment',
       actor_id: exampleId('user'),
       note: 'Sorry for the trouble.',
     });
-  return shows.example;
+  return exampleOf('variants' in shows ? firstOf(shows) : shows);
+}
+
+function firstOf({ name, variants: [first] }: Variants): Entity {
+  if (!first) throw new Error(`${name} is one of nothing.`);
+  return first;
 }
 
 function stateAfter(operation: string): JobState {
@@ -127,7 +135,7 @@ const WITHOUT_AWARD: readonly JobState[] = ['draft', 'open', 'cancelled'];
 
 function jobIn(status: JobState): object {
   const awarded = WITHOUT_AWARD.includes(status) ? null : exampleId('bid');
-  return merged(JOB.example, { status, awarded_bid_id: awarded, version: status === INITIAL_JOB_STATE ? 1 : 3 });
+  return merged(exampleOf(JOB), { status, awarded_bid_id: awarded, version: status === INITIAL_JOB_STATE ? 1 : 3 });
 }
 
 function merged(example: unknown, more: object): object {
@@ -154,7 +162,7 @@ const DETAILS: { readonly [Code in ErrorCode]?: Omit<ErrorDetails, 'code' | 'req
 
 export function refusalExample(code: ErrorCode): object {
   const [status, error] = REFUSALS[code];
-  const { details } = ERROR.example as { details: object };
+  const { details } = exampleOf(ERROR);
   const blocked_fields = code === 'FIELD_NOT_EDITABLE' ? ['category'] : [];
-  return { status, error, details: { ...details, code, ...(toWire(DETAILS[code] ?? {}) as object) }, blocked_fields };
+  return { status, error, details: merged(merged(details, { code }), toWire(DETAILS[code]) ?? {}), blocked_fields };
 }

@@ -10,7 +10,7 @@ import { requestExample } from './examples.js';
 import { bodySchema, documentedPath, HEADER_PARAMETERS, parameters } from './requests.js';
 import { responseParts, responsesOf } from './responses.js';
 import { ROUTES, type Route } from './routes.js';
-import type { JsonSchema } from './schema.js';
+import type { JsonSchema } from './json-schema.js';
 
 /** The document at both its addresses. */
 export function openDescription(): Pages {

@@ -1,12 +1,12 @@
 /** What requests may hold, printed from the operations' own inputs: bodies, queries, paths and headers. */
 import type { IdKind } from '../rules/ids.js';
 import { IDEMPOTENCY_KEY_MAX } from '../operations/once.js';
+import { exampleId, idPattern } from '../rules/values.js';
 import { metaOf } from '../operations/shape-kinds.js';
 import { parametersOf } from './addresses.js';
 import { hasBody, isParameter, shapeOf } from './input.js';
-import { inputSchema, withoutNull } from './input-schema.js';
+import { inputSchema, refTo, withoutNull, type JsonSchema } from './json-schema.js';
 import type { Route } from './routes.js';
-import { exampleId, idPattern, refTo, type JsonSchema } from './schema.js';
 import { wireName } from './wire.js';
 
 /** The path as it is documented: the thing itself is its `id`, what lies below is named by its kind. */

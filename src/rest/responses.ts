@@ -1,14 +1,13 @@
 /** What comes back: for each address its success and its refusals by status, and the parts that they share. */
 import { ERROR_CODES, REFUSALS, type ErrorCode } from '../rules/errors.js';
-import * as bodies from './bodies.js';
+import { JOB } from '../rules/entities/job.js';
 import { ERROR, pageOf, PUBLICATION } from './bodies.js';
+import { componentSchemas } from './components.js';
 import { answerExample, refusalExample } from './examples.js';
+import { refTo } from './json-schema.js';
 import { refusalsOf } from './refusals.js';
-import * as resources from './resources.js';
-import { JOB } from './resources.js';
 import { canRunDry, isRepeatable } from './requests.js';
-import { isList, ROUTES, type Route } from './routes.js';
-import { refTo, type Named } from './schema.js';
+import { isList, rowOf, ROUTES, type Route } from './routes.js';
 
 export function responsesOf(route: Route) {
   const refusals = [...refusalsOf(route)].map(([status, codes]) => [status, refusal(codes)] as const);
@@ -22,7 +21,7 @@ export function responseParts() {
   const anywhere = ERROR_CODES.filter((code) => met.some((codes) => codes.includes(code)));
   return {
     headers: HEADERS,
-    schemas: Object.fromEntries(namedSchemas().map(({ name, json }) => [name, json])),
+    schemas: componentSchemas(),
     responses: Object.fromEntries(alone.map((code) => [nameOf(code), refusalResponse([code])])),
     examples: Object.fromEntries(anywhere.map((code) => [code, { summary: code, value: refusalExample(code) }])),
   };
@@ -31,7 +30,7 @@ export function responseParts() {
 function success(route: Route) {
   const shown = bodyOf(route);
   return {
-    description: String(shown.json.description),
+    description: shown.description,
     headers: headers(
       'X-Request-Id',
       'RateLimit',
@@ -45,8 +44,8 @@ function success(route: Route) {
   };
 }
 
-function bodyOf(route: Route): Named {
-  return isList(route) ? pageOf(route.shows) : route.shows;
+function bodyOf(route: Route): Route['shows'] {
+  return isList(route) ? pageOf(rowOf(route)) : route.shows;
 }
 
 /** A page of jobs has no version. */
@@ -124,11 +123,4 @@ function header(description: string, example: string, required = true) {
 
 function headers(...names: readonly string[]) {
   return Object.fromEntries(names.map((name) => [name, { $ref: refTo('headers', name) }]));
-}
-
-function namedSchemas(): Named[] {
-  const declared = Object.values({ ...resources, ...bodies }).filter(
-    (one): one is typeof one & Named => typeof one === 'object',
-  );
-  return [...declared.flatMap((one) => [one, ...one.variants]), ...ROUTES.filter(isList).map(bodyOf)];
 }

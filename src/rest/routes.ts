@@ -1,9 +1,17 @@
 /** Every REST address: what it runs, the status it answers with, and the body made of the result. */
+import type { z } from 'zod';
 import { OPERATIONS } from '../operations/index.js';
 import type { Me } from '../operations/accounts/me.js';
 import type { ReadableJob } from '../operations/jobs/readable.js';
 import type { Operation } from '../operations/operation.js';
 import { BID_TRANSITIONS } from '../rules/bids.js';
+import { BID } from '../rules/entities/bid.js';
+import { DISPUTE } from '../rules/entities/dispute.js';
+import { JOB_EVENT } from '../rules/entities/event.js';
+import { JOB } from '../rules/entities/job.js';
+import { CONTRACTOR } from '../rules/entities/people.js';
+import { TOKEN_BALANCE, TOKEN_TRANSFER } from '../rules/entities/tokens.js';
+import type { Entity, Shown } from '../rules/entity.js';
 import { JOB_TRANSITIONS } from '../rules/lifecycle.js';
 import type { JobEvent } from '../store/events.js';
 import type { Page } from '../store/page.js';
@@ -15,20 +23,9 @@ import {
   PUBLICATION,
   REFRESHED_SESSION,
   SESSION,
-  type Done,
   type MeOnWire,
+  type Variants,
 } from './bodies.js';
-import {
-  BID,
-  CONTRACTOR,
-  DISPUTE,
-  JOB,
-  JOB_EVENT,
-  TOKEN_BALANCE,
-  TOKEN_TRANSFER,
-  type EventOnWire,
-} from './resources.js';
-import type { Named, Resource } from './schema.js';
 import { wireName, wireWriter } from './wire.js';
 
 export interface Route {
@@ -38,7 +35,7 @@ export interface Route {
   readonly operation: Operation<never, unknown>;
   readonly status: 200 | 201;
   /** What the body is, or each entry of a page. */
-  readonly shows: Named;
+  readonly shows: Entity | Variants;
   /** The names that the query may hold, as the input spells them. */
   readonly query?: readonly string[];
   /** Other names that the body may call fields by. */
@@ -120,36 +117,42 @@ export function isList({ query }: Route): boolean {
   return query?.includes('after') === true;
 }
 
-type RowOf<Output> = Output extends Page<infer Row> ? Row : Output;
-
-type RouteExtras<Row, Shown> = Partial<Pick<Route, 'status' | 'query' | 'aliases'>> & {
-  shows: Resource<Shown>;
-} & Shows<Row, Shown>;
-
-/** What is shown is picked out of the row; a row that is something else must be made into it. */
-type Shows<Row, Shown> = Row extends Shown
-  ? Answers<Row, Shown>
-  : Shown extends Row
-    ? Answers<Row, Shown>
-    : Required<Answers<Row, Shown>>;
-
-interface Answers<Row, Shown> {
-  answer?(this: void, row: Row): Shown;
+/** Of a list, what each entry is. */
+export function rowOf({ path, shows }: Route): Entity {
+  if ('variants' in shows) throw new Error(`${path} cannot list things of several kinds.`);
+  return shows;
 }
 
-function route<Input, Output, Shown>(
+type RowOf<Output> = Output extends Page<infer Row> ? Row : Output;
+
+type RouteExtras<Row, Body> = Partial<Pick<Route, 'status' | 'query' | 'aliases'>> & {
+  shows: Route['shows'] & { readonly schema: z.ZodType<Body> };
+} & Shows<Row, Body>;
+
+/** What is shown is picked out of the row; a row that is something else must be made into it. */
+type Shows<Row, Body> = Row extends Body
+  ? Answers<Row, Body>
+  : Body extends Row
+    ? Answers<Row, Body>
+    : Required<Answers<Row, Body>>;
+
+interface Answers<Row, Body> {
+  answer?(this: void, row: Row): Body;
+}
+
+function route<Input, Output, Body>(
   method: Route['method'],
   path: string,
   operation: Operation<Input, Output>,
-  extras: RouteExtras<RowOf<Output>, Shown>,
+  extras: RouteExtras<RowOf<Output>, Body>,
 ): Route {
   const { answer }: Answers<never, unknown> = extras;
-  const writeShown = wireWriter(extras.shows);
+  const writeShown = wireWriter(extras.shows.schema);
   const write = answer ? (row: unknown) => writeShown(answer(row as never)) : writeShown;
   return { method, path, operation: operation as Operation<never, unknown>, status: 200, ...extras, write } as Route;
 }
 
-function done(message: string): Done {
+function done(message: string): Shown<typeof DONE> {
   return { status: 200, message, data: {} };
 }
 
@@ -158,7 +161,7 @@ function onlyOwnProfile({ user, homeowner, contractor, ...rest }: Me): MeOnWire 
 }
 
 /** Whose bid an event is about is told by its data, to those who may know. */
-function eventOnWire({ bidderId: _bidder, data, ...event }: JobEvent): EventOnWire {
+function eventOnWire({ bidderId: _bidder, data, ...event }: JobEvent): Shown<typeof JOB_EVENT> {
   const { fields } = data;
   return {
     ...event,

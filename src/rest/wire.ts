@@ -1,6 +1,8 @@
 /**
  * Between the domain's camelCase and REST's snake_case. Nothing else changes on the way but moments, which become text.
  */
+import type { z } from 'zod';
+import { kindOf } from '../operations/shape-kinds.js';
 
 /** Marks a name that is not REST's spelling, so that the shape refuses it under the name it was sent by. */
 const MISSPELLED = '!';
@@ -32,28 +34,42 @@ export function toWire(value: unknown): unknown {
   );
 }
 
-/** What there is to write of a thing: these fields, some of which are things of their own. */
-interface Written {
-  readonly fields: readonly string[];
-  readonly parts: Readonly<Record<string, Written>>;
-}
-
 type Write = (value: unknown) => unknown;
 
-/** Spells things of one kind: these fields of theirs and no others, as one shape from the beginning. */
-export function wireWriter({ fields, parts }: Written): Write {
-  if (fields.length === 0) return toWire;
-  const writers = fields.map((field) => (parts[field] ? wireWriter(parts[field]) : plain));
-  const entries = fields.map(
-    (field, at) => `${JSON.stringify(wireName(field))}: writers[${at}](thing[${JSON.stringify(field)}])`,
-  );
-  // The names are those of our own resources.
-  const write = new Function('writers', `return (thing) => ({ ${entries.join(', ')} })`)(writers) as Write;
-  return (thing) => (thing == null ? thing : write(thing));
+/** Spells values of one type: of an object its described fields and no others, and of a part likewise. */
+export function wireWriter(type: z.core.$ZodType): Write {
+  const kind = kindOf(type);
+  if (kind.is === 'object') return objectWriter(kind.schema.shape);
+  if (kind.is !== 'list') return plain;
+  const write = wireWriter(kind.entry);
+  return (list) => (Array.isArray(list) ? list.map(write) : list);
+}
+
+/**
+ * Every object begins as a copy of an empty one that has all the names, so that all are of one shape in memory: an
+ * object to which dozens of names are added one by one becomes a dictionary, which is slow to write out as JSON.
+ */
+function objectWriter(shape: Readonly<Record<string, z.core.$ZodType>>): Write {
+  const fields = Object.entries(shape).map(([field, type]) => ({
+    field,
+    name: wireName(field),
+    write: wireWriter(type),
+  }));
+  const empty: Readonly<Record<string, unknown>> = Object.fromEntries(fields.map(({ name }) => [name, undefined]));
+  return (value) => {
+    if (!isObject(value)) return value;
+    const written = { ...empty };
+    for (const { field, name, write } of fields) written[name] = write(value[field]);
+    return written;
+  };
+}
+
+function isObject(value: unknown): value is Readonly<Record<string, unknown>> {
+  return typeof value === 'object' && value !== null;
 }
 
 function plain(value: unknown): unknown {
-  return typeof value === 'object' && value !== null ? toWire(value) : value;
+  return isObject(value) ? toWire(value) : value;
 }
 
 const WIRE_NAMES = new Map<string, string>();

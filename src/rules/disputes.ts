@@ -3,10 +3,13 @@
  * a party's word on a resolution means beside the proposal that stands.
  */
 import { isBy, type EffectBy } from './effects.js';
+import type { Dispute, Proposal } from './entities/dispute.js';
 import type { UserId } from './ids.js';
 import { JOB_ACTION_LIST, JOB_TRANSITIONS } from './lifecycle.js';
 
 const { dispute, escalate, resolveDispute, reachDecision, fileAppeal, finalizeAppeal, complete } = JOB_TRANSITIONS;
+
+export type { Dispute };
 
 /** Everything that can happen in a dispute. */
 export const DISPUTE_EVENT_TYPES = [
@@ -26,40 +29,6 @@ export interface DisputeEvent {
   readonly actorId: UserId | null;
   readonly data: Readonly<Record<string, unknown>>;
   readonly occurredAt: Date;
-}
-
-interface Said {
-  readonly by: UserId | null;
-  readonly at: Date;
-}
-
-export interface Proposal {
-  readonly resolution: string;
-  readonly proposedBy: UserId | null;
-  /** As the proposer wrote it. Who agrees is known by who is logged in, never by this. */
-  readonly agreedBy: string | null;
-  readonly proposedAt: Date;
-}
-
-export interface Dispute {
-  readonly reason: string;
-  readonly details: string | null;
-  readonly openedBy: UserId | null;
-  readonly openedAt: Date;
-  /** The one standing proposal: it can still be agreed to. */
-  readonly proposal: Proposal | null;
-  readonly escalation: (Said & { readonly reason: string }) | null;
-  readonly decision:
-    (Said & { readonly decision: string; readonly ruling: string; readonly resolutionTerms: string | null }) | null;
-  readonly appeal: (Said & { readonly reason: string; readonly supportingEvidence: string | null }) | null;
-  readonly finalDecision: (Said & { readonly finalDecision: string; readonly ruling: string }) | null;
-  /**
-   * How it ended: the agreed text with who agreed to it, the final ruling, or an admin who completed the job past all
-   * this.
-   */
-  readonly ending:
-    | (Said & { readonly how: 'agreement' | 'final_decision' | 'completed_by_admin'; readonly text: string | null })
-    | null;
 }
 
 /** Null where the job was never disputed. The events come in the order in which they happened. */
@@ -169,7 +138,7 @@ const CHAPTERS: Readonly<Record<string, (event: DisputeEvent) => Partial<Dispute
   }),
 };
 
-function said(event: DisputeEvent): Said {
+function said(event: DisputeEvent): { by: UserId | null; at: Date } {
   return { by: event.actorId, at: event.occurredAt };
 }
 

@@ -3,6 +3,7 @@
 export const SIGNUP_BONUS = { homeowner: 10, contractor: 25 } as const;
 export const REFERRAL_BONUS = 10;
 export const GUARANTEED_VIEW_STAKE = 5;
+export const HOLD_STATES = ['active', 'released'] as const;
 
 /** The two accounts that belong to nobody: tokens come out of `issuance` and are spent into `fees`. */
 export const HOUSE_ACCOUNTS = ['issuance', 'fees'] as const;

@@ -2,6 +2,8 @@
 import { and, eq, getTableColumns, sql, type SQL } from 'drizzle-orm';
 import type { ContractorId, HomeownerId, UserId } from '../rules/ids.js';
 import { isForEveryone } from '../rules/audiences.js';
+import { CONTRACTOR, HOMEOWNER, USER } from '../rules/entities/people.js';
+import { writtenFields, type RowOf } from '../rules/entity.js';
 import type { Role } from '../rules/viewer.js';
 import type { Db } from './database.js';
 import { balanceShape } from './ledger.js';
@@ -14,7 +16,7 @@ import {
   homeowners,
   users,
   type Contractor as ContractorRow,
-  type Homeowner,
+  type Homeowner as HomeownerRow,
   type User as UserRow,
 } from './tables/accounts.js';
 import { tokenBalances } from './tables/ledger.js';
@@ -29,9 +31,9 @@ const contractorShape = {
   >`round(${contractors.ratingSum}::numeric / nullif(${contractors.ratingCount}, 0), 2)::float8`.as('rating_average'),
 };
 
-export type User = Omit<UserRow, 'passwordHash' | 'referralCode'>;
-export type Contractor = Omit<ContractorRow, 'ratingSum'> & { ratingAverage: number | null };
-export type { Homeowner };
+export type User = RowOf<typeof USER, Omit<UserRow, 'passwordHash' | 'referralCode'>>;
+export type Homeowner = RowOf<typeof HOMEOWNER, HomeownerRow>;
+export type Contractor = RowOf<typeof CONTRACTOR, Omit<ContractorRow, 'ratingSum'> & { ratingAverage: number | null }>;
 
 const NEW_USER = ['id', 'email', 'userType', 'firstName', 'lastName', 'phone', 'passwordHash', 'referralCode'] as const;
 export type NewUser = Pick<UserRow, (typeof NEW_USER)[number]>;
@@ -125,29 +127,9 @@ export const lockAccount = statement((db, $: Values<{ userId: UserId }>) =>
   db.select({ id: users.id }).from(users).where(eq(users.id, $.userId)).for('no key update'),
 );
 
-export const EDITABLE_USER = ['firstName', 'lastName', 'phone', 'profilePictureUrl'] as const;
-export const EDITABLE_HOMEOWNER = [
-  'addressLine1',
-  'addressLine2',
-  'city',
-  'state',
-  'zipCode',
-  'country',
-  'propertyType',
-] as const;
-export const EDITABLE_CONTRACTOR = [
-  'companyName',
-  'businessType',
-  'licenseNumber',
-  'licenseState',
-  'insuranceProvider',
-  'insurancePolicyNumber',
-  'yearsInBusiness',
-  'serviceAreas',
-  'specialties',
-  'bio',
-  'website',
-] as const;
+export const EDITABLE_USER = writtenFields(USER);
+export const EDITABLE_HOMEOWNER = writtenFields(HOMEOWNER);
+export const EDITABLE_CONTRACTOR = writtenFields(CONTRACTOR);
 
 export const updateUser = statement((db, $: Values<Pick<User, 'id' | (typeof EDITABLE_USER)[number]>>) =>
   db
@@ -234,9 +216,9 @@ export function homeownerColumns(role: Role, $: Values<ViewerIds>, fields: Perso
   };
 }
 
-export type HomeownerRow = Pick<PersonRow, 'user' | 'homeowner'> & Partial<Pick<PersonRow, 'counterpart'>>;
+export type HomeownerColumns = Pick<PersonRow, 'user' | 'homeowner'> & Partial<Pick<PersonRow, 'counterpart'>>;
 
-export function homeownerOf({ user, homeowner, counterpart }: Partial<HomeownerRow>): PersonRow | undefined {
+export function homeownerOf({ user, homeowner, counterpart }: Partial<HomeownerColumns>): PersonRow | undefined {
   return user && homeowner
     ? { user, homeowner, contractor: null, counterpart: counterpart === true, client: false }
     : undefined;

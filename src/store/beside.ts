@@ -13,7 +13,7 @@ import {
   homeownerColumns,
   homeownerOf,
   narrowed,
-  type HomeownerRow,
+  type HomeownerColumns,
   type PersonFields,
   type PersonRow,
 } from './accounts.js';
@@ -159,7 +159,7 @@ export function besideColumns(beside: Beside, role: Role, $: Values<ViewerIds>) 
 }
 
 /** As such a select gives it. */
-export interface BesideColumns extends Partial<HomeownerRow> {
+export interface BesideColumns extends Partial<HomeownerColumns> {
   readonly beside: BesideJson;
 }
 

@@ -1,6 +1,8 @@
 /** Bids and holds. Every statement that changes them runs under the lock of their job. */
 import { and, desc, eq, getTableColumns, inArray, sql, type SQL } from 'drizzle-orm';
 import type { PostgresJsDatabase } from 'drizzle-orm/postgres-js';
+import type { BID, HOLD } from '../rules/entities/bid.js';
+import type { RowOf } from '../rules/entity.js';
 import type { BidId, ContractorId, HoldId, JobId } from '../rules/ids.js';
 import { keepsItsHold } from '../rules/bids.js';
 import { BID_STATES, LIVE_BID_STATES, type BidState } from '../rules/lifecycle.js';
@@ -8,7 +10,7 @@ import type { Role } from '../rules/viewer.js';
 import type { Db } from './database.js';
 import { listing } from './page.js';
 import { asArray, statement, type Values } from './statement.js';
-import { bids, holds, type Hold } from './tables/bids.js';
+import { bids, holds } from './tables/bids.js';
 import { jobs } from './tables/jobs.js';
 import { tokenBalances } from './tables/ledger.js';
 import { forEachRole, visibleBids, type ViewerIds } from './visibility.js';
@@ -16,8 +18,8 @@ import { forEachRole, visibleBids, type ViewerIds } from './visibility.js';
 export const { jobCreatedAt: _listedBy, ...bidColumns } = getTableColumns(bids);
 const { userId: _whose, ...holdColumns } = getTableColumns(holds);
 
-export type Bid = Omit<typeof bids.$inferSelect, 'jobCreatedAt'>;
-export type { Hold };
+export type Bid = RowOf<typeof BID, Omit<typeof bids.$inferSelect, 'jobCreatedAt'>>;
+export type Hold = RowOf<typeof HOLD, Omit<typeof holds.$inferSelect, 'userId'>>;
 
 const jobParties = {
   homeownerId: jobs.homeownerId,

@@ -2,9 +2,11 @@
 import { and, eq, getTableColumns, sql, type Placeholder, type SQL } from 'drizzle-orm';
 import type { PostgresJsDatabase } from 'drizzle-orm/postgres-js';
 import type { EventType } from '../rules/events.js';
+import type { JOB_EVENT } from '../rules/entities/event.js';
+import type { RowOf } from '../rules/entity.js';
 import { DISPUTE_EVENT_TYPES } from '../rules/disputes.js';
 import { reachOf, type EventReach } from '../rules/timeline.js';
-import { newId, type ContractorId, type EventId, type JobId, type UserId } from '../rules/ids.js';
+import { newId, type ContractorId, type JobId, type UserId } from '../rules/ids.js';
 import type { JobState } from '../rules/lifecycle.js';
 import type { Role } from '../rules/viewer.js';
 import type { Db } from './database.js';
@@ -14,18 +16,7 @@ import { events } from './tables/events.js';
 import { jobs } from './tables/jobs.js';
 import { forEachRole, type ViewerIds } from './visibility.js';
 
-export interface JobEvent {
-  id: EventId;
-  jobId: JobId;
-  sequence: number;
-  type: EventType;
-  actorId: UserId | null;
-  bidderId: ContractorId | null;
-  fromStatus: JobState | null;
-  toStatus: JobState | null;
-  occurredAt: Date;
-  data: Record<string, unknown>;
-}
+export type JobEvent = RowOf<typeof JOB_EVENT, typeof events.$inferSelect>;
 
 /** What happened, before it has a number and a time. */
 export interface NewEvent {

@@ -4,6 +4,8 @@
  */
 import { and, eq, getTableColumns, sql, type Placeholder, type SQL, type SQLWrapper } from 'drizzle-orm';
 import type { PostgresJsDatabase } from 'drizzle-orm/postgres-js';
+import type { TOKEN_BALANCE, TOKEN_TRANSFER } from '../rules/entities/tokens.js';
+import type { RowOf, Shown } from '../rules/entity.js';
 import { newId, type BidId, type JobId, type TransferId, type UserId } from '../rules/ids.js';
 import { TRANSFER_REASONS, type HouseAccount, type TransferReason } from '../rules/tokens.js';
 import type { Db } from './database.js';
@@ -13,15 +15,11 @@ import { users } from './tables/accounts.js';
 import { holds } from './tables/bids.js';
 import { tokenBalances, tokenTransfers, type TokenTransfer as TransferRow } from './tables/ledger.js';
 
-export type TokenTransfer = Omit<TransferRow, 'userId'>;
+export type TokenTransfer = RowOf<typeof TOKEN_TRANSFER, Omit<TransferRow, 'userId'>>;
 
 const { userId: _person, ...transferColumns } = getTableColumns(tokenTransfers);
 
-export interface Balance {
-  balance: number;
-  held: number;
-  available: number;
-}
+export type Balance = Shown<typeof TOKEN_BALANCE>;
 
 /** Every account has a balance from its first moment. */
 export const balanceShape = {

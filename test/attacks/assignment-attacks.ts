@@ -7,7 +7,9 @@ import { createSchema } from '../../src/graphql/schema.js';
 import { newId, type IdKind } from '../../src/rules/ids.js';
 import { bodySchema } from '../../src/rest/requests.js';
 import { ROUTES, type Route } from '../../src/rest/routes.js';
-import { BID, CONTRACTOR, HOMEOWNER, JOB, USER } from '../../src/rest/resources.js';
+import { BID } from '../../src/rules/entities/bid.js';
+import { JOB } from '../../src/rules/entities/job.js';
+import { CONTRACTOR, HOMEOWNER, USER } from '../../src/rules/entities/people.js';
 import { camel, snake } from '../calls.js';
 import type { Json } from '../house.js';
 import { told, type Attack, type Ground } from './ground.js';
@@ -31,7 +33,10 @@ const POWERS = [
   'rating_average',
 ];
 const WANTED = [
-  ...new Set([...POWERS, ...[USER, HOMEOWNER, CONTRACTOR, JOB, BID].flatMap(({ fields }) => fields.map(snake))]),
+  ...new Set([
+    ...POWERS,
+    ...[USER, HOMEOWNER, CONTRACTOR, JOB, BID].flatMap(({ fields }) => Object.keys(fields).map(snake)),
+  ]),
 ];
 
 const accepts = (schema: Json): Set<string> =>

@@ -1,15 +1,16 @@
 /** The REST description: sound by OpenAPI's own rules, whole, true to its examples, and tied to the code. */
 import { readFileSync } from 'node:fs';
 import { Ajv2020 } from 'ajv/dist/2020.js';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { afterAll, beforeAll, describe, expect, expectTypeOf, it } from 'vitest';
 import { OPERATIONS } from '../../src/operations/index.js';
 import { openapi } from '../../src/rest/openapi.js';
 import { documentedPath } from '../../src/rest/requests.js';
 import { ROUTES } from '../../src/rest/routes.js';
-import { id, orNull, resource, text } from '../../src/rest/schema.js';
 import { fromWire } from '../../src/rest/wire.js';
 import { ERROR_CODES } from '../../src/rules/errors.js';
-import type { Bid } from '../../src/store/bids.js';
+import { entity, type RowOf } from '../../src/rules/entity.js';
+import type { BidId } from '../../src/rules/ids.js';
+import { idOf, nullableText, requiredText } from '../../src/rules/values.js';
 import { document, FORMATS, resolve, validatorAt } from '../documented.js';
 import { openTestHouse, type Json, type TestHouse } from '../house.js';
 
@@ -178,20 +179,29 @@ describe('An answer', () => {
     expect(validate({ ...example, id: 'bid_2b9Xv0cJ5q7hT3nKz8LmRw4YdPe' })).toBe(false);
   });
 
-  it('is described from the code’s own types: what they do not say does not compile', () => {
-    type Small = Pick<Bid, 'id' | 'message'>;
-    const message = orNull(text('A message.', 'Hello.'));
-    resource<Small>('Small', 'As it is.', { id: id('bid', 'The bid.'), message });
+  it('is described from the rows’ own types: what a table does not say does not compile', () => {
+    interface Row {
+      id: BidId;
+      message: string | null;
+      amount: number;
+    }
+    const id = { type: idOf('bid'), description: 'The bid.' };
+    const message = { type: nullableText(100), description: 'A message.' };
+    const fits = entity('Fits', 'As it is.', { id, message });
+    const tooSure = entity('TooSure', 'Never null.', { id, message: { ...message, type: requiredText(100) } });
+    const unsure = entity('Unsure', 'Perhaps null.', { id: { ...id, type: idOf('bid').nullable() }, message });
+    const other = entity('Other', 'Of another kind.', { id: { ...id, type: idOf('job') }, message });
+    const more = entity('More', 'With a field too many.', { id, message, note: message });
+    expectTypeOf<RowOf<typeof fits, Row>>().toEqualTypeOf<Row>();
+    // An identifier that is never null may not be described as one that may be.
+    expectTypeOf<RowOf<typeof unsure, Row>>().toBeNever();
     // @ts-expect-error: a message may be null.
-    resource<Small>('Small', 'Too sure.', { id: id('bid', 'The bid.'), message: text('A message.', 'Hello.') });
-    // @ts-expect-error: an identifier never is.
-    resource<Small>('Small', 'Not sure enough.', { id: orNull(id('bid', 'The bid.')), message });
+    expectTypeOf<RowOf<typeof tooSure, Row>>();
     // @ts-expect-error: it is a bid's.
-    resource<Small>('Small', 'Another kind.', { id: id('job', 'The job.'), message });
-    // @ts-expect-error: it has a message.
-    resource<Small>('Small', 'Too little.', { id: id('bid', 'The bid.') });
-    // @ts-expect-error: it has no amount here.
-    resource<Small>('Small', 'Too much.', { id: id('bid', 'The bid.'), message, amount: message });
+    expectTypeOf<RowOf<typeof other, Row>>();
+    // @ts-expect-error: there is no such column.
+    expectTypeOf<RowOf<typeof more, Row>>();
+    expect(Object.keys(fits.schema.shape)).toEqual(['id', 'message']);
   });
 });
 

@@ -1,4 +1,5 @@
 import { Arg, Args, Ctx, FieldResolver, ID, Mutation, Query, Resolver, Root } from 'type-graphql';
+import type { Me } from '../../operations/accounts/me.js';
 import { OPERATIONS } from '../../operations/index.js';
 import { perform, performWithin } from '../../operations/operation.js';
 import type { Context } from '../context.js';
@@ -63,7 +64,7 @@ export class AccountResolver {
   }
 
   @FieldResolver(() => ID, { description: 'The identifier of the person, for caches.' })
-  id(@Root() { user }: Viewer) {
+  id(@Root() { user }: Me) {
     return user.id;
   }
 

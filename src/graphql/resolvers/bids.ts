@@ -1,5 +1,6 @@
 import { Arg, Args, Ctx, FieldResolver, ID, Mutation, Resolver, Root } from 'type-graphql';
 import { guaranteedThenNewest } from '../../operations/bids/read.js';
+import type { Me } from '../../operations/accounts/me.js';
 import { bidderOf } from '../../operations/jobs/beside.js';
 import type { Bid as BidRow } from '../../store/bids.js';
 import { OPERATIONS } from '../../operations/index.js';
@@ -60,7 +61,7 @@ export class BidResolver {
   }
 
   @FieldResolver(() => Job, { nullable: true, description: 'The job; null if the caller may not see it.' })
-  job(@Root() { jobId }: Bid, @Ctx() { loaders }: Context) {
+  job(@Root() { jobId }: BidRow, @Ctx() { loaders }: Context) {
     return loaders.jobs.load(jobId);
   }
 
@@ -70,7 +71,7 @@ export class BidResolver {
   }
 
   @FieldResolver(() => Hold, { nullable: true, description: 'The stake of a guaranteed view.' })
-  hold(@Root() { holdId }: Bid, @Ctx() { loaders }: Context) {
+  hold(@Root() { holdId }: BidRow, @Ctx() { loaders }: Context) {
     return holdId && loaders.holds.load(holdId);
   }
 }
@@ -84,7 +85,7 @@ export class ViewerBidsResolver {
   async bids(
     @Arg('status', () => BidStatus, { nullable: true, description: 'Bids in this state.' }) status: string | undefined,
     @Args(() => PageArgs) page: PageArgs,
-    @Root() { contractor }: Viewer,
+    @Root() { contractor }: Me,
     @Ctx() { caller }: Context,
   ) {
     return contractor && new Connection(await performWithin(listOwnBids, { status, ...page }, caller));

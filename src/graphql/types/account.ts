@@ -1,174 +1,29 @@
 /** People, their profiles and their sessions, as clients see them. */
-import { Field, Float, ID, Int, InterfaceType, ObjectType } from 'type-graphql';
-import type { ReadableContractor, ReadableHomeowner, ReadableUser } from '../../operations/accounts/people.js';
-import type { Role } from '../../rules/viewer.js';
-import { UserType } from '../enums.js';
-import { DateTimeScalar } from '../scalars.js';
-import { says } from './field.js';
+import { InterfaceType, ObjectType } from 'type-graphql';
+import { CONTRACTOR, HOMEOWNER, USER } from '../../rules/entities/people.js';
+import { ENDED_SESSION, SESSION } from '../../rules/entities/session.js';
 import { connectionType } from './connection.js';
+import { FieldsOf } from './field.js';
 import { Node } from './node.js';
 
-@ObjectType({ implements: Node, description: 'A person with an account.' })
-export class User implements ReadableUser {
-  @Field(() => ID, says('The identifier, which begins with `usr_`.'))
-  id: ReadableUser['id'];
+@ObjectType({ implements: Node, description: USER.description })
+@FieldsOf(USER)
+export class User {}
 
-  @Field(() => String, says('The address to log in with; null for those who may not read it.', 'nullable'))
-  email: string | null;
+@ObjectType({ implements: Node, description: HOMEOWNER.description })
+@FieldsOf(HOMEOWNER)
+export class Homeowner {}
 
-  @Field(() => UserType, says('Which kind of account it is.'))
-  userType: Role;
+@ObjectType({ implements: Node, description: CONTRACTOR.description })
+@FieldsOf(CONTRACTOR)
+export class Contractor {}
 
-  @Field(() => String, says('The given name.'))
-  firstName: string;
+@InterfaceType({ description: SESSION.description })
+@FieldsOf(SESSION)
+export abstract class Session {}
 
-  @Field(() => String, says('The family name.'))
-  lastName: string;
-
-  @Field(() => String, says('A phone number as it was written; null for those who may not read it.', 'nullable'))
-  phone: string | null;
-
-  @Field(() => String, says('Where a picture of the person is.', 'nullable'))
-  profilePictureUrl: string | null;
-
-  @Field(() => DateTimeScalar, says('When the account was opened.'))
-  createdAt: Date;
-
-  @Field(() => DateTimeScalar, says('When the person’s fields last changed.'))
-  updatedAt: Date;
-}
-
-@ObjectType({
-  implements: Node,
-  description:
-    'A homeowner’s profile. The address is for the homeowner, for contractors they have awarded, and for admins.',
-})
-export class Homeowner implements ReadableHomeowner {
-  @Field(() => ID, says('The identifier, which begins with `hmw_`.'))
-  id: ReadableHomeowner['id'];
-
-  @Field(() => ID, says('Whose profile this is.'))
-  userId: ReadableHomeowner['userId'];
-
-  @Field(() => String, says('Street and number; private.', 'nullable'))
-  addressLine1: string | null;
-
-  @Field(() => String, says('More of the address; private.', 'nullable'))
-  addressLine2: string | null;
-
-  @Field(() => String, says('The city.', 'nullable'))
-  city: string | null;
-
-  @Field(() => String, says('The state.', 'nullable'))
-  state: string | null;
-
-  @Field(() => String, says('The postal code; private.', 'nullable'))
-  zipCode: string | null;
-
-  @Field(() => String, says('The country.', 'nullable'))
-  country: string | null;
-
-  @Field(() => String, says('What kind of property it is.', 'nullable'))
-  propertyType: string | null;
-
-  @Field(() => DateTimeScalar, says('When the profile was made.'))
-  createdAt: Date;
-
-  @Field(() => DateTimeScalar, says('When the profile last changed.'))
-  updatedAt: Date;
-}
-
-@ObjectType({ implements: Node, description: 'A contractor’s profile and record.' })
-export class Contractor implements ReadableContractor {
-  @Field(() => ID, says('The identifier, which begins with `ctr_`.'))
-  id: ReadableContractor['id'];
-
-  @Field(() => ID, says('Whose profile this is.'))
-  userId: ReadableContractor['userId'];
-
-  @Field(() => String, says('The company.', 'nullable'))
-  companyName: string | null;
-
-  @Field(() => String, says('What kind of business it is.', 'nullable'))
-  businessType: string | null;
-
-  @Field(
-    () => String,
-    says('For the contractor, for homeowners on whose jobs they have bid, and for admins.', 'nullable'),
-  )
-  licenseNumber: string | null;
-
-  @Field(() => String, says('The state that gave the licence.', 'nullable'))
-  licenseState: string | null;
-
-  @Field(() => String, says('Who insures the work.', 'nullable'))
-  insuranceProvider: string | null;
-
-  @Field(
-    () => String,
-    says('For the contractor, for homeowners on whose jobs they have bid, and for admins.', 'nullable'),
-  )
-  insurancePolicyNumber: string | null;
-
-  @Field(() => Int, says('For how many years the business exists.', 'nullable'))
-  yearsInBusiness: number | null;
-
-  @Field(() => [String], says('Where the contractor works.'))
-  serviceAreas: string[];
-
-  @Field(() => [String], says('What the contractor is best at.'))
-  specialties: string[];
-
-  @Field(() => String, says('How the contractor presents the business.', 'nullable'))
-  bio: string | null;
-
-  @Field(() => String, says('The business on the web.', 'nullable'))
-  website: string | null;
-
-  @Field(() => Boolean, says('Whether an admin has verified the contractor.'))
-  verified: boolean;
-
-  @Field(() => Int, says('How many jobs were done and approved.'))
-  completedJobs: number;
-
-  @Field(() => Float, says('The mean of all ratings, from 1 to 5; null before the first.', 'nullable'))
-  ratingAverage: number | null;
-
-  @Field(() => Int, says('How many ratings there are.'))
-  ratingCount: number;
-
-  @Field(() => DateTimeScalar, says('When the profile was made.'))
-  createdAt: Date;
-
-  @Field(() => DateTimeScalar, says('When the profile last changed.'))
-  updatedAt: Date;
-}
-
-@InterfaceType({ description: 'A log-in: the tokens to call with, and what a sign-up made.' })
-export abstract class Session {
-  @Field(() => String, says('The access token: send it as `Authorization: Bearer …`. It lasts 15 minutes.'))
-  token: string;
-
-  @Field(() => String, says('Exchange it once, by `refreshSession`, for new tokens. It lasts 30 days.'))
-  refreshToken: string;
-
-  @Field(() => User, says('Who logged in; null on a refresh.', 'nullable'))
-  user?: User | null;
-
-  @Field(() => Homeowner, says('The new profile, on a homeowner’s sign-up.', 'nullable'))
-  homeowner?: Homeowner | null;
-
-  @Field(() => Contractor, says('The new profile, on a contractor’s sign-up.', 'nullable'))
-  contractor?: Contractor | null;
-
-  @Field(() => Int, says('The tokens credited for the sign-up and its referral.', 'nullable'))
-  tokensAwarded?: number | null;
-}
-
-@ObjectType({ description: 'What `logOut` answers.' })
-export class LogOutPayload {
-  @Field(() => ID, says('The session, which is refused from now on.'))
-  sessionId: string;
-}
+@ObjectType({ description: ENDED_SESSION.description })
+@FieldsOf(ENDED_SESSION)
+export class LogOutPayload {}
 
 export const UserConnection = connectionType('User', () => User, 'accounts');

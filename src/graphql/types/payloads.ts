@@ -5,6 +5,7 @@
 import { Ctx, Field, FieldResolver, ID, Int, ObjectType, Resolver, Root } from 'type-graphql';
 import { OPERATIONS } from '../../operations/index.js';
 import { performWithin, type Operation } from '../../operations/operation.js';
+import { CHANGED_PASSWORD, PUBLICATION } from '../../rules/entities/session.js';
 import type { Context } from '../context.js';
 import { Contractor, Session } from './account.js';
 import { Bid, BidConnection } from './bids.js';
@@ -45,8 +46,8 @@ export const PAYLOADS = {
   }),
   publishJob: payload(O.publishJob, {
     job: JOB,
-    tokensCharged: { type: () => Int, is: 'The tokens that were charged.' },
-    remainingBalance: { type: () => Int, is: 'The tokens that are free to spend after it.' },
+    tokensCharged: { type: () => Int, is: PUBLICATION.fields.tokensCharged.description },
+    remainingBalance: { type: () => Int, is: PUBLICATION.fields.remainingBalance.description },
   }),
   cancelJob: payload(O.cancelJob, CHANGED_JOB),
   awardJob: payload(O.awardJob, CHANGED_JOB),
@@ -70,7 +71,7 @@ export const PAYLOADS = {
   withdrawBid: payload(O.withdrawBid, CHANGED_BID),
   updateProfile: payload(O.updateProfile, {}),
   changePassword: payload(O.changePassword, {
-    changed: { type: () => Boolean, is: 'Always true; a refusal is an error.' },
+    changed: { type: () => Boolean, is: CHANGED_PASSWORD.fields.changed.description },
   }),
   verifyContractor: payload(O.verifyContractor, {
     contractor: { type: () => Contractor, is: 'The contractor, who is verified now.' },

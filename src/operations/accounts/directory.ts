@@ -1,5 +1,6 @@
 /** People as others see them: found by account or by profile, and redacted by what the viewer is to each. */
-import { redact, type Relation } from '../../rules/audiences.js';
+import { redact } from '../../rules/audiences.js';
+import type { Relation } from '../../rules/readers.js';
 import type { Viewer } from '../../rules/viewer.js';
 import { selectPeople, type PersonRow } from '../../store/accounts.js';
 import type { Db } from '../../store/database.js';

@@ -3,12 +3,13 @@ import { z } from 'zod';
 import { refuse } from '../../rules/errors.js';
 import { isId, type SessionId } from '../../rules/ids.js';
 import { SESSION, TEXT } from '../../rules/limits.js';
+import { text } from '../../rules/values.js';
 import { addressIdentity } from '../../security/address.js';
 import { findCredentials } from '../../store/accounts.js';
 import { findRefreshToken, openSession, revokeSession, rotateRefreshToken } from '../../store/sessions.js';
 import { digest } from '../caller.js';
 import { operation, type Call } from '../operation.js';
-import { nothing, text } from '../shapes.js';
+import { nothing } from '../shapes.js';
 import { passwordMatches } from './people.js';
 import { sessionOf, type Session } from './session.js';
 

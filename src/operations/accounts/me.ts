@@ -1,6 +1,8 @@
 /** One's own account: read whole, and edited but for what the service decides. */
 import { isDeepStrictEqual } from 'node:util';
 import { z } from 'zod';
+import { CONTRACTOR, HOMEOWNER, USER } from '../../rules/entities/people.js';
+import { fieldsOfTheService } from '../../rules/entity.js';
 import { refuse } from '../../rules/errors.js';
 import type { Viewer } from '../../rules/viewer.js';
 import {
@@ -48,9 +50,9 @@ async function me(db: Db, { userId }: Viewer): Promise<Me> {
 
 const READ_ONLY = {
   me: ['tokens', 'referralCode'],
-  user: ['id', 'email', 'userType', 'createdAt', 'updatedAt'],
-  homeowner: ['id', 'userId', 'createdAt', 'updatedAt'],
-  contractor: ['id', 'userId', 'verified', 'completedJobs', 'ratingAverage', 'ratingCount', 'createdAt', 'updatedAt'],
+  user: fieldsOfTheService(USER),
+  homeowner: fieldsOfTheService(HOMEOWNER),
+  contractor: fieldsOfTheService(CONTRACTOR),
 } as const;
 
 export const updateProfile = operation({

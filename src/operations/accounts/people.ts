@@ -1,11 +1,13 @@
 /** The shapes of a person's own fields, used by sign-up and by profile editing alike, and how readers see people. */
 import { z } from 'zod';
-import { redact, type Redacted, type Relation } from '../../rules/audiences.js';
-import { PASSWORD_BYTES, TEXT } from '../../rules/limits.js';
+import { redact, type Redacted } from '../../rules/audiences.js';
+import { CONTRACTOR, HOMEOWNER, USER } from '../../rules/entities/people.js';
+import { PASSWORD_BYTES } from '../../rules/limits.js';
+import type { Relation } from '../../rules/readers.js';
 import type { Viewer } from '../../rules/viewer.js';
 import type { Contractor, Homeowner, User } from '../../store/accounts.js';
 import type { Call } from '../operation.js';
-import { optionalText, requiredText, text, textAsSent, webAddress } from '../shapes.js';
+import { writtenInputs } from '../written.js';
 
 export const password = z
   .string()
@@ -26,50 +28,21 @@ export async function passwordMatches(
   return same && Buffer.byteLength(given) <= PASSWORD_BYTES.max;
 }
 
-export const personName = requiredText(TEXT.name);
+export const userShape = writtenInputs(USER);
+export const homeownerShape = writtenInputs(HOMEOWNER);
 
-/** Free text, kept as it was sent. */
-export const phone = textAsSent(TEXT.line).nullish();
+const contractorFields = writtenInputs(CONTRACTOR);
 
-const listOfText = z
-  .array(requiredText(TEXT.line))
-  .max(TEXT.listItems)
-  .nullish()
-  .transform((list) => (list === null ? [] : list));
-
-export const userShape = {
-  firstName: personName.optional().describe('The given name.'),
-  lastName: personName.optional().describe('The family name.'),
-  phone: phone.describe('A phone number, kept as it is written.'),
-  profilePictureUrl: webAddress.describe('Where a picture of the person is.'),
-};
-
-export const homeownerShape = {
-  addressLine1: optionalText(TEXT.line).describe('Street and number; private.'),
-  addressLine2: optionalText(TEXT.line).describe('More of the address; private.'),
-  city: optionalText(TEXT.line).describe('The city.'),
-  state: optionalText(TEXT.line).describe('The state.'),
-  zipCode: optionalText(TEXT.line).describe('The postal code; private.'),
-  country: optionalText(TEXT.line).describe('The country.'),
-  propertyType: optionalText(TEXT.kind).describe('What kind of property it is; `catalog` suggests values.'),
-};
-
+/** Null clears a list like any other field. */
 export const contractorShape = {
-  companyName: optionalText(TEXT.line).describe('The company.'),
-  businessType: optionalText(TEXT.kind).describe('What kind of business it is; `catalog` suggests values.'),
-  licenseNumber: optionalText(TEXT.line).describe('The licence number; private.'),
-  licenseState: optionalText(TEXT.line).describe('The state that gave the licence.'),
-  insuranceProvider: optionalText(TEXT.line).describe('Who insures the work.'),
-  insurancePolicyNumber: optionalText(TEXT.line).describe('The policy number; private.'),
-  yearsInBusiness: z.int().min(0).max(500).nullish().describe('For how many years the business exists.'),
-  serviceAreas: listOfText.describe('Where the contractor works.'),
-  specialties: listOfText.describe('What the contractor is best at.'),
-  bio: text(TEXT.long)
-    .transform((value) => (value === '' ? null : value))
-    .nullish()
-    .describe('How the contractor presents the business.'),
-  website: webAddress.describe('The business on the web.'),
+  ...contractorFields,
+  serviceAreas: listOrNone(contractorFields.serviceAreas),
+  specialties: listOrNone(contractorFields.specialties),
 };
+
+function listOrNone(list: typeof contractorFields.serviceAreas) {
+  return list.nullable().transform((given) => (given === null ? [] : given));
+}
 
 export type ReadableUser = Redacted<'user', User>;
 export type ReadableHomeowner = Redacted<'homeowner', Homeowner>;

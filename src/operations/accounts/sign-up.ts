@@ -3,9 +3,9 @@
  */
 import { randomInt } from 'node:crypto';
 import { z } from 'zod';
+import { USER } from '../../rules/entities/people.js';
 import { refuse } from '../../rules/errors.js';
 import { newId, type UserId } from '../../rules/ids.js';
-import { TEXT } from '../../rules/limits.js';
 import { REFERRAL_ALPHABET, REFERRAL_BONUS, REFERRAL_LENGTH, SIGNUP_BONUS } from '../../rules/tokens.js';
 import {
   insertContractor,
@@ -19,16 +19,17 @@ import type { Db } from '../../store/database.js';
 import { moveTokens, openBalance } from '../../store/ledger.js';
 import { openSession } from '../../store/sessions.js';
 import { operation, type Call } from '../operation.js';
-import { email, optionalText } from '../shapes.js';
-import { password, personName, phone } from './people.js';
+import { contractorShape, password, userShape } from './people.js';
 import { sessionOf, type Session } from './session.js';
 
+const { email } = USER.fields;
+
 const shape = {
-  email: email.describe('The address to log in with.'),
+  email: email.type.describe(email.description),
   password: password.describe('From 8 to 72 bytes; not the email itself.'),
-  firstName: personName.describe('The given name.'),
-  lastName: personName.describe('The family name.'),
-  phone: phone.describe('A phone number, kept as it is written.'),
+  firstName: userShape.firstName.unwrap(),
+  lastName: userShape.lastName.unwrap(),
+  phone: userShape.phone,
   referralCode: z.string().nullish().describe('The code of whoever sent you; both of you get 10 tokens.'),
 };
 
@@ -55,9 +56,7 @@ export const signUpContractor = operation({
   allows: 'anyone',
   budget: 'signUp',
   aboutSessions: true,
-  input: z
-    .strictObject({ ...shape, companyName: optionalText(TEXT.line).describe('The company.') })
-    .refine(notTheEmail, NOT_THE_EMAIL),
+  input: z.strictObject({ ...shape, companyName: contractorShape.companyName }).refine(notTheEmail, NOT_THE_EMAIL),
   run: (call, input) =>
     signUp(call, 'contractor', input, async (tx, userId) => {
       const [contractor] = await insertContractor(tx, {

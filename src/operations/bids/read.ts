@@ -1,5 +1,6 @@
 /** Reading bids: those on a job, and one's own. */
 import { z } from 'zod';
+import { BID } from '../../rules/entities/bid.js';
 import { refuse } from '../../rules/errors.js';
 import { PAGE } from '../../rules/limits.js';
 import type { Viewer } from '../../rules/viewer.js';
@@ -10,7 +11,6 @@ import type { JobId } from '../../rules/ids.js';
 import type { Page, Position } from '../../store/page.js';
 import { idsOf } from '../../store/visibility.js';
 import { findJob } from '../jobs/job.js';
-import { bidStatus } from '../jobs/read.js';
 import { operation } from '../operation.js';
 import { pageRequest, pageShape, perPage } from '../paging.js';
 import { idInPath } from '../shapes.js';
@@ -24,7 +24,7 @@ export const guaranteedThenNewest = ({ guaranteedView, createdAt, id }: Bid): Po
 ];
 const NEWEST_FIRST = ['time', 'text'] as const;
 
-const status = bidStatus.nullish().describe('Bids in this state.');
+const status = BID.schema.shape.status.nullish().describe('Bids in this state.');
 
 export const listBids = operation({
   name: 'bids',

@@ -1,9 +1,9 @@
 /** A contractor offers to do the work, and may stake tokens to be seen first. */
 import { z } from 'zod';
 import { ONE_BID_MORE } from '../../rules/bids.js';
+import { BID } from '../../rules/entities/bid.js';
 import { newId, type JobId } from '../../rules/ids.js';
 import { INITIAL_BID_STATE, JOB_ACTIONS } from '../../rules/lifecycle.js';
-import { TEXT } from '../../rules/limits.js';
 import { allowedRoles } from '../../rules/parties.js';
 import { GUARANTEED_VIEW_STAKE } from '../../rules/tokens.js';
 import type { ViewerWith } from '../../rules/viewer.js';
@@ -14,25 +14,18 @@ import { asParameter } from '../../store/events.js';
 import { noteOnJob } from '../../store/jobs.js';
 import { underLock } from '../jobs/checked.js';
 import { executed } from '../jobs/effects.js';
-import { day, money } from '../jobs/shape.js';
 import { operation } from '../operation.js';
-import { idInPath, optionalText } from '../shapes.js';
+import { idInPath } from '../shapes.js';
 import { withinBalance } from '../tokens/spending.js';
+import { writtenInputs } from '../written.js';
+
+const fields = writtenInputs(BID);
 
 const input = z.strictObject({
   jobId: idInPath('job').describe('The job.'),
-  amount: money.refine((amount) => amount > 0, 'must be more than 0').describe('What the work would cost.'),
-  estimatedDurationDays: z.int().min(1).max(36_500).nullish().describe('How many days it would take.'),
-  message: optionalText(TEXT.long).describe('What the contractor has to say to the homeowner.'),
-  proposedStartDate: day.nullish().describe('When the work could begin.'),
-  materialsIncluded: z.boolean().nullish().describe('Whether the amount covers the materials.'),
-  paymentTerms: optionalText(TEXT.note).describe('How and when to pay.'),
-  guaranteedView: z
-    .boolean()
-    .nullish()
-    .describe(
-      `Stakes ${GUARANTEED_VIEW_STAKE} tokens, so that the bid comes first in the homeowner’s list. They are free again when the bid or the job ends.`,
-    ),
+  ...fields,
+  amount: fields.amount.unwrap(),
+  guaranteedView: fields.guaranteedView.nullable(),
 });
 type Offer = z.infer<typeof input>;
 type Contractor = ViewerWith<'contractor'>;

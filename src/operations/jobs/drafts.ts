@@ -3,7 +3,7 @@ import { z } from 'zod';
 import { contradictionsIn } from '../../rules/editing.js';
 import { refuse } from '../../rules/errors.js';
 import { newId } from '../../rules/ids.js';
-import type { JobFields } from '../../rules/job-fields.js';
+import { JOB_FIELDS, type JobFields } from '../../rules/job-fields.js';
 import { INITIAL_JOB_STATE, JOB_ACTIONS, JOB_CREATION } from '../../rules/lifecycle.js';
 import { allowedRoles } from '../../rules/parties.js';
 import { asParameter } from '../../store/events.js';
@@ -14,9 +14,9 @@ import { ofJob } from './addressed.js';
 import { underLock } from './checked.js';
 import { readableJob, type ReadableJob } from './readable.js';
 import { loadPlaces, locate } from './places.js';
-import { description, furtherFields, title } from './shape.js';
+import { fieldsOfNewJob } from './shape.js';
 
-const shape = z.strictObject({ title, description, ...furtherFields });
+const shape = z.strictObject(fieldsOfNewJob);
 
 export const createJob = operation({
   name: JOB_CREATION.operation,
@@ -48,31 +48,19 @@ export const createJob = operation({
   },
 });
 
-/** Every field, with null for what was not said. */
-function wholeJob(said: z.infer<typeof shape>): JobFields {
+/** Every field, with null for what was not sent. */
+function wholeJob(sent: z.infer<typeof shape>): JobFields {
   return {
     ...EMPTY,
-    ...Object.fromEntries(Object.entries(said).filter(([, value]) => value != null)),
-    title: said.title,
-    description: said.description,
+    ...Object.fromEntries(Object.entries(sent).filter(([, value]) => value != null)),
+    title: sent.title,
+    description: sent.description,
   };
 }
 
-const EMPTY: Omit<JobFields, 'title' | 'description'> = {
-  category: null,
-  budgetMin: null,
-  budgetMax: null,
-  urgency: null,
-  addressLine1: null,
-  addressLine2: null,
-  city: null,
-  state: null,
-  zipCode: null,
-  country: null,
-  desiredStartDate: null,
-  desiredCompletionDate: null,
-  requirements: null,
-};
+type Optional = Omit<JobFields, 'title' | 'description'>;
+
+const EMPTY = Object.fromEntries(JOB_FIELDS.map((field) => [field, null])) as { [Field in keyof Optional]: null };
 
 export const deleteJob = operation({
   name: JOB_ACTIONS.delete.operation,

@@ -15,7 +15,7 @@ import { underLock, type Locked } from './checked.js';
 import { executed } from './effects.js';
 import { readableJob, type ReadableJob } from './readable.js';
 import { loadPlaces, locate } from './places.js';
-import { description, furtherFields, title } from './shape.js';
+import { fieldsOfEditedJob } from './shape.js';
 
 const WHERE = ['zipCode', 'city', 'state'] as const satisfies (keyof JobFields)[];
 
@@ -26,9 +26,7 @@ export const updateJob = operation({
   budget: 'write',
   input: z.strictObject({
     ...ofJob,
-    title: title.nullish(),
-    description: description.nullish(),
-    ...furtherFields,
+    ...fieldsOfEditedJob,
     ...readOnly([...READ_ONLY_FIELDS.filter((field) => field !== 'id'), 'updatedAt', 'version']),
   }),
   nullClears: true,

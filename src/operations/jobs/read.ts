@@ -1,10 +1,11 @@
 /** Reading jobs: one, many, and what happened to one. */
 import { z } from 'zod';
 import type { Dispute } from '../../rules/disputes.js';
+import { JOB } from '../../rules/entities/job.js';
 import { refuse } from '../../rules/errors.js';
 import { eventFor, reachOf } from '../../rules/timeline.js';
-import { BID_STATES, JOB_STATES } from '../../rules/lifecycle.js';
 import { TEXT } from '../../rules/limits.js';
+import { idOf, text } from '../../rules/values.js';
 import type { Viewer } from '../../rules/viewer.js';
 import type { Db } from '../../store/database.js';
 import { listEvents as eventsInOrder, type JobEvent } from '../../store/events.js';
@@ -12,17 +13,15 @@ import { listJobs as jobsNewestFirst, type JobFilter } from '../../store/job-lis
 import { mapPage, type Page, type PageRequest, type Position } from '../../store/page.js';
 import { operation } from '../operation.js';
 import { pageRequest, pageShape } from '../paging.js';
-import { idInBody, idInPath, text } from '../shapes.js';
+import { idInPath } from '../shapes.js';
 import { invalidField } from '../validation.js';
 import { readDisputes } from './disputes.js';
 import { readableBeside } from './beside.js';
 import { findJob, readJobBeside, type FoundJob } from './job.js';
 import type { ReadableJob } from './readable.js';
 import { postalPlace } from './places.js';
-import { urgency } from './shape.js';
 
-export const jobStatus = z.enum(JOB_STATES).meta({ enumName: 'JobStatus' });
-export const bidStatus = z.enum(BID_STATES).meta({ enumName: 'BidStatus' });
+const { status: jobStatus, urgency } = JOB.schema.shape;
 
 const NEWEST_FIRST = ['time', 'text'] as const;
 export const newestFirst = ({ createdAt, id }: Pick<ReadableJob, 'createdAt' | 'id'>): Position => [createdAt, id];
@@ -38,8 +37,8 @@ export const jobFilter = z.strictObject({
   search: text(TEXT.title).nullish().describe('Text that the title or the description contains, whatever the case.'),
   status: jobStatus.nullish().describe('Jobs in this state.'),
   category: text(TEXT.kind).nullish().describe('Jobs of this trade.'),
-  urgency: urgency.nullish().describe('Jobs of this urgency.'),
-  homeownerId: idInBody('homeowner').nullish().describe('Jobs of this homeowner; for admins.'),
+  urgency: urgency.optional().describe('Jobs of this urgency.'),
+  homeownerId: idOf('homeowner').nullish().describe('Jobs of this homeowner; for admins.'),
   near: near.nullish().describe('Jobs in towns near a postal code, measured from the centre of the job’s city.'),
 });
 

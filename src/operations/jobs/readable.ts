@@ -1,5 +1,6 @@
 /** A job as its reader may read it. */
-import { redact, type Redacted, type Relation } from '../../rules/audiences.js';
+import { redact, type Redacted } from '../../rules/audiences.js';
+import type { Relation } from '../../rules/readers.js';
 import type { Viewer } from '../../rules/viewer.js';
 import type { JobRow } from '../../store/jobs.js';
 

@@ -6,8 +6,9 @@ import { z } from 'zod';
 import { resolutionMove, type ResolutionMove } from '../../rules/disputes.js';
 import { JOB_TRANSITIONS, type JobTransitionKey } from '../../rules/lifecycle.js';
 import { TEXT } from '../../rules/limits.js';
+import { idOf, requiredText } from '../../rules/values.js';
 import type { Operation } from '../operation.js';
-import { idInBody, optionalText, requiredText } from '../shapes.js';
+import { optionalText } from '../shapes.js';
 import type { Addressed } from './addressed.js';
 import { readDisputes } from './disputes.js';
 import type { ReadableJob } from './readable.js';
@@ -29,7 +30,7 @@ const PARTS = {
   },
   award: {
     says: 'Awards the job to one bid; the other live bids are rejected.',
-    body: { bidId: idInBody('bid').describe('The bid that gets the job.') },
+    body: { bidId: idOf('bid').describe('The bid that gets the job.') },
   },
   checkIn: {
     says: 'The awarded contractor starts the work.',

@@ -1,6 +1,7 @@
 /** One's tokens: how many there are, how they came and went, and an admin's corrections and audit. */
 import { z } from 'zod';
 import { TEXT } from '../../rules/limits.js';
+import { idOf, requiredText } from '../../rules/values.js';
 import { isOutOfRange } from '../../store/database-errors.js';
 import {
   balanceOf,
@@ -11,7 +12,7 @@ import {
 } from '../../store/ledger.js';
 import { operation } from '../operation.js';
 import { pageRequest, pageShape } from '../paging.js';
-import { idInBody, nothing, requiredText } from '../shapes.js';
+import { nothing } from '../shapes.js';
 import { invalidField } from '../validation.js';
 import { spend, spending } from './spending.js';
 
@@ -44,7 +45,7 @@ export const adjustTokens = operation({
   allows: ['admin'],
   budget: 'write',
   input: z.strictObject({
-    userId: idInBody('user').describe('Whose tokens.'),
+    userId: idOf('user').describe('Whose tokens.'),
     amount: z
       .int()
       .min(-ADJUSTMENT_MAX)

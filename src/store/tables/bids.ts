@@ -2,11 +2,12 @@
 import { sql } from 'drizzle-orm';
 import { boolean, check, date, index, integer, pgEnum, pgTable, text, unique, uniqueIndex } from 'drizzle-orm/pg-core';
 import { BID_STATES, UNCOUNTED_BID_STATE } from '../../rules/lifecycle.js';
+import { HOLD_STATES } from '../../rules/tokens.js';
 import { contractors, users } from './accounts.js';
 import { createdAt, idColumn, moment, money, updatedAt } from './columns.js';
 
 export const bidStatus = pgEnum('bid_status', BID_STATES);
-export const holdStatus = pgEnum('hold_status', ['active', 'released']);
+export const holdStatus = pgEnum('hold_status', HOLD_STATES);
 
 export const bids = pgTable(
   'bids',
@@ -73,5 +74,3 @@ export const holds = pgTable(
     check('holds_release_is_timed', sql`(${t.status} = 'released') = (${t.releasedAt} is not null)`),
   ],
 );
-
-export type Hold = Omit<typeof holds.$inferSelect, 'userId'>;

@@ -12,6 +12,8 @@ import {
   point,
   text,
 } from 'drizzle-orm/pg-core';
+import type { JOB } from '../../rules/entities/job.js';
+import type { RowOf } from '../../rules/entity.js';
 import { JOB_STATES } from '../../rules/lifecycle.js';
 import { URGENCIES } from '../../rules/publishing.js';
 import { homeowners } from './accounts.js';
@@ -134,4 +136,4 @@ export const jobSearch = pgTable(
   ],
 );
 
-export type JobRow = typeof jobs.$inferSelect;
+export type JobRow = RowOf<typeof JOB, typeof jobs.$inferSelect>;

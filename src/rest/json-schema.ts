@@ -1,9 +1,17 @@
-/** An operation's input as JSON Schema, in REST's spelling, with what Zod's own printing would pass over in silence. */
+/** What Zod prints as JSON Schema, in REST's spelling, with what its own printing would pass over in silence. */
 import { z } from 'zod';
 import type { Operation } from '../operations/operation.js';
 import type { IdKind } from '../rules/ids.js';
-import { idPattern, type JsonSchema } from './schema.js';
+import { idPattern } from '../rules/values.js';
 import { wireName } from './wire.js';
+
+export type JsonSchema = Readonly<Record<string, unknown>>;
+
+export function refTo(kind: 'schemas' | 'responses' | 'headers' | 'examples' | 'parameters', name: string): string {
+  return `#/components/${kind}/${name}`;
+}
+
+/** An operation's input. */
 
 export function inputSchema({ input }: Operation<never, unknown>): JsonSchema {
   return asDocumented(
@@ -42,10 +50,21 @@ function sentenceOf(check: z.core.$ZodCustom): string[] {
 }
 
 /** Marks that are for the doors alone. */
-const OWN_MARKS = new Set(['$schema', 'parameter', 'implied', 'enumName', 'day', 'kind', 'description', RULES]);
+const OWN_MARKS = new Set([
+  '$schema',
+  'parameter',
+  'implied',
+  'enumName',
+  'day',
+  'kind',
+  'charactersMax',
+  'answerMinimum',
+  'description',
+  RULES,
+]);
 
 /** In REST's spelling, with null as one more type rather than one more schema. */
-function asDocumented(printed: JsonSchema): JsonSchema {
+export function asDocumented(printed: JsonSchema): JsonSchema {
   const nullable = partBesideNull(printed);
   if (nullable) {
     const { anyOf: _both, ...outer } = printed;
@@ -87,7 +106,8 @@ function withRules(...schemas: JsonSchema[]): JsonSchema {
   return rules.length > 0 ? { [RULES]: rules } : {};
 }
 
-function withNull(schema: JsonSchema): JsonSchema {
+export function withNull(schema: JsonSchema): JsonSchema {
+  if (schema.type === undefined) return { anyOf: [schema, { type: 'null' }] };
   return {
     ...schema,
     type: [schema.type, 'null'],

@@ -1,0 +1,60 @@
+/** What REST shows under a name of its own, by which OpenAPI refers to it. Any other part stands in its place. */
+import { BID } from '../rules/entities/bid.js';
+import { DISPUTE } from '../rules/entities/dispute.js';
+import { JOB_EVENT } from '../rules/entities/event.js';
+import { JOB } from '../rules/entities/job.js';
+import { CONTRACTOR } from '../rules/entities/people.js';
+import { TOKEN_BALANCE, TOKEN_TRANSFER } from '../rules/entities/tokens.js';
+import type { Entity } from '../rules/entity.js';
+import {
+  DONE,
+  ERROR,
+  ME,
+  NEW_CONTRACTOR_SESSION,
+  NEW_HOMEOWNER_SESSION,
+  OWN_HOMEOWNER,
+  OWN_USER,
+  pageOf,
+  PUBLICATION,
+  REFRESHED_SESSION,
+  SESSION,
+  type Variants,
+} from './bodies.js';
+import { answerSchema } from './described.js';
+import { refTo, type JsonSchema } from './json-schema.js';
+import { isList, rowOf, ROUTES } from './routes.js';
+
+export const COMPONENTS: readonly (Entity | Variants)[] = [
+  OWN_USER,
+  OWN_HOMEOWNER,
+  CONTRACTOR,
+  JOB,
+  BID,
+  JOB_EVENT,
+  DISPUTE,
+  TOKEN_BALANCE,
+  TOKEN_TRANSFER,
+  REFRESHED_SESSION,
+  SESSION,
+  NEW_HOMEOWNER_SESSION,
+  NEW_CONTRACTOR_SESSION,
+  ME,
+  ...ME.variants,
+  PUBLICATION,
+  DONE,
+  ERROR,
+];
+
+const named = new Set<unknown>(COMPONENTS);
+const refOf = (entity: Entity) => (named.has(entity) ? refTo('schemas', entity.name) : undefined);
+
+export function componentSchemas(): Record<string, JsonSchema> {
+  const pages = ROUTES.filter(isList).map((route) => pageOf(rowOf(route)));
+  return Object.fromEntries([...COMPONENTS, ...pages].map((shown) => [shown.name, schemaOf(shown)]));
+}
+
+function schemaOf(shown: Entity | Variants): JsonSchema {
+  return 'variants' in shown
+    ? { description: shown.description, oneOf: shown.variants.map(({ name }) => ({ $ref: refTo('schemas', name) })) }
+    : answerSchema(shown, shown.description, refOf);
+}

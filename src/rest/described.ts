@@ -1,0 +1,91 @@
+/** What an answer is, as JSON Schema and by example, from the fields that its entity describes. */
+import { z } from 'zod';
+import { isNullable, kindOf, metaOf, type ShapeKind } from '../operations/shape-kinds.js';
+import { descriptionOf, entityOf, type Entity, type Field } from '../rules/entity.js';
+import { exampleId, INT32_MAX, MONEY_MAX } from '../rules/values.js';
+import { asDocumented, withNull, type JsonSchema } from './json-schema.js';
+import { wireName } from './wire.js';
+
+/** Where a part is described under a name of its own; undefined if it is described in its place. */
+export type RefOf = (entity: Entity) => string | undefined;
+
+/** Every field is always there unless it is optional, and no other ever. */
+export function answerSchema({ fields }: Entity, description: string, refOf: RefOf): JsonSchema {
+  const described = Object.entries(fields).map(([name, field]) => [wireName(name), field] as const);
+  return {
+    type: 'object',
+    description,
+    properties: Object.fromEntries(described.map(([name, field]) => [name, fieldSchema(field, refOf)])),
+    required: described.filter(([, { type }]) => !(type instanceof z.ZodOptional)).map(([name]) => name),
+    additionalProperties: false,
+  };
+}
+
+function fieldSchema(field: Field, refOf: RefOf): JsonSchema {
+  const { type, readBy } = field;
+  const schema = valueSchema(kindOf(type), type, descriptionOf(field), refOf);
+  const isNull = readBy !== undefined || (isNullable(type) && !(type instanceof z.ZodOptional));
+  return isNull && !hasNull(schema) ? withNull(schema) : schema;
+}
+
+function hasNull({ type }: JsonSchema): boolean {
+  return Array.isArray(type) && type.includes('null');
+}
+
+function valueSchema(kind: ShapeKind, type: z.core.$ZodType, description: string, refOf: RefOf): JsonSchema {
+  if (kind.is === 'object') return partSchema(entityOf(kind.schema), description, refOf);
+  if (kind.is === 'list' && kind.of.is === 'object')
+    return { type: 'array', items: valueSchema(kind.of, kind.entry, '', refOf), description };
+  return {
+    ...leafSchema(asDocumented(z.toJSONSchema(type, { io: 'input', unrepresentable: 'any' })), metaOf(type)),
+    description,
+  };
+}
+
+function partSchema(part: Entity, description: string, refOf: RefOf): JsonSchema {
+  const $ref = refOf(part);
+  return $ref === undefined ? answerSchema(part, description, refOf) : { $ref };
+}
+
+/** What an input may hold at most says nothing of answers: their numbers are as wide as their columns. */
+function leafSchema(input: JsonSchema, { answerMinimum }: z.GlobalMeta): JsonSchema {
+  const { type, minLength: _least, maxLength: _longest, maxItems: _most, ...rest } = input;
+  const isWhole = type === 'integer' || (Array.isArray(type) && type.includes('integer'));
+  const { maximum, ...unbounded } = rest;
+  return {
+    type,
+    ...(isWhole && { format: 'int32' }),
+    ...(isWhole || maximum === MONEY_MAX ? unbounded : rest),
+    ...(answerMinimum !== undefined && { minimum: answerMinimum }),
+    ...(isWhole && { maximum: INT32_MAX }),
+    ...(typeof rest.items === 'object' && { items: leafSchema(rest.items as JsonSchema, {}) }),
+  };
+}
+
+/** Every field that is always there, in REST's spelling. */
+export function exampleOf({ fields }: Entity): Record<string, unknown> {
+  return Object.fromEntries(
+    Object.entries(fields)
+      .filter(([, { type }]) => !(type instanceof z.ZodOptional))
+      .map(([name, { type, example }]) => [
+        wireName(name),
+        example === undefined ? usual(kindOf(type), type) : example,
+      ]),
+  );
+}
+
+/** What needs no example of its own. */
+function usual(kind: ShapeKind, type: z.core.$ZodType): unknown {
+  switch (kind.is) {
+    case 'identifier':
+      return exampleId(kind.of);
+    case 'moment':
+      return '2026-03-02T09:30:00.000Z';
+    case 'object':
+      return exampleOf(entityOf(kind.schema));
+    case 'list':
+      return [usual(kind.of, kind.entry)];
+    default:
+      throw new Error(`A described field has no example: ${JSON.stringify(z.globalRegistry.get(type))}`);
+  }
+}

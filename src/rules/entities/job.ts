@@ -1,0 +1,116 @@
+/** A job: what its homeowner says of it, and what the service sets. */
+import { z } from 'zod';
+import { entity, identifier } from '../entity.js';
+import { TEXT } from '../limits.js';
+import { JOB_STATES } from '../lifecycle.js';
+import { URGENCIES } from '../publishing.js';
+import { PARTIES } from '../readers.js';
+import { choice, day, idOf, moment, money, nullableText, requiredText, whole } from '../values.js';
+
+export const JOB = entity('Job', 'A piece of work that a homeowner wants done.', {
+  id: identifier('job'),
+  title: {
+    type: requiredText(TEXT.title),
+    description: 'What is to be done, in a line.',
+    example: 'Repair the kitchen sink',
+    written: true,
+  },
+  description: {
+    type: requiredText(TEXT.long),
+    description: 'What is to be done, in full.',
+    example: 'It drips day and night, and the cabinet below is wet.',
+    written: true,
+  },
+  status: { type: choice(JOB_STATES, 'JobStatus'), description: 'Where the job stands.', example: 'open' },
+  category: {
+    type: nullableText(TEXT.kind),
+    description: 'The trade. It cannot change after publishing.',
+    inputDescription: 'The trade, such as `plumbing`; `catalog` suggests values.',
+    example: 'plumbing',
+    written: true,
+  },
+  budgetMin: {
+    type: money.nullable(),
+    description: 'The least the homeowner expects to pay.',
+    example: 150,
+    written: true,
+  },
+  budgetMax: {
+    type: money.nullable(),
+    description: 'The most the homeowner wants to pay.',
+    example: 400.5,
+    written: true,
+  },
+  urgency: {
+    type: choice(URGENCIES, 'Urgency').nullable(),
+    description: 'How soon.',
+    inputDescription: 'How soon; it sets the price of publishing.',
+    example: 'standard',
+    written: true,
+  },
+  addressLine1: {
+    type: nullableText(TEXT.line),
+    description: 'Street and number.',
+    example: '1200 Barton Springs Road',
+    readBy: PARTIES,
+    written: true,
+  },
+  addressLine2: {
+    type: nullableText(TEXT.line),
+    description: 'More of the address.',
+    example: null,
+    readBy: PARTIES,
+    written: true,
+  },
+  city: { type: nullableText(TEXT.line), description: 'The city.', example: 'Austin', written: true },
+  state: { type: nullableText(TEXT.line), description: 'The state.', example: 'TX', written: true },
+  zipCode: {
+    type: nullableText(TEXT.line),
+    description: 'The postal code.',
+    example: '78704',
+    readBy: PARTIES,
+    written: true,
+  },
+  country: { type: nullableText(TEXT.line), description: 'The country.', example: 'US', written: true },
+  latitude: {
+    type: z.number().min(-90).max(90).nullable(),
+    description: 'Found by the service from the postal code or the city.',
+    example: 30.2428,
+    readBy: PARTIES,
+  },
+  longitude: {
+    type: z.number().min(-180).max(180).nullable(),
+    description: 'Found by the service from the postal code or the city.',
+    example: -97.7658,
+    readBy: PARTIES,
+  },
+  desiredStartDate: {
+    type: day.nullable(),
+    description: 'When the work should begin.',
+    example: '2026-03-09',
+    written: true,
+  },
+  desiredCompletionDate: {
+    type: day.nullable(),
+    description: 'When the work should be done.',
+    example: '2026-03-20',
+    written: true,
+  },
+  requirements: {
+    type: nullableText(TEXT.long),
+    description: 'What a contractor must bring or know.',
+    example: 'Bring a replacement tap.',
+    written: true,
+  },
+  homeownerId: { type: idOf('homeowner'), description: 'Whose job it is.' },
+  awardedBidId: { type: idOf('bid').nullable(), description: 'The bid that got the job.', example: null },
+  version: {
+    type: whole(1),
+    description:
+      'Rises with every change. To change only what you have read, pass it as `expectedVersion`, or in REST, where ' +
+      'it is the ETag, as `If-Match`.',
+    example: 3,
+  },
+  createdAt: { type: moment, description: 'When the draft was written.' },
+  updatedAt: { type: moment, description: 'When the job last changed.' },
+});

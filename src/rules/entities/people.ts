@@ -1,0 +1,165 @@
+/** People: the account that logs in, and the profile that its role gives it. */
+import { z } from 'zod';
+import { entity, identifier } from '../entity.js';
+import { TEXT } from '../limits.js';
+import { CREDENTIALS, PERSONAL } from '../readers.js';
+import {
+  choice,
+  email,
+  idOf,
+  moment,
+  nullableText,
+  nullableWebAddress,
+  requiredText,
+  textAsSent,
+  whole,
+} from '../values.js';
+import { ROLES } from '../viewer.js';
+
+export const USER = entity('User', 'A person with an account.', {
+  id: identifier('user'),
+  email: { type: email, description: 'The address to log in with.', example: 'hanna@example.com', readBy: PERSONAL },
+  userType: { type: choice(ROLES, 'UserType'), description: 'Which kind of account it is.', example: 'homeowner' },
+  firstName: { type: requiredText(TEXT.name), description: 'The given name.', example: 'Hanna', written: true },
+  lastName: { type: requiredText(TEXT.name), description: 'The family name.', example: 'Hill', written: true },
+  phone: {
+    type: textAsSent(TEXT.line).nullable(),
+    description: 'A phone number, as it was written.',
+    inputDescription: 'A phone number, kept as it is written.',
+    example: '+1 512 555 0100',
+    readBy: PERSONAL,
+    written: true,
+  },
+  profilePictureUrl: {
+    type: nullableWebAddress,
+    description: 'Where a picture of the person is.',
+    example: null,
+    written: true,
+  },
+  createdAt: { type: moment, description: 'When the account was opened.' },
+  updatedAt: { type: moment, description: 'When the person’s fields last changed.' },
+});
+
+export const HOMEOWNER = entity('Homeowner', 'A homeowner’s profile.', {
+  id: identifier('homeowner'),
+  userId: { type: idOf('user'), description: 'Whose profile this is.' },
+  addressLine1: {
+    type: nullableText(TEXT.line),
+    description: 'Street and number.',
+    example: '1200 Barton Springs Road',
+    readBy: PERSONAL,
+    written: true,
+  },
+  addressLine2: {
+    type: nullableText(TEXT.line),
+    description: 'More of the address.',
+    example: null,
+    readBy: PERSONAL,
+    written: true,
+  },
+  city: { type: nullableText(TEXT.line), description: 'The city.', example: 'Austin', written: true },
+  state: { type: nullableText(TEXT.line), description: 'The state.', example: 'TX', written: true },
+  zipCode: {
+    type: nullableText(TEXT.line),
+    description: 'The postal code.',
+    example: '78704',
+    readBy: PERSONAL,
+    written: true,
+  },
+  country: { type: nullableText(TEXT.line), description: 'The country.', example: 'US', written: true },
+  propertyType: {
+    type: nullableText(TEXT.kind),
+    description: 'What kind of property it is.',
+    inputDescription: 'What kind of property it is; `catalog` suggests values.',
+    example: 'single_family',
+    written: true,
+  },
+  createdAt: { type: moment, description: 'When the profile was made.' },
+  updatedAt: { type: moment, description: 'When the profile last changed.' },
+});
+
+const listOf = (entry: string) => z.array(requiredText(TEXT.line).describe(entry)).max(TEXT.listItems);
+
+export const CONTRACTOR = entity('Contractor', 'A contractor’s profile and record.', {
+  id: identifier('contractor'),
+  userId: { type: idOf('user'), description: 'Whose profile this is.' },
+  companyName: {
+    type: nullableText(TEXT.line),
+    description: 'The company.',
+    example: 'Carl’s Pipes LLC',
+    written: true,
+  },
+  businessType: {
+    type: nullableText(TEXT.kind),
+    description: 'What kind of business it is.',
+    inputDescription: 'What kind of business it is; `catalog` suggests values.',
+    example: 'llc',
+    written: true,
+  },
+  licenseNumber: {
+    type: nullableText(TEXT.line),
+    description: 'The licence number.',
+    example: 'M-40417',
+    readBy: CREDENTIALS,
+    written: true,
+  },
+  licenseState: {
+    type: nullableText(TEXT.line),
+    description: 'The state that gave the licence.',
+    example: 'TX',
+    written: true,
+  },
+  insuranceProvider: {
+    type: nullableText(TEXT.line),
+    description: 'Who insures the work.',
+    example: 'Lone Star Mutual',
+    written: true,
+  },
+  insurancePolicyNumber: {
+    type: nullableText(TEXT.line),
+    description: 'The policy number.',
+    example: 'LS-2210-77',
+    readBy: CREDENTIALS,
+    written: true,
+  },
+  yearsInBusiness: {
+    type: z.int().min(0).max(500).nullable(),
+    description: 'For how many years the business exists.',
+    example: 12,
+    written: true,
+  },
+  serviceAreas: {
+    type: listOf('A place.'),
+    description: 'Where the contractor works.',
+    example: ['Austin'],
+    written: true,
+  },
+  specialties: {
+    type: listOf('A kind of work.'),
+    description: 'What the contractor is best at.',
+    example: ['plumbing'],
+    written: true,
+  },
+  bio: {
+    type: nullableText(TEXT.long),
+    description: 'How the contractor presents the business.',
+    example: 'Leaks found and fixed since 2014.',
+    written: true,
+  },
+  website: {
+    type: nullableWebAddress,
+    description: 'The business on the web.',
+    example: 'https://carlspipes.example.com',
+    written: true,
+  },
+  verified: { type: z.boolean(), description: 'Whether an admin has verified the contractor.', example: true },
+  completedJobs: { type: whole(), description: 'How many jobs were done and approved.', example: 31 },
+  ratingAverage: {
+    type: z.number().min(1).max(5).nullable(),
+    description: 'The mean of all ratings, from 1 to 5; null before the first.',
+    example: 4.75,
+  },
+  ratingCount: { type: whole(), description: 'How many ratings there are.', example: 24 },
+  createdAt: { type: moment, description: 'When the profile was made.' },
+  updatedAt: { type: moment, description: 'When the profile last changed.' },
+});

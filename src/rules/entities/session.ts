@@ -1,0 +1,56 @@
+/** Log-ins, and what somebody who is logged in sees first. */
+import { z } from 'zod';
+import { entity } from '../entity.js';
+import { exampleId, idOf, idPattern, whole } from '../values.js';
+import { REFERRAL_ALPHABET, REFERRAL_LENGTH } from '../tokens.js';
+import { JOB } from './job.js';
+import { CONTRACTOR, HOMEOWNER, USER } from './people.js';
+import { TOKEN_BALANCE } from './tokens.js';
+
+export const SESSION = entity('Session', 'A log-in: the tokens to call with, and what a sign-up made.', {
+  token: {
+    type: z.string(),
+    description: 'The access token: send it as `Authorization: Bearer …`. It lasts 15 minutes.',
+    example: 'eyJhbGciOiJIUzI1NiJ9.eyJzdWIiOiJ1c3JfIn0.c2lnbmF0dXJl',
+  },
+  refreshToken: {
+    type: z.string().meta({ pattern: idPattern('refreshToken') }),
+    description:
+      'Exchange it once, by `refreshSession` (in REST, `/v1/auth/refresh`), for new tokens. It lasts 30 days.',
+    example: exampleId('refreshToken'),
+  },
+  user: { type: USER.schema.nullish(), description: 'Who logged in; null on a refresh.' },
+  homeowner: { type: HOMEOWNER.schema.nullish(), description: 'The new profile, on a homeowner’s sign-up.' },
+  contractor: { type: CONTRACTOR.schema.nullish(), description: 'The new profile, on a contractor’s sign-up.' },
+  tokensAwarded: {
+    type: whole().nullish(),
+    description: 'The tokens credited for the sign-up and its referral.',
+    example: 10,
+  },
+});
+
+export const VIEWER = entity('Viewer', 'Whoever is logged in.', {
+  user: { type: USER.schema, description: 'The person.' },
+  homeowner: { type: HOMEOWNER.schema.nullable(), description: 'The profile of a homeowner; null for others.' },
+  contractor: { type: CONTRACTOR.schema.nullable(), description: 'The profile of a contractor; null for others.' },
+  tokens: { type: TOKEN_BALANCE.schema, description: 'The prepaid tokens.' },
+  referralCode: {
+    type: z.string().meta({ pattern: `^[${REFERRAL_ALPHABET}]{${REFERRAL_LENGTH}}$` }),
+    description: 'The code to refer others with: both of you get 10 tokens.',
+    example: 'K7QM2XPA',
+  },
+});
+
+export const PUBLICATION = entity('PublishJobPayload', 'A job that was published, and what that cost.', {
+  job: { type: JOB.schema, description: 'The job, which is open now.' },
+  tokensCharged: { type: whole(), description: 'The tokens that were charged.', example: 5 },
+  remainingBalance: { type: whole(), description: 'The tokens that are free to spend after it.', example: 5 },
+});
+
+export const ENDED_SESSION = entity('LogOutPayload', 'What `logOut` answers.', {
+  sessionId: { type: idOf('session'), description: 'The session, which is refused from now on.' },
+});
+
+export const CHANGED_PASSWORD = entity('ChangePasswordPayload', 'What `changePassword` answers.', {
+  changed: { type: z.boolean(), description: 'Always true; a refusal is an error.', example: true },
+});

@@ -1,0 +1,121 @@
+/**
+ * How an entity describes its fields: once, for everybody. GraphQL and REST show them, the documents of both explain
+ * them, `redact` hides what is not for a reader, inputs check what people write, and the table is compared by type.
+ */
+import { z } from 'zod';
+import { ID_PREFIXES, type IdKind } from './ids.js';
+import type { Readers } from './readers.js';
+import { idOf } from './values.js';
+
+export interface Field {
+  /** The value as it is stored, which is also how an input checks it where people write it. */
+  readonly type: z.ZodType;
+  /** A sentence; who reads the field is added to it. */
+  readonly description: string;
+  /** For the documentation of REST, as the wire shows it. Identifiers, moments and parts have one of their own. */
+  readonly example?: unknown;
+  /** Who reads it; everyone who sees the row, unless told. */
+  readonly readBy?: Readers;
+  /** People write it; every other field is set by the service. */
+  readonly written?: true;
+  /** What an input says in place of the description. */
+  readonly inputDescription?: string;
+}
+
+export type Fields = Readonly<Record<string, Field>>;
+
+/** As somebody reads it: what is not for them is null. */
+type ReadShape<F extends Fields> = {
+  -readonly [K in keyof F]: F[K] extends { readonly readBy: Readers } ? z.ZodNullable<F[K]['type']> : F[K]['type'];
+};
+
+export interface Entity<F extends Fields = Fields> {
+  /** The type in GraphQL, and the schema in OpenAPI. */
+  readonly name: string;
+  readonly description: string;
+  readonly fields: F;
+  /** What a reader gets. As the type of another entity's field it makes this entity a part of that one. */
+  readonly schema: z.ZodObject<ReadShape<F>, z.core.$strict>;
+}
+
+const entities = new WeakMap<z.core.$ZodType, Entity>();
+
+export function entity<const F extends Fields>(name: string, description: string, fields: F): Entity<F> {
+  const shape = Object.fromEntries(
+    Object.entries<Field>(fields).map(([field, { type, readBy }]) => [field, readBy ? type.nullable() : type]),
+  );
+  const made = { name, description, fields, schema: z.strictObject(shape as ReadShape<F>) };
+  entities.set(made.schema, made);
+  return made;
+}
+
+/** The entity that an object's schema was made by. */
+export function entityOf(schema: z.core.$ZodType): Entity {
+  const found = entities.get(schema);
+  if (!found) throw new Error('An object in a described field is no entity.');
+  return found;
+}
+
+/** A row as it is stored. */
+export type Stored<E extends Entity> = { -readonly [K in keyof E['fields']]: z.output<E['fields'][K]['type']> };
+
+/** A row as somebody reads it. */
+export type Shown<E extends Entity> = {
+  -readonly [K in keyof E['fields']]:
+    z.output<E['fields'][K]['type']> | (E['fields'][K] extends { readonly readBy: Readers } ? null : never);
+};
+
+/** The row of a table. It does not compile where a column is missing, or is not of the type that the entity says. */
+export type RowOf<E extends Entity, Row extends Stored<E>> =
+  Stored<E> extends Pick<Row, keyof Stored<E> & keyof Row> ? Row : never;
+
+export type PrivateField<E extends Entity> = {
+  [K in keyof E['fields']]: E['fields'][K] extends { readonly readBy: Readers } ? K : never;
+}[keyof E['fields']];
+
+export type WrittenField<E extends Entity> = {
+  [K in keyof E['fields']]: E['fields'][K] extends { readonly written: true } ? K : never;
+}[keyof E['fields']] &
+  string;
+
+/** The fields that people write, in the entity's order. */
+export function writtenFields<E extends Entity>({ fields }: E): readonly WrittenField<E>[] {
+  return Object.keys(fields).filter((name) => fields[name]?.written) as WrittenField<E>[];
+}
+
+/** The fields that the service sets. */
+export function fieldsOfTheService<E extends Entity>({
+  fields,
+}: E): readonly Exclude<keyof E['fields'] & string, WrittenField<E>>[] {
+  return Object.keys(fields).filter((name) => !fields[name]?.written) as Exclude<
+    keyof E['fields'] & string,
+    WrittenField<E>
+  >[];
+}
+
+/** What the field is for, and who else reads null there. */
+export function descriptionOf({ description, readBy }: Field): string {
+  return readBy ? `${description.replace(/\.$/, '')}; null for all but ${readBy.words}.` : description;
+}
+
+/** The same for those who write the field. */
+export function inputDescriptionOf({ description, inputDescription, readBy }: Field): string {
+  return inputDescription ?? (readBy ? `${description.replace(/\.$/, '')}; private.` : description);
+}
+
+/** The identifier that an entity begins with. */
+export function identifier<K extends IdKind>(kind: K) {
+  return { type: idOf(kind), description: `The identifier, which begins with \`${ID_PREFIXES[kind]}_\`.` };
+}
+
+type Unredacted<F extends Fields> = {
+  readonly [K in keyof F]: Omit<F[K], 'readBy'> & Pick<F[K], 'type' | 'description'>;
+};
+
+/** The entity as it is shown where nothing of it is hidden from anybody. */
+export function asOneself<F extends Fields>({ name, description, fields }: Entity<F>): Entity<Unredacted<F>> {
+  const open = Object.fromEntries(
+    Object.entries<Field>(fields).map(([field, { readBy: _, ...rest }]) => [field, rest]),
+  );
+  return entity(name, `${description.replace(/\.$/, '')}, as they read it themselves.`, open as Unredacted<F>);
+}

@@ -1,0 +1,29 @@
+/** Who a field is for, where it is not for everyone who sees the row. */
+
+/**
+ * What a reader is to the row. To a person: themselves, the other side of an award (`counterpart`), a homeowner they
+ * bid for (`client`). To a job: its owner, its awarded contractor.
+ */
+export type Relation = 'self' | 'counterpart' | 'client' | 'owner' | 'awardee' | 'admin';
+
+export interface Readers {
+  /** Whoever is one of these reads the field; the others read null. */
+  readonly relations: readonly Relation[];
+  /** The same for people, after "null for all but". */
+  readonly words: string;
+}
+
+export const PARTIES = {
+  relations: ['owner', 'awardee', 'admin'],
+  words: 'the owner, the awarded contractor and admins',
+} as const satisfies Readers;
+
+export const PERSONAL = {
+  relations: ['self', 'counterpart', 'admin'],
+  words: 'the person, the other side of an award and admins',
+} as const satisfies Readers;
+
+export const CREDENTIALS = {
+  relations: ['self', 'client', 'admin'],
+  words: 'the contractor, homeowners on whose jobs they have bid, and admins',
+} as const satisfies Readers;

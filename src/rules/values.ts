@@ -1,0 +1,123 @@
+/**
+ * The kinds of values that fields hold, in zod: how each is typed, how an input checks it, and how it is documented.
+ * What they refuse, they say in words that follow the field's name.
+ */
+import { z } from 'zod';
+import { isRealDate } from './dates.js';
+import { ID_PREFIXES, isId, type Id, type IdKind } from './ids.js';
+import { TEXT } from './limits.js';
+
+/** What zod's metadata holds besides a description; whoever prints a schema as JSON Schema leaves these out. */
+declare module 'zod' {
+  interface GlobalMeta {
+    /** Of a text, in characters. */
+    maxLength?: number;
+    /** The GraphQL enum of a choice. */
+    enumName?: string;
+    /** What an identifier names. */
+    kind?: IdKind;
+    /** A calendar day, as text. */
+    day?: boolean;
+    /** An object of which nothing is known, and how many characters its texts have at most. */
+    charactersMax?: number;
+    /** The least that an answer may hold, where the input says it in a sentence. */
+    answerMinimum?: number;
+  }
+}
+
+/** Trimmed text of at most `max` characters, counted as a reader counts them. */
+export function text(max: number) {
+  return textAsSent(max, z.string().trim());
+}
+
+export function textAsSent(max: number, string = z.string()) {
+  return string
+    .refine((value) => value.isWellFormed() && !value.includes('\0'), 'must be well-formed text without NUL')
+    .refine((value) => value.length <= max || [...value].length <= max, `must be at most ${max} characters`)
+    .meta({ maxLength: max });
+}
+
+export function requiredText(max: number) {
+  return text(max)
+    .refine((value) => value !== '', 'must not be blank')
+    .meta({ maxLength: max, minLength: 1 });
+}
+
+/** Text that may be null; blank counts as null. */
+export function nullableText(max: number) {
+  return text(max)
+    .transform((value) => (value === '' ? null : value))
+    .nullable();
+}
+
+export const email = z
+  .string()
+  .trim()
+  .toLowerCase()
+  .max(TEXT.email, `must be at most ${TEXT.email} characters`)
+  .pipe(z.email('must be an email address'))
+  .meta({ format: 'email', maxLength: TEXT.email });
+
+export const nullableWebAddress = text(TEXT.url)
+  .refine((value) => value === '' || isWebAddress(value), 'must be a web address that starts with http:// or https://')
+  .transform((value) => (value === '' ? null : value))
+  .nullable()
+  .meta({ format: 'uri' });
+
+function isWebAddress(value: string): boolean {
+  return /^https?:\/\/\S+$/i.test(value) && URL.canParse(value);
+}
+
+/** An identifier, as a body or an answer holds it: a malformed one is a malformed input. */
+export function idOf<K extends IdKind>(kind: K) {
+  return z
+    .custom<Id<K>>((value) => isId(kind, value), `must be the identifier of a ${kind}`)
+    .meta({ type: 'string', kind });
+}
+
+export function idPattern(kind: IdKind): string {
+  return `^${ID_PREFIXES[kind]}_[0-9A-Za-z]{27}$`;
+}
+
+/** As documents show it. */
+export function exampleId<K extends IdKind>(kind: K): Id<K> {
+  return `${ID_PREFIXES[kind]}_2b9Xv0cJ5q7hT3nKz8LmRw4YdPe`;
+}
+
+export const MONEY_MAX = 9_999_999_999.99;
+
+/** Whole cents, exactly: a third decimal is refused rather than rounded. */
+export const money = z
+  .number()
+  .min(0)
+  .max(MONEY_MAX)
+  .refine((amount) => Math.round(amount * 100) / 100 === amount, 'must have at most two decimals');
+
+/** A date as text: which days there are is known here, and no time zone has a say. */
+export const day = z
+  .string()
+  .refine(isRealDate, 'must be a day that exists, as YYYY-MM-DD')
+  .meta({ format: 'date', day: true });
+
+/** ISO 8601 in UTC on the wire, always with milliseconds. */
+export const moment = z
+  .date()
+  .meta({ type: 'string', format: 'date-time', pattern: String.raw`^\d{4}-\d{2}-\d{2}T\d{2}:\d{2}:\d{2}\.\d{3}Z$` });
+
+/** A count: GraphQL's Int and PostgreSQL's integer have 32 bits. */
+export const INT32_MAX = 2 ** 31 - 1;
+
+export function whole(min = 0) {
+  return z.int().min(min).max(INT32_MAX);
+}
+
+/** One of a closed list; with a name, an enum of GraphQL. */
+export function choice<const V extends string>(values: readonly V[], enumName?: string) {
+  const list = z.enum(values as readonly [V, ...V[]]);
+  return enumName === undefined ? list : list.meta({ enumName });
+}
+
+/** An object whose fields depend on what it belongs to. */
+export function anything(charactersMax: number) {
+  return z.custom<Record<string, unknown>>().meta({ type: 'object', charactersMax });
+}

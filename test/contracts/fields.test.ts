@@ -1,0 +1,58 @@
+/** What an entity says of a field is what everybody says of it: both APIs' documents, and the inputs that write it. */
+import { isObjectType } from 'graphql';
+import { describe, expect, it, test } from 'vitest';
+import { createSchema } from '../../src/graphql/schema.js';
+import { fieldsOfEditedJob, fieldsOfNewJob } from '../../src/operations/jobs/shape.js';
+import { BID } from '../../src/rules/entities/bid.js';
+import { JOB_EVENT } from '../../src/rules/entities/event.js';
+import { DISPUTE } from '../../src/rules/entities/dispute.js';
+import { JOB } from '../../src/rules/entities/job.js';
+import { CONTRACTOR } from '../../src/rules/entities/people.js';
+import { TOKEN_BALANCE, TOKEN_TRANSFER } from '../../src/rules/entities/tokens.js';
+import { asOneself, descriptionOf, entity, writtenFields } from '../../src/rules/entity.js';
+import { PARTIES } from '../../src/rules/readers.js';
+import { nullableText, requiredText } from '../../src/rules/values.js';
+import { snake } from '../calls.js';
+import { document } from '../documented.js';
+
+const schema = createSchema();
+const { schemas } = document().components;
+
+test.each([JOB, BID, JOB_EVENT, DISPUTE, CONTRACTOR, TOKEN_BALANCE, TOKEN_TRANSFER].map((one) => [one.name, one]))(
+  '%s has the same fields in GraphQL and in REST, in the same words',
+  (name, { description, fields }) => {
+    const type = schema.getType(name);
+    if (!isObjectType(type)) throw new Error(`${name} is no type of GraphQL.`);
+    expect([type.description, schemas[name].description]).toEqual([description, description]);
+    expect(Object.keys(schemas[name].properties)).toEqual(Object.keys(fields).map(snake));
+    for (const [field, described] of Object.entries(fields)) {
+      const words = descriptionOf(described);
+      expect([type.getFields()[field]?.description, schemas[name].properties[snake(field)].description]).toEqual([
+        words,
+        words,
+      ]);
+    }
+  },
+);
+
+describe('a field for some readers alone', () => {
+  const note = { type: requiredText(100), description: 'A note.', readBy: PARTIES };
+  const noted = entity('Noted', 'Something.', { note, word: { type: nullableText(10), description: 'A word.' } });
+
+  it('says who they are, and is null for the others', () => {
+    expect(descriptionOf(note)).toBe('A note; null for all but the owner, the awarded contractor and admins.');
+    expect(noted.schema.safeParse({ note: null, word: null }).success).toBe(true);
+  });
+
+  it('is not null where everyone reads themselves', () => {
+    const own = asOneself(noted);
+    expect(own.description).toBe('Something, as they read it themselves.');
+    expect(own.schema.safeParse({ note: null, word: null }).success).toBe(false);
+    expect(descriptionOf(own.fields.note)).toBe('A note.');
+  });
+});
+
+it('what people write of a job is what creating and editing take', () => {
+  expect(Object.keys(fieldsOfNewJob)).toEqual(writtenFields(JOB));
+  expect(Object.keys(fieldsOfEditedJob)).toEqual(writtenFields(JOB));
+});
