@@ -13,6 +13,7 @@ import type { House } from './operations/house.js';
 import { createAccessTokens } from './security/access-token.js';
 import { createPasswords } from './security/passwords.js';
 import { createRateLimits } from './security/rate-limit.js';
+import { createRefreshTokens } from './security/refresh-token.js';
 import { createShares } from './shares/shares.js';
 import { connect, type Connection, type DatabaseHooks } from './store/database.js';
 import { assertDriverIsPatched } from './store/driver-check.js';
@@ -68,6 +69,7 @@ export async function openHouse(
       audience: config.JWT_AUDIENCE,
       ttlSeconds: ACCESS_TOKEN_TTL_SECONDS,
     }),
+    refreshTokens: createRefreshTokens({ secret, previousSecret: config.JWT_PREVIOUS_SECRET }),
     viewers: new LRUCache({ max: VIEWERS_MAX }),
     seal: (text) => createHmac('sha256', `seal ${secret}`).update(text).digest('base64url'),
     budgets: config.budgets,

@@ -1,7 +1,7 @@
 /** One request's caller as a door found them: a claim to be checked, and a purse of budgets to be drawn on. */
 import { createHash } from 'node:crypto';
 import { BUDGET_WINDOW_SECONDS, type BudgetName } from '../rules/limits.js';
-import { refuse } from '../rules/errors.js';
+import { refuse, unauthorized, type UNAUTHORIZED } from '../rules/errors.js';
 import type { Viewer } from '../rules/viewer.js';
 import type { Claims } from '../security/access-token.js';
 import { addressIdentity } from '../security/address.js';
@@ -19,7 +19,7 @@ export interface Request {
   readonly address: string;
   /** Who the shares of this request are counted for: its user is named here once it is known. */
   readonly holder: Holder;
-  /** What the Authorization header bears, if it is a bearer token at all. */
+  /** What the Authorization header bears: empty if it is no bearer token, undefined if there is no header. */
   readonly bearer: string | undefined;
   /** What the Idempotency-Key header bears. */
   readonly idempotencyKey?: string | undefined;
@@ -67,13 +67,13 @@ export class Caller {
   /** Hears whose request this is once the session is known to be active; throws if they have too many under way. */
   underWay: Pick<RequestUnderWay, 'identify'> | undefined;
   #viewer: Promise<Viewer> | undefined;
-  readonly #claims: Claims | undefined;
+  readonly #claims: Claims | Unauthenticated;
 
   constructor(
     readonly house: House,
     readonly request: Request,
   ) {
-    this.#claims = request.bearer === undefined ? undefined : house.accessTokens.verify(request.bearer);
+    this.#claims = request.bearer === undefined ? 'missing' : house.accessTokens.verify(request.bearer);
     this.holder = request.holder;
     this.holder.user = this.#cachedViewer()?.userId;
     this.pool = house.db.of(this.holder);
@@ -113,8 +113,9 @@ export class Caller {
   /** Whose session the token names, as far as it was found active before. */
   #cachedViewer(): Viewer | undefined {
     const claims = this.#claims;
-    const viewer = claims && this.house.viewers.get(claims.sessionId);
-    return viewer?.userId === claims?.userId ? viewer : undefined;
+    if (typeof claims === 'string') return undefined;
+    const viewer = this.house.viewers.get(claims.sessionId);
+    return viewer?.userId === claims.userId ? viewer : undefined;
   }
 
   /** The session was found standing by a statement that had more to do. */
@@ -128,18 +129,23 @@ export class Caller {
   }
 
   async #authenticate(): Promise<Viewer> {
-    const { house, request } = this;
-    if (request.bearer === undefined) throw refuse('UNAUTHENTICATED');
+    const { house } = this;
     const claims = this.#claims;
-    const viewer = claims && (await findViewer(this.db, { sessionId: claims.sessionId, userId: claims.userId }));
+    if (typeof claims === 'string') return this.#refuseBearer(claims);
+    const viewer = await findViewer(this.db, { sessionId: claims.sessionId, userId: claims.userId });
     if (viewer) {
       house.viewers.set(viewer.sessionId, viewer);
       this.underWay?.identify(viewer.userId);
       return viewer;
     }
-    if (claims) house.viewers.delete(claims.sessionId);
-    await this.draw('invalidToken', addressIdentity(request.address));
-    throw refuse('UNAUTHENTICATED');
+    house.viewers.delete(claims.sessionId);
+    return this.#refuseBearer('session_ended');
+  }
+
+  async #refuseBearer(reason: Unauthenticated): Promise<never> {
+    const budget = BUDGETS_OF_BAD_TOKENS[reason];
+    if (budget) await this.draw(budget, addressIdentity(this.request.address));
+    throw unauthorized('UNAUTHENTICATED', reason);
   }
 
   /** Takes one from a budget, or refuses with when to come back. What was taken can be given back. */
@@ -161,6 +167,17 @@ export class Caller {
     return { name, max: this.house.budgets[name], windowSeconds: BUDGET_WINDOW_SECONDS };
   }
 }
+
+type Unauthenticated = keyof (typeof UNAUTHORIZED)['UNAUTHENTICATED'];
+
+/** What a caller whose token is no good draws on. Whoever sends none can guess none. */
+const BUDGETS_OF_BAD_TOKENS: Readonly<Record<Unauthenticated, BudgetName | undefined>> = {
+  missing: undefined,
+  malformed: 'invalidToken',
+  invalid: 'invalidToken',
+  expired: 'expiredToken',
+  session_ended: 'invalidToken',
+};
 
 /** An identity for text that a stranger chose: of one length, whatever was sent. */
 export function digest(text: string): string {

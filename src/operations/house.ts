@@ -7,6 +7,7 @@ import type { BudgetName } from '../rules/limits.js';
 import type { Viewer } from '../rules/viewer.js';
 import type { AccessTokens } from '../security/access-token.js';
 import type { Passwords } from '../security/passwords.js';
+import type { RefreshTokens } from '../security/refresh-token.js';
 import type { RateLimits } from '../security/rate-limit.js';
 import type { Shares } from '../shares/shares.js';
 import type { Database } from '../store/database.js';
@@ -19,6 +20,7 @@ export interface House {
   readonly metrics: Metrics;
   readonly passwords: Passwords;
   readonly accessTokens: AccessTokens;
+  readonly refreshTokens: RefreshTokens;
   /** Whose each session is, which never changes; whether it still stands is asked at every call. */
   readonly viewers: LRUCache<SessionId, Viewer>;
   readonly rateLimits: RateLimits;

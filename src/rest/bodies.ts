@@ -4,7 +4,7 @@
 import type { Me } from '../operations/accounts/me.js';
 import type { Session } from '../operations/accounts/session.js';
 import type { Publication } from '../operations/jobs/publish.js';
-import { ERROR_CODES, type ErrorCode } from '../rules/errors.js';
+import { ERROR_CODES, UNAUTHORIZED_REASONS, type ErrorCode, type UnauthorizedReason } from '../rules/errors.js';
 import { ERRORS, PAGE } from '../rules/limits.js';
 import { REFERRAL_ALPHABET, REFERRAL_LENGTH } from '../rules/tokens.js';
 import { CONTRACTOR, HOMEOWNER, JOB, TOKEN_BALANCE, USER, type JobOnWire } from './resources.js';
@@ -15,6 +15,7 @@ import {
   flag,
   idPattern,
   list,
+  moment,
   object,
   oneOf,
   optional,
@@ -28,17 +29,22 @@ import {
   type Schema,
 } from './schema.js';
 
-type SessionWith<Part extends keyof Session = never> = Required<Pick<Session, 'token' | 'refreshToken' | Part>>;
+type SessionWith<Part extends keyof Session = never> = Required<
+  Pick<Session, 'token' | 'refreshToken' | 'expiresAt' | 'refreshExpiresAt' | Part>
+>;
 
 const TOKENS = {
   token: text(
     'The access token: send it as `Authorization: Bearer …`. It lasts 15 minutes.',
     'eyJhbGciOiJIUzI1NiJ9.eyJzdWIiOiJ1c3JfIn0.c2lnbmF0dXJl',
   ),
-  refreshToken: text(
-    'Exchange it once, at `/v1/auth/refresh`, for new tokens. It lasts 30 days.',
-    exampleId('refreshToken'),
-    { pattern: idPattern('refreshToken') },
+  refreshToken: text('Exchange it, at `/v1/auth/refresh`, for new tokens.', exampleId('refreshToken'), {
+    pattern: idPattern('refreshToken'),
+  }),
+  expiresAt: moment('When the access token expires: 15 minutes after it was given out.', '2026-03-02T09:45:00.000Z'),
+  refreshExpiresAt: moment(
+    'When the refresh token expires: after 30 days, or with its session after 90.',
+    '2026-04-01T09:30:00.000Z',
   ),
 };
 const CARL = { user_type: 'contractor', first_name: 'Carl', last_name: 'Carver', email: 'carl@example.com' };
@@ -144,6 +150,7 @@ interface ErrorOnWire {
 export interface ErrorDetails {
   code: ErrorCode;
   requestId: string;
+  reason?: UnauthorizedReason;
   fields?: Record<string, unknown>;
   fieldsLeftOut?: number;
   fromState?: string;
@@ -155,6 +162,9 @@ export interface ErrorDetails {
   expectedVersion?: number;
   version?: number;
 }
+
+const REASONS = Object.keys(UNAUTHORIZED_REASONS) as UnauthorizedReason[];
+const REASONS_SAID = REASONS.map((reason) => `\`${reason}\`, ${UNAUTHORIZED_REASONS[reason]}`).join('; ');
 
 const NAMES: JsonSchema = { type: 'object', additionalProperties: { type: 'string' } };
 const fields: Schema<Record<string, unknown>> = anything(
@@ -172,6 +182,7 @@ export const ERROR = resource<ErrorOnWire>(
     details: object<ErrorDetails>('What a program needs to know.', {
       code: choice(ERROR_CODES, 'Why, for a program to read.', 'VALIDATION_FAILED'),
       requestId: text('The same as the `X-Request-Id` header.', '0f8fad5b-d9cb-469f-a165-70867728950e'),
+      reason: optional(choice(REASONS, `Why it was 401: ${REASONS_SAID}.`, 'expired')),
       fields: optional(fields),
       fieldsLeftOut: optional(
         whole(`How many more fields are wrong, where there are more than ${ERRORS.perAnswerMax}.`, 3),

@@ -1,6 +1,6 @@
 /** What a viewer may do with a job now and, for all the rest, which refusal the call would meet first. */
 import { mayBid } from './bids.js';
-import type { ErrorCode } from './errors.js';
+import type { ErrorCode, RefusalCode } from './errors.js';
 import { isAllowedIn, JOB_ACTION_LIST, JOB_ACTIONS } from './lifecycle.js';
 import type { BidState, JobAction, JobActionKey, JobActionName, JobState } from './lifecycle.js';
 import { isFor, partyOf, type JobParties, type Party } from './parties.js';
@@ -47,7 +47,7 @@ export function operationsAllowedFrom(state: JobState, party: Party): string[] {
 }
 
 /** What being in the wrong state is called, for this operation. */
-export function refusalElsewhere(row: JobAction): ErrorCode {
+export function refusalElsewhere(row: JobAction): RefusalCode {
   return row.elsewhere ?? 'INVALID_TRANSITION';
 }
 

@@ -34,7 +34,12 @@ export type TransferId = Id<'transfer'>;
 
 /** Made synchronously: the asynchronous form waits in line behind password hashing. */
 export function newId<K extends IdKind>(kind: K): Id<K> {
-  return `${ID_PREFIXES[kind]}_${ksuid.fromParts(Date.now(), chance()).string}`;
+  return idFrom(kind, Date.now(), chance());
+}
+
+/** The identifier of this moment, of which the second counts, and of these 16 bytes. */
+export function idFrom<K extends IdKind>(kind: K, milliseconds: number, bytes: Buffer): Id<K> {
+  return `${ID_PREFIXES[kind]}_${ksuid.fromParts(milliseconds, bytes).string}`;
 }
 
 const CHANCE_BYTES = 16;

@@ -4,7 +4,7 @@
  * read from here, and from `bids.ts` for bids; `lifecycle-check.ts` refuses to start a server on tables that contradict
  * themselves.
  */
-import type { ErrorCode } from './errors.js';
+import type { RefusalCode } from './errors.js';
 
 export const JOB_STATES = [
   'draft',
@@ -54,7 +54,7 @@ export interface Action {
 interface ActionOnJob extends Action {
   readonly from: readonly JobState[];
   /** What the call gets in any other state: INVALID_TRANSITION, unless it says otherwise. */
-  readonly elsewhere?: ErrorCode;
+  readonly elsewhere?: RefusalCode;
   /** What happens besides the change of state. */
   readonly effects: readonly string[];
 }

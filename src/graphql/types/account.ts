@@ -149,8 +149,14 @@ export class Session {
   @Field(() => String, says('The access token: send it as `Authorization: Bearer …`. It lasts 15 minutes.'))
   token: string;
 
-  @Field(() => String, says('Exchange it once, by `refreshSession`, for new tokens. It lasts 30 days.'))
+  @Field(() => String, says('Exchange it, by `refreshSession`, for new tokens.'))
   refreshToken: string;
+
+  @Field(() => DateTimeScalar, says('When the access token expires: 15 minutes after it was given out.'))
+  expiresAt: Date;
+
+  @Field(() => DateTimeScalar, says('When the refresh token expires: after 30 days, or with its session after 90.'))
+  refreshExpiresAt: Date;
 
   @Field(() => User, says('Who logged in; null on a refresh.', 'nullable'))
   user?: User | null;

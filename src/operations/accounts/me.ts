@@ -1,7 +1,7 @@
 /** One's own account: read whole, and edited but for what the service decides. */
 import { isDeepStrictEqual } from 'node:util';
 import { z } from 'zod';
-import { refuse } from '../../rules/errors.js';
+import { refuse, unauthorized } from '../../rules/errors.js';
 import type { Viewer } from '../../rules/viewer.js';
 import {
   EDITABLE_CONTRACTOR,
@@ -42,7 +42,7 @@ export const readMe = operation({
 
 async function me(db: Db, { userId }: Viewer): Promise<Me> {
   const [account] = await selectAccount(db, { userId });
-  if (!account) throw refuse('UNAUTHENTICATED');
+  if (!account) throw unauthorized('UNAUTHENTICATED', 'session_ended');
   return account;
 }
 
