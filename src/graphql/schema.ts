@@ -4,6 +4,7 @@ import { lexicographicSortSchema, type GraphQLInterfaceType, type GraphQLSchema 
 import { buildSchemaSync } from 'type-graphql';
 import { callDirectly } from './direct.js';
 import { AccountResolver } from './resolvers/accounts.js';
+import { CreateApiKeyResolver, RevokeApiKeyResolver, ViewerApiKeysResolver } from './resolvers/api-keys.js';
 import { BidResolver, ViewerBidsResolver } from './resolvers/bids.js';
 import { JobMutations } from './resolvers/job-mutations.js';
 import { JobResolver } from './resolvers/jobs.js';
@@ -19,6 +20,9 @@ export function createSchema(): GraphQLSchema {
         AccountResolver,
         HomeownerResolver,
         ContractorResolver,
+        CreateApiKeyResolver,
+        RevokeApiKeyResolver,
+        ViewerApiKeysResolver,
         TokenResolver,
         JobResolver,
         JobMutations,

@@ -2,7 +2,7 @@
 import { z } from 'zod';
 
 export type ShapeKind =
-  | { is: 'text' | 'whole number' | 'number' | 'flag' | 'date' }
+  | { is: 'text' | 'whole number' | 'number' | 'flag' | 'date' | 'moment' }
   | { is: 'choice'; name: string; values: readonly string[] }
   | { is: 'list'; of: ShapeKind }
   | { is: 'object'; schema: z.ZodObject };
@@ -10,6 +10,7 @@ export type ShapeKind =
 export function kindOf(schema: z.core.$ZodType): ShapeKind {
   const inner = unwrapped(schema);
   if (metaOf(schema).day) return { is: 'date' };
+  if (metaOf(schema).moment) return { is: 'moment' };
   if (inner instanceof z.ZodNumber) return { is: inner.format === 'safeint' ? 'whole number' : 'number' };
   if (inner instanceof z.ZodBoolean) return { is: 'flag' };
   if (inner instanceof z.ZodEnum)

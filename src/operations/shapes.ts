@@ -46,6 +46,15 @@ function isWebAddress(value: string): boolean {
   return /^https?:\/\/\S+$/i.test(value) && URL.canParse(value);
 }
 
+const MOMENT_CHARACTERS_MAX = 40;
+
+/** A point in time, in a body. */
+export const moment = z.iso
+  .datetime({ offset: true, error: 'must be a moment with its time zone, such as 2026-05-04T12:30:00.000Z' })
+  .max(MOMENT_CHARACTERS_MAX)
+  .transform((text) => new Date(text))
+  .meta({ moment: true });
+
 /** An identifier in a body: a malformed one is a malformed input. */
 export function idInBody<K extends IdKind>(kind: K) {
   return z

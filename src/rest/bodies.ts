@@ -1,13 +1,14 @@
 /**
  * The bodies that are more or less than one resource: sessions, one's own account, pages, plain success and refusals.
  */
+import type { NewApiKey } from '../operations/accounts/api-keys.js';
 import type { Me } from '../operations/accounts/me.js';
 import type { Session } from '../operations/accounts/session.js';
 import type { Publication } from '../operations/jobs/publish.js';
 import { ERROR_CODES, UNAUTHORIZED_REASONS, type ErrorCode, type UnauthorizedReason } from '../rules/errors.js';
 import { ERRORS, PAGE } from '../rules/limits.js';
 import { REFERRAL_ALPHABET, REFERRAL_LENGTH } from '../rules/tokens.js';
-import { CONTRACTOR, HOMEOWNER, JOB, TOKEN_BALANCE, USER, type JobOnWire } from './resources.js';
+import { API_KEY, CONTRACTOR, HOMEOWNER, JOB, TOKEN_BALANCE, USER, type JobOnWire } from './resources.js';
 import {
   anything,
   choice,
@@ -66,6 +67,15 @@ export const NEW_CONTRACTOR_SESSION = resource<SessionWith<'user' | 'contractor'
   'A contractor’s first log-in, and what the sign-up made.',
   { ...TOKENS, user: the(USER, CARL), contractor: the(CONTRACTOR), tokensAwarded: { ...tokensAwarded, example: 25 } },
 );
+
+export const NEW_API_KEY = resource<NewApiKey>('NewApiKey', 'A new key for a program, with its secret.', {
+  apiKey: the(API_KEY, { last_used_at: null }),
+  secret: text(
+    'Send it as `Authorization: Bearer …`. It is shown this once and stored nowhere.',
+    'jmk_3fQ8ZpL0xVnB7tYc2KdWsE9uHgRa5jMi1oTq4Xby',
+    { pattern: '^jmk_[0-9A-Za-z]{40}$' },
+  ),
+});
 
 type AdminOnWire = Omit<Me, 'homeowner' | 'contractor'>;
 type HomeownerOnWire = AdminOnWire & { homeowner: NonNullable<Me['homeowner']> };

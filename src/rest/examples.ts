@@ -35,6 +35,7 @@ const REQUESTS: { readonly [Key in keyof Operations]?: Partial<InputOf<Operation
   logIn: { email: PERSON.email, password: PERSON.password },
   refreshSession: { refreshToken: exampleId('refreshToken') },
   changePassword: { currentPassword: PERSON.password, newPassword: 'staple horse correct' },
+  createApiKey: { name: 'Nightly export', expiresAt: null },
   updateProfile: {
     user: { phone: '+1 512 555 0111' },
     homeowner: { addressLine1: '1200 Barton Springs Road', city: 'Austin', state: 'TX', zipCode: '78704' },

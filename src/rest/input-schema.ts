@@ -42,7 +42,17 @@ function sentenceOf(check: z.core.$ZodCustom): string[] {
 }
 
 /** Marks that are for the doors alone. */
-const OWN_MARKS = new Set(['$schema', 'parameter', 'implied', 'enumName', 'day', 'kind', 'description', RULES]);
+const OWN_MARKS = new Set([
+  '$schema',
+  'parameter',
+  'implied',
+  'enumName',
+  'day',
+  'moment',
+  'kind',
+  'description',
+  RULES,
+]);
 
 /** In REST's spelling, with null as one more type rather than one more schema. */
 function asDocumented(printed: JsonSchema): JsonSchema {

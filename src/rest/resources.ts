@@ -12,6 +12,7 @@ import { URGENCIES } from '../rules/publishing.js';
 import { TRANSFER_REASONS, type TransferReason } from '../rules/tokens.js';
 import { ROLES } from '../rules/viewer.js';
 import type { Homeowner, User } from '../store/accounts.js';
+import type { ApiKey } from '../store/api-keys.js';
 import type { Bid } from '../store/bids.js';
 import type { JobEvent } from '../store/events.js';
 import type { Balance, TokenTransfer } from '../store/ledger.js';
@@ -96,6 +97,16 @@ export const CONTRACTOR = resource<ReadableContractor>('Contractor', 'A contract
   ratingCount: whole('How many ratings there are.', 24),
   createdAt: moment('When the profile was made.'),
   updatedAt: moment('When the profile last changed.'),
+});
+
+export const API_KEY = resource<ApiKey>('ApiKey', 'A key for a program, without its secret.', {
+  id: id('apiKey', 'The identifier.'),
+  name: text('What the key is for.', 'Nightly export'),
+  createdAt: moment('When the key was made.'),
+  expiresAt: orNone(moment('When the key ends by itself; null if it holds until it is revoked.')),
+  lastUsedAt: orNull(
+    moment('When the key was last used, to the minute; null before that.', '2026-03-02T09:41:00.000Z'),
+  ),
 });
 
 export const JOB = resource<JobOnWire>('Job', 'A piece of work that a homeowner wants done.', {

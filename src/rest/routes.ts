@@ -10,6 +10,7 @@ import type { Page } from '../store/page.js';
 import {
   DONE,
   ME,
+  NEW_API_KEY,
   NEW_CONTRACTOR_SESSION,
   NEW_HOMEOWNER_SESSION,
   PUBLICATION,
@@ -19,6 +20,7 @@ import {
   type MeOnWire,
 } from './bodies.js';
 import {
+  API_KEY,
   BID,
   CONTRACTOR,
   DISPUTE,
@@ -66,6 +68,7 @@ const {
   listBids,
   listOwnBids,
 } = OPERATIONS;
+const { createApiKey, listApiKeys, revokeApiKey } = OPERATIONS;
 const { readContractor, verifyContractor, readTokens, listTransfers, adjustTokens } = OPERATIONS;
 
 export const ROUTES: readonly Route[] = [
@@ -78,8 +81,11 @@ export const ROUTES: readonly Route[] = [
   route('PUT', '/me', updateProfile, { shows: ME, answer: onlyOwnProfile }),
   route('POST', '/me/password', changePassword, {
     shows: DONE,
-    answer: () => done('The password is changed; other sessions have ended.'),
+    answer: () => done('The password is changed; other sessions and all API keys have ended.'),
   }),
+  route('GET', '/api-keys', listApiKeys, { query: PAGE_QUERY, shows: API_KEY }),
+  route('POST', '/api-keys', createApiKey, { status: 201, shows: NEW_API_KEY }),
+  route('DELETE', '/api-keys/{id}', revokeApiKey, { shows: DONE, answer: () => done('The API key is revoked.') }),
   route('GET', '/contractors/{id}', readContractor, { shows: CONTRACTOR }),
   route('POST', '/contractors/{id}/verify', verifyContractor, { shows: CONTRACTOR }),
   route('GET', '/tokens', readTokens, { shows: TOKEN_BALANCE }),

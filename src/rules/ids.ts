@@ -17,6 +17,7 @@ export const ID_PREFIXES = {
   transfer: 'ttx',
   webhook: 'whk',
   delivery: 'dlv',
+  apiKey: 'key',
 } as const;
 
 export type IdKind = keyof typeof ID_PREFIXES;
@@ -31,6 +32,7 @@ export type HoldId = Id<'hold'>;
 export type SessionId = Id<'session'>;
 export type EventId = Id<'event'>;
 export type TransferId = Id<'transfer'>;
+export type ApiKeyId = Id<'apiKey'>;
 
 /** Made synchronously: the asynchronous form waits in line behind password hashing. */
 export function newId<K extends IdKind>(kind: K): Id<K> {

@@ -67,6 +67,8 @@ export const SESSION = {
   leewaySeconds: 60,
 } as const;
 
+export const API_KEYS_PER_PERSON_MAX = 20;
+
 /**
  * Rate budgets, all per minute. `per` says whose budget it is; both doors draw on the same one. Outside production the
  * per-address numbers are ten times these.

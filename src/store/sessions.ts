@@ -15,15 +15,17 @@ export interface NamedSession {
   userId: UserId;
 }
 
+export const viewerShape = {
+  userId: users.id,
+  sessionId: sessions.id,
+  role: users.userType,
+  homeownerId: homeowners.id,
+  contractorId: contractors.id,
+};
+
 const selectViewer = statement((db, $: Values<NamedSession>) =>
   db
-    .select({
-      userId: users.id,
-      sessionId: sessions.id,
-      role: users.userType,
-      homeownerId: homeowners.id,
-      contractorId: contractors.id,
-    })
+    .select(viewerShape)
     .from(sessions)
     .innerJoin(users, eq(users.id, sessions.userId))
     .leftJoin(homeowners, eq(homeowners.userId, users.id))
@@ -182,24 +184,27 @@ export async function findCurrentRefreshToken(
   return undefined;
 }
 
+/** Whatever is revoked ends then, and is thrown away as long after that as anything else that has ended. */
+const ENDED = { revokedAt: sql`now()`, endsAt: sql`least(${sessions.endsAt}, now())` };
+
 export const revokeSession = statement((db, $: Values<{ sessionId: SessionId }>) =>
   db
     .update(sessions)
-    .set({ revokedAt: sql`now()` })
+    .set(ENDED)
     .where(and(eq(sessions.id, $.sessionId), isNull(sessions.revokedAt))),
 );
 
 export const revokeOtherSessions = statement((db, $: Values<{ userId: UserId; sessionId: SessionId }>) =>
   db
     .update(sessions)
-    .set({ revokedAt: sql`now()` })
+    .set(ENDED)
     .where(and(eq(sessions.userId, $.userId), ne(sessions.id, $.sessionId), isNull(sessions.revokedAt))),
 );
 
 export const revokeAllSessions = statement((db, $: Values<{ userId: UserId }>) =>
   db
     .update(sessions)
-    .set({ revokedAt: sql`now()` })
+    .set(ENDED)
     .where(and(eq(sessions.userId, $.userId), isNull(sessions.revokedAt))),
 );
 

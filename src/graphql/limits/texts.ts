@@ -18,6 +18,7 @@ const ADDRESS: Lengths = {
 
 export const TEXT_CHARACTERS: Readonly<Record<string, Lengths>> = {
   User: { email: TEXT.email, firstName: TEXT.name, lastName: TEXT.name, phone: TEXT.line, profilePictureUrl: TEXT.url },
+  ApiKey: { name: TEXT.name },
   Homeowner: { ...ADDRESS, propertyType: TEXT.kind },
   Contractor: {
     companyName: TEXT.line,

@@ -1,4 +1,4 @@
-/** A new password ends every other session of the account: whoever else is in, is out. */
+/** A new password ends every other session of the account and all of its API keys: whoever else is in, is out. */
 import { z } from 'zod';
 import { unauthorized } from '../../rules/errors.js';
 import { replacePasswordHash, selectPasswordHash } from '../../store/accounts.js';
@@ -10,9 +10,10 @@ import { password, passwordMatches } from './people.js';
 
 export const changePassword = operation({
   name: 'changePassword',
-  says: 'Sets a new password and ends the account’s other sessions.',
+  says: 'Sets a new password, and ends the account’s other sessions and its API keys.',
   allows: 'signed in',
   budget: 'write',
+  needsSession: true,
   input: z.strictObject({
     currentPassword: z.string().max(1_000, 'must be at most 1000 characters').describe('The password as it is now.'),
     newPassword: password.describe('From 8 to 72 bytes; not the email itself.'),

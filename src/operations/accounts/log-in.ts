@@ -24,7 +24,7 @@ export const logIn = operation({
   says: 'Logs in with email and password.',
   allows: 'anyone',
   budget: 'logInPerAddress',
-  aboutSessions: true,
+  alwaysForReal: true,
   input: z.strictObject({
     email: text(TEXT.email).toLowerCase().describe('The address that the account was opened with.'),
     password: z.string().max(1_000, 'must be at most 1000 characters').describe('The password.'),
@@ -64,7 +64,7 @@ export const refreshSession = operation({
     `${SESSION.leewaySeconds} seconds ago is given the same new refresh token again.`,
   allows: 'anyone',
   budget: 'own',
-  aboutSessions: true,
+  alwaysForReal: true,
   input: z.strictObject({ refreshToken: z.string().describe('The newest refresh token of the session.') }),
   async run(call, { refreshToken }): Promise<Session> {
     const { db, house, caller } = call;
@@ -118,7 +118,8 @@ export const logOut = operation({
   says: 'Ends this session: its access token and its refresh token are refused from now on, everywhere.',
   allows: 'signed in',
   budget: 'write',
-  aboutSessions: true,
+  alwaysForReal: true,
+  needsSession: true,
   input: nothing,
   async run({ db, viewer, caller }): Promise<{ sessionId: SessionId }> {
     await revokeSession(db, { sessionId: viewer.sessionId });
