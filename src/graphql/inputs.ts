@@ -6,7 +6,7 @@ import { Arg, Field, Float, ID, InputType, Int } from 'type-graphql';
 import type { z } from 'zod';
 import { isRequired, kindOf, metaOf, type ShapeKind } from '../operations/shape-kinds.js';
 import { ENUMS } from './enums.js';
-import { DateScalar } from './scalars.js';
+import { DateScalar, DateTimeScalar } from './scalars.js';
 
 type InputClass = new () => object;
 
@@ -59,6 +59,8 @@ function typeOf(kind: ShapeKind, nestedName: string, description: string) {
       return Boolean;
     case 'date':
       return DateScalar;
+    case 'moment':
+      return DateTimeScalar;
     case 'choice':
       return kind.name === undefined ? String : enumNamed(kind.name);
     case 'list':

@@ -4,6 +4,7 @@ import { lexicographicSortSchema, type GraphQLInterfaceType, type GraphQLSchema 
 import { buildSchemaSync } from 'type-graphql';
 import { callDirectly, refuseMiddlewares } from './direct.js';
 import { AccountResolver } from './resolvers/accounts.js';
+import { ApiKeyResolver } from './resolvers/api-keys.js';
 import { BidResolver, ViewerBidsResolver } from './resolvers/bids.js';
 import { JobMutations } from './resolvers/job-mutations.js';
 import { JobResolver } from './resolvers/jobs.js';
@@ -35,6 +36,7 @@ export function createSchema(): GraphQLSchema {
         AccountResolver,
         HomeownerResolver,
         ContractorResolver,
+        ApiKeyResolver,
         TokenResolver,
         JobResolver,
         JobMutations,

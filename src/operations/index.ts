@@ -1,4 +1,5 @@
 /** Everything a caller can do. Both doors, the contracts and the tests read this one list. */
+import { createApiKey, listApiKeys, revokeApiKey } from './accounts/api-keys.js';
 import { changePassword } from './accounts/change-password.js';
 import { readContractor, verifyContractor } from './accounts/contractors.js';
 import { logIn, logOut, refreshSession } from './accounts/log-in.js';
@@ -23,6 +24,9 @@ export const OPERATIONS = {
   refreshSession,
   logOut,
   changePassword,
+  createApiKey,
+  listApiKeys,
+  revokeApiKey,
   readMe,
   updateProfile,
   readContractor,

@@ -49,10 +49,12 @@ export interface Operation<Input, Output, A extends Allowed = Allowed, Prepared 
   readonly budget: OperationBudget;
   readonly input: z.ZodType<Input>;
   /**
-   * True for what hands out or ends a log-in: no key replays it and no dry run undoes it, since no token is ever
-   * stored.
+   * True for what answers a secret or ends a log-in: `Idempotency-Key` and `Dry-Run` are ignored, since no secret is
+   * ever stored.
    */
-  readonly aboutSessions?: boolean;
+  readonly alwaysForReal?: boolean;
+  /** True for what an API key may not do: email, password, sessions and keys are for their owner alone. */
+  readonly needsSession?: boolean;
   /** True where null clears a field, and so says something else than leaving it out. */
   readonly nullClears?: boolean;
   /** Loads what the operation looks things up in, which takes long the first time. No transaction is held meanwhile. */
@@ -93,11 +95,11 @@ export async function perform<Input, Output, A extends Allowed>(
 
 /** A dry run has its transaction begun only for a caller whose session has been checked. */
 function mayPresume(operation: Traits, caller: Caller): boolean {
-  const { allows, budget, aboutSessions } = operation;
-  return allows !== 'anyone' && budget !== 'own' && !aboutSessions && !isTried(operation, caller);
+  const { allows, budget, alwaysForReal } = operation;
+  return allows !== 'anyone' && budget !== 'own' && !alwaysForReal && !isTried(operation, caller);
 }
 
-type Traits = Pick<Operation<never, unknown>, 'allows' | 'budget' | 'aboutSessions'>;
+type Traits = Pick<Operation<never, unknown>, 'allows' | 'budget' | 'alwaysForReal'>;
 
 /** Whether the operation would write, in a request that keeps nothing. */
 function isTried({ budget }: Traits, { dryRun }: Caller): boolean {
@@ -152,12 +154,13 @@ async function run<Input, Output, A extends Allowed>(
   db: Db = caller.db,
 ): Promise<Output> {
   requireRole(operation.allows, viewer);
+  if (operation.needsSession && caller.bearsApiKey) throw notForKeys();
   const parsed = read(operation, input);
   const { house, dryRun, pool } = caller;
   const callOn = (on: Db, wanted: Beside): Call<ViewerOf<A>> => {
     return { viewer: viewer as ViewerOf<A>, db: on, house, caller, beside: wanted };
   };
-  if (operation.aboutSessions) return operation.run(callOn(pool, beside), parsed, undefined);
+  if (operation.alwaysForReal) return operation.run(callOn(pool, beside), parsed, undefined);
 
   const keyed = keyOf(operation, parsed, caller, viewer);
   if (operation.load) await operation.load(parsed);
@@ -235,6 +238,12 @@ async function drawBudget(budget: OperationBudget, viewer: Viewer | null, caller
 function requireRole(allows: Allowed, viewer: { readonly role: Role } | null): void {
   if (typeof allows === 'string' || (viewer && allows.includes(viewer.role))) return;
   throw refuse('FORBIDDEN', { message: `Only ${allows.map((role) => PLURALS[role]).join(' and ')} may do this.` });
+}
+
+function notForKeys() {
+  return refuse('FORBIDDEN', {
+    message: 'An API key may not do this: email, password, sessions and API keys are managed by a log-in alone.',
+  });
 }
 
 const PLURALS: Record<Role, string> = { homeowner: 'homeowners', contractor: 'contractors', admin: 'admins' };

@@ -39,7 +39,8 @@ export function openapi() {
           scheme: 'bearer',
           bearerFormat: 'JWT',
           description:
-            'The `token` of a log-in or sign-up. It lasts 15 minutes; `/v1/auth/refresh` gives the next one.',
+            'The `token` of a log-in or sign-up, which lasts 15 minutes; `/v1/auth/refresh` gives the next one. Or the ' +
+            '`secret` of an API key, for programs: it may do what its owner may, but for email, password, sessions and keys.',
         },
       },
       parameters: HEADER_PARAMETERS,
@@ -63,6 +64,7 @@ Bodies are JSON in \`snake_case\`, sent with \`Content-Type: application/json\` 
 const TAGS: readonly (readonly [name: string, paths: RegExp, description: string])[] = [
   ['Sessions', /^\/auth\//, 'Joining, logging in, staying in, logging out.'],
   ['Own account', /^\/me\b/, 'Oneself: the person, the profile, the password.'],
+  ['API keys', /^\/api-keys\b/, 'Keys for programs, which act as their owner.'],
   ['Contractors', /^\/contractors\//, 'Contractors as others see them.'],
   ['Tokens', /^\/tokens\b/, 'Prepaid tokens: publishing spends them, a guaranteed view of a bid stakes them.'],
   ['Bids', /\/bids\b/, 'Offers to do a job, and what becomes of them.'],

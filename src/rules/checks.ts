@@ -7,7 +7,7 @@ import { BID_TRANSITION_LIST, mayBid, type BidTransition } from './bids.js';
 import * as conditions from './conditions.js';
 import { all, any, atLeast, call, equal, filledIn, holds, job, oneOf, priceBy, valueOf } from './conditions.js';
 import type { Condition, Facts } from './conditions.js';
-import { refuse, type ErrorCode, type RefusalFacts } from './errors.js';
+import { refuse, type RefusalCode, type RefusalFacts } from './errors.js';
 import { JOB_ACTION_LIST, JOB_ACTIONS, statesAllowing } from './lifecycle.js';
 import type { BidState, JobAction, JobActionKey, JobState, PartyWord } from './lifecycle.js';
 import { isFor, isOneOfThe, mayActOnBid, partyOf, PARTY_WORDS, type Party } from './parties.js';
@@ -16,7 +16,7 @@ import { missingToPublish, PUBLISH_COST, REQUIRED_TO_PUBLISH, type ToPublish } f
 export interface Check {
   readonly condition: Condition;
   /** What the call is refused with where the condition does not hold. */
-  readonly code: ErrorCode;
+  readonly code: RefusalCode;
   /** What the refusal tells besides its code. */
   explain?(facts: Facts): RefusalFacts;
 }
@@ -100,7 +100,7 @@ function bidInAnotherState(fromState: BidState): RefusalFacts {
 }
 
 /** What being in the wrong state is called, for this operation. */
-export function refusalElsewhere(row: JobAction): ErrorCode {
+export function refusalElsewhere(row: JobAction): RefusalCode {
   return row.elsewhere ?? 'INVALID_TRANSITION';
 }
 

@@ -17,6 +17,7 @@ export const ID_PREFIXES = {
   transfer: 'ttx',
   webhook: 'whk',
   delivery: 'dlv',
+  apiKey: 'key',
 } as const;
 
 export type IdKind = keyof typeof ID_PREFIXES;
@@ -31,10 +32,16 @@ export type HoldId = Id<'hold'>;
 export type SessionId = Id<'session'>;
 export type EventId = Id<'event'>;
 export type TransferId = Id<'transfer'>;
+export type ApiKeyId = Id<'apiKey'>;
 
 /** Made synchronously: the asynchronous form waits in line behind password hashing. */
 export function newId<K extends IdKind>(kind: K): Id<K> {
-  return `${ID_PREFIXES[kind]}_${ksuid.fromParts(Date.now(), chance()).string}`;
+  return idFrom(kind, Date.now(), chance());
+}
+
+/** The identifier of this moment, of which the second counts, and of these 16 bytes. */
+export function idFrom<K extends IdKind>(kind: K, milliseconds: number, bytes: Buffer): Id<K> {
+  return `${ID_PREFIXES[kind]}_${ksuid.fromParts(milliseconds, bytes).string}`;
 }
 
 const CHANCE_BYTES = 16;

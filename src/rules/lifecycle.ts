@@ -5,7 +5,7 @@
  * themselves.
  */
 import { isBy, type Effect } from './effects.js';
-import type { ErrorCode } from './errors.js';
+import type { RefusalCode } from './errors.js';
 
 export const JOB_STATES = [
   'draft',
@@ -59,7 +59,7 @@ export interface Action {
 interface ActionOnJob extends Action {
   readonly from: readonly JobState[];
   /** What the call gets in any other state: INVALID_TRANSITION, unless it says otherwise. */
-  readonly elsewhere?: ErrorCode;
+  readonly elsewhere?: RefusalCode;
   /** What happens besides the change of state, in the order in which it is told. */
   readonly effects: readonly Effect[];
 }

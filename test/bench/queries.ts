@@ -361,7 +361,7 @@ export async function openListener(connection: Connection, sql: Sql, market: Mar
       userId: seededId('usr', person) as 'usr_',
       sessionId: seededId('ses', person) as 'ses_',
       role,
-    });
+    }).token;
   };
   const post = async (path: string, body: object) => {
     const answer = await fetch(server.url + path, {

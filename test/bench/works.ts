@@ -278,7 +278,8 @@ function bearer(person: number): string {
   const role: Role = person % 2 === 1 ? 'homeowner' : 'contractor';
   const known =
     tokenOf.get(person) ??
-    tokens.sign({ userId: seededId('usr', person) as 'usr_', sessionId: seededId('ses', person) as 'ses_', role });
+    tokens.sign({ userId: seededId('usr', person) as 'usr_', sessionId: seededId('ses', person) as 'ses_', role })
+      .token;
   tokenOf.set(person, known);
   return `Bearer ${known}`;
 }

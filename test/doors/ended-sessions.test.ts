@@ -91,7 +91,7 @@ describe.each(Object.keys(ENDINGS) as (keyof typeof ENDINGS)[])('with a session 
 });
 
 it('a session is nobody else’s: a token of one person with the session of another is refused, however well both are known', async () => {
-  const mixed = house.house.accessTokens.sign({
+  const { token: mixed } = house.house.accessTokens.sign({
     userId: people.owner.userId as 'usr_',
     sessionId: await sessionOf(people.other.userId),
     role: 'homeowner',

@@ -6,6 +6,7 @@ import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
 import { JOB_ACTIONS } from '../../src/rules/lifecycle.js';
 import { BID_TRANSITIONS } from '../../src/rules/bids.js';
 import { callGraphql, callRest, type OperationKey } from '../calls.js';
+import { programOf } from '../cast.js';
 import { HAPPY_CALLS, happyCall, OPERATION_KEYS } from '../happy-calls.js';
 import { openTestHouse, type TestHouse } from '../house.js';
 import { gather, givenJob, type GivenJob, type People } from '../journey.js';
@@ -97,6 +98,36 @@ describe('a page of jobs with everything that hangs on them', () => {
     expect(house.statements()[0]).toMatch(
       /\(select count\(\*\)::int from \(select "(?:id|created_at)" from "jobs" where /,
     );
+  });
+});
+
+describe('a call with an API key', () => {
+  const uses = /^update "api_keys"/;
+  /** When a key was last used is written down for many calls together, whenever that is due. */
+  const countedWithoutUses = async (call: () => Promise<unknown>) => {
+    house.statements();
+    await call();
+    return house.statements().filter((text) => !uses.test(text)).length;
+  };
+
+  test.each(['GET /v1/me', 'GET /v1/jobs', 'GET /v1/bids', 'GET /v1/tokens'])(
+    'costs as many statements as one with a session: %s',
+    async (address) => {
+      const program = await programOf(house, people.owner);
+      const [method = '', path = ''] = address.split(' ');
+      const ask = (token: string) => house.rest(method, path, { token });
+      for (const token of [program.token, people.owner.token]) await ask(token);
+      expect(await countedWithoutUses(() => ask(people.owner.token))).toBe(1);
+      expect(await countedWithoutUses(() => ask(program.token))).toBe(1);
+    },
+  );
+
+  test('publishes a job in one statement', async () => {
+    const program = await programOf(house, people.owner);
+    await house.rest('GET', '/v1/me', { token: program.token });
+    const { id } = await givenJob(house, 'draft', people);
+    const publish = () => house.rest('POST', `/v1/jobs/${id}/publish`, { token: program.token });
+    expect(await countedWithoutUses(async () => expect((await publish()).status).toBe(200))).toBe(1);
   });
 });
 

@@ -42,12 +42,12 @@ test('the list is closed: these codes and no others', () => {
 
 describe.each(STATUSES)('%d', (status, codes) => {
   test.each(codes)('%s', (code) => {
-    expect(refuse(code).status).toBe(status);
+    expect(new Refusal(code).status).toBe(status);
   });
 });
 
 test.each(ERROR_CODES)('%s is said to a person in a sentence of its own', (code) => {
-  const { message } = refuse(code);
+  const { message } = new Refusal(code);
   expect(message).toMatch(/^[A-Z].{15,}\.$/);
   expect(ERROR_CODES.filter((other) => REFUSALS[other][1] === message)).toEqual([code]);
 });

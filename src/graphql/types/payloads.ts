@@ -7,7 +7,9 @@ import { OPERATIONS } from '../../operations/index.js';
 import { performWithin, type Operation } from '../../operations/operation.js';
 import { CHANGED_PASSWORD, PUBLICATION } from '../../rules/entities/session.js';
 import type { Context } from '../context.js';
+import { NEW_API_KEY } from '../../rules/entities/api-key.js';
 import { Contractor, Session } from './account.js';
+import { ApiKey } from './api-keys.js';
 import { Bid, BidConnection } from './bids.js';
 import { edgeOf } from './connection.js';
 import { says } from './field.js';
@@ -76,6 +78,11 @@ export const PAYLOADS = {
   verifyContractor: payload(O.verifyContractor, {
     contractor: { type: () => Contractor, is: 'The contractor, who is verified now.' },
   }),
+  createApiKey: payload(O.createApiKey, {
+    apiKey: { type: () => ApiKey, is: NEW_API_KEY.fields.apiKey.description },
+    secret: { type: () => String, is: NEW_API_KEY.fields.secret.description },
+  }),
+  revokeApiKey: payload(O.revokeApiKey, { apiKey: { type: () => ApiKey, is: 'The key as it was.' } }),
   adjustTokens: payload(O.adjustTokens, { transfer: { type: () => TokenTransfer, is: 'The transfer that was made.' } }),
 } as const;
 

@@ -41,7 +41,7 @@ export const signUpHomeowner = operation({
   says: 'Opens a homeowner’s account, credits 10 tokens and logs in.',
   allows: 'anyone',
   budget: 'signUp',
-  aboutSessions: true,
+  alwaysForReal: true,
   input: z.strictObject(shape).refine(notTheEmail, NOT_THE_EMAIL),
   run: (call, input) =>
     signUp(call, 'homeowner', input, async (tx, userId) => {
@@ -55,7 +55,7 @@ export const signUpContractor = operation({
   says: 'Opens a contractor’s account, credits 25 tokens and logs in.',
   allows: 'anyone',
   budget: 'signUp',
-  aboutSessions: true,
+  alwaysForReal: true,
   input: z.strictObject({ ...shape, companyName: contractorShape.companyName }).refine(notTheEmail, NOT_THE_EMAIL),
   run: (call, input) =>
     signUp(call, 'contractor', input, async (tx, userId) => {

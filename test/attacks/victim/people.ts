@@ -46,7 +46,7 @@ export function createPeople(market: Market): People {
     const bearer = { userId: seededId('usr', number), sessionId: seededId('ses', number), role } as Parameters<
       typeof tokens.sign
     >[0];
-    return { email: emailOf(number), password: PASSWORD, token: tokens.sign(bearer) };
+    return { email: emailOf(number), password: PASSWORD, token: tokens.sign(bearer).token };
   }
 
   return {
