@@ -54,6 +54,7 @@ export async function openHouse(
   // Calls before this is settled would be counted in memory, beside what other instances count in Redis.
   await rateLimits.ready();
   const secret = config.JWT_SECRET ?? keptSecret(config.DATA_DIR);
+  const secrets = config.JWT_PREVIOUS_SECRET === undefined ? [secret] : [secret, config.JWT_PREVIOUS_SECRET];
   const house: House = {
     db,
     probe,
@@ -69,7 +70,7 @@ export async function openHouse(
       ttlSeconds: ACCESS_TOKEN_TTL_SECONDS,
     }),
     viewers: new LRUCache({ max: VIEWERS_MAX }),
-    seal: (text) => createHmac('sha256', `seal ${secret}`).update(text).digest('base64url'),
+    seals: (text) => secrets.map((each) => createHmac('sha256', `seal ${each}`).update(text).digest('base64url')),
     budgets: config.budgets,
     log,
   };
