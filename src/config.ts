@@ -84,7 +84,9 @@ export const VARIABLES = {
   PERSISTED_DOCUMENTS_FILE: z
     .string()
     .optional()
-    .describe('the list for PERSISTED_DOCUMENTS=only: a JSON object of SHA-256 (in hex) → document'),
+    .describe(
+      'the list for PERSISTED_DOCUMENTS=only, as graphql-codegen (with `hashAlgorithm: sha256`) or Apollo’s generate-persisted-query-manifest writes it',
+    ),
   LOG_LEVEL: z
     .enum(['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent'])
     .default('info')

@@ -62,6 +62,7 @@ export async function startServer(house: House, config: Config, timeouts: Timeou
     introspection: config.introspection,
     suggestions: config.introspection && config.NODE_ENV !== 'production',
     persistedDocumentsFile: config.PERSISTED_DOCUMENTS === 'only' ? config.PERSISTED_DOCUMENTS_FILE : undefined,
+    redisUrl: config.REDIS_URL,
     sendPlayground: playground?.send,
   });
   const rest = openRestDoor();

@@ -34,12 +34,11 @@ export const TokenTransferReason = choice(
   mapValues(TRANSFER_REASONS, ({ says }) => `${says}.`),
 );
 
-export const ErrorCodeEnum = choice(
-  'ErrorCode',
-  'Every code that `errors[].extensions.code` can bear.',
-  ERROR_CODES,
-  mapValues(REFUSALS, ([status, sentence]) => `${sentence} REST answers ${status}.`),
-);
+export const ErrorCodeEnum = choice('ErrorCode', 'Every code that `errors[].extensions.code` can bear.', ERROR_CODES, {
+  ...mapValues(REFUSALS, ([status, sentence]) => `${sentence} REST answers ${status}.`),
+  PERSISTED_QUERY_NOT_FOUND:
+    'No document with this hash is kept here; send the request again with its `query`. Not in REST.',
+});
 
 export const JobStatus = choice('JobStatus', 'Where a job stands.', JOB_STATES, {
   draft: 'Being written; only its owner sees it.',

@@ -4,7 +4,7 @@
 import type { Me } from '../operations/accounts/me.js';
 import type { Session } from '../operations/accounts/session.js';
 import type { Publication } from '../operations/jobs/publish.js';
-import { ERROR_CODES, type ErrorCode } from '../rules/errors.js';
+import { REST_ERROR_CODES, type ErrorCode } from '../rules/errors.js';
 import { ERRORS, PAGE } from '../rules/limits.js';
 import { REFERRAL_ALPHABET, REFERRAL_LENGTH } from '../rules/tokens.js';
 import { CONTRACTOR, HOMEOWNER, JOB, TOKEN_BALANCE, USER, type JobOnWire } from './resources.js';
@@ -170,7 +170,7 @@ export const ERROR = resource<ErrorOnWire>(
     status: whole('The status, once more.', 400, { min: 400 }),
     error: text('A sentence for a person to read.', 'Some of what was sent is not valid.'),
     details: object<ErrorDetails>('What a program needs to know.', {
-      code: choice(ERROR_CODES, 'Why, for a program to read.', 'VALIDATION_FAILED'),
+      code: choice(REST_ERROR_CODES, 'Why, for a program to read.', 'VALIDATION_FAILED'),
       requestId: text('The same as the `X-Request-Id` header.', '0f8fad5b-d9cb-469f-a165-70867728950e'),
       fields: optional(fields),
       fieldsLeftOut: optional(

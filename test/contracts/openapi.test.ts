@@ -8,7 +8,7 @@ import { documentedPath } from '../../src/rest/requests.js';
 import { ROUTES } from '../../src/rest/routes.js';
 import { id, orNull, resource, text } from '../../src/rest/schema.js';
 import { fromWire } from '../../src/rest/wire.js';
-import { ERROR_CODES } from '../../src/rules/errors.js';
+import { REST_ERROR_CODES } from '../../src/rules/errors.js';
 import type { Bid } from '../../src/store/bids.js';
 import { document, FORMATS, resolve, validatorAt } from '../documented.js';
 import { openTestHouse, type Json, type TestHouse } from '../house.js';
@@ -111,8 +111,8 @@ describe('The document', () => {
       expect(JSON.parse(number)).toMatchObject({ minimum: expect.any(Number), maximum: expect.any(Number) });
   });
 
-  it('lists every error code there is', () => {
-    expect(printed.components.schemas.Error.properties.details.properties.code.enum).toEqual(ERROR_CODES);
+  it('lists every error code that REST answers', () => {
+    expect(printed.components.schemas.Error.properties.details.properties.code.enum).toEqual(REST_ERROR_CODES);
   });
 });
 
