@@ -5,7 +5,6 @@ import {
   ApolloServerPluginLandingPageDisabled,
 } from '@apollo/server/plugin/disabled';
 import type { GraphQLFormattedError, GraphQLSchema } from 'graphql';
-import { LRUCache } from 'lru-cache';
 import { parseJson } from '../http/body.js';
 import type { Exchange } from '../http/exchange.js';
 import { allowPageScripts } from '../http/policy.js';
@@ -15,9 +14,9 @@ import type { House } from '../operations/house.js';
 import { cut, refuse, Refusal } from '../rules/errors.js';
 import { ERRORS } from '../rules/limits.js';
 import { rateLimitHeaders } from '../security/rate-limit-headers.js';
-import { compiledDocuments } from './compiled.js';
 import { contextOf, type Context } from './context.js';
 import { extensionsOf, formatError } from './errors.js';
+import { asApolloGateway, createExecutor } from './executor/executor.js';
 import { atMost, type SentErrors } from './failures.js';
 import { createLimits } from './limits.js';
 import { mutationsIn } from './limits/shape.js';
@@ -52,7 +51,6 @@ interface Answered {
   readonly said: string;
 }
 
-const CONTENT_TYPES_MAX = 100;
 const NESTED_TOO_DEEPLY = 'The operation is nested too deeply. Send its parts in requests of their own.';
 
 export async function openGraphqlDoor(
@@ -68,9 +66,9 @@ export async function openGraphqlDoor(
     findListed ? { asked: findListed(asked), isNamed: true } : findAutomatic(asked, registered);
   const format = limits.worded(formatError(house.log));
   const nestedTooDeeply = new WeakSet<Caller>();
-  const compiled = compiledDocuments(schema, limits.costs, format);
   const server = new ApolloServer<Context>({
-    schema,
+    // With `schema` in its place graphql-js runs everything.
+    gateway: asApolloGateway(schema, createExecutor(schema)),
     ...limits.options,
     introspection: settings.introspection,
     formatError: format,
@@ -84,7 +82,6 @@ export async function openGraphqlDoor(
       ApolloServerPluginCacheControlDisabled(),
       ApolloServerPluginLandingPageDisabled(),
       limits.plugin(format),
-      compiled.plugin,
       answerPlugin(house, nestedTooDeeply),
     ],
   });
@@ -105,11 +102,8 @@ export async function openGraphqlDoor(
       if (error instanceof Refusal) return sendRefusal(exchange, error);
       throw error;
     }
-    const { asked, isNamed } = found;
     const isDryRunWanted = wantsDryRun(exchange.header('dry-run'));
-    const context = () => contextOf(caller, isDryRunWanted);
-    const execute = async () =>
-      (await runCompiled(exchange, context, asked)) ?? runByApollo(exchange, context, asked, isNamed);
+    const execute = () => askApollo(exchange, contextOf(caller, isDryRunWanted), found);
     const { status, headers, contentType, said } = await (isDryRunWanted ? caller.endingDryRun(execute) : execute());
     if (status < 400) await found.keep?.();
     const { response } = exchange;
@@ -120,17 +114,7 @@ export async function openGraphqlDoor(
     exchange.send(status, contentType, caller.dryRun ? withEffects(said, caller.dryRun.effects) : said);
   }
 
-  /** What Apollo chose for these values of Accept; nothing is said of those that were left out. */
-  const contentTypes = new LRUCache<string, string>({ max: CONTENT_TYPES_MAX });
-  const acceptedBy = (exchange: Exchange) => exchange.header('accept') ?? '';
-
-  async function runByApollo(
-    exchange: Exchange,
-    context: () => Context,
-    asked: Asked,
-    isNamed: boolean,
-  ): Promise<Answered> {
-    const own = context();
+  async function askApollo(exchange: Exchange, context: Context, { asked, isNamed }: FoundDocument): Promise<Answered> {
     const {
       status = 200,
       headers,
@@ -141,36 +125,15 @@ export async function openGraphqlDoor(
         headers: headersOf(exchange, isNamed),
         search: asked.search && `?${asked.search}`,
       },
-      context: async () => own,
+      context: async () => context,
     });
-    if (nestedTooDeeply.has(own.caller)) throw refuse('VALIDATION_FAILED', { message: NESTED_TOO_DEEPLY });
+    if (nestedTooDeeply.has(context.caller)) throw refuse('VALIDATION_FAILED', { message: NESTED_TOO_DEEPLY });
     if (body.kind !== 'complete') throw new Error('Incremental delivery is not offered.');
-    const contentType = headers.get('content-type') ?? 'application/json; charset=utf-8';
-    if (status === 200) contentTypes.set(acceptedBy(exchange), contentType);
-    const others = [...headers].filter(([name]) => name !== 'cache-control' && name !== 'content-type');
     return {
       status,
-      headers: others,
-      contentType,
+      headers: [...headers].filter(([name]) => name !== 'cache-control' && name !== 'content-type'),
+      contentType: headers.get('content-type') ?? 'application/json; charset=utf-8',
       said: status < 400 ? body.string : withRequestId(body.string, exchange.requestId),
-    };
-  }
-
-  async function runCompiled(exchange: Exchange, context: () => Context, asked: Asked): Promise<Answered | undefined> {
-    const { method, body } = asked;
-    const contentType = contentTypes.get(acceptedBy(exchange));
-    if (method !== 'POST' || contentType === undefined) return undefined;
-    const answer = await compiled.answer(body, context);
-    if (!answer) return undefined;
-    const { data, errors, cost } = answer;
-    const told =
-      errors && identified(house, errors, exchange.requestId, (body as { operationName?: string }).operationName);
-    const extensions = { cost: limits.costs.told(cost), ...leftOutIn(told) };
-    return {
-      status: 200,
-      headers: [],
-      contentType,
-      said: `${JSON.stringify({ errors: told?.errors, data, extensions })}\n`,
     };
   }
 
@@ -255,11 +218,6 @@ function identified(
   return { errors: errors.map((error) => ({ ...error, extensions: { ...error.extensions, requestId } })), leftOut };
 }
 
-/** Nothing is said where every error is sent. */
-function leftOutIn(sent: SentErrors | undefined): { errorsLeftOut?: number } {
-  return sent && sent.leftOut > 0 ? { errorsLeftOut: sent.leftOut } : {};
-}
-
 function answerPlugin(house: House, nestedTooDeeply: WeakSet<Caller>): ApolloServerPlugin<Context> {
   return {
     // What runs out of stack outside of every resolver, which the limits should have refused before.
@@ -275,7 +233,7 @@ function answerPlugin(house: House, nestedTooDeeply: WeakSet<Caller>): ApolloSer
         const { singleResult } = body;
         const sent = identified(house, singleResult.errors ?? [], contextValue.caller.request.requestId, operationName);
         singleResult.errors = sent.errors;
-        if (sent.leftOut > 0) singleResult.extensions = { ...singleResult.extensions, ...leftOutIn(sent) };
+        if (sent.leftOut > 0) singleResult.extensions = { ...singleResult.extensions, errorsLeftOut: sent.leftOut };
       },
     }),
   };

@@ -2,7 +2,7 @@
 import 'reflect-metadata';
 import { lexicographicSortSchema, type GraphQLInterfaceType, type GraphQLSchema } from 'graphql';
 import { buildSchemaSync } from 'type-graphql';
-import { callDirectly } from './direct.js';
+import { callDirectly, refuseMiddlewares } from './direct.js';
 import { AccountResolver } from './resolvers/accounts.js';
 import { BidResolver, ViewerBidsResolver } from './resolvers/bids.js';
 import { JobMutations } from './resolvers/job-mutations.js';
@@ -13,6 +13,7 @@ import { TokenResolver } from './resolvers/tokens.js';
 import { typeOfNode } from './types/node.js';
 
 export function createSchema(): GraphQLSchema {
+  refuseMiddlewares();
   const schema = lexicographicSortSchema(
     buildSchemaSync({
       resolvers: [

@@ -53,7 +53,7 @@ const codesOf = ({ errors }: GraphqlAnswer) => errors?.map(({ extensions }) => e
 const logInOf = ({ email, password }: { email: string; password: string }) => ({ email, password });
 
 describe('no transaction begins', () => {
-  /** A document is run by graphql-js first and by its plan from the third time on. */
+  /** A document's plan is made at its first call, and kept. */
   const TIMES = 4;
 
   const REFUSED: readonly [

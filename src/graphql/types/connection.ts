@@ -110,12 +110,11 @@ export function connectionType<Node extends object>(name: string, node: () => ne
   @ObjectType(`${name}Connection`, { description: `A page of ${entries}.` })
   class NodeConnection {}
 
-  const field = (key: keyof Connection<Node>, type: () => object, description: string, simple = true) =>
-    Field(type, { simple, description })(NodeConnection.prototype, key);
+  const field = (key: keyof Connection<Node>, type: () => object, description: string) =>
+    Field(type, { simple: true, description })(NodeConnection.prototype, key);
   field('edges', () => [NodeEdge], 'The entries with their cursors.');
   field('nodes', () => [node()], 'The entries alone.');
   field('pageInfo', () => PageInfo, 'Where this page stands in the list.');
-  // A promise, which compiled documents wait for in a resolver alone.
-  field('totalCount', () => Int, 'How many entries the list has: exact up to 10,000, where counting stops.', false);
+  field('totalCount', () => Int, 'How many entries the list has: exact up to 10,000, where counting stops.');
   return NodeConnection;
 }

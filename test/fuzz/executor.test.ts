@@ -1,11 +1,12 @@
 /**
- * Random documents, asked by random people with random variables: what a plan answers is what graphql-js answers, byte
- * for byte, refusals included. Each document is sent as two texts, of which one is never planned: graphql-js runs that.
- * FUZZ_DOCUMENTS sets how many; FUZZ_SEED, as a failure prints it, makes the same ones again.
+ * Random documents, asked by random people with random variables: what our executor answers is what graphql-js answers,
+ * byte for byte, refusals included, from a document's first call on. Each document is sent as two texts, of which
+ * graphql-js runs one. FUZZ_DOCUMENTS sets how many; FUZZ_SEED, as a failure prints it, makes the same ones again.
  */
 import { print, type DocumentNode } from 'graphql';
 import { afterAll, beforeAll, expect, it, vi } from 'vitest';
 import { openTestHouse, type Json, type TestHouse } from '../house.js';
+import { BY_A_PLAN, BY_GRAPHQL_JS, planned } from '../plans.js';
 import { answerTo, sameAnswer, withoutWide, type Answer } from './answers.js';
 import { asking, openBadTokens, type Askers, type Asking } from './askings.js';
 import { diceOf } from './dice.js';
@@ -17,27 +18,15 @@ import { EVERYBODY, openStock, type Stock } from './stock.js';
 import { ANY_LIST, varied } from './variations.js';
 import { Line } from './wire.js';
 
-/** As long as each other: where a document ends is told by its errors. */
-const NEVER_PLANNED = '# never planned';
-const MAY_BE_PLANNED = '# maybe planned';
-
-vi.mock('../../src/graphql/plan.js', async (original) => {
-  const { planOf, ...others } = await original<typeof import('../../src/graphql/plan.js')>();
-  const observed: typeof planOf = (schema, document, operation) => {
-    const text = document.loc?.source.body;
-    if (text?.endsWith(NEVER_PLANNED)) return undefined;
-    const run = planOf(schema, document, operation);
-    return run && ((...call) => (planned.add(text), run(...call)));
-  };
-  return { ...others, planOf: observed };
+vi.mock('../../src/graphql/executor/plan.js', async (original) => {
+  const { observed } = await import('../plans.js');
+  return observed(await original());
 });
 vi.mock('../../src/graphql/schema.js', async (original) => {
   const { createSchema } = await original<typeof import('../../src/graphql/schema.js')>();
   const { withFailingFields } = await import('./failing-fields.js');
   return { createSchema: () => withFailingFields(createSchema()) };
 });
-/** The texts that a plan has answered. */
-const planned = vi.hoisted(() => new Set<string | undefined>());
 
 const SHORT_RUN = 500;
 const DOCUMENTS = Number(process.env.FUZZ_DOCUMENTS ?? SHORT_RUN);
@@ -46,7 +35,7 @@ const IS_LONG = DOCUMENTS > SHORT_RUN;
 const SEED = Number(process.env.FUZZ_SEED ?? (IS_LONG ? Math.trunc(Math.random() * 2 ** 31) : 12));
 const FAILURES_MAX = 5;
 const ASKINGS = 2;
-/** A document is planned when it has been asked for twice. */
+/** By a new plan, and by one that has run before. */
 const ROUNDS = 2;
 /** While one waits for the database, another is asked for. */
 const LINES = 3;
@@ -68,7 +57,7 @@ afterAll(async () => {
 });
 
 it(
-  `${DOCUMENTS} random documents are answered by their plans as graphql-js answers them`,
+  `${DOCUMENTS} random documents are answered by our executor as graphql-js answers them`,
   async () => {
     const failures: string[] = [];
     const tally = new Tally();
@@ -139,9 +128,9 @@ let sent = 0;
 async function compared(line: Line, { document, askings }: Generated): Promise<Found> {
   const text = print(document);
   const numbered = `${text} # ${(sent += 1)}`;
-  const own = `${numbered} ${MAY_BE_PLANNED}`;
+  const own = `${numbered} ${BY_A_PLAN}`;
   const plain: Answer[] = [];
-  for (const one of askings) plain.push(await answerTo(line, `${numbered} ${NEVER_PLANNED}`, one, began));
+  for (const one of askings) plain.push(await answerTo(line, `${numbered} ${BY_GRAPHQL_JS}`, one, began));
   let difference: string | undefined;
   for (let time = 0; time < ROUNDS * askings.length && difference === undefined; time += 1) {
     const [one, expected] = [askings[time % askings.length], plain[time % askings.length]] as [Asking, Answer];
@@ -150,7 +139,7 @@ async function compared(line: Line, { document, askings }: Generated): Promise<F
     if (sameAnswer(answer, expected) || (await differInTime(expected, answer, askAgain))) continue;
     difference = told(text, one, expected, answer);
   }
-  return { plain, isPlanned: planned.delete(own), difference };
+  return { plain, isPlanned: planned.runs.delete(own), difference };
 }
 
 const TRIES_MAX = 30;
@@ -165,13 +154,13 @@ async function differInTime(
   answer: Answer,
   askAgain: (mark: string) => Promise<Answer>,
 ): Promise<boolean> {
-  const [plain, compiled] = [withoutWide(expected), withoutWide(answer)];
-  if (plain.rest !== compiled.rest) return false;
-  const [byGraphqlJs, byPlan] = [new Set(plain.wide), new Set(compiled.wide)];
+  const [plain, ours] = [withoutWide(expected), withoutWide(answer)];
+  if (plain.rest !== ours.rest) return false;
+  const [byGraphqlJs, byPlan] = [new Set(plain.wide), new Set(ours.wide)];
   for (let time = 0; time < TRIES_MAX; time += 1) {
     if ([...byGraphqlJs].some((error) => byPlan.has(error))) return true;
-    for (const error of withoutWide(await askAgain(NEVER_PLANNED)).wide) byGraphqlJs.add(error);
-    for (const error of withoutWide(await askAgain(MAY_BE_PLANNED)).wide) byPlan.add(error);
+    for (const error of withoutWide(await askAgain(BY_GRAPHQL_JS)).wide) byGraphqlJs.add(error);
+    for (const error of withoutWide(await askAgain(BY_A_PLAN)).wide) byPlan.add(error);
   }
   return false;
 }
@@ -204,7 +193,7 @@ function told(
     `asked by: ${who}`,
   ];
   const failing = someFail ? ', and some fields fail' : '';
-  const answers = [`graphql-js: ${plain.status} ${plain.text}`, `the plan:   ${answer.status} ${answer.text}`];
+  const answers = [`graphql-js: ${plain.status} ${plain.text}`, `our own:    ${answer.status} ${answer.text}`];
   return `${asked.join('\n')}${failing}\n${answers.join('\n')}`;
 }
 
