@@ -59,6 +59,7 @@ export async function openHouse(
   await rateLimits.ready();
   const secret = config.JWT_SECRET ?? keptSecret(config.DATA_DIR);
   const keyUses = createKeyUses(db);
+  const secrets = config.JWT_PREVIOUS_SECRET === undefined ? [secret] : [secret, config.JWT_PREVIOUS_SECRET];
   const house: House = {
     db,
     probe,
@@ -77,7 +78,7 @@ export async function openHouse(
     viewers: new LRUCache({ max: VIEWERS_MAX }),
     keyHolders: new LRUCache({ max: VIEWERS_MAX }),
     keyUses,
-    seal: (text) => createHmac('sha256', `seal ${secret}`).update(text).digest('base64url'),
+    seals: (text) => secrets.map((each) => createHmac('sha256', `seal ${each}`).update(text).digest('base64url')),
     budgets: config.budgets,
     log,
   };

@@ -20,6 +20,8 @@ import { asApolloGateway, createExecutor } from './executor/executor.js';
 import { atMost, type SentErrors } from './failures.js';
 import { createLimits } from './limits.js';
 import { mutationsIn } from './limits/shape.js';
+import { findAutomatic, type FoundDocument } from './limits/automatic.js';
+import { createDocumentCache } from './limits/document-cache.js';
 import { openPersistedDocuments, type Asked } from './limits/persisted.js';
 import { applyHeaders } from './request-headers.js';
 
@@ -31,6 +33,8 @@ export interface GraphqlSettings {
   suggestions: boolean;
   /** The list of the only documents that may run, if there is one. */
   persistedDocumentsFile: string | undefined;
+  /** Where documents that clients register are kept besides in memory. */
+  redisUrl: string | undefined;
   /** The page for people who come with a browser, if it is served at all. */
   sendPlayground: ((exchange: Exchange) => void) | undefined;
 }
@@ -55,8 +59,11 @@ export async function openGraphqlDoor(
   settings: GraphqlSettings,
 ): Promise<GraphqlDoor> {
   const limits = createLimits(schema, settings);
-  const findDocument =
-    settings.persistedDocumentsFile === undefined ? undefined : openPersistedDocuments(settings.persistedDocumentsFile);
+  const { persistedDocumentsFile, redisUrl } = settings;
+  const findListed = persistedDocumentsFile === undefined ? undefined : openPersistedDocuments(persistedDocumentsFile);
+  const registered = createDocumentCache(findListed ? undefined : redisUrl);
+  const findDocument = async (asked: Asked): Promise<FoundDocument> =>
+    findListed ? { asked: findListed(asked), isNamed: true } : findAutomatic(asked, registered);
   const format = limits.worded(formatError(house.log));
   const nestedTooDeeply = new WeakSet<Caller>();
   const server = new ApolloServer<Context>({
@@ -85,20 +92,20 @@ export async function openGraphqlDoor(
       allowPageScripts(exchange);
       return settings.sendPlayground(exchange);
     }
-    let asked: Asked;
+    let found: FoundDocument;
     try {
       if (exchange.method !== 'GET' && exchange.method !== 'POST')
         throw refuse('METHOD_NOT_ALLOWED', { details: { allowedMethods: ['GET', 'POST'] } });
       const body = exchange.method === 'POST' ? parseGraphql(await exchange.body(BODY_BYTES_MAX), exchange) : undefined;
-      asked = { method: exchange.method, search: exchange.search, body };
-      if (findDocument) asked = findDocument(asked);
+      found = await findDocument({ method: exchange.method, search: exchange.search, body });
     } catch (error) {
       if (error instanceof Refusal) return sendRefusal(exchange, error);
       throw error;
     }
     const isDryRunWanted = wantsDryRun(exchange.header('dry-run'));
-    const execute = () => askApollo(exchange, contextOf(caller, isDryRunWanted), asked);
+    const execute = () => askApollo(exchange, contextOf(caller, isDryRunWanted), found);
     const { status, headers, contentType, said } = await (isDryRunWanted ? caller.endingDryRun(execute) : execute());
+    if (status < 400) await found.keep?.();
     const { response } = exchange;
     if (caller.dryRun) response.setHeader('Dry-Run', 'true');
     if (caller.replayed) response.setHeader('Idempotency-Replayed', 'true');
@@ -107,13 +114,17 @@ export async function openGraphqlDoor(
     exchange.send(status, contentType, caller.dryRun ? withEffects(said, caller.dryRun.effects) : said);
   }
 
-  async function askApollo(exchange: Exchange, context: Context, asked: Asked): Promise<Answered> {
+  async function askApollo(exchange: Exchange, context: Context, { asked, isNamed }: FoundDocument): Promise<Answered> {
     const {
       status = 200,
       headers,
       body,
     } = await server.executeHTTPGraphQLRequest({
-      httpGraphQLRequest: { ...asked, headers: headersOf(exchange), search: asked.search && `?${asked.search}` },
+      httpGraphQLRequest: {
+        ...asked,
+        headers: headersOf(exchange, isNamed),
+        search: asked.search && `?${asked.search}`,
+      },
       context: async () => context,
     });
     if (nestedTooDeeply.has(context.caller)) throw refuse('VALIDATION_FAILED', { message: NESTED_TOO_DEEPLY });
@@ -126,7 +137,12 @@ export async function openGraphqlDoor(
     };
   }
 
-  return { handle, stop: () => server.stop() };
+  async function stop(): Promise<void> {
+    registered.close();
+    await server.stop();
+  }
+
+  return { handle, stop };
 }
 
 function parseGraphql(body: Buffer, exchange: Exchange): unknown {
@@ -172,8 +188,13 @@ function wantsPage(exchange: Exchange): boolean {
   );
 }
 
-function headersOf(exchange: Exchange): HeaderMap {
+/**
+ * Apollo refuses a GET that a browser would send for any page without asking first. No cookie says who calls here, and
+ * urql sends hashes so: what was named by a hash is let through.
+ */
+function headersOf(exchange: Exchange, isNamed: boolean): HeaderMap {
   const headers = new HeaderMap();
+  if (isNamed) headers.set('apollo-require-preflight', 'named by its hash');
   for (const [name, value] of Object.entries(exchange.request.headers)) {
     if (value !== undefined) headers.set(name, Array.isArray(value) ? value.join(', ') : value);
   }

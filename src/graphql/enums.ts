@@ -42,15 +42,14 @@ export const TokenTransferReason = choice(
   mapValues(TRANSFER_REASONS, ({ says }) => `${says}.`),
 );
 
-export const ErrorCodeEnum = choice(
-  'ErrorCode',
-  'Every code that `errors[].extensions.code` can bear.',
-  ERROR_CODES,
-  mapValues(
+export const ErrorCodeEnum = choice('ErrorCode', 'Every code that `errors[].extensions.code` can bear.', ERROR_CODES, {
+  ...mapValues(
     REFUSALS,
     ([status, sentence], code) => `${sentence} REST answers ${status}.${status === 401 ? reasonsOf(code) : ''}`,
   ),
-);
+  PERSISTED_QUERY_NOT_FOUND:
+    'No document with this hash is kept here; send the request again with its `query`. Not in REST.',
+});
 
 function reasonsOf(code: string): string {
   const reasons = Object.keys(UNAUTHORIZED[code as UnauthorizedCode]) as UnauthorizedReason[];

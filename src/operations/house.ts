@@ -31,7 +31,7 @@ export interface House {
   readonly rateLimits: RateLimits;
   /** How many calls a minute each budget allows here. */
   readonly budgets: Readonly<Record<BudgetName, number>>;
-  /** A digest that only this house can make. */
-  seal(text: string): string;
+  /** Digests that only holders of the secret can make; the second is that of JWT_PREVIOUS_SECRET, where it is set. */
+  seals(text: string): readonly string[];
   readonly log: Logger;
 }

@@ -188,8 +188,8 @@ function keyOf<I>(
   const { idempotencyKey } = caller.request;
   if (idempotencyKey === undefined || !viewer || operation.budget !== 'write') return undefined;
   const key = checkKey(idempotencyKey);
-  const inputSeal = caller.house.seal(fingerprintOf(operation, input));
-  return { userId: viewer.userId, operation: operation.name, key, inputSeal };
+  const inputSeals = caller.house.seals(fingerprintOf(operation, input));
+  return { userId: viewer.userId, operation: operation.name, key, inputSeals };
 }
 
 function replay<Output>(caller: Caller, { answer, replayed }: Answered<Output>): Output {

@@ -5,7 +5,7 @@ import { z } from 'zod';
 import { CONTRACTOR, HOMEOWNER, USER } from '../rules/entities/people.js';
 import { PUBLICATION as PAYLOAD, SESSION as LOG_IN, VIEWER } from '../rules/entities/session.js';
 import { asOneself, entity, type Entity } from '../rules/entity.js';
-import { ERROR_CODES, UNAUTHORIZED_REASONS, type UnauthorizedReason } from '../rules/errors.js';
+import { REST_ERROR_CODES, UNAUTHORIZED_REASONS, type UnauthorizedReason } from '../rules/errors.js';
 import { ERRORS, PAGE } from '../rules/limits.js';
 import { choice, whole } from '../rules/values.js';
 import { exampleOf } from './described.js';
@@ -115,7 +115,7 @@ const REASONS = Object.keys(UNAUTHORIZED_REASONS) as UnauthorizedReason[];
 const REASONS_SAID = REASONS.map((reason) => `\`${reason}\`, ${UNAUTHORIZED_REASONS[reason]}`).join('; ');
 
 const ERROR_DETAILS = entity('ErrorDetails', 'What a program needs to know.', {
-  code: { type: choice(ERROR_CODES), description: 'Why, for a program to read.', example: 'VALIDATION_FAILED' },
+  code: { type: choice(REST_ERROR_CODES), description: 'Why, for a program to read.', example: 'VALIDATION_FAILED' },
   requestId: {
     type: z.string(),
     description: 'The same as the `X-Request-Id` header.',

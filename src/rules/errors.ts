@@ -32,6 +32,8 @@ export const REFUSALS = {
   IDEMPOTENCY_KEY_REUSED: [422, 'This Idempotency-Key was used before with another request.'],
   IDEMPOTENCY_KEY_IN_USE: [409, 'A request with this Idempotency-Key is still running.'],
   STALE_VERSION: [412, 'The job has changed since you read it; read it again.'],
+  /** At `/graphql` alone. Clients know it by these very words, and by HTTP 200. */
+  PERSISTED_QUERY_NOT_FOUND: [200, 'PersistedQueryNotFound'],
   OVERLOADED: [503, 'The service is at capacity; try again shortly.'],
   INTERNAL: [500, 'Something went wrong on our side.'],
 } as const satisfies Record<string, readonly [status: number, sentence: string]>;
@@ -45,6 +47,8 @@ export type UnauthorizedCode = {
 export type RefusalCode = Exclude<ErrorCode, UnauthorizedCode>;
 
 export const ERROR_CODES = Object.keys(REFUSALS) as ErrorCode[];
+
+export const REST_ERROR_CODES = ERROR_CODES.filter((code): boolean => code !== 'PERSISTED_QUERY_NOT_FOUND');
 
 /** What a refusal may carry besides its code and sentence; `details` holds the keys that belong to the code alone. */
 export interface RefusalFacts {

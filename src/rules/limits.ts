@@ -51,6 +51,9 @@ export const GRAPHQL_LIMITS = {
 /** A text may take six bytes for each character in JSON, so that the costliest answer stays below 20 MB. */
 export const TEXT_CHARACTERS_PER_COST_POINT = 1_000;
 
+/** Documents that clients register by their hash: some twenty megabytes at most. */
+export const PERSISTED_QUERIES = { documentsMax: 1_000, documentCharactersMax: 20_000 } as const;
+
 /** The length that a list without `first` counts with: a job's available actions are the longest of them. */
 export const UNPAGED_LIST_ENTRIES = 16;
 

@@ -13,11 +13,12 @@ const MAY_KNOW: Readonly<Record<string, readonly string[]>> = {
   shares: ['rules'],
   log: [],
   config: ['rules', 'shares'],
-  security: ['rules', 'shares'],
+  redis: [],
+  security: ['rules', 'shares', 'redis'],
   http: ['rules', 'security', 'shares'],
   store: ['rules', 'shares'],
   operations: ['rules', 'security', 'store', 'shares', 'metrics'],
-  graphql: ['rules', 'security', 'http', 'store', 'operations'],
+  graphql: ['rules', 'security', 'http', 'store', 'operations', 'redis'],
   rest: ['rules', 'security', 'http', 'store', 'operations'],
   metrics: ['shares'],
   'open-house': ['config', 'security', 'store', 'operations', 'shares', 'metrics', 'rules'],
@@ -52,7 +53,7 @@ const PACKAGE_HOMES: Readonly<Record<string, readonly string[]>> = {
   'graphql-rate-limit': ['security'],
   bcrypt: ['security'],
   jsonwebtoken: ['security'],
-  ioredis: ['security'],
+  ioredis: ['redis'],
   'prom-client': ['metrics'],
 };
 
