@@ -7,8 +7,7 @@ import { addressIdentity } from '../security/address.js';
 import type { RateBudget, Taken } from '../security/rate-limit.js';
 import type { Holder } from '../shares/share.js';
 import type { RequestUnderWay } from '../shares/shares.js';
-import type { Db } from '../store/database.js';
-import type { Riding, RidingValues } from '../store/riding.js';
+import type { Db, SessionCheck, SessionValues } from '../store/database.js';
 import { readBearer, type Bearer, type NobodyFound } from './bearer.js';
 import { createDryRun, type DryRun } from './dry-run.js';
 import type { House } from './house.js';
@@ -29,27 +28,27 @@ export interface Drawn {
   giveBack(): Promise<void>;
 }
 
-/** Who a caller was when their session was last found standing, which it is still to be found again. */
-export class Presumption implements Riding {
-  readonly values: RidingValues;
-  isProven = false;
+/** Who a caller was when their session was last found active, which is still to be checked in this request. */
+export class CachedSession implements SessionCheck {
+  readonly values: SessionValues;
+  isDone = false;
 
   constructor(
     private readonly caller: Caller,
     readonly viewer: Viewer,
   ) {
-    this.values = { ridingSession: viewer.sessionId, ridingUser: viewer.userId };
+    this.values = { checkedSession: viewer.sessionId, checkedUser: viewer.userId };
   }
 
-  prove(): void {
-    this.isProven = true;
-    this.caller.recognise(this.viewer);
+  passed(): void {
+    this.isDone = true;
+    this.caller.isActive(this.viewer);
   }
 
   async ask(): Promise<void> {
-    if (this.isProven) return;
+    if (this.isDone) return;
     await this.caller.viewer();
-    this.isProven = true;
+    this.isDone = true;
   }
 }
 
@@ -107,15 +106,15 @@ export class Caller {
     return this.#viewer;
   }
 
-  /** For a caller who is known, and whose session nobody has asked for yet in this request. */
-  presume(): Presumption | undefined {
+  /** Of a session that was found active by an earlier request and that nobody has checked yet in this one. */
+  cachedSession(): CachedSession | undefined {
     if (this.#viewer || this.db !== this.pool) return undefined;
     const viewer = this.#bearer.cached();
-    return viewer && new Presumption(this, viewer);
+    return viewer && new CachedSession(this, viewer);
   }
 
-  /** The session was found standing by a statement that had more to do. */
-  recognise(viewer: Viewer): void {
+  /** A statement that had more to do has found the session active. */
+  isActive(viewer: Viewer): void {
     this.#viewer ??= Promise.resolve(viewer);
     this.#bearer.found();
   }

@@ -448,7 +448,7 @@ export async function openListener(connection: Connection, sql: Sql, market: Mar
 }
 
 function partName(text: string, at: number): string {
-  return /^(?:select ridden\.\* from \()?select count\(/.test(text) ? 'count' : String(at + 1);
+  return /^(?:select found\.\* from \()?select count\(/.test(text) ? 'count' : String(at + 1);
 }
 
 export type PlanKind = 'custom' | 'generic';

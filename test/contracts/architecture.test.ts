@@ -100,6 +100,18 @@ describe('the direction of imports', () => {
     expect(running.filter(({ file }) => !MAY_RUN_STATEMENTS.includes(file)).map(sentence)).toEqual([]);
   });
 
+  it('never comes back to where it began, not even for types', () => {
+    const done = new Set<string>();
+    const circleFrom = (file: string, way: readonly string[]): readonly string[] | undefined => {
+      if (way.includes(file)) return [...way.slice(way.indexOf(file)), file];
+      if (done.has(file)) return undefined;
+      done.add(file);
+      const next = inside.filter((found) => found.file === file).map(({ target }) => target.replace(/js$/, 'ts'));
+      return next.map((target) => circleFrom(target, [...way, file])).find((circle) => circle);
+    };
+    expect(files.flatMap((file) => circleFrom(file, []) ?? [])).toEqual([]);
+  });
+
   it('never leaves src/', () => {
     expect(inside.filter(({ target }) => !target.startsWith(`src${sep}`)).map(sentence)).toEqual([]);
   });

@@ -16,7 +16,11 @@ export interface Session {
   tokensAwarded?: number;
 }
 
-export function sessionOf(house: House, person: { id: UserId; userType: Role }, opened: OpenedSession): Session {
+export function sessionOf(
+  house: Pick<House, 'accessTokens'>,
+  person: { id: UserId; userType: Role },
+  opened: OpenedSession,
+): Session {
   const { sessionId, refreshToken, refreshExpiresAt } = opened;
   const signed = house.accessTokens.sign({ userId: person.id, sessionId, role: person.userType });
   return { ...signed, refreshToken, refreshExpiresAt };
