@@ -44,6 +44,11 @@ export function idFrom<K extends IdKind>(kind: K, milliseconds: number, bytes: B
   return `${ID_PREFIXES[kind]}_${ksuid.fromParts(milliseconds, bytes).string}`;
 }
 
+/** No identifier of this kind that is made from this time on lies before it. */
+export function lowestIdSince<K extends IdKind>(kind: K, time: number): Id<K> {
+  return `${ID_PREFIXES[kind]}_${ksuid.fromParts(time, Buffer.alloc(CHANCE_BYTES)).string}`;
+}
+
 const CHANCE_BYTES = 16;
 /** Drawn for many identifiers at once, since most of what a draw costs is the call; none of it is used twice. */
 const drawn = Buffer.alloc(CHANCE_BYTES * 256);

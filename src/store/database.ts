@@ -47,8 +47,6 @@ export interface Db {
   forLong?(): Db;
   /** Whether what is sent here stands or falls with what others send. */
   readonly isTransaction: boolean;
-  /** Told of every effect, while somebody wants to know. */
-  readonly journal?: Journal;
   /** A session that the first statement sent here checks too. */
   readonly sessionCheck?: SessionCheck;
 }
@@ -67,12 +65,6 @@ export interface SessionCheck {
   passed(): void;
   /** Checks it by a statement of its own, and throws if the session is over. */
   ask(): Promise<void>;
-}
-
-export interface Journal {
-  charged(userId: string, amount: number, reason: string): void;
-  staked(userId: string, amount: number): void;
-  happened(event: { type: string; fromStatus?: string | null; toStatus?: string | null }): void;
 }
 
 export interface Database extends Db {

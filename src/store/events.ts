@@ -9,7 +9,6 @@ import { reachOf, type EventReach } from '../rules/timeline.js';
 import { newId, type ContractorId, type JobId, type UserId } from '../rules/ids.js';
 import type { JobState } from '../rules/lifecycle.js';
 import type { Role } from '../rules/viewer.js';
-import type { Db } from './database.js';
 import { listing } from './page.js';
 import { asArray, statement, type Values } from './statement.js';
 import { events } from './tables/events.js';
@@ -29,8 +28,7 @@ export interface NewEvent {
 }
 
 /** As one parameter, so that a statement logs one event or many alike. */
-export function asParameter(db: Db, happened: readonly NewEvent[]): string {
-  if (db.journal) for (const event of happened) db.journal.happened(event);
+export function asParameter(happened: readonly NewEvent[]): string {
   return JSON.stringify(
     happened.map(({ type, actorId, bidderId = null, fromStatus = null, toStatus = null, data = {} }) => ({
       id: newId('event'),

@@ -74,8 +74,7 @@ export interface TransferValues {
   note: string | null;
 }
 
-export function asTransfer(db: Db, { change, ...about }: Movement): TransferValues {
-  db.journal?.charged(about.userId, -change, about.reason);
+function asTransfer({ change, ...about }: Movement): TransferValues {
   return { amount: Math.abs(change), change, ...aboutTransfer(about, change > 0) };
 }
 
@@ -149,7 +148,7 @@ export async function moveTokens(
   tx: Db,
   movement: Movement,
 ): Promise<{ transfer: TokenTransfer; available: number } | undefined> {
-  const [moved] = await insertTransfer(tx, asTransfer(tx, movement));
+  const [moved] = await insertTransfer(tx, asTransfer(movement));
   return moved && { transfer: moved.transfer, available: moved.changed.available };
 }
 

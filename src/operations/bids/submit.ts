@@ -60,8 +60,7 @@ const bidUnderLock = underLock<Contractor, Addressed, Bid>('submitBid', {
       stakeHold:
         holdId !== null && withinBalance(amount, () => stakeTokens(db, { bidId: id, jobId, holdId, userId, amount })),
     });
-    await together(...effects, noteOnJob(db, { id: job.id, ...ONE_BID_MORE, events: asParameter(db, [submitted]) }));
-    if (holdId !== null) db.journal?.staked(userId, amount);
+    await together(...effects, noteOnJob(db, { id: job.id, ...ONE_BID_MORE, events: asParameter([submitted]) }));
     const [bid] = await made;
     if (!bid) throw new Error('A new bid was not stored.');
     return bid;

@@ -50,7 +50,7 @@ async function move(key: BidTransitionKey, tx: Db, viewer: Viewer, bid: Bid): Pr
   const happened = { type: event, actorId: viewer.userId, bidderId: contractorId, data: { bidId: id } };
   const [[moved]] = await together(
     moveBids[to](tx, { jobId, bidIds: asArray([id]) }),
-    noteOnJob(tx, { id: jobId, ...changeOfCounts(status, to), events: asParameter(tx, [happened]) }),
+    noteOnJob(tx, { id: jobId, ...changeOfCounts(status, to), events: asParameter([happened]) }),
   );
   if (!moved) throw new Error('A bid that was locked and checked did not move.');
   return moved;

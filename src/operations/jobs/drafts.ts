@@ -39,7 +39,7 @@ export const createJob = operation({
     } as const;
     return db.inTransaction(async (tx) => {
       const [[job]] = await together(
-        insertJob(tx, { ...fields, ...place, id, homeownerId: viewer.homeownerId, events: asParameter(tx, [created]) }),
+        insertJob(tx, { ...fields, ...place, id, homeownerId: viewer.homeownerId, events: asParameter([created]) }),
         place.town === null ? Promise.resolve() : setTown(tx, { id, town: place.town }),
       );
       if (!job) throw new Error('A new job was not stored.');
@@ -76,7 +76,7 @@ export const deleteJob = operation({
         fromStatus: job.status,
         toStatus: null,
       };
-      await removeJob(db, { id, events: asParameter(db, [deleted]) });
+      await removeJob(db, { id, events: asParameter([deleted]) });
       return readableJob(viewer, job);
     },
   }),

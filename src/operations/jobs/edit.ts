@@ -49,7 +49,7 @@ async function edit({ db, viewer, job }: Locked, { id, expectedVersion: _, ...se
     data: { fields, tokensCharged: charge },
   };
   const [[saved]] = await together(
-    editJob(db, { ...after, ...(place && pointOf(place)), events: asParameter(db, [edited]) }),
+    editJob(db, { ...after, ...(place && pointOf(place)), events: asParameter([edited]) }),
     place ? setTown(db, { id, town: place.town }) : Promise.resolve(),
     ...executed<'update'>({
       chargeRaisedUrgency:

@@ -12,7 +12,7 @@ export type Input = Addressed & CallInput;
 
 export function moveValues(
   key: JobTransitionKey,
-  { db, viewer }: Acting,
+  { viewer }: Acting,
   input: Input,
   fromStatus: JobState,
   consequences: readonly Consequence[] = [],
@@ -30,7 +30,7 @@ export function moveValues(
     id: input.id,
     expectedVersion: input.expectedVersion ?? null,
     ...idsOf(viewer),
-    events: asParameter(db, events),
+    events: asParameter(events),
   };
   return Object.assign(values, ...consequences.map((consequence) => consequence.values));
 }

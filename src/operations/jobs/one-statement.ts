@@ -53,30 +53,22 @@ async function moveAndPay(key: JobTransitionKey, acting: Acting, values: Values)
   const { db, viewer, beside } = acting;
   const payment = asPayment({ userId: viewer.userId, reason: 'publish', jobId: values.id });
   const [moved] = await moveJob[key](beside)(db, Object.assign({}, payment, values));
-  if (moved) db.journal?.charged(viewer.userId, moved.job.mostTokensPaid, payment.reason);
   return moved;
 }
 
-class NothingMoved extends Error {}
-
 /**
- * Within somebody else's transaction a violated constraint would be the end of all, and events that were noted for a dry
- * run would stay though nothing moved: there the statement is a part that is undone by itself.
+ * Within somebody else's transaction a violated constraint would be the end of all: there the statement is a part that
+ * is undone by itself.
  */
 async function unlessNothing(
   db: Db,
   isCharged: boolean,
   send: (db: Db) => Promise<Moved | undefined>,
 ): Promise<Moved | undefined> {
-  const isPart = db.isTransaction && (isCharged || db.journal !== undefined);
   try {
-    return await (isPart ? db.inTransaction(async (part) => (await send(part)) ?? nothing()) : send(db));
+    return await (db.isTransaction && isCharged ? db.inTransaction(send) : send(db));
   } catch (error) {
-    if (error instanceof NothingMoved || (isCharged && violatedConstraint(error) === COVERED)) return undefined;
+    if (isCharged && violatedConstraint(error) === COVERED) return undefined;
     throw error;
   }
-}
-
-function nothing(): never {
-  throw new NothingMoved();
 }

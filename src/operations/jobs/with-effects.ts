@@ -64,6 +64,6 @@ async function keep({ mayKeepState }: JobTransition, at: Locked, input: Input): 
   // Every event of the lifecycle's rows is a type of event.
   const type = mayKeepState.event as EventType;
   const event = { type, actorId: viewer.userId, fromStatus: status, toStatus: status, data: keptOf(input) };
-  await noteOnJob(db, { id, ...UNCHANGED_COUNTS, events: asParameter(db, [event]) });
+  await noteOnJob(db, { id, ...UNCHANGED_COUNTS, events: asParameter([event]) });
   return { job, available: null };
 }
