@@ -7,7 +7,7 @@ import { refuse } from '../rules/errors.js';
 import type { BudgetName } from '../rules/limits.js';
 import type { Role, Viewer, ViewerWith } from '../rules/viewer.js';
 import { addressIdentity } from '../security/address.js';
-import type { Beside } from '../store/beside.js';
+import type { JobInclude } from '../store/job-include.js';
 import { asRefusal } from '../store/database-errors.js';
 import type { Db } from '../store/database.js';
 import { checkingSession } from '../store/session-check.js';
@@ -27,7 +27,7 @@ export interface Call<V> {
   /**
    * What the door will want to know next of the jobs that are read; to read it at once costs no round trip of its own.
    */
-  readonly beside: Beside;
+  readonly beside: JobInclude;
 }
 
 export type Allowed = 'anyone' | 'signed in' | readonly Role[];
@@ -80,7 +80,7 @@ export async function perform<Input, Output, A extends Allowed>(
   operation: Operation<Input, Output, A>,
   input: unknown,
   caller: Caller,
-  beside: Beside = NOTHING_BESIDE,
+  beside: JobInclude = NOTHING_BESIDE,
 ): Promise<Output> {
   const cached = mayUseCachedSession(operation, caller) ? caller.cachedSession() : undefined;
   if (cached) return performCached(operation, input, caller, cached, beside);
@@ -116,7 +116,7 @@ async function performCached<Input, Output>(
   input: unknown,
   caller: Caller,
   session: CachedSession,
-  beside: Beside,
+  beside: JobInclude,
 ): Promise<Output> {
   const { viewer } = session;
   let drawn: Drawn | undefined;
@@ -145,14 +145,14 @@ export async function performWithin<Input, Output, A extends Allowed>(
   return admit(operation, input, { caller, viewer, beside: NOTHING_BESIDE, db: caller.db });
 }
 
-const NOTHING_BESIDE: Beside = {};
+const NOTHING_BESIDE: JobInclude = {};
 const NOTHING_PREPARED: Ready = { prepared: undefined };
 
 /** Who calls, for what, and where what they ask for is read and written. */
 interface Admission {
   readonly caller: Caller;
   readonly viewer: Viewer | null;
-  readonly beside: Beside;
+  readonly beside: JobInclude;
   readonly db: Db;
 }
 
@@ -174,7 +174,7 @@ async function run<Input, Output, A extends Allowed>(
   { caller, viewer, beside, db }: Admission,
 ): Promise<Output> {
   const { house, dryRun, pool } = caller;
-  const callOn = (on: Db, wanted: Beside): Call<ViewerOf<A>> => {
+  const callOn = (on: Db, wanted: JobInclude): Call<ViewerOf<A>> => {
     return { viewer: viewer as ViewerOf<A>, db: on, house, caller, beside: wanted };
   };
   if (operation.alwaysForReal) return operation.run(callOn(pool, beside), input, undefined);

@@ -1,5 +1,5 @@
 /** Bids and holds. Every statement that changes them runs under the lock of their job. */
-import { and, desc, eq, getTableColumns, inArray, sql, type SQL } from 'drizzle-orm';
+import { and, eq, getTableColumns, inArray, sql, type SQL } from 'drizzle-orm';
 import type { PostgresJsDatabase } from 'drizzle-orm/postgres-js';
 import type { BID, HOLD } from '../rules/entities/bid.js';
 import type { RowOf } from '../rules/entity.js';
@@ -149,25 +149,6 @@ const selectHolds = statement((db, $: Values<{ ids: string }>) =>
     .select(holdColumns)
     .from(holds)
     .where(sql`${holds.id} = any(${$.ids}::text[])`),
-);
-
-/** A contractor's bids on some jobs, the newest first. */
-export const selectOwnBids = statement((db, $: Values<{ jobIds: string; contractorId: ContractorId }>) =>
-  db
-    .select(bidColumns)
-    .from(bids)
-    .where(and(sql`${bids.jobId} = any(${$.jobIds}::text[])`, eq(bids.contractorId, $.contractorId)))
-    .orderBy(desc(bids.createdAt), desc(bids.id)),
-);
-
-export const selectVisibleBids = forEachRole((role) =>
-  statement((db, $: Values<ViewerIds & { ids: string }>) =>
-    db
-      .select(bidColumns)
-      .from(bids)
-      .innerJoin(jobs, eq(jobs.id, bids.jobId))
-      .where(and(sql`${bids.id} = any(${$.ids}::text[])`, visibleBids(role, $))),
-  ),
 );
 
 export async function holdsOf(db: Db, ids: readonly HoldId[]): Promise<Map<HoldId, Hold>> {

@@ -12,7 +12,6 @@ import type { Role } from '../rules/viewer.js';
 import { listing } from './page.js';
 import { asArray, statement, type Values } from './statement.js';
 import { events } from './tables/events.js';
-import { jobs } from './tables/jobs.js';
 import { forEachRole, type ViewerIds } from './visibility.js';
 
 export type JobEvent = RowOf<typeof JOB_EVENT, typeof events.$inferSelect>;
@@ -92,24 +91,24 @@ export const listEvents = {
 } satisfies Record<EventReach, unknown>;
 
 /**
- * The events of many jobs in one statement, though the viewer is the awarded contractor of some and only a bidder on
- * others: the row of each job says how far the viewer reads. A deleted draft has no row, so its owner reads its events
- * without one.
+ * The events of a job inside its row, which says how far the viewer reads: of some jobs they are the awarded
+ * contractor, and on others they have only bid.
  */
-export const listEventsOfJobs = forEachRole((role) =>
+export const listEventsOfJob = forEachRole((role) =>
   listing({
     keys: { sequence: events.sequence },
     order: 'oldest first',
-    rows: (db, $: Values<ViewerIds & { jobId: JobId }>, within) => {
-      const select = db.select(getTableColumns(events)).from(events).$dynamic();
-      const joined = role === 'contractor' ? select.innerJoin(jobs, eq(jobs.id, events.jobId)) : select;
-      return joined.where(and(eq(events.jobId, $.jobId), reachOnJob(role, $), within));
-    },
+    rows: (db, $: Values<ViewerIds & { jobId: JobId }>, within) =>
+      db
+        .select(getTableColumns(events))
+        .from(events)
+        .where(and(eq(events.jobId, $.jobId), reachOnJob(role, $), within))
+        .$dynamic(),
   }),
 );
 
-/** The same, beside the row of `jobs`: what the viewer is to the job is for the row to say. */
-export function reachOnJob(role: Role, $: Values<ViewerIds>): SQL {
+/** What the viewer is to the job is for the row of `jobs` to say; a deleted draft has none, and is its owner's. */
+function reachOnJob(role: Role, $: Values<ViewerIds>): SQL {
   if (role !== 'contractor') return REACH[reachOf(role === 'admin' ? 'admin' : 'owner')]($.contractorId);
   const [asAwardee, asAnyOther] = [REACH[reachOf('awardee')]($.contractorId), REACH[reachOf('bidder')]($.contractorId)];
   return sql`case when "jobs"."awarded_contractor_id" = ${$.contractorId} then ${asAwardee} else ${asAnyOther} end`;

@@ -13,7 +13,14 @@ import type { Role } from '../rules/viewer.js';
 import { narrowed } from './accounts.js';
 import { countOf, logging } from './events.js';
 import { liveBidsOfJob, type LiveBid } from './bids.js';
-import { asAsked, besideColumns, besideReader, joiningBeside, type Beside, type Found } from './beside.js';
+import {
+  bySelection,
+  includeColumns,
+  includeReader,
+  joiningInclude,
+  type Included,
+  type JobInclude,
+} from './job-include.js';
 import type { Db } from './database.js';
 import { availableTo } from './ledger.js';
 import { columns, statement, type Values } from './statement.js';
@@ -47,7 +54,7 @@ export const jobColumns = getTableColumns(jobs);
 const ALWAYS = ['id', 'homeownerId', 'status', 'awardedBidId', 'awardedContractorId', 'createdAt'];
 
 /** The columns that somebody asks for, and those that the statement needs itself; the rows have no others. */
-export function jobFields({ job }: Beside, ...needed: readonly (keyof JobRow)[]): typeof jobColumns {
+export function jobFields({ job }: JobInclude, ...needed: readonly (keyof JobRow)[]): typeof jobColumns {
   return job ? narrowed(jobColumns, job, [...ALWAYS, ...needed]) : jobColumns;
 }
 
@@ -56,15 +63,20 @@ export function seenBy(role: Role, $: Values<ViewerIds>) {
   return { visible: sql<boolean>`${visibleJobs(role, $)}`, ownBids: sql<BidState[]>`${ownBidStates(role, $)}` };
 }
 
-function selectSeen(db: PostgresJsDatabase, role: Role, $: Values<ViewerIds & { id: JobId }>, beside: Beside = {}) {
+function selectSeen(
+  db: PostgresJsDatabase,
+  role: Role,
+  $: Values<ViewerIds & { id: JobId }>,
+  include: JobInclude = {},
+) {
   const select = db
-    .select({ job: jobFields(beside), ...seenBy(role, $), ...besideColumns(beside, role, $) })
+    .select({ job: jobFields(include), ...seenBy(role, $), ...includeColumns(include, role, $) })
     .from(jobs);
-  return joiningBeside(select, beside).where(eq(jobs.id, $.id));
+  return joiningInclude(select, include).where(eq(jobs.id, $.id));
 }
 
 const selects = forEachRole((role) =>
-  asAsked((beside) => statement((db, $: Values<ViewerIds & { id: JobId }>) => selectSeen(db, role, $, beside))),
+  bySelection((include) => statement((db, $: Values<ViewerIds & { id: JobId }>) => selectSeen(db, role, $, include))),
 );
 
 /** One job, with whatever else is asked for in the same breath. */
@@ -72,11 +84,16 @@ export async function selectJob(
   db: Db,
   role: Role,
   values: ViewerIds & { id: JobId },
-  beside: Beside = {},
-): Promise<(SeenJob & { beside: Found }) | undefined> {
-  const [seen] = await selects[role](beside)(db, values);
+  include: JobInclude = {},
+): Promise<(SeenJob & { included: Included }) | undefined> {
+  const [seen] = await selects[role](include)(db, values);
   return (
-    seen && { job: seen.job, visible: seen.visible, ownBids: seen.ownBids, beside: besideReader(beside, role)(seen) }
+    seen && {
+      job: seen.job,
+      visible: seen.visible,
+      ownBids: seen.ownBids,
+      included: includeReader(include, role)(seen),
+    }
   );
 }
 

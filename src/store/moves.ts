@@ -20,10 +20,10 @@ import type { Effect, EffectBy } from '../rules/effects.js';
 import type { BidId, ContractorId, JobId } from '../rules/ids.js';
 import { isOneStatement, JOB_TRANSITIONS, type JobTransition, type JobTransitionKey } from '../rules/lifecycle.js';
 import { PUBLISH_COST } from '../rules/publishing.js';
-import { asAsked, type Beside } from './beside.js';
 import { conditionSql, termSql, type ConditionValues } from './conditions.js';
 import type { Db } from './database.js';
 import { logging } from './events.js';
+import { bySelection, type JobInclude } from './job-include.js';
 import { advance, jobColumns, jobFields, type JobRow, type Logged } from './jobs.js';
 import { transferring, type PaymentValues } from './ledger.js';
 import { sameNames, statement, type Values } from './statement.js';
@@ -65,7 +65,7 @@ export interface Moved {
   readonly available: number | null;
 }
 
-export const moveJob = forEachTransition((key) => asAsked((beside) => moving(key, beside)));
+export const moveJob = forEachTransition((key) => bySelection((include) => moving(key, include)));
 
 function forEachTransition<Made>(make: (key: JobTransitionKey) => Made): Record<JobTransitionKey, Made> {
   const keys = Object.keys(JOB_TRANSITIONS) as JobTransitionKey[];
@@ -75,10 +75,10 @@ function forEachTransition<Made>(make: (key: JobTransitionKey) => Made): Record<
 type MoveStatement = (db: Db, values: MoveValues & Partial<PaymentValues>) => Promise<Moved[]>;
 
 /** Of the moved job comes back what is asked for. */
-function moving(key: JobTransitionKey, beside: Beside): MoveStatement {
+function moving(key: JobTransitionKey, include: JobInclude): MoveStatement {
   const { to, effects }: JobTransition = JOB_TRANSITIONS[key];
   const isCharged = effects.includes('chargePublishing');
-  const fields = jobFields(beside, 'eventCount', ...(isCharged ? (['mostTokensPaid'] as const) : []));
+  const fields = jobFields(include, 'eventCount', ...(isCharged ? (['mostTokensPaid'] as const) : []));
   const send = statement((db, $: MoveParameters, stands) => {
     const changes: object = Object.assign({}, ...effects.map((effect) => CHANGES[effect]?.($)));
     const moved = db.$with('moved').as(

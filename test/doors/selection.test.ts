@@ -101,6 +101,23 @@ describe.each(Object.keys(JOB_TRANSITIONS) as JobTransitionKey[])('of the job th
       expect(moved, written(tree)).toEqual(projected(read.data.job, tree));
     }
   });
+
+  it('no column comes back that was not selected', async () => {
+    const [state] = HAPPY_CALLS[key];
+    const [copy] = await copiesOf(house, await givenJob(house, state, people), 1);
+    const asked = happyCall(key, people, copy as GivenJob);
+    // A job moves by the second party's word on a resolution.
+    if (key === 'resolveDispute') await callGraphql(house, key, { ...asked, by: people.awardee });
+    house.statements();
+    const answer = await callGraphql(house, key, {
+      ...asked,
+      selection: key === 'publish' ? 'job { id version }' : 'id version',
+    });
+    expect(answer.errors).toBeUndefined();
+    const moves = house.statements().filter((text) => text.includes('"moved" as (update "jobs"'));
+    expect(moves).toHaveLength(1);
+    expect(moves[0]).not.toContain('"requirements"');
+  });
 });
 
 it('everything of a job is many fields', () => {

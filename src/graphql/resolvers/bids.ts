@@ -1,7 +1,6 @@
 import { Arg, Args, Ctx, FieldResolver, ID, Mutation, Resolver, Root } from 'type-graphql';
 import { guaranteedThenNewest } from '../../operations/bids/read.js';
 import type { Me } from '../../operations/accounts/me.js';
-import { bidderOf } from '../../operations/jobs/beside.js';
 import type { Bid as BidRow } from '../../store/bids.js';
 import { OPERATIONS } from '../../operations/index.js';
 import { perform, performWithin } from '../../operations/operation.js';
@@ -67,7 +66,7 @@ export class BidResolver {
 
   @FieldResolver(() => Contractor, { nullable: true, description: 'Who made it.' })
   contractor(@Root() bid: BidRow, @Ctx() { loaders }: Context) {
-    return bidderOf(bid) ?? loaders.people.load(bid.contractorId).then((person) => person?.contractor);
+    return loaders.contractorOf(bid);
   }
 
   @FieldResolver(() => Hold, { nullable: true, description: 'The stake of a guaranteed view.' })

@@ -3,7 +3,7 @@ import { Arg, Ctx, ID, Info, Int, Mutation, Resolver } from 'type-graphql';
 import { OPERATIONS } from '../../operations/index.js';
 import { newestFirst } from '../../operations/jobs/read.js';
 import type { ReadableJob } from '../../operations/jobs/readable.js';
-import { perform } from '../../operations/operation.js';
+import { perform, type Allowed, type Operation } from '../../operations/operation.js';
 import { cursorOf } from '../../operations/paging.js';
 import type { Context } from '../context.js';
 import { Input, inputOf } from '../inputs.js';
@@ -40,8 +40,15 @@ const Version = () =>
 
 type Version = number | undefined;
 
+/** A transition, which answers as much of the job as is selected. */
+interface Transition {
+  readonly id: string;
+  readonly expectedVersion: Version;
+  readonly input?: object | undefined;
+}
+
 /** The job is the one that the mutation names, whatever its input may hold. */
-function onJob(id: string, expectedVersion: Version, input: object | undefined): object {
+function onJob({ id, expectedVersion, input }: Transition): object {
   return Object.assign({}, input, { id, expectedVersion });
 }
 
@@ -49,6 +56,15 @@ const changed = (job: ReadableJob) => ({ job });
 
 function withEdge(job: ReadableJob) {
   return { job, jobEdge: { node: job, cursor: cursorOf(newestFirst(job)) } };
+}
+
+function move<Input, A extends Allowed>(
+  operation: Operation<Input, ReadableJob, A>,
+  sent: Transition,
+  { caller }: Context,
+  info: GraphQLResolveInfo,
+): Promise<{ job: ReadableJob }> {
+  return perform(operation, onJob(sent), caller, besideJobIn(info, 'job')).then(changed);
 }
 
 @Resolver()
@@ -65,7 +81,7 @@ export class JobMutations {
     @Version() expectedVersion: Version,
     @Ctx() { caller }: Context,
   ) {
-    return perform(updateJob, onJob(id, expectedVersion, input), caller).then(changed);
+    return perform(updateJob, onJob({ id, expectedVersion, input }), caller).then(changed);
   }
 
   @Mutation(() => PAYLOADS.deleteJob, of(deleteJob))
@@ -88,10 +104,10 @@ export class JobMutations {
     @JobId() id: string,
     @Input(CancelJobInput, 'nullable') input: object | undefined,
     @Version() expectedVersion: Version,
-    @Ctx() { caller }: Context,
+    @Ctx() context: Context,
     @Info() info: GraphQLResolveInfo,
   ) {
-    return perform(cancelJob, onJob(id, expectedVersion, input), caller, besideJobIn(info, 'job')).then(changed);
+    return move(cancelJob, { id, expectedVersion, input }, context, info);
   }
 
   @Mutation(() => PAYLOADS.awardJob, of(awardJob))
@@ -99,10 +115,10 @@ export class JobMutations {
     @JobId() id: string,
     @Input(AwardJobInput) input: object,
     @Version() expectedVersion: Version,
-    @Ctx() { caller }: Context,
+    @Ctx() context: Context,
     @Info() info: GraphQLResolveInfo,
   ) {
-    return perform(awardJob, onJob(id, expectedVersion, input), caller, besideJobIn(info, 'job')).then(changed);
+    return move(awardJob, { id, expectedVersion, input }, context, info);
   }
 
   @Mutation(() => PAYLOADS.checkInJob, of(checkInJob))
@@ -110,10 +126,10 @@ export class JobMutations {
     @JobId() id: string,
     @Input(CheckInJobInput, 'nullable') input: object | undefined,
     @Version() expectedVersion: Version,
-    @Ctx() { caller }: Context,
+    @Ctx() context: Context,
     @Info() info: GraphQLResolveInfo,
   ) {
-    return perform(checkInJob, onJob(id, expectedVersion, input), caller, besideJobIn(info, 'job')).then(changed);
+    return move(checkInJob, { id, expectedVersion, input }, context, info);
   }
 
   @Mutation(() => PAYLOADS.submitJobForReview, of(submitJobForReview))
@@ -121,9 +137,10 @@ export class JobMutations {
     @JobId() id: string,
     @Input(SubmitJobForReviewInput, 'nullable') input: object | undefined,
     @Version() expectedVersion: Version,
-    @Ctx() { caller }: Context,
+    @Ctx() context: Context,
+    @Info() info: GraphQLResolveInfo,
   ) {
-    return perform(submitJobForReview, onJob(id, expectedVersion, input), caller).then(changed);
+    return move(submitJobForReview, { id, expectedVersion, input }, context, info);
   }
 
   @Mutation(() => PAYLOADS.approveJob, of(approveJob))
@@ -131,10 +148,10 @@ export class JobMutations {
     @JobId() id: string,
     @Input(ApproveJobInput, 'nullable') input: object | undefined,
     @Version() expectedVersion: Version,
-    @Ctx() { caller }: Context,
+    @Ctx() context: Context,
     @Info() info: GraphQLResolveInfo,
   ) {
-    return perform(approveJob, onJob(id, expectedVersion, input), caller, besideJobIn(info, 'job')).then(changed);
+    return move(approveJob, { id, expectedVersion, input }, context, info);
   }
 
   @Mutation(() => PAYLOADS.disputeJob, of(disputeJob))
@@ -142,10 +159,10 @@ export class JobMutations {
     @JobId() id: string,
     @Input(DisputeJobInput) input: object,
     @Version() expectedVersion: Version,
-    @Ctx() { caller }: Context,
+    @Ctx() context: Context,
     @Info() info: GraphQLResolveInfo,
   ) {
-    return perform(disputeJob, onJob(id, expectedVersion, input), caller, besideJobIn(info, 'job')).then(changed);
+    return move(disputeJob, { id, expectedVersion, input }, context, info);
   }
 
   @Mutation(() => PAYLOADS.escalateJob, of(escalateJob))
@@ -153,10 +170,10 @@ export class JobMutations {
     @JobId() id: string,
     @Input(EscalateJobInput) input: object,
     @Version() expectedVersion: Version,
-    @Ctx() { caller }: Context,
+    @Ctx() context: Context,
     @Info() info: GraphQLResolveInfo,
   ) {
-    return perform(escalateJob, onJob(id, expectedVersion, input), caller, besideJobIn(info, 'job')).then(changed);
+    return move(escalateJob, { id, expectedVersion, input }, context, info);
   }
 
   @Mutation(() => PAYLOADS.resolveDispute, of(resolveDispute))
@@ -164,9 +181,10 @@ export class JobMutations {
     @JobId() id: string,
     @Input(ResolveDisputeInput) input: object,
     @Version() expectedVersion: Version,
-    @Ctx() { caller }: Context,
+    @Ctx() context: Context,
+    @Info() info: GraphQLResolveInfo,
   ) {
-    return perform(resolveDispute, onJob(id, expectedVersion, input), caller).then(changed);
+    return move(resolveDispute, { id, expectedVersion, input }, context, info);
   }
 
   @Mutation(() => PAYLOADS.reachDecision, of(reachDecision))
@@ -174,9 +192,10 @@ export class JobMutations {
     @JobId() id: string,
     @Input(ReachDecisionInput) input: object,
     @Version() expectedVersion: Version,
-    @Ctx() { caller }: Context,
+    @Ctx() context: Context,
+    @Info() info: GraphQLResolveInfo,
   ) {
-    return perform(reachDecision, onJob(id, expectedVersion, input), caller).then(changed);
+    return move(reachDecision, { id, expectedVersion, input }, context, info);
   }
 
   @Mutation(() => PAYLOADS.fileAppeal, of(fileAppeal))
@@ -184,9 +203,10 @@ export class JobMutations {
     @JobId() id: string,
     @Input(FileAppealInput) input: object,
     @Version() expectedVersion: Version,
-    @Ctx() { caller }: Context,
+    @Ctx() context: Context,
+    @Info() info: GraphQLResolveInfo,
   ) {
-    return perform(fileAppeal, onJob(id, expectedVersion, input), caller).then(changed);
+    return move(fileAppeal, { id, expectedVersion, input }, context, info);
   }
 
   @Mutation(() => PAYLOADS.finalizeAppeal, of(finalizeAppeal))
@@ -194,9 +214,10 @@ export class JobMutations {
     @JobId() id: string,
     @Input(FinalizeAppealInput) input: object,
     @Version() expectedVersion: Version,
-    @Ctx() { caller }: Context,
+    @Ctx() context: Context,
+    @Info() info: GraphQLResolveInfo,
   ) {
-    return perform(finalizeAppeal, onJob(id, expectedVersion, input), caller).then(changed);
+    return move(finalizeAppeal, { id, expectedVersion, input }, context, info);
   }
 
   @Mutation(() => PAYLOADS.completeJob, of(completeJob))
@@ -204,9 +225,9 @@ export class JobMutations {
     @JobId() id: string,
     @Input(CompleteJobInput) input: object,
     @Version() expectedVersion: Version,
-    @Ctx() { caller }: Context,
+    @Ctx() context: Context,
     @Info() info: GraphQLResolveInfo,
   ) {
-    return perform(completeJob, onJob(id, expectedVersion, input), caller, besideJobIn(info, 'job')).then(changed);
+    return move(completeJob, { id, expectedVersion, input }, context, info);
   }
 }

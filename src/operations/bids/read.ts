@@ -5,7 +5,7 @@ import { refuse } from '../../rules/errors.js';
 import { PAGE } from '../../rules/limits.js';
 import type { Viewer } from '../../rules/viewer.js';
 import { listBidsOf, listBidsOnJob, selectBid, type Bid } from '../../store/bids.js';
-import type { Beside } from '../../store/beside.js';
+import type { JobInclude } from '../../store/job-include.js';
 import type { Db } from '../../store/database.js';
 import type { JobId } from '../../rules/ids.js';
 import type { Page, Position } from '../../store/page.js';
@@ -51,7 +51,7 @@ export function bidsOnJob(
   viewer: Viewer,
   jobId: JobId,
   { status: wanted = null, ...page }: Asked,
-  beside: Beside,
+  beside: JobInclude,
 ): Promise<Page<Bid>> {
   const list = listBidsOnJob[viewer.role][wanted === null ? 'all' : 'filtered'];
   const request = pageRequest(page, GUARANTEED_THEN_NEWEST, beside, PAGE.bidsPerPageDefault);
