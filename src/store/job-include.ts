@@ -78,15 +78,15 @@ type PartName = Exclude<keyof JobInclude, 'total' | 'job' | 'homeowner' | 'bid' 
 const eventColumns = getTableColumns(events);
 const readEvent = jsonReader<JobEvent>(eventColumns);
 
-interface PartValues extends ViewerIds {
-  /** The state of the bids, where the include has `ofStatus`. */
+interface OfStatus {
   status: BidState | null;
 }
 
 interface Asked {
   readonly include: JobInclude;
   readonly role: Role;
-  readonly $: Values<PartValues>;
+  /** With the state of the bids, where the include has `ofStatus`. */
+  readonly $: Values<ViewerIds> & Partial<Values<OfStatus>>;
   /** The job's identifier: of a deleted draft there is no row. */
   readonly jobId: SQL;
 }
@@ -100,10 +100,10 @@ const PARTS: { readonly [Name in PartName]-?: (asked: Asked) => SQL } = {
   awardedBid: (asked) =>
     sql`(select ${bidJson(asked)} from bids where "bids"."id" = "jobs"."awarded_bid_id" and ${visibleBids(asked.role, asked.$)})`,
   bids: (asked) => {
-    const { from, order } = bidsIn(asked).partOf(ofJob(asked), asked.$, pageIn(asked, asked.include.bids));
+    const { from, order } = bidsIn(asked).partOf(ofJobAndStatus(asked), asked.$, pageIn(asked, asked.include.bids));
     return listOf(bidJson(asked), from, order);
   },
-  bidsTotal: (asked) => bidsIn(asked).totalOf(ofJob(asked), asked.$, sooner(asked)),
+  bidsTotal: (asked) => bidsIn(asked).totalOf(ofJobAndStatus(asked), asked.$, sooner(asked)),
   events: (asked) => {
     const list = listEventsOfJob[asked.role];
     const { from, order } = list.partOf(ofJob(asked), asked.$, {
@@ -124,6 +124,8 @@ const PARTS: { readonly [Name in PartName]-?: (asked: Asked) => SQL } = {
 const bidsIn = ({ role, include }: Asked) => listBidsOnJob[role][include.ofStatus ? 'filtered' : 'all'];
 
 const ofJob = ({ jobId }: Asked) => ({ jobId });
+
+const ofJobAndStatus = ({ jobId, $ }: Asked) => ({ jobId, status: sql`${$.status ?? null}` });
 
 function pageIn(asked: Asked, size = 0): PartOfList {
   return { size, isAfter: asked.include.isAfter === true, sooner: sooner(asked) };
@@ -173,7 +175,7 @@ function listOf(entry: SQL, from: SQL, order: SQL): SQL {
 export function includeColumns(include: JobInclude, role: Role, $: Values<ViewerIds>) {
   return {
     ...(include.homeowner && homeownerColumns(role, $, include.homeowner)),
-    included: includedAsJson({ include, role, $: $ as Values<PartValues>, jobId: sql`"jobs"."id"` }),
+    included: includedAsJson({ include, role, $, jobId: sql`"jobs"."id"` }),
   };
 }
 
@@ -202,7 +204,7 @@ function includedAsJson(asked: Asked): SQL<IncludedJson> {
 
 const selectParts = forEachRole((role) =>
   bySelection((include) =>
-    statement((db, $: Values<PartValues & { jobIds: string }>) => {
+    statement((db, $: Values<ViewerIds & OfStatus & { jobIds: string }>) => {
       const included = includedAsJson({ include, role, $, jobId: sql`asked.id` });
       return db
         .select({ id: sql<JobId>`asked.id`, included })

@@ -102,18 +102,18 @@ export async function readPart<Name extends PartName>(
   const include = INCLUDES[name](request);
   const ids = jobs.map(({ id }) => id);
   const found = await readIncluded(db, viewer, ids, include, request);
-  const totals = new Map<string, (id: JobId) => Promise<Total>>();
+  const totals = new Map<TotalOf, (id: JobId) => Promise<Total>>();
   const totalsFor = (total: TotalOf) => {
     const known = totals.get(total) ?? totalsOf(db, viewer, ids, total, request);
     totals.set(total, known);
     return known;
   };
-  return new Map(
-    jobs.map((job) => {
-      const included = found.get(job.id) as Included;
-      return [job, partsFrom(viewer, job, include, included, (total) => totalsFor(total)(job.id))[name]];
-    }),
-  );
+  const parts = new Map<ReadableJob, JobParts[Name]>();
+  for (const job of jobs) {
+    const included = found.get(job.id);
+    if (included) parts.set(job, partsFrom(viewer, job, include, included, (total) => totalsFor(total)(job.id))[name]);
+  }
+  return parts;
 }
 
 type TotalOf = 'bidsTotal' | 'eventsTotal';
