@@ -1,7 +1,6 @@
 /**
  * Identifiers: a prefix that names the kind, and a KSUID. Kinds cannot be swapped, neither in types nor at run time.
  */
-import { randomFillSync } from 'node:crypto';
 import ksuid from 'ksuid';
 
 export const ID_PREFIXES = {
@@ -34,11 +33,6 @@ export type EventId = Id<'event'>;
 export type TransferId = Id<'transfer'>;
 export type ApiKeyId = Id<'apiKey'>;
 
-/** Made synchronously: the asynchronous form waits in line behind password hashing. */
-export function newId<K extends IdKind>(kind: K): Id<K> {
-  return idFrom(kind, Date.now(), chance());
-}
-
 /** The identifier of this moment, of which the second counts, and of these 16 bytes. */
 export function idFrom<K extends IdKind>(kind: K, milliseconds: number, bytes: Buffer): Id<K> {
   return `${ID_PREFIXES[kind]}_${ksuid.fromParts(milliseconds, bytes).string}`;
@@ -46,22 +40,10 @@ export function idFrom<K extends IdKind>(kind: K, milliseconds: number, bytes: B
 
 /** No identifier of this kind that is made from this time on lies before it. */
 export function lowestIdSince<K extends IdKind>(kind: K, time: number): Id<K> {
-  return `${ID_PREFIXES[kind]}_${ksuid.fromParts(time, Buffer.alloc(CHANCE_BYTES)).string}`;
+  return idFrom(kind, time, Buffer.alloc(ID_RANDOM_BYTES));
 }
 
-const CHANCE_BYTES = 16;
-/** Drawn for many identifiers at once, since most of what a draw costs is the call; none of it is used twice. */
-const drawn = Buffer.alloc(CHANCE_BYTES * 256);
-let used = drawn.length;
-
-function chance(): Buffer {
-  if (used === drawn.length) {
-    randomFillSync(drawn);
-    used = 0;
-  }
-  used += CHANCE_BYTES;
-  return drawn.subarray(used - CHANCE_BYTES, used);
-}
+export const ID_RANDOM_BYTES = 16;
 
 /** The largest 20-byte value in base 62; a longer-looking string of 27 characters is no KSUID. */
 const LARGEST_KSUID = 'aWgEPTl1tmebfsQzFP4bxwgy80V';

@@ -1,6 +1,7 @@
 /** API keys: each has a session of its own, whose check, end and clearing away are those of every session. */
 import { and, eq, gt, isNull, sql } from 'drizzle-orm';
-import { newId, type ApiKeyId, type SessionId, type UserId } from '../rules/ids.js';
+import type { ApiKeyId, SessionId, UserId } from '../rules/ids.js';
+import { newId } from './new-id.js';
 import type { Viewer } from '../rules/viewer.js';
 import type { Db } from './database.js';
 import { listing } from './page.js';

@@ -6,9 +6,10 @@ import { and, eq, getTableColumns, sql, type Placeholder, type SQL, type SQLWrap
 import type { PostgresJsDatabase } from 'drizzle-orm/postgres-js';
 import type { TOKEN_BALANCE, TOKEN_TRANSFER } from '../rules/entities/tokens.js';
 import type { RowOf, Shown } from '../rules/entity.js';
-import { newId, type BidId, type JobId, type TransferId, type UserId } from '../rules/ids.js';
+import type { BidId, JobId, TransferId, UserId } from '../rules/ids.js';
 import { TRANSFER_REASONS, type HouseAccount, type TransferReason } from '../rules/tokens.js';
 import type { Db } from './database.js';
+import { newId } from './new-id.js';
 import { listing } from './page.js';
 import { columns, statement, type Values } from './statement.js';
 import { users } from './tables/accounts.js';

@@ -1,7 +1,8 @@
 /** Log-ins and their refresh tokens: who a session is, how it is carried on, and how it ends. */
 import { createHash } from 'node:crypto';
 import { and, eq, gt, isNull, ne, sql, type Placeholder } from 'drizzle-orm';
-import { newId, type SessionId, type UserId } from '../rules/ids.js';
+import type { SessionId, UserId } from '../rules/ids.js';
+import { newId } from './new-id.js';
 import { SESSION } from '../rules/limits.js';
 import type { Viewer } from '../rules/viewer.js';
 import type { Db } from './database.js';

@@ -3,8 +3,9 @@
  * (API3): by every kind of identifier.
  */
 import { BID_TRANSITIONS, type BidTransitionKey } from '../../src/rules/bids.js';
-import { newId, type IdKind } from '../../src/rules/ids.js';
+import type { IdKind } from '../../src/rules/ids.js';
 import { JOB_ACTIONS, JOB_TRANSITIONS, type JobActionKey, type JobTransitionKey } from '../../src/rules/lifecycle.js';
+import { newId } from '../../src/store/new-id.js';
 import { callGraphql, callRest } from '../calls.js';
 import { bodyOf } from '../journey.js';
 import type { Person } from '../cast.js';

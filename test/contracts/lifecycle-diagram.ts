@@ -2,8 +2,8 @@
  * The lifecycle as a page for people, schema/lifecycle.md: printed from the tables, so that it cannot say anything
  * else.
  */
-import { descriptionOf } from './effects.js';
-import { BID_CONSEQUENCES, BID_TRANSITION_LIST, type BidTransition } from './bids.js';
+import { BID_CONSEQUENCES, BID_TRANSITION_LIST, type BidTransition } from '../../src/rules/bids.js';
+import { descriptionOf } from '../../src/rules/effects.js';
 import {
   INITIAL_BID_STATE,
   INITIAL_JOB_STATE,
@@ -13,10 +13,10 @@ import {
   LIVE_BID_STATES,
   OTHER_JOB_ACTIONS,
   TERMINAL_JOB_STATES,
-} from './lifecycle.js';
-import type { JobAction, JobState, JobTransition } from './lifecycle.js';
-import { leavesEveryState } from './lifecycle-check.js';
-import { PARTY_WORDS } from './parties.js';
+} from '../../src/rules/lifecycle.js';
+import type { JobAction, JobState, JobTransition } from '../../src/rules/lifecycle.js';
+import { leavesEveryState } from '../../src/rules/lifecycle-check.js';
+import { PARTY_WORDS } from '../../src/rules/parties.js';
 
 export function lifecycleDiagram(): string {
   return [

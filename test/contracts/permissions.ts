@@ -4,7 +4,6 @@
  * an error.
  */
 import { BID_TRANSITIONS, type BidTransitionKey } from '../../src/rules/bids.js';
-import { newId } from '../../src/rules/ids.js';
 import {
   JOB_ACTIONS,
   JOB_STATES,
@@ -13,6 +12,7 @@ import {
   type JobTransitionKey,
 } from '../../src/rules/lifecycle.js';
 import { PARTY_WORDS } from '../../src/rules/parties.js';
+import { newId } from '../../src/store/new-id.js';
 import {
   DOORS,
   graphqlOutcome,

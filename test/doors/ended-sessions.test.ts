@@ -3,7 +3,7 @@
  * whatever they ask for is refused for that alone, and nothing of it happens.
  */
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
-import { newId } from '../../src/rules/ids.js';
+import { newId } from '../../src/store/new-id.js';
 import { DOORS, outcomeOf } from '../calls.js';
 import { HAPPY_CALLS, happyCall, OPERATION_KEYS } from '../happy-calls.js';
 import { openTestHouse, type TestHouse } from '../house.js';

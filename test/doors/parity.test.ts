@@ -3,9 +3,9 @@
  * kept of it; and what is allowed does the same. Who may do what in which state is in schema/permissions.txt.
  */
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { newId } from '../../src/rules/ids.js';
 import type { ErrorCode } from '../../src/rules/errors.js';
 import type { JobState } from '../../src/rules/lifecycle.js';
+import { newId } from '../../src/store/new-id.js';
 import {
   callGraphql,
   callRest,

@@ -3,7 +3,7 @@
  * which thing, then the rest.
  */
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { newId } from '../../src/rules/ids.js';
+import { newId } from '../../src/store/new-id.js';
 import { admin, contractor, homeowner } from '../cast.js';
 import { ADMIN, openTestHouse, type TestHouse } from '../house.js';
 import { byGraphql, byRest, invalid, type Refused } from './refused.js';

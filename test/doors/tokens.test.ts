@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { newId } from '../../src/rules/ids.js';
+import { newId } from '../../src/store/new-id.js';
 import { admin, contractor, homeowner, type Person } from '../cast.js';
 import { openTestHouse, type Json, type TestHouse } from '../house.js';
 import { DRAFT } from '../journey.js';

@@ -1,6 +1,7 @@
 import { describe, expect, test } from 'vitest';
-import { ID_PREFIXES, isId, kindOfId, lowestIdSince, newId } from '../../src/rules/ids.js';
+import { ID_PREFIXES, isId, kindOfId, lowestIdSince } from '../../src/rules/ids.js';
 import type { IdKind } from '../../src/rules/ids.js';
+import { newId } from '../../src/store/new-id.js';
 
 /** Copied by hand from the specification and decision 2. */
 const PREFIXES: [kind: IdKind, prefix: string][] = [

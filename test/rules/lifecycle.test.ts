@@ -7,7 +7,7 @@ import { BID_TRANSITION_LIST, BID_TRANSITIONS, isLive, mayBid, type BidTransitio
 import { holds } from '../../src/rules/conditions.js';
 import { EVENT_TYPES } from '../../src/rules/events.js';
 import { checkLifecycle } from '../../src/rules/lifecycle-check.js';
-import { lifecycleDiagram } from '../../src/rules/lifecycle-diagram.js';
+import { lifecycleDiagram } from '../contracts/lifecycle-diagram.js';
 import { editableFields } from '../../src/rules/job-fields.js';
 import { carla, kitchen } from './people.js';
 

@@ -1,8 +1,8 @@
 import { createHmac, createSecretKey, generateKeyPairSync } from 'node:crypto';
 import jwt, { type Algorithm } from 'jsonwebtoken';
 import { describe, expect, it } from 'vitest';
-import { newId } from '../../src/rules/ids.js';
 import { createAccessTokens } from '../../src/security/access-token.js';
+import { newId } from '../../src/store/new-id.js';
 
 const SECRET = 'a secret of more than 32 bytes, for the tests';
 const PREVIOUS = 'the secret before it, also more than 32 bytes';

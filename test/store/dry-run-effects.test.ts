@@ -1,6 +1,7 @@
 /** What a dry run answers with is what its own transaction has written, whoever else writes at the same time. */
 import { afterAll, beforeAll, expect, it } from 'vitest';
-import { newId, type EventId } from '../../src/rules/ids.js';
+import type { EventId } from '../../src/rules/ids.js';
+import { newId } from '../../src/store/new-id.js';
 import { connect, type Database, type Db } from '../../src/store/database.js';
 import { recordedSince } from '../../src/store/dry-run-effects.js';
 import { freshDatabase, type FreshDatabase } from '../postgres.js';

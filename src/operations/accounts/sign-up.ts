@@ -5,7 +5,7 @@ import { randomInt } from 'node:crypto';
 import { z } from 'zod';
 import { USER } from '../../rules/entities/people.js';
 import { refuse } from '../../rules/errors.js';
-import { newId, type UserId } from '../../rules/ids.js';
+import type { UserId } from '../../rules/ids.js';
 import { REFERRAL_ALPHABET, REFERRAL_BONUS, REFERRAL_LENGTH, SIGNUP_BONUS } from '../../rules/tokens.js';
 import {
   insertContractor,
@@ -17,6 +17,7 @@ import {
 import { violatedConstraint } from '../../store/database-errors.js';
 import type { Db } from '../../store/database.js';
 import { moveTokens, openBalance } from '../../store/ledger.js';
+import { newId } from '../../store/new-id.js';
 import { openSession } from '../../store/sessions.js';
 import { operation, type Call } from '../operation.js';
 import { contractorShape, password, userShape } from './people.js';

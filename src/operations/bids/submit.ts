@@ -2,7 +2,8 @@
 import { z } from 'zod';
 import { ONE_BID_MORE } from '../../rules/bids.js';
 import { BID } from '../../rules/entities/bid.js';
-import { newId, type JobId } from '../../rules/ids.js';
+import type { JobId } from '../../rules/ids.js';
+import { newId } from '../../store/new-id.js';
 import { INITIAL_BID_STATE, JOB_ACTIONS } from '../../rules/lifecycle.js';
 import { allowedRoles } from '../../rules/parties.js';
 import { GUARANTEED_VIEW_STAKE } from '../../rules/tokens.js';

@@ -2,13 +2,13 @@
 import { z } from 'zod';
 import { contradictionsIn } from '../../rules/editing.js';
 import { refuse } from '../../rules/errors.js';
-import { newId } from '../../rules/ids.js';
 import { JOB_FIELDS, type JobFields } from '../../rules/job-fields.js';
 import { INITIAL_JOB_STATE, JOB_ACTIONS, JOB_CREATION } from '../../rules/lifecycle.js';
 import { allowedRoles } from '../../rules/parties.js';
 import { asParameter } from '../../store/events.js';
 import { together } from '../../store/database.js';
 import { deleteJob as removeJob, insertJob, setTown } from '../../store/jobs.js';
+import { newId } from '../../store/new-id.js';
 import { operation } from '../operation.js';
 import { ofJob } from './addressed.js';
 import { underLock } from './checked.js';
