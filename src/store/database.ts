@@ -9,6 +9,7 @@ import { SHARES } from '../rules/limits.js';
 import { createFairQueue, type FairQueue, type Work } from '../shares/fair-queue.js';
 import { NO_EVENTS, SERVER, type Holder, type ShareEvents } from '../shares/share.js';
 import type { ShareTable } from '../shares/configured.js';
+import { rowsOf } from './answer-rows.js';
 import { asRefusal, mayBeRetried } from './database-errors.js';
 import { createSecondConnectionCheck } from './second-connection.js';
 
@@ -138,7 +139,7 @@ export function connect(
   const secondConnection = hooks.onSecondConnection && createSecondConnectionCheck(hooks.onSecondConnection);
   const sendOn = (client: Sql | TransactionSql) => (text: string, params: ParameterOrJSON<never>[]) => {
     hooks.onStatement?.(text, params);
-    return client.unsafe(text, params, { prepare: chosen.preparedStatements }).values();
+    return rowsOf(client.unsafe(text, params, { prepare: chosen.preparedStatements }).values());
   };
   const sendOnPool = sendOn(pool);
 
