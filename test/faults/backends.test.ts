@@ -2,6 +2,7 @@
  * Backends that die under load, by the hundred: an administrator's kill, a failover, an out-of-memory kill. With the
  * driver as patched the process lives, every query settles, later ones work, and no transaction is ever half there.
  */
+import { createConnection, type Socket } from 'node:net';
 import postgres, { type Sql } from 'postgres';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { freshDatabase, type FreshDatabase } from '../postgres.js';
@@ -136,6 +137,29 @@ describe('when busy backends are killed', () => {
     expect((await settled(workers)).every(({ status }) => status === 'fulfilled')).toBe(true);
     expect(wrong).toBe(0);
     await expectPoolWorks();
+  });
+
+  test('a connection that closes before its last query was written is used again', async () => {
+    const { host, port } = database.connection;
+    let socket: Socket | undefined;
+    const single = postgres({
+      ...database.connection,
+      max: 1,
+      fetch_types: false,
+      // The driver's types leave this option out.
+      ...{ socket: () => (socket = createConnection(`${host}/.s.PGSQL.${port}`)) },
+    });
+    await single`select 1`;
+    const unwritten = single`select 2`.then(
+      () => 'answered',
+      (error: Error) => error.message,
+    );
+    // The driver holds the query back until the loop's next turn; the socket closes before that.
+    for (let microtask = 0; microtask < 10; microtask += 1) await undefined;
+    socket?.destroy().emit('close', false);
+    expect(await unwritten).toMatch(/CONNECTION_CLOSED/);
+    expect(await settled([single`select 3 as three`])).toMatchObject([{ status: 'fulfilled', value: [{ three: 3 }] }]);
+    await single.end({ timeout: 2 });
   });
 
   test('a transaction that lost its connection cannot write into the one that has it next', async () => {
