@@ -14,8 +14,6 @@ export const ID_PREFIXES = {
   refreshToken: 'rft',
   event: 'evt',
   transfer: 'ttx',
-  webhook: 'whk',
-  delivery: 'dlv',
   apiKey: 'key',
 } as const;
 

@@ -186,21 +186,9 @@ const NODES: readonly Attack[] = [
   node('an event of another’s job', NOT_FOUND, ({ ids }) => ids.event),
   node('another’s session', NOT_FOUND, ({ ids }) => ids.session),
   node('another’s refresh token', NOT_FOUND, ({ people }) => people.owner.refreshToken),
-  ...(
-    [
-      'user',
-      'homeowner',
-      'contractor',
-      'job',
-      'bid',
-      'hold',
-      'session',
-      'event',
-      'transfer',
-      'webhook',
-      'delivery',
-    ] satisfies IdKind[]
-  ).map((kind) => node(`a ${kind} that nobody has`, NOT_FOUND, () => newId(kind))),
+  ...(['user', 'homeowner', 'contractor', 'job', 'bid', 'hold', 'session', 'event', 'transfer'] satisfies IdKind[]).map(
+    (kind) => node(`a ${kind} that nobody has`, NOT_FOUND, () => newId(kind)),
+  ),
 ];
 
 /** What is not null of what somebody asked for. */

@@ -15,8 +15,6 @@ const PREFIXES: [kind: IdKind, prefix: string][] = [
   ['session', 'ses'],
   ['event', 'evt'],
   ['transfer', 'ttx'],
-  ['webhook', 'whk'],
-  ['delivery', 'dlv'],
 ];
 const KSUID = '3MQ9v21sA0uS08YwvlPdPHE1hFT';
 

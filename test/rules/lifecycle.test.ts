@@ -3,7 +3,7 @@ import { describe, expect, test } from 'vitest';
 import fc from 'fast-check';
 import * as lifecycle from '../../src/rules/lifecycle.js';
 import type { BidState, JobAction, JobState } from '../../src/rules/lifecycle.js';
-import { BID_TRANSITION_LIST, BID_TRANSITIONS, isLive, mayBid, type BidTransition } from '../../src/rules/bids.js';
+import { BID_TRANSITION_LIST, BID_TRANSITIONS, mayBid, type BidTransition } from '../../src/rules/bids.js';
 import { holds } from '../../src/rules/conditions.js';
 import { EVENT_TYPES } from '../../src/rules/events.js';
 import { checkLifecycle } from '../../src/rules/lifecycle-check.js';
@@ -139,7 +139,7 @@ test.each<[ownBids: BidState[], may: boolean]>([
 });
 
 test('a bid is live while it waits for the choice of Hannah', () => {
-  expect(lifecycle.BID_STATES.filter(isLive)).toEqual(['pending', 'viewed', 'shortlisted']);
+  expect(lifecycle.LIVE_BID_STATES).toEqual(['pending', 'viewed', 'shortlisted']);
 });
 
 describe('walking the normal flow', () => {

@@ -57,5 +57,3 @@ export const apiKeys = pgTable(
   },
   (t) => [index('api_keys_in_order').on(t.userId, t.createdAt, t.id)],
 );
-
-export type Session = typeof sessions.$inferSelect;
