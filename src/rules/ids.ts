@@ -27,7 +27,6 @@ export type JobId = Id<'job'>;
 export type BidId = Id<'bid'>;
 export type HoldId = Id<'hold'>;
 export type SessionId = Id<'session'>;
-export type EventId = Id<'event'>;
 export type TransferId = Id<'transfer'>;
 export type ApiKeyId = Id<'apiKey'>;
 

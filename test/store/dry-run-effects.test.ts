@@ -1,6 +1,6 @@
 /** What a dry run answers with is what its own transaction has written, whoever else writes at the same time. */
 import { afterAll, beforeAll, expect, it } from 'vitest';
-import type { EventId } from '../../src/rules/ids.js';
+import type { Id } from '../../src/rules/ids.js';
 import { newId } from '../../src/store/new-id.js';
 import { connect, type Database, type Db } from '../../src/store/database.js';
 import { recordedSince } from '../../src/store/dry-run-effects.js';
@@ -17,7 +17,7 @@ afterAll(async () => {
   await database.drop();
 });
 
-async function write(on: Db): Promise<EventId> {
+async function write(on: Db): Promise<Id<'event'>> {
   const id = newId('event');
   await on.send(
     `insert into events (id, job_id, sequence, type, to_status) values ($1, $2, 1, 'job.created', 'draft')`,
