@@ -1,17 +1,37 @@
 /** What an operator sees at a glance, for Prometheus. Labels are routes, codes and shares, never ids or people. */
 import { collectDefaultMetrics, Counter, Gauge, Histogram, Registry } from 'prom-client';
+import { LRUCache } from 'lru-cache';
+import type { Api, RequestRecord } from './record.js';
+import { OVERLOAD_CAUSES, type ErrorCode, type OverloadCause } from './rules/errors.js';
 import type { ShareEvents } from './shares/share.js';
 
 export interface Metrics extends ShareEvents {
   observe(route: string, status: number, seconds: number): void;
+  /** An operation ended, by itself or as a part of a request. */
+  performed(operation: string, api: Api | undefined, code: ErrorCode | 'OK', seconds: number): void;
+  /** A request ended: what it answered is counted, and its time where no operation was reached. */
+  ended(record: RequestRecord, seconds: number): void;
+  statement(text: string, seconds: number): void;
+  /** The database could not serve a call. */
+  databaseFailed(because: OverloadCause): void;
+  retried(code: string): void;
   /** A value that is read whenever somebody asks for it; with a label, one for each of its values. */
-  gauge(name: string, help: string, read: () => number): void;
-  gauges(name: string, help: string, label: string, read: () => Readonly<Record<string, number>>): void;
+  gauge(name: string, help: string, read: () => number | Promise<number>): void;
+  gauges(name: string, help: string, label: string, read: () => Figures | Promise<Figures>): void;
+  /** A fact in words, as labels of a gauge that is always 1. */
+  fact(name: string, help: string, labels: Readonly<Record<string, string>>): void;
   /** How many milliseconds ago a call was last refused because the whole server was beyond capacity. */
   msSinceBusy(): number;
   print(): Promise<string>;
   readonly contentType: string;
 }
+
+type Figures = Readonly<Record<string, number>>;
+
+const SECONDS = [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10];
+
+/** Where a request was refused before any operation was reached. */
+const NO_OPERATION = 'none';
 
 export function createMetrics(): Metrics {
   const registry = new Registry();
@@ -21,7 +41,7 @@ export function createMetrics(): Metrics {
     name: 'http_request_seconds',
     help: 'How long requests took, by route and status.',
     labelNames: ['route', 'status'],
-    buckets: [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10],
+    buckets: SECONDS,
     registers,
   });
   const serverErrors = new Counter({
@@ -43,6 +63,45 @@ export function createMetrics(): Metrics {
     buckets: [0.001, 0.005, 0.025, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60],
     registers,
   });
+  const operations = new Histogram({
+    name: 'operation_seconds',
+    help: 'How long operations took, by name (as GraphQL spells it, in both APIs), API, and OK or the code of the error. "none" is what was refused before any.',
+    labelNames: ['operation', 'api', 'code'],
+    buckets: SECONDS,
+    registers,
+  });
+  const errors = new Counter({
+    name: 'request_errors_total',
+    help: 'Requests that answered an error with this code, by API. A GraphQL request counts once for each of its codes.',
+    labelNames: ['api', 'code'],
+    registers,
+  });
+  const overloads = new Counter({
+    name: 'overloads_total',
+    help: 'Requests refused with OVERLOADED, by why: database_away, database_slow, database_full, or beyond_capacity.',
+    labelNames: ['cause'],
+    registers,
+  });
+  for (const cause of OVERLOAD_CAUSES) overloads.inc({ cause }, 0);
+  const statements = new Histogram({
+    name: 'database_statement_seconds',
+    help: 'How long statements took, by the change they make, or else by the table they read first.',
+    labelNames: ['statement'],
+    buckets: [0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.1, 0.5, 1, 5, 10],
+    registers,
+  });
+  const failures = new Counter({
+    name: 'database_failures_total',
+    help: 'Calls that the database could not serve, by why: database_away, database_slow or database_full.',
+    labelNames: ['cause'],
+    registers,
+  });
+  const retries = new Counter({
+    name: 'database_retries_total',
+    help: 'Transactions tried again because of a deadlock (40P01) or a serialization failure (40001).',
+    labelNames: ['code'],
+    registers,
+  });
   let busyAtMs = -Infinity;
 
   return {
@@ -55,12 +114,28 @@ export function createMetrics(): Metrics {
       if (bound === 'server') busyAtMs = performance.now();
     },
     waited: (queue, seconds) => waits.observe({ queue }, seconds),
+    performed: (operation, api, code, seconds) =>
+      operations.observe({ operation, api: api ?? NO_OPERATION, code }, seconds),
+    ended({ api, operations: reached, codes, overload }, seconds) {
+      if (!api) return;
+      const [code = 'OK'] = codes;
+      if (reached.size === 0) operations.observe({ operation: NO_OPERATION, api, code }, seconds);
+      for (const each of codes) errors.inc({ api, code: each });
+      if (codes.has('OVERLOADED')) overloads.inc({ cause: overload ?? 'beyond_capacity' });
+    },
+    statement: (text, seconds) => statements.observe({ statement: nameOfStatement(text) }, seconds),
+    databaseFailed: (cause) => failures.inc({ cause }),
+    retried: (code) => retries.inc({ code }),
     gauge(name, help, read) {
-      const made: Gauge = new Gauge({ name, help, registers, collect: (): void => made.set(read()) });
+      const collect = async (): Promise<void> => made.set(await read());
+      const made: Gauge = new Gauge({ name, help, registers, collect });
+    },
+    fact(name, help, labels) {
+      new Gauge({ name, help, labelNames: Object.keys(labels), registers }).set(labels, 1);
     },
     gauges(name, help, label, read) {
-      const collect = (): void => {
-        for (const [value, number] of Object.entries(read())) made.set({ [label]: value }, number);
+      const collect = async (): Promise<void> => {
+        for (const [value, number] of Object.entries(await read())) made.set({ [label]: value }, number);
       };
       const made: Gauge = new Gauge({ name, help, labelNames: [label], registers, collect });
     },
@@ -68,4 +143,18 @@ export function createMetrics(): Metrics {
     print: () => registry.metrics(),
     contentType: registry.contentType,
   };
+}
+
+/** Of statements that are made as they are asked for there are many, of names a few dozen. */
+const statementNames = new LRUCache<string, string>({ max: 2_000 });
+
+/** `update jobs`, `select bids`: the first change that a statement makes, or else the first table that it reads. */
+function nameOfStatement(text: string): string {
+  const known = statementNames.get(text);
+  if (known !== undefined) return known;
+  const [, verb, table] = /\b(update|insert into|delete from) "(\w+)"/.exec(text) ?? [];
+  const read = /\bfrom "?(?:\w+"?\."?)?(\w+)"?/.exec(text)?.[1];
+  const name = verb ? `${verb.split(' ')[0]} ${table}` : `select ${read ?? 'nothing'}`;
+  statementNames.set(text, name);
+  return name;
 }

@@ -17,9 +17,11 @@ import { createRateLimits } from './security/rate-limit.js';
 import { createRefreshTokens } from './security/refresh-token.js';
 import { createShares } from './shares/shares.js';
 import { connect, type Connection, type DatabaseHooks } from './store/database.js';
+import { watchDatabase } from './store/database-watch.js';
 import { assertDriverIsPatched } from './store/driver-check.js';
 import { tidy } from './store/housekeeping.js';
 import { migrate } from './store/migrate.js';
+import { watchServices } from './watch.js';
 
 const ACCESS_TOKEN_TTL_SECONDS = 15 * 60;
 /** Some three megabytes of them. */
@@ -44,11 +46,24 @@ export async function openHouse(
   const metrics = createMetrics();
   const { shares: limits } = config;
   const preparedStatements = config.DATABASE_PREPARED_STATEMENTS;
-  const db = connect(connection, { poolSize: config.DATABASE_POOL_SIZE, preparedStatements }, hooks, {
-    limits,
-    events: metrics,
-  });
   const probe = connect(connection, { poolSize: 1, preparedStatements });
+  const databaseWatch = watchDatabase(probe, {
+    onAway: (since, error) =>
+      log.warn({ since, err: error }, 'the database is away: calls that need it are refused with 503 OVERLOADED'),
+    onBack: (since, seconds) => log.info({ since, seconds }, 'the database is back'),
+  });
+  const observed: DatabaseHooks = {
+    ...hooks,
+    onAnswered: metrics.statement,
+    onOverload: ({ because }) => {
+      metrics.databaseFailed(because);
+      if (because === 'database_away') databaseWatch.suspect();
+    },
+    onRetry: metrics.retried,
+    isAway: () => databaseWatch.awaySince !== undefined,
+  };
+  const settings = { poolSize: config.DATABASE_POOL_SIZE, preparedStatements };
+  const db = connect(connection, settings, observed, { limits, events: metrics });
   const rateLimits = createRateLimits({
     enabled: config.RATE_LIMITS,
     redisUrl: config.REDIS_URL,
@@ -63,6 +78,7 @@ export async function openHouse(
   const house: House = {
     db,
     probe,
+    databaseWatch,
     shares: createShares(limits, metrics),
     metrics,
     rateLimits,
@@ -90,38 +106,17 @@ export async function openHouse(
   const flushKeyUses = () =>
     keyUses.flush().catch((error: unknown) => log.warn({ err: error }, 'uses of API keys could not be written down'));
   const flushing = setInterval(() => void flushKeyUses(), KEY_USES_EVERY_MS);
-  watch(house);
+  watchServices(house);
   return {
     house,
     close: async () => {
       clearInterval(tidying);
       clearInterval(flushing);
       await flushKeyUses();
+      databaseWatch.close();
       await Promise.all([db.close(), probe.close(), rateLimits.close()]);
     },
   };
-}
-
-function watch({ metrics, db, passwords, shares, rateLimits }: House): void {
-  metrics.gauge('database_connections_busy', 'Connections at work.', () => db.queue.active);
-  metrics.gauge('password_hashes_running', 'Passwords being hashed.', () => passwords.active);
-  metrics.gauge('rate_limits_in_redis', '1 while rates are counted in Redis, 0 while in memory.', () =>
-    rateLimits.storeInUse() === 'redis' ? 1 : 0,
-  );
-  metrics.gauges(
-    'share_in_use',
-    'How much of each share all callers together hold: connections, calls, bytes of answers not yet taken.',
-    'share',
-    () => ({
-      connections: shares.connections.inUse(),
-      requestsAhead: shares.requestsAhead.inUse(),
-      requests: shares.requests.inUse(),
-      turns: shares.turns.queue.waiting,
-      databaseQueue: db.queue.waiting,
-      hashingQueue: passwords.waiting,
-      unreadBytes: shares.unreadBytes.inUse(),
-    }),
-  );
 }
 
 /** Outside production nobody should have to invent a secret; it is made once, so that log-ins outlive a restart. */

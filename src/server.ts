@@ -20,6 +20,7 @@ import { boundUnreadAnswers } from './http/unread.js';
 import { Caller } from './operations/caller.js';
 import type { House } from './operations/house.js';
 import { openOperatorAddresses } from './operator.js';
+import type { RequestRecord } from './record.js';
 import { Refusal } from './rules/errors.js';
 import { openRestDoor } from './rest/adapter.js';
 import { errorBody, sendFailure } from './rest/answer.js';
@@ -68,12 +69,16 @@ export async function startServer(house: House, config: Config, timeouts: Timeou
   const rest = openRestDoor();
   const cors = { origins: config.CORS_ORIGINS, headers: config.CORS_HEADERS };
   const noticeProxy = proxyNotice(config.TRUST_PROXY_HOPS, (header) => house.log.warn({ header }, UNTRUSTED_PROXY));
+  const pages = [playground, reference, description].filter((one) => one !== undefined);
   const draining = createDraining();
   const operator = openOperatorAddresses(house, config, () => draining.begun);
 
   async function dispatch(exchange: Exchange): Promise<void> {
     setSecurityHeaders(exchange);
     const isForOperator = operator.handles(exchange.path);
+    const isGraphql = exchange.path === '/graphql';
+    const page = isGraphql ? undefined : pages.find((one) => one.handles(exchange.path));
+    if (!isForOperator && !page) exchange.record.api = isGraphql ? 'graphql' : 'rest';
     const caller = isForOperator ? undefined : callerOf(exchange);
     await (isForOperator ? exchange.operatorTurn() : exchange.turn());
     const problem = problemWithHead(exchange.request);
@@ -83,17 +88,17 @@ export async function startServer(house: House, config: Config, timeouts: Timeou
     }
     if (answerCors(exchange, cors)) return;
     if (!caller) return operator.send(exchange);
-    if (exchange.path === '/graphql') {
+    if (isGraphql) {
       exchange.route = `${exchange.method} /graphql`;
       return graphql.handle(exchange, caller);
     }
-    const others = [playground, reference, description].find((one) => one?.handles(exchange.path));
-    return others ? others.send(exchange) : rest.handle(exchange, caller);
+    return page ? page.send(exchange) : rest.handle(exchange, caller);
   }
 
   /** Throws the refusal if this caller has as many requests under way as they may. */
   function callerOf(exchange: Exchange): Caller {
     const caller = new Caller(house, {
+      record: exchange.record,
       requestId: exchange.requestId,
       address: exchange.address,
       holder: exchange.holder,
@@ -111,6 +116,7 @@ export async function startServer(house: House, config: Config, timeouts: Timeou
     noticeProxy(request);
     const address = believedAddress(request.socket.remoteAddress ?? '', forwardedFor(request), config.TRUST_PROXY_HOPS);
     const exchange = new Exchange(request, response, address, draining, shares);
+    const { record } = exchange;
     const logged = () => ({ requestId: exchange.requestId, route: exchange.route });
     unreadAnswers.follow(response, exchange.holder, () =>
       house.log.warn(logged(), 'the answer was not taken: its connection was cut'),
@@ -118,14 +124,16 @@ export async function startServer(house: House, config: Config, timeouts: Timeou
     response.on('close', () => {
       const ms = performance.now() - began;
       metrics.observe(exchange.route, response.statusCode, ms / 1000);
+      metrics.ended(record, ms / 1000);
       const line = {
         requestId: exchange.requestId,
         method: exchange.method,
         route: exchange.route,
         status: response.statusCode,
         ms: Math.round(ms * 10) / 10,
+        ...lineOf(record, exchange.holder.user),
       };
-      if (response.writableFinished) house.log.info(line, 'answered');
+      if (response.writableFinished) house.log[levelOf(record)](line, 'answered');
       else house.log.warn(line, 'the caller left before the answer');
     });
     dispatch(exchange).catch((error: unknown) => {
@@ -152,6 +160,24 @@ export async function startServer(house: House, config: Config, timeouts: Timeou
       await graphql.stop();
     },
   };
+}
+
+/** What a request was about, as far as that is known. */
+function lineOf({ api, operations, codes, overload, document, claimedUser }: RequestRecord, user?: string) {
+  return {
+    ...(api && { api }),
+    ...(operations.size > 0 && { operation: [...operations].join(' ') }),
+    ...(codes.size > 0 && { codes: [...codes] }),
+    ...(overload && { cause: overload }),
+    ...((user ?? claimedUser) !== undefined && { user: user ?? claimedUser }),
+    ...(document && { document: document.name, documentHash: document.hash }),
+  };
+}
+
+/** A failure of our own is an error; that somebody could not be served deserves a look; what callers do wrong does not. */
+function levelOf({ codes }: RequestRecord): 'error' | 'warn' | 'info' {
+  if (codes.has('INTERNAL')) return 'error';
+  return codes.has('OVERLOADED') ? 'warn' : 'info';
 }
 
 function addressOfSocket({ remoteAddress = '' }: Socket): string {

@@ -8,11 +8,10 @@ import type { GraphQLFormattedError, GraphQLSchema } from 'graphql';
 import { parseJson } from '../http/body.js';
 import type { Exchange } from '../http/exchange.js';
 import { allowPageScripts } from '../http/policy.js';
-import type { Caller } from '../operations/caller.js';
+import type { Caller, Request } from '../operations/caller.js';
 import { wantsDryRun, type DryRunEffects } from '../operations/dry-run.js';
 import type { House } from '../operations/house.js';
-import { cut, refuse, Refusal } from '../rules/errors.js';
-import { ERRORS } from '../rules/limits.js';
+import { refuse, Refusal, REFUSALS } from '../rules/errors.js';
 import { rateLimitHeaders } from '../security/rate-limit-headers.js';
 import { contextOf, type Context } from './context.js';
 import { extensionsOf, formatError } from './errors.js';
@@ -23,6 +22,7 @@ import { mutationsIn } from './limits/shape.js';
 import { findAutomatic, type FoundDocument } from './limits/automatic.js';
 import { createDocumentCache } from './limits/document-cache.js';
 import { openPersistedDocuments, type Asked } from './limits/persisted.js';
+import { retryAfterIfOverloaded } from './overloaded.js';
 import { applyHeaders } from './request-headers.js';
 
 const BODY_BYTES_MAX = 128 * 1024;
@@ -82,7 +82,7 @@ export async function openGraphqlDoor(
       ApolloServerPluginCacheControlDisabled(),
       ApolloServerPluginLandingPageDisabled(),
       limits.plugin(format),
-      answerPlugin(house, nestedTooDeeply),
+      answerPlugin(nestedTooDeeply),
     ],
   });
   await server.start();
@@ -133,7 +133,7 @@ export async function openGraphqlDoor(
       status,
       headers: [...headers].filter(([name]) => name !== 'cache-control' && name !== 'content-type'),
       contentType: headers.get('content-type') ?? 'application/json; charset=utf-8',
-      said: status < 400 ? body.string : withRequestId(body.string, exchange.requestId),
+      said: status < 400 || status === 503 ? body.string : withRequestId(body.string, exchange),
     };
   }
 
@@ -158,8 +158,9 @@ function parseGraphql(body: Buffer, exchange: Exchange): unknown {
 }
 
 /** Some requests Apollo refuses before any plugin hears of them. */
-function withRequestId(body: string, requestId: string): string {
+function withRequestId(body: string, { requestId, record }: Exchange): string {
   const { errors, ...answer }: { errors?: { extensions?: object }[] } = JSON.parse(body);
+  record.answered(errors ?? []);
   return JSON.stringify({
     ...(errors && { errors: errors.map((error) => ({ ...error, extensions: { ...error.extensions, requestId } })) }),
     ...answer,
@@ -173,6 +174,7 @@ function withEffects(body: string, dryRun: DryRunEffects): string {
 
 /** A refusal before GraphQL had a word: the same form, with the status that HTTP asks for. */
 export function sendRefusal(exchange: Exchange, refusal: Refusal): void {
+  exchange.record.refused(refusal);
   if (refusal.code === 'METHOD_NOT_ALLOWED') exchange.response.setHeader('Allow', 'GET, POST');
   const { retryAfter } = refusal.details;
   if (typeof retryAfter === 'number') exchange.response.setHeader('Retry-After', String(retryAfter));
@@ -202,36 +204,35 @@ function headersOf(exchange: Exchange, isNamed: boolean): HeaderMap {
 }
 
 /** Every error names the request it belongs to, so that a person can ask about it. */
-function identified(
-  house: House,
-  all: readonly GraphQLFormattedError[],
-  requestId: string,
-  operationName: string | null | undefined,
-): SentErrors {
+function identified(all: readonly GraphQLFormattedError[], { requestId, record }: Request): SentErrors {
   const { errors, leftOut } = atMost(all);
-  const codes = errors.map((error) => error.extensions?.code);
-  const name = operationName && cut(operationName, ERRORS.nameCharactersMax);
-  house.log[codes.includes('INTERNAL') ? 'error' : 'debug'](
-    { requestId, operationName: name, codes, leftOut },
-    'refused',
-  );
+  record.answered(all);
   return { errors: errors.map((error) => ({ ...error, extensions: { ...error.extensions, requestId } })), leftOut };
 }
 
-function answerPlugin(house: House, nestedTooDeeply: WeakSet<Caller>): ApolloServerPlugin<Context> {
+function answerPlugin(nestedTooDeeply: WeakSet<Caller>): ApolloServerPlugin<Context> {
   return {
     // What runs out of stack outside of every resolver, which the limits should have refused before.
     unexpectedErrorProcessingRequest: async ({ requestContext: { contextValue }, error }) => {
       if (error instanceof RangeError) nestedTooDeeply.add(contextValue.caller);
     },
     requestDidStart: async () => ({
-      didResolveOperation: async ({ contextValue, document, operation }) => {
+      didResolveSource: async ({ contextValue, queryHash }) => {
+        contextValue.caller.request.record.document = { name: undefined, hash: queryHash };
+      },
+      didResolveOperation: async ({ contextValue, document, operation, queryHash }) => {
+        contextValue.caller.request.record.document = { name: operation?.name?.value, hash: queryHash };
         if (operation) applyHeaders(contextValue, mutationsIn(document, operation));
       },
-      willSendResponse: async ({ contextValue, response: { body }, operationName }) => {
+      willSendResponse: async ({ contextValue, response: { body, http } }) => {
         if (body.kind !== 'single' || !body.singleResult.errors) return;
         const { singleResult } = body;
-        const sent = identified(house, singleResult.errors ?? [], contextValue.caller.request.requestId, operationName);
+        const retryAfter = retryAfterIfOverloaded(singleResult);
+        if (retryAfter !== undefined) {
+          http.status = REFUSALS.OVERLOADED[0];
+          http.headers.set('retry-after', String(retryAfter));
+        }
+        const sent = identified(singleResult.errors ?? [], contextValue.caller.request);
         singleResult.errors = sent.errors;
         if (sent.leftOut > 0) singleResult.extensions = { ...singleResult.extensions, errorsLeftOut: sent.leftOut };
       },

@@ -1,5 +1,6 @@
 /** One request and its answer, as every handler of this server sees them. */
 import type { IncomingMessage, ServerResponse } from 'node:http';
+import { RequestRecord } from '../record.js';
 import { addressIdentity } from '../security/address.js';
 import type { Holder } from '../shares/share.js';
 import type { Shares } from '../shares/shares.js';
@@ -17,6 +18,7 @@ export class Exchange {
   readonly search: string;
   /** Who the shares of this request are counted for. */
   readonly holder: Holder;
+  readonly record = new RequestRecord();
   /** What the answer is about, for logs and metrics: the route's pattern, never the address with its ids. */
   route = 'unmatched';
 

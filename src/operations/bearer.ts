@@ -1,5 +1,6 @@
 /** Whom the Authorization header stands for: a session by its access token, a program by its API key, or nobody. */
 import type { UNAUTHORIZED } from '../rules/errors.js';
+import type { UserId } from '../rules/ids.js';
 import type { Viewer } from '../rules/viewer.js';
 import type { Claims } from '../security/access-token.js';
 import { hashOfApiKey, isApiKeySecret } from '../security/api-key.js';
@@ -16,6 +17,8 @@ export interface NobodyFound {
 
 export interface Bearer {
   readonly isApiKey: boolean;
+  /** Whose it says to be, or was: for the log alone. */
+  claimedUser(): UserId | undefined;
   /** Who it was when the database last found it good. */
   cached(): Viewer | undefined;
   find(db: Db): Promise<Viewer | NobodyFound>;
@@ -35,6 +38,8 @@ class BadBearer implements Bearer {
 
   constructor(private readonly reason: NobodyFound['reason']) {}
 
+  claimedUser(): undefined {}
+
   cached(): undefined {}
 
   find(): Promise<NobodyFound> {
@@ -51,6 +56,10 @@ class SessionBearer implements Bearer {
     private readonly house: House,
     private readonly claims: Claims,
   ) {}
+
+  claimedUser(): UserId {
+    return this.claims.userId;
+  }
 
   cached(): Viewer | undefined {
     const viewer = this.house.viewers.get(this.claims.sessionId);
@@ -81,6 +90,10 @@ class KeyBearer implements Bearer {
     private readonly house: House,
     private readonly secretHash: string,
   ) {}
+
+  claimedUser(): UserId | undefined {
+    return this.cached()?.userId;
+  }
 
   cached(): Viewer | undefined {
     return this.house.keyHolders.get(this.secretHash)?.viewer;

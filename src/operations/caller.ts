@@ -1,5 +1,6 @@
 /** One request's caller as a door found them: a claim to be checked, and a purse of budgets to be drawn on. */
 import { createHash } from 'node:crypto';
+import type { RequestRecord } from '../record.js';
 import { BUDGET_WINDOW_SECONDS, type BudgetName } from '../rules/limits.js';
 import { refuse, unauthorized } from '../rules/errors.js';
 import type { Viewer } from '../rules/viewer.js';
@@ -13,6 +14,7 @@ import { createDryRun, type DryRun } from './dry-run.js';
 import type { House } from './house.js';
 
 export interface Request {
+  readonly record: RequestRecord;
   readonly requestId: string;
   readonly address: string;
   /** Who the shares of this request are counted for: its user is named here once it is known. */
@@ -72,6 +74,7 @@ export class Caller {
     readonly request: Request,
   ) {
     this.#bearer = readBearer(house, request.bearer);
+    request.record.claimedUser = this.#bearer.claimedUser();
     this.holder = request.holder;
     this.holder.user = this.#bearer.cached()?.userId;
     this.pool = house.db.of(this.holder);

@@ -13,11 +13,13 @@ import type { Shares } from '../shares/shares.js';
 import type { KeyHolder } from '../store/api-keys.js';
 import type { Database } from '../store/database.js';
 import type { KeyUses } from './key-uses.js';
+import type { DatabaseWatch } from '../store/database-watch.js';
 
 export interface House {
   readonly db: Database;
   /** A connection of its own, to find out whether the database is there however busy the others are. */
   readonly probe: Database;
+  readonly databaseWatch: DatabaseWatch;
   readonly shares: Shares;
   readonly metrics: Metrics;
   readonly passwords: Passwords;

@@ -3,7 +3,7 @@
  * who is it, how often, may such a person do this at all, is the input in shape; then the operation's own rules.
  */
 import type { z } from 'zod';
-import { refuse } from '../rules/errors.js';
+import { refuse, Refusal, type ErrorCode } from '../rules/errors.js';
 import type { BudgetName } from '../rules/limits.js';
 import type { Role, Viewer, ViewerWith } from '../rules/viewer.js';
 import { addressIdentity } from '../security/address.js';
@@ -81,6 +81,28 @@ export async function perform<Input, Output, A extends Allowed>(
   input: unknown,
   caller: Caller,
   beside: JobInclude = NOTHING_BESIDE,
+): Promise<Output> {
+  const { record } = caller.request;
+  record.began(operation.name);
+  const began = performance.now();
+  const ended = (code: ErrorCode | 'OK') =>
+    caller.house.metrics.performed(operation.name, record.api, code, (performance.now() - began) / 1000);
+  try {
+    const answer = await performUnrecorded(operation, input, caller, beside);
+    ended('OK');
+    return answer;
+  } catch (error) {
+    record.noticed(error);
+    ended(error instanceof Refusal ? error.code : 'INTERNAL');
+    throw error;
+  }
+}
+
+async function performUnrecorded<Input, Output, A extends Allowed>(
+  operation: Operation<Input, Output, A>,
+  input: unknown,
+  caller: Caller,
+  beside: JobInclude,
 ): Promise<Output> {
   const cached = mayUseCachedSession(operation, caller) ? caller.cachedSession() : undefined;
   if (cached) return performCached(operation, input, caller, cached, beside);

@@ -74,6 +74,7 @@ export function sendFailure(exchange: Exchange, error: unknown, caller: Caller |
   if (!(error instanceof Refusal))
     caller.house.log.error({ err: error, requestId, route: exchange.route }, 'a request failed');
   const refusal = error instanceof Refusal ? error : refuse('INTERNAL');
+  exchange.record.refused(refusal);
   const { retryAfter, allowedMethods } = refusal.details;
   if ('taken' in caller) setRateLimitHeaders(exchange, caller);
   if (refusal.status === 401) response.setHeader('WWW-Authenticate', 'Bearer');

@@ -48,6 +48,11 @@ export type RefusalCode = Exclude<ErrorCode, UnauthorizedCode>;
 
 export const ERROR_CODES = Object.keys(REFUSALS) as ErrorCode[];
 
+export function isErrorCode(value: unknown): value is ErrorCode {
+  return typeof value === 'string' && Object.hasOwn(REFUSALS, value);
+}
+
+/** All but what is answered at `/graphql` alone. */
 export const REST_ERROR_CODES = ERROR_CODES.filter((code): boolean => code !== 'PERSISTED_QUERY_NOT_FOUND');
 
 /** What a refusal may carry besides its code and sentence; `details` holds the keys that belong to the code alone. */
@@ -85,6 +90,22 @@ export class Refusal extends Error {
     this.blockedFields = (facts.blockedFields ?? []).slice(0, perAnswerMax).map((name) => cut(name, nameCharactersMax));
     const fieldsLeftOut = Math.max(fields.length - perAnswerMax, 0);
     this.details = fieldsLeftOut > 0 ? { ...facts.details, fieldsLeftOut } : (facts.details ?? {});
+  }
+}
+
+/** Why there is no answer for anybody now. */
+export const OVERLOAD_CAUSES = ['database_away', 'database_slow', 'database_full', 'beyond_capacity'] as const;
+export type OverloadCause = (typeof OVERLOAD_CAUSES)[number];
+
+/** An OVERLOADED that is the database's doing. */
+export class Overload extends Refusal {
+  constructor(
+    readonly because: OverloadCause,
+    message: string,
+    cause: unknown,
+  ) {
+    super('OVERLOADED', { message, details: { retryAfter: 1 } });
+    this.cause = cause;
   }
 }
 

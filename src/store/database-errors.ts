@@ -1,11 +1,10 @@
 /** What the database's own failures mean to a caller. Postgres' text never travels further than the log. */
-import { refuse, Refusal } from '../rules/errors.js';
+import { Overload, Refusal, REFUSALS, type OverloadCause } from '../rules/errors.js';
 
 const SERIALIZATION_FAILURE = '40001';
 const DEADLOCK_DETECTED = '40P01';
 
-/** The database is away, full or too slow: nothing the caller sent is wrong, and later may be better. */
-const BEYOND_CAPACITY = new Set([
+const UNREACHABLE = new Set([
   'CONNECTION_CLOSED',
   'CONNECTION_ENDED',
   'CONNECTION_DESTROYED',
@@ -13,11 +12,16 @@ const BEYOND_CAPACITY = new Set([
   'CONNECTION_CONNECT_TIMEOUT',
   'ECONNREFUSED',
   'ECONNRESET',
+  'EHOSTUNREACH',
+  'ENETUNREACH',
   'ENOENT',
   'EPIPE',
   'ETIMEDOUT',
   'ENOTFOUND',
   'EAI_AGAIN',
+]);
+
+const TOO_SLOW = new Set([
   SERIALIZATION_FAILURE,
   DEADLOCK_DETECTED,
   '57014', // a statement's time-out
@@ -26,8 +30,23 @@ const BEYOND_CAPACITY = new Set([
   '25P04', // a transaction's time-outs
 ]);
 
-/** Classes of SQLSTATE: connections, resources, an operator's intervention, the disk. */
-const BEYOND_CAPACITY_CLASS = /^(08|53|57P|58)/;
+/**
+ * The database is away, full or too slow: nothing the caller sent is wrong, and later may be better. The first that
+ * fits; the classes of SQLSTATE are those of connections and of an operator's intervention, and of resources and the
+ * disk.
+ */
+const OVERLOADS: readonly (readonly [because: OverloadCause, fits: (code: string) => boolean])[] = [
+  ['database_slow', (code) => TOO_SLOW.has(code)],
+  ['database_away', (code) => UNREACHABLE.has(code) || /^(08|57P)/.test(code)],
+  ['database_full', (code) => /^(53|58)/.test(code)],
+];
+
+const SENTENCES: Readonly<Record<OverloadCause, string>> = {
+  database_away: 'The database cannot be reached; try again shortly.',
+  database_slow: 'The database took too long for this; try again shortly.',
+  database_full: 'The database has no room or no connection left; try again shortly.',
+  beyond_capacity: REFUSALS.OVERLOADED[1],
+};
 
 export function mayBeRetried(error: unknown): boolean {
   const code = codeOf(error);
@@ -38,10 +57,12 @@ export function mayBeRetried(error: unknown): boolean {
 export function asRefusal(error: unknown): unknown {
   if (error instanceof Refusal) return error;
   const code = codeOf(error);
-  if (code === undefined || !(BEYOND_CAPACITY.has(code) || BEYOND_CAPACITY_CLASS.test(code))) return error;
-  const refusal = refuse('OVERLOADED', { details: { retryAfter: 1 } });
-  refusal.cause = error;
-  return refusal;
+  const because = code === undefined ? undefined : OVERLOADS.find(([, fits]) => fits(code))?.[0];
+  return because ? overload(because, error) : error;
+}
+
+export function overload(because: OverloadCause, cause: unknown): Overload {
+  return new Overload(because, SENTENCES[because], cause);
 }
 
 /** The name of the constraint that refused a row. */

@@ -9,8 +9,9 @@ import { SHARES } from '../rules/limits.js';
 import { createFairQueue, type FairQueue, type Work } from '../shares/fair-queue.js';
 import { NO_EVENTS, SERVER, type Holder, type ShareEvents } from '../shares/share.js';
 import type { ShareTable } from '../shares/configured.js';
+import { Overload, Refusal } from '../rules/errors.js';
 import { rowsOf } from './answer-rows.js';
-import { asRefusal, mayBeRetried } from './database-errors.js';
+import { asRefusal, codeOf, mayBeRetried, overload } from './database-errors.js';
 import { createSecondConnectionCheck } from './second-connection.js';
 
 /** Where the database is: an address, or the parts of a socket's. */
@@ -91,6 +92,14 @@ export interface DatabaseHooks {
   onStatement?: (text: string, params: readonly unknown[]) => void;
   /** If given, whoever holds a transaction and asks the pool for another connection is thrown this error. */
   onSecondConnection?: (error: Error) => void;
+  /** Called for every statement that was answered, or failed. */
+  onAnswered?: (text: string, seconds: number) => void;
+  /** Called for every call that the database could not serve. */
+  onOverload?: (overload: Overload) => void;
+  /** Called where a transaction is tried again, with the SQLSTATE that asked for it. */
+  onRetry?: (code: string) => void;
+  /** Whether the database is known to be away: then nobody is told that the server is beyond capacity. */
+  isAway?: () => boolean;
 }
 
 /**
@@ -139,7 +148,8 @@ export function connect(
   const secondConnection = hooks.onSecondConnection && createSecondConnectionCheck(hooks.onSecondConnection);
   const sendOn = (client: Sql | TransactionSql) => (text: string, params: ParameterOrJSON<never>[]) => {
     hooks.onStatement?.(text, params);
-    return rowsOf(client.unsafe(text, params, { prepare: chosen.preparedStatements }).values());
+    const answer = rowsOf(client.unsafe(text, params, { prepare: chosen.preparedStatements }).values());
+    return hooks.onAnswered ? timed(answer, text, hooks.onAnswered) : answer;
   };
   const sendOnPool = sendOn(pool);
 
@@ -161,9 +171,18 @@ export function connect(
       try {
         return await queue.run(holder, work, kind);
       } catch (error) {
-        if (attempt === ATTEMPTS || !mayBeRetried(error)) throw asRefusal(error);
+        if (attempt === ATTEMPTS || !mayBeRetried(error)) throw refusalOf(error);
+        hooks.onRetry?.(codeOf(error) ?? 'unknown');
       }
     }
+  }
+
+  /** Calls pile up behind connections that are lost: what is wrong then is not that there are too many. */
+  function refusalOf(error: unknown): unknown {
+    const isFull = error instanceof Refusal && error.code === 'OVERLOADED' && !(error instanceof Overload);
+    const refusal = isFull && hooks.isAway?.() ? overload('database_away', error) : asRefusal(error);
+    if (refusal instanceof Overload) hooks.onOverload?.(refusal);
+    return refusal;
   }
 
   function of(holder: Holder, kind?: Work): Db {
@@ -189,6 +208,19 @@ export function connect(
     asOneHolder: (work) => (secondConnection ? secondConnection.asOneHolder(work) : work()),
     close: () => pool.end({ timeout: 5 }),
   };
+}
+
+async function timed<T>(
+  answer: PromiseLike<T>,
+  text: string,
+  onAnswered: (text: string, seconds: number) => void,
+): Promise<T> {
+  const began = performance.now();
+  try {
+    return await answer;
+  } finally {
+    onAnswered(text, (performance.now() - began) / 1000);
+  }
 }
 
 /**

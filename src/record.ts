@@ -1,0 +1,51 @@
+/** What is known of one request by its end, for its line in the log and for the metrics. */
+import { isErrorCode, Overload, Refusal, type ErrorCode, type OverloadCause } from './rules/errors.js';
+
+export type Api = 'graphql' | 'rest';
+
+export interface NamedDocument {
+  /** As its author wrote it. */
+  readonly name: string | undefined;
+  /** The SHA-256 of its text, in hex. */
+  readonly hash: string;
+}
+
+/** An operation of a GraphQL document: at most fifteen aliases, and so many names. */
+const OPERATIONS_MAX = 20;
+
+export class RequestRecord {
+  /** Undefined for pages and for the operator's addresses. */
+  api: Api | undefined;
+  /** The user whom a genuine token names, whether or not their session is still active. */
+  claimedUser: string | undefined;
+  document: NamedDocument | undefined;
+  overload: OverloadCause | undefined;
+  /** As GraphQL spells them. */
+  readonly operations = new Set<string>();
+  /** Of every error that was answered. */
+  readonly codes = new Set<ErrorCode>();
+
+  began(operation: string): void {
+    if (this.operations.size < OPERATIONS_MAX) this.operations.add(operation);
+  }
+
+  refused(refusal: Refusal): void {
+    this.codes.add(refusal.code);
+    this.noticed(refusal);
+  }
+
+  /** The codes of errors as they are sent. */
+  answered(errors: readonly { readonly extensions?: { readonly code?: unknown } }[]): void {
+    for (const { extensions } of errors) if (isErrorCode(extensions?.code)) this.codes.add(extensions.code);
+  }
+
+  /** What an operation failed with; the API decides whether it is answered so. */
+  noticed(error: unknown): void {
+    if (error instanceof Refusal && error.code === 'OVERLOADED') this.overload ??= causeOf(error);
+  }
+}
+
+/** Whatever is not the database's doing is a share or a queue that is full. */
+export function causeOf(refusal: Refusal): OverloadCause {
+  return refusal instanceof Overload ? refusal.because : 'beyond_capacity';
+}

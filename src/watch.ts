@@ -1,0 +1,88 @@
+/** What the metrics show of the services, beside what they count call by call. */
+import { createRequire } from 'node:module';
+import type { House } from './operations/house.js';
+import { countLockWaits, readFigures, refreshed, type Figures } from './store/figures.js';
+
+const FIGURES_EVERY_MS = 30_000;
+const LOCK_WAITS_EVERY_MS = 1_000;
+/** So long whoever asks for the metrics waits for the database. */
+const DATABASE_WAIT_MS = 1_000;
+
+export function watchServices(house: House): void {
+  watchShares(house);
+  watchDatabaseGauges(house);
+  watchMarket(house);
+  house.metrics.fact('build_info', 'What runs here.', { version: packageVersion(), node: process.version });
+}
+
+function watchShares({ metrics, db, passwords, shares, rateLimits }: House): void {
+  metrics.gauge('database_connections_busy', 'Connections at work.', () => db.queue.active);
+  metrics.gauge('password_hashes_running', 'Passwords being hashed.', () => passwords.active);
+  metrics.gauge('rate_limits_in_redis', '1 while rates are counted in Redis, 0 while in memory.', () =>
+    rateLimits.storeInUse() === 'redis' ? 1 : 0,
+  );
+  metrics.gauges(
+    'share_in_use',
+    'How much of each share all callers together hold: connections, calls, bytes of answers not yet taken.',
+    'share',
+    () => ({
+      connections: shares.connections.inUse(),
+      requestsAhead: shares.requestsAhead.inUse(),
+      requests: shares.requests.inUse(),
+      turns: shares.turns.queue.waiting,
+      databaseQueue: db.queue.waiting,
+      hashingQueue: passwords.waiting,
+      unreadBytes: shares.unreadBytes.inUse(),
+    }),
+  );
+}
+
+function watchDatabaseGauges({ metrics, probe, databaseWatch }: House): void {
+  const unlessAway = async <T>(read: () => Promise<T>): Promise<T> => {
+    if (databaseWatch.awaySince) throw new Error('The database is away.');
+    return read();
+  };
+  const lockWaits = refreshed(() => unlessAway(() => countLockWaits(probe)), 0, LOCK_WAITS_EVERY_MS, DATABASE_WAIT_MS);
+  metrics.gauge('database_up', '1 while the database can be reached, 0 while it is away.', () =>
+    databaseWatch.awaySince ? 0 : 1,
+  );
+  metrics.gauge('database_away_seconds', 'How long the database has been away; 0 while it can be reached.', () =>
+    databaseWatch.awaySince ? (Date.now() - databaseWatch.awaySince.getTime()) / 1000 : 0,
+  );
+  metrics.gauge('database_lock_waits', 'Sessions of the database that wait for a lock.', lockWaits);
+}
+
+const NO_FIGURES: Partial<Figures> = {};
+
+/** Every instance says the same of the one market: a dashboard takes the greatest, not the sum. */
+function watchMarket({ metrics, probe, databaseWatch }: House): void {
+  const read = async (): Promise<Partial<Figures>> => {
+    if (databaseWatch.awaySince) throw new Error('The database is away.');
+    return readFigures(probe);
+  };
+  const figures = refreshed(read, NO_FIGURES, FIGURES_EVERY_MS, DATABASE_WAIT_MS);
+  metrics.gauges('market_jobs', 'Jobs, by status.', 'status', async () => (await figures()).jobs ?? {});
+  metrics.gauges(
+    'market_jobs_reached',
+    'Jobs that have ever been published, that were awarded, and that are completed.',
+    'stage',
+    async () => ({ ...(await figures()).reached }),
+  );
+  metrics.gauge(
+    'market_disputes_open',
+    'Jobs from dispute to appeal that nobody has settled yet.',
+    async () => (await figures()).disputesOpen ?? Number.NaN,
+  );
+  metrics.gauges(
+    'market_tokens',
+    'Tokens of all people together, by whether a hold binds them.',
+    'state',
+    async () => ({ ...(await figures()).tokens }),
+  );
+}
+
+/** The same file from `src/` and from `dist/`. */
+function packageVersion(): string {
+  const { version } = createRequire(import.meta.url)('../package.json') as { version: string };
+  return version;
+}

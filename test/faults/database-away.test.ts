@@ -1,0 +1,169 @@
+/**
+ * A Postgres that is stopped under load: callers are told in words and by 503, in both APIs, and whoever runs the
+ * server finds in the log and in the metrics what is away, since when, and for whom. A server that is merely full says
+ * something else.
+ */
+import { createHash } from 'node:crypto';
+import { afterAll, afterEach, beforeAll, expect, it } from 'vitest';
+import { homeowner } from '../cast.js';
+import { JWT_SECRET, openTestHouse, type Json } from '../house.js';
+import { metricsOf } from '../metrics.js';
+import { until } from '../security/until.js';
+import { signUp } from '../start/callers.js';
+import { clone, type Clone } from '../start/clone.js';
+import { startServer } from '../start/processes.js';
+import { durablePostgres } from './storm/durable-postgres.js';
+
+let project: Clone;
+beforeAll(() => {
+  project = clone();
+});
+afterAll(() => project.remove());
+
+const closing: (() => unknown)[] = [];
+afterEach(async () => {
+  for (const close of closing.splice(0).toReversed()) await close();
+});
+
+const DOCUMENT = 'query Who { viewer { user { id } tokens { available } } }';
+
+interface Seen {
+  readonly status: number;
+  readonly retryAfter: string | null;
+  readonly body: Json;
+}
+
+/** Calls one after the other until it is told to stop. */
+function caller(call: () => Promise<Response>) {
+  const seen: Seen[] = [];
+  let isOver = false;
+  const calling = (async () => {
+    while (!isOver) {
+      const response = await call();
+      seen.push({
+        status: response.status,
+        retryAfter: response.headers.get('retry-after'),
+        body: await response.json(),
+      });
+    }
+  })();
+  const count = (status: number) => seen.filter((one) => one.status === status).length;
+  return { seen, count, stop: () => ((isOver = true), calling) };
+}
+
+it(
+  'a database that is stopped under load is told of within seconds, and its return as well',
+  { timeout: 120_000 },
+  async () => {
+    const postgres = await durablePostgres();
+    closing.push(() => postgres.remove());
+    await postgres.start();
+    const server = startServer(project, { DATABASE_URL: postgres.url, JWT_SECRET, RATE_LIMITS: 'off' });
+    const url = await server.url;
+    const { token } = await signUp(url, 'hanna@example.test');
+    const headers = { authorization: `Bearer ${token}`, 'content-type': 'application/json' };
+    const me = (await (await fetch(`${url}/v1/me`, { headers })).json()) as Json;
+
+    const byGraphql = caller(() =>
+      fetch(`${url}/graphql`, { method: 'POST', headers, body: JSON.stringify({ query: DOCUMENT }) }),
+    );
+    const byRest = caller(() => fetch(`${url}/v1/jobs`, { headers }));
+    const both = [byGraphql, byRest];
+    closing.push(() => Promise.all(both.map(({ stop }) => stop())));
+    await until(() => both.every(({ count }) => count(200) > 20));
+    expect((await metricsOf(url)).value('database_up')).toBe(1);
+
+    await postgres.stop('immediate');
+    const stoppedAt = Date.now();
+    await until(() => server.output().includes('the database is away'));
+    await until(() => both.every(({ count }) => count(503) > 20));
+    const during = await metricsOf(url);
+    await postgres.start();
+    await until(() => server.output().includes('the database is back'));
+    const again = both.map(({ count }) => count(200));
+    await until(() => both.every(({ count }, at) => count(200) > (again[at] ?? 0) + 20));
+    await Promise.all(both.map(({ stop }) => stop()));
+
+    const refusedByGraphql = byGraphql.seen.filter(({ status }) => status !== 200);
+    const refusedByRest = byRest.seen.filter(({ status }) => status !== 200);
+    expect(
+      new Set([...refusedByGraphql, ...refusedByRest].map(({ status, retryAfter }) => `${status} ${retryAfter}`)),
+    ).toEqual(new Set(['503 1']));
+    const words = 'The database cannot be reached; try again shortly.';
+    expect(new Set(refusedByGraphql.map(({ body }) => body.errors[0].message))).toEqual(new Set([words]));
+    expect(new Set(refusedByRest.map(({ body }) => body.error))).toEqual(new Set([words]));
+    // Whatever was answered with 200 was answered whole.
+    expect(byGraphql.seen.filter(({ status, body }) => status === 200 && body.errors)).toEqual([]);
+
+    expect(during.value('database_up')).toBe(0);
+    expect(during.value('database_away_seconds')).toBeGreaterThan(0);
+    expect(during.value('overloads_total', { cause: 'database_away' })).toBeGreaterThan(40);
+    expect(during.value('overloads_total', { cause: 'beyond_capacity' })).toBe(0);
+    expect(during.value('database_failures_total', { cause: 'database_away' })).toBeGreaterThan(40);
+    for (const [operation, api] of [
+      ['viewer', 'graphql'],
+      ['jobs', 'rest'],
+    ] as const) {
+      const labels = { operation, api, code: 'OVERLOADED' };
+      expect(during.value('operation_seconds_count', labels)).toBeGreaterThan(20);
+      expect(during.value('request_errors_total', { api, code: 'OVERLOADED' })).toBeGreaterThan(20);
+    }
+    expect((await metricsOf(url)).value('database_up')).toBe(1);
+
+    const { output } = await server.stop();
+    const lines = output
+      .split('\n')
+      .filter((line) => line.startsWith('{'))
+      .map((line) => JSON.parse(line) as Json);
+    const [away, ...moreAway] = lines.filter(({ msg }) => msg.startsWith('the database is away'));
+    const [back, ...moreBack] = lines.filter(({ msg }) => msg === 'the database is back');
+    expect([moreAway, moreBack]).toEqual([[], []]);
+    expect([away.level, back.level]).toEqual([40, 30]);
+    expect(back.since).toBe(away.since);
+    expect(Math.abs(Date.parse(away.since) - stoppedAt)).toBeLessThan(10_000);
+    expect(back.seconds).toBeGreaterThan(0);
+
+    const refused = lines.filter(({ msg, codes }) => msg === 'answered' && codes?.includes('OVERLOADED'));
+    expect(refused.length).toBe(refusedByGraphql.length + refusedByRest.length);
+    const known = { level: 40, status: 503, codes: ['OVERLOADED'], cause: 'database_away', user: me.user.id };
+    expect(refused.find(({ api }) => api === 'graphql')).toMatchObject({
+      ...known,
+      operation: 'viewer',
+      document: 'Who',
+      documentHash: createHash('sha256').update(DOCUMENT).digest('hex'),
+      ms: expect.any(Number),
+    });
+    expect(refused.find(({ api }) => api === 'rest')).toMatchObject({ ...known, operation: 'jobs' });
+  },
+);
+
+it('a server that is full says so, and not that the database is away', async () => {
+  const house = await openTestHouse({ DATABASE_POOL_SIZE: '1', SHARE_DATABASE_QUEUE_TOTAL: '1' });
+  closing.push(() => house.close());
+  const hanna = await homeowner(house, 'Hanna');
+  // The driver forgets a reservation that has to open its connection first.
+  await house.sql`select 1`;
+  const hold = await house.sql.reserve();
+  await hold`begin`;
+  await hold`lock table jobs in access exclusive mode`;
+  const ask = () => house.graphql('{ jobs { nodes { id } } }', { token: hanna.token });
+  const first = ask();
+  await until(async () => (await metricsOf(house.url)).value('database_lock_waits') === 1);
+  const second = ask();
+  await until(() => house.house.db.queue.waiting === 1);
+  const third = await ask();
+  await hold`rollback`;
+  hold.release();
+
+  expect([third.status, third.headers.get('retry-after')]).toEqual([503, '1']);
+  expect(third.errors?.map(({ message }) => message)).toEqual(['The service is at capacity; try again shortly.']);
+  await Promise.all([first, second]);
+  const metrics = await metricsOf(house.url);
+  expect(metrics.value('overloads_total', { cause: 'beyond_capacity' })).toBeGreaterThan(0);
+  expect(metrics.value('overloads_total', { cause: 'database_away' })).toBe(0);
+  expect(metrics.value('share_refusals_total', { share: 'databaseQueue', bound: 'server' })).toBeGreaterThan(0);
+  expect(metrics.value('database_up')).toBe(1);
+  const line = house.logged.map((each) => JSON.parse(each) as Json).find(({ codes }) => codes?.includes('OVERLOADED'));
+  expect(line).toMatchObject({ level: 40, operation: 'jobs', cause: 'beyond_capacity', user: hanna.userId });
+  expect(house.logged.filter((each) => each.includes('the database is away'))).toEqual([]);
+});
