@@ -15,6 +15,7 @@ const PREFIXES: [kind: IdKind, prefix: string][] = [
   ['session', 'ses'],
   ['event', 'evt'],
   ['transfer', 'ttx'],
+  ['apiKey', 'key'],
 ];
 const KSUID = '3MQ9v21sA0uS08YwvlPdPHE1hFT';
 
