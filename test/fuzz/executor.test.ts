@@ -248,7 +248,13 @@ async function unchanging(stock: Stock, ended: string): Promise<Stock> {
   }
   return {
     ...stock,
-    spare: () => ({ email, password, token: ended, refreshToken: `rft_${'0'.repeat(27)}` }),
+    spare: () => ({
+      email,
+      password,
+      token: ended,
+      refreshToken: `rft_${'0'.repeat(27)}`,
+      apiKeyId: `key_${'0'.repeat(27)}`,
+    }),
     unheard: () => 'taken',
   };
 }

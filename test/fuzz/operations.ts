@@ -127,6 +127,11 @@ const NEEDS: Readonly<Record<string, NeedOf>> = {
     const { token, password } = stock.spare(dice);
     return { token, known: { current_password: password, new_password: 'another password' } };
   },
+  createApiKey: (stock, dice) => ({ token: stock.spare(dice).token }),
+  revokeApiKey: (stock, dice) => {
+    const { token, apiKeyId } = stock.spare(dice);
+    return { token, id: apiKeyId };
+  },
   updateProfile: (_stock, dice) => {
     const who = dice.pick(['owner', 'other', 'awardee', 'bidder', 'stranger'] as const);
     const mine = who === 'owner' || who === 'other' ? 'homeowner' : 'contractor';

@@ -20,6 +20,8 @@ export interface Spare {
   readonly password: string;
   readonly token: string;
   readonly refreshToken: string;
+  /** A key of theirs, to be revoked. */
+  readonly apiKeyId: string;
 }
 
 export interface Stock {
@@ -120,12 +122,18 @@ export async function openStock(house: TestHouse, sizes: StockSizes): Promise<St
     refill: async () => {
       await refillJobs();
       const missing = Array.from({ length: Math.max(0, sizes.spares - spares.length) });
-      spares.push(...(await atOnce(missing, () => join(house, 'homeowner', 'Spare'))));
+      spares.push(...(await atOnce(missing, () => spareOf(house))));
       await stock.signInAgain();
     },
   };
   await stock.refill();
   return stock;
+}
+
+async function spareOf(house: TestHouse): Promise<Spare> {
+  const person = await join(house, 'homeowner', 'Spare');
+  const { body } = await house.rest('POST', '/v1/api-keys', { token: person.token, body: { name: 'Spare' } });
+  return { ...person, apiKeyId: body.api_key.id };
 }
 
 function ofState(seen: readonly GivenJob[], state: JobState): readonly GivenJob[] {

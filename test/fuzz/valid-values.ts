@@ -68,6 +68,7 @@ function validString(
   name: string,
   dice: Dice,
 ): string | undefined {
+  if (format === 'date-time') return `2${dice.int(100, 999)}-0${dice.int(1, 9)}-${dice.int(10, 28)}T12:30:00Z`;
   // What must match a pattern names something that exists: without knowing it, it is not said.
   if (pattern) return undefined;
   if (format === 'date') return `20${dice.int(30, 89)}-0${dice.int(1, 9)}-${dice.int(10, 28)}`;
