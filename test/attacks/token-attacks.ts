@@ -172,12 +172,13 @@ export const TOKEN_ATTACKS: readonly Attack[] = [
     },
   },
   {
-    name: 'a refresh token used twice',
+    name: 'a refresh token used again after its successor was',
     source: 'RFC 9700 4.14',
     outcome: '401 INVALID_REFRESH_TOKEN',
     run: async (ground) => {
       const vera = await victim(ground);
-      await refresh(ground, vera.refreshToken);
+      const { body } = await refresh(ground, vera.refreshToken);
+      await refresh(ground, body.refresh_token);
       return told(await refresh(ground, vera.refreshToken));
     },
   },
@@ -189,19 +190,22 @@ export const TOKEN_ATTACKS: readonly Attack[] = [
       const vera = await victim(ground);
       const { body: next } = await refresh(ground, vera.refreshToken);
       const [used] = await ground.house
-        .sql`update refresh_tokens set used_at = now() - interval '11 seconds' where used_at is not null and session_id in (select id from sessions where user_id = ${vera.userId}) returning hash`;
+        .sql`update refresh_tokens set used_at = now() - interval '61 seconds' where used_at is not null and session_id in (select id from sessions where user_id = ${vera.userId}) returning hash`;
       if (used?.hash !== hashOf(vera.refreshToken)) throw new Error('The used token was not found.');
       const theft = told(await refresh(ground, vera.refreshToken));
       return `${theft}, then ${told(await refresh(ground, next.refresh_token))} and ${told(await ground.house.rest('GET', '/v1/me', { token: next.token }))}`;
     },
   },
   {
-    name: 'a refresh token raced by two',
+    name: 'a refresh token raced by two: both get the same successor',
     source: 'RFC 9700 4.14',
-    outcome: '200, 401 INVALID_REFRESH_TOKEN',
+    outcome: '200 with 1 successor',
     run: async (ground) => {
       const { refreshToken } = await victim(ground);
-      return alike([refresh(ground, refreshToken), refresh(ground, refreshToken)]);
+      const both = await Promise.all([refresh(ground, refreshToken), refresh(ground, refreshToken)]);
+      const successors = new Set(both.map(({ body }) => body.refresh_token));
+      const statuses = new Set(both.map(({ status }) => status));
+      return `${[...statuses].join(', ')} with ${successors.size} successor`;
     },
   },
   {
