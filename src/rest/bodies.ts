@@ -97,7 +97,9 @@ const PAGINATION = entity('Pagination', 'Where the page stands.', {
   perPage: { type: whole(1), description: 'How many entries a page holds.', example: PAGE.perPageDefault },
   total: {
     type: whole(),
-    description: `How many entries there are in all: exact up to ${PAGE.exactTotalMax}, where counting stops.`,
+    description:
+      `How many entries there are in all: exact up to ${PAGE.exactTotalMax}, ` +
+      `or ${PAGE.exactSearchTotalMax} of a search, where counting stops.`,
     example: 1,
   },
   totalPages: { type: whole(), description: 'How many pages they fill.', example: 1 },

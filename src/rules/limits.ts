@@ -14,7 +14,14 @@ export const TEXT = {
 
 export const PASSWORD_BYTES = { min: 8, max: 72 } as const;
 
-export const PAGE = { perPageDefault: 20, perPageMax: 100, bidsPerPageDefault: 100, exactTotalMax: 10_000 } as const;
+export const PAGE = {
+  perPageDefault: 20,
+  perPageMax: 100,
+  bidsPerPageDefault: 100,
+  exactTotalMax: 10_000,
+  /** Where jobs are searched by a text or a place. */
+  exactSearchTotalMax: 1_000,
+} as const;
 
 /** What one answer says of errors, in both APIs. What is beyond `perAnswerMax` is counted, and longer texts are cut. */
 export const ERRORS = { perAnswerMax: 50, textCharactersMax: 500, nameCharactersMax: 100, locationsMax: 5 } as const;

@@ -1,6 +1,7 @@
 /** The lists of jobs: what a viewer may see, narrowed by what they ask for. */
 import { and, sql, type SQL } from 'drizzle-orm';
 import type { HomeownerId } from '../rules/ids.js';
+import { PAGE } from '../rules/limits.js';
 import { JOB_STATES, type JobState } from '../rules/lifecycle.js';
 import type { Urgency } from '../rules/publishing.js';
 import type { Role, Viewer } from '../rules/viewer.js';
@@ -17,15 +18,14 @@ import {
 } from './job-include.js';
 import { listing, mapPage, type List, type Page, type PageRequest, type Reach } from './page.js';
 import {
-  NEWEST_FIRST,
-  SEAM,
-  SOUGHT,
-  SOUGHT_NAMES,
-  soughtJobs,
-  type Seeking,
-  type SoughtName,
-  type SoughtValues,
-} from './seeking.js';
+  newestJobs,
+  scanJobs,
+  SEARCH_FILTERS,
+  searchJobs,
+  SEPARATOR,
+  type SearchFilter,
+  type SearchValues,
+} from './job-search.js';
 import { remembering, type Values } from './statement.js';
 import { jobs } from './tables/jobs.js';
 import { idsOf, isOpenToBids, visibleJobs, type ViewerIds } from './visibility.js';
@@ -39,7 +39,7 @@ export interface JobFilter {
   near?: { box: string; latitude: number; longitude: number; miles: number } | null | undefined;
 }
 
-interface FilterValues extends ViewerIds, SoughtValues {
+interface FilterValues extends ViewerIds, SearchValues {
   category: string | null;
   urgency: Urgency | null;
   owner: HomeownerId | null;
@@ -47,12 +47,15 @@ interface FilterValues extends ViewerIds, SoughtValues {
 
 /** What a job must be; only the conditions that are asked for stand in the statement. */
 const FILTERS: {
-  readonly [Name in Exclude<keyof JobFilter, SoughtName | 'status'> | 'seam']-?: ($: Values<FilterValues>) => SQL;
+  readonly [Name in Exclude<keyof JobFilter, SearchFilter | 'status'> | 'separator']-?: (
+    $: Values<FilterValues>,
+  ) => SQL;
 } = {
   category: ($) => sql`${jobs.category} = ${$.category}`,
   urgency: ($) => sql`${jobs.urgency} = ${$.urgency}::urgency`,
   homeownerId: ($) => sql`${jobs.homeownerId} = ${$.owner}`,
-  seam: ($) => SOUGHT.search.fits($),
+  /** Of a search that holds the separator: the index would find what begins in the title and ends in the description. */
+  separator: ($) => sql`(${jobs.title} ilike ${$.pattern} or ${jobs.description} ilike ${$.pattern})`,
 };
 const FILTER_NAMES = Object.keys(FILTERS) as (keyof typeof FILTERS)[];
 
@@ -75,13 +78,15 @@ export async function listJobs(
   const { role } = viewer;
   const asked: Asked = {
     role,
-    names: FILTER_NAMES.filter((name) => (name === 'seam' ? filter.search?.includes(SEAM) : filter[name] != null)),
-    sought: SOUGHT_NAMES.filter((name) => filter[name] != null),
+    names: FILTER_NAMES.filter((name) =>
+      name === 'separator' ? filter.search?.includes(SEPARATOR) : filter[name] != null,
+    ),
+    searches: SEARCH_FILTERS.filter((name) => filter[name] != null),
     status: JOB_STATES.find((state) => state === filter.status),
   };
-  const { names, sought, status } = asked;
+  const { names, searches, status } = asked;
   const list = (wanted: JobInclude) =>
-    lists([role, status, ...names, ...sought, includeKey(wanted)].join(' '), () => listOf(asked, wanted));
+    lists([role, status, ...names, ...searches, includeKey(wanted)].join(' '), () => listOf(asked, wanted));
   const { search, category = null, urgency = null, homeownerId: owner = null, near } = filter;
   const { box = null, latitude = null, longitude = null, miles = null } = near ?? {};
   const values = {
@@ -95,7 +100,7 @@ export async function listJobs(
     miles,
     ...idsOf(viewer),
   };
-  const on = sought.length > 0 ? (db.forLong?.() ?? db) : db;
+  const on = searches.length > 0 ? (db.forLong?.() ?? db) : db;
   const page = await list(include)(on, values, request);
   const read = includeReader(include, role);
   // What stands beside the jobs has no part in their number.
@@ -111,7 +116,7 @@ interface RawJob extends IncludeColumns {
 interface Asked {
   readonly role: Role;
   readonly names: readonly (keyof typeof FILTERS)[];
-  readonly sought: readonly SoughtName[];
+  readonly searches: readonly SearchFilter[];
   /**
    * It stands in the statement as it is: there are few, some that most jobs are in and some that hardly one is, and the
    * planner should know which.
@@ -131,15 +136,15 @@ function listOf(asked: Asked, include: JobInclude): List<FilterValues, RawJob> {
         // As a list, so that nothing is left to the planner but to look each of them up.
         .where(
           gathered
-            ? sql`${jobs.id} = any(array(${wantedOf(gathered($, within, reach), reach)}))`
+            ? sql`${jobs.id} = any(array(${wantedOf(gathered($, reach), reach)}))`
             : and(visible(asked, $), ...conditions(asked, $), within),
         )
         .$dynamic(),
     ...(gathered && {
       keepsToReach: true,
-      counted: (_, $, reach) =>
-        sql`select from (${gathered($, undefined, { ...reach, isCount: true })}) g limit ${sql.raw(String(reach.atMost))}`,
+      counted: (_, $, reach) => sql`select from (${gathered($, reach)}) g limit ${reach.atMost}`,
     }),
+    ...(asked.searches.length > 0 && { exactTotalMax: PAGE.exactSearchTotalMax }),
   });
 }
 
@@ -154,80 +159,62 @@ function visible({ role, status }: Asked, $: Values<FilterValues>): SQL | undefi
 
 const isIn = (status: JobState) => sql`"jobs"."status" = ${sql.raw(`'${status}'`)}`;
 
-/** All that is asked of a job by looking at it. */
-function conditions({ status, names, sought }: Asked, $: Values<FilterValues>): SQL[] {
-  return [
-    ...(status ? [isIn(status)] : []),
-    ...names.map((name) => FILTERS[name]($)),
-    ...sought.map((name) => SOUGHT[name].fits($)),
-  ];
+/** What the filters ask of a row of `jobs`. */
+function conditions({ status, names }: Asked, $: Values<FilterValues>): SQL[] {
+  return [...(status ? [isIn(status)] : []), ...names.map((name) => FILTERS[name]($))];
 }
 
-type Gathered = ($: Values<FilterValues>, within: SQL | undefined, reach: Reach & { isCount?: boolean }) => SQL;
+type Gathered = ($: Values<FilterValues>, reach: Reach) => SQL;
 
 /**
  * Where one index in the list's order would read far too much: the identifiers of the jobs that may be on the page, the
- * first of each place where they may be. A contractor's own jobs are never so many: whoever seeks among them looks at
- * each.
+ * first of each list where they may be. A contractor's own jobs are never so many: a search scans all of them.
  */
 function gatheredFrom(asked: Asked): Gathered | undefined {
-  const { role, names, sought, status } = asked;
-  const ofMarket: Gathered = ($, within, { atMost }) => newest(marketOf(asked, $), within, atMost);
-  const own: Gathered = ($, _, reach) => ownJobs(asked, $, reach);
-  if (role === 'contractor' && status !== undefined && status !== 'open') return own;
-  const hasOwn = role === 'contractor' && status === undefined;
-  if (sought.length > 0)
-    return ($, within, reach) =>
-      soughtJobs(seekingOf(asked, $, hasOwn ? own($, within, reach) : undefined), within, reach);
-  if (hasOwn) return ($, within, reach) => sql`(${ofMarket($, within, reach)}) union all (${own($, within, reach)})`;
+  const { role, names, searches, status } = asked;
+  const isSearch = searches.length > 0;
+  const hasOwn = role === 'contractor' && status !== 'open';
+  const hasMarket = !hasOwn || status === undefined;
   // The index of a trade tells who is next without a look at the jobs, which keeps the planner from walking through all
   // trades for a rare one.
-  return role !== 'homeowner' && names.includes('category') ? ofMarket : undefined;
+  const isOfTrade = role !== 'homeowner' && names.includes('category');
+  if (!isSearch && !hasOwn && !isOfTrade) return undefined;
+
+  const market: Gathered = ($, reach) =>
+    isSearch
+      ? searchJobs($, searches, marketOf(asked, $), reach)
+      : sql`${newestJobs([...marketOf(asked, $), reach.behind([sql`${jobs.createdAt}`, sql`${jobs.id}`])])}
+          limit ${reach.atMost}`;
+  const own: Gathered = ($, reach) => scanJobs($, searches, jobsBidOn($, reach), closedOf(asked, $), reach.atMost);
+  const parts = [...(hasMarket ? [market] : []), ...(hasOwn ? [own] : [])];
+  return ($, reach) =>
+    sql.join(
+      parts.map((part) => sql`(${part($, reach)})`),
+      sql` union all `,
+    );
 }
 
-function seekingOf(asked: Asked, $: Values<FilterValues>, beside: SQL | undefined): Seeking {
-  const { role, names, sought, status } = asked;
-  const asksMore = names.length > 0 || (status !== undefined && role !== 'contractor');
-  const seen = [
-    role === 'admin' ? undefined : visible(asked, $),
-    status && isIn(status),
-    ...names.map((name) => FILTERS[name]($)),
-  ];
-  return {
-    $,
-    names: sought,
-    market: marketOf(asked, $),
-    seen: seen.filter((condition) => condition !== undefined),
-    sees: asksMore ? 'little' : role === 'admin' ? 'all' : 'much',
-    beside,
-    isOwn: role === 'homeowner',
-  };
-}
-
-function newest(where: readonly SQL[], within: SQL | undefined, atMost: number): SQL {
-  return sql`select "jobs"."id", "jobs"."created_at" from jobs where ${and(...where, within) ?? sql`true`} order by ${NEWEST_FIRST} limit ${sql.raw(String(atMost))}`;
-}
-
-/** The part of the market that the viewer sees and asks for, but for what they seek in it. */
-function marketOf({ role, status, names }: Asked, $: Values<FilterValues>): SQL[] {
-  const inState = status && isIn(status);
-  const seen = role === 'homeowner' ? [visibleJobs(role, $)] : [];
+/** The part of the market that the viewer sees and asks for, but for the search. */
+function marketOf(asked: Asked, $: Values<FilterValues>): SQL[] {
+  const { role, status } = asked;
   return [
-    ...seen,
-    ...(role === 'contractor' ? [isOpenToBids] : inState ? [inState] : []),
-    ...names.map((name) => FILTERS[name]($)),
+    ...(role === 'homeowner' ? [visibleJobs(role, $)] : []),
+    ...(role === 'contractor' && status === undefined ? [isOpenToBids] : []),
+    ...conditions(asked, $),
   ];
 }
 
-/**
- * Jobs that are open no more, but that the contractor has bid on; there is an index of these in the order of the jobs.
- */
-function ownJobs(asked: Asked, $: Values<FilterValues>, { atMost, behind }: Reach): SQL {
+/** The jobs that the contractor has bid on, the newest first; there is an index of these in the order of the jobs. */
+function jobsBidOn($: Values<FilterValues>, { behind }: Reach): SQL {
   const position = behind([sql`own.job_created_at`, sql`own.job_id`]);
-  return sql`select j.id, own.job_created_at as created_at from (
-      select distinct own.job_created_at, own.job_id from bids own where ${and(sql`own.contractor_id = ${$.contractorId}`, position)} order by own.job_created_at desc, own.job_id desc
-    ) own cross join lateral (select "jobs"."id" from jobs where ${and(sql`"jobs"."id" = own.job_id and not ${isOpenToBids}`, ...conditions(asked, $))} offset 0) j
-    order by own.job_created_at desc, own.job_id desc limit ${sql.raw(String(atMost))}`;
+  return sql`select distinct own.job_created_at as created_at, own.job_id as id from bids own
+    where ${and(sql`own.contractor_id = ${$.contractorId}`, position)}
+    order by own.job_created_at desc, own.job_id desc`;
+}
+
+/** What those must be: the open ones are found in the market. */
+function closedOf(asked: Asked, $: Values<FilterValues>): SQL[] {
+  return [sql`not ${isOpenToBids}`, ...conditions(asked, $)];
 }
 
 /** `%` and `_` stand for themselves. */

@@ -71,6 +71,8 @@ interface Listing<V extends object, Row> {
   rows(db: PostgresJsDatabase, $: Values<V>, within: SQL | undefined, reach: Reach): Select<Row>;
   /** True where `rows` keeps to the reach by itself, offset and all. */
   readonly keepsToReach?: boolean;
+  /** How far the rows are counted, where that is not as far as usual. */
+  readonly exactTotalMax?: number;
   /** What is counted instead of the rows, where that is less work. */
   counted?(db: PostgresJsDatabase, $: Values<V>, reach: Reach): SQL;
   /** Where in the row the keys are, if not in the row itself. */
@@ -106,6 +108,8 @@ export function listing<V extends object, Row extends object>(parts: Listing<V, 
   const names = Object.keys(parts.keys);
   const columns = Object.values(parts.keys);
   const direction = parts.order === 'newest first' ? desc : asc;
+  const { exactTotalMax = PAGE.exactTotalMax } = parts;
+  const everything = reachOfCount(exactTotalMax);
   // The page's size stands in the text: Postgres would plan anew at every call if it were a parameter.
   const pages = remembering<(db: Db, values: Record<string, unknown>) => Promise<{ rows: Row[]; count?: number }>>();
 
@@ -137,11 +141,11 @@ export function listing<V extends object, Row extends object>(parts: Listing<V, 
   // In the order of the list, so that it is the list's own index that is read.
   const counting = (db: PostgresJsDatabase, $: Values<V>) => {
     const some = parts.counted
-      ? sql`(${parts.counted(db, $, EVERYTHING)}) counted`
+      ? sql`(${parts.counted(db, $, everything)}) counted`
       : parts
-          .rows(selectingNothingBut(columns, db), $, undefined, EVERYTHING)
+          .rows(selectingNothingBut(columns, db), $, undefined, everything)
           .orderBy(...columns.map(direction))
-          .limit(EVERYTHING.atMost)
+          .limit(everything.atMost)
           .as('some');
     return db.select({ count: sql<number>`count(*)::int` }).from(some);
   };
@@ -153,12 +157,12 @@ export function listing<V extends object, Row extends object>(parts: Listing<V, 
     const given = { offset, ...values, ...positionValues(after) };
     const { rows, count } = await pageStatement(size, offset, kind, counted)(db, given);
     return pageOf(rows, size, kind !== 'first', () =>
-      count === undefined ? total(db, values) : Promise.resolve(totalOf(count)),
+      count === undefined ? total(db, values) : Promise.resolve(totalOf(count, exactTotalMax)),
     );
   }
 
   async function total(db: Db, values: V): Promise<Total> {
-    return totalOf((await count(db, values))[0]?.count);
+    return totalOf((await count(db, values))[0]?.count, exactTotalMax);
   }
 
   function pageOf(found: readonly Row[], size: number, hasPrevious: boolean, counted: () => Promise<Total>): Page<Row> {
@@ -182,7 +186,7 @@ export function listing<V extends object, Row extends object>(parts: Listing<V, 
       const position = columns.map((column) => sql`${column}`);
       const within = isAfter ? behind(columns, position, parts.order, $ as Values<Record<string, unknown>>) : sooner;
       const page = parts
-        .rows(drawingBoard, $, within, EVERYTHING)
+        .rows(drawingBoard, $, within, everything)
         .orderBy(...columns.map(direction))
         .limit(size + 1);
       const [{ table }] = columns as [PgColumn];
@@ -193,8 +197,8 @@ export function listing<V extends object, Row extends object>(parts: Listing<V, 
     },
     totalOf(parent: Readonly<Record<string, SQL>>, values: object, sooner?: SQL) {
       const some = parts
-        .rows(selectingNothingBut(columns, drawingBoard), saidBy<V>(parent, values), sooner, EVERYTHING)
-        .limit(EVERYTHING.atMost);
+        .rows(selectingNothingBut(columns, drawingBoard), saidBy<V>(parent, values), sooner, everything)
+        .limit(everything.atMost);
       return sql`(select count(*) from (${some.getSQL()}) counted)`;
     },
   });
@@ -207,8 +211,8 @@ function saidBy<V>(parent: Readonly<Record<string, SQL>>, values: object): Value
 }
 
 /** Of as many rows as were counted, which stops behind the largest total that is exact. */
-export function totalOf(counted = 0): Total {
-  return { count: Math.min(counted, PAGE.exactTotalMax), capped: counted > PAGE.exactTotalMax };
+export function totalOf(counted = 0, exactTotalMax: number = PAGE.exactTotalMax): Total {
+  return { count: Math.min(counted, exactTotalMax), capped: counted > exactTotalMax };
 }
 
 /**
@@ -220,8 +224,10 @@ function selectingNothingBut([key]: readonly PgColumn[], db: PostgresJsDatabase)
   return Object.create(db, { select: { value: select } }) as PostgresJsDatabase;
 }
 
-/** As much as anyone counts. */
-const EVERYTHING: Reach = { atMost: PAGE.exactTotalMax + 1, wanted: PAGE.exactTotalMax + 1, behind: () => undefined };
+/** As far as is counted, and one more, which tells that there are more. */
+function reachOfCount(exactTotalMax: number): Reach {
+  return { atMost: exactTotalMax + 1, wanted: exactTotalMax + 1, behind: () => undefined };
+}
 
 /** Few sizes, and so few statements, for pages by number. */
 function roundedUp(rows: number): number {

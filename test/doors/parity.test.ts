@@ -1059,8 +1059,8 @@ describe('lists', () => {
   };
   const plant = (count: number, title: string) =>
     house.sql.unsafe(`
-    insert into jobs (id, homeowner_id, title, description, created_at)
-    select 'job_' || left(md5('${title}' || n) || md5(n::text), 27), '${lena.profileId}', '${title} ' || n, 'planted', timestamptz '2030-01-01' + (n / 3) * interval '1 second' from generate_series(1, ${count}) n`);
+    insert into jobs (id, homeowner_id, title, description, urgency, created_at)
+    select 'job_' || left(md5('${title}' || n) || md5(n::text), 27), '${lena.profileId}', '${title} ' || n, 'planted', case '${title}' when 'Many' then 'priority'::urgency end, timestamptz '2030-01-01' + (n / 3) * interval '1 second' from generate_series(1, ${count}) n`);
 
   beforeAll(async () => {
     lena = await homeowner(house, 'Lena');
@@ -1174,26 +1174,25 @@ describe('lists', () => {
     expect(connected).toEqual(linked);
   });
 
-  test('beyond 10,000 are not counted, and can be read all the same', async () => {
+  test('beyond 10,000 are not counted, nor beyond 1,000 of a search, and can be read all the same', async () => {
     await plant(10_001, 'Many');
-    const read = (query: string) => house.rest('GET', `/v1/jobs?search=Many&${query}`, { token: lena.token });
-    expect((await read('')).body.pagination).toEqual({
-      page: 1,
-      per_page: 20,
-      total: 10_000,
-      total_pages: 500,
-      total_capped: true,
-    });
-    expect((await read('per_page=100&page=101')).body.data).toHaveLength(1);
-    const past = await read('per_page=100&page=102');
+    const read = (query: string) => house.rest('GET', `/v1/jobs?${query}`, { token: lena.token });
+    const counted = async (query: string) => (await read(query)).body.pagination;
+    const capped = { page: 1, per_page: 20, total_capped: true };
+    expect(await counted('urgency=priority')).toEqual({ ...capped, total: 10_000, total_pages: 500 });
+    expect(await counted('search=Many')).toEqual({ ...capped, total: 1_000, total_pages: 50 });
+    expect((await read('search=Many&per_page=100&page=101')).body.data).toHaveLength(1);
+    const past = await read('search=Many&per_page=100&page=102');
     expect([past.status, past.body.data, past.headers.get('link')]).toEqual([200, [], null]);
     const { data } = await house.graphql(
       '{ jobs(filter: { search: "Many" }) { totalCount pageInfo { hasNextPage } } }',
       { token: lena.token },
     );
-    expect(data.jobs).toEqual({ totalCount: 10_000, pageInfo: { hasNextPage: true } });
+    expect(data.jobs).toEqual({ totalCount: 1_000, pageInfo: { hasNextPage: true } });
     await house.sql`delete from jobs where id = (select id from jobs where title like 'Many %' limit 1)`;
-    expect((await read('')).body.pagination).toMatchObject({ total: 10_000, total_capped: false });
+    expect(await counted('urgency=priority')).toMatchObject({ total: 10_000, total_capped: false });
+    await house.sql`update jobs set title = 'Few' where id in (select id from jobs where title like 'Many %' limit 9000)`;
+    expect(await counted('search=Many')).toMatchObject({ total: 1_000, total_capped: false });
   });
 
   test('of bids put guaranteed views first, then the newest, a hundred a page', async () => {

@@ -69,7 +69,13 @@ describe('limits', () => {
   });
 
   test('of pages', () => {
-    expect(PAGE).toEqual({ perPageDefault: 20, perPageMax: 100, bidsPerPageDefault: 100, exactTotalMax: 10_000 });
+    expect(PAGE).toEqual({
+      perPageDefault: 20,
+      perPageMax: 100,
+      bidsPerPageDefault: 100,
+      exactTotalMax: 10_000,
+      exactSearchTotalMax: 1_000,
+    });
   });
 
   test('of sessions', () => {

@@ -125,6 +125,7 @@ export function connectionType<Node extends object>(name: string, node: () => ne
   field('edges', () => [NodeEdge], 'The entries with their cursors.');
   field('nodes', () => [node()], 'The entries alone.');
   field('pageInfo', () => PageInfo, 'Where this page stands in the list.');
-  field('totalCount', () => Int, 'How many entries the list has: exact up to 10,000, where counting stops.');
+  const total = 'How many entries the list has: exact up to 10,000, or 1,000 of a search, where counting stops.';
+  field('totalCount', () => Int, total);
   return NodeConnection;
 }

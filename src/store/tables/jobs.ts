@@ -118,20 +118,14 @@ export const jobSearch = pgTable(
     jobId: idColumn('job')
       .primaryKey()
       .references(() => jobs.id, { onDelete: 'cascade' }),
-    /** The job's own, so that what is found can be put in order without a look at the job. */
+    /** The job's own, so that what is found can be sorted without a look at the job. */
     createdAt: moment().notNull(),
-    /** Title and description in small letters, with a sign between them. */
+    /** Title and description in small letters, with a separator between them. */
     words: text().notNull(),
     town: point({ mode: 'xy' }),
   },
   (t) => [
-    index('job_search_newest').on(t.createdAt, t.jobId),
-    // By day, so that the newest of many can be found without the others.
-    index('job_search_words').using(
-      'gin',
-      sql`((${t.createdAt} at time zone 'UTC')::date)`,
-      sql`${t.words} gin_trgm_ops`,
-    ),
+    index('job_search_words').using('gin', sql`${t.words} gin_trgm_ops`),
     index('job_search_town').using('gist', t.town),
   ],
 );

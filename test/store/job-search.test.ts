@@ -1,0 +1,294 @@
+/**
+ * Whatever somebody searches for among whatever jobs, they get what a look at every job finds: page by page, from any
+ * position, and counted as far as is counted. The market is made by chance from a seed, large enough that some searches
+ * scan the list and others ask the index.
+ */
+import postgres, { type Sql } from 'postgres';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import type { Viewer } from '../../src/rules/viewer.js';
+import { connect, type Database } from '../../src/store/database.js';
+import { SEPARATOR } from '../../src/store/job-search.js';
+import { listJobs, type JobFilter } from '../../src/store/job-lists.js';
+import type { PageRequest, Position } from '../../src/store/page.js';
+import { diceOf, type Dice } from '../fuzz/dice.js';
+import { freshDatabase, type FreshDatabase } from '../postgres.js';
+
+const SEED = 20_261_122;
+const JOBS = 6_000;
+const SIZES = [3, 20, 100];
+const EXACT_SEARCH_TOTAL_MAX = 1_000;
+
+/** How many of a thousand jobs hold a text, and the texts, some of which only look like one another. */
+const TEXTS: readonly (readonly [perThousand: number, text: string])[] = [
+  [1_000, 'leaks'],
+  [400, 'Roof'],
+  [60, 'Küche'],
+  [20, 'ОБШИВКА'],
+  [6, 'Ångström'],
+  [3, '100%'],
+  [3, '100 percent'],
+  [2, 'snake_case'],
+  [2, 'snakeXcase'],
+  [2, 'back\\slash'],
+  [1, '東京タワー'],
+  [1, `torn${SEPARATOR}apart`],
+];
+const SEARCHED = [
+  ...TEXTS.map(([, text]) => text),
+  'LEAKS',
+  'küche',
+  'KÜCHE',
+  'обшив',
+  'ångström',
+  '%',
+  '_',
+  '\\',
+  'e_c',
+  '0%',
+  '京',
+  'of',
+  'f',
+  'chimney',
+  'nobody wrote this',
+  // From the end of a title to the beginning of a description.
+  SEPARATOR,
+  `.${SEPARATOR}It`,
+  '. It',
+  '.It',
+];
+const TOWNS = { Austin: '(-97.754,30.302)', Marfa: '(-104.0848,30.293)', Chicago: '(-87.65,41.85)', Nowhere: null };
+type Town = keyof typeof TOWNS;
+const NEAR = {
+  Austin: { box: '(-97,31),(-98.5,29.5)', latitude: 30.27, longitude: -97.74, miles: 40 },
+  Marfa: { box: '(-103,31),(-105,29)', latitude: 30.3, longitude: -104, miles: 40 },
+} as const;
+const STATES = ['draft', 'open', 'completed', 'cancelled'] as const;
+
+const homeownerId = (n: number) => `hmw_${String(n).padStart(27, '0')}` as const;
+const contractorId = (n: number) => `ctr_${String(n).padStart(27, '0')}` as const;
+const SIGNED_IN = { userId: 'usr_', sessionId: 'ses_' } as const;
+const homeowner = (n: number): Viewer => ({
+  ...SIGNED_IN,
+  role: 'homeowner',
+  homeownerId: homeownerId(n),
+  contractorId: null,
+});
+const contractor = (n: number): Viewer => ({
+  ...SIGNED_IN,
+  role: 'contractor',
+  homeownerId: null,
+  contractorId: contractorId(n),
+});
+
+const VIEWERS: readonly (readonly [who: string, viewer: Viewer, sees: string])[] = [
+  ['an admin', { ...SIGNED_IN, role: 'admin', homeownerId: null, contractorId: null }, 'true'],
+  ...(['most jobs', 'few jobs', 'no job'] as const).map(
+    (what, at) => [`a homeowner of ${what}`, homeowner(at + 1), `j.homeowner_id = '${homeownerId(at + 1)}'`] as const,
+  ),
+  ...(['on many jobs', 'on few jobs', 'on no job'] as const).map(
+    (what, at) =>
+      [
+        `a contractor who bid ${what}`,
+        contractor(at + 1),
+        `(j.status = 'open' or j.id in (select job_id from bids where contractor_id = '${contractorId(at + 1)}'))`,
+      ] as const,
+  ),
+];
+
+let database: FreshDatabase;
+let sql: Sql;
+let db: Database;
+let sent: { text: string; values: readonly unknown[] } | undefined;
+
+beforeAll(async () => {
+  database = await freshDatabase();
+  sql = postgres({ ...database.connection, max: 1, fetch_types: false, onnotice: () => {} });
+  db = connect(database.connection, { poolSize: 1 }, { onStatement: (text, values) => (sent = { text, values }) });
+  await fill(diceOf(SEED));
+});
+afterAll(async () => {
+  await db.close();
+  await sql.end({ timeout: 5 });
+  await database.drop();
+});
+
+async function fill(dice: Dice): Promise<void> {
+  const insert = (table: string, rows: readonly object[]) => sql`insert into ${sql(table)} ${sql(rows as object[])}`;
+  const person = (n: number, userType: string) => ({
+    id: `usr_${userType}${n}`,
+    email: `${userType}${n}@example.test`,
+    user_type: userType,
+    first_name: 'Some',
+    last_name: 'Body',
+    phone: '1',
+    password_hash: 'none',
+    referral_code: `${userType}${n}`,
+  });
+  for (const n of [1, 2, 3]) {
+    await insert('users', [person(n, 'homeowner'), person(n, 'contractor')]);
+    await insert('homeowners', [{ id: homeownerId(n), user_id: `usr_homeowner${n}` }]);
+    await insert('contractors', [{ id: contractorId(n), user_id: `usr_contractor${n}`, company_name: 'Some' }]);
+  }
+  const jobs = Array.from({ length: JOBS }, (_, n) => jobOf(dice, n));
+  for (let at = 0; at < JOBS; at += 1_000) {
+    const some = jobs.slice(at, at + 1_000);
+    await insert('jobs', some);
+    const bids = some.flatMap((job) => (job.status === 'draft' ? [] : bidsOn(job, dice)));
+    if (bids.length > 0) await insert('bids', bids);
+  }
+  for (const [city, town] of Object.entries(TOWNS))
+    await sql`update job_search set town = ${town}::point from jobs where id = job_id and city = ${city}`;
+  // Two of the newest jobs hold it, and then none but the oldest.
+  await sql`update jobs set description = 'A chimney.' where id in (
+    (select id from jobs order by created_at desc, id desc limit 2) union all (select id from jobs order by created_at, id limit 3))`;
+  await sql`analyze`;
+}
+
+function jobOf(dice: Dice, n: number) {
+  const says = (texts: readonly string[]) => texts.map((text) => ` ${dice.percent(20) ? text.toUpperCase() : text}`);
+  const held = TEXTS.filter(([perThousand]) => dice.int(1, 1_000) <= perThousand).map(([, text]) => text);
+  const inTitle = held.filter(() => dice.percent(30));
+  return {
+    id: `job_${dice.int(10 ** 8, 10 ** 9 - 1)}${String(n).padStart(18, '0')}`,
+    homeowner_id: homeownerId(dice.percent(90) ? 1 : 2),
+    status: dice.pick(STATES),
+    title: `Job of${says(inTitle).join('')}.`,
+    description: `It${says(held.filter((text) => !inTitle.includes(text))).join('')}.`,
+    category: dice.pick(['roofing', 'plumbing']),
+    urgency: dice.pick(['standard', 'urgent']),
+    address_line1: '1 Elm St',
+    city: dice.weighted<Town>([
+      [80, 'Austin'],
+      [0.3, 'Marfa'],
+      [10, 'Chicago'],
+      [8, 'Nowhere'],
+    ]),
+    state: 'TX',
+    // Often at the same moment, so that the identifiers decide.
+    created_at: new Date(Date.UTC(2030, 0, 1) + dice.int(1, JOBS) * 60_000),
+  };
+}
+
+function bidsOn(job: ReturnType<typeof jobOf>, dice: Dice) {
+  const bidders = [...(dice.percent(40) ? [1] : []), ...(dice.percent(1) ? [2] : [])];
+  return bidders.map((n) => ({
+    id: `bid_${n}${job.id.slice(5)}`,
+    job_id: job.id,
+    contractor_id: contractorId(n),
+    status: job.status === 'open' ? 'pending' : 'rejected',
+    amount: 5,
+    job_created_at: job.created_at,
+  }));
+}
+
+interface Asked {
+  readonly filter: JobFilter;
+  /** The same in SQL. */
+  readonly where: string;
+  readonly text: string;
+}
+
+function asked(dice: Dice): Asked {
+  const search = dice.percent(85) ? dice.pick(SEARCHED) : null;
+  const near = search === null || dice.percent(20) ? dice.pick(['Austin', 'Marfa'] as const) : null;
+  const status = dice.percent(40) ? dice.pick(STATES) : null;
+  const category = dice.percent(20) ? 'roofing' : null;
+  const urgency = dice.percent(20) ? 'urgent' : null;
+  const conditions = [
+    search !== null && `(position(lower($1) in lower(j.title)) > 0 or position(lower($1) in lower(j.description)) > 0)`,
+    near && `j.city = '${near}'`,
+    status && `j.status = '${status}'`,
+    category && `j.category = '${category}'`,
+    urgency && `j.urgency = '${urgency}'`,
+  ];
+  const where = conditions.filter((condition) => typeof condition === 'string').join(' and ');
+  return { filter: { search, near: near && NEAR[near], status, category, urgency }, where, text: search ?? '' };
+}
+
+describe.each(VIEWERS)('what %s finds', (who, viewer, sees) => {
+  const dice = diceOf(SEED + VIEWERS.findIndex(([other]) => other === who));
+  const all = async ({ where, text }: Asked) =>
+    (
+      await sql.unsafe<{ id: string }[]>(
+        `select j.id from jobs j where ${sees} and ${where} and $1::text is not null order by j.created_at desc, j.id desc`,
+        [text],
+      )
+    ).map(({ id }) => id);
+  const page = async ({ filter }: Asked, request: PageRequest) => {
+    const found = await listJobs(db, viewer, filter, request);
+    return { ...found, ids: found.rows.map(({ job }) => job.id), total: await found.total() };
+  };
+  const totalOf = ({ length }: readonly string[]) => ({
+    count: Math.min(length, EXACT_SEARCH_TOTAL_MAX),
+    capped: length > EXACT_SEARCH_TOTAL_MAX,
+  });
+
+  it('is what a look at every job finds, on any page, with its total', async () => {
+    for (let time = 0; time < 30; time += 1) {
+      const question = asked(dice);
+      const expected = await all(question);
+      const size = dice.pick(SIZES);
+      const offset = dice.percent(40) ? 0 : size * dice.int(0, Math.ceil(expected.length / size) + 1);
+      const found = await page(question, { size, offset, counted: dice.percent(50) });
+      const told = JSON.stringify({ ...question.filter, size, offset });
+      expect(found.ids, told).toEqual(expected.slice(offset, offset + size));
+      expect(found.total, told).toEqual(totalOf(expected));
+      expect(found.hasNext, told).toBe(expected.length > offset + size);
+    }
+  });
+
+  it('is the same from cursor to cursor, each once and in order', async () => {
+    for (let time = 0; time < 5; time += 1) {
+      const question = asked(dice);
+      const expected = await all(question);
+      const size = expected.length > 500 ? 100 : dice.pick(SIZES);
+      const ids: string[] = [];
+      for (let after: Position | undefined, more = true; more;) {
+        const found = await page(question, { size, ...(after && { after }), counted: dice.percent(50) });
+        expect(found.total).toEqual(totalOf(expected));
+        ids.push(...found.ids);
+        [more, after] = [found.hasNext, found.rows.length > 0 ? found.positionOf(found.rows.at(-1)!) : after];
+      }
+      expect(ids, JSON.stringify(question.filter)).toEqual(expected);
+    }
+  });
+});
+
+describe('an admin’s search', () => {
+  const [, admin] = VIEWERS[0]!;
+
+  /** The indexes of `job_search` that the statement has read, by their names. */
+  async function indexesRead(filter: JobFilter, size: number): Promise<string[]> {
+    await listJobs(db, admin, filter, { size });
+    const [plan] = await sql.unsafe(`explain (analyze, format json) ${sent?.text}`, [...(sent?.values ?? [])] as never);
+    const nodes: { 'Index Name'?: string; 'Actual Loops': number }[] = [];
+    JSON.stringify(plan, (_, node) => (node?.['Actual Loops'] > 0 && nodes.push(node), node));
+    const names = nodes.map((node) => node['Index Name'] ?? '').filter((name) => name.startsWith('job_search'));
+    return [...new Set(names)].toSorted();
+  }
+
+  it.each<[what: string, filter: JobFilter, indexes: string[]]>([
+    ['for what many jobs hold scans the list', { search: 'roof' }, ['job_search_pkey']],
+    ['for what few hold asks the index of texts', { search: 'snake_case' }, ['job_search_pkey', 'job_search_words']],
+    ['near many jobs scans the list', { near: NEAR.Austin }, ['job_search_pkey']],
+    [
+      'for what many hold near few jobs asks the index of places',
+      { search: 'roof', near: NEAR.Marfa },
+      ['job_search_pkey', 'job_search_town'],
+    ],
+    [
+      'for what few hold near many jobs asks the index of texts',
+      { search: 'tower', near: NEAR.Austin },
+      ['job_search_pkey', 'job_search_words'],
+    ],
+  ])('%s', async (_, filter, indexes) => {
+    expect(await indexesRead(filter, 20)).toEqual(indexes);
+  });
+
+  it('that the newest jobs promised more of than there is gives the scan up, and finds the oldest', async () => {
+    const filter = { search: 'chimney' };
+    const { rows, total } = await listJobs(db, admin, filter, { size: 3 });
+    expect([rows.map(({ job }) => job.description), (await total()).count]).toEqual([Array(3).fill('A chimney.'), 5]);
+    expect(await indexesRead(filter, 3)).toEqual(['job_search_pkey', 'job_search_words']);
+  });
+});
