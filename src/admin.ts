@@ -2,10 +2,10 @@
 import { createInterface } from 'node:readline';
 import { Writable } from 'node:stream';
 import { readConfig } from './config.js';
+import { reachDatabase } from './admin-database.js';
 import { createLog } from './log.js';
 import { openHouse } from './open-house.js';
 import { createAdmin, setAdminPassword } from './operations/accounts/admins.js';
-import type { Connection } from './store/database.js';
 
 const COMMANDS = { create: createAdmin, 'set-password': setAdminPassword };
 
@@ -26,17 +26,6 @@ async function main([command, email]: string[]): Promise<void> {
     await close();
     await database.stop();
   }
-}
-
-/** The embedded database may be running inside a server already; then this command joins it there. */
-async function reachDatabase(
-  url: string | undefined,
-  dataFolder: string,
-): Promise<{ connection: Connection; stop(): Promise<void> }> {
-  if (url) return { connection: { url }, stop: async () => {} };
-  const { findRunningPostgres, startEmbeddedPostgres } = await import('./store/embedded.js');
-  const running = findRunningPostgres(dataFolder);
-  return running ? { connection: running, stop: async () => {} } : startEmbeddedPostgres(dataFolder);
 }
 
 /** One line; at a terminal it is asked for and not shown. */

@@ -44,7 +44,9 @@ export const VARIABLES = {
   JWT_SECRET: secret
     .optional()
     .describe('signs access tokens; at least 32 bytes; outside production one is made and kept in DATA_DIR'),
-  JWT_PREVIOUS_SECRET: secret.optional().describe('still verifies access tokens, while a secret is being replaced'),
+  JWT_PREVIOUS_SECRET: secret
+    .optional()
+    .describe('verifies access tokens besides JWT_SECRET and signs none, while a secret is being replaced'),
   JWT_ISSUER: z.string().min(1).default('job-marketplace').describe('the `iss` of access tokens'),
   JWT_AUDIENCE: z.string().min(1).default('job-marketplace').describe('the `aud` of access tokens'),
   BCRYPT_COST: wholeNumber(4, 15).default(12).describe('the cost of a password hash; at least 10 in production'),
@@ -53,7 +55,12 @@ export const VARIABLES = {
   CORS_ORIGINS: list()
     .refine((origins) => origins.every(isOrigin), 'must be origins such as https://app.example, separated by commas')
     .describe('origins whose pages may call, separated by commas'),
-  TRUST_PROXY_HOPS: wholeNumber(0, 10).default(0).describe('how many X-Forwarded-For hops to believe'),
+  CORS_HEADERS: list()
+    .refine((names) => names.every(isHeaderName), 'must be names of headers, separated by commas')
+    .describe('request headers that such pages may send besides those that the server knows, separated by commas'),
+  TRUST_PROXY_HOPS: wholeNumber(0, 10)
+    .default(0)
+    .describe('how many proxies stand before the server, and so how many X-Forwarded-For hops to believe'),
   RATE_LIMITS: onOff.default(true).describe('on or off; off is for tests and benchmarks'),
   ...budgetVariables(),
   ...shareVariables(),
@@ -61,7 +68,7 @@ export const VARIABLES = {
     .string()
     .min(16, 'must be at least 16 characters long')
     .optional()
-    .describe('lets bearers of it read /metrics from anywhere'),
+    .describe('lets bearers of it read /metrics from anywhere; at least 16 characters'),
   GRAPHQL_INTROSPECTION: onOff
     .optional()
     .describe('on or off: whether the schema can be asked for; on outside production'),
@@ -77,7 +84,9 @@ export const VARIABLES = {
   PERSISTED_DOCUMENTS_FILE: z
     .string()
     .optional()
-    .describe('the list for PERSISTED_DOCUMENTS=only: a JSON object of SHA-256 (in hex) → document'),
+    .describe(
+      'the list for PERSISTED_DOCUMENTS=only, as graphql-codegen (with `hashAlgorithm: sha256`) or Apollo’s generate-persisted-query-manifest writes it',
+    ),
   LOG_LEVEL: z
     .enum(['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent'])
     .default('info')
@@ -106,10 +115,14 @@ export interface Config extends Environment {
   readonly playground: boolean;
 }
 
-export function readConfig(env: Readonly<Record<string, string | undefined>> = environment()): Config {
+/** `defaults` stand in for variables that are not set. */
+export function readConfig(
+  env: Readonly<Record<string, string | undefined>> = environment(),
+  defaults: Readonly<Record<string, string>> = {},
+): Config {
   // An empty variable is one that was not set: compose files and shells write them so.
   const given = Object.fromEntries(Object.entries(env).filter(([name, value]) => name in VARIABLES && value !== ''));
-  const parsed = schema.safeParse(given);
+  const parsed = schema.safeParse({ ...defaults, ...given });
   if (!parsed.success)
     throw new ConfigError(parsed.error.issues.map(({ path, message }) => `${path.join('.')} ${message}`));
   const config = parsed.data;
@@ -149,6 +162,10 @@ function list() {
 
 function isOrigin(text: string): boolean {
   return text === '*' || (URL.canParse(text) && new URL(text).origin === text);
+}
+
+function isHeaderName(text: string): boolean {
+  return /^[\w!#$%&'*+.^`|~-]+$/.test(text);
 }
 
 /** `logInPerAddress` is configured as `RATE_LIMIT_LOG_IN_PER_ADDRESS`. */

@@ -10,9 +10,11 @@ import type { Logger } from 'pino';
 import type { Config } from './config.js';
 import { createMetrics } from './metrics.js';
 import type { House } from './operations/house.js';
+import { createKeyUses } from './operations/key-uses.js';
 import { createAccessTokens } from './security/access-token.js';
 import { createPasswords } from './security/passwords.js';
 import { createRateLimits } from './security/rate-limit.js';
+import { createRefreshTokens } from './security/refresh-token.js';
 import { createShares } from './shares/shares.js';
 import { connect, type Connection, type DatabaseHooks } from './store/database.js';
 import { assertDriverIsPatched } from './store/driver-check.js';
@@ -22,6 +24,8 @@ import { migrate } from './store/migrate.js';
 const ACCESS_TOKEN_TTL_SECONDS = 15 * 60;
 /** Some three megabytes of them. */
 const VIEWERS_MAX = 10_000;
+/** Of `lastUsedAt`, which is told to the minute. */
+const KEY_USES_EVERY_MS = 10_000;
 const TIDY_EVERY_MS = 60 * 60 * 1000;
 
 export interface OpenHouse {
@@ -54,6 +58,8 @@ export async function openHouse(
   // Calls before this is settled would be counted in memory, beside what other instances count in Redis.
   await rateLimits.ready();
   const secret = config.JWT_SECRET ?? keptSecret(config.DATA_DIR);
+  const keyUses = createKeyUses(db);
+  const secrets = config.JWT_PREVIOUS_SECRET === undefined ? [secret] : [secret, config.JWT_PREVIOUS_SECRET];
   const house: House = {
     db,
     probe,
@@ -68,8 +74,11 @@ export async function openHouse(
       audience: config.JWT_AUDIENCE,
       ttlSeconds: ACCESS_TOKEN_TTL_SECONDS,
     }),
+    refreshTokens: createRefreshTokens({ secret, previousSecret: config.JWT_PREVIOUS_SECRET }),
     viewers: new LRUCache({ max: VIEWERS_MAX }),
-    seal: (text) => createHmac('sha256', `seal ${secret}`).update(text).digest('base64url'),
+    keyHolders: new LRUCache({ max: VIEWERS_MAX }),
+    keyUses,
+    seals: (text) => secrets.map((each) => createHmac('sha256', `seal ${each}`).update(text).digest('base64url')),
     budgets: config.budgets,
     log,
   };
@@ -78,11 +87,16 @@ export async function openHouse(
       void tidy(db).catch((error: unknown) => log.warn({ err: error }, 'what has run out could not be thrown away')),
     TIDY_EVERY_MS,
   );
+  const flushKeyUses = () =>
+    keyUses.flush().catch((error: unknown) => log.warn({ err: error }, 'uses of API keys could not be written down'));
+  const flushing = setInterval(() => void flushKeyUses(), KEY_USES_EVERY_MS);
   watch(house);
   return {
     house,
     close: async () => {
       clearInterval(tidying);
+      clearInterval(flushing);
+      await flushKeyUses();
       await Promise.all([db.close(), probe.close(), rateLimits.close()]);
     },
   };

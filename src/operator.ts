@@ -14,7 +14,18 @@ export interface OperatorAddresses {
 /** So long after a call was refused because the whole server was beyond capacity, it counts as busy. */
 const BUSY_MS = 5_000;
 
-const GUIDE = { playground: '/graphql', rest_reference: '/v1/docs', openapi: '/v1/openapi.json', health: '/healthz' };
+/** What to look at first; a playground that is off is not named. */
+function guide({ playground }: Config) {
+  return {
+    graphql: '/graphql',
+    ...(playground && { playground: '/graphql' }),
+    rest: '/v1',
+    rest_reference: '/v1/docs',
+    openapi: '/v1/openapi.json',
+    health: '/healthz',
+    readiness: '/readyz',
+  };
+}
 
 export function openOperatorAddresses(
   { probe, metrics }: House,
@@ -26,7 +37,7 @@ export function openOperatorAddresses(
   const ready = () => (looking ??= isReady(probe).finally(() => (looking = undefined)));
 
   const addresses: Readonly<Record<string, (exchange: Exchange) => void | Promise<void>>> = {
-    '/': (exchange) => exchange.sendJson(200, GUIDE),
+    '/': (exchange) => exchange.sendJson(200, guide(config)),
     '/healthz': (exchange) => exchange.sendJson(200, { status: 'ok' }),
     '/readyz': async (exchange) => {
       const status = isDraining()

@@ -13,6 +13,7 @@ import { createDraining } from './http/draining.js';
 import { bearerOf, Exchange } from './http/exchange.js';
 import { HEADERS_MAX, problemWithHead } from './http/head.js';
 import { answerCors, setSecurityHeaders } from './http/policy.js';
+import { proxyNotice } from './http/proxy-notice.js';
 import { serverOptions, TIMEOUTS, type Timeouts } from './http/timeouts.js';
 import { answerUnreadable } from './http/unreadable.js';
 import { boundUnreadAnswers } from './http/unread.js';
@@ -37,6 +38,10 @@ export interface RunningServer {
 
 const HEAD_BYTES_MAX = 16 * 1024;
 
+const UNTRUSTED_PROXY =
+  'a request came through a proxy while TRUST_PROXY_HOPS is 0: all callers behind it share the limits of one ' +
+  'network address; set TRUST_PROXY_HOPS to the number of proxies';
+
 export async function startServer(house: House, config: Config, timeouts: Timeouts = TIMEOUTS): Promise<RunningServer> {
   const { shares, metrics } = house;
   // A missing Host is ours to refuse, in the documented form.
@@ -57,9 +62,12 @@ export async function startServer(house: House, config: Config, timeouts: Timeou
     introspection: config.introspection,
     suggestions: config.introspection && config.NODE_ENV !== 'production',
     persistedDocumentsFile: config.PERSISTED_DOCUMENTS === 'only' ? config.PERSISTED_DOCUMENTS_FILE : undefined,
+    redisUrl: config.REDIS_URL,
     sendPlayground: playground?.send,
   });
   const rest = openRestDoor();
+  const cors = { origins: config.CORS_ORIGINS, headers: config.CORS_HEADERS };
+  const noticeProxy = proxyNotice(config.TRUST_PROXY_HOPS, (header) => house.log.warn({ header }, UNTRUSTED_PROXY));
   const draining = createDraining();
   const operator = openOperatorAddresses(house, config, () => draining.begun);
 
@@ -73,7 +81,7 @@ export async function startServer(house: House, config: Config, timeouts: Timeou
       exchange.response.setHeader('Connection', 'close');
       throw problem;
     }
-    if (answerCors(exchange, config.CORS_ORIGINS)) return;
+    if (answerCors(exchange, cors)) return;
     if (!caller) return operator.send(exchange);
     if (exchange.path === '/graphql') {
       exchange.route = `${exchange.method} /graphql`;
@@ -100,6 +108,7 @@ export async function startServer(house: House, config: Config, timeouts: Timeou
 
   function answer(request: IncomingMessage, response: ServerResponse): void {
     const began = performance.now();
+    noticeProxy(request);
     const address = believedAddress(request.socket.remoteAddress ?? '', forwardedFor(request), config.TRUST_PROXY_HOPS);
     const exchange = new Exchange(request, response, address, draining, shares);
     const logged = () => ({ requestId: exchange.requestId, route: exchange.route });

@@ -20,8 +20,10 @@ export interface Asked {
   /** The version that the caller has read. */
   version?: number;
   headers?: Record<string, string>;
-  /** What a GraphQL caller wants to know; identifiers, if nothing is said. */
+  /** What a GraphQL caller wants to know of what changed; identifiers, if nothing is said. */
   selection?: string;
+  /** What a GraphQL caller wants to know of the whole payload. */
+  payload?: string;
   /** The fragments that the selection spreads. */
   fragments?: string;
 }
@@ -55,9 +57,13 @@ export function callRest(house: TestHouse, key: OperationKey, asked: Asked): Pro
 }
 
 export function callGraphql(house: TestHouse, key: OperationKey, asked: Asked): Promise<GraphqlAnswer> {
-  const { by, selection, fragments = '', headers = {} } = asked;
+  const { by, selection, payload, fragments = '', headers = {} } = asked;
   const variables = variablesOf(key, asked);
-  return house.graphql(`${mutationOf(key, selection)}\n${fragments}`, { token: by?.token, variables, headers });
+  return house.graphql(`${mutationOf(key, selection, payload)}\n${fragments}`, {
+    token: by?.token,
+    variables,
+    headers,
+  });
 }
 
 export function restAddress(
@@ -75,20 +81,28 @@ export function operationName(key: OperationKey): string {
   return isBidKey(key) ? BID_TRANSITIONS[key].operation : JOB_ACTIONS[key].operation;
 }
 
+/** The field of the payload that holds what the operation changed. */
+export function changedBy(key: OperationKey): 'job' | 'bid' {
+  return isBidKey(key) || key === 'submitBid' ? 'bid' : 'job';
+}
+
 function isBidKey(key: OperationKey): key is BidTransitionKey {
   return key in BID_TRANSITIONS;
 }
 
 const mutations = createSchema().getMutationType()!.getFields();
 
-export function mutationOf(key: OperationKey, selection?: string): string {
+export function mutationOf(key: OperationKey, selection = 'id status', payload = payloadOf(key, selection)): string {
   const name = operationName(key);
   const { args } = mutations[name]!;
   const declared = args.map((arg) => `$${arg.name}: ${String(arg.type)}`).join(', ');
   const passed = args.map((arg) => `${arg.name}: $${arg.name}`).join(', ');
-  const wanted =
-    selection ?? (key === 'publish' ? 'job { id status version } tokensCharged remainingBalance' : 'id status');
-  return `mutation(${declared}) { ${name}(${passed}) { ${wanted} } }`;
+  return `mutation(${declared}) { ${name}(${passed}) { ${payload} } }`;
+}
+
+function payloadOf(key: OperationKey, selection: string): string {
+  const changed = `${changedBy(key)} { ${selection} }`;
+  return key === 'publish' ? `${changed} tokensCharged remainingBalance` : changed;
 }
 
 function variablesOf(key: OperationKey, { job, bid, body, version }: Asked): object {

@@ -35,6 +35,14 @@ export async function join(
 export const homeowner = (house: TestHouse, name: string, more?: object) => join(house, 'homeowner', name, more);
 export const contractor = (house: TestHouse, name: string, more?: object) => join(house, 'contractor', name, more);
 
+/** A program of theirs, which calls with an API key. */
+export async function programOf(house: TestHouse, person: Person): Promise<Person> {
+  const { token, name } = person;
+  const made = await house.rest('POST', '/v1/api-keys', { token, body: { name: `A program of ${name}` } });
+  if (made.status !== 201) throw new Error(`${name} could not make a key: ${JSON.stringify(made.body)}`);
+  return { ...person, token: made.body.secret };
+}
+
 export async function admin(house: TestHouse): Promise<Person> {
   const answer = await house.rest('POST', '/v1/auth/login', { body: ADMIN });
   return personFrom(house, 'Ada', ADMIN.email, ADMIN.password, answer.body);

@@ -3,7 +3,7 @@
  * of walking there again. A test that calls what changes a job gives every call a copy of its own.
  */
 import type { Sql, TransactionSql } from 'postgres';
-import { newId } from '../src/rules/ids.js';
+import { newId } from '../src/store/new-id.js';
 import type { TestHouse } from './house.js';
 import type { GivenJob } from './journey.js';
 

@@ -1,11 +1,13 @@
 /**
  * type-graphql calls a resolver by way of a queue of middlewares, and sorts the resolver's parameters each time. This
  * server has no middlewares, and what a resolver takes is settled once: it is called directly, with the values that
- * GraphQL has coerced.
+ * GraphQL has coerced. What would have stood in the queue is therefore refused at start: `@Authorized` and
+ * `@UseMiddleware` would be passed over in silence.
  */
-import { isObjectType, responsePathAsArray, type GraphQLFieldResolver, type GraphQLSchema } from 'graphql';
+import { isObjectType, type GraphQLFieldResolver, type GraphQLSchema } from 'graphql';
 import { getMetadataStorage } from 'type-graphql';
 import type { Context } from './context.js';
+import { placingFailures } from './failures.js';
 
 type Resolve = GraphQLFieldResolver<unknown, Context, Record<string, unknown>>;
 type Value = (...call: Parameters<Resolve>) => unknown;
@@ -13,35 +15,20 @@ type Storage = ReturnType<typeof getMetadataStorage>;
 type Resolver = Storage['queries'][number] | Storage['fieldResolvers'][number];
 type Method = (...values: unknown[]) => unknown;
 
-const withoutInfo = new WeakSet<Resolve>();
-/** Resolvers as graphql-js runs them, and the same as our own plan does, which counts and places failures by itself. */
-const unplaced = new WeakMap<Resolve, Resolve>();
-
-/** Whether a resolver wants to know where it stands in the document, which costs something to tell. */
-export function needsInfo(resolve: Resolve): boolean {
-  return !withoutInfo.has(resolve);
-}
-
-/** The resolver of a field, whose failures are still to be placed. */
-export function ownResolverOf(resolve: Resolve | undefined): Resolve | undefined {
-  return resolve && (unplaced.get(resolve) ?? resolve);
-}
-
-/** graphql-js would place each failure of a request anew, however many there are. */
-export function placingFailures(resolve: Resolve): Resolve {
-  const placed: Resolve = (source, args, context, info) => {
-    const fail = (error: unknown): never => {
-      throw context.failures.placed(error, info.fieldNodes, () => responsePathAsArray(info.path));
-    };
-    try {
-      const value = resolve(source, args, context, info);
-      return value instanceof Promise ? value.catch(fail) : value;
-    } catch (error) {
-      return fail(error);
-    }
-  };
-  unplaced.set(placed, resolve);
-  return placed;
+/** These decorators leave what they ask for in the library's storage, whether on a class, a method or a field. */
+export function refuseMiddlewares(): void {
+  const { authorizedResolver, authorizedFields, resolverMiddlewares, middlewares } = getMetadataStorage();
+  const found = [
+    ...authorizedResolver.map(({ target }) => `@Authorized on ${target.name}`),
+    ...authorizedFields.map(({ target, fieldName }) => `@Authorized on ${target.name}.${fieldName}`),
+    ...resolverMiddlewares.map(({ target }) => `@UseMiddleware on ${target.name}`),
+    ...middlewares.map(({ target, fieldName }) => `@UseMiddleware on ${target.name}.${fieldName}`),
+  ];
+  if (found.length === 0) return;
+  throw new Error(
+    `Resolvers are called without type-graphql's middlewares, so these would do nothing: ${found.join(', ')}. ` +
+      'Who may call an operation stands in the operation, and who may read a field in src/rules/audiences.ts.',
+  );
 }
 
 export function callDirectly(schema: GraphQLSchema): GraphQLSchema {
@@ -54,7 +41,7 @@ export function callDirectly(schema: GraphQLSchema): GraphQLSchema {
     instances.set(target, instance);
     const values = params.toSorted((one, other) => one.index - other.index).map(valueOf);
     const method = instance[methodName] as Method;
-    const resolve: Resolve = (source, args, context, info) => {
+    return (source, args, context, info) => {
       const given: unknown[] = [];
       for (const value of values) given.push(value(source, args, context, info));
       try {
@@ -65,8 +52,6 @@ export function callDirectly(schema: GraphQLSchema): GraphQLSchema {
         return Promise.reject(error);
       }
     };
-    if (!params.some(({ kind }) => kind === 'info')) withoutInfo.add(resolve);
-    return resolve;
   }
 
   function place(typeName: string, resolvers: readonly Resolver[]): void {

@@ -5,7 +5,6 @@ import {
   ApolloServerPluginLandingPageDisabled,
 } from '@apollo/server/plugin/disabled';
 import type { GraphQLFormattedError, GraphQLSchema } from 'graphql';
-import { LRUCache } from 'lru-cache';
 import { parseJson } from '../http/body.js';
 import type { Exchange } from '../http/exchange.js';
 import { allowPageScripts } from '../http/policy.js';
@@ -15,12 +14,14 @@ import type { House } from '../operations/house.js';
 import { cut, refuse, Refusal } from '../rules/errors.js';
 import { ERRORS } from '../rules/limits.js';
 import { rateLimitHeaders } from '../security/rate-limit-headers.js';
-import { compiledDocuments } from './compiled.js';
 import { contextOf, type Context } from './context.js';
 import { extensionsOf, formatError } from './errors.js';
+import { asApolloGateway, createExecutor } from './executor/executor.js';
 import { atMost, type SentErrors } from './failures.js';
 import { createLimits } from './limits.js';
 import { mutationsIn } from './limits/shape.js';
+import { findAutomatic, type FoundDocument } from './limits/automatic.js';
+import { createDocumentCache } from './limits/document-cache.js';
 import { openPersistedDocuments, type Asked } from './limits/persisted.js';
 import { applyHeaders } from './request-headers.js';
 
@@ -32,6 +33,8 @@ export interface GraphqlSettings {
   suggestions: boolean;
   /** The list of the only documents that may run, if there is one. */
   persistedDocumentsFile: string | undefined;
+  /** Where documents that clients register are kept besides in memory. */
+  redisUrl: string | undefined;
   /** The page for people who come with a browser, if it is served at all. */
   sendPlayground: ((exchange: Exchange) => void) | undefined;
 }
@@ -48,7 +51,6 @@ interface Answered {
   readonly said: string;
 }
 
-const CONTENT_TYPES_MAX = 100;
 const NESTED_TOO_DEEPLY = 'The operation is nested too deeply. Send its parts in requests of their own.';
 
 export async function openGraphqlDoor(
@@ -57,13 +59,16 @@ export async function openGraphqlDoor(
   settings: GraphqlSettings,
 ): Promise<GraphqlDoor> {
   const limits = createLimits(schema, settings);
-  const findDocument =
-    settings.persistedDocumentsFile === undefined ? undefined : openPersistedDocuments(settings.persistedDocumentsFile);
+  const { persistedDocumentsFile, redisUrl } = settings;
+  const findListed = persistedDocumentsFile === undefined ? undefined : openPersistedDocuments(persistedDocumentsFile);
+  const registered = createDocumentCache(findListed ? undefined : redisUrl);
+  const findDocument = async (asked: Asked): Promise<FoundDocument> =>
+    findListed ? { asked: findListed(asked), isNamed: true } : findAutomatic(asked, registered);
   const format = limits.worded(formatError(house.log));
   const nestedTooDeeply = new WeakSet<Caller>();
-  const compiled = compiledDocuments(schema, limits.costs, format);
   const server = new ApolloServer<Context>({
-    schema,
+    // With `schema` in its place graphql-js runs everything.
+    gateway: asApolloGateway(schema, createExecutor(schema)),
     ...limits.options,
     introspection: settings.introspection,
     formatError: format,
@@ -77,7 +82,6 @@ export async function openGraphqlDoor(
       ApolloServerPluginCacheControlDisabled(),
       ApolloServerPluginLandingPageDisabled(),
       limits.plugin(format),
-      compiled.plugin,
       answerPlugin(house, nestedTooDeeply),
     ],
   });
@@ -88,21 +92,20 @@ export async function openGraphqlDoor(
       allowPageScripts(exchange);
       return settings.sendPlayground(exchange);
     }
-    let asked: Asked;
+    let found: FoundDocument;
     try {
       if (exchange.method !== 'GET' && exchange.method !== 'POST')
         throw refuse('METHOD_NOT_ALLOWED', { details: { allowedMethods: ['GET', 'POST'] } });
       const body = exchange.method === 'POST' ? parseGraphql(await exchange.body(BODY_BYTES_MAX), exchange) : undefined;
-      asked = { method: exchange.method, search: exchange.search, body };
-      if (findDocument) asked = findDocument(asked);
+      found = await findDocument({ method: exchange.method, search: exchange.search, body });
     } catch (error) {
       if (error instanceof Refusal) return sendRefusal(exchange, error);
       throw error;
     }
     const isDryRunWanted = wantsDryRun(exchange.header('dry-run'));
-    const context = () => contextOf(caller, isDryRunWanted);
-    const execute = async () => (await runCompiled(exchange, context, asked)) ?? runByApollo(exchange, context, asked);
+    const execute = () => askApollo(exchange, contextOf(caller, isDryRunWanted), found);
     const { status, headers, contentType, said } = await (isDryRunWanted ? caller.endingDryRun(execute) : execute());
+    if (status < 400) await found.keep?.();
     const { response } = exchange;
     if (caller.dryRun) response.setHeader('Dry-Run', 'true');
     if (caller.replayed) response.setHeader('Idempotency-Replayed', 'true');
@@ -111,52 +114,35 @@ export async function openGraphqlDoor(
     exchange.send(status, contentType, caller.dryRun ? withEffects(said, caller.dryRun.effects) : said);
   }
 
-  /** What Apollo chose for these values of Accept; nothing is said of those that were left out. */
-  const contentTypes = new LRUCache<string, string>({ max: CONTENT_TYPES_MAX });
-  const acceptedBy = (exchange: Exchange) => exchange.header('accept') ?? '';
-
-  async function runByApollo(exchange: Exchange, context: () => Context, asked: Asked): Promise<Answered> {
-    const own = context();
+  async function askApollo(exchange: Exchange, context: Context, { asked, isNamed }: FoundDocument): Promise<Answered> {
     const {
       status = 200,
       headers,
       body,
     } = await server.executeHTTPGraphQLRequest({
-      httpGraphQLRequest: { ...asked, headers: headersOf(exchange), search: asked.search && `?${asked.search}` },
-      context: async () => own,
+      httpGraphQLRequest: {
+        ...asked,
+        headers: headersOf(exchange, isNamed),
+        search: asked.search && `?${asked.search}`,
+      },
+      context: async () => context,
     });
-    if (nestedTooDeeply.has(own.caller)) throw refuse('VALIDATION_FAILED', { message: NESTED_TOO_DEEPLY });
+    if (nestedTooDeeply.has(context.caller)) throw refuse('VALIDATION_FAILED', { message: NESTED_TOO_DEEPLY });
     if (body.kind !== 'complete') throw new Error('Incremental delivery is not offered.');
-    const contentType = headers.get('content-type') ?? 'application/json; charset=utf-8';
-    if (status === 200) contentTypes.set(acceptedBy(exchange), contentType);
-    const others = [...headers].filter(([name]) => name !== 'cache-control' && name !== 'content-type');
     return {
       status,
-      headers: others,
-      contentType,
+      headers: [...headers].filter(([name]) => name !== 'cache-control' && name !== 'content-type'),
+      contentType: headers.get('content-type') ?? 'application/json; charset=utf-8',
       said: status < 400 ? body.string : withRequestId(body.string, exchange.requestId),
     };
   }
 
-  async function runCompiled(exchange: Exchange, context: () => Context, asked: Asked): Promise<Answered | undefined> {
-    const { method, body } = asked;
-    const contentType = contentTypes.get(acceptedBy(exchange));
-    if (method !== 'POST' || contentType === undefined) return undefined;
-    const answer = await compiled.answer(body, context);
-    if (!answer) return undefined;
-    const { data, errors, cost } = answer;
-    const told =
-      errors && identified(house, errors, exchange.requestId, (body as { operationName?: string }).operationName);
-    const extensions = { cost: limits.costs.told(cost), ...leftOutIn(told) };
-    return {
-      status: 200,
-      headers: [],
-      contentType,
-      said: `${JSON.stringify({ errors: told?.errors, data, extensions })}\n`,
-    };
+  async function stop(): Promise<void> {
+    registered.close();
+    await server.stop();
   }
 
-  return { handle, stop: () => server.stop() };
+  return { handle, stop };
 }
 
 function parseGraphql(body: Buffer, exchange: Exchange): unknown {
@@ -202,8 +188,13 @@ function wantsPage(exchange: Exchange): boolean {
   );
 }
 
-function headersOf(exchange: Exchange): HeaderMap {
+/**
+ * Apollo refuses a GET that a browser would send for any page without asking first. No cookie says who calls here, and
+ * urql sends hashes so: what was named by a hash is let through.
+ */
+function headersOf(exchange: Exchange, isNamed: boolean): HeaderMap {
   const headers = new HeaderMap();
+  if (isNamed) headers.set('apollo-require-preflight', 'named by its hash');
   for (const [name, value] of Object.entries(exchange.request.headers)) {
     if (value !== undefined) headers.set(name, Array.isArray(value) ? value.join(', ') : value);
   }
@@ -227,11 +218,6 @@ function identified(
   return { errors: errors.map((error) => ({ ...error, extensions: { ...error.extensions, requestId } })), leftOut };
 }
 
-/** Nothing is said where every error is sent. */
-function leftOutIn(sent: SentErrors | undefined): { errorsLeftOut?: number } {
-  return sent && sent.leftOut > 0 ? { errorsLeftOut: sent.leftOut } : {};
-}
-
 function answerPlugin(house: House, nestedTooDeeply: WeakSet<Caller>): ApolloServerPlugin<Context> {
   return {
     // What runs out of stack outside of every resolver, which the limits should have refused before.
@@ -247,7 +233,7 @@ function answerPlugin(house: House, nestedTooDeeply: WeakSet<Caller>): ApolloSer
         const { singleResult } = body;
         const sent = identified(house, singleResult.errors ?? [], contextValue.caller.request.requestId, operationName);
         singleResult.errors = sent.errors;
-        if (sent.leftOut > 0) singleResult.extensions = { ...singleResult.extensions, ...leftOutIn(sent) };
+        if (sent.leftOut > 0) singleResult.extensions = { ...singleResult.extensions, errorsLeftOut: sent.leftOut };
       },
     }),
   };

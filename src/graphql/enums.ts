@@ -1,8 +1,15 @@
 /** The closed lists of the domain as GraphQL enums: upper case on the wire, the domain's own word inside. */
 import { registerEnumType } from 'type-graphql';
-import { ERROR_CODES, REFUSALS } from '../rules/errors.js';
 import { DISPUTE_ENDINGS } from '../rules/entities/dispute.js';
 import { HOLD_STATES, TRANSFER_REASONS, type TransferReason } from '../rules/tokens.js';
+import {
+  ERROR_CODES,
+  REFUSALS,
+  UNAUTHORIZED,
+  UNAUTHORIZED_REASONS,
+  type UnauthorizedCode,
+  type UnauthorizedReason,
+} from '../rules/errors.js';
 import { BID_STATES, JOB_ACTION_LIST, JOB_STATES } from '../rules/lifecycle.js';
 import { PUBLISH_COST, URGENCIES } from '../rules/publishing.js';
 import { ROLES } from '../rules/viewer.js';
@@ -35,12 +42,20 @@ export const TokenTransferReason = choice(
   mapValues(TRANSFER_REASONS, ({ says }) => `${says}.`),
 );
 
-export const ErrorCodeEnum = choice(
-  'ErrorCode',
-  'Every code that `errors[].extensions.code` can bear.',
-  ERROR_CODES,
-  mapValues(REFUSALS, ([status, sentence]) => `${sentence} REST answers ${status}.`),
-);
+export const ErrorCodeEnum = choice('ErrorCode', 'Every code that `errors[].extensions.code` can bear.', ERROR_CODES, {
+  ...mapValues(
+    REFUSALS,
+    ([status, sentence], code) => `${sentence} REST answers ${status}.${status === 401 ? reasonsOf(code) : ''}`,
+  ),
+  PERSISTED_QUERY_NOT_FOUND:
+    'No document with this hash is kept here; send the request again with its `query`. Not in REST.',
+});
+
+function reasonsOf(code: string): string {
+  const reasons = Object.keys(UNAUTHORIZED[code as UnauthorizedCode]) as UnauthorizedReason[];
+  const said = reasons.map((reason) => `\`${reason}\`, ${UNAUTHORIZED_REASONS[reason]}`);
+  return ` \`errors[].extensions.reason\` says why: ${said.join('; ')}.`;
+}
 
 export const JobStatus = choice('JobStatus', 'Where a job stands.', JOB_STATES, {
   draft: 'Being written; only its owner sees it.',
@@ -109,6 +124,9 @@ export const ENUMS: Readonly<Record<string, Record<string, string>>> = {
   ErrorCode: ErrorCodeEnum,
 };
 
-function mapValues<K extends string, V, R>(record: Readonly<Record<K, V>>, map: (value: V) => R): Record<K, R> {
-  return Object.fromEntries(Object.entries<V>(record).map(([key, value]) => [key, map(value)])) as Record<K, R>;
+function mapValues<K extends string, V, R>(record: Readonly<Record<K, V>>, map: (value: V, key: K) => R): Record<K, R> {
+  return Object.fromEntries(Object.entries<V>(record).map(([key, value]) => [key, map(value, key as K)])) as Record<
+    K,
+    R
+  >;
 }

@@ -3,7 +3,15 @@
  * place an error takes long, since lines are counted for each selection it is about, so that the others are not even
  * made.
  */
-import { locatedError, GraphQLError, type FieldNode, type GraphQLFormattedError } from 'graphql';
+import {
+  GraphQLError,
+  locatedError,
+  responsePathAsArray,
+  type FieldNode,
+  type GraphQLFieldResolver,
+  type GraphQLFormattedError,
+  type GraphQLResolveInfo,
+} from 'graphql';
 import { ERRORS } from '../rules/limits.js';
 
 const { perAnswerMax, locationsMax } = ERRORS;
@@ -23,6 +31,34 @@ export class Failures {
     this.#count += 1;
     return this.#count > perAnswerMax ? LEFT_OUT : locatedError(error, nodes.slice(0, locationsMax), path());
   }
+}
+
+interface WithFailures {
+  readonly failures: Failures;
+}
+
+type Resolve<Context> = GraphQLFieldResolver<unknown, Context, Record<string, unknown>>;
+
+/** graphql-js would place each failure of a request anew, however many there are; these it takes as they are. */
+export function placingFailures<Context extends WithFailures>(resolve: Resolve<Context>): Resolve<Context> {
+  return (source, args, context, info) => {
+    try {
+      const value = resolve(source, args, context, info);
+      return value instanceof Promise ? placingLater(value, context, info) : value;
+    } catch (error) {
+      throw placedAt(error, context, info);
+    }
+  };
+}
+
+function placingLater(value: Promise<unknown>, context: WithFailures, info: GraphQLResolveInfo): Promise<unknown> {
+  return value.catch((error: unknown) => {
+    throw placedAt(error, context, info);
+  });
+}
+
+function placedAt(error: unknown, { failures }: WithFailures, info: GraphQLResolveInfo): GraphQLError {
+  return failures.placed(error, info.fieldNodes, () => responsePathAsArray(info.path));
 }
 
 export interface SentErrors {

@@ -2,11 +2,11 @@
  * Input types are made from the operations' own schemas: what REST checks and what GraphQL offers cannot differ.
  * Values are checked by the operation, not here; GraphQL only knows names, kinds and what must be there.
  */
-import { Arg, Field, Float, InputType, Int } from 'type-graphql';
+import { Arg, Field, Float, ID, InputType, Int } from 'type-graphql';
 import type { z } from 'zod';
 import { isRequired, kindOf, metaOf, type ShapeKind } from '../operations/shape-kinds.js';
 import { ENUMS } from './enums.js';
-import { DateScalar } from './scalars.js';
+import { DateScalar, DateTimeScalar } from './scalars.js';
 
 type InputClass = new () => object;
 
@@ -39,13 +39,10 @@ export function Input(type: InputClass, nullable?: 'nullable'): ReturnType<typeo
 
 function addField(type: InputClass, owner: string, field: string, shape: z.core.$ZodType): void {
   const kind = kindOf(shape);
-  const { description } = metaOf(shape);
+  const { description, kind: kindOfThing } = metaOf(shape);
   if (typeof description !== 'string') throw new Error(`${owner}.${field} has no description.`);
-  const graphqlType = typeOf(
-    kind,
-    `${owner.replace(/Input$/, '')}${field[0]?.toUpperCase()}${field.slice(1)}Input`,
-    description,
-  );
+  const nestedName = `${owner.replace(/Input$/, '')}${field[0]?.toUpperCase()}${field.slice(1)}Input`;
+  const graphqlType = kindOfThing === undefined ? typeOf(kind, nestedName, description) : ID;
   Field(() => (kind.is === 'list' ? [graphqlType] : graphqlType), { nullable: !isRequired(shape), description })(
     type.prototype as object,
     field,
@@ -62,6 +59,8 @@ function typeOf(kind: ShapeKind, nestedName: string, description: string) {
       return Boolean;
     case 'date':
       return DateScalar;
+    case 'moment':
+      return DateTimeScalar;
     case 'choice':
       return kind.name === undefined ? String : enumNamed(kind.name);
     case 'list':

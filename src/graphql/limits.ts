@@ -26,13 +26,12 @@ type FormatError = NonNullable<Options['formatError']>;
 export interface Limits {
   readonly options: Pick<Options, 'parseOptions' | 'validationRules' | 'validationOptions' | 'documentStore'>;
   plugin(format: FormatError): ApolloServerPlugin<Context>;
-  readonly costs: Costs;
   /** Errors in the words of a limit where they are about one, and without what the schema would have to offer. */
   worded(format: FormatError): FormatError;
 }
 
 /** What operations cost. */
-export interface Costs {
+interface Costs {
   readonly max: number;
   of(document: DocumentNode, operation: OperationDefinitionNode, variables: Readonly<Record<string, unknown>>): number;
   /** What it cost, and what it could have cost besides. */
@@ -58,7 +57,6 @@ export function createLimits(schema: GraphQLSchema, { suggestions }: LimitSettin
       }),
     },
     plugin: (format) => limitsPlugin(schema, costs, { suggestions }, format),
-    costs,
     worded: (format) => (formatted, thrown) => {
       const error = format(formatted, refusalIn(thrown) ?? thrown);
       return suggestions ? error : withoutSuggestions(error);
@@ -70,7 +68,7 @@ export function createLimits(schema: GraphQLSchema, { suggestions }: LimitSettin
  * Documents that were validated, by the length of their text: a tree takes up to a hundred times the memory of it. A
  * thousand usual ones.
  */
-export const DOCUMENT_CHARACTERS_KEPT = 500_000;
+const DOCUMENT_CHARACTERS_KEPT = 500_000;
 
 /** graphql-js validates a kind of operation that the schema does not have, and only then fails to execute it. */
 const offeredRule: ValidationRule = (context) => ({

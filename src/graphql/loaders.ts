@@ -5,12 +5,19 @@
 import DataLoader from 'dataloader';
 import { readPeople, userBehind, type Person } from '../operations/accounts/directory.js';
 import type { ReadableContractor, ReadableHomeowner, ReadableUser } from '../operations/accounts/people.js';
-import { bidsOnJobs, ownBidsOn, visibleBids } from '../operations/bids/nested.js';
 import type { Caller } from '../operations/caller.js';
-import { disputesOf, eventsOfJobs, visibleJobs, type PartOfJob } from '../operations/jobs/nested.js';
+import {
+  bidderOf,
+  partsOf,
+  readPart,
+  type JobParts,
+  type PartName,
+  type PartRequest,
+} from '../operations/jobs/include.js';
+import { visibleJobs } from '../operations/jobs/read.js';
 import type { ReadableJob } from '../operations/jobs/readable.js';
 import type { Dispute } from '../rules/disputes.js';
-import type { BidId, HoldId, JobId } from '../rules/ids.js';
+import type { HoldId, JobId } from '../rules/ids.js';
 import type { BidState } from '../rules/lifecycle.js';
 import { GRAPHQL_LIMITS } from '../rules/limits.js';
 import type { Viewer } from '../rules/viewer.js';
@@ -22,11 +29,16 @@ import type { Page, SamePageRequest } from '../store/page.js';
 
 type Read<Key, Value> = (db: Db, viewer: Viewer, keys: readonly Key[]) => Promise<Map<Key, Value>>;
 type Loader<Key, Value> = DataLoader<Key, Value | undefined>;
+/** At once where it came with its parent. */
+type Found<Value> = Value | Promise<Value | undefined>;
 
 /** Every parent costs an operation at least one: one statement reads for all of them, and never for more than this. */
 const PARENTS_MAX = GRAPHQL_LIMITS.cost;
 
-/** Each is made when something is first asked of it: most of what is nested was read together with its parents. */
+/**
+ * Each is made when something is first asked of it: most of what is nested was read in the same statement as its
+ * parent, and is given from there.
+ */
 export class Loaders {
   readonly #made = new Map<string, unknown>();
 
@@ -36,30 +48,26 @@ export class Loaders {
     return this.#loader('people', readPeople);
   }
 
-  /** Whose profile it is, which was read together with the profile if it came from `people`. */
-  userBehind(profile: ReadableHomeowner | ReadableContractor): ReadableUser | Promise<ReadableUser | undefined> {
+  /** Whose profile it is. */
+  userBehind(profile: ReadableHomeowner | ReadableContractor): Found<ReadableUser> {
     return userBehind(profile) ?? this.people.load(profile.userId).then((person) => person?.user);
+  }
+
+  homeownerOf(job: ReadableJob): Found<ReadableHomeowner | null> {
+    const { homeowner } = partsOf(job);
+    return homeowner ?? this.people.load(job.homeownerId).then((person) => person?.homeowner);
+  }
+
+  contractorOf(bid: Bid): Found<ReadableContractor | null> {
+    return bidderOf(bid) ?? this.people.load(bid.contractorId).then((person) => person?.contractor);
   }
 
   get jobs(): Loader<JobId, ReadableJob> {
     return this.#loader('jobs', visibleJobs);
   }
 
-  get bids(): Loader<BidId, Bid> {
-    return this.#loader('bids', visibleBids);
-  }
-
   get holds(): Loader<HoldId, Hold> {
     return this.#loader('holds', (db, _viewer, ids) => holdsOf(db, ids));
-  }
-
-  /** The viewer's own bids on a job, the newest first. */
-  get ownBids(): Loader<JobId, readonly Bid[]> {
-    return this.#loader('own bids', ownBidsOn);
-  }
-
-  get disputes(): Loader<PartOfJob, Dispute | null> {
-    return this.#loader('disputes', disputesOf);
   }
 
   get balance(): Loader<'own', Balance> {
@@ -69,15 +77,41 @@ export class Loaders {
     );
   }
 
-  /** This page of a job's bids in this state: a field has the same arguments for every job, and so one loader. */
-  bidsOn(page: SamePageRequest, status: BidState | null): Loader<JobId, Page<Bid>> {
-    const name = `bids ${status} ${JSON.stringify(page)}`;
-    return this.#loader(name, (db, viewer, ids) => bidsOnJobs(db, viewer, ids, page, status));
+  /** The viewer's own bids on a job, the newest first. */
+  ownBidsOn(job: ReadableJob): Found<readonly Bid[]> {
+    return partsOf(job).ownBids ?? this.#part('ownBids', job);
   }
 
-  /** This page of what happened to a job. */
-  eventsOf(page: SamePageRequest): Loader<PartOfJob, Page<JobEvent>> {
-    return this.#loader(`events ${JSON.stringify(page)}`, (db, viewer, jobs) => eventsOfJobs(db, viewer, jobs, page));
+  /** Null for those who may not see it. */
+  awardedBidOf(job: ReadableJob): Found<Bid | null> {
+    const { awardedBid } = partsOf(job);
+    if (awardedBid !== undefined || !job.awardedBidId) return awardedBid ?? null;
+    return this.#part('awardedBid', job);
+  }
+
+  disputeOf(job: ReadableJob): Found<Dispute | null> {
+    const { dispute } = partsOf(job);
+    return dispute === undefined ? this.#part('dispute', job) : dispute;
+  }
+
+  /** A page of the bids on a job, or of those in one state. */
+  bidsOn(job: ReadableJob, page: SamePageRequest, status: BidState | null): Found<Page<Bid>> {
+    const { bids } = partsOf(job);
+    return status === null && isFirst(page, bids) ? bids : this.#part('bids', job, { ...page, status });
+  }
+
+  /** A page of what happened to a job. */
+  timelineOf(job: ReadableJob, page: SamePageRequest): Found<Page<JobEvent>> {
+    const { timeline } = partsOf(job);
+    return isFirst(page, timeline) ? timeline : this.#part('timeline', job, page);
+  }
+
+  /** A field has the same arguments for every job, and so one loader. */
+  #part<Name extends PartName>(name: Name, job: ReadableJob, request: PartRequest = {}) {
+    const loader = this.#loader<ReadableJob, JobParts[Name]>(`${name} ${JSON.stringify(request)}`, (db, viewer, jobs) =>
+      readPart(db, viewer, name, jobs, request),
+    );
+    return loader.load(job);
   }
 
   #loader<Key, Value>(name: string, read: Read<Key, Value>): Loader<Key, Value> {
@@ -94,4 +128,9 @@ export class Loaders {
     this.#made.set(name, loader);
     return loader;
   }
+}
+
+/** Whether it is the page that was read together with the job. */
+function isFirst<Row>(asked: SamePageRequest, read: Page<Row> | undefined): read is Page<Row> {
+  return asked.after === undefined && asked.size === read?.size;
 }

@@ -12,20 +12,20 @@ import {
 } from 'graphql';
 import { PAGE } from '../rules/limits.js';
 import type { PersonFields } from '../store/accounts.js';
-import type { Beside } from '../store/beside.js';
+import type { JobInclude } from '../store/job-include.js';
 
 /** For a field that answers one job. */
-export function besideJob(info: GraphQLResolveInfo): Beside {
+export function besideJob(info: GraphQLResolveInfo): JobInclude {
   return foreseen(info, (reading) => besideIn(inside(info.fieldNodes, reading), reading));
 }
 
 /** For a field whose answer holds one job under this name. */
-export function besideJobIn(info: GraphQLResolveInfo, name: string): Beside {
+export function besideJobIn(info: GraphQLResolveInfo, name: string): JobInclude {
   return foreseen(info, (reading) => besideIn(inside(named(inside(info.fieldNodes, reading), name), reading), reading));
 }
 
 /** For a field that answers a connection of jobs. */
-export function besideJobs(info: GraphQLResolveInfo): Beside {
+export function besideJobs(info: GraphQLResolveInfo): JobInclude {
   return foreseen(info, (reading) => {
     const connection = inside(info.fieldNodes, reading);
     const edges = inside(named(connection, 'edges'), reading);
@@ -35,9 +35,9 @@ export function besideJobs(info: GraphQLResolveInfo): Beside {
 }
 
 /** What was foreseen for these fields; kept as long as the document is, where no variable had a say. */
-const known = new WeakMap<readonly FieldNode[], Beside>();
+const known = new WeakMap<readonly FieldNode[], JobInclude>();
 
-function foreseen(info: GraphQLResolveInfo, read: (reading: Reading) => Beside): Beside {
+function foreseen(info: GraphQLResolveInfo, read: (reading: Reading) => JobInclude): JobInclude {
   const before = known.get(info.fieldNodes);
   if (before) return before;
   const reading = new Reading(info);
@@ -61,9 +61,9 @@ class Reading {
   }
 }
 
-type Wanted = { -readonly [Part in keyof Beside]: Beside[Part] };
+type Wanted = { -readonly [Part in keyof JobInclude]: JobInclude[Part] };
 
-function besideIn(fields: readonly FieldNode[], reading: Reading): Beside {
+function besideIn(fields: readonly FieldNode[], reading: Reading): JobInclude {
   const wanted: Wanted = {};
   for (const field of fields) FORESEEN[field.name.value]?.(wanted, field, reading);
   const names = namesOf(fields);

@@ -61,7 +61,7 @@ query WhoAmI {
 # 3 of 8. A job begins as a draft, which only its owner
 # sees. The page remembers its id as {{job}}.
 mutation CreateJob($input: CreateJobInput!) {
-  createJob(input: $input) {
+  createJob(input: $input) { job {
     id
     status
     title
@@ -74,7 +74,7 @@ mutation CreateJob($input: CreateJobInput!) {
       missingFields
       tokenCost
     }
-  }
+  } }
 }`,
     variables: {
       input: {
@@ -134,12 +134,12 @@ mutation SignUpContractor($input: SignUpContractorInput!) {
 # 6 of 8. The contractor bids: see the Headers pane. The
 # page remembers the id of the bid as {{bid}}.
 mutation SubmitBid($jobId: ID!, $input: SubmitBidInput!) {
-  submitBid(jobId: $jobId, input: $input) {
+  submitBid(jobId: $jobId, input: $input) { bid {
     id
     status
     amount
     submittedAt
-  }
+  } }
 }`,
     variables: {
       jobId: '{{job}}',
@@ -170,12 +170,12 @@ query ReadJob($id: ID!) {
 # 8 of 8. The owner takes the bid, and every other one is
 # rejected. What comes next is in availableActions.
 mutation AwardJob($id: ID!, $input: AwardJobInput!) {
-  awardJob(id: $id, input: $input) {
+  awardJob(id: $id, input: $input) { job {
     id
     status
     awardedBid { id status amount }
     availableActions { action allowed reason }
-  }
+  } }
 }`,
     variables: { id: '{{job}}', input: { bidId: '{{bid}}' } },
     headers: homeowner,

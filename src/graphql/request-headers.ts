@@ -20,12 +20,12 @@ export function applyHeaders({ caller, wantsDryRun }: Context, mutations: readon
   if (alone.length > 0 && mutations.length > 1) {
     throw badHeader('Dry-Run', `does not go with ${alone[0]} among other mutations; send it in a request of its own`);
   }
-  if (!alone.some((name) => OPERATION_NAMED.get(name)?.aboutSessions)) caller.keepNothing();
+  if (!alone.some((name) => OPERATION_NAMED.get(name)?.alwaysForReal)) caller.keepNothing();
 }
 
 /** What always happens for real cannot stand among what is undone, nor slow work where a transaction is open. */
 function mustBeAlone(operation: Operation<never, unknown> | undefined): boolean {
-  return operation?.aboutSessions === true || operation?.prepare !== undefined;
+  return operation?.alwaysForReal === true || operation?.prepare !== undefined;
 }
 
 function badHeader(header: string, problem: string): GraphQLError {

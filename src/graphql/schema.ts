@@ -2,35 +2,64 @@
 import 'reflect-metadata';
 import { lexicographicSortSchema, type GraphQLInterfaceType, type GraphQLSchema } from 'graphql';
 import { buildSchemaSync } from 'type-graphql';
-import { callDirectly } from './direct.js';
+import { callDirectly, refuseMiddlewares } from './direct.js';
 import { AccountResolver } from './resolvers/accounts.js';
+import { ApiKeyResolver } from './resolvers/api-keys.js';
 import { BidResolver, ViewerBidsResolver } from './resolvers/bids.js';
 import { JobMutations } from './resolvers/job-mutations.js';
 import { JobResolver } from './resolvers/jobs.js';
 import { ContractorResolver, HomeownerResolver } from './resolvers/people.js';
 import { ReferenceResolver } from './resolvers/reference.js';
 import { TokenResolver } from './resolvers/tokens.js';
+import { PAYLOAD_RESOLVERS } from './types/payloads.js';
 import { typeOfNode } from './types/node.js';
 
+const DESCRIPTIONS = {
+  schema:
+    'A marketplace for home improvement: homeowners post jobs, contractors bid, one bid is awarded, the work is done, ' +
+    'reviewed and approved; disagreements are decided by an admin. Send `Authorization: Bearer …` with the token that ' +
+    '`signUpHomeowner`, `signUpContractor` or `logIn` answers.',
+  Query: 'What can be read. A field that the caller may not read is null, with an error that says why.',
+  Mutation:
+    'What can be done. A refusal keeps nothing and is an entry in `errors`: its `message` is a sentence for a person, ' +
+    'and its `extensions` hold `code` (an `ErrorCode`), `status` (what REST would answer), `requestId`, and what belongs ' +
+    'to the code: `reason` (of UNAUTHENTICATED), `fields` (each wrong field and what is wrong with it), `blockedFields` ' +
+    '(those that may not change now), `fromState` and `allowedOperations`, `required` and `available` tokens, ' +
+    '`retryAfter` in seconds. Of more than fifty errors the rest is counted in `errorsLeftOut`.',
+};
+
 export function createSchema(): GraphQLSchema {
-  const schema = lexicographicSortSchema(
+  refuseMiddlewares();
+  const built = describe(
     buildSchemaSync({
       resolvers: [
         AccountResolver,
         HomeownerResolver,
         ContractorResolver,
+        ApiKeyResolver,
         TokenResolver,
         JobResolver,
         JobMutations,
         BidResolver,
         ViewerBidsResolver,
         ReferenceResolver,
+        ...PAYLOAD_RESOLVERS,
       ],
       // The operations check their own input; a second opinion here could only differ.
       validate: false,
     }),
   );
+  const schema = lexicographicSortSchema(built);
   // The library makes a promise of what is known at once.
   (schema.getType('Node') as GraphQLInterfaceType).resolveType = typeOfNode;
   return callDirectly(schema);
+}
+
+function describe(schema: GraphQLSchema): GraphQLSchema {
+  schema.description = DESCRIPTIONS.schema;
+  for (const name of ['Query', 'Mutation'] as const) {
+    const type = schema.getType(name);
+    if (type) type.description = DESCRIPTIONS[name];
+  }
+  return schema;
 }

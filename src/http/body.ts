@@ -1,7 +1,7 @@
 /** Reading what was sent: never more than the limit, never anything but UTF-8, never half of it. */
 import type { IncomingMessage } from 'node:http';
 import { refuse } from '../rules/errors.js';
-import { CROWDED } from './connections.js';
+import { BODY_AWAITED, CHUNK_READ, TOO_MANY_CHUNKS } from './connections.js';
 import { shapeOfJson } from './json-shape.js';
 
 const strictUtf8 = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true });
@@ -31,19 +31,22 @@ function collect(request: IncomingMessage, maxBytes: number): Promise<Buffer> {
     let body: Buffer = Buffer.alloc(0);
     let bytes = 0;
     let chunks = 0;
+    const isChunked = request.headers['transfer-encoding'] !== undefined;
     // Every request closes in the end; an error is made for those that had not ended before.
     const onCut = () => void (request.complete || reject(cutShort()));
     const onData = (chunk: Buffer) => {
       chunks += 1;
+      if (isChunked) request.socket.emit(CHUNK_READ);
       if (bytes + chunk.length > maxBytes) return reject(tooLarge(maxBytes));
       if (chunks > SMALL_CHUNKS_MAX + bytes / CHUNK_BYTES_MIN) {
         request.off('data', onData);
-        request.socket.emit(CROWDED);
+        request.socket.emit(TOO_MANY_CHUNKS);
         return reject(tooManyChunks());
       }
       if (bytes + chunk.length > body.length) body = grown(body, bytes + chunk.length, maxBytes);
       bytes += chunk.copy(body, bytes);
     };
+    if (isChunked) request.socket.emit(BODY_AWAITED);
     request.on('data', onData);
     request.once('end', () => resolve(body.subarray(0, bytes)));
     request.once('close', onCut);

@@ -7,6 +7,7 @@ import type { IncomingMessage, Server, ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
 import type { GiveBack } from '../shares/share.js';
 import type { Shares } from '../shares/shares.js';
+import { readInTurn } from './reading.js';
 
 type Answer = (request: IncomingMessage, response: ServerResponse) => void;
 
@@ -21,13 +22,14 @@ interface Connection {
   bytesRead: number;
   /** Nothing more of it is read; it closes behind its last answer. */
   isRefused: boolean;
+  /** Thousands of chunks of one byte fit into one read: they are read when somebody wants them. */
+  holdsChunks: boolean;
 }
 
-/**
- * An event of a socket: what was read from it at once was so much work that its address has had its part of this turn
- * of the event loop.
- */
-export const CROWDED = 'crowded';
+/** Events of a socket, by which whoever reads a body in chunks tells what it costs. */
+export const BODY_AWAITED = 'body awaited';
+export const CHUNK_READ = 'chunk read';
+export const TOO_MANY_CHUNKS = 'too many chunks';
 
 /** To find those to close takes a look at all, and so it is worth several. */
 const CLOSED_AT_ONCE = 100;
@@ -52,13 +54,11 @@ export function shareConnections(
     connections: { total = Infinity },
     requestsAhead: { perConnection = Infinity, perAddress = Infinity },
   } = shares.limits;
-  /** Addresses of which nothing more is read in this turn of the event loop. */
-  const crowded = new Set<string>();
-  const isHeld = ({ isRefused, ahead, address }: Connection) =>
-    isRefused ||
-    ahead.length >= perConnection ||
-    crowded.has(address) ||
-    shares.requestsAhead.inUse(address) >= perAddress;
+  const reading = readInTurn<Connection>(
+    shares.turns,
+    ({ isRefused, holdsChunks, ahead, address }) =>
+      !isRefused && !holdsChunks && ahead.length < perConnection && shares.requestsAhead.inUse(address) < perAddress,
+  );
 
   server.on('connection', (socket: Socket) => {
     if (open.size >= total) closeSome();
@@ -73,15 +73,14 @@ export function shareConnections(
       ahead: [],
       bytesRead: 0,
       isRefused: false,
+      holdsChunks: false,
     };
     open.set(socket, connection);
     socket.once('close', () => forget(connection));
-    // Node itself goes on reading at the end of each answer.
-    socket.on('resume', () => isHeld(connection) && socket.pause());
-    socket.on(CROWDED, () => {
-      connection.isRefused = true;
-      holdUntilNextTurn(address);
-    });
+    socket.on(BODY_AWAITED, () => void (connection.holdsChunks = false));
+    socket.on(CHUNK_READ, () => reading.rest(address));
+    socket.on(TOO_MANY_CHUNKS, () => void (connection.isRefused = true));
+    reading.add(connection);
   });
 
   function tryToTake(address: string): GiveBack | undefined {
@@ -94,6 +93,7 @@ export function shareConnections(
 
   function forget(connection: Connection): void {
     open.delete(connection.socket);
+    reading.remove(connection);
     connection.giveBack();
     giveBackAhead(connection, connection.ahead.splice(0));
   }
@@ -123,6 +123,10 @@ export function shareConnections(
     connection.bytesRead = connection.socket.bytesRead;
     response.once('close', () => {
       if (connection.socket.destroyed) return;
+      if (connection.holdsChunks) {
+        connection.holdsChunks = false;
+        reading.resume(connection);
+      }
       if (connection.ahead.length === 0) connection.underWay = undefined;
       else beginNext(connection);
     });
@@ -147,39 +151,26 @@ export function shareConnections(
     const { address } = connection;
     const wasFull = shares.requestsAhead.inUse(address) >= perAddress;
     for (const { giveBack } of requests) giveBack();
-    for (const one of wasFull ? ofAddress(address) : [connection])
-      if (!isHeld(one) && one.socket.isPaused()) one.socket.resume();
+    if (wasFull) reading.resumeAll(address);
+    else reading.resume(connection);
   }
 
   function queue(connection: Connection, begin: () => void): void {
     const { address, ahead } = connection;
     ahead.push({ begin, giveBack: shares.requestsAhead.take({ address }) });
-    if (!isHeld(connection)) return;
-    for (const { socket } of shares.requestsAhead.inUse(address) >= perAddress ? ofAddress(address) : [connection])
-      socket.pause();
+    // So many of one read have taken long already.
+    if (ahead.length >= perConnection) reading.rest(address);
+    else if (shares.requestsAhead.inUse(address) >= perAddress) reading.pause(address);
   }
-
-  /**
-   * A thousand sockets that are full at once would else be read in one turn, each of them for a fiftieth of a second.
-   */
-  function holdUntilNextTurn(address: string): void {
-    if (crowded.has(address)) return;
-    crowded.add(address);
-    for (const { socket } of ofAddress(address)) socket.pause();
-    setImmediate(() => {
-      crowded.delete(address);
-      for (const one of ofAddress(address)) if (!isHeld(one) && one.socket.isPaused()) one.socket.resume();
-    });
-  }
-
-  const ofAddress = (address: string) => [...open.values()].filter((one) => one.address === address);
 
   return {
     inOrder: (answer) => (request, response) => {
       const connection = open.get(request.socket);
       if (!connection) return;
-      // Thousands of chunks of one byte fit into one read, and nobody can refuse them before all are read.
-      if (request.headers['transfer-encoding'] !== undefined) holdUntilNextTurn(connection.address);
+      if (request.headers['transfer-encoding'] !== undefined) {
+        connection.holdsChunks = true;
+        reading.rest(connection.address);
+      }
       if (connection.underWay || connection.ahead.length > 0)
         queue(connection, () => begin(connection, answer, request, response));
       else begin(connection, answer, request, response);

@@ -109,7 +109,8 @@ function withoutAuthority(target: string): string {
   return path.startsWith('/') ? path : `/${path}`;
 }
 
-/** The token of `Authorization: Bearer …`, or undefined if the header holds no such thing. */
-export function bearerOf(authorization: string | undefined): string | undefined {
-  return /^bearer +([^\s]+) *$/i.exec(authorization ?? '')?.[1];
+/** The token of `Authorization: Bearer …`; empty where the header holds no such thing, undefined where there is none. */
+export function bearerOf(authorization = ''): string | undefined {
+  if (authorization.trim() === '') return undefined;
+  return /^bearer +([^\s]+) *$/i.exec(authorization)?.[1] ?? '';
 }

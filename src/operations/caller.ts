@@ -1,16 +1,14 @@
 /** One request's caller as a door found them: a claim to be checked, and a purse of budgets to be drawn on. */
 import { createHash } from 'node:crypto';
 import { BUDGET_WINDOW_SECONDS, type BudgetName } from '../rules/limits.js';
-import { refuse } from '../rules/errors.js';
+import { refuse, unauthorized } from '../rules/errors.js';
 import type { Viewer } from '../rules/viewer.js';
-import type { Claims } from '../security/access-token.js';
 import { addressIdentity } from '../security/address.js';
 import type { RateBudget, Taken } from '../security/rate-limit.js';
 import type { Holder } from '../shares/share.js';
 import type { RequestUnderWay } from '../shares/shares.js';
-import type { Db } from '../store/database.js';
-import type { Riding, RidingValues } from '../store/riding.js';
-import { findViewer } from '../store/sessions.js';
+import type { Db, SessionCheck, SessionValues } from '../store/database.js';
+import { readBearer, type Bearer, type NobodyFound } from './bearer.js';
 import { createDryRun, type DryRun } from './dry-run.js';
 import type { House } from './house.js';
 
@@ -19,7 +17,7 @@ export interface Request {
   readonly address: string;
   /** Who the shares of this request are counted for: its user is named here once it is known. */
   readonly holder: Holder;
-  /** What the Authorization header bears, if it is a bearer token at all. */
+  /** What the Authorization header bears: empty if it is no bearer token, undefined if there is no header. */
   readonly bearer: string | undefined;
   /** What the Idempotency-Key header bears. */
   readonly idempotencyKey?: string | undefined;
@@ -30,27 +28,27 @@ export interface Drawn {
   giveBack(): Promise<void>;
 }
 
-/** Who a caller was when their session was last found standing, which it is still to be found again. */
-export class Presumption implements Riding {
-  readonly values: RidingValues;
-  isProven = false;
+/** Who a caller was when their session was last found active, which is still to be checked in this request. */
+export class CachedSession implements SessionCheck {
+  readonly values: SessionValues;
+  isDone = false;
 
   constructor(
     private readonly caller: Caller,
     readonly viewer: Viewer,
   ) {
-    this.values = { ridingSession: viewer.sessionId, ridingUser: viewer.userId };
+    this.values = { checkedSession: viewer.sessionId, checkedUser: viewer.userId };
   }
 
-  prove(): void {
-    this.isProven = true;
-    this.caller.recognise(this.viewer);
+  passed(): void {
+    this.isDone = true;
+    this.caller.isActive(this.viewer);
   }
 
   async ask(): Promise<void> {
-    if (this.isProven) return;
+    if (this.isDone) return;
     await this.caller.viewer();
-    this.isProven = true;
+    this.isDone = true;
   }
 }
 
@@ -67,16 +65,21 @@ export class Caller {
   /** Hears whose request this is once the session is known to be active; throws if they have too many under way. */
   underWay: Pick<RequestUnderWay, 'identify'> | undefined;
   #viewer: Promise<Viewer> | undefined;
-  readonly #claims: Claims | undefined;
+  readonly #bearer: Bearer;
 
   constructor(
     readonly house: House,
     readonly request: Request,
   ) {
-    this.#claims = request.bearer === undefined ? undefined : house.accessTokens.verify(request.bearer);
+    this.#bearer = readBearer(house, request.bearer);
     this.holder = request.holder;
-    this.holder.user = this.#cachedViewer()?.userId;
+    this.holder.user = this.#bearer.cached()?.userId;
     this.pool = house.db.of(this.holder);
+  }
+
+  /** A program by its key, which may do less than its owner by a session. */
+  get bearsApiKey(): boolean {
+    return this.#bearer.isApiKey;
   }
 
   /** Where this request's operations read and write: the pool, or the one transaction of a dry run. */
@@ -103,23 +106,17 @@ export class Caller {
     return this.#viewer;
   }
 
-  /** For a caller who is known, and whose session nobody has asked for yet in this request. */
-  presume(): Presumption | undefined {
+  /** Of a session that was found active by an earlier request and that nobody has checked yet in this one. */
+  cachedSession(): CachedSession | undefined {
     if (this.#viewer || this.db !== this.pool) return undefined;
-    const viewer = this.#cachedViewer();
-    return viewer && new Presumption(this, viewer);
+    const viewer = this.#bearer.cached();
+    return viewer && new CachedSession(this, viewer);
   }
 
-  /** Whose session the token names, as far as it was found active before. */
-  #cachedViewer(): Viewer | undefined {
-    const claims = this.#claims;
-    const viewer = claims && this.house.viewers.get(claims.sessionId);
-    return viewer?.userId === claims?.userId ? viewer : undefined;
-  }
-
-  /** The session was found standing by a statement that had more to do. */
-  recognise(viewer: Viewer): void {
+  /** A statement that had more to do has found the session active. */
+  isActive(viewer: Viewer): void {
     this.#viewer ??= Promise.resolve(viewer);
+    this.#bearer.found();
   }
 
   /** After a log-out in the same request, what follows is nobody's. */
@@ -128,18 +125,16 @@ export class Caller {
   }
 
   async #authenticate(): Promise<Viewer> {
-    const { house, request } = this;
-    if (request.bearer === undefined) throw refuse('UNAUTHENTICATED');
-    const claims = this.#claims;
-    const viewer = claims && (await findViewer(this.db, { sessionId: claims.sessionId, userId: claims.userId }));
-    if (viewer) {
-      house.viewers.set(viewer.sessionId, viewer);
-      this.underWay?.identify(viewer.userId);
-      return viewer;
-    }
-    if (claims) house.viewers.delete(claims.sessionId);
-    await this.draw('invalidToken', addressIdentity(request.address));
-    throw refuse('UNAUTHENTICATED');
+    const found = await this.#bearer.find(this.db);
+    if ('reason' in found) return this.#refuseBearer(found);
+    this.underWay?.identify(found.userId);
+    return found;
+  }
+
+  async #refuseBearer({ reason, message }: NobodyFound): Promise<never> {
+    const budget = BUDGETS_OF_BAD_TOKENS[reason];
+    if (budget) await this.draw(budget, addressIdentity(this.request.address));
+    throw unauthorized('UNAUTHENTICATED', reason, message);
   }
 
   /** Takes one from a budget, or refuses with when to come back. What was taken can be given back. */
@@ -161,6 +156,15 @@ export class Caller {
     return { name, max: this.house.budgets[name], windowSeconds: BUDGET_WINDOW_SECONDS };
   }
 }
+
+/** What a caller whose token is no good draws on. Whoever sends none can guess none. */
+const BUDGETS_OF_BAD_TOKENS: Readonly<Record<NobodyFound['reason'], BudgetName | undefined>> = {
+  missing: undefined,
+  malformed: 'invalidToken',
+  invalid: 'invalidToken',
+  expired: 'expiredToken',
+  session_ended: 'invalidToken',
+};
 
 /** An identity for text that a stranger chose: of one length, whatever was sent. */
 export function digest(text: string): string {

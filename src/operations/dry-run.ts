@@ -4,7 +4,8 @@
  * Whatever is read in between is read in it.
  */
 import { refuse } from '../rules/errors.js';
-import { waitForLocksAtMost, type Db, type Journal } from '../store/database.js';
+import { waitForLocksAtMost, type Db } from '../store/database.js';
+import { recordedSince } from '../store/dry-run-effects.js';
 
 /** Whether a request asks for one. */
 export function wantsDryRun(header: string | undefined): boolean {
@@ -42,6 +43,8 @@ const LOCK_WAIT_MS = 50;
 
 export function createDryRun(pool: Db): DryRun {
   const effects: DryRunEffects = { charges: [], stakes: [], events: [] };
+  const known = new Set<string>();
+  let beganAt = 0;
   let transaction: Db | undefined;
   let isOpen = false;
   let rolledBack: Promise<void> | undefined;
@@ -58,11 +61,12 @@ export function createDryRun(pool: Db): DryRun {
 
   /** Settles when the transaction has begun; it stays open until `finish` is called. */
   function begin(): Promise<Db> {
+    beganAt = Date.now();
     const finished = new Promise<void>((resolve) => (finish = resolve));
     return new Promise((resolve, reject) => {
       const open = async (tx: Db) => {
         isOpen = true;
-        transaction = recording(tx, effects, () => isOpen);
+        transaction = whileOpen(tx, () => isOpen);
         resolve(transaction);
         await finished;
         throw new RolledBack();
@@ -75,12 +79,27 @@ export function createDryRun(pool: Db): DryRun {
     });
   }
 
+  /** Adds what the transaction has recorded since it was last looked at. */
+  async function addEffects(tx: Db): Promise<void> {
+    const { charges, stakes, events } = await recordedSince(tx, beganAt);
+    const isNew = ({ id }: { id: string }) => !known.has(id) && known.add(id);
+    for (const { userId, amount, reason } of charges.filter(isNew)) effects.charges.push({ userId, amount, reason });
+    for (const { userId, amount } of stakes.filter(isNew)) effects.stakes.push({ userId, amount });
+    for (const { type, fromStatus, toStatus } of events.filter(isNew))
+      effects.events.push({ type, fromStatus, toStatus });
+  }
+
   return {
     effects,
     get transaction() {
       return transaction;
     },
-    run: async (work) => (await (transaction ? behindAnother(transaction) : begin())).inTransaction(work),
+    run: async (work) => {
+      const tx = await (transaction ? behindAnother(transaction) : begin());
+      const answer = await tx.inTransaction(work);
+      await addEffects(tx);
+      return answer;
+    },
     end: async () => {
       isOpen = false;
       finish();
@@ -89,14 +108,12 @@ export function createDryRun(pool: Db): DryRun {
   };
 }
 
-function recording(tx: Db, effects: DryRunEffects, isOpen: () => boolean): Db {
-  const journal: Journal = {
-    charged: (userId, amount, reason) => effects.charges.push({ userId, amount, reason }),
-    staked: (userId, amount) => effects.stakes.push({ userId, amount }),
-    happened: ({ type, fromStatus = null, toStatus = null }) => effects.events.push({ type, fromStatus, toStatus }),
-  };
+/**
+ * GraphQL leaves reads behind when it has given up on what they belong to. After the end they would reach a connection
+ * that serves somebody else.
+ */
+function whileOpen(tx: Db, isOpen: () => boolean): Db {
   return {
-    journal,
     isTransaction: true,
     send: async (text, params) => {
       assertOpen(isOpen);
@@ -104,23 +121,11 @@ function recording(tx: Db, effects: DryRunEffects, isOpen: () => boolean): Db {
     },
     inTransaction: async (work) => {
       assertOpen(isOpen);
-      const { charges, stakes, events } = effects;
-      const before = [charges.length, stakes.length, events.length] as const;
-      try {
-        return await tx.inTransaction((part) => work(recording(part, effects, isOpen)));
-      } catch (error) {
-        // What was recorded of a part that is undone did not happen.
-        [charges.length, stakes.length, events.length] = before;
-        throw error;
-      }
+      return tx.inTransaction((part) => work(whileOpen(part, isOpen)));
     },
   };
 }
 
-/**
- * GraphQL leaves reads behind when it has given up on what they belong to. After the end they would reach a connection
- * that serves somebody else.
- */
 function assertOpen(isOpen: () => boolean): void {
   if (isOpen()) return;
   throw refuse('OVERLOADED', { message: 'The dry run has ended; try again.', details: { retryAfter: 1 } });

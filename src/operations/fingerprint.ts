@@ -3,12 +3,17 @@
  * fields stood. What is left out and what is null are alike, but for a field that null clears.
  */
 import type { z } from 'zod';
-import type { Operation } from './operation.js';
 import { isIgnored } from './read-only.js';
 import { kindOf, metaOf } from './shape-kinds.js';
 
+/** As much of an operation as tells which inputs are alike. */
+interface Fingerprinted<I> {
+  readonly input: z.ZodType<I>;
+  readonly nullClears?: boolean;
+}
+
 /** Of an input as the operation's schema has parsed it. */
-export function fingerprintOf<I>(operation: Pick<Operation<I, unknown>, 'input' | 'nullClears'>, input: I): string {
+export function fingerprintOf<I>(operation: Fingerprinted<I>, input: I): string {
   return JSON.stringify(canonical(operation.input, input, operation.nullClears === true));
 }
 

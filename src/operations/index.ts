@@ -1,4 +1,5 @@
 /** Everything a caller can do. Both doors, the contracts and the tests read this one list. */
+import { createApiKey, listApiKeys, revokeApiKey } from './accounts/api-keys.js';
 import { changePassword } from './accounts/change-password.js';
 import { readContractor, verifyContractor } from './accounts/contractors.js';
 import { logIn, logOut, refreshSession } from './accounts/log-in.js';
@@ -8,14 +9,10 @@ import { listUsers } from './accounts/users.js';
 import { listBids, listOwnBids, readBid } from './bids/read.js';
 import { submitBid } from './bids/submit.js';
 import { rejectBid, shortlistBid, viewBid, withdrawBid } from './bids/transition.js';
-import { awardJob } from './jobs/award.js';
-import { disputeJob, escalateJob, fileAppeal, finalizeAppeal, reachDecision, resolveDispute } from './jobs/disputes.js';
 import { createJob, deleteJob } from './jobs/drafts.js';
 import { updateJob } from './jobs/edit.js';
-import { cancelJob, completeJob } from './jobs/ending.js';
-import { publishJob } from './jobs/publish.js';
 import { listEvents, listJobs, readDispute, readJob } from './jobs/read.js';
-import { approveJob, checkInJob, submitJobForReview } from './jobs/work.js';
+import { TRANSITIONS } from './jobs/transitions.js';
 import { readNode } from './node.js';
 import { readCatalog, readLifecycle } from './reference.js';
 import { adjustTokens, auditTokens, listTransfers, readTokens } from './tokens/tokens.js';
@@ -27,6 +24,9 @@ export const OPERATIONS = {
   refreshSession,
   logOut,
   changePassword,
+  createApiKey,
+  listApiKeys,
+  revokeApiKey,
   readMe,
   updateProfile,
   readContractor,
@@ -42,19 +42,7 @@ export const OPERATIONS = {
   listJobs,
   updateJob,
   deleteJob,
-  publishJob,
-  cancelJob,
-  awardJob,
-  checkInJob,
-  submitJobForReview,
-  approveJob,
-  disputeJob,
-  escalateJob,
-  resolveDispute,
-  reachDecision,
-  fileAppeal,
-  finalizeAppeal,
-  completeJob,
+  ...TRANSITIONS,
   readDispute,
   listEvents,
 

@@ -15,7 +15,8 @@ export interface Keyed {
   userId: UserId;
   operation: string;
   key: string;
-  inputSeal: string;
+  /** Of the input, by the present secret and by the one that it replaces. */
+  inputSeals: readonly string[];
 }
 
 export interface Answered<Output> {
@@ -31,7 +32,7 @@ export async function once<Output>(db: Db, keyed: Keyed, work: (tx: Db) => Promi
       const earlier = await earlierAnswer<Output>(tx, keyed);
       if (earlier) return earlier;
       const answer = await work(tx);
-      await insertRecord(tx, { ...keyed, answer: preserved(answer) });
+      await insertRecord(tx, { ...keyed, inputSeal: keyed.inputSeals[0] ?? '', answer: preserved(answer) });
       return { answer, replayed: false };
     });
   } catch (error) {
@@ -44,7 +45,7 @@ export async function once<Output>(db: Db, keyed: Keyed, work: (tx: Db) => Promi
 export async function earlierAnswer<Output>(db: Db, keyed: Keyed): Promise<Answered<Output> | undefined> {
   const [known] = await selectRecord(db, keyed);
   if (!known) return undefined;
-  if (known.inputSeal !== keyed.inputSeal) throw refuse('IDEMPOTENCY_KEY_REUSED');
+  if (!keyed.inputSeals.includes(known.inputSeal)) throw refuse('IDEMPOTENCY_KEY_REUSED');
   return { answer: revived(known.answer) as Output, replayed: true };
 }
 

@@ -7,11 +7,11 @@ import { refuse } from '../rules/errors.js';
 import type { BudgetName } from '../rules/limits.js';
 import type { Role, Viewer, ViewerWith } from '../rules/viewer.js';
 import { addressIdentity } from '../security/address.js';
-import type { Beside } from '../store/beside.js';
+import type { JobInclude } from '../store/job-include.js';
 import { asRefusal } from '../store/database-errors.js';
 import type { Db } from '../store/database.js';
-import { ridingOn } from '../store/riding.js';
-import type { Caller, Drawn, Presumption } from './caller.js';
+import { checkingSession } from '../store/session-check.js';
+import type { CachedSession, Caller, Drawn } from './caller.js';
 import { fingerprintOf } from './fingerprint.js';
 import type { House } from './house.js';
 import { checkKey, earlierAnswer, once, type Answered, type Keyed } from './once.js';
@@ -20,13 +20,14 @@ import { parse } from './validation.js';
 /** What an operation is handed to run with. */
 export interface Call<V> {
   readonly viewer: V;
+  /** All that the operation reads and writes goes through here. */
   readonly db: Db;
-  readonly house: House;
-  readonly caller: Caller;
+  readonly house: Omit<House, 'db' | 'probe'>;
+  readonly caller: Pick<Caller, 'draw' | 'forgetViewer' | 'holder' | 'request'>;
   /**
    * What the door will want to know next of the jobs that are read; to read it at once costs no round trip of its own.
    */
-  readonly beside: Beside;
+  readonly beside: JobInclude;
 }
 
 export type Allowed = 'anyone' | 'signed in' | readonly Role[];
@@ -49,10 +50,12 @@ export interface Operation<Input, Output, A extends Allowed = Allowed, Prepared 
   readonly budget: OperationBudget;
   readonly input: z.ZodType<Input>;
   /**
-   * True for what hands out or ends a log-in: no key replays it and no dry run undoes it, since no token is ever
-   * stored.
+   * True for what answers a secret or ends a log-in: `Idempotency-Key` and `Dry-Run` are ignored, since no secret is
+   * ever stored.
    */
-  readonly aboutSessions?: boolean;
+  readonly alwaysForReal?: boolean;
+  /** True for what an API key may not do: email, password, sessions and keys are for their owner alone. */
+  readonly needsSession?: boolean;
   /** True where null clears a field, and so says something else than leaving it out. */
   readonly nullClears?: boolean;
   /** Loads what the operation looks things up in, which takes long the first time. No transaction is held meanwhile. */
@@ -77,14 +80,14 @@ export async function perform<Input, Output, A extends Allowed>(
   operation: Operation<Input, Output, A>,
   input: unknown,
   caller: Caller,
-  beside: Beside = NOTHING_BESIDE,
+  beside: JobInclude = NOTHING_BESIDE,
 ): Promise<Output> {
-  const presumed = mayPresume(operation, caller) ? caller.presume() : undefined;
-  if (presumed) return performPresumed(operation, input, caller, presumed, beside);
+  const cached = mayUseCachedSession(operation, caller) ? caller.cachedSession() : undefined;
+  if (cached) return performCached(operation, input, caller, cached, beside);
   const viewer = operation.allows === 'anyone' ? null : await caller.viewer();
   await drawBudget(operation.budget, viewer, caller);
   try {
-    return await run(operation, input, caller, viewer, beside);
+    return await admit(operation, input, { caller, viewer, beside, db: caller.db });
   } catch (error) {
     // Inside the one transaction of a dry run, nobody else has put the database's failures into words.
     throw asRefusal(error);
@@ -92,12 +95,12 @@ export async function perform<Input, Output, A extends Allowed>(
 }
 
 /** A dry run has its transaction begun only for a caller whose session has been checked. */
-function mayPresume(operation: Traits, caller: Caller): boolean {
-  const { allows, budget, aboutSessions } = operation;
-  return allows !== 'anyone' && budget !== 'own' && !aboutSessions && !isTried(operation, caller);
+function mayUseCachedSession(operation: Traits, caller: Caller): boolean {
+  const { allows, budget, alwaysForReal } = operation;
+  return allows !== 'anyone' && budget !== 'own' && !alwaysForReal && !isTried(operation, caller);
 }
 
-type Traits = Pick<Operation<never, unknown>, 'allows' | 'budget' | 'aboutSessions'>;
+type Traits = Pick<Operation<never, unknown>, 'allows' | 'budget' | 'alwaysForReal'>;
 
 /** Whether the operation would write, in a request that keeps nothing. */
 function isTried({ budget }: Traits, { dryRun }: Caller): boolean {
@@ -105,24 +108,25 @@ function isTried({ budget }: Traits, { dryRun }: Caller): boolean {
 }
 
 /**
- * The session's check rides on whatever the operation reads first. That the session is over comes before anything else
- * there is to say.
+ * The session is checked in the same statement as whatever the operation reads first. That the session is over comes
+ * before anything else there is to say.
  */
-async function performPresumed<Input, Output>(
+async function performCached<Input, Output>(
   operation: Operation<Input, Output>,
   input: unknown,
   caller: Caller,
-  presumed: Presumption,
-  beside: Beside,
+  session: CachedSession,
+  beside: JobInclude,
 ): Promise<Output> {
+  const { viewer } = session;
   let drawn: Drawn | undefined;
   try {
-    drawn = await drawBudget(operation.budget, presumed.viewer, caller);
-    const answer = await run(operation, input, caller, presumed.viewer, beside, ridingOn(caller.db, presumed));
-    await presumed.ask();
+    drawn = await drawBudget(operation.budget, viewer, caller);
+    const answer = await admit(operation, input, { caller, viewer, beside, db: checkingSession(caller.db, session) });
+    await session.ask();
     return answer;
   } catch (error) {
-    await presumed.ask().catch(async (over: unknown) => {
+    await session.ask().catch(async (over: unknown) => {
       caller.taken.delete(operation.budget as BudgetName);
       await drawn?.giveBack();
       throw over;
@@ -137,40 +141,56 @@ export async function performWithin<Input, Output, A extends Allowed>(
   input: unknown,
   caller: Caller,
 ): Promise<Output> {
-  return run(operation, input, caller, operation.allows === 'anyone' ? null : await caller.viewer(), NOTHING_BESIDE);
+  const viewer = operation.allows === 'anyone' ? null : await caller.viewer();
+  return admit(operation, input, { caller, viewer, beside: NOTHING_BESIDE, db: caller.db });
 }
 
-const NOTHING_BESIDE: Beside = {};
+const NOTHING_BESIDE: JobInclude = {};
 const NOTHING_PREPARED: Ready = { prepared: undefined };
 
-async function run<Input, Output, A extends Allowed>(
+/** Who calls, for what, and where what they ask for is read and written. */
+interface Admission {
+  readonly caller: Caller;
+  readonly viewer: Viewer | null;
+  readonly beside: JobInclude;
+  readonly db: Db;
+}
+
+/** Refuses whom the operation is not for, and then an input that is not in shape; nothing has run by then. */
+async function admit<Input, Output, A extends Allowed>(
   operation: Operation<Input, Output, A>,
   input: unknown,
-  caller: Caller,
-  viewer: Viewer | null,
-  beside: Beside,
-  db: Db = caller.db,
+  admission: Admission,
 ): Promise<Output> {
-  requireRole(operation.allows, viewer);
-  const parsed = read(operation, input);
+  requireRole(operation.allows, admission.viewer);
+  if (operation.needsSession && admission.caller.bearsApiKey) throw notForKeys();
+  return run(operation, parsed(operation, input), admission);
+}
+
+/** Runs the operation once: with a key, in a dry run, or as it is. */
+async function run<Input, Output, A extends Allowed>(
+  operation: Operation<Input, Output, A>,
+  input: Input,
+  { caller, viewer, beside, db }: Admission,
+): Promise<Output> {
   const { house, dryRun, pool } = caller;
-  const callOn = (on: Db, wanted: Beside): Call<ViewerOf<A>> => {
+  const callOn = (on: Db, wanted: JobInclude): Call<ViewerOf<A>> => {
     return { viewer: viewer as ViewerOf<A>, db: on, house, caller, beside: wanted };
   };
-  if (operation.aboutSessions) return operation.run(callOn(pool, beside), parsed, undefined);
+  if (operation.alwaysForReal) return operation.run(callOn(pool, beside), input, undefined);
 
-  const keyed = keyOf(operation, parsed, caller, viewer);
-  if (operation.load) await operation.load(parsed);
+  const keyed = keyOf(operation, input, caller, viewer);
+  if (operation.load) await operation.load(input);
   const prepare = async (): Promise<Ready> => {
-    return { prepared: await operation.prepare?.(callOn(db, NOTHING_BESIDE), parsed) };
+    return { prepared: await operation.prepare?.(callOn(db, NOTHING_BESIDE), input) };
   };
   const ready = operation.prepare ? await unlessAnswered<Output>(db, keyed, prepare) : NOTHING_PREPARED;
   if ('answer' in ready) return replay(caller, ready);
   const { prepared } = ready;
   const act = async (on: Db): Promise<Output> => {
-    if (!keyed) return operation.run(callOn(on, beside), parsed, prepared);
+    if (!keyed) return operation.run(callOn(on, beside), input, prepared);
     // Whoever sends it again may select something else: the answer that is kept is whole.
-    return replay(caller, await once(on, keyed, (tx) => operation.run(callOn(tx, NOTHING_BESIDE), parsed, prepared)));
+    return replay(caller, await once(on, keyed, (tx) => operation.run(callOn(tx, NOTHING_BESIDE), input, prepared)));
   };
   return dryRun && isTried(operation, caller) ? dryRun.run(act) : act(db);
 }
@@ -185,8 +205,8 @@ function keyOf<I>(
   const { idempotencyKey } = caller.request;
   if (idempotencyKey === undefined || !viewer || operation.budget !== 'write') return undefined;
   const key = checkKey(idempotencyKey);
-  const inputSeal = caller.house.seal(fingerprintOf(operation, input));
-  return { userId: viewer.userId, operation: operation.name, key, inputSeal };
+  const inputSeals = caller.house.seals(fingerprintOf(operation, input));
+  return { userId: viewer.userId, operation: operation.name, key, inputSeals };
 }
 
 function replay<Output>(caller: Caller, { answer, replayed }: Answered<Output>): Output {
@@ -222,7 +242,7 @@ async function unlessAnswered<Output>(
 /**
  * A door may hand over a way to read the input: what cannot be read is refused in its turn, behind who and how often.
  */
-function read<Input>(operation: Operation<Input, unknown>, input: unknown): Input {
+function parsed<Input>(operation: Pick<Operation<Input, unknown>, 'input'>, input: unknown): Input {
   const sent: unknown = typeof input === 'function' ? input() : input;
   return parse(operation.input, sent ?? {});
 }
@@ -235,6 +255,12 @@ async function drawBudget(budget: OperationBudget, viewer: Viewer | null, caller
 function requireRole(allows: Allowed, viewer: { readonly role: Role } | null): void {
   if (typeof allows === 'string' || (viewer && allows.includes(viewer.role))) return;
   throw refuse('FORBIDDEN', { message: `Only ${allows.map((role) => PLURALS[role]).join(' and ')} may do this.` });
+}
+
+function notForKeys() {
+  return refuse('FORBIDDEN', {
+    message: 'An API key may not do this: email, password, sessions and API keys are managed by a log-in alone.',
+  });
 }
 
 const PLURALS: Record<Role, string> = { homeowner: 'homeowners', contractor: 'contractors', admin: 'admins' };

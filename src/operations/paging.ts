@@ -1,7 +1,7 @@
 /** How callers ask for pages: REST by number or by cursor, GraphQL by cursor alone. One shape holds both. */
 import { z } from 'zod';
 import { PAGE } from '../rules/limits.js';
-import type { Beside } from '../store/beside.js';
+import type { JobInclude } from '../store/job-include.js';
 import type { KeyValue, PageRequest, Position, SamePageRequest } from '../store/page.js';
 import { invalidField, parse } from './validation.js';
 
@@ -44,7 +44,7 @@ interface PageInput {
 export function pageRequest(
   input: PageInput,
   shape: PositionShape,
-  { total }: Beside,
+  { total }: JobInclude,
   defaultSize: number = PAGE.perPageDefault,
 ): PageRequest {
   const size = input.first ?? input.perPage ?? defaultSize;

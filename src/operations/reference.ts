@@ -10,6 +10,7 @@ import {
 } from '../rules/lifecycle.js';
 import { PARTY_WORDS } from '../rules/parties.js';
 import { PUBLISH_COST, REQUIRED_TO_PUBLISH, URGENCIES } from '../rules/publishing.js';
+import { descriptionOf } from '../rules/effects.js';
 import { CATALOG } from '../rules/catalog.js';
 import { operation } from './operation.js';
 import { nothing } from './shapes.js';
@@ -27,7 +28,7 @@ const LIFECYCLE = {
     by: PARTY_WORDS[row.by].says,
     event: row.event,
     says: row.says,
-    effects: row.effects,
+    effects: row.effects.map(descriptionOf),
   })),
   bidStates: BID_STATES,
   bidActions: BID_TRANSITION_LIST.map((row) => ({

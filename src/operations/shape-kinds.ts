@@ -12,6 +12,7 @@ export type ShapeKind =
 export function kindOf(schema: z.core.$ZodType): ShapeKind {
   const inner = unwrapped(schema);
   if (metaOf(schema).day) return { is: 'date' };
+  if (metaOf(schema).moment) return { is: 'moment' };
   if (inner instanceof z.ZodNumber) return { is: inner.format === 'safeint' ? 'whole number' : 'number' };
   if (inner instanceof z.ZodBoolean) return { is: 'flag' };
   if (inner instanceof z.ZodEnum)

@@ -8,6 +8,15 @@ export function optionalText(max: number) {
   return nullableText(max).optional();
 }
 
+const MOMENT_CHARACTERS_MAX = 40;
+
+/** A point in time, as a body writes it. */
+export const momentInBody = z.iso
+  .datetime({ offset: true, error: 'must be a moment with its time zone, such as 2026-05-04T12:30:00.000Z' })
+  .max(MOMENT_CHARACTERS_MAX)
+  .transform((text) => new Date(text))
+  .meta({ moment: true });
+
 /**
  * An identifier in a path: a malformed one names nothing, and so is not found rather than invalid. It becomes the
  * empty identifier, which no row bears.

@@ -5,7 +5,7 @@ import { countsOf, wantsDryRun, type DryRunEffects } from '../operations/dry-run
 import { perform } from '../operations/operation.js';
 import { refuse } from '../rules/errors.js';
 import { DRY_RUN_EFFECTS_HEADER_BYTES_MAX } from '../rules/limits.js';
-import type { Beside } from '../store/beside.js';
+import type { JobInclude } from '../store/job-include.js';
 import { choose, finderOf, type Chosen } from './addresses.js';
 import { sendFailure, sendResult } from './answer.js';
 import { hasBody, readInput, type Input } from './input.js';
@@ -14,7 +14,7 @@ import { ROUTES } from './routes.js';
 import { toWire } from './wire.js';
 
 /** Every page says how many entries there are in all. */
-const WITH_TOTAL: Beside = { total: true };
+const WITH_TOTAL: JobInclude = { total: true };
 
 const BODY_BYTES_MAX = 64 * 1024;
 

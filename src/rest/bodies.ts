@@ -5,7 +5,7 @@ import { z } from 'zod';
 import { CONTRACTOR, HOMEOWNER, USER } from '../rules/entities/people.js';
 import { PUBLICATION as PAYLOAD, SESSION as LOG_IN, VIEWER } from '../rules/entities/session.js';
 import { asOneself, entity, type Entity } from '../rules/entity.js';
-import { ERROR_CODES } from '../rules/errors.js';
+import { REST_ERROR_CODES, UNAUTHORIZED_REASONS, type UnauthorizedReason } from '../rules/errors.js';
 import { ERRORS, PAGE } from '../rules/limits.js';
 import { choice, whole } from '../rules/values.js';
 import { exampleOf } from './described.js';
@@ -29,7 +29,8 @@ function part<E extends Entity>(shown: E, otherwise: object = {}) {
 }
 
 const CARL = { user_type: 'contractor', first_name: 'Carl', last_name: 'Carver', email: 'carl@example.com' };
-const TOKENS = { token: LOG_IN.fields.token, refreshToken: LOG_IN.fields.refreshToken };
+const { token, refreshToken, expiresAt, refreshExpiresAt } = LOG_IN.fields;
+const TOKENS = { token, refreshToken, expiresAt, refreshExpiresAt };
 const tokensAwarded = { ...LOG_IN.fields.tokensAwarded, type: whole() };
 
 export const REFRESHED_SESSION = entity('RefreshedSession', 'New tokens for a session that goes on.', TOKENS);
@@ -110,8 +111,11 @@ export function pageOf({ name, schema }: Entity): Entity {
   });
 }
 
+const REASONS = Object.keys(UNAUTHORIZED_REASONS) as UnauthorizedReason[];
+const REASONS_SAID = REASONS.map((reason) => `\`${reason}\`, ${UNAUTHORIZED_REASONS[reason]}`).join('; ');
+
 const ERROR_DETAILS = entity('ErrorDetails', 'What a program needs to know.', {
-  code: { type: choice(ERROR_CODES), description: 'Why, for a program to read.', example: 'VALIDATION_FAILED' },
+  code: { type: choice(REST_ERROR_CODES), description: 'Why, for a program to read.', example: 'VALIDATION_FAILED' },
   requestId: {
     type: z.string(),
     description: 'The same as the `X-Request-Id` header.',
@@ -124,6 +128,7 @@ const ERROR_DETAILS = entity('ErrorDetails', 'What a program needs to know.', {
       .optional(),
     description: 'What is wrong with each field, by name; a nested one as `user.phone`.',
   },
+  reason: { type: choice(REASONS).optional(), description: `Why it was 401: ${REASONS_SAID}.` },
   fieldsLeftOut: {
     type: whole().optional(),
     description: `How many more fields are wrong, where there are more than ${ERRORS.perAnswerMax}.`,

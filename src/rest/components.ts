@@ -1,4 +1,5 @@
 /** What REST shows under a name of its own, by which OpenAPI refers to it. Any other part stands in its place. */
+import { API_KEY, NEW_API_KEY } from '../rules/entities/api-key.js';
 import { BID } from '../rules/entities/bid.js';
 import { DISPUTE } from '../rules/entities/dispute.js';
 import { JOB_EVENT } from '../rules/entities/event.js';
@@ -34,6 +35,8 @@ export const COMPONENTS: readonly (Entity | Variants)[] = [
   DISPUTE,
   TOKEN_BALANCE,
   TOKEN_TRANSFER,
+  API_KEY,
+  NEW_API_KEY,
   REFRESHED_SESSION,
   SESSION,
   NEW_HOMEOWNER_SESSION,

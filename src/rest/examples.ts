@@ -38,6 +38,7 @@ const REQUESTS: { readonly [Key in keyof Operations]?: Partial<InputOf<Operation
   logIn: { email: PERSON.email, password: PERSON.password },
   refreshSession: { refreshToken: exampleId('refreshToken') },
   changePassword: { currentPassword: PERSON.password, newPassword: 'staple horse correct' },
+  createApiKey: { name: 'Nightly export', expiresAt: null },
   updateProfile: {
     user: { phone: '+1 512 555 0111' },
     homeowner: { addressLine1: '1200 Barton Springs Road', city: 'Austin', state: 'TX', zipCode: '78704' },
@@ -131,6 +132,9 @@ const DETAILS: { readonly [Code in ErrorCode]?: Omit<ErrorDetails, 'code' | 'req
   UNKNOWN_BID: { fields: { bid_id: 'is no bid on this job that could be awarded' } },
   EMAIL_TAKEN: { fields: { email: 'belongs to an account already' } },
   UNKNOWN_REFERRAL_CODE: { fields: { referral_code: 'belongs to nobody' } },
+  UNAUTHENTICATED: { reason: 'missing' },
+  INVALID_CREDENTIALS: { reason: 'wrong_credentials' },
+  INVALID_REFRESH_TOKEN: { reason: 'invalid' },
   METHOD_NOT_ALLOWED: { allowedMethods: ['GET', 'HEAD'] },
   RATE_LIMITED: { retryAfter: 12 },
   STALE_VERSION: { expectedVersion: 3, version: 4 },

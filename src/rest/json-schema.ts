@@ -59,6 +59,8 @@ const OWN_MARKS = new Set([
   'kind',
   'charactersMax',
   'answerMinimum',
+  'moment',
+  'kind',
   'description',
   RULES,
 ]);

@@ -2,6 +2,7 @@
  * The REST door described for machines: one OpenAPI document, printed from the routes and the operations' own inputs.
  */
 import { openPages, type Pages } from '../http/pages.js';
+import { descriptionOf } from '../rules/effects.js';
 import { isTransition, JOB_ACTION_LIST } from '../rules/lifecycle.js';
 import { PARTY_WORDS } from '../rules/parties.js';
 import { BID_TRANSITION_LIST } from '../rules/bids.js';
@@ -38,7 +39,8 @@ export function openapi() {
           scheme: 'bearer',
           bearerFormat: 'JWT',
           description:
-            'The `token` of a log-in or sign-up. It lasts 15 minutes; `/v1/auth/refresh` gives the next one.',
+            'The `token` of a log-in or sign-up, which lasts 15 minutes; `/v1/auth/refresh` gives the next one. Or the ' +
+            '`secret` of an API key, for programs: it may do what its owner may, but for email, password, sessions and keys.',
         },
       },
       parameters: HEADER_PARAMETERS,
@@ -62,6 +64,7 @@ Bodies are JSON in \`snake_case\`, sent with \`Content-Type: application/json\` 
 const TAGS: readonly (readonly [name: string, paths: RegExp, description: string])[] = [
   ['Sessions', /^\/auth\//, 'Joining, logging in, staying in, logging out.'],
   ['Own account', /^\/me\b/, 'Oneself: the person, the profile, the password.'],
+  ['API keys', /^\/api-keys\b/, 'Keys for programs, which act as their owner.'],
   ['Contractors', /^\/contractors\//, 'Contractors as others see them.'],
   ['Tokens', /^\/tokens\b/, 'Prepaid tokens: publishing spends them, a guaranteed view of a bid stakes them.'],
   ['Bids', /\/bids\b/, 'Offers to do a job, and what becomes of them.'],
@@ -111,7 +114,8 @@ function describe({ operation, path }: Route): string {
   if (!row) return `For ${who}.${RULES_ACROSS_FIELDS[path] ?? ''}`;
   const states = (list: readonly string[]) => list.map((state) => `\`${state}\``).join(', ');
   const to = 'effects' in row && !isTransition(row) ? '' : ` to \`${row.to}\``;
-  const effects = 'effects' in row && row.effects.length > 0 ? ` Then: ${row.effects.join('; ')}.` : '';
+  const effects =
+    'effects' in row && row.effects.length > 0 ? ` Then: ${row.effects.map(descriptionOf).join('; ')}.` : '';
   return `For ${PARTY_WORDS[row.by].says}. From ${states(row.from)}${to}.${effects}${RULES_ACROSS_FIELDS[path] ?? ''}`;
 }
 

@@ -4,7 +4,7 @@
  */
 import { OPERATIONS } from '../operations/index.js';
 import type { Operation } from '../operations/operation.js';
-import { refusalElsewhere } from '../rules/available-actions.js';
+import { refusalElsewhere } from '../rules/checks.js';
 import { BID_TRANSITION_LIST } from '../rules/bids.js';
 import { ERROR_CODES, REFUSALS, type ErrorCode } from '../rules/errors.js';
 import { JOB_ACTION_LIST } from '../rules/lifecycle.js';
@@ -50,12 +50,12 @@ export function refusalsOf(route: Route): Map<number, ErrorCode[]> {
 const OF_EVERY_CALL: readonly ErrorCode[] = ['VALIDATION_FAILED', 'RATE_LIMITED', 'OVERLOADED', 'INTERNAL'];
 
 function ofShape(route: Route): ErrorCode[] {
-  const { allows } = route.operation;
+  const { allows, needsSession } = route.operation;
   const named = parametersOf(route);
   const ofJob = named.length > 0 && route.path.startsWith('/jobs/');
   const codes: ErrorCode[] = [];
   if (allows !== 'anyone') codes.push('UNAUTHENTICATED');
-  if (Array.isArray(allows) || ofJob) codes.push('FORBIDDEN');
+  if (Array.isArray(allows) || ofJob || needsSession) codes.push('FORBIDDEN');
   if (named.length > 0) codes.push('NOT_FOUND');
   if (hasBody(route)) codes.push('MALFORMED_REQUEST', 'PAYLOAD_TOO_LARGE', 'UNSUPPORTED_MEDIA_TYPE');
   if (isRepeatable(route)) codes.push('IDEMPOTENCY_KEY_REUSED', 'IDEMPOTENCY_KEY_IN_USE');

@@ -49,12 +49,12 @@ function headerParameter(name: string, schema: JsonSchema, description: string) 
 
 /** Whether the call can be repeated under a key. */
 export function isRepeatable({ operation }: Route): boolean {
-  return operation.budget === 'write' && !operation.aboutSessions;
+  return operation.budget === 'write' && !operation.alwaysForReal;
 }
 
 /** Whether the call can be tried without a trace. A read leaves none anyway, and says so. */
 export function canRunDry({ operation }: Route): boolean {
-  return !operation.aboutSessions;
+  return !operation.alwaysForReal;
 }
 
 export function parameters(route: Route): JsonSchema[] {

@@ -1,6 +1,6 @@
 /** What comes back: for each address its success and its refusals by status, and the parts that they share. */
-import { ERROR_CODES, REFUSALS, type ErrorCode } from '../rules/errors.js';
 import { JOB } from '../rules/entities/job.js';
+import { ERROR_CODES, REFUSALS, UNAUTHORIZED, type ErrorCode, type UnauthorizedCode } from '../rules/errors.js';
 import { ERROR, pageOf, PUBLICATION } from './bodies.js';
 import { componentSchemas } from './components.js';
 import { answerExample, refusalExample } from './examples.js';
@@ -63,9 +63,7 @@ function refusal(codes: readonly ErrorCode[]) {
 
 function refusalResponse(codes: readonly ErrorCode[]) {
   const [status = 500] = codes.map((code) => REFUSALS[code][0]);
-  const ofTheseCodes = {
-    properties: { status: { const: status }, details: { properties: { code: { enum: codes } } } },
-  };
+  const ofTheseCodes = { properties: { status: { const: status }, details: ofDetails(status, codes) } };
   return {
     description: codes.map((code) => `\`${code}\`: ${REFUSALS[code][1]}`).join('\n\n'),
     headers: headers('X-Request-Id', 'RateLimit', 'RateLimit-Policy', ...(HEADERS_OF_STATUS[status] ?? [])),
@@ -76,6 +74,14 @@ function refusalResponse(codes: readonly ErrorCode[]) {
       },
     },
   };
+}
+
+/** Each 401 says why, with a reason that one of its codes has. */
+function ofDetails(status: number, codes: readonly ErrorCode[]) {
+  const code = { enum: codes };
+  if (status !== 401) return { properties: { code } };
+  const reasons = codes.flatMap((one) => Object.keys(UNAUTHORIZED[one as UnauthorizedCode]));
+  return { properties: { code, reason: { enum: [...new Set(reasons)] } }, required: ['reason'] };
 }
 
 function nameOf(code: ErrorCode): string {

@@ -5,6 +5,7 @@ import type { Me } from '../operations/accounts/me.js';
 import type { ReadableJob } from '../operations/jobs/readable.js';
 import type { Operation } from '../operations/operation.js';
 import { BID_TRANSITIONS } from '../rules/bids.js';
+import { API_KEY, NEW_API_KEY } from '../rules/entities/api-key.js';
 import { BID } from '../rules/entities/bid.js';
 import { DISPUTE } from '../rules/entities/dispute.js';
 import { JOB_EVENT } from '../rules/entities/event.js';
@@ -63,6 +64,7 @@ const {
   listBids,
   listOwnBids,
 } = OPERATIONS;
+const { createApiKey, listApiKeys, revokeApiKey } = OPERATIONS;
 const { readContractor, verifyContractor, readTokens, listTransfers, adjustTokens } = OPERATIONS;
 
 export const ROUTES: readonly Route[] = [
@@ -75,8 +77,11 @@ export const ROUTES: readonly Route[] = [
   route('PUT', '/me', updateProfile, { shows: ME, answer: onlyOwnProfile }),
   route('POST', '/me/password', changePassword, {
     shows: DONE,
-    answer: () => done('The password is changed; other sessions have ended.'),
+    answer: () => done('The password is changed; other sessions and all API keys have ended.'),
   }),
+  route('GET', '/api-keys', listApiKeys, { query: PAGE_QUERY, shows: API_KEY }),
+  route('POST', '/api-keys', createApiKey, { status: 201, shows: NEW_API_KEY }),
+  route('DELETE', '/api-keys/{id}', revokeApiKey, { shows: DONE, answer: () => done('The API key is revoked.') }),
   route('GET', '/contractors/{id}', readContractor, { shows: CONTRACTOR }),
   route('POST', '/contractors/{id}/verify', verifyContractor, { shows: CONTRACTOR }),
   route('GET', '/tokens', readTokens, { shows: TOKEN_BALANCE }),

@@ -1,9 +1,9 @@
 /** What a viewer may do with a job now and, for all the rest, which refusal the call would meet first. */
-import { mayBid } from './bids.js';
+import { checksOfRow, firstFailing, furtherChecksOf, type Check } from './checks.js';
 import type { ErrorCode } from './errors.js';
-import { isAllowedIn, JOB_ACTION_LIST, JOB_ACTIONS } from './lifecycle.js';
-import type { BidState, JobAction, JobActionKey, JobActionName, JobState } from './lifecycle.js';
-import { isFor, partyOf, type JobParties, type Party } from './parties.js';
+import { JOB_ACTIONS } from './lifecycle.js';
+import type { BidState, JobActionKey, JobActionName } from './lifecycle.js';
+import type { JobParties } from './parties.js';
 import { missingToPublish, publishCost, type RequiredToPublish, type ToPublish } from './publishing.js';
 import type { Viewer } from './viewer.js';
 
@@ -28,58 +28,36 @@ export interface ActionFacts {
 }
 
 /** One entry for every operation on a job, in the order of the table. */
-export function availableActions(viewer: Viewer, facts: ActionFacts): AvailableAction[] {
-  const party = partyOf(viewer, facts.job, facts.ownBids.length > 0);
-  return JOB_ACTION_KEYS.map((key) => ({
-    action: JOB_ACTIONS[key].action,
-    ...(firstRefusal(JOB_ACTIONS[key], party, facts.job.status) ?? FURTHER_RULES[key]?.(facts) ?? ALLOWED),
-  }));
+export function availableActions(
+  viewer: Viewer,
+  { job, ownBids, liveBids, availableTokens }: ActionFacts,
+): AvailableAction[] {
+  const facts = { viewer, job, ownBids, bidsToAward: liveBids, available: availableTokens, stake: 0 };
+  return JOB_ACTION_KEYS.map((key) => {
+    const { ofRow, further } = CHECKS[key];
+    const refused = firstFailing(ofRow, facts);
+    const reason = (refused ?? firstFailing(further, facts))?.code ?? null;
+    const price = refused || key !== 'publish' ? NO_PRICE : priceOf(job);
+    return { action: JOB_ACTIONS[key].action, allowed: reason === null, reason, ...price };
+  });
 }
 
 /** Whether what the viewer may do hangs on their balance: it is charged for by publishing alone. */
 export function dependsOnBalance(viewer: Viewer, { job, ownBids }: Pick<ActionFacts, 'job' | 'ownBids'>): boolean {
-  return firstRefusal(JOB_ACTIONS.publish, partyOf(viewer, job, ownBids.length > 0), job.status) === undefined;
+  return firstFailing(CHECKS.publish.ofRow, { viewer, job, ownBids }) === undefined;
 }
-
-/** The operations that this party could call in this state, for a refused caller to choose from. */
-export function operationsAllowedFrom(state: JobState, party: Party): string[] {
-  return JOB_ACTION_LIST.filter((row) => isFor(row.by, party) && isAllowedIn(state, row)).map((row) => row.operation);
-}
-
-/** What being in the wrong state is called, for this operation. */
-export function refusalElsewhere(row: JobAction): ErrorCode {
-  return row.elsewhere ?? 'INVALID_TRANSITION';
-}
-
-type Verdict = Omit<AvailableAction, 'action'>;
 
 const JOB_ACTION_KEYS = Object.keys(JOB_ACTIONS) as JobActionKey[];
-const ALLOWED: Verdict = { allowed: true, reason: null, missingFields: [], tokenCost: null };
 
-/** What follows once the state allows the call. Undefined where nothing stands in its way. */
-const FURTHER_RULES: { readonly [Key in JobActionKey]?: (facts: ActionFacts) => Verdict | undefined } = {
-  publish: judgePublishing,
-  award: ({ liveBids }) => (liveBids === 0 ? refused('UNKNOWN_BID') : undefined),
-  submitBid: ({ ownBids }) => (mayBid(ownBids) ? undefined : refused('DUPLICATE_BID')),
-};
+const CHECKS = Object.fromEntries(
+  JOB_ACTION_KEYS.map((key) => [key, { ofRow: checksOfRow(key), further: furtherChecksOf(key) }]),
+) as Record<JobActionKey, Record<'ofRow' | 'further', readonly Check[]>>;
 
-/** A wrong role and a wrong party answer alike, and come before the state. */
-function firstRefusal(row: JobAction, party: Party, state: JobState): Verdict | undefined {
-  if (!isFor(row.by, party)) return refused('FORBIDDEN');
-  return isAllowedIn(state, row) ? undefined : refused(refusalElsewhere(row));
-}
+type Price = Pick<AvailableAction, 'missingFields' | 'tokenCost'>;
 
-/** The price comes last: a draft with gaps is short of fields, however poor its owner. */
-function judgePublishing({ job, availableTokens }: ActionFacts): Verdict {
-  const missingFields = missingToPublish(job);
-  const tokenCost = job.urgency === null ? null : publishCost(job.urgency);
-  if (missingFields.length > 0) return { ...refused('MISSING_FIELDS'), missingFields, tokenCost };
-  return {
-    ...(tokenCost !== null && tokenCost > availableTokens ? refused('INSUFFICIENT_TOKENS') : ALLOWED),
-    tokenCost,
-  };
-}
+const NO_PRICE: Price = { missingFields: [], tokenCost: null };
 
-function refused(reason: ErrorCode): Verdict {
-  return { allowed: false, reason, missingFields: [], tokenCost: null };
+/** A draft that lacks its urgency has no price yet. */
+function priceOf(job: ToPublish): Price {
+  return { missingFields: missingToPublish(job), tokenCost: job.urgency && publishCost(job.urgency) };
 }

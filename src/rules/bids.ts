@@ -1,5 +1,6 @@
 /** The life of a bid, as data: what people do with it, and what happens to it because of its job. */
-import { LIVE_BID_STATES, type Action, type BidState } from './lifecycle.js';
+import { noOwnBidIn } from './conditions.js';
+import { COUNTED_BID_STATES, LIVE_BID_STATES, type Action, type BidState } from './lifecycle.js';
 
 /** What a person does with one bid. */
 export interface BidTransition extends Action {
@@ -67,6 +68,34 @@ export function isLive(state: BidState): boolean {
 }
 
 /** One bid per contractor and job, and another one only after a withdrawal; a rejected bid stays the one. */
-export function mayBid(ownBids: readonly BidState[]): boolean {
-  return ownBids.every((state) => state === 'withdrawn');
+export const mayBid = noOwnBidIn(COUNTED_BID_STATES);
+
+/** By how much the counts of a job change. */
+export interface BidCounts {
+  /** Bids that still wait for the choice. */
+  readonly live: number;
+  /** Those that are not withdrawn. */
+  readonly counted: number;
+  /** All that were ever made. */
+  readonly ever: number;
+}
+
+export const UNCHANGED_COUNTS: BidCounts = { live: 0, counted: 0, ever: 0 };
+export const ONE_BID_MORE: BidCounts = { live: 1, counted: 1, ever: 1 };
+
+export function changeOfCounts(from: BidState, to: BidState): BidCounts {
+  return {
+    live: Number(isLive(to)) - Number(isLive(from)),
+    counted: Number(counts(to)) - Number(counts(from)),
+    ever: 0,
+  };
+}
+
+function counts(state: BidState): boolean {
+  return COUNTED_BID_STATES.some((counted) => counted === state);
+}
+
+/** A stake is held while the bid is live, and that of an accepted bid until its job ends. */
+export function keepsItsHold(state: BidState): boolean {
+  return isLive(state) || state === BID_CONSEQUENCES.accept.to;
 }

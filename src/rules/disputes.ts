@@ -2,9 +2,10 @@
  * A dispute is not kept anywhere: it is what the events of its job add up to. This file adds them up, and decides what
  * a party's word on a resolution means beside the proposal that stands.
  */
+import { isBy, type EffectBy } from './effects.js';
 import type { Dispute, Proposal } from './entities/dispute.js';
 import type { UserId } from './ids.js';
-import { JOB_TRANSITIONS } from './lifecycle.js';
+import { JOB_ACTION_LIST, JOB_TRANSITIONS } from './lifecycle.js';
 
 const { dispute, escalate, resolveDispute, reachDecision, fileAppeal, finalizeAppeal, complete } = JOB_TRANSITIONS;
 
@@ -15,7 +16,7 @@ export const DISPUTE_EVENT_TYPES = [
   dispute.event,
   escalate.event,
   resolveDispute.event,
-  resolveDispute.mayStay.event,
+  resolveDispute.mayKeepState.event,
   reachDecision.event,
   fileAppeal.event,
   finalizeAppeal.event,
@@ -60,9 +61,23 @@ function collapsed(text: string): string {
 }
 
 function after(dispute: Dispute | null, event: DisputeEvent): Dispute | null {
-  if (event.type === JOB_TRANSITIONS.dispute.event) return opened(event);
-  return dispute === null ? null : { ...dispute, ...CHAPTERS[event.type]?.(event) };
+  const effects = effectsOn(event.type);
+  if (effects.includes('beginDispute')) return opened(event);
+  if (dispute === null) return null;
+  return Object.assign({}, dispute, ...effects.map((effect) => CHANGES[effect]), CHAPTERS[event.type]?.(event));
 }
+
+/** What an operation's event does to the dispute, by the effects that the lifecycle names. */
+function effectsOn(type: string): readonly EffectBy<'dispute'>[] {
+  const row = JOB_ACTION_LIST.find(({ event }) => event === type);
+  return row?.effects.filter(isBy('dispute')) ?? [];
+}
+
+/** No one can agree any more once an admin has been asked, or has ended the job. */
+const CHANGES: Readonly<Record<EffectBy<'dispute'>, Partial<Dispute>>> = {
+  beginDispute: {},
+  lapseProposal: { proposal: null },
+};
 
 function opened(event: DisputeEvent): Dispute {
   return {
@@ -81,7 +96,7 @@ function opened(event: DisputeEvent): Dispute {
 
 /** What each later event adds; all others add nothing. */
 const CHAPTERS: Readonly<Record<string, (event: DisputeEvent) => Partial<Dispute>>> = {
-  [JOB_TRANSITIONS.resolveDispute.mayStay.event]: (event) => ({
+  [JOB_TRANSITIONS.resolveDispute.mayKeepState.event]: (event) => ({
     proposal: {
       resolution: text(event, 'resolution') ?? '',
       agreedBy: text(event, 'agreedBy'),
@@ -93,9 +108,7 @@ const CHAPTERS: Readonly<Record<string, (event: DisputeEvent) => Partial<Dispute
     proposal: null,
     ending: { ...said(event), how: 'agreement', text: text(event, 'resolution') },
   }),
-  // No one can agree any more once an admin has been asked, so the proposal stands no longer.
   [JOB_TRANSITIONS.escalate.event]: (event) => ({
-    proposal: null,
     escalation: { ...said(event), reason: text(event, 'escalationReason') ?? '' },
   }),
   [JOB_TRANSITIONS.reachDecision.event]: (event) => ({
@@ -121,7 +134,6 @@ const CHAPTERS: Readonly<Record<string, (event: DisputeEvent) => Partial<Dispute
     };
   },
   [JOB_TRANSITIONS.complete.event]: (event) => ({
-    proposal: null,
     ending: { ...said(event), how: 'completed_by_admin', text: text(event, 'reason') },
   }),
 };

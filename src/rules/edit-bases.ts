@@ -2,6 +2,7 @@
  * What the limits on edits measure against. These figures are kept with the job, so that many small edits reach no
  * further than one big edit would.
  */
+import type { Effect } from './effects.js';
 import type { JobFields } from './job-fields.js';
 import type { JobState } from './lifecycle.js';
 
@@ -18,19 +19,11 @@ export interface EditBases {
 export type JobWithBases = Readonly<{ status: JobState } & JobFields & EditBases>;
 export type Budget = 'budgetMin' | 'budgetMax';
 
-/** Of a job that was never published. */
-export const BASES_AT_CREATION: Readonly<EditBases> = {
-  highestBudgetMin: null,
-  highestBudgetMax: null,
-  mostTokensPaid: 0,
-  completionDateAtCheckIn: null,
-};
-
-/** What a transition makes a base: of each, the field whose value it takes. Publishing keeps what was paid beside. */
+/** What a transition makes a base: of each, the field whose value it takes. Publishing keeps what was paid as well. */
 export const BASES_TAKEN = {
-  publish: { highestBudgetMin: 'budgetMin', highestBudgetMax: 'budgetMax' },
-  checkIn: { completionDateAtCheckIn: 'desiredCompletionDate' },
-} as const satisfies Record<string, Partial<Record<keyof EditBases, keyof JobFields>>>;
+  keepBudgets: { highestBudgetMin: 'budgetMin', highestBudgetMax: 'budgetMax' },
+  keepCompletionDate: { completionDateAtCheckIn: 'desiredCompletionDate' },
+} as const satisfies { readonly [Name in Effect]?: Partial<Record<keyof EditBases, keyof JobFields>> };
 
 /** What the job keeps after an edit that was accepted; a state without limits moves nothing. */
 export function basesAfterEdit(before: JobWithBases, after: JobFields, charge: number): Partial<EditBases> {

@@ -5,7 +5,7 @@
 import { daysBetween } from './dates.js';
 import { basesAfterEdit, completionBase, highestBudget, type EditBases, type JobWithBases } from './edit-bases.js';
 import { refuse } from './errors.js';
-import { EDITABLE_FIELDS, JOB_FIELDS, READ_ONLY_FIELDS } from './job-fields.js';
+import { editableFields, JOB_FIELDS, READ_ONLY_FIELDS } from './job-fields.js';
 import type { JobField, JobFields, JobPatch, JobReadOnlyFields } from './job-fields.js';
 import type { JobState } from './lifecycle.js';
 import { compareUrgency, costOfUrgency, REQUIRED_TO_PUBLISH } from './publishing.js';
@@ -84,7 +84,8 @@ function isSame(kept: unknown, sent: unknown): boolean {
 }
 
 function refuseNotEditable(state: JobState, changes: Patched): void {
-  const blockedFields = fieldsOf(changes).filter((field) => !EDITABLE_FIELDS[state].includes(field));
+  const editable = editableFields(state);
+  const blockedFields = fieldsOf(changes).filter((field) => !editable.includes(field));
   if (blockedFields.length > 0) throw refuse('FIELD_NOT_EDITABLE', { blockedFields });
 }
 

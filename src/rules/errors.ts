@@ -32,13 +32,23 @@ export const REFUSALS = {
   IDEMPOTENCY_KEY_REUSED: [422, 'This Idempotency-Key was used before with another request.'],
   IDEMPOTENCY_KEY_IN_USE: [409, 'A request with this Idempotency-Key is still running.'],
   STALE_VERSION: [412, 'The job has changed since you read it; read it again.'],
+  /** At `/graphql` alone. Clients know it by these very words, and by HTTP 200. */
+  PERSISTED_QUERY_NOT_FOUND: [200, 'PersistedQueryNotFound'],
   OVERLOADED: [503, 'The service is at capacity; try again shortly.'],
   INTERNAL: [500, 'Something went wrong on our side.'],
 } as const satisfies Record<string, readonly [status: number, sentence: string]>;
 
 export type ErrorCode = keyof typeof REFUSALS;
 
+/** The codes that answer 401, each of which says why. */
+export type UnauthorizedCode = {
+  [Code in ErrorCode]: (typeof REFUSALS)[Code][0] extends 401 ? Code : never;
+}[ErrorCode];
+export type RefusalCode = Exclude<ErrorCode, UnauthorizedCode>;
+
 export const ERROR_CODES = Object.keys(REFUSALS) as ErrorCode[];
+
+export const REST_ERROR_CODES = ERROR_CODES.filter((code): boolean => code !== 'PERSISTED_QUERY_NOT_FOUND');
 
 /** What a refusal may carry besides its code and sentence; `details` holds the keys that belong to the code alone. */
 export interface RefusalFacts {
@@ -86,6 +96,49 @@ export function cut(text: string, charactersMax: number = textCharactersMax): st
 }
 
 /** `throw refuse('UNKNOWN_BID')` rolls the transaction back by itself. */
-export function refuse(code: ErrorCode, facts?: RefusalFacts): Refusal {
+export function refuse(code: RefusalCode, facts?: RefusalFacts): Refusal {
   return new Refusal(code, facts);
 }
+
+/** Every 401 says why, so that a client knows whether to refresh, to log in again, or to mend itself. */
+export function unauthorized<Code extends UnauthorizedCode>(
+  code: Code,
+  reason: keyof (typeof UNAUTHORIZED)[Code] & UnauthorizedReason,
+  message: string = (UNAUTHORIZED[code] as Readonly<Record<string, string>>)[reason] ?? REFUSALS[code][1],
+): Refusal {
+  return new Refusal(code, { message, details: { reason } });
+}
+
+/** Why a call is answered 401, for a program to read in \`reason\`. */
+export const UNAUTHORIZED_REASONS = {
+  missing: 'no token was sent',
+  malformed: 'what was sent does not look like a token',
+  invalid: 'the token is unknown, altered or not ours',
+  expired: 'the token is genuine and has expired',
+  session_ended: 'the session or the API key was ended: by a log-out, a change of password, a revocation, or its age',
+  superseded: 'the refresh token was used and its successor too; the session goes on with the newest one',
+  reused: 'the refresh token was used before, longer ago than the leeway: the session has been ended',
+  wrong_credentials: 'the email or the password is wrong',
+} as const;
+
+export type UnauthorizedReason = keyof typeof UNAUTHORIZED_REASONS;
+
+/** Which reasons each code has, and what a person is told. */
+export const UNAUTHORIZED = {
+  UNAUTHENTICATED: {
+    missing: 'This needs a token: send it as `Authorization: Bearer <token>`.',
+    malformed: 'The Authorization header holds no token of this service; send `Authorization: Bearer <token>`.',
+    invalid: 'The token is not valid; log in again.',
+    expired: 'The access token has expired; exchange the refresh token for a new one.',
+    session_ended: 'The session has ended; log in again.',
+  },
+  INVALID_CREDENTIALS: { wrong_credentials: REFUSALS.INVALID_CREDENTIALS[1] },
+  INVALID_REFRESH_TOKEN: {
+    malformed: 'This is no refresh token: one is `rft_` and 27 letters and digits.',
+    invalid: REFUSALS.INVALID_REFRESH_TOKEN[1],
+    expired: 'The refresh token has expired; log in again.',
+    session_ended: 'The session has ended; log in again.',
+    superseded: 'This refresh token was replaced by a newer one, which was used already; use the newest one.',
+    reused: 'This refresh token was used before, so the session has been ended for safety; log in again.',
+  },
+} as const satisfies Record<UnauthorizedCode, { readonly [Reason in UnauthorizedReason]?: string }>;

@@ -6,7 +6,9 @@ import { JOB_ACTIONS, JOB_CREATION } from './lifecycle.js';
 export const EVENT_TYPES = [
   ...new Set([
     JOB_CREATION.event,
-    ...Object.values(JOB_ACTIONS).flatMap((row) => ('mayStay' in row ? [row.mayStay.event, row.event] : [row.event])),
+    ...Object.values(JOB_ACTIONS).flatMap((row) =>
+      'mayKeepState' in row ? [row.mayKeepState.event, row.event] : [row.event],
+    ),
     ...[...Object.values(BID_TRANSITIONS), ...Object.values(BID_CONSEQUENCES)].map((row) => row.event),
   ]),
 ] as const;

@@ -1,7 +1,6 @@
 /**
  * Identifiers: a prefix that names the kind, and a KSUID. Kinds cannot be swapped, neither in types nor at run time.
  */
-import { randomFillSync } from 'node:crypto';
 import ksuid from 'ksuid';
 
 export const ID_PREFIXES = {
@@ -15,8 +14,7 @@ export const ID_PREFIXES = {
   refreshToken: 'rft',
   event: 'evt',
   transfer: 'ttx',
-  webhook: 'whk',
-  delivery: 'dlv',
+  apiKey: 'key',
 } as const;
 
 export type IdKind = keyof typeof ID_PREFIXES;
@@ -29,27 +27,20 @@ export type JobId = Id<'job'>;
 export type BidId = Id<'bid'>;
 export type HoldId = Id<'hold'>;
 export type SessionId = Id<'session'>;
-export type EventId = Id<'event'>;
 export type TransferId = Id<'transfer'>;
+export type ApiKeyId = Id<'apiKey'>;
 
-/** Made synchronously: the asynchronous form waits in line behind password hashing. */
-export function newId<K extends IdKind>(kind: K): Id<K> {
-  return `${ID_PREFIXES[kind]}_${ksuid.fromParts(Date.now(), chance()).string}`;
+/** The identifier of this moment, of which the second counts, and of these 16 bytes. */
+export function idFrom<K extends IdKind>(kind: K, milliseconds: number, bytes: Buffer): Id<K> {
+  return `${ID_PREFIXES[kind]}_${ksuid.fromParts(milliseconds, bytes).string}`;
 }
 
-const CHANCE_BYTES = 16;
-/** Drawn for many identifiers at once, since most of what a draw costs is the call; none of it is used twice. */
-const drawn = Buffer.alloc(CHANCE_BYTES * 256);
-let used = drawn.length;
-
-function chance(): Buffer {
-  if (used === drawn.length) {
-    randomFillSync(drawn);
-    used = 0;
-  }
-  used += CHANCE_BYTES;
-  return drawn.subarray(used - CHANCE_BYTES, used);
+/** No identifier of this kind that is made from this time on lies before it. */
+export function lowestIdSince<K extends IdKind>(kind: K, time: number): Id<K> {
+  return idFrom(kind, time, Buffer.alloc(ID_RANDOM_BYTES));
 }
+
+export const ID_RANDOM_BYTES = 16;
 
 /** The largest 20-byte value in base 62; a longer-looking string of 27 characters is no KSUID. */
 const LARGEST_KSUID = 'aWgEPTl1tmebfsQzFP4bxwgy80V';

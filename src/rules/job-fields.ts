@@ -21,8 +21,8 @@ export const JOB_FIELDS = writtenFields(JOB);
 /** A changed one is refused, an unchanged one is not: a client may send a job back whole. */
 export const READ_ONLY_FIELDS = settledFields(JOB).filter((name) => name !== 'version' && name !== 'updatedAt');
 
-/** A draft takes all that creation takes. */
-export const EDITABLE_FIELDS: Readonly<Record<JobState, readonly JobField[]>> = {
+/** A draft takes all that creation takes. What is not listed is read-only. */
+const EDITABLE_IN: { readonly [State in JobState]?: readonly JobField[] } = {
   draft: JOB_FIELDS,
   open: [
     'title',
@@ -36,11 +36,8 @@ export const EDITABLE_FIELDS: Readonly<Record<JobState, readonly JobField[]>> = 
   ],
   awarded: ['desiredStartDate', 'desiredCompletionDate', 'requirements'],
   in_progress: ['desiredCompletionDate', 'requirements'],
-  in_review: [],
-  completed: [],
-  disputed: [],
-  escalated: [],
-  decision_reached: [],
-  appealed: [],
-  cancelled: [],
 };
+
+export function editableFields(state: JobState): readonly JobField[] {
+  return EDITABLE_IN[state] ?? [];
+}

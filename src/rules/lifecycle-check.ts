@@ -24,6 +24,7 @@ export function checkLifecycle(
     ...deadEnds(normalFlow),
     ...exitsFromTheEnd(jobActions),
     ...standingStill(transitions, bidTransitions),
+    ...leftBehind(transitions, jobActions),
   ];
   if (faults.length > 0) throw new Error(`The lifecycle contradicts itself:\n- ${faults.join('\n- ')}`);
 }
@@ -37,7 +38,7 @@ export function leavesEveryState(row: JobAction): boolean {
 
 function repeatedNames(jobActions: readonly JobAction[], bidTransitions: readonly BidTransition[]): string[] {
   const everything = [...jobActions, ...bidTransitions];
-  const stays = jobActions.filter(isTransition).flatMap((row) => (row.mayStay ? [row.mayStay.event] : []));
+  const stays = jobActions.filter(isTransition).flatMap((row) => (row.mayKeepState ? [row.mayKeepState.event] : []));
   return [
     ...repeated(
       'action of a job',
@@ -90,7 +91,7 @@ function exitsFromTheEnd(jobActions: readonly JobAction[]): string[] {
   );
 }
 
-/** A call that changes nothing must say so: in `settledIn`, and nowhere else. */
+/** A call that changes nothing must say so: in `alreadyDoneIn`, and nowhere else. */
 function standingStill(transitions: readonly JobTransition[], bidTransitions: readonly BidTransition[]): string[] {
   const circles = [
     ...transitions.filter((row) => row.from.includes(row.to)),
@@ -98,13 +99,29 @@ function standingStill(transitions: readonly JobTransition[], bidTransitions: re
   ];
   return [
     ...circles.map((row) => `${row.operation} leads from ${row.to} to itself`),
-    ...transitions.filter(isSettledElsewhere).map((row) => `${row.operation} is settled elsewhere than in ${row.to}`),
+    ...transitions.filter(isDoneElsewhere).map((row) => `${row.operation} is done already elsewhere than in ${row.to}`),
     ...bidTransitions
       .filter((row) => row.to === INITIAL_BID_STATE)
       .map((row) => `${row.operation} makes a bid new again`),
   ];
 }
 
-function isSettledElsewhere(row: JobTransition): boolean {
-  return row.settledIn?.some((state) => state !== row.to) === true;
+/** No hold outlives its job, and live bids exist only where bids are made. */
+function leftBehind(transitions: readonly JobTransition[], jobActions: readonly JobAction[]): string[] {
+  const withLiveBids = jobActions.filter((row) => row.effects.includes('makeBid')).flatMap((row) => row.from);
+  const leavesBids = (row: JobTransition) =>
+    row.from.some((state) => withLiveBids.includes(state)) &&
+    !withLiveBids.includes(row.to) &&
+    !SETTLING_BIDS.some((effect) => row.effects.includes(effect));
+  const leavesHolds = (row: JobTransition) => isTerminal(row.to) && !row.effects.includes('releaseHolds');
+  return [
+    ...transitions.filter(leavesBids).map((row) => `${row.operation} leaves live bids on a job that is ${row.to}`),
+    ...transitions.filter(leavesHolds).map((row) => `${row.operation} ends a job and releases no holds`),
+  ];
+}
+
+const SETTLING_BIDS = ['rejectLiveBids', 'rejectOtherBids'] as const;
+
+function isDoneElsewhere(row: JobTransition): boolean {
+  return row.alreadyDoneIn?.some((state) => state !== row.to) === true;
 }

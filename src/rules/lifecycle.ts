@@ -4,7 +4,8 @@
  * read from here, and from `bids.ts` for bids; `lifecycle-check.ts` refuses to start a server on tables that contradict
  * themselves.
  */
-import type { ErrorCode } from './errors.js';
+import { isBy, type Effect } from './effects.js';
+import type { RefusalCode } from './errors.js';
 
 export const JOB_STATES = [
   'draft',
@@ -26,12 +27,16 @@ export type BidState = (typeof BID_STATES)[number];
 
 export const INITIAL_JOB_STATE = 'draft' satisfies JobState;
 export const TERMINAL_JOB_STATES = ['completed', 'cancelled'] as const satisfies readonly JobState[];
+const UNFINISHED_JOB_STATES: readonly JobState[] = JOB_STATES.filter((state) => !isTerminal(state));
 export const INITIAL_BID_STATE = 'pending' satisfies BidState;
 /**
  * A live bid still waits for the homeowner's choice. Live bids exist on open jobs alone: award and every end settle
  * them.
  */
 export const LIVE_BID_STATES = ['pending', 'viewed', 'shortlisted'] as const satisfies readonly BidState[];
+/** A bid that was taken back counts no more: neither among the bids of its job, nor against another by its contractor. */
+export const UNCOUNTED_BID_STATE = 'withdrawn' satisfies BidState;
+export const COUNTED_BID_STATES: readonly BidState[] = BID_STATES.filter((state) => state !== UNCOUNTED_BID_STATE);
 
 /** Whom an operation is for; `parties.ts` says what each word means. */
 export type PartyWord = 'owner' | 'awardee' | 'parties' | 'bidder' | 'contractor' | 'admin';
@@ -54,18 +59,18 @@ export interface Action {
 interface ActionOnJob extends Action {
   readonly from: readonly JobState[];
   /** What the call gets in any other state: INVALID_TRANSITION, unless it says otherwise. */
-  readonly elsewhere?: ErrorCode;
-  /** What happens besides the change of state. */
-  readonly effects: readonly string[];
+  readonly elsewhere?: RefusalCode;
+  /** What happens besides the change of state, in the order in which it is told. */
+  readonly effects: readonly Effect[];
 }
 
 /** A transition leads to a state. */
 export interface JobTransition extends ActionOnJob {
   readonly to: JobState;
-  /** The call may also leave the job where it is, and is then recorded as another event. */
-  readonly mayStay?: { readonly event: string; readonly until: string };
+  /** The call may also leave the job in its state, and is then recorded as another event. */
+  readonly mayKeepState?: { readonly event: string; readonly until: string };
   /** Here the job has arrived already: the call succeeds and changes nothing. */
-  readonly settledIn?: readonly JobState[];
+  readonly alreadyDoneIn?: readonly JobState[];
 }
 
 /** Any other action leaves the state alone, or ends the job's existence. */
@@ -74,8 +79,6 @@ export interface OtherJobAction extends ActionOnJob {
 }
 
 export type JobAction = JobTransition | OtherJobAction;
-
-const END_EFFECTS = ['active holds are released', 'live bids become rejected'] as const;
 
 export const JOB_TRANSITIONS = {
   publish: {
@@ -87,7 +90,7 @@ export const JOB_TRANSITIONS = {
     by: 'owner',
     event: 'job.published',
     says: 'The homeowner puts the draft before contractors.',
-    effects: ['tokens are charged by urgency'],
+    effects: ['chargePublishing', 'keepBudgets'],
   },
   award: {
     action: 'AWARD',
@@ -98,11 +101,7 @@ export const JOB_TRANSITIONS = {
     by: 'owner',
     event: 'job.awarded',
     says: 'The homeowner chooses one bid.',
-    effects: [
-      'the chosen bid becomes accepted',
-      'other live bids become rejected, and their holds are released',
-      'awarded_bid_id is set',
-    ],
+    effects: ['acceptBid', 'rejectOtherBids', 'setAwardedBid'],
   },
   checkIn: {
     action: 'CHECK_IN',
@@ -113,7 +112,7 @@ export const JOB_TRANSITIONS = {
     by: 'awardee',
     event: 'job.checked_in',
     says: 'The awarded contractor starts the work.',
-    effects: ['the completion date becomes the base of its later shifts'],
+    effects: ['keepCompletionDate'],
   },
   submitForReview: {
     action: 'SUBMIT_FOR_REVIEW',
@@ -135,7 +134,7 @@ export const JOB_TRANSITIONS = {
     by: 'owner',
     event: 'job.approved',
     says: 'The homeowner accepts the work.',
-    effects: [...END_EFFECTS, 'the contractor has one more completed job', 'a rating enters their average'],
+    effects: ['releaseHolds', 'creditContractor', 'addRating'],
   },
   dispute: {
     action: 'DISPUTE',
@@ -146,7 +145,7 @@ export const JOB_TRANSITIONS = {
     by: 'owner',
     event: 'job.disputed',
     says: 'The homeowner does not accept the work.',
-    effects: ['a dispute begins'],
+    effects: ['beginDispute'],
   },
   escalate: {
     action: 'ESCALATE',
@@ -157,7 +156,7 @@ export const JOB_TRANSITIONS = {
     by: 'parties',
     event: 'job.escalated',
     says: 'Either party asks an admin to decide.',
-    effects: ['a standing proposal lapses'],
+    effects: ['lapseProposal'],
   },
   resolveDispute: {
     action: 'RESOLVE_DISPUTE',
@@ -167,9 +166,9 @@ export const JOB_TRANSITIONS = {
     to: 'completed',
     by: 'parties',
     event: 'job.dispute_resolved',
-    mayStay: { event: 'job.resolution_proposed', until: 'the other party names the same resolution' },
+    mayKeepState: { event: 'job.resolution_proposed', until: 'the other party names the same resolution' },
     says: 'Either party proposes how to settle; the job ends when the other agrees.',
-    effects: END_EFFECTS,
+    effects: ['releaseHolds'],
   },
   reachDecision: {
     action: 'REACH_DECISION',
@@ -202,7 +201,7 @@ export const JOB_TRANSITIONS = {
     by: 'admin',
     event: 'job.appeal_finalized',
     says: 'An admin gives the final ruling; there is no further appeal.',
-    effects: END_EFFECTS,
+    effects: ['releaseHolds'],
   },
   complete: {
     action: 'COMPLETE',
@@ -211,20 +210,10 @@ export const JOB_TRANSITIONS = {
     to: 'completed',
     by: 'admin',
     event: 'job.completed',
-    from: [
-      'draft',
-      'open',
-      'awarded',
-      'in_progress',
-      'in_review',
-      'disputed',
-      'escalated',
-      'decision_reached',
-      'appealed',
-    ],
-    settledIn: ['completed'],
+    from: UNFINISHED_JOB_STATES,
+    alreadyDoneIn: ['completed'],
     says: 'An admin ends the job past the normal flow; the contractor gets no credit.',
-    effects: END_EFFECTS,
+    effects: ['releaseHolds', 'rejectLiveBids', 'lapseProposal'],
   },
   cancel: {
     action: 'CANCEL',
@@ -235,7 +224,7 @@ export const JOB_TRANSITIONS = {
     by: 'owner',
     event: 'job.cancelled',
     says: 'The homeowner calls the job off.',
-    effects: [...END_EFFECTS, 'what was paid for publishing returns if the job was open and never had a bid'],
+    effects: ['releaseHolds', 'rejectLiveBids', 'refundPublishing'],
   },
 } as const satisfies Record<string, JobTransition>;
 
@@ -251,7 +240,7 @@ export const OTHER_JOB_ACTIONS = {
     event: 'job.updated',
     elsewhere: 'FIELD_NOT_EDITABLE',
     says: 'The homeowner edits what the state lets be edited.',
-    effects: ['raised urgency on an open job is charged'],
+    effects: ['chargeRaisedUrgency'],
   },
   delete: {
     action: 'DELETE',
@@ -274,7 +263,7 @@ export const OTHER_JOB_ACTIONS = {
     by: 'contractor',
     event: 'bid.submitted',
     says: 'A contractor offers to do the work.',
-    effects: ['a pending bid is made', 'a guaranteed view stakes a hold'],
+    effects: ['makeBid', 'stakeHold'],
   },
 } as const satisfies Record<string, OtherJobAction>;
 
@@ -303,7 +292,15 @@ export function isTerminal(state: JobState): boolean {
   return TERMINAL_JOB_STATES.some((terminal) => terminal === state);
 }
 
-/** Whether the state lets the call succeed, be it by changing nothing. */
-export function isAllowedIn(state: JobState, row: JobAction): boolean {
-  return row.from.includes(state) || (isTransition(row) && row.settledIn?.includes(state) === true);
+/** The states that let the call succeed, be it by changing nothing. */
+export function statesAllowing(row: JobAction): readonly JobState[] {
+  return [...row.from, ...((isTransition(row) && row.alreadyDoneIn) || [])];
+}
+
+/**
+ * Whether one statement does all of it: where the job comes from one state, always leaves it, and nothing happens but
+ * what the move itself does. Any other operation locks the job first.
+ */
+export function isOneStatement({ from, mayKeepState, effects }: JobTransition): boolean {
+  return from.length === 1 && !mayKeepState && !effects.some(isBy('statements'));
 }

@@ -51,6 +51,9 @@ export const GRAPHQL_LIMITS = {
 /** A text may take six bytes for each character in JSON, so that the costliest answer stays below 20 MB. */
 export const TEXT_CHARACTERS_PER_COST_POINT = 1_000;
 
+/** Documents that clients register by their hash: some twenty megabytes at most. */
+export const PERSISTED_QUERIES = { documentsMax: 1_000, documentCharactersMax: 20_000 } as const;
+
 /** The length that a list without `first` counts with: a job's available actions are the longest of them. */
 export const UNPAGED_LIST_ENTRIES = 16;
 
@@ -60,9 +63,14 @@ export const DRY_RUN_EFFECTS_HEADER_BYTES_MAX = 4 * 1024;
 export const SESSION = {
   refreshTokenDays: 30,
   sessionDaysMax: 90,
-  /** A used refresh token seen again this soon is two tabs at once; later it is theft. */
-  reuseGraceSeconds: 10,
+  /**
+   * Within so long of its first use, a refresh token is given the same successor again: an answer was lost, or two tabs
+   * refreshed at once. Later it is theft.
+   */
+  leewaySeconds: 60,
 } as const;
+
+export const API_KEYS_PER_PERSON_MAX = 20;
 
 /**
  * Rate budgets, all per minute. `per` says whose budget it is; both doors draw on the same one. Outside production the
@@ -77,6 +85,8 @@ export const BUDGETS = {
   read: { max: 600, per: 'user' },
   write: { max: 120, per: 'user' },
   invalidToken: { max: 120, per: 'address' },
+  /** Genuine access tokens that have merely expired, of which an office of well-behaved clients may send many. */
+  expiredToken: { max: 600, per: 'address' },
 } as const;
 
 export type BudgetName = keyof typeof BUDGETS;

@@ -1,7 +1,9 @@
-/** Who a viewer is to one job, and which parties and roles each party word of the lifecycle admits. */
+/** Who a viewer is to one job or bid, and which parties and roles each party word of the lifecycle admits. */
+import { all, any, bid, constant, equal, hasBid, holds, job, oneOf, viewer } from './conditions.js';
+import type { Condition, ConditionedJob, ConditionedViewer } from './conditions.js';
 import type { ContractorId, HomeownerId } from './ids.js';
 import type { JobState, PartyWord } from './lifecycle.js';
-import type { Role, Viewer } from './viewer.js';
+import type { Role } from './viewer.js';
 
 /**
  * What a viewer can be to a job. An onlooker is a contractor without a bid before an open job; a stranger may not see
@@ -16,6 +18,25 @@ export interface JobParties {
   readonly homeownerId: HomeownerId;
   readonly awardedContractorId: ContractorId | null;
 }
+
+/** The states in which contractors find a job, be it that they have never bid on it. */
+export const STATES_OPEN_TO_CONTRACTORS = ['open'] as const satisfies readonly JobState[];
+
+export const isOpenToContractors = oneOf(job('status'), STATES_OPEN_TO_CONTRACTORS);
+
+const isRole = (role: Role) => equal(viewer('role'), constant(role));
+
+/**
+ * What makes somebody a party; of those that hold, the first counts. Withdrawn and rejected bids make a bidder too:
+ * whoever has bid on a job goes on seeing it.
+ */
+export const IS_PARTY = {
+  admin: isRole('admin'),
+  owner: equal(job('homeownerId'), viewer('homeownerId')),
+  awardee: equal(job('awardedContractorId'), viewer('contractorId')),
+  bidder: all(isRole('contractor'), hasBid),
+  onlooker: all(isRole('contractor'), isOpenToContractors),
+} as const satisfies Record<Exclude<Party, 'stranger'>, Condition>;
 
 /** Roles may try the operation at all; parties may do it to this job. */
 export const PARTY_WORDS = {
@@ -33,40 +54,52 @@ export const PARTY_WORDS = {
     says: 'any contractor who sees the job',
   },
   admin: { roles: ['admin'], parties: ['admin'], says: 'an admin' },
-} as const satisfies Record<PartyWord, { roles: readonly Role[]; parties: readonly Party[]; says: string }>;
+} as const satisfies Record<
+  PartyWord,
+  { roles: readonly Role[]; parties: readonly Exclude<Party, 'stranger'>[]; says: string }
+>;
 
 export function allowedRoles<By extends PartyWord>(by: By): (typeof PARTY_WORDS)[By]['roles'] {
   return PARTY_WORDS[by].roles;
 }
 
-/** `hasBid` counts withdrawn and rejected bids too: whoever has bid on a job goes on seeing it. */
-export function partyOf(viewer: Viewer, job: JobParties, hasBid: boolean): Party {
-  switch (viewer.role) {
-    case 'admin':
-      return 'admin';
-    case 'homeowner':
-      return viewer.homeownerId === job.homeownerId ? 'owner' : 'stranger';
-    case 'contractor':
-      if (viewer.contractorId === job.awardedContractorId) return 'awardee';
-      if (hasBid) return 'bidder';
-      return job.status === 'open' ? 'onlooker' : 'stranger';
-  }
+export function partyOf(viewer: ConditionedViewer, job: ConditionedJob, hasBid: boolean): Party {
+  const facts = { viewer, job, ownBids: hasBid ? ANY_BID : NO_BID };
+  return IN_ORDER.find((party) => holds(IS_PARTY[party], facts)) ?? 'stranger';
 }
 
-export function maySeeJob(party: Party): boolean {
-  return party !== 'stranger';
-}
+const IN_ORDER = Object.keys(IS_PARTY) as (keyof typeof IS_PARTY)[];
+const ANY_BID = ['pending'] as const;
+const NO_BID = [] as const;
 
 export function isFor(by: PartyWord, party: Party): boolean {
   return PARTY_WORDS[by].parties.some((admitted) => admitted === party);
 }
 
-/** Bids know two parties only: the job's owner and the contractor who made the bid. */
-export function mayActOnBid(
-  by: PartyWord,
-  viewer: Viewer,
-  bid: { homeownerId: HomeownerId; contractorId: ContractorId },
-): boolean {
-  if (by === 'owner') return viewer.homeownerId === bid.homeownerId;
-  return by === 'bidder' && viewer.contractorId === bid.contractorId;
+/** The same as a condition. */
+export function isOneOfThe(by: PartyWord): Condition {
+  return any(...PARTY_WORDS[by].parties.map((party) => IS_PARTY[party]));
+}
+
+/** What a viewer of each role must be to a job to see it. The awarded contractor has bid on it. */
+export const SEES_JOB = {
+  admin: IS_PARTY.admin,
+  homeowner: IS_PARTY.owner,
+  contractor: any(IS_PARTY.onlooker, IS_PARTY.bidder),
+} as const satisfies Record<Role, Condition>;
+
+const madeTheBid = equal(bid('contractorId'), viewer('contractorId'));
+
+/** Bids know two parties only: the job's owner and the contractor who made the bid. Admins see all. */
+export const SEES_BID = {
+  admin: IS_PARTY.admin,
+  homeowner: IS_PARTY.owner,
+  contractor: madeTheBid,
+} as const satisfies Record<Role, Condition>;
+
+const ACTS_ON_BID: { readonly [By in PartyWord]?: Condition } = { owner: IS_PARTY.owner, bidder: madeTheBid };
+
+/** Nobody, where the word means nobody to a bid. */
+export function mayActOnBid(by: PartyWord): Condition {
+  return ACTS_ON_BID[by] ?? any();
 }

@@ -18,6 +18,8 @@ declare module 'zod' {
     kind?: IdKind;
     /** A calendar day, as text. */
     day?: boolean;
+    /** A point in time, as text. */
+    moment?: boolean;
     /** An object of which nothing is known, and how many characters its texts have at most. */
     charactersMax?: number;
     /** The least that an answer may hold, where the input says it in a sentence. */

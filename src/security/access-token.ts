@@ -29,10 +29,18 @@ export interface Claims extends Bearer {
   readonly expiresAtSeconds: number;
 }
 
+export interface SignedToken {
+  readonly token: string;
+  readonly expiresAt: Date;
+}
+
+/** What is wrong with a token. Only a genuine one is ever said to have expired. */
+export type TokenProblem = 'malformed' | 'invalid' | 'expired';
+
 export interface AccessTokens {
-  sign(bearer: Bearer): string;
-  /** The claims of a token that holds now; undefined for anything else, whatever it is. */
-  verify(token: string): Claims | undefined;
+  sign(bearer: Bearer): SignedToken;
+  /** The claims of a token that holds now; for anything else, what is wrong with it. */
+  verify(token: string): Claims | TokenProblem;
 }
 
 const SECRET_BYTES_MIN = 32;
@@ -62,17 +70,22 @@ export function createAccessTokens(settings: AccessTokenSettings): AccessTokens 
   return {
     sign({ userId, sessionId, role }) {
       const iat = nowSeconds();
-      const payload = { iss: issuer, aud: audience, sub: userId, sid: sessionId, role, iat, exp: iat + ttlSeconds };
-      return jwt.sign(payload, signing.key, { algorithm: 'HS256', keyid: signing.id });
+      const exp = iat + ttlSeconds;
+      const payload = { iss: issuer, aud: audience, sub: userId, sid: sessionId, role, iat, exp };
+      const token = jwt.sign(payload, signing.key, { algorithm: 'HS256', keyid: signing.id });
+      return { token, expiresAt: new Date(exp * 1000) };
     },
 
     verify(token) {
-      if (typeof token !== 'string' || token.length > TOKEN_CHARACTERS_MAX) return undefined;
+      if (typeof token !== 'string' || token.length > TOKEN_CHARACTERS_MAX) return 'malformed';
       const payload = provenPayload(token);
-      return payload && claimsIn(payload, { issuer, audience, nowSeconds: nowSeconds() });
+      if (payload) return claimsIn(payload, { issuer, audience, nowSeconds: nowSeconds() });
+      return THREE_PARTS.test(token) ? 'invalid' : 'malformed';
     },
   };
 }
+
+const THREE_PARTS = /^[\w-]+\.[\w-]+\.[\w-]+$/;
 
 interface SigningKey {
   readonly id: string;
@@ -110,7 +123,9 @@ const ENCODED_OBJECT = 'eyJ';
 function signedPayload(token: string, key: KeyObject, nowSeconds: number): object | undefined {
   if (!token.startsWith(ENCODED_OBJECT, token.indexOf('.') + 1)) return undefined;
   try {
-    const payload = jwt.verify(token, key, { algorithms: ['HS256'], clockTimestamp: nowSeconds });
+    // Whether it has expired is looked at with the other claims.
+    const options = { algorithms: ['HS256' as const], clockTimestamp: nowSeconds, ignoreExpiration: true };
+    const payload = jwt.verify(token, key, options);
     return typeof payload === 'object' ? payload : undefined;
   } catch {
     // jsonwebtoken throws for each way in which a token can be bad; the caller is answered alike for all of them.
@@ -124,12 +139,12 @@ interface Expected {
   readonly nowSeconds: number;
 }
 
-function claimsIn(payload: object, { issuer, audience, nowSeconds }: Expected): Claims | undefined {
+function claimsIn(payload: object, { issuer, audience, nowSeconds }: Expected): Claims | TokenProblem {
   const { iss, aud, sub, sid, role, iat, exp }: Record<string, unknown> = { ...payload };
-  if (iss !== issuer || aud !== audience) return undefined;
-  if (!isSecond(iat) || iat > nowSeconds + CLOCK_SKEW_SECONDS_MAX) return undefined;
-  if (!isSecond(exp) || exp <= nowSeconds) return undefined;
-  if (!isId('user', sub) || !isId('session', sid) || !isRole(role)) return undefined;
+  if (iss !== issuer || aud !== audience) return 'invalid';
+  if (!isSecond(iat) || iat > nowSeconds + CLOCK_SKEW_SECONDS_MAX || !isSecond(exp)) return 'invalid';
+  if (!isId('user', sub) || !isId('session', sid) || !isRole(role)) return 'invalid';
+  if (exp <= nowSeconds) return 'expired';
   return { userId: sub, sessionId: sid, role, expiresAtSeconds: exp };
 }
 

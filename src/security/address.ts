@@ -4,11 +4,6 @@
  */
 import { isIP, isIPv4, isIPv6 } from 'node:net';
 
-/** The address that budgets and logs speak of: believed, in one spelling, IPv6 cut to its /64. */
-export function clientAddress(socketAddress: string, xForwardedFor: string | undefined, trustedHops: number): string {
-  return addressIdentity(believedAddress(socketAddress, xForwardedFor, trustedHops));
-}
-
 /**
  * One identity for all spellings of an address. A household or a rented server is given a whole IPv6 /64, so a budget
  * for each single address would be no limit at all. Anything that is no address, or has been cut already, stays as it

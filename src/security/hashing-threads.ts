@@ -2,7 +2,6 @@
  * bcrypt on threads of its own, which give way to whatever else this process does: a flood of log-ins makes log-ins
  * slow, and leaves the reads, the files and the names in Node's own small pool alone.
  */
-import { createRequire } from 'node:module';
 import { Worker } from 'node:worker_threads';
 
 export interface HashingThreads {
@@ -12,28 +11,6 @@ export interface HashingThreads {
 
 type Task = { readonly plain: string } & ({ readonly cost: number } | { readonly hash: string });
 type Done = { readonly result: string | boolean } | { readonly problem: string };
-
-/** A tenth of what another thread gets where both want one core: log-ins give way, and still get on. */
-const NICENESS = 10;
-
-/**
- * Only Linux knows a priority for each thread; elsewhere they stay as they are. bcrypt's own asynchronous calls would
- * leave this thread for the pool.
- */
-const THREAD = `
-  const { parentPort, workerData } = require('node:worker_threads');
-  const bcrypt = require(workerData.bcrypt);
-  try {
-    const thread = require('node:fs').readlinkSync('/proc/thread-self').split('/').at(-1);
-    require('node:os').setPriority(Number(thread), workerData.niceness);
-  } catch {}
-  parentPort.on('message', ({ plain, cost, hash }) => {
-    try {
-      parentPort.postMessage({ result: hash === undefined ? bcrypt.hashSync(plain, cost) : bcrypt.compareSync(plain, hash) });
-    } catch (error) {
-      parentPort.postMessage({ problem: error.message });
-    }
-  });`;
 
 /** Threads that wait for work; so many are kept. Who comes is bounded by the gate before them. */
 const idle: Worker[] = [];
@@ -66,8 +43,7 @@ function run(task: Task): Promise<string | boolean> {
 }
 
 function start(): Worker {
-  const bcrypt = createRequire(import.meta.url).resolve('bcrypt');
-  return new Worker(THREAD, { eval: true, workerData: { bcrypt, niceness: NICENESS }, execArgv: [], env: {} });
+  return new Worker(new URL('hashing-thread.js', import.meta.url), { execArgv: [], env: {} });
 }
 
 /** A thread without work keeps no process alive. */

@@ -6,8 +6,7 @@
  * is not `usable` and nobody asks it, until the very script has run again on a new connection. Needs Redis 5 or later.
  */
 import { createHash, randomBytes } from 'node:crypto';
-import { createRequire } from 'node:module';
-import type { Redis } from 'ioredis';
+import { connectRedis, REDIS_RETRY_INTERVAL_MS_MAX, type Redis } from '../redis.js';
 import type { RateBudget, RateStore, Standing } from './rate-limit-store.js';
 
 export interface RedisSettings {
@@ -25,12 +24,10 @@ export interface RedisStore extends RateStore {
   close(): void;
 }
 
-const SETUP_TIMEOUT_MS = 1_000;
-const RETRY_INTERVAL_MS_MAX = 1_000;
 const TRIAL: RateBudget = { name: 'trial', max: 1_000_000, windowSeconds: 1 };
 
 export function createRedisStore({ url, timeoutMs, onLost, onBack }: RedisSettings): RedisStore {
-  const redis = connect(url);
+  const redis = connectRedis(url);
   const instance = randomBytes(9).toString('base64url');
   let marks = 0;
   let state: 'starting' | 'usable' | 'lost' | 'closed' = 'starting';
@@ -58,7 +55,7 @@ export function createRedisStore({ url, timeoutMs, onLost, onBack }: RedisSettin
 
   function tryAgainLater(): void {
     clearTimeout(nextTrial);
-    nextTrial = setTimeout(() => void comeBackIfItWorks(), RETRY_INTERVAL_MS_MAX).unref();
+    nextTrial = setTimeout(() => void comeBackIfItWorks(), REDIS_RETRY_INTERVAL_MS_MAX).unref();
   }
 
   // A connection alone is no proof: Redis may be out of memory, read-only or without the right to run scripts.
@@ -123,24 +120,6 @@ export function createRedisStore({ url, timeoutMs, onLost, onBack }: RedisSettin
       redis.disconnect();
     },
   };
-}
-
-/**
- * Commands fail at once while there is no connection, and are never kept and sent again: a late count is a wrong one.
- */
-function connect(url: string): Redis {
-  // A server without Redis need not wait for its client to be loaded.
-  const ioredis = createRequire(import.meta.url)('ioredis') as typeof import('ioredis');
-  return new ioredis.Redis(url, {
-    enableOfflineQueue: false,
-    autoResendUnfulfilledCommands: false,
-    maxRetriesPerRequest: 0,
-    connectTimeout: SETUP_TIMEOUT_MS,
-    commandTimeout: SETUP_TIMEOUT_MS,
-    disconnectTimeout: 100,
-    disableClientInfo: true,
-    retryStrategy: (attempt) => Math.min(50 * attempt, RETRY_INTERVAL_MS_MAX),
-  });
 }
 
 /**

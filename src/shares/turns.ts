@@ -15,12 +15,15 @@ const WAIT_MS = 2_000;
 export interface Turns {
   /** Begins the work when it is the holder's turn. */
   begin(holder: Holder, work: () => void): Promise<void>;
+  /** One piece of work in the next turn, since what else it is for does not wait. */
+  shortenNext(): void;
   readonly queue: Pick<FairQueue, 'waiting'>;
 }
 
 export function createTurns(settings: ShareSettings, waitMs = WAIT_MS): Turns {
   const queue = createFairQueue({ ...settings, places: 1, waitMs });
   let sliceEndsMs = 0;
+  let isNextShort = false;
 
   return {
     begin: (holder, work) =>
@@ -30,8 +33,10 @@ export function createTurns(settings: ShareSettings, waitMs = WAIT_MS): Turns {
         await new Promise<void>((done) => queueMicrotask(() => process.nextTick(done)));
         if (performance.now() < sliceEndsMs) return;
         await nextTurn();
-        sliceEndsMs = performance.now() + SLICE_MS;
+        sliceEndsMs = isNextShort ? 0 : performance.now() + SLICE_MS;
+        isNextShort = false;
       }),
+    shortenNext: () => void (isNextShort = true),
     queue,
   };
 }

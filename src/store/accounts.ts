@@ -275,14 +275,19 @@ export const verifyContractor = statement((db, $: Values<{ id: ContractorId }>) 
     .returning(contractorShape),
 );
 
-/** One more completed job, and a rating if there is one. */
-export const creditCompletion = statement((db, $: Values<{ id: ContractorId; rating: number | null }>) =>
+export const creditCompletion = statement((db, $: Values<{ id: ContractorId }>) =>
+  db
+    .update(contractors)
+    .set({ completedJobs: sql`${contractors.completedJobs} + 1` })
+    .where(eq(contractors.id, $.id)),
+);
+
+export const addRating = statement((db, $: Values<{ id: ContractorId; rating: number }>) =>
   db
     .update(contractors)
     .set({
-      completedJobs: sql`${contractors.completedJobs} + 1`,
-      ratingSum: sql`${contractors.ratingSum} + coalesce(${$.rating}::int, 0)`,
-      ratingCount: sql`${contractors.ratingCount} + (${$.rating}::int is not null)::int`,
+      ratingSum: sql`${contractors.ratingSum} + ${$.rating}::int`,
+      ratingCount: sql`${contractors.ratingCount} + 1`,
     })
     .where(eq(contractors.id, $.id)),
 );

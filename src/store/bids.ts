@@ -1,10 +1,11 @@
 /** Bids and holds. Every statement that changes them runs under the lock of their job. */
-import { and, desc, eq, getTableColumns, inArray, sql, type SQL } from 'drizzle-orm';
+import { and, eq, getTableColumns, inArray, sql, type SQL } from 'drizzle-orm';
 import type { PostgresJsDatabase } from 'drizzle-orm/postgres-js';
 import type { BID, HOLD } from '../rules/entities/bid.js';
 import type { RowOf } from '../rules/entity.js';
 import type { BidId, ContractorId, HoldId, JobId } from '../rules/ids.js';
-import { LIVE_BID_STATES, type BidState } from '../rules/lifecycle.js';
+import { keepsItsHold } from '../rules/bids.js';
+import { BID_STATES, LIVE_BID_STATES, type BidState } from '../rules/lifecycle.js';
 import type { Role } from '../rules/viewer.js';
 import type { Db } from './database.js';
 import { listing } from './page.js';
@@ -20,47 +21,49 @@ const { userId: _whose, ...holdColumns } = getTableColumns(holds);
 export type Bid = RowOf<typeof BID, Omit<typeof bids.$inferSelect, 'jobCreatedAt'>>;
 export type Hold = RowOf<typeof HOLD, Omit<typeof holds.$inferSelect, 'userId'>>;
 
+const jobParties = {
+  homeownerId: jobs.homeownerId,
+  awardedContractorId: jobs.awardedContractorId,
+  status: jobs.status,
+};
+
 export const selectBid = forEachRole((role) =>
   statement((db, $: Values<ViewerIds & { id: BidId }>) =>
     db
-      .select({ bid: bidColumns, homeownerId: jobs.homeownerId, visible: sql<boolean>`${visibleBids(role, $)}` })
+      .select({ bid: bidColumns, job: jobParties, visible: sql<boolean>`${visibleBids(role, $)}` })
       .from(bids)
       .innerJoin(jobs, eq(jobs.id, bids.jobId))
       .where(eq(bids.id, $.id)),
   ),
 );
 
-export const isLive = inArray(bids.status, [...LIVE_BID_STATES]);
+const isLive = inArray(bids.status, [...LIVE_BID_STATES]);
 
-interface BidsToSettle {
+interface BidsToMove {
   jobId: JobId;
   /** See `asArray`. */
   bidIds: string;
-  to: BidState;
 }
 
-export const settleBids = statement((db, $: Values<BidsToSettle>) => {
-  const { settled, released, freed } = settling(
-    db,
-    sql`${$.to}::bid_status`,
-    and(eq(bids.jobId, $.jobId), sql`${bids.id} = any(${$.bidIds}::text[])`),
-  );
-  return db.with(settled, released, freed).select().from(settled);
-});
+/** For each state that live bids may come to: they come there, and lose their holds where the state keeps none. */
+export const moveBids = Object.fromEntries(BID_STATES.map((to) => [to, moving(to)])) as Record<
+  BidState,
+  ReturnType<typeof moving>
+>;
 
-/**
- * Live bids come to an end, and with them their holds, but for that of an accepted one: a part of every statement that
- * settles bids.
- */
-export function settling(db: PostgresJsDatabase, to: SQL, which: SQL | undefined) {
-  const settled = db.$with('settled').as(
-    db
-      .update(bids)
-      .set({ status: to, updatedAt: sql`now()` })
-      .where(and(which, isLive))
-      .returning(bidColumns),
-  );
-  return { settled, ...release(db, sql`${holds.bidId} in (select id from settled where status <> 'accepted')`) };
+function moving(to: BidState) {
+  return statement((db, $: Values<BidsToMove>) => {
+    const moved = db.$with('moved').as(
+      db
+        .update(bids)
+        .set({ status: to, updatedAt: sql`now()` })
+        .where(and(eq(bids.jobId, $.jobId), sql`${bids.id} = any(${$.bidIds}::text[])`, isLive))
+        .returning(bidColumns),
+    );
+    if (keepsItsHold(to)) return db.with(moved).select().from(moved);
+    const { released, freed } = release(db, sql`${holds.bidId} in (select id from moved)`);
+    return db.with(moved, released, freed).select().from(moved);
+  });
 }
 
 /** The accepted bid's hold lasts until its job ends. */
@@ -89,28 +92,13 @@ function release(db: PostgresJsDatabase, which: SQL) {
   return { released, freed };
 }
 
-/** Whose the live bids on a job are; to be read once the job is locked. */
-export const selectLiveBids = statement((db, $: Values<{ jobId: JobId }>) =>
-  db
-    .select({ id: bids.id, contractorId: bids.contractorId })
-    .from(bids)
-    .where(and(eq(bids.jobId, $.jobId), isLive))
-    .orderBy(bids.createdAt, bids.id),
-);
+/** Beside the row of `jobs`: its live bids and whose they are, the oldest first. */
+export const liveBidsOfJob = sql<LiveBid[]>`(
+  select coalesce(json_agg(json_build_object('id', "bids"."id", 'contractorId', "bids"."contractor_id")
+    order by "bids"."created_at", "bids"."id"), '[]')
+  from bids where "bids"."job_id" = "jobs"."id" and ${isLive})`;
 
 export type LiveBid = Pick<Bid, 'id' | 'contractorId'>;
-
-export const markBid = statement((db, $: Values<{ id: BidId; to: BidState }>) =>
-  db
-    .update(bids)
-    .set({ status: sql`${$.to}::bid_status`, updatedAt: sql`now()` })
-    .where(eq(bids.id, $.id))
-    .returning(bidColumns),
-);
-
-export interface BidFilter {
-  status?: BidState | null | undefined;
-}
 
 const BIDS_ON_JOB = { guaranteedView: bids.guaranteedView, createdAt: bids.createdAt, id: bids.id };
 
@@ -161,25 +149,6 @@ const selectHolds = statement((db, $: Values<{ ids: string }>) =>
     .select(holdColumns)
     .from(holds)
     .where(sql`${holds.id} = any(${$.ids}::text[])`),
-);
-
-/** A contractor's bids on some jobs, the newest first. */
-export const selectOwnBids = statement((db, $: Values<{ jobIds: string; contractorId: ContractorId }>) =>
-  db
-    .select(bidColumns)
-    .from(bids)
-    .where(and(sql`${bids.jobId} = any(${$.jobIds}::text[])`, eq(bids.contractorId, $.contractorId)))
-    .orderBy(desc(bids.createdAt), desc(bids.id)),
-);
-
-export const selectVisibleBids = forEachRole((role) =>
-  statement((db, $: Values<ViewerIds & { ids: string }>) =>
-    db
-      .select(bidColumns)
-      .from(bids)
-      .innerJoin(jobs, eq(jobs.id, bids.jobId))
-      .where(and(sql`${bids.id} = any(${$.ids}::text[])`, visibleBids(role, $))),
-  ),
 );
 
 export async function holdsOf(db: Db, ids: readonly HoldId[]): Promise<Map<HoldId, Hold>> {

@@ -4,12 +4,13 @@
  */
 import { drizzle } from 'drizzle-orm/postgres-js';
 import postgres, { type ParameterOrJSON, type Sql, type TransactionSql } from 'postgres';
+import type { SessionId, UserId } from '../rules/ids.js';
 import { SHARES } from '../rules/limits.js';
 import { createFairQueue, type FairQueue, type Work } from '../shares/fair-queue.js';
 import { NO_EVENTS, SERVER, type Holder, type ShareEvents } from '../shares/share.js';
 import type { ShareTable } from '../shares/configured.js';
+import { rowsOf } from './answer-rows.js';
 import { asRefusal, mayBeRetried } from './database-errors.js';
-import type { Riding } from './riding.js';
 import { createSecondConnectionCheck } from './second-connection.js';
 
 /** Where the database is: an address, or the parts of a socket's. */
@@ -47,16 +48,24 @@ export interface Db {
   forLong?(): Db;
   /** Whether what is sent here stands or falls with what others send. */
   readonly isTransaction: boolean;
-  /** Told of every effect, while somebody wants to know. */
-  readonly journal?: Journal;
-  /** A session whose check may ride on what is sent here. */
-  readonly riding?: Riding;
+  /** A session that the first statement sent here checks too. */
+  readonly sessionCheck?: SessionCheck;
 }
 
-export interface Journal {
-  charged(userId: string, amount: number, reason: string): void;
-  staked(userId: string, amount: number): void;
-  happened(event: { type: string; fromStatus?: string | null; toStatus?: string | null }): void;
+/** The values that a statement takes to check a session. No statement has others of these names. */
+export interface SessionValues {
+  readonly checkedSession: SessionId;
+  readonly checkedUser: UserId;
+}
+
+/** A session that is still to be found active. */
+export interface SessionCheck {
+  readonly values: SessionValues;
+  readonly isDone: boolean;
+  /** A row came back of a statement that checked it. */
+  passed(): void;
+  /** Checks it by a statement of its own, and throws if the session is over. */
+  ask(): Promise<void>;
 }
 
 export interface Database extends Db {
@@ -130,7 +139,7 @@ export function connect(
   const secondConnection = hooks.onSecondConnection && createSecondConnectionCheck(hooks.onSecondConnection);
   const sendOn = (client: Sql | TransactionSql) => (text: string, params: ParameterOrJSON<never>[]) => {
     hooks.onStatement?.(text, params);
-    return client.unsafe(text, params, { prepare: chosen.preparedStatements }).values();
+    return rowsOf(client.unsafe(text, params, { prepare: chosen.preparedStatements }).values());
   };
   const sendOnPool = sendOn(pool);
 

@@ -6,14 +6,13 @@ import type { JOB_EVENT } from '../rules/entities/event.js';
 import type { RowOf } from '../rules/entity.js';
 import { DISPUTE_EVENT_TYPES } from '../rules/disputes.js';
 import { reachOf, type EventReach } from '../rules/timeline.js';
-import { newId, type ContractorId, type JobId, type UserId } from '../rules/ids.js';
+import type { ContractorId, JobId, UserId } from '../rules/ids.js';
+import { newId } from './new-id.js';
 import type { JobState } from '../rules/lifecycle.js';
 import type { Role } from '../rules/viewer.js';
-import type { Db } from './database.js';
 import { listing } from './page.js';
 import { asArray, statement, type Values } from './statement.js';
 import { events } from './tables/events.js';
-import { jobs } from './tables/jobs.js';
 import { forEachRole, type ViewerIds } from './visibility.js';
 
 export type JobEvent = RowOf<typeof JOB_EVENT, typeof events.$inferSelect>;
@@ -29,8 +28,7 @@ export interface NewEvent {
 }
 
 /** As one parameter, so that a statement logs one event or many alike. */
-export function asParameter(db: Db, happened: readonly NewEvent[]): string {
-  if (db.journal) for (const event of happened) db.journal.happened(event);
+export function asParameter(happened: readonly NewEvent[]): string {
   return JSON.stringify(
     happened.map(({ type, actorId, bidderId = null, fromStatus = null, toStatus = null, data = {} }) => ({
       id: newId('event'),
@@ -60,16 +58,6 @@ export function eventsToLog(counted: string, happened: Placeholder, more?: SQL):
 /** The part of a statement that writes them down. */
 export function logging(db: PostgresJsDatabase, counted: string, happened: Placeholder, more?: SQL) {
   return db.$with('logged').as(db.insert(events).select(eventsToLog(counted, happened, more)));
-}
-
-/**
- * The rows of what happened to the bids of a CTE named `settled`, the accepted one first, behind the one event of a CTE
- * named `logged`. Their identifiers are that event's, with its end counted on.
- */
-export function eventsOfBids(type: SQL): SQL {
-  return sql`select left(l.id, -7) || lpad(b.number::text, 7, '0'), l.job_id, l.sequence + b.number, ${type}, l.actor_id, b.contractor_id,
-      null::job_status, null::job_status, clock_timestamp(), jsonb_build_object('bidId', b.id)
-    from logged l, (select s.*, row_number() over (order by s.status = 'accepted' desc, s.created_at, s.id) as number from settled s) b`;
 }
 
 /** How far a job's count rises for these events. */
@@ -104,24 +92,24 @@ export const listEvents = {
 } satisfies Record<EventReach, unknown>;
 
 /**
- * The events of many jobs in one statement, though the viewer is the awarded contractor of some and only a bidder on
- * others: the row of each job says how far the viewer reads. A deleted draft has no row, so its owner reads its events
- * without one.
+ * The events of a job inside its row, which says how far the viewer reads: of some jobs they are the awarded
+ * contractor, and on others they have only bid.
  */
-export const listEventsOfJobs = forEachRole((role) =>
+export const listEventsOfJob = forEachRole((role) =>
   listing({
     keys: { sequence: events.sequence },
     order: 'oldest first',
-    rows: (db, $: Values<ViewerIds & { jobId: JobId }>, within) => {
-      const select = db.select(getTableColumns(events)).from(events).$dynamic();
-      const joined = role === 'contractor' ? select.innerJoin(jobs, eq(jobs.id, events.jobId)) : select;
-      return joined.where(and(eq(events.jobId, $.jobId), reachOnJob(role, $), within));
-    },
+    rows: (db, $: Values<ViewerIds & { jobId: JobId }>, within) =>
+      db
+        .select(getTableColumns(events))
+        .from(events)
+        .where(and(eq(events.jobId, $.jobId), reachOnJob(role, $), within))
+        .$dynamic(),
   }),
 );
 
-/** The same, beside the row of `jobs`: what the viewer is to the job is for the row to say. */
-export function reachOnJob(role: Role, $: Values<ViewerIds>): SQL {
+/** What the viewer is to the job is for the row of `jobs` to say; a deleted draft has none, and is its owner's. */
+function reachOnJob(role: Role, $: Values<ViewerIds>): SQL {
   if (role !== 'contractor') return REACH[reachOf(role === 'admin' ? 'admin' : 'owner')]($.contractorId);
   const [asAwardee, asAnyOther] = [REACH[reachOf('awardee')]($.contractorId), REACH[reachOf('bidder')]($.contractorId)];
   return sql`case when "jobs"."awarded_contractor_id" = ${$.contractorId} then ${asAwardee} else ${asAnyOther} end`;

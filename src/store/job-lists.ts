@@ -7,14 +7,14 @@ import type { Role, Viewer } from '../rules/viewer.js';
 import type { Db } from './database.js';
 import { jobFields, type JobRow } from './jobs.js';
 import {
-  besideColumns,
-  besideKey,
-  besideReader,
-  joiningBeside,
-  type Beside,
-  type BesideColumns,
-  type Found,
-} from './beside.js';
+  includeColumns,
+  includeKey,
+  includeReader,
+  joiningInclude,
+  type IncludeColumns,
+  type Included,
+  type JobInclude,
+} from './job-include.js';
 import { listing, mapPage, type List, type Page, type PageRequest, type Reach } from './page.js';
 import {
   NEWEST_FIRST,
@@ -59,7 +59,7 @@ const FILTER_NAMES = Object.keys(FILTERS) as (keyof typeof FILTERS)[];
 /** A job in a list, and what was asked for beside it. */
 export interface ListedJob {
   readonly job: JobRow;
-  readonly beside: Found;
+  readonly included: Included;
 }
 
 const lists = remembering<List<FilterValues, RawJob>>();
@@ -70,7 +70,7 @@ export async function listJobs(
   viewer: Viewer,
   filter: JobFilter,
   request: PageRequest,
-  beside: Beside = {},
+  include: JobInclude = {},
 ): Promise<Page<ListedJob>> {
   const { role } = viewer;
   const asked: Asked = {
@@ -80,8 +80,8 @@ export async function listJobs(
     status: JOB_STATES.find((state) => state === filter.status),
   };
   const { names, sought, status } = asked;
-  const list = (wanted: Beside) =>
-    lists([role, status, ...names, ...sought, besideKey(wanted)].join(' '), () => listOf(asked, wanted));
+  const list = (wanted: JobInclude) =>
+    lists([role, status, ...names, ...sought, includeKey(wanted)].join(' '), () => listOf(asked, wanted));
   const { search, category = null, urgency = null, homeownerId: owner = null, near } = filter;
   const { box = null, latitude = null, longitude = null, miles = null } = near ?? {};
   const values = {
@@ -96,14 +96,14 @@ export async function listJobs(
     ...idsOf(viewer),
   };
   const on = sought.length > 0 ? (db.forLong?.() ?? db) : db;
-  const page = await list(beside)(on, values, request);
-  const read = besideReader(beside, role);
+  const page = await list(include)(on, values, request);
+  const read = includeReader(include, role);
   // What stands beside the jobs has no part in their number.
   const total = request.counted ? page.total : () => list({}).total(on, values);
-  return mapPage(page, (row): ListedJob => ({ job: row.job, beside: read(row) }), total);
+  return mapPage(page, (row): ListedJob => ({ job: row.job, included: read(row) }), total);
 }
 
-interface RawJob extends BesideColumns {
+interface RawJob extends IncludeColumns {
   job: JobRow;
 }
 
@@ -119,7 +119,7 @@ interface Asked {
   readonly status: JobState | undefined;
 }
 
-function listOf(asked: Asked, beside: Beside): List<FilterValues, RawJob> {
+function listOf(asked: Asked, include: JobInclude): List<FilterValues, RawJob> {
   const { role } = asked;
   const gathered = gatheredFrom(asked);
   return listing({
@@ -127,7 +127,7 @@ function listOf(asked: Asked, beside: Beside): List<FilterValues, RawJob> {
     order: 'newest first',
     keyed: ({ job }) => job,
     rows: (db, $: Values<FilterValues>, within, reach) =>
-      joiningBeside(db.select({ job: jobFields(beside), ...besideColumns(beside, role, $) }).from(jobs), beside)
+      joiningInclude(db.select({ job: jobFields(include), ...includeColumns(include, role, $) }).from(jobs), include)
         // As a list, so that nothing is left to the planner but to look each of them up.
         .where(
           gathered

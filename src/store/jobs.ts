@@ -2,17 +2,27 @@
  * Jobs, and the statements that change them; `moves.ts` has those that move them from state to state. Whatever changes
  * a job adds its events in the same statement.
  */
-import { and, eq, getTableColumns, sql, type Placeholder, type SQL } from 'drizzle-orm';
+import { and, eq, getTableColumns, sql, type SQL } from 'drizzle-orm';
 import type { PostgresJsDatabase } from 'drizzle-orm/postgres-js';
-import type { BidId, HomeownerId, JobId } from '../rules/ids.js';
+import type { BidCounts } from '../rules/bids.js';
+import type { BidId, HomeownerId, JobId, UserId } from '../rules/ids.js';
 import { JOB_FIELDS, type JobFields } from '../rules/job-fields.js';
 import type { BidState } from '../rules/lifecycle.js';
 import type { EditBases } from '../rules/edit-bases.js';
 import type { Role } from '../rules/viewer.js';
 import { narrowed } from './accounts.js';
 import { countOf, logging } from './events.js';
-import { asAsked, besideColumns, besideReader, joiningBeside, type Beside, type Found } from './beside.js';
+import { liveBidsOfJob, type LiveBid } from './bids.js';
+import {
+  bySelection,
+  includeColumns,
+  includeReader,
+  joiningInclude,
+  type Included,
+  type JobInclude,
+} from './job-include.js';
 import type { Db } from './database.js';
+import { availableTo } from './ledger.js';
 import { columns, statement, type Values } from './statement.js';
 import { jobs, jobSearch, type JobRow } from './tables/jobs.js';
 import { forEachRole, ownBidStates, visibleJobs, type ViewerIds } from './visibility.js';
@@ -44,7 +54,7 @@ export const jobColumns = getTableColumns(jobs);
 const ALWAYS = ['id', 'homeownerId', 'status', 'awardedBidId', 'awardedContractorId', 'createdAt'];
 
 /** The columns that somebody asks for, and those that the statement needs itself; the rows have no others. */
-export function jobFields({ job }: Beside, ...needed: readonly (keyof JobRow)[]): typeof jobColumns {
+export function jobFields({ job }: JobInclude, ...needed: readonly (keyof JobRow)[]): typeof jobColumns {
   return job ? narrowed(jobColumns, job, [...ALWAYS, ...needed]) : jobColumns;
 }
 
@@ -53,15 +63,20 @@ export function seenBy(role: Role, $: Values<ViewerIds>) {
   return { visible: sql<boolean>`${visibleJobs(role, $)}`, ownBids: sql<BidState[]>`${ownBidStates(role, $)}` };
 }
 
-function selectSeen(db: PostgresJsDatabase, role: Role, $: Values<ViewerIds & { id: JobId }>, beside: Beside = {}) {
+function selectSeen(
+  db: PostgresJsDatabase,
+  role: Role,
+  $: Values<ViewerIds & { id: JobId }>,
+  include: JobInclude = {},
+) {
   const select = db
-    .select({ job: jobFields(beside), ...seenBy(role, $), ...besideColumns(beside, role, $) })
+    .select({ job: jobFields(include), ...seenBy(role, $), ...includeColumns(include, role, $) })
     .from(jobs);
-  return joiningBeside(select, beside).where(eq(jobs.id, $.id));
+  return joiningInclude(select, include).where(eq(jobs.id, $.id));
 }
 
 const selects = forEachRole((role) =>
-  asAsked((beside) => statement((db, $: Values<ViewerIds & { id: JobId }>) => selectSeen(db, role, $, beside))),
+  bySelection((include) => statement((db, $: Values<ViewerIds & { id: JobId }>) => selectSeen(db, role, $, include))),
 );
 
 /** One job, with whatever else is asked for in the same breath. */
@@ -69,17 +84,26 @@ export async function selectJob(
   db: Db,
   role: Role,
   values: ViewerIds & { id: JobId },
-  beside: Beside = {},
-): Promise<(SeenJob & { beside: Found }) | undefined> {
-  const [seen] = await selects[role](beside)(db, values);
+  include: JobInclude = {},
+): Promise<(SeenJob & { included: Included }) | undefined> {
+  const [seen] = await selects[role](include)(db, values);
   return (
-    seen && { job: seen.job, visible: seen.visible, ownBids: seen.ownBids, beside: besideReader(beside, role)(seen) }
+    seen && {
+      job: seen.job,
+      visible: seen.visible,
+      ownBids: seen.ownBids,
+      included: includeReader(include, role)(seen),
+    }
   );
 }
 
-/** The first lock of every operation that touches more than the job: job, then bids, holds, accounts. */
-export const lockJob = forEachRole((role) =>
-  statement((db, $: Values<ViewerIds & { id: JobId }>) => selectSeen(db, role, $).for('update', { of: jobs })),
+/**
+ * The first lock of every operation that touches more than the job: job, then bids, holds, accounts. What is looked at
+ * is read by later statements: each sees all that was committed before it began, and so all that came before the lock.
+ * A sub-select in the statement that waits for the lock would still see what there was before it waited.
+ */
+export const lockJob = statement((db, $: Values<{ id: JobId }>) =>
+  db.select({ id: jobs.id }).from(jobs).where(eq(jobs.id, $.id)).for('update'),
 );
 
 /** The same lock, by way of a bid on the job. */
@@ -90,6 +114,22 @@ export const lockJobOfBid = statement((db, $: Values<{ id: BidId }>) =>
     .where(sql`${jobs.id} = (select b.job_id from bids b where b.id = ${$.id})`)
     .for('update'),
 );
+
+/** The job, what the viewer is to it, and what they could spend: all that an operation on it is checked by. */
+function lookAt(role: Role, bids: SQL<LiveBid[]>) {
+  return statement((db, $: Values<ViewerIds & { id: JobId; userId: UserId }>) =>
+    db
+      .select({ job: jobColumns, ...seenBy(role, $), available: availableTo($), liveBids: bids })
+      .from(jobs)
+      .where(eq(jobs.id, $.id)),
+  );
+}
+
+/** The live bids are looked at by those whom they concern. */
+export const lookAtJob = forEachRole((role) => ({
+  alone: lookAt(role, sql`'[]'::json`),
+  withLiveBids: lookAt(role, liveBidsOfJob),
+}));
 
 export const selectVisibleJobs = forEachRole((role) =>
   statement((db, $: Values<ViewerIds & { ids: string }>) =>
@@ -181,20 +221,8 @@ export const deleteJob = statement((db, $: Values<Logged & { id: JobId }>) => {
     .from(gone);
 });
 
-/** By how much each count changes. */
-export interface BidCounts {
-  live: number;
-  counted: number;
-  ever: number;
-}
-
-export const UNCHANGED_COUNTS: BidCounts = { live: 0, counted: 0, ever: 0 };
-
 /** Something happened around a job, or to its bids: the counts follow, its version does not. */
-export function counting(
-  happened: Placeholder,
-  { live, counted, ever }: Readonly<Record<keyof BidCounts, SQL | Placeholder>>,
-) {
+function counting({ events: happened, live, counted, ever }: Values<Logged & BidCounts>) {
   return {
     eventCount: sql`${jobs.eventCount} + ${countOf(happened)}`,
     liveBidCount: sql`${jobs.liveBidCount} + ${live}::int`,
@@ -207,11 +235,7 @@ export const noteOnJob = statement((db, $: Values<Logged & BidCounts & { id: Job
   const counted = db
     .$with('counted')
     .as(
-      db
-        .update(jobs)
-        .set(counting($.events, $))
-        .where(eq(jobs.id, $.id))
-        .returning({ id: jobs.id, eventCount: jobs.eventCount }),
+      db.update(jobs).set(counting($)).where(eq(jobs.id, $.id)).returning({ id: jobs.id, eventCount: jobs.eventCount }),
     );
   return db
     .with(counted, logging(db, 'counted', $.events))

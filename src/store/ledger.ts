@@ -6,9 +6,10 @@ import { and, eq, getTableColumns, sql, type Placeholder, type SQL, type SQLWrap
 import type { PostgresJsDatabase } from 'drizzle-orm/postgres-js';
 import type { TOKEN_BALANCE, TOKEN_TRANSFER } from '../rules/entities/tokens.js';
 import type { RowOf, Shown } from '../rules/entity.js';
-import { newId, type BidId, type JobId, type TransferId, type UserId } from '../rules/ids.js';
+import type { BidId, JobId, TransferId, UserId } from '../rules/ids.js';
 import { TRANSFER_REASONS, type HouseAccount, type TransferReason } from '../rules/tokens.js';
 import type { Db } from './database.js';
+import { newId } from './new-id.js';
 import { listing } from './page.js';
 import { columns, statement, type Values } from './statement.js';
 import { users } from './tables/accounts.js';
@@ -74,8 +75,7 @@ export interface TransferValues {
   note: string | null;
 }
 
-export function asTransfer(db: Db, { change, ...about }: Movement): TransferValues {
-  db.journal?.charged(about.userId, -change, about.reason);
+function asTransfer({ change, ...about }: Movement): TransferValues {
   return { amount: Math.abs(change), change, ...aboutTransfer(about, change > 0) };
 }
 
@@ -149,7 +149,7 @@ export async function moveTokens(
   tx: Db,
   movement: Movement,
 ): Promise<{ transfer: TokenTransfer; available: number } | undefined> {
-  const [moved] = await insertTransfer(tx, asTransfer(tx, movement));
+  const [moved] = await insertTransfer(tx, asTransfer(movement));
   return moved && { transfer: moved.transfer, available: moved.changed.available };
 }
 

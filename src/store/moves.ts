@@ -1,80 +1,115 @@
 /**
- * How a job moves from state to state: one statement a transition. The job moves only from a state that the table
- * allows, by a party that it allows, and its events are added. No row comes back from a job that could not move.
+ * How a job moves from state to state: one statement a transition, which changes the job, adds its events and, where
+ * moving has a price, takes it. No row comes back from a job that could not move.
+ *
+ * What holds where two calls come at once: at READ COMMITTED, an UPDATE that finds its row locked waits, and when the
+ * other transaction has committed, Postgres takes the newest version of that row, asks the WHERE anew of it and computes
+ * the SET from it ("EvalPlanQual"). So the state, the version, the required fields and the price, which are all columns
+ * of the job, are those of the job as it is when it moves; and of two calls that move it from one state, the second
+ * finds it in another. Anything else in the WHERE, such as the sub-select of the balance, is still seen as it was when
+ * the statement began. It therefore only spares what would fail: the last word on the balance has the CHECK on
+ * `token_balances`, whose own UPDATE works on the newest version of that row in the same way. What hangs on other rows
+ * than these two, such as the bids, is therefore never done in this statement alone, but behind the job's lock.
  */
-import { and, eq, inArray, sql, type SQL } from 'drizzle-orm';
+import { and, eq, sql, type SQL } from 'drizzle-orm';
+import type { PostgresJsDatabase } from 'drizzle-orm/postgres-js';
+import { checksOf, checksOfRow } from '../rules/checks.js';
+import { all, priceBy } from '../rules/conditions.js';
 import { BASES_TAKEN } from '../rules/edit-bases.js';
-import type { JobId } from '../rules/ids.js';
-import { JOB_TRANSITIONS, type JobTransition, type JobTransitionKey, type PartyWord } from '../rules/lifecycle.js';
-import { asAsked } from './beside.js';
+import type { Effect, EffectBy } from '../rules/effects.js';
+import type { BidId, ContractorId, JobId } from '../rules/ids.js';
+import { isOneStatement, JOB_TRANSITIONS, type JobTransition, type JobTransitionKey } from '../rules/lifecycle.js';
+import { PUBLISH_COST } from '../rules/publishing.js';
+import { conditionSql, termSql, type ConditionValues } from './conditions.js';
+import type { Db } from './database.js';
 import { logging } from './events.js';
+import { bySelection, type JobInclude } from './job-include.js';
 import { advance, jobColumns, jobFields, type JobRow, type Logged } from './jobs.js';
-import { statement, type Values } from './statement.js';
+import { transferring, type PaymentValues } from './ledger.js';
+import { sameNames, statement, type Values } from './statement.js';
 import { jobs } from './tables/jobs.js';
-import type { ViewerIds } from './visibility.js';
 
-export interface MoveValues extends ViewerIds, Logged {
+/** The values that a move takes; each statement is sent those that it names. */
+export interface MoveValues
+  extends Pick<ConditionValues, 'role' | 'homeownerId' | 'contractorId' | 'expectedVersion'>, Logged {
   id: JobId;
-  expectedVersion: number | null;
+  awardedBidId?: BidId;
+  awardedContractorId?: ContractorId;
 }
 
-export type JobChanges = Partial<Record<keyof JobRow, SQL | number>>;
+type MoveParameters = Values<MoveValues & PaymentValues>;
+type Changes = Partial<Record<keyof JobRow, SQL | number>>;
 
-/** What a transition sets besides the state. */
-const SETS: { readonly [Key in JobTransitionKey]?: JobChanges } = {
-  publish: basesTaken(BASES_TAKEN.publish),
-  award: { liveBidCount: 0 },
-  checkIn: basesTaken(BASES_TAKEN.checkIn),
-  cancel: { liveBidCount: 0 },
-  complete: { liveBidCount: 0 },
+/** What the effects of a transition change in the row of its job. */
+const CHANGES: { readonly [Name in Effect]?: ($: MoveParameters) => Changes } & Record<
+  EffectBy<'move'>,
+  ($: MoveParameters) => Changes
+> = {
+  chargePublishing: () => ({ mostTokensPaid: termSql(priceBy('urgency', PUBLISH_COST), {}) }),
+  keepBudgets: () => valuesOf(BASES_TAKEN.keepBudgets),
+  keepCompletionDate: () => valuesOf(BASES_TAKEN.keepCompletionDate),
+  setAwardedBid: ($) => ({ awardedBidId: sql`${$.awardedBidId}`, awardedContractorId: sql`${$.awardedContractorId}` }),
+  // There are none left, whatever became of each.
+  rejectOtherBids: () => ({ liveBidCount: 0 }),
+  rejectLiveBids: () => ({ liveBidCount: 0 }),
 };
 
-function basesTaken(taken: Readonly<Record<string, keyof JobRow>>): JobChanges {
+function valuesOf(taken: Readonly<Record<string, keyof JobRow>>): Changes {
   return Object.fromEntries(Object.entries(taken).map(([base, field]) => [base, sql`${jobColumns[field]}`]));
 }
 
-const IS_PARTY: Record<Exclude<PartyWord, 'bidder' | 'contractor'>, ($: Values<ViewerIds>) => SQL | undefined> = {
-  owner: ($) => sql`${jobs.homeownerId} = ${$.homeownerId}`,
-  awardee: ($) => sql`${jobs.awardedContractorId} = ${$.contractorId}`,
-  parties: ($) => sql`(${jobs.homeownerId} = ${$.homeownerId} or ${jobs.awardedContractorId} = ${$.contractorId})`,
-  admin: () => undefined,
-};
-
-/** What moves, and when. */
-export function moving(key: JobTransitionKey, $: Values<MoveValues>, changes: JobChanges = {}) {
-  const { by, from, to }: JobTransition = JOB_TRANSITIONS[key];
-  const isParty = IS_PARTY[by as keyof typeof IS_PARTY];
-  const knowsItAsItIs = sql`coalesce(${$.expectedVersion}::int = ${jobs.version}, true)`;
-  return {
-    set: { status: to, ...advance($), ...(SETS[key] as object), ...(changes as object) },
-    when: and(eq(jobs.id, $.id), inArray(jobs.status, [...from]), isParty($), knowsItAsItIs),
-  };
+/** What came of it. */
+export interface Moved {
+  readonly job: JobRow;
+  /** The balance less what is held, where the move had a price. */
+  readonly available: number | null;
 }
 
-/** For what hangs on the move, in the statement that has one. */
-export const ifMoved = sql`exists (select from moved)`;
+export const moveJob = forEachTransition((key) => bySelection((include) => moving(key, include)));
 
-/** The transitions that have a statement of their own, in which all that they lead to happens. */
-export type MovesMore = 'publish' | 'award';
-export type MovesJob = Exclude<JobTransitionKey, MovesMore>;
-
-function forEachMove<S>(make: (key: MovesJob) => S): Record<MovesJob, S> {
-  const { publish: _publish, award: _award, ...others } = JOB_TRANSITIONS;
-  return Object.fromEntries(Object.keys(others).map((key) => [key, make(key as MovesJob)])) as Record<MovesJob, S>;
+function forEachTransition<Made>(make: (key: JobTransitionKey) => Made): Record<JobTransitionKey, Made> {
+  const keys = Object.keys(JOB_TRANSITIONS) as JobTransitionKey[];
+  return Object.fromEntries(keys.map((key) => [key, make(key)])) as Record<JobTransitionKey, Made>;
 }
+
+type MoveStatement = (db: Db, values: MoveValues & Partial<PaymentValues>) => Promise<Moved[]>;
 
 /** Of the moved job comes back what is asked for. */
-export const moveJob = forEachMove((key) =>
-  asAsked((beside) =>
-    statement((db, $: Values<MoveValues>, stands) => {
-      const { set, when } = moving(key, $);
-      const moved = db
-        .$with('moved')
-        .as(db.update(jobs).set(set).where(and(when, stands)).returning(jobFields(beside, 'eventCount')));
-      return db
-        .with(moved, logging(db, 'moved', $.events))
-        .select()
-        .from(moved);
-    }),
-  ),
-);
+function moving(key: JobTransitionKey, include: JobInclude): MoveStatement {
+  const { to, effects }: JobTransition = JOB_TRANSITIONS[key];
+  const isCharged = effects.includes('chargePublishing');
+  const fields = jobFields(include, 'eventCount', ...(isCharged ? (['mostTokensPaid'] as const) : []));
+  const send = statement((db, $: MoveParameters, stands) => {
+    const changes: object = Object.assign({}, ...effects.map((effect) => CHANGES[effect]?.($)));
+    const moved = db.$with('moved').as(
+      db
+        .update(jobs)
+        .set({ status: to, ...advance($), ...changes })
+        .where(and(eq(jobs.id, $.id), mayMove(key, $), stands))
+        .returning(fields),
+    );
+    const charge = isCharged ? charging(db, $) : { parts: [], available: sql<null>`null` };
+    return db
+      .with(moved, ...charge.parts, logging(db, 'moved', $.events, isCharged ? TOKENS_CHARGED : undefined))
+      .select({ job: sameNames(fields, moved), available: sql<number | null>`${charge.available}` })
+      .from(moved);
+  });
+  // A statement is sent the values that it names: none has all of these.
+  return send as MoveStatement;
+}
+
+/** What hangs on more than the job and the balance was checked behind the lock. */
+function mayMove(key: JobTransitionKey, $: MoveParameters): SQL {
+  const checks = isOneStatement(JOB_TRANSITIONS[key]) ? checksOf(key) : checksOfRow(key);
+  return conditionSql(all(...checks.map(({ condition }) => condition)), $);
+}
+
+/** The price is taken from whoever moves the job, if it moved. */
+function charging(db: PostgresJsDatabase, $: MoveParameters) {
+  const paid = sql`(select most_tokens_paid from moved)`;
+  const hasMoved = sql`exists (select from moved)`;
+  const { changed, insertion } = transferring(db, $, { amount: paid, change: sql`- ${paid}`, given: hasMoved });
+  return { parts: [changed, db.$with('transfer').as(insertion)], available: sql`(select available from changed)` };
+}
+
+const TOKENS_CHARGED = sql`jsonb_build_object('tokensCharged', j.most_tokens_paid)`;

@@ -2,12 +2,12 @@
  * Lists are read a page at a time, either by number or from behind a position. A position is the values of the
  * ordering's keys in the last row seen, so it stays true however the list grows, and costs the same at any depth.
  */
-import { asc, desc, gt, lt, sql, type Placeholder, type SQL, type Subquery } from 'drizzle-orm';
+import { asc, desc, getTableName, gt, lt, sql, type Placeholder, type SQL, type Subquery } from 'drizzle-orm';
 import type { PgColumn } from 'drizzle-orm/pg-core';
 import type { PostgresJsDatabase } from 'drizzle-orm/postgres-js';
 import { PAGE } from '../rules/limits.js';
 import type { Db } from './database.js';
-import { asArray, countedStatement, drawingBoard, remembering, statement, type Values } from './statement.js';
+import { countedStatement, drawingBoard, remembering, statement, type Values } from './statement.js';
 
 export type KeyValue = string | number | boolean | Date;
 export type Position = readonly KeyValue[];
@@ -81,19 +81,25 @@ export interface List<V extends object, Row> {
   (db: Db, values: V, request: PageRequest): Promise<Page<Row>>;
   /** How many rows there are in all. */
   total(db: Db, values: V): Promise<Total>;
-  /** The first page, of rows that were read elsewhere: one more than it holds, if there are more. */
-  firstOf(db: Db, values: V, found: readonly Row[], size: number, counted: number | undefined): Page<Row>;
-  /**
-   * The same page for each of many parents, in one statement; `parent` names the value that stands for the parent. It
-   * reads at most one row more than the page's size for each parent; the caller bounds how many parents there are.
-   */
-  ofMany<P extends keyof V & keyof Row & string>(
-    db: Db,
-    parent: P,
-    parents: readonly (V[P] & string)[],
-    values: Omit<V, P>,
-    request: SamePageRequest,
-  ): Promise<Map<V[P], Page<Row>>>;
+  /** A page of rows that were read as a part of another statement: one more than it holds, if there are more. */
+  pageOf(found: readonly Row[], request: PartOfList, total: () => Promise<Total>): Page<Row>;
+  /** The list inside the row of its parent, which says some of the values: rows to select from, and their order. */
+  partOf<P extends keyof V & string>(
+    parent: Readonly<Record<P, SQL>>,
+    $: Values<Omit<V, P>>,
+    request: PartOfList,
+  ): { from: SQL; order: SQL };
+  /** How many rows it has, inside the row of its parent. */
+  totalOf<P extends keyof V & string>(parent: Readonly<Record<P, SQL>>, $: Values<Omit<V, P>>, sooner?: SQL): SQL;
+}
+
+/** A page that is read in the row of its parent. */
+export interface PartOfList {
+  readonly size: number;
+  /** Whether it begins behind a position, which `positionValues` gives. */
+  readonly isAfter: boolean;
+  /** A condition that leads to the same rows by another index. */
+  readonly sooner?: SQL | undefined;
 }
 
 export function listing<V extends object, Row extends object>(parts: Listing<V, Row>): List<V, Row> {
@@ -167,104 +173,41 @@ export function listing<V extends object, Row extends object>(parts: Listing<V, 
     };
   }
 
-  const many = manyStatements(parts);
-
   return Object.assign(one, {
     total,
-    firstOf: (db: Db, values: V, found: readonly Row[], size: number, counted: number | undefined) =>
-      pageOf(found, size, false, async () => (counted === undefined ? total(db, values) : totalOf(counted))),
-    async ofMany<P extends keyof V & keyof Row & string>(
-      db: Db,
-      parent: P,
-      parents: readonly (V[P] & string)[],
-      values: Omit<V, P>,
-      { size, after }: SamePageRequest,
-    ) {
-      const given = { parents: asArray([...new Set(parents)]), ...values, ...positionValues(after) };
-      const kind = after ? 'after' : 'first';
-      const rows = groupedBy(await many.page(parent, size, kind)(db, given), (row) => row[parent] as unknown);
-      let counted: Promise<Map<unknown, number>> | undefined;
-      const count = async () => new Map((await many.count(parent)(db, given)).map((row) => [row.parent, row.count]));
-      const pages = parents.map((id): [V[P], Page<Row>] => [
-        id,
-        pageOf(rows.get(id) ?? [], size, kind === 'after', async () => totalOf((await (counted ??= count())).get(id))),
-      ]);
-      return new Map(pages);
+    pageOf: (found: readonly Row[], { size, isAfter }: PartOfList, counted: () => Promise<Total>) =>
+      pageOf(found, size, isAfter, counted),
+    partOf(parent: Readonly<Record<string, SQL>>, values: object, { size, isAfter, sooner }: PartOfList) {
+      const $ = saidBy<V>(parent, values);
+      const position = columns.map((column) => sql`${column}`);
+      const within = isAfter ? behind(columns, position, parts.order, $ as Values<Record<string, unknown>>) : sooner;
+      const page = parts
+        .rows(drawingBoard, $, within, EVERYTHING)
+        .orderBy(...columns.map(direction))
+        .limit(size + 1);
+      const [{ table }] = columns as [PgColumn];
+      return {
+        from: sql`(${page.getSQL()}) ${sql.identifier(getTableName(table))}`,
+        order: sql.join(columns.map(direction), sql`, `),
+      };
+    },
+    totalOf(parent: Readonly<Record<string, SQL>>, values: object, sooner?: SQL) {
+      const some = parts
+        .rows(selectingNothingBut(columns, drawingBoard), saidBy<V>(parent, values), sooner, EVERYTHING)
+        .limit(EVERYTHING.atMost);
+      return sql`(select count(*) from (${some.getSQL()}) counted)`;
     },
   });
 }
 
-/**
- * The same rows for many parents at once: the listing's own select, with the parent's value taken from a list beside
- * it.
- */
-function manyStatements<V extends object, Row extends object>(parts: Listing<V, Row>) {
-  type Run<Result> = (db: Db, values: Record<string, unknown>) => Promise<Result[]>;
-  const pages = remembering<Run<Row>>();
-  const counts = remembering<Run<{ parent: string; count: number }>>();
-  const asked = ($: Values<Record<string, unknown>>) => sql`unnest(${$.parents}::text[]) as asked(id)`;
-  const ofParent = (db: PostgresJsDatabase, $: Values<Record<string, unknown>>, parent: string, within?: SQL) => {
-    const given = new Proxy($, { get: (values, name) => (name === parent ? sql`asked.id` : values[String(name)]) });
-    return parts.rows(db, given as Values<V>, within, EVERYTHING);
-  };
-  const direction = parts.order === 'newest first' ? desc : asc;
-  const columns = Object.values(parts.keys);
-
-  return {
-    page: (parent: string, size: number, kind: 'first' | 'after') =>
-      pages(`${parent} ${size} ${kind}`, () =>
-        statement((db, $: Values<Record<string, unknown>>) => {
-          const position = columns.map((column) => sql`${column}`);
-          const within = kind === 'after' ? behind(columns, position, parts.order, $) : undefined;
-          const page = ofParent(db, $, parent, within)
-            .orderBy(...columns.map(direction))
-            .limit(size + 1)
-            .as('page');
-          const fields = fieldsOf(page);
-          const keys = Object.keys(parts.keys).map((key) => direction(fields[key] as PgColumn));
-          return db
-            .select(fields)
-            .from(asked($))
-            .crossJoinLateral(page)
-            .orderBy(...keys)
-            .$dynamic() as Select<Row>;
-        }, 'json'),
-      ),
-    count: (parent: string) =>
-      counts(parent, () =>
-        statement((db, $: Values<Record<string, unknown>>) => {
-          const some = ofParent(selectingNothingBut(columns, db), $, parent)
-            .limit(PAGE.exactTotalMax + 1)
-            .as('some');
-          const counted = db
-            .select({ count: sql<number>`count(*)::int`.as('count') })
-            .from(some)
-            .as('counted');
-          return db
-            .select({ parent: sql<string>`asked.id`, count: counted.count })
-            .from(asked($))
-            .crossJoinLateral(counted);
-        }),
-      ),
-  };
+/** The values of a statement, but for those that the row of the parent says. */
+function saidBy<V>(parent: Readonly<Record<string, SQL>>, values: object): Values<V> {
+  const get = (_: object, name: string | symbol): unknown => parent[String(name)] ?? Reflect.get(values, name);
+  return new Proxy({}, { get }) as Values<V>;
 }
 
-function groupedBy<Row, Key>(rows: readonly Row[], keyOf: (row: Row) => Key): Map<Key, Row[]> {
-  const groups = new Map<Key, Row[]>();
-  for (const row of rows) {
-    const group = groups.get(keyOf(row));
-    if (group) group.push(row);
-    else groups.set(keyOf(row), [row]);
-  }
-  return groups;
-}
-
-function fieldsOf(subquery: Subquery): Record<string, PgColumn> {
-  const columns = subquery as Subquery & Record<string, PgColumn>;
-  return Object.fromEntries(Object.keys(subquery._.selectedFields).map((name) => [name, columns[name] as PgColumn]));
-}
-
-function totalOf(counted = 0): Total {
+/** Of as many rows as were counted, which stops behind the largest total that is exact. */
+export function totalOf(counted = 0): Total {
   return { count: Math.min(counted, PAGE.exactTotalMax), capped: counted > PAGE.exactTotalMax };
 }
 
@@ -298,7 +241,7 @@ function behind(
 }
 
 /** A position as the values that `behind` names. */
-function positionValues(position: Position | undefined): Record<string, KeyValue> {
+export function positionValues(position: Position | undefined): Record<string, KeyValue> {
   return Object.fromEntries((position ?? []).map((value, at) => [`key${at}`, asSent(value)]));
 }
 

@@ -21,6 +21,8 @@ interface Cell {
 /** The cells of a row, or of an object in it, that stand side by side. */
 interface Group {
   readonly name: string | undefined;
+  /** Where its values begin among those of the row. */
+  readonly first: number;
   readonly cells: Cell[];
   /** True for what came by an outer join: without its first column, which is never null in a row, there is nothing. */
   readonly mayBeAbsent: boolean;
@@ -29,43 +31,45 @@ interface Group {
 /** Where the values come from: each in the driver's own words, or all of them out of JSON. */
 export type ValuesFrom = 'driver' | 'json';
 
+export type ReadRow = (values: readonly unknown[]) => Record<string, unknown>;
+
 export function rowReader(
   fields: readonly SelectedField[],
   joinsNotNullable: Readonly<Record<string, boolean>> | undefined,
   from: ValuesFrom,
-) {
-  const groups = groupsOf(fields, joinsNotNullable, from);
-  const decoders: (Decode | undefined)[] = [];
-  let at = 0;
-  const parts = groups.flatMap(({ name, cells, mayBeAbsent }) => {
-    const first = at;
-    const entries = cells.map((cell) => entryOf(cell, at++, decoders));
-    if (name === undefined) return entries;
-    const object = `{ ${entries.join(', ')} }`;
-    return [`${JSON.stringify(name)}: ${mayBeAbsent ? `values[${first}] === null ? null : ` : ''}${object}`];
-  });
-  return written(parts, decoders);
+): ReadRow {
+  const groups = groupsOf(fields, joinsNotNullable, from).map((group) => ({ ...group, read: cellsReader(group) }));
+  const shape = shapeOf(groups.flatMap(({ name, cells }) => name ?? cells.map((cell) => cell.name)));
+  return (values) => {
+    const row = { ...shape };
+    for (const { name, first, mayBeAbsent, read } of groups) {
+      if (name === undefined) read(values, row);
+      else row[name] = mayBeAbsent && values[first] === null ? null : read(values);
+    }
+    return row;
+  };
+}
+
+/** Reads the cells into an object, by default one of their own. */
+function cellsReader({ first, cells }: Pick<Group, 'first' | 'cells'>) {
+  const shape = shapeOf(cells.map(({ name }) => name));
+  return (values: readonly unknown[], into: Record<string, unknown> = { ...shape }): Record<string, unknown> => {
+    const object = into;
+    let at = first;
+    for (const { name, decode } of cells) {
+      const value = values[at++];
+      object[name] = decode && value !== null ? decode(value) : value;
+    }
+    return object;
+  };
 }
 
 /**
- * Written out as one object literal, so that rows of one kind are of one shape. An object to which dozens of names are
- * added one by one turns into a dictionary, which costs several times the memory and the time.
+ * An object with these names, copied for each row: one to which dozens of names are added one by one turns into a
+ * dictionary, which costs several times the memory and the time.
  */
-function written(
-  parts: readonly string[],
-  decoders: readonly (Decode | undefined)[],
-): (values: readonly unknown[]) => Record<string, unknown> {
-  // The names are those of our own tables.
-  const make = new Function('decoders', `return (values) => ({ ${parts.join(', ')} })`) as (
-    decoders: readonly unknown[],
-  ) => (values: readonly unknown[]) => Record<string, unknown>;
-  return make(decoders);
-}
-
-function entryOf({ name, decode }: Cell, at: number, decoders: (Decode | undefined)[]): string {
-  decoders[at] = decode;
-  const value = `values[${at}]`;
-  return `${JSON.stringify(name)}: ${decode ? `${value} === null ? null : decoders[${at}](${value})` : value}`;
+function shapeOf(names: readonly string[]): Record<string, unknown> {
+  return Object.fromEntries(names.map((name) => [name, undefined]));
 }
 
 function groupsOf(
@@ -74,7 +78,7 @@ function groupsOf(
   from: ValuesFrom,
 ): Group[] {
   const groups: Group[] = [];
-  for (const { path, field } of fields) {
+  for (const [at, { path, field }] of fields.entries()) {
     const [outer, inner] = path;
     if (outer === undefined || path.length > 2) throw new Error('A row holds values, and objects of values.');
     const name = inner === undefined ? undefined : outer;
@@ -85,6 +89,7 @@ function groupsOf(
     else
       groups.push({
         name,
+        first: at,
         cells: [cell],
         mayBeAbsent: name !== undefined && is(field, Column) && joinsNotNullable?.[getTableName(field.table)] === false,
       });
@@ -120,11 +125,9 @@ export function asJson(shape: RowShape): SQL {
 
 /** Reads what `asJson` wrote. */
 export function jsonReader<Row>(shape: RowShape): (values: readonly unknown[]) => Row {
-  const decoders: (Decode | undefined)[] = [];
-  const parts = Object.entries(shape).map(([name, field], at) =>
-    entryOf({ name, decode: ofJson(decoderOf(field)) }, at, decoders),
-  );
-  return written(parts, decoders) as (values: readonly unknown[]) => Row;
+  const cells = Object.entries(shape).map(([name, field]) => ({ name, decode: ofJson(decoderOf(field)) }));
+  const read = cellsReader({ first: 0, cells });
+  return (values) => read(values) as Row;
 }
 
 /** JSON has lists of its own; every other value comes as the driver would hand it over. */

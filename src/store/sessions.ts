@@ -1,11 +1,12 @@
 /** Log-ins and their refresh tokens: who a session is, how it is carried on, and how it ends. */
 import { createHash } from 'node:crypto';
-import { and, eq, gt, isNull, ne, sql } from 'drizzle-orm';
-import { newId, type SessionId, type UserId } from '../rules/ids.js';
+import { and, eq, gt, isNull, ne, sql, type Placeholder } from 'drizzle-orm';
+import type { SessionId, UserId } from '../rules/ids.js';
+import { newId } from './new-id.js';
 import { SESSION } from '../rules/limits.js';
 import type { Viewer } from '../rules/viewer.js';
 import type { Db } from './database.js';
-import { statement, type Values } from './statement.js';
+import { columns, statement, type Values } from './statement.js';
 import { contractors, homeowners, users } from './tables/accounts.js';
 import { refreshTokens, sessions } from './tables/sessions.js';
 
@@ -15,15 +16,17 @@ export interface NamedSession {
   userId: UserId;
 }
 
+export const viewerShape = {
+  userId: users.id,
+  sessionId: sessions.id,
+  role: users.userType,
+  homeownerId: homeowners.id,
+  contractorId: contractors.id,
+};
+
 const selectViewer = statement((db, $: Values<NamedSession>) =>
   db
-    .select({
-      userId: users.id,
-      sessionId: sessions.id,
-      role: users.userType,
-      homeownerId: homeowners.id,
-      contractorId: contractors.id,
-    })
+    .select(viewerShape)
     .from(sessions)
     .innerJoin(users, eq(users.id, sessions.userId))
     .leftJoin(homeowners, eq(homeowners.userId, users.id))
@@ -71,19 +74,19 @@ const insertSession = statement((db, $: Values<{ id: SessionId; userId: UserId; 
 /** Never beyond the session's own end, however often it is refreshed. */
 const tokenExpiry = sql`least(now() + ${sql.raw(`interval '${SESSION.refreshTokenDays} days'`)}, ${sessions.endsAt})`;
 
+const newRefreshToken = (hash: Placeholder) => ({
+  hash: sql`${hash}::text`.as('hash'),
+  sessionId: sessions.id,
+  createdAt: sql`now()`.as('created_at'),
+  expiresAt: tokenExpiry.as('expires_at'),
+  usedAt: sql`null::timestamptz`.as('used_at'),
+});
+
 const insertRefreshToken = statement((db, $: Values<{ hash: string; sessionId: SessionId }>) =>
-  db.insert(refreshTokens).select(
-    db
-      .select({
-        hash: sql`${$.hash}::text`.as('hash'),
-        sessionId: sessions.id,
-        createdAt: sql`now()`.as('created_at'),
-        expiresAt: tokenExpiry.as('expires_at'),
-        usedAt: sql`null::timestamptz`.as('used_at'),
-      })
-      .from(sessions)
-      .where(eq(sessions.id, $.sessionId)),
-  ),
+  db
+    .insert(refreshTokens)
+    .select(db.select(newRefreshToken($.hash)).from(sessions).where(eq(sessions.id, $.sessionId)))
+    .returning({ expiresAt: refreshTokens.expiresAt }),
 );
 
 /**
@@ -92,28 +95,20 @@ const insertRefreshToken = statement((db, $: Values<{ hash: string; sessionId: S
  */
 export async function openSession(tx: Db, userId: UserId, passwordHash: string): Promise<OpenedSession | undefined> {
   const sessionId = newId('session');
-  const [opened] = await insertSession(tx, { id: sessionId, userId, passwordHash });
-  return opened && { sessionId, refreshToken: await issueRefreshToken(tx, sessionId) };
+  const refreshToken = newId('refreshToken');
+  if ((await insertSession(tx, { id: sessionId, userId, passwordHash })).length === 0) return undefined;
+  const [inserted] = await insertRefreshToken(tx, { hash: hashOf(refreshToken), sessionId });
+  return inserted && { sessionId, refreshToken, refreshExpiresAt: inserted.expiresAt };
 }
 
-export interface OpenedSession {
+export interface OpenedSession extends CurrentRefreshToken {
   sessionId: SessionId;
+}
+
+export interface CurrentRefreshToken {
   refreshToken: string;
+  refreshExpiresAt: Date;
 }
-
-async function issueRefreshToken(tx: Db, sessionId: SessionId): Promise<string> {
-  const token = newId('refreshToken');
-  await insertRefreshToken(tx, { hash: hashOf(token), sessionId });
-  return token;
-}
-
-const markUsed = statement((db, $: Values<{ hash: string }>) =>
-  db
-    .update(refreshTokens)
-    .set({ usedAt: sql`now()` })
-    .where(and(eq(refreshTokens.hash, $.hash), isNull(refreshTokens.usedAt)))
-    .returning({ hash: refreshTokens.hash }),
-);
 
 const selectRefreshToken = statement((db, $: Values<{ hash: string }>) =>
   db
@@ -121,8 +116,11 @@ const selectRefreshToken = statement((db, $: Values<{ hash: string }>) =>
       sessionId: sessions.id,
       userId: users.id,
       role: users.userType,
-      usable: sql<boolean>`${refreshTokens.usedAt} is null and ${refreshTokens.expiresAt} > now() and ${sessions.endsAt} > now() and ${sessions.revokedAt} is null`,
-      secondsSinceUse: sql<number | null>`extract(epoch from clock_timestamp() - ${refreshTokens.usedAt})::float8`,
+      sessionEnded: sql<boolean>`${sessions.revokedAt} is not null or ${sessions.endsAt} <= now()`,
+      expired: sql<boolean>`${refreshTokens.expiresAt} <= now()`,
+      usedAt: refreshTokens.usedAt,
+      secondsSinceUse: sql<number>`extract(epoch from clock_timestamp() - ${refreshTokens.usedAt})::float8`,
+      readAt: sql<Date>`now()`.mapWith(refreshTokens.createdAt),
     })
     .from(refreshTokens)
     .innerJoin(sessions, eq(sessions.id, refreshTokens.sessionId))
@@ -135,30 +133,79 @@ export async function findRefreshToken(db: Db, token: string) {
   return row;
 }
 
-/** Puts a new refresh token in the place of a used one. Of two at once, one finds the token used and gets nothing. */
-export async function rotateRefreshToken(tx: Db, token: string, sessionId: SessionId): Promise<string | undefined> {
-  const [used] = await markUsed(tx, { hash: hashOf(token) });
-  return used && issueRefreshToken(tx, sessionId);
+/** Both in one statement: a token is never used without a successor. */
+const replaceToken = statement((db, $: Values<{ hash: string; usedAt: Date; successorHash: string }>) => {
+  const used = db.$with('used').as(
+    db
+      .update(refreshTokens)
+      .set(columns($, ['usedAt']))
+      .where(and(eq(refreshTokens.hash, $.hash), isNull(refreshTokens.usedAt)))
+      .returning({ sessionId: refreshTokens.sessionId }),
+  );
+  const successor = db.$with('successor').as(
+    db
+      .insert(refreshTokens)
+      .select(
+        db.select(newRefreshToken($.successorHash)).from(sessions).innerJoin(used, eq(used.sessionId, sessions.id)),
+      )
+      .returning({ expiresAt: refreshTokens.expiresAt }),
+  );
+  return db.with(used, successor).select().from(successor);
+});
+
+/** Puts the successor in the place of an unused token. Of two at once, one finds the token used and gets nothing. */
+export async function replaceRefreshToken(
+  db: Db,
+  token: string,
+  usedAt: Date,
+  successor: string,
+): Promise<CurrentRefreshToken | undefined> {
+  const [replaced] = await replaceToken(db, { hash: hashOf(token), usedAt, successorHash: hashOf(successor) });
+  return replaced && { refreshToken: successor, refreshExpiresAt: replaced.expiresAt };
 }
+
+const selectUnusedTokens = statement((db, $: Values<{ sessionId: SessionId }>) =>
+  db
+    .select({ hash: refreshTokens.hash, expiresAt: refreshTokens.expiresAt })
+    .from(refreshTokens)
+    .where(and(eq(refreshTokens.sessionId, $.sessionId), isNull(refreshTokens.usedAt))),
+);
+
+/** Which of these is the session's newest refresh token, if any. */
+export async function findCurrentRefreshToken(
+  db: Db,
+  sessionId: SessionId,
+  candidates: readonly string[],
+): Promise<CurrentRefreshToken | undefined> {
+  const unused = await selectUnusedTokens(db, { sessionId });
+  for (const refreshToken of candidates) {
+    const found = unused.find(({ hash }) => hash === hashOf(refreshToken));
+    if (found) return { refreshToken, refreshExpiresAt: found.expiresAt };
+  }
+  return undefined;
+}
+
+/** Whatever is revoked ends then, and is thrown away as long after that as anything else that has ended. */
+const ENDED = { revokedAt: sql`now()`, endsAt: sql`least(${sessions.endsAt}, now())` };
 
 export const revokeSession = statement((db, $: Values<{ sessionId: SessionId }>) =>
   db
     .update(sessions)
-    .set({ revokedAt: sql`now()` })
+    .set(ENDED)
     .where(and(eq(sessions.id, $.sessionId), isNull(sessions.revokedAt))),
 );
 
 export const revokeOtherSessions = statement((db, $: Values<{ userId: UserId; sessionId: SessionId }>) =>
   db
     .update(sessions)
-    .set({ revokedAt: sql`now()` })
+    .set(ENDED)
     .where(and(eq(sessions.userId, $.userId), ne(sessions.id, $.sessionId), isNull(sessions.revokedAt))),
 );
 
 export const revokeAllSessions = statement((db, $: Values<{ userId: UserId }>) =>
   db
     .update(sessions)
-    .set({ revokedAt: sql`now()` })
+    .set(ENDED)
     .where(and(eq(sessions.userId, $.userId), isNull(sessions.revokedAt))),
 );
 

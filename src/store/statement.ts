@@ -8,9 +8,9 @@ import { PgDialect, type PgColumn } from 'drizzle-orm/pg-core';
 import { drizzle, type PostgresJsDatabase } from 'drizzle-orm/postgres-js';
 import { LRUCache } from 'lru-cache';
 import type { ParameterOrJSON } from 'postgres';
-import type { Db } from './database.js';
-import { sessionStands, type Riding, type RidingValues } from './riding.js';
+import type { Db, SessionCheck } from './database.js';
 import { rowReader, type SelectedField, type ValuesFrom } from './rows.js';
+import { sessionIsActive } from './session-check.js';
 
 /** The values that a statement takes when it is run, as placeholders while it is built. */
 export type Values<V> = { readonly [K in keyof V & string]: Placeholder<K, V[K]> };
@@ -45,7 +45,7 @@ interface Slot {
   readonly encoder: DriverValueEncoder<unknown, unknown> | undefined;
 }
 
-type Build<V, Rows> = (db: PostgresJsDatabase, values: Values<V>, stands?: SQL) => Builder<Rows>;
+type Build<V, Rows> = (db: PostgresJsDatabase, values: Values<V>, sessionIsActive?: SQL) => Builder<Rows>;
 
 interface Ready extends Form {
   readonly width: number;
@@ -53,8 +53,8 @@ interface Ready extends Form {
 }
 
 /**
- * What selects can carry the check of a session without knowing. What writes is handed the condition that it stands, to
- * do nothing without it; what does not look at the condition waits until the session was asked for. Where rows are
+ * A select can check a session without knowing. What writes is handed the condition that the session is active, to do
+ * nothing without it; a statement that does not use the condition waits until the session was checked. Where rows are
  * many, they come as one text of JSON: to take them apart value by value costs the driver three times what it costs to
  * read the text.
  */
@@ -77,7 +77,7 @@ export function countedStatement<V extends object, Rows>(build: Build<V, Rows>, 
 
 function sending<V extends object, Rows>(build: Build<V, Rows>, from: ValuesFrom, count?: ($: Values<V>) => SQL) {
   let ready: Ready | undefined;
-  let carrying: Form | 'none' | undefined;
+  let checking: Form | 'none' | undefined;
 
   function make(): Ready {
     const builder = build(drawingBoard, placeholders<V>());
@@ -87,41 +87,41 @@ function sending<V extends object, Rows>(build: Build<V, Rows>, from: ValuesFrom
     return { ...formOf(query), width: fields.length, read: rowReader(fields, joinsNotNullableMap, from) };
   }
 
-  function makeCarrying({ text, width }: Ready): Form | 'none' {
-    const stands = sessionStands(placeholders<RidingValues>());
+  /** The statement with the session check in it. */
+  function makeChecking({ text, width }: Ready): Form | 'none' {
     if (!text.startsWith('select ')) {
-      const own = formOf(build(drawingBoard, placeholders<V>(), stands).getSQL());
+      const own = formOf(build(drawingBoard, placeholders<V>(), sessionIsActive).getSQL());
       return own.text === text ? 'none' : own;
     }
     const query = build(drawingBoard, placeholders<V>()).getSQL();
     return formOf(
       from === 'json'
-        ? sql`${asOneText(query, width, count?.(placeholders<V>()))} having ${stands}`
-        : sql`select ridden.* from (${query}) ridden where ${stands}`,
+        ? sql`${asOneText(query, width, count?.(placeholders<V>()))} having ${sessionIsActive}`
+        : sql`select found.* from (${query}) found where ${sessionIsActive}`,
     );
   }
 
-  async function sendRiding(
+  async function sendChecking(
     db: Db,
-    riding: Riding,
+    check: SessionCheck,
     form: Ready,
     values: Record<string, unknown>,
   ): Promise<unknown[][]> {
-    carrying ??= makeCarrying(form);
-    if (carrying === 'none') {
-      await riding.ask();
+    checking ??= makeChecking(form);
+    if (checking === 'none') {
+      await check.ask();
       return db.send(form.text, filled(form.params, values));
     }
-    const rows = await db.send(carrying.text, filled(carrying.params, Object.assign({}, values, riding.values)));
-    if (rows.length > 0) riding.prove();
+    const rows = await db.send(checking.text, filled(checking.params, Object.assign({}, values, check.values)));
+    if (rows.length > 0) check.passed();
     return rows;
   }
 
   return async (db: Db, values: Record<string, unknown>) => {
     ready ??= make();
-    const { riding } = db;
-    const answer = await (riding && !riding.isProven
-      ? sendRiding(db, riding, ready, values)
+    const { sessionCheck } = db;
+    const answer = await (sessionCheck && !sessionCheck.isDone
+      ? sendChecking(db, sessionCheck, ready, values)
       : db.send(ready.text, filled(ready.params, values)));
     return { answer, read: ready.read };
   };

@@ -1,20 +1,15 @@
-/**
- * Which jobs and bids a viewer may see. Lists, single rows and nested fields all ask here, so they cannot disagree.
- * The names are written out, with their tables, because Drizzle drops a table's name where it selects from one alone.
- */
-import { sql, type Placeholder, type SQL } from 'drizzle-orm';
-import type { ContractorId, HomeownerId } from '../rules/ids.js';
+/** Which jobs and bids a viewer may see. Lists, single rows and nested fields all ask here, so they cannot disagree. */
+import { sql, type SQL } from 'drizzle-orm';
+import { isOpenToContractors, SEES_BID, SEES_JOB } from '../rules/parties.js';
 import { ROLES, type Role, type Viewer } from '../rules/viewer.js';
+import { conditionForRole, conditionSql, type ConditionValues } from './conditions.js';
 import type { Values } from './statement.js';
 
 /** What every statement that asks for visibility is given. */
-export interface ViewerIds {
-  homeownerId: HomeownerId | null;
-  contractorId: ContractorId | null;
-}
+export type ViewerIds = Pick<ConditionValues, 'role' | 'homeownerId' | 'contractorId'>;
 
-export function idsOf({ homeownerId, contractorId }: Viewer): ViewerIds {
-  return { homeownerId, contractorId };
+export function idsOf({ role, homeownerId, contractorId }: Viewer): ViewerIds {
+  return { role, homeownerId, contractorId };
 }
 
 /** A statement for each role: none carries conditions that are not its own. */
@@ -26,33 +21,21 @@ export function forEachRole<S>(make: (role: Role) => S): Record<Role, S> {
  * Seen by every contractor. Lists read these and the jobs of own bids by two indexes; what is in either is what
  * `visibleJobs` lets through.
  */
-export const isOpenToBids = sql`"jobs"."status" = 'open'`;
+export const isOpenToBids = conditionSql(isOpenToContractors, {});
 
 /** Of the table `jobs`. */
 export function visibleJobs(role: Role, $: Values<ViewerIds>): SQL {
-  return {
-    admin: sql`true`,
-    homeowner: sql`"jobs"."homeowner_id" = ${$.homeownerId}`,
-    contractor: sql`(${isOpenToBids} or ${hasBidOn(sql`"jobs"."id"`, $.contractorId)})`,
-  }[role];
+  return conditionForRole(SEES_JOB[role], role, $);
 }
 
 /** Of the tables `bids` and `jobs`, joined. */
 export function visibleBids(role: Role, $: Values<ViewerIds>): SQL {
-  return {
-    admin: sql`true`,
-    homeowner: sql`"jobs"."homeowner_id" = ${$.homeownerId}`,
-    contractor: sql`"bids"."contractor_id" = ${$.contractorId}`,
-  }[role];
-}
-
-/** Withdrawn and rejected bids count: whoever has bid on a job goes on seeing it. */
-function hasBidOn(jobId: SQL, contractorId: Placeholder): SQL {
-  return sql`exists (select 1 from bids own where own.job_id = ${jobId} and own.contractor_id = ${contractorId})`;
+  return conditionForRole(SEES_BID[role], role, $);
 }
 
 /** The states of the viewer's own bids on the row of `jobs`. */
 export function ownBidStates(role: Role, $: Values<ViewerIds>): SQL {
   if (role !== 'contractor') return sql`'[]'::json`;
-  return sql`(select coalesce(json_agg(own.status), '[]') from bids own where own.job_id = "jobs"."id" and own.contractor_id = ${$.contractorId})`;
+  return sql`(select coalesce(json_agg(own.status), '[]') from bids own
+    where own.job_id = "jobs"."id" and own.contractor_id = ${$.contractorId})`;
 }

@@ -4,7 +4,8 @@
  */
 import { getNamedType, isInputObjectType, type GraphQLInputObjectType } from 'graphql';
 import { createSchema } from '../../src/graphql/schema.js';
-import { newId, type IdKind } from '../../src/rules/ids.js';
+import type { IdKind } from '../../src/rules/ids.js';
+import { newId } from '../../src/store/new-id.js';
 import { bodySchema } from '../../src/rest/requests.js';
 import { ROUTES, type Route } from '../../src/rest/routes.js';
 import { BID } from '../../src/rules/entities/bid.js';

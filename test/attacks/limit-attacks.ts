@@ -105,7 +105,7 @@ export const LIMIT_ATTACKS: readonly Attack[] = [
     outcome: `${BUDGET} of 5 answered, then 429`,
     run: async ({ limited }) => {
       const { token } = await homeowner(limited, 'Hugo');
-      const create = (i: number) => `a${i}: createJob(input: { title: "T", description: "D" }) { id }`;
+      const create = (i: number) => `a${i}: createJob(input: { title: "T", description: "D" }) { job { id } }`;
       const { data, errors } = await limited.graphql(
         `mutation { ${Array.from({ length: 5 }, (_, i) => create(i)).join(' ')} }`,
         { token },

@@ -3,8 +3,9 @@
  * (API3): by every kind of identifier.
  */
 import { BID_TRANSITIONS, type BidTransitionKey } from '../../src/rules/bids.js';
-import { newId, type IdKind } from '../../src/rules/ids.js';
+import type { IdKind } from '../../src/rules/ids.js';
 import { JOB_ACTIONS, JOB_TRANSITIONS, type JobActionKey, type JobTransitionKey } from '../../src/rules/lifecycle.js';
+import { newId } from '../../src/store/new-id.js';
 import { callGraphql, callRest } from '../calls.js';
 import { bodyOf } from '../journey.js';
 import type { Person } from '../cast.js';
@@ -185,21 +186,9 @@ const NODES: readonly Attack[] = [
   node('an event of another’s job', NOT_FOUND, ({ ids }) => ids.event),
   node('another’s session', NOT_FOUND, ({ ids }) => ids.session),
   node('another’s refresh token', NOT_FOUND, ({ people }) => people.owner.refreshToken),
-  ...(
-    [
-      'user',
-      'homeowner',
-      'contractor',
-      'job',
-      'bid',
-      'hold',
-      'session',
-      'event',
-      'transfer',
-      'webhook',
-      'delivery',
-    ] satisfies IdKind[]
-  ).map((kind) => node(`a ${kind} that nobody has`, NOT_FOUND, () => newId(kind))),
+  ...(['user', 'homeowner', 'contractor', 'job', 'bid', 'hold', 'session', 'event', 'transfer'] satisfies IdKind[]).map(
+    (kind) => node(`a ${kind} that nobody has`, NOT_FOUND, () => newId(kind)),
+  ),
 ];
 
 /** What is not null of what somebody asked for. */
@@ -354,7 +343,7 @@ const FUNCTION_LEVEL: readonly Attack[] = [
         body: { user_id: people.owner.userId, amount: 1_000, reason: 'please' },
       }),
       house.graphql(
-        `mutation { adjustTokens(input: { userId: "${people.owner.userId}", amount: 1000, reason: "please" }) { id } }`,
+        `mutation { adjustTokens(input: { userId: "${people.owner.userId}", amount: 1000, reason: "please" }) { transfer { id } } }`,
         { token: people.owner.token },
       ),
     ]),
@@ -362,7 +351,7 @@ const FUNCTION_LEVEL: readonly Attack[] = [
   asUser('the mark of the verified for oneself', FORBIDDEN, ({ house, ours: { people } }) =>
     alike([
       house.rest('POST', `/v1/contractors/${people.stranger.profileId}/verify`, { token: people.stranger.token }),
-      house.graphql(`mutation { verifyContractor(id: "${people.stranger.profileId}") { id } }`, {
+      house.graphql(`mutation { verifyContractor(id: "${people.stranger.profileId}") { contractor { id } } }`, {
         token: people.stranger.token,
       }),
     ]),

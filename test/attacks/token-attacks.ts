@@ -1,7 +1,7 @@
 /** Forged and stolen tokens: RFC 8725 on JWTs, RFC 9700 on refresh tokens. Each forgery is shown at both doors. */
 import { createHash, createHmac, generateKeyPairSync } from 'node:crypto';
 import { readConfig } from '../../src/config.js';
-import { newId } from '../../src/rules/ids.js';
+import { newId } from '../../src/store/new-id.js';
 import { homeowner } from '../cast.js';
 import { JWT_SECRET, type Json } from '../house.js';
 import { alike, told, type Attack, type Ground } from './ground.js';

@@ -13,7 +13,7 @@ import { openDatabase, type BenchDatabase } from './database.js';
 import { drive } from './driver.js';
 import { databaseLimit } from './pgbench.js';
 import { chart, table, type Block, type Results } from './report.js';
-import { addJobs, seedMarket, type Market } from './seed.js';
+import { addJobs, seedMarket, type Market } from '../../src/store/seed.js';
 import { cpuSeconds, postgresCpuSeconds, startServer, type RunningServer } from './servers.js';
 import { asBytes, PASSWORD, RIVALS, WORKS, type Work } from './works.js';
 

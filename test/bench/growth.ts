@@ -19,7 +19,7 @@ import {
   type PlanKind,
   type Sent,
 } from './queries.js';
-import { seedMarket } from './seed.js';
+import { seedMarket } from '../../src/store/seed.js';
 
 const { values: options } = parseArgs({
   options: {

@@ -10,7 +10,7 @@ import { fileURLToPath } from 'node:url';
 import { parseArgs } from 'node:util';
 import { openDatabase } from './database.js';
 import { drive, openLine, type Line } from './driver.js';
-import { seedMarket } from './seed.js';
+import { seedMarket } from '../../src/store/seed.js';
 import { startServer } from './servers.js';
 import { asBytes, WORKS } from './works.js';
 

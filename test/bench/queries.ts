@@ -28,7 +28,7 @@ import {
   SMALL_TOWN,
   WORDS,
   type Market,
-} from './seed.js';
+} from '../../src/store/seed.js';
 
 export type Connection = { host: string; port: number; username: string; database: string; password?: string };
 
@@ -361,7 +361,7 @@ export async function openListener(connection: Connection, sql: Sql, market: Mar
       userId: seededId('usr', person) as 'usr_',
       sessionId: seededId('ses', person) as 'ses_',
       role,
-    });
+    }).token;
   };
   const post = async (path: string, body: object) => {
     const answer = await fetch(server.url + path, {
@@ -448,7 +448,7 @@ export async function openListener(connection: Connection, sql: Sql, market: Mar
 }
 
 function partName(text: string, at: number): string {
-  return /^(?:select ridden\.\* from \()?select count\(/.test(text) ? 'count' : String(at + 1);
+  return /^(?:select found\.\* from \()?select count\(/.test(text) ? 'count' : String(at + 1);
 }
 
 export type PlanKind = 'custom' | 'generic';

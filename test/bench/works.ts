@@ -11,7 +11,7 @@ import {
   seededId,
   type Market,
   type SeededState,
-} from './seed.js';
+} from '../../src/store/seed.js';
 
 export const JWT_SECRET = 'a secret that only the bench knows, 32 bytes';
 export const PASSWORD = 'a good password';
@@ -73,11 +73,11 @@ export const ME = `query Me { viewer { user { id email firstName lastName userTy
 export const PUBLISH =
   'mutation Publish($id: ID!) { publishJob(id: $id) { job { id status version updatedAt } tokensCharged remainingBalance } }';
 export const AWARD =
-  'mutation Award($id: ID!, $bidId: String!) { awardJob(id: $id, input: {bidId: $bidId}) { id status version updatedAt } }';
+  'mutation Award($id: ID!, $bidId: ID!) { awardJob(id: $id, input: {bidId: $bidId}) { job { id status version updatedAt } } }';
 export const CHECK_IN =
-  'mutation CheckIn($id: ID!, $notes: String) { checkInJob(id: $id, input: {notes: $notes}) { id status version updatedAt } }';
+  'mutation CheckIn($id: ID!, $notes: String) { checkInJob(id: $id, input: {notes: $notes}) { job { id status version updatedAt } } }';
 export const BID =
-  'mutation Bid($id: ID!, $amount: Float!, $message: String) { submitBid(jobId: $id, input: {amount: $amount, message: $message}) { id amount status createdAt } }';
+  'mutation Bid($id: ID!, $amount: Float!, $message: String) { submitBid(jobId: $id, input: {amount: $amount, message: $message}) { bid { id amount status createdAt } } }';
 export const LOG_IN =
   'mutation LogIn($email: String!, $password: String!) { logIn(input: {email: $email, password: $password}) { token refreshToken user { id email } } }';
 
@@ -278,7 +278,8 @@ function bearer(person: number): string {
   const role: Role = person % 2 === 1 ? 'homeowner' : 'contractor';
   const known =
     tokenOf.get(person) ??
-    tokens.sign({ userId: seededId('usr', person) as 'usr_', sessionId: seededId('ses', person) as 'ses_', role });
+    tokens.sign({ userId: seededId('usr', person) as 'usr_', sessionId: seededId('ses', person) as 'ses_', role })
+      .token;
   tokenOf.set(person, known);
   return `Bearer ${known}`;
 }

@@ -5,7 +5,7 @@
 import { printSchema } from 'graphql';
 import { createSchema } from '../../src/graphql/schema.js';
 import { openapi } from '../../src/rest/openapi.js';
-import { lifecycleDiagram } from '../../src/rules/lifecycle-diagram.js';
+import { lifecycleDiagram } from './lifecycle-diagram.js';
 import { environmentFile, withConfigurationTable } from './configuration.js';
 import { permissionsFile } from './permissions.js';
 

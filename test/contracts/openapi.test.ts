@@ -7,7 +7,7 @@ import { openapi } from '../../src/rest/openapi.js';
 import { documentedPath } from '../../src/rest/requests.js';
 import { ROUTES } from '../../src/rest/routes.js';
 import { fromWire } from '../../src/rest/wire.js';
-import { ERROR_CODES } from '../../src/rules/errors.js';
+import { REST_ERROR_CODES } from '../../src/rules/errors.js';
 import { entity, type RowOf } from '../../src/rules/entity.js';
 import type { BidId } from '../../src/rules/ids.js';
 import { idOf, nullableText, requiredText } from '../../src/rules/values.js';
@@ -112,8 +112,8 @@ describe('The document', () => {
       expect(JSON.parse(number)).toMatchObject({ minimum: expect.any(Number), maximum: expect.any(Number) });
   });
 
-  it('lists every error code there is', () => {
-    expect(printed.components.schemas.Error.properties.details.properties.code.enum).toEqual(ERROR_CODES);
+  it('lists every error code that REST answers', () => {
+    expect(printed.components.schemas.Error.properties.details.properties.code.enum).toEqual(REST_ERROR_CODES);
   });
 });
 

@@ -4,7 +4,6 @@
  * an error.
  */
 import { BID_TRANSITIONS, type BidTransitionKey } from '../../src/rules/bids.js';
-import { newId } from '../../src/rules/ids.js';
 import {
   JOB_ACTIONS,
   JOB_STATES,
@@ -13,6 +12,7 @@ import {
   type JobTransitionKey,
 } from '../../src/rules/lifecycle.js';
 import { PARTY_WORDS } from '../../src/rules/parties.js';
+import { newId } from '../../src/store/new-id.js';
 import {
   DOORS,
   graphqlOutcome,
@@ -24,15 +24,17 @@ import {
   type Door,
   type OperationKey,
 } from '../calls.js';
+import { programOf, type Person } from '../cast.js';
 import { openTestHouse, type TestHouse } from '../house.js';
 import { bodyOf, gather, givenJob, type GivenJob, type People } from '../journey.js';
 import { atOnce, copiesOf } from '../scenes.js';
 
-const CALLERS = ['owner', 'other', 'awardee', 'bidder', 'stranger', 'admin', 'nobody'] as const;
+const CALLERS = ['owner', 'key', 'other', 'awardee', 'bidder', 'stranger', 'admin', 'nobody'] as const;
 type Caller = (typeof CALLERS)[number];
 
 const CALLED: Record<Caller, string> = {
   owner: 'owner',
+  key: 'owner’s API key',
   other: 'other homeowner',
   awardee: 'awardee',
   bidder: 'bidder',
@@ -54,8 +56,10 @@ interface Section {
   run(house: TestHouse, door: Door, scene: Scene, caller: Caller): Promise<string>;
 }
 
+type Cast = People & { readonly key: Person };
+
 interface Scene {
-  readonly people: People;
+  readonly people: Cast;
   readonly job: GivenJob;
 }
 
@@ -83,7 +87,8 @@ export async function runEveryCell(): Promise<{ cells: Cells; disagreements: str
 }
 
 async function runState(house: TestHouse, state: JobState, cells: Cells, disagreements: string[]): Promise<void> {
-  const people = await gather(house);
+  const gathered = await gather(house);
+  const people: Cast = { ...gathered, key: await programOf(house, gathered.owner) };
   const job = await givenJob(house, state, people);
   const calls = SECTIONS.flatMap((section) =>
     CALLERS.flatMap((caller) => DOORS.map((door) => ({ section, caller, door }))),
@@ -116,7 +121,7 @@ async function runState(house: TestHouse, state: JobState, cells: Cells, disagre
 /** What `availableActions` says to this caller, as the cells say it; nothing if they may not even see the job. */
 async function foretell(
   house: TestHouse,
-  people: People,
+  people: Cast,
   { id }: GivenJob,
   caller: Caller,
 ): Promise<Map<string, string>> {
@@ -128,7 +133,7 @@ async function foretell(
   return new Map(actions.map(({ action, allowed, reason }) => [action, allowed ? 'ok' : String(reason)]));
 }
 
-function tokenOf(people: People, caller: Caller): string | undefined {
+function tokenOf(people: Cast, caller: Caller): string | undefined {
   return caller === 'nobody' ? undefined : people[caller].token;
 }
 
@@ -314,6 +319,7 @@ Every cell was called through both doors, REST and GraphQL, on a job of its own,
 the refusal. Printed by: npm run contracts. Do not edit.
 
   owner                the homeowner who posted the job
+  owner’s API key      a program of the owner’s: in all that is called here it may do what they may
   other homeowner      a homeowner with nothing to do with it
   awardee              the contractor to whom it is awarded; while it is open, one of its two bidders; while it is a draft, any contractor
   bidder               the contractor who has bid too, and was not chosen; while it is a draft, any contractor

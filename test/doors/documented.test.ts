@@ -48,6 +48,9 @@ describe('Every address answers as documented', () => {
     await ok(ada, 'POST', `/contractors/${carl.profileId}/verify`);
     await ok(hanna, 'GET', '/tokens');
     await ok(hanna, 'GET', '/tokens/transactions?per_page=1');
+    const { api_key } = await ok(hanna, 'POST', '/api-keys', { name: 'Export', expires_at: '2999-01-01T00:00:00Z' });
+    await ok(hanna, 'GET', '/api-keys');
+    await ok(hanna, 'DELETE', `/api-keys/${api_key.id}`);
     const password = 'another good one';
     await ok(hanna, 'POST', '/me/password', { current_password: hanna.password, new_password: password });
     const session = await ok(undefined, 'POST', '/auth/login', { email: hanna.email, password });

@@ -3,7 +3,7 @@
  * whatever they ask for is refused for that alone, and nothing of it happens.
  */
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
-import { newId } from '../../src/rules/ids.js';
+import { newId } from '../../src/store/new-id.js';
 import { DOORS, outcomeOf } from '../calls.js';
 import { HAPPY_CALLS, happyCall, OPERATION_KEYS } from '../happy-calls.js';
 import { openTestHouse, type TestHouse } from '../house.js';
@@ -91,7 +91,7 @@ describe.each(Object.keys(ENDINGS) as (keyof typeof ENDINGS)[])('with a session 
 });
 
 it('a session is nobody else’s: a token of one person with the session of another is refused, however well both are known', async () => {
-  const mixed = house.house.accessTokens.sign({
+  const { token: mixed } = house.house.accessTokens.sign({
     userId: people.owner.userId as 'usr_',
     sessionId: await sessionOf(people.other.userId),
     role: 'homeowner',

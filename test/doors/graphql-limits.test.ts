@@ -318,7 +318,7 @@ describe('refused before anything runs, and within 50 ms', () => {
 
   it('a variable of thirty thousand wrong entries', async () => {
     const variables = { input: { contractor: { specialties: Array.from({ length: 30_000 }, () => 1) } } };
-    const query = 'mutation ($input: UpdateProfileInput!) { updateProfile(input: $input) { user { id } } }';
+    const query = 'mutation ($input: UpdateProfileInput!) { updateProfile(input: $input) { viewer { user { id } } } }';
     const began = performance.now();
     expect(await refusal(query, { variables })).toMatchObject({ code: 'VALIDATION_FAILED' });
     expect(performance.now() - began).toBeLessThan(250);
@@ -699,8 +699,36 @@ describe('with PERSISTED_DOCUMENTS=only', () => {
     expect(answer.errors?.[0]?.message).toContain('listed documents alone');
   });
 
+  it.each([
+    ['graphql-codegen', { [`sha256:${hash(WHO)}`]: WHO }],
+    [
+      'Apollo’s generate-persisted-query-manifest',
+      {
+        format: 'apollo-persisted-query-manifest',
+        version: 1,
+        operations: [{ id: hash(WHO), name: 'Who', type: 'query', body: WHO }],
+      },
+    ],
+  ])('a list that %s wrote is taken as it is', (name, manifest) => {
+    const find = openPersistedDocuments(listOf(`${name}.json`, manifest));
+    for (const documentId of [hash(WHO), `sha256:${hash(WHO)}`])
+      expect(find({ method: 'POST', search: '', body: { documentId } }).body).toEqual({ query: WHO });
+    const { extensions } = persisted(WHO);
+    expect(find({ method: 'POST', search: '', body: { extensions } }).body).toEqual({ query: WHO });
+  });
+
+  it('a list of SHA-1 stops the start, and says which option to set', () => {
+    const sha1 = createHash('sha1').update(WHO).digest('hex');
+    expect(() => openPersistedDocuments(listOf('sha1.json', { [sha1]: WHO }))).toThrow("hashAlgorithm: 'sha256'");
+  });
+
   it('a list that is missing, broken, or wrong about a hash stops the start, and says why', () => {
-    const lists = { 'broken.json': '{', 'nested.json': { [hash(WHO)]: [WHO] }, 'wrong.json': { [hash(JOBS)]: WHO } };
+    const lists = {
+      'broken.json': '{',
+      'nested.json': { [hash(WHO)]: [WHO] },
+      'wrong.json': { [hash(JOBS)]: WHO },
+      'other.json': { format: 'apollo-persisted-query-manifest', version: 2, operations: [] },
+    };
     for (const file of [
       join(folder, 'nowhere.json'),
       ...Object.entries(lists).map(([name, content]) => listOf(name, content)),

@@ -1,6 +1,7 @@
+import jwt from 'jsonwebtoken';
 import { afterEach, describe, expect, it } from 'vitest';
 import { contractor, homeowner, type Person } from '../cast.js';
-import { openTestHouse, type Answer, type GraphqlAnswer, type Json, type TestHouse } from '../house.js';
+import { JWT_SECRET, openTestHouse, type Answer, type GraphqlAnswer, type Json, type TestHouse } from '../house.js';
 import { byGraphql, byRest } from './refused.js';
 
 const houses: TestHouse[] = [];
@@ -252,6 +253,22 @@ describe('tokens that hold nothing', () => {
   });
 });
 
+describe('access tokens that have merely expired', () => {
+  it('draw on a budget of the address for themselves, and not on that of invalid ones', async () => {
+    const house = await open({ INVALID_TOKEN: 2, EXPIRED_TOKEN: 4 });
+    const hanna = await homeowner(house, 'Hanna');
+    const expired = jwt.sign({ ...(jwt.decode(hanna.token) as object), exp: 1 }, JWT_SECRET, {
+      keyid: jwt.decode(hanna.token, { complete: true })?.header.kid ?? '',
+    });
+    const forged = `${hanna.token.slice(0, -6)}aaaaaa`;
+    const call = (token: string, address = '192.0.2.9') => house.rest('GET', '/v1/me', { token, ...from(address) });
+    expect(await statuses(Array.from({ length: 5 }, () => call(expired)))).toEqual([401, 401, 401, 401, 429]);
+    expect(await statuses(Array.from({ length: 3 }, () => call(forged)))).toEqual([401, 401, 429]);
+    expect((await call(expired, '192.0.2.10')).body.details.reason).toBe('expired');
+    expect((await call(hanna.token)).status).toBe(200);
+  });
+});
+
 describe('the configured numbers', () => {
   it('are those of the reference, ten times as many for an address outside production', async () => {
     const { house } = await open();
@@ -264,6 +281,7 @@ describe('the configured numbers', () => {
       read: 600,
       write: 120,
       invalidToken: 1_200,
+      expiredToken: 6_000,
     });
     const production = await open({}, { NODE_ENV: 'production', BCRYPT_COST: '10' });
     expect(production.house.budgets).toMatchObject({
@@ -271,6 +289,7 @@ describe('the configured numbers', () => {
       logInPerAddress: 120,
       signUp: 60,
       invalidToken: 120,
+      expiredToken: 600,
     });
   });
 });

@@ -19,7 +19,7 @@ describe('logging in', () => {
   it('answers with a token, a refresh token and the person, and opens a session', async () => {
     const { status, body } = await logIn({ email: hanna.email, password: hanna.password });
     expect(status).toBe(200);
-    expect(Object.keys(body)).toEqual(['token', 'refresh_token', 'user']);
+    expect(Object.keys(body)).toEqual(['token', 'refresh_token', 'expires_at', 'refresh_expires_at', 'user']);
     expect(body.user).toMatchObject({
       id: hanna.userId,
       email: hanna.email,

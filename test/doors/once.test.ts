@@ -127,13 +127,13 @@ describe('Hanna, who calls with an Idempotency-Key', () => {
 
   it('gets the same from GraphQL, where one request with a key carries one mutation', async () => {
     const call = { ...keyed('by graphql'), variables: { input: { title: 'A roof', description: 'It leaks.' } } };
-    const mutation = 'mutation ($input: CreateJobInput!) { createJob(input: $input) { id createdAt } }';
+    const mutation = 'mutation ($input: CreateJobInput!) { createJob(input: $input) { job { id createdAt } } }';
     const first = await house.graphql(mutation, call);
     const second = await house.graphql(mutation, call);
     expect(second.data).toEqual(first.data);
     expect(second.headers.get('idempotency-replayed')).toBe('true');
     const two = await house.graphql(
-      'mutation ($input: CreateJobInput!) { a: createJob(input: $input) { id } b: createJob(input: $input) { id } }',
+      'mutation ($input: CreateJobInput!) { a: createJob(input: $input) { job { id } } b: createJob(input: $input) { job { id } } }',
       { ...call, ...keyed('two') },
     );
     expect(two.errors?.[0]?.extensions.code).toBe('VALIDATION_FAILED');
@@ -276,7 +276,7 @@ describe('A dry run', () => {
   it('by GraphQL reads nested parts as they would be, and two mutations build on one another', async () => {
     const id = await draft();
     const tried = await house.graphql(
-      `mutation ($id: ID!) { publishJob(id: $id) { job { status timeline { nodes { type } } } tokensCharged } cancelJob(id: $id) { status } }`,
+      `mutation ($id: ID!) { publishJob(id: $id) { job { status timeline { nodes { type } } } tokensCharged } cancelJob(id: $id) { job { status } } }`,
       { ...dry(), variables: { id } },
     );
     expect(tried.errors).toBeUndefined();
@@ -284,7 +284,7 @@ describe('A dry run', () => {
       status: 'OPEN',
       timeline: { nodes: [{ type: 'job.created' }, { type: 'job.published' }] },
     });
-    expect(tried.data.cancelJob.status).toBe('CANCELLED');
+    expect(tried.data.cancelJob.job.status).toBe('CANCELLED');
     expect(tried.extensions.dryRun.charges).toEqual([
       { userId: hanna.userId, amount: 5, reason: 'publish' },
       { userId: hanna.userId, amount: -5, reason: 'publish_refund' },

@@ -3,9 +3,9 @@
  * kept of it; and what is allowed does the same. Who may do what in which state is in schema/permissions.txt.
  */
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { newId } from '../../src/rules/ids.js';
 import type { ErrorCode } from '../../src/rules/errors.js';
 import type { JobState } from '../../src/rules/lifecycle.js';
+import { newId } from '../../src/store/new-id.js';
 import {
   callGraphql,
   callRest,
@@ -232,7 +232,7 @@ describe('what fits exactly is taken by both doors', () => {
     };
     const selection = 'title description category budgetMin budgetMax desiredStartDate requirements status version';
     const byRest = (await callRest(house, 'create', { by: people.owner, body })).body;
-    const byGraphql = (await callGraphql(house, 'create', { by: people.owner, body, selection })).data.createJob;
+    const byGraphql = (await callGraphql(house, 'create', { by: people.owner, body, selection })).data.createJob.job;
     expect(byRest).toMatchObject({
       title,
       description: x(10_000),
@@ -625,7 +625,7 @@ describe('whoever has read an older version', () => {
       body: { title: 'New' },
       selection: 'version',
     });
-    expect(byGraphql.data.updateJob).toEqual({ version: version + 1 });
+    expect(byGraphql.data.updateJob.job).toEqual({ version: version + 1 });
   });
 
   test('gets 412 from REST for every tag that is none of this job’s, and passes with a star', async () => {
@@ -783,7 +783,7 @@ describe('a bid goes forward only', () => {
     const byRest = await callRest(house, key, { by, job: copies[0]!.id, bid: copies[0]!.bids.bidder! });
     const byGraphql = await callGraphql(house, key, { by, bid: copies[1]!.bids.bidder! });
     expect(byRest.body.status.toUpperCase()).toBe(status);
-    expect(Object.values(byGraphql.data)).toMatchObject([{ status }]);
+    expect(Object.values(byGraphql.data)).toMatchObject([{ bid: { status } }]);
   });
 
   test('and reading it, by either door, moves nothing', async () => {
@@ -847,7 +847,7 @@ describe('a dispute is settled once both parties say the same, whichever doors t
   const say = async (door: Door, by: Who, job: string, resolution: string, agreed_by?: string) => {
     const asked = { by: people[by], job, body: { resolution, agreed_by } };
     if (door === 'rest') return (await callRest(house, 'resolveDispute', asked)).body.status;
-    return (await callGraphql(house, 'resolveDispute', asked)).data.resolveDispute.status.toLowerCase();
+    return (await callGraphql(house, 'resolveDispute', asked)).data.resolveDispute.job.status.toLowerCase();
   };
   const proposal = async (job: string) =>
     (await house.rest('GET', `/v1/jobs/${job}/dispute`, { token: people.admin.token })).body.proposal;

@@ -2,6 +2,7 @@
  * A market full of values that occur nowhere else, each with the list of those who may read it: written down here from
  * the decisions, and not from the code that keeps it.
  */
+import { createHash } from 'node:crypto';
 import type { JobState } from '../../src/rules/lifecycle.js';
 import type { Person } from '../cast.js';
 import type { TestHouse } from '../house.js';
@@ -63,6 +64,10 @@ export async function plantScene(
     keep(`referral code of the ${who}`, referralCode, who);
     keep(`access token of the ${who}`, token);
     keep(`refresh token of the ${who}`, refreshToken);
+    const keyName = text(`name of the key of the ${who}`, who);
+    const made = await house.rest('POST', '/v1/api-keys', { token, body: { name: keyName } });
+    keep(`API key of the ${who}`, made.body.secret);
+    keep(`hash of the API key of the ${who}`, createHash('sha256').update(made.body.secret).digest('base64url'));
     const [row] = await house.sql`select password_hash from users where id = ${userId}`;
     keep(`password hash of the ${who}`, row!.password_hash);
     const address = (what: string) => text(`${what} of the ${who}`, who, 'admin', ...others);

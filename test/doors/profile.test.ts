@@ -48,8 +48,8 @@ const snakeKeys = (object: object) =>
   Object.fromEntries(Object.entries(object).map(([name, value]) => [snake(name), value]));
 const selection = (...objects: object[]) => objects.flatMap((object) => Object.keys(object).map(camel)).join(' ');
 
-const UPDATE = `mutation ($input: UpdateProfileInput!) { updateProfile(input: $input) {
-  user { ${selection(PERSON)} } homeowner { ${selection(HOME)} } contractor { ${selection(BUSINESS)} } tokens { balance } referralCode } }`;
+const UPDATE = `mutation ($input: UpdateProfileInput!) { updateProfile(input: $input) { viewer {
+  user { ${selection(PERSON)} } homeowner { ${selection(HOME)} } contractor { ${selection(BUSINESS)} } tokens { balance } referralCode } } }`;
 const VIEWER = `{ viewer { user { ${selection(PERSON)} } homeowner { ${selection(HOME)} } contractor { ${selection(BUSINESS)} } } }`;
 
 const KINDS = [
@@ -77,8 +77,8 @@ describe.each(KINDS)('a %s', (kind, join, profile) => {
       token: person.token,
       variables: { input: { user: camelKeys(PERSON), [kind]: camelKeys(profile) } },
     });
-    expect(snakeKeys(written.data.updateProfile.user)).toEqual(PERSON);
-    expect(snakeKeys(written.data.updateProfile[kind])).toEqual(profile);
+    expect(snakeKeys(written.data.updateProfile.viewer.user)).toEqual(PERSON);
+    expect(snakeKeys(written.data.updateProfile.viewer[kind])).toEqual(profile);
 
     const { first_name: _first, last_name: _last, ...clearable } = PERSON;
     const nulls = (object: object) => Object.fromEntries(Object.keys(object).map((name) => [name, null]));
@@ -95,7 +95,7 @@ describe.each(KINDS)('a %s', (kind, join, profile) => {
       token: person.token,
       variables: { input: { [kind]: nulls(camelKeys(profile)) } },
     });
-    expect(snakeKeys(byNull.data.updateProfile[kind])).toEqual({
+    expect(snakeKeys(byNull.data.updateProfile.viewer[kind])).toEqual({
       ...nulls(profile),
       ...(kind === 'contractor' && { service_areas: [], specialties: [] }),
     });
@@ -345,21 +345,21 @@ describe('a contractor', () => {
       house.rest('POST', `/v1/contractors/${id}/verify`, { token: person.token });
     for (const person of [carl, await homeowner(house, 'Hanna')]) {
       expect(byRest(await verify(person))).toEqual({ status: 403, code: 'FORBIDDEN', fields: [] });
-      const byField = await house.graphql('mutation ($id: ID!) { verifyContractor(id: $id) { verified } }', {
-        token: person.token,
-        variables: { id: carl.profileId },
-      });
+      const byField = await house.graphql(
+        'mutation ($id: ID!) { verifyContractor(id: $id) { contractor { verified } } }',
+        { token: person.token, variables: { id: carl.profileId } },
+      );
       expect(byGraphql(byField)).toEqual({ status: 403, code: 'FORBIDDEN', fields: [] });
     }
     expect((await me(carl)).contractor.verified).toBe(false);
     const verified = await verify(ada);
     expect(verified.body).toMatchObject({ id: carl.profileId, verified: true });
     expect((await verify(ada)).body).toEqual(verified.body);
-    const byField = await house.graphql('mutation ($id: ID!) { verifyContractor(id: $id) { verified } }', {
-      token: ada.token,
-      variables: { id: carl.profileId },
-    });
-    expect(byField.data.verifyContractor).toEqual({ verified: true });
+    const byField = await house.graphql(
+      'mutation ($id: ID!) { verifyContractor(id: $id) { contractor { verified } } }',
+      { token: ada.token, variables: { id: carl.profileId } },
+    );
+    expect(byField.data.verifyContractor.contractor).toEqual({ verified: true });
     expect((await me(carl)).contractor.verified).toBe(true);
   });
 

@@ -3,7 +3,7 @@
  * which thing, then the rest.
  */
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { newId } from '../../src/rules/ids.js';
+import { newId } from '../../src/store/new-id.js';
 import { admin, contractor, homeowner } from '../cast.js';
 import { ADMIN, openTestHouse, type TestHouse } from '../house.js';
 import { byGraphql, byRest, invalid, type Refused } from './refused.js';
@@ -275,7 +275,7 @@ it('A session that is over draws on nobody’s budget', async () => {
 });
 
 describe('GraphQL refuses', () => {
-  const adjust = (input: string) => `mutation { adjustTokens(input: { ${input} }) { id } }`;
+  const adjust = (input: string) => `mutation { adjustTokens(input: { ${input} }) { transfer { id } } }`;
   const CASES: [what: string, where: Where, who: Who, query: string, expected: Refused][] = [
     [
       'nobody, though the fields are bad and the budget spent',
@@ -312,7 +312,7 @@ describe('GraphQL refuses', () => {
       'the wrong role at a thing that does not exist',
       'open',
       'contractor',
-      'mutation { verifyContractor(id: "x") { id } }',
+      'mutation { verifyContractor(id: "x") { contractor { id } } }',
       FORBIDDEN,
     ],
     [
@@ -336,7 +336,13 @@ describe('GraphQL refuses', () => {
       '{ users(first: 101, after: 5) { totalCount } }',
       invalid(),
     ],
-    ['a malformed id as an argument', 'open', 'admin', 'mutation { verifyContractor(id: "x") { id } }', NOT_FOUND],
+    [
+      'a malformed id as an argument',
+      'open',
+      'admin',
+      'mutation { verifyContractor(id: "x") { contractor { id } } }',
+      NOT_FOUND,
+    ],
     ['an id of nothing as an argument', 'open', 'homeowner', `{ contractor(id: "${nobodysId}") { id } }`, NOT_FOUND],
     [
       'a malformed id in an input',

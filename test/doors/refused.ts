@@ -1,5 +1,6 @@
 /** What a refused caller was told, in one form for both doors: fields as REST spells them, sorted by name. */
 import { expect } from 'vitest';
+import { UNAUTHORIZED_REASONS } from '../../src/rules/errors.js';
 import type { Answer, GraphqlAnswer, Json } from '../house.js';
 
 export interface Refused {
@@ -18,6 +19,7 @@ export function byRest({ status, headers, body }: Answer<Json>): Refused {
     blocked_fields: [],
   });
   expect(body.details.request_id).toBe(headers.get('x-request-id'));
+  expectReason(status, body.details.reason);
   return { status, code: body.details.code, fields: Object.keys(body.details.fields ?? {}).sort() };
 }
 
@@ -29,7 +31,8 @@ export function byGraphql({ headers, errors }: GraphqlAnswer): Refused {
     extensions: { code: expect.any(String), status: expect.any(Number) },
   });
   expect(error?.extensions.requestId).toBe(headers.get('x-request-id'));
-  const { status, code, fields } = error?.extensions ?? {};
+  const { status, code, fields, reason } = error?.extensions ?? {};
+  expectReason(status, reason);
   return {
     status,
     code,
@@ -37,6 +40,11 @@ export function byGraphql({ headers, errors }: GraphqlAnswer): Refused {
       .map(snake)
       .sort(),
   };
+}
+
+/** Every 401 says why, and nothing else does. */
+function expectReason(status: number, reason: unknown): void {
+  expect(status === 401 ? Object.keys(UNAUTHORIZED_REASONS) : [undefined]).toContain(reason);
 }
 
 export function snake(name: string): string {

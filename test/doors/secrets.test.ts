@@ -77,7 +77,10 @@ it('A busy day of mistakes gives no secret away', async () => {
   await tamperedTokens(one);
   await failuresOfTheDatabase(one);
 
-  const hashes = await house.sql`select password_hash as hash from users union all select hash from refresh_tokens`;
+  await mistakesWithKeys(one);
+
+  const hashes = await house.sql`select password_hash as hash from users union all select hash from refresh_tokens
+    union all select secret_hash as hash from api_keys`;
   for (const { hash } of hashes) keep('a hash', hash);
   const metrics = await (await fetch(`${house.url}/metrics`)).text();
   expect(metrics).toContain('http_request_seconds');
@@ -99,6 +102,21 @@ it('A busy day of mistakes gives no secret away', async () => {
 });
 
 type Confidant = Awaited<ReturnType<typeof join>>;
+
+/** A key is made through each API, and shown in places where none belongs. */
+async function mistakesWithKeys({ token }: Confidant): Promise<void> {
+  const { body } = await house.rest('POST', '/v1/api-keys', { token, body: { name: 'One' } });
+  const CREATE = 'mutation { createApiKey(input: { name: "Two" }) { secret } }';
+  const { data } = await house.graphql(CREATE, { token });
+  for (const key of [body.secret, data.createApiKey.secret]) {
+    keep('an API key', key);
+    await rest('POST', '/v1/jobs', { title: key }, key);
+    await rest('POST', '/v1/me/password', { current_password: key, new_password: key }, key);
+    await rest('POST', '/v1/auth/refresh', { refresh_token: key });
+    await rest('GET', '/v1/me', undefined, `${key}x`);
+    await graphql(`{ job(id: "${key}") { id } }`, {}, key);
+  }
+}
 
 async function everydayCalls(one: Confidant, two: Confidant): Promise<void> {
   await rest('POST', '/v1/auth/login', { email: one.email, password: secret('a wrong password') });

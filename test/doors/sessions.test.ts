@@ -1,5 +1,6 @@
 import { createHash, createHmac, randomBytes } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { isId } from '../../src/rules/ids.js';
 import { admin, contractor, homeowner, type Person } from '../cast.js';
 import {
   ADMIN,
@@ -48,6 +49,25 @@ const INVALID_REFRESH_TOKEN = { status: 401, code: 'INVALID_REFRESH_TOKEN', fiel
 
 const hashOf = (token: string) => createHash('sha256').update(token).digest('base64url');
 
+/** As if the token had been used for the first time so many seconds ago; returns its successor, which bears that time. */
+async function usedAgo(token: string, seconds: number): Promise<string> {
+  const [row] = await house.sql`select extract(epoch from used_at) * 1000 as used from refresh_tokens
+    where hash = ${hashOf(token)}`;
+  const usedAt = new Date(Number(row?.used));
+  const earlier = new Date(usedAt.getTime() - seconds * 1000);
+  const { successorsOf } = house.house.refreshTokens;
+  const [successor] = successorsOf(token, usedAt);
+  const [moved] = successorsOf(token, earlier);
+  await house.sql`update refresh_tokens set used_at = ${earlier.toISOString()} where hash = ${hashOf(token)}`;
+  await house.sql`update refresh_tokens set hash = ${hashOf(moved)} where hash = ${hashOf(successor)}`;
+  return moved;
+}
+
+function expectRefresh(answer: Answer<Json> | GraphqlAnswer, reason: string): void {
+  expect('body' in answer ? byRest(answer) : byGraphql(answer)).toEqual(INVALID_REFRESH_TOKEN);
+  expect('body' in answer ? answer.body.details.reason : answer.errors?.[0]?.extensions.reason).toBe(reason);
+}
+
 async function expectDead({ token, refreshToken }: Pair): Promise<void> {
   for (const at of [house, twin]) {
     expect(byRest(await me(token, at))).toEqual(UNAUTHENTICATED);
@@ -61,7 +81,7 @@ describe('a refresh', () => {
     const hanna = await homeowner(house, 'Hanna');
     const { status, body, headers } = await refresh(hanna.refreshToken);
     expect(status).toBe(200);
-    expect(Object.keys(body)).toEqual(['token', 'refresh_token']);
+    expect(Object.keys(body)).toEqual(['token', 'refresh_token', 'expires_at', 'refresh_expires_at']);
     expect(headers.get('cache-control')).toBe('no-store');
     expect(body.refresh_token).not.toBe(hanna.refreshToken);
     expect((await me(body.token)).body.user.id).toBe(hanna.userId);
@@ -87,58 +107,134 @@ describe('a refresh', () => {
     expect(rows[0]?.row).toContain(hashOf(hanna.refreshToken));
   });
 
-  it('with a token used moments ago is a plain 401: two tabs', async () => {
+  it('says until when both tokens hold, as every answer with a session does', async () => {
     const hanna = await homeowner(house, 'Hanna');
-    const { body } = await refresh(hanna.refreshToken);
-    await house.sql`update refresh_tokens set used_at = now() - interval '9 seconds' where hash = ${hashOf(hanna.refreshToken)}`;
-    expect(byRest(await refresh(hanna.refreshToken))).toEqual(INVALID_REFRESH_TOKEN);
-    expect(byGraphql(await graphqlRefresh(hanna.refreshToken))).toEqual(INVALID_REFRESH_TOKEN);
-    expect((await me(body.token)).status).toBe(200);
-    expect((await refresh(body.refresh_token)).status).toBe(200);
+    const { email, password } = hanna;
+    const loggedIn = await house.rest('POST', '/v1/auth/login', { body: { email, password } });
+    const LOG_IN =
+      'mutation ($input: LogInInput!) { logIn(input: $input) { refreshToken expiresAt refreshExpiresAt } }';
+    const { data } = await house.graphql(LOG_IN, { variables: { input: { email, password } } });
+    const { body } = await refresh(data.logIn.refreshToken);
+    for (const { expires_at, refresh_expires_at, refresh_token } of [
+      loggedIn.body,
+      body,
+      {
+        expires_at: data.logIn.expiresAt,
+        refresh_expires_at: data.logIn.refreshExpiresAt,
+        refresh_token: data.logIn.refreshToken,
+      },
+    ]) {
+      const [kept] = await house.sql`
+        select expires_at = ${refresh_expires_at}::timestamptz as told,
+          abs(extract(epoch from ${expires_at}::timestamptz - created_at) - 900) < 60 as fifteen
+        from refresh_tokens where hash = ${hashOf(refresh_token)}`;
+      expect(kept).toEqual({ told: true, fifteen: true });
+    }
   });
 
-  it('with a token used longer ago is theft: the whole session ends, and that is kept although the call is refused', async () => {
+  it('whose answer was lost is done again: within a minute of its first use, a token gets the same successor', async () => {
+    const hanna = await homeowner(house, 'Hanna');
+    const { body: lost } = await refresh(hanna.refreshToken);
+    const { body: again } = await refresh(hanna.refreshToken, twin);
+    expect({ ...again, token: '', expires_at: '' }).toEqual({ ...lost, token: '', expires_at: '' });
+    const successor = await usedAgo(hanna.refreshToken, 59);
+    for (const at of [house, twin]) {
+      const { status, body } = await refresh(hanna.refreshToken, at);
+      expect({ status, successor: body.refresh_token }).toEqual({ status: 200, successor });
+      expect((await me(body.token, twin)).body.user.id).toBe(hanna.userId);
+    }
+    expect((await graphqlRefresh(hanna.refreshToken)).data.refreshSession.refreshToken).toBe(successor);
+    expect((await refresh(successor)).status).toBe(200);
+  });
+
+  it('with an older token within its minute is refused as superseded, and nothing more', async () => {
+    const hanna = await homeowner(house, 'Hanna');
+    await refresh(hanna.refreshToken);
+    const second = await usedAgo(hanna.refreshToken, 59);
+    const { body: third } = await refresh(second);
+    for (const at of [house, twin]) {
+      expectRefresh(await refresh(hanna.refreshToken, at), 'superseded');
+      expectRefresh(await graphqlRefresh(hanna.refreshToken, at), 'superseded');
+      // The one just before the newest still gets that again.
+      expect((await refresh(second, at)).body.refresh_token).toBe(third.refresh_token);
+    }
+    expect((await me(third.token)).status).toBe(200);
+    expect((await refresh(third.refresh_token)).status).toBe(200);
+  });
+
+  it('with a token used longer ago is theft: the session ends, and that is kept although the call is refused', async () => {
     for (const replay of [refresh, graphqlRefresh]) {
       const hanna = await homeowner(house, 'Hanna');
       const other = await logIn(hanna);
       const { body } = await refresh(hanna.refreshToken);
-      await house.sql`update refresh_tokens set used_at = now() - interval '11 seconds' where hash = ${hashOf(hanna.refreshToken)}`;
-      const answer: Answer<Json> | GraphqlAnswer = await replay(hanna.refreshToken);
-      expect('body' in answer ? byRest(answer) : byGraphql(answer)).toEqual(INVALID_REFRESH_TOKEN);
+      const successor = await usedAgo(hanna.refreshToken, 61);
+      expectRefresh(await replay(hanna.refreshToken), 'reused');
       await expectDead({ token: hanna.token, refreshToken: hanna.refreshToken });
-      await expectDead({ token: body.token, refreshToken: body.refresh_token });
+      await expectDead({ token: body.token, refreshToken: successor });
+      expectRefresh(await replay(successor), 'session_ended');
       expect((await me(other.token)).status).toBe(200);
     }
   });
 
-  it(`of one token fifty times at once, ${ROUNDS} rounds over, gives exactly one new pair each, and that pair works`, async () => {
+  it('with an older token after its minute is theft as well', async () => {
+    const hanna = await homeowner(house, 'Hanna');
+    await refresh(hanna.refreshToken);
+    const second = await usedAgo(hanna.refreshToken, 61);
+    const { body: third } = await refresh(second);
+    expectRefresh(await refresh(hanna.refreshToken, twin), 'reused');
+    await expectDead({ token: third.token, refreshToken: third.refresh_token });
+  });
+
+  it(`of one token twenty times at once, ${ROUNDS} rounds over, gives all of them one refresh token`, async () => {
     const hanna = await homeowner(house, 'Hanna');
     let current = hanna.refreshToken;
     for (let round = 0; round < ROUNDS; round += 1) {
-      const answers = await Promise.all(
-        Array.from({ length: 50 }, async (_, i): Promise<Pair | undefined> => {
+      const pairs = await Promise.all(
+        Array.from({ length: 20 }, async (_, i): Promise<Pair> => {
           const at = i % 2 === 0 ? house : twin;
-          if (i % 5 === 0) {
-            const { data, errors } = await graphqlRefresh(current, at);
-            if (errors) expect(errors[0]?.extensions.code).toBe('INVALID_REFRESH_TOKEN');
-            return data?.refreshSession;
-          }
-          const answer = await refresh(current, at);
-          if (answer.status !== 200) expect(byRest(answer)).toEqual(INVALID_REFRESH_TOKEN);
-          return answer.status === 200
-            ? { token: answer.body.token, refreshToken: answer.body.refresh_token }
-            : undefined;
+          if (i % 5 === 0) return (await graphqlRefresh(current, at)).data.refreshSession;
+          const { body } = await refresh(current, at);
+          return { token: body.token, refreshToken: body.refresh_token };
         }),
       );
-      const pairs = answers.filter((pair) => pair != null);
-      expect(pairs).toHaveLength(1);
-      expect((await me(pairs[0]?.token, twin)).body.user.id).toBe(hanna.userId);
-      current = pairs[0]?.refreshToken ?? '';
+      const [next = ''] = new Set(pairs.map(({ refreshToken }) => refreshToken));
+      expect(pairs.map(({ refreshToken }) => refreshToken)).toEqual(pairs.map(() => next));
+      expect(next).toMatch(/^rft_[0-9A-Za-z]{27}$/);
+      expect(next).not.toBe(current);
+      expect((await me(pairs[round % 20]?.token, twin)).body.user.id).toBe(hanna.userId);
+      current = next;
     }
     const [kept] =
       await house.sql`select count(*)::int as tokens, count(used_at)::int as used from refresh_tokens join sessions on sessions.id = session_id where user_id = ${hanna.userId}`;
     expect(kept).toEqual({ tokens: ROUNDS + 1, used: ROUNDS });
   }, 120_000);
+
+  it('is done again by instances in the midst of a change of the secret', async () => {
+    const next = 'the next secret that tests know, 32 bytes';
+    const before = await openTestHouse({ JWT_PREVIOUS_SECRET: next }, { beside: house });
+    const after = await openTestHouse({ JWT_SECRET: next, JWT_PREVIOUS_SECRET: JWT_SECRET }, { beside: house });
+    try {
+      for (const [first, then] of [
+        [before, after],
+        [after, before],
+      ] as const) {
+        const hanna = await homeowner(first, 'Hanna');
+        const { body } = await refresh(hanna.refreshToken, first);
+        const again = await refresh(hanna.refreshToken, then);
+        expect(again.body.refresh_token).toBe(body.refresh_token);
+        for (const at of [before, after]) expect((await me(again.body.token, at)).status).toBe(200);
+        expect((await refresh(body.refresh_token, then)).status).toBe(200);
+      }
+      // An instance that never knew the secret cannot make the successor again, and ends nothing.
+      const hanna = await homeowner(house, 'Hanna');
+      const { body } = await refresh(hanna.refreshToken, after);
+      expectRefresh(await refresh(hanna.refreshToken, house), 'superseded');
+      expect((await refresh(body.refresh_token, house)).status).toBe(200);
+    } finally {
+      await before.close();
+      await after.close();
+    }
+  });
 
   it('token lasts 30 days, and a session 90, however often it is refreshed', async () => {
     const hanna = await homeowner(house, 'Hanna');
@@ -154,7 +250,7 @@ describe('a refresh', () => {
     expect(late).toEqual({ together: true });
 
     await house.sql`update refresh_tokens set expires_at = now() where hash = ${hashOf(body.refresh_token)}`;
-    expect(byRest(await refresh(body.refresh_token))).toEqual(INVALID_REFRESH_TOKEN);
+    expectRefresh(await refresh(body.refresh_token), 'expired');
     // Being late is not theft.
     expect((await me(body.token)).status).toBe(200);
   });
@@ -181,8 +277,9 @@ describe('a refresh', () => {
       '\u0000',
     ];
     for (const token of strangers) {
-      expect(byRest(await refresh(token))).toEqual(INVALID_REFRESH_TOKEN);
-      expect(byGraphql(await graphqlRefresh(token))).toEqual(INVALID_REFRESH_TOKEN);
+      const reason = isId('refreshToken', token) ? 'invalid' : 'malformed';
+      expectRefresh(await refresh(token), reason);
+      expectRefresh(await graphqlRefresh(token), reason);
     }
     for (const token of [undefined, null, 7, [hanna.refreshToken], {}])
       expect(byRest(await refresh(token))).toEqual(invalid('refresh_token'));
@@ -353,6 +450,34 @@ describe('an access token', () => {
     expect((await house.rest('GET', `/v1/me?access_token=${hanna.token}`)).status).toBe(401);
   });
 
+  it('that is no good is answered with the reason, through both APIs', async () => {
+    const hanna = await homeowner(house, 'Hanna');
+    const gone = await homeowner(house, 'Greta');
+    await house.rest('POST', '/v1/auth/logout', { token: gone.token });
+    const bearers: readonly (readonly [reason: string, authorization: string | undefined])[] = [
+      ['missing', undefined],
+      ['missing', ''],
+      ['malformed', 'Bearer'],
+      ['malformed', `Basic ${hanna.token}`],
+      ['malformed', `Bearer ${hanna.token} ${hanna.token}`],
+      ['malformed', 'Bearer rubbish'],
+      ['invalid', `Bearer ${hanna.token.slice(0, -6)}aaaaaa`],
+      ['expired', `Bearer ${expired(hanna.token)}`],
+      ['session_ended', `Bearer ${gone.token}`],
+    ];
+    for (const [reason, authorization] of bearers) {
+      const headers: Record<string, string> = authorization === undefined ? {} : { authorization };
+      const rest = await house.rest('GET', '/v1/me', { headers });
+      expect({ ...byRest(rest), reason: rest.body.details.reason }).toEqual({ ...UNAUTHENTICATED, reason });
+      const graphql = await house.graphql('{ viewer { referralCode } }', { headers });
+      const said = graphql.errors?.[0]?.extensions.reason;
+      expect({ ...byGraphql(graphql), reason: said }).toEqual({ ...UNAUTHENTICATED, reason });
+    }
+    const wrong = { email: hanna.email, password: 'wrong' };
+    const { body } = await house.rest('POST', '/v1/auth/login', { body: wrong });
+    expect(body.details).toMatchObject({ code: 'INVALID_CREDENTIALS', reason: 'wrong_credentials' });
+  });
+
   it('that was forged or altered is refused, more than a thousand times over', async () => {
     const hanna = await homeowner(house, 'Hanna');
     const carl = await contractor(house, 'Carl');
@@ -407,6 +532,13 @@ const encoded = (value: unknown) => Buffer.from(JSON.stringify(value)).toString(
 
 function sealed(header: string, payload: string, secret: string, hash = 'sha256'): string {
   return `${header}.${payload}.${createHmac(hash, secret).update(`${header}.${payload}`).digest('base64url')}`;
+}
+
+/** The same token, signed by the server itself, with its time over. */
+function expired(token: string): string {
+  const [header = '', payload = ''] = partsOf(token);
+  const claims = JSON.parse(Buffer.from(payload, 'base64url').toString());
+  return sealed(header, encoded({ ...claims, exp: claims.iat - 1 }), JWT_SECRET);
 }
 
 /**

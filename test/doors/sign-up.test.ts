@@ -60,6 +60,8 @@ describe('signing up', () => {
     expect(body).toEqual({
       token: expect.any(String),
       refresh_token: id('rft'),
+      expires_at: MOMENT,
+      refresh_expires_at: MOMENT,
       user: {
         id: id('usr'),
         email: sent.email,
@@ -101,6 +103,8 @@ describe('signing up', () => {
     expect(body).toEqual({
       token: expect.any(String),
       refresh_token: id('rft'),
+      expires_at: MOMENT,
+      refresh_expires_at: MOMENT,
       user: expect.objectContaining({ user_type: 'contractor', phone: null }),
       contractor: {
         id: id('ctr'),

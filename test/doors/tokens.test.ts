@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { newId } from '../../src/rules/ids.js';
+import { newId } from '../../src/store/new-id.js';
 import { admin, contractor, homeowner, type Person } from '../cast.js';
 import { openTestHouse, type Json, type TestHouse } from '../house.js';
 import { DRAFT } from '../journey.js';
@@ -14,7 +14,7 @@ beforeAll(async () => {
 afterAll(() => house.close());
 
 const ADJUST =
-  'mutation ($input: AdjustTokensInput!) { adjustTokens(input: $input) { id fromAccount toAccount amount reason note actorId jobId bidId referralUserId createdAt } }';
+  'mutation ($input: AdjustTokensInput!) { adjustTokens(input: $input) { transfer { id fromAccount toAccount amount reason note actorId jobId bidId referralUserId createdAt } } }';
 const adjust = (user_id: unknown, amount: unknown, reason: unknown = 'a correction', by = ada, from?: number) =>
   house.rest('POST', '/v1/tokens/adjustments', { token: by.token, from, body: { user_id, amount, reason } });
 const graphqlAdjust = (userId: unknown, amount: unknown, reason: unknown = 'a correction', by = ada, from?: number) =>
@@ -70,7 +70,7 @@ describe('an adjustment', () => {
       created_at: expect.stringMatching(/Z$/),
     });
     const debit = await graphqlAdjust(carl.userId, -15);
-    expect(debit.data.adjustTokens).toMatchObject({
+    expect(debit.data.adjustTokens.transfer).toMatchObject({
       fromAccount: carl.userId,
       toAccount: 'issuance',
       amount: 15,
@@ -80,7 +80,7 @@ describe('an adjustment', () => {
     });
     expect(await balance(carl)).toEqual({ balance: 50, held: 0, available: 50 });
     const { data } = (await history(carl)).body;
-    expect(ids(data).slice(0, 2)).toEqual([debit.data.adjustTokens.id, credit.body.id]);
+    expect(ids(data).slice(0, 2)).toEqual([debit.data.adjustTokens.transfer.id, credit.body.id]);
     expect(data[1]).toEqual(credit.body);
   });
 
@@ -165,7 +165,7 @@ describe('an adjustment', () => {
     );
     for (const amount of ['1e999', '99999999999', '1.5', '"5"', 'null']) {
       const refused = await house.graphql(
-        `mutation { adjustTokens(input: { userId: "${carl.userId}", amount: ${amount}, reason: "x" }) { id } }`,
+        `mutation { adjustTokens(input: { userId: "${carl.userId}", amount: ${amount}, reason: "x" }) { transfer { id } } }`,
         { token: ada.token },
       );
       expect(byGraphql(refused)).toMatchObject({ status: 400, code: 'VALIDATION_FAILED' });

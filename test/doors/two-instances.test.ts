@@ -32,7 +32,7 @@ needs('redis-server').it(
         // budget.
         const call = { token: hanna.token, from: i % 40 };
         if (i % 4 < 2) return (await at.rest('PUT', '/v1/me', { ...call, body: {} })).status;
-        const { errors } = await at.graphql('mutation { updateProfile(input: {}) { referralCode } }', call);
+        const { errors } = await at.graphql('mutation { updateProfile(input: {}) { viewer { referralCode } } }', call);
         return errors ? errors[0]?.extensions.status : 200;
       };
       const writes = await Promise.all(Array.from({ length: 1_000 }, (_, i) => write(i)));

@@ -1,5 +1,8 @@
 /** What HTTP itself asks of both doors: methods, types, sizes, broken bytes, names of requests, other origins. */
+import { readdirSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { readConfig } from '../../src/config.js';
 import { ROUTES } from '../../src/rest/routes.js';
 import { homeowner, type Person } from '../cast.js';
 import { openTestHouse, type Json, type TestHouse } from '../house.js';
@@ -173,7 +176,7 @@ describe('a body', () => {
     expect(
       byGraphql(
         await house.graphql(
-          'mutation ($input: UpdateProfileInput!) { updateProfile(input: $input) { referralCode } }',
+          'mutation ($input: UpdateProfileInput!) { updateProfile(input: $input) { viewer { referralCode } } }',
           { token: hanna.token, variables: { input } },
         ),
       ),
@@ -186,9 +189,9 @@ describe('a body', () => {
     );
     expect(byRest(refused)).toEqual(invalid('__proto__', 'user.__proto__', 'user.constructor', 'homeowner.__proto__'));
     const byGraph = await graphqlPost(
-      '{"query":"mutation ($input: UpdateProfileInput!) { updateProfile(input: $input) { user { phone } } }","variables":{"__proto__":1,"input":{"__proto__":{"user":{"phone":"7"}}}}}',
+      '{"query":"mutation ($input: UpdateProfileInput!) { updateProfile(input: $input) { viewer { user { phone } } } }","variables":{"__proto__":1,"input":{"__proto__":{"user":{"phone":"7"}}}}}',
     );
-    expect(byGraph.data?.updateProfile.user.phone ?? null).toBeNull();
+    expect(byGraph.data?.updateProfile.viewer.user.phone ?? null).toBeNull();
     expect(({} as Json).x).toBeUndefined();
   });
 
@@ -331,6 +334,10 @@ describe('a request', () => {
   });
 });
 
+/** Headers that speak to browsers and proxies themselves, and those that a page may always read. */
+const FOR_BROWSERS =
+  /^(Access-Control-.*|Cache-Control|Connection|Content-.*|Referrer-Policy|Vary|X-Content-Type-Options|X-Frame-Options)$/;
+
 describe('a page of another origin', () => {
   const APP = 'https://app.example.test';
   const preflight = (at: TestHouse, origin: string, path = '/v1/me') =>
@@ -371,6 +378,29 @@ describe('a page of another origin', () => {
     await open.close();
   });
 
+  it('may send the headers of tracing, and what CORS_HEADERS adds', async () => {
+    const open = await openTestHouse({ CORS_ORIGINS: APP, CORS_HEADERS: 'x-tenant, X-Experiment' });
+    const accepted = (await preflight(open, APP)).headers.get('access-control-allow-headers')?.split(', ');
+    const tracing = ['X-Request-Id', 'traceparent', 'tracestate', 'baggage', 'sentry-trace'];
+    expect(accepted).toEqual(expect.arrayContaining([...tracing, 'If-None-Match', 'x-tenant', 'X-Experiment']));
+    await open.close();
+    expect(() => readConfig({ CORS_HEADERS: 'no header' })).toThrow('CORS_HEADERS must be names of headers');
+  });
+
+  it('reads every header that an answer may carry', async () => {
+    const open = await openTestHouse({ CORS_ORIGINS: APP });
+    const answer = await open.rest('GET', '/v1/me', { headers: { origin: APP } });
+    const exposed = answer.headers.get('access-control-expose-headers')?.split(', ');
+    await open.close();
+    const set = readdirSync('src', { recursive: true, encoding: 'utf8' })
+      .filter((file) => file.endsWith('.ts'))
+      .flatMap((file) => [...readFileSync(join('src', file), 'utf8').matchAll(/setHeader\(\s*'([\w-]+)'/g)])
+      .map(([, name]) => name ?? '');
+    expect(set.length).toBeGreaterThan(20);
+    const others = set.filter((name) => !FOR_BROWSERS.test(name) && !exposed?.includes(name));
+    expect(others).toEqual([]);
+  });
+
   it('may not call where none is configured', async () => {
     expect((await preflight(house, APP)).headers.get('access-control-allow-origin')).toBeNull();
     expect(
@@ -384,5 +414,26 @@ describe('a page of another origin', () => {
       'https://anyone.example.test',
     );
     await open.close();
+  });
+});
+
+describe('a proxy that the configuration does not know of', () => {
+  const warnings = ({ logged }: TestHouse) => logged.filter((line) => line.includes('TRUST_PROXY_HOPS')).length;
+
+  it('is told of once, at the first request that came through it', async () => {
+    const own = await openTestHouse();
+    await own.rest('GET', '/v1/me');
+    expect(warnings(own)).toBe(0);
+    for (const name of ['x-forwarded-for', 'forwarded', 'x-forwarded-for'])
+      await own.rest('GET', '/v1/me', { headers: { [name]: '203.0.113.9' } });
+    expect(warnings(own)).toBe(1);
+    await own.close();
+  });
+
+  it('is not told of where it is known', async () => {
+    const own = await openTestHouse({ TRUST_PROXY_HOPS: '1' });
+    await own.rest('GET', '/v1/me', { headers: { 'x-forwarded-for': '203.0.113.9' } });
+    expect(warnings(own)).toBe(0);
+    await own.close();
   });
 });

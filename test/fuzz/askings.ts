@@ -1,6 +1,6 @@
 /** Who asks for a document and with which variables: those that it was written with, or others that fit less. */
 import { createHmac } from 'node:crypto';
-import { newId } from '../../src/rules/ids.js';
+import { newId } from '../../src/store/new-id.js';
 import { join } from '../cast.js';
 import { JWT_SECRET, type TestHouse } from '../house.js';
 import type { Dice } from './dice.js';

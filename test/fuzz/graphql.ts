@@ -166,7 +166,7 @@ function atALimit({ dice, stock }: Workshop): Draft {
     () => `{ job(id: "${id}") { ${nested(dice.int(20, 60))} } }`,
     () => `{ __typename ${'@include(if: true) '.repeat(near(dice, GRAPHQL_LIMITS.directives))} }`,
     () =>
-      `mutation { ${times(near(dice, GRAPHQL_LIMITS.rootMutations), (at) => `m${at}: viewBid(id: "bid_${at}") { id }`)} }`,
+      `mutation { ${times(near(dice, GRAPHQL_LIMITS.rootMutations), (at) => `m${at}: viewBid(id: "bid_${at}") { bid { id } }`)} }`,
     () =>
       `mutation { ${times(near(dice, GRAPHQL_LIMITS.entries), (at) => `m${at}: logIn(input: { email: "a@b.cc", password: "${at}" }) { token }`)} }`,
     () => `{ jobs(first: ${dice.int(1, 100)}) { nodes { id bids(first: ${dice.int(1, 100)}) { nodes { id } } } } }`,

@@ -2,11 +2,11 @@
  * What valid requests are made of: people who are signed in, and jobs in every state that nobody has touched yet. They
  * come from a house of the tests' own, which shares its database and its secret with the server under test.
  */
+import { newId } from '../../src/store/new-id.js';
 import { callRest } from '../calls.js';
 import { join } from '../cast.js';
 import type { TestHouse } from '../house.js';
 import { bodyOf, gather, givenJob, giveTokens, type GivenJob, type People } from '../journey.js';
-import { newId } from '../../src/rules/ids.js';
 import { JOB_STATES, TERMINAL_JOB_STATES, type JobState } from '../../src/rules/lifecycle.js';
 import { atOnce, copiesOf } from '../scenes.js';
 import type { Dice } from './dice.js';

@@ -12,10 +12,9 @@ import {
 } from 'graphql';
 import { describe, expect, it } from 'vitest';
 import type { Context } from '../../src/graphql/context.js';
-import { placingFailures } from '../../src/graphql/direct.js';
 import { formatError } from '../../src/graphql/errors.js';
-import { atMost, Failures } from '../../src/graphql/failures.js';
-import { planOf } from '../../src/graphql/plan.js';
+import { atMost, Failures, placingFailures } from '../../src/graphql/failures.js';
+import { createExecutor } from '../../src/graphql/executor/executor.js';
 import { createLog } from '../../src/log.js';
 import { cut, refuse } from '../../src/rules/errors.js';
 
@@ -46,9 +45,15 @@ const EXECUTORS: Readonly<
   Record<string, (field: string) => Promise<{ errors?: readonly GraphQLError[] | undefined }>>
 > = {
   'graphql-js': async (field) => execute({ schema, document: document(field), contextValue: context() }),
-  'our plan': async (field) => {
+  'our executor': (field) => {
     const parsed = document(field);
-    return (await planOf(schema, parsed, parsed.definitions[0] as OperationDefinitionNode)?.(context(), {})) ?? {};
+    return createExecutor(schema)({
+      document: parsed,
+      operation: parsed.definitions[0] as OperationDefinitionNode,
+      operationName: undefined,
+      variables: undefined,
+      context: context(),
+    });
   },
 };
 

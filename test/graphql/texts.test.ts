@@ -34,6 +34,7 @@ const fieldNamed = (type: GraphQLObjectType, name: string) => type.getFields()[n
 const SHORT: Readonly<Record<string, readonly string[]>> = {
   AvailableAction: ['missingFields'],
   Catalog: ['businessTypes', 'categories', 'propertyTypes'],
+  CreateApiKeyPayload: ['secret'],
   JobEvent: ['type'],
   Lifecycle: ['requiredToPublish'],
   LifecycleAction: ['by', 'effects', 'event', 'operation', 'says'],

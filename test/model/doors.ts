@@ -195,7 +195,8 @@ interface Document {
 function document(call: Call): Document {
   const { op, job: id, bid, body, version } = call;
   const versioned = { id, version: version ?? null };
-  const mutation = (query: string, variables: Fields, root: (data: Json) => Json = (data) => data[op]): Document => ({
+  const payload = (data: Json) => (op === 'publishJob' ? data[op] : Object.values(data[op])[0]);
+  const mutation = (query: string, variables: Fields, root: (data: Json) => Json = payload): Document => ({
     query,
     variables,
     root,
@@ -209,17 +210,17 @@ function document(call: Call): Document {
   const pageOf = (connection: Json) => ({ data: connection.nodes, total: connection.totalCount });
   switch (op) {
     case 'createJob':
-      return mutation(`mutation($input: CreateJobInput!) { createJob(input: $input) { ${JOB} } }`, {
+      return mutation(`mutation($input: CreateJobInput!) { createJob(input: $input) { job { ${JOB} } } }`, {
         input: withEnums(body),
       });
     case 'updateJob':
       return mutation(
-        `mutation($id: ID!, $version: Int, $input: UpdateJobInput!) { updateJob(id: $id, expectedVersion: $version, input: $input) { ${JOB} } }`,
+        `mutation($id: ID!, $version: Int, $input: UpdateJobInput!) { updateJob(id: $id, expectedVersion: $version, input: $input) { job { ${JOB} } } }`,
         { ...versioned, input: withEnums(body) },
       );
     case 'deleteJob':
       return mutation(
-        `mutation($id: ID!, $version: Int) { deleteJob(id: $id, expectedVersion: $version) { ${JOB} } }`,
+        `mutation($id: ID!, $version: Int) { deleteJob(id: $id, expectedVersion: $version) { job { ${JOB} } } }`,
         versioned,
       );
     case 'publishJob':
@@ -229,17 +230,17 @@ function document(call: Call): Document {
       );
     case 'submitBid':
       return mutation(
-        `mutation($id: ID!, $input: SubmitBidInput!) { submitBid(jobId: $id, input: $input) { ${BID} } }`,
+        `mutation($id: ID!, $input: SubmitBidInput!) { submitBid(jobId: $id, input: $input) { bid { ${BID} } } }`,
         { id, input: body },
       );
     case 'viewBid':
     case 'shortlistBid':
     case 'rejectBid':
     case 'withdrawBid':
-      return mutation(`mutation($id: ID!) { ${op}(id: $id) { ${BID} } }`, { id: bid });
+      return mutation(`mutation($id: ID!) { ${op}(id: $id) { bid { ${BID} } } }`, { id: bid });
     case 'adjustTokens':
       return mutation(
-        'mutation($input: AdjustTokensInput!) { adjustTokens(input: $input) { id fromAccount toAccount amount reason note } }',
+        'mutation($input: AdjustTokensInput!) { adjustTokens(input: $input) { transfer { id fromAccount toAccount amount reason note } } }',
         { input: body },
       );
     case 'readJob':
@@ -290,7 +291,7 @@ function document(call: Call): Document {
       const type = `${op[0]?.toUpperCase()}${op.slice(1)}Input${OPTIONAL_INPUT.includes(op) ? '' : '!'}`;
       const input = Object.keys(body).length === 0 && OPTIONAL_INPUT.includes(op) ? null : body;
       return mutation(
-        `mutation($id: ID!, $version: Int, $input: ${type}) { ${op}(id: $id, expectedVersion: $version, input: $input) { ${JOB} } }`,
+        `mutation($id: ID!, $version: Int, $input: ${type}) { ${op}(id: $id, expectedVersion: $version, input: $input) { job { ${JOB} } } }`,
         { ...versioned, input },
       );
     }

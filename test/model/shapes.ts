@@ -56,7 +56,8 @@ const choice = (...words: string[]): Kind => ({
 const id = (prefix: string): Kind => ({
   required: true,
   fits: (value) => {
-    if (typeof value !== 'string') return 'wrong type';
+    // GraphQL takes a whole number for an identifier.
+    if (typeof value !== 'string') return Number.isInteger(value) ? 'wrong value' : 'wrong type';
     return value.startsWith(`${prefix}_`) && /^[0-9A-Za-z]{27}$/.test(value.slice(prefix.length + 1))
       ? 'yes'
       : 'wrong value';

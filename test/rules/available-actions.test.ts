@@ -1,6 +1,7 @@
 import { isDeepStrictEqual } from 'node:util';
 import { describe, expect, test } from 'vitest';
-import { availableActions, dependsOnBalance, operationsAllowedFrom } from '../../src/rules/available-actions.js';
+import { availableActions, dependsOnBalance } from '../../src/rules/available-actions.js';
+import { operationsAllowedFrom } from '../../src/rules/checks.js';
 import type { ActionFacts } from '../../src/rules/available-actions.js';
 import { JOB_ACTION_LIST, JOB_STATES } from '../../src/rules/lifecycle.js';
 import type { BidState, JobActionName, JobState } from '../../src/rules/lifecycle.js';

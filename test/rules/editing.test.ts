@@ -1,10 +1,10 @@
 import { describe, expect, test } from 'vitest';
 import fc from 'fast-check';
-import { BASES_AT_CREATION } from '../../src/rules/edit-bases.js';
+import type { EditBases } from '../../src/rules/edit-bases.js';
 import { contradictionsIn, judgeEdit } from '../../src/rules/editing.js';
 import type { JobBeforeEdit, JobEdit } from '../../src/rules/editing.js';
 import { Refusal, type ErrorCode } from '../../src/rules/errors.js';
-import { EDITABLE_FIELDS, JOB_FIELDS } from '../../src/rules/job-fields.js';
+import { editableFields, JOB_FIELDS } from '../../src/rules/job-fields.js';
 import type { JobField, JobFields, JobPatch } from '../../src/rules/job-fields.js';
 import { JOB_STATES } from '../../src/rules/lifecycle.js';
 import type { JobState } from '../../src/rules/lifecycle.js';
@@ -106,7 +106,7 @@ describe('which fields may change, state by state', () => {
   });
 
   test('editable fields are a table without repetitions', () => {
-    for (const fields of Object.values(EDITABLE_FIELDS)) expect(new Set(fields).size).toBe(fields.length);
+    for (const fields of JOB_STATES.map(editableFields)) expect(new Set(fields).size).toBe(fields.length);
   });
 });
 
@@ -472,8 +472,15 @@ describe('one refusal, the first in its order', () => {
   });
 });
 
+const AT_CREATION: EditBases = {
+  highestBudgetMin: null,
+  highestBudgetMax: null,
+  mostTokensPaid: 0,
+  completionDateAtCheckIn: null,
+};
+
 function published(overrides: Partial<JobFields>): JobBeforeEdit {
-  const draft: JobBeforeEdit = kitchen('draft', { ...BASES_AT_CREATION, ...overrides });
+  const draft: JobBeforeEdit = kitchen('draft', { ...AT_CREATION, ...overrides });
   const urgency = draft.urgency ?? 'standard';
   return {
     ...draft,
@@ -485,7 +492,7 @@ function published(overrides: Partial<JobFields>): JobBeforeEdit {
 }
 
 test('a job begins without bases, nothing paid', () => {
-  expect(BASES_AT_CREATION).toEqual({
+  expect(AT_CREATION).toEqual({
     highestBudgetMin: null,
     highestBudgetMax: null,
     mostTokensPaid: 0,

@@ -1,6 +1,7 @@
 import { describe, expect, test } from 'vitest';
-import { ID_PREFIXES, isId, kindOfId, newId } from '../../src/rules/ids.js';
+import { ID_PREFIXES, isId, kindOfId, lowestIdSince } from '../../src/rules/ids.js';
 import type { IdKind } from '../../src/rules/ids.js';
+import { newId } from '../../src/store/new-id.js';
 
 /** Copied by hand from the specification and decision 2. */
 const PREFIXES: [kind: IdKind, prefix: string][] = [
@@ -14,8 +15,6 @@ const PREFIXES: [kind: IdKind, prefix: string][] = [
   ['session', 'ses'],
   ['event', 'evt'],
   ['transfer', 'ttx'],
-  ['webhook', 'whk'],
-  ['delivery', 'dlv'],
 ];
 const KSUID = '3MQ9v21sA0uS08YwvlPdPHE1hFT';
 
@@ -29,6 +28,14 @@ describe.each(PREFIXES)('an identifier of a %s', (kind, prefix) => {
     expect(one).toMatch(new RegExp(`^${prefix}_[0-9A-Za-z]{27}$`));
     expect(one).not.toBe(other);
     expect(isId(kind, one)).toBe(true);
+  });
+
+  test('lies behind the lowest since any time before it was made, which is an identifier too', () => {
+    const [before, id] = [Date.now(), newId(kind)];
+    expect(id > lowestIdSince(kind, before)).toBe(true);
+    expect(lowestIdSince(kind, before) > lowestIdSince(kind, before - 1_000)).toBe(true);
+    expect(lowestIdSince(kind, before + 2_000) > id).toBe(true);
+    expect(isId(kind, lowestIdSince(kind, before))).toBe(true);
   });
 
   test('is of this kind and of no other', () => {

@@ -73,7 +73,7 @@ describe('limits', () => {
   });
 
   test('of sessions', () => {
-    expect(SESSION).toEqual({ refreshTokenDays: 30, sessionDaysMax: 90, reuseGraceSeconds: 10 });
+    expect(SESSION).toEqual({ refreshTokenDays: 30, sessionDaysMax: 90, leewaySeconds: 60 });
   });
 
   test('of a GraphQL operation: every bound is there, one log-in at most, and what is dearer than 3,000 is refused', () => {
@@ -104,6 +104,7 @@ describe('limits', () => {
     ['read', 600, 'user'],
     ['write', 120, 'user'],
     ['invalidToken', 120, 'address'],
+    ['expiredToken', 600, 'address'],
   ])('of requests: %s, %d a minute for each %s', (budget, max, per) => {
     expect(BUDGETS[budget]).toEqual({ max, per });
     expect(BUDGET_WINDOW_SECONDS).toBe(60);

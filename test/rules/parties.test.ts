@@ -1,6 +1,16 @@
 import { describe, expect, test } from 'vitest';
 import type { JobState, PartyWord } from '../../src/rules/lifecycle.js';
-import { allowedRoles, isFor, maySeeJob, mayActOnBid, partyOf, PARTIES } from '../../src/rules/parties.js';
+import { holds } from '../../src/rules/conditions.js';
+import {
+  allowedRoles,
+  isFor,
+  isOneOfThe,
+  mayActOnBid,
+  partyOf,
+  PARTIES,
+  PARTY_WORDS,
+  SEES_JOB,
+} from '../../src/rules/parties.js';
 import type { Party } from '../../src/rules/parties.js';
 import type { Viewer } from '../../src/rules/viewer.js';
 import { ada, carla, cyrus, hannah, hugo, kitchen } from './people.js';
@@ -19,11 +29,10 @@ describe('who someone is to the kitchen', () => {
     ['Cyrus before a draft', cyrus, 'draft', false, 'stranger'],
   ])('%s is its %5$s', (_name, viewer, status, hasBid, party) => {
     expect(partyOf(viewer, kitchen(status), hasBid)).toBe(party);
-  });
-
-  test('a stranger alone may not see it', () => {
-    expect(PARTIES.filter((party) => !maySeeJob(party))).toEqual(['stranger']);
-    expect(PARTIES.filter(maySeeJob)).toEqual(['owner', 'awardee', 'bidder', 'onlooker', 'admin']);
+    const facts = { viewer, job: kitchen(status), ownBids: hasBid ? (['withdrawn'] as const) : [] };
+    expect(holds(SEES_JOB[viewer.role], facts)).toBe(party !== 'stranger');
+    for (const by of Object.keys(PARTY_WORDS) as PartyWord[])
+      expect(holds(isOneOfThe(by), facts), by).toBe(isFor(by, party));
   });
 });
 
@@ -48,7 +57,13 @@ test.each<[by: PartyWord, admitted: Party[]]>([
 });
 
 describe('a bid of Carla on the kitchen', () => {
-  const bid = { homeownerId: hannah.homeownerId, contractorId: carla.contractorId };
+  const may = (by: PartyWord, viewer: Viewer) =>
+    holds(mayActOnBid(by), {
+      viewer,
+      job: kitchen('open'),
+      bid: { contractorId: carla.contractorId, status: 'pending' },
+      ownBids: [],
+    });
 
   test.each<[by: 'owner' | 'bidder', name: string, viewer: Viewer, may: boolean]>([
     ['owner', 'Hannah', hannah, true],
@@ -59,13 +74,13 @@ describe('a bid of Carla on the kitchen', () => {
     ['bidder', 'Cyrus', cyrus, false],
     ['bidder', 'Hannah', hannah, false],
     ['bidder', 'Ada', ada, false],
-  ])('what is for the %s is for %s: %4$j', (by, _name, viewer, may) => {
-    expect(mayActOnBid(by, viewer, bid)).toBe(may);
+  ])('what is for the %s is for %s: %4$j', (by, _name, viewer, expected) => {
+    expect(may(by, viewer)).toBe(expected);
   });
 
   test('knows no other parties', () => {
     for (const by of ['awardee', 'parties', 'contractor', 'admin'] as const) {
-      for (const viewer of [hannah, carla, ada]) expect(mayActOnBid(by, viewer, bid)).toBe(false);
+      for (const viewer of [hannah, carla, ada]) expect(may(by, viewer)).toBe(false);
     }
   });
 });

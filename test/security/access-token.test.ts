@@ -1,8 +1,8 @@
 import { createHmac, createSecretKey, generateKeyPairSync } from 'node:crypto';
 import jwt, { type Algorithm } from 'jsonwebtoken';
 import { describe, expect, it } from 'vitest';
-import { newId } from '../../src/rules/ids.js';
 import { createAccessTokens } from '../../src/security/access-token.js';
+import { newId } from '../../src/store/new-id.js';
 
 const SECRET = 'a secret of more than 32 bytes, for the tests';
 const PREVIOUS = 'the secret before it, also more than 32 bytes';
@@ -22,7 +22,7 @@ const tokens = createAccessTokens(settings);
 const formerTokens = createAccessTokens({ ...settings, secret: PREVIOUS, previousSecret: undefined });
 const bearer = { userId: newId('user'), sessionId: newId('session'), role: 'homeowner' } as const;
 
-const good = tokens.sign(bearer);
+const good = tokens.sign(bearer).token;
 const [header = '', body = '', signature = ''] = good.split('.');
 const goodHeader: Record<string, unknown> = parsed(header);
 const goodPayload: Record<string, unknown> = parsed(body);
@@ -47,7 +47,7 @@ const without = (name: string) =>
 const withHeader = (changes: Record<string, unknown>) => sealed(encoded({ ...goodHeader, ...changes }), body);
 
 function expectRefused(forged: readonly string[]): void {
-  const passed = forged.filter((token) => tokens.verify(token) !== undefined);
+  const passed = forged.filter((token) => typeof tokens.verify(token) !== 'string');
   expect(passed).toEqual([]);
 }
 
@@ -55,40 +55,64 @@ describe('a good access token', () => {
   it('gives back who bears it and until when, for every role', () => {
     expect(tokens.verify(good)).toEqual(claims);
     for (const role of ['homeowner', 'contractor', 'admin'] as const) {
-      expect(tokens.verify(tokens.sign({ ...bearer, role }))).toEqual({ ...claims, role });
+      expect(tokens.verify(tokens.sign({ ...bearer, role }).token)).toEqual({ ...claims, role });
     }
   });
 
   it('passes when it was signed with the previous secret, and is signed with the current one', () => {
-    expect(tokens.verify(formerTokens.sign(bearer))).toEqual(claims);
-    expect(formerTokens.verify(tokens.sign(bearer))).toBeUndefined();
-    expect(
-      createAccessTokens({ ...settings, previousSecret: undefined }).verify(formerTokens.sign(bearer)),
-    ).toBeUndefined();
+    expect(tokens.verify(formerTokens.sign(bearer).token)).toEqual(claims);
+    expect(formerTokens.verify(tokens.sign(bearer).token)).toBe('invalid');
+    expect(createAccessTokens({ ...settings, previousSecret: undefined }).verify(formerTokens.sign(bearer).token)).toBe(
+      'invalid',
+    );
   });
 
   it('holds until its last second and not beyond', () => {
     nowSeconds = START_SECONDS + TTL_SECONDS - 1;
     expect(tokens.verify(good)).toEqual(claims);
     nowSeconds = START_SECONDS + TTL_SECONDS;
-    expect(tokens.verify(good)).toBeUndefined();
+    expect(tokens.verify(good)).toBe('expired');
     nowSeconds = START_SECONDS;
   });
 
   it('may come from an instance whose clock runs a little ahead, and not from the far future', () => {
     expect(tokens.verify(withPayload({ iat: START_SECONDS + 30 }))).toEqual(claims);
-    expect(tokens.verify(withPayload({ iat: START_SECONDS + 3_600 }))).toBeUndefined();
+    expect(tokens.verify(withPayload({ iat: START_SECONDS + 3_600 }))).toBe('invalid');
+  });
+
+  it('says until when it holds', () => {
+    expect(tokens.sign(bearer).expiresAt).toEqual(new Date((START_SECONDS + TTL_SECONDS) * 1000));
   });
 
   it('names its secret in the header without showing it', () => {
     expect(goodHeader).toEqual({ alg: 'HS256', typ: 'JWT', kid: expect.stringMatching(/^[\w-]{11}$/) });
-    expect(parsed(formerTokens.sign(bearer).split('.')[0] ?? '').kid).not.toBe(goodHeader.kid);
+    expect(parsed(formerTokens.sign(bearer).token.split('.')[0] ?? '').kid).not.toBe(goodHeader.kid);
   });
 
   it('cannot be made with a short secret', () => {
     expect(() => createAccessTokens({ ...settings, secret: 'x'.repeat(31) })).toThrow('at least 32 bytes');
     expect(() => createAccessTokens({ ...settings, previousSecret: 'short' })).toThrow('at least 32 bytes');
     expect(() => createAccessTokens({ ...settings, secret: '0123456789abcdef0123456789abcdeé' })).not.toThrow();
+  });
+});
+
+describe('of a bad access token is said', () => {
+  it('that it has expired only where all else in it is right', () => {
+    const late = { exp: START_SECONDS };
+    expect(tokens.verify(withPayload(late))).toBe('expired');
+    const forged = [
+      sealed(header, encoded({ ...goodPayload, ...late }), 'x'.repeat(32)),
+      withPayload({ ...late, iss: 'other' }),
+      withPayload({ ...late, sub: bearer.sessionId }),
+      withPayload({ ...late, role: 'root' }),
+    ];
+    expect(forged.map((token) => tokens.verify(token))).toEqual(forged.map(() => 'invalid'));
+  });
+
+  it('that it is malformed where it does not look like one', () => {
+    for (const token of ['', 'a.b', 'not a token', `${good} `, `${header}..${signature}`, 'A'.repeat(5_000)])
+      expect(tokens.verify(token), token.slice(0, 100)).toBe('malformed');
+    expect(tokens.verify('a.b.c')).toBe('invalid');
   });
 });
 
@@ -138,7 +162,7 @@ describe('a forged or altered access token is refused', () => {
     ]);
     for (const nonsense of [undefined, null, 7, {}, [good]]) {
       // The door types this as a string; a mistake there must not become an exception here.
-      expect(Reflect.apply(tokens.verify, tokens, [nonsense])).toBeUndefined();
+      expect(Reflect.apply(tokens.verify, tokens, [nonsense])).toBe('malformed');
     }
   });
 
@@ -171,11 +195,11 @@ describe('a forged or altered access token is refused', () => {
   it('with another secret', () => {
     const others = ['', 'secret', `${SECRET} `, SECRET.slice(1), SECRET.toUpperCase(), `${goodHeader.kid}`, header];
     expectRefused(others.map((secret) => sealed(header, body, secret)));
-    expectRefused([createAccessTokens({ ...settings, secret: 'x'.repeat(32) }).sign(bearer)]);
+    expectRefused([createAccessTokens({ ...settings, secret: 'x'.repeat(32) }).sign(bearer).token]);
   });
 
   it('with the headers of the two secrets swapped, or another key named or brought along', () => {
-    const [formerHeader = '', formerBody = '', formerSignature = ''] = formerTokens.sign(bearer).split('.');
+    const [formerHeader = '', formerBody = '', formerSignature = ''] = formerTokens.sign(bearer).token.split('.');
     const ownKey = createSecretKey(Buffer.from('x'.repeat(32)));
     expectRefused([
       `${formerHeader}.${body}.${signature}`,
@@ -215,8 +239,8 @@ describe('a forged or altered access token is refused', () => {
     const others = ['', 'Market', 'market ', 'api2', ['market'], ['api'], ['api', 'other'], {}, 7, true];
     expectRefused(others.flatMap((other) => [withPayload({ iss: other }), withPayload({ aud: other })]));
     expectRefused([
-      createAccessTokens({ ...settings, issuer: 'other' }).sign(bearer),
-      createAccessTokens({ ...settings, audience: 'other' }).sign(bearer),
+      createAccessTokens({ ...settings, issuer: 'other' }).sign(bearer).token,
+      createAccessTokens({ ...settings, audience: 'other' }).sign(bearer).token,
     ]);
   });
 

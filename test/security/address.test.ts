@@ -1,5 +1,7 @@
 import { describe, expect, it } from 'vitest';
-import { addressIdentity, believedAddress, clientAddress } from '../../src/security/address.js';
+import { addressIdentity, believedAddress } from '../../src/security/address.js';
+
+const clientAddress = (...from: Parameters<typeof believedAddress>) => addressIdentity(believedAddress(...from));
 
 describe("the client's address", () => {
   it.each([

@@ -1,7 +1,7 @@
 import postgres from 'postgres';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { tidy } from '../../src/store/housekeeping.js';
-import { homeowner } from '../cast.js';
+import { homeowner, programOf } from '../cast.js';
 import { openTestHouse, type TestHouse } from '../house.js';
 
 let house: TestHouse;
@@ -32,4 +32,19 @@ it('throws away what has run out, and nothing that still counts', async () => {
     (select count(*)::int from idempotency_records where user_id = ${kim.userId}) as records, (select count(*)::int from sessions where user_id = ${ivy.userId}) as gone`;
   expect(left[0]).toEqual({ tokens: 1, records: 1, gone: 0 });
   expect((await house.rest('GET', '/v1/me', { token: kim.token })).status).toBe(200);
+});
+
+it('throws away API keys a week after they were revoked or have expired, and keeps those that work', async () => {
+  const lena = await homeowner(house, 'Lena');
+  const keys = [await programOf(house, lena), await programOf(house, lena), await programOf(house, lena)];
+  const { body } = await house.rest('GET', '/v1/api-keys', { token: lena.token });
+  const [newest, middle, oldest] = body.data.map(({ id }: { id: string }) => id);
+  await house.rest('DELETE', `/v1/api-keys/${newest}`, { token: lena.token });
+  const sessionOf = (key: string) => sql`(select session_id from api_keys where id = ${key})`;
+  expect(await tidy(house.house.db)).toMatchObject({ sessions: 0 });
+  await sql`update sessions set ends_at = ends_at - interval '8 days' where id = ${sessionOf(newest)}`;
+  await sql`update sessions set ends_at = now() - interval '8 days' where id = ${sessionOf(middle)}`;
+  expect(await tidy(house.house.db)).toMatchObject({ sessions: 2 });
+  expect(await sql`select id from api_keys where user_id = ${lena.userId}`).toEqual([{ id: oldest }]);
+  expect((await house.rest('GET', '/v1/me', { token: keys[0]?.token })).status).toBe(200);
 });

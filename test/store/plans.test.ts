@@ -16,7 +16,15 @@ import {
   type Sent,
   type Who,
 } from '../bench/queries.js';
-import { busyContractor, busyHomeowner, seedMarket, seededId, SMALL_TOWN, WORDS, type Market } from '../bench/seed.js';
+import {
+  busyContractor,
+  busyHomeowner,
+  seedMarket,
+  seededId,
+  SMALL_TOWN,
+  WORDS,
+  type Market,
+} from '../../src/store/seed.js';
 import { checkDatabase } from '../checker.js';
 import { freshDatabase, type FreshDatabase } from '../postgres.js';
 
@@ -231,7 +239,7 @@ describe('the plans of what leads to more than the job', () => {
       'a bid',
       'busy contractor',
       async () =>
-        `mutation { submitBid(jobId: "${await foreignJob()}", input: { amount: 5, guaranteedView: true }) { id } }`,
+        `mutation { submitBid(jobId: "${await foreignJob()}", input: { amount: 5, guaranteedView: true }) { bid { id } } }`,
       ['bids', 'holds', 'token_balances'],
     ],
     [
@@ -239,7 +247,7 @@ describe('the plans of what leads to more than the job', () => {
       'busy homeowner',
       async () => {
         const { job, bid } = await ownJob('open');
-        return `mutation { awardJob(id: "${job}", input: { bidId: "${bid}" }) { id } }`;
+        return `mutation { awardJob(id: "${job}", input: { bidId: "${bid}" }) { job { id } } }`;
       },
       ['bids', 'holds', 'token_balances'],
     ],

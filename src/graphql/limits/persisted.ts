@@ -2,12 +2,12 @@
  * With PERSISTED_DOCUMENTS=only, the documents that may run are those of a list, each named by its SHA-256: as
  * `documentId`, with or without `sha256:` before it, or as Apollo's clients send it, in
  * `extensions.persistedQuery.sha256Hash`. Anything else is refused before it is read, a `query` that is on the list
- * included.
+ * included. The list is what graphql-codegen or Apollo's tools write, as it is.
  */
-import { createHash } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { z } from 'zod';
-import { refuse } from '../../rules/errors.js';
+import { cut, refuse } from '../../rules/errors.js';
+import { sha256 } from './document-cache.js';
 
 /** A request as its address or its body carries it. */
 export interface Asked {
@@ -69,21 +69,52 @@ function parsed(json: string): unknown {
 
 function nameOf(given: Given | undefined): string | undefined {
   const name = given?.documentId ?? given?.extensions?.persistedQuery?.sha256Hash;
-  return typeof name === 'string' ? name.toLowerCase().replace(/^sha256:/, '') : undefined;
+  return typeof name === 'string' ? plainHash(name) : undefined;
 }
+
+function plainHash(name: string): string {
+  return name.toLowerCase().replace(/^sha256:/, '');
+}
+
+/** graphql-codegen's `persisted-documents.json`: hash → document. */
+const codegenManifest = z.record(z.string(), z.string());
+
+/** What Apollo's `generate-persisted-query-manifest` writes. */
+const apolloManifest = z.object({
+  format: z.literal('apollo-persisted-query-manifest'),
+  version: z.literal(1),
+  operations: z.array(z.object({ id: z.string(), body: z.string() })),
+});
+
+const FORMS =
+  'must be a list of documents as graphql-codegen (persisted-documents.json: a JSON object of SHA-256 → document) ' +
+  'or Apollo’s generate-persisted-query-manifest writes it.';
 
 /** A list that is not what it says it is must not be served from. */
 function readList(file: string): ReadonlyMap<string, string> {
-  const list = z.record(z.string(), z.string()).safeParse(parsed(textOf(file)));
-  if (!list.success) throw new Error(`PERSISTED_DOCUMENTS_FILE: ${file} must hold a JSON object of hash → document.`);
-  const entries = Object.entries(list.data).map(([hash, document]) => [hash.toLowerCase(), document] as const);
-  const wrong = entries.filter(([hash, document]) => hash !== createHash('sha256').update(document).digest('hex'));
+  const refused = (problem: string) => new Error(`PERSISTED_DOCUMENTS_FILE: ${file} ${problem}`);
+  const listed = entriesIn(parsed(textOf(file)));
+  if (!listed) throw refused(FORMS);
+  const entries = listed.map(([name, document]) => [plainHash(name), document] as const);
+  if (entries.some(([hash]) => SHA1.test(hash))) throw refused(NOT_SHA1);
+  const wrong = entries.filter(([hash, document]) => hash !== sha256(document)).map(([hash]) => cut(hash, 100));
   if (wrong.length > 0)
-    throw new Error(
-      `PERSISTED_DOCUMENTS_FILE: not the SHA-256 of their documents: ${wrong.map(([hash]) => hash).join(', ')}.`,
-    );
+    throw refused(`names documents by what is not their SHA-256: ${cut(wrong.slice(0, 5).join(', '))}.`);
   return new Map(entries);
 }
+
+/** An Apollo manifest is no list of hashes, though some of its members are texts. */
+function entriesIn(list: unknown): (readonly [name: string, document: string])[] | undefined {
+  const byApollo = apolloManifest.safeParse(list);
+  if (byApollo.success) return byApollo.data.operations.map(({ id, body }) => [id, body] as const);
+  const byCodegen = codegenManifest.safeParse(list);
+  return byCodegen.success ? Object.entries(byCodegen.data) : undefined;
+}
+
+const SHA1 = /^(sha1:)?[0-9a-f]{40}$/;
+const NOT_SHA1 =
+  "names documents by their SHA-1. Set `persistedDocuments: { hashAlgorithm: 'sha256' }` in the presetConfig of " +
+  'graphql-codegen’s client preset, and generate it again.';
 
 function textOf(file: string): string {
   try {

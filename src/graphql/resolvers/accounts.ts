@@ -1,10 +1,12 @@
-import { Arg, Args, Ctx, FieldResolver, ID, Mutation, Query, Resolver } from 'type-graphql';
+import { Arg, Args, Ctx, FieldResolver, ID, Mutation, Query, Resolver, Root } from 'type-graphql';
+import type { Me } from '../../operations/accounts/me.js';
 import { OPERATIONS } from '../../operations/index.js';
 import { perform, performWithin } from '../../operations/operation.js';
 import type { Context } from '../context.js';
 import { Input, inputOf } from '../inputs.js';
-import { ChangePasswordResult, Contractor, LogOutResult, Session, UserConnection } from '../types/account.js';
+import { Contractor, LogOutPayload, UserConnection } from '../types/account.js';
 import { Connection, PageArgs } from '../types/connection.js';
+import { PAYLOADS } from '../types/payloads.js';
 import { TokenTransferConnection } from '../types/tokens.js';
 import { Viewer } from '../types/viewer.js';
 import { of } from './says.js';
@@ -26,32 +28,32 @@ const UpdateProfileInput = inputOf(
 
 @Resolver(() => Viewer)
 export class AccountResolver {
-  @Mutation(() => Session, of(signUpHomeowner))
+  @Mutation(() => PAYLOADS.signUpHomeowner, of(signUpHomeowner))
   signUpHomeowner(@Input(SignUpHomeownerInput) input: object, @Ctx() { caller }: Context) {
     return perform(signUpHomeowner, input, caller);
   }
 
-  @Mutation(() => Session, of(signUpContractor))
+  @Mutation(() => PAYLOADS.signUpContractor, of(signUpContractor))
   signUpContractor(@Input(SignUpContractorInput) input: object, @Ctx() { caller }: Context) {
     return perform(signUpContractor, input, caller);
   }
 
-  @Mutation(() => Session, of(logIn))
+  @Mutation(() => PAYLOADS.logIn, of(logIn))
   logIn(@Input(LogInInput) input: object, @Ctx() { caller }: Context) {
     return perform(logIn, input, caller);
   }
 
-  @Mutation(() => Session, of(refreshSession))
+  @Mutation(() => PAYLOADS.refreshSession, of(refreshSession))
   refreshSession(@Input(RefreshSessionInput) input: object, @Ctx() { caller }: Context) {
     return perform(refreshSession, input, caller);
   }
 
-  @Mutation(() => LogOutResult, of(logOut))
+  @Mutation(() => LogOutPayload, of(logOut))
   logOut(@Ctx() { caller }: Context) {
     return perform(logOut, {}, caller);
   }
 
-  @Mutation(() => ChangePasswordResult, of(changePassword))
+  @Mutation(() => PAYLOADS.changePassword, of(changePassword))
   changePassword(@Input(ChangePasswordInput) input: object, @Ctx() { caller }: Context) {
     return perform(changePassword, input, caller);
   }
@@ -61,14 +63,19 @@ export class AccountResolver {
     return perform(readMe, {}, caller);
   }
 
+  @FieldResolver(() => ID, { description: 'The identifier of the person, for caches.' })
+  id(@Root() { user }: Me) {
+    return user.id;
+  }
+
   @FieldResolver(() => TokenTransferConnection, { description: 'Every movement of these tokens, newest first.' })
   async tokenTransactions(@Args(() => PageArgs) page: PageArgs, @Ctx() { caller }: Context) {
     return new Connection(await performWithin(listTransfers, page, caller));
   }
 
-  @Mutation(() => Viewer, of(updateProfile))
+  @Mutation(() => PAYLOADS.updateProfile, of(updateProfile))
   updateProfile(@Input(UpdateProfileInput, 'nullable') input: object | undefined, @Ctx() { caller }: Context) {
-    return perform(updateProfile, input, caller);
+    return perform(updateProfile, input, caller).then((viewer) => ({ viewer }));
   }
 
   @Query(() => Contractor, { ...of(readContractor), nullable: true })
@@ -76,9 +83,9 @@ export class AccountResolver {
     return perform(readContractor, { id }, caller);
   }
 
-  @Mutation(() => Contractor, of(verifyContractor))
+  @Mutation(() => PAYLOADS.verifyContractor, of(verifyContractor))
   verifyContractor(@Arg('id', () => ID, { description: 'The contractor.' }) id: string, @Ctx() { caller }: Context) {
-    return perform(verifyContractor, { id }, caller);
+    return perform(verifyContractor, { id }, caller).then((contractor) => ({ contractor }));
   }
 
   @Query(() => UserConnection, { ...of(listUsers), nullable: true })

@@ -1,9 +1,10 @@
 import { Arg, Args, Ctx, FieldResolver, ID, Mutation, Resolver, Root } from 'type-graphql';
+import { guaranteedThenNewest } from '../../operations/bids/read.js';
 import type { Me } from '../../operations/accounts/me.js';
-import { bidderOf } from '../../operations/jobs/beside.js';
 import type { Bid as BidRow } from '../../store/bids.js';
 import { OPERATIONS } from '../../operations/index.js';
 import { perform, performWithin } from '../../operations/operation.js';
+import { cursorOf } from '../../operations/paging.js';
 import type { Context } from '../context.js';
 import { BidStatus } from '../enums.js';
 import { Input, inputOf } from '../inputs.js';
@@ -11,6 +12,7 @@ import { Contractor } from '../types/account.js';
 import { Bid, BidConnection, Hold } from '../types/bids.js';
 import { Connection, PageArgs } from '../types/connection.js';
 import { Job } from '../types/jobs.js';
+import { PAYLOADS } from '../types/payloads.js';
 import { Viewer } from '../types/viewer.js';
 import { of } from './says.js';
 
@@ -20,35 +22,41 @@ const SubmitBidInput = inputOf('SubmitBidInput', submitBid.input, 'The offer.');
 
 const BidId = () => Arg('id', () => ID, { description: 'The bid.' });
 
+const changed = (bid: BidRow) => ({ bid });
+
+function withEdge(bid: BidRow) {
+  return { bid, bidEdge: { node: bid, cursor: cursorOf(guaranteedThenNewest(bid)) } };
+}
+
 @Resolver(() => Bid)
 export class BidResolver {
-  @Mutation(() => Bid, of(submitBid))
+  @Mutation(() => PAYLOADS.submitBid, of(submitBid))
   submitBid(
     @Arg('jobId', () => ID, { description: 'The job.' }) jobId: string,
     @Input(SubmitBidInput) input: object,
     @Ctx() { caller }: Context,
   ) {
-    return perform(submitBid, Object.assign({}, input, { jobId }), caller);
+    return perform(submitBid, Object.assign({}, input, { jobId }), caller).then(withEdge);
   }
 
-  @Mutation(() => Bid, of(viewBid))
+  @Mutation(() => PAYLOADS.viewBid, of(viewBid))
   viewBid(@BidId() id: string, @Ctx() { caller }: Context) {
-    return perform(viewBid, { id }, caller);
+    return perform(viewBid, { id }, caller).then(changed);
   }
 
-  @Mutation(() => Bid, of(shortlistBid))
+  @Mutation(() => PAYLOADS.shortlistBid, of(shortlistBid))
   shortlistBid(@BidId() id: string, @Ctx() { caller }: Context) {
-    return perform(shortlistBid, { id }, caller);
+    return perform(shortlistBid, { id }, caller).then(changed);
   }
 
-  @Mutation(() => Bid, of(rejectBid))
+  @Mutation(() => PAYLOADS.rejectBid, of(rejectBid))
   rejectBid(@BidId() id: string, @Ctx() { caller }: Context) {
-    return perform(rejectBid, { id }, caller);
+    return perform(rejectBid, { id }, caller).then(changed);
   }
 
-  @Mutation(() => Bid, of(withdrawBid))
+  @Mutation(() => PAYLOADS.withdrawBid, of(withdrawBid))
   withdrawBid(@BidId() id: string, @Ctx() { caller }: Context) {
-    return perform(withdrawBid, { id }, caller);
+    return perform(withdrawBid, { id }, caller).then(changed);
   }
 
   @FieldResolver(() => Job, { nullable: true, description: 'The job; null if the caller may not see it.' })
@@ -58,7 +66,7 @@ export class BidResolver {
 
   @FieldResolver(() => Contractor, { nullable: true, description: 'Who made it.' })
   contractor(@Root() bid: BidRow, @Ctx() { loaders }: Context) {
-    return bidderOf(bid) ?? loaders.people.load(bid.contractorId).then((person) => person?.contractor);
+    return loaders.contractorOf(bid);
   }
 
   @FieldResolver(() => Hold, { nullable: true, description: 'The stake of a guaranteed view.' })

@@ -1,11 +1,14 @@
 import type { GraphQLResolveInfo } from 'graphql';
 import { Arg, Ctx, ID, Info, Int, Mutation, Resolver } from 'type-graphql';
 import { OPERATIONS } from '../../operations/index.js';
-import { perform } from '../../operations/operation.js';
+import { newestFirst } from '../../operations/jobs/read.js';
+import type { ReadableJob } from '../../operations/jobs/readable.js';
+import { perform, type Allowed, type Operation } from '../../operations/operation.js';
+import { cursorOf } from '../../operations/paging.js';
 import type { Context } from '../context.js';
 import { Input, inputOf } from '../inputs.js';
-import { besideJob, besideJobIn } from '../look-ahead.js';
-import { Job, PublishJobPayload } from '../types/jobs.js';
+import { besideJobIn } from '../look-ahead.js';
+import { PAYLOADS } from '../types/payloads.js';
 import { of } from './says.js';
 
 const { createJob, updateJob, deleteJob, publishJob, cancelJob, awardJob, checkInJob, submitJobForReview, approveJob } =
@@ -37,34 +40,56 @@ const Version = () =>
 
 type Version = number | undefined;
 
+/** A transition, which answers as much of the job as is selected. */
+interface Transition {
+  readonly id: string;
+  readonly expectedVersion: Version;
+  readonly input?: object | undefined;
+}
+
 /** The job is the one that the mutation names, whatever its input may hold. */
-function onJob(id: string, expectedVersion: Version, input: object | undefined): object {
+function onJob({ id, expectedVersion, input }: Transition): object {
   return Object.assign({}, input, { id, expectedVersion });
+}
+
+const changed = (job: ReadableJob) => ({ job });
+
+function withEdge(job: ReadableJob) {
+  return { job, jobEdge: { node: job, cursor: cursorOf(newestFirst(job)) } };
+}
+
+function move<Input, A extends Allowed>(
+  operation: Operation<Input, ReadableJob, A>,
+  sent: Transition,
+  { caller }: Context,
+  info: GraphQLResolveInfo,
+): Promise<{ job: ReadableJob }> {
+  return perform(operation, onJob(sent), caller, besideJobIn(info, 'job')).then(changed);
 }
 
 @Resolver()
 export class JobMutations {
-  @Mutation(() => Job, of(createJob))
+  @Mutation(() => PAYLOADS.createJob, of(createJob))
   createJob(@Input(CreateJobInput) input: object, @Ctx() { caller }: Context) {
-    return perform(createJob, input, caller);
+    return perform(createJob, input, caller).then(withEdge);
   }
 
-  @Mutation(() => Job, of(updateJob))
+  @Mutation(() => PAYLOADS.updateJob, of(updateJob))
   updateJob(
     @JobId() id: string,
     @Input(UpdateJobInput, 'nullable') input: object | undefined,
     @Version() expectedVersion: Version,
     @Ctx() { caller }: Context,
   ) {
-    return perform(updateJob, onJob(id, expectedVersion, input), caller);
+    return perform(updateJob, onJob({ id, expectedVersion, input }), caller).then(changed);
   }
 
-  @Mutation(() => Job, of(deleteJob))
+  @Mutation(() => PAYLOADS.deleteJob, of(deleteJob))
   deleteJob(@JobId() id: string, @Version() expectedVersion: Version, @Ctx() { caller }: Context) {
-    return perform(deleteJob, { id, expectedVersion }, caller);
+    return perform(deleteJob, { id, expectedVersion }, caller).then((job) => ({ job, deletedJobId: job.id }));
   }
 
-  @Mutation(() => PublishJobPayload, of(publishJob))
+  @Mutation(() => PAYLOADS.publishJob, of(publishJob))
   publishJob(
     @JobId() id: string,
     @Version() expectedVersion: Version,
@@ -74,130 +99,135 @@ export class JobMutations {
     return perform(publishJob, { id, expectedVersion }, caller, besideJobIn(info, 'job'));
   }
 
-  @Mutation(() => Job, of(cancelJob))
+  @Mutation(() => PAYLOADS.cancelJob, of(cancelJob))
   cancelJob(
     @JobId() id: string,
     @Input(CancelJobInput, 'nullable') input: object | undefined,
     @Version() expectedVersion: Version,
-    @Ctx() { caller }: Context,
+    @Ctx() context: Context,
     @Info() info: GraphQLResolveInfo,
   ) {
-    return perform(cancelJob, onJob(id, expectedVersion, input), caller, besideJob(info));
+    return move(cancelJob, { id, expectedVersion, input }, context, info);
   }
 
-  @Mutation(() => Job, of(awardJob))
+  @Mutation(() => PAYLOADS.awardJob, of(awardJob))
   awardJob(
     @JobId() id: string,
     @Input(AwardJobInput) input: object,
     @Version() expectedVersion: Version,
-    @Ctx() { caller }: Context,
+    @Ctx() context: Context,
     @Info() info: GraphQLResolveInfo,
   ) {
-    return perform(awardJob, onJob(id, expectedVersion, input), caller, besideJob(info));
+    return move(awardJob, { id, expectedVersion, input }, context, info);
   }
 
-  @Mutation(() => Job, of(checkInJob))
+  @Mutation(() => PAYLOADS.checkInJob, of(checkInJob))
   checkInJob(
     @JobId() id: string,
     @Input(CheckInJobInput, 'nullable') input: object | undefined,
     @Version() expectedVersion: Version,
-    @Ctx() { caller }: Context,
+    @Ctx() context: Context,
     @Info() info: GraphQLResolveInfo,
   ) {
-    return perform(checkInJob, onJob(id, expectedVersion, input), caller, besideJob(info));
+    return move(checkInJob, { id, expectedVersion, input }, context, info);
   }
 
-  @Mutation(() => Job, of(submitJobForReview))
+  @Mutation(() => PAYLOADS.submitJobForReview, of(submitJobForReview))
   submitJobForReview(
     @JobId() id: string,
     @Input(SubmitJobForReviewInput, 'nullable') input: object | undefined,
     @Version() expectedVersion: Version,
-    @Ctx() { caller }: Context,
+    @Ctx() context: Context,
+    @Info() info: GraphQLResolveInfo,
   ) {
-    return perform(submitJobForReview, onJob(id, expectedVersion, input), caller);
+    return move(submitJobForReview, { id, expectedVersion, input }, context, info);
   }
 
-  @Mutation(() => Job, of(approveJob))
+  @Mutation(() => PAYLOADS.approveJob, of(approveJob))
   approveJob(
     @JobId() id: string,
     @Input(ApproveJobInput, 'nullable') input: object | undefined,
     @Version() expectedVersion: Version,
-    @Ctx() { caller }: Context,
+    @Ctx() context: Context,
     @Info() info: GraphQLResolveInfo,
   ) {
-    return perform(approveJob, onJob(id, expectedVersion, input), caller, besideJob(info));
+    return move(approveJob, { id, expectedVersion, input }, context, info);
   }
 
-  @Mutation(() => Job, of(disputeJob))
+  @Mutation(() => PAYLOADS.disputeJob, of(disputeJob))
   disputeJob(
     @JobId() id: string,
     @Input(DisputeJobInput) input: object,
     @Version() expectedVersion: Version,
-    @Ctx() { caller }: Context,
+    @Ctx() context: Context,
     @Info() info: GraphQLResolveInfo,
   ) {
-    return perform(disputeJob, onJob(id, expectedVersion, input), caller, besideJob(info));
+    return move(disputeJob, { id, expectedVersion, input }, context, info);
   }
 
-  @Mutation(() => Job, of(escalateJob))
+  @Mutation(() => PAYLOADS.escalateJob, of(escalateJob))
   escalateJob(
     @JobId() id: string,
     @Input(EscalateJobInput) input: object,
     @Version() expectedVersion: Version,
-    @Ctx() { caller }: Context,
+    @Ctx() context: Context,
     @Info() info: GraphQLResolveInfo,
   ) {
-    return perform(escalateJob, onJob(id, expectedVersion, input), caller, besideJob(info));
+    return move(escalateJob, { id, expectedVersion, input }, context, info);
   }
 
-  @Mutation(() => Job, of(resolveDispute))
+  @Mutation(() => PAYLOADS.resolveDispute, of(resolveDispute))
   resolveDispute(
     @JobId() id: string,
     @Input(ResolveDisputeInput) input: object,
     @Version() expectedVersion: Version,
-    @Ctx() { caller }: Context,
+    @Ctx() context: Context,
+    @Info() info: GraphQLResolveInfo,
   ) {
-    return perform(resolveDispute, onJob(id, expectedVersion, input), caller);
+    return move(resolveDispute, { id, expectedVersion, input }, context, info);
   }
 
-  @Mutation(() => Job, of(reachDecision))
+  @Mutation(() => PAYLOADS.reachDecision, of(reachDecision))
   reachDecision(
     @JobId() id: string,
     @Input(ReachDecisionInput) input: object,
     @Version() expectedVersion: Version,
-    @Ctx() { caller }: Context,
+    @Ctx() context: Context,
+    @Info() info: GraphQLResolveInfo,
   ) {
-    return perform(reachDecision, onJob(id, expectedVersion, input), caller);
+    return move(reachDecision, { id, expectedVersion, input }, context, info);
   }
 
-  @Mutation(() => Job, of(fileAppeal))
+  @Mutation(() => PAYLOADS.fileAppeal, of(fileAppeal))
   fileAppeal(
     @JobId() id: string,
     @Input(FileAppealInput) input: object,
     @Version() expectedVersion: Version,
-    @Ctx() { caller }: Context,
+    @Ctx() context: Context,
+    @Info() info: GraphQLResolveInfo,
   ) {
-    return perform(fileAppeal, onJob(id, expectedVersion, input), caller);
+    return move(fileAppeal, { id, expectedVersion, input }, context, info);
   }
 
-  @Mutation(() => Job, of(finalizeAppeal))
+  @Mutation(() => PAYLOADS.finalizeAppeal, of(finalizeAppeal))
   finalizeAppeal(
     @JobId() id: string,
     @Input(FinalizeAppealInput) input: object,
     @Version() expectedVersion: Version,
-    @Ctx() { caller }: Context,
+    @Ctx() context: Context,
+    @Info() info: GraphQLResolveInfo,
   ) {
-    return perform(finalizeAppeal, onJob(id, expectedVersion, input), caller);
+    return move(finalizeAppeal, { id, expectedVersion, input }, context, info);
   }
 
-  @Mutation(() => Job, of(completeJob))
+  @Mutation(() => PAYLOADS.completeJob, of(completeJob))
   completeJob(
     @JobId() id: string,
     @Input(CompleteJobInput) input: object,
     @Version() expectedVersion: Version,
-    @Ctx() { caller }: Context,
+    @Ctx() context: Context,
     @Info() info: GraphQLResolveInfo,
   ) {
-    return perform(completeJob, onJob(id, expectedVersion, input), caller, besideJob(info));
+    return move(completeJob, { id, expectedVersion, input }, context, info);
   }
 }

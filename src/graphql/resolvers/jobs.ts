@@ -1,17 +1,14 @@
 import type { GraphQLResolveInfo } from 'graphql';
 import { Arg, Args, Ctx, FieldResolver, ID, Info, Query, Resolver, Root } from 'type-graphql';
 import { OPERATIONS } from '../../operations/index.js';
-import { companionsOf } from '../../operations/jobs/beside.js';
 import type { ReadableJob } from '../../operations/jobs/readable.js';
-import type { PartOfJob } from '../../operations/jobs/nested.js';
 import { IN_ORDER, jobFilter } from '../../operations/jobs/read.js';
 import { GUARANTEED_THEN_NEWEST } from '../../operations/bids/read.js';
 import { perform } from '../../operations/operation.js';
 import { nestedPage } from '../../operations/paging.js';
 import { availableActions, dependsOnBalance } from '../../rules/available-actions.js';
 import type { BidState } from '../../rules/lifecycle.js';
-import { partyOf } from '../../rules/parties.js';
-import type { Page, SamePageRequest } from '../../store/page.js';
+import type { Page } from '../../store/page.js';
 import type { Context } from '../context.js';
 import { BidStatus } from '../enums.js';
 import { inputOf } from '../inputs.js';
@@ -60,7 +57,7 @@ export class JobResolver {
 
   @FieldResolver(() => Homeowner, { nullable: true, description: 'Whose job it is.' })
   homeowner(@Root() job: ReadableJob, @Ctx() { loaders }: Context) {
-    return companionsOf(job).homeowner ?? loaders.people.load(job.homeownerId).then((person) => person?.homeowner);
+    return loaders.homeownerOf(job);
   }
 
   @FieldResolver(() => BidConnection, {
@@ -73,19 +70,13 @@ export class JobResolver {
     @Root() job: ReadableJob,
     @Ctx() { loaders }: Context,
   ) {
-    const page = nestedPage(asked, GUARANTEED_THEN_NEWEST);
-    const { bids } = companionsOf(job);
-    if (status == null && isFirstPage(page, bids)) return connected(bids);
-    return loaders
-      .bidsOn(page, status ?? null)
-      .load(job.id)
-      .then(connected);
+    return connected(loaders.bidsOn(job, nestedPage(asked, GUARANTEED_THEN_NEWEST), status ?? null));
   }
 
   @FieldResolver(() => Bid, { nullable: true, description: 'The viewer’s own bid: the newest, if one was withdrawn.' })
   myBid(@Root() job: ReadableJob, @Ctx() { loaders }: Context) {
-    const { ownBids } = companionsOf(job);
-    return ownBids ? ownBids[0] : loaders.ownBids.load(job.id).then((bids) => bids?.[0]);
+    const bids = loaders.ownBidsOn(job);
+    return bids instanceof Promise ? bids.then((found) => found?.[0]) : bids[0];
   }
 
   @FieldResolver(() => Bid, {
@@ -93,29 +84,22 @@ export class JobResolver {
     description: 'The bid that got the job; null for those who may not see it.',
   })
   awardedBid(@Root() job: ReadableJob, @Ctx() { loaders }: Context) {
-    const { awardedBid } = companionsOf(job);
-    return awardedBid === undefined ? job.awardedBidId && loaders.bids.load(job.awardedBidId) : awardedBid;
+    return loaders.awardedBidOf(job);
   }
 
   @FieldResolver(() => Dispute, {
     nullable: true,
     description: 'The dispute, for its parties and admins; null where there is none.',
   })
-  dispute(@Root() job: ReadableJob, @Ctx() context: Context) {
-    const { dispute } = companionsOf(job);
-    return dispute === undefined ? partOf(job, context).then((part) => context.loaders.disputes.load(part)) : dispute;
+  dispute(@Root() job: ReadableJob, @Ctx() { loaders }: Context) {
+    return loaders.disputeOf(job);
   }
 
   @FieldResolver(() => JobEventConnection, {
     description: 'What happened, from the beginning: all that concerns a party, and the changes of state for others.',
   })
-  timeline(@Args(() => PageArgs) asked: PageArgs, @Root() job: ReadableJob, @Ctx() context: Context) {
-    const page = nestedPage(asked, IN_ORDER);
-    const { timeline } = companionsOf(job);
-    if (isFirstPage(page, timeline)) return connected(timeline);
-    return partOf(job, context)
-      .then((part) => context.loaders.eventsOf(page).load(part))
-      .then(connected);
+  timeline(@Args(() => PageArgs) asked: PageArgs, @Root() job: ReadableJob, @Ctx() { loaders }: Context) {
+    return connected(loaders.timelineOf(job, nestedPage(asked, IN_ORDER)));
   }
 
   @FieldResolver(() => [AvailableAction], {
@@ -123,26 +107,20 @@ export class JobResolver {
   })
   async availableActions(@Root() job: ReadableJob, @Ctx() { caller, loaders }: Context) {
     const viewer = await caller.viewer();
-    const bids = companionsOf(job).ownBids ?? (await loaders.ownBids.load(job.id)) ?? [];
+    const bids = (await loaders.ownBidsOn(job)) ?? [];
     const facts = { job, ownBids: bids.map(({ status }) => status), liveBids: job.liveBidCount };
     const balance = dependsOnBalance(viewer, facts) ? await loaders.balance.load('own') : undefined;
     return availableActions(viewer, { availableTokens: balance?.available ?? 0, ...facts });
   }
 }
 
-/**
- * What the viewer is to a job that they see; whether a contractor has bid makes no difference to what follows from it.
- */
-async function partOf(job: ReadableJob, { caller }: Context): Promise<PartOfJob> {
-  return { jobId: job.id, party: partyOf(await caller.viewer(), job, true) };
+type Found<Row> = Page<Row> | undefined;
+
+function connected<Row>(page: Found<Row> | Promise<Found<Row>>): Connection<Row> | Promise<Connection<Row>> {
+  return page instanceof Promise ? page.then(connectionOf) : connectionOf(page);
 }
 
-/** Whether it is the page that was read together with the job. */
-function isFirstPage(asked: SamePageRequest, read: Page<unknown> | undefined): boolean {
-  return asked.after === undefined && asked.size === read?.size;
-}
-
-function connected<Row>(page: Page<Row> | undefined): Connection<Row> {
+function connectionOf<Row>(page: Found<Row>): Connection<Row> {
   if (!page) throw new Error('A job that was read has vanished from its own list.');
   return new Connection(page);
 }

@@ -3,7 +3,8 @@ import { OPERATIONS } from '../../operations/index.js';
 import { perform } from '../../operations/operation.js';
 import type { Context } from '../context.js';
 import { Input, inputOf } from '../inputs.js';
-import { TokenAudit, TokenTransfer } from '../types/tokens.js';
+import { PAYLOADS } from '../types/payloads.js';
+import { TokenAudit } from '../types/tokens.js';
 import { of } from './says.js';
 
 const { adjustTokens, auditTokens } = OPERATIONS;
@@ -16,9 +17,9 @@ const AdjustTokensInput = inputOf(
 
 @Resolver()
 export class TokenResolver {
-  @Mutation(() => TokenTransfer, of(adjustTokens))
+  @Mutation(() => PAYLOADS.adjustTokens, of(adjustTokens))
   adjustTokens(@Input(AdjustTokensInput) input: object, @Ctx() { caller }: Context) {
-    return perform(adjustTokens, input, caller);
+    return perform(adjustTokens, input, caller).then((transfer) => ({ transfer }));
   }
 
   @Query(() => TokenAudit, { ...of(auditTokens), nullable: true })

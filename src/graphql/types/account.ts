@@ -1,7 +1,7 @@
 /** People, their profiles and their sessions, as clients see them. */
-import { ObjectType } from 'type-graphql';
+import { InterfaceType, ObjectType } from 'type-graphql';
 import { CONTRACTOR, HOMEOWNER, USER } from '../../rules/entities/people.js';
-import { CHANGED_PASSWORD, ENDED_SESSION, SESSION } from '../../rules/entities/session.js';
+import { ENDED_SESSION, SESSION } from '../../rules/entities/session.js';
 import { connectionType } from './connection.js';
 import { FieldsOf } from './field.js';
 import { Node } from './node.js';
@@ -18,16 +18,12 @@ export class Homeowner {}
 @FieldsOf(CONTRACTOR)
 export class Contractor {}
 
-@ObjectType({ description: SESSION.description })
+@InterfaceType({ description: SESSION.description })
 @FieldsOf(SESSION)
-export class Session {}
+export abstract class Session {}
 
 @ObjectType({ description: ENDED_SESSION.description })
 @FieldsOf(ENDED_SESSION)
-export class LogOutResult {}
-
-@ObjectType({ description: CHANGED_PASSWORD.description })
-@FieldsOf(CHANGED_PASSWORD)
-export class ChangePasswordResult {}
+export class LogOutPayload {}
 
 export const UserConnection = connectionType('User', () => User, 'accounts');

@@ -35,7 +35,7 @@ export class PageArgs {
   after?: string | null;
 }
 
-interface Edge<Node> {
+export interface Edge<Node> {
   cursor: string;
   node: Node;
 }
@@ -93,6 +93,15 @@ class PageInfoOf<Node> implements PageInfo {
   }
 }
 
+const edges = new Map<object, object>();
+
+/** The type of the edges of a connection. */
+export function edgeOf(connection: object): object {
+  const edge = edges.get(connection);
+  if (!edge) throw new Error('This is no connection.');
+  return edge;
+}
+
 /** The connection and edge types of one kind of node. */
 export function connectionType<Node extends object>(name: string, node: () => new () => Node, entries: string) {
   @ObjectType(`${name}Edge`, { description: `One of ${entries}, with its place in the list.` })
@@ -109,13 +118,13 @@ export function connectionType<Node extends object>(name: string, node: () => ne
 
   @ObjectType(`${name}Connection`, { description: `A page of ${entries}.` })
   class NodeConnection {}
+  edges.set(NodeConnection, NodeEdge);
 
-  const field = (key: keyof Connection<Node>, type: () => object, description: string, simple = true) =>
-    Field(type, { simple, description })(NodeConnection.prototype, key);
+  const field = (key: keyof Connection<Node>, type: () => object, description: string) =>
+    Field(type, { simple: true, description })(NodeConnection.prototype, key);
   field('edges', () => [NodeEdge], 'The entries with their cursors.');
   field('nodes', () => [node()], 'The entries alone.');
   field('pageInfo', () => PageInfo, 'Where this page stands in the list.');
-  // A promise, which compiled documents wait for in a resolver alone.
-  field('totalCount', () => Int, 'How many entries the list has: exact up to 10,000, where counting stops.', false);
+  field('totalCount', () => Int, 'How many entries the list has: exact up to 10,000, where counting stops.');
   return NodeConnection;
 }

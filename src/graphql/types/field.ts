@@ -13,7 +13,7 @@ export function says(description: string, nullable?: 'nullable') {
   return { description, simple: true, nullable: nullable === 'nullable' };
 }
 
-type ObjectClass = new () => object;
+type ObjectClass = abstract new () => object;
 
 /** The class of each entity, by which other entities have it as a part. */
 const classes = new Map<unknown, ObjectClass>();

@@ -3,7 +3,6 @@ import { Field, Int, ObjectType } from 'type-graphql';
 import { JOB_EVENT } from '../../rules/entities/event.js';
 import { JOB } from '../../rules/entities/job.js';
 import { AVAILABLE_ACTION } from '../../rules/entities/reference.js';
-import { PUBLICATION } from '../../rules/entities/session.js';
 import { connectionType } from './connection.js';
 import { FieldsOf, says } from './field.js';
 import { Node } from './node.js';
@@ -22,10 +21,6 @@ export class AvailableAction {}
 @ObjectType({ description: JOB_EVENT.description })
 @FieldsOf(JOB_EVENT)
 export class JobEvent {}
-
-@ObjectType({ description: PUBLICATION.description })
-@FieldsOf(PUBLICATION)
-export class PublishJobPayload {}
 
 export const JobConnection = connectionType('Job', () => Job, 'jobs');
 export const JobEventConnection = connectionType('JobEvent', () => JobEvent, 'events of a job');

@@ -1,9 +1,9 @@
 /** Admins are made by whoever runs the server: by its environment or by a command, never through a door. */
-import { newId } from '../../rules/ids.js';
 import { email as emailShape } from '../../rules/values.js';
 import { insertUser, selectIdByEmail, setPasswordHash } from '../../store/accounts.js';
 import { violatedConstraint } from '../../store/database-errors.js';
 import { openBalance } from '../../store/ledger.js';
+import { newId } from '../../store/new-id.js';
 import { revokeAllSessions } from '../../store/sessions.js';
 import type { House } from '../house.js';
 import { password as passwordShape } from './people.js';

@@ -1,6 +1,6 @@
-/** A new password ends every other session of the account: whoever else is in, is out. */
+/** A new password ends every other session of the account and all of its API keys: whoever else is in, is out. */
 import { z } from 'zod';
-import { refuse } from '../../rules/errors.js';
+import { unauthorized } from '../../rules/errors.js';
 import { replacePasswordHash, selectPasswordHash } from '../../store/accounts.js';
 import { revokeOtherSessions } from '../../store/sessions.js';
 import { digest } from '../caller.js';
@@ -10,9 +10,10 @@ import { password, passwordMatches } from './people.js';
 
 export const changePassword = operation({
   name: 'changePassword',
-  says: 'Sets a new password and ends the account’s other sessions.',
+  says: 'Sets a new password, and ends the account’s other sessions and its API keys.',
   allows: 'signed in',
   budget: 'write',
+  needsSession: true,
   input: z.strictObject({
     currentPassword: z.string().max(1_000, 'must be at most 1000 characters').describe('The password as it is now.'),
     newPassword: password.describe('From 8 to 72 bytes; not the email itself.'),
@@ -20,7 +21,7 @@ export const changePassword = operation({
   async prepare(call, { currentPassword, newPassword }): Promise<Hashes> {
     const { db, house, viewer, caller } = call;
     const [account] = await selectPasswordHash(db, { userId: viewer.userId });
-    if (!account) throw refuse('UNAUTHENTICATED');
+    if (!account) throw unauthorized('UNAUTHENTICATED', 'session_ended');
     const failure = await caller.draw('logInFailuresPerAccount', digest(account.email));
     if (!(await passwordMatches(call, currentPassword, account.passwordHash))) throw wrongPassword();
     await failure.giveBack();
@@ -44,5 +45,5 @@ interface Hashes {
 }
 
 function wrongPassword() {
-  return refuse('INVALID_CREDENTIALS', { message: 'The current password is wrong.' });
+  return unauthorized('INVALID_CREDENTIALS', 'wrong_credentials', 'The current password is wrong.');
 }

@@ -1,12 +1,19 @@
 /** Getting in, staying in, getting out. */
 import { z } from 'zod';
-import { refuse } from '../../rules/errors.js';
+import { unauthorized, type UNAUTHORIZED } from '../../rules/errors.js';
 import { isId, type SessionId } from '../../rules/ids.js';
 import { SESSION, TEXT } from '../../rules/limits.js';
 import { text } from '../../rules/values.js';
 import { addressIdentity } from '../../security/address.js';
 import { findCredentials } from '../../store/accounts.js';
-import { findRefreshToken, openSession, revokeSession, rotateRefreshToken } from '../../store/sessions.js';
+import {
+  findCurrentRefreshToken,
+  findRefreshToken,
+  openSession,
+  replaceRefreshToken,
+  revokeSession,
+  type CurrentRefreshToken,
+} from '../../store/sessions.js';
 import { digest } from '../caller.js';
 import { operation, type Call } from '../operation.js';
 import { nothing } from '../shapes.js';
@@ -18,7 +25,7 @@ export const logIn = operation({
   says: 'Logs in with email and password.',
   allows: 'anyone',
   budget: 'logInPerAddress',
-  aboutSessions: true,
+  alwaysForReal: true,
   input: z.strictObject({
     email: text(TEXT.email).toLowerCase().describe('The address that the account was opened with.'),
     password: z.string().max(1_000, 'must be at most 1000 characters').describe('The password.'),
@@ -33,9 +40,9 @@ export const logIn = operation({
       await Promise.all([attempt.giveBack(), failure.giveBack()]);
       throw error;
     });
-    if (!account || !matches) throw refuse('INVALID_CREDENTIALS');
+    if (!account || !matches) throw unauthorized('INVALID_CREDENTIALS', 'wrong_credentials');
     const opened = await db.inTransaction((tx) => openSession(tx, account.user.id, account.passwordHash));
-    if (!opened) throw refuse('INVALID_CREDENTIALS');
+    if (!opened) throw unauthorized('INVALID_CREDENTIALS', 'wrong_credentials');
     await failure.giveBack();
     return { ...sessionOf(house, account.user, opened), user: account.user };
   },
@@ -53,36 +60,67 @@ async function drawForAttempt({ caller }: Call<null>, email: string) {
 
 export const refreshSession = operation({
   name: 'refreshSession',
-  says: 'Exchanges a refresh token for a new access token and a new refresh token; each can be used once.',
+  says:
+    'Exchanges a refresh token for a new access token and a new refresh token. A token that was used less than ' +
+    `${SESSION.leewaySeconds} seconds ago is given the same new refresh token again.`,
   allows: 'anyone',
   budget: 'own',
-  aboutSessions: true,
+  alwaysForReal: true,
   input: z.strictObject({ refreshToken: z.string().describe('The newest refresh token of the session.') }),
-  async run({ db, house, caller }, { refreshToken }): Promise<Session> {
-    const found = isId('refreshToken', refreshToken) ? await findRefreshToken(db, refreshToken) : undefined;
+  async run(call, { refreshToken }): Promise<Session> {
+    const { db, house, caller } = call;
+    const isOne = isId('refreshToken', refreshToken);
+    const found = isOne ? await findRefreshToken(db, refreshToken) : undefined;
     if (!found) {
       await caller.draw('invalidToken', addressIdentity(caller.request.address));
-      throw refuse('INVALID_REFRESH_TOKEN');
+      throw unauthorized('INVALID_REFRESH_TOKEN', isOne ? 'invalid' : 'malformed');
     }
     await caller.draw('refresh', found.sessionId);
-    const { sessionId, secondsSinceUse, usable } = found;
-    if (secondsSinceUse !== null && secondsSinceUse > SESSION.reuseGraceSeconds) await revokeSession(db, { sessionId });
-    const next = usable ? await db.inTransaction((tx) => rotateRefreshToken(tx, refreshToken, sessionId)) : undefined;
-    if (!next) throw refuse('INVALID_REFRESH_TOKEN');
-    return sessionOf(
-      house,
-      { id: found.userId, userType: found.role },
-      { sessionId: found.sessionId, refreshToken: next },
-    );
+    const successor = await successorOf(call, refreshToken, found);
+    return sessionOf(house, { id: found.userId, userType: found.role }, { sessionId: found.sessionId, ...successor });
   },
 });
+
+type FoundToken = NonNullable<Awaited<ReturnType<typeof findRefreshToken>>>;
+
+/** The token that carries the session on. That the session has ended comes before all that is wrong with the token. */
+async function successorOf(
+  call: Pick<Call<null>, 'db' | 'house'>,
+  token: string,
+  found: FoundToken,
+): Promise<CurrentRefreshToken> {
+  const { db, house } = call;
+  const { sessionId, sessionEnded, expired, usedAt, secondsSinceUse, readAt } = found;
+  const refused = (reason: RefreshProblem) => unauthorized('INVALID_REFRESH_TOKEN', reason);
+  if (sessionEnded) throw refused('session_ended');
+  if (usedAt === null) {
+    if (expired) throw refused('expired');
+    const [successor] = house.refreshTokens.successorsOf(token, readAt);
+    const replaced = await replaceRefreshToken(db, token, readAt, successor);
+    if (replaced) return replaced;
+    // Another call was faster, and has used it by now.
+    const again = await findRefreshToken(db, token);
+    if (!again) throw refused('invalid');
+    return successorOf(call, token, again);
+  }
+  if (secondsSinceUse > SESSION.leewaySeconds) {
+    await revokeSession(db, { sessionId });
+    throw refused('reused');
+  }
+  const given = await findCurrentRefreshToken(db, sessionId, house.refreshTokens.successorsOf(token, usedAt));
+  if (!given) throw refused('superseded');
+  return given;
+}
+
+type RefreshProblem = keyof (typeof UNAUTHORIZED)['INVALID_REFRESH_TOKEN'];
 
 export const logOut = operation({
   name: 'logOut',
   says: 'Ends this session: its access token and its refresh token are refused from now on, everywhere.',
   allows: 'signed in',
   budget: 'write',
-  aboutSessions: true,
+  alwaysForReal: true,
+  needsSession: true,
   input: nothing,
   async run({ db, viewer, caller }): Promise<{ sessionId: SessionId }> {
     await revokeSession(db, { sessionId: viewer.sessionId });

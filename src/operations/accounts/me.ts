@@ -3,7 +3,7 @@ import { isDeepStrictEqual } from 'node:util';
 import { z } from 'zod';
 import { CONTRACTOR, HOMEOWNER, USER } from '../../rules/entities/people.js';
 import { settledFields } from '../../rules/entity.js';
-import { refuse } from '../../rules/errors.js';
+import { refuse, unauthorized } from '../../rules/errors.js';
 import type { Viewer } from '../../rules/viewer.js';
 import {
   EDITABLE_CONTRACTOR,
@@ -44,7 +44,7 @@ export const readMe = operation({
 
 async function me(db: Db, { userId }: Viewer): Promise<Me> {
   const [account] = await selectAccount(db, { userId });
-  if (!account) throw refuse('UNAUTHENTICATED');
+  if (!account) throw unauthorized('UNAUTHENTICATED', 'session_ended');
   return account;
 }
 

@@ -8,13 +8,20 @@ import type { House } from '../house.js';
 export interface Session {
   token: string;
   refreshToken: string;
+  expiresAt: Date;
+  refreshExpiresAt: Date;
   user?: User;
   homeowner?: Homeowner;
   contractor?: Contractor;
   tokensAwarded?: number;
 }
 
-export function sessionOf(house: House, person: { id: UserId; userType: Role }, opened: OpenedSession): Session {
-  const { sessionId, refreshToken } = opened;
-  return { token: house.accessTokens.sign({ userId: person.id, sessionId, role: person.userType }), refreshToken };
+export function sessionOf(
+  house: Pick<House, 'accessTokens'>,
+  person: { id: UserId; userType: Role },
+  opened: OpenedSession,
+): Session {
+  const { sessionId, refreshToken, refreshExpiresAt } = opened;
+  const signed = house.accessTokens.sign({ userId: person.id, sessionId, role: person.userType });
+  return { ...signed, refreshToken, refreshExpiresAt };
 }

@@ -5,7 +5,7 @@ import { randomInt } from 'node:crypto';
 import { z } from 'zod';
 import { USER } from '../../rules/entities/people.js';
 import { refuse } from '../../rules/errors.js';
-import { newId, type UserId } from '../../rules/ids.js';
+import type { UserId } from '../../rules/ids.js';
 import { REFERRAL_ALPHABET, REFERRAL_BONUS, REFERRAL_LENGTH, SIGNUP_BONUS } from '../../rules/tokens.js';
 import {
   insertContractor,
@@ -17,6 +17,7 @@ import {
 import { violatedConstraint } from '../../store/database-errors.js';
 import type { Db } from '../../store/database.js';
 import { moveTokens, openBalance } from '../../store/ledger.js';
+import { newId } from '../../store/new-id.js';
 import { openSession } from '../../store/sessions.js';
 import { operation, type Call } from '../operation.js';
 import { contractorShape, password, userShape } from './people.js';
@@ -41,7 +42,7 @@ export const signUpHomeowner = operation({
   says: 'Opens a homeowner’s account, credits 10 tokens and logs in.',
   allows: 'anyone',
   budget: 'signUp',
-  aboutSessions: true,
+  alwaysForReal: true,
   input: z.strictObject(shape).refine(notTheEmail, NOT_THE_EMAIL),
   run: (call, input) =>
     signUp(call, 'homeowner', input, async (tx, userId) => {
@@ -55,7 +56,7 @@ export const signUpContractor = operation({
   says: 'Opens a contractor’s account, credits 25 tokens and logs in.',
   allows: 'anyone',
   budget: 'signUp',
-  aboutSessions: true,
+  alwaysForReal: true,
   input: z.strictObject({ ...shape, companyName: contractorShape.companyName }).refine(notTheEmail, NOT_THE_EMAIL),
   run: (call, input) =>
     signUp(call, 'contractor', input, async (tx, userId) => {

@@ -5,10 +5,10 @@ import { refuse } from '../../rules/errors.js';
 import { PAGE } from '../../rules/limits.js';
 import type { Viewer } from '../../rules/viewer.js';
 import { listBidsOf, listBidsOnJob, selectBid, type Bid } from '../../store/bids.js';
-import type { Beside } from '../../store/beside.js';
+import type { JobInclude } from '../../store/job-include.js';
 import type { Db } from '../../store/database.js';
 import type { JobId } from '../../rules/ids.js';
-import type { Page } from '../../store/page.js';
+import type { Page, Position } from '../../store/page.js';
 import { idsOf } from '../../store/visibility.js';
 import { findJob } from '../jobs/job.js';
 import { operation } from '../operation.js';
@@ -17,6 +17,11 @@ import { idInPath } from '../shapes.js';
 
 /** The position of a bid among those on its job. */
 export const GUARANTEED_THEN_NEWEST = ['flag', 'time', 'text'] as const;
+export const guaranteedThenNewest = ({ guaranteedView, createdAt, id }: Bid): Position => [
+  guaranteedView,
+  createdAt,
+  id,
+];
 const NEWEST_FIRST = ['time', 'text'] as const;
 
 const status = BID.schema.shape.status.nullish().describe('Bids in this state.');
@@ -46,7 +51,7 @@ export function bidsOnJob(
   viewer: Viewer,
   jobId: JobId,
   { status: wanted = null, ...page }: Asked,
-  beside: Beside,
+  beside: JobInclude,
 ): Promise<Page<Bid>> {
   const list = listBidsOnJob[viewer.role][wanted === null ? 'all' : 'filtered'];
   const request = pageRequest(page, GUARANTEED_THEN_NEWEST, beside, PAGE.bidsPerPageDefault);

@@ -2,19 +2,19 @@
 import { z } from 'zod';
 import { contradictionsIn } from '../../rules/editing.js';
 import { refuse } from '../../rules/errors.js';
-import { newId } from '../../rules/ids.js';
 import { JOB_FIELDS, type JobFields } from '../../rules/job-fields.js';
 import { INITIAL_JOB_STATE, JOB_ACTIONS, JOB_CREATION } from '../../rules/lifecycle.js';
 import { allowedRoles } from '../../rules/parties.js';
 import { asParameter } from '../../store/events.js';
 import { together } from '../../store/database.js';
 import { deleteJob as removeJob, insertJob, setTown } from '../../store/jobs.js';
+import { newId } from '../../store/new-id.js';
 import { operation } from '../operation.js';
-import { findAndLockJob } from './job.js';
+import { ofJob } from './addressed.js';
+import { underLock } from './checked.js';
 import { readableJob, type ReadableJob } from './readable.js';
 import { loadPlaces, locate } from './places.js';
 import { fieldsOfNewJob } from './shape.js';
-import { judge, ofJob } from './transition.js';
 
 const shape = z.strictObject(fieldsOfNewJob);
 
@@ -39,7 +39,7 @@ export const createJob = operation({
     } as const;
     return db.inTransaction(async (tx) => {
       const [[job]] = await together(
-        insertJob(tx, { ...fields, ...place, id, homeownerId: viewer.homeownerId, events: asParameter(tx, [created]) }),
+        insertJob(tx, { ...fields, ...place, id, homeownerId: viewer.homeownerId, events: asParameter([created]) }),
         place.town === null ? Promise.resolve() : setTown(tx, { id, town: place.town }),
       );
       if (!job) throw new Error('A new job was not stored.');
@@ -68,17 +68,16 @@ export const deleteJob = operation({
   allows: allowedRoles(JOB_ACTIONS.delete.by),
   budget: 'write',
   input: z.strictObject(ofJob),
-  run: ({ db, viewer }, input) =>
-    db.inTransaction(async (tx) => {
-      const found = await findAndLockJob(tx, viewer, input.id);
-      judge(JOB_ACTIONS.delete, found, input);
+  run: underLock('delete', {
+    async act({ db, viewer, job }, { id }): Promise<ReadableJob> {
       const deleted = {
         type: JOB_ACTIONS.delete.event,
         actorId: viewer.userId,
-        fromStatus: found.job.status,
+        fromStatus: job.status,
         toStatus: null,
       };
-      await removeJob(tx, { id: input.id, events: asParameter(tx, [deleted]) });
-      return readableJob(viewer, found.job);
-    }),
+      await removeJob(db, { id, events: asParameter([deleted]) });
+      return readableJob(viewer, job);
+    },
+  }),
 });

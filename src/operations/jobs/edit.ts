@@ -9,12 +9,13 @@ import { together } from '../../store/database.js';
 import { editJob, setTown, type JobRow } from '../../store/jobs.js';
 import { operation } from '../operation.js';
 import { readOnly } from '../read-only.js';
-import { spend, spending } from '../tokens/spending.js';
-import { findAndLockJob } from './job.js';
+import { spend } from '../tokens/spending.js';
+import { ofJob, type Addressed } from './addressed.js';
+import { underLock, type Locked } from './checked.js';
+import { executed } from './effects.js';
 import { readableJob, type ReadableJob } from './readable.js';
 import { loadPlaces, locate } from './places.js';
 import { fieldsOfEditedJob } from './shape.js';
-import { judge, ofJob } from './transition.js';
 
 const WHERE = ['zipCode', 'city', 'state'] as const satisfies (keyof JobFields)[];
 
@@ -30,36 +31,34 @@ export const updateJob = operation({
   }),
   nullClears: true,
   load: (input) => loadPlaces(input),
-  run: ({ db, viewer }, { id, expectedVersion, ...sent }): Promise<ReadableJob> =>
-    spending(db, viewer.userId, async (tx) => {
-      const found = await findAndLockJob(tx, viewer, id);
-      judge(JOB_ACTIONS.update, found, { expectedVersion });
-      const { job } = found;
-      const { changes, bases, charge } = judgeEdit(job, sent as JobPatch, { hasBids: job.bidCount > 0 });
-      const changed = Object.keys(changes);
-      if (changed.length === 0) return readableJob(viewer, job);
-
-      const after = { ...job, ...changes, ...bases };
-      const moves = WHERE.some((field) => field in changes);
-      const place = moves ? await locate(after) : undefined;
-      const edited = {
-        type: JOB_ACTIONS.update.event,
-        actorId: viewer.userId,
-        fromStatus: job.status,
-        toStatus: job.status,
-        data: { fields: changed, tokensCharged: charge },
-      };
-      const [[saved]] = await together(
-        editJob(tx, { ...after, ...(place && pointOf(place)), events: asParameter(tx, [edited]) }),
-        place ? setTown(tx, { id, town: place.town }) : Promise.resolve(),
-        charge > 0
-          ? spend(tx, { userId: viewer.userId, change: -charge, reason: 'urgency_raise', jobId: id })
-          : Promise.resolve(),
-      );
-      if (!saved) throw new Error('A job that was locked was not there to be edited.');
-      return readableJob(viewer, saved);
-    }),
+  run: underLock('update', { act: edit }),
 });
+
+async function edit({ db, viewer, job }: Locked, { id, expectedVersion: _, ...sent }: Addressed): Promise<ReadableJob> {
+  const { changes, bases, charge } = judgeEdit(job, sent as JobPatch, { hasBids: job.bidCount > 0 });
+  const fields = Object.keys(changes);
+  if (fields.length === 0) return readableJob(viewer, job);
+
+  const after = { ...job, ...changes, ...bases };
+  const place = WHERE.some((field) => field in changes) ? await locate(after) : undefined;
+  const edited = {
+    type: JOB_ACTIONS.update.event,
+    actorId: viewer.userId,
+    fromStatus: job.status,
+    toStatus: job.status,
+    data: { fields, tokensCharged: charge },
+  };
+  const [[saved]] = await together(
+    editJob(db, { ...after, ...(place && pointOf(place)), events: asParameter([edited]) }),
+    place ? setTown(db, { id, town: place.town }) : Promise.resolve(),
+    ...executed<'update'>({
+      chargeRaisedUrgency:
+        charge > 0 && spend(db, { userId: viewer.userId, change: -charge, reason: 'urgency_raise', jobId: id }),
+    }),
+  );
+  if (!saved) throw new Error('A job that was locked was not there to be edited.');
+  return readableJob(viewer, saved);
+}
 
 function pointOf({ latitude, longitude }: Pick<JobRow, 'latitude' | 'longitude'>) {
   return { latitude, longitude };

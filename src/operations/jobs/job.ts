@@ -5,10 +5,10 @@ import type { BidState } from '../../rules/lifecycle.js';
 import { partyOf, type JobParties, type Party } from '../../rules/parties.js';
 import type { Viewer } from '../../rules/viewer.js';
 import type { Db } from '../../store/database.js';
-import { lockJob, selectJob, type JobRow, type SeenJob } from '../../store/jobs.js';
-import type { Beside } from '../../store/beside.js';
+import type { JobInclude } from '../../store/job-include.js';
+import { selectJob, type JobRow, type SeenJob } from '../../store/jobs.js';
 import { idsOf } from '../../store/visibility.js';
-import { readableBeside } from './beside.js';
+import { readableWith } from './include.js';
 import type { ReadableJob } from './readable.js';
 
 /** A job that is there and that the viewer may see. */
@@ -23,16 +23,10 @@ export async function findJob(db: Db, viewer: Viewer, id: JobId): Promise<FoundJ
   return foundBy(viewer, await selectJob(db, viewer.role, { id, ...idsOf(viewer) }));
 }
 
-/** A job as this viewer may read it, together with what was asked for beside it. */
-export async function readJobBeside(db: Db, viewer: Viewer, id: JobId, beside: Beside): Promise<ReadableJob> {
-  const seen = visible(await selectJob(db, viewer.role, { id, ...idsOf(viewer) }, beside));
-  return readableBeside(db, viewer, seen.job, beside, seen.beside);
-}
-
-/** Nobody else changes the job, its bids or its holds until this transaction ends. */
-export async function findAndLockJob(tx: Db, viewer: Viewer, id: JobId): Promise<FoundJob> {
-  const [seen] = await lockJob[viewer.role](tx, { id, ...idsOf(viewer) });
-  return foundBy(viewer, seen);
+/** A job as this viewer may read it, together with the parts that were asked for. */
+export async function readJobWith(db: Db, viewer: Viewer, id: JobId, include: JobInclude): Promise<ReadableJob> {
+  const seen = visible(await selectJob(db, viewer.role, { id, ...idsOf(viewer) }, include));
+  return readableWith(db, viewer, seen.job, include, seen.included);
 }
 
 /** What was seen of it, by whichever statement. */

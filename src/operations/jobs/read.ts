@@ -3,6 +3,7 @@ import { z } from 'zod';
 import type { Dispute } from '../../rules/disputes.js';
 import { JOB } from '../../rules/entities/job.js';
 import { refuse } from '../../rules/errors.js';
+import type { JobId } from '../../rules/ids.js';
 import { eventFor, reachOf } from '../../rules/timeline.js';
 import { TEXT } from '../../rules/limits.js';
 import { idOf, text } from '../../rules/values.js';
@@ -10,20 +11,24 @@ import type { Viewer } from '../../rules/viewer.js';
 import type { Db } from '../../store/database.js';
 import { listEvents as eventsInOrder, type JobEvent } from '../../store/events.js';
 import { listJobs as jobsNewestFirst, type JobFilter } from '../../store/job-lists.js';
-import { mapPage, type Page, type PageRequest } from '../../store/page.js';
+import { selectVisibleJobs } from '../../store/jobs.js';
+import { mapPage, type Page, type PageRequest, type Position } from '../../store/page.js';
+import { asArray } from '../../store/statement.js';
+import { idsOf } from '../../store/visibility.js';
 import { operation } from '../operation.js';
 import { pageRequest, pageShape } from '../paging.js';
 import { idInPath } from '../shapes.js';
 import { invalidField } from '../validation.js';
 import { readDisputes } from './disputes.js';
-import { readableBeside } from './beside.js';
-import { findJob, readJobBeside, type FoundJob } from './job.js';
-import type { ReadableJob } from './readable.js';
+import { readableWith } from './include.js';
+import { findJob, readJobWith, type FoundJob } from './job.js';
+import { readableJob, type ReadableJob } from './readable.js';
 import { postalPlace } from './places.js';
 
 const { status: jobStatus, urgency } = JOB.schema.shape;
 
 const NEWEST_FIRST = ['time', 'text'] as const;
+export const newestFirst = ({ createdAt, id }: Pick<ReadableJob, 'createdAt' | 'id'>): Position => [createdAt, id];
 /** The position of an event among those of its job. */
 export const IN_ORDER = ['number'] as const;
 
@@ -52,7 +57,7 @@ export const listJobs = operation({
       throw refuse('FORBIDDEN', { message: 'Only admins may list the jobs of a homeowner.' });
     const filter: JobFilter = Object.assign({}, input, { near: input.near ? await boxAround(input.near) : null });
     const page = await jobsNewestFirst(db, viewer, filter, pageRequest(input, NEWEST_FIRST, beside), beside);
-    return mapPage(page, (listed) => readableBeside(db, viewer, listed.job, beside, listed.beside));
+    return mapPage(page, (listed) => readableWith(db, viewer, listed.job, beside, listed.included));
   },
 });
 
@@ -79,8 +84,14 @@ export const readJob = operation({
   allows: 'signed in',
   budget: 'read',
   input: z.strictObject({ id: idInPath('job').describe('The job.') }),
-  run: ({ db, viewer, beside }, { id }): Promise<ReadableJob> => readJobBeside(db, viewer, id, beside),
+  run: ({ db, viewer, beside }, { id }): Promise<ReadableJob> => readJobWith(db, viewer, id, beside),
 });
+
+/** Jobs inside other things, for many of those at once. */
+export async function visibleJobs(db: Db, viewer: Viewer, ids: readonly JobId[]): Promise<Map<JobId, ReadableJob>> {
+  const found = await selectVisibleJobs[viewer.role](db, { ids: asArray(ids), ...idsOf(viewer) });
+  return new Map(found.map((job) => [job.id, readableJob(viewer, job)]));
+}
 
 export const listEvents = operation({
   name: 'jobEvents',

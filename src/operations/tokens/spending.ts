@@ -28,7 +28,8 @@ export async function spending<T>(db: Db, spender: UserId, work: (tx: Db) => Pro
   try {
     return await db.inTransaction(work);
   } catch (error) {
-    if (!(error instanceof Refusal) || error.code !== 'INSUFFICIENT_TOKENS') throw error;
+    if (!(error instanceof Refusal) || error.code !== 'INSUFFICIENT_TOKENS' || 'available' in error.details)
+      throw error;
     const { available } = await balanceOf(db, spender);
     throw refuse('INSUFFICIENT_TOKENS', { details: { ...error.details, available } });
   }

@@ -1,7 +1,7 @@
 /** Log-ins, and what somebody who is logged in sees first. */
 import { z } from 'zod';
 import { entity } from '../entity.js';
-import { exampleId, idOf, idPattern, whole } from '../values.js';
+import { exampleId, idOf, idPattern, moment, whole } from '../values.js';
 import { REFERRAL_ALPHABET, REFERRAL_LENGTH } from '../tokens.js';
 import { JOB } from './job.js';
 import { CONTRACTOR, HOMEOWNER, USER } from './people.js';
@@ -15,9 +15,18 @@ export const SESSION = entity('Session', 'A log-in: the tokens to call with, and
   },
   refreshToken: {
     type: z.string().meta({ pattern: idPattern('refreshToken') }),
-    description:
-      'Exchange it once, by `refreshSession` (in REST, `/v1/auth/refresh`), for new tokens. It lasts 30 days.',
+    description: 'Exchange it, by `refreshSession` (in REST, `/v1/auth/refresh`), for new tokens.',
     example: exampleId('refreshToken'),
+  },
+  expiresAt: {
+    type: moment,
+    description: 'When the access token expires: 15 minutes after it was given out.',
+    example: '2026-03-02T09:45:00.000Z',
+  },
+  refreshExpiresAt: {
+    type: moment,
+    description: 'When the refresh token expires: after 30 days, or with its session after 90.',
+    example: '2026-04-01T09:30:00.000Z',
   },
   user: { type: USER.schema.nullish(), description: 'Who logged in; null on a refresh.' },
   homeowner: { type: HOMEOWNER.schema.nullish(), description: 'The new profile, on a homeowner’s sign-up.' },
@@ -47,12 +56,10 @@ export const PUBLICATION = entity('PublishJobPayload', 'A job that was published
   remainingBalance: { type: whole(), description: 'The tokens that are free to spend after it.', example: 5 },
 });
 
-export const ENDED_SESSION = entity('LogOutResult', 'That a session has ended.', {
+export const ENDED_SESSION = entity('LogOutPayload', 'What `logOut` answers.', {
   sessionId: { type: idOf('session'), description: 'The session, which is refused from now on.' },
 });
 
-export const CHANGED_PASSWORD = entity(
-  'ChangePasswordResult',
-  'That a password was changed and the other sessions have ended.',
-  { changed: { type: z.boolean(), description: 'Always true; a refusal is an error.', example: true } },
-);
+export const CHANGED_PASSWORD = entity('ChangePasswordPayload', 'What `changePassword` answers.', {
+  changed: { type: z.boolean(), description: 'Always true; a refusal is an error.', example: true },
+});

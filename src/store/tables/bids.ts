@@ -1,7 +1,7 @@
 /** Bids, and the tokens that some of them stake. */
 import { sql } from 'drizzle-orm';
 import { boolean, check, date, index, integer, pgEnum, pgTable, text, unique, uniqueIndex } from 'drizzle-orm/pg-core';
-import { BID_STATES } from '../../rules/lifecycle.js';
+import { BID_STATES, UNCOUNTED_BID_STATE } from '../../rules/lifecycle.js';
 import { HOLD_STATES } from '../../rules/tokens.js';
 import { contractors, users } from './accounts.js';
 import { createdAt, idColumn, moment, money, updatedAt } from './columns.js';
@@ -36,7 +36,7 @@ export const bids = pgTable(
     unique('bids_whole_key').on(t.id, t.jobId, t.contractorId),
     uniqueIndex('bids_one_for_each_contractor')
       .on(t.jobId, t.contractorId)
-      .where(sql`${t.status} <> 'withdrawn'`),
+      .where(sql`${t.status} <> ${sql.raw(`'${UNCOUNTED_BID_STATE}'`)}`),
     uniqueIndex('bids_one_accepted')
       .on(t.jobId)
       .where(sql`${t.status} = 'accepted'`),

@@ -11,7 +11,7 @@ export const sessions = pgTable(
       .notNull()
       .references(() => users.id),
     createdAt: createdAt(),
-    /** No refresh carries a session beyond this. */
+    /** No refresh carries a session beyond this; of an API key without an end it is infinity. */
     endsAt: moment().notNull(),
     revokedAt: moment(),
   },
@@ -33,4 +33,27 @@ export const refreshTokens = pgTable(
   (t) => [index('refresh_tokens_of_session').on(t.sessionId)],
 );
 
-export type Session = typeof sessions.$inferSelect;
+/**
+ * A key for programs. It opens a session of its own, which has no refresh tokens and ends when the key does, so that
+ * whatever is asked of a session, and whatever ends one, holds for keys too.
+ */
+export const apiKeys = pgTable(
+  'api_keys',
+  {
+    id: idColumn('apiKey').primaryKey(),
+    userId: idColumn('user')
+      .notNull()
+      .references(() => users.id),
+    sessionId: idColumn('session')
+      .notNull()
+      .unique('api_keys_one_a_session')
+      .references(() => sessions.id, { onDelete: 'cascade' }),
+    name: text().notNull(),
+    /** The secret is kept as its SHA-256 alone. */
+    secretHash: text().notNull().unique('api_keys_by_secret'),
+    createdAt: createdAt(),
+    /** To the minute, and written a little later than the use. */
+    lastUsedAt: moment(),
+  },
+  (t) => [index('api_keys_in_order').on(t.userId, t.createdAt, t.id)],
+);

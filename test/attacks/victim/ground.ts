@@ -2,7 +2,7 @@
  * What a row's attackers have to begin with: addresses that no other row uses, accounts with untouched budgets,
  * and jobs.
  */
-import { crowdedJob, seededId, type Market } from '../../bench/seed.js';
+import { crowdedJob, seededId, type Market } from '../../../src/store/seed.js';
 import type { Attack } from './attack.js';
 import { httpCall } from './http-call.js';
 import type { People, Person } from './people.js';

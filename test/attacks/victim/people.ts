@@ -9,7 +9,7 @@ import {
   personOfHomeowner,
   seededId,
   type Market,
-} from '../../bench/seed.js';
+} from '../../../src/store/seed.js';
 
 export const JWT_SECRET = 'a secret that only the attacks know, 32 bytes';
 export const PASSWORD = 'a password for this test';
@@ -46,7 +46,7 @@ export function createPeople(market: Market): People {
     const bearer = { userId: seededId('usr', number), sessionId: seededId('ses', number), role } as Parameters<
       typeof tokens.sign
     >[0];
-    return { email: emailOf(number), password: PASSWORD, token: tokens.sign(bearer) };
+    return { email: emailOf(number), password: PASSWORD, token: tokens.sign(bearer).token };
   }
 
   return {

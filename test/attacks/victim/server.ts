@@ -7,7 +7,7 @@ import { readFileSync } from 'node:fs';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { hashSync } from 'bcrypt';
 import postgres, { type Sql } from 'postgres';
-import { seedMarket, type Market } from '../../bench/seed.js';
+import { seedMarket, type Market } from '../../../src/store/seed.js';
 import { freshDatabase } from '../../postgres.js';
 import { clone } from '../../start/clone.js';
 import { httpCall } from './http-call.js';

@@ -48,10 +48,10 @@ const AS: Readonly<Record<string, (viewer: Viewer, variables: Variables) => Prom
   },
   Me: async (viewer) => ({ viewer: await me(viewer) }),
   Publish: async (viewer, { id }) => ({ publishJob: await publish(viewer, jobId(id)) }),
-  Award: async (viewer, { id, bidId }) => ({ awardJob: await award(viewer, jobId(id), bidId) }),
-  CheckIn: async (viewer, { id, notes }) => ({ checkInJob: await checkIn(viewer, jobId(id), notes ?? null) }),
+  Award: async (viewer, { id, bidId }) => ({ awardJob: { job: await award(viewer, jobId(id), bidId) } }),
+  CheckIn: async (viewer, { id, notes }) => ({ checkInJob: { job: await checkIn(viewer, jobId(id), notes ?? null) } }),
   Bid: async (viewer, { id, amount, message }) => ({
-    submitBid: await submitBid(viewer, jobId(id), amount, message ?? null),
+    submitBid: { bid: await submitBid(viewer, jobId(id), amount, message ?? null) },
   }),
 };
 

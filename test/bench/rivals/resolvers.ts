@@ -57,8 +57,8 @@ export const RESOLVERS = {
   Mutation: {
     publishJob: (_: unknown, { id }: WithId, context: Context) => worded(publish(known(context), id)),
     awardJob: (_: unknown, { id, input }: WithId & { input: { bidId: string } }, context: Context) =>
-      worded(award(known(context), id, input.bidId)),
+      worded(award(known(context), id, input.bidId).then((job) => ({ job }))),
     checkInJob: (_: unknown, { id, input }: WithId & { input?: { notes?: string } }, context: Context) =>
-      worded(checkIn(known(context), id, input?.notes ?? null)),
+      worded(checkIn(known(context), id, input?.notes ?? null).then((job) => ({ job }))),
   },
 };

@@ -40,8 +40,11 @@ type Job {
 type JobConnection { nodes: [Job!]! pageInfo: PageInfo! }
 type PublishJobPayload { job: Job! tokensCharged: Int! remainingBalance: Int! }
 
+type AwardJobPayload { job: Job! }
+type CheckInJobPayload { job: Job! }
+
 input JobFilter { status: JobStatus }
-input AwardJobInput { bidId: String! }
+input AwardJobInput { bidId: ID! }
 input CheckInJobInput { notes: String }
 
 type Query {
@@ -51,7 +54,7 @@ type Query {
 }
 type Mutation {
   publishJob(id: ID!): PublishJobPayload!
-  awardJob(id: ID!, input: AwardJobInput!): Job!
-  checkInJob(id: ID!, input: CheckInJobInput): Job!
+  awardJob(id: ID!, input: AwardJobInput!): AwardJobPayload!
+  checkInJob(id: ID!, input: CheckInJobInput): CheckInJobPayload!
 }
 `;

@@ -11,17 +11,11 @@ import express from 'express';
 import { GraphQLError } from 'graphql';
 import postgres from 'postgres';
 import { availableActions } from '../../../src/rules/available-actions.js';
-import {
-  newId,
-  type BidId,
-  type ContractorId,
-  type HomeownerId,
-  type JobId,
-  type UserId,
-} from '../../../src/rules/ids.js';
+import type { BidId, ContractorId, HomeownerId, JobId, UserId } from '../../../src/rules/ids.js';
 import { BID_STATES, JOB_STATES, LIVE_BID_STATES } from '../../../src/rules/lifecycle.js';
 import { PUBLISH_COST, URGENCIES } from '../../../src/rules/publishing.js';
 import { ROLES, type Viewer } from '../../../src/rules/viewer.js';
+import { newId } from '../../../src/store/new-id.js';
 import { contractors, homeowners, users } from '../../../src/store/tables/accounts.js';
 import { bids, holds } from '../../../src/store/tables/bids.js';
 import { events } from '../../../src/store/tables/events.js';
@@ -406,9 +400,9 @@ const resolvers = {
   Mutation: {
     publishJob: (_: unknown, { id }: { id: JobId }, context: Context) => publishJob(known(context), id),
     awardJob: (_: unknown, { id, input }: { id: JobId; input: { bidId: BidId } }, context: Context) =>
-      awardJob(known(context), id, input.bidId),
+      awardJob(known(context), id, input.bidId).then((job) => ({ job })),
     checkInJob: (_: unknown, { id, input }: { id: JobId; input?: { notes?: string } }, context: Context) =>
-      checkInJob(known(context), id, input?.notes),
+      checkInJob(known(context), id, input?.notes).then((job) => ({ job })),
   },
 };
 

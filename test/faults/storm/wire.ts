@@ -2,9 +2,18 @@
  * One sending of a request, through either door of one instance. Whatever happens to it, it comes back as an attempt.
  */
 import { Agent, request as open, type IncomingHttpHeaders } from 'node:http';
-import { camel, mutationOf, operationName, restAddress, snake, type Door } from '../../calls.js';
+import { camel, changedBy, mutationOf, operationName, restAddress, snake, type Door } from '../../calls.js';
 import type { Json } from '../../house.js';
-import { isRead, type Answered, type Attempt, type Fields, type Lost, type Op, type Request } from './journal.js';
+import {
+  isRead,
+  type Answered,
+  type Attempt,
+  type Fields,
+  type Lost,
+  type Op,
+  type Request,
+  type WriteOp,
+} from './journal.js';
 
 export interface Wire {
   send(request: Request, key: string | null, instance: number, door: Door): Promise<Attempt>;
@@ -129,17 +138,10 @@ const mutations = new Map<Op, string>();
 function documentOf(op: Op): string {
   if (isRead(op)) return READS[op] ?? '';
   if (op === 'adjustTokens')
-    return 'mutation($input: AdjustTokensInput!) { adjustTokens(input: $input) { id amount note } }';
+    return 'mutation($input: AdjustTokensInput!) { adjustTokens(input: $input) { transfer { id amount note } } }';
   const known = mutations.get(op);
   if (known !== undefined) return known;
-  const selection =
-    op === 'publish'
-      ? `job { ${JOB} } tokensCharged remainingBalance`
-      : op === 'delete'
-        ? 'id'
-        : isAboutBid(op)
-          ? BID
-          : JOB;
+  const selection = op === 'delete' ? 'id' : isAboutBid(op) ? BID : JOB;
   const printed = mutationOf(op, selection);
   mutations.set(op, printed);
   return printed;
@@ -188,8 +190,14 @@ function fromGraphql(op: Op, { status, headers, body }: Raw): Answered {
           ? { total: data.jobs.totalCount }
           : op === 'countBids'
             ? { total: data.job.bids.totalCount }
-            : data[op === 'adjustTokens' ? op : operationName(op as Exclude<typeof op, 'readJob'>)];
+            : changedIn(op, data);
   return { ...common, status: 200, code: null, data: shown(op, root), saysWhen: false };
+}
+
+function changedIn(op: WriteOp, data: Json): Json {
+  if (op === 'adjustTokens') return data.adjustTokens.transfer;
+  const payload = data[operationName(op)];
+  return op === 'publish' ? payload : payload[changedBy(op)];
 }
 
 /** What both doors tell of an answer, in one spelling. */

@@ -1,0 +1,84 @@
+/** How a value that was found for a field goes into the answer, by the type of the field. */
+import type { FieldNode, GraphQLAbstractType, GraphQLLeafType } from 'graphql';
+import { afterFailure, completeLater, isPromise, runFields, settle, whenAllAreThere, whenAllHaveEnded } from './run.js';
+import type { Complete, FieldPlan, Path, Selection } from './selection.js';
+
+/** What may not be null. */
+export function requiredOf(complete: Complete, place: string): Complete {
+  const required = (value: unknown) => {
+    if (value === null) throw new Error(`Cannot return null for non-nullable field ${place}.`);
+    return value;
+  };
+  return (value, execution, path) => {
+    const completed = complete(value, execution, path);
+    return isPromise(completed) ? completed.then(required) : required(completed);
+  };
+}
+
+/** Only what is there has to be completed; an error that was handed over for a value is one. */
+function ifThere(complete: Complete): Complete {
+  return (value, execution, path) => {
+    if (value == null) return null;
+    if (value instanceof Error) throw value;
+    return complete(value, execution, path);
+  };
+}
+
+/** A scalar or an enum, as its type writes it. */
+export function leafOf(type: GraphQLLeafType): Complete {
+  return ifThere(serializerOf(type));
+}
+
+export function serializerOf(type: GraphQLLeafType): (value: unknown) => unknown {
+  return (value) => {
+    const written: unknown = type.serialize(value);
+    if (written == null)
+      throw new Error(
+        `Expected \`${type}.serialize(${String(value)})\` to return non-nullable value, returned: ${String(written)}`,
+      );
+    return written;
+  };
+}
+
+export function objectOf(selection: Selection): Complete {
+  return ifThere((value, execution, path) => runFields(selection, value, execution, path));
+}
+
+/** An object of one of several types, each with fields of its own. */
+export function anyOf(
+  type: GraphQLAbstractType,
+  selections: ReadonlyMap<string, Selection>,
+  info: FieldPlan['info'],
+): Complete {
+  return ifThere((value, execution, path) => {
+    const { context, variables } = execution;
+    const name = type.resolveType?.(value, context, { ...info, path, variableValues: variables }, type);
+    const selection = selections.get(String(name));
+    if (!selection) throw new Error(`The resolver of ${type.name} must say at once which type an object has.`);
+    return runFields(selection, value, execution, path);
+  });
+}
+
+export function listOf(complete: Complete, isRequired: boolean, nodes: readonly FieldNode[], place: string): Complete {
+  return ifThere((value, execution, path) => {
+    if (!Array.isArray(value)) throw new Error(`Expected Iterable, but did not find one for field "${place}".`);
+    const written = Array.from<unknown>({ length: value.length });
+    let pending: PromiseLike<void>[] | undefined;
+    for (let at = 0; at < value.length; at += 1) {
+      const entryPath: Path = { prev: path, key: at, typename: undefined };
+      try {
+        const entry: unknown = value[at];
+        const completed = isPromise(entry)
+          ? completeLater(entry, complete, execution, entryPath)
+          : complete(entry, execution, entryPath);
+        written[at] = completed;
+        if (isPromise(completed))
+          (pending ??= []).push(settle(written, at, completed, isRequired, nodes, execution, entryPath));
+      } catch (error) {
+        if (isRequired && pending) return whenAllHaveEnded(pending, error, nodes, execution, entryPath);
+        written[at] = afterFailure(error, isRequired, nodes, execution, entryPath);
+      }
+    }
+    return pending ? whenAllAreThere(pending, written) : written;
+  });
+}

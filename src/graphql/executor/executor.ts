@@ -1,0 +1,76 @@
+/**
+ * The one way in which a GraphQL document is run here. How each field is found and written is settled once for an
+ * operation, when it is first asked for; graphql-js runs whatever such a plan does not cover, and words every refused
+ * variable. README.md beside this file says what is promised and how it is checked.
+ */
+import type { ApolloServerOptionsWithGateway } from '@apollo/server';
+import {
+  execute,
+  type DocumentNode,
+  type ExecutionResult,
+  type GraphQLSchema,
+  type OperationDefinitionNode,
+} from 'graphql';
+import type { Context } from '../context.js';
+import { planOf, type Plan } from './plan.js';
+
+/** An operation that was asked for; its document has been parsed and validated. */
+export interface OperationRequest {
+  readonly document: DocumentNode;
+  /** Undefined where the document has no operation of the name that was asked for. */
+  readonly operation: OperationDefinitionNode | undefined;
+  readonly operationName: string | undefined;
+  readonly variables: Record<string, unknown> | undefined;
+  readonly context: Context;
+}
+
+export type RunOperation = (request: OperationRequest) => Promise<ExecutionResult<Record<string, unknown>>>;
+
+export function createExecutor(schema: GraphQLSchema): RunOperation {
+  /** Apollo keeps the documents that it has validated; the plan of each operation is kept as long. */
+  const plans = new WeakMap<OperationDefinitionNode, Plan | 'none'>();
+
+  function planFor({ document, operation }: OperationRequest): Plan | undefined {
+    if (!operation) return undefined;
+    const known = plans.get(operation) ?? planOf(schema, document, operation) ?? 'none';
+    plans.set(operation, known);
+    return known === 'none' ? undefined : known;
+  }
+
+  return async (request) => {
+    const { document, operationName, variables, context } = request;
+    const result = planFor(request)?.(context, variables ?? {});
+    return result ?? execute({ schema, document, contextValue: context, variableValues: variables, operationName });
+  };
+}
+
+type ApolloGateway = ApolloServerOptionsWithGateway<Context>['gateway'];
+
+/**
+ * The executor where Apollo takes one in place of graphql-js: as a gateway. Apollo does all else as ever, so that its
+ * plugins hear of every step of every call.
+ */
+export function asApolloGateway(schema: GraphQLSchema, run: RunOperation): ApolloGateway {
+  let tellSchema: Parameters<ApolloGateway['onSchemaLoadOrUpdate']>[0] | undefined;
+  return {
+    onSchemaLoadOrUpdate: (callback) => {
+      tellSchema = callback;
+      return () => undefined;
+    },
+    load: async () => {
+      tellSchema?.({ apiSchema: schema, coreSupergraphSdl: '' });
+      return {
+        executor: ({ document, operation, request, context }) =>
+          run({
+            document,
+            operation,
+            operationName: request.operationName,
+            variables: request.variables,
+            // Apollo's gateways know no type of a context; it is the one that the API made.
+            context: context as unknown as Context,
+          }),
+      };
+    },
+    stop: async () => undefined,
+  };
+}

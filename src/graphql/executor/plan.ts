@@ -1,0 +1,167 @@
+/**
+ * An operation made ready to run: which fields each object is asked for, and how each is found and written. A plan
+ * holds no text of a caller's but as data, and runs as graphql-js would.
+ */
+import {
+  getArgumentValues,
+  getVariableValues,
+  isLeafType,
+  isListType,
+  isNonNullType,
+  isObjectType,
+  Kind,
+  TypeNameMetaFieldDef,
+  visit,
+  BREAK,
+  type DocumentNode,
+  type ExecutionResult,
+  type FieldNode,
+  type FragmentDefinitionNode,
+  type GraphQLField,
+  type GraphQLObjectType,
+  type GraphQLOutputType,
+  type GraphQLSchema,
+  type OperationDefinitionNode,
+  type SelectionSetNode,
+} from 'graphql';
+import type { Context } from '../context.js';
+import { anyOf, leafOf, listOf, objectOf, requiredOf, serializerOf } from './complete.js';
+import { FieldCollector, type FieldsFound, type Occurrence } from './fields.js';
+import { NotPlanned } from './not-planned.js';
+import { runOperation } from './run.js';
+import { selectionOf, type Complete, type FieldPlan, type Selection } from './selection.js';
+
+/** Undefined if the variables are not what the document asks for; nothing has run then. */
+export type Plan = (
+  context: Context,
+  variables: Record<string, unknown>,
+) => Promise<ExecutionResult<Record<string, unknown>>> | undefined;
+
+/** Undefined for what graphql-js has to run. */
+export function planOf(
+  schema: GraphQLSchema,
+  document: DocumentNode,
+  operation: OperationDefinitionNode,
+): Plan | undefined {
+  const root = schema.getRootType(operation.operation);
+  if (!root) return undefined;
+  try {
+    const selection = new Planner(schema, document, operation).rootSelection(root);
+    const { variableDefinitions = [] } = operation;
+    return (context, sent) => {
+      const { coerced, errors } = getVariableValues(schema, variableDefinitions, sent, ONE_ERROR);
+      return errors ? undefined : runOperation(selection, { context, variables: coerced, errors: [] });
+    };
+  } catch (error) {
+    if (error instanceof NotPlanned) return undefined;
+    throw error;
+  }
+}
+
+/** Whatever is wrong is put into words elsewhere. */
+const ONE_ERROR = { maxErrors: 1 };
+
+class Planner {
+  private readonly fragments: Readonly<Record<string, FragmentDefinitionNode>>;
+  private readonly collector: FieldCollector;
+
+  constructor(
+    private readonly schema: GraphQLSchema,
+    document: DocumentNode,
+    private readonly operation: OperationDefinitionNode,
+  ) {
+    const definitions = document.definitions.filter((one) => one.kind === Kind.FRAGMENT_DEFINITION);
+    this.fragments = Object.fromEntries(definitions.map((one) => [one.name.value, one]));
+    this.collector = new FieldCollector(schema, this.fragments, operation);
+  }
+
+  rootSelection(root: GraphQLObjectType): Selection {
+    const found = this.collector.collect([this.operation.selectionSet], root);
+    const selection = this.#selection(root, found);
+    const calls = selection.fields.filter(({ name }) => name !== '__typename');
+    // Mutations run one after the other, and only as long as none is refused.
+    if (this.operation.operation === 'mutation' && calls.length > 1) throw new NotPlanned();
+    return selection;
+  }
+
+  #selection(type: GraphQLObjectType, found: FieldsFound): Selection {
+    // graphql-js would ask it of each object.
+    if (type.isTypeOf) throw new NotPlanned();
+    return selectionOf([...found].map(([key, occurrences]) => this.#field(type, key, occurrences)));
+  }
+
+  #field(type: GraphQLObjectType, key: string, occurrences: readonly Occurrence[]): FieldPlan {
+    const [{ node, conditions }] = occurrences as [Occurrence];
+    const name = node.name.value;
+    const definition = name === '__typename' ? TypeNameMetaFieldDef : type.getFields()[name];
+    // Introspection; and what would not become a name in an object, but the object's prototype.
+    if (!definition || key === '__proto__') throw new NotPlanned();
+    const nodes = occurrences.map((one) => one.node);
+    const named = isNonNullType(definition.type) ? definition.type.ofType : definition.type;
+    const info: FieldPlan['info'] = {
+      fieldName: name,
+      fieldNodes: nodes,
+      returnType: definition.type,
+      parentType: type,
+      schema: this.schema,
+      fragments: this.fragments,
+      rootValue: undefined,
+      operation: this.operation,
+    };
+    return {
+      key,
+      name,
+      typename: type.name,
+      definition,
+      isIncluded:
+        conditions.length === 0 ? undefined : (variables) => conditions.every((condition) => condition(variables)),
+      args: argumentsOf(definition, node),
+      complete: this.#complete(definition.type, `${type.name}.${name}`, info),
+      serialize: isLeafType(named) ? serializerOf(named) : undefined,
+      isRequired: isNonNullType(definition.type),
+      nodes,
+      info,
+    };
+  }
+
+  /** How a value of this type goes into the answer. */
+  #complete(type: GraphQLOutputType, place: string, info: FieldPlan['info']): Complete {
+    if (isNonNullType(type)) return requiredOf(this.#complete(type.ofType, place, info), place);
+    if (isListType(type)) {
+      const entry = this.#complete(type.ofType, place, info);
+      return listOf(entry, isNonNullType(type.ofType), info.fieldNodes, place);
+    }
+    if (isLeafType(type)) return leafOf(type);
+    const sets = info.fieldNodes.flatMap(({ selectionSet }) => selectionSet ?? []);
+    if (isObjectType(type)) return objectOf(this.#selectionIn(sets, type));
+    const types = this.schema.getPossibleTypes(type);
+    return anyOf(type, new Map(types.map((one) => [one.name, this.#selectionIn(sets, one)])), info);
+  }
+
+  #selectionIn(sets: readonly SelectionSetNode[], type: GraphQLObjectType): Selection {
+    return this.#selection(type, this.collector.collect(sets, type));
+  }
+}
+
+const NO_ARGUMENTS: Record<string, unknown> = Object.freeze({});
+
+/** Without variables in them they are the same each time. */
+function argumentsOf(definition: GraphQLField<unknown, unknown>, node: FieldNode): FieldPlan['args'] {
+  if (definition.args.length === 0) return () => NO_ARGUMENTS;
+  if (hasVariable(node)) return (variables) => getArgumentValues(definition, node, variables);
+  let known: Record<string, unknown> | undefined;
+  return () => (known ??= getArgumentValues(definition, node, {}));
+}
+
+function hasVariable({ arguments: given = [] }: FieldNode): boolean {
+  let found = false;
+  for (const argument of given) {
+    visit(argument, {
+      Variable: () => {
+        found = true;
+        return BREAK;
+      },
+    });
+  }
+  return found;
+}

@@ -1,0 +1,155 @@
+/**
+ * A plan at work: each field is found and written, what is promised is waited for, and a failure goes to what it
+ * belongs to. What is promised is waited for in functions of its own: a loop whose variables a closure holds makes room
+ * for them at every turn.
+ */
+import {
+  defaultFieldResolver,
+  responsePathAsArray,
+  type ExecutionResult,
+  type FieldNode,
+  type GraphQLError,
+  type GraphQLResolveInfo,
+} from 'graphql';
+import type { Complete, Execution, FieldPlan, Path, Selection } from './selection.js';
+
+export async function runOperation(
+  selection: Selection,
+  execution: Execution,
+): Promise<ExecutionResult<Record<string, unknown>>> {
+  const { errors } = execution;
+  try {
+    const data = (await runFields(selection, undefined, execution, undefined)) as Record<string, unknown>;
+    return errors.length > 0 ? { errors, data } : { data };
+  } catch (error) {
+    return { errors: [...errors, error as GraphQLError], data: null };
+  }
+}
+
+/** The object that a selection makes of what was found, or the promise of it. */
+export function runFields(
+  { fields, shape }: Selection,
+  source: unknown,
+  execution: Execution,
+  path: Path | undefined,
+): unknown {
+  const written: Record<string, unknown> = { ...shape };
+  let pending: PromiseLike<void>[] | undefined;
+  for (const field of fields) {
+    if (field.isIncluded && !field.isIncluded(execution.variables)) continue;
+    const { key, isRequired, nodes } = field;
+    try {
+      const completed = runField(field, source, execution, path);
+      written[key] = completed;
+      if (isPromise(completed))
+        (pending ??= []).push(settle(written, key, completed, isRequired, nodes, execution, pathOf(field, path)));
+    } catch (error) {
+      // What is under way is seen to its end first: nobody else would hear of its failure.
+      if (pending && isRequired) return whenAllHaveEnded(pending, error, nodes, execution, pathOf(field, path));
+      written[key] = afterFailure(error, isRequired, nodes, execution, pathOf(field, path));
+    }
+  }
+  return pending ? whenAllAreThere(pending, written) : written;
+}
+
+function runField(field: FieldPlan, source: unknown, execution: Execution, above: Path | undefined): unknown {
+  const { name, complete, serialize } = field;
+  if (name === '__typename') return field.typename;
+  const isHeld = field.definition.resolve === undefined && isObject(source);
+  const held = isHeld ? source[name] : undefined;
+  // Most fields: a value that the object itself holds, which takes no arguments and no path.
+  if (serialize && isPlain(held)) return serialize(held);
+  const path = pathOf(field, above);
+  const value = isHeld && typeof held !== 'function' ? held : resolved(field, source, execution, path);
+  return isPromise(value) ? completeLater(value, complete, execution, path) : complete(value, execution, path);
+}
+
+function resolved({ definition, args, info }: FieldPlan, source: unknown, execution: Execution, path: Path): unknown {
+  const resolve = definition.resolve ?? defaultFieldResolver;
+  return resolve(source, args(execution.variables), execution.context, infoFor(info, execution, path));
+}
+
+function pathOf({ key, typename }: FieldPlan, prev: Path | undefined): Path {
+  return { prev, key, typename };
+}
+
+function isObject(value: unknown): value is Record<string, unknown> {
+  return typeof value === 'object' && value !== null;
+}
+
+function isPlain(value: unknown): boolean {
+  if (typeof value === 'object') return value instanceof Date;
+  return value !== undefined && typeof value !== 'function';
+}
+
+/** Written out: of a copy with two names more Node makes a hidden class for that one object. */
+function infoFor(info: FieldPlan['info'], { variables: variableValues }: Execution, path: Path): GraphQLResolveInfo {
+  const { fieldName, fieldNodes, returnType, parentType, schema, fragments, rootValue, operation } = info;
+  return {
+    fieldName,
+    fieldNodes,
+    returnType,
+    parentType,
+    path,
+    schema,
+    fragments,
+    rootValue,
+    operation,
+    variableValues,
+  };
+}
+
+export function completeLater(
+  promised: PromiseLike<unknown>,
+  complete: Complete,
+  execution: Execution,
+  path: Path,
+): PromiseLike<unknown> {
+  return promised.then((value) => complete(value, execution, path));
+}
+
+/** Puts what is promised into its place when it is there. */
+export function settle(
+  written: Record<string, unknown> | unknown[],
+  place: string | number,
+  promised: PromiseLike<unknown>,
+  isRequired: boolean,
+  nodes: readonly FieldNode[],
+  execution: Execution,
+  path: Path,
+): PromiseLike<void> {
+  const put = (value: unknown) => void ((written as Record<string | number, unknown>)[place] = value);
+  return promised.then(put, (error: unknown) => put(afterFailure(error, isRequired, nodes, execution, path)));
+}
+
+export function whenAllAreThere<Written>(pending: readonly PromiseLike<void>[], written: Written): Promise<Written> {
+  return Promise.all(pending).then(() => written);
+}
+
+export function whenAllHaveEnded(
+  pending: readonly PromiseLike<void>[],
+  error: unknown,
+  nodes: readonly FieldNode[],
+  execution: Execution,
+  path: Path,
+): Promise<null> {
+  return Promise.allSettled(pending).then(() => afterFailure(error, true, nodes, execution, path));
+}
+
+/** Null for what may be null; from what may not, the failure goes on to what it belongs to. */
+export function afterFailure(
+  error: unknown,
+  isRequired: boolean,
+  nodes: readonly FieldNode[],
+  execution: Execution,
+  path: Path,
+): null {
+  const located = execution.context.failures.placed(error, nodes, () => responsePathAsArray(path));
+  if (isRequired) throw located;
+  execution.errors.push(located);
+  return null;
+}
+
+export function isPromise(value: unknown): value is PromiseLike<unknown> {
+  return typeof value === 'object' && value !== null && typeof (value as { then?: unknown }).then === 'function';
+}

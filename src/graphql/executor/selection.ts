@@ -1,0 +1,54 @@
+/** What a plan is made of: for each object that is asked for, its fields, and how each is found and written. */
+import type { FieldNode, GraphQLError, GraphQLField, GraphQLResolveInfo } from 'graphql';
+import type { Context } from '../context.js';
+
+type Variables = Record<string, unknown>;
+
+/** One run of an operation. */
+export interface Execution {
+  readonly context: Context;
+  readonly variables: Variables;
+  readonly errors: GraphQLError[];
+}
+
+export interface Path {
+  readonly prev: Path | undefined;
+  readonly key: string | number;
+  readonly typename: string | undefined;
+}
+
+/** A value as it goes into the answer, or the promise of it. */
+export type Complete = (value: unknown, execution: Execution, path: Path) => unknown;
+export type Condition = (variables: Variables) => boolean;
+
+export interface FieldPlan {
+  /** The name in the answer: the alias, if there is one. */
+  readonly key: string;
+  readonly name: string;
+  readonly typename: string;
+  /** Its resolver is looked up at each call: Apollo replaces all of them for a plugin that follows fields. */
+  readonly definition: GraphQLField<unknown, unknown>;
+  /** Undefined where the field is always asked for. */
+  readonly isIncluded: Condition | undefined;
+  readonly args: (variables: Variables) => Variables;
+  readonly complete: Complete;
+  /** How the type writes a value, where the field holds a scalar or an enum and no list of them. */
+  readonly serialize: ((value: unknown) => unknown) | undefined;
+  readonly isRequired: boolean;
+  readonly nodes: readonly FieldNode[];
+  readonly info: Omit<GraphQLResolveInfo, 'path' | 'variableValues'>;
+}
+
+export interface Selection {
+  readonly fields: readonly FieldPlan[];
+  /**
+   * An object with the names of all fields, copied for each object of the answer: one that gets its names one by one is
+   * made over again several times. Empty where the variables say which names there are.
+   */
+  readonly shape: Readonly<Record<string, unknown>>;
+}
+
+export function selectionOf(fields: readonly FieldPlan[]): Selection {
+  const isSettled = fields.every(({ isIncluded }) => isIncluded === undefined);
+  return { fields, shape: isSettled ? Object.fromEntries(fields.map(({ key }) => [key, undefined])) : {} };
+}

@@ -1,0 +1,82 @@
+/**
+ * Automatic persisted queries, as Apollo Client and urql send them: first the SHA-256 of a document alone, in
+ * `extensions.persistedQuery`; if it is answered with PersistedQueryNotFound, the hash and the document, which is kept
+ * once it has run. From then on its hash is enough. The message and the code are what those clients look for.
+ */
+import { z } from 'zod';
+import { refuse } from '../../rules/errors.js';
+import { sha256, type DocumentCache } from './document-cache.js';
+import type { Asked } from './persisted.js';
+
+export interface FoundDocument {
+  /** With the document in the place of its name. */
+  readonly asked: Asked;
+  /** Whether it was named by its hash, as no form or link of another page does it. */
+  readonly isNamed: boolean;
+  /** Called once the document has run: one that is refused is not worth its place. */
+  keep?(): Promise<void>;
+}
+
+export async function findAutomatic(asked: Asked, documents: DocumentCache): Promise<FoundDocument> {
+  const { persistedQuery, ...extensions } = extensionsIn(asked);
+  if (persistedQuery == null) return { asked, isNamed: false };
+  const hash = hashIn(persistedQuery);
+  const query = queryIn(asked);
+  if (query == null || query === '') {
+    const document = await documents.find(hash);
+    if (document === undefined) throw refuse('PERSISTED_QUERY_NOT_FOUND');
+    return { asked: withDocument(asked, document, extensions), isNamed: true };
+  }
+  if (typeof query === 'string' && sha256(query) !== hash)
+    throw refuse('VALIDATION_FAILED', { message: 'The sha256Hash is not the SHA-256 of the query, in hex.' });
+  return {
+    asked: withDocument(asked, query, extensions),
+    isNamed: true,
+    ...(typeof query === 'string' && { keep: () => documents.keep(hash, query) }),
+  };
+}
+
+function extensionsIn({ method, search, body }: Asked): Readonly<Record<string, unknown>> {
+  const extensions = method === 'GET' ? parsed(new URLSearchParams(search).get('extensions')) : inBody(body).extensions;
+  return isObject(extensions) ? extensions : {};
+}
+
+function queryIn({ method, search, body }: Asked): unknown {
+  return method === 'GET' ? new URLSearchParams(search).get('query') : inBody(body).query;
+}
+
+const persistedQueryForm = z.object({ version: z.literal(1), sha256Hash: z.string().regex(/^[0-9a-f]{64}$/i) });
+
+function hashIn(persistedQuery: unknown): string {
+  const form = persistedQueryForm.safeParse(persistedQuery);
+  if (form.success) return form.data.sha256Hash.toLowerCase();
+  throw refuse('VALIDATION_FAILED', {
+    message: 'extensions.persistedQuery must be { version: 1, sha256Hash: <the SHA-256 of the query, in hex> }.',
+  });
+}
+
+/** Whoever runs the document need not know that it was named; other extensions stay. */
+function withDocument(asked: Asked, query: unknown, extensions: Readonly<Record<string, unknown>>): Asked {
+  if (asked.method !== 'GET') return { ...asked, body: { ...inBody(asked.body), query, extensions } };
+  const parameters = new URLSearchParams(asked.search);
+  parameters.set('query', String(query));
+  parameters.set('extensions', JSON.stringify(extensions));
+  return { ...asked, search: parameters.toString() };
+}
+
+function inBody(body: unknown): Readonly<Record<string, unknown>> {
+  return isObject(body) ? body : {};
+}
+
+function isObject(value: unknown): value is Readonly<Record<string, unknown>> {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
+}
+
+/** Of what cannot be read Apollo says what is wrong with it. */
+function parsed(json: string | null): unknown {
+  try {
+    return json === null ? undefined : JSON.parse(json);
+  } catch {
+    return undefined;
+  }
+}

@@ -1,0 +1,98 @@
+/**
+ * The documents that clients have registered as automatic persisted queries, by their SHA-256: the newest in use, in
+ * memory, and where there is a Redis also there, so that what one instance was told the others know. Whoever finds a
+ * document missing registers it again; so nothing is lost where Redis is away or forgets.
+ */
+import { createHash } from 'node:crypto';
+import { LRUCache } from 'lru-cache';
+import { connectRedis, type Redis } from '../../redis.js';
+import { PERSISTED_QUERIES } from '../../rules/limits.js';
+
+export interface DocumentCache {
+  find(hash: string): Promise<string | undefined>;
+  keep(hash: string, document: string): Promise<void>;
+  close(): void;
+}
+
+export function createDocumentCache(redisUrl: string | undefined): DocumentCache {
+  const memory = new LRUCache<string, string>({ max: PERSISTED_QUERIES.documentsMax });
+  const shared = redisUrl === undefined ? undefined : documentsInRedis(redisUrl);
+  return {
+    find: async (hash) => {
+      const known = memory.get(hash);
+      if (known !== undefined || !shared) return known;
+      const found = await shared.find(hash);
+      // Redis is not ours alone: what it says is believed only if it fits.
+      if (found === undefined || sha256(found) !== hash) return undefined;
+      memory.set(hash, found);
+      return found;
+    },
+    keep: async (hash, document) => {
+      if (document.length > PERSISTED_QUERIES.documentCharactersMax || memory.has(hash)) return;
+      memory.set(hash, document);
+      await shared?.keep(hash, document);
+    },
+    close: () => shared?.close(),
+  };
+}
+
+export function sha256(text: string): string {
+  return createHash('sha256').update(text).digest('hex');
+}
+
+const DOCUMENTS = '{persisted-queries}:documents';
+const USED = '{persisted-queries}:used';
+
+/** Keeps a document, and forgets those that were used the longest ago where there are too many. */
+const KEEP = `
+redis.call('HSET', KEYS[1], ARGV[1], ARGV[2])
+redis.call('ZADD', KEYS[2], ARGV[3], ARGV[1])
+local tooMany = redis.call('ZCARD', KEYS[2]) - tonumber(ARGV[4])
+if tooMany > 0 then
+  for _, hash in ipairs(redis.call('ZRANGE', KEYS[2], 0, tooMany - 1)) do
+    redis.call('HDEL', KEYS[1], hash)
+    redis.call('ZREM', KEYS[2], hash)
+  end
+end
+`;
+
+/** How long a call waits for Redis, and how long none asks it after it has failed or was late. */
+const REDIS_WAIT_MS = 150;
+const REDIS_PAUSE_MS = 1_000;
+
+function documentsInRedis(url: string): DocumentCache {
+  const redis = connectRedis(url);
+  // The counting of rates, which has a connection of its own, says in the log that Redis is lost.
+  redis.on('error', () => undefined);
+  let askedAgainAtMs = -Infinity;
+
+  async function ask<T>(work: (redis: Redis) => Promise<T>): Promise<T | undefined> {
+    if (redis.status !== 'ready' || performance.now() < askedAgainAtMs) return undefined;
+    try {
+      return await within(REDIS_WAIT_MS, work(redis));
+    } catch {
+      askedAgainAtMs = performance.now() + REDIS_PAUSE_MS;
+      return undefined;
+    }
+  }
+
+  return {
+    find: (hash) =>
+      ask(async () => {
+        const [found] = await Promise.all([redis.hget(DOCUMENTS, hash), redis.zadd(USED, 'XX', Date.now(), hash)]);
+        return found ?? undefined;
+      }),
+    keep: async (hash, document) => {
+      const { documentsMax } = PERSISTED_QUERIES;
+      await ask(() => redis.eval(KEEP, 2, DOCUMENTS, USED, hash, document, Date.now(), documentsMax));
+    },
+    close: () => redis.disconnect(),
+  };
+}
+
+function within<T>(ms: number, work: Promise<T>): Promise<T> {
+  return new Promise((resolve, reject) => {
+    const timer = setTimeout(() => reject(new Error(`Redis did not answer within ${ms} ms.`)), ms);
+    work.then(resolve, reject).finally(() => clearTimeout(timer));
+  });
+}

@@ -1,0 +1,35 @@
+import { Arg, Args, Ctx, FieldResolver, ID, Mutation, Resolver } from 'type-graphql';
+import { OPERATIONS } from '../../operations/index.js';
+import { perform, performWithin } from '../../operations/operation.js';
+import type { Context } from '../context.js';
+import { Input, inputOf } from '../inputs.js';
+import { ApiKeyConnection } from '../types/api-keys.js';
+import { Connection, PageArgs } from '../types/connection.js';
+import { PAYLOADS } from '../types/payloads.js';
+import { Viewer } from '../types/viewer.js';
+import { of } from './says.js';
+
+const { createApiKey, listApiKeys, revokeApiKey } = OPERATIONS;
+
+const CreateApiKeyInput = inputOf('CreateApiKeyInput', createApiKey.input, 'What the key is for, and until when.');
+
+@Resolver(() => Viewer)
+export class ApiKeyResolver {
+  @Mutation(() => PAYLOADS.createApiKey, of(createApiKey))
+  createApiKey(@Input(CreateApiKeyInput) input: object, @Ctx() { caller }: Context) {
+    return perform(createApiKey, input, caller);
+  }
+
+  @Mutation(() => PAYLOADS.revokeApiKey, of(revokeApiKey))
+  revokeApiKey(@Arg('id', () => ID, { description: 'The API key.' }) id: string, @Ctx() { caller }: Context) {
+    return perform(revokeApiKey, { id }, caller).then((apiKey) => ({ apiKey }));
+  }
+
+  @FieldResolver(() => ApiKeyConnection, {
+    nullable: true,
+    description: 'One’s API keys that work, newest first. Not to be read with an API key.',
+  })
+  async apiKeys(@Args(() => PageArgs) page: PageArgs, @Ctx() { caller }: Context) {
+    return new Connection(await performWithin(listApiKeys, page, caller));
+  }
+}

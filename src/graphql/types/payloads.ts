@@ -1,0 +1,114 @@
+/**
+ * What mutations answer: each a type named after it, so that it can grow, with what changed and, where somebody is
+ * signed in, oneself as one is now.
+ */
+import { Ctx, Field, FieldResolver, ID, Int, ObjectType, Resolver, Root } from 'type-graphql';
+import { OPERATIONS } from '../../operations/index.js';
+import { performWithin, type Operation } from '../../operations/operation.js';
+import { CHANGED_PASSWORD, PUBLICATION } from '../../rules/entities/session.js';
+import type { Context } from '../context.js';
+import { NEW_API_KEY } from '../../rules/entities/api-key.js';
+import { Contractor, Session } from './account.js';
+import { ApiKey } from './api-keys.js';
+import { Bid, BidConnection } from './bids.js';
+import { edgeOf } from './connection.js';
+import { says } from './field.js';
+import { Job, JobConnection } from './jobs.js';
+import { TokenTransfer } from './tokens.js';
+import { Viewer } from './viewer.js';
+
+interface Answered {
+  readonly type: () => object;
+  readonly is: string;
+}
+
+/** Of each payload its own resolver of `viewer`, for the schema to know. */
+export const PAYLOAD_RESOLVERS: (new () => object)[] = [];
+
+const JOB: Answered = { type: () => Job, is: 'The job as it is now.' };
+const BID: Answered = { type: () => Bid, is: 'The bid as it is now.' };
+const CHANGED_JOB = { job: JOB };
+const CHANGED_BID = { bid: BID };
+
+const { readMe, ...O } = OPERATIONS;
+
+export const PAYLOADS = {
+  signUpHomeowner: session(O.signUpHomeowner),
+  signUpContractor: session(O.signUpContractor),
+  logIn: session(O.logIn),
+  refreshSession: session(O.refreshSession),
+  createJob: payload(O.createJob, {
+    job: JOB,
+    jobEdge: { type: () => edgeOf(JobConnection), is: 'The same, to put into a list of jobs, newest first.' },
+  }),
+  updateJob: payload(O.updateJob, CHANGED_JOB),
+  deleteJob: payload(O.deleteJob, {
+    job: { type: () => Job, is: 'The draft as it last was.' },
+    deletedJobId: { type: () => ID, is: 'The identifier of the draft, which is gone.' },
+  }),
+  publishJob: payload(O.publishJob, {
+    job: JOB,
+    tokensCharged: { type: () => Int, is: PUBLICATION.fields.tokensCharged.description },
+    remainingBalance: { type: () => Int, is: PUBLICATION.fields.remainingBalance.description },
+  }),
+  cancelJob: payload(O.cancelJob, CHANGED_JOB),
+  awardJob: payload(O.awardJob, CHANGED_JOB),
+  checkInJob: payload(O.checkInJob, CHANGED_JOB),
+  submitJobForReview: payload(O.submitJobForReview, CHANGED_JOB),
+  approveJob: payload(O.approveJob, CHANGED_JOB),
+  disputeJob: payload(O.disputeJob, CHANGED_JOB),
+  escalateJob: payload(O.escalateJob, CHANGED_JOB),
+  resolveDispute: payload(O.resolveDispute, CHANGED_JOB),
+  reachDecision: payload(O.reachDecision, CHANGED_JOB),
+  fileAppeal: payload(O.fileAppeal, CHANGED_JOB),
+  finalizeAppeal: payload(O.finalizeAppeal, CHANGED_JOB),
+  completeJob: payload(O.completeJob, CHANGED_JOB),
+  submitBid: payload(O.submitBid, {
+    bid: BID,
+    bidEdge: { type: () => edgeOf(BidConnection), is: 'The same, to put into the list of bids on its job.' },
+  }),
+  viewBid: payload(O.viewBid, CHANGED_BID),
+  shortlistBid: payload(O.shortlistBid, CHANGED_BID),
+  rejectBid: payload(O.rejectBid, CHANGED_BID),
+  withdrawBid: payload(O.withdrawBid, CHANGED_BID),
+  updateProfile: payload(O.updateProfile, {}),
+  changePassword: payload(O.changePassword, {
+    changed: { type: () => Boolean, is: CHANGED_PASSWORD.fields.changed.description },
+  }),
+  verifyContractor: payload(O.verifyContractor, {
+    contractor: { type: () => Contractor, is: 'The contractor, who is verified now.' },
+  }),
+  createApiKey: payload(O.createApiKey, {
+    apiKey: { type: () => ApiKey, is: NEW_API_KEY.fields.apiKey.description },
+    secret: { type: () => String, is: NEW_API_KEY.fields.secret.description },
+  }),
+  revokeApiKey: payload(O.revokeApiKey, { apiKey: { type: () => ApiKey, is: 'The key as it was.' } }),
+  adjustTokens: payload(O.adjustTokens, { transfer: { type: () => TokenTransfer, is: 'The transfer that was made.' } }),
+} as const;
+
+/** Of whoever logs in here nobody has asked anything yet: what they are is read by the next request, with its token. */
+function session({ name }: Pick<Operation<never, unknown>, 'name'>) {
+  @ObjectType(payloadName(name), { implements: Session, description: `What \`${name}\` answers.` })
+  class SessionPayload {}
+  return SessionPayload;
+}
+
+function payload({ name }: Pick<Operation<never, unknown>, 'name'>, fields: Readonly<Record<string, Answered>>) {
+  @ObjectType(payloadName(name), { description: `What \`${name}\` answers.` })
+  class Payload {}
+  for (const [key, { type, is }] of Object.entries(fields)) Field(type, says(is))(Payload.prototype, key);
+
+  @Resolver(() => Payload)
+  class PayloadViewer {
+    @FieldResolver(() => Viewer, { description: 'Oneself as one is now, tokens included.' })
+    viewer(@Root() { viewer }: { viewer?: Viewer }, @Ctx() { caller }: Context) {
+      return viewer ?? performWithin(readMe, {}, caller);
+    }
+  }
+  PAYLOAD_RESOLVERS.push(PayloadViewer);
+  return Payload;
+}
+
+export function payloadName(mutation: string): string {
+  return `${mutation.slice(0, 1).toUpperCase()}${mutation.slice(1)}Payload`;
+}

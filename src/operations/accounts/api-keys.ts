@@ -1,0 +1,90 @@
+/** API keys for programs, which cannot log in again every fifteen minutes. A key is made, listed and revoked by a log-in. */
+import { z } from 'zod';
+import { refuse, unauthorized } from '../../rules/errors.js';
+import { API_KEYS_PER_PERSON_MAX, TEXT } from '../../rules/limits.js';
+import { requiredText } from '../../rules/values.js';
+import { hashOfApiKey, newApiKeySecret } from '../../security/api-key.js';
+import { lockAccount } from '../../store/accounts.js';
+import {
+  countApiKeys,
+  insertApiKey,
+  listApiKeys as keysNewestFirst,
+  selectApiKey,
+  type ApiKey,
+} from '../../store/api-keys.js';
+import { revokeSession } from '../../store/sessions.js';
+import { operation } from '../operation.js';
+import { pageRequest, pageShape } from '../paging.js';
+import { idInPath, momentInBody } from '../shapes.js';
+import { invalidField } from '../validation.js';
+
+const NEWEST_FIRST = ['time', 'text'] as const;
+
+export interface NewApiKey {
+  apiKey: ApiKey;
+  secret: string;
+}
+
+export const createApiKey = operation({
+  name: 'createApiKey',
+  says:
+    'Makes a key for a program, which may do what its owner may, but for email, password, sessions and keys. The ' +
+    'secret is shown this once.',
+  allows: 'signed in',
+  budget: 'write',
+  alwaysForReal: true,
+  needsSession: true,
+  input: z.strictObject({
+    name: requiredText(TEXT.name).describe('What the key is for, to tell it from others.'),
+    expiresAt: momentInBody
+      .nullish()
+      .describe('When the key ends by itself; it holds until it is revoked unless told.'),
+  }),
+  async run({ db, viewer: { userId, sessionId } }, { name, expiresAt = null }): Promise<NewApiKey> {
+    if (expiresAt && expiresAt.getTime() <= Date.now()) throw invalidField('expiresAt', 'must be in the future');
+    const secret = newApiKeySecret();
+    const apiKey = await db.inTransaction(async (tx) => {
+      // Two at once follow one another, and a change of password comes before or after, never between.
+      await lockAccount(tx, { userId });
+      const [kept] = await countApiKeys(tx, { userId, sessionId });
+      if (!kept?.sessionIsActive) throw unauthorized('UNAUTHENTICATED', 'session_ended');
+      if (kept.count >= API_KEYS_PER_PERSON_MAX) throw tooManyKeys();
+      return insertApiKey(tx, { userId, name, expiresAt, secretHash: hashOfApiKey(secret) });
+    });
+    return { apiKey, secret };
+  },
+});
+
+function tooManyKeys() {
+  return refuse('VALIDATION_FAILED', {
+    message: `You have ${API_KEYS_PER_PERSON_MAX} API keys, the most that one person may have; revoke one first.`,
+  });
+}
+
+export const listApiKeys = operation({
+  name: 'apiKeys',
+  says: 'Lists one’s API keys that work, newest first, without their secrets.',
+  allows: 'signed in',
+  budget: 'read',
+  needsSession: true,
+  input: z.strictObject(pageShape),
+  run: ({ db, viewer, beside }, input) =>
+    keysNewestFirst(db, { userId: viewer.userId }, pageRequest(input, NEWEST_FIRST, beside)),
+});
+
+export const revokeApiKey = operation({
+  name: 'revokeApiKey',
+  says: 'Ends an API key: it is refused from now on, everywhere.',
+  allows: 'signed in',
+  budget: 'write',
+  needsSession: true,
+  input: z.strictObject({ id: idInPath('apiKey').describe('The API key.') }),
+  async run({ db, viewer }, { id }): Promise<ApiKey> {
+    const [found] = await selectApiKey(db, { id });
+    if (!found) throw refuse('NOT_FOUND', { message: 'There is no such API key.' });
+    const { key, userId, sessionId } = found;
+    if (userId !== viewer.userId) throw refuse('FORBIDDEN', { message: 'This API key is not yours.' });
+    await revokeSession(db, { sessionId });
+    return key;
+  },
+});

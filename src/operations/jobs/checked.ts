@@ -1,0 +1,109 @@
+/** A job as an operation on it finds it: looked at, and checked by the rules of that operation. */
+import { assertAllowed, checksOf } from '../../rules/checks.js';
+import type { Facts } from '../../rules/conditions.js';
+import type { JobId } from '../../rules/ids.js';
+import type { JobActionKey } from '../../rules/lifecycle.js';
+import type { Viewer } from '../../rules/viewer.js';
+import type { LiveBid } from '../../store/bids.js';
+import { together, type Db } from '../../store/database.js';
+import { lockJob, lookAtJob, type JobRow } from '../../store/jobs.js';
+import { idsOf } from '../../store/visibility.js';
+import type { Call } from '../operation.js';
+import { spending } from '../tokens/spending.js';
+import type { Addressed } from './addressed.js';
+import { foundBy, type FoundJob } from './job.js';
+
+/** Who acts, where, and what the API will want of the job. */
+export type Acting<V extends Viewer = Viewer> = Pick<Call<V>, 'db' | 'viewer' | 'beside'>;
+
+/** What the rules may ask of a call besides its version. */
+export type CallFacts = Pick<Facts, 'stake' | 'bidsToAward'>;
+
+/** Looks at the job, and throws the first refusal that the rules of the operation give. */
+export async function lookAndCheck(key: JobActionKey, db: Db, viewer: Viewer, input: Addressed): Promise<FoundJob> {
+  return checked(key, viewer, await look(db, viewer, input.id), input);
+}
+
+/** What an operation works with: a transaction, and the job under its lock. */
+export interface Locked<V extends Viewer = Viewer> extends Acting<V> {
+  readonly job: JobRow;
+  /** Where they were looked at. */
+  readonly liveBids: readonly LiveBid[];
+}
+
+interface Steps<V extends Viewer, Input, Read, Output> {
+  /** Whether the live bids on the job are looked at with it. */
+  readonly looksAtBids?: boolean;
+  /** Reads what must be known besides. */
+  read?(tx: Db, viewer: V, input: Input): Promise<Read>;
+  /** What the rules are told of this call. */
+  facts?(input: Input, liveBids: readonly LiveBid[]): CallFacts;
+  /** Does it, once nothing speaks against it. */
+  act(at: Locked<V>, input: Input, read: Read): Promise<Output>;
+}
+
+/** Locks the job, looks, checks, and acts. */
+export function underLock<V extends Viewer, Input extends Addressed, Output, Read = undefined>(
+  key: JobActionKey,
+  { looksAtBids, read = readNothing, facts, act }: Steps<V, Input, Read, Output>,
+) {
+  return ({ db, viewer, beside }: Acting<V>, input: Input): Promise<Output> =>
+    behindLock(db, viewer, {
+      lock: (tx) => lockJob(tx, input),
+      look: (tx) => together(look(tx, viewer, input.id, looksAtBids), read(tx, viewer, input)),
+      act(tx, [seen, known]) {
+        const liveBids = seen?.liveBids ?? [];
+        const { job } = checked(key, viewer, seen, input, facts?.(input, liveBids));
+        return act({ db: tx, viewer, beside, job, liveBids }, input, known);
+      },
+    });
+}
+
+interface LockedSteps<Seen, Output> {
+  lock(tx: Db): Promise<unknown>;
+  look(tx: Db): Promise<Seen>;
+  /** Checks what was seen, and acts. */
+  act(tx: Db, seen: Seen): Promise<Output>;
+}
+
+/**
+ * Nobody else changes the job, its bids or its holds until this is committed. The lock and the looks are sent together;
+ * each look begins when the lock is had, and so sees all that came before it. What is spent may still be spent by
+ * somebody else: then all is undone, and the refusal says how much there is.
+ */
+export function behindLock<Seen, Output>(
+  db: Db,
+  viewer: Viewer,
+  { lock, look: lookAt, act }: LockedSteps<Seen, Output>,
+): Promise<Output> {
+  return spending(db, viewer.userId, async (tx) => {
+    const [, seen] = await together(lock(tx), lookAt(tx));
+    return act(tx, seen);
+  });
+}
+
+/** Only for those who read nothing: theirs is undefined. */
+function readNothing<Read>(): Promise<Read> {
+  return Promise.resolve(undefined as Read);
+}
+
+type Seen = Awaited<ReturnType<(typeof lookAtJob)['admin']['alone']>>[number];
+
+async function look(db: Db, viewer: Viewer, id: JobId, looksAtBids = false): Promise<Seen | undefined> {
+  const statement = lookAtJob[viewer.role][looksAtBids ? 'withLiveBids' : 'alone'];
+  const [seen] = await statement(db, { id, userId: viewer.userId, ...idsOf(viewer) });
+  return seen;
+}
+
+function checked(
+  key: JobActionKey,
+  viewer: Viewer,
+  seen: Seen | undefined,
+  { expectedVersion = null }: Addressed,
+  call?: CallFacts,
+): FoundJob {
+  const found = foundBy(viewer, seen);
+  const { job, ownBids } = found;
+  assertAllowed(checksOf(key), { viewer, job, ownBids, available: seen?.available ?? 0, expectedVersion, ...call });
+  return found;
+}

@@ -1,0 +1,100 @@
+/** The effects of the lifecycle's transitions that are statements of their own, each under its name. */
+import { BID_CONSEQUENCES } from '../../rules/bids.js';
+import type { EffectBy } from '../../rules/effects.js';
+import type { BidId } from '../../rules/ids.js';
+import type { JOB_TRANSITIONS, JobTransitionKey, OTHER_JOB_ACTIONS } from '../../rules/lifecycle.js';
+import { refundOnCancel } from '../../rules/publishing.js';
+import { addRating, creditCompletion } from '../../store/accounts.js';
+import { moveBids, releaseHolds, type LiveBid } from '../../store/bids.js';
+import type { NewEvent } from '../../store/events.js';
+import { moveTokens } from '../../store/ledger.js';
+import type { MoveValues } from '../../store/moves.js';
+import { asArray } from '../../store/statement.js';
+import type { Locked } from './checked.js';
+
+/** What an effect adds to the move. */
+export interface Consequence {
+  /** Statements that are on their way already; the move goes out behind them. */
+  readonly sent?: readonly Promise<unknown>[];
+  /** What happened to others, behind the transition's own event. */
+  readonly events?: readonly NewEvent[];
+  /** What the transition's own event tells besides the texts that came with the call. */
+  readonly data?: Record<string, unknown>;
+  /** Values that the move takes besides. */
+  readonly values?: Pick<MoveValues, 'awardedBidId' | 'awardedContractorId'>;
+}
+
+/** What they take of the call. */
+export interface CallInput {
+  readonly bidId?: BidId | undefined;
+  readonly rating?: number | null | undefined;
+  readonly resolution?: string | undefined;
+}
+
+type OfTransitions = (typeof JOB_TRANSITIONS)[JobTransitionKey]['effects'][number];
+export type StatementEffect = Extract<OfTransitions, EffectBy<'statements'>>;
+
+/**
+ * The statements of an operation that is no transition, each under the name of its effect: exactly those that its row
+ * names. False stands for what did not come about this time.
+ */
+export function executed<Key extends keyof typeof OTHER_JOB_ACTIONS>(
+  sent: Readonly<Record<(typeof OTHER_JOB_ACTIONS)[Key]['effects'][number], Promise<unknown> | false>>,
+): Promise<unknown>[] {
+  return Object.values<Promise<unknown> | false>(sent).filter((one) => one !== false);
+}
+
+/** In which order they happen is said by the transition's row. */
+export const STATEMENTS: Readonly<Record<StatementEffect, (at: Locked, input: CallInput) => Consequence>> = {
+  acceptBid(at, { bidId }) {
+    const chosen = at.liveBids.filter(({ id }) => id === bidId);
+    const [one] = chosen;
+    return {
+      ...moved(at, chosen, BID_CONSEQUENCES.accept),
+      ...(one && { values: { awardedBidId: one.id, awardedContractorId: one.contractorId } }),
+    };
+  },
+
+  rejectOtherBids(at, { bidId }) {
+    const others = at.liveBids.filter(({ id }) => id !== bidId);
+    return moved(at, others, BID_CONSEQUENCES.passOver);
+  },
+
+  rejectLiveBids: (at) => moved(at, at.liveBids, BID_CONSEQUENCES.close),
+
+  /** Before the award there are no holds but those of live bids, which are released as their bids are rejected. */
+  releaseHolds: ({ db, job }) => (job.awardedBidId === null ? {} : { sent: [releaseHolds(db, { jobId: job.id })] }),
+
+  creditContractor: ({ db, job }) =>
+    job.awardedContractorId === null ? {} : { sent: [creditCompletion(db, { id: job.awardedContractorId })] },
+
+  addRating: ({ db, job }, { rating }) =>
+    job.awardedContractorId === null || rating == null
+      ? {}
+      : { sent: [addRating(db, { id: job.awardedContractorId, rating })] },
+
+  refundPublishing({ db, viewer, job }) {
+    const { id: jobId, status, bidsEver, mostTokensPaid } = job;
+    const tokensRefunded = refundOnCancel({ status, everHadBid: bidsEver > 0, mostTokensPaid });
+    const refund = { userId: viewer.userId, change: tokensRefunded, reason: 'publish_refund', jobId } as const;
+    return { data: { tokensRefunded }, sent: tokensRefunded > 0 ? [moveTokens(db, refund)] : [] };
+  },
+};
+
+/** The bids come to an end, each with an event of its own. */
+function moved(
+  { db, viewer, job }: Locked,
+  bids: readonly LiveBid[],
+  { to, event }: (typeof BID_CONSEQUENCES)[keyof typeof BID_CONSEQUENCES],
+): Consequence {
+  if (bids.length === 0) return {};
+  return {
+    sent: [moveBids[to](db, { jobId: job.id, bidIds: asArray(bids.map(({ id }) => id)) })],
+    events: bids.map(({ id, contractorId }) => ({
+      type: event,
+      actorId: viewer.userId,
+      bidderId: contractorId,
+      data: { bidId: id },
+    })),
+  };
+}

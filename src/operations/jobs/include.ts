@@ -1,0 +1,164 @@
+/**
+ * The parts of a job as this viewer may read them: read in the same statement as the job, or for many jobs at once. An
+ * API asks `partsOf` for what came with the job, and `readPart` for what did not.
+ */
+import { disputeFrom, type Dispute } from '../../rules/disputes.js';
+import type { JobId } from '../../rules/ids.js';
+import type { BidState } from '../../rules/lifecycle.js';
+import { partyOf, type JobParties } from '../../rules/parties.js';
+import { eventFor, reachOf } from '../../rules/timeline.js';
+import type { Viewer } from '../../rules/viewer.js';
+import { listBidsOnJob, type Bid } from '../../store/bids.js';
+import type { Db } from '../../store/database.js';
+import { listEventsOfJob, type JobEvent } from '../../store/events.js';
+import { ALL_OF_A_BID, readIncluded, type Included, type JobInclude } from '../../store/job-include.js';
+import type { JobRow } from '../../store/jobs.js';
+import { mapPage, totalOf, type Page, type SamePageRequest, type Total } from '../../store/page.js';
+import { readablePerson } from '../accounts/directory.js';
+import type { ReadableContractor, ReadableHomeowner } from '../accounts/people.js';
+import { readableJob, type ReadableJob } from './readable.js';
+
+/** A part that was not asked for is undefined; null is an answer. */
+export interface JobParts {
+  readonly homeowner?: ReadableHomeowner | null;
+  readonly ownBids?: readonly Bid[];
+  readonly awardedBid?: Bid | null;
+  readonly bids?: Page<Bid>;
+  readonly timeline?: Page<JobEvent>;
+  readonly dispute?: Dispute | null;
+}
+
+/** Under these a row carries what was read with it: no answer shows them, and nothing else has to remember the row. */
+const PARTS = Symbol('parts');
+const BIDDER = Symbol('bidder');
+
+type JobWithParts = ReadableJob & { [PARTS]?: JobParts };
+type BidWithBidder = Bid & { [BIDDER]?: ReadableContractor };
+
+const NONE: JobParts = {};
+
+/** What came with the job: of a list its first page, in no state. */
+export function partsOf(job: ReadableJob): JobParts {
+  return (job as JobWithParts)[PARTS] ?? NONE;
+}
+
+/** Who made the bid, if they were read together with it. */
+export function bidderOf(bid: Bid): ReadableContractor | undefined {
+  return (bid as BidWithBidder)[BIDDER];
+}
+
+/** A job as this viewer may read it, with what was read in the same statement. */
+export function readableWith(db: Db, viewer: Viewer, row: JobRow, include: JobInclude, found: Included): ReadableJob {
+  const job: JobWithParts = readableJob(viewer, row);
+  if (found.bidders.size > 0) {
+    for (const bid of [
+      ...(found.ownBids ?? []),
+      ...(found.bids ?? []),
+      ...(found.awardedBid ? [found.awardedBid] : []),
+    ])
+      nameBidder(viewer, bid, found);
+  }
+  job[PARTS] = partsFrom(viewer, row, include, found, (total) => totalsOf(db, viewer, [row.id], total)(row.id));
+  return job;
+}
+
+function nameBidder(viewer: Viewer, bid: BidWithBidder, { bidders }: Included): void {
+  const bidder = bidders.get(bid.contractorId);
+  const contractor = bidder && readablePerson(viewer, bidder).contractor;
+  if (contractor) bid[BIDDER] = contractor;
+}
+
+/** What may be read for many jobs at once; a homeowner is found by their own identifier. */
+export type PartName = Exclude<keyof JobParts, 'homeowner'>;
+
+/** Which page of a list. */
+export interface PartRequest extends Partial<SamePageRequest> {
+  readonly status?: BidState | null;
+}
+
+const INCLUDES: { readonly [Name in PartName]: (request: PartRequest) => JobInclude } = {
+  ownBids: () => ({ ownBids: true, bid: ALL_OF_A_BID }),
+  awardedBid: () => ({ awardedBid: true, bid: ALL_OF_A_BID }),
+  bids: (request) => ({ bids: request.size ?? 0, bid: ALL_OF_A_BID, ...pageIn(request) }),
+  timeline: (request) => ({ events: request.size ?? 0, ...pageIn(request) }),
+  dispute: () => ({ disputeEvents: true }),
+};
+
+function pageIn({ after, status }: PartRequest): JobInclude {
+  return { ...(after && { isAfter: true }), ...(status != null && { ofStatus: true }) };
+}
+
+/**
+ * One part of many jobs that the viewer is known to see, in one statement. How many entries lists have is one statement
+ * more, for all of the jobs, if somebody asks.
+ */
+export async function readPart<Name extends PartName>(
+  db: Db,
+  viewer: Viewer,
+  name: Name,
+  jobs: readonly ReadableJob[],
+  request: PartRequest = {},
+): Promise<Map<ReadableJob, JobParts[Name]>> {
+  const include = INCLUDES[name](request);
+  const ids = jobs.map(({ id }) => id);
+  const found = await readIncluded(db, viewer, ids, include, request);
+  const totals = new Map<TotalOf, (id: JobId) => Promise<Total>>();
+  const totalsFor = (total: TotalOf) => {
+    const known = totals.get(total) ?? totalsOf(db, viewer, ids, total, request);
+    totals.set(total, known);
+    return known;
+  };
+  const parts = new Map<ReadableJob, JobParts[Name]>();
+  for (const job of jobs) {
+    const included = found.get(job.id);
+    if (included) parts.set(job, partsFrom(viewer, job, include, included, (total) => totalsFor(total)(job.id))[name]);
+  }
+  return parts;
+}
+
+type TotalOf = 'bidsTotal' | 'eventsTotal';
+
+/** Counted for all of the jobs once somebody asks for one of them. */
+function totalsOf(
+  db: Db,
+  viewer: Viewer,
+  ids: readonly JobId[],
+  total: TotalOf,
+  { status = null }: PartRequest = {},
+): (id: JobId) => Promise<Total> {
+  let counted: Promise<Map<JobId, Included>> | undefined;
+  const count = () => readIncluded(db, viewer, ids, { [total]: true, ...pageIn({ status }) }, { status });
+  return async (id) => totalOf((await (counted ??= count())).get(id)?.[total]);
+}
+
+function partsFrom(
+  viewer: Viewer,
+  job: JobParties,
+  include: JobInclude,
+  found: Included,
+  count: (total: TotalOf) => Promise<Total>,
+): JobParts {
+  const parts: { -readonly [Part in keyof JobParts]: JobParts[Part] } = {};
+  // Whether a contractor has bid makes no difference to what they may read of a job that they see.
+  const party = partyOf(viewer, job, true);
+  if (found.homeowner) parts.homeowner = readablePerson(viewer, found.homeowner).homeowner;
+  if (found.ownBids) parts.ownBids = found.ownBids;
+  if (found.awardedBid !== undefined) parts.awardedBid = found.awardedBid;
+  const isAfter = include.isAfter === true;
+  if (found.bids && include.bids !== undefined) {
+    const { bids, bidsTotal } = found;
+    parts.bids = listBidsOnJob[viewer.role].all.pageOf(bids, { size: include.bids, isAfter }, async () =>
+      bidsTotal === undefined ? count('bidsTotal') : totalOf(bidsTotal),
+    );
+  }
+  if (found.events && include.events !== undefined) {
+    const { events, eventsTotal } = found;
+    const page = listEventsOfJob[viewer.role].pageOf(events, { size: include.events, isAfter }, async () =>
+      eventsTotal === undefined ? count('eventsTotal') : totalOf(eventsTotal),
+    );
+    parts.timeline = mapPage(page, (event) => eventFor(party, event));
+  }
+  if (found.disputeEvents)
+    parts.dispute = reachOf(party) === 'status changes' ? null : disputeFrom(found.disputeEvents);
+  return parts;
+}

@@ -1,0 +1,69 @@
+/** The second way of a transition: behind the job's lock, with the statements of its effects sent together with the move. */
+import { UNCHANGED_COUNTS } from '../../rules/bids.js';
+import type { Effect } from '../../rules/effects.js';
+import type { EventType } from '../../rules/events.js';
+import { JOB_TRANSITIONS, type JobTransition, type JobTransitionKey } from '../../rules/lifecycle.js';
+import type { Viewer } from '../../rules/viewer.js';
+import { together, type Db } from '../../store/database.js';
+import { asParameter } from '../../store/events.js';
+import { noteOnJob } from '../../store/jobs.js';
+import { moveJob, type Moved } from '../../store/moves.js';
+import { underLock, type Locked } from './checked.js';
+import { STATEMENTS, type StatementEffect } from './effects.js';
+import { keptOf, moveValues, type Input } from './move-values.js';
+
+/** The job moves, or keeps its state and has another event, or nothing happens at all. */
+export type Decision = 'move' | 'keep' | 'nothing';
+
+/** Asked behind the job's lock. */
+export type Decide = (tx: Db, viewer: Viewer, input: Input) => Promise<Decision>;
+
+export function withEffects(key: JobTransitionKey, decide: Decide = alwaysMove) {
+  const row: JobTransition = JOB_TRANSITIONS[key];
+  const effects = row.effects.filter(isStatement);
+  return underLock<Viewer, Input, Moved, Decision>(key, {
+    looksAtBids: effects.some((effect) => LOOKING_AT_BIDS.includes(effect)),
+    read: decide,
+    facts: ({ bidId }, liveBids) => ({ bidsToAward: liveBids.filter(({ id }) => id === bidId).length }),
+    async act(at, input, decision) {
+      const { job } = at;
+      const isDone = row.alreadyDoneIn?.includes(job.status) === true;
+      if (isDone || decision === 'nothing') return { job, available: null };
+      return decision === 'keep' ? keep(row, at, input) : move(key, effects, at, input);
+    },
+  });
+}
+
+const alwaysMove: Decide = () => Promise.resolve('move');
+
+/** The choice of a bid and the end of a job concern those that are live. */
+const LOOKING_AT_BIDS: readonly StatementEffect[] = ['acceptBid', 'rejectOtherBids', 'rejectLiveBids'];
+
+function isStatement(effect: Effect): effect is StatementEffect {
+  return effect in STATEMENTS;
+}
+
+async function move(
+  key: JobTransitionKey,
+  effects: readonly StatementEffect[],
+  at: Locked,
+  input: Input,
+): Promise<Moved> {
+  const consequences = effects.map((effect) => STATEMENTS[effect](at, input));
+  const sent = consequences.flatMap((consequence) => consequence.sent ?? []);
+  const values = moveValues(key, at, input, at.job.status, consequences);
+  const [[moved]] = await together(moveJob[key](at.beside)(at.db, values), ...sent);
+  if (!moved) throw new Error(`A job that was locked and checked did not move by ${key}.`);
+  return moved;
+}
+
+async function keep({ mayKeepState }: JobTransition, at: Locked, input: Input): Promise<Moved> {
+  const { db, viewer, job } = at;
+  if (!mayKeepState) throw new Error('A transition kept the state, which its row does not say.');
+  const { id, status } = job;
+  // Every event of the lifecycle's rows is a type of event.
+  const type = mayKeepState.event as EventType;
+  const event = { type, actorId: viewer.userId, fromStatus: status, toStatus: status, data: keptOf(input) };
+  await noteOnJob(db, { id, ...UNCHANGED_COUNTS, events: asParameter([event]) });
+  return { job, available: null };
+}

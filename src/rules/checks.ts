@@ -1,0 +1,143 @@
+/**
+ * What must be true before an operation on a job may happen: for each operation a list of conditions in the order in
+ * which they refuse, each with its refusal. Everything that refuses reads this list: the frame of the operations, the
+ * SQL of what happens in one statement, and `availableActions`.
+ */
+import { BID_TRANSITION_LIST, mayBid, type BidTransition } from './bids.js';
+import * as conditions from './conditions.js';
+import { all, any, atLeast, call, equal, filledIn, holds, job, oneOf, priceBy, valueOf } from './conditions.js';
+import type { Condition, Facts } from './conditions.js';
+import { refuse, type RefusalCode, type RefusalFacts } from './errors.js';
+import { JOB_ACTION_LIST, JOB_ACTIONS, statesAllowing } from './lifecycle.js';
+import type { BidState, JobAction, JobActionKey, JobState, PartyWord } from './lifecycle.js';
+import { isFor, isOneOfThe, mayActOnBid, partyOf, PARTY_WORDS, type Party } from './parties.js';
+import { missingToPublish, PUBLISH_COST, REQUIRED_TO_PUBLISH, type ToPublish } from './publishing.js';
+
+export interface Check {
+  readonly condition: Condition;
+  /** What the call is refused with where the condition does not hold. */
+  readonly code: RefusalCode;
+  /** What the refusal tells besides its code. */
+  explain?(facts: Facts): RefusalFacts;
+}
+
+/**
+ * In this order: may this caller do this to this job, do they know its version, does its state allow it, and what else
+ * there is. Editing alone is refused field by field where the state does not allow it, by `editing.ts`.
+ */
+export function checksOf(key: JobActionKey): readonly Check[] {
+  const row: JobAction = JOB_ACTIONS[key];
+  const ofState = row.elsewhere ? [] : [isInState(row)];
+  return [isForThe(row.by), knowsTheVersion, ...ofState, ...furtherChecksOf(key)];
+}
+
+/** What the table of the lifecycle alone says: who, and in which state. */
+export function checksOfRow(key: JobActionKey): readonly Check[] {
+  return [isForThe(JOB_ACTIONS[key].by), isInState(JOB_ACTIONS[key])];
+}
+
+/** What follows once the table allows the call. */
+export function furtherChecksOf(key: JobActionKey): readonly Check[] {
+  return FURTHER[key] ?? [];
+}
+
+/** The first refusal there is; undefined where the operation may happen. */
+export function firstFailing(checks: readonly Check[], facts: Facts): Check | undefined {
+  return checks.find(({ condition }) => !holds(condition, facts));
+}
+
+export function assertAllowed(checks: readonly Check[], facts: Facts): void {
+  const failing = firstFailing(checks, facts);
+  if (failing) throw refuse(failing.code, failing.explain?.(facts));
+}
+
+function isForThe(by: PartyWord): Check {
+  return {
+    condition: isOneOfThe(by),
+    code: 'FORBIDDEN',
+    explain: () => ({ message: `Only ${PARTY_WORDS[by].says} may do this.` }),
+  };
+}
+
+const knowsTheVersion: Check = {
+  condition: any(conditions.absent(call('expectedVersion')), equal(job('version'), call('expectedVersion'))),
+  code: 'STALE_VERSION',
+  explain: ({ expectedVersion, job: { version } }) => ({ details: { expectedVersion, version } }),
+};
+
+function isInState(row: JobAction): Check {
+  return {
+    condition: oneOf(job('status'), statesAllowing(row)),
+    code: refusalElsewhere(row),
+    explain: ({ viewer, job: { status }, ownBids, job: its }) => ({
+      message: `A job that is ${status.replaceAll('_', ' ')} does not allow this.`,
+      details: {
+        fromState: status,
+        allowedOperations: operationsAllowedFrom(status, partyOf(viewer, its, ownBids.length > 0)),
+      },
+    }),
+  };
+}
+
+/** The same of what people do with bids: may this caller do this to this bid, and does its state allow it. */
+export function checksOfBid({ by, from }: BidTransition): readonly Check[] {
+  return [
+    { ...isForThe(by), condition: mayActOnBid(by) },
+    {
+      condition: oneOf(conditions.bid('status'), from),
+      code: 'INVALID_TRANSITION',
+      explain: ({ bid }) => (bid ? bidInAnotherState(bid.status) : {}),
+    },
+  ];
+}
+
+function bidInAnotherState(fromState: BidState): RefusalFacts {
+  const allowed = BID_TRANSITION_LIST.filter((row) => row.from.includes(fromState));
+  return {
+    message: `A bid that is ${fromState} does not allow this.`,
+    details: { fromState, allowedOperations: allowed.map((row) => row.operation) },
+  };
+}
+
+/** What being in the wrong state is called, for this operation. */
+export function refusalElsewhere(row: JobAction): RefusalCode {
+  return row.elsewhere ?? 'INVALID_TRANSITION';
+}
+
+/** The operations that this party could call in this state, for a refused caller to choose from. */
+export function operationsAllowedFrom(state: JobState, party: Party): string[] {
+  const allowed = JOB_ACTION_LIST.filter((row) => isFor(row.by, party) && statesAllowing(row).includes(state));
+  return allowed.map((row) => row.operation);
+}
+
+const costOfPublishing = priceBy('urgency', PUBLISH_COST);
+
+const isWhole: Check = {
+  condition: all(...REQUIRED_TO_PUBLISH.map((field) => filledIn(job(field)))),
+  code: 'MISSING_FIELDS',
+  explain: ({ job: draft }) => ({
+    message: 'To publish the job, fill in the missing fields first.',
+    fields: Object.fromEntries(missingToPublish(draft as ToPublish).map((field) => [field, 'is required to publish'])),
+  }),
+};
+
+function isCovered(required: conditions.Term): Check {
+  return {
+    condition: atLeast(call('available'), required),
+    code: 'INSUFFICIENT_TOKENS',
+    explain: (facts) => ({ details: { required: valueOf(required, facts), available: facts.available } }),
+  };
+}
+
+const hasBidToAward: Check = {
+  condition: atLeast(call('bidsToAward'), conditions.constant(1)),
+  code: 'UNKNOWN_BID',
+  explain: () => ({ fields: { bidId: 'is no bid on this job that could be awarded' } }),
+};
+
+/** The price comes last. */
+const FURTHER: { readonly [Key in JobActionKey]?: readonly Check[] } = {
+  publish: [isWhole, isCovered(costOfPublishing)],
+  award: [hasBidToAward],
+  submitBid: [{ condition: mayBid, code: 'DUPLICATE_BID' }, isCovered(call('stake'))],
+};

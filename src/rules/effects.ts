@@ -1,0 +1,54 @@
+/**
+ * What an operation on a job leads to besides its own change of state. `lifecycle.ts` names the effects of each
+ * operation, the documents print their descriptions, and the code that executes an effect stands in a table under its
+ * name, so that nothing is promised that is not done, and nothing done that is not promised.
+ */
+
+/**
+ * Who executes an effect:
+ * - `move`: the one statement that moves the job; it changes columns of the job itself, or charges its owner
+ *   (`store/moves.ts`);
+ * - `statements`: statements of their own, sent with the move under the job's lock (`operations/jobs/effects.ts` for
+ *   transitions; `edit.ts` and `bids/submit.ts` for the other operations);
+ * - `dispute`: whoever reads the events of a dispute, which is nowhere kept (`rules/disputes.ts`).
+ */
+type ExecutedBy = 'move' | 'statements' | 'dispute';
+
+export const EFFECTS = {
+  chargePublishing: { by: 'move', description: 'tokens are charged by urgency' },
+  keepBudgets: { by: 'move', description: 'the budgets become the base of their later decreases' },
+  keepCompletionDate: { by: 'move', description: 'the completion date becomes the base of its later shifts' },
+  setAwardedBid: { by: 'move', description: 'awarded_bid_id is set' },
+
+  acceptBid: { by: 'statements', description: 'the chosen bid becomes accepted' },
+  rejectOtherBids: { by: 'statements', description: 'other live bids become rejected, and their holds are released' },
+  rejectLiveBids: { by: 'statements', description: 'live bids become rejected' },
+  releaseHolds: { by: 'statements', description: 'active holds are released' },
+  creditContractor: { by: 'statements', description: 'the contractor has one more completed job' },
+  addRating: { by: 'statements', description: 'a rating enters their average' },
+  refundPublishing: {
+    by: 'statements',
+    description: 'what was paid for publishing returns if the job was open and never had a bid',
+  },
+  chargeRaisedUrgency: { by: 'statements', description: 'raised urgency on an open job is charged' },
+  makeBid: { by: 'statements', description: 'a pending bid is made' },
+  stakeHold: { by: 'statements', description: 'a guaranteed view stakes a hold' },
+
+  beginDispute: { by: 'dispute', description: 'a dispute begins' },
+  lapseProposal: { by: 'dispute', description: 'a standing proposal lapses' },
+} as const satisfies Record<string, { by: ExecutedBy; description: string }>;
+
+export type Effect = keyof typeof EFFECTS;
+
+/** The effects that somebody executes. */
+export type EffectBy<By extends ExecutedBy> = {
+  [Name in Effect]: (typeof EFFECTS)[Name]['by'] extends By ? Name : never;
+}[Effect];
+
+export function isBy<By extends ExecutedBy>(by: By): (effect: Effect) => effect is EffectBy<By> {
+  return (effect): effect is EffectBy<By> => EFFECTS[effect].by === by;
+}
+
+export function descriptionOf(effect: Effect): string {
+  return EFFECTS[effect].description;
+}

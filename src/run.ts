@@ -1,0 +1,99 @@
+/**
+ * Runs the server: configuration, database, services, APIs. Ends all of it on SIGTERM or SIGINT, in the opposite order.
+ */
+import type { Logger } from 'pino';
+import { ConfigError, type Config } from './config.js';
+import { createLog } from './log.js';
+import { openHouse } from './open-house.js';
+import { ensureAdmin } from './operations/accounts/admins.js';
+import { startServer } from './server.js';
+import type { Connection } from './store/database.js';
+
+export interface Run {
+  readonly config: () => Config;
+  /** What there is to do, and to say, once the server is open. */
+  readonly whenOpen: (url: string, config: Config) => Promise<void> | void;
+}
+
+export function run({ config, whenOpen }: Run): void {
+  runUntilStopped(config, whenOpen).catch(fail);
+}
+
+async function runUntilStopped(configure: Run['config'], whenOpen: Run['whenOpen']): Promise<void> {
+  const config = configure();
+  const log = createLog(config.LOG_LEVEL);
+  const opened: Closing[] = [];
+  // graphql-js drops promises where a list fails at once. That one of them fails later must not end the process, with
+  // everybody's calls in it.
+  process.on('unhandledRejection', (error) => log.error({ err: error }, 'a promise failed that nothing waited for'));
+  const starting = start(config, log, opened, whenOpen).catch(async (error: unknown) => {
+    await closeAll(opened);
+    throw error;
+  });
+
+  const stop = once(async (signal: string) => {
+    log.info({ signal }, 'stopping: what was begun is finished');
+    await starting;
+    await closeAll(opened);
+    log.info('stopped');
+  });
+  // From the first moment: a first process of a container that has not asked for a signal never gets it.
+  for (const signal of ['SIGTERM', 'SIGINT'] as const) process.on(signal, () => void stop(signal).catch(fail));
+  await starting;
+}
+
+type Closing = () => Promise<void>;
+
+/** What is open goes into the list at once, so that a start which fails halfway leaves nothing. */
+async function start(config: Config, log: Logger, opened: Closing[], whenOpen: Run['whenOpen']): Promise<void> {
+  const database = await openDatabase(config);
+  opened.push(database.stop);
+  const { house, close } = await openHouse(config, log, database.connection).catch(explain(config));
+  opened.push(close);
+  if (config.ADMIN_EMAIL && config.ADMIN_PASSWORD) await ensureAdmin(house, config.ADMIN_EMAIL, config.ADMIN_PASSWORD);
+  const server = await startServer(house, config);
+  opened.push(server.close);
+  await whenOpen(server.url, config);
+}
+
+async function closeAll(opened: Closing[]): Promise<void> {
+  for (const close of opened.splice(0).toReversed()) await close();
+}
+
+interface OpenDatabase {
+  connection: Connection;
+  stop(): Promise<void>;
+}
+
+/** With a DATABASE_URL nothing of the embedded database is even loaded. */
+async function openDatabase({ DATABASE_URL, DATA_DIR }: Config): Promise<OpenDatabase> {
+  if (DATABASE_URL) return { connection: { url: DATABASE_URL }, stop: async () => {} };
+  const { startEmbeddedPostgres } = await import('./store/embedded.js');
+  return startEmbeddedPostgres(DATA_DIR);
+}
+
+/** A database of one's own that refuses is a matter of its address; where in our code it was noticed helps nobody. */
+function explain({ DATABASE_URL }: Config): (error: unknown) => never {
+  return (error) => {
+    const fromDatabase = DATABASE_URL !== undefined && error instanceof Error && 'code' in error;
+    throw fromDatabase
+      ? new Error(`The database that DATABASE_URL names cannot be used: ${error.message}`, { cause: error })
+      : error;
+  };
+}
+
+function once(work: (signal: string) => Promise<void>): (signal: string) => Promise<void> {
+  let begun: Promise<void> | undefined;
+  return (signal) => (begun ??= work(signal));
+}
+
+/** Errors that were written for whoever starts the server need no stack; anything else does. */
+function fail(error: unknown): void {
+  const plain =
+    error instanceof ConfigError ||
+    (error instanceof Error && error.constructor === Error && !error.stack?.includes('node_modules'));
+  process.stderr.write(`${plain ? error.message : error instanceof Error ? error.stack : String(error)}\n`);
+  process.exitCode = 1;
+  // Whatever is still open must not keep a server alive that never started.
+  setTimeout(() => process.exit(1), 2_000).unref();
+}

@@ -1,0 +1,19 @@
+/** What the secret of an API key looks like, and how one is made. It is stored nowhere but as its SHA-256. */
+import { createHash, randomInt } from 'node:crypto';
+
+const PREFIX = 'jmk_';
+const ALPHABET = '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz';
+const LENGTH = 40;
+const SECRET = new RegExp(`^${PREFIX}[0-9A-Za-z]{${LENGTH}}$`);
+
+export function newApiKeySecret(): string {
+  return PREFIX + Array.from({ length: LENGTH }, () => ALPHABET[randomInt(ALPHABET.length)]).join('');
+}
+
+export function isApiKeySecret(bearer: string): boolean {
+  return SECRET.test(bearer);
+}
+
+export function hashOfApiKey(secret: string): string {
+  return createHash('sha256').update(secret).digest('base64url');
+}

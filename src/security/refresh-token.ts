@@ -1,0 +1,39 @@
+/**
+ * The successor of a refresh token can be made again, though no token is stored: its time is that of the used token's
+ * first use, and its 16 bytes are an HMAC over the used token by a key that only this service has. So whoever lost the
+ * answer to a refresh, or refreshed in two tabs at once, is given the same successor again.
+ */
+import { createHmac } from 'node:crypto';
+import { idFrom, type Id } from '../rules/ids.js';
+
+export interface RefreshTokenSettings {
+  readonly secret: string;
+  /** Another instance, which has or had this one for its secret, may have made the successor. */
+  readonly previousSecret?: string | undefined;
+}
+
+export interface RefreshTokens {
+  /** The one to give out first. Of an earlier use, whichever is stored was given out. */
+  successorsOf(usedToken: string, firstUsedAt: Date): readonly [Id<'refreshToken'>, ...Id<'refreshToken'>[]];
+}
+
+const CHANCE_BYTES = 16;
+
+export function createRefreshTokens({ secret, previousSecret }: RefreshTokenSettings): RefreshTokens {
+  const current = keyFrom(secret);
+  const others = previousSecret === undefined ? [] : [keyFrom(previousSecret)];
+  const successor = (key: Buffer, usedToken: string, firstUsedAt: Date) => {
+    const bytes = createHmac('sha256', key).update(usedToken).digest().subarray(0, CHANCE_BYTES);
+    return idFrom('refreshToken', firstUsedAt.getTime(), bytes);
+  };
+  return {
+    successorsOf: (usedToken, firstUsedAt) => [
+      successor(current, usedToken, firstUsedAt),
+      ...others.map((key) => successor(key, usedToken, firstUsedAt)),
+    ],
+  };
+}
+
+function keyFrom(secret: string): Buffer {
+  return createHmac('sha256', secret).update('key of the successors of refresh tokens').digest();
+}

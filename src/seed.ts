@@ -1,0 +1,59 @@
+/** `npm run seed -- --jobs 100000`: fills an empty database with people, jobs, bids and all that happened to them. */
+import { parseArgs } from 'node:util';
+import { reachDatabase } from './admin-database.js';
+import { readConfig } from './config.js';
+import { createPasswords } from './security/passwords.js';
+import { migrate } from './store/migrate.js';
+import { openEmptyDatabase, SEED_STEPS, seedMarket } from './store/seed.js';
+
+const JOBS_MAX = 5_000_000;
+const BIDS_FOR_A_JOB = 4;
+const JOBS_OF_A_PERSON = 5;
+const PASSWORD = 'demo password';
+
+async function main(): Promise<void> {
+  const jobs = numberOfJobs();
+  const config = readConfig();
+  const database = await reachDatabase(config.DATABASE_URL, config.DATA_DIR);
+  try {
+    await migrate(database.connection);
+    const sql = await openEmptyDatabase(database.connection);
+    try {
+      const people = Math.max(20, Math.round(jobs / JOBS_OF_A_PERSON));
+      const hash = await createPasswords({ cost: config.BCRYPT_COST }).hash(PASSWORD);
+      await seedMarket(sql, { jobs, bids: jobs * BIDS_FOR_A_JOB, people }, hash, progress());
+      process.stdout.write(
+        `\nDone: ${jobs} jobs of ${people} people. person1@example.test is a homeowner, person2@example.test a ` +
+          `contractor, and so on; everybody’s password is “${PASSWORD}”.\n`,
+      );
+    } finally {
+      await sql.end();
+    }
+  } finally {
+    await database.stop();
+  }
+}
+
+function numberOfJobs(): number {
+  const { values } = parseArgs({ options: { jobs: { type: 'string', default: '1000' } } });
+  const jobs = Number(values.jobs);
+  if (!Number.isInteger(jobs) || jobs < 20 || jobs > JOBS_MAX)
+    throw new Error(`Say how many jobs to make, from 20 to ${JOBS_MAX}: npm run seed -- --jobs 100000`);
+  return jobs;
+}
+
+/** A bar that grows with each step; steps are not equally long. */
+function progress(): (what: string) => void {
+  let done = 0;
+  return (what) => {
+    const bar = '█'.repeat(done).padEnd(SEED_STEPS, '░');
+    done += 1;
+    const line = `${bar} ${done} of ${SEED_STEPS}: ${what}`;
+    process.stdout.write(process.stdout.isTTY ? `\r\u001b[K${line}` : `${line}\n`);
+  };
+}
+
+main().catch((error: unknown) => {
+  process.stderr.write(`${error instanceof Error ? error.message : String(error)}\n`);
+  process.exitCode = 1;
+});

@@ -1,0 +1,137 @@
+/** API keys: each has a session of its own, whose check, end and clearing away are those of every session. */
+import { and, eq, gt, isNull, sql } from 'drizzle-orm';
+import type { ApiKeyId, SessionId, UserId } from '../rules/ids.js';
+import { newId } from './new-id.js';
+import type { Viewer } from '../rules/viewer.js';
+import type { Db } from './database.js';
+import { listing } from './page.js';
+import { viewerShape } from './sessions.js';
+import { asArray, columns, statement, type Values } from './statement.js';
+import { contractors, homeowners, users } from './tables/accounts.js';
+import { apiKeys, sessions } from './tables/sessions.js';
+
+export interface ApiKey {
+  id: ApiKeyId;
+  name: string;
+  createdAt: Date;
+  /** Null for a key that holds until it is revoked. */
+  expiresAt: Date | null;
+  lastUsedAt: Date | null;
+}
+
+const keyShape = {
+  id: apiKeys.id,
+  name: apiKeys.name,
+  createdAt: apiKeys.createdAt,
+  expiresAt: sql<Date | null>`nullif(${sessions.endsAt}, 'infinity')`.mapWith(sessions.endsAt).as('expires_at'),
+  lastUsedAt: apiKeys.lastUsedAt,
+};
+
+const isActive = and(isNull(sessions.revokedAt), gt(sessions.endsAt, sql`now()`));
+
+/** Those that work: what was revoked or has expired is not listed. */
+export const listApiKeys = listing({
+  keys: { createdAt: apiKeys.createdAt, id: apiKeys.id },
+  order: 'newest first',
+  rows: (db, $: Values<{ userId: UserId }>, within) =>
+    db
+      .select(keyShape)
+      .from(apiKeys)
+      .innerJoin(sessions, eq(sessions.id, apiKeys.sessionId))
+      .where(and(eq(apiKeys.userId, $.userId), isActive, within))
+      .$dynamic(),
+});
+
+/** Whose key it is, and the session that it opens. */
+export const selectApiKey = statement((db, $: Values<{ id: ApiKeyId }>) =>
+  db
+    .select({ key: keyShape, userId: apiKeys.userId, sessionId: apiKeys.sessionId })
+    .from(apiKeys)
+    .innerJoin(sessions, eq(sessions.id, apiKeys.sessionId))
+    .where(eq(apiKeys.id, $.id)),
+);
+
+/** Under the account's lock: how many keys work, and whether the session that asks for one more is still active. */
+export const countApiKeys = statement((db, $: Values<{ userId: UserId; sessionId: SessionId }>) =>
+  db
+    .select({
+      sessionIsActive: sql<boolean>`coalesce(bool_or(${sessions.id} = ${$.sessionId}), false)`,
+      count: sql<number>`count(${apiKeys.id})::int`,
+    })
+    .from(sessions)
+    .leftJoin(apiKeys, eq(apiKeys.sessionId, sessions.id))
+    .where(and(eq(sessions.userId, $.userId), isActive)),
+);
+
+const insertSession = statement((db, $: Values<{ id: SessionId; userId: UserId; expiresAt: string | null }>) =>
+  db
+    .insert(sessions)
+    .values({ ...columns($, ['id', 'userId']), endsAt: sql`coalesce(${$.expiresAt}::timestamptz, 'infinity')` }),
+);
+
+const NEW_KEY = ['id', 'userId', 'sessionId', 'name', 'secretHash'] as const;
+type NewKey = Pick<typeof apiKeys.$inferInsert, (typeof NEW_KEY)[number]>;
+
+const insertKey = statement((db, $: Values<NewKey>) =>
+  db.insert(apiKeys).values(columns($, NEW_KEY)).returning({ createdAt: apiKeys.createdAt }),
+);
+
+export async function insertApiKey(
+  tx: Db,
+  { userId, name, expiresAt, secretHash }: Pick<NewKey, 'userId' | 'name' | 'secretHash'> & { expiresAt: Date | null },
+): Promise<ApiKey> {
+  const [id, sessionId] = [newId('apiKey'), newId('session')];
+  await insertSession(tx, { id: sessionId, userId, expiresAt: expiresAt && expiresAt.toISOString() });
+  const [inserted] = await insertKey(tx, { id, userId, sessionId, name, secretHash });
+  if (!inserted) throw new Error('A new API key could not be read back.');
+  return { id, name, createdAt: inserted.createdAt, expiresAt, lastUsedAt: null };
+}
+
+const selectBySecret = statement((db, $: Values<{ secretHash: string }>) =>
+  db
+    .select({
+      ...viewerShape,
+      keyId: apiKeys.id,
+      revoked: sql<boolean>`${sessions.revokedAt} is not null`,
+      expired: sql<boolean>`${sessions.endsAt} <= now()`,
+    })
+    .from(apiKeys)
+    .innerJoin(sessions, eq(sessions.id, apiKeys.sessionId))
+    .innerJoin(users, eq(users.id, apiKeys.userId))
+    .leftJoin(homeowners, eq(homeowners.userId, users.id))
+    .leftJoin(contractors, eq(contractors.userId, users.id))
+    .where(eq(apiKeys.secretHash, $.secretHash)),
+);
+
+export interface KeyHolder {
+  readonly keyId: ApiKeyId;
+  readonly viewer: Viewer;
+}
+
+/** Who the key with this secret makes its caller, or why it makes nobody so. */
+export async function findKeyHolder(
+  db: Db,
+  secretHash: string,
+): Promise<KeyHolder | 'unknown' | 'revoked' | 'expired'> {
+  const [row] = await selectBySecret(db, { secretHash });
+  if (!row) return 'unknown';
+  const { keyId, revoked, expired, ...viewer } = row;
+  if (revoked) return 'revoked';
+  if (expired) return 'expired';
+  // The row is as wide as all three kinds of viewer; which profile it has follows from the role.
+  return { keyId, viewer: viewer as Viewer };
+}
+
+const updateLastUsed = statement((db, $: Values<{ ids: string; times: string }>) =>
+  db
+    .update(apiKeys)
+    .set({ lastUsedAt: sql`used.at` })
+    .from(sql`unnest(${$.ids}::text[], ${$.times}::timestamptz[]) as used(id, at)`)
+    .where(sql`${apiKeys.id} = used.id and (${apiKeys.lastUsedAt} is null or ${apiKeys.lastUsedAt} < used.at)`),
+);
+
+/** For each key when it was used. */
+export async function recordKeyUses(db: Db, uses: ReadonlyMap<ApiKeyId, Date>): Promise<void> {
+  const times = [...uses.values()].map((time) => time.toISOString());
+  await updateLastUsed(db, { ids: asArray([...uses.keys()]), times: asArray(times) });
+}

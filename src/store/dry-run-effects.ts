@@ -1,0 +1,77 @@
+/** What a transaction has recorded so far and nobody else can see: the effects that a dry run answers with. */
+import { and, eq, gte, sql, type SQL } from 'drizzle-orm';
+import type { PgColumn } from 'drizzle-orm/pg-core';
+import type { EventType } from '../rules/events.js';
+import { lowestIdSince, type UserId } from '../rules/ids.js';
+import type { JobState } from '../rules/lifecycle.js';
+import type { TransferReason } from '../rules/tokens.js';
+import type { Db } from './database.js';
+import { statement, type Values } from './statement.js';
+import { holds } from './tables/bids.js';
+import { events } from './tables/events.js';
+import { tokenTransfers } from './tables/ledger.js';
+
+interface Recorded {
+  readonly id: string;
+}
+
+export interface RecordedEffects {
+  readonly charges: readonly (Recorded & { userId: UserId; amount: number; reason: TransferReason })[];
+  readonly stakes: readonly (Recorded & { userId: UserId; amount: number })[];
+  readonly events: readonly (Recorded & { type: EventType; fromStatus: JobState | null; toStatus: JobState | null })[];
+}
+
+/**
+ * The number of the transaction that wrote a row. `xmin` has its lower 32 bits alone, so it is counted on from the
+ * number of this transaction, which has all 64 and cannot be more than half of the 32 bits away.
+ */
+const WRITER = sql`(pg_current_xact_id()::text::bigint
+  + (xmin::text::bigint - pg_current_xact_id()::text::bigint % 4294967296 + 6442450944) % 4294967296 - 2147483648)`;
+
+/** A row that can be seen although its transaction has not ended was written by this one, or by a savepoint in it. */
+const IS_OWN = sql`pg_xact_status(${WRITER}::text::xid8) = 'in progress'`;
+
+/** Its own rows among those made since: identifiers begin with a time, and are indexed. */
+const ownSince = (id: PgColumn, since: unknown) => and(gte(id, since), IS_OWN);
+
+/** Transfers and events are never written again, and a hold only when it is released. */
+const IS_NEW_HOLD = eq(holds.status, 'active');
+
+const listOf = (entry: SQL, order: SQL) => sql`coalesce(json_agg(json_build_object(${entry}) order by ${order}), '[]')`;
+
+interface Since {
+  transferId: string;
+  holdId: string;
+  eventId: string;
+}
+
+const selectOwn = statement((db, $: Values<Since>) => {
+  const { id, userId, amount, reason, fromAccount } = tokenTransfers;
+  const charge = sql`'id', ${id}, 'userId', ${userId}, 'amount', case when ${fromAccount} = ${userId} then ${amount} else -${amount} end, 'reason', ${reason}`;
+  const stake = sql`'id', ${holds.id}, 'userId', ${holds.userId}, 'amount', ${holds.amount}`;
+  const event = sql`'id', ${events.id}, 'type', ${events.type}, 'fromStatus', ${events.fromStatus}, 'toStatus', ${events.toStatus}`;
+  const inOrder = sql`${events.occurredAt}, ${events.jobId}, ${events.sequence}`;
+  return db
+    .select({
+      charges: sql<
+        RecordedEffects['charges']
+      >`(select ${listOf(charge, sql`${id}`)} from ${tokenTransfers} where ${ownSince(id, $.transferId)})`,
+      stakes: sql<
+        RecordedEffects['stakes']
+      >`(select ${listOf(stake, sql`${holds.id}`)} from ${holds} where ${ownSince(holds.id, $.holdId)} and ${IS_NEW_HOLD})`,
+      events: sql<
+        RecordedEffects['events']
+      >`(select ${listOf(event, inOrder)} from ${events} where ${ownSince(events.id, $.eventId)})`,
+    })
+    .from(sql`(values (1)) as one`);
+});
+
+/** Of a transaction that began at this time of the server's clock. */
+export async function recordedSince(tx: Db, beganAt: number): Promise<RecordedEffects> {
+  const [recorded] = await selectOwn(tx, {
+    transferId: lowestIdSince('transfer', beganAt),
+    holdId: lowestIdSince('hold', beganAt),
+    eventId: lowestIdSince('event', beganAt),
+  });
+  return recorded ?? { charges: [], stakes: [], events: [] };
+}

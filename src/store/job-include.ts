@@ -1,0 +1,313 @@
+/**
+ * What can stand beside a job: its bids, what happened to it, its homeowner. Each part is described once, and read in
+ * two ways: in the same statement as the job, where it is known that it will be asked for, and for many jobs at once
+ * otherwise. Each part stands in the row as JSON, and only what is asked for stands in the statement at all.
+ */
+import { getTableColumns, sql, type SQL } from 'drizzle-orm';
+import type { PgTable } from 'drizzle-orm/pg-core';
+import type { ContractorId, JobId } from '../rules/ids.js';
+import type { BidState } from '../rules/lifecycle.js';
+import type { Role, Viewer } from '../rules/viewer.js';
+import {
+  bidderAsJson,
+  bidderReader,
+  homeownerColumns,
+  homeownerOf,
+  narrowed,
+  type HomeownerColumns,
+  type PersonFields,
+  type PersonRow,
+} from './accounts.js';
+import { bidColumns, listBidsOnJob, type Bid } from './bids.js';
+import type { Db } from './database.js';
+import { isOfDispute, listEventsOfJob, type JobEvent } from './events.js';
+import { positionValues, type PartOfList, type Position } from './page.js';
+import { asJson, jsonReader, type RowShape } from './rows.js';
+import { asArray, remembering, statement, type Values } from './statement.js';
+import { homeowners, users } from './tables/accounts.js';
+import { events } from './tables/events.js';
+import { jobs } from './tables/jobs.js';
+import { forEachRole, idsOf, visibleBids, type ViewerIds } from './visibility.js';
+
+/** What somebody asks for. Lists are asked for by the size of their page. */
+export interface JobInclude {
+  /** Of a list: how many entries it has in all. */
+  readonly total?: true;
+  /** Of the job itself; all of it, unless told. */
+  readonly job?: readonly string[];
+  readonly homeowner?: PersonFields;
+  /** The viewer's own bids, the newest first. */
+  readonly ownBids?: true;
+  readonly awardedBid?: true;
+  readonly bids?: number;
+  /** Of any of these bids; what they are found by and ordered by is always there. */
+  readonly bid?: readonly string[];
+  /** How many there are in all. */
+  readonly bidsTotal?: true;
+  /** Who made the bids, wherever bids are asked for. */
+  readonly bidders?: PersonFields;
+  readonly events?: number;
+  readonly eventsTotal?: true;
+  readonly disputeEvents?: true;
+  /** The bids are those in one state, and so is their number. Only where parts are read for many jobs. */
+  readonly ofStatus?: true;
+  /** The one list asked for begins behind a position. Only where parts are read for many jobs. */
+  readonly isAfter?: true;
+}
+
+export const ALL_OF_A_BID: readonly string[] = Object.keys(bidColumns);
+
+/** What was found: the rows as they are, before anyone has said what of them the viewer may read. */
+export interface Included {
+  readonly homeowner?: PersonRow;
+  readonly ownBids?: readonly Bid[];
+  /** Null where there is none, or none that the viewer may see. */
+  readonly awardedBid?: Bid | null;
+  /** One more than the page holds, if there are more. */
+  readonly bids?: readonly Bid[];
+  readonly bidsTotal?: number;
+  readonly events?: readonly JobEvent[];
+  readonly eventsTotal?: number;
+  readonly disputeEvents?: readonly JobEvent[];
+  /** Those who made any of these bids, by their profile. */
+  readonly bidders: ReadonlyMap<ContractorId, PersonRow>;
+}
+
+type PartName = Exclude<keyof JobInclude, 'total' | 'job' | 'homeowner' | 'bid' | 'bidders' | 'ofStatus' | 'isAfter'>;
+
+const eventColumns = getTableColumns(events);
+const readEvent = jsonReader<JobEvent>(eventColumns);
+
+interface OfStatus {
+  status: BidState | null;
+}
+
+interface Asked {
+  readonly include: JobInclude;
+  readonly role: Role;
+  /** With the state of the bids, where the include has `ofStatus`. */
+  readonly $: Values<ViewerIds> & Partial<Values<OfStatus>>;
+  /** The job's identifier: of a deleted draft there is no row. */
+  readonly jobId: SQL;
+}
+
+const NEWEST_FIRST = sql`"bids"."created_at" desc, "bids"."id" desc`;
+
+/** Of every part, how the database finds it. */
+const PARTS: { readonly [Name in PartName]-?: (asked: Asked) => SQL } = {
+  ownBids: (asked) =>
+    asked.role === 'contractor' ? listOf(bidJson(asked), ownBidsOn(asked), NEWEST_FIRST) : sql`'[]'::json`,
+  awardedBid: (asked) =>
+    sql`(select ${bidJson(asked)} from bids where "bids"."id" = "jobs"."awarded_bid_id" and ${visibleBids(asked.role, asked.$)})`,
+  bids: (asked) => {
+    const { from, order } = bidsIn(asked).partOf(ofJobAndStatus(asked), asked.$, pageIn(asked, asked.include.bids));
+    return listOf(bidJson(asked), from, order);
+  },
+  bidsTotal: (asked) => bidsIn(asked).totalOf(ofJobAndStatus(asked), asked.$, sooner(asked)),
+  events: (asked) => {
+    const list = listEventsOfJob[asked.role];
+    const { from, order } = list.partOf(ofJob(asked), asked.$, {
+      ...pageIn(asked, asked.include.events),
+      sooner: undefined,
+    });
+    return listOf(asJson(eventColumns), from, order);
+  },
+  eventsTotal: (asked) => listEventsOfJob[asked.role].totalOf(ofJob(asked), asked.$),
+  disputeEvents: ({ jobId }) =>
+    listOf(
+      asJson(eventColumns),
+      sql`events where "events"."job_id" = ${jobId} and ${isOfDispute}`,
+      sql`"events"."sequence"`,
+    ),
+};
+
+const bidsIn = ({ role, include }: Asked) => listBidsOnJob[role][include.ofStatus ? 'filtered' : 'all'];
+
+const ofJob = ({ jobId }: Asked) => ({ jobId });
+
+const ofJobAndStatus = ({ jobId, $ }: Asked) => ({ jobId, status: sql`${$.status ?? null}` });
+
+function pageIn(asked: Asked, size = 0): PartOfList {
+  return { size, isAfter: asked.include.isAfter === true, sooner: sooner(asked) };
+}
+
+const OF_THIS_TIME = sql`"bids"."job_created_at" = "jobs"."created_at"`;
+
+/**
+ * With the moment in which the job was made, the index of a contractor's jobs leads to their bids alone, however many
+ * others there are.
+ */
+function sooner({ role }: Asked): SQL | undefined {
+  return role === 'contractor' ? OF_THIS_TIME : undefined;
+}
+
+function ownBidsOn({ $, jobId }: Asked): SQL {
+  return sql`bids where "bids"."job_id" = ${jobId} and "bids"."contractor_id" = ${$.contractorId} and ${OF_THIS_TIME}`;
+}
+
+const PART_NAMES = Object.keys(PARTS) as PartName[];
+
+const BID_ALWAYS = ['id', 'jobId', 'contractorId', 'status', 'createdAt'];
+
+function bidFields({ bid = [], bids }: JobInclude): RowShape {
+  return narrowed<RowShape>(
+    bidColumns,
+    [...bid, ...(bid.includes('hold') ? ['holdId'] : []), ...(bids === undefined ? [] : ['guaranteedView'])],
+    BID_ALWAYS,
+  );
+}
+
+function bidJson({ include, role, $ }: Asked): SQL {
+  const bid = asJson(bidFields(include));
+  return include.bidders
+    ? sql`json_build_array(${bid}, ${bidderAsJson(sql`"bids"."contractor_id"`, role, $, include.bidders)})`
+    : sql`json_build_array(${bid})`;
+}
+
+function listOf(entry: SQL, from: SQL, order: SQL): SQL {
+  return sql`(select coalesce(json_agg(${entry} order by ${order}), '[]') from ${from})`;
+}
+
+/**
+ * What a select of jobs has beside them: the homeowner in columns of their own, since every job has one, and lists and
+ * what may be absent as JSON.
+ */
+export function includeColumns(include: JobInclude, role: Role, $: Values<ViewerIds>) {
+  return {
+    ...(include.homeowner && homeownerColumns(role, $, include.homeowner)),
+    included: includedAsJson({ include, role, $, jobId: sql`"jobs"."id"` }),
+  };
+}
+
+/** As such a select gives it. */
+export interface IncludeColumns extends Partial<HomeownerColumns> {
+  readonly included: IncludedJson;
+}
+
+interface Joinable {
+  innerJoin(table: PgTable, on: SQL): Joinable;
+}
+
+/** Drizzle gives a select another type with each join; what was selected stays the same. */
+export function joiningInclude<Select extends object>(select: Select, include: JobInclude): Select {
+  if (!include.homeowner) return select;
+  return (select as Joinable)
+    .innerJoin(homeowners, sql`homeowners.id = "jobs"."homeowner_id"`)
+    .innerJoin(users, sql`users.id = homeowners.user_id`) as Select;
+}
+
+/** The other parts that are asked for, as one column; null if there are none. */
+function includedAsJson(asked: Asked): SQL<IncludedJson> {
+  const parts = PART_NAMES.filter((name) => asked.include[name] !== undefined).map((name) => PARTS[name](asked));
+  return parts.length === 0 ? sql`null::json` : sql`json_build_array(${sql.join(parts, sql`, `)})`;
+}
+
+const selectParts = forEachRole((role) =>
+  bySelection((include) =>
+    statement((db, $: Values<ViewerIds & OfStatus & { jobIds: string }>) => {
+      const included = includedAsJson({ include, role, $, jobId: sql`asked.id` });
+      return db
+        .select({ id: sql<JobId>`asked.id`, included })
+        .from(sql`unnest(${$.jobIds}::text[]) as asked(id)`)
+        .leftJoin(jobs, sql`"jobs"."id" = asked.id`);
+    }, 'json'),
+  ),
+);
+
+/** Where a list begins, and the state of its bids; as the include says. */
+export interface PartsOfMany {
+  readonly after?: Position | undefined;
+  readonly status?: BidState | null;
+}
+
+/**
+ * The parts of many jobs that the viewer is known to see, in one statement. For each job it reads at most one row more
+ * than the page's size; the caller bounds how many jobs there are.
+ */
+export async function readIncluded(
+  db: Db,
+  viewer: Viewer,
+  jobIds: readonly JobId[],
+  include: JobInclude,
+  { after, status = null }: PartsOfMany = {},
+): Promise<Map<JobId, Included>> {
+  const { role } = viewer;
+  const values = { jobIds: asArray([...new Set(jobIds)]), status, ...idsOf(viewer), ...positionValues(after) };
+  const rows = await selectParts[role](include)(db, values);
+  const read = includeReader(include, role);
+  return new Map(rows.map(({ id, included }) => [id, read({ included })]));
+}
+
+type IncludedJson = readonly unknown[] | null;
+
+type PersonJson = Parameters<ReturnType<typeof bidderReader>>[0];
+type BidJson = readonly [bid: readonly unknown[], bidder?: PersonJson];
+
+type ReadIncluded = (row: IncludeColumns) => Included;
+
+/** What is made for each way of asking, when somebody first asks so. */
+export function bySelection<Made extends object>(make: (include: JobInclude) => Made): (include: JobInclude) => Made {
+  const made = remembering<Made>();
+  return (include) => made(includeKey(include), () => make(include));
+}
+
+const readers = forEachRole((role) => bySelection((include) => readerFor(include, role)));
+
+/** Reads what `includeColumns` gave for this way of asking. */
+export function includeReader(include: JobInclude, role: Role): ReadIncluded {
+  return readers[role](include);
+}
+
+type Bidders = Map<ContractorId, PersonRow>;
+type Readers = { readonly [Name in PartName]: (part: never, bidders: Bidders) => Included[Name] };
+
+const NOBODY: Bidders = new Map();
+const NO_BIDS: readonly Bid[] = [];
+const NO_FIELDS: PersonFields = { user: [], profile: [] };
+
+function readerFor(include: JobInclude, role: Role): ReadIncluded {
+  const readBid = jsonReader<Bid>(bidFields(include));
+  const readBidder = bidderReader(include.bidders ?? NO_FIELDS, role);
+  const bidFrom = ([values, bidder]: BidJson, bidders: Bidders): Bid => {
+    const bid = readBid(values);
+    if (bidder) bidders.set(bid.contractorId, readBidder(bidder));
+    return bid;
+  };
+  const bidsFrom = (list: BidJson[], bidders: Bidders) =>
+    list.length === 0 ? NO_BIDS : list.map((bid) => bidFrom(bid, bidders));
+  const read: Readers = {
+    ownBids: bidsFrom,
+    awardedBid: (bid: BidJson | null, bidders) => bid && bidFrom(bid, bidders),
+    bids: bidsFrom,
+    bidsTotal: (count: number) => count,
+    eventsTotal: (count: number) => count,
+    events: (list: unknown[][]) => list.map(readEvent),
+    disputeEvents: (list: unknown[][]) => list.map(readEvent),
+  };
+  const asked = PART_NAMES.filter((name) => include[name] !== undefined);
+  return (row) => {
+    const bidders: Bidders = include.bidders ? new Map() : NOBODY;
+    const found: { bidders: Bidders } & Record<string, unknown> = { bidders, homeowner: homeownerOf(row) };
+    // The database wrote each part by the very shape that it is read by.
+    for (let at = 0; at < asked.length; at += 1)
+      found[asked[at] as PartName] = read[asked[at] as PartName](row.included?.[at] as never, bidders);
+    return found;
+  };
+}
+
+const keys = new WeakMap<JobInclude, string>();
+
+/** Tells one way of asking from another. */
+export function includeKey(include: JobInclude): string {
+  const known = keys.get(include);
+  if (known !== undefined) return known;
+  const key = keyOf(include);
+  keys.set(include, key);
+  return key;
+}
+
+const BESIDES = ['job', 'homeowner', 'bid', 'bidders', 'ofStatus', 'isAfter'];
+
+function keyOf(include: JobInclude): string {
+  return JSON.stringify(include, [...BESIDES, ...PART_NAMES, 'user', 'profile']);
+}

@@ -1,0 +1,37 @@
+/** `npm run demo`: a small town for whoever looks around, made once. */
+import { afterAll, beforeAll, expect, it } from 'vitest';
+import { PASSWORD } from '../../src/demo/town.js';
+import { JOB_STATES } from '../../src/rules/lifecycle.js';
+import { logIn } from './callers.js';
+import { clone, type Clone } from './clone.js';
+import { start } from './processes.js';
+
+let project: Clone;
+beforeAll(() => {
+  project = clone();
+});
+afterAll(() => project.remove());
+
+interface Listed {
+  readonly data: readonly { id: string; title: string; status: string }[];
+  readonly pagination: { total: number };
+}
+
+it('has people who can log in, and jobs in every state; a second start leaves it as it is', async () => {
+  const dataFolder = project.dataFolder();
+  const seen: Listed[] = [];
+  for (const time of ['first', 'second']) {
+    const server = start(project, [process.execPath, 'dist/demo.js'], { DATA_DIR: dataFolder });
+    const url = await server.url;
+    for (const email of ['hanna@demo.example', 'carl@demo.example'])
+      expect((await logIn(url, email, PASSWORD)).status, `${email}, ${time} start`).toBe(200);
+    const { body } = await logIn(url, 'ada@demo.example', PASSWORD);
+    const listed = await fetch(`${url}/v1/jobs?per_page=100`, {
+      headers: { authorization: `Bearer ${String(body.token)}` },
+    });
+    seen.push((await listed.json()) as Listed);
+    await server.stop();
+  }
+  expect(new Set(seen[0]?.data.map(({ status }) => status))).toEqual(new Set(JOB_STATES));
+  expect(seen[1]).toEqual(seen[0]);
+});

@@ -1,0 +1,105 @@
+/**
+ * What the Docker image runs, without Docker: its steps are done in a folder. The packages are those that
+ * `npm ci --omit=dev --omit=optional` installs, taken from here by the lock, so that no network is needed.
+ */
+import { spawnSync } from 'node:child_process';
+import { cpSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { afterAll, beforeAll, expect, it } from 'vitest';
+import { VARIABLES } from '../../src/config.js';
+import { JWT_SECRET } from '../house.js';
+import { logIn } from './callers.js';
+import { clone, type Clone } from './clone.js';
+import { ownDatabase, type OwnDatabase } from './own-database.js';
+import { start, startServer, type Environment } from './processes.js';
+
+const PROJECT = fileURLToPath(new URL('../..', import.meta.url));
+const METRICS_TOKEN = 'sixteen-letters!';
+
+let image: Clone;
+let database: OwnDatabase;
+let environment: Environment;
+
+beforeAll(async () => {
+  image = buildImage();
+  database = await ownDatabase();
+  const { url } = database;
+  environment = { NODE_ENV: 'production', BCRYPT_COST: '10', DATABASE_URL: url, JWT_SECRET, METRICS_TOKEN };
+}, 120_000);
+afterAll(async () => {
+  await database.drop();
+  image.remove();
+});
+
+/** As the Dockerfile says: packages without those of development, what was compiled elsewhere, and the migrations. */
+function buildImage(): Clone {
+  const built = clone();
+  const folder = mkdtempSync(join(tmpdir(), 'marketplace-image-'));
+  for (const path of ['dist', 'schema/migrations'])
+    cpSync(join(built.folder, path), join(folder, path), { recursive: true });
+  built.remove();
+  const copied = ['package.json', 'package-lock.json', ...productionPackages()];
+  // As hard links where the folders are on one disk: it is eighty megabytes in thousands of files.
+  const copy = (how: string) => spawnSync('cp', [how, '--parents', ...copied, folder], { cwd: PROJECT }).status;
+  if (copy('-rl') !== 0 && copy('-r') !== 0) throw new Error('The packages could not be copied.');
+  return {
+    folder,
+    dataFolder: () => join(folder, 'data'),
+    remove: () => rmSync(folder, { recursive: true, force: true, maxRetries: 5 }),
+  };
+}
+
+interface LockedPackage {
+  readonly dev?: boolean;
+  readonly optional?: boolean;
+  readonly devOptional?: boolean;
+}
+
+function productionPackages(): string[] {
+  const lock = JSON.parse(readFileSync(join(PROJECT, 'package-lock.json'), 'utf8')) as {
+    packages: Record<string, LockedPackage>;
+  };
+  const isInside = (path: string) => path.indexOf('node_modules/') !== path.lastIndexOf('node_modules/');
+  return Object.entries(lock.packages)
+    .filter(([path, { dev, optional, devOptional }]) => path !== '' && !dev && !optional && !devOptional)
+    .map(([path]) => path)
+    .filter((path) => !isInside(path));
+}
+
+it('makes an admin by `npm run admin`, where there is no compiler', async () => {
+  const command = ['npm', 'run', '--silent', 'admin', '--', 'create', 'ada@example.test'];
+  const { code, output } = await start(image, command, environment, 'ada keeps the house\n').ended;
+  expect({ code, output }).toEqual({ code: 0, output: 'Done: ada@example.test can log in as an admin.\n' });
+
+  const url = await startServer(image, environment).url;
+  expect((await logIn(url, 'ada@example.test', 'ada keeps the house')).status).toBe(200);
+});
+
+it('starts by `npm start`, names no playground that is off, and shows its metrics to bearers of the token', async () => {
+  const url = await start(image, ['npm', 'start'], environment).url;
+  expect(await (await fetch(url)).json()).toEqual({
+    graphql: '/graphql',
+    rest: '/v1',
+    rest_reference: '/v1/docs',
+    openapi: '/v1/openapi.json',
+    health: '/healthz',
+    readiness: '/readyz',
+  });
+  const page = await fetch(`${url}/graphql`, { headers: { accept: 'text/html' } });
+  expect(page.headers.get('content-type')).not.toContain('text/html');
+
+  const metrics = (token: string) =>
+    fetch(`${url}/metrics`, { headers: { authorization: `Bearer ${token}`, 'x-forwarded-for': '203.0.113.9' } });
+  expect((await metrics(METRICS_TOKEN)).status).toBe(200);
+  expect((await metrics('another token of its length')).status).toBe(403);
+});
+
+it('is given by Compose what the configuration knows, the token of the metrics among it', () => {
+  const compose = readFileSync(join(PROJECT, 'compose.yaml'), 'utf8');
+  const server = /^ {2}server:\n(?<lines>(?: {4}.*\n)+)/m.exec(compose)?.groups?.lines ?? '';
+  const named = [...server.matchAll(/^ {6}([A-Z_]+):/gm)].map(([, name]) => name ?? '');
+  expect(named.filter((name) => !(name in VARIABLES))).toEqual([]);
+  expect(named).toEqual(expect.arrayContaining(['JWT_SECRET', 'JWT_PREVIOUS_SECRET', 'METRICS_TOKEN']));
+});

@@ -1,0 +1,54 @@
+/** What a dry run answers with is what its own transaction has written, whoever else writes at the same time. */
+import { afterAll, beforeAll, expect, it } from 'vitest';
+import type { Id } from '../../src/rules/ids.js';
+import { newId } from '../../src/store/new-id.js';
+import { connect, type Database, type Db } from '../../src/store/database.js';
+import { recordedSince } from '../../src/store/dry-run-effects.js';
+import { freshDatabase, type FreshDatabase } from '../postgres.js';
+
+let database: FreshDatabase;
+let db: Database;
+beforeAll(async () => {
+  database = await freshDatabase();
+  db = connect(database.connection, { poolSize: 4 });
+});
+afterAll(async () => {
+  await db.close();
+  await database.drop();
+});
+
+async function write(on: Db): Promise<Id<'event'>> {
+  const id = newId('event');
+  await on.send(
+    `insert into events (id, job_id, sequence, type, to_status) values ($1, $2, 1, 'job.created', 'draft')`,
+    [id, newId('job')],
+  );
+  return id;
+}
+
+it('is what was written in the transaction and in its savepoints, and nothing of what was undone', async () => {
+  await db.inTransaction(async (tx) => {
+    const beganAt = Date.now();
+    expect(await recordedSince(tx, beganAt)).toEqual({ charges: [], stakes: [], events: [] });
+    const first = await write(tx);
+    const second = await tx.inTransaction((part) => part.inTransaction(write));
+    const undone = tx.inTransaction(async (part) => {
+      await write(part);
+      throw new Error('undone');
+    });
+    await expect(undone).rejects.toThrow('undone');
+    const { events } = await recordedSince(tx, beganAt);
+    expect(events.map(({ id }) => id).sort()).toEqual([first, second].sort());
+    expect(events).toContainEqual({ id: first, type: 'job.created', fromStatus: null, toStatus: 'draft' });
+  });
+});
+
+it('is nothing that others have committed meanwhile, before or after its own first write', async () => {
+  await db.inTransaction(async (tx) => {
+    const beganAt = Date.now();
+    await write(db);
+    const own = await write(tx);
+    await write(db);
+    expect((await recordedSince(tx, beganAt)).events.map(({ id }) => id)).toEqual([own]);
+  });
+});
