@@ -1,26 +1,19 @@
 /** A refused input, said field by field: every bad field at once, each in words a person can act on. */
 import type { z } from 'zod';
+import { BID } from '../rules/entities/bid.js';
+import { JOB } from '../rules/entities/job.js';
+import { CONTRACTOR, HOMEOWNER, USER } from '../rules/entities/people.js';
+import type { Field } from '../rules/entity.js';
 import { refuse, type Refusal } from '../rules/errors.js';
 
 /** Names that clients send because they read them; each is set by the service. */
-const SET_BY_THE_SERVICE = new Set([
-  'id',
-  'status',
-  'latitude',
-  'longitude',
-  'version',
-  'homeownerId',
-  'contractorId',
-  'jobId',
-  'userId',
-  'awardedBidId',
-  'createdAt',
-  'updatedAt',
-  'submittedAt',
-  'verified',
-  'userType',
-  'holdId',
-]);
+const SET_BY_THE_SERVICE = new Set(
+  [USER, HOMEOWNER, CONTRACTOR, JOB, BID].flatMap(({ fields }) =>
+    Object.entries<Field>(fields)
+      .filter(([, { written }]) => !written)
+      .map(([name]) => name),
+  ),
+);
 
 export function parse<Output>(schema: z.ZodType<Output>, input: unknown): Output {
   const parsed = schema.safeParse(input, { error: sentenceFor });

@@ -1,7 +1,15 @@
 /** What an answer is, as JSON Schema and by example, from the fields that its entity describes. */
 import { z } from 'zod';
 import { isNullable, kindOf, metaOf, type ShapeKind } from '../operations/shape-kinds.js';
-import { descriptionOf, entityOf, type Entity, type Field } from '../rules/entity.js';
+import {
+  descriptionOf,
+  entityOf,
+  writtenFields,
+  type Entity,
+  type Field,
+  type Stored,
+  type WrittenField,
+} from '../rules/entity.js';
 import { exampleId, INT32_MAX, MONEY_MAX } from '../rules/values.js';
 import { asDocumented, withNull, type JsonSchema } from './json-schema.js';
 import { wireName } from './wire.js';
@@ -34,8 +42,10 @@ function hasNull({ type }: JsonSchema): boolean {
 
 function valueSchema(kind: ShapeKind, type: z.core.$ZodType, description: string, refOf: RefOf): JsonSchema {
   if (kind.is === 'object') return partSchema(entityOf(kind.schema), description, refOf);
-  if (kind.is === 'list' && kind.of.is === 'object')
-    return { type: 'array', items: valueSchema(kind.of, kind.entry, '', refOf), description };
+  if (kind.is === 'list' && kind.of.is === 'object') {
+    const entry = entityOf(kind.of.schema);
+    return { type: 'array', items: partSchema(entry, entry.description, refOf), description };
+  }
   return {
     ...leafSchema(asDocumented(z.toJSONSchema(type, { io: 'input', unrepresentable: 'any' })), metaOf(type)),
     description,
@@ -72,6 +82,16 @@ export function exampleOf({ fields }: Entity): Record<string, unknown> {
         example === undefined ? usual(kindOf(type), type) : example,
       ]),
   );
+}
+
+/** What people would write of it, in the spelling of the domain. */
+export function exampleInput<E extends Entity>(entity: E): Partial<Pick<Stored<E>, WrittenField<E>>> {
+  const { fields }: Entity = entity;
+  const examples = writtenFields(entity).map((name) => [name, fields[name]?.example] as const);
+  // The fields' names are the entity's own; their examples are tried against the inputs by a test.
+  return Object.fromEntries(examples.filter(([, example]) => example != null)) as Partial<
+    Pick<Stored<E>, WrittenField<E>>
+  >;
 }
 
 /** What needs no example of its own. */

@@ -10,7 +10,7 @@ import { REFUSALS, type ErrorCode } from '../rules/errors.js';
 import { INITIAL_JOB_STATE, JOB_TRANSITIONS, type JobState } from '../rules/lifecycle.js';
 import { exampleId } from '../rules/values.js';
 import { DONE, ERROR, pageOf, PUBLICATION, type ErrorDetails, type Variants } from './bodies.js';
-import { exampleOf } from './described.js';
+import { exampleInput, exampleOf } from './described.js';
 import { isList, rowOf, type Route } from './routes.js';
 import { toWire } from './wire.js';
 
@@ -45,22 +45,7 @@ const REQUESTS: { readonly [Key in keyof Operations]?: Partial<InputOf<Operation
   },
   adjustTokens: { userId: exampleId('user'), amount: 10, reason: 'Sorry for the trouble.' },
 
-  createJob: {
-    title: 'Repair the kitchen sink',
-    description: 'It drips day and night, and the cabinet below is wet.',
-    category: 'plumbing',
-    urgency: 'standard',
-    budgetMin: 150,
-    budgetMax: 400.5,
-    addressLine1: '1200 Barton Springs Road',
-    city: 'Austin',
-    state: 'TX',
-    zipCode: '78704',
-    country: 'US',
-    desiredStartDate: '2026-03-09',
-    desiredCompletionDate: '2026-03-20',
-    requirements: 'Bring a replacement tap.',
-  },
+  createJob: exampleInput(JOB),
   updateJob: { budgetMax: 450, desiredCompletionDate: '2026-03-27' },
   cancelJob: { reason: 'It was only the washer.' },
   awardJob: { bidId: exampleId('bid') },
@@ -79,15 +64,7 @@ const REQUESTS: { readonly [Key in keyof Operations]?: Partial<InputOf<Operation
   finalizeAppeal: { finalDecision: 'The decision stands.', ruling: 'The recall came later.' },
   completeJob: { reason: 'Both parties asked for it by telephone.' },
 
-  submitBid: {
-    amount: 320,
-    estimatedDurationDays: 2,
-    message: 'I can come on Monday morning.',
-    proposedStartDate: '2026-03-09',
-    materialsIncluded: true,
-    paymentTerms: 'Half in advance, half when it is done.',
-    guaranteedView: true,
-  },
+  submitBid: exampleInput(BID),
 };
 
 const REQUEST_OF = new Map<Operation<never, unknown>, object>(

@@ -16,8 +16,8 @@ export interface Field {
   readonly example?: unknown;
   /** Who reads it; everyone who sees the row, unless told. */
   readonly readBy?: Readers;
-  /** People write it; every other field is set by the service. */
-  readonly written?: true;
+  /** People write it, and may edit it unless it is settled at sign-up. Every other field is set by the service. */
+  readonly written?: true | 'at sign-up';
   /** What an input says in place of the description. */
   readonly inputDescription?: string;
 }
@@ -78,16 +78,16 @@ export type WrittenField<E extends Entity> = {
 }[keyof E['fields']] &
   string;
 
-/** The fields that people write, in the entity's order. */
+/** The fields that people write and edit, in the entity's order. */
 export function writtenFields<E extends Entity>({ fields }: E): readonly WrittenField<E>[] {
-  return Object.keys(fields).filter((name) => fields[name]?.written) as WrittenField<E>[];
+  return Object.keys(fields).filter((name) => fields[name]?.written === true) as WrittenField<E>[];
 }
 
-/** The fields that the service sets. */
-export function fieldsOfTheService<E extends Entity>({
+/** The fields that no edit changes. */
+export function settledFields<E extends Entity>({
   fields,
 }: E): readonly Exclude<keyof E['fields'] & string, WrittenField<E>>[] {
-  return Object.keys(fields).filter((name) => !fields[name]?.written) as Exclude<
+  return Object.keys(fields).filter((name) => fields[name]?.written !== true) as Exclude<
     keyof E['fields'] & string,
     WrittenField<E>
   >[];

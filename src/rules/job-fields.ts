@@ -1,6 +1,6 @@
 /** Which fields of a job people write, which they only send back, and which a PUT may change in which state. */
 import { JOB } from './entities/job.js';
-import { fieldsOfTheService, writtenFields, type Stored, type WrittenField } from './entity.js';
+import { settledFields, writtenFields, type Stored, type WrittenField } from './entity.js';
 import type { JobState } from './lifecycle.js';
 
 export type JobField = WrittenField<typeof JOB>;
@@ -19,7 +19,7 @@ export type JobPatch = { [Field in JobField]?: JobFields[Field] | null } & {
 export const JOB_FIELDS = writtenFields(JOB);
 
 /** A changed one is refused, an unchanged one is not: a client may send a job back whole. */
-export const READ_ONLY_FIELDS = fieldsOfTheService(JOB).filter((name) => name !== 'version' && name !== 'updatedAt');
+export const READ_ONLY_FIELDS = settledFields(JOB).filter((name) => name !== 'version' && name !== 'updatedAt');
 
 /** A draft takes all that creation takes. What is not listed is read-only. */
 const EDITABLE_IN: { readonly [State in JobState]?: readonly JobField[] } = {

@@ -2,7 +2,7 @@
 import { isDeepStrictEqual } from 'node:util';
 import { z } from 'zod';
 import { CONTRACTOR, HOMEOWNER, USER } from '../../rules/entities/people.js';
-import { fieldsOfTheService } from '../../rules/entity.js';
+import { settledFields } from '../../rules/entity.js';
 import { refuse, unauthorized } from '../../rules/errors.js';
 import type { Viewer } from '../../rules/viewer.js';
 import {
@@ -50,9 +50,9 @@ async function me(db: Db, { userId }: Viewer): Promise<Me> {
 
 const READ_ONLY = {
   me: ['tokens', 'referralCode'],
-  user: fieldsOfTheService(USER),
-  homeowner: fieldsOfTheService(HOMEOWNER),
-  contractor: fieldsOfTheService(CONTRACTOR),
+  user: settledFields(USER),
+  homeowner: settledFields(HOMEOWNER),
+  contractor: settledFields(CONTRACTOR),
 } as const;
 
 export const updateProfile = operation({
