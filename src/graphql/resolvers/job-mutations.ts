@@ -1,31 +1,20 @@
+/** The mutations of jobs. The transitions are made from the rows of the lifecycle, one for each. */
 import type { GraphQLResolveInfo } from 'graphql';
 import { Arg, Ctx, ID, Info, Int, Mutation, Resolver } from 'type-graphql';
 import { OPERATIONS } from '../../operations/index.js';
 import { perform } from '../../operations/operation.js';
+import { isRequired, kindOf, metaOf } from '../../operations/shape-kinds.js';
+import { JOB_TRANSITIONS, type JobTransitionKey } from '../../rules/lifecycle.js';
 import type { Context } from '../context.js';
 import { Input, inputOf } from '../inputs.js';
 import { besideJob, besideJobIn } from '../look-ahead.js';
 import { Job, PublishJobPayload } from '../types/jobs.js';
 import { of } from './says.js';
 
-const { createJob, updateJob, deleteJob, publishJob, cancelJob, awardJob, checkInJob, submitJobForReview, approveJob } =
-  OPERATIONS;
-const { disputeJob, escalateJob, resolveDispute, reachDecision, fileAppeal, finalizeAppeal, completeJob } = OPERATIONS;
+const { createJob, updateJob, deleteJob } = OPERATIONS;
 
 const CreateJobInput = inputOf('CreateJobInput', createJob.input, 'The draft.');
 const UpdateJobInput = inputOf('UpdateJobInput', updateJob.input, 'What to change: left out stays, null clears.');
-const CancelJobInput = inputOf('CancelJobInput', cancelJob.input, 'Why.');
-const AwardJobInput = inputOf('AwardJobInput', awardJob.input, 'The bid that gets the job.');
-const CheckInJobInput = inputOf('CheckInJobInput', checkInJob.input, 'What there is to say.');
-const SubmitJobForReviewInput = inputOf('SubmitJobForReviewInput', submitJobForReview.input, 'What there is to say.');
-const ApproveJobInput = inputOf('ApproveJobInput', approveJob.input, 'The rating and the review.');
-const DisputeJobInput = inputOf('DisputeJobInput', disputeJob.input, 'What is wrong.');
-const EscalateJobInput = inputOf('EscalateJobInput', escalateJob.input, 'Why.');
-const ResolveDisputeInput = inputOf('ResolveDisputeInput', resolveDispute.input, 'How to settle it.');
-const ReachDecisionInput = inputOf('ReachDecisionInput', reachDecision.input, 'The decision.');
-const FileAppealInput = inputOf('FileAppealInput', fileAppeal.input, 'The appeal.');
-const FinalizeAppealInput = inputOf('FinalizeAppealInput', finalizeAppeal.input, 'The last word.');
-const CompleteJobInput = inputOf('CompleteJobInput', completeJob.input, 'Why.');
 
 /** The arguments that every mutation of a job has. */
 const JobId = () => Arg('id', () => ID, { description: 'The job.' });
@@ -63,141 +52,63 @@ export class JobMutations {
   deleteJob(@JobId() id: string, @Version() expectedVersion: Version, @Ctx() { caller }: Context) {
     return perform(deleteJob, { id, expectedVersion }, caller);
   }
+}
 
-  @Mutation(() => PublishJobPayload, of(publishJob))
-  publishJob(
-    @JobId() id: string,
-    @Version() expectedVersion: Version,
-    @Ctx() { caller }: Context,
-    @Info() info: GraphQLResolveInfo,
-  ) {
-    return perform(publishJob, { id, expectedVersion }, caller, besideJobIn(info, 'job'));
-  }
+/** What the input of a transition holds; of one that is not here, in general words. */
+const INPUTS: { readonly [Key in JobTransitionKey]?: string } = {
+  cancel: 'Why.',
+  award: 'The bid that gets the job.',
+  checkIn: 'What there is to say.',
+  submitForReview: 'What there is to say.',
+  approve: 'The rating and the review.',
+  dispute: 'What is wrong.',
+  escalate: 'Why.',
+  resolveDispute: 'How to settle it.',
+  reachDecision: 'The decision.',
+  fileAppeal: 'The appeal.',
+  finalizeAppeal: 'The last word.',
+  complete: 'Why.',
+};
 
-  @Mutation(() => Job, of(cancelJob))
-  cancelJob(
-    @JobId() id: string,
-    @Input(CancelJobInput, 'nullable') input: object | undefined,
-    @Version() expectedVersion: Version,
-    @Ctx() { caller }: Context,
-    @Info() info: GraphQLResolveInfo,
-  ) {
-    return perform(cancelJob, onJob(id, expectedVersion, input), caller, besideJob(info));
-  }
+for (const key of Object.keys(JOB_TRANSITIONS) as JobTransitionKey[]) addTransition(key);
 
-  @Mutation(() => Job, of(awardJob))
-  awardJob(
-    @JobId() id: string,
-    @Input(AwardJobInput) input: object,
-    @Version() expectedVersion: Version,
-    @Ctx() { caller }: Context,
-    @Info() info: GraphQLResolveInfo,
-  ) {
-    return perform(awardJob, onJob(id, expectedVersion, input), caller, besideJob(info));
-  }
+/** As the decorators of a method would add it: the job and its version are arguments, all else that comes is its input. */
+function addTransition(key: JobTransitionKey): void {
+  const { operation: name } = JOB_TRANSITIONS[key];
+  const operation = OPERATIONS[name];
+  const isPublication = key === 'publish';
+  const mutation = (
+    id: string,
+    input: object | undefined,
+    expectedVersion: Version,
+    { caller }: Context,
+    info: GraphQLResolveInfo,
+  ) =>
+    perform<unknown, object, typeof operation.allows>(
+      operation,
+      onJob(id, expectedVersion, input),
+      caller,
+      isPublication ? besideJobIn(info, 'job') : besideJob(info),
+    );
+  const mutations = JobMutations.prototype;
+  Object.defineProperty(mutations, name, { value: mutation, configurable: true, writable: true });
+  JobId()(mutations, name, 0);
+  inputFor(key)?.(mutations, name, 1);
+  Version()(mutations, name, 2);
+  Ctx()(mutations, name, 3);
+  Info()(mutations, name, 4);
+  Mutation(() => (isPublication ? PublishJobPayload : Job), of(operation))(mutations, name, {});
+}
 
-  @Mutation(() => Job, of(checkInJob))
-  checkInJob(
-    @JobId() id: string,
-    @Input(CheckInJobInput, 'nullable') input: object | undefined,
-    @Version() expectedVersion: Version,
-    @Ctx() { caller }: Context,
-    @Info() info: GraphQLResolveInfo,
-  ) {
-    return perform(checkInJob, onJob(id, expectedVersion, input), caller, besideJob(info));
-  }
-
-  @Mutation(() => Job, of(submitJobForReview))
-  submitJobForReview(
-    @JobId() id: string,
-    @Input(SubmitJobForReviewInput, 'nullable') input: object | undefined,
-    @Version() expectedVersion: Version,
-    @Ctx() { caller }: Context,
-  ) {
-    return perform(submitJobForReview, onJob(id, expectedVersion, input), caller);
-  }
-
-  @Mutation(() => Job, of(approveJob))
-  approveJob(
-    @JobId() id: string,
-    @Input(ApproveJobInput, 'nullable') input: object | undefined,
-    @Version() expectedVersion: Version,
-    @Ctx() { caller }: Context,
-    @Info() info: GraphQLResolveInfo,
-  ) {
-    return perform(approveJob, onJob(id, expectedVersion, input), caller, besideJob(info));
-  }
-
-  @Mutation(() => Job, of(disputeJob))
-  disputeJob(
-    @JobId() id: string,
-    @Input(DisputeJobInput) input: object,
-    @Version() expectedVersion: Version,
-    @Ctx() { caller }: Context,
-    @Info() info: GraphQLResolveInfo,
-  ) {
-    return perform(disputeJob, onJob(id, expectedVersion, input), caller, besideJob(info));
-  }
-
-  @Mutation(() => Job, of(escalateJob))
-  escalateJob(
-    @JobId() id: string,
-    @Input(EscalateJobInput) input: object,
-    @Version() expectedVersion: Version,
-    @Ctx() { caller }: Context,
-    @Info() info: GraphQLResolveInfo,
-  ) {
-    return perform(escalateJob, onJob(id, expectedVersion, input), caller, besideJob(info));
-  }
-
-  @Mutation(() => Job, of(resolveDispute))
-  resolveDispute(
-    @JobId() id: string,
-    @Input(ResolveDisputeInput) input: object,
-    @Version() expectedVersion: Version,
-    @Ctx() { caller }: Context,
-  ) {
-    return perform(resolveDispute, onJob(id, expectedVersion, input), caller);
-  }
-
-  @Mutation(() => Job, of(reachDecision))
-  reachDecision(
-    @JobId() id: string,
-    @Input(ReachDecisionInput) input: object,
-    @Version() expectedVersion: Version,
-    @Ctx() { caller }: Context,
-  ) {
-    return perform(reachDecision, onJob(id, expectedVersion, input), caller);
-  }
-
-  @Mutation(() => Job, of(fileAppeal))
-  fileAppeal(
-    @JobId() id: string,
-    @Input(FileAppealInput) input: object,
-    @Version() expectedVersion: Version,
-    @Ctx() { caller }: Context,
-  ) {
-    return perform(fileAppeal, onJob(id, expectedVersion, input), caller);
-  }
-
-  @Mutation(() => Job, of(finalizeAppeal))
-  finalizeAppeal(
-    @JobId() id: string,
-    @Input(FinalizeAppealInput) input: object,
-    @Version() expectedVersion: Version,
-    @Ctx() { caller }: Context,
-  ) {
-    return perform(finalizeAppeal, onJob(id, expectedVersion, input), caller);
-  }
-
-  @Mutation(() => Job, of(completeJob))
-  completeJob(
-    @JobId() id: string,
-    @Input(CompleteJobInput) input: object,
-    @Version() expectedVersion: Version,
-    @Ctx() { caller }: Context,
-    @Info() info: GraphQLResolveInfo,
-  ) {
-    return perform(completeJob, onJob(id, expectedVersion, input), caller, besideJob(info));
-  }
+/** None where nothing comes with the call; it may be left out where all of it may. */
+function inputFor(key: JobTransitionKey): ReturnType<typeof Input> | undefined {
+  const { operation: name } = JOB_TRANSITIONS[key];
+  const { input } = OPERATIONS[name];
+  const kind = kindOf(input);
+  const fields = kind.is === 'object' ? Object.values(kind.schema.shape) : [];
+  const own = fields.filter((field) => !metaOf(field).parameter);
+  if (own.length === 0) return undefined;
+  const description = INPUTS[key] ?? 'What comes with the call.';
+  const type = inputOf(`${name[0]?.toUpperCase()}${name.slice(1)}Input`, input, description);
+  return Input(type, own.some(isRequired) ? undefined : 'nullable');
 }
