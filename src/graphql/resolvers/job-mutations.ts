@@ -77,26 +77,26 @@ function addTransition(key: JobTransitionKey): void {
   const { operation: name } = JOB_TRANSITIONS[key];
   const operation = OPERATIONS[name];
   const isPublication = key === 'publish';
-  const mutation = (
+  const run = (
     id: string,
     input: object | undefined,
-    expectedVersion: Version,
+    version: Version,
     { caller }: Context,
     info: GraphQLResolveInfo,
   ) =>
     perform<unknown, object, typeof operation.allows>(
       operation,
-      onJob(id, expectedVersion, input),
+      onJob(id, version, input),
       caller,
       isPublication ? besideJobIn(info, 'job') : besideJob(info),
     );
+  const input = inputFor(key);
+  const withoutInput = (id: string, version: Version, context: Context, info: GraphQLResolveInfo) =>
+    run(id, undefined, version, context, info);
   const mutations = JobMutations.prototype;
-  Object.defineProperty(mutations, name, { value: mutation, configurable: true, writable: true });
-  JobId()(mutations, name, 0);
-  inputFor(key)?.(mutations, name, 1);
-  Version()(mutations, name, 2);
-  Ctx()(mutations, name, 3);
-  Info()(mutations, name, 4);
+  Object.defineProperty(mutations, name, { value: input ? run : withoutInput, configurable: true, writable: true });
+  const parameters = input ? [JobId(), input, Version(), Ctx(), Info()] : [JobId(), Version(), Ctx(), Info()];
+  for (const [at, decorate] of parameters.entries()) decorate(mutations, name, at);
   Mutation(() => (isPublication ? PublishJobPayload : Job), of(operation))(mutations, name, {});
 }
 
