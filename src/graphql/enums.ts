@@ -10,7 +10,7 @@ import {
   type UnauthorizedCode,
   type UnauthorizedReason,
 } from '../rules/errors.js';
-import { BID_STATES, JOB_ACTION_LIST, JOB_STATES } from '../rules/lifecycle.js';
+import { BID_STATES, JOB_ACTION_LIST, JOB_STATE_DESCRIPTIONS, JOB_STATES } from '../rules/lifecycle.js';
 import { PUBLISH_COST, URGENCIES } from '../rules/publishing.js';
 import { ROLES } from '../rules/viewer.js';
 
@@ -57,19 +57,7 @@ function reasonsOf(code: string): string {
   return ` \`errors[].extensions.reason\` says why: ${said.join('; ')}.`;
 }
 
-export const JobStatus = choice('JobStatus', 'Where a job stands.', JOB_STATES, {
-  draft: 'Being written; only its owner sees it.',
-  open: 'Before contractors, who may bid.',
-  awarded: 'Given to one bid; the work has not begun.',
-  in_progress: 'The contractor is at work.',
-  in_review: 'The work is done and waits for the homeowner’s word.',
-  completed: 'Ended well, or ended by agreement, ruling or an admin.',
-  disputed: 'The homeowner does not accept the work; the parties may still settle it.',
-  escalated: 'Before an admin.',
-  decision_reached: 'Decided by an admin; the contractor may appeal.',
-  appealed: 'Waiting for the final ruling.',
-  cancelled: 'Called off by the homeowner.',
-});
+export const JobStatus = choice('JobStatus', 'Where a job stands.', JOB_STATES, JOB_STATE_DESCRIPTIONS);
 
 export const BidStatus = choice('BidStatus', 'Where a bid stands.', BID_STATES, {
   pending: 'Not looked at yet.',

@@ -7,20 +7,22 @@
 import { isBy, type Effect } from './effects.js';
 import type { RefusalCode } from './errors.js';
 
-export const JOB_STATES = [
-  'draft',
-  'open',
-  'awarded',
-  'in_progress',
-  'in_review',
-  'completed',
-  'disputed',
-  'escalated',
-  'decision_reached',
-  'appealed',
-  'cancelled',
-] as const;
-export type JobState = (typeof JOB_STATES)[number];
+/** Every state, and what it means for a job to be in it. */
+export const JOB_STATE_DESCRIPTIONS = {
+  draft: 'Being written; only its owner sees it.',
+  open: 'Before contractors, who may bid.',
+  awarded: 'Given to one bid; the work has not begun.',
+  in_progress: 'The contractor is at work.',
+  in_review: 'The work is done and waits for the homeowner’s word.',
+  completed: 'Ended well, or ended by agreement, ruling or an admin.',
+  disputed: 'The homeowner does not accept the work; the parties may still settle it.',
+  escalated: 'Before an admin.',
+  decision_reached: 'Decided by an admin; the contractor may appeal.',
+  appealed: 'Waiting for the final ruling.',
+  cancelled: 'Called off by the homeowner.',
+} as const;
+export type JobState = keyof typeof JOB_STATE_DESCRIPTIONS;
+export const JOB_STATES = Object.keys(JOB_STATE_DESCRIPTIONS) as [JobState, ...JobState[]];
 
 export const BID_STATES = ['pending', 'viewed', 'shortlisted', 'accepted', 'rejected', 'withdrawn'] as const;
 export type BidState = (typeof BID_STATES)[number];

@@ -20,7 +20,7 @@ export interface JobParties {
 }
 
 /** The states in which contractors find a job, be it that they have never bid on it. */
-export const STATES_OPEN_TO_CONTRACTORS = ['open'] as const satisfies readonly JobState[];
+const STATES_OPEN_TO_CONTRACTORS = ['open'] as const satisfies readonly JobState[];
 
 export const isOpenToContractors = oneOf(job('status'), STATES_OPEN_TO_CONTRACTORS);
 

@@ -47,7 +47,7 @@ export function asParameter(happened: readonly NewEvent[]): string {
  * in the table's own order. The clock is read under the job's lock: a transaction's own time is that of its beginning,
  * before it waited, and would lie before what it waited for. `more` is told besides, of what the database alone knows.
  */
-export function eventsToLog(counted: string, happened: Placeholder, more?: SQL): SQL {
+function eventsToLog(counted: string, happened: Placeholder, more?: SQL): SQL {
   return sql`select e.id, j.id, j.event_count - json_array_length(${happened}::json) + e.number, e.type, e.actor_id, e.bidder_id,
       e.from_status, e.to_status, clock_timestamp(), ${more ? sql`e.data || ${more}` : sql`e.data`}
     from ${sql.identifier(counted)} j,

@@ -1,34 +1,23 @@
+/** The mutations of jobs. The transitions are made from the rows of the lifecycle, one for each. */
 import type { GraphQLResolveInfo } from 'graphql';
 import { Arg, Ctx, ID, Info, Int, Mutation, Resolver } from 'type-graphql';
 import { OPERATIONS } from '../../operations/index.js';
 import { newestFirst } from '../../operations/jobs/read.js';
 import type { ReadableJob } from '../../operations/jobs/readable.js';
-import { perform, type Allowed, type Operation } from '../../operations/operation.js';
+import { perform } from '../../operations/operation.js';
 import { cursorOf } from '../../operations/paging.js';
+import { isRequired, kindOf, metaOf } from '../../operations/shape-kinds.js';
+import { JOB_TRANSITIONS, type JobTransitionKey } from '../../rules/lifecycle.js';
 import type { Context } from '../context.js';
 import { Input, inputOf } from '../inputs.js';
 import { besideJobIn } from '../look-ahead.js';
 import { PAYLOADS } from '../types/payloads.js';
 import { of } from './says.js';
 
-const { createJob, updateJob, deleteJob, publishJob, cancelJob, awardJob, checkInJob, submitJobForReview, approveJob } =
-  OPERATIONS;
-const { disputeJob, escalateJob, resolveDispute, reachDecision, fileAppeal, finalizeAppeal, completeJob } = OPERATIONS;
+const { createJob, updateJob, deleteJob } = OPERATIONS;
 
 const CreateJobInput = inputOf('CreateJobInput', createJob.input, 'The draft.');
 const UpdateJobInput = inputOf('UpdateJobInput', updateJob.input, 'What to change: left out stays, null clears.');
-const CancelJobInput = inputOf('CancelJobInput', cancelJob.input, 'Why.');
-const AwardJobInput = inputOf('AwardJobInput', awardJob.input, 'The bid that gets the job.');
-const CheckInJobInput = inputOf('CheckInJobInput', checkInJob.input, 'What there is to say.');
-const SubmitJobForReviewInput = inputOf('SubmitJobForReviewInput', submitJobForReview.input, 'What there is to say.');
-const ApproveJobInput = inputOf('ApproveJobInput', approveJob.input, 'The rating and the review.');
-const DisputeJobInput = inputOf('DisputeJobInput', disputeJob.input, 'What is wrong.');
-const EscalateJobInput = inputOf('EscalateJobInput', escalateJob.input, 'Why.');
-const ResolveDisputeInput = inputOf('ResolveDisputeInput', resolveDispute.input, 'How to settle it.');
-const ReachDecisionInput = inputOf('ReachDecisionInput', reachDecision.input, 'The decision.');
-const FileAppealInput = inputOf('FileAppealInput', fileAppeal.input, 'The appeal.');
-const FinalizeAppealInput = inputOf('FinalizeAppealInput', finalizeAppeal.input, 'The last word.');
-const CompleteJobInput = inputOf('CompleteJobInput', completeJob.input, 'Why.');
 
 /** The arguments that every mutation of a job has. */
 const JobId = () => Arg('id', () => ID, { description: 'The job.' });
@@ -40,15 +29,8 @@ const Version = () =>
 
 type Version = number | undefined;
 
-/** A transition, which answers as much of the job as is selected. */
-interface Transition {
-  readonly id: string;
-  readonly expectedVersion: Version;
-  readonly input?: object | undefined;
-}
-
 /** The job is the one that the mutation names, whatever its input may hold. */
-function onJob({ id, expectedVersion, input }: Transition): object {
+function onJob(id: string, expectedVersion: Version, input: object | undefined): object {
   return Object.assign({}, input, { id, expectedVersion });
 }
 
@@ -56,15 +38,6 @@ const changed = (job: ReadableJob) => ({ job });
 
 function withEdge(job: ReadableJob) {
   return { job, jobEdge: { node: job, cursor: cursorOf(newestFirst(job)) } };
-}
-
-function move<Input, A extends Allowed>(
-  operation: Operation<Input, ReadableJob, A>,
-  sent: Transition,
-  { caller }: Context,
-  info: GraphQLResolveInfo,
-): Promise<{ job: ReadableJob }> {
-  return perform(operation, onJob(sent), caller, besideJobIn(info, 'job')).then(changed);
 }
 
 @Resolver()
@@ -81,153 +54,69 @@ export class JobMutations {
     @Version() expectedVersion: Version,
     @Ctx() { caller }: Context,
   ) {
-    return perform(updateJob, onJob({ id, expectedVersion, input }), caller).then(changed);
+    return perform(updateJob, onJob(id, expectedVersion, input), caller).then(changed);
   }
 
   @Mutation(() => PAYLOADS.deleteJob, of(deleteJob))
   deleteJob(@JobId() id: string, @Version() expectedVersion: Version, @Ctx() { caller }: Context) {
     return perform(deleteJob, { id, expectedVersion }, caller).then((job) => ({ job, deletedJobId: job.id }));
   }
+}
 
-  @Mutation(() => PAYLOADS.publishJob, of(publishJob))
-  publishJob(
-    @JobId() id: string,
-    @Version() expectedVersion: Version,
-    @Ctx() { caller }: Context,
-    @Info() info: GraphQLResolveInfo,
-  ) {
-    return perform(publishJob, { id, expectedVersion }, caller, besideJobIn(info, 'job'));
-  }
+/** What the input of a transition holds; of one that is not here, in general words. */
+const INPUTS: { readonly [Key in JobTransitionKey]?: string } = {
+  cancel: 'Why.',
+  award: 'The bid that gets the job.',
+  checkIn: 'What there is to say.',
+  submitForReview: 'What there is to say.',
+  approve: 'The rating and the review.',
+  dispute: 'What is wrong.',
+  escalate: 'Why.',
+  resolveDispute: 'How to settle it.',
+  reachDecision: 'The decision.',
+  fileAppeal: 'The appeal.',
+  finalizeAppeal: 'The last word.',
+  complete: 'Why.',
+};
 
-  @Mutation(() => PAYLOADS.cancelJob, of(cancelJob))
-  cancelJob(
-    @JobId() id: string,
-    @Input(CancelJobInput, 'nullable') input: object | undefined,
-    @Version() expectedVersion: Version,
-    @Ctx() context: Context,
-    @Info() info: GraphQLResolveInfo,
-  ) {
-    return move(cancelJob, { id, expectedVersion, input }, context, info);
-  }
+for (const key of Object.keys(JOB_TRANSITIONS) as JobTransitionKey[]) addTransition(key);
 
-  @Mutation(() => PAYLOADS.awardJob, of(awardJob))
-  awardJob(
-    @JobId() id: string,
-    @Input(AwardJobInput) input: object,
-    @Version() expectedVersion: Version,
-    @Ctx() context: Context,
-    @Info() info: GraphQLResolveInfo,
-  ) {
-    return move(awardJob, { id, expectedVersion, input }, context, info);
-  }
+/** As the decorators of a method would add it: the job and its version are arguments, all else that comes is its input. */
+function addTransition(key: JobTransitionKey): void {
+  const { operation: name } = JOB_TRANSITIONS[key];
+  const operation = OPERATIONS[name];
+  const run = (
+    id: string,
+    input: object | undefined,
+    version: Version,
+    { caller }: Context,
+    info: GraphQLResolveInfo,
+  ) =>
+    perform<unknown, object, typeof operation.allows>(
+      operation,
+      onJob(id, version, input),
+      caller,
+      besideJobIn(info, 'job'),
+    ).then((answer) => ('job' in answer ? answer : { job: answer }));
+  const input = inputFor(key);
+  const withoutInput = (id: string, version: Version, context: Context, info: GraphQLResolveInfo) =>
+    run(id, undefined, version, context, info);
+  const mutations = JobMutations.prototype;
+  Object.defineProperty(mutations, name, { value: input ? run : withoutInput, configurable: true, writable: true });
+  const parameters = input ? [JobId(), input, Version(), Ctx(), Info()] : [JobId(), Version(), Ctx(), Info()];
+  for (const [at, decorate] of parameters.entries()) decorate(mutations, name, at);
+  Mutation(() => PAYLOADS[name], of(operation))(mutations, name, {});
+}
 
-  @Mutation(() => PAYLOADS.checkInJob, of(checkInJob))
-  checkInJob(
-    @JobId() id: string,
-    @Input(CheckInJobInput, 'nullable') input: object | undefined,
-    @Version() expectedVersion: Version,
-    @Ctx() context: Context,
-    @Info() info: GraphQLResolveInfo,
-  ) {
-    return move(checkInJob, { id, expectedVersion, input }, context, info);
-  }
-
-  @Mutation(() => PAYLOADS.submitJobForReview, of(submitJobForReview))
-  submitJobForReview(
-    @JobId() id: string,
-    @Input(SubmitJobForReviewInput, 'nullable') input: object | undefined,
-    @Version() expectedVersion: Version,
-    @Ctx() context: Context,
-    @Info() info: GraphQLResolveInfo,
-  ) {
-    return move(submitJobForReview, { id, expectedVersion, input }, context, info);
-  }
-
-  @Mutation(() => PAYLOADS.approveJob, of(approveJob))
-  approveJob(
-    @JobId() id: string,
-    @Input(ApproveJobInput, 'nullable') input: object | undefined,
-    @Version() expectedVersion: Version,
-    @Ctx() context: Context,
-    @Info() info: GraphQLResolveInfo,
-  ) {
-    return move(approveJob, { id, expectedVersion, input }, context, info);
-  }
-
-  @Mutation(() => PAYLOADS.disputeJob, of(disputeJob))
-  disputeJob(
-    @JobId() id: string,
-    @Input(DisputeJobInput) input: object,
-    @Version() expectedVersion: Version,
-    @Ctx() context: Context,
-    @Info() info: GraphQLResolveInfo,
-  ) {
-    return move(disputeJob, { id, expectedVersion, input }, context, info);
-  }
-
-  @Mutation(() => PAYLOADS.escalateJob, of(escalateJob))
-  escalateJob(
-    @JobId() id: string,
-    @Input(EscalateJobInput) input: object,
-    @Version() expectedVersion: Version,
-    @Ctx() context: Context,
-    @Info() info: GraphQLResolveInfo,
-  ) {
-    return move(escalateJob, { id, expectedVersion, input }, context, info);
-  }
-
-  @Mutation(() => PAYLOADS.resolveDispute, of(resolveDispute))
-  resolveDispute(
-    @JobId() id: string,
-    @Input(ResolveDisputeInput) input: object,
-    @Version() expectedVersion: Version,
-    @Ctx() context: Context,
-    @Info() info: GraphQLResolveInfo,
-  ) {
-    return move(resolveDispute, { id, expectedVersion, input }, context, info);
-  }
-
-  @Mutation(() => PAYLOADS.reachDecision, of(reachDecision))
-  reachDecision(
-    @JobId() id: string,
-    @Input(ReachDecisionInput) input: object,
-    @Version() expectedVersion: Version,
-    @Ctx() context: Context,
-    @Info() info: GraphQLResolveInfo,
-  ) {
-    return move(reachDecision, { id, expectedVersion, input }, context, info);
-  }
-
-  @Mutation(() => PAYLOADS.fileAppeal, of(fileAppeal))
-  fileAppeal(
-    @JobId() id: string,
-    @Input(FileAppealInput) input: object,
-    @Version() expectedVersion: Version,
-    @Ctx() context: Context,
-    @Info() info: GraphQLResolveInfo,
-  ) {
-    return move(fileAppeal, { id, expectedVersion, input }, context, info);
-  }
-
-  @Mutation(() => PAYLOADS.finalizeAppeal, of(finalizeAppeal))
-  finalizeAppeal(
-    @JobId() id: string,
-    @Input(FinalizeAppealInput) input: object,
-    @Version() expectedVersion: Version,
-    @Ctx() context: Context,
-    @Info() info: GraphQLResolveInfo,
-  ) {
-    return move(finalizeAppeal, { id, expectedVersion, input }, context, info);
-  }
-
-  @Mutation(() => PAYLOADS.completeJob, of(completeJob))
-  completeJob(
-    @JobId() id: string,
-    @Input(CompleteJobInput) input: object,
-    @Version() expectedVersion: Version,
-    @Ctx() context: Context,
-    @Info() info: GraphQLResolveInfo,
-  ) {
-    return move(completeJob, { id, expectedVersion, input }, context, info);
-  }
+/** None where nothing comes with the call; it may be left out where all of it may. */
+function inputFor(key: JobTransitionKey): ReturnType<typeof Input> | undefined {
+  const { operation: name } = JOB_TRANSITIONS[key];
+  const { input } = OPERATIONS[name];
+  const kind = kindOf(input);
+  const fields = kind.is === 'object' ? Object.values(kind.schema.shape) : [];
+  const own = fields.filter((field) => !metaOf(field).parameter);
+  if (own.length === 0) return undefined;
+  const description = INPUTS[key] ?? 'What comes with the call.';
+  const type = inputOf(`${name[0]?.toUpperCase()}${name.slice(1)}Input`, input, description);
+  return Input(type, own.some(isRequired) ? undefined : 'nullable');
 }

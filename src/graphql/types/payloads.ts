@@ -5,9 +5,11 @@
 import { Ctx, Field, FieldResolver, ID, Int, ObjectType, Resolver, Root } from 'type-graphql';
 import { OPERATIONS } from '../../operations/index.js';
 import { performWithin, type Operation } from '../../operations/operation.js';
-import { CHANGED_PASSWORD, PUBLICATION } from '../../rules/entities/session.js';
-import type { Context } from '../context.js';
+import { BID_TRANSITIONS } from '../../rules/bids.js';
 import { NEW_API_KEY } from '../../rules/entities/api-key.js';
+import { CHANGED_PASSWORD, PUBLICATION } from '../../rules/entities/session.js';
+import { JOB_TRANSITIONS } from '../../rules/lifecycle.js';
+import type { Context } from '../context.js';
 import { Contractor, Session } from './account.js';
 import { ApiKey } from './api-keys.js';
 import { Bid, BidConnection } from './bids.js';
@@ -46,31 +48,17 @@ export const PAYLOADS = {
     job: { type: () => Job, is: 'The draft as it last was.' },
     deletedJobId: { type: () => ID, is: 'The identifier of the draft, which is gone.' },
   }),
+  ...payloads(JOB_TRANSITIONS, CHANGED_JOB),
   publishJob: payload(O.publishJob, {
     job: JOB,
     tokensCharged: { type: () => Int, is: PUBLICATION.fields.tokensCharged.description },
     remainingBalance: { type: () => Int, is: PUBLICATION.fields.remainingBalance.description },
   }),
-  cancelJob: payload(O.cancelJob, CHANGED_JOB),
-  awardJob: payload(O.awardJob, CHANGED_JOB),
-  checkInJob: payload(O.checkInJob, CHANGED_JOB),
-  submitJobForReview: payload(O.submitJobForReview, CHANGED_JOB),
-  approveJob: payload(O.approveJob, CHANGED_JOB),
-  disputeJob: payload(O.disputeJob, CHANGED_JOB),
-  escalateJob: payload(O.escalateJob, CHANGED_JOB),
-  resolveDispute: payload(O.resolveDispute, CHANGED_JOB),
-  reachDecision: payload(O.reachDecision, CHANGED_JOB),
-  fileAppeal: payload(O.fileAppeal, CHANGED_JOB),
-  finalizeAppeal: payload(O.finalizeAppeal, CHANGED_JOB),
-  completeJob: payload(O.completeJob, CHANGED_JOB),
   submitBid: payload(O.submitBid, {
     bid: BID,
     bidEdge: { type: () => edgeOf(BidConnection), is: 'The same, to put into the list of bids on its job.' },
   }),
-  viewBid: payload(O.viewBid, CHANGED_BID),
-  shortlistBid: payload(O.shortlistBid, CHANGED_BID),
-  rejectBid: payload(O.rejectBid, CHANGED_BID),
-  withdrawBid: payload(O.withdrawBid, CHANGED_BID),
+  ...payloads(BID_TRANSITIONS, CHANGED_BID),
   updateProfile: payload(O.updateProfile, {}),
   changePassword: payload(O.changePassword, {
     changed: { type: () => Boolean, is: CHANGED_PASSWORD.fields.changed.description },
@@ -85,6 +73,16 @@ export const PAYLOADS = {
   revokeApiKey: payload(O.revokeApiKey, { apiKey: { type: () => ApiKey, is: 'The key as it was.' } }),
   adjustTokens: payload(O.adjustTokens, { transfer: { type: () => TokenTransfer, is: 'The transfer that was made.' } }),
 } as const;
+
+/** Those of all transitions but publishing, which says more. */
+function payloads<Name extends keyof typeof O>(
+  transitions: Readonly<Record<string, { readonly operation: Name }>>,
+  fields: Readonly<Record<string, Answered>>,
+) {
+  const names = Object.values(transitions).map(({ operation }) => operation);
+  const made = names.filter((name) => name !== 'publishJob').map((name) => [name, payload(O[name], fields)]);
+  return Object.fromEntries(made) as Record<Name, ReturnType<typeof payload>>;
+}
 
 /** Of whoever logs in here nobody has asked anything yet: what they are is read by the next request, with its token. */
 function session({ name }: Pick<Operation<never, unknown>, 'name'>) {

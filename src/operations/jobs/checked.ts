@@ -17,7 +17,7 @@ import { foundBy, type FoundJob } from './job.js';
 export type Acting<V extends Viewer = Viewer> = Pick<Call<V>, 'db' | 'viewer' | 'beside'>;
 
 /** What the rules may ask of a call besides its version. */
-export type CallFacts = Pick<Facts, 'stake' | 'bidsToAward'>;
+type CallFacts = Pick<Facts, 'stake' | 'bidsToAward'>;
 
 /** Looks at the job, and throws the first refusal that the rules of the operation give. */
 export async function lookAndCheck(key: JobActionKey, db: Db, viewer: Viewer, input: Addressed): Promise<FoundJob> {
