@@ -1,7 +1,7 @@
 /**
- * Rate limits over a sliding window, exact under any number of parallel calls. The verdict is graphql-rate-limit's; the
- * counting is our own, since its stores read first and write later, and let a thousand parallel calls through a limit
- * of 5. Counts are kept in Redis if there is one, and in memory if there is none or it is lost.
+ * Rate limits over a sliding window, exact under any number of parallel calls: graphql-rate-limit's limiter over a
+ * store of our own, since its stores read first and write later, and let a thousand parallel calls through a limit of
+ * 5. Counts are kept in Redis if there is one, and in memory if there is none or it is lost.
  *
  * A budget of failures is taken from before the attempt and given back after a success. To look first and count
  * afterwards would let every attempt through that starts before the first has failed.
@@ -71,6 +71,7 @@ export function createRateLimits(settings: RateLimitSettings): RateLimits {
 function countingLimits(settings: RateLimitSettings): RateLimits {
   const memory = createMemoryStore({ identitiesMax: settings.identitiesMax, now: settings.now });
   const redis = redisIn(settings);
+  const limit = createLimiter();
   const storeInUse = (): RateStore => (redis?.usable() ? redis : memory);
 
   async function find(how: 'count' | 'look', budget: RateBudget, key: string): Promise<Found> {
@@ -98,8 +99,8 @@ function countingLimits(settings: RateLimitSettings): RateLimits {
   }
 
   return {
-    take: (budget, key) => judge(budget, key, () => find('count', budget, key)),
-    check: (budget, key) => judge(budget, key, () => find('look', budget, key)),
+    take: (budget, key) => limit(budget, false, () => find('count', budget, key)),
+    check: (budget, key) => limit(budget, true, () => find('look', budget, key)),
     giveBack,
     storeInUse: () => (storeInUse() === memory ? 'memory' : 'redis'),
     ready: async () => redis?.tried,
@@ -126,52 +127,73 @@ interface Found {
   readonly standing: Standing;
 }
 
-/**
- * The library's limiter, typed as what it reads: of a resolver's whole `info` that is the field's name alone.
- * A method, so that the two types meet without a cast.
- */
+/** A call while the limiter decides on it, known to the store by a number: the library hands a store nothing but texts. */
+interface Call {
+  readonly find: () => Promise<Found>;
+  found?: Found;
+}
+
+/** What the limiter reads of a resolver's `info` is the field's name alone: here it is the budget's. */
+interface Field {
+  parent: undefined;
+  args: Record<string, unknown>;
+  context: string;
+  info: { fieldName: string };
+}
+
+/** A method, so that the two types meet without a cast. */
 interface Limiter {
-  judge(
-    call: { parent: undefined; args: Record<string, unknown>; context: string; info: { fieldName: string } },
-    limit: { max: number; window: string },
+  refusal(
+    field: Field,
+    budget: { max: number; window: string; readOnly: boolean; uncountRejected: true },
   ): Promise<string | undefined>;
 }
 
 /**
- * One limiter a call (half a microsecond): the library hands back a sentence or nothing, and only its store, made for
- * this call, sees the numbers that the caller must be told.
+ * One limiter for all budgets of both APIs, over one store. The store counts a call in the step that looks it up, so
+ * that calls at the same time cannot all see the same free place.
  */
-async function judge(budget: RateBudget, key: string, find: () => Promise<Found>): Promise<Taken> {
-  // The library reads a limit of 0 as its default of 5.
-  if (!(budget.max >= 1)) return takenOf(budget, false);
-  const call: { found?: Found } = {};
+function createLimiter(): (budget: RateBudget, readOnly: boolean, find: Call['find']) => Promise<Taken> {
+  const calls = new Map<string, Call>();
+  let numbered = 0;
   const limiter: Limiter = {
-    judge: getGraphQLRateLimiter({
-      identifyContext: (context: string) => context,
+    refusal: getGraphQLRateLimiter({
+      identifyContext: (number: string) => number,
       store: {
-        getForIdentity: async () => {
-          call.found = await find();
-          return earlierCalls(call.found.standing.earlier, budget.max);
+        getForIdentity: async ({ contextIdentity }) => {
+          const call = calls.get(contextIdentity);
+          if (!call) return [];
+          call.found = await call.find();
+          // What has left the window is gone already, by the store's own clock: what is left counts as of now.
+          return Array.from<number>({ length: call.found.standing.earlier }).fill(Date.now());
         },
-        // Counted already, in the same step as the look.
+        // Counted already.
         setForIdentity: () => undefined,
       },
     }),
   };
-  const where = { parent: undefined, args: {}, context: key, info: { fieldName: budget.name } };
-  const refusal = await limiter.judge(where, { max: budget.max, window: `${budget.windowSeconds}s` });
-  return takenOf(budget, refusal === undefined, call.found);
-}
 
-const NO_CALLS: readonly number[] = [];
-
-/**
- * The library asks one thing of the earlier calls: whether they fill the budget. As long as they do not, an empty list
- * says so and saves it the walk over hundreds of them on every read. Their times never run out on the library's clock,
- * since they were weighed on the store's.
- */
-function earlierCalls(earlier: number, max: number): readonly number[] {
-  return earlier < max ? NO_CALLS : Array.from({ length: earlier }, () => Number.POSITIVE_INFINITY);
+  return async (budget, readOnly, find) => {
+    // The library reads a limit of 0 as its default of 5.
+    if (!(budget.max >= 1)) return takenOf(budget, false);
+    numbered += 1;
+    const number = String(numbered);
+    const call: Call = { find };
+    calls.set(number, call);
+    try {
+      const field = { parent: undefined, args: {}, context: number, info: { fieldName: budget.name } };
+      const { max, windowSeconds } = budget;
+      const refusal = await limiter.refusal(field, {
+        max,
+        window: `${windowSeconds}s`,
+        readOnly,
+        uncountRejected: true,
+      });
+      return takenOf(budget, refusal === undefined, call.found);
+    } finally {
+      calls.delete(number);
+    }
+  };
 }
 
 function takenOf(budget: RateBudget, allowed: boolean, found?: Found): Taken {
