@@ -3,8 +3,6 @@
  * interleaved rounds, and prints one table of ratios. Times on a busy machine are noise; what one server needs beside
  * another in the same minutes is not.
  */
-import { mkdirSync, writeFileSync } from 'node:fs';
-import { fileURLToPath } from 'node:url';
 import { parseArgs } from 'node:util';
 import bcrypt from 'bcrypt';
 import { checkDatabase } from '../checker.js';
@@ -12,10 +10,11 @@ import { compareAnswers, inItsWords, takesPart } from './answers.js';
 import { openDatabase, type BenchDatabase } from './database.js';
 import { drive } from './driver.js';
 import { databaseLimit } from './pgbench.js';
-import { chart, table, type Block, type Results } from './report.js';
+import { table, type Block, type Results } from './report.js';
 import { addJobs, seedMarket, type Market } from '../../src/store/seed.js';
 import { cpuSeconds, postgresCpuSeconds, startServer, type RunningServer } from './servers.js';
 import { asBytes, PASSWORD, RIVALS, WORKS, type Work } from './works.js';
+import { keepFigures } from './summary.js';
 
 const { values: options } = parseArgs({
   options: {
@@ -54,7 +53,6 @@ const WARM_UP_SECONDS = 10;
  */
 const SETTLE_SECONDS = 1;
 const REQUESTS_REPEATED = 400;
-const RESULTS = fileURLToPath(new URL('results/', import.meta.url));
 
 const database = await openDatabase();
 const servers: RunningServer[] = [];
@@ -126,12 +124,7 @@ async function main({ sql, pid }: BenchDatabase): Promise<void> {
   const results: Results = { blocks, works, rivals, limits };
   process.stdout.write(`\n${table(results)}\n`);
   if (options.try) return;
-  mkdirSync(RESULTS, { recursive: true });
-  writeFileSync(
-    `${RESULTS}bench.json`,
-    `${JSON.stringify({ node: process.version, size, rounds, seconds, limits, blocks }, null, 1)}\n`,
-  );
-  writeFileSync(`${RESULTS}bench.svg`, chart(results));
+  keepFigures('bench.json', { node: process.version, size, rounds, seconds, limits, blocks });
   tell(`written to test/bench/results`);
 }
 

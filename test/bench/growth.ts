@@ -4,8 +4,6 @@
  * more than it may.
  */
 import 'reflect-metadata';
-import { mkdirSync, writeFileSync } from 'node:fs';
-import { fileURLToPath } from 'node:url';
 import { parseArgs } from 'node:util';
 import { checkDatabase } from '../checker.js';
 import { openDatabase } from './database.js';
@@ -20,6 +18,7 @@ import {
   type Sent,
 } from './queries.js';
 import { seedMarket } from '../../src/store/seed.js';
+import { keepFigures } from './summary.js';
 
 const { values: options } = parseArgs({
   options: {
@@ -37,7 +36,6 @@ const { values: options } = parseArgs({
 });
 const sizes = options.sizes.split(',').map(Number);
 const openPercent = options.open === undefined ? undefined : Number(options.open);
-const RESULTS = fileURLToPath(new URL('results/', import.meta.url));
 const BIDS_A_JOB = 5;
 /** Enough for everyone on the crowded job, and a hundred thousand at the top. */
 const peopleOf = (jobs: number) => Math.max(4_000, jobs / 10);
@@ -274,12 +272,9 @@ function report(all: readonly Measured[]): void {
         .trimEnd()}\n`,
     );
   if (!options.try) {
-    mkdirSync(RESULTS, { recursive: true });
     const name = openPercent === undefined ? 'growth.json' : `growth-open-${openPercent}.json`;
-    writeFileSync(
-      `${RESULTS}${name}`,
-      `${JSON.stringify({ node: process.version, sizes, openPercent: openPercent ?? null, seedingSeconds: seeding, measured: all }, null, 1)}\n`,
-    );
+    const figures = { sizes, openPercent: openPercent ?? null, seedingSeconds: seeding, measured: all };
+    keepFigures(name, { node: process.version, ...figures });
   }
   if (problems.length === 0) return;
   process.stderr.write(

@@ -3,16 +3,15 @@
  * time counts from when it was due, so that a server which keeps its callers waiting cannot hide it. Past the knee the
  * server has to shed with 503 and to be well at once when the rush is over; anything else ends this with an error.
  */
-import { writeFileSync } from 'node:fs';
 import { monitorEventLoopDelay } from 'node:perf_hooks';
 import { setTimeout as wait } from 'node:timers/promises';
-import { fileURLToPath } from 'node:url';
 import { parseArgs } from 'node:util';
 import { openDatabase } from './database.js';
 import { drive, openLine, type Line } from './driver.js';
 import { seedMarket } from '../../src/store/seed.js';
 import { startServer } from './servers.js';
 import { asBytes, WORKS } from './works.js';
+import { keepFigures } from './summary.js';
 
 const { values: options } = parseArgs({
   options: {
@@ -23,7 +22,6 @@ const { values: options } = parseArgs({
     try: { type: 'boolean', default: false },
   },
 });
-const RESULT = fileURLToPath(new URL('results/knee.json', import.meta.url));
 const seconds = Number(options.seconds);
 const work = WORKS.find(({ name, kind }) => name === options.work && kind === 'read');
 if (!work)
@@ -86,10 +84,13 @@ try {
     const after = await offer(server.port, 0.5 * capacity, seconds, request);
     note(after, 0.5);
     if (!options.try)
-      writeFileSync(
-        RESULT,
-        `${JSON.stringify({ node: process.version, work: work.name, capacity: Math.round(capacity), recoveredMs: tenths(recovered), steps: table }, null, 1)}\n`,
-      );
+      keepFigures('knee.json', {
+        node: process.version,
+        work: work.name,
+        capacity: Math.round(capacity),
+        recoveredMs: tenths(recovered),
+        steps: table,
+      });
     judge(steps, after, recovered);
   } finally {
     await server.stop();

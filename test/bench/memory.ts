@@ -3,8 +3,7 @@
  * memory is resident. It may not have more at the end than after the first minutes, but for what a collection that is
  * still to come would give back.
  */
-import { readFileSync, writeFileSync } from 'node:fs';
-import { fileURLToPath } from 'node:url';
+import { readFileSync } from 'node:fs';
 import { setTimeout as wait } from 'node:timers/promises';
 import { parseArgs } from 'node:util';
 import { openDatabase } from './database.js';
@@ -12,6 +11,7 @@ import { openLine } from './driver.js';
 import { addJobs, seedMarket } from '../../src/store/seed.js';
 import { startServer } from './servers.js';
 import { asBytes, WORKS, type Work } from './works.js';
+import { keepFigures } from './summary.js';
 
 const { values: options } = parseArgs({
   options: {
@@ -26,7 +26,6 @@ const minutes = Number(options.minutes);
 const rate = Number(options.rate);
 const MIXTURE = ['list', 'job', 'viewer', 'rest-list', 'rest-job', 'publish', 'award', 'check-in'];
 const CONNECTIONS = 16;
-const RESULT = fileURLToPath(new URL('results/memory.json', import.meta.url));
 
 const works = MIXTURE.map((name) => WORKS.find((work) => work.name === name)).filter(
   (work): work is Work => work !== undefined,
@@ -83,10 +82,7 @@ try {
   const [early, late] = [Math.max(...samples.slice(0, tenth)), Math.max(...samples.slice(-tenth))];
   console.log(`The most in the first ${tenth} minutes: ${early} MB; in the last: ${late} MB.`);
   if (!options.try)
-    writeFileSync(
-      RESULT,
-      `${JSON.stringify({ node: process.version, minutes, rate, asked, refused, megabytes: samples }, null, 1)}\n`,
-    );
+    keepFigures('memory.json', { node: process.version, minutes, rate, asked, refused, megabytes: samples });
 } finally {
   await database.stop();
 }
