@@ -15,16 +15,30 @@ export function environmentFile(): string {
     .concat('\n');
 }
 
-/** Between two marks that a reader of the page does not see. */
+/** The shares have many variables: their own page lists them. */
+const isShare = ({ name }: Variable) => name.startsWith('SHARE_');
+
 export function withConfigurationTable(readme: string): string {
-  const place = /(?<=<!-- configuration -->\n).*(?=<!-- \/configuration -->)/s;
-  if (!place.test(readme))
-    throw new Error('README.md lacks its marks <!-- configuration --> and <!-- /configuration -->.');
-  return readme.replace(place, () => table());
+  return withTable(
+    readme,
+    variables().filter((variable) => !isShare(variable)),
+  );
 }
 
-function table(): string {
-  const rows = variables().map(
+export function withShareTable(readme: string): string {
+  return withTable(readme, variables().filter(isShare));
+}
+
+/** Between two marks that a reader of the page does not see. */
+function withTable(readme: string, shown: readonly Variable[]): string {
+  const place = /(?<=<!-- configuration -->\n).*(?=<!-- \/configuration -->)/s;
+  if (!place.test(readme))
+    throw new Error('A README lacks its marks <!-- configuration --> and <!-- /configuration -->.');
+  return readme.replace(place, () => table(shown));
+}
+
+function table(shown: readonly Variable[]): string {
+  const rows = shown.map(
     ({ name, preset, says }) => `| \`${name}\` | ${preset === '' ? '' : `\`${preset}\``} | ${sentence(says)} |`,
   );
   return ['| Variable | Default | What it is for |', '|---|---|---|', ...rows].join('\n').concat('\n');

@@ -6,7 +6,7 @@ import { printSchema } from 'graphql';
 import { createSchema } from '../../src/graphql/schema.js';
 import { openapi } from '../../src/rest/openapi.js';
 import { lifecycleDiagram } from './lifecycle-diagram.js';
-import { environmentFile, withConfigurationTable } from './configuration.js';
+import { environmentFile, withConfigurationTable, withShareTable } from './configuration.js';
 import { permissionsFile } from './permissions.js';
 
 export const CONTRACTS: Readonly<Record<string, (before: string) => string | Promise<string>>> = {
@@ -16,4 +16,5 @@ export const CONTRACTS: Readonly<Record<string, (before: string) => string | Pro
   'schema/permissions.txt': permissionsFile,
   '.env.example': environmentFile,
   'README.md': withConfigurationTable,
+  'src/shares/README.md': withShareTable,
 };

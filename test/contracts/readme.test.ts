@@ -41,27 +41,35 @@ it('every GraphQL document of the first session works, in the order in which it 
   }
 });
 
-it.each(['README.md', 'src/README.md', 'test/README.md', 'test/bench/README.md'])(
-  '%s names files and folders that exist, and npm scripts that package.json has',
-  (name) => {
-    const root = new URL('../../', import.meta.url);
-    const file = new URL(name, root);
-    const text = readFileSync(file, 'utf8');
-    const { scripts } = JSON.parse(readFileSync(new URL('package.json', root), 'utf8')) as {
-      scripts: Record<string, string>;
-    };
-    const named = [...text.matchAll(/npm run (?:--silent )?([\w:]+)/g)].map(([, script]) => script ?? '');
-    expect(named.filter((script) => !(script in scripts))).toEqual([]);
+const READMES = [
+  'README.md',
+  'schema/README.md',
+  'src/README.md',
+  'test/README.md',
+  'test/bench/README.md',
+  'patches/README.md',
+];
 
-    const inCode = [
-      ...text.matchAll(/`([\w.-]+(?:\/[\w.-]*)+|[\w.-]+\.(?:ts|md|yaml)|Dockerfile|\.env\.example)`/g),
-    ].map(([, path]) => path ?? '');
-    const linked = [...text.matchAll(/\]\(([^)#:]+)\)/g)].map(([, path]) => path ?? '');
-    const paths = [...inCode, ...linked].filter((path) => !/^(https?:|\/)/.test(path));
-    expect(paths.length).toBeGreaterThan(3);
-    expect(paths.filter((path) => ![file, root].some((from) => existsSync(new URL(path, from))))).toEqual([]);
-  },
-);
+it('the README can be read in one sitting', () => expect(README.split('\n').length).toBeLessThan(200));
+
+it.each(READMES)('%s names files and folders that exist, and npm scripts that package.json has', (name) => {
+  const root = new URL('../../', import.meta.url);
+  const file = new URL(name, root);
+  const text = readFileSync(file, 'utf8');
+  const { scripts } = JSON.parse(readFileSync(new URL('package.json', root), 'utf8')) as {
+    scripts: Record<string, string>;
+  };
+  const named = [...text.matchAll(/npm run (?:--silent )?([\w:]+)/g)].map(([, script]) => script ?? '');
+  expect(named.filter((script) => !(script in scripts))).toEqual([]);
+
+  const inCode = [...text.matchAll(/`([\w.-]+(?:\/[\w.-]*)+|[\w.-]+\.(?:ts|md|yaml)|Dockerfile|\.env\.example)`/g)].map(
+    ([, path]) => path ?? '',
+  );
+  const linked = [...text.matchAll(/\]\(([^)#:]+)\)/g)].map(([, path]) => path ?? '');
+  const paths = [...inCode, ...linked].filter((path) => !/^(https?:|\/)/.test(path));
+  expect(paths.length).toBeGreaterThan(3);
+  expect(paths.filter((path) => ![file, root].some((from) => existsSync(new URL(path, from))))).toEqual([]);
+});
 
 function sectionOf(title: string): string {
   const section = README.split(/^## /m).find((text) => text.startsWith(`${title}\n`));
