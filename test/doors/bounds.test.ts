@@ -6,6 +6,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { ERRORS, GRAPHQL_LIMITS } from '../../src/rules/limits.js';
 import { contractor, homeowner, type Person } from '../cast.js';
 import { openTestHouse, type GraphqlAnswer, type Json, type TestHouse } from '../house.js';
+import { expectTimed } from '../timing.js';
 
 const MEGABYTE = 1_000_000;
 const ANSWER_BYTES_MAX = 20 * MEGABYTE;
@@ -63,7 +64,7 @@ const WRONG_VARIABLES: readonly (readonly [what: string, input: unknown, errors:
 
 describe('variables that are wrong', () => {
   it.each(WRONG_VARIABLES)(
-    'by %s are refused in 50 ms, of a document that is known or new',
+    'by %s are refused in 50 ms, of a document that is known or new (timed)',
     async (_what, input, count) => {
       await house.graphql(UPDATE, { token: hanna.token, variables: { input: {} } });
       await house.graphql(UPDATE, { token: hanna.token, variables: { input: {} } });
@@ -75,7 +76,7 @@ describe('variables that are wrong', () => {
         for (const { extensions } of answer.errors ?? [])
           expect(extensions).toMatchObject({ code: 'VALIDATION_FAILED', status: 400 });
         expectBounded(answer.errors);
-        expect(ms).toBeLessThan(50);
+        expectTimed(() => expect(ms).toBeLessThan(50));
       }
     },
   );
@@ -158,7 +159,7 @@ describe('with a hundred of the largest drafts', () => {
         { token: hanna.token, variables: { id: data.createJob.job.id, input: { requirements: TEXT } } },
       );
     }
-  }, 120_000);
+  });
 
   async function bytesOf(path: string, init: RequestInit = {}): Promise<[status: number, bytes: number]> {
     const response = await fetch(house.url + path, {
@@ -214,13 +215,13 @@ describe('with a hundred of the largest drafts', () => {
     expect(errors?.[0]?.extensions.found).toBeGreaterThan(GRAPHQL_LIMITS.cost);
   });
 
-  it('failures in every node of many lists take little time, far down in a document', async () => {
+  it('failures in every node of many lists take little time, far down in a document (timed)', async () => {
     const repeated = (i: number) => times(20, () => `a${i}: bids(first: 0) { totalCount }\n\n`);
     const query = `{${'\n'.repeat(1_500)} jobs(first: 100) { nodes { ${times(4, repeated)} } } }`;
     const [ms, answer] = await quickestCpuMs<GraphqlAnswer>(() => house.graphql(query, { token: hanna.token }));
     expect(answer.errors?.[0]?.extensions.code).toBe('VALIDATION_FAILED');
     expectBounded(answer.errors);
-    expect(ms).toBeLessThan(1_000);
+    expectTimed(() => expect(ms).toBeLessThan(1_000));
   });
 
   it('the link to the next page does not repeat what the query is padded with', async () => {

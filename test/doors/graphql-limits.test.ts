@@ -16,6 +16,7 @@ import { GRAPHQL_LIMITS, UNPAGED_LIST_ENTRIES } from '../../src/rules/limits.js'
 import { homeowner, type Person } from '../cast.js';
 import { openTestHouse, type GraphqlAnswer, type Json, type TestHouse } from '../house.js';
 import { byGraphql } from './refused.js';
+import { expectTimed, JUDGES_TIME } from '../timing.js';
 
 let house: TestHouse;
 let hanna: Person;
@@ -303,17 +304,17 @@ const ATTACKS: [name: string, query: string, limits: Limit[], besides?: Besides]
   ['pages whose nodes nobody selects', '{ jobs(first: 100) { nodes { bids(first: 100) { totalCount } } } }', ['cost']],
 ];
 
-describe('refused before anything runs, and within 50 ms', () => {
+describe('refused before anything runs, and within 50 ms (timed)', () => {
   it.each<(typeof ATTACKS)[number]>(ATTACKS)('%s', async (_name, query, limits, besides) => {
     await refusal(query, besides);
     const took: number[] = [];
-    while (took.length < 10 && Math.min(...took) >= 50) {
+    do {
       const began = performance.now();
       expect(limitsIn(await send(query, besides))).toEqual(limits);
       took.push(performance.now() - began);
-    }
-    // The machine is shared: of several tries, the quickest shows what a refusal takes.
-    expect(Math.min(...took)).toBeLessThan(50);
+    } while (JUDGES_TIME && took.length < 10 && Math.min(...took) >= 50);
+    // Of several tries, the quickest shows what a refusal takes.
+    expectTimed(() => expect(Math.min(...took)).toBeLessThan(50));
   });
 
   it('a variable of thirty thousand wrong entries', async () => {
@@ -321,7 +322,8 @@ describe('refused before anything runs, and within 50 ms', () => {
     const query = 'mutation ($input: UpdateProfileInput!) { updateProfile(input: $input) { viewer { user { id } } } }';
     const began = performance.now();
     expect(await refusal(query, { variables })).toMatchObject({ code: 'VALIDATION_FAILED' });
-    expect(performance.now() - began).toBeLessThan(250);
+    const tookMs = performance.now() - began;
+    expectTimed(() => expect(tookMs).toBeLessThan(250));
   });
 });
 

@@ -32,7 +32,7 @@ async function whileSessionsAreLocked(work: () => Promise<void>): Promise<void> 
 }
 
 async function until(isSo: () => Promise<boolean>): Promise<void> {
-  const endMs = performance.now() + 15_000;
+  const endMs = performance.now() + 100_000;
   while (!(await isSo())) {
     if (performance.now() > endMs) throw new Error(`It did not come to this: ${isSo}`);
     await new Promise((resolve) => setImmediate(resolve));

@@ -67,7 +67,7 @@ beforeAll(async () => {
   scenes.push(await plantScene(house, 'completed', { through: 'appealed' }));
   byName = (name) => scenes.find((scene) => scene.name === name)!;
   lookout = createLookout(scenes);
-}, 120_000);
+});
 afterAll(() => house.close());
 
 /** Each person of each scene, and nobody; the admin is the same in all. */

@@ -6,6 +6,9 @@ import { createConnection, type Socket } from 'node:net';
 import postgres, { type Sql } from 'postgres';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { freshDatabase, type FreshDatabase } from '../postgres.js';
+import { chanceFrom } from '../seed.js';
+
+const chance = chanceFrom(12);
 
 const ACCOUNTS = 50;
 const BALANCE = 1_000;
@@ -54,12 +57,12 @@ async function killBusy(limit: number): Promise<number> {
 }
 
 async function transfer(id: string): Promise<void> {
-  const from = 1 + Math.floor(Math.random() * ACCOUNTS);
-  const to = 1 + ((from + Math.floor(Math.random() * (ACCOUNTS - 1))) % ACCOUNTS);
+  const from = 1 + Math.floor(chance() * ACCOUNTS);
+  const to = 1 + ((from + Math.floor(chance() * (ACCOUNTS - 1))) % ACCOUNTS);
   await pool.begin(async (sql) => {
     await sql`insert into transfers values (${id})`;
     await sql`update purses set balance = balance - 1 where id = ${from}`;
-    if (Math.random() < 0.3) await pause(2);
+    if (chance() < 0.3) await pause(2);
     await sql`update purses set balance = balance + 1 where id = ${to}`;
   });
 }
@@ -104,7 +107,7 @@ describe('when busy backends are killed', () => {
       const workers = Array.from({ length: 30 }, work);
       while (killed < KILLS) {
         killed += await killBusy(3);
-        await pause(Math.random() * 5);
+        await pause(chance() * 5);
       }
       const ends = await settled(workers);
       expect(ends.every(({ status }) => status === 'fulfilled')).toBe(true);

@@ -1,5 +1,4 @@
 /** The embedded Postgres when its server is killed or meets another: real kill -9, real races. */
-import { randomInt } from 'node:crypto';
 import {
   chmodSync,
   existsSync,
@@ -26,13 +25,17 @@ import {
   startProcess,
   type ServerProcess,
 } from '../store/embedded-process.js';
+import { expectTimed } from '../timing.js';
+import { chanceFrom } from '../seed.js';
+
+const chance = chanceFrom(12);
 
 const root = realpathSync(mkdtempSync(join(tmpdir(), 'marketplace-kills-')));
 chmodSync(root, 0o711);
 vi.setConfig({ testTimeout: 120_000 });
 let folders = 0;
 const newFolder = () => join(root, `data-${(folders += 1)}`);
-const isGone = (folder: string) => vi.waitFor(() => expect(processesOf(folder)).toEqual([]), 10_000);
+const isGone = (folder: string) => vi.waitFor(() => expect(processesOf(folder)).toEqual([]), 100_000);
 
 afterAll(async () => {
   killLeftProcesses();
@@ -117,9 +120,9 @@ describe('after kill -9 of the server', () => {
       const server = startProcess(folder);
       await vi.waitFor(
         () => expect(readdirSync(folder).some((name) => name.startsWith('postgres.unfinished-'))).toBe(true),
-        { timeout: 10_000, interval: 5 },
+        { timeout: 100_000, interval: 5 },
       );
-      await new Promise((resolve) => setTimeout(resolve, randomInt(0, 700)));
+      await new Promise((resolve) => setTimeout(resolve, chance() * 700));
       await server.kill('SIGKILL');
 
       const next = startProcess(folder);
@@ -136,7 +139,7 @@ describe('after kill -9 of the server', () => {
     const server = startProcess(folder, { options: { disposable: true, settings: ['fsync=off'] } });
     await connectionOf(server);
     await server.kill('SIGKILL');
-    await vi.waitFor(() => expect(existsSync(folder)).toBe(false), 10_000);
+    await vi.waitFor(() => expect(existsSync(folder)).toBe(false), 100_000);
   });
 });
 
@@ -196,7 +199,7 @@ describe('two servers on one folder', () => {
 
 describe('a Postgres that dies while its server lives', () => {
   const again = (connection: Parameters<typeof ask>[0], statement: string) =>
-    vi.waitFor(() => ask(connection, statement), { timeout: 10_000, interval: 2 });
+    vi.waitFor(() => ask(connection, statement), { timeout: 100_000, interval: 2 });
 
   test('is started again, with all that was committed, and its server tells of it', async () => {
     const folder = newFolder();
@@ -230,7 +233,7 @@ describe('a Postgres that dies while its server lives', () => {
     for (let death = 1; death <= 3; death += 1) {
       process.kill(postmasterOf(folder), 'SIGKILL');
       await vi.waitFor(() => expect(told.filter((what) => what.includes('is back'))).toHaveLength(death), {
-        timeout: 10_000,
+        timeout: 100_000,
         interval: 20,
       });
     }
@@ -293,7 +296,7 @@ describe('a Postgres that dies while its server lives', () => {
     });
     afterAll(() => project.remove());
 
-    test('the server goes on, and writes again within two seconds', async () => {
+    test('the server goes on, and writes again within two seconds (timed)', async () => {
       const dataFolder = project.dataFolder();
       const server = startServer(project, { DATA_DIR: dataFolder, RATE_LIMITS: 'off' });
       const url = await server.url;
@@ -302,11 +305,11 @@ describe('a Postgres that dies while its server lives', () => {
       for (let death = 1; death <= 3; death += 1) {
         process.kill(postmasterOf(dataFolder), 'SIGKILL');
         const killed = performance.now();
-        await vi.waitFor(() => signUp(url, `after.${death}@example.test`), { timeout: 20_000, interval: 20 });
+        await vi.waitFor(() => signUp(url, `after.${death}@example.test`), { timeout: 100_000, interval: 20 });
         recoveriesMs.push(performance.now() - killed);
       }
       // What else the machine has to do can only make it slower: the best of them is the server's own.
-      expect(Math.min(...recoveriesMs)).toBeLessThan(2_000);
+      expectTimed(() => expect(Math.min(...recoveriesMs)).toBeLessThan(2_000));
       expect((await logIn(url, before.email, before.password)).status).toBe(200);
       expect((await server.stop()).code).toBe(0);
       await isGone(dataFolder);

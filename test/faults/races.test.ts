@@ -11,6 +11,9 @@ import { openTestHouse, type TestHouse } from '../house.js';
 import { openDoors, type Doors, type Heard } from '../model/doors.js';
 import type { Call, Door, Fields, Op } from '../model/market.js';
 import { until } from '../security/until.js';
+import { chanceFrom, seedFrom } from '../seed.js';
+
+const chance = chanceFrom(seedFrom(process.env.RACE_SEED));
 
 const ROUNDS = Number(process.env.RACE_ROUNDS ?? 200);
 /** People of their own for each, so that rounds beside each other share nothing but the server. */
@@ -57,7 +60,7 @@ function say(
   who: Member,
   op: Op,
   { body = {}, ...target }: Target,
-  door: Door = Math.random() < 0.5 ? 'rest' : 'graphql',
+  door: Door = chance() < 0.5 ? 'rest' : 'graphql',
 ): Promise<Heard> {
   // The doors look at nothing of the person but the token.
   const call: Call = { op, by: null, door, body, ...target };
@@ -426,7 +429,7 @@ it.each(Object.entries(RACES))(
     console.log(`${name}: ${[...met].map(([ending, times]) => `${ending} ${times}`).join('; ')}`);
     await expectSound();
   },
-  30_000 + ROUNDS * 500,
+  120_000 + ROUNDS * 500,
 );
 
 async function expectSound(): Promise<void> {
@@ -444,7 +447,7 @@ async function run(race: Race, lane: Lane, round: number): Promise<string> {
   const favourite = round % runners.length;
   const heard = await Promise.all(
     runners.map(async (start, at) => {
-      if (at !== favourite) await new Promise((go) => setTimeout(go, Math.random() * 3));
+      if (at !== favourite) await new Promise((go) => setTimeout(go, chance() * 3));
       return start();
     }),
   );

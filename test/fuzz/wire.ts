@@ -11,7 +11,7 @@ export interface Reply {
   readonly statuses: readonly number[];
 }
 
-export const HANG_MS = 10_000;
+export const HANG_MS = 60_000;
 
 /** One connection that is used again and again, and made anew when the server has closed it. */
 export class Line {

@@ -8,10 +8,11 @@ import { afterAll, beforeAll, expect, it } from 'vitest';
 import { histories } from './commands.js';
 import { rarest, report, uncovered } from './coverage.js';
 import { openWorld, type Coverage, type World } from './world.js';
+import { seedFrom } from '../seed.js';
 
 const { MODEL_RUNS = '500', MODEL_SEED, MODEL_PATH } = process.env;
 const runs = MODEL_PATH === undefined ? Number(MODEL_RUNS) : 1;
-const seed = MODEL_SEED === undefined ? Math.trunc(Math.random() * 2 ** 31) : Number(MODEL_SEED);
+const seed = seedFrom(MODEL_SEED);
 
 /** Worlds beside each other, since each waits for its database half of the time. One alone plays a failure again. */
 const WORLDS = MODEL_PATH === undefined ? 4 : 1;
@@ -43,7 +44,7 @@ it(
     );
     expect(complete ? uncovered(coverage) : []).toEqual([]);
   },
-  120_000 + runs * 500,
+  300_000 + runs * 500,
 );
 
 async function play(world: World, ownSeed: number, numRuns: number, coverage: Coverage): Promise<void> {

@@ -87,7 +87,7 @@ export function start(
   };
 }
 
-const PATIENCE_MS = 10_000;
+const PATIENCE_MS = 60_000;
 
 async function endGroup(child: ChildProcess): Promise<void> {
   const closed = new Promise((resolve) => child.once('close', resolve));

@@ -29,7 +29,7 @@ const NOBODY = 65_534;
 
 afterAll(async () => {
   killLeftProcesses();
-  await vi.waitFor(() => expect(processesOf(`${root}/`)).toEqual([]), 10_000);
+  await vi.waitFor(() => expect(processesOf(`${root}/`)).toEqual([]), 100_000);
   rmSync(root, { recursive: true, force: true, maxRetries: 5 });
 });
 

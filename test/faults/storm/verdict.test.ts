@@ -61,7 +61,7 @@ beforeAll(async () => {
   );
   wire.close();
   rows = await readRows(house.sql);
-}, 120_000);
+});
 afterAll(() => house.close());
 
 it('has nothing to say of a sound run, in which everything happened', () => {

@@ -1,0 +1,13 @@
+/**
+ * Bounds of time and memory hold on a machine that does nothing else. `npm test` leaves them out; `npm run test:timing`
+ * sets TIMING, and runs the tests whose names say `(timed)` and the files named `*.timing.test.ts`, one after another.
+ */
+import { expect } from 'vitest';
+
+export const JUDGES_TIME = process.env.TIMING === '1';
+
+/** Checks a bound of time or memory, where such bounds are checked. The test's name must say `(timed)`. */
+export function expectTimed(check: () => void): void {
+  expect(expect.getState().currentTestName).toContain('(timed)');
+  if (JUDGES_TIME) check();
+}
