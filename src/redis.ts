@@ -10,14 +10,14 @@ export const REDIS_RETRY_INTERVAL_MS_MAX = 1_000;
 /**
  * Commands fail at once while there is no connection, and are never kept and sent again: a late count is a wrong one.
  */
-export function connectRedis(url: string): Redis {
+export function connectRedis(url: string, timeoutMs = SETUP_TIMEOUT_MS): Redis {
   const ioredis = createRequire(import.meta.url)('ioredis') as typeof import('ioredis');
   return new ioredis.Redis(url, {
     enableOfflineQueue: false,
     autoResendUnfulfilledCommands: false,
     maxRetriesPerRequest: 0,
     connectTimeout: SETUP_TIMEOUT_MS,
-    commandTimeout: SETUP_TIMEOUT_MS,
+    commandTimeout: Math.max(SETUP_TIMEOUT_MS, timeoutMs),
     disconnectTimeout: 100,
     disableClientInfo: true,
     retryStrategy: (attempt) => Math.min(50 * attempt, REDIS_RETRY_INTERVAL_MS_MAX),

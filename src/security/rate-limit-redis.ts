@@ -27,7 +27,7 @@ export interface RedisStore extends RateStore {
 const TRIAL: RateBudget = { name: 'trial', max: 1_000_000, windowSeconds: 1 };
 
 export function createRedisStore({ url, timeoutMs, onLost, onBack }: RedisSettings): RedisStore {
-  const redis = connectRedis(url);
+  const redis = connectRedis(url, timeoutMs);
   const instance = randomBytes(9).toString('base64url');
   let marks = 0;
   let state: 'starting' | 'usable' | 'lost' | 'closed' = 'starting';

@@ -15,8 +15,8 @@ export function environmentFile(): string {
     .concat('\n');
 }
 
-/** The shares have many variables: their own page lists them. */
-const isShare = ({ name }: Variable) => name.startsWith('SHARE_');
+/** What bounds a caller has many variables: a page of its own lists them. */
+const isShare = ({ name }: Variable) => name.startsWith('SHARE_') || name.startsWith('RATE_LIMIT_');
 
 export function withConfigurationTable(readme: string): string {
   return withTable(
