@@ -26,6 +26,7 @@ export function openapi() {
       version: '1.0.0',
       summary: 'Homeowners post jobs, contractors bid, disputes end fairly.',
       description: ABOUT,
+      contact: { name: 'Whoever runs this server' },
       license: { name: 'MIT', identifier: 'MIT' },
     },
     servers: [{ url: '/', description: 'This server. Every path is also served without /v1.' }],

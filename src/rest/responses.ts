@@ -63,7 +63,10 @@ function refusal(codes: readonly ErrorCode[]) {
 
 function refusalResponse(codes: readonly ErrorCode[]) {
   const [status = 500] = codes.map((code) => REFUSALS[code][0]);
-  const ofTheseCodes = { properties: { status: { const: status }, details: ofDetails(status, codes) } };
+  const ofTheseCodes = {
+    properties: { status: { const: status }, details: ofDetails(status, codes) },
+    additionalProperties: true,
+  };
   return {
     description: codes.map((code) => `\`${code}\`: ${REFUSALS[code][1]}`).join('\n\n'),
     headers: headers('X-Request-Id', 'RateLimit', 'RateLimit-Policy', ...(HEADERS_OF_STATUS[status] ?? [])),
@@ -79,9 +82,13 @@ function refusalResponse(codes: readonly ErrorCode[]) {
 /** Each 401 says why, with a reason that one of its codes has. */
 function ofDetails(status: number, codes: readonly ErrorCode[]) {
   const code = { enum: codes };
-  if (status !== 401) return { properties: { code } };
+  if (status !== 401) return { properties: { code }, additionalProperties: true };
   const reasons = codes.flatMap((one) => Object.keys(UNAUTHORIZED[one as UnauthorizedCode]));
-  return { properties: { code, reason: { enum: [...new Set(reasons)] } }, required: ['reason'] };
+  return {
+    properties: { code, reason: { enum: [...new Set(reasons)] } },
+    required: ['reason'],
+    additionalProperties: true,
+  };
 }
 
 function nameOf(code: ErrorCode): string {
