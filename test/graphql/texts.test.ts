@@ -31,6 +31,7 @@ const fieldNamed = (type: GraphQLObjectType, name: string) => type.getFields()[n
  * What the service itself chooses: at most 300 characters, or lists of such that are no longer than the tables they are
  * read from.
  */
+const SESSION = ['refreshToken', 'token'];
 const SHORT: Readonly<Record<string, readonly string[]>> = {
   AvailableAction: ['missingFields'],
   Catalog: ['businessTypes', 'categories', 'propertyTypes'],
@@ -41,7 +42,10 @@ const SHORT: Readonly<Record<string, readonly string[]>> = {
   LifecycleBidAction: ['by', 'operation', 'says'],
   LifecycleBidConsequence: ['when'],
   PageInfo: ['endCursor', 'startCursor'],
-  Session: ['refreshToken', 'token'],
+  LogInPayload: SESSION,
+  RefreshSessionPayload: SESSION,
+  SignUpContractorPayload: SESSION,
+  SignUpHomeownerPayload: SESSION,
   TokenTransfer: ['fromAccount', 'toAccount'],
   Viewer: ['referralCode'],
 };
