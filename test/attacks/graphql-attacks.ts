@@ -343,9 +343,9 @@ export const GRAPHQL_ATTACKS: readonly Attack[] = [
       `${(await house.graphql('{ jobs(filter: { search: "%_%" }) { totalCount } }', { token: ours.people.owner.token })).data.jobs.totalCount} found`,
   },
   {
-    name: 'an automatic persisted query, whose clients expect to hear of it by 200',
+    name: 'a document registered under the hash of another',
     source: `${SHEET}: allow lists`,
-    outcome: '200 MALFORMED_REQUEST',
+    outcome: '400 VALIDATION_FAILED',
     run: ({ house }) =>
       refusedRaw(
         house,

