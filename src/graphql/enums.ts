@@ -10,6 +10,7 @@ import {
   type UnauthorizedCode,
   type UnauthorizedReason,
 } from '../rules/errors.js';
+import { EVENT_DESCRIPTIONS, EVENT_TYPES } from '../rules/events.js';
 import { BID_STATES, JOB_ACTION_LIST, JOB_STATES } from '../rules/lifecycle.js';
 import { PUBLISH_COST, URGENCIES } from '../rules/publishing.js';
 import { ROLES } from '../rules/viewer.js';
@@ -23,10 +24,14 @@ function choice<V extends string>(
   values: readonly V[],
   says: Describe<V>,
 ): Record<string, V> {
-  const spelled = Object.fromEntries(values.map((value) => [value.toUpperCase(), value]));
-  const valuesConfig = Object.fromEntries(values.map((value) => [value.toUpperCase(), { description: says[value] }]));
+  const spelled = Object.fromEntries(values.map((value) => [spelling(value), value]));
+  const valuesConfig = Object.fromEntries(values.map((value) => [spelling(value), { description: says[value] }]));
   registerEnumType(spelled, { name, description, valuesConfig });
   return spelled;
+}
+
+function spelling(value: string): string {
+  return value.replaceAll('.', '_').toUpperCase();
 }
 
 export const UserType = choice('UserType', 'The three kinds of account.', ROLES, {
@@ -105,6 +110,13 @@ export const JobActionEnum = choice(
   ),
 );
 
+export const JobEventType = choice(
+  'JobEventType',
+  'What can happen to a job or to a bid on it.',
+  EVENT_TYPES,
+  EVENT_DESCRIPTIONS,
+);
+
 export const DisputeEnding = choice('DisputeEnding', 'How a dispute ended.', DISPUTE_ENDINGS, {
   agreement: 'Both parties named the same resolution.',
   final_decision: 'An admin gave the final ruling on an appeal.',
@@ -119,6 +131,7 @@ export const ENUMS: Readonly<Record<string, Record<string, string>>> = {
   BidStatus,
   Urgency: UrgencyEnum,
   HoldStatus,
+  JobEventType,
   DisputeEnding,
   JobAction: JobActionEnum,
   ErrorCode: ErrorCodeEnum,

@@ -165,11 +165,7 @@ function onlyOwnProfile({ user, homeowner, contractor, ...rest }: Me): MeOnWire 
   return { user, ...(homeowner && { homeowner }), ...(contractor && { contractor }), ...rest };
 }
 
-/** Whose bid an event is about is told by its data, to those who may know. */
-function eventOnWire({ bidderId: _bidder, data, ...event }: JobEvent): Shown<typeof JOB_EVENT> {
-  const { fields } = data;
-  return {
-    ...event,
-    data: Array.isArray(fields) ? { ...data, fields: fields.map((field) => wireName(String(field))) } : data,
-  };
+/** Whose bid an event is about is said by its bid, to those who may know. */
+function eventOnWire({ bidderId: _bidder, fields, ...event }: JobEvent): Shown<typeof JOB_EVENT> {
+  return { ...event, fields: fields && fields.map(wireName) };
 }

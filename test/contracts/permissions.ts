@@ -231,8 +231,8 @@ function readSections(): Section[] {
   const bidsSeen = (bids: object[], total: number) =>
     bids.length === total ? (['none', 'own', 'both'][total] ?? 'more') : 'miscounted';
   const eventsSeen = (events: { type: string; data: object }[]) => {
-    const texts = events.some(({ data }) => Object.keys(data).some((name) => name !== 'rating' && name !== 'review'));
-    const bids = events.filter(({ type }) => type === 'bid.submitted').length;
+    const texts = events.some(({ data }) => Object.keys(data).length > 0);
+    const bids = events.filter(({ type }) => ['bid.submitted', 'BID_SUBMITTED'].includes(type)).length;
     if (bids > 1) return 'all';
     if (bids === 1) return 'job and own bid';
     return texts ? 'job' : 'states';

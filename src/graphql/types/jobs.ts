@@ -1,6 +1,6 @@
 /** Jobs as clients see them, and what may be done with them. */
 import { Field, Int, ObjectType } from 'type-graphql';
-import { JOB_EVENT } from '../../rules/entities/event.js';
+import { EVENT_ACTOR, JOB_EVENT } from '../../rules/entities/event.js';
 import { JOB } from '../../rules/entities/job.js';
 import { AVAILABLE_ACTION } from '../../rules/entities/reference.js';
 import { connectionType } from './connection.js';
@@ -17,6 +17,10 @@ export class Job {
 @ObjectType({ description: AVAILABLE_ACTION.description })
 @FieldsOf(AVAILABLE_ACTION)
 export class AvailableAction {}
+
+@ObjectType({ description: EVENT_ACTOR.description })
+@FieldsOf(EVENT_ACTOR)
+export class JobEventActor {}
 
 @ObjectType({ description: JOB_EVENT.description })
 @FieldsOf(JOB_EVENT)
