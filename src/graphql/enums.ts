@@ -11,6 +11,7 @@ import {
   type UnauthorizedReason,
 } from '../rules/errors.js';
 import { EVENT_DESCRIPTIONS, EVENT_TYPES } from '../rules/events.js';
+import { JOB_ORDERS } from '../rules/job-orders.js';
 import { BID_STATES, JOB_ACTION_LIST, JOB_STATES } from '../rules/lifecycle.js';
 import { PUBLISH_COST, URGENCIES } from '../rules/publishing.js';
 import { ROLES } from '../rules/viewer.js';
@@ -76,6 +77,12 @@ export const JobStatus = choice('JobStatus', 'Where a job stands.', JOB_STATES, 
   cancelled: 'Called off by the homeowner.',
 });
 
+export const JobOrderEnum = choice('JobOrder', 'In which order jobs are listed.', JOB_ORDERS, {
+  newest: 'The last written first.',
+  oldest: 'The first written first.',
+  recently_updated: 'What changed last first; what changes while the list is read moves to its beginning.',
+});
+
 export const BidStatus = choice('BidStatus', 'Where a bid stands.', BID_STATES, {
   pending: 'Not looked at yet.',
   viewed: 'Read by the homeowner.',
@@ -131,6 +138,7 @@ export const ENUMS: Readonly<Record<string, Record<string, string>>> = {
   BidStatus,
   Urgency: UrgencyEnum,
   HoldStatus,
+  JobOrder: JobOrderEnum,
   JobEventType,
   DisputeEnding,
   JobAction: JobActionEnum,

@@ -7,7 +7,7 @@ import { rateLimitHeaders } from '../security/rate-limit-headers.js';
 import type { Page } from '../store/page.js';
 import type { Input } from './input.js';
 import type { Route } from './routes.js';
-import { fieldName, toWire, wireName } from './wire.js';
+import { toWire, wireName } from './wire.js';
 
 export async function sendResult(
   exchange: Exchange,
@@ -16,7 +16,7 @@ export async function sendResult(
   result: unknown,
   caller: Caller,
 ): Promise<void> {
-  const body = isPage(result) ? await pageBody(exchange, result, input, route.write) : route.write(result);
+  const body = isPage(result) ? await pageBody(exchange, result, input, route) : route.write(result);
   setRateLimitHeaders(exchange, caller);
   setETag(exchange, body);
   exchange.sendJson(route.status, body);
@@ -26,11 +26,11 @@ function isPage(result: unknown): result is Page<unknown> {
   return isObject(result) && 'rows' in result && 'positionOf' in result;
 }
 
-async function pageBody(exchange: Exchange, page: Page<unknown>, input: Input, write: Route['write']) {
+async function pageBody(exchange: Exchange, page: Page<unknown>, input: Input, route: Route) {
   const { page: number } = input;
   const { count, capped } = await page.total();
   const last = page.rows.at(-1);
-  if (page.hasNext && last !== undefined) linkNext(exchange, input, cursorOf(page.positionOf(last)));
+  if (page.hasNext && last !== undefined) linkNext(exchange, route, input, cursorOf(page.positionOf(last)));
   const pagination = {
     page: typeof number === 'number' ? number : 1,
     per_page: page.size,
@@ -38,17 +38,17 @@ async function pageBody(exchange: Exchange, page: Page<unknown>, input: Input, w
     total_pages: Math.ceil(count / page.size),
     total_capped: capped,
   };
-  return { data: page.rows.map(write), pagination };
+  return { data: page.rows.map(route.write), pagination };
 }
 
 /**
  * The query as it was read: sixteen thousand spaces around a word, or zeros before a number, would make a header that
  * clients refuse.
  */
-function linkNext({ path, search, response }: Exchange, input: Input, cursor: string): void {
+function linkNext({ path, response }: Exchange, route: Route, input: Input, cursor: string): void {
   const query = new URLSearchParams();
-  for (const name of new URLSearchParams(search).keys()) query.set(name, String(input[fieldName(name)]).trim());
-  query.delete('page');
+  const given = (route.query ?? []).filter((field) => field !== 'page' && input[field] !== undefined);
+  for (const field of given) query.set(wireName(field), String(input[field]).trim());
   query.set('after', cursor);
   const address = path.startsWith('/v1/') ? path : `/v1${path}`;
   response.setHeader('Link', `<${address}?${query.toString()}>; rel="next"`);

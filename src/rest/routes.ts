@@ -39,6 +39,8 @@ export interface Route {
   readonly shows: Entity | Variants;
   /** The names that the query may hold, as the input spells them. */
   readonly query?: readonly string[];
+  /** Fields that the query may name several times, and the field that then holds all of them. */
+  readonly several?: Readonly<Record<string, string>>;
   /** Other names that the body may call fields by. */
   readonly aliases?: Readonly<Record<string, string>>;
   /** The result, or a row of a page, as it is sent: what is shown of it, in REST's spelling. */
@@ -49,6 +51,21 @@ export interface Route {
 const OLD_NAMES = { trade: 'category', priority: 'urgency' };
 
 const PAGE_QUERY = ['page', 'perPage', 'after'];
+
+const JOBS_QUERY = [
+  'orderBy',
+  'search',
+  'status',
+  'statuses',
+  'category',
+  'urgency',
+  'homeownerId',
+  'updatedSince',
+  'nearZip',
+  'nearCity',
+  'nearState',
+  'withinMiles',
+];
 
 const { signUpHomeowner, signUpContractor, logIn, refreshSession, logOut, changePassword, readMe, updateProfile } =
   OPERATIONS;
@@ -89,7 +106,8 @@ export const ROUTES: readonly Route[] = [
   route('POST', '/tokens/adjustments', adjustTokens, { status: 201, shows: TOKEN_TRANSFER }),
 
   route('GET', '/jobs', listJobs, {
-    query: [...PAGE_QUERY, 'search', 'status', 'category', 'urgency', 'homeownerId'],
+    query: [...PAGE_QUERY, ...JOBS_QUERY],
+    several: { status: 'statuses' },
     shows: JOB,
   }),
   route('POST', '/jobs', createJob, { status: 201, aliases: OLD_NAMES, shows: JOB }),
@@ -130,7 +148,7 @@ export function rowOf({ path, shows }: Route): Entity {
 
 type RowOf<Output> = Output extends Page<infer Row> ? Row : Output;
 
-type RouteExtras<Row, Body> = Partial<Pick<Route, 'status' | 'query' | 'aliases'>> & {
+type RouteExtras<Row, Body> = Partial<Pick<Route, 'status' | 'query' | 'several' | 'aliases'>> & {
   shows: Route['shows'] & { readonly schema: z.ZodType<Body> };
 } & Shows<Row, Body>;
 

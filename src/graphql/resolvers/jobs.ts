@@ -7,10 +7,11 @@ import { GUARANTEED_THEN_NEWEST } from '../../operations/bids/read.js';
 import { perform } from '../../operations/operation.js';
 import { nestedPage } from '../../operations/paging.js';
 import { availableActions, dependsOnBalance } from '../../rules/available-actions.js';
+import type { JobOrder } from '../../rules/job-orders.js';
 import type { BidState } from '../../rules/lifecycle.js';
 import type { Page } from '../../store/page.js';
 import type { Context } from '../context.js';
-import { BidStatus } from '../enums.js';
+import { BidStatus, JobOrderEnum } from '../enums.js';
 import { inputOf } from '../inputs.js';
 import { besideJob, besideJobs } from '../look-ahead.js';
 import { Homeowner } from '../types/account.js';
@@ -39,11 +40,18 @@ export class JobResolver {
   @Query(() => JobConnection, { ...of(listJobs), nullable: true })
   async jobs(
     @Arg('filter', () => JobFilter, { nullable: true, description: 'Which of them.' }) filter: object | undefined,
+    @Arg('orderBy', () => JobOrderEnum, {
+      nullable: true,
+      description: 'In which order; the newest first unless told.',
+    })
+    orderBy: JobOrder | undefined,
     @Args(() => PageArgs) page: PageArgs,
     @Ctx() { caller }: Context,
     @Info() info: GraphQLResolveInfo,
   ) {
-    return new Connection(await perform(listJobs, Object.assign({}, filter, page), caller, besideJobs(info)));
+    return new Connection(
+      await perform(listJobs, Object.assign({}, filter, page, { orderBy }), caller, besideJobs(info)),
+    );
   }
 
   @Query(() => Node, { ...of(readNode), nullable: true })
