@@ -1,5 +1,6 @@
 /** The closed lists of the domain as GraphQL enums: upper case on the wire, the domain's own word inside. */
 import { registerEnumType } from 'type-graphql';
+import { BID_TRANSITION_LIST } from '../rules/bids.js';
 import { DISPUTE_ENDINGS } from '../rules/entities/dispute.js';
 import { HOLD_STATES, TRANSFER_REASONS, type TransferReason } from '../rules/tokens.js';
 import {
@@ -117,6 +118,15 @@ export const JobActionEnum = choice(
   ),
 );
 
+export const BidActionEnum = choice(
+  'BidAction',
+  'Every operation on a bid.',
+  BID_TRANSITION_LIST.map(({ action }) => action),
+  Object.fromEntries(
+    BID_TRANSITION_LIST.map(({ action, says, operation }) => [action, `${says} Mutation \`${operation}\`.`]),
+  ),
+);
+
 export const JobEventType = choice(
   'JobEventType',
   'What can happen to a job or to a bid on it.',
@@ -142,6 +152,7 @@ export const ENUMS: Readonly<Record<string, Record<string, string>>> = {
   JobEventType,
   DisputeEnding,
   JobAction: JobActionEnum,
+  BidAction: BidActionEnum,
   ErrorCode: ErrorCodeEnum,
 };
 

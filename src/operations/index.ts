@@ -9,6 +9,7 @@ import { listUsers } from './accounts/users.js';
 import { listBids, listOwnBids, readBid } from './bids/read.js';
 import { submitBid } from './bids/submit.js';
 import { rejectBid, shortlistBid, viewBid, withdrawBid } from './bids/transition.js';
+import { countOwnJobs, readBidActions, readJobActions } from './jobs/actions.js';
 import { createJob, deleteJob } from './jobs/drafts.js';
 import { updateJob } from './jobs/edit.js';
 import { listEvents, listJobs, readDispute, readJob } from './jobs/read.js';
@@ -45,6 +46,9 @@ export const OPERATIONS = {
   ...TRANSITIONS,
   readDispute,
   listEvents,
+  readJobActions,
+  readBidActions,
+  countOwnJobs,
 
   submitBid,
   readBid,

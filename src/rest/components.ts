@@ -8,8 +8,11 @@ import { CONTRACTOR } from '../rules/entities/people.js';
 import { TOKEN_BALANCE, TOKEN_TRANSFER } from '../rules/entities/tokens.js';
 import type { Entity } from '../rules/entity.js';
 import {
+  BID_ACTIONS,
   DONE,
   ERROR,
+  JOB_ACTIONS,
+  JOB_COUNTS,
   ME,
   NEW_CONTRACTOR_SESSION,
   NEW_HOMEOWNER_SESSION,
@@ -43,6 +46,9 @@ export const COMPONENTS: readonly (Entity | Variants)[] = [
   NEW_CONTRACTOR_SESSION,
   ME,
   ...ME.variants,
+  JOB_ACTIONS,
+  BID_ACTIONS,
+  JOB_COUNTS,
   PUBLICATION,
   DONE,
   ERROR,

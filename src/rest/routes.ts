@@ -13,11 +13,15 @@ import { JOB } from '../rules/entities/job.js';
 import { CONTRACTOR } from '../rules/entities/people.js';
 import { TOKEN_BALANCE, TOKEN_TRANSFER } from '../rules/entities/tokens.js';
 import type { Entity, Shown } from '../rules/entity.js';
+import type { AvailableAction, AvailableBidAction } from '../rules/available-actions.js';
 import { JOB_TRANSITIONS } from '../rules/lifecycle.js';
 import type { JobEvent } from '../store/events.js';
 import type { Page } from '../store/page.js';
 import {
+  BID_ACTIONS,
   DONE,
+  JOB_ACTIONS,
+  JOB_COUNTS,
   ME,
   NEW_CONTRACTOR_SESSION,
   NEW_HOMEOWNER_SESSION,
@@ -81,6 +85,7 @@ const {
   listBids,
   listOwnBids,
 } = OPERATIONS;
+const { readBid, readBidActions, readJobActions, countOwnJobs } = OPERATIONS;
 const { createApiKey, listApiKeys, revokeApiKey } = OPERATIONS;
 const { readContractor, verifyContractor, readTokens, listTransfers, adjustTokens } = OPERATIONS;
 
@@ -99,6 +104,7 @@ export const ROUTES: readonly Route[] = [
   route('GET', '/api-keys', listApiKeys, { query: PAGE_QUERY, shows: API_KEY }),
   route('POST', '/api-keys', createApiKey, { status: 201, shows: NEW_API_KEY }),
   route('DELETE', '/api-keys/{id}', revokeApiKey, { shows: DONE, answer: () => done('The API key is revoked.') }),
+  route('GET', '/me/job-counts', countOwnJobs, { shows: JOB_COUNTS }),
   route('GET', '/contractors/{id}', readContractor, { shows: CONTRACTOR }),
   route('POST', '/contractors/{id}/verify', verifyContractor, { shows: CONTRACTOR }),
   route('GET', '/tokens', readTokens, { shows: TOKEN_BALANCE }),
@@ -115,6 +121,7 @@ export const ROUTES: readonly Route[] = [
   route('PUT', '/jobs/{id}', updateJob, { aliases: OLD_NAMES, shows: JOB }),
   route('DELETE', '/jobs/{id}', deleteJob, { shows: DONE, answer: () => done('The draft is deleted.') }),
   ...transitionRoutes(),
+  route('GET', '/jobs/{id}/actions', readJobActions, { shows: JOB_ACTIONS, answer: actionsOnWire }),
   route('GET', '/jobs/{id}/dispute', readDispute, { shows: DISPUTE }),
   route('GET', '/jobs/{id}/events', listEvents, { query: PAGE_QUERY, shows: JOB_EVENT, answer: eventOnWire }),
 
@@ -124,6 +131,8 @@ export const ROUTES: readonly Route[] = [
     route('POST', `/jobs/{jobId}/bids/{id}/${path}`, OPERATIONS[operation], { shows: BID }),
   ),
   route('GET', '/bids', listOwnBids, { query: [...PAGE_QUERY, 'status'], shows: BID }),
+  route('GET', '/bids/{id}', readBid, { shows: BID }),
+  route('GET', '/bids/{id}/actions', readBidActions, { shows: BID_ACTIONS, answer: bidActionsOnWire }),
 ];
 
 /** Each transition of a job has an address of its own, named in the table. */
@@ -186,4 +195,19 @@ function onlyOwnProfile({ user, homeowner, contractor, ...rest }: Me): MeOnWire 
 /** Whose bid an event is about is said by its bid, to those who may know. */
 function eventOnWire({ bidderId: _bidder, fields, ...event }: JobEvent): Shown<typeof JOB_EVENT> {
   return { ...event, fields: fields && fields.map(wireName) };
+}
+
+/** Names as REST spells them: `check_in`, `address_line1`. */
+function actionsOnWire({ data }: { data: AvailableAction[] }) {
+  return {
+    data: data.map(({ action, missingFields, ...rest }) => ({
+      ...rest,
+      action: action.toLowerCase(),
+      missingFields: missingFields.map(wireName),
+    })),
+  };
+}
+
+function bidActionsOnWire({ data }: { data: AvailableBidAction[] }) {
+  return { data: data.map(({ action, ...rest }) => ({ ...rest, action: action.toLowerCase() })) };
 }

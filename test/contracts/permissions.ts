@@ -237,6 +237,7 @@ function readSections(): Section[] {
     if (bids === 1) return 'job and own bid';
     return texts ? 'job' : 'states';
   };
+  const actionsAllowed = (actions: { allowed: boolean }[]) => `${actions.filter(({ allowed }) => allowed).length} may`;
   const reads: Read[] = [
     {
       title: 'READ THE JOB',
@@ -269,6 +270,14 @@ function readSections(): Section[] {
       graphql: 'job(id: $id) { timeline { nodes { type data } } }',
       fromRest: ({ data }) => eventsSeen(data),
       fromGraphql: ({ job }) => eventsSeen(job.timeline.nodes),
+    },
+    {
+      title: 'READ THE ACTIONS',
+      says: 'How many of the operations on the job the caller may use.',
+      rest: (id) => `/v1/jobs/${id}/actions`,
+      graphql: 'job(id: $id) { availableActions { allowed } }',
+      fromRest: ({ data }) => actionsAllowed(data),
+      fromGraphql: ({ job }) => actionsAllowed(job.availableActions),
     },
     {
       title: 'READ THE DISPUTE',

@@ -4,7 +4,7 @@ import { OPERATIONS } from '../../operations/index.js';
 import type { ReadableJob } from '../../operations/jobs/readable.js';
 import { IN_ORDER, jobFilter } from '../../operations/jobs/read.js';
 import { GUARANTEED_THEN_NEWEST } from '../../operations/bids/read.js';
-import { perform } from '../../operations/operation.js';
+import { perform, performWithin } from '../../operations/operation.js';
 import { nestedPage } from '../../operations/paging.js';
 import { availableActions, dependsOnBalance } from '../../rules/available-actions.js';
 import type { JobOrder } from '../../rules/job-orders.js';
@@ -18,11 +18,12 @@ import { Homeowner } from '../types/account.js';
 import { Bid, BidConnection } from '../types/bids.js';
 import { Connection, PageArgs } from '../types/connection.js';
 import { Dispute } from '../types/disputes.js';
-import { AvailableAction, Job, JobConnection, JobEventConnection } from '../types/jobs.js';
+import { AvailableAction, Job, JobConnection, JobCount, JobEventConnection } from '../types/jobs.js';
 import { Node } from '../types/node.js';
+import { Viewer } from '../types/viewer.js';
 import { of } from './says.js';
 
-const { readJob, listJobs, readNode } = OPERATIONS;
+const { readJob, listJobs, readNode, countOwnJobs } = OPERATIONS;
 
 const JobFilter = inputOf('JobFilter', jobFilter, 'Which jobs to list; all that one may see, unless told.');
 
@@ -119,6 +120,16 @@ export class JobResolver {
     const facts = { job, ownBids: bids.map(({ status }) => status), liveBids: job.liveBidCount };
     const balance = dependsOnBalance(viewer, facts) ? await loaders.balance.load('own') : undefined;
     return availableActions(viewer, { availableTokens: balance?.available ?? 0, ...facts });
+  }
+}
+
+@Resolver(() => Viewer)
+export class ViewerJobsResolver {
+  @FieldResolver(() => [JobCount], {
+    description: 'How many of the jobs that one may see are in each state, as `jobs` would count them.',
+  })
+  jobCounts(@Ctx() { caller }: Context) {
+    return performWithin(countOwnJobs, {}, caller).then(({ data }) => data);
   }
 }
 

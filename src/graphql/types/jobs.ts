@@ -2,7 +2,7 @@
 import { Field, Int, ObjectType } from 'type-graphql';
 import { EVENT_ACTOR, JOB_EVENT } from '../../rules/entities/event.js';
 import { JOB } from '../../rules/entities/job.js';
-import { AVAILABLE_ACTION } from '../../rules/entities/reference.js';
+import { AVAILABLE_ACTION, AVAILABLE_BID_ACTION, JOB_COUNT } from '../../rules/entities/reference.js';
 import { connectionType } from './connection.js';
 import { FieldsOf, says } from './field.js';
 import { Node } from './node.js';
@@ -17,6 +17,14 @@ export class Job {
 @ObjectType({ description: AVAILABLE_ACTION.description })
 @FieldsOf(AVAILABLE_ACTION)
 export class AvailableAction {}
+
+@ObjectType({ description: AVAILABLE_BID_ACTION.description })
+@FieldsOf(AVAILABLE_BID_ACTION)
+export class AvailableBidAction {}
+
+@ObjectType({ description: JOB_COUNT.description })
+@FieldsOf(JOB_COUNT)
+export class JobCount {}
 
 @ObjectType({ description: EVENT_ACTOR.description })
 @FieldsOf(EVENT_ACTOR)
