@@ -16,7 +16,7 @@ import { listEvents, listJobs, readDispute, readJob } from './jobs/read.js';
 import { TRANSITIONS } from './jobs/transitions.js';
 import { readNode } from './node.js';
 import { readCatalog, readLifecycle } from './reference.js';
-import { adjustTokens, auditTokens, listTransfers, readTokens } from './tokens/tokens.js';
+import { adjustTokens, auditTokens, listTransfers, readTokens, readTransfer } from './tokens/tokens.js';
 
 export const OPERATIONS = {
   signUpHomeowner,
@@ -35,6 +35,7 @@ export const OPERATIONS = {
   listUsers,
   readTokens,
   listTransfers,
+  readTransfer,
   adjustTokens,
   auditTokens,
 

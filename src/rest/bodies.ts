@@ -7,7 +7,13 @@ import { PUBLICATION as PAYLOAD, SESSION as LOG_IN, VIEWER } from '../rules/enti
 import { asOneself, entity, type Entity, type Fields } from '../rules/entity.js';
 import { REST_ERROR_CODES, UNAUTHORIZED_REASONS, type UnauthorizedReason } from '../rules/errors.js';
 import { BID_TRANSITION_LIST } from '../rules/bids.js';
-import { AVAILABLE_ACTION, AVAILABLE_BID_ACTION, JOB_COUNT } from '../rules/entities/reference.js';
+import {
+  AVAILABLE_ACTION,
+  AVAILABLE_BID_ACTION,
+  JOB_COUNT,
+  LIFECYCLE,
+  LIFECYCLE_ACTION,
+} from '../rules/entities/reference.js';
 import { JOB_ACTION_LIST } from '../rules/lifecycle.js';
 import { ERRORS, PAGE } from '../rules/limits.js';
 import { choice, whole } from '../rules/values.js';
@@ -121,6 +127,23 @@ export const BID_ACTIONS = wholeList(
 );
 
 export const JOB_COUNTS = wholeList('JobCounts', JOB_COUNT);
+
+const { action: _action, ...lifecycleAction } = LIFECYCLE_ACTION.fields;
+const allActions = JOB_ACTION_LIST.map(({ action }) => action);
+
+export const LIFECYCLE_ON_WIRE = entity(LIFECYCLE.name, LIFECYCLE.description, {
+  ...LIFECYCLE.fields,
+  requiredToPublish: { ...LIFECYCLE.fields.requiredToPublish, ...fieldNames, example: ['title', 'address_line1'] },
+  actions: {
+    type: z.array(
+      entity(LIFECYCLE_ACTION.name, LIFECYCLE_ACTION.description, {
+        action: actionOnWire(allActions, 'AWARD'),
+        ...lifecycleAction,
+      }).schema,
+    ),
+    description: LIFECYCLE.fields.actions.description,
+  },
+});
 
 export const PUBLICATION = entity('Publication', PAYLOAD.description, PAYLOAD.fields);
 

@@ -10,6 +10,7 @@ import { BID } from '../rules/entities/bid.js';
 import { DISPUTE } from '../rules/entities/dispute.js';
 import { JOB_EVENT } from '../rules/entities/event.js';
 import { JOB } from '../rules/entities/job.js';
+import { CATALOG } from '../rules/entities/reference.js';
 import { CONTRACTOR } from '../rules/entities/people.js';
 import { TOKEN_BALANCE, TOKEN_TRANSFER } from '../rules/entities/tokens.js';
 import type { Entity, Shown } from '../rules/entity.js';
@@ -22,6 +23,7 @@ import {
   DONE,
   JOB_ACTIONS,
   JOB_COUNTS,
+  LIFECYCLE_ON_WIRE,
   ME,
   NEW_CONTRACTOR_SESSION,
   NEW_HOMEOWNER_SESSION,
@@ -32,6 +34,13 @@ import {
   type Variants,
 } from './bodies.js';
 import { wireName, wireWriter } from './wire.js';
+
+/** As much as an address takes of a body that shows something new. */
+export interface Made {
+  readonly id: string;
+  readonly job_id?: string;
+  readonly api_key?: { readonly id: string };
+}
 
 export interface Route {
   readonly method: 'GET' | 'POST' | 'PUT' | 'DELETE';
@@ -47,6 +56,8 @@ export interface Route {
   readonly several?: Readonly<Record<string, string>>;
   /** Other names that the body may call fields by. */
   readonly aliases?: Readonly<Record<string, string>>;
+  /** Where what the call made is found. */
+  location?(this: void, made: Made): string;
   /** The result, or a row of a page, as it is sent: what is shown of it, in REST's spelling. */
   write(this: void, result: unknown): unknown;
 }
@@ -85,13 +96,22 @@ const {
   listBids,
   listOwnBids,
 } = OPERATIONS;
+const { readTransfer, readCatalog, readLifecycle } = OPERATIONS;
 const { readBid, readBidActions, readJobActions, countOwnJobs } = OPERATIONS;
 const { createApiKey, listApiKeys, revokeApiKey } = OPERATIONS;
 const { readContractor, verifyContractor, readTokens, listTransfers, adjustTokens } = OPERATIONS;
 
 export const ROUTES: readonly Route[] = [
-  route('POST', '/auth/signup/homeowner', signUpHomeowner, { status: 201, shows: NEW_HOMEOWNER_SESSION }),
-  route('POST', '/auth/signup/contractor', signUpContractor, { status: 201, shows: NEW_CONTRACTOR_SESSION }),
+  route('POST', '/auth/signup/homeowner', signUpHomeowner, {
+    status: 201,
+    location: ownAccount,
+    shows: NEW_HOMEOWNER_SESSION,
+  }),
+  route('POST', '/auth/signup/contractor', signUpContractor, {
+    status: 201,
+    location: ownAccount,
+    shows: NEW_CONTRACTOR_SESSION,
+  }),
   route('POST', '/auth/login', logIn, { shows: SESSION }),
   route('POST', '/auth/refresh', refreshSession, { shows: REFRESHED_SESSION }),
   route('POST', '/auth/logout', logOut, { shows: DONE, answer: () => done('You are logged out.') }),
@@ -102,21 +122,37 @@ export const ROUTES: readonly Route[] = [
     answer: () => done('The password is changed; other sessions and all API keys have ended.'),
   }),
   route('GET', '/api-keys', listApiKeys, { query: PAGE_QUERY, shows: API_KEY }),
-  route('POST', '/api-keys', createApiKey, { status: 201, shows: NEW_API_KEY }),
+  route('POST', '/api-keys', createApiKey, {
+    status: 201,
+    location: ({ api_key: key }) => `/v1/api-keys/${key?.id}`,
+    shows: NEW_API_KEY,
+  }),
   route('DELETE', '/api-keys/{id}', revokeApiKey, { shows: DONE, answer: () => done('The API key is revoked.') }),
   route('GET', '/me/job-counts', countOwnJobs, { shows: JOB_COUNTS }),
+  route('GET', '/catalog', readCatalog, { shows: CATALOG, answer: catalogOnWire }),
+  route('GET', '/lifecycle', readLifecycle, { shows: LIFECYCLE_ON_WIRE, answer: lifecycleOnWire }),
   route('GET', '/contractors/{id}', readContractor, { shows: CONTRACTOR }),
   route('POST', '/contractors/{id}/verify', verifyContractor, { shows: CONTRACTOR }),
   route('GET', '/tokens', readTokens, { shows: TOKEN_BALANCE }),
   route('GET', '/tokens/transactions', listTransfers, { query: PAGE_QUERY, shows: TOKEN_TRANSFER }),
-  route('POST', '/tokens/adjustments', adjustTokens, { status: 201, shows: TOKEN_TRANSFER }),
+  route('GET', '/tokens/transactions/{id}', readTransfer, { shows: TOKEN_TRANSFER }),
+  route('POST', '/tokens/adjustments', adjustTokens, {
+    status: 201,
+    location: ({ id }) => `/v1/tokens/transactions/${id}`,
+    shows: TOKEN_TRANSFER,
+  }),
 
   route('GET', '/jobs', listJobs, {
     query: [...PAGE_QUERY, ...JOBS_QUERY],
     several: { status: 'statuses' },
     shows: JOB,
   }),
-  route('POST', '/jobs', createJob, { status: 201, aliases: OLD_NAMES, shows: JOB }),
+  route('POST', '/jobs', createJob, {
+    status: 201,
+    location: ({ id }) => `/v1/jobs/${id}`,
+    aliases: OLD_NAMES,
+    shows: JOB,
+  }),
   route('GET', '/jobs/{id}', readJob, { shows: JOB }),
   route('PUT', '/jobs/{id}', updateJob, { aliases: OLD_NAMES, shows: JOB }),
   route('DELETE', '/jobs/{id}', deleteJob, { shows: DONE, answer: () => done('The draft is deleted.') }),
@@ -126,7 +162,7 @@ export const ROUTES: readonly Route[] = [
   route('GET', '/jobs/{id}/events', listEvents, { query: PAGE_QUERY, shows: JOB_EVENT, answer: eventOnWire }),
 
   route('GET', '/jobs/{id}/bids', listBids, { query: [...PAGE_QUERY, 'status'], shows: BID }),
-  route('POST', '/jobs/{jobId}/bids', submitBid, { status: 201, shows: BID }),
+  route('POST', '/jobs/{jobId}/bids', submitBid, { status: 201, location: ({ id }) => `/v1/bids/${id}`, shows: BID }),
   ...Object.values(BID_TRANSITIONS).map(({ operation, path }) =>
     route('POST', `/jobs/{jobId}/bids/{id}/${path}`, OPERATIONS[operation], { shows: BID }),
   ),
@@ -157,7 +193,7 @@ export function rowOf({ path, shows }: Route): Entity {
 
 type RowOf<Output> = Output extends Page<infer Row> ? Row : Output;
 
-type RouteExtras<Row, Body> = Partial<Pick<Route, 'status' | 'query' | 'several' | 'aliases'>> & {
+type RouteExtras<Row, Body> = Partial<Pick<Route, 'status' | 'location' | 'query' | 'several' | 'aliases'>> & {
   shows: Route['shows'] & { readonly schema: z.ZodType<Body> };
 } & Shows<Row, Body>;
 
@@ -210,4 +246,28 @@ function actionsOnWire({ data }: { data: AvailableAction[] }) {
 
 function bidActionsOnWire({ data }: { data: AvailableBidAction[] }) {
   return { data: data.map(({ action, ...rest }) => ({ ...rest, action: action.toLowerCase() })) };
+}
+
+function ownAccount(): string {
+  return '/v1/me';
+}
+
+type CatalogRead = Awaited<ReturnType<typeof readCatalog.run>>;
+type LifecycleRead = Awaited<ReturnType<typeof readLifecycle.run>>;
+
+function catalogOnWire({ categories, businessTypes, propertyTypes, urgencies }: CatalogRead) {
+  return {
+    categories: [...categories],
+    businessTypes: [...businessTypes],
+    propertyTypes: [...propertyTypes],
+    urgencies,
+  };
+}
+
+function lifecycleOnWire({ actions, requiredToPublish, ...rest }: LifecycleRead) {
+  return {
+    ...rest,
+    requiredToPublish: requiredToPublish.map(wireName),
+    actions: actions.map(({ action, ...row }) => ({ ...row, action: action.toLowerCase() })),
+  };
 }

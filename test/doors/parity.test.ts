@@ -1147,7 +1147,7 @@ describe('lists', () => {
       });
       linked.push(...body.data.map(({ id }: Json) => id));
       expect(body.pagination).toMatchObject({ per_page: 100, total: 250, total_pages: 3, total_capped: false });
-      address = /^<([^>]+)>; rel="next"$/.exec(headers.get('link') ?? '')?.[1];
+      address = /<([^>]+)>; rel="next"/.exec(headers.get('link') ?? '')?.[1];
     }
     const numbered = (
       await Promise.all([1, 2, 3, 4].map((page) => idsByRest(`search=Walked&per_page=100&page=${page}`)))
@@ -1186,7 +1186,8 @@ describe('lists', () => {
     });
     expect((await read('per_page=100&page=101')).body.data).toHaveLength(1);
     const past = await read('per_page=100&page=102');
-    expect([past.status, past.body.data, past.headers.get('link')]).toEqual([200, [], null]);
+    expect([past.status, past.body.data]).toEqual([200, []]);
+    expect(past.headers.get('link')).toMatch(/page=101>; rel="prev"$/);
     const { data } = await house.graphql(
       '{ jobs(filter: { search: "Many" }) { totalCount pageInfo { hasNextPage } } }',
       { token: lena.token },
