@@ -159,6 +159,11 @@ export function graphqlOutcome({ errors }: Pick<GraphqlAnswer, 'errors'>): Outco
   };
 }
 
+/** `JOB_CHECKED_IN` as REST spells it: `job.checked_in`. */
+export function eventType(type: string): string {
+  return type.toLowerCase().replace('_', '.');
+}
+
 export function camel(name: string): string {
   return name.replaceAll(/_([a-z])/g, (_, letter: string) => letter.toUpperCase());
 }

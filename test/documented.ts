@@ -18,6 +18,7 @@ const ELSEWHERE = /^\/($|graphql|healthz$|readyz$|metrics$|(v1\/)?docs|(v1\/)?op
 const TRACKED_HEADERS = [
   'etag',
   'link',
+  'location',
   'retry-after',
   'www-authenticate',
   'allow',
@@ -52,7 +53,7 @@ function problemsWith(method: string, path: string, { status, headers, body }: A
     ];
   const problems = [
     ...headerProblems(response.headers, headers),
-    ...bodyProblems(response.schemaAt, method, headers, body),
+    ...(status === 304 ? [] : bodyProblems(response.schemaAt, method, headers, body)),
   ];
   if (operation && problems.length === 0) seen.add(`${operation.id} ${status}`);
   return problems;

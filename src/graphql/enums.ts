@@ -1,5 +1,6 @@
 /** The closed lists of the domain as GraphQL enums: upper case on the wire, the domain's own word inside. */
 import { registerEnumType } from 'type-graphql';
+import { BID_TRANSITION_LIST } from '../rules/bids.js';
 import { DISPUTE_ENDINGS } from '../rules/entities/dispute.js';
 import { HOLD_STATES, TRANSFER_REASONS, type TransferReason } from '../rules/tokens.js';
 import {
@@ -10,6 +11,8 @@ import {
   type UnauthorizedCode,
   type UnauthorizedReason,
 } from '../rules/errors.js';
+import { EVENT_DESCRIPTIONS, EVENT_TYPES } from '../rules/events.js';
+import { JOB_ORDERS } from '../rules/job-orders.js';
 import { BID_STATES, JOB_ACTION_LIST, JOB_STATE_DESCRIPTIONS, JOB_STATES } from '../rules/lifecycle.js';
 import { PUBLISH_COST, URGENCIES } from '../rules/publishing.js';
 import { ROLES } from '../rules/viewer.js';
@@ -23,10 +26,14 @@ function choice<V extends string>(
   values: readonly V[],
   says: Describe<V>,
 ): Record<string, V> {
-  const spelled = Object.fromEntries(values.map((value) => [value.toUpperCase(), value]));
-  const valuesConfig = Object.fromEntries(values.map((value) => [value.toUpperCase(), { description: says[value] }]));
+  const spelled = Object.fromEntries(values.map((value) => [spelling(value), value]));
+  const valuesConfig = Object.fromEntries(values.map((value) => [spelling(value), { description: says[value] }]));
   registerEnumType(spelled, { name, description, valuesConfig });
   return spelled;
+}
+
+function spelling(value: string): string {
+  return value.replaceAll('.', '_').toUpperCase();
 }
 
 export const UserType = choice('UserType', 'The three kinds of account.', ROLES, {
@@ -58,6 +65,12 @@ function reasonsOf(code: string): string {
 }
 
 export const JobStatus = choice('JobStatus', 'Where a job stands.', JOB_STATES, JOB_STATE_DESCRIPTIONS);
+
+export const JobOrderEnum = choice('JobOrder', 'In which order jobs are listed.', JOB_ORDERS, {
+  newest: 'The last written first.',
+  oldest: 'The first written first.',
+  recently_updated: 'What changed last first; what changes while the list is read moves to its beginning.',
+});
 
 export const BidStatus = choice('BidStatus', 'Where a bid stands.', BID_STATES, {
   pending: 'Not looked at yet.',
@@ -93,6 +106,22 @@ export const JobActionEnum = choice(
   ),
 );
 
+export const BidActionEnum = choice(
+  'BidAction',
+  'Every operation on a bid.',
+  BID_TRANSITION_LIST.map(({ action }) => action),
+  Object.fromEntries(
+    BID_TRANSITION_LIST.map(({ action, says, operation }) => [action, `${says} Mutation \`${operation}\`.`]),
+  ),
+);
+
+export const JobEventType = choice(
+  'JobEventType',
+  'What can happen to a job or to a bid on it.',
+  EVENT_TYPES,
+  EVENT_DESCRIPTIONS,
+);
+
 export const DisputeEnding = choice('DisputeEnding', 'How a dispute ended.', DISPUTE_ENDINGS, {
   agreement: 'Both parties named the same resolution.',
   final_decision: 'An admin gave the final ruling on an appeal.',
@@ -107,8 +136,11 @@ export const ENUMS: Readonly<Record<string, Record<string, string>>> = {
   BidStatus,
   Urgency: UrgencyEnum,
   HoldStatus,
+  JobOrder: JobOrderEnum,
+  JobEventType,
   DisputeEnding,
   JobAction: JobActionEnum,
+  BidAction: BidActionEnum,
   ErrorCode: ErrorCodeEnum,
 };
 

@@ -7,7 +7,7 @@ import { AccountResolver } from './resolvers/accounts.js';
 import { ApiKeyResolver } from './resolvers/api-keys.js';
 import { BidResolver, ViewerBidsResolver } from './resolvers/bids.js';
 import { JobMutations } from './resolvers/job-mutations.js';
-import { JobResolver } from './resolvers/jobs.js';
+import { JobResolver, ViewerJobsResolver } from './resolvers/jobs.js';
 import { ContractorResolver, HomeownerResolver } from './resolvers/people.js';
 import { ReferenceResolver } from './resolvers/reference.js';
 import { TokenResolver } from './resolvers/tokens.js';
@@ -42,6 +42,7 @@ export function createSchema(): GraphQLSchema {
         JobMutations,
         BidResolver,
         ViewerBidsResolver,
+        ViewerJobsResolver,
         ReferenceResolver,
         ...PAYLOAD_RESOLVERS,
       ],

@@ -9,13 +9,14 @@ import { listUsers } from './accounts/users.js';
 import { listBids, listOwnBids, readBid } from './bids/read.js';
 import { submitBid } from './bids/submit.js';
 import { rejectBid, shortlistBid, viewBid, withdrawBid } from './bids/transition.js';
+import { countOwnJobs, readBidActions, readJobActions } from './jobs/actions.js';
 import { createJob, deleteJob } from './jobs/drafts.js';
 import { updateJob } from './jobs/edit.js';
 import { listEvents, listJobs, readDispute, readJob } from './jobs/read.js';
 import { TRANSITIONS } from './jobs/transitions.js';
 import { readNode } from './node.js';
 import { readCatalog, readLifecycle } from './reference.js';
-import { adjustTokens, auditTokens, listTransfers, readTokens } from './tokens/tokens.js';
+import { adjustTokens, auditTokens, listTransfers, readTokens, readTransfer } from './tokens/tokens.js';
 
 export const OPERATIONS = {
   signUpHomeowner,
@@ -34,6 +35,7 @@ export const OPERATIONS = {
   listUsers,
   readTokens,
   listTransfers,
+  readTransfer,
   adjustTokens,
   auditTokens,
 
@@ -45,6 +47,9 @@ export const OPERATIONS = {
   ...TRANSITIONS,
   readDispute,
   listEvents,
+  readJobActions,
+  readBidActions,
+  countOwnJobs,
 
   submitBid,
   readBid,

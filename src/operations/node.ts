@@ -3,12 +3,12 @@ import { z } from 'zod';
 import { refuse } from '../rules/errors.js';
 import { isId } from '../rules/ids.js';
 import type { Viewer } from '../rules/viewer.js';
-import { selectTransfer } from '../store/ledger.js';
 import { readPeople, type Person } from './accounts/directory.js';
 import { readBid } from './bids/read.js';
 import { readJob } from './jobs/read.js';
 import { operation, type Call } from './operation.js';
 import { anyIdInPath } from './shapes.js';
+import { readTransfer } from './tokens/tokens.js';
 
 export const readNode = operation({
   name: 'node',
@@ -22,14 +22,7 @@ export const readNode = operation({
     if (isId('user', id)) return part(call, id, 'user');
     if (isId('homeowner', id)) return part(call, id, 'homeowner');
     if (isId('contractor', id)) return part(call, id, 'contractor');
-    if (isId('transfer', id)) {
-      const [transfer] = await selectTransfer(call.db, { id });
-      if (!transfer) throw nothingThere();
-      const { userId, ...readable } = transfer;
-      if (userId !== call.viewer.userId && call.viewer.role !== 'admin')
-        throw refuse('FORBIDDEN', { message: 'This transfer is not for you to see.' });
-      return readable;
-    }
+    if (isId('transfer', id)) return readTransfer.run(call, { id });
     throw nothingThere();
   },
 });

@@ -12,33 +12,35 @@ import { PARTY_WORDS } from '../rules/parties.js';
 import { PUBLISH_COST, REQUIRED_TO_PUBLISH, URGENCIES } from '../rules/publishing.js';
 import { descriptionOf } from '../rules/effects.js';
 import { CATALOG } from '../rules/catalog.js';
+import type { LIFECYCLE as SHOWN_LIFECYCLE } from '../rules/entities/reference.js';
+import type { Shown } from '../rules/entity.js';
 import { operation } from './operation.js';
 import { nothing } from './shapes.js';
 
-const LIFECYCLE = {
-  states: JOB_STATES,
+const LIFECYCLE: Shown<typeof SHOWN_LIFECYCLE> = {
+  states: [...JOB_STATES],
   initialState: INITIAL_JOB_STATE,
-  terminalStates: TERMINAL_JOB_STATES,
-  requiredToPublish: REQUIRED_TO_PUBLISH,
+  terminalStates: [...TERMINAL_JOB_STATES],
+  requiredToPublish: [...REQUIRED_TO_PUBLISH],
   actions: JOB_ACTION_LIST.map((row) => ({
     action: row.action,
     operation: row.operation,
-    from: row.from,
+    from: [...row.from],
     to: isTransition(row) ? row.to : null,
     by: PARTY_WORDS[row.by].says,
     event: row.event,
     says: row.says,
     effects: row.effects.map(descriptionOf),
   })),
-  bidStates: BID_STATES,
+  bidStates: [...BID_STATES],
   bidActions: BID_TRANSITION_LIST.map((row) => ({
     operation: row.operation,
-    from: row.from,
+    from: [...row.from],
     to: row.to,
     by: PARTY_WORDS[row.by].says,
     says: row.says,
   })),
-  bidConsequences: Object.values(BID_CONSEQUENCES).map(({ from, to, when }) => ({ from, to, when })),
+  bidConsequences: Object.values(BID_CONSEQUENCES).map(({ from, to, when }) => ({ from: [...from], to, when })),
 };
 
 export const readLifecycle = operation({

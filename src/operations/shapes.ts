@@ -31,4 +31,36 @@ export function idInPath<K extends IdKind>(kind: K) {
 /** Like `idInPath`, where any kind of thing may be named. */
 export const anyIdInPath = z.string().transform((value) => (kindOfId(value) ? value : ''));
 
+/**
+ * Adds a rule that two fields make together. It is asked whatever else is wrong, so that its problems are refused
+ * together with all others: where a field is of the wrong kind, the rule finds undefined.
+ */
+export function across<
+  Shape extends z.ZodRawShape,
+  Config extends z.core.$ZodObjectConfig,
+  const Name extends keyof Shape & string,
+  // Each field was parsed by its own schema.
+  Sound extends { [N in Name]?: z.output<Shape[N]> },
+>(
+  schema: z.ZodObject<Shape, Config>,
+  names: readonly Name[],
+  problemsIn: (sent: Sound) => Readonly<Record<string, string>>,
+): z.ZodObject<Shape, Config> {
+  const rule = z.superRefine<unknown>(
+    (value, context) => {
+      if (typeof value !== 'object' || value === null) return;
+      const sent: Record<string, unknown> = {};
+      for (const name of names) {
+        const field = schema.shape[name];
+        const parsed = field && z.safeParse(field, (value as Record<string, unknown>)[name]);
+        if (parsed?.success) sent[name] = parsed.data;
+      }
+      for (const [field, message] of Object.entries(problemsIn(sent as Sound)))
+        context.addIssue({ code: 'custom', path: field.split('.'), message, input: value });
+    },
+    { when: () => true },
+  );
+  return schema.check(rule);
+}
+
 export const nothing = z.strictObject({});

@@ -6,8 +6,8 @@ import { Refusal, refuse } from '../rules/errors.js';
 import { rateLimitHeaders } from '../security/rate-limit-headers.js';
 import type { Page } from '../store/page.js';
 import type { Input } from './input.js';
-import type { Route } from './routes.js';
-import { fieldName, toWire, wireName } from './wire.js';
+import type { Made, Route } from './routes.js';
+import { toWire, wireName } from './wire.js';
 
 export async function sendResult(
   exchange: Exchange,
@@ -16,43 +16,94 @@ export async function sendResult(
   result: unknown,
   caller: Caller,
 ): Promise<void> {
-  const body = isPage(result) ? await pageBody(exchange, result, input, route.write) : route.write(result);
+  const body = isPage(result) ? await pageBody(exchange, result, input, route) : route.write(result);
   setRateLimitHeaders(exchange, caller);
   setETag(exchange, body);
+  if (route.location) exchange.response.setHeader('Location', route.location(body as Made));
+  if (isKnown(exchange, route)) return exchange.sendNothing(304);
   exchange.sendJson(route.status, body);
+}
+
+/** Whether the caller has the job as it is, and asks for nothing but a newer one. */
+function isKnown(exchange: Exchange, { method }: Route): boolean {
+  const known = exchange.header('if-none-match');
+  const tag = exchange.response.getHeader('ETag');
+  if (method !== 'GET' || known === undefined || typeof tag !== 'string') return false;
+  return known.split(',').some((one) => one.trim() === '*' || one.trim().replace(/^W\//, '') === tag);
 }
 
 function isPage(result: unknown): result is Page<unknown> {
   return isObject(result) && 'rows' in result && 'positionOf' in result;
 }
 
-async function pageBody(exchange: Exchange, page: Page<unknown>, input: Input, write: Route['write']) {
-  const { page: number } = input;
+async function pageBody(exchange: Exchange, page: Page<unknown>, input: Input, route: Route) {
+  const number = typeof input.page === 'number' ? input.page : 1;
   const { count, capped } = await page.total();
-  const last = page.rows.at(-1);
-  if (page.hasNext && last !== undefined) linkNext(exchange, input, cursorOf(page.positionOf(last)));
   const pagination = {
-    page: typeof number === 'number' ? number : 1,
+    page: number,
     per_page: page.size,
     total: count,
     total_pages: Math.ceil(count / page.size),
     total_capped: capped,
   };
-  return { data: page.rows.map(write), pagination };
+  link(exchange, route, input, page, pagination);
+  return { data: page.rows.map(route.write), pagination };
+}
+
+interface Standing {
+  readonly page: number;
+  readonly total_pages: number;
+  readonly total_capped: boolean;
+}
+
+/** Clients refuse an answer whose headers are long: then only the next page is linked. */
+const LINKS_BYTES_MAX = 8 * 1024;
+
+/**
+ * The next page by its cursor, which stays fast however deep, and with its number, by which the page before it is
+ * known; the others by their numbers. The last page is known while the total is exact.
+ */
+function link(
+  { path, response }: Exchange,
+  route: Route,
+  input: Input,
+  page: Page<unknown>,
+  { page: number, total_pages: pages, total_capped: isCapped }: Standing,
+): void {
+  const address = path.startsWith('/v1/') ? path : `/v1${path}`;
+  const given = queryAsRead(route, input);
+  const to = (rel: string, more: Readonly<Record<string, string | number>>) => {
+    const query = new URLSearchParams(given);
+    for (const [name, value] of Object.entries(more)) query.set(name, String(value));
+    return `<${address}${query.size > 0 ? `?${query.toString()}` : ''}>; rel="${rel}"`;
+  };
+  const isNumbered = typeof input.page === 'number' || input.after === undefined;
+  const numbered = (at: number): Readonly<Record<string, number>> => (at === 1 ? {} : { page: at });
+  const last = page.rows.at(-1);
+  const next =
+    page.hasNext && last !== undefined
+      ? [to('next', { ...(isNumbered && { page: number + 1 }), after: cursorOf(page.positionOf(last)) })]
+      : [];
+  const links = [
+    to('first', {}),
+    ...(isNumbered && number > 1 ? [to('prev', numbered(Math.max(1, Math.min(number - 1, pages))))] : []),
+    ...next,
+    ...(isCapped ? [] : [to('last', numbered(Math.max(1, pages)))]),
+  ].join(', ');
+  const header = links.length <= LINKS_BYTES_MAX ? links : next.join('');
+  if (header !== '') response.setHeader('Link', header);
 }
 
 /**
  * The query as it was read: sixteen thousand spaces around a word, or zeros before a number, would make a header that
  * clients refuse.
  */
-function linkNext({ path, search, response }: Exchange, input: Input, cursor: string): void {
-  const query = new URLSearchParams();
-  for (const name of new URLSearchParams(search).keys()) query.set(name, String(input[fieldName(name)]).trim());
-  query.delete('page');
-  query.set('after', cursor);
-  const address = path.startsWith('/v1/') ? path : `/v1${path}`;
-  response.setHeader('Link', `<${address}?${query.toString()}>; rel="next"`);
+function queryAsRead(route: Route, input: Input): [name: string, value: string][] {
+  const given = (route.query ?? []).filter((field) => !ELSEWHERE.includes(field) && input[field] !== undefined);
+  return given.map((field) => [wireName(field), String(input[field]).trim()]);
 }
+
+const ELSEWHERE: readonly string[] = ['page', 'after'];
 
 /** A job's version is its tag, also where the job is a part of what is answered. */
 function setETag({ response }: Exchange, body: unknown): void {

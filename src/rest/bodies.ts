@@ -4,8 +4,17 @@
 import { z } from 'zod';
 import { CONTRACTOR, HOMEOWNER, USER } from '../rules/entities/people.js';
 import { PUBLICATION as PAYLOAD, SESSION as LOG_IN, VIEWER } from '../rules/entities/session.js';
-import { asOneself, entity, type Entity } from '../rules/entity.js';
+import { asOneself, entity, type Entity, type Fields } from '../rules/entity.js';
 import { REST_ERROR_CODES, UNAUTHORIZED_REASONS, type UnauthorizedReason } from '../rules/errors.js';
+import { BID_TRANSITION_LIST } from '../rules/bids.js';
+import {
+  AVAILABLE_ACTION,
+  AVAILABLE_BID_ACTION,
+  JOB_COUNT,
+  LIFECYCLE,
+  LIFECYCLE_ACTION,
+} from '../rules/entities/reference.js';
+import { JOB_ACTION_LIST } from '../rules/lifecycle.js';
 import { ERRORS, PAGE } from '../rules/limits.js';
 import { choice, whole } from '../rules/values.js';
 import { exampleOf } from './described.js';
@@ -78,6 +87,63 @@ export const ME = {
   schema: z.union([HOMEOWNER_ME.schema, CONTRACTOR_ME.schema, ADMIN_ME.schema]),
 } satisfies Variants;
 export type MeOnWire = z.output<typeof ME.schema>;
+
+/** A list that is always whole. */
+function wholeList<F extends Fields>(name: string, { description, schema }: Entity<F>) {
+  return entity(name, `${description.replace(/\.$/, '')}; all of them.`, {
+    data: { type: z.array(schema), description: 'The entries.' },
+  });
+}
+
+const actionOnWire = <Action extends string>(actions: readonly Action[], example: Action) => ({
+  type: choice(actions.map((action) => action.toLowerCase())),
+  description: 'The operation.',
+  example: example.toLowerCase(),
+});
+const { missingFields, ...actionFields } = AVAILABLE_ACTION.fields;
+const fieldNames = { type: z.array(z.string().describe('A field’s name.')) };
+
+export const JOB_ACTIONS = wholeList(
+  'JobActions',
+  entity(AVAILABLE_ACTION.name, AVAILABLE_ACTION.description, {
+    ...actionFields,
+    action: actionOnWire(
+      JOB_ACTION_LIST.map(({ action }) => action),
+      'PUBLISH',
+    ),
+    missingFields: { ...missingFields, ...fieldNames },
+  }),
+);
+
+export const BID_ACTIONS = wholeList(
+  'BidActions',
+  entity(AVAILABLE_BID_ACTION.name, AVAILABLE_BID_ACTION.description, {
+    ...AVAILABLE_BID_ACTION.fields,
+    action: actionOnWire(
+      BID_TRANSITION_LIST.map(({ action }) => action),
+      'SHORTLIST',
+    ),
+  }),
+);
+
+export const JOB_COUNTS = wholeList('JobCounts', JOB_COUNT);
+
+const { action: _action, ...lifecycleAction } = LIFECYCLE_ACTION.fields;
+const allActions = JOB_ACTION_LIST.map(({ action }) => action);
+
+export const LIFECYCLE_ON_WIRE = entity(LIFECYCLE.name, LIFECYCLE.description, {
+  ...LIFECYCLE.fields,
+  requiredToPublish: { ...LIFECYCLE.fields.requiredToPublish, ...fieldNames, example: ['title', 'address_line1'] },
+  actions: {
+    type: z.array(
+      entity(LIFECYCLE_ACTION.name, LIFECYCLE_ACTION.description, {
+        action: actionOnWire(allActions, 'AWARD'),
+        ...lifecycleAction,
+      }).schema,
+    ),
+    description: LIFECYCLE.fields.actions.description,
+  },
+});
 
 export const PUBLICATION = entity('Publication', PAYLOAD.description, PAYLOAD.fields);
 

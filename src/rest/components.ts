@@ -4,12 +4,17 @@ import { BID } from '../rules/entities/bid.js';
 import { DISPUTE } from '../rules/entities/dispute.js';
 import { JOB_EVENT } from '../rules/entities/event.js';
 import { JOB } from '../rules/entities/job.js';
+import { CATALOG } from '../rules/entities/reference.js';
 import { CONTRACTOR } from '../rules/entities/people.js';
 import { TOKEN_BALANCE, TOKEN_TRANSFER } from '../rules/entities/tokens.js';
 import type { Entity } from '../rules/entity.js';
 import {
+  BID_ACTIONS,
   DONE,
   ERROR,
+  JOB_ACTIONS,
+  JOB_COUNTS,
+  LIFECYCLE_ON_WIRE,
   ME,
   NEW_CONTRACTOR_SESSION,
   NEW_HOMEOWNER_SESSION,
@@ -43,6 +48,11 @@ export const COMPONENTS: readonly (Entity | Variants)[] = [
   NEW_CONTRACTOR_SESSION,
   ME,
   ...ME.variants,
+  JOB_ACTIONS,
+  BID_ACTIONS,
+  JOB_COUNTS,
+  CATALOG,
+  LIFECYCLE_ON_WIRE,
   PUBLICATION,
   DONE,
   ERROR,

@@ -90,9 +90,20 @@ function readQuery(route: Route, shape: Shape, search: string): Input {
     const field = fieldName(name);
     const schema = route.query?.includes(field) ? shape.get(field) : undefined;
     if (!schema) query.set(unknownName(name), value);
-    else query.set(field, query.has(field) ? [query.get(field), value] : readText(value, kindOf(schema)));
+    else addTo(query, field, kindOf(schema), value, route.several?.[field]);
   }
   return Object.fromEntries(query);
+}
+
+/** A list is written with commas, or its name several times. Another field that is named again is a list of its own. */
+function addTo(query: Map<string, unknown>, field: string, kind: ShapeKind, value: string, several?: string): void {
+  const before = query.get(field) ?? (several === undefined ? undefined : query.get(several));
+  if (kind.is === 'list') query.set(field, [...(Array.isArray(before) ? before : []), ...value.split(',')]);
+  else if (before === undefined) query.set(field, readText(value, kind));
+  else {
+    if (several !== undefined) query.delete(field);
+    query.set(several ?? field, [before, value].flat());
+  }
 }
 
 /** A query holds text alone; what looks like the wanted kind becomes it, and the rest is for the shape to refuse. */

@@ -52,7 +52,7 @@ const OF_EVERY_CALL: readonly ErrorCode[] = ['VALIDATION_FAILED', 'RATE_LIMITED'
 function ofShape(route: Route): ErrorCode[] {
   const { allows, needsSession } = route.operation;
   const named = parametersOf(route);
-  const ofJob = named.length > 0 && route.path.startsWith('/jobs/');
+  const ofJob = named.length > 0 && /^\/(jobs|bids|tokens)\//.test(route.path);
   const codes: ErrorCode[] = [];
   if (allows !== 'anyone') codes.push('UNAUTHENTICATED');
   if (Array.isArray(allows) || ofJob || needsSession) codes.push('FORBIDDEN');

@@ -1,12 +1,13 @@
 /** What requests may hold, printed from the operations' own inputs: bodies, queries, paths and headers. */
 import type { IdKind } from '../rules/ids.js';
+import { JOB } from '../rules/entities/job.js';
 import { IDEMPOTENCY_KEY_MAX } from '../operations/once.js';
 import { exampleId, idPattern } from '../rules/values.js';
 import { metaOf } from '../operations/shape-kinds.js';
 import { parametersOf } from './addresses.js';
 import { hasBody, isParameter, shapeOf } from './input.js';
 import { inputSchema, refTo, withoutNull, type JsonSchema } from './json-schema.js';
-import type { Route } from './routes.js';
+import { isList, type Route } from './routes.js';
 import { wireName } from './wire.js';
 
 /** The path as it is documented: the thing itself is its `id`, what lies below is named by its kind. */
@@ -31,6 +32,11 @@ export const HEADER_PARAMETERS = {
     { type: 'string' },
     'The `ETag` of the job as it was read, such as `"3"`: the call is refused if the job has changed since.',
   ),
+  IfNoneMatch: headerParameter(
+    'If-None-Match',
+    { type: 'string' },
+    'The `ETag` of the job as it was read, such as `"3"`: the answer is an empty 304 if it is still the same.',
+  ),
   IdempotencyKey: headerParameter(
     'Idempotency-Key',
     { type: 'string', minLength: 1, maxLength: IDEMPOTENCY_KEY_MAX },
@@ -45,6 +51,11 @@ export const HEADER_PARAMETERS = {
 
 function headerParameter(name: string, schema: JsonSchema, description: string) {
   return { name, in: 'header', description, schema };
+}
+
+/** Whether the call can be asked to answer only what is new. */
+export function isConditional(route: Route): boolean {
+  return route.method === 'GET' && route.shows === JOB && !isList(route);
 }
 
 /** Whether the call can be repeated under a key. */
@@ -73,6 +84,7 @@ export function parameters(route: Route): JsonSchema[] {
   });
   const inHeaders = [
     ...(fields.has('expectedVersion') ? ['IfMatch'] : []),
+    ...(isConditional(route) ? ['IfNoneMatch'] : []),
     ...(isRepeatable(route) ? ['IdempotencyKey'] : []),
     ...(canRunDry(route) ? ['DryRun'] : []),
   ];

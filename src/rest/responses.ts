@@ -6,13 +6,22 @@ import { componentSchemas } from './components.js';
 import { answerExample, refusalExample } from './examples.js';
 import { refTo } from './json-schema.js';
 import { refusalsOf } from './refusals.js';
-import { canRunDry, isRepeatable } from './requests.js';
+import { canRunDry, isConditional, isRepeatable } from './requests.js';
 import { isList, rowOf, ROUTES, type Route } from './routes.js';
 
 export function responsesOf(route: Route) {
   const refusals = [...refusalsOf(route)].map(([status, codes]) => [status, refusal(codes)] as const);
-  return { [route.status]: success(route), ...Object.fromEntries(refusals) };
+  return {
+    [route.status]: success(route),
+    ...(isConditional(route) && { 304: UNCHANGED }),
+    ...Object.fromEntries(refusals),
+  };
 }
+
+const UNCHANGED = {
+  description: 'The job is still as the caller has it. There is no body.',
+  headers: headers('X-Request-Id', 'RateLimit', 'RateLimit-Policy', 'ETag'),
+};
 
 /** The parts that paths refer to. */
 export function responseParts() {
@@ -37,6 +46,7 @@ function success(route: Route) {
       'RateLimit-Policy',
       ...(isList(route) ? ['Link'] : []),
       ...(isTagged(route) ? ['ETag'] : []),
+      ...(route.location ? ['Location'] : []),
       ...(isRepeatable(route) ? ['Idempotency-Replayed'] : []),
       ...(canRunDry(route) ? ['Dry-Run', 'Dry-Run-Effects'] : []),
     ),
@@ -120,9 +130,11 @@ const HEADERS = {
   'Retry-After': header('After how many seconds to try again.', '12'),
   'WWW-Authenticate': header('How to say who one is.', 'Bearer'),
   ETag: header('The job’s version: send it as `If-Match` to change only what you have read.', '"3"'),
+  Location: header('Where what was made is found.', '/v1/jobs/job_2b9Xv0cJ5q7hT3nKz8LmRw4YdPe'),
   Link: header(
-    'Where the next page is, if there is one. Such an address stays fast however deep.',
-    '</v1/jobs?after=WzE3N10>; rel="next"',
+    'Where the first page is and, if there are such, the one before this and the next, whose address stays fast ' +
+      'however deep; and the last page, while the total is exact.',
+    '</v1/jobs>; rel="first", </v1/jobs?page=2&after=WzE3N10>; rel="next", </v1/jobs?page=3>; rel="last"',
     false,
   ),
   'Idempotency-Replayed': header('That this is the first answer, given again.', 'true', false),

@@ -10,14 +10,20 @@ import { BID } from '../rules/entities/bid.js';
 import { DISPUTE } from '../rules/entities/dispute.js';
 import { JOB_EVENT } from '../rules/entities/event.js';
 import { JOB } from '../rules/entities/job.js';
+import { CATALOG } from '../rules/entities/reference.js';
 import { CONTRACTOR } from '../rules/entities/people.js';
 import { TOKEN_BALANCE, TOKEN_TRANSFER } from '../rules/entities/tokens.js';
 import type { Entity, Shown } from '../rules/entity.js';
+import type { AvailableAction, AvailableBidAction } from '../rules/available-actions.js';
 import { JOB_TRANSITIONS } from '../rules/lifecycle.js';
 import type { JobEvent } from '../store/events.js';
 import type { Page } from '../store/page.js';
 import {
+  BID_ACTIONS,
   DONE,
+  JOB_ACTIONS,
+  JOB_COUNTS,
+  LIFECYCLE_ON_WIRE,
   ME,
   NEW_CONTRACTOR_SESSION,
   NEW_HOMEOWNER_SESSION,
@@ -29,6 +35,13 @@ import {
 } from './bodies.js';
 import { wireName, wireWriter } from './wire.js';
 
+/** As much as an address takes of a body that shows something new. */
+export interface Made {
+  readonly id: string;
+  readonly job_id?: string;
+  readonly api_key?: { readonly id: string };
+}
+
 export interface Route {
   readonly method: 'GET' | 'POST' | 'PUT' | 'DELETE';
   /** Without `/v1`; a `{name}` becomes the input's field of that name. */
@@ -39,8 +52,12 @@ export interface Route {
   readonly shows: Entity | Variants;
   /** The names that the query may hold, as the input spells them. */
   readonly query?: readonly string[];
+  /** Fields that the query may name several times, and the field that then holds all of them. */
+  readonly several?: Readonly<Record<string, string>>;
   /** Other names that the body may call fields by. */
   readonly aliases?: Readonly<Record<string, string>>;
+  /** Where what the call made is found. */
+  location?(this: void, made: Made): string;
   /** The result, or a row of a page, as it is sent: what is shown of it, in REST's spelling. */
   write(this: void, result: unknown): unknown;
 }
@@ -49,6 +66,21 @@ export interface Route {
 const OLD_NAMES = { trade: 'category', priority: 'urgency' };
 
 const PAGE_QUERY = ['page', 'perPage', 'after'];
+
+const JOBS_QUERY = [
+  'orderBy',
+  'search',
+  'status',
+  'statuses',
+  'category',
+  'urgency',
+  'homeownerId',
+  'updatedSince',
+  'nearZip',
+  'nearCity',
+  'nearState',
+  'withinMiles',
+];
 
 const { signUpHomeowner, signUpContractor, logIn, refreshSession, logOut, changePassword, readMe, updateProfile } =
   OPERATIONS;
@@ -64,12 +96,22 @@ const {
   listBids,
   listOwnBids,
 } = OPERATIONS;
+const { readTransfer, readCatalog, readLifecycle } = OPERATIONS;
+const { readBid, readBidActions, readJobActions, countOwnJobs } = OPERATIONS;
 const { createApiKey, listApiKeys, revokeApiKey } = OPERATIONS;
 const { readContractor, verifyContractor, readTokens, listTransfers, adjustTokens } = OPERATIONS;
 
 export const ROUTES: readonly Route[] = [
-  route('POST', '/auth/signup/homeowner', signUpHomeowner, { status: 201, shows: NEW_HOMEOWNER_SESSION }),
-  route('POST', '/auth/signup/contractor', signUpContractor, { status: 201, shows: NEW_CONTRACTOR_SESSION }),
+  route('POST', '/auth/signup/homeowner', signUpHomeowner, {
+    status: 201,
+    location: ownAccount,
+    shows: NEW_HOMEOWNER_SESSION,
+  }),
+  route('POST', '/auth/signup/contractor', signUpContractor, {
+    status: 201,
+    location: ownAccount,
+    shows: NEW_CONTRACTOR_SESSION,
+  }),
   route('POST', '/auth/login', logIn, { shows: SESSION }),
   route('POST', '/auth/refresh', refreshSession, { shows: REFRESHED_SESSION }),
   route('POST', '/auth/logout', logOut, { shows: DONE, answer: () => done('You are logged out.') }),
@@ -80,32 +122,53 @@ export const ROUTES: readonly Route[] = [
     answer: () => done('The password is changed; other sessions and all API keys have ended.'),
   }),
   route('GET', '/api-keys', listApiKeys, { query: PAGE_QUERY, shows: API_KEY }),
-  route('POST', '/api-keys', createApiKey, { status: 201, shows: NEW_API_KEY }),
+  route('POST', '/api-keys', createApiKey, {
+    status: 201,
+    location: ({ api_key: key }) => `/v1/api-keys/${key?.id}`,
+    shows: NEW_API_KEY,
+  }),
   route('DELETE', '/api-keys/{id}', revokeApiKey, { shows: DONE, answer: () => done('The API key is revoked.') }),
+  route('GET', '/me/job-counts', countOwnJobs, { shows: JOB_COUNTS }),
+  route('GET', '/catalog', readCatalog, { shows: CATALOG, answer: catalogOnWire }),
+  route('GET', '/lifecycle', readLifecycle, { shows: LIFECYCLE_ON_WIRE, answer: lifecycleOnWire }),
   route('GET', '/contractors/{id}', readContractor, { shows: CONTRACTOR }),
   route('POST', '/contractors/{id}/verify', verifyContractor, { shows: CONTRACTOR }),
   route('GET', '/tokens', readTokens, { shows: TOKEN_BALANCE }),
   route('GET', '/tokens/transactions', listTransfers, { query: PAGE_QUERY, shows: TOKEN_TRANSFER }),
-  route('POST', '/tokens/adjustments', adjustTokens, { status: 201, shows: TOKEN_TRANSFER }),
+  route('GET', '/tokens/transactions/{id}', readTransfer, { shows: TOKEN_TRANSFER }),
+  route('POST', '/tokens/adjustments', adjustTokens, {
+    status: 201,
+    location: ({ id }) => `/v1/tokens/transactions/${id}`,
+    shows: TOKEN_TRANSFER,
+  }),
 
   route('GET', '/jobs', listJobs, {
-    query: [...PAGE_QUERY, 'search', 'status', 'category', 'urgency', 'homeownerId'],
+    query: [...PAGE_QUERY, ...JOBS_QUERY],
+    several: { status: 'statuses' },
     shows: JOB,
   }),
-  route('POST', '/jobs', createJob, { status: 201, aliases: OLD_NAMES, shows: JOB }),
+  route('POST', '/jobs', createJob, {
+    status: 201,
+    location: ({ id }) => `/v1/jobs/${id}`,
+    aliases: OLD_NAMES,
+    shows: JOB,
+  }),
   route('GET', '/jobs/{id}', readJob, { shows: JOB }),
   route('PUT', '/jobs/{id}', updateJob, { aliases: OLD_NAMES, shows: JOB }),
   route('DELETE', '/jobs/{id}', deleteJob, { shows: DONE, answer: () => done('The draft is deleted.') }),
   ...transitionRoutes(),
+  route('GET', '/jobs/{id}/actions', readJobActions, { shows: JOB_ACTIONS, answer: actionsOnWire }),
   route('GET', '/jobs/{id}/dispute', readDispute, { shows: DISPUTE }),
   route('GET', '/jobs/{id}/events', listEvents, { query: PAGE_QUERY, shows: JOB_EVENT, answer: eventOnWire }),
 
   route('GET', '/jobs/{id}/bids', listBids, { query: [...PAGE_QUERY, 'status'], shows: BID }),
-  route('POST', '/jobs/{jobId}/bids', submitBid, { status: 201, shows: BID }),
+  route('POST', '/jobs/{jobId}/bids', submitBid, { status: 201, location: ({ id }) => `/v1/bids/${id}`, shows: BID }),
   ...Object.values(BID_TRANSITIONS).map(({ operation, path }) =>
     route('POST', `/jobs/{jobId}/bids/{id}/${path}`, OPERATIONS[operation], { shows: BID }),
   ),
   route('GET', '/bids', listOwnBids, { query: [...PAGE_QUERY, 'status'], shows: BID }),
+  route('GET', '/bids/{id}', readBid, { shows: BID }),
+  route('GET', '/bids/{id}/actions', readBidActions, { shows: BID_ACTIONS, answer: bidActionsOnWire }),
 ];
 
 /** Each transition of a job has an address of its own, named in the table. */
@@ -130,7 +193,7 @@ export function rowOf({ path, shows }: Route): Entity {
 
 type RowOf<Output> = Output extends Page<infer Row> ? Row : Output;
 
-type RouteExtras<Row, Body> = Partial<Pick<Route, 'status' | 'query' | 'aliases'>> & {
+type RouteExtras<Row, Body> = Partial<Pick<Route, 'status' | 'location' | 'query' | 'several' | 'aliases'>> & {
   shows: Route['shows'] & { readonly schema: z.ZodType<Body> };
 } & Shows<Row, Body>;
 
@@ -165,11 +228,46 @@ function onlyOwnProfile({ user, homeowner, contractor, ...rest }: Me): MeOnWire 
   return { user, ...(homeowner && { homeowner }), ...(contractor && { contractor }), ...rest };
 }
 
-/** Whose bid an event is about is told by its data, to those who may know. */
-function eventOnWire({ bidderId: _bidder, data, ...event }: JobEvent): Shown<typeof JOB_EVENT> {
-  const { fields } = data;
+/** Whose bid an event is about is said by its bid, to those who may know. */
+function eventOnWire({ bidderId: _bidder, fields, ...event }: JobEvent): Shown<typeof JOB_EVENT> {
+  return { ...event, fields: fields && fields.map(wireName) };
+}
+
+/** Names as REST spells them: `check_in`, `address_line1`. */
+function actionsOnWire({ data }: { data: AvailableAction[] }) {
   return {
-    ...event,
-    data: Array.isArray(fields) ? { ...data, fields: fields.map((field) => wireName(String(field))) } : data,
+    data: data.map(({ action, missingFields, ...rest }) => ({
+      ...rest,
+      action: action.toLowerCase(),
+      missingFields: missingFields.map(wireName),
+    })),
+  };
+}
+
+function bidActionsOnWire({ data }: { data: AvailableBidAction[] }) {
+  return { data: data.map(({ action, ...rest }) => ({ ...rest, action: action.toLowerCase() })) };
+}
+
+function ownAccount(): string {
+  return '/v1/me';
+}
+
+type CatalogRead = Awaited<ReturnType<typeof readCatalog.run>>;
+type LifecycleRead = Awaited<ReturnType<typeof readLifecycle.run>>;
+
+function catalogOnWire({ categories, businessTypes, propertyTypes, urgencies }: CatalogRead) {
+  return {
+    categories: [...categories],
+    businessTypes: [...businessTypes],
+    propertyTypes: [...propertyTypes],
+    urgencies,
+  };
+}
+
+function lifecycleOnWire({ actions, requiredToPublish, ...rest }: LifecycleRead) {
+  return {
+    ...rest,
+    requiredToPublish: requiredToPublish.map(wireName),
+    actions: actions.map(({ action, ...row }) => ({ ...row, action: action.toLowerCase() })),
   };
 }

@@ -1,5 +1,7 @@
 /** What a viewer may do with a job now and, for all the rest, which refusal the call would meet first. */
-import { checksOfRow, firstFailing, furtherChecksOf, type Check } from './checks.js';
+import { BID_TRANSITION_LIST, type BidTransition } from './bids.js';
+import { checksOfBid, checksOfRow, firstFailing, furtherChecksOf, type Check } from './checks.js';
+import type { ConditionedJob, Facts } from './conditions.js';
 import type { ErrorCode } from './errors.js';
 import { JOB_ACTIONS } from './lifecycle.js';
 import type { BidState, JobActionKey, JobActionName } from './lifecycle.js';
@@ -46,6 +48,27 @@ export function availableActions(
 export function dependsOnBalance(viewer: Viewer, { job, ownBids }: Pick<ActionFacts, 'job' | 'ownBids'>): boolean {
   return firstFailing(CHECKS.publish.ofRow, { viewer, job, ownBids }) === undefined;
 }
+
+export interface AvailableBidAction {
+  readonly action: BidActionName;
+  readonly allowed: boolean;
+  readonly reason: ErrorCode | null;
+}
+
+export type BidActionName = BidTransition['action'];
+
+/** One entry for every operation on a bid, in the order of the table. */
+export function availableBidActions(
+  viewer: Viewer,
+  { bid, job }: { bid: NonNullable<Facts['bid']>; job: ConditionedJob },
+): AvailableBidAction[] {
+  return BID_CHECKS.map(({ action, checks }) => {
+    const reason = firstFailing(checks, { viewer, job, bid, ownBids: [] })?.code ?? null;
+    return { action, allowed: reason === null, reason };
+  });
+}
+
+const BID_CHECKS = BID_TRANSITION_LIST.map((row) => ({ action: row.action, checks: checksOfBid(row) }));
 
 const JOB_ACTION_KEYS = Object.keys(JOB_ACTIONS) as JobActionKey[];
 

@@ -13,3 +13,17 @@ export const EVENT_TYPES = [
   ]),
 ] as const;
 export type EventType = (typeof EVENT_TYPES)[number];
+
+/** What each of them means, in a sentence: that of the row which leads to it. */
+export const EVENT_DESCRIPTIONS = Object.fromEntries([
+  [JOB_CREATION.event, 'The homeowner wrote a draft.'],
+  ...Object.values(BID_CONSEQUENCES).map(({ event, to, when }) => [event, `The bid became ${to}: ${when}.`]),
+  ...Object.values(JOB_ACTIONS).flatMap((row) => [
+    ...('mayKeepState' in row
+      ? [[row.mayKeepState.event, `The job stays as it is until ${row.mayKeepState.until}.`]]
+      : []),
+    [row.event, row.says],
+  ]),
+  ...Object.values(BID_TRANSITIONS).map(({ event, says }) => [event, says]),
+  [BID_TRANSITIONS.reject.event, 'The homeowner declined the bid, awarded the job to another, or the job ended.'],
+]) as Readonly<Record<EventType, string>>;

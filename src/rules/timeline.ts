@@ -1,4 +1,5 @@
 /** What a party to a job may read of what happened to it. Reviews and ratings are for everyone who sees the job. */
+import { EVENT_DETAILS, type EventDetails } from './entities/event.js';
 import type { EventType } from './events.js';
 import { JOB_TRANSITIONS } from './lifecycle.js';
 import type { Party } from './parties.js';
@@ -26,24 +27,30 @@ const FOR_EVERYONE: { readonly [Type in EventType]?: readonly string[] } = {
 /** What moved on the owner's account is nobody else's business. */
 const OF_THE_OWNER = ['tokensCharged', 'tokensRefunded'];
 
-/** The event with the texts that this party may read. */
-export function eventFor<Event extends { type: EventType; data: Record<string, unknown> }>(
-  party: Party,
-  event: Event,
-): Event {
-  switch (reachOf(party)) {
-    case 'all':
-      return event;
-    case 'job and own bid':
-      return only(event, (name) => !OF_THE_OWNER.includes(name));
-    case 'status changes':
-      return only(event, (name) => FOR_EVERYONE[event.type]?.includes(name) === true);
-  }
+interface StoredEvent {
+  readonly type: EventType;
+  readonly data: Record<string, unknown>;
 }
 
-function only<Event extends { data: Record<string, unknown> }>(
-  event: Event,
-  mayRead: (name: string) => boolean,
-): Event {
-  return { ...event, data: Object.fromEntries(Object.entries(event.data).filter(([name]) => mayRead(name))) };
+/** The event with what this party may read of it, each thing in its own field where it has one. */
+export function eventFor<Event extends StoredEvent>(party: Party, event: Event): Event & EventDetails {
+  const mayRead = READABLE[reachOf(party)](event.type);
+  const entries = Object.entries(event.data).filter(([name]) => mayRead(name));
+  const details = new Map(entries.filter(([name]) => hasField(name)));
+  return {
+    ...event,
+    // Whoever wrote the event had these checked by the schema of the operation.
+    ...(Object.fromEntries(EVENT_DETAILS.map((name) => [name, details.get(name) ?? null])) as EventDetails),
+    data: Object.fromEntries(entries.filter(([name]) => !hasField(name))),
+  };
 }
+
+function hasField(name: string): boolean {
+  return EVENT_DETAILS.some((detail) => detail === name);
+}
+
+const READABLE: Readonly<Record<EventReach, (type: EventType) => (name: string) => boolean>> = {
+  all: () => () => true,
+  'job and own bid': () => (name) => !OF_THE_OWNER.includes(name),
+  'status changes': (type) => (name) => FOR_EVERYONE[type]?.includes(name) === true,
+};

@@ -2,8 +2,8 @@
 import { and, eq, getTableColumns, sql, type Placeholder, type SQL } from 'drizzle-orm';
 import type { PostgresJsDatabase } from 'drizzle-orm/postgres-js';
 import type { EventType } from '../rules/events.js';
-import type { JOB_EVENT } from '../rules/entities/event.js';
-import type { RowOf } from '../rules/entity.js';
+import type { EVENT_ACTOR, EventDetails, StoredEventFields } from '../rules/entities/event.js';
+import type { Entity, RowOf, Shown } from '../rules/entity.js';
 import { DISPUTE_EVENT_TYPES } from '../rules/disputes.js';
 import { reachOf, type EventReach } from '../rules/timeline.js';
 import type { ContractorId, JobId, UserId } from '../rules/ids.js';
@@ -15,7 +15,22 @@ import { asArray, statement, type Values } from './statement.js';
 import { events } from './tables/events.js';
 import { forEachRole, type ViewerIds } from './visibility.js';
 
-export type JobEvent = RowOf<typeof JOB_EVENT, typeof events.$inferSelect>;
+type WithActor = typeof events.$inferSelect & { actor: Shown<typeof EVENT_ACTOR> | null };
+
+/** As it is stored: what a type of event carries stands in its data. */
+export type EventRow = RowOf<Entity<StoredEventFields>, WithActor>;
+
+/** As somebody reads it. */
+export type JobEvent = EventRow & EventDetails;
+
+/** With the actor's name, in the same statement for all events. */
+export const eventShape = {
+  ...getTableColumns(events),
+  actor: sql<Shown<typeof EVENT_ACTOR> | null>`(select json_build_object('id', u.id, 'name',
+    u.first_name || ' ' || u.last_name, 'role', u.user_type) from users u where u.id = "events"."actor_id")`.as(
+    'actor',
+  ),
+};
 
 /** What happened, before it has a number and a time. */
 export interface NewEvent {
@@ -78,7 +93,7 @@ function eventsWithin(reach: EventReach) {
     order: 'oldest first',
     rows: (db, $: Values<{ jobId: JobId; bidderId: ContractorId | null }>, within) =>
       db
-        .select(getTableColumns(events))
+        .select(eventShape)
         .from(events)
         .where(and(eq(events.jobId, $.jobId), REACH[reach]($.bidderId), within))
         .$dynamic(),
@@ -101,7 +116,7 @@ export const listEventsOfJob = forEachRole((role) =>
     order: 'oldest first',
     rows: (db, $: Values<ViewerIds & { jobId: JobId }>, within) =>
       db
-        .select(getTableColumns(events))
+        .select(eventShape)
         .from(events)
         .where(and(eq(events.jobId, $.jobId), reachOnJob(role, $), within))
         .$dynamic(),

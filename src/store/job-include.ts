@@ -5,6 +5,7 @@
  */
 import { getTableColumns, sql, type SQL } from 'drizzle-orm';
 import type { PgTable } from 'drizzle-orm/pg-core';
+import type { DisputeEvent } from '../rules/disputes.js';
 import type { ContractorId, JobId } from '../rules/ids.js';
 import type { BidState } from '../rules/lifecycle.js';
 import type { Role, Viewer } from '../rules/viewer.js';
@@ -20,7 +21,7 @@ import {
 } from './accounts.js';
 import { bidColumns, listBidsOnJob, type Bid } from './bids.js';
 import type { Db } from './database.js';
-import { isOfDispute, listEventsOfJob, type JobEvent } from './events.js';
+import { eventShape, isOfDispute, listEventsOfJob, type EventRow } from './events.js';
 import { positionValues, type PartOfList, type Position } from './page.js';
 import { asJson, jsonReader, type RowShape } from './rows.js';
 import { asArray, remembering, statement, type Values } from './statement.js';
@@ -66,9 +67,9 @@ export interface Included {
   /** One more than the page holds, if there are more. */
   readonly bids?: readonly Bid[];
   readonly bidsTotal?: number;
-  readonly events?: readonly JobEvent[];
+  readonly events?: readonly EventRow[];
   readonly eventsTotal?: number;
-  readonly disputeEvents?: readonly JobEvent[];
+  readonly disputeEvents?: readonly DisputeEvent[];
   /** Those who made any of these bids, by their profile. */
   readonly bidders: ReadonlyMap<ContractorId, PersonRow>;
 }
@@ -76,7 +77,8 @@ export interface Included {
 type PartName = Exclude<keyof JobInclude, 'total' | 'job' | 'homeowner' | 'bid' | 'bidders' | 'ofStatus' | 'isAfter'>;
 
 const eventColumns = getTableColumns(events);
-const readEvent = jsonReader<JobEvent>(eventColumns);
+const readEvent = jsonReader<EventRow>(eventShape);
+const readDisputeEvent = jsonReader<DisputeEvent>(eventColumns);
 
 interface OfStatus {
   status: BidState | null;
@@ -110,7 +112,7 @@ const PARTS: { readonly [Name in PartName]-?: (asked: Asked) => SQL } = {
       ...pageIn(asked, asked.include.events),
       sooner: undefined,
     });
-    return listOf(asJson(eventColumns), from, order);
+    return listOf(asJson(eventShape), from, order);
   },
   eventsTotal: (asked) => listEventsOfJob[asked.role].totalOf(ofJob(asked), asked.$),
   disputeEvents: ({ jobId }) =>
@@ -282,7 +284,7 @@ function readerFor(include: JobInclude, role: Role): ReadIncluded {
     bidsTotal: (count: number) => count,
     eventsTotal: (count: number) => count,
     events: (list: unknown[][]) => list.map(readEvent),
-    disputeEvents: (list: unknown[][]) => list.map(readEvent),
+    disputeEvents: (list: unknown[][]) => list.map(readDisputeEvent),
   };
   const asked = PART_NAMES.filter((name) => include[name] !== undefined);
   return (row) => {

@@ -1,6 +1,7 @@
 /** The lists of jobs: what a viewer may see, narrowed by what they ask for. */
 import { and, sql, type SQL } from 'drizzle-orm';
 import type { HomeownerId } from '../rules/ids.js';
+import { DEFAULT_JOB_ORDER, type JobOrder } from '../rules/job-orders.js';
 import { PAGE } from '../rules/limits.js';
 import { JOB_STATES, type JobState } from '../rules/lifecycle.js';
 import type { Urgency } from '../rules/publishing.js';
@@ -17,11 +18,13 @@ import {
   type JobInclude,
 } from './job-include.js';
 import { listing, mapPage, type List, type Page, type PageRequest, type Reach } from './page.js';
+import { inOrder, JOB_LIST_ORDERS } from './job-orders.js';
 import {
-  newestJobs,
+  matchesSearch,
   scanJobs,
   SEARCH_FILTERS,
   searchJobs,
+  searchJobsInOrder,
   SEPARATOR,
   type SearchFilter,
   type SearchValues,
@@ -32,7 +35,9 @@ import { idsOf, isOpenToBids, visibleJobs, type ViewerIds } from './visibility.j
 
 export interface JobFilter {
   search?: string | null | undefined;
-  status?: JobState | null | undefined;
+  /** Any of these. */
+  statuses?: readonly JobState[] | null | undefined;
+  updatedSince?: Date | null | undefined;
   category?: string | null | undefined;
   urgency?: Urgency | null | undefined;
   homeownerId?: HomeownerId | null | undefined;
@@ -43,17 +48,19 @@ interface FilterValues extends ViewerIds, SearchValues {
   category: string | null;
   urgency: Urgency | null;
   owner: HomeownerId | null;
+  since: string | null;
 }
 
 /** What a job must be; only the conditions that are asked for stand in the statement. */
 const FILTERS: {
-  readonly [Name in Exclude<keyof JobFilter, SearchFilter | 'status'> | 'separator']-?: (
+  readonly [Name in Exclude<keyof JobFilter, SearchFilter | 'statuses'> | 'separator']-?: (
     $: Values<FilterValues>,
   ) => SQL;
 } = {
   category: ($) => sql`${jobs.category} = ${$.category}`,
   urgency: ($) => sql`${jobs.urgency} = ${$.urgency}::urgency`,
   homeownerId: ($) => sql`${jobs.homeownerId} = ${$.owner}`,
+  updatedSince: ($) => sql`"jobs"."updated_at" >= ${$.since}::timestamptz`,
   /** Of a search that holds the separator: the index would find what begins in the title and ends in the description. */
   separator: ($) => sql`(${jobs.title} ilike ${$.pattern} or ${jobs.description} ilike ${$.pattern})`,
 };
@@ -67,33 +74,36 @@ export interface ListedJob {
 
 const lists = remembering<List<FilterValues, RawJob>>();
 
-/** The jobs that the viewer may see and the filter lets through, newest first. */
+/** The jobs that the viewer may see and the filter lets through. */
 export async function listJobs(
   db: Db,
   viewer: Viewer,
   filter: JobFilter,
   request: PageRequest,
   include: JobInclude = {},
+  order: JobOrder = DEFAULT_JOB_ORDER,
 ): Promise<Page<ListedJob>> {
   const { role } = viewer;
   const asked: Asked = {
     role,
+    order,
     names: FILTER_NAMES.filter((name) =>
       name === 'separator' ? filter.search?.includes(SEPARATOR) : filter[name] != null,
     ),
     searches: SEARCH_FILTERS.filter((name) => filter[name] != null),
-    status: JOB_STATES.find((state) => state === filter.status),
+    statuses: JOB_STATES.filter((state) => filter.statuses?.includes(state)),
   };
-  const { names, searches, status } = asked;
+  const { names, searches, statuses } = asked;
   const list = (wanted: JobInclude) =>
-    lists([role, status, ...names, ...searches, includeKey(wanted)].join(' '), () => listOf(asked, wanted));
-  const { search, category = null, urgency = null, homeownerId: owner = null, near } = filter;
+    lists([role, order, ...statuses, ...names, ...searches, includeKey(wanted)].join(' '), () => listOf(asked, wanted));
+  const { search, category = null, urgency = null, homeownerId: owner = null, updatedSince, near } = filter;
   const { box = null, latitude = null, longitude = null, miles = null } = near ?? {};
   const values = {
     pattern: search == null ? null : containing(search),
     category,
     urgency,
     owner,
+    since: updatedSince?.toISOString() ?? null,
     box,
     latitude,
     longitude,
@@ -115,53 +125,66 @@ interface RawJob extends IncludeColumns {
 /** What tells one statement from another. */
 interface Asked {
   readonly role: Role;
+  readonly order: JobOrder;
   readonly names: readonly (keyof typeof FILTERS)[];
   readonly searches: readonly SearchFilter[];
   /**
-   * It stands in the statement as it is: there are few, some that most jobs are in and some that hardly one is, and the
-   * planner should know which.
+   * They stand in the statement as they are: there are few, some that most jobs are in and some that hardly one is, and
+   * the planner should know which. None is any.
    */
-  readonly status: JobState | undefined;
+  readonly statuses: readonly JobState[];
 }
 
 function listOf(asked: Asked, include: JobInclude): List<FilterValues, RawJob> {
   const { role } = asked;
   const gathered = gatheredFrom(asked);
+  const counted = gatheredFrom({ ...asked, order: DEFAULT_JOB_ORDER });
+  const { keys, direction, key } = JOB_LIST_ORDERS[asked.order];
   return listing({
-    keys: { createdAt: jobs.createdAt, id: jobs.id },
-    order: 'newest first',
+    keys,
+    order: direction,
     keyed: ({ job }) => job,
     rows: (db, $: Values<FilterValues>, within, reach) =>
-      joiningInclude(db.select({ job: jobFields(include), ...includeColumns(include, role, $) }).from(jobs), include)
+      joiningInclude(
+        db.select({ job: jobFields(include, key), ...includeColumns(include, role, $) }).from(jobs),
+        include,
+      )
         // As a list, so that nothing is left to the planner but to look each of them up.
         .where(
           gathered
-            ? sql`${jobs.id} = any(array(${wantedOf(gathered($, reach), reach)}))`
+            ? sql`${jobs.id} = any(array(${wantedOf(asked.order, gathered($, reach), reach)}))`
             : and(visible(asked, $), ...conditions(asked, $), within),
         )
         .$dynamic(),
-    ...(gathered && {
-      keepsToReach: true,
-      counted: (_, $, reach) => sql`select from (${gathered($, reach)}) g limit ${reach.atMost}`,
-    }),
+    ...(gathered && { keepsToReach: true }),
+    ...(counted && { counted: (_, $, reach) => sql`select from (${counted($, reach)}) g limit ${reach.atMost}` }),
     ...(asked.searches.length > 0 && { exactTotalMax: PAGE.exactSearchTotalMax }),
   });
 }
 
-function wantedOf(gathered: SQL, { wanted, offset }: Reach): SQL {
-  return sql`select g.id from (${gathered}) g order by g.created_at desc, g.id desc limit ${sql.raw(String(wanted))}${offset ? sql` offset ${offset}` : sql``}`;
+function wantedOf(order: JobOrder, gathered: SQL, { wanted, offset }: Reach): SQL {
+  return sql`select g.id from (${gathered}) g order by ${inOrder(order, 'g')} limit ${sql.raw(String(wanted))}${offset ? sql` offset ${offset}` : sql``}`;
 }
 
 /** Whoever asks for open jobs by name needs no other reason to see them. */
-function visible({ role, status }: Asked, $: Values<FilterValues>): SQL | undefined {
-  return role === 'contractor' && status === 'open' ? undefined : visibleJobs(role, $);
+function visible({ role, statuses }: Asked, $: Values<FilterValues>): SQL | undefined {
+  return role === 'contractor' && asksFor(statuses) === 'open' ? undefined : visibleJobs(role, $);
 }
 
-const isIn = (status: JobState) => sql`"jobs"."status" = ${sql.raw(`'${status}'`)}`;
+/** Which of a contractor's two places the states lead to: the open market, their own jobs, or both. */
+function asksFor(statuses: readonly JobState[]): 'open' | 'own' | 'both' {
+  if (!statuses.includes('open')) return statuses.length === 0 ? 'both' : 'own';
+  return statuses.length === 1 ? 'open' : 'both';
+}
+
+function isIn(statuses: readonly JobState[]): SQL {
+  const list = statuses.map((status) => `'${status}'`);
+  return sql`"jobs"."status" ${sql.raw(list.length === 1 ? `= ${list[0]}` : `in (${list.join(', ')})`)}`;
+}
 
 /** What the filters ask of a row of `jobs`. */
-function conditions({ status, names }: Asked, $: Values<FilterValues>): SQL[] {
-  return [...(status ? [isIn(status)] : []), ...names.map((name) => FILTERS[name]($))];
+function conditions({ statuses, names }: Asked, $: Values<FilterValues>): SQL[] {
+  return [...(statuses.length > 0 ? [isIn(statuses)] : []), ...names.map((name) => FILTERS[name]($))];
 }
 
 type Gathered = ($: Values<FilterValues>, reach: Reach) => SQL;
@@ -171,37 +194,69 @@ type Gathered = ($: Values<FilterValues>, reach: Reach) => SQL;
  * first of each list where they may be. A contractor's own jobs are never so many: a search scans all of them.
  */
 function gatheredFrom(asked: Asked): Gathered | undefined {
-  const { role, names, searches, status } = asked;
-  const isSearch = searches.length > 0;
-  const hasOwn = role === 'contractor' && status !== 'open';
-  const hasMarket = !hasOwn || status === undefined;
-  // The index of a trade tells who is next without a look at the jobs, which keeps the planner from walking through all
-  // trades for a rare one.
+  const { role, names, searches, statuses } = asked;
+  const place = role === 'contractor' ? asksFor(statuses) : 'open';
+  // The index of a trade tells who is next without a look at the jobs, which keeps the planner from scanning all trades
+  // for a rare one; some states are so rare that the whole list would be read.
   const isOfTrade = role !== 'homeowner' && names.includes('category');
-  if (!isSearch && !hasOwn && !isOfTrade) return undefined;
+  const isOfStates = role === 'admin' && statuses.length > 1;
+  if (searches.length === 0 && place === 'open' && !isOfTrade && !isOfStates) return undefined;
 
-  const market: Gathered = ($, reach) =>
-    isSearch
-      ? searchJobs($, searches, marketOf(asked, $), reach)
-      : sql`${newestJobs([...marketOf(asked, $), reach.behind([sql`${jobs.createdAt}`, sql`${jobs.id}`])])}
-          limit ${reach.atMost}`;
-  const own: Gathered = ($, reach) => scanJobs($, searches, jobsBidOn($, reach), closedOf(asked, $), reach.atMost);
-  const parts = [...(hasMarket ? [market] : []), ...(hasOwn ? [own] : [])];
+  const market = searches.length > 0 ? searched(asked) : isOfStates ? ofEachState(asked) : firstOf(asked);
+  const parts = [...(place === 'own' ? [] : [market]), ...(place === 'open' ? [] : [ownJobs(asked)])];
+  return ($, reach) => union(parts.map((part) => part($, reach)));
+}
+
+const union = (parts: readonly SQL[]) =>
+  sql.join(
+    parts.map((part) => sql`(${part})`),
+    sql` union all `,
+  );
+
+function searched(asked: Asked): Gathered {
+  const { searches, order } = asked;
   return ($, reach) =>
-    sql.join(
-      parts.map((part) => sql`(${part($, reach)})`),
-      sql` union all `,
-    );
+    order === 'newest'
+      ? searchJobs($, searches, marketOf(asked, $), reach)
+      : searchJobsInOrder($, searches, order, marketOf(asked, $), reach);
+}
+
+/** The first of each state, by the index of the states. */
+function ofEachState(asked: Asked): Gathered {
+  const each = asked.statuses.map((status) => firstOf({ ...asked, statuses: [status] }));
+  return ($, reach) => union(each.map((first) => first($, reach)));
+}
+
+function firstOf(asked: Asked): Gathered {
+  return ($, reach) => inJobs(asked.order, marketOf(asked, $), reach);
+}
+
+/** The first jobs that meet the conditions, in the order of the list. */
+function inJobs(order: JobOrder, where: readonly SQL[], { behind, atMost }: Reach): SQL {
+  const key = sql.raw(JOB_LIST_ORDERS[order].column);
+  return sql`select "jobs"."id", "jobs".${key} from jobs
+    where ${and(...where, behind([sql`"jobs".${key}`, sql`"jobs"."id"`])) ?? sql`true`}
+    order by ${inOrder(order, 'jobs')} limit ${atMost}`;
 }
 
 /** The part of the market that the viewer sees and asks for, but for the search. */
 function marketOf(asked: Asked, $: Values<FilterValues>): SQL[] {
-  const { role, status } = asked;
+  const { role, statuses } = asked;
   return [
     ...(role === 'homeowner' ? [visibleJobs(role, $)] : []),
-    ...(role === 'contractor' && status === undefined ? [isOpenToBids] : []),
+    ...(role === 'contractor' && asksFor(statuses) !== 'open' ? [isOpenToBids] : []),
     ...conditions(asked, $),
   ];
+}
+
+/** Jobs that are open no more, but that the contractor has bid on: those that are open are found in the market. */
+function ownJobs(asked: Asked): Gathered {
+  const { searches, order } = asked;
+  const closed = ($: Values<FilterValues>) => [sql`not ${isOpenToBids}`, ...conditions(asked, $)];
+  if (order === 'newest') return ($, reach) => scanJobs($, searches, jobsBidOn($, reach), closed($), reach.atMost);
+  const isOwn = ($: Values<FilterValues>) =>
+    sql`"jobs"."id" in (select own.job_id from bids own where own.contractor_id = ${$.contractorId})`;
+  return ($, reach) => inJobs(order, [isOwn($), ...closed($), ...matchesSearch($, searches)], reach);
 }
 
 /** The jobs that the contractor has bid on, the newest first; there is an index of these in the order of the jobs. */
@@ -210,11 +265,6 @@ function jobsBidOn($: Values<FilterValues>, { behind }: Reach): SQL {
   return sql`select distinct own.job_created_at as created_at, own.job_id as id from bids own
     where ${and(sql`own.contractor_id = ${$.contractorId}`, position)}
     order by own.job_created_at desc, own.job_id desc`;
-}
-
-/** What those must be: the open ones are found in the market. */
-function closedOf(asked: Asked, $: Values<FilterValues>): SQL[] {
-  return [sql`not ${isOpenToBids}`, ...conditions(asked, $)];
 }
 
 /** `%` and `_` stand for themselves. */

@@ -5,6 +5,8 @@
  * be; a scan that meets fewer matches than they promised is given up for the index.
  */
 import { and, sql, type SQL } from 'drizzle-orm';
+import type { JobOrder } from '../rules/job-orders.js';
+import { inOrder, JOB_LIST_ORDERS } from './job-orders.js';
 import type { Reach } from './page.js';
 import type { Values } from './statement.js';
 
@@ -41,7 +43,7 @@ const allOf = (conditions: Conditions) => and(...conditions) ?? sql`true`;
 const matchesAll = ($: Search, filters: readonly SearchFilter[]) => allOf(filters.map((by) => MATCHES[by]($)));
 
 /** A list of jobs: the newest first of those that meet the conditions. */
-export function newestJobs(where: Conditions): SQL {
+function newestJobs(where: Conditions): SQL {
   return sql`select "jobs"."id", "jobs"."created_at" from jobs where ${allOf(where)}
     order by "jobs"."created_at" desc, "jobs"."id" desc`;
 }
@@ -106,4 +108,40 @@ export function searchJobs($: Search, filters: readonly SearchFilter[], where: C
       select (select count(*) from scanned) >= ${atMost} or ${endsWithin(sql`scan_rows`)} as is_enough from chosen
     )
     (select * from scanned where (select is_enough from checked)) union all ${each(lookUp, sql` union all `)}`;
+}
+
+/** What a row of `jobs` must be, where its list is short. */
+export function matchesSearch($: Search, filters: readonly SearchFilter[]): SQL[] {
+  const matches = sql`exists (select from job_search s where s.job_id = "jobs"."id" and ${matchesAll($, filters)})`;
+  return filters.length > 0 ? [matches] : [];
+}
+
+/** So many of the first jobs are scanned before an index is asked. */
+const SCANNED_FIRST = 2_000;
+
+/**
+ * The same in an order that the indexes of texts and places do not know: among the first jobs of the list, which fill
+ * the page where many match, and else by an index, which leads to few.
+ */
+export function searchJobsInOrder(
+  $: Search,
+  filters: readonly SearchFilter[],
+  order: JobOrder,
+  where: Conditions,
+  { atMost, behind }: Reach,
+): SQL {
+  const key = sql.raw(JOB_LIST_ORDERS[order].column);
+  const listed = allOf([...where, behind([sql`"jobs".${key}`, sql`"jobs"."id"`])]);
+  const list = sql`select "jobs"."id", "jobs".${key} from jobs where ${listed} order by ${inOrder(order, 'jobs')}`;
+  return sql`with scanned as materialized (
+      select l.id, l.${key} from ${withSearchRow(sql`${list} limit ${SCANNED_FIRST}`)}
+      where ${matchesAll($, filters)} limit ${atMost}
+    ), enough as materialized (
+      select (select count(*) from scanned) >= ${atMost} as is_enough
+    ), found as materialized (
+      select s.job_id from job_search s where ${matchesAll($, filters)} and not (select is_enough from enough)
+    )
+    (select * from scanned where (select is_enough from enough)) union all
+    (select "jobs"."id", "jobs".${key} from found join jobs on "jobs"."id" = found.job_id
+      where ${listed} order by ${inOrder(order, 'jobs')} limit ${atMost})`;
 }

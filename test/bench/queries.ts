@@ -97,9 +97,11 @@ function list(
     after,
     fields = FIELDS,
     first = 20,
-  }: { kind?: Kind; after?: keyof typeof MIDDLES; fields?: string; first?: number } = {},
+    orderBy,
+  }: { kind?: Kind; after?: keyof typeof MIDDLES; fields?: string; first?: number; orderBy?: string } = {},
 ): Query {
-  const narrowed = filter === '' ? '' : `filter: { ${filter} }, `;
+  const narrowed =
+    (filter === '' ? '' : `filter: { ${filter} }, `) + (orderBy === undefined ? '' : `orderBy: ${orderBy}, `);
   return {
     name,
     as,
@@ -204,6 +206,21 @@ export const QUERIES: readonly Query[] = [
   list('all jobs in a state, counted', 'admin', 'status: IN_REVIEW', { fields: counted }),
   list('all jobs in a state and of a trade', 'admin', 'status: IN_PROGRESS, category: "roofing"'),
   list('all jobs in a state that none is in', 'admin', 'status: APPEALED'),
+  list('all jobs in several states', 'admin', 'statuses: [APPEALED, ESCALATED, IN_REVIEW]'),
+  ...(['OLDEST', 'RECENTLY_UPDATED'] as const).flatMap((orderBy) => [
+    list(`all jobs, ${orderBy}`, 'admin', '', { orderBy }),
+    list(`all jobs in several states, ${orderBy}`, 'admin', 'statuses: [APPEALED, IN_REVIEW]', { orderBy }),
+    list(`all jobs of a trade, ${orderBy}`, 'admin', 'category: "roofing"', { orderBy }),
+    list(`open jobs, ${orderBy}`, 'new contractor', 'status: OPEN', { orderBy }),
+    list(`jobs of a busy contractor, ${orderBy}`, 'busy contractor', '', { orderBy }),
+    list(`jobs of a busy homeowner, ${orderBy}`, 'busy homeowner', '', { orderBy }),
+  ]),
+  list('what changed since a moment', 'admin', 'updatedSince: "2020-01-01T00:00:00.000Z"', {
+    orderBy: 'RECENTLY_UPDATED',
+  }),
+  list('what changed in the open market', 'new contractor', 'updatedSince: "2020-01-01T00:00:00.000Z"', {
+    orderBy: 'RECENTLY_UPDATED',
+  }),
   list('all jobs of a trade and an urgency', 'admin', 'category: "roofing", urgency: URGENT'),
   list('all jobs of a trade nobody has', 'admin', 'category: "thatching"'),
   rest(

@@ -231,12 +231,13 @@ function readSections(): Section[] {
   const bidsSeen = (bids: object[], total: number) =>
     bids.length === total ? (['none', 'own', 'both'][total] ?? 'more') : 'miscounted';
   const eventsSeen = (events: { type: string; data: object }[]) => {
-    const texts = events.some(({ data }) => Object.keys(data).some((name) => name !== 'rating' && name !== 'review'));
-    const bids = events.filter(({ type }) => type === 'bid.submitted').length;
+    const texts = events.some(({ data }) => Object.keys(data).length > 0);
+    const bids = events.filter(({ type }) => ['bid.submitted', 'BID_SUBMITTED'].includes(type)).length;
     if (bids > 1) return 'all';
     if (bids === 1) return 'job and own bid';
     return texts ? 'job' : 'states';
   };
+  const actionsAllowed = (actions: { allowed: boolean }[]) => `${actions.filter(({ allowed }) => allowed).length} may`;
   const reads: Read[] = [
     {
       title: 'READ THE JOB',
@@ -269,6 +270,14 @@ function readSections(): Section[] {
       graphql: 'job(id: $id) { timeline { nodes { type data } } }',
       fromRest: ({ data }) => eventsSeen(data),
       fromGraphql: ({ job }) => eventsSeen(job.timeline.nodes),
+    },
+    {
+      title: 'READ THE ACTIONS',
+      says: 'How many of the operations on the job the caller may use.',
+      rest: (id) => `/v1/jobs/${id}/actions`,
+      graphql: 'job(id: $id) { availableActions { allowed } }',
+      fromRest: ({ data }) => actionsAllowed(data),
+      fromGraphql: ({ job }) => actionsAllowed(job.availableActions),
     },
     {
       title: 'READ THE DISPUTE',

@@ -230,7 +230,7 @@ describe('with a hundred of the largest drafts', () => {
     });
     expect(response.status).toBe(200);
     expect(response.headers.get('link')?.length).toBeLessThan(500);
-    expect(response.headers.get('link')).toMatch(/per_page=1&search=%01&after=/);
+    expect(response.headers.get('link')).toMatch(/per_page=1&search=%01&page=2&after=/);
   });
 });
 

@@ -25,6 +25,6 @@ it('answers its homeowner, no bids, and what happened until it went', async () =
     awardedBid: null,
     dispute: null,
     bids: { totalCount: 0, nodes: [] },
-    timeline: { totalCount: 2, nodes: [{ type: 'job.created' }], pageInfo: { hasNextPage: true } },
+    timeline: { totalCount: 2, nodes: [{ type: 'JOB_CREATED' }], pageInfo: { hasNextPage: true } },
   });
 });

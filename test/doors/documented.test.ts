@@ -73,7 +73,15 @@ describe('Every address answers as documented', () => {
     for (const step of ['view', 'shortlist', 'reject']) await ok(hanna, 'POST', `/jobs/${id}/bids/${again.id}/${step}`);
     await ok(hanna, 'GET', `/jobs/${id}/bids?per_page=1`);
     await ok(cora, 'GET', `/jobs/${id}/bids?status=rejected`);
+    await ok(undefined, 'GET', '/catalog');
+    await ok(undefined, 'GET', '/lifecycle');
+    const [transfer] = (await ok(hanna, 'GET', '/tokens/transactions')).data;
+    await ok(hanna, 'GET', `/tokens/transactions/${transfer.id}`);
     await ok(carl, 'GET', '/bids');
+    await ok(carl, 'GET', `/bids/${bid.id}`);
+    for (const person of [hanna, carl, ada]) await ok(person, 'GET', `/bids/${bid.id}/actions`);
+    for (const person of [hanna, carl, cora, ada]) await ok(person, 'GET', `/jobs/${id}/actions`);
+    for (const person of [hanna, carl, ada]) await ok(person, 'GET', '/me/job-counts');
     for (const person of [hanna, carl, cora, ada]) await ok(person, 'GET', `/jobs/${id}`);
     await ok(hanna, 'GET', '/jobs?search=sink&status=open&urgency=standard&category=plumbing');
     await ok(ada, 'GET', `/jobs?homeowner_id=${hanna.profileId}&page=1&per_page=1`);

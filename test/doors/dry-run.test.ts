@@ -145,8 +145,8 @@ describe('the transaction of a dry run', () => {
     const statements = house.statements();
     expect(tried.errors).toBeUndefined();
     expect(tried.data.publishJob.job.timeline.nodes.map(({ type }: Json) => type)).toEqual([
-      'job.created',
-      'job.published',
+      'JOB_CREATED',
+      'JOB_PUBLISHED',
     ]);
     expect(tried.data.cancelJob.job).toEqual({ status: 'CANCELLED', timeline: { totalCount: 3 } });
     expect(statements.indexOf('begin')).toBe(1);

@@ -282,7 +282,7 @@ describe('A dry run', () => {
     expect(tried.errors).toBeUndefined();
     expect(tried.data.publishJob.job).toEqual({
       status: 'OPEN',
-      timeline: { nodes: [{ type: 'job.created' }, { type: 'job.published' }] },
+      timeline: { nodes: [{ type: 'JOB_CREATED' }, { type: 'JOB_PUBLISHED' }] },
     });
     expect(tried.data.cancelJob.job.status).toBe('CANCELLED');
     expect(tried.extensions.dryRun.charges).toEqual([

@@ -1147,7 +1147,7 @@ describe('lists', () => {
       });
       linked.push(...body.data.map(({ id }: Json) => id));
       expect(body.pagination).toMatchObject({ per_page: 100, total: 250, total_pages: 3, total_capped: false });
-      address = /^<([^>]+)>; rel="next"$/.exec(headers.get('link') ?? '')?.[1];
+      address = /<([^>]+)>; rel="next"/.exec(headers.get('link') ?? '')?.[1];
     }
     const numbered = (
       await Promise.all([1, 2, 3, 4].map((page) => idsByRest(`search=Walked&per_page=100&page=${page}`)))
@@ -1183,7 +1183,8 @@ describe('lists', () => {
     expect(await counted('search=Many')).toEqual({ ...capped, total: 1_000, total_pages: 50 });
     expect((await read('search=Many&per_page=100&page=101')).body.data).toHaveLength(1);
     const past = await read('search=Many&per_page=100&page=102');
-    expect([past.status, past.body.data, past.headers.get('link')]).toEqual([200, [], null]);
+    expect([past.status, past.body.data]).toEqual([200, []]);
+    expect(past.headers.get('link')).toMatch(/page=101>; rel="prev"$/);
     const { data } = await house.graphql(
       '{ jobs(filter: { search: "Many" }) { totalCount pageInfo { hasNextPage } } }',
       { token: lena.token },

@@ -235,9 +235,9 @@ describe('the history', () => {
     const { body, headers } = await history(hanna);
     expect(body.pagination).toEqual({ page: 1, per_page: 20, total: 43, total_pages: 3, total_capped: false });
     expect(ids(body.data)).toEqual(all.slice(0, 20));
-    expect(headers.get('link')).toMatch(/^<\/v1\/tokens\/transactions\?after=[\w-]+>; rel="next"$/);
-    expect((await history(hanna, '?per_page=100')).headers.get('link')).toBeNull();
-    expect((await history(hanna, '?per_page=43')).headers.get('link')).toBeNull();
+    expect(headers.get('link')).toMatch(/<\/v1\/tokens\/transactions\?page=2&after=[\w-]+>; rel="next"/);
+    expect((await history(hanna, '?per_page=100')).headers.get('link')).not.toContain('next');
+    expect((await history(hanna, '?per_page=43')).headers.get('link')).not.toContain('next');
   });
 
   it.each(['/v1/tokens/transactions', '/tokens/transactions'])(
@@ -249,7 +249,7 @@ describe('the history', () => {
         expect(status).toBe(200);
         expect(body.pagination).toMatchObject({ per_page: 7, total: 43, total_pages: 7 });
         read.push(...ids(body.data));
-        next = /^<([^>]+)>; rel="next"$/.exec(headers.get('link') ?? '')?.[1];
+        next = /<([^>]+)>; rel="next"/.exec(headers.get('link') ?? '')?.[1];
       }
       expect(read).toEqual(all);
     },

@@ -393,9 +393,9 @@ describe('somebody who tries the back ways', () => {
     );
     expect(read.data.job).toMatchObject({ status: 'CANCELLED', addressLine1: null, bids: { totalCount: 1 } });
     expect(read.data.job.timeline.nodes.map(({ type }: { type: string }) => type)).toEqual([
-      'job.created',
-      'job.published',
-      'job.cancelled',
+      'JOB_CREATED',
+      'JOB_PUBLISHED',
+      'JOB_CANCELLED',
     ]);
     expect(read.data.job.timeline.totalCount).toBe(3);
     expect(JSON.stringify(read.data)).not.toContain('private');
@@ -436,7 +436,7 @@ describe('somebody who tries the back ways', () => {
       'query($id: ID!, $after: String) { job(id: $id) { timeline(first: 2, after: $after) { totalCount nodes { type } pageInfo { endCursor } } } }';
     const { endCursor } = (await ask(people.owner, events, { id: job.id })).data.job.timeline.pageInfo;
     const theirs = (await ask(people.bidder, events, { id: job.id, after: endCursor })).data.job.timeline;
-    expect(theirs).toMatchObject({ totalCount: 3, nodes: [{ type: 'job.awarded' }] });
+    expect(theirs).toMatchObject({ totalCount: 3, nodes: [{ type: 'JOB_AWARDED' }] });
   });
 
   test('cannot search for what only the private fields hold, nor be led to a postal code by nearness', async () => {

@@ -52,7 +52,9 @@ describe('an address', () => {
   );
 
   it('of every route answers the same with and without /v1', async () => {
-    for (const { method, path } of ROUTES) {
+    for (const { method, path, operation } of ROUTES) {
+      // What anyone reads is refused nobody.
+      if (operation.allows === 'anyone' && method === 'GET') continue;
       const address = path.replaceAll(/\{\w+\}/g, 'x');
       const [named, bare] = [
         byRest(await house.rest(method, `/v1${address}`)),

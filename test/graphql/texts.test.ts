@@ -36,7 +36,7 @@ const SHORT: Readonly<Record<string, readonly string[]>> = {
   AvailableAction: ['missingFields'],
   Catalog: ['businessTypes', 'categories', 'propertyTypes'],
   CreateApiKeyPayload: ['secret'],
-  JobEvent: ['type'],
+  JobEvent: ['fields'],
   Lifecycle: ['requiredToPublish'],
   LifecycleAction: ['by', 'effects', 'event', 'operation', 'says'],
   LifecycleBidAction: ['by', 'operation', 'says'],

@@ -180,7 +180,8 @@ export const JOB = `id title description status category budgetMin budgetMax urg
   desiredStartDate desiredCompletionDate requirements homeownerId awardedBidId version createdAt updatedAt`;
 export const BID = `id jobId contractorId status amount estimatedDurationDays message proposedStartDate materialsIncluded paymentTerms guaranteedView holdId
   createdAt updatedAt submittedAt`;
-export const EVENTS = 'totalCount nodes { jobId sequence type actorId fromStatus toStatus occurredAt data }';
+export const EVENTS =
+  'totalCount nodes { jobId sequence type actorId fromStatus toStatus occurredAt rating review fields tokensCharged tokensRefunded bidId data }';
 export const DISPUTE = `reason details openedBy openedAt proposal { resolution proposedBy agreedBy } escalation { reason by } decision { decision ruling resolutionTerms by }
   appeal { reason supportingEvidence by } finalDecision { finalDecision ruling by } ending { how text by }`;
 export const CONTRACTOR = 'id completedJobs ratingAverage ratingCount';

@@ -494,8 +494,6 @@ export class Market {
       ...Object.fromEntries(shapes.JOB_FIELDS.map((field) => [field, null])),
       ...shapes.normal(call.body),
     };
-    const contradictions = contradictionsIn(fields);
-    if (contradictions.length > 0) throw new Refused({ code: 'VALIDATION_FAILED', fields: contradictions });
     const job: Job = {
       id: '',
       owner,

@@ -193,6 +193,15 @@ export function flawsIn(shape: Shape, body: Values): Flaw[] {
   }
   for (const [field, kind] of Object.entries(shape))
     if (kind.required && !(field in body)) flaws.push({ field, byType: true });
+  for (const pair of [
+    ['budgetMin', 'budgetMax'],
+    ['desiredStartDate', 'desiredCompletionDate'],
+  ] as const) {
+    const [least, most] = pair.map((field) => body[field]);
+    const areSound = pair.every((field) => field in shape && !flaws.some((flaw) => flaw.field === field));
+    if (areSound && least != null && most != null && least > most)
+      flaws.push(...pair.map((field) => ({ field, byType: false })));
+  }
   return flaws;
 }
 

@@ -3,6 +3,7 @@
  * the market.
  */
 import { isDeepStrictEqual } from 'node:util';
+import { eventType } from '../calls.js';
 import { admin, contractor, homeowner, type Person as Member } from '../cast.js';
 import { checkDatabase } from '../checker.js';
 import { openTestHouse, type Json, type TestHouse } from '../house.js';
@@ -271,7 +272,7 @@ function samePage(
 
 function sameEvents(expected: readonly SeenHappening[], data: Json[]): void {
   const shown = ({ type, sequence, fromStatus, toStatus }: Json) => ({
-    type,
+    type: type.includes('.') ? type : eventType(type),
     sequence,
     from: fromStatus,
     to: toStatus,
@@ -282,7 +283,12 @@ function sameEvents(expected: readonly SeenHappening[], data: Json[]): void {
     expected.map(({ type, sequence, from, to }) => ({ type, sequence, from, to })),
   );
   for (const [at, { texts, whole, type }] of expected.entries()) {
-    const told = data[at].data as Fields;
+    const { rating, review, fields, tokensCharged, tokensRefunded, bidId, data: rest } = data[at];
+    const details = { rating, review, fields, tokensCharged, tokensRefunded, bidId };
+    const told = {
+      ...(rest as Fields),
+      ...Object.fromEntries(Object.entries(details).filter(([, value]) => value !== null)),
+    } as Fields;
     if (whole)
       same(`the texts of ${type}`, Object.fromEntries(Object.keys(texts).map((name) => [name, told[name]])), texts);
     else same(`the texts of ${type}, to others`, told, type === 'job.approved' ? texts : {});

@@ -30,6 +30,9 @@ test.each(REACHES)('to the %s events reach as far as: %s', (party, reach) => {
   expect(reachOf(party)).toBe(reach);
 });
 
+const NO_DETAILS = { bidId: null, rating: null, review: null, fields: null, tokensCharged: null, tokensRefunded: null };
+const DETAILS = Object.keys(NO_DETAILS);
+
 /** The data that is left of each event, by what the reader is to the job. */
 const LEFT: Record<EventReach, Record<string, unknown>[]> = {
   all: [published.data, cancelled.data, disputed.data, approved.data],
@@ -46,7 +49,15 @@ describe.each(REACHES)('the %s', (party, reach) => {
   test('reads the texts that are theirs to read, and that everything happened', () => {
     const events = [published, cancelled, disputed, approved];
     expect(events.map((event) => eventFor(party, event))).toEqual(
-      events.map((event, index) => ({ ...event, data: LEFT[reach][index] })),
+      events.map((event, index) => {
+        const left = Object.entries(LEFT[reach][index] ?? {});
+        return {
+          ...event,
+          ...NO_DETAILS,
+          ...Object.fromEntries(left.filter(([name]) => DETAILS.includes(name))),
+          data: Object.fromEntries(left.filter(([name]) => !DETAILS.includes(name))),
+        };
+      }),
     );
   });
 });

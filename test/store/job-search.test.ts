@@ -4,6 +4,7 @@
  * scan the list and others ask the index.
  */
 import postgres, { type Sql } from 'postgres';
+import { JOB_ORDERS, type JobOrder } from '../../src/rules/job-orders.js';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { Viewer } from '../../src/rules/viewer.js';
 import { connect, type Database } from '../../src/store/database.js';
@@ -184,39 +185,54 @@ function bidsOn(job: ReturnType<typeof jobOf>, dice: Dice) {
 
 interface Asked {
   readonly filter: JobFilter;
+  readonly order: JobOrder;
   /** The same in SQL. */
   readonly where: string;
   readonly text: string;
 }
 
+const ORDERS: Readonly<Record<JobOrder, string>> = {
+  newest: 'j.created_at desc, j.id desc',
+  oldest: 'j.created_at, j.id',
+  recently_updated: 'j.updated_at desc, j.id desc',
+};
+
 function asked(dice: Dice): Asked {
   const search = dice.percent(85) ? dice.pick(SEARCHED) : null;
   const near = search === null || dice.percent(20) ? dice.pick(['Austin', 'Marfa'] as const) : null;
-  const status = dice.percent(40) ? dice.pick(STATES) : null;
+  const statuses = dice.percent(40)
+    ? [...new Set(dice.percent(50) ? [dice.pick(STATES)] : [dice.pick(STATES), dice.pick(STATES)])]
+    : null;
+  const order = dice.percent(50) ? 'newest' : dice.pick(JOB_ORDERS);
   const category = dice.percent(20) ? 'roofing' : null;
   const urgency = dice.percent(20) ? 'urgent' : null;
   const conditions = [
     search !== null && `(position(lower($1) in lower(j.title)) > 0 or position(lower($1) in lower(j.description)) > 0)`,
     near && `j.city = '${near}'`,
-    status && `j.status = '${status}'`,
+    statuses && `j.status in (${statuses.map((state) => `'${state}'`).join(', ')})`,
     category && `j.category = '${category}'`,
     urgency && `j.urgency = '${urgency}'`,
   ];
   const where = conditions.filter((condition) => typeof condition === 'string').join(' and ');
-  return { filter: { search, near: near && NEAR[near], status, category, urgency }, where, text: search ?? '' };
+  return {
+    filter: { search, near: near && NEAR[near], statuses, category, urgency },
+    order,
+    where,
+    text: search ?? '',
+  };
 }
 
 describe.each(VIEWERS)('what %s finds', (who, viewer, sees) => {
   const dice = diceOf(SEED + VIEWERS.findIndex(([other]) => other === who));
-  const all = async ({ where, text }: Asked) =>
+  const all = async ({ where, text, order }: Asked) =>
     (
       await sql.unsafe<{ id: string }[]>(
-        `select j.id from jobs j where ${sees} and ${where} and $1::text is not null order by j.created_at desc, j.id desc`,
+        `select j.id from jobs j where ${sees} and ${where} and $1::text is not null order by ${ORDERS[order]}`,
         [text],
       )
     ).map(({ id }) => id);
-  const page = async ({ filter }: Asked, request: PageRequest) => {
-    const found = await listJobs(db, viewer, filter, request);
+  const page = async ({ filter, order }: Asked, request: PageRequest) => {
+    const found = await listJobs(db, viewer, filter, request, {}, order);
     return { ...found, ids: found.rows.map(({ job }) => job.id), total: await found.total() };
   };
   const totalOf = ({ length }: readonly string[]) => ({
@@ -231,7 +247,7 @@ describe.each(VIEWERS)('what %s finds', (who, viewer, sees) => {
       const size = dice.pick(SIZES);
       const offset = dice.percent(40) ? 0 : size * dice.int(0, Math.ceil(expected.length / size) + 1);
       const found = await page(question, { size, offset, counted: dice.percent(50) });
-      const told = JSON.stringify({ ...question.filter, size, offset });
+      const told = JSON.stringify({ ...question.filter, order: question.order, size, offset });
       expect(found.ids, told).toEqual(expected.slice(offset, offset + size));
       expect(found.total, told).toEqual(totalOf(expected));
       expect(found.hasNext, told).toBe(expected.length > offset + size);
@@ -250,7 +266,7 @@ describe.each(VIEWERS)('what %s finds', (who, viewer, sees) => {
         ids.push(...found.ids);
         [more, after] = [found.hasNext, found.rows.length > 0 ? found.positionOf(found.rows.at(-1)!) : after];
       }
-      expect(ids, JSON.stringify(question.filter)).toEqual(expected);
+      expect(ids, JSON.stringify([question.filter, question.order])).toEqual(expected);
     }
   });
 });

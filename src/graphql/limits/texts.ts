@@ -7,7 +7,7 @@ import { kindOf, metaOf } from '../../operations/shape-kinds.js';
 import { API_KEY } from '../../rules/entities/api-key.js';
 import { BID } from '../../rules/entities/bid.js';
 import { DISPUTE, DISPUTE_PARTS } from '../../rules/entities/dispute.js';
-import { JOB_EVENT } from '../../rules/entities/event.js';
+import { EVENT_ACTOR, JOB_EVENT } from '../../rules/entities/event.js';
 import { JOB } from '../../rules/entities/job.js';
 import { CONTRACTOR, HOMEOWNER, USER } from '../../rules/entities/people.js';
 import { TOKEN_TRANSFER } from '../../rules/entities/tokens.js';
@@ -21,6 +21,7 @@ const WITH_TEXTS: readonly Entity[] = [
   CONTRACTOR,
   JOB,
   JOB_EVENT,
+  EVENT_ACTOR,
   BID,
   DISPUTE,
   ...Object.values(DISPUTE_PARTS),

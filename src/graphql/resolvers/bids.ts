@@ -1,6 +1,7 @@
 import { Arg, Args, Ctx, FieldResolver, ID, Mutation, Resolver, Root } from 'type-graphql';
 import { guaranteedThenNewest } from '../../operations/bids/read.js';
 import type { Me } from '../../operations/accounts/me.js';
+import { availableBidActions } from '../../rules/available-actions.js';
 import type { Bid as BidRow } from '../../store/bids.js';
 import { OPERATIONS } from '../../operations/index.js';
 import { perform, performWithin } from '../../operations/operation.js';
@@ -11,7 +12,7 @@ import { Input, inputOf } from '../inputs.js';
 import { Contractor } from '../types/account.js';
 import { Bid, BidConnection, Hold } from '../types/bids.js';
 import { Connection, PageArgs } from '../types/connection.js';
-import { Job } from '../types/jobs.js';
+import { AvailableBidAction, Job } from '../types/jobs.js';
 import { PAYLOADS } from '../types/payloads.js';
 import { Viewer } from '../types/viewer.js';
 import { of } from './says.js';
@@ -67,6 +68,16 @@ export class BidResolver {
   @FieldResolver(() => Contractor, { nullable: true, description: 'Who made it.' })
   contractor(@Root() bid: BidRow, @Ctx() { loaders }: Context) {
     return loaders.contractorOf(bid);
+  }
+
+  @FieldResolver(() => [AvailableBidAction], {
+    description: 'Every operation on the bid, and whether the caller may use it now.',
+  })
+  async availableActions(@Root() bid: BidRow, @Ctx() { caller, loaders }: Context) {
+    const [viewer, job] = await Promise.all([caller.viewer(), loaders.jobs.load(bid.jobId)]);
+    // Whoever sees a bid sees its job.
+    if (!job) throw new Error('The job of a bid that was read has vanished.');
+    return availableBidActions(viewer, { bid, job });
   }
 
   @FieldResolver(() => Hold, { nullable: true, description: 'The stake of a guaranteed view.' })

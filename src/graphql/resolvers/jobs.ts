@@ -4,24 +4,26 @@ import { OPERATIONS } from '../../operations/index.js';
 import type { ReadableJob } from '../../operations/jobs/readable.js';
 import { IN_ORDER, jobFilter } from '../../operations/jobs/read.js';
 import { GUARANTEED_THEN_NEWEST } from '../../operations/bids/read.js';
-import { perform } from '../../operations/operation.js';
+import { perform, performWithin } from '../../operations/operation.js';
 import { nestedPage } from '../../operations/paging.js';
 import { availableActions, dependsOnBalance } from '../../rules/available-actions.js';
+import type { JobOrder } from '../../rules/job-orders.js';
 import type { BidState } from '../../rules/lifecycle.js';
 import type { Page } from '../../store/page.js';
 import type { Context } from '../context.js';
-import { BidStatus } from '../enums.js';
+import { BidStatus, JobOrderEnum } from '../enums.js';
 import { inputOf } from '../inputs.js';
 import { besideJob, besideJobs } from '../look-ahead.js';
 import { Homeowner } from '../types/account.js';
 import { Bid, BidConnection } from '../types/bids.js';
 import { Connection, PageArgs } from '../types/connection.js';
 import { Dispute } from '../types/disputes.js';
-import { AvailableAction, Job, JobConnection, JobEventConnection } from '../types/jobs.js';
+import { AvailableAction, Job, JobConnection, JobCount, JobEventConnection } from '../types/jobs.js';
 import { Node } from '../types/node.js';
+import { Viewer } from '../types/viewer.js';
 import { of } from './says.js';
 
-const { readJob, listJobs, readNode } = OPERATIONS;
+const { readJob, listJobs, readNode, countOwnJobs } = OPERATIONS;
 
 const JobFilter = inputOf('JobFilter', jobFilter, 'Which jobs to list; all that one may see, unless told.');
 
@@ -39,11 +41,18 @@ export class JobResolver {
   @Query(() => JobConnection, { ...of(listJobs), nullable: true })
   async jobs(
     @Arg('filter', () => JobFilter, { nullable: true, description: 'Which of them.' }) filter: object | undefined,
+    @Arg('orderBy', () => JobOrderEnum, {
+      nullable: true,
+      description: 'In which order; the newest first unless told.',
+    })
+    orderBy: JobOrder | undefined,
     @Args(() => PageArgs) page: PageArgs,
     @Ctx() { caller }: Context,
     @Info() info: GraphQLResolveInfo,
   ) {
-    return new Connection(await perform(listJobs, Object.assign({}, filter, page), caller, besideJobs(info)));
+    return new Connection(
+      await perform(listJobs, Object.assign({}, filter, page, { orderBy }), caller, besideJobs(info)),
+    );
   }
 
   @Query(() => Node, { ...of(readNode), nullable: true })
@@ -111,6 +120,16 @@ export class JobResolver {
     const facts = { job, ownBids: bids.map(({ status }) => status), liveBids: job.liveBidCount };
     const balance = dependsOnBalance(viewer, facts) ? await loaders.balance.load('own') : undefined;
     return availableActions(viewer, { availableTokens: balance?.available ?? 0, ...facts });
+  }
+}
+
+@Resolver(() => Viewer)
+export class ViewerJobsResolver {
+  @FieldResolver(() => [JobCount], {
+    description: 'How many of the jobs that one may see are in each state, as `jobs` would count them.',
+  })
+  jobCounts(@Ctx() { caller }: Context) {
+    return performWithin(countOwnJobs, {}, caller).then(({ data }) => data);
   }
 }
 

@@ -1,8 +1,8 @@
 /** Jobs as clients see them, and what may be done with them. */
 import { Field, Int, ObjectType } from 'type-graphql';
-import { JOB_EVENT } from '../../rules/entities/event.js';
+import { EVENT_ACTOR, JOB_EVENT } from '../../rules/entities/event.js';
 import { JOB } from '../../rules/entities/job.js';
-import { AVAILABLE_ACTION } from '../../rules/entities/reference.js';
+import { AVAILABLE_ACTION, AVAILABLE_BID_ACTION, JOB_COUNT } from '../../rules/entities/reference.js';
 import { connectionType } from './connection.js';
 import { FieldsOf, says } from './field.js';
 import { Node } from './node.js';
@@ -17,6 +17,18 @@ export class Job {
 @ObjectType({ description: AVAILABLE_ACTION.description })
 @FieldsOf(AVAILABLE_ACTION)
 export class AvailableAction {}
+
+@ObjectType({ description: AVAILABLE_BID_ACTION.description })
+@FieldsOf(AVAILABLE_BID_ACTION)
+export class AvailableBidAction {}
+
+@ObjectType({ description: JOB_COUNT.description })
+@FieldsOf(JOB_COUNT)
+export class JobCount {}
+
+@ObjectType({ description: EVENT_ACTOR.description })
+@FieldsOf(EVENT_ACTOR)
+export class JobEventActor {}
 
 @ObjectType({ description: JOB_EVENT.description })
 @FieldsOf(JOB_EVENT)

@@ -7,7 +7,7 @@ import type { Viewer } from '../../rules/viewer.js';
 import { listBidsOf, listBidsOnJob, selectBid, type Bid } from '../../store/bids.js';
 import type { JobInclude } from '../../store/job-include.js';
 import type { Db } from '../../store/database.js';
-import type { JobId } from '../../rules/ids.js';
+import type { BidId, JobId } from '../../rules/ids.js';
 import type { Page, Position } from '../../store/page.js';
 import { idsOf } from '../../store/visibility.js';
 import { findJob } from '../jobs/job.js';
@@ -78,10 +78,13 @@ export const readBid = operation({
   allows: 'signed in',
   budget: 'read',
   input: z.strictObject({ id: idInPath('bid').describe('The bid.') }),
-  async run({ db, viewer }, { id }): Promise<Bid> {
-    const [seen] = await selectBid[viewer.role](db, { id, ...idsOf(viewer) });
-    if (!seen) throw refuse('NOT_FOUND', { message: 'There is no such bid.' });
-    if (!seen.visible) throw refuse('FORBIDDEN', { message: 'This bid is not for you to see.' });
-    return seen.bid;
-  },
+  run: async ({ db, viewer }, { id }): Promise<Bid> => (await findBid(db, viewer, id)).bid,
 });
+
+/** A bid that is there and that the viewer may see, with what its job is known by. */
+export async function findBid(db: Db, viewer: Viewer, id: BidId) {
+  const [seen] = await selectBid[viewer.role](db, { id, ...idsOf(viewer) });
+  if (!seen) throw refuse('NOT_FOUND', { message: 'There is no such bid.' });
+  if (!seen.visible) throw refuse('FORBIDDEN', { message: 'This bid is not for you to see.' });
+  return seen;
+}

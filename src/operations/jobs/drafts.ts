@@ -1,7 +1,5 @@
 /** From nothing to a draft, and a draft thrown away. */
 import { z } from 'zod';
-import { contradictionsIn } from '../../rules/editing.js';
-import { refuse } from '../../rules/errors.js';
 import { JOB_FIELDS, type JobFields } from '../../rules/job-fields.js';
 import { INITIAL_JOB_STATE, JOB_ACTIONS, JOB_CREATION } from '../../rules/lifecycle.js';
 import { allowedRoles } from '../../rules/parties.js';
@@ -14,9 +12,9 @@ import { ofJob } from './addressed.js';
 import { underLock } from './checked.js';
 import { readableJob, type ReadableJob } from './readable.js';
 import { loadPlaces, locate } from './places.js';
-import { fieldsOfNewJob } from './shape.js';
+import { agreeing, fieldsOfNewJob } from './shape.js';
 
-const shape = z.strictObject(fieldsOfNewJob);
+const shape = agreeing(z.strictObject(fieldsOfNewJob));
 
 export const createJob = operation({
   name: JOB_CREATION.operation,
@@ -27,8 +25,6 @@ export const createJob = operation({
   load: (input) => loadPlaces(input),
   async run({ db, viewer }, input): Promise<ReadableJob> {
     const fields = wholeJob(input);
-    const contradictions = contradictionsIn(fields);
-    if (Object.keys(contradictions).length > 0) throw refuse('VALIDATION_FAILED', { fields: contradictions });
     const place = await locate(fields);
     const id = newId('job');
     const created = {

@@ -15,7 +15,7 @@ import { underLock, type Locked } from './checked.js';
 import { executed } from './effects.js';
 import { readableJob, type ReadableJob } from './readable.js';
 import { loadPlaces, locate } from './places.js';
-import { fieldsOfEditedJob } from './shape.js';
+import { agreeing, fieldsOfEditedJob } from './shape.js';
 
 const WHERE = ['zipCode', 'city', 'state'] as const satisfies (keyof JobFields)[];
 
@@ -24,11 +24,13 @@ export const updateJob = operation({
   says: 'Edits a job as far as its state allows: what is left out stays, null clears, and it is all or nothing.',
   allows: allowedRoles(JOB_ACTIONS.update.by),
   budget: 'write',
-  input: z.strictObject({
-    ...ofJob,
-    ...fieldsOfEditedJob,
-    ...readOnly([...READ_ONLY_FIELDS.filter((field) => field !== 'id'), 'updatedAt', 'version']),
-  }),
+  input: agreeing(
+    z.strictObject({
+      ...ofJob,
+      ...fieldsOfEditedJob,
+      ...readOnly([...READ_ONLY_FIELDS.filter((field) => field !== 'id'), 'updatedAt', 'version']),
+    }),
+  ),
   nullClears: true,
   load: (input) => loadPlaces(input),
   run: underLock('update', { act: edit }),

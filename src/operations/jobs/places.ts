@@ -21,7 +21,7 @@ export async function loadPlaces({ zipCode, city, state }: Sent): Promise<void> 
 
 /** The postal code says it best; else the city. Nothing is guessed: what is not in the set is nowhere. */
 export async function locate({ zipCode, city, state }: Address): Promise<Places> {
-  const byCity = city && state ? await centreOf(city, state) : undefined;
+  const byCity = city && state ? await cityPlace(city, state) : undefined;
   const here = (zipCode ? await postalPlace(zipCode) : undefined) ?? byCity;
   return {
     latitude: here?.latitude ?? null,
@@ -37,7 +37,10 @@ export async function postalPlace(zipCode: string): Promise<ZipCode | undefined>
 }
 
 /** A city has many postal codes; the mean of them is its centre, whichever of them the job has. */
-async function centreOf(city: string, state: string): Promise<{ latitude: number; longitude: number } | undefined> {
+export async function cityPlace(
+  city: string,
+  state: string,
+): Promise<{ latitude: number; longitude: number } | undefined> {
   // The set looks states up in a plain object, which also answers to the names that every object has.
   if (state in Object.prototype) return undefined;
   const { lookupByName } = await places();

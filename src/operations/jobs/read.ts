@@ -5,78 +5,78 @@ import { JOB } from '../../rules/entities/job.js';
 import { refuse } from '../../rules/errors.js';
 import type { JobId } from '../../rules/ids.js';
 import { eventFor, reachOf } from '../../rules/timeline.js';
+import { DEFAULT_JOB_ORDER, JOB_ORDERS } from '../../rules/job-orders.js';
+import { JOB_STATES } from '../../rules/lifecycle.js';
 import { TEXT } from '../../rules/limits.js';
-import { idOf, text } from '../../rules/values.js';
+import { choice, idOf, text } from '../../rules/values.js';
 import type { Viewer } from '../../rules/viewer.js';
 import type { Db } from '../../store/database.js';
 import { listEvents as eventsInOrder, type JobEvent } from '../../store/events.js';
-import { listJobs as jobsNewestFirst, type JobFilter } from '../../store/job-lists.js';
+import { listJobs as jobsInOrder, type JobFilter } from '../../store/job-lists.js';
 import { selectVisibleJobs } from '../../store/jobs.js';
 import { mapPage, type Page, type PageRequest, type Position } from '../../store/page.js';
 import { asArray } from '../../store/statement.js';
 import { idsOf } from '../../store/visibility.js';
 import { operation } from '../operation.js';
 import { pageRequest, pageShape } from '../paging.js';
-import { idInPath } from '../shapes.js';
-import { invalidField } from '../validation.js';
+import { across, idInPath, momentInBody } from '../shapes.js';
 import { readDisputes } from './disputes.js';
 import { readableWith } from './include.js';
 import { findJob, readJobWith, type FoundJob } from './job.js';
 import { readableJob, type ReadableJob } from './readable.js';
-import { postalPlace } from './places.js';
+import { boxAround, contradictionsInPlace, nearFields, nearPlace } from './near.js';
 
 const { status: jobStatus, urgency } = JOB.schema.shape;
 
-const NEWEST_FIRST = ['time', 'text'] as const;
+/** The position of a job in a list, whatever its order. */
+const TIME_AND_ID = ['time', 'text'] as const;
 export const newestFirst = ({ createdAt, id }: Pick<ReadableJob, 'createdAt' | 'id'>): Position => [createdAt, id];
 /** The position of an event among those of its job. */
 export const IN_ORDER = ['number'] as const;
 
-const near = z.strictObject({
-  zipCode: text(TEXT.line).describe('A US postal code.'),
-  withinMiles: z.number().min(1).max(500).describe('How far away at most, in miles: 1 to 500.'),
-});
-
 export const jobFilter = z.strictObject({
   search: text(TEXT.title).nullish().describe('Text that the title or the description contains, whatever the case.'),
   status: jobStatus.nullish().describe('Jobs in this state.'),
+  statuses: z
+    .array(jobStatus)
+    .min(1, 'must have at least one entry')
+    .max(JOB_STATES.length)
+    .nullish()
+    .describe('Jobs in any of these states; in place of `status`.'),
   category: text(TEXT.kind).nullish().describe('Jobs of this trade.'),
   urgency: urgency.optional().describe('Jobs of this urgency.'),
   homeownerId: idOf('homeowner').nullish().describe('Jobs of this homeowner; for admins.'),
-  near: near.nullish().describe('Jobs in towns near a postal code, measured from the centre of the job’s city.'),
+  updatedSince: momentInBody.nullish().describe('Jobs that have changed at this moment or later.'),
+  near: nearPlace.nullish().describe('Jobs in towns near a place, measured from the centre of the job’s city.'),
 });
+
+export const jobOrder = choice(JOB_ORDERS, 'JobOrder').nullish().describe('The order: the newest first, unless told.');
 
 export const listJobs = operation({
   name: 'jobs',
-  says: 'Lists the jobs one may see, newest first: a homeowner’s own; a contractor’s open ones and those they bid on; all for admins.',
+  says: 'Lists the jobs one may see, newest first unless told: a homeowner’s own; a contractor’s open ones and those they bid on; all for admins.',
   allows: 'signed in',
   budget: 'read',
-  input: z.strictObject({ ...jobFilter.shape, ...pageShape }),
+  input: across(
+    z.strictObject({ ...jobFilter.shape, ...nearFields, orderBy: jobOrder, ...pageShape }),
+    ['status', 'statuses', 'near', 'nearZip', 'nearCity', 'nearState', 'withinMiles'],
+    ({ status, statuses, near, ...rest }): Record<string, string> => ({
+      ...(status != null && statuses != null && { status: 'cannot be sent together with several states' }),
+      ...contradictionsInPlace(near, rest),
+    }),
+  ),
   async run({ db, viewer, beside }, input): Promise<Page<ReadableJob>> {
     if (input.homeownerId != null && viewer.role !== 'admin')
       throw refuse('FORBIDDEN', { message: 'Only admins may list the jobs of a homeowner.' });
-    const filter: JobFilter = Object.assign({}, input, { near: input.near ? await boxAround(input.near) : null });
-    const page = await jobsNewestFirst(db, viewer, filter, pageRequest(input, NEWEST_FIRST, beside), beside);
+    const filter: JobFilter = Object.assign({}, input, {
+      statuses: input.status == null ? input.statuses : [input.status],
+      near: await boxAround(input),
+    });
+    const request = pageRequest(input, TIME_AND_ID, beside);
+    const page = await jobsInOrder(db, viewer, filter, request, beside, input.orderBy ?? DEFAULT_JOB_ORDER);
     return mapPage(page, (listed) => readableWith(db, viewer, listed.job, beside, listed.included));
   },
 });
-
-const MILES_PER_DEGREE = 69;
-
-/** The box that the index looks in; the circle itself is measured within it. */
-async function boxAround({ zipCode, withinMiles }: z.infer<typeof near>): Promise<NonNullable<JobFilter['near']>> {
-  const centre = await postalPlace(zipCode);
-  if (!centre) throw invalidField('near.zipCode', 'is not a postal code that we know');
-  const { latitude, longitude } = centre;
-  const high = (withinMiles + 1) / MILES_PER_DEGREE;
-  const wide = high / Math.max(0.05, Math.cos(((Math.abs(latitude) + high) * Math.PI) / 180));
-  return {
-    latitude,
-    longitude,
-    miles: withinMiles,
-    box: `(${longitude + wide},${latitude + high}),(${longitude - wide},${latitude - high})`,
-  };
-}
 
 export const readJob = operation({
   name: 'job',

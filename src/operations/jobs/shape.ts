@@ -1,6 +1,9 @@
 /** The fields of a job that a person fills in, as creation and editing take them. */
+import type { z } from 'zod';
+import { contradictionsIn } from '../../rules/editing.js';
 import { JOB } from '../../rules/entities/job.js';
 import { REQUIRED_TO_PUBLISH } from '../../rules/publishing.js';
+import { across } from '../shapes.js';
 import { writtenInputs } from '../written.js';
 
 /** What creation asks for anyway is not said to be asked for by publishing. */
@@ -19,3 +22,20 @@ export const fieldsOfEditedJob = {
   title: fields.title.nullable(),
   description: fields.description.nullable(),
 };
+
+const PAIRS = ['budgetMin', 'budgetMax', 'desiredStartDate', 'desiredCompletionDate'] as const;
+type Pairs = { readonly [Name in (typeof PAIRS)[number]]: (typeof fieldsOfNewJob)[Name] };
+
+/** What a call says of two fields must agree. What it says against the job as it stands is known only later. */
+export function agreeing<Shape extends Pairs & z.ZodRawShape, Config extends z.core.$ZodObjectConfig>(
+  schema: z.ZodObject<Shape, Config>,
+): z.ZodObject<Shape, Config> {
+  return across(schema, PAIRS, ({ budgetMin, budgetMax, desiredStartDate, desiredCompletionDate }) =>
+    contradictionsIn({
+      budgetMin: budgetMin ?? null,
+      budgetMax: budgetMax ?? null,
+      desiredStartDate: desiredStartDate ?? null,
+      desiredCompletionDate: desiredCompletionDate ?? null,
+    }),
+  );
+}

@@ -1,5 +1,6 @@
 /** One's tokens: how many there are, how they came and went, and an admin's corrections and audit. */
 import { z } from 'zod';
+import { refuse } from '../../rules/errors.js';
 import { TEXT } from '../../rules/limits.js';
 import { idOf, requiredText } from '../../rules/values.js';
 import { isOutOfRange } from '../../store/database-errors.js';
@@ -9,10 +10,11 @@ import {
   listTransfers as transfersNewestFirst,
   selectMismatches,
   type TokenTransfer,
+  selectTransfer,
 } from '../../store/ledger.js';
 import { operation } from '../operation.js';
 import { pageRequest, pageShape } from '../paging.js';
-import { nothing } from '../shapes.js';
+import { idInPath, nothing } from '../shapes.js';
 import { invalidField } from '../validation.js';
 import { spend, spending } from './spending.js';
 
@@ -38,6 +40,22 @@ export const listTransfers = operation({
 });
 
 const ADJUSTMENT_MAX = 1_000_000;
+
+export const readTransfer = operation({
+  name: 'tokenTransfer',
+  says: 'Reads one movement of tokens: for those whose tokens they were, and for admins.',
+  allows: 'signed in',
+  budget: 'read',
+  input: z.strictObject({ id: idInPath('transfer').describe('The transfer.') }),
+  async run({ db, viewer }, { id }): Promise<TokenTransfer> {
+    const [transfer] = await selectTransfer(db, { id });
+    if (!transfer) throw refuse('NOT_FOUND', { message: 'There is nothing with this identifier.' });
+    const { userId, ...readable } = transfer;
+    if (userId !== viewer.userId && viewer.role !== 'admin')
+      throw refuse('FORBIDDEN', { message: 'This transfer is not for you to see.' });
+    return readable;
+  },
+});
 
 export const adjustTokens = operation({
   name: 'adjustTokens',

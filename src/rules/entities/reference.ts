@@ -1,8 +1,10 @@
 /** The rules that a client may draw its forms and buttons from. */
 import { z } from 'zod';
+import { BID_TRANSITION_LIST } from '../bids.js';
 import { entity } from '../entity.js';
 import { ERROR_CODES } from '../errors.js';
 import { BID_STATES, JOB_ACTION_LIST, JOB_STATES } from '../lifecycle.js';
+import { PAGE } from '../limits.js';
 import { REQUIRED_TO_PUBLISH, URGENCIES } from '../publishing.js';
 import { choice, whole } from '../values.js';
 
@@ -36,6 +38,32 @@ export const AVAILABLE_ACTION = entity(
     },
   },
 );
+
+export const AVAILABLE_BID_ACTION = entity(
+  'AvailableBidAction',
+  'One operation on a bid, and whether the caller may use it now.',
+  {
+    action: {
+      type: choice(
+        BID_TRANSITION_LIST.map(({ action }) => action),
+        'BidAction',
+      ),
+      description: 'The operation.',
+      example: 'SHORTLIST',
+    },
+    allowed: AVAILABLE_ACTION.fields.allowed,
+    reason: { ...AVAILABLE_ACTION.fields.reason, example: 'INVALID_TRANSITION' },
+  },
+);
+
+export const JOB_COUNT = entity('JobCount', 'How many of the jobs that one may see are in a state.', {
+  status: { type: jobStatus, description: 'The state.', example: 'open' },
+  count: {
+    type: whole(),
+    description: `How many there are: exact up to ${PAGE.exactTotalMax}, where counting stops.`,
+    example: 3,
+  },
+});
 
 export const LIFECYCLE_ACTION = entity(
   'LifecycleAction',

@@ -79,6 +79,11 @@ export const jobs = pgTable(
     index('jobs_of_homeowner').on(t.homeownerId, t.createdAt, t.id, t.status),
     index('jobs_in_state').on(t.status, t.createdAt, t.id),
     index('jobs_of_trade').on(t.category, t.createdAt, t.id, t.status, t.urgency),
+    // The same for those who ask for what changed last.
+    index('jobs_recently_updated').on(t.updatedAt, t.id),
+    index('jobs_of_homeowner_by_update').on(t.homeownerId, t.updatedAt, t.id, t.status),
+    index('jobs_in_state_by_update').on(t.status, t.updatedAt, t.id),
+    index('jobs_of_trade_by_update').on(t.category, t.updatedAt, t.id, t.status, t.urgency),
     index('jobs_awarded_to')
       .on(t.awardedContractorId, t.homeownerId)
       .where(sql`${t.awardedContractorId} is not null`),

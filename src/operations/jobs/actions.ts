@@ -1,0 +1,44 @@
+/** What the caller may do with a job or a bid now, and how many jobs there are for them to look at. */
+import { z } from 'zod';
+import { availableActions, availableBidActions, dependsOnBalance } from '../../rules/available-actions.js';
+import type { AvailableAction, AvailableBidAction } from '../../rules/available-actions.js';
+import { countJobs, type JobCount } from '../../store/job-counts.js';
+import { balanceOf } from '../../store/ledger.js';
+import { findBid } from '../bids/read.js';
+import { operation } from '../operation.js';
+import { idInPath, nothing } from '../shapes.js';
+import { findJob } from './job.js';
+
+export const readJobActions = operation({
+  name: 'jobActions',
+  says: 'Reads which operations on a job the caller may use now, and why not the others.',
+  allows: 'signed in',
+  budget: 'read',
+  input: z.strictObject({ id: idInPath('job').describe('The job.') }),
+  async run({ db, viewer }, { id }): Promise<{ data: AvailableAction[] }> {
+    const { job, ownBids } = await findJob(db, viewer, id);
+    const facts = { job, ownBids, liveBids: job.liveBidCount };
+    const balance = dependsOnBalance(viewer, facts) ? await balanceOf(db, viewer.userId) : undefined;
+    return { data: availableActions(viewer, { availableTokens: balance?.available ?? 0, ...facts }) };
+  },
+});
+
+export const readBidActions = operation({
+  name: 'bidActions',
+  says: 'Reads which operations on a bid the caller may use now, and why not the others.',
+  allows: 'signed in',
+  budget: 'read',
+  input: z.strictObject({ id: idInPath('bid').describe('The bid.') }),
+  run: async ({ db, viewer }, { id }): Promise<{ data: AvailableBidAction[] }> => ({
+    data: availableBidActions(viewer, await findBid(db, viewer, id)),
+  }),
+});
+
+export const countOwnJobs = operation({
+  name: 'jobCounts',
+  says: 'Counts the jobs that one may see, state by state, as the list of jobs would.',
+  allows: 'signed in',
+  budget: 'read',
+  input: nothing,
+  run: async ({ db, viewer }): Promise<{ data: JobCount[] }> => ({ data: await countJobs(db, viewer) }),
+});

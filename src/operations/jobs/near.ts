@@ -1,0 +1,96 @@
+/**
+ * Jobs near a place: a postal code, or a city and its state. GraphQL names the place in one object, and REST, whose
+ * queries are flat, in fields of their own.
+ */
+import { z } from 'zod';
+import { TEXT } from '../../rules/limits.js';
+import { text } from '../../rules/values.js';
+import type { JobFilter } from '../../store/job-lists.js';
+import { invalidField } from '../validation.js';
+import { cityPlace, postalPlace } from './places.js';
+
+const zipCode = text(TEXT.line).nullish();
+const cityOrState = text(TEXT.line).nullish();
+const miles = z.number().min(1).max(500);
+
+export const nearPlace = z.strictObject({
+  zipCode: zipCode.describe('A US postal code.'),
+  city: cityOrState.describe('A US city, in place of a postal code.'),
+  state: cityOrState.describe('The city’s state, such as `TX`.'),
+  withinMiles: miles.describe('How far away at most, in miles: 1 to 500.'),
+});
+
+/** The same for a flat query. */
+export const nearFields = {
+  nearZip: zipCode.describe('Jobs in towns near this US postal code; with `within_miles`.'),
+  nearCity: cityOrState.describe('Jobs in towns near this US city; with `near_state` and `within_miles`.'),
+  nearState: cityOrState.describe('The state of `near_city`, such as `TX`.'),
+  withinMiles: miles.nullish().describe('How far away at most, in miles: 1 to 500.'),
+};
+
+interface Flat {
+  readonly nearZip?: string | null | undefined;
+  readonly nearCity?: string | null | undefined;
+  readonly nearState?: string | null | undefined;
+  readonly withinMiles?: number | null | undefined;
+}
+
+type Near = Partial<z.infer<typeof nearPlace>>;
+
+interface Sent extends Flat {
+  readonly near?: Near | null | undefined;
+}
+
+/** How the fields of each API are called. */
+const IN_OBJECT = { zipCode: 'near.zipCode', city: 'near.city', state: 'near.state', withinMiles: 'near.withinMiles' };
+const IN_QUERY = { zipCode: 'nearZip', city: 'nearCity', state: 'nearState', withinMiles: 'withinMiles' };
+
+function flatPlace({ nearZip, nearCity, nearState, withinMiles }: Flat): Near | undefined {
+  const given = [nearZip, nearCity, nearState, withinMiles].some((value) => value != null);
+  return given
+    ? { zipCode: nearZip, city: nearCity, state: nearState, ...(withinMiles != null && { withinMiles }) }
+    : undefined;
+}
+
+/** What is wrong with the place as a whole, whichever way it is named. */
+export function contradictionsInPlace(near: Near | null | undefined, flat: Flat): Record<string, string> {
+  const fromQuery = flatPlace(flat);
+  return { ...(near && problemsOf(near, IN_OBJECT)), ...(fromQuery && problemsOf(fromQuery, IN_QUERY)) };
+}
+
+function problemsOf({ zipCode: zip, city, state, withinMiles }: Near, names: typeof IN_OBJECT): Record<string, string> {
+  const problems: Record<string, string> = {};
+  if (withinMiles == null) problems[names.withinMiles] = 'is required to say how near';
+  if (zip == null && city == null && state == null) problems[names.zipCode] = 'is required, or a city and its state';
+  if (zip != null && (city != null || state != null))
+    problems[names.zipCode] = 'cannot be sent together with a city or a state';
+  if (city == null && state != null) problems[names.city] = 'is required with a state';
+  if (city != null && state == null) problems[names.state] = 'is required with a city';
+  return problems;
+}
+
+const MILES_PER_DEGREE = 69;
+
+/** The box that the index looks in; the circle itself is measured within it. Null where no place is asked for. */
+export async function boxAround({ near, ...flat }: Sent): Promise<JobFilter['near']> {
+  const place = near ?? flatPlace(flat);
+  if (!place) return null;
+  const { latitude, longitude } = await centreOf(place, near ? IN_OBJECT : IN_QUERY);
+  const { withinMiles = 1 } = place;
+  const high = (withinMiles + 1) / MILES_PER_DEGREE;
+  const wide = high / Math.max(0.05, Math.cos(((Math.abs(latitude) + high) * Math.PI) / 180));
+  return {
+    latitude,
+    longitude,
+    miles: withinMiles,
+    box: `(${longitude + wide},${latitude + high}),(${longitude - wide},${latitude - high})`,
+  };
+}
+
+async function centreOf({ zipCode: zip, city, state }: Near, names: typeof IN_OBJECT) {
+  const found = zip == null ? await cityPlace(city ?? '', state ?? '') : await postalPlace(zip);
+  if (found) return found;
+  throw zip == null
+    ? invalidField(names.city, 'is not a city of that state that we know')
+    : invalidField(names.zipCode, 'is not a postal code that we know');
+}

@@ -1,0 +1,55 @@
+/** How many jobs in each state a viewer may see: what the list of each state would count. */
+import { sql, type SQL } from 'drizzle-orm';
+import { JOB_STATES, type JobState } from '../rules/lifecycle.js';
+import { PAGE } from '../rules/limits.js';
+import type { Role, Viewer } from '../rules/viewer.js';
+import type { Db } from './database.js';
+import { statement, type Values } from './statement.js';
+import { forEachRole, idsOf, isOpenToBids, visibleJobs, type ViewerIds } from './visibility.js';
+
+export interface JobCount {
+  status: JobState;
+  count: number;
+}
+
+const MAX = sql.raw(String(PAGE.exactTotalMax));
+
+const counts = forEachRole((role) =>
+  statement((db, $: Values<ViewerIds>) =>
+    db
+      .select({ status: sql<JobState>`counted.status`, count: sql<number>`counted.count` })
+      .from(sql`(${sql.join(countsFor(role, $), sql` union all `)}) counted`),
+  ),
+);
+
+function countsFor(role: Role, $: Values<ViewerIds>): SQL[] {
+  switch (role) {
+    case 'admin':
+      return JOB_STATES.map((state) => countOf(sql.raw(`'${state}'::job_status`)));
+    case 'homeowner':
+      return [countsBy(sql`from jobs where ${visibleJobs(role, $)}`)];
+    case 'contractor':
+      return [countOf(sql`'open'::job_status`), countsBy(ownNoLongerOpen($))];
+  }
+}
+
+/** Of all jobs: by the index of the states, and no further than anyone counts. */
+function countOf(state: SQL): SQL {
+  return sql`select ${state} as status, (select count(*)::int from (select from jobs where "jobs"."status" = ${state} limit ${MAX}) bounded) as count`;
+}
+
+/** Of one person's own, which are never too many to be counted. */
+function countsBy(own: SQL): SQL {
+  return sql`select "jobs"."status", least(count(*), ${MAX})::int as count ${own} group by "jobs"."status"`;
+}
+
+function ownNoLongerOpen($: Values<ViewerIds>): SQL {
+  return sql`from (select distinct b.job_id from bids b where b.contractor_id = ${$.contractorId}) own
+    join jobs on "jobs"."id" = own.job_id and not ${isOpenToBids}`;
+}
+
+/** Every state, in the order of the lifecycle. */
+export async function countJobs(db: Db, viewer: Viewer): Promise<JobCount[]> {
+  const found = await counts[viewer.role](db, idsOf(viewer));
+  return JOB_STATES.map((status) => ({ status, count: found.find((one) => one.status === status)?.count ?? 0 }));
+}
