@@ -86,7 +86,9 @@ function link(
       : [];
   const links = [
     to('first', {}),
-    ...(isNumbered && number > 1 ? [to('prev', numbered(Math.max(1, Math.min(number - 1, pages))))] : []),
+    ...(isNumbered && number > 1
+      ? [to('prev', numbered(isCapped ? number - 1 : Math.max(1, Math.min(number - 1, pages))))]
+      : []),
     ...next,
     ...(isCapped ? [] : [to('last', numbered(Math.max(1, pages)))]),
   ].join(', ');

@@ -1220,7 +1220,9 @@ describe('lists', () => {
       (await house.rest('GET', `/v1/jobs/${job.id}/bids?status=lost`, { token: people.owner.token })).body.details,
     ).toMatchObject({ code: 'VALIDATION_FAILED', fields: { status: expect.any(String) } });
     const first = await house.rest('GET', `/v1/jobs/${job.id}/bids?per_page=1`, { token: people.owner.token });
-    const next = await house.rest('GET', /<(.*)>/.exec(first.headers.get('link')!)![1]!, { token: people.owner.token });
+    const next = await house.rest('GET', /<([^>]+)>; rel="next"/.exec(first.headers.get('link')!)![1]!, {
+      token: people.owner.token,
+    });
     expect(next.body.data[0].contractor_id).toBe(people.stranger.profileId);
   });
 
