@@ -1,6 +1,7 @@
 /** The closed lists of the domain as GraphQL enums: upper case on the wire, the domain's own word inside. */
 import { registerEnumType } from 'type-graphql';
 import { DISPUTE_ENDINGS } from '../rules/entities/dispute.js';
+import { CONTRACTOR_ORDERS } from '../rules/entities/people.js';
 import { HOLD_STATES, TRANSFER_REASONS, type TransferReason } from '../rules/tokens.js';
 import {
   ERROR_CODES,
@@ -105,6 +106,13 @@ export const JobActionEnum = choice(
   ),
 );
 
+export const ContractorOrderEnum = choice('ContractorOrder', 'Which contractors come first.', CONTRACTOR_ORDERS, {
+  newest: 'Those who joined last.',
+  best_rated:
+    'Those with the best average of ratings, and of equal ones those with more ratings; the unrated come last.',
+  most_completed: 'Those with the most completed jobs, and of equal ones the best rated.',
+});
+
 export const DisputeEnding = choice('DisputeEnding', 'How a dispute ended.', DISPUTE_ENDINGS, {
   agreement: 'Both parties named the same resolution.',
   final_decision: 'An admin gave the final ruling on an appeal.',
@@ -121,6 +129,7 @@ export const ENUMS: Readonly<Record<string, Record<string, string>>> = {
   HoldStatus,
   DisputeEnding,
   JobAction: JobActionEnum,
+  ContractorOrder: ContractorOrderEnum,
   ErrorCode: ErrorCodeEnum,
 };
 

@@ -1,7 +1,7 @@
 /** Everything a caller can do. Both doors, the contracts and the tests read this one list. */
 import { createApiKey, listApiKeys, revokeApiKey } from './accounts/api-keys.js';
 import { changePassword } from './accounts/change-password.js';
-import { readContractor, verifyContractor } from './accounts/contractors.js';
+import { listContractors, readContractor, verifyContractor } from './accounts/contractors.js';
 import { logIn, logOut, refreshSession } from './accounts/log-in.js';
 import { readMe, updateProfile } from './accounts/me.js';
 import { signUpContractor, signUpHomeowner } from './accounts/sign-up.js';
@@ -30,6 +30,7 @@ export const OPERATIONS = {
   readMe,
   updateProfile,
   readContractor,
+  listContractors,
   verifyContractor,
   listUsers,
   readTokens,

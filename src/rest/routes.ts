@@ -65,7 +65,7 @@ const {
   listOwnBids,
 } = OPERATIONS;
 const { createApiKey, listApiKeys, revokeApiKey } = OPERATIONS;
-const { readContractor, verifyContractor, readTokens, listTransfers, adjustTokens } = OPERATIONS;
+const { readContractor, listContractors, verifyContractor, readTokens, listTransfers, adjustTokens } = OPERATIONS;
 
 export const ROUTES: readonly Route[] = [
   route('POST', '/auth/signup/homeowner', signUpHomeowner, { status: 201, shows: NEW_HOMEOWNER_SESSION }),
@@ -82,6 +82,10 @@ export const ROUTES: readonly Route[] = [
   route('GET', '/api-keys', listApiKeys, { query: PAGE_QUERY, shows: API_KEY }),
   route('POST', '/api-keys', createApiKey, { status: 201, shows: NEW_API_KEY }),
   route('DELETE', '/api-keys/{id}', revokeApiKey, { shows: DONE, answer: () => done('The API key is revoked.') }),
+  route('GET', '/contractors', listContractors, {
+    query: [...PAGE_QUERY, 'search', 'specialty', 'serviceArea', 'verified', 'orderBy'],
+    shows: CONTRACTOR,
+  }),
   route('GET', '/contractors/{id}', readContractor, { shows: CONTRACTOR }),
   route('POST', '/contractors/{id}/verify', verifyContractor, { shows: CONTRACTOR }),
   route('GET', '/tokens', readTokens, { shows: TOKEN_BALANCE }),

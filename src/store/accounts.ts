@@ -22,9 +22,9 @@ import {
 import { tokenBalances } from './tables/ledger.js';
 
 const { passwordHash: _hash, referralCode: _code, ...userColumns } = getTableColumns(users);
-const { ratingSum: _sum, ...contractorColumns } = getTableColumns(contractors);
+const { ratingSum: _sum, ratingRank: _rank, ...contractorColumns } = getTableColumns(contractors);
 
-const contractorShape = {
+export const contractorShape = {
   ...contractorColumns,
   ratingAverage: sql<
     number | null
@@ -33,7 +33,10 @@ const contractorShape = {
 
 export type User = RowOf<typeof USER, Omit<UserRow, 'passwordHash' | 'referralCode'>>;
 export type Homeowner = RowOf<typeof HOMEOWNER, HomeownerRow>;
-export type Contractor = RowOf<typeof CONTRACTOR, Omit<ContractorRow, 'ratingSum'> & { ratingAverage: number | null }>;
+export type Contractor = RowOf<
+  typeof CONTRACTOR,
+  Omit<ContractorRow, 'ratingSum' | 'ratingRank'> & { ratingAverage: number | null }
+>;
 
 const NEW_USER = ['id', 'email', 'userType', 'firstName', 'lastName', 'phone', 'passwordHash', 'referralCode'] as const;
 export type NewUser = Pick<UserRow, (typeof NEW_USER)[number]>;
@@ -161,9 +164,13 @@ const COUNTERPART = {
     sql<boolean>`exists (select 1 from jobs j where j.awarded_contractor_id = ${$.contractorId} and j.homeowner_id = "homeowners"."id")`,
 };
 
-/** Whether the contractor has bid on a job of the viewer's. */
-const CLIENT = ($: Values<ViewerIds>) =>
-  sql<boolean>`exists (select 1 from bids b join jobs j on j.id = b.job_id where b.contractor_id = "contractors"."id" and j.homeowner_id = ${$.homeownerId})`;
+/**
+ * Whether the contractor has bid on a job of the viewer's. One bid says so: as `exists`, the planner would rather read
+ * the bids of everybody once for a whole page.
+ */
+export const CLIENT = ($: Values<ViewerIds>) =>
+  sql<boolean>`coalesce((select true from bids b join jobs j on j.id = b.job_id
+    where b.contractor_id = "contractors"."id" and j.homeowner_id = ${$.homeownerId} limit 1), false)`;
 
 const NO = sql<boolean>`false`;
 
@@ -180,10 +187,10 @@ export const selectPeople = forEachRole((role) =>
       })
       .from(users)
       .leftJoin(homeowners, eq(homeowners.userId, users.id))
-      .leftJoin(contractors, eq(contractors.userId, users.id)).where(sql`${users.id} in (
+      .leftJoin(contractors, eq(contractors.userId, users.id)).where(sql`${users.id} = any(array(
         select id from users where id = any(${$.ids}::text[])
         union all select user_id from homeowners where id = any(${$.ids}::text[])
-        union all select user_id from contractors where id = any(${$.ids}::text[]))`),
+        union all select user_id from contractors where id = any(${$.ids}::text[])))`),
   ),
 );
 

@@ -231,6 +231,6 @@ function ownJobs(asked: Asked, $: Values<FilterValues>, { atMost, behind }: Reac
 }
 
 /** `%` and `_` stand for themselves. */
-function containing(text: string): string {
+export function containing(text: string): string {
   return `%${text.replaceAll(/[\\%_]/g, '\\$&')}%`;
 }

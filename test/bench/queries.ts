@@ -118,6 +118,20 @@ function graphql(name: string, as: Who, query: (ground: Ground) => string): Quer
   return { name, as, kind: 'steady', ask: (ground) => ({ graphql: query(ground) }) };
 }
 
+/** Behind the greater part of the rated, and of those who completed most. */
+const MIDDLE_OF_CONTRACTORS = {
+  NEWEST: JSON.stringify(cursorOf([new Date(Date.now() - 590 * 24 * 3_600_000), 'z'])),
+  BEST_RATED: JSON.stringify(cursorOf([400, 4, 'z'])),
+  MOST_COMPLETED: JSON.stringify(cursorOf([4, 400, 4, 'z'])),
+} as const;
+
+function directory(name: string, order: keyof typeof MIDDLE_OF_CONTRACTORS, filter: string, more = ''): Query {
+  const narrowed = filter === '' ? '' : `, filter: { ${filter} }`;
+  return graphql(name, 'new contractor', () => {
+    return `{ contractors(first: 20, orderBy: ${order}${narrowed}${more}) { nodes { id companyName } } }`;
+  });
+}
+
 const counted = 'totalCount';
 
 export const NESTED_FROM_MIDDLE = 'bids and events from the middle';
@@ -293,6 +307,33 @@ export const QUERIES: readonly Query[] = [
     ({ market }) =>
       `{ contractor(id: "${seededId('ctr', busyContractor(market))}") { id companyName user { email } } }`,
   ),
+  ...(['NEWEST', 'BEST_RATED', 'MOST_COMPLETED'] as const).flatMap((order) => [
+    directory(`contractors, ${order}`, order, ''),
+    directory(`contractors, ${order}, from the middle`, order, '', `, after: ${MIDDLE_OF_CONTRACTORS[order]}`),
+    directory(`verified contractors, ${order}`, order, 'verified: true'),
+    directory(`contractors of the specialty that all have, ${order}`, order, 'specialty: "roofing"'),
+    directory(`contractors of a specialty that nobody has, ${order}`, order, 'specialty: "thatching"'),
+    directory(`contractors by a word that all say, ${order}`, order, 'search: "leaks"'),
+    directory(`contractors by a word that one says, ${order}`, order, 'search: "company number 1234."'),
+  ]),
+  graphql('contractors, counted', 'new contractor', () => '{ contractors { totalCount } }'),
+  {
+    ...graphql(
+      'contractors of the specialty that all have, counted',
+      'new contractor',
+      () => '{ contractors(filter: { specialty: "roofing" }) { totalCount } }',
+    ),
+    kind: 'broad',
+  },
+  graphql(
+    'contractors of a specialty that nobody has, counted',
+    'new contractor',
+    () => '{ contractors(filter: { specialty: "thatching" }) { totalCount } }',
+  ),
+  graphql('contractors with their users, read by the busy homeowner', 'busy homeowner', () => {
+    return '{ contractors(first: 100, orderBy: MOST_COMPLETED) { nodes { id licenseNumber user { email } } } }';
+  }),
+  rest('contractors, tenth page by number', 'new contractor', '/v1/contractors?page=10'),
   rest('bids on the crowded job', 'admin', (ground) => crowded(ground, 'bids')),
   rest('bids on the crowded job, from the middle', 'admin', (ground) =>
     crowded(ground, `bids?after=${ground.middle.bidsOnCrowdedJob}`),

@@ -140,6 +140,19 @@ describe('schema/permissions.txt', () => {
     });
   });
 
+  test('shows the licence of a contractor to themselves, admins and the homeowner for whom they have bid', () => {
+    const find = 'FIND THE AWARDEE IN THE DIRECTORY';
+    expect(where(find, (answer) => answer === 'with licence')).toEqual(
+      withKeys({ owner: ONCE_OPEN, awardee: EVERY, admin: EVERY }),
+    );
+    expect(where(find, (answer) => answer === 'profile')).toEqual({
+      ...withKeys({ owner: ['draft'] }),
+      'other homeowner': EVERY,
+      bidder: EVERY,
+      'stranger contractor': EVERY,
+    });
+  });
+
   test('asks everyone for a token first', () => {
     for (const [action, { nobody }] of Object.entries(cells))
       expect(new Set(Object.values(nobody ?? {})), action).toEqual(new Set(['UNAUTHENTICATED']));

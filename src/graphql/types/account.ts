@@ -27,3 +27,4 @@ export abstract class Session {}
 export class LogOutPayload {}
 
 export const UserConnection = connectionType('User', () => User, 'accounts');
+export const ContractorConnection = connectionType('Contractor', () => Contractor, 'contractors');
