@@ -4,6 +4,7 @@ import { changePassword } from './accounts/change-password.js';
 import { listContractors, readContractor, verifyContractor } from './accounts/contractors.js';
 import { logIn, logOut, refreshSession } from './accounts/log-in.js';
 import { readMe, updateProfile } from './accounts/me.js';
+import { listReviews } from './accounts/reviews.js';
 import { signUpContractor, signUpHomeowner } from './accounts/sign-up.js';
 import { listUsers } from './accounts/users.js';
 import { listBids, listOwnBids, readBid } from './bids/read.js';
@@ -31,6 +32,7 @@ export const OPERATIONS = {
   updateProfile,
   readContractor,
   listContractors,
+  listReviews,
   verifyContractor,
   listUsers,
   readTokens,

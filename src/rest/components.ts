@@ -5,6 +5,7 @@ import { DISPUTE } from '../rules/entities/dispute.js';
 import { JOB_EVENT } from '../rules/entities/event.js';
 import { JOB } from '../rules/entities/job.js';
 import { CONTRACTOR } from '../rules/entities/people.js';
+import { REVIEW } from '../rules/entities/review.js';
 import { TOKEN_BALANCE, TOKEN_TRANSFER } from '../rules/entities/tokens.js';
 import type { Entity } from '../rules/entity.js';
 import {
@@ -29,6 +30,7 @@ export const COMPONENTS: readonly (Entity | Variants)[] = [
   OWN_USER,
   OWN_HOMEOWNER,
   CONTRACTOR,
+  REVIEW,
   JOB,
   BID,
   JOB_EVENT,

@@ -11,6 +11,7 @@ import { DISPUTE } from '../rules/entities/dispute.js';
 import { JOB_EVENT } from '../rules/entities/event.js';
 import { JOB } from '../rules/entities/job.js';
 import { CONTRACTOR } from '../rules/entities/people.js';
+import { REVIEW } from '../rules/entities/review.js';
 import { TOKEN_BALANCE, TOKEN_TRANSFER } from '../rules/entities/tokens.js';
 import type { Entity, Shown } from '../rules/entity.js';
 import { JOB_TRANSITIONS } from '../rules/lifecycle.js';
@@ -65,7 +66,8 @@ const {
   listOwnBids,
 } = OPERATIONS;
 const { createApiKey, listApiKeys, revokeApiKey } = OPERATIONS;
-const { readContractor, listContractors, verifyContractor, readTokens, listTransfers, adjustTokens } = OPERATIONS;
+const { readContractor, listContractors, listReviews, verifyContractor, readTokens, listTransfers, adjustTokens } =
+  OPERATIONS;
 
 export const ROUTES: readonly Route[] = [
   route('POST', '/auth/signup/homeowner', signUpHomeowner, { status: 201, shows: NEW_HOMEOWNER_SESSION }),
@@ -87,6 +89,7 @@ export const ROUTES: readonly Route[] = [
     shows: CONTRACTOR,
   }),
   route('GET', '/contractors/{id}', readContractor, { shows: CONTRACTOR }),
+  route('GET', '/contractors/{id}/reviews', listReviews, { query: PAGE_QUERY, shows: REVIEW }),
   route('POST', '/contractors/{id}/verify', verifyContractor, { shows: CONTRACTOR }),
   route('GET', '/tokens', readTokens, { shows: TOKEN_BALANCE }),
   route('GET', '/tokens/transactions', listTransfers, { query: PAGE_QUERY, shows: TOKEN_TRANSFER }),

@@ -271,6 +271,11 @@ export function bidderReader(fields: PersonFields, role: Role): (json: PersonJso
   });
 }
 
+/** Whether there is one. */
+export const selectContractor = statement((db, $: Values<{ id: ContractorId }>) =>
+  db.select({ id: contractors.id }).from(contractors).where(eq(contractors.id, $.id)),
+);
+
 export const verifyContractor = statement((db, $: Values<{ id: ContractorId }>) =>
   db
     .update(contractors)

@@ -79,6 +79,8 @@ const MIDDLES = {
     row('bids', `job_id = '${seededId('job', crowdedJob(market))}'`, ['guaranteed_view', 'created_at', 'id']),
   eventsOfCrowdedJob: (market: Market) =>
     row('events', `job_id = '${seededId('job', crowdedJob(market))}'`, ['sequence']),
+  reviewsOfBusyContractor: (market: Market) =>
+    row('reviews', `contractor_id = '${seededId('ctr', busyContractor(market))}'`),
   transfersOfBusyHomeowner: (market: Market) =>
     row('token_transfers', `user_id = '${seededId('usr', busyHomeowner(market))}'`),
 } satisfies Record<string, (market: Market) => string>;
@@ -329,6 +331,24 @@ export const QUERIES: readonly Query[] = [
     'contractors of a specialty that nobody has, counted',
     'new contractor',
     () => '{ contractors(filter: { specialty: "thatching" }) { totalCount } }',
+  ),
+  rest(
+    'reviews of the busy contractor',
+    'new contractor',
+    ({ market }) => `/v1/contractors/${seededId('ctr', busyContractor(market))}/reviews`,
+  ),
+  rest(
+    'reviews of the busy contractor, from the middle',
+    'new contractor',
+    ({ market, middle }) =>
+      `/v1/contractors/${seededId('ctr', busyContractor(market))}/reviews?after=${middle.reviewsOfBusyContractor}`,
+  ),
+  graphql(
+    'contractors with their reviews, from the middle',
+    'new contractor',
+    ({ middle }) =>
+      `{ contractors(first: 100, orderBy: MOST_COMPLETED) { nodes { id
+        reviews(first: 10, after: "${middle.reviewsOfBusyContractor}") { totalCount nodes { rating homeownerFirstName } } } } }`,
   ),
   graphql('contractors with their users, read by the busy homeowner', 'busy homeowner', () => {
     return '{ contractors(first: 100, orderBy: MOST_COMPLETED) { nodes { id licenseNumber user { email } } } }';

@@ -153,6 +153,13 @@ describe('schema/permissions.txt', () => {
     });
   });
 
+  test('shows reviews to everyone who is signed in', () => {
+    const signedIn = Object.keys(cells['READ THE JOB'] ?? {}).filter((person) => person !== 'nobody');
+    expect(where('READ THE AWARDEE’S REVIEWS', (answer) => answer === 'review')).toEqual(
+      Object.fromEntries(signedIn.map((person) => [person, ['completed']])),
+    );
+  });
+
   test('asks everyone for a token first', () => {
     for (const [action, { nobody }] of Object.entries(cells))
       expect(new Set(Object.values(nobody ?? {})), action).toEqual(new Set(['UNAUTHENTICATED']));

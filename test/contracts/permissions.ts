@@ -168,6 +168,13 @@ const PEOPLE_READS: readonly PeopleRead[] = [
       return (found.licenseNumber ?? found.license_number ?? null) === null ? 'profile' : 'with licence';
     },
   },
+  {
+    title: 'READ THE AWARDEE’S REVIEWS',
+    says: 'What homeowners said of the awardee, who has one review once the job is completed.',
+    rest: '/v1/contractors/{awardee}/reviews',
+    graphql: 'contractor(id: $id) { reviews { nodes { rating review } } }',
+    seen: ({ data, reviews = { nodes: data } }) => (reviews.nodes.length === 0 ? 'none' : 'review'),
+  },
 ];
 
 function peopleSection({ title, says, rest, graphql, seen }: PeopleRead): Section {

@@ -279,7 +279,7 @@ describe('a field that somebody may not read', () => {
   const RESOLVED: Record<Audienced, readonly string[]> = {
     user: [],
     homeowner: ['user'],
-    contractor: ['user'],
+    contractor: ['user', 'reviews'],
     job: ['homeowner', 'bids', 'bidCount', 'myBid', 'awardedBid', 'dispute', 'timeline', 'availableActions'],
   };
 

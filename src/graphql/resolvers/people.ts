@@ -1,7 +1,10 @@
-import { Ctx, FieldResolver, Resolver, Root } from 'type-graphql';
+import { Args, Ctx, FieldResolver, Resolver, Root } from 'type-graphql';
 import type { ReadableContractor, ReadableHomeowner } from '../../operations/accounts/people.js';
+import { REVIEWS_NEWEST_FIRST } from '../../operations/accounts/reviews.js';
+import { nestedPage } from '../../operations/paging.js';
 import type { Context } from '../context.js';
-import { Contractor, Homeowner, User } from '../types/account.js';
+import { Contractor, Homeowner, ReviewConnection, User } from '../types/account.js';
+import { Connection, PageArgs } from '../types/connection.js';
 
 const ACCOUNT =
   'The person behind the profile. Email and phone are for themselves, admins, and the other side of an award.';
@@ -19,5 +22,16 @@ export class ContractorResolver {
   @FieldResolver(() => User, { nullable: true, description: ACCOUNT })
   user(@Root() profile: ReadableContractor, @Ctx() { loaders }: Context) {
     return loaders.userBehind(profile);
+  }
+
+  @FieldResolver(() => ReviewConnection, { description: 'What homeowners said of the work, the newest first.' })
+  async reviews(
+    @Args(() => PageArgs) asked: PageArgs,
+    @Root() { id }: ReadableContractor,
+    @Ctx() { loaders }: Context,
+  ) {
+    const page = await loaders.reviewsOf(id, nestedPage(asked, REVIEWS_NEWEST_FIRST));
+    if (!page) throw new Error('A contractor who was asked for has no list of reviews.');
+    return new Connection(page);
   }
 }
