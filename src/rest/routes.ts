@@ -22,6 +22,7 @@ import {
   ME,
   NEW_CONTRACTOR_SESSION,
   NEW_HOMEOWNER_SESSION,
+  OWN_USER,
   PUBLICATION,
   REFRESHED_SESSION,
   SESSION,
@@ -66,8 +67,16 @@ const {
   listOwnBids,
 } = OPERATIONS;
 const { createApiKey, listApiKeys, revokeApiKey } = OPERATIONS;
-const { readContractor, listContractors, listReviews, verifyContractor, readTokens, listTransfers, adjustTokens } =
-  OPERATIONS;
+const {
+  listUsers,
+  readContractor,
+  listContractors,
+  listReviews,
+  verifyContractor,
+  readTokens,
+  listTransfers,
+  adjustTokens,
+} = OPERATIONS;
 
 export const ROUTES: readonly Route[] = [
   route('POST', '/auth/signup/homeowner', signUpHomeowner, { status: 201, shows: NEW_HOMEOWNER_SESSION }),
@@ -91,6 +100,7 @@ export const ROUTES: readonly Route[] = [
   route('GET', '/contractors/{id}', readContractor, { shows: CONTRACTOR }),
   route('GET', '/contractors/{id}/reviews', listReviews, { query: PAGE_QUERY, shows: REVIEW }),
   route('POST', '/contractors/{id}/verify', verifyContractor, { shows: CONTRACTOR }),
+  route('GET', '/users', listUsers, { query: [...PAGE_QUERY, 'search', 'userType', 'verified'], shows: OWN_USER }),
   route('GET', '/tokens', readTokens, { shows: TOKEN_BALANCE }),
   route('GET', '/tokens/transactions', listTransfers, { query: PAGE_QUERY, shows: TOKEN_TRANSFER }),
   route('POST', '/tokens/adjustments', adjustTokens, { status: 201, shows: TOKEN_TRANSFER }),

@@ -7,7 +7,6 @@ import { writtenFields, type RowOf } from '../rules/entity.js';
 import type { Role } from '../rules/viewer.js';
 import type { Db } from './database.js';
 import { balanceShape } from './ledger.js';
-import { listing } from './page.js';
 import { asJson, jsonReader, type RowShape } from './rows.js';
 import { columns, statement, type Values } from './statement.js';
 import { forEachRole, type ViewerIds } from './visibility.js';
@@ -21,7 +20,7 @@ import {
 } from './tables/accounts.js';
 import { tokenBalances } from './tables/ledger.js';
 
-const { passwordHash: _hash, referralCode: _code, ...userColumns } = getTableColumns(users);
+export const { passwordHash: _hash, referralCode: _code, ...userColumns } = getTableColumns(users);
 const { ratingSum: _sum, ratingRank: _rank, ...contractorColumns } = getTableColumns(contractors);
 
 export const contractorShape = {
@@ -303,9 +302,3 @@ export const addRating = statement((db, $: Values<{ id: ContractorId; rating: nu
     })
     .where(eq(contractors.id, $.id)),
 );
-
-export const listUsers = listing({
-  keys: { createdAt: users.createdAt, id: users.id },
-  order: 'newest first',
-  rows: (db, _: Values<object>, within) => db.select(userColumns).from(users).where(within).$dynamic(),
-});

@@ -134,6 +134,17 @@ function directory(name: string, order: keyof typeof MIDDLE_OF_CONTRACTORS, filt
   });
 }
 
+const USER_FILTERS: readonly (readonly [what: string, filter: string, more?: { kind: Kind }])[] = [
+  ['whose email all have', 'search: "@example.test"', { kind: 'broad' }],
+  ['whose email one has', 'search: "person1234@"'],
+  ['of a name that nobody has', 'search: "xylophone"'],
+  ['who are contractors', 'userType: CONTRACTOR'],
+  ['who are admins', 'userType: ADMIN'],
+  ['who are verified', 'verified: true'],
+  ['who are not verified', 'verified: false'],
+  ['who are not verified, by a word', 'verified: false, search: "hanna"', { kind: 'broad' }],
+];
+
 const counted = 'totalCount';
 
 export const NESTED_FROM_MIDDLE = 'bids and events from the middle';
@@ -296,6 +307,19 @@ export const QUERIES: readonly Query[] = [
     'admin',
     ({ middle }) => `{ users(first: 20, after: "${middle.users}") { nodes { id email } } }`,
   ),
+  ...USER_FILTERS.flatMap(([what, filter, more]) => [
+    { ...graphql(`users ${what}`, 'admin', () => `{ users(filter: { ${filter} }) { nodes { id email } } }`), ...more },
+    { ...graphql(`users ${what}, counted`, 'admin', () => `{ users(filter: { ${filter} }) { totalCount } }`), ...more },
+    {
+      ...graphql(
+        `users ${what}, from the middle`,
+        'admin',
+        ({ middle }) => `{ users(filter: { ${filter} }, after: "${middle.users}") { nodes { id email } } }`,
+      ),
+      ...more,
+    },
+  ]),
+  graphql('users with their profiles', 'admin', () => '{ users { nodes { homeowner { city } contractor { bio } } } }'),
   graphql('users, counted', 'admin', () => `{ users { totalCount } }`),
   graphql(
     'a contractor, read by the busy homeowner',

@@ -58,6 +58,7 @@ const MAY: Law = {
     bidder: ONCE_OPEN,
     'stranger contractor': ['open'],
   },
+  'FIND THE AWARDEE AMONG ALL USERS': { admin: EVERY },
   'READ THE DISPUTE': { owner: DISPUTED, awardee: DISPUTED, admin: DISPUTED },
   PUBLISH: { owner: ['draft'] },
   AWARD: { owner: ['open'] },

@@ -175,6 +175,13 @@ const PEOPLE_READS: readonly PeopleRead[] = [
     graphql: 'contractor(id: $id) { reviews { nodes { rating review } } }',
     seen: ({ data, reviews = { nodes: data } }) => (reviews.nodes.length === 0 ? 'none' : 'review'),
   },
+  {
+    title: 'FIND THE AWARDEE AMONG ALL USERS',
+    says: 'Whether the list of every account may be read.',
+    rest: '/v1/users?search={awardee}',
+    graphql: 'users(filter: { search: $id }) { totalCount }',
+    seen: () => 'ok',
+  },
 ];
 
 function peopleSection({ title, says, rest, graphql, seen }: PeopleRead): Section {

@@ -1,6 +1,7 @@
 import { Arg, Args, Ctx, FieldResolver, ID, Mutation, Query, Resolver, Root } from 'type-graphql';
 import type { Me } from '../../operations/accounts/me.js';
 import { contractorFilter } from '../../operations/accounts/contractors.js';
+import { userFilter } from '../../operations/accounts/users.js';
 import { OPERATIONS } from '../../operations/index.js';
 import { perform, performWithin } from '../../operations/operation.js';
 import type { Context } from '../context.js';
@@ -29,6 +30,7 @@ const UpdateProfileInput = inputOf(
   'What to change: left out stays, null clears.',
 );
 const ContractorFilter = inputOf('ContractorFilter', contractorFilter, 'Which contractors to list; all, unless told.');
+const UserFilter = inputOf('UserFilter', userFilter, 'Which accounts to list; all, unless told.');
 
 @Resolver(() => Viewer)
 export class AccountResolver {
@@ -108,7 +110,11 @@ export class AccountResolver {
   }
 
   @Query(() => UserConnection, { ...of(listUsers), nullable: true })
-  async users(@Args(() => PageArgs) page: PageArgs, @Ctx() { caller }: Context) {
-    return new Connection(await perform(listUsers, page, caller));
+  async users(
+    @Arg('filter', () => UserFilter, { nullable: true, description: 'Which of them.' }) filter: object | undefined,
+    @Args(() => PageArgs) page: PageArgs,
+    @Ctx() { caller }: Context,
+  ) {
+    return new Connection(await perform(listUsers, Object.assign({}, filter, page), caller));
   }
 }

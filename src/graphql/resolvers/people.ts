@@ -1,5 +1,5 @@
 import { Args, Ctx, FieldResolver, Resolver, Root } from 'type-graphql';
-import type { ReadableContractor, ReadableHomeowner } from '../../operations/accounts/people.js';
+import type { ReadableContractor, ReadableHomeowner, ReadableUser } from '../../operations/accounts/people.js';
 import { REVIEWS_NEWEST_FIRST } from '../../operations/accounts/reviews.js';
 import { nestedPage } from '../../operations/paging.js';
 import type { Context } from '../context.js';
@@ -8,6 +8,19 @@ import { Connection, PageArgs } from '../types/connection.js';
 
 const ACCOUNT =
   'The person behind the profile. Email and phone are for themselves, admins, and the other side of an award.';
+
+@Resolver(() => User)
+export class UserResolver {
+  @FieldResolver(() => Homeowner, { nullable: true, description: 'The profile of a homeowner; null for all others.' })
+  homeowner(@Root() { id }: ReadableUser, @Ctx() { loaders }: Context) {
+    return loaders.people.load(id).then((person) => person?.homeowner);
+  }
+
+  @FieldResolver(() => Contractor, { nullable: true, description: 'The profile of a contractor; null for all others.' })
+  contractor(@Root() { id }: ReadableUser, @Ctx() { loaders }: Context) {
+    return loaders.people.load(id).then((person) => person?.contractor);
+  }
+}
 
 @Resolver(() => Homeowner)
 export class HomeownerResolver {

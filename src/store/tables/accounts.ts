@@ -111,6 +111,8 @@ export const contractors = pgTable(
     index('contractors_best_rated').on(t.ratingRank, t.ratingCount, t.id),
     index('contractors_most_completed').on(t.completedJobs, t.ratingRank, t.ratingCount, t.id),
     index('contractors_verified_newest').on(t.verified, t.createdAt, t.id),
+    // The same in the order of the list of users.
+    index('contractors_verified_users').on(t.verified, t.createdAt, t.userId),
     index('contractors_verified_best_rated').on(t.verified, t.ratingRank, t.ratingCount, t.id),
     index('contractors_verified_most_completed').on(t.verified, t.completedJobs, t.ratingRank, t.ratingCount, t.id),
     index('contractors_terms').using(

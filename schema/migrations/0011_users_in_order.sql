@@ -1,0 +1,1 @@
+CREATE INDEX "contractors_verified_users" ON "contractors" USING btree ("verified","created_at","user_id");
