@@ -6,7 +6,7 @@ import { JOB_EVENT } from '../rules/entities/event.js';
 import { JOB } from '../rules/entities/job.js';
 import { CONTRACTOR } from '../rules/entities/people.js';
 import { REVIEW } from '../rules/entities/review.js';
-import { TOKEN_BALANCE, TOKEN_TRANSFER } from '../rules/entities/tokens.js';
+import { TOKEN_AUDIT, TOKEN_BALANCE, TOKEN_MISMATCH, TOKEN_TRANSFER } from '../rules/entities/tokens.js';
 import type { Entity } from '../rules/entity.js';
 import {
   DONE,
@@ -37,6 +37,8 @@ export const COMPONENTS: readonly (Entity | Variants)[] = [
   DISPUTE,
   TOKEN_BALANCE,
   TOKEN_TRANSFER,
+  TOKEN_AUDIT,
+  TOKEN_MISMATCH,
   API_KEY,
   NEW_API_KEY,
   REFRESHED_SESSION,

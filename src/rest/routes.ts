@@ -12,7 +12,7 @@ import { JOB_EVENT } from '../rules/entities/event.js';
 import { JOB } from '../rules/entities/job.js';
 import { CONTRACTOR } from '../rules/entities/people.js';
 import { REVIEW } from '../rules/entities/review.js';
-import { TOKEN_BALANCE, TOKEN_TRANSFER } from '../rules/entities/tokens.js';
+import { TOKEN_AUDIT, TOKEN_BALANCE, TOKEN_TRANSFER } from '../rules/entities/tokens.js';
 import type { Entity, Shown } from '../rules/entity.js';
 import { JOB_TRANSITIONS } from '../rules/lifecycle.js';
 import type { JobEvent } from '../store/events.js';
@@ -76,6 +76,7 @@ const {
   readTokens,
   listTransfers,
   adjustTokens,
+  auditTokens,
 } = OPERATIONS;
 
 export const ROUTES: readonly Route[] = [
@@ -103,6 +104,7 @@ export const ROUTES: readonly Route[] = [
   route('GET', '/users', listUsers, { query: [...PAGE_QUERY, 'search', 'userType', 'verified'], shows: OWN_USER }),
   route('GET', '/tokens', readTokens, { shows: TOKEN_BALANCE }),
   route('GET', '/tokens/transactions', listTransfers, { query: PAGE_QUERY, shows: TOKEN_TRANSFER }),
+  route('GET', '/tokens/audit', auditTokens, { shows: TOKEN_AUDIT }),
   route('POST', '/tokens/adjustments', adjustTokens, { status: 201, shows: TOKEN_TRANSFER }),
 
   route('GET', '/jobs', listJobs, {

@@ -59,6 +59,7 @@ const MAY: Law = {
     'stranger contractor': ['open'],
   },
   'FIND THE AWARDEE AMONG ALL USERS': { admin: EVERY },
+  'AUDIT THE TOKENS': { admin: EVERY },
   'READ THE DISPUTE': { owner: DISPUTED, awardee: DISPUTED, admin: DISPUTED },
   PUBLISH: { owner: ['draft'] },
   AWARD: { owner: ['open'] },

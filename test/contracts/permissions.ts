@@ -182,6 +182,13 @@ const PEOPLE_READS: readonly PeopleRead[] = [
     graphql: 'users(filter: { search: $id }) { totalCount }',
     seen: () => 'ok',
   },
+  {
+    title: 'AUDIT THE TOKENS',
+    says: 'Whether the ledger of everybody may be added up.',
+    rest: '/v1/tokens/audit',
+    graphql: 'auditTokens { ok }',
+    seen: () => 'ok',
+  },
 ];
 
 function peopleSection({ title, says, rest, graphql, seen }: PeopleRead): Section {
