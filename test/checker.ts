@@ -125,6 +125,15 @@ const PROMISES: Readonly<Record<string, string>> = {
       from jobs j join events e on e.job_id = j.id and e.type = 'job.approved' group by j.awarded_contractor_id) n on n.id = c.id
     where (c.completed_jobs, c.rating_count, c.rating_sum) is distinct from (coalesce(n.approved, 0), coalesce(n.ratings, 0), coalesce(n.total, 0))`,
 
+  'a review is what its approval says, of the contractor who did the job': `
+    select coalesce(r.id, e.id) as who, concat(r.contractor_id, ' ', r.rating, ', event ', e.contractor_id, ' ', e.rating) as how
+    from reviews r full join (
+      select e.id, e.job_id, e.actor_id, e.occurred_at, j.awarded_contractor_id as contractor_id, (e.data->>'rating')::int as rating, e.data->>'review' as review
+      from events e join jobs j on j.id = e.job_id
+      where e.type = 'job.approved' and (e.data->>'rating' is not null or e.data->>'review' is not null)) e on e.id = r.id
+    where (r.id, r.job_id, r.contractor_id, r.author_id, r.rating, r.review, r.created_at)
+      is distinct from (e.id, e.job_id, e.contractor_id, e.actor_id, e.rating, e.review, e.occurred_at)`,
+
   'a published job is whole': `
     select id as who, status::text as how from jobs
     where status not in ('draft', 'completed') and (category is null or urgency is null or address_line1 is null or city is null or state is null)`,

@@ -2,6 +2,7 @@
 import { registerEnumType } from 'type-graphql';
 import { BID_TRANSITION_LIST } from '../rules/bids.js';
 import { DISPUTE_ENDINGS } from '../rules/entities/dispute.js';
+import { CONTRACTOR_ORDERS } from '../rules/entities/people.js';
 import { HOLD_STATES, TRANSFER_REASONS, type TransferReason } from '../rules/tokens.js';
 import {
   ERROR_CODES,
@@ -121,6 +122,12 @@ export const JobEventType = choice(
   EVENT_TYPES,
   EVENT_DESCRIPTIONS,
 );
+export const ContractorOrderEnum = choice('ContractorOrder', 'Which contractors come first.', CONTRACTOR_ORDERS, {
+  newest: 'Those who joined last.',
+  best_rated:
+    'Those with the best average of ratings, and of equal ones those with more ratings; the unrated come last.',
+  most_completed: 'Those with the most completed jobs, and of equal ones the best rated.',
+});
 
 export const DisputeEnding = choice('DisputeEnding', 'How a dispute ended.', DISPUTE_ENDINGS, {
   agreement: 'Both parties named the same resolution.',
@@ -141,6 +148,7 @@ export const ENUMS: Readonly<Record<string, Record<string, string>>> = {
   DisputeEnding,
   JobAction: JobActionEnum,
   BidAction: BidActionEnum,
+  ContractorOrder: ContractorOrderEnum,
   ErrorCode: ErrorCodeEnum,
 };
 

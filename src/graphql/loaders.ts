@@ -17,7 +17,7 @@ import {
 import { visibleJobs } from '../operations/jobs/read.js';
 import type { ReadableJob } from '../operations/jobs/readable.js';
 import type { Dispute } from '../rules/disputes.js';
-import type { HoldId, JobId } from '../rules/ids.js';
+import type { ContractorId, HoldId, JobId } from '../rules/ids.js';
 import type { BidState } from '../rules/lifecycle.js';
 import { GRAPHQL_LIMITS } from '../rules/limits.js';
 import type { Viewer } from '../rules/viewer.js';
@@ -26,6 +26,7 @@ import type { Db } from '../store/database.js';
 import type { JobEvent } from '../store/events.js';
 import { balanceOf, type Balance } from '../store/ledger.js';
 import type { Page, SamePageRequest } from '../store/page.js';
+import { reviewsOfMany, type Review } from '../store/reviews.js';
 
 type Read<Key, Value> = (db: Db, viewer: Viewer, keys: readonly Key[]) => Promise<Map<Key, Value>>;
 type Loader<Key, Value> = DataLoader<Key, Value | undefined>;
@@ -60,6 +61,14 @@ export class Loaders {
 
   contractorOf(bid: Bid): Found<ReadableContractor | null> {
     return bidderOf(bid) ?? this.people.load(bid.contractorId).then((person) => person?.contractor);
+  }
+
+  /** A page of what was said of a contractor. */
+  reviewsOf(contractor: ContractorId, page: SamePageRequest): Promise<Page<Review> | undefined> {
+    const loader = this.#loader<ContractorId, Page<Review>>(`reviews ${JSON.stringify(page)}`, (db, _viewer, ids) =>
+      reviewsOfMany(db, ids, page),
+    );
+    return loader.load(contractor);
   }
 
   get jobs(): Loader<JobId, ReadableJob> {

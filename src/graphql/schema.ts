@@ -8,7 +8,7 @@ import { ApiKeyResolver } from './resolvers/api-keys.js';
 import { BidResolver, ViewerBidsResolver } from './resolvers/bids.js';
 import { JobMutations } from './resolvers/job-mutations.js';
 import { JobResolver, ViewerJobsResolver } from './resolvers/jobs.js';
-import { ContractorResolver, HomeownerResolver } from './resolvers/people.js';
+import { ContractorResolver, HomeownerResolver, UserResolver } from './resolvers/people.js';
 import { ReferenceResolver } from './resolvers/reference.js';
 import { TokenResolver } from './resolvers/tokens.js';
 import { PAYLOAD_RESOLVERS } from './types/payloads.js';
@@ -34,6 +34,7 @@ export function createSchema(): GraphQLSchema {
     buildSchemaSync({
       resolvers: [
         AccountResolver,
+        UserResolver,
         HomeownerResolver,
         ContractorResolver,
         ApiKeyResolver,

@@ -1,9 +1,10 @@
 /** Everything a caller can do. Both doors, the contracts and the tests read this one list. */
 import { createApiKey, listApiKeys, revokeApiKey } from './accounts/api-keys.js';
 import { changePassword } from './accounts/change-password.js';
-import { readContractor, verifyContractor } from './accounts/contractors.js';
+import { listContractors, readContractor, verifyContractor } from './accounts/contractors.js';
 import { logIn, logOut, refreshSession } from './accounts/log-in.js';
 import { readMe, updateProfile } from './accounts/me.js';
+import { listReviews } from './accounts/reviews.js';
 import { signUpContractor, signUpHomeowner } from './accounts/sign-up.js';
 import { listUsers } from './accounts/users.js';
 import { listBids, listOwnBids, readBid } from './bids/read.js';
@@ -31,6 +32,8 @@ export const OPERATIONS = {
   readMe,
   updateProfile,
   readContractor,
+  listContractors,
+  listReviews,
   verifyContractor,
   listUsers,
   readTokens,

@@ -6,7 +6,8 @@ import { JOB_EVENT } from '../rules/entities/event.js';
 import { JOB } from '../rules/entities/job.js';
 import { CATALOG } from '../rules/entities/reference.js';
 import { CONTRACTOR } from '../rules/entities/people.js';
-import { TOKEN_BALANCE, TOKEN_TRANSFER } from '../rules/entities/tokens.js';
+import { REVIEW } from '../rules/entities/review.js';
+import { TOKEN_AUDIT, TOKEN_BALANCE, TOKEN_MISMATCH, TOKEN_TRANSFER } from '../rules/entities/tokens.js';
 import type { Entity } from '../rules/entity.js';
 import {
   BID_ACTIONS,
@@ -34,12 +35,15 @@ export const COMPONENTS: readonly (Entity | Variants)[] = [
   OWN_USER,
   OWN_HOMEOWNER,
   CONTRACTOR,
+  REVIEW,
   JOB,
   BID,
   JOB_EVENT,
   DISPUTE,
   TOKEN_BALANCE,
   TOKEN_TRANSFER,
+  TOKEN_AUDIT,
+  TOKEN_MISMATCH,
   API_KEY,
   NEW_API_KEY,
   REFRESHED_SESSION,

@@ -67,7 +67,8 @@ const TAGS: readonly (readonly [name: string, paths: RegExp, description: string
   ['Own account', /^\/me\b/, 'Oneself: the person, the profile, the password.'],
   ['API keys', /^\/api-keys\b/, 'Keys for programs, which act as their owner.'],
   ['Reference', /^\/(catalog|lifecycle)$/, 'The rules and the usual words, for forms and buttons.'],
-  ['Contractors', /^\/contractors\//, 'Contractors as others see them.'],
+  ['Contractors', /^\/contractors\b/, 'Contractors as others see them.'],
+  ['Users', /^\/users\b/, 'Every account, for admins.'],
   ['Tokens', /^\/tokens\b/, 'Prepaid tokens: publishing spends them, a guaranteed view of a bid stakes them.'],
   ['Bids', /\/bids\b/, 'Offers to do a job, and what becomes of them.'],
   [

@@ -12,7 +12,8 @@ import { JOB_EVENT } from '../rules/entities/event.js';
 import { JOB } from '../rules/entities/job.js';
 import { CATALOG } from '../rules/entities/reference.js';
 import { CONTRACTOR } from '../rules/entities/people.js';
-import { TOKEN_BALANCE, TOKEN_TRANSFER } from '../rules/entities/tokens.js';
+import { REVIEW } from '../rules/entities/review.js';
+import { TOKEN_AUDIT, TOKEN_BALANCE, TOKEN_TRANSFER } from '../rules/entities/tokens.js';
 import type { Entity, Shown } from '../rules/entity.js';
 import type { AvailableAction, AvailableBidAction } from '../rules/available-actions.js';
 import { JOB_TRANSITIONS } from '../rules/lifecycle.js';
@@ -27,6 +28,7 @@ import {
   ME,
   NEW_CONTRACTOR_SESSION,
   NEW_HOMEOWNER_SESSION,
+  OWN_USER,
   PUBLICATION,
   REFRESHED_SESSION,
   SESSION,
@@ -99,7 +101,17 @@ const {
 const { readTransfer, readCatalog, readLifecycle } = OPERATIONS;
 const { readBid, readBidActions, readJobActions, countOwnJobs } = OPERATIONS;
 const { createApiKey, listApiKeys, revokeApiKey } = OPERATIONS;
-const { readContractor, verifyContractor, readTokens, listTransfers, adjustTokens } = OPERATIONS;
+const {
+  listUsers,
+  readContractor,
+  listContractors,
+  listReviews,
+  verifyContractor,
+  readTokens,
+  listTransfers,
+  adjustTokens,
+  auditTokens,
+} = OPERATIONS;
 
 export const ROUTES: readonly Route[] = [
   route('POST', '/auth/signup/homeowner', signUpHomeowner, {
@@ -131,8 +143,14 @@ export const ROUTES: readonly Route[] = [
   route('GET', '/me/job-counts', countOwnJobs, { shows: JOB_COUNTS }),
   route('GET', '/catalog', readCatalog, { shows: CATALOG, answer: catalogOnWire }),
   route('GET', '/lifecycle', readLifecycle, { shows: LIFECYCLE_ON_WIRE, answer: lifecycleOnWire }),
+  route('GET', '/contractors', listContractors, {
+    query: [...PAGE_QUERY, 'search', 'specialty', 'serviceArea', 'verified', 'orderBy'],
+    shows: CONTRACTOR,
+  }),
   route('GET', '/contractors/{id}', readContractor, { shows: CONTRACTOR }),
+  route('GET', '/contractors/{id}/reviews', listReviews, { query: PAGE_QUERY, shows: REVIEW }),
   route('POST', '/contractors/{id}/verify', verifyContractor, { shows: CONTRACTOR }),
+  route('GET', '/users', listUsers, { query: [...PAGE_QUERY, 'search', 'userType', 'verified'], shows: OWN_USER }),
   route('GET', '/tokens', readTokens, { shows: TOKEN_BALANCE }),
   route('GET', '/tokens/transactions', listTransfers, { query: PAGE_QUERY, shows: TOKEN_TRANSFER }),
   route('GET', '/tokens/transactions/{id}', readTransfer, { shows: TOKEN_TRANSFER }),
@@ -141,6 +159,7 @@ export const ROUTES: readonly Route[] = [
     location: ({ id }) => `/v1/tokens/transactions/${id}`,
     shows: TOKEN_TRANSFER,
   }),
+  route('GET', '/tokens/audit', auditTokens, { shows: TOKEN_AUDIT }),
 
   route('GET', '/jobs', listJobs, {
     query: [...PAGE_QUERY, ...JOBS_QUERY],

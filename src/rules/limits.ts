@@ -10,6 +10,8 @@ export const TEXT = {
   email: 254,
   url: 2_000,
   listItems: 50,
+  /** Of each: both lists of a hundred contractors must fit into one answer. */
+  listItem: 100,
 } as const;
 
 export const PASSWORD_BYTES = { min: 8, max: 72 } as const;

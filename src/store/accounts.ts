@@ -7,7 +7,6 @@ import { writtenFields, type RowOf } from '../rules/entity.js';
 import type { Role } from '../rules/viewer.js';
 import type { Db } from './database.js';
 import { balanceShape } from './ledger.js';
-import { listing } from './page.js';
 import { asJson, jsonReader, type RowShape } from './rows.js';
 import { columns, statement, type Values } from './statement.js';
 import { forEachRole, type ViewerIds } from './visibility.js';
@@ -21,10 +20,10 @@ import {
 } from './tables/accounts.js';
 import { tokenBalances } from './tables/ledger.js';
 
-const { passwordHash: _hash, referralCode: _code, ...userColumns } = getTableColumns(users);
-const { ratingSum: _sum, ...contractorColumns } = getTableColumns(contractors);
+export const { passwordHash: _hash, referralCode: _code, ...userColumns } = getTableColumns(users);
+const { ratingSum: _sum, ratingRank: _rank, ...contractorColumns } = getTableColumns(contractors);
 
-const contractorShape = {
+export const contractorShape = {
   ...contractorColumns,
   ratingAverage: sql<
     number | null
@@ -33,7 +32,10 @@ const contractorShape = {
 
 export type User = RowOf<typeof USER, Omit<UserRow, 'passwordHash' | 'referralCode'>>;
 export type Homeowner = RowOf<typeof HOMEOWNER, HomeownerRow>;
-export type Contractor = RowOf<typeof CONTRACTOR, Omit<ContractorRow, 'ratingSum'> & { ratingAverage: number | null }>;
+export type Contractor = RowOf<
+  typeof CONTRACTOR,
+  Omit<ContractorRow, 'ratingSum' | 'ratingRank'> & { ratingAverage: number | null }
+>;
 
 const NEW_USER = ['id', 'email', 'userType', 'firstName', 'lastName', 'phone', 'passwordHash', 'referralCode'] as const;
 export type NewUser = Pick<UserRow, (typeof NEW_USER)[number]>;
@@ -161,9 +163,13 @@ const COUNTERPART = {
     sql<boolean>`exists (select 1 from jobs j where j.awarded_contractor_id = ${$.contractorId} and j.homeowner_id = "homeowners"."id")`,
 };
 
-/** Whether the contractor has bid on a job of the viewer's. */
-const CLIENT = ($: Values<ViewerIds>) =>
-  sql<boolean>`exists (select 1 from bids b join jobs j on j.id = b.job_id where b.contractor_id = "contractors"."id" and j.homeowner_id = ${$.homeownerId})`;
+/**
+ * Whether the contractor has bid on a job of the viewer's. One bid says so: as `exists`, the planner would rather read
+ * the bids of everybody once for a whole page.
+ */
+export const CLIENT = ($: Values<ViewerIds>) =>
+  sql<boolean>`coalesce((select true from bids b join jobs j on j.id = b.job_id
+    where b.contractor_id = "contractors"."id" and j.homeowner_id = ${$.homeownerId} limit 1), false)`;
 
 const NO = sql<boolean>`false`;
 
@@ -180,10 +186,10 @@ export const selectPeople = forEachRole((role) =>
       })
       .from(users)
       .leftJoin(homeowners, eq(homeowners.userId, users.id))
-      .leftJoin(contractors, eq(contractors.userId, users.id)).where(sql`${users.id} in (
+      .leftJoin(contractors, eq(contractors.userId, users.id)).where(sql`${users.id} = any(array(
         select id from users where id = any(${$.ids}::text[])
         union all select user_id from homeowners where id = any(${$.ids}::text[])
-        union all select user_id from contractors where id = any(${$.ids}::text[]))`),
+        union all select user_id from contractors where id = any(${$.ids}::text[])))`),
   ),
 );
 
@@ -264,6 +270,11 @@ export function bidderReader(fields: PersonFields, role: Role): (json: PersonJso
   });
 }
 
+/** Whether there is one. */
+export const selectContractor = statement((db, $: Values<{ id: ContractorId }>) =>
+  db.select({ id: contractors.id }).from(contractors).where(eq(contractors.id, $.id)),
+);
+
 export const verifyContractor = statement((db, $: Values<{ id: ContractorId }>) =>
   db
     .update(contractors)
@@ -291,9 +302,3 @@ export const addRating = statement((db, $: Values<{ id: ContractorId; rating: nu
     })
     .where(eq(contractors.id, $.id)),
 );
-
-export const listUsers = listing({
-  keys: { createdAt: users.createdAt, id: users.id },
-  order: 'newest first',
-  rows: (db, _: Values<object>, within) => db.select(userColumns).from(users).where(within).$dynamic(),
-});

@@ -268,6 +268,6 @@ function jobsBidOn($: Values<FilterValues>, { behind }: Reach): SQL {
 }
 
 /** `%` and `_` stand for themselves. */
-function containing(text: string): string {
+export function containing(text: string): string {
   return `%${text.replaceAll(/[\\%_]/g, '\\$&')}%`;
 }

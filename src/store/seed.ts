@@ -84,7 +84,7 @@ export async function openEmptyDatabase(connection: Connection): Promise<Sql> {
 }
 
 /** How often a seeding tells what it does next. */
-export const SEED_STEPS = 12;
+export const SEED_STEPS = 13;
 
 /** The market's own figures, for whoever computes identifiers instead of asking for them. */
 export interface Market {
@@ -128,7 +128,15 @@ export async function seedMarket(
     await tx.unsafe(IDENTIFIER);
     onStep('people');
     await insertPeople(tx, market, passwordHash);
-    const rebuild = await withoutIndexes(tx, ['bids', 'holds', 'events', 'job_search', 'jobs', 'token_transfers']);
+    const rebuild = await withoutIndexes(tx, [
+      'bids',
+      'holds',
+      'events',
+      'reviews',
+      'job_search',
+      'jobs',
+      'token_transfers',
+    ]);
     const states = stateOf(size.openPercent);
     const bids = `case when ${states} = 'draft' then 0 else 1 + n * 7 % ${2 * mean - 1} end`;
     const made = `date_trunc('milliseconds', now()) - interval '300 days' + n * (interval '200 days' / ${size.jobs})`;
@@ -381,6 +389,11 @@ function insertsFor(market: Market): string[] {
      select pg_temp.made('evt', n * 64 + sequence), id, sequence, type, actor, bidder, from_status, to_status,
        made + case sequence when 1 then interval '0' when 2 then interval '30 minutes' else (sequence - 2) * interval '1 hour' end, data
      from (${STEPS}) step`,
+
+    `insert into reviews (id, job_id, contractor_id, author_id, rating, review, created_at)
+     select e.id, p.id, first.bidder, e.actor_id, (e.data->>'rating')::int, e.data->>'review', e.occurred_at
+     from plan p join offers first on first.n = p.n and first.at = 1 join events e on e.id = pg_temp.made('evt', p.n * 64 + 6 + 2 * p.bids)
+     where ${reached('completed')}`,
 
     `insert into token_transfers (id, from_account, to_account, amount, reason, user_id, job_id, created_at)
      select pg_temp.made('ttx', n), owner_user, 'fees', paid, 'publish', owner_user, id, made + interval '30 minutes' from plan where paid > 0`,

@@ -79,6 +79,8 @@ const MIDDLES = {
     row('bids', `job_id = '${seededId('job', crowdedJob(market))}'`, ['guaranteed_view', 'created_at', 'id']),
   eventsOfCrowdedJob: (market: Market) =>
     row('events', `job_id = '${seededId('job', crowdedJob(market))}'`, ['sequence']),
+  reviewsOfBusyContractor: (market: Market) =>
+    row('reviews', `contractor_id = '${seededId('ctr', busyContractor(market))}'`),
   transfersOfBusyHomeowner: (market: Market) =>
     row('token_transfers', `user_id = '${seededId('usr', busyHomeowner(market))}'`),
 } satisfies Record<string, (market: Market) => string>;
@@ -119,6 +121,31 @@ function rest(name: string, as: Who, path: string | ((ground: Ground) => string)
 function graphql(name: string, as: Who, query: (ground: Ground) => string): Query {
   return { name, as, kind: 'steady', ask: (ground) => ({ graphql: query(ground) }) };
 }
+
+/** Behind the greater part of the rated, and of those who completed most. */
+const MIDDLE_OF_CONTRACTORS = {
+  NEWEST: JSON.stringify(cursorOf([new Date(Date.now() - 590 * 24 * 3_600_000), 'z'])),
+  BEST_RATED: JSON.stringify(cursorOf([400, 4, 'z'])),
+  MOST_COMPLETED: JSON.stringify(cursorOf([4, 400, 4, 'z'])),
+} as const;
+
+function directory(name: string, order: keyof typeof MIDDLE_OF_CONTRACTORS, filter: string, more = ''): Query {
+  const narrowed = filter === '' ? '' : `, filter: { ${filter} }`;
+  return graphql(name, 'new contractor', () => {
+    return `{ contractors(first: 20, orderBy: ${order}${narrowed}${more}) { nodes { id companyName } } }`;
+  });
+}
+
+const USER_FILTERS: readonly (readonly [what: string, filter: string, more?: { kind: Kind }])[] = [
+  ['whose email all have', 'search: "@example.test"', { kind: 'broad' }],
+  ['whose email one has', 'search: "person1234@"'],
+  ['of a name that nobody has', 'search: "xylophone"'],
+  ['who are contractors', 'userType: CONTRACTOR'],
+  ['who are admins', 'userType: ADMIN'],
+  ['who are verified', 'verified: true'],
+  ['who are not verified', 'verified: false'],
+  ['who are not verified, by a word', 'verified: false, search: "hanna"', { kind: 'broad' }],
+];
 
 const counted = 'totalCount';
 
@@ -297,6 +324,19 @@ export const QUERIES: readonly Query[] = [
     'admin',
     ({ middle }) => `{ users(first: 20, after: "${middle.users}") { nodes { id email } } }`,
   ),
+  ...USER_FILTERS.flatMap(([what, filter, more]) => [
+    { ...graphql(`users ${what}`, 'admin', () => `{ users(filter: { ${filter} }) { nodes { id email } } }`), ...more },
+    { ...graphql(`users ${what}, counted`, 'admin', () => `{ users(filter: { ${filter} }) { totalCount } }`), ...more },
+    {
+      ...graphql(
+        `users ${what}, from the middle`,
+        'admin',
+        ({ middle }) => `{ users(filter: { ${filter} }, after: "${middle.users}") { nodes { id email } } }`,
+      ),
+      ...more,
+    },
+  ]),
+  graphql('users with their profiles', 'admin', () => '{ users { nodes { homeowner { city } contractor { bio } } } }'),
   graphql('users, counted', 'admin', () => `{ users { totalCount } }`),
   graphql(
     'a contractor, read by the busy homeowner',
@@ -310,6 +350,51 @@ export const QUERIES: readonly Query[] = [
     ({ market }) =>
       `{ contractor(id: "${seededId('ctr', busyContractor(market))}") { id companyName user { email } } }`,
   ),
+  ...(['NEWEST', 'BEST_RATED', 'MOST_COMPLETED'] as const).flatMap((order) => [
+    directory(`contractors, ${order}`, order, ''),
+    directory(`contractors, ${order}, from the middle`, order, '', `, after: ${MIDDLE_OF_CONTRACTORS[order]}`),
+    directory(`verified contractors, ${order}`, order, 'verified: true'),
+    directory(`contractors of the specialty that all have, ${order}`, order, 'specialty: "roofing"'),
+    directory(`contractors of a specialty that nobody has, ${order}`, order, 'specialty: "thatching"'),
+    directory(`contractors by a word that all say, ${order}`, order, 'search: "leaks"'),
+    directory(`contractors by a word that one says, ${order}`, order, 'search: "company number 1234."'),
+  ]),
+  graphql('contractors, counted', 'new contractor', () => '{ contractors { totalCount } }'),
+  {
+    ...graphql(
+      'contractors of the specialty that all have, counted',
+      'new contractor',
+      () => '{ contractors(filter: { specialty: "roofing" }) { totalCount } }',
+    ),
+    kind: 'broad',
+  },
+  graphql(
+    'contractors of a specialty that nobody has, counted',
+    'new contractor',
+    () => '{ contractors(filter: { specialty: "thatching" }) { totalCount } }',
+  ),
+  rest(
+    'reviews of the busy contractor',
+    'new contractor',
+    ({ market }) => `/v1/contractors/${seededId('ctr', busyContractor(market))}/reviews`,
+  ),
+  rest(
+    'reviews of the busy contractor, from the middle',
+    'new contractor',
+    ({ market, middle }) =>
+      `/v1/contractors/${seededId('ctr', busyContractor(market))}/reviews?after=${middle.reviewsOfBusyContractor}`,
+  ),
+  graphql(
+    'contractors with their reviews, from the middle',
+    'new contractor',
+    ({ middle }) =>
+      `{ contractors(first: 100, orderBy: MOST_COMPLETED) { nodes { id
+        reviews(first: 10, after: "${middle.reviewsOfBusyContractor}") { totalCount nodes { rating homeownerFirstName } } } } }`,
+  ),
+  graphql('contractors with their users, read by the busy homeowner', 'busy homeowner', () => {
+    return '{ contractors(first: 100, orderBy: MOST_COMPLETED) { nodes { id licenseNumber user { email } } } }';
+  }),
+  rest('contractors, tenth page by number', 'new contractor', '/v1/contractors?page=10'),
   rest('bids on the crowded job', 'admin', (ground) => crowded(ground, 'bids')),
   rest('bids on the crowded job, from the middle', 'admin', (ground) =>
     crowded(ground, `bids?after=${ground.middle.bidsOnCrowdedJob}`),

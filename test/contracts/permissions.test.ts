@@ -58,6 +58,8 @@ const MAY: Law = {
     bidder: ONCE_OPEN,
     'stranger contractor': ['open'],
   },
+  'FIND THE AWARDEE AMONG ALL USERS': { admin: EVERY },
+  'AUDIT THE TOKENS': { admin: EVERY },
   'READ THE DISPUTE': { owner: DISPUTED, awardee: DISPUTED, admin: DISPUTED },
   PUBLISH: { owner: ['draft'] },
   AWARD: { owner: ['open'] },
@@ -138,6 +140,26 @@ describe('schema/permissions.txt', () => {
       bidder: ONCE_OPEN,
       'stranger contractor': ['open'],
     });
+  });
+
+  test('shows the licence of a contractor to themselves, admins and the homeowner for whom they have bid', () => {
+    const find = 'FIND THE AWARDEE IN THE DIRECTORY';
+    expect(where(find, (answer) => answer === 'with licence')).toEqual(
+      withKeys({ owner: ONCE_OPEN, awardee: EVERY, admin: EVERY }),
+    );
+    expect(where(find, (answer) => answer === 'profile')).toEqual({
+      ...withKeys({ owner: ['draft'] }),
+      'other homeowner': EVERY,
+      bidder: EVERY,
+      'stranger contractor': EVERY,
+    });
+  });
+
+  test('shows reviews to everyone who is signed in', () => {
+    const signedIn = Object.keys(cells['READ THE JOB'] ?? {}).filter((person) => person !== 'nobody');
+    expect(where('READ THE AWARDEE’S REVIEWS', (answer) => answer === 'review')).toEqual(
+      Object.fromEntries(signedIn.map((person) => [person, ['completed']])),
+    );
   });
 
   test('asks everyone for a token first', () => {

@@ -25,7 +25,7 @@ import {
   type OperationKey,
 } from '../calls.js';
 import { programOf, type Person } from '../cast.js';
-import { openTestHouse, type TestHouse } from '../house.js';
+import { openTestHouse, type Json, type TestHouse } from '../house.js';
 import { bodyOf, gather, givenJob, type GivenJob, type People } from '../journey.js';
 import { atOnce, copiesOf } from '../scenes.js';
 
@@ -96,6 +96,8 @@ async function runState(house: TestHouse, state: JobState, cells: Cells, disagre
   const copies = await copiesOf(house, job, calls.filter(({ section }) => !section.reads).length);
   // The list is searched for it by its own identifier, which no copy has.
   await house.sql`update jobs set title = id where id = ${job.id}`;
+  // And so is the directory.
+  await house.sql`update contractors set company_name = id, license_number = 'M-1' where id = ${people.awardee.profileId}`;
   const foretold = new Map(
     await Promise.all(CALLERS.map(async (caller) => [caller, await foretell(house, people, job, caller)] as const)),
   );
@@ -144,8 +146,79 @@ const BID_OF = {
   bidder: 'the bid of the other bidder',
 } as const;
 
+/** What is read of people, who are no part of the job. */
+interface PeopleRead {
+  readonly title: string;
+  readonly says: string;
+  readonly rest: string;
+  readonly graphql: string;
+  /** Of what the answer holds; in GraphQL that is the field which was asked for. */
+  seen(this: void, answer: Json): string;
+}
+
+const PEOPLE_READS: readonly PeopleRead[] = [
+  {
+    title: 'FIND THE AWARDEE IN THE DIRECTORY',
+    says: 'Whether the directory of contractors holds them, and shows the numbers of their licence and insurance.',
+    rest: '/v1/contractors?search={awardee}',
+    graphql: 'contractors(filter: { search: $id }) { nodes { id licenseNumber } }',
+    seen: ({ data, nodes = data }) => {
+      const [found]: Json[] = nodes;
+      if (!found) return 'absent';
+      return (found.licenseNumber ?? found.license_number ?? null) === null ? 'profile' : 'with licence';
+    },
+  },
+  {
+    title: 'READ THE AWARDEE’S REVIEWS',
+    says: 'What homeowners said of the awardee, who has one review once the job is completed.',
+    rest: '/v1/contractors/{awardee}/reviews',
+    graphql: 'contractor(id: $id) { reviews { nodes { rating review } } }',
+    seen: ({ data, reviews = { nodes: data } }) => (reviews.nodes.length === 0 ? 'none' : 'review'),
+  },
+  {
+    title: 'FIND THE AWARDEE AMONG ALL USERS',
+    says: 'Whether the list of every account may be read.',
+    rest: '/v1/users?search={awardee}',
+    graphql: 'users(filter: { search: $id }) { totalCount }',
+    seen: () => 'ok',
+  },
+  {
+    title: 'AUDIT THE TOKENS',
+    says: 'Whether the ledger of everybody may be added up.',
+    rest: '/v1/tokens/audit',
+    graphql: 'auditTokens { ok }',
+    seen: () => 'ok',
+  },
+];
+
+function peopleSection({ title, says, rest, graphql, seen }: PeopleRead): Section {
+  return {
+    title,
+    says,
+    rest: `GET ${rest}`,
+    graphql: `query ${graphql.replace('$id', '…')}`,
+    reads: true,
+    async run(house, door, { people }, caller) {
+      const token = tokenOf(people, caller);
+      const id = people.awardee.profileId;
+      if (door === 'rest') {
+        const answer = await house.rest('GET', rest.replace('{awardee}', id), { token });
+        const { ok, code } = restOutcome(answer);
+        return ok ? seen(answer.body) : String(code);
+      }
+      const declared = graphql.includes('$id')
+        ? `query ($id: ${graphql.includes('(id:') ? 'ID!' : 'String'})`
+        : 'query';
+      const answer = await house.graphql(`${declared} { read: ${graphql} }`, { token, variables: { id } });
+      const { ok, code } = graphqlOutcome(answer);
+      return ok ? seen(answer.data.read) : String(code);
+    },
+  };
+}
+
 const SECTIONS: readonly Section[] = [
   ...readSections(),
+  ...PEOPLE_READS.map(peopleSection),
   ...(Object.keys(JOB_ACTIONS) as JobActionKey[]).map(jobSection),
   ...(Object.keys(BID_TRANSITIONS) as BidTransitionKey[]).flatMap((key) => [
     bidSection(key, 'awardee'),

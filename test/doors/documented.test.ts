@@ -46,6 +46,9 @@ describe('Every address answers as documented', () => {
     await ok(carl, 'GET', `/contractors/${carl.profileId}`);
     await ok(hanna, 'GET', `/contractors/${carl.profileId}`);
     await ok(ada, 'POST', `/contractors/${carl.profileId}/verify`);
+    await ok(hanna, 'GET', '/contractors?verified=true&order_by=best_rated');
+    await ok(ada, 'GET', '/users?user_type=contractor');
+    await ok(ada, 'GET', '/tokens/audit');
     await ok(hanna, 'GET', '/tokens');
     await ok(hanna, 'GET', '/tokens/transactions?per_page=1');
     const { api_key } = await ok(hanna, 'POST', '/api-keys', { name: 'Export', expires_at: '2999-01-01T00:00:00Z' });
@@ -91,6 +94,7 @@ describe('Every address answers as documented', () => {
     await ok(hanna, 'POST', `/jobs/${id}/approve`, { rating: 5, review: 'Tidy.' });
     for (const person of [hanna, carl, cora, ada]) await ok(person, 'GET', `/jobs/${id}/events`);
     await ok(hanna, 'GET', `/contractors/${carl.profileId}`);
+    await ok(cora, 'GET', `/contractors/${carl.profileId}/reviews`);
   });
 
   it('about drafts, and jobs that are called off or ended past the flow', async () => {

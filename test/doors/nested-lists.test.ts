@@ -69,6 +69,7 @@ const LATE = new Date(Date.UTC(2200, 0));
 const BEFORE_ALL: Readonly<Record<string, string>> = {
   'Job.bids': cursorOf([true, LATE, 'z']),
   'Job.timeline': cursorOf([0]),
+  'Contractor.reviews': cursorOf([LATE, 'z']),
 };
 
 /** The states that the reader's bids on the first job are in. */

@@ -171,8 +171,12 @@ export function createLookout(scenes: readonly PlantedScene[]) {
   const leaks: Leak[] = [];
   const read = new Map<Secret, Set<Person>>();
 
+  /** What was said at an approval stands beside the contractor, for anyone signed in. */
+  const reviews = new Set(secrets.filter(({ what }) => what === 'completed: review'));
+
   const mayRead = (person: Person | null, secret: Secret) =>
-    person !== null && (secret.readers.has(person) || (open.has(secret) && contractors.has(person)));
+    person !== null &&
+    (secret.readers.has(person) || reviews.has(secret) || (open.has(secret) && contractors.has(person)));
 
   function look(
     person: Person | null,

@@ -257,8 +257,13 @@ describe('what a profile may hold', () => {
       Array.from({ length: 51 }, (_, i) => `area ${i}`),
     ],
     ['service_areas', [], 'Austin'],
-    ['specialties', ['🏠'.repeat(200)], { 0: 'roofs' }],
+    ['specialties', ['🏠'.repeat(100)], { 0: 'roofs' }],
   ];
+  it('has entries of lists of 100 characters at most', async () => {
+    const refused = await put(carl, { contractor: { specialties: ['roofs', '🏠'.repeat(101)] } });
+    expect(byRest(refused)).toEqual(invalid('contractor.specialties.1'));
+  });
+
   it.each(LIMITS)('%s (case %#)', async (field, good, bad) => {
     const { status, body } = await put(carl, { contractor: { [field]: good } });
     expect(status).toBe(200);

@@ -277,9 +277,9 @@ function mayBeReadOnceAwarded(
 
 describe('a field that somebody may not read', () => {
   const RESOLVED: Record<Audienced, readonly string[]> = {
-    user: [],
+    user: ['homeowner', 'contractor'],
     homeowner: ['user'],
-    contractor: ['user'],
+    contractor: ['user', 'reviews'],
     job: ['homeowner', 'bids', 'bidCount', 'myBid', 'awardedBid', 'dispute', 'timeline', 'availableActions'],
   };
 

@@ -124,6 +124,9 @@ describe('the lengths', () => {
     ['DisputeEnd', 'text', 'finalizeAppeal', 'finalDecision'],
     ['DisputeEnd', 'text', 'completeJob', 'reason'],
     ['TokenTransfer', 'note', 'adjustTokens', 'reason'],
+    ['Review', 'review', 'approveJob', 'review'],
+    ['Review', 'category', 'createJob', 'category'],
+    ['Review', 'homeownerFirstName', 'signUpHomeowner', 'firstName'],
   ])('of %s.%s is that of %s', (type, field, operation, input) => {
     expect(TEXT_CHARACTERS[type]?.[field]).toBe(lengthsIn(operation).get(input));
   });
@@ -173,6 +176,7 @@ describe('a flat page of the largest size', () => {
     Query: (page) => `{ ${page} }`,
     Viewer: (page) => `{ viewer { ${page} } }`,
     Job: (page) => `{ job(id: "job_x") { ${page} } }`,
+    Contractor: (page) => `{ contractor(id: "ctr_x") { ${page} } }`,
   };
 
   it('stands in every place that has a list', () => {

@@ -225,6 +225,13 @@ const DAMAGES: [what: string, breaks: string, damage: Damage][] = [
     (tx) => tx`update contractors set completed_jobs = 1 where id = ${ids.carlsProfile!}`,
   ],
   [
+    'a review of a job that nobody approved',
+    'a review is what its approval says, of the contractor who did the job',
+    (tx) =>
+      tx`insert into reviews (id, job_id, contractor_id, author_id, rating, created_at)
+        values ('evt_none', ${ids.awarded!}, ${ids.carlsProfile!}, ${ids.hanna!}, 5, now())`,
+  ],
+  [
     'a published job without a city',
     'a published job is whole',
     (tx) => tx`update jobs set city = null where id = ${ids.open!}`,

@@ -10,6 +10,7 @@ import { DISPUTE, DISPUTE_PARTS } from '../../rules/entities/dispute.js';
 import { EVENT_ACTOR, JOB_EVENT } from '../../rules/entities/event.js';
 import { JOB } from '../../rules/entities/job.js';
 import { CONTRACTOR, HOMEOWNER, USER } from '../../rules/entities/people.js';
+import { REVIEW } from '../../rules/entities/review.js';
 import { TOKEN_TRANSFER } from '../../rules/entities/tokens.js';
 import type { Entity } from '../../rules/entity.js';
 import { TEXT } from '../../rules/limits.js';
@@ -19,6 +20,7 @@ const WITH_TEXTS: readonly Entity[] = [
   API_KEY,
   HOMEOWNER,
   CONTRACTOR,
+  REVIEW,
   JOB,
   JOB_EVENT,
   EVENT_ACTOR,

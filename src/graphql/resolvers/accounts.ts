@@ -1,11 +1,15 @@
 import { Arg, Args, Ctx, FieldResolver, ID, Mutation, Query, Resolver, Root } from 'type-graphql';
 import type { Me } from '../../operations/accounts/me.js';
+import { contractorFilter } from '../../operations/accounts/contractors.js';
+import { userFilter } from '../../operations/accounts/users.js';
 import { OPERATIONS } from '../../operations/index.js';
 import { perform, performWithin } from '../../operations/operation.js';
 import type { Context } from '../context.js';
+import { ContractorOrderEnum } from '../enums.js';
 import { Input, inputOf } from '../inputs.js';
-import { Contractor, LogOutPayload, UserConnection } from '../types/account.js';
+import { Contractor, ContractorConnection, LogOutPayload, UserConnection } from '../types/account.js';
 import { Connection, PageArgs } from '../types/connection.js';
+import type { ContractorOrder } from '../../rules/entities/people.js';
 import { PAYLOADS } from '../types/payloads.js';
 import { TokenTransferConnection } from '../types/tokens.js';
 import { Viewer } from '../types/viewer.js';
@@ -13,7 +17,7 @@ import { of } from './says.js';
 
 const { signUpHomeowner, signUpContractor, logIn, refreshSession, logOut, changePassword, readMe, updateProfile } =
   OPERATIONS;
-const { readContractor, verifyContractor, listUsers, listTransfers } = OPERATIONS;
+const { readContractor, listContractors, verifyContractor, listUsers, listTransfers } = OPERATIONS;
 
 const SignUpHomeownerInput = inputOf('SignUpHomeownerInput', signUpHomeowner.input, 'Who joins as a homeowner.');
 const SignUpContractorInput = inputOf('SignUpContractorInput', signUpContractor.input, 'Who joins as a contractor.');
@@ -25,6 +29,8 @@ const UpdateProfileInput = inputOf(
   updateProfile.input,
   'What to change: left out stays, null clears.',
 );
+const ContractorFilter = inputOf('ContractorFilter', contractorFilter, 'Which contractors to list; all, unless told.');
+const UserFilter = inputOf('UserFilter', userFilter, 'Which accounts to list; all, unless told.');
 
 @Resolver(() => Viewer)
 export class AccountResolver {
@@ -83,13 +89,32 @@ export class AccountResolver {
     return perform(readContractor, { id }, caller);
   }
 
+  @Query(() => ContractorConnection, { ...of(listContractors), nullable: true })
+  async contractors(
+    @Arg('filter', () => ContractorFilter, { nullable: true, description: 'Which of them.' })
+    filter: object | undefined,
+    @Arg('orderBy', () => ContractorOrderEnum, {
+      nullable: true,
+      description: 'Who comes first; the newest, unless told.',
+    })
+    orderBy: ContractorOrder | undefined,
+    @Args(() => PageArgs) page: PageArgs,
+    @Ctx() { caller }: Context,
+  ) {
+    return new Connection(await perform(listContractors, Object.assign({}, filter, page, { orderBy }), caller));
+  }
+
   @Mutation(() => PAYLOADS.verifyContractor, of(verifyContractor))
   verifyContractor(@Arg('id', () => ID, { description: 'The contractor.' }) id: string, @Ctx() { caller }: Context) {
     return perform(verifyContractor, { id }, caller).then((contractor) => ({ contractor }));
   }
 
   @Query(() => UserConnection, { ...of(listUsers), nullable: true })
-  async users(@Args(() => PageArgs) page: PageArgs, @Ctx() { caller }: Context) {
-    return new Connection(await perform(listUsers, page, caller));
+  async users(
+    @Arg('filter', () => UserFilter, { nullable: true, description: 'Which of them.' }) filter: object | undefined,
+    @Args(() => PageArgs) page: PageArgs,
+    @Ctx() { caller }: Context,
+  ) {
+    return new Connection(await perform(listUsers, Object.assign({}, filter, page), caller));
   }
 }

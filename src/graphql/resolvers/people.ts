@@ -1,10 +1,26 @@
-import { Ctx, FieldResolver, Resolver, Root } from 'type-graphql';
-import type { ReadableContractor, ReadableHomeowner } from '../../operations/accounts/people.js';
+import { Args, Ctx, FieldResolver, Resolver, Root } from 'type-graphql';
+import type { ReadableContractor, ReadableHomeowner, ReadableUser } from '../../operations/accounts/people.js';
+import { REVIEWS_NEWEST_FIRST } from '../../operations/accounts/reviews.js';
+import { nestedPage } from '../../operations/paging.js';
 import type { Context } from '../context.js';
-import { Contractor, Homeowner, User } from '../types/account.js';
+import { Contractor, Homeowner, ReviewConnection, User } from '../types/account.js';
+import { Connection, PageArgs } from '../types/connection.js';
 
 const ACCOUNT =
   'The person behind the profile. Email and phone are for themselves, admins, and the other side of an award.';
+
+@Resolver(() => User)
+export class UserResolver {
+  @FieldResolver(() => Homeowner, { nullable: true, description: 'The profile of a homeowner; null for all others.' })
+  homeowner(@Root() { id }: ReadableUser, @Ctx() { loaders }: Context) {
+    return loaders.people.load(id).then((person) => person?.homeowner);
+  }
+
+  @FieldResolver(() => Contractor, { nullable: true, description: 'The profile of a contractor; null for all others.' })
+  contractor(@Root() { id }: ReadableUser, @Ctx() { loaders }: Context) {
+    return loaders.people.load(id).then((person) => person?.contractor);
+  }
+}
 
 @Resolver(() => Homeowner)
 export class HomeownerResolver {
@@ -19,5 +35,16 @@ export class ContractorResolver {
   @FieldResolver(() => User, { nullable: true, description: ACCOUNT })
   user(@Root() profile: ReadableContractor, @Ctx() { loaders }: Context) {
     return loaders.userBehind(profile);
+  }
+
+  @FieldResolver(() => ReviewConnection, { description: 'What homeowners said of the work, the newest first.' })
+  async reviews(
+    @Args(() => PageArgs) asked: PageArgs,
+    @Root() { id }: ReadableContractor,
+    @Ctx() { loaders }: Context,
+  ) {
+    const page = await loaders.reviewsOf(id, nestedPage(asked, REVIEWS_NEWEST_FIRST));
+    if (!page) throw new Error('A contractor who was asked for has no list of reviews.');
+    return new Connection(page);
   }
 }

@@ -1,6 +1,7 @@
 /** People, their profiles and their sessions, as clients see them. */
 import { InterfaceType, ObjectType } from 'type-graphql';
 import { CONTRACTOR, HOMEOWNER, USER } from '../../rules/entities/people.js';
+import { REVIEW } from '../../rules/entities/review.js';
 import { ENDED_SESSION, SESSION } from '../../rules/entities/session.js';
 import { connectionType } from './connection.js';
 import { FieldsOf } from './field.js';
@@ -18,6 +19,10 @@ export class Homeowner {}
 @FieldsOf(CONTRACTOR)
 export class Contractor {}
 
+@ObjectType({ description: REVIEW.description })
+@FieldsOf(REVIEW)
+export class Review {}
+
 @InterfaceType({ description: SESSION.description })
 @FieldsOf(SESSION)
 export abstract class Session {}
@@ -27,3 +32,5 @@ export abstract class Session {}
 export class LogOutPayload {}
 
 export const UserConnection = connectionType('User', () => User, 'accounts');
+export const ContractorConnection = connectionType('Contractor', () => Contractor, 'contractors');
+export const ReviewConnection = connectionType('Review', () => Review, 'reviews');

@@ -1,9 +1,15 @@
 /** Contractors as others see them, and the admin's word that one is who they say. */
 import { z } from 'zod';
+import { CONTRACTOR_ORDERS, type ContractorOrder } from '../../rules/entities/people.js';
 import { refuse } from '../../rules/errors.js';
+import { TEXT } from '../../rules/limits.js';
+import { choice } from '../../rules/values.js';
 import { verifyContractor as markVerified } from '../../store/accounts.js';
+import { listContractors as contractorsInOrder } from '../../store/contractor-lists.js';
+import { mapPage, type Page } from '../../store/page.js';
 import { operation } from '../operation.js';
-import { idInPath } from '../shapes.js';
+import { pageRequest, pageShape, type PositionShape } from '../paging.js';
+import { idInPath, optionalText } from '../shapes.js';
 import { readPeople } from './directory.js';
 import { readableContractor, type ReadableContractor } from './people.js';
 
@@ -32,5 +38,41 @@ export const verifyContractor = operation({
     const [contractor] = await markVerified(db, { id });
     if (!contractor) throw refuse('NOT_FOUND', { message: 'There is no such contractor.' });
     return readableContractor(viewer, contractor);
+  },
+});
+
+export const contractorFilter = z.strictObject({
+  search: optionalText(TEXT.title).describe(
+    'Text that the company’s name or its presentation of itself contains, whatever the case.',
+  ),
+  specialty: optionalText(TEXT.listItem).describe('Contractors who name this kind of work, whatever the case.'),
+  serviceArea: optionalText(TEXT.listItem).describe('Contractors who name this place, whatever the case.'),
+  verified: z.boolean().nullish().describe('Only those whom an admin has verified, or only the others.'),
+});
+
+/** What a cursor of each order holds. No two are of one length: a cursor of one order is none of another. */
+const POSITIONS: Readonly<Record<ContractorOrder, PositionShape>> = {
+  newest: ['time', 'text'],
+  best_rated: ['number', 'number', 'text'],
+  most_completed: ['number', 'number', 'number', 'text'],
+};
+
+export const listContractors = operation({
+  name: 'contractors',
+  says: 'Lists contractors, whom anyone signed in may look up. The newest come first unless told.',
+  allows: 'signed in',
+  budget: 'read',
+  input: z.strictObject({
+    ...contractorFilter.shape,
+    orderBy: choice(CONTRACTOR_ORDERS, 'ContractorOrder')
+      .nullish()
+      .describe('Who comes first; the newest, unless told.'),
+    ...pageShape,
+  }),
+  async run({ db, viewer, beside }, { orderBy, ...input }): Promise<Page<ReadableContractor>> {
+    const order = orderBy ?? 'newest';
+    const request = pageRequest(input, POSITIONS[order], beside);
+    const page = await contractorsInOrder(db, viewer, input, order, request);
+    return mapPage(page, ({ contractor, client }) => readableContractor(viewer, contractor, client));
   },
 });

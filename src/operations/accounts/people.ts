@@ -56,6 +56,9 @@ export function relationsTo(viewer: Viewer, userId: string): Relation[] {
   return relations;
 }
 
-export function readableContractor(viewer: Viewer, contractor: Contractor): ReadableContractor {
-  return redact('contractor', contractor, relationsTo(viewer, contractor.userId));
+/** `isClient` where the contractor has bid on a job of the viewer’s. */
+export function readableContractor(viewer: Viewer, contractor: Contractor, isClient = false): ReadableContractor {
+  const relations = relationsTo(viewer, contractor.userId);
+  if (isClient) relations.push('client');
+  return redact('contractor', contractor, relations);
 }

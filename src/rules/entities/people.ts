@@ -78,7 +78,11 @@ export const HOMEOWNER = entity('Homeowner', 'A homeowner’s profile.', {
   updatedAt: { type: moment, description: 'When the profile last changed.' },
 });
 
-const listOf = (entry: string) => z.array(requiredText(TEXT.line).describe(entry)).max(TEXT.listItems);
+/** The orders of the directory of contractors; behind each key the newest comes first. */
+export const CONTRACTOR_ORDERS = ['newest', 'best_rated', 'most_completed'] as const;
+export type ContractorOrder = (typeof CONTRACTOR_ORDERS)[number];
+
+const listOf = (entry: string) => z.array(requiredText(TEXT.listItem).describe(entry)).max(TEXT.listItems);
 
 export const CONTRACTOR = entity('Contractor', 'A contractor’s profile and record.', {
   id: identifier('contractor'),

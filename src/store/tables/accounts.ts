@@ -1,10 +1,20 @@
 /** People: the account that logs in, and the profile that its role gives it. */
-import { sql } from 'drizzle-orm';
+import { sql, type SQL } from 'drizzle-orm';
 import { boolean, check, index, integer, pgEnum, pgTable, text, unique } from 'drizzle-orm/pg-core';
 import { ROLES } from '../../rules/viewer.js';
 import { createdAt, idColumn, textList, updatedAt } from './columns.js';
 
 export const userType = pgEnum('user_type', ROLES);
+
+interface UserNames {
+  readonly firstName: unknown;
+  readonly lastName: unknown;
+  readonly email: unknown;
+}
+
+/** What admins search users by: the sign between the name and the email is in neither. */
+export const userWords = (t: UserNames): SQL =>
+  sql`lower(${t.firstName} || ' ' || ${t.lastName} || chr(1) || ${t.email})`;
 
 export const users = pgTable(
   'users',
@@ -25,6 +35,8 @@ export const users = pgTable(
     unique('users_email_taken').on(t.email),
     unique('users_referral_code_taken').on(t.referralCode),
     index('users_newest').on(t.createdAt, t.id),
+    index('users_of_type').on(t.userType, t.createdAt, t.id),
+    index('users_words').using('gin', sql`${userWords(t)} gin_trgm_ops`),
     check('users_email_is_normal', sql`${t.email} = lower(${t.email}) and ${t.email} = btrim(${t.email})`),
   ],
 );
@@ -45,6 +57,20 @@ export const homeowners = pgTable('homeowners', {
   createdAt: createdAt(),
   updatedAt: updatedAt(),
 });
+
+interface ContractorTexts {
+  readonly companyName: unknown;
+  readonly bio: unknown;
+  readonly specialties: unknown;
+  readonly serviceAreas: unknown;
+}
+
+/** What contractors are searched by, each as its index has it: texts and entries of lists in small letters. */
+export const contractorTerms = {
+  words: (t: ContractorTexts): SQL => sql`lower(coalesce(${t.companyName}, '') || chr(1) || coalesce(${t.bio}, ''))`,
+  specialties: (t: ContractorTexts): SQL => sql`lower_all(${t.specialties})`,
+  serviceAreas: (t: ContractorTexts): SQL => sql`lower_all(${t.serviceAreas})`,
+};
 
 export const contractors = pgTable(
   'contractors',
@@ -71,8 +97,30 @@ export const contractors = pgTable(
     ratingCount: integer().notNull().default(0),
     createdAt: createdAt(),
     updatedAt: updatedAt(),
+
+    /** The average in hundredths, and 0 before the first rating: lists are ordered by it. */
+    ratingRank: integer()
+      .notNull()
+      .generatedAlwaysAs(
+        sql`case when rating_count = 0 then 0 else (round(rating_sum::numeric / rating_count, 2) * 100)::integer end`,
+      ),
   },
   (t) => [
+    // Each order of the directory, for all contractors and for those who are verified or are not.
+    index('contractors_newest').on(t.createdAt, t.id),
+    index('contractors_best_rated').on(t.ratingRank, t.ratingCount, t.id),
+    index('contractors_most_completed').on(t.completedJobs, t.ratingRank, t.ratingCount, t.id),
+    index('contractors_verified_newest').on(t.verified, t.createdAt, t.id),
+    // The same in the order of the list of users.
+    index('contractors_verified_users').on(t.verified, t.createdAt, t.userId),
+    index('contractors_verified_best_rated').on(t.verified, t.ratingRank, t.ratingCount, t.id),
+    index('contractors_verified_most_completed').on(t.verified, t.completedJobs, t.ratingRank, t.ratingCount, t.id),
+    index('contractors_terms').using(
+      'gin',
+      sql`${contractorTerms.words(t)} gin_trgm_ops`,
+      contractorTerms.specialties(t),
+      contractorTerms.serviceAreas(t),
+    ),
     check(
       'contractors_counts_are_sound',
       sql`${t.completedJobs} >= 0 and ${t.ratingCount} >= 0 and ${t.ratingSum} between ${t.ratingCount} and 5 * ${t.ratingCount}`,

@@ -1,0 +1,26 @@
+/** What was said of contractors, for anyone signed in. */
+import { z } from 'zod';
+import { refuse } from '../../rules/errors.js';
+import { selectContractor } from '../../store/accounts.js';
+import type { Page } from '../../store/page.js';
+import { listReviews as reviewsNewestFirst, type Review } from '../../store/reviews.js';
+import { operation } from '../operation.js';
+import { pageRequest, pageShape } from '../paging.js';
+import { idInPath } from '../shapes.js';
+
+/** What a cursor of reviews holds. */
+export const REVIEWS_NEWEST_FIRST = ['time', 'text'] as const;
+
+export const listReviews = operation({
+  name: 'contractorReviews',
+  says: 'Lists the reviews of a contractor, the newest first, for anyone signed in.',
+  allows: 'signed in',
+  budget: 'read',
+  input: z.strictObject({ id: idInPath('contractor').describe('The contractor.'), ...pageShape }),
+  async run({ db, beside }, { id, ...page }): Promise<Page<Review>> {
+    const request = pageRequest(page, REVIEWS_NEWEST_FIRST, beside);
+    const [contractor] = await selectContractor(db, { id });
+    if (!contractor) throw refuse('NOT_FOUND', { message: 'There is no such contractor.' });
+    return reviewsNewestFirst(db, { contractorId: id }, request);
+  },
+});

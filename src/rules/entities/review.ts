@@ -1,0 +1,26 @@
+/** What a homeowner said of finished work, for anyone who looks for a contractor. */
+import { z } from 'zod';
+import { entity, identifier } from '../entity.js';
+import { TEXT } from '../limits.js';
+import { moment, nullableText, requiredText } from '../values.js';
+
+export const REVIEW = entity('Review', 'What a homeowner said of a contractor when approving the work.', {
+  id: { ...identifier('event'), description: 'The identifier, which is that of the approval’s event.' },
+  rating: {
+    type: z.int().min(1).max(5).nullable(),
+    description: 'From 1 to 5; null where none was given.',
+    example: 4,
+  },
+  review: {
+    type: nullableText(TEXT.note),
+    description: 'What others should know about the work; null where only a rating was given.',
+    example: 'Quick and clean.',
+  },
+  category: { type: nullableText(TEXT.kind), description: 'The trade of the job.', example: 'plumbing' },
+  homeownerFirstName: {
+    type: requiredText(TEXT.name),
+    description: 'The given name of the homeowner.',
+    example: 'Hanna',
+  },
+  createdAt: { type: moment, description: 'When the work was approved.' },
+});

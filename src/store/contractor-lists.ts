@@ -1,0 +1,117 @@
+/** The directory of contractors: in one of its orders, narrowed by what somebody asks for. */
+import { and, sql, type SQL } from 'drizzle-orm';
+import type { PgColumn } from 'drizzle-orm/pg-core';
+import type { ContractorOrder } from '../rules/entities/people.js';
+import type { Viewer } from '../rules/viewer.js';
+import { CLIENT, contractorShape, type Contractor } from './accounts.js';
+import type { Db } from './database.js';
+import { firstFitting } from './fitting.js';
+import { containing } from './job-lists.js';
+import { listing, type List, type Page, type PageRequest } from './page.js';
+import { remembering, type Values } from './statement.js';
+import { contractors, contractorTerms } from './tables/accounts.js';
+import { idsOf, type ViewerIds } from './visibility.js';
+
+export interface ContractorFilter {
+  search?: string | null | undefined;
+  specialty?: string | null | undefined;
+  serviceArea?: string | null | undefined;
+  verified?: boolean | null | undefined;
+}
+
+/** A contractor, and whether they have bid for the viewer, which decides what the viewer may read of them. */
+export interface ListedContractor {
+  readonly contractor: Contractor;
+  readonly client: boolean;
+}
+
+interface FilterValues extends ViewerIds {
+  search: string | null;
+  specialty: string | null;
+  serviceArea: string | null;
+}
+
+const { createdAt, completedJobs, ratingRank, ratingCount, id } = contractors;
+
+/** By what each order goes, always from the largest value down. */
+const KEYS = {
+  newest: { createdAt, id },
+  best_rated: { ratingRank, ratingCount, id },
+  most_completed: { completedJobs, ratingRank, ratingCount, id },
+} as const satisfies Record<ContractorOrder, Readonly<Record<string, PgColumn>>>;
+
+/** What is asked for stands in a sub-select, which hides it from the planner: it guesses badly how common it is. */
+const TERMS = {
+  search: ($: Values<FilterValues>) =>
+    sql`${contractorTerms.words(contractors)} like (select lower(${$.search}::text))`,
+  specialty: ($: Values<FilterValues>) => contains(contractorTerms.specialties(contractors), $.specialty),
+  serviceArea: ($: Values<FilterValues>) => contains(contractorTerms.serviceAreas(contractors), $.serviceArea),
+};
+type Term = keyof typeof TERMS;
+const TERM_NAMES = Object.keys(TERMS) as Term[];
+
+function contains(list: SQL, entry: unknown): SQL {
+  return sql`${list} @> array[(select lower(${entry}::text))]`;
+}
+
+interface Asked {
+  readonly role: Viewer['role'];
+  readonly order: ContractorOrder;
+  readonly terms: readonly Term[];
+  readonly verified: boolean | null;
+}
+
+const lists = remembering<List<FilterValues, ListedContractor>>();
+
+export function listContractors(
+  db: Db,
+  viewer: Viewer,
+  { search = null, specialty = null, serviceArea = null, verified = null }: ContractorFilter,
+  order: ContractorOrder,
+  request: PageRequest,
+): Promise<Page<ListedContractor>> {
+  const values = { search: search === null ? null : containing(search), specialty, serviceArea, ...idsOf(viewer) };
+  const asked: Asked = {
+    role: viewer.role,
+    order,
+    terms: TERM_NAMES.filter((name) => values[name] !== null),
+    verified,
+  };
+  return lists(JSON.stringify(asked), () => listOf(asked))(db, values, request);
+}
+
+function listOf({ role, order, terms, verified }: Asked): List<FilterValues, ListedContractor> {
+  const keys = KEYS[order];
+  const isOfThose = verified === null ? undefined : sql`${contractors.verified} = ${sql.raw(String(verified))}`;
+  const fitting = ($: Values<FilterValues>) => and(...terms.map((name) => TERMS[name]($)));
+  return listing({
+    keys,
+    order: 'newest first',
+    keyed: ({ contractor }) => Object.assign({ ratingRank: rankOf(contractor) }, contractor),
+    rows: (db, $: Values<FilterValues>, within, { atMost }) => {
+      const listed = and(isOfThose, within);
+      const fits = fitting($);
+      return db
+        .select({
+          contractor: contractorShape,
+          client: role === 'homeowner' ? CLIENT($).as('client') : sql<boolean>`false`.as('client'),
+        })
+        .from(contractors)
+        .where(
+          fits
+            ? sql`${contractors.id} = any(array(${firstFitting({ table: sql`contractors`, keys: Object.values(keys), listed, fits }, atMost)}))`
+            : listed,
+        )
+        .$dynamic();
+    },
+    ...(terms.length > 0 && {
+      counted: (_, $, { atMost }) =>
+        sql`select from contractors where ${and(fitting($), isOfThose)} limit ${sql.raw(String(atMost))}`,
+    }),
+  });
+}
+
+/** As the database makes it of the average that is shown. */
+function rankOf({ ratingAverage }: Contractor): number {
+  return Math.round((ratingAverage ?? 0) * 100);
+}

@@ -1,0 +1,34 @@
+/**
+ * What was said of contractors when their work was approved. A trigger copies it from the event of the approval, which
+ * stays the record; here it stands beside the contractor, in the order in which it is read.
+ */
+import { check, index, integer, pgTable, text } from 'drizzle-orm/pg-core';
+import { sql } from 'drizzle-orm';
+import { contractors, users } from './accounts.js';
+import { idColumn, moment } from './columns.js';
+import { jobs } from './jobs.js';
+
+export const reviews = pgTable(
+  'reviews',
+  {
+    /** That of the event. */
+    id: idColumn('event').primaryKey(),
+    jobId: idColumn('job')
+      .notNull()
+      .unique('reviews_one_a_job')
+      .references(() => jobs.id),
+    contractorId: idColumn('contractor')
+      .notNull()
+      .references(() => contractors.id),
+    authorId: idColumn('user')
+      .notNull()
+      .references(() => users.id),
+    rating: integer(),
+    review: text(),
+    createdAt: moment().notNull(),
+  },
+  (t) => [
+    index('reviews_of_contractor').on(t.contractorId, t.createdAt, t.id),
+    check('reviews_say_something', sql`${t.rating} is not null or ${t.review} is not null`),
+  ],
+);

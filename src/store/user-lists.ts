@@ -1,0 +1,97 @@
+/** Every account, newest first, narrowed by what an admin asks for. */
+import { and, sql, type SQL } from 'drizzle-orm';
+import type { Role } from '../rules/viewer.js';
+import { userColumns, type User } from './accounts.js';
+import type { Db } from './database.js';
+import { firstFitting } from './fitting.js';
+import { containing } from './job-lists.js';
+import { listing, type List, type Page, type PageRequest, type Reach } from './page.js';
+import { remembering, type Values } from './statement.js';
+import { users, userWords } from './tables/accounts.js';
+
+export interface UserFilter {
+  search?: string | null | undefined;
+  userType?: Role | null | undefined;
+  /** Of contractors alone; nobody else is either. */
+  verified?: boolean | null | undefined;
+}
+
+interface FilterValues {
+  search: string | null;
+}
+
+interface Asked {
+  readonly searched: boolean;
+  readonly userType: Role | null;
+  readonly verified: boolean | null;
+}
+
+const lists = remembering<List<FilterValues, User>>();
+
+export function listUsers(
+  db: Db,
+  { search = null, userType = null, verified = null }: UserFilter,
+  request: PageRequest,
+): Promise<Page<User>> {
+  const asked: Asked = { searched: search !== null, userType, verified };
+  const values = { search: search === null ? null : containing(search) };
+  return lists(JSON.stringify(asked), () => listOf(asked))(db, values, request);
+}
+
+const keys = { createdAt: users.createdAt, id: users.id };
+const few = (rows: number) => sql.raw(String(rows));
+
+function listOf(asked: Asked): List<FilterValues, User> {
+  const { searched, userType, verified } = asked;
+  const ofType = userType === null ? undefined : sql`${users.userType} = ${sql.raw(`'${userType}'`)}`;
+  const fits = ($: Values<FilterValues>) => and(saying($), verified === null ? undefined : isVerified(verified));
+  const gathered = ($: Values<FilterValues>, within: SQL | undefined, reach: Reach): SQL | undefined => {
+    const searching = searched ? fits($) : undefined;
+    if (searching)
+      return firstFitting(
+        { table: sql`users`, keys: Object.values(keys), listed: and(ofType, within), fits: searching },
+        reach.atMost,
+      );
+    return verified === null ? undefined : contractorsWho(verified, reach);
+  };
+  return listing({
+    keys,
+    order: 'newest first',
+    rows: (db, $: Values<FilterValues>, within, reach) => {
+      const ids = gathered($, within, reach);
+      return db
+        .select(userColumns)
+        .from(users)
+        .where(and(ofType, ids ? sql`${users.id} = any(array(${ids}))` : within))
+        .$dynamic();
+    },
+    ...(searched && {
+      counted: (_, $, { atMost }) => sql`select from users where ${and(fits($), ofType)} limit ${few(atMost)}`,
+    }),
+    ...(!searched &&
+      verified !== null && {
+        counted: (_, _$, { atMost }) => {
+          const theirs = userType === null || userType === 'contractor';
+          return sql`select from contractors c where c.verified = ${flag(verified)} and ${flag(theirs)} limit ${few(atMost)}`;
+        },
+      }),
+  });
+}
+
+const flag = (value: boolean) => sql.raw(String(value));
+
+/** The pattern stands in a sub-select, which hides it from the planner: it guesses badly how common a word is. */
+function saying($: Values<FilterValues>): SQL {
+  return sql`${userWords(users)} like (select lower(${$.search}::text))`;
+}
+
+function isVerified(verified: boolean): SQL {
+  return sql`exists (select from contractors c where c.user_id = "users"."id" and c.verified = ${flag(verified)})`;
+}
+
+/** A profile is as old as its account, and so the contractors are read in the order of the list. */
+function contractorsWho(verified: boolean, { atMost, behind }: Reach): SQL {
+  const position = behind([sql`c.created_at`, sql`c.user_id`]);
+  return sql`select c.user_id from contractors c where ${and(sql`c.verified = ${flag(verified)}`, position)}
+    order by c.created_at desc, c.user_id desc limit ${few(atMost)}`;
+}
