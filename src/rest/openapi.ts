@@ -7,10 +7,11 @@ import { isTransition, JOB_ACTION_LIST } from '../rules/lifecycle.js';
 import { PARTY_WORDS } from '../rules/parties.js';
 import { BID_TRANSITION_LIST } from '../rules/bids.js';
 import { requestExample } from './examples.js';
-import { bodySchema, documentedPath, HEADER_PARAMETERS, parameters } from './requests.js';
+import { withNamedEnums } from './named-enums.js';
+import { bodySchema, documentedPath, HEADER_PARAMETERS, parameters, requestName } from './requests.js';
 import { responseParts, responsesOf } from './responses.js';
 import { ROUTES, type Route } from './routes.js';
-import type { JsonSchema } from './json-schema.js';
+import { refTo, type JsonSchema } from './json-schema.js';
 
 /** The document at both its addresses. */
 export function openDescription(): Pages {
@@ -19,6 +20,8 @@ export function openDescription(): Pages {
 }
 
 export function openapi() {
+  const { part, enums } = withNamedEnums({ paths: paths(), ...responseParts() });
+  const { paths: documented, schemas, ...parts } = part;
   return {
     openapi: '3.1.0',
     info: {
@@ -32,7 +35,7 @@ export function openapi() {
     servers: [{ url: '/', description: 'This server. Every path is also served without /v1.' }],
     security: [{ bearer: [] }],
     tags: TAGS.map(([name, , description]) => ({ name, description })),
-    paths: paths(),
+    paths: documented,
     components: {
       securitySchemes: {
         bearer: {
@@ -45,7 +48,8 @@ export function openapi() {
         },
       },
       parameters: HEADER_PARAMETERS,
-      ...responseParts(),
+      schemas: { ...schemas, ...enums },
+      ...parts,
     },
   };
 }
@@ -129,5 +133,10 @@ const RULES_ACROSS_FIELDS: Readonly<Record<string, string>> = {
 
 function requestBody(route: Route, schema: JsonSchema) {
   const required = Array.isArray(schema.required) && schema.required.length > 0;
-  return { required, content: { 'application/json': { schema, example: requestExample(route) } } };
+  return {
+    required,
+    content: {
+      'application/json': { schema: { $ref: refTo('schemas', requestName(route)) }, example: requestExample(route) },
+    },
+  };
 }
