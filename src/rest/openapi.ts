@@ -11,6 +11,7 @@ import { withNamedEnums } from './named-enums.js';
 import { bodySchema, documentedPath, HEADER_PARAMETERS, parameters, requestName } from './requests.js';
 import { responseParts, responsesOf } from './responses.js';
 import { ROUTES, type Route } from './routes.js';
+import { SAMPLES_SAID } from './samples.js';
 import { refTo, type JsonSchema } from './json-schema.js';
 
 /** The document at both its addresses. */
@@ -63,6 +64,7 @@ Bodies are JSON in \`snake_case\`, sent with \`Content-Type: application/json\` 
 - **Lists** hold \`data\` and \`pagination\`, newest first unless they say otherwise. Ask for a page by \`page\`, or follow the \`Link\` header, which stays fast however deep.
 - **Refusals** come in one order: who is it (401), how often (429), may such a person do this (403), is the input in shape (400), is the thing there (404), may this caller see it and do this to it (403), does its state allow it (400), and then all other rules (400), the price last. \`details.code\` is one of a closed list.
 - **Methods.** An address refuses a method that it does not take with 405; every GET answers HEAD too.
+${SAMPLES_SAID}
 `.trim();
 
 /** The first that fits a path is its tag. */
