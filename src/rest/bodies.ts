@@ -158,7 +158,7 @@ export const DONE = entity('Done', 'That it is done.', {
   data: { type: entity('Nothing', 'Empty.', {}).schema, description: 'Empty.' },
 });
 
-const PAGINATION = entity('Pagination', 'Where the page stands.', {
+export const PAGINATION = entity('Pagination', 'Where the page stands.', {
   page: { type: whole(1), description: 'Which page, from 1; 1 if it was asked for by `after`.', example: 1 },
   perPage: { type: whole(1), description: 'How many entries a page holds.', example: PAGE.perPageDefault },
   total: {
@@ -182,8 +182,12 @@ export function pageOf({ name, schema }: Entity): Entity {
 const REASONS = Object.keys(UNAUTHORIZED_REASONS) as UnauthorizedReason[];
 const REASONS_SAID = REASONS.map((reason) => `\`${reason}\`, ${UNAUTHORIZED_REASONS[reason]}`).join('; ');
 
-const ERROR_DETAILS = entity('ErrorDetails', 'What a program needs to know.', {
-  code: { type: choice(REST_ERROR_CODES), description: 'Why, for a program to read.', example: 'VALIDATION_FAILED' },
+export const ERROR_DETAILS = entity('ErrorDetails', 'What a program needs to know.', {
+  code: {
+    type: choice(REST_ERROR_CODES, 'ErrorCode'),
+    description: 'Why, for a program to read.',
+    example: 'VALIDATION_FAILED',
+  },
   requestId: {
     type: z.string(),
     description: 'The same as the `X-Request-Id` header.',
@@ -196,7 +200,7 @@ const ERROR_DETAILS = entity('ErrorDetails', 'What a program needs to know.', {
       .optional(),
     description: 'What is wrong with each field, by name; a nested one as `user.phone`.',
   },
-  reason: { type: choice(REASONS).optional(), description: `Why it was 401: ${REASONS_SAID}.` },
+  reason: { type: choice(REASONS, 'UnauthorizedReason').optional(), description: `Why it was 401: ${REASONS_SAID}.` },
   fieldsLeftOut: {
     type: whole().optional(),
     description: `How many more fields are wrong, where there are more than ${ERRORS.perAnswerMax}.`,

@@ -16,12 +16,14 @@ import {
   JOB_ACTIONS,
   JOB_COUNTS,
   LIFECYCLE_ON_WIRE,
+  ERROR_DETAILS,
   ME,
   NEW_CONTRACTOR_SESSION,
   NEW_HOMEOWNER_SESSION,
   OWN_HOMEOWNER,
   OWN_USER,
   pageOf,
+  PAGINATION,
   PUBLICATION,
   REFRESHED_SESSION,
   SESSION,
@@ -29,7 +31,8 @@ import {
 } from './bodies.js';
 import { answerSchema } from './described.js';
 import { refTo, type JsonSchema } from './json-schema.js';
-import { isList, rowOf, ROUTES } from './routes.js';
+import { bodySchema, requestName } from './requests.js';
+import { isList, rowOf, ROUTES, type Route } from './routes.js';
 
 export const COMPONENTS: readonly (Entity | Variants)[] = [
   OWN_USER,
@@ -59,7 +62,9 @@ export const COMPONENTS: readonly (Entity | Variants)[] = [
   LIFECYCLE_ON_WIRE,
   PUBLICATION,
   DONE,
+  PAGINATION,
   ERROR,
+  ERROR_DETAILS,
 ];
 
 const named = new Set<unknown>(COMPONENTS);
@@ -67,7 +72,15 @@ const refOf = (entity: Entity) => (named.has(entity) ? refTo('schemas', entity.n
 
 export function componentSchemas(): Record<string, JsonSchema> {
   const pages = ROUTES.filter(isList).map((route) => pageOf(rowOf(route)));
-  return Object.fromEntries([...COMPONENTS, ...pages].map((shown) => [shown.name, schemaOf(shown)]));
+  return Object.fromEntries([
+    ...[...COMPONENTS, ...pages].map((shown) => [shown.name, schemaOf(shown)] as const),
+    ...ROUTES.flatMap(requestSchema),
+  ]);
+}
+
+function requestSchema(route: Route): [name: string, schema: JsonSchema][] {
+  const body = bodySchema(route);
+  return body ? [[requestName(route), body]] : [];
 }
 
 function schemaOf(shown: Entity | Variants): JsonSchema {

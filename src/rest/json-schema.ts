@@ -49,12 +49,11 @@ function sentenceOf(check: z.core.$ZodCustom): string[] {
   ];
 }
 
-/** Marks that are for the doors alone. */
+/** Marks that are not for the document. The names of enums are used up by `withNamedEnums`. */
 const OWN_MARKS = new Set([
   '$schema',
   'parameter',
   'implied',
-  'enumName',
   'day',
   'kind',
   'charactersMax',

@@ -7,10 +7,12 @@ import { isTransition, JOB_ACTION_LIST } from '../rules/lifecycle.js';
 import { PARTY_WORDS } from '../rules/parties.js';
 import { BID_TRANSITION_LIST } from '../rules/bids.js';
 import { requestExample } from './examples.js';
-import { bodySchema, documentedPath, HEADER_PARAMETERS, parameters } from './requests.js';
+import { withNamedEnums } from './named-enums.js';
+import { bodySchema, documentedPath, HEADER_PARAMETERS, parameters, requestName } from './requests.js';
 import { responseParts, responsesOf } from './responses.js';
 import { ROUTES, type Route } from './routes.js';
-import type { JsonSchema } from './json-schema.js';
+import { SAMPLES_SAID } from './samples.js';
+import { refTo, type JsonSchema } from './json-schema.js';
 
 /** The document at both its addresses. */
 export function openDescription(): Pages {
@@ -19,6 +21,8 @@ export function openDescription(): Pages {
 }
 
 export function openapi() {
+  const { part, enums } = withNamedEnums({ paths: paths(), ...responseParts() });
+  const { paths: documented, schemas, ...parts } = part;
   return {
     openapi: '3.1.0',
     info: {
@@ -32,7 +36,7 @@ export function openapi() {
     servers: [{ url: '/', description: 'This server. Every path is also served without /v1.' }],
     security: [{ bearer: [] }],
     tags: TAGS.map(([name, , description]) => ({ name, description })),
-    paths: paths(),
+    paths: documented,
     components: {
       securitySchemes: {
         bearer: {
@@ -45,7 +49,8 @@ export function openapi() {
         },
       },
       parameters: HEADER_PARAMETERS,
-      ...responseParts(),
+      schemas: { ...schemas, ...enums },
+      ...parts,
     },
   };
 }
@@ -59,6 +64,7 @@ Bodies are JSON in \`snake_case\`, sent with \`Content-Type: application/json\` 
 - **Lists** hold \`data\` and \`pagination\`, newest first unless they say otherwise. Ask for a page by \`page\`, or follow the \`Link\` header, which stays fast however deep.
 - **Refusals** come in one order: who is it (401), how often (429), may such a person do this (403), is the input in shape (400), is the thing there (404), may this caller see it and do this to it (403), does its state allow it (400), and then all other rules (400), the price last. \`details.code\` is one of a closed list.
 - **Methods.** An address refuses a method that it does not take with 405; every GET answers HEAD too.
+${SAMPLES_SAID}
 `.trim();
 
 /** The first that fits a path is its tag. */
@@ -131,5 +137,10 @@ const RULES_ACROSS_FIELDS: Readonly<Record<string, string>> = {
 
 function requestBody(route: Route, schema: JsonSchema) {
   const required = Array.isArray(schema.required) && schema.required.length > 0;
-  return { required, content: { 'application/json': { schema, example: requestExample(route) } } };
+  return {
+    required,
+    content: {
+      'application/json': { schema: { $ref: refTo('schemas', requestName(route)) }, example: requestExample(route) },
+    },
+  };
 }

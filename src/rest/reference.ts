@@ -1,6 +1,7 @@
 /** The REST reference at /v1/docs: Swagger UI over /v1/openapi.json, with every file from this server. */
 import { readPageFile } from '../http/page-files.js';
 import { openPages, type PageFile, type Pages } from '../http/pages.js';
+import { SAMPLES_SCRIPT } from './samples.js';
 
 export function openReference(): Pages {
   return openPages({
@@ -51,13 +52,15 @@ const PAGE_FILE: PageFile = { contentType: 'text/html; charset=utf-8', read: asy
 const START_SCRIPT = `'use strict';
 (() => {
   let token;
-
+${SAMPLES_SCRIPT}
   function noteToken(response) {
+    if (response.ok && response.url?.includes('openapi.json') === false) noteIdentifiers(response.text);
     if (response.ok && typeof response.body?.token === 'string') token = response.body.token;
     return response;
   }
 
   function addToken(request) {
+    if (!request.loadSpec) fillIn(request);
     const named = Object.keys(request.headers ?? {}).some((name) => name.toLowerCase() === 'authorization');
     if (token && !named && !request.loadSpec) request.headers = { ...request.headers, Authorization: 'Bearer ' + token };
     return request;

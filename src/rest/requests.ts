@@ -91,6 +91,11 @@ export function parameters(route: Route): JsonSchema[] {
   return [...inPath, ...inQuery, ...inHeaders.map((name) => ({ $ref: refTo('parameters', name) }))];
 }
 
+/** What the body is called in the document: `CreateJobRequest`. */
+export function requestName({ operation: { name } }: Route): string {
+  return `${name.charAt(0).toUpperCase()}${name.slice(1)}Request`;
+}
+
 /** Undefined if the call takes nothing in its body. */
 export function bodySchema(route: Route): JsonSchema | undefined {
   if (!hasBody(route)) return undefined;

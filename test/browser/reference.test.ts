@@ -49,6 +49,38 @@ browser.describe('The REST reference', () => {
     },
     60_000,
   );
+
+  browser.it(
+    'runs its samples as they stand, again and again',
+    async () => {
+      reader = await visit(`${house.url}/v1/docs`);
+      const { page, complaints } = reader;
+      await page.locator('.opblock').first().waitFor();
+      for (const [path, method, status] of [
+        ['/v1/auth/signup/homeowner', 'post', 201],
+        ['/v1/auth/signup/homeowner', 'post', 201],
+        ['/v1/auth/login', 'post', 200],
+        ['/v1/jobs', 'post', 201],
+        ['/v1/jobs/{id}', 'get', 200],
+        ['/v1/jobs/{id}/publish', 'post', 200],
+        ['/v1/auth/signup/contractor', 'post', 201],
+        ['/v1/jobs/{id}/bids', 'post', 201],
+        ['/v1/auth/login', 'post', 200],
+        ['/v1/jobs/{id}/award', 'post', 200],
+      ] as const) {
+        const operation = page.locator(`.opblock-${method}`, { has: page.locator(`[data-path="${path}"]`) });
+        if (!(await operation.locator('.responses-inner').isVisible())) await toggle(operation);
+        const answered = page.waitForResponse((response) => response.request().method() === method.toUpperCase());
+        await operation.locator('.execute').click();
+        const answer = await answered;
+        expect([path, answer.status(), await answer.text()]).toEqual([path, status, expect.anything()]);
+        await operation.locator('.curl-command').waitFor();
+        await toggle(operation);
+      }
+      expect(complaints).toEqual([]);
+    },
+    60_000,
+  );
 });
 
 async function toggle(operation: Locator): Promise<void> {

@@ -3,13 +3,16 @@ import { readFileSync } from 'node:fs';
 import { Ajv2020 } from 'ajv/dist/2020.js';
 import { afterAll, beforeAll, describe, expect, expectTypeOf, it } from 'vitest';
 import { OPERATIONS } from '../../src/operations/index.js';
+import { withNamedEnums } from '../../src/rest/named-enums.js';
 import { openapi } from '../../src/rest/openapi.js';
 import { documentedPath } from '../../src/rest/requests.js';
 import { ROUTES } from '../../src/rest/routes.js';
 import { fromWire } from '../../src/rest/wire.js';
 import { REST_ERROR_CODES } from '../../src/rules/errors.js';
+import { JOB } from '../../src/rules/entities/job.js';
 import { entity, type RowOf } from '../../src/rules/entity.js';
 import type { BidId } from '../../src/rules/ids.js';
+import { JOB_STATES } from '../../src/rules/lifecycle.js';
 import { idOf, nullableText, requiredText } from '../../src/rules/values.js';
 import { document, FORMATS, resolve, validatorAt } from '../documented.js';
 import { openTestHouse, type Json, type TestHouse } from '../house.js';
@@ -120,7 +123,33 @@ describe('The document', () => {
   });
 
   it('lists every error code that REST answers', () => {
-    expect(printed.components.schemas.Error.properties.details.properties.code.enum).toEqual(REST_ERROR_CODES);
+    expect(printed.components.schemas.ErrorDetails.properties.code.$ref).toBe('#/components/schemas/ErrorCode');
+    expect(printed.components.schemas.ErrorCode.enum).toEqual(REST_ERROR_CODES);
+  });
+
+  it('has a name for every body that is sent, and for every closed list that GraphQL has a name for', () => {
+    const bodies = operations.flatMap(({ operation }) =>
+      operation.requestBody ? [[operation.operationId, operation.requestBody.content['application/json'].schema]] : [],
+    );
+    expect(bodies.length).toBeGreaterThan(10);
+    for (const [id, schema] of bodies)
+      expect(schema).toEqual({
+        $ref: `#/components/schemas/${id.replace(/^./, (first: string) => first.toUpperCase())}Request`,
+      });
+    const { schemas } = printed.components;
+    expect(schemas.JobStatus).toEqual({ type: 'string', enum: JOB_STATES });
+    expect(schemas.Job.properties.status).toEqual({
+      $ref: '#/components/schemas/JobStatus',
+      description: JOB.fields.status.description,
+    });
+    expect(schemas.Job.properties.urgency.anyOf).toEqual([{ $ref: '#/components/schemas/Urgency' }, { type: 'null' }]);
+    expect(JSON.stringify(printed)).not.toContain('enumName');
+  });
+
+  it('gives no name to two different lists', () => {
+    const listOf = (...values: string[]) => ({ type: 'string', enum: values, enumName: 'Colour' });
+    expect(withNamedEnums([listOf('red'), listOf('red')]).enums).toEqual({ Colour: { type: 'string', enum: ['red'] } });
+    expect(() => withNamedEnums([listOf('red'), listOf('blue')])).toThrow('Two lists are called Colour.');
   });
 });
 

@@ -9,6 +9,10 @@ export type Known = Readonly<Record<string, unknown>>;
 export function validValue(schema: Json, name: string, dice: Dice, known: Known): unknown {
   if (name in known) return known[name];
   if (schema.$ref) return validValue(resolve(schema.$ref), name, dice, known);
+  if (schema.anyOf) {
+    const [part] = schema.anyOf;
+    return dice.percent(10) ? null : validValue(part, name, dice, known);
+  }
   if (schema.enum) return dice.pick((schema.enum as unknown[]).filter((one) => one !== null));
   const types: string[] = [schema.type].flat();
   if (types.includes('null') && dice.percent(10)) return null;

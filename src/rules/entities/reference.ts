@@ -2,7 +2,7 @@
 import { z } from 'zod';
 import { BID_TRANSITION_LIST } from '../bids.js';
 import { entity } from '../entity.js';
-import { ERROR_CODES } from '../errors.js';
+import { REST_ERROR_CODES } from '../errors.js';
 import { BID_STATES, JOB_ACTION_LIST, JOB_STATES } from '../lifecycle.js';
 import { PAGE } from '../limits.js';
 import { REQUIRED_TO_PUBLISH, URGENCIES } from '../publishing.js';
@@ -22,7 +22,7 @@ export const AVAILABLE_ACTION = entity(
     action: { type: jobAction, description: 'The operation.', example: 'PUBLISH' },
     allowed: { type: z.boolean(), description: 'Whether the call would be accepted now.', example: false },
     reason: {
-      type: choice(ERROR_CODES, 'ErrorCode').nullable(),
+      type: choice(REST_ERROR_CODES, 'ErrorCode').nullable(),
       description: 'The code that the call would be refused with first; null if it is allowed.',
       example: 'MISSING_FIELDS',
     },

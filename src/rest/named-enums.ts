@@ -1,0 +1,48 @@
+/** Closed lists stand once in the document, under the names that GraphQL has for them, so that generators name them. */
+import { refTo, type JsonSchema } from './json-schema.js';
+
+export interface WithNamedEnums<Part> {
+  /** The part, with a reference in the place of every list that has a name. */
+  readonly part: Part;
+  /** The lists by name. */
+  readonly enums: Readonly<Record<string, JsonSchema>>;
+}
+
+export function withNamedEnums<Part extends object>(part: Part): WithNamedEnums<Part> {
+  const enums = new Map<string, JsonSchema>();
+  const replaced = replacedIn(part, enums) as Part;
+  return { part: replaced, enums: Object.fromEntries(enums) };
+}
+
+/** Examples are values rather than schemas. */
+const VALUES = new Set(['example', 'examples', 'enum']);
+
+function replacedIn(value: unknown, enums: Map<string, JsonSchema>): unknown {
+  if (Array.isArray(value)) return value.map((entry) => replacedIn(entry, enums));
+  if (typeof value !== 'object' || value === null) return value;
+  if (isNamedEnum(value)) return reference(value, enums);
+  return Object.fromEntries(
+    Object.entries(value).map(([name, inner]) => [name, VALUES.has(name) ? inner : replacedIn(inner, enums)]),
+  );
+}
+
+interface NamedEnum {
+  readonly enumName: string;
+  readonly type: unknown;
+  readonly enum: readonly unknown[];
+}
+
+function isNamedEnum(value: object): value is NamedEnum {
+  return 'enumName' in value && typeof value.enumName === 'string' && 'enum' in value && Array.isArray(value.enum);
+}
+
+/** What is said of the field stays with the field. */
+function reference({ enumName, type: _type, enum: values, ...said }: NamedEnum, enums: Map<string, JsonSchema>) {
+  const listed = values.filter((value) => value !== null);
+  const known = enums.get(enumName)?.enum;
+  if (known !== undefined && JSON.stringify(known) !== JSON.stringify(listed))
+    throw new Error(`Two lists are called ${enumName}.`);
+  enums.set(enumName, { type: 'string', enum: listed });
+  const $ref = refTo('schemas', enumName);
+  return listed.length === values.length ? { $ref, ...said } : { anyOf: [{ $ref }, { type: 'null' }], ...said };
+}
