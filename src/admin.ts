@@ -4,7 +4,7 @@ import { Writable } from 'node:stream';
 import { readConfig } from './config.js';
 import { reachDatabase } from './admin-database.js';
 import { createLog } from './log.js';
-import { openHouse } from './open-house.js';
+import { openServices } from './services.js';
 import { createAdmin, setAdminPassword } from './operations/accounts/admins.js';
 
 const COMMANDS = { create: createAdmin, 'set-password': setAdminPassword };
@@ -18,9 +18,9 @@ async function main([command, email]: string[]): Promise<void> {
   const password = await readPassword();
   const config = readConfig();
   const database = await reachDatabase(config.DATABASE_URL, config.DATA_DIR);
-  const { house, close } = await openHouse(config, createLog('warn'), database.connection);
+  const { services, close } = await openServices(config, createLog('warn'), database.connection);
   try {
-    await run(house, email, password);
+    await run(services, email, password);
     process.stdout.write(`Done: ${email} can log in as an admin.\n`);
   } finally {
     await close();

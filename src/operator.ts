@@ -2,7 +2,7 @@
 import { timingSafeEqual } from 'node:crypto';
 import type { Config } from './config.js';
 import { bearerOf, type Exchange } from './http/exchange.js';
-import type { House } from './operations/house.js';
+import type { Services } from './operations/services.js';
 import { refuse } from './rules/errors.js';
 import { isReady } from './store/readiness.js';
 
@@ -28,7 +28,7 @@ function guide({ playground }: Config) {
 }
 
 export function openOperatorAddresses(
-  { probe, metrics }: House,
+  { probe, metrics }: Services,
   config: Config,
   isDraining: () => boolean,
 ): OperatorAddresses {

@@ -4,7 +4,7 @@
 import type { Logger } from 'pino';
 import { ConfigError, type Config } from './config.js';
 import { createLog } from './log.js';
-import { openHouse } from './open-house.js';
+import { openServices } from './services.js';
 import { ensureAdmin } from './operations/accounts/admins.js';
 import { startServer } from './server.js';
 import type { Connection } from './store/database.js';
@@ -48,10 +48,11 @@ type Closing = () => Promise<void>;
 async function start(config: Config, log: Logger, opened: Closing[], whenOpen: Run['whenOpen']): Promise<void> {
   const database = await openDatabase(config);
   opened.push(database.stop);
-  const { house, close } = await openHouse(config, log, database.connection).catch(explain(config));
+  const { services, close } = await openServices(config, log, database.connection).catch(explain(config));
   opened.push(close);
-  if (config.ADMIN_EMAIL && config.ADMIN_PASSWORD) await ensureAdmin(house, config.ADMIN_EMAIL, config.ADMIN_PASSWORD);
-  const server = await startServer(house, config);
+  if (config.ADMIN_EMAIL && config.ADMIN_PASSWORD)
+    await ensureAdmin(services, config.ADMIN_EMAIL, config.ADMIN_PASSWORD);
+  const server = await startServer(services, config);
   opened.push(server.close);
   await whenOpen(server.url, config);
 }

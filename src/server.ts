@@ -4,8 +4,8 @@
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import type { AddressInfo, ListenOptions, Socket } from 'node:net';
 import type { Config } from './config.js';
-import { checkDoors } from './doors-check.js';
-import { openGraphqlDoor, sendRefusal } from './graphql/door.js';
+import { checkApis } from './apis-check.js';
+import { openGraphqlApi, sendRefusal } from './graphql/api.js';
 import { openPlayground } from './graphql/playground.js';
 import { createSchema } from './graphql/schema.js';
 import { shareConnections } from './http/connections.js';
@@ -18,11 +18,11 @@ import { serverOptions, TIMEOUTS, type Timeouts } from './http/timeouts.js';
 import { answerUnreadable } from './http/unreadable.js';
 import { boundUnreadAnswers } from './http/unread.js';
 import { Caller } from './operations/caller.js';
-import type { House } from './operations/house.js';
+import type { Services } from './operations/services.js';
 import { openOperatorAddresses } from './operator.js';
 import type { RequestRecord } from './record.js';
 import { Refusal } from './rules/errors.js';
-import { openRestDoor } from './rest/adapter.js';
+import { openRestApi } from './rest/adapter.js';
 import { errorBody, sendFailure } from './rest/answer.js';
 import { openDescription } from './rest/openapi.js';
 import { openReference } from './rest/reference.js';
@@ -43,35 +43,39 @@ const UNTRUSTED_PROXY =
   'a request came through a proxy while TRUST_PROXY_HOPS is 0: all callers behind it share the limits of one ' +
   'network address; set TRUST_PROXY_HOPS to the number of proxies';
 
-export async function startServer(house: House, config: Config, timeouts: Timeouts = TIMEOUTS): Promise<RunningServer> {
-  const { shares, metrics } = house;
+export async function startServer(
+  services: Services,
+  config: Config,
+  timeouts: Timeouts = TIMEOUTS,
+): Promise<RunningServer> {
+  const { shares, metrics } = services;
   // A missing Host is ours to refuse, in the documented form.
   const server = createServer({ ...serverOptions(timeouts), maxHeaderSize: HEAD_BYTES_MAX, requireHostHeader: false });
   const connections = shareConnections(server, shares, addressOfSocket, (closed) =>
-    house.log.warn({ closed }, 'all connections are taken: some were closed'),
+    services.log.warn({ closed }, 'all connections are taken: some were closed'),
   );
   const unreadAnswers = boundUnreadAnswers(shares, timeouts);
   const playground = config.playground ? openPlayground() : undefined;
   const reference = openReference();
   const description = openDescription();
   const schema = createSchema();
-  checkDoors(
+  checkApis(
     new Set(Object.keys(schema.getMutationType()?.getFields() ?? {})),
     new Set(ROUTES.map(({ operation }) => operation.name)),
   );
-  const graphql = await openGraphqlDoor(schema, house, {
+  const graphql = await openGraphqlApi(schema, services, {
     introspection: config.introspection,
     suggestions: config.introspection && config.NODE_ENV !== 'production',
     persistedDocumentsFile: config.PERSISTED_DOCUMENTS === 'only' ? config.PERSISTED_DOCUMENTS_FILE : undefined,
     redisUrl: config.REDIS_URL,
     sendPlayground: playground?.send,
   });
-  const rest = openRestDoor();
+  const rest = openRestApi();
   const cors = { origins: config.CORS_ORIGINS, headers: config.CORS_HEADERS };
-  const noticeProxy = proxyNotice(config.TRUST_PROXY_HOPS, (header) => house.log.warn({ header }, UNTRUSTED_PROXY));
+  const noticeProxy = proxyNotice(config.TRUST_PROXY_HOPS, (header) => services.log.warn({ header }, UNTRUSTED_PROXY));
   const pages = [playground, reference, description].filter((one) => one !== undefined);
   const draining = createDraining();
-  const operator = openOperatorAddresses(house, config, () => draining.begun);
+  const operator = openOperatorAddresses(services, config, () => draining.begun);
 
   async function dispatch(exchange: Exchange): Promise<void> {
     setSecurityHeaders(exchange);
@@ -97,7 +101,7 @@ export async function startServer(house: House, config: Config, timeouts: Timeou
 
   /** Throws the refusal if this caller has as many requests under way as they may. */
   function callerOf(exchange: Exchange): Caller {
-    const caller = new Caller(house, {
+    const caller = new Caller(services, {
       record: exchange.record,
       requestId: exchange.requestId,
       address: exchange.address,
@@ -119,7 +123,7 @@ export async function startServer(house: House, config: Config, timeouts: Timeou
     const { record } = exchange;
     const logged = () => ({ requestId: exchange.requestId, route: exchange.route });
     unreadAnswers.follow(response, exchange.holder, () =>
-      house.log.warn(logged(), 'the answer was not taken: its connection was cut'),
+      services.log.warn(logged(), 'the answer was not taken: its connection was cut'),
     );
     response.on('close', () => {
       const ms = performance.now() - began;
@@ -133,13 +137,13 @@ export async function startServer(house: House, config: Config, timeouts: Timeou
         ms: Math.round(ms * 10) / 10,
         ...lineOf(record, exchange.holder.user),
       };
-      if (response.writableFinished) house.log[levelOf(record)](line, 'answered');
-      else house.log.warn(line, 'the caller left before the answer');
+      if (response.writableFinished) services.log[levelOf(record)](line, 'answered');
+      else services.log.warn(line, 'the caller left before the answer');
     });
     dispatch(exchange).catch((error: unknown) => {
       if (response.headersSent || response.destroyed) return void response.destroy();
       if (error instanceof Refusal && exchange.path === '/graphql') return sendRefusal(exchange, error);
-      sendFailure(exchange, error, { house });
+      sendFailure(exchange, error, { services });
     });
   }
 

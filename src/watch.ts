@@ -1,6 +1,6 @@
 /** What the metrics show of the services, beside what they count call by call. */
 import { createRequire } from 'node:module';
-import type { House } from './operations/house.js';
+import type { Services } from './operations/services.js';
 import { countLockWaits, readFigures, refreshed, type Figures } from './store/figures.js';
 
 const FIGURES_EVERY_MS = 30_000;
@@ -8,14 +8,14 @@ const LOCK_WAITS_EVERY_MS = 1_000;
 /** So long whoever asks for the metrics waits for the database. */
 const DATABASE_WAIT_MS = 1_000;
 
-export function watchServices(house: House): void {
-  watchShares(house);
-  watchDatabaseGauges(house);
-  watchMarket(house);
-  house.metrics.fact('build_info', 'What runs here.', { version: packageVersion(), node: process.version });
+export function watchServices(services: Services): void {
+  watchShares(services);
+  watchDatabaseGauges(services);
+  watchMarket(services);
+  services.metrics.fact('build_info', 'What runs here.', { version: packageVersion(), node: process.version });
 }
 
-function watchShares({ metrics, db, passwords, shares, rateLimits }: House): void {
+function watchShares({ metrics, db, passwords, shares, rateLimits }: Services): void {
   metrics.gauge('database_connections_busy', 'Connections at work.', () => db.queue.active);
   metrics.gauge('password_hashes_running', 'Passwords being hashed.', () => passwords.active);
   metrics.gauge('rate_limits_in_redis', '1 while rates are counted in Redis, 0 while in memory.', () =>
@@ -37,7 +37,7 @@ function watchShares({ metrics, db, passwords, shares, rateLimits }: House): voi
   );
 }
 
-function watchDatabaseGauges({ metrics, probe, databaseWatch }: House): void {
+function watchDatabaseGauges({ metrics, probe, databaseWatch }: Services): void {
   const unlessAway = async <T>(read: () => Promise<T>): Promise<T> => {
     if (databaseWatch.awaySince) throw new Error('The database is away.');
     return read();
@@ -55,7 +55,7 @@ function watchDatabaseGauges({ metrics, probe, databaseWatch }: House): void {
 const NO_FIGURES: Partial<Figures> = {};
 
 /** Every instance says the same of the one market: a dashboard takes the greatest, not the sum. */
-function watchMarket({ metrics, probe, databaseWatch }: House): void {
+function watchMarket({ metrics, probe, databaseWatch }: Services): void {
   const read = async (): Promise<Partial<Figures>> => {
     if (databaseWatch.awaySince) throw new Error('The database is away.');
     return readFigures(probe);

@@ -1,13 +1,13 @@
 /**
- * Every operation on jobs and bids, asked for once and called through either door: the body is written as REST spells
- * it, and what comes back is said in one form, so that the doors can be compared.
+ * Every operation on jobs and bids, asked for once and called through either API: the body is written as REST spells
+ * it, and what comes back is said in one form, so that the APIs can be compared.
  */
 import { getNamedType, isEnumType, isInputObjectType, type GraphQLInputType } from 'graphql';
 import { createSchema } from '../src/graphql/schema.js';
 import { BID_TRANSITIONS, type BidTransitionKey } from '../src/rules/bids.js';
 import type { ErrorCode } from '../src/rules/errors.js';
 import { JOB_ACTIONS, JOB_CREATION, type JobActionKey } from '../src/rules/lifecycle.js';
-import type { Answer, GraphqlAnswer, Json, TestHouse } from './house.js';
+import type { Answer, GraphqlAnswer, Json, TestApp } from './app.js';
 
 export type OperationKey = 'create' | JobActionKey | BidTransitionKey;
 
@@ -28,10 +28,10 @@ export interface Asked {
   fragments?: string;
 }
 
-export const DOORS = ['rest', 'graphql'] as const;
-export type Door = (typeof DOORS)[number];
+export const APIS = ['rest', 'graphql'] as const;
+export type Api = (typeof APIS)[number];
 
-/** What became of a call, whichever door it went through. Field names are as REST spells them, sorted. */
+/** What became of a call, whichever API it went through. Field names are as REST spells them, sorted. */
 export interface Outcome {
   ok: boolean;
   status: number;
@@ -40,30 +40,26 @@ export interface Outcome {
   blocked: string[];
 }
 
-export async function outcomeOf(house: TestHouse, door: Door, key: OperationKey, asked: Asked): Promise<Outcome> {
-  return door === 'rest'
-    ? restOutcome(await callRest(house, key, asked))
-    : graphqlOutcome(await callGraphql(house, key, asked));
+export async function outcomeOf(app: TestApp, api: Api, key: OperationKey, asked: Asked): Promise<Outcome> {
+  return api === 'rest'
+    ? restOutcome(await callRest(app, key, asked))
+    : graphqlOutcome(await callGraphql(app, key, asked));
 }
 
-export function callRest(house: TestHouse, key: OperationKey, asked: Asked): Promise<Answer<Json>> {
+export function callRest(app: TestApp, key: OperationKey, asked: Asked): Promise<Answer<Json>> {
   const { by, body, version, headers, ...about } = asked;
   const { method, path } = restAddress(key, about);
-  return house.rest(method, path, {
+  return app.rest(method, path, {
     token: by?.token,
     headers: { ...headers, ...(version !== undefined && { 'if-match': `"${version}"` }) },
     ...(body !== undefined && { body }),
   });
 }
 
-export function callGraphql(house: TestHouse, key: OperationKey, asked: Asked): Promise<GraphqlAnswer> {
+export function callGraphql(app: TestApp, key: OperationKey, asked: Asked): Promise<GraphqlAnswer> {
   const { by, selection, payload, fragments = '', headers = {} } = asked;
   const variables = variablesOf(key, asked);
-  return house.graphql(`${mutationOf(key, selection, payload)}\n${fragments}`, {
-    token: by?.token,
-    variables,
-    headers,
-  });
+  return app.graphql(`${mutationOf(key, selection, payload)}\n${fragments}`, { token: by?.token, variables, headers });
 }
 
 export function restAddress(

@@ -5,7 +5,7 @@
 import { Ajv2020, type ValidateFunction } from 'ajv/dist/2020.js';
 import { isRealDate } from '../src/rules/dates.js';
 import { openapi } from '../src/rest/openapi.js';
-import type { Answer, Json } from './house.js';
+import type { Answer, Json } from './app.js';
 
 interface Operation {
   readonly id: string;
@@ -13,7 +13,7 @@ interface Operation {
   readonly responses: Json;
 }
 
-/** What the doors and the pages answer besides REST's own addresses. */
+/** What the APIs and the pages answer besides REST's own addresses. */
 const ELSEWHERE = /^\/($|graphql|healthz$|readyz$|metrics$|(v1\/)?docs|(v1\/)?openapi\.json$)/;
 const TRACKED_HEADERS = [
   'etag',

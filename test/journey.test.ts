@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { JOB_STATES } from '../src/rules/lifecycle.js';
-import { openTestHouse, type TestHouse } from './house.js';
+import { openTestApp, type TestApp } from './app.js';
 import { gather, givenJob, wayTo, type People } from './journey.js';
 
 const TO_REVIEW = ['publish', 'award', 'checkIn', 'submitForReview'];
@@ -27,20 +27,20 @@ describe('the way that a job is led', () => {
 });
 
 describe('Olive’s job, led by real calls,', () => {
-  let house: TestHouse;
+  let app: TestApp;
   let people: People;
   beforeAll(async () => {
-    house = await openTestHouse();
-    people = await gather(house);
+    app = await openTestApp();
+    people = await gather(app);
   });
-  afterAll(() => house.close());
+  afterAll(() => app.close());
 
   const isAwarded = (state: string) => state !== 'draft' && state !== 'open';
 
   test.each(JOB_STATES)('is %s, with the bids that it has then', async (state) => {
-    const job = await givenJob(house, state, people);
+    const job = await givenJob(app, state, people);
     const [row] =
-      await house.sql`select status, awarded_bid_id, (select json_object_agg(id, status) from bids where job_id = jobs.id) as bids from jobs where id = ${job.id}`;
+      await app.sql`select status, awarded_bid_id, (select json_object_agg(id, status) from bids where job_id = jobs.id) as bids from jobs where id = ${job.id}`;
     expect(row).toEqual({
       status: state,
       awarded_bid_id: isAwarded(state) ? job.bids.awardee : null,
@@ -55,10 +55,10 @@ describe('Olive’s job, led by real calls,', () => {
   });
 
   test.each(['disputed', 'appealed'] as const)('is completed after it was %s', async (through) => {
-    const { id } = await givenJob(house, 'completed', people, { through });
-    const { body } = await house.rest('GET', `/v1/jobs/${id}/dispute`, { token: people.awardee.token });
+    const { id } = await givenJob(app, 'completed', people, { through });
+    const { body } = await app.rest('GET', `/v1/jobs/${id}/dispute`, { token: people.awardee.token });
     expect(body.ending.how).toBe(through === 'disputed' ? 'agreement' : 'final_decision');
-    const ledger = await house.graphql('{ auditTokens { ok mismatches { userId } } }', { token: people.admin.token });
+    const ledger = await app.graphql('{ auditTokens { ok mismatches { userId } } }', { token: people.admin.token });
     expect(ledger.data.auditTokens).toEqual({ ok: true, mismatches: [] });
   });
 });

@@ -6,7 +6,7 @@ import { INITIAL_JOB_STATE, JOB_TRANSITIONS } from '../src/rules/lifecycle.js';
 import type { JobState, JobTransition, JobTransitionKey, PartyWord } from '../src/rules/lifecycle.js';
 import { callRest } from './calls.js';
 import { admin, contractor, homeowner, type Person } from './cast.js';
-import type { Json, TestHouse } from './house.js';
+import type { Json, TestApp } from './app.js';
 
 export const PEOPLE = ['owner', 'other', 'awardee', 'bidder', 'stranger', 'admin'] as const;
 /**
@@ -33,25 +33,25 @@ export interface Journey {
   say?: (name: string) => string;
 }
 
-let ada: { house: TestHouse; person: Promise<Person> } | undefined;
+let ada: { app: TestApp; person: Promise<Person> } | undefined;
 
 /** Newcomers, but for the admin, of whom there is one. */
-export async function gather(house: TestHouse): Promise<People> {
-  if (ada?.house !== house) ada = { house, person: admin(house) };
+export async function gather(app: TestApp): Promise<People> {
+  if (ada?.app !== app) ada = { app, person: admin(app) };
   const [owner, other, awardee, bidder, stranger, one] = await Promise.all([
-    homeowner(house, 'Olive'),
-    homeowner(house, 'Otto'),
-    contractor(house, 'Ava'),
-    contractor(house, 'Ben'),
-    contractor(house, 'Stella'),
+    homeowner(app, 'Olive'),
+    homeowner(app, 'Otto'),
+    contractor(app, 'Ava'),
+    contractor(app, 'Ben'),
+    contractor(app, 'Stella'),
     ada.person,
   ]);
-  await giveTokens(house, one, owner, 100_000);
+  await giveTokens(app, one, owner, 100_000);
   return { owner, other, awardee, bidder, stranger, admin: one };
 }
 
-export async function giveTokens(house: TestHouse, admin: Person, to: Person, amount: number): Promise<void> {
-  const { status } = await house.rest('POST', '/v1/tokens/adjustments', {
+export async function giveTokens(app: TestApp, admin: Person, to: Person, amount: number): Promise<void> {
+  const { status } = await app.rest('POST', '/v1/tokens/adjustments', {
     token: admin.token,
     body: { user_id: to.userId, amount, reason: 'For the test.' },
   });
@@ -71,7 +71,7 @@ export const DRAFT = {
 };
 
 export async function givenJob(
-  house: TestHouse,
+  app: TestApp,
   state: JobState,
   people: People,
   journey: Journey = {},
@@ -79,12 +79,12 @@ export async function givenJob(
   const { through = INITIAL_JOB_STATE, say = (name) => `The ${name}.` } = journey;
   const created = done(
     'create',
-    await callRest(house, 'create', { by: people.owner, body: { ...DRAFT, ...journey.fields } }),
+    await callRest(app, 'create', { by: people.owner, body: { ...DRAFT, ...journey.fields } }),
   );
   const job: GivenJob = { id: created.id, state: INITIAL_JOB_STATE, bids: { awardee: null, bidder: null } };
   for (const key of [...wayTo(through), ...wayTo(state, through)]) {
-    await take(house, key, job, people, say);
-    if (job.state === 'open') await receiveBids(house, job, people, journey);
+    await take(app, key, job, people, say);
+    if (job.state === 'open') await receiveBids(app, job, people, journey);
   }
   return job;
 }
@@ -149,7 +149,7 @@ function waysFrom(from: JobState): Map<JobState, JobTransitionKey[]> {
 }
 
 async function take(
-  house: TestHouse,
+  app: TestApp,
   key: JobTransitionKey,
   job: GivenJob,
   people: People,
@@ -162,13 +162,13 @@ async function take(
   for (const step of steps)
     last = done(
       key,
-      await callRest(house, key, { by: people[step], job: job.id, body: bodyOf(key, say, job.bids.awardee) }),
+      await callRest(app, key, { by: people[step], job: job.id, body: bodyOf(key, say, job.bids.awardee) }),
     );
   job.state = (last.job ?? last).status;
   if (job.state !== row.to) throw new Error(`${key} led to ${job.state} and not to ${row.to}.`);
 }
 
-async function receiveBids(house: TestHouse, job: GivenJob, people: People, { offers }: Journey): Promise<void> {
+async function receiveBids(app: TestApp, job: GivenJob, people: People, { offers }: Journey): Promise<void> {
   for (const bidder of ['awardee', 'bidder'] as const) {
     const offer = {
       amount: bidder === 'awardee' ? 900 : 800,
@@ -177,7 +177,7 @@ async function receiveBids(house: TestHouse, job: GivenJob, people: People, { of
     };
     job.bids[bidder] = done(
       'submitBid',
-      await callRest(house, 'submitBid', { by: people[bidder], job: job.id, body: offer }),
+      await callRest(app, 'submitBid', { by: people[bidder], job: job.id, body: offer }),
     ).id;
   }
 }

@@ -4,11 +4,11 @@
  */
 import type { Sql, TransactionSql } from 'postgres';
 import { newId } from '../src/store/new-id.js';
-import type { TestHouse } from './house.js';
+import type { TestApp } from './app.js';
 import type { GivenJob } from './journey.js';
 
 /** Bids that stake tokens are not copied: their holds would be counted twice. */
-export async function copiesOf({ sql }: TestHouse, job: GivenJob, count: number): Promise<GivenJob[]> {
+export async function copiesOf({ sql }: TestApp, job: GivenJob, count: number): Promise<GivenJob[]> {
   const copies = Array.from({ length: count }, (): GivenJob => ({
     ...job,
     id: newId('job'),

@@ -35,7 +35,7 @@ interface Costs {
   readonly max: number;
   of(document: DocumentNode, operation: OperationDefinitionNode, variables: Readonly<Record<string, unknown>>): number;
   /** What it cost, and what it could have cost besides. */
-  told(requested: number): { requested: number; max: number; remaining: number };
+  report(requested: number): { requested: number; max: number; remaining: number };
 }
 
 export interface LimitSettings {
@@ -91,7 +91,7 @@ function createCosts(schema: GraphQLSchema): Costs {
       known.set(operation, cost);
       return typeof cost === 'number' ? cost : cost(variables);
     },
-    told: (requested) => ({ requested, max, remaining: Math.max(max - requested, 0) }),
+    report: (requested) => ({ requested, max, remaining: Math.max(max - requested, 0) }),
   };
 }
 
@@ -120,7 +120,7 @@ function limitsPlugin(
         willSendResponse: async ({ response: { body } }) => {
           if (requested === undefined || body.kind !== 'single') return;
           const { singleResult } = body;
-          singleResult.extensions = { ...singleResult.extensions, cost: costs.told(requested) };
+          singleResult.extensions = { ...singleResult.extensions, cost: costs.report(requested) };
           if (wrong.length > 0) singleResult.errors = wrong.map((error) => format(error.toJSON(), error));
         },
       };

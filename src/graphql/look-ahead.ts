@@ -15,21 +15,23 @@ import type { PersonFields } from '../store/accounts.js';
 import type { JobInclude } from '../store/job-include.js';
 
 /** For a field that answers one job. */
-export function besideJob(info: GraphQLResolveInfo): JobInclude {
-  return foreseen(info, (reading) => besideIn(inside(info.fieldNodes, reading), reading));
+export function includeOfJob(info: GraphQLResolveInfo): JobInclude {
+  return foreseen(info, (reading) => includeIn(inside(info.fieldNodes, reading), reading));
 }
 
 /** For a field whose answer holds one job under this name. */
-export function besideJobIn(info: GraphQLResolveInfo, name: string): JobInclude {
-  return foreseen(info, (reading) => besideIn(inside(named(inside(info.fieldNodes, reading), name), reading), reading));
+export function includeOfJobIn(info: GraphQLResolveInfo, name: string): JobInclude {
+  return foreseen(info, (reading) =>
+    includeIn(inside(named(inside(info.fieldNodes, reading), name), reading), reading),
+  );
 }
 
 /** For a field that answers a connection of jobs. */
-export function besideJobs(info: GraphQLResolveInfo): JobInclude {
+export function includeOfJobs(info: GraphQLResolveInfo): JobInclude {
   return foreseen(info, (reading) => {
     const connection = inside(info.fieldNodes, reading);
     const edges = inside(named(connection, 'edges'), reading);
-    const wanted = besideIn(inside([...named(connection, 'nodes'), ...named(edges, 'node')], reading), reading);
+    const wanted = includeIn(inside([...named(connection, 'nodes'), ...named(edges, 'node')], reading), reading);
     return named(connection, 'totalCount').length > 0 ? Object.assign(wanted, { total: true } as const) : wanted;
   });
 }
@@ -41,9 +43,9 @@ function foreseen(info: GraphQLResolveInfo, read: (reading: Reading) => JobInclu
   const before = known.get(info.fieldNodes);
   if (before) return before;
   const reading = new Reading(info);
-  const beside = read(reading);
-  if (!reading.asked) known.set(info.fieldNodes, beside);
-  return beside;
+  const include = read(reading);
+  if (!reading.asked) known.set(info.fieldNodes, include);
+  return include;
 }
 
 /** A document as it is read here; it remembers whether a variable was asked for. */
@@ -63,7 +65,7 @@ class Reading {
 
 type Wanted = { -readonly [Part in keyof JobInclude]: JobInclude[Part] };
 
-function besideIn(fields: readonly FieldNode[], reading: Reading): JobInclude {
+function includeIn(fields: readonly FieldNode[], reading: Reading): JobInclude {
   const wanted: Wanted = {};
   for (const field of fields) FORESEEN[field.name.value]?.(wanted, field, reading);
   const names = namesOf(fields);

@@ -104,7 +104,7 @@ class Requester implements Holder {
   }
 }
 
-/** A proxy may ask with the whole address (RFC 9112, 3.2.2); this server has one house, whatever it is called. */
+/** A proxy may ask with the whole address (RFC 9112, 3.2.2); this server is the same, whatever it is called. */
 function withoutAuthority(target: string): string {
   if (!/^https?:\/\//i.test(target)) return target;
   const path = target.replace(/^https?:\/\/[^/?]*/i, '');

@@ -7,7 +7,7 @@ import { hashOfApiKey, isApiKeySecret } from '../security/api-key.js';
 import { findKeyHolder } from '../store/api-keys.js';
 import type { Db } from '../store/database.js';
 import { findViewer } from '../store/sessions.js';
-import type { House } from './house.js';
+import type { Services } from './services.js';
 
 /** Why nobody is found, and what a person is told where the usual sentence is about a session. */
 export interface NobodyFound {
@@ -26,11 +26,11 @@ export interface Bearer {
   found(): void;
 }
 
-export function readBearer(house: House, token: string | undefined): Bearer {
+export function readBearer(services: Services, token: string | undefined): Bearer {
   if (token === undefined) return new BadBearer('missing');
-  if (isApiKeySecret(token)) return new KeyBearer(house, hashOfApiKey(token));
-  const claims = house.accessTokens.verify(token);
-  return typeof claims === 'string' ? new BadBearer(claims) : new SessionBearer(house, claims);
+  if (isApiKeySecret(token)) return new KeyBearer(services, hashOfApiKey(token));
+  const claims = services.accessTokens.verify(token);
+  return typeof claims === 'string' ? new BadBearer(claims) : new SessionBearer(services, claims);
 }
 
 class BadBearer implements Bearer {
@@ -53,7 +53,7 @@ class SessionBearer implements Bearer {
   readonly isApiKey = false;
 
   constructor(
-    private readonly house: House,
+    private readonly services: Services,
     private readonly claims: Claims,
   ) {}
 
@@ -62,15 +62,15 @@ class SessionBearer implements Bearer {
   }
 
   cached(): Viewer | undefined {
-    const viewer = this.house.viewers.get(this.claims.sessionId);
+    const viewer = this.services.viewers.get(this.claims.sessionId);
     return viewer?.userId === this.claims.userId ? viewer : undefined;
   }
 
   async find(db: Db): Promise<Viewer | NobodyFound> {
     const { userId, sessionId } = this.claims;
     const viewer = await findViewer(db, { userId, sessionId });
-    if (viewer) this.house.viewers.set(sessionId, viewer);
-    else this.house.viewers.delete(sessionId);
+    if (viewer) this.services.viewers.set(sessionId, viewer);
+    else this.services.viewers.delete(sessionId);
     return viewer ?? { reason: 'session_ended' };
   }
 
@@ -87,7 +87,7 @@ class KeyBearer implements Bearer {
   readonly isApiKey = true;
 
   constructor(
-    private readonly house: House,
+    private readonly services: Services,
     private readonly secretHash: string,
   ) {}
 
@@ -96,11 +96,11 @@ class KeyBearer implements Bearer {
   }
 
   cached(): Viewer | undefined {
-    return this.house.keyHolders.get(this.secretHash)?.viewer;
+    return this.services.keyHolders.get(this.secretHash)?.viewer;
   }
 
   async find(db: Db): Promise<Viewer | NobodyFound> {
-    const { keyHolders } = this.house;
+    const { keyHolders } = this.services;
     const holder = await findKeyHolder(db, this.secretHash);
     if (typeof holder === 'string') {
       keyHolders.delete(this.secretHash);
@@ -112,7 +112,7 @@ class KeyBearer implements Bearer {
   }
 
   found(): void {
-    const holder = this.house.keyHolders.get(this.secretHash);
-    if (holder) this.house.keyUses.note(holder.keyId);
+    const holder = this.services.keyHolders.get(this.secretHash);
+    if (holder) this.services.keyUses.note(holder.keyId);
   }
 }

@@ -1,4 +1,4 @@
-/** One request's caller as a door found them: a claim to be checked, and a purse of budgets to be drawn on. */
+/** One request's caller as an API found them: a claim to be checked, and a purse of budgets to be drawn on. */
 import { createHash } from 'node:crypto';
 import type { RequestRecord } from '../record.js';
 import { BUDGET_WINDOW_SECONDS, type BudgetName } from '../rules/limits.js';
@@ -11,7 +11,7 @@ import type { RequestUnderWay } from '../shares/shares.js';
 import type { Db, SessionCheck, SessionValues } from '../store/database.js';
 import { readBearer, type Bearer, type NobodyFound } from './bearer.js';
 import { createDryRun, type DryRun } from './dry-run.js';
-import type { House } from './house.js';
+import type { Services } from './services.js';
 
 export interface Request {
   readonly record: RequestRecord;
@@ -70,14 +70,14 @@ export class Caller {
   readonly #bearer: Bearer;
 
   constructor(
-    readonly house: House,
+    readonly services: Services,
     readonly request: Request,
   ) {
-    this.#bearer = readBearer(house, request.bearer);
+    this.#bearer = readBearer(services, request.bearer);
     request.record.claimedUser = this.#bearer.claimedUser();
     this.holder = request.holder;
     this.holder.user = this.#bearer.cached()?.userId;
-    this.pool = house.db.of(this.holder);
+    this.pool = services.db.of(this.holder);
   }
 
   /** A program by its key, which may do less than its owner by a session. */
@@ -97,7 +97,7 @@ export class Caller {
   /** Runs all of a request that may become a dry run, which is over then. */
   async endingDryRun<T>(work: () => Promise<T>): Promise<T> {
     try {
-      return await this.house.db.asOneHolder(work);
+      return await this.services.db.asOneHolder(work);
     } finally {
       await this.dryRun?.end();
     }
@@ -142,7 +142,7 @@ export class Caller {
 
   /** Takes one from a budget, or refuses with when to come back. What was taken can be given back. */
   async draw(name: BudgetName, identity: string): Promise<Drawn> {
-    const { rateLimits } = this.house;
+    const { rateLimits } = this.services;
     const budget = this.#budget(name);
     const taken = await rateLimits.take(budget, identity);
     this.taken.set(name, taken);
@@ -156,7 +156,7 @@ export class Caller {
   }
 
   #budget(name: BudgetName): RateBudget {
-    return { name, max: this.house.budgets[name], windowSeconds: BUDGET_WINDOW_SECONDS };
+    return { name, max: this.services.budgets[name], windowSeconds: BUDGET_WINDOW_SECONDS };
   }
 }
 

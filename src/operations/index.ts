@@ -1,4 +1,4 @@
-/** Everything a caller can do. Both doors, the contracts and the tests read this one list. */
+/** Everything a caller can do. Both APIs, the contracts and the tests read this one list. */
 import { createApiKey, listApiKeys, revokeApiKey } from './accounts/api-keys.js';
 import { changePassword } from './accounts/change-password.js';
 import { listContractors, readContractor, verifyContractor } from './accounts/contractors.js';

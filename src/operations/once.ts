@@ -58,7 +58,7 @@ export function checkKey(key: string): string {
 
 const MOMENT = '$moment';
 
-/** JSON would make a text of a moment, and the doors tell the two apart. */
+/** JSON would make a text of a moment, and the APIs tell the two apart. */
 function preserved(answer: unknown): string {
   return JSON.stringify(answer, function (this: Record<string, unknown>, name, value: unknown) {
     const original = this[name];

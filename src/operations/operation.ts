@@ -1,5 +1,5 @@
 /**
- * The frame that runs every operation. Whichever door a call came through, it can be refused in one order only:
+ * The frame that runs every operation. Whichever API a call came through, it can be refused in one order only:
  * who is it, how often, may such a person do this at all, is the input in shape; then the operation's own rules.
  */
 import type { z } from 'zod';
@@ -13,7 +13,7 @@ import type { Db } from '../store/database.js';
 import { checkingSession } from '../store/session-check.js';
 import type { CachedSession, Caller, Drawn } from './caller.js';
 import { fingerprintOf } from './fingerprint.js';
-import type { House } from './house.js';
+import type { Services } from './services.js';
 import { checkKey, earlierAnswer, once, type Answered, type Keyed } from './once.js';
 import { parse } from './validation.js';
 
@@ -22,12 +22,12 @@ export interface Call<V> {
   readonly viewer: V;
   /** All that the operation reads and writes goes through here. */
   readonly db: Db;
-  readonly house: Omit<House, 'db' | 'probe'>;
+  readonly services: Omit<Services, 'db' | 'probe'>;
   readonly caller: Pick<Caller, 'draw' | 'forgetViewer' | 'holder' | 'request'>;
   /**
-   * What the door will want to know next of the jobs that are read; to read it at once costs no round trip of its own.
+   * What the API will want to know next of the jobs that are read; to read it at once costs no round trip of its own.
    */
-  readonly beside: JobInclude;
+  readonly include: JobInclude;
 }
 
 export type Allowed = 'anyone' | 'signed in' | readonly Role[];
@@ -80,15 +80,15 @@ export async function perform<Input, Output, A extends Allowed>(
   operation: Operation<Input, Output, A>,
   input: unknown,
   caller: Caller,
-  beside: JobInclude = NOTHING_BESIDE,
+  include: JobInclude = NO_INCLUDE,
 ): Promise<Output> {
   const { record } = caller.request;
   record.began(operation.name);
   const began = performance.now();
   const ended = (code: ErrorCode | 'OK') =>
-    caller.house.metrics.performed(operation.name, record.api, code, (performance.now() - began) / 1000);
+    caller.services.metrics.performed(operation.name, record.api, code, (performance.now() - began) / 1000);
   try {
-    const answer = await performUnrecorded(operation, input, caller, beside);
+    const answer = await performUnrecorded(operation, input, caller, include);
     ended('OK');
     return answer;
   } catch (error) {
@@ -102,14 +102,14 @@ async function performUnrecorded<Input, Output, A extends Allowed>(
   operation: Operation<Input, Output, A>,
   input: unknown,
   caller: Caller,
-  beside: JobInclude,
+  include: JobInclude,
 ): Promise<Output> {
   const cached = mayUseCachedSession(operation, caller) ? caller.cachedSession() : undefined;
-  if (cached) return performCached(operation, input, caller, cached, beside);
+  if (cached) return performCached(operation, input, caller, cached, include);
   const viewer = operation.allows === 'anyone' ? null : await caller.viewer();
   await drawBudget(operation.budget, viewer, caller);
   try {
-    return await admit(operation, input, { caller, viewer, beside, db: caller.db });
+    return await admit(operation, input, { caller, viewer, include, db: caller.db });
   } catch (error) {
     // Inside the one transaction of a dry run, nobody else has put the database's failures into words.
     throw asRefusal(error);
@@ -138,13 +138,13 @@ async function performCached<Input, Output>(
   input: unknown,
   caller: Caller,
   session: CachedSession,
-  beside: JobInclude,
+  include: JobInclude,
 ): Promise<Output> {
   const { viewer } = session;
   let drawn: Drawn | undefined;
   try {
     drawn = await drawBudget(operation.budget, viewer, caller);
-    const answer = await admit(operation, input, { caller, viewer, beside, db: checkingSession(caller.db, session) });
+    const answer = await admit(operation, input, { caller, viewer, include, db: checkingSession(caller.db, session) });
     await session.ask();
     return answer;
   } catch (error) {
@@ -164,17 +164,17 @@ export async function performWithin<Input, Output, A extends Allowed>(
   caller: Caller,
 ): Promise<Output> {
   const viewer = operation.allows === 'anyone' ? null : await caller.viewer();
-  return admit(operation, input, { caller, viewer, beside: NOTHING_BESIDE, db: caller.db });
+  return admit(operation, input, { caller, viewer, include: NO_INCLUDE, db: caller.db });
 }
 
-const NOTHING_BESIDE: JobInclude = {};
+const NO_INCLUDE: JobInclude = {};
 const NOTHING_PREPARED: Ready = { prepared: undefined };
 
 /** Who calls, for what, and where what they ask for is read and written. */
 interface Admission {
   readonly caller: Caller;
   readonly viewer: Viewer | null;
-  readonly beside: JobInclude;
+  readonly include: JobInclude;
   readonly db: Db;
 }
 
@@ -193,26 +193,26 @@ async function admit<Input, Output, A extends Allowed>(
 async function run<Input, Output, A extends Allowed>(
   operation: Operation<Input, Output, A>,
   input: Input,
-  { caller, viewer, beside, db }: Admission,
+  { caller, viewer, include, db }: Admission,
 ): Promise<Output> {
-  const { house, dryRun, pool } = caller;
+  const { services, dryRun, pool } = caller;
   const callOn = (on: Db, wanted: JobInclude): Call<ViewerOf<A>> => {
-    return { viewer: viewer as ViewerOf<A>, db: on, house, caller, beside: wanted };
+    return { viewer: viewer as ViewerOf<A>, db: on, services, caller, include: wanted };
   };
-  if (operation.alwaysForReal) return operation.run(callOn(pool, beside), input, undefined);
+  if (operation.alwaysForReal) return operation.run(callOn(pool, include), input, undefined);
 
   const keyed = keyOf(operation, input, caller, viewer);
   if (operation.load) await operation.load(input);
   const prepare = async (): Promise<Ready> => {
-    return { prepared: await operation.prepare?.(callOn(db, NOTHING_BESIDE), input) };
+    return { prepared: await operation.prepare?.(callOn(db, NO_INCLUDE), input) };
   };
   const ready = operation.prepare ? await unlessAnswered<Output>(db, keyed, prepare) : NOTHING_PREPARED;
   if ('answer' in ready) return replay(caller, ready);
   const { prepared } = ready;
   const act = async (on: Db): Promise<Output> => {
-    if (!keyed) return operation.run(callOn(on, beside), input, prepared);
+    if (!keyed) return operation.run(callOn(on, include), input, prepared);
     // Whoever sends it again may select something else: the answer that is kept is whole.
-    return replay(caller, await once(on, keyed, (tx) => operation.run(callOn(tx, NOTHING_BESIDE), input, prepared)));
+    return replay(caller, await once(on, keyed, (tx) => operation.run(callOn(tx, NO_INCLUDE), input, prepared)));
   };
   return dryRun && isTried(operation, caller) ? dryRun.run(act) : act(db);
 }
@@ -227,7 +227,7 @@ function keyOf<I>(
   const { idempotencyKey } = caller.request;
   if (idempotencyKey === undefined || !viewer || operation.budget !== 'write') return undefined;
   const key = checkKey(idempotencyKey);
-  const inputSeals = caller.house.seals(fingerprintOf(operation, input));
+  const inputSeals = caller.services.seals(fingerprintOf(operation, input));
   return { userId: viewer.userId, operation: operation.name, key, inputSeals };
 }
 
@@ -262,7 +262,7 @@ async function unlessAnswered<Output>(
 }
 
 /**
- * A door may hand over a way to read the input: what cannot be read is refused in its turn, behind who and how often.
+ * An API may hand over a way to read the input: what cannot be read is refused in its turn, behind who and how often.
  */
 function parsed<Input>(operation: Pick<Operation<Input, unknown>, 'input'>, input: unknown): Input {
   const sent: unknown = typeof input === 'function' ? input() : input;

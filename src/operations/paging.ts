@@ -13,10 +13,10 @@ const size = z
   .min(1, `must be from 1 to ${PAGE.perPageMax}`)
   .max(PAGE.perPageMax, `must be from 1 to ${PAGE.perPageMax}`);
 
-export function perPage(unlessTold: number) {
+export function perPage(defaultSize: number) {
   return size
     .nullish()
-    .describe(`How many entries a page has: 1 to ${PAGE.perPageMax}, and ${unlessTold} unless told.`);
+    .describe(`How many entries a page has: 1 to ${PAGE.perPageMax}, and ${defaultSize} unless told.`);
 }
 
 export const pageShape = {

@@ -1,4 +1,4 @@
-/** What a schema is at heart, for those who print it or must read its values from text: the doors and the contracts. */
+/** What a schema is at heart, for those who print it or must read its values from text: the APIs and the contracts. */
 import { z } from 'zod';
 import type { IdKind } from '../rules/ids.js';
 

@@ -21,7 +21,7 @@ export function parse<Output>(schema: z.ZodType<Output>, input: unknown): Output
   return parsed.data;
 }
 
-/** Refuses an input for problems that its door has found, together with those that its schema finds. */
+/** Refuses an input for problems that its API has found, together with those that its schema finds. */
 export function invalidInput(schema: z.ZodType, input: unknown, found: ReadonlyMap<string, string>): Refusal {
   const parsed = schema.safeParse(input, { error: sentenceFor });
   return invalid(new Map([...problemsOf(parsed.error?.issues ?? []), ...found]));

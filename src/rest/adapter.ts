@@ -1,4 +1,4 @@
-/** The REST door: finds the route, hands its parts to the operation, and writes what comes back. It holds no rule. */
+/** The REST API: finds the route, hands its parts to the operation, and writes what comes back. It holds no rule. */
 import type { Exchange } from '../http/exchange.js';
 import type { Caller } from '../operations/caller.js';
 import { countsOf, wantsDryRun, type DryRunEffects } from '../operations/dry-run.js';
@@ -18,11 +18,11 @@ const WITH_TOTAL: JobInclude = { total: true };
 
 const BODY_BYTES_MAX = 64 * 1024;
 
-export interface RestDoor {
+export interface RestApi {
   handle(exchange: Exchange, caller: Caller): Promise<void>;
 }
 
-export function openRestDoor(): RestDoor {
+export function openRestApi(): RestApi {
   const find = finderOf(ROUTES);
 
   return {

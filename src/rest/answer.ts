@@ -121,11 +121,11 @@ function setRateLimitHeaders({ response }: Exchange, { taken }: Caller): void {
   for (const [name, value] of Object.entries(rateLimitHeaders(taken))) response.setHeader(name, value);
 }
 
-/** Whoever called; a failure outside every route has only the house. */
-export function sendFailure(exchange: Exchange, error: unknown, caller: Caller | Pick<Caller, 'house'>): void {
+/** Whoever called; a failure outside every route has only the services. */
+export function sendFailure(exchange: Exchange, error: unknown, caller: Caller | Pick<Caller, 'services'>): void {
   const { response, requestId } = exchange;
   if (!(error instanceof Refusal))
-    caller.house.log.error({ err: error, requestId, route: exchange.route }, 'a request failed');
+    caller.services.log.error({ err: error, requestId, route: exchange.route }, 'a request failed');
   const refusal = error instanceof Refusal ? error : refuse('INTERNAL');
   exchange.record.refused(refusal);
   const { retryAfter, allowedMethods } = refusal.details;

@@ -66,7 +66,7 @@ const OWN_MARKS = new Set([
 
 /** In REST's spelling, with null as one more type rather than one more schema. */
 export function asDocumented(printed: JsonSchema): JsonSchema {
-  const nullable = partBesideNull(printed);
+  const nullable = partOrNull(printed);
   if (nullable) {
     const { anyOf: _both, ...outer } = printed;
     return withNull(asDocumented({ ...nullable, ...outer, ...withRules(nullable, outer) }));
@@ -92,7 +92,7 @@ export function asDocumented(printed: JsonSchema): JsonSchema {
   };
 }
 
-function partBesideNull({ anyOf }: JsonSchema): JsonSchema | undefined {
+function partOrNull({ anyOf }: JsonSchema): JsonSchema | undefined {
   if (!Array.isArray(anyOf) || anyOf.length !== 2) return undefined;
   const [part, none] = anyOf as JsonSchema[];
   return none?.type === 'null' ? part : undefined;

@@ -1,5 +1,5 @@
 /**
- * The REST door described for machines: one OpenAPI document, printed from the routes and the operations' own inputs.
+ * The REST API described for machines: one OpenAPI document, printed from the routes and the operations' own inputs.
  */
 import { openPages, type Pages } from '../http/pages.js';
 import { descriptionOf } from '../rules/effects.js';

@@ -28,7 +28,7 @@ export interface JobEdit {
  * Throws the first refusal there is, in the order of the lines. The price itself is for the caller, who holds the
  * balance.
  */
-export function judgeEdit(job: JobBeforeEdit, patch: JobPatch, facts: { hasBids: boolean }): JobEdit {
+export function checkEdit(job: JobBeforeEdit, patch: JobPatch, facts: { hasBids: boolean }): JobEdit {
   refuseReadOnly(job, patch);
   const changes = changesOf(job, patch);
   refuseNotEditable(job.status, changes);

@@ -82,7 +82,7 @@ export const SESSION = {
 export const API_KEYS_PER_PERSON_MAX = 20;
 
 /**
- * Rate budgets, all per minute. `per` says whose budget it is; both doors draw on the same one. Outside production the
+ * Rate budgets, all per minute. `per` says whose budget it is; both APIs draw on the same one. Outside production the
  * per-address numbers are ten times these.
  */
 export const BUDGETS = {

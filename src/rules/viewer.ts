@@ -1,4 +1,4 @@
-/** Who is asking. A viewer is made by the session check alone; the doors never build one. */
+/** Who is asking. A viewer is made by the session check alone; the APIs never build one. */
 import type { ContractorId, HomeownerId, SessionId, UserId } from './ids.js';
 
 export const ROLES = ['homeowner', 'contractor', 'admin'] as const;

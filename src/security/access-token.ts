@@ -45,7 +45,7 @@ export interface AccessTokens {
 
 const SECRET_BYTES_MIN = 32;
 const TOKEN_CHARACTERS_MAX = 4096;
-const PROVEN_MAX = 5_000;
+const VERIFIED_MAX = 5_000;
 /** How far another instance's clock may run ahead of this one's. */
 const CLOCK_SKEW_SECONDS_MAX = 60;
 
@@ -55,15 +55,15 @@ export function createAccessTokens(settings: AccessTokenSettings): AccessTokens 
   const keys = keysByHeader(previousSecret === undefined ? [signing] : [signing, signingKey(previousSecret)]);
   const nowSeconds = () => Math.floor(now() / 1000);
   /** Tokens whose signature was found good, which it stays for ever; whether one holds now is asked each time. */
-  const proven = new LRUCache<string, object>({ max: PROVEN_MAX });
+  const verified = new LRUCache<string, object>({ max: VERIFIED_MAX });
 
-  function provenPayload(token: string): object | undefined {
-    const known = proven.get(token);
+  function verifiedPayload(token: string): object | undefined {
+    const known = verified.get(token);
     if (known) return known;
     const key = keys.get(headerOf(token));
     const payload = key && signedPayload(token, key, nowSeconds());
     if (!payload || 'nbf' in payload) return payload;
-    proven.set(token, payload);
+    verified.set(token, payload);
     return payload;
   }
 
@@ -78,7 +78,7 @@ export function createAccessTokens(settings: AccessTokenSettings): AccessTokens 
 
     verify(token) {
       if (typeof token !== 'string' || token.length > TOKEN_CHARACTERS_MAX) return 'malformed';
-      const payload = provenPayload(token);
+      const payload = verifiedPayload(token);
       if (payload) return claimsIn(payload, { issuer, audience, nowSeconds: nowSeconds() });
       return THREE_PARTS.test(token) ? 'invalid' : 'malformed';
     },

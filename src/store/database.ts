@@ -106,7 +106,7 @@ export interface DatabaseHooks {
  * Statements of one transaction that go out in one breath, and so cost one round trip. They run in this order; where
  * one fails, those behind it fail because of it, and so the first failure is the one that counts.
  */
-export async function together<Parts extends readonly unknown[]>(
+export async function pipelined<Parts extends readonly unknown[]>(
   ...parts: { [At in keyof Parts]: Promise<Parts[At]> }
 ): Promise<Parts> {
   await Promise.allSettled(parts);

@@ -79,13 +79,13 @@ function moving(key: JobTransitionKey, include: JobInclude): MoveStatement {
   const { to, effects }: JobTransition = JOB_TRANSITIONS[key];
   const isCharged = effects.includes('chargePublishing');
   const fields = jobFields(include, 'eventCount', ...(isCharged ? (['mostTokensPaid'] as const) : []));
-  const send = statement((db, $: MoveParameters, stands) => {
+  const send = statement((db, $: MoveParameters, sessionIsActive) => {
     const changes: object = Object.assign({}, ...effects.map((effect) => CHANGES[effect]?.($)));
     const moved = db.$with('moved').as(
       db
         .update(jobs)
         .set({ status: to, ...advance($), ...changes })
-        .where(and(eq(jobs.id, $.id), mayMove(key, $), stands))
+        .where(and(eq(jobs.id, $.id), mayMove(key, $), sessionIsActive))
         .returning(fields),
     );
     const charge = isCharged ? charging(db, $) : { parts: [], available: sql<null>`null` };

@@ -12,7 +12,7 @@ import { BID } from '../../src/rules/entities/bid.js';
 import { JOB } from '../../src/rules/entities/job.js';
 import { CONTRACTOR, HOMEOWNER, USER } from '../../src/rules/entities/people.js';
 import { camel, snake } from '../calls.js';
-import type { Json } from '../house.js';
+import type { Json } from '../app.js';
 import { told, type Attack, type Ground } from './ground.js';
 
 const SOURCE = 'OWASP API3:2023 (mass assignment)';
@@ -75,10 +75,7 @@ function ofRoute(route: Route): Attack {
       const outcomes = [];
       for (const part of [names.slice(0, 40), names.slice(40)]) {
         const body = Object.fromEntries(part.map((name) => [name, 1]));
-        const answer = await ground.house.rest(route.method, addressOf(route), {
-          token: callerOf(route, ground),
-          body,
-        });
+        const answer = await ground.app.rest(route.method, addressOf(route), { token: callerOf(route, ground), body });
         outcomes.push(missing(part, told(answer), (name) => name in (answer.body.details?.fields ?? {})));
       }
       return [...new Set(outcomes)].join('; ');
@@ -100,7 +97,7 @@ const CHANGED = (
   source: SOURCE,
   outcome: REFUSED,
   run: async (ground) => {
-    const answer = await ground.house.rest('PUT', '/v1/me', {
+    const answer = await ground.app.rest('PUT', '/v1/me', {
       token: pick(ground),
       body: { [part]: Object.fromEntries(names.map((name) => [name, 'changed'])) },
     });
@@ -123,8 +120,8 @@ const PROFILE: readonly Attack[] = [
     name: `a draft’s ${JOB_READ_ONLY.join(', ')}`,
     source: SOURCE,
     outcome: REFUSED,
-    run: async ({ house, ours }) => {
-      const answer = await house.rest('PUT', `/v1/jobs/${ours.draft.id}`, {
+    run: async ({ app, ours }) => {
+      const answer = await app.rest('PUT', `/v1/jobs/${ours.draft.id}`, {
         token: ours.people.owner.token,
         body: Object.fromEntries(JOB_READ_ONLY.map((name) => [name, 'changed'])),
       });
@@ -135,12 +132,12 @@ const PROFILE: readonly Attack[] = [
     name: 'somebody’s own name for a role, in a sign-up',
     source: SOURCE,
     outcome: '400 VALIDATION_FAILED, and nobody came',
-    run: async ({ house }) => {
+    run: async ({ app }) => {
       const email = 'mallory@example.test';
-      const answer = await house.rest('POST', '/v1/auth/signup/homeowner', {
+      const answer = await app.rest('POST', '/v1/auth/signup/homeowner', {
         body: { email, password: 'a password', first_name: 'M', last_name: 'M', role: 'admin', user_type: 'admin' },
       });
-      const came = await house.sql`select id from users where email = ${email}`;
+      const came = await app.sql`select id from users where email = ${email}`;
       return `${told(answer)}, and ${came.length === 0 ? 'nobody' : 'somebody'} came`;
     },
   },
@@ -161,12 +158,12 @@ function ofInput(mutation: string): Attack[] {
       name: `${sent.length} fields that are not for callers, in ${[mutation, 'input', ...path].join('.')}`,
       source: SOURCE,
       outcome: REFUSED,
-      run: async ({ house, ours }) => {
+      run: async ({ app, ours }) => {
         const forbidden = Object.fromEntries(sent.map((name) => [name, 1]));
         const value = path.reduceRight<object>((inner, name) => ({ [name]: inner }), forbidden);
         const declared = field.args.map((arg) => `$${arg.name}: ${String(arg.type)}`).join(', ');
         const given = field.args.map((arg) => `${arg.name}: $${arg.name}`).join(', ');
-        const answer = await house.graphql(`mutation (${declared}) { ${mutation}(${given}) { __typename } }`, {
+        const answer = await app.graphql(`mutation (${declared}) { ${mutation}(${given}) { __typename } }`, {
           token: ours.people.other.token,
           variables: { id: newId('job'), jobId: newId('job'), input: value },
         });

@@ -6,7 +6,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { homeowner } from '../cast.js';
-import { openTestHouse, type TestHouse } from '../house.js';
+import { openTestApp, type TestApp } from '../app.js';
 import { needs } from '../needs.js';
 import { head, jsonOf, openLine } from './line.js';
 import { call, median, openFloodedServer, run, type FloodedServer, type Tally } from './flooded-server.js';
@@ -43,26 +43,26 @@ const slowhttptest = (url: string, connections: number, seconds: number, args: r
 ];
 
 describe('in small', () => {
-  let house: TestHouse;
+  let app: TestApp;
   beforeAll(async () => {
-    house = await openTestHouse({ BCRYPT_COST: '7', RATE_LIMITS: 'off' });
+    app = await openTestApp({ BCRYPT_COST: '7', RATE_LIMITS: 'off' });
   });
-  afterAll(() => house.close());
+  afterAll(() => app.close());
 
   let real: Promise<number>;
 
   it('of six hundred log-ins at once those beyond the queue are shed with 503 and Retry-After', async () => {
-    const hanna = await homeowner(house, 'Hanna');
+    const hanna = await homeowner(app, 'Hanna');
     const guess = (i: number) =>
-      house.rest('POST', '/v1/auth/login', {
+      app.rest('POST', '/v1/auth/login', {
         body: { email: `guessed.${i}@example.test`, password: 'a guess' },
         from: i,
       });
     const flood = Promise.all(Array.from({ length: 600 }, (_, i) => guess(i)));
     real = patientLogIn(() =>
-      house.rest('POST', '/v1/auth/login', { body: { email: hanna.email, password: hanna.password } }),
+      app.rest('POST', '/v1/auth/login', { body: { email: hanna.email, password: hanna.password } }),
     );
-    const read = await house.rest('GET', '/v1/me', { token: hanna.token });
+    const read = await app.rest('GET', '/v1/me', { token: hanna.token });
     expect(read.status).toBe(200);
     const answers = await flood;
     const shed = answers.filter(({ status }) => status === 503);
@@ -78,8 +78,8 @@ describe('in small', () => {
   });
 
   it('of 900 requests at once those beyond what waits to be begun are refused with 503, but never the operator’s', async () => {
-    const hanna = await homeowner(house, 'Hanna');
-    const { url, shares } = await house.another({}, { turns: { total: 100 } });
+    const hanna = await homeowner(app, 'Hanna');
+    const { url, shares } = await app.another({}, { turns: { total: 100 } });
     const rush = await Promise.all(Array.from({ length: 900 }, (_, at) => openLine(url, at)));
     // Each turn of the loop accepts one of them; what they send then is read at once.
     while (shares.connections.inUse() < 900) await sleep(5);
@@ -103,14 +103,14 @@ describe('in small', () => {
   });
 
   needs('slowhttptest').it('two hundred slow lines of each kind keep nobody from reading', async () => {
-    const hanna = await homeowner(house, 'Hanna');
+    const hanna = await homeowner(app, 'Hanna');
     for (const [, args] of SLOW) {
-      const attack = run(slowhttptest(house.url, 200, 2, args));
+      const attack = run(slowhttptest(app.url, 200, 2, args));
       let reads = 0;
       let over = false;
       const ended = attack.ended.finally(() => (over = true));
       while (!over) {
-        expect((await house.rest('GET', '/v1/me', { token: hanna.token, from: 0 })).status).toBe(200);
+        expect((await app.rest('GET', '/v1/me', { token: hanna.token, from: 0 })).status).toBe(200);
         reads += 1;
         await sleep(5);
       }

@@ -1,5 +1,5 @@
 /** What graphql-cop, CrackQL and the OWASP sheet on GraphQL try. */
-import type { Json, TestHouse } from '../house.js';
+import type { Json, TestApp } from '../app.js';
 import { told, times, type Attack, type Ground } from './ground.js';
 
 const COP = 'graphql-cop';
@@ -12,19 +12,19 @@ type Send = (query: string, variables?: object) => Attack['run'];
 /** Sent by somebody signed in; a refusal must not have reached the database. */
 const send: Send =
   (query, variables) =>
-  async ({ house, ours }) => {
-    const answer = await house.graphql(query, { token: ours.people.owner.token, ...(variables && { variables }) });
+  async ({ app, ours }) => {
+    const answer = await app.graphql(query, { token: ours.people.owner.token, ...(variables && { variables }) });
     return answer.data == null ? told(answer) : `${told(answer)} with data`;
   };
 
 const logIn = (i: number) => `a${i}: logIn(input: { email: "olive@example.test", password: "guess ${i}" }) { token }`;
 
 async function raw(
-  house: TestHouse,
+  app: TestApp,
   path: string,
   init: RequestInit,
 ): Promise<{ status: number; type: string; body: Json; text: string }> {
-  const response = await fetch(house.url + path, init);
+  const response = await fetch(app.url + path, init);
   const text = await response.text();
   const type = response.headers.get('content-type') ?? '';
   return {
@@ -35,8 +35,8 @@ async function raw(
   };
 }
 
-async function refusedRaw(house: TestHouse, path: string, init: RequestInit): Promise<string> {
-  const { status, body } = await raw(house, path, init);
+async function refusedRaw(app: TestApp, path: string, init: RequestInit): Promise<string> {
+  const { status, body } = await raw(app, path, init);
   return body?.errors ? `${status} ${body.errors[0].extensions.code}` : String(status);
 }
 
@@ -70,9 +70,9 @@ export const GRAPHQL_ATTACKS: readonly Attack[] = [
     name: 'a list of ten operations',
     source: `${COP}: array-based query batching`,
     outcome: '400 MALFORMED_REQUEST',
-    run: ({ house }) =>
+    run: ({ app }) =>
       refusedRaw(
-        house,
+        app,
         '/graphql',
         post(JSON.stringify(Array.from({ length: 10 }, () => ({ query: '{ __typename }' })))),
       ),
@@ -105,34 +105,34 @@ export const GRAPHQL_ATTACKS: readonly Attack[] = [
     name: 'a mutation by GET',
     source: `${COP}: GET-based mutation`,
     outcome: '405 METHOD_NOT_ALLOWED',
-    run: (ground) => refusedRaw(ground.house, get(LOG_OUT), asOwner(ground, { 'apollo-require-preflight': '1' })),
+    run: (ground) => refusedRaw(ground.app, get(LOG_OUT), asOwner(ground, { 'apollo-require-preflight': '1' })),
   },
   {
     name: 'a query by GET that a page could send',
     source: `${COP}: GET method support (CSRF)`,
     outcome: '400 MALFORMED_REQUEST',
-    run: (ground) => refusedRaw(ground.house, get('{ viewer { referralCode } }'), asOwner(ground)),
+    run: (ground) => refusedRaw(ground.app, get('{ viewer { referralCode } }'), asOwner(ground)),
   },
   {
     name: 'a mutation as a form',
     source: `${COP}: POST with urlencoded body (CSRF)`,
     outcome: '415 UNSUPPORTED_MEDIA_TYPE',
-    run: ({ house }) =>
-      refusedRaw(house, '/graphql', post(`query=${encodeURIComponent(LOG_OUT)}`, 'application/x-www-form-urlencoded')),
+    run: ({ app }) =>
+      refusedRaw(app, '/graphql', post(`query=${encodeURIComponent(LOG_OUT)}`, 'application/x-www-form-urlencoded')),
   },
   {
     name: 'a mutation as plain text',
     source: `${COP}: CSRF`,
     outcome: '415 UNSUPPORTED_MEDIA_TYPE',
-    run: ({ house }) => refusedRaw(house, '/graphql', post(JSON.stringify({ query: LOG_OUT }), 'text/plain')),
+    run: ({ app }) => refusedRaw(app, '/graphql', post(JSON.stringify({ query: LOG_OUT }), 'text/plain')),
   },
   {
     name: 'a mutation as a multipart form',
     source: `${COP}: CSRF`,
     outcome: '415 UNSUPPORTED_MEDIA_TYPE',
-    run: ({ house }) =>
+    run: ({ app }) =>
       refusedRaw(
-        house,
+        app,
         '/graphql',
         post(
           '--b\r\nContent-Disposition: form-data; name="operations"\r\n\r\n{}\r\n--b--',
@@ -183,10 +183,10 @@ export const GRAPHQL_ATTACKS: readonly Attack[] = [
     name: 'a trace of the work',
     source: `${COP}: tracing`,
     outcome: 'cost',
-    run: async ({ house }) =>
+    run: async ({ app }) =>
       Object.keys(
         (
-          await house.graphql('{ __typename }', {
+          await app.graphql('{ __typename }', {
             headers: {
               'apollo-tracing': '1',
               'apollo-federation-include-trace': 'ftv1',
@@ -200,9 +200,9 @@ export const GRAPHQL_ATTACKS: readonly Attack[] = [
     name: 'an error that shows the insides',
     source: `${COP}: unhandled errors`,
     outcome: '400 MALFORMED_REQUEST',
-    run: async ({ house }) => {
+    run: async ({ app }) => {
       const { status, body, text } = await raw(
-        house,
+        app,
         '/graphql',
         post('{"query":"query { __typename","variables":{"a":[[[1]]]}}'),
       );
@@ -319,15 +319,15 @@ export const GRAPHQL_ATTACKS: readonly Attack[] = [
     name: 'a query of 200 KB',
     source: `${SHEET}: timeouts and sizes`,
     outcome: '413 PAYLOAD_TOO_LARGE',
-    run: ({ house }) =>
-      refusedRaw(house, '/graphql', post(JSON.stringify({ query: `{ __typename } # ${'x'.repeat(200_000)}` }))),
+    run: ({ app }) =>
+      refusedRaw(app, '/graphql', post(JSON.stringify({ query: `{ __typename } # ${'x'.repeat(200_000)}` }))),
   },
   {
     name: 'SQL in a search',
     source: `${SHEET}: injection`,
     outcome: '0 found',
-    run: async ({ house, ours }) =>
-      `${(await house.graphql('query ($s: String) { jobs(filter: { search: $s }) { totalCount } }', { token: ours.people.owner.token, variables: { s: "' or 1=1 --" } })).data.jobs.totalCount} found`,
+    run: async ({ app, ours }) =>
+      `${(await app.graphql('query ($s: String) { jobs(filter: { search: $s }) { totalCount } }', { token: ours.people.owner.token, variables: { s: "' or 1=1 --" } })).data.jobs.totalCount} found`,
   },
   {
     name: 'SQL in an identifier',
@@ -339,16 +339,16 @@ export const GRAPHQL_ATTACKS: readonly Attack[] = [
     name: 'a wildcard in a search',
     source: `${SHEET}: injection`,
     outcome: '0 found',
-    run: async ({ house, ours }) =>
-      `${(await house.graphql('{ jobs(filter: { search: "%_%" }) { totalCount } }', { token: ours.people.owner.token })).data.jobs.totalCount} found`,
+    run: async ({ app, ours }) =>
+      `${(await app.graphql('{ jobs(filter: { search: "%_%" }) { totalCount } }', { token: ours.people.owner.token })).data.jobs.totalCount} found`,
   },
   {
     name: 'a document registered under the hash of another',
     source: `${SHEET}: allow lists`,
     outcome: '400 VALIDATION_FAILED',
-    run: ({ house }) =>
+    run: ({ app }) =>
       refusedRaw(
-        house,
+        app,
         '/graphql',
         post(
           JSON.stringify({

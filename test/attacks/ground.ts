@@ -2,7 +2,7 @@
  * Where the attacks take place: houses with and without limits, two markets of people who have nothing to do with each
  * other, and what an attack comes to.
  */
-import { openTestHouse, type Answer, type GraphqlAnswer, type Json, type TestHouse } from '../house.js';
+import { openTestApp, type Answer, type GraphqlAnswer, type Json, type TestApp } from '../app.js';
 import { gather, giveTokens, givenJob, type GivenJob, type People } from '../journey.js';
 
 export interface Attack {
@@ -25,12 +25,12 @@ export interface Market {
 
 export interface Ground {
   /** Without rate limits, so that nothing but the rules stands in an attacker's way. */
-  readonly house: TestHouse;
+  readonly app: TestApp;
   /** Small budgets; what it hears of addresses comes from one proxy. */
-  readonly limited: TestHouse;
+  readonly limited: TestApp;
   /** Small budgets, and no proxy that could be believed. */
-  readonly unproxied: TestHouse;
-  readonly production: TestHouse;
+  readonly unproxied: TestApp;
+  readonly production: TestApp;
   readonly ours: Market;
   readonly theirs: Market;
   close(): Promise<void>;
@@ -48,32 +48,32 @@ const SMALL = {
 };
 
 export async function openGround(): Promise<Ground> {
-  const [house, limited, unproxied, production] = await Promise.all([
-    openTestHouse(),
-    openTestHouse({ ...SMALL, TRUST_PROXY_HOPS: '1', RATE_LIMIT_LOG_IN_PER_ADDRESS: String(2 * BUDGET) }),
-    openTestHouse({ ...SMALL, TRUST_PROXY_HOPS: '0', RATE_LIMIT_LOG_IN_PER_ADDRESS: '100000' }),
-    openTestHouse({ NODE_ENV: 'production', BCRYPT_COST: '10' }),
+  const [app, limited, unproxied, production] = await Promise.all([
+    openTestApp(),
+    openTestApp({ ...SMALL, TRUST_PROXY_HOPS: '1', RATE_LIMIT_LOG_IN_PER_ADDRESS: String(2 * BUDGET) }),
+    openTestApp({ ...SMALL, TRUST_PROXY_HOPS: '0', RATE_LIMIT_LOG_IN_PER_ADDRESS: '100000' }),
+    openTestApp({ NODE_ENV: 'production', BCRYPT_COST: '10' }),
   ]);
-  const [ours, theirs] = [await openMarket(house), await openMarket(house)];
+  const [ours, theirs] = [await openMarket(app), await openMarket(app)];
   return {
-    house,
+    app,
     limited,
     unproxied,
     production,
     ours,
     theirs,
-    close: async () => void (await Promise.all([house, limited, unproxied, production].map((one) => one.close()))),
+    close: async () => void (await Promise.all([app, limited, unproxied, production].map((one) => one.close()))),
   };
 }
 
-async function openMarket(house: TestHouse): Promise<Market> {
-  const people = await gather(house);
-  for (const who of ['awardee', 'bidder', 'stranger'] as const) await giveTokens(house, people.admin, people[who], 100);
+async function openMarket(app: TestApp): Promise<Market> {
+  const people = await gather(app);
+  for (const who of ['awardee', 'bidder', 'stranger'] as const) await giveTokens(app, people.admin, people[who], 100);
   const offers = { bidder: { guaranteed_view: true } };
   const [draft, open, disputed] = [
-    await givenJob(house, 'draft', people),
-    await givenJob(house, 'open', people, { offers }),
-    await givenJob(house, 'disputed', people),
+    await givenJob(app, 'draft', people),
+    await givenJob(app, 'open', people, { offers }),
+    await givenJob(app, 'disputed', people),
   ];
   const one = async (query: PromiseLike<readonly { id?: unknown }[]>) => String((await query)[0]?.id);
   return {
@@ -82,15 +82,15 @@ async function openMarket(house: TestHouse): Promise<Market> {
     open,
     disputed,
     ids: {
-      hold: await one(house.sql`select hold_id as id from bids where id = ${open.bids.bidder}`),
-      event: await one(house.sql`select id from events where job_id = ${disputed.id} limit 1`),
-      session: await one(house.sql`select id from sessions where user_id = ${people.owner.userId}`),
-      transfer: await one(house.sql`select id from token_transfers where user_id = ${people.owner.userId} limit 1`),
+      hold: await one(app.sql`select hold_id as id from bids where id = ${open.bids.bidder}`),
+      event: await one(app.sql`select id from events where job_id = ${disputed.id} limit 1`),
+      session: await one(app.sql`select id from sessions where user_id = ${people.owner.userId}`),
+      transfer: await one(app.sql`select id from token_transfers where user_id = ${people.owner.userId} limit 1`),
     },
   };
 }
 
-/** In one form for both doors; a success is told by its status alone. */
+/** In one form for both APIs; a success is told by its status alone. */
 export function told(answer: Answer<Json> | GraphqlAnswer): string {
   if ('body' in answer)
     return answer.status < 400

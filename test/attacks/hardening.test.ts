@@ -5,27 +5,27 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { homeowner, type Person } from '../cast.js';
-import { openTestHouse, type TestHouse } from '../house.js';
+import { openTestApp, type TestApp } from '../app.js';
 import { atOnce } from '../scenes.js';
 import { until } from '../security/until.js';
 import { BROKEN_HEADS, brokenBodies, type BrokenRequest } from './broken-requests.js';
 import { head, jsonOf, openLine, post, type Line, type RawAnswer } from './line.js';
 import { expectTimed } from '../timing.js';
 
-let house: TestHouse;
+let app: TestApp;
 let hanna: Person;
 const lines: Line[] = [];
 
 beforeAll(async () => {
-  house = await openTestHouse();
-  hanna = await homeowner(house, 'Hanna');
+  app = await openTestApp();
+  hanna = await homeowner(app, 'Hanna');
 });
 afterAll(async () => {
   for (const line of lines) line.hangUp();
-  await house.close();
+  await app.close();
 });
 
-async function line(url = house.url, from?: number): Promise<Line> {
+async function line(url = app.url, from?: number): Promise<Line> {
   const opened = await openLine(url, from);
   lines.push(opened);
   return opened;
@@ -37,7 +37,7 @@ const READ_MS_MAX = 1_000;
 const MEDIAN_READ_MS_MAX = 100;
 
 /** Hanna reads all the while, and every read is answered as ever. */
-async function unnoticed<T>(attack: () => Promise<T>, url = house.url): Promise<T> {
+async function unnoticed<T>(attack: () => Promise<T>, url = app.url): Promise<T> {
   let over = false;
   const attacking = attack().finally(() => (over = true));
   attacking.catch(() => {}); // It is awaited in the end.
@@ -87,7 +87,7 @@ describe('a body refused in the documented form, while others go on: (timed)', (
   );
 
   it('and none of them has made a job', async () => {
-    const [made] = await house.sql`select count(*)::int as jobs from jobs`;
+    const [made] = await app.sql`select count(*)::int as jobs from jobs`;
     expect(made).toEqual({ jobs: 0 });
   });
 });
@@ -159,7 +159,7 @@ describe('what is odd and right is answered (timed)', () => {
     one.send(Buffer.concat([change('first', 'Connection: close'), change('smuggled')]));
     expect(jsonOf(await one.answer()).user.phone).toBe('first');
     await one.closed;
-    expect((await house.rest('GET', '/v1/me', { token: hanna.token })).body.user.phone).toBe('first');
+    expect((await app.rest('GET', '/v1/me', { token: hanna.token })).body.user.phone).toBe('first');
   });
 
   it('a whole request before nonsense is answered, and the line is closed', async () => {
@@ -181,7 +181,7 @@ function dripping(all: readonly Line[], drop: string): NodeJS.Timeout {
 
 describe('whoever is slow loses the line, and others go on (timed)', () => {
   it('with the head of a request', async () => {
-    const { url } = await house.another({ headMs: 400 });
+    const { url } = await app.another({ headMs: 400 });
     await unnoticed(async () => {
       const slow = await Promise.all(Array.from({ length: 100 }, () => line(url)));
       const drip = dripping(slow, 'X-A: b\r\n');
@@ -193,7 +193,7 @@ describe('whoever is slow loses the line, and others go on (timed)', () => {
   });
 
   it('with saying anything at all', async () => {
-    const { url } = await house.another({ headMs: 400 });
+    const { url } = await app.another({ headMs: 400 });
     await unnoticed(async () => {
       const silent = await Promise.all(Array.from({ length: 100 }, () => line(url)));
       await Promise.all(silent.map(({ closed }) => closed));
@@ -201,7 +201,7 @@ describe('whoever is slow loses the line, and others go on (timed)', () => {
   });
 
   it('with a body, be it a byte at a time', async () => {
-    const { url } = await house.another({ headMs: 400, requestMs: 800 });
+    const { url } = await app.another({ headMs: 400, requestMs: 800 });
     await unnoticed(async () => {
       const slow = await Promise.all(Array.from({ length: 100 }, () => line(url)));
       for (const one of slow)
@@ -214,12 +214,12 @@ describe('whoever is slow loses the line, and others go on (timed)', () => {
   });
 
   it('with taking an answer, while a quick one gets the whole of it', async () => {
-    const { url } = await house.another({ stalledMs: 300 });
+    const { url } = await app.another({ stalledMs: 300 });
     const readWhole = async () =>
       (await (await fetch(`${url}${LARGE}`, { headers: { 'accept-encoding': 'identity' } })).arrayBuffer()).byteLength;
     const whole = await readWhole();
     expect(whole).toBeGreaterThan(5_000_000);
-    const left = () => house.logged.filter((entry) => entry.includes('the answer was not taken')).length;
+    const left = () => app.logged.filter((entry) => entry.includes('the answer was not taken')).length;
     const before = left();
     await unnoticed(async () => {
       // From as many addresses: what one of them has not taken yet may be no more than forty million bytes.
@@ -240,7 +240,7 @@ describe('whoever is slow loses the line, and others go on (timed)', () => {
   });
 
   it('between two requests', async () => {
-    const { url } = await house.another({ idleMs: 300 });
+    const { url } = await app.another({ idleMs: 300 });
     const one = await line(url);
     one.send(head('GET', '/healthz'));
     expect((await one.answer()).status).toBe(200);
@@ -258,7 +258,7 @@ describe('idle lines (timed)', () => {
 
   it('two thousand of them disturb nobody, and each is still good', async () => {
     await unnoticed(async () => {
-      const idle = await atOnce(Array.from({ length: 2_000 }), (_, at) => served(house.url, at), 100);
+      const idle = await atOnce(Array.from({ length: 2_000 }), (_, at) => served(app.url, at), 100);
       for (const one of idle) one.send(head('GET', '/healthz'));
       for (const one of idle) expect((await one.answer()).status).toBe(200);
       for (const one of idle) one.hangUp();

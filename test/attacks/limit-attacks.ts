@@ -1,6 +1,6 @@
-/** Ways around the limits: through the other door, by other spellings, by other addresses that a caller makes up. */
+/** Ways around the limits: through the other API, by other spellings, by other addresses that a caller makes up. */
 import { contractor, homeowner } from '../cast.js';
-import type { Answer, GraphqlAnswer, Json, TestHouse } from '../house.js';
+import type { Answer, GraphqlAnswer, Json, TestApp } from '../app.js';
 import { BUDGET, passed, type Attack } from './ground.js';
 
 const SWITCHING = 'front switching';
@@ -16,10 +16,10 @@ const tries = (one: (i: number) => Promise<Answer<Json> | GraphqlAnswer>): Call[
 
 const from = (address: string) => ({ 'x-forwarded-for': address });
 const LOG_IN = 'mutation ($input: LogInInput!) { logIn(input: $input) { token } }';
-const restLogIn = (house: TestHouse, email: string, headers: Record<string, string>, path = '/v1/auth/login') =>
-  house.rest('POST', path, { body: { email, password: 'wrong' }, headers });
-const graphqlLogIn = (house: TestHouse, email: string, headers: Record<string, string>) =>
-  house.graphql(LOG_IN, { variables: { input: { email, password: 'wrong' } }, headers });
+const restLogIn = (app: TestApp, email: string, headers: Record<string, string>, path = '/v1/auth/login') =>
+  app.rest('POST', path, { body: { email, password: 'wrong' }, headers });
+const graphqlLogIn = (app: TestApp, email: string, headers: Record<string, string>) =>
+  app.graphql(LOG_IN, { variables: { input: { email, password: 'wrong' } }, headers });
 
 /** Whatever these headers say, without a proxy the guesses come from one address. */
 const withoutProxy = (name: string, headers: (i: number) => Record<string, string>, at = 0): Attack => ({
@@ -41,7 +41,7 @@ const behindProxy = (name: string, forwarded: (i: number) => string, account: st
 /** Somebody new, who has read once on arrival; BUDGET reads remain but one. */
 const byReader = (
   name: string,
-  read: (house: TestHouse, token: string, i: number) => Promise<Answer<Json> | GraphqlAnswer>,
+  read: (app: TestApp, token: string, i: number) => Promise<Answer<Json> | GraphqlAnswer>,
 ): Attack => ({
   name,
   source: SWITCHING,
@@ -55,29 +55,29 @@ const byReader = (
 const READ = '{ viewer { referralCode } }';
 
 export const LIMIT_ATTACKS: readonly Attack[] = [
-  byReader('reads by both doors in turn', (house, token, i) =>
-    i % 2 ? house.rest('GET', '/v1/tokens', { token }) : house.graphql(READ, { token }),
+  byReader('reads by both APIs in turn', (app, token, i) =>
+    i % 2 ? app.rest('GET', '/v1/tokens', { token }) : app.graphql(READ, { token }),
   ),
-  byReader('reads with and without /v1', (house, token, i) =>
-    house.rest('GET', i % 2 ? '/v1/tokens' : '/tokens', { token }),
+  byReader('reads with and without /v1', (app, token, i) =>
+    app.rest('GET', i % 2 ? '/v1/tokens' : '/tokens', { token }),
   ),
-  byReader('reads of a different address each', (house, token, i) =>
-    house.rest('GET', ['/v1/tokens', '/v1/me', '/v1/jobs', '/v1/bids'][i % 4] ?? '', { token }),
+  byReader('reads of a different address each', (app, token, i) =>
+    app.rest('GET', ['/v1/tokens', '/v1/me', '/v1/jobs', '/v1/bids'][i % 4] ?? '', { token }),
   ),
-  byReader('reads from another address each', (house, token, i) =>
-    house.rest('GET', '/v1/tokens', { token, headers: from(`192.0.2.${i}`) }),
+  byReader('reads from another address each', (app, token, i) =>
+    app.rest('GET', '/v1/tokens', { token, headers: from(`192.0.2.${i}`) }),
   ),
-  byReader('reads by HEAD', async (house, token, i) => {
-    const { status, headers } = await fetch(`${house.url}/v1/tokens?x=${i}`.replace(/\?.*/, ''), {
+  byReader('reads by HEAD', async (app, token, i) => {
+    const { status, headers } = await fetch(`${app.url}/v1/tokens?x=${i}`.replace(/\?.*/, ''), {
       method: 'HEAD',
       headers: { authorization: `Bearer ${token}` },
     });
     return { status, headers, body: { details: { code: status === 429 ? 'RATE_LIMITED' : 'OTHER' } } };
   }),
-  byReader('reads with a query that means nothing', (house, token) => house.rest('GET', '/v1/jobs?page=1', { token })),
-  byReader('reads that are refused for their shape', (house, token) => house.rest('GET', '/v1/jobs?page=0', { token })),
-  byReader('reads by GET of GraphQL', async (house, token) => {
-    const response = await fetch(`${house.url}/graphql?query=${encodeURIComponent(READ)}`, {
+  byReader('reads with a query that means nothing', (app, token) => app.rest('GET', '/v1/jobs?page=1', { token })),
+  byReader('reads that are refused for their shape', (app, token) => app.rest('GET', '/v1/jobs?page=0', { token })),
+  byReader('reads by GET of GraphQL', async (app, token) => {
+    const response = await fetch(`${app.url}/graphql?query=${encodeURIComponent(READ)}`, {
       headers: { authorization: `Bearer ${token}`, 'apollo-require-preflight': '1' },
     });
     return {
@@ -133,7 +133,7 @@ export const LIMIT_ATTACKS: readonly Attack[] = [
     },
   },
   {
-    name: 'log-ins by both doors in turn',
+    name: 'log-ins by both APIs in turn',
     source: SWITCHING,
     outcome: upTo(BUDGET),
     run: ({ limited }) =>
@@ -202,7 +202,7 @@ export const LIMIT_ATTACKS: readonly Attack[] = [
     },
   },
   {
-    name: 'guesses at access tokens, by both doors',
+    name: 'guesses at access tokens, by both APIs',
     source: RESOURCES,
     outcome: upTo(BUDGET),
     run: ({ limited }) =>

@@ -2,7 +2,7 @@
 import { once } from 'node:events';
 import { connect, type Socket } from 'node:net';
 import { addressOf } from '../addresses.js';
-import type { Json } from '../house.js';
+import type { Json } from '../app.js';
 
 export interface RawAnswer {
   readonly status: number;

@@ -13,7 +13,7 @@ const SSRF = 'OWASP API7:2023 (SSRF)';
 const SETTINGS = 'OWASP API8:2023 (configuration)';
 const INVENTORY = 'OWASP API9:2023 (inventory)';
 
-/** A door behind which somebody listens: how many came? */
+/** An API behind which somebody listens: how many came? */
 async function visitors(lure: (url: string) => Promise<unknown>): Promise<string> {
   let came = 0;
   const trap = createServer((socket) => {
@@ -30,15 +30,12 @@ async function visitors(lure: (url: string) => Promise<unknown>): Promise<string
 
 const picture =
   (url: string) =>
-  async ({ house, ours }: Ground) =>
+  async ({ app, ours }: Ground) =>
     told(
-      await house.rest('PUT', '/v1/me', {
-        token: ours.people.owner.token,
-        body: { user: { profile_picture_url: url } },
-      }),
+      await app.rest('PUT', '/v1/me', { token: ours.people.owner.token, body: { user: { profile_picture_url: url } } }),
     );
-const head = async ({ house }: Pick<Ground, 'house'>, path: string, init: RequestInit = {}) =>
-  (await fetch(house.url + path, init)).headers;
+const head = async ({ app }: Pick<Ground, 'app'>, path: string, init: RequestInit = {}) =>
+  (await fetch(app.url + path, init)).headers;
 const nobody = (path: string): Attack => ({
   name: path,
   source: INVENTORY,
@@ -75,10 +72,10 @@ export const MISUSE_ATTACKS: readonly Attack[] = [
     name: 'a sign-up recommended by oneself',
     source: FLOWS,
     outcome: '400 EMAIL_TAKEN',
-    run: async ({ house }) => {
-      const hugo = await homeowner(house, 'Hugo');
+    run: async ({ app }) => {
+      const hugo = await homeowner(app, 'Hugo');
       return told(
-        await house.rest('POST', '/v1/auth/signup/homeowner', {
+        await app.rest('POST', '/v1/auth/signup/homeowner', {
           body: {
             email: hugo.email.toUpperCase(),
             password: 'a password',
@@ -91,32 +88,32 @@ export const MISUSE_ATTACKS: readonly Attack[] = [
     },
   },
   {
-    name: 'one email signed up by both doors at once',
+    name: 'one email signed up by both APIs at once',
     source: FLOWS,
     outcome: '1 of 6, with one bonus',
-    run: async ({ house }) => {
+    run: async ({ app }) => {
       const email = 'racer@example.test';
       const fields = { email, password: 'a password' };
       const query = 'mutation ($input: SignUpHomeownerInput!) { signUpHomeowner(input: $input) { token } }';
       await Promise.all(
         Array.from({ length: 6 }, (_, i) =>
           i % 2
-            ? house.rest('POST', '/v1/auth/signup/homeowner', { body: { ...fields, first_name: 'R', last_name: 'R' } })
-            : house.graphql(query, { variables: { input: { ...fields, firstName: 'R', lastName: 'R' } } }),
+            ? app.rest('POST', '/v1/auth/signup/homeowner', { body: { ...fields, first_name: 'R', last_name: 'R' } })
+            : app.graphql(query, { variables: { input: { ...fields, firstName: 'R', lastName: 'R' } } }),
         ),
       );
       const came =
-        await house.sql`select balance from users join token_balances on user_id = users.id where email = ${email}`;
+        await app.sql`select balance from users join token_balances on user_id = users.id where email = ${email}`;
       return `${came.length} of 6, with ${came[0]?.balance === 10 ? 'one bonus' : `${came[0]?.balance} tokens`}`;
     },
   },
   {
-    name: 'a publication paid once and had twice, by both doors at once',
+    name: 'a publication paid once and had twice, by both APIs at once',
     source: FLOWS,
     outcome: '200, 400 INVALID_TRANSITION and 5 tokens less',
-    run: async ({ house }) => {
-      const hugo = await homeowner(house, 'Hugo');
-      const { body: job } = await house.rest('POST', '/v1/jobs', {
+    run: async ({ app }) => {
+      const hugo = await homeowner(app, 'Hugo');
+      const { body: job } = await app.rest('POST', '/v1/jobs', {
         token: hugo.token,
         body: {
           title: 'T',
@@ -131,11 +128,11 @@ export const MISUSE_ATTACKS: readonly Attack[] = [
       const calls = await alike(
         [0, 1, 2, 3].map((i) =>
           i % 2
-            ? house.rest('POST', `/v1/jobs/${job.id}/publish`, { token: hugo.token })
-            : house.graphql(`mutation { publishJob(id: "${job.id}") { tokensCharged } }`, { token: hugo.token }),
+            ? app.rest('POST', `/v1/jobs/${job.id}/publish`, { token: hugo.token })
+            : app.graphql(`mutation { publishJob(id: "${job.id}") { tokensCharged } }`, { token: hugo.token }),
         ),
       );
-      const { body } = await house.rest('GET', '/v1/tokens', { token: hugo.token });
+      const { body } = await app.rest('GET', '/v1/tokens', { token: hugo.token });
       return `${calls} and ${10 - body.balance} tokens less`;
     },
   },
@@ -143,10 +140,10 @@ export const MISUSE_ATTACKS: readonly Attack[] = [
     name: 'two bids on one job at once',
     source: FLOWS,
     outcome: '201, 400 DUPLICATE_BID',
-    run: async ({ house, theirs }) => {
-      const carl = await contractor(house, 'Carl');
+    run: async ({ app, theirs }) => {
+      const carl = await contractor(app, 'Carl');
       return alike(
-        [0, 1, 2].map(() => callRest(house, 'submitBid', { by: carl, job: theirs.open.id, body: { amount: 5 } })),
+        [0, 1, 2].map(() => callRest(app, 'submitBid', { by: carl, job: theirs.open.id, body: { amount: 5 } })),
       );
     },
   },
@@ -154,18 +151,14 @@ export const MISUSE_ATTACKS: readonly Attack[] = [
     name: 'a stake that is more than one has',
     source: FLOWS,
     outcome: '400 INSUFFICIENT_TOKENS',
-    run: async ({ house, theirs }) => {
-      const carl = await contractor(house, 'Carl');
-      await house.rest('POST', '/v1/tokens/adjustments', {
+    run: async ({ app, theirs }) => {
+      const carl = await contractor(app, 'Carl');
+      await app.rest('POST', '/v1/tokens/adjustments', {
         token: theirs.people.admin.token,
         body: { user_id: carl.userId, amount: -25, reason: 'A test.' },
       });
       return told(
-        await callRest(house, 'submitBid', {
-          by: carl,
-          job: theirs.open.id,
-          body: { amount: 5, guaranteed_view: true },
-        }),
+        await callRest(app, 'submitBid', { by: carl, job: theirs.open.id, body: { amount: 5, guaranteed_view: true } }),
       );
     },
   },
@@ -173,10 +166,10 @@ export const MISUSE_ATTACKS: readonly Attack[] = [
     name: 'a bid of nothing, and one below',
     source: FLOWS,
     outcome: '400 VALIDATION_FAILED',
-    run: ({ house, ours, theirs }) =>
+    run: ({ app, ours, theirs }) =>
       alike(
         [0, -5, 0.001].map((amount) =>
-          callRest(house, 'submitBid', { by: ours.people.stranger, job: theirs.open.id, body: { amount } }),
+          callRest(app, 'submitBid', { by: ours.people.stranger, job: theirs.open.id, body: { amount } }),
         ),
       ),
   },
@@ -184,9 +177,9 @@ export const MISUSE_ATTACKS: readonly Attack[] = [
     name: 'a key of one’s own for another’s answer',
     source: FLOWS,
     outcome: '201, then 201 of their own',
-    run: async ({ house, ours, theirs }) => {
+    run: async ({ app, ours, theirs }) => {
       const create = (token: string) =>
-        house.rest('POST', '/v1/jobs', {
+        app.rest('POST', '/v1/jobs', {
           token,
           body: { title: 'T', description: 'D' },
           headers: { 'idempotency-key': 'the same key' },
@@ -206,10 +199,10 @@ export const MISUSE_ATTACKS: readonly Attack[] = [
     name: 'a web site that lies on this machine',
     source: 'OWASP API10:2023 (unsafe consumption)',
     outcome: '200, 0 came',
-    run: ({ house, ours }) =>
+    run: ({ app, ours }) =>
       visitors(async (url) =>
         told(
-          await house.rest('PUT', '/v1/me', {
+          await app.rest('PUT', '/v1/me', {
             token: ours.people.stranger.token,
             body: { contractor: { website: url } },
           }),
@@ -227,11 +220,11 @@ export const MISUSE_ATTACKS: readonly Attack[] = [
     name: 'a token’s key to be fetched from this machine',
     source: SSRF,
     outcome: '401 UNAUTHENTICATED, 0 came',
-    run: ({ house }) =>
+    run: ({ app }) =>
       visitors(async (url) => {
         const part = (value: object) => Buffer.from(JSON.stringify(value)).toString('base64url');
         return told(
-          await house.rest('GET', '/v1/me', {
+          await app.rest('GET', '/v1/me', {
             token: `${part({ alg: 'RS256', jku: url, x5u: url })}.${part({ sub: 'x' })}.x`,
           }),
         );

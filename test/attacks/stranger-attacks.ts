@@ -9,7 +9,7 @@ import { newId } from '../../src/store/new-id.js';
 import { callGraphql, callRest } from '../calls.js';
 import { bodyOf } from '../journey.js';
 import type { Person } from '../cast.js';
-import type { Json } from '../house.js';
+import type { Json } from '../app.js';
 import { alike, told, type Attack, type Ground, type Market } from './ground.js';
 
 const IDOR = 'OWASP API1:2023 (object level)';
@@ -25,12 +25,12 @@ const textsOf = (key: JobActionKey): object =>
       ? { amount: 1 }
       : {};
 
-/** Both doors, by somebody of another market. */
+/** Both APIs, by somebody of another market. */
 const byStranger =
   (key: JobActionKey, pick: (theirs: Market) => string, who: (ours: Market) => Person): Attack['run'] =>
   (ground) => {
     const asked = { by: who(ground.ours), job: pick(ground.theirs), body: textsOf(key) };
-    return alike([callRest(ground.house, key, asked), callGraphql(ground.house, key, asked)]);
+    return alike([callRest(ground.app, key, asked), callGraphql(ground.app, key, asked)]);
   };
 
 const ownActions = (Object.keys(JOB_ACTIONS) as JobActionKey[]).filter((key) => key !== 'submitBid');
@@ -66,7 +66,7 @@ const BIDS_BY_PATH: readonly Attack[] = BID_KEYS.flatMap((key) => {
   const by = (ground: Ground, whose: 'ours' | 'theirs') =>
     ground[whose].people[key === 'withdraw' ? 'bidder' : 'owner'];
   const ask = (ground: Ground, job: string, bid: string | null, caller: Person) =>
-    callRest(ground.house, key, { by: caller, job, bid: bid ?? '' });
+    callRest(ground.app, key, { by: caller, job, bid: bid ?? '' });
   return [
     {
       name: `${path} of another job’s bid, through the path of one’s own job`,
@@ -94,9 +94,7 @@ const BIDS_BY_PATH: readonly Attack[] = BID_KEYS.flatMap((key) => {
       source: IDOR,
       outcome: FORBIDDEN,
       run: async (ground: Ground) =>
-        told(
-          await callGraphql(ground.house, key, { by: by(ground, 'ours'), bid: ground.theirs.open.bids.bidder ?? '' }),
-        ),
+        told(await callGraphql(ground.app, key, { by: by(ground, 'ours'), bid: ground.theirs.open.bids.bidder ?? '' })),
     },
   ];
 });
@@ -111,7 +109,7 @@ const rest = (
   name,
   source,
   outcome,
-  run: async ({ house, ours, theirs }) => told(await house.rest('GET', path(theirs), { token: who(ours).token })),
+  run: async ({ app, ours, theirs }) => told(await app.rest('GET', path(theirs), { token: who(ours).token })),
 });
 const owner = ({ people }: Market) => people.owner;
 const stranger = ({ people }: Market) => people.stranger;
@@ -167,9 +165,9 @@ const node = (name: string, outcome: string, id: (theirs: Market) => string): At
   name,
   source: `${IDOR}, node(id)`,
   outcome,
-  run: async ({ house, ours, theirs }) =>
+  run: async ({ app, ours, theirs }) =>
     told(
-      await house.graphql('query ($id: ID!) { node(id: $id) { id } }', {
+      await app.graphql('query ($id: ID!) { node(id: $id) { id } }', {
         token: ours.people.owner.token,
         variables: { id: id(theirs) },
       }),
@@ -203,7 +201,7 @@ const shown = (
   source: EXPOSURE,
   outcome,
   run: async (ground) => {
-    const { data } = await ground.house.graphql(query(ground), { token: who(ground).token });
+    const { data } = await ground.app.graphql(query(ground), { token: who(ground).token });
     const found = Object.entries(find(data) as object)
       .filter(([, value]) => value !== null)
       .map(([key]) => key);
@@ -336,56 +334,56 @@ const asUser = (name: string, outcome: string, run: Attack['run'], source = FUNC
 });
 
 const FUNCTION_LEVEL: readonly Attack[] = [
-  asUser('tokens for oneself', FORBIDDEN, ({ house, ours: { people } }) =>
+  asUser('tokens for oneself', FORBIDDEN, ({ app, ours: { people } }) =>
     alike([
-      house.rest('POST', '/v1/tokens/adjustments', {
+      app.rest('POST', '/v1/tokens/adjustments', {
         token: people.owner.token,
         body: { user_id: people.owner.userId, amount: 1_000, reason: 'please' },
       }),
-      house.graphql(
+      app.graphql(
         `mutation { adjustTokens(input: { userId: "${people.owner.userId}", amount: 1000, reason: "please" }) { transfer { id } } }`,
         { token: people.owner.token },
       ),
     ]),
   ),
-  asUser('the mark of the verified for oneself', FORBIDDEN, ({ house, ours: { people } }) =>
+  asUser('the mark of the verified for oneself', FORBIDDEN, ({ app, ours: { people } }) =>
     alike([
-      house.rest('POST', `/v1/contractors/${people.stranger.profileId}/verify`, { token: people.stranger.token }),
-      house.graphql(`mutation { verifyContractor(id: "${people.stranger.profileId}") { contractor { id } } }`, {
+      app.rest('POST', `/v1/contractors/${people.stranger.profileId}/verify`, { token: people.stranger.token }),
+      app.graphql(`mutation { verifyContractor(id: "${people.stranger.profileId}") { contractor { id } } }`, {
         token: people.stranger.token,
       }),
     ]),
   ),
-  asUser('a job posted by a contractor', FORBIDDEN, async ({ house, ours }) =>
-    told(await callRest(house, 'create', { by: ours.people.stranger, body: { title: 'T', description: 'D' } })),
+  asUser('a job posted by a contractor', FORBIDDEN, async ({ app, ours }) =>
+    told(await callRest(app, 'create', { by: ours.people.stranger, body: { title: 'T', description: 'D' } })),
   ),
-  asUser('a bid made by a homeowner', FORBIDDEN, async ({ house, ours, theirs }) =>
-    told(await callRest(house, 'submitBid', { by: ours.people.owner, job: theirs.open.id, body: { amount: 1 } })),
+  asUser('a bid made by a homeowner', FORBIDDEN, async ({ app, ours, theirs }) =>
+    told(await callRest(app, 'submitBid', { by: ours.people.owner, job: theirs.open.id, body: { amount: 1 } })),
   ),
-  asUser('a bid on a draft', FORBIDDEN, async ({ house, ours, theirs }) =>
-    told(await callRest(house, 'submitBid', { by: ours.people.stranger, job: theirs.draft.id, body: { amount: 1 } })),
+  asUser('a bid on a draft', FORBIDDEN, async ({ app, ours, theirs }) =>
+    told(await callRest(app, 'submitBid', { by: ours.people.stranger, job: theirs.draft.id, body: { amount: 1 } })),
   ),
   asUser(
     'the award to a bid of another job',
     '400 UNKNOWN_BID',
-    ({ house, ours, theirs }) => {
+    ({ app, ours, theirs }) => {
       const asked = { by: ours.people.owner, job: ours.open.id, body: { bid_id: theirs.open.bids.bidder } };
-      return alike([callRest(house, 'award', asked), callGraphql(house, 'award', asked)]);
+      return alike([callRest(app, 'award', asked), callGraphql(app, 'award', asked)]);
     },
     IDOR,
   ),
   asUser(
     'the award to a hold',
     '400 VALIDATION_FAILED',
-    async ({ house, ours, theirs }) =>
+    async ({ app, ours, theirs }) =>
       told(
-        await callRest(house, 'award', { by: ours.people.owner, job: ours.open.id, body: { bid_id: theirs.ids.hold } }),
+        await callRest(app, 'award', { by: ours.people.owner, job: ours.open.id, body: { bid_id: theirs.ids.hold } }),
       ),
     IDOR,
   ),
-  asUser('another method by a header', FORBIDDEN, async ({ house, ours, theirs }) =>
+  asUser('another method by a header', FORBIDDEN, async ({ app, ours, theirs }) =>
     told(
-      await house.rest('GET', `/v1/jobs/${theirs.draft.id}`, {
+      await app.rest('GET', `/v1/jobs/${theirs.draft.id}`, {
         token: ours.people.owner.token,
         headers: { 'x-http-method-override': 'DELETE', 'x-original-url': '/v1/me', 'x-rewrite-url': '/v1/me' },
       }),
@@ -394,13 +392,13 @@ const FUNCTION_LEVEL: readonly Attack[] = [
   asUser(
     'both sides of an agreement, in one’s own words',
     '200 disputed',
-    async ({ house, theirs: { people, disputed } }) => {
-      await callRest(house, 'resolveDispute', {
+    async ({ app, theirs: { people, disputed } }) => {
+      await callRest(app, 'resolveDispute', {
         by: people.owner,
         job: disputed.id,
         body: { resolution: 'All is mine.', agreed_by: people.awardee.userId },
       });
-      const { status, body } = await callRest(house, 'resolveDispute', {
+      const { status, body } = await callRest(app, 'resolveDispute', {
         by: people.owner,
         job: disputed.id,
         body: { resolution: 'All is mine.', agreed_by: 'both' },

@@ -1,9 +1,9 @@
-/** Forged and stolen tokens: RFC 8725 on JWTs, RFC 9700 on refresh tokens. Each forgery is shown at both doors. */
+/** Forged and stolen tokens: RFC 8725 on JWTs, RFC 9700 on refresh tokens. Each forgery is shown at both APIs. */
 import { createHash, createHmac, generateKeyPairSync } from 'node:crypto';
 import { readConfig } from '../../src/config.js';
 import { newId } from '../../src/store/new-id.js';
 import { homeowner } from '../cast.js';
-import { JWT_SECRET, type Json } from '../house.js';
+import { JWT_SECRET, type Json } from '../app.js';
 import { alike, told, type Attack, type Ground } from './ground.js';
 
 const NOT_SIGNED_IN = '401 UNAUTHENTICATED';
@@ -42,8 +42,8 @@ function forgery(name: string, section: string, forge: Forge): Attack {
     run: async (ground) => {
       const token = forge(partsOf(ground.ours.people.owner.token), ground);
       return alike([
-        ground.house.rest('GET', '/v1/me', { token }),
-        ground.house.graphql('{ viewer { referralCode } }', { token }),
+        ground.app.rest('GET', '/v1/me', { token }),
+        ground.app.graphql('{ viewer { referralCode } }', { token }),
       ]);
     },
   };
@@ -136,11 +136,11 @@ const FORGERIES: readonly Attack[] = [
 ];
 
 const hashOf = (token: string) => createHash('sha256').update(token).digest('base64url');
-const refresh = ({ house }: Ground, refresh_token: string) =>
-  house.rest('POST', '/v1/auth/refresh', { body: { refresh_token } });
+const refresh = ({ app }: Ground, refresh_token: string) =>
+  app.rest('POST', '/v1/auth/refresh', { body: { refresh_token } });
 
 /** Somebody whose session may be spoilt. */
-const victim = ({ house }: Ground) => homeowner(house, 'Vera');
+const victim = ({ app }: Ground) => homeowner(app, 'Vera');
 
 export const TOKEN_ATTACKS: readonly Attack[] = [
   ...FORGERIES,
@@ -151,7 +151,7 @@ export const TOKEN_ATTACKS: readonly Attack[] = [
     run: async (ground) => {
       const { header, payload } = partsOf(ground.ours.people.stranger.token);
       return told(
-        await ground.house.rest('POST', `/v1/jobs/${ground.ours.open.id}/complete`, {
+        await ground.app.rest('POST', `/v1/jobs/${ground.ours.open.id}/complete`, {
           token: sealed(header, { ...payload, role: 'admin' }),
           body: { reason: 'x' },
         }),
@@ -189,11 +189,11 @@ export const TOKEN_ATTACKS: readonly Attack[] = [
     run: async (ground) => {
       const vera = await victim(ground);
       const { body: next } = await refresh(ground, vera.refreshToken);
-      const [used] = await ground.house
+      const [used] = await ground.app
         .sql`update refresh_tokens set used_at = now() - interval '61 seconds' where used_at is not null and session_id in (select id from sessions where user_id = ${vera.userId}) returning hash`;
       if (used?.hash !== hashOf(vera.refreshToken)) throw new Error('The used token was not found.');
       const theft = told(await refresh(ground, vera.refreshToken));
-      return `${theft}, then ${told(await refresh(ground, next.refresh_token))} and ${told(await ground.house.rest('GET', '/v1/me', { token: next.token }))}`;
+      return `${theft}, then ${told(await refresh(ground, next.refresh_token))} and ${told(await ground.app.rest('GET', '/v1/me', { token: next.token }))}`;
     },
   },
   {
@@ -214,7 +214,7 @@ export const TOKEN_ATTACKS: readonly Attack[] = [
     outcome: '401 INVALID_REFRESH_TOKEN',
     run: async (ground) => {
       const vera = await victim(ground);
-      await ground.house.rest('POST', '/v1/auth/logout', { token: vera.token });
+      await ground.app.rest('POST', '/v1/auth/logout', { token: vera.token });
       return told(await refresh(ground, vera.refreshToken));
     },
   },
@@ -224,10 +224,10 @@ export const TOKEN_ATTACKS: readonly Attack[] = [
     outcome: NOT_SIGNED_IN,
     run: async (ground) => {
       const vera = await victim(ground);
-      await ground.house.graphql('mutation { logOut { sessionId } }', { token: vera.token });
+      await ground.app.graphql('mutation { logOut { sessionId } }', { token: vera.token });
       return alike([
-        ground.house.rest('GET', '/v1/me', { token: vera.token }),
-        ground.house.graphql('{ viewer { referralCode } }', { token: vera.token }),
+        ground.app.rest('GET', '/v1/me', { token: vera.token }),
+        ground.app.graphql('{ viewer { referralCode } }', { token: vera.token }),
       ]);
     },
   },
@@ -237,23 +237,23 @@ export const TOKEN_ATTACKS: readonly Attack[] = [
     outcome: NOT_SIGNED_IN,
     run: async (ground) => {
       const vera = await victim(ground);
-      const { body: other } = await ground.house.rest('POST', '/v1/auth/login', {
+      const { body: other } = await ground.app.rest('POST', '/v1/auth/login', {
         body: { email: vera.email, password: vera.password },
       });
-      await ground.house.rest('POST', '/v1/me/password', {
+      await ground.app.rest('POST', '/v1/me/password', {
         token: vera.token,
         body: { current_password: vera.password, new_password: 'a better password' },
       });
-      return told(await ground.house.rest('GET', '/v1/me', { token: other.token }));
+      return told(await ground.app.rest('GET', '/v1/me', { token: other.token }));
     },
   },
   {
     name: 'the new password without the old one',
     source: 'OWASP API2:2023',
     outcome: '400 VALIDATION_FAILED',
-    run: async ({ house, ours }) =>
+    run: async ({ app, ours }) =>
       told(
-        await house.rest('POST', '/v1/me/password', {
+        await app.rest('POST', '/v1/me/password', {
           token: ours.people.stranger.token,
           body: { new_password: 'a better password' },
         }),
@@ -263,38 +263,38 @@ export const TOKEN_ATTACKS: readonly Attack[] = [
     name: 'a refresh token in the address',
     source: 'RFC 9700 4.3',
     outcome: '400 VALIDATION_FAILED',
-    run: async ({ house, ours }) =>
-      told(await house.rest('POST', `/v1/auth/refresh?refresh_token=${ours.people.owner.refreshToken}`)),
+    run: async ({ app, ours }) =>
+      told(await app.rest('POST', `/v1/auth/refresh?refresh_token=${ours.people.owner.refreshToken}`)),
   },
   {
     name: 'an access token in the address',
     source: 'RFC 9700 2.3',
     outcome: NOT_SIGNED_IN,
-    run: async ({ house, ours }) => told(await house.rest('GET', `/v1/me?access_token=${ours.people.owner.token}`)),
+    run: async ({ app, ours }) => told(await app.rest('GET', `/v1/me?access_token=${ours.people.owner.token}`)),
   },
   {
     name: 'an access token in a cookie',
     source: 'OWASP API2:2023',
     outcome: NOT_SIGNED_IN,
-    run: async ({ house, ours }) =>
-      told(await house.rest('GET', '/v1/me', { headers: { cookie: `token=${ours.people.owner.token}` } })),
+    run: async ({ app, ours }) =>
+      told(await app.rest('GET', '/v1/me', { headers: { cookie: `token=${ours.people.owner.token}` } })),
   },
   {
     name: 'an access token by another scheme',
     source: 'OWASP API2:2023',
     outcome: NOT_SIGNED_IN,
-    run: async ({ house, ours }) =>
-      told(await house.rest('GET', '/v1/me', { headers: { authorization: `Basic ${ours.people.owner.token}` } })),
+    run: async ({ app, ours }) =>
+      told(await app.rest('GET', '/v1/me', { headers: { authorization: `Basic ${ours.people.owner.token}` } })),
   },
   {
     name: 'a known email told from an unknown one by the answer',
     source: 'OWASP API2:2023',
     outcome: 'the same answer',
-    run: async ({ house, ours }) => {
+    run: async ({ app, ours }) => {
       const ask = async (email: string) =>
         JSON.stringify(
           (
-            await house.rest('POST', '/v1/auth/login', {
+            await app.rest('POST', '/v1/auth/login', {
               body: { email, password: 'wrong' },
               headers: { 'x-request-id': 'the-same-id' },
             })

@@ -1,6 +1,6 @@
 /**
  * What grows with the market, as calls: every list, search, filter, count and permission check, by those who have
- * little and those who have much. They go through the real doors as real people; the statements that come of them are
+ * little and those who have much. They go through the real APIs as real people; the statements that come of them are
  * what is explained. The product's own tests ask the same list.
  */
 // The bench has a TypeScript project of its own, which does not see what the product declares about this package.
@@ -10,7 +10,7 @@ import { Writable } from 'node:stream';
 import postgres, { type Sql } from 'postgres';
 import { readConfig } from '../../src/config.js';
 import { createLog } from '../../src/log.js';
-import { openHouse } from '../../src/open-house.js';
+import { openServices } from '../../src/services.js';
 import { ensureAdmin } from '../../src/operations/accounts/admins.js';
 import { cursorOf } from '../../src/operations/paging.js';
 import type { Role } from '../../src/rules/viewer.js';
@@ -450,16 +450,16 @@ export async function openListener(connection: Connection, sql: Sql, market: Mar
   const logged: string[] = [];
   let heard: { text: string; values: readonly unknown[] }[] = [];
   const log = createLog('warn', new Writable({ write: (line, _, done) => (logged.push(String(line)), done()) }));
-  const { house, close } = await openHouse(config, log, connection, {
+  const { services, close } = await openServices(config, log, connection, {
     onStatement: (text, values) => heard.push({ text, values }),
   });
   const admin = { email: 'ada@example.test', password: 'ada keeps the house' };
-  await ensureAdmin(house, admin.email, admin.password);
-  const server = await startServer(house, config);
+  await ensureAdmin(services, admin.email, admin.password);
+  const server = await startServer(services, config);
 
   const seeded = (person: number) => {
     const role: Role = person % 2 === 1 ? 'homeowner' : 'contractor';
-    return house.accessTokens.sign({
+    return services.accessTokens.sign({
       userId: seededId('usr', person) as 'usr_',
       sessionId: seededId('ses', person) as 'ses_',
       role,

@@ -1,7 +1,7 @@
 /** What a newcomer with a browser sees: the playground and the REST reference, in a real Chromium. */
 import type { Page } from 'playwright-core';
 import { afterAll, afterEach, beforeAll, expect } from 'vitest';
-import { openTestHouse, type TestHouse } from '../house.js';
+import { openTestApp, type TestApp } from '../app.js';
 import { needs } from '../needs.js';
 import { visit, type Visit } from './chromium.js';
 import { HAND_MADE_OPENAPI } from './openapi.js';
@@ -9,14 +9,14 @@ import { HAND_MADE_OPENAPI } from './openapi.js';
 const browser = needs('chromium');
 const MINUTE = 60_000;
 
-let house: TestHouse;
-let newcomer: Visit;
+let app: TestApp;
+let newUser: Visit;
 
 beforeAll(async () => {
-  house = await openTestHouse();
+  app = await openTestApp();
 });
-afterAll(() => house.close());
-afterEach(() => newcomer?.close());
+afterAll(() => app.close());
+afterEach(() => newUser?.close());
 
 const RITA = { email: 'rita@example.test', password: 'Rita has a password', first_name: 'Rita', last_name: 'Reader' };
 
@@ -36,8 +36,8 @@ browser.describe('The playground', () => {
   browser.it(
     'runs a query that somebody types',
     async () => {
-      newcomer = await visit(`${house.url}/graphql`);
-      const { page } = newcomer;
+      newUser = await visit(`${app.url}/graphql`);
+      const { page } = newUser;
       await page.getByRole('button', { name: /New tab|Add tab/i }).click();
       await page.locator('.graphiql-query-editor .monaco-editor').click();
       await page.keyboard.press('Control+A');
@@ -48,7 +48,7 @@ browser.describe('The playground', () => {
       await page.keyboard.type('er { id');
       await page.keyboard.press('Control+Enter');
       await expectAnswer(page, 'UNAUTHENTICATED');
-      expectQuiet(newcomer);
+      expectQuiet(newUser);
     },
     MINUTE,
   );
@@ -56,8 +56,8 @@ browser.describe('The playground', () => {
   browser.it(
     'tells its story from the first tab to the last, twice',
     async () => {
-      newcomer = await visit(`${house.url}/graphql`);
-      const { page, picture } = newcomer;
+      newUser = await visit(`${app.url}/graphql`);
+      const { page, picture } = newUser;
       await openTab(page, 'SignUp');
       await picture('playground');
       expect(await page.locator('.graphiql-tab-button').allTextContents()).toEqual(Object.keys(STORY));
@@ -68,7 +68,7 @@ browser.describe('The playground', () => {
         expect(await answerOn(page), name).not.toContain('"errors"');
         await picture(`playground-${name}`);
       }
-      expectQuiet(newcomer);
+      expectQuiet(newUser);
     },
     3 * MINUTE,
   );
@@ -76,20 +76,20 @@ browser.describe('The playground', () => {
   browser.it(
     'keeps the tabs, the token and its address over a reload',
     async () => {
-      newcomer = await visit(`${house.url}/graphql`);
-      const { page } = newcomer;
+      newUser = await visit(`${app.url}/graphql`);
+      const { page } = newUser;
       await openTab(page, 'SignUp');
       await run(page);
       await expectAnswer(page, '"tokensAwarded": 10');
       await openTab(page, 'WhoAmI');
       await page.waitForTimeout(1_000);
       await page.reload();
-      expect(page.url()).toBe(`${house.url}/graphql`);
+      expect(page.url()).toBe(`${app.url}/graphql`);
       await openTab(page, 'WhoAmI');
       expect(await page.locator('.graphiql-tab-button').allTextContents()).toEqual(Object.keys(STORY));
       await run(page);
       await expectAnswer(page, '"userType": "HOMEOWNER"');
-      expectQuiet(newcomer);
+      expectQuiet(newUser);
     },
     MINUTE,
   );
@@ -97,12 +97,12 @@ browser.describe('The playground', () => {
   browser.it(
     'says which tab to run first, and sends nothing, while it lacks a token or an id',
     async () => {
-      newcomer = await visit(`${house.url}/graphql`);
-      const { page } = newcomer;
+      newUser = await visit(`${app.url}/graphql`);
+      const { page } = newUser;
       await openTab(page, 'PublishJob');
       await run(page);
       await expectAnswer(page, 'does not know {{job}} yet; run the tab CreateJob first');
-      expectQuiet(newcomer);
+      expectQuiet(newUser);
     },
     MINUTE,
   );
@@ -112,12 +112,12 @@ browser.describe('The REST reference', () => {
   browser.it(
     'shows the operations, tries one out, and keeps the token of a sign-up',
     async () => {
-      newcomer = await visit(`${house.url}/healthz`);
-      const { page, picture, context, complaints } = newcomer;
-      const real = await house.rest('GET', '/v1/openapi.json');
+      newUser = await visit(`${app.url}/healthz`);
+      const { page, picture, context, complaints } = newUser;
+      const real = await app.rest('GET', '/v1/openapi.json');
       if (real.status !== 200)
         await context.route('**/v1/openapi.json', (route) => route.fulfill({ json: HAND_MADE_OPENAPI }));
-      await page.goto(`${house.url}/v1/docs`);
+      await page.goto(`${app.url}/v1/docs`);
       await page.locator('.opblock').first().waitFor();
       await page.waitForTimeout(500);
       await picture('reference');
@@ -142,7 +142,7 @@ browser.describe('The REST reference', () => {
       await picture('reference-tried');
       // The browser itself notes on the console that somebody without a token was refused.
       expect(complaints.filter((text) => !text.includes('status of 401'))).toEqual([]);
-      expect([...newcomer.origins]).toEqual([house.url]);
+      expect([...newUser.origins]).toEqual([app.url]);
     },
     MINUTE,
   );
@@ -174,5 +174,5 @@ function textOf(lines: string[]): string {
 
 function expectQuiet({ origins, complaints }: Visit): void {
   expect(complaints).toEqual([]);
-  expect([...origins]).toEqual([house.url]);
+  expect([...origins]).toEqual([app.url]);
 }

@@ -5,25 +5,25 @@
 import type { Locator } from 'playwright-core';
 import { afterAll, afterEach, beforeAll, expect } from 'vitest';
 import { ROUTES } from '../../src/rest/routes.js';
-import { openTestHouse, type TestHouse } from '../house.js';
+import { openTestApp, type TestApp } from '../app.js';
 import { needs } from '../needs.js';
 import { visit, type Visit } from './chromium.js';
 
 const browser = needs('chromium');
 
-let house: TestHouse;
+let app: TestApp;
 let reader: Visit;
 beforeAll(async () => {
-  house = await openTestHouse();
+  app = await openTestApp();
 });
-afterAll(() => house.close());
+afterAll(() => app.close());
 afterEach(() => reader?.close());
 
 browser.describe('The REST reference', () => {
   browser.it(
     'shows every operation, and opens one of each kind with its answer and its refusals',
     async () => {
-      reader = await visit(`${house.url}/v1/docs`);
+      reader = await visit(`${app.url}/v1/docs`);
       const { page, picture, complaints, origins } = reader;
       const operations = page.locator('.opblock');
       await operations.first().waitFor();
@@ -45,7 +45,7 @@ browser.describe('The REST reference', () => {
       expect(await page.locator('.errors-wrapper').count()).toBe(0);
       expect(await page.getByText(/Could not resolve reference/).count()).toBe(0);
       expect(complaints).toEqual([]);
-      expect([...origins]).toEqual([house.url]);
+      expect([...origins]).toEqual([app.url]);
     },
     60_000,
   );
@@ -53,7 +53,7 @@ browser.describe('The REST reference', () => {
   browser.it(
     'runs its samples as they stand, again and again',
     async () => {
-      reader = await visit(`${house.url}/v1/docs`);
+      reader = await visit(`${app.url}/v1/docs`);
       const { page, complaints } = reader;
       await page.locator('.opblock').first().waitFor();
       for (const [path, method, status] of [

@@ -11,14 +11,14 @@ import { promisify } from 'node:util';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { openapi } from '../../src/rest/openapi.js';
 import { expectAsDocumented } from '../documented.js';
-import { ADMIN, openTestHouse, type TestHouse } from '../house.js';
+import { ADMIN, openTestApp, type TestApp } from '../app.js';
 
 const HERE = fileURLToPath(new URL('.', import.meta.url));
 const folder = mkdtempSync(join(tmpdir(), 'clients-'));
 
-let house: TestHouse;
+let app: TestApp;
 beforeAll(async () => {
-  house = await openTestHouse();
+  app = await openTestApp();
   // npm writes this file last.
   if (!existsSync(join(HERE, 'node_modules/.package-lock.json'))) await run(HERE, 'npm', ['ci', '--ignore-scripts']);
   for (const name of ['package.json', 'tsconfig.json', 'stories']) {
@@ -32,7 +32,7 @@ beforeAll(async () => {
 });
 afterAll(async () => {
   rmSync(folder, { recursive: true, force: true });
-  await house.close();
+  await app.close();
 });
 
 describe('A client generated from the OpenAPI document', () => {
@@ -40,7 +40,7 @@ describe('A client generated from the OpenAPI document', () => {
     const answered = new Set<string>();
     const { story } = await import(pathToFileURL(join(folder, 'built', `${name}.js`)).href);
     await story({
-      baseUrl: house.url,
+      baseUrl: app.url,
       admin: ADMIN,
       fetch: async (request: Request) => {
         const response = await fetch(request);

@@ -23,9 +23,9 @@ const MAY_KNOW: Readonly<Record<string, readonly string[]>> = {
   graphql: ['rules', 'security', 'http', 'store', 'operations', 'redis'],
   rest: ['rules', 'security', 'http', 'store', 'operations'],
   metrics: ['rules', 'shares', 'record'],
-  'open-house': ['config', 'security', 'store', 'operations', 'shares', 'metrics', 'rules', 'watch'],
+  services: ['config', 'security', 'store', 'operations', 'shares', 'metrics', 'rules', 'watch'],
   operator: ['rules', 'config', 'http', 'store', 'operations'],
-  'doors-check': ['rules'],
+  'apis-check': ['rules'],
   server: [
     'rules',
     'config',
@@ -35,20 +35,20 @@ const MAY_KNOW: Readonly<Record<string, readonly string[]>> = {
     'graphql',
     'rest',
     'operator',
-    'doors-check',
+    'apis-check',
     'shares',
     'record',
   ],
-  run: ['config', 'log', 'open-house', 'operations', 'server', 'store'],
+  run: ['config', 'log', 'services', 'operations', 'server', 'store'],
   welcome: ['config'],
   main: ['config', 'run', 'welcome'],
   demo: ['config', 'rules', 'run', 'welcome'],
   'admin-database': ['store'],
   seed: ['admin-database', 'config', 'security', 'store'],
-  admin: ['admin-database', 'config', 'log', 'open-house', 'operations', 'store'],
+  admin: ['admin-database', 'config', 'log', 'services', 'operations', 'store'],
 };
 
-/** The doors may name the types of rows; whatever runs there goes through an operation. */
+/** The APIs may name the types of rows; whatever runs there goes through an operation. */
 const TYPES_ALONE: readonly (readonly [from: string, to: string])[] = [
   ['graphql', 'store'],
   ['rest', 'store'],
@@ -106,7 +106,7 @@ describe('the direction of imports', () => {
     expect(wrong.map(sentence)).toEqual([]);
   });
 
-  it('leads the doors to the store for types alone', () => {
+  it('leads the APIs to the store for types alone', () => {
     const running = inside.filter(
       ({ place, target, typesAlone }) =>
         !typesAlone && TYPES_ALONE.some(([from, to]) => from === place && to === placeOf(target)),

@@ -15,7 +15,7 @@ import type { BidId } from '../../src/rules/ids.js';
 import { JOB_STATES } from '../../src/rules/lifecycle.js';
 import { idOf, nullableText, requiredText } from '../../src/rules/values.js';
 import { document, FORMATS, resolve, validatorAt } from '../documented.js';
-import { openTestHouse, type Json, type TestHouse } from '../house.js';
+import { openTestApp, type Json, type TestApp } from '../app.js';
 
 const printed: Json = document();
 
@@ -243,21 +243,21 @@ describe('An answer', () => {
 });
 
 describe('The server', () => {
-  let house: TestHouse;
+  let app: TestApp;
   beforeAll(async () => {
-    house = await openTestHouse();
+    app = await openTestApp();
   });
-  afterAll(() => house.close());
+  afterAll(() => app.close());
 
   it.each(['/v1/openapi.json', '/openapi.json'])('gives the document to anyone, at %s, and once', async (path) => {
-    const { status, headers, body } = await house.rest('GET', path);
+    const { status, headers, body } = await app.rest('GET', path);
     expect([status, headers.get('content-type'), headers.get('cache-control')]).toEqual([
       200,
       'application/json; charset=utf-8',
       'public, no-cache',
     ]);
     expect(body).toEqual(JSON.parse(JSON.stringify(openapi())));
-    const again = await fetch(house.url + path, { headers: { 'if-none-match': headers.get('etag') ?? '' } });
+    const again = await fetch(app.url + path, { headers: { 'if-none-match': headers.get('etag') ?? '' } });
     expect([again.status, await again.text()]).toEqual([304, '']);
   });
 });

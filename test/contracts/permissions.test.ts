@@ -6,9 +6,9 @@ import { readFileSync } from 'node:fs';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import type { BidTransitionKey } from '../../src/rules/bids.js';
 import { JOB_STATES, type JobActionKey } from '../../src/rules/lifecycle.js';
-import { callRest, DOORS, operationName, outcomeOf, type Asked } from '../calls.js';
+import { callRest, APIS, operationName, outcomeOf, type Asked } from '../calls.js';
 import { homeowner, type Person } from '../cast.js';
-import { openTestHouse, type TestHouse } from '../house.js';
+import { openTestApp, type TestApp } from '../app.js';
 import { DRAFT, gather, givenJob, type GivenJob, type People } from '../journey.js';
 import { copiesOf } from '../scenes.js';
 
@@ -16,7 +16,7 @@ const kept = readFileSync(new URL('../../schema/permissions.txt', import.meta.ur
 
 type Row = Record<string, Record<string, string>>;
 
-/** Action → person → state → what both doors answered. */
+/** Action → person → state → what both APIs answered. */
 const cells: Record<string, Row> = Object.fromEntries(
   kept
     .split(/^—+ /m)
@@ -183,23 +183,23 @@ describe('schema/permissions.txt', () => {
 });
 
 describe('what availableActions foretells, where more than person and state decides', () => {
-  let house: TestHouse;
+  let app: TestApp;
   let people: People;
   beforeAll(async () => {
-    house = await openTestHouse();
-    people = await gather(house);
+    app = await openTestApp();
+    people = await gather(app);
   });
-  afterAll(() => house.close());
+  afterAll(() => app.close());
 
   async function foretold(by: Person, id: string, action: string) {
-    const { data } = await house.graphql(
+    const { data } = await app.graphql(
       'query($id: ID!) { job(id: $id) { availableActions { action allowed reason missingFields tokenCost } } }',
       { token: by.token, variables: { id } },
     );
     return data.job.availableActions.find((one: { action: string }) => one.action === action);
   }
 
-  /** What is foretold, and that both doors, each called on a copy, answer just so. */
+  /** What is foretold, and that both APIs, each called on a copy, answer just so. */
   async function expectForetold(
     by: Person,
     job: GivenJob,
@@ -210,15 +210,15 @@ describe('what availableActions foretells, where more than person and state deci
   ) {
     const entry = await foretold(by, job.id, action);
     expect(entry).toMatchObject({ action, missingFields: [], ...said });
-    const copies = await copiesOf(house, job, DOORS.length);
-    for (const [at, door] of DOORS.entries()) {
-      const { ok, code } = await outcomeOf(house, door, key, { by, job: copies[at]!.id, ...asked(copies[at]!) });
-      expect({ ok, code }, `${operationName(key)} by ${door}`).toEqual({ ok: entry.allowed, code: entry.reason });
+    const copies = await copiesOf(app, job, APIS.length);
+    for (const [at, api] of APIS.entries()) {
+      const { ok, code } = await outcomeOf(app, api, key, { by, job: copies[at]!.id, ...asked(copies[at]!) });
+      expect({ ok, code }, `${operationName(key)} by ${api}`).toEqual({ ok: entry.allowed, code: entry.reason });
     }
   }
 
   const draftOf = async (by: Person, fields: object): Promise<GivenJob> => {
-    const { body } = await callRest(house, 'create', { by, body: fields });
+    const { body } = await callRest(app, 'create', { by, body: fields });
     return { id: body.id, state: 'draft', bids: { awardee: null, bidder: null } };
   };
   const after = async (
@@ -226,14 +226,14 @@ describe('what availableActions foretells, where more than person and state deci
     by: 'owner' | 'bidder' | 'awardee',
     whose: ('bidder' | 'awardee')[] = ['bidder'],
   ) => {
-    const job = await givenJob(house, 'open', people);
+    const job = await givenJob(app, 'open', people);
     for (const one of whose)
-      await callRest(house, key, { by: people[by === 'owner' ? 'owner' : one], job: job.id, bid: job.bids[one]! });
+      await callRest(app, key, { by: people[by === 'owner' ? 'owner' : one], job: job.id, bid: job.bids[one]! });
     return job;
   };
 
   test('a draft with gaps lacks fields before it lacks tokens', async () => {
-    const poor = await homeowner(house, 'Paul');
+    const poor = await homeowner(app, 'Paul');
     const missingFields = ['category', 'addressLine1', 'state'];
     await expectForetold(
       poor,
@@ -246,7 +246,7 @@ describe('what availableActions foretells, where more than person and state deci
   });
 
   test('a whole draft lacks tokens, or costs what its urgency costs', async () => {
-    const poor = await homeowner(house, 'Petra');
+    const poor = await homeowner(app, 'Petra');
     await expectForetold(
       poor,
       await draftOf(poor, { ...DRAFT, urgency: 'priority' }),

@@ -1,6 +1,6 @@
 /**
- * Who may do and read what, in which state: every cell is called through both doors on a job of its own, and the table
- * is what came back. A cell in which the doors disagree, or which `availableActions` foretold wrongly, is no table but
+ * Who may do and read what, in which state: every cell is called through both APIs on a job of its own, and the table
+ * is what came back. A cell in which the APIs disagree, or which `availableActions` foretold wrongly, is no table but
  * an error.
  */
 import { BID_TRANSITIONS, type BidTransitionKey } from '../../src/rules/bids.js';
@@ -14,18 +14,18 @@ import {
 import { PARTY_WORDS } from '../../src/rules/parties.js';
 import { newId } from '../../src/store/new-id.js';
 import {
-  DOORS,
+  APIS,
   graphqlOutcome,
   operationName,
   outcomeOf,
   restAddress,
   restOutcome,
   type Asked,
-  type Door,
+  type Api,
   type OperationKey,
 } from '../calls.js';
 import { programOf, type Person } from '../cast.js';
-import { openTestHouse, type Json, type TestHouse } from '../house.js';
+import { openTestApp, type Json, type TestApp } from '../app.js';
 import { bodyOf, gather, givenJob, type GivenJob, type People } from '../journey.js';
 import { atOnce, copiesOf } from '../scenes.js';
 
@@ -53,7 +53,7 @@ interface Section {
   readonly reads: boolean;
   /** As `availableActions` names it. */
   readonly action?: string;
-  run(house: TestHouse, door: Door, scene: Scene, caller: Caller): Promise<string>;
+  run(app: TestApp, api: Api, scene: Scene, caller: Caller): Promise<string>;
 }
 
 type Cast = People & { readonly key: Person };
@@ -75,59 +75,54 @@ type Cells = Map<string, string>;
 const cellKey = (section: Section, caller: Caller, state: JobState) => `${section.title} | ${caller} | ${state}`;
 
 export async function runEveryCell(): Promise<{ cells: Cells; disagreements: string[] }> {
-  const house = await openTestHouse();
+  const app = await openTestApp();
   try {
     const cells: Cells = new Map();
     const disagreements: string[] = [];
-    for (const state of JOB_STATES) await runState(house, state, cells, disagreements);
+    for (const state of JOB_STATES) await runState(app, state, cells, disagreements);
     return { cells, disagreements };
   } finally {
-    await house.close();
+    await app.close();
   }
 }
 
-async function runState(house: TestHouse, state: JobState, cells: Cells, disagreements: string[]): Promise<void> {
-  const gathered = await gather(house);
-  const people: Cast = { ...gathered, key: await programOf(house, gathered.owner) };
-  const job = await givenJob(house, state, people);
+async function runState(app: TestApp, state: JobState, cells: Cells, disagreements: string[]): Promise<void> {
+  const gathered = await gather(app);
+  const people: Cast = { ...gathered, key: await programOf(app, gathered.owner) };
+  const job = await givenJob(app, state, people);
   const calls = SECTIONS.flatMap((section) =>
-    CALLERS.flatMap((caller) => DOORS.map((door) => ({ section, caller, door }))),
+    CALLERS.flatMap((caller) => APIS.map((api) => ({ section, caller, api }))),
   );
-  const copies = await copiesOf(house, job, calls.filter(({ section }) => !section.reads).length);
+  const copies = await copiesOf(app, job, calls.filter(({ section }) => !section.reads).length);
   // The list is searched for it by its own identifier, which no copy has.
-  await house.sql`update jobs set title = id where id = ${job.id}`;
+  await app.sql`update jobs set title = id where id = ${job.id}`;
   // And so is the directory.
-  await house.sql`update contractors set company_name = id, license_number = 'M-1' where id = ${people.awardee.profileId}`;
+  await app.sql`update contractors set company_name = id, license_number = 'M-1' where id = ${people.awardee.profileId}`;
   const foretold = new Map(
-    await Promise.all(CALLERS.map(async (caller) => [caller, await foretell(house, people, job, caller)] as const)),
+    await Promise.all(CALLERS.map(async (caller) => [caller, await foretell(app, people, job, caller)] as const)),
   );
   // A read would find the list in motion while others change jobs.
   for (const reads of [true, false]) {
     const these = calls.filter(({ section }) => section.reads === reads);
-    const outcomes = await atOnce(these, ({ section, caller, door }, at) =>
-      section.run(house, door, { people, job: reads ? job : copies[at]! }, caller),
+    const outcomes = await atOnce(these, ({ section, caller, api }, at) =>
+      section.run(app, api, { people, job: reads ? job : copies[at]! }, caller),
     );
-    for (const [at, { section, caller, door }] of these.entries()) {
+    for (const [at, { section, caller, api }] of these.entries()) {
       const key = cellKey(section, caller, state);
       const outcome = outcomes[at]!;
       const before = cells.get(key) ?? outcome;
       if (outcome !== before) disagreements.push(`${key}: ${before} by REST, ${outcome} by GraphQL`);
       const promised = section.action && foretold.get(caller)?.get(section.action);
       if (promised && promised !== outcome)
-        disagreements.push(`${key}: availableActions says ${promised}, ${door} answers ${outcome}`);
+        disagreements.push(`${key}: availableActions says ${promised}, ${api} answers ${outcome}`);
       cells.set(key, outcome);
     }
   }
 }
 
 /** What `availableActions` says to this caller, as the cells say it; nothing if they may not even see the job. */
-async function foretell(
-  house: TestHouse,
-  people: Cast,
-  { id }: GivenJob,
-  caller: Caller,
-): Promise<Map<string, string>> {
-  const { data } = await house.graphql(
+async function foretell(app: TestApp, people: Cast, { id }: GivenJob, caller: Caller): Promise<Map<string, string>> {
+  const { data } = await app.graphql(
     'query($id: ID!) { job(id: $id) { availableActions { action allowed reason } } }',
     { token: tokenOf(people, caller), variables: { id } },
   );
@@ -198,18 +193,18 @@ function peopleSection({ title, says, rest, graphql, seen }: PeopleRead): Sectio
     rest: `GET ${rest}`,
     graphql: `query ${graphql.replace('$id', '…')}`,
     reads: true,
-    async run(house, door, { people }, caller) {
+    async run(app, api, { people }, caller) {
       const token = tokenOf(people, caller);
       const id = people.awardee.profileId;
-      if (door === 'rest') {
-        const answer = await house.rest('GET', rest.replace('{awardee}', id), { token });
+      if (api === 'rest') {
+        const answer = await app.rest('GET', rest.replace('{awardee}', id), { token });
         const { ok, code } = restOutcome(answer);
         return ok ? seen(answer.body) : String(code);
       }
       const declared = graphql.includes('$id')
         ? `query ($id: ${graphql.includes('(id:') ? 'ID!' : 'String'})`
         : 'query';
-      const answer = await house.graphql(`${declared} { read: ${graphql} }`, { token, variables: { id } });
+      const answer = await app.graphql(`${declared} { read: ${graphql} }`, { token, variables: { id } });
       const { ok, code } = graphqlOutcome(answer);
       return ok ? seen(answer.data.read) : String(code);
     },
@@ -275,8 +270,8 @@ function mutationSection(
     graphql: `mutation ${operationName(key)}`,
     reads: false,
     ...(action !== undefined && { action }),
-    async run(house, door, scene, caller) {
-      const { ok, code } = await outcomeOf(house, door, key, {
+    async run(app, api, scene, caller) {
+      const { ok, code } = await outcomeOf(app, api, key, {
         ...about(scene),
         by: caller === 'nobody' ? undefined : scene.people[caller],
       });
@@ -365,14 +360,14 @@ function readSections(): Section[] {
 }
 
 function readSection({ title, says, rest, graphql, fromRest, fromGraphql }: Read): Section {
-  const byRest = async (house: TestHouse, { people, job }: Scene, caller: Caller) => {
-    const answer = await house.rest('GET', rest(job.id), { token: tokenOf(people, caller) });
+  const byRest = async (app: TestApp, { people, job }: Scene, caller: Caller) => {
+    const answer = await app.rest('GET', rest(job.id), { token: tokenOf(people, caller) });
     const { ok, code } = restOutcome(answer);
     return ok ? fromRest(answer.body) : String(code);
   };
-  const byGraphql = async (house: TestHouse, { people, job }: Scene, caller: Caller) => {
+  const byGraphql = async (app: TestApp, { people, job }: Scene, caller: Caller) => {
     const declared = graphql.includes('$search') ? '$search: String' : '$id: ID!';
-    const answer = await house.graphql(`query(${declared}) { ${graphql} }`, {
+    const answer = await app.graphql(`query(${declared}) { ${graphql} }`, {
       token: tokenOf(people, caller),
       variables: { id: job.id, search: job.id },
     });
@@ -385,11 +380,11 @@ function readSection({ title, says, rest, graphql, fromRest, fromGraphql }: Read
     rest: `GET ${rest('{job}')}`,
     graphql: `query ${graphql.replace('$id', '…').replace('$search', '…')}`,
     reads: true,
-    async run(house, door, scene, caller) {
-      if (door === 'rest') return byRest(house, scene, caller);
-      const outcome = await byGraphql(house, scene, caller);
+    async run(app, api, scene, caller) {
+      if (api === 'rest') return byRest(app, scene, caller);
+      const outcome = await byGraphql(app, scene, caller);
       if (outcome !== 'null') return outcome;
-      const refused = await byRest(house, scene, caller);
+      const refused = await byRest(app, scene, caller);
       return ['FORBIDDEN', 'NOT_FOUND'].includes(refused) ? refused : outcome;
     },
   };
@@ -397,7 +392,7 @@ function readSection({ title, says, rest, graphql, fromRest, fromGraphql }: Read
 
 const PREFACE = `Who may do and read what, in which state of the job.
 
-Every cell was called through both doors, REST and GraphQL, on a job of its own, and says what both answered: ok, or the code of
+Every cell was called through both APIs, REST and GraphQL, on a job of its own, and says what both answered: ok, or the code of
 the refusal. Printed by: npm run contracts. Do not edit.
 
   owner                the homeowner who posted the job

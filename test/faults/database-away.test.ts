@@ -6,7 +6,7 @@
 import { createHash } from 'node:crypto';
 import { afterAll, afterEach, beforeAll, expect, it } from 'vitest';
 import { homeowner } from '../cast.js';
-import { JWT_SECRET, openTestHouse, type Json } from '../house.js';
+import { JWT_SECRET, openTestApp, type Json } from '../app.js';
 import { metricsOf } from '../metrics.js';
 import { until } from '../security/until.js';
 import { signUp } from '../start/callers.js';
@@ -138,19 +138,19 @@ it(
 );
 
 it('a server that is full says so, and not that the database is away', async () => {
-  const house = await openTestHouse({ DATABASE_POOL_SIZE: '1', SHARE_DATABASE_QUEUE_TOTAL: '1' });
-  closing.push(() => house.close());
-  const hanna = await homeowner(house, 'Hanna');
+  const app = await openTestApp({ DATABASE_POOL_SIZE: '1', SHARE_DATABASE_QUEUE_TOTAL: '1' });
+  closing.push(() => app.close());
+  const hanna = await homeowner(app, 'Hanna');
   // The driver forgets a reservation that has to open its connection first.
-  await house.sql`select 1`;
-  const hold = await house.sql.reserve();
+  await app.sql`select 1`;
+  const hold = await app.sql.reserve();
   await hold`begin`;
   await hold`lock table jobs in access exclusive mode`;
-  const ask = () => house.graphql('{ jobs { nodes { id } } }', { token: hanna.token });
+  const ask = () => app.graphql('{ jobs { nodes { id } } }', { token: hanna.token });
   const first = ask();
-  await until(async () => (await metricsOf(house.url)).value('database_lock_waits') === 1);
+  await until(async () => (await metricsOf(app.url)).value('database_lock_waits') === 1);
   const second = ask();
-  await until(() => house.house.db.queue.waiting === 1);
+  await until(() => app.services.db.queue.waiting === 1);
   const third = await ask();
   await hold`rollback`;
   hold.release();
@@ -158,12 +158,12 @@ it('a server that is full says so, and not that the database is away', async () 
   expect([third.status, third.headers.get('retry-after')]).toEqual([503, '1']);
   expect(third.errors?.map(({ message }) => message)).toEqual(['The service is at capacity; try again shortly.']);
   await Promise.all([first, second]);
-  const metrics = await metricsOf(house.url);
+  const metrics = await metricsOf(app.url);
   expect(metrics.value('overloads_total', { cause: 'beyond_capacity' })).toBeGreaterThan(0);
   expect(metrics.value('overloads_total', { cause: 'database_away' })).toBe(0);
   expect(metrics.value('share_refusals_total', { share: 'databaseQueue', bound: 'server' })).toBeGreaterThan(0);
   expect(metrics.value('database_up')).toBe(1);
-  const line = house.logged.map((each) => JSON.parse(each) as Json).find(({ codes }) => codes?.includes('OVERLOADED'));
+  const line = app.logged.map((each) => JSON.parse(each) as Json).find(({ codes }) => codes?.includes('OVERLOADED'));
   expect(line).toMatchObject({ level: 40, operation: 'jobs', cause: 'beyond_capacity', user: hanna.userId });
-  expect(house.logged.filter((each) => each.includes('the database is away'))).toEqual([]);
+  expect(app.logged.filter((each) => each.includes('the database is away'))).toEqual([]);
 });

@@ -7,9 +7,9 @@ import type { TransactionSql } from 'postgres';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { admin, contractor, homeowner, type Person as Member } from '../cast.js';
 import { checkDatabase } from '../checker.js';
-import { openTestHouse, type TestHouse } from '../house.js';
-import { openDoors, type Doors, type Heard } from '../model/doors.js';
-import type { Call, Door, Fields, Op } from '../model/market.js';
+import { openTestApp, type TestApp } from '../app.js';
+import { openApis, type Apis, type Heard } from '../model/apis.js';
+import type { Call, Api, Fields, Op } from '../model/market.js';
 import { until } from '../security/until.js';
 import { chanceFrom, seedFrom } from '../seed.js';
 
@@ -25,19 +25,19 @@ interface Lane {
   readonly cora: Member;
 }
 
-let house: TestHouse;
-let doors: Doors;
+let app: TestApp;
+let apis: Apis;
 let ada: Member;
 const lanes: Lane[] = [];
 beforeAll(async () => {
-  house = await openTestHouse();
-  doors = openDoors(house.url);
-  ada = await admin(house);
+  app = await openTestApp();
+  apis = openApis(app.url);
+  ada = await admin(app);
   for (let at = 0; at < LANES; at += 1) {
     const lane = {
-      owner: await homeowner(house, 'Hanna'),
-      carl: await contractor(house, 'Carl'),
-      cora: await contractor(house, 'Cora'),
+      owner: await homeowner(app, 'Hanna'),
+      carl: await contractor(app, 'Carl'),
+      cora: await contractor(app, 'Cora'),
     };
     lanes.push(lane);
     for (const rich of [lane.owner, lane.carl, lane.cora])
@@ -45,8 +45,8 @@ beforeAll(async () => {
   }
 });
 afterAll(async () => {
-  doors.close();
-  await house.close();
+  apis.close();
+  await app.close();
 });
 
 interface Target {
@@ -60,11 +60,11 @@ function say(
   who: Member,
   op: Op,
   { body = {}, ...target }: Target,
-  door: Door = chance() < 0.5 ? 'rest' : 'graphql',
+  api: Api = chance() < 0.5 ? 'rest' : 'graphql',
 ): Promise<Heard> {
-  // The doors look at nothing of the person but the token.
-  const call: Call = { op, by: null, door, body, ...target };
-  return doors.send(call, who.token);
+  // The APIs look at nothing of the person but the token.
+  const call: Call = { op, by: null, api, body, ...target };
+  return apis.send(call, who.token);
 }
 
 async function must(who: Member, op: Op, target: Target = {}) {
@@ -145,7 +145,7 @@ interface JobRow {
 }
 
 async function rowOf(job: string): Promise<JobRow> {
-  const [row] = await house.sql<[{ row: JobRow }]>`
+  const [row] = await app.sql<[{ row: JobRow }]>`
     select json_build_object('status', j.status, 'version', j.version, 'urgency', j.urgency,
       'bids', (select coalesce(json_agg(json_build_object('status', b.status, 'hold', h.status) order by b.created_at, b.id), '[]') from bids b left join holds h on h.bid_id = b.id where b.job_id = j.id),
       'events', (select coalesce(json_agg(json_build_object('type', e.type, 'actorId', e.actor_id, 'data', e.data) order by e.sequence), '[]') from events e where e.job_id = j.id),
@@ -433,10 +433,10 @@ it.each(Object.entries(RACES))(
 );
 
 async function expectSound(): Promise<void> {
-  expect(await checkDatabase(house.sql)).toEqual([]);
-  const { data } = await doors.graphql('{ auditTokens { ok mismatches { userId } } }', {}, ada.token);
+  expect(await checkDatabase(app.sql)).toEqual([]);
+  const { data } = await apis.graphql('{ auditTokens { ok mismatches { userId } } }', {}, ada.token);
   expect(data.auditTokens).toEqual({ ok: true, mismatches: [] });
-  expect(house.logged.filter((line) => /"level":[56]0/.test(line))).toEqual([]);
+  expect(app.logged.filter((line) => /"level":[56]0/.test(line))).toEqual([]);
 }
 
 /** One round; which runner has the better start changes from round to round. */
@@ -477,7 +477,7 @@ async function inLine(
   calls: readonly (() => Promise<Heard>)[],
 ): Promise<Heard[]> {
   const heard: Promise<Heard>[] = [];
-  await house.sql.begin(async (tx) => {
+  await app.sql.begin(async (tx) => {
     await hold(tx);
     for (const call of calls) {
       heard.push(call());
@@ -489,19 +489,19 @@ async function inLine(
 
 async function waiting(): Promise<number> {
   return (
-    await house.sql`select from pg_stat_activity where datname = current_database() and application_name = 'job-marketplace' and wait_event_type = 'Lock'`
+    await app.sql`select from pg_stat_activity where datname = current_database() and application_name = 'job-marketplace' and wait_event_type = 'Lock'`
   ).length;
 }
 
 const held = (job: string) => (tx: TransactionSql) => tx`select from jobs where id = ${job} for update`;
 
-describe.each(['rest', 'graphql'] as const)('between the look and the move of a call, by %s,', (door) => {
+describe.each(['rest', 'graphql'] as const)('between the look and the move of a call, by %s,', (api) => {
   const lane = () => lanes[0] as Lane;
   beforeEach(async () => {
     for (const who of [lane().owner, lane().carl, lane().cora]) await withTokens(who, 1_000);
   });
-  const publish = (job: string) => () => say(lane().owner, 'publishJob', { job }, door);
-  const award = (job: string, bidId: string) => () => say(lane().owner, 'awardJob', { job, body: { bidId } }, door);
+  const publish = (job: string) => () => say(lane().owner, 'publishJob', { job }, api);
+  const award = (job: string, bidId: string) => () => say(lane().owner, 'awardJob', { job, body: { bidId } }, api);
   const outcomesOf = (heard: readonly Heard[]) => heard.map(({ code }) => code ?? 'ok');
   const bidsOf = async (job: string) => (await rowOf(job)).bids.map(({ status, hold }) => `${status} ${hold}`);
   const lastTypesOf = async (job: string, count: number) => typesOf(await rowOf(job)).slice(-count);
@@ -509,7 +509,7 @@ describe.each(['rest', 'graphql'] as const)('between the look and the move of a 
   it('a bid that came is passed over with the others', async () => {
     const job = await anOpenJob(lane());
     const bid = await aBid(lane().carl, job);
-    const late = () => say(lane().cora, 'submitBid', { job, body: { amount: 5, guaranteedView: true } }, door);
+    const late = () => say(lane().cora, 'submitBid', { job, body: { amount: 5, guaranteedView: true } }, api);
     expect(outcomesOf(await inLine(held(job), [late, award(job, bid)]))).toEqual(['ok', 'ok']);
     expect(await bidsOf(job)).toEqual(['accepted active', 'rejected released']);
     expect(await lastTypesOf(job, 4)).toEqual(['bid.submitted', 'job.awarded', 'bid.accepted', 'bid.rejected']);
@@ -519,7 +519,7 @@ describe.each(['rest', 'graphql'] as const)('between the look and the move of a 
   it('a bid that was taken back is not awarded', async () => {
     const job = await anOpenJob(lane());
     const bid = await aBid(lane().carl, job);
-    const withdraw = () => say(lane().carl, 'withdrawBid', { job, bid }, door);
+    const withdraw = () => say(lane().carl, 'withdrawBid', { job, bid }, api);
     expect(outcomesOf(await inLine(held(job), [withdraw, award(job, bid)]))).toEqual(['ok', 'UNKNOWN_BID']);
     expect(await rowOf(job)).toMatchObject({ status: 'open', bids: [{ status: 'withdrawn', hold: 'released' }] });
     await expectSound();
@@ -528,7 +528,7 @@ describe.each(['rest', 'graphql'] as const)('between the look and the move of a 
   it('another bid that was taken back stays so, and nobody is told that it was passed over', async () => {
     const job = await anOpenJob(lane());
     const [bid, other] = [await aBid(lane().carl, job), await aBid(lane().cora, job)];
-    const withdraw = () => say(lane().cora, 'withdrawBid', { job, bid: other }, door);
+    const withdraw = () => say(lane().cora, 'withdrawBid', { job, bid: other }, api);
     expect(outcomesOf(await inLine(held(job), [withdraw, award(job, bid)]))).toEqual(['ok', 'ok']);
     expect(await bidsOf(job)).toEqual(['accepted active', 'withdrawn released']);
     expect(await lastTypesOf(job, 3)).toEqual(['bid.withdrawn', 'job.awarded', 'bid.accepted']);
@@ -538,7 +538,7 @@ describe.each(['rest', 'graphql'] as const)('between the look and the move of a 
   it('another bid that was shortlisted is passed over all the same', async () => {
     const job = await anOpenJob(lane());
     const [bid, other] = [await aBid(lane().carl, job), await aBid(lane().cora, job)];
-    const shortlist = () => say(lane().owner, 'shortlistBid', { job, bid: other }, door);
+    const shortlist = () => say(lane().owner, 'shortlistBid', { job, bid: other }, api);
     expect(outcomesOf(await inLine(held(job), [shortlist, award(job, bid)]))).toEqual(['ok', 'ok']);
     expect(await bidsOf(job)).toEqual(['accepted active', 'rejected released']);
     await expectSound();
@@ -546,7 +546,7 @@ describe.each(['rest', 'graphql'] as const)('between the look and the move of a 
 
   it('a draft that lost what it needs is not published, and nothing is charged', async () => {
     const job = await aDraft(lane());
-    const empty = () => say(lane().owner, 'updateJob', { job, body: { category: null } }, door);
+    const empty = () => say(lane().owner, 'updateJob', { job, body: { category: null } }, api);
     const [edited, published] = await inLine(held(job), [empty, publish(job)]);
     expect([edited?.code, published?.code, published?.fields]).toEqual([null, 'MISSING_FIELDS', ['category']]);
     expect(await rowOf(job)).toMatchObject({ status: 'draft', version: 2 });
@@ -557,7 +557,7 @@ describe.each(['rest', 'graphql'] as const)('between the look and the move of a 
   it('a draft that became urgent is charged as such', async () => {
     await withTokens(lane().owner, 50);
     const job = await aDraft(lane());
-    const raise = () => say(lane().owner, 'updateJob', { job, body: { urgency: 'urgent', budgetMin: 7_000 } }, door);
+    const raise = () => say(lane().owner, 'updateJob', { job, body: { urgency: 'urgent', budgetMin: 7_000 } }, api);
     const [, published] = await inLine(held(job), [raise, publish(job)]);
     expect(published?.data).toMatchObject({
       tokensCharged: 30,
@@ -565,14 +565,14 @@ describe.each(['rest', 'graphql'] as const)('between the look and the move of a 
       job: { status: 'open', version: 3 },
     });
     const [kept] =
-      await house.sql`select most_tokens_paid as paid, highest_budget_min::int as budget from jobs where id = ${job}`;
+      await app.sql`select most_tokens_paid as paid, highest_budget_min::int as budget from jobs where id = ${job}`;
     expect(kept).toEqual({ paid: 30, budget: 7_000 });
     await expectSound();
   });
 
   it('a draft that was thrown away is not there', async () => {
     const job = await aDraft(lane());
-    const remove = () => say(lane().owner, 'deleteJob', { job }, door);
+    const remove = () => say(lane().owner, 'deleteJob', { job }, api);
     expect(outcomesOf(await inLine(held(job), [remove, publish(job)]))).toEqual(['ok', 'NOT_FOUND']);
     await expectSound();
   });
@@ -619,7 +619,7 @@ describe.each(['rest', 'graphql'] as const)('between the look and the move of a 
   // none to lose.
   it('a deadlock that the server loses is tried again, and the effect is there once', { retry: 3 }, async () => {
     const job = await aDraft(lane());
-    const rival = await house.sql.reserve();
+    const rival = await app.sql.reserve();
     // The one that looks first is the one that gives way; the rival never looks.
     await rival`set deadlock_timeout = '1min'`;
     await rival`begin`;

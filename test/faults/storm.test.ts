@@ -7,7 +7,7 @@
  */
 import { afterEach, expect, it } from 'vitest';
 import { checkDatabase } from '../checker.js';
-import { isRead, outcomeOf } from './storm/journal.js';
+import { isRead, outcomeOf } from './storm/history.js';
 import { readRows } from './storm/rows.js';
 import { rage, type Recovery, type Storm, type Weather } from './storm/storm.js';
 import { judge } from './storm/verdict.js';
@@ -46,24 +46,24 @@ it(
       seed,
       ...(process.env.STORM === 'long' && { tell: (how) => process.stderr.write(`${how}\n`) }),
     });
-    const { journal, people, recoveries, postgres, instances, calmMs } = storm;
+    const { history, people, recoveries, postgres, instances, calmMs } = storm;
     const audited = await audit(instances.urls[0] ?? '', people.find(({ kind }) => kind === 'admin')?.token ?? '');
     const sql = postgres.open('verdict');
     const rows = await readRows(sql);
-    const findings = judge(journal, rows, people);
+    const findings = judge(history, rows, people);
     const broken = await checkDatabase(sql);
     await sql.end();
     await instances.stop();
 
     const slowest = (measured: (recovery: Recovery) => number) => Math.round(Math.max(...recoveries.map(measured)));
-    const lost = journal
+    const lost = history
       .flatMap(({ attempts }) => attempts)
       .filter((attempt) => 'lost' in attempt || attempt.status === 503).length;
     console.log(
       [
-        `STORM_SEED=${seed}: ${storm.operations} operations (${journal.filter(({ request }) => !isRead(request.op)).length} writes) by ${measure.clients} clients in ${Math.round((storm.ms - storm.setUpMs) / 1000)} s, after ${Math.round(storm.setUpMs / 1000)} s of signing up`,
+        `STORM_SEED=${seed}: ${storm.operations} operations (${history.filter(({ request }) => !isRead(request.op)).length} writes) by ${measure.clients} clients in ${Math.round((storm.ms - storm.setUpMs) / 1000)} s, after ${Math.round(storm.setUpMs / 1000)} s of signing up`,
         `${storm.backendsKilled} backends killed, Postgres restarted ${storm.restarts} times, servers killed ${storm.serverKills} times, ${lost} answers lost or put off, ` +
-          `${journal.filter((entry) => outcomeOf(entry)?.replayed).length} settled by a replay`,
+          `${history.filter((entry) => outcomeOf(entry)?.replayed).length} settled by a replay`,
         `${recoveries.length} recoveries: a first write within ${slowest(({ firstWriteMs }) => firstWriteMs)} ms, every client within ${slowest(({ lastClientMs }) => lastClientMs)} ms; calm after ${Math.round(calmMs)} ms, ${rows.events.length} events, ${rows.transfers.length} transfers, ${findings.length} findings`,
       ].join('\n  '),
     );

@@ -1,6 +1,6 @@
 /** Answers of the server in a form in which two of them can be compared. */
 import ksuid from 'ksuid';
-import type { Json } from '../house.js';
+import type { Json } from '../app.js';
 import type { Asking } from './askings.js';
 import { baseHeaders } from './draft.js';
 import { SOME_FAIL } from './failing-fields.js';

@@ -2,7 +2,7 @@
 import { createHmac } from 'node:crypto';
 import { newId } from '../../src/store/new-id.js';
 import { join } from '../cast.js';
-import { JWT_SECRET, type TestHouse } from '../house.js';
+import { JWT_SECRET, type TestApp } from '../app.js';
 import type { Dice } from './dice.js';
 import { changedAt, isFields, placesIn, Verbatim } from './json-text.js';
 import { JSON_TEXTS, NAMES } from './odd.js';
@@ -25,9 +25,9 @@ export interface BadTokens {
   readonly ended: string;
 }
 
-export async function openBadTokens(house: TestHouse): Promise<BadTokens> {
-  const { token } = await join(house, 'homeowner', 'Elsewhere');
-  await house.rest('POST', '/v1/auth/logout', { token });
+export async function openBadTokens(app: TestApp): Promise<BadTokens> {
+  const { token } = await join(app, 'homeowner', 'Elsewhere');
+  await app.rest('POST', '/v1/auth/logout', { token });
   return { ended: token, expired: expiredLike(token) };
 }
 

@@ -5,7 +5,7 @@
  */
 import { print, type DocumentNode } from 'graphql';
 import { afterAll, beforeAll, expect, it, vi } from 'vitest';
-import { openTestHouse, type Json, type TestHouse } from '../house.js';
+import { openTestApp, type Json, type TestApp } from '../app.js';
 import { BY_A_PLAN, BY_GRAPHQL_JS, planned } from '../plans.js';
 import { answerTo, sameAnswer, withoutWide, type Answer } from './answers.js';
 import { asking, openBadTokens, type Askers, type Asking } from './askings.js';
@@ -38,20 +38,20 @@ const ROUNDS = 2;
 /** While one waits for the database, another is asked for. */
 const LINES = 3;
 
-let house: TestHouse;
+let app: TestApp;
 let lines: Line[];
 let askers: Askers;
 let began: number;
 beforeAll(async () => {
-  house = await openTestHouse();
-  lines = Array.from({ length: LINES }, () => new Line(Number(new URL(house.url).port)));
-  const bad = await openBadTokens(house);
-  askers = { stock: await unchanging(await openStock(house, { jobs: 1, spares: 1 }), bad.ended), bad };
+  app = await openTestApp();
+  lines = Array.from({ length: LINES }, () => new Line(Number(new URL(app.url).port)));
+  const bad = await openBadTokens(app);
+  askers = { stock: await unchanging(await openStock(app, { jobs: 1, spares: 1 }), bad.ended), bad };
   began = Date.now();
 });
 afterAll(async () => {
   for (const line of lines) line.close();
-  await house.close();
+  await app.close();
 });
 
 it(
@@ -233,8 +233,8 @@ async function unchanging(stock: Stock, ended: string): Promise<Stock> {
     first_name: 'Nina',
     last_name: 'Taken',
   };
-  await house.rest('POST', '/v1/auth/signup/homeowner', { body: taken });
-  const { jobs, users } = (await house.graphql(CURSORS, { token: stock.token('admin') })).data;
+  await app.rest('POST', '/v1/auth/signup/homeowner', { body: taken });
+  const { jobs, users } = (await app.graphql(CURSORS, { token: stock.token('admin') })).data;
   const lists: Record<string, Json[]> = {
     JobConnection: jobs.edges,
     UserConnection: users.edges,

@@ -1,12 +1,12 @@
 /**
- * Generated requests against a real server process, through both doors and beneath them: made from the OpenAPI document
+ * Generated requests against a real server process, through both APIs and beneath them: made from the OpenAPI document
  * and the GraphQL schema, valid, nearly valid and broken. Whatever comes, it answers in time, as documented, and tells
  * nothing of its inside. FUZZ_REQUESTS sets how many; FUZZ_SEED, as every run prints it, makes the same ones again.
  */
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { checkDatabase } from '../checker.js';
-import { JWT_SECRET, openTestHouse, type TestHouse } from '../house.js';
+import { JWT_SECRET, openTestApp, type TestApp } from '../app.js';
 import { clone, type Clone } from '../start/clone.js';
 import { startServer } from '../start/processes.js';
 import type { Workshop } from './breakages.js';
@@ -20,7 +20,7 @@ import { asShell, bytesOf, type Request } from './requests.js';
 import { restRequest } from './rest.js';
 import { openStock } from './stock.js';
 import { Tally } from './tally.js';
-import { hiddenNames, judgeWith } from './verdict.js';
+import { hiddenNames, checkWith } from './verdict.js';
 import { Line, say, type Reply } from './wire.js';
 import { expectTimed, JUDGES_TIME } from '../timing.js';
 import { seedFrom } from '../seed.js';
@@ -41,14 +41,14 @@ const FLOORS = IS_LONG
   ? { operations: 1, fields: 0.97, successPercent: 70 }
   : { operations: 0.9, fields: 0.7, successPercent: 60 };
 
-let house: TestHouse;
+let app: TestApp;
 let project: Clone;
 beforeAll(async () => {
   project = clone();
-  house = await openTestHouse();
+  app = await openTestApp();
 });
 afterAll(async () => {
-  await house.close();
+  await app.close();
   project.remove();
 });
 
@@ -57,7 +57,7 @@ it(
   async () => {
     const began = Date.now();
     const memorySocket = join(project.folder, 'memory.sock');
-    const { host, port: databasePort, username, database } = house.database.connection;
+    const { host, port: databasePort, username, database } = app.database.connection;
     const server = startServer(project, {
       DATABASE_URL: `postgres:///${database}`,
       PGHOST: host,
@@ -70,8 +70,8 @@ it(
       FUZZ_MEMORY_SOCKET: memorySocket,
     });
     const port = Number(new URL(await server.url).port);
-    const stock = await openStock(house, { jobs: Math.ceil(BATCH / 100), spares: Math.ceil(BATCH / 25) });
-    const judge = judgeWith(await hiddenNames(house.sql));
+    const stock = await openStock(app, { jobs: Math.ceil(BATCH / 100), spares: Math.ceil(BATCH / 25) });
+    const judge = checkWith(await hiddenNames(app.sql));
     const odd = oddities(SEED);
     const tally = new Tally(stock);
     const lines = Array.from({ length: LINES }, () => new Line(port));
@@ -134,7 +134,7 @@ it(
         next = REQUESTS;
       });
       // The tests' database does not keep its statistics by itself, as any other does while it grows.
-      await house.sql.unsafe('analyze');
+      await app.sql.unsafe('analyze');
     }
 
     await playTo(Math.ceil(REQUESTS / 10));
@@ -160,7 +160,7 @@ it(
     expect([...failures.values(), ...logged.slice(0, 3)], `FUZZ_SEED=${SEED}`).toEqual([]);
     expect(alive.status).toBe(200);
     expect(code).toBe(0);
-    expect(await checkDatabase(house.sql)).toEqual([]);
+    expect(await checkDatabase(app.sql)).toEqual([]);
     expectTimed(() => expect(total(after) - total(before)).toBeLessThan(MEMORY_GROWTH_MB_MAX));
     expect(
       1 - tally.unreachedOperations.length / (tally.operations.size + tally.unreachedOperations.length),

@@ -5,7 +5,7 @@
 import { BID_TRANSITIONS, type BidTransition } from '../../src/rules/bids.js';
 import { JOB_ACTIONS, type JobAction, type JobState, type PartyWord } from '../../src/rules/lifecycle.js';
 import { document } from '../documented.js';
-import type { Json } from '../house.js';
+import type { Json } from '../app.js';
 import type { GivenJob } from '../journey.js';
 import type { Dice } from './dice.js';
 import { EVERYBODY, type Stock, type Who } from './stock.js';
@@ -103,7 +103,7 @@ const lookingAt =
     job: states.length > 0 ? stock.take(dice.pick(states), dice) : stock.any(dice),
   });
 
-const newcomer: NeedOf = (stock, dice) => ({
+const newUser: NeedOf = (stock, dice) => ({
   token: undefined,
   known: {
     email: `n${stock.unheard()}@example.test`,
@@ -115,8 +115,8 @@ const newcomer: NeedOf = (stock, dice) => ({
 const NEEDS: Readonly<Record<string, NeedOf>> = {
   ...Object.fromEntries(Object.values<JobAction>(JOB_ACTIONS).map((row) => [row.operation, onJob(row)])),
   ...Object.fromEntries(Object.values<BidTransition>(BID_TRANSITIONS).map((row) => [row.operation, onBid(row)])),
-  signUpHomeowner: newcomer,
-  signUpContractor: newcomer,
+  signUpHomeowner: newUser,
+  signUpContractor: newUser,
   logIn: ({ people }, dice) => {
     const { email, password } = people[dice.pick(EVERYBODY)];
     return { token: undefined, known: { email, password } };

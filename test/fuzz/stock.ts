@@ -1,11 +1,11 @@
 /**
  * What valid requests are made of: people who are signed in, and jobs in every state that nobody has touched yet. They
- * come from a house of the tests' own, which shares its database and its secret with the server under test.
+ * come from a app of the tests' own, which shares its database and its secret with the server under test.
  */
 import { newId } from '../../src/store/new-id.js';
 import { callRest } from '../calls.js';
 import { join } from '../cast.js';
-import type { TestHouse } from '../house.js';
+import type { TestApp } from '../app.js';
 import { bodyOf, gather, givenJob, giveTokens, type GivenJob, type People } from '../journey.js';
 import { JOB_STATES, TERMINAL_JOB_STATES, type JobState } from '../../src/rules/lifecycle.js';
 import { atOnce, copiesOf } from '../scenes.js';
@@ -64,20 +64,20 @@ const ENDED: readonly { state: JobState; through?: JobState }[] = [
 const SEEN_JOBS_MAX = 500;
 const CURSORS_MAX = 50;
 
-export async function openStock(house: TestHouse, sizes: StockSizes): Promise<Stock> {
-  const people = await gather(house);
+export async function openStock(app: TestApp, sizes: StockSizes): Promise<Stock> {
+  const people = await gather(app);
   for (const who of ['owner', 'awardee', 'bidder', 'stranger'] as const)
-    await giveTokens(house, people.admin, people[who], 900_000);
+    await giveTokens(app, people.admin, people[who], 900_000);
   const tokens = new Map<Who, string>(EVERYBODY.map((who) => [who, people[who].token]));
   const originals = new Map<JobState, GivenJob>();
-  for (const state of COPIED_STATES) originals.set(state, await givenJob(house, state, people));
+  for (const state of COPIED_STATES) originals.set(state, await givenJob(app, state, people));
   // One side has made its proposal: who looks at a dispute may see one, and the other side may agree.
-  await callRest(house, 'resolveDispute', {
+  await callRest(app, 'resolveDispute', {
     by: people.owner,
     job: originals.get('disputed')?.id,
     body: bodyOf('resolveDispute', (name) => `The ${name}.`, null),
   });
-  const ended = await atOnce(ENDED, ({ state, ...journey }) => givenJob(house, state, people, journey));
+  const ended = await atOnce(ENDED, ({ state, ...journey }) => givenJob(app, state, people, journey));
 
   const fresh = new Map<JobState, GivenJob[]>(JOB_STATES.map((state) => [state, []]));
   // Nobody ever touches the originals: what is copied from them stays what it was.
@@ -90,12 +90,12 @@ export async function openStock(house: TestHouse, sizes: StockSizes): Promise<St
     for (const [state, original] of originals) {
       const shelf = fresh.get(state) ?? [];
       const missing = sizes.jobs * (SHARES[state] ?? 1) - shelf.length;
-      if (missing > 0) shelf.push(...(await paidCopiesOf(house, original, missing)));
+      if (missing > 0) shelf.push(...(await paidCopiesOf(app, original, missing)));
     }
   }
 
   async function signEverybodyIn(): Promise<void> {
-    for (const who of EVERYBODY) tokens.set(who, await signedIn(house, people[who].email, people[who].password));
+    for (const who of EVERYBODY) tokens.set(who, await signedIn(app, people[who].email, people[who].password));
   }
 
   let signingIn: Promise<void> | undefined;
@@ -122,7 +122,7 @@ export async function openStock(house: TestHouse, sizes: StockSizes): Promise<St
     refill: async () => {
       await refillJobs();
       const missing = Array.from({ length: Math.max(0, sizes.spares - spares.length) });
-      spares.push(...(await atOnce(missing, () => spareOf(house))));
+      spares.push(...(await atOnce(missing, () => spareOf(app))));
       await stock.signInAgain();
     },
   };
@@ -130,9 +130,9 @@ export async function openStock(house: TestHouse, sizes: StockSizes): Promise<St
   return stock;
 }
 
-async function spareOf(house: TestHouse): Promise<Spare> {
-  const person = await join(house, 'homeowner', 'Spare');
-  const { body } = await house.rest('POST', '/v1/api-keys', { token: person.token, body: { name: 'Spare' } });
+async function spareOf(app: TestApp): Promise<Spare> {
+  const person = await join(app, 'homeowner', 'Spare');
+  const { body } = await app.rest('POST', '/v1/api-keys', { token: person.token, body: { name: 'Spare' } });
   return { ...person, apiKeyId: body.api_key.id };
 }
 
@@ -141,21 +141,21 @@ function ofState(seen: readonly GivenJob[], state: JobState): readonly GivenJob[
   return found.length > 0 ? found : seen;
 }
 
-async function signedIn(house: TestHouse, email: string, password: string): Promise<string> {
-  const { status, body } = await house.rest('POST', '/v1/auth/login', { body: { email, password } });
+async function signedIn(app: TestApp, email: string, password: string): Promise<string> {
+  const { status, body } = await app.rest('POST', '/v1/auth/login', { body: { email, password } });
   if (status !== 200) throw new Error(`${email} can no longer log in: ${JSON.stringify(body)}`);
   return body.token;
 }
 
 /** A job that was published has been paid for, and so has each copy: else the books would not add up after the run. */
-async function paidCopiesOf(house: TestHouse, original: GivenJob, count: number): Promise<GivenJob[]> {
-  const copies = await copiesOf(house, original, count);
-  const paid = await house.sql<
+async function paidCopiesOf(app: TestApp, original: GivenJob, count: number): Promise<GivenJob[]> {
+  const copies = await copiesOf(app, original, count);
+  const paid = await app.sql<
     { user_id: string; amount: number }[]
   >`select user_id, amount from token_transfers where job_id = ${original.id} and reason = 'publish'`;
   for (const { user_id: payer, amount } of paid) {
     const rows = copies.map(({ id }) => `('${newId('transfer')}', '${id}')`).join(', ');
-    await house.sql.begin(async (tx) => {
+    await app.sql.begin(async (tx) => {
       await tx.unsafe(
         `insert into token_transfers (id, from_account, to_account, amount, reason, user_id, job_id)
          select copied.id, t.from_account, t.to_account, t.amount, t.reason, t.user_id, copied.job

@@ -2,7 +2,7 @@
  * What a run has met: how many requests of each kind, what they were answered with, and what of the service was really
  * executed.
  */
-import type { Json } from '../house.js';
+import type { Json } from '../app.js';
 import { ALL_FIELDS } from './documents.js';
 import { DOCUMENTED } from './operations.js';
 import type { Request, Selected } from './requests.js';
@@ -24,10 +24,10 @@ export class Tally {
 
   count(request: Request, reply: Reply): void {
     this.requests += 1;
-    const [door = ''] = request.kind.split(/[ :]/);
+    const [api = ''] = request.kind.split(/[ :]/);
     add(this.kinds, request.kind.replace(/: .*/, ': …').replace(/^raw.*/, 'raw'));
     for (const status of reply.statuses.length > 0 ? reply.statuses : [0])
-      add(this.statuses, `${door} ${status || 'closed'}`);
+      add(this.statuses, `${api} ${status || 'closed'}`);
     if (reply.ms > (this.slowest.at(-1)?.ms ?? 0) || this.slowest.length < SLOWEST) {
       this.slowest = [
         ...this.slowest,

@@ -1,6 +1,6 @@
 /** Values that an OpenAPI schema allows, and that the rules behind it do too. */
 import { resolve } from '../documented.js';
-import type { Json } from '../house.js';
+import type { Json } from '../app.js';
 import type { Dice } from './dice.js';
 
 /** What a schema cannot say: which identifier exists, which password is right. By the field's name. */

@@ -6,14 +6,14 @@ import { readFileSync } from 'node:fs';
 import type { Sql } from 'postgres';
 import { ERROR_CODES } from '../../src/rules/errors.js';
 import { expectAsDocumented } from '../documented.js';
-import type { Json } from '../house.js';
+import type { Json } from '../app.js';
 import type { Request } from './requests.js';
 import type { Reply } from './wire.js';
 
 /** What is wrong with the answer, in a sentence; nothing, if it is as it must be. */
 export type Judge = (request: Request, reply: Reply) => string | undefined;
 
-export function judgeWith(hidden: RegExp): Judge {
+export function checkWith(hidden: RegExp): Judge {
   return (request, reply) => {
     try {
       judge(request, reply, hidden);
@@ -62,10 +62,10 @@ function judge(request: Request, reply: Reply, hidden: RegExp): void {
   showsNothing(reply, path, hidden);
   if (reply.headers.get('x-request-id') === null) throw new Error('The answer has no X-Request-Id.');
   if (reply.status === 204 || reply.status === 304) return;
-  // What could not be read never came to a door, and nobody had a policy to set.
-  if (!reply.headers.has('content-security-policy')) return judgeUnreadable(request, reply);
-  if (path === '/graphql') judgeGraphql(request, reply);
-  else judgeRest(request, reply, path);
+  // What could not be read never came to an API, and nobody had a policy to set.
+  if (!reply.headers.has('content-security-policy')) return checkUnreadable(request, reply);
+  if (path === '/graphql') checkGraphql(request, reply);
+  else checkRest(request, reply, path);
 }
 
 function showsNothing({ body, headers }: Reply, path: string, hidden: RegExp): void {
@@ -76,17 +76,17 @@ function showsNothing({ body, headers }: Reply, path: string, hidden: RegExp): v
   if (shown !== undefined) throw new Error(`The answer shows the inside: ${shown}`);
 }
 
-function judgeUnreadable({ method }: Request, { status, headers, body }: Reply): void {
+function checkUnreadable({ method }: Request, { status, headers, body }: Reply): void {
   // Nobody could read that it was a HEAD, either: its answer has a body, which no client for HEAD takes.
   if (method === 'HEAD' && [400, 413].includes(status) && headers.get('connection') === 'close') return;
   const { code, request_id: requestId } = parse(body).details ?? {};
   if (![400, 413].includes(status) || !['MALFORMED_REQUEST', 'PAYLOAD_TOO_LARGE'].includes(code))
-    throw new Error(`Beneath the doors it answered ${status} ${code}.`);
+    throw new Error(`Beneath the APIs it answered ${status} ${code}.`);
   if (requestId !== headers.get('x-request-id') || headers.get('connection') !== 'close')
     throw new Error('What was unreadable did not end as it should.');
 }
 
-function judgeRest({ method }: Request, { status, headers, body }: Reply, path: string): void {
+function checkRest({ method }: Request, { status, headers, body }: Reply, path: string): void {
   const isJson = headers.get('content-type') === 'application/json; charset=utf-8';
   const parsed: Json = method !== 'HEAD' && isJson ? parse(body) : undefined;
   expectAsDocumented(method, path, { status, headers, body: parsed });
@@ -100,7 +100,7 @@ function judgeRest({ method }: Request, { status, headers, body }: Reply, path: 
 
 const GRAPHQL_TYPES = ['application/json; charset=utf-8', 'application/graphql-response+json; charset=utf-8'];
 
-function judgeGraphql({ method, headers: sent }: Request, { status, headers, body }: Reply): void {
+function checkGraphql({ method, headers: sent }: Request, { status, headers, body }: Reply): void {
   const contentType = headers.get('content-type') ?? '';
   const wantsPage = sent.some(([name, value]) => name === 'Accept' && value.includes('text/html'));
   if (wantsPage && contentType.startsWith('text/html')) return;

@@ -4,7 +4,7 @@
  */
 import type { ApolloServerPlugin, BaseContext, GraphQLRequestListener } from '@apollo/server';
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
-import { openTestHouse, type TestHouse } from '../house.js';
+import { openTestApp, type TestApp } from '../app.js';
 import { gather, givenJob, type People } from '../journey.js';
 import { BY_A_PLAN, BY_GRAPHQL_JS, planned } from '../plans.js';
 
@@ -46,19 +46,19 @@ const listener = vi.hoisted((): ApolloServerPlugin => {
   return { requestDidStart: async () => (heard.push('requestDidStart'), requestListener) };
 });
 
-let house: TestHouse;
+let app: TestApp;
 let people: People;
 let open: { readonly id: string };
 beforeAll(async () => {
-  house = await openTestHouse();
-  people = await gather(house);
-  open = await givenJob(house, 'open', people);
+  app = await openTestApp();
+  people = await gather(app);
+  open = await givenJob(app, 'open', people);
 });
-afterAll(() => house.close());
+afterAll(() => app.close());
 
 async function hearing(query: string, variables: object): Promise<string[]> {
   heard.length = 0;
-  await house.graphql(query, { token: people.owner.token, variables });
+  await app.graphql(query, { token: people.owner.token, variables });
   // Fields run side by side.
   return heard.toSorted();
 }

@@ -7,17 +7,17 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { createDocumentCache } from '../../src/graphql/limits/document-cache.js';
 import { PERSISTED_QUERIES } from '../../src/rules/limits.js';
 import { homeowner, type Person } from '../cast.js';
-import { openTestHouse, type Json, type TestHouse } from '../house.js';
+import { openTestApp, type Json, type TestApp } from '../app.js';
 import { needs } from '../needs.js';
 import { createRedisServer } from '../security/redis-server.js';
 
-let house: TestHouse;
+let app: TestApp;
 let hanna: Person;
 beforeAll(async () => {
-  house = await openTestHouse();
-  hanna = await homeowner(house, 'Hanna');
+  app = await openTestApp();
+  hanna = await homeowner(app, 'Hanna');
 });
-afterAll(() => house.close());
+afterAll(() => app.close());
 
 const hashOf = (document: string) => createHash('sha256').update(document).digest('hex');
 let documents = 0;
@@ -31,7 +31,7 @@ interface Sent {
   readonly body: Record<string, unknown>;
 }
 
-async function send(sent: Sent, at: TestHouse = house): Promise<{ status: number; body: Json }> {
+async function send(sent: Sent, at: TestApp = app): Promise<{ status: number; body: Json }> {
   const { method, headers, body } = sent;
   const parameters = Object.entries(body).map(([name, value]): [string, string] => [
     name,
@@ -167,8 +167,8 @@ describe('the documents that are kept', () => {
     const redis = createRedisServer();
     await redis.start();
     const settings = { REDIS_URL: redis.socket };
-    const one = await openTestHouse({ RATE_LIMITS: 'on' }, { beside: house, settings });
-    const two = await openTestHouse({ RATE_LIMITS: 'on' }, { beside: house, settings });
+    const one = await openTestApp({ RATE_LIMITS: 'on' }, { beside: app, settings });
+    const two = await openTestApp({ RATE_LIMITS: 'on' }, { beside: app, settings });
     try {
       const form = byApolloClient(false);
       const [document, other] = [newDocument(), newDocument()];

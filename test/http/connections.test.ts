@@ -3,19 +3,19 @@ import { once } from 'node:events';
 import { connect, type Socket } from 'node:net';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { homeowner, type Person } from '../cast.js';
-import { openTestHouse, type TestHouse } from '../house.js';
+import { openTestApp, type TestApp } from '../app.js';
 
 const PING = 'GET /healthz HTTP/1.1\r\nHost: a\r\n\r\n';
 /** A read of 64 KB holds so many of them at most. */
 const PINGS_IN_ONE_READ = Math.ceil(65_536 / PING.length);
 
-let house: TestHouse;
+let app: TestApp;
 let hanna: Person;
 beforeAll(async () => {
-  house = await openTestHouse();
-  hanna = await homeowner(house, 'Hanna');
+  app = await openTestApp();
+  hanna = await homeowner(app, 'Hanna');
 });
-afterAll(() => house.close());
+afterAll(() => app.close());
 
 interface Client {
   readonly socket: Socket;
@@ -47,7 +47,7 @@ async function open(url: string, from = '127.0.0.1'): Promise<Client> {
 
 /** A request that is not answered before the test lets go of a lock. */
 async function held(work: (ask: string) => Promise<void>): Promise<void> {
-  await house.sql.begin(async (tx) => {
+  await app.sql.begin(async (tx) => {
     await tx`select from users where id = ${hanna.userId} for update`;
     const body = JSON.stringify({ user: { first_name: 'Hanna' } });
     await work(
@@ -58,7 +58,7 @@ async function held(work: (ask: string) => Promise<void>): Promise<void> {
 
 describe('requests sent ahead on a connection', () => {
   it('are answered one after another, a thousand as well as two, and each in the order in which it was sent', async () => {
-    const client = await open(house.url);
+    const client = await open(app.url);
     const ids = Array.from({ length: 1_000 }, (_, i) => `ahead-of-${i}`);
     client.socket.write(ids.map((id) => PING.replace('\r\n\r\n', `\r\nX-Request-Id: ${id}\r\n\r\n`)).join(''));
     expect(new Set(await client.answers(1_000))).toEqual(new Set(['200']));
@@ -67,7 +67,7 @@ describe('requests sent ahead on a connection', () => {
   });
 
   it('are not read beyond their share while an earlier one is under way, and all are answered in the end', async () => {
-    const { url, shares } = await house.another();
+    const { url, shares } = await app.another();
     const client = await open(url);
     await held(async (slow) => {
       client.socket.write(slow);
@@ -83,7 +83,7 @@ describe('requests sent ahead on a connection', () => {
   });
 
   it('are forgotten at once when their caller hangs up', async () => {
-    const { url, shares } = await house.another();
+    const { url, shares } = await app.another();
     const client = await open(url);
     await held(async (slow) => {
       client.socket.write(slow + PING.repeat(10_000));
@@ -94,7 +94,7 @@ describe('requests sent ahead on a connection', () => {
   });
 
   it('of one address are not read beyond its share, on however many connections they come', async () => {
-    const { url, shares } = await house.another({}, { requestsAhead: { perAddress: 50 } });
+    const { url, shares } = await app.another({}, { requestsAhead: { perAddress: 50 } });
     await held(async (slow) => {
       const clients = await Promise.all(Array.from({ length: 20 }, () => open(url)));
       clients[0]?.socket.write(slow + PING.repeat(60));
@@ -127,7 +127,7 @@ describe('a body in chunks', () => {
       [990, 64],
       [60_000, 64],
     ] as const) {
-      const client = await open(house.url);
+      const client = await open(app.url);
       client.socket.write(head() + chunks(body(length), bytes));
       expect(await client.answers(1)).toEqual([length > 1_000 ? '400' : '401']);
       client.socket.destroy();
@@ -135,7 +135,7 @@ describe('a body in chunks', () => {
   });
 
   it('of a byte each is refused once there are a thousand, and nothing more is read of that connection', async () => {
-    const client = await open(house.url);
+    const client = await open(app.url);
     client.socket.write(head() + chunks(body(50_000), 1));
     expect(await client.answers(1)).toEqual(['413']);
     expect(client.heard).toContain('"code":"PAYLOAD_TOO_LARGE"');
@@ -145,7 +145,7 @@ describe('a body in chunks', () => {
 
 describe('connections', () => {
   it('of one address are closed beyond its share, and another address has its own', async () => {
-    const { url, shares } = await house.another({}, { connections: { perAddress: 3 } });
+    const { url, shares } = await app.another({}, { connections: { perAddress: 3 } });
     const first = await Promise.all(Array.from({ length: 3 }, () => open(url)));
     await until(() => shares.connections.inUse() === 3);
     await (
@@ -164,7 +164,7 @@ describe('connections', () => {
   });
 
   it('with half a request give way to others before those that have been answered and are idle', async () => {
-    const { url, shares } = await house.another({}, { connections: { total: 20 } });
+    const { url, shares } = await app.another({}, { connections: { total: 20 } });
     const idle = await Promise.all(Array.from({ length: 10 }, () => open(url)));
     for (const client of idle) {
       client.socket.write(PING);
@@ -184,7 +184,7 @@ describe('connections', () => {
   });
 
   it('that are idle give way where all are taken, but none with a request under way', async () => {
-    const { url } = await house.another({}, { connections: { total: 5 } });
+    const { url } = await app.another({}, { connections: { total: 5 } });
     await held(async (slow) => {
       const busy = await open(url);
       busy.socket.write(slow);
@@ -199,7 +199,7 @@ describe('connections', () => {
       await Promise.all(idle.map(({ closed }) => closed));
       expect(busy.socket.destroyed).toBe(false);
     });
-    expect(house.logged.some((line) => line.includes('all connections are taken'))).toBe(true);
+    expect(app.logged.some((line) => line.includes('all connections are taken'))).toBe(true);
   });
 });
 

@@ -2,24 +2,24 @@
 import { createHash } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { contractor, homeowner, type Person } from '../cast.js';
-import { openTestHouse, type Json, type TestHouse } from '../house.js';
+import { openTestApp, type Json, type TestApp } from '../app.js';
 import { metricsOf } from '../metrics.js';
 import { until } from '../security/until.js';
 
-let house: TestHouse;
+let app: TestApp;
 let hanna: Person;
 let carlos: Person;
 beforeAll(async () => {
-  house = await openTestHouse();
-  hanna = await homeowner(house, 'Hanna');
-  carlos = await contractor(house, 'Carlos');
+  app = await openTestApp();
+  hanna = await homeowner(app, 'Hanna');
+  carlos = await contractor(app, 'Carlos');
 });
-afterAll(() => house.close());
+afterAll(() => app.close());
 
 /** The line of the request that had this answer, which is written when the answer is through. */
 async function lineOf({ headers }: { headers: Headers }): Promise<Json> {
   const id = headers.get('x-request-id') ?? '';
-  const lines = () => house.logged.filter((line) => line.includes(id)).map((line) => JSON.parse(line) as Json);
+  const lines = () => app.logged.filter((line) => line.includes(id)).map((line) => JSON.parse(line) as Json);
   await until(() => lines().some(({ msg }) => msg === 'answered'));
   const [line, ...others] = lines().filter(({ msg }) => msg === 'answered');
   expect(others).toEqual([]);
@@ -36,16 +36,16 @@ const DRAFT = {
   state: 'TX',
 };
 async function openJob(): Promise<{ job: string; bid: string }> {
-  const job = (await house.rest('POST', '/v1/jobs', { token: hanna.token, body: DRAFT })).body.id;
-  await house.rest('POST', `/v1/jobs/${job}/publish`, { token: hanna.token });
-  const bid = (await house.rest('POST', `/v1/jobs/${job}/bids`, { token: carlos.token, body: { amount: 90 } })).body.id;
+  const job = (await app.rest('POST', '/v1/jobs', { token: hanna.token, body: DRAFT })).body.id;
+  await app.rest('POST', `/v1/jobs/${job}/publish`, { token: hanna.token });
+  const bid = (await app.rest('POST', `/v1/jobs/${job}/bids`, { token: carlos.token, body: { amount: 90 } })).body.id;
   return { job, bid };
 }
 
 describe('the line of a request', () => {
   it('says which operation it was, through which API, whose, and how it ended', async () => {
     const { job, bid } = await openJob();
-    const refused = await house.rest('POST', `/v1/jobs/${job}/award`, { token: carlos.token, body: { bid_id: bid } });
+    const refused = await app.rest('POST', `/v1/jobs/${job}/award`, { token: carlos.token, body: { bid_id: bid } });
     expect(await lineOf(refused)).toMatchObject({
       level: 30,
       api: 'rest',
@@ -56,7 +56,7 @@ describe('the line of a request', () => {
       ms: expect.any(Number),
     });
     const query = `mutation Award { awardJob(id: "${job}", input: { bidId: "${bid}" }) { __typename } }`;
-    const awarded = await house.graphql(query, { token: hanna.token });
+    const awarded = await app.graphql(query, { token: hanna.token });
     expect(awarded.errors).toBeUndefined();
     const line = await lineOf(awarded);
     expect(line).toMatchObject({
@@ -73,22 +73,22 @@ describe('the line of a request', () => {
 
   it('names every operation of a document and every code of its errors', async () => {
     const query = 'query Both { lifecycle { __typename } a: job(id: "job_x") { id } b: users { nodes { id } } }';
-    const line = await lineOf(await house.graphql(query, { token: hanna.token }));
+    const line = await lineOf(await app.graphql(query, { token: hanna.token }));
     expect(line.operation.split(' ').toSorted()).toEqual(['job', 'lifecycle', 'users']);
     expect(line.codes.toSorted()).toEqual(['FORBIDDEN', 'NOT_FOUND']);
   });
 
   it('says what was refused before any operation was reached', async () => {
-    const line = await lineOf(await house.graphql('query Wrong { nothing }', { token: hanna.token }));
+    const line = await lineOf(await app.graphql('query Wrong { nothing }', { token: hanna.token }));
     expect(line).toMatchObject({ api: 'graphql', codes: ['VALIDATION_FAILED'], documentHash: expect.any(String) });
     expect(line).not.toHaveProperty('operation');
-    const csrf = await fetch(`${house.url}/graphql?query=%7B__typename%7D`);
+    const csrf = await fetch(`${app.url}/graphql?query=%7B__typename%7D`);
     expect(await lineOf(csrf)).toMatchObject({ status: 400, codes: ['MALFORMED_REQUEST'] });
-    expect(await lineOf(await house.rest('GET', '/v1/nothing'))).toMatchObject({ api: 'rest', codes: ['NOT_FOUND'] });
+    expect(await lineOf(await app.rest('GET', '/v1/nothing'))).toMatchObject({ api: 'rest', codes: ['NOT_FOUND'] });
   });
 
   it('is an error where the failure is ours', async () => {
-    const ill = await openTestHouse();
+    const ill = await openTestApp();
     await ill.sql`drop table token_transfers cascade`;
     const answer = await ill.rest('POST', '/v1/auth/signup/homeowner', {
       body: { email: 'new@example.test', password: 'a password', first_name: 'N', last_name: 'N' },
@@ -104,19 +104,19 @@ describe('the line of a request', () => {
 describe('the metrics', () => {
   it('time every operation by name, API and code, spelled alike in both APIs', async () => {
     const count = async (operation: string, api: string, code: string) =>
-      (await metricsOf(house.url)).value('operation_seconds_count', { operation, api, code }) || 0;
+      (await metricsOf(app.url)).value('operation_seconds_count', { operation, api, code }) || 0;
     const cases = [
-      ['createJob', 'rest', 'OK', () => house.rest('POST', '/v1/jobs', { token: hanna.token, body: DRAFT })],
-      ['jobs', 'rest', 'UNAUTHENTICATED', () => house.rest('GET', '/v1/jobs')],
-      ['jobs', 'graphql', 'OK', () => house.graphql('{ jobs { nodes { id } } }', { token: hanna.token })],
+      ['createJob', 'rest', 'OK', () => app.rest('POST', '/v1/jobs', { token: hanna.token, body: DRAFT })],
+      ['jobs', 'rest', 'UNAUTHENTICATED', () => app.rest('GET', '/v1/jobs')],
+      ['jobs', 'graphql', 'OK', () => app.graphql('{ jobs { nodes { id } } }', { token: hanna.token })],
       [
         'deleteJob',
         'graphql',
         'NOT_FOUND',
-        () => house.graphql('mutation { deleteJob(id: "x") { __typename } }', { token: hanna.token }),
+        () => app.graphql('mutation { deleteJob(id: "x") { __typename } }', { token: hanna.token }),
       ],
-      ['none', 'graphql', 'VALIDATION_FAILED', () => house.graphql('{ nothing }')],
-      ['none', 'rest', 'NOT_FOUND', () => house.rest('GET', '/v1/nothing')],
+      ['none', 'graphql', 'VALIDATION_FAILED', () => app.graphql('{ nothing }')],
+      ['none', 'rest', 'NOT_FOUND', () => app.rest('GET', '/v1/nothing')],
     ] as const;
     for (const [operation, api, code, call] of cases) {
       const before = await count(operation, api, code);
@@ -126,7 +126,7 @@ describe('the metrics', () => {
   });
 
   it('count the market: jobs by status, what was published, awarded, completed, disputes, tokens', async () => {
-    const own = await openTestHouse();
+    const own = await openTestApp();
     const owner = await homeowner(own, 'Hanna');
     const job = (await own.rest('POST', '/v1/jobs', { token: owner.token, body: DRAFT })).body.id;
     await own.rest('POST', '/v1/jobs', { token: owner.token, body: DRAFT });
@@ -145,7 +145,7 @@ describe('the metrics', () => {
   });
 
   it('time statements by name, and say what runs here', async () => {
-    const metrics = await metricsOf(house.url);
+    const metrics = await metricsOf(app.url);
     for (const statement of ['insert users', 'update jobs', 'select jobs'])
       expect(metrics.value('database_statement_seconds_count', { statement })).toBeGreaterThan(0);
     expect(metrics.value('build_info', { version: '1.0.0', node: process.version })).toBe(1);
@@ -154,12 +154,12 @@ describe('the metrics', () => {
 
   it('hold nothing that a caller chose, however much they send', async () => {
     const word = 'xyzzy';
-    await house.graphql(`query ${word} { ${word}: lifecycle { __typename } }`, { token: hanna.token });
-    await house.graphql(`{ ${word} }`);
-    await house.rest('GET', `/v1/${word}`);
-    await house.rest('GET', `/v1/jobs?search=${word}`, { token: hanna.token });
-    await house.rest('GET', '/v1/me', { headers: { 'x-request-id': word, 'user-agent': word } });
-    const { all } = await metricsOf(house.url);
+    await app.graphql(`query ${word} { ${word}: lifecycle { __typename } }`, { token: hanna.token });
+    await app.graphql(`{ ${word} }`);
+    await app.rest('GET', `/v1/${word}`);
+    await app.rest('GET', `/v1/jobs?search=${word}`, { token: hanna.token });
+    await app.rest('GET', '/v1/me', { headers: { 'x-request-id': word, 'user-agent': word } });
+    const { all } = await metricsOf(app.url);
     expect(all.filter(({ name, labels }) => JSON.stringify({ name, labels }).includes(word))).toEqual([]);
     const statements = new Set(all.flatMap(({ labels }) => labels.statement ?? []));
     expect(statements.size).toBeLessThan(60);

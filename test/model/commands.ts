@@ -8,7 +8,7 @@ import { JOB_FIELDS } from './shapes.js';
 import {
   type Bid,
   type Call,
-  type Door,
+  type Api,
   type Fields,
   type Job,
   type JobState,
@@ -68,13 +68,13 @@ const IDS_OF_NOTHING = {
 
 export function callFrom(step: Step, market: Market): Call {
   const dice = new Dice(step);
-  const door: Door = dice.of(['rest', 'graphql']);
+  const api: Api = dice.of(['rest', 'graphql']);
   const plan = dice.weighted<(market: Market, dice: Dice) => Plan>([
     [55, fitting],
     [13, reading],
     [32, wild],
   ])(market, dice);
-  return sealed(market, dice, plan, door);
+  return sealed(market, dice, plan, api);
 }
 
 interface Plan {
@@ -305,18 +305,18 @@ const WITHOUT_BODY: readonly Op[] = [
   'readContractor',
 ];
 
-function sealed(market: Market, dice: Dice, plan: Plan, wanted: Door): Call {
+function sealed(market: Market, dice: Dice, plan: Plan, wanted: Api): Call {
   const { op, by, job, bid, flawed } = plan;
-  // What GraphQL has no words for goes through the other door.
-  const door = op === 'ownBids' && by !== null && by.role !== 'contractor' ? 'rest' : wanted;
+  // What GraphQL has no words for goes through the other API.
+  const api = op === 'ownBids' && by !== null && by.role !== 'contractor' ? 'rest' : wanted;
   const isFlawed = dice.percent(flawed);
   const lost = dice.percent(5);
   const staleness = dice.below(100);
   const sound =
     plan.fills && job
       ? Object.fromEntries(gapsIn(job).map((field) => [field, NEEDED[field]]))
-      : bodyOf(plan, market, dice, door);
-  const body = isFlawed ? broken(op, sound, dice, door) : sound;
+      : bodyOf(plan, market, dice, api);
+  const body = isFlawed ? broken(op, sound, dice, api) : sound;
   const target =
     op === 'readContractor'
       ? dice.of([...contractors(market).map(({ profileId }) => profileId), `ctr_${NOBODYS}`])
@@ -333,7 +333,7 @@ function sealed(market: Market, dice: Dice, plan: Plan, wanted: Door): Call {
   return {
     op,
     by,
-    door,
+    api,
     body,
     ...(!WITHOUT_JOB.includes(op) || op === 'readContractor' ? { job: BID_MOVES.includes(op) ? home : jobId } : {}),
     ...(BID_MOVES.includes(op) && { bid: lost || !bid ? dice.of(IDS_OF_NOTHING.bid) : bid.id }),
@@ -356,7 +356,7 @@ const RESOLUTIONS = [
   'Start again',
 ] as const;
 
-function bodyOf({ op, job, bid, to }: Plan, market: Market, dice: Dice, door: Door): Fields {
+function bodyOf({ op, job, bid, to }: Plan, market: Market, dice: Dice, api: Api): Fields {
   const say = () => dice.of(SAYINGS);
   const perhaps = (field: string, value: () => unknown, chance = 50): Fields =>
     dice.percent(chance) ? { [field]: value() } : {};
@@ -364,7 +364,7 @@ function bodyOf({ op, job, bid, to }: Plan, market: Market, dice: Dice, door: Do
     case 'createJob':
       return newJob(dice);
     case 'updateJob':
-      return patchFor(job, dice, door);
+      return patchFor(job, dice, api);
     case 'submitBid':
       return {
         amount: dice.of([100, 0.01, 2500.5, 9_999_999_999.99]),
@@ -417,7 +417,7 @@ function bodyOf({ op, job, bid, to }: Plan, market: Market, dice: Dice, door: Do
           () => dice.of([...homeowners(market).map(({ profileId }) => profileId), `hmw_${NOBODYS}`]),
           15,
         ),
-        ...pageFor(dice, door),
+        ...pageFor(dice, api),
       };
     case 'listBids':
     case 'ownBids':
@@ -427,19 +427,19 @@ function bodyOf({ op, job, bid, to }: Plan, market: Market, dice: Dice, door: Do
           () => dice.of(['pending', 'viewed', 'shortlisted', 'accepted', 'rejected', 'withdrawn']),
           30,
         ),
-        ...pageFor(dice, door),
+        ...pageFor(dice, api),
       };
     case 'listEvents':
-      return pageFor(dice, door);
+      return pageFor(dice, api);
     default:
       return {};
   }
 }
 
-function pageFor(dice: Dice, door: Door): Fields {
+function pageFor(dice: Dice, api: Api): Fields {
   return {
     ...(dice.percent(40) && { perPage: dice.of([100, 1, 2, 3]) }),
-    ...(door === 'rest' && dice.percent(25) && { page: dice.of([1, 2, 3]) }),
+    ...(api === 'rest' && dice.percent(25) && { page: dice.of([1, 2, 3]) }),
   };
 }
 
@@ -475,7 +475,7 @@ function newJob(dice: Dice): Fields {
  * Edits that the state allows mostly, up to the very limits and one step past them; now and then what it does not
  * allow.
  */
-function patchFor(job: Job | undefined, dice: Dice, door: Door): Fields {
+function patchFor(job: Job | undefined, dice: Dice, api: Api): Fields {
   const fields = job?.fields ?? {};
   const patch: Fields = {};
   const names = likelyIn(job?.state);
@@ -494,7 +494,7 @@ function patchFor(job: Job | undefined, dice: Dice, door: Door): Fields {
     const field = dice.percent(10) ? dice.of(JOB_FIELDS) : dice.of(names);
     patch[field] = dice.percent(12) ? (fields[field] ?? null) : newValue(field, job, dice);
   }
-  if (job && door === 'rest' && dice.percent(12)) return { ...sentBackWhole(job, dice), ...patch };
+  if (job && api === 'rest' && dice.percent(12)) return { ...sentBackWhole(job, dice), ...patch };
   return patch;
 }
 
@@ -580,11 +580,11 @@ function sentBackWhole(job: Job, dice: Dice): Fields {
 }
 
 /** One thing wrong with the shape, or a few at once. */
-function broken(op: Op, sound: Fields, dice: Dice, door: Door): Fields {
+function broken(op: Op, sound: Fields, dice: Dice, api: Api): Fields {
   // Nobody reads what comes with a DELETE.
-  const silent = op === 'deleteJob' || (door === 'graphql' && WITHOUT_BODY.includes(op));
+  const silent = op === 'deleteJob' || (api === 'graphql' && WITHOUT_BODY.includes(op));
   if (silent || READS.includes(op))
-    return silent || WITHOUT_BODY.includes(op) ? sound : brokenQuery(op, sound, dice, door);
+    return silent || WITHOUT_BODY.includes(op) ? sound : brokenQuery(op, sound, dice, api);
   const body: Fields = { ...sound };
   for (let count = 1 + dice.below(2); count > 0; count -= 1) {
     const named = dice.percent(75) && Object.keys(body).length > 0;
@@ -607,25 +607,25 @@ function badValue(field: string, dice: Dice): unknown {
   return dice.of(['   ', 'x'.repeat(10_001), 7, ['list'], 'nul\0', null]);
 }
 
-function brokenQuery(op: Op, sound: Fields, dice: Dice, door: Door): Fields {
+function brokenQuery(op: Op, sound: Fields, dice: Dice, api: Api): Fields {
   const bad: Fields[] = [{ perPage: 0 }, { perPage: 101 }];
   if (op !== 'listEvents') bad.push({ status: 'lost' });
   if (op === 'listJobs') bad.push({ urgency: 'asap' });
-  if (door === 'rest') bad.push({ page: 0 }, { page: 'first' }, { wish: 1 }, { perPage: 1.5 });
+  if (api === 'rest') bad.push({ page: 0 }, { page: 'first' }, { wish: 1 }, { perPage: 1.5 });
   // Whose jobs, asked by somebody who may not, together with a bad filter: the pages do not say which comes first.
   const { homeownerId: _, ...rest } = sound;
   return { ...rest, ...dice.of(bad), ...(dice.percent(30) && dice.of(bad)) };
 }
 
 /** A call on one line, for whoever reads a failed history. */
-export function told({ op, by, door, job, bid, version, body }: Call): string {
+export function told({ op, by, api, job, bid, version, body }: Call): string {
   const parts = [
     job && `job ${job}`,
     bid && `bid ${bid}`,
     version !== undefined && `version ${version}`,
     Object.keys(body).length > 0 && shortened(JSON.stringify(body)),
   ];
-  return `${by?.name ?? 'nobody'} ${op} by ${door} ${parts.filter(Boolean).join(', ')}`;
+  return `${by?.name ?? 'nobody'} ${op} by ${api} ${parts.filter(Boolean).join(', ')}`;
 }
 
 function shortened(text: string): string {

@@ -1,5 +1,5 @@
 /**
- * Random histories of many people over several jobs, through both doors at random. A small model of the interface says
+ * Random histories of many people over several jobs, through both APIs at random. A small model of the interface says
  * what every answer must be. MODEL_RUNS sets how many; MODEL_SEED and MODEL_PATH, as a failure names them, play one
  * again.
  */

@@ -6,7 +6,7 @@ import * as shapes from './shapes.js';
 import type { Flaw } from './shapes.js';
 
 export type Role = 'homeowner' | 'contractor' | 'admin';
-export type Door = 'rest' | 'graphql';
+export type Api = 'rest' | 'graphql';
 
 export type JobState =
   | 'draft'
@@ -66,7 +66,7 @@ export type Fields = Record<string, unknown>;
 export interface Call {
   readonly op: Op;
   readonly by: Person | null;
-  readonly door: Door;
+  readonly api: Api;
   readonly job?: string;
   readonly bid?: string;
   readonly version?: number;
@@ -448,7 +448,7 @@ export class Market {
   private admit(call: Call, roles: readonly Role[], shape: shapes.Shape): Person {
     const flaws = shapes.flawsIn(shape, call.body);
     // GraphQL looks at types and at what must be there before anybody is asked.
-    if (call.door === 'graphql' && flaws.some(({ byType }) => byType)) throw new Refused({ code: 'VALIDATION_FAILED' });
+    if (call.api === 'graphql' && flaws.some(({ byType }) => byType)) throw new Refused({ code: 'VALIDATION_FAILED' });
     if (call.by === null) throw new Refused({ code: 'UNAUTHENTICATED' });
     if (!roles.includes(call.by.role)) throw new Refused({ code: 'FORBIDDEN' });
     if (flaws.length > 0)
@@ -466,7 +466,7 @@ export class Market {
   /** A list of a job's own. To GraphQL it is a field of the job, whose arguments come after the job. */
   private within(call: Call, shape: shapes.Shape): { person: Person; job: Job } {
     const typed = shapes.flawsIn(shape, call.body).some(({ byType }) => byType);
-    if (call.door === 'rest' || typed) {
+    if (call.api === 'rest' || typed) {
       const person = this.admit(call, ANYONE, shape);
       return { person, job: this.found(call, person) };
     }
@@ -515,11 +515,11 @@ export class Market {
 
   private update(call: Call): Answer {
     // A body that names another job than the address does is at odds with itself, wherever that job stands.
-    const misaddressed = call.door === 'rest' && call.body.id !== undefined && call.body.id !== call.job;
+    const misaddressed = call.api === 'rest' && call.body.id !== undefined && call.body.id !== call.job;
     const person = this.admit(
       misaddressed ? { ...call, body: {} } : call,
       ['homeowner'],
-      call.door === 'rest' ? shapes.UPDATE_WITH_READ_ONLY : shapes.UPDATE,
+      call.api === 'rest' ? shapes.UPDATE_WITH_READ_ONLY : shapes.UPDATE,
     );
     if (misaddressed) throw new Refused({ code: 'VALIDATION_FAILED' });
     const job = this.foundFor(call, person, 'owner');
@@ -547,8 +547,8 @@ export class Market {
     if (blocked.length > 0) throw new Refused({ code: 'FIELD_NOT_EDITABLE', blocked });
 
     const after: Fields = { ...job.fields, ...patch };
-    if (job.state === 'open') this.judgeOpen(job, after, changed);
-    if (job.state === 'in_progress') judgeCompletion(job, after, changed);
+    if (job.state === 'open') this.checkOpen(job, after, changed);
+    if (job.state === 'in_progress') checkCompletion(job, after, changed);
     const cleared = changed.filter(
       (field) => (job.state === 'draft' ? ['title', 'description'] : NEEDED).includes(field) && after[field] === null,
     );
@@ -574,7 +574,7 @@ export class Market {
     return { is: 'job', job };
   }
 
-  private judgeOpen(job: Job, after: Fields, changed: readonly string[]): void {
+  private checkOpen(job: Job, after: Fields, changed: readonly string[]): void {
     const low = (['budgetMin', 'budgetMax'] as const).filter((budget) => {
       const highest = job.highest[budget];
       // At most ten percent below the highest: ten times what is sent is at least nine times that, in whole cents.
@@ -778,7 +778,7 @@ export class Market {
     const row = BID_MOVES[op];
     const person = this.admit(call, [row.by], shapes.NOTHING);
     const bid = this.jobs.flatMap(({ bids }) => bids).find(({ id }) => id === call.bid);
-    if (!bid || (call.door === 'rest' && bid.job.id !== call.job)) throw new Refused({ code: 'NOT_FOUND' });
+    if (!bid || (call.api === 'rest' && bid.job.id !== call.job)) throw new Refused({ code: 'NOT_FOUND' });
     if (person !== (row.by === 'homeowner' ? bid.job.owner : bid.by)) throw new Refused({ code: 'FORBIDDEN' });
     if (!row.from.includes(bid.state)) throw invalidTransition(bid.state);
     bid.state = row.to;
@@ -823,7 +823,7 @@ export class Market {
     const { person, job } = this.within(call, shapes.BID_LIST);
     const { status, page, perPage } = call.body;
     const rows = this.visibleBids(person, job).filter(({ state }) => status == null || state === status);
-    return { is: 'bids', page: paged(rows, page, perPage, call.door === 'rest' ? 100 : 20) };
+    return { is: 'bids', page: paged(rows, page, perPage, call.api === 'rest' ? 100 : 20) };
   }
 
   private listOwnBids(call: Call): Answer {
@@ -849,7 +849,7 @@ export class Market {
     const person = this.admit(call, ANYONE, shapes.NOTHING);
     const job = this.found(call, person);
     const dispute = this.disputeFor(person, job);
-    if (call.door === 'graphql') return { is: 'dispute', dispute };
+    if (call.api === 'graphql') return { is: 'dispute', dispute };
     if (!this.readsAll(person, job)) throw new Refused({ code: 'FORBIDDEN' });
     if (!dispute) throw new Refused({ code: 'NOT_FOUND' });
     return { is: 'dispute', dispute };
@@ -889,7 +889,7 @@ export function collapsed(text: string): string {
   return text.split(/\s+/).filter(Boolean).join(' ');
 }
 
-function judgeCompletion(job: Job, after: Fields, changed: readonly string[]): void {
+function checkCompletion(job: Job, after: Fields, changed: readonly string[]): void {
   if (!changed.includes('desiredCompletionDate') || job.completionBase === null) return;
   const sent = after.desiredCompletionDate;
   const days =

@@ -6,9 +6,9 @@ import { isDeepStrictEqual } from 'node:util';
 import { eventType } from '../calls.js';
 import { admin, contractor, homeowner, type Person as Member } from '../cast.js';
 import { checkDatabase } from '../checker.js';
-import { openTestHouse, type Json, type TestHouse } from '../house.js';
+import { openTestApp, type Json, type TestApp } from '../app.js';
 import { callFrom, told, type Step } from './commands.js';
-import { BID, CONTRACTOR, DISPUTE, EVENTS, JOB, lowered, openDoors, type Doors, type Heard } from './doors.js';
+import { BID, CONTRACTOR, DISPUTE, EVENTS, JOB, lowered, openApis, type Apis, type Heard } from './apis.js';
 import {
   isLocated,
   Market,
@@ -41,19 +41,19 @@ const BALANCES = { Hanna: 75, Hugo: 20, Carl: 25, Cora: 10, Cody: 4 };
 const LOG_IN_AGAIN_AFTER_MS = 8 * 60_000;
 
 export async function openWorld(): Promise<World> {
-  const house = await openTestHouse();
-  const doors = openDoors(house.url);
+  const app = await openTestApp();
+  const apis = openApis(app.url);
   const members = new Map<Person, Member>();
   const join = async (joining: Promise<Member>, role: Role) => {
     const member = await joining;
     members.set({ name: member.name, role, userId: member.userId, profileId: member.profileId }, member);
   };
-  await join(homeowner(house, 'Hanna'), 'homeowner');
-  await join(homeowner(house, 'Hugo'), 'homeowner');
-  await join(contractor(house, 'Carl'), 'contractor');
-  await join(contractor(house, 'Cora'), 'contractor');
-  await join(contractor(house, 'Cody'), 'contractor');
-  await join(admin(house), 'admin');
+  await join(homeowner(app, 'Hanna'), 'homeowner');
+  await join(homeowner(app, 'Hugo'), 'homeowner');
+  await join(contractor(app, 'Carl'), 'contractor');
+  await join(contractor(app, 'Cora'), 'contractor');
+  await join(contractor(app, 'Cody'), 'contractor');
+  await join(admin(app), 'admin');
   const people = [...members.keys()];
   const balances = new Map(people.map((person) => [person, (BALANCES as Record<string, number>)[person.name] ?? 0]));
   const transcript: string[] = [];
@@ -61,12 +61,12 @@ export async function openWorld(): Promise<World> {
   let loggedInAt = Date.now();
 
   async function begin(): Promise<Market> {
-    await reset(house, balances);
-    house.statements();
-    house.logged.length = 0;
+    await reset(app, balances);
+    app.statements();
+    app.logged.length = 0;
     transcript.length = 0;
     if (Date.now() - loggedInAt > LOG_IN_AGAIN_AFTER_MS) {
-      tokens = await logInAgain(house, members);
+      tokens = await logInAgain(app, members);
       loggedInAt = Date.now();
     }
     return new Market(people, balances);
@@ -81,36 +81,36 @@ export async function openWorld(): Promise<World> {
         transcript.push(told(call));
         const before = stateBefore(market, call);
         const expected = market.perform(call);
-        const heard = await doors.send(call, call.by ? tokens.get(call.by) : undefined);
+        const heard = await apis.send(call, call.by ? tokens.get(call.by) : undefined);
         transcript.push(`    → ${heard.code ?? heard.status}`);
         const outcome = `${call.op} | ${before} | ${expected.is === 'refused' ? expected.refusal.code : 'ok'}`;
         coverage.set(outcome, (coverage.get(outcome) ?? 0) + 1);
         judge(call, market, expected, heard);
       }
       transcript.push('At the end:');
-      for (const person of people) await judgeAll(doors, market, person, tokens.get(person)!);
-      same('the database', await checkDatabase(house.sql), []);
+      for (const person of people) await checkAll(apis, market, person, tokens.get(person)!);
+      same('the database', await checkDatabase(app.sql), []);
       same(
         'failures in the log',
-        house.logged.filter((line) => /"level":[56]0/.test(line)),
+        app.logged.filter((line) => /"level":[56]0/.test(line)),
         [],
       );
     },
     async close() {
-      doors.close();
-      await house.close();
+      apis.close();
+      await app.close();
     },
   };
 }
 
 /** As it was when everybody had just joined. Nothing else may do that, so the guards are told to look away. */
-async function reset(house: TestHouse, balances: ReadonlyMap<Person, number>): Promise<void> {
+async function reset(app: TestApp, balances: ReadonlyMap<Person, number>): Promise<void> {
   const funded = [...balances].filter(([, balance]) => balance > 0);
   const transfers = funded.map(
     ([{ userId }, balance], at) =>
       `('ttx_${String(at).padStart(27, '0')}', 'issuance', '${userId}', ${balance}, 'adjustment', '${userId}')`,
   );
-  await house.sql.begin((tx) =>
+  await app.sql.begin((tx) =>
     tx.unsafe(`
     set local session_replication_role = replica;
     delete from events; delete from holds; delete from bids; delete from job_search; delete from jobs; delete from token_transfers;
@@ -120,10 +120,10 @@ async function reset(house: TestHouse, balances: ReadonlyMap<Person, number>): P
   );
 }
 
-async function logInAgain(house: TestHouse, members: ReadonlyMap<Person, Member>): Promise<Map<Person, string>> {
+async function logInAgain(app: TestApp, members: ReadonlyMap<Person, Member>): Promise<Map<Person, string>> {
   const tokens = new Map<Person, string>();
   for (const [person, { email, password }] of members) {
-    tokens.set(person, (await house.rest('POST', '/v1/auth/login', { body: { email, password } })).body.token);
+    tokens.set(person, (await app.rest('POST', '/v1/auth/login', { body: { email, password } })).body.token);
   }
   return tokens;
 }
@@ -146,7 +146,7 @@ function judge(call: Call, market: Market, expected: Answer, heard: Heard): void
   }
   same('the refusal', heard.code, null);
   const created = 'created' in expected && expected.created === true;
-  if (call.door === 'rest') same('the status', heard.status, created || expected.is === 'transfer' ? 201 : 200);
+  if (call.api === 'rest') same('the status', heard.status, created || expected.is === 'transfer' ? 201 : 200);
   const { data } = heard;
   switch (expected.is) {
     case 'job':
@@ -155,7 +155,7 @@ function judge(call: Call, market: Market, expected: Answer, heard: Heard): void
       same('the charge', { tokensCharged: data.tokensCharged, remainingBalance: data.remainingBalance }, expected.paid);
       return sameJob(market, call.by!, expected.job, data.job);
     case 'gone':
-      if (call.door === 'graphql') return sameJob(market, call.by!, expected.job, data);
+      if (call.api === 'graphql') return sameJob(market, call.by!, expected.job, data);
       return same('the word', [data.status, typeof data.message, data.data], [200, 'string', {}]);
     case 'bid':
       if (expected.created) learnBid(expected.bid, data);
@@ -260,7 +260,7 @@ function samePage(
   data: Json,
 ): void {
   same('how many', data.data.length, rows.length);
-  if (call.door === 'graphql') return same('the total', data.total, total);
+  if (call.api === 'graphql') return same('the total', data.total, total);
   same('the pagination', data.pagination, {
     page,
     perPage,
@@ -376,7 +376,7 @@ const EVERYTHING = `query($hidden: ID!, $anyHidden: Boolean!, $isAdmin: Boolean!
 const TIMELINES = `query($jobs: Int!, $events: Int!) { jobs(first: $jobs) { nodes { timeline(first: $events) { ${EVENTS} } } } }`;
 
 /** Everything that a person can read, held against the market at once. */
-async function judgeAll(doors: Doors, market: Market, person: Person, token: string): Promise<void> {
+async function checkAll(apis: Apis, market: Market, person: Person, token: string): Promise<void> {
   const contractors = market.people.filter(({ role }) => role === 'contractor');
   const hidden = market.jobs.find((job) => !market.sees(person, job));
   const [a, b, c] = contractors.map(({ profileId }) => profileId);
@@ -396,13 +396,13 @@ async function judgeAll(doors: Doors, market: Market, person: Person, token: str
     c,
     ...sizes,
   };
-  const { data: raw, errors } = await doors.graphql(EVERYTHING, variables, token);
+  const { data: raw, errors } = await apis.graphql(EVERYTHING, variables, token);
   same(
     `refusals to ${person.name}`,
     errors?.map(({ path, message, extensions }) => [path?.[0] ?? message, extensions.code]) ?? [],
     hidden ? [['hidden', 'FORBIDDEN']] : [],
   );
-  const { data: timelines } = await doors.graphql(TIMELINES, variables, token);
+  const { data: timelines } = await apis.graphql(TIMELINES, variables, token);
   const data: Json = lowered(raw);
   for (const [at, { timeline }] of lowered(timelines).jobs.nodes.entries()) data.jobs.nodes[at].timeline = timeline;
   same(`${person.name}’s tokens`, data.viewer.tokens, market.tokensOf(person));

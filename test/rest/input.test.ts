@@ -1,18 +1,18 @@
 /** How REST reads names: old ones, inherited ones, and those that the path has said already. */
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { homeowner, type Person } from '../cast.js';
-import { byRest, invalid } from '../doors/refused.js';
-import { openTestHouse, type TestHouse } from '../house.js';
+import { byRest, invalid } from '../apis/refused.js';
+import { openTestApp, type TestApp } from '../app.js';
 
-let house: TestHouse;
+let app: TestApp;
 let hanna: Person;
 beforeAll(async () => {
-  house = await openTestHouse();
-  hanna = await homeowner(house, 'Hanna');
+  app = await openTestApp();
+  hanna = await homeowner(app, 'Hanna');
 });
-afterAll(() => house.close());
+afterAll(() => app.close());
 
-const create = (body: unknown) => house.rest('POST', '/v1/jobs', { token: hanna.token, body });
+const create = (body: unknown) => app.rest('POST', '/v1/jobs', { token: hanna.token, body });
 const DRAFT = { title: 'Repair the sink', description: 'It drips.' };
 
 it('an old name that contradicts the new one is the one to blame, whichever stands first', async () => {
@@ -36,13 +36,13 @@ it('names that every object is born with are as unknown as any other, in a body 
   for (const problem of Object.values(refused.body.details.fields))
     expect(problem).toBe('is not a field of this operation');
   expect(
-    byRest(await house.rest('GET', `/v1/jobs?${born.map((name) => `${name}=1`).join('&')}`, { token: hanna.token })),
+    byRest(await app.rest('GET', `/v1/jobs?${born.map((name) => `${name}=1`).join('&')}`, { token: hanna.token })),
   ).toEqual(invalid(...born));
 });
 
 it('a job may be sent back whole, with the id of its address and no other', async () => {
   const { body: job } = await create(DRAFT);
-  const put = (body: unknown) => house.rest('PUT', `/v1/jobs/${job.id}`, { token: hanna.token, body });
+  const put = (body: unknown) => app.rest('PUT', `/v1/jobs/${job.id}`, { token: hanna.token, body });
   expect((await put(job)).body).toEqual(job);
   expect(byRest(await put({ ...job, id: 'job_2b9Xv0cJ5q7hT3nKz8LmRw4YdPe' }))).toEqual(invalid('id'));
 });

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import fc from 'fast-check';
 import type { EditBases } from '../../src/rules/edit-bases.js';
-import { contradictionsIn, judgeEdit } from '../../src/rules/editing.js';
+import { contradictionsIn, checkEdit } from '../../src/rules/editing.js';
 import type { JobBeforeEdit, JobEdit } from '../../src/rules/editing.js';
 import { Refusal, type ErrorCode } from '../../src/rules/errors.js';
 import { editableFields, JOB_FIELDS } from '../../src/rules/job-fields.js';
@@ -34,7 +34,7 @@ const NO_BIDS = { hasBids: false };
 /** The edit, or the refusal's code; the tests read on from there. */
 function judged(job: JobBeforeEdit, patch: JobPatch, facts = NO_BIDS): JobEdit | Refusal {
   try {
-    return judgeEdit(job, patch, facts);
+    return checkEdit(job, patch, facts);
   } catch (error) {
     if (error instanceof Refusal) return error;
     throw error;
@@ -311,7 +311,7 @@ describe('the urgency of an open job', () => {
         let job: JobBeforeEdit = published({ urgency: first });
         let paid = publishCost(first);
         for (const urgency of later) {
-          const { changes, bases, charge } = judgeEdit(job, { urgency }, NO_BIDS);
+          const { changes, bases, charge } = checkEdit(job, { urgency }, NO_BIDS);
           paid += charge;
           job = { ...job, ...changes, ...bases };
         }

@@ -161,7 +161,7 @@ describe('a forged or altered access token is refused', () => {
       ...space,
     ]);
     for (const nonsense of [undefined, null, 7, {}, [good]]) {
-      // The door types this as a string; a mistake there must not become an exception here.
+      // The API types this as a string; a mistake there must not become an exception here.
       expect(Reflect.apply(tokens.verify, tokens, [nonsense])).toBe('malformed');
     }
   });

@@ -4,7 +4,7 @@
  */
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { homeowner } from '../cast.js';
-import { openTestHouse, type TestHouse } from '../house.js';
+import { openTestApp, type TestApp } from '../app.js';
 
 const OLD = 'the secret that has been used for a year';
 const NEW = 'the secret that is to be used from today';
@@ -15,22 +15,22 @@ const FIRST_STEP = { JWT_SECRET: OLD, JWT_PREVIOUS_SECRET: NEW };
 const SECOND_STEP = { JWT_SECRET: NEW, JWT_PREVIOUS_SECRET: OLD };
 const AFTER = { JWT_SECRET: NEW };
 
-let house: TestHouse;
+let app: TestApp;
 beforeAll(async () => {
-  house = await openTestHouse();
+  app = await openTestApp();
 });
-afterAll(() => house.close());
+afterAll(() => app.close());
 
-const open = (environment: Record<string, string>) => openTestHouse(environment, { beside: house });
+const open = (environment: Record<string, string>) => openTestApp(environment, { beside: app });
 
 /** The instances that a load balancer sends requests to. */
 class Fleet {
-  readonly instances: TestHouse[] = [];
+  readonly instances: TestApp[] = [];
   #sent = 0;
 
-  next(): TestHouse {
+  next(): TestApp {
     this.#sent += 1;
-    return this.instances[this.#sent % this.instances.length] as TestHouse;
+    return this.instances[this.#sent % this.instances.length] as TestApp;
   }
 
   /** Each in its turn leaves the balancer, finishes what it has begun, and another takes its place. */
@@ -81,7 +81,7 @@ it('without one refused token', { timeout: 60_000 }, async () => {
 });
 
 it('a request that is sent again with its Idempotency-Key is recognised after each step', async () => {
-  const hanna = await homeowner(house, 'Hanna');
+  const hanna = await homeowner(app, 'Hanna');
   const draft = { title: 'Sink', description: 'It drips.' };
   const jobs: string[] = [];
   for (const environment of [BEFORE, FIRST_STEP, SECOND_STEP]) {

@@ -64,7 +64,7 @@ it('SIGTERM under load: every call that was begun is answered, the exit is clean
   await untilGone(dataFolder);
 });
 
-it('SIGTERM while log-ins wait for their hashes, and some at the door: all of them are answered', async () => {
+it('SIGTERM while log-ins wait for their hashes, and some at the API: all of them are answered', async () => {
   const server = startServer(project, { DATA_DIR: project.dataFolder(), RATE_LIMITS: 'off', BCRYPT_COST: '10' });
   const url = await server.url;
   const account = await signUp(url, 'patient@example.test');
@@ -73,12 +73,12 @@ it('SIGTERM while log-ins wait for their hashes, and some at the door: all of th
   await Promise.all(hashing.map(({ sent }) => sent));
   // It stands still while these come, and finds them and the signal when it goes on.
   process.kill(server.pid, 'SIGSTOP');
-  const atTheDoor = Array.from({ length: 20 }, () => sendLogIn(url, account));
-  await Promise.all(atTheDoor.map(({ sent }) => sent));
+  const atTheApi = Array.from({ length: 20 }, () => sendLogIn(url, account));
+  await Promise.all(atTheApi.map(({ sent }) => sent));
   const ended = server.stop();
   process.kill(server.pid, 'SIGCONT');
 
-  const calls = [...hashing, ...atTheDoor];
+  const calls = [...hashing, ...atTheApi];
   expect(await Promise.all(calls.map(({ answered }) => answered))).toEqual(calls.map(() => 200));
   expect((await ended).code).toBe(0);
 });

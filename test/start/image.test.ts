@@ -9,7 +9,7 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { VARIABLES } from '../../src/config.js';
-import { JWT_SECRET } from '../house.js';
+import { JWT_SECRET } from '../app.js';
 import { logIn } from './callers.js';
 import { clone, type Clone } from './clone.js';
 import { ownDatabase, type OwnDatabase } from './own-database.js';

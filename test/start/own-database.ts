@@ -20,23 +20,23 @@ export async function ownDatabase(): Promise<OwnDatabase> {
   const maintenance = postgres({ ...server, max: 1, fetch_types: false, onnotice: () => {} });
   await maintenance.unsafe(`create database ${database}`);
   const sql = postgres({ ...server, database, max: 1, fetch_types: false, onnotice: () => {} });
-  const door = await openDoor(join(server.host, `.s.PGSQL.${server.port}`));
+  const api = await openApi(join(server.host, `.s.PGSQL.${server.port}`));
   return {
-    url: `postgres://${server.username}@127.0.0.1:${door.port}/${database}`,
+    url: `postgres://${server.username}@127.0.0.1:${api.port}/${database}`,
     sql,
     drop: async () => {
       await sql.end({ timeout: 5 });
       await maintenance.unsafe(`drop database ${database} with (force)`);
       await maintenance.end({ timeout: 5 });
-      door.close();
+      api.close();
     },
   };
 }
 
 /** The tests' Postgres listens on a Unix socket alone, which an address cannot name. */
-async function openDoor(socketPath: string): Promise<{ port: number; close(): void }> {
+async function openApi(socketPath: string): Promise<{ port: number; close(): void }> {
   const sockets = new Set<Socket>();
-  const door = createServer((outer) => {
+  const api = createServer((outer) => {
     const inner = connect(socketPath);
     for (const [one, other] of [
       [outer, inner],
@@ -52,12 +52,12 @@ async function openDoor(socketPath: string): Promise<{ port: number; close(): vo
       one.pipe(other);
     }
   });
-  await new Promise<void>((resolve) => door.listen(0, '127.0.0.1', resolve));
+  await new Promise<void>((resolve) => api.listen(0, '127.0.0.1', resolve));
   return {
-    port: (door.address() as AddressInfo).port,
+    port: (api.address() as AddressInfo).port,
     close: () => {
       for (const socket of sockets) socket.destroy();
-      door.close();
+      api.close();
     },
   };
 }

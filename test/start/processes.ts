@@ -87,12 +87,12 @@ export function start(
   };
 }
 
-const PATIENCE_MS = 60_000;
+const TIMEOUT_MS = 60_000;
 
 async function endGroup(child: ChildProcess): Promise<void> {
   const closed = new Promise((resolve) => child.once('close', resolve));
   signalGroup(child, 'SIGTERM');
-  const cut = setTimeout(() => signalGroup(child, 'SIGKILL'), PATIENCE_MS);
+  const cut = setTimeout(() => signalGroup(child, 'SIGKILL'), TIMEOUT_MS);
   await closed;
   clearTimeout(cut);
 }

@@ -5,25 +5,25 @@ import type { TransactionSql } from 'postgres';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { contractor, homeowner } from '../cast.js';
 import { checkDatabase, PROMISE_NAMES } from '../checker.js';
-import { openTestHouse, type TestHouse } from '../house.js';
+import { openTestApp, type TestApp } from '../app.js';
 
-let house: TestHouse;
+let app: TestApp;
 const ids: Record<string, string> = {};
 
 /**
  * A draft, an open job with a guaranteed and a withdrawn bid, an awarded one, and a cancelled one that was refunded.
  */
 beforeAll(async () => {
-  house = await openTestHouse();
-  const hanna = await homeowner(house, 'Hanna');
-  const carl = await contractor(house, 'Carl');
-  const cora = await contractor(house, 'Cora');
-  await house.sql.begin(async (tx) => {
+  app = await openTestApp();
+  const hanna = await homeowner(app, 'Hanna');
+  const carl = await contractor(app, 'Carl');
+  const cora = await contractor(app, 'Cora');
+  await app.sql.begin(async (tx) => {
     await tx`insert into token_transfers (id, from_account, to_account, amount, reason, user_id) values ('ttx_gift', 'issuance', ${hanna.userId}, 90, 'adjustment', ${hanna.userId})`;
     await tx`update token_balances set balance = balance + 90 where user_id = ${hanna.userId}`;
   });
   const call = async (token: string, path: string, body: object = {}) => {
-    const answer = await house.rest('POST', `/v1/jobs${path}`, { token, body });
+    const answer = await app.rest('POST', `/v1/jobs${path}`, { token, body });
     if (answer.status >= 300) throw new Error(`${path}: ${JSON.stringify(answer.body)}`);
     return answer.body.id ?? answer.body.job.id;
   };
@@ -56,10 +56,10 @@ beforeAll(async () => {
     corasProfile: cora.profileId,
   });
 });
-afterAll(() => house.close());
+afterAll(() => app.close());
 
 it('finds nothing in a sound database', async () => {
-  expect(await checkDatabase(house.sql)).toEqual([]);
+  expect(await checkDatabase(app.sql)).toEqual([]);
 });
 
 type Damage = (tx: TransactionSql) => Promise<unknown>;
@@ -248,7 +248,7 @@ class Undone extends Error {}
 describe('finds', () => {
   it.each(DAMAGES)('%s', async (_what, breaks, damage) => {
     let found: string[] = [];
-    const work = house.sql.begin(async (tx) => {
+    const work = app.sql.begin(async (tx) => {
       await takeGuardsAway(tx);
       await damage(tx);
       found = await checkDatabase(tx);
@@ -263,7 +263,7 @@ describe('finds', () => {
   });
 
   it('and leaves all as it was', async () => {
-    expect(await checkDatabase(house.sql)).toEqual([]);
+    expect(await checkDatabase(app.sql)).toEqual([]);
   });
 });
 

@@ -6,9 +6,9 @@ import type { TransactionSql } from 'postgres';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { contractor, homeowner } from '../cast.js';
 import { checkDatabase } from '../checker.js';
-import { openTestHouse, type TestHouse } from '../house.js';
+import { openTestApp, type TestApp } from '../app.js';
 
-let house: TestHouse;
+let app: TestApp;
 /** What the attempts are made on: a draft, an open job with bids of Carl and Cora, and one that was awarded to Carl. */
 const ids = {
   hanna: '',
@@ -26,12 +26,12 @@ const ids = {
 };
 
 beforeAll(async () => {
-  house = await openTestHouse();
-  const hanna = await homeowner(house, 'Hanna');
-  const carl = await contractor(house, 'Carl');
-  const cora = await contractor(house, 'Cora');
+  app = await openTestApp();
+  const hanna = await homeowner(app, 'Hanna');
+  const carl = await contractor(app, 'Carl');
+  const cora = await contractor(app, 'Cora');
   const call = async (token: string, path: string, body: object = {}) => {
-    const answer = await house.rest('POST', `/v1/jobs${path}`, { token, body });
+    const answer = await app.rest('POST', `/v1/jobs${path}`, { token, body });
     if (answer.status >= 300) throw new Error(`${path}: ${JSON.stringify(answer.body)}`);
     return answer.body.id ?? answer.body.job.id;
   };
@@ -64,7 +64,7 @@ beforeAll(async () => {
   ids.rejected = await call(cora.token, `/${ids.awarded}/bids`, { amount: 5 });
   await call(hanna.token, `/${ids.awarded}/award`, { bid_id: ids.accepted });
 });
-afterAll(() => house.close());
+afterAll(() => app.close());
 
 type Attempt = (tx: TransactionSql) => Promise<unknown>;
 
@@ -247,7 +247,7 @@ class Accepted extends Error {}
 /** What refused the attempt. Either way nothing of it stays. */
 async function refusalOf(attempt: Attempt): Promise<string> {
   try {
-    await house.sql.begin(async (tx) => {
+    await app.sql.begin(async (tx) => {
       await attempt(tx);
       throw new Accepted('nothing refused it');
     });
@@ -269,7 +269,7 @@ describe('the database refuses', () => {
   });
 
   it('and keeps nothing of it', async () => {
-    expect(await checkDatabase(house.sql)).toEqual([]);
+    expect(await checkDatabase(app.sql)).toEqual([]);
   });
 });
 
@@ -289,7 +289,7 @@ it('the same rows are taken where nothing is wrong with them', async () => {
 
 /** Whoever writes a check or a unique index writes an attempt against it too. */
 it('every check and every rule of uniqueness on jobs, bids, holds, tokens and events has its attempt', async () => {
-  const named = await house.sql<{ name: string }[]>`
+  const named = await app.sql<{ name: string }[]>`
     select conname as name from pg_constraint where contype = 'c' and conrelid::regclass::text in ('jobs', 'bids', 'holds', 'events', 'token_transfers', 'token_balances', 'contractors')
     union select indexrelid::regclass::text from pg_index join pg_class on pg_class.oid = indexrelid
     where indisunique and not indisprimary and indrelid::regclass::text in ('jobs', 'bids', 'holds', 'events', 'token_transfers', 'token_balances')`;

@@ -2,23 +2,23 @@ import postgres from 'postgres';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { tidy } from '../../src/store/housekeeping.js';
 import { homeowner, programOf } from '../cast.js';
-import { openTestHouse, type TestHouse } from '../house.js';
+import { openTestApp, type TestApp } from '../app.js';
 
-let house: TestHouse;
+let app: TestApp;
 let sql: postgres.Sql;
 beforeAll(async () => {
-  house = await openTestHouse();
-  sql = postgres({ ...house.database.connection, max: 1, fetch_types: false, onnotice: () => {} });
+  app = await openTestApp();
+  sql = postgres({ ...app.database.connection, max: 1, fetch_types: false, onnotice: () => {} });
 });
 afterAll(async () => {
   await sql.end();
-  await house.close();
+  await app.close();
 });
 
 it('throws away what has run out, and nothing that still counts', async () => {
-  const [ivy, kim] = [await homeowner(house, 'Ivy'), await homeowner(house, 'Kim')];
+  const [ivy, kim] = [await homeowner(app, 'Ivy'), await homeowner(app, 'Kim')];
   for (const { token } of [ivy, kim]) {
-    await house.rest('POST', '/v1/jobs', {
+    await app.rest('POST', '/v1/jobs', {
       token,
       headers: { 'idempotency-key': 'k' },
       body: { title: 'T', description: 'D' },
@@ -26,25 +26,25 @@ it('throws away what has run out, and nothing that still counts', async () => {
   }
   await sql`update sessions set ends_at = now() - interval '8 days' where user_id = ${ivy.userId}`;
   await sql`update idempotency_records set created_at = now() - interval '25 hours' where user_id = ${ivy.userId}`;
-  expect(await tidy(house.house.db)).toEqual({ records: 1, tokens: 0, sessions: 1 });
+  expect(await tidy(app.services.db)).toEqual({ records: 1, tokens: 0, sessions: 1 });
   const left =
     await sql`select (select count(*)::int from refresh_tokens t join sessions s on s.id = t.session_id where s.user_id = ${kim.userId}) as tokens,
     (select count(*)::int from idempotency_records where user_id = ${kim.userId}) as records, (select count(*)::int from sessions where user_id = ${ivy.userId}) as gone`;
   expect(left[0]).toEqual({ tokens: 1, records: 1, gone: 0 });
-  expect((await house.rest('GET', '/v1/me', { token: kim.token })).status).toBe(200);
+  expect((await app.rest('GET', '/v1/me', { token: kim.token })).status).toBe(200);
 });
 
 it('throws away API keys a week after they were revoked or have expired, and keeps those that work', async () => {
-  const lena = await homeowner(house, 'Lena');
-  const keys = [await programOf(house, lena), await programOf(house, lena), await programOf(house, lena)];
-  const { body } = await house.rest('GET', '/v1/api-keys', { token: lena.token });
+  const lena = await homeowner(app, 'Lena');
+  const keys = [await programOf(app, lena), await programOf(app, lena), await programOf(app, lena)];
+  const { body } = await app.rest('GET', '/v1/api-keys', { token: lena.token });
   const [newest, middle, oldest] = body.data.map(({ id }: { id: string }) => id);
-  await house.rest('DELETE', `/v1/api-keys/${newest}`, { token: lena.token });
+  await app.rest('DELETE', `/v1/api-keys/${newest}`, { token: lena.token });
   const sessionOf = (key: string) => sql`(select session_id from api_keys where id = ${key})`;
-  expect(await tidy(house.house.db)).toMatchObject({ sessions: 0 });
+  expect(await tidy(app.services.db)).toMatchObject({ sessions: 0 });
   await sql`update sessions set ends_at = ends_at - interval '8 days' where id = ${sessionOf(newest)}`;
   await sql`update sessions set ends_at = now() - interval '8 days' where id = ${sessionOf(middle)}`;
-  expect(await tidy(house.house.db)).toMatchObject({ sessions: 2 });
+  expect(await tidy(app.services.db)).toMatchObject({ sessions: 2 });
   expect(await sql`select id from api_keys where user_id = ${lena.userId}`).toEqual([{ id: oldest }]);
-  expect((await house.rest('GET', '/v1/me', { token: keys[0]?.token })).status).toBe(200);
+  expect((await app.rest('GET', '/v1/me', { token: keys[0]?.token })).status).toBe(200);
 });

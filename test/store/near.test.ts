@@ -1,20 +1,20 @@
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { contractor, homeowner, type Person } from '../cast.js';
-import { openTestHouse, type TestHouse } from '../house.js';
+import { openTestApp, type TestApp } from '../app.js';
 
-let house: TestHouse;
+let app: TestApp;
 let carl: Person;
 
 const AUSTIN = { city: 'Austin', state: 'TX' };
 
 beforeAll(async () => {
-  house = await openTestHouse();
-  carl = await contractor(house, 'Carl');
+  app = await openTestApp();
+  carl = await contractor(app, 'Carl');
 });
-afterAll(() => house.close());
+afterAll(() => app.close());
 
 async function openJob(place: object): Promise<string> {
-  const hanna = await homeowner(house, 'Hanna');
+  const hanna = await homeowner(app, 'Hanna');
   const body = {
     title: 'A roof',
     description: 'It leaks.',
@@ -23,14 +23,14 @@ async function openJob(place: object): Promise<string> {
     address_line1: '1 Elm St',
     ...place,
   };
-  const { body: job } = await house.rest('POST', '/v1/jobs', { token: hanna.token, body });
-  await house.rest('POST', `/v1/jobs/${job.id}/publish`, { token: hanna.token });
+  const { body: job } = await app.rest('POST', '/v1/jobs', { token: hanna.token, body });
+  await app.rest('POST', `/v1/jobs/${job.id}/publish`, { token: hanna.token });
   return job.id;
 }
 
 async function near(zipCode: string, withinMiles: number): Promise<string[]> {
   const query = 'query ($near: JobFilterNearInput) { jobs(filter: { near: $near }, first: 100) { nodes { id } } }';
-  const { data, errors } = await house.graphql(query, {
+  const { data, errors } = await app.graphql(query, {
     token: carl.token,
     variables: { near: { zipCode, withinMiles } },
   });
@@ -51,19 +51,19 @@ it('Carl finds the jobs in towns near him, wherever in town they are, and none t
 it('the distance tells the town and nothing of the address: every job of a town is equally far', async () => {
   await Promise.all([openJob({ ...AUSTIN, zip_code: '78701' }), openJob({ ...AUSTIN, zip_code: '78759' })]);
   const towns =
-    await house.sql`select distinct town::text from job_search s join jobs j on j.id = s.job_id where j.city = 'Austin'`;
+    await app.sql`select distinct town::text from job_search s join jobs j on j.id = s.job_id where j.city = 'Austin'`;
   expect(towns.length).toBe(1);
 });
 
 it('nearness is found by its index, not by looking at every job', async () => {
-  await house.sql`insert into jobs (id, homeowner_id, title, description, status, category, urgency, address_line1, city, state)
+  await app.sql`insert into jobs (id, homeowner_id, title, description, status, category, urgency, address_line1, city, state)
     select 'job_' || lpad(n::text, 27, '0'), (select id from homeowners limit 1), 'A job', 'Far away', 'open', 'x', 'standard', '1', 'Nowhere', 'XX' from generate_series(1, 20000) n`;
-  await house.sql`update job_search set town = point(-100 - random() * 20, 40 + random() * 8) where job_id like 'job_0000%'`;
-  await house.sql`analyze jobs, job_search`;
-  house.statements();
+  await app.sql`update job_search set town = point(-100 - random() * 20, 40 + random() * 8) where job_id like 'job_0000%'`;
+  await app.sql`analyze jobs, job_search`;
+  app.statements();
   await near('78704', 10);
-  expect(house.statements().join('\n')).toContain('from job_search s where s.town <@');
-  const plan = await house.sql`explain select s.job_id from job_search s where s.town <@ '(-97.5,30.5),(-98,30)'::box`;
+  expect(app.statements().join('\n')).toContain('from job_search s where s.town <@');
+  const plan = await app.sql`explain select s.job_id from job_search s where s.town <@ '(-97.5,30.5),(-98,30)'::box`;
   expect(plan.map((row) => Object.values(row)[0]).join('\n')).toContain('job_search_town');
 });
 
@@ -72,7 +72,7 @@ it('a postal code that nobody knows is refused, and so is a distance beyond reas
     [{ zipCode: '00000', withinMiles: 10 }, 'near.zipCode'],
     [{ zipCode: '78701', withinMiles: 501 }, 'near.withinMiles'],
   ] as const) {
-    const { errors } = await house.graphql(
+    const { errors } = await app.graphql(
       'query ($near: JobFilterNearInput) { jobs(filter: { near: $near }) { totalCount } }',
       { token: carl.token, variables: { near: variables } },
     );

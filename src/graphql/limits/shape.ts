@@ -179,7 +179,7 @@ function measurer(fragment: GetFragment): (set: SelectionSetNode | undefined) =>
   const measured = new Map<string, Shape>();
 
   const ofSet = (set: SelectionSetNode | undefined): Shape =>
-    (set?.selections ?? []).map(ofSelection).reduce(beside, NOTHING);
+    (set?.selections ?? []).map(ofSelection).reduce(sum, NOTHING);
 
   function ofSelection(selection: SelectionNode): Shape {
     if (selection.kind === Kind.FIELD) return ofField(selection);
@@ -208,7 +208,7 @@ function measurer(fragment: GetFragment): (set: SelectionSetNode | undefined) =>
   return ofSet;
 }
 
-function beside(one: Shape, other: Shape): Shape {
+function sum(one: Shape, other: Shape): Shape {
   return {
     selections: one.selections + other.selections,
     aliases: one.aliases + other.aliases,

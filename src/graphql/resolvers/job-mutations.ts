@@ -10,7 +10,7 @@ import { isRequired, kindOf, metaOf } from '../../operations/shape-kinds.js';
 import { JOB_TRANSITIONS, type JobTransitionKey } from '../../rules/lifecycle.js';
 import type { Context } from '../context.js';
 import { Input, inputOf } from '../inputs.js';
-import { besideJobIn } from '../look-ahead.js';
+import { includeOfJobIn } from '../look-ahead.js';
 import { PAYLOADS } from '../types/payloads.js';
 import { of } from './says.js';
 
@@ -96,7 +96,7 @@ function addTransition(key: JobTransitionKey): void {
       operation,
       onJob(id, version, input),
       caller,
-      besideJobIn(info, 'job'),
+      includeOfJobIn(info, 'job'),
     ).then((answer) => ('job' in answer ? answer : { job: answer }));
   const input = inputFor(key);
   const withoutInput = (id: string, version: Version, context: Context, info: GraphQLResolveInfo) =>

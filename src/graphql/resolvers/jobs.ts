@@ -13,7 +13,7 @@ import type { Page } from '../../store/page.js';
 import type { Context } from '../context.js';
 import { BidStatus, JobOrderEnum } from '../enums.js';
 import { inputOf } from '../inputs.js';
-import { besideJob, besideJobs } from '../look-ahead.js';
+import { includeOfJob, includeOfJobs } from '../look-ahead.js';
 import { Homeowner } from '../types/account.js';
 import { Bid, BidConnection } from '../types/bids.js';
 import { Connection, PageArgs } from '../types/connection.js';
@@ -35,7 +35,7 @@ export class JobResolver {
     @Ctx() { caller }: Context,
     @Info() info: GraphQLResolveInfo,
   ) {
-    return perform(readJob, { id }, caller, besideJob(info));
+    return perform(readJob, { id }, caller, includeOfJob(info));
   }
 
   @Query(() => JobConnection, { ...of(listJobs), nullable: true })
@@ -51,7 +51,7 @@ export class JobResolver {
     @Info() info: GraphQLResolveInfo,
   ) {
     return new Connection(
-      await perform(listJobs, Object.assign({}, filter, page, { orderBy }), caller, besideJobs(info)),
+      await perform(listJobs, Object.assign({}, filter, page, { orderBy }), caller, includeOfJobs(info)),
     );
   }
 
@@ -61,7 +61,7 @@ export class JobResolver {
     @Ctx() { caller }: Context,
     @Info() info: GraphQLResolveInfo,
   ) {
-    return perform(readNode, { id }, caller, besideJob(info));
+    return perform(readNode, { id }, caller, includeOfJob(info));
   }
 
   @FieldResolver(() => Homeowner, { nullable: true, description: 'Whose job it is.' })

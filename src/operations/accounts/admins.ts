@@ -1,31 +1,31 @@
-/** Admins are made by whoever runs the server: by its environment or by a command, never through a door. */
+/** Admins are made by whoever runs the server: by its environment or by a command, never through an API. */
 import { email as emailShape } from '../../rules/values.js';
 import { insertUser, selectIdByEmail, setPasswordHash } from '../../store/accounts.js';
 import { violatedConstraint } from '../../store/database-errors.js';
 import { openBalance } from '../../store/ledger.js';
 import { newId } from '../../store/new-id.js';
 import { revokeAllSessions } from '../../store/sessions.js';
-import type { House } from '../house.js';
+import type { Services } from '../services.js';
 import { password as passwordShape } from './people.js';
 import { newReferralCode } from './sign-up.js';
 
 /** Makes the admin if there is none by this email. Whoever else holds the address stops it: nobody is ever promoted. */
-export async function ensureAdmin(house: House, email: string, password: string): Promise<'made' | 'was there'> {
+export async function ensureAdmin(services: Services, email: string, password: string): Promise<'made' | 'was there'> {
   const address = read(emailShape, 'The email', email);
-  if (await isAdmins(house, address)) return 'was there';
-  const passwordHash = await house.passwords.hash(checkedPassword(address, password));
+  if (await isAdmins(services, address)) return 'was there';
+  const passwordHash = await services.passwords.hash(checkedPassword(address, password));
   try {
-    await insertAdmin(house, address, passwordHash);
+    await insertAdmin(services, address, passwordHash);
     return 'made';
   } catch (error) {
     // Of several instances that start at once, one makes the admin; the others find it.
-    if (violatedConstraint(error) === 'users_email_taken' && (await isAdmins(house, address))) return 'was there';
+    if (violatedConstraint(error) === 'users_email_taken' && (await isAdmins(services, address))) return 'was there';
     throw error;
   }
 }
 
-async function isAdmins(house: House, address: string): Promise<boolean> {
-  const holder = await holderOf(house, address);
+async function isAdmins(services: Services, address: string): Promise<boolean> {
+  const holder = await holderOf(services, address);
   if (holder && holder.userType !== 'admin') {
     throw new Error(
       `${address} belongs to a ${holder.userType}. Choose another email for the admin: no account is ever promoted.`,
@@ -34,9 +34,9 @@ async function isAdmins(house: House, address: string): Promise<boolean> {
   return holder !== undefined;
 }
 
-async function insertAdmin(house: House, email: string, passwordHash: string): Promise<void> {
+async function insertAdmin(services: Services, email: string, passwordHash: string): Promise<void> {
   const id = newId('user');
-  await house.db.inTransaction(async (tx) => {
+  await services.db.inTransaction(async (tx) => {
     await insertUser(tx, {
       id,
       email,
@@ -51,25 +51,25 @@ async function insertAdmin(house: House, email: string, passwordHash: string): P
   });
 }
 
-export async function createAdmin(house: House, email: string, password: string): Promise<void> {
-  if ((await ensureAdmin(house, email, password)) === 'was there')
+export async function createAdmin(services: Services, email: string, password: string): Promise<void> {
+  if ((await ensureAdmin(services, email, password)) === 'was there')
     throw new Error(`${email} is an admin already. To change the password: set-password.`);
 }
 
 /** Sets an admin's password and ends their sessions. Other people change their own. */
-export async function setAdminPassword(house: House, email: string, password: string): Promise<void> {
+export async function setAdminPassword(services: Services, email: string, password: string): Promise<void> {
   const address = read(emailShape, 'The email', email);
-  const holder = await holderOf(house, address);
+  const holder = await holderOf(services, address);
   if (holder?.userType !== 'admin') throw new Error(`${address} is no admin.`);
-  const passwordHash = await house.passwords.hash(checkedPassword(address, password));
-  await house.db.inTransaction(async (tx) => {
+  const passwordHash = await services.passwords.hash(checkedPassword(address, password));
+  await services.db.inTransaction(async (tx) => {
     await setPasswordHash(tx, { userId: holder.id, passwordHash });
     await revokeAllSessions(tx, { userId: holder.id });
   });
 }
 
-async function holderOf(house: House, email: string) {
-  const [holder] = await selectIdByEmail(house.db, { email });
+async function holderOf(services: Services, email: string) {
+  const [holder] = await selectIdByEmail(services.db, { email });
   return holder;
 }
 

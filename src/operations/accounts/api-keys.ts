@@ -68,8 +68,8 @@ export const listApiKeys = operation({
   budget: 'read',
   needsSession: true,
   input: z.strictObject(pageShape),
-  run: ({ db, viewer, beside }, input) =>
-    keysNewestFirst(db, { userId: viewer.userId }, pageRequest(input, NEWEST_FIRST, beside)),
+  run: ({ db, viewer, include }, input) =>
+    keysNewestFirst(db, { userId: viewer.userId }, pageRequest(input, NEWEST_FIRST, include)),
 });
 
 export const revokeApiKey = operation({

@@ -19,7 +19,7 @@ export const changePassword = operation({
     newPassword: password.describe('From 8 to 72 bytes; not the email itself.'),
   }),
   async prepare(call, { currentPassword, newPassword }): Promise<Hashes> {
-    const { db, house, viewer, caller } = call;
+    const { db, services, viewer, caller } = call;
     const [account] = await selectPasswordHash(db, { userId: viewer.userId });
     if (!account) throw unauthorized('UNAUTHENTICATED', 'session_ended');
     const failure = await caller.draw('logInFailuresPerAccount', digest(account.email));
@@ -27,7 +27,10 @@ export const changePassword = operation({
     await failure.giveBack();
     if (newPassword.trim().toLowerCase() === account.email)
       throw invalidField('newPassword', 'must not be the email itself');
-    return { formerHash: account.passwordHash, passwordHash: await house.passwords.hash(newPassword, caller.holder) };
+    return {
+      formerHash: account.passwordHash,
+      passwordHash: await services.passwords.hash(newPassword, caller.holder),
+    };
   },
   async run({ db, viewer: { userId, sessionId } }, _input, { formerHash, passwordHash }): Promise<{ changed: true }> {
     await db.inTransaction(async (tx) => {

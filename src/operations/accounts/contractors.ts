@@ -69,9 +69,9 @@ export const listContractors = operation({
       .describe('Who comes first; the newest, unless told.'),
     ...pageShape,
   }),
-  async run({ db, viewer, beside }, { orderBy, ...input }): Promise<Page<ReadableContractor>> {
+  async run({ db, viewer, include }, { orderBy, ...input }): Promise<Page<ReadableContractor>> {
     const order = orderBy ?? 'newest';
-    const request = pageRequest(input, POSITIONS[order], beside);
+    const request = pageRequest(input, POSITIONS[order], include);
     const page = await contractorsInOrder(db, viewer, input, order, request);
     return mapPage(page, ({ contractor, client }) => readableContractor(viewer, contractor, client));
   },

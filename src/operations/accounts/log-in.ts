@@ -31,7 +31,7 @@ export const logIn = operation({
     password: z.string().max(1_000, 'must be at most 1000 characters').describe('The password.'),
   }),
   async run(call, { email, password }): Promise<Session> {
-    const { db, house } = call;
+    const { db, services } = call;
     const { attempt, failure } = await drawForAttempt(call, email);
     const account = await findCredentials(db, email);
     // An unknown email is hashed against nothing for just as long, so that time tells no more than the answer does.
@@ -44,7 +44,7 @@ export const logIn = operation({
     const opened = await db.inTransaction((tx) => openSession(tx, account.user.id, account.passwordHash));
     if (!opened) throw unauthorized('INVALID_CREDENTIALS', 'wrong_credentials');
     await failure.giveBack();
-    return { ...sessionOf(house, account.user, opened), user: account.user };
+    return { ...sessionOf(services, account.user, opened), user: account.user };
   },
 });
 
@@ -68,7 +68,7 @@ export const refreshSession = operation({
   alwaysForReal: true,
   input: z.strictObject({ refreshToken: z.string().describe('The newest refresh token of the session.') }),
   async run(call, { refreshToken }): Promise<Session> {
-    const { db, house, caller } = call;
+    const { db, services, caller } = call;
     const isOne = isId('refreshToken', refreshToken);
     const found = isOne ? await findRefreshToken(db, refreshToken) : undefined;
     if (!found) {
@@ -77,7 +77,11 @@ export const refreshSession = operation({
     }
     await caller.draw('refresh', found.sessionId);
     const successor = await successorOf(call, refreshToken, found);
-    return sessionOf(house, { id: found.userId, userType: found.role }, { sessionId: found.sessionId, ...successor });
+    return sessionOf(
+      services,
+      { id: found.userId, userType: found.role },
+      { sessionId: found.sessionId, ...successor },
+    );
   },
 });
 
@@ -85,17 +89,17 @@ type FoundToken = NonNullable<Awaited<ReturnType<typeof findRefreshToken>>>;
 
 /** The token that carries the session on. That the session has ended comes before all that is wrong with the token. */
 async function successorOf(
-  call: Pick<Call<null>, 'db' | 'house'>,
+  call: Pick<Call<null>, 'db' | 'services'>,
   token: string,
   found: FoundToken,
 ): Promise<CurrentRefreshToken> {
-  const { db, house } = call;
+  const { db, services } = call;
   const { sessionId, sessionEnded, expired, usedAt, secondsSinceUse, readAt } = found;
   const refused = (reason: RefreshProblem) => unauthorized('INVALID_REFRESH_TOKEN', reason);
   if (sessionEnded) throw refused('session_ended');
   if (usedAt === null) {
     if (expired) throw refused('expired');
-    const [successor] = house.refreshTokens.successorsOf(token, readAt);
+    const [successor] = services.refreshTokens.successorsOf(token, readAt);
     const replaced = await replaceRefreshToken(db, token, readAt, successor);
     if (replaced) return replaced;
     // Another call was faster, and has used it by now.
@@ -107,7 +111,7 @@ async function successorOf(
     await revokeSession(db, { sessionId });
     throw refused('reused');
   }
-  const given = await findCurrentRefreshToken(db, sessionId, house.refreshTokens.successorsOf(token, usedAt));
+  const given = await findCurrentRefreshToken(db, sessionId, services.refreshTokens.successorsOf(token, usedAt));
   if (!given) throw refused('superseded');
   return given;
 }

@@ -20,11 +20,11 @@ export const password = z
 
 /** bcrypt reads 72 bytes and no further: a longer password would pass for the one that it begins with. */
 export async function passwordMatches(
-  { house, caller }: Pick<Call<unknown>, 'house' | 'caller'>,
+  { services, caller }: Pick<Call<unknown>, 'services' | 'caller'>,
   given: string,
   hash: string | undefined,
 ): Promise<boolean> {
-  const same = await house.passwords.matches(given, hash, caller.holder);
+  const same = await services.passwords.matches(given, hash, caller.holder);
   return same && Buffer.byteLength(given) <= PASSWORD_BYTES.max;
 }
 

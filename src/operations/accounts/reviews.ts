@@ -17,8 +17,8 @@ export const listReviews = operation({
   allows: 'signed in',
   budget: 'read',
   input: z.strictObject({ id: idInPath('contractor').describe('The contractor.'), ...pageShape }),
-  async run({ db, beside }, { id, ...page }): Promise<Page<Review>> {
-    const request = pageRequest(page, REVIEWS_NEWEST_FIRST, beside);
+  async run({ db, include }, { id, ...page }): Promise<Page<Review>> {
+    const request = pageRequest(page, REVIEWS_NEWEST_FIRST, include);
     const [contractor] = await selectContractor(db, { id });
     if (!contractor) throw refuse('NOT_FOUND', { message: 'There is no such contractor.' });
     return reviewsNewestFirst(db, { contractorId: id }, request);

@@ -3,7 +3,7 @@ import type { Contractor, Homeowner, User } from '../../store/accounts.js';
 import type { OpenedSession } from '../../store/sessions.js';
 import type { UserId } from '../../rules/ids.js';
 import type { Role } from '../../rules/viewer.js';
-import type { House } from '../house.js';
+import type { Services } from '../services.js';
 
 export interface Session {
   token: string;
@@ -17,11 +17,11 @@ export interface Session {
 }
 
 export function sessionOf(
-  house: Pick<House, 'accessTokens'>,
+  services: Pick<Services, 'accessTokens'>,
   person: { id: UserId; userType: Role },
   opened: OpenedSession,
 ): Session {
   const { sessionId, refreshToken, refreshExpiresAt } = opened;
-  const signed = house.accessTokens.sign({ userId: person.id, sessionId, role: person.userType });
+  const signed = services.accessTokens.sign({ userId: person.id, sessionId, role: person.userType });
   return { ...signed, refreshToken, refreshExpiresAt };
 }

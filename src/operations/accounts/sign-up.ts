@@ -69,18 +69,18 @@ export const signUpContractor = operation({
     }),
 });
 
-type Newcomer = z.infer<z.ZodObject<typeof shape>>;
+type SignUp = z.infer<z.ZodObject<typeof shape>>;
 type Profile = Pick<Session, 'homeowner' | 'contractor'>;
 
 async function signUp(
-  { db, house, caller }: Call<null>,
+  { db, services, caller }: Call<null>,
   userType: 'homeowner' | 'contractor',
-  input: Newcomer,
+  input: SignUp,
   insertProfile: (tx: Db, userId: UserId) => Promise<Profile>,
 ): Promise<Session> {
   const referrer = await findReferrer(db, input.referralCode);
   if ((await selectIdByEmail(db, { email: input.email })).length > 0) throw emailTaken();
-  const passwordHash = await house.passwords.hash(input.password, caller.holder);
+  const passwordHash = await services.passwords.hash(input.password, caller.holder);
   const id = newId('user');
 
   const joined = () =>
@@ -100,7 +100,7 @@ async function signUp(
       const opened = await openSession(tx, id, passwordHash);
       if (!user || !opened) throw new Error('A new account could not be read back.');
       const tokensAwarded = SIGNUP_BONUS[userType] + (referrer ? REFERRAL_BONUS : 0);
-      return { ...sessionOf(house, user, opened), user, ...profile, tokensAwarded };
+      return { ...sessionOf(services, user, opened), user, ...profile, tokensAwarded };
     });
   return withFreeReferralCode(joined);
 }
@@ -115,19 +115,9 @@ async function findReferrer(db: Db, code: string | null | undefined): Promise<Us
   return referrer.id;
 }
 
-async function creditReferral(tx: Db, newcomer: UserId, referrer: UserId): Promise<void> {
-  await moveTokens(tx, {
-    userId: newcomer,
-    change: REFERRAL_BONUS,
-    reason: 'referral_bonus',
-    referralUserId: referrer,
-  });
-  await moveTokens(tx, {
-    userId: referrer,
-    change: REFERRAL_BONUS,
-    reason: 'referral_bonus',
-    referralUserId: newcomer,
-  });
+async function creditReferral(tx: Db, newUser: UserId, referrer: UserId): Promise<void> {
+  await moveTokens(tx, { userId: newUser, change: REFERRAL_BONUS, reason: 'referral_bonus', referralUserId: referrer });
+  await moveTokens(tx, { userId: referrer, change: REFERRAL_BONUS, reason: 'referral_bonus', referralUserId: newUser });
 }
 
 /** Codes are drawn by chance; the rare one that is taken is drawn again, and a taken email is said to be so. */

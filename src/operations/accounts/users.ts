@@ -21,5 +21,5 @@ export const listUsers = operation({
   allows: ['admin'],
   budget: 'read',
   input: z.strictObject({ ...userFilter.shape, ...pageShape }),
-  run: ({ db, beside }, input) => usersNewestFirst(db, input, pageRequest(input, NEWEST_FIRST, beside)),
+  run: ({ db, include }, input) => usersNewestFirst(db, input, pageRequest(input, NEWEST_FIRST, include)),
 });

@@ -37,9 +37,9 @@ export const listBids = operation({
     ...pageShape,
     perPage: perPage(PAGE.bidsPerPageDefault),
   }),
-  async run({ db, viewer, beside }, { id, ...asked }): Promise<Page<Bid>> {
+  async run({ db, viewer, include }, { id, ...asked }): Promise<Page<Bid>> {
     const { job } = await findJob(db, viewer, id);
-    return bidsOnJob(db, viewer, job.id, asked, beside);
+    return bidsOnJob(db, viewer, job.id, asked, include);
   },
 });
 
@@ -51,10 +51,10 @@ export function bidsOnJob(
   viewer: Viewer,
   jobId: JobId,
   { status: wanted = null, ...page }: Asked,
-  beside: JobInclude,
+  include: JobInclude,
 ): Promise<Page<Bid>> {
   const list = listBidsOnJob[viewer.role][wanted === null ? 'all' : 'filtered'];
-  const request = pageRequest(page, GUARANTEED_THEN_NEWEST, beside, PAGE.bidsPerPageDefault);
+  const request = pageRequest(page, GUARANTEED_THEN_NEWEST, include, PAGE.bidsPerPageDefault);
   return list(db, { jobId, contractorId: viewer.contractorId, status: wanted }, request);
 }
 
@@ -64,11 +64,11 @@ export const listOwnBids = operation({
   allows: ['contractor'],
   budget: 'read',
   input: z.strictObject({ status, ...pageShape }),
-  run: ({ db, viewer, beside }, { status: wanted = null, ...page }): Promise<Page<Bid>> =>
+  run: ({ db, viewer, include }, { status: wanted = null, ...page }): Promise<Page<Bid>> =>
     listBidsOf[wanted === null ? 'all' : 'filtered'](
       db,
       { contractorId: viewer.contractorId, status: wanted },
-      pageRequest(page, NEWEST_FIRST, beside),
+      pageRequest(page, NEWEST_FIRST, include),
     ),
 });
 

@@ -10,7 +10,7 @@ import { GUARANTEED_VIEW_STAKE } from '../../rules/tokens.js';
 import type { ViewerWith } from '../../rules/viewer.js';
 import { insertBid, stakeTokens } from '../../store/bidding.js';
 import type { Bid } from '../../store/bids.js';
-import { together } from '../../store/database.js';
+import { pipelined } from '../../store/database.js';
 import { asParameter } from '../../store/events.js';
 import { noteOnJob } from '../../store/jobs.js';
 import { underLock } from '../jobs/checked.js';
@@ -61,7 +61,7 @@ const bidUnderLock = underLock<Contractor, Addressed, Bid>('submitBid', {
       stakeHold:
         holdId !== null && withinBalance(amount, () => stakeTokens(db, { bidId: id, jobId, holdId, userId, amount })),
     });
-    await together(...effects, noteOnJob(db, { id: job.id, ...ONE_BID_MORE, events: asParameter([submitted]) }));
+    await pipelined(...effects, noteOnJob(db, { id: job.id, ...ONE_BID_MORE, events: asParameter([submitted]) }));
     const [bid] = await made;
     if (!bid) throw new Error('A new bid was not stored.');
     return bid;

@@ -7,7 +7,7 @@ import type { JobId } from '../../rules/ids.js';
 import { allowedRoles } from '../../rules/parties.js';
 import type { Role, Viewer } from '../../rules/viewer.js';
 import { moveBids, selectBid, type Bid } from '../../store/bids.js';
-import { together, type Db } from '../../store/database.js';
+import { pipelined, type Db } from '../../store/database.js';
 import { asParameter } from '../../store/events.js';
 import { lockJobOfBid, noteOnJob } from '../../store/jobs.js';
 import { asArray } from '../../store/statement.js';
@@ -48,7 +48,7 @@ async function move(key: BidTransitionKey, tx: Db, viewer: Viewer, bid: Bid): Pr
   const { event, to } = BID_TRANSITIONS[key];
   const { id, jobId, contractorId, status } = bid;
   const happened = { type: event, actorId: viewer.userId, bidderId: contractorId, data: { bidId: id } };
-  const [[moved]] = await together(
+  const [[moved]] = await pipelined(
     moveBids[to](tx, { jobId, bidIds: asArray([id]) }),
     noteOnJob(tx, { id: jobId, ...changeOfCounts(status, to), events: asParameter([happened]) }),
   );

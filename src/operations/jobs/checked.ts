@@ -5,7 +5,7 @@ import type { JobId } from '../../rules/ids.js';
 import type { JobActionKey } from '../../rules/lifecycle.js';
 import type { Viewer } from '../../rules/viewer.js';
 import type { LiveBid } from '../../store/bids.js';
-import { together, type Db } from '../../store/database.js';
+import { pipelined, type Db } from '../../store/database.js';
 import { lockJob, lookAtJob, type JobRow } from '../../store/jobs.js';
 import { idsOf } from '../../store/visibility.js';
 import type { Call } from '../operation.js';
@@ -14,7 +14,7 @@ import type { Addressed } from './addressed.js';
 import { foundBy, type FoundJob } from './job.js';
 
 /** Who acts, where, and what the API will want of the job. */
-export type Acting<V extends Viewer = Viewer> = Pick<Call<V>, 'db' | 'viewer' | 'beside'>;
+export type Acting<V extends Viewer = Viewer> = Pick<Call<V>, 'db' | 'viewer' | 'include'>;
 
 /** What the rules may ask of a call besides its version. */
 type CallFacts = Pick<Facts, 'stake' | 'bidsToAward'>;
@@ -47,14 +47,14 @@ export function underLock<V extends Viewer, Input extends Addressed, Output, Rea
   key: JobActionKey,
   { looksAtBids, read = readNothing, facts, act }: Steps<V, Input, Read, Output>,
 ) {
-  return ({ db, viewer, beside }: Acting<V>, input: Input): Promise<Output> =>
+  return ({ db, viewer, include }: Acting<V>, input: Input): Promise<Output> =>
     behindLock(db, viewer, {
       lock: (tx) => lockJob(tx, input),
-      look: (tx) => together(look(tx, viewer, input.id, looksAtBids), read(tx, viewer, input)),
+      look: (tx) => pipelined(look(tx, viewer, input.id, looksAtBids), read(tx, viewer, input)),
       act(tx, [seen, known]) {
         const liveBids = seen?.liveBids ?? [];
         const { job } = checked(key, viewer, seen, input, facts?.(input, liveBids));
-        return act({ db: tx, viewer, beside, job, liveBids }, input, known);
+        return act({ db: tx, viewer, include, job, liveBids }, input, known);
       },
     });
 }
@@ -77,7 +77,7 @@ export function behindLock<Seen, Output>(
   { lock, look: lookAt, act }: LockedSteps<Seen, Output>,
 ): Promise<Output> {
   return spending(db, viewer.userId, async (tx) => {
-    const [, seen] = await together(lock(tx), lookAt(tx));
+    const [, seen] = await pipelined(lock(tx), lookAt(tx));
     return act(tx, seen);
   });
 }

@@ -4,7 +4,7 @@ import { JOB_FIELDS, type JobFields } from '../../rules/job-fields.js';
 import { INITIAL_JOB_STATE, JOB_ACTIONS, JOB_CREATION } from '../../rules/lifecycle.js';
 import { allowedRoles } from '../../rules/parties.js';
 import { asParameter } from '../../store/events.js';
-import { together } from '../../store/database.js';
+import { pipelined } from '../../store/database.js';
 import { deleteJob as removeJob, insertJob, setTown } from '../../store/jobs.js';
 import { newId } from '../../store/new-id.js';
 import { operation } from '../operation.js';
@@ -34,7 +34,7 @@ export const createJob = operation({
       toStatus: INITIAL_JOB_STATE,
     } as const;
     return db.inTransaction(async (tx) => {
-      const [[job]] = await together(
+      const [[job]] = await pipelined(
         insertJob(tx, { ...fields, ...place, id, homeownerId: viewer.homeownerId, events: asParameter([created]) }),
         place.town === null ? Promise.resolve() : setTown(tx, { id, town: place.town }),
       );

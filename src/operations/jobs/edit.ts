@@ -1,11 +1,11 @@
 /** Editing: what the state allows, all or nothing, and a raised urgency has its price. */
 import { z } from 'zod';
-import { judgeEdit } from '../../rules/editing.js';
+import { checkEdit } from '../../rules/editing.js';
 import { READ_ONLY_FIELDS, type JobFields, type JobPatch } from '../../rules/job-fields.js';
 import { JOB_ACTIONS } from '../../rules/lifecycle.js';
 import { allowedRoles } from '../../rules/parties.js';
 import { asParameter } from '../../store/events.js';
-import { together } from '../../store/database.js';
+import { pipelined } from '../../store/database.js';
 import { editJob, setTown, type JobRow } from '../../store/jobs.js';
 import { operation } from '../operation.js';
 import { readOnly } from '../read-only.js';
@@ -37,7 +37,7 @@ export const updateJob = operation({
 });
 
 async function edit({ db, viewer, job }: Locked, { id, expectedVersion: _, ...sent }: Addressed): Promise<ReadableJob> {
-  const { changes, bases, charge } = judgeEdit(job, sent as JobPatch, { hasBids: job.bidCount > 0 });
+  const { changes, bases, charge } = checkEdit(job, sent as JobPatch, { hasBids: job.bidCount > 0 });
   const fields = Object.keys(changes);
   if (fields.length === 0) return readableJob(viewer, job);
 
@@ -50,7 +50,7 @@ async function edit({ db, viewer, job }: Locked, { id, expectedVersion: _, ...se
     toStatus: job.status,
     data: { fields, tokensCharged: charge },
   };
-  const [[saved]] = await together(
+  const [[saved]] = await pipelined(
     editJob(db, { ...after, ...(place && pointOf(place)), events: asParameter([edited]) }),
     place ? setTown(db, { id, town: place.town }) : Promise.resolve(),
     ...executed<'update'>({

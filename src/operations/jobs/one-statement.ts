@@ -5,7 +5,7 @@
 import { refuse } from '../../rules/errors.js';
 import { JOB_TRANSITIONS, type JobTransition, type JobTransitionKey } from '../../rules/lifecycle.js';
 import { violatedConstraint } from '../../store/database-errors.js';
-import { together, type Db } from '../../store/database.js';
+import { pipelined, type Db } from '../../store/database.js';
 import { lockJob } from '../../store/jobs.js';
 import { asPayment } from '../../store/ledger.js';
 import { moveJob, type Moved } from '../../store/moves.js';
@@ -32,7 +32,7 @@ export function inOneStatement(key: JobTransitionKey) {
     await lookAndCheck(key, db, viewer, input);
     // Nothing speaks against it any more: somebody changed the job in between. Behind its lock nobody can.
     return db.inTransaction(async (tx) => {
-      await together(lockJob(tx, input), lookAndCheck(key, tx, viewer, input));
+      await pipelined(lockJob(tx, input), lookAndCheck(key, tx, viewer, input));
       const movedNow = await attempt(tx);
       if (movedNow) return movedNow;
       // The balance is not behind the lock: somebody spent it, and somebody may have filled it since.
@@ -44,15 +44,15 @@ export function inOneStatement(key: JobTransitionKey) {
 
 type Values = ReturnType<typeof moveValues>;
 
-async function moveAlone(key: JobTransitionKey, { db, beside }: Acting, values: Values): Promise<Moved | undefined> {
-  const [moved] = await moveJob[key](beside)(db, values);
+async function moveAlone(key: JobTransitionKey, { db, include }: Acting, values: Values): Promise<Moved | undefined> {
+  const [moved] = await moveJob[key](include)(db, values);
   return moved;
 }
 
 async function moveAndPay(key: JobTransitionKey, acting: Acting, values: Values): Promise<Moved | undefined> {
-  const { db, viewer, beside } = acting;
+  const { db, viewer, include } = acting;
   const payment = asPayment({ userId: viewer.userId, reason: 'publish', jobId: values.id });
-  const [moved] = await moveJob[key](beside)(db, Object.assign({}, payment, values));
+  const [moved] = await moveJob[key](include)(db, Object.assign({}, payment, values));
   return moved;
 }
 

@@ -65,16 +65,16 @@ export const listJobs = operation({
       ...contradictionsInPlace(near, rest),
     }),
   ),
-  async run({ db, viewer, beside }, input): Promise<Page<ReadableJob>> {
+  async run({ db, viewer, include }, input): Promise<Page<ReadableJob>> {
     if (input.homeownerId != null && viewer.role !== 'admin')
       throw refuse('FORBIDDEN', { message: 'Only admins may list the jobs of a homeowner.' });
     const filter: JobFilter = Object.assign({}, input, {
       statuses: input.status == null ? input.statuses : [input.status],
       near: await boxAround(input),
     });
-    const request = pageRequest(input, TIME_AND_ID, beside);
-    const page = await jobsInOrder(db, viewer, filter, request, beside, input.orderBy ?? DEFAULT_JOB_ORDER);
-    return mapPage(page, (listed) => readableWith(db, viewer, listed.job, beside, listed.included));
+    const request = pageRequest(input, TIME_AND_ID, include);
+    const page = await jobsInOrder(db, viewer, filter, request, include, input.orderBy ?? DEFAULT_JOB_ORDER);
+    return mapPage(page, (listed) => readableWith(db, viewer, listed.job, include, listed.included));
   },
 });
 
@@ -84,7 +84,7 @@ export const readJob = operation({
   allows: 'signed in',
   budget: 'read',
   input: z.strictObject({ id: idInPath('job').describe('The job.') }),
-  run: ({ db, viewer, beside }, { id }): Promise<ReadableJob> => readJobWith(db, viewer, id, beside),
+  run: ({ db, viewer, include }, { id }): Promise<ReadableJob> => readJobWith(db, viewer, id, include),
 });
 
 /** Jobs inside other things, for many of those at once. */
@@ -99,8 +99,8 @@ export const listEvents = operation({
   allows: 'signed in',
   budget: 'read',
   input: z.strictObject({ id: idInPath('job').describe('The job.'), ...pageShape }),
-  run: async ({ db, viewer, beside }, { id, ...page }) =>
-    eventsOf(db, viewer, await findJob(db, viewer, id), pageRequest(page, IN_ORDER, beside)),
+  run: async ({ db, viewer, include }, { id, ...page }) =>
+    eventsOf(db, viewer, await findJob(db, viewer, id), pageRequest(page, IN_ORDER, include)),
 });
 
 async function eventsOf(db: Db, viewer: Viewer, { job, party }: FoundJob, page: PageRequest): Promise<Page<JobEvent>> {

@@ -4,7 +4,7 @@ import type { Effect } from '../../rules/effects.js';
 import type { EventType } from '../../rules/events.js';
 import { JOB_TRANSITIONS, type JobTransition, type JobTransitionKey } from '../../rules/lifecycle.js';
 import type { Viewer } from '../../rules/viewer.js';
-import { together, type Db } from '../../store/database.js';
+import { pipelined, type Db } from '../../store/database.js';
 import { asParameter } from '../../store/events.js';
 import { noteOnJob } from '../../store/jobs.js';
 import { moveJob, type Moved } from '../../store/moves.js';
@@ -52,7 +52,7 @@ async function move(
   const consequences = effects.map((effect) => STATEMENTS[effect](at, input));
   const sent = consequences.flatMap((consequence) => consequence.sent ?? []);
   const values = moveValues(key, at, input, at.job.status, consequences);
-  const [[moved]] = await together(moveJob[key](at.beside)(at.db, values), ...sent);
+  const [[moved]] = await pipelined(moveJob[key](at.include)(at.db, values), ...sent);
   if (!moved) throw new Error(`A job that was locked and checked did not move by ${key}.`);
   return moved;
 }

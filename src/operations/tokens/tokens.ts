@@ -35,8 +35,8 @@ export const listTransfers = operation({
   allows: 'signed in',
   budget: 'read',
   input: z.strictObject(pageShape),
-  run: ({ db, viewer, beside }, input) =>
-    transfersNewestFirst(db, { userId: viewer.userId }, pageRequest(input, NEWEST_FIRST, beside)),
+  run: ({ db, viewer, include }, input) =>
+    transfersNewestFirst(db, { userId: viewer.userId }, pageRequest(input, NEWEST_FIRST, include)),
 });
 
 const ADJUSTMENT_MAX = 1_000_000;

@@ -11,11 +11,11 @@ import { hasProc, until } from './processes.js';
 
 export async function clearLeftovers(cluster: string): Promise<void> {
   const pidFile = join(cluster, 'postmaster.pid');
-  for (const [signal, patienceMs] of ESCALATION) {
+  for (const [signal, timeoutMs] of ESCALATION) {
     const running = runningIn(cluster, pidFile);
     if (running.length === 0) break;
     for (const pid of addressees(running, pidFile)) signalUnlessGone(pid, signal);
-    await until(() => runningIn(cluster, pidFile).length === 0, patienceMs);
+    await until(() => runningIn(cluster, pidFile).length === 0, timeoutMs);
   }
   const immortal = runningIn(cluster, pidFile);
   if (immortal.length > 0)

@@ -162,11 +162,11 @@ const DISPOSAL = [
 ] as const;
 
 async function end(child: ChildProcess, ended: Promise<void>, steps: typeof SHUTDOWN | typeof DISPOSAL): Promise<void> {
-  for (const [signal, patienceMs] of steps) {
+  for (const [signal, timeoutMs] of steps) {
     if (child.pid === undefined || child.exitCode !== null || child.signalCode !== null) return;
     child.ref();
     child.kill(signal);
-    await Promise.race([ended, new Promise((resolve) => setTimeout(resolve, patienceMs).unref())]);
+    await Promise.race([ended, new Promise((resolve) => setTimeout(resolve, timeoutMs).unref())]);
   }
 }
 

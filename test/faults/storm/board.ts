@@ -1,6 +1,6 @@
 /** The jobs that all clients share and race for. A job stays for a while and makes room for the next. */
 import type { Chance } from './chance.js';
-import type { Member } from './journal.js';
+import type { Member } from './history.js';
 
 export interface Spot {
   readonly id: string;

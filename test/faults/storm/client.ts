@@ -11,7 +11,7 @@ import {
   type JobState,
   type JobTransitionKey,
 } from '../../../src/rules/lifecycle.js';
-import { DOORS } from '../../calls.js';
+import { APIS } from '../../calls.js';
 import type { Board } from './board.js';
 import type { Chance } from './chance.js';
 import {
@@ -24,7 +24,7 @@ import {
   type Fields,
   type Member,
   type Request,
-} from './journal.js';
+} from './history.js';
 import type { Wire } from './wire.js';
 
 export interface Lane {
@@ -42,7 +42,7 @@ export interface ClientParts {
   readonly dice: Chance;
   /** What the owner can spend at the beginning. */
   readonly available: number;
-  readonly journal: Entry[];
+  readonly history: Entry[];
   onAttempt(attempt: Attempt, entry: Entry): void;
   /** Whether the run was given up, so that nobody is to wait for an answer any more. */
   isGivenUp?(): boolean;
@@ -110,7 +110,7 @@ export function openClient({
   instances,
   dice,
   available,
-  journal,
+  history,
   onAttempt,
   isGivenUp = () => false,
 }: ClientParts): Client {
@@ -477,8 +477,8 @@ export function openClient({
     const { request, attempts } = entry;
     const key = isRead(request.op) ? null : entry.tag;
     // The same request again, which is what a key is for, at whichever instance.
-    const door = dice.of(DOORS);
-    const again = () => wire.send(request, key, dice.below(instances), door);
+    const api = dice.of(APIS);
+    const again = () => wire.send(request, key, dice.below(instances), api);
     for (let wait = PAUSE_MS; ; wait = Math.min(wait * 2, PAUSE_MAX_MS)) {
       const attempt = await again();
       attempts.push(attempt);
@@ -500,7 +500,7 @@ export function openClient({
       tag = `c${number}-${count}`;
       const { request, expects, shows = {}, charge = 0, learn } = choose();
       const entry: Entry = { client: number, request, tag, expects, shows, charge, attempts: [] };
-      journal.push(entry);
+      history.push(entry);
       await send(entry);
       const data = entry.attempts.find(settles)?.data;
       if (data) learn?.(data);

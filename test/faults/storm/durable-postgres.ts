@@ -26,7 +26,7 @@ export interface DurablePostgres {
   /** Resolves once it takes connections. */
   start(): Promise<void>;
   stop(how: Ending): Promise<void>;
-  /** The database by the back door, for as long as this life of it lasts. */
+  /** The database by the back API, for as long as this life of it lasts. */
   open(name: string): Sql;
   /** Gives a folder to whoever it runs as, so that it may keep tables there. */
   own(folder: string): void;

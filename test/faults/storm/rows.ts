@@ -1,6 +1,6 @@
 /** The database after a run, as far as the verdict looks at it, all read at one moment. */
 import type { Sql } from 'postgres';
-import type { Fields } from './journal.js';
+import type { Fields } from './history.js';
 
 export interface Rows {
   readonly jobs: JobSaid[];

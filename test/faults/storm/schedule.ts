@@ -36,18 +36,18 @@ export function plan({ operations, restarts, serverKills, backendKills, instance
   const somewhere = () => Math.floor(operations * (0.05 + 0.88 * dice.next()));
   const sorted = <What>(planned: Planned<What>[]) => planned.sort((one, other) => one.after - other.after);
   const how = (at: number): Ending => (['fast', 'immediate', 'killed'] as const)[at % 3] ?? 'fast';
-  const together = Math.ceil(restarts / 10);
+  const pipelined = Math.ceil(restarts / 10);
   const faults: Fault[] = [
-    ...Array.from({ length: restarts - together }, (_, at): Fault => ({
+    ...Array.from({ length: restarts - pipelined }, (_, at): Fault => ({
       kind: 'restart of Postgres',
       how: how(at),
       downMs: dice.happens(0.5) ? 0 : dice.below(2_500),
     })),
-    ...Array.from({ length: together }, (_, at): Fault => ({
+    ...Array.from({ length: pipelined }, (_, at): Fault => ({
       kind: 'kill -9 of all servers while Postgres is down',
       how: how(at + 1),
     })),
-    ...Array.from({ length: serverKills - together * instances }, (): Fault => ({
+    ...Array.from({ length: serverKills - pipelined * instances }, (): Fault => ({
       kind: 'kill -9 of a server',
       instance: dice.below(instances),
     })),

@@ -1,13 +1,13 @@
 /** A whole run: people, clients, faults, the calm after them, and everything that the verdict needs to know. */
 import { setTimeout as pause } from 'node:timers/promises';
-import { ADMIN, JWT_SECRET, type Json } from '../../house.js';
+import { ADMIN, JWT_SECRET, type Json } from '../../app.js';
 import { clone } from '../../start/clone.js';
 import { openBoard } from './board.js';
 import { chance } from './chance.js';
 import { openClient, type Client, type Lane } from './client.js';
 import { durablePostgres, type DurablePostgres } from './durable-postgres.js';
 import { openInstances, type Instances } from './instances.js';
-import { isRead, outcomeOf, settles, type Attempt, type Entry, type Member } from './journal.js';
+import { isRead, outcomeOf, settles, type Attempt, type Entry, type Member } from './history.js';
 import { plan, type Amounts, type Fault } from './schedule.js';
 import type { Participant } from './verdict.js';
 import { openWire } from './wire.js';
@@ -31,7 +31,7 @@ export interface Recovery {
 }
 
 export interface Storm {
-  readonly journal: Entry[];
+  readonly history: Entry[];
   readonly people: Participant[];
   readonly backendsKilled: number;
   readonly restarts: number;
@@ -69,7 +69,7 @@ export async function rage({ seed, clients, withinMs, tell = () => {}, ...amount
   };
   const instances = await openInstances(project, INSTANCES, environment);
   const wire = openWire(instances.urls);
-  const journal: Entry[] = [];
+  const history: Entry[] = [];
   const recoveries: Recovery[] = [];
   let operations = 0;
   let backendsKilled = 0;
@@ -128,7 +128,7 @@ export async function rage({ seed, clients, withinMs, tell = () => {}, ...amount
       instances: INSTANCES,
       dice: chance(seed, `client ${number}`),
       available: FORTUNE + lane.bonus,
-      journal,
+      history,
       onAttempt,
       isGivenUp: () => givenUp,
     }),
@@ -249,7 +249,7 @@ export async function rage({ seed, clients, withinMs, tell = () => {}, ...amount
         charge: 0,
         attempts: [],
       };
-      journal.push(entry);
+      history.push(entry);
       entry.attempts.push(await wire.send(request, tag, 0, 'rest'));
       if (!outcomeOf(entry)?.data)
         throw new Error(`Nobody could give ${userId} anything: ${JSON.stringify(entry.attempts)}`);
@@ -257,7 +257,7 @@ export async function rage({ seed, clients, withinMs, tell = () => {}, ...amount
   }
 
   return {
-    journal,
+    history,
     people,
     backendsKilled,
     restarts,

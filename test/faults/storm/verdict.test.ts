@@ -3,28 +3,28 @@
  * that was sound.
  */
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { openTestHouse, type TestHouse } from '../../house.js';
+import { openTestApp, type TestApp } from '../../app.js';
 import { openBoard } from './board.js';
 import { chance } from './chance.js';
 import { openClient } from './client.js';
-import { isRead, outcomeOf, succeeded, type Attempt, type Entry, type Op } from './journal.js';
+import { isRead, outcomeOf, succeeded, type Attempt, type Entry, type Op } from './history.js';
 import { readRows, type Rows } from './rows.js';
 import { gather } from './storm.js';
 import { judge, KINDS, type Kind, type Participant } from './verdict.js';
 import { openWire } from './wire.js';
 
-let house: TestHouse;
-let journal: Entry[];
+let app: TestApp;
+let history: Entry[];
 let people: Participant[];
 let rows: Rows;
 
 /** Four clients for a while, without any fault; enough for every operation to come up. */
 beforeAll(async () => {
-  house = await openTestHouse();
-  const gathered = await gather([house.url], 4);
+  app = await openTestApp();
+  const gathered = await gather([app.url], 4);
   ({ people } = gathered);
-  journal = [];
-  const wire = openWire([house.url]);
+  history = [];
+  const wire = openWire([app.url]);
   let endowed = 0;
   for (const { userId, kind } of people) {
     if (kind === 'admin') continue;
@@ -38,7 +38,7 @@ beforeAll(async () => {
       charge: 0,
       attempts: [],
     };
-    journal.push(entry);
+    history.push(entry);
     entry.attempts.push(await wire.send(entry.request, tag, 0, 'rest'));
   }
   const board = openBoard(gathered.shared);
@@ -53,20 +53,20 @@ beforeAll(async () => {
         instances: 1,
         dice: chance('verdict', `client ${number}`),
         available: 100_000 + lane.bonus,
-        journal,
+        history,
         onAttempt: () => {},
       });
       for (let step = 0; step < 250; step += 1) await client.step();
     }),
   );
   wire.close();
-  rows = await readRows(house.sql);
+  rows = await readRows(app.sql);
 });
-afterAll(() => house.close());
+afterAll(() => app.close());
 
 it('has nothing to say of a sound run, in which everything happened', () => {
-  expect(judge(journal, rows, people)).toEqual([]);
-  const done = new Set(journal.filter(succeeded).map(({ request }) => request.op));
+  expect(judge(history, rows, people)).toEqual([]);
+  const done = new Set(history.filter(succeeded).map(({ request }) => request.op));
   for (const op of [
     'create',
     'update',
@@ -96,7 +96,7 @@ it('has nothing to say of a sound run, in which everything happened', () => {
     'countBids',
   ] satisfies Op[])
     expect(done).toContain(op);
-  expect(journal.some(({ expects }) => expects === 'refusal')).toBe(true);
+  expect(history.some(({ expects }) => expects === 'refusal')).toBe(true);
   expect(rows.holds.length).toBeGreaterThan(0);
   expect(rows.transfers.map(({ reason }) => reason)).toEqual(
     expect.arrayContaining(['publish', 'urgency_raise', 'publish_refund', 'adjustment']),
@@ -104,7 +104,7 @@ it('has nothing to say of a sound run, in which everything happened', () => {
 });
 
 interface Run {
-  journal: Entry[];
+  history: Entry[];
   rows: Rows;
 }
 
@@ -132,18 +132,18 @@ const changed = <Row extends object>(
 const inRows =
   (damage: (rows: Rows) => Partial<Rows>) =>
   (run: Run): Run => ({ ...run, rows: { ...run.rows, ...damage(run.rows) } });
-const inJournal =
+const inHistory =
   (fits: (entry: Entry) => boolean, damage: (entry: Entry) => Partial<Entry>) =>
   (run: Run): Run => {
-    const target = first(run.journal, fits);
-    return { ...run, journal: run.journal.map((entry) => (entry === target ? { ...entry, ...damage(entry) } : entry)) };
+    const target = first(run.history, fits);
+    return { ...run, history: run.history.map((entry) => (entry === target ? { ...entry, ...damage(entry) } : entry)) };
   };
 
 const done = (op: Op) => (entry: Entry) => entry.request.op === op && succeeded(entry) && entry.expects === 'success';
 const ofType = (type: string) => (event: Rows['events'][number]) => event.type === type;
 const answer = (more: Partial<Extract<Attempt, { status: number }>>): Attempt => ({
   instance: 0,
-  door: 'rest',
+  api: 'rest',
   status: 200,
   code: null,
   replayed: false,
@@ -177,7 +177,7 @@ const DAMAGES: readonly (readonly [what: string, kind: Kind, says: RegExp, damag
     'lost',
     /checkIn/,
     (run) => {
-      const { request, tag } = first(run.journal, done('checkIn'));
+      const { request, tag } = first(run.history, done('checkIn'));
       return inRows(({ events, records }) => ({
         events: without(events, ({ type, job_id }) => type === 'job.checked_in' && job_id === request.job),
         records: without(records, ({ key }) => key === tag),
@@ -256,7 +256,7 @@ const DAMAGES: readonly (readonly [what: string, kind: Kind, says: RegExp, damag
     /bid.rejected/,
     (run) => {
       const byHand = new Set(
-        run.journal
+        run.history
           .filter((entry) => entry.request.op === 'reject' && succeeded(entry))
           .map(({ request }) => request.bid),
       );
@@ -314,7 +314,7 @@ const DAMAGES: readonly (readonly [what: string, kind: Kind, says: RegExp, damag
     'state',
     /the text of job_/,
     (run) => {
-      const edits = run.journal.filter(done('update'));
+      const edits = run.history.filter(done('update'));
       const older = first(
         edits,
         (edit) =>
@@ -344,7 +344,7 @@ const DAMAGES: readonly (readonly [what: string, kind: Kind, says: RegExp, damag
     'a refusal that had an effect',
     'unaccounted',
     /job.created|job.published|job.awarded|event/,
-    inJournal(done('checkIn'), () => ({
+    inHistory(done('checkIn'), () => ({
       expects: 'either',
       attempts: [answer({ status: 400, code: 'INVALID_TRANSITION' })],
     })),
@@ -353,7 +353,7 @@ const DAMAGES: readonly (readonly [what: string, kind: Kind, says: RegExp, damag
     'a success where the state forbids it',
     'answered wrongly',
     /its state forbids/,
-    inJournal(
+    inHistory(
       (entry) => entry.expects === 'success' && !isRead(entry.request.op),
       () => ({ expects: 'refusal' }),
     ),
@@ -362,13 +362,13 @@ const DAMAGES: readonly (readonly [what: string, kind: Kind, says: RegExp, damag
     'a refusal for no reason',
     'answered wrongly',
     /nothing stood against it/,
-    inJournal(done('readJob'), () => ({ attempts: [answer({ status: 403, code: 'FORBIDDEN' })] })),
+    inHistory(done('readJob'), () => ({ attempts: [answer({ status: 403, code: 'FORBIDDEN' })] })),
   ],
   [
     'a read of what is no longer so',
     'answered wrongly',
     /version is/,
-    inJournal(done('readJob'), (entry) => ({
+    inHistory(done('readJob'), (entry) => ({
       attempts: [answer({ data: { ...outcomeOf(entry)?.data, version: 99 } })],
     })),
   ],
@@ -376,7 +376,7 @@ const DAMAGES: readonly (readonly [what: string, kind: Kind, says: RegExp, damag
     'a balance that forgets a charge',
     'answered wrongly',
     /remainingBalance is/,
-    inJournal(done('publish'), (entry) => ({
+    inHistory(done('publish'), (entry) => ({
       attempts: [answer({ data: { ...outcomeOf(entry)?.data, remainingBalance: 1 } })],
     })),
   ],
@@ -384,13 +384,13 @@ const DAMAGES: readonly (readonly [what: string, kind: Kind, says: RegExp, damag
     'a failure inside',
     'answered wrongly',
     /500 INTERNAL/,
-    inJournal(done('award'), (entry) => ({ attempts: [answer({ status: 500, code: 'INTERNAL' }), ...entry.attempts] })),
+    inHistory(done('award'), (entry) => ({ attempts: [answer({ status: 500, code: 'INTERNAL' }), ...entry.attempts] })),
   ],
   [
     'a 503 that does not say when to come again',
     'answered wrongly',
     /without a time/,
-    inJournal(done('award'), (entry) => ({
+    inHistory(done('award'), (entry) => ({
       attempts: [answer({ status: 503, code: 'OVERLOADED' }), ...entry.attempts],
     })),
   ],
@@ -398,7 +398,7 @@ const DAMAGES: readonly (readonly [what: string, kind: Kind, says: RegExp, damag
     'a replay that differs from the first answer',
     'replayed wrongly',
     /then/,
-    inJournal(done('award'), (entry) => ({
+    inHistory(done('award'), (entry) => ({
       attempts: [...entry.attempts, answer({ replayed: true, data: { ...outcomeOf(entry)?.data, version: 99 } })],
     })),
   ],
@@ -406,7 +406,7 @@ const DAMAGES: readonly (readonly [what: string, kind: Kind, says: RegExp, damag
     'a second answer that is no replay',
     'replayed wrongly',
     /marked as a replay/,
-    inJournal(done('award'), (entry) => ({
+    inHistory(done('award'), (entry) => ({
       attempts: [...entry.attempts, answer({ data: outcomeOf(entry)?.data ?? null })],
     })),
   ],
@@ -414,7 +414,7 @@ const DAMAGES: readonly (readonly [what: string, kind: Kind, says: RegExp, damag
     'a key that was taken for another request',
     'answered wrongly',
     /422/,
-    inJournal(done('award'), (entry) => ({
+    inHistory(done('award'), (entry) => ({
       attempts: [...entry.attempts, answer({ status: 422, code: 'IDEMPOTENCY_KEY_REUSED' })],
     })),
   ],
@@ -422,22 +422,22 @@ const DAMAGES: readonly (readonly [what: string, kind: Kind, says: RegExp, damag
     'a request that nobody ever answered',
     'unanswered',
     /no definite answer/,
-    inJournal(done('readJob'), () => ({ attempts: [{ instance: 0, door: 'rest', lost: 'ECONNRESET' }] })),
+    inHistory(done('readJob'), () => ({ attempts: [{ instance: 0, api: 'rest', lost: 'ECONNRESET' }] })),
   ],
   [
     'an answer that never came in time',
     'unanswered',
     /in time/,
-    inJournal(done('readJob'), (entry) => ({
-      attempts: [{ instance: 1, door: 'rest', lost: 'no answer in time' }, ...entry.attempts],
+    inHistory(done('readJob'), (entry) => ({
+      attempts: [{ instance: 1, api: 'rest', lost: 'no answer in time' }, ...entry.attempts],
     })),
   ],
 ];
 
 describe('finds', () => {
   it.each(DAMAGES)('%s', (_what, kind, says, damage) => {
-    const damaged = damage({ journal, rows });
-    const findings = judge(damaged.journal, damaged.rows, people);
+    const damaged = damage({ history, rows });
+    const findings = judge(damaged.history, damaged.rows, people);
     expect(
       findings
         .filter((finding) => finding.kind === kind)

@@ -4,7 +4,7 @@
  * them and once; a refusal has none; nothing else is there. A pure function, which shares no code with the service.
  */
 import { operationName } from '../../calls.js';
-import { isRead, outcomeOf, settles, succeeded, type Entry, type Fields, type Member } from './journal.js';
+import { isRead, outcomeOf, settles, succeeded, type Entry, type Fields, type Member } from './history.js';
 import { TAGGED } from './client.js';
 import type { Rows } from './rows.js';
 
@@ -31,11 +31,11 @@ export interface Participant extends Member {
   readonly signUpBonus: number;
 }
 
-export function judge(journal: readonly Entry[], rows: Rows, people: readonly Participant[]): Finding[] {
-  const done = journal.filter((entry) => !isRead(entry.request.op) && succeeded(entry));
+export function judge(history: readonly Entry[], rows: Rows, people: readonly Participant[]): Finding[] {
+  const done = history.filter((entry) => !isRead(entry.request.op) && succeeded(entry));
   const story = tell(done);
   return [
-    ...journal.flatMap(answersOf),
+    ...history.flatMap(answersOf),
     ...historyOf(done, story, rows, people),
     ...statesOf(story, rows, people),
     ...balancesOf(story, rows, people),

@@ -1,9 +1,9 @@
 /**
- * One sending of a request, through either door of one instance. Whatever happens to it, it comes back as an attempt.
+ * One sending of a request, through either API of one instance. Whatever happens to it, it comes back as an attempt.
  */
 import { Agent, request as open, type IncomingHttpHeaders } from 'node:http';
-import { camel, changedBy, mutationOf, operationName, restAddress, snake, type Door } from '../../calls.js';
-import type { Json } from '../../house.js';
+import { camel, changedBy, mutationOf, operationName, restAddress, snake, type Api } from '../../calls.js';
+import type { Json } from '../../app.js';
 import {
   isRead,
   type Answered,
@@ -13,29 +13,29 @@ import {
   type Op,
   type Request,
   type WriteOp,
-} from './journal.js';
+} from './history.js';
 
 export interface Wire {
-  send(request: Request, key: string | null, instance: number, door: Door): Promise<Attempt>;
+  send(request: Request, key: string | null, instance: number, api: Api): Promise<Attempt>;
   close(): void;
 }
 
 /**
  * Far beyond what a server may take to answer or refuse; an answer this late counts as none, and the run has failed.
  */
-const PATIENCE_MS = 25_000;
+const TIMEOUT_MS = 25_000;
 
 export function openWire(urls: readonly string[]): Wire {
   const agents = urls.map((url) => ({ agent: new Agent({ keepAlive: true }), ...addressOf(url) }));
   return {
-    send: async (request, key, instance, door) => {
-      const sent = { instance, door };
+    send: async (request, key, instance, api) => {
+      const sent = { instance, api };
       const to = agents[instance];
       if (!to) throw new Error(`There is no instance ${instance}.`);
-      const { method, path, body } = door === 'rest' ? inRest(request) : inGraphql(request);
+      const { method, path, body } = api === 'rest' ? inRest(request) : inGraphql(request);
       const raw = await exchange(to, method, path, request.by.token, key, body);
       if ('lost' in raw) return { ...sent, ...raw };
-      return { ...sent, ...(door === 'rest' ? fromRest(request.op, raw) : fromGraphql(request.op, raw)) };
+      return { ...sent, ...(api === 'rest' ? fromRest(request.op, raw) : fromGraphql(request.op, raw)) };
     },
     close: () => {
       for (const { agent } of agents) agent.destroy();
@@ -76,7 +76,7 @@ function exchange(
       ...(key !== null && { 'idempotency-key': key }),
       ...(text !== undefined && { 'content-type': 'application/json', 'content-length': Buffer.byteLength(text) }),
     };
-    const sent = open({ agent, hostname, port, method, path, headers, timeout: PATIENCE_MS }, (answer) => {
+    const sent = open({ agent, hostname, port, method, path, headers, timeout: TIMEOUT_MS }, (answer) => {
       const chunks: Buffer[] = [];
       answer.on('data', (chunk: Buffer) => chunks.push(chunk));
       answer.on('error', lose);
@@ -200,7 +200,7 @@ function changedIn(op: WriteOp, data: Json): Json {
   return op === 'publish' ? payload : payload[changedBy(op)];
 }
 
-/** What both doors tell of an answer, in one spelling. */
+/** What both APIs tell of an answer, in one spelling. */
 function shown(op: Op, body: Json): Fields {
   if (op === 'delete') return { gone: true };
   if (op === 'countJobs' || op === 'countBids') return { total: body.total ?? body.pagination?.total };

@@ -1,0 +1,241 @@
+/** The GraphQL API: HTTP in, Apollo Server, HTTP out. It holds no rule of the market. */
+import { ApolloServer, HeaderMap, type ApolloServerPlugin } from '@apollo/server';
+import {
+  ApolloServerPluginCacheControlDisabled,
+  ApolloServerPluginLandingPageDisabled,
+} from '@apollo/server/plugin/disabled';
+import type { GraphQLFormattedError, GraphQLSchema } from 'graphql';
+import { parseJson } from '../http/body.js';
+import type { Exchange } from '../http/exchange.js';
+import { allowPageScripts } from '../http/policy.js';
+import type { Caller, Request } from '../operations/caller.js';
+import { wantsDryRun, type DryRunEffects } from '../operations/dry-run.js';
+import type { Services } from '../operations/services.js';
+import { refuse, Refusal, REFUSALS } from '../rules/errors.js';
+import { rateLimitHeaders } from '../security/rate-limit-headers.js';
+import { contextOf, type Context } from './context.js';
+import { extensionsOf, formatError } from './errors.js';
+import { asApolloGateway, createExecutor } from './executor/executor.js';
+import { atMost, type SentErrors } from './failures.js';
+import { createLimits } from './limits.js';
+import { mutationsIn } from './limits/shape.js';
+import { findAutomatic, type FoundDocument } from './limits/automatic.js';
+import { createDocumentCache } from './limits/document-cache.js';
+import { openPersistedDocuments, type Asked } from './limits/persisted.js';
+import { retryAfterIfOverloaded } from './overloaded.js';
+import { applyHeaders } from './request-headers.js';
+
+const BODY_BYTES_MAX = 128 * 1024;
+
+export interface GraphqlSettings {
+  introspection: boolean;
+  /** Whether a misspelt name is answered with those that exist. */
+  suggestions: boolean;
+  /** The list of the only documents that may run, if there is one. */
+  persistedDocumentsFile: string | undefined;
+  /** Where documents that clients register are kept besides in memory. */
+  redisUrl: string | undefined;
+  /** The page for people who come with a browser, if it is served at all. */
+  sendPlayground: ((exchange: Exchange) => void) | undefined;
+}
+
+export interface GraphqlApi {
+  handle(exchange: Exchange, caller: Caller): Promise<void>;
+  stop(): Promise<void>;
+}
+
+interface Answered {
+  readonly status: number;
+  readonly headers: readonly (readonly [name: string, value: string])[];
+  readonly contentType: string;
+  readonly said: string;
+}
+
+const NESTED_TOO_DEEPLY = 'The operation is nested too deeply. Send its parts in requests of their own.';
+
+export async function openGraphqlApi(
+  schema: GraphQLSchema,
+  services: Services,
+  settings: GraphqlSettings,
+): Promise<GraphqlApi> {
+  const limits = createLimits(schema, settings);
+  const { persistedDocumentsFile, redisUrl } = settings;
+  const findListed = persistedDocumentsFile === undefined ? undefined : openPersistedDocuments(persistedDocumentsFile);
+  const registered = createDocumentCache(findListed ? undefined : redisUrl);
+  const findDocument = async (asked: Asked): Promise<FoundDocument> =>
+    findListed ? { asked: findListed(asked), isNamed: true } : findAutomatic(asked, registered);
+  const format = limits.worded(formatError(services.log));
+  const nestedTooDeeply = new WeakSet<Caller>();
+  const server = new ApolloServer<Context>({
+    // With `schema` in its place graphql-js runs everything.
+    gateway: asApolloGateway(schema, createExecutor(schema)),
+    ...limits.options,
+    introspection: settings.introspection,
+    formatError: format,
+    includeStacktraceInErrorResponses: false,
+    csrfPrevention: true,
+    allowBatchedHttpRequests: false,
+    stopOnTerminationSignals: false,
+    persistedQueries: false,
+    logger: services.log,
+    plugins: [
+      ApolloServerPluginCacheControlDisabled(),
+      ApolloServerPluginLandingPageDisabled(),
+      limits.plugin(format),
+      answerPlugin(nestedTooDeeply),
+    ],
+  });
+  await server.start();
+
+  async function handle(exchange: Exchange, caller: Caller): Promise<void> {
+    if (settings.sendPlayground && wantsPage(exchange)) {
+      allowPageScripts(exchange);
+      return settings.sendPlayground(exchange);
+    }
+    let found: FoundDocument;
+    try {
+      if (exchange.method !== 'GET' && exchange.method !== 'POST')
+        throw refuse('METHOD_NOT_ALLOWED', { details: { allowedMethods: ['GET', 'POST'] } });
+      const body = exchange.method === 'POST' ? parseGraphql(await exchange.body(BODY_BYTES_MAX), exchange) : undefined;
+      found = await findDocument({ method: exchange.method, search: exchange.search, body });
+    } catch (error) {
+      if (error instanceof Refusal) return sendRefusal(exchange, error);
+      throw error;
+    }
+    const isDryRunWanted = wantsDryRun(exchange.header('dry-run'));
+    const execute = () => askApollo(exchange, contextOf(caller, isDryRunWanted), found);
+    const { status, headers, contentType, said } = await (isDryRunWanted ? caller.endingDryRun(execute) : execute());
+    if (status < 400) await found.keep?.();
+    const { response } = exchange;
+    if (caller.dryRun) response.setHeader('Dry-Run', 'true');
+    if (caller.replayed) response.setHeader('Idempotency-Replayed', 'true');
+    for (const [name, value] of Object.entries(rateLimitHeaders(caller.taken))) response.setHeader(name, value);
+    for (const [name, value] of headers) response.setHeader(name, value);
+    exchange.send(status, contentType, caller.dryRun ? withEffects(said, caller.dryRun.effects) : said);
+  }
+
+  async function askApollo(exchange: Exchange, context: Context, { asked, isNamed }: FoundDocument): Promise<Answered> {
+    const {
+      status = 200,
+      headers,
+      body,
+    } = await server.executeHTTPGraphQLRequest({
+      httpGraphQLRequest: {
+        ...asked,
+        headers: headersOf(exchange, isNamed),
+        search: asked.search && `?${asked.search}`,
+      },
+      context: async () => context,
+    });
+    if (nestedTooDeeply.has(context.caller)) throw refuse('VALIDATION_FAILED', { message: NESTED_TOO_DEEPLY });
+    if (body.kind !== 'complete') throw new Error('Incremental delivery is not offered.');
+    return {
+      status,
+      headers: [...headers].filter(([name]) => name !== 'cache-control' && name !== 'content-type'),
+      contentType: headers.get('content-type') ?? 'application/json; charset=utf-8',
+      said: status < 400 || status === 503 ? body.string : withRequestId(body.string, exchange),
+    };
+  }
+
+  async function stop(): Promise<void> {
+    registered.close();
+    await server.stop();
+  }
+
+  return { handle, stop };
+}
+
+function parseGraphql(body: Buffer, exchange: Exchange): unknown {
+  const contentType = exchange.header('content-type');
+  // Apollo says best what a request without JSON lacks: a preflight, or a query.
+  if (body.length === 0) return undefined;
+  const parsed = parseJson(body, contentType);
+  if (Array.isArray(parsed))
+    throw refuse('MALFORMED_REQUEST', { message: 'Send one operation a request; batches are not accepted.' });
+  if (typeof parsed !== 'object' || parsed === null)
+    throw refuse('MALFORMED_REQUEST', { message: 'The body must be a JSON object with a `query`.' });
+  return parsed;
+}
+
+/** Some requests Apollo refuses before any plugin hears of them. */
+function withRequestId(body: string, { requestId, record }: Exchange): string {
+  const { errors, ...answer }: { errors?: { extensions?: object }[] } = JSON.parse(body);
+  record.answered(errors ?? []);
+  return JSON.stringify({
+    ...(errors && { errors: errors.map((error) => ({ ...error, extensions: { ...error.extensions, requestId } })) }),
+    ...answer,
+  });
+}
+
+function withEffects(body: string, dryRun: DryRunEffects): string {
+  const { extensions, ...answer }: { extensions?: object } = JSON.parse(body);
+  return JSON.stringify({ ...answer, extensions: { ...extensions, dryRun } });
+}
+
+/** A refusal before GraphQL had a word: the same form, with the status that HTTP asks for. */
+export function sendRefusal(exchange: Exchange, refusal: Refusal): void {
+  exchange.record.refused(refusal);
+  if (refusal.code === 'METHOD_NOT_ALLOWED') exchange.response.setHeader('Allow', 'GET, POST');
+  const { retryAfter } = refusal.details;
+  if (typeof retryAfter === 'number') exchange.response.setHeader('Retry-After', String(retryAfter));
+  const extensions = { ...extensionsOf(refusal), requestId: exchange.requestId };
+  exchange.sendJson(refusal.status, { errors: [{ message: refusal.message, extensions }] });
+}
+
+function wantsPage(exchange: Exchange): boolean {
+  return (
+    (exchange.method === 'GET' || exchange.method === 'HEAD') &&
+    exchange.search === '' &&
+    (exchange.header('accept') ?? '').includes('text/html')
+  );
+}
+
+/**
+ * Apollo refuses a GET that a browser would send for any page without asking first. No cookie says who calls here, and
+ * urql sends hashes so: what was named by a hash is let through.
+ */
+function headersOf(exchange: Exchange, isNamed: boolean): HeaderMap {
+  const headers = new HeaderMap();
+  if (isNamed) headers.set('apollo-require-preflight', 'named by its hash');
+  for (const [name, value] of Object.entries(exchange.request.headers)) {
+    if (value !== undefined) headers.set(name, Array.isArray(value) ? value.join(', ') : value);
+  }
+  return headers;
+}
+
+/** Every error names the request it belongs to, so that a person can ask about it. */
+function identified(all: readonly GraphQLFormattedError[], { requestId, record }: Request): SentErrors {
+  const { errors, leftOut } = atMost(all);
+  record.answered(all);
+  return { errors: errors.map((error) => ({ ...error, extensions: { ...error.extensions, requestId } })), leftOut };
+}
+
+function answerPlugin(nestedTooDeeply: WeakSet<Caller>): ApolloServerPlugin<Context> {
+  return {
+    // What runs out of stack outside of every resolver, which the limits should have refused before.
+    unexpectedErrorProcessingRequest: async ({ requestContext: { contextValue }, error }) => {
+      if (error instanceof RangeError) nestedTooDeeply.add(contextValue.caller);
+    },
+    requestDidStart: async () => ({
+      didResolveSource: async ({ contextValue, queryHash }) => {
+        contextValue.caller.request.record.document = { name: undefined, hash: queryHash };
+      },
+      didResolveOperation: async ({ contextValue, document, operation, queryHash }) => {
+        contextValue.caller.request.record.document = { name: operation?.name?.value, hash: queryHash };
+        if (operation) applyHeaders(contextValue, mutationsIn(document, operation));
+      },
+      willSendResponse: async ({ contextValue, response: { body, http } }) => {
+        if (body.kind !== 'single' || !body.singleResult.errors) return;
+        const { singleResult } = body;
+        const retryAfter = retryAfterIfOverloaded(singleResult);
+        if (retryAfter !== undefined) {
+          http.status = REFUSALS.OVERLOADED[0];
+          http.headers.set('retry-after', String(retryAfter));
+        }
+        const sent = identified(singleResult.errors ?? [], contextValue.caller.request);
+        singleResult.errors = sent.errors;
+        if (sent.leftOut > 0) singleResult.extensions = { ...singleResult.extensions, errorsLeftOut: sent.leftOut };
+      },
+    }),
+  };
+}

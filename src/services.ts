@@ -1,0 +1,130 @@
+/**
+ * Builds the services from its configuration, and takes it down again. The server, the admin's commands and the tests
+ * share it.
+ */
+import { createHmac, randomBytes } from 'node:crypto';
+import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { LRUCache } from 'lru-cache';
+import type { Logger } from 'pino';
+import type { Config } from './config.js';
+import { createMetrics } from './metrics.js';
+import type { Services } from './operations/services.js';
+import { createKeyUses } from './operations/key-uses.js';
+import { createAccessTokens } from './security/access-token.js';
+import { createPasswords } from './security/passwords.js';
+import { createRateLimits } from './security/rate-limit.js';
+import { createRefreshTokens } from './security/refresh-token.js';
+import { createShares } from './shares/shares.js';
+import { connect, type Connection, type DatabaseHooks } from './store/database.js';
+import { watchDatabase } from './store/database-watch.js';
+import { assertDriverIsPatched } from './store/driver-check.js';
+import { tidy } from './store/housekeeping.js';
+import { migrate } from './store/migrate.js';
+import { watchServices } from './watch.js';
+
+const ACCESS_TOKEN_TTL_SECONDS = 15 * 60;
+/** Some three megabytes of them. */
+const VIEWERS_MAX = 10_000;
+/** Of `lastUsedAt`, which is told to the minute. */
+const KEY_USES_EVERY_MS = 10_000;
+const TIDY_EVERY_MS = 60 * 60 * 1000;
+
+export interface OpenServices {
+  readonly services: Services;
+  close(): Promise<void>;
+}
+
+export async function openServices(
+  config: Config,
+  log: Logger,
+  connection: Connection,
+  hooks: DatabaseHooks = {},
+): Promise<OpenServices> {
+  assertDriverIsPatched();
+  await migrate(connection);
+  const metrics = createMetrics();
+  const { shares: limits } = config;
+  const preparedStatements = config.DATABASE_PREPARED_STATEMENTS;
+  const probe = connect(connection, { poolSize: 1, preparedStatements });
+  const databaseWatch = watchDatabase(probe, {
+    onAway: (since, error) =>
+      log.warn({ since, err: error }, 'the database is away: calls that need it are refused with 503 OVERLOADED'),
+    onBack: (since, seconds) => log.info({ since, seconds }, 'the database is back'),
+  });
+  const observed: DatabaseHooks = {
+    ...hooks,
+    onAnswered: metrics.statement,
+    onOverload: ({ because }) => {
+      metrics.databaseFailed(because);
+      if (because === 'database_away') databaseWatch.suspect();
+    },
+    onRetry: metrics.retried,
+    isAway: () => databaseWatch.awaySince !== undefined,
+  };
+  const settings = { poolSize: config.DATABASE_POOL_SIZE, preparedStatements };
+  const db = connect(connection, settings, observed, { limits, events: metrics });
+  const rateLimits = createRateLimits({
+    enabled: config.RATE_LIMITS,
+    redisUrl: config.REDIS_URL,
+    onRedisLost: (error) => log.warn({ err: error }, 'Redis is lost: rates are counted in the memory of each instance'),
+    onRedisBack: () => log.info('Redis is back: rates are counted there'),
+  });
+  // Calls before this is settled would be counted in memory, beside what other instances count in Redis.
+  await rateLimits.ready();
+  const secret = config.JWT_SECRET ?? keptSecret(config.DATA_DIR);
+  const keyUses = createKeyUses(db);
+  const secrets = config.JWT_PREVIOUS_SECRET === undefined ? [secret] : [secret, config.JWT_PREVIOUS_SECRET];
+  const services: Services = {
+    db,
+    probe,
+    databaseWatch,
+    shares: createShares(limits, metrics),
+    metrics,
+    rateLimits,
+    passwords: createPasswords({ cost: config.BCRYPT_COST, limits: limits.hashingQueue, events: metrics }),
+    accessTokens: createAccessTokens({
+      secret,
+      previousSecret: config.JWT_PREVIOUS_SECRET,
+      issuer: config.JWT_ISSUER,
+      audience: config.JWT_AUDIENCE,
+      ttlSeconds: ACCESS_TOKEN_TTL_SECONDS,
+    }),
+    refreshTokens: createRefreshTokens({ secret, previousSecret: config.JWT_PREVIOUS_SECRET }),
+    viewers: new LRUCache({ max: VIEWERS_MAX }),
+    keyHolders: new LRUCache({ max: VIEWERS_MAX }),
+    keyUses,
+    seals: (text) => secrets.map((each) => createHmac('sha256', `seal ${each}`).update(text).digest('base64url')),
+    budgets: config.budgets,
+    log,
+  };
+  const tidying = setInterval(
+    () =>
+      void tidy(db).catch((error: unknown) => log.warn({ err: error }, 'what has run out could not be thrown away')),
+    TIDY_EVERY_MS,
+  );
+  const flushKeyUses = () =>
+    keyUses.flush().catch((error: unknown) => log.warn({ err: error }, 'uses of API keys could not be written down'));
+  const flushing = setInterval(() => void flushKeyUses(), KEY_USES_EVERY_MS);
+  watchServices(services);
+  return {
+    services,
+    close: async () => {
+      clearInterval(tidying);
+      clearInterval(flushing);
+      await flushKeyUses();
+      databaseWatch.close();
+      await Promise.all([db.close(), probe.close(), rateLimits.close()]);
+    },
+  };
+}
+
+/** Outside production nobody should have to invent a secret; it is made once, so that log-ins outlive a restart. */
+function keptSecret(dataFolder: string): string {
+  const file = join(dataFolder, 'jwt-secret');
+  if (!existsSync(file)) {
+    mkdirSync(dataFolder, { recursive: true });
+    writeFileSync(file, randomBytes(48).toString('base64url'), { mode: 0o600, flag: 'wx' });
+  }
+  return readFileSync(file, 'utf8');
+}

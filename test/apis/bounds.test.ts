@@ -1,0 +1,261 @@
+/**
+ * Nothing that a caller can lengthen has no end: errors, names that are repeated, headers, answers, and the work that
+ * each takes.
+ */
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { ERRORS, GRAPHQL_LIMITS } from '../../src/rules/limits.js';
+import { contractor, homeowner, type Person } from '../cast.js';
+import { openTestApp, type GraphqlAnswer, type Json, type TestApp } from '../app.js';
+import { expectTimed } from '../timing.js';
+
+const MEGABYTE = 1_000_000;
+const ANSWER_BYTES_MAX = 20 * MEGABYTE;
+
+let app: TestApp;
+let hanna: Person;
+beforeAll(async () => {
+  app = await openTestApp();
+  hanna = await homeowner(app, 'Hanna');
+});
+afterAll(() => app.close());
+
+const times = (count: number, part: (i: number) => string) =>
+  Array.from({ length: count }, (_, i) => part(i)).join(' ');
+const named = (count: number, name: (i: number) => string) =>
+  Object.fromEntries(Array.from({ length: count }, (_, i) => [name(i), 1]));
+
+/** What this process computed meanwhile, the test's own part included, in the quickest of several tries. */
+async function quickestCpuMs<Result>(work: () => Promise<Result>): Promise<[ms: number, result: Result]> {
+  let best = Infinity;
+  for (let time = 0; time < 8; time += 1) {
+    const before = process.cpuUsage();
+    const result = await work();
+    const { user, system } = process.cpuUsage(before);
+    best = Math.min(best, (user + system) / 1_000);
+    if (best < 50 || time === 7) return [best, result];
+  }
+  throw new Error('No try was made.');
+}
+
+function expectBounded(errors: Json[] | undefined): void {
+  expect(errors?.length).toBeLessThanOrEqual(ERRORS.perAnswerMax);
+  for (const { message, locations = [] } of errors ?? []) {
+    expect(message.length).toBeLessThanOrEqual(ERRORS.textCharactersMax);
+    expect(message).toMatch(/[.?]$/);
+    expect(locations.length).toBeLessThanOrEqual(ERRORS.locationsMax);
+  }
+}
+
+const UPDATE = 'mutation ($input: UpdateProfileInput!) { updateProfile(input: $input) { viewer { user { id } } } }';
+
+const WRONG_VARIABLES: readonly (readonly [what: string, input: unknown, errors: number])[] = [
+  ['nine thousand unknown names', named(9_000, (i) => `name${i}`), 50],
+  ['nine thousand unknown names further in', { user: named(9_000, (i) => `name${i}`) }, 50],
+  ['an object of nine thousand names in place of a text', { user: { firstName: named(9_000, (i) => `name${i}`) } }, 1],
+  [
+    'fifty thousand wrong entries of a list',
+    { contractor: { specialties: Array.from({ length: 50_000 }, () => 1) } },
+    50,
+  ],
+  ['a name of 120,000 characters', { ['x'.repeat(120_000)]: 1 }, 1],
+  ['a name full of what GraphQL’s own sentences are searched for', { ['String "'.repeat(12_000)]: 1 }, 1],
+  ['forty-nine names of 2,000 characters', named(49, (i) => `${i}${'y'.repeat(2_000)}`), 49],
+];
+
+describe('variables that are wrong', () => {
+  it.each(WRONG_VARIABLES)(
+    'by %s are refused in 50 ms, of a document that is known or new (timed)',
+    async (_what, input, count) => {
+      await app.graphql(UPDATE, { token: hanna.token, variables: { input: {} } });
+      await app.graphql(UPDATE, { token: hanna.token, variables: { input: {} } });
+      for (const query of [UPDATE, `${UPDATE} # ${count} ${_what}`]) {
+        const [ms, answer] = await quickestCpuMs(() =>
+          app.graphql(query, { token: hanna.token, variables: { input } }),
+        );
+        expect([answer.status, answer.errors?.length]).toEqual([400, count]);
+        for (const { extensions } of answer.errors ?? [])
+          expect(extensions).toMatchObject({ code: 'VALIDATION_FAILED', status: 400 });
+        expectBounded(answer.errors);
+        expectTimed(() => expect(ms).toBeLessThan(50));
+      }
+    },
+  );
+
+  it('say that there are more, where there are', async () => {
+    const { errors } = await app.graphql(UPDATE, {
+      token: hanna.token,
+      variables: { input: named(51, (i) => `name${i}`) },
+    });
+    expect(errors?.[49]?.message).toBe('More is wrong with the variables; these are the first 49 errors.');
+  });
+});
+
+describe('documents that are wrong', () => {
+  it.each([
+    ['nine hundred unknown fields', `{ ${times(900, (i) => `x${i}`)} }`],
+    ['two hundred unknown arguments', `{ viewer(${times(200, (i) => `x${i}: 1`)}) { user { id } } }`],
+    ['two hundred unused variables', `query (${times(200, (i) => `$v${i}: Int`)}) { __typename }`],
+    ['a text of 100,000 characters in place of a number', `{ jobs(first: "${'x'.repeat(100_000)}") { totalCount } }`],
+  ])('by %s get at most fifty errors', async (_what, query) => {
+    const answer = await app.graphql(query, { token: hanna.token });
+    expect(answer.status).toBe(400);
+    expectBounded(answer.errors);
+  });
+});
+
+describe('a REST body', () => {
+  it.each(['/v1/auth/login', '/v1/jobs'])(
+    'with 5,000 unknown names to %s is refused with fifty of them, and how many there are besides',
+    async (path) => {
+      const { status, body } = await app.rest('POST', path, {
+        token: hanna.token,
+        body: named(5_000, (i) => `name${i}`),
+      });
+      expect([status, Object.keys(body.details.fields).length]).toEqual([400, ERRORS.perAnswerMax]);
+      expect(body.details.fields_left_out).toBeGreaterThanOrEqual(4_950);
+      expect(JSON.stringify(body).length).toBeLessThan(10_000);
+    },
+  );
+
+  it('with a name of 60,000 characters is refused with the beginning of it', async () => {
+    const { status, body } = await app.rest('POST', '/v1/jobs', {
+      token: hanna.token,
+      body: { ['long_name'.repeat(6_500)]: 1 },
+    });
+    expect(status).toBe(400);
+    expect(Object.keys(body.details.fields)).toContainEqual(expect.stringMatching(/^long_name.*\.\.\.$/));
+    expect(JSON.stringify(body).length).toBeLessThan(2_000);
+  });
+
+  it('is refused with all of few', async () => {
+    const { body } = await app.rest('POST', '/v1/jobs', { token: hanna.token, body: named(40, (i) => `name${i}`) });
+    expect([Object.keys(body.details.fields).length, body.details.fields_left_out]).toEqual([42, undefined]);
+  });
+});
+
+describe('with a hundred of the largest drafts', () => {
+  /** Six bytes in JSON. */
+  const TEXT = '\u0001'.repeat(10_000);
+
+  beforeAll(async () => {
+    const create = 'mutation ($input: CreateJobInput!) { createJob(input: $input) { job { id } } }';
+    const line = '\u0001'.repeat(200);
+    const ADDRESS = {
+      addressLine1: line,
+      addressLine2: line,
+      city: line,
+      state: line,
+      zipCode: line,
+      country: line,
+      category: '\u0001'.repeat(64),
+    };
+    for (let i = 0; i < 100; i += 1) {
+      const { data } = await app.graphql(create, {
+        token: hanna.token,
+        variables: { input: { title: line, description: TEXT, ...ADDRESS } },
+      });
+      await app.graphql(
+        'mutation ($id: ID!, $input: UpdateJobInput) { updateJob(id: $id, input: $input) { job { id } } }',
+        { token: hanna.token, variables: { id: data.createJob.job.id, input: { requirements: TEXT } } },
+      );
+    }
+  });
+
+  async function bytesOf(path: string, init: RequestInit = {}): Promise<[status: number, bytes: number]> {
+    const response = await fetch(app.url + path, {
+      ...init,
+      headers: { authorization: `Bearer ${hanna.token}`, 'content-type': 'application/json' },
+    });
+    return [response.status, (await response.arrayBuffer()).byteLength];
+  }
+
+  const ALL_TEXTS = 'id title description requirements category addressLine1 addressLine2 city state zipCode country';
+  const LARGEST: readonly (readonly [what: string, query: string])[] = [
+    [
+      'a page of all, and half a page again',
+      `{ jobs(first: 100) { nodes { ${ALL_TEXTS} } } again: jobs(first: 33) { nodes { ${ALL_TEXTS} } } }`,
+    ],
+    [
+      'as many descriptions as can be had',
+      `{ jobs(first: 72) { nodes { ${times(4, (i) => `d${i}: description`)} } } }`,
+    ],
+    [
+      'texts in edges',
+      `{ jobs(first: 100) { edges { cursor node { ${ALL_TEXTS} } } pageInfo { endCursor } totalCount } }`,
+    ],
+    [
+      'short values under long names',
+      `{ jobs(first: 100) { nodes { homeowner { ${times(14, (i) => `${'n'.repeat(97)}${i}: id`)} } } } }`,
+    ],
+  ];
+
+  it.each(LARGEST)('%s are at most 20 MB by GraphQL, at the first call and later', async (_what, query) => {
+    for (let time = 0; time < 3; time += 1) {
+      const [status, bytes] = await bytesOf('/graphql', { method: 'POST', body: JSON.stringify({ query }) });
+      expect(status).toBe(200);
+      expect(bytes).toBeGreaterThan(MEGABYTE / 10);
+      expect(bytes).toBeLessThan(ANSWER_BYTES_MAX);
+    }
+  });
+
+  it('a page by REST is at most 20 MB', async () => {
+    const [status, bytes] = await bytesOf('/v1/jobs?per_page=100');
+    expect(status).toBe(200);
+    expect(bytes).toBeGreaterThan(12 * MEGABYTE);
+    expect(bytes).toBeLessThan(ANSWER_BYTES_MAX);
+  });
+
+  it('what would be 96 MB is refused before it is read', async () => {
+    app.statements();
+    const { status, errors } = await app.graphql(
+      `{ jobs(first: 100) { nodes { ${times(15, (i) => `d${i}: description`)} } } }`,
+      { token: hanna.token },
+    );
+    expect([status, errors?.[0]?.extensions.limit, app.statements()]).toEqual([400, 'cost', []]);
+    expect(errors?.[0]?.extensions.found).toBeGreaterThan(GRAPHQL_LIMITS.cost);
+  });
+
+  it('failures in every node of many lists take little time, far down in a document (timed)', async () => {
+    const repeated = (i: number) => times(20, () => `a${i}: bids(first: 0) { totalCount }\n\n`);
+    const query = `{${'\n'.repeat(1_500)} jobs(first: 100) { nodes { ${times(4, repeated)} } } }`;
+    const [ms, answer] = await quickestCpuMs<GraphqlAnswer>(() => app.graphql(query, { token: hanna.token }));
+    expect(answer.errors?.[0]?.extensions.code).toBe('VALIDATION_FAILED');
+    expectBounded(answer.errors);
+    expectTimed(() => expect(ms).toBeLessThan(1_000));
+  });
+
+  it('the link to the next page does not repeat what the query is padded with', async () => {
+    const response = await fetch(`${app.url}/v1/jobs?per_page=${'0'.repeat(5_000)}1&search=${'+'.repeat(5_000)}%01`, {
+      headers: { authorization: `Bearer ${hanna.token}` },
+    });
+    expect(response.status).toBe(200);
+    expect(response.headers.get('link')?.length).toBeLessThan(500);
+    expect(response.headers.get('link')).toMatch(/per_page=1&search=%01&page=2&after=/);
+  });
+});
+
+it('a mutation whose answer would cost too much is refused before it runs', async () => {
+  const carl = await contractor(app, 'Carl');
+  app.statements();
+  const query =
+    'mutation { createJob(input: { title: "A", description: "B" }) { job { bids(first: 100) { nodes { job { bids(first: 100) { nodes { message } } } } } } } }';
+  const { status, errors } = await app.graphql(query, { token: carl.token });
+  expect([status, errors?.[0]?.extensions.limit, app.statements()]).toEqual([400, 'cost', []]);
+});
+
+describe('REST', () => {
+  it('has no list whose largest page would be beyond 20 MB', async () => {
+    const { TEXT_CHARACTERS } = await import('../../src/graphql/limits/texts.js');
+    const { isList, ROUTES } = await import('../../src/rest/routes.js');
+    const rows = [...new Set(ROUTES.filter(isList).map(({ shows }) => shows.name))];
+    expect(rows.length).toBeGreaterThan(0);
+    for (const row of rows) {
+      const characters = Object.values(TEXT_CHARACTERS[row] as Record<string, number>).reduce(
+        (total, one) => total + one,
+        0,
+      );
+      // Six bytes for each character, and a thousand for all that is short, a hundred times.
+      expect([row, (characters * 6 + 2_000) * 100 <= ANSWER_BYTES_MAX]).toEqual([row, true]);
+    }
+  });
+});

@@ -1,0 +1,158 @@
+/**
+ * One pass through every address of REST. The house itself holds each answer against the document; here each is given
+ * once.
+ */
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { ROUTES } from '../../src/rest/routes.js';
+import { admin, contractor, homeowner, type Person } from '../cast.js';
+import { seen } from '../documented.js';
+import { openTestApp, type Json, type TestApp } from '../app.js';
+
+let app: TestApp;
+let hanna: Person;
+let carl: Person;
+let ada: Person;
+beforeAll(async () => {
+  app = await openTestApp();
+  [hanna, carl, ada] = [await homeowner(app, 'Hanna'), await contractor(app, 'Carl'), await admin(app)];
+  await ok(ada, 'POST', '/tokens/adjustments', { user_id: hanna.userId, amount: 500, reason: 'A long day.' });
+});
+afterAll(() => app.close());
+
+const DRAFT = {
+  title: 'Repair the sink',
+  description: 'It drips.',
+  trade: 'plumbing',
+  priority: 'standard',
+  address_line1: '1 Main Street',
+  city: 'Austin',
+  state: 'TX',
+  zip_code: '78701',
+  budget_min: 10.25,
+  budget_max: 99.5,
+  desired_start_date: '2026-03-09',
+  desired_completion_date: '2026-03-20',
+};
+
+describe('Every address answers as documented', () => {
+  it('about people and their tokens', async () => {
+    const { token } = hanna;
+    const me = await ok(hanna, 'GET', '/me');
+    await ok(hanna, 'PUT', '/me', { ...me, homeowner: { ...me.homeowner, city: 'Austin' } });
+    await ok(carl, 'PUT', '/me', {
+      contractor: { service_areas: ['Austin'], years_in_business: 3, website: 'https://carl.example.test' },
+    });
+    await ok(ada, 'GET', '/me');
+    await ok(carl, 'GET', `/contractors/${carl.profileId}`);
+    await ok(hanna, 'GET', `/contractors/${carl.profileId}`);
+    await ok(ada, 'POST', `/contractors/${carl.profileId}/verify`);
+    await ok(hanna, 'GET', '/contractors?verified=true&order_by=best_rated');
+    await ok(ada, 'GET', '/users?user_type=contractor');
+    await ok(ada, 'GET', '/tokens/audit');
+    await ok(hanna, 'GET', '/tokens');
+    await ok(hanna, 'GET', '/tokens/transactions?per_page=1');
+    const { api_key } = await ok(hanna, 'POST', '/api-keys', { name: 'Export', expires_at: '2999-01-01T00:00:00Z' });
+    await ok(hanna, 'GET', '/api-keys');
+    await ok(hanna, 'DELETE', `/api-keys/${api_key.id}`);
+    const password = 'another good one';
+    await ok(hanna, 'POST', '/me/password', { current_password: hanna.password, new_password: password });
+    const session = await ok(undefined, 'POST', '/auth/login', { email: hanna.email, password });
+    const refreshed = await ok(undefined, 'POST', '/auth/refresh', { refresh_token: session.refresh_token });
+    await ok({ token: refreshed.token }, 'POST', '/auth/logout');
+    expect((await app.rest('GET', '/v1/me', { token })).status).toBe(200);
+  });
+
+  it('about a job that ends well', async () => {
+    const cora = await contractor(app, 'Cora');
+    const { id, bid } = await openJobWithBid(carl, {
+      guaranteed_view: true,
+      message: 'I can.',
+      proposed_start_date: '2026-03-10',
+      materials_included: true,
+    });
+    const other = await ok(cora, 'POST', `/jobs/${id}/bids`, { amount: 50 });
+    await ok(cora, 'POST', `/jobs/${id}/bids/${other.id}/withdraw`);
+    const again = await ok(cora, 'POST', `/jobs/${id}/bids`, { amount: 45 });
+    for (const step of ['view', 'shortlist', 'reject']) await ok(hanna, 'POST', `/jobs/${id}/bids/${again.id}/${step}`);
+    await ok(hanna, 'GET', `/jobs/${id}/bids?per_page=1`);
+    await ok(cora, 'GET', `/jobs/${id}/bids?status=rejected`);
+    await ok(undefined, 'GET', '/catalog');
+    await ok(undefined, 'GET', '/lifecycle');
+    const [transfer] = (await ok(hanna, 'GET', '/tokens/transactions')).data;
+    await ok(hanna, 'GET', `/tokens/transactions/${transfer.id}`);
+    await ok(carl, 'GET', '/bids');
+    await ok(carl, 'GET', `/bids/${bid.id}`);
+    for (const person of [hanna, carl, ada]) await ok(person, 'GET', `/bids/${bid.id}/actions`);
+    for (const person of [hanna, carl, cora, ada]) await ok(person, 'GET', `/jobs/${id}/actions`);
+    for (const person of [hanna, carl, ada]) await ok(person, 'GET', '/me/job-counts');
+    for (const person of [hanna, carl, cora, ada]) await ok(person, 'GET', `/jobs/${id}`);
+    await ok(hanna, 'GET', '/jobs?search=sink&status=open&urgency=standard&category=plumbing');
+    await ok(ada, 'GET', `/jobs?homeowner_id=${hanna.profileId}&page=1&per_page=1`);
+    await ok(hanna, 'POST', `/jobs/${id}/award`, { bid_id: bid.id });
+    await ok(carl, 'POST', `/jobs/${id}/checkin`, { notes: 'Here.' });
+    await ok(carl, 'POST', `/jobs/${id}/submit-for-review`);
+    await ok(hanna, 'POST', `/jobs/${id}/approve`, { rating: 5, review: 'Tidy.' });
+    for (const person of [hanna, carl, cora, ada]) await ok(person, 'GET', `/jobs/${id}/events`);
+    await ok(hanna, 'GET', `/contractors/${carl.profileId}`);
+    await ok(cora, 'GET', `/contractors/${carl.profileId}/reviews`);
+  });
+
+  it('about drafts, and jobs that are called off or ended past the flow', async () => {
+    const draft = await ok(hanna, 'POST', '/jobs', { title: 'A', description: 'B' });
+    await ok(hanna, 'PUT', `/jobs/${draft.id}`, { ...draft, title: 'C', budget_max: 20 });
+    await ok(hanna, 'DELETE', `/jobs/${draft.id}`);
+    await ok(hanna, 'POST', `/jobs/${(await openJobWithBid(carl)).id}/cancel`, { reason: 'Sold the house.' });
+    await ok(ada, 'POST', `/jobs/${(await openJobWithBid(carl)).id}/complete`, { reason: 'They asked.' });
+  });
+
+  it('about disputes, whether they are settled, decided or appealed', async () => {
+    const settled = await disputedJob();
+    await ok(hanna, 'GET', `/jobs/${settled}/dispute`);
+    for (const person of [hanna, carl]) {
+      await ok(person, 'POST', `/jobs/${settled}/resolve-dispute`, { resolution: 'Half the price.', agreed_by: 'Us' });
+      await ok(person, 'GET', `/jobs/${settled}/dispute`);
+    }
+    const appealed = await disputedJob();
+    await ok(carl, 'POST', `/jobs/${appealed}/escalate`, { escalation_reason: 'No way.' });
+    await ok(ada, 'POST', `/jobs/${appealed}/reach-decision`, {
+      decision: 'Redo it.',
+      ruling: 'It drips.',
+      resolution_terms: 'In a week.',
+    });
+    await ok(carl, 'POST', `/jobs/${appealed}/file-appeal`, { appeal_reason: 'It does not.' });
+    await ok(ada, 'POST', `/jobs/${appealed}/finalize-appeal`, { final_decision: 'It does.', ruling: 'I saw it.' });
+    await ok(carl, 'GET', `/jobs/${appealed}/dispute`);
+    await ok(ada, 'GET', `/jobs/${appealed}/events?per_page=2`);
+  });
+
+  it('and none was left out', () => {
+    const all = ROUTES.map(({ operation, status }) => `${operation.name} ${status}`);
+    expect(all.filter((answer) => !seen.has(answer))).toEqual([]);
+  });
+});
+
+async function ok(
+  person: Pick<Person, 'token'> | undefined,
+  method: string,
+  path: string,
+  body?: object,
+): Promise<Json> {
+  const answer = await app.rest(method, `/v1${path}`, { token: person?.token, body });
+  if (answer.status >= 300) throw new Error(`${method} ${path}: ${JSON.stringify(answer.body)}`);
+  return answer.body;
+}
+
+async function openJobWithBid(bidder: Person, more: object = {}): Promise<{ id: string; bid: Json }> {
+  const { id } = await ok(hanna, 'POST', '/jobs', DRAFT);
+  await ok(hanna, 'POST', `/jobs/${id}/publish`);
+  return { id, bid: await ok(bidder, 'POST', `/jobs/${id}/bids`, { amount: 80.5, ...more }) };
+}
+
+async function disputedJob(): Promise<string> {
+  const { id, bid } = await openJobWithBid(carl);
+  await ok(hanna, 'POST', `/jobs/${id}/award`, { bid_id: bid.id });
+  await ok(carl, 'POST', `/jobs/${id}/checkin`);
+  await ok(carl, 'POST', `/jobs/${id}/submit-for-review`);
+  await ok(hanna, 'POST', `/jobs/${id}/dispute`, { reason: 'It drips still.' });
+  return id;
+}

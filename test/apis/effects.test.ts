@@ -1,0 +1,118 @@
+/** What a transition leads to is exactly what its row names: every effect is seen to happen, and none besides. */
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import type { Effect } from '../../src/rules/effects.js';
+import {
+  JOB_TRANSITIONS,
+  type JobState,
+  type JobTransition,
+  type JobTransitionKey,
+} from '../../src/rules/lifecycle.js';
+import { callRest } from '../calls.js';
+import { HAPPY_CALLS } from '../happy-calls.js';
+import { openTestApp, type Json, type TestApp } from '../app.js';
+import { bodyOf, gather, givenJob, giveTokens, type GivenJob, type People } from '../journey.js';
+
+let app: TestApp;
+let people: People;
+beforeAll(async () => {
+  app = await openTestApp();
+  people = await gather(app);
+  for (const bidder of [people.awardee, people.bidder]) await giveTokens(app, people.admin, bidder, 1_000);
+});
+afterAll(() => app.close());
+
+interface Seen {
+  owner: number;
+  paid: number;
+  budget: string | null;
+  completionBase: string | null;
+  awarded: string | null;
+  accepted: number;
+  live: number;
+  rejected: number;
+  activeHolds: number;
+  completedJobs: number;
+  ratings: number;
+  dispute: { proposal: unknown; ending: { how: string } | null } | null;
+}
+
+async function look(id: string): Promise<Seen> {
+  const [row] = await app.sql<[Omit<Seen, 'dispute'>]>`
+    select (select balance from token_balances where user_id = ${people.owner.userId}) as owner,
+      j.most_tokens_paid as paid, j.highest_budget_min::text as budget,
+      j.completion_date_at_check_in::text as "completionBase", j.awarded_bid_id as awarded,
+      (select count(*)::int from bids b where b.job_id = j.id and b.status = 'accepted') as accepted,
+      (select count(*)::int from bids b where b.job_id = j.id and b.status in ('pending', 'viewed', 'shortlisted')) as live,
+      (select count(*)::int from bids b where b.job_id = j.id and b.status = 'rejected') as rejected,
+      (select count(*)::int from holds h where h.job_id = j.id and h.status = 'active') as "activeHolds",
+      c.completed_jobs as "completedJobs", c.rating_count as ratings
+    from jobs j, contractors c where j.id = ${id} and c.id = ${people.awardee.profileId}`;
+  const read = await app.rest('GET', `/v1/jobs/${id}/dispute`, { token: people.admin.token });
+  return { ...row, dispute: read.status === 200 ? (read.body as Json) : null };
+}
+
+/** How each effect of a transition shows, between before and after. */
+const SIGNS: Readonly<Record<Effect, ((before: Seen, after: Seen) => boolean) | null>> = {
+  chargePublishing: (before, after) => after.owner < before.owner && after.paid === before.owner - after.owner,
+  keepBudgets: (before, after) => before.budget === null && after.budget !== null,
+  keepCompletionDate: (before, after) => before.completionBase === null && after.completionBase !== null,
+  setAwardedBid: (before, after) => before.awarded === null && after.awarded !== null,
+  acceptBid: (before, after) => before.accepted === 0 && after.accepted === 1,
+  rejectOtherBids: (before, after) => after.rejected > before.rejected && after.accepted > before.accepted,
+  rejectLiveBids: (before, after) => after.rejected === before.rejected + before.live && before.live > 0,
+  releaseHolds: (before, after) => before.activeHolds > 0 && after.activeHolds === 0,
+  creditContractor: (before, after) => after.completedJobs === before.completedJobs + 1,
+  addRating: (before, after) => after.ratings === before.ratings + 1,
+  refundPublishing: (before, after) => after.owner === before.owner + before.paid && before.paid > 0,
+  beginDispute: (before, after) => before.dispute === null && after.dispute !== null,
+  lapseProposal: (before, after) =>
+    Boolean(before.dispute?.proposal) && !after.dispute?.proposal && after.dispute?.ending?.how !== 'agreement',
+  // Those of operations that are no transitions.
+  chargeRaisedUrgency: null,
+  makeBid: null,
+  stakeHold: null,
+};
+
+const say = (name: string) => `The ${name}.`;
+
+/** With stakes on both bids, and a proposal where there is a dispute. */
+async function scene(state: JobState): Promise<GivenJob> {
+  const offers = { awardee: { guaranteed_view: true }, bidder: { guaranteed_view: true } };
+  const job = await givenJob(app, state, people, { offers, fields: { budget_min: 100 }, say });
+  if (state !== 'disputed') return job;
+  const proposed = await callRest(app, 'resolveDispute', {
+    by: people.owner,
+    job: job.id,
+    body: bodyOf('resolveDispute', say, null),
+  });
+  expect(proposed.status).toBe(200);
+  return job;
+}
+
+async function withoutBids(): Promise<GivenJob> {
+  const job = await givenJob(app, 'draft', people);
+  const published = await callRest(app, 'publish', { by: people.owner, job: job.id });
+  expect(published.status).toBe(200);
+  return { ...job, state: 'open' };
+}
+
+async function seenEffects(key: JobTransitionKey, job: GivenJob): Promise<Effect[]> {
+  const before = await look(job.id);
+  const by = people[key === 'resolveDispute' ? 'awardee' : HAPPY_CALLS[key][1]];
+  const called = await callRest(app, key, { by, job: job.id, body: bodyOf(key, say, job.bids.awardee) });
+  expect([key, job.state, called.status]).toEqual([key, job.state, 200]);
+  const after = await look(job.id);
+  return (Object.keys(SIGNS) as Effect[]).filter((effect) => SIGNS[effect]?.(before, after));
+}
+
+describe('what happens besides the change of state', () => {
+  it.each(Object.entries<JobTransition>(JOB_TRANSITIONS))('by %s is what its row names', async (key, row) => {
+    const jobs = await Promise.all([
+      ...row.from.map((state) => scene(state)),
+      ...(row.from.includes('open') && key !== 'award' ? [withoutBids()] : []),
+    ]);
+    const seen = new Set<Effect>();
+    for (const job of jobs) for (const effect of await seenEffects(key as JobTransitionKey, job)) seen.add(effect);
+    expect([...seen].sort()).toEqual([...row.effects].sort());
+  });
+});

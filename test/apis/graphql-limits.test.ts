@@ -1,0 +1,742 @@
+/**
+ * What one GraphQL operation may ask for: everything up to a limit passes, and whatever is beyond it is refused before
+ * it runs.
+ */
+import { createHash } from 'node:crypto';
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { buildClientSchema, getIntrospectionQuery } from 'graphql';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { readConfig } from '../../src/config.js';
+import { openPersistedDocuments } from '../../src/graphql/limits/persisted.js';
+import { STARTER_TABS } from '../../src/graphql/playground-tabs.js';
+import { JOB_ACTION_LIST } from '../../src/rules/lifecycle.js';
+import { GRAPHQL_LIMITS, UNPAGED_LIST_ENTRIES } from '../../src/rules/limits.js';
+import { homeowner, type Person } from '../cast.js';
+import { openTestApp, type GraphqlAnswer, type Json, type TestApp } from '../app.js';
+import { byGraphql } from './refused.js';
+import { expectTimed, JUDGES_TIME } from '../timing.js';
+
+let app: TestApp;
+let hanna: Person;
+beforeAll(async () => {
+  app = await openTestApp();
+  hanna = await homeowner(app, 'Hanna');
+});
+afterAll(() => app.close());
+
+type Limit = keyof typeof GRAPHQL_LIMITS;
+type Besides = { variables?: object; operationName?: string };
+
+async function send(query: string, besides: Besides = {}, to: TestApp = app): Promise<GraphqlAnswer> {
+  const { status, headers, body } = await to.rest('POST', '/graphql', {
+    token: hanna.token,
+    body: { query, ...besides },
+  });
+  return { status, headers, ...body };
+}
+
+/** Sends what must be refused, and sees that nothing of it ran. */
+async function refusal(query: string, besides?: Besides): Promise<Json> {
+  app.statements();
+  const answer = await send(query, besides);
+  expect(app.statements()).toEqual([]);
+  expect(answer.data).toBeUndefined();
+  expect([answer.status, byGraphql(answer).status]).toEqual([400, 400]);
+  const [error] = answer.errors ?? [];
+  return { message: error?.message, ...error?.extensions };
+}
+
+const limitsIn = ({ errors }: GraphqlAnswer): Limit[] =>
+  (errors ?? []).flatMap(({ extensions }) => extensions.limit ?? []);
+const costOf = async (query: string, variables?: object): Promise<number> =>
+  (await send(query, { ...(variables && { variables }) })).extensions.cost.requested;
+
+const times = (count: number, part: (i: number) => string) =>
+  Array.from({ length: count }, (_, i) => part(i)).join(' ');
+const nested = (levels: number, field: (i: number) => string, core: string) =>
+  `${times(levels, (i) => `${field(i)} {`)} ${core} ${'}'.repeat(levels)}`;
+
+const LOG_IN = (i: number, directive = '') =>
+  `a${i}: logIn(input: { email: "hanna@example.test", password: "guess ${i}" }) ${directive} { token }`;
+const SIGN_UP =
+  'b: signUpHomeowner(input: { email: "new@example.test", password: "a password", firstName: "N", lastName: "N" }) { token }';
+const LOG_OUT = (name: string) => `${name}: logOut { sessionId }`;
+/** Each level doubles the one below it. */
+const BOMB = (levels: number) =>
+  `{ ...F0 } ${times(levels, (i) => `fragment F${i} on Query { ...F${i + 1} ...F${i + 1} }`)} fragment F${levels} on Query { __typename }`;
+/** Costs 1 at every third level. */
+const ROUND_AND_ROUND = (i: number) =>
+  i === 0 ? 'job(id: "job_x")' : (['job', 'bids(first: 1)', 'nodes'][i % 3] ?? '');
+const OF_TYPE = (i: number) => ['__schema', 'queryType'][i] ?? 'ofType';
+
+const PLAIN_FIELDS_OF_JOB = `__typename id title description status category budgetMin budgetMax urgency addressLine1 addressLine2 city state zipCode country
+  latitude longitude desiredStartDate desiredCompletionDate requirements homeownerId awardedBidId version bidCount createdAt updatedAt`;
+/** Thirty-one jobs in one tree, none of whose fields is selected twice: 898 selections. */
+const TREE_OF_JOBS = 'job(id: "job_x") { ...J0 }';
+const FRAGMENTS_OF_TREE = times(
+  5,
+  (i) =>
+    `fragment J${i} on Job { ${PLAIN_FIELDS_OF_JOB} ${i < 4 ? `awardedBid { job { ...J${i + 1} } } myBid { job { ...J${i + 1} } }` : ''} }`,
+);
+
+/** So many pairs of equal selections: of n there are n(n-1)/2. */
+function repeated(pairs: number, names: readonly string[]): string[] {
+  const [name = '', ...others] = names;
+  const n = Math.floor((1 + Math.sqrt(1 + 8 * pairs)) / 2);
+  return pairs === 0 ? [] : [times(n, () => name), ...repeated(pairs - (n * (n - 1)) / 2, others)];
+}
+
+/** For each limit a document that asks for exactly so much. */
+const ASKING_FOR: Readonly<Record<Limit, (count: number) => string>> = {
+  tokens: (count) => `{ contractor(id: [${times(count - 12, () => '1')}]) { id } }`,
+  lines: (count) => `{ __typename }${'\n'.repeat(count - 1)}`,
+  nameCharacters: (count) => `query ${'Q'.repeat(count)} { __typename }`,
+  depth: (count) => `{ ${nested(count - 1, ROUND_AND_ROUND, '__typename')} }`,
+  introspectionDepth: (count) => `{ ${nested(count - 1, OF_TYPE, 'name')} }`,
+  introspectionAliases: (count) => `{ ${times(count, (i) => `a${i}: __schema { queryType { name } }`)} }`,
+  aliases: (count) => `{ ${times(count, (i) => `a${i}: __typename`)} }`,
+  rootMutations: (count) => `mutation { ${times(count, (i) => LOG_OUT(`a${i}`))} }`,
+  entries: (count) => `mutation { ${times(count, (i) => LOG_IN(i))} }`,
+  directives: (count) => `{ ${times(count, () => '... @include(if: true) { __typename }')} }`,
+  selections: (count) =>
+    `{ ${TREE_OF_JOBS} ${times(60, () => '__typename')} catalog { ${times(count - 959, () => 'categories')} } } ${FRAGMENTS_OF_TREE}`,
+  repeats: (count) =>
+    `{ catalog { ${repeated(count, ['__typename', 'categories', 'propertyTypes', 'businessTypes']).join(' ')} } }`,
+  cost: (count) =>
+    `{ jobs(first: 100) { nodes { bids(first: 28) { nodes { id } } } } viewer { bids(first: ${count - 2_901}) { nodes { id } } } }`,
+};
+
+describe('a limit', () => {
+  it.each(Object.keys(GRAPHQL_LIMITS) as Limit[])(
+    'on %s lets its very number pass, and refuses one more with which, how many, and what would be right',
+    async (limit) => {
+      const max = GRAPHQL_LIMITS[limit];
+      expect(limitsIn(await app.graphql(ASKING_FOR[limit](max)))).toEqual([]);
+      const refused = await refusal(ASKING_FOR[limit](max + 1));
+      expect(refused).toMatchObject({
+        code: limit === 'tokens' ? 'MALFORMED_REQUEST' : 'VALIDATION_FAILED',
+        limit,
+        max,
+        found: max + 1,
+      });
+      for (const number of [max, max + 1]) expect(refused.message).toContain(number.toLocaleString('en'));
+      expect(refused.message).toMatch(/^The operation has .* may be sent\. [A-Z].*\.$/);
+    },
+  );
+
+  it('that is far exceeded says how far, where anybody counted', async () => {
+    expect(await refusal(BOMB(60))).toMatchObject({ limit: 'selections', found: 3 * 2 ** 60 - 1 });
+    expect(await refusal(`{ ${'__typename '.repeat(9_000)} }`)).toMatchObject({
+      limit: 'tokens',
+      found: 1_001,
+      message: expect.stringContaining('at least 1,001 tokens'),
+    });
+  });
+});
+
+it('A kind of operation that the schema does not have is refused before anything runs, with the kinds that it has', async () => {
+  const { status, errors } = await app.graphql('subscription { me }');
+  expect([status, errors?.[0]?.message, errors?.[0]?.extensions.code]).toEqual([
+    400,
+    'This server offers queries and mutations, and no subscriptions.',
+    'VALIDATION_FAILED',
+  ]);
+});
+
+/** What graphql-cop, CrackQL and the OWASP sheet try, and the limits that stop it. */
+const ATTACKS: [name: string, query: string, limits: Limit[], besides?: Besides][] = [
+  ['a hundred aliases of one field', `{ ${times(100, (i) => `a${i}: viewer { referralCode }`)} }`, ['aliases']],
+  [
+    'twenty guesses at a password',
+    `mutation { ${times(20, (i) => LOG_IN(i))} }`,
+    ['aliases', 'rootMutations', 'entries'],
+  ],
+  [
+    'a log-in and a sign-up, dressed in fragments',
+    `mutation { ...A ... { ...B } } fragment A on Mutation { ${LOG_IN(0)} } fragment B on Mutation { ... on Mutation { ${SIGN_UP} } }`,
+    ['entries'],
+  ],
+  [
+    'two log-ins of which a variable skips one',
+    `mutation ($no: Boolean!) { ${LOG_IN(0)} ${LOG_IN(1, '@skip(if: $no)')} }`,
+    ['entries'],
+    { variables: { no: true } },
+  ],
+  [
+    'log-ins behind the name of a harmless operation',
+    `query Harmless { __typename } mutation Guess { ${times(3, (i) => LOG_IN(i))} }`,
+    ['entries'],
+    { operationName: 'Harmless' },
+  ],
+  [
+    'log-ins under a name that no operation bears',
+    `mutation Guess { ${times(3, (i) => LOG_IN(i))} }`,
+    ['entries'],
+    { operationName: 'constructor' },
+  ],
+  [
+    'aliases in a fragment that is used again and again',
+    `{ ${times(6, () => '...A')} } fragment A on Query { a: __typename b: __typename c: __typename }`,
+    ['aliases'],
+  ],
+  [
+    'mutations in fragments',
+    `mutation { ${times(3, (i) => `...M${i}`)} } ${times(3, (i) => `fragment M${i} on Mutation { ${LOG_OUT(`m${i}`)} ${LOG_OUT(`n${i}`)} }`)}`,
+    ['rootMutations'],
+  ],
+  ['a directive five hundred times', `{ __typename ${times(490, () => '@skip')} }`, ['directives']],
+  [
+    'directives on variables and on fragments',
+    `query ($a: Boolean ${times(6, (i) => `@a${i}`)}) { ...F ${times(6, (i) => `@b${i}`)} } fragment F on Query { __typename }`,
+    ['directives'],
+  ],
+  ['a field repeated beyond any use', `{ ${times(5_000, () => '__typename')} }`, ['tokens']],
+  ['the same objects written out again and again', `{ ${times(400, () => 'viewer { user { id } }')} }`, ['tokens']],
+  ['a query as large as a body may be', `{ ${'__typename '.repeat(11_000)} }`, ['tokens']],
+  [
+    'a value nested ten thousand deep',
+    `{ contractor(id: ${'['.repeat(10_000)}${']'.repeat(10_000)}) { id } }`,
+    ['tokens'],
+  ],
+  ['a bomb of 2^16 fragments', BOMB(16), ['selections']],
+  ['a bomb of 2^80 fragments', BOMB(80), ['selections']],
+  ['fragments in a circle', '{ ...A } fragment A on Query { ...B } fragment B on Query { ...A }', []],
+  [
+    'ninety fragments in circles',
+    `{ ...C0 } ${times(90, (i) => `fragment C${i} on Query { ...C${(i + 1) % 90} ...C${(i + 7) % 90} }`)}`,
+    [],
+  ],
+  [
+    'circles in objects',
+    `{ job(id: "job_x") { ...C0 } } ${times(45, (i) => `fragment C${i} on Job { awardedBid { job { ...C${(i + 1) % 45} ...C${(i + 2) % 45} } } }`)}`,
+    [],
+  ],
+  [
+    'circles that no operation leads into',
+    `{ __typename } ${times(45, (i) => `fragment C${i} on Job { awardedBid { job { ...C${(i + 1) % 45} ...C${(i + 2) % 45} } } }`)}`,
+    [],
+  ],
+  ['a bomb that no operation sets off', BOMB(60).replace('{ ...F0 }', '{ __typename }'), ['selections']],
+  ['one field five hundred times', `{ ${times(500, () => '__typename')} }`, ['repeats']],
+  ['objects to merge with objects', `{ ${times(140, () => 'viewer { user { id } }')} }`, ['repeats']],
+  [
+    'arguments to compare with arguments',
+    `{ ${times(60, () => 'jobs(filter: { status: OPEN, search: "a" }) { totalCount }')} }`,
+    ['repeats'],
+  ],
+  [
+    'long arguments to compare',
+    `{ ${times(60, (i) => `contractor(id: "${'x'.repeat(1_500)}${i}") { id }`)} }`,
+    ['repeats'],
+  ],
+  [
+    'conflicts in conflicts, over many lines',
+    `{ ${times(20, (i) => `viewer { ${times(14, (j) => `${'abcdefghijklmn'[j]}: ${i % 2 ? 'referralCode' : 'tokens'}${'\n'.repeat(150)}`)} }`)} }`,
+    ['lines'],
+  ],
+  ['a name as long as a document', `{ ${'x'.repeat(100_000)} }`, ['nameCharacters']],
+  [
+    'answers under a name as long as a document',
+    `{ jobs(first: 100) { nodes { ${'x'.repeat(100_000)}: id } } }`,
+    ['nameCharacters'],
+  ],
+  [
+    'the schema fifteen times over',
+    `{ ${times(15, (i) => `a${i}: __schema { types { name fields { name description } } }`)} }`,
+    ['introspectionAliases'],
+  ],
+  [
+    'nodes of one page under fifteen names',
+    `{ jobs(first: 100) { nodes { bids(first: 20) { ${times(15, (i) => `a${i}: nodes { id }`)} } } } }`,
+    ['cost'],
+  ],
+  [
+    'long texts of many jobs under many names',
+    `{ jobs(first: 100) { nodes { ${times(15, (i) => `a${i}: description`)} } } }`,
+    ['cost'],
+  ],
+  [
+    'a fragment in a circle with itself, twice over',
+    '{ ...A ...A } fragment A on Query { viewer { referralCode } ...A ...A }',
+    [],
+  ],
+  ['jobs of bids of jobs of bids', `{ ${nested(40, ROUND_AND_ROUND, '__typename')} }`, ['depth']],
+  [
+    'depth in fragments',
+    `{ job(id: "job_x") { ...F0 } } ${times(6, (i) => `fragment F${i} on Job { bids(first: 1) { nodes { job { ...F${i + 1} } } } }`)} fragment F6 on Job { id }`,
+    ['depth'],
+  ],
+  ['a type of a type of a type', `{ ${nested(20, OF_TYPE, 'name')} }`, ['introspectionDepth']],
+  [
+    'a type of a type, in fragments',
+    `{ __schema { queryType { ...A } } } fragment A on __Type { ${nested(6, () => 'ofType', '...B')} } fragment B on __Type { ${nested(9, () => 'ofType', 'name')} }`,
+    ['introspectionDepth'],
+  ],
+  [
+    'fields of types of fields of types',
+    `{ __schema { types { ${nested(8, (i) => ['fields', 'type'][i % 2] ?? '', 'name')} } } }`,
+    [],
+  ],
+  [
+    'lists within lists within lists',
+    '{ jobs(first: 100) { nodes { bids(first: 100) { nodes { job { bids(first: 100) { nodes { id } } } } } } } }',
+    ['cost'],
+  ],
+  [
+    'a length that a variable blows up',
+    'query ($n: Int) { jobs(first: 100) { nodes { bids(first: $n) { nodes { id } } } } }',
+    ['cost'],
+    { variables: { n: 2_000_000_000 } },
+  ],
+  [
+    'a length that a variable’s default blows up',
+    'query ($n: Int = 100) { jobs(first: $n) { nodes { timeline(first: $n) { nodes { id } } } } }',
+    ['cost'],
+  ],
+  [
+    'a length that is not a number',
+    'query ($n: Int) { jobs(first: 100) { nodes { bids(first: $n) { nodes { id } } } } }',
+    ['cost'],
+    { variables: { n: { toString: 'x' } } },
+  ],
+  ['pages whose nodes nobody selects', '{ jobs(first: 100) { nodes { bids(first: 100) { totalCount } } } }', ['cost']],
+];
+
+describe('refused before anything runs, and within 50 ms (timed)', () => {
+  it.each<(typeof ATTACKS)[number]>(ATTACKS)('%s', async (_name, query, limits, besides) => {
+    await refusal(query, besides);
+    const took: number[] = [];
+    do {
+      const began = performance.now();
+      expect(limitsIn(await send(query, besides))).toEqual(limits);
+      took.push(performance.now() - began);
+    } while (JUDGES_TIME && took.length < 10 && Math.min(...took) >= 50);
+    // Of several tries, the quickest shows what a refusal takes.
+    expectTimed(() => expect(Math.min(...took)).toBeLessThan(50));
+  });
+
+  it('a variable of thirty thousand wrong entries', async () => {
+    const variables = { input: { contractor: { specialties: Array.from({ length: 30_000 }, () => 1) } } };
+    const query = 'mutation ($input: UpdateProfileInput!) { updateProfile(input: $input) { viewer { user { id } } } }';
+    const began = performance.now();
+    expect(await refusal(query, { variables })).toMatchObject({ code: 'VALIDATION_FAILED' });
+    const tookMs = performance.now() - began;
+    expectTimed(() => expect(tookMs).toBeLessThan(250));
+  });
+});
+
+describe('what GraphQL merges', () => {
+  it('runs once and costs once, however often it is written', async () => {
+    const answer = await send(`{ ${times(50, () => 'viewer { user { id } }')} }`);
+    expect(answer.data).toEqual({ viewer: { user: { id: hanna.userId } } });
+    expect(answer.extensions.cost.requested).toBe(2);
+  });
+});
+
+describe('the cost of an operation', () => {
+  const RICH_PAGE = `query Page($bids: Int = 5) {
+    viewer { user { ...Person } homeowner { id city } contractor { id companyName } tokens { balance held available } tokenTransactions(first: 10) { totalCount nodes { id amount } } }
+    jobs(first: 20) { totalCount pageInfo { hasNextPage endCursor } edges { cursor node {
+      id title status version homeowner { id user { ...Person } } awardedBid { id contractor { id companyName } } myBid { id status }
+      bids(first: $bids) { totalCount nodes { id amount contractor { id companyName user { ...Person } } hold { id amount } } }
+      timeline(first: 10) { nodes { id type occurredAt } }
+      availableActions { action allowed reason missingFields tokenCost }
+      dispute { reason proposal { resolution } decision { ruling } }
+    } } }
+    catalog { categories urgencies { urgency publishCost } }
+    lifecycle { states actions { action from to } }
+  } fragment Person on User { id firstName lastName profilePictureUrl }`;
+
+  it.each<[costs: number, what: string, query: string, variables?: object]>([
+    [0, 'nothing but a name', '{ __typename }'],
+    [4, 'an object each', '{ viewer { user { id createdAt } tokens { balance } homeowner { id } } }'],
+    [5, 'a text, rounded up', '{ viewer { user { id email } tokens { balance } homeowner { id } } }'],
+    [11, 'ten thousand characters', '{ job(id: "job_x") { description } }'],
+    [
+      11,
+      'ten thousand characters, written twice',
+      '{ job(id: "job_x") { description ...D } } fragment D on Job { description }',
+    ],
+    [21, 'ten thousand characters under two names', '{ job(id: "job_x") { description again: description } }'],
+    [2_247, 'a full page of jobs with all their texts', `{ jobs(first: 100) { nodes { ${PLAIN_FIELDS_OF_JOB} } } }`],
+    [
+      11,
+      'a text that one variable of two includes',
+      'query ($a: Boolean!, $b: Boolean!) { job(id: "job_x") { description @include(if: $a) ... @include(if: $b) { description } } }',
+      { a: false, b: true },
+    ],
+    [
+      1,
+      'a text that no variable includes',
+      'query ($a: Boolean!, $b: Boolean!) { job(id: "job_x") { description @include(if: $a) ... @include(if: $b) { description } } }',
+      { a: false, b: false },
+    ],
+    [
+      14,
+      'nodes that are selected twice, in edges and by themselves',
+      '{ jobs(first: 7) { edges { node { id } } nodes { id } } }',
+    ],
+    [20, 'a page of the usual length', '{ jobs { nodes { id } } }'],
+    [7, 'a page of a given length', '{ jobs(first: 7) { nodes { id status } } }'],
+    [9, 'a page with a line of text in each node', '{ jobs(first: 7) { nodes { id title } } }'],
+    [7, 'a page by its edges', '{ jobs(first: 7) { edges { cursor node { id } } pageInfo { endCursor } totalCount } }'],
+    [7, 'a page of which only the length is asked', '{ jobs(first: 7) { totalCount } }'],
+    [14, 'a page with an object in each node', '{ jobs(first: 7) { nodes { homeowner { id } } } }'],
+    [
+      2_100,
+      'a hundred jobs with twenty bids each',
+      '{ jobs(first: 100) { nodes { id bids(first: 20) { nodes { id amount } } } } }',
+    ],
+    [
+      2_100,
+      'a hundred jobs with twenty bids each, by their edges',
+      '{ jobs(first: 100) { pageInfo { endCursor } edges { cursor node { id bids { pageInfo { endCursor } edges { cursor node { id amount } } } } } } }',
+    ],
+    [1 + UNPAGED_LIST_ENTRIES, 'a list without pages', '{ job(id: "job_x") { availableActions { action } } }'],
+    [1, 'lists of plain values', '{ catalog { categories propertyTypes } }'],
+    [3, 'a length by variable', 'query ($n: Int) { jobs(first: $n) { nodes { id } } }', { n: 3 }],
+    [20, 'a length by variable that is not given', 'query ($n: Int) { jobs(first: $n) { nodes { id } } }'],
+    [20, 'a length by variable that is null', 'query ($n: Int = 9) { jobs(first: $n) { nodes { id } } }', { n: null }],
+    [9, 'a length by the variable’s default', 'query ($n: Int = 9) { jobs(first: $n) { nodes { id } } }'],
+    [100, 'a length beyond the largest', '{ jobs(first: 1000000) { nodes { id } } }'],
+    [1, 'a length below the smallest', '{ jobs(first: -1000) { nodes { id } } }'],
+    [
+      6,
+      'a fragment at each use',
+      '{ a: viewer { ...V } b: viewer { ...V } } fragment V on Viewer { user { id } tokens { balance } }',
+    ],
+    [
+      2,
+      'fragments within fragments',
+      '{ ...A } fragment A on Query { ... on Query { ...B } } fragment B on Query { viewer { ... { user { id } } } }',
+    ],
+    [
+      3,
+      'whatever kind of thing it may turn out to be',
+      '{ node(id: "job_x") { id ... on Job { homeowner { id } } ... on Bid { job { id } } } }',
+    ],
+    [
+      0,
+      'what is skipped',
+      '{ jobs @skip(if: true) { nodes { id } } ... @include(if: false) { viewer { user { id } } } }',
+    ],
+    [
+      2,
+      'what a variable includes',
+      'query ($more: Boolean!) { viewer { user @include(if: $more) { id } tokens @skip(if: $more) { balance } } }',
+      { more: true },
+    ],
+    [
+      1,
+      'what a variable leaves out',
+      'query ($more: Boolean!) { viewer { user @include(if: $more) { id } ... @include(if: $more) { tokens { balance } } } }',
+      { more: false },
+    ],
+    [
+      40,
+      'two lists, one by variable',
+      'query ($n: Int!) { jobs(first: $n) { nodes { id } } ...U } fragment U on Query { users(first: $n) { nodes { id } } }',
+      { n: 20 },
+    ],
+    [0, 'the schema itself', '{ __schema { types { name fields { name } } } __type(name: "Job") { name } }'],
+  ])('is %i for %s', async (costs, _what, query, variables) => {
+    expect(await costOf(query, variables)).toBe(costs);
+    // The second time comes from what is kept with the document.
+    expect(await costOf(query, variables)).toBe(costs);
+  });
+
+  it('is said with what is left, in answers that run, fail, or cost too much', async () => {
+    const max = GRAPHQL_LIMITS.cost;
+    const answers = [
+      await send('{ viewer { user { id } } }'),
+      await send('{ jobs(first: 1000) { nodes { id } } }'),
+      await send('{ jobs(first: 100) { nodes { bids(first: 100) { nodes { id } } } } }'),
+    ];
+    expect(answers.map(({ status, extensions }) => [status, extensions.cost])).toEqual([
+      [200, { requested: 2, max, remaining: max - 2 }],
+      [200, { requested: 100, max, remaining: max - 100 }],
+      [400, { requested: 10_100, max, remaining: 0 }],
+    ]);
+    expect(answers[1]?.errors?.[0]?.extensions).toMatchObject({
+      code: 'VALIDATION_FAILED',
+      fields: { first: expect.any(String) },
+    });
+  });
+
+  it('of one document follows the variables, request by request', async () => {
+    const query = 'query ($n: Int!) { jobs(first: 100) { nodes { bids(first: $n) { nodes { id } } } } }';
+    expect([await costOf(query, { n: 1 }), await costOf(query, { n: 29 }), await costOf(query, { n: 20 })]).toEqual([
+      200, 3_000, 2_100,
+    ]);
+    expect(await refusal(query, { variables: { n: 30 } })).toMatchObject({ limit: 'cost', found: 3_100 });
+  });
+
+  it('leaves room for a rich page and for the playground’s starter tabs', async () => {
+    const rich = await send(RICH_PAGE);
+    expect([rich.errors, rich.status]).toEqual([undefined, 200]);
+    expect(rich.extensions.cost.requested).toBeLessThan(GRAPHQL_LIMITS.cost);
+    for (const { query, variables } of STARTER_TABS) {
+      const answer = await send(query, { variables: JSON.parse(variables ?? '{}') });
+      expect([answer.status, limitsIn(answer)], query).toEqual([200, []]);
+    }
+  });
+
+  it('counts lists without pages as long as the longest of them, the actions on a job', () => {
+    expect(JOB_ACTION_LIST.length).toBeLessThanOrEqual(UNPAGED_LIST_ENTRIES);
+  });
+});
+
+describe('introspection', () => {
+  const STANDARD = getIntrospectionQuery({
+    descriptions: true,
+    specifiedByUrl: true,
+    directiveIsRepeatable: true,
+    schemaDescription: true,
+    inputValueDeprecation: true,
+    oneOf: true,
+  });
+
+  it('as GraphiQL and code generators ask for it passes every limit', async () => {
+    const answer = await send(STANDARD);
+    expect([answer.status, answer.errors]).toEqual([200, undefined]);
+    expect(buildClientSchema(answer.data).getQueryType()?.name).toBe('Query');
+  });
+
+  it('is refused in plain words where it is off, and schema details with it; a type’s name stays', async () => {
+    const closed = await openTestApp({ GRAPHQL_INTROSPECTION: 'off' });
+    try {
+      for (const query of [
+        STANDARD,
+        '{ __type(name: "Job") { name } }',
+        '{ ...A } fragment A on Query { __schema { queryType { name } } }',
+      ]) {
+        const answer = await send(query, {}, closed);
+        expect([answer.status, byGraphql(answer).code, answer.data]).toEqual([400, 'VALIDATION_FAILED', undefined]);
+        expect(answer.errors?.[0]?.message).toMatch(/^This server does not answer introspection/);
+      }
+      expect((await send('{ __typename }', {}, closed)).data).toEqual({ __typename: 'Query' });
+      expect((await send('{ viewr { user { id } } }', {}, closed)).errors?.[0]?.message).not.toContain('viewer');
+    } finally {
+      await closed.close();
+    }
+  });
+});
+
+describe('what almost exists', () => {
+  const MISSPELT: readonly (readonly [query: string, besides?: Besides])[] = [
+    ['{ viewr { user { id } } }'],
+    ['{ viewer { user { emial } } }'],
+    ['{ jobs(frist: 3) { nodes { id } } }'],
+    ['{ node(id: "job_x") { ... on Jobb { id } } }'],
+    ['{ jobs(filter: { status: OPENN }) { nodes { id } } }'],
+    [
+      'query ($filter: JobFilter) { jobs(filter: $filter) { nodes { id } } }',
+      { variables: { filter: { status: 'OPENN' } } },
+    ],
+    [
+      'query ($filter: JobFilter) { jobs(filter: $filter) { nodes { id } } }',
+      { variables: { filter: { statu: 'OPEN' } } },
+    ],
+    ['query ($filter: JobFiltr) { jobs(filter: $filter) { nodes { id } } }'],
+  ];
+
+  it('is suggested during development', async () => {
+    for (const [query, besides] of MISSPELT)
+      expect((await send(query, besides)).errors?.[0]?.message, query).toContain('Did you mean');
+  });
+
+  it('is not suggested in production, where the schema is nobody’s to guess', async () => {
+    const production = await openTestApp({ NODE_ENV: 'production', BCRYPT_COST: '10', GRAPHQL_INTROSPECTION: 'on' });
+    try {
+      for (const [query, besides] of MISSPELT) {
+        const answer = await send(query, besides, production);
+        expect(answer.status, query).toBe(400);
+        expect(JSON.stringify(answer.errors), query).not.toMatch(/Did you mean/);
+        byGraphql(answer);
+      }
+    } finally {
+      await production.close();
+    }
+  });
+});
+
+describe('over HTTP', () => {
+  it('batches are refused, whatever they hold', async () => {
+    for (const body of [
+      [],
+      [{ query: '{ __typename }' }],
+      Array.from({ length: 500 }, (_, i) => ({ query: `mutation { ${LOG_IN(i)} }` })),
+    ]) {
+      app.statements();
+      const { status, body: answer } = await app.rest('POST', '/graphql', { body });
+      expect([status, answer.errors[0].extensions.code, app.statements()]).toEqual([400, 'MALFORMED_REQUEST', []]);
+    }
+  });
+
+  it('a mutation does not run by GET, and a query only if no page can send it unasked', async () => {
+    const ask = async (query: string, headers: Record<string, string>, more = '') => {
+      const answer = await fetch(`${app.url}/graphql?query=${encodeURIComponent(query)}${more}`, {
+        headers: { authorization: `Bearer ${hanna.token}`, ...headers },
+      });
+      return [answer.status, ((await answer.json()) as Json).errors?.[0].extensions.code];
+    };
+    const asked = { 'apollo-require-preflight': '1' };
+    expect(await ask(`mutation { ${LOG_OUT('a')} }`, asked)).toEqual([405, 'METHOD_NOT_ALLOWED']);
+    expect(await ask(`query A { __typename } mutation B { ${LOG_OUT('a')} }`, asked, '&operationName=B')).toEqual([
+      405,
+      'METHOD_NOT_ALLOWED',
+    ]);
+    expect(await ask('{ viewer { user { id } } }', asked)).toEqual([200, undefined]);
+    expect(await ask('{ viewer { user { id } } }', {})).toEqual([400, 'MALFORMED_REQUEST']);
+  });
+
+  it('a form that another page posts is refused', async () => {
+    for (const type of ['application/x-www-form-urlencoded', 'multipart/form-data; boundary=x', 'text/plain']) {
+      const { status } = await app.rest('POST', '/graphql', {
+        body: JSON.stringify({ query: `mutation { ${LOG_OUT('a')} }` }),
+        token: hanna.token,
+        headers: { 'content-type': type },
+      });
+      expect([400, 415]).toContain(status);
+    }
+    expect((await send('{ viewer { user { id } } }')).status).toBe(200);
+  });
+
+  it('an operation that cannot be told from the others does not run', async () => {
+    const two = `query A { __typename } mutation B { ${LOG_OUT('a')} }`;
+    for (const besides of [{}, { operationName: 'C' }, { operationName: '__proto__' }, { operationName: '' }]) {
+      expect(await refusal(two, besides)).toMatchObject({ code: 'MALFORMED_REQUEST' });
+    }
+    expect((await send('{ viewer { user { id } } }')).status).toBe(200);
+  });
+});
+
+describe('with PERSISTED_DOCUMENTS=only', () => {
+  const WHO = 'query Who { viewer { user { id } } }';
+  const JOBS = 'query Jobs($n: Int) { jobs(first: $n) { nodes { id bids(first: $n) { nodes { id } } } } }';
+  const hash = (document: string) => createHash('sha256').update(document).digest('hex');
+  const persisted = (document: string) => ({
+    extensions: { persistedQuery: { version: 1, sha256Hash: hash(document) } },
+  });
+  let folder: string;
+  let listed: TestApp;
+
+  const listOf = (name: string, content: unknown): string => {
+    const file = join(folder, name);
+    writeFileSync(file, typeof content === 'string' ? content : JSON.stringify(content));
+    return file;
+  };
+  const post = async (body: unknown): Promise<GraphqlAnswer> => {
+    const answer = await listed.rest('POST', '/graphql', { token: hanna.token, body });
+    return { status: answer.status, headers: answer.headers, ...answer.body };
+  };
+
+  beforeAll(async () => {
+    folder = mkdtempSync(join(tmpdir(), 'persisted-'));
+    const file = listOf('list.json', { [hash(WHO)]: WHO, [hash(JOBS).toUpperCase()]: JOBS });
+    listed = await openTestApp({ PERSISTED_DOCUMENTS: 'only', PERSISTED_DOCUMENTS_FILE: file }, { beside: app });
+  });
+  afterAll(async () => {
+    await listed.close();
+    rmSync(folder, { recursive: true });
+  });
+
+  it.each([
+    ['documentId', { documentId: hash(WHO) }],
+    ['documentId as the GraphQL-over-HTTP draft writes it', { documentId: `sha256:${hash(WHO)}` }],
+    ['Apollo’s extension', persisted(WHO)],
+  ])('a listed document runs by %s', async (_, body) => {
+    const { status, data, extensions } = await post(body);
+    expect([status, data, extensions.cost.requested]).toEqual([200, { viewer: { user: { id: hanna.userId } } }, 2]);
+  });
+
+  it('a listed document runs by GET, with its variables, and keeps to the limits', async () => {
+    const ask = async (parameters: Record<string, string>) => {
+      const answer = await fetch(`${listed.url}/graphql?${new URLSearchParams(parameters)}`, {
+        headers: { authorization: `Bearer ${hanna.token}`, 'apollo-require-preflight': '1' },
+      });
+      return { status: answer.status, body: (await answer.json()) as Json };
+    };
+    const names: Record<string, string>[] = [
+      { documentId: hash(JOBS) },
+      { extensions: JSON.stringify(persisted(JOBS).extensions) },
+    ];
+    for (const name of names) {
+      expect((await ask({ ...name, variables: '{"n":3}' })).body).toMatchObject({
+        data: { jobs: { nodes: expect.any(Array) } },
+        extensions: { cost: { requested: 12 } },
+      });
+      expect(await ask({ ...name, variables: '{"n":99}' })).toMatchObject({
+        status: 400,
+        body: { errors: [{ extensions: { limit: 'cost' } }] },
+      });
+    }
+    expect((await ask({ query: WHO })).status).toBe(400);
+    expect((await ask({ extensions: '{' })).status).toBe(400);
+  });
+
+  it('an operation of it is chosen by name, and variables reach it', async () => {
+    expect(
+      (await post({ documentId: hash(JOBS), operationName: 'Jobs', variables: { n: 2 } })).extensions.cost.requested,
+    ).toBe(6);
+    expect((await post({ documentId: hash(JOBS), operationName: 'Who' })).status).toBe(400);
+  });
+
+  it.each([
+    ['a query', { query: WHO }],
+    ['a query that is not even one', { query: '{{{' }],
+    ['a query beside a listed hash', { query: '{ __typename }', documentId: hash(WHO) }],
+    ['a listed query with its own hash', { query: WHO, ...persisted(WHO) }],
+    ['a hash that is not listed', { documentId: hash('{ __typename }') }],
+    ['a property of every object', { documentId: '__proto__' }],
+    ['a hash that is no text', { documentId: [hash(WHO)] }],
+    ['an extension of another form', { extensions: { persistedQuery: hash(WHO) } }],
+    ['nothing', {}],
+  ])('%s is refused before it is read', async (_, body) => {
+    app.statements();
+    const answer = await post(body);
+    expect([answer.status, byGraphql(answer).code, answer.data]).toEqual([400, 'VALIDATION_FAILED', undefined]);
+    expect(answer.errors?.[0]?.message).toContain('listed documents alone');
+  });
+
+  it.each([
+    ['graphql-codegen', { [`sha256:${hash(WHO)}`]: WHO }],
+    [
+      'Apollo’s generate-persisted-query-manifest',
+      {
+        format: 'apollo-persisted-query-manifest',
+        version: 1,
+        operations: [{ id: hash(WHO), name: 'Who', type: 'query', body: WHO }],
+      },
+    ],
+  ])('a list that %s wrote is taken as it is', (name, manifest) => {
+    const find = openPersistedDocuments(listOf(`${name}.json`, manifest));
+    for (const documentId of [hash(WHO), `sha256:${hash(WHO)}`])
+      expect(find({ method: 'POST', search: '', body: { documentId } }).body).toEqual({ query: WHO });
+    const { extensions } = persisted(WHO);
+    expect(find({ method: 'POST', search: '', body: { extensions } }).body).toEqual({ query: WHO });
+  });
+
+  it('a list of SHA-1 stops the start, and says which option to set', () => {
+    const sha1 = createHash('sha1').update(WHO).digest('hex');
+    expect(() => openPersistedDocuments(listOf('sha1.json', { [sha1]: WHO }))).toThrow("hashAlgorithm: 'sha256'");
+  });
+
+  it('a list that is missing, broken, or wrong about a hash stops the start, and says why', () => {
+    const lists = {
+      'broken.json': '{',
+      'nested.json': { [hash(WHO)]: [WHO] },
+      'wrong.json': { [hash(JOBS)]: WHO },
+      'other.json': { format: 'apollo-persisted-query-manifest', version: 2, operations: [] },
+    };
+    for (const file of [
+      join(folder, 'nowhere.json'),
+      ...Object.entries(lists).map(([name, content]) => listOf(name, content)),
+    ]) {
+      expect(() => openPersistedDocuments(file), file).toThrow(/^PERSISTED_DOCUMENTS_FILE: /);
+    }
+    expect(() => readConfig({ PERSISTED_DOCUMENTS: 'only' })).toThrow('PERSISTED_DOCUMENTS_FILE must be set');
+  });
+});

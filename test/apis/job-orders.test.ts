@@ -1,0 +1,158 @@
+/** Lists of jobs in every order and with every filter: through both APIs what a look at every row finds, page by page. */
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { callRest } from '../calls.js';
+import { openTestApp, type Json, type TestApp } from '../app.js';
+import { gather, givenJob, type People } from '../journey.js';
+import { copiesOf } from '../scenes.js';
+
+let app: TestApp;
+let people: People;
+const SINCE = '2026-04-01T00:00:00.000Z';
+
+beforeAll(async () => {
+  app = await openTestApp();
+  people = await gather(app);
+  for (const state of ['draft', 'open', 'awarded', 'in_review', 'completed'] as const)
+    await copiesOf(app, await givenJob(app, state, people), 4);
+  // Neither order says anything about the other.
+  await app.sql`with placed as (select id, row_number() over (order by md5(id)) as n from jobs),
+      moved as (update jobs set created_at = timestamptz '2026-01-01' + n % 7 * interval '1 day',
+        updated_at = timestamptz '2026-03-01' + (n * 7919) % 50 * interval '1 day',
+        title = 'Sink ' || n, category = case when n % 2 = 0 then 'plumbing' else 'roofing' end
+        from placed where placed.id = jobs.id returning jobs.id, jobs.created_at)
+    update bids set job_created_at = moved.created_at from moved where moved.id = bids.job_id`;
+  await app.sql`update job_search set created_at = jobs.created_at from jobs where jobs.id = job_id`;
+});
+afterAll(() => app.close());
+
+const ORDERS = {
+  NEWEST: 'created_at desc, id desc',
+  OLDEST: 'created_at, id',
+  RECENTLY_UPDATED: 'updated_at desc, id desc',
+} as const;
+type Order = keyof typeof ORDERS;
+
+const FILTERS: [name: string, query: string, filter: string, where: string][] = [
+  ['everything', '', '', 'true'],
+  ['one state', 'status=open', 'status: OPEN', `status = 'open'`],
+  ['a state twice', 'status=open&status=in_review', 'statuses: [IN_REVIEW, OPEN]', `status in ('open', 'in_review')`],
+  ['states', 'statuses=draft,completed', 'statuses: [DRAFT, COMPLETED]', `status in ('draft', 'completed')`],
+  ['what changed', `updated_since=${SINCE}`, `updatedSince: "${SINCE}"`, `updated_at >= '${SINCE}'`],
+  ['a trade', 'category=plumbing', 'category: "plumbing"', `category = 'plumbing'`],
+  ['a common word', 'search=sink', 'search: "sink"', `title ilike '%sink%'`],
+  ['a rare word', 'search=sink%2011', 'search: "sink 11"', `title ilike '%sink 11%'`],
+  [
+    'a word, a trade, states and what changed',
+    `search=sink&category=roofing&statuses=open,awarded&updated_since=${SINCE}`,
+    `search: "sink", category: "roofing", statuses: [OPEN, AWARDED], updatedSince: "${SINCE}"`,
+    `category = 'roofing' and status in ('open', 'awarded') and updated_at >= '${SINCE}'`,
+  ],
+];
+
+const READERS = ['owner', 'awardee', 'stranger', 'admin'] as const;
+
+function seenBy(who: (typeof READERS)[number]): string {
+  const { profileId } = people[who];
+  if (who === 'admin') return 'true';
+  if (who === 'owner') return `homeowner_id = '${profileId}'`;
+  return `(status = 'open' or exists (select from bids b where b.job_id = jobs.id and b.contractor_id = '${profileId}'))`;
+}
+
+async function byLinks(token: string, query: string, size: number): Promise<string[]> {
+  const ids: string[] = [];
+  for (let address: string | undefined = `/v1/jobs?per_page=${size}&${query}`; address;) {
+    const { status, body, headers }: { status: number; body: Json; headers: Headers } = await app.rest('GET', address, {
+      token,
+    });
+    expect([status, body.details]).toEqual([200, undefined]);
+    ids.push(...body.data.map(({ id }: Json) => id));
+    address = /<([^>]+)>; rel="next"/.exec(headers.get('link') ?? '')?.[1];
+  }
+  return ids;
+}
+
+describe.each(READERS)('the %s', (who) => {
+  test.each(FILTERS)('finds %s in every order, page by page, through both APIs', async (_, query, filter, where) => {
+    const { token } = people[who];
+    for (const order of Object.keys(ORDERS) as Order[]) {
+      const expected = (
+        await app.sql.unsafe(`select id from jobs where ${seenBy(who)} and ${where} order by ${ORDERS[order]}`)
+      ).map(({ id }) => String(id));
+      const inOrder = `${query}&order_by=${order.toLowerCase()}`;
+      expect(await byLinks(token, inOrder, 3), order).toEqual(expected);
+      const second = await app.rest('GET', `/v1/jobs?${inOrder}&per_page=4&page=2`, { token });
+      expect(second.body.data.map(({ id }: Json) => id)).toEqual(expected.slice(4, 8));
+      expect(second.body.pagination.total).toBe(expected.length);
+      const given = `first: 100, orderBy: ${order}${filter && `, filter: { ${filter} }`}`;
+      const { data, errors } = await app.graphql(`{ jobs(${given}) { totalCount nodes { id } } }`, { token });
+      expect(errors).toBeUndefined();
+      expect(data.jobs).toEqual({ totalCount: expected.length, nodes: expected.map((id) => ({ id })) });
+    }
+  });
+});
+
+test('the contractor’s list in no order is the newest first', async () => {
+  const { token } = people.awardee;
+  expect(await byLinks(token, '', 100)).toEqual(await byLinks(token, 'order_by=newest', 100));
+});
+
+const NOT_BOTH = { status: 'cannot be sent together with several states' };
+const REFUSED: [query: string, filter: string | undefined, fields: Record<string, string>][] = [
+  ['status=open&statuses=draft', 'status: OPEN, statuses: [DRAFT]', NOT_BOTH],
+  ['statuses=open,lost', undefined, { 'statuses.1': expect.stringMatching(/^must be one of draft, open/) }],
+  ['status=open&status=lost', undefined, { 'statuses.1': expect.stringMatching(/^must be one of draft, open/) }],
+  ['updated_since=yesterday', 'updatedSince: "yesterday"', { updated_since: expect.stringContaining('time zone') }],
+  ['order_by=best', undefined, { order_by: 'must be one of newest, oldest, recently_updated' }],
+  ['near_zip=78701', undefined, { within_miles: 'is required to say how near' }],
+  [
+    'near_city=Austin&within_miles=9000',
+    undefined,
+    { near_state: 'is required with a city', within_miles: 'must be at most 500' },
+  ],
+  ['near_zip=00000&within_miles=5', undefined, { near_zip: 'is not a postal code that we know' }],
+  [
+    'near_city=Nowhere&near_state=TX&within_miles=5',
+    undefined,
+    { near_city: 'is not a city of that state that we know' },
+  ],
+  [
+    'within_miles=5&status=open&statuses=draft&per_page=0',
+    undefined,
+    { ...NOT_BOTH, near_zip: 'is required, or a city and its state', per_page: 'must be from 1 to 100' },
+  ],
+];
+
+test.each(REFUSED)('?%s is refused with all that is wrong with it', async (query, filter, fields) => {
+  const { token } = people.admin;
+  const { status, body } = await app.rest('GET', `/v1/jobs?${query}`, { token });
+  expect([status, body.details.code, body.details.fields]).toEqual([400, 'VALIDATION_FAILED', fields]);
+  if (filter === undefined) return;
+  const { errors } = await app.graphql(`{ jobs(filter: { ${filter} }) { totalCount } }`, { token });
+  expect(errors?.[0]?.extensions.code).toBe('VALIDATION_FAILED');
+});
+
+test('jobs near a place are found by its postal code and by its city, through both APIs', async () => {
+  const { owner, stranger } = people;
+  const titles = ['Near the river', 'Far away'];
+  for (const [at, [zip_code, city, state]] of [
+    ['78701', 'Austin', 'TX'],
+    ['60601', 'Chicago', 'IL'],
+  ].entries()) {
+    const body = { title: titles[at], description: 'A', category: 'near', urgency: 'standard', address_line1: '1' };
+    const made = await callRest(app, 'create', { by: owner, body: { ...body, zip_code, city, state } });
+    await app.sql`update jobs set status = 'open' where id = ${made.body.id}`;
+  }
+  const { token } = stranger;
+  for (const query of ['near_zip=78702&within_miles=20', 'near_city=Austin&near_state=TX&within_miles=10']) {
+    const { body } = await app.rest('GET', `/v1/jobs?category=near&${query}`, { token });
+    expect(body.data.map(({ title }: Json) => title)).toEqual([titles[0]]);
+  }
+  for (const near of ['zipCode: "60601"', 'city: "Chicago", state: "IL"'])
+    for (const order of Object.keys(ORDERS)) {
+      const { data } = await app.graphql(
+        `{ jobs(filter: { category: "near", near: { ${near}, withinMiles: 25 } }, orderBy: ${order}) { nodes { title } } }`,
+        { token },
+      );
+      expect(data.jobs.nodes).toEqual([{ title: titles[1] }]);
+    }
+});

@@ -1,0 +1,121 @@
+/** What mutations answer: a type named after each, with what changed, its place in a list, and oneself as one is now. */
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { getNamedType, isObjectType } from 'graphql';
+import { createSchema } from '../../src/graphql/schema.js';
+import { contractor, homeowner, type Person } from '../cast.js';
+import { openTestApp, type TestApp } from '../app.js';
+
+let app: TestApp;
+let hanna: Person;
+let carl: Person;
+beforeAll(async () => {
+  app = await openTestApp();
+  hanna = await homeowner(app, 'Hanna');
+  carl = await contractor(app, 'Carl');
+});
+afterAll(() => app.close());
+
+const schema = createSchema();
+const mutations = Object.values(schema.getMutationType()!.getFields());
+/** Nobody is signed in before or after these. */
+const ABOUT_SESSIONS = ['signUpHomeowner', 'signUpContractor', 'logIn', 'refreshSession', 'logOut'];
+
+describe.each(mutations)('$name', ({ name, type: answered }) => {
+  const type = getNamedType(answered);
+
+  it('answers a type named after it', () => {
+    expect(type.name).toBe(`${name[0]!.toUpperCase()}${name.slice(1)}Payload`);
+  });
+
+  it.skipIf(ABOUT_SESSIONS.includes(name))('answers the viewer', () => {
+    expect(isObjectType(type) && String(type.getFields().viewer?.type)).toBe('Viewer!');
+  });
+});
+
+const DRAFT = `mutation {
+  createJob(input: { title: "A sink", description: "It drips.", category: "plumbing", urgency: STANDARD,
+    addressLine1: "1 Main", city: "Austin", state: "TX", budgetMin: 100 }) {
+    job { id } jobEdge { cursor node { id title } } viewer { id user { id } tokens { available } }
+  }
+}`;
+
+async function draft() {
+  const { data, errors } = await app.graphql(DRAFT, { token: hanna.token });
+  expect(errors).toBeUndefined();
+  return data.createJob;
+}
+
+it('a new job comes as an edge, whose cursor stands where the list has it', async () => {
+  const [older, newer] = [await draft(), await draft()];
+  expect(newer.jobEdge.node).toEqual({ id: newer.job.id, title: 'A sink' });
+  const list = await app.graphql('{ jobs(first: 1) { edges { cursor node { id title } } } }', { token: hanna.token });
+  expect(list.data.jobs.edges).toEqual([newer.jobEdge]);
+  const next = await app.graphql('query ($after: String) { jobs(first: 1, after: $after) { nodes { id } } }', {
+    token: hanna.token,
+    variables: { after: newer.jobEdge.cursor },
+  });
+  expect(next.data.jobs.nodes).toEqual([{ id: older.job.id }]);
+});
+
+it('a new bid comes as an edge, whose cursor stands where the list has it', async () => {
+  const { job } = await draft();
+  await app.graphql('mutation ($id: ID!) { publishJob(id: $id) { tokensCharged } }', {
+    token: hanna.token,
+    variables: { id: job.id },
+  });
+  const { data, errors } = await app.graphql(
+    `mutation ($id: ID!) {
+      submitBid(jobId: $id, input: { amount: 5, guaranteedView: true }) {
+        bid { id } bidEdge { cursor node { id amount } } viewer { tokens { balance held available } }
+      }
+    }`,
+    { token: carl.token, variables: { id: job.id } },
+  );
+  expect(errors).toBeUndefined();
+  const list = await app.graphql('query ($id: ID!) { job(id: $id) { bids { edges { cursor node { id amount } } } } }', {
+    token: hanna.token,
+    variables: { id: job.id },
+  });
+  expect(list.data.job.bids.edges).toEqual([data.submitBid.bidEdge]);
+  const { balance } = data.submitBid.viewer.tokens;
+  expect(data.submitBid.viewer.tokens).toEqual({ balance, held: 5, available: balance - 5 });
+});
+
+it('a publication shows what it has left of one’s tokens, for real and as a dry run', async () => {
+  const { job, viewer } = await draft();
+  expect(viewer.id).toBe(hanna.userId);
+  expect(viewer.user.id).toBe(hanna.userId);
+  const publish = (headers: Record<string, string>) =>
+    app.graphql(
+      'mutation ($id: ID!) { publishJob(id: $id) { job { status } tokensCharged remainingBalance viewer { tokens { available } } } }',
+      { token: hanna.token, variables: { id: job.id }, headers },
+    );
+  for (const headers of [{ 'dry-run': 'true' }, { 'dry-run': 'false' }]) {
+    const { publishJob } = (await publish(headers)).data;
+    expect(publishJob).toEqual({
+      job: { status: 'OPEN' },
+      tokensCharged: 5,
+      remainingBalance: viewer.tokens.available - 5,
+      viewer: { tokens: { available: viewer.tokens.available - 5 } },
+    });
+  }
+});
+
+it('a draft that was thrown away is named, so that caches forget it', async () => {
+  const { job } = await draft();
+  const { data } = await app.graphql('mutation ($id: ID!) { deleteJob(id: $id) { deletedJobId job { title } } }', {
+    token: hanna.token,
+    variables: { id: job.id },
+  });
+  expect(data.deleteJob).toEqual({ deletedJobId: job.id, job: { title: 'A sink' } });
+});
+
+it('identifiers go in as ID', () => {
+  const named = (input: string, field: string) => {
+    const type = schema.getType(input);
+    return String(type && 'getFields' in type && (type.getFields()[field] as { type: unknown }).type);
+  };
+  expect(named('AwardJobInput', 'bidId')).toBe('ID!');
+  expect(named('AdjustTokensInput', 'userId')).toBe('ID!');
+  expect(named('JobFilter', 'homeownerId')).toBe('ID');
+});

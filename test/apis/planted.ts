@@ -1,0 +1,223 @@
+/**
+ * A market full of values that occur nowhere else, each with the list of those who may read it: written down here from
+ * the decisions, and not from the code that keeps it.
+ */
+import { createHash } from 'node:crypto';
+import type { JobState } from '../../src/rules/lifecycle.js';
+import type { Person } from '../cast.js';
+import type { TestApp } from '../app.js';
+import { bodyOf, gather, giveTokens, givenJob, type GivenJob, type Journey, type People } from '../journey.js';
+import { callRest } from '../calls.js';
+
+export interface Secret {
+  readonly what: string;
+  readonly value: string;
+  readonly readers: ReadonlySet<Person>;
+}
+
+export interface PlantedScene {
+  readonly name: string;
+  readonly state: JobState;
+  readonly people: People;
+  readonly job: GivenJob;
+  readonly secrets: readonly Secret[];
+}
+
+type Who = keyof People;
+
+let planted = 0;
+
+export async function plantScene(
+  app: TestApp,
+  state: JobState,
+  journey: Pick<Journey, 'through'> = {},
+): Promise<PlantedScene> {
+  planted += 1;
+  const name = journey.through ? `${state} through ${journey.through}` : state;
+  const people = await gather(app);
+  const secrets: Secret[] = [];
+  const keep = (what: string, value: string, ...readers: Who[]) => {
+    secrets.push({ what: `${name}: ${what}`, value, readers: new Set(readers.map((who) => people[who])) });
+    return value;
+  };
+  let texts = 0;
+  const text = (what: string, ...readers: Who[]) => keep(what, `kept${planted}x${(texts += 1)}kept`, ...readers);
+  const money = (what: string, ...readers: Who[]) =>
+    Number(keep(what, `${71_000 + planted * 100 + (texts += 1)}.37`, ...readers));
+
+  const isAwarded = state !== 'draft' && state !== 'open';
+  const isPublished = state !== 'draft';
+  const winner: Who[] = isAwarded ? ['awardee'] : [];
+  const client: Who[] = isAwarded ? ['owner'] : [];
+  const onlookers: Who[] = isAwarded ? ['awardee', 'bidder'] : isPublished ? ['awardee', 'bidder', 'stranger'] : [];
+  const close: Who[] = ['owner', 'admin', ...winner];
+
+  for (const [who, ...others] of [
+    ['owner', ...winner],
+    ['other'],
+    ['awardee', ...client],
+    ['bidder'],
+    ['stranger'],
+  ] as const) {
+    const { email, referralCode, token, refreshToken, userId } = people[who];
+    keep(`email of the ${who}`, email, who, 'admin', ...others);
+    keep(`referral code of the ${who}`, referralCode, who);
+    keep(`access token of the ${who}`, token);
+    keep(`refresh token of the ${who}`, refreshToken);
+    const keyName = text(`name of the key of the ${who}`, who);
+    const made = await app.rest('POST', '/v1/api-keys', { token, body: { name: keyName } });
+    keep(`API key of the ${who}`, made.body.secret);
+    keep(`hash of the API key of the ${who}`, createHash('sha256').update(made.body.secret).digest('base64url'));
+    const [row] = await app.sql`select password_hash from users where id = ${userId}`;
+    keep(`password hash of the ${who}`, row!.password_hash);
+    const address = (what: string) => text(`${what} of the ${who}`, who, 'admin', ...others);
+    const credential = (what: string) =>
+      text(`${what} of the ${who}`, who, 'admin', ...(isPublished && who !== 'stranger' ? (['owner'] as const) : []));
+    await edit(app, people[who], {
+      user: { phone: text(`phone of the ${who}`, who, 'admin', ...others) },
+      ...(who === 'owner' || who === 'other'
+        ? {
+            homeowner: {
+              address_line1: address('street'),
+              address_line2: address('flat'),
+              zip_code: address('postal code'),
+            },
+          }
+        : { contractor: { license_number: credential('licence'), insurance_policy_number: credential('policy') } }),
+    });
+  }
+  const note = text('note on the owner’s tokens', 'owner', 'admin');
+  await app.rest('POST', '/v1/tokens/adjustments', {
+    token: people.admin.token,
+    body: { user_id: people.owner.userId, amount: 1, reason: note },
+  });
+  for (const who of ['awardee', 'bidder', 'stranger'] as const) await giveTokens(app, people.admin, people[who], 1_000);
+
+  const job = await givenJob(app, state, people, {
+    ...journey,
+    say: (what) => (what === 'review' ? text(what, ...close, 'bidder') : text(what, ...close)),
+    fields: {
+      title: text('title', 'owner', 'admin', ...onlookers),
+      description: text('description', 'owner', 'admin', ...onlookers),
+      requirements: text('requirements', 'owner', 'admin', ...onlookers),
+      address_line1: text('street of the job', ...close),
+      address_line2: text('flat of the job', ...close),
+      zip_code: text('postal code of the job', ...close),
+    },
+    ...(isPublished && {
+      offers: {
+        awardee: {
+          amount: money('amount of the awardee’s bid', 'owner', 'admin', 'awardee'),
+          message: text('message of the awardee’s bid', 'owner', 'admin', 'awardee'),
+          payment_terms: text('terms of the awardee’s bid', 'owner', 'admin', 'awardee'),
+        },
+        bidder: {
+          amount: money('amount of the other bid', 'owner', 'admin', 'bidder'),
+          message: text('message of the other bid', 'owner', 'admin', 'bidder'),
+          payment_terms: text('terms of the other bid', 'owner', 'admin', 'bidder'),
+        },
+      },
+    }),
+  });
+  if (state === 'disputed') {
+    const proposal = bodyOf('resolveDispute', (what) => text(`proposed ${what}`, ...close), null);
+    await callRest(app, 'resolveDispute', { by: people.owner, job: job.id, body: proposal });
+  }
+  const latitude = Number(keep('latitude of the job', `31.17${planted}0059`, ...close));
+  const longitude = Number(keep('longitude of the job', `-97.43${planted}0059`, ...close));
+  await app.sql`update jobs set latitude = ${latitude}, longitude = ${longitude} where id = ${job.id}`;
+  return { name, state, people, job, secrets };
+}
+
+async function edit(app: TestApp, person: Person, body: object): Promise<void> {
+  const { status } = await app.rest('PUT', '/v1/me', { token: person.token, body });
+  if (status !== 200) throw new Error(`${person.name} could not edit their profile.`);
+}
+
+/** Everything that has an identifier, of whatever kind, in these people's reach and out of it. */
+export async function idsAround(app: TestApp, { job, people }: PlantedScene): Promise<string[]> {
+  const users = Object.values(people).map(({ userId }) => userId);
+  const found = await app.sql`
+    select id from events where job_id = ${job.id}
+    union all select id from bids where job_id = ${job.id}
+    union all select hold_id from bids where job_id = ${job.id} and hold_id is not null
+    union all select id from token_transfers where user_id in ${app.sql(users)}
+    union all select id from sessions where user_id in ${app.sql(users)}`;
+  const profiles = Object.values(people)
+    .map(({ profileId }) => profileId)
+    .filter(Boolean);
+  return [...new Set([job.id, ...users, ...profiles, ...found.map(({ id }) => String(id))])];
+}
+
+export interface Leak {
+  readonly who: string;
+  readonly where: string;
+  readonly what: string;
+}
+
+/** Looks for secrets in all that a person was answered, and remembers who has read what. */
+export function createLookout(scenes: readonly PlantedScene[]) {
+  const secrets = scenes.flatMap((scene) => scene.secrets);
+  const contractors = new Set(scenes.flatMap(({ people }) => [people.awardee, people.bidder, people.stranger]));
+  const open = new Set(
+    scenes
+      .filter(({ state }) => state === 'open')
+      .flatMap((scene) =>
+        scene.secrets.filter(({ readers }) => readers.has(scene.people.stranger) && readers.has(scene.people.bidder)),
+      ),
+  );
+  const byValue = new Map(secrets.map((secret) => [secret.value, secret]));
+  const leaks: Leak[] = [];
+  const read = new Map<Secret, Set<Person>>();
+
+  /** What was said at an approval stands beside the contractor, for anyone signed in. */
+  const reviews = new Set(secrets.filter(({ what }) => what === 'completed: review'));
+
+  const mayRead = (person: Person | null, secret: Secret) =>
+    person !== null &&
+    (secret.readers.has(person) || reviews.has(secret) || (open.has(secret) && contractors.has(person)));
+
+  function look(
+    person: Person | null,
+    where: string,
+    answer: { headers: Headers; [part: string]: unknown },
+    lenient: (secret: Secret) => boolean = () => false,
+  ): void {
+    const { headers, ...parts } = answer;
+    const whole = withCursorsOpened(JSON.stringify([parts, [...headers]]));
+    for (const secret of secretsIn(whole)) {
+      if (person) read.set(secret, (read.get(secret) ?? new Set()).add(person));
+      if (!mayRead(person, secret) && !lenient(secret))
+        leaks.push({ who: person?.name ?? 'nobody', where, what: secret.what });
+    }
+  }
+
+  /**
+   * The made-up texts wherever they stand, and all other values where they are a word of their own: answers are long.
+   */
+  function secretsIn(whole: string): Set<Secret> {
+    const words = new Set(
+      [...whole.matchAll(/kept\d+x\d+kept/g), ...whole.matchAll(/[\w.@$/-]+/g)].map(([word]) => word),
+    );
+    return new Set([...words].flatMap((word) => byValue.get(word) ?? []));
+  }
+
+  /** Who may read what, and never came by it: a walker that passes by too much finds nothing. */
+  function overlooked(): Leak[] {
+    return secrets.flatMap((secret) =>
+      [...secret.readers]
+        .filter((reader) => !read.get(secret)?.has(reader))
+        .map(({ name }) => ({ who: name, where: 'nowhere', what: secret.what })),
+    );
+  }
+
+  return { look, leaks, overlooked };
+}
+
+/** A cursor is opaque to clients who do not open it. */
+function withCursorsOpened(text: string): string {
+  const cursors = new Set(
+    [...text.matchAll(/(?:[cC]ursor":\s*"|after=)([\w-]{8,})/g)].map(([, cursor]) => cursor ?? ''),
+  );
+  return text + [...cursors].map((cursor) => Buffer.from(cursor, 'base64url').toString()).join(' ');
+}

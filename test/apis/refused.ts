@@ -1,0 +1,58 @@
+/** What a refused caller was told, in one form for both APIs: fields as REST spells them, sorted by name. */
+import { expect } from 'vitest';
+import { UNAUTHORIZED_REASONS } from '../../src/rules/errors.js';
+import type { Answer, GraphqlAnswer, Json } from '../app.js';
+
+export interface Refused {
+  status: number;
+  code: string;
+  fields: string[];
+}
+
+/** Also checks the form: four keys, always all of them, and the request's own id. */
+export function byRest({ status, headers, body }: Answer<Json>): Refused {
+  expect(Object.keys(body)).toEqual(['status', 'error', 'details', 'blocked_fields']);
+  expect(body).toMatchObject({
+    status,
+    error: expect.stringMatching(/\S.*\.$/),
+    details: { code: expect.any(String) },
+    blocked_fields: [],
+  });
+  expect(body.details.request_id).toBe(headers.get('x-request-id'));
+  expectReason(status, body.details.reason);
+  return { status, code: body.details.code, fields: Object.keys(body.details.fields ?? {}).sort() };
+}
+
+/** An executed operation answers 200, and its refusal bears the status that REST would answer with. */
+export function byGraphql({ headers, errors }: GraphqlAnswer): Refused {
+  const [error] = errors ?? [];
+  expect(error).toMatchObject({
+    message: expect.stringMatching(/\S.*[.?]$/),
+    extensions: { code: expect.any(String), status: expect.any(Number) },
+  });
+  expect(error?.extensions.requestId).toBe(headers.get('x-request-id'));
+  const { status, code, fields, reason } = error?.extensions ?? {};
+  expectReason(status, reason);
+  return {
+    status,
+    code,
+    fields: Object.keys(fields ?? {})
+      .map(snake)
+      .sort(),
+  };
+}
+
+/** Every 401 says why, and nothing else does. */
+function expectReason(status: number, reason: unknown): void {
+  expect(status === 401 ? Object.keys(UNAUTHORIZED_REASONS) : [undefined]).toContain(reason);
+}
+
+export function snake(name: string): string {
+  return name.replaceAll(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`);
+}
+
+export const invalid = (...fields: string[]): Refused => ({
+  status: 400,
+  code: 'VALIDATION_FAILED',
+  fields: [...fields].sort(),
+});

@@ -1,0 +1,89 @@
+/** What HTTP offers readers besides bodies: where what was made is, whether it is new, and where other pages are. */
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { ROUTES } from '../../src/rest/routes.js';
+import { JOB_ACTION_LIST, JOB_STATES } from '../../src/rules/lifecycle.js';
+import { callRest } from '../calls.js';
+import { homeowner } from '../cast.js';
+import { openTestApp, type Json, type TestApp } from '../app.js';
+import { DRAFT, gather, givenJob, type People } from '../journey.js';
+
+let app: TestApp;
+let people: People;
+beforeAll(async () => {
+  app = await openTestApp();
+  people = await gather(app);
+});
+afterAll(() => app.close());
+
+test('every 201 says where what was made is, and it is there', async () => {
+  for (const { status, location, path } of ROUTES)
+    expect([path, location !== undefined]).toEqual([path, status === 201]);
+  const { owner, stranger, admin } = people;
+  const open = await givenJob(app, 'open', people);
+  const made = [
+    [owner, await callRest(app, 'create', { by: owner, body: DRAFT })],
+    [stranger, await callRest(app, 'submitBid', { by: stranger, job: open.id, body: { amount: 5 } })],
+    [
+      admin,
+      await app.rest('POST', '/v1/tokens/adjustments', {
+        token: admin.token,
+        body: { user_id: owner.userId, amount: 1, reason: 'A gift.' },
+      }),
+    ],
+  ] as const;
+  for (const [person, { status, headers, body }] of made) {
+    expect(status).toBe(201);
+    const found = await app.rest('GET', headers.get('location') ?? '', { token: person.token });
+    expect([found.status, found.body]).toEqual([200, body]);
+  }
+});
+
+test('a job that has not changed since is not sent again', async () => {
+  const { id } = await givenJob(app, 'draft', people);
+  const { token } = people.owner;
+  const read = (tag: string, who = token) =>
+    app.rest('GET', `/v1/jobs/${id}`, { token: who, headers: { 'if-none-match': tag } });
+  const { headers } = await app.rest('GET', `/v1/jobs/${id}`, { token });
+  const tag = headers.get('etag') ?? '';
+  for (const known of [tag, `W/${tag}`, `"0", ${tag}`, '*']) {
+    const same = await read(known);
+    expect([same.status, same.headers.get('etag')]).toEqual([304, tag]);
+  }
+  expect((await read(tag, people.stranger.token)).status).toBe(403);
+  await callRest(app, 'publish', { by: people.owner, job: id });
+  const changed = await read(tag);
+  expect([changed.status, changed.body.status]).toEqual([200, 'open']);
+});
+
+test('a page leads to the first, the one before, the next and the last', async () => {
+  const lena = await homeowner(app, 'Lena');
+  for (let at = 0; at < 5; at += 1) await callRest(app, 'create', { by: lena, body: DRAFT });
+  const links = async (address: string): Promise<Record<string, string>> => {
+    const { body, headers } = await app.rest('GET', address, { token: lena.token });
+    const found = [...(headers.get('link') ?? '').matchAll(/<([^>]+)>; rel="(\w+)"/g)];
+    return { ...Object.fromEntries(found.map(([, to, rel]) => [rel, to])), page: String(body.pagination.page) };
+  };
+  const first = await links('/v1/jobs?per_page=2&status=draft');
+  expect(first).toMatchObject({
+    first: '/v1/jobs?per_page=2&status=draft',
+    next: expect.stringMatching(/^\/v1\/jobs\?per_page=2&status=draft&page=2&after=/),
+    last: '/v1/jobs?per_page=2&status=draft&page=3',
+  });
+  expect(first.prev).toBeUndefined();
+  const second = await links(first.next!);
+  expect([second.page, second.prev, second.first]).toEqual(['2', first.first, first.first]);
+  const third = await links(second.next!);
+  expect([third.page, third.prev, third.next]).toEqual(['3', '/v1/jobs?per_page=2&status=draft&page=2', undefined]);
+  expect((await links('/v1/jobs?per_page=2&page=9')).prev).toBe('/v1/jobs?per_page=2&page=3');
+});
+
+test('the catalog and the lifecycle are read by anyone, as REST spells names', async () => {
+  const catalog = (await app.rest('GET', '/v1/catalog')).body as Json;
+  expect(catalog.urgencies).toContainEqual({ urgency: 'urgent', publish_cost: 30 });
+  const lifecycle = (await app.rest('GET', '/v1/lifecycle')).body as Json;
+  expect(lifecycle.states).toEqual(JOB_STATES);
+  expect(lifecycle.required_to_publish).toContain('address_line1');
+  expect(lifecycle.actions.map(({ action }: Json) => action)).toEqual(
+    JOB_ACTION_LIST.map(({ action }) => action.toLowerCase()),
+  );
+});

@@ -1,0 +1,156 @@
+/** What one caller may hold of the server at once, through both APIs, and what is left to the others. */
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { head, openLine } from '../attacks/line.js';
+import { homeowner, type Person } from '../cast.js';
+import { openTestApp, type TestApp } from '../app.js';
+
+let app: TestApp;
+let hanna: Person;
+let henry: Person;
+beforeAll(async () => {
+  app = await openTestApp({
+    SHARE_REQUESTS_PER_USER: '3',
+    SHARE_REQUESTS_PER_ADDRESS: '5',
+    SHARE_DATABASE_QUEUE_PER_ADDRESS: '4',
+    DATABASE_POOL_SIZE: '5',
+  });
+  hanna = await homeowner(app, 'Hanna');
+  henry = await homeowner(app, 'Henry');
+});
+afterAll(() => app.close());
+
+const read = (person: Person, from = 0) => app.rest('GET', '/v1/me', { token: person.token, from });
+const query = (person: Person, from = 0) => app.graphql('{ viewer { user { id } } }', { token: person.token, from });
+const inUse = (share: string) => app.metric(`share_in_use{share="${share}"}`);
+
+/** While the sessions are locked every call that needs one waits. */
+async function whileSessionsAreLocked(work: () => Promise<void>): Promise<void> {
+  await app.sql.begin(async (tx) => {
+    await tx`lock table sessions in access exclusive mode`;
+    await work();
+  });
+}
+
+async function until(isSo: () => Promise<boolean>): Promise<void> {
+  const endMs = performance.now() + 100_000;
+  while (!(await isSo())) {
+    if (performance.now() > endMs) throw new Error(`It did not come to this: ${isSo}`);
+    await new Promise((resolve) => setImmediate(resolve));
+  }
+}
+
+describe('requests under way', () => {
+  it('beyond one user’s share are 429 through both APIs, and somebody else at that address is served', async () => {
+    await Promise.all([read(hanna), read(henry)]);
+    const waiting: Promise<{ status: number }>[] = [];
+    await whileSessionsAreLocked(async () => {
+      waiting.push(read(hanna), read(hanna), query(hanna));
+      await until(async () => (await inUse('requests')) === 3);
+      const rest = await read(hanna);
+      expect([rest.status, rest.body.details.code, rest.headers.get('retry-after')]).toEqual([
+        429,
+        'RATE_LIMITED',
+        '1',
+      ]);
+      expect(rest.body.error).toBe('At most 3 requests under way at once are for you; wait for some to end.');
+      const graphql = await query(hanna);
+      expect([graphql.status, graphql.errors?.[0]?.extensions.code, graphql.headers.get('retry-after')]).toEqual([
+        429,
+        'RATE_LIMITED',
+        '1',
+      ]);
+      waiting.push(read(henry));
+      await until(async () => (await inUse('requests')) === 4);
+    });
+    expect((await Promise.all(waiting)).map(({ status }) => status)).toEqual([200, 200, 200, 200]);
+    expect(await app.metric('share_refusals_total{share="requests",bound="user"}')).toBe(2);
+  });
+
+  it('beyond an address’ share are 429 before anybody is asked who they are, but never for the operator, and another address has its own', async () => {
+    const waiting: Promise<{ status: number }>[] = [];
+    await whileSessionsAreLocked(async () => {
+      waiting.push(read(hanna), read(hanna), read(hanna), read(henry), read(henry));
+      await until(async () => (await inUse('requests')) === 5);
+      for (const path of ['/v1/me', '/v1/jobs']) {
+        const { status, body } = await app.rest('GET', path, { from: 0 });
+        expect([status, body.details.code]).toEqual([429, 'RATE_LIMITED']);
+      }
+      for (const path of ['/healthz', '/readyz']) expect((await app.rest('GET', path, { from: 0 })).status).toBe(200);
+      expect((await app.rest('GET', '/v1/me', { from: 1 })).status).toBe(401);
+    });
+    expect((await Promise.all(waiting)).map(({ status }) => status)).toEqual([200, 200, 200, 200, 200]);
+  });
+});
+
+describe('the database', () => {
+  it('is waited for by so many calls of one address, and is there for those of others and for the operator', async () => {
+    await Promise.all([read(hanna, 0), read(henry, 1)]);
+    const waits = await app.metric('queue_wait_seconds_count{queue="databaseQueue"}');
+    const waiting: Promise<{ status: number }>[] = [];
+    await whileSessionsAreLocked(async () => {
+      waiting.push(...[hanna, hanna, hanna, henry, henry].map((person) => read(person)));
+      // Four of five connections are for one address at once.
+      await until(async () => (await inUse('databaseQueue')) === 1);
+      expect(await app.metric('database_connections_busy')).toBe(4);
+      expect((await app.rest('GET', '/readyz')).body).toEqual({ status: 'ready', busy: false });
+    });
+    expect((await Promise.all(waiting)).map(({ status }) => status)).toEqual([200, 200, 200, 200, 200]);
+    expect(await app.metric('queue_wait_seconds_count{queue="databaseQueue"}')).toBe(
+      (Number.isNaN(waits) ? 0 : waits) + 1,
+    );
+  });
+});
+
+describe('searches', () => {
+  it('have one connection of five, so that those of many addresses leave the others to everybody', async () => {
+    const waiting: Promise<{ status: number }>[] = [];
+    await app.sql.begin(async (tx) => {
+      await tx`lock table job_search in access exclusive mode`;
+      waiting.push(...[0, 1, 2, 3].map((from) => app.rest('GET', '/v1/jobs?search=ab', { token: hanna.token, from })));
+      await until(async () => (await inUse('databaseQueue')) === 3);
+      expect((await read(hanna, 5)).status).toBe(200);
+    });
+    expect((await Promise.all(waiting)).map(({ status }) => status)).toEqual([200, 200, 200, 200]);
+  });
+});
+
+describe('answers that are not taken', () => {
+  it('beyond a user’s share are cut, and so are those that take too long; the connection of whoever takes theirs is kept', async () => {
+    const { url, shares } = await app.another({}, { unreadBytes: { perAddress: 6_000_000 } });
+    const ask = head('GET', '/graphql/playground/graphiql.js', ['Accept-Encoding: identity']);
+    const first = await openLine(url, 3);
+    first.socket.pause();
+    first.send(ask);
+    await until(async () => shares.unreadBytes.inUse() > 0);
+    const second = await openLine(url, 3);
+    second.socket.pause();
+    second.send(ask);
+    second.socket.resume();
+    await second.closed;
+    expect(shares.unreadBytes.inUse()).toBeGreaterThan(0);
+    first.socket.resume();
+    expect((await first.answer()).status).toBe(200);
+    await until(async () => shares.unreadBytes.inUse() === 0);
+    first.hangUp();
+  });
+
+  it('of all callers together are cut beyond the whole server’s bound, those of the address that holds the most', async () => {
+    const { url, shares } = await app.another({}, { unreadBytes: { total: 9_000_000 } });
+    const ask = head('GET', '/graphql/playground/graphiql.js', ['Accept-Encoding: identity']);
+    const open = async (from: number) => {
+      const line = await openLine(url, from);
+      line.socket.pause();
+      line.send(ask);
+      return line;
+    };
+    const [greedy, more] = [await open(4), await open(4)];
+    const modest = await open(5);
+    greedy.socket.resume();
+    more.socket.resume();
+    await Promise.all([greedy.closed, more.closed]);
+    modest.socket.resume();
+    expect((await modest.answer()).status).toBe(200);
+    await until(async () => shares.unreadBytes.inUse() === 0);
+    modest.hangUp();
+  });
+});

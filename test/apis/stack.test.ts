@@ -1,0 +1,23 @@
+/**
+ * Should a document ever overflow the stack that the limits let through, its sender hears that it is nested too deeply.
+ */
+import { expect, it, vi } from 'vitest';
+import { openTestApp } from '../app.js';
+import { byGraphql } from './refused.js';
+
+vi.mock('../../src/graphql/limits/shape.js', async (original) => ({
+  ...(await original<typeof import('../../src/graphql/limits/shape.js')>()),
+  shapeRule: () => ({}),
+}));
+
+it('A validation without end is the caller’s error, not the server’s', async () => {
+  const app = await openTestApp();
+  const fragment = (i: number) =>
+    `fragment C${i} on Job { awardedBid { job { ...C${(i + 1) % 45} ...C${(i + 2) % 45} } } }`;
+  const answer = await app.graphql(
+    `{ job(id: "job_x") { ...C0 } } ${Array.from({ length: 45 }, (_, i) => fragment(i)).join(' ')}`,
+  );
+  expect([answer.status, byGraphql(answer).code]).toEqual([400, 'VALIDATION_FAILED']);
+  expect(answer.errors?.[0]?.message).toMatch(/nested too deeply/);
+  await app.close();
+});

@@ -1,0 +1,267 @@
+/**
+ * How many SQL statements a call costs, and how often it waits for the database: a page of a hundred jobs as often as a
+ * page of one, and no operation more than it needs.
+ */
+import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
+import { JOB_ACTIONS } from '../../src/rules/lifecycle.js';
+import { BID_TRANSITIONS } from '../../src/rules/bids.js';
+import { callGraphql, callRest, type OperationKey } from '../calls.js';
+import { programOf } from '../cast.js';
+import { HAPPY_CALLS, happyCall, OPERATION_KEYS } from '../happy-calls.js';
+import { openTestApp, type TestApp } from '../app.js';
+import { gather, givenJob, type GivenJob, type People } from '../journey.js';
+import { copiesOf } from '../scenes.js';
+import { countingWire, type CountingWire } from './round-trips.js';
+
+/** A page of a hundred jobs with all that hangs on them is more than one request may cost; here it is the measure. */
+vi.mock('../../src/rules/limits.js', async (original) => ({
+  ...(await original<typeof import('../../src/rules/limits.js')>()),
+  GRAPHQL_LIMITS: new Proxy({}, { get: () => 1_000_000 }),
+}));
+
+let app: TestApp;
+let wire: CountingWire;
+let people: People;
+beforeAll(async () => {
+  // On one connection each statement is known to the database from its second use on, as on all connections of a server
+  // that has run for a while.
+  app = await openTestApp(
+    { DATABASE_POOL_SIZE: '1' },
+    { through: async (straight) => (wire = await countingWire(straight)).connection },
+  );
+  people = await gather(app);
+  for (const state of ['open', 'in_progress', 'disputed', 'completed'] as const)
+    await copiesOf(app, await givenJob(app, state, people), 25);
+  // Every page but the shortest holds jobs of every state, and a bid with a stake.
+  await app.sql`
+    with placed as (select id, timestamptz '2030-01-01' + row_number() over (partition by status order by id) * interval '1 minute' as made from jobs),
+      moved as (update jobs set created_at = made from placed where placed.id = jobs.id)
+    update bids set job_created_at = made from placed where placed.id = bids.job_id`;
+  const { id: newest } = await givenJob(app, 'open', people, { offers: { awardee: { guaranteed_view: true } } });
+  await app.sql`
+    with moved as (update jobs set created_at = now() + interval '10 years' where id = ${newest} returning id, created_at)
+    update bids set job_created_at = moved.created_at from moved where moved.id = bids.job_id`;
+});
+afterAll(async () => {
+  await app.close();
+  wire.close();
+});
+
+interface Spent {
+  statements: number;
+  roundTrips: number;
+}
+
+async function spent(call: () => Promise<unknown>): Promise<Spent> {
+  app.statements();
+  wire.roundTrips();
+  await call();
+  return { statements: app.statements().length, roundTrips: wire.roundTrips() };
+}
+
+const counted = async (call: () => Promise<unknown>): Promise<number> => (await spent(call)).statements;
+
+const PAGE = `query($first: Int!) { jobs(first: $first) { totalCount pageInfo { hasNextPage endCursor } nodes { id title addressLine1 bidCount
+  homeowner { id addressLine1 user { firstName email } }
+  bids { totalCount nodes { id amount contractor { id licenseNumber user { email } } hold { amount } job { id } } }
+  myBid { id amount } awardedBid { id contractor { companyName } }
+  availableActions { action allowed reason missingFields tokenCost }
+  timeline(first: 10) { totalCount nodes { sequence type data } }
+  dispute { reason proposal { resolution } } } } }`;
+
+describe('a page of jobs with everything that hangs on them', () => {
+  // The awardee reads what happened in two ways: of jobs that are theirs, and of those that are not yet.
+  test.each([
+    ['owner', 3],
+    ['awardee', 3],
+    ['admin', 3],
+  ] as const)('costs the %s %i statements, be it of 1, 20 or 100 jobs', async (who, most) => {
+    const read = async (first: number) => {
+      const answer = await app.graphql(PAGE, { token: people[who].token, variables: { first } });
+      expect(answer.errors).toBeUndefined();
+      expect(answer.data.jobs.nodes).toHaveLength(first);
+    };
+    const counts: number[] = [];
+    for (const first of [1, 20, 100]) counts.push(await counted(() => read(first)));
+    expect(counts).toEqual([most, most, most]);
+  });
+
+  test('costs REST one statement, in which the page is counted too', async () => {
+    const read = (perPage: number) =>
+      counted(() => app.rest('GET', `/v1/jobs?per_page=${perPage}`, { token: people.owner.token }));
+    expect([await read(1), await read(20), await read(100)]).toEqual([1, 1, 1]);
+  });
+
+  test('is counted by one column that the index holds, whatever else is read of the page', async () => {
+    app.statements();
+    await app.rest('GET', '/v1/jobs?status=open', { token: people.owner.token });
+    expect(app.statements()[0]).toMatch(
+      /\(select count\(\*\)::int from \(select "(?:id|created_at)" from "jobs" where /,
+    );
+  });
+});
+
+describe('a call with an API key', () => {
+  const uses = /^update "api_keys"/;
+  /** When a key was last used is written down for many calls together, whenever that is due. */
+  const countedWithoutUses = async (call: () => Promise<unknown>) => {
+    app.statements();
+    await call();
+    return app.statements().filter((text) => !uses.test(text)).length;
+  };
+
+  test.each(['GET /v1/me', 'GET /v1/jobs', 'GET /v1/bids', 'GET /v1/tokens'])(
+    'costs as many statements as one with a session: %s',
+    async (address) => {
+      const program = await programOf(app, people.owner);
+      const [method = '', path = ''] = address.split(' ');
+      const ask = (token: string) => app.rest(method, path, { token });
+      for (const token of [program.token, people.owner.token]) await ask(token);
+      expect(await countedWithoutUses(() => ask(people.owner.token))).toBe(1);
+      expect(await countedWithoutUses(() => ask(program.token))).toBe(1);
+    },
+  );
+
+  test('publishes a job in one statement', async () => {
+    const program = await programOf(app, people.owner);
+    await app.rest('GET', '/v1/me', { token: program.token });
+    const { id } = await givenJob(app, 'draft', people);
+    const publish = () => app.rest('POST', `/v1/jobs/${id}/publish`, { token: program.token });
+    expect(await countedWithoutUses(async () => expect((await publish()).status).toBe(200))).toBe(1);
+  });
+});
+
+test('a value that a statement uses in several places is sent once', async () => {
+  const { id } = await givenJob(app, 'draft', people);
+  app.statements();
+  expect((await app.rest('POST', `/v1/jobs/${id}/publish`, { token: people.owner.token })).status).toBe(200);
+  const events = app.statements()[0]?.match(/\$\d+::json\b/g) ?? [];
+  expect(events.length).toBeGreaterThan(2);
+  expect(new Set(events).size).toBe(1);
+});
+
+type Cost = readonly [statements: number, roundTrips: number];
+
+/**
+ * A BEGIN is a statement and a round trip, a COMMIT a round trip alone. The session's check counts where it cannot ride
+ * on what is read first.
+ */
+const COSTS: Readonly<Record<OperationKey, Cost>> = {
+  create: [4, 4],
+  update: [5, 5],
+  delete: [5, 5],
+  publish: [1, 1],
+  submitBid: [7, 5],
+  view: [6, 5],
+  shortlist: [6, 5],
+  reject: [6, 5],
+  withdraw: [6, 5],
+  award: [7, 5],
+  checkIn: [1, 1],
+  submitForReview: [1, 1],
+  approve: [8, 5],
+  dispute: [1, 1],
+  resolveDispute: [6, 5],
+  escalate: [1, 1],
+  reachDecision: [1, 1],
+  fileAppeal: [1, 1],
+  finalizeAppeal: [6, 5],
+  complete: [6, 5],
+  cancel: [6, 5],
+};
+
+describe('an operation', () => {
+  // On a busy machine an answer may come between two statements that are sent together.
+  test('costs as many statements and round trips as this table says, the same by both APIs', { retry: 3 }, async () => {
+    const table: Record<string, Cost> = {};
+    for (const key of OPERATION_KEYS) {
+      const copies = await copiesOf(app, await givenJob(app, HAPPY_CALLS[key][0], people), 4);
+      const asked = (at: number) => happyCall(key, people, copies[at] as GivenJob);
+      // A statement's first call prepares it, and each API may have its own, for what it wants back.
+      await callRest(app, key, asked(0));
+      await callGraphql(app, key, asked(3));
+      const rest = await spent(async () => expect((await callRest(app, key, asked(1))).status).toBeLessThan(300));
+      const graphql = await spent(async () => expect((await callGraphql(app, key, asked(2))).errors).toBeUndefined());
+      expect(graphql, key).toEqual(rest);
+      table[key] = [rest.statements, rest.roundTrips];
+    }
+    expect(table).toEqual(COSTS);
+  });
+
+  test('that is refused costs at most one round trip more, to say why', async () => {
+    const cancelled = await givenJob(app, 'cancelled', people);
+    for (const key of OPERATION_KEYS) {
+      if (key === 'create') continue;
+      const refused = () => callRest(app, key, happyCall(key, people, cancelled));
+      await refused();
+      const { roundTrips: needed } = await spent(async () =>
+        expect((await refused()).status, key).toBeGreaterThanOrEqual(400),
+      );
+      expect(needed, key).toBeLessThanOrEqual(COSTS[key][1] + 1);
+    }
+  });
+
+  test('is in the table, if it is one on jobs or bids', () => {
+    expect(Object.keys(COSTS).sort()).toEqual(
+      ['create', ...Object.keys(JOB_ACTIONS), ...Object.keys(BID_TRANSITIONS)].sort(),
+    );
+  });
+});
+
+/** What is read, by each API, and in how many statements. */
+const READS: readonly (readonly [
+  what: string,
+  by: keyof People,
+  statements: number,
+  ask: (job: GivenJob) => Promise<{ status: number; errors?: unknown }>,
+])[] = [
+  ['GET /jobs/{id}', 'owner', 1, ({ id }) => app.rest('GET', `/v1/jobs/${id}`, { token: people.owner.token })],
+  [
+    'GET /jobs/{id}/bids',
+    'owner',
+    2,
+    ({ id }) => app.rest('GET', `/v1/jobs/${id}/bids`, { token: people.owner.token }),
+  ],
+  [
+    'GET /jobs/{id}/events',
+    'owner',
+    2,
+    ({ id }) => app.rest('GET', `/v1/jobs/${id}/events`, { token: people.owner.token }),
+  ],
+  ['GET /bids', 'bidder', 1, () => app.rest('GET', '/v1/bids', { token: people.bidder.token })],
+  ['GET /me', 'owner', 1, () => app.rest('GET', '/v1/me', { token: people.owner.token })],
+  ['GET /tokens', 'owner', 1, () => app.rest('GET', '/v1/tokens', { token: people.owner.token })],
+  [
+    'job',
+    'owner',
+    1,
+    ({ id }) =>
+      app.graphql(`{ job(id: "${id}") { title homeowner { city } bids { nodes { amount } } } }`, {
+        token: people.owner.token,
+      }),
+  ],
+  [
+    'jobs',
+    'stranger',
+    1,
+    () =>
+      app.graphql('{ jobs { nodes { title myBid { amount } homeowner { city user { firstName } } } } }', {
+        token: people.stranger.token,
+      }),
+  ],
+  [
+    'viewer',
+    'owner',
+    1,
+    () => app.graphql('{ viewer { user { email } homeowner { city } } }', { token: people.owner.token }),
+  ],
+];
+
+test.each(READS)(
+  '%s by the %s costs %i statements, on the first of which the session’s check rides',
+  async (_what, _by, statements, ask) => {
+    const job = await givenJob(app, 'open', people);
+    await ask(job);
+    expect(await counted(async () => expect(await ask(job)).toMatchObject({ status: 200 }))).toBe(statements);
+  },
+);

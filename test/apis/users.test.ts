@@ -1,0 +1,142 @@
+/** Every account, as an admin looks for it, and from a person to their profile: nobody must have bid to be verified. */
+import { afterAll, beforeAll, describe, expect, it, test } from 'vitest';
+import { admin, contractor, homeowner, type Person } from '../cast.js';
+import { ADMIN, openTestApp, type Json, type TestApp } from '../app.js';
+import { byGraphql, byRest, invalid } from './refused.js';
+
+let app: TestApp;
+let ada: Person;
+const people: Record<string, Person> = {};
+
+beforeAll(async () => {
+  app = await openTestApp();
+  ada = await admin(app);
+  for (const [name, join] of [
+    ['Hanna', homeowner],
+    ['Carl', contractor],
+    ['Otto', homeowner],
+    ['Cora', contractor],
+    ['Carla', contractor],
+  ] as const)
+    people[name] = await join(app, name);
+  await app.rest('POST', `/v1/contractors/${people.Carla!.profileId}/verify`, { token: ada.token });
+  const body = { user: { last_name: '100%_sure' } };
+  await app.rest('PUT', '/v1/me', { token: people.Cora!.token, body });
+});
+afterAll(() => app.close());
+
+const nameOf = ({ id, email }: Json) =>
+  email === ADMIN.email ? 'Ada' : Object.entries(people).find(([, { userId }]) => userId === id)?.[0];
+
+/** Who is found through one API and the other, a page of two at a time, and that they are as many as is said. */
+async function found(query: string, filter: string): Promise<unknown[]> {
+  const byCursor: unknown[] = [];
+  let said = 0;
+  for (let after: string | null = null, more = true; more;) {
+    const { data, errors } = await app.graphql(
+      `query ($after: String) { users(first: 2, after: $after, filter: { ${filter} }) {
+        totalCount nodes { id email } pageInfo { hasNextPage endCursor } } }`,
+      { token: ada.token, variables: { after } },
+    );
+    expect(errors).toBeUndefined();
+    byCursor.push(...data.users.nodes.map(nameOf));
+    ({ endCursor: after, hasNextPage: more } = data.users.pageInfo);
+    said = data.users.totalCount;
+  }
+  expect(byCursor).toHaveLength(said);
+  const byNumber: unknown[] = [];
+  for (let page = 1; page <= Math.ceil(said / 2); page += 1) {
+    const { body } = await app.rest('GET', `/v1/users?per_page=2&page=${page}&${query}`, { token: ada.token });
+    expect([page, body.pagination?.total]).toEqual([page, said]);
+    byNumber.push(...body.data.map(nameOf));
+  }
+  expect(byNumber).toEqual(byCursor);
+  return byCursor;
+}
+
+const ALL = ['Carla', 'Cora', 'Otto', 'Carl', 'Hanna', 'Ada'];
+
+test.each([
+  ['', '', ALL],
+  ['search=CARL', 'search: "CARL"', ['Carla', 'Carl']],
+  ['search=carl+of', 'search: "carl of"', ['Carl']],
+  ['search=@example', 'search: "@example"', ALL],
+  ['search=%25_', 'search: "%_"', ['Cora']],
+  ['search=of+Testcarl', 'search: "of Testcarl"', []],
+  ['user_type=contractor', 'userType: CONTRACTOR', ['Carla', 'Cora', 'Carl']],
+  ['user_type=admin', 'userType: ADMIN', ['Ada']],
+  ['verified=true', 'verified: true', ['Carla']],
+  ['verified=false', 'verified: false', ['Cora', 'Carl']],
+  ['verified=false&user_type=contractor', 'verified: false, userType: CONTRACTOR', ['Cora', 'Carl']],
+  ['verified=false&user_type=homeowner', 'verified: false, userType: HOMEOWNER', []],
+  ['verified=false&search=carl', 'verified: false, search: "carl"', ['Carl']],
+  ['user_type=homeowner&search=example', 'userType: HOMEOWNER, search: "example"', ['Otto', 'Hanna']],
+])('an admin who asks for “%s” finds them, newest first', async (query, filter, names) => {
+  expect(await found(query, filter)).toEqual(names);
+});
+
+test('an admin finds a contractor who never bid, and verifies them', async () => {
+  const LOOK = `{ users(filter: { search: "cora" }) { nodes { userType homeowner { id } contractor { id verified licenseNumber } } } }`;
+  const { data } = await app.graphql(LOOK, { token: ada.token });
+  const profileId = people.Cora!.profileId;
+  expect(data.users.nodes).toEqual([
+    { userType: 'CONTRACTOR', homeowner: null, contractor: { id: profileId, verified: false, licenseNumber: null } },
+  ]);
+  const VERIFY = 'mutation ($id: ID!) { verifyContractor(id: $id) { contractor { verified } } }';
+  const verified = await app.graphql(VERIFY, { token: ada.token, variables: { id: profileId } });
+  expect(verified.data.verifyContractor.contractor).toEqual({ verified: true });
+  expect(await found('verified=true', 'verified: true')).toEqual(['Carla', 'Cora']);
+  await app.sql`update contractors set verified = false where id = ${profileId}`;
+});
+
+test('everyone comes from a person to their profile, in one statement for all, and by another’s to nothing private', async () => {
+  const { Hanna: hanna, Carl: carl } = people as Record<'Hanna' | 'Carl', Person>;
+  const profile = { homeowner: { address_line1: '1 Hidden Lane', city: 'Austin' } };
+  await app.rest('PUT', '/v1/me', { token: hanna.token, body: profile });
+  const READ = `query ($id: ID!) { node(id: $id) { ... on User { firstName homeowner { id addressLine1 city user { email } } contractor { id } } } }`;
+  const read = async (reader: Person, id: string) =>
+    (await app.graphql(READ, { token: reader.token, variables: { id } })).data.node;
+  const home = { id: hanna.profileId, city: 'Austin' };
+  const own = { ...home, addressLine1: '1 Hidden Lane', user: { email: hanna.email } };
+  expect(await read(hanna, hanna.userId)).toEqual({ firstName: 'Hanna', homeowner: own, contractor: null });
+  expect((await read(ada, hanna.userId)).homeowner).toEqual(own);
+  expect((await read(carl, hanna.userId)).homeowner).toEqual({ ...home, addressLine1: null, user: { email: null } });
+  expect(await read(hanna, carl.userId)).toEqual({
+    firstName: 'Carl',
+    homeowner: null,
+    contractor: { id: carl.profileId },
+  });
+  expect((await read(hanna, ada.userId)).contractor).toBeNull();
+
+  const PAGE = '{ users(first: 100) { nodes { id homeowner { city } contractor { verified } } } }';
+  app.statements();
+  const { data } = await app.graphql(PAGE, { token: ada.token });
+  expect([app.statements().length, data.users.nodes.length]).toEqual([2, await countUsers()]);
+});
+
+async function countUsers(): Promise<number> {
+  return (await app.sql`select count(*)::int as users from users`)[0]?.users;
+}
+
+describe('what is refused', () => {
+  test.each([
+    ['user_type=robot', 'user_type', undefined],
+    ['verified=1', 'verified', undefined],
+    [`search=${'x'.repeat(201)}`, 'search', `filter: { search: "${'x'.repeat(201)}" }`],
+    ['email=a', 'email', undefined],
+    ['after=x', 'after', 'after: "x"'],
+  ])('“%s” is no question of this list', async (query, field, inGraphql) => {
+    expect(byRest(await app.rest('GET', `/v1/users?${query}`, { token: ada.token }))).toEqual(invalid(field));
+    if (inGraphql === undefined) return;
+    const answer = await app.graphql(`{ users(${inGraphql}) { totalCount } }`, { token: ada.token });
+    expect(byGraphql(answer)).toEqual(invalid(field));
+  });
+
+  it('is anyone who is no admin', async () => {
+    for (const { token } of Object.values(people)) {
+      const refused = byRest(await app.rest('GET', '/v1/users?search=a', { token }));
+      expect(refused).toEqual({ status: 403, code: 'FORBIDDEN', fields: [] });
+    }
+    expect((await app.rest('GET', '/v1/users')).status).toBe(401);
+  });
+});

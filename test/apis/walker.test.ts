@@ -1,0 +1,483 @@
+/**
+ * Every way through the GraphQL schema, five things deep, and every GET of REST, walked by every person over a market
+ * in which each private value occurs once: nobody comes by what is not theirs, be it in data, errors, headers or
+ * cursors.
+ */
+import { getNamedType, isLeafType, isObjectType, type GraphQLField, type GraphQLObjectType } from 'graphql';
+import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
+import { createSchema } from '../../src/graphql/schema.js';
+import { ROUTES } from '../../src/rest/routes.js';
+import { AUDIENCED, type Audienced } from '../../src/rules/audiences.js';
+import { BID_TRANSITIONS, type BidTransitionKey } from '../../src/rules/bids.js';
+import { kindOfId } from '../../src/rules/ids.js';
+import { JOB_ACTIONS, JOB_STATES, type JobActionKey } from '../../src/rules/lifecycle.js';
+import { newId } from '../../src/store/new-id.js';
+import { callGraphql, callRest, mutationOf, snake, type Asked, type OperationKey } from '../calls.js';
+import type { Person } from '../cast.js';
+import { openTestApp, type TestApp } from '../app.js';
+import { bodyOf, PEOPLE } from '../journey.js';
+import { atOnce, copiesOf } from '../scenes.js';
+import { createLookout, idsAround, plantScene, type PlantedScene, type Secret } from './planted.js';
+import { createSelections } from './whole-selection.js';
+
+/**
+ * What a request may cost is no protection of secrets: it is lifted here, and the walker sees all that there is behind
+ * it.
+ */
+vi.mock('../../src/rules/limits.js', async (original) => ({
+  ...(await original<typeof import('../../src/rules/limits.js')>()),
+  GRAPHQL_LIMITS: new Proxy({}, { get: () => 100_000_000 }),
+}));
+
+/**
+ * Its documents keep the event loop for seconds, and whoever waits for a turn as long is refused: here nobody waits for
+ * one.
+ */
+vi.mock('../../src/shares/turns.js', () => ({
+  createTurns: () => ({
+    begin: async (_: unknown, work: () => void) => work(),
+    shortenNext: () => {},
+    queue: { waiting: 0 },
+  }),
+}));
+
+const LEVELS = 5;
+/** As many things as are asked for by their identifiers in one request. */
+const AT = Array.from({ length: 25 }, (_, at) => at);
+
+type RootField = GraphQLField<unknown, unknown>;
+
+const schema = createSchema();
+const queries = Object.values(schema.getQueryType()!.getFields());
+
+let app: TestApp;
+let scenes: PlantedScene[];
+let byName: (name: string) => PlantedScene;
+let lookout: ReturnType<typeof createLookout>;
+
+beforeAll(async () => {
+  // A document without limits asks for hundreds of things at once.
+  app = await openTestApp({
+    SHARE_DATABASE_QUEUE_PER_USER: '100000',
+    SHARE_DATABASE_QUEUE_PER_ADDRESS: '100000',
+    SHARE_DATABASE_QUEUE_TOTAL: '100000',
+  });
+  scenes = [];
+  for (const state of JOB_STATES) scenes.push(await plantScene(app, state));
+  scenes.push(await plantScene(app, 'completed', { through: 'appealed' }));
+  byName = (name) => scenes.find((scene) => scene.name === name)!;
+  lookout = createLookout(scenes);
+});
+afterAll(() => app.close());
+
+/** Each person of each scene, and nobody; the admin is the same in all. */
+function everyone(): { scene: PlantedScene; person: Person | null }[] {
+  return scenes.flatMap((scene) =>
+    [null, ...PEOPLE.map((who) => scene.people[who])].map((person) => ({ scene, person })),
+  );
+}
+
+describe('whoever reads all there is', () => {
+  test('by GraphQL, five things deep from every query, comes by nothing that is not theirs, and by all that is', async () => {
+    const selections = createSelections(schema);
+    const isById = ({ args }: RootField) => args.some(({ name }) => name === 'id');
+    const lists = queries
+      .filter((query) => !isById(query))
+      .map((query) => documentOf('query', `${query.name} ${selectionOf(query)}`));
+    // The same document with other variables is neither read nor validated anew.
+    const byId = queries
+      .filter(isById)
+      .map((query) =>
+        documentOf(
+          `query(${AT.map((at) => `$id${at}: ID!`).join(', ')})`,
+          AT.map((at) => `${query.name}${at}: ${query.name}(id: $id${at}) ${selectionOf(query)}`).join('\n'),
+        ),
+      );
+
+    function selectionOf(query: RootField): string {
+      const type = getNamedType(query.type);
+      // A connection is no thing of its own, so its query begins one level further out.
+      return isLeafType(type)
+        ? ''
+        : `{ ${selections.of(type, type.name.endsWith('Connection') ? LEVELS + 1 : LEVELS)} }`;
+    }
+
+    function documentOf(operation: string, roots: string): string {
+      return `${operation} { ${roots} }\n${usedIn(selections.fragments(), roots)}`;
+    }
+
+    async function read(
+      scene: PlantedScene,
+      person: Person | null,
+      document: string,
+      variables: object,
+    ): Promise<void> {
+      const where = `${scene.name}, ${document.slice(document.indexOf('{'), document.indexOf('{') + 60)}`;
+      const answer = await app.graphql(document, { token: person?.token, variables });
+      expect(answer.errors?.filter(({ extensions }) => !EXPECTED.has(extensions.code)) ?? [], where).toEqual([]);
+      lookout.look(person, where, { ...answer });
+    }
+
+    await atOnce(
+      everyone(),
+      async ({ scene, person }) => {
+        // The admin is one person, whose lists are the same from every scene.
+        if (person !== scene.people.admin || scene === scenes[0])
+          for (const document of lists) await read(scene, person, document, {});
+        const ids = await idsAround(app, scene);
+        for (const document of byId) {
+          for (let from = 0; from < ids.length; from += AT.length) {
+            await read(scene, person, document, Object.fromEntries(AT.map((at) => [`id${at}`, ids[from + at] ?? ''])));
+          }
+        }
+      },
+      4,
+    );
+
+    expect(lookout.leaks).toEqual([]);
+    expect(lookout.overlooked().filter(({ what }) => !/(access|refresh) token|password|API key/.test(what))).toEqual(
+      [],
+    );
+  }, 240_000);
+
+  test('by every GET of REST, with every identifier, comes by nothing that is not theirs', async () => {
+    const gets = ROUTES.filter(({ method }) => method === 'GET').map(({ path }) => path);
+    await atOnce(
+      everyone(),
+      async ({ scene, person }) => {
+        const ids = await idsAround(app, scene);
+        for (const path of gets) {
+          const addresses = path.includes('{')
+            ? idsFor(path, ids).map((id) => path.replace(/\{\w+\}/, id))
+            : [path, `${path}?per_page=1`];
+          for (const address of addresses) {
+            const answer = await app.rest('GET', `/v1${address}`, { token: person?.token });
+            expect(answer.status, address).toBeLessThan(500);
+            lookout.look(person, `${scene.name}, GET ${address}`, { ...answer });
+          }
+        }
+      },
+      10,
+    );
+    expect(lookout.leaks).toEqual([]);
+  }, 240_000);
+});
+
+/** Refusals, as a walker gets them at every other step. */
+const EXPECTED = new Set(['FORBIDDEN', 'NOT_FOUND', 'UNAUTHENTICATED']);
+
+/** Every identifier of the kind that belongs there, and one of each kind that does not. */
+function idsFor(path: string, ids: readonly string[]): string[] {
+  const own = path.startsWith('/contractors') ? 'contractor' : path.startsWith('/jobs') ? 'job' : undefined;
+  return ids.filter(
+    (id, at) =>
+      own === undefined || kindOfId(id) === own || ids.findIndex((other) => kindOfId(other) === kindOfId(id)) === at,
+  );
+}
+
+/** The fragments that a document uses: GraphQL refuses those that it does not. */
+function usedIn(fragments: string, document: string): string {
+  const all = new Map(fragments.split('\n').map((text) => [/^fragment (\w+)/.exec(text)?.[1] ?? '', text]));
+  const used = new Set<string>();
+  const visit = (text: string) => {
+    for (const [, name = ''] of text.matchAll(/\.\.\.(\w+)/g)) {
+      if (used.has(name)) continue;
+      used.add(name);
+      visit(all.get(name) ?? '');
+    }
+  };
+  visit(document);
+  return [...used].map((name) => all.get(name)).join('\n');
+}
+
+describe('whoever calls what changes something', () => {
+  test('is answered, and refused, without a word that is not theirs', async () => {
+    const selections = createSelections(schema);
+    for (const scene of scenes) {
+      const cells = [null, ...PEOPLE.map((who) => scene.people[who])].flatMap((person) =>
+        KEYS.map((key) => ({ person, key })),
+      );
+      const copies = await copiesOf(app, scene.job, cells.length * 2);
+      await atOnce(cells, async ({ person, key }, at) => {
+        const where = `${scene.name}, ${key}`;
+        const [first, second] = [copies[at * 2]!, copies[at * 2 + 1]!];
+        const plain = (name: string) => `plain ${name}`;
+        const asked = (job: typeof first, whose: 'awardee' | 'bidder'): Asked => ({
+          by: person ?? undefined,
+          job: job.id,
+          bid: job.bids[whose] ?? newId('bid'),
+          body: bodyFor(key, plain, job.bids.awardee),
+        });
+        const name = mutationOf(key).match(/\{ (\w+)\(/)![1]!;
+        const type = getNamedType(schema.getMutationType()!.getFields()[name]!.type);
+        const selection = selections.of(type, 4);
+        const byRest = await callRest(app, key, asked(first, 'awardee'));
+        const { by, ...rest } = asked(second, 'bidder');
+        const byGraphql = await callGraphql(app, key, {
+          ...rest,
+          by,
+          payload: selection,
+          fragments: usedIn(selections.fragments(), selection),
+        });
+        expect(byRest.status, where).toBeLessThan(500);
+        expect(byGraphql.errors?.[0]?.extensions.code, where).not.toBe('INTERNAL');
+        lookout.look(person, `${where} by REST`, { ...byRest }, (secret) =>
+          mayBeReadOnceAwarded(scene, person, secret),
+        );
+        lookout.look(person, `${where} by GraphQL`, { ...byGraphql }, (secret) =>
+          mayBeReadOnceAwarded(scene, person, secret),
+        );
+      });
+    }
+    expect(lookout.leaks).toEqual([]);
+  }, 240_000);
+
+  test('and verifying a contractor shows them to the admin alone', async () => {
+    const { people } = byName('open');
+    const selections = createSelections(schema);
+    const selection = selections.of(schema.getType('Contractor')!, 3);
+    for (const person of [null, ...PEOPLE.map((who) => people[who])]) {
+      const answer = await app.graphql(
+        `mutation { verifyContractor(id: "${people.stranger.profileId}") { contractor { ${selection} } } }\n${usedIn(selections.fragments(), selection)}`,
+        { token: person?.token },
+      );
+      expect(answer.errors === undefined).toBe(person === people.admin);
+      lookout.look(person, 'verifyContractor', { ...answer });
+    }
+    expect(lookout.leaks).toEqual([]);
+  });
+});
+
+const KEYS = [
+  ...(Object.keys(JOB_ACTIONS) as JobActionKey[]),
+  ...(Object.keys(BID_TRANSITIONS) as BidTransitionKey[]),
+] satisfies OperationKey[];
+
+function bodyFor(key: (typeof KEYS)[number], say: (name: string) => string, bid: string | null): object | undefined {
+  if (key in BID_TRANSITIONS || key === 'delete') return undefined;
+  if (key === 'update') return { requirements: say('requirements') };
+  if (key === 'submitBid') return { amount: 1.5 };
+  return bodyOf(key as Parameters<typeof bodyOf>[0], say, bid ?? newId('bid'));
+}
+
+/** Some call of this very test awards a copy of the open job to either bidder, and the stranger bids on another. */
+function mayBeReadOnceAwarded(
+  { state, people, secrets }: PlantedScene,
+  person: Person | null,
+  secret: Secret,
+): boolean {
+  if (state !== 'open' || !secrets.includes(secret)) return false;
+  if (person === people.owner)
+    return /(licence|policy) of the stranger|(email|phone) of the (awardee|bidder)/.test(secret.what);
+  return (
+    person === people.awardee &&
+    /(email|phone|street|flat|postal code|latitude|longitude) of the (owner|job)/.test(secret.what)
+  );
+}
+
+describe('a field that somebody may not read', () => {
+  const RESOLVED: Record<Audienced, readonly string[]> = {
+    user: ['homeowner', 'contractor'],
+    homeowner: ['user'],
+    contractor: ['user', 'reviews'],
+    job: ['homeowner', 'bids', 'bidCount', 'myBid', 'awardedBid', 'dispute', 'timeline', 'availableActions'],
+  };
+
+  test.each(Object.keys(AUDIENCED) as Audienced[])('cannot join a %s in GraphQL without an audience', (entity) => {
+    const type = schema.getType(entity[0]!.toUpperCase() + entity.slice(1));
+    expect(isObjectType(type)).toBe(true);
+    const fields = Object.keys((type as GraphQLObjectType).getFields());
+    const known: string[] = [...Object.keys(AUDIENCED[entity].fields), ...RESOLVED[entity]];
+    expect(
+      fields.filter((field) => !known.includes(field)),
+      'describe these fields in rules/entities',
+    ).toEqual([]);
+    expect(
+      known.filter((field) => !fields.includes(field)),
+      'these have an audience and are in no schema',
+    ).toEqual([]);
+  });
+
+  test('cannot join an answer of REST without one either', async () => {
+    const { people, job } = byName('in_review');
+    const wireNames = (entity: Audienced) => Object.keys(AUDIENCED[entity].fields).map(snake).sort();
+    const me = async (person: Person) => (await app.rest('GET', '/v1/me', { token: person.token })).body;
+    const owner = await me(people.owner);
+    const awardee = await me(people.awardee);
+    expect(Object.keys(owner.user).sort()).toEqual(wireNames('user'));
+    expect(Object.keys(owner.homeowner).sort()).toEqual(wireNames('homeowner'));
+    expect(Object.keys(awardee.contractor).sort()).toEqual(wireNames('contractor'));
+    const contractor = await app.rest('GET', `/v1/contractors/${people.bidder.profileId}`, {
+      token: people.other.token,
+    });
+    expect(Object.keys(contractor.body).sort()).toEqual(wireNames('contractor'));
+    const read = await app.rest('GET', `/v1/jobs/${job.id}`, { token: people.bidder.token });
+    expect(Object.keys(read.body).sort()).toEqual(wireNames('job'));
+  });
+});
+
+describe('somebody who tries the back ways', () => {
+  const code = (answer: Awaited<ReturnType<TestApp['graphql']>>) => answer.errors?.[0]?.extensions.code ?? 'ok';
+  const ask = (person: Person, query: string, variables: object = {}) =>
+    app.graphql(query, { token: person.token, variables });
+  const node = async (person: Person, id: string) =>
+    code(await ask(person, 'query($id: ID!) { node(id: $id) { id } }', { id }));
+
+  test('finds nothing behind the identifiers of holds, events, sessions and refresh tokens, not even their owner', async () => {
+    const scene = byName('in_review');
+    const ids = (await idsAround(app, scene)).filter((id) => ['event', 'session', 'hold'].includes(kindOfId(id) ?? ''));
+    expect(new Set(ids.map(kindOfId))).toEqual(new Set(['event', 'session']));
+    for (const id of [
+      ...ids,
+      newId('hold'),
+      scene.people.owner.refreshToken,
+      newId('job'),
+      newId('bid'),
+      newId('user'),
+      'job_1',
+      '',
+      '%',
+      `${scene.job.id} `,
+    ]) {
+      for (const who of PEOPLE) expect(await node(scene.people[who], id), `${who} ${id}`).toBe('NOT_FOUND');
+    }
+  });
+
+  test('cannot read another’s bid or token transfer by its identifier', async () => {
+    const { people, job } = byName('open');
+    const [transfer] = await app.sql`select id from token_transfers where user_id = ${people.owner.userId} limit 1`;
+    for (const who of ['other', 'bidder', 'stranger'] as const) {
+      expect(await node(people[who], job.bids.awardee!), who).toBe('FORBIDDEN');
+      expect(await node(people[who], transfer!.id), who).toBe('FORBIDDEN');
+    }
+    for (const who of ['owner', 'awardee', 'admin'] as const)
+      expect(await node(people[who], job.bids.awardee!), who).toBe('ok');
+    for (const who of ['owner', 'admin'] as const) expect(await node(people[who], transfer!.id), who).toBe('ok');
+  });
+
+  test('the bidder who lost goes on seeing the job and their own bid, and neither the winner’s bid nor where the job is', async () => {
+    const { people, job } = byName('in_progress');
+    const { data } = await ask(
+      people.bidder,
+      `query($id: ID!) { node(id: $id) { ... on Bid { status amount job { status addressLine1 latitude awardedBidId awardedBid { amount }
+        bids { totalCount nodes { id } edges { node { id } } } bidCount myBid { id job { awardedBid { id } } } homeowner { addressLine1 user { email } } } } } }`,
+      { id: job.bids.bidder },
+    );
+    expect(data.node).toMatchObject({
+      status: 'REJECTED',
+      job: {
+        status: 'IN_PROGRESS',
+        addressLine1: null,
+        latitude: null,
+        awardedBidId: job.bids.awardee,
+        awardedBid: null,
+        bidCount: 2,
+        bids: { totalCount: 1, nodes: [{ id: job.bids.bidder }], edges: [{ node: { id: job.bids.bidder } }] },
+        myBid: { id: job.bids.bidder, job: { awardedBid: null } },
+        homeowner: { addressLine1: null, user: { email: null } },
+      },
+    });
+  });
+
+  test('the contractor who withdrew still sees the job, and is as much a stranger to its texts', async () => {
+    const scene = byName('open');
+    const [copy] = await copiesOf(app, scene.job, 1);
+    await callRest(app, 'withdraw', { by: scene.people.bidder, job: copy!.id, bid: copy!.bids.bidder! });
+    await callRest(app, 'cancel', { by: scene.people.owner, job: copy!.id, body: { reason: 'a private reason' } });
+    const read = await ask(
+      scene.people.bidder,
+      'query($id: ID!) { job(id: $id) { status addressLine1 bidCount bids { totalCount } timeline { totalCount nodes { type data } } } }',
+      { id: copy!.id },
+    );
+    expect(read.data.job).toMatchObject({ status: 'CANCELLED', addressLine1: null, bids: { totalCount: 1 } });
+    expect(read.data.job.timeline.nodes.map(({ type }: { type: string }) => type)).toEqual([
+      'JOB_CREATED',
+      'JOB_PUBLISHED',
+      'JOB_CANCELLED',
+    ]);
+    expect(read.data.job.timeline.totalCount).toBe(3);
+    expect(JSON.stringify(read.data)).not.toContain('private');
+  });
+
+  test('the stranger who watched an open job loses sight of it with the award, wherever they look', async () => {
+    const scene = byName('open');
+    const { stranger, owner } = scene.people;
+    const [copy] = await copiesOf(app, scene.job, 1);
+    const id = copy!.id;
+    expect(code(await ask(stranger, 'query($id: ID!) { job(id: $id) { title } }', { id }))).toBe('ok');
+    await callRest(app, 'award', { by: owner, job: id, body: { bid_id: copy!.bids.awardee } });
+    expect(code(await ask(stranger, 'query($id: ID!) { job(id: $id) { title } }', { id }))).toBe('FORBIDDEN');
+    expect(await node(stranger, id)).toBe('FORBIDDEN');
+    expect(
+      (
+        await ask(stranger, 'query($search: String) { jobs(filter: { search: $search }) { totalCount } }', {
+          search: id,
+        })
+      ).data.jobs.totalCount,
+    ).toBe(0);
+    for (const part of ['', '/bids', '/events', '/dispute']) {
+      expect((await app.rest('GET', `/v1/jobs/${id}${part}`, { token: stranger.token })).status, part).toBe(403);
+    }
+  });
+
+  test('with the owner’s cursors a bidder reads on in their own list alone', async () => {
+    const { people, job } = byName('awarded');
+    const list =
+      'query($id: ID!, $after: String) { job(id: $id) { bids(first: 1, after: $after) { totalCount nodes { id } pageInfo { hasNextPage endCursor } } } }';
+    const first = (await ask(people.owner, list, { id: job.id })).data.job.bids;
+    expect(first).toMatchObject({ totalCount: 2, pageInfo: { hasNextPage: true } });
+    const { data } = await ask(people.bidder, list, { id: job.id, after: first.pageInfo.endCursor });
+    expect(data.job.bids.nodes.every(({ id }: { id: string }) => id === job.bids.bidder)).toBe(true);
+    expect(data.job.bids).toMatchObject({ totalCount: 1, pageInfo: { hasNextPage: false } });
+
+    const events =
+      'query($id: ID!, $after: String) { job(id: $id) { timeline(first: 2, after: $after) { totalCount nodes { type } pageInfo { endCursor } } } }';
+    const { endCursor } = (await ask(people.owner, events, { id: job.id })).data.job.timeline.pageInfo;
+    const theirs = (await ask(people.bidder, events, { id: job.id, after: endCursor })).data.job.timeline;
+    expect(theirs).toMatchObject({ totalCount: 3, nodes: [{ type: 'JOB_AWARDED' }] });
+  });
+
+  test('cannot search for what only the private fields hold, nor be led to a postal code by nearness', async () => {
+    const scene = byName('open');
+    const { owner, stranger } = scene.people;
+    const created = await callRest(app, 'create', {
+      by: owner,
+      body: {
+        title: 'Far-off hut',
+        description: 'x',
+        category: 'a',
+        urgency: 'standard',
+        address_line1: 'Hidden Lane',
+        city: 'Austin',
+        state: 'TX',
+        zip_code: '99501',
+      },
+    });
+    await callRest(app, 'publish', { by: owner, job: created.body.id });
+    expect(created.body.latitude).toBeGreaterThan(60);
+    const found = async (filter: object) =>
+      (
+        await ask(stranger, 'query($filter: JobFilter) { jobs(filter: $filter) { nodes { id } } }', { filter })
+      ).data.jobs.nodes.some(({ id }: { id: string }) => id === created.body.id);
+    expect(await found({ search: 'far-OFF' })).toBe(true);
+    for (const search of ['Hidden', '99501', 'Lane', owner.email]) expect(await found({ search }), search).toBe(false);
+    expect(await found({ near: { zipCode: '99501', withinMiles: 100 } })).toBe(false);
+    expect(await found({ near: { zipCode: '78701', withinMiles: 30 } })).toBe(true);
+  });
+
+  test('a contractor or homeowner who asks for another homeowner’s jobs is refused, by both APIs', async () => {
+    const { people } = byName('open');
+    for (const who of ['owner', 'other', 'stranger', 'awardee'] as const) {
+      expect(
+        (await app.rest('GET', `/v1/jobs?homeowner_id=${people.owner.profileId}`, { token: people[who].token })).status,
+      ).toBe(403);
+      expect(
+        code(
+          await ask(people[who], 'query($id: ID) { jobs(filter: { homeownerId: $id }) { totalCount } }', {
+            id: people.owner.profileId,
+          }),
+        ),
+      ).toBe('FORBIDDEN');
+    }
+  });
+});

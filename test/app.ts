@@ -1,0 +1,203 @@
+/**
+ * A real server on a database of its own, and people to call it. Every test file opens one; nothing in it is shared.
+ */
+import { once } from 'node:events';
+import { request, type IncomingMessage } from 'node:http';
+import { Writable } from 'node:stream';
+import { buffer } from 'node:stream/consumers';
+import postgres, { type Sql } from 'postgres';
+import { readConfig, type Config } from '../src/config.js';
+import { TIMEOUTS, type Timeouts } from '../src/http/timeouts.js';
+import { createLog } from '../src/log.js';
+import { openServices } from '../src/services.js';
+import { ensureAdmin } from '../src/operations/accounts/admins.js';
+import type { Services } from '../src/operations/services.js';
+import type { ShareLimits, ShareName } from '../src/rules/limits.js';
+import { startServer } from '../src/server.js';
+import type { ShareTable } from '../src/shares/configured.js';
+import { createShares, type Shares } from '../src/shares/shares.js';
+import { addressOf } from './addresses.js';
+import { expectAsDocumented } from './documented.js';
+import { freshDatabase, type FreshDatabase } from './postgres.js';
+
+export interface Answer<Body = Record<string, unknown>> {
+  status: number;
+  headers: Headers;
+  body: Body;
+}
+
+// What comes over the wire has no type until a test has looked at it.
+// eslint-disable-next-line @typescript-eslint/no-explicit-any
+export type Json = any;
+
+export interface GraphqlAnswer {
+  status: number;
+  headers: Headers;
+  data: Json;
+  errors: { message: string; path?: (string | number)[]; extensions: Json }[] | undefined;
+  extensions: Json;
+}
+
+export interface TestApp {
+  readonly url: string;
+  readonly services: Services;
+  readonly database: FreshDatabase;
+  /** The database by the back API: to look at rows, to move time, and to try what nobody may. */
+  readonly sql: Sql;
+  /** Everything that was logged, for tests that look for what must not be there. */
+  readonly logged: string[];
+  /** The statements sent since the last look. */
+  statements(): string[];
+  /** The same services behind another server, with shorter timeouts or other shares: its URL. */
+  another(
+    timeouts?: Partial<Timeouts>,
+    shares?: Partial<Record<ShareName, Partial<ShareLimits>>>,
+  ): Promise<{ url: string; shares: Shares }>;
+  /** What /metrics says under this name and these labels. */
+  metric(name: string): Promise<number>;
+  /** Throws if the answer is not what the OpenAPI document says. */
+  rest(method: string, path: string, options?: CallOptions): Promise<Answer<Json>>;
+  graphql(query: string, options?: CallOptions & { variables?: object }): Promise<GraphqlAnswer>;
+  close(): Promise<void>;
+}
+
+export interface CallOptions {
+  token?: string | undefined;
+  body?: unknown;
+  headers?: Record<string, string>;
+  /** Calls from the network address of this caller, on a connection of its own, in place of 127.0.0.1. */
+  from?: number | undefined;
+}
+
+export const ADMIN = { email: 'ada.admin@example.test', password: 'ada keeps the house' };
+
+export interface AppOptions {
+  /** Opens a second instance on the database of this one. */
+  beside?: TestApp;
+  /** What the environment cannot say, such as a Redis on a socket. */
+  settings?: Partial<Config>;
+  /** Another way to its database than the straight one. */
+  through?: (
+    database: FreshDatabase['connection'],
+  ) => FreshDatabase['connection'] | Promise<FreshDatabase['connection']>;
+}
+
+export const JWT_SECRET = 'a secret that only tests know, 32 bytes';
+
+export async function openTestApp(
+  env: Record<string, string> = {},
+  { beside, settings, through = (straight) => straight }: AppOptions = {},
+): Promise<TestApp> {
+  const database = beside?.database ?? (await freshDatabase());
+  const config = {
+    ...readConfig({ NODE_ENV: 'test', PORT: '0', BCRYPT_COST: '4', RATE_LIMITS: 'off', JWT_SECRET, ...env }),
+    ...settings,
+  };
+  const sql = postgres({ ...database.connection, max: 2, fetch_types: false, onnotice: () => {} });
+  const logged: string[] = [];
+  const log = createLog(
+    config.LOG_LEVEL,
+    new Writable({ write: (line, _, done) => (logged.push(String(line)), done()) }),
+  );
+  let sent: string[] = [];
+  const secondConnections: Error[] = [];
+  const { services, close } = await openServices(config, log, await through(database.connection), {
+    onStatement: (text) => sent.push(text),
+    onSecondConnection: (error) => secondConnections.push(error),
+  });
+  await ensureAdmin(services, ADMIN.email, ADMIN.password);
+  const server = await startServer(services, config);
+  const servers = [server];
+
+  async function call(method: string, path: string, { token, body, headers, from }: CallOptions): Promise<Response> {
+    const init = {
+      method,
+      headers: {
+        ...(token !== undefined && { authorization: `Bearer ${token}` }),
+        ...(body !== undefined && { 'content-type': 'application/json' }),
+        ...headers,
+      },
+      ...(body !== undefined && {
+        body: typeof body === 'string' || body instanceof Uint8Array ? body : JSON.stringify(body),
+      }),
+    };
+    if (from !== undefined) return fetchFrom(from, server.url + path, init);
+    return fetch(server.url + path, init as RequestInit);
+  }
+
+  return {
+    url: server.url,
+    services,
+    database,
+    sql,
+    logged,
+    statements: () => {
+      const seen = sent;
+      sent = [];
+      return seen;
+    },
+    another: async (timeouts, shares = {}) => {
+      const limits = Object.fromEntries(
+        Object.entries(config.shares).map(([name, share]) => [name, { ...share, ...shares[name as ShareName] }]),
+      ) as ShareTable;
+      const own = createShares(limits, services.metrics);
+      const one = await startServer({ ...services, shares: own }, config, { ...TIMEOUTS, ...timeouts });
+      servers.push(one);
+      return { url: one.url, shares: own };
+    },
+    metric: async (name) => {
+      const lines = (await (await fetch(`${server.url}/metrics`)).text()).split('\n');
+      return Number(lines.find((line) => line.startsWith(`${name} `))?.slice(name.length) ?? Number.NaN);
+    },
+    rest: async (method, path, options = {}) => {
+      const response = await call(method, path, options);
+      const text = await response.text();
+      const answer = {
+        status: response.status,
+        headers: response.headers,
+        body: text === '' ? undefined : (JSON.parse(text) as Json),
+      };
+      expectAsDocumented(method, path, answer);
+      return answer;
+    },
+    graphql: async (query, { variables, ...options } = {}) => {
+      const response = await call('POST', '/graphql', { ...options, body: { query, variables } });
+      const { data, errors, extensions } = (await response.json()) as GraphqlAnswer;
+      return { status: response.status, headers: response.headers, data, errors, extensions };
+    },
+    close: async () => {
+      await Promise.all(servers.map((one) => one.close()));
+      await close();
+      await sql.end({ timeout: 5 });
+      if (!beside) await database.drop();
+      expectNoSecretIn(logged);
+      if (secondConnections[0]) throw secondConnections[0];
+    },
+  };
+}
+
+interface Sent {
+  readonly method: string;
+  readonly headers: Record<string, string>;
+  readonly body?: string | Uint8Array;
+}
+
+/** `fetch` cannot choose the address that it connects from. */
+async function fetchFrom(caller: number, url: string, { method, headers, body }: Sent): Promise<Response> {
+  const sent = request(url, { method, headers, localAddress: addressOf(caller), agent: false });
+  sent.end(body);
+  const [answer] = (await once(sent, 'response')) as [IncomingMessage];
+  const { statusCode: status = 0, rawHeaders } = answer;
+  const content = await buffer(answer);
+  const received = new Headers();
+  for (let at = 0; at < rawHeaders.length; at += 2) received.append(rawHeaders[at] ?? '', rawHeaders[at + 1] ?? '');
+  return new Response(content.length > 0 ? content : null, { status, headers: received });
+}
+
+/** An access token, a refresh token, an API key, a password's hash: whatever a test did, its server's log has none of them. */
+const SECRETS = /eyJ[\w-]{10,}\.eyJ[\w-]+\.[\w-]+|rft_[0-9A-Za-z]{27}|jmk_[0-9A-Za-z]{40}|\$2[aby]\$\d\d\$/;
+
+function expectNoSecretIn(logged: readonly string[]): void {
+  const telling = logged.find((line) => SECRETS.test(line));
+  if (telling !== undefined) throw new Error(`The log told a secret: ${telling.slice(0, 500)}`);
+}
