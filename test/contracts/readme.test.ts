@@ -17,29 +17,20 @@ beforeAll(() => {
 });
 afterAll(() => project.remove());
 
-needs('curl').it('every command of the first session works, in the order in which it stands there', async () => {
-  const dataFolder = project.dataFolder();
-  const url = await startServer(project, { DATA_DIR: dataFolder }).url;
-  const commands = blocks(SESSION, 'sh').join('\n').replaceAll(WRITTEN_ADDRESS, url);
-  // Pasted as they are; only a refusal, which a reader would see, must end it here.
-  const strict = 'set -euo pipefail\ncurl() { command curl --fail-with-body "$@"; }\n';
+needs('curl').it(
+  'every command of the first session works, in the order in which it stands there, and all of them again',
+  async () => {
+    const dataFolder = project.dataFolder();
+    const url = await startServer(project, { DATA_DIR: dataFolder }).url;
+    const commands = blocks(SESSION, 'sh').join('\n').replaceAll(WRITTEN_ADDRESS, url);
+    // Pasted as they are; only a refusal, which a reader would see, must end it here.
+    const strict = 'set -euo pipefail\ncurl() { command curl --fail-with-body "$@"; }\n';
 
-  const { code, output } = await run(strict + commands, { DATA_DIR: dataFolder, BCRYPT_COST: '4' });
-  expect(output).not.toContain('"errors"');
-  expect(code, output).toBe(0);
-});
-
-it('every GraphQL document of the first session works, in the order in which it stands there', async () => {
-  const url = await startServer(project, { DATA_DIR: project.dataFolder() }).url;
-  let token: string | undefined;
-  for (const query of blocks(SESSION, 'graphql')) {
-    const headers = { 'content-type': 'application/json', ...(token && { authorization: `Bearer ${token}` }) };
-    const response = await fetch(`${url}/graphql`, { method: 'POST', headers, body: JSON.stringify({ query }) });
-    const answer = (await response.json()) as { data?: Record<string, { token?: string }>; errors?: unknown };
-    expect(answer.errors, query).toBeUndefined();
-    token = Object.values(answer.data ?? {})[0]?.token ?? token;
-  }
-});
+    const { code, output } = await run(`${strict}${commands}\n${commands}`, { DATA_DIR: dataFolder, BCRYPT_COST: '4' });
+    expect(output).not.toContain('"errors"');
+    expect(code, output).toBe(0);
+  },
+);
 
 const READMES = [
   'README.md',
