@@ -12,7 +12,7 @@ export default {
     include: [
       'test/**/*.timing.test.ts',
       'test/attacks/hardening.test.ts',
-      'test/apis/{bounds,dry-run,graphql-limits}.test.ts',
+      'test/apis/{bounds,dry-run,graphql-limits,statements}.test.ts',
       'test/faults/{embedded,outages,storm}.test.ts',
       'test/fuzz/fuzz.test.ts',
       'test/graphql/failures.test.ts',
