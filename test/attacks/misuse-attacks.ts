@@ -62,7 +62,7 @@ const UNKNOWN_ADDRESSES = [
   '/actuator',
   '/server-status',
   '/package.json',
-  '/v1/users',
+  '/v1/accounts',
   '/v1/sessions',
   '/v1/holds',
 ];
