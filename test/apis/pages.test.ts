@@ -16,6 +16,8 @@ afterAll(() => app.close());
 const HTML = { accept: 'text/html,application/xhtml+xml,*/*;q=0.8' };
 const PLAYGROUND_FILES = [
   'start.js',
+  'guide.js',
+  'memory.js',
   'graphiql.js',
   'graphiql.css',
   'editor.worker.js',

@@ -1,7 +1,10 @@
-/** What a newcomer with a browser sees: the playground and the REST reference, in a real Chromium. */
-import type { Page } from 'playwright-core';
+/** What a newUser with a browser sees: the playground and the REST reference, in a real Chromium. */
+import jwt from 'jsonwebtoken';
+import type { Page, Request } from 'playwright-core';
 import { afterAll, afterEach, beforeAll, expect } from 'vitest';
-import { openTestApp, type TestApp } from '../app.js';
+import { ADMIN } from '../../src/demo/town.js';
+import { ensureAdmin } from '../../src/operations/accounts/admins.js';
+import { JWT_SECRET, openTestApp, type TestApp } from '../app.js';
 import { needs } from '../needs.js';
 import { visit, type Visit } from './chromium.js';
 import { HAND_MADE_OPENAPI } from './openapi.js';
@@ -14,6 +17,7 @@ let newUser: Visit;
 
 beforeAll(async () => {
   app = await openTestApp();
+  await ensureAdmin(app.services, ADMIN.email, ADMIN.password);
 });
 afterAll(() => app.close());
 afterEach(() => newUser?.close());
@@ -27,10 +31,35 @@ const STORY: Readonly<Record<string, string>> = {
   CreateJob: '"status": "DRAFT"',
   PublishJob: '"tokensCharged": 5',
   SignUpContractor: '"tokensAwarded": 25',
-  SubmitBid: '"status": "PENDING"',
+  SubmitBid: '"held": 5',
   ReadJob: '"bidCount": 1',
   AwardJob: '"status": "AWARDED"',
+  CheckIn: '"status": "IN_PROGRESS"',
+  SubmitForReview: '"status": "IN_REVIEW"',
+  ApproveJob: '"completedJobs": 1',
+  CreateSecondJob: '"status": "DRAFT"',
+  PublishSecondJob: '"available": 0',
+  BidAgain: '"status": "PENDING"',
+  AwardAgain: '"status": "AWARDED"',
+  WorkAgain: '"status": "IN_REVIEW"',
+  DisputeJob: '"status": "DISPUTED"',
+  ProposeSettlement: '"resolution": "Half the price."',
+  EscalateJob: '"status": "ESCALATED"',
+  LogInAsAdmin: '"userType": "ADMIN"',
+  AdminDesk: '"Paint the fence"',
+  VerifyContractor: '"verified": true',
+  ReachDecision: '"status": "DECISION_REACHED"',
+  FileAppeal: '"status": "APPEALED"',
+  FinalizeAppeal: '"status": "COMPLETED"',
+  ReadDispute: '"appeal": {',
+  SeveralErrors: '"code": "VALIDATION_FAILED"',
+  WrongInput: '"title": "must not be blank"',
+  WrongState: '"code": "INVALID_TRANSITION"',
+  WrongPerson: '"code": "FORBIDDEN"',
+  WrongToken: '"reason": "malformed"',
+  RefreshSession: '"refreshExpiresAt"',
 };
+const MEANT_TO_FAIL = ['SeveralErrors', 'WrongInput', 'WrongState', 'WrongPerson', 'WrongToken'];
 
 browser.describe('The playground', () => {
   browser.it(
@@ -54,24 +83,130 @@ browser.describe('The playground', () => {
   );
 
   browser.it(
-    'tells its story from the first tab to the last, twice',
+    'tells its stories from the first tab to the last, twice',
     async () => {
       newUser = await visit(`${app.url}/graphql`);
       const { page, picture } = newUser;
-      await openTab(page, 'SignUp');
-      await picture('playground');
-      expect(await page.locator('.graphiql-tab-button').allTextContents()).toEqual(Object.keys(STORY));
-      for (const name of [...Object.keys(STORY), ...Object.keys(STORY)]) {
-        await openTab(page, name);
-        await run(page);
-        await expectAnswer(page, STORY[name] ?? '');
-        expect(await answerOn(page), name).not.toContain('"errors"');
-        await picture(`playground-${name}`);
+      expect(await tabNames(page)).toEqual(Object.keys(STORY));
+      expect(await guideText(page)).toContain('An account costs nothing');
+      for (const round of [1, 2]) {
+        for (const [at, [name, part]] of Object.entries(STORY).entries()) {
+          if (at > 0) await page.getByRole('button', { name: 'Next' }).click();
+          else await page.getByLabel('Step', { exact: true }).selectOption('0');
+          await expectOpen(page, name);
+          await run(page);
+          await expectAnswer(page, part);
+          expect((await answerOn(page)).includes('"errors"'), name).toBe(MEANT_TO_FAIL.includes(name));
+          if (round === 1) await picture(`playground-${name}`);
+        }
       }
       expectQuiet(newUser);
     },
-    3 * MINUTE,
+    5 * MINUTE,
   );
+
+  browser.it(
+    'renews a token before it runs out, and one that the server calls expired, in every open tab',
+    async () => {
+      newUser = await visit(`${app.url}/graphql`);
+      const { page, context } = newUser;
+      await openTab(page, 'SignUp');
+      await run(page);
+      await expectAnswer(page, '"tokensAwarded": 10');
+      const second = await context.newPage();
+      await second.goto(`${app.url}/graphql`);
+      const both = [page, second];
+      const renewals = countRenewals(both);
+      for (const one of both) await openTab(one, 'WhoAmI');
+
+      // The server's own clock has not moved: an early renewal alone takes the place of the token.
+      await Promise.all(both.map((one) => one.clock.setFixedTime(Date.now() + 14.5 * MINUTE)));
+      await Promise.all(both.map(run));
+      for (const one of both) await expectAnswer(one, '"userType": "HOMEOWNER"');
+      expect(renewals()).toBeGreaterThan(0);
+      const before = renewals();
+
+      for (const one of both) await expire(one);
+      for (const one of both) {
+        await openTab(one, 'ReadJob');
+        await openTab(one, 'WhoAmI');
+      }
+      await Promise.all(both.map(run));
+      for (const one of both) await expectAnswer(one, '"userType": "HOMEOWNER"');
+      await expect.poll(renewals).toBeGreaterThan(before);
+      expectQuiet(newUser);
+    },
+    2 * MINUTE,
+  );
+
+  browser.it(
+    'says that a session is over, and which tab signs in again',
+    async () => {
+      newUser = await visit(`${app.url}/graphql`);
+      const { page } = newUser;
+      await openTab(page, 'SignUp');
+      await run(page);
+      await expectAnswer(page, '"tokensAwarded": 10');
+      await app.sql`update sessions set revoked_at = now()`;
+      await page.clock.setFixedTime(Date.now() + 14.5 * MINUTE);
+      await openTab(page, 'WhoAmI');
+      await run(page);
+      await expectAnswer(page, 'Sign in again: run the tab SignUp first.');
+      expect(newUser.complaints).toEqual([]);
+    },
+    MINUTE,
+  );
+
+  browser.it(
+    'forgets whom it knew, and brings back a closed tab, when somebody starts over',
+    async () => {
+      newUser = await visit(`${app.url}/graphql`);
+      const { page } = newUser;
+      await openTab(page, 'SignUp');
+      await run(page);
+      await expectAnswer(page, '"tokensAwarded": 10');
+      await page.getByRole('button', { name: 'Close Tab' }).first().click();
+      await expect.poll(() => tabNames(page)).toEqual(Object.keys(STORY).slice(1));
+      await page.getByRole('button', { name: 'Start over' }).click();
+      await expect.poll(() => tabNames(page)).toEqual(Object.keys(STORY));
+      await openTab(page, 'CreateJob');
+      await run(page);
+      await expectAnswer(page, 'does not know {{homeowner}} yet; run the tab SignUp first');
+      expectQuiet(newUser);
+    },
+    MINUTE,
+  );
+
+  for (const width of [1280, 400])
+    browser.it(
+      `hides no word of its instructions, and no tab, in a window of ${width} columns`,
+      async () => {
+        newUser = await visit(`${app.url}/graphql`);
+        const { page, picture } = newUser;
+        await page.setViewportSize({ width, height: 860 });
+        for (const colorScheme of ['dark', 'light'] as const) {
+          await page.emulateMedia({ colorScheme });
+          await picture(`playground-${width}-${colorScheme}`);
+        }
+        for (const at of Object.keys(STORY).keys()) {
+          await page.getByLabel('Step', { exact: true }).selectOption(String(at));
+          const hidden = await page.locator('#guide-text').evaluate((text) => text.scrollHeight - text.clientHeight);
+          expect(hidden, Object.keys(STORY)[at]).toBeLessThanOrEqual(1);
+        }
+        const { x, width: wide } = await boxOf(page, '.graphiql-tab-active');
+        expect([x >= 0, x + wide <= width]).toEqual([true, true]);
+        const editors = await boxOf(page, '.graphiql-editors');
+        const response = await boxOf(page, '.graphiql-response');
+        const stacked = response.y >= editors.y + editors.height;
+        expect([stacked, response.x >= editors.x + editors.width]).toEqual([width === 400, width === 1280]);
+        const tools = await boxOf(page, '.graphiql-toolbar');
+        const query = await boxOf(page, '.graphiql-query-editor .monaco-editor');
+        const apart = tools.x >= query.x + query.width || tools.y + tools.height <= query.y;
+        expect(apart).toBe(true);
+        expectQuiet(newUser);
+      },
+      MINUTE,
+    );
 
   browser.it(
     'keeps the tabs, the token and its address over a reload',
@@ -86,7 +221,7 @@ browser.describe('The playground', () => {
       await page.reload();
       expect(page.url()).toBe(`${app.url}/graphql`);
       await openTab(page, 'WhoAmI');
-      expect(await page.locator('.graphiql-tab-button').allTextContents()).toEqual(Object.keys(STORY));
+      expect(await tabNames(page)).toEqual(Object.keys(STORY));
       await run(page);
       await expectAnswer(page, '"userType": "HOMEOWNER"');
       expectQuiet(newUser);
@@ -151,8 +286,49 @@ browser.describe('The REST reference', () => {
 /** One click must do. */
 async function openTab(page: Page, name: string): Promise<void> {
   await page.locator('.graphiql-tab-button').getByText(name, { exact: true }).click();
+  await expectOpen(page, name);
+}
+
+async function expectOpen(page: Page, name: string): Promise<void> {
   const written = async () => textOf(await page.locator('.graphiql-query-editor .view-line').allTextContents());
   await expect.poll(written, { timeout: 100_000 }).toMatch(new RegExp(`(query|mutation) ${name}\\b`));
+}
+
+const tabNames = (page: Page) => page.locator('.graphiql-tab-button').allTextContents();
+const guideText = (page: Page) => page.locator('#guide-text').textContent();
+
+async function boxOf(page: Page, selector: string): Promise<{ x: number; y: number; width: number; height: number }> {
+  const box = await page.locator(selector).first().boundingBox();
+  if (!box) throw new Error(`${selector} is not shown.`);
+  return box;
+}
+
+/** How often these pages have asked for a new token. */
+function countRenewals(pages: readonly Page[]): () => number {
+  let count = 0;
+  const look = (request: Request) => (count += request.postData()?.includes('mutation RenewSession') ? 1 : 0);
+  for (const page of pages) page.on('request', look);
+  return () => count;
+}
+
+/** Puts tokens that have run out in the place of those that the page has kept, and reloads it. */
+async function expire(page: Page): Promise<void> {
+  const key = 'job-marketplace:memory';
+  const kept = JSON.parse((await page.evaluate<string | null>(`sessionStorage.getItem('${key}')`)) ?? '{}') as Kept;
+  for (const session of Object.values(kept.sessions)) {
+    const claims = jwt.decode(session.token) as object;
+    const header = jwt.decode(session.token, { complete: true })?.header;
+    session.token = jwt.sign({ ...claims, exp: 1 }, JWT_SECRET, { header: header ?? { alg: 'HS256' } });
+    session.renewAt = Number.MAX_SAFE_INTEGER;
+  }
+  kept.changedAt = Number.MAX_SAFE_INTEGER - 1_000;
+  await page.evaluate(`sessionStorage.setItem('${key}', ${JSON.stringify(JSON.stringify(kept))})`);
+  await page.reload();
+}
+
+interface Kept {
+  changedAt: number;
+  sessions: Record<string, { token: string; renewAt: number }>;
 }
 
 async function run(page: Page): Promise<void> {

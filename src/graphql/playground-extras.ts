@@ -1,0 +1,82 @@
+/** What the playground shows besides its stories: how errors look, and how a session goes on. */
+import type { Chapter } from './playground-step.js';
+
+export const EXTRA_STEPS: readonly Chapter[] = [
+  {
+    chapter: 'A tour of errors',
+    steps: [
+      {
+        text:
+          'These are meant to fail. Each field of a query is refused by itself; extensions has the code, the status that' +
+          ' REST would answer, and what else there is to know. Quote the requestId to whoever runs the server.',
+        query: `
+query SeveralErrors {
+  notThere: job(id: "job_000000000000000000000000000") {
+    id
+  }
+  tooMany: jobs(first: 1000) { totalCount }
+  notForYou: users { totalCount }
+  viewer { user { firstName } }
+}`,
+        as: 'homeowner',
+      },
+      {
+        text: 'Wrong input: every wrong field is named at once, with what would be right.',
+        query: `
+mutation WrongInput($input: CreateJobInput!) {
+  createJob(input: $input) { job { id } }
+}`,
+        variables: { input: { title: ' ', description: 'It drips.', budgetMin: -1 } },
+        as: 'homeowner',
+      },
+      {
+        text: 'The job is completed: it cannot be published again. availableActions would have said so before.',
+        query: `
+mutation WrongState($id: ID!) {
+  publishJob(id: $id) { job { id } }
+}`,
+        variables: { id: '{{job}}' },
+        as: 'homeowner',
+      },
+      {
+        text: 'The work is the homeowner’s to judge, not the contractor’s: who may do what is checked before the state.',
+        query: `
+mutation WrongPerson($id: ID!) {
+  approveJob(id: $id) { job { id } }
+}`,
+        variables: { id: '{{job}}' },
+        as: 'contractor',
+      },
+      {
+        text:
+          'A token that is none. The reason says what to do: “expired” means refresh, “session_ended” means log in' +
+          ' again, “malformed” and “invalid” mean that something else was sent.',
+        query: `
+query WrongToken {
+  viewer { user { id } }
+}`,
+        headers: { authorization: 'Bearer nonsense' },
+      },
+    ],
+  },
+  {
+    chapter: 'The session',
+    steps: [
+      {
+        text:
+          'An access token lasts 15 minutes. A refresh token gives the next pair, and is replaced by it. This page does' +
+          ' so by itself; your own app does it like this. {{refresh}} is that of whoever signed in last.',
+        query: `
+mutation RefreshSession($input: RefreshSessionInput!) {
+  refreshSession(input: $input) {
+    token
+    refreshToken
+    expiresAt
+    refreshExpiresAt
+  }
+}`,
+        variables: { input: { refreshToken: '{{refresh}}' } },
+      },
+    ],
+  },
+];

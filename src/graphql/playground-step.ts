@@ -1,0 +1,17 @@
+/** What a step of the playground's stories is made of. */
+
+export interface Step {
+  /** Plain text: what the step does, and what to look at in its answer. */
+  readonly text: string;
+  readonly query: string;
+  readonly variables?: object;
+  /** Whose token is sent; left out, that of whoever signed in last. */
+  readonly as?: 'homeowner' | 'contractor' | 'admin';
+  /** In place of `as`. */
+  readonly headers?: object;
+}
+
+export interface Chapter {
+  readonly chapter: string;
+  readonly steps: readonly Step[];
+}
