@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { chromium, type BrowserContext, type Page } from 'playwright-core';
 import { programPath } from '../needs.js';
 
-const ARGS = [
+export const ARGS = [
   '--no-sandbox',
   '--disable-gpu',
   '--disable-quic',
@@ -51,16 +51,18 @@ export async function visit(url: string): Promise<Visit> {
     context,
     origins,
     complaints,
-    picture: async (name) => {
-      const path = join(PICTURES, `${name}.png`);
-      await page.screenshot({ path });
-      return path;
-    },
+    picture: (name) => takePicture(page, name),
     close: async () => {
       await context.close();
       rmSync(profile, { recursive: true, force: true });
     },
   };
+}
+
+export async function takePicture(page: Page, name: string): Promise<string> {
+  const path = join(PICTURES, `${name}.png`);
+  await page.screenshot({ path });
+  return path;
 }
 
 /** Pictures outlive the run: they are made to be looked at. */

@@ -1,0 +1,48 @@
+/** Who is signed in, and where they are: an address such as `#/jobs/job_…`. */
+import { useState, useSyncExternalStore } from 'react';
+import { readSession } from '../docs/session';
+import { WHO } from './documents';
+import { useGraph } from './graph';
+import { JobPage } from './job-page';
+import { JobsPage } from './jobs-page';
+import { SignIn } from './sign-in';
+
+export function App() {
+  const signedIn = useSyncExternalStore(hearSession, () => readSession() !== undefined);
+  return signedIn ? <Home /> : <SignIn />;
+}
+
+function Home() {
+  const { data } = useGraph().useRead(WHO, {});
+  const place = useSyncExternalStore(hearPlace, () => location.hash);
+  const [note, setNote] = useState('');
+  if (!data?.viewer) return <p>One moment …</p>;
+  const { user, tokens, referralCode } = data.viewer;
+  const id = /^#\/jobs\/(job_\w+)$/.exec(place)?.[1];
+  return (
+    <>
+      <header>
+        <a href="#/jobs">Jobs</a> <b data-testid="who">{user.firstName}</b>{' '}
+        <span data-testid="tokens">{tokens.available}</span> of {tokens.balance} tokens, code {referralCode}
+      </header>
+      <label>
+        Note to myself <input value={note} onChange={(event) => setNote(event.target.value)} />
+      </label>
+      {id === undefined ? <JobsPage mayPost={user.userType === 'HOMEOWNER'} /> : <JobPage key={id} id={id} />}
+    </>
+  );
+}
+
+function hearSession(changed: () => void): () => void {
+  window.addEventListener('session', changed);
+  window.addEventListener('storage', changed);
+  return () => {
+    window.removeEventListener('session', changed);
+    window.removeEventListener('storage', changed);
+  };
+}
+
+function hearPlace(changed: () => void): () => void {
+  window.addEventListener('hashchange', changed);
+  return () => window.removeEventListener('hashchange', changed);
+}

@@ -1,0 +1,38 @@
+import { CREATE_JOB, JOBS } from './documents';
+import { Field, Form } from './form';
+import { useGraph } from './graph';
+
+export function JobsPage({ mayPost }: { mayPost: boolean }) {
+  const graph = useGraph();
+  const { data, error, again } = graph.useRead(JOBS, {});
+  const write = graph.useWrite();
+  return (
+    <main>
+      <h1>Jobs</h1>
+      {mayPost && (
+        <Form name="Post a job" send={({ title = '' }) => write(CREATE_JOB, { input: { ...EXAMPLE, title } })}>
+          <Field name="title" label="Title" />
+        </Form>
+      )}
+      <button onClick={again}>Look again</button>
+      {error !== undefined && <p role="alert">{error}</p>}
+      <ul>
+        {data?.jobs?.edges.map(({ node }) => (
+          <li key={node.id}>
+            <a href={`#/jobs/${node.id}`}>{node.title}</a> {node.status} {node.bidCount}
+          </li>
+        ))}
+      </ul>
+      <p data-testid="total">{data?.jobs?.totalCount}</p>
+    </main>
+  );
+}
+
+const EXAMPLE = {
+  description: 'It lets the rain in.',
+  category: 'roofing',
+  urgency: 'STANDARD',
+  addressLine1: '12 Oak Lane',
+  city: 'Austin',
+  state: 'TX',
+} as const;
