@@ -151,7 +151,9 @@ export function shareConnections(
     const { address } = connection;
     const wasFull = shares.requestsAhead.inUse(address) >= perAddress;
     for (const { giveBack } of requests) giveBack();
-    if (wasFull) reading.resumeAll(address);
+    const isFull = shares.requestsAhead.inUse(address) >= perAddress;
+    // A look at every socket of the address, and so only where the last request too many is gone.
+    if (wasFull && !isFull) reading.resumeAll(address);
     else reading.resume(connection);
   }
 
@@ -160,7 +162,7 @@ export function shareConnections(
     ahead.push({ begin, giveBack: shares.requestsAhead.take({ address }) });
     // So many of one read have taken long already.
     if (ahead.length >= perConnection) reading.rest(address);
-    else if (shares.requestsAhead.inUse(address) >= perAddress) reading.pause(address);
+    else if (shares.requestsAhead.inUse(address) === perAddress) reading.pause(address);
   }
 
   return {
