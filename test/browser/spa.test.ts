@@ -225,9 +225,9 @@ function came(operation: string): number {
 
 /** Waits until tokens have been renewed with answers lost on the way, and looks at every tab then. */
 async function expectAllKept(): Promise<void> {
-  const { lost } = network.calls.get('RefreshSession') ?? { lost: 0 };
+  const { lost } = network.calls.get('/v1/auth/refresh') ?? { lost: 0 };
   const patience = { timeout: PATIENCE_MS };
-  await expect.poll(() => network.calls.get('RefreshSession')?.lost ?? 0, patience).toBeGreaterThan(lost + 1);
+  await expect.poll(() => network.calls.get('/v1/auth/refresh')?.lost ?? 0, patience).toBeGreaterThan(lost + 1);
   const polls = came('Job');
   await expect.poll(() => came('Job'), patience).toBeGreaterThan(polls + 5);
   for (const { name, first, second, complaints } of people) {
