@@ -1,8 +1,9 @@
 /** The GraphQL schema: the resolvers, put together once. */
 import 'reflect-metadata';
-import { lexicographicSortSchema, type GraphQLInterfaceType, type GraphQLSchema } from 'graphql';
+import { isObjectType, lexicographicSortSchema, type GraphQLInterfaceType, type GraphQLSchema } from 'graphql';
 import { buildSchemaSync } from 'type-graphql';
-import { callDirectly, refuseMiddlewares } from './direct.js';
+import { refuseSilentDecorators } from './decorators.js';
+import { placingFailures } from './failures.js';
 import { AccountResolver } from './resolvers/accounts.js';
 import { ApiKeyResolver } from './resolvers/api-keys.js';
 import { BidResolver, ViewerBidsResolver } from './resolvers/bids.js';
@@ -29,7 +30,7 @@ const DESCRIPTIONS = {
 };
 
 export function createSchema(): GraphQLSchema {
-  refuseMiddlewares();
+  refuseSilentDecorators();
   const built = describe(
     buildSchemaSync({
       resolvers: [
@@ -54,7 +55,16 @@ export function createSchema(): GraphQLSchema {
   const schema = lexicographicSortSchema(built);
   // The library makes a promise of what is known at once.
   (schema.getType('Node') as GraphQLInterfaceType).resolveType = typeOfNode;
-  return callDirectly(schema);
+  placeFailures(schema);
+  return schema;
+}
+
+function placeFailures(schema: GraphQLSchema): void {
+  for (const type of Object.values(schema.getTypeMap())) {
+    if (!isObjectType(type)) continue;
+    for (const field of Object.values(type.getFields()))
+      if (field.resolve) field.resolve = placingFailures(field.resolve);
+  }
 }
 
 function describe(schema: GraphQLSchema): GraphQLSchema {
