@@ -134,6 +134,11 @@ const PROMISES: Readonly<Record<string, string>> = {
     where (r.id, r.job_id, r.contractor_id, r.author_id, r.rating, r.review, r.created_at)
       is distinct from (e.id, e.job_id, e.contractor_id, e.actor_id, e.rating, e.review, e.occurred_at)`,
 
+  'a job has the rating and the review of its approval': `
+    select j.id as who, concat(j.rating, ' ', j.review, ', event ', e.data->>'rating', ' ', e.data->>'review') as how
+    from jobs j left join events e on e.job_id = j.id and e.type = 'job.approved'
+    where (j.rating, j.review) is distinct from ((e.data->>'rating')::int, e.data->>'review')`,
+
   'a published job is whole': `
     select id as who, status::text as how from jobs
     where status not in ('draft', 'completed') and (category is null or urgency is null or address_line1 is null or city is null or state is null)`,

@@ -370,13 +370,14 @@ function insertsFor(market: Market): string[] {
        'Half in advance, half when it is done.', guaranteed, case when guaranteed then pg_temp.made('hld', n * 16 + at) end, made, made, made, job_made from offers`,
 
     `insert into jobs (id, homeowner_id, status, title, description, category, budget_min, budget_max, urgency, address_line1, city, state, zip_code, country, latitude, longitude,
-       desired_start_date, desired_completion_date, requirements, awarded_bid_id, awarded_contractor_id, version, created_at, updated_at,
+       desired_start_date, desired_completion_date, requirements, awarded_bid_id, awarded_contractor_id, rating, review, version, created_at, updated_at,
        highest_budget_min, highest_budget_max, most_tokens_paid, completion_date_at_check_in, event_count, bid_count, live_bid_count, bids_ever)
      select p.id, p.owner, p.status, (array['Repair the kitchen sink', 'Mend the roof', 'Paint the fence', 'Rewire the attic', 'Tile the bathroom'])[1 + ${market.uneven ? hashed(5, 3) : 'n % 5'}] || ' no. ' || n${words},
        'It drips day and night, and the cabinet below is wet. Please come soon, job ' || n || ' cannot wait for long.',
        (array['plumbing', 'roofing', 'painting', 'electrical', 'tiling'])[1 + n % 5], 150 + n % 100, 400.5 + n % 500, p.urgency, n || ' Oak Lane',
        case when ${inSmallTown} then '${SMALL_TOWN.city}' else '${LARGE_TOWN.city}' end, 'TX', case when ${inSmallTown} then '${SMALL_TOWN.zipCode}' else '${LARGE_TOWN.zipCode}' end, 'US', 30.2428, -97.7658,
-       '2030-06-01', '2030-06-15', 'Bring a ladder.', case when awarded then first.id end, case when awarded then first.bidder end, ${VERSION}, p.made, p.made,
+       '2030-06-01', '2030-06-15', 'Bring a ladder.', case when awarded then first.id end, case when awarded then first.bidder end,
+       case when ${reached('completed')} then 4 end, case when ${reached('completed')} then 'Quick and clean.' end, ${VERSION}, p.made, p.made,
        case when p.status <> 'draft' then 150 + n % 100 end, case when p.status <> 'draft' then 400.5 + n % 500 end, paid,
        case when ${reached('in_progress')} then date '2030-06-15' end, ${EVENT_COUNT}, p.bids, case when p.status = 'open' then p.bids else 0 end, p.bids
      from plan p left join (select n, id, bidder from offers where at = 1) first using (n) order by n`,

@@ -232,6 +232,11 @@ const DAMAGES: [what: string, breaks: string, damage: Damage][] = [
         values ('evt_none', ${ids.awarded!}, ${ids.carlsProfile!}, ${ids.hanna!}, 5, now())`,
   ],
   [
+    'a review of the job that its approval does not say',
+    'a job has the rating and the review of its approval',
+    (tx) => tx`update jobs set review = 'Well done.' where id = ${ids.awarded!}`,
+  ],
+  [
     'a published job without a city',
     'a published job is whole',
     (tx) => tx`update jobs set city = null where id = ${ids.open!}`,
