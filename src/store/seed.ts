@@ -238,12 +238,13 @@ export const emailOf = (person: number) => `person${person}@example.test`;
 async function insertPeople(tx: TransactionSql, market: Market, passwordHash: string): Promise<void> {
   const people = market.homeowners + market.contractors + (market.uneven ? 3 : 0);
   const moment = `date_trunc('milliseconds', now()) - interval '600 days' + n * interval '1 minute'`;
+  const firstName = `(array['Hanna','Olive','Otto','Ava','Ben','Stella','Carlos','Mina','Ravi','Zoe'])[1 + n % 10]`;
+  const lastName = `(array['Hill','Cruz','Stone','Moss','Lake'])[1 + n / 10 % 5] || ' ' || n`;
   await tx.unsafe(
     `
     insert into users (id, email, user_type, first_name, last_name, phone, password_hash, referral_code, created_at, updated_at)
     select pg_temp.made('usr', n), 'person' || n || '@example.test', case when n % 2 = 1 then 'homeowner' else 'contractor' end::user_type,
-      (array['Hanna','Olive','Otto','Ava','Ben','Stella','Carlos','Mina','Ravi','Zoe'])[1 + n % 10],
-      (array['Hill','Cruz','Stone','Moss','Lake'])[1 + n / 10 % 5] || ' ' || n, '+1 512 555 ' || lpad((n % 10000)::text, 4, '0'),
+      ${firstName}, ${lastName}, '+1 512 555 ' || lpad((n % 10000)::text, 4, '0'),
       $1, 'R' || lpad(upper(to_hex(n)), 7, 'Z'), ${moment}, ${moment}
     from generate_series(1, ${people}) n`,
     [passwordHash],
@@ -253,8 +254,8 @@ async function insertPeople(tx: TransactionSql, market: Market, passwordHash: st
     select pg_temp.made('hmw', n), pg_temp.made('usr', n), n || ' Oak Lane', 'Austin', 'TX', '78704', 'US', 'single_family', ${moment}, ${moment}
     from generate_series(1, ${people}, 2) n`);
   await tx.unsafe(`
-    insert into contractors (id, user_id, company_name, business_type, license_number, license_state, years_in_business, service_areas, specialties, bio, created_at, updated_at)
-    select pg_temp.made('ctr', n), pg_temp.made('usr', n), 'Craft & Sons ' || n, 'llc', 'M-' || n, 'TX', n % 30, '{Austin,Dallas}', '{plumbing,roofing}',
+    insert into contractors (id, user_id, person_name, company_name, business_type, license_number, license_state, years_in_business, service_areas, specialties, bio, created_at, updated_at)
+    select pg_temp.made('ctr', n), pg_temp.made('usr', n), ${firstName} || ' ' || ${lastName}, 'Craft & Sons ' || n, 'llc', 'M-' || n, 'TX', n % 30, '{Austin,Dallas}', '{plumbing,roofing}',
       'Leaks found and fixed, and roofs mended, by company number ' || n || '.', ${moment}, ${moment}
     from generate_series(2, ${people}, 2) n`);
   await tx.unsafe(`
