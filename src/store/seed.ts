@@ -238,12 +238,13 @@ export const emailOf = (person: number) => `person${person}@example.test`;
 async function insertPeople(tx: TransactionSql, market: Market, passwordHash: string): Promise<void> {
   const people = market.homeowners + market.contractors + (market.uneven ? 3 : 0);
   const moment = `date_trunc('milliseconds', now()) - interval '600 days' + n * interval '1 minute'`;
+  const firstName = `(array['Hanna','Olive','Otto','Ava','Ben','Stella','Carlos','Mina','Ravi','Zoe'])[1 + n % 10]`;
+  const lastName = `(array['Hill','Cruz','Stone','Moss','Lake'])[1 + n / 10 % 5] || ' ' || n`;
   await tx.unsafe(
     `
     insert into users (id, email, user_type, first_name, last_name, phone, password_hash, referral_code, created_at, updated_at)
     select pg_temp.made('usr', n), 'person' || n || '@example.test', case when n % 2 = 1 then 'homeowner' else 'contractor' end::user_type,
-      (array['Hanna','Olive','Otto','Ava','Ben','Stella','Carlos','Mina','Ravi','Zoe'])[1 + n % 10],
-      (array['Hill','Cruz','Stone','Moss','Lake'])[1 + n / 10 % 5] || ' ' || n, '+1 512 555 ' || lpad((n % 10000)::text, 4, '0'),
+      ${firstName}, ${lastName}, '+1 512 555 ' || lpad((n % 10000)::text, 4, '0'),
       $1, 'R' || lpad(upper(to_hex(n)), 7, 'Z'), ${moment}, ${moment}
     from generate_series(1, ${people}) n`,
     [passwordHash],
@@ -253,8 +254,8 @@ async function insertPeople(tx: TransactionSql, market: Market, passwordHash: st
     select pg_temp.made('hmw', n), pg_temp.made('usr', n), n || ' Oak Lane', 'Austin', 'TX', '78704', 'US', 'single_family', ${moment}, ${moment}
     from generate_series(1, ${people}, 2) n`);
   await tx.unsafe(`
-    insert into contractors (id, user_id, company_name, business_type, license_number, license_state, years_in_business, service_areas, specialties, bio, created_at, updated_at)
-    select pg_temp.made('ctr', n), pg_temp.made('usr', n), 'Craft & Sons ' || n, 'llc', 'M-' || n, 'TX', n % 30, '{Austin,Dallas}', '{plumbing,roofing}',
+    insert into contractors (id, user_id, person_name, company_name, business_type, license_number, license_state, years_in_business, service_areas, specialties, bio, created_at, updated_at)
+    select pg_temp.made('ctr', n), pg_temp.made('usr', n), ${firstName} || ' ' || ${lastName}, 'Craft & Sons ' || n, 'llc', 'M-' || n, 'TX', n % 30, '{Austin,Dallas}', '{plumbing,roofing}',
       'Leaks found and fixed, and roofs mended, by company number ' || n || '.', ${moment}, ${moment}
     from generate_series(2, ${people}, 2) n`);
   await tx.unsafe(`
@@ -370,13 +371,14 @@ function insertsFor(market: Market): string[] {
        'Half in advance, half when it is done.', guaranteed, case when guaranteed then pg_temp.made('hld', n * 16 + at) end, made, made, made, job_made from offers`,
 
     `insert into jobs (id, homeowner_id, status, title, description, category, budget_min, budget_max, urgency, address_line1, city, state, zip_code, country, latitude, longitude,
-       desired_start_date, desired_completion_date, requirements, awarded_bid_id, awarded_contractor_id, version, created_at, updated_at,
+       desired_start_date, desired_completion_date, requirements, awarded_bid_id, awarded_contractor_id, rating, review, version, created_at, updated_at,
        highest_budget_min, highest_budget_max, most_tokens_paid, completion_date_at_check_in, event_count, bid_count, live_bid_count, bids_ever)
      select p.id, p.owner, p.status, (array['Repair the kitchen sink', 'Mend the roof', 'Paint the fence', 'Rewire the attic', 'Tile the bathroom'])[1 + ${market.uneven ? hashed(5, 3) : 'n % 5'}] || ' no. ' || n${words},
        'It drips day and night, and the cabinet below is wet. Please come soon, job ' || n || ' cannot wait for long.',
        (array['plumbing', 'roofing', 'painting', 'electrical', 'tiling'])[1 + n % 5], 150 + n % 100, 400.5 + n % 500, p.urgency, n || ' Oak Lane',
        case when ${inSmallTown} then '${SMALL_TOWN.city}' else '${LARGE_TOWN.city}' end, 'TX', case when ${inSmallTown} then '${SMALL_TOWN.zipCode}' else '${LARGE_TOWN.zipCode}' end, 'US', 30.2428, -97.7658,
-       '2030-06-01', '2030-06-15', 'Bring a ladder.', case when awarded then first.id end, case when awarded then first.bidder end, ${VERSION}, p.made, p.made,
+       '2030-06-01', '2030-06-15', 'Bring a ladder.', case when awarded then first.id end, case when awarded then first.bidder end,
+       case when ${reached('completed')} then 4 end, case when ${reached('completed')} then 'Quick and clean.' end, ${VERSION}, p.made, p.made,
        case when p.status <> 'draft' then 150 + n % 100 end, case when p.status <> 'draft' then 400.5 + n % 500 end, paid,
        case when ${reached('in_progress')} then date '2030-06-15' end, ${EVENT_COUNT}, p.bids, case when p.status = 'open' then p.bids else 0 end, p.bids
      from plan p left join (select n, id, bidder from offers where at = 1) first using (n) order by n`,

@@ -306,6 +306,8 @@ function readSections(): Section[] {
     return texts ? 'job' : 'states';
   };
   const actionsAllowed = (actions: { allowed: boolean }[]) => `${actions.filter(({ allowed }) => allowed).length} may`;
+  const said = ({ rating, review }: { rating: number | null; review: string | null }) =>
+    rating === null && review === null ? 'none' : 'review';
   const reads: Read[] = [
     {
       title: 'READ THE JOB',
@@ -314,6 +316,14 @@ function readSections(): Section[] {
       graphql: 'job(id: $id) { id status }',
       fromRest: () => 'ok',
       fromGraphql: () => 'ok',
+    },
+    {
+      title: 'READ THE RATING AND THE REVIEW',
+      says: 'What the homeowner said of the work, which there is once it was approved.',
+      rest: (id) => `/v1/jobs/${id}`,
+      graphql: 'job(id: $id) { rating review }',
+      fromRest: (job) => said(job),
+      fromGraphql: ({ job }) => said(job),
     },
     {
       title: 'FIND THE JOB IN THE LIST',

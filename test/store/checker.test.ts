@@ -225,11 +225,26 @@ const DAMAGES: [what: string, breaks: string, damage: Damage][] = [
     (tx) => tx`update contractors set completed_jobs = 1 where id = ${ids.carlsProfile!}`,
   ],
   [
+    'a contractor with a former name',
+    'a contractor has the name and the age of their account',
+    (tx) => tx`update contractors set person_name = 'Carlos' where id = ${ids.carlsProfile!}`,
+  ],
+  [
+    'a contractor who is younger than their account',
+    'a contractor has the name and the age of their account',
+    (tx) => tx`update contractors set created_at = created_at + interval '1 day' where id = ${ids.carlsProfile!}`,
+  ],
+  [
     'a review of a job that nobody approved',
     'a review is what its approval says, of the contractor who did the job',
     (tx) =>
       tx`insert into reviews (id, job_id, contractor_id, author_id, rating, created_at)
         values ('evt_none', ${ids.awarded!}, ${ids.carlsProfile!}, ${ids.hanna!}, 5, now())`,
+  ],
+  [
+    'a review of the job that its approval does not say',
+    'a job has the rating and the review of its approval',
+    (tx) => tx`update jobs set review = 'Well done.' where id = ${ids.awarded!}`,
   ],
   [
     'a published job without a city',

@@ -177,6 +177,18 @@ const ATTEMPTS: [what: string, refusedBy: string, attempt: Attempt][] = [
     'jobs_live_bids_only_while_open',
     (tx) => job(tx, ids.open, { status: 'cancelled' }),
   ],
+  ['a rating of work that goes on', 'jobs_review_fits_the_state', (tx) => job(tx, ids.awarded, { rating: 5 })],
+  [
+    'a review of work that goes on',
+    'jobs_review_fits_the_state',
+    (tx) => job(tx, ids.awarded, { review: 'Well done.' }),
+  ],
+  [
+    'a review of a job that nobody was awarded',
+    'jobs_review_fits_the_state',
+    (tx) => job(tx, ids.open, { status: 'completed', live_bid_count: 0, review: 'Well done.' }),
+  ],
+  ['a rating of six', 'jobs_rating_is_sound', (tx) => job(tx, ids.awarded, { status: 'completed', rating: 6 })],
   ['more live bids than bids', 'jobs_counts_are_sound', (tx) => job(tx, ids.open, { live_bid_count: 3 })],
   ['fewer bids ever than bids now', 'jobs_counts_are_sound', (tx) => job(tx, ids.open, { bids_ever: 1 })],
   ['a count below zero', 'jobs_counts_are_sound', (tx) => job(tx, ids.draft, { live_bid_count: -1 })],
