@@ -24,6 +24,8 @@ interface Connection {
   isRefused: boolean;
   /** A body in chunks, each of which may have one byte, is read when somebody wants it. */
   holdsChunks: boolean;
+  /** Of one that became a WebSocket: whether it would miss nothing if it closed. */
+  isIdle: (() => boolean) | undefined;
 }
 
 /** Events of a socket, by which whoever reads a body in chunks says that they want it, and that they do not. */
@@ -42,6 +44,11 @@ const READ_AGAIN_BELOW = 3 / 4;
 export interface SharedConnections {
   /** Answers the requests of each connection one after another. */
   inOrder(answer: Answer): Answer;
+  /**
+   * Lets a connection become something else, which still counts as one and is read as it comes. False where requests
+   * are under way on it: what follows them cannot be told apart from their answers.
+   */
+  upgrade(socket: Socket, isIdle: () => boolean): boolean;
 }
 
 export function shareConnections(
@@ -80,6 +87,7 @@ export function shareConnections(
       bytesRead: 0,
       isRefused: false,
       holdsChunks: false,
+      isIdle: undefined,
     };
     open.set(socket, connection);
     socket.once('close', () => forget(connection));
@@ -112,10 +120,12 @@ export function shareConnections(
    */
   function closeSome(): void {
     const all = [...open.values()];
-    const halfSent = all.filter(({ socket, underWay, bytesRead }) =>
-      underWay ? !underWay.complete : bytesRead === 0 || socket.bytesRead > bytesRead,
-    );
-    const some = halfSent.length > 0 ? halfSent : all.filter(({ underWay }) => !underWay);
+    const halfSent = all.filter(({ socket, underWay, bytesRead, isIdle }) => {
+      if (isIdle) return false;
+      return underWay ? !underWay.complete : bytesRead === 0 || socket.bytesRead > bytesRead;
+    });
+    const waiting = ({ underWay, isIdle }: Connection) => (isIdle ? isIdle() : !underWay);
+    const some = halfSent.length > 0 ? halfSent : all.filter(waiting);
     const largest = shares.connections.largest();
     const ofLargest = some.filter(({ address }) => address === largest);
     const closed = (ofLargest.length > 0 ? ofLargest : some).slice(0, CLOSED_AT_ONCE);
@@ -174,6 +184,13 @@ export function shareConnections(
   }
 
   return {
+    upgrade(socket, isIdle) {
+      const connection = open.get(socket);
+      if (!connection || connection.underWay || connection.ahead.length > 0) return false;
+      connection.isIdle = isIdle;
+      reading.remove(connection);
+      return true;
+    },
     inOrder: (answer) => (request, response) => {
       const connection = open.get(request.socket);
       if (!connection) return;

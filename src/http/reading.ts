@@ -32,6 +32,7 @@ export interface ReadSocket {
 export interface Reading<S extends ReadSocket> {
   /** Begins to read a socket that was accepted just now. */
   add(one: S): void;
+  /** From now on it is read as it comes. */
   remove(one: S): void;
   /** Stops to read the sockets of an address that may not be read any more. */
   pauseAll(address: string): void;
@@ -58,6 +59,7 @@ export function readInTurn<S extends ReadSocket>(
   /** What waits to be read, by address. Each address that was served goes to the end. */
   const waiting = new Map<string, Set<S>>();
   const accepted = new Set<S>();
+  const onRemove = new Map<S, () => void>();
   let acceptedInTurn = false;
   let acceptingSinceMs = 0;
   /** When the first piece of this turn was given to the parser. */
@@ -72,13 +74,18 @@ export function readInTurn<S extends ReadSocket>(
     const others = byAddress.get(address) ?? new Set<S>();
     byAddress.set(address, others.add(one));
     // Node itself reads on from the beginning of a connection, and from the end of each answer.
-    socket.on('resume', () => {
+    const onResume = () => {
       if (!isHeld(one) && !isTurnSpent()) return leaveLine(one);
       if (isHeld(one)) leaveLine(one);
       else enterLine(one);
       stopReading(socket);
+    };
+    socket.on('resume', onResume);
+    const endCutting = cutReads(one);
+    onRemove.set(one, () => {
+      socket.off('resume', onResume);
+      endCutting();
     });
-    cutReads(one);
     // libuv accepts one connection in each turn, in the order in which they came: while many come, turns must be short.
     turns.shortenNext();
     acceptedInTurn = true;
@@ -87,7 +94,8 @@ export function readInTurn<S extends ReadSocket>(
     setImmediate(readWhenAllAreAccepted);
   }
 
-  function cutReads(one: S): void {
+  /** Returned is how to leave the socket to somebody else. */
+  function cutReads(one: S): () => void {
     const { socket } = one;
     const push = socket.push.bind(socket);
     socket.push = (read: Buffer | null) => {
@@ -103,9 +111,14 @@ export function readInTurn<S extends ReadSocket>(
       return takesMore;
     };
     // Of what it has kept, one piece after the other. With the socket's own `on` Node would forget how it is paused.
-    onEvent.call(socket, 'data', () => {
+    const pauseBetween = () => {
       if (socket.readableLength > 0) pauseIfDue(one);
-    });
+    };
+    onEvent.call(socket, 'data', pauseBetween);
+    return () => {
+      socket.push = push;
+      socket.off('data', pauseBetween);
+    };
   }
 
   /** Before each piece, since at the end of each request that it reads Node resumes the socket. */
@@ -170,6 +183,8 @@ export function readInTurn<S extends ReadSocket>(
   }
 
   function remove(one: S): void {
+    onRemove.get(one)?.();
+    onRemove.delete(one);
     accepted.delete(one);
     leaveLine(one);
     const others = byAddress.get(one.address);

@@ -15,6 +15,7 @@ import { createJob, deleteJob } from './jobs/drafts.js';
 import { updateJob } from './jobs/edit.js';
 import { listOwnEvents } from './jobs/own-events.js';
 import { listEvents, listJobs, readDispute, readJob } from './jobs/read.js';
+import { streamJobEvents, streamMyEvents } from './jobs/streams.js';
 import { TRANSITIONS } from './jobs/transitions.js';
 import { readNode } from './node.js';
 import { readCatalog, readLifecycle } from './reference.js';
@@ -52,6 +53,8 @@ export const OPERATIONS = {
   readDispute,
   listEvents,
   listOwnEvents,
+  streamJobEvents,
+  streamMyEvents,
   readJobActions,
   readBidActions,
   countOwnJobs,

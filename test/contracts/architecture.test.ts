@@ -21,7 +21,7 @@ const MAY_KNOW: Readonly<Record<string, readonly string[]>> = {
   store: ['rules', 'shares'],
   live: ['rules', 'store'],
   operations: ['rules', 'security', 'store', 'live', 'shares', 'metrics', 'record'],
-  graphql: ['rules', 'security', 'http', 'store', 'operations', 'redis'],
+  graphql: ['rules', 'security', 'http', 'store', 'live', 'operations', 'shares', 'record', 'redis'],
   rest: ['rules', 'security', 'http', 'store', 'operations'],
   metrics: ['rules', 'shares', 'record'],
   services: ['config', 'security', 'store', 'live', 'operations', 'shares', 'metrics', 'rules', 'watch'],
@@ -52,6 +52,7 @@ const MAY_KNOW: Readonly<Record<string, readonly string[]>> = {
 /** The APIs may name the types of rows; whatever runs there goes through an operation. */
 const TYPES_ALONE: readonly (readonly [from: string, to: string])[] = [
   ['graphql', 'store'],
+  ['graphql', 'live'],
   ['rest', 'store'],
 ];
 
@@ -65,6 +66,9 @@ const PACKAGE_HOMES: Readonly<Record<string, readonly string[]>> = {
   graphql: ['graphql'],
   'type-graphql': ['graphql'],
   '@apollo/server': ['graphql'],
+  'graphql-ws': ['graphql'],
+  'graphql-sse': ['graphql'],
+  ws: ['graphql'],
   'graphql-rate-limit': ['security'],
   bcrypt: ['security'],
   jsonwebtoken: ['security'],
