@@ -10,6 +10,7 @@ import { JobMutations } from './resolvers/job-mutations.js';
 import { JobResolver, ViewerJobsResolver } from './resolvers/jobs.js';
 import { ContractorResolver, HomeownerResolver, UserResolver } from './resolvers/people.js';
 import { ReferenceResolver } from './resolvers/reference.js';
+import { WebhookResolver } from './resolvers/webhooks.js';
 import { TokenResolver } from './resolvers/tokens.js';
 import { PAYLOAD_RESOLVERS } from './types/payloads.js';
 import { typeOfNode } from './types/node.js';
@@ -45,6 +46,7 @@ export function createSchema(): GraphQLSchema {
         ViewerBidsResolver,
         ViewerJobsResolver,
         ReferenceResolver,
+        WebhookResolver,
         ...PAYLOAD_RESOLVERS,
       ],
       // The operations check their own input; a second opinion here could only differ.
