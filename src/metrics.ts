@@ -6,6 +6,12 @@ import { OVERLOAD_CAUSES, type ErrorCode, type OverloadCause } from './rules/err
 import type { ShareEvents } from './shares/share.js';
 
 export interface Metrics extends ShareEvents {
+  /** A batch of events got positions; the oldest of them had waited so long. */
+  numbered(events: number, lagSeconds: number): void;
+  /** So many events waited for a position when somebody looked. */
+  waiting(events: number): void;
+  /** A batch was read for the streams of this instance. */
+  batchRead(events: number): void;
   observe(route: string, status: number, seconds: number): void;
   /** An operation ended, by itself or as a part of a request. */
   performed(operation: string, api: Api | undefined, code: ErrorCode | 'OK', seconds: number): void;
@@ -102,6 +108,28 @@ export function createMetrics(): Metrics {
     labelNames: ['code'],
     registers,
   });
+  const numbered = new Counter({
+    name: 'events_numbered_total',
+    help: 'Events that this instance gave positions.',
+    registers,
+  });
+  const numberingLag = new Histogram({
+    name: 'event_position_lag_seconds',
+    help: 'How long the oldest event of each batch waited from its occurrence to its position.',
+    buckets: [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 60],
+    registers,
+  });
+  const waitingEvents = new Gauge({
+    name: 'events_waiting',
+    help: 'Events that waited for a position when this instance last looked; at most 10,000 are counted.',
+    registers,
+  });
+  const batches = new Histogram({
+    name: 'event_batch_events',
+    help: 'How many events each batch had that this instance read for its streams.',
+    buckets: [1, 2, 5, 10, 25, 50, 100, 250, 500],
+    registers,
+  });
   let busyAtMs = -Infinity;
 
   return {
@@ -126,6 +154,12 @@ export function createMetrics(): Metrics {
     statement: (text, seconds) => statements.observe({ statement: nameOfStatement(text) }, seconds),
     databaseFailed: (cause) => failures.inc({ cause }),
     retried: (code) => retries.inc({ code }),
+    numbered: (events, lagSeconds) => {
+      numbered.inc(events);
+      numberingLag.observe(lagSeconds);
+    },
+    waiting: (events) => waitingEvents.set(events),
+    batchRead: (events) => batches.observe(events),
     gauge(name, help, read) {
       const collect = async (): Promise<void> => made.set(await read());
       const made: Gauge = new Gauge({ name, help, registers, collect });

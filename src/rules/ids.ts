@@ -31,7 +31,6 @@ export type HoldId = Id<'hold'>;
 export type SessionId = Id<'session'>;
 export type TransferId = Id<'transfer'>;
 export type ApiKeyId = Id<'apiKey'>;
-export type EventId = Id<'event'>;
 export type WebhookEndpointId = Id<'webhookEndpoint'>;
 export type WebhookDeliveryId = Id<'webhookDelivery'>;
 

@@ -1,0 +1,25 @@
+/** What Postgres tells whoever listens on a channel (LISTEN and NOTIFY), on a connection that does nothing else. */
+import { DATABASE_DEFAULTS, openPool, type Connection } from './database.js';
+
+export interface Listening {
+  close(): Promise<void>;
+}
+
+export interface NotificationHandlers {
+  /** Somebody sent this on the channel. */
+  onNotification(payload: string): void;
+  /** The connection listens, for the first time or again: what was sent before is lost. */
+  onListening(): void;
+}
+
+/**
+ * The driver connects again by itself when the connection is lost, and listens again. A pooler that gives each
+ * transaction another connection passes no notifications on; whoever listens must look for themselves from time to time.
+ */
+export function listenOn(connection: Connection, channel: string, handlers: NotificationHandlers): Listening {
+  const client = openPool(connection, { ...DATABASE_DEFAULTS, poolSize: 1 });
+  const listening = client.listen(channel, handlers.onNotification, handlers.onListening);
+  // A first attempt that fails is repeated like any other.
+  listening.catch(() => undefined);
+  return { close: () => client.end({ timeout: 0 }) };
+}
