@@ -62,6 +62,9 @@ export const VARIABLES = {
     .default(0)
     .describe('how many proxies stand before the server, and so how many X-Forwarded-For hops to believe'),
   RATE_LIMITS: onOff.default(true).describe('on or off; off is for tests and benchmarks'),
+  WEBHOOKS_ALLOW_PRIVATE: onOff
+    .default(false)
+    .describe('on or off; on lets webhooks lead inside your own network, and go without https'),
   ...budgetVariables(),
   ...shareVariables(),
   METRICS_TOKEN: z

@@ -12,6 +12,7 @@ import { JobResolver, ViewerJobsResolver } from './resolvers/jobs.js';
 import { ContractorResolver, HomeownerResolver, UserResolver } from './resolvers/people.js';
 import { ReferenceResolver } from './resolvers/reference.js';
 import { StreamResolver } from './resolvers/streams.js';
+import { WebhookResolver } from './resolvers/webhooks.js';
 import { TokenResolver } from './resolvers/tokens.js';
 import { PAYLOAD_RESOLVERS } from './types/payloads.js';
 import { typeOfNode } from './types/node.js';
@@ -52,6 +53,7 @@ export function createSchema(): GraphQLSchema {
         ViewerJobsResolver,
         ReferenceResolver,
         StreamResolver,
+        WebhookResolver,
         ...PAYLOAD_RESOLVERS,
       ],
       // The library asks for one where there are subscriptions; each of these opens its own stream.

@@ -20,6 +20,15 @@ import { TRANSITIONS } from './jobs/transitions.js';
 import { readNode } from './node.js';
 import { readCatalog, readLifecycle } from './reference.js';
 import { adjustTokens, auditTokens, listTransfers, readTokens, readTransfer } from './tokens/tokens.js';
+import { listWebhookDeliveries, redeliver, sendTestEvent } from './webhooks/deliveries.js';
+import {
+  createWebhookEndpoint,
+  deleteWebhookEndpoint,
+  listWebhookEndpoints,
+  readWebhookEndpoint,
+  rotateWebhookSecret,
+  updateWebhookEndpoint,
+} from './webhooks/endpoints.js';
 
 export const OPERATIONS = {
   signUpHomeowner,
@@ -67,6 +76,16 @@ export const OPERATIONS = {
   shortlistBid,
   rejectBid,
   withdrawBid,
+
+  createWebhookEndpoint,
+  listWebhookEndpoints,
+  readWebhookEndpoint,
+  updateWebhookEndpoint,
+  deleteWebhookEndpoint,
+  rotateWebhookSecret,
+  listWebhookDeliveries,
+  sendTestEvent,
+  redeliver,
 
   readNode,
   readLifecycle,
