@@ -6,6 +6,7 @@
 import { createHash } from 'node:crypto';
 import { readPageFile } from '../http/page-files.js';
 import { openPages, type PageFile, type Pages } from '../http/pages.js';
+import { SESSION_SCRIPT } from '../http/session-script.js';
 import { GUIDE_SCRIPT } from './playground-guide.js';
 import { MEMORY_SCRIPT } from './playground-memory.js';
 import { FOLDER, LOGO, PAGE, PLAYGROUND_TITLE } from './playground-page.js';
@@ -18,6 +19,7 @@ export function openPlayground(): Pages {
     [`${FOLDER}/start.js`]: script(async () => startScript()),
     [`${FOLDER}/guide.js`]: script(async () => GUIDE_SCRIPT),
     [`${FOLDER}/memory.js`]: script(async () => MEMORY_SCRIPT),
+    [`${FOLDER}/session.js`]: SESSION_SCRIPT,
     [`${FOLDER}/graphiql.css`]: { contentType: 'text/css; charset=utf-8', read: () => readPageFile('graphiql.css') },
     ...Object.fromEntries(PACKAGED.map((name) => [`${FOLDER}/${name}`, script(() => readPageFile(name))])),
   });
