@@ -8,6 +8,7 @@ import { join } from 'node:path';
 import { LRUCache } from 'lru-cache';
 import type { Logger } from 'pino';
 import type { Config } from './config.js';
+import { openLive } from './live/live.js';
 import { createMetrics } from './metrics.js';
 import type { Services } from './operations/services.js';
 import { createKeyUses } from './operations/key-uses.js';
@@ -75,10 +76,13 @@ export async function openServices(
   const secret = config.JWT_SECRET ?? keptSecret(config.DATA_DIR);
   const keyUses = createKeyUses(db);
   const secrets = config.JWT_PREVIOUS_SECRET === undefined ? [secret] : [secret, config.JWT_PREVIOUS_SECRET];
+  const isAway = () => databaseWatch.awaySince !== undefined;
+  const live = await openLive({ connection, preparedStatements, metrics, log, isAway });
   const services: Services = {
     db,
     probe,
     databaseWatch,
+    live,
     shares: createShares(limits, metrics),
     metrics,
     rateLimits,
@@ -114,6 +118,7 @@ export async function openServices(
       clearInterval(flushing);
       await flushKeyUses();
       databaseWatch.close();
+      await live.close();
       await Promise.all([db.close(), probe.close(), rateLimits.close()]);
     },
   };

@@ -43,6 +43,8 @@ export async function copiesOf({ sql }: TestApp, job: GivenJob, count: number): 
     {
       id: `'evt_' || left(md5(copied.job || old.sequence), 27)`,
       job_id: 'copied.job',
+      // Nobody has numbered the copies yet.
+      position: 'null::bigint',
       data: `replace(replace(old.data::text, '${job.bids.awardee}', copied.awardee), '${job.bids.bidder}', copied.bidder)::jsonb`,
     },
     `${copied}, events old where old.job_id = '${job.id}'`,

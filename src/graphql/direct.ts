@@ -4,7 +4,7 @@
  * GraphQL has coerced. What would have stood in the queue is therefore refused at start: `@Authorized` and
  * `@UseMiddleware` would be passed over in silence.
  */
-import { isObjectType, type GraphQLFieldResolver, type GraphQLSchema } from 'graphql';
+import { isObjectType, type GraphQLFieldMap, type GraphQLFieldResolver, type GraphQLSchema } from 'graphql';
 import { getMetadataStorage } from 'type-graphql';
 import type { Context } from './context.js';
 import { placingFailures } from './failures.js';
@@ -31,8 +31,13 @@ export function refuseMiddlewares(): void {
   );
 }
 
+/** What the library would call to open a stream, and asks for though nobody calls it. */
+export function placedDirectly(): never {
+  throw new Error('Subscriptions are opened by their own methods.');
+}
+
 export function callDirectly(schema: GraphQLSchema): GraphQLSchema {
-  const { queries, mutations, fieldResolvers, objectTypes } = getMetadataStorage();
+  const { queries, mutations, subscriptions, fieldResolvers, objectTypes } = getMetadataStorage();
   const instances = new Map<unknown, Record<string, Method>>();
 
   function direct({ target, methodName, params = [] }: Resolver): Resolve {
@@ -64,8 +69,19 @@ export function callDirectly(schema: GraphQLSchema): GraphQLSchema {
     }
   }
 
+  /** The method opens the stream, of which each event is the field's value. */
+  function placeSubscriptions(fields: GraphQLFieldMap<unknown, Context> = {}): void {
+    for (const resolver of subscriptions) {
+      const field = fields[resolver.schemaName];
+      if (!field) continue;
+      field.subscribe = placingFailures(direct(resolver));
+      field.resolve = (event) => event;
+    }
+  }
+
   place('Query', queries);
   place('Mutation', mutations);
+  placeSubscriptions(schema.getSubscriptionType()?.getFields());
   for (const resolver of fieldResolvers) {
     const type = objectTypes.find(({ target }) => target === resolver.getObjectType?.());
     if (resolver.kind === 'external' && type) place(type.name, [resolver]);

@@ -2,7 +2,7 @@
 import 'reflect-metadata';
 import { lexicographicSortSchema, type GraphQLInterfaceType, type GraphQLSchema } from 'graphql';
 import { buildSchemaSync } from 'type-graphql';
-import { callDirectly, refuseMiddlewares } from './direct.js';
+import { callDirectly, placedDirectly, refuseMiddlewares } from './direct.js';
 import { AccountResolver } from './resolvers/accounts.js';
 import { ApiKeyResolver } from './resolvers/api-keys.js';
 import { BidResolver, ViewerBidsResolver } from './resolvers/bids.js';
@@ -10,6 +10,7 @@ import { JobMutations } from './resolvers/job-mutations.js';
 import { JobResolver, ViewerJobsResolver } from './resolvers/jobs.js';
 import { ContractorResolver, HomeownerResolver, UserResolver } from './resolvers/people.js';
 import { ReferenceResolver } from './resolvers/reference.js';
+import { StreamResolver } from './resolvers/streams.js';
 import { TokenResolver } from './resolvers/tokens.js';
 import { PAYLOAD_RESOLVERS } from './types/payloads.js';
 import { typeOfNode } from './types/node.js';
@@ -26,6 +27,10 @@ const DESCRIPTIONS = {
     'to the code: `reason` (of UNAUTHENTICATED), `fields` (each wrong field and what is wrong with it), `blockedFields` ' +
     '(those that may not change now), `fromState` and `allowedOperations`, `required` and `available` tokens, ' +
     '`retryAfter` in seconds. Of more than fifty errors the rest is counted in `errorsLeftOut`.',
+  Subscription:
+    'What can be heard as it happens: over WebSockets at `/graphql` (`graphql-transport-ws`, with the token in ' +
+    '`connectionParams.authorization`), and as server-sent events at `/graphql/stream`. Whoever comes again with ' +
+    '`after`, the `position` of the last event that they have seen, misses nothing.',
 };
 
 export function createSchema(): GraphQLSchema {
@@ -45,8 +50,11 @@ export function createSchema(): GraphQLSchema {
         ViewerBidsResolver,
         ViewerJobsResolver,
         ReferenceResolver,
+        StreamResolver,
         ...PAYLOAD_RESOLVERS,
       ],
+      // The library asks for one where there are subscriptions; each of these opens its own stream.
+      pubSub: { publish: placedDirectly, subscribe: placedDirectly },
       // The operations check their own input; a second opinion here could only differ.
       validate: false,
     }),
@@ -59,7 +67,7 @@ export function createSchema(): GraphQLSchema {
 
 function describe(schema: GraphQLSchema): GraphQLSchema {
   schema.description = DESCRIPTIONS.schema;
-  for (const name of ['Query', 'Mutation'] as const) {
+  for (const name of ['Query', 'Mutation', 'Subscription'] as const) {
     const type = schema.getType(name);
     if (type) type.description = DESCRIPTIONS[name];
   }

@@ -24,6 +24,8 @@ interface Connection {
   isRefused: boolean;
   /** Thousands of chunks of one byte fit into one read: they are read when somebody wants them. */
   holdsChunks: boolean;
+  /** Of one that became a WebSocket: whether it would miss nothing if it closed. */
+  isIdle: (() => boolean) | undefined;
 }
 
 /** Events of a socket, by which whoever reads a body in chunks tells what it costs. */
@@ -40,6 +42,11 @@ const BEGUN_IN_TURN_MAX = 32;
 export interface SharedConnections {
   /** Answers the requests of each connection one after another. */
   inOrder(answer: Answer): Answer;
+  /**
+   * Lets a connection become something else, which still counts as one and is read as it comes. False where requests
+   * are under way on it: what follows them cannot be told apart from their answers.
+   */
+  upgrade(socket: Socket, isIdle: () => boolean): boolean;
 }
 
 export function shareConnections(
@@ -74,6 +81,7 @@ export function shareConnections(
       bytesRead: 0,
       isRefused: false,
       holdsChunks: false,
+      isIdle: undefined,
     };
     open.set(socket, connection);
     socket.once('close', () => forget(connection));
@@ -104,10 +112,12 @@ export function shareConnections(
    */
   function closeSome(): void {
     const all = [...open.values()];
-    const halfSent = all.filter(({ socket, underWay, bytesRead }) =>
-      underWay ? !underWay.complete : bytesRead === 0 || socket.bytesRead > bytesRead,
-    );
-    const some = halfSent.length > 0 ? halfSent : all.filter(({ underWay }) => !underWay);
+    const halfSent = all.filter(({ socket, underWay, bytesRead, isIdle }) => {
+      if (isIdle) return false;
+      return underWay ? !underWay.complete : bytesRead === 0 || socket.bytesRead > bytesRead;
+    });
+    const waiting = ({ underWay, isIdle }: Connection) => (isIdle ? isIdle() : !underWay);
+    const some = halfSent.length > 0 ? halfSent : all.filter(waiting);
     const largest = shares.connections.largest();
     const ofLargest = some.filter(({ address }) => address === largest);
     const closed = (ofLargest.length > 0 ? ofLargest : some).slice(0, CLOSED_AT_ONCE);
@@ -166,6 +176,13 @@ export function shareConnections(
   }
 
   return {
+    upgrade(socket, isIdle) {
+      const connection = open.get(socket);
+      if (!connection || connection.underWay || connection.ahead.length > 0) return false;
+      connection.isIdle = isIdle;
+      reading.remove(connection);
+      return true;
+    },
     inOrder: (answer) => (request, response) => {
       const connection = open.get(request.socket);
       if (!connection) return;

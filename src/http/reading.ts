@@ -23,6 +23,7 @@ export interface ReadSocket {
 export interface Reading<S extends ReadSocket> {
   /** Begins to read a socket that was accepted just now. */
   add(one: S): void;
+  /** From now on it is read as it comes. */
   remove(one: S): void;
   /** Reads nothing more of an address in this turn, and for as long again. */
   rest(address: string): void;
@@ -41,6 +42,7 @@ export function readInTurn<S extends ReadSocket>(
   const resting = new Set<string>();
   const resuming = new Set<string>();
   const accepted = new Set<S>();
+  const onResume = new Map<S, () => void>();
   let acceptedInTurn = false;
   let acceptingSinceMs = 0;
 
@@ -51,7 +53,9 @@ export function readInTurn<S extends ReadSocket>(
     const others = byAddress.get(address) ?? new Set<S>();
     byAddress.set(address, others.add(one));
     // Node itself reads on from the beginning of a connection, and from the end of each answer.
-    socket.on('resume', () => isHeld(one) && stopReading(socket));
+    const stopIfHeld = () => void (isHeld(one) && stopReading(socket));
+    onResume.set(one, stopIfHeld);
+    socket.on('resume', stopIfHeld);
     // libuv accepts one connection in each turn, in the order in which they came: while many come, turns must be short.
     turns.shortenNext();
     acceptedInTurn = true;
@@ -71,6 +75,9 @@ export function readInTurn<S extends ReadSocket>(
   }
 
   function remove(one: S): void {
+    const stopIfHeld = onResume.get(one);
+    onResume.delete(one);
+    if (stopIfHeld) one.socket.off('resume', stopIfHeld);
     accepted.delete(one);
     const others = byAddress.get(one.address);
     others?.delete(one);

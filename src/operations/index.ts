@@ -14,6 +14,7 @@ import { countOwnJobs, readBidActions, readJobActions } from './jobs/actions.js'
 import { createJob, deleteJob } from './jobs/drafts.js';
 import { updateJob } from './jobs/edit.js';
 import { listEvents, listJobs, readDispute, readJob } from './jobs/read.js';
+import { streamJobEvents, streamMyEvents } from './jobs/streams.js';
 import { TRANSITIONS } from './jobs/transitions.js';
 import { readNode } from './node.js';
 import { readCatalog, readLifecycle } from './reference.js';
@@ -50,6 +51,8 @@ export const OPERATIONS = {
   ...TRANSITIONS,
   readDispute,
   listEvents,
+  streamJobEvents,
+  streamMyEvents,
   readJobActions,
   readBidActions,
   countOwnJobs,

@@ -90,6 +90,8 @@ export async function perform<Input, Output, A extends Allowed>(
   try {
     const answer = await performUnrecorded(operation, input, caller, include);
     ended('OK');
+    // Whatever was committed has its events by now, which want their positions.
+    if (operation.budget === 'write' && !caller.dryRun) caller.services.live.wake();
     return answer;
   } catch (error) {
     record.noticed(error);

@@ -1,6 +1,7 @@
 /** What an operation may use: the services's parts, made once at start and handed to every call. */
 import type { LRUCache } from 'lru-cache';
 import type { Logger } from 'pino';
+import type { Live } from '../live/live.js';
 import type { SessionId } from '../rules/ids.js';
 import type { Metrics } from '../metrics.js';
 import type { BudgetName } from '../rules/limits.js';
@@ -20,6 +21,8 @@ export interface Services {
   /** A connection of its own, to find out whether the database is there however busy the others are. */
   readonly probe: Database;
   readonly databaseWatch: DatabaseWatch;
+  /** Events as they happen. */
+  readonly live: Live;
   readonly shares: Shares;
   readonly metrics: Metrics;
   readonly passwords: Passwords;

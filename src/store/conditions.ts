@@ -36,6 +36,8 @@ export function conditionSql(condition: Condition, $: Given): SQL {
       return sql`btrim(${termSql(condition.term, $)}::text, ${BLANKS}) <> ''`;
     case 'has bid':
       return sql`exists (${ownBids($)})`;
+    case 'own bid in':
+      return sql`exists (${ownBids($)} and ${isOneOf(sql`own.status`, condition.states)})`;
     case 'no own bid in':
       return sql`not exists (${ownBids($)} and ${isOneOf(sql`own.status`, condition.states)})`;
     case 'all':
