@@ -4,6 +4,7 @@
  */
 export const MEMORY_SCRIPT = String.raw`'use strict';
 import { change, heard, isOld, known, learnSession, renew as renewSession } from './session.js';
+import { hasExpired, stream } from './stream.js';
 
 const HOW = {
   homeowner: 'run the tab SignUp first',
@@ -65,18 +66,21 @@ export async function send(params, options) {
     const { missing, roles } = prepare(params, options);
     if (missing.size > 0) return { errors: [...missing].map(notSent) };
     for (const role of roles) if (isOld(role)) await renew(role);
+    const renewed = () => Promise.all([...roles].map(renew));
+    if (isSubscription(params)) return stream(() => prepare(params, options), renewed);
     const answer = await post(prepare(params, options));
     if (!hasExpired(answer)) return learned(answer);
     // All that needs a token was refused, so that it may be sent again.
-    for (const role of roles) await renew(role);
+    await renewed();
     return learned(await post(prepare(params, options)));
   } catch (error) {
     return { errors: [{ message: error.message }] };
   }
 }
 
-function hasExpired({ errors = [] }) {
-  return errors.some(({ extensions }) => extensions?.reason === 'expired');
+function isSubscription({ query, operationName }) {
+  const name = nameIn(query, operationName);
+  return new RegExp('^\\s*subscription\\b' + (name ? '\\s+' + name + '\\b' : ''), 'm').test(query);
 }
 
 async function renew(role) {

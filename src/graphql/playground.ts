@@ -11,6 +11,7 @@ import { GUIDE_SCRIPT } from './playground-guide.js';
 import { MEMORY_SCRIPT } from './playground-memory.js';
 import { FOLDER, LOGO, PAGE, PLAYGROUND_TITLE } from './playground-page.js';
 import { STARTER_SCRIPT } from './playground-script.js';
+import { STREAM_SCRIPT } from './playground-stream.js';
 import { STARTER_STEPS, STARTER_TABS } from './playground-tabs.js';
 
 export function openPlayground(): Pages {
@@ -20,6 +21,7 @@ export function openPlayground(): Pages {
     [`${FOLDER}/guide.js`]: script(async () => GUIDE_SCRIPT),
     [`${FOLDER}/memory.js`]: script(async () => MEMORY_SCRIPT),
     [`${FOLDER}/session.js`]: SESSION_SCRIPT,
+    [`${FOLDER}/stream.js`]: script(async () => STREAM_SCRIPT),
     [`${FOLDER}/graphiql.css`]: { contentType: 'text/css; charset=utf-8', read: () => readPageFile('graphiql.css') },
     ...Object.fromEntries(PACKAGED.map((name) => [`${FOLDER}/${name}`, script(() => readPageFile(name))])),
   });

@@ -19,6 +19,7 @@ const PLAYGROUND_FILES = [
   'guide.js',
   'memory.js',
   'session.js',
+  'stream.js',
   'graphiql.js',
   'graphiql.css',
   'editor.worker.js',
