@@ -17,6 +17,7 @@ import { proxyNotice } from './http/proxy-notice.js';
 import { serverOptions, TIMEOUTS, type Timeouts } from './http/timeouts.js';
 import { answerUnreadable } from './http/unreadable.js';
 import { boundUnreadAnswers } from './http/unread.js';
+import { openLifecyclePage } from './lifecycle/lifecycle-page.js';
 import { assertOriginMayOpen, answerInPlaceOfUpgrade, UpgradableRequest } from './http/upgrade.js';
 import { Caller } from './operations/caller.js';
 import type { Services } from './operations/services.js';
@@ -67,6 +68,7 @@ export async function startServer(
   const unreadAnswers = boundUnreadAnswers(shares, timeouts);
   const playground = config.playground ? openPlayground() : undefined;
   const reference = openReference();
+  const lifecycle = openLifecyclePage(config.playground);
   const description = openDescription();
   const schema = createSchema();
   checkApis(
@@ -84,7 +86,7 @@ export async function startServer(
   const rest = openRestApi();
   const cors = { origins: config.CORS_ORIGINS, headers: config.CORS_HEADERS };
   const noticeProxy = proxyNotice(config.TRUST_PROXY_HOPS, (header) => services.log.warn({ header }, UNTRUSTED_PROXY));
-  const pages = [playground, reference, description].filter((one) => one !== undefined);
+  const pages = [playground, reference, description, lifecycle].filter((one) => one !== undefined);
   const draining = createDraining();
   const operator = openOperatorAddresses(services, config, () => draining.begun);
 

@@ -3,6 +3,32 @@ import type { Chapter } from './playground-step.js';
 
 export const EXTRA_STEPS: readonly Chapter[] = [
   {
+    chapter: 'As it happens',
+    steps: [
+      {
+        text:
+          'A subscription goes on until you stop it. From position 0 it first tells all that has happened to the' +
+          ' homeowner’s jobs, of which the last stays here, and then what happens. Open this page in a second window,' +
+          ' take a step of the story there, and watch it come in. Whoever comes again with the last position as' +
+          ' “after” misses nothing.',
+        query: `
+subscription WatchMyEvents($after: String) {
+  myEvents(after: $after) {
+    position
+    type
+    jobId
+    fromStatus
+    toStatus
+    actor { name role }
+    occurredAt
+  }
+}`,
+        variables: { after: '0' },
+        as: 'homeowner',
+      },
+    ],
+  },
+  {
     chapter: 'A tour of errors',
     steps: [
       {

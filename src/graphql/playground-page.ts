@@ -37,6 +37,7 @@ const STYLES = `
       #guide button:focus-visible, #guide select:focus-visible { outline: 2px solid var(--mark); }
       #guide-next { border-color: var(--mark) !important; color: var(--mark) !important; }
       #guide-over { margin-left: auto; }
+      #guide a { color: var(--mark); }
       #guide-text { flex-basis: 100%; margin: 0; min-height: 2.9em; max-height: 30vh; overflow: auto; }
       .graphiql-container { width: 100% !important; height: 100% !important; }
       .graphiql-container .graphiql-tab { transform: none !important; }
@@ -79,6 +80,7 @@ export const PAGE = `<!doctype html>
       <select id="guide-step" aria-label="Step"></select>
       <button id="guide-next" type="button">Next</button>
       <button id="guide-over" type="button" title="Brings back every tab as it was, and signs out">Start over</button>
+      <a href="/lifecycle" target="_blank" rel="noopener">Where is the job?</a>
       <p id="guide-text" aria-live="polite"></p>
     </nav>
     <div id="root"><p class="waiting">The playground is loading …</p></div>

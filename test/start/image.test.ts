@@ -84,6 +84,7 @@ it('starts by `npm start`, names no playground that is off, and shows its metric
     rest: '/v1',
     rest_reference: '/v1/docs',
     openapi: '/v1/openapi.json',
+    lifecycle: '/lifecycle',
     health: '/healthz',
     readiness: '/readyz',
   });
