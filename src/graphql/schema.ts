@@ -17,16 +17,17 @@ import { typeOfNode } from './types/node.js';
 
 const DESCRIPTIONS = {
   schema:
-    'A marketplace for home improvement: homeowners post jobs, contractors bid, one bid is awarded, the work is done, ' +
-    'reviewed and approved; disagreements are decided by an admin. Send `Authorization: Bearer …` with the token that ' +
-    '`signUpHomeowner`, `signUpContractor` or `logIn` answers.',
+    'A marketplace for home improvement: homeowners post jobs, contractors bid, one bid is awarded, the work is ' +
+    'done, reviewed and approved; disagreements are decided by an admin. Send `Authorization: Bearer …` with the ' +
+    'token that `signUpHomeowner`, `signUpContractor` or `logIn` answers.',
   Query: 'What can be read. A field that the caller may not read is null, with an error that says why.',
   Mutation:
-    'What can be done. A refusal keeps nothing and is an entry in `errors`: its `message` is a sentence for a person, ' +
-    'and its `extensions` hold `code` (an `ErrorCode`), `status` (what REST would answer), `requestId`, and what belongs ' +
-    'to the code: `reason` (of UNAUTHENTICATED), `fields` (each wrong field and what is wrong with it), `blockedFields` ' +
-    '(those that may not change now), `fromState` and `allowedOperations`, `required` and `available` tokens, ' +
-    '`retryAfter` in seconds. Of more than fifty errors the rest is counted in `errorsLeftOut`.',
+    'What can be done. A refusal keeps nothing and is an entry in `errors`: its `message` is a sentence for a ' +
+    'person, and its `extensions` hold `code` (an `ErrorCode`), `status` (what REST would answer), `requestId`, ' +
+    'and what belongs to the code: `reason` (of UNAUTHENTICATED), `fields` (each wrong field and what is wrong ' +
+    'with it), `blockedFields` (those that may not change now), `fromState` and `allowedOperations`, `required` ' +
+    'and `available` tokens, `retryAfter` in seconds. Of more than fifty errors the rest is counted in ' +
+    '`errorsLeftOut`.',
 };
 
 export function createSchema(): GraphQLSchema {
