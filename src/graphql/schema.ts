@@ -19,9 +19,9 @@ import { typeOfNode } from './types/node.js';
 
 const DESCRIPTIONS = {
   schema:
-    'A marketplace for home improvement: homeowners post jobs, contractors bid, one bid is awarded, the work is done, ' +
-    'reviewed and approved; disagreements are decided by an admin. Send `Authorization: Bearer …` with the token that ' +
-    '`signUpHomeowner`, `signUpContractor` or `logIn` answers.',
+    'A marketplace for home improvement: homeowners post jobs, contractors bid, one bid is awarded, the work is ' +
+    'done, reviewed and approved; disagreements are decided by an admin. Send `Authorization: Bearer …` with the ' +
+    'token that `signUpHomeowner`, `signUpContractor` or `logIn` answers.',
   Query: 'What can be read. A field that the caller may not read is null, with an error that says why.',
   Mutation:
     'What can be done. A refusal keeps nothing and is an entry in `errors`: its `message` is a sentence for a person, ' +

@@ -1,8 +1,8 @@
 /**
  * The single-page app of `spa/`, built as its developers would: packages by its own lock file, the files that
  * schema/clients.md prints, types by codegen, a check of all types, and a build by Vite. It keeps the warnings that
- * React, Apollo Client and graphcache give to developers. Each run builds in a folder of its own, inside that of the app,
- * where its packages are found.
+ * React, Apollo Client and graphcache give to developers. Each run builds in a folder of its own, inside that of the
+ * app, where its packages are found.
  */
 import { execFile } from 'node:child_process';
 import { once } from 'node:events';
@@ -88,7 +88,9 @@ function isInstalled(): boolean {
   return installed !== undefined && installed.mtimeMs >= statSync(join(SPA, 'package-lock.json')).mtimeMs;
 }
 
-/** Another run may install at the same moment: the packages come to their place in one step, and whoever is first stays. */
+/**
+ * Another run may install at the same moment: the packages come to their place in one step, and whoever is first stays.
+ */
 async function install(folder: string): Promise<void> {
   await shell(folder, 'npm', ['ci', '--no-audit', '--no-fund', '--ignore-scripts', '--prefer-offline']);
   if (isInstalled()) return;
