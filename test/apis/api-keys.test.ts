@@ -283,6 +283,8 @@ describe('to make or to revoke an API key is refused', () => {
       ['expires_at', { name: 'A', expires_at: `2999-01-01T00:00:00.${'0'.repeat(50)}Z` }],
       ['expires_at', { name: 'A', expires_at: 32_503_680_000 }],
     ];
+    const past = { name: '', expires_at: '2001-01-01T00:00:00Z' };
+    expect(byRest(await create(hanna.token, past))).toEqual(invalid('name', 'expires_at'));
     for (const [field, body] of cases) {
       const { expires_at: expiresAt, ...rest } = body as { expires_at?: unknown };
       expect(byRest(await create(hanna.token, body)), JSON.stringify(body)).toEqual(invalid(field));

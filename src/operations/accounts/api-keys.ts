@@ -19,7 +19,6 @@ import { revokeSession } from '../../store/sessions.js';
 import { operation } from '../operation.js';
 import { pageRequest, pageShape } from '../paging.js';
 import { idInPath, momentInBody } from '../shapes.js';
-import { invalidField } from '../validation.js';
 
 const NEWEST_FIRST = ['time', 'text'] as const;
 
@@ -40,11 +39,12 @@ export const createApiKey = operation({
   input: z.strictObject({
     name: requiredText(TEXT.name).describe('What the key is for, to tell it from others.'),
     expiresAt: momentInBody
+      .refine((moment) => moment.getTime() > Date.now(), 'must be in the future')
+      .meta({ moment: true })
       .nullish()
       .describe('When the key ends by itself; it holds until it is revoked unless told.'),
   }),
   async run({ db, viewer: { userId, sessionId } }, { name, expiresAt = null }): Promise<NewApiKey> {
-    if (expiresAt && expiresAt.getTime() <= Date.now()) throw invalidField('expiresAt', 'must be in the future');
     const secret = newApiKeySecret();
     const apiKey = await db.inTransaction(async (tx) => {
       // Two at once follow one another, and a change of password comes before or after, never between.
