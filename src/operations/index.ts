@@ -1,5 +1,5 @@
 /** Everything a caller can do. Both APIs, the contracts and the tests read this one list. */
-import { createApiKey, listApiKeys, revokeApiKey } from './accounts/api-keys.js';
+import { createApiKey, listApiKeys, readApiKey, revokeApiKey } from './accounts/api-keys.js';
 import { changePassword } from './accounts/change-password.js';
 import { listContractors, readContractor, verifyContractor } from './accounts/contractors.js';
 import { logIn, logOut, refreshSession } from './accounts/log-in.js';
@@ -39,6 +39,7 @@ export const OPERATIONS = {
   changePassword,
   createApiKey,
   listApiKeys,
+  readApiKey,
   revokeApiKey,
   readMe,
   updateProfile,
