@@ -70,6 +70,15 @@ const PROMISES: Readonly<Record<string, string>> = {
     full join jobs j on j.id = e.job_id
     where e.job_id is null or e.first <> 1 or e.last <> e.rows or (j.id is null) <> e.deleted or j.event_count <> e.rows`,
 
+  'positions follow the order of each job, and the first so many events of it have one': `
+    select job_id as who, concat(sequence, ' at ', position, ' behind ', before) as how
+    from (select *, lag(position) over (partition by job_id order by sequence) as before from events) e
+    where position <= before or (position is not null and before is null and sequence > 1)`,
+
+  'an event knows whose job it is': `
+    select e.id as who, concat(e.homeowner_id, ', job ', j.homeowner_id) as how from events e
+    left join jobs j on j.id = e.job_id left join homeowners h on h.user_id = e.actor_id where e.homeowner_id <> coalesce(j.homeowner_id, h.id)`,
+
   'events follow each other in time': `
     select job_id as who, concat(sequence, ' ', type) as how
     from (select *, lag(occurred_at) over (partition by job_id order by sequence) as before from events) e where occurred_at < before`,
@@ -125,6 +134,11 @@ const PROMISES: Readonly<Record<string, string>> = {
       from jobs j join events e on e.job_id = j.id and e.type = 'job.approved' group by j.awarded_contractor_id) n on n.id = c.id
     where (c.completed_jobs, c.rating_count, c.rating_sum) is distinct from (coalesce(n.approved, 0), coalesce(n.ratings, 0), coalesce(n.total, 0))`,
 
+  'a contractor has the name and the age of their account': `
+    select c.id as who, concat(c.person_name, ' ', c.created_at, ', account ', u.first_name, ' ', u.last_name, ' ', u.created_at) as how
+    from contractors c join users u on u.id = c.user_id
+    where (c.person_name, c.created_at) is distinct from (u.first_name || ' ' || u.last_name, u.created_at)`,
+
   'a review is what its approval says, of the contractor who did the job': `
     select coalesce(r.id, e.id) as who, concat(r.contractor_id, ' ', r.rating, ', event ', e.contractor_id, ' ', e.rating) as how
     from reviews r full join (
@@ -133,6 +147,11 @@ const PROMISES: Readonly<Record<string, string>> = {
       where e.type = 'job.approved' and (e.data->>'rating' is not null or e.data->>'review' is not null)) e on e.id = r.id
     where (r.id, r.job_id, r.contractor_id, r.author_id, r.rating, r.review, r.created_at)
       is distinct from (e.id, e.job_id, e.contractor_id, e.actor_id, e.rating, e.review, e.occurred_at)`,
+
+  'a job has the rating and the review of its approval': `
+    select j.id as who, concat(j.rating, ' ', j.review, ', event ', e.data->>'rating', ' ', e.data->>'review') as how
+    from jobs j left join events e on e.job_id = j.id and e.type = 'job.approved'
+    where (j.rating, j.review) is distinct from ((e.data->>'rating')::int, e.data->>'review')`,
 
   'a published job is whole': `
     select id as who, status::text as how from jobs

@@ -1,8 +1,9 @@
 /** The GraphQL schema: the resolvers, put together once. */
 import 'reflect-metadata';
-import { lexicographicSortSchema, type GraphQLInterfaceType, type GraphQLSchema } from 'graphql';
+import { isObjectType, lexicographicSortSchema, type GraphQLInterfaceType, type GraphQLSchema } from 'graphql';
 import { buildSchemaSync } from 'type-graphql';
-import { callDirectly, placedDirectly, refuseMiddlewares } from './direct.js';
+import { refuseSilentDecorators } from './decorators.js';
+import { placingFailures } from './failures.js';
 import { AccountResolver } from './resolvers/accounts.js';
 import { ApiKeyResolver } from './resolvers/api-keys.js';
 import { BidResolver, ViewerBidsResolver } from './resolvers/bids.js';
@@ -34,7 +35,7 @@ const DESCRIPTIONS = {
 };
 
 export function createSchema(): GraphQLSchema {
-  refuseMiddlewares();
+  refuseSilentDecorators();
   const built = describe(
     buildSchemaSync({
       resolvers: [
@@ -54,7 +55,7 @@ export function createSchema(): GraphQLSchema {
         ...PAYLOAD_RESOLVERS,
       ],
       // The library asks for one where there are subscriptions; each of these opens its own stream.
-      pubSub: { publish: placedDirectly, subscribe: placedDirectly },
+      pubSub: { publish: neverAsked, subscribe: neverAsked },
       // The operations check their own input; a second opinion here could only differ.
       validate: false,
     }),
@@ -62,7 +63,22 @@ export function createSchema(): GraphQLSchema {
   const schema = lexicographicSortSchema(built);
   // The library makes a promise of what is known at once.
   (schema.getType('Node') as GraphQLInterfaceType).resolveType = typeOfNode;
-  return callDirectly(schema);
+  placeFailures(schema);
+  return schema;
+}
+
+function placeFailures(schema: GraphQLSchema): void {
+  for (const type of Object.values(schema.getTypeMap())) {
+    if (!isObjectType(type)) continue;
+    for (const field of Object.values(type.getFields())) {
+      if (field.resolve) field.resolve = placingFailures(field.resolve);
+      if (field.subscribe) field.subscribe = placingFailures(field.subscribe);
+    }
+  }
+}
+
+function neverAsked(): never {
+  throw new Error('Subscriptions open their own streams.');
 }
 
 function describe(schema: GraphQLSchema): GraphQLSchema {

@@ -7,7 +7,7 @@ import type { IncomingMessage, Server, ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
 import type { GiveBack } from '../shares/share.js';
 import type { Shares } from '../shares/shares.js';
-import { readInTurn } from './reading.js';
+import { leaveReadingToSockets, readInTurn } from './reading.js';
 
 type Answer = (request: IncomingMessage, response: ServerResponse) => void;
 
@@ -22,15 +22,14 @@ interface Connection {
   bytesRead: number;
   /** Nothing more of it is read; it closes behind its last answer. */
   isRefused: boolean;
-  /** Thousands of chunks of one byte fit into one read: they are read when somebody wants them. */
+  /** A body in chunks, each of which may have one byte, is read when somebody wants it. */
   holdsChunks: boolean;
   /** Of one that became a WebSocket: whether it would miss nothing if it closed. */
   isIdle: (() => boolean) | undefined;
 }
 
-/** Events of a socket, by which whoever reads a body in chunks tells what it costs. */
+/** Events of a socket, by which whoever reads a body in chunks says that they want it, and that they do not. */
 export const BODY_AWAITED = 'body awaited';
-export const CHUNK_READ = 'chunk read';
 export const TOO_MANY_CHUNKS = 'too many chunks';
 
 /** To find those to close takes a look at all, and so it is worth several. */
@@ -38,6 +37,9 @@ const CLOSED_AT_ONCE = 100;
 
 /** Of the requests that were sent ahead, so many are begun at once. */
 const BEGUN_IN_TURN_MAX = 32;
+
+/** Sockets are read again once their address has so much less ahead: to look at all of them at each answer costs too much. */
+const READ_AGAIN_BELOW = 3 / 4;
 
 export interface SharedConnections {
   /** Answers the requests of each connection one after another. */
@@ -61,11 +63,15 @@ export function shareConnections(
     connections: { total = Infinity },
     requestsAhead: { perConnection = Infinity, perAddress = Infinity },
   } = shares.limits;
+  /** Addresses that have sent as much ahead as they may. */
+  const full = new Set<string>();
   const reading = readInTurn<Connection>(
     shares.turns,
     ({ isRefused, holdsChunks, ahead, address }) =>
-      !isRefused && !holdsChunks && ahead.length < perConnection && shares.requestsAhead.inUse(address) < perAddress,
+      !isRefused && !holdsChunks && ahead.length < perConnection && !full.has(address),
   );
+
+  leaveReadingToSockets(server);
 
   server.on('connection', (socket: Socket) => {
     if (open.size >= total) closeSome();
@@ -86,8 +92,10 @@ export function shareConnections(
     open.set(socket, connection);
     socket.once('close', () => forget(connection));
     socket.on(BODY_AWAITED, () => void (connection.holdsChunks = false));
-    socket.on(CHUNK_READ, () => reading.rest(address));
-    socket.on(TOO_MANY_CHUNKS, () => void (connection.isRefused = true));
+    socket.on(TOO_MANY_CHUNKS, () => {
+      connection.isRefused = true;
+      socket.pause();
+    });
     reading.add(connection);
   });
 
@@ -159,20 +167,20 @@ export function shareConnections(
   /** Sockets that were not read because of these requests are read again. */
   function giveBackAhead(connection: Connection, requests: Connection['ahead']): void {
     const { address } = connection;
-    const wasFull = shares.requestsAhead.inUse(address) >= perAddress;
     for (const { giveBack } of requests) giveBack();
-    const isFull = shares.requestsAhead.inUse(address) >= perAddress;
-    // A look at every socket of the address, and so only where the last request too many is gone.
-    if (wasFull && !isFull) reading.resumeAll(address);
-    else reading.resume(connection);
+    if (full.has(address) && shares.requestsAhead.inUse(address) < READ_AGAIN_BELOW * perAddress) {
+      full.delete(address);
+      reading.resumeAll(address);
+    } else reading.resume(connection);
   }
 
   function queue(connection: Connection, begin: () => void): void {
-    const { address, ahead } = connection;
+    const { socket, address, ahead } = connection;
     ahead.push({ begin, giveBack: shares.requestsAhead.take({ address }) });
-    // So many of one read have taken long already.
-    if (ahead.length >= perConnection) reading.rest(address);
-    else if (shares.requestsAhead.inUse(address) === perAddress) reading.pause(address);
+    if (ahead.length >= perConnection) socket.pause();
+    if (shares.requestsAhead.inUse(address) < perAddress || full.has(address)) return;
+    full.add(address);
+    reading.pauseAll(address);
   }
 
   return {
@@ -188,7 +196,7 @@ export function shareConnections(
       if (!connection) return;
       if (request.headers['transfer-encoding'] !== undefined) {
         connection.holdsChunks = true;
-        reading.rest(connection.address);
+        connection.socket.pause();
       }
       if (connection.underWay || connection.ahead.length > 0)
         queue(connection, () => begin(connection, answer, request, response));

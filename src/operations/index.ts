@@ -13,6 +13,7 @@ import { rejectBid, shortlistBid, viewBid, withdrawBid } from './bids/transition
 import { countOwnJobs, readBidActions, readJobActions } from './jobs/actions.js';
 import { createJob, deleteJob } from './jobs/drafts.js';
 import { updateJob } from './jobs/edit.js';
+import { listOwnEvents } from './jobs/own-events.js';
 import { listEvents, listJobs, readDispute, readJob } from './jobs/read.js';
 import { streamJobEvents, streamMyEvents } from './jobs/streams.js';
 import { TRANSITIONS } from './jobs/transitions.js';
@@ -51,6 +52,7 @@ export const OPERATIONS = {
   ...TRANSITIONS,
   readDispute,
   listEvents,
+  listOwnEvents,
   streamJobEvents,
   streamMyEvents,
   readJobActions,

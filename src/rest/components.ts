@@ -12,6 +12,7 @@ import type { Entity } from '../rules/entity.js';
 import {
   BID_ACTIONS,
   DONE,
+  EVENT_LOG,
   ERROR,
   JOB_ACTIONS,
   JOB_COUNTS,
@@ -42,6 +43,7 @@ export const COMPONENTS: readonly (Entity | Variants)[] = [
   JOB,
   BID,
   JOB_EVENT,
+  EVENT_LOG,
   DISPUTE,
   TOKEN_BALANCE,
   TOKEN_TRANSFER,

@@ -136,7 +136,7 @@ export const JOB_TRANSITIONS = {
     by: 'owner',
     event: 'job.approved',
     says: 'The homeowner accepts the work.',
-    effects: ['releaseHolds', 'creditContractor', 'addRating'],
+    effects: ['releaseHolds', 'creditContractor', 'addRating', 'keepReview'],
   },
   dispute: {
     action: 'DISPUTE',

@@ -21,7 +21,7 @@ import {
 import { tokenBalances } from './tables/ledger.js';
 
 export const { passwordHash: _hash, referralCode: _code, ...userColumns } = getTableColumns(users);
-const { ratingSum: _sum, ratingRank: _rank, ...contractorColumns } = getTableColumns(contractors);
+const { ratingSum: _sum, ratingRank: _rank, personName: _name, ...contractorColumns } = getTableColumns(contractors);
 
 export const contractorShape = {
   ...contractorColumns,
@@ -34,7 +34,7 @@ export type User = RowOf<typeof USER, Omit<UserRow, 'passwordHash' | 'referralCo
 export type Homeowner = RowOf<typeof HOMEOWNER, HomeownerRow>;
 export type Contractor = RowOf<
   typeof CONTRACTOR,
-  Omit<ContractorRow, 'ratingSum' | 'ratingRank'> & { ratingAverage: number | null }
+  Omit<ContractorRow, 'ratingSum' | 'ratingRank' | 'personName'> & { ratingAverage: number | null }
 >;
 
 const NEW_USER = ['id', 'email', 'userType', 'firstName', 'lastName', 'phone', 'passwordHash', 'referralCode'] as const;

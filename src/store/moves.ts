@@ -35,6 +35,8 @@ export interface MoveValues
   id: JobId;
   awardedBidId?: BidId;
   awardedContractorId?: ContractorId;
+  rating: number | null;
+  review: string | null;
 }
 
 type MoveParameters = Values<MoveValues & PaymentValues>;
@@ -49,6 +51,7 @@ const CHANGES: { readonly [Name in Effect]?: ($: MoveParameters) => Changes } & 
   keepBudgets: () => valuesOf(BASES_TAKEN.keepBudgets),
   keepCompletionDate: () => valuesOf(BASES_TAKEN.keepCompletionDate),
   setAwardedBid: ($) => ({ awardedBidId: sql`${$.awardedBidId}`, awardedContractorId: sql`${$.awardedContractorId}` }),
+  keepReview: ($) => ({ rating: sql`${$.rating}`, review: sql`${$.review}` }),
   // There are none left, whatever became of each.
   rejectOtherBids: () => ({ liveBidCount: 0 }),
   rejectLiveBids: () => ({ liveBidCount: 0 }),

@@ -100,6 +100,10 @@ test.each([
   ['search=_', 'search: "_"', ['Dan']],
   ['search=%20', 'search: " "', ['Eve', 'Dan', 'Cleo', 'Bob', 'Ada']],
   ['search=roofing', 'search: "roofing"', []],
+  ['search=cleo+o', 'search: "cleo o"', ['Cleo']],
+  ['search=of+TEST', 'search: "of TEST"', ['Eve', 'Dan', 'Cleo', 'Bob', 'Ada']],
+  ['search=example.test', 'search: "example.test"', []],
+  ['search=testRoof', 'search: "testRoof"', []],
   ['specialty=ROOFING', 'specialty: "ROOFING"', ['Cleo', 'Ada']],
   ['specialty=roof', 'specialty: "roof"', []],
   ['service_area=Austin', 'serviceArea: "Austin"', ['Eve', 'Cleo', 'Ada']],
@@ -110,6 +114,17 @@ test.each([
   ['service_area=austin&verified=true', 'serviceArea: "austin", verified: true', ['Eve']],
 ])('whoever asks for “%s” finds them, newest first', async (query, filter, names) => {
   expect(await found(query, filter)).toEqual(names);
+});
+
+test('whoever changes their name is found by the new one, and no longer by the former', async () => {
+  const rename = async (name: string) => {
+    const body = { user: { first_name: name }, contractor: { company_name: 'Dan_s' } };
+    expect((await app.rest('PUT', '/v1/me', { token: carls[3]!.token, body })).status).toBe(200);
+  };
+  await rename('Daniela');
+  expect(await found('search=DANIELA', 'search: "DANIELA"')).toEqual(['Dan']);
+  await rename('Dan');
+  expect(await found('search=DANIELA', 'search: "DANIELA"')).toEqual([]);
 });
 
 test.each(['NEWEST', 'BEST_RATED', 'MOST_COMPLETED'])(

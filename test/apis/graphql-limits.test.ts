@@ -136,11 +136,11 @@ describe('a limit', () => {
   });
 });
 
-it('A kind of operation that the schema does not have is refused before anything runs, with the kinds that it has', async () => {
-  const { status, errors } = await app.graphql('subscription { me }');
+it('A subscription is no request: it is refused before anything runs, with where to open it', async () => {
+  const { status, errors } = await app.graphql('subscription { myEvents { id } }');
   expect([status, errors?.[0]?.message, errors?.[0]?.extensions.code]).toEqual([
     400,
-    'This server offers queries and mutations, and no subscriptions.',
+    'A subscription is a stream: open it by a WebSocket to /graphql (graphql-transport-ws), or as server-sent events from /graphql/stream.',
     'VALIDATION_FAILED',
   ]);
 });

@@ -14,6 +14,12 @@ const SAID = [
   { rating: 1, review: 'It rains in again.\n\nTwice.' },
 ] as const;
 
+/** A job that was approved without a word, and one that an admin ended. */
+const UNSAID = [
+  { rating: null, review: null },
+  { rating: null, review: null },
+];
+
 let app: TestApp;
 let people: People;
 let zoe: Person;
@@ -68,6 +74,20 @@ test('each reader finds those that say something, the newest first, through both
         created_at: createdAt,
       })),
     ).toEqual(body.data);
+  }
+});
+
+test('the job has what was said of it, for everyone who sees the job, through both APIs', async () => {
+  const sorted = (rows: Json[]) => rows.map(({ rating, review }) => JSON.stringify([rating, review])).toSorted();
+  const said = sorted([...SAID.map((one) => ({ rating: null, review: null, ...one })), ...UNSAID]);
+  const query = '{ jobs(first: 50, filter: { status: COMPLETED }) { nodes { id rating review } } }';
+  for (const { token } of [people.owner, people.awardee, people.bidder, people.admin]) {
+    const { data, errors } = await app.graphql(query, { token });
+    expect(errors).toBeUndefined();
+    const { body } = await app.rest('GET', '/v1/jobs?status=completed&per_page=50', { token });
+    expect([sorted(data.jobs.nodes), sorted(body.data)]).toEqual([said, said]);
+    const { id, ...shown } = data.jobs.nodes[0];
+    expect((await app.rest('GET', `/v1/jobs/${id}`, { token })).body).toMatchObject(shown);
   }
 });
 

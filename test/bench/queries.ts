@@ -364,6 +364,8 @@ export const QUERIES: readonly Query[] = [
     directory(`contractors of the specialty that all have, ${order}`, order, 'specialty: "roofing"'),
     directory(`contractors of a specialty that nobody has, ${order}`, order, 'specialty: "thatching"'),
     directory(`contractors by a word that all say, ${order}`, order, 'search: "leaks"'),
+    directory(`contractors by a name that many have, ${order}`, order, 'search: "ravi "'),
+    directory(`contractors by a name that one has, ${order}`, order, 'search: "moss 1234"'),
     directory(`contractors by a word that one says, ${order}`, order, 'search: "company number 1234."'),
   ]),
   graphql('contractors, counted', 'new contractor', () => '{ contractors { totalCount } }'),

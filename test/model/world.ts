@@ -222,6 +222,8 @@ function sameJob(market: Market, reader: Person, job: Job, { latitude, longitude
     status: job.state,
     homeownerId: job.owner.profileId,
     awardedBidId: job.awarded?.id ?? null,
+    rating: job.rating,
+    review: job.review,
     version: job.version,
     createdAt: job.createdAt,
   };

@@ -91,16 +91,36 @@ export function connectAs(
   };
 }
 
-/** Whether the stream is open: the server counts it. */
-export async function untilOpen({ services: { shares } }: Pick<TestApp, 'services'>, streams: number): Promise<void> {
+/** Whether so many streams are open: the server counts them. */
+export async function untilOpen({ shares }: Pick<TestApp['services'], 'shares'>, streams: number): Promise<void> {
   while (shares.streams.inUse() !== streams) await new Promise((resolve) => setImmediate(resolve));
 }
 
-export function hearSse(url: string, person: Pick<Person, 'token'>, query: string, variables: object = {}): Heard {
+type Hear = (url: string, person: Pick<Person, 'token'>, query: string, variables?: object) => Heard;
+
+/** Each stream on a connection of its own. */
+export const hearOverWebSocket: Hear = (url, person, query, variables) => {
+  const { subscribe, client } = connectAs(url, person);
+  const heard = subscribe(query, variables);
+  return { ...heard, stop: () => void client.dispose() };
+};
+
+export const hearAsEvents: Hear = (url, person, query, variables = {}) => {
   const client = createSseClient({
     url: `${url}/graphql/stream`,
     retryAttempts: 0,
     headers: { authorization: `Bearer ${person.token}` },
   });
   return hear((sink) => client.subscribe({ query, variables: variables as Record<string, unknown> }, sink));
+};
+
+export const CHANNELS: readonly (readonly [name: string, hear: Hear])[] = [
+  ['a WebSocket', hearOverWebSocket],
+  ['server-sent events', hearAsEvents],
+];
+
+/** The codes of the errors that a subscription was refused with, on either channel. */
+export async function refusalOf({ ended, answers }: Heard): Promise<string[]> {
+  const errors = (await ended) ?? answers.at(-1)?.errors;
+  return errors.map(({ extensions }: Json) => extensions.code);
 }

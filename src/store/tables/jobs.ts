@@ -51,6 +51,9 @@ export const jobs = pgTable(
     awardedBidId: idColumn('bid'),
     /** Kept beside the bid, so that one row says who may work on the job and read its address. */
     awardedContractorId: idColumn('contractor'),
+    /** As the approval says; `reviews` has the same for the contractor. */
+    rating: integer(),
+    review: text(),
     version: integer().notNull().default(1),
     createdAt: createdAt(),
     updatedAt: updatedAt(),
@@ -95,6 +98,11 @@ export const jobs = pgTable(
       else ${t.awardedBidId} is not null end`,
     ),
     check('jobs_award_is_whole', sql`(${t.awardedBidId} is null) = (${t.awardedContractorId} is null)`),
+    check(
+      'jobs_review_fits_the_state',
+      sql`(${t.rating} is null and ${t.review} is null) or (${t.status} = 'completed' and ${t.awardedBidId} is not null)`,
+    ),
+    check('jobs_rating_is_sound', sql`${t.rating} between 1 and 5`),
     check(
       'jobs_budget_is_sound',
       sql`${t.budgetMin} >= 0 and ${t.budgetMax} >= 0 and ${t.budgetMin} <= ${t.budgetMax}`,
