@@ -738,6 +738,16 @@ describe('with PERSISTED_DOCUMENTS=only', () => {
     expect(answer.errors?.[0]?.message).toContain('listed documents alone');
   });
 
+  it('a hash that is not listed is named in the refusal, and only so much of it as a hash has', async () => {
+    const unlisted = hash('{ __typename }');
+    for (const body of [{ documentId: `sha256:${unlisted}` }, persisted('{ __typename }')]) {
+      expect((await post(body)).errors?.[0]?.message).toContain(`no document named ${unlisted}. Send the hash`);
+    }
+    const { errors } = await post({ documentId: 'a'.repeat(10_000) });
+    expect(errors?.[0]?.message.length).toBeLessThan(400);
+    expect((await post({ query: WHO })).errors?.[0]?.message).toContain('and no `query`.');
+  });
+
   it.each([
     ['graphql-codegen', { [`sha256:${hash(WHO)}`]: WHO }],
     [
