@@ -211,6 +211,22 @@ export const CONNECTIONS: readonly Row[] = [
     ],
   },
   {
+    name: 'content types of 14 KB of spaces, and addresses that name one parameter 2,000 times',
+    who: '600 accounts',
+    attacks: ({ addresses, people }) => [
+      {
+        kind: 'calls',
+        connections: 20,
+        addresses: addresses(20),
+        tokens: people.crowd,
+        requests: [
+          post('/v1/auth/login', {}, { 'content-type': `application/json${' '.repeat(14_000)}x` }),
+          get(`/v1/jobs?${'page=1&'.repeat(2_000)}`),
+        ],
+      },
+    ],
+  },
+  {
     name: 'the OpenAPI document and the pages of the reference, unread on 300 connections',
     who: 'anonymous',
     attacks: () => [
