@@ -95,6 +95,9 @@ export const money = z
   .max(MONEY_MAX)
   .refine((amount) => Math.round(amount * 100) / 100 === amount, 'must have at most two decimals');
 
+/** What a homeowner thought of finished work. */
+export const rating = z.int().min(1, 'must be from 1 to 5').max(5, 'must be from 1 to 5');
+
 /** A date as text: which days there are is known here, and no time zone has a say. */
 export const day = z
   .string()
@@ -112,6 +115,19 @@ export const INT32_MAX = 2 ** 31 - 1;
 export function whole(min = 0) {
   return z.int().min(min).max(INT32_MAX);
 }
+
+/** The largest that the database's column holds. */
+const POSITION_MAX = 2n ** 63n - 1n;
+const POSITION_DIGITS_MAX = POSITION_MAX.toString().length;
+
+/** A place among all events, as text: numbers in JSON are exact up to 2^53 only. */
+export const position = z
+  .string()
+  .refine(
+    (digits) => /^\d{1,19}$/.test(digits) && BigInt(digits) <= POSITION_MAX,
+    `must be a position: digits, at most ${POSITION_MAX}`,
+  )
+  .meta({ maxLength: POSITION_DIGITS_MAX, pattern: String.raw`^\d{1,${POSITION_DIGITS_MAX}}$` });
 
 /** One of a closed list; with a name, an enum of GraphQL. */
 export function choice<const V extends string>(values: readonly V[], enumName?: string) {
