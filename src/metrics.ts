@@ -3,14 +3,25 @@ import { collectDefaultMetrics, Counter, Gauge, Histogram, Registry } from 'prom
 import { LRUCache } from 'lru-cache';
 import type { Api, RequestRecord } from './record.js';
 import { OVERLOAD_CAUSES, type ErrorCode, type OverloadCause } from './rules/errors.js';
+import { STREAM_ENDS, type StreamChannel, type StreamEnd } from './rules/streams.js';
 import type { ShareEvents } from './shares/share.js';
 
 export interface Metrics extends ShareEvents {
+  /** A batch of events got positions; the oldest of them had waited so long. */
+  numbered(events: number, lagSeconds: number): void;
+  /** So many events waited for a position when somebody looked. */
+  waiting(events: number): void;
+  /** A batch was read for the streams of this instance. */
+  batchRead(events: number): void;
   observe(route: string, status: number, seconds: number): void;
   /** An operation ended, by itself or as a part of a request. */
   performed(operation: string, api: Api | undefined, code: ErrorCode | 'OK', seconds: number): void;
   /** A request ended: what it answered is counted, and its time where no operation was reached. */
   ended(record: RequestRecord, seconds: number): void;
+  streamOpened(channel: StreamChannel): void;
+  /** An event was sent on a stream. */
+  streamAnswered(channel: StreamChannel): void;
+  streamEnded(channel: StreamChannel, end: StreamEnd): void;
   statement(text: string, seconds: number): void;
   /** The database could not serve a call. */
   databaseFailed(because: OverloadCause): void;
@@ -52,7 +63,9 @@ export function createMetrics(): Metrics {
   });
   const refusals = new Counter({
     name: 'share_refusals_total',
-    help: 'Calls refused and connections closed because a share was used up, by share and by whose it was: of a user, an address or the whole server.',
+    help:
+      'Calls refused and connections closed because a share was used up, by share and by whose it was: of a ' +
+      'user, an address or the whole server.',
     labelNames: ['share', 'bound'],
     registers,
   });
@@ -65,14 +78,18 @@ export function createMetrics(): Metrics {
   });
   const operations = new Histogram({
     name: 'operation_seconds',
-    help: 'How long operations took, by name (as GraphQL spells it, in both APIs), API, and OK or the code of the error. "none" is what was refused before any.',
+    help:
+      'How long operations took, by name (as GraphQL spells it, in both APIs), API, and OK or the code of the ' +
+      'error. "none" is what was refused before any.',
     labelNames: ['operation', 'api', 'code'],
     buckets: SECONDS,
     registers,
   });
   const errors = new Counter({
     name: 'request_errors_total',
-    help: 'Requests that answered an error with this code, by API. A GraphQL request counts once for each of its codes.',
+    help:
+      'Requests that answered an error with this code, by API. A GraphQL request counts once for each of ' +
+      'its codes.',
     labelNames: ['api', 'code'],
     registers,
   });
@@ -83,6 +100,24 @@ export function createMetrics(): Metrics {
     registers,
   });
   for (const cause of OVERLOAD_CAUSES) overloads.inc({ cause }, 0);
+  const streams = new Gauge({
+    name: 'streams_open',
+    help: 'Subscriptions that are open, by channel: websocket or sse.',
+    labelNames: ['channel'],
+    registers,
+  });
+  const streamAnswers = new Counter({
+    name: 'stream_events_sent_total',
+    help: 'Events sent on streams, by channel.',
+    labelNames: ['channel'],
+    registers,
+  });
+  const streamEnds = new Counter({
+    name: 'streams_ended_total',
+    help: `Streams that ended, by channel and by why: ${Object.keys(STREAM_ENDS).join(', ')}.`,
+    labelNames: ['channel', 'end'],
+    registers,
+  });
   const statements = new Histogram({
     name: 'database_statement_seconds',
     help: 'How long statements took, by the change they make, or else by the table they read first.',
@@ -100,6 +135,28 @@ export function createMetrics(): Metrics {
     name: 'database_retries_total',
     help: 'Transactions tried again because of a deadlock (40P01) or a serialization failure (40001).',
     labelNames: ['code'],
+    registers,
+  });
+  const numbered = new Counter({
+    name: 'events_numbered_total',
+    help: 'Events that this instance gave positions.',
+    registers,
+  });
+  const numberingLag = new Histogram({
+    name: 'event_position_lag_seconds',
+    help: 'How long the oldest event of each batch waited from its occurrence to its position.',
+    buckets: [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 60],
+    registers,
+  });
+  const waitingEvents = new Gauge({
+    name: 'events_waiting',
+    help: 'Events that waited for a position when this instance last looked; at most 10,000 are counted.',
+    registers,
+  });
+  const batches = new Histogram({
+    name: 'event_batch_events',
+    help: 'How many events each batch had that this instance read for its streams.',
+    buckets: [1, 2, 5, 10, 25, 50, 100, 250, 500],
     registers,
   });
   let busyAtMs = -Infinity;
@@ -123,9 +180,21 @@ export function createMetrics(): Metrics {
       for (const each of codes) errors.inc({ api, code: each });
       if (codes.has('OVERLOADED')) overloads.inc({ cause: overload ?? 'beyond_capacity' });
     },
+    streamOpened: (channel) => streams.inc({ channel }),
+    streamAnswered: (channel) => streamAnswers.inc({ channel }),
+    streamEnded: (channel, end) => {
+      streams.dec({ channel });
+      streamEnds.inc({ channel, end });
+    },
     statement: (text, seconds) => statements.observe({ statement: nameOfStatement(text) }, seconds),
     databaseFailed: (cause) => failures.inc({ cause }),
     retried: (code) => retries.inc({ code }),
+    numbered: (events, lagSeconds) => {
+      numbered.inc(events);
+      numberingLag.observe(lagSeconds);
+    },
+    waiting: (events) => waitingEvents.set(events),
+    batchRead: (events) => batches.observe(events),
     gauge(name, help, read) {
       const collect = async (): Promise<void> => made.set(await read());
       const made: Gauge = new Gauge({ name, help, registers, collect });

@@ -11,8 +11,8 @@ import {
   type GraphQLFormattedError,
   type GraphQLSchema,
   type OperationDefinitionNode,
-  type ValidationRule,
 } from 'graphql';
+import { refuse } from '../rules/errors.js';
 import { ERRORS, GRAPHQL_LIMITS } from '../rules/limits.js';
 import type { Context } from './context.js';
 import { costOf, type Cost } from './limits/cost.js';
@@ -48,7 +48,7 @@ export function createLimits(schema: GraphQLSchema, { suggestions }: LimitSettin
   return {
     options: {
       parseOptions: { maxLexicalTokens: GRAPHQL_LIMITS.tokens },
-      validationRules: [shapeRule, offeredRule],
+      validationRules: [shapeRule],
       // Behind the last of them GraphQL says that there are more.
       validationOptions: { hideSuggestions: !suggestions, maxErrors: ERRORS.perAnswerMax - 1 },
       documentStore: new InMemoryLRUCache<DocumentNode>({
@@ -70,15 +70,20 @@ export function createLimits(schema: GraphQLSchema, { suggestions }: LimitSettin
  */
 const DOCUMENT_CHARACTERS_KEPT = 500_000;
 
-/** graphql-js validates a kind of operation that the schema does not have, and only then fails to execute it. */
-const offeredRule: ValidationRule = (context) => ({
-  OperationDefinition(node) {
-    if (context.getSchema().getRootType(node.operation)) return;
-    context.reportError(
-      new GraphQLError(`This server offers queries and mutations, and no ${node.operation}s.`, { nodes: node }),
-    );
-  },
-});
+/** Queries and mutations are requests, and subscriptions are streams: each is asked for at its own address. */
+function outOfPlace({ operation }: OperationDefinitionNode, isStream: boolean): GraphQLError | undefined {
+  if ((operation === 'subscription') === isStream) return undefined;
+  const refusal = refuse('VALIDATION_FAILED', { message: isStream ? SUBSCRIPTIONS_ALONE : NO_SUBSCRIPTIONS });
+  return new GraphQLError(refusal.message, {
+    originalError: refusal,
+    extensions: { http: { status: refusal.status } },
+  });
+}
+
+const SUBSCRIPTIONS_ALONE = 'Streams are for subscriptions alone; send queries and mutations by POST to /graphql.';
+const NO_SUBSCRIPTIONS =
+  'A subscription is a stream: open it by a WebSocket to /graphql (graphql-transport-ws), or as server-sent events from ' +
+  '/graphql/stream.';
 
 function createCosts(schema: GraphQLSchema): Costs {
   // Apollo keeps the documents that it has validated; the cost of each is kept as long.
@@ -107,9 +112,11 @@ function limitsPlugin(
       let requested: number | undefined;
       let wrong: readonly GraphQLError[] = [];
       return {
-        didResolveOperation: async ({ document, operation, request }) => {
+        didResolveOperation: async ({ document, operation, request, contextValue }) => {
           // Nothing bears the name that was asked for: Apollo says so once it executes.
           if (!operation) return;
+          const misplaced = outOfPlace(operation, contextValue.opening !== undefined);
+          if (misplaced) throw misplaced;
           const variables = request.variables ?? {};
           requested = costs.of(document, operation, variables);
           if (requested > costs.max) throw exceeded('cost', requested, operation);

@@ -13,11 +13,22 @@ import { rejectBid, shortlistBid, viewBid, withdrawBid } from './bids/transition
 import { countOwnJobs, readBidActions, readJobActions } from './jobs/actions.js';
 import { createJob, deleteJob } from './jobs/drafts.js';
 import { updateJob } from './jobs/edit.js';
+import { listOwnEvents } from './jobs/own-events.js';
 import { listEvents, listJobs, readDispute, readJob } from './jobs/read.js';
+import { streamJobEvents, streamMyEvents } from './jobs/streams.js';
 import { TRANSITIONS } from './jobs/transitions.js';
 import { readNode } from './node.js';
 import { readCatalog, readLifecycle } from './reference.js';
 import { adjustTokens, auditTokens, listTransfers, readTokens, readTransfer } from './tokens/tokens.js';
+import { listWebhookDeliveries, redeliver, sendTestEvent } from './webhooks/deliveries.js';
+import {
+  createWebhookEndpoint,
+  deleteWebhookEndpoint,
+  listWebhookEndpoints,
+  readWebhookEndpoint,
+  rotateWebhookSecret,
+  updateWebhookEndpoint,
+} from './webhooks/endpoints.js';
 
 export const OPERATIONS = {
   signUpHomeowner,
@@ -51,6 +62,9 @@ export const OPERATIONS = {
   ...TRANSITIONS,
   readDispute,
   listEvents,
+  listOwnEvents,
+  streamJobEvents,
+  streamMyEvents,
   readJobActions,
   readBidActions,
   countOwnJobs,
@@ -63,6 +77,16 @@ export const OPERATIONS = {
   shortlistBid,
   rejectBid,
   withdrawBid,
+
+  createWebhookEndpoint,
+  listWebhookEndpoints,
+  readWebhookEndpoint,
+  updateWebhookEndpoint,
+  deleteWebhookEndpoint,
+  rotateWebhookSecret,
+  listWebhookDeliveries,
+  sendTestEvent,
+  redeliver,
 
   readNode,
   readLifecycle,

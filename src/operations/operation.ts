@@ -54,7 +54,7 @@ export interface Operation<Input, Output, A extends Allowed = Allowed, Prepared 
    * ever stored.
    */
   readonly alwaysForReal?: boolean;
-  /** True for what an API key may not do: email, password, sessions and keys are for their owner alone. */
+  /** True for what an API key may not do: email, password, sessions, keys and webhooks are for their owner alone. */
   readonly needsSession?: boolean;
   /** True where null clears a field, and so says something else than leaving it out. */
   readonly nullClears?: boolean;
@@ -90,6 +90,8 @@ export async function perform<Input, Output, A extends Allowed>(
   try {
     const answer = await performUnrecorded(operation, input, caller, include);
     ended('OK');
+    // Whatever was committed has its events by now, which want their positions.
+    if (operation.budget === 'write' && !caller.dryRun) caller.services.live.wake();
     return answer;
   } catch (error) {
     record.noticed(error);
@@ -281,7 +283,8 @@ function requireRole(allows: Allowed, viewer: { readonly role: Role } | null): v
 
 function notForKeys() {
   return refuse('FORBIDDEN', {
-    message: 'An API key may not do this: email, password, sessions and API keys are managed by a log-in alone.',
+    message:
+      'An API key may not do this: email, password, sessions, API keys and webhooks are managed by a log-in alone.',
   });
 }
 

@@ -14,6 +14,7 @@ import { CATALOG } from '../rules/entities/reference.js';
 import { CONTRACTOR } from '../rules/entities/people.js';
 import { REVIEW } from '../rules/entities/review.js';
 import { TOKEN_AUDIT, TOKEN_BALANCE, TOKEN_TRANSFER } from '../rules/entities/tokens.js';
+import { NEW_WEBHOOK, WEBHOOK_DELIVERY, WEBHOOK_ENDPOINT } from '../rules/entities/webhook.js';
 import type { Entity, Shown } from '../rules/entity.js';
 import type { AvailableAction, AvailableBidAction } from '../rules/available-actions.js';
 import { JOB_TRANSITIONS } from '../rules/lifecycle.js';
@@ -22,6 +23,7 @@ import type { Page } from '../store/page.js';
 import {
   BID_ACTIONS,
   DONE,
+  EVENT_LOG,
   JOB_ACTIONS,
   JOB_COUNTS,
   LIFECYCLE_ON_WIRE,
@@ -42,6 +44,7 @@ export interface Made {
   readonly id: string;
   readonly job_id?: string;
   readonly api_key?: { readonly id: string };
+  readonly webhook?: { readonly id: string };
 }
 
 export interface Route {
@@ -94,12 +97,15 @@ const {
   deleteJob,
   readDispute,
   listEvents,
+  listOwnEvents,
   submitBid,
   listBids,
   listOwnBids,
 } = OPERATIONS;
 const { readTransfer, readCatalog, readLifecycle } = OPERATIONS;
 const { readBid, readBidActions, readJobActions, countOwnJobs } = OPERATIONS;
+const { createWebhookEndpoint, listWebhookEndpoints, readWebhookEndpoint, updateWebhookEndpoint } = OPERATIONS;
+const { deleteWebhookEndpoint, rotateWebhookSecret, listWebhookDeliveries, sendTestEvent, redeliver } = OPERATIONS;
 const { createApiKey, listApiKeys, readApiKey, revokeApiKey } = OPERATIONS;
 const {
   listUsers,
@@ -181,6 +187,12 @@ export const ROUTES: readonly Route[] = [
   route('GET', '/jobs/{id}/dispute', readDispute, { shows: DISPUTE }),
   route('GET', '/jobs/{id}/events', listEvents, { query: PAGE_QUERY, shows: JOB_EVENT, answer: eventOnWire }),
 
+  route('GET', '/events', listOwnEvents, {
+    query: ['after', 'perPage'],
+    shows: EVENT_LOG,
+    answer: ({ page, nextAfter }) => ({ data: page.rows.map(eventOnWire), nextAfter }),
+  }),
+
   route('GET', '/jobs/{id}/bids', listBids, { query: [...PAGE_QUERY, 'status'], shows: BID }),
   route('POST', '/jobs/{jobId}/bids', submitBid, { status: 201, location: ({ id }) => `/v1/bids/${id}`, shows: BID }),
   ...Object.values(BID_TRANSITIONS).map(({ operation, path }) =>
@@ -189,6 +201,26 @@ export const ROUTES: readonly Route[] = [
   route('GET', '/bids', listOwnBids, { query: [...PAGE_QUERY, 'status'], shows: BID }),
   route('GET', '/bids/{id}', readBid, { shows: BID }),
   route('GET', '/bids/{id}/actions', readBidActions, { shows: BID_ACTIONS, answer: bidActionsOnWire }),
+
+  route('GET', '/webhooks', listWebhookEndpoints, { query: PAGE_QUERY, shows: WEBHOOK_ENDPOINT }),
+  route('POST', '/webhooks', createWebhookEndpoint, {
+    status: 201,
+    location: ({ webhook }) => `/v1/webhooks/${webhook?.id}`,
+    shows: NEW_WEBHOOK,
+  }),
+  route('GET', '/webhooks/{id}', readWebhookEndpoint, { shows: WEBHOOK_ENDPOINT }),
+  route('PUT', '/webhooks/{id}', updateWebhookEndpoint, { shows: WEBHOOK_ENDPOINT }),
+  route('DELETE', '/webhooks/{id}', deleteWebhookEndpoint, {
+    shows: DONE,
+    answer: () => done('The webhook endpoint is deleted.'),
+  }),
+  route('POST', '/webhooks/{id}/rotate-secret', rotateWebhookSecret, { shows: NEW_WEBHOOK }),
+  route('POST', '/webhooks/{id}/test', sendTestEvent, { shows: WEBHOOK_DELIVERY }),
+  route('GET', '/webhooks/{id}/deliveries', listWebhookDeliveries, {
+    query: [...PAGE_QUERY, 'status'],
+    shows: WEBHOOK_DELIVERY,
+  }),
+  route('POST', '/webhooks/deliveries/{id}/redeliver', redeliver, { shows: WEBHOOK_DELIVERY }),
 ];
 
 /** Each transition of a job has an address of its own, named in the table. */
@@ -202,7 +234,7 @@ function transitionRoutes(): Route[] {
 
 /** Whether the body is a page of what the route shows. */
 export function isList({ query }: Route): boolean {
-  return query?.includes('after') === true;
+  return query?.includes('page') === true;
 }
 
 /** Of a list, what each entry is. */

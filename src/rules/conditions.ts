@@ -1,7 +1,7 @@
 /**
- * Conditions as data, so that a rule is written once: `holds` asks it of facts that were read, and `store/conditions.ts`
- * writes the same condition as SQL. There is no negation but that of `no own bid in`, so null, of which SQL says neither
- * yes nor no, is no in both.
+ * Conditions as data, so that a rule is written once: `holds` asks it of facts that were read, and
+ * `store/conditions.ts` writes the same condition as SQL. There is no negation but that of `no own bid in`, so null, of
+ * which SQL says neither yes nor no, is no in both.
  */
 import type { ContractorId, HomeownerId } from './ids.js';
 import type { BidState, JobState } from './lifecycle.js';
@@ -59,7 +59,7 @@ export type Condition =
   | { readonly kind: 'one of'; readonly term: Term; readonly values: readonly string[] }
   | { readonly kind: 'absent' | 'filled in'; readonly term: Term }
   | { readonly kind: 'has bid' }
-  | { readonly kind: 'no own bid in'; readonly states: readonly BidState[] }
+  | { readonly kind: 'own bid in' | 'no own bid in'; readonly states: readonly BidState[] }
   | { readonly kind: 'all' | 'any'; readonly of: readonly Condition[] };
 
 export const job = (field: keyof ConditionedJob): Term => ({ job: field });
@@ -77,6 +77,7 @@ export const oneOf = (term: Term, values: readonly string[]): Condition => ({ ki
 export const absent = (term: Term): Condition => ({ kind: 'absent', term });
 export const filledIn = (term: Term): Condition => ({ kind: 'filled in', term });
 export const hasBid: Condition = { kind: 'has bid' };
+export const ownBidIn = (states: readonly BidState[]): Condition => ({ kind: 'own bid in', states });
 export const noOwnBidIn = (states: readonly BidState[]): Condition => ({ kind: 'no own bid in', states });
 export const all = (...of: readonly Condition[]): Condition => ({ kind: 'all', of });
 export const any = (...of: readonly Condition[]): Condition => ({ kind: 'any', of });
@@ -95,6 +96,8 @@ export function holds(condition: Condition, facts: Facts): boolean {
       return !isBlank(asText(valueOf(condition.term, facts)));
     case 'has bid':
       return facts.ownBids.length > 0;
+    case 'own bid in':
+      return facts.ownBids.some((state) => condition.states.includes(state));
     case 'no own bid in':
       return !facts.ownBids.some((state) => condition.states.includes(state));
     case 'all':

@@ -1,8 +1,8 @@
 /** Who a viewer is to one job or bid, and which parties and roles each party word of the lifecycle admits. */
-import { all, any, bid, constant, equal, hasBid, holds, job, oneOf, viewer } from './conditions.js';
+import { all, any, bid, constant, equal, hasBid, holds, job, oneOf, ownBidIn, viewer } from './conditions.js';
 import type { Condition, ConditionedJob, ConditionedViewer } from './conditions.js';
 import type { ContractorId, HomeownerId } from './ids.js';
-import type { JobState, PartyWord } from './lifecycle.js';
+import { COUNTED_BID_STATES, type BidState, type JobState, type PartyWord } from './lifecycle.js';
 import type { Role } from './viewer.js';
 
 /**
@@ -87,6 +87,22 @@ export const SEES_JOB = {
   homeowner: IS_PARTY.owner,
   contractor: any(IS_PARTY.onlooker, IS_PARTY.bidder),
 } as const satisfies Record<Role, Condition>;
+
+/**
+ * Whose events come to somebody who names no job: those of jobs that are theirs, that they were awarded, or on which
+ * they have a bid that is not withdrawn; an admin hears of every job.
+ */
+const IS_MINE = any(IS_PARTY.admin, IS_PARTY.owner, IS_PARTY.awardee, ownBidIn(COUNTED_BID_STATES));
+
+export function isMine(viewer: ConditionedViewer, job: ConditionedJob, ownBids: readonly BidState[]): boolean {
+  return holds(IS_MINE, { viewer, job, ownBids });
+}
+
+/** What somebody is to a job of which they hear by themselves. */
+export function partyToOwn(role: Role, isAwardee: boolean): Party {
+  if (role === 'contractor') return isAwardee ? 'awardee' : 'bidder';
+  return role === 'admin' ? 'admin' : 'owner';
+}
 
 const madeTheBid = equal(bid('contractorId'), viewer('contractorId'));
 

@@ -1,7 +1,8 @@
 /** What a party to a job may read of what happened to it. Reviews and ratings are for everyone who sees the job. */
 import { EVENT_DETAILS, type EventDetails } from './entities/event.js';
 import type { EventType } from './events.js';
-import { JOB_TRANSITIONS } from './lifecycle.js';
+import type { ContractorId } from './ids.js';
+import { JOB_TRANSITIONS, type JobState } from './lifecycle.js';
 import type { Party } from './parties.js';
 
 /** Everything; the job and one's own bid; or that the state changed. */
@@ -31,6 +32,23 @@ interface StoredEvent {
   readonly type: EventType;
   readonly data: Record<string, unknown>;
 }
+
+interface ReachedEvent {
+  readonly bidderId: ContractorId | null;
+  readonly fromStatus: JobState | null;
+  readonly toStatus: JobState | null;
+}
+
+/** Whether somebody who reads so far reads this event at all. `store/events.ts` has the same in SQL. */
+export function isWithin(reach: EventReach, event: ReachedEvent, contractorId: ContractorId | null): boolean {
+  return WITHIN[reach](event, contractorId);
+}
+
+const WITHIN: Readonly<Record<EventReach, (event: ReachedEvent, contractorId: ContractorId | null) => boolean>> = {
+  all: () => true,
+  'job and own bid': ({ bidderId }, contractorId) => bidderId === null || bidderId === contractorId,
+  'status changes': ({ bidderId, fromStatus, toStatus }) => bidderId === null && fromStatus !== toStatus,
+};
 
 /** The event with what this party may read of it, each thing in its own field where it has one. */
 export function eventFor<Event extends StoredEvent>(party: Party, event: Event): Event & EventDetails {

@@ -116,6 +116,19 @@ export function whole(min = 0) {
   return z.int().min(min).max(INT32_MAX);
 }
 
+/** The largest that the database's column holds. */
+const POSITION_MAX = 2n ** 63n - 1n;
+const POSITION_DIGITS_MAX = POSITION_MAX.toString().length;
+
+/** A place among all events, as text: numbers in JSON are exact up to 2^53 only. */
+export const position = z
+  .string()
+  .refine(
+    (digits) => /^\d{1,19}$/.test(digits) && BigInt(digits) <= POSITION_MAX,
+    `must be a position: digits, at most ${POSITION_MAX}`,
+  )
+  .meta({ maxLength: POSITION_DIGITS_MAX, pattern: String.raw`^\d{1,${POSITION_DIGITS_MAX}}$` });
+
 /** One of a closed list; with a name, an enum of GraphQL. */
 export function choice<const V extends string>(values: readonly V[], enumName?: string) {
   const list = z.enum(values as readonly [V, ...V[]]);

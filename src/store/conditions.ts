@@ -1,6 +1,6 @@
 /**
- * The conditions of the rules as SQL, over the row of `jobs` (and of `bids`, where a condition names a bid). Columns are
- * written out with their tables, because Drizzle drops a table's name where it selects from one alone.
+ * The conditions of the rules as SQL, over the row of `jobs` (and of `bids`, where a condition names a bid). Columns
+ * are written out with their tables, because Drizzle drops a table's name where it selects from one alone.
  */
 import { sql, type Placeholder, type SQL } from 'drizzle-orm';
 import { toSnakeCase } from 'drizzle-orm/casing';
@@ -36,6 +36,8 @@ export function conditionSql(condition: Condition, $: Given): SQL {
       return sql`btrim(${termSql(condition.term, $)}::text, ${BLANKS}) <> ''`;
     case 'has bid':
       return sql`exists (${ownBids($)})`;
+    case 'own bid in':
+      return sql`exists (${ownBids($)} and ${isOneOf(sql`own.status`, condition.states)})`;
     case 'no own bid in':
       return sql`not exists (${ownBids($)} and ${isOneOf(sql`own.status`, condition.states)})`;
     case 'all':

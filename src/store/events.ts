@@ -15,7 +15,7 @@ import { asArray, statement, type Values } from './statement.js';
 import { events } from './tables/events.js';
 import { forEachRole, type ViewerIds } from './visibility.js';
 
-type WithActor = typeof events.$inferSelect & { actor: Shown<typeof EVENT_ACTOR> | null };
+type WithActor = Omit<typeof events.$inferSelect, 'homeownerId'> & { actor: Shown<typeof EVENT_ACTOR> | null };
 
 /** As it is stored: what a type of event carries stands in its data. */
 export type EventRow = RowOf<Entity<StoredEventFields>, WithActor>;
@@ -24,8 +24,10 @@ export type EventRow = RowOf<Entity<StoredEventFields>, WithActor>;
 export type JobEvent = EventRow & EventDetails;
 
 /** With the actor's name, in the same statement for all events. */
+const { homeownerId: _owner, ...shownColumns } = getTableColumns(events);
+
 export const eventShape = {
-  ...getTableColumns(events),
+  ...shownColumns,
   actor: sql<Shown<typeof EVENT_ACTOR> | null>`(select json_build_object('id', u.id, 'name',
     u.first_name || ' ' || u.last_name, 'role', u.user_type) from users u where u.id = "events"."actor_id")`.as(
     'actor',
@@ -64,9 +66,10 @@ export function asParameter(happened: readonly NewEvent[]): string {
  */
 function eventsToLog(counted: string, happened: Placeholder, more?: SQL): SQL {
   return sql`select e.id, j.id, j.event_count - json_array_length(${happened}::json) + e.number, e.type, e.actor_id, e.bidder_id,
-      e.from_status, e.to_status, clock_timestamp(), ${more ? sql`e.data || ${more}` : sql`e.data`}
+      e.from_status, e.to_status, clock_timestamp(), ${more ? sql`e.data || ${more}` : sql`e.data`}, j.homeowner_id, null::bigint
     from ${sql.identifier(counted)} j,
-      rows from (json_to_recordset(${happened}::json) as (id text, type text, actor_id text, bidder_id text, from_status job_status, to_status job_status, data jsonb))
+      rows from (json_to_recordset(${happened}::json) as (id text, type text, actor_id text, bidder_id text,
+        from_status job_status, to_status job_status, data jsonb))
       with ordinality as e (id, type, actor_id, bidder_id, from_status, to_status, data, number)`;
 }
 
@@ -124,7 +127,7 @@ export const listEventsOfJob = forEachRole((role) =>
 );
 
 /** What the viewer is to the job is for the row of `jobs` to say; a deleted draft has none, and is its owner's. */
-function reachOnJob(role: Role, $: Values<ViewerIds>): SQL {
+export function reachOnJob(role: Role, $: Values<ViewerIds>): SQL {
   if (role !== 'contractor') return REACH[reachOf(role === 'admin' ? 'admin' : 'owner')]($.contractorId);
   const [asAwardee, asAnyOther] = [REACH[reachOf('awardee')]($.contractorId), REACH[reachOf('bidder')]($.contractorId)];
   return sql`case when "jobs"."awarded_contractor_id" = ${$.contractorId} then ${asAwardee} else ${asAnyOther} end`;

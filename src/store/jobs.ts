@@ -212,6 +212,7 @@ export const deleteJob = statement((db, $: Values<Logged & { id: JobId }>) => {
       .where(eq(jobs.id, $.id))
       .returning({
         id: jobs.id,
+        homeownerId: jobs.homeownerId,
         event_count: sql<number>`${jobs.eventCount} + ${countOf($.events)}`.as('event_count'),
       }),
   );
@@ -235,7 +236,11 @@ export const noteOnJob = statement((db, $: Values<Logged & BidCounts & { id: Job
   const counted = db
     .$with('counted')
     .as(
-      db.update(jobs).set(counting($)).where(eq(jobs.id, $.id)).returning({ id: jobs.id, eventCount: jobs.eventCount }),
+      db
+        .update(jobs)
+        .set(counting($))
+        .where(eq(jobs.id, $.id))
+        .returning({ id: jobs.id, eventCount: jobs.eventCount, homeownerId: jobs.homeownerId }),
     );
   return db
     .with(counted, logging(db, 'counted', $.events))

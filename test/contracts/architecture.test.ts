@@ -19,11 +19,13 @@ const MAY_KNOW: Readonly<Record<string, readonly string[]>> = {
   security: ['rules', 'shares', 'redis'],
   http: ['rules', 'security', 'shares', 'record'],
   store: ['rules', 'shares'],
-  operations: ['rules', 'security', 'store', 'shares', 'metrics', 'record'],
-  graphql: ['rules', 'security', 'http', 'store', 'operations', 'redis'],
+  live: ['rules', 'store'],
+  operations: ['rules', 'security', 'store', 'live', 'shares', 'metrics', 'record'],
+  graphql: ['rules', 'security', 'http', 'store', 'live', 'operations', 'shares', 'record', 'redis'],
   rest: ['rules', 'security', 'http', 'store', 'operations'],
+  lifecycle: ['rules', 'http'],
   metrics: ['rules', 'shares', 'record'],
-  services: ['config', 'security', 'store', 'operations', 'shares', 'metrics', 'rules', 'watch'],
+  services: ['config', 'security', 'store', 'live', 'operations', 'shares', 'metrics', 'rules', 'watch'],
   operator: ['rules', 'config', 'http', 'store', 'operations'],
   'apis-check': ['rules'],
   server: [
@@ -34,6 +36,7 @@ const MAY_KNOW: Readonly<Record<string, readonly string[]>> = {
     'operations',
     'graphql',
     'rest',
+    'lifecycle',
     'operator',
     'apis-check',
     'shares',
@@ -51,6 +54,7 @@ const MAY_KNOW: Readonly<Record<string, readonly string[]>> = {
 /** The APIs may name the types of rows; whatever runs there goes through an operation. */
 const TYPES_ALONE: readonly (readonly [from: string, to: string])[] = [
   ['graphql', 'store'],
+  ['graphql', 'live'],
   ['rest', 'store'],
 ];
 
@@ -64,9 +68,13 @@ const PACKAGE_HOMES: Readonly<Record<string, readonly string[]>> = {
   graphql: ['graphql'],
   'type-graphql': ['graphql'],
   '@apollo/server': ['graphql'],
+  'graphql-ws': ['graphql'],
+  'graphql-sse': ['graphql'],
+  ws: ['graphql'],
   'graphql-rate-limit': ['security'],
   bcrypt: ['security'],
   jsonwebtoken: ['security'],
+  'ipaddr.js': ['security'],
   ioredis: ['redis'],
   'prom-client': ['metrics'],
 };

@@ -19,7 +19,8 @@ beforeAll(async () => {
   const carl = await contractor(app, 'Carl');
   const cora = await contractor(app, 'Cora');
   await app.sql.begin(async (tx) => {
-    await tx`insert into token_transfers (id, from_account, to_account, amount, reason, user_id) values ('ttx_gift', 'issuance', ${hanna.userId}, 90, 'adjustment', ${hanna.userId})`;
+    await tx`insert into token_transfers (id, from_account, to_account, amount, reason, user_id)
+      values ('ttx_gift', 'issuance', ${hanna.userId}, 90, 'adjustment', ${hanna.userId})`;
     await tx`update token_balances set balance = balance + 90 where user_id = ${hanna.userId}`;
   });
   const call = async (token: string, path: string, body: object = {}) => {
@@ -192,7 +193,8 @@ const DAMAGES: [what: string, breaks: string, damage: Damage][] = [
     'a second ending',
     'a job ends once',
     (tx) =>
-      tx`insert into events (id, job_id, sequence, type, from_status, to_status) values ('evt_x', ${ids.cancelled!}, 4, 'job.completed', 'cancelled', 'completed')`,
+      tx`insert into events (id, job_id, sequence, type, from_status, to_status, homeowner_id)
+        select 'evt_x', id, 4, 'job.completed', 'cancelled', 'completed', homeowner_id from jobs where id = ${ids.cancelled!}`,
   ],
   [
     'a bid that moved without an event',
@@ -233,6 +235,16 @@ const DAMAGES: [what: string, breaks: string, damage: Damage][] = [
     'a contractor who is younger than their account',
     'a contractor has the name and the age of their account',
     (tx) => tx`update contractors set created_at = created_at + interval '1 day' where id = ${ids.carlsProfile!}`,
+  ],
+  [
+    'positions that run against the order of a job',
+    'positions follow the order of each job, and the first so many events of it have one',
+    (tx) => tx`update events set position = 1000000 - sequence where job_id = ${ids.open!}`,
+  ],
+  [
+    'an event of somebody else’s job',
+    'an event knows whose job it is',
+    (tx) => tx`update events set homeowner_id = 'hmw_other' where job_id = ${ids.open!} and sequence = 1`,
   ],
   [
     'a review of a job that nobody approved',
@@ -290,6 +302,7 @@ async function takeGuardsAway(tx: TransactionSql): Promise<void> {
     where contype = 'c' and connamespace = 'public'::regnamespace`;
   const indexes = await tx<{ drop: string }[]>`
     select format('drop index %s', indexrelid::regclass) as drop from pg_index join pg_class on pg_class.oid = indrelid
-    where indisunique and not exists (select 1 from pg_constraint where conindid = indexrelid) and relnamespace = 'public'::regnamespace`;
+    where indisunique and not exists (select 1 from pg_constraint where conindid = indexrelid)
+      and relnamespace = 'public'::regnamespace`;
   for (const { drop } of [...checks, ...indexes]) await tx.unsafe(drop);
 }

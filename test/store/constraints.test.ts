@@ -7,6 +7,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { contractor, homeowner } from '../cast.js';
 import { checkDatabase } from '../checker.js';
 import { openTestApp, type TestApp } from '../app.js';
+import { allNumbered } from '../live/positions.js';
 
 let app: TestApp;
 /** What the attempts are made on: a draft, an open job with bids of Carl and Cora, and one that was awarded to Carl. */
@@ -63,19 +64,26 @@ beforeAll(async () => {
   ids.accepted = await call(carl.token, `/${ids.awarded}/bids`, { amount: 5 });
   ids.rejected = await call(cora.token, `/${ids.awarded}/bids`, { amount: 5 });
   await call(hanna.token, `/${ids.awarded}/award`, { bid_id: ids.accepted });
+  await allNumbered(app);
 });
 afterAll(() => app.close());
 
 type Attempt = (tx: TransactionSql) => Promise<unknown>;
 
-const bid = (tx: TransactionSql, more: object) =>
-  tx`insert into bids ${tx({ id: 'bid_new', job_id: ids.draft, contractor_id: ids.carlsProfile, amount: 5, job_created_at: '2026-01-01', ...more })}`;
-const hold = (tx: TransactionSql, more: object) =>
-  tx`insert into holds ${tx({ id: 'hld_new', bid_id: ids.corasBid, job_id: ids.open, user_id: ids.carl, amount: 5, ...more })}`;
-const transfer = (tx: TransactionSql, more: object) =>
-  tx`insert into token_transfers ${tx({ id: 'ttx_new', from_account: 'issuance', to_account: ids.hanna, user_id: ids.hanna, amount: 1, reason: 'adjustment', ...more })}`;
+const bid = (tx: TransactionSql, more: object) => {
+  const row = { id: 'bid_new', job_id: ids.draft, contractor_id: ids.carlsProfile, amount: 5 };
+  return tx`insert into bids ${tx({ ...row, job_created_at: '2026-01-01', ...more })}`;
+};
+const hold = (tx: TransactionSql, more: object) => {
+  const row = { id: 'hld_new', bid_id: ids.corasBid, job_id: ids.open, user_id: ids.carl, amount: 5 };
+  return tx`insert into holds ${tx({ ...row, ...more })}`;
+};
+const transfer = (tx: TransactionSql, more: object) => {
+  const row = { id: 'ttx_new', from_account: 'issuance', to_account: ids.hanna, user_id: ids.hanna, amount: 1 };
+  return tx`insert into token_transfers ${tx({ ...row, reason: 'adjustment', ...more })}`;
+};
 const event = (tx: TransactionSql, more: object) =>
-  tx`insert into events ${tx({ id: 'evt_new', job_id: ids.open, sequence: 99, type: 'job.updated', ...more })}`;
+  tx`insert into events ${tx({ id: 'evt_new', job_id: ids.open, sequence: 99, type: 'job.updated', homeowner_id: ids.hannasProfile, ...more })}`;
 const job = (tx: TransactionSql, id: string, change: object) =>
   tx`update jobs set ${tx({ ...change })} where id = ${id}`;
 
@@ -227,6 +235,22 @@ const ATTEMPTS: [what: string, refusedBy: string, attempt: Attempt][] = [
   ['a transfer that is removed', 'APPEND_ONLY', (tx) => tx`delete from token_transfers`],
   ['all transfers removed', 'APPEND_ONLY', (tx) => tx`truncate token_transfers cascade`],
   ['an event that is rewritten', 'APPEND_ONLY', (tx) => tx`update events set data = '{}'`],
+  [
+    'an event that becomes another’s',
+    'APPEND_ONLY',
+    (tx) => tx`update events set homeowner_id = 'hmw_other' where job_id = ${ids.open}`,
+  ],
+  ['a position that is given twice', 'events_by_position', (tx) => event(tx, { position: 1 })],
+  [
+    'a position that is changed',
+    'APPEND_ONLY',
+    (tx) => tx`update events set position = position + 1000 where position is not null`,
+  ],
+  [
+    'a position that is taken away',
+    'APPEND_ONLY',
+    (tx) => tx`update events set position = null where position is not null`,
+  ],
   ['an event that is removed', 'APPEND_ONLY', (tx) => tx`delete from events where job_id = ${ids.open}`],
   ['all events removed', 'APPEND_ONLY', (tx) => tx`truncate events`],
   ['two events with one number', 'events_in_order', (tx) => event(tx, { sequence: 1 })],
@@ -302,12 +326,21 @@ it('the same rows are taken where nothing is wrong with them', async () => {
 /** Whoever writes a check or a unique index writes an attempt against it too. */
 it('every check and every rule of uniqueness on jobs, bids, holds, tokens and events has its attempt', async () => {
   const named = await app.sql<{ name: string }[]>`
-    select conname as name from pg_constraint where contype = 'c' and conrelid::regclass::text in ('jobs', 'bids', 'holds', 'events', 'token_transfers', 'token_balances', 'contractors')
+    select conname as name from pg_constraint where contype = 'c' and conrelid::regclass::text in ('jobs', 'bids',
+      'holds', 'events', 'token_transfers', 'token_balances', 'contractors')
     union select indexrelid::regclass::text from pg_index join pg_class on pg_class.oid = indexrelid
-    where indisunique and not indisprimary and indrelid::regclass::text in ('jobs', 'bids', 'holds', 'events', 'token_transfers', 'token_balances')`;
+    where indisunique and not indisprimary and indrelid::regclass::text in ('jobs', 'bids', 'holds', 'events',
+      'token_transfers', 'token_balances')`;
   // The whole key of a bid only serves the award, which points at it.
   const untried = named
     .map(({ name }) => name.replaceAll('"', ''))
     .filter((name) => name !== 'bids_whole_key' && !ATTEMPTS.some(([, refusedBy]) => refusedBy === name));
   expect(untried).toEqual([]);
+});
+
+it('keeps every column of an event but its position, which is given later', async () => {
+  const free = await app.sql`
+    select a.attname as name from pg_attribute a join pg_trigger t on t.tgrelid = a.attrelid
+    where t.tgname = 'events_are_append_only' and a.attnum > 0 and not a.attisdropped and not a.attnum = any(t.tgattr)`;
+  expect(free.map(({ name }) => name)).toEqual(['position']);
 });

@@ -33,7 +33,8 @@ export function openPersistedDocuments(file: string): FindDocument {
 }
 
 const LISTED_ALONE =
-  'This server runs listed documents alone. Send the SHA-256 of one as `documentId` or in `extensions.persistedQuery.sha256Hash`, and no `query`.';
+  'This server runs listed documents alone. Send the SHA-256 of one as `documentId` or in ' +
+  '`extensions.persistedQuery.sha256Hash`, and no `query`.';
 
 const inBody = z.object({
   query: z.unknown().optional(),

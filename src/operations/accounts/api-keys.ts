@@ -1,4 +1,7 @@
-/** API keys for programs, which cannot log in again every fifteen minutes. A key is made, listed and revoked by a log-in. */
+/**
+ * API keys for programs, which cannot log in again every fifteen minutes. A key is made, listed and revoked by a
+ * log-in.
+ */
 import { z } from 'zod';
 import { refuse, unauthorized } from '../../rules/errors.js';
 import type { ApiKeyId } from '../../rules/ids.js';

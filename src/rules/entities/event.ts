@@ -4,7 +4,7 @@ import { entity, identifier } from '../entity.js';
 import { EVENT_TYPES } from '../events.js';
 import { TEXT } from '../limits.js';
 import { JOB_STATES } from '../lifecycle.js';
-import { anything, choice, idOf, moment, nullableText, rating, text, whole } from '../values.js';
+import { anything, choice, idOf, moment, nullableText, position, rating, text, whole } from '../values.js';
 import { ROLES } from '../viewer.js';
 
 /** A decision has three texts, and no other event has more. */
@@ -59,6 +59,13 @@ const STORED = {
     type: whole(1),
     description: 'The place among the job’s events, from 1. Numbers are missing where an event is not for the reader.',
     example: 2,
+  },
+  position: {
+    type: position.nullable(),
+    description:
+      'The place among the events of all jobs, as digits. Ask for what is after the last one you have seen, and you ' +
+      'miss nothing. Null in the moment before the event has its place.',
+    example: '4711',
   },
   type: { type: choice(EVENT_TYPES, 'JobEventType'), description: 'What happened.', example: 'job.published' },
   actorId: { type: idOf('user').nullable(), description: 'Whose call it was.' },

@@ -26,3 +26,9 @@ export const textList = customType<{ data: string[]; driverData: string }>({
       ([bare, quoted]) => quoted?.replaceAll(/\\(.)/gs, '$1') ?? bare,
     ),
 });
+
+/** A place in a list that never ends, as a string of digits: JavaScript's numbers are exact up to 2^53 only. */
+export const position = customType<{ data: string; driverData: string | number }>({
+  dataType: () => 'bigint',
+  fromDriver: String,
+});

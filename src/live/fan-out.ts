@@ -1,0 +1,174 @@
+/**
+ * Reads new events in batches, once for all streams of this instance, and offers each event to those streams that may be
+ * concerned: those on its job, those of its owner, of contractors with a bid on it, and of admins.
+ */
+import type { ContractorId, JobId } from '../rules/ids.js';
+import type { Viewer } from '../rules/viewer.js';
+import type { Db } from '../store/database.js';
+import { BATCH_MAX, readBatch, type EventWithParties } from '../store/event-log.js';
+import type { LiveMetrics } from './metrics.js';
+
+/** A stream that waits for what is new. */
+export interface Subscriber {
+  readonly viewer: Viewer;
+  readonly jobId: JobId | undefined;
+  /** Those events of a batch that may be for it, in order. */
+  offered(found: readonly EventWithParties[]): void;
+  /** It joined while a batch was being read that does not know of it: it must read for itself from here. */
+  missed(): void;
+  end(): void;
+}
+
+export interface FanOut {
+  /** So far the events have been given to the streams. */
+  readonly cursor: bigint;
+  /** There are positions up to this one. */
+  reaches(position: bigint): void;
+  onEvents(listener: (upTo: bigint) => void): () => void;
+  /** From `cursor` on. Returned is how to leave. */
+  join(subscriber: Subscriber): () => void;
+  close(): Promise<void>;
+}
+
+interface FanOutParts {
+  readonly metrics: Pick<LiveMetrics, 'batchRead'>;
+  onFailure(error: unknown): void;
+}
+
+export function createFanOut(db: Db, { metrics, onFailure }: FanOutParts): FanOut {
+  const subscribers = createRegister();
+  const listeners = new Set<(upTo: bigint) => void>();
+  let last: bigint | undefined;
+  let cursor = 0n;
+  let running: Promise<void> | undefined;
+  let isClosed = false;
+
+  /** The position to read to, while there is something to read. */
+  const target = () => (last !== undefined && cursor < last && !isClosed ? last : undefined);
+
+  async function run(): Promise<void> {
+    for (let upTo = target(); upTo !== undefined; upTo = target()) {
+      if (subscribers.size === 0) cursor = upTo;
+      else await readOn(upTo);
+    }
+  }
+
+  async function readOn(upTo: bigint): Promise<void> {
+    subscribers.readingBegins();
+    const batch = await readBatch(db, { after: cursor, upTo, contractorIds: subscribers.contractorIds() });
+    metrics.batchRead(batch.length);
+    const lastRead = batch.at(-1)?.event.position;
+    cursor = batch.length === BATCH_MAX && lastRead ? BigInt(lastRead) : upTo;
+    subscribers.offer(batch);
+  }
+
+  return {
+    get cursor() {
+      return cursor;
+    },
+    reaches: (position) => {
+      // The first position that is heard of is where this instance begins.
+      if (last === undefined) cursor = position;
+      if (last === undefined || position > last) {
+        last = position;
+        for (const listener of listeners) listener(position);
+      }
+      if (cursor < last) running ??= start();
+    },
+    onEvents: (listener) => {
+      listeners.add(listener);
+      return () => listeners.delete(listener);
+    },
+    join: (subscriber) => subscribers.join(subscriber),
+    close: async () => {
+      isClosed = true;
+      subscribers.end();
+      await running;
+    },
+  };
+
+  function start(): Promise<void> {
+    return run()
+      .catch(onFailure)
+      .finally(() => (running = undefined));
+  }
+}
+
+interface Register {
+  readonly size: number;
+  readingBegins(): void;
+  contractorIds(): readonly ContractorId[];
+  offer(batch: readonly EventWithParties[]): void;
+  join(subscriber: Subscriber): () => void;
+  end(): void;
+}
+
+/** The streams of this instance, by what may lead an event to them. */
+function createRegister(): Register {
+  const all = new Set<Subscriber>();
+  const byKey = new Map<string, Set<Subscriber>>();
+  const contractors = new Map<ContractorId, number>();
+  let joinedSinceReading = new Set<Subscriber>();
+
+  function leave(subscriber: Subscriber): void {
+    if (!all.delete(subscriber)) return;
+    joinedSinceReading.delete(subscriber);
+    const key = keyOf(subscriber);
+    const same = byKey.get(key);
+    same?.delete(subscriber);
+    if (same?.size === 0) byKey.delete(key);
+    count(subscriber, -1);
+  }
+
+  function count({ viewer: { contractorId } }: Subscriber, by: 1 | -1): void {
+    if (contractorId === null) return;
+    const left = (contractors.get(contractorId) ?? 0) + by;
+    if (left === 0) contractors.delete(contractorId);
+    else contractors.set(contractorId, left);
+  }
+
+  return {
+    get size() {
+      return all.size;
+    },
+    readingBegins: () => (joinedSinceReading = new Set()),
+    contractorIds: () => [...contractors.keys()],
+    offer: (batch) => {
+      for (const late of joinedSinceReading) {
+        leave(late);
+        late.missed();
+      }
+      const concerned = new Map<Subscriber, EventWithParties[]>();
+      for (const found of batch) {
+        for (const subscriber of keysOf(found).flatMap((key) => [...(byKey.get(key) ?? [])])) {
+          const some = concerned.get(subscriber);
+          if (some) some.push(found);
+          else concerned.set(subscriber, [found]);
+        }
+      }
+      for (const [subscriber, found] of concerned) subscriber.offered(found);
+    },
+    join: (subscriber) => {
+      all.add(subscriber);
+      joinedSinceReading.add(subscriber);
+      const key = keyOf(subscriber);
+      byKey.set(key, (byKey.get(key) ?? new Set()).add(subscriber));
+      count(subscriber, 1);
+      return () => leave(subscriber);
+    },
+    end: () => {
+      for (const subscriber of all) subscriber.end();
+    },
+  };
+}
+
+const ADMINS = 'admin';
+
+/** Where an event looks for this stream. */
+function keyOf({ viewer, jobId }: Subscriber): string {
+  return jobId ?? viewer.homeownerId ?? viewer.contractorId ?? ADMINS;
+}
+
+function keysOf({ event, homeownerId, bids }: EventWithParties): readonly string[] {
+  return [event.jobId, homeownerId, ...new Set(bids.map(({ contractorId }) => contractorId)), ADMINS];
+}

@@ -1,0 +1,104 @@
+/**
+ * Events as they happen. Whichever instance comes first gives committed events their positions (`numbering.ts`); every
+ * instance hears of it on one connection that listens, or else looks for itself a few times a second; then it reads what
+ * is new once for all of its streams (`fan-out.ts`), and gives each what its viewer may read (`streams.ts`).
+ */
+import type { Logger } from 'pino';
+import type { JobId } from '../rules/ids.js';
+import type { Viewer } from '../rules/viewer.js';
+import { connect, type Connection, type DatabaseHooks, type Db } from '../store/database.js';
+import { listenOn } from '../store/notifications.js';
+import { lookForEvents, numberEvents, NUMBERED_AT_ONCE, POSITIONS_CHANNEL } from '../store/positions.js';
+import { SESSION_ENDED_CHANNEL } from '../store/sessions.js';
+import { createFanOut } from './fan-out.js';
+import type { LiveMetrics } from './metrics.js';
+import { createNumbering } from './numbering.js';
+import { watchSessions, type SessionEnds } from './session-ends.js';
+import { createStream, type EventStream } from './streams.js';
+
+export type { EventStream } from './streams.js';
+
+export interface Live {
+  /** Something was committed: if it has events, they want positions. */
+  wake(): void;
+  /** Hears of new positions: the last there is. Returned is how to stop hearing. */
+  onEvents(listener: (upTo: bigint) => void): () => void;
+  /**
+   * The events that this viewer reads, as they happen: of one job, or of all that is theirs. With `after`, what is behind
+   * that position comes first, read through the `db` of whoever opens the stream, on their share. A viewer who may not
+   * see the job is refused by whoever opens the stream.
+   */
+  open(viewer: Viewer, wanted: { jobId?: JobId; after?: bigint }, db: Db): EventStream;
+  /** When the sessions of those who hear of events end. */
+  readonly sessions: SessionEnds;
+  close(): Promise<void>;
+}
+
+interface LiveParts {
+  readonly connection: Connection;
+  readonly preparedStatements: boolean;
+  readonly metrics: LiveMetrics;
+  readonly log: Logger;
+  readonly hooks: DatabaseHooks;
+}
+
+/** One to number events and one to read them: a busy API delays neither, nor do they take from it. */
+const POOL = { poolSize: 2, idleInTransactionTimeoutMs: 1_000 };
+/** What a killed instance left, or what nobody told of, waits no longer than this. */
+const LOOK_EVERY_MS = 250;
+
+export async function openLive({ connection, preparedStatements, metrics, log, hooks }: LiveParts): Promise<Live> {
+  const db = connect(connection, { ...POOL, preparedStatements }, hooks);
+  const isAway = () => hooks.isAway?.() === true;
+  const numbers = db.of({ address: 'numbering' });
+  const reads = db.of({ address: 'reading' });
+  const failed = (what: string) => (error: unknown) => {
+    if (!isAway()) log.warn({ err: error }, what);
+  };
+  const fanOut = createFanOut(reads, { metrics, onFailure: failed('events could not be read; they are soon') });
+  const numbering = createNumbering({
+    number: async () => {
+      const [done] = await numberEvents(numbers, { batch: NUMBERED_AT_ONCE });
+      if (!done) return false;
+      if (done.numbered > 0) metrics.numbered(done.numbered, done.lagSeconds ?? 0);
+      fanOut.reaches(BigInt(done.lastPosition));
+      return done.numbered === NUMBERED_AT_ONCE;
+    },
+    onFailure: failed('events could not be numbered; they are soon'),
+  });
+
+  async function look(): Promise<void> {
+    const [seen] = await lookForEvents(reads, {});
+    if (!seen) return;
+    metrics.waiting(seen.waiting);
+    if (seen.waiting > 0) numbering.wake();
+    fanOut.reaches(BigInt(seen.lastPosition));
+  }
+
+  await look();
+  const lookUnlessAway = () => {
+    if (!isAway()) void look().catch(failed('events could not be looked for; they are soon'));
+  };
+  const looking = setInterval(lookUnlessAway, LOOK_EVERY_MS);
+  const sessions = watchSessions(reads, failed('it could not be looked whether sessions have ended; it is soon'));
+  const listening = listenOn(connection, {
+    [POSITIONS_CHANNEL]: {
+      onNotification: (position) => fanOut.reaches(BigInt(position)),
+      onListening: lookUnlessAway,
+    },
+    [SESSION_ENDED_CHANNEL]: { onNotification: sessions.heard, onListening: sessions.look },
+  });
+
+  return {
+    wake: numbering.wake,
+    onEvents: fanOut.onEvents,
+    sessions,
+    open: (viewer, wanted, on) => createStream(fanOut, viewer, wanted, on),
+    close: async () => {
+      clearInterval(looking);
+      sessions.close();
+      await Promise.all([listening.close(), numbering.close(), fanOut.close()]);
+      await db.close();
+    },
+  };
+}

@@ -1,0 +1,22 @@
+/** An event as one viewer reads it at this moment, if they do. */
+import { INITIAL_JOB_STATE } from '../rules/lifecycle.js';
+import { isMine, partyOf } from '../rules/parties.js';
+import { eventFor, isWithin, reachOf } from '../rules/timeline.js';
+import type { Viewer } from '../rules/viewer.js';
+import type { EventWithParties } from '../store/event-log.js';
+import type { JobEvent } from '../store/events.js';
+
+/** 'hidden' is a job that the viewer does not see, and 'not theirs' one of which they hear nothing by themselves. */
+export function readEvent(
+  viewer: Viewer,
+  { event, status, homeownerId, awardedContractorId, bids }: EventWithParties,
+  wanted: 'job' | 'mine',
+): JobEvent | undefined {
+  // A job that is gone was a draft.
+  const job = { status: status ?? INITIAL_JOB_STATE, homeownerId, awardedContractorId };
+  const ownBids = bids.filter((bid) => bid.contractorId === viewer.contractorId).map((bid) => bid.status);
+  const party = partyOf(viewer, job, ownBids.length > 0);
+  if (party === 'stranger') return undefined;
+  if (wanted === 'mine' && !isMine(viewer, job, ownBids)) return undefined;
+  return isWithin(reachOf(party), event, viewer.contractorId) ? eventFor(party, event) : undefined;
+}

@@ -1,0 +1,37 @@
+/** What a stream reads for itself: a page of the viewer's own events behind a position. */
+import type { JobId } from '../rules/ids.js';
+import { PAGE } from '../rules/limits.js';
+import { partyToOwn } from '../rules/parties.js';
+import { eventFor } from '../rules/timeline.js';
+import type { Viewer } from '../rules/viewer.js';
+import type { Db } from '../store/database.js';
+import { listEventsOfOneJob, listOwnEvents } from '../store/event-log.js';
+import type { JobEvent } from '../store/events.js';
+
+export interface ReadOn {
+  readonly events: readonly JobEvent[];
+  /** All as far as here has been read. */
+  readonly upTo: bigint;
+}
+
+interface Between {
+  readonly after: bigint;
+  readonly upTo: bigint;
+}
+
+export async function readOn(
+  db: Db,
+  viewer: Viewer,
+  jobId: JobId | undefined,
+  { after, upTo }: Between,
+): Promise<ReadOn> {
+  const asked = { size: PAGE.perPageMax, after: String(after), upTo: String(upTo) };
+  const { rows, hasNext } = await (jobId
+    ? listEventsOfOneJob(db, viewer, jobId, asked)
+    : listOwnEvents(db, viewer, asked));
+  const last = rows.at(-1)?.position;
+  return {
+    events: rows.map(({ isAwardee, ...event }) => eventFor(partyToOwn(viewer.role, isAwardee), event)),
+    upTo: hasNext && last ? BigInt(last) : upTo,
+  };
+}

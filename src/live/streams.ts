@@ -1,0 +1,111 @@
+/**
+ * One viewer's events, as an iterator. A stream reads for itself until it has what there is, and then waits to be
+ * offered what is new; one that is not read fast enough goes back to reading for itself, so that what it holds has a
+ * bound and nothing is lost.
+ */
+import type { JobId } from '../rules/ids.js';
+import type { Viewer } from '../rules/viewer.js';
+import type { Db } from '../store/database.js';
+import type { EventWithParties } from '../store/event-log.js';
+import type { JobEvent } from '../store/events.js';
+import type { FanOut } from './fan-out.js';
+import { readEvent } from './readable.js';
+import { readOn } from './replay.js';
+
+export interface EventStream extends AsyncIterableIterator<JobEvent, undefined> {
+  /** Ends it: whoever waits for the next event is told that there is none. */
+  close(): void;
+  next(): Promise<IteratorResult<JobEvent, undefined>>;
+  return(): Promise<IteratorResult<JobEvent, undefined>>;
+}
+
+export interface Wanted {
+  readonly jobId?: JobId;
+  readonly after?: bigint;
+}
+
+/** Of events that wait to be taken. */
+const BUFFER_MAX = 500;
+
+const OVER = { done: true, value: undefined } as const;
+
+export function createStream(fanOut: FanOut, viewer: Viewer, { jobId, after }: Wanted, db: Db): EventStream {
+  const buffer: JobEvent[] = [];
+  /** All that is behind this was given, or is not for the viewer. */
+  let position = after ?? fanOut.cursor;
+  let leave: (() => void) | undefined;
+  let isOver = false;
+  let wake = () => {};
+  let turn: Promise<unknown> = Promise.resolve();
+
+  const subscriber = {
+    viewer,
+    jobId,
+    offered: (found: readonly EventWithParties[]) => {
+      for (const each of found) {
+        const reached = BigInt(each.event.position ?? 0);
+        if (reached <= position) continue;
+        // What was not offered in between is not for this viewer.
+        position = reached - 1n;
+        if (buffer.length >= BUFFER_MAX) return catchUp();
+        const event = readEvent(viewer, each, jobId ? 'job' : 'mine');
+        if (event) buffer.push(event);
+        position = reached;
+      }
+      return wake();
+    },
+    missed: catchUp,
+    end: close,
+  };
+
+  /** Reads for itself from here on, what waits included. */
+  function catchUp(): void {
+    leave?.();
+    leave = undefined;
+    wake();
+  }
+
+  function close(): void {
+    isOver = true;
+    leave?.();
+    leave = undefined;
+    wake();
+  }
+
+  /** Nothing stands between the last look at the cursor and joining, so nothing falls between. */
+  async function readForItself(): Promise<void> {
+    const upTo = fanOut.cursor;
+    if (position >= upTo) {
+      leave = fanOut.join(subscriber);
+      return;
+    }
+    const page = await readOn(db, viewer, jobId, { after: position, upTo });
+    buffer.push(...page.events);
+    position = page.upTo;
+  }
+
+  async function take(): Promise<IteratorResult<JobEvent, undefined>> {
+    for (let value = buffer.shift(); ; value = buffer.shift()) {
+      if (isOver) return OVER;
+      if (value) return { done: false, value };
+      if (leave) await new Promise<void>((resolve) => (wake = resolve));
+      else await readForItself();
+    }
+  }
+
+  if (position >= fanOut.cursor) leave = fanOut.join(subscriber);
+  const stream: EventStream = {
+    next: () => {
+      const taken = turn.then(take);
+      turn = taken.catch(() => undefined);
+      return taken;
+    },
+    return: () => {
+      close();
+      return Promise.resolve(OVER);
+    },
+    close,
+    [Symbol.asyncIterator]: () => stream,
+  };
+  return stream;
+}

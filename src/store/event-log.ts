@@ -1,0 +1,239 @@
+/** The events of all jobs by their positions: a page of what is somebody's, and batches of what is everybody's. */
+import { and, eq, sql, type SQL } from 'drizzle-orm';
+import type { PostgresJsDatabase } from 'drizzle-orm/postgres-js';
+import type { ContractorId, HomeownerId, JobId } from '../rules/ids.js';
+import { COUNTED_BID_STATES, type BidState, type JobState } from '../rules/lifecycle.js';
+import type { Viewer } from '../rules/viewer.js';
+import type { Db } from './database.js';
+import { eventShape, reachOnJob, type EventRow } from './events.js';
+import { listing, type Page } from './page.js';
+import { asArray, countedStatement, remembering, statement, type Values } from './statement.js';
+import { events } from './tables/events.js';
+import { jobs } from './tables/jobs.js';
+import { idsOf, visibleJobs, type ViewerIds } from './visibility.js';
+
+/** An event, and whether its job was awarded to the contractor who reads it. */
+export type OwnEvent = EventRow & { readonly isAwardee: boolean };
+
+interface Asked {
+  readonly size: number;
+  /** Positions from behind this one; from the beginning, unless told. */
+  readonly after?: string | undefined;
+  /** As far as this one; to the end, unless told. */
+  readonly upTo?: string | undefined;
+}
+
+type LogValues = Pick<ViewerIds, 'homeownerId' | 'contractorId' | 'role'> & { upTo: string };
+
+/** Behind every position that there will ever be. */
+const END = String(2n ** 63n - 1n);
+const BEGINNING = '0';
+
+const asOther = { ...eventShape, isAwardee: sql<boolean>`false` };
+const notBehind = ($: Values<{ upTo: string }>) => sql`${events.position} <= ${$.upTo}::bigint`;
+const BY_POSITION = { keys: { position: events.position }, order: 'oldest first' } as const;
+
+/** Events without a position are not there yet: `position > …` is no for them. */
+const ofEverybody = listing({
+  ...BY_POSITION,
+  rows: (db, $: Values<LogValues>, within) =>
+    db
+      .select(asOther)
+      .from(events)
+      .where(and(notBehind($), within))
+      .$dynamic(),
+});
+
+const ofHomeowner = listing({
+  ...BY_POSITION,
+  rows: (db, $: Values<LogValues>, within) =>
+    db
+      .select(asOther)
+      .from(events)
+      .where(and(eq(events.homeownerId, $.homeownerId), notBehind($), within))
+      .$dynamic(),
+});
+
+const isAwardee = ($: Values<LogValues>) =>
+  sql<boolean>`"jobs"."awarded_contractor_id" is not distinct from ${$.contractorId}`;
+
+const COUNTED = sql.raw(COUNTED_BID_STATES.map((state) => `'${state}'`).join(', '));
+
+const countsForOwn = ($: Values<LogValues>) =>
+  sql`own.contractor_id = ${$.contractorId} and own.status in (${COUNTED})`;
+
+/** The events at these positions, of jobs on which the contractor has a bid. */
+function atPositions(db: PostgresJsDatabase, $: Values<LogValues>, positions: SQL) {
+  return db
+    .select({ ...eventShape, isAwardee: isAwardee($) })
+    .from(events)
+    .innerJoin(jobs, eq(jobs.id, events.jobId))
+    .where(sql`${events.position} = any(array(${positions}))`)
+    .$dynamic();
+}
+
+const rowsMax = (rows: number) => sql`limit ${sql.raw(String(rows))}`;
+
+/** Of each job with a bid that counts, no more than fit on the page. */
+const ofOwnBids = listing({
+  ...BY_POSITION,
+  rows: (db, $: Values<LogValues>, within, { atMost, wanted }) => {
+    const ofJob = sql`select events.position from events where events.job_id = own.job_id
+      and ${reachOnJob('contractor', $)} and ${and(notBehind($), within)} order by events.position ${rowsMax(atMost)}`;
+    const first = sql`select g.position from bids own join jobs on jobs.id = own.job_id cross join lateral (${ofJob}) g
+      where ${countsForOwn($)} order by g.position ${rowsMax(wanted)}`;
+    return atPositions(db, $, first);
+  },
+  // In no order: it ends with the most that is counted.
+  counted: (_db, $, { atMost }) => sql`select from bids own join jobs on jobs.id = own.job_id
+    join events on events.job_id = own.job_id and events.position is not null and ${reachOnJob('contractor', $)}
+    where ${countsForOwn($)} ${rowsMax(atMost)}`,
+});
+
+/** So many events behind the position are looked through one by one. */
+const LOOKED_THROUGH = 500;
+
+type FromPosition = LogValues & { key0: string };
+type AmongTheNext = (db: Db, values: FromPosition) => Promise<{ rows: OwnEvent[]; count: string | number }>;
+
+const ofSize = remembering<AmongTheNext>();
+
+/** Those of the next events that are the contractor's, and the position behind all of these, if there is one. */
+function amongTheNext(size: number): AmongTheNext {
+  const next = ($: Values<FromPosition>) => sql`select * from events where position > ${$.key0}::bigint
+    and ${notBehind($)} order by position ${rowsMax(LOOKED_THROUGH)}`;
+  return ofSize(String(size), () =>
+    countedStatement(
+      (db, $: Values<FromPosition>) =>
+        atPositions(
+          db,
+          $,
+          sql`select events.position from (${next($)}) events join jobs on jobs.id = events.job_id
+            where exists (select from bids own where own.job_id = events.job_id and ${countsForOwn($)})
+            and ${reachOnJob('contractor', $)} order by events.position ${rowsMax(size + 1)}`,
+        ).orderBy(events.position),
+      ($) => sql`select e.position from events e where e.position > ${$.key0}::bigint
+        order by e.position offset ${sql.raw(String(LOOKED_THROUGH))} limit 1`,
+    ),
+  );
+}
+
+/**
+ * Whoever comes back soon has missed little: that is looked through, however many bids they have. Whoever has missed
+ * more is given the next of each job on which they have a bid, which costs the same however long the log is.
+ */
+async function ofContractor(db: Db, values: LogValues, request: { size: number; after: string }) {
+  const { size, after } = request;
+  const { rows, count: beyond } = await amongTheNext(size)(db, { ...values, key0: after });
+  if (beyond !== 0 && rows.length <= size) return ofOwnBids(db, values, { size, after: [after] });
+  return ofOwnBids.pageOf(rows, { size, isAfter: true }, () => ofOwnBids.total(db, values));
+}
+
+/** What is a viewer's own, the oldest first. */
+export function listOwnEvents(
+  db: Db,
+  viewer: Viewer,
+  { size, after = BEGINNING, upTo = END }: Asked,
+): Promise<Page<OwnEvent>> {
+  const values = { ...idsOf(viewer), upTo };
+  if (viewer.role === 'contractor') return ofContractor(db, values, { size, after });
+  const list = viewer.role === 'admin' ? ofEverybody : ofHomeowner;
+  return list(db, values, { size, after: [after] });
+}
+
+type OfOneJob = LogValues & { jobId: JobId };
+
+/** A deleted draft goes on having events, for its owner and admins. */
+const ofOneJob = {
+  admin: listing({
+    ...BY_POSITION,
+    rows: (db, $: Values<OfOneJob>, within) =>
+      db
+        .select(asOther)
+        .from(events)
+        .where(and(eq(events.jobId, $.jobId), notBehind($), within))
+        .$dynamic(),
+  }),
+  homeowner: listing({
+    ...BY_POSITION,
+    rows: (db, $: Values<OfOneJob>, within) =>
+      db
+        .select(asOther)
+        .from(events)
+        .where(and(eq(events.jobId, $.jobId), eq(events.homeownerId, $.homeownerId), notBehind($), within))
+        .$dynamic(),
+  }),
+  contractor: listing({
+    ...BY_POSITION,
+    rows: (db, $: Values<OfOneJob>, within) =>
+      db
+        .select({ ...eventShape, isAwardee: isAwardee($) })
+        .from(events)
+        .innerJoin(jobs, eq(jobs.id, events.jobId))
+        .where(
+          and(
+            eq(events.jobId, $.jobId),
+            visibleJobs('contractor', $),
+            reachOnJob('contractor', $),
+            notBehind($),
+            within,
+          ),
+        )
+        .$dynamic(),
+  }),
+};
+
+/** What happened to one job, the oldest first; nothing of a job that the viewer may not see. */
+export function listEventsOfOneJob(
+  db: Db,
+  viewer: Viewer,
+  jobId: JobId,
+  { size, after = BEGINNING, upTo = END }: Asked,
+): Promise<Page<OwnEvent>> {
+  return ofOneJob[viewer.role](db, { ...idsOf(viewer), jobId, upTo }, { size, after: [after] });
+}
+
+/** An event, and what must be known of its job to say who reads it. */
+export interface EventWithParties {
+  readonly event: EventRow;
+  readonly homeownerId: HomeownerId;
+  /** Null for a deleted draft. */
+  readonly status: JobState | null;
+  readonly awardedContractorId: ContractorId | null;
+  /** Bids of those contractors that were named. */
+  readonly bids: readonly { readonly contractorId: ContractorId; readonly status: BidState }[];
+}
+
+/** How many are read at once; whoever gets as many asks again. */
+export const BATCH_MAX = 500;
+
+const bidsOf = ($: Values<{ contractorIds: string }>) => sql<EventWithParties['bids']>`(
+  select coalesce(json_agg(json_build_object('contractorId', b.contractor_id, 'status', b.status)), '[]')
+  from bids b where b.job_id = "events"."job_id" and b.contractor_id = any(${$.contractorIds}::text[]))`;
+
+const selectBatch = statement(
+  (db, $: Values<{ after: string; upTo: string; contractorIds: string }>) =>
+    db
+      .select({
+        event: eventShape,
+        homeownerId: events.homeownerId,
+        status: jobs.status,
+        awardedContractorId: jobs.awardedContractorId,
+        bids: bidsOf($),
+      })
+      .from(events)
+      .leftJoin(jobs, eq(jobs.id, events.jobId))
+      .where(sql`${events.position} > ${$.after}::bigint and ${notBehind($)}`)
+      .orderBy(events.position)
+      .limit(BATCH_MAX),
+  'json',
+);
+
+/** What happened, for everybody: each event as it is, with its job as it is now. */
+export function readBatch(
+  db: Db,
+  { after, upTo, contractorIds }: { after: bigint; upTo: bigint; contractorIds: readonly ContractorId[] },
+): Promise<EventWithParties[]> {
+  const values = { after: String(after), upTo: String(upTo), contractorIds: asArray(contractorIds) };
+  return selectBatch(db, values) as Promise<EventWithParties[]>;
+}

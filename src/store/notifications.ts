@@ -1,0 +1,27 @@
+/** What Postgres tells whoever listens on a channel (LISTEN and NOTIFY), on a connection that does nothing else. */
+import { DATABASE_DEFAULTS, openPool, type Connection } from './database.js';
+
+export interface Listening {
+  close(): Promise<void>;
+}
+
+/** Of one channel. */
+export interface NotificationHandlers {
+  /** Somebody sent this on it. */
+  onNotification(payload: string): void;
+  /** The connection listens, for the first time or again: what was sent before is lost. */
+  onListening(): void;
+}
+
+/**
+ * The driver connects again by itself when the connection is lost, and listens again. A pooler that gives each
+ * transaction another connection passes no notifications on; whoever listens must look for themselves from time to time.
+ */
+export function listenOn(connection: Connection, channels: Readonly<Record<string, NotificationHandlers>>): Listening {
+  const client = openPool(connection, { ...DATABASE_DEFAULTS, poolSize: 1 });
+  for (const [channel, { onNotification, onListening }] of Object.entries(channels)) {
+    // A first attempt that fails is repeated like any other.
+    client.listen(channel, onNotification, onListening).catch(() => undefined);
+  }
+  return { close: () => client.end({ timeout: 0 }) };
+}

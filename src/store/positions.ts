@@ -1,0 +1,40 @@
+/** Events get their positions here: `number_events` of the migrations says in which order, and how none is skipped. */
+import { sql } from 'drizzle-orm';
+import { statement, type Values } from './statement.js';
+import { events } from './tables/events.js';
+
+/** The channel on which the last position is told. */
+export const POSITIONS_CHANNEL = 'events';
+
+/** How many are numbered by one statement, which is one short transaction. */
+export const NUMBERED_AT_ONCE = 1_000;
+
+/** Says how many got one, the last position that there is, and how long the oldest of them had waited. */
+export const numberEvents = statement((db, $: Values<{ batch: number }>) =>
+  db
+    .select({
+      numbered: sql<number>`n.numbered`,
+      lastPosition: sql<string>`n.last_position::text`,
+      lagSeconds: sql<number | null>`n.lag_seconds`,
+    })
+    .from(sql`number_events(${$.batch}::int) n`),
+);
+
+/** A look stays cheap, even where nobody has numbered anything for long. */
+const EVENTS_WAITING_MAX = 10_000;
+
+/** How many events wait for a position, at most so many, and the last position that there is. */
+export const lookForEvents = statement((db, _: Values<object>) => {
+  const waiting = db
+    .select({ one: sql`1`.as('one') })
+    .from(events)
+    .where(sql`${events.position} is null`)
+    .limit(EVENTS_WAITING_MAX)
+    .as('waiting');
+  return db
+    .select({
+      waiting: sql<number>`count(*)::int`,
+      lastPosition: sql<string>`(select coalesce(max(e.position), 0)::text from events e)`,
+    })
+    .from(waiting);
+});
