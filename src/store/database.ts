@@ -27,6 +27,8 @@ export interface DatabaseSettings {
   connectTimeoutSeconds: number;
   /** False behind a pooler that gives each transaction another connection. */
   preparedStatements: boolean;
+  /** What `pg_stat_activity` says of its connections. */
+  applicationName: string;
 }
 
 export const DATABASE_DEFAULTS: DatabaseSettings = {
@@ -37,6 +39,7 @@ export const DATABASE_DEFAULTS: DatabaseSettings = {
   idleInTransactionTimeoutMs: 15_000,
   connectTimeoutSeconds: 5,
   preparedStatements: true,
+  applicationName: 'job-marketplace',
 };
 
 /** What a statement runs on: the pool, or one transaction. */
@@ -242,7 +245,7 @@ export function openPool(connection: Connection, settings: DatabaseSettings): Sq
     prepare: settings.preparedStatements,
     onnotice: () => {},
     connection: {
-      application_name: 'job-marketplace',
+      application_name: settings.applicationName,
       TimeZone: 'UTC',
       statement_timeout: settings.statementTimeoutMs,
       lock_timeout: settings.lockTimeoutMs,

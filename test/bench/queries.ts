@@ -158,6 +158,9 @@ const USER_FILTERS: readonly (readonly [
   ['who are not verified, by a word', 'verified: false, search: "hanna"', { kind: 'broad' }],
 ];
 
+/** A job has ten events or so, which are numbered without a gap. */
+const middleOfLog = ({ jobs }: Market) => 5 * jobs;
+
 const counted = 'totalCount';
 
 export const NESTED_FROM_MIDDLE = 'bids and events from the middle';
@@ -427,6 +430,11 @@ export const QUERIES: readonly Query[] = [
     crowded(ground, `events?after=${ground.middle.eventsOfCrowdedJob}`),
   ),
   rest('changes of the crowded job’s state', 'new contractor', (ground) => crowded(ground, 'events')),
+  ...(['admin', 'busy homeowner', 'busy contractor', 'new contractor'] as const).flatMap((who) => [
+    rest(`own events of the ${who}`, who, '/v1/events'),
+    rest(`own events of the ${who}, from the middle`, who, ({ market }) => `/v1/events?after=${middleOfLog(market)}`),
+    graphql(`own events of the ${who}, counted`, who, () => '{ myEvents(first: 1) { totalCount } }'),
+  ]),
   rest('own bids', 'busy contractor', '/v1/bids'),
   rest('own bids, from the middle', 'busy contractor', ({ middle }) => `/v1/bids?after=${middle.bidsOfBusyContractor}`),
   rest('own accepted bids', 'busy contractor', '/v1/bids?status=accepted'),
