@@ -17,6 +17,7 @@ import { proxyNotice } from './http/proxy-notice.js';
 import { serverOptions, TIMEOUTS, type Timeouts } from './http/timeouts.js';
 import { answerUnreadable } from './http/unreadable.js';
 import { boundUnreadAnswers } from './http/unread.js';
+import { openLifecyclePage } from './lifecycle/lifecycle-page.js';
 import { assertOriginMayOpen, answerInPlaceOfUpgrade, UpgradableRequest } from './http/upgrade.js';
 import { Caller } from './operations/caller.js';
 import type { Services } from './operations/services.js';
@@ -67,6 +68,7 @@ export async function startServer(
   const unreadAnswers = boundUnreadAnswers(shares, timeouts);
   const playground = config.playground ? openPlayground() : undefined;
   const reference = openReference();
+  const lifecycle = openLifecyclePage(config.playground);
   const description = openDescription();
   const schema = createSchema();
   checkApis(
@@ -84,7 +86,7 @@ export async function startServer(
   const rest = openRestApi();
   const cors = { origins: config.CORS_ORIGINS, headers: config.CORS_HEADERS };
   const noticeProxy = proxyNotice(config.TRUST_PROXY_HOPS, (header) => services.log.warn({ header }, UNTRUSTED_PROXY));
-  const pages = [playground, reference, description].filter((one) => one !== undefined);
+  const pages = [playground, reference, description, lifecycle].filter((one) => one !== undefined);
   const draining = createDraining();
   const operator = openOperatorAddresses(services, config, () => draining.begun);
 
@@ -200,12 +202,17 @@ export async function startServer(
 
   return {
     port,
-    url: `http://${config.HOST.includes(':') ? `[${config.HOST}]` : config.HOST === '0.0.0.0' ? 'localhost' : config.HOST}:${port}`,
+    url: `http://${hostInUrl(config.HOST)}:${port}`,
     close: async () => {
       await draining.drain(server, graphql.endStreams);
       await graphql.stop();
     },
   };
+}
+
+function hostInUrl(host: string): string {
+  if (host === '0.0.0.0') return 'localhost';
+  return host.includes(':') ? `[${host}]` : host;
 }
 
 /** What a request was about, as far as that is known. */
@@ -220,7 +227,9 @@ function lineOf({ api, operations, codes, overload, document, claimedUser }: Req
   };
 }
 
-/** A failure of our own is an error; that somebody could not be served deserves a look; what callers do wrong does not. */
+/**
+ * A failure of our own is an error; that somebody could not be served deserves a look; what callers do wrong does not.
+ */
 function levelOf({ codes }: RequestRecord): 'error' | 'warn' | 'info' {
   if (codes.has('INTERNAL')) return 'error';
   return codes.has('OVERLOADED') ? 'warn' : 'info';

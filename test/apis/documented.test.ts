@@ -53,6 +53,7 @@ describe('Every address answers as documented', () => {
     await ok(hanna, 'GET', '/tokens/transactions?per_page=1');
     const { api_key } = await ok(hanna, 'POST', '/api-keys', { name: 'Export', expires_at: '2999-01-01T00:00:00Z' });
     await ok(hanna, 'GET', '/api-keys');
+    await ok(hanna, 'GET', `/api-keys/${api_key.id}`);
     await ok(hanna, 'DELETE', `/api-keys/${api_key.id}`);
     const password = 'another good one';
     await ok(hanna, 'POST', '/me/password', { current_password: hanna.password, new_password: password });
@@ -93,6 +94,7 @@ describe('Every address answers as documented', () => {
     await ok(carl, 'POST', `/jobs/${id}/submit-for-review`);
     await ok(hanna, 'POST', `/jobs/${id}/approve`, { rating: 5, review: 'Tidy.' });
     for (const person of [hanna, carl, cora, ada]) await ok(person, 'GET', `/jobs/${id}/events`);
+    for (const person of [hanna, carl, cora, ada]) await ok(person, 'GET', '/events?after=0&per_page=5');
     await ok(hanna, 'GET', `/contractors/${carl.profileId}`);
     await ok(cora, 'GET', `/contractors/${carl.profileId}/reviews`);
   });

@@ -23,6 +23,7 @@ const MAY_KNOW: Readonly<Record<string, readonly string[]>> = {
   operations: ['rules', 'security', 'store', 'live', 'shares', 'metrics', 'record'],
   graphql: ['rules', 'security', 'http', 'store', 'live', 'operations', 'shares', 'record', 'redis'],
   rest: ['rules', 'security', 'http', 'store', 'operations'],
+  lifecycle: ['rules', 'http'],
   metrics: ['rules', 'shares', 'record'],
   services: ['config', 'security', 'store', 'live', 'operations', 'shares', 'metrics', 'rules', 'watch'],
   operator: ['rules', 'config', 'http', 'store', 'operations'],
@@ -35,6 +36,7 @@ const MAY_KNOW: Readonly<Record<string, readonly string[]>> = {
     'operations',
     'graphql',
     'rest',
+    'lifecycle',
     'operator',
     'apis-check',
     'shares',
@@ -72,6 +74,7 @@ const PACKAGE_HOMES: Readonly<Record<string, readonly string[]>> = {
   'graphql-rate-limit': ['security'],
   bcrypt: ['security'],
   jsonwebtoken: ['security'],
+  'ipaddr.js': ['security'],
   ioredis: ['redis'],
   'prom-client': ['metrics'],
 };
