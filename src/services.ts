@@ -78,8 +78,14 @@ export async function openServices(
   const secret = config.JWT_SECRET ?? keptSecret(config.DATA_DIR);
   const keyUses = createKeyUses(db);
   const secrets = config.JWT_PREVIOUS_SECRET === undefined ? [secret] : [secret, config.JWT_PREVIOUS_SECRET];
-  const isAway = () => databaseWatch.awaySince !== undefined;
-  const live = await openLive({ connection, preparedStatements, metrics, log, isAway });
+  const { onAnswered, onOverload, isAway } = observed;
+  const live = await openLive({
+    connection,
+    preparedStatements,
+    metrics,
+    log,
+    hooks: { onAnswered, onOverload, isAway },
+  });
   const services: Services = {
     db,
     probe,

@@ -70,6 +70,15 @@ const PROMISES: Readonly<Record<string, string>> = {
     full join jobs j on j.id = e.job_id
     where e.job_id is null or e.first <> 1 or e.last <> e.rows or (j.id is null) <> e.deleted or j.event_count <> e.rows`,
 
+  'positions follow the order of each job, and the first so many events of it have one': `
+    select job_id as who, concat(sequence, ' at ', position, ' behind ', before) as how
+    from (select *, lag(position) over (partition by job_id order by sequence) as before from events) e
+    where position <= before or (position is not null and before is null and sequence > 1)`,
+
+  'an event knows whose job it is': `
+    select e.id as who, concat(e.homeowner_id, ', job ', j.homeowner_id) as how from events e
+    left join jobs j on j.id = e.job_id left join homeowners h on h.user_id = e.actor_id where e.homeowner_id <> coalesce(j.homeowner_id, h.id)`,
+
   'events follow each other in time': `
     select job_id as who, concat(sequence, ' ', type) as how
     from (select *, lag(occurred_at) over (partition by job_id order by sequence) as before from events) e where occurred_at < before`,

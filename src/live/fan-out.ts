@@ -43,10 +43,13 @@ export function createFanOut(db: Db, { metrics, onFailure }: FanOutParts): FanOu
   let running: Promise<void> | undefined;
   let isClosed = false;
 
+  /** The position to read to, while there is something to read. */
+  const target = () => (last !== undefined && cursor < last && !isClosed ? last : undefined);
+
   async function run(): Promise<void> {
-    while (last !== undefined && cursor < last && !isClosed) {
-      if (subscribers.size === 0) cursor = last;
-      else await readOn(last);
+    for (let upTo = target(); upTo !== undefined; upTo = target()) {
+      if (subscribers.size === 0) cursor = upTo;
+      else await readOn(upTo);
     }
   }
 

@@ -6,7 +6,7 @@
 import type { Logger } from 'pino';
 import type { JobId } from '../rules/ids.js';
 import type { Viewer } from '../rules/viewer.js';
-import { connect, type Connection, type Db } from '../store/database.js';
+import { connect, type Connection, type DatabaseHooks, type Db } from '../store/database.js';
 import { listenOn } from '../store/notifications.js';
 import { lookForEvents, numberEvents, NUMBERED_AT_ONCE, POSITIONS_CHANNEL } from '../store/positions.js';
 import { createFanOut } from './fan-out.js';
@@ -35,7 +35,7 @@ interface LiveParts {
   readonly preparedStatements: boolean;
   readonly metrics: LiveMetrics;
   readonly log: Logger;
-  isAway(): boolean;
+  readonly hooks: DatabaseHooks;
 }
 
 /** One to number events and one to read them: a busy API delays neither, nor do they take from it. */
@@ -43,8 +43,9 @@ const POOL = { poolSize: 2, idleInTransactionTimeoutMs: 1_000 };
 /** What a killed instance left, or what nobody told of, waits no longer than this. */
 const LOOK_EVERY_MS = 250;
 
-export async function openLive({ connection, preparedStatements, metrics, log, isAway }: LiveParts): Promise<Live> {
-  const db = connect(connection, { ...POOL, preparedStatements }, { onAnswered: metrics.statement });
+export async function openLive({ connection, preparedStatements, metrics, log, hooks }: LiveParts): Promise<Live> {
+  const db = connect(connection, { ...POOL, preparedStatements }, hooks);
+  const isAway = () => hooks.isAway?.() === true;
   const numbers = db.of({ address: 'numbering' });
   const reads = db.of({ address: 'reading' });
   const failed = (what: string) => (error: unknown) => {

@@ -1,6 +1,5 @@
 /** What operators see of the event log. */
 export interface LiveMetrics {
-  statement(text: string, seconds: number): void;
   /** A batch got its positions; the oldest event in it had waited so long. */
   numbered(events: number, lagSeconds: number): void;
   /** So many events waited for a position when somebody looked. */

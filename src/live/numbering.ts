@@ -20,8 +20,10 @@ export function createNumbering({ number, onFailure }: NumberingParts): Numberin
   let isClosed = false;
   let running: Promise<void> | undefined;
 
+  const mustGoOn = () => isWanted && !isClosed;
+
   async function run(): Promise<void> {
-    while (isWanted && !isClosed) {
+    while (mustGoOn()) {
       isWanted = false;
       // Those who commit at the same time wake us at once after one another.
       const pause = new Promise((resolve) => setTimeout(resolve, PAUSE_MS));

@@ -85,13 +85,12 @@ export function createStream(fanOut: FanOut, viewer: Viewer, { jobId, after }: W
   }
 
   async function take(): Promise<IteratorResult<JobEvent, undefined>> {
-    while (!isOver) {
-      const value = buffer.shift();
+    for (let value = buffer.shift(); ; value = buffer.shift()) {
+      if (isOver) return OVER;
       if (value) return { done: false, value };
       if (leave) await new Promise<void>((resolve) => (wake = resolve));
       else await readForItself();
     }
-    return OVER;
   }
 
   if (position >= fanOut.cursor) leave = fanOut.join(subscriber);

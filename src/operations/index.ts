@@ -13,6 +13,7 @@ import { rejectBid, shortlistBid, viewBid, withdrawBid } from './bids/transition
 import { countOwnJobs, readBidActions, readJobActions } from './jobs/actions.js';
 import { createJob, deleteJob } from './jobs/drafts.js';
 import { updateJob } from './jobs/edit.js';
+import { listOwnEvents } from './jobs/own-events.js';
 import { listEvents, listJobs, readDispute, readJob } from './jobs/read.js';
 import { TRANSITIONS } from './jobs/transitions.js';
 import { readNode } from './node.js';
@@ -59,6 +60,7 @@ export const OPERATIONS = {
   ...TRANSITIONS,
   readDispute,
   listEvents,
+  listOwnEvents,
   readJobActions,
   readBidActions,
   countOwnJobs,

@@ -2,6 +2,7 @@
  * The bodies that are more or less than one entity: sessions, one's own account, pages, plain success and refusals.
  */
 import { z } from 'zod';
+import { JOB_EVENT } from '../rules/entities/event.js';
 import { CONTRACTOR, HOMEOWNER, USER } from '../rules/entities/people.js';
 import { PUBLICATION as PAYLOAD, SESSION as LOG_IN, VIEWER } from '../rules/entities/session.js';
 import { asOneself, entity, type Entity, type Fields } from '../rules/entity.js';
@@ -16,7 +17,7 @@ import {
 } from '../rules/entities/reference.js';
 import { JOB_ACTION_LIST } from '../rules/lifecycle.js';
 import { ERRORS, PAGE } from '../rules/limits.js';
-import { choice, whole } from '../rules/values.js';
+import { choice, position, whole } from '../rules/values.js';
 import { exampleOf } from './described.js';
 
 /** Through REST people read their own accounts alone, of which nothing is hidden from them. */
@@ -156,6 +157,17 @@ export const DONE = entity('Done', 'That it is done.', {
   },
   message: { type: z.string(), description: 'What was done, for a person to read.', example: 'You are logged out.' },
   data: { type: entity('Nothing', 'Empty.', {}).schema, description: 'Empty.' },
+});
+
+export const EVENT_LOG = entity('EventLog', 'What happened to one’s jobs, the oldest first, from one position on.', {
+  data: { type: z.array(JOB_EVENT.schema), description: 'The entries.' },
+  nextAfter: {
+    type: position,
+    description:
+      'The position to ask for next, as `after`. It stays the same while nothing happens; a page that is not full is ' +
+      'the last one for now.',
+    example: '4711',
+  },
 });
 
 export const PAGINATION = entity('Pagination', 'Where the page stands.', {

@@ -13,6 +13,7 @@ import type { Entity } from '../rules/entity.js';
 import {
   BID_ACTIONS,
   DONE,
+  EVENT_LOG,
   ERROR,
   JOB_ACTIONS,
   JOB_COUNTS,
@@ -43,6 +44,7 @@ export const COMPONENTS: readonly (Entity | Variants)[] = [
   JOB,
   BID,
   JOB_EVENT,
+  EVENT_LOG,
   DISPUTE,
   TOKEN_BALANCE,
   TOKEN_TRANSFER,

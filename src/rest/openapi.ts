@@ -83,6 +83,7 @@ const TAGS: readonly (readonly [name: string, paths: RegExp, description: string
     /\/(dispute|escalate|resolve-dispute|reach-decision|file-appeal|finalize-appeal)$/,
     'When the homeowner does not accept the work.',
   ],
+  ['Events', /^\/events\b/, 'What happened to one’s jobs, in one list that is read on from a position.'],
   ['Jobs', /^\/jobs\b/, 'Jobs from the draft to the end.'],
 ];
 

@@ -22,6 +22,7 @@ import type { Page } from '../store/page.js';
 import {
   BID_ACTIONS,
   DONE,
+  EVENT_LOG,
   JOB_ACTIONS,
   JOB_COUNTS,
   LIFECYCLE_ON_WIRE,
@@ -96,6 +97,7 @@ const {
   deleteJob,
   readDispute,
   listEvents,
+  listOwnEvents,
   submitBid,
   listBids,
   listOwnBids,
@@ -184,6 +186,12 @@ export const ROUTES: readonly Route[] = [
   route('GET', '/jobs/{id}/dispute', readDispute, { shows: DISPUTE }),
   route('GET', '/jobs/{id}/events', listEvents, { query: PAGE_QUERY, shows: JOB_EVENT, answer: eventOnWire }),
 
+  route('GET', '/events', listOwnEvents, {
+    query: ['after', 'perPage'],
+    shows: EVENT_LOG,
+    answer: ({ page, nextAfter }) => ({ data: page.rows.map(eventOnWire), nextAfter }),
+  }),
+
   route('GET', '/jobs/{id}/bids', listBids, { query: [...PAGE_QUERY, 'status'], shows: BID }),
   route('POST', '/jobs/{jobId}/bids', submitBid, { status: 201, location: ({ id }) => `/v1/bids/${id}`, shows: BID }),
   ...Object.values(BID_TRANSITIONS).map(({ operation, path }) =>
@@ -225,7 +233,7 @@ function transitionRoutes(): Route[] {
 
 /** Whether the body is a page of what the route shows. */
 export function isList({ query }: Route): boolean {
-  return query?.includes('after') === true;
+  return query?.includes('page') === true;
 }
 
 /** Of a list, what each entry is. */

@@ -1,12 +1,13 @@
 /** The events of all jobs by their positions: a page of what is somebody's, and batches of what is everybody's. */
-import { and, eq, sql } from 'drizzle-orm';
+import { and, eq, sql, type SQL } from 'drizzle-orm';
+import type { PostgresJsDatabase } from 'drizzle-orm/postgres-js';
 import type { ContractorId, HomeownerId, JobId } from '../rules/ids.js';
 import { COUNTED_BID_STATES, type BidState, type JobState } from '../rules/lifecycle.js';
 import type { Viewer } from '../rules/viewer.js';
 import type { Db } from './database.js';
 import { eventShape, reachOnJob, type EventRow } from './events.js';
 import { listing, type Page } from './page.js';
-import { asArray, statement, type Values } from './statement.js';
+import { asArray, countedStatement, remembering, statement, type Values } from './statement.js';
 import { events } from './tables/events.js';
 import { jobs } from './tables/jobs.js';
 import { idsOf, visibleJobs, type ViewerIds } from './visibility.js';
@@ -53,33 +54,92 @@ const ofHomeowner = listing({
       .$dynamic(),
 });
 
-/** Of each job with a bid that counts, no more than fit on the page. */
-const ofContractor = listing({
-  ...BY_POSITION,
-  rows: (db, $: Values<LogValues>, within, { atMost }) => {
-    const ofJob = sql`select * from events where job_id = own.job_id and ${reachOnJob('contractor', $)}
-      and ${and(notBehind($), within)} order by position limit ${sql.raw(String(atMost))}`;
-    const gathered = sql`(select of_job.*, jobs.awarded_contractor_id is not distinct from own.contractor_id as is_awardee
-      from bids own join jobs on jobs.id = own.job_id cross join lateral (${ofJob}) of_job
-      where own.contractor_id = ${$.contractorId} and own.status in (${COUNTED})) "events"`;
-    return db
-      .select({ ...eventShape, isAwardee: sql<boolean>`"events"."is_awardee"` })
-      .from(gathered)
-      .$dynamic();
-  },
-});
+const isAwardee = ($: Values<LogValues>) =>
+  sql<boolean>`"jobs"."awarded_contractor_id" is not distinct from ${$.contractorId}`;
 
 const COUNTED = sql.raw(COUNTED_BID_STATES.map((state) => `'${state}'`).join(', '));
 
-const OWN = { admin: ofEverybody, homeowner: ofHomeowner, contractor: ofContractor };
+const countsForOwn = ($: Values<LogValues>) =>
+  sql`own.contractor_id = ${$.contractorId} and own.status in (${COUNTED})`;
 
-/** What is a viewer's own, the oldest first. */
-export function listOwnEvents(db: Db, viewer: Viewer, { size, after, upTo = END }: Asked): Promise<Page<OwnEvent>> {
-  return OWN[viewer.role](db, { ...idsOf(viewer), upTo }, { size, after: [after ?? BEGINNING] });
+/** The events at these positions, of jobs on which the contractor has a bid. */
+function atPositions(db: PostgresJsDatabase, $: Values<LogValues>, positions: SQL) {
+  return db
+    .select({ ...eventShape, isAwardee: isAwardee($) })
+    .from(events)
+    .innerJoin(jobs, eq(jobs.id, events.jobId))
+    .where(sql`${events.position} = any(array(${positions}))`)
+    .$dynamic();
 }
 
-const isAwardee = ($: Values<LogValues>) =>
-  sql<boolean>`"jobs"."awarded_contractor_id" is not distinct from ${$.contractorId}`;
+const rowsMax = (rows: number) => sql`limit ${sql.raw(String(rows))}`;
+
+/** Of each job with a bid that counts, no more than fit on the page. */
+const ofOwnBids = listing({
+  ...BY_POSITION,
+  rows: (db, $: Values<LogValues>, within, { atMost, wanted }) => {
+    const ofJob = sql`select events.position from events where events.job_id = own.job_id
+      and ${reachOnJob('contractor', $)} and ${and(notBehind($), within)} order by events.position ${rowsMax(atMost)}`;
+    const first = sql`select g.position from bids own join jobs on jobs.id = own.job_id cross join lateral (${ofJob}) g
+      where ${countsForOwn($)} order by g.position ${rowsMax(wanted)}`;
+    return atPositions(db, $, first);
+  },
+  // In no order: it ends with the most that is counted.
+  counted: (_db, $, { atMost }) => sql`select from bids own join jobs on jobs.id = own.job_id
+    join events on events.job_id = own.job_id and events.position is not null and ${reachOnJob('contractor', $)}
+    where ${countsForOwn($)} ${rowsMax(atMost)}`,
+});
+
+/** So many events behind the position are looked through one by one. */
+const LOOKED_THROUGH = 500;
+
+type FromPosition = LogValues & { key0: string };
+type AmongTheNext = (db: Db, values: FromPosition) => Promise<{ rows: OwnEvent[]; count: string | number }>;
+
+const ofSize = remembering<AmongTheNext>();
+
+/** Those of the next events that are the contractor's, and the position behind all of these, if there is one. */
+function amongTheNext(size: number): AmongTheNext {
+  const next = ($: Values<FromPosition>) => sql`select * from events where position > ${$.key0}::bigint
+    and ${notBehind($)} order by position ${rowsMax(LOOKED_THROUGH)}`;
+  return ofSize(String(size), () =>
+    countedStatement(
+      (db, $: Values<FromPosition>) =>
+        atPositions(
+          db,
+          $,
+          sql`select events.position from (${next($)}) events join jobs on jobs.id = events.job_id
+            where exists (select from bids own where own.job_id = events.job_id and ${countsForOwn($)})
+            and ${reachOnJob('contractor', $)} order by events.position ${rowsMax(size + 1)}`,
+        ).orderBy(events.position),
+      ($) => sql`select e.position from events e where e.position > ${$.key0}::bigint
+        order by e.position offset ${sql.raw(String(LOOKED_THROUGH))} limit 1`,
+    ),
+  );
+}
+
+/**
+ * Whoever comes back soon has missed little: that is looked through, however many bids they have. Whoever has missed
+ * more is given the next of each job on which they have a bid, which costs the same however long the log is.
+ */
+async function ofContractor(db: Db, values: LogValues, request: { size: number; after: string }) {
+  const { size, after } = request;
+  const { rows, count: beyond } = await amongTheNext(size)(db, { ...values, key0: after });
+  if (beyond !== 0 && rows.length <= size) return ofOwnBids(db, values, { size, after: [after] });
+  return ofOwnBids.pageOf(rows, { size, isAfter: true }, () => ofOwnBids.total(db, values));
+}
+
+/** What is a viewer's own, the oldest first. */
+export function listOwnEvents(
+  db: Db,
+  viewer: Viewer,
+  { size, after = BEGINNING, upTo = END }: Asked,
+): Promise<Page<OwnEvent>> {
+  const values = { ...idsOf(viewer), upTo };
+  if (viewer.role === 'contractor') return ofContractor(db, values, { size, after });
+  const list = viewer.role === 'admin' ? ofEverybody : ofHomeowner;
+  return list(db, values, { size, after: [after] });
+}
 
 type OfOneJob = LogValues & { jobId: JobId };
 
@@ -128,9 +188,9 @@ export function listEventsOfOneJob(
   db: Db,
   viewer: Viewer,
   jobId: JobId,
-  { size, after, upTo = END }: Asked,
+  { size, after = BEGINNING, upTo = END }: Asked,
 ): Promise<Page<OwnEvent>> {
-  return ofOneJob[viewer.role](db, { ...idsOf(viewer), jobId, upTo }, { size, after: [after ?? BEGINNING] });
+  return ofOneJob[viewer.role](db, { ...idsOf(viewer), jobId, upTo }, { size, after: [after] });
 }
 
 /** An event, and what must be known of its job to say who reads it. */

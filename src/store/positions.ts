@@ -9,14 +9,7 @@ export const POSITIONS_CHANNEL = 'events';
 /** How many are numbered by one statement, which is one short transaction. */
 export const NUMBERED_AT_ONCE = 1_000;
 
-export interface Numbered {
-  readonly numbered: number;
-  /** The last position that there is. */
-  readonly lastPosition: string;
-  /** How long the oldest of them had waited. */
-  readonly lagSeconds: number | null;
-}
-
+/** Says how many got one, the last position that there is, and how long the oldest of them had waited. */
 export const numberEvents = statement((db, $: Values<{ batch: number }>) =>
   db
     .select({

@@ -142,7 +142,7 @@ export async function seedMarket(
     const made = `date_trunc('milliseconds', now()) - interval '300 days' + n * (interval '200 days' / ${size.jobs})`;
     onStep('a plan of the jobs');
     await planJobs(tx, { from: 1, to: size.jobs, state: states, bids, made }, market);
-    await insertPlanned(tx, market, onStep);
+    await insertPlanned(tx, market, 'with positions', onStep);
     if (market.uneven) await addCrowdedJob(tx, market);
     await tx.unsafe(
       `insert into job_search (job_id, created_at, words, town) select j.id, j.created_at, lower(j.title || chr(1) || j.description), ${market.uneven ? TOWN : 'null'} from jobs j order by j.created_at, j.id`,
@@ -181,7 +181,7 @@ async function addCrowdedJob(tx: TransactionSql, market: Market): Promise<void> 
     },
     market,
   );
-  await insertPlanned(tx, market);
+  await insertPlanned(tx, market, 'with positions');
 }
 
 export interface Batch {
@@ -206,9 +206,14 @@ export async function addJobs(sql: Sql, market: Market, { from, count, state, bi
       { from, to: from + count - 1, state: `'${state}'::job_status`, bids: String(bids), made },
       market,
     );
-    await insertPlanned(tx, market);
+    await insertPlanned(tx, market, 'to be numbered');
+    // Or else the servers that run beside would be busy with it.
+    await tx.unsafe(`select number_events(${ALL_EVENTS})`);
   });
 }
+
+/** More than are ever added at once. */
+const ALL_EVENTS = 2 ** 31 - 1;
 
 /**
  * The identifier of the n-th of its kind, as the database makes it too: 27 characters that are a KSUID to whoever
@@ -323,9 +328,10 @@ const TOWN = `(case city when '${SMALL_TOWN.city}' then '${SMALL_TOWN.town}' els
 async function insertPlanned(
   tx: TransactionSql,
   market: Market,
+  events: 'with positions' | 'to be numbered',
   onStep: (what: string) => void = () => {},
 ): Promise<void> {
-  for (const statement of insertsFor(market)) {
+  for (const statement of insertsFor(market, events === 'with positions')) {
     onStep(/^(?:insert into|update) (\w+)/.exec(statement)?.[1] ?? '');
     await tx.unsafe(statement);
   }
@@ -352,12 +358,15 @@ const STEPS = `
     from plan p join offers o on o.n = p.n and at = 1 where ${reached('in_review')}
   union all select n, 6 + 2 * bids, 'job.approved', owner_user, null, 'in_review', 'completed', '{"rating": 4, "review": "Quick and clean."}', id, made from plan p where ${reached('completed')}`;
 
+/** When a step was taken: each an hour after the one before it. */
+const SINCE_MADE = `case sequence when 1 then interval '0' when 2 then interval '30 minutes' else (sequence - 2) * interval '1 hour' end`;
+
 /** How many events a job has, without counting them. */
 const EVENT_COUNT = `case p.status when 'draft' then 1 when 'open' then 2 + p.bids when 'cancelled' then 3 + 2 * p.bids
   when 'awarded' then 3 + 2 * p.bids when 'in_progress' then 4 + 2 * p.bids when 'in_review' then 5 + 2 * p.bids else 6 + 2 * p.bids end`;
 const VERSION = `case p.status when 'draft' then 1 when 'open' then 2 when 'awarded' then 3 when 'cancelled' then 3 when 'in_progress' then 4 when 'in_review' then 5 else 6 end`;
 
-function insertsFor(market: Market): string[] {
+function insertsFor(market: Market, numbered: boolean): string[] {
   const inSmallTown = market.uneven ? isInSmallTown(market) : 'false';
   const words = market.uneven
     ? ` || case when ${hasRareWord(market)} then ' with a ${WORDS.rare}' else '' end || case when ${hashed(100, 1)} < ${MIDDLING_PERCENT} then ' under the ${WORDS.middling}' else '' end
@@ -385,10 +394,10 @@ function insertsFor(market: Market): string[] {
      select pg_temp.made('hld', n * 16 + at), id, job, bidder_user, 5, case when held then 'active' else 'released' end::hold_status, made, case when not held then made + interval '20 days' end
      from (select *, status = 'pending' or (status = 'accepted' and job_status <> 'completed') as held from offers where guaranteed) o`,
 
-    `insert into events (id, job_id, sequence, type, actor_id, bidder_id, from_status, to_status, occurred_at, data)
-     select pg_temp.made('evt', n * 64 + sequence), id, sequence, type, actor, bidder, from_status, to_status,
-       made + case sequence when 1 then interval '0' when 2 then interval '30 minutes' else (sequence - 2) * interval '1 hour' end, data
-     from (${STEPS}) step`,
+    `insert into events (id, job_id, sequence, type, actor_id, bidder_id, from_status, to_status, occurred_at, data, homeowner_id, position)
+     select pg_temp.made('evt', n * 64 + sequence), step.id, sequence, type, actor, bidder, from_status, to_status, step.made + ${SINCE_MADE}, data, p.owner,
+       ${numbered ? `(select coalesce(max(position), 0) from events) + row_number() over (order by step.made + ${SINCE_MADE}, n, sequence)` : 'null'}
+     from (${STEPS}) step join plan p using (n)`,
 
     `insert into reviews (id, job_id, contractor_id, author_id, rating, review, created_at)
      select e.id, p.id, first.bidder, e.actor_id, (e.data->>'rating')::int, e.data->>'review', e.occurred_at

@@ -9,13 +9,18 @@ import { createSchema } from '../../src/graphql/schema.js';
 import { ROUTES } from '../../src/rest/routes.js';
 import { AUDIENCED, type Audienced } from '../../src/rules/audiences.js';
 import { BID_TRANSITIONS, type BidTransitionKey } from '../../src/rules/bids.js';
-import { kindOfId } from '../../src/rules/ids.js';
+import { readEvent } from '../../src/live/readable.js';
+import { kindOfId, type ContractorId, type JobId } from '../../src/rules/ids.js';
 import { JOB_ACTIONS, JOB_STATES, type JobActionKey } from '../../src/rules/lifecycle.js';
+import type { Role } from '../../src/rules/viewer.js';
 import { newId } from '../../src/store/new-id.js';
 import { callGraphql, callRest, mutationOf, snake, type Asked, type OperationKey } from '../calls.js';
 import type { Person } from '../cast.js';
 import { openTestApp, type TestApp } from '../app.js';
 import { bodyOf, PEOPLE } from '../journey.js';
+import { allNumbered } from '../live/positions.js';
+import { offered, readAll } from '../live/reading.js';
+import { viewerOf } from '../live/viewers.js';
 import { atOnce, copiesOf } from '../scenes.js';
 import { createLookout, idsAround, plantScene, type PlantedScene, type Secret } from './planted.js';
 import { createSelections } from './whole-selection.js';
@@ -189,6 +194,40 @@ function usedIn(fragments: string, document: string): string {
   visit(document);
   return [...used].map((name) => all.get(name)).join('\n');
 }
+
+test('whoever has a stream open comes by nothing that is not theirs, from the first event to the last', async () => {
+  const { db } = app.services;
+  await allNumbered(app);
+  const [{ last } = { last: 0 }] = await app.sql`select max(position) as last from events`;
+  const range = { after: 0n, upTo: BigInt(last) };
+  const contractors = scenes.flatMap(({ people }) => [people.awardee, people.bidder, people.stranger]);
+  const contractorIds = contractors.map(({ profileId }) => profileId as ContractorId);
+  const events = await offered(db, range, contractorIds);
+  expect(events.length).toBeGreaterThan(100);
+  const listeners = scenes.flatMap((scene) => PEOPLE.map((who) => ({ scene, who, person: scene.people[who] })));
+  await atOnce(listeners, async ({ scene, who, person }) => {
+    const viewer = viewerOf(person, ROLES_OF[who]);
+    const headers = new Headers();
+    for (const wanted of ['job', 'mine'] as const) {
+      const told = events.flatMap((event) => readEvent(viewer, event, wanted) ?? []);
+      lookout.look(person, `${scene.name}, told of ${wanted}`, { headers, told });
+    }
+    for (const jobId of [undefined, ...scenes.map(({ job }) => job.id as JobId)]) {
+      const read = await readAll(db, viewer, jobId, range);
+      lookout.look(person, `${scene.name}, read of ${jobId ?? 'all'}`, { headers, read });
+    }
+  });
+  expect(lookout.leaks).toEqual([]);
+}, 240_000);
+
+const ROLES_OF = {
+  owner: 'homeowner',
+  other: 'homeowner',
+  awardee: 'contractor',
+  bidder: 'contractor',
+  stranger: 'contractor',
+  admin: 'admin',
+} as const satisfies Record<(typeof PEOPLE)[number], Role>;
 
 describe('whoever calls what changes something', () => {
   test('is answered, and refused, without a word that is not theirs', async () => {

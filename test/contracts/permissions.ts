@@ -27,6 +27,7 @@ import {
 import { programOf, type Person } from '../cast.js';
 import { openTestApp, type Json, type TestApp } from '../app.js';
 import { bodyOf, gather, givenJob, type GivenJob, type People } from '../journey.js';
+import { allNumbered } from '../live/positions.js';
 import { atOnce, copiesOf } from '../scenes.js';
 
 const CALLERS = ['owner', 'key', 'other', 'awardee', 'bidder', 'stranger', 'admin', 'nobody'] as const;
@@ -61,6 +62,8 @@ type Cast = People & { readonly key: Person };
 interface Scene {
   readonly people: Cast;
   readonly job: GivenJob;
+  /** The position before that of the job's first event. */
+  readonly since: string;
 }
 
 /** The whole matrix as text. */
@@ -90,6 +93,9 @@ async function runState(app: TestApp, state: JobState, cells: Cells, disagreemen
   const gathered = await gather(app);
   const people: Cast = { ...gathered, key: await programOf(app, gathered.owner) };
   const job = await givenJob(app, state, people);
+  await allNumbered(app);
+  const [first] = await app.sql`select min(position) - 1 as since from events where job_id = ${job.id}`;
+  const since = String(first?.since);
   const calls = SECTIONS.flatMap((section) =>
     CALLERS.flatMap((caller) => APIS.map((api) => ({ section, caller, api }))),
   );
@@ -105,7 +111,7 @@ async function runState(app: TestApp, state: JobState, cells: Cells, disagreemen
   for (const reads of [true, false]) {
     const these = calls.filter(({ section }) => section.reads === reads);
     const outcomes = await atOnce(these, ({ section, caller, api }, at) =>
-      section.run(app, api, { people, job: reads ? job : copies[at]! }, caller),
+      section.run(app, api, { people, job: reads ? job : copies[at]!, since }, caller),
     );
     for (const [at, { section, caller, api }] of these.entries()) {
       const key = cellKey(section, caller, state);
@@ -213,6 +219,7 @@ function peopleSection({ title, says, rest, graphql, seen }: PeopleRead): Sectio
 
 const SECTIONS: readonly Section[] = [
   ...readSections(),
+  ownEventsSection(),
   ...PEOPLE_READS.map(peopleSection),
   ...(Object.keys(JOB_ACTIONS) as JobActionKey[]).map(jobSection),
   ...(Object.keys(BID_TRANSITIONS) as BidTransitionKey[]).flatMap((key) => [
@@ -220,6 +227,32 @@ const SECTIONS: readonly Section[] = [
     bidSection(key, 'bidder'),
   ]),
 ];
+
+function ownEventsSection(): Section {
+  const seen = (events: Json[], jobId: string) => {
+    const ofJob = events.filter((event) => (event.jobId ?? event.job_id) === jobId);
+    return ofJob.length === 0 ? 'absent' : eventsSeen(ofJob);
+  };
+  return {
+    title: 'FIND THE JOB AMONG ONE’S OWN EVENTS',
+    says: 'What one reads of the job where no job is named: as much as of its events, or nothing where it is none of theirs.',
+    rest: 'GET /v1/events?after={position}',
+    graphql: 'query myEvents(after: …) { nodes { jobId type data } }',
+    reads: true,
+    async run(app, api, { people, job, since }, caller) {
+      const token = tokenOf(people, caller);
+      if (api === 'rest') {
+        const answer = await app.rest('GET', `/v1/events?per_page=100&after=${since}`, { token });
+        const { ok, code } = restOutcome(answer);
+        return ok ? seen(answer.body.data, job.id) : String(code);
+      }
+      const query = 'query ($after: String) { myEvents(first: 100, after: $after) { nodes { jobId type data } } }';
+      const answer = await app.graphql(query, { token, variables: { after: since } });
+      const { ok, code } = graphqlOutcome(answer);
+      return ok ? seen(answer.data.myEvents.nodes, job.id) : String(code);
+    },
+  };
+}
 
 function jobSection(key: JobActionKey): Section {
   const { action, says, by } = JOB_ACTIONS[key];
@@ -280,6 +313,14 @@ function mutationSection(
   };
 }
 
+function eventsSeen(events: { type: string; data: object }[]): string {
+  const texts = events.some(({ data }) => Object.keys(data).length > 0);
+  const bids = events.filter(({ type }) => ['bid.submitted', 'BID_SUBMITTED'].includes(type)).length;
+  if (bids > 1) return 'all';
+  if (bids === 1) return 'job and own bid';
+  return texts ? 'job' : 'states';
+}
+
 interface Read {
   title: string;
   says: string;
@@ -298,13 +339,6 @@ type GraphqlData = any;
 function readSections(): Section[] {
   const bidsSeen = (bids: object[], total: number) =>
     bids.length === total ? (['none', 'own', 'both'][total] ?? 'more') : 'miscounted';
-  const eventsSeen = (events: { type: string; data: object }[]) => {
-    const texts = events.some(({ data }) => Object.keys(data).length > 0);
-    const bids = events.filter(({ type }) => ['bid.submitted', 'BID_SUBMITTED'].includes(type)).length;
-    if (bids > 1) return 'all';
-    if (bids === 1) return 'job and own bid';
-    return texts ? 'job' : 'states';
-  };
   const actionsAllowed = (actions: { allowed: boolean }[]) => `${actions.filter(({ allowed }) => allowed).length} may`;
   const reads: Read[] = [
     {

@@ -3,7 +3,7 @@ import { afterAll, beforeAll, expect, it } from 'vitest';
 import { openTestApp, type TestApp } from '../app.js';
 import { callRest } from '../calls.js';
 import { gather, givenJob, type People } from '../journey.js';
-import { until, viewerOf } from './viewers.js';
+import { takeUntil, viewerOf } from './viewers.js';
 
 let app: TestApp;
 let people: People;
@@ -18,7 +18,7 @@ it('tells a homeowner what happens to their jobs, from now on, each event once a
   const stream = live.open(viewerOf(people.owner, 'homeowner'), {}, db);
   const job = await givenJob(app, 'open', people);
   await callRest(app, 'cancel', { by: people.owner, job: job.id, body: {} });
-  const told = await until(stream, ({ type }) => type === 'job.cancelled');
+  const told = await takeUntil(stream, ({ type }) => type === 'job.cancelled');
   const ofJob = told.filter(({ jobId }) => jobId === job.id);
   expect(ofJob.map(({ sequence }) => sequence)).toEqual(ofJob.map((_, at) => at + 1));
   const positions = told.map(({ position }) => BigInt(position ?? -1));

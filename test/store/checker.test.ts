@@ -192,7 +192,8 @@ const DAMAGES: [what: string, breaks: string, damage: Damage][] = [
     'a second ending',
     'a job ends once',
     (tx) =>
-      tx`insert into events (id, job_id, sequence, type, from_status, to_status) values ('evt_x', ${ids.cancelled!}, 4, 'job.completed', 'cancelled', 'completed')`,
+      tx`insert into events (id, job_id, sequence, type, from_status, to_status, homeowner_id)
+        select 'evt_x', id, 4, 'job.completed', 'cancelled', 'completed', homeowner_id from jobs where id = ${ids.cancelled!}`,
   ],
   [
     'a bid that moved without an event',
@@ -223,6 +224,16 @@ const DAMAGES: [what: string, breaks: string, damage: Damage][] = [
     'a credit for nothing',
     'a contractor was credited for every approved job, and for no other',
     (tx) => tx`update contractors set completed_jobs = 1 where id = ${ids.carlsProfile!}`,
+  ],
+  [
+    'positions that run against the order of a job',
+    'positions follow the order of each job, and the first so many events of it have one',
+    (tx) => tx`update events set position = 1000000 - sequence where job_id = ${ids.open!}`,
+  ],
+  [
+    'an event of somebody else’s job',
+    'an event knows whose job it is',
+    (tx) => tx`update events set homeowner_id = 'hmw_other' where job_id = ${ids.open!} and sequence = 1`,
   ],
   [
     'a review of a job that nobody approved',

@@ -20,7 +20,8 @@ afterAll(async () => {
 async function write(on: Db): Promise<Id<'event'>> {
   const id = newId('event');
   await on.send(
-    `insert into events (id, job_id, sequence, type, to_status) values ($1, $2, 1, 'job.created', 'draft')`,
+    `insert into events (id, job_id, sequence, type, to_status, homeowner_id)
+      values ($1, $2, 1, 'job.created', 'draft', 'hmw_of_a_test')`,
     [id, newId('job')],
   );
   return id;

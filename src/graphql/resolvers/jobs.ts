@@ -23,7 +23,7 @@ import { Node } from '../types/node.js';
 import { Viewer } from '../types/viewer.js';
 import { of } from './says.js';
 
-const { readJob, listJobs, readNode, countOwnJobs } = OPERATIONS;
+const { readJob, listJobs, listOwnEvents, readNode, countOwnJobs } = OPERATIONS;
 
 const JobFilter = inputOf('JobFilter', jobFilter, 'Which jobs to list; all that one may see, unless told.');
 
@@ -53,6 +53,13 @@ export class JobResolver {
     return new Connection(
       await perform(listJobs, Object.assign({}, filter, page, { orderBy }), caller, includeOfJobs(info)),
     );
+  }
+
+  @Query(() => JobEventConnection, { ...of(listOwnEvents), nullable: true })
+  async myEvents(@Args(() => PageArgs) asked: PageArgs, @Ctx() { caller }: Context) {
+    const { page } = await perform(listOwnEvents, asked, caller);
+    // Any reader of events has their positions, and so may go on here.
+    return new Connection(page, ({ position }) => position ?? '');
   }
 
   @Query(() => Node, { ...of(readNode), nullable: true })

@@ -42,26 +42,25 @@ export interface Edge<Node> {
 
 /** A page seen as a connection. */
 export class Connection<Node> {
-  constructor(readonly page: Page<Node>) {}
+  constructor(
+    readonly page: Page<Node>,
+    private readonly cursorAt: (node: Node) => string = (node) => cursorOf(page.positionOf(node)),
+  ) {}
 
   get nodes(): readonly Node[] {
     return this.page.rows;
   }
 
   get edges(): Edge<Node>[] {
-    return this.page.rows.map((node) => ({ cursor: this.#cursor(node), node }));
+    return this.page.rows.map((node) => ({ cursor: this.cursorAt(node), node }));
   }
 
   get pageInfo(): PageInfo {
-    return new PageInfoOf(this.page);
+    return new PageInfoOf(this.page, this.cursorAt);
   }
 
   get totalCount(): Promise<number> {
     return this.page.total().then(({ count }) => count);
-  }
-
-  #cursor(node: Node): string {
-    return cursorOf(this.page.positionOf(node));
   }
 }
 
@@ -70,7 +69,10 @@ export class Connection<Node> {
  * next great collection.
  */
 class PageInfoOf<Node> implements PageInfo {
-  constructor(private readonly page: Page<Node>) {}
+  constructor(
+    private readonly page: Page<Node>,
+    private readonly cursorAt: (node: Node) => string,
+  ) {}
 
   get hasNextPage(): boolean {
     return this.page.hasNext;
@@ -89,7 +91,7 @@ class PageInfoOf<Node> implements PageInfo {
   }
 
   #cursorOf(node: Node | undefined): string | null {
-    return node === undefined ? null : cursorOf(this.page.positionOf(node));
+    return node === undefined ? null : this.cursorAt(node);
   }
 }
 

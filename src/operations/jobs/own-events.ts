@@ -1,0 +1,40 @@
+/** What happened to the jobs that are somebody's, in one list: read from a position on, it is never read twice. */
+import { z } from 'zod';
+import { partyToOwn } from '../../rules/parties.js';
+import { PAGE } from '../../rules/limits.js';
+import { eventFor } from '../../rules/timeline.js';
+import { position } from '../../rules/values.js';
+import { listOwnEvents as ownEvents } from '../../store/event-log.js';
+import type { JobEvent } from '../../store/events.js';
+import { mapPage, type Page } from '../../store/page.js';
+import { operation } from '../operation.js';
+import { pageShape } from '../paging.js';
+
+export interface OwnEvents {
+  readonly page: Page<JobEvent>;
+  /** What to ask for next: the last position of the page, or the one that was asked for where nothing came after it. */
+  readonly nextAfter: string;
+}
+
+const BEGINNING = '0';
+
+export const listOwnEvents = operation({
+  name: 'myEvents',
+  says:
+    'Lists what happened to jobs that one owns, was awarded, or has a bid on that is not withdrawn, the oldest first; ' +
+    'for admins to all jobs. Ask for what is `after` the last position you have seen: you miss nothing, and see ' +
+    'nothing twice.',
+  allows: 'signed in',
+  budget: 'read',
+  input: z.strictObject({
+    after: position.nullish().describe('The position to read on from; from the beginning, unless told.'),
+    perPage: pageShape.perPage,
+    first: pageShape.first,
+  }),
+  async run({ db, viewer }, { after, perPage, first }): Promise<OwnEvents> {
+    const size = first ?? perPage ?? PAGE.perPageDefault;
+    const found = await ownEvents(db, viewer, { size, after: after ?? BEGINNING });
+    const page = mapPage(found, ({ isAwardee, ...event }) => eventFor(partyToOwn(viewer.role, isAwardee), event));
+    return { page, nextAfter: page.rows.at(-1)?.position ?? after ?? BEGINNING };
+  },
+});

@@ -1,0 +1,172 @@
+/**
+ * What somebody reads as it happens, what they read from a position, and what they read of one job is decided in
+ * TypeScript, in SQL over all jobs, and in SQL over one: for random jobs, bids, events and viewers all three agree.
+ */
+import fc from 'fast-check';
+import type { Sql } from 'postgres';
+import { afterAll, beforeAll, expect, it } from 'vitest';
+import { readEvent } from '../../src/live/readable.js';
+import { EVENT_TYPES } from '../../src/rules/events.js';
+import type { ContractorId, HomeownerId, JobId } from '../../src/rules/ids.js';
+import { BID_STATES, JOB_STATES, type BidState, type JobState } from '../../src/rules/lifecycle.js';
+import type { Viewer } from '../../src/rules/viewer.js';
+import { connect, type Database } from '../../src/store/database.js';
+import type { EventWithParties } from '../../src/store/event-log.js';
+import { newId } from '../../src/store/new-id.js';
+import { openTestApp, type TestApp } from '../app.js';
+import { offered, readAll } from './reading.js';
+import { viewerOf } from './viewers.js';
+
+const HOMEOWNERS = [newId('homeowner'), newId('homeowner')] as const;
+const CONTRACTORS = [newId('contractor'), newId('contractor'), newId('contractor')] as const;
+const VIEWERS: readonly Viewer[] = [
+  ...HOMEOWNERS.map((profileId) => viewerOf({ userId: 'usr_one', profileId }, 'homeowner')),
+  ...CONTRACTORS.map((profileId) => viewerOf({ userId: 'usr_one', profileId }, 'contractor')),
+  viewerOf({ userId: 'usr_one', profileId: '' }, 'admin'),
+];
+
+let app: TestApp;
+let db: Database;
+beforeAll(async () => {
+  app = await openTestApp();
+  db = connect(app.database.connection, { poolSize: 2 });
+});
+afterAll(async () => {
+  await db.close();
+  await app.close();
+});
+
+const anyBids = fc.array(
+  fc.record({ contractorId: fc.constantFrom(...CONTRACTORS), status: fc.constantFrom(...BID_STATES) }),
+  { maxLength: 4 },
+);
+const anyEvent = fc.record({
+  type: fc.constantFrom(...EVENT_TYPES),
+  bidderId: fc.constantFrom(null, ...CONTRACTORS),
+  fromStatus: fc.constantFrom(null, ...JOB_STATES),
+  toStatus: fc.constantFrom(null, ...JOB_STATES),
+  data: fc.constantFrom({}, { notes: 'Ring.' }, { rating: 4, review: 'Tidy.', tokensCharged: 5, bidId: newId('bid') }),
+});
+const anyJob = fc.record({
+  status: fc.constantFrom<JobState | 'deleted'>(...JOB_STATES, 'deleted'),
+  homeownerId: fc.constantFrom(...HOMEOWNERS),
+  awardee: fc.constantFrom(null, ...CONTRACTORS),
+  bids: anyBids,
+  events: fc.array(anyEvent, { minLength: 1, maxLength: 12 }),
+});
+type GivenJob = typeof anyJob extends fc.Arbitrary<infer J> ? J : never;
+
+/** As much of it as no constraint keeps away. */
+function soundJob({ status, awardee, bids }: GivenJob) {
+  const mayBeAwarded = status !== 'draft' && status !== 'open' && status !== 'deleted';
+  const mustBeAwarded = mayBeAwarded && status !== 'completed' && status !== 'cancelled';
+  const awarded = mayBeAwarded ? (awardee ?? (mustBeAwarded ? CONTRACTORS[0] : null)) : null;
+  const others = bids.filter(
+    ({ contractorId, status: state }, at) =>
+      state !== 'accepted' &&
+      (state === 'withdrawn' ||
+        (contractorId !== awarded &&
+          !bids
+            .slice(0, at)
+            .some((earlier) => earlier.contractorId === contractorId && earlier.status !== 'withdrawn'))),
+  );
+  const all: { contractorId: ContractorId; status: BidState }[] = [
+    ...others,
+    ...(awarded ? [{ contractorId: awarded, status: 'accepted' as const }] : []),
+  ];
+  return { awarded, bids: status === 'deleted' ? [] : all };
+}
+
+async function insert(sql: Sql, given: readonly GivenJob[]): Promise<JobId[]> {
+  const ids: JobId[] = [];
+  await sql.begin(async (tx) => {
+    await tx`set local session_replication_role = replica`;
+    for (const job of given) {
+      const id = newId('job');
+      ids.push(id);
+      const { awarded, bids } = soundJob(job);
+      const made = bids.map((bid) => ({ ...bid, id: newId('bid') }));
+      if (job.status !== 'deleted') {
+        await tx`insert into jobs ${tx({
+          id,
+          homeowner_id: job.homeownerId,
+          status: job.status,
+          title: 'A job',
+          description: 'To be done',
+          category: 'roofing',
+          urgency: 'standard',
+          address_line1: '1 Main',
+          city: 'Austin',
+          state: 'TX',
+          awarded_contractor_id: awarded,
+          awarded_bid_id: made.find(({ status }) => status === 'accepted')?.id ?? null,
+        })}`;
+      }
+      for (const { contractorId, ...bid } of made) {
+        const more = { job_id: id, contractor_id: contractorId, amount: 5, job_created_at: '2026-01-01' };
+        await tx`insert into bids ${tx({ ...bid, ...more })}`;
+      }
+      for (const [at, event] of job.events.entries()) await insertEvent(tx, id, at + 1, job.homeownerId, event);
+    }
+  });
+  return ids;
+}
+
+type GivenEvent = GivenJob['events'][number];
+
+async function insertEvent(tx: Pick<Sql, 'unsafe'>, jobId: JobId, at: number, owner: HomeownerId, event: GivenEvent) {
+  await tx.unsafe(
+    `insert into events (id, job_id, sequence, type, bidder_id, from_status, to_status, data, homeowner_id)
+      values ($1, $2, $3, $4, $5, $6, $7, $8::text::jsonb, $9)`,
+    [
+      newId('event'),
+      jobId,
+      at,
+      event.type,
+      event.bidderId,
+      event.fromStatus,
+      event.toStatus,
+      JSON.stringify(event.data),
+      owner,
+    ],
+  );
+}
+
+const FOREIGN = 'hmw_foreign';
+
+/** Events of nobody who is asked but admins, more than are looked through one by one. */
+async function insertForeign(sql: Sql): Promise<void> {
+  await sql`insert into events (id, job_id, sequence, type, homeowner_id)
+    select 'evt_' || gen_random_uuid(), ${newId('job')}, n, 'job.updated', ${FOREIGN} from generate_series(1, 600) n`;
+}
+
+async function number(sql: Sql): Promise<bigint> {
+  const [done] = await sql`select last_position from number_events(1000000)`;
+  return BigInt(done?.last_position);
+}
+
+it('is the same in TypeScript and in SQL, of all jobs and of one', async () => {
+  const property = async (given: GivenJob[]) => {
+    const after = await number(app.sql);
+    await insertForeign(app.sql);
+    const middle = await number(app.sql);
+    const jobIds = await insert(app.sql, given);
+    const upTo = await number(app.sql);
+    const all = await offered(db, { after, upTo }, CONTRACTORS);
+    for (const viewer of VIEWERS) {
+      const read = (found: EventWithParties) => readEvent(viewer, found, 'mine') ?? [];
+      const asHappens = all.flatMap(read);
+      const ofThese = all.filter(({ homeownerId }) => homeownerId !== FOREIGN).flatMap(read);
+      expect(await readAll(db, viewer, undefined, { after, upTo })).toEqual(asHappens);
+      expect(await readAll(db, viewer, undefined, { after: middle, upTo })).toEqual(ofThese);
+      for (const jobId of jobIds) {
+        const ofJob = all
+          .filter(({ event }) => event.jobId === jobId)
+          .flatMap((found) => readEvent(viewer, found, 'job') ?? []);
+        expect(await readAll(db, viewer, jobId, { after, upTo })).toEqual(ofJob);
+      }
+    }
+  };
+  const jobs = fc.array(anyJob, { minLength: 1, maxLength: 8 });
+  await fc.assert(fc.asyncProperty(jobs, property), { numRuns: 25 });
+}, 120_000);
