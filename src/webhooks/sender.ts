@@ -49,7 +49,7 @@ interface Batch {
 
 export function createSender({ db, poster, sealer, metrics, log, onFailure }: SenderParts): Sender {
   const batches = new Map<WebhookEndpointId, Batch>();
-  const running = new Set<Promise<void>>();
+  const running = new Set<Promise<unknown>>();
   const stop = new AbortController();
   const state = { isClosed: false, isWoken: false };
   let claiming: Promise<void> | undefined;
