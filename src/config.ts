@@ -82,13 +82,15 @@ export const VARIABLES = {
     .enum(['off', 'only'], 'must be off or only')
     .default('off')
     .describe(
-      'off or only: whether GraphQL runs listed documents alone, named by `documentId` or in `extensions.persistedQuery.sha256Hash`',
+      'off or only: whether GraphQL runs listed documents alone, named by `documentId` or in ' +
+        '`extensions.persistedQuery.sha256Hash`',
     ),
   PERSISTED_DOCUMENTS_FILE: z
     .string()
     .optional()
     .describe(
-      'the list for PERSISTED_DOCUMENTS=only, as graphql-codegen (with `hashAlgorithm: sha256`) or Apollo’s generate-persisted-query-manifest writes it',
+      'the list for PERSISTED_DOCUMENTS=only, as graphql-codegen (with `hashAlgorithm: sha256`) or Apollo’s ' +
+        'generate-persisted-query-manifest writes it',
     ),
   LOG_LEVEL: z
     .enum(['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent'])

@@ -22,6 +22,7 @@ function guide({ playground }: Config) {
     rest: '/v1',
     rest_reference: '/v1/docs',
     openapi: '/v1/openapi.json',
+    lifecycle: '/lifecycle',
     health: '/healthz',
     readiness: '/readyz',
   };

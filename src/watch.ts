@@ -28,6 +28,8 @@ function watchShares({ metrics, db, passwords, shares, rateLimits }: Services): 
     () => ({
       connections: shares.connections.inUse(),
       requestsAhead: shares.requestsAhead.inUse(),
+      webSockets: shares.webSockets.inUse(),
+      streams: shares.streams.inUse(),
       requests: shares.requests.inUse(),
       turns: shares.turns.queue.waiting,
       databaseQueue: db.queue.waiting,

@@ -1,7 +1,7 @@
 /** Reading what was sent: never more than the limit, never anything but UTF-8, never half of it. */
 import type { IncomingMessage } from 'node:http';
 import { refuse } from '../rules/errors.js';
-import { BODY_AWAITED, CHUNK_READ, TOO_MANY_CHUNKS } from './connections.js';
+import { BODY_AWAITED, TOO_MANY_CHUNKS } from './connections.js';
 import { shapeOfJson } from './json-shape.js';
 
 const strictUtf8 = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true });
@@ -36,7 +36,6 @@ function collect(request: IncomingMessage, maxBytes: number): Promise<Buffer> {
     const onCut = () => void (request.complete || reject(cutShort()));
     const onData = (chunk: Buffer) => {
       chunks += 1;
-      if (isChunked) request.socket.emit(CHUNK_READ);
       if (bytes + chunk.length > maxBytes) return reject(tooLarge(maxBytes));
       if (chunks > SMALL_CHUNKS_MAX + bytes / CHUNK_BYTES_MIN) {
         request.off('data', onData);

@@ -21,6 +21,8 @@ export class Exchange {
   readonly record = new RequestRecord();
   /** What the answer is about, for logs and metrics: the route's pattern, never the address with its ids. */
   route = 'unmatched';
+  /** When the answer became a stream, which is no measure of how long an answer takes. */
+  streamBeganMs: number | undefined;
 
   constructor(
     readonly request: IncomingMessage,
@@ -60,6 +62,10 @@ export class Exchange {
     const body = await readBody(this.request, maxBytes);
     await this.turn();
     return body;
+  }
+
+  beganStream(): void {
+    this.streamBeganMs = performance.now();
   }
 
   send(status: number, contentType: string, body: string | Buffer): void {
@@ -111,7 +117,9 @@ function withoutAuthority(target: string): string {
   return path.startsWith('/') ? path : `/${path}`;
 }
 
-/** The token of `Authorization: Bearer …`; empty where the header holds no such thing, undefined where there is none. */
+/**
+ * The token of `Authorization: Bearer …`; empty where the header holds no such thing, undefined where there is none.
+ */
 export function bearerOf(authorization = ''): string | undefined {
   if (authorization.trim() === '') return undefined;
   return /^bearer +([^\s]+) *$/i.exec(authorization)?.[1] ?? '';

@@ -17,6 +17,8 @@ export interface NobodyFound {
 
 export interface Bearer {
   readonly isApiKey: boolean;
+  /** When an access token ends; undefined for an API key, whose end is that of its session. */
+  readonly expiresAt: Date | undefined;
   /** Whose it says to be, or was: for the log alone. */
   claimedUser(): UserId | undefined;
   /** Who it was when the database last found it good. */
@@ -35,6 +37,7 @@ export function readBearer(services: Services, token: string | undefined): Beare
 
 class BadBearer implements Bearer {
   readonly isApiKey = false;
+  readonly expiresAt = undefined;
 
   constructor(private readonly reason: NobodyFound['reason']) {}
 
@@ -56,6 +59,10 @@ class SessionBearer implements Bearer {
     private readonly services: Services,
     private readonly claims: Claims,
   ) {}
+
+  get expiresAt(): Date {
+    return new Date(this.claims.expiresAtSeconds * 1000);
+  }
 
   claimedUser(): UserId {
     return this.claims.userId;
@@ -85,6 +92,7 @@ const KEY_PROBLEMS = {
 
 class KeyBearer implements Bearer {
   readonly isApiKey = true;
+  readonly expiresAt = undefined;
 
   constructor(
     private readonly services: Services,

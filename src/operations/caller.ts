@@ -65,7 +65,7 @@ export class Caller {
   replayed = false;
   readonly holder: Holder;
   /** Hears whose request this is once the session is known to be active; throws if they have too many under way. */
-  underWay: Pick<RequestUnderWay, 'identify'> | undefined;
+  underWay: Pick<RequestUnderWay, 'identify' | 'end'> | undefined;
   #viewer: Promise<Viewer> | undefined;
   readonly #bearer: Bearer;
 
@@ -83,6 +83,11 @@ export class Caller {
   /** A program by its key, which may do less than its owner by a session. */
   get bearsApiKey(): boolean {
     return this.#bearer.isApiKey;
+  }
+
+  /** When the access token ends; undefined for an API key. */
+  get tokenExpiresAt(): Date | undefined {
+    return this.#bearer.expiresAt;
   }
 
   /** Where this request's operations read and write: the pool, or the one transaction of a dry run. */

@@ -1,5 +1,5 @@
 /** Everything a caller can do. Both APIs, the contracts and the tests read this one list. */
-import { createApiKey, listApiKeys, revokeApiKey } from './accounts/api-keys.js';
+import { createApiKey, listApiKeys, readApiKey, revokeApiKey } from './accounts/api-keys.js';
 import { changePassword } from './accounts/change-password.js';
 import { listContractors, readContractor, verifyContractor } from './accounts/contractors.js';
 import { logIn, logOut, refreshSession } from './accounts/log-in.js';
@@ -15,6 +15,7 @@ import { createJob, deleteJob } from './jobs/drafts.js';
 import { updateJob } from './jobs/edit.js';
 import { listOwnEvents } from './jobs/own-events.js';
 import { listEvents, listJobs, readDispute, readJob } from './jobs/read.js';
+import { streamJobEvents, streamMyEvents } from './jobs/streams.js';
 import { TRANSITIONS } from './jobs/transitions.js';
 import { readNode } from './node.js';
 import { readCatalog, readLifecycle } from './reference.js';
@@ -38,6 +39,7 @@ export const OPERATIONS = {
   changePassword,
   createApiKey,
   listApiKeys,
+  readApiKey,
   revokeApiKey,
   readMe,
   updateProfile,
@@ -61,6 +63,8 @@ export const OPERATIONS = {
   readDispute,
   listEvents,
   listOwnEvents,
+  streamJobEvents,
+  streamMyEvents,
   readJobActions,
   readBidActions,
   countOwnJobs,

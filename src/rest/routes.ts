@@ -104,9 +104,9 @@ const {
 } = OPERATIONS;
 const { readTransfer, readCatalog, readLifecycle } = OPERATIONS;
 const { readBid, readBidActions, readJobActions, countOwnJobs } = OPERATIONS;
-const { createApiKey, listApiKeys, revokeApiKey } = OPERATIONS;
 const { createWebhookEndpoint, listWebhookEndpoints, readWebhookEndpoint, updateWebhookEndpoint } = OPERATIONS;
 const { deleteWebhookEndpoint, rotateWebhookSecret, listWebhookDeliveries, sendTestEvent, redeliver } = OPERATIONS;
+const { createApiKey, listApiKeys, readApiKey, revokeApiKey } = OPERATIONS;
 const {
   listUsers,
   readContractor,
@@ -145,6 +145,7 @@ export const ROUTES: readonly Route[] = [
     location: ({ api_key: key }) => `/v1/api-keys/${key?.id}`,
     shows: NEW_API_KEY,
   }),
+  route('GET', '/api-keys/{id}', readApiKey, { shows: API_KEY }),
   route('DELETE', '/api-keys/{id}', revokeApiKey, { shows: DONE, answer: () => done('The API key is revoked.') }),
   route('GET', '/me/job-counts', countOwnJobs, { shows: JOB_COUNTS }),
   route('GET', '/catalog', readCatalog, { shows: CATALOG, answer: catalogOnWire }),

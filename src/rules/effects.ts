@@ -19,6 +19,7 @@ export const EFFECTS = {
   keepBudgets: { by: 'move', description: 'the budgets become the base of their later decreases' },
   keepCompletionDate: { by: 'move', description: 'the completion date becomes the base of its later shifts' },
   setAwardedBid: { by: 'move', description: 'awarded_bid_id is set' },
+  keepReview: { by: 'move', description: 'rating and review are set' },
 
   acceptBid: { by: 'statements', description: 'the chosen bid becomes accepted' },
   rejectOtherBids: { by: 'statements', description: 'other live bids become rejected, and their holds are released' },

@@ -66,6 +66,18 @@ export const PERSISTED_QUERIES = { documentsMax: 1_000, documentCharactersMax: 2
 /** The length that a list without `first` counts with: a job's available actions are the longest of them. */
 export const UNPAGED_LIST_ENTRIES = 16;
 
+/** What a client may send on its WebSocket. */
+export const WEB_SOCKET = {
+  messageBytesMax: 32 * 1024,
+  /** Pings and pongs among them. */
+  messagesPerWindowMax: 120,
+  windowSeconds: 10,
+  /** Of one message. */
+  fragmentsMax: 64,
+  /** Of the name that a client gives a subscription, since each of its events repeats it. */
+  idCharactersMax: 128,
+} as const;
+
 /** Of the header that lists what a dry run would have done. */
 export const DRY_RUN_EFFECTS_HEADER_BYTES_MAX = 4 * 1024;
 
@@ -152,6 +164,10 @@ export const SHARES = {
   connections: { of: 'connections', perAddress: 1_000, total: 10_000 },
   /** Sent ahead on a connection while an earlier request is under way: beyond it the socket is not read. */
   requestsAhead: { of: 'requests sent ahead', perConnection: 16, perAddress: 1_000 },
+  /** Whether or not anything is subscribed to on them; behind a proxy they are counted for the caller's address too. */
+  webSockets: { of: 'WebSockets', perUser: 20, perAddress: 1_000, total: 8_000 },
+  /** Subscriptions, be it over a WebSocket or over server-sent events. */
+  streams: { of: 'streams', perUser: 10, perAddress: 1_000, total: 8_000 },
   requests: { of: 'requests under way', perUser: 50, perAddress: 200 },
   /** Waiting for a turn of the event loop. */
   turns: { of: 'requests waiting to be begun', total: 1_000 },

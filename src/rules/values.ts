@@ -95,6 +95,9 @@ export const money = z
   .max(MONEY_MAX)
   .refine((amount) => Math.round(amount * 100) / 100 === amount, 'must have at most two decimals');
 
+/** What a homeowner thought of finished work. */
+export const rating = z.int().min(1, 'must be from 1 to 5').max(5, 'must be from 1 to 5');
+
 /** A date as text: which days there are is known here, and no time zone has a say. */
 export const day = z
   .string()

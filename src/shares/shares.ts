@@ -12,6 +12,8 @@ export interface Shares {
   readonly events: ShareEvents;
   readonly connections: Share;
   readonly requestsAhead: Share;
+  readonly webSockets: Share;
+  readonly streams: Share;
   readonly requests: Share;
   readonly turns: Turns;
   /** For what is never refused: addresses take turns, and nothing else bounds them. */
@@ -27,6 +29,8 @@ export function createShares(limits: ShareTable, events: ShareEvents): Shares {
     connections: createShare(settings('connections')),
     // Nothing of it is refused: what is too much is not read.
     requestsAhead: createShare({ ...settings('requestsAhead'), limits: { of: limits.requestsAhead.of } }),
+    webSockets: createShare(settings('webSockets')),
+    streams: createShare(settings('streams')),
     requests: createShare(settings('requests')),
     turns: createTurns(settings('turns')),
     operatorTurns: createTurns({ ...settings('turns'), limits: { of: limits.turns.of } }, OPERATOR_WAIT_MS),

@@ -30,26 +30,30 @@ import { events } from './tables/events.js';
 import { jobs } from './tables/jobs.js';
 import { forEachRole, idsOf, visibleBids, type ViewerIds } from './visibility.js';
 
-/** What somebody asks for. Lists are asked for by the size of their page. */
-export interface JobInclude {
-  /** Of a list: how many entries it has in all. */
-  readonly total?: true;
-  /** Of the job itself; all of it, unless told. */
-  readonly job?: readonly string[];
-  readonly homeowner?: PersonFields;
+/** The parts that are read with a job or for many jobs. Lists are asked for by the size of their page. */
+interface Parts {
   /** The viewer's own bids, the newest first. */
   readonly ownBids?: true;
   readonly awardedBid?: true;
   readonly bids?: number;
-  /** Of any of these bids; what they are found by and ordered by is always there. */
-  readonly bid?: readonly string[];
   /** How many there are in all. */
   readonly bidsTotal?: true;
-  /** Who made the bids, wherever bids are asked for. */
-  readonly bidders?: PersonFields;
   readonly events?: number;
   readonly eventsTotal?: true;
   readonly disputeEvents?: true;
+}
+
+/** What somebody asks for. */
+export interface JobInclude extends Parts {
+  /** Of a list: how many entries it has in all. */
+  readonly total?: true;
+  /** The fields of the job itself; all of them where this is left out. */
+  readonly job?: readonly string[];
+  readonly homeowner?: PersonFields;
+  /** Of any of these bids; what they are found by and ordered by is always there. */
+  readonly bid?: readonly string[];
+  /** Who made the bids, wherever bids are asked for. */
+  readonly bidders?: PersonFields;
   /** The bids are those in one state, and so is their number. Only where parts are read for many jobs. */
   readonly ofStatus?: true;
   /** The one list asked for begins behind a position. Only where parts are read for many jobs. */
@@ -74,7 +78,7 @@ export interface Included {
   readonly bidders: ReadonlyMap<ContractorId, PersonRow>;
 }
 
-type PartName = Exclude<keyof JobInclude, 'total' | 'job' | 'homeowner' | 'bid' | 'bidders' | 'ofStatus' | 'isAfter'>;
+type PartName = keyof Parts;
 
 const eventColumns = getTableColumns(events);
 const readEvent = jsonReader<EventRow>(eventShape);
@@ -100,7 +104,8 @@ const PARTS: { readonly [Name in PartName]-?: (asked: Asked) => SQL } = {
   ownBids: (asked) =>
     asked.role === 'contractor' ? listOf(bidJson(asked), ownBidsOn(asked), NEWEST_FIRST) : sql`'[]'::json`,
   awardedBid: (asked) =>
-    sql`(select ${bidJson(asked)} from bids where "bids"."id" = "jobs"."awarded_bid_id" and ${visibleBids(asked.role, asked.$)})`,
+    sql`(select ${bidJson(asked)} from bids where "bids"."id" = "jobs"."awarded_bid_id"
+      and ${visibleBids(asked.role, asked.$)})`,
   bids: (asked) => {
     const { from, order } = bidsIn(asked).partOf(ofJobAndStatus(asked), asked.$, pageIn(asked, asked.include.bids));
     return listOf(bidJson(asked), from, order);
@@ -308,8 +313,6 @@ export function includeKey(include: JobInclude): string {
   return key;
 }
 
-const BESIDES = ['job', 'homeowner', 'bid', 'bidders', 'ofStatus', 'isAfter'];
-
 function keyOf(include: JobInclude): string {
-  return JSON.stringify(include, [...BESIDES, ...PART_NAMES, 'user', 'profile']);
+  return JSON.stringify(Object.entries(include).toSorted(([one], [other]) => (one < other ? -1 : 1)));
 }

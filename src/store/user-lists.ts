@@ -72,7 +72,8 @@ function listOf(asked: Asked): List<FilterValues, User> {
       verified !== null && {
         counted: (_, _$, { atMost }) => {
           const theirs = userType === null || userType === 'contractor';
-          return sql`select from contractors c where c.verified = ${flag(verified)} and ${flag(theirs)} limit ${few(atMost)}`;
+          return sql`select from contractors c
+            where c.verified = ${flag(verified)} and ${flag(theirs)} limit ${few(atMost)}`;
         },
       }),
   });
@@ -89,7 +90,7 @@ function isVerified(verified: boolean): SQL {
   return sql`exists (select from contractors c where c.user_id = "users"."id" and c.verified = ${flag(verified)})`;
 }
 
-/** A profile is as old as its account, and so the contractors are read in the order of the list. */
+/** A trigger keeps a contractor's profile as old as its account, and so the contractors are read in the order of the list. */
 function contractorsWho(verified: boolean, { atMost, behind }: Reach): SQL {
   const position = behind([sql`c.created_at`, sql`c.user_id`]);
   return sql`select c.user_id from contractors c where ${and(sql`c.verified = ${flag(verified)}`, position)}

@@ -21,8 +21,9 @@ const MAY_KNOW: Readonly<Record<string, readonly string[]>> = {
   store: ['rules', 'shares'],
   live: ['rules', 'store'],
   operations: ['rules', 'security', 'store', 'live', 'shares', 'metrics', 'record'],
-  graphql: ['rules', 'security', 'http', 'store', 'operations', 'redis'],
+  graphql: ['rules', 'security', 'http', 'store', 'live', 'operations', 'shares', 'record', 'redis'],
   rest: ['rules', 'security', 'http', 'store', 'operations'],
+  lifecycle: ['rules', 'http'],
   metrics: ['rules', 'shares', 'record'],
   webhooks: ['rules', 'security', 'store', 'live', 'rest'],
   services: ['config', 'security', 'store', 'live', 'operations', 'shares', 'metrics', 'rules', 'watch'],
@@ -36,6 +37,7 @@ const MAY_KNOW: Readonly<Record<string, readonly string[]>> = {
     'operations',
     'graphql',
     'rest',
+    'lifecycle',
     'operator',
     'apis-check',
     'shares',
@@ -53,6 +55,7 @@ const MAY_KNOW: Readonly<Record<string, readonly string[]>> = {
 /** The APIs may name the types of rows; whatever runs there goes through an operation. */
 const TYPES_ALONE: readonly (readonly [from: string, to: string])[] = [
   ['graphql', 'store'],
+  ['graphql', 'live'],
   ['rest', 'store'],
 ];
 
@@ -66,6 +69,9 @@ const PACKAGE_HOMES: Readonly<Record<string, readonly string[]>> = {
   graphql: ['graphql'],
   'type-graphql': ['graphql'],
   '@apollo/server': ['graphql'],
+  'graphql-ws': ['graphql'],
+  'graphql-sse': ['graphql'],
+  ws: ['graphql'],
   'graphql-rate-limit': ['security'],
   bcrypt: ['security'],
   jsonwebtoken: ['security'],

@@ -196,7 +196,9 @@ describe('a flat page of the largest size', () => {
         `nodes { ${wholeSelection(node, 0)} }`,
         `edges { cursor node { ${wholeSelection(node, 0)} } }`,
       ]) {
-        const page = `${field.name}(first: ${PAGE.perPageMax}) { totalCount pageInfo { ${plainFields(schema.getType('PageInfo') as GraphQLObjectType).join(' ')} } ${nodes} }`;
+        const page =
+          `${field.name}(first: ${PAGE.perPageMax}) { totalCount pageInfo ` +
+          `{ ${plainFields(schema.getType('PageInfo') as GraphQLObjectType).join(' ')} } ${nodes} }`;
         expect(costOfDocument((WITHIN[type.name] as (page: string) => string)(page))).toBeLessThanOrEqual(
           GRAPHQL_LIMITS.cost,
         );

@@ -13,6 +13,7 @@ import {
 } from 'graphql';
 import type { Context } from '../context.js';
 import { planOf, type Plan } from './plan.js';
+import { openSource } from './subscribe.js';
 
 /** An operation that was asked for; its document has been parsed and validated. */
 export interface OperationRequest {
@@ -38,7 +39,8 @@ export function createExecutor(schema: GraphQLSchema): RunOperation {
   }
 
   return async (request) => {
-    const { document, operationName, variables, context } = request;
+    const { document, operation, operationName, variables, context } = request;
+    if (operation?.operation === 'subscription') return openSource(schema, request);
     const result = planFor(request)?.(context, variables ?? {});
     return result ?? execute({ schema, document, contextValue: context, variableValues: variables, operationName });
   };

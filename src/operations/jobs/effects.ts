@@ -28,6 +28,7 @@ export interface Consequence {
 export interface CallInput {
   readonly bidId?: BidId | undefined;
   readonly rating?: number | null | undefined;
+  readonly review?: string | null | undefined;
   readonly resolution?: string | undefined;
 }
 

@@ -71,6 +71,32 @@ export const CONNECTIONS: readonly Row[] = [
     ],
   },
   {
+    name: '64 KB of tiny requests on each of 600 connections, from 300 addresses, unread',
+    who: 'anonymous',
+    attacks: ({ addresses }) => [
+      {
+        kind: 'connections',
+        connections: 600,
+        addresses: addresses(300),
+        first: TINY.repeat(2_000),
+        take: 'nothing',
+        hangUpAfterMs: 1_500,
+      },
+    ],
+  },
+  {
+    name: '32 KB of tiny requests at once on each of 600 connections that were idle, from 300 addresses',
+    who: 'anonymous',
+    attacks: ({ addresses }) => [
+      {
+        kind: 'connections',
+        connections: 600,
+        addresses: addresses(300),
+        drip: { text: TINY.repeat(1_000), everyMs: 1_200 },
+      },
+    ],
+  },
+  {
     name: '200,000 reads with a token sent ahead on one connection',
     who: 'one account',
     attacks: ({ people }) => [
