@@ -7,6 +7,7 @@ import { createLog } from './log.js';
 import { openServices } from './services.js';
 import { ensureAdmin } from './operations/accounts/admins.js';
 import { startServer } from './server.js';
+import { openWebhooks } from './webhooks/webhooks.js';
 import type { Connection } from './store/database.js';
 
 export interface Run {
@@ -52,6 +53,12 @@ async function start(config: Config, log: Logger, opened: Closing[], whenOpen: R
   opened.push(close);
   if (config.ADMIN_EMAIL && config.ADMIN_PASSWORD)
     await ensureAdmin(services, config.ADMIN_EMAIL, config.ADMIN_PASSWORD);
+  const webhooks = await openWebhooks({
+    ...services,
+    connection: database.connection,
+    preparedStatements: config.DATABASE_PREPARED_STATEMENTS,
+  });
+  opened.push(webhooks.close);
   const server = await startServer(services, config);
   opened.push(server.close);
   await whenOpen(server.url, config);

@@ -103,11 +103,16 @@ export const WEBHOOKS = {
   /** Of an answer or an error, so much is kept. */
   answerCharacters: 500,
   attemptsKept: 16,
-  /** Requests under way at once on one instance; all endpoints of one person may take a fifth of them. */
-  senders: 50,
-  sendersPerEndpoint: 2,
-  /** Of the senders, so many for endpoints that failed last, together. Each of these has one. */
-  sendersForFailing: 15,
+  /** Endpoints that one instance sends to at once; those of one person are at most a fifth of them. */
+  endpointsAtOnce: 25,
+  /** Of these, so many that failed last. Each of them is sent one event at a time. */
+  failingAtOnce: 8,
+  requestsPerEndpoint: 2,
+  /** So many deliveries to one endpoint are claimed together, as long as it answers soon. */
+  claimedAtOnce: 8,
+  slowMs: 2_000,
+  /** What a killed instance had claimed is sent by another after so long. */
+  leaseSeconds: 30,
   /** An endpoint that has only failed for so long is paused. */
   failingDays: 3,
   /** After a rotation the old secret signs beside the new one for so long. */
