@@ -63,7 +63,9 @@ export function createMetrics(): Metrics {
   });
   const refusals = new Counter({
     name: 'share_refusals_total',
-    help: 'Calls refused and connections closed because a share was used up, by share and by whose it was: of a user, an address or the whole server.',
+    help:
+      'Calls refused and connections closed because a share was used up, by share and by whose it was: of a ' +
+      'user, an address or the whole server.',
     labelNames: ['share', 'bound'],
     registers,
   });
@@ -76,14 +78,18 @@ export function createMetrics(): Metrics {
   });
   const operations = new Histogram({
     name: 'operation_seconds',
-    help: 'How long operations took, by name (as GraphQL spells it, in both APIs), API, and OK or the code of the error. "none" is what was refused before any.',
+    help:
+      'How long operations took, by name (as GraphQL spells it, in both APIs), API, and OK or the code of the ' +
+      'error. "none" is what was refused before any.',
     labelNames: ['operation', 'api', 'code'],
     buckets: SECONDS,
     registers,
   });
   const errors = new Counter({
     name: 'request_errors_total',
-    help: 'Requests that answered an error with this code, by API. A GraphQL request counts once for each of its codes.',
+    help:
+      'Requests that answered an error with this code, by API. A GraphQL request counts once for each of ' +
+      'its codes.',
     labelNames: ['api', 'code'],
     registers,
   });

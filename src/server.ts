@@ -202,12 +202,17 @@ export async function startServer(
 
   return {
     port,
-    url: `http://${config.HOST.includes(':') ? `[${config.HOST}]` : config.HOST === '0.0.0.0' ? 'localhost' : config.HOST}:${port}`,
+    url: `http://${hostInUrl(config.HOST)}:${port}`,
     close: async () => {
       await draining.drain(server, graphql.endStreams);
       await graphql.stop();
     },
   };
+}
+
+function hostInUrl(host: string): string {
+  if (host === '0.0.0.0') return 'localhost';
+  return host.includes(':') ? `[${host}]` : host;
 }
 
 /** What a request was about, as far as that is known. */
@@ -222,7 +227,9 @@ function lineOf({ api, operations, codes, overload, document, claimedUser }: Req
   };
 }
 
-/** A failure of our own is an error; that somebody could not be served deserves a look; what callers do wrong does not. */
+/**
+ * A failure of our own is an error; that somebody could not be served deserves a look; what callers do wrong does not.
+ */
 function levelOf({ codes }: RequestRecord): 'error' | 'warn' | 'info' {
   if (codes.has('INTERNAL')) return 'error';
   return codes.has('OVERLOADED') ? 'warn' : 'info';

@@ -14,8 +14,10 @@ import type { Services } from './operations/services.js';
 import { createKeyUses } from './operations/key-uses.js';
 import { createAccessTokens } from './security/access-token.js';
 import { createPasswords } from './security/passwords.js';
+import { createAddressRules } from './security/public-addresses.js';
 import { createRateLimits } from './security/rate-limit.js';
 import { createRefreshTokens } from './security/refresh-token.js';
+import { createSealer } from './security/sealing.js';
 import { createShares } from './shares/shares.js';
 import { connect, type Connection, type DatabaseHooks } from './store/database.js';
 import { watchDatabase } from './store/database-watch.js';
@@ -105,6 +107,8 @@ export async function openServices(
     keyHolders: new LRUCache({ max: VIEWERS_MAX }),
     keyUses,
     seals: (text) => secrets.map((each) => createHmac('sha256', `seal ${each}`).update(text).digest('base64url')),
+    sealer: createSealer({ secret, previousSecret: config.JWT_PREVIOUS_SECRET }),
+    webhookAddresses: createAddressRules({ allowPrivate: config.WEBHOOKS_ALLOW_PRIVATE }),
     budgets: config.budgets,
     log,
   };

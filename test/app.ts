@@ -195,7 +195,8 @@ async function fetchFrom(caller: number, url: string, { method, headers, body }:
 }
 
 /** An access token, a refresh token, an API key, a password's hash: whatever a test did, its server's log has none of them. */
-const SECRETS = /eyJ[\w-]{10,}\.eyJ[\w-]+\.[\w-]+|rft_[0-9A-Za-z]{27}|jmk_[0-9A-Za-z]{40}|\$2[aby]\$\d\d\$/;
+const SECRETS =
+  /eyJ[\w-]{10,}\.eyJ[\w-]+\.[\w-]+|rft_[0-9A-Za-z]{27}|jmk_[0-9A-Za-z]{40}|whsec_[0-9A-Za-z+/]{43}|\$2[aby]\$\d\d\$/;
 
 function expectNoSecretIn(logged: readonly string[]): void {
   const telling = logged.find((line) => SECRETS.test(line));

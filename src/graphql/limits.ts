@@ -163,6 +163,7 @@ function limitsPlugin(
 
 /** Variables are read while executing, where Apollo lets no option through. */
 function withoutSuggestions(error: GraphQLFormattedError): GraphQLFormattedError {
-  const message = error.message.replace(/ Did you mean .*\?$/s, '');
-  return message === error.message ? error : { ...error, message };
+  const { message } = error;
+  const at = message.endsWith('?') ? message.indexOf(' Did you mean ') : -1;
+  return at < 0 ? error : { ...error, message: message.slice(0, at) };
 }

@@ -8,7 +8,8 @@ export const LOGO =
   ' stroke-linejoin="round" stroke-linecap="round">' +
   '<path d="M3 11.5 12 4l9 7.5"/><path d="M5.5 10v10h13V10"/><path d="m9 15 2.2 2.2L15.5 13"/></svg>';
 
-const ICON = `data:image/svg+xml,${encodeURIComponent(LOGO.replace('<svg ', '<svg xmlns="http://www.w3.org/2000/svg" '))}`;
+const STANDALONE_LOGO = LOGO.replace('<svg ', '<svg xmlns="http://www.w3.org/2000/svg" ');
+const ICON = `data:image/svg+xml,${encodeURIComponent(STANDALONE_LOGO)}`;
 
 // GraphiQL follows the system's colours until somebody chooses, and then marks the body; the bar does as it does.
 const STYLES = `

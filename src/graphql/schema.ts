@@ -12,15 +12,16 @@ import { JobResolver, ViewerJobsResolver } from './resolvers/jobs.js';
 import { ContractorResolver, HomeownerResolver, UserResolver } from './resolvers/people.js';
 import { ReferenceResolver } from './resolvers/reference.js';
 import { StreamResolver } from './resolvers/streams.js';
+import { WebhookResolver } from './resolvers/webhooks.js';
 import { TokenResolver } from './resolvers/tokens.js';
 import { PAYLOAD_RESOLVERS } from './types/payloads.js';
 import { typeOfNode } from './types/node.js';
 
 const DESCRIPTIONS = {
   schema:
-    'A marketplace for home improvement: homeowners post jobs, contractors bid, one bid is awarded, the work is done, ' +
-    'reviewed and approved; disagreements are decided by an admin. Send `Authorization: Bearer …` with the token that ' +
-    '`signUpHomeowner`, `signUpContractor` or `logIn` answers.',
+    'A marketplace for home improvement: homeowners post jobs, contractors bid, one bid is awarded, the work is ' +
+    'done, reviewed and approved; disagreements are decided by an admin. Send `Authorization: Bearer …` with the ' +
+    'token that `signUpHomeowner`, `signUpContractor` or `logIn` answers.',
   Query: 'What can be read. A field that the caller may not read is null, with an error that says why.',
   Mutation:
     'What can be done. A refusal keeps nothing and is an entry in `errors`: its `message` is a sentence for a person, ' +
@@ -52,6 +53,7 @@ export function createSchema(): GraphQLSchema {
         ViewerJobsResolver,
         ReferenceResolver,
         StreamResolver,
+        WebhookResolver,
         ...PAYLOAD_RESOLVERS,
       ],
       // The library asks for one where there are subscriptions; each of these opens its own stream.

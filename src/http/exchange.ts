@@ -117,7 +117,9 @@ function withoutAuthority(target: string): string {
   return path.startsWith('/') ? path : `/${path}`;
 }
 
-/** The token of `Authorization: Bearer …`; empty where the header holds no such thing, undefined where there is none. */
+/**
+ * The token of `Authorization: Bearer …`; empty where the header holds no such thing, undefined where there is none.
+ */
 export function bearerOf(authorization = ''): string | undefined {
   if (authorization.trim() === '') return undefined;
   return /^bearer +([^\s]+) *$/i.exec(authorization)?.[1] ?? '';

@@ -1,5 +1,5 @@
 /** Everything a caller can do. Both APIs, the contracts and the tests read this one list. */
-import { createApiKey, listApiKeys, revokeApiKey } from './accounts/api-keys.js';
+import { createApiKey, listApiKeys, readApiKey, revokeApiKey } from './accounts/api-keys.js';
 import { changePassword } from './accounts/change-password.js';
 import { listContractors, readContractor, verifyContractor } from './accounts/contractors.js';
 import { logIn, logOut, refreshSession } from './accounts/log-in.js';
@@ -20,6 +20,15 @@ import { TRANSITIONS } from './jobs/transitions.js';
 import { readNode } from './node.js';
 import { readCatalog, readLifecycle } from './reference.js';
 import { adjustTokens, auditTokens, listTransfers, readTokens, readTransfer } from './tokens/tokens.js';
+import { listWebhookDeliveries, redeliver, sendTestEvent } from './webhooks/deliveries.js';
+import {
+  createWebhookEndpoint,
+  deleteWebhookEndpoint,
+  listWebhookEndpoints,
+  readWebhookEndpoint,
+  rotateWebhookSecret,
+  updateWebhookEndpoint,
+} from './webhooks/endpoints.js';
 
 export const OPERATIONS = {
   signUpHomeowner,
@@ -30,6 +39,7 @@ export const OPERATIONS = {
   changePassword,
   createApiKey,
   listApiKeys,
+  readApiKey,
   revokeApiKey,
   readMe,
   updateProfile,
@@ -67,6 +77,16 @@ export const OPERATIONS = {
   shortlistBid,
   rejectBid,
   withdrawBid,
+
+  createWebhookEndpoint,
+  listWebhookEndpoints,
+  readWebhookEndpoint,
+  updateWebhookEndpoint,
+  deleteWebhookEndpoint,
+  rotateWebhookSecret,
+  listWebhookDeliveries,
+  sendTestEvent,
+  redeliver,
 
   readNode,
   readLifecycle,

@@ -54,7 +54,7 @@ export interface Operation<Input, Output, A extends Allowed = Allowed, Prepared 
    * ever stored.
    */
   readonly alwaysForReal?: boolean;
-  /** True for what an API key may not do: email, password, sessions and keys are for their owner alone. */
+  /** True for what an API key may not do: email, password, sessions, keys and webhooks are for their owner alone. */
   readonly needsSession?: boolean;
   /** True where null clears a field, and so says something else than leaving it out. */
   readonly nullClears?: boolean;
@@ -283,7 +283,8 @@ function requireRole(allows: Allowed, viewer: { readonly role: Role } | null): v
 
 function notForKeys() {
   return refuse('FORBIDDEN', {
-    message: 'An API key may not do this: email, password, sessions and API keys are managed by a log-in alone.',
+    message:
+      'An API key may not do this: email, password, sessions, API keys and webhooks are managed by a log-in alone.',
   });
 }
 

@@ -10,6 +10,8 @@ import type { AccessTokens } from '../security/access-token.js';
 import type { Passwords } from '../security/passwords.js';
 import type { RefreshTokens } from '../security/refresh-token.js';
 import type { RateLimits } from '../security/rate-limit.js';
+import type { AddressRules } from '../security/public-addresses.js';
+import type { Sealer } from '../security/sealing.js';
 import type { Shares } from '../shares/shares.js';
 import type { KeyHolder } from '../store/api-keys.js';
 import type { Database } from '../store/database.js';
@@ -38,5 +40,9 @@ export interface Services {
   readonly budgets: Readonly<Record<BudgetName, number>>;
   /** Digests that only holders of the secret can make; the second is that of JWT_PREVIOUS_SECRET, where it is set. */
   seals(text: string): readonly string[];
+  /** Encrypts what must be read again. */
+  readonly sealer: Sealer;
+  /** Where webhooks may lead. */
+  readonly webhookAddresses: AddressRules;
   readonly log: Logger;
 }

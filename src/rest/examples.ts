@@ -65,6 +65,9 @@ const REQUESTS: { readonly [Key in keyof Operations]?: Partial<InputOf<Operation
   completeJob: { reason: 'Both parties asked for it by telephone.' },
 
   submitBid: exampleInput(BID),
+
+  createWebhookEndpoint: { url: 'https://hooks.example.com/jobs', eventTypes: ['bid.submitted', 'job.completed'] },
+  updateWebhookEndpoint: { status: 'paused' },
 };
 
 const REQUEST_OF = new Map<Operation<never, unknown>, object>(

@@ -40,7 +40,8 @@ export const HEADER_PARAMETERS = {
   IdempotencyKey: headerParameter(
     'Idempotency-Key',
     { type: 'string', minLength: 1, maxLength: IDEMPOTENCY_KEY_MAX },
-    'Any text of one’s own. For 24 hours the same key with the same input does nothing anew and gets the first answer again; with another input it is refused.',
+    'Any text of one’s own. For 24 hours the same key with the same input does nothing anew and gets the first ' +
+      'answer again; with another input it is refused.',
   ),
   DryRun: headerParameter(
     'Dry-Run',

@@ -36,7 +36,9 @@ export const INITIAL_BID_STATE = 'pending' satisfies BidState;
  * them.
  */
 export const LIVE_BID_STATES = ['pending', 'viewed', 'shortlisted'] as const satisfies readonly BidState[];
-/** A bid that was taken back counts no more: neither among the bids of its job, nor against another by its contractor. */
+/**
+ * A bid that was taken back counts no more: neither among the bids of its job, nor against another by its contractor.
+ */
 export const UNCOUNTED_BID_STATE = 'withdrawn' satisfies BidState;
 export const COUNTED_BID_STATES: readonly BidState[] = BID_STATES.filter((state) => state !== UNCOUNTED_BID_STATE);
 

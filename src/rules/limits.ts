@@ -93,6 +93,29 @@ export const SESSION = {
 
 export const API_KEYS_PER_PERSON_MAX = 20;
 
+/** Webhooks: what one person may have, and how much of the senders an endpoint and an instance take. */
+export const WEBHOOKS = {
+  endpointsPerPerson: 5,
+  /** An answer must be complete by then, however slowly it comes. */
+  attemptMs: 10_000,
+  /** Of an answer, so much is read. */
+  answerBytes: 16 * 1024,
+  /** Of an answer or an error, so much is kept. */
+  answerCharacters: 500,
+  attemptsKept: 16,
+  /** Requests under way at once on one instance; all endpoints of one person may take a fifth of them. */
+  senders: 50,
+  sendersPerEndpoint: 2,
+  /** Of the senders, so many for endpoints that failed last, together. Each of these has one. */
+  sendersForFailing: 15,
+  /** An endpoint that has only failed for so long is paused. */
+  failingDays: 3,
+  /** After a rotation the old secret signs beside the new one for so long. */
+  oldSecretHours: 24,
+  secretsAtOnce: 4,
+  deliveriesKeptDays: 30,
+} as const;
+
 /**
  * Rate budgets, all per minute. `per` says whose budget it is; both APIs draw on the same one. Outside production the
  * per-address numbers are ten times these.

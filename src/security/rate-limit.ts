@@ -127,7 +127,9 @@ interface Found {
   readonly standing: Standing;
 }
 
-/** A call while the limiter decides on it, known to the store by a number: the library hands a store nothing but texts. */
+/**
+ * A call while the limiter decides on it, known to the store by a number: the library hands a store nothing but texts.
+ */
 interface Call {
   readonly find: () => Promise<Found>;
   found?: Found;

@@ -158,9 +158,11 @@ export const updateContractor = statement(
 /** Whether the viewer and the person stand on the two sides of an award. */
 const COUNTERPART = {
   homeowner: ($: Values<ViewerIds>) =>
-    sql<boolean>`exists (select 1 from jobs j where j.homeowner_id = ${$.homeownerId} and j.awarded_contractor_id = "contractors"."id")`,
+    sql<boolean>`exists (select 1 from jobs j where j.homeowner_id = ${$.homeownerId}
+      and j.awarded_contractor_id = "contractors"."id")`,
   contractor: ($: Values<ViewerIds>) =>
-    sql<boolean>`exists (select 1 from jobs j where j.awarded_contractor_id = ${$.contractorId} and j.homeowner_id = "homeowners"."id")`,
+    sql<boolean>`exists (select 1 from jobs j where j.awarded_contractor_id = ${$.contractorId}
+      and j.homeowner_id = "homeowners"."id")`,
 };
 
 /**
@@ -232,7 +234,10 @@ export function homeownerOf({ user, homeowner, counterpart }: Partial<HomeownerC
 
 /** The contractor with this identifier, who has bid on a job that the viewer sees, inside another row. */
 export function bidderAsJson(id: SQL, role: Role, $: Values<ViewerIds>, fields: PersonFields): SQL {
-  return sql`(select json_build_array(${asJson(narrowed(userColumns, fields.user))}, ${asJson(narrowed(contractorShape, fields.profile))}, ${role === 'homeowner' && isPrivate(fields) ? COUNTERPART.homeowner($) : NO})
+  const user = asJson(narrowed(userColumns, fields.user));
+  const profile = asJson(narrowed(contractorShape, fields.profile));
+  const counterpart = role === 'homeowner' && isPrivate(fields) ? COUNTERPART.homeowner($) : NO;
+  return sql`(select json_build_array(${user}, ${profile}, ${counterpart})
     from contractors join users on users.id = contractors.user_id where contractors.id = ${id})`;
 }
 

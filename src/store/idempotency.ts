@@ -14,7 +14,8 @@ interface Claim {
 export const lockKey = statement((db, $: Values<Claim>) =>
   db
     .select({
-      locked: sql<boolean>`pg_try_advisory_xact_lock(hashtextextended(concat_ws(' ', ${$.userId}::text, ${$.operation}::text, ${$.key}::text), 0))`,
+      locked: sql<boolean>`pg_try_advisory_xact_lock(hashtextextended(concat_ws(' ',
+        ${$.userId}::text, ${$.operation}::text, ${$.key}::text), 0))`,
     })
     .from(sql`(values (1)) as one`),
 );

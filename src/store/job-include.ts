@@ -104,7 +104,8 @@ const PARTS: { readonly [Name in PartName]-?: (asked: Asked) => SQL } = {
   ownBids: (asked) =>
     asked.role === 'contractor' ? listOf(bidJson(asked), ownBidsOn(asked), NEWEST_FIRST) : sql`'[]'::json`,
   awardedBid: (asked) =>
-    sql`(select ${bidJson(asked)} from bids where "bids"."id" = "jobs"."awarded_bid_id" and ${visibleBids(asked.role, asked.$)})`,
+    sql`(select ${bidJson(asked)} from bids where "bids"."id" = "jobs"."awarded_bid_id"
+      and ${visibleBids(asked.role, asked.$)})`,
   bids: (asked) => {
     const { from, order } = bidsIn(asked).partOf(ofJobAndStatus(asked), asked.$, pageIn(asked, asked.include.bids));
     return listOf(bidJson(asked), from, order);

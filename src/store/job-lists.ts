@@ -61,7 +61,9 @@ const FILTERS: {
   urgency: ($) => sql`${jobs.urgency} = ${$.urgency}::urgency`,
   homeownerId: ($) => sql`${jobs.homeownerId} = ${$.owner}`,
   updatedSince: ($) => sql`"jobs"."updated_at" >= ${$.since}::timestamptz`,
-  /** Of a search that holds the separator: the index would find what begins in the title and ends in the description. */
+  /**
+   * Of a search that holds the separator: the index would find what begins in the title and ends in the description.
+   */
   separator: ($) => sql`(${jobs.title} ilike ${$.pattern} or ${jobs.description} ilike ${$.pattern})`,
 };
 const FILTER_NAMES = Object.keys(FILTERS) as (keyof typeof FILTERS)[];
@@ -163,7 +165,8 @@ function listOf(asked: Asked, include: JobInclude): List<FilterValues, RawJob> {
 }
 
 function wantedOf(order: JobOrder, gathered: SQL, { wanted, offset }: Reach): SQL {
-  return sql`select g.id from (${gathered}) g order by ${inOrder(order, 'g')} limit ${sql.raw(String(wanted))}${offset ? sql` offset ${offset}` : sql``}`;
+  return sql`select g.id from (${gathered}) g order by ${inOrder(order, 'g')}
+    limit ${sql.raw(String(wanted))}${offset ? sql` offset ${offset}` : sql``}`;
 }
 
 /** Whoever asks for open jobs by name needs no other reason to see them. */

@@ -169,10 +169,10 @@ export const selectMismatches = statement((db, _: Values<object>) => {
   const moved = db
     .select({
       userId: tokenTransfers.userId,
-      total:
-        sql<number>`sum(case when ${tokenTransfers.toAccount} = ${tokenTransfers.userId} then amount else -amount end)`.as(
-          'moved_total',
-        ),
+      total: sql<number>`sum(
+        case when ${tokenTransfers.toAccount} = ${tokenTransfers.userId} then amount else -amount end)`.as(
+        'moved_total',
+      ),
     })
     .from(tokenTransfers)
     .groupBy(tokenTransfers.userId)

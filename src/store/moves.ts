@@ -3,13 +3,13 @@
  * moving has a price, takes it. No row comes back from a job that could not move.
  *
  * What holds where two calls come at once: at READ COMMITTED, an UPDATE that finds its row locked waits, and when the
- * other transaction has committed, Postgres takes the newest version of that row, asks the WHERE anew of it and computes
- * the SET from it ("EvalPlanQual"). So the state, the version, the required fields and the price, which are all columns
- * of the job, are those of the job as it is when it moves; and of two calls that move it from one state, the second
- * finds it in another. Anything else in the WHERE, such as the sub-select of the balance, is still seen as it was when
- * the statement began. It therefore only spares what would fail: the last word on the balance has the CHECK on
- * `token_balances`, whose own UPDATE works on the newest version of that row in the same way. What hangs on other rows
- * than these two, such as the bids, is therefore never done in this statement alone, but behind the job's lock.
+ * other transaction has committed, Postgres takes the newest version of that row, asks the WHERE anew of it and
+ * computes the SET from it ("EvalPlanQual"). So the state, the version, the required fields and the price, which are
+ * all columns of the job, are those of the job as it is when it moves; and of two calls that move it from one state,
+ * the second finds it in another. Anything else in the WHERE, such as the sub-select of the balance, is still seen as
+ * it was when the statement began. It therefore only spares what would fail: the last word on the balance has the CHECK
+ * on `token_balances`, whose own UPDATE works on the newest version of that row in the same way. What hangs on other
+ * rows than these two, such as the bids, is therefore never done in this statement alone, but behind the job's lock.
  */
 import { and, eq, sql, type SQL } from 'drizzle-orm';
 import type { PostgresJsDatabase } from 'drizzle-orm/postgres-js';

@@ -130,7 +130,8 @@ function sending<V extends object, Rows>(build: Build<V, Rows>, from: ValuesFrom
 /** The rows of a query as one list of lists. They stay in order: nothing stands between the query and the list. */
 function asOneText(query: SQL, width: number, count?: SQL): SQL {
   const names = sql.raw(Array.from({ length: width }, (_, at) => `c${at}`).join(', '));
-  return sql`select coalesce(json_agg(json_build_array(${names})), '[]')${count ? sql`, (${count})` : sql``} from (${query}) listed (${names})`;
+  return sql`select coalesce(json_agg(json_build_array(${names})), '[]')${count ? sql`, (${count})` : sql``}
+    from (${query}) listed (${names})`;
 }
 
 /** No row at all comes back for a session that is over. */

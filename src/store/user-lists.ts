@@ -72,7 +72,8 @@ function listOf(asked: Asked): List<FilterValues, User> {
       verified !== null && {
         counted: (_, _$, { atMost }) => {
           const theirs = userType === null || userType === 'contractor';
-          return sql`select from contractors c where c.verified = ${flag(verified)} and ${flag(theirs)} limit ${few(atMost)}`;
+          return sql`select from contractors c
+            where c.verified = ${flag(verified)} and ${flag(theirs)} limit ${few(atMost)}`;
         },
       }),
   });

@@ -44,7 +44,8 @@ async function look(id: string): Promise<Seen> {
       j.most_tokens_paid as paid, j.highest_budget_min::text as budget,
       j.completion_date_at_check_in::text as "completionBase", j.awarded_bid_id as awarded,
       (select count(*)::int from bids b where b.job_id = j.id and b.status = 'accepted') as accepted,
-      (select count(*)::int from bids b where b.job_id = j.id and b.status in ('pending', 'viewed', 'shortlisted')) as live,
+      (select count(*)::int from bids b where b.job_id = j.id and b.status in ('pending', 'viewed',
+        'shortlisted')) as live,
       (select count(*)::int from bids b where b.job_id = j.id and b.status = 'rejected') as rejected,
       (select count(*)::int from holds h where h.job_id = j.id and h.status = 'active') as "activeHolds",
       c.completed_jobs as "completedJobs", c.rating_count as ratings, j.rating, j.review

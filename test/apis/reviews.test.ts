@@ -39,7 +39,8 @@ beforeAll(async () => {
 });
 afterAll(() => app.close());
 
-const REVIEWS = `query ($id: ID!, $first: Int, $after: String) { contractor(id: $id) { completedJobs ratingCount reviews(first: $first, after: $after) {
+const REVIEWS = `query ($id: ID!, $first: Int, $after: String) { contractor(id: $id) { completedJobs ratingCount
+  reviews(first: $first, after: $after) {
   totalCount pageInfo { hasNextPage endCursor } nodes { id rating review category homeownerFirstName createdAt } } } }`;
 
 /** The newest first, as REST spells it. */
@@ -105,7 +106,8 @@ test('from any position, of many contractors at once, each reads on in their own
   const { endCursor: after } = one.pageInfo;
   const { data } = await app.graphql(
     `query ($after: String) { contractors(first: 20) { nodes { id
-      reviews(first: 5, after: $after) { totalCount pageInfo { hasNextPage hasPreviousPage } nodes { rating review } } } } }`,
+      reviews(first: 5, after: $after) { totalCount pageInfo { hasNextPage hasPreviousPage } nodes { rating review } }
+        } } }`,
     { token: zoe.token, variables: { after } },
   );
   const byId = new Map<string, Json>(data.contractors.nodes.map((node: Json) => [node.id, node.reviews]));

@@ -101,7 +101,9 @@ test('whoever writes which age of an account or a profile, the two are one, and 
 });
 
 test('an admin finds a contractor who never bid, and verifies them', async () => {
-  const LOOK = `{ users(filter: { search: "cora" }) { nodes { userType homeowner { id } contractor { id verified licenseNumber } } } }`;
+  const LOOK =
+    `{ users(filter: { search: "cora" }) { nodes { userType homeowner { id } contractor { id verified ` +
+    `licenseNumber } } } }`;
   const { data } = await app.graphql(LOOK, { token: ada.token });
   const profileId = people.Cora!.profileId;
   expect(data.users.nodes).toEqual([
@@ -114,11 +116,13 @@ test('an admin finds a contractor who never bid, and verifies them', async () =>
   await app.sql`update contractors set verified = false where id = ${profileId}`;
 });
 
-test('everyone comes from a person to their profile, in one statement for all, and by another’s to nothing private', async () => {
+test('everyone comes from a person to their profile, in one statement, and to nothing private', async () => {
   const { Hanna: hanna, Carl: carl } = people as Record<'Hanna' | 'Carl', Person>;
   const profile = { homeowner: { address_line1: '1 Hidden Lane', city: 'Austin' } };
   await app.rest('PUT', '/v1/me', { token: hanna.token, body: profile });
-  const READ = `query ($id: ID!) { node(id: $id) { ... on User { firstName homeowner { id addressLine1 city user { email } } contractor { id } } } }`;
+  const READ =
+    `query ($id: ID!) { node(id: $id) { ... on User { firstName homeowner { id addressLine1 city user ` +
+    `{ email } } contractor { id } } } }`;
   const read = async (reader: Person, id: string) =>
     (await app.graphql(READ, { token: reader.token, variables: { id } })).data.node;
   const home = { id: hanna.profileId, city: 'Austin' };

@@ -66,10 +66,12 @@ interface Ground {
 }
 
 const row = (table: string, where: string, columns = ['created_at', 'id']) =>
-  `with listed as (select ${columns.join(', ')} from ${table} where ${where}) select * from listed order by ${columns.map((column) => `${column} desc`).join(', ')} offset (select count(*) / 2 from listed) limit 1`;
+  `with listed as (select ${columns.join(', ')} from ${table} where ${where}) select * from listed
+    order by ${columns.map((column) => `${column} desc`).join(', ')} offset (select count(*) / 2 from listed) limit 1`;
 
 const ownBid = (market: Market) =>
-  `exists (select from bids b where b.job_id = jobs.id and b.contractor_id = '${seededId('ctr', busyContractor(market))}')`;
+  `exists (select from bids b where b.job_id = jobs.id
+    and b.contractor_id = '${seededId('ctr', busyContractor(market))}')`;
 const MIDDLES = {
   all: () => row('jobs', 'true'),
   open: () => row('jobs', `status = 'open'`),
@@ -89,8 +91,10 @@ const MIDDLES = {
 } satisfies Record<string, (market: Market) => string>;
 
 const FIELDS = 'nodes { id title status category city createdAt bidCount } pageInfo { hasNextPage endCursor }';
-const NESTED = `nodes { id title status version bidCount homeowner { id city user { firstName email } } myBid { id amount } awardedBid { id contractor { companyName user { email } } }
-  bids(first: 5) { totalCount nodes { id amount contractor { companyName user { firstName email } } hold { amount } } } timeline(first: 5) { totalCount nodes { sequence type } }
+const NESTED = `nodes { id title status version bidCount homeowner { id city user { firstName email } } myBid { id
+  amount } awardedBid { id contractor { companyName user { email } } }
+  bids(first: 5) { totalCount nodes { id amount contractor { companyName user { firstName email } } hold { amount } }
+    } timeline(first: 5) { totalCount nodes { sequence type } }
   dispute { reason } availableActions { action allowed } } pageInfo { hasNextPage }`;
 
 function list(
@@ -166,9 +170,11 @@ const nestedFromMiddle = ({ middle }: Ground, jobs: number, filter: string) => `
 /** An awarded job in the market's midst, whose owner, bidder and strangers are known. */
 export const midst = ({ jobs }: Market) => 4 + 20 * Math.floor(jobs / 40);
 const readMidst = (market: Market) =>
-  `{ job(id: "${seededId('job', midst(market))}") { id status title addressLine1 availableActions { action allowed reason } } }`;
+  `{ job(id: "${seededId('job', midst(market))}") { id status title addressLine1 availableActions { action ` +
+  `allowed reason } } }`;
 const readCrowded = (market: Market) =>
-  `{ job(id: "${seededId('job', crowdedJob(market))}") { id status title bidCount availableActions { action allowed reason } } }`;
+  `{ job(id: "${seededId('job', crowdedJob(market))}") { id status title bidCount availableActions { action ` +
+  `allowed reason } } }`;
 const crowded = ({ market }: Ground, part: string) => `/v1/jobs/${seededId('job', crowdedJob(market))}/${part}`;
 
 const search = (word: string, more = '') => `search: "${word}"${more}`;
@@ -398,7 +404,8 @@ export const QUERIES: readonly Query[] = [
     'new contractor',
     ({ middle }) =>
       `{ contractors(first: 100, orderBy: MOST_COMPLETED) { nodes { id
-        reviews(first: 10, after: "${middle.reviewsOfBusyContractor}") { totalCount nodes { rating homeownerFirstName } } } } }`,
+        reviews(first: 10, after: "${middle.reviewsOfBusyContractor}") { totalCount nodes { rating homeownerFirstName
+          } } } } }`,
   ),
   graphql('contractors with their users, read by the busy homeowner', 'busy homeowner', () => {
     return '{ contractors(first: 100, orderBy: MOST_COMPLETED) { nodes { id licenseNumber user { email } } } }';
@@ -436,7 +443,8 @@ export const QUERIES: readonly Query[] = [
     'a bid, by its identifier',
     'bidder',
     ({ market }) =>
-      `{ node(id: "${seededId('bid', midst(market) * 16 + 1)}") { ... on Bid { id amount job { id title } contractor { id user { email } } } } }`,
+      `{ node(id: "${seededId('bid', midst(market) * 16 + 1)}") { ... on Bid { id amount job { id title } ` +
+      `contractor { id user { email } } } } }`,
   ),
 ];
 

@@ -74,6 +74,7 @@ const PACKAGE_HOMES: Readonly<Record<string, readonly string[]>> = {
   'graphql-rate-limit': ['security'],
   bcrypt: ['security'],
   jsonwebtoken: ['security'],
+  'ipaddr.js': ['security'],
   ioredis: ['redis'],
   'prom-client': ['metrics'],
 };

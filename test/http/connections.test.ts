@@ -51,13 +51,14 @@ async function held(work: (ask: string) => Promise<void>): Promise<void> {
     await tx`select from users where id = ${hanna.userId} for update`;
     const body = JSON.stringify({ user: { first_name: 'Hanna' } });
     await work(
-      `PUT /v1/me HTTP/1.1\r\nHost: a\r\nAuthorization: Bearer ${hanna.token}\r\nContent-Type: application/json\r\nContent-Length: ${body.length}\r\n\r\n${body}`,
+      `PUT /v1/me HTTP/1.1\r\nHost: a\r\nAuthorization: Bearer ${hanna.token}\r\nContent-Type: ` +
+        `application/json\r\nContent-Length: ${body.length}\r\n\r\n${body}`,
     );
   });
 }
 
 describe('requests sent ahead on a connection', () => {
-  it('are answered one after another, a thousand as well as two, and each in the order in which it was sent', async () => {
+  it('are answered one after another, a thousand as well as two, in the order they were sent in', async () => {
     const client = await open(app.url);
     const ids = Array.from({ length: 1_000 }, (_, i) => `ahead-of-${i}`);
     client.socket.write(ids.map((id) => PING.replace('\r\n\r\n', `\r\nX-Request-Id: ${id}\r\n\r\n`)).join(''));
@@ -114,7 +115,8 @@ describe('requests sent ahead on a connection', () => {
 
 describe('a body in chunks', () => {
   const head = (more = '') =>
-    `POST /v1/auth/login HTTP/1.1\r\nHost: a\r\nContent-Type: application/json\r\nTransfer-Encoding: chunked\r\n${more}\r\n`;
+    `POST /v1/auth/login HTTP/1.1\r\nHost: a\r\nContent-Type: application/json\r\nTransfer-Encoding: ` +
+    `chunked\r\n${more}\r\n`;
   const chunks = (text: string, bytes: number) => {
     const parts = text.match(new RegExp(`.{1,${bytes}}`, 'gs')) ?? [];
     return `${parts.map((part) => `${part.length.toString(16)}\r\n${part}\r\n`).join('')}0\r\n\r\n`;

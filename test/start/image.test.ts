@@ -77,7 +77,7 @@ it('makes an admin by `npm run admin`, where there is no compiler', async () => 
   expect((await logIn(url, 'ada@example.test', 'ada keeps the house')).status).toBe(200);
 });
 
-it('starts by `npm start`, names no playground that is off, and shows its metrics to bearers of the token', async () => {
+it('starts by `npm start`, names no playground that is off, and guards its metrics', async () => {
   const url = await start(image, ['npm', 'start'], environment).url;
   expect(await (await fetch(url)).json()).toEqual({
     graphql: '/graphql',

@@ -19,7 +19,8 @@ beforeAll(async () => {
   const carl = await contractor(app, 'Carl');
   const cora = await contractor(app, 'Cora');
   await app.sql.begin(async (tx) => {
-    await tx`insert into token_transfers (id, from_account, to_account, amount, reason, user_id) values ('ttx_gift', 'issuance', ${hanna.userId}, 90, 'adjustment', ${hanna.userId})`;
+    await tx`insert into token_transfers (id, from_account, to_account, amount, reason, user_id)
+      values ('ttx_gift', 'issuance', ${hanna.userId}, 90, 'adjustment', ${hanna.userId})`;
     await tx`update token_balances set balance = balance + 90 where user_id = ${hanna.userId}`;
   });
   const call = async (token: string, path: string, body: object = {}) => {
@@ -301,6 +302,7 @@ async function takeGuardsAway(tx: TransactionSql): Promise<void> {
     where contype = 'c' and connamespace = 'public'::regnamespace`;
   const indexes = await tx<{ drop: string }[]>`
     select format('drop index %s', indexrelid::regclass) as drop from pg_index join pg_class on pg_class.oid = indrelid
-    where indisunique and not exists (select 1 from pg_constraint where conindid = indexrelid) and relnamespace = 'public'::regnamespace`;
+    where indisunique and not exists (select 1 from pg_constraint where conindid = indexrelid)
+      and relnamespace = 'public'::regnamespace`;
   for (const { drop } of [...checks, ...indexes]) await tx.unsafe(drop);
 }

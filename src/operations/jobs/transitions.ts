@@ -59,7 +59,9 @@ const PARTS = {
     body: { escalationReason: requiredText(TEXT.note).describe('Why the parties cannot settle it themselves.') },
   },
   resolveDispute: {
-    says: 'Proposes how to settle the dispute, or agrees: the job is completed once both parties have named the same resolution.',
+    says:
+      'Proposes how to settle the dispute, or agrees: the job is completed once both parties have named the ' +
+      'same resolution.',
     body: {
       resolution: requiredText(TEXT.note).describe(
         'How to settle it. The same text as the other party’s proposal agrees to it.',
@@ -94,7 +96,9 @@ const PARTS = {
     },
   },
   complete: {
-    says: 'Ends a job past the normal flow: holds are released, the contractor gets no credit. On a completed job it changes nothing.',
+    says:
+      'Ends a job past the normal flow: holds are released, the contractor gets no credit. On a completed job ' +
+      'it changes nothing.',
     body: { reason: requiredText(TEXT.note).describe('Why the normal flow is passed over.') },
   },
   cancel: {

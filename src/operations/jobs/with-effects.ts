@@ -1,4 +1,7 @@
-/** The second way of a transition: behind the job's lock, with the statements of its effects sent together with the move. */
+/**
+ * The second way of a transition: behind the job's lock, with the statements of its effects sent together with the
+ * move.
+ */
 import { UNCHANGED_COUNTS } from '../../rules/bids.js';
 import type { Effect } from '../../rules/effects.js';
 import type { EventType } from '../../rules/events.js';

@@ -128,7 +128,14 @@ export const contractors = pgTable(
     ),
     check(
       'contractors_counts_are_sound',
-      sql`${t.completedJobs} >= 0 and ${t.ratingCount} >= 0 and ${t.ratingSum} between ${t.ratingCount} and 5 * ${t.ratingCount}`,
+      sql.join(
+        [
+          sql`${t.completedJobs} >= 0`,
+          sql`${t.ratingCount} >= 0`,
+          sql`${t.ratingSum} between ${t.ratingCount} and 5 * ${t.ratingCount}`,
+        ],
+        sql` and `,
+      ),
     ),
   ],
 );

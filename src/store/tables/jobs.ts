@@ -110,7 +110,10 @@ export const jobs = pgTable(
     check('jobs_dates_are_sound', sql`${t.desiredStartDate} <= ${t.desiredCompletionDate}`),
     check(
       'jobs_published_whole',
-      sql`${t.status} in ('draft', 'completed') or (${t.category} is not null and ${t.urgency} is not null and ${t.addressLine1} is not null and ${t.city} is not null and ${t.state} is not null)`,
+      sql`${t.status} in ('draft', 'completed') or (${sql.join(
+        [t.category, t.urgency, t.addressLine1, t.city, t.state].map((column) => sql`${column} is not null`),
+        sql` and `,
+      )})`,
     ),
     check(
       'jobs_counts_are_sound',

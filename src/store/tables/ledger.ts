@@ -39,7 +39,13 @@ export const tokenTransfers = pgTable(
     check('token_transfers_amount_is_positive', sql`${t.amount} > 0`),
     check(
       'token_transfers_touch_one_person',
-      sql`(${t.fromAccount} in (${houseAccounts}) and ${t.toAccount} = ${t.userId}) or (${t.toAccount} in (${houseAccounts}) and ${t.fromAccount} = ${t.userId})`,
+      sql.join(
+        [
+          sql`(${t.fromAccount} in (${houseAccounts}) and ${t.toAccount} = ${t.userId})`,
+          sql`(${t.toAccount} in (${houseAccounts}) and ${t.fromAccount} = ${t.userId})`,
+        ],
+        sql` or `,
+      ),
     ),
   ],
 );

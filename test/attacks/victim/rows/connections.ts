@@ -71,12 +71,12 @@ export const CONNECTIONS: readonly Row[] = [
     ],
   },
   {
-    name: '64 KB of tiny requests on each of 600 connections, from 300 addresses, unread',
+    name: '64 KB of tiny requests on each of 300 connections, from as many addresses, unread',
     who: 'anonymous',
     attacks: ({ addresses }) => [
       {
         kind: 'connections',
-        connections: 600,
+        connections: 300,
         addresses: addresses(300),
         first: TINY.repeat(2_000),
         take: 'nothing',
@@ -85,12 +85,12 @@ export const CONNECTIONS: readonly Row[] = [
     ],
   },
   {
-    name: '32 KB of tiny requests at once on each of 600 connections that were idle, from 300 addresses',
+    name: '32 KB of tiny requests at once on each of 300 connections that were idle, from as many addresses',
     who: 'anonymous',
     attacks: ({ addresses }) => [
       {
         kind: 'connections',
-        connections: 600,
+        connections: 300,
         addresses: addresses(300),
         drip: { text: TINY.repeat(1_000), everyMs: 1_200 },
       },
@@ -207,6 +207,22 @@ export const CONNECTIONS: readonly Row[] = [
         kind: 'calls',
         connections: 40,
         requests: [get('/v1/me', paddedHeaders(15_000)), get('/v1/me', paddedHeaders(60_000))],
+      },
+    ],
+  },
+  {
+    name: 'content types of 14 KB of spaces, and addresses that name one parameter 2,000 times',
+    who: '600 accounts',
+    attacks: ({ addresses, people }) => [
+      {
+        kind: 'calls',
+        connections: 20,
+        addresses: addresses(20),
+        tokens: people.crowd,
+        requests: [
+          post('/v1/auth/login', {}, { 'content-type': `application/json${' '.repeat(14_000)}x` }),
+          get(`/v1/jobs?${'page=1&'.repeat(2_000)}`),
+        ],
       },
     ],
   },
