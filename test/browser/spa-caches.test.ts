@@ -71,7 +71,7 @@ afterAll(async () => {
 });
 beforeEach(() => {
   signIn(hanna);
-  complaints.forEach((complaint) => complaint.mockClear());
+  for (const complaint of complaints) complaint.mockClear();
 });
 afterEach(() => {
   for (const complaint of complaints) expect(complaint.mock.calls).toEqual([]);
