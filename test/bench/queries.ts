@@ -447,7 +447,6 @@ export const QUERIES: readonly Query[] = [
   rest('token balance', 'busy homeowner', '/v1/tokens'),
   { ...rest('the audit of all tokens', 'admin', '/v1/tokens/audit'), mayScan: true },
   rest('oneself', 'busy contractor', '/v1/me'),
-  rest('own API keys', 'busy homeowner', '/v1/api-keys'),
   ...(['admin', 'busy homeowner', 'homeowner', 'busy contractor', 'new contractor'] as const).map((who) =>
     rest(`jobs by state, counted for the ${who}`, who, '/v1/me/job-counts', 'broad'),
   ),
@@ -466,6 +465,9 @@ export const QUERIES: readonly Query[] = [
       `contractor { id user { email } } } } }`,
   ),
 ];
+
+/** What begins and ends a transaction reads nothing. */
+const OF_TRANSACTIONS = /^(begin|commit|rollback|savepoint|release)\b/i;
 
 export interface Sent {
   readonly name: string;
@@ -565,6 +567,7 @@ export async function openListener(connection: Connection, sql: Sql, market: Mar
         for (let asked = 1; asked === 1 || (asked <= times && session.length > 0); asked += 1) {
           heard = [];
           await call(query);
+          heard = heard.filter(({ text }) => !OF_TRANSACTIONS.test(text));
           session = heard.filter(({ text }) => text.includes('from "sessions" inner join'));
           if (session.length > 0 && sent.length === 0)
             sent.push(...session.map((look) => ({ name: 'session', query, ...look })));

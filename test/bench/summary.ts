@@ -21,6 +21,7 @@ Written by the scripts of \`test/bench/\` from what they measured; the section o
 const SECTIONS: Readonly<Record<string, () => string | undefined>> = {
   'Against the rivals': () => from<Omit<Results, 'works' | 'rivals'> & Run>('bench.json', againstRivals),
   'Lists from ten thousand to a million jobs, half of them open': () => from<Growth>('growth.json', growth),
+  'Lists from ten to a hundred thousand jobs, half of them open': () => from<Growth>('growth-to-100000.json', growth),
   'Lists from ten thousand to a million jobs, 2 % of them open': () => from<Growth>('growth-open-2.json', growth),
   'Memory through an hour of steady work': () => from<Memory>('memory.json', memory),
   'Up to three times what the server can answer': () => from<Knee>('knee.json', knee),
