@@ -1,4 +1,4 @@
-/** `npm run admin -- create <email>` and `set-password <email>`: beside a running server, or without one. */
+/** `npm run admin -- create <email>` and `set-password <email>`: whether a server is running or not. */
 import { createInterface } from 'node:readline';
 import { Writable } from 'node:stream';
 import { readConfig } from './config.js';
@@ -13,7 +13,8 @@ async function main([command, email]: string[]): Promise<void> {
   const run = Object.entries(COMMANDS).find(([name]) => name === command)?.[1];
   if (!run || !email)
     throw new Error(
-      'Say: npm run admin -- create <email>, or: npm run admin -- set-password <email>. The password is read from the terminal or standard input.',
+      'Say: npm run admin -- create <email>, or: npm run admin -- set-password <email>. The password is read from ' +
+        'the terminal or standard input.',
     );
   const password = await readPassword();
   const config = readConfig();

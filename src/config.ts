@@ -62,6 +62,9 @@ export const VARIABLES = {
     .default(0)
     .describe('how many proxies stand before the server, and so how many X-Forwarded-For hops to believe'),
   RATE_LIMITS: onOff.default(true).describe('on or off; off is for tests and benchmarks'),
+  WEBHOOKS_ALLOW_PRIVATE: onOff
+    .default(false)
+    .describe('on or off; on lets webhooks lead inside your own network, and go without https'),
   ...budgetVariables(),
   ...shareVariables(),
   METRICS_TOKEN: z
@@ -79,13 +82,15 @@ export const VARIABLES = {
     .enum(['off', 'only'], 'must be off or only')
     .default('off')
     .describe(
-      'off or only: whether GraphQL runs listed documents alone, named by `documentId` or in `extensions.persistedQuery.sha256Hash`',
+      'off or only: whether GraphQL runs listed documents alone, named by `documentId` or in ' +
+        '`extensions.persistedQuery.sha256Hash`',
     ),
   PERSISTED_DOCUMENTS_FILE: z
     .string()
     .optional()
     .describe(
-      'the list for PERSISTED_DOCUMENTS=only, as graphql-codegen (with `hashAlgorithm: sha256`) or Apollo’s generate-persisted-query-manifest writes it',
+      'the list for PERSISTED_DOCUMENTS=only, as graphql-codegen (with `hashAlgorithm: sha256`) or Apollo’s ' +
+        'generate-persisted-query-manifest writes it',
     ),
   LOG_LEVEL: z
     .enum(['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent'])
@@ -115,7 +120,7 @@ export interface Config extends Environment {
   readonly playground: boolean;
 }
 
-/** `defaults` stand in for variables that are not set. */
+/** `defaults` are used for variables that are not set. */
 export function readConfig(
   env: Readonly<Record<string, string | undefined>> = environment(),
   defaults: Readonly<Record<string, string>> = {},

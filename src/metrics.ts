@@ -3,9 +3,14 @@ import { collectDefaultMetrics, Counter, Gauge, Histogram, Registry } from 'prom
 import { LRUCache } from 'lru-cache';
 import type { Api, RequestRecord } from './record.js';
 import { OVERLOAD_CAUSES, type ErrorCode, type OverloadCause } from './rules/errors.js';
+import { STREAM_ENDS, type StreamChannel, type StreamEnd } from './rules/streams.js';
 import type { ShareEvents } from './shares/share.js';
 
 export interface Metrics extends ShareEvents {
+  /** An attempt to send an event to a webhook ended, or none was needed. */
+  webhookAttempted(outcome: 'delivered' | 'failed' | 'given_up' | 'skipped', seconds: number): void;
+  /** Counts a request to a webhook while it is under way. */
+  webhookInFlight<T>(request: () => Promise<T>): Promise<T>;
   /** A batch of events got positions; the oldest of them had waited so long. */
   numbered(events: number, lagSeconds: number): void;
   /** So many events waited for a position when somebody looked. */
@@ -17,6 +22,10 @@ export interface Metrics extends ShareEvents {
   performed(operation: string, api: Api | undefined, code: ErrorCode | 'OK', seconds: number): void;
   /** A request ended: what it answered is counted, and its time where no operation was reached. */
   ended(record: RequestRecord, seconds: number): void;
+  streamOpened(channel: StreamChannel): void;
+  /** An event was sent on a stream. */
+  streamAnswered(channel: StreamChannel): void;
+  streamEnded(channel: StreamChannel, end: StreamEnd): void;
   statement(text: string, seconds: number): void;
   /** The database could not serve a call. */
   databaseFailed(because: OverloadCause): void;
@@ -58,7 +67,9 @@ export function createMetrics(): Metrics {
   });
   const refusals = new Counter({
     name: 'share_refusals_total',
-    help: 'Calls refused and connections closed because a share was used up, by share and by whose it was: of a user, an address or the whole server.',
+    help:
+      'Calls refused and connections closed because a share was used up, by share and by whose it was: of a ' +
+      'user, an address or the whole server.',
     labelNames: ['share', 'bound'],
     registers,
   });
@@ -71,14 +82,18 @@ export function createMetrics(): Metrics {
   });
   const operations = new Histogram({
     name: 'operation_seconds',
-    help: 'How long operations took, by name (as GraphQL spells it, in both APIs), API, and OK or the code of the error. "none" is what was refused before any.',
+    help:
+      'How long operations took, by name (as GraphQL spells it, in both APIs), API, and OK or the code of the ' +
+      'error. "none" is what was refused before any.',
     labelNames: ['operation', 'api', 'code'],
     buckets: SECONDS,
     registers,
   });
   const errors = new Counter({
     name: 'request_errors_total',
-    help: 'Requests that answered an error with this code, by API. A GraphQL request counts once for each of its codes.',
+    help:
+      'Requests that answered an error with this code, by API. A GraphQL request counts once for each of ' +
+      'its codes.',
     labelNames: ['api', 'code'],
     registers,
   });
@@ -89,6 +104,24 @@ export function createMetrics(): Metrics {
     registers,
   });
   for (const cause of OVERLOAD_CAUSES) overloads.inc({ cause }, 0);
+  const streams = new Gauge({
+    name: 'streams_open',
+    help: 'Subscriptions that are open, by channel: websocket or sse.',
+    labelNames: ['channel'],
+    registers,
+  });
+  const streamAnswers = new Counter({
+    name: 'stream_events_sent_total',
+    help: 'Events sent on streams, by channel.',
+    labelNames: ['channel'],
+    registers,
+  });
+  const streamEnds = new Counter({
+    name: 'streams_ended_total',
+    help: `Streams that ended, by channel and by why: ${Object.keys(STREAM_ENDS).join(', ')}.`,
+    labelNames: ['channel', 'end'],
+    registers,
+  });
   const statements = new Histogram({
     name: 'database_statement_seconds',
     help: 'How long statements took, by the change they make, or else by the table they read first.',
@@ -130,6 +163,18 @@ export function createMetrics(): Metrics {
     buckets: [1, 2, 5, 10, 25, 50, 100, 250, 500],
     registers,
   });
+  const webhookAttempts = new Histogram({
+    name: 'webhook_attempt_seconds',
+    help: 'How long attempts to send an event to a webhook took, by outcome: delivered; failed, to be tried again; given_up after the last attempt; skipped without a request, since the event was no longer for the owner.',
+    labelNames: ['outcome'],
+    buckets: SECONDS,
+    registers,
+  });
+  const webhooksInFlight = new Gauge({
+    name: 'webhook_requests_in_flight',
+    help: 'Requests to webhooks that are under way.',
+    registers,
+  });
   let busyAtMs = -Infinity;
 
   return {
@@ -150,6 +195,21 @@ export function createMetrics(): Metrics {
       if (reached.size === 0) operations.observe({ operation: NO_OPERATION, api, code }, seconds);
       for (const each of codes) errors.inc({ api, code: each });
       if (codes.has('OVERLOADED')) overloads.inc({ cause: overload ?? 'beyond_capacity' });
+    },
+    webhookAttempted: (outcome, seconds) => webhookAttempts.observe({ outcome }, seconds),
+    async webhookInFlight(request) {
+      webhooksInFlight.inc();
+      try {
+        return await request();
+      } finally {
+        webhooksInFlight.dec();
+      }
+    },
+    streamOpened: (channel) => streams.inc({ channel }),
+    streamAnswered: (channel) => streamAnswers.inc({ channel }),
+    streamEnded: (channel, end) => {
+      streams.dec({ channel });
+      streamEnds.inc({ channel, end });
     },
     statement: (text, seconds) => statements.observe({ statement: nameOfStatement(text) }, seconds),
     databaseFailed: (cause) => failures.inc({ cause }),

@@ -1,11 +1,12 @@
 /**
  * The one HTTP server: it makes out who calls, sees to their shares, and hands the request to the API that they call.
  */
-import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
+import { createServer, ServerResponse, type IncomingMessage, type Server } from 'node:http';
 import type { AddressInfo, ListenOptions, Socket } from 'node:net';
 import type { Config } from './config.js';
 import { checkApis } from './apis-check.js';
 import { openGraphqlApi, sendRefusal } from './graphql/api.js';
+import { openOffPage } from './graphql/off-page.js';
 import { openPlayground } from './graphql/playground.js';
 import { createSchema } from './graphql/schema.js';
 import { shareConnections } from './http/connections.js';
@@ -17,11 +18,13 @@ import { proxyNotice } from './http/proxy-notice.js';
 import { serverOptions, TIMEOUTS, type Timeouts } from './http/timeouts.js';
 import { answerUnreadable } from './http/unreadable.js';
 import { boundUnreadAnswers } from './http/unread.js';
+import { openLifecyclePage } from './lifecycle/lifecycle-page.js';
+import { assertOriginMayOpen, answerInPlaceOfUpgrade, UpgradableRequest } from './http/upgrade.js';
 import { Caller } from './operations/caller.js';
 import type { Services } from './operations/services.js';
 import { openOperatorAddresses } from './operator.js';
 import type { RequestRecord } from './record.js';
-import { Refusal } from './rules/errors.js';
+import { refuse, Refusal } from './rules/errors.js';
 import { openRestApi } from './rest/adapter.js';
 import { errorBody, sendFailure } from './rest/answer.js';
 import { openDescription } from './rest/openapi.js';
@@ -39,6 +42,10 @@ export interface RunningServer {
 
 const HEAD_BYTES_MAX = 16 * 1024;
 
+const STREAM_PATH = '/graphql/stream';
+const GRAPHQL_PATHS = ['/graphql', STREAM_PATH];
+const UPGRADE_ROUTE = 'GET /graphql (WebSocket)';
+
 const UNTRUSTED_PROXY =
   'a request came through a proxy while TRUST_PROXY_HOPS is 0: all callers behind it share the limits of one ' +
   'network address; set TRUST_PROXY_HOPS to the number of proxies';
@@ -50,37 +57,44 @@ export async function startServer(
 ): Promise<RunningServer> {
   const { shares, metrics } = services;
   // A missing Host is ours to refuse, in the documented form.
-  const server = createServer({ ...serverOptions(timeouts), maxHeaderSize: HEAD_BYTES_MAX, requireHostHeader: false });
+  const server = createServer({
+    ...serverOptions(timeouts),
+    maxHeaderSize: HEAD_BYTES_MAX,
+    requireHostHeader: false,
+    IncomingMessage: UpgradableRequest,
+  });
   const connections = shareConnections(server, shares, addressOfSocket, (closed) =>
     services.log.warn({ closed }, 'all connections are taken: some were closed'),
   );
   const unreadAnswers = boundUnreadAnswers(shares, timeouts);
-  const playground = config.playground ? openPlayground() : undefined;
+  const graphqlPage = config.playground ? openPlayground() : openOffPage();
   const reference = openReference();
+  const lifecycle = openLifecyclePage(config.playground);
   const description = openDescription();
   const schema = createSchema();
   checkApis(
     new Set(Object.keys(schema.getMutationType()?.getFields() ?? {})),
     new Set(ROUTES.map(({ operation }) => operation.name)),
   );
-  const graphql = await openGraphqlApi(schema, services, {
+  const graphqlSettings = {
     introspection: config.introspection,
     suggestions: config.introspection && config.NODE_ENV !== 'production',
     persistedDocumentsFile: config.PERSISTED_DOCUMENTS === 'only' ? config.PERSISTED_DOCUMENTS_FILE : undefined,
     redisUrl: config.REDIS_URL,
-    sendPlayground: playground?.send,
-  });
+    sendPage: graphqlPage.send,
+  };
+  const graphql = await openGraphqlApi(schema, services, graphqlSettings, { timeouts, unread: unreadAnswers });
   const rest = openRestApi();
   const cors = { origins: config.CORS_ORIGINS, headers: config.CORS_HEADERS };
   const noticeProxy = proxyNotice(config.TRUST_PROXY_HOPS, (header) => services.log.warn({ header }, UNTRUSTED_PROXY));
-  const pages = [playground, reference, description].filter((one) => one !== undefined);
+  const pages = [graphqlPage, reference, description, lifecycle];
   const draining = createDraining();
   const operator = openOperatorAddresses(services, config, () => draining.begun);
 
   async function dispatch(exchange: Exchange): Promise<void> {
     setSecurityHeaders(exchange);
     const isForOperator = operator.handles(exchange.path);
-    const isGraphql = exchange.path === '/graphql';
+    const isGraphql = GRAPHQL_PATHS.includes(exchange.path);
     const page = isGraphql ? undefined : pages.find((one) => one.handles(exchange.path));
     if (!isForOperator && !page) exchange.record.api = isGraphql ? 'graphql' : 'rest';
     const caller = isForOperator ? undefined : callerOf(exchange);
@@ -93,8 +107,8 @@ export async function startServer(
     if (answerCors(exchange, cors)) return;
     if (!caller) return operator.send(exchange);
     if (isGraphql) {
-      exchange.route = `${exchange.method} /graphql`;
-      return graphql.handle(exchange, caller);
+      exchange.route = `${exchange.method} ${exchange.path}`;
+      return exchange.path === STREAM_PATH ? graphql.handleStream(exchange, caller) : graphql.handle(exchange, caller);
     }
     return page ? page.send(exchange) : rest.handle(exchange, caller);
   }
@@ -126,8 +140,10 @@ export async function startServer(
       services.log.warn(logged(), 'the answer was not taken: its connection was cut'),
     );
     response.on('close', () => {
-      const ms = performance.now() - began;
+      const ms = (exchange.streamBeganMs ?? performance.now()) - began;
       metrics.observe(exchange.route, response.statusCode, ms / 1000);
+      // A stream has been counted when it was opened, and has a line of its own when it ends.
+      if (exchange.streamBeganMs !== undefined) return;
       metrics.ended(record, ms / 1000);
       const line = {
         requestId: exchange.requestId,
@@ -142,9 +158,37 @@ export async function startServer(
     });
     dispatch(exchange).catch((error: unknown) => {
       if (response.headersSent || response.destroyed) return void response.destroy();
-      if (error instanceof Refusal && exchange.path === '/graphql') return sendRefusal(exchange, error);
+      if (error instanceof Refusal && GRAPHQL_PATHS.includes(exchange.path)) return sendRefusal(exchange, error);
       sendFailure(exchange, error, { services });
     });
+  }
+
+  /** A WebSocket is refused in the form of any other answer, and else is the business of GraphQL's streams. */
+  function upgrade(request: IncomingMessage, socket: Socket, head: Buffer): void {
+    if (!connections.upgrade(socket, () => graphql.webSockets.isIdle(socket))) return void socket.destroy();
+    noticeProxy(request);
+    const address = believedAddress(socket.remoteAddress ?? '', forwardedFor(request), config.TRUST_PROXY_HOPS);
+    const response = new ServerResponse(request);
+    const exchange = new Exchange(request, response, address, draining, shares);
+    const { requestId, holder } = exchange;
+    const refuseUpgrade = (refusal: Refusal) => {
+      answerInPlaceOfUpgrade(socket, response);
+      setSecurityHeaders(exchange);
+      sendRefusal(exchange, refusal);
+      metrics.observe(UPGRADE_ROUTE, refusal.status, 0);
+      services.log.info({ requestId, route: UPGRADE_ROUTE, codes: [refusal.code] }, 'a WebSocket was refused');
+    };
+    try {
+      const problem = problemWithHead(request);
+      if (problem) throw problem;
+      if (draining.begun) throw refuse('OVERLOADED', { message: 'This server stops; come again.' });
+      assertOriginMayOpen(request, cors);
+      const giveBack = shares.webSockets.take(holder);
+      graphql.webSockets.open({ request, socket, head, address, holder, giveBack, refuse: refuseUpgrade });
+    } catch (error) {
+      if (!(error instanceof Refusal)) throw error;
+      refuseUpgrade(error);
+    }
   }
 
   server.maxRequestsPerSocket = 0;
@@ -152,18 +196,24 @@ export async function startServer(
   server.maxHeadersCount = HEADERS_MAX + 1;
   server.on('request', connections.inOrder(answer));
   server.on('checkExpectation', connections.inOrder(answer));
+  server.on('upgrade', (request, socket, head) => upgrade(request, socket as Socket, head));
   answerUnreadable(server, HEAD_BYTES_MAX, errorBody);
   await listen(server, { port: config.PORT, host: config.HOST, backlog: config.shares.connections.total });
   const { port } = server.address() as AddressInfo;
 
   return {
     port,
-    url: `http://${config.HOST.includes(':') ? `[${config.HOST}]` : config.HOST === '0.0.0.0' ? 'localhost' : config.HOST}:${port}`,
+    url: `http://${hostInUrl(config.HOST)}:${port}`,
     close: async () => {
-      await draining.drain(server);
+      await draining.drain(server, graphql.endStreams);
       await graphql.stop();
     },
   };
+}
+
+function hostInUrl(host: string): string {
+  if (host === '0.0.0.0') return 'localhost';
+  return host.includes(':') ? `[${host}]` : host;
 }
 
 /** What a request was about, as far as that is known. */
@@ -178,7 +228,9 @@ function lineOf({ api, operations, codes, overload, document, claimedUser }: Req
   };
 }
 
-/** A failure of our own is an error; that somebody could not be served deserves a look; what callers do wrong does not. */
+/**
+ * A failure of our own is an error; that somebody could not be served deserves a look; what callers do wrong does not.
+ */
 function levelOf({ codes }: RequestRecord): 'error' | 'warn' | 'info' {
   if (codes.has('INTERNAL')) return 'error';
   return codes.has('OVERLOADED') ? 'warn' : 'info';

@@ -14,8 +14,10 @@ import type { Services } from './operations/services.js';
 import { createKeyUses } from './operations/key-uses.js';
 import { createAccessTokens } from './security/access-token.js';
 import { createPasswords } from './security/passwords.js';
+import { createAddressRules } from './security/public-addresses.js';
 import { createRateLimits } from './security/rate-limit.js';
 import { createRefreshTokens } from './security/refresh-token.js';
+import { createSealer } from './security/sealing.js';
 import { createShares } from './shares/shares.js';
 import { connect, type Connection, type DatabaseHooks } from './store/database.js';
 import { watchDatabase } from './store/database-watch.js';
@@ -27,7 +29,7 @@ import { watchServices } from './watch.js';
 const ACCESS_TOKEN_TTL_SECONDS = 15 * 60;
 /** Some three megabytes of them. */
 const VIEWERS_MAX = 10_000;
-/** Of `lastUsedAt`, which is told to the minute. */
+/** `lastUsedAt` is exact to the minute. */
 const KEY_USES_EVERY_MS = 10_000;
 const TIDY_EVERY_MS = 60 * 60 * 1000;
 
@@ -71,7 +73,7 @@ export async function openServices(
     onRedisLost: (error) => log.warn({ err: error }, 'Redis is lost: rates are counted in the memory of each instance'),
     onRedisBack: () => log.info('Redis is back: rates are counted there'),
   });
-  // Calls before this is settled would be counted in memory, beside what other instances count in Redis.
+  // Calls before this is settled would be counted in memory, apart from what other instances count in Redis.
   await rateLimits.ready();
   const secret = config.JWT_SECRET ?? keptSecret(config.DATA_DIR);
   const keyUses = createKeyUses(db);
@@ -105,6 +107,8 @@ export async function openServices(
     keyHolders: new LRUCache({ max: VIEWERS_MAX }),
     keyUses,
     seals: (text) => secrets.map((each) => createHmac('sha256', `seal ${each}`).update(text).digest('base64url')),
+    sealer: createSealer({ secret, previousSecret: config.JWT_PREVIOUS_SECRET }),
+    webhookAddresses: createAddressRules({ allowPrivate: config.WEBHOOKS_ALLOW_PRIVATE }),
     budgets: config.budgets,
     log,
   };

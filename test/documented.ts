@@ -38,7 +38,8 @@ export function expectAsDocumented(method: string, address: string, answer: Answ
   if (problems.length === 0) return;
   const body = JSON.stringify(answer.body)?.slice(0, 1_000);
   throw new Error(
-    `${method} ${path} answered ${answer.status}, and not as src/rest/ documents it:\n  ${problems.join('\n  ')}\n  The body: ${body}`,
+    `${method} ${path} answered ${answer.status}, and not as src/rest/ documents ` +
+      `it:\n  ${problems.join('\n  ')}\n  The body: ${body}`,
   );
 }
 

@@ -39,8 +39,8 @@ describe('Olive’s job, led by real calls,', () => {
 
   test.each(JOB_STATES)('is %s, with the bids that it has then', async (state) => {
     const job = await givenJob(app, state, people);
-    const [row] =
-      await app.sql`select status, awarded_bid_id, (select json_object_agg(id, status) from bids where job_id = jobs.id) as bids from jobs where id = ${job.id}`;
+    const [row] = await app.sql`select status, awarded_bid_id, (select json_object_agg(id, status) from bids
+        where job_id = jobs.id) as bids from jobs where id = ${job.id}`;
     expect(row).toEqual({
       status: state,
       awarded_bid_id: isAwarded(state) ? job.bids.awardee : null,

@@ -1,6 +1,6 @@
 /**
- * Sees what our executor runs by a plan, and keeps from it what is marked for graphql-js, so that the answers of the two
- * can be compared on one server. To be put in place of src/graphql/executor/plan.ts by `vi.mock`.
+ * Sees what our executor runs by a plan, and keeps from it what is marked for graphql-js, so that the answers of the
+ * two can be compared on one server. To be put in place of src/graphql/executor/plan.ts by `vi.mock`.
  */
 import type { planOf } from '../src/graphql/executor/plan.js';
 

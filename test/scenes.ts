@@ -17,7 +17,8 @@ export async function copiesOf({ sql }: TestApp, job: GivenJob, count: number): 
   const jobIds = list(copies.map(({ id }) => id));
   const awardees = list(copies.map(({ bids }) => bids.awardee ?? ''));
   const bidders = list(copies.map(({ bids }) => bids.bidder ?? ''));
-  const copied = `unnest('${jobIds}'::text[], '${awardees}'::text[], '${bidders}'::text[]) as copied(job, awardee, bidder)`;
+  const copied = `unnest('${jobIds}'::text[], '${awardees}'::text[], '${bidders}'::text[])
+    as copied(job, awardee, bidder)`;
   const bidId = (old: string) =>
     `case ${old} when '${job.bids.awardee}' then copied.awardee when '${job.bids.bidder}' then copied.bidder end`;
 
@@ -58,8 +59,8 @@ async function insertSelect(
   changed: Record<string, string>,
   from: string,
 ): Promise<void> {
-  const found =
-    await sql`select column_name from information_schema.columns where table_schema = 'public' and table_name = ${table} and is_generated = 'NEVER'`;
+  const found = await sql`select column_name from information_schema.columns where table_schema = 'public'
+      and table_name = ${table} and is_generated = 'NEVER'`;
   const names = found.map(({ column_name: name }) => `"${name}"`);
   const values = found.map(({ column_name: name }) => changed[name] ?? `old."${name}"`);
   await sql.unsafe(`insert into ${table} (${names.join(', ')}) select ${values.join(', ')} from ${from}`);

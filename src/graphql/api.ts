@@ -5,8 +5,9 @@ import {
   ApolloServerPluginLandingPageDisabled,
 } from '@apollo/server/plugin/disabled';
 import type { GraphQLFormattedError, GraphQLSchema } from 'graphql';
+import { z } from 'zod';
 import { parseJson } from '../http/body.js';
-import type { Exchange } from '../http/exchange.js';
+import { JSON_TYPE, type Exchange } from '../http/exchange.js';
 import { allowPageScripts } from '../http/policy.js';
 import type { Caller, Request } from '../operations/caller.js';
 import { wantsDryRun, type DryRunEffects } from '../operations/dry-run.js';
@@ -24,6 +25,10 @@ import { createDocumentCache } from './limits/document-cache.js';
 import { openPersistedDocuments, type Asked } from './limits/persisted.js';
 import { retryAfterIfOverloaded } from './overloaded.js';
 import { applyHeaders } from './request-headers.js';
+import type { Opening } from './streams/opening.js';
+import { openServerSentEvents, type ServerSentEventsParts } from './streams/server-sent-events.js';
+import { createSubscriptions } from './streams/subscriptions.js';
+import { openWebSockets, type WebSockets } from './streams/web-sockets.js';
 
 const BODY_BYTES_MAX = 128 * 1024;
 
@@ -35,14 +40,22 @@ export interface GraphqlSettings {
   persistedDocumentsFile: string | undefined;
   /** Where documents that clients register are kept besides in memory. */
   redisUrl: string | undefined;
-  /** The page for people who come with a browser, if it is served at all. */
-  sendPlayground: ((exchange: Exchange) => void) | undefined;
+  /** The page for people who come with a browser. */
+  sendPage(this: void, exchange: Exchange): void;
 }
 
 export interface GraphqlApi {
   handle(exchange: Exchange, caller: Caller): Promise<void>;
+  /** Answers a request for a stream of server-sent events. */
+  handleStream(exchange: Exchange, caller: Caller): Promise<void>;
+  readonly webSockets: Pick<WebSockets, 'open' | 'isIdle'>;
+  /** Ends every stream, so that its client comes again to another server. */
+  endStreams(): void;
   stop(): Promise<void>;
 }
+
+/** What streams need of the server. */
+export type StreamSettings = Pick<ServerSentEventsParts, 'timeouts' | 'unread'>;
 
 interface Answered {
   readonly status: number;
@@ -57,6 +70,7 @@ export async function openGraphqlApi(
   schema: GraphQLSchema,
   services: Services,
   settings: GraphqlSettings,
+  streamSettings: StreamSettings,
 ): Promise<GraphqlApi> {
   const limits = createLimits(schema, settings);
   const { persistedDocumentsFile, redisUrl } = settings;
@@ -86,16 +100,22 @@ export async function openGraphqlApi(
     ],
   });
   await server.start();
+  const openSubscription = createSubscriptions({
+    findDocument,
+    execute: executeSubscription,
+    format: (error) => format(error.toJSON(), error),
+  });
+  const webSockets = openWebSockets({ schema, services, openSubscription, ...streamSettings });
+  const serverSentEvents = openServerSentEvents({ openSubscription, ...streamSettings });
 
   async function handle(exchange: Exchange, caller: Caller): Promise<void> {
-    if (settings.sendPlayground && wantsPage(exchange)) {
+    if (wantsPage(exchange)) {
       allowPageScripts(exchange);
-      return settings.sendPlayground(exchange);
+      return settings.sendPage(exchange);
     }
     let found: FoundDocument;
     try {
-      if (exchange.method !== 'GET' && exchange.method !== 'POST')
-        throw refuse('METHOD_NOT_ALLOWED', { details: { allowedMethods: ['GET', 'POST'] } });
+      assertGetOrPost(exchange);
       const body = exchange.method === 'POST' ? parseGraphql(await exchange.body(BODY_BYTES_MAX), exchange) : undefined;
       found = await findDocument({ method: exchange.method, search: exchange.search, body });
     } catch (error) {
@@ -112,6 +132,29 @@ export async function openGraphqlApi(
     for (const [name, value] of Object.entries(rateLimitHeaders(caller.taken))) response.setHeader(name, value);
     for (const [name, value] of headers) response.setHeader(name, value);
     exchange.send(status, contentType, caller.dryRun ? withEffects(said, caller.dryRun.effects) : said);
+  }
+
+  async function handleStream(exchange: Exchange, caller: Caller): Promise<void> {
+    assertGetOrPost(exchange);
+    const body =
+      exchange.method === 'POST'
+        ? parseGraphql(await exchange.body(BODY_BYTES_MAX), exchange)
+        : bodyInAddress(exchange.search);
+    return serverSentEvents.answer(exchange, caller, body);
+  }
+
+  async function executeSubscription(
+    caller: Caller,
+    body: unknown,
+    opening: Opening,
+  ): Promise<readonly GraphQLFormattedError[]> {
+    const contextValue = contextOf(caller, false, opening);
+    try {
+      const { body: answer } = await server.executeOperation(operationIn(body), { contextValue });
+      return (answer.kind === 'single' && answer.singleResult.errors) || [];
+    } catch (error) {
+      throw nestedTooDeeply.has(caller) ? refuse('VALIDATION_FAILED', { message: NESTED_TOO_DEEPLY }) : error;
+    }
   }
 
   async function askApollo(exchange: Exchange, context: Context, { asked, isNamed }: FoundDocument): Promise<Answered> {
@@ -137,12 +180,56 @@ export async function openGraphqlApi(
     };
   }
 
+  function endStreams(): void {
+    webSockets.drain();
+    serverSentEvents.drain();
+  }
+
   async function stop(): Promise<void> {
+    webSockets.close();
     registered.close();
     await server.stop();
   }
 
-  return { handle, stop };
+  return { handle, handleStream, webSockets, endStreams, stop };
+}
+
+function assertGetOrPost({ method }: Exchange): void {
+  if (method !== 'GET' && method !== 'POST')
+    throw refuse('METHOD_NOT_ALLOWED', { details: { allowedMethods: ['GET', 'POST'] } });
+}
+
+const operationForm = z.object({
+  query: z.string().nullish(),
+  operationName: z.string().nullish(),
+  variables: z.record(z.string(), z.unknown()).nullish(),
+  extensions: z.record(z.string(), z.unknown()).nullish(),
+});
+
+/** Of what comes over HTTP otherwise Apollo says the same. */
+function operationIn(body: unknown) {
+  const { data, error } = operationForm.safeParse(body);
+  if (error)
+    throw refuse('MALFORMED_REQUEST', {
+      message: 'A `query` is a text, and so is an `operationName`; `variables` and `extensions` are objects.',
+    });
+  const { query, operationName, variables, extensions } = data;
+  return {
+    query: query ?? undefined,
+    operationName: operationName ?? undefined,
+    variables: variables ?? undefined,
+    extensions: extensions ?? undefined,
+  };
+}
+
+/** As clients write it that can only ask for an address. */
+function bodyInAddress(search: string): unknown {
+  const { variables, extensions, ...rest } = Object.fromEntries(new URLSearchParams(search));
+  return {
+    ...rest,
+    ...(variables !== undefined && { variables: parseJson(Buffer.from(variables), JSON_TYPE) }),
+    ...(extensions !== undefined && { extensions: parseJson(Buffer.from(extensions), JSON_TYPE) }),
+  };
 }
 
 function parseGraphql(body: Buffer, exchange: Exchange): unknown {

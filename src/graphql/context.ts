@@ -2,6 +2,7 @@
 import type { Caller } from '../operations/caller.js';
 import { Failures } from './failures.js';
 import { Loaders } from './loaders.js';
+import type { Opening } from './streams/opening.js';
 
 export interface Context {
   readonly caller: Caller;
@@ -9,8 +10,10 @@ export interface Context {
   readonly failures: Failures;
   /** Whether the request's headers ask for a dry run. */
   readonly wantsDryRun: boolean;
+  /** Where the document is a subscription: its stream, which is being opened. */
+  readonly opening: Opening | undefined;
 }
 
-export function contextOf(caller: Caller, wantsDryRun: boolean): Context {
-  return { caller, loaders: new Loaders(caller), failures: new Failures(), wantsDryRun };
+export function contextOf(caller: Caller, wantsDryRun = false, opening?: Opening): Context {
+  return { caller, loaders: new Loaders(caller), failures: new Failures(), wantsDryRun, opening };
 }

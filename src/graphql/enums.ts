@@ -17,6 +17,15 @@ import { JOB_ORDERS } from '../rules/job-orders.js';
 import { BID_STATES, JOB_ACTION_LIST, JOB_STATE_DESCRIPTIONS, JOB_STATES } from '../rules/lifecycle.js';
 import { PUBLISH_COST, URGENCIES } from '../rules/publishing.js';
 import { ROLES } from '../rules/viewer.js';
+import {
+  DELIVERED_TYPES,
+  DELIVERY_STATES,
+  DELIVERY_STATUSES,
+  TEST_EVENT_TYPE,
+  WEBHOOK_PAUSE_REASONS,
+  WEBHOOK_PAUSES,
+  WEBHOOK_STATES,
+} from '../rules/webhooks.js';
 
 type Describe<V extends string> = Readonly<Record<V, string>>;
 
@@ -135,6 +144,30 @@ export const DisputeEnding = choice('DisputeEnding', 'How a dispute ended.', DIS
   completed_by_admin: 'An admin completed the job past the normal flow.',
 });
 
+export const WebhookStatus = choice('WebhookStatus', 'Whether a webhook endpoint is sent to.', WEBHOOK_STATES, {
+  active: 'Events are sent.',
+  paused: 'Events wait.',
+});
+
+export const WebhookPauseReasonEnum = choice(
+  'WebhookPauseReason',
+  'Why a webhook endpoint is paused.',
+  WEBHOOK_PAUSE_REASONS,
+  WEBHOOK_PAUSES,
+);
+
+export const WebhookEventType = choice('WebhookEventType', 'What is sent to webhook endpoints.', DELIVERED_TYPES, {
+  ...EVENT_DESCRIPTIONS,
+  [TEST_EVENT_TYPE]: 'A test, by `sendTestEvent`.',
+});
+
+export const WebhookDeliveryStatus = choice(
+  'WebhookDeliveryStatus',
+  'How a delivery stands.',
+  DELIVERY_STATUSES,
+  DELIVERY_STATES,
+);
+
 /** The enum that a choice names in its `enumName`. */
 export const ENUMS: Readonly<Record<string, Record<string, string>>> = {
   UserType,
@@ -150,6 +183,10 @@ export const ENUMS: Readonly<Record<string, Record<string, string>>> = {
   BidAction: BidActionEnum,
   ContractorOrder: ContractorOrderEnum,
   ErrorCode: ErrorCodeEnum,
+  WebhookStatus,
+  WebhookPauseReason: WebhookPauseReasonEnum,
+  WebhookEventType,
+  WebhookDeliveryStatus,
 };
 
 function mapValues<K extends string, V, R>(record: Readonly<Record<K, V>>, map: (value: V, key: K) => R): Record<K, R> {

@@ -16,7 +16,10 @@ import { ERRORS } from '../rules/limits.js';
 
 const { perAnswerMax, locationsMax } = ERRORS;
 
-/** Stands for every error beyond the most that an answer has. It has a path, so that graphql-js takes it as it is. */
+/**
+ * Takes the place of every error beyond the most that an answer has. It has a path, so that graphql-js takes it as it
+ * is.
+ */
 export const LEFT_OUT = new GraphQLError('There are more errors than an answer holds.', { path: [] });
 
 /** What the API would say of it; it is counted instead. */
@@ -39,14 +42,18 @@ interface WithFailures {
 
 type Resolve<Context> = GraphQLFieldResolver<unknown, Context, Record<string, unknown>>;
 
-/** graphql-js would place each failure of a request anew, however many there are; these it takes as they are. */
+/**
+ * graphql-js would place each failure of a request anew, however many there are; these it takes as they are. What fails
+ * at once becomes a rejected promise: of a list whose entry throws, graphql-js drops the promises of the entries before
+ * it, and the rejection of a dropped promise ends the process.
+ */
 export function placingFailures<Context extends WithFailures>(resolve: Resolve<Context>): Resolve<Context> {
   return (source, args, context, info) => {
     try {
       const value = resolve(source, args, context, info);
       return value instanceof Promise ? placingLater(value, context, info) : value;
     } catch (error) {
-      throw placedAt(error, context, info);
+      return Promise.reject(placedAt(error, context, info));
     }
   };
 }

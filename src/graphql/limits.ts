@@ -7,12 +7,16 @@ import type { ApolloServerOptionsWithSchema, ApolloServerPlugin } from '@apollo/
 import { InMemoryLRUCache } from '@apollo/utils.keyvaluecache';
 import {
   GraphQLError,
+  Kind,
+  type DirectiveNode,
   type DocumentNode,
   type GraphQLFormattedError,
   type GraphQLSchema,
   type OperationDefinitionNode,
+  type SelectionSetNode,
   type ValidationRule,
 } from 'graphql';
+import { refuse } from '../rules/errors.js';
 import { ERRORS, GRAPHQL_LIMITS } from '../rules/limits.js';
 import type { Context } from './context.js';
 import { costOf, type Cost } from './limits/cost.js';
@@ -34,7 +38,7 @@ export interface Limits {
 interface Costs {
   readonly max: number;
   of(document: DocumentNode, operation: OperationDefinitionNode, variables: Readonly<Record<string, unknown>>): number;
-  /** What it cost, and what it could have cost besides. */
+  /** What it cost, and the most that it could have cost. */
   report(requested: number): { requested: number; max: number; remaining: number };
 }
 
@@ -48,7 +52,7 @@ export function createLimits(schema: GraphQLSchema, { suggestions }: LimitSettin
   return {
     options: {
       parseOptions: { maxLexicalTokens: GRAPHQL_LIMITS.tokens },
-      validationRules: [shapeRule, offeredRule],
+      validationRules: [shapeRule, wholeSubscriptionRule],
       // Behind the last of them GraphQL says that there are more.
       validationOptions: { hideSuggestions: !suggestions, maxErrors: ERRORS.perAnswerMax - 1 },
       documentStore: new InMemoryLRUCache<DocumentNode>({
@@ -70,15 +74,42 @@ export function createLimits(schema: GraphQLSchema, { suggestions }: LimitSettin
  */
 const DOCUMENT_CHARACTERS_KEPT = 500_000;
 
-/** graphql-js validates a kind of operation that the schema does not have, and only then fails to execute it. */
-const offeredRule: ValidationRule = (context) => ({
-  OperationDefinition(node) {
-    if (context.getSchema().getRootType(node.operation)) return;
-    context.reportError(
-      new GraphQLError(`This server offers queries and mutations, and no ${node.operation}s.`, { nodes: node }),
-    );
-  },
-});
+/** What a directive leaves out of a subscription's root is all of it; graphql-js finds nothing there, and fails. */
+const wholeSubscriptionRule: ValidationRule = (context) => {
+  const conditionsIn = ({ selections }: SelectionSetNode, seen: ReadonlySet<string>): DirectiveNode[] =>
+    selections.flatMap((selection) => {
+      const own = (selection.directives ?? []).filter(({ name }) => name.value === 'skip' || name.value === 'include');
+      if (selection.kind === Kind.FIELD) return own;
+      if (selection.kind === Kind.INLINE_FRAGMENT) return [...own, ...conditionsIn(selection.selectionSet, seen)];
+      const name = selection.name.value;
+      const fragment = seen.has(name) ? undefined : context.getFragment(name);
+      return fragment ? [...own, ...conditionsIn(fragment.selectionSet, new Set([...seen, name]))] : own;
+    });
+  return {
+    OperationDefinition({ operation, selectionSet }) {
+      const [found] = operation === 'subscription' ? conditionsIn(selectionSet, new Set()) : [];
+      if (found) context.reportError(new GraphQLError(UNCONDITIONAL, { nodes: found }));
+    },
+  };
+};
+
+const UNCONDITIONAL =
+  'The one field of a subscription may bear no @skip and no @include; what is selected of its events may.';
+
+/** Queries and mutations are requests, and subscriptions are streams: each is asked for at its own address. */
+function outOfPlace({ operation }: OperationDefinitionNode, isStream: boolean): GraphQLError | undefined {
+  if ((operation === 'subscription') === isStream) return undefined;
+  const refusal = refuse('VALIDATION_FAILED', { message: isStream ? SUBSCRIPTIONS_ALONE : NO_SUBSCRIPTIONS });
+  return new GraphQLError(refusal.message, {
+    originalError: refusal,
+    extensions: { http: { status: refusal.status } },
+  });
+}
+
+const SUBSCRIPTIONS_ALONE = 'Streams are for subscriptions alone; send queries and mutations by POST to /graphql.';
+const NO_SUBSCRIPTIONS =
+  'A subscription is a stream: open it by a WebSocket to /graphql (graphql-transport-ws), or as server-sent events from ' +
+  '/graphql/stream.';
 
 function createCosts(schema: GraphQLSchema): Costs {
   // Apollo keeps the documents that it has validated; the cost of each is kept as long.
@@ -107,9 +138,11 @@ function limitsPlugin(
       let requested: number | undefined;
       let wrong: readonly GraphQLError[] = [];
       return {
-        didResolveOperation: async ({ document, operation, request }) => {
-          // Nothing bears the name that was asked for: Apollo says so once it executes.
+        didResolveOperation: async ({ document, operation, request, contextValue }) => {
+          // No operation has the name that was asked for: Apollo refuses it once it executes.
           if (!operation) return;
+          const misplaced = outOfPlace(operation, contextValue.opening !== undefined);
+          if (misplaced) throw misplaced;
           const variables = request.variables ?? {};
           requested = costs.of(document, operation, variables);
           if (requested > costs.max) throw exceeded('cost', requested, operation);
@@ -130,6 +163,7 @@ function limitsPlugin(
 
 /** Variables are read while executing, where Apollo lets no option through. */
 function withoutSuggestions(error: GraphQLFormattedError): GraphQLFormattedError {
-  const message = error.message.replace(/ Did you mean .*\?$/s, '');
-  return message === error.message ? error : { ...error, message };
+  const { message } = error;
+  const at = message.endsWith('?') ? message.indexOf(' Did you mean ') : -1;
+  return at < 0 ? error : { ...error, message: message.slice(0, at) };
 }

@@ -1,6 +1,6 @@
 /**
  * Nested things are read for all their parents at once: a page of jobs costs as many statements as one job does.
- * Nothing is remembered between two reads, since a mutation may stand between them.
+ * Nothing is remembered between two reads, since a mutation may have run between them.
  */
 import DataLoader from 'dataloader';
 import { readPeople, userBehind, type Person } from '../operations/accounts/directory.js';
@@ -17,16 +17,18 @@ import {
 import { visibleJobs } from '../operations/jobs/read.js';
 import type { ReadableJob } from '../operations/jobs/readable.js';
 import type { Dispute } from '../rules/disputes.js';
-import type { ContractorId, HoldId, JobId } from '../rules/ids.js';
+import type { ContractorId, HoldId, JobId, WebhookEndpointId } from '../rules/ids.js';
 import type { BidState } from '../rules/lifecycle.js';
 import { GRAPHQL_LIMITS } from '../rules/limits.js';
 import type { Viewer } from '../rules/viewer.js';
+import type { DeliveryStatus } from '../rules/webhooks.js';
 import { holdsOf, type Bid, type Hold } from '../store/bids.js';
 import type { Db } from '../store/database.js';
 import type { JobEvent } from '../store/events.js';
 import { balanceOf, type Balance } from '../store/ledger.js';
 import type { Page, SamePageRequest } from '../store/page.js';
 import { reviewsOfMany, type Review } from '../store/reviews.js';
+import { webhookDeliveriesOfMany, type WebhookDelivery } from '../store/webhook-deliveries.js';
 
 type Read<Key, Value> = (db: Db, viewer: Viewer, keys: readonly Key[]) => Promise<Map<Key, Value>>;
 type Loader<Key, Value> = DataLoader<Key, Value | undefined>;
@@ -69,6 +71,19 @@ export class Loaders {
       reviewsOfMany(db, ids, page),
     );
     return loader.load(contractor);
+  }
+
+  /** A page of what was sent to a webhook endpoint. */
+  deliveriesTo(
+    endpoint: WebhookEndpointId,
+    status: DeliveryStatus | null,
+    page: SamePageRequest,
+  ): Promise<Page<WebhookDelivery> | undefined> {
+    const loader = this.#loader<WebhookEndpointId, Page<WebhookDelivery>>(
+      `deliveries ${status} ${JSON.stringify(page)}`,
+      (db, _viewer, ids) => webhookDeliveriesOfMany(db, ids, status, page),
+    );
+    return loader.load(endpoint);
   }
 
   get jobs(): Loader<JobId, ReadableJob> {

@@ -1,6 +1,7 @@
 /**
- * What a selection will want of the jobs that a field reads, so that it is read in the same statement. It may be wrong
- * in one direction only: whatever is not foreseen here is read by its own resolver when it is asked for.
+ * What a selection will want of the jobs that a field reads, so that it is read in the same statement. It may miss a
+ * part: what is not found here is read by its own resolver when it is asked for. Which parts a job has, and how each is
+ * asked for, is `JOB_PARTS` of `operations/jobs/include.ts`; here is only which field of GraphQL shows which part.
  */
 import {
   Kind,
@@ -10,36 +11,36 @@ import {
   type SelectionSetNode,
   type ValueNode,
 } from 'graphql';
+import { JOB_PARTS, type PartName } from '../operations/jobs/include.js';
 import { PAGE } from '../rules/limits.js';
 import type { PersonFields } from '../store/accounts.js';
 import type { JobInclude } from '../store/job-include.js';
 
 /** For a field that answers one job. */
 export function includeOfJob(info: GraphQLResolveInfo): JobInclude {
-  return foreseen(info, (reading) => includeIn(inside(info.fieldNodes, reading), reading));
+  return included(info, (reading) => includeIn(inside(info.fieldNodes, reading), reading));
 }
 
 /** For a field whose answer holds one job under this name. */
 export function includeOfJobIn(info: GraphQLResolveInfo, name: string): JobInclude {
-  return foreseen(info, (reading) =>
+  return included(info, (reading) =>
     includeIn(inside(named(inside(info.fieldNodes, reading), name), reading), reading),
   );
 }
 
 /** For a field that answers a connection of jobs. */
 export function includeOfJobs(info: GraphQLResolveInfo): JobInclude {
-  return foreseen(info, (reading) => {
+  return included(info, (reading) => {
     const connection = inside(info.fieldNodes, reading);
-    const edges = inside(named(connection, 'edges'), reading);
-    const wanted = includeIn(inside([...named(connection, 'nodes'), ...named(edges, 'node')], reading), reading);
+    const wanted = includeIn(entriesOf(connection, reading), reading);
     return named(connection, 'totalCount').length > 0 ? Object.assign(wanted, { total: true } as const) : wanted;
   });
 }
 
-/** What was foreseen for these fields; kept as long as the document is, where no variable had a say. */
+/** What was found for these fields; kept as long as the document is, where it does not depend on variables. */
 const known = new WeakMap<readonly FieldNode[], JobInclude>();
 
-function foreseen(info: GraphQLResolveInfo, read: (reading: Reading) => JobInclude): JobInclude {
+function included(info: GraphQLResolveInfo, read: (reading: Reading) => JobInclude): JobInclude {
   const before = known.get(info.fieldNodes);
   if (before) return before;
   const reading = new Reading(info);
@@ -67,14 +68,20 @@ type Wanted = { -readonly [Part in keyof JobInclude]: JobInclude[Part] };
 
 function includeIn(fields: readonly FieldNode[], reading: Reading): JobInclude {
   const wanted: Wanted = {};
-  for (const field of fields) FORESEEN[field.name.value]?.(wanted, field, reading);
+  for (const field of fields) {
+    const part = PART_OF_FIELD[field.name.value];
+    if (part) addPart(part, wanted, field, reading);
+  }
+  const homeowners = named(fields, 'homeowner');
+  if (homeowners.length > 0) wanted.homeowner = personIn(inside(homeowners, reading), reading);
   const names = namesOf(fields);
-  // What may be done depends on the whole job.
-  if (!names.includes('availableActions')) wanted.job = names;
+  // What may be done depends on the whole job, and on the viewer's own bids.
+  if (names.includes('availableActions')) wanted.ownBids = true;
+  else wanted.job = names;
   return wanted;
 }
 
-/** In one order, whatever the document's: the same fields are the same statement. */
+/** Sorted, whatever the order in the document: the same fields make the same statement. */
 function namesOf(fields: readonly FieldNode[], besides: readonly string[] = []): readonly string[] {
   return [...new Set([...besides, ...fields.map(({ name }) => name.value)])].toSorted();
 }
@@ -91,44 +98,35 @@ function personIn(
   };
 }
 
-/** Of each field of a job that needs more than the job, what that is. */
-const FORESEEN: Readonly<Record<string, (wanted: Wanted, field: FieldNode, reading: Reading) => void>> = {
-  homeowner: (wanted, field, reading) =>
-    void (wanted.homeowner = personIn(inside([field], reading), reading, wanted.homeowner)),
-  myBid: (wanted, field, reading) => {
-    wanted.ownBids = true;
-    foreseeBids(wanted, inside([field], reading), reading);
-  },
-  availableActions: (wanted) => void (wanted.ownBids = true),
-  awardedBid: (wanted, field, reading) => {
-    wanted.awardedBid = true;
-    foreseeBids(wanted, inside([field], reading), reading);
-  },
-  bids: (wanted, field, reading) => {
-    const size = firstPage(field, reading);
-    if (size === undefined) return;
-    wanted.bids ??= size;
-    const connection = inside([field], reading);
-    if (named(connection, 'totalCount').length > 0) wanted.bidsTotal = true;
-    foreseeBids(
-      wanted,
-      inside([...named(connection, 'nodes'), ...named(inside(named(connection, 'edges'), reading), 'node')], reading),
-      reading,
-    );
-  },
-  timeline: (wanted, field, reading) => {
-    const size = firstPage(field, reading);
-    if (size === undefined) return;
-    wanted.events ??= size;
-    if (named(inside([field], reading), 'totalCount').length > 0) wanted.eventsTotal = true;
-  },
-  dispute: (wanted) => void (wanted.disputeEvents = true),
+/** The fields of a job that are answered from a part of it. */
+const PART_OF_FIELD: Readonly<Record<string, PartName>> = {
+  myBid: 'ownBids',
+  awardedBid: 'awardedBid',
+  bids: 'bids',
+  timeline: 'timeline',
+  dispute: 'dispute',
 };
 
-function foreseeBids(wanted: Wanted, bidFields: readonly FieldNode[], reading: Reading): void {
+function addPart(name: PartName, wanted: Wanted, field: FieldNode, reading: Reading): void {
+  const { include, total, hasBids } = JOB_PARTS[name];
+  const selected = inside([field], reading);
+  const size = total ? firstPage(field, reading) : 0;
+  if (size === undefined) return;
+  Object.assign(wanted, include(size));
+  if (total && named(selected, 'totalCount').length > 0) wanted[total] = true;
+  if (hasBids) addBids(wanted, total ? entriesOf(selected, reading) : selected, reading);
+}
+
+function addBids(wanted: Wanted, bidFields: readonly FieldNode[], reading: Reading): void {
   wanted.bid = namesOf(bidFields, wanted.bid);
   const contractors = named(bidFields, 'contractor');
   if (contractors.length > 0) wanted.bidders = personIn(inside(contractors, reading), reading, wanted.bidders);
+}
+
+/** What a connection's entries are asked for. */
+function entriesOf(connection: readonly FieldNode[], reading: Reading): FieldNode[] {
+  const edges = inside(named(connection, 'edges'), reading);
+  return inside([...named(connection, 'nodes'), ...named(edges, 'node')], reading);
 }
 
 /** How long the first page is; undefined for any other page, for a filtered list, and for what will be refused. */

@@ -66,7 +66,9 @@ mutation AwardAgain(
         as: 'homeowner',
       },
       {
-        text: 'One document may have several mutations, which run one after the other: the work is begun and handed over.',
+        text:
+          'One document may have several mutations, which run one after the other: the work is begun and ' +
+          'handed over.',
         query: `
 mutation WorkAgain($id: ID!) {
   checkInJob(id: $id) { job { status } }
@@ -154,7 +156,9 @@ mutation LogInAsAdmin($input: LogInInput!) {
         variables: { input: { email: 'ada@demo.example', password: 'demo password' } },
       },
       {
-        text: 'What an admin sees: disputes that wait for a decision, the newest accounts, and whether the tokens add up.',
+        text:
+          'What an admin sees: disputes that wait for a decision, the newest accounts, and whether the ' +
+          'tokens add up.',
         query: `
 query AdminDesk {
   jobs(filter: { status: ESCALATED }, first: 5) {

@@ -3,12 +3,39 @@ import type { Chapter } from './playground-step.js';
 
 export const EXTRA_STEPS: readonly Chapter[] = [
   {
+    chapter: 'As it happens',
+    steps: [
+      {
+        text:
+          'A subscription goes on until you stop it. From position 0 it first tells all that has happened to the' +
+          ' homeowner’s jobs, of which the last stays here, and then what happens. Open this page in a second window,' +
+          ' take a step of the story there, and watch it come in. Whoever comes again with the last position as' +
+          ' “after” misses nothing.',
+        query: `
+subscription WatchMyEvents($after: String) {
+  myEvents(after: $after) {
+    position
+    type
+    jobId
+    fromStatus
+    toStatus
+    actor { name role }
+    occurredAt
+  }
+}`,
+        variables: { after: '0' },
+        as: 'homeowner',
+      },
+    ],
+  },
+  {
     chapter: 'A tour of errors',
     steps: [
       {
         text:
-          'These are meant to fail. Each field of a query is refused by itself; extensions has the code, the status that' +
-          ' REST would answer, and what else there is to know. Quote the requestId to whoever runs the server.',
+          'These are meant to fail. Each field of a query is refused by itself; extensions has the code, the ' +
+          'status that REST would answer, and what else there is to know. Quote the requestId to whoever runs the ' +
+          'server.',
         query: `
 query SeveralErrors {
   notThere: job(id: "job_000000000000000000000000000") {
@@ -39,7 +66,9 @@ mutation WrongState($id: ID!) {
         as: 'homeowner',
       },
       {
-        text: 'The work is the homeowner’s to judge, not the contractor’s: who may do what is checked before the state.',
+        text:
+          'The work is the homeowner’s to judge, not the contractor’s: who may do what is checked before ' +
+          'the state.',
         query: `
 mutation WrongPerson($id: ID!) {
   approveJob(id: $id) { job { id } }
@@ -64,8 +93,8 @@ query WrongToken {
     steps: [
       {
         text:
-          'An access token lasts 15 minutes. A refresh token gives the next pair, and is replaced by it. This page does' +
-          ' so by itself; your own app does it like this. {{refresh}} is that of whoever signed in last.',
+          'An access token lasts 15 minutes. A refresh token gives the next pair, and is replaced by it. This page ' +
+          'does so by itself; your own app does it like this. {{refresh}} is that of whoever signed in last.',
         query: `
 mutation RefreshSession($input: RefreshSessionInput!) {
   refreshSession(input: $input) {

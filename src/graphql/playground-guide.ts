@@ -3,7 +3,7 @@
  * also where the window is too narrow for the tabs.
  */
 export const GUIDE_SCRIPT = String.raw`'use strict';
-import { forgetAll } from './memory.js';
+import { forgetAll } from './session.js';
 
 const part = (name) => document.querySelector('#guide-' + name);
 const tabs = () => [...document.querySelectorAll('.graphiql-tab')];

@@ -1,49 +1,10 @@
 /**
  * A script of the playground: it keeps the sessions and ids of the answers, fills them in where a tab says
- * {{homeowner}} or {{job}}, and renews access tokens.
- *
- * What it keeps lies in sessionStorage: it outlives a reload and goes with the browser's tab, so that no refresh token,
- * good for 30 days, stays on the disk of a shared computer, and no other project that is later served from the same
- * localhost address finds it. Open tabs tell each other what they know, so that a second tab is signed in too, and a
- * token that one has renewed is the others' as well.
+ * {{homeowner}} or {{job}}, and renews access tokens. Sessions are those of `http/session-script.ts`.
  */
 export const MEMORY_SCRIPT = String.raw`'use strict';
-const KEY = 'job-marketplace:memory';
-const RENEW_BEFORE_MS = 60_000;
-const WAIT_FOR_OTHER_TABS_MS = 200;
-const NOTHING = { changedAt: 0, last: undefined, sessions: {}, ids: {} };
-const RENEW = 'mutation RenewSession($input: RefreshSessionInput!) { ' +
-  'refreshSession(input: $input) { token refreshToken } }';
-
-let known = JSON.parse(sessionStorage.getItem(KEY) ?? 'null') ?? NOTHING;
-
-const otherTabs = new BroadcastChannel(KEY);
-const heard = new Promise((resolve) => {
-  otherTabs.onmessage = ({ data }) => {
-    if (data === 'ask') {
-      if (known.changedAt > 0) otherTabs.postMessage(known);
-    } else {
-      if (data.changedAt > known.changedAt) keep(data);
-      resolve();
-    }
-  };
-  setTimeout(resolve, WAIT_FOR_OTHER_TABS_MS);
-});
-otherTabs.postMessage('ask');
-
-function keep(next) {
-  known = next;
-  sessionStorage.setItem(KEY, JSON.stringify(known));
-}
-
-function change(part) {
-  keep({ ...known, ...part, changedAt: Math.max(Date.now(), known.changedAt + 1) });
-  otherTabs.postMessage(known);
-}
-
-export function forgetAll() {
-  change({ ...NOTHING });
-}
+import { change, heard, isOld, known, learnSession, renew as renewSession } from './session.js';
+import { hasExpired, stream } from './stream.js';
 
 const HOW = {
   homeowner: 'run the tab SignUp first',
@@ -104,40 +65,31 @@ export async function send(params, options) {
   try {
     const { missing, roles } = prepare(params, options);
     if (missing.size > 0) return { errors: [...missing].map(notSent) };
-    for (const role of roles) if (Date.now() > known.sessions[role].renewAt) await renew(role);
+    for (const role of roles) if (isOld(role)) await renew(role);
+    const renewed = () => Promise.all([...roles].map(renew));
+    if (isSubscription(params)) return stream(() => prepare(params, options), renewed);
     const answer = await post(prepare(params, options));
     if (!hasExpired(answer)) return learned(answer);
     // All that needs a token was refused, so that it may be sent again.
-    for (const role of roles) await renew(role);
+    await renewed();
     return learned(await post(prepare(params, options)));
   } catch (error) {
     return { errors: [{ message: error.message }] };
   }
 }
 
-function hasExpired({ errors = [] }) {
-  return errors.some(({ extensions }) => extensions?.reason === 'expired');
+function isSubscription({ query, operationName }) {
+  const name = nameIn(query, operationName);
+  return new RegExp('^\\s*subscription\\b' + (name ? '\\s+' + name + '\\b' : ''), 'm').test(query);
 }
 
-// One at a time over all tabs of the browser. Where it has no locks, on plain HTTP from another machine, the server
-// answers two renewals within a minute alike.
-function renew(role) {
-  const spent = known.sessions[role]?.token;
-  const work = () => renewAlone(role, spent);
-  return navigator.locks ? navigator.locks.request(KEY, work) : work();
-}
-
-async function renewAlone(role, spent) {
-  const session = known.sessions[role];
-  if (!session?.refreshToken || session.token !== spent) return;
-  const input = { refreshToken: session.refreshToken };
-  const { data, errors } = await post({ headers: {}, body: { query: RENEW, variables: { input } } });
-  if (data?.refreshSession) return learnSession(data.refreshSession, known.last);
-  const [{ message, extensions }] = errors;
-  const over = extensions?.status === 401;
-  if (over) change({ sessions: { ...known.sessions, [role]: undefined } });
-  throw new Error('Nothing was sent: the token {{' + role + '}} has run out and was not renewed: ' + message +
-    (over ? ' Sign in again: ' + HOW[role] + '.' : ' Try again.'));
+async function renew(role) {
+  try {
+    await renewSession(role);
+  } catch ({ message, isOver }) {
+    throw new Error('Nothing was sent: the token {{' + role + '}} has run out and was not renewed: ' + message +
+      (isOver ? ' Sign in again: ' + HOW[role] + '.' : ' Try again.'));
+  }
 }
 
 function learned(answer) {
@@ -148,13 +100,6 @@ function learned(answer) {
     if (found.length > 0) change({ ids: { ...known.ids, ...Object.fromEntries(found) } });
   }
   return answer;
-}
-
-// The token's own times may be by another clock than the browser's; how long it lasts is the same by both.
-function learnSession({ token, refreshToken }, last) {
-  const { role, iat, exp } = JSON.parse(atob(token.split('.')[1].replaceAll('-', '+').replaceAll('_', '/')));
-  const renewAt = Date.now() + (exp - iat) * 1000 - RENEW_BEFORE_MS;
-  change({ last: last ?? role, sessions: { ...known.sessions, [role]: { token, refreshToken, renewAt } } });
 }
 
 function notSent(placeholder) {

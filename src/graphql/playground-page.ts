@@ -8,7 +8,8 @@ export const LOGO =
   ' stroke-linejoin="round" stroke-linecap="round">' +
   '<path d="M3 11.5 12 4l9 7.5"/><path d="M5.5 10v10h13V10"/><path d="m9 15 2.2 2.2L15.5 13"/></svg>';
 
-const ICON = `data:image/svg+xml,${encodeURIComponent(LOGO.replace('<svg ', '<svg xmlns="http://www.w3.org/2000/svg" '))}`;
+const STANDALONE_LOGO = LOGO.replace('<svg ', '<svg xmlns="http://www.w3.org/2000/svg" ');
+const ICON = `data:image/svg+xml,${encodeURIComponent(STANDALONE_LOGO)}`;
 
 // GraphiQL follows the system's colours until somebody chooses, and then marks the body; the bar does as it does.
 const STYLES = `
@@ -37,6 +38,7 @@ const STYLES = `
       #guide button:focus-visible, #guide select:focus-visible { outline: 2px solid var(--mark); }
       #guide-next { border-color: var(--mark) !important; color: var(--mark) !important; }
       #guide-over { margin-left: auto; }
+      #guide a { color: var(--mark); }
       #guide-text { flex-basis: 100%; margin: 0; min-height: 2.9em; max-height: 30vh; overflow: auto; }
       .graphiql-container { width: 100% !important; height: 100% !important; }
       .graphiql-container .graphiql-tab { transform: none !important; }
@@ -79,6 +81,7 @@ export const PAGE = `<!doctype html>
       <select id="guide-step" aria-label="Step"></select>
       <button id="guide-next" type="button">Next</button>
       <button id="guide-over" type="button" title="Brings back every tab as it was, and signs out">Start over</button>
+      <a href="/lifecycle" target="_blank" rel="noopener">Where is the job?</a>
       <p id="guide-text" aria-live="polite"></p>
     </nav>
     <div id="root"><p class="waiting">The playground is loading …</p></div>

@@ -6,10 +6,12 @@
 import { createHash } from 'node:crypto';
 import { readPageFile } from '../http/page-files.js';
 import { openPages, type PageFile, type Pages } from '../http/pages.js';
+import { SESSION_SCRIPT } from '../http/session-script.js';
 import { GUIDE_SCRIPT } from './playground-guide.js';
 import { MEMORY_SCRIPT } from './playground-memory.js';
 import { FOLDER, LOGO, PAGE, PLAYGROUND_TITLE } from './playground-page.js';
 import { STARTER_SCRIPT } from './playground-script.js';
+import { STREAM_SCRIPT } from './playground-stream.js';
 import { STARTER_STEPS, STARTER_TABS } from './playground-tabs.js';
 
 export function openPlayground(): Pages {
@@ -18,6 +20,8 @@ export function openPlayground(): Pages {
     [`${FOLDER}/start.js`]: script(async () => startScript()),
     [`${FOLDER}/guide.js`]: script(async () => GUIDE_SCRIPT),
     [`${FOLDER}/memory.js`]: script(async () => MEMORY_SCRIPT),
+    [`${FOLDER}/session.js`]: SESSION_SCRIPT,
+    [`${FOLDER}/stream.js`]: script(async () => STREAM_SCRIPT),
     [`${FOLDER}/graphiql.css`]: { contentType: 'text/css; charset=utf-8', read: () => readPageFile('graphiql.css') },
     ...Object.fromEntries(PACKAGED.map((name) => [`${FOLDER}/${name}`, script(() => readPageFile(name))])),
   });

@@ -1,8 +1,9 @@
 /** The GraphQL schema: the resolvers, put together once. */
 import 'reflect-metadata';
-import { lexicographicSortSchema, type GraphQLInterfaceType, type GraphQLSchema } from 'graphql';
+import { isObjectType, lexicographicSortSchema, type GraphQLInterfaceType, type GraphQLSchema } from 'graphql';
 import { buildSchemaSync } from 'type-graphql';
-import { callDirectly, refuseMiddlewares } from './direct.js';
+import { refuseSilentDecorators } from './decorators.js';
+import { placingFailures } from './failures.js';
 import { AccountResolver } from './resolvers/accounts.js';
 import { ApiKeyResolver } from './resolvers/api-keys.js';
 import { BidResolver, ViewerBidsResolver } from './resolvers/bids.js';
@@ -10,15 +11,17 @@ import { JobMutations } from './resolvers/job-mutations.js';
 import { JobResolver, ViewerJobsResolver } from './resolvers/jobs.js';
 import { ContractorResolver, HomeownerResolver, UserResolver } from './resolvers/people.js';
 import { ReferenceResolver } from './resolvers/reference.js';
+import { StreamResolver } from './resolvers/streams.js';
+import { WebhookResolver } from './resolvers/webhooks.js';
 import { TokenResolver } from './resolvers/tokens.js';
 import { PAYLOAD_RESOLVERS } from './types/payloads.js';
 import { typeOfNode } from './types/node.js';
 
 const DESCRIPTIONS = {
   schema:
-    'A marketplace for home improvement: homeowners post jobs, contractors bid, one bid is awarded, the work is done, ' +
-    'reviewed and approved; disagreements are decided by an admin. Send `Authorization: Bearer …` with the token that ' +
-    '`signUpHomeowner`, `signUpContractor` or `logIn` answers.',
+    'A marketplace for home improvement: homeowners post jobs, contractors bid, one bid is awarded, the work is ' +
+    'done, reviewed and approved; disagreements are decided by an admin. Send `Authorization: Bearer …` with the ' +
+    'token that `signUpHomeowner`, `signUpContractor` or `logIn` answers.',
   Query: 'What can be read. A field that the caller may not read is null, with an error that says why.',
   Mutation:
     'What can be done. A refusal keeps nothing and is an entry in `errors`: its `message` is a sentence for a person, ' +
@@ -26,10 +29,14 @@ const DESCRIPTIONS = {
     'to the code: `reason` (of UNAUTHENTICATED), `fields` (each wrong field and what is wrong with it), `blockedFields` ' +
     '(those that may not change now), `fromState` and `allowedOperations`, `required` and `available` tokens, ' +
     '`retryAfter` in seconds. Of more than fifty errors the rest is counted in `errorsLeftOut`.',
+  Subscription:
+    'What can be heard as it happens: over WebSockets at `/graphql` (`graphql-transport-ws`, with the token in ' +
+    '`connectionParams.authorization`), and as server-sent events at `/graphql/stream`. Whoever comes again with ' +
+    '`after`, the `position` of the last event that they have seen, misses nothing.',
 };
 
 export function createSchema(): GraphQLSchema {
-  refuseMiddlewares();
+  refuseSilentDecorators();
   const built = describe(
     buildSchemaSync({
       resolvers: [
@@ -45,8 +52,12 @@ export function createSchema(): GraphQLSchema {
         ViewerBidsResolver,
         ViewerJobsResolver,
         ReferenceResolver,
+        StreamResolver,
+        WebhookResolver,
         ...PAYLOAD_RESOLVERS,
       ],
+      // The library asks for one where there are subscriptions; each of these opens its own stream.
+      pubSub: { publish: neverAsked, subscribe: neverAsked },
       // The operations check their own input; a second opinion here could only differ.
       validate: false,
     }),
@@ -54,12 +65,27 @@ export function createSchema(): GraphQLSchema {
   const schema = lexicographicSortSchema(built);
   // The library makes a promise of what is known at once.
   (schema.getType('Node') as GraphQLInterfaceType).resolveType = typeOfNode;
-  return callDirectly(schema);
+  placeFailures(schema);
+  return schema;
+}
+
+function placeFailures(schema: GraphQLSchema): void {
+  for (const type of Object.values(schema.getTypeMap())) {
+    if (!isObjectType(type)) continue;
+    for (const field of Object.values(type.getFields())) {
+      if (field.resolve) field.resolve = placingFailures(field.resolve);
+      if (field.subscribe) field.subscribe = placingFailures(field.subscribe);
+    }
+  }
+}
+
+function neverAsked(): never {
+  throw new Error('Subscriptions open their own streams.');
 }
 
 function describe(schema: GraphQLSchema): GraphQLSchema {
   schema.description = DESCRIPTIONS.schema;
-  for (const name of ['Query', 'Mutation'] as const) {
+  for (const name of ['Query', 'Mutation', 'Subscription'] as const) {
     const type = schema.getType(name);
     if (type) type.description = DESCRIPTIONS[name];
   }

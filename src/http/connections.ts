@@ -7,7 +7,7 @@ import type { IncomingMessage, Server, ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
 import type { GiveBack } from '../shares/share.js';
 import type { Shares } from '../shares/shares.js';
-import { readInTurn } from './reading.js';
+import { leaveReadingToSockets, readInTurn } from './reading.js';
 
 type Answer = (request: IncomingMessage, response: ServerResponse) => void;
 
@@ -22,13 +22,14 @@ interface Connection {
   bytesRead: number;
   /** Nothing more of it is read; it closes behind its last answer. */
   isRefused: boolean;
-  /** Thousands of chunks of one byte fit into one read: they are read when somebody wants them. */
+  /** A body in chunks, each of which may have one byte, is read when somebody wants it. */
   holdsChunks: boolean;
+  /** Of one that became a WebSocket: whether it would miss nothing if it closed. */
+  isIdle: (() => boolean) | undefined;
 }
 
-/** Events of a socket, by which whoever reads a body in chunks tells what it costs. */
+/** Events of a socket, by which whoever reads a body in chunks says that they want it, and that they do not. */
 export const BODY_AWAITED = 'body awaited';
-export const CHUNK_READ = 'chunk read';
 export const TOO_MANY_CHUNKS = 'too many chunks';
 
 /** To find those to close takes a look at all, and so it is worth several. */
@@ -37,9 +38,17 @@ const CLOSED_AT_ONCE = 100;
 /** Of the requests that were sent ahead, so many are begun at once. */
 const BEGUN_IN_TURN_MAX = 32;
 
+/** Sockets are read again once their address has so much less ahead: to look at all of them at each answer costs too much. */
+const READ_AGAIN_BELOW = 3 / 4;
+
 export interface SharedConnections {
   /** Answers the requests of each connection one after another. */
   inOrder(answer: Answer): Answer;
+  /**
+   * Lets a connection become something else, which still counts as one and is read as it comes. False where requests
+   * are under way on it: what follows them cannot be told apart from their answers.
+   */
+  upgrade(socket: Socket, isIdle: () => boolean): boolean;
 }
 
 export function shareConnections(
@@ -54,11 +63,15 @@ export function shareConnections(
     connections: { total = Infinity },
     requestsAhead: { perConnection = Infinity, perAddress = Infinity },
   } = shares.limits;
+  /** Addresses that have sent as much ahead as they may. */
+  const full = new Set<string>();
   const reading = readInTurn<Connection>(
     shares.turns,
     ({ isRefused, holdsChunks, ahead, address }) =>
-      !isRefused && !holdsChunks && ahead.length < perConnection && shares.requestsAhead.inUse(address) < perAddress,
+      !isRefused && !holdsChunks && ahead.length < perConnection && !full.has(address),
   );
+
+  leaveReadingToSockets(server);
 
   server.on('connection', (socket: Socket) => {
     if (open.size >= total) closeSome();
@@ -74,12 +87,15 @@ export function shareConnections(
       bytesRead: 0,
       isRefused: false,
       holdsChunks: false,
+      isIdle: undefined,
     };
     open.set(socket, connection);
     socket.once('close', () => forget(connection));
     socket.on(BODY_AWAITED, () => void (connection.holdsChunks = false));
-    socket.on(CHUNK_READ, () => reading.rest(address));
-    socket.on(TOO_MANY_CHUNKS, () => void (connection.isRefused = true));
+    socket.on(TOO_MANY_CHUNKS, () => {
+      connection.isRefused = true;
+      socket.pause();
+    });
     reading.add(connection);
   });
 
@@ -104,10 +120,12 @@ export function shareConnections(
    */
   function closeSome(): void {
     const all = [...open.values()];
-    const halfSent = all.filter(({ socket, underWay, bytesRead }) =>
-      underWay ? !underWay.complete : bytesRead === 0 || socket.bytesRead > bytesRead,
-    );
-    const some = halfSent.length > 0 ? halfSent : all.filter(({ underWay }) => !underWay);
+    const halfSent = all.filter(({ socket, underWay, bytesRead, isIdle }) => {
+      if (isIdle) return false;
+      return underWay ? !underWay.complete : bytesRead === 0 || socket.bytesRead > bytesRead;
+    });
+    const waiting = ({ underWay, isIdle }: Connection) => (isIdle ? isIdle() : !underWay);
+    const some = halfSent.length > 0 ? halfSent : all.filter(waiting);
     const largest = shares.connections.largest();
     const ofLargest = some.filter(({ address }) => address === largest);
     const closed = (ofLargest.length > 0 ? ofLargest : some).slice(0, CLOSED_AT_ONCE);
@@ -149,29 +167,36 @@ export function shareConnections(
   /** Sockets that were not read because of these requests are read again. */
   function giveBackAhead(connection: Connection, requests: Connection['ahead']): void {
     const { address } = connection;
-    const wasFull = shares.requestsAhead.inUse(address) >= perAddress;
     for (const { giveBack } of requests) giveBack();
-    const isFull = shares.requestsAhead.inUse(address) >= perAddress;
-    // A look at every socket of the address, and so only where the last request too many is gone.
-    if (wasFull && !isFull) reading.resumeAll(address);
-    else reading.resume(connection);
+    if (full.has(address) && shares.requestsAhead.inUse(address) < READ_AGAIN_BELOW * perAddress) {
+      full.delete(address);
+      reading.resumeAll(address);
+    } else reading.resume(connection);
   }
 
   function queue(connection: Connection, begin: () => void): void {
-    const { address, ahead } = connection;
+    const { socket, address, ahead } = connection;
     ahead.push({ begin, giveBack: shares.requestsAhead.take({ address }) });
-    // So many of one read have taken long already.
-    if (ahead.length >= perConnection) reading.rest(address);
-    else if (shares.requestsAhead.inUse(address) === perAddress) reading.pause(address);
+    if (ahead.length >= perConnection) socket.pause();
+    if (shares.requestsAhead.inUse(address) < perAddress || full.has(address)) return;
+    full.add(address);
+    reading.pauseAll(address);
   }
 
   return {
+    upgrade(socket, isIdle) {
+      const connection = open.get(socket);
+      if (!connection || connection.underWay || connection.ahead.length > 0) return false;
+      connection.isIdle = isIdle;
+      reading.remove(connection);
+      return true;
+    },
     inOrder: (answer) => (request, response) => {
       const connection = open.get(request.socket);
       if (!connection) return;
       if (request.headers['transfer-encoding'] !== undefined) {
         connection.holdsChunks = true;
-        reading.rest(connection.address);
+        connection.socket.pause();
       }
       if (connection.underWay || connection.ahead.length > 0)
         queue(connection, () => begin(connection, answer, request, response));

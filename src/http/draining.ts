@@ -17,7 +17,8 @@ const ACCEPT_MS = 1_000;
 export interface Draining {
   /** From then on each answer is the last on its connection. */
   readonly begun: boolean;
-  drain(server: Server): Promise<void>;
+  /** What has no end of its own is ended by `endStreams`, once no new connection is accepted. */
+  drain(server: Server, endStreams: () => void): Promise<void>;
 }
 
 export function createDraining(): Draining {
@@ -26,9 +27,10 @@ export function createDraining(): Draining {
     get begun() {
       return begun;
     },
-    async drain(server) {
+    async drain(server, endStreams) {
       await acceptAll(server);
       begun = true;
+      endStreams();
       return closeWhenIdle(server);
     },
   };

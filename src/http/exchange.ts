@@ -4,7 +4,7 @@ import { RequestRecord } from '../record.js';
 import { addressIdentity } from '../security/address.js';
 import type { Holder } from '../shares/share.js';
 import type { Shares } from '../shares/shares.js';
-import type { Turns } from '../shares/turns.js';
+import { turnOf, type Turns } from '../shares/turns.js';
 import { readBody } from './body.js';
 import type { Draining } from './draining.js';
 import { newRequestId } from './request-id.js';
@@ -21,6 +21,8 @@ export class Exchange {
   readonly record = new RequestRecord();
   /** What the answer is about, for logs and metrics: the route's pattern, never the address with its ids. */
   route = 'unmatched';
+  /** When the answer became a stream, which is no measure of how long an answer takes. */
+  streamBeganMs: number | undefined;
 
   constructor(
     readonly request: IncomingMessage,
@@ -47,7 +49,7 @@ export class Exchange {
 
   /** Settles when it is this caller's turn to use the event loop. */
   turn(turns: Turns = this.shares.turns): Promise<void> {
-    return new Promise((begin, refuse) => void turns.begin(this.holder, begin).catch(refuse));
+    return turnOf(turns, this.holder);
   }
 
   /** The same for a call of the operator's, which is never refused. */
@@ -60,6 +62,10 @@ export class Exchange {
     const body = await readBody(this.request, maxBytes);
     await this.turn();
     return body;
+  }
+
+  beganStream(): void {
+    this.streamBeganMs = performance.now();
   }
 
   send(status: number, contentType: string, body: string | Buffer): void {
@@ -111,7 +117,9 @@ function withoutAuthority(target: string): string {
   return path.startsWith('/') ? path : `/${path}`;
 }
 
-/** The token of `Authorization: Bearer …`; empty where the header holds no such thing, undefined where there is none. */
+/**
+ * The token of `Authorization: Bearer …`; empty where the header holds no such thing, undefined where there is none.
+ */
 export function bearerOf(authorization = ''): string | undefined {
   if (authorization.trim() === '') return undefined;
   return /^bearer +([^\s]+) *$/i.exec(authorization)?.[1] ?? '';

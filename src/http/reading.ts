@@ -1,19 +1,29 @@
 /**
- * Which sockets are read in a turn of the event loop. What one read holds cannot be stopped midway: 2,500 tiny
- * requests, or 10,000 chunks of one byte. So few sockets of an address are read in one turn, and an address of which a
- * read took long leaves the loop to the others for as long again.
+ * When sockets are read. One read of 64 KB may hold 3,600 tiny requests, or 10,000 chunks of one byte, and Node's parser
+ * cannot be stopped in the middle of what it is given. So it is given what was read in small pieces. Once the pieces of
+ * one turn of the event loop have taken long, the others wait for later turns, in which network addresses are served in
+ * rotation.
  */
-import type { Socket } from 'node:net';
+import type { EventEmitter } from 'node:events';
+import type { Server } from 'node:http';
+import { Socket } from 'node:net';
 import type { Turns } from '../shares/turns.js';
+import { Rotation } from './rotation.js';
 
-/** Of the sockets of one address that are to be read again, so many begin in one turn. */
-const READ_IN_TURN_MAX = 8;
+/** Most requests fit into one; it holds at most 57 tiny ones. */
+const PIECE_BYTES = 1_024;
+
+/** So long the pieces of one turn may take, and one more piece. */
+const READ_MS = 5;
+
+/** Of the sockets that wait, so many are read again in one turn, and so many of them for one address. */
+const READ_IN_TURN_MAX = 64;
+const READ_OF_ADDRESS_MAX = 8;
+
+const { on: onEvent }: EventEmitter = Socket.prototype;
 
 /** New connections wait for one another no longer than this before they are read. */
 const ACCEPTING_MAX_MS = 100;
-
-/** An address of which a read took long rests for at most this. */
-const REST_MAX_MS = 200;
 
 export interface ReadSocket {
   readonly socket: Socket;
@@ -23,14 +33,23 @@ export interface ReadSocket {
 export interface Reading<S extends ReadSocket> {
   /** Begins to read a socket that was accepted just now. */
   add(one: S): void;
+  /** From now on it is read as it comes. */
   remove(one: S): void;
-  /** Reads nothing more of an address in this turn, and for as long again. */
-  rest(address: string): void;
-  /** Stops what may not be read any more. */
-  pause(address: string): void;
-  /** Reads on where that may be. */
+  /** Stops to read the sockets of an address that may not be read any more. */
+  pauseAll(address: string): void;
+  /** Reads on where that may be, in a later turn. */
   resume(one: S): void;
   resumeAll(address: string): void;
+}
+
+/**
+ * Node's parser would take bytes from the operating system by itself, without `Socket.push`. It leaves that to sockets
+ * whose handle somebody else reads, and there is no other way to tell it so.
+ */
+export function leaveReadingToSockets(server: Server): void {
+  server.prependListener('connection', (socket: Socket & { readonly _handle?: { _consumed?: boolean } | null }) => {
+    if (socket._handle) socket._handle._consumed = true;
+  });
 }
 
 export function readInTurn<S extends ReadSocket>(
@@ -38,20 +57,40 @@ export function readInTurn<S extends ReadSocket>(
   mayBeRead: (one: S) => boolean,
 ): Reading<S> {
   const byAddress = new Map<string, Set<S>>();
-  const resting = new Set<string>();
-  const resuming = new Set<string>();
+  /** Sockets that wait to be read: those that have sent little, and those of which more than one piece waits. */
+  const short = new Rotation<S>();
+  const long = new Rotation<S>();
+  let isLongFirst = false;
   const accepted = new Set<S>();
+  const onRemove = new Map<S, () => void>();
   let acceptedInTurn = false;
   let acceptingSinceMs = 0;
+  /** When the first piece of this turn was given to the parser. */
+  let readSinceMs: number | undefined;
+  let isTurnAwaited = false;
 
-  const isHeld = (one: S) => accepted.has(one) || resting.has(one.address) || !mayBeRead(one);
+  const isHeld = (one: S) => accepted.has(one) || !mayBeRead(one);
+  const isTurnSpent = () => readSinceMs !== undefined && performance.now() - readSinceMs > READ_MS;
 
   function add(one: S): void {
     const { socket, address } = one;
     const others = byAddress.get(address) ?? new Set<S>();
     byAddress.set(address, others.add(one));
     // Node itself reads on from the beginning of a connection, and from the end of each answer.
-    socket.on('resume', () => isHeld(one) && stopReading(socket));
+    const onResume = () => {
+      const held = isHeld(one);
+      const waits = !held && isTurnSpent();
+      if (waits) enterLine(one, socket.readableLength);
+      else leaveLine(one);
+      if (held || waits) stopReading(socket);
+      else if (socket.readableLength > 0) beginPieces();
+    };
+    socket.on('resume', onResume);
+    const endCutting = cutReads(one);
+    onRemove.set(one, () => {
+      socket.off('resume', onResume);
+      endCutting();
+    });
     // libuv accepts one connection in each turn, in the order in which they came: while many come, turns must be short.
     turns.shortenNext();
     acceptedInTurn = true;
@@ -60,66 +99,111 @@ export function readInTurn<S extends ReadSocket>(
     setImmediate(readWhenAllAreAccepted);
   }
 
+  /** Returned is how to leave the socket to somebody else. */
+  function cutReads(one: S): () => void {
+    const { socket } = one;
+    const push = socket.push.bind(socket);
+    socket.push = (read: Buffer | null) => {
+      if (read === null) return push(read);
+      beginPieces();
+      let takesMore = true;
+      for (let at = 0; at < read.length; at += PIECE_BYTES) {
+        // The socket keeps what comes while it is paused. Of an upgrade the rest is for somebody else.
+        if (onRemove.has(one)) pauseIfDue(one, read.length - at);
+        takesMore = push(read.subarray(at, at + PIECE_BYTES));
+      }
+      return takesMore;
+    };
+    // Of what it has kept, one piece after the other. With the socket's own `on` Node would forget how it is paused.
+    const pauseBetween = () => {
+      if (socket.readableLength > 0) pauseIfDue(one, socket.readableLength);
+    };
+    onEvent.call(socket, 'data', pauseBetween);
+    return () => {
+      socket.push = push;
+      socket.off('data', pauseBetween);
+    };
+  }
+
+  /** Before each piece, since at the end of each request that it reads Node resumes the socket. */
+  function pauseIfDue(one: S, bytesLeft: number): void {
+    const held = isHeld(one);
+    if (one.socket.isPaused() || !(held || isTurnSpent())) return;
+    if (!held) enterLine(one, bytesLeft);
+    one.socket.pause();
+  }
+
+  /** Whoever waits already keeps their place. */
+  function enterLine(one: S, bytesLeft: number): void {
+    if (long.has(one) || short.has(one)) return;
+    (bytesLeft > PIECE_BYTES ? long : short).enter(one);
+    awaitTurn();
+  }
+
+  function leaveLine(one: S): void {
+    short.leave(one);
+    long.leave(one);
+  }
+
+  function beginPieces(): void {
+    readSinceMs ??= performance.now();
+    awaitTurn();
+  }
+
+  function awaitTurn(): void {
+    if (isTurnAwaited) return;
+    isTurnAwaited = true;
+    setImmediate(beginTurn);
+  }
+
+  function beginTurn(): void {
+    isTurnAwaited = false;
+    readSinceMs = undefined;
+    // A short request need not wait for the pieces of the long, and the long are not passed over for ever.
+    isLongFirst = !isLongFirst;
+    for (const line of isLongFirst ? [long, short] : [short, long]) {
+      for (const one of line.next(READ_IN_TURN_MAX, READ_OF_ADDRESS_MAX)) {
+        // Whoever is held again is asked anew by `resume`.
+        if (isHeld(one)) leaveLine(one);
+        else one.socket.resume();
+      }
+    }
+    if (!short.isEmpty || !long.isEmpty) awaitTurn();
+  }
+
   function readWhenAllAreAccepted(): void {
     if (acceptedInTurn && performance.now() - acceptingSinceMs < ACCEPTING_MAX_MS) {
       acceptedInTurn = false;
       return void setImmediate(readWhenAllAreAccepted);
     }
-    const addresses = new Set([...accepted].map(({ address }) => address));
+    const all = [...accepted];
     accepted.clear();
-    for (const address of addresses) resumeAll(address);
+    for (const one of all) resume(one);
   }
 
   function remove(one: S): void {
+    onRemove.get(one)?.();
+    onRemove.delete(one);
     accepted.delete(one);
+    leaveLine(one);
     const others = byAddress.get(one.address);
     others?.delete(one);
     if (others?.size === 0) byAddress.delete(one.address);
   }
 
-  function rest(address: string): void {
-    if (resting.has(address)) return;
-    resting.add(address);
-    pause(address);
-    const sinceMs = performance.now();
-    const readAgain = () => {
-      resting.delete(address);
-      resumeAll(address);
-    };
-    setImmediate(() => {
-      const tookMs = performance.now() - sinceMs;
-      if (tookMs < 1) readAgain();
-      else setTimeout(readAgain, Math.min(tookMs, REST_MAX_MS));
-    });
-  }
-
-  function pause(address: string): void {
+  function pauseAll(address: string): void {
     for (const one of byAddress.get(address) ?? []) if (isHeld(one)) one.socket.pause();
   }
 
   function resume(one: S): void {
-    if (one.socket.isPaused() && !isHeld(one)) one.socket.resume();
+    if (one.socket.isPaused() && !isHeld(one)) enterLine(one, one.socket.readableLength);
   }
 
   function resumeAll(address: string): void {
-    const all = byAddress.get(address);
-    if (!all || resuming.has(address)) return;
-    const next = [...all].filter((one) => one.socket.isPaused() && !isHeld(one)).slice(0, READ_IN_TURN_MAX);
-    for (const one of next) {
-      one.socket.resume();
-      // Whoever was read goes to the end.
-      all.delete(one);
-      all.add(one);
-    }
-    if (next.length < READ_IN_TURN_MAX) return;
-    resuming.add(address);
-    setImmediate(() => {
-      resuming.delete(address);
-      resumeAll(address);
-    });
+    for (const one of byAddress.get(address) ?? []) resume(one);
   }
 
-  return { add, remove, rest, pause, resume, resumeAll };
+  return { add, remove, pauseAll, resume, resumeAll };
 }
 
 function stopReading(socket: Socket): void {

@@ -12,6 +12,12 @@ export interface Timeouts {
   readonly stalledMs: number;
   /** Between requests. */
   readonly idleMs: number;
+  /** Until a WebSocket that was opened says who its client is. */
+  readonly webSocketInitMs: number;
+  /** Between pings of a WebSocket: proxies cut a connection that is silent for a minute. */
+  readonly webSocketPingMs: number;
+  /** Until a stream ends whose access token has expired: who refreshes in time loses nothing. */
+  readonly afterExpiryMs: number;
 }
 
 export const TIMEOUTS: Timeouts = {
@@ -20,6 +26,9 @@ export const TIMEOUTS: Timeouts = {
   answerMs: 120_000,
   stalledMs: 30_000,
   idleMs: 65_000,
+  webSocketInitMs: 5_000,
+  webSocketPingMs: 25_000,
+  afterExpiryMs: 60_000,
 };
 
 export function serverOptions({ headMs, requestMs, idleMs }: Timeouts): ServerOptions {

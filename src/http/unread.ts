@@ -17,6 +17,11 @@ export interface UnreadAnswers {
    * Follows an answer from when all of it is handed to its connection. Most are taken at once, by the operating system.
    */
   follow(response: ServerResponse, holder: Holder, onCut: () => void): void;
+  /**
+   * Counts a part of a stream until it is taken and given back. It is cut, and nothing counted, where the caller may
+   * have no more unread, and later where others need the room or nothing of it is taken in time.
+   */
+  hold(holder: Holder, bytes: number, cut: () => void): GiveBack;
 }
 
 export function boundUnreadAnswers({ unreadBytes, limits }: Shares, { answerMs, stalledMs }: Timeouts): UnreadAnswers {
@@ -51,7 +56,27 @@ export function boundUnreadAnswers({ unreadBytes, limits }: Shares, { answerMs, 
     for (const one of waiting) if (one.address === largest) one.cut();
   }
 
+  function hold(holder: Holder, bytes: number, cut: () => void): GiveBack {
+    let giveBack: GiveBack;
+    try {
+      giveBack = unreadBytes.take(holder, bytes);
+    } catch {
+      cut();
+      return () => undefined;
+    }
+    const unread = { address: holder.address, cut };
+    waiting.add(unread);
+    const timeout = setTimeout(cut, stalledMs);
+    if (unreadBytes.inUse() > (limits.unreadBytes.total ?? Infinity)) cutLargest();
+    return () => {
+      clearTimeout(timeout);
+      waiting.delete(unread);
+      giveBack();
+    };
+  }
+
   return {
+    hold,
     follow(response, holder, onCut) {
       response.once('prefinish', () => {
         if (response.writableLength > 0) followUnread(response, holder, onCut);

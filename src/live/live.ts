@@ -9,9 +9,11 @@ import type { Viewer } from '../rules/viewer.js';
 import { connect, type Connection, type DatabaseHooks, type Db } from '../store/database.js';
 import { EVENTS_CONNECTIONS, listenOn } from '../store/notifications.js';
 import { lookForEvents, numberEvents, NUMBERED_AT_ONCE, POSITIONS_CHANNEL } from '../store/positions.js';
+import { SESSION_ENDED_CHANNEL } from '../store/sessions.js';
 import { createFanOut } from './fan-out.js';
 import type { LiveMetrics } from './metrics.js';
 import { createNumbering } from './numbering.js';
+import { watchSessions, type SessionEnds } from './session-ends.js';
 import { createStream, type EventStream } from './streams.js';
 
 export type { EventStream } from './streams.js';
@@ -27,6 +29,8 @@ export interface Live {
    * see the job is refused by whoever opens the stream.
    */
   open(viewer: Viewer, wanted: { jobId?: JobId; after?: bigint }, db: Db): EventStream;
+  /** When the sessions of those who hear of events end. */
+  readonly sessions: SessionEnds;
   close(): Promise<void>;
 }
 
@@ -76,17 +80,23 @@ export async function openLive({ connection, preparedStatements, metrics, log, h
     if (!isAway()) void look().catch(failed('events could not be looked for; they are soon'));
   };
   const looking = setInterval(lookUnlessAway, LOOK_EVERY_MS);
-  const listening = listenOn(connection, POSITIONS_CHANNEL, {
-    onNotification: (position) => fanOut.reaches(BigInt(position)),
-    onListening: lookUnlessAway,
+  const sessions = watchSessions(reads, failed('it could not be looked whether sessions have ended; it is soon'));
+  const listening = listenOn(connection, {
+    [POSITIONS_CHANNEL]: {
+      onNotification: (position) => fanOut.reaches(BigInt(position)),
+      onListening: lookUnlessAway,
+    },
+    [SESSION_ENDED_CHANNEL]: { onNotification: sessions.heard, onListening: sessions.look },
   });
 
   return {
     wake: numbering.wake,
     onEvents: fanOut.onEvents,
+    sessions,
     open: (viewer, wanted, on) => createStream(fanOut, viewer, wanted, on),
     close: async () => {
       clearInterval(looking);
+      sessions.close();
       await Promise.all([listening.close(), numbering.close(), fanOut.close()]);
       await db.close();
     },

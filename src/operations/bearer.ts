@@ -1,4 +1,4 @@
-/** Whom the Authorization header stands for: a session by its access token, a program by its API key, or nobody. */
+/** Who the Authorization header names: a session by its access token, a program by its API key, or nobody. */
 import type { UNAUTHORIZED } from '../rules/errors.js';
 import type { UserId } from '../rules/ids.js';
 import type { Viewer } from '../rules/viewer.js';
@@ -9,7 +9,7 @@ import type { Db } from '../store/database.js';
 import { findViewer } from '../store/sessions.js';
 import type { Services } from './services.js';
 
-/** Why nobody is found, and what a person is told where the usual sentence is about a session. */
+/** Why nobody is found, and a sentence for a person where the usual one is about a session. */
 export interface NobodyFound {
   readonly reason: keyof (typeof UNAUTHORIZED)['UNAUTHENTICATED'];
   readonly message?: string;
@@ -17,6 +17,8 @@ export interface NobodyFound {
 
 export interface Bearer {
   readonly isApiKey: boolean;
+  /** When an access token ends; undefined for an API key, whose end is that of its session. */
+  readonly expiresAt: Date | undefined;
   /** Whose it says to be, or was: for the log alone. */
   claimedUser(): UserId | undefined;
   /** Who it was when the database last found it good. */
@@ -35,6 +37,7 @@ export function readBearer(services: Services, token: string | undefined): Beare
 
 class BadBearer implements Bearer {
   readonly isApiKey = false;
+  readonly expiresAt = undefined;
 
   constructor(private readonly reason: NobodyFound['reason']) {}
 
@@ -56,6 +59,10 @@ class SessionBearer implements Bearer {
     private readonly services: Services,
     private readonly claims: Claims,
   ) {}
+
+  get expiresAt(): Date {
+    return new Date(this.claims.expiresAtSeconds * 1000);
+  }
 
   claimedUser(): UserId {
     return this.claims.userId;
@@ -85,6 +92,7 @@ const KEY_PROBLEMS = {
 
 class KeyBearer implements Bearer {
   readonly isApiKey = true;
+  readonly expiresAt = undefined;
 
   constructor(
     private readonly services: Services,

@@ -1,5 +1,5 @@
 /** Everything a caller can do. Both APIs, the contracts and the tests read this one list. */
-import { createApiKey, listApiKeys, revokeApiKey } from './accounts/api-keys.js';
+import { createApiKey, listApiKeys, readApiKey, revokeApiKey } from './accounts/api-keys.js';
 import { changePassword } from './accounts/change-password.js';
 import { listContractors, readContractor, verifyContractor } from './accounts/contractors.js';
 import { logIn, logOut, refreshSession } from './accounts/log-in.js';
@@ -15,10 +15,20 @@ import { createJob, deleteJob } from './jobs/drafts.js';
 import { updateJob } from './jobs/edit.js';
 import { listOwnEvents } from './jobs/own-events.js';
 import { listEvents, listJobs, readDispute, readJob } from './jobs/read.js';
+import { streamJobEvents, streamMyEvents } from './jobs/streams.js';
 import { TRANSITIONS } from './jobs/transitions.js';
 import { readNode } from './node.js';
 import { readCatalog, readLifecycle } from './reference.js';
 import { adjustTokens, auditTokens, listTransfers, readTokens, readTransfer } from './tokens/tokens.js';
+import { listWebhookDeliveries, redeliver, sendTestEvent } from './webhooks/deliveries.js';
+import {
+  createWebhookEndpoint,
+  deleteWebhookEndpoint,
+  listWebhookEndpoints,
+  readWebhookEndpoint,
+  rotateWebhookSecret,
+  updateWebhookEndpoint,
+} from './webhooks/endpoints.js';
 
 export const OPERATIONS = {
   signUpHomeowner,
@@ -29,6 +39,7 @@ export const OPERATIONS = {
   changePassword,
   createApiKey,
   listApiKeys,
+  readApiKey,
   revokeApiKey,
   readMe,
   updateProfile,
@@ -52,6 +63,8 @@ export const OPERATIONS = {
   readDispute,
   listEvents,
   listOwnEvents,
+  streamJobEvents,
+  streamMyEvents,
   readJobActions,
   readBidActions,
   countOwnJobs,
@@ -64,6 +77,16 @@ export const OPERATIONS = {
   shortlistBid,
   rejectBid,
   withdrawBid,
+
+  createWebhookEndpoint,
+  listWebhookEndpoints,
+  readWebhookEndpoint,
+  updateWebhookEndpoint,
+  deleteWebhookEndpoint,
+  rotateWebhookSecret,
+  listWebhookDeliveries,
+  sendTestEvent,
+  redeliver,
 
   readNode,
   readLifecycle,

@@ -10,6 +10,8 @@ import type { AccessTokens } from '../security/access-token.js';
 import type { Passwords } from '../security/passwords.js';
 import type { RefreshTokens } from '../security/refresh-token.js';
 import type { RateLimits } from '../security/rate-limit.js';
+import type { AddressRules } from '../security/public-addresses.js';
+import type { Sealer } from '../security/sealing.js';
 import type { Shares } from '../shares/shares.js';
 import type { KeyHolder } from '../store/api-keys.js';
 import type { Database } from '../store/database.js';
@@ -28,7 +30,7 @@ export interface Services {
   readonly passwords: Passwords;
   readonly accessTokens: AccessTokens;
   readonly refreshTokens: RefreshTokens;
-  /** Whose each session is, which never changes; whether it still stands is asked at every call. */
+  /** Whose each session is, which never changes; whether it is active is asked at every call. */
   readonly viewers: LRUCache<SessionId, Viewer>;
   /** The same for API keys, by the SHA-256 of their secrets. */
   readonly keyHolders: LRUCache<string, KeyHolder>;
@@ -38,5 +40,9 @@ export interface Services {
   readonly budgets: Readonly<Record<BudgetName, number>>;
   /** Digests that only holders of the secret can make; the second is that of JWT_PREVIOUS_SECRET, where it is set. */
   seals(text: string): readonly string[];
+  /** Encrypts what must be read again. */
+  readonly sealer: Sealer;
+  /** Where webhooks may lead. */
+  readonly webhookAddresses: AddressRules;
   readonly log: Logger;
 }

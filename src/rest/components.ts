@@ -1,4 +1,7 @@
-/** What REST shows under a name of its own, by which OpenAPI refers to it. Any other part stands in its place. */
+/**
+ * What REST shows under a name of its own, by which OpenAPI refers to it. Any other part is written out where it is
+ * used.
+ */
 import { API_KEY, NEW_API_KEY } from '../rules/entities/api-key.js';
 import { BID } from '../rules/entities/bid.js';
 import { DISPUTE } from '../rules/entities/dispute.js';
@@ -7,6 +10,7 @@ import { JOB } from '../rules/entities/job.js';
 import { CATALOG } from '../rules/entities/reference.js';
 import { CONTRACTOR } from '../rules/entities/people.js';
 import { REVIEW } from '../rules/entities/review.js';
+import { NEW_WEBHOOK, WEBHOOK_ATTEMPT, WEBHOOK_DELIVERY, WEBHOOK_ENDPOINT } from '../rules/entities/webhook.js';
 import { TOKEN_AUDIT, TOKEN_BALANCE, TOKEN_MISMATCH, TOKEN_TRANSFER } from '../rules/entities/tokens.js';
 import type { Entity } from '../rules/entity.js';
 import {
@@ -51,6 +55,10 @@ export const COMPONENTS: readonly (Entity | Variants)[] = [
   TOKEN_MISMATCH,
   API_KEY,
   NEW_API_KEY,
+  WEBHOOK_ENDPOINT,
+  NEW_WEBHOOK,
+  WEBHOOK_DELIVERY,
+  WEBHOOK_ATTEMPT,
   REFRESHED_SESSION,
   SESSION,
   NEW_HOMEOWNER_SESSION,

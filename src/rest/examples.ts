@@ -65,6 +65,9 @@ const REQUESTS: { readonly [Key in keyof Operations]?: Partial<InputOf<Operation
   completeJob: { reason: 'Both parties asked for it by telephone.' },
 
   submitBid: exampleInput(BID),
+
+  createWebhookEndpoint: { url: 'https://hooks.example.com/jobs', eventTypes: ['bid.submitted', 'job.completed'] },
+  updateWebhookEndpoint: { status: 'paused' },
 };
 
 const REQUEST_OF = new Map<Operation<never, unknown>, object>(
@@ -120,7 +123,7 @@ function merged(example: unknown, more: object): object {
   return { ...(example as object), ...more };
 }
 
-/** What belongs to each code, beside the sentence that all refusals have. */
+/** The keys that belong to each code, besides the sentence that all refusals have. */
 const DETAILS: { readonly [Code in ErrorCode]?: Omit<ErrorDetails, 'code' | 'requestId'> } = {
   VALIDATION_FAILED: { fields: { title: 'is required' } },
   MISSING_FIELDS: { fields: { category: 'is required to publish' } },

@@ -44,8 +44,9 @@ export function openapi() {
           scheme: 'bearer',
           bearerFormat: 'JWT',
           description:
-            'The `token` of a log-in or sign-up, which lasts 15 minutes; `/v1/auth/refresh` gives the next one. Or the ' +
-            '`secret` of an API key, for programs: it may do what its owner may, but for email, password, sessions and keys.',
+            'The `token` of a log-in or sign-up, which lasts 15 minutes; `/v1/auth/refresh` gives the next one. Or ' +
+            'the `secret` of an API key, for programs: it may do what its owner may, but for email, password, ' +
+            'sessions and keys.',
         },
       },
       parameters: HEADER_PARAMETERS,
@@ -55,17 +56,26 @@ export function openapi() {
   };
 }
 
-const ABOUT = `
-Bodies are JSON in \`snake_case\`, sent with \`Content-Type: application/json\` and at most 64 KB. An empty body counts as \`{}\`.
-
-- **Input.** A name that an operation does not know is refused, in a body or in a query. White space around a text is removed, but for passwords and phone numbers; an optional text that is then empty counts as null. No text may hold NUL or half a character. Money has at most two decimals, tokens are whole.
-- **Answers.** Every field of a resource is always there: null where it is unset or not for the reader. Timestamps are ISO 8601 in UTC with milliseconds, dates are \`YYYY-MM-DD\`.
-- **Identifiers** are a prefix and 27 letters and digits, such as \`job_2b9Xv0cJ5q7hT3nKz8LmRw4YdPe\`. In a path, one that is malformed is simply not found.
-- **Lists** hold \`data\` and \`pagination\`, newest first unless they say otherwise. Ask for a page by \`page\`, or follow the \`Link\` header, which stays fast however deep.
-- **Refusals** come in one order: who is it (401), how often (429), may such a person do this (403), is the input in shape (400), is the thing there (404), may this caller see it and do this to it (403), does its state allow it (400), and then all other rules (400), the price last. \`details.code\` is one of a closed list.
-- **Methods.** An address refuses a method that it does not take with 405; every GET answers HEAD too.
-${SAMPLES_SAID}
-`.trim();
+const ABOUT = [
+  'Bodies are JSON in `snake_case`, sent with `Content-Type: application/json` and at most 64 KB. An empty ' +
+    'body counts as `{}`.',
+  '',
+  '- **Input.** A name that an operation does not know is refused, in a body or in a query. White space around ' +
+    'a text is removed, but for passwords and phone numbers; an optional text that is then empty counts as null. ' +
+    'No text may hold NUL or half a character. Money has at most two decimals, tokens are whole.',
+  '- **Answers.** Every field of a resource is always there: null where it is unset or not for the reader. ' +
+    'Timestamps are ISO 8601 in UTC with milliseconds, dates are `YYYY-MM-DD`.',
+  '- **Identifiers** are a prefix and 27 letters and digits, such as `job_2b9Xv0cJ5q7hT3nKz8LmRw4YdPe`. In a ' +
+    'path, one that is malformed is simply not found.',
+  '- **Lists** hold `data` and `pagination`, newest first unless they say otherwise. Ask for a page by `page`, ' +
+    'or follow the `Link` header, which stays fast however deep.',
+  '- **Refusals** come in one order: who is it (401), how often (429), may such a person do this (403), is the ' +
+    'input in shape (400), is the thing there (404), may this caller see it and do this to it (403), does its ' +
+    'state allow it (400), and then all other rules (400), the price last. `details.code` is one of a closed ' +
+    'list.',
+  '- **Methods.** An address refuses a method that it does not take with 405; every GET answers HEAD too.',
+  SAMPLES_SAID,
+].join('\n');
 
 /** The first that fits a path is its tag. */
 const TAGS: readonly (readonly [name: string, paths: RegExp, description: string])[] = [
@@ -76,6 +86,7 @@ const TAGS: readonly (readonly [name: string, paths: RegExp, description: string
   ['Contractors', /^\/contractors\b/, 'Contractors as others see them.'],
   ['Users', /^\/users\b/, 'Every account, for admins.'],
   ['Tokens', /^\/tokens\b/, 'Prepaid tokens: publishing spends them, a guaranteed view of a bid stakes them.'],
+  ['Webhooks', /^\/webhooks\b/, 'What happens to one’s jobs and bids, sent to an address as it happens.'],
   ['Bids', /\/bids\b/, 'Offers to do a job, and what becomes of them.'],
   [
     'Disputes',

@@ -62,7 +62,8 @@ ${SAMPLES_SCRIPT}
   function addToken(request) {
     if (!request.loadSpec) fillIn(request);
     const named = Object.keys(request.headers ?? {}).some((name) => name.toLowerCase() === 'authorization');
-    if (token && !named && !request.loadSpec) request.headers = { ...request.headers, Authorization: 'Bearer ' + token };
+    if (token && !named && !request.loadSpec)
+      request.headers = { ...request.headers, Authorization: 'Bearer ' + token };
     return request;
   }
 

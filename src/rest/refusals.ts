@@ -52,10 +52,10 @@ const OF_EVERY_CALL: readonly ErrorCode[] = ['VALIDATION_FAILED', 'RATE_LIMITED'
 function ofShape(route: Route): ErrorCode[] {
   const { allows, needsSession } = route.operation;
   const named = parametersOf(route);
-  const ofJob = named.length > 0 && /^\/(jobs|bids|tokens)\//.test(route.path);
+  const isSomebodysOwn = named.length > 0 && /^\/(jobs|bids|tokens|webhooks)\//.test(route.path);
   const codes: ErrorCode[] = [];
   if (allows !== 'anyone') codes.push('UNAUTHENTICATED');
-  if (Array.isArray(allows) || ofJob || needsSession) codes.push('FORBIDDEN');
+  if (Array.isArray(allows) || isSomebodysOwn || needsSession) codes.push('FORBIDDEN');
   if (named.length > 0) codes.push('NOT_FOUND');
   if (hasBody(route)) codes.push('MALFORMED_REQUEST', 'PAYLOAD_TOO_LARGE', 'UNSUPPORTED_MEDIA_TYPE');
   if (isRepeatable(route)) codes.push('IDEMPOTENCY_KEY_REUSED', 'IDEMPOTENCY_KEY_IN_USE');

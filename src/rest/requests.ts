@@ -40,7 +40,8 @@ export const HEADER_PARAMETERS = {
   IdempotencyKey: headerParameter(
     'Idempotency-Key',
     { type: 'string', minLength: 1, maxLength: IDEMPOTENCY_KEY_MAX },
-    'Any text of one’s own. For 24 hours the same key with the same input does nothing anew and gets the first answer again; with another input it is refused.',
+    'Any text of one’s own. For 24 hours the same key with the same input does nothing anew and gets the first ' +
+      'answer again; with another input it is refused.',
   ),
   DryRun: headerParameter(
     'Dry-Run',
@@ -63,7 +64,7 @@ export function isRepeatable({ operation }: Route): boolean {
   return operation.budget === 'write' && !operation.alwaysForReal;
 }
 
-/** Whether the call can be tried without a trace. A read leaves none anyway, and says so. */
+/** Whether the call can be a dry run. A read changes nothing anyway, and its description says so. */
 export function canRunDry({ operation }: Route): boolean {
   return !operation.alwaysForReal;
 }

@@ -14,10 +14,10 @@ import { CATALOG } from '../rules/entities/reference.js';
 import { CONTRACTOR } from '../rules/entities/people.js';
 import { REVIEW } from '../rules/entities/review.js';
 import { TOKEN_AUDIT, TOKEN_BALANCE, TOKEN_TRANSFER } from '../rules/entities/tokens.js';
+import { NEW_WEBHOOK, WEBHOOK_DELIVERY, WEBHOOK_ENDPOINT } from '../rules/entities/webhook.js';
 import type { Entity, Shown } from '../rules/entity.js';
 import type { AvailableAction, AvailableBidAction } from '../rules/available-actions.js';
 import { JOB_TRANSITIONS } from '../rules/lifecycle.js';
-import type { JobEvent } from '../store/events.js';
 import type { Page } from '../store/page.js';
 import {
   BID_ACTIONS,
@@ -36,6 +36,7 @@ import {
   type MeOnWire,
   type Variants,
 } from './bodies.js';
+import { eventOnWire } from './event-body.js';
 import { wireName, wireWriter } from './wire.js';
 
 /** As much as an address takes of a body that shows something new. */
@@ -43,6 +44,7 @@ export interface Made {
   readonly id: string;
   readonly job_id?: string;
   readonly api_key?: { readonly id: string };
+  readonly webhook?: { readonly id: string };
 }
 
 export interface Route {
@@ -102,7 +104,9 @@ const {
 } = OPERATIONS;
 const { readTransfer, readCatalog, readLifecycle } = OPERATIONS;
 const { readBid, readBidActions, readJobActions, countOwnJobs } = OPERATIONS;
-const { createApiKey, listApiKeys, revokeApiKey } = OPERATIONS;
+const { createWebhookEndpoint, listWebhookEndpoints, readWebhookEndpoint, updateWebhookEndpoint } = OPERATIONS;
+const { deleteWebhookEndpoint, rotateWebhookSecret, listWebhookDeliveries, sendTestEvent, redeliver } = OPERATIONS;
+const { createApiKey, listApiKeys, readApiKey, revokeApiKey } = OPERATIONS;
 const {
   listUsers,
   readContractor,
@@ -141,6 +145,7 @@ export const ROUTES: readonly Route[] = [
     location: ({ api_key: key }) => `/v1/api-keys/${key?.id}`,
     shows: NEW_API_KEY,
   }),
+  route('GET', '/api-keys/{id}', readApiKey, { shows: API_KEY }),
   route('DELETE', '/api-keys/{id}', revokeApiKey, { shows: DONE, answer: () => done('The API key is revoked.') }),
   route('GET', '/me/job-counts', countOwnJobs, { shows: JOB_COUNTS }),
   route('GET', '/catalog', readCatalog, { shows: CATALOG, answer: catalogOnWire }),
@@ -196,6 +201,26 @@ export const ROUTES: readonly Route[] = [
   route('GET', '/bids', listOwnBids, { query: [...PAGE_QUERY, 'status'], shows: BID }),
   route('GET', '/bids/{id}', readBid, { shows: BID }),
   route('GET', '/bids/{id}/actions', readBidActions, { shows: BID_ACTIONS, answer: bidActionsOnWire }),
+
+  route('GET', '/webhooks', listWebhookEndpoints, { query: PAGE_QUERY, shows: WEBHOOK_ENDPOINT }),
+  route('POST', '/webhooks', createWebhookEndpoint, {
+    status: 201,
+    location: ({ webhook }) => `/v1/webhooks/${webhook?.id}`,
+    shows: NEW_WEBHOOK,
+  }),
+  route('GET', '/webhooks/{id}', readWebhookEndpoint, { shows: WEBHOOK_ENDPOINT }),
+  route('PUT', '/webhooks/{id}', updateWebhookEndpoint, { shows: WEBHOOK_ENDPOINT }),
+  route('DELETE', '/webhooks/{id}', deleteWebhookEndpoint, {
+    shows: DONE,
+    answer: () => done('The webhook endpoint is deleted.'),
+  }),
+  route('POST', '/webhooks/{id}/rotate-secret', rotateWebhookSecret, { shows: NEW_WEBHOOK }),
+  route('POST', '/webhooks/{id}/test', sendTestEvent, { shows: WEBHOOK_DELIVERY }),
+  route('GET', '/webhooks/{id}/deliveries', listWebhookDeliveries, {
+    query: [...PAGE_QUERY, 'status'],
+    shows: WEBHOOK_DELIVERY,
+  }),
+  route('POST', '/webhooks/deliveries/{id}/redeliver', redeliver, { shows: WEBHOOK_DELIVERY }),
 ];
 
 /** Each transition of a job has an address of its own, named in the table. */
@@ -253,11 +278,6 @@ function done(message: string): Shown<typeof DONE> {
 
 function onlyOwnProfile({ user, homeowner, contractor, ...rest }: Me): MeOnWire {
   return { user, ...(homeowner && { homeowner }), ...(contractor && { contractor }), ...rest };
-}
-
-/** Whose bid an event is about is said by its bid, to those who may know. */
-function eventOnWire({ bidderId: _bidder, fields, ...event }: JobEvent): Shown<typeof JOB_EVENT> {
-  return { ...event, fields: fields && fields.map(wireName) };
 }
 
 /** Names as REST spells them: `check_in`, `address_line1`. */

@@ -1,7 +1,7 @@
 /**
- * Conditions as data, so that a rule is written once: `holds` asks it of facts that were read, and `store/conditions.ts`
- * writes the same condition as SQL. There is no negation but that of `no own bid in`, so null, of which SQL says neither
- * yes nor no, is no in both.
+ * Conditions as data, so that a rule is written once: `holds` asks it of facts that were read, and
+ * `store/conditions.ts` writes the same condition as SQL. There is no negation but that of `no own bid in`, so null, of
+ * which SQL says neither yes nor no, is no in both.
  */
 import type { ContractorId, HomeownerId } from './ids.js';
 import type { BidState, JobState } from './lifecycle.js';

@@ -1,6 +1,6 @@
 /**
  * What an operation on a job leads to besides its own change of state. `lifecycle.ts` names the effects of each
- * operation, the documents print their descriptions, and the code that executes an effect stands in a table under its
+ * operation, the documents print their descriptions, and the code that executes an effect is in a table under its
  * name, so that nothing is promised that is not done, and nothing done that is not promised.
  */
 
@@ -10,7 +10,7 @@
  *   (`store/moves.ts`);
  * - `statements`: statements of their own, sent with the move under the job's lock (`operations/jobs/effects.ts` for
  *   transitions; `edit.ts` and `bids/submit.ts` for the other operations);
- * - `dispute`: whoever reads the events of a dispute, which is nowhere kept (`rules/disputes.ts`).
+ * - `dispute`: the code that derives a dispute from its events, since it has no row of its own (`rules/disputes.ts`).
  */
 type ExecutedBy = 'move' | 'statements' | 'dispute';
 
@@ -19,6 +19,7 @@ export const EFFECTS = {
   keepBudgets: { by: 'move', description: 'the budgets become the base of their later decreases' },
   keepCompletionDate: { by: 'move', description: 'the completion date becomes the base of its later shifts' },
   setAwardedBid: { by: 'move', description: 'awarded_bid_id is set' },
+  keepReview: { by: 'move', description: 'rating and review are set' },
 
   acceptBid: { by: 'statements', description: 'the chosen bid becomes accepted' },
   rejectOtherBids: { by: 'statements', description: 'other live bids become rejected, and their holds are released' },

@@ -15,6 +15,8 @@ export const ID_PREFIXES = {
   event: 'evt',
   transfer: 'ttx',
   apiKey: 'key',
+  webhookEndpoint: 'whk',
+  webhookDelivery: 'dlv',
 } as const;
 
 export type IdKind = keyof typeof ID_PREFIXES;
@@ -29,6 +31,8 @@ export type HoldId = Id<'hold'>;
 export type SessionId = Id<'session'>;
 export type TransferId = Id<'transfer'>;
 export type ApiKeyId = Id<'apiKey'>;
+export type WebhookEndpointId = Id<'webhookEndpoint'>;
+export type WebhookDeliveryId = Id<'webhookDelivery'>;
 
 /** The identifier of this moment, of which the second counts, and of these 16 bytes. */
 export function idFrom<K extends IdKind>(kind: K, milliseconds: number, bytes: Buffer): Id<K> {

@@ -1,4 +1,4 @@
-/** How much of everything one caller may use: rates, sizes, lengths. Units stand in the names. */
+/** How much of everything one caller may use: rates, sizes, lengths. Units are part of the names. */
 
 export const TEXT = {
   title: 200,
@@ -25,7 +25,9 @@ export const PAGE = {
   exactSearchTotalMax: 1_000,
 } as const;
 
-/** What one answer says of errors, in both APIs. What is beyond `perAnswerMax` is counted, and longer texts are cut. */
+/**
+ * How many errors one answer holds, in both APIs. What is beyond `perAnswerMax` is counted, and longer texts are cut.
+ */
 export const ERRORS = { perAnswerMax: 50, textCharactersMax: 500, nameCharactersMax: 100, locationsMax: 5 } as const;
 
 /** What one GraphQL operation may ask for. Whatever asks for more is refused before any of it runs. */
@@ -66,6 +68,18 @@ export const PERSISTED_QUERIES = { documentsMax: 1_000, documentCharactersMax: 2
 /** The length that a list without `first` counts with: a job's available actions are the longest of them. */
 export const UNPAGED_LIST_ENTRIES = 16;
 
+/** What a client may send on its WebSocket. */
+export const WEB_SOCKET = {
+  messageBytesMax: 32 * 1024,
+  /** Pings and pongs among them. */
+  messagesPerWindowMax: 120,
+  windowSeconds: 10,
+  /** Of one message. */
+  fragmentsMax: 64,
+  /** Of the name that a client gives a subscription, since each of its events repeats it. */
+  idCharactersMax: 128,
+} as const;
+
 /** Of the header that lists what a dry run would have done. */
 export const DRY_RUN_EFFECTS_HEADER_BYTES_MAX = 4 * 1024;
 
@@ -81,8 +95,36 @@ export const SESSION = {
 
 export const API_KEYS_PER_PERSON_MAX = 20;
 
+/** Webhooks: what one person may have, and how much of the senders an endpoint and an instance take. */
+export const WEBHOOKS = {
+  endpointsPerPerson: 5,
+  /** An answer must be complete by then, however slowly it comes. */
+  attemptMs: 10_000,
+  /** Of an answer, so much is read. */
+  answerBytes: 16 * 1024,
+  /** Of an answer or an error, so much is kept. */
+  answerCharacters: 500,
+  attemptsKept: 16,
+  /** Endpoints that one instance sends to at once; those of one person are at most a fifth of them. */
+  endpointsAtOnce: 25,
+  /** Of these, so many that failed last. Each of them is sent one event at a time. */
+  failingAtOnce: 8,
+  requestsPerEndpoint: 2,
+  /** So many deliveries to one endpoint are claimed together, as long as it answers soon. */
+  claimedAtOnce: 8,
+  slowMs: 2_000,
+  /** What a killed instance had claimed is sent by another after so long. */
+  leaseSeconds: 30,
+  /** An endpoint that has only failed for so long is paused. */
+  failingDays: 3,
+  /** After a rotation the old secret signs beside the new one for so long. */
+  oldSecretHours: 24,
+  secretsAtOnce: 4,
+  deliveriesKeptDays: 30,
+} as const;
+
 /**
- * Rate budgets, all per minute. `per` says whose budget it is; both APIs draw on the same one. Outside production the
+ * Rate budgets, all per minute. `per` is whose budget it is; both APIs draw on the same one. Outside production the
  * per-address numbers are ten times these.
  */
 export const BUDGETS = {
@@ -124,6 +166,10 @@ export const SHARES = {
   connections: { of: 'connections', perAddress: 1_000, total: 10_000 },
   /** Sent ahead on a connection while an earlier request is under way: beyond it the socket is not read. */
   requestsAhead: { of: 'requests sent ahead', perConnection: 16, perAddress: 1_000 },
+  /** Whether or not anything is subscribed to on them; behind a proxy they are counted for the caller's address too. */
+  webSockets: { of: 'WebSockets', perUser: 20, perAddress: 1_000, total: 8_000 },
+  /** Subscriptions, be it over a WebSocket or over server-sent events. */
+  streams: { of: 'streams', perUser: 10, perAddress: 1_000, total: 8_000 },
   requests: { of: 'requests under way', perUser: 50, perAddress: 200 },
   /** Waiting for a turn of the event loop. */
   turns: { of: 'requests waiting to be begun', total: 1_000 },

@@ -7,15 +7,22 @@ import { createTurns, type Turns } from './turns.js';
 /** Longer than any who asks for the server's health waits for the answer. */
 const OPERATOR_WAIT_MS = 60_000;
 
+/** Longer than any stream waits: nothing of it is to be refused. */
+const STREAM_WAIT_MS = 3_600_000;
+
 export interface Shares {
   readonly limits: ShareTable;
   readonly events: ShareEvents;
   readonly connections: Share;
   readonly requestsAhead: Share;
+  readonly webSockets: Share;
+  readonly streams: Share;
   readonly requests: Share;
   readonly turns: Turns;
   /** For what is never refused: addresses take turns, and nothing else bounds them. */
   readonly operatorTurns: Turns;
+  /** For events on streams, of which there are no more than streams: each waits until it can be told. */
+  readonly streamTurns: Turns;
   readonly unreadBytes: Share;
 }
 
@@ -27,9 +34,12 @@ export function createShares(limits: ShareTable, events: ShareEvents): Shares {
     connections: createShare(settings('connections')),
     // Nothing of it is refused: what is too much is not read.
     requestsAhead: createShare({ ...settings('requestsAhead'), limits: { of: limits.requestsAhead.of } }),
+    webSockets: createShare(settings('webSockets')),
+    streams: createShare(settings('streams')),
     requests: createShare(settings('requests')),
     turns: createTurns(settings('turns')),
     operatorTurns: createTurns({ ...settings('turns'), limits: { of: limits.turns.of } }, OPERATOR_WAIT_MS),
+    streamTurns: createTurns({ ...settings('turns'), limits: { of: limits.turns.of } }, STREAM_WAIT_MS),
     // Beyond the total it is not the one who comes last that is cut.
     unreadBytes: createShare({ ...settings('unreadBytes'), limits: { ...limits.unreadBytes, total: undefined } }),
   };

@@ -21,7 +21,7 @@ import {
 import { tokenBalances } from './tables/ledger.js';
 
 export const { passwordHash: _hash, referralCode: _code, ...userColumns } = getTableColumns(users);
-const { ratingSum: _sum, ratingRank: _rank, ...contractorColumns } = getTableColumns(contractors);
+const { ratingSum: _sum, ratingRank: _rank, personName: _name, ...contractorColumns } = getTableColumns(contractors);
 
 export const contractorShape = {
   ...contractorColumns,
@@ -34,7 +34,7 @@ export type User = RowOf<typeof USER, Omit<UserRow, 'passwordHash' | 'referralCo
 export type Homeowner = RowOf<typeof HOMEOWNER, HomeownerRow>;
 export type Contractor = RowOf<
   typeof CONTRACTOR,
-  Omit<ContractorRow, 'ratingSum' | 'ratingRank'> & { ratingAverage: number | null }
+  Omit<ContractorRow, 'ratingSum' | 'ratingRank' | 'personName'> & { ratingAverage: number | null }
 >;
 
 const NEW_USER = ['id', 'email', 'userType', 'firstName', 'lastName', 'phone', 'passwordHash', 'referralCode'] as const;
@@ -155,12 +155,14 @@ export const updateContractor = statement(
       .where(eq(contractors.id, $.id)),
 );
 
-/** Whether the viewer and the person stand on the two sides of an award. */
+/** Whether the viewer and the person are the two parties of an award. */
 const COUNTERPART = {
   homeowner: ($: Values<ViewerIds>) =>
-    sql<boolean>`exists (select 1 from jobs j where j.homeowner_id = ${$.homeownerId} and j.awarded_contractor_id = "contractors"."id")`,
+    sql<boolean>`exists (select 1 from jobs j where j.homeowner_id = ${$.homeownerId}
+      and j.awarded_contractor_id = "contractors"."id")`,
   contractor: ($: Values<ViewerIds>) =>
-    sql<boolean>`exists (select 1 from jobs j where j.awarded_contractor_id = ${$.contractorId} and j.homeowner_id = "homeowners"."id")`,
+    sql<boolean>`exists (select 1 from jobs j where j.awarded_contractor_id = ${$.contractorId}
+      and j.homeowner_id = "homeowners"."id")`,
 };
 
 /**
@@ -232,13 +234,16 @@ export function homeownerOf({ user, homeowner, counterpart }: Partial<HomeownerC
 
 /** The contractor with this identifier, who has bid on a job that the viewer sees, inside another row. */
 export function bidderAsJson(id: SQL, role: Role, $: Values<ViewerIds>, fields: PersonFields): SQL {
-  return sql`(select json_build_array(${asJson(narrowed(userColumns, fields.user))}, ${asJson(narrowed(contractorShape, fields.profile))}, ${role === 'homeowner' && isPrivate(fields) ? COUNTERPART.homeowner($) : NO})
+  const user = asJson(narrowed(userColumns, fields.user));
+  const profile = asJson(narrowed(contractorShape, fields.profile));
+  const counterpart = role === 'homeowner' && isPrivate(fields) ? COUNTERPART.homeowner($) : NO;
+  return sql`(select json_build_array(${user}, ${profile}, ${counterpart})
     from contractors join users on users.id = contractors.user_id where contractors.id = ${id})`;
 }
 
 const ALWAYS = ['id', 'userId'];
 
-/** In the shape's own order, whatever the order in which the fields were asked for. */
+/** In the shape's own order, so that the same fields make the same statement. */
 export function narrowed<Shape extends RowShape>(
   shape: Shape,
   fields: readonly string[],
@@ -256,7 +261,7 @@ function isPrivate({ user, profile }: PersonFields): boolean {
 
 type PersonJson = readonly [user: readonly unknown[], profile: readonly unknown[], counterpart: boolean];
 
-/** To a homeowner, whoever bids on their job is one who works for them or would like to. */
+/** A homeowner who reads the bids on their job is a client of every bidder. */
 export function bidderReader(fields: PersonFields, role: Role): (json: PersonJson) => PersonRow {
   const readUser = jsonReader<User>(narrowed(userColumns, fields.user));
   const readContractor = jsonReader<Contractor>(narrowed(contractorShape, fields.profile));

@@ -42,10 +42,15 @@ export const listApiKeys = listing({
       .$dynamic(),
 });
 
-/** Whose key it is, and the session that it opens. */
+/** Whose key it is, the session that it opens, and whether it works. */
 export const selectApiKey = statement((db, $: Values<{ id: ApiKeyId }>) =>
   db
-    .select({ key: keyShape, userId: apiKeys.userId, sessionId: apiKeys.sessionId })
+    .select({
+      key: keyShape,
+      userId: apiKeys.userId,
+      sessionId: apiKeys.sessionId,
+      isActive: sql<boolean>`${isActive}`.as('is_active'),
+    })
     .from(apiKeys)
     .innerJoin(sessions, eq(sessions.id, apiKeys.sessionId))
     .where(eq(apiKeys.id, $.id)),
@@ -108,7 +113,7 @@ export interface KeyHolder {
   readonly viewer: Viewer;
 }
 
-/** Who the key with this secret makes its caller, or why it makes nobody so. */
+/** Who the caller with this secret is, or why the key is refused. */
 export async function findKeyHolder(
   db: Db,
   secretHash: string,

@@ -1,6 +1,6 @@
 /**
- * The conditions of the rules as SQL, over the row of `jobs` (and of `bids`, where a condition names a bid). Columns are
- * written out with their tables, because Drizzle drops a table's name where it selects from one alone.
+ * The conditions of the rules as SQL, over the row of `jobs` (and of `bids`, where a condition names a bid). Columns
+ * are written out with their tables, because Drizzle drops a table's name where it selects from one alone.
  */
 import { sql, type Placeholder, type SQL } from 'drizzle-orm';
 import { toSnakeCase } from 'drizzle-orm/casing';

@@ -40,7 +40,7 @@ const KEYS = {
   most_completed: { completedJobs, ratingRank, ratingCount, id },
 } as const satisfies Record<ContractorOrder, Readonly<Record<string, PgColumn>>>;
 
-/** What is asked for stands in a sub-select, which hides it from the planner: it guesses badly how common it is. */
+/** What is asked for is in a sub-select, which hides it from the planner: it guesses badly how common it is. */
 const TERMS = {
   search: ($: Values<FilterValues>) =>
     sql`${contractorTerms.words(contractors)} like (select lower(${$.search}::text))`,
@@ -99,7 +99,7 @@ function listOf({ role, order, terms, verified }: Asked): List<FilterValues, Lis
         .from(contractors)
         .where(
           fits
-            ? sql`${contractors.id} = any(array(${firstFitting({ table: sql`contractors`, keys: Object.values(keys), listed, fits }, atMost)}))`
+            ? isAmong(firstFitting({ table: sql`contractors`, keys: Object.values(keys), listed, fits }, atMost))
             : listed,
         )
         .$dynamic();
@@ -109,6 +109,11 @@ function listOf({ role, order, terms, verified }: Asked): List<FilterValues, Lis
         sql`select from contractors where ${and(fitting($), isOfThose)} limit ${sql.raw(String(atMost))}`,
     }),
   });
+}
+
+/** Whether the contractor is one of those that a query finds. */
+function isAmong(found: SQL): SQL {
+  return sql`${contractors.id} = any(array(${found}))`;
 }
 
 /** As the database makes it of the average that is shown. */

@@ -47,18 +47,19 @@ interface Since {
 
 const selectOwn = statement((db, $: Values<Since>) => {
   const { id, userId, amount, reason, fromAccount } = tokenTransfers;
-  const charge = sql`'id', ${id}, 'userId', ${userId}, 'amount', case when ${fromAccount} = ${userId} then ${amount} else -${amount} end, 'reason', ${reason}`;
+  const charge = sql`'id', ${id}, 'userId', ${userId},
+    'amount', case when ${fromAccount} = ${userId} then ${amount} else -${amount} end, 'reason', ${reason}`;
   const stake = sql`'id', ${holds.id}, 'userId', ${holds.userId}, 'amount', ${holds.amount}`;
-  const event = sql`'id', ${events.id}, 'type', ${events.type}, 'fromStatus', ${events.fromStatus}, 'toStatus', ${events.toStatus}`;
+  const event = sql`'id', ${events.id}, 'type', ${events.type},
+    'fromStatus', ${events.fromStatus}, 'toStatus', ${events.toStatus}`;
   const inOrder = sql`${events.occurredAt}, ${events.jobId}, ${events.sequence}`;
   return db
     .select({
       charges: sql<
         RecordedEffects['charges']
       >`(select ${listOf(charge, sql`${id}`)} from ${tokenTransfers} where ${ownSince(id, $.transferId)})`,
-      stakes: sql<
-        RecordedEffects['stakes']
-      >`(select ${listOf(stake, sql`${holds.id}`)} from ${holds} where ${ownSince(holds.id, $.holdId)} and ${IS_NEW_HOLD})`,
+      stakes: sql<RecordedEffects['stakes']>`(select ${listOf(stake, sql`${holds.id}`)} from ${holds}
+        where ${ownSince(holds.id, $.holdId)} and ${IS_NEW_HOLD})`,
       events: sql<
         RecordedEffects['events']
       >`(select ${listOf(event, inOrder)} from ${events} where ${ownSince(events.id, $.eventId)})`,

@@ -14,7 +14,9 @@ const dropRecords = statement((db, _: Values<object>) =>
   db
     .delete(idempotencyRecords)
     .where(
-      sql`(user_id, operation, key) in (select user_id, operation, key from idempotency_records where created_at < now() - interval '${sql.raw(String(IDEMPOTENCY_HOURS))} hours' limit ${sql.raw(String(BATCH))})`,
+      sql`(user_id, operation, key) in (select user_id, operation, key from idempotency_records
+        where created_at < now() - interval '${sql.raw(String(IDEMPOTENCY_HOURS))} hours'
+          limit ${sql.raw(String(BATCH))})`,
     )
     .returning({ key: idempotencyRecords.key }),
 );
@@ -23,7 +25,9 @@ const dropTokens = statement((db, _: Values<object>) =>
   db
     .delete(refreshTokens)
     .where(
-      sql`hash in (select hash from refresh_tokens where expires_at < now() - interval '${sql.raw(String(KEPT_DAYS_AFTER_END))} days' limit ${sql.raw(String(BATCH))})`,
+      sql`hash in (select hash from refresh_tokens
+        where expires_at < now() - interval '${sql.raw(String(KEPT_DAYS_AFTER_END))} days'
+          limit ${sql.raw(String(BATCH))})`,
     )
     .returning({ hash: refreshTokens.hash }),
 );
@@ -33,7 +37,9 @@ const dropSessions = statement((db, _: Values<object>) =>
   db
     .delete(sessions)
     .where(
-      sql`id in (select id from sessions where ends_at < now() - interval '${sql.raw(String(KEPT_DAYS_AFTER_END))} days' limit ${sql.raw(String(BATCH))})`,
+      sql`id in (select id from sessions
+        where ends_at < now() - interval '${sql.raw(String(KEPT_DAYS_AFTER_END))} days'
+          limit ${sql.raw(String(BATCH))})`,
     )
     .returning({ id: sessions.id }),
 );

@@ -1,4 +1,4 @@
-/** Records of answered calls. A record commits with the effect it stands for, or not at all. */
+/** Records of answered calls. A record commits with the effect of its call, or not at all. */
 import { and, eq, sql } from 'drizzle-orm';
 import type { UserId } from '../rules/ids.js';
 import { columns, statement, type Values } from './statement.js';
@@ -14,7 +14,8 @@ interface Claim {
 export const lockKey = statement((db, $: Values<Claim>) =>
   db
     .select({
-      locked: sql<boolean>`pg_try_advisory_xact_lock(hashtextextended(concat_ws(' ', ${$.userId}::text, ${$.operation}::text, ${$.key}::text), 0))`,
+      locked: sql<boolean>`pg_try_advisory_xact_lock(hashtextextended(concat_ws(' ',
+        ${$.userId}::text, ${$.operation}::text, ${$.key}::text), 0))`,
     })
     .from(sql`(values (1)) as one`),
 );

@@ -35,7 +35,8 @@ function countsFor(role: Role, $: Values<ViewerIds>): SQL[] {
 
 /** Of all jobs: by the index of the states, and no further than anyone counts. */
 function countOf(state: SQL): SQL {
-  return sql`select ${state} as status, (select count(*)::int from (select from jobs where "jobs"."status" = ${state} limit ${MAX}) bounded) as count`;
+  return sql`select ${state} as status,
+    (select count(*)::int from (select from jobs where "jobs"."status" = ${state} limit ${MAX}) bounded) as count`;
 }
 
 /** Of one person's own, which are never too many to be counted. */

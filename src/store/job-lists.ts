@@ -51,7 +51,7 @@ interface FilterValues extends ViewerIds, SearchValues {
   since: string | null;
 }
 
-/** What a job must be; only the conditions that are asked for stand in the statement. */
+/** What a job must be; a statement holds only the conditions that are asked for. */
 const FILTERS: {
   readonly [Name in Exclude<keyof JobFilter, SearchFilter | 'statuses'> | 'separator']-?: (
     $: Values<FilterValues>,
@@ -61,12 +61,14 @@ const FILTERS: {
   urgency: ($) => sql`${jobs.urgency} = ${$.urgency}::urgency`,
   homeownerId: ($) => sql`${jobs.homeownerId} = ${$.owner}`,
   updatedSince: ($) => sql`"jobs"."updated_at" >= ${$.since}::timestamptz`,
-  /** Of a search that holds the separator: the index would find what begins in the title and ends in the description. */
+  /**
+   * Of a search that holds the separator: the index would find what begins in the title and ends in the description.
+   */
   separator: ($) => sql`(${jobs.title} ilike ${$.pattern} or ${jobs.description} ilike ${$.pattern})`,
 };
 const FILTER_NAMES = Object.keys(FILTERS) as (keyof typeof FILTERS)[];
 
-/** A job in a list, and what was asked for beside it. */
+/** A job in a list, and the parts that were asked for. */
 export interface ListedJob {
   readonly job: JobRow;
   readonly included: Included;
@@ -113,7 +115,7 @@ export async function listJobs(
   const on = searches.length > 0 ? (db.forLong?.() ?? db) : db;
   const page = await list(include)(on, values, request);
   const read = includeReader(include, role);
-  // What stands beside the jobs has no part in their number.
+  // The parts of jobs do not change how many jobs there are.
   const total = request.counted ? page.total : () => list({}).total(on, values);
   return mapPage(page, (row): ListedJob => ({ job: row.job, included: read(row) }), total);
 }
@@ -129,7 +131,7 @@ interface Asked {
   readonly names: readonly (keyof typeof FILTERS)[];
   readonly searches: readonly SearchFilter[];
   /**
-   * They stand in the statement as they are: there are few, some that most jobs are in and some that hardly one is, and
+   * They are part of the statement's text: there are few, some that most jobs are in and some that hardly one is, and
    * the planner should know which. None is any.
    */
   readonly statuses: readonly JobState[];
@@ -163,10 +165,11 @@ function listOf(asked: Asked, include: JobInclude): List<FilterValues, RawJob> {
 }
 
 function wantedOf(order: JobOrder, gathered: SQL, { wanted, offset }: Reach): SQL {
-  return sql`select g.id from (${gathered}) g order by ${inOrder(order, 'g')} limit ${sql.raw(String(wanted))}${offset ? sql` offset ${offset}` : sql``}`;
+  return sql`select g.id from (${gathered}) g order by ${inOrder(order, 'g')}
+    limit ${sql.raw(String(wanted))}${offset ? sql` offset ${offset}` : sql``}`;
 }
 
-/** Whoever asks for open jobs by name needs no other reason to see them. */
+/** A contractor sees every open job: a filter for open jobs needs no look at their own bids. */
 function visible({ role, statuses }: Asked, $: Values<FilterValues>): SQL | undefined {
   return role === 'contractor' && asksFor(statuses) === 'open' ? undefined : visibleJobs(role, $);
 }
@@ -267,7 +270,7 @@ function jobsBidOn($: Values<FilterValues>, { behind }: Reach): SQL {
     order by own.job_created_at desc, own.job_id desc`;
 }
 
-/** `%` and `_` stand for themselves. */
+/** `%` and `_` are literal. */
 export function containing(text: string): string {
   return `%${text.replaceAll(/[\\%_]/g, '\\$&')}%`;
 }

@@ -3,13 +3,14 @@
  * moving has a price, takes it. No row comes back from a job that could not move.
  *
  * What holds where two calls come at once: at READ COMMITTED, an UPDATE that finds its row locked waits, and when the
- * other transaction has committed, Postgres takes the newest version of that row, asks the WHERE anew of it and computes
- * the SET from it ("EvalPlanQual"). So the state, the version, the required fields and the price, which are all columns
- * of the job, are those of the job as it is when it moves; and of two calls that move it from one state, the second
- * finds it in another. Anything else in the WHERE, such as the sub-select of the balance, is still seen as it was when
- * the statement began. It therefore only spares what would fail: the last word on the balance has the CHECK on
- * `token_balances`, whose own UPDATE works on the newest version of that row in the same way. What hangs on other rows
- * than these two, such as the bids, is therefore never done in this statement alone, but behind the job's lock.
+ * other transaction has committed, Postgres takes the newest version of that row, asks the WHERE anew of it and
+ * computes the SET from it ("EvalPlanQual"). So the state, the version, the required fields and the price, which are
+ * all columns of the job, are those of the job as it is when it moves; and of two calls that move it from one state,
+ * the second finds it in another. Anything else in the WHERE, such as the sub-select of the balance, is still seen as
+ * it was when the statement began. It therefore only spares what would fail: what decides about the balance is the
+ * CHECK on `token_balances`, whose own UPDATE works on the newest version of that row in the same way. What hangs on
+ * other rows than these two, such as the bids, is therefore never done in this statement alone, but under the job's
+ * lock.
  */
 import { and, eq, sql, type SQL } from 'drizzle-orm';
 import type { PostgresJsDatabase } from 'drizzle-orm/postgres-js';
@@ -35,6 +36,8 @@ export interface MoveValues
   id: JobId;
   awardedBidId?: BidId;
   awardedContractorId?: ContractorId;
+  rating: number | null;
+  review: string | null;
 }
 
 type MoveParameters = Values<MoveValues & PaymentValues>;
@@ -49,7 +52,8 @@ const CHANGES: { readonly [Name in Effect]?: ($: MoveParameters) => Changes } & 
   keepBudgets: () => valuesOf(BASES_TAKEN.keepBudgets),
   keepCompletionDate: () => valuesOf(BASES_TAKEN.keepCompletionDate),
   setAwardedBid: ($) => ({ awardedBidId: sql`${$.awardedBidId}`, awardedContractorId: sql`${$.awardedContractorId}` }),
-  // There are none left, whatever became of each.
+  keepReview: ($) => ({ rating: sql`${$.rating}`, review: sql`${$.review}` }),
+  // No bid is live any more.
   rejectOtherBids: () => ({ liveBidCount: 0 }),
   rejectLiveBids: () => ({ liveBidCount: 0 }),
 };
@@ -98,13 +102,13 @@ function moving(key: JobTransitionKey, include: JobInclude): MoveStatement {
   return send as MoveStatement;
 }
 
-/** What hangs on more than the job and the balance was checked behind the lock. */
+/** What depends on more than the job and the balance was checked under the lock. */
 function mayMove(key: JobTransitionKey, $: MoveParameters): SQL {
   const checks = isOneStatement(JOB_TRANSITIONS[key]) ? checksOf(key) : checksOfRow(key);
   return conditionSql(all(...checks.map(({ condition }) => condition)), $);
 }
 
-/** The price is taken from whoever moves the job, if it moved. */
+/** The price is charged to the caller, if the job moved. */
 function charging(db: PostgresJsDatabase, $: MoveParameters) {
   const paid = sql`(select most_tokens_paid from moved)`;
   const hasMoved = sql`exists (select from moved)`;

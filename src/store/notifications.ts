@@ -8,8 +8,9 @@ export interface Listening {
   close(): Promise<void>;
 }
 
+/** Of one channel. */
 export interface NotificationHandlers {
-  /** Somebody sent this on the channel. */
+  /** Somebody sent this on it. */
   onNotification(payload: string): void;
   /** The connection listens, for the first time or again: what was sent before is lost. */
   onListening(): void;
@@ -19,10 +20,11 @@ export interface NotificationHandlers {
  * The driver connects again by itself when the connection is lost, and listens again. A pooler that gives each
  * transaction another connection passes no notifications on; whoever listens must look for themselves from time to time.
  */
-export function listenOn(connection: Connection, channel: string, handlers: NotificationHandlers): Listening {
+export function listenOn(connection: Connection, channels: Readonly<Record<string, NotificationHandlers>>): Listening {
   const client = openPool(connection, { ...DATABASE_DEFAULTS, poolSize: 1, applicationName: EVENTS_CONNECTIONS });
-  const listening = client.listen(channel, handlers.onNotification, handlers.onListening);
-  // A first attempt that fails is repeated like any other.
-  listening.catch(() => undefined);
+  for (const [channel, { onNotification, onListening }] of Object.entries(channels)) {
+    // A first attempt that fails is repeated like any other.
+    client.listen(channel, onNotification, onListening).catch(() => undefined);
+  }
   return { close: () => client.end({ timeout: 0 }) };
 }

@@ -23,4 +23,6 @@ export function checkingSession(db: Db, sessionCheck: SessionCheck): Db {
 
 const named = (name: keyof SessionValues) => sql.placeholder(name);
 
-export const sessionIsActive: SQL = sql`exists (select from ${sessions} own_session where own_session.id = ${named('checkedSession')} and own_session.user_id = ${named('checkedUser')} and own_session.revoked_at is null and own_session.ends_at > now())`;
+export const sessionIsActive: SQL = sql`exists (select from ${sessions} own_session
+  where own_session.id = ${named('checkedSession')} and own_session.user_id = ${named('checkedUser')}
+    and own_session.revoked_at is null and own_session.ends_at > now())`;

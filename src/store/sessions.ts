@@ -6,7 +6,7 @@ import { newId } from './new-id.js';
 import { SESSION } from '../rules/limits.js';
 import type { Viewer } from '../rules/viewer.js';
 import type { Db } from './database.js';
-import { columns, statement, type Values } from './statement.js';
+import { asArray, columns, statement, type Values } from './statement.js';
 import { contractors, homeowners, users } from './tables/accounts.js';
 import { refreshTokens, sessions } from './tables/sessions.js';
 
@@ -41,7 +41,7 @@ const selectViewer = statement((db, $: Values<NamedSession>) =>
     ),
 );
 
-/** Who the session makes its caller, while it stands. */
+/** Who the session's caller is, while it is active. */
 export async function findViewer(db: Db, session: NamedSession): Promise<Viewer | undefined> {
   const [row] = await selectViewer(db, session);
   // The row is as wide as all three kinds of viewer; which profile it has follows from the role.
@@ -185,29 +185,55 @@ export async function findCurrentRefreshToken(
   return undefined;
 }
 
-/** Whatever is revoked ends then, and is thrown away as long after that as anything else that has ended. */
+/** A revoked session ends then, and is deleted as long after its end as any other. */
 const ENDED = { revokedAt: sql`now()`, endsAt: sql`least(${sessions.endsAt}, now())` };
+
+/** On this channel every instance hears the id of a session that was revoked, once that is committed. */
+export const SESSION_ENDED_CHANNEL = 'session_ended';
+
+const TELLING = {
+  told: sql<string>`pg_notify(${sql.raw(`'${SESSION_ENDED_CHANNEL}'`)}, ${sessions.id})::text`.as('told'),
+};
 
 export const revokeSession = statement((db, $: Values<{ sessionId: SessionId }>) =>
   db
     .update(sessions)
     .set(ENDED)
-    .where(and(eq(sessions.id, $.sessionId), isNull(sessions.revokedAt))),
+    .where(and(eq(sessions.id, $.sessionId), isNull(sessions.revokedAt)))
+    .returning(TELLING),
 );
 
 export const revokeOtherSessions = statement((db, $: Values<{ userId: UserId; sessionId: SessionId }>) =>
   db
     .update(sessions)
     .set(ENDED)
-    .where(and(eq(sessions.userId, $.userId), ne(sessions.id, $.sessionId), isNull(sessions.revokedAt))),
+    .where(and(eq(sessions.userId, $.userId), ne(sessions.id, $.sessionId), isNull(sessions.revokedAt)))
+    .returning(TELLING),
 );
 
 export const revokeAllSessions = statement((db, $: Values<{ userId: UserId }>) =>
   db
     .update(sessions)
     .set(ENDED)
-    .where(and(eq(sessions.userId, $.userId), isNull(sessions.revokedAt))),
+    .where(and(eq(sessions.userId, $.userId), isNull(sessions.revokedAt)))
+    .returning(TELLING),
 );
+
+const selectEnded = statement((db, $: Values<{ ids: string }>) => {
+  const active = db
+    .select({ one: sql`1` })
+    .from(sessions)
+    .where(and(sql`${sessions.id} = asked.id`, isNull(sessions.revokedAt), gt(sessions.endsAt, sql`now()`)));
+  return db
+    .select({ id: sql<string>`asked.id` })
+    .from(sql`unnest(${$.ids}::text[]) as asked(id)`)
+    .where(sql`not exists ${active}`);
+});
+
+/** Which of these sessions are over. */
+export async function findEndedSessions(db: Db, ids: readonly string[]): Promise<string[]> {
+  return (await selectEnded(db, { ids: asArray(ids) })).map(({ id }) => id);
+}
 
 function hashOf(token: string): string {
   return createHash('sha256').update(token).digest('base64url');

@@ -12,7 +12,7 @@ import { users, userWords } from './tables/accounts.js';
 export interface UserFilter {
   search?: string | null | undefined;
   userType?: Role | null | undefined;
-  /** Of contractors alone; nobody else is either. */
+  /** Only for contractors; a filter by it leaves out everyone else. */
   verified?: boolean | null | undefined;
 }
 
@@ -72,7 +72,8 @@ function listOf(asked: Asked): List<FilterValues, User> {
       verified !== null && {
         counted: (_, _$, { atMost }) => {
           const theirs = userType === null || userType === 'contractor';
-          return sql`select from contractors c where c.verified = ${flag(verified)} and ${flag(theirs)} limit ${few(atMost)}`;
+          return sql`select from contractors c
+            where c.verified = ${flag(verified)} and ${flag(theirs)} limit ${few(atMost)}`;
         },
       }),
   });
@@ -80,7 +81,7 @@ function listOf(asked: Asked): List<FilterValues, User> {
 
 const flag = (value: boolean) => sql.raw(String(value));
 
-/** The pattern stands in a sub-select, which hides it from the planner: it guesses badly how common a word is. */
+/** The pattern is in a sub-select, which hides it from the planner: it guesses badly how common a word is. */
 function saying($: Values<FilterValues>): SQL {
   return sql`${userWords(users)} like (select lower(${$.search}::text))`;
 }
@@ -89,7 +90,7 @@ function isVerified(verified: boolean): SQL {
   return sql`exists (select from contractors c where c.user_id = "users"."id" and c.verified = ${flag(verified)})`;
 }
 
-/** A profile is as old as its account, and so the contractors are read in the order of the list. */
+/** A trigger keeps a contractor's profile as old as its account, and so the contractors are read in the order of the list. */
 function contractorsWho(verified: boolean, { atMost, behind }: Reach): SQL {
   const position = behind([sql`c.created_at`, sql`c.user_id`]);
   return sql`select c.user_id from contractors c where ${and(sql`c.verified = ${flag(verified)}`, position)}

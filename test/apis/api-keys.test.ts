@@ -2,6 +2,7 @@ import { createHash } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { OPERATIONS } from '../../src/operations/index.js';
 import { API_KEYS_PER_PERSON_MAX } from '../../src/rules/limits.js';
+import { newId } from '../../src/store/new-id.js';
 import { admin, contractor, homeowner, programOf, type Person } from '../cast.js';
 import { openTestApp, type Answer, type CallOptions, type GraphqlAnswer, type Json, type TestApp } from '../app.js';
 import { byGraphql, byRest, invalid, type Refused } from './refused.js';
@@ -99,6 +100,21 @@ describe('an API key', () => {
     expect([job.status, job.body.homeowner_id]).toEqual([201, hanna.profileId]);
   });
 
+  it('is read by its owner alone, at the address that its making gave, for as long as it works', async () => {
+    const owner = await homeowner(app, 'Lotte');
+    const { body, headers } = await create(owner.token, { name: 'Import' });
+    const address = headers.get('location') ?? '';
+    const read = (token?: string) => app.rest('GET', address, { ...(token && { token }) });
+    const found = await read(owner.token);
+    expect([found.status, found.body]).toEqual([200, body.api_key]);
+    expect(byRest(await read(hanna.token))).toEqual(FORBIDDEN);
+    expect(byRest(await read())).toEqual(UNAUTHENTICATED);
+    const unknown = await app.rest('GET', `/v1/api-keys/${newId('apiKey')}`, { token: owner.token });
+    await revoke(owner.token, body.api_key.id);
+    for (const answer of [unknown, await read(owner.token)])
+      expect(byRest(answer)).toEqual({ status: 404, code: 'NOT_FOUND', fields: [] });
+  });
+
   it('may do nothing to email, password, sessions and keys', async () => {
     const { token } = await programOf(app, hanna);
     const [{ id }] = (await list(hanna.token)) as [Json];
@@ -113,6 +129,7 @@ describe('an API key', () => {
       await create(token, { name: 'Another' }),
       await graphqlCreate(token, { name: 'Another' }),
       await app.rest('GET', '/v1/api-keys', { token }),
+      await app.rest('GET', `/v1/api-keys/${id}`, { token }),
       await app.graphql(LIST, { token }),
       await revoke(token, id),
       await graphqlRevoke(token, id),
@@ -133,7 +150,7 @@ describe('an API key', () => {
       (one) => one.needsSession,
     );
     const names = needing.map(({ name }) => name).sort();
-    expect(names).toEqual(['apiKeys', 'changePassword', 'createApiKey', 'logOut', 'revokeApiKey']);
+    expect(names).toEqual(['apiKey', 'apiKeys', 'changePassword', 'createApiKey', 'logOut', 'revokeApiKey']);
   });
 
   it('draws on its owner’s budgets', async () => {
@@ -266,6 +283,8 @@ describe('to make or to revoke an API key is refused', () => {
       ['expires_at', { name: 'A', expires_at: `2999-01-01T00:00:00.${'0'.repeat(50)}Z` }],
       ['expires_at', { name: 'A', expires_at: 32_503_680_000 }],
     ];
+    const past = { name: '', expires_at: '2001-01-01T00:00:00Z' };
+    expect(byRest(await create(hanna.token, past))).toEqual(invalid('name', 'expires_at'));
     for (const [field, body] of cases) {
       const { expires_at: expiresAt, ...rest } = body as { expires_at?: unknown };
       expect(byRest(await create(hanna.token, body)), JSON.stringify(body)).toEqual(invalid(field));

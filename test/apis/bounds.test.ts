@@ -238,7 +238,8 @@ it('a mutation whose answer would cost too much is refused before it runs', asyn
   const carl = await contractor(app, 'Carl');
   app.statements();
   const query =
-    'mutation { createJob(input: { title: "A", description: "B" }) { job { bids(first: 100) { nodes { job { bids(first: 100) { nodes { message } } } } } } } }';
+    'mutation { createJob(input: { title: "A", description: "B" }) { job { bids(first: 100) { nodes { job { ' +
+    'bids(first: 100) { nodes { message } } } } } } } }';
   const { status, errors } = await app.graphql(query, { token: carl.token });
   expect([status, errors?.[0]?.extensions.limit, app.statements()]).toEqual([400, 'cost', []]);
 });

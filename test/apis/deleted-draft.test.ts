@@ -11,7 +11,8 @@ beforeAll(async () => {
 });
 afterAll(() => app.close());
 
-const DELETE = `mutation ($id: ID!) { deleteJob(id: $id) { job { id homeowner { id } myBid { id } awardedBid { id } dispute { reason }
+const DELETE = `mutation ($id: ID!) { deleteJob(id: $id) { job { id homeowner { id } myBid { id } awardedBid { id }
+  dispute { reason }
   bids { totalCount nodes { id } } timeline(first: 1) { totalCount nodes { type } pageInfo { hasNextPage } } } } }`;
 
 it('answers its homeowner, no bids, and what happened until it went', async () => {

@@ -71,7 +71,8 @@ async function found(query: string, filter: string, orderBy?: string): Promise<s
   const byCursor: string[] = [];
   for (let after: string | null = null, more = true; more;) {
     const { data, errors } = await app.graphql(
-      `query ($after: String) { contractors(first: 2, after: $after, filter: { ${filter} }${orderBy ? `, orderBy: ${orderBy}` : ''}) {
+      `query ($after: String) { contractors(first: 2, after: $after,
+        filter: { ${filter} }${orderBy ? `, orderBy: ${orderBy}` : ''}) {
         totalCount nodes { id } pageInfo { hasNextPage endCursor } } }`,
       { token: hanna.token, variables: { after } },
     );
@@ -100,6 +101,10 @@ test.each([
   ['search=_', 'search: "_"', ['Dan']],
   ['search=%20', 'search: " "', ['Eve', 'Dan', 'Cleo', 'Bob', 'Ada']],
   ['search=roofing', 'search: "roofing"', []],
+  ['search=cleo+o', 'search: "cleo o"', ['Cleo']],
+  ['search=of+TEST', 'search: "of TEST"', ['Eve', 'Dan', 'Cleo', 'Bob', 'Ada']],
+  ['search=example.test', 'search: "example.test"', []],
+  ['search=testRoof', 'search: "testRoof"', []],
   ['specialty=ROOFING', 'specialty: "ROOFING"', ['Cleo', 'Ada']],
   ['specialty=roof', 'specialty: "roof"', []],
   ['service_area=Austin', 'serviceArea: "Austin"', ['Eve', 'Cleo', 'Ada']],
@@ -112,16 +117,29 @@ test.each([
   expect(await found(query, filter)).toEqual(names);
 });
 
+test('whoever changes their name is found by the new one, and no longer by the former', async () => {
+  const rename = async (name: string) => {
+    const body = { user: { first_name: name }, contractor: { company_name: 'Dan_s' } };
+    expect((await app.rest('PUT', '/v1/me', { token: carls[3]!.token, body })).status).toBe(200);
+  };
+  await rename('Daniela');
+  expect(await found('search=DANIELA', 'search: "DANIELA"')).toEqual(['Dan']);
+  await rename('Dan');
+  expect(await found('search=DANIELA', 'search: "DANIELA"')).toEqual([]);
+});
+
 test.each(['NEWEST', 'BEST_RATED', 'MOST_COMPLETED'])(
   'a term that hardly anybody fits is found by its index, %s first, and like a look at every row',
   async (orderBy) => {
     // More than are tried in the list's order before the index is asked.
     await app.sql.begin(async (tx) => {
       await tx`insert into users (id, email, user_type, first_name, last_name, password_hash, referral_code, created_at)
-        select 'usr_' || lpad(n::text, 27, '0'), 'n' || n || '@example.test', 'contractor', 'N', 'N', 'x', 'N' || n, now() + interval '1 day'
+        select 'usr_' || lpad(n::text, 27, '0'), 'n' || n || '@example.test', 'contractor', 'N', 'N', 'x', 'N' || n,
+          now() + interval '1 day'
         from generate_series(1, 1200) n on conflict do nothing`;
       await tx`insert into contractors (id, user_id, company_name, rating_count, rating_sum, completed_jobs, created_at)
-        select 'ctr_' || lpad(n::text, 27, '0'), 'usr_' || lpad(n::text, 27, '0'), 'Crowd', 1, 5, 20, now() + interval '1 day'
+        select 'ctr_' || lpad(n::text, 27, '0'), 'usr_' || lpad(n::text, 27, '0'), 'Crowd', 1, 5, 20,
+          now() + interval '1 day'
         from generate_series(1, 1200) n on conflict do nothing`;
     });
     expect(await found('specialty=roofing', 'specialty: "roofing"', orderBy)).toEqual(['Cleo', 'Ada']);

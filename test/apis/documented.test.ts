@@ -53,6 +53,7 @@ describe('Every address answers as documented', () => {
     await ok(hanna, 'GET', '/tokens/transactions?per_page=1');
     const { api_key } = await ok(hanna, 'POST', '/api-keys', { name: 'Export', expires_at: '2999-01-01T00:00:00Z' });
     await ok(hanna, 'GET', '/api-keys');
+    await ok(hanna, 'GET', `/api-keys/${api_key.id}`);
     await ok(hanna, 'DELETE', `/api-keys/${api_key.id}`);
     const password = 'another good one';
     await ok(hanna, 'POST', '/me/password', { current_password: hanna.password, new_password: password });

@@ -33,6 +33,8 @@ interface Seen {
   activeHolds: number;
   completedJobs: number;
   ratings: number;
+  rating: number | null;
+  review: string | null;
   dispute: { proposal: unknown; ending: { how: string } | null } | null;
 }
 
@@ -42,10 +44,11 @@ async function look(id: string): Promise<Seen> {
       j.most_tokens_paid as paid, j.highest_budget_min::text as budget,
       j.completion_date_at_check_in::text as "completionBase", j.awarded_bid_id as awarded,
       (select count(*)::int from bids b where b.job_id = j.id and b.status = 'accepted') as accepted,
-      (select count(*)::int from bids b where b.job_id = j.id and b.status in ('pending', 'viewed', 'shortlisted')) as live,
+      (select count(*)::int from bids b where b.job_id = j.id and b.status in ('pending', 'viewed',
+        'shortlisted')) as live,
       (select count(*)::int from bids b where b.job_id = j.id and b.status = 'rejected') as rejected,
       (select count(*)::int from holds h where h.job_id = j.id and h.status = 'active') as "activeHolds",
-      c.completed_jobs as "completedJobs", c.rating_count as ratings
+      c.completed_jobs as "completedJobs", c.rating_count as ratings, j.rating, j.review
     from jobs j, contractors c where j.id = ${id} and c.id = ${people.awardee.profileId}`;
   const read = await app.rest('GET', `/v1/jobs/${id}/dispute`, { token: people.admin.token });
   return { ...row, dispute: read.status === 200 ? (read.body as Json) : null };
@@ -63,6 +66,7 @@ const SIGNS: Readonly<Record<Effect, ((before: Seen, after: Seen) => boolean) | 
   releaseHolds: (before, after) => before.activeHolds > 0 && after.activeHolds === 0,
   creditContractor: (before, after) => after.completedJobs === before.completedJobs + 1,
   addRating: (before, after) => after.ratings === before.ratings + 1,
+  keepReview: (before, after) => before.rating === null && after.rating !== null && after.review !== null,
   refundPublishing: (before, after) => after.owner === before.owner + before.paid && before.paid > 0,
   beginDispute: (before, after) => before.dispute === null && after.dispute !== null,
   lapseProposal: (before, after) =>

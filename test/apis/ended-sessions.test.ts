@@ -36,9 +36,12 @@ const REFUSED = { ok: false, status: 401, code: 'UNAUTHENTICATED', fields: [], b
 /** Everything that a call could have changed. */
 async function everything(): Promise<unknown> {
   return app.sql`select
-    (select md5(string_agg(j::text, '' order by id)) from jobs j) as jobs, (select md5(string_agg(b::text, '' order by id)) from bids b) as bids,
-    (select md5(string_agg(t::text, '' order by user_id)) from token_balances t) as balances, (select count(*) from token_transfers) as transfers,
-    (select count(*) from holds) as holds, (select count(*) from events) as events, (select md5(string_agg(c::text, '' order by id)) from contractors c) as contractors`;
+    (select md5(string_agg(j::text, '' order by id)) from jobs j) as jobs, (select md5(string_agg(b::text, ''
+      order by id)) from bids b) as bids,
+    (select md5(string_agg(t::text, '' order by user_id)) from token_balances t) as balances, (select count(*)
+      from token_transfers) as transfers,
+    (select count(*) from holds) as holds, (select count(*) from events) as events, (select md5(string_agg(c::text, ''
+      order by id)) from contractors c) as contractors`;
 }
 
 describe.each(Object.keys(ENDINGS) as (keyof typeof ENDINGS)[])('with a session that %s', (ending) => {
@@ -78,7 +81,9 @@ describe.each(Object.keys(ENDINGS) as (keyof typeof ENDINGS)[])('with a session 
 
   it('every field of a query is refused, and says nothing of what there is', async () => {
     const job = await givenJob(app, 'open', people);
-    const query = `{ job(id: "${job.id}") { title bids { nodes { amount } } } none: job(id: "${newId('job')}") { title } jobs { nodes { title } totalCount } viewer { user { email } } }`;
+    const query =
+      `{ job(id: "${job.id}") { title bids { nodes { amount } } } none: ` +
+      `job(id: "${newId('job')}") { title } jobs { nodes { title } totalCount } viewer { user { email } } }`;
     const { token } = people.owner;
     for (let times = 0; times < 3; times += 1) await app.graphql(query, { token });
     await end();
@@ -90,7 +95,7 @@ describe.each(Object.keys(ENDINGS) as (keyof typeof ENDINGS)[])('with a session 
   });
 });
 
-it('a session is nobody else’s: a token of one person with the session of another is refused, however well both are known', async () => {
+it('a token of one person with the session of another is refused, however well both are known', async () => {
   const { token: mixed } = app.services.accessTokens.sign({
     userId: people.owner.userId as 'usr_',
     sessionId: await sessionOf(people.other.userId),

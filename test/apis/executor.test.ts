@@ -36,29 +36,38 @@ const disputed = () => ({ id: jobs.disputed.id });
 const PLANNED: readonly Case[] = [
   [
     'who one is',
-    '{ viewer { user { id email } homeowner { id city } contractor { id companyName } tokens { balance held available } referralCode } }',
+    '{ viewer { user { id email } homeowner { id city } contractor { id companyName } tokens { balance held ' +
+      'available } referralCode } }',
   ],
   [
     'a page with all that hangs on it',
-    `{ jobs(first: 3) { totalCount pageInfo { hasNextPage hasPreviousPage startCursor endCursor } edges { cursor node { id createdAt budgetMin
-    homeowner { id addressLine1 user { id email } } myBid { id amount contractor { id user { email } } } awardedBid { id contractor { licenseNumber } } bidCount
-    bids(first: 2) { totalCount nodes { id createdAt contractor { id companyName user { firstName phone } } hold { amount } job { id title } } }
-    timeline(first: 2) { totalCount pageInfo { endCursor } nodes { id type data occurredAt } } dispute { reason openedAt proposal { resolution } }
+    `{ jobs(first: 3) { totalCount pageInfo { hasNextPage hasPreviousPage startCursor endCursor } edges { cursor node
+      { id createdAt budgetMin
+    homeowner { id addressLine1 user { id email } } myBid { id amount contractor { id user { email } } } awardedBid {
+      id contractor { licenseNumber } } bidCount
+    bids(first: 2) { totalCount nodes { id createdAt contractor { id companyName user { firstName phone } } hold {
+      amount } job { id title } } }
+    timeline(first: 2) { totalCount pageInfo { endCursor } nodes { id type data occurredAt } } dispute { reason
+      openedAt proposal { resolution } }
     availableActions { action allowed reason missingFields tokenCost } } } } }`,
   ],
   [
     'one page by variables',
-    'query ($first: Int) { jobs(first: $first, filter: { category: "plumbing" }) { nodes { id bids(status: PENDING, first: $first) { nodes { id } } rest: bids { nodes { id status } } } } other: viewer { user { id } } again: jobs(first: $first) { nodes { status } } unused: __typename @skip(if: false) }',
+    'query ($first: Int) { jobs(first: $first, filter: { category: "plumbing" }) { nodes { id bids(status: PENDING, ' +
+      'first: $first) { nodes { id } } rest: bids { nodes { id status } } } } other: viewer { user { id } } again: ' +
+      'jobs(first: $first) { nodes { status } } unused: __typename @skip(if: false) }',
     () => ({ first: 2 }),
   ],
   [
     'two pages of one list',
-    'query ($id: ID!) { job(id: $id) { a: timeline(first: 1) { nodes { sequence } pageInfo { endCursor } } b: timeline(first: 3) { nodes { sequence } totalCount } } }',
+    'query ($id: ID!) { job(id: $id) { a: timeline(first: 1) { nodes { sequence } pageInfo { endCursor } } b: ' +
+      'timeline(first: 3) { nodes { sequence } totalCount } } }',
     disputed,
   ],
   [
     'one job',
-    'query ($id: ID!) { job(id: $id) { __typename id addressLine1 latitude version dispute { reason details openedBy } } }',
+    'query ($id: ID!) { job(id: $id) { __typename id addressLine1 latitude version dispute { reason details ' +
+      'openedBy } } }',
     disputed,
   ],
   [
@@ -68,7 +77,8 @@ const PLANNED: readonly Case[] = [
   ],
   [
     'a thing by its identifier',
-    'query ($id: ID!) { node(id: $id) { __typename id ... on Job { title homeowner { id } } ...B } } fragment B on Bid { amount contractor { id } job { id } }',
+    'query ($id: ID!) { node(id: $id) { __typename id ... on Job { title homeowner { id } } ...B } } fragment B ' +
+      'on Bid { amount contractor { id } job { id } }',
     () => ({ id: jobs.open.bids.awardee }),
   ],
   [
@@ -84,17 +94,20 @@ const PLANNED: readonly Case[] = [
   ['a broken cursor', 'query ($after: String) { jobs(after: $after) { nodes { id } } }', () => ({ after: 'nonsense' })],
   [
     'fields merged from fragments',
-    'query ($id: ID!) { job(id: $id) { ...A ...B } } fragment A on Job { homeowner { id } bids(first: 1) { nodes { id } } } fragment B on Job { homeowner { city } bids(first: 1) { totalCount } }',
+    'query ($id: ID!) { job(id: $id) { ...A ...B } } fragment A on Job { homeowner { id } bids(first: 1) { nodes ' +
+      '{ id } } } fragment B on Job { homeowner { city } bids(first: 1) { totalCount } }',
     disputed,
   ],
   [
     'what a required variable leaves out',
-    'query ($id: ID!, $more: Boolean!) { job(id: $id) { id ... @include(if: $more) { title } bids @skip(if: $more) { totalCount } } }',
+    'query ($id: ID!, $more: Boolean!) { job(id: $id) { id ... @include(if: $more) { title } bids @skip(if: ' +
+      '$more) { totalCount } } }',
     () => ({ ...disputed(), more: false }),
   ],
   [
     'what a required variable includes',
-    'query ($id: ID!, $more: Boolean!) { job(id: $id) { id ... @include(if: $more) { title } bids @skip(if: $more) { totalCount } } }',
+    'query ($id: ID!, $more: Boolean!) { job(id: $id) { id ... @include(if: $more) { title } bids @skip(if: ' +
+      '$more) { totalCount } } }',
     () => ({ ...disputed(), more: true }),
   ],
   ['a default', 'query ($first: Int = 1) { jobs(first: $first) { nodes { id } } }'],
@@ -123,15 +136,18 @@ const PLANNED: readonly Case[] = [
   ],
   [
     'fragments in fragments, spread twice',
-    '{ viewer { ...A user { ...B } } ...C } fragment A on Viewer { user { ...B lastName } } fragment B on User { id firstName } fragment C on Query { viewer { user { email } } }',
+    '{ viewer { ...A user { ...B } } ...C } fragment A on Viewer { user { ...B lastName } } fragment B on User { ' +
+      'id firstName } fragment C on Query { viewer { user { email } } }',
   ],
   [
     'conditions that are written out',
-    '{ viewer { user @include(if: true) { id } tokens @skip(if: true) { balance } ... @include(if: false) { referralCode } } }',
+    '{ viewer { user @include(if: true) { id } tokens @skip(if: true) { balance } ... @include(if: false) { ' +
+      'referralCode } } }',
   ],
   [
     'what two branches of one thing ask',
-    'query ($id: ID!) { node(id: $id) { ... on Job { bids { nodes { ...Own } } } ... on Bid { job { id } } id ... on Node { __typename } } } fragment Own on Bid { id ... on Node { id } hold { amount } }',
+    'query ($id: ID!) { node(id: $id) { ... on Job { bids { nodes { ...Own } } } ... on Bid { job { id } } id ... ' +
+      'on Node { __typename } } } fragment Own on Bid { id ... on Node { id } hold { amount } }',
     disputed,
   ],
   ['a change that is refused', 'mutation ($id: ID!) { publishJob(id: $id) { job { id } tokensCharged } }', disputed],
@@ -156,7 +172,8 @@ const NOT_PLANNED: readonly Case[] = [
   ],
   [
     'a fragment under two conditions',
-    'query ($one: Boolean!, $two: Boolean!) { viewer { ...A @include(if: $one) ...A @include(if: $two) } } fragment A on Viewer { referralCode }',
+    'query ($one: Boolean!, $two: Boolean!) { viewer { ...A @include(if: $one) ...A @include(if: $two) } } ' +
+      'fragment A on Viewer { referralCode }',
     () => ({ one: false, two: true }),
   ],
   [
@@ -166,7 +183,8 @@ const NOT_PLANNED: readonly Case[] = [
   ],
   [
     'two changes, of which the second must wait for the first to succeed',
-    'mutation ($id: ID!) { a: awardJob(id: $id, input: { bidId: "bid_x" }) { job { id } } b: checkInJob(id: $id) { job { id status } } }',
+    'mutation ($id: ID!) { a: awardJob(id: $id, input: { bidId: "bid_x" }) { job { id } } b: checkInJob(id: $id) ' +
+      '{ job { id status } } }',
     disputed,
   ],
   [
@@ -209,7 +227,8 @@ test('a name that no operation bears is refused each time, and the others go on'
 
 test('a mutation does what it says, as often as it is sent', async () => {
   const create =
-    'mutation { createJob(input: { title: "A", description: "B" }) { job { id title version } } updateProfile { viewer { user { firstName } } } }';
+    'mutation { createJob(input: { title: "A", description: "B" }) { job { id title version } } updateProfile { ' +
+    'viewer { user { firstName } } } }';
   const before = await count();
   const made = [];
   for (let time = 0; time < 4; time += 1) made.push((await ask(create, undefined, 'owner')).data.createJob.job.id);
@@ -219,7 +238,8 @@ test('a mutation does what it says, as often as it is sent', async () => {
 
 test('what stands behind a refused change is not done', async () => {
   const document =
-    'mutation ($id: ID!) { publishJob(id: $id) { tokensCharged } createJob(input: { title: "A", description: "B" }) { job { id } } }';
+    'mutation ($id: ID!) { publishJob(id: $id) { tokensCharged } createJob(input: { title: "A", description: "B" ' +
+    '}) { job { id } } }';
   const before = await count();
   for (let time = 0; time < 4; time += 1) expect((await ask(document, disputed(), 'owner')).errors).toHaveLength(1);
   expect(await count()).toBe(before);

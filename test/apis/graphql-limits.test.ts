@@ -61,24 +61,30 @@ const nested = (levels: number, field: (i: number) => string, core: string) =>
 const LOG_IN = (i: number, directive = '') =>
   `a${i}: logIn(input: { email: "hanna@example.test", password: "guess ${i}" }) ${directive} { token }`;
 const SIGN_UP =
-  'b: signUpHomeowner(input: { email: "new@example.test", password: "a password", firstName: "N", lastName: "N" }) { token }';
+  'b: signUpHomeowner(input: { email: "new@example.test", password: "a password", firstName: "N", lastName: "N" ' +
+  '}) { token }';
 const LOG_OUT = (name: string) => `${name}: logOut { sessionId }`;
 /** Each level doubles the one below it. */
 const BOMB = (levels: number) =>
-  `{ ...F0 } ${times(levels, (i) => `fragment F${i} on Query { ...F${i + 1} ...F${i + 1} }`)} fragment F${levels} on Query { __typename }`;
+  `{ ...F0 } ${times(levels, (i) => `fragment F${i} on Query { ...F${i + 1} ...F${i + 1} }`)} fragment F${levels} ` +
+  `on Query { __typename }`;
 /** Costs 1 at every third level. */
 const ROUND_AND_ROUND = (i: number) =>
   i === 0 ? 'job(id: "job_x")' : (['job', 'bids(first: 1)', 'nodes'][i % 3] ?? '');
 const OF_TYPE = (i: number) => ['__schema', 'queryType'][i] ?? 'ofType';
 
-const PLAIN_FIELDS_OF_JOB = `__typename id title description status category budgetMin budgetMax urgency addressLine1 addressLine2 city state zipCode country
-  latitude longitude desiredStartDate desiredCompletionDate requirements homeownerId awardedBidId version bidCount createdAt updatedAt`;
+const PLAIN_FIELDS_OF_JOB = `__typename id title description status category budgetMin budgetMax urgency addressLine1
+  addressLine2 city state zipCode country
+  latitude longitude desiredStartDate desiredCompletionDate requirements homeownerId awardedBidId version bidCount
+    createdAt updatedAt`;
 /** Thirty-one jobs in one tree, none of whose fields is selected twice: 898 selections. */
 const TREE_OF_JOBS = 'job(id: "job_x") { ...J0 }';
 const FRAGMENTS_OF_TREE = times(
   5,
   (i) =>
-    `fragment J${i} on Job { ${PLAIN_FIELDS_OF_JOB} ${i < 4 ? `awardedBid { job { ...J${i + 1} } } myBid { job { ...J${i + 1} } }` : ''} }`,
+    `fragment J${i} on Job { ${PLAIN_FIELDS_OF_JOB} ${
+      i < 4 ? `awardedBid { job { ...J${i + 1} } } myBid { job { ...J${i + 1} } }` : ''
+    } }`,
 );
 
 /** So many pairs of equal selections: of n there are n(n-1)/2. */
@@ -101,11 +107,13 @@ const ASKING_FOR: Readonly<Record<Limit, (count: number) => string>> = {
   entries: (count) => `mutation { ${times(count, (i) => LOG_IN(i))} }`,
   directives: (count) => `{ ${times(count, () => '... @include(if: true) { __typename }')} }`,
   selections: (count) =>
-    `{ ${TREE_OF_JOBS} ${times(60, () => '__typename')} catalog { ${times(count - 959, () => 'categories')} } } ${FRAGMENTS_OF_TREE}`,
+    `{ ${TREE_OF_JOBS} ${times(60, () => '__typename')} catalog ` +
+    `{ ${times(count - 959, () => 'categories')} } } ${FRAGMENTS_OF_TREE}`,
   repeats: (count) =>
     `{ catalog { ${repeated(count, ['__typename', 'categories', 'propertyTypes', 'businessTypes']).join(' ')} } }`,
   cost: (count) =>
-    `{ jobs(first: 100) { nodes { bids(first: 28) { nodes { id } } } } viewer { bids(first: ${count - 2_901}) { nodes { id } } } }`,
+    `{ jobs(first: 100) { nodes { bids(first: 28) { nodes { id } } } } viewer { ` +
+    `bids(first: ${count - 2_901}) { nodes { id } } } }`,
 };
 
 describe('a limit', () => {
@@ -136,11 +144,12 @@ describe('a limit', () => {
   });
 });
 
-it('A kind of operation that the schema does not have is refused before anything runs, with the kinds that it has', async () => {
-  const { status, errors } = await app.graphql('subscription { me }');
+it('A subscription is no request: it is refused before anything runs, with where to open it', async () => {
+  const { status, errors } = await app.graphql('subscription { myEvents { id } }');
   expect([status, errors?.[0]?.message, errors?.[0]?.extensions.code]).toEqual([
     400,
-    'This server offers queries and mutations, and no subscriptions.',
+    'A subscription is a stream: open it by a WebSocket to /graphql (graphql-transport-ws), or as server-sent ' +
+      'events from /graphql/stream.',
     'VALIDATION_FAILED',
   ]);
 });
@@ -155,7 +164,8 @@ const ATTACKS: [name: string, query: string, limits: Limit[], besides?: Besides]
   ],
   [
     'a log-in and a sign-up, dressed in fragments',
-    `mutation { ...A ... { ...B } } fragment A on Mutation { ${LOG_IN(0)} } fragment B on Mutation { ... on Mutation { ${SIGN_UP} } }`,
+    `mutation { ...A ... { ...B } } fragment A on Mutation { ${LOG_IN(0)} } fragment B on Mutation { ... on ` +
+      `Mutation { ${SIGN_UP} } }`,
     ['entries'],
   ],
   [
@@ -183,13 +193,17 @@ const ATTACKS: [name: string, query: string, limits: Limit[], besides?: Besides]
   ],
   [
     'mutations in fragments',
-    `mutation { ${times(3, (i) => `...M${i}`)} } ${times(3, (i) => `fragment M${i} on Mutation { ${LOG_OUT(`m${i}`)} ${LOG_OUT(`n${i}`)} }`)}`,
+    `mutation { ${times(3, (i) => `...M${i}`)} } ${times(
+      3,
+      (i) => `fragment M${i} on Mutation { ${LOG_OUT(`m${i}`)} ${LOG_OUT(`n${i}`)} }`,
+    )}`,
     ['rootMutations'],
   ],
   ['a directive five hundred times', `{ __typename ${times(490, () => '@skip')} }`, ['directives']],
   [
     'directives on variables and on fragments',
-    `query ($a: Boolean ${times(6, (i) => `@a${i}`)}) { ...F ${times(6, (i) => `@b${i}`)} } fragment F on Query { __typename }`,
+    `query ($a: Boolean ${times(6, (i) => `@a${i}`)}) { ...F ${times(6, (i) => `@b${i}`)} } fragment F on Query { ` +
+      `__typename }`,
     ['directives'],
   ],
   ['a field repeated beyond any use', `{ ${times(5_000, () => '__typename')} }`, ['tokens']],
@@ -210,12 +224,18 @@ const ATTACKS: [name: string, query: string, limits: Limit[], besides?: Besides]
   ],
   [
     'circles in objects',
-    `{ job(id: "job_x") { ...C0 } } ${times(45, (i) => `fragment C${i} on Job { awardedBid { job { ...C${(i + 1) % 45} ...C${(i + 2) % 45} } } }`)}`,
+    `{ job(id: "job_x") { ...C0 } } ${times(
+      45,
+      (i) => `fragment C${i} on Job { awardedBid { job { ...C${(i + 1) % 45} ...C${(i + 2) % 45} } } }`,
+    )}`,
     [],
   ],
   [
     'circles that no operation leads into',
-    `{ __typename } ${times(45, (i) => `fragment C${i} on Job { awardedBid { job { ...C${(i + 1) % 45} ...C${(i + 2) % 45} } } }`)}`,
+    `{ __typename } ${times(
+      45,
+      (i) => `fragment C${i} on Job { awardedBid { job { ...C${(i + 1) % 45} ...C${(i + 2) % 45} } } }`,
+    )}`,
     [],
   ],
   ['a bomb that no operation sets off', BOMB(60).replace('{ ...F0 }', '{ __typename }'), ['selections']],
@@ -233,7 +253,12 @@ const ATTACKS: [name: string, query: string, limits: Limit[], besides?: Besides]
   ],
   [
     'conflicts in conflicts, over many lines',
-    `{ ${times(20, (i) => `viewer { ${times(14, (j) => `${'abcdefghijklmn'[j]}: ${i % 2 ? 'referralCode' : 'tokens'}${'\n'.repeat(150)}`)} }`)} }`,
+    `{ ${times(
+      20,
+      (i) =>
+        `viewer ` +
+        `{ ${times(14, (j) => `${'abcdefghijklmn'[j]}: ${i % 2 ? 'referralCode' : 'tokens'}${'\n'.repeat(150)}`)} }`,
+    )} }`,
     ['lines'],
   ],
   ['a name as long as a document', `{ ${'x'.repeat(100_000)} }`, ['nameCharacters']],
@@ -265,13 +290,17 @@ const ATTACKS: [name: string, query: string, limits: Limit[], besides?: Besides]
   ['jobs of bids of jobs of bids', `{ ${nested(40, ROUND_AND_ROUND, '__typename')} }`, ['depth']],
   [
     'depth in fragments',
-    `{ job(id: "job_x") { ...F0 } } ${times(6, (i) => `fragment F${i} on Job { bids(first: 1) { nodes { job { ...F${i + 1} } } } }`)} fragment F6 on Job { id }`,
+    `{ job(id: "job_x") { ...F0 } } ${times(
+      6,
+      (i) => `fragment F${i} on Job { bids(first: 1) { nodes { job { ...F${i + 1} } } } }`,
+    )} fragment F6 on Job { id }`,
     ['depth'],
   ],
   ['a type of a type of a type', `{ ${nested(20, OF_TYPE, 'name')} }`, ['introspectionDepth']],
   [
     'a type of a type, in fragments',
-    `{ __schema { queryType { ...A } } } fragment A on __Type { ${nested(6, () => 'ofType', '...B')} } fragment B on __Type { ${nested(9, () => 'ofType', 'name')} }`,
+    `{ __schema { queryType { ...A } } } fragment A on __Type ` +
+      `{ ${nested(6, () => 'ofType', '...B')} } fragment B on __Type { ${nested(9, () => 'ofType', 'name')} }`,
     ['introspectionDepth'],
   ],
   [
@@ -337,10 +366,13 @@ describe('what GraphQL merges', () => {
 
 describe('the cost of an operation', () => {
   const RICH_PAGE = `query Page($bids: Int = 5) {
-    viewer { user { ...Person } homeowner { id city } contractor { id companyName } tokens { balance held available } tokenTransactions(first: 10) { totalCount nodes { id amount } } }
+    viewer { user { ...Person } homeowner { id city } contractor { id companyName } tokens { balance held available }
+      tokenTransactions(first: 10) { totalCount nodes { id amount } } }
     jobs(first: 20) { totalCount pageInfo { hasNextPage endCursor } edges { cursor node {
-      id title status version homeowner { id user { ...Person } } awardedBid { id contractor { id companyName } } myBid { id status }
-      bids(first: $bids) { totalCount nodes { id amount contractor { id companyName user { ...Person } } hold { id amount } } }
+      id title status version homeowner { id user { ...Person } } awardedBid { id contractor { id companyName } }
+        myBid { id status }
+      bids(first: $bids) { totalCount nodes { id amount contractor { id companyName user { ...Person } } hold { id
+        amount } } }
       timeline(first: 10) { nodes { id type occurredAt } }
       availableActions { action allowed reason missingFields tokenCost }
       dispute { reason proposal { resolution } decision { ruling } }
@@ -364,13 +396,15 @@ describe('the cost of an operation', () => {
     [
       11,
       'a text that one variable of two includes',
-      'query ($a: Boolean!, $b: Boolean!) { job(id: "job_x") { description @include(if: $a) ... @include(if: $b) { description } } }',
+      'query ($a: Boolean!, $b: Boolean!) { job(id: "job_x") { description @include(if: $a) ... @include(if: $b) ' +
+        '{ description } } }',
       { a: false, b: true },
     ],
     [
       1,
       'a text that no variable includes',
-      'query ($a: Boolean!, $b: Boolean!) { job(id: "job_x") { description @include(if: $a) ... @include(if: $b) { description } } }',
+      'query ($a: Boolean!, $b: Boolean!) { job(id: "job_x") { description @include(if: $a) ... @include(if: $b) ' +
+        '{ description } } }',
       { a: false, b: false },
     ],
     [
@@ -392,7 +426,8 @@ describe('the cost of an operation', () => {
     [
       2_100,
       'a hundred jobs with twenty bids each, by their edges',
-      '{ jobs(first: 100) { pageInfo { endCursor } edges { cursor node { id bids { pageInfo { endCursor } edges { cursor node { id amount } } } } } } }',
+      '{ jobs(first: 100) { pageInfo { endCursor } edges { cursor node { id bids { pageInfo { endCursor } edges { ' +
+        'cursor node { id amount } } } } } } }',
     ],
     [1 + UNPAGED_LIST_ENTRIES, 'a list without pages', '{ job(id: "job_x") { availableActions { action } } }'],
     [1, 'lists of plain values', '{ catalog { categories propertyTypes } }'],
@@ -431,13 +466,15 @@ describe('the cost of an operation', () => {
     [
       1,
       'what a variable leaves out',
-      'query ($more: Boolean!) { viewer { user @include(if: $more) { id } ... @include(if: $more) { tokens { balance } } } }',
+      'query ($more: Boolean!) { viewer { user @include(if: $more) { id } ... @include(if: $more) { tokens { ' +
+        'balance } } } }',
       { more: false },
     ],
     [
       40,
       'two lists, one by variable',
-      'query ($n: Int!) { jobs(first: $n) { nodes { id } } ...U } fragment U on Query { users(first: $n) { nodes { id } } }',
+      'query ($n: Int!) { jobs(first: $n) { nodes { id } } ...U } fragment U on Query { users(first: $n) { nodes ' +
+        '{ id } } }',
       { n: 20 },
     ],
     [0, 'the schema itself', '{ __schema { types { name fields { name } } } __type(name: "Job") { name } }'],
@@ -699,6 +736,16 @@ describe('with PERSISTED_DOCUMENTS=only', () => {
     const answer = await post(body);
     expect([answer.status, byGraphql(answer).code, answer.data]).toEqual([400, 'VALIDATION_FAILED', undefined]);
     expect(answer.errors?.[0]?.message).toContain('listed documents alone');
+  });
+
+  it('a hash that is not listed is named in the refusal, and only so much of it as a hash has', async () => {
+    const unlisted = hash('{ __typename }');
+    for (const body of [{ documentId: `sha256:${unlisted}` }, persisted('{ __typename }')]) {
+      expect((await post(body)).errors?.[0]?.message).toContain(`no document named ${unlisted}. Send the hash`);
+    }
+    const { errors } = await post({ documentId: 'a'.repeat(10_000) });
+    expect(errors?.[0]?.message.length).toBeLessThan(400);
+    expect((await post({ query: WHO })).errors?.[0]?.message).toContain('and no `query`.');
   });
 
   it.each([

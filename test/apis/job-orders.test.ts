@@ -1,4 +1,6 @@
-/** Lists of jobs in every order and with every filter: through both APIs what a look at every row finds, page by page. */
+/**
+ * Lists of jobs in every order and with every filter: through both APIs what a look at every row finds, page by page.
+ */
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { callRest } from '../calls.js';
 import { openTestApp, type Json, type TestApp } from '../app.js';
@@ -55,7 +57,10 @@ function seenBy(who: (typeof READERS)[number]): string {
   const { profileId } = people[who];
   if (who === 'admin') return 'true';
   if (who === 'owner') return `homeowner_id = '${profileId}'`;
-  return `(status = 'open' or exists (select from bids b where b.job_id = jobs.id and b.contractor_id = '${profileId}'))`;
+  return (
+    `(status = 'open' or exists (select from bids b where b.job_id = jobs.id and b.contractor_id ` +
+    `= '${profileId}'))`
+  );
 }
 
 async function byLinks(token: string, query: string, size: number): Promise<string[]> {
@@ -150,7 +155,8 @@ test('jobs near a place are found by its postal code and by its city, through bo
   for (const near of ['zipCode: "60601"', 'city: "Chicago", state: "IL"'])
     for (const order of Object.keys(ORDERS)) {
       const { data } = await app.graphql(
-        `{ jobs(filter: { category: "near", near: { ${near}, withinMiles: 25 } }, orderBy: ${order}) { nodes { title } } }`,
+        `{ jobs(filter: { category: "near", near: ` +
+          `{ ${near}, withinMiles: 25 } }, orderBy: ${order}) { nodes { title } } }`,
         { token },
       );
       expect(data.jobs.nodes).toEqual([{ title: titles[1] }]);

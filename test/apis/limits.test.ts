@@ -37,7 +37,7 @@ const statuses = async (calls: readonly Promise<Answer<Json> | GraphqlAnswer>[])
 const count = (all: readonly number[], status: number) => all.filter((one) => one === status).length;
 
 describe('log-ins', () => {
-  it('of one account from one address pass ten times a minute, right or wrong, through both APIs together', async () => {
+  it('of one account from one address pass ten times a minute, through both APIs together', async () => {
     const app = await open();
     const hanna = await homeowner(app, 'Hanna');
     const calls = Array.from({ length: 12 }, (_, i) =>
@@ -80,7 +80,7 @@ describe('log-ins', () => {
     expect((await restLogIn(app, 'nobody@example.test', 'wrong', '2001:db8:0:1::1')).status).toBe(401);
   });
 
-  it('that fail are counted for the account over all addresses, alike for unknown emails; those that succeed are not', async () => {
+  it('that fail are counted for the account over all addresses, unknown emails included', async () => {
     const app = await open({ LOG_IN_FAILURES_PER_ACCOUNT: 5 });
     const hanna = await homeowner(app, 'Hanna');
     let address = 0;
@@ -113,19 +113,21 @@ describe('log-ins', () => {
     const hanna = await homeowner(app, 'Hanna');
     const one = `logIn(input: { email: "${hanna.email}", password: "${hanna.password}" }) { token }`;
     const other =
-      'signUpHomeowner(input: { email: "second@example.test", password: "a password", firstName: "S", lastName: "S" }) { token }';
+      'signUpHomeowner(input: { email: "second@example.test", password: "a password", firstName: "S", lastName: ' +
+      '"S" }) { token }';
     const dressed = [
       `mutation { a: ${one} b: ${one} }`,
       `mutation { ${one} ${other} }`,
-      `mutation { ...A ...B } fragment A on Mutation { a: ${other} } fragment B on Mutation { ... { ... on Mutation { b: ${one} } } }`,
+      `mutation { ...A ...B } fragment A on Mutation { a: ${other} } fragment B on Mutation { ... { ... on ` +
+        `Mutation { b: ${one} } } }`,
     ];
     for (const query of dressed) {
       const answer = await app.graphql(query);
       expect(byGraphql(answer)).toMatchObject({ status: 400, code: 'VALIDATION_FAILED' });
       expect(answer.data ?? null).toBeNull();
     }
-    const [kept] =
-      await app.sql`select (select count(*) from users where email = 'second@example.test')::int as users, (select count(*) from sessions where user_id = ${hanna.userId})::int as sessions`;
+    const [kept] = await app.sql`select (select count(*) from users where email = 'second@example.test')::int as users,
+        (select count(*) from sessions where user_id = ${hanna.userId})::int as sessions`;
     expect(kept).toEqual({ users: 0, sessions: 1 });
     expect((await app.graphql(`mutation { ${one} }`)).data.logIn.token).toEqual(expect.any(String));
   });

@@ -12,7 +12,9 @@ beforeAll(async () => {
 afterAll(() => app.close());
 
 const logIn = (body: unknown) => app.rest('POST', '/v1/auth/login', { body });
-const LOG_IN = `mutation ($input: LogInInput!) { logIn(input: $input) { token refreshToken tokensAwarded user { id email userType } homeowner { id } contractor { id } } }`;
+const LOG_IN =
+  `mutation ($input: LogInInput!) { logIn(input: $input) { token refreshToken tokensAwarded user { ` +
+  `id email userType } homeowner { id } contractor { id } } }`;
 
 describe('logging in', () => {
   it('answers with a token, a refresh token and the person, and opens a session', async () => {

@@ -130,7 +130,8 @@ describe('Hanna, who calls with an Idempotency-Key', () => {
     expect(second.data).toEqual(first.data);
     expect(second.headers.get('idempotency-replayed')).toBe('true');
     const two = await app.graphql(
-      'mutation ($input: CreateJobInput!) { a: createJob(input: $input) { job { id } } b: createJob(input: $input) { job { id } } }',
+      'mutation ($input: CreateJobInput!) { a: createJob(input: $input) { job { id } } b: createJob(input: ' +
+        '$input) { job { id } } }',
       { ...call, ...keyed('two') },
     );
     expect(two.errors?.[0]?.extensions.code).toBe('VALIDATION_FAILED');
@@ -231,7 +232,7 @@ describe('A dry run', () => {
     });
   });
 
-  it('of an award tells what would happen to every bid, and leaves them as they are; with a key it is made once', async () => {
+  it('of an award shows what would happen to every bid; with a key it is made once', async () => {
     const id = await draft();
     await app.rest('POST', `/v1/jobs/${id}/publish`, { token: hanna.token });
     const bids = [];
@@ -254,7 +255,8 @@ describe('A dry run', () => {
     });
     const statesOf = async () =>
       (
-        await sql`select b.status, h.status as hold from bids b join holds h on h.bid_id = b.id where b.job_id = ${id} order by b.created_at`
+        await sql`select b.status, h.status as hold from bids b join holds h on h.bid_id = b.id
+          where b.job_id = ${id} order by b.created_at`
       ).map(({ status, hold }) => `${status} ${hold}`);
     expect(await statesOf()).toEqual(['pending active', 'pending active']);
     const [first, again] = [
@@ -269,7 +271,8 @@ describe('A dry run', () => {
   it('by GraphQL reads nested parts as they would be, and two mutations build on one another', async () => {
     const id = await draft();
     const tried = await app.graphql(
-      `mutation ($id: ID!) { publishJob(id: $id) { job { status timeline { nodes { type } } } tokensCharged } cancelJob(id: $id) { job { status } } }`,
+      `mutation ($id: ID!) { publishJob(id: $id) { job { status timeline { nodes { type } } } tokensCharged } ` +
+        `cancelJob(id: $id) { job { status } } }`,
       { ...dry(), variables: { id } },
     );
     expect(tried.errors).toBeUndefined();

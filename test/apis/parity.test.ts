@@ -90,7 +90,8 @@ async function everything(job: GivenJob): Promise<Json> {
     (select to_jsonb(j) from jobs j where j.id = ${job.id}) as job,
     (select jsonb_agg(to_jsonb(b) order by b.id) from bids b where b.job_id = ${job.id}) as bids,
     (select count(*) from events) as events, (select count(*) from jobs) as jobs, (select count(*) from holds) as holds,
-    (select count(*) from token_transfers) as transfers, (select jsonb_agg(to_jsonb(t) order by t.user_id) from token_balances t) as balances`;
+    (select count(*) from token_transfers) as transfers, (select jsonb_agg(to_jsonb(t) order by t.user_id)
+      from token_balances t) as balances`;
   return row;
 }
 
@@ -788,7 +789,8 @@ describe('a bid goes forward only', () => {
     const before = await everything(job);
     await app.rest('GET', `/v1/jobs/${job.id}/bids`, { token: people.owner.token });
     await app.graphql(
-      'query($id: ID!, $bid: ID!) { job(id: $id) { bids { nodes { status message } } } node(id: $bid) { ... on Bid { status } } }',
+      'query($id: ID!, $bid: ID!) { job(id: $id) { bids { nodes { status message } } } node(id: $bid) { ... on ' +
+        'Bid { status } } }',
       { token: people.owner.token, variables: { id: job.id, bid: job.bids.bidder } },
     );
     expect(await everything(job)).toEqual(before);
@@ -898,8 +900,8 @@ describe('the end of a job, by either API', () => {
         expect(await outcomeOf(app, api, 'cancel', { by: people.owner, job: copies[at]!.id }), api).toMatchObject({
           ok: true,
         });
-        const [row] =
-          await app.sql`select live_bid_count, (select json_agg(status order by status) from bids where job_id = jobs.id) as bids, awarded_bid_id from jobs where id = ${copies[at]!.id}`;
+        const [row] = await app.sql`select live_bid_count, (select json_agg(status order by status) from bids
+            where job_id = jobs.id) as bids, awarded_bid_id from jobs where id = ${copies[at]!.id}`;
         const isAwarded = what === 'awarded' || what === 'in_progress';
         expect(row, api).toEqual({
           live_bid_count: 0,
@@ -916,7 +918,7 @@ describe('the end of a job, by either API', () => {
     },
   );
 
-  test('frees the loser’s stake with the award and the winner’s with the approval, which credits the winner once', async () => {
+  test('frees the loser’s stake with the award, the winner’s with the approval, and credits once', async () => {
     for (const api of APIS) {
       const [ava, ben] = await Promise.all([contractor(app, 'Ava'), contractor(app, 'Ben')]);
       const stake = { guaranteed_view: true };
@@ -987,7 +989,8 @@ describe('the end of a job, by either API', () => {
           by: people.owner,
           job: copies[1]!.id,
           selection:
-            'id status bidCount bids { totalCount } timeline { nodes { type } } availableActions { action } dispute { reason }',
+            'id status bidCount bids { totalCount } timeline { nodes { type } } availableActions { action } ' +
+            'dispute { reason }',
         })
       ).errors,
     ).toBeUndefined();
@@ -1046,7 +1049,8 @@ describe('lists', () => {
     by: Person = lena,
   ) => {
     const { data, errors } = await app.graphql(
-      'query($filter: JobFilter, $first: Int, $after: String) { jobs(filter: $filter, first: $first, after: $after) { nodes { id } } }',
+      'query($filter: JobFilter, $first: Int, $after: String) { jobs(filter: $filter, first: $first, after: ' +
+        '$after) { nodes { id } } }',
       { token: by.token, variables },
     );
     return errors?.[0]?.extensions.code ?? data.jobs.nodes.map(({ id }: Json) => id);
@@ -1054,7 +1058,9 @@ describe('lists', () => {
   const plant = (count: number, title: string) =>
     app.sql.unsafe(`
     insert into jobs (id, homeowner_id, title, description, urgency, created_at)
-    select 'job_' || left(md5('${title}' || n) || md5(n::text), 27), '${lena.profileId}', '${title} ' || n, 'planted', case '${title}' when 'Many' then 'priority'::urgency end, timestamptz '2030-01-01' + (n / 3) * interval '1 second' from generate_series(1, ${count}) n`);
+    select 'job_' || left(md5('${title}' || n) || md5(n::text), 27), '${lena.profileId}', '${title} ' || n, 'planted',
+      case '${title}' when 'Many' then 'priority'::urgency end, timestamptz '2030-01-01' + (n / 3) * interval
+        '1 second' from generate_series(1, ${count}) n`);
 
   beforeAll(async () => {
     lena = await homeowner(app, 'Lena');
@@ -1147,7 +1153,8 @@ describe('lists', () => {
     const connected: string[] = [];
     for (let after: string | undefined, more = true; more;) {
       const { data } = await app.graphql(
-        'query($after: String) { jobs(filter: { search: "Walked" }, first: 40, after: $after) { totalCount nodes { id } edges { cursor node { id } } pageInfo { hasNextPage hasPreviousPage startCursor endCursor } } }',
+        'query($after: String) { jobs(filter: { search: "Walked" }, first: 40, after: $after) { totalCount nodes ' +
+          '{ id } edges { cursor node { id } } pageInfo { hasNextPage hasPreviousPage startCursor endCursor } } }',
         { token: lena.token, variables: { after } },
       );
       const { nodes, edges, pageInfo, totalCount } = data.jobs;
@@ -1196,7 +1203,8 @@ describe('lists', () => {
     );
     expect(byRest.body.pagination).toEqual({ page: 1, per_page: 100, total: 3, total_pages: 1, total_capped: false });
     const byGraphql = await app.graphql(
-      'query($id: ID!) { job(id: $id) { bids { totalCount nodes { id } } pending: bids(status: PENDING) { totalCount } accepted: bids(status: ACCEPTED) { totalCount } } }',
+      'query($id: ID!) { job(id: $id) { bids { totalCount nodes { id } } pending: bids(status: PENDING) { ' +
+        'totalCount } accepted: bids(status: ACCEPTED) { totalCount } } }',
       { token: people.owner.token, variables: { id: job.id } },
     );
     expect(byGraphql.data.job).toMatchObject({
@@ -1232,7 +1240,8 @@ describe('lists', () => {
         'VALIDATION_FAILED',
       );
       const { errors } = await app.graphql(
-        `query($id: ID!, $first: Int, $after: String) { job(id: $id) { ${list}(first: $first, after: $after) { totalCount } } }`,
+        `query($id: ID!, $first: Int, $after: String) { job(id: $id) { ${list}(first: $first, after: $after) { ` +
+          `totalCount } } }`,
         { token: people.owner.token, variables: { id, ...args } },
       );
       expect(errors?.[0]?.extensions.code, query).toBe('VALIDATION_FAILED');

@@ -1,4 +1,6 @@
-/** What mutations answer: a type named after each, with what changed, its place in a list, and oneself as one is now. */
+/**
+ * What mutations answer: a type named after each, with what changed, its place in a list, and oneself as one is now.
+ */
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { getNamedType, isObjectType } from 'graphql';
 import { createSchema } from '../../src/graphql/schema.js';
@@ -87,7 +89,8 @@ it('a publication shows what it has left of one’s tokens, for real and as a dr
   expect(viewer.user.id).toBe(hanna.userId);
   const publish = (headers: Record<string, string>) =>
     app.graphql(
-      'mutation ($id: ID!) { publishJob(id: $id) { job { status } tokensCharged remainingBalance viewer { tokens { available } } } }',
+      'mutation ($id: ID!) { publishJob(id: $id) { job { status } tokensCharged remainingBalance viewer { tokens ' +
+        '{ available } } } }',
       { token: hanna.token, variables: { id: job.id }, headers },
     );
   for (const headers of [{ 'dry-run': 'true' }, { 'dry-run': 'false' }]) {

@@ -49,8 +49,11 @@ const snakeKeys = (object: object) =>
 const selection = (...objects: object[]) => objects.flatMap((object) => Object.keys(object).map(camel)).join(' ');
 
 const UPDATE = `mutation ($input: UpdateProfileInput!) { updateProfile(input: $input) { viewer {
-  user { ${selection(PERSON)} } homeowner { ${selection(HOME)} } contractor { ${selection(BUSINESS)} } tokens { balance } referralCode } } }`;
-const VIEWER = `{ viewer { user { ${selection(PERSON)} } homeowner { ${selection(HOME)} } contractor { ${selection(BUSINESS)} } } }`;
+  user { ${selection(PERSON)} } homeowner { ${selection(HOME)} } contractor { ${selection(BUSINESS)} } tokens {
+    balance } referralCode } } }`;
+const VIEWER =
+  `{ viewer { user ` +
+  `{ ${selection(PERSON)} } homeowner { ${selection(HOME)} } contractor { ${selection(BUSINESS)} } } }`;
 
 const KINDS = [
   ['homeowner', homeowner, HOME],
@@ -323,7 +326,9 @@ describe('what a profile may hold', () => {
 });
 
 describe('a contractor', () => {
-  const READ = `query ($id: ID!) { contractor(id: $id) { id userId ${selection(BUSINESS)} verified completedJobs ratingAverage ratingCount createdAt updatedAt } }`;
+  const READ =
+    `query ($id: ID!) { contractor(id: $id) { id userId ${selection(BUSINESS)} verified completedJobs ` +
+    `ratingAverage ratingCount createdAt updatedAt } }`;
 
   it('is read by anyone signed in, whose licence and policy numbers are for themselves and admins', async () => {
     const carl = await contractor(app, 'Carl');
@@ -397,7 +402,8 @@ describe('a contractor', () => {
 it('an admin finds every account, newest first, and nobody else does', async () => {
   const [ada, carl, hanna] = [await admin(app), await contractor(app, 'Carl'), await homeowner(app, 'Hanna')];
   const USERS =
-    'query ($after: String) { users(first: 2, after: $after) { nodes { id email phone userType } pageInfo { hasNextPage hasPreviousPage endCursor } totalCount } }';
+    'query ($after: String) { users(first: 2, after: $after) { nodes { id email phone userType } pageInfo { ' +
+    'hasNextPage hasPreviousPage endCursor } totalCount } }';
   const first = (await app.graphql(USERS, { token: ada.token })).data.users;
   expect(first.nodes.map((user: Json) => user.email)).toEqual([hanna.email, carl.email]);
   const [all] = await app.sql`select count(*)::int as users from users`;

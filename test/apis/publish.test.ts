@@ -17,7 +17,8 @@ const publish = (id: string) => app.rest('POST', `/v1/jobs/${id}/publish`, { tok
 
 /** Every sign that is a space to somebody, and some that are to nobody. */
 const SPACES = [
-  ...'\t\n\v\f\r \u0085\u00a0\u1680\u180e\u2000\u2001\u2009\u200a\u200b\u200d\u2028\u2029\u202f\u205f\u2060\u3000\ufeff',
+  ...'\t\n\v\f\r \u0085\u00a0\u1680\u180e\u2000\u2001\u2009\u200a\u200b\u200d',
+  ...'\u2028\u2029\u202f\u205f\u2060\u3000\ufeff',
   'x',
   '0',
   '_',
@@ -69,8 +70,8 @@ describe('what later edits are measured against', () => {
     const { id } = await givenJob(app, 'draft', people);
     await app.sql`update jobs set budget_min = 100, budget_max = 250.5, urgency = 'priority' where id = ${id}`;
     expect((await publish(id)).status).toBe(200);
-    const kept =
-      await app.sql`select highest_budget_min::float8 as min, highest_budget_max::float8 as max, most_tokens_paid as paid from jobs where id = ${id}`;
+    const kept = await app.sql`select highest_budget_min::float8 as min, highest_budget_max::float8 as max,
+        most_tokens_paid as paid from jobs where id = ${id}`;
     expect(kept).toEqual([{ min: 100, max: 250.5, paid: PUBLISH_COST.priority }]);
   });
 

@@ -256,8 +256,8 @@ describe('REST refuses', () => {
   });
 
   it('and changes nothing by it', async () => {
-    const [kept] =
-      await open.sql`select count(*)::int as users, (select verified from contractors where id = ${contractorId}) as verified, (select count(*)::int from token_transfers) as transfers from users`;
+    const [kept] = await open.sql`select count(*)::int as users, (select verified from contractors
+        where id = ${contractorId}) as verified, (select count(*)::int from token_transfers) as transfers from users`;
     expect(kept).toEqual({ users: 3, verified: false, transfers: 2 });
   });
 });
@@ -355,14 +355,16 @@ describe('GraphQL refuses', () => {
       'a wrong old password before a new one that is the email',
       'open',
       'contractor',
-      `mutation { changePassword(input: { currentPassword: "wrong", newPassword: "${CONTRACTOR.email}" }) { changed } }`,
+      `mutation { changePassword(input: { currentPassword: "wrong", ` +
+        `newPassword: "${CONTRACTOR.email}" }) { changed } }`,
       refused('INVALID_CREDENTIALS', 401),
     ],
     [
       'an email that is taken',
       'open',
       'forger',
-      `mutation { signUpHomeowner(input: { email: "${ADMIN.email}", password: "a password", firstName: "A", lastName: "B" }) { token } }`,
+      `mutation { signUpHomeowner(input: { email: "${ADMIN.email}", password: "a password", firstName: "A", ` +
+        `lastName: "B" }) { token } }`,
       refused('EMAIL_TAKEN', 400, 'email'),
     ],
   ];

@@ -3,7 +3,7 @@ import { afterAll, beforeAll, expect, test } from 'vitest';
 import { ROUTES } from '../../src/rest/routes.js';
 import { JOB_ACTION_LIST, JOB_STATES } from '../../src/rules/lifecycle.js';
 import { callRest } from '../calls.js';
-import { homeowner } from '../cast.js';
+import { homeowner, type Person } from '../cast.js';
 import { openTestApp, type Json, type TestApp } from '../app.js';
 import { DRAFT, gather, givenJob, type People } from '../journey.js';
 
@@ -15,26 +15,45 @@ beforeAll(async () => {
 });
 afterAll(() => app.close());
 
+interface Creation {
+  /** Who calls it; whoever it makes, where it makes somebody. */
+  readonly by?: Person;
+  readonly path?: string;
+  readonly body: object;
+  /** Of what it answers, what its `Location` shows; all, unless told. */
+  made?(this: void, body: Json): unknown;
+}
+
+function creations(openJob: string): Readonly<Record<string, Creation>> {
+  const { owner, stranger, admin } = people;
+  const newcomer = { email: 'new@example.test', password: 'a password', first_name: 'N', last_name: 'N' };
+  return {
+    '/auth/signup/homeowner': { body: newcomer, made: ({ user, homeowner }) => ({ user, homeowner }) },
+    '/auth/signup/contractor': {
+      body: { ...newcomer, email: 'newer@example.test' },
+      made: ({ user, contractor }) => ({ user, contractor }),
+    },
+    '/api-keys': { by: owner, body: { name: 'Export' }, made: ({ api_key: key }) => key },
+    '/tokens/adjustments': { by: admin, body: { user_id: owner.userId, amount: 1, reason: 'A gift.' } },
+    '/jobs': { by: owner, body: DRAFT },
+    '/jobs/{jobId}/bids': { by: stranger, path: `/jobs/${openJob}/bids`, body: { amount: 5 } },
+  };
+}
+
 test('every 201 says where what was made is, and it is there', async () => {
   for (const { status, location, path } of ROUTES)
     expect([path, location !== undefined]).toEqual([path, status === 201]);
-  const { owner, stranger, admin } = people;
   const open = await givenJob(app, 'open', people);
-  const made = [
-    [owner, await callRest(app, 'create', { by: owner, body: DRAFT })],
-    [stranger, await callRest(app, 'submitBid', { by: stranger, job: open.id, body: { amount: 5 } })],
-    [
-      admin,
-      await app.rest('POST', '/v1/tokens/adjustments', {
-        token: admin.token,
-        body: { user_id: owner.userId, amount: 1, reason: 'A gift.' },
-      }),
-    ],
-  ] as const;
-  for (const [person, { status, headers, body }] of made) {
-    expect(status).toBe(201);
-    const found = await app.rest('GET', headers.get('location') ?? '', { token: person.token });
-    expect([found.status, found.body]).toEqual([200, body]);
+  const table = creations(open.id);
+  const making = ROUTES.filter(({ status }) => status === 201).map(({ path }) => path);
+  expect(Object.keys(table).toSorted()).toEqual(making.toSorted());
+  for (const [route, { by, path = route, body, made = (answer: Json) => answer }] of Object.entries(table)) {
+    const answer = await app.rest('POST', `/v1${path}`, { body, ...(by && { token: by.token }) });
+    expect([route, answer.status]).toEqual([route, 201]);
+    const token = by?.token ?? answer.body.token;
+    const found = await app.rest('GET', answer.headers.get('location') ?? '', { token });
+    expect([route, found.status]).toEqual([route, 200]);
+    expect(found.body).toMatchObject(made(answer.body) as object);
   }
 });
 

@@ -14,6 +14,12 @@ const SAID = [
   { rating: 1, review: 'It rains in again.\n\nTwice.' },
 ] as const;
 
+/** A job that was approved without a word, and one that an admin ended. */
+const UNSAID = [
+  { rating: null, review: null },
+  { rating: null, review: null },
+];
+
 let app: TestApp;
 let people: People;
 let zoe: Person;
@@ -33,7 +39,8 @@ beforeAll(async () => {
 });
 afterAll(() => app.close());
 
-const REVIEWS = `query ($id: ID!, $first: Int, $after: String) { contractor(id: $id) { completedJobs ratingCount reviews(first: $first, after: $after) {
+const REVIEWS = `query ($id: ID!, $first: Int, $after: String) { contractor(id: $id) { completedJobs ratingCount
+  reviews(first: $first, after: $after) {
   totalCount pageInfo { hasNextPage endCursor } nodes { id rating review category homeownerFirstName createdAt } } } }`;
 
 /** The newest first, as REST spells it. */
@@ -71,6 +78,20 @@ test('each reader finds those that say something, the newest first, through both
   }
 });
 
+test('the job has what was said of it, for everyone who sees the job, through both APIs', async () => {
+  const sorted = (rows: Json[]) => rows.map(({ rating, review }) => JSON.stringify([rating, review])).toSorted();
+  const said = sorted([...SAID.map((one) => ({ rating: null, review: null, ...one })), ...UNSAID]);
+  const query = '{ jobs(first: 50, filter: { status: COMPLETED }) { nodes { id rating review } } }';
+  for (const { token } of [people.owner, people.awardee, people.bidder, people.admin]) {
+    const { data, errors } = await app.graphql(query, { token });
+    expect(errors).toBeUndefined();
+    const { body } = await app.rest('GET', '/v1/jobs?status=completed&per_page=50', { token });
+    expect([sorted(data.jobs.nodes), sorted(body.data)]).toEqual([said, said]);
+    const { id, ...shown } = data.jobs.nodes[0];
+    expect((await app.rest('GET', `/v1/jobs/${id}`, { token })).body).toMatchObject(shown);
+  }
+});
+
 test('the event of the approval and its review are one and the same', async () => {
   const [newest] = (await app.rest('GET', `/v1/contractors/${people.awardee.profileId}/reviews`, { token: zoe.token }))
     .body.data;
@@ -85,7 +106,8 @@ test('from any position, of many contractors at once, each reads on in their own
   const { endCursor: after } = one.pageInfo;
   const { data } = await app.graphql(
     `query ($after: String) { contractors(first: 20) { nodes { id
-      reviews(first: 5, after: $after) { totalCount pageInfo { hasNextPage hasPreviousPage } nodes { rating review } } } } }`,
+      reviews(first: 5, after: $after) { totalCount pageInfo { hasNextPage hasPreviousPage } nodes { rating review } }
+        } } }`,
     { token: zoe.token, variables: { after } },
   );
   const byId = new Map<string, Json>(data.contractors.nodes.map((node: Json) => [node.id, node.reviews]));

@@ -213,13 +213,16 @@ async function mistakesInGraphql(one: Confidant): Promise<void> {
     `mutation { logIn(input: { email: "y@example.test", password: ${password()} }) { token } }`,
     `mutation { logIn(input: { email: "y@example.test", password: 98765432123 }) { token } }`,
     `mutation { logIn(input: { email: "y@example.test" "${password()}" }) { token } }`,
-    `mutation { logIn(input: { email: "y@example.test", password: """${password()}""" """${password()}""" }) { token } }`,
+    `mutation { logIn(input: { email: "y@example.test", password: ` +
+      `"""${password()}""" """${password()}""" }) { token } }`,
     `mutation { logIn(input: "${password()}") { token } }`,
     `mutation { logIn("${password()}") { token } }`,
     `mutation { logIn(input: { email: "y@example.test", password: "${password()}", more: 1 }) { token } }`,
     `mutation { logIn(input: { password: "${password()}" }) { token } }`,
-    `mutation { a: logIn(input: { email: "y@example.test", password: "${password()}" }) { token } b: logIn(input: { email: "y@example.test", password: "${password()}" }) { token } }`,
-    `mutation { a: logIn(input: { email: "y@example.test", password: "${password()}" }) { token } a: logIn(input: { email: "y@example.test", password: "${password()}" }) { token } }`,
+    `mutation { a: logIn(input: { email: "y@example.test", password: "${password()}" }) { token } b: logIn(input: ` +
+      `{ email: "y@example.test", password: "${password()}" }) { token } }`,
+    `mutation { a: logIn(input: { email: "y@example.test", password: "${password()}" }) { token } a: logIn(input: ` +
+      `{ email: "y@example.test", password: "${password()}" }) { token } }`,
     `mutation { refreshSession(input: { refreshToken: ["${one.refreshToken}"] }) { token } }`,
     `mutation { logIn(input: { email: "y@example.test", password: "${password()}`,
     `mutation { logIn(input: { email: "y@example.test", password: "${password()}\\q" }) { token } }`,

@@ -25,7 +25,8 @@ interface Pair {
 }
 
 const REFRESH =
-  'mutation ($input: RefreshSessionInput!) { refreshSession(input: $input) { token refreshToken tokensAwarded user { id } } }';
+  'mutation ($input: RefreshSessionInput!) { refreshSession(input: $input) { token refreshToken tokensAwarded ' +
+  'user { id } } }';
 const refresh = (refresh_token: unknown, at = app) => at.rest('POST', '/v1/auth/refresh', { body: { refresh_token } });
 const graphqlRefresh = (refreshToken: string, at = app) =>
   at.graphql(REFRESH, { variables: { input: { refreshToken } } });
@@ -40,7 +41,9 @@ const INVALID_REFRESH_TOKEN = { status: 401, code: 'INVALID_REFRESH_TOKEN', fiel
 
 const hashOf = (token: string) => createHash('sha256').update(token).digest('base64url');
 
-/** As if the token had been used for the first time so many seconds ago; returns its successor, which bears that time. */
+/**
+ * As if the token had been used for the first time so many seconds ago; returns its successor, which bears that time.
+ */
 async function usedAgo(token: string, seconds: number): Promise<string> {
   const [row] = await app.sql`select extract(epoch from used_at) * 1000 as used from refresh_tokens
     where hash = ${hashOf(token)}`;
@@ -91,8 +94,8 @@ describe('a refresh', () => {
 
   it('is kept in the database as a SHA-256 alone', async () => {
     const hanna = await homeowner(app, 'Hanna');
-    const rows =
-      await app.sql`select t::text as row from refresh_tokens t where session_id in (select id from sessions where user_id = ${hanna.userId})`;
+    const rows = await app.sql`select t::text as row from refresh_tokens t where session_id in (select id from sessions
+        where user_id = ${hanna.userId})`;
     expect(rows).toHaveLength(1);
     expect(rows[0]?.row).not.toContain(hanna.refreshToken);
     expect(rows[0]?.row).toContain(hashOf(hanna.refreshToken));
@@ -123,7 +126,7 @@ describe('a refresh', () => {
     }
   });
 
-  it('whose answer was lost is done again: within a minute of its first use, a token gets the same successor', async () => {
+  it('whose answer was lost is done again: for a minute a token gets the same successor', async () => {
     const hanna = await homeowner(app, 'Hanna');
     const { body: lost } = await refresh(hanna.refreshToken);
     const { body: again } = await refresh(hanna.refreshToken, twin);
@@ -153,7 +156,7 @@ describe('a refresh', () => {
     expect((await refresh(third.refresh_token)).status).toBe(200);
   });
 
-  it('with a token used longer ago is theft: the session ends, and that is kept although the call is refused', async () => {
+  it('with a token used longer ago is theft: the session ends, though the call is refused', async () => {
     for (const replay of [refresh, graphqlRefresh]) {
       const hanna = await homeowner(app, 'Hanna');
       const other = await logIn(hanna);
@@ -195,8 +198,8 @@ describe('a refresh', () => {
       expect((await me(pairs[round % 20]?.token, twin)).body.user.id).toBe(hanna.userId);
       current = next;
     }
-    const [kept] =
-      await app.sql`select count(*)::int as tokens, count(used_at)::int as used from refresh_tokens join sessions on sessions.id = session_id where user_id = ${hanna.userId}`;
+    const [kept] = await app.sql`select count(*)::int as tokens, count(used_at)::int as used from refresh_tokens
+        join sessions on sessions.id = session_id where user_id = ${hanna.userId}`;
     expect(kept).toEqual({ tokens: ROUNDS + 1, used: ROUNDS });
   });
 
@@ -230,14 +233,15 @@ describe('a refresh', () => {
   it('token lasts 30 days, and a session 90, however often it is refreshed', async () => {
     const hanna = await homeowner(app, 'Hanna');
     const [fresh] = await app.sql`
-      select extract(day from ends_at - sessions.created_at)::int as session, extract(day from expires_at - refresh_tokens.created_at)::int as token
+      select extract(day from ends_at - sessions.created_at)::int as session, extract(day
+        from expires_at - refresh_tokens.created_at)::int as token
       from sessions join refresh_tokens on session_id = sessions.id where user_id = ${hanna.userId}`;
     expect(fresh).toEqual({ session: 90, token: 30 });
 
     await app.sql`update sessions set ends_at = now() + interval '5 days' where user_id = ${hanna.userId}`;
     const { body } = await refresh(hanna.refreshToken);
-    const [late] =
-      await app.sql`select expires_at = ends_at as pipelined from refresh_tokens join sessions on sessions.id = session_id where hash = ${hashOf(body.refresh_token)}`;
+    const [late] = await app.sql`select expires_at = ends_at as pipelined from refresh_tokens
+        join sessions on sessions.id = session_id where hash = ${hashOf(body.refresh_token)}`;
     expect(late).toEqual({ pipelined: true });
 
     await app.sql`update refresh_tokens set expires_at = now() where hash = ${hashOf(body.refresh_token)}`;
@@ -392,8 +396,8 @@ describe('a change of password', () => {
         ...racing,
       ]);
       expect(changed.status).toBe(200);
-      const [alive] =
-        await app.sql`select count(*)::int as sessions from sessions where user_id = ${hanna.userId} and revoked_at is null`;
+      const [alive] = await app.sql`select count(*)::int as sessions from sessions where user_id = ${hanna.userId}
+          and revoked_at is null`;
       expect(alive).toEqual({ sessions: 1 });
       for (const { token } of opened) if (token !== undefined) expect((await me(token, twin)).status).toBe(401);
       expect((await me(hanna.token)).status).toBe(200);

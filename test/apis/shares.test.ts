@@ -66,7 +66,7 @@ describe('requests under way', () => {
     expect(await app.metric('share_refusals_total{share="requests",bound="user"}')).toBe(2);
   });
 
-  it('beyond an address’ share are 429 before anybody is asked who they are, but never for the operator, and another address has its own', async () => {
+  it('beyond an address’ share are 429, but never for the operator nor for another address', async () => {
     const waiting: Promise<{ status: number }>[] = [];
     await whileSessionsAreLocked(async () => {
       waiting.push(read(hanna), read(hanna), read(hanna), read(henry), read(henry));
@@ -83,7 +83,7 @@ describe('requests under way', () => {
 });
 
 describe('the database', () => {
-  it('is waited for by so many calls of one address, and is there for those of others and for the operator', async () => {
+  it('is waited for by so many calls of one address, and is there for others and the operator', async () => {
     await Promise.all([read(hanna, 0), read(henry, 1)]);
     const waits = await app.metric('queue_wait_seconds_count{queue="databaseQueue"}');
     const waiting: Promise<{ status: number }>[] = [];
@@ -115,7 +115,7 @@ describe('searches', () => {
 });
 
 describe('answers that are not taken', () => {
-  it('beyond a user’s share are cut, and so are those that take too long; the connection of whoever takes theirs is kept', async () => {
+  it('beyond a user’s share are cut, as are those that take too long; others stay open', async () => {
     const { url, shares } = await app.another({}, { unreadBytes: { perAddress: 6_000_000 } });
     const ask = head('GET', '/graphql/playground/graphiql.js', ['Accept-Encoding: identity']);
     const first = await openLine(url, 3);
@@ -134,7 +134,7 @@ describe('answers that are not taken', () => {
     first.hangUp();
   });
 
-  it('of all callers together are cut beyond the whole server’s bound, those of the address that holds the most', async () => {
+  it('beyond the whole server’s bound are cut, those of the address that holds the most', async () => {
     const { url, shares } = await app.another({}, { unreadBytes: { total: 9_000_000 } });
     const ask = head('GET', '/graphql/playground/graphiql.js', ['Accept-Encoding: identity']);
     const open = async (from: number) => {

@@ -212,7 +212,8 @@ describe('signing up', () => {
     expect(await balanceOf(rita.userId)).toBe(20);
     expect(await balanceOf(joined?.body.user.id)).toBe(joined?.body.tokens_awarded);
     const [profiles] =
-      await app.sql`select (select count(*) from homeowners where user_id = ${joined?.body.user.id}) + (select count(*) from contractors where user_id = ${joined?.body.user.id}) as count`;
+      await app.sql`select (select count(*) from homeowners where user_id = ${joined?.body.user.id}) + (select
+        count(*) from contractors where user_id = ${joined?.body.user.id}) as count`;
     expect(Number(profiles?.count)).toBe(1);
     expect(await audit()).toEqual({ ok: true, mismatches: [] });
   });
@@ -243,7 +244,8 @@ describe('a referral', () => {
       ]),
     );
     const [rewards] =
-      await app.sql`select array_agg(referral_user_id order by created_at, id) as parties from token_transfers where user_id = ${rita.userId} and reason = 'referral_bonus'`;
+      await app.sql`select array_agg(referral_user_id order by created_at, id) as parties from token_transfers
+        where user_id = ${rita.userId} and reason = 'referral_bonus'`;
     expect(rewards?.parties).toBe(`{${first.body.user.id},${second.body.user.id}}`);
   });
 
@@ -314,6 +316,14 @@ describe('a sign-up is refused by name', () => {
       'contractor',
       { email: 'taken.as@example.test', password: ' TAKEN.as@example.test' },
       'password',
+    ],
+    [
+      'the email as the password, among other mistakes',
+      'homeowner',
+      { email: 'taken.as@example.test', password: ' TAKEN.as@example.test', first_name: '', wish: 1 },
+      'password',
+      'first_name',
+      'wish',
     ],
     ['an email without a dot', 'homeowner', { email: 'nora@localhost' }, 'email'],
     ['an email of 255 characters', 'homeowner', { email: `${'n'.repeat(242)}@example.test` }, 'email'],
@@ -403,14 +413,16 @@ describe('a sign-up is refused by name', () => {
     const body = newUser(sent);
     const refused: Refused = byRest(await signUp(kind, body));
     expect(refused).toEqual(invalid(...fields));
-    const [counted] =
-      await app.sql`select count(*)::int as count from users where email = ${String(body.email).trim().toLowerCase().replaceAll('\0', '')}`;
+    const [counted] = await app.sql`select count(*)::int as count from users
+        where email = ${String(body.email).trim().toLowerCase().replaceAll('\0', '')}`;
     expect(counted?.count).toBe(0);
   });
 
   it('with a __proto__, which changes nothing either', async () => {
     const { email, ...rest } = newUser();
-    const body = `{"__proto__": {"email": "${email}"}, "constructor": {"prototype": {"polluted": 1}}, ${JSON.stringify(rest).slice(1)}`;
+    const body =
+      `{"__proto__": {"email": "${email}"}, "constructor": {"prototype": {"polluted": ` +
+      `1}}, ${JSON.stringify(rest).slice(1)}`;
     expect(byRest(await signUp('homeowner', body))).toEqual(invalid('__proto__', 'constructor', 'email'));
     expect(({} as Json).polluted).toBeUndefined();
   });

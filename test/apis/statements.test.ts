@@ -35,12 +35,14 @@ beforeAll(async () => {
     await copiesOf(app, await givenJob(app, state, people), 25);
   // Every page but the shortest holds jobs of every state, and a bid with a stake.
   await app.sql`
-    with placed as (select id, timestamptz '2030-01-01' + row_number() over (partition by status order by id) * interval '1 minute' as made from jobs),
+    with placed as (select id, timestamptz '2030-01-01' + row_number() over (partition by status
+      order by id) * interval '1 minute' as made from jobs),
       moved as (update jobs set created_at = made from placed where placed.id = jobs.id)
     update bids set job_created_at = made from placed where placed.id = bids.job_id`;
   const { id: newest } = await givenJob(app, 'open', people, { offers: { awardee: { guaranteed_view: true } } });
   await app.sql`
-    with moved as (update jobs set created_at = now() + interval '10 years' where id = ${newest} returning id, created_at)
+    with moved as (update jobs set created_at = now() + interval '10 years' where id = ${newest}
+      returning id, created_at)
     update bids set job_created_at = moved.created_at from moved where moved.id = bids.job_id`;
 });
 afterAll(async () => {
@@ -62,7 +64,8 @@ async function spent(call: () => Promise<unknown>): Promise<Spent> {
 
 const counted = async (call: () => Promise<unknown>): Promise<number> => (await spent(call)).statements;
 
-const PAGE = `query($first: Int!) { jobs(first: $first) { totalCount pageInfo { hasNextPage endCursor } nodes { id title addressLine1 bidCount
+const PAGE = `query($first: Int!) { jobs(first: $first) { totalCount pageInfo { hasNextPage endCursor } nodes { id
+  title addressLine1 bidCount
   homeowner { id addressLine1 user { firstName email } }
   bids { totalCount nodes { id amount contractor { id licenseNumber user { email } } hold { amount } job { id } } }
   myBid { id amount } awardedBid { id contractor { companyName } }
@@ -172,7 +175,8 @@ const COSTS: Readonly<Record<OperationKey, Cost>> = {
 };
 
 describe('an operation', () => {
-  // On a busy machine an answer may come between two statements that are sent together: then there are more round trips.
+  // On a busy machine an answer may come between two statements that are sent together: then there are more round
+  // trips.
   test('costs as many statements and round trips (timed) as this table says, the same by both APIs', async () => {
     const table: Record<string, Cost> = {};
     for (const key of OPERATION_KEYS) {

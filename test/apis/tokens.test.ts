@@ -14,7 +14,8 @@ beforeAll(async () => {
 afterAll(() => app.close());
 
 const ADJUST =
-  'mutation ($input: AdjustTokensInput!) { adjustTokens(input: $input) { transfer { id fromAccount toAccount amount reason note actorId jobId bidId referralUserId createdAt } } }';
+  'mutation ($input: AdjustTokensInput!) { adjustTokens(input: $input) { transfer { id fromAccount toAccount ' +
+  'amount reason note actorId jobId bidId referralUserId createdAt } } }';
 const adjust = (user_id: unknown, amount: unknown, reason: unknown = 'a correction', by = ada, from?: number) =>
   app.rest('POST', '/v1/tokens/adjustments', { token: by.token, from, body: { user_id, amount, reason } });
 const graphqlAdjust = (userId: unknown, amount: unknown, reason: unknown = 'a correction', by = ada, from?: number) =>
@@ -25,7 +26,8 @@ const balance = async (person: Person): Promise<Json> =>
 const history = (person: Person, query = '') =>
   app.rest('GET', `/v1/tokens/transactions${query}`, { token: person.token });
 const HISTORY = `query ($first: Int, $after: String) { viewer { tokenTransactions(first: $first, after: $after) {
-  nodes { id } edges { cursor node { id } } pageInfo { hasNextPage hasPreviousPage startCursor endCursor } totalCount } } }`;
+  nodes { id } edges { cursor node { id } } pageInfo { hasNextPage hasPreviousPage startCursor endCursor } totalCount
+    } } }`;
 const graphqlHistory = (person: Person, variables: object = {}) =>
   app.graphql(HISTORY, { token: person.token, variables });
 const ids = (rows: Json): string[] => rows.map((row: Json) => row.id);
@@ -56,7 +58,9 @@ async function plant(person: Person, amount: number, times = 1): Promise<void> {
   const rows = Array.from({ length: times }, () => newId('transfer'));
   await app.sql.begin(async (sql) => {
     for (const id of rows) {
-      await sql`insert into token_transfers (id, from_account, to_account, amount, reason, user_id, created_at) values (${id}, 'issuance', ${person.userId}, ${amount}, 'adjustment', ${person.userId}, date_trunc('second', now()))`;
+      await sql`insert into token_transfers (id, from_account, to_account, amount, reason, user_id, created_at)
+        values (${id}, 'issuance', ${person.userId}, ${amount}, 'adjustment', ${person.userId}, date_trunc('second',
+          now()))`;
     }
     await sql`update token_balances set balance = balance + ${amount * times} where user_id = ${person.userId}`;
   });
@@ -176,7 +180,8 @@ describe('an adjustment', () => {
     );
     for (const amount of ['1e999', '99999999999', '1.5', '"5"', 'null']) {
       const refused = await app.graphql(
-        `mutation { adjustTokens(input: { userId: "${carl.userId}", amount: ${amount}, reason: "x" }) { transfer { id } } }`,
+        `mutation { adjustTokens(input: { userId: "${carl.userId}", amount: ${amount}, reason: "x" }) { transfer ` +
+          `{ id } } }`,
         { token: ada.token },
       );
       expect(byGraphql(refused)).toMatchObject({ status: 400, code: 'VALIDATION_FAILED' });
@@ -417,8 +422,8 @@ describe('the ledger', () => {
       await homeowner(app, 'Hanna'),
       await homeowner(app, 'Hugo'),
     ];
-    const [counted] =
-      await app.sql`select (select count(*)::int from token_balances) as accounts, (select count(*)::int from token_transfers) as transfers`;
+    const [counted] = await app.sql`select (select count(*)::int from token_balances) as accounts, (select count(*)::int
+        from token_transfers) as transfers`;
     expect(await audit()).toEqual({ ok: true, ...counted, mismatches: [] });
 
     await app.sql`alter table token_transfers disable trigger user`;
@@ -448,5 +453,6 @@ it('of nobody who has no balance at all is anything published', async () => {
   expect(await app.sql`select status, version, event_count from jobs where id = ${job.id}`).toMatchObject([
     { status: 'draft', version: 1, event_count: 1 },
   ]);
-  await app.sql`insert into token_balances (user_id, balance, held) values (${hanna.userId}, ${kept?.balance}, ${kept?.held})`;
+  await app.sql`insert into token_balances (user_id, balance, held)
+    values (${hanna.userId}, ${kept?.balance}, ${kept?.held})`;
 });

@@ -75,8 +75,35 @@ test.each([
   expect(await found(query, filter)).toEqual(names);
 });
 
+test('whoever writes which age of an account or a profile, the two are one, and so is the order of all lists', async () => {
+  const { Carl: carl, Carla: carla } = people as Record<'Carl' | 'Carla', Person>;
+  const orders = () => Promise.all([found('', ''), found('user_type=contractor', 'userType: CONTRACTOR')]);
+  await app.sql`update contractors set created_at = created_at - interval '1 year' where id = ${carla.profileId}`;
+  expect(await orders()).toEqual([ALL, ['Carla', 'Cora', 'Carl']]);
+  expect(await found('verified=false', 'verified: false')).toEqual(['Cora', 'Carl']);
+  const move = (by: string) =>
+    app.sql`update users set created_at = created_at + ${by}::interval where id = ${carl.userId}`;
+  await move('1 year');
+  expect(await found('user_type=contractor', 'userType: CONTRACTOR')).toEqual(['Carl', 'Carla', 'Cora']);
+  expect(await found('verified=false', 'verified: false')).toEqual(['Carl', 'Cora']);
+  await app.sql.begin(async (tx) => {
+    await tx`insert into users (id, email, user_type, first_name, last_name, password_hash, referral_code)
+      select 'usr_late', 'late@example.test', user_type, first_name, last_name, password_hash, 'LATE' from users where id = ${carl.userId}`;
+    const [row] =
+      await tx`insert into contractors (id, user_id, created_at) values ('ctr_late', 'usr_late', '2020-01-01') returning
+      created_at = now()::timestamptz(3) as is_of_account`;
+    expect(row?.is_of_account).toBe(true);
+    await tx`delete from contractors where id = 'ctr_late'`;
+    await tx`delete from users where id = 'usr_late'`;
+  });
+  await move('-1 year');
+  expect(await orders()).toEqual([ALL, ['Carla', 'Cora', 'Carl']]);
+});
+
 test('an admin finds a contractor who never bid, and verifies them', async () => {
-  const LOOK = `{ users(filter: { search: "cora" }) { nodes { userType homeowner { id } contractor { id verified licenseNumber } } } }`;
+  const LOOK =
+    `{ users(filter: { search: "cora" }) { nodes { userType homeowner { id } contractor { id verified ` +
+    `licenseNumber } } } }`;
   const { data } = await app.graphql(LOOK, { token: ada.token });
   const profileId = people.Cora!.profileId;
   expect(data.users.nodes).toEqual([
@@ -89,11 +116,13 @@ test('an admin finds a contractor who never bid, and verifies them', async () =>
   await app.sql`update contractors set verified = false where id = ${profileId}`;
 });
 
-test('everyone comes from a person to their profile, in one statement for all, and by another’s to nothing private', async () => {
+test('everyone comes from a person to their profile, in one statement, and to nothing private', async () => {
   const { Hanna: hanna, Carl: carl } = people as Record<'Hanna' | 'Carl', Person>;
   const profile = { homeowner: { address_line1: '1 Hidden Lane', city: 'Austin' } };
   await app.rest('PUT', '/v1/me', { token: hanna.token, body: profile });
-  const READ = `query ($id: ID!) { node(id: $id) { ... on User { firstName homeowner { id addressLine1 city user { email } } contractor { id } } } }`;
+  const READ =
+    `query ($id: ID!) { node(id: $id) { ... on User { firstName homeowner { id addressLine1 city user ` +
+    `{ email } } contractor { id } } } }`;
   const read = async (reader: Person, id: string) =>
     (await app.graphql(READ, { token: reader.token, variables: { id } })).data.node;
   const home = { id: hanna.profileId, city: 'Austin' };

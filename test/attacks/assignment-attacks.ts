@@ -56,7 +56,13 @@ function callerOf(
 
 const ID_KINDS: Readonly<Record<string, IdKind>> = { jobId: 'job', id: 'job' };
 const addressOf = ({ path }: Route) =>
-  `/v1${path.replaceAll(/\{(\w+)\}/g, (_, name: string) => (path.startsWith('/contractors') ? newId('contractor') : path.includes('/bids/') && name === 'id' ? newId('bid') : newId(ID_KINDS[name] ?? 'job')))}`;
+  `/v1${path.replaceAll(/\{(\w+)\}/g, (_, name: string) => newId(kindOf(path, name)))}`;
+
+function kindOf(path: string, name: string): IdKind {
+  if (path.startsWith('/contractors')) return 'contractor';
+  if (path.includes('/bids/') && name === 'id') return 'bid';
+  return ID_KINDS[name] ?? 'job';
+}
 
 function missing(names: readonly string[], told: string, named: (name: string) => boolean): string {
   const unnamed = names.filter((name) => !named(name));

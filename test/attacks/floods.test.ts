@@ -77,7 +77,7 @@ describe('in small', () => {
     expect(await real).toBeGreaterThan(0);
   });
 
-  it('of 900 requests at once those beyond what waits to be begun are refused with 503, but never the operator’s', async () => {
+  it('of 900 requests at once those beyond the queue are refused with 503, never the operator’s', async () => {
     const hanna = await homeowner(app, 'Hanna');
     const { url, shares } = await app.another({}, { turns: { total: 100 } });
     const rush = await Promise.all(Array.from({ length: 900 }, (_, at) => openLine(url, at)));
@@ -179,7 +179,7 @@ describe.runIf(LONG)('at length', () => {
   });
 
   it(
-    'under two hundred log-ins a second reads keep half their calm throughput, the rest are shed with 503 and Retry-After, and a real one gets through',
+    'under two hundred log-ins a second reads keep half their throughput, and a real one succeeds',
     () =>
       withServer(async ({ url, hanna: { email, password } }, read) => {
         const shares: number[] = [];

@@ -241,7 +241,10 @@ export const GRAPHQL_ATTACKS: readonly Attack[] = [
     source: `${CRACK}: credential stuffing`,
     outcome: REFUSED,
     run: send(
-      `mutation { ${times(3, (i) => `a${i}: logIn(input: { email: "stolen.${i}@example.test", password: "a leaked one" }) { token }`)} }`,
+      `mutation { ${times(
+        3,
+        (i) => `a${i}: logIn(input: { email: "stolen.${i}@example.test", password: "a leaked one" }) { token }`,
+      )} }`,
     ),
   },
   {
@@ -249,7 +252,8 @@ export const GRAPHQL_ATTACKS: readonly Attack[] = [
     source: `${CRACK}: credential stuffing`,
     outcome: REFUSED,
     run: send(
-      `mutation { ${logIn(0)} b: signUpHomeowner(input: { email: "new@example.test", password: "a password", firstName: "N", lastName: "N" }) { token } }`,
+      `mutation { ${logIn(0)} b: signUpHomeowner(input: { email: "new@example.test", password: "a password", ` +
+        `firstName: "N", lastName: "N" }) { token } }`,
     ),
   },
   {
@@ -257,7 +261,12 @@ export const GRAPHQL_ATTACKS: readonly Attack[] = [
     source: `${CRACK}: 2FA bypass`,
     outcome: REFUSED,
     run: send(
-      `mutation { ${times(6, (i) => `a${i}: changePassword(input: { currentPassword: "guess ${i}", newPassword: "a new password" }) { changed }`)} }`,
+      `mutation { ${times(
+        6,
+        (i) =>
+          `a${i}: changePassword(input: { currentPassword: "guess ${i}", newPassword: ` +
+          `"a new password" }) { changed }`,
+      )} }`,
     ),
   },
   {
@@ -306,7 +315,8 @@ export const GRAPHQL_ATTACKS: readonly Attack[] = [
     source: `${SHEET}: query cost`,
     outcome: REFUSED,
     run: send(
-      `{ ...F0 } ${times(60, (i) => `fragment F${i} on Query { ...F${i + 1} ...F${i + 1} }`)} fragment F60 on Query { __typename }`,
+      `{ ...F0 } ${times(60, (i) => `fragment F${i} on Query { ...F${i + 1} ...F${i + 1} }`)} fragment F60 on ` +
+        `Query { __typename }`,
     ),
   },
   {
@@ -327,7 +337,14 @@ export const GRAPHQL_ATTACKS: readonly Attack[] = [
     source: `${SHEET}: injection`,
     outcome: '0 found',
     run: async ({ app, ours }) =>
-      `${(await app.graphql('query ($s: String) { jobs(filter: { search: $s }) { totalCount } }', { token: ours.people.owner.token, variables: { s: "' or 1=1 --" } })).data.jobs.totalCount} found`,
+      `${
+        (
+          await app.graphql('query ($s: String) { jobs(filter: { search: $s }) { totalCount } }', {
+            token: ours.people.owner.token,
+            variables: { s: "' or 1=1 --" },
+          })
+        ).data.jobs.totalCount
+      } found`,
   },
   {
     name: 'SQL in an identifier',
@@ -339,8 +356,11 @@ export const GRAPHQL_ATTACKS: readonly Attack[] = [
     name: 'a wildcard in a search',
     source: `${SHEET}: injection`,
     outcome: '0 found',
-    run: async ({ app, ours }) =>
-      `${(await app.graphql('{ jobs(filter: { search: "%_%" }) { totalCount } }', { token: ours.people.owner.token })).data.jobs.totalCount} found`,
+    run: async ({ app, ours }) => {
+      const { token } = ours.people.owner;
+      const { data } = await app.graphql('{ jobs(filter: { search: "%_%" }) { totalCount } }', { token });
+      return `${data.jobs.totalCount} found`;
+    },
   },
   {
     name: 'a document registered under the hash of another',

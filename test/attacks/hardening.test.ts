@@ -139,7 +139,9 @@ describe('what is odd and right is answered (timed)', () => {
   it('requests that were sent without waiting, of which each counts on those before it', async () => {
     const eager = await line();
     const draft = JSON.stringify({ title: 'Sent without waiting', description: 'And read at once.' });
-    const create = `POST /v1/jobs HTTP/1.1\r\nHost: a\r\nAuthorization: Bearer ${hanna.token}\r\nContent-Type: application/json\r\nContent-Length: ${draft.length}\r\n\r\n${draft}`;
+    const create =
+      `POST /v1/jobs HTTP/1.1\r\nHost: a\r\nAuthorization: Bearer ${hanna.token}\r\nContent-Type: ` +
+      `application/json\r\nContent-Length: ${draft.length}\r\n\r\n${draft}`;
     const count = `GET /v1/jobs HTTP/1.1\r\nHost: a\r\nAuthorization: Bearer ${hanna.token}\r\n\r\n`;
     eager.send(Array.from({ length: 10 }, () => create + count).join(''));
     for (let made = 1; made <= 10; made += 1) {

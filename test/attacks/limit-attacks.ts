@@ -112,7 +112,10 @@ export const LIMIT_ATTACKS: readonly Attack[] = [
       );
       const [made] = await limited.sql`select count(*)::int as jobs from jobs`;
       const { status } = await limited.rest('POST', '/v1/jobs', { token, body: { title: 'T', description: 'D' } });
-      return `${made?.jobs} of ${data ? Object.keys(data).length : (errors?.length ?? 0) + BUDGET} answered, then ${status}`;
+      return (
+        `${made?.jobs} of ${data ? Object.keys(data).length : (errors?.length ?? 0) + BUDGET} answered, ` +
+        `then ${status}`
+      );
     },
   },
   {

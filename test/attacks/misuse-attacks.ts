@@ -254,7 +254,8 @@ export const MISUSE_ATTACKS: readonly Attack[] = [
     outcome: "DENY, frame-ancestors 'none'",
     run: async (ground) => {
       const headers = await head(ground, '/graphql', { headers: { accept: 'text/html' } });
-      return `${headers.get('x-frame-options')}, ${/frame-ancestors '\w+'/.exec(headers.get('content-security-policy') ?? '')?.[0]}`;
+      const [ancestors] = /frame-ancestors '\w+'/.exec(headers.get('content-security-policy') ?? '') ?? [];
+      return `${headers.get('x-frame-options')}, ${ancestors}`;
     },
   },
   {

@@ -341,7 +341,8 @@ const FUNCTION_LEVEL: readonly Attack[] = [
         body: { user_id: people.owner.userId, amount: 1_000, reason: 'please' },
       }),
       app.graphql(
-        `mutation { adjustTokens(input: { userId: "${people.owner.userId}", amount: 1000, reason: "please" }) { transfer { id } } }`,
+        `mutation { adjustTokens(input: { userId: "${people.owner.userId}", amount: 1000, reason: "please" }) { ` +
+          `transfer { id } } }`,
         { token: people.owner.token },
       ),
     ]),

@@ -190,10 +190,15 @@ export const TOKEN_ATTACKS: readonly Attack[] = [
       const vera = await victim(ground);
       const { body: next } = await refresh(ground, vera.refreshToken);
       const [used] = await ground.app
-        .sql`update refresh_tokens set used_at = now() - interval '61 seconds' where used_at is not null and session_id in (select id from sessions where user_id = ${vera.userId}) returning hash`;
+        .sql`update refresh_tokens set used_at = now() - interval '61 seconds' where used_at is not null
+          and session_id in (select id from sessions where user_id = ${vera.userId}) returning hash`;
       if (used?.hash !== hashOf(vera.refreshToken)) throw new Error('The used token was not found.');
       const theft = told(await refresh(ground, vera.refreshToken));
-      return `${theft}, then ${told(await refresh(ground, next.refresh_token))} and ${told(await ground.app.rest('GET', '/v1/me', { token: next.token }))}`;
+      return (
+        `${theft}, ` +
+        `then ${told(await refresh(ground, next.refresh_token))} ` +
+        `and ${told(await ground.app.rest('GET', '/v1/me', { token: next.token }))}`
+      );
     },
   },
   {

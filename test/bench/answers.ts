@@ -116,17 +116,21 @@ async function written(sql: Sql, work: Work, row: number, before: unknown): Prom
   if (!work.stock) return undefined;
   const id = seededId('job', row);
   const job = await sql.unsafe(
-    `select status, version, event_count, bid_count, live_bid_count, bids_ever, most_tokens_paid, highest_budget_min is not null as base, completion_date_at_check_in,
-       (select at from (select id, row_number() over (order by created_at) as at from bids where job_id = $1) b where b.id = awarded_bid_id) as awarded,
+    `select status, version, event_count, bid_count, live_bid_count, bids_ever, most_tokens_paid,
+      highest_budget_min is not null as base, completion_date_at_check_in,
+       (select at from (select id, row_number() over (order by created_at) as at from bids where job_id = $1) b
+         where b.id = awarded_bid_id) as awarded,
        updated_at > created_at as touched from jobs where id = $1`,
     [id],
   );
   const events = await sql.unsafe(
-    `select sequence, type, from_status, to_status, actor_id is not null as actor, bidder_id is not null as bidder, data - 'bidId' as data, data ? 'bidId' as bid from events where job_id = $1 order by sequence`,
+    `select sequence, type, from_status, to_status, actor_id is not null as actor, bidder_id is not null as ` +
+      `bidder, data - 'bidId' as data, data ? 'bidId' as bid from events where job_id = $1 order by sequence`,
     [id],
   );
   const bids = await sql.unsafe(
-    'select status, guaranteed_view, updated_at > created_at as touched from bids where job_id = $1 order by created_at',
+    'select status, guaranteed_view, updated_at > created_at as touched from bids where job_id = $1 order by ' +
+      'created_at',
     [id],
   );
   const held = await sql.unsafe(
@@ -134,7 +138,8 @@ async function written(sql: Sql, work: Work, row: number, before: unknown): Prom
     [id],
   );
   const paid = await sql.unsafe(
-    'select amount, reason, from_account = user_id as from_them, to_account from token_transfers where job_id = $1 order by created_at',
+    'select amount, reason, from_account = user_id as from_them, to_account from token_transfers where job_id = ' +
+      '$1 order by created_at',
     [id],
   );
   const now = await sql.unsafe(BALANCES, [id]);

@@ -169,18 +169,16 @@ async function measure(explainer: Awaited<ReturnType<typeof openExplainer>>, sen
         taken: taken === plan,
       });
     }
-    if (options.plans && jobs === sizes.at(-1))
+    if (options.plans && jobs === sizes.at(-1)) {
+      const values = sent.values.map((value) => (value == null ? 'null' : `'${String(value)}'`)).join(', ');
+      const execute = values === '' ? 'execute asked' : `execute asked(${values})`;
       plansOf.set(
         key,
         await explainer.sql
-          .unsafe(
-            `explain (analyze, buffers, timing off) execute asked(${sent.values.map((value) => (value == null ? 'null' : `'${String(value)}'`)).join(', ')})`.replace(
-              '()',
-              '',
-            ),
-          )
+          .unsafe(`explain (analyze, buffers, timing off) ${execute}`)
           .catch(() => [{ 'QUERY PLAN': 'it takes too long' }]),
       );
+    }
   }
 }
 
@@ -273,7 +271,7 @@ function report(all: readonly Measured[]): void {
     );
   if (!options.try) {
     const name = openPercent === undefined ? 'growth.json' : `growth-open-${openPercent}.json`;
-    const figures = { sizes, openPercent: openPercent ?? null, seedingSeconds: seeding, measured: all };
+    const figures = { sizes, openPercent: openPercent ?? null, seedingSeconds: seeding, problems, measured: all };
     keepFigures(name, { node: process.version, ...figures });
   }
   if (problems.length === 0) return;

@@ -46,8 +46,8 @@ export interface Query {
   readonly as: Who;
   readonly kind: Kind;
   /**
-   * A search term of fewer than three letters has no trigram to be found by; and where every second row counts, a scan
-   * that ends at the most that is counted costs as much as an index does.
+   * A search term of fewer than three letters has no trigram to be found by; where every second row counts, a scan that
+   * ends at the most that is counted costs as much as an index does; and an audit adds up all that there is.
    */
   readonly mayScan?: true;
   ask(ground: Ground): Asked;
@@ -66,10 +66,12 @@ interface Ground {
 }
 
 const row = (table: string, where: string, columns = ['created_at', 'id']) =>
-  `with listed as (select ${columns.join(', ')} from ${table} where ${where}) select * from listed order by ${columns.map((column) => `${column} desc`).join(', ')} offset (select count(*) / 2 from listed) limit 1`;
+  `with listed as (select ${columns.join(', ')} from ${table} where ${where}) select * from listed
+    order by ${columns.map((column) => `${column} desc`).join(', ')} offset (select count(*) / 2 from listed) limit 1`;
 
 const ownBid = (market: Market) =>
-  `exists (select from bids b where b.job_id = jobs.id and b.contractor_id = '${seededId('ctr', busyContractor(market))}')`;
+  `exists (select from bids b where b.job_id = jobs.id
+    and b.contractor_id = '${seededId('ctr', busyContractor(market))}')`;
 const MIDDLES = {
   all: () => row('jobs', 'true'),
   open: () => row('jobs', `status = 'open'`),
@@ -89,8 +91,10 @@ const MIDDLES = {
 } satisfies Record<string, (market: Market) => string>;
 
 const FIELDS = 'nodes { id title status category city createdAt bidCount } pageInfo { hasNextPage endCursor }';
-const NESTED = `nodes { id title status version bidCount homeowner { id city user { firstName email } } myBid { id amount } awardedBid { id contractor { companyName user { email } } }
-  bids(first: 5) { totalCount nodes { id amount contractor { companyName user { firstName email } } hold { amount } } } timeline(first: 5) { totalCount nodes { sequence type } }
+const NESTED = `nodes { id title status version bidCount homeowner { id city user { firstName email } } myBid { id
+  amount } awardedBid { id contractor { companyName user { email } } }
+  bids(first: 5) { totalCount nodes { id amount contractor { companyName user { firstName email } } hold { amount } }
+    } timeline(first: 5) { totalCount nodes { sequence type } }
   dispute { reason } availableActions { action allowed } } pageInfo { hasNextPage }`;
 
 function list(
@@ -169,9 +173,11 @@ const nestedFromMiddle = ({ middle }: Ground, jobs: number, filter: string) => `
 /** An awarded job in the market's midst, whose owner, bidder and strangers are known. */
 export const midst = ({ jobs }: Market) => 4 + 20 * Math.floor(jobs / 40);
 const readMidst = (market: Market) =>
-  `{ job(id: "${seededId('job', midst(market))}") { id status title addressLine1 availableActions { action allowed reason } } }`;
+  `{ job(id: "${seededId('job', midst(market))}") { id status title addressLine1 availableActions { action ` +
+  `allowed reason } } }`;
 const readCrowded = (market: Market) =>
-  `{ job(id: "${seededId('job', crowdedJob(market))}") { id status title bidCount availableActions { action allowed reason } } }`;
+  `{ job(id: "${seededId('job', crowdedJob(market))}") { id status title bidCount availableActions { action ` +
+  `allowed reason } } }`;
 const crowded = ({ market }: Ground, part: string) => `/v1/jobs/${seededId('job', crowdedJob(market))}/${part}`;
 
 const search = (word: string, more = '') => `search: "${word}"${more}`;
@@ -185,6 +191,7 @@ const KIND_OF_WORD: Readonly<Record<keyof typeof WORDS, Kind>> = {
 };
 const WORD_KINDS = Object.keys(WORDS) as (keyof typeof WORDS)[];
 const NEAR_SMALL_TOWN = `near: { zipCode: "${SMALL_TOWN.zipCode}", withinMiles: 25 }`;
+const NEAR_SMALL_CITY = `near_city=${SMALL_TOWN.city}&near_state=TX&within_miles=25`;
 const NEAR_LARGE_TOWN = 'near: { zipCode: "78704", withinMiles: 25 }';
 
 export const QUERIES: readonly Query[] = [
@@ -316,6 +323,8 @@ export const QUERIES: readonly Query[] = [
   list('near a small town, counted', 'new contractor', NEAR_SMALL_TOWN, { fields: counted }),
   list('near a small town, open', 'busy contractor', `${NEAR_SMALL_TOWN}, status: OPEN`),
   list('near a small town, all', 'admin', NEAR_SMALL_TOWN),
+  rest('near a small city', 'new contractor', `/v1/jobs?${NEAR_SMALL_CITY}`),
+  rest('near a small city, all', 'admin', `/v1/jobs?${NEAR_SMALL_CITY}`),
   list('near a large town', 'new contractor', NEAR_LARGE_TOWN, { kind: 'broad' }),
   list('near a large town, all', 'admin', NEAR_LARGE_TOWN, { kind: 'broad' }),
   list('near a small town with a common word', 'new contractor', `${NEAR_SMALL_TOWN}, ${search(WORDS.common)}`),
@@ -366,7 +375,12 @@ export const QUERIES: readonly Query[] = [
     directory(`verified contractors, ${order}`, order, 'verified: true'),
     directory(`contractors of the specialty that all have, ${order}`, order, 'specialty: "roofing"'),
     directory(`contractors of a specialty that nobody has, ${order}`, order, 'specialty: "thatching"'),
+    directory(`contractors of a place that all serve, ${order}`, order, 'serviceArea: "austin"'),
+    directory(`contractors of a place that nobody serves, ${order}`, order, 'serviceArea: "nome"'),
+    directory(`contractors who are not verified, by a name, ${order}`, order, 'verified: false, search: "moss 1234"'),
     directory(`contractors by a word that all say, ${order}`, order, 'search: "leaks"'),
+    directory(`contractors by a name that many have, ${order}`, order, 'search: "ravi "'),
+    directory(`contractors by a name that one has, ${order}`, order, 'search: "moss 1234"'),
     directory(`contractors by a word that one says, ${order}`, order, 'search: "company number 1234."'),
   ]),
   graphql('contractors, counted', 'new contractor', () => '{ contractors { totalCount } }'),
@@ -399,7 +413,8 @@ export const QUERIES: readonly Query[] = [
     'new contractor',
     ({ middle }) =>
       `{ contractors(first: 100, orderBy: MOST_COMPLETED) { nodes { id
-        reviews(first: 10, after: "${middle.reviewsOfBusyContractor}") { totalCount nodes { rating homeownerFirstName } } } } }`,
+        reviews(first: 10, after: "${middle.reviewsOfBusyContractor}") { totalCount nodes { rating homeownerFirstName
+          } } } } }`,
   ),
   graphql('contractors with their users, read by the busy homeowner', 'busy homeowner', () => {
     return '{ contractors(first: 100, orderBy: MOST_COMPLETED) { nodes { id licenseNumber user { email } } } }';
@@ -430,7 +445,12 @@ export const QUERIES: readonly Query[] = [
     ({ middle }) => `/v1/tokens/transactions?after=${middle.transfersOfBusyHomeowner}`,
   ),
   rest('token balance', 'busy homeowner', '/v1/tokens'),
+  { ...rest('the audit of all tokens', 'admin', '/v1/tokens/audit'), mayScan: true },
   rest('oneself', 'busy contractor', '/v1/me'),
+  rest('own API keys', 'busy homeowner', '/v1/api-keys'),
+  ...(['admin', 'busy homeowner', 'homeowner', 'busy contractor', 'new contractor'] as const).map((who) =>
+    rest(`jobs by state, counted for the ${who}`, who, '/v1/me/job-counts', 'broad'),
+  ),
 
   graphql('a job, read by its owner', 'owner', ({ market }) => readMidst(market)),
   graphql('a job, read by its bidder', 'bidder', ({ market }) => readMidst(market)),
@@ -442,7 +462,8 @@ export const QUERIES: readonly Query[] = [
     'a bid, by its identifier',
     'bidder',
     ({ market }) =>
-      `{ node(id: "${seededId('bid', midst(market) * 16 + 1)}") { ... on Bid { id amount job { id title } contractor { id user { email } } } } }`,
+      `{ node(id: "${seededId('bid', midst(market) * 16 + 1)}") { ... on Bid { id amount job { id title } ` +
+      `contractor { id user { email } } } } }`,
   ),
 ];
 

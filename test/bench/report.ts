@@ -156,15 +156,23 @@ export function chart(results: Results): string {
     const goal =
       cpuGoal === undefined
         ? ''
-        : `<line x1="${LEFT + cpuGoal * PER_UNIT}" x2="${LEFT + cpuGoal * PER_UNIT}" y1="${y}" y2="${y + 13}" stroke="#222"/>`;
+        : `<line x1="${LEFT + cpuGoal * PER_UNIT}" x2="${LEFT + cpuGoal * PER_UNIT}" y1="${y}" y2="${y + 13}" ` +
+          `stroke="#222"/>`;
     const colour = cpuGoal !== undefined && cpu > cpuGoal ? '#c2703d' : '#3d7fc2';
-    return `<text x="${LEFT - 8}" y="${y + 11}" text-anchor="end">${work} · ${rival}</text><rect x="${LEFT}" y="${y}" width="${wide.toFixed(1)}" height="13" fill="${colour}"/>${goal}<text x="${(LEFT + wide + 6).toFixed(1)}" y="${y + 11}">${cpu.toFixed(2)}</text>`;
+    return (
+      `<text x="${LEFT - 8}" y="${y + 11}" text-anchor="end">${work} · ${rival}</text>` +
+      `<rect x="${LEFT}" y="${y}" width="${wide.toFixed(1)}" height="13" fill="${colour}"/>${goal}` +
+      `<text x="${(LEFT + wide + 6).toFixed(1)}" y="${y + 11}">${cpu.toFixed(2)}</text>`
+    );
   });
   return [
-    `<svg xmlns="http://www.w3.org/2000/svg" width="${LEFT + 2.2 * PER_UNIT + 60}" height="${height}" font-family="sans-serif" font-size="12">`,
+    `<svg xmlns="http://www.w3.org/2000/svg" ` +
+      `width="${LEFT + 2.2 * PER_UNIT + 60}" height="${height}" font-family="sans-serif" font-size="12">`,
     `<rect width="100%" height="100%" fill="#fff"/>`,
-    `<text x="${LEFT}" y="20" font-size="13">Server CPU per request: the product’s divided by the rival’s (less is better; ticks are goals)</text>`,
-    `<line x1="${LEFT + PER_UNIT}" x2="${LEFT + PER_UNIT}" y1="28" y2="${height - 8}" stroke="#999" stroke-dasharray="3 3"/>`,
+    `<text x="${LEFT}" y="20" font-size="13">Server CPU per request: the product’s divided by the rival’s (less ` +
+      `is better; ticks are goals)</text>`,
+    `<line x1="${LEFT + PER_UNIT}" x2="${LEFT + PER_UNIT}" y1="28" y2="${height - 8}" stroke="#999" ` +
+      `stroke-dasharray="3 3"/>`,
     ...bars,
     '</svg>',
     '',

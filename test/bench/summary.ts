@@ -74,7 +74,9 @@ function againstRivals({ node, rounds, seconds, blocks, limits }: Omit<Results, 
     ];
     return [[name, ...RIVALS.map((rival) => cpuOf(of(rival))), ...served]];
   });
-  const said = `Server CPU a request, the product's divided by each rival's, and its throughput and p99 divided by the floor's: medians of ${rounds} rounds of ${seconds} s, Node ${node}. In brackets: a goal that was missed.`;
+  const said =
+    `Server CPU a request, the product's divided by each rival's, and its throughput and p99 divided ` +
+    `by the floor's: medians of ${rounds} rounds of ${seconds} s, Node ${node}. In brackets: a goal that was missed.`;
   return `${said}\n\n${table(['Work', ...RIVALS.map((rival) => `CPU: ${rival}`), 'Throughput', 'p99'], rows)}`;
 }
 
@@ -89,6 +91,7 @@ function goal(value: number, wanted: number | undefined, isReached: boolean): st
 interface Growth {
   readonly node: string;
   readonly sizes: readonly number[];
+  readonly problems: readonly string[];
   readonly measured: readonly {
     readonly name: string;
     readonly figures: readonly { jobs: number; buffers: number; ms: number; taken: boolean }[];
@@ -96,7 +99,7 @@ interface Growth {
 }
 
 /** The slowest of the plans that the database takes, at the largest size. */
-function growth({ sizes, measured }: Growth): string {
+function growth({ sizes, problems, measured }: Growth): string {
   const largest = Math.max(...sizes);
   const taken = measured.flatMap(({ name, figures }) => {
     const last = figures.find(({ jobs, taken: isTaken }) => jobs === largest && isTaken);
@@ -104,13 +107,20 @@ function growth({ sizes, measured }: Growth): string {
   });
   const slowest = taken.toSorted((a, b) => b.last.ms - a.last.ms).slice(0, SLOWEST);
   const within = (ms: number) => taken.filter(({ last }) => last.ms <= ms).length;
-  const said = `Of ${taken.length} statements ${within(1)} take at most 1 ms at ${largest.toLocaleString('en')} jobs, ${within(10)} at most 10 ms, ${within(100)} at most 100 ms. The slowest ${slowest.length}:`;
+  const missed = problems.length === 0 ? 'none' : `${problems.length}, in [missed.md](missed.md)`;
+  const said =
+    `Of ${taken.length} statements ${within(1)} take at most 1 ms at ${largest.toLocaleString('en')} ` +
+    `jobs, ${within(10)} at most 10 ms, ${within(100)} at most 100 ms. Goals that are missed: ${missed}. ` +
+    `The slowest ${slowest.length}:`;
   const rows = slowest.map(({ name, figures, last }) => [
     name.replaceAll('|', '\\|'),
     ...sizes.map((size) => figures.find(({ jobs }) => jobs === size)?.ms.toFixed(1) ?? ''),
     last.buffers.toLocaleString('en'),
   ]);
-  return `${said}\n\n${table(['Statement', ...sizes.map((size) => `ms at ${size.toLocaleString('en')}`), 'Buffers'], rows)}`;
+  return `${said}\n\n${table(
+    ['Statement', ...sizes.map((size) => `ms at ${size.toLocaleString('en')}`), 'Buffers'],
+    rows,
+  )}`;
 }
 
 interface Memory {
@@ -124,7 +134,11 @@ interface Memory {
 function memory({ minutes, rate, asked, refused, megabytes }: Memory): string {
   const tenth = Math.max(1, Math.floor(megabytes.length / 10));
   const most = (samples: readonly number[]) => `${Math.max(...samples).toFixed(0)} MB`;
-  return `${asked.toLocaleString('en')} requests in ${minutes} minutes (${rate} a second), ${refused} refused. Resident at most ${most(megabytes.slice(0, tenth))} in the first tenth, ${most(megabytes.slice(-tenth))} in the last.`;
+  return (
+    `${asked.toLocaleString('en')} requests in ${minutes} minutes (${rate} a second), ${refused} refused. ` +
+    `Resident at most ${most(megabytes.slice(0, tenth))} in the first tenth, ${most(megabytes.slice(-tenth))} in ` +
+    `the last.`
+  );
 }
 
 interface Knee {
@@ -139,7 +153,10 @@ const KNEE_COLUMNS = ['of that', 'offered/s', 'answered/s', 'shed/s', 'p50 ms', 
 function knee({ work, capacity, recoveredMs, steps }: Knee): string {
   const rows = steps.map((step) => KNEE_COLUMNS.map((column) => String(step[column] ?? '')));
   const columns = ['Of the capacity', ...KNEE_COLUMNS.slice(1)];
-  return `${work}: ${capacity.toLocaleString('en')} a second. After the last rush a lone caller is answered quickly again within ${recoveredMs} ms.\n\n${table(columns, rows)}`;
+  return (
+    `${work}: ${capacity.toLocaleString('en')} a second. After the last rush a lone caller is answered ` +
+    `quickly again within ${recoveredMs} ms.\n\n${table(columns, rows)}`
+  );
 }
 
 function table(columns: readonly string[], rows: readonly (readonly string[])[]): string {

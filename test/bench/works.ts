@@ -54,32 +54,41 @@ const EVERY_RIVAL = RIVALS;
 const FLOOR_ALONE = ['floor'] as const;
 
 export const LIST = `query OpenJobs { jobs(filter: {status: OPEN}, first: 20) {
-  nodes { id title status category urgency budgetMin budgetMax city state bidCount createdAt homeowner { id city state user { firstName lastName } } myBid { id amount status } }
+  nodes { id title status category urgency budgetMin budgetMax city state bidCount createdAt homeowner { id city state
+    user { firstName lastName } } myBid { id amount status } }
   pageInfo { hasNextPage endCursor } } }`;
 
 export const ONE_JOB = `query OneJob($id: ID!) { job(id: $id) {
-  id title description status category urgency budgetMin budgetMax addressLine1 city state zipCode country latitude longitude desiredStartDate desiredCompletionDate
+  id title description status category urgency budgetMin budgetMax addressLine1 city state zipCode country latitude
+    longitude desiredStartDate desiredCompletionDate
   requirements version bidCount createdAt updatedAt
   homeowner { id city state user { firstName lastName email } }
   awardedBid { id amount contractor { id companyName user { firstName lastName } } }
   bids(first: 20) { nodes { id amount status message estimatedDurationDays guaranteedView createdAt
-    contractor { id companyName verified ratingAverage ratingCount user { firstName lastName } } } pageInfo { hasNextPage } }
+    contractor { id companyName verified ratingAverage ratingCount user { firstName lastName } } } pageInfo {
+      hasNextPage } }
   timeline(first: 20) { nodes { sequence type fromStatus toStatus occurredAt data } pageInfo { hasNextPage } }
   availableActions { action allowed reason } } }`;
 
 export const ME = `query Me { viewer { user { id email firstName lastName userType } homeowner { id city state zipCode }
-  contractor { id companyName completedJobs ratingAverage ratingCount } tokens { balance held available } referralCode } }`;
+  contractor { id companyName completedJobs ratingAverage ratingCount } tokens { balance held available } referralCode
+    } }`;
 
 export const PUBLISH =
-  'mutation Publish($id: ID!) { publishJob(id: $id) { job { id status version updatedAt } tokensCharged remainingBalance } }';
+  'mutation Publish($id: ID!) { publishJob(id: $id) { job { id status version updatedAt } tokensCharged ' +
+  'remainingBalance } }';
 export const AWARD =
-  'mutation Award($id: ID!, $bidId: ID!) { awardJob(id: $id, input: {bidId: $bidId}) { job { id status version updatedAt } } }';
+  'mutation Award($id: ID!, $bidId: ID!) { awardJob(id: $id, input: {bidId: $bidId}) { job { id status version ' +
+  'updatedAt } } }';
 export const CHECK_IN =
-  'mutation CheckIn($id: ID!, $notes: String) { checkInJob(id: $id, input: {notes: $notes}) { job { id status version updatedAt } } }';
+  'mutation CheckIn($id: ID!, $notes: String) { checkInJob(id: $id, input: {notes: $notes}) { job { id status ' +
+  'version updatedAt } } }';
 export const BID =
-  'mutation Bid($id: ID!, $amount: Float!, $message: String) { submitBid(jobId: $id, input: {amount: $amount, message: $message}) { bid { id amount status createdAt } } }';
+  'mutation Bid($id: ID!, $amount: Float!, $message: String) { submitBid(jobId: $id, input: {amount: $amount, ' +
+  'message: $message}) { bid { id amount status createdAt } } }';
 export const LOG_IN =
-  'mutation LogIn($email: String!, $password: String!) { logIn(input: {email: $email, password: $password}) { token refreshToken user { id email } } }';
+  'mutation LogIn($email: String!, $password: String!) { logIn(input: {email: $email, password: $password}) { ' +
+  'token refreshToken user { id email } } }';
 
 function graphql(person: number | undefined, query: string, variables: Record<string, unknown> = {}): Asked {
   const operationName = /^(?:query|mutation) (\w+)/.exec(query)?.[1] ?? '';

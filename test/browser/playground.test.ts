@@ -52,6 +52,7 @@ const STORY: Readonly<Record<string, string>> = {
   FileAppeal: '"status": "APPEALED"',
   FinalizeAppeal: '"status": "COMPLETED"',
   ReadDispute: '"appeal": {',
+  WatchMyEvents: '"type": "JOB_APPEAL_FINALIZED"',
   SeveralErrors: '"code": "VALIDATION_FAILED"',
   WrongInput: '"title": "must not be blank"',
   WrongState: '"code": "INVALID_TRANSITION"',
@@ -59,6 +60,8 @@ const STORY: Readonly<Record<string, string>> = {
   WrongToken: '"reason": "malformed"',
   RefreshSession: '"refreshExpiresAt"',
 };
+/** What a subscription shows last before anybody has bid. */
+const LAST_PART: Readonly<Record<string, string>> = { WatchMyEvents: '"type": "JOB_PUBLISHED"' };
 const MEANT_TO_FAIL = ['SeveralErrors', 'WrongInput', 'WrongState', 'WrongPerson', 'WrongToken'];
 
 browser.describe('The playground', () => {
@@ -140,6 +143,39 @@ browser.describe('The playground', () => {
   );
 
   browser.it(
+    'shows what somebody else does while a subscription runs, and what was missed while it did not',
+    async () => {
+      newUser = await visit(`${app.url}/graphql`);
+      const { page, context, picture } = newUser;
+      for (const name of ['SignUp', 'CreateJob', 'PublishJob', 'WatchMyEvents']) {
+        await openTab(page, name);
+        await run(page);
+        await expectAnswer(page, LAST_PART[name] ?? STORY[name] ?? '');
+      }
+      const other = await context.newPage();
+      await other.goto(`${app.url}/graphql`);
+      for (const name of ['SignUpContractor', 'SubmitBid']) {
+        await openTab(other, name);
+        await run(other);
+        await expectAnswer(other, STORY[name] ?? '');
+      }
+      await expectAnswer(page, '"type": "BID_SUBMITTED"');
+      await picture('playground-live');
+      // The button stops what runs.
+      await run(page);
+
+      await openTab(other, 'AwardJob');
+      await run(other);
+      await expectAnswer(other, '"status": "AWARDED"');
+      expect(await answerOn(page)).toContain('BID_SUBMITTED');
+      await run(page);
+      await expectAnswer(page, '"type": "BID_ACCEPTED"');
+      expectQuiet(newUser);
+    },
+    MINUTE,
+  );
+
+  browser.it(
     'says that a session is over, and which tab signs in again',
     async () => {
       newUser = await visit(`${app.url}/graphql`);
@@ -152,7 +188,8 @@ browser.describe('The playground', () => {
       await openTab(page, 'WhoAmI');
       await run(page);
       await expectAnswer(page, 'Sign in again: run the tab SignUp first.');
-      expect(newUser.complaints).toEqual([]);
+      // The browser's own note of the refusal; the page has said it better.
+      expect(newUser.complaints).toEqual([expect.stringContaining('401')]);
     },
     MINUTE,
   );
@@ -291,7 +328,7 @@ async function openTab(page: Page, name: string): Promise<void> {
 
 async function expectOpen(page: Page, name: string): Promise<void> {
   const written = async () => textOf(await page.locator('.graphiql-query-editor .view-line').allTextContents());
-  await expect.poll(written, { timeout: 100_000 }).toMatch(new RegExp(`(query|mutation) ${name}\\b`));
+  await expect.poll(written, { timeout: 100_000 }).toMatch(new RegExp(`(query|mutation|subscription) ${name}\\b`));
 }
 
 const tabNames = (page: Page) => page.locator('.graphiql-tab-button').allTextContents();
@@ -306,7 +343,7 @@ async function boxOf(page: Page, selector: string): Promise<{ x: number; y: numb
 /** How often these pages have asked for a new token. */
 function countRenewals(pages: readonly Page[]): () => number {
   let count = 0;
-  const look = (request: Request) => (count += request.postData()?.includes('mutation RenewSession') ? 1 : 0);
+  const look = (request: Request) => (count += new URL(request.url()).pathname === '/v1/auth/refresh' ? 1 : 0);
   for (const page of pages) page.on('request', look);
   return () => count;
 }

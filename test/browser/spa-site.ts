@@ -2,22 +2,22 @@
  * The single-page app of `spa/`, built as its developers would: packages by its own lock file, the files that
  * schema/clients.md prints, types by codegen, a check of all types, and a build by Vite. It keeps the warnings that
  * React, Apollo Client and graphcache give to developers. Each run builds in a folder of its own, inside that of the app,
- * where its packages are found.
+ * where Vite and TypeScript are found.
  */
 import { execFile } from 'node:child_process';
 import { once } from 'node:events';
-import { cpSync, mkdirSync, mkdtempSync, readFileSync, renameSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { cpSync, mkdirSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { extname, join } from 'node:path';
+import { extname, join, resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
+import { packagesOf } from '../packages.js';
 
 const run = promisify(execFile);
 
 const ROOT = fileURLToPath(new URL('../../', import.meta.url));
 const SPA = join(ROOT, 'test/browser/spa');
-const PACKAGES = join(SPA, 'node_modules');
 const SOURCES = [
   'src',
   'apollo.html',
@@ -37,8 +37,7 @@ export interface Site {
 
 /** Its address is there before its pages, since the API must know it when it starts. */
 export async function openSite(): Promise<Site> {
-  mkdirSync(join(SPA, 'dist'), { recursive: true });
-  const folder = mkdtempSync(join(SPA, 'dist/'));
+  const folder = newFolder();
   const server = createServer((request, response) => {
     const { pathname } = new URL(request.url ?? '/', 'http://site');
     const file = /^\/(?:assets\/)?[\w-]+\.(?:html|js)$/.test(pathname) ? contentOf(folder, pathname) : undefined;
@@ -68,12 +67,23 @@ function contentOf(folder: string, pathname: string): Buffer | undefined {
   }
 }
 
-async function build(folder: string, api: string): Promise<void> {
+export function newFolder(): string {
+  mkdirSync(join(SPA, 'dist'), { recursive: true });
+  return mkdtempSync(join(SPA, 'dist/'));
+}
+
+/** The app's files with the types of its documents, by one of the configurations that schema/clients.md prints. */
+export async function writeFiles(folder: string, config: 'codegen.ts' | 'codegen-listed.ts'): Promise<void> {
   for (const name of SOURCES) cpSync(join(SPA, name), join(folder, name), { recursive: true });
   cpSync(join(ROOT, 'schema/api.graphql'), join(folder, 'api.graphql'));
   printDocumentedFiles(folder);
-  if (!isInstalled()) await install(folder);
-  await node(folder, 'test/browser/spa/node_modules/@graphql-codegen/cli/esm/bin.js', ['--config', 'docs/codegen.ts']);
+  symlinkSync(await packagesOf(SPA), join(folder, 'node_modules'));
+  const codegen = join(folder, 'node_modules/@graphql-codegen/cli/esm/bin.js');
+  await node(folder, codegen, ['--config', `docs/${config}`]);
+}
+
+async function build(folder: string, api: string): Promise<void> {
+  await writeFiles(folder, 'codegen.ts');
   await Promise.all([
     node(folder, 'node_modules/typescript/bin/tsc', ['--project', '.']),
     node(folder, 'node_modules/vite/bin/vite.js', ['build', '--mode', 'development'], {
@@ -81,19 +91,6 @@ async function build(folder: string, api: string): Promise<void> {
       VITE_API: `${api}/graphql`,
     }),
   ]);
-}
-
-function isInstalled(): boolean {
-  const installed = statSync(join(PACKAGES, '.package-lock.json'), { throwIfNoEntry: false });
-  return installed !== undefined && installed.mtimeMs >= statSync(join(SPA, 'package-lock.json')).mtimeMs;
-}
-
-/** Another run may install at the same moment: the packages come to their place in one step, and whoever is first stays. */
-async function install(folder: string): Promise<void> {
-  await shell(folder, 'npm', ['ci', '--no-audit', '--no-fund', '--ignore-scripts', '--prefer-offline']);
-  if (isInstalled()) return;
-  rmSync(PACKAGES, { recursive: true, force: true });
-  renameSync(join(folder, 'node_modules'), PACKAGES);
 }
 
 /** Each block that begins with the name of a file is that file. */
@@ -105,7 +102,7 @@ function printDocumentedFiles(folder: string): void {
 }
 
 async function node(folder: string, program: string, args: string[], env: Record<string, string> = {}): Promise<void> {
-  await shell(folder, process.execPath, [join(ROOT, program), ...args], env);
+  await shell(folder, process.execPath, [resolve(ROOT, program), ...args], env);
 }
 
 async function shell(folder: string, program: string, args: string[], env: Record<string, string> = {}): Promise<void> {

@@ -3,7 +3,7 @@
  * job, every answer of which is held against the document.
  */
 import { execFile } from 'node:child_process';
-import { cpSync, existsSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
+import { cpSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath, pathToFileURL } from 'node:url';
@@ -12,6 +12,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { openapi } from '../../src/rest/openapi.js';
 import { expectAsDocumented } from '../documented.js';
 import { ADMIN, openTestApp, type TestApp } from '../app.js';
+import { packagesOf } from '../packages.js';
 
 const HERE = fileURLToPath(new URL('.', import.meta.url));
 const folder = mkdtempSync(join(tmpdir(), 'clients-'));
@@ -19,12 +20,10 @@ const folder = mkdtempSync(join(tmpdir(), 'clients-'));
 let app: TestApp;
 beforeAll(async () => {
   app = await openTestApp();
-  // npm writes this file last.
-  if (!existsSync(join(HERE, 'node_modules/.package-lock.json'))) await run(HERE, 'npm', ['ci', '--ignore-scripts']);
   for (const name of ['package.json', 'tsconfig.json', 'stories']) {
     cpSync(join(HERE, name), join(folder, name), { recursive: true });
   }
-  symlinkSync(join(HERE, 'node_modules'), join(folder, 'node_modules'));
+  symlinkSync(await packagesOf(HERE), join(folder, 'node_modules'));
   writeFileSync(join(folder, 'openapi.json'), JSON.stringify(openapi()));
   await program('openapi-typescript', './openapi.json', '-o', 'stories/schema.ts');
   await program('openapi-ts', '-i', './openapi.json', '-o', 'stories/hey', '-c', '@hey-api/client-fetch');
@@ -64,13 +63,10 @@ describe('A client generated from the OpenAPI document', () => {
   });
 });
 
-function program(name: string, ...given: string[]): Promise<void> {
-  return run(folder, join(folder, 'node_modules', '.bin', name), given);
-}
-
 /** What a program says is why it failed; a compiler says it as output rather than as an error. */
-async function run(cwd: string, command: string, given: readonly string[]): Promise<void> {
-  await promisify(execFile)(command, given, { cwd, maxBuffer: 2 ** 24 }).catch((error: { stdout: string }) => {
-    throw new Error(`${command} failed:\n${error.stdout}`, { cause: error });
+async function program(name: string, ...given: string[]): Promise<void> {
+  const command = join(folder, 'node_modules', '.bin', name);
+  await promisify(execFile)(command, given, { cwd: folder, maxBuffer: 2 ** 24 }).catch((error: { stdout: string }) => {
+    throw new Error(`${name} failed:\n${error.stdout}`, { cause: error });
   });
 }

@@ -9,6 +9,7 @@ import { DISPUTE } from '../../src/rules/entities/dispute.js';
 import { JOB } from '../../src/rules/entities/job.js';
 import { CONTRACTOR } from '../../src/rules/entities/people.js';
 import { TOKEN_BALANCE, TOKEN_TRANSFER } from '../../src/rules/entities/tokens.js';
+import { WEBHOOK_ATTEMPT, WEBHOOK_DELIVERY, WEBHOOK_ENDPOINT } from '../../src/rules/entities/webhook.js';
 import { asOneself, descriptionOf, entity, writtenFields } from '../../src/rules/entity.js';
 import { PARTIES } from '../../src/rules/readers.js';
 import { nullableText, requiredText } from '../../src/rules/values.js';
@@ -18,22 +19,23 @@ import { document } from '../documented.js';
 const schema = createSchema();
 const { schemas } = document().components;
 
-test.each([JOB, BID, JOB_EVENT, DISPUTE, CONTRACTOR, TOKEN_BALANCE, TOKEN_TRANSFER].map((one) => [one.name, one]))(
-  '%s has the same fields in GraphQL and in REST, in the same words',
-  (name, { description, fields }) => {
-    const type = schema.getType(name);
-    if (!isObjectType(type)) throw new Error(`${name} is no type of GraphQL.`);
-    expect([type.description, schemas[name].description]).toEqual([description, description]);
-    expect(Object.keys(schemas[name].properties)).toEqual(Object.keys(fields).map(snake));
-    for (const [field, described] of Object.entries(fields)) {
-      const words = descriptionOf(described);
-      expect([type.getFields()[field]?.description, schemas[name].properties[snake(field)].description]).toEqual([
-        words,
-        words,
-      ]);
-    }
-  },
-);
+const WEBHOOKS = [WEBHOOK_ENDPOINT, WEBHOOK_DELIVERY, WEBHOOK_ATTEMPT];
+
+test.each(
+  [JOB, BID, JOB_EVENT, DISPUTE, CONTRACTOR, TOKEN_BALANCE, TOKEN_TRANSFER, ...WEBHOOKS].map((one) => [one.name, one]),
+)('%s has the same fields in GraphQL and in REST, in the same words', (name, { description, fields }) => {
+  const type = schema.getType(name);
+  if (!isObjectType(type)) throw new Error(`${name} is no type of GraphQL.`);
+  expect([type.description, schemas[name].description]).toEqual([description, description]);
+  expect(Object.keys(schemas[name].properties)).toEqual(Object.keys(fields).map(snake));
+  for (const [field, described] of Object.entries(fields)) {
+    const words = descriptionOf(described);
+    expect([type.getFields()[field]?.description, schemas[name].properties[snake(field)].description]).toEqual([
+      words,
+      words,
+    ]);
+  }
+});
 
 describe('a field for some readers alone', () => {
   const note = { type: requiredText(100), description: 'A note.', readBy: PARTIES };

@@ -103,7 +103,8 @@ async function runState(app: TestApp, state: JobState, cells: Cells, disagreemen
   // The list is searched for it by its own identifier, which no copy has.
   await app.sql`update jobs set title = id where id = ${job.id}`;
   // And so is the directory.
-  await app.sql`update contractors set company_name = id, license_number = 'M-1' where id = ${people.awardee.profileId}`;
+  await app.sql`update contractors set company_name = id, license_number = 'M-1'
+    where id = ${people.awardee.profileId}`;
   const foretold = new Map(
     await Promise.all(CALLERS.map(async (caller) => [caller, await foretell(app, people, job, caller)] as const)),
   );
@@ -340,6 +341,8 @@ function readSections(): Section[] {
   const bidsSeen = (bids: object[], total: number) =>
     bids.length === total ? (['none', 'own', 'both'][total] ?? 'more') : 'miscounted';
   const actionsAllowed = (actions: { allowed: boolean }[]) => `${actions.filter(({ allowed }) => allowed).length} may`;
+  const said = ({ rating, review }: { rating: number | null; review: string | null }) =>
+    rating === null && review === null ? 'none' : 'review';
   const reads: Read[] = [
     {
       title: 'READ THE JOB',
@@ -348,6 +351,14 @@ function readSections(): Section[] {
       graphql: 'job(id: $id) { id status }',
       fromRest: () => 'ok',
       fromGraphql: () => 'ok',
+    },
+    {
+      title: 'READ THE RATING AND THE REVIEW',
+      says: 'What the homeowner said of the work, which there is once it was approved.',
+      rest: (id) => `/v1/jobs/${id}`,
+      graphql: 'job(id: $id) { rating review }',
+      fromRest: (job) => said(job),
+      fromGraphql: ({ job }) => said(job),
     },
     {
       title: 'FIND THE JOB IN THE LIST',
@@ -367,7 +378,9 @@ function readSections(): Section[] {
     },
     {
       title: 'READ THE EVENTS',
-      says: 'What is read of what happened: all of it, the job and one’s own bid, or the changes of state without their texts.',
+      says:
+        'What is read of what happened: all of it, the job and one’s own bid, or the changes of state without ' +
+        'their texts.',
       rest: (id) => `/v1/jobs/${id}/events`,
       graphql: 'job(id: $id) { timeline { nodes { type data } } }',
       fromRest: ({ data }) => eventsSeen(data),
@@ -424,20 +437,25 @@ function readSection({ title, says, rest, graphql, fromRest, fromGraphql }: Read
   };
 }
 
-const PREFACE = `Who may do and read what, in which state of the job.
-
-Every cell was called through both APIs, REST and GraphQL, on a job of its own, and says what both answered: ok, or the code of
-the refusal. Printed by: npm run contracts. Do not edit.
-
-  owner                the homeowner who posted the job
-  owner’s API key      a program of the owner’s: in all that is called here it may do what they may
-  other homeowner      a homeowner with nothing to do with it
-  awardee              the contractor to whom it is awarded; while it is open, one of its two bidders; while it is a draft, any contractor
-  bidder               the contractor who has bid too, and was not chosen; while it is a draft, any contractor
-  stranger contractor  a contractor without a bid
-  admin, nobody        an admin; a caller without a token
-
-The completed job was approved, and never disputed; the cancelled one was cancelled while the work was going on.`;
+const PREFACE = [
+  'Who may do and read what, in which state of the job.',
+  '',
+  'Every cell was called through both APIs, REST and GraphQL, on a job of its own, and says what both ' +
+    'answered: ok, or the code of',
+  'the refusal. Printed by: npm run contracts. Do not edit.',
+  '',
+  '  owner                the homeowner who posted the job',
+  '  owner’s API key      a program of the owner’s: in all that is called here it may do what they may',
+  '  other homeowner      a homeowner with nothing to do with it',
+  '  awardee              the contractor to whom it is awarded; while it is open, one of its two bidders; ' +
+    'while it is a draft, any contractor',
+  '  bidder               the contractor who has bid too, and was not chosen; while it is a draft, any contractor',
+  '  stranger contractor  a contractor without a bid',
+  '  admin, nobody        an admin; a caller without a token',
+  '',
+  'The completed job was approved, and never disputed; the cancelled one was cancelled while the work was ' +
+    'going on.',
+].join('\n');
 
 function tableOf(section: Section, cells: Cells): string {
   const rows = CALLERS.map((caller) => [

@@ -52,7 +52,8 @@ afterAll(async () => {
 async function killBusy(limit: number): Promise<number> {
   const killed = await killer`
     select pg_terminate_backend(pid) from pg_stat_activity
-    where application_name = 'busy' and datname = current_database() and state <> 'idle' order by random() limit ${limit}`;
+    where application_name = 'busy' and datname = current_database() and state <> 'idle' order by random()
+      limit ${limit}`;
   return killed.length;
 }
 

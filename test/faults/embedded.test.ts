@@ -149,7 +149,8 @@ describe('two servers on one folder', () => {
     const first = await givenServerWithRow(folder);
     const second = startProcess(folder);
     expect((await second.report).error).toBe(
-      `Another server (process ${first.pid}) runs on the data folder ${folder}. Stop it first, or give this one a folder of its own.`,
+      `Another server (process ${first.pid}) runs on the data folder ${folder}. Stop it first, or give this one a ` +
+        `folder of its own.`,
     );
     expect(await ask(await connectionOf(first), 'select answer from kept')).toEqual([{ answer: 42 }]);
     await first.stop();

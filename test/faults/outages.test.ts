@@ -96,7 +96,7 @@ const read = async (url: string, path: string, token: string): Promise<{ status:
   return { status: response.status, body: await response.json() };
 };
 
-it('a pool that others’ locks have taken: all are told to come again, and when the locks are gone each comes once (timed)', async () => {
+it('a pool taken by others’ locks: all are refused, and then each succeeds once (timed)', async () => {
   const database = await anOwnDatabase();
   const { call, url } = await callsOf(
     await startServer(project, environment(database.url, { DATABASE_POOL_SIZE: '3' })).url,
@@ -135,7 +135,8 @@ it('a deadlock that the server loses is tried again, and the effect is there onc
   await until(
     async () =>
       (
-        await rival`select from pg_stat_activity where datname = current_database() and application_name = 'job-marketplace' and wait_event_type = 'Lock'`
+        await rival`select from pg_stat_activity where datname = current_database()
+          and application_name = 'job-marketplace' and wait_event_type = 'Lock'`
       ).length > 0,
   );
   await rival`select from jobs where id = ${job} for update`;
@@ -260,7 +261,8 @@ it('four servers that meet an empty database bring it up to date once, and all a
     entries: unknown[];
   };
   expect(
-    await database.sql`select count(*)::int as applied, count(distinct created_at)::int as different from drizzle.__drizzle_migrations`,
+    await database.sql`select count(*)::int as applied, count(distinct created_at)::int as different
+      from drizzle.__drizzle_migrations`,
   ).toEqual([{ applied: entries.length, different: entries.length }]);
 });
 

@@ -147,8 +147,10 @@ interface JobRow {
 async function rowOf(job: string): Promise<JobRow> {
   const [row] = await app.sql<[{ row: JobRow }]>`
     select json_build_object('status', j.status, 'version', j.version, 'urgency', j.urgency,
-      'bids', (select coalesce(json_agg(json_build_object('status', b.status, 'hold', h.status) order by b.created_at, b.id), '[]') from bids b left join holds h on h.bid_id = b.id where b.job_id = j.id),
-      'events', (select coalesce(json_agg(json_build_object('type', e.type, 'actorId', e.actor_id, 'data', e.data) order by e.sequence), '[]') from events e where e.job_id = j.id),
+      'bids', (select coalesce(json_agg(json_build_object('status', b.status, 'hold', h.status)
+        order by b.created_at, b.id), '[]') from bids b left join holds h on h.bid_id = b.id where b.job_id = j.id),
+      'events', (select coalesce(json_agg(json_build_object('type', e.type, 'actorId', e.actor_id, 'data', e.data)
+        order by e.sequence), '[]') from events e where e.job_id = j.id),
       'refunds', (select count(*) from token_transfers t where t.job_id = j.id and t.reason = 'publish_refund'),
       'credits', (select count(*) from events e where e.job_id = j.id and e.type = 'job.approved')) as row
     from jobs j where j.id = ${job}`;
@@ -489,7 +491,8 @@ async function inLine(
 
 async function waiting(): Promise<number> {
   return (
-    await app.sql`select from pg_stat_activity where datname = current_database() and application_name = 'job-marketplace' and wait_event_type = 'Lock'`
+    await app.sql`select from pg_stat_activity where datname = current_database()
+      and application_name = 'job-marketplace' and wait_event_type = 'Lock'`
   ).length;
 }
 

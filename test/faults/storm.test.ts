@@ -59,12 +59,19 @@ it(
     const lost = history
       .flatMap(({ attempts }) => attempts)
       .filter((attempt) => 'lost' in attempt || attempt.status === 503).length;
+    const writes = history.filter(({ request }) => !isRead(request.op)).length;
+    const seconds = (ms: number) => Math.round(ms / 1000);
     console.log(
       [
-        `STORM_SEED=${seed}: ${storm.operations} operations (${history.filter(({ request }) => !isRead(request.op)).length} writes) by ${measure.clients} clients in ${Math.round((storm.ms - storm.setUpMs) / 1000)} s, after ${Math.round(storm.setUpMs / 1000)} s of signing up`,
-        `${storm.backendsKilled} backends killed, Postgres restarted ${storm.restarts} times, servers killed ${storm.serverKills} times, ${lost} answers lost or put off, ` +
+        `STORM_SEED=${seed}: ${storm.operations} operations (${writes} writes) by ${measure.clients} clients ` +
+          `in ${seconds(storm.ms - storm.setUpMs)} s, after ${seconds(storm.setUpMs)} s of signing up`,
+        `${storm.backendsKilled} backends killed, Postgres restarted ${storm.restarts} times, ` +
+          `servers killed ${storm.serverKills} times, ${lost} answers lost or put off, ` +
           `${history.filter((entry) => outcomeOf(entry)?.replayed).length} settled by a replay`,
-        `${recoveries.length} recoveries: a first write within ${slowest(({ firstWriteMs }) => firstWriteMs)} ms, every client within ${slowest(({ lastClientMs }) => lastClientMs)} ms; calm after ${Math.round(calmMs)} ms, ${rows.events.length} events, ${rows.transfers.length} transfers, ${findings.length} findings`,
+        `${recoveries.length} recoveries: a first write within ${slowest(({ firstWriteMs }) => firstWriteMs)} ms, ` +
+          `every client within ${slowest(({ lastClientMs }) => lastClientMs)} ms; ` +
+          `calm after ${Math.round(calmMs)} ms, ${rows.events.length} events, ${rows.transfers.length} transfers, ` +
+          `${findings.length} findings`,
       ].join('\n  '),
     );
 

@@ -353,6 +353,8 @@ const ELSEWHERE = [
   '/openapi.json',
   '/v1/docs',
   '/v1/docs/',
+  '/lifecycle',
+  '/lifecycle/',
   '/metrics',
   '/graphql/',
   '/v1',

@@ -100,7 +100,9 @@ class Writing {
         : field.name;
     const inner = isLeafType(named) ? undefined : this.select(named, depth - 1);
     const passed = this.passed(parent, field, args);
-    const text = `${key === field.name ? key : `${key}: ${field.name}`}${passed}${this.directive()}${inner ? ` { ${inner.text} }` : ''}`;
+    const text = `${key === field.name ? key : `${key}: ${field.name}`}${passed}${this.directive()}${
+      inner ? ` { ${inner.text} }` : ''
+    }`;
     return { text, selected: { key, field: `${parent.name}.${field.name}`, inner: inner?.selected ?? [] } };
   }
 

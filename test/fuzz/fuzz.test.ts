@@ -114,7 +114,8 @@ it(
         if (once.ms > SLOW_MS)
           failures.set(
             request.kind,
-            `${request.kind}: It took ${ms.toFixed(0)} ms, and then ${once.ms.toFixed(0)} ms.\n  ${asShell(request, port)}`,
+            `${request.kind}: It took ${ms.toFixed(0)} ms, and ` +
+              `then ${once.ms.toFixed(0)} ms.\n  ${asShell(request, port)}`,
           );
         else if (judge(request, once) !== undefined) await report(line, request, judge(request, once) ?? '');
       }

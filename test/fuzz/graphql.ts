@@ -166,14 +166,22 @@ function atALimit({ dice, stock }: Workshop): Draft {
     () => `{ job(id: "${id}") { ${nested(dice.int(20, 60))} } }`,
     () => `{ __typename ${'@include(if: true) '.repeat(near(dice, GRAPHQL_LIMITS.directives))} }`,
     () =>
-      `mutation { ${times(near(dice, GRAPHQL_LIMITS.rootMutations), (at) => `m${at}: viewBid(id: "bid_${at}") { bid { id } }`)} }`,
+      `mutation { ${times(
+        near(dice, GRAPHQL_LIMITS.rootMutations),
+        (at) => `m${at}: viewBid(id: "bid_${at}") { bid { id } }`,
+      )} }`,
     () =>
-      `mutation { ${times(near(dice, GRAPHQL_LIMITS.entries), (at) => `m${at}: logIn(input: { email: "a@b.cc", password: "${at}" }) { token }`)} }`,
+      `mutation { ${times(
+        near(dice, GRAPHQL_LIMITS.entries),
+        (at) => `m${at}: logIn(input: { email: "a@b.cc", password: "${at}" }) { token }`,
+      )} }`,
     () => `{ jobs(first: ${dice.int(1, 100)}) { nodes { id bids(first: ${dice.int(1, 100)}) { nodes { id } } } } }`,
     () =>
-      `{ jobs(first: ${dice.pick([0, -1, 100, 101, 2147483647])}) { nodes { availableActions { action } } totalCount } }`,
+      `{ jobs(first: ${dice.pick([0, -1, 100, 101, 2147483647])}) { nodes { availableActions { action } } ` +
+      `totalCount } }`,
     () =>
-      `{ ...F0 } ${times(16, (at) => `fragment F${at} on Query { ...F${at + 1} ...F${at + 1} }`)} fragment F16 on Query { __typename }`,
+      `{ ...F0 } ${times(16, (at) => `fragment F${at} on Query { ...F${at + 1} ...F${at + 1} }`)} fragment F16 on ` +
+      `Query { __typename }`,
     () => `{ ...F0 } fragment F0 on Query { ...F1 } fragment F1 on Query { ...F0 }`,
     () =>
       `query A { __typename } query B { __typename } ${times(dice.int(0, 50), (at) => `query Q${at} { __typename }`)}`,
@@ -230,7 +238,8 @@ function introspecting({ dice, odd, stock }: Workshop): Draft {
     () => `{ __type(name: ${literalText(odd.text(dice))}) { name fields { name } } }`,
     () => '{ __type(name: "Job") { fields { type { ofType { ofType { ofType { name } } } } } } }',
     () =>
-      `{ __schema { types { fields { type { ${'fields { type { '.repeat(dice.int(1, 10))} name ${'} }'.repeat(10)} } } } }`,
+      `{ __schema { types { fields { type ` +
+      `{ ${'fields { type { '.repeat(dice.int(1, 10))} name ${'} }'.repeat(10)} } } } }`,
   ])();
   return asked('graphql introspection', { query }, dice.percent(50) ? undefined : stock.token('stranger'));
 }

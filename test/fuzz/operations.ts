@@ -128,6 +128,10 @@ const NEEDS: Readonly<Record<string, NeedOf>> = {
     return { token, known: { current_password: password, new_password: 'another password' } };
   },
   createApiKey: (stock, dice) => ({ token: stock.spare(dice).token }),
+  apiKey: (stock, dice) => {
+    const { token, apiKeyId } = stock.spare(dice);
+    return { token, id: apiKeyId };
+  },
   revokeApiKey: (stock, dice) => {
     const { token, apiKeyId } = stock.spare(dice);
     return { token, id: apiKeyId };
@@ -138,6 +142,10 @@ const NEEDS: Readonly<Record<string, NeedOf>> = {
     return { who, trim: (body) => pickFields(body, ['user', mine]) };
   },
   contractor: ({ people }, dice) => ({
+    who: dice.pick(EVERYBODY),
+    id: people[dice.pick(['awardee', 'bidder', 'stranger'] as const)].profileId,
+  }),
+  contractorReviews: ({ people }, dice) => ({
     who: dice.pick(EVERYBODY),
     id: people[dice.pick(['awardee', 'bidder', 'stranger'] as const)].profileId,
   }),
@@ -172,6 +180,7 @@ const NEEDS: Readonly<Record<string, NeedOf>> = {
       ? { who: 'admin', query: { homeowner_id: stock.people.owner.profileId } }
       : { who: dice.pick(EVERYBODY) },
   job: lookingAt(),
+  jobActions: lookingAt(),
   jobEvents: lookingAt(),
   bids: lookingAt(),
   dispute: lookingAt('disputed', 'escalated', 'decision_reached', 'appealed'),

@@ -30,6 +30,7 @@ function withFirst(bytes: Buffer, change: (first: string) => string): Buffer {
   return Buffer.concat([latin1(change(bytes.subarray(0, at).toString('latin1'))), bytes.subarray(at)]);
 }
 
+const LENGTHS = ['0', '1', '-1', '+1', '1e3', '0x10', '99999999999999999999', '', '1, 1', '2147483648', '300000'];
 const HEAD = 'Host: localhost\r\nContent-Type: application/json\r\n';
 
 const WAYS: Readonly<Record<string, (bytes: Buffer, dice: Dice) => Buffer>> = {
@@ -68,11 +69,7 @@ const WAYS: Readonly<Record<string, (bytes: Buffer, dice: Dice) => Buffer>> = {
         'PRI * HTTP/2.0',
       ]),
     ),
-  length: (bytes, dice) =>
-    withLine(
-      bytes,
-      `Content-Length: ${dice.pick(['0', '1', '-1', '+1', '1e3', '0x10', '99999999999999999999', '', '1, 1', '2147483648', '300000'])}\r\n`,
-    ),
+  length: (bytes, dice) => withLine(bytes, `Content-Length: ${dice.pick(LENGTHS)}\r\n`),
   chunks: (_bytes, dice) => {
     const chunks = dice.pick([
       '2\r\n{}\r\n0\r\n\r\n',
@@ -100,7 +97,8 @@ const WAYS: Readonly<Record<string, (bytes: Buffer, dice: Dice) => Buffer>> = {
     ]);
     const both = dice.percent(20) ? 'Content-Length: 2\r\n' : '';
     return latin1(
-      `POST ${dice.pick(['/v1/auth/login', '/graphql', '/v1/nowhere'])} HTTP/1.1\r\n${HEAD}${both}Transfer-Encoding: ${encoding}\r\n\r\n${chunks}`,
+      `POST ${dice.pick(['/v1/auth/login', '/graphql', '/v1/nowhere'])} ` +
+        `HTTP/1.1\r\n${HEAD}${both}Transfer-Encoding: ${encoding}\r\n\r\n${chunks}`,
     );
   },
   'header line': (bytes, dice) =>

@@ -159,7 +159,8 @@ async function paidCopiesOf(app: TestApp, original: GivenJob, count: number): Pr
       await tx.unsafe(
         `insert into token_transfers (id, from_account, to_account, amount, reason, user_id, job_id)
          select copied.id, t.from_account, t.to_account, t.amount, t.reason, t.user_id, copied.job
-         from (values ${rows}) as copied(id, job), token_transfers t where t.job_id = '${original.id}' and t.reason = 'publish'`,
+         from (values ${rows}) as copied(id, job), token_transfers t where t.job_id = '${original.id}'
+           and t.reason = 'publish'`,
       );
       await tx`update token_balances set balance = balance - ${amount * copies.length}::int where user_id = ${payer}`;
     });

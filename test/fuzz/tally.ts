@@ -99,9 +99,12 @@ export class Tally {
     return [
       `Kinds: ${list(this.kinds)}`,
       `Answers: ${list(this.statuses)}`,
-      `REST operations that succeeded: ${this.operations.size} of ${DOCUMENTED.length}${missing(this.unreachedOperations)}`,
+      `REST operations that ` +
+        `succeeded: ${this.operations.size} of ${DOCUMENTED.length}${missing(this.unreachedOperations)}`,
       `GraphQL fields that were executed: ${this.fields.size} of ${ALL_FIELDS.length}${missing(this.unreachedFields)}`,
-      `Valid requests that succeeded: ${this.successShare.toFixed(1)} %; the least: ${worst.map(([id, share]) => `${id} ${Math.round(100 * share)} %`).join(', ')}`,
+      `Valid requests that ` +
+        `succeeded: ${this.successShare.toFixed(1)} %; the ` +
+        `least: ${worst.map(([id, share]) => `${id} ${Math.round(100 * share)} %`).join(', ')}`,
       `The slowest: ${this.slowest.map(({ ms, what }) => `${ms.toFixed(0)} ms ${what}`).join('; ')}`,
     ].join('\n');
   }

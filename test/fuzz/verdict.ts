@@ -28,7 +28,8 @@ export function checkWith(hidden: RegExp): Judge {
 export async function hiddenNames(sql: Sql): Promise<RegExp> {
   const rows = await sql<{ name: string }[]>`
     select column_name as name from information_schema.columns where table_schema = 'public'
-    union select conname from pg_constraint union select relname from pg_class where relnamespace = 'public'::regnamespace`;
+    union select conname from pg_constraint union select relname from pg_class
+      where relnamespace = 'public'::regnamespace`;
   const told = ['openapi.json', 'api.graphql']
     .map((file) => readFileSync(new URL(`../../schema/${file}`, import.meta.url), 'utf8'))
     .join('\n');
@@ -44,7 +45,8 @@ const INSIDE = [
   /node_modules|node:internal|file:\/\/\/|\/src\/|\/dist\//,
   /DrizzleQueryError|PostgresError|SQLSTATE|Failed query|ECONN|CONNECTION_/,
   /\b(select|insert into|update|delete from)\s+\\?"/i,
-  /syntax error at or near|violates [\w-]+ constraint|invalid input syntax for|duplicate key value|does not exist.{0,20}relation/,
+  /syntax error at or near|violates [\w-]+ constraint|invalid input syntax for/,
+  /duplicate key value|does not exist.{0,20}relation/,
   /\$2[aby]\$\d\d\$/,
   /Cannot read propert|is not a function|is not iterable|undefined \(reading/,
 ];

@@ -3,12 +3,14 @@ import { withoutValues } from '../../src/graphql/own-words.js';
 
 const TOLD: [message: string, reason: string | undefined, told: string][] = [
   [
-    'Variable "$input" got invalid value { email: "a", password: "s3cret" }; Field "firstName" of required type "String!" was not provided.',
+    'Variable "$input" got invalid value { email: "a", password: "s3cret" }; Field "firstName" of required type ' +
+      '"String!" was not provided.',
     'Field "firstName" of required type "String!" was not provided.',
     'Variable "$input" is not valid: Field "firstName" of required type "String!" was not provided.',
   ],
   [
-    'Variable "$input" got invalid value ["s3cret"] at "input.user.password"; String cannot represent a non string value: ["s3cret"]',
+    'Variable "$input" got invalid value ["s3cret"] at "input.user.password"; String cannot represent a non ' +
+      'string value: ["s3cret"]',
     'String cannot represent a non string value: ["s3cret"]',
     'Variable "$input" is not valid at input.user.password: String cannot represent a non string value.',
   ],

@@ -90,7 +90,8 @@ const byUrql =
     method,
     headers: {
       accept:
-        'application/graphql-response+json, application/graphql+json, application/json, text/event-stream, multipart/mixed',
+        'application/graphql-response+json, application/graphql+json, application/json, text/event-stream, ' +
+        'multipart/mixed',
       ...(method === 'POST' && { 'content-type': 'application/json' }),
     },
     body: {

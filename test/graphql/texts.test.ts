@@ -36,6 +36,7 @@ const SHORT: Readonly<Record<string, readonly string[]>> = {
   AvailableAction: ['missingFields'],
   Catalog: ['businessTypes', 'categories', 'propertyTypes'],
   CreateApiKeyPayload: ['secret'],
+  CreateWebhookEndpointPayload: ['secret'],
   JobEvent: ['fields'],
   Lifecycle: ['requiredToPublish'],
   LifecycleAction: ['by', 'effects', 'event', 'operation', 'says'],
@@ -44,6 +45,7 @@ const SHORT: Readonly<Record<string, readonly string[]>> = {
   PageInfo: ['endCursor', 'startCursor'],
   LogInPayload: SESSION,
   RefreshSessionPayload: SESSION,
+  RotateWebhookSecretPayload: ['secret'],
   SignUpContractorPayload: SESSION,
   SignUpHomeownerPayload: SESSION,
   TokenTransfer: ['fromAccount', 'toAccount'],
@@ -177,6 +179,7 @@ describe('a flat page of the largest size', () => {
     Viewer: (page) => `{ viewer { ${page} } }`,
     Job: (page) => `{ job(id: "job_x") { ${page} } }`,
     Contractor: (page) => `{ contractor(id: "ctr_x") { ${page} } }`,
+    WebhookEndpoint: (page) => `{ webhookEndpoint(id: "whk_x") { ${page} } }`,
   };
 
   it('stands in every place that has a list', () => {
@@ -193,7 +196,9 @@ describe('a flat page of the largest size', () => {
         `nodes { ${wholeSelection(node, 0)} }`,
         `edges { cursor node { ${wholeSelection(node, 0)} } }`,
       ]) {
-        const page = `${field.name}(first: ${PAGE.perPageMax}) { totalCount pageInfo { ${plainFields(schema.getType('PageInfo') as GraphQLObjectType).join(' ')} } ${nodes} }`;
+        const page =
+          `${field.name}(first: ${PAGE.perPageMax}) { totalCount pageInfo ` +
+          `{ ${plainFields(schema.getType('PageInfo') as GraphQLObjectType).join(' ')} } ${nodes} }`;
         expect(costOfDocument((WITHIN[type.name] as (page: string) => string)(page))).toBeLessThanOrEqual(
           GRAPHQL_LIMITS.cost,
         );

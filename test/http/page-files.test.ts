@@ -37,7 +37,8 @@ it('a build copies every file, and without the packages it is read from there', 
   // In a process of its own, by which the packages cannot be found.
   const read = `const { readPageFile } = await import(${JSON.stringify(pathToFileURL(built).href)});
     const { createHash } = await import('node:crypto');
-    for (const name of ${JSON.stringify(NAMES)}) console.log(createHash('sha256').update(await readPageFile(name)).digest('hex'));`;
+    for (const name of ${JSON.stringify(NAMES)})
+      console.log(createHash('sha256').update(await readPageFile(name)).digest('hex'));`;
   const copies = execFileSync(process.execPath, ['--input-type=module', '--eval', read], {
     cwd: folder,
     encoding: 'utf8',

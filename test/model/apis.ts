@@ -177,12 +177,14 @@ function address({ op, job, bid }: Call): { method: string; path: string } {
 }
 
 export const JOB = `id title description status category budgetMin budgetMax urgency addressLine1 addressLine2 city state zipCode country latitude longitude
-  desiredStartDate desiredCompletionDate requirements homeownerId awardedBidId version createdAt updatedAt`;
+  desiredStartDate desiredCompletionDate requirements homeownerId awardedBidId rating review version createdAt updatedAt`;
 export const BID = `id jobId contractorId status amount estimatedDurationDays message proposedStartDate materialsIncluded paymentTerms guaranteedView holdId
   createdAt updatedAt submittedAt`;
 export const EVENTS =
-  'totalCount nodes { jobId sequence type actorId fromStatus toStatus occurredAt rating review fields tokensCharged tokensRefunded bidId data }';
-export const DISPUTE = `reason details openedBy openedAt proposal { resolution proposedBy agreedBy } escalation { reason by } decision { decision ruling resolutionTerms by }
+  'totalCount nodes { jobId sequence type actorId fromStatus toStatus occurredAt rating review fields ' +
+  'tokensCharged tokensRefunded bidId data }';
+export const DISPUTE = `reason details openedBy openedAt proposal { resolution proposedBy agreedBy } escalation {
+  reason by } decision { decision ruling resolutionTerms by }
   appeal { reason supportingEvidence by } finalDecision { finalDecision ruling by } ending { how text by }`;
 export const CONTRACTOR = 'id completedJobs ratingAverage ratingCount';
 
@@ -216,7 +218,8 @@ function document(call: Call): Document {
       });
     case 'updateJob':
       return mutation(
-        `mutation($id: ID!, $version: Int, $input: UpdateJobInput!) { updateJob(id: $id, expectedVersion: $version, input: $input) { job { ${JOB} } } }`,
+        `mutation($id: ID!, $version: Int, $input: UpdateJobInput!) { updateJob(id: $id, expectedVersion: ` +
+          `$version, input: $input) { job { ${JOB} } } }`,
         { ...versioned, input: withEnums(body) },
       );
     case 'deleteJob':
@@ -226,7 +229,8 @@ function document(call: Call): Document {
       );
     case 'publishJob':
       return mutation(
-        `mutation($id: ID!, $version: Int) { publishJob(id: $id, expectedVersion: $version) { job { ${JOB} } tokensCharged remainingBalance } }`,
+        `mutation($id: ID!, $version: Int) { publishJob(id: $id, expectedVersion: $version) { job ` +
+          `{ ${JOB} } tokensCharged remainingBalance } }`,
         versioned,
       );
     case 'submitBid':
@@ -241,26 +245,33 @@ function document(call: Call): Document {
       return mutation(`mutation($id: ID!) { ${op}(id: $id) { bid { ${BID} } } }`, { id: bid });
     case 'adjustTokens':
       return mutation(
-        'mutation($input: AdjustTokensInput!) { adjustTokens(input: $input) { transfer { id fromAccount toAccount amount reason note } } }',
+        'mutation($input: AdjustTokensInput!) { adjustTokens(input: $input) { transfer { id fromAccount toAccount ' +
+          'amount reason note } } }',
         { input: body },
       );
     case 'readJob':
       return { query: `query($id: ID!) { job(id: $id) { ${JOB} } }`, variables: { id }, root: (data) => data.job };
     case 'listJobs':
       return {
-        query: `query($filter: JobFilter, $first: Int) { jobs(filter: $filter, first: $first) { totalCount nodes { ${JOB} } } }`,
+        query:
+          `query($filter: JobFilter, $first: Int) { jobs(filter: $filter, first: $first) { totalCount nodes ` +
+          `{ ${JOB} } } }`,
         variables: { filter: asked, first },
         root: (data) => pageOf(data.jobs),
       };
     case 'listBids':
       return {
-        query: `query($id: ID!, $status: BidStatus, $first: Int) { job(id: $id) { bids(status: $status, first: $first) { totalCount nodes { ${BID} } } } }`,
+        query:
+          `query($id: ID!, $status: BidStatus, $first: Int) { job(id: $id) { bids(status: $status, first: ` +
+          `$first) { totalCount nodes { ${BID} } } } }`,
         variables: { id, first, status: upper(status) },
         root: (data) => pageOf(data.job.bids),
       };
     case 'ownBids':
       return {
-        query: `query($status: BidStatus, $first: Int) { viewer { bids(status: $status, first: $first) { totalCount nodes { ${BID} } } } }`,
+        query:
+          `query($status: BidStatus, $first: Int) { viewer { bids(status: $status, first: $first) { ` +
+          `totalCount nodes { ${BID} } } } }`,
         variables: { first, status: upper(status) },
         root: (data) => pageOf(data.viewer.bids),
       };
@@ -292,7 +303,8 @@ function document(call: Call): Document {
       const type = `${op[0]?.toUpperCase()}${op.slice(1)}Input${OPTIONAL_INPUT.includes(op) ? '' : '!'}`;
       const input = Object.keys(body).length === 0 && OPTIONAL_INPUT.includes(op) ? null : body;
       return mutation(
-        `mutation($id: ID!, $version: Int, $input: ${type}) { ${op}(id: $id, expectedVersion: $version, input: $input) { job { ${JOB} } } }`,
+        `mutation($id: ID!, $version: Int, $input: ${type}) { ${op}(id: $id, expectedVersion: $version, input: ` +
+          `$input) { job { ${JOB} } } }`,
         { ...versioned, input },
       );
     }

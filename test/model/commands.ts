@@ -564,7 +564,7 @@ export function shifted(date: string, days: number): string {
 /** As a client that read the job would send it; sometimes with a read-only field made up. */
 function sentBackWhole(job: Job, dice: Dice): Fields {
   const forged = dice.percent(25)
-    ? { [dice.of(['status', 'homeownerId', 'awardedBidId', 'createdAt'])]: 'forged' }
+    ? { [dice.of(['status', 'homeownerId', 'awardedBidId', 'rating', 'review', 'createdAt'])]: 'forged' }
     : {};
   return {
     ...job.fields,
@@ -572,6 +572,8 @@ function sentBackWhole(job: Job, dice: Dice): Fields {
     status: job.state,
     homeownerId: job.owner.profileId,
     awardedBidId: job.awarded?.id ?? null,
+    rating: job.rating,
+    review: job.review,
     createdAt: job.createdAt,
     updatedAt: '2020-01-01T00:00:00.000Z',
     version: 77,

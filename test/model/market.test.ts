@@ -40,7 +40,9 @@ it(
       await playSome(seed + more * WORLDS, runs / 10);
     const calls = [...coverage.values()].reduce((sum, times) => sum + times, 0);
     console.log(
-      `MODEL_SEED=${seed}: ${runs} histories, ${calls} calls, ${((Date.now() - started) / 1000).toFixed(1)} s\n${report(coverage)}\nThe rarest: ${rarest(coverage, 25)}`,
+      `MODEL_SEED=${seed}: ${runs} ` +
+        `histories, ${calls} calls, ${((Date.now() - started) / 1000).toFixed(1)} s\n${report(coverage)}\nThe ` +
+        `rarest: ${rarest(coverage, 25)}`,
     );
     expect(complete ? uncovered(coverage) : []).toEqual([]);
   },

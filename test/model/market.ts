@@ -116,6 +116,8 @@ export interface Job {
   createdAt: string;
   readonly bids: Bid[];
   awarded: Bid | null;
+  rating: number | null;
+  review: string | null;
   /** The highest since publication, in cents. */
   highest: { budgetMin: number | null; budgetMax: number | null };
   mostPaid: number;
@@ -503,6 +505,8 @@ export class Market {
       createdAt: '',
       bids: [],
       awarded: null,
+      rating: null,
+      review: null,
       highest: { budgetMin: null, budgetMax: null },
       mostPaid: 0,
       completionBase: null,
@@ -530,6 +534,8 @@ export class Market {
       status: job.state,
       homeownerId: job.owner.profileId,
       awardedBidId: job.awarded?.id ?? null,
+      rating: job.rating,
+      review: job.review,
       createdAt: job.createdAt,
     };
     // Where a known place lies is not for the model to know: whatever is sent is made up. An unknown place lies
@@ -651,6 +657,8 @@ export class Market {
         const record = this.recordOf(job.awarded!.by);
         record.completedJobs += 1;
         if (typeof said.rating === 'number') record.ratings.push(said.rating);
+        job.rating = typeof said.rating === 'number' ? said.rating : null;
+        job.review = textOf(said.review);
         break;
       }
       case 'disputeJob':

@@ -101,6 +101,8 @@ const READ_ONLY = [
   'longitude',
   'homeownerId',
   'awardedBidId',
+  'rating',
+  'review',
   'createdAt',
   'updatedAt',
   'version',

@@ -113,10 +113,12 @@ async function reset(app: TestApp, balances: ReadonlyMap<Person, number>): Promi
   await app.sql.begin((tx) =>
     tx.unsafe(`
     set local session_replication_role = replica;
-    delete from reviews; delete from events; delete from holds; delete from bids; delete from job_search; delete from jobs; delete from token_transfers;
+    delete from reviews; delete from events; delete from holds; delete from bids; delete from job_search; delete
+      from jobs; delete from token_transfers;
     update contractors set completed_jobs = 0, rating_sum = 0, rating_count = 0 where completed_jobs > 0;
     insert into token_transfers (id, from_account, to_account, amount, reason, user_id) values ${transfers.join(', ')};
-    update token_balances b set held = 0, balance = coalesce((select sum(amount) from token_transfers t where t.user_id = b.user_id), 0)`),
+    update token_balances b set held = 0, balance = coalesce((select sum(amount) from token_transfers t
+      where t.user_id = b.user_id), 0)`),
   );
 }
 
@@ -222,6 +224,8 @@ function sameJob(market: Market, reader: Person, job: Job, { latitude, longitude
     status: job.state,
     homeownerId: job.owner.profileId,
     awardedBidId: job.awarded?.id ?? null,
+    rating: job.rating,
+    review: job.review,
     version: job.version,
     createdAt: job.createdAt,
   };
@@ -360,7 +364,8 @@ function sameRecord(
   );
 }
 
-const EVERYTHING = `query($hidden: ID!, $anyHidden: Boolean!, $isAdmin: Boolean!, $a: ID!, $b: ID!, $c: ID!, $jobs: Int!, $bids: Int!) {
+const EVERYTHING = `query($hidden: ID!, $anyHidden: Boolean!, $isAdmin: Boolean!, $a: ID!, $b: ID!, $c: ID!,
+  $jobs: Int!, $bids: Int!) {
   viewer { tokens { balance held available } }
   jobs(first: $jobs) { totalCount nodes { ${JOB} bidCount
     bids(first: $bids) { totalCount nodes { ${BID} hold { id amount status } } }
@@ -368,12 +373,14 @@ const EVERYTHING = `query($hidden: ID!, $anyHidden: Boolean!, $isAdmin: Boolean!
     availableActions { action allowed reason missingFields tokenCost }
     dispute { ${DISPUTE} } } }
   hidden: job(id: $hidden) @include(if: $anyHidden) { id }
-  a: contractor(id: $a) { ${CONTRACTOR} } b: contractor(id: $b) { ${CONTRACTOR} } c: contractor(id: $c) { ${CONTRACTOR} }
+  a: contractor(id: $a) { ${CONTRACTOR} } b: contractor(id: $b) {
+    ${CONTRACTOR} } c: contractor(id: $c) { ${CONTRACTOR} }
   auditTokens @include(if: $isAdmin) { ok mismatches { userId } }
 }`;
 
 /** By itself, since together they might cost more than one operation may. */
-const TIMELINES = `query($jobs: Int!, $events: Int!) { jobs(first: $jobs) { nodes { timeline(first: $events) { ${EVENTS} } } } }`;
+const TIMELINES = `query($jobs: Int!, $events: Int!) {
+  jobs(first: $jobs) { nodes { timeline(first: $events) { ${EVENTS} } } } }`;
 
 /** Everything that a person can read, held against the market at once. */
 async function checkAll(apis: Apis, market: Market, person: Person, token: string): Promise<void> {

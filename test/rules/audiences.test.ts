@@ -70,6 +70,8 @@ const job = {
   requirements: 'Licensed',
   homeownerId: 'hmw_hannah',
   awardedBidId: 'bid_carla',
+  rating: 4,
+  review: 'Tidy',
   version: 7,
   createdAt: 1,
   updatedAt: 2,

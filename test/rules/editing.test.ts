@@ -118,6 +118,8 @@ describe('fields that the service sets', () => {
     ['longitude', { longitude: null }],
     ['homeownerId', { homeownerId: 'hmw_hugo' }],
     ['awardedBidId', { awardedBidId: 'bid_1' }],
+    ['rating', { rating: 5 }],
+    ['review', { review: 'Well done.' }],
     ['createdAt', { createdAt: '2026-01-02T03:04:05.679Z' }],
   ])('a changed %s is refused by name', (field, patch) => {
     const fields = { [field]: expect.stringContaining('set by the service') };

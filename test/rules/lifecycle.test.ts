@@ -145,7 +145,7 @@ test('a bid is live while it waits for the choice of Hannah', () => {
 describe('walking the normal flow', () => {
   const steps = JOB_ACTION_LIST.filter(isTransition).filter((row) => row.operation !== 'completeJob');
 
-  test('however Hannah and Carla go on, a job that is not ended can go on, and no path is longer than ten steps', () => {
+  test('however Hannah and Carla go on, a job that has not ended can, in at most ten steps', () => {
     fc.assert(
       fc.property(fc.array(fc.nat(), { minLength: 11, maxLength: 11 }), (choices) => {
         let state: JobState = 'draft';

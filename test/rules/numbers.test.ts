@@ -82,7 +82,7 @@ describe('limits', () => {
     expect(SESSION).toEqual({ refreshTokenDays: 30, sessionDaysMax: 90, leewaySeconds: 60 });
   });
 
-  test('of a GraphQL operation: every bound is there, one log-in at most, and what is dearer than 3,000 is refused', () => {
+  test('of a GraphQL operation: every bound is there, one log-in at most, and 3,000 points', () => {
     expect(Object.keys(GRAPHQL_LIMITS).sort()).toEqual([
       'aliases',
       'cost',

@@ -49,6 +49,8 @@ export function kitchen<Overrides extends Partial<JobBeforeEdit>>(status: JobSta
     homeownerId: hannah.homeownerId,
     awardedBidId: isAwarded ? 'bid_carla' : null,
     awardedContractorId: isAwarded ? carla.contractorId : null,
+    rating: null,
+    review: null,
     title: 'New kitchen',
     description: 'Cabinets, worktop and tiles',
     category: 'kitchen',

@@ -38,7 +38,8 @@ function encoded(value: unknown): string {
 
 /** Signed rightly over whatever is given: what a thief of nothing but our code's mistakes could hope for. */
 function sealed(headerPart: string, bodyPart: string, secret: string = SECRET, hash = 'sha256'): string {
-  return `${headerPart}.${bodyPart}.${createHmac(hash, secret).update(`${headerPart}.${bodyPart}`).digest('base64url')}`;
+  const signature = createHmac(hash, secret).update(`${headerPart}.${bodyPart}`).digest('base64url');
+  return `${headerPart}.${bodyPart}.${signature}`;
 }
 
 const withPayload = (changes: Record<string, unknown>) => sealed(header, encoded({ ...goodPayload, ...changes }));
@@ -128,7 +129,7 @@ describe('a forged or altered access token is refused', () => {
     expectRefused(forged);
   });
 
-  it('with any character replaced by another of its alphabet, the last one too, whose lowest bits carry nothing', () => {
+  it('with any character replaced by another of its alphabet, the last one too', () => {
     const alphabet = 'ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_';
     const at = [...Array.from({ length: Math.floor(good.length / 8) }, (_, i) => i * 8), good.length - 1];
     expectRefused(

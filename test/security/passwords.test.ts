@@ -33,7 +33,7 @@ describe('passwords', () => {
     expect([busy.active, busy.waiting]).toEqual([0, 0]);
   });
 
-  it('are hashed for one address as for the others: its 129th that waits is refused, and somebody else is next', async () => {
+  it('are hashed for one address as for others: its 129th that waits is refused', async () => {
     const busy = createPasswords({ cost: 4, concurrent: 1 });
     const order: string[] = [];
     const greedy = Array.from({ length: 129 }, (_, at) =>

@@ -377,7 +377,7 @@ needs('redis-server').describe('rate limits in a real Redis', () => {
     expect(failed.reduce((sum, count) => sum + count)).toBe(300);
   });
 
-  it('go on in memory when Redis is killed, keep no call waiting, and go back when it is there again (timed)', async () => {
+  it('go on in memory when Redis is killed, and go back when it is there again (timed)', async () => {
     const limits = await openOnRedis();
     const waits = await watching(limits, async () => {
       await server.kill();
@@ -392,7 +392,7 @@ needs('redis-server').describe('rate limits in a real Redis', () => {
     expect(await passed(times(1_000, () => limits.take(FIVE, 'returned')))).toBe(5);
   });
 
-  it('wait no longer than their time for a Redis that is there and does not answer, and after that not at all (timed)', async () => {
+  it('wait for a Redis that does not answer until a time-out, and then not at all (timed)', async () => {
     const limits = await openOnRedis({ redisTimeoutMs: 150 });
     server.freeze();
     const startMs = performance.now();

@@ -83,7 +83,7 @@ describe('places', () => {
     expect([queue.active, queue.waiting]).toEqual([0, 0]);
   });
 
-  it('are only so many for work that takes long, from whatever addresses it comes, and quick work of the same caller goes before it', async () => {
+  it('are only so many for long work, and quick work of the same caller goes before it', async () => {
     const queue = queueOf({ places: 4, placesForLong: 2 });
     const works = Array.from({ length: 4 }, held);
     const order: string[] = [];
@@ -113,7 +113,7 @@ describe('places', () => {
 });
 
 describe('turns', () => {
-  it('are in the order of arrival for one caller, and nobody who comes later is served before those who wait', async () => {
+  it('are in the order of arrival for one caller, and nobody overtakes those who wait', async () => {
     const queue = queueOf();
     const first = held();
     const order: string[] = [];
@@ -135,7 +135,7 @@ describe('turns', () => {
     expect(await servedOf({}, calls)).toEqual(['a1', 'b1', 'c1', 'a2', 'b2', 'a3', 'a4']);
   });
 
-  it('go from user to user within an address, so that six hundred accounts of one address are one address', async () => {
+  it('go from user to user within an address: six hundred accounts of one address are one', async () => {
     const many = Array.from({ length: 6 }, (_, i) => [`a${i}`, { address: 'a', user: `usr_${i}` }] as const);
     const calls = [
       ...many,
@@ -230,7 +230,7 @@ describe('waiting', () => {
   });
 });
 
-it('loses no place, no share and no turn over ten thousand calls of many callers that fail, wait and time out at random', async () => {
+it('loses no place, share or turn over ten thousand calls that fail, wait and time out at random', async () => {
   const queue = queueOf({
     places: 4,
     placesPerAddress: 3,

@@ -7,7 +7,8 @@ import { freshDatabase } from '../postgres.js';
 
 const ANSWERS = 4_000;
 const BYTES_STAYING_MAX = 2_000;
-const LONG = `select json_agg(json_build_array(n, md5(n::text), md5((n + $1::int)::text))) from generate_series(1, 40) n`;
+const LONG = `select json_agg(json_build_array(n, md5(n::text), md5((n + $1::int)::text)))
+  from generate_series(1, 40) n`;
 
 const oldSpace = () =>
   getHeapSpaceStatistics().find(({ space_name: name }) => name === 'old_space')?.space_used_size ?? 0;

@@ -19,7 +19,8 @@ beforeAll(async () => {
   const carl = await contractor(app, 'Carl');
   const cora = await contractor(app, 'Cora');
   await app.sql.begin(async (tx) => {
-    await tx`insert into token_transfers (id, from_account, to_account, amount, reason, user_id) values ('ttx_gift', 'issuance', ${hanna.userId}, 90, 'adjustment', ${hanna.userId})`;
+    await tx`insert into token_transfers (id, from_account, to_account, amount, reason, user_id)
+      values ('ttx_gift', 'issuance', ${hanna.userId}, 90, 'adjustment', ${hanna.userId})`;
     await tx`update token_balances set balance = balance + 90 where user_id = ${hanna.userId}`;
   });
   const call = async (token: string, path: string, body: object = {}) => {
@@ -226,6 +227,16 @@ const DAMAGES: [what: string, breaks: string, damage: Damage][] = [
     (tx) => tx`update contractors set completed_jobs = 1 where id = ${ids.carlsProfile!}`,
   ],
   [
+    'a contractor with a former name',
+    'a contractor has the name and the age of their account',
+    (tx) => tx`update contractors set person_name = 'Carlos' where id = ${ids.carlsProfile!}`,
+  ],
+  [
+    'a contractor who is younger than their account',
+    'a contractor has the name and the age of their account',
+    (tx) => tx`update contractors set created_at = created_at + interval '1 day' where id = ${ids.carlsProfile!}`,
+  ],
+  [
     'positions that run against the order of a job',
     'positions follow the order of each job, and the first so many events of it have one',
     (tx) => tx`update events set position = 1000000 - sequence where job_id = ${ids.open!}`,
@@ -241,6 +252,11 @@ const DAMAGES: [what: string, breaks: string, damage: Damage][] = [
     (tx) =>
       tx`insert into reviews (id, job_id, contractor_id, author_id, rating, created_at)
         values ('evt_none', ${ids.awarded!}, ${ids.carlsProfile!}, ${ids.hanna!}, 5, now())`,
+  ],
+  [
+    'a review of the job that its approval does not say',
+    'a job has the rating and the review of its approval',
+    (tx) => tx`update jobs set review = 'Well done.' where id = ${ids.awarded!}`,
   ],
   [
     'a published job without a city',
@@ -286,6 +302,7 @@ async function takeGuardsAway(tx: TransactionSql): Promise<void> {
     where contype = 'c' and connamespace = 'public'::regnamespace`;
   const indexes = await tx<{ drop: string }[]>`
     select format('drop index %s', indexrelid::regclass) as drop from pg_index join pg_class on pg_class.oid = indrelid
-    where indisunique and not exists (select 1 from pg_constraint where conindid = indexrelid) and relnamespace = 'public'::regnamespace`;
+    where indisunique and not exists (select 1 from pg_constraint where conindid = indexrelid)
+      and relnamespace = 'public'::regnamespace`;
   for (const { drop } of [...checks, ...indexes]) await tx.unsafe(drop);
 }

@@ -70,12 +70,18 @@ afterAll(() => app.close());
 
 type Attempt = (tx: TransactionSql) => Promise<unknown>;
 
-const bid = (tx: TransactionSql, more: object) =>
-  tx`insert into bids ${tx({ id: 'bid_new', job_id: ids.draft, contractor_id: ids.carlsProfile, amount: 5, job_created_at: '2026-01-01', ...more })}`;
-const hold = (tx: TransactionSql, more: object) =>
-  tx`insert into holds ${tx({ id: 'hld_new', bid_id: ids.corasBid, job_id: ids.open, user_id: ids.carl, amount: 5, ...more })}`;
-const transfer = (tx: TransactionSql, more: object) =>
-  tx`insert into token_transfers ${tx({ id: 'ttx_new', from_account: 'issuance', to_account: ids.hanna, user_id: ids.hanna, amount: 1, reason: 'adjustment', ...more })}`;
+const bid = (tx: TransactionSql, more: object) => {
+  const row = { id: 'bid_new', job_id: ids.draft, contractor_id: ids.carlsProfile, amount: 5 };
+  return tx`insert into bids ${tx({ ...row, job_created_at: '2026-01-01', ...more })}`;
+};
+const hold = (tx: TransactionSql, more: object) => {
+  const row = { id: 'hld_new', bid_id: ids.corasBid, job_id: ids.open, user_id: ids.carl, amount: 5 };
+  return tx`insert into holds ${tx({ ...row, ...more })}`;
+};
+const transfer = (tx: TransactionSql, more: object) => {
+  const row = { id: 'ttx_new', from_account: 'issuance', to_account: ids.hanna, user_id: ids.hanna, amount: 1 };
+  return tx`insert into token_transfers ${tx({ ...row, reason: 'adjustment', ...more })}`;
+};
 const event = (tx: TransactionSql, more: object) =>
   tx`insert into events ${tx({ id: 'evt_new', job_id: ids.open, sequence: 99, type: 'job.updated', homeowner_id: ids.hannasProfile, ...more })}`;
 const job = (tx: TransactionSql, id: string, change: object) =>
@@ -179,6 +185,18 @@ const ATTEMPTS: [what: string, refusedBy: string, attempt: Attempt][] = [
     'jobs_live_bids_only_while_open',
     (tx) => job(tx, ids.open, { status: 'cancelled' }),
   ],
+  ['a rating of work that goes on', 'jobs_review_fits_the_state', (tx) => job(tx, ids.awarded, { rating: 5 })],
+  [
+    'a review of work that goes on',
+    'jobs_review_fits_the_state',
+    (tx) => job(tx, ids.awarded, { review: 'Well done.' }),
+  ],
+  [
+    'a review of a job that nobody was awarded',
+    'jobs_review_fits_the_state',
+    (tx) => job(tx, ids.open, { status: 'completed', live_bid_count: 0, review: 'Well done.' }),
+  ],
+  ['a rating of six', 'jobs_rating_is_sound', (tx) => job(tx, ids.awarded, { status: 'completed', rating: 6 })],
   ['more live bids than bids', 'jobs_counts_are_sound', (tx) => job(tx, ids.open, { live_bid_count: 3 })],
   ['fewer bids ever than bids now', 'jobs_counts_are_sound', (tx) => job(tx, ids.open, { bids_ever: 1 })],
   ['a count below zero', 'jobs_counts_are_sound', (tx) => job(tx, ids.draft, { live_bid_count: -1 })],
@@ -308,9 +326,11 @@ it('the same rows are taken where nothing is wrong with them', async () => {
 /** Whoever writes a check or a unique index writes an attempt against it too. */
 it('every check and every rule of uniqueness on jobs, bids, holds, tokens and events has its attempt', async () => {
   const named = await app.sql<{ name: string }[]>`
-    select conname as name from pg_constraint where contype = 'c' and conrelid::regclass::text in ('jobs', 'bids', 'holds', 'events', 'token_transfers', 'token_balances', 'contractors')
+    select conname as name from pg_constraint where contype = 'c' and conrelid::regclass::text in ('jobs', 'bids',
+      'holds', 'events', 'token_transfers', 'token_balances', 'contractors')
     union select indexrelid::regclass::text from pg_index join pg_class on pg_class.oid = indexrelid
-    where indisunique and not indisprimary and indrelid::regclass::text in ('jobs', 'bids', 'holds', 'events', 'token_transfers', 'token_balances')`;
+    where indisunique and not indisprimary and indrelid::regclass::text in ('jobs', 'bids', 'holds', 'events',
+      'token_transfers', 'token_balances')`;
   // The whole key of a bid only serves the award, which points at it.
   const untried = named
     .map(({ name }) => name.replaceAll('"', ''))

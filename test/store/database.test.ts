@@ -27,7 +27,7 @@ afterAll(async () => {
 const release = () => holder`select pg_advisory_unlock(1)`;
 const many = (count: number) => Promise.all(Array.from({ length: count }, () => db.send(QUICK, [])));
 
-test('no more statements are at work than there are connections, and one in five of those is left to other addresses', async () => {
+test('no more statements run than there are connections, a fifth of which is left to other addresses', async () => {
   const greedy = db.of({ address: 'greedy' });
   const slow = Array.from({ length: 6 }, () => greedy.send(SLOW, []));
   expect([db.queue.active, db.queue.waiting]).toEqual([4, 2]);

@@ -16,7 +16,7 @@ describe('the Postgres driver', () => {
     expect(() => assertDriverIsPatched()).not.toThrow();
   });
 
-  test('keeps a bounded number of prepared statements on a connection, and prepares again what had to make room', async () => {
+  test('keeps a bounded number of prepared statements on a connection, and prepares again what it closed', async () => {
     const database = await freshDatabase();
     const sql = postgres({ ...database.connection, max: 1, fetch_types: false });
     const prepared = async () =>

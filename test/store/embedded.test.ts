@@ -53,13 +53,15 @@ describe('an embedded Postgres', () => {
     expect((await server.stop()).trim().split('\n')).toHaveLength(1);
   });
 
-  test('listens on a private socket alone, keeps its data safe, and reads text as Unicode sorted by code point', async () => {
+  test('listens on a private socket alone, syncs its data, and sorts text by code point', async () => {
     const folder = newFolder();
     const server = await startEmbeddedPostgres(folder);
     const [row] = await ask(
       server.connection,
-      `select current_setting('listen_addresses') as addresses, current_setting('fsync') as fsync, current_setting('server_encoding') as encoding,
-              current_setting('TimeZone') as zone, lower('ÉÖ') as lowered, 'Z' < 'a' as by_code_point, current_database() as database`,
+      `select current_setting('listen_addresses') as addresses, current_setting('fsync') as fsync,
+          current_setting('server_encoding') as encoding,
+              current_setting('TimeZone') as zone, lower('ÉÖ') as lowered, 'Z' < 'a' as by_code_point,
+                current_database() as database`,
     );
     expect(row).toEqual({
       addresses: '',

@@ -27,9 +27,10 @@ it('throws away what has run out, and nothing that still counts', async () => {
   await sql`update sessions set ends_at = now() - interval '8 days' where user_id = ${ivy.userId}`;
   await sql`update idempotency_records set created_at = now() - interval '25 hours' where user_id = ${ivy.userId}`;
   expect(await tidy(app.services.db)).toEqual({ records: 1, tokens: 0, sessions: 1 });
-  const left =
-    await sql`select (select count(*)::int from refresh_tokens t join sessions s on s.id = t.session_id where s.user_id = ${kim.userId}) as tokens,
-    (select count(*)::int from idempotency_records where user_id = ${kim.userId}) as records, (select count(*)::int from sessions where user_id = ${ivy.userId}) as gone`;
+  const left = await sql`select (select count(*)::int from refresh_tokens t join sessions s on s.id = t.session_id
+      where s.user_id = ${kim.userId}) as tokens,
+    (select count(*)::int from idempotency_records where user_id = ${kim.userId}) as records, (select count(*)::int
+      from sessions where user_id = ${ivy.userId}) as gone`;
   expect(left[0]).toEqual({ tokens: 1, records: 1, gone: 0 });
   expect((await app.rest('GET', '/v1/me', { token: kim.token })).status).toBe(200);
 });

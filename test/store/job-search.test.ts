@@ -141,7 +141,8 @@ async function fill(dice: Dice): Promise<void> {
     await sql`update job_search set town = ${town}::point from jobs where id = job_id and city = ${city}`;
   // Two of the newest jobs hold it, and then none but the oldest.
   await sql`update jobs set description = 'A chimney.' where id in (
-    (select id from jobs order by created_at desc, id desc limit 2) union all (select id from jobs order by created_at, id limit 3))`;
+    (select id from jobs order by created_at desc, id desc limit 2) union all (select id from jobs
+      order by created_at, id limit 3))`;
   // A GIN index whose pending entries were not merged yet looks dear to the planner.
   await sql`vacuum (analyze)`;
 }

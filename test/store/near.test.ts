@@ -56,9 +56,12 @@ it('the distance tells the town and nothing of the address: every job of a town 
 });
 
 it('nearness is found by its index, not by looking at every job', async () => {
-  await app.sql`insert into jobs (id, homeowner_id, title, description, status, category, urgency, address_line1, city, state)
-    select 'job_' || lpad(n::text, 27, '0'), (select id from homeowners limit 1), 'A job', 'Far away', 'open', 'x', 'standard', '1', 'Nowhere', 'XX' from generate_series(1, 20000) n`;
-  await app.sql`update job_search set town = point(-100 - random() * 20, 40 + random() * 8) where job_id like 'job_0000%'`;
+  await app.sql`insert into jobs (id, homeowner_id, title, description, status, category, urgency, address_line1,
+    city, state)
+    select 'job_' || lpad(n::text, 27, '0'), (select id from homeowners limit 1), 'A job', 'Far away', 'open', 'x',
+      'standard', '1', 'Nowhere', 'XX' from generate_series(1, 20000) n`;
+  await app.sql`update job_search set town = point(-100 - random() * 20, 40 + random() * 8)
+    where job_id like 'job_0000%'`;
   await app.sql`analyze jobs, job_search`;
   app.statements();
   await near('78704', 10);

@@ -133,12 +133,15 @@ describe('the plans', () => {
 const SEES: Partial<Record<Who, (market: Market) => string>> = {
   'new contractor': () => `j.status = 'open'`,
   'busy contractor': (of) =>
-    `(j.status = 'open' or exists (select from bids b where b.job_id = j.id and b.contractor_id = '${seededId('ctr', busyContractor(of))}'))`,
+    `(j.status = 'open' or exists (select from bids b where b.job_id = j.id
+      and b.contractor_id = '${seededId('ctr', busyContractor(of))}'))`,
   'busy homeowner': (of) => `j.homeowner_id = '${seededId('hmw', busyHomeowner(of))}'`,
   admin: () => 'true',
 };
 
 const says = (word: string) => `(j.title ilike '%${word}%' or j.description ilike '%${word}%')`;
+
+const NEAR_SMALL_TOWN = `near: { zipCode: "${SMALL_TOWN.zipCode}", withinMiles: 25 }`;
 
 /** A filter in GraphQL, and the same in SQL. */
 const FILTERS: Readonly<Record<string, string>> = {
@@ -157,8 +160,8 @@ const FILTERS: Readonly<Record<string, string>> = {
       ],
     ]),
   ),
-  [`near: { zipCode: "${SMALL_TOWN.zipCode}", withinMiles: 25 }`]: `j.city = '${SMALL_TOWN.city}'`,
-  [`near: { zipCode: "${SMALL_TOWN.zipCode}", withinMiles: 25 }, search: "${WORDS.common}"`]: `j.city = '${SMALL_TOWN.city}' and ${says(WORDS.common)}`,
+  [NEAR_SMALL_TOWN]: `j.city = '${SMALL_TOWN.city}'`,
+  [`search: "${WORDS.common}", ${NEAR_SMALL_TOWN}`]: `j.city = '${SMALL_TOWN.city}' and ${says(WORDS.common)}`,
   'near: { zipCode: "78704", withinMiles: 25 }': `j.city <> '${SMALL_TOWN.city}'`,
 };
 
@@ -206,7 +209,8 @@ describe.each(Object.keys(SEES) as Who[])('what the %s lists by number', (who) =
     const { data } = (await listener.ask(who, { rest: `/v1/jobs?${query}&per_page=10` })) as { data: { id: string }[] };
     const page = Number(/page=(\d+)/.exec(query)?.[1]);
     const looked = await sql.unsafe<{ id: string }[]>(
-      `select j.id from jobs j where ${SEES[who]?.(market)} and ${NUMBERED[query]} order by j.created_at desc, j.id desc limit 10 offset ${(page - 1) * 10}`,
+      `select j.id from jobs j where ${SEES[who]?.(market)} and ${NUMBERED[query]} order by j.created_at desc,
+        j.id desc limit 10 offset ${(page - 1) * 10}`,
     );
     expect(data.map(({ id }) => id)).toEqual(looked.map(({ id }) => id));
   });
@@ -216,7 +220,8 @@ describe('the plans of what leads to more than the job', () => {
   const ownJob = async (state: string) => {
     const homeowner = seededId('hmw', busyHomeowner(market));
     const [own] = await sql.unsafe<{ job: string; bid: string }[]>(
-      `select j.id as job, b.id as bid from jobs j left join bids b on b.job_id = j.id and b.guaranteed_view where j.homeowner_id = '${homeowner}' and j.status = '${state}' order by b.id, j.id limit 1`,
+      `select j.id as job, b.id as bid from jobs j left join bids b on b.job_id = j.id and b.guaranteed_view
+        where j.homeowner_id = '${homeowner}' and j.status = '${state}' order by b.id, j.id limit 1`,
     );
     if (!own) throw new Error(`The busy homeowner has no job that is ${state}.`);
     return own;
@@ -224,7 +229,8 @@ describe('the plans of what leads to more than the job', () => {
 
   const foreignJob = async () => {
     const [open] = await sql.unsafe<{ job: string }[]>(
-      `select j.id as job from jobs j where j.status = 'open' and not exists (select from bids b where b.job_id = j.id and b.contractor_id = '${seededId('ctr', busyContractor(market))}') limit 1`,
+      `select j.id as job from jobs j where j.status = 'open' and not exists (select from bids b where b.job_id = j.id
+        and b.contractor_id = '${seededId('ctr', busyContractor(market))}') limit 1`,
     );
     if (!open) throw new Error('The busy contractor has bid on every job.');
     return open.job;
@@ -241,7 +247,8 @@ describe('the plans of what leads to more than the job', () => {
       'a bid',
       'busy contractor',
       async () =>
-        `mutation { submitBid(jobId: "${await foreignJob()}", input: { amount: 5, guaranteedView: true }) { bid { id } } }`,
+        `mutation { submitBid(jobId: "${await foreignJob()}", input: { amount: 5,
+          guaranteedView: true }) { bid { id } } }`,
       ['bids', 'holds', 'token_balances'],
     ],
     [

@@ -1,6 +1,6 @@
 /**
  * The one way in which a GraphQL document is run here. How each field is found and written is settled once for an
- * operation, when it is first asked for; graphql-js runs whatever such a plan does not cover, and words every refused
+ * operation, when it is first asked for; graphql-js runs what such a plan does not cover, and words every refused
  * variable. README.md beside this file says what is promised and how it is checked.
  */
 import type { ApolloServerOptionsWithGateway } from '@apollo/server';
@@ -13,6 +13,7 @@ import {
 } from 'graphql';
 import type { Context } from '../context.js';
 import { planOf, type Plan } from './plan.js';
+import { openSource } from './subscribe.js';
 
 /** An operation that was asked for; its document has been parsed and validated. */
 export interface OperationRequest {
@@ -38,7 +39,8 @@ export function createExecutor(schema: GraphQLSchema): RunOperation {
   }
 
   return async (request) => {
-    const { document, operationName, variables, context } = request;
+    const { document, operation, operationName, variables, context } = request;
+    if (operation?.operation === 'subscription') return openSource(schema, request);
     const result = planFor(request)?.(context, variables ?? {});
     return result ?? execute({ schema, document, contextValue: context, variableValues: variables, operationName });
   };

@@ -23,8 +23,10 @@ export function openPersistedDocuments(file: string): FindDocument {
   const documents = readList(file);
   return (asked) => {
     const given = asked.method === 'GET' ? inAddress(asked.search) : inBody.safeParse(asked.body).data;
-    const query = given?.query == null && documents.get(nameOf(given) ?? '');
-    if (!query) throw refuse('VALIDATION_FAILED', { message: LISTED_ALONE });
+    const name = given?.query == null ? nameOf(given) : undefined;
+    if (name === undefined) throw refuse('VALIDATION_FAILED', { message: LISTED_ALONE });
+    const query = documents.get(name);
+    if (query === undefined) throw refuse('VALIDATION_FAILED', { message: notListed(name) });
     const { documentId, extensions, ...rest } = given ?? {};
     return asked.method === 'GET'
       ? { ...asked, search: asAddress({ ...rest, query }) }
@@ -33,7 +35,13 @@ export function openPersistedDocuments(file: string): FindDocument {
 }
 
 const LISTED_ALONE =
-  'This server runs listed documents alone. Send the SHA-256 of one as `documentId` or in `extensions.persistedQuery.sha256Hash`, and no `query`.';
+  'This server runs listed documents alone. Send the SHA-256 of one as `documentId` or in ' +
+  '`extensions.persistedQuery.sha256Hash`, and no `query`.';
+
+/** Clients print a document in ways of their own, so that a hash they compute is not the one that is listed. */
+const notListed = (name: string) =>
+  `This server runs listed documents alone, and its list has no document named ${cut(name, 100)}. ` +
+  'Send the hash as the list has it, and give the server the list of the build that is served.';
 
 const inBody = z.object({
   query: z.unknown().optional(),

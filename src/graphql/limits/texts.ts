@@ -12,6 +12,7 @@ import { JOB } from '../../rules/entities/job.js';
 import { CONTRACTOR, HOMEOWNER, USER } from '../../rules/entities/people.js';
 import { REVIEW } from '../../rules/entities/review.js';
 import { TOKEN_TRANSFER } from '../../rules/entities/tokens.js';
+import { WEBHOOK_ATTEMPT, WEBHOOK_DELIVERY, WEBHOOK_ENDPOINT } from '../../rules/entities/webhook.js';
 import type { Entity } from '../../rules/entity.js';
 import { TEXT } from '../../rules/limits.js';
 
@@ -28,6 +29,9 @@ const WITH_TEXTS: readonly Entity[] = [
   DISPUTE,
   ...Object.values(DISPUTE_PARTS),
   TOKEN_TRANSFER,
+  WEBHOOK_ENDPOINT,
+  WEBHOOK_DELIVERY,
+  WEBHOOK_ATTEMPT,
 ];
 
 export const TEXT_CHARACTERS: Readonly<Record<string, Readonly<Record<string, number>>>> = Object.fromEntries(

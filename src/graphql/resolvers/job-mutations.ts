@@ -81,7 +81,9 @@ const INPUTS: { readonly [Key in JobTransitionKey]?: string } = {
 
 for (const key of Object.keys(JOB_TRANSITIONS) as JobTransitionKey[]) addTransition(key);
 
-/** As the decorators of a method would add it: the job and its version are arguments, all else that comes is its input. */
+/**
+ * As the decorators of a method would add it: the job and its version are arguments, all else that comes is its input.
+ */
 function addTransition(key: JobTransitionKey): void {
   const { operation: name } = JOB_TRANSITIONS[key];
   const operation = OPERATIONS[name];

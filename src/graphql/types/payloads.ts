@@ -7,6 +7,7 @@ import { OPERATIONS } from '../../operations/index.js';
 import { performWithin, type Operation } from '../../operations/operation.js';
 import { BID_TRANSITIONS } from '../../rules/bids.js';
 import { NEW_API_KEY } from '../../rules/entities/api-key.js';
+import { NEW_WEBHOOK } from '../../rules/entities/webhook.js';
 import { CHANGED_PASSWORD, PUBLICATION } from '../../rules/entities/session.js';
 import { JOB_TRANSITIONS } from '../../rules/lifecycle.js';
 import type { Context } from '../context.js';
@@ -18,6 +19,7 @@ import { says } from './field.js';
 import { Job, JobConnection } from './jobs.js';
 import { TokenTransfer } from './tokens.js';
 import { Viewer } from './viewer.js';
+import { WebhookDelivery, WebhookEndpoint } from './webhooks.js';
 
 interface Answered {
   readonly type: () => object;
@@ -31,6 +33,11 @@ const JOB: Answered = { type: () => Job, is: 'The job as it is now.' };
 const BID: Answered = { type: () => Bid, is: 'The bid as it is now.' };
 const CHANGED_JOB = { job: JOB };
 const CHANGED_BID = { bid: BID };
+const NEW_ENDPOINT = {
+  webhookEndpoint: { type: () => WebhookEndpoint, is: NEW_WEBHOOK.fields.webhook.description },
+  secret: { type: () => String, is: NEW_WEBHOOK.fields.secret.description },
+};
+const DELIVERY = { delivery: { type: () => WebhookDelivery, is: 'The delivery as it is now.' } };
 
 const { readMe, ...O } = OPERATIONS;
 
@@ -71,6 +78,16 @@ export const PAYLOADS = {
     secret: { type: () => String, is: NEW_API_KEY.fields.secret.description },
   }),
   revokeApiKey: payload(O.revokeApiKey, { apiKey: { type: () => ApiKey, is: 'The key as it was.' } }),
+  createWebhookEndpoint: payload(O.createWebhookEndpoint, NEW_ENDPOINT),
+  updateWebhookEndpoint: payload(O.updateWebhookEndpoint, {
+    webhookEndpoint: { type: () => WebhookEndpoint, is: 'The endpoint as it is now.' },
+  }),
+  deleteWebhookEndpoint: payload(O.deleteWebhookEndpoint, {
+    deletedWebhookEndpointId: { type: () => ID, is: 'The identifier of the endpoint, which is gone.' },
+  }),
+  rotateWebhookSecret: payload(O.rotateWebhookSecret, NEW_ENDPOINT),
+  sendTestEvent: payload(O.sendTestEvent, DELIVERY),
+  redeliver: payload(O.redeliver, DELIVERY),
   adjustTokens: payload(O.adjustTokens, { transfer: { type: () => TokenTransfer, is: 'The transfer that was made.' } }),
 } as const;
 
@@ -84,7 +101,7 @@ function payloads<Name extends keyof typeof O>(
   return Object.fromEntries(made) as Record<Name, ReturnType<typeof payload>>;
 }
 
-/** Of whoever logs in here nobody has asked anything yet: what they are is read by the next request, with its token. */
+/** The session is new and no role is known in this request yet: it is read by the next request, with the token. */
 function session({ name }: Pick<Operation<never, unknown>, 'name'>) {
   @ObjectType(payloadName(name), { implements: Session, description: `What \`${name}\` answers.` })
   class SessionPayload {}

@@ -1,8 +1,13 @@
-/** API keys for programs, which cannot log in again every fifteen minutes. A key is made, listed and revoked by a log-in. */
+/**
+ * API keys for programs, which cannot log in again every fifteen minutes. A key is made, listed and revoked by a
+ * log-in.
+ */
 import { z } from 'zod';
 import { refuse, unauthorized } from '../../rules/errors.js';
+import type { ApiKeyId } from '../../rules/ids.js';
 import { API_KEYS_PER_PERSON_MAX, TEXT } from '../../rules/limits.js';
 import { requiredText } from '../../rules/values.js';
+import type { Viewer } from '../../rules/viewer.js';
 import { hashOfApiKey, newApiKeySecret } from '../../security/api-key.js';
 import { lockAccount } from '../../store/accounts.js';
 import {
@@ -12,11 +17,11 @@ import {
   selectApiKey,
   type ApiKey,
 } from '../../store/api-keys.js';
+import type { Db } from '../../store/database.js';
 import { revokeSession } from '../../store/sessions.js';
 import { operation } from '../operation.js';
 import { pageRequest, pageShape } from '../paging.js';
 import { idInPath, momentInBody } from '../shapes.js';
-import { invalidField } from '../validation.js';
 
 const NEWEST_FIRST = ['time', 'text'] as const;
 
@@ -37,11 +42,12 @@ export const createApiKey = operation({
   input: z.strictObject({
     name: requiredText(TEXT.name).describe('What the key is for, to tell it from others.'),
     expiresAt: momentInBody
+      .refine((moment) => moment.getTime() > Date.now(), 'must be in the future')
+      .meta({ moment: true })
       .nullish()
       .describe('When the key ends by itself; it holds until it is revoked unless told.'),
   }),
   async run({ db, viewer: { userId, sessionId } }, { name, expiresAt = null }): Promise<NewApiKey> {
-    if (expiresAt && expiresAt.getTime() <= Date.now()) throw invalidField('expiresAt', 'must be in the future');
     const secret = newApiKeySecret();
     const apiKey = await db.inTransaction(async (tx) => {
       // Two at once follow one another, and a change of password comes before or after, never between.
@@ -72,19 +78,39 @@ export const listApiKeys = operation({
     keysNewestFirst(db, { userId: viewer.userId }, pageRequest(input, NEWEST_FIRST, include)),
 });
 
+const addressed = z.strictObject({ id: idInPath('apiKey').describe('The API key.') });
+
+export const readApiKey = operation({
+  name: 'apiKey',
+  says: 'Reads one of one’s API keys that work, without its secret.',
+  allows: 'signed in',
+  budget: 'read',
+  needsSession: true,
+  input: addressed,
+  async run({ db, viewer }, { id }): Promise<ApiKey> {
+    const { key, isActive } = await ownApiKey(db, viewer, id);
+    if (!isActive) throw refuse('NOT_FOUND', { message: 'This API key has ended.' });
+    return key;
+  },
+});
+
 export const revokeApiKey = operation({
   name: 'revokeApiKey',
   says: 'Ends an API key: it is refused from now on, everywhere.',
   allows: 'signed in',
   budget: 'write',
   needsSession: true,
-  input: z.strictObject({ id: idInPath('apiKey').describe('The API key.') }),
+  input: addressed,
   async run({ db, viewer }, { id }): Promise<ApiKey> {
-    const [found] = await selectApiKey(db, { id });
-    if (!found) throw refuse('NOT_FOUND', { message: 'There is no such API key.' });
-    const { key, userId, sessionId } = found;
-    if (userId !== viewer.userId) throw refuse('FORBIDDEN', { message: 'This API key is not yours.' });
+    const { key, sessionId } = await ownApiKey(db, viewer, id);
     await revokeSession(db, { sessionId });
     return key;
   },
 });
+
+async function ownApiKey(db: Db, viewer: Viewer, id: ApiKeyId) {
+  const [found] = await selectApiKey(db, { id });
+  if (!found) throw refuse('NOT_FOUND', { message: 'There is no such API key.' });
+  if (found.userId !== viewer.userId) throw refuse('FORBIDDEN', { message: 'This API key is not yours.' });
+  return found;
+}

@@ -43,7 +43,7 @@ export const verifyContractor = operation({
 
 export const contractorFilter = z.strictObject({
   search: optionalText(TEXT.title).describe(
-    'Text that the company’s name or its presentation of itself contains, whatever the case.',
+    'Text that the person’s name, the company’s name or its presentation of itself contains, whatever the case.',
   ),
   specialty: optionalText(TEXT.listItem).describe('Contractors who name this kind of work, whatever the case.'),
   serviceArea: optionalText(TEXT.listItem).describe('Contractors who name this place, whatever the case.'),

@@ -20,6 +20,7 @@ import { moveTokens, openBalance } from '../../store/ledger.js';
 import { newId } from '../../store/new-id.js';
 import { openSession } from '../../store/sessions.js';
 import { operation, type Call } from '../operation.js';
+import { across } from '../shapes.js';
 import { contractorShape, password, userShape } from './people.js';
 import { sessionOf, type Session } from './session.js';
 
@@ -34,8 +35,14 @@ const shape = {
   referralCode: z.string().nullish().describe('The code of whoever sent you; both of you get 10 tokens.'),
 };
 
-const notTheEmail = (input: { email: string; password: string }) => input.password.trim().toLowerCase() !== input.email;
-const NOT_THE_EMAIL = { path: ['password'], message: 'must not be the email itself' };
+const isTheEmail = ({ email: given, password: chosen }: { email?: string; password?: string }) =>
+  given !== undefined && chosen?.trim().toLowerCase() === given;
+
+function whoJoins<Shape extends typeof shape & z.ZodRawShape>(fields: Shape) {
+  return across(z.strictObject(fields), ['email', 'password'], (sent): Record<string, string> =>
+    isTheEmail(sent) ? { password: 'must not be the email itself' } : {},
+  );
+}
 
 export const signUpHomeowner = operation({
   name: 'signUpHomeowner',
@@ -43,7 +50,7 @@ export const signUpHomeowner = operation({
   allows: 'anyone',
   budget: 'signUp',
   alwaysForReal: true,
-  input: z.strictObject(shape).refine(notTheEmail, NOT_THE_EMAIL),
+  input: whoJoins(shape),
   run: (call, input) =>
     signUp(call, 'homeowner', input, async (tx, userId) => {
       const [homeowner] = await insertHomeowner(tx, { id: newId('homeowner'), userId });
@@ -57,7 +64,7 @@ export const signUpContractor = operation({
   allows: 'anyone',
   budget: 'signUp',
   alwaysForReal: true,
-  input: z.strictObject({ ...shape, companyName: contractorShape.companyName }).refine(notTheEmail, NOT_THE_EMAIL),
+  input: whoJoins({ ...shape, companyName: contractorShape.companyName }),
   run: (call, input) =>
     signUp(call, 'contractor', input, async (tx, userId) => {
       const [contractor] = await insertContractor(tx, {

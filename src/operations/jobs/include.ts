@@ -76,13 +76,28 @@ export interface PartRequest extends Partial<SamePageRequest> {
   readonly status?: BidState | null;
 }
 
-const INCLUDES: { readonly [Name in PartName]: (request: PartRequest) => JobInclude } = {
-  ownBids: () => ({ ownBids: true, bid: ALL_OF_A_BID }),
-  awardedBid: () => ({ awardedBid: true, bid: ALL_OF_A_BID }),
-  bids: (request) => ({ bids: request.size ?? 0, bid: ALL_OF_A_BID, ...pageIn(request) }),
-  timeline: (request) => ({ events: request.size ?? 0, ...pageIn(request) }),
-  dispute: () => ({ disputeEvents: true }),
+/** How a part is asked of the store. */
+interface PartOfJob {
+  /** A list is asked for by the size of its page. */
+  readonly include: (size: number) => JobInclude;
+  /** Of a list: how many entries it has in all. */
+  readonly total?: TotalOf;
+  /** Whether it is made of bids, of which somebody may want some fields alone. */
+  readonly hasBids?: true;
+}
+
+export const JOB_PARTS: { readonly [Name in PartName]: PartOfJob } = {
+  ownBids: { include: () => ({ ownBids: true }), hasBids: true },
+  awardedBid: { include: () => ({ awardedBid: true }), hasBids: true },
+  bids: { include: (size) => ({ bids: size }), total: 'bidsTotal', hasBids: true },
+  timeline: { include: (size) => ({ events: size }), total: 'eventsTotal' },
+  dispute: { include: () => ({ disputeEvents: true }) },
 };
+
+function wholePart(name: PartName, request: PartRequest): JobInclude {
+  const { include, hasBids } = JOB_PARTS[name];
+  return { ...include(request.size ?? 0), ...(hasBids && { bid: ALL_OF_A_BID }), ...pageIn(request) };
+}
 
 function pageIn({ after, status }: PartRequest): JobInclude {
   return { ...(after && { isAfter: true }), ...(status != null && { ofStatus: true }) };
@@ -99,7 +114,7 @@ export async function readPart<Name extends PartName>(
   jobs: readonly ReadableJob[],
   request: PartRequest = {},
 ): Promise<Map<ReadableJob, JobParts[Name]>> {
-  const include = INCLUDES[name](request);
+  const include = wholePart(name, request);
   const ids = jobs.map(({ id }) => id);
   const found = await readIncluded(db, viewer, ids, include, request);
   const totals = new Map<TotalOf, (id: JobId) => Promise<Total>>();

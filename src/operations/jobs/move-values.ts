@@ -29,6 +29,8 @@ export function moveValues(
   const values = {
     id: input.id,
     expectedVersion: input.expectedVersion ?? null,
+    rating: input.rating ?? null,
+    review: input.review ?? null,
     ...idsOf(viewer),
     events: asParameter(events),
   };

@@ -54,7 +54,9 @@ export const jobOrder = choice(JOB_ORDERS, 'JobOrder').nullish().describe('The o
 
 export const listJobs = operation({
   name: 'jobs',
-  says: 'Lists the jobs one may see, newest first unless told: a homeowner’s own; a contractor’s open ones and those they bid on; all for admins.',
+  says:
+    'Lists the jobs one may see, newest first unless told: a homeowner’s own; a contractor’s open ones and ' +
+    'those they bid on; all for admins.',
   allows: 'signed in',
   budget: 'read',
   input: across(
@@ -95,7 +97,9 @@ export async function visibleJobs(db: Db, viewer: Viewer, ids: readonly JobId[])
 
 export const listEvents = operation({
   name: 'jobEvents',
-  says: 'Lists what happened to a job, from its beginning. The parties and admins read everything that concerns them, others the changes of state.',
+  says:
+    'Lists what happened to a job, from its beginning. The parties and admins read everything that concerns ' +
+    'them, others the changes of state.',
   allows: 'signed in',
   budget: 'read',
   input: z.strictObject({ id: idInPath('job').describe('The job.'), ...pageShape }),

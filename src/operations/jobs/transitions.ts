@@ -1,12 +1,12 @@
 /**
- * The transitions of a job as operations: one for each row of the lifecycle. Here stands what comes with each call, and
- * what it says where it says more than its row; a row that is not here takes nothing but the job.
+ * The transitions of a job as operations: one for each row of the lifecycle. Here is what comes with each call, and
+ * its sentence, where that says more than its row; a row that is not here takes nothing but the job.
  */
-import { z } from 'zod';
+import type { z } from 'zod';
 import { resolutionMove, type ResolutionMove } from '../../rules/disputes.js';
 import { JOB_TRANSITIONS, type JobTransitionKey } from '../../rules/lifecycle.js';
 import { TEXT } from '../../rules/limits.js';
-import { idOf, requiredText } from '../../rules/values.js';
+import { idOf, rating, requiredText } from '../../rules/values.js';
 import type { Operation } from '../operation.js';
 import { optionalText } from '../shapes.js';
 import type { Addressed } from './addressed.js';
@@ -43,12 +43,7 @@ const PARTS = {
   approve: {
     says: 'The homeowner accepts the work: the job is completed, holds are released, and the contractor is credited.',
     body: {
-      rating: z
-        .int()
-        .min(1, 'must be from 1 to 5')
-        .max(5, 'must be from 1 to 5')
-        .nullish()
-        .describe('From 1 to 5; enters the contractor’s average.'),
+      rating: rating.nullish().describe('From 1 to 5; enters the contractor’s average.'),
       review: optionalText(TEXT.note).describe('What others should know about the work.'),
     },
   },
@@ -64,7 +59,9 @@ const PARTS = {
     body: { escalationReason: requiredText(TEXT.note).describe('Why the parties cannot settle it themselves.') },
   },
   resolveDispute: {
-    says: 'Proposes how to settle the dispute, or agrees: the job is completed once both parties have named the same resolution.',
+    says:
+      'Proposes how to settle the dispute, or agrees: the job is completed once both parties have named the ' +
+      'same resolution.',
     body: {
       resolution: requiredText(TEXT.note).describe(
         'How to settle it. The same text as the other party’s proposal agrees to it.',
@@ -99,7 +96,9 @@ const PARTS = {
     },
   },
   complete: {
-    says: 'Ends a job past the normal flow: holds are released, the contractor gets no credit. On a completed job it changes nothing.',
+    says:
+      'Ends a job past the normal flow: holds are released, the contractor gets no credit. On a completed job ' +
+      'it changes nothing.',
     body: { reason: requiredText(TEXT.note).describe('Why the normal flow is passed over.') },
   },
   cancel: {

@@ -33,7 +33,8 @@ export const NEW_API_KEY = entity('NewApiKey', 'A new key for a program, with it
   secret: {
     type: z.string().meta({ pattern: '^jmk_[0-9A-Za-z]{40}$' }),
     description:
-      'Send it as `Authorization: Bearer …`: `jmk_` and 40 letters and digits. It is shown this once and stored nowhere.',
+      'Send it as `Authorization: Bearer …`: `jmk_` and 40 letters and digits. It is shown this once and stored ' +
+      'nowhere.',
     example: 'jmk_3fQ8ZpL0xVnB7tYc2KdWsE9uHgRa5jMi1oTq4Xby',
   },
 });

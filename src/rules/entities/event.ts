@@ -4,7 +4,7 @@ import { entity, identifier } from '../entity.js';
 import { EVENT_TYPES } from '../events.js';
 import { TEXT } from '../limits.js';
 import { JOB_STATES } from '../lifecycle.js';
-import { anything, choice, idOf, moment, nullableText, position, text, whole } from '../values.js';
+import { anything, choice, idOf, moment, nullableText, position, rating, text, whole } from '../values.js';
 import { ROLES } from '../viewer.js';
 
 /** A decision has three texts, and no other event has more. */
@@ -18,18 +18,14 @@ export const EVENT_ACTOR = entity('JobEventActor', 'Whose call it was, for every
   role: { type: choice(ROLES, 'UserType'), description: 'The kind of account.', example: 'homeowner' },
 });
 
-/** What events carry that has a field of its own; in the database all of it stands in the event's data. */
+/** What events carry that has a field of its own; in the database all of it is in the column `data`. */
 const DETAILS = {
   bidId: {
     type: idOf('bid').nullable(),
     description: 'The bid concerned; null for what concerns the job alone.',
     example: null,
   },
-  rating: {
-    type: z.int().min(1).max(5).nullable(),
-    description: 'From 1 to 5, where the work was approved with one.',
-    example: null,
-  },
+  rating: { type: rating.nullable(), description: 'From 1 to 5, where the work was approved with one.', example: null },
   review: {
     type: nullableText(TEXT.note),
     description: 'What the homeowner wrote for others when approving the work.',

@@ -1,11 +1,11 @@
-/** A job: what its homeowner says of it, and what the service sets. */
+/** A job: what its homeowner writes, and what the service sets. */
 import { z } from 'zod';
 import { entity, identifier } from '../entity.js';
 import { TEXT } from '../limits.js';
 import { JOB_STATES } from '../lifecycle.js';
 import { URGENCIES } from '../publishing.js';
 import { PARTIES } from '../readers.js';
-import { choice, day, idOf, moment, money, nullableText, requiredText, whole } from '../values.js';
+import { choice, day, idOf, moment, money, nullableText, rating, requiredText, whole } from '../values.js';
 
 export const JOB = entity('Job', 'A piece of work that a homeowner wants done.', {
   id: identifier('job'),
@@ -104,6 +104,16 @@ export const JOB = entity('Job', 'A piece of work that a homeowner wants done.',
   },
   homeownerId: { type: idOf('homeowner'), description: 'Whose job it is.' },
   awardedBidId: { type: idOf('bid').nullable(), description: 'The bid that got the job.', example: null },
+  rating: {
+    type: rating.nullable(),
+    description: 'What the homeowner thought of the work when approving it, from 1 to 5; null where none was given.',
+    example: null,
+  },
+  review: {
+    type: nullableText(TEXT.note),
+    description: 'What the homeowner said of the work when approving it; null where nothing was said.',
+    example: null,
+  },
   version: {
     type: whole(1),
     description:

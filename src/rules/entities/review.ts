@@ -1,16 +1,11 @@
 /** What a homeowner said of finished work, for anyone who looks for a contractor. */
-import { z } from 'zod';
 import { entity, identifier } from '../entity.js';
 import { TEXT } from '../limits.js';
-import { moment, nullableText, requiredText } from '../values.js';
+import { moment, nullableText, rating, requiredText } from '../values.js';
 
 export const REVIEW = entity('Review', 'What a homeowner said of a contractor when approving the work.', {
   id: { ...identifier('event'), description: 'The identifier, which is that of the approval’s event.' },
-  rating: {
-    type: z.int().min(1).max(5).nullable(),
-    description: 'From 1 to 5; null where none was given.',
-    example: 4,
-  },
+  rating: { type: rating.nullable(), description: 'From 1 to 5; null where none was given.', example: 4 },
   review: {
     type: nullableText(TEXT.note),
     description: 'What others should know about the work; null where only a rating was given.',

@@ -73,7 +73,8 @@ function replaceIfStale(draft: string, file: string): Refused | undefined {
 
 function heldBy(pid: number, folder: string): Error {
   return new Error(
-    `Another server (process ${pid}) runs on the data folder ${folder}. Stop it first, or give this one a folder of its own.`,
+    `Another server (process ${pid}) runs on the data folder ${folder}. Stop it first, or give this one a folder ` +
+      `of its own.`,
   );
 }
 

@@ -59,6 +59,7 @@ export const homeowners = pgTable('homeowners', {
 });
 
 interface ContractorTexts {
+  readonly personName: unknown;
   readonly companyName: unknown;
   readonly bio: unknown;
   readonly specialties: unknown;
@@ -67,7 +68,8 @@ interface ContractorTexts {
 
 /** What contractors are searched by, each as its index has it: texts and entries of lists in small letters. */
 export const contractorTerms = {
-  words: (t: ContractorTexts): SQL => sql`lower(coalesce(${t.companyName}, '') || chr(1) || coalesce(${t.bio}, ''))`,
+  words: (t: ContractorTexts): SQL =>
+    sql`lower(${t.personName} || chr(1) || coalesce(${t.companyName}, '') || chr(1) || coalesce(${t.bio}, ''))`,
   specialties: (t: ContractorTexts): SQL => sql`lower_all(${t.specialties})`,
   serviceAreas: (t: ContractorTexts): SQL => sql`lower_all(${t.serviceAreas})`,
 };
@@ -95,9 +97,12 @@ export const contractors = pgTable(
     completedJobs: integer().notNull().default(0),
     ratingSum: integer().notNull().default(0),
     ratingCount: integer().notNull().default(0),
+    /** The account's own, kept equal by triggers: the list of users reads verified contractors in this order. */
     createdAt: createdAt(),
     updatedAt: updatedAt(),
 
+    /** The account's first and last name, kept equal by the same triggers, so that one index has all that is searched. */
+    personName: text().notNull().default(''),
     /** The average in hundredths, and 0 before the first rating: lists are ordered by it. */
     ratingRank: integer()
       .notNull()
@@ -123,7 +128,14 @@ export const contractors = pgTable(
     ),
     check(
       'contractors_counts_are_sound',
-      sql`${t.completedJobs} >= 0 and ${t.ratingCount} >= 0 and ${t.ratingSum} between ${t.ratingCount} and 5 * ${t.ratingCount}`,
+      sql.join(
+        [
+          sql`${t.completedJobs} >= 0`,
+          sql`${t.ratingCount} >= 0`,
+          sql`${t.ratingSum} between ${t.ratingCount} and 5 * ${t.ratingCount}`,
+        ],
+        sql` and `,
+      ),
     ),
   ],
 );

@@ -1,4 +1,4 @@
-/** Jobs: what their homeowners say of them, where they stand, and the figures that later calls are measured against. */
+/** Jobs: what their homeowners write, their state, and the figures that later calls are checked against. */
 import { sql } from 'drizzle-orm';
 import {
   check,
@@ -49,8 +49,11 @@ export const jobs = pgTable(
     desiredCompletionDate: date({ mode: 'string' }),
     requirements: text(),
     awardedBidId: idColumn('bid'),
-    /** Kept beside the bid, so that one row says who may work on the job and read its address. */
+    /** Copied from the bid, so that one row shows who may work on the job and read its address. */
     awardedContractorId: idColumn('contractor'),
+    /** As the approval says; `reviews` has the same for the contractor. */
+    rating: integer(),
+    review: text(),
     version: integer().notNull().default(1),
     createdAt: createdAt(),
     updatedAt: updatedAt(),
@@ -75,7 +78,7 @@ export const jobs = pgTable(
       foreignColumns: [bids.id, bids.jobId, bids.contractorId],
     }),
     index('jobs_newest').on(t.createdAt, t.id),
-    // What stands behind the order in these two lets other jobs be passed over without a look at them.
+    // The columns after the order's own let other jobs be skipped without reading their rows.
     index('jobs_of_homeowner').on(t.homeownerId, t.createdAt, t.id, t.status),
     index('jobs_in_state').on(t.status, t.createdAt, t.id),
     index('jobs_of_trade').on(t.category, t.createdAt, t.id, t.status, t.urgency),
@@ -96,13 +99,21 @@ export const jobs = pgTable(
     ),
     check('jobs_award_is_whole', sql`(${t.awardedBidId} is null) = (${t.awardedContractorId} is null)`),
     check(
+      'jobs_review_fits_the_state',
+      sql`(${t.rating} is null and ${t.review} is null) or (${t.status} = 'completed' and ${t.awardedBidId} is not null)`,
+    ),
+    check('jobs_rating_is_sound', sql`${t.rating} between 1 and 5`),
+    check(
       'jobs_budget_is_sound',
       sql`${t.budgetMin} >= 0 and ${t.budgetMax} >= 0 and ${t.budgetMin} <= ${t.budgetMax}`,
     ),
     check('jobs_dates_are_sound', sql`${t.desiredStartDate} <= ${t.desiredCompletionDate}`),
     check(
       'jobs_published_whole',
-      sql`${t.status} in ('draft', 'completed') or (${t.category} is not null and ${t.urgency} is not null and ${t.addressLine1} is not null and ${t.city} is not null and ${t.state} is not null)`,
+      sql`${t.status} in ('draft', 'completed') or (${sql.join(
+        [t.category, t.urgency, t.addressLine1, t.city, t.state].map((column) => sql`${column} is not null`),
+        sql` and `,
+      )})`,
     ),
     check(
       'jobs_counts_are_sound',

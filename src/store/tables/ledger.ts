@@ -1,4 +1,4 @@
-/** Tokens: transfers that are only ever added, and beside them the balances that must equal their sums. */
+/** Tokens: transfers that are only ever added, and the balances, which must equal their sums. */
 import { sql } from 'drizzle-orm';
 import { check, index, integer, pgEnum, pgTable, text } from 'drizzle-orm/pg-core';
 import { HOUSE_ACCOUNTS, TRANSFER_REASONS, type HouseAccount, type TransferReason } from '../../rules/tokens.js';
@@ -39,7 +39,13 @@ export const tokenTransfers = pgTable(
     check('token_transfers_amount_is_positive', sql`${t.amount} > 0`),
     check(
       'token_transfers_touch_one_person',
-      sql`(${t.fromAccount} in (${houseAccounts}) and ${t.toAccount} = ${t.userId}) or (${t.toAccount} in (${houseAccounts}) and ${t.fromAccount} = ${t.userId})`,
+      sql.join(
+        [
+          sql`(${t.fromAccount} in (${houseAccounts}) and ${t.toAccount} = ${t.userId})`,
+          sql`(${t.toAccount} in (${houseAccounts}) and ${t.fromAccount} = ${t.userId})`,
+        ],
+        sql` or `,
+      ),
     ),
   ],
 );

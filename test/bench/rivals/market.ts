@@ -132,14 +132,17 @@ export async function listOpenJobs(viewer: Viewer) {
 
 // ---- REST's list and REST's one job: every column that is sent
 
-const ON_WIRE = `j.id, j.title, j.description, j.status, j.category, j.budget_min, j.budget_max, j.urgency, j.city, j.state, j.country,
-  j.desired_start_date, j.desired_completion_date, j.requirements, j.homeowner_id, j.awarded_bid_id, j.version, j.created_at, j.updated_at`;
+const ON_WIRE = `j.id, j.title, j.description, j.status, j.category, j.budget_min, j.budget_max, j.urgency, j.city,
+  j.state, j.country,
+  j.desired_start_date, j.desired_completion_date, j.requirements, j.homeowner_id, j.awarded_bid_id, j.version,
+    j.created_at, j.updated_at`;
 const PRIVATE = 'j.address_line1, j.address_line2, j.zip_code, j.latitude, j.longitude';
 const NO_PRIVATE =
   'null as address_line1, null as address_line2, null as zip_code, null as latitude, null as longitude';
 
 /** Nobody has been awarded an open job, so no contractor may read its address. */
-const REST_LIST = `select ${ON_WIRE}, ${NO_PRIVATE} from jobs j where j.status = 'open' order by j.created_at desc, j.id desc limit 21`;
+const REST_LIST = `select ${ON_WIRE}, ${NO_PRIVATE} from jobs j where j.status = 'open' order by j.created_at desc,
+  j.id desc limit 21`;
 const REST_COUNT = `select count(*)::int from (select from jobs where status = 'open' limit 10001) counted`;
 
 export async function restListOpenJobs() {
@@ -173,12 +176,18 @@ export async function restOwnJob(viewer: Viewer, id: string) {
 
 // ---- one job with everything, as its owner sees it
 
-const JOB = `select j.id, j.title, j.description, j.status, j.category, j.budget_min, j.budget_max, j.urgency, j.city, j.state, j.country, j.zip_code, j.address_line1,
-    j.latitude, j.longitude, j.desired_start_date, j.desired_completion_date, j.requirements, j.homeowner_id, j.awarded_contractor_id, j.version, j.created_at,
-    j.updated_at, j.bid_count, j.live_bid_count, h.city as h_city, h.state as h_state, u.first_name, u.last_name, u.email, t.balance - t.held as available,
-    b.id as b_id, b.amount as b_amount, c.id as c_id, c.company_name as c_company, cu.first_name as c_first, cu.last_name as c_last
-  from jobs j join homeowners h on h.id = j.homeowner_id join users u on u.id = h.user_id join token_balances t on t.user_id = u.id
-  left join bids b on b.id = j.awarded_bid_id left join contractors c on c.id = b.contractor_id left join users cu on cu.id = c.user_id
+const JOB = `select j.id, j.title, j.description, j.status, j.category, j.budget_min, j.budget_max, j.urgency, j.city,
+  j.state, j.country, j.zip_code, j.address_line1,
+    j.latitude, j.longitude, j.desired_start_date, j.desired_completion_date, j.requirements, j.homeowner_id,
+      j.awarded_contractor_id, j.version, j.created_at,
+    j.updated_at, j.bid_count, j.live_bid_count, h.city as h_city, h.state as h_state, u.first_name, u.last_name,
+      u.email, t.balance - t.held as available,
+    b.id as b_id, b.amount as b_amount, c.id as c_id, c.company_name as c_company, cu.first_name as c_first,
+      cu.last_name as c_last
+  from jobs j join homeowners h on h.id = j.homeowner_id join users u on u.id = h.user_id join token_balances t
+    on t.user_id = u.id
+  left join bids b on b.id = j.awarded_bid_id left join contractors c on c.id = b.contractor_id left
+    join users cu on cu.id = c.user_id
   where j.id = $1`;
 
 export async function ownJob(viewer: Viewer, id: string) {
@@ -246,7 +255,8 @@ export async function ownJob(viewer: Viewer, id: string) {
   };
 }
 
-const BIDS = `select b.id, b.amount, b.status, b.message, b.estimated_duration_days, b.guaranteed_view, b.created_at, c.id as c_id, c.company_name, c.verified, c.rating_count,
+const BIDS = `select b.id, b.amount, b.status, b.message, b.estimated_duration_days, b.guaranteed_view, b.created_at,
+  c.id as c_id, c.company_name, c.verified, c.rating_count,
     round(c.rating_sum::numeric / nullif(c.rating_count, 0), 2)::float8 as rating_average, u.first_name, u.last_name
   from bids b join contractors c on c.id = b.contractor_id join users u on u.id = c.user_id
   where b.job_id = $1 order by b.guaranteed_view desc, b.created_at desc, b.id desc limit 21`;
@@ -275,7 +285,8 @@ export async function bidsOn(jobId: string) {
   };
 }
 
-const TIMELINE = `select sequence, type, from_status, to_status, occurred_at, data from events where job_id = $1 order by sequence limit 21`;
+const TIMELINE = `select sequence, type, from_status, to_status, occurred_at, data from events where job_id = $1
+  order by sequence limit 21`;
 
 export async function timelineOf(jobId: string) {
   const rows = await run(TIMELINE, [jobId]);
@@ -298,10 +309,12 @@ export function actionsOn(viewer: Viewer, facts: ActionFacts) {
 
 // ---- one's own account
 
-const ME = `select u.id, u.email, u.first_name, u.last_name, u.user_type, u.referral_code, t.balance, t.held, t.balance - t.held as available,
+const ME = `select u.id, u.email, u.first_name, u.last_name, u.user_type, u.referral_code, t.balance, t.held,
+  t.balance - t.held as available,
     h.id as h_id, h.city, h.state, h.zip_code, c.id as c_id, c.company_name, c.completed_jobs, c.rating_count,
     round(c.rating_sum::numeric / nullif(c.rating_count, 0), 2)::float8 as rating_average
-  from users u join token_balances t on t.user_id = u.id left join homeowners h on h.user_id = u.id left join contractors c on c.user_id = u.id where u.id = $1`;
+  from users u join token_balances t on t.user_id = u.id left join homeowners h on h.user_id = u.id left
+    join contractors c on c.user_id = u.id where u.id = $1`;
 
 export async function me(viewer: Viewer) {
   const [row] = await run(ME, [viewer.userId]);
@@ -412,8 +425,10 @@ function violated(error: unknown): string | undefined {
 
 const CREDENTIALS = 'select id, email, user_type, password_hash from users where email = $1';
 const OPEN_SESSION = `with opened as (
-    insert into sessions (id, user_id, ends_at) select $1, id, now() + interval '90 days' from users where id = $2 and password_hash = $3 for share returning id)
-  insert into refresh_tokens (hash, session_id, expires_at) select $4, id, now() + interval '30 days' from opened returning session_id`;
+    insert into sessions (id, user_id, ends_at) select $1, id, now() + interval '90 days' from users
+      where id = $2 and password_hash = $3 for share returning id)
+  insert into refresh_tokens (hash, session_id, expires_at) select $4, id, now() + interval '30 days' from opened
+    returning session_id`;
 
 export async function logIn(email: string, password: string) {
   const [account] = await run(CREDENTIALS, [email.toLowerCase()]);

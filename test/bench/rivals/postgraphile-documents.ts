@@ -5,24 +5,33 @@
 import { seededId } from '../seed.js';
 import type { Asked } from '../works.js';
 
-const LIST = `query OpenJobs($contractor: String!) { jobs: allJobs(condition: {status: open}, first: 20, orderBy: [CREATED_AT_DESC, PRIMARY_KEY_DESC]) {
+const LIST = `query OpenJobs($contractor: String!) { jobs: allJobs(condition: {status: open}, first: 20,
+  orderBy: [CREATED_AT_DESC, PRIMARY_KEY_DESC]) {
   nodes { id: rowId title status category urgency budgetMin budgetMax city state bidCount createdAt
     homeowner: homeownerByHomeownerId { id: rowId city state user: userByUserId { firstName lastName } }
-    own: bidsByJobId(condition: {contractorId: $contractor}, first: 1, orderBy: [CREATED_AT_DESC, PRIMARY_KEY_DESC]) { nodes { id: rowId amount status } } }
+    own: bidsByJobId(condition: {contractorId: $contractor}, first: 1, orderBy: [CREATED_AT_DESC,
+      PRIMARY_KEY_DESC]) { nodes { id: rowId amount status } } }
   pageInfo { hasNextPage endCursor } } }`;
 
-const ONE_JOB = `query OneJob($id: String!, $homeowner: String!) { found: allJobs(condition: {rowId: $id, homeownerId: $homeowner}, first: 1) { nodes {
-  id: rowId title description status category urgency budgetMin budgetMax addressLine1 city state zipCode country latitude longitude desiredStartDate desiredCompletionDate
+const ONE_JOB = `query OneJob($id: String!, $homeowner: String!) { found: allJobs(condition: {rowId: $id,
+  homeownerId: $homeowner}, first: 1) { nodes {
+  id: rowId title description status category urgency budgetMin budgetMax addressLine1 city state zipCode country
+    latitude longitude desiredStartDate desiredCompletionDate
   requirements version bidCount createdAt updatedAt
   homeowner: homeownerByHomeownerId { id: rowId city state user: userByUserId { firstName lastName email } }
-  awardedBid: bidByAwardedBidIdAndRowIdAndAwardedContractorId { id: rowId amount contractor: contractorByContractorId { id: rowId companyName user: userByUserId { firstName lastName } } }
-  bids: bidsByJobId(first: 20, orderBy: [GUARANTEED_VIEW_DESC, CREATED_AT_DESC, PRIMARY_KEY_DESC]) { nodes { id: rowId amount status message estimatedDurationDays guaranteedView createdAt
-    contractor: contractorByContractorId { id: rowId companyName verified ratingSum ratingCount user: userByUserId { firstName lastName } } } pageInfo { hasNextPage } }
-  timeline: eventsByJobId(first: 20, orderBy: [SEQUENCE_ASC]) { nodes { sequence type fromStatus toStatus occurredAt data } pageInfo { hasNextPage } }
+  awardedBid: bidByAwardedBidIdAndRowIdAndAwardedContractorId { id: rowId amount contractor: contractorByContractorId
+    { id: rowId companyName user: userByUserId { firstName lastName } } }
+  bids: bidsByJobId(first: 20, orderBy: [GUARANTEED_VIEW_DESC, CREATED_AT_DESC,
+    PRIMARY_KEY_DESC]) { nodes { id: rowId amount status message estimatedDurationDays guaranteedView createdAt
+    contractor: contractorByContractorId { id: rowId companyName verified ratingSum ratingCount user: userByUserId {
+      firstName lastName } } } pageInfo { hasNextPage } }
+  timeline: eventsByJobId(first: 20, orderBy: [SEQUENCE_ASC]) { nodes { sequence type fromStatus toStatus occurredAt
+    data } pageInfo { hasNextPage } }
   availableActions { action allowed reason } } } }`;
 
 const ME = `query Me { viewer { id: rowId email firstName lastName userType referralCode
-  homeowner: homeownerByUserId { id: rowId city state zipCode } contractor: contractorByUserId { id: rowId companyName completedJobs ratingSum ratingCount }
+  homeowner: homeownerByUserId { id: rowId city state zipCode } contractor: contractorByUserId { id: rowId companyName
+    completedJobs ratingSum ratingCount }
   tokens: tokenBalanceByUserId { balance held } } }`;
 
 const CHANGED = '{ id: rowId status version updatedAt }';

@@ -7,7 +7,8 @@ scalar DateTime
 scalar Date
 scalar JSON
 
-enum JobStatus { DRAFT OPEN AWARDED IN_PROGRESS IN_REVIEW COMPLETED DISPUTED ESCALATED DECISION_REACHED APPEALED CANCELLED }
+enum JobStatus { DRAFT OPEN AWARDED IN_PROGRESS IN_REVIEW COMPLETED DISPUTED ESCALATED DECISION_REACHED APPEALED
+  CANCELLED }
 enum BidStatus { PENDING VIEWED SHORTLISTED ACCEPTED REJECTED WITHDRAWN }
 enum Urgency { STANDARD PRIORITY URGENT }
 enum UserType { HOMEOWNER CONTRACTOR ADMIN }
@@ -22,16 +23,20 @@ type Viewer { user: User! homeowner: Homeowner contractor: Contractor tokens: To
 
 type PageInfo { hasNextPage: Boolean! endCursor: String }
 type Bid {
-  id: ID! amount: Float! status: BidStatus! message: String estimatedDurationDays: Int guaranteedView: Boolean! createdAt: DateTime! contractor: Contractor
+  id: ID! amount: Float! status: BidStatus! message: String estimatedDurationDays: Int guaranteedView: Boolean!
+    createdAt: DateTime! contractor: Contractor
 }
 type BidConnection { nodes: [Bid!]! pageInfo: PageInfo! }
-type JobEvent { sequence: Int! type: String! fromStatus: JobStatus toStatus: JobStatus occurredAt: DateTime! data: JSON! }
+type JobEvent { sequence: Int! type: String! fromStatus: JobStatus toStatus: JobStatus occurredAt: DateTime! data:
+  JSON! }
 type JobEventConnection { nodes: [JobEvent!]! pageInfo: PageInfo! }
 type AvailableAction { action: String! allowed: Boolean! reason: String }
 type Job {
-  id: ID! title: String! description: String! status: JobStatus! category: String urgency: Urgency budgetMin: Float budgetMax: Float
+  id: ID! title: String! description: String! status: JobStatus! category: String urgency: Urgency budgetMin: Float
+    budgetMax: Float
   addressLine1: String city: String state: String zipCode: String country: String latitude: Float longitude: Float
-  desiredStartDate: Date desiredCompletionDate: Date requirements: String version: Int! bidCount: Int! createdAt: DateTime! updatedAt: DateTime!
+  desiredStartDate: Date desiredCompletionDate: Date requirements: String version: Int! bidCount: Int! createdAt:
+    DateTime! updatedAt: DateTime!
   homeowner: Homeowner awardedBid: Bid myBid: Bid
   bids(first: Int): BidConnection!
   timeline(first: Int): JobEventConnection!

@@ -1,12 +1,17 @@
 /** The statements that others than the hand-written servers send too. */
-export const VIEWER_STATEMENT = `select u.id as "userId", s.id as "sessionId", u.user_type as role, h.id as "homeownerId", c.id as "contractorId"
-  from sessions s join users u on u.id = s.user_id left join homeowners h on h.user_id = u.id left join contractors c on c.user_id = u.id
+export const VIEWER_STATEMENT = `select u.id as "userId", s.id as "sessionId", u.user_type as role,
+  h.id as "homeownerId", c.id as "contractorId"
+  from sessions s join users u on u.id = s.user_id left join homeowners h on h.user_id = u.id left join contractors c
+    on c.user_id = u.id
   where s.id = $1 and s.user_id = $2 and s.revoked_at is null and s.ends_at > now()`;
 
-export const LIST_STATEMENT = `select j.id, j.title, j.status, j.category, j.urgency, j.budget_min, j.budget_max, j.city, j.state, j.bid_count, j.created_at,
-    h.id as h_id, h.city as h_city, h.state as h_state, u.first_name, u.last_name, b.id as b_id, b.amount as b_amount, b.status as b_status
+export const LIST_STATEMENT = `select j.id, j.title, j.status, j.category, j.urgency, j.budget_min, j.budget_max,
+  j.city, j.state, j.bid_count, j.created_at,
+    h.id as h_id, h.city as h_city, h.state as h_state, u.first_name, u.last_name, b.id as b_id, b.amount as b_amount,
+      b.status as b_status
   from jobs j join homeowners h on h.id = j.homeowner_id join users u on u.id = h.user_id
-  left join lateral (select id, amount, status from bids where job_id = j.id and contractor_id = $1 order by created_at desc, id desc limit 1) b on true
+  left join lateral (select id, amount, status from bids where job_id = j.id and contractor_id = $1
+    order by created_at desc, id desc limit 1) b on true
   where j.status = 'open' order by j.created_at desc, j.id desc limit 21`;
 
 export const CHECK_IN_STATEMENT = `with moved as (
@@ -17,7 +22,8 @@ export const CHECK_IN_STATEMENT = `with moved as (
   select id, status, version, updated_at from moved`;
 
 export const PUBLISH_STATEMENT = `with moved as (
-    update jobs set status = 'open', version = version + 1, updated_at = clock_timestamp(), event_count = event_count + 1, highest_budget_min = budget_min, highest_budget_max = budget_max,
+    update jobs set status = 'open', version = version + 1, updated_at = clock_timestamp(),
+      event_count = event_count + 1, highest_budget_min = budget_min, highest_budget_max = budget_max,
       most_tokens_paid = case urgency when 'standard' then 5 when 'priority' then 15 else 30 end
     where id = $1 and status = 'draft' and homeowner_id = $2 and urgency is not null
       and btrim(title) <> '' and btrim(description) <> '' and btrim(category) <> '' and btrim(address_line1) <> '' and btrim(city) <> '' and btrim(state) <> ''
@@ -33,19 +39,24 @@ export const PUBLISH_STATEMENT = `with moved as (
  * A bid that came while this waited for the job is not among those read at its start: the job's own count, read under
  * its lock, tells, and then nothing moves. The events' identifiers are one identifier with its end counted on.
  */
-export const AWARD_STATEMENT = `with live as materialized (select id, contractor_id from bids where job_id = $1 and status in ('pending', 'viewed', 'shortlisted')),
+export const AWARD_STATEMENT = `with live as materialized (select id, contractor_id from bids where job_id = $1
+  and status in ('pending', 'viewed', 'shortlisted')),
   moved as (
-    update jobs j set status = 'awarded', version = version + 1, updated_at = clock_timestamp(), awarded_bid_id = chosen.id, awarded_contractor_id = chosen.contractor_id,
+    update jobs j set status = 'awarded', version = version + 1, updated_at = clock_timestamp(),
+      awarded_bid_id = chosen.id, awarded_contractor_id = chosen.contractor_id,
       event_count = event_count + 1 + live_bid_count, live_bid_count = 0
     from live chosen
     where j.id = $1 and chosen.id = $2 and j.status = 'open' and j.homeowner_id = $3 and j.live_bid_count = (select count(*) from live)
     returning j.id, j.status, j.version, j.updated_at, j.event_count, j.homeowner_id),
   settled as (
-    update bids b set status = case when b.id = $2 then 'accepted' else 'rejected' end::bid_status, updated_at = now() from moved m
-    where b.job_id = m.id and b.status in ('pending', 'viewed', 'shortlisted') returning b.id, b.contractor_id, b.status),
+    update bids b set status = case when b.id = $2 then 'accepted' else 'rejected' end::bid_status, updated_at = now()
+      from moved m
+    where b.job_id = m.id and b.status in ('pending', 'viewed', 'shortlisted') returning b.id, b.contractor_id,
+      b.status),
   released as (update holds h set status = 'released', released_at = now() from settled s
     where h.bid_id = s.id and s.status = 'rejected' and h.status = 'active' returning h.user_id, h.amount),
-  freed as (update token_balances t set held = t.held - staked.amount from (select user_id, sum(amount)::int as amount from released group by user_id order by user_id) staked
+  freed as (update token_balances t set held = t.held - staked.amount from (select user_id, sum(amount)::int as amount
+    from released group by user_id order by user_id) staked
     where t.user_id = staked.user_id),
   happened as (
     select 0 as number, 'job.awarded' as type, null as bidder, 'open'::job_status as from_status, 'awarded'::job_status as to_status, $2::text as bid from moved

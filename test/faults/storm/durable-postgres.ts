@@ -39,7 +39,8 @@ export async function durablePostgres(): Promise<DurablePostgres> {
   const folder = mkdtempSync(join(tmpdir(), 'marketplace-durable-'));
   chmodSync(folder, 0o711);
   const watchdog = armWatchdog(
-    'n=0; while [ -e "$1" ] && [ $n -lt 50 ]; do p=$(head -n 1 "$1/postgres/postmaster.pid" 2>/dev/null) && kill -QUIT "$p" 2>/dev/null; rm -rf "$1"; sleep 0.2; n=$((n+1)); done',
+    'n=0; while [ -e "$1" ] && [ $n -lt 50 ]; do p=$(head -n 1 "$1/postgres/postmaster.pid" 2>/dev/null) && kill ' +
+      '-QUIT "$p" 2>/dev/null; rm -rf "$1"; sleep 0.2; n=$((n+1)); done',
     [folder],
   );
   const cluster = join(folder, 'postgres');

@@ -38,7 +38,8 @@ export function readRows(sql: Sql): Promise<Rows> {
       Rows['events']
     >`select job_id, sequence, type, actor_id, data from events order by job_id, sequence`,
     transfers: await tx<Rows['transfers']>`
-      select user_id, case when to_account = user_id then amount else -amount end as change, reason, job_id, note from token_transfers`,
+      select user_id, case when to_account = user_id then amount else -amount end as change, reason, job_id, note
+        from token_transfers`,
     balances: await tx<Rows['balances']>`select user_id, balance, held from token_balances`,
     records: await tx<Rows['records']>`select user_id, operation, key from idempotency_records`,
   })) as Promise<Rows>;

@@ -144,7 +144,8 @@ export async function rage({ seed, clients, withinMs, tell = () => {}, ...amount
   const untilTooLate = async () => {
     await pause(deadline + STUCK_MS - performance.now(), undefined, { signal: tooLong.signal });
     throw new Error(
-      `It is stuck: in ${Math.round((withinMs + STUCK_MS) / 1000)} s ${operations} operations, ${backendsKilled} backends killed, ${restarts} restarts and ${serverKills} kills of servers.`,
+      `It is stuck: in ${Math.round((withinMs + STUCK_MS) / 1000)} s ${operations} operations, ${backendsKilled} ` +
+        `backends killed, ${restarts} restarts and ${serverKills} kills of servers.`,
     );
   };
 
@@ -179,7 +180,8 @@ export async function rage({ seed, clients, withinMs, tell = () => {}, ...amount
       await happen(what);
       while (recovering && !isLate()) await pause(5);
       tell(
-        `${Math.round((performance.now() - began) / 1000)} s: ${operations} operations, ${backendsKilled} backends killed, after a ${what.kind}`,
+        `${Math.round((performance.now() - began) / 1000)} s: ${operations} operations, ${backendsKilled} ` +
+          `backends killed, after a ${what.kind}`,
       );
     }
   }
@@ -214,7 +216,8 @@ export async function rage({ seed, clients, withinMs, tell = () => {}, ...amount
     project.remove();
     await killer?.sql.end({ timeout: 1 });
     throw new Error(
-      `The storm ${seed} broke off: ${error instanceof Error ? error.message : String(error)}\n${instances.complaints().join('\n')}`,
+      `The storm ${seed} broke off: ` +
+        `${error instanceof Error ? error.message : String(error)}\n${instances.complaints().join('\n')}`,
       { cause: error },
     );
   }
@@ -287,7 +290,8 @@ async function killBusy(postgres: DurablePostgres, limit: number): Promise<numbe
   try {
     const killed = await killer.sql`
       select pg_terminate_backend(pid) from pg_stat_activity
-      where application_name like 'job-marketplace%' and state <> 'idle' and query not like '%pg_advisory_lock(%' order by random() limit ${limit}`;
+      where application_name like 'job-marketplace%' and state <> 'idle' and query not like '%pg_advisory_lock(%'
+        order by random() limit ${limit}`;
     return killed.length;
   } catch {
     await pause(20);

@@ -1,6 +1,7 @@
 import { CombinedGraphQLErrors, type OperationVariables } from '@apollo/client';
 import { ApolloProvider, useApolloClient, useQuery } from '@apollo/client/react';
 import { createClient } from '../docs/apollo-client';
+import { openWith } from '../docs/apollo-live';
 import { App } from './app';
 import { GraphContext, Refused, type Graph } from './graph';
 import { show } from './show';
@@ -8,12 +9,13 @@ import { show } from './show';
 const client = createClient(import.meta.env['VITE_API']);
 
 const graph: Graph = {
-  useRead(document, variables, pollMs = 0) {
-    const { data, error, refetch } = useQuery<unknown, OperationVariables>(document, {
-      variables,
-      pollInterval: pollMs,
-    });
-    return { data: data as never, error: error?.message, again: () => void refetch() };
+  useRead(document, variables) {
+    const { data, error, refetch } = useQuery<unknown, OperationVariables>(document, { variables });
+    return { data: data as never, error: error?.message, again: () => refetch() };
+  },
+  useStream() {
+    const used = useApolloClient();
+    return (document, variables) => openWith(used, document as never, variables);
   },
   useWrite() {
     const used = useApolloClient();

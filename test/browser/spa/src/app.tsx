@@ -1,8 +1,8 @@
 /** Who is signed in, and where they are: an address such as `#/jobs/job_…`. */
 import { useState, useSyncExternalStore } from 'react';
 import { readSession } from '../docs/session';
-import { WHO } from './documents';
-import { useGraph } from './graph';
+import { MY_EVENTS, WHO } from './documents';
+import { useEvents, useGraph } from './graph';
 import { JobPage } from './job-page';
 import { JobsPage } from './jobs-page';
 import { SignIn } from './sign-in';
@@ -16,6 +16,12 @@ function Home() {
   const { data } = useGraph().useRead(WHO, {});
   const place = useSyncExternalStore(hearPlace, () => location.hash);
   const [note, setNote] = useState('');
+  const [news, setNews] = useState(0);
+  const me = data?.viewer?.user;
+  // For admins it would be what happens to everybody.
+  useEvents(MY_EVENTS, {}, me && me.userType !== 'ADMIN' ? '0' : undefined, ({ actorId }) => {
+    if (actorId !== me?.id) setNews((seen) => seen + 1);
+  });
   if (!data?.viewer) return <p>One moment …</p>;
   const { user, tokens, referralCode } = data.viewer;
   const id = /^#\/jobs\/(job_\w+)$/.exec(place)?.[1];
@@ -23,12 +29,17 @@ function Home() {
     <>
       <header>
         <a href="#/jobs">Jobs</a> <b data-testid="who">{user.firstName}</b>{' '}
-        <span data-testid="tokens">{tokens.available}</span> of {tokens.balance} tokens, code {referralCode}
+        <span data-testid="tokens">{tokens.available}</span> of {tokens.balance} tokens, code {referralCode},{' '}
+        <span data-testid="news">{news}</span> pieces of news
       </header>
       <label>
         Note to myself <input value={note} onChange={(event) => setNote(event.target.value)} />
       </label>
-      {id === undefined ? <JobsPage mayPost={user.userType === 'HOMEOWNER'} /> : <JobPage key={id} id={id} />}
+      {id === undefined ? (
+        <JobsPage mayPost={user.userType === 'HOMEOWNER'} news={news} />
+      ) : (
+        <JobPage key={id} id={id} />
+      )}
     </>
   );
 }

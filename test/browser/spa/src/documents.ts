@@ -98,6 +98,15 @@ export const JOB = graphql(`
   query Job($id: ID!) {
     job(id: $id) {
       ...JobPage
+      timeline(first: 100) {
+        edges {
+          cursor
+          node {
+            id
+            position
+          }
+        }
+      }
       homeowner {
         id
         user {
@@ -189,6 +198,25 @@ export const AWARD = graphql(`
       viewer {
         ...Purse
       }
+    }
+  }
+`);
+
+export const JOB_EVENTS = graphql(`
+  subscription JobEvents($jobId: ID!, $after: String) {
+    event: jobEvents(jobId: $jobId, after: $after) {
+      id
+      position
+    }
+  }
+`);
+
+export const MY_EVENTS = graphql(`
+  subscription MyEvents($after: String) {
+    event: myEvents(after: $after) {
+      id
+      position
+      actorId
     }
   }
 `);

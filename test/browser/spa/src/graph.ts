@@ -1,13 +1,14 @@
 /** What the app wants of a GraphQL client, so that the same app runs with Apollo Client and with urql. */
 import type { TypedDocumentNode } from '@graphql-typed-document-node/core';
-import { createContext, useContext } from 'react';
+import { createContext, useContext, useEffect, useEffectEvent } from 'react';
+import { follow, type Open } from '../docs/live';
 
 export type Variables = Record<string, unknown>;
 
 export interface Reading<Data> {
   data: Data | undefined;
   error: string | undefined;
-  again(): void;
+  again(): Promise<unknown>;
 }
 
 export class Refused extends Error {
@@ -20,11 +21,12 @@ export class Refused extends Error {
 }
 
 export interface Graph {
-  useRead<Data, V extends Variables>(
-    document: TypedDocumentNode<Data, V>,
-    variables: V,
-    pollMs?: number,
-  ): Reading<Data>;
+  useRead<Data, V extends Variables>(document: TypedDocumentNode<Data, V>, variables: V): Reading<Data>;
+  /** How to hear the events of a subscription whose one field is called `event`. */
+  useStream(): <Event, V extends Variables>(
+    document: TypedDocumentNode<{ event: Event }, V>,
+    variables: Variables,
+  ) => Open<Event>;
   /** Throws a `Refused`. */
   useWrite(): <Data, V extends Variables>(document: TypedDocumentNode<Data, V>, variables: V) => Promise<Data>;
 }
@@ -35,4 +37,17 @@ export function useGraph(): Graph {
   const graph = useContext(GraphContext);
   if (!graph) throw new Error('The app runs inside a GraphContext.');
   return graph;
+}
+
+/** Hears events from behind a position on, once there is one. */
+export function useEvents<Event extends { position?: string | null }, V extends Variables>(
+  document: TypedDocumentNode<{ event: Event }, V>,
+  variables: Variables,
+  after: string | undefined,
+  hear: (event: Event) => void,
+): void {
+  const open = useGraph().useStream()(document, variables);
+  const isKnown = after !== undefined;
+  const begin = useEffectEvent(() => follow(open, after, hear));
+  useEffect(() => (isKnown ? begin() : undefined), [isKnown]);
 }

@@ -1,15 +1,17 @@
-import { AWARD, JOB, SUBMIT_BID } from './documents';
+import { useMemo, useRef } from 'react';
+import { oneAtATime } from '../docs/live';
+import { AWARD, JOB, JOB_EVENTS, SUBMIT_BID } from './documents';
 import { Field, Form } from './form';
-import { useGraph } from './graph';
+import { useEvents, useGraph } from './graph';
 import { STEPS } from './steps';
-
-const POLL_MS = 500;
 
 export function JobPage({ id }: { id: string }) {
   const graph = useGraph();
-  const { data, error } = graph.useRead(JOB, { id }, POLL_MS);
+  const { data, error, again } = graph.useRead(JOB, { id });
   const write = graph.useWrite();
   const job = data?.job;
+  const positions = job?.timeline.edges.flatMap(({ node }) => node.position ?? []);
+  useEvents(JOB_EVENTS, { jobId: id }, positions && (positions.at(-1) ?? '0'), useOneAtATime(again));
   if (!job) return <main>{error ?? 'One moment …'}</main>;
   const allowed = job.availableActions.filter((one) => one.allowed).map(({ action }) => action);
   return (
@@ -17,6 +19,7 @@ export function JobPage({ id }: { id: string }) {
       <h1>{job.title}</h1>
       <p data-testid="status">{job.status}</p>
       {error !== undefined && <p role="alert">{error}</p>}
+      <button onClick={() => void again()}>Look again</button>
       <p>{job.description}</p>
       {job.dispute && <p data-testid="dispute">{job.dispute.ending?.how ?? job.dispute.reason}</p>}
       <ul aria-label="Bids">
@@ -44,4 +47,11 @@ export function JobPage({ id }: { id: string }) {
       })}
     </main>
   );
+}
+
+/** The work is another function at every rendering; of what is under way, there is one. */
+function useOneAtATime(work: () => Promise<unknown>): () => void {
+  const latest = useRef(work);
+  latest.current = work;
+  return useMemo(() => oneAtATime(() => latest.current()), []);
 }

@@ -1,11 +1,17 @@
+import { useEffect, useEffectEvent } from 'react';
 import { CREATE_JOB, JOBS } from './documents';
 import { Field, Form } from './form';
 import { useGraph } from './graph';
 
-export function JobsPage({ mayPost }: { mayPost: boolean }) {
+/** Whatever others did to one's jobs is read again. */
+export function JobsPage({ mayPost, news }: { mayPost: boolean; news: number }) {
   const graph = useGraph();
   const { data, error, again } = graph.useRead(JOBS, {});
   const write = graph.useWrite();
+  const readAgain = useEffectEvent(() => void again());
+  useEffect(() => {
+    if (news > 0) readAgain();
+  }, [news]);
   return (
     <main>
       <h1>Jobs</h1>
@@ -14,7 +20,7 @@ export function JobsPage({ mayPost }: { mayPost: boolean }) {
           <Field name="title" label="Title" />
         </Form>
       )}
-      <button onClick={again}>Look again</button>
+      <button onClick={() => void again()}>Look again</button>
       {error !== undefined && <p role="alert">{error}</p>}
       <ul>
         {data?.jobs?.edges.map(({ node }) => (

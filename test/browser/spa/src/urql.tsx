@@ -1,21 +1,24 @@
-import { useEffect } from 'react';
+import { print } from 'graphql';
 import { Provider, useClient, useQuery, type AnyVariables } from 'urql';
+import { createSocket } from '../docs/live';
 import { createClient } from '../docs/urql-client';
+import { openOn } from '../docs/urql-live';
 import { App } from './app';
 import { GraphContext, Refused, type Graph } from './graph';
 import { show } from './show';
 
 const client = createClient(import.meta.env['VITE_API']);
+const socket = createSocket(import.meta.env['VITE_API']);
 
 const graph: Graph = {
-  useRead(query, variables, pollMs = 0) {
-    const [{ data, error, fetching }, again] = useQuery<unknown, AnyVariables>({ query, variables });
-    useEffect(() => {
-      if (pollMs === 0 || fetching) return undefined;
-      const timer = setTimeout(() => again({ requestPolicy: 'network-only' }), pollMs);
-      return () => clearTimeout(timer);
-    }, [again, fetching, pollMs]);
-    return { data: data as never, error: error?.message, again: () => again({ requestPolicy: 'network-only' }) };
+  useRead(query, variables) {
+    const used = useClient();
+    const [{ data, error }] = useQuery<unknown, AnyVariables>({ query, variables });
+    const again = () => used.query(query, variables, { requestPolicy: 'network-only' }).toPromise();
+    return { data: data as never, error: error?.message, again };
+  },
+  useStream() {
+    return (document, variables) => openOn(socket, print(document), variables);
   },
   useWrite() {
     const used = useClient();

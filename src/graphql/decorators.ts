@@ -1,0 +1,21 @@
+/**
+ * Decorators of type-graphql that would be passed over in silence: there is no `authChecker`, and a plain field is read
+ * off its row without a call. The start refuses them.
+ */
+import { getMetadataStorage } from 'type-graphql';
+
+export function refuseSilentDecorators(): void {
+  const { authorizedResolver, authorizedFields, middlewares, fields } = getMetadataStorage();
+  const isPlain = ({ target, fieldName }: (typeof middlewares)[number]) =>
+    fields.some((field) => field.target === target && field.name === fieldName && field.simple === true);
+  const found = [
+    ...authorizedResolver.map(({ target }) => `@Authorized on ${target.name}`),
+    ...authorizedFields.map(({ target, fieldName }) => `@Authorized on ${target.name}.${fieldName}`),
+    ...middlewares.filter(isPlain).map(({ target, fieldName }) => `@UseMiddleware on ${target.name}.${fieldName}`),
+  ];
+  if (found.length === 0) return;
+  throw new Error(
+    `These would do nothing: ${found.join(', ')}. ` +
+      'Who may call an operation is written in the operation, and who may read a field in src/rules/audiences.ts.',
+  );
+}

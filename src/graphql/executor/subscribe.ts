@@ -1,0 +1,21 @@
+/** Subscriptions are left to graphql-js: it opens their source, and executes the document anew for each event. */
+import { createSourceEventStream, execute, type DocumentNode, type ExecutionResult, type GraphQLSchema } from 'graphql';
+import { contextOf, type Context } from '../context.js';
+
+interface SubscriptionRequest {
+  readonly document: DocumentNode;
+  readonly operationName: string | undefined;
+  readonly variables: Record<string, unknown> | undefined;
+  readonly context: Context;
+}
+
+/** What the channel is answered: the errors of a stream that could not be opened, and else nothing as yet. */
+export async function openSource(schema: GraphQLSchema, request: SubscriptionRequest): Promise<ExecutionResult> {
+  const { document, operationName, variables, context } = request;
+  const args = { schema, document, operationName, variableValues: variables };
+  const source = await createSourceEventStream({ ...args, contextValue: context });
+  if (!(Symbol.asyncIterator in source)) return source;
+  const { caller } = context;
+  context.opening?.answerWith((event) => execute({ ...args, rootValue: event, contextValue: contextOf(caller) }));
+  return { data: null };
+}

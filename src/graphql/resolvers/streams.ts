@@ -1,0 +1,47 @@
+import { Arg, ID, Resolver, Root, Subscription } from 'type-graphql';
+import { OPERATIONS } from '../../operations/index.js';
+import type { EventsToCome } from '../../operations/jobs/streams.js';
+import { perform, type Operation } from '../../operations/operation.js';
+import type { Context } from '../context.js';
+import { JobEvent } from '../types/jobs.js';
+
+const { streamJobEvents, streamMyEvents } = OPERATIONS;
+
+const AFTER = {
+  nullable: true,
+  description:
+    'The position of the last event that was seen: what was missed since comes first. From now on, unless told.',
+};
+
+/** The methods name the arguments; what is heard is each event itself. */
+@Resolver()
+export class StreamResolver {
+  @Subscription(() => JobEvent, { description: streamJobEvents.says, subscribe: opens(streamJobEvents) })
+  jobEvents(
+    @Root() event: JobEvent,
+    @Arg('jobId', () => ID, { description: 'The job.' }) _jobId: string,
+    @Arg('after', () => String, AFTER) _after: string | undefined,
+  ): JobEvent {
+    return event;
+  }
+
+  @Subscription(() => JobEvent, { description: streamMyEvents.says, subscribe: opens(streamMyEvents) })
+  myEvents(@Root() event: JobEvent, @Arg('after', () => String, AFTER) _after: string | undefined): JobEvent {
+    return event;
+  }
+}
+
+interface Asked {
+  // The library types both so.
+  readonly args: Record<string, unknown>;
+  readonly context: object;
+}
+
+function opens<Input>(operation: Operation<Input, EventsToCome>) {
+  return async ({ args, context }: Asked): Promise<AsyncIterable<unknown>> => {
+    const { caller, opening } = context as Context;
+    const { open } = await perform(operation, args, caller);
+    if (!opening) throw new Error('A subscription was executed where no stream is opened.');
+    return opening.begin(open);
+  };
+}

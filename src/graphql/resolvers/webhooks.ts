@@ -1,0 +1,102 @@
+import { Arg, Args, Ctx, FieldResolver, ID, Mutation, Query, Resolver, Root } from 'type-graphql';
+import { OPERATIONS } from '../../operations/index.js';
+import { perform } from '../../operations/operation.js';
+import { nestedPage } from '../../operations/paging.js';
+import { DELIVERIES_NEWEST_FIRST } from '../../operations/webhooks/deliveries.js';
+import type { NewWebhook } from '../../operations/webhooks/endpoints.js';
+import type { DeliveryStatus } from '../../rules/webhooks.js';
+import type { WebhookEndpoint as Endpoint } from '../../store/webhooks.js';
+import type { Context } from '../context.js';
+import { WebhookDeliveryStatus } from '../enums.js';
+import { Input, inputOf } from '../inputs.js';
+import { Connection, PageArgs } from '../types/connection.js';
+import { PAYLOADS } from '../types/payloads.js';
+import { WebhookDeliveryConnection, WebhookEndpoint, WebhookEndpointConnection } from '../types/webhooks.js';
+import { of } from './says.js';
+
+const { createWebhookEndpoint, listWebhookEndpoints, readWebhookEndpoint, updateWebhookEndpoint } = OPERATIONS;
+const { deleteWebhookEndpoint, rotateWebhookSecret, sendTestEvent, redeliver } = OPERATIONS;
+
+const CreateWebhookEndpointInput = inputOf(
+  'CreateWebhookEndpointInput',
+  createWebhookEndpoint.input,
+  'Where to send events, and which.',
+);
+const UpdateWebhookEndpointInput = inputOf(
+  'UpdateWebhookEndpointInput',
+  updateWebhookEndpoint.input,
+  'What to change: left out or null stays.',
+);
+
+const Id = () => Arg('id', () => ID, { description: 'The webhook endpoint.' });
+
+@Resolver(() => WebhookEndpoint)
+export class WebhookResolver {
+  @Query(() => WebhookEndpointConnection, { ...of(listWebhookEndpoints), nullable: true })
+  async webhookEndpoints(@Args(() => PageArgs) page: PageArgs, @Ctx() { caller }: Context) {
+    return new Connection(await perform(listWebhookEndpoints, page, caller));
+  }
+
+  @Query(() => WebhookEndpoint, { ...of(readWebhookEndpoint), nullable: true })
+  webhookEndpoint(@Id() id: string, @Ctx() { caller }: Context) {
+    return perform(readWebhookEndpoint, { id }, caller);
+  }
+
+  @FieldResolver(() => WebhookDeliveryConnection, {
+    description: 'What was or is to be sent to it, newest first; it is kept for 30 days.',
+  })
+  async deliveries(
+    @Arg('status', () => WebhookDeliveryStatus, { nullable: true, description: 'Deliveries that stand so.' })
+    status: DeliveryStatus | undefined,
+    @Args(() => PageArgs) asked: PageArgs,
+    @Root() { id }: Endpoint,
+    @Ctx() { loaders }: Context,
+  ) {
+    const page = await loaders.deliveriesTo(id, status ?? null, nestedPage(asked, DELIVERIES_NEWEST_FIRST));
+    if (!page) throw new Error('A webhook endpoint that was asked for has no list of deliveries.');
+    return new Connection(page);
+  }
+
+  @Mutation(() => PAYLOADS.createWebhookEndpoint, of(createWebhookEndpoint))
+  createWebhookEndpoint(@Input(CreateWebhookEndpointInput) input: object, @Ctx() { caller }: Context) {
+    return perform(createWebhookEndpoint, input, caller).then(withSecret);
+  }
+
+  @Mutation(() => PAYLOADS.updateWebhookEndpoint, of(updateWebhookEndpoint))
+  updateWebhookEndpoint(
+    @Id() id: string,
+    @Input(UpdateWebhookEndpointInput) input: object,
+    @Ctx() { caller }: Context,
+  ) {
+    return perform(updateWebhookEndpoint, Object.assign({}, input, { id }), caller).then((webhookEndpoint) => ({
+      webhookEndpoint,
+    }));
+  }
+
+  @Mutation(() => PAYLOADS.deleteWebhookEndpoint, of(deleteWebhookEndpoint))
+  deleteWebhookEndpoint(@Id() id: string, @Ctx() { caller }: Context) {
+    return perform(deleteWebhookEndpoint, { id }, caller).then((gone) => ({ deletedWebhookEndpointId: gone.id }));
+  }
+
+  @Mutation(() => PAYLOADS.rotateWebhookSecret, of(rotateWebhookSecret))
+  rotateWebhookSecret(@Id() id: string, @Ctx() { caller }: Context) {
+    return perform(rotateWebhookSecret, { id }, caller).then(withSecret);
+  }
+
+  @Mutation(() => PAYLOADS.sendTestEvent, of(sendTestEvent))
+  sendTestEvent(@Id() id: string, @Ctx() { caller }: Context) {
+    return perform(sendTestEvent, { id }, caller).then((delivery) => ({ delivery }));
+  }
+
+  @Mutation(() => PAYLOADS.redeliver, of(redeliver))
+  redeliver(
+    @Arg('deliveryId', () => ID, { description: 'The delivery.' }) deliveryId: string,
+    @Ctx() { caller }: Context,
+  ) {
+    return perform(redeliver, { id: deliveryId }, caller).then((delivery) => ({ delivery }));
+  }
+}
+
+function withSecret({ webhook, secret }: NewWebhook) {
+  return { webhookEndpoint: webhook, secret };
+}

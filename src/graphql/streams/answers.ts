@@ -1,0 +1,101 @@
+/** The answers of one subscription: each event as the document asks for it, from when it is opened to its end. */
+import { setTimeout as delay } from 'node:timers/promises';
+import type { FormattedExecutionResult } from 'graphql';
+import type { EventStream } from '../../live/live.js';
+import { Refusal } from '../../rules/errors.js';
+import type { StreamEnd } from '../../rules/streams.js';
+import type { JobEvent } from '../../store/events.js';
+
+export interface StreamParts {
+  readonly source: EventStream;
+  /** Settles when the connection has room for the next answer. */
+  ready(): Promise<void>;
+  answer(event: JobEvent): Promise<FormattedExecutionResult>;
+  /** Of what is no fault of the caller; nothing of it is told. */
+  onFailure(error: unknown): FormattedExecutionResult;
+  onAnswer(): void;
+  /** Once, however it ends. */
+  onEnd(end: StreamEnd, answers: number): void;
+  /** Why the connection is closing, if it is. */
+  endOfConnection(): StreamEnd | undefined;
+}
+
+const AGAIN_AFTER_MS = 1_000;
+
+type Next = IteratorResult<FormattedExecutionResult, undefined>;
+
+/**
+ * Written out, since a generator that waits for an event would end only behind the next one. Of an event that was
+ * waited for when the stream ended nothing is told.
+ */
+export class AnswerStream implements AsyncGenerator<FormattedExecutionResult, undefined, undefined> {
+  #answers = 0;
+  #hasEnded = false;
+  #last: FormattedExecutionResult | undefined;
+
+  constructor(private readonly parts: StreamParts) {}
+
+  async next(): Promise<Next> {
+    if (this.#hasEnded) return this.#finished();
+    try {
+      await this.parts.ready();
+      const event = await this.#nextEvent();
+      if (event.done === true) this.end(this.parts.endOfConnection() ?? 'draining');
+      if (this.#hasEnded || event.done === true) return this.#finished();
+      const value = await this.parts.answer(event.value);
+      if (this.#hasEnded) return this.#finished();
+      this.#answers += 1;
+      this.parts.onAnswer();
+      return { value, done: false };
+    } catch (error) {
+      this.end('failed', this.parts.onFailure(error));
+      return this.#finished();
+    }
+  }
+
+  /** While the database is away or busy nothing is lost: it is read from where it stopped. */
+  async #nextEvent(): ReturnType<EventStream['next']> {
+    while (!this.#hasEnded) {
+      try {
+        return await this.parts.source.next();
+      } catch (error) {
+        if (!(error instanceof Refusal) || error.code !== 'OVERLOADED') throw error;
+        await delay(AGAIN_AFTER_MS, undefined, { ref: false });
+      }
+    }
+    return { done: true, value: undefined };
+  }
+
+  /** The last answer, if there is one, is what the client hears before the end. */
+  end(end: StreamEnd, last?: FormattedExecutionResult): void {
+    if (this.#hasEnded) return;
+    this.#hasEnded = true;
+    this.#last = last;
+    this.parts.source.close();
+    this.parts.onEnd(end, this.#answers);
+  }
+
+  return(): Promise<Next> {
+    this.end(this.parts.endOfConnection() ?? 'completed');
+    return Promise.resolve(this.#finished());
+  }
+
+  throw(error: unknown): Promise<Next> {
+    this.end('failed', this.parts.onFailure(error));
+    return Promise.resolve(this.#finished());
+  }
+
+  [Symbol.asyncIterator](): this {
+    return this;
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    await this.return();
+  }
+
+  #finished(): Next {
+    const value = this.#last;
+    this.#last = undefined;
+    return value ? { value, done: false } : { value: undefined, done: true };
+  }
+}

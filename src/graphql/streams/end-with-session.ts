@@ -1,0 +1,23 @@
+/** A stream lasts no longer than what it was opened with: the session, and the access token with some time to spare. */
+import type { Caller } from '../../operations/caller.js';
+import type { Viewer } from '../../rules/viewer.js';
+
+/** A timer holds no more. */
+const TIMER_MS_MAX = 2 ** 31 - 1;
+
+/** Answers how to stop waiting for either. */
+export function endWithSession(
+  { services, tokenExpiresAt }: Pick<Caller, 'services' | 'tokenExpiresAt'>,
+  { sessionId }: Viewer,
+  afterExpiryMs: number,
+  end: (end: 'session_ended' | 'token_expired') => void,
+): () => void {
+  const stopFollowing = services.live.sessions.follow(sessionId, () => end('session_ended'));
+  if (!tokenExpiresAt) return stopFollowing;
+  const leftMs = Math.min(tokenExpiresAt.getTime() + afterExpiryMs - Date.now(), TIMER_MS_MAX);
+  const expiry = setTimeout(() => end('token_expired'), leftMs);
+  return () => {
+    stopFollowing();
+    clearTimeout(expiry);
+  };
+}

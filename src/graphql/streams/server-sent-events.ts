@@ -1,0 +1,152 @@
+/**
+ * Streams as server-sent events, in the "distinct connections mode" of the GraphQL-SSE protocol, which graphql-sse
+ * speaks: each request is one stream. In its other mode a server keeps what strangers have reserved.
+ */
+import type { ServerResponse } from 'node:http';
+import { setImmediate as nextTurn } from 'node:timers/promises';
+import type { ExecutionResult, FormattedExecutionResult, GraphQLFormattedError } from 'graphql';
+import { createHandler } from 'graphql-sse';
+import type { Exchange } from '../../http/exchange.js';
+import type { Timeouts } from '../../http/timeouts.js';
+import type { UnreadAnswers } from '../../http/unread.js';
+import type { Caller } from '../../operations/caller.js';
+import { refuse, unauthorized } from '../../rules/errors.js';
+import type { StreamEnd } from '../../rules/streams.js';
+import { turnOf } from '../../shares/turns.js';
+import type { AnswerStream } from './answers.js';
+import { endWithSession } from './end-with-session.js';
+import { refusedAs, type Connection, type OpenSubscription } from './subscriptions.js';
+
+const EVENT_STREAM = 'text/event-stream';
+
+export interface ServerSentEvents {
+  /** Opens the stream that the request asks for, and answers until it ends. */
+  answer(exchange: Exchange, caller: Caller, body: unknown): Promise<void>;
+  /** Ends all of them, so that their clients come again to another server. */
+  drain(): void;
+}
+
+export interface ServerSentEventsParts {
+  readonly timeouts: Timeouts;
+  readonly unread: Pick<UnreadAnswers, 'hold'>;
+  readonly openSubscription: OpenSubscription;
+}
+
+export function openServerSentEvents(parts: ServerSentEventsParts): ServerSentEvents {
+  const open = new Set<EventResponse>();
+  let isDraining = false;
+
+  return {
+    async answer(exchange, caller, body) {
+      assertTakesEvents(exchange);
+      if (isDraining) throw refuse('OVERLOADED', { message: 'This server stops; come again.' });
+      const viewer = await caller.viewer();
+      const connection = new EventResponse(exchange.response, caller, parts.unread);
+      const opened = await parts.openSubscription(caller, connection, body);
+      caller.underWay?.end();
+      if (!opened.stream) return connection.send(refusedAnswers(opened.errors));
+      open.add(connection);
+      exchange.beganStream();
+      const stop = endWithSession(caller, viewer, parts.timeouts.afterExpiryMs, (end) => connection.close(end));
+      try {
+        await connection.stream(opened.stream);
+      } finally {
+        stop();
+        open.delete(connection);
+      }
+    },
+    drain() {
+      isDraining = true;
+      for (const one of open) one.close('draining');
+    },
+  };
+}
+
+/** Browsers and graphql-sse say so; curl takes anything. */
+function assertTakesEvents(exchange: Exchange): void {
+  const accept = exchange.header('accept') ?? '*/*';
+  if (accept.includes(EVENT_STREAM) || accept.includes('*/*')) return;
+  throw refuse('VALIDATION_FAILED', { message: `This address answers a stream: send Accept: ${EVENT_STREAM}.` });
+}
+
+async function* refusedAnswers(errors: readonly GraphQLFormattedError[]): AsyncGenerator<FormattedExecutionResult> {
+  yield { errors };
+}
+
+/** The library writes down what it is handed; its results hold errors that are still to be written. */
+const handle = createHandler<AsyncIterable<FormattedExecutionResult>>({
+  authenticate: () => null,
+  onSubscribe: ({ raw }) => raw as AsyncIterable<ExecutionResult>,
+});
+
+/** What the library finds in place of the request, which has been read and executed by then. */
+const HEADERS: Readonly<Record<string, string>> = { accept: EVENT_STREAM, 'content-type': 'application/json' };
+const OPENED = {
+  method: 'POST',
+  url: '/graphql/stream',
+  headers: { get: (name: string) => HEADERS[name] },
+  body: { query: 'subscription { opened }' },
+  context: undefined,
+};
+
+class EventResponse implements Connection {
+  readonly channel = 'sse';
+  end: StreamEnd | undefined;
+  #stream: AnswerStream | undefined;
+  #written: Promise<void> = Promise.resolve();
+
+  constructor(
+    private readonly response: ServerResponse,
+    private readonly caller: Caller,
+    private readonly unread: Pick<UnreadAnswers, 'hold'>,
+  ) {
+    response.once('close', () => {
+      this.end ??= 'left';
+      this.#stream?.end(this.end);
+    });
+  }
+
+  /** Clients come again after an answer that breaks off, and not after one that says it is complete. */
+  close(end: StreamEnd): void {
+    if (this.end) return;
+    this.end = end;
+    if (end === 'session_ended') {
+      const refusal = unauthorized('UNAUTHENTICATED', 'session_ended');
+      return void this.#stream?.end(end, { errors: [refusedAs(refusal, this.caller)] });
+    }
+    if (end === 'slow') return void this.response.destroy();
+    this.response.end();
+  }
+
+  /** Settles when what was sent has been taken, so that nothing piles up behind a client that does not read. */
+  async ready(): Promise<void> {
+    await nextTurn();
+    await turnOf(this.caller.services.shares.streamTurns, this.caller.holder);
+    const { writableLength } = this.response;
+    if (writableLength === 0 || this.response.closed) return;
+    const giveBack = this.unread.hold(this.caller.holder, writableLength, () => this.close('slow'));
+    await this.#written;
+    giveBack();
+  }
+
+  async stream(answers: AnswerStream): Promise<void> {
+    this.#stream = answers;
+    if (this.response.closed) return answers.end('left');
+    await this.send(answers);
+  }
+
+  async send(answers: AsyncIterable<FormattedExecutionResult>): Promise<void> {
+    const { response } = this;
+    const [events] = await handle({ ...OPENED, raw: answers });
+    if (typeof events !== 'object' || events === null) throw new Error('graphql-sse opened no stream.');
+    response.once('close', () => void events.return());
+    response.setHeader('Content-Type', `${EVENT_STREAM}; charset=utf-8`);
+    // Asks nginx to pass each event on at once.
+    response.setHeader('X-Accel-Buffering', 'no');
+    for await (const event of events) {
+      if (response.writableEnded || response.closed) break;
+      this.#written = new Promise((resolve) => response.write(event, () => resolve()));
+    }
+    response.end();
+  }
+}

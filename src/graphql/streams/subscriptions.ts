@@ -1,0 +1,149 @@
+/**
+ * How a subscription is opened, whichever channel it is asked for on: Apollo is handed the document as any other, with
+ * the same limits and the same words for what is refused, and the executor leaves a stream in place of an answer.
+ */
+import type { FormattedExecutionResult, GraphQLError, GraphQLFormattedError } from 'graphql';
+import type { EventStream } from '../../live/live.js';
+import type { Caller } from '../../operations/caller.js';
+import type { EventsToCome } from '../../operations/jobs/streams.js';
+import { Refusal } from '../../rules/errors.js';
+import type { StreamChannel, StreamEnd } from '../../rules/streams.js';
+import type { GiveBack } from '../../shares/share.js';
+import { extensionsOf } from '../errors.js';
+import { atMost } from '../failures.js';
+import type { FoundDocument } from '../limits/automatic.js';
+import type { Asked } from '../limits/persisted.js';
+import { AnswerStream } from './answers.js';
+import type { AnswerEvent, Opening } from './opening.js';
+
+/** The connection that a stream is read over. */
+export interface Connection {
+  readonly channel: StreamChannel;
+  /** Why it is closing, once it is. */
+  readonly end: StreamEnd | undefined;
+  /** Settles when there is room for the next answer. */
+  ready(): Promise<void>;
+}
+
+export interface Opened {
+  readonly stream?: AnswerStream;
+  /** As they are sent, of a subscription that was refused. */
+  readonly errors: readonly GraphQLFormattedError[];
+}
+
+export type OpenSubscription = (caller: Caller, connection: Connection, body: unknown) => Promise<Opened>;
+
+export interface SubscriptionParts {
+  findDocument(asked: Asked): Promise<FoundDocument>;
+  /** Runs the document until its stream is open, and answers what is wrong with it. */
+  execute(caller: Caller, body: unknown, opening: Opening): Promise<readonly GraphQLFormattedError[]>;
+  /** An error of an event, as it is sent. */
+  format(error: GraphQLError): GraphQLFormattedError;
+}
+
+export function createSubscriptions({ findDocument, execute, format }: SubscriptionParts): OpenSubscription {
+  return async (caller, connection, body) => {
+    const began = performance.now();
+    const { record } = caller.request;
+    record.api = 'graphql';
+    const stream = new OpeningStream(caller, connection, format);
+    try {
+      const { asked, keep } = await findDocument({ method: 'POST', search: '', body });
+      const errors = await execute(caller, asked.body, stream);
+      if (errors.length > 0) return { errors };
+      await keep?.();
+      return { stream: stream.opened(), errors };
+    } catch (error) {
+      stream.abandon();
+      if (!(error instanceof Refusal)) throw error;
+      record.refused(error);
+      return { errors: [refusedAs(error, caller)] };
+    } finally {
+      caller.services.metrics.ended(record, (performance.now() - began) / 1000);
+    }
+  };
+}
+
+/** A refusal as an entry in `errors`. */
+export function refusedAs(refusal: Refusal, { request }: Pick<Caller, 'request'>): GraphQLFormattedError {
+  return { message: refusal.message, extensions: { ...extensionsOf(refusal), requestId: request.requestId } };
+}
+
+class OpeningStream implements Opening {
+  #source: EventStream | undefined;
+  #giveBack: GiveBack | undefined;
+  #answer: AnswerEvent | undefined;
+
+  constructor(
+    private readonly caller: Caller,
+    private readonly connection: Connection,
+    private readonly format: SubscriptionParts['format'],
+  ) {}
+
+  begin(open: EventsToCome['open']): EventStream {
+    this.#giveBack = this.caller.services.shares.streams.take(this.caller.holder);
+    this.#source = open(this.caller.pool);
+    return this.#source;
+  }
+
+  answerWith(answer: AnswerEvent): void {
+    this.#answer = answer;
+  }
+
+  abandon(): void {
+    this.#source?.close();
+    this.#giveBack?.();
+  }
+
+  opened(): AnswerStream {
+    const [source, answer] = [this.#source, this.#answer];
+    if (!source || !answer) throw new Error('A subscription was executed and left no stream.');
+    const { services, request } = this.caller;
+    const { channel } = this.connection;
+    const openedAt = performance.now();
+    services.metrics.streamOpened(channel);
+    return new AnswerStream({
+      source,
+      ready: () => this.connection.ready(),
+      answer: async (event) => this.#formatted(await answer(event)),
+      endOfConnection: () => this.connection.end,
+      onAnswer: () => services.metrics.streamAnswered(channel),
+      onFailure: (error) => {
+        services.log.error({ err: error, requestId: request.requestId }, 'a stream failed');
+        return { errors: [refusedAs(new Refusal('INTERNAL'), this.caller)] };
+      },
+      onEnd: (end, answers) => {
+        this.#giveBack?.();
+        services.metrics.streamEnded(channel, end);
+        services.log.info(this.#lineOf(end, answers, openedAt), 'a stream ended');
+      },
+    });
+  }
+
+  #lineOf(end: StreamEnd, events: number, openedAt: number): object {
+    const { request, holder } = this.caller;
+    const { document, operations } = request.record;
+    return {
+      requestId: request.requestId,
+      channel: this.connection.channel,
+      operation: [...operations].join(' '),
+      end,
+      events,
+      seconds: Math.round((performance.now() - openedAt) / 100) / 10,
+      user: holder.user,
+      ...(document && { document: document.name, documentHash: document.hash }),
+    };
+  }
+
+  #formatted({ data, errors: failed = [] }: Awaited<ReturnType<AnswerEvent>>): FormattedExecutionResult {
+    if (failed.length === 0) return { data: data ?? null };
+    const { requestId, record } = this.caller.request;
+    const all = failed.map((error) => this.format(error));
+    record.answered(all);
+    const { errors } = atMost(all);
+    return {
+      data: data ?? null,
+      errors: errors.map((error) => ({ ...error, extensions: { ...error.extensions, requestId } })),
+    };
+  }
+}

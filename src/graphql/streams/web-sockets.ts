@@ -1,0 +1,114 @@
+/** All WebSockets of this server: how each is opened, and how graphql-ws is told what becomes of a subscription. */
+import type { IncomingMessage } from 'node:http';
+import type { Socket } from 'node:net';
+import { parse, type ExecutionResult, type FormattedExecutionResult, type GraphQLSchema } from 'graphql';
+import { handleProtocols, makeServer } from 'graphql-ws';
+import { WebSocketServer, type ServerOptions } from 'ws';
+import type { Timeouts } from '../../http/timeouts.js';
+import type { UnreadAnswers } from '../../http/unread.js';
+import type { Services } from '../../operations/services.js';
+import { refuse, type Refusal } from '../../rules/errors.js';
+import { WEB_SOCKET } from '../../rules/limits.js';
+import type { GiveBack, Holder } from '../../shares/share.js';
+import { AnswerStream } from './answers.js';
+import { asSent } from './sent-error.js';
+import type { OpenSubscription } from './subscriptions.js';
+import { OpenSocket } from './open-socket.js';
+
+/** A request to become a WebSocket that may become one. */
+export interface Upgrade {
+  readonly request: IncomingMessage;
+  readonly socket: Socket;
+  /** What was read behind the request. */
+  readonly head: Buffer;
+  /** The caller's address, as far as proxies are believed. */
+  readonly address: string;
+  readonly holder: Holder;
+  /** Of the share of WebSockets. */
+  readonly giveBack: GiveBack;
+  refuse(refusal: Refusal): void;
+}
+
+export interface WebSockets {
+  /** Whether nothing is subscribed to on this connection. */
+  isIdle(socket: Socket): boolean;
+  open(upgrade: Upgrade): void;
+  /** Ends all of them, so that their clients come again to another server. */
+  drain(): void;
+  close(): void;
+}
+
+export interface WebSocketParts {
+  readonly schema: GraphQLSchema;
+  readonly services: Services;
+  readonly timeouts: Timeouts;
+  readonly unread: Pick<UnreadAnswers, 'hold'>;
+  readonly openSubscription: OpenSubscription;
+}
+
+/** So long a client may take to answer that a connection closes. */
+const CLOSE_TIMEOUT_MS = 3_000;
+
+/** The types of `ws` are older than its time-out and than `maxFragments`. */
+const OPTIONS: ServerOptions & { readonly closeTimeout: number; readonly maxFragments: number } = {
+  noServer: true,
+  clientTracking: false,
+  perMessageDeflate: false,
+  maxPayload: WEB_SOCKET.messageBytesMax,
+  maxFragments: WEB_SOCKET.fragmentsMax,
+  closeTimeout: CLOSE_TIMEOUT_MS,
+  autoPong: false,
+  // One message in each turn of the event loop: one read may hold thousands.
+  allowSynchronousEvents: false,
+  handleProtocols,
+};
+
+/** What graphql-ws finds in place of the client's document, which Apollo has executed by then. */
+const OPENED = parse('subscription { opened }');
+
+export function openWebSockets(parts: WebSocketParts): WebSockets {
+  const { schema, timeouts } = parts;
+  const open = new Map<Socket, OpenSocket>();
+  const protocol = makeServer<Record<string, unknown>, OpenSocket>({
+    connectionInitWaitTimeout: timeouts.webSocketInitMs,
+    onConnect: (context) => context.extra.identify(context),
+    onSubscribe: async ({ extra }, id, payload) => {
+      const opened = await extra.subscribe(id, payload);
+      return opened instanceof AnswerStream ? { schema, document: OPENED, contextValue: opened } : opened;
+    },
+    // The library's results hold errors that are still to be written; these are as they are sent.
+    subscribe: ({ contextValue }) => contextValue as AsyncIterable<ExecutionResult>,
+    onNext: (_context, _id, _payload, _args, result) => result as FormattedExecutionResult,
+    onError: (_context, _id, _payload, errors) => errors.map(asSent),
+  });
+  const handshakes = new WebSocketServer(OPTIONS);
+  let underWay: Upgrade | undefined;
+  handshakes.on('wsClientError', ({ message }) =>
+    underWay?.refuse(refuse('MALFORMED_REQUEST', { message: `This opens no WebSocket: ${message}.` })),
+  );
+  const pinging = setInterval(() => {
+    for (const one of open.values()) one.ping();
+  }, timeouts.webSocketPingMs);
+
+  return {
+    isIdle: (socket) => open.get(socket)?.isIdle ?? true,
+    open(upgrade) {
+      const { request, socket, head } = upgrade;
+      socket.once('close', () => {
+        open.delete(socket);
+        upgrade.giveBack();
+      });
+      underWay = upgrade;
+      handshakes.handleUpgrade(request, socket, head, (webSocket) => {
+        open.set(socket, new OpenSocket(webSocket, upgrade, protocol, parts));
+        // It may have been paused as one of many.
+        socket.resume();
+      });
+      underWay = undefined;
+    },
+    drain: () => {
+      for (const one of open.values()) one.close('draining');
+    },
+    close: () => clearInterval(pinging),
+  };
+}

@@ -1,0 +1,47 @@
+/** Hearing of events as they happen: who may, and of what. What each event shows is settled as it is sent. */
+import { z } from 'zod';
+import type { EventStream } from '../../live/live.js';
+import { position } from '../../rules/values.js';
+import type { Db } from '../../store/database.js';
+import { operation } from '../operation.js';
+import { idInPath } from '../shapes.js';
+import { findJob } from './job.js';
+
+/** A stream that may be opened, and is not yet: that the session is over may be heard behind all else. */
+export interface EventsToCome {
+  /** What was missed is read through this. */
+  readonly open: (db: Db) => EventStream;
+}
+
+const after = position
+  .nullish()
+  .describe(
+    'The position of the last event that was seen: what was missed since comes first. From now on, unless told.',
+  );
+
+export const streamMyEvents = operation({
+  name: 'streamMyEvents',
+  says:
+    'What happens to one’s own jobs from now on, or from a position on: jobs one owns, was awarded, or has a bid on ' +
+    'that is not withdrawn; for admins everything.',
+  allows: 'signed in',
+  budget: 'read',
+  input: z.strictObject({ after }),
+  run: async ({ viewer, services }, { after: since }): Promise<EventsToCome> => ({
+    open: (on) => services.live.open(viewer, since == null ? {} : { after: BigInt(since) }, on),
+  }),
+});
+
+export const streamJobEvents = operation({
+  name: 'streamJobEvents',
+  says: 'What happens to a job from now on, or from a position on, as its timeline would show it.',
+  allows: 'signed in',
+  budget: 'read',
+  input: z.strictObject({ jobId: idInPath('job').describe('The job.'), after }),
+  async run({ db, viewer, services }, { jobId, after: since }): Promise<EventsToCome> {
+    await findJob(db, viewer, jobId);
+    return {
+      open: (on) => services.live.open(viewer, since == null ? { jobId } : { jobId, after: BigInt(since) }, on),
+    };
+  },
+});

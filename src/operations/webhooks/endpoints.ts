@@ -1,0 +1,228 @@
+/**
+ * Webhook endpoints: made, read, changed, deleted, and given another secret. Where one's events go is for a log-in to
+ * say: what an API key set up would outlive the key.
+ */
+import { z } from 'zod';
+import { WEBHOOK_ENDPOINT } from '../../rules/entities/webhook.js';
+import { settledFields } from '../../rules/entity.js';
+import { refuse } from '../../rules/errors.js';
+import type { WebhookEndpointId } from '../../rules/ids.js';
+import { WEBHOOKS } from '../../rules/limits.js';
+import type { Viewer } from '../../rules/viewer.js';
+import { newWebhookSecret } from '../../security/webhook-signature.js';
+import { lockAccount } from '../../store/accounts.js';
+import type { Db } from '../../store/database.js';
+import { newId } from '../../store/new-id.js';
+import type { StoredSecret } from '../../store/tables/webhooks.js';
+import {
+  countWebhookEndpoints,
+  deleteWebhookEndpoint as markAsDeleted,
+  insertWebhookEndpoint,
+  listWebhookEndpoints as endpointsNewestFirst,
+  lockWebhookEndpoint,
+  selectWebhookEndpoint,
+  updateWebhookEndpoint as update,
+  updateWebhookSecrets,
+  type WebhookEndpoint,
+} from '../../store/webhooks.js';
+import { operation } from '../operation.js';
+import { pageRequest, pageShape } from '../paging.js';
+import { changedReadOnly, readOnly } from '../read-only.js';
+import { idInPath } from '../shapes.js';
+import { invalidField } from '../validation.js';
+
+const NEWEST_FIRST = ['time', 'text'] as const;
+
+export interface NewWebhook {
+  webhook: WebhookEndpoint;
+  secret: string;
+}
+
+const { url, eventTypes, status } = WEBHOOK_ENDPOINT.schema.shape;
+const id = idInPath('webhookEndpoint').describe('The webhook endpoint.');
+const types = eventTypes.nullish().describe('The types of events to send; all of them if it is left out or empty.');
+
+export const createWebhookEndpoint = operation({
+  name: 'createWebhookEndpoint',
+  says:
+    'Has what happens to one’s jobs and bids sent to an address; to that of an admin, what happens to all. The secret ' +
+    'is shown this once.',
+  allows: 'signed in',
+  budget: 'write',
+  alwaysForReal: true,
+  needsSession: true,
+  input: z.strictObject({ url: url.describe('Where to send events: a public https address.'), eventTypes: types }),
+  async run({ db, viewer, services }, input): Promise<NewWebhook> {
+    const { sealer, webhookAddresses } = services;
+    requireSoundAddress(webhookAddresses, input.url);
+    const [endpoint, secret] = [newId('webhookEndpoint'), newWebhookSecret()];
+    const secrets: StoredSecret[] = [{ sealed: sealer.seal(secret, endpoint), endsAt: null }];
+    const webhook = await db.inTransaction(async (tx) => {
+      // Two at once follow one another, so that nobody has more than they may.
+      await lockAccount(tx, viewer);
+      const [kept] = await countWebhookEndpoints(tx, viewer);
+      if ((kept?.count ?? 0) >= WEBHOOKS.endpointsPerPerson) throw tooManyEndpoints();
+      const [made] = await insertWebhookEndpoint(tx, {
+        id: endpoint,
+        userId: viewer.userId,
+        url: input.url,
+        eventTypes: [...new Set(input.eventTypes)],
+        secrets,
+        sealedBy: sealer.keyName,
+      });
+      if (!made) throw new Error('A new webhook endpoint could not be read back.');
+      return made;
+    });
+    return { webhook, secret };
+  },
+});
+
+function requireSoundAddress(rules: { problemWith(url: string): string | undefined }, address: string): void {
+  const problem = rules.problemWith(address);
+  if (problem) throw invalidField('url', problem);
+}
+
+function tooManyEndpoints() {
+  return refuse('VALIDATION_FAILED', {
+    message: `You have ${WEBHOOKS.endpointsPerPerson} webhook endpoints, the most that one person may have; delete one first.`,
+  });
+}
+
+export const listWebhookEndpoints = operation({
+  name: 'webhookEndpoints',
+  says: 'Lists one’s webhook endpoints, newest first, without their secrets.',
+  allows: 'signed in',
+  budget: 'read',
+  input: z.strictObject(pageShape),
+  run: ({ db, viewer, include }, input) =>
+    endpointsNewestFirst(db, { userId: viewer.userId }, pageRequest(input, NEWEST_FIRST, include)),
+});
+
+export const readWebhookEndpoint = operation({
+  name: 'webhookEndpoint',
+  says: 'Reads a webhook endpoint of one’s own, or as an admin anybody’s; its secret is never shown again.',
+  allows: 'signed in',
+  budget: 'read',
+  input: z.strictObject({ id }),
+  run: ({ db, viewer }, input) => readableEndpoint(db, viewer, input.id),
+});
+
+/** For its owner and for admins. */
+export async function readableEndpoint(db: Db, viewer: Viewer, endpoint: WebhookEndpointId): Promise<WebhookEndpoint> {
+  const [found] = await selectWebhookEndpoint(db, { id: endpoint });
+  if (!found) throw noSuchEndpoint();
+  if (viewer.role !== 'admin') requireOwner(viewer, found);
+  return found.endpoint;
+}
+
+/** To change one is for its owner alone. */
+export async function ownEndpoint(db: Db, viewer: Viewer, endpoint: WebhookEndpointId): Promise<WebhookEndpoint> {
+  const [found] = await selectWebhookEndpoint(db, { id: endpoint });
+  if (!found) throw noSuchEndpoint();
+  requireOwner(viewer, found);
+  return found.endpoint;
+}
+
+async function lockOwnEndpoint(tx: Db, viewer: Viewer, endpoint: WebhookEndpointId) {
+  const [found] = await lockWebhookEndpoint(tx, { id: endpoint });
+  if (!found) throw noSuchEndpoint();
+  requireOwner(viewer, found);
+  return found;
+}
+
+export function requireOwner(viewer: Viewer, { userId }: Pick<Viewer, 'userId'>): void {
+  if (userId !== viewer.userId) throw refuse('FORBIDDEN', { message: 'This webhook endpoint is not yours.' });
+}
+
+function noSuchEndpoint() {
+  return refuse('NOT_FOUND', { message: 'There is no such webhook endpoint.' });
+}
+
+const SETTLED = settledFields(WEBHOOK_ENDPOINT).filter((name) => name !== 'id');
+
+export const updateWebhookEndpoint = operation({
+  name: 'updateWebhookEndpoint',
+  says: 'Changes where events are sent and which, pauses a webhook endpoint, or resumes it; what is left out stays.',
+  allows: 'signed in',
+  budget: 'write',
+  needsSession: true,
+  input: z.strictObject({
+    id,
+    url: url.nullish().describe('Where to send events from now on.'),
+    eventTypes: types,
+    status: status.nullish().describe('`paused` to let events wait, `active` to have them sent again.'),
+    ...readOnly(SETTLED),
+  }),
+  nullClears: false,
+  async run({ db, viewer, services }, { id: endpoint, ...input }): Promise<WebhookEndpoint> {
+    return db.inTransaction(async (tx) => {
+      const { endpoint: current } = await lockOwnEndpoint(tx, viewer, endpoint);
+      for (const name of changedReadOnly(SETTLED, input, current))
+        throw invalidField(name, 'is set by the service and cannot be changed');
+      const wanted = {
+        url: input.url ?? current.url,
+        eventTypes: [...new Set(input.eventTypes ?? current.eventTypes)],
+        status: input.status ?? current.status,
+      };
+      if (wanted.url !== current.url) requireSoundAddress(services.webhookAddresses, wanted.url);
+      const pausedReason = wanted.status === 'active' ? null : (current.pausedReason ?? 'requested');
+      const [updated] = await update(tx, { id: endpoint, ...wanted, pausedReason });
+      if (!updated) throw noSuchEndpoint();
+      return updated;
+    });
+  },
+});
+
+export const deleteWebhookEndpoint = operation({
+  name: 'deleteWebhookEndpoint',
+  says: 'Deletes a webhook endpoint: nothing is sent to it any more, and what was sent is forgotten.',
+  allows: 'signed in',
+  budget: 'write',
+  needsSession: true,
+  input: z.strictObject({ id }),
+  async run({ db, viewer }, { id: endpoint }): Promise<WebhookEndpoint> {
+    const found = await ownEndpoint(db, viewer, endpoint);
+    if ((await markAsDeleted(db, { id: endpoint })).length === 0) throw noSuchEndpoint();
+    return found;
+  },
+});
+
+const OLD_SECRET_MS = WEBHOOKS.oldSecretHours * 60 * 60 * 1000;
+
+export const rotateWebhookSecret = operation({
+  name: 'rotateWebhookSecret',
+  says:
+    'Gives a webhook endpoint another secret, which is shown this once. For a day the old one signs too, so that no ' +
+    'delivery is refused while it is replaced.',
+  allows: 'signed in',
+  budget: 'write',
+  alwaysForReal: true,
+  needsSession: true,
+  input: z.strictObject({ id }),
+  async run({ db, viewer, services: { sealer } }, { id: endpoint }): Promise<NewWebhook> {
+    const secret = newWebhookSecret();
+    const webhook = await db.inTransaction(async (tx) => {
+      const { secrets: kept } = await lockOwnEndpoint(tx, viewer, endpoint);
+      const old = runningOut(kept, Date.now()).flatMap((one) => resealed(one));
+      const secrets = [{ sealed: sealer.seal(secret, endpoint), endsAt: null }, ...old];
+      const [updated] = await updateWebhookSecrets(tx, { id: endpoint, secrets, sealedBy: sealer.keyName });
+      if (!updated) throw noSuchEndpoint();
+      return updated;
+    });
+    return { webhook, secret };
+
+    /** All of an endpoint's secrets are encrypted under one key; what can no longer be read goes. */
+    function resealed(one: StoredSecret): StoredSecret[] {
+      const text = sealer.open(one.sealed, endpoint);
+      return text === undefined ? [] : [{ ...one, sealed: sealer.seal(text, endpoint) }];
+    }
+  },
+});
+
+/** The newest of the old ones, none of which signs for longer than a day. */
+function runningOut(secrets: readonly StoredSecret[], now: number): StoredSecret[] {
+  return secrets
+    .map(({ sealed, endsAt }) => ({ sealed, endsAt: endsAt ?? now + OLD_SECRET_MS }))
+    .filter(({ endsAt }) => endsAt > now)
+    .slice(0, WEBHOOKS.secretsAtOnce - 1);
+}

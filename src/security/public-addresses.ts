@@ -1,0 +1,113 @@
+/**
+ * Which addresses a webhook may have. Anybody can name one, and the server stands inside a network where others trust
+ * it: whatever is not plainly public is refused, when the address is written down and again when a connection is made.
+ */
+import { Resolver } from 'node:dns/promises';
+import { isIP, type LookupFunction } from 'node:net';
+import { callbackify } from 'node:util';
+import ipaddr from 'ipaddr.js';
+
+export interface AddressRules {
+  /** What is wrong with such an address; undefined if nothing is. Names are looked up only when a connection is made. */
+  problemWith(url: string): string | undefined;
+  /** Finds the addresses of a name, for the very connection that is made to them; undefined for the system's own way. */
+  readonly lookup: LookupFunction | undefined;
+}
+
+export interface AddressSettings {
+  /** Whether plain http and addresses inside the network will do; for tests and for trying it out. */
+  readonly allowPrivate: boolean;
+  /** Name servers to ask in place of the system's. */
+  readonly nameServers?: readonly string[];
+}
+
+/** The code of the error where a name leads to an address that is not public. */
+export const NOT_PUBLIC = 'ADDRESS_NOT_PUBLIC';
+
+export function createAddressRules({ allowPrivate, nameServers }: AddressSettings): AddressRules {
+  if (allowPrivate) return { problemWith: problemWithAnyAddress, lookup: undefined };
+  return { problemWith: problemWithPublicAddress, lookup: publicLookup(nameServers) };
+}
+
+function problemWithAnyAddress(text: string): string | undefined {
+  const url = parsed(text);
+  if (!url || !['https:', 'http:'].includes(url.protocol)) return 'must be an address that begins with https://';
+  return problemWithParts(url);
+}
+
+function problemWithPublicAddress(text: string): string | undefined {
+  const url = parsed(text);
+  if (url?.protocol !== 'https:') return 'must be an address that begins with https://';
+  return problemWithParts(url) ?? problemWithPort(url) ?? problemWithHost(url);
+}
+
+/** As browsers read it: `https://0x7f.1` and `https://2130706433` are 127.0.0.1 from here on. */
+function parsed(text: string): URL | undefined {
+  return URL.canParse(text) ? new URL(text) : undefined;
+}
+
+function problemWithParts({ username, password, hash }: URL): string | undefined {
+  if (username !== '' || password !== '') return 'must not hold a user name or a password';
+  return hash === '' ? undefined : 'must not have a part behind #';
+}
+
+const LOWEST_FREE_PORT = 1024;
+
+/** The lower ports belong to other services, which a request should not be able to knock at. */
+function problemWithPort({ port }: URL): string | undefined {
+  return port === '' || Number(port) >= LOWEST_FREE_PORT
+    ? undefined
+    : `must have the port 443, or one from ${LOWEST_FREE_PORT} on`;
+}
+
+const NOT_PUBLIC_PROBLEM = 'must lead to a public address';
+const INSIDE_NAMES = /(^|\.)(localhost|local|internal|intranet|lan|home\.arpa|test|invalid|onion)$/;
+
+function problemWithHost({ hostname }: URL): string | undefined {
+  const host = hostname.replaceAll(/^\[|\]$/g, '').replace(/\.$/, '');
+  if (isIP(host)) return isPublicAddress(host) ? undefined : NOT_PUBLIC_PROBLEM;
+  return !host.includes('.') || INSIDE_NAMES.test(host) ? NOT_PUBLIC_PROBLEM : undefined;
+}
+
+/**
+ * Of IPv6 only what lies in 2000::/3 and has no special use: addresses that hold an IPv4 address (mapped, 6to4, NAT64,
+ * Teredo) are refused whatever they hold.
+ */
+export function isPublicAddress(address: string): boolean {
+  if (!isIP(address) || address.includes('%')) return false;
+  const ip = ipaddr.parse(address);
+  if (ip.range() !== 'unicast') return false;
+  return !(ip instanceof ipaddr.IPv6) || ip.match(GLOBAL_UNICAST, 3);
+}
+
+const GLOBAL_UNICAST = ipaddr.IPv6.parse('2000::');
+
+/** A name server that does not answer must not hold a thread of Node's, as the system's own way would. */
+function publicLookup(nameServers: readonly string[] | undefined): LookupFunction {
+  const resolver = new Resolver({ timeout: 2_000, tries: 2 });
+  if (nameServers) resolver.setServers(nameServers);
+  const find = callbackify((hostname: string) => publicAddressesOf(resolver, hostname));
+  return (hostname, options, done) => {
+    find(hostname, (error, found = []) => {
+      if (error || options.all) done(error, found);
+      else done(null, found[0]?.address ?? '', found[0]?.family ?? 0);
+    });
+  };
+}
+
+/** A name that leads to one address inside is refused whole: nobody has such a name by accident. */
+async function publicAddressesOf(resolver: Resolver, hostname: string) {
+  const [v4, v6] = await Promise.allSettled([resolver.resolve4(hostname), resolver.resolve6(hostname)]);
+  const found = [
+    ...foundIn(v4).map((address) => ({ address, family: 4 })),
+    ...foundIn(v6).map((address) => ({ address, family: 6 })),
+  ];
+  if (found.length === 0 && v4.status === 'rejected') throw v4.reason;
+  if (!found.every(({ address }) => isPublicAddress(address)))
+    throw Object.assign(new Error(`${hostname} leads to an address that is not public.`), { code: NOT_PUBLIC });
+  return found;
+}
+
+function foundIn(settled: PromiseSettledResult<string[]>): string[] {
+  return settled.status === 'fulfilled' ? settled.value : [];
+}

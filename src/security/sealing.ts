@@ -1,0 +1,65 @@
+/**
+ * Secrets that the server must be able to read again, unlike passwords, are encrypted: who reads the database or a
+ * backup of it has none of them. AES-256-GCM under a key derived from JWT_SECRET; what was encrypted under
+ * JWT_PREVIOUS_SECRET is read too, and encrypted anew while both are set.
+ */
+import { createCipheriv, createDecipheriv, createHash, hkdfSync, randomBytes } from 'node:crypto';
+
+export interface Sealer {
+  /** The name of the key that `seal` uses, which tells nothing of it. */
+  readonly keyName: string;
+  /** `about` must be given again to read it: a row's text says nothing in another row. */
+  seal(text: string, about: string): string;
+  /** Undefined if neither key opens it. */
+  open(sealed: string, about: string): string | undefined;
+}
+
+const CIPHER = 'aes-256-gcm';
+const NONCE_BYTES = 12;
+const TAG_BYTES = 16;
+
+export function createSealer({
+  secret,
+  previousSecret,
+}: {
+  secret: string;
+  previousSecret?: string | undefined;
+}): Sealer {
+  const current = keyFrom(secret);
+  const keys = previousSecret === undefined ? [current] : [current, keyFrom(previousSecret)];
+  return {
+    keyName: createHash('sha256').update(current).digest('base64url').slice(0, 16),
+    seal(text, about) {
+      const nonce = randomBytes(NONCE_BYTES);
+      const cipher = createCipheriv(CIPHER, current, nonce).setAAD(Buffer.from(about));
+      return Buffer.concat([nonce, cipher.update(text, 'utf8'), cipher.final(), cipher.getAuthTag()]).toString(
+        'base64url',
+      );
+    },
+    open(sealed, about) {
+      const bytes = Buffer.from(sealed, 'base64url');
+      for (const key of keys) {
+        const text = opened(key, bytes, about);
+        if (text !== undefined) return text;
+      }
+      return undefined;
+    },
+  };
+}
+
+function keyFrom(secret: string): Buffer {
+  return Buffer.from(hkdfSync('sha256', secret, '', 'key of the secrets of webhooks', 32));
+}
+
+function opened(key: Buffer, bytes: Buffer, about: string): string | undefined {
+  if (bytes.length < NONCE_BYTES + TAG_BYTES) return undefined;
+  const decipher = createDecipheriv(CIPHER, key, bytes.subarray(0, NONCE_BYTES), { authTagLength: TAG_BYTES })
+    .setAAD(Buffer.from(about))
+    .setAuthTag(bytes.subarray(-TAG_BYTES));
+  try {
+    return Buffer.concat([decipher.update(bytes.subarray(NONCE_BYTES, -TAG_BYTES)), decipher.final()]).toString();
+  } catch {
+    // Another key, or altered: which of them cannot be told.
+    return undefined;
+  }
+}

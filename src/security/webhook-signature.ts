@@ -1,0 +1,28 @@
+/** How what is sent to a webhook is signed, as the Standard Webhooks specification says: v1, HMAC-SHA256. */
+import { createHmac, randomBytes } from 'node:crypto';
+
+const PREFIX = 'whsec_';
+const SECRET_BYTES = 32;
+
+export function newWebhookSecret(): string {
+  return PREFIX + randomBytes(SECRET_BYTES).toString('base64');
+}
+
+export interface Signed {
+  readonly id: string;
+  readonly timestampSeconds: number;
+  readonly body: string;
+}
+
+/** The headers, with a signature by each of the secrets: a receiver may have any of them. */
+export function signatureHeaders(secrets: readonly string[], { id, timestampSeconds, body }: Signed) {
+  const signature = (secret: string) =>
+    createHmac('sha256', Buffer.from(secret.slice(PREFIX.length), 'base64'))
+      .update(`${id}.${timestampSeconds}.${body}`)
+      .digest('base64');
+  return {
+    'webhook-id': id,
+    'webhook-timestamp': String(timestampSeconds),
+    'webhook-signature': secrets.map((secret) => `v1,${signature(secret)}`).join(' '),
+  };
+}

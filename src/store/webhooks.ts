@@ -1,0 +1,152 @@
+/** Webhook endpoints: made, changed, paused, and found again by whom they belong to. */
+import { and, eq, isNull, ne, sql } from 'drizzle-orm';
+import type { WEBHOOK_ENDPOINT } from '../rules/entities/webhook.js';
+import type { RowOf } from '../rules/entity.js';
+import type { UserId, WebhookEndpointId } from '../rules/ids.js';
+import type { WebhookPauseReason } from '../rules/webhooks.js';
+import type { Db } from './database.js';
+import { listing } from './page.js';
+import { columns, statement, type Values } from './statement.js';
+import { webhookEndpoints, type StoredSecret } from './tables/webhooks.js';
+
+type Row = typeof webhookEndpoints.$inferSelect;
+
+/** Until the newest of the replaced secrets ends, if any is left. */
+const oldSecretEndsAt = sql<Date | null>`(select to_timestamp(max((old->>'endsAt')::float8) / 1000)::timestamptz(3)
+  from jsonb_array_elements("webhook_endpoints"."secrets") old where (old->>'endsAt')::float8 > extract(epoch from now()) * 1000)`
+  .mapWith(webhookEndpoints.createdAt)
+  .as('old_secret_ends_at');
+
+const { id, url, eventTypes, status, pausedReason, failingSince, createdAt, updatedAt } = webhookEndpoints;
+const shape = { id, url, eventTypes, status, pausedReason, failingSince, oldSecretEndsAt, createdAt, updatedAt };
+
+export type WebhookEndpoint = RowOf<
+  typeof WEBHOOK_ENDPOINT,
+  Pick<Row, Exclude<keyof typeof shape, 'oldSecretEndsAt'>> & { oldSecretEndsAt: Date | null }
+>;
+
+const isThere = isNull(webhookEndpoints.deletedAt);
+
+export const listWebhookEndpoints = listing({
+  keys: { createdAt, id },
+  order: 'newest first',
+  rows: (db, $: Values<{ userId: UserId }>, within) =>
+    db
+      .select(shape)
+      .from(webhookEndpoints)
+      .where(and(eq(webhookEndpoints.userId, $.userId), isThere, within))
+      .$dynamic(),
+});
+
+/** The endpoint, and whose it is. */
+export const selectWebhookEndpoint = statement((db, $: Values<{ id: WebhookEndpointId }>) =>
+  db
+    .select({ endpoint: shape, userId: webhookEndpoints.userId })
+    .from(webhookEndpoints)
+    .where(and(eq(webhookEndpoints.id, $.id), isThere)),
+);
+
+/** The same, with its secrets, for whoever changes it. */
+export const lockWebhookEndpoint = statement((db, $: Values<{ id: WebhookEndpointId }>) =>
+  db
+    .select({ endpoint: shape, userId: webhookEndpoints.userId, secrets: webhookEndpoints.secrets })
+    .from(webhookEndpoints)
+    .where(and(eq(webhookEndpoints.id, $.id), isThere))
+    .for('no key update'),
+);
+
+/** Under the account's lock. */
+export const countWebhookEndpoints = statement((db, $: Values<{ userId: UserId }>) =>
+  db
+    .select({ count: sql<number>`count(*)::int` })
+    .from(webhookEndpoints)
+    .where(and(eq(webhookEndpoints.userId, $.userId), isThere)),
+);
+
+const NEW = ['id', 'userId', 'url', 'eventTypes', 'secrets', 'sealedBy'] as const;
+
+export const insertWebhookEndpoint = statement((db, $: Values<Pick<Row, (typeof NEW)[number]>>) =>
+  db
+    .insert(webhookEndpoints)
+    .values({ ...columns($, NEW), status: sql`'active'` })
+    .returning(shape),
+);
+
+const EDITED = ['url', 'eventTypes', 'status', 'pausedReason'] as const;
+
+export const updateWebhookEndpoint = statement((db, $: Values<Pick<Row, 'id' | (typeof EDITED)[number]>>) =>
+  db
+    .update(webhookEndpoints)
+    .set({
+      ...columns($, EDITED),
+      // An endpoint that is resumed, or leads elsewhere, begins anew.
+      failingSince: sql`case when ${webhookEndpoints.status} = ${$.status} and ${webhookEndpoints.url} = ${$.url} then ${webhookEndpoints.failingSince} end`,
+      updatedAt: sql`now()`,
+    })
+    .where(eq(webhookEndpoints.id, $.id))
+    .returning(shape),
+);
+
+export const updateWebhookSecrets = statement((db, $: Values<Pick<Row, 'id' | 'secrets' | 'sealedBy'>>) =>
+  db
+    .update(webhookEndpoints)
+    .set({ ...columns($, ['secrets', 'sealedBy']), updatedAt: sql`now()` })
+    .where(eq(webhookEndpoints.id, $.id))
+    .returning(shape),
+);
+
+export const deleteWebhookEndpoint = statement((db, $: Values<{ id: WebhookEndpointId }>) =>
+  db
+    .update(webhookEndpoints)
+    .set({ deletedAt: sql`now()` })
+    .where(and(eq(webhookEndpoints.id, $.id), isThere))
+    .returning({ id: webhookEndpoints.id }),
+);
+
+/** By the service; one that is paused already stays so for its own reason. */
+export const pauseWebhookEndpoint = statement(
+  (db, $: Values<{ id: WebhookEndpointId; pausedReason: WebhookPauseReason }>) =>
+    db
+      .update(webhookEndpoints)
+      .set({ ...columns($, ['pausedReason']), status: sql`'paused'`, updatedAt: sql`now()` })
+      .where(and(eq(webhookEndpoints.id, $.id), eq(webhookEndpoints.status, sql`'active'`)))
+      .returning({ id: webhookEndpoints.id, userId: webhookEndpoints.userId }),
+);
+
+const RESEALED_AT_ONCE = 100;
+
+const selectSealedByOthers = statement((db, $: Values<{ sealedBy: string; after: string }>) =>
+  db
+    .select({ id: webhookEndpoints.id, secrets: webhookEndpoints.secrets })
+    .from(webhookEndpoints)
+    .where(and(ne(webhookEndpoints.sealedBy, $.sealedBy), isThere, sql`${webhookEndpoints.id} > ${$.after}`))
+    .orderBy(webhookEndpoints.id)
+    .limit(RESEALED_AT_ONCE)
+    .for('no key update'),
+);
+
+/**
+ * Encrypts anew what another key than the server's present one has encrypted. `reseal` gives undefined for what it
+ * cannot read, which stays as it is.
+ */
+export async function resealWebhookSecrets(
+  db: Db,
+  sealedBy: string,
+  reseal: (sealed: string, id: WebhookEndpointId) => string | undefined,
+): Promise<number> {
+  let resealed = 0;
+  for (let after: string | undefined = ''; after !== undefined;) {
+    const last: string = after;
+    after = await db.inTransaction(async (tx) => {
+      const found = await selectSealedByOthers(tx, { sealedBy, after: last });
+      for (const { id: endpoint, secrets } of found) {
+        const anew = secrets.map((secret) => ({ ...secret, sealed: reseal(secret.sealed, endpoint) }));
+        if (!anew.every((secret): secret is StoredSecret => secret.sealed !== undefined)) continue;
+        await updateWebhookSecrets(tx, { id: endpoint, secrets: anew, sealedBy });
+        resealed += 1;
+      }
+      return found.at(-1)?.id;
+    });
+  }
+  return resealed;
+}

@@ -1,0 +1,47 @@
+/** The packages of a test are whole whenever somebody finds them, however many runs begin at once. */
+import { existsSync, mkdirSync, mkdtempSync, readdirSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, expect, it } from 'vitest';
+import { packagesOf } from './packages.js';
+
+const folder = mkdtempSync(join(tmpdir(), 'packages-'));
+afterAll(() => rmSync(folder, { recursive: true, force: true }));
+
+/** A package that needs no other, so that nothing is fetched. */
+function given(name: string): string {
+  const project = join(folder, name);
+  mkdirSync(project);
+  const named = { name, version: '1.0.0' };
+  writeFileSync(join(project, 'package.json'), JSON.stringify(named));
+  const lock = { ...named, lockfileVersion: 3, packages: { '': named } };
+  writeFileSync(join(project, 'package-lock.json'), JSON.stringify(lock));
+  return project;
+}
+
+it('are installed once by three runs that begin at once, and kept for a fourth', async () => {
+  const installed = join(folder, 'installed');
+  const project = given('one');
+  const found = await Promise.all([1, 2, 3].map(() => packagesOf(project, installed)));
+  expect(new Set(found).size).toBe(1);
+  const [place = ''] = found;
+  expect(existsSync(place)).toBe(true);
+  expect(readdirSync(installed)).toHaveLength(1);
+  const { ino } = statSync(place);
+  expect([await packagesOf(project, installed), statSync(place).ino]).toEqual([place, ino]);
+});
+
+it('are others for another lock', async () => {
+  const installed = join(folder, 'of-several');
+  const places = await Promise.all(['two', 'three'].map((name) => packagesOf(given(name), installed)));
+  expect(new Set(places).size).toBe(2);
+});
+
+it('leave nothing behind where they cannot be installed', async () => {
+  const installed = join(folder, 'of-none');
+  const project = given('four');
+  const dependencies = { nowhere: 'file:nowhere' };
+  writeFileSync(join(project, 'package.json'), JSON.stringify({ name: 'four', version: '1.0.0', dependencies }));
+  await expect(packagesOf(project, installed)).rejects.toThrow('npm ci failed');
+  expect(readdirSync(installed)).toEqual([]);
+});

@@ -1,0 +1,126 @@
+/** The public clients of both channels, as an app would use them. */
+import { createClient as createSseClient } from 'graphql-sse';
+import { createClient, type Client, type ClientOptions } from 'graphql-ws';
+import { WebSocket } from 'ws';
+import type { Json, TestApp } from '../app.js';
+import type { Person } from '../cast.js';
+
+export const MY_EVENTS = 'subscription($after: String) { myEvents(after: $after) { id type position jobId data } }';
+export const JOB_EVENTS =
+  'subscription($job: ID!, $after: String) { jobEvents(jobId: $job, after: $after) { id type position jobId data } }';
+
+export interface Heard {
+  readonly events: Json[];
+  readonly answers: Json[];
+  /** What ended it: errors of the subscription, a close event, or undefined where it is complete. */
+  readonly ended: Promise<unknown>;
+  /** Settles once that many events are here. */
+  count(events: number): Promise<void>;
+  stop(): void;
+}
+
+interface Sink {
+  next(answer: Json): void;
+  error(error: unknown): void;
+  complete(): void;
+}
+
+export function hear(subscribe: (sink: Sink) => () => void): Heard {
+  const events: Json[] = [];
+  const answers: Json[] = [];
+  let changed = () => {};
+  let end: (how: unknown) => void = () => {};
+  const ended = new Promise((resolve) => (end = resolve));
+  const stop = subscribe({
+    next(answer) {
+      answers.push(answer);
+      const event = answer.data && Object.values(answer.data)[0];
+      if (event) events.push(event);
+      changed();
+    },
+    error: end,
+    complete: () => end(undefined),
+  });
+  return {
+    events,
+    answers,
+    ended,
+    async count(wanted) {
+      while (events.length < wanted) await new Promise<void>((resolve) => (changed = resolve));
+    },
+    stop,
+  };
+}
+
+export interface Connected {
+  readonly client: Client;
+  /** Settles when the server has acknowledged the connection. */
+  readonly connected: Promise<void>;
+  /** The close event, once there is one. */
+  readonly closed: Promise<{ code: number; reason: string }>;
+  subscribe(query: string, variables?: object): Heard;
+}
+
+export function connectAs(
+  url: string,
+  person: Pick<Person, 'token'> | undefined,
+  options: Partial<ClientOptions> = {},
+): Connected {
+  let onConnected = () => {};
+  let onClosed: (event: { code: number; reason: string }) => void = () => {};
+  const connected = new Promise<void>((resolve) => (onConnected = resolve));
+  const closed = new Promise<{ code: number; reason: string }>((resolve) => (onClosed = resolve));
+  const client = createClient({
+    url: `${url.replace('http', 'ws')}/graphql`,
+    webSocketImpl: WebSocket,
+    retryAttempts: 0,
+    ...(person && { connectionParams: { authorization: `Bearer ${person.token}` } }),
+    ...options,
+    on: {
+      ...options.on,
+      connected: () => onConnected(),
+      closed: (event) => onClosed(event as { code: number; reason: string }),
+    },
+  });
+  return {
+    client,
+    connected,
+    closed,
+    subscribe: (query, variables = {}) =>
+      hear((sink) => client.subscribe({ query, variables: variables as Record<string, unknown> }, sink)),
+  };
+}
+
+/** Whether so many streams are open: the server counts them. */
+export async function untilOpen({ shares }: Pick<TestApp['services'], 'shares'>, streams: number): Promise<void> {
+  while (shares.streams.inUse() !== streams) await new Promise((resolve) => setImmediate(resolve));
+}
+
+type Hear = (url: string, person: Pick<Person, 'token'>, query: string, variables?: object) => Heard;
+
+/** Each stream on a connection of its own. */
+export const hearOverWebSocket: Hear = (url, person, query, variables) => {
+  const { subscribe, client } = connectAs(url, person);
+  const heard = subscribe(query, variables);
+  return { ...heard, stop: () => void client.dispose() };
+};
+
+export const hearAsEvents: Hear = (url, person, query, variables = {}) => {
+  const client = createSseClient({
+    url: `${url}/graphql/stream`,
+    retryAttempts: 0,
+    headers: { authorization: `Bearer ${person.token}` },
+  });
+  return hear((sink) => client.subscribe({ query, variables: variables as Record<string, unknown> }, sink));
+};
+
+export const CHANNELS: readonly (readonly [name: string, hear: Hear])[] = [
+  ['a WebSocket', hearOverWebSocket],
+  ['server-sent events', hearAsEvents],
+];
+
+/** The codes of the errors that a subscription was refused with, on either channel. */
+export async function refusalOf({ ended, answers }: Heard): Promise<string[]> {
+  const errors = (await ended) ?? answers.at(-1)?.errors;
+  return errors.map(({ extensions }: Json) => extensions.code);
+}

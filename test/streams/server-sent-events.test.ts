@@ -1,0 +1,176 @@
+/** Server-sent events: how a stream is asked for, how it looks, and how each ends. */
+import { once } from 'node:events';
+import { request, type IncomingMessage } from 'node:http';
+import { createClient } from 'graphql-sse';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { openTestApp, type Json, type TestApp } from '../app.js';
+import { homeowner, type Person } from '../cast.js';
+import { DRAFT } from '../journey.js';
+import { hear, hearAsEvents, MY_EVENTS, untilOpen } from './clients.js';
+
+let app: TestApp;
+let hanna: Person;
+beforeAll(async () => {
+  app = await openTestApp({ CORS_ORIGINS: 'https://app.example' });
+  hanna = await homeowner(app, 'Hanna');
+});
+afterAll(() => app.close());
+
+async function draft(by: Person = hanna): Promise<string> {
+  return (await app.rest('POST', '/v1/jobs', { token: by.token, body: DRAFT })).body.id;
+}
+
+interface Asked {
+  method?: string;
+  path?: string;
+  headers?: Record<string, string>;
+  body?: object;
+}
+
+async function ask({ method = 'POST', path = '/graphql/stream', headers = {}, body }: Asked): Promise<IncomingMessage> {
+  const sent = request(app.url + path, {
+    method,
+    agent: false,
+    headers: {
+      accept: 'text/event-stream',
+      authorization: `Bearer ${hanna.token}`,
+      ...(body && { 'content-type': 'application/json' }),
+      ...headers,
+    },
+  });
+  sent.end(body && JSON.stringify(body));
+  const [response] = (await once(sent, 'response')) as [IncomingMessage];
+  return response.setEncoding('utf8');
+}
+
+async function textOf(response: IncomingMessage): Promise<string> {
+  let text = '';
+  for await (const part of response) text += String(part);
+  return text;
+}
+
+describe('a stream', () => {
+  it('is asked for by GET as well, as EventSource does it, and is told as it happens', async () => {
+    const response = await ask({ method: 'GET', path: `/graphql/stream?query=${encodeURIComponent(MY_EVENTS)}` });
+    expect([response.statusCode, response.headers['content-type'], response.headers['x-accel-buffering']]).toEqual([
+      200,
+      'text/event-stream; charset=utf-8',
+      'no',
+    ]);
+    await untilOpen(app.services, 1);
+    const job = await draft();
+    let text = '';
+    while (!text.includes('\n\nevent: next') || !text.endsWith('}\n\n'))
+      text += String((await once(response, 'data'))[0]);
+    const { data } = JSON.parse(text.slice(text.indexOf('data: ') + 6));
+    expect(data.myEvents).toMatchObject({ type: 'JOB_CREATED', jobId: job, position: expect.stringMatching(/^\d+$/) });
+    response.destroy();
+    await untilOpen(app.services, 0);
+  });
+
+  it('takes its variables from the address, too', async () => {
+    const variables = encodeURIComponent(JSON.stringify({ after: '0' }));
+    const path = `/graphql/stream?query=${encodeURIComponent(MY_EVENTS)}&variables=${variables}`;
+    const response = await ask({ method: 'GET', path });
+    expect(String((await once(response, 'data'))[0])).toContain(':');
+    response.destroy();
+    await untilOpen(app.services, 0);
+  });
+
+  it('can be read by the pages that may call, and carries no cache', async () => {
+    const response = await ask({ headers: { origin: 'https://app.example' }, body: { query: MY_EVENTS } });
+    expect(response.headers).toMatchObject({
+      'access-control-allow-origin': 'https://app.example',
+      'cache-control': 'no-store',
+    });
+    response.destroy();
+    await untilOpen(app.services, 0);
+  });
+
+  const REFUSED: [what: string, asked: Asked, status: number, code: string][] = [
+    ['without a token', { headers: { authorization: '' }, body: { query: MY_EVENTS } }, 401, 'UNAUTHENTICATED'],
+    [
+      'with a bad token',
+      { headers: { authorization: 'Bearer a.b.c' }, body: { query: MY_EVENTS } },
+      401,
+      'UNAUTHENTICATED',
+    ],
+    ['by PUT, for a reservation', { method: 'PUT' }, 405, 'METHOD_NOT_ALLOWED'],
+    [
+      'by who takes JSON alone',
+      { headers: { accept: 'application/json' }, body: { query: MY_EVENTS } },
+      400,
+      'VALIDATION_FAILED',
+    ],
+    [
+      'with variables that are no JSON',
+      { method: 'GET', path: '/graphql/stream?query=a&variables=%7B' },
+      400,
+      'MALFORMED_REQUEST',
+    ],
+  ];
+  it.each(REFUSED)('that is asked for %s is refused with its status', async (_what, asked, status, code) => {
+    const response = await ask(asked);
+    const { errors } = JSON.parse(await textOf(response));
+    expect([response.statusCode, errors[0].extensions.code]).toEqual([status, code]);
+  });
+
+  const INCOMPLETE: [what: string, body: object, code: string][] = [
+    ['without a document', {}, 'MALFORMED_REQUEST'],
+    ['with a document that is no text', { query: 7 }, 'MALFORMED_REQUEST'],
+    ['with variables that are a list', { query: MY_EVENTS, variables: [] }, 'MALFORMED_REQUEST'],
+    ['with a variable of another type', { query: MY_EVENTS, variables: { after: {} } }, 'VALIDATION_FAILED'],
+  ];
+  it.each(INCOMPLETE)('that is asked for %s ends with that error', async (_what, body, code) => {
+    const text = await textOf(await ask({ body }));
+    expect(text).toContain(`"code":"${code}"`);
+    expect(text).toContain('event: complete');
+  });
+
+  it('says why it ends with its session, and is complete: nobody comes again', async () => {
+    const olga = await homeowner(app, 'Olga');
+    const heard = hearAsEvents(app.url, olga, MY_EVENTS);
+    await untilOpen(app.services, 1);
+    await app.rest('POST', '/v1/auth/logout', { token: olga.token });
+    expect(await heard.ended).toBeUndefined();
+    expect(heard.answers).toMatchObject([
+      { errors: [{ extensions: { code: 'UNAUTHENTICATED', reason: 'session_ended' } }] },
+    ]);
+  });
+
+  it('breaks off when its server stops, and its client comes again to another and misses nothing', async () => {
+    const second = await app.another();
+    const closing = await openTestApp({}, { beside: app });
+    const olga = await homeowner(app, 'Olga');
+    const urls = [closing.url];
+    const client = createClient({
+      url: () => `${urls.shift() ?? second.url}/graphql/stream`,
+      headers: { authorization: `Bearer ${olga.token}` },
+      retry: async () => void (await draft(olga)),
+    });
+    const variables: Record<string, unknown> = {};
+    const heard = hear((sink) =>
+      client.subscribe(
+        { query: MY_EVENTS, variables },
+        {
+          ...sink,
+          next: (answer: Json) => {
+            variables.after = answer.data.myEvents.position;
+            sink.next(answer);
+          },
+        },
+      ),
+    );
+    await untilOpen(closing.services, 1);
+    await draft(olga);
+    await heard.count(1);
+    await closing.close();
+    await heard.count(2);
+    await draft(olga);
+    await heard.count(3);
+    expect(new Set(heard.events.map(({ id }) => id)).size).toBe(3);
+    client.dispose();
+    heard.stop();
+    await untilOpen(second, 0);
+  });
+});
