@@ -130,8 +130,13 @@ export const listEventsOfJob = forEachRole((role) =>
 /** What the viewer is to the job is for the row of `jobs` to say; a deleted draft has none, and is its owner's. */
 export function reachOnJob(role: Role, $: Values<ViewerIds>): SQL {
   if (role !== 'contractor') return REACH[reachOf(role === 'admin' ? 'admin' : 'owner')]($.contractorId);
+  return reachOfContractor(sql`"jobs"."awarded_contractor_id" = ${$.contractorId}`, $);
+}
+
+/** Of a contractor who sees the job: what they read of it depends on whether it was awarded to them. */
+export function reachOfContractor(isAwardee: SQL, $: Values<Pick<ViewerIds, 'contractorId'>>): SQL {
   const [asAwardee, asAnyOther] = [REACH[reachOf('awardee')]($.contractorId), REACH[reachOf('bidder')]($.contractorId)];
-  return sql`case when "jobs"."awarded_contractor_id" = ${$.contractorId} then ${asAwardee} else ${asAnyOther} end`;
+  return sql`case when ${isAwardee} then ${asAwardee} else ${asAnyOther} end`;
 }
 
 const DISPUTE_EVENTS = asArray(DISPUTE_EVENT_TYPES);
