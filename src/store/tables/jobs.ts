@@ -15,7 +15,7 @@ import {
 import type { JOB } from '../../rules/entities/job.js';
 import type { RowOf } from '../../rules/entity.js';
 import { JOB_STATES } from '../../rules/lifecycle.js';
-import { URGENCIES } from '../../rules/publishing.js';
+import { REQUIRED_TO_PUBLISH, URGENCIES } from '../../rules/publishing.js';
 import { homeowners } from './accounts.js';
 import { bids } from './bids.js';
 import { createdAt, idColumn, moment, money, updatedAt } from './columns.js';
@@ -111,7 +111,9 @@ export const jobs = pgTable(
     check(
       'jobs_published_whole',
       sql`${t.status} in ('draft', 'completed') or (${sql.join(
-        [t.category, t.urgency, t.addressLine1, t.city, t.state].map((column) => sql`${column} is not null`),
+        REQUIRED_TO_PUBLISH.map((name) => t[name])
+          .filter((column) => !column.notNull)
+          .map((column) => sql`${column} is not null`),
         sql` and `,
       )})`,
     ),
