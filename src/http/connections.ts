@@ -91,7 +91,11 @@ export function shareConnections(
     };
     open.set(socket, connection);
     socket.once('close', () => forget(connection));
-    socket.on(BODY_AWAITED, () => void (connection.holdsChunks = false));
+    socket.on(BODY_AWAITED, () => {
+      connection.holdsChunks = false;
+      // Node reads on by itself only for a body that is not whole yet.
+      reading.resume(connection);
+    });
     socket.on(TOO_MANY_CHUNKS, () => {
       connection.isRefused = true;
       socket.pause();

@@ -165,10 +165,16 @@ export function readInTurn<S extends ReadSocket>(
       for (const one of line.next(READ_IN_TURN_MAX, READ_OF_ADDRESS_MAX)) {
         // Whoever is held again is asked anew by `resume`.
         if (isHeld(one)) leaveLine(one);
+        else if (keepsEnough(one)) short.toEnd(one);
         else one.socket.resume();
       }
     }
     if (!short.isEmpty || !long.isEmpty) awaitTurn();
+  }
+
+  /** Of one address so few sockets keep what they have read that all of them together keep little. */
+  function keepsEnough({ socket, address }: S): boolean {
+    return socket.readableLength === 0 && long.countOf(address) >= READ_OF_ADDRESS_MAX;
   }
 
   function readWhenAllAreAccepted(): void {

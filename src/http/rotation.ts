@@ -10,6 +10,10 @@ export class Rotation<One extends { readonly address: string }> {
     return this.#waiting.get(one.address)?.has(one) ?? false;
   }
 
+  countOf(address: string): number {
+    return this.#waiting.get(address)?.size ?? 0;
+  }
+
   enter(one: One): void {
     const line = this.#waiting.get(one.address) ?? new Set<One>();
     this.#waiting.set(one.address, line.add(one));
@@ -20,6 +24,11 @@ export class Rotation<One extends { readonly address: string }> {
     if (!line?.delete(one)) return;
     this.#waiting.delete(one.address);
     if (line.size > 0) this.#waiting.set(one.address, line);
+  }
+
+  toEnd(one: One): void {
+    this.leave(one);
+    this.enter(one);
   }
 
   /** The next so many, and at most so many of one address. They wait until they leave. */

@@ -137,6 +137,16 @@ describe('a body in chunks', () => {
     }
   });
 
+  it('that came whole leaves its connection to the next request, and to the end of the connection', async () => {
+    const client = await open(app.url);
+    for (const answers of [1, 2, 3]) {
+      client.socket.write(head() + chunks(body(10), 100));
+      expect(await client.answers(answers)).toEqual(Array.from({ length: answers }, () => '401'));
+    }
+    client.socket.end();
+    await client.closed;
+  });
+
   it('of a byte each is refused once there are a thousand, and nothing more is read of that connection', async () => {
     const client = await open(app.url);
     client.socket.write(head() + chunks(body(50_000), 1));

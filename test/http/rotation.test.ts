@@ -21,6 +21,14 @@ describe('a rotation', () => {
     expect(names(rotation.next(9, 9))).toBe('c1 a2 a3');
   });
 
+  it('sends to the end whom it passes over, and their address with them', () => {
+    const rotation = new Rotation<typeof a1>();
+    for (const each of [a1, a2, b1]) rotation.enter(each);
+    rotation.toEnd(a1);
+    expect(names(rotation.next(9, 9))).toBe('b1 a2 a1');
+    expect([rotation.countOf('a'), rotation.countOf('b'), rotation.countOf('c')]).toEqual([2, 1, 0]);
+  });
+
   it('keeps the place of whoever waits until they leave, and forgets those who have left', () => {
     const rotation = new Rotation<typeof a1>();
     for (const each of [a1, b1, a1]) rotation.enter(each);
