@@ -82,7 +82,7 @@ async function openDatabase({ DATABASE_URL, DATA_DIR }: Config): Promise<OpenDat
   return startEmbeddedPostgres(DATA_DIR);
 }
 
-/** A database of one's own that refuses is a matter of its address; where in our code it was noticed helps nobody. */
+/** An unusable DATABASE_URL is reported without a stack: where in our code it was noticed helps nobody. */
 function explain({ DATABASE_URL }: Config): (error: unknown) => never {
   return (error) => {
     const fromDatabase = DATABASE_URL !== undefined && error instanceof Error && 'code' in error;

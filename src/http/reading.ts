@@ -8,6 +8,7 @@ import type { EventEmitter } from 'node:events';
 import type { Server } from 'node:http';
 import { Socket } from 'node:net';
 import type { Turns } from '../shares/turns.js';
+import { Rotation } from './rotation.js';
 
 /** Most requests fit into one; it holds at most 57 tiny ones. */
 const PIECE_BYTES = 1_024;
@@ -56,8 +57,10 @@ export function readInTurn<S extends ReadSocket>(
   mayBeRead: (one: S) => boolean,
 ): Reading<S> {
   const byAddress = new Map<string, Set<S>>();
-  /** What waits to be read, by address. Each address that was served goes to the end. */
-  const waiting = new Map<string, Set<S>>();
+  /** Sockets that wait to be read: those that have sent little, and those of which more than one piece waits. */
+  const short = new Rotation<S>();
+  const long = new Rotation<S>();
+  let isLongFirst = false;
   const accepted = new Set<S>();
   const onRemove = new Map<S, () => void>();
   let acceptedInTurn = false;
@@ -75,10 +78,12 @@ export function readInTurn<S extends ReadSocket>(
     byAddress.set(address, others.add(one));
     // Node itself reads on from the beginning of a connection, and from the end of each answer.
     const onResume = () => {
-      if (!isHeld(one) && !isTurnSpent()) return leaveLine(one);
-      if (isHeld(one)) leaveLine(one);
-      else enterLine(one);
-      stopReading(socket);
+      const held = isHeld(one);
+      const waits = !held && isTurnSpent();
+      if (waits) enterLine(one, socket.readableLength);
+      else leaveLine(one);
+      if (held || waits) stopReading(socket);
+      else if (socket.readableLength > 0) beginPieces();
     };
     socket.on('resume', onResume);
     const endCutting = cutReads(one);
@@ -100,19 +105,18 @@ export function readInTurn<S extends ReadSocket>(
     const push = socket.push.bind(socket);
     socket.push = (read: Buffer | null) => {
       if (read === null) return push(read);
-      readSinceMs ??= performance.now();
-      awaitTurn();
+      beginPieces();
       let takesMore = true;
       for (let at = 0; at < read.length; at += PIECE_BYTES) {
-        // The socket keeps what comes while it is paused.
-        pauseIfDue(one);
+        // The socket keeps what comes while it is paused. Of an upgrade the rest is for somebody else.
+        if (onRemove.has(one)) pauseIfDue(one, read.length - at);
         takesMore = push(read.subarray(at, at + PIECE_BYTES));
       }
       return takesMore;
     };
     // Of what it has kept, one piece after the other. With the socket's own `on` Node would forget how it is paused.
     const pauseBetween = () => {
-      if (socket.readableLength > 0) pauseIfDue(one);
+      if (socket.readableLength > 0) pauseIfDue(one, socket.readableLength);
     };
     onEvent.call(socket, 'data', pauseBetween);
     return () => {
@@ -122,24 +126,28 @@ export function readInTurn<S extends ReadSocket>(
   }
 
   /** Before each piece, since at the end of each request that it reads Node resumes the socket. */
-  function pauseIfDue(one: S): void {
+  function pauseIfDue(one: S, bytesLeft: number): void {
     const held = isHeld(one);
     if (one.socket.isPaused() || !(held || isTurnSpent())) return;
-    if (!held) enterLine(one);
+    if (!held) enterLine(one, bytesLeft);
     one.socket.pause();
   }
 
-  function enterLine(one: S): void {
-    const line = waiting.get(one.address) ?? new Set<S>();
-    waiting.set(one.address, line.add(one));
+  /** Whoever waits already keeps their place. */
+  function enterLine(one: S, bytesLeft: number): void {
+    if (long.has(one) || short.has(one)) return;
+    (bytesLeft > PIECE_BYTES ? long : short).enter(one);
     awaitTurn();
   }
 
   function leaveLine(one: S): void {
-    const line = waiting.get(one.address);
-    if (!line?.delete(one)) return;
-    waiting.delete(one.address);
-    if (line.size > 0) waiting.set(one.address, line);
+    short.leave(one);
+    long.leave(one);
+  }
+
+  function beginPieces(): void {
+    readSinceMs ??= performance.now();
+    awaitTurn();
   }
 
   function awaitTurn(): void {
@@ -151,25 +159,16 @@ export function readInTurn<S extends ReadSocket>(
   function beginTurn(): void {
     isTurnAwaited = false;
     readSinceMs = undefined;
-    for (const one of nextInLine()) {
-      // Whoever is held again is asked anew by `resume`.
-      if (isHeld(one)) leaveLine(one);
-      else one.socket.resume();
-    }
-    if (waiting.size > 0) awaitTurn();
-  }
-
-  function nextInLine(): S[] {
-    const next: S[] = [];
-    for (const line of waiting.values()) {
-      let ofAddress = 0;
-      for (const one of line) {
-        if (ofAddress === READ_OF_ADDRESS_MAX) break;
-        if (next.push(one) === READ_IN_TURN_MAX) return next;
-        ofAddress += 1;
+    // A short request need not wait for the pieces of the long, and the long are not passed over for ever.
+    isLongFirst = !isLongFirst;
+    for (const line of isLongFirst ? [long, short] : [short, long]) {
+      for (const one of line.next(READ_IN_TURN_MAX, READ_OF_ADDRESS_MAX)) {
+        // Whoever is held again is asked anew by `resume`.
+        if (isHeld(one)) leaveLine(one);
+        else one.socket.resume();
       }
     }
-    return next;
+    if (!short.isEmpty || !long.isEmpty) awaitTurn();
   }
 
   function readWhenAllAreAccepted(): void {
@@ -197,7 +196,7 @@ export function readInTurn<S extends ReadSocket>(
   }
 
   function resume(one: S): void {
-    if (one.socket.isPaused() && !isHeld(one)) enterLine(one);
+    if (one.socket.isPaused() && !isHeld(one)) enterLine(one, one.socket.readableLength);
   }
 
   function resumeAll(address: string): void {

@@ -50,7 +50,7 @@ export function readInput({ route, parameters }: Chosen, exchange: Exchange, bod
   return input;
 }
 
-/** What stands in the path may be repeated in a PUT, but not be said otherwise. */
+/** A parameter of the path may be repeated in the body of a PUT, but not with another value. */
 function readBodyFields(
   route: Route,
   shape: Shape,
@@ -95,14 +95,22 @@ function readQuery(route: Route, shape: Shape, search: string): Input {
   return Object.fromEntries(query);
 }
 
-/** A list is written with commas, or its name several times. Another field that is named again is a list of its own. */
+/**
+ * A list is written with commas, or its name several times. Another field that is named again is a list of its own.
+ * What was gathered is added to and never copied: an address may name a field two thousand times.
+ */
 function addTo(query: Map<string, unknown>, field: string, kind: ShapeKind, value: string, several?: string): void {
   const before = query.get(field) ?? (several === undefined ? undefined : query.get(several));
-  if (kind.is === 'list') query.set(field, [...(Array.isArray(before) ? before : []), ...value.split(',')]);
-  else if (before === undefined) query.set(field, readText(value, kind));
+  const gathered: unknown[] = Array.isArray(before) ? before : [];
+  if (kind.is === 'list') {
+    for (const entry of value.split(',')) gathered.push(entry);
+    query.set(field, gathered);
+  } else if (before === undefined) query.set(field, readText(value, kind));
   else {
+    if (gathered !== before) gathered.push(before);
+    gathered.push(value);
     if (several !== undefined) query.delete(field);
-    query.set(several ?? field, [before, value].flat());
+    query.set(several ?? field, gathered);
   }
 }
 

@@ -1,4 +1,4 @@
-/** How much of everything one caller may use: rates, sizes, lengths. Units stand in the names. */
+/** How much of everything one caller may use: rates, sizes, lengths. Units are part of the names. */
 
 export const TEXT = {
   title: 200,
@@ -25,7 +25,9 @@ export const PAGE = {
   exactSearchTotalMax: 1_000,
 } as const;
 
-/** What one answer says of errors, in both APIs. What is beyond `perAnswerMax` is counted, and longer texts are cut. */
+/**
+ * How many errors one answer holds, in both APIs. What is beyond `perAnswerMax` is counted, and longer texts are cut.
+ */
 export const ERRORS = { perAnswerMax: 50, textCharactersMax: 500, nameCharactersMax: 100, locationsMax: 5 } as const;
 
 /** What one GraphQL operation may ask for. Whatever asks for more is refused before any of it runs. */
@@ -122,7 +124,7 @@ export const WEBHOOKS = {
 } as const;
 
 /**
- * Rate budgets, all per minute. `per` says whose budget it is; both APIs draw on the same one. Outside production the
+ * Rate budgets, all per minute. `per` is whose budget it is; both APIs draw on the same one. Outside production the
  * per-address numbers are ten times these.
  */
 export const BUDGETS = {

@@ -5,7 +5,7 @@ import type { ContractorId, HomeownerId, JobId } from '../rules/ids.js';
 import { COUNTED_BID_STATES, type BidState, type JobState } from '../rules/lifecycle.js';
 import type { Viewer } from '../rules/viewer.js';
 import type { Db } from './database.js';
-import { eventShape, reachOnJob, type EventRow } from './events.js';
+import { eventShape, reachOfContractor, reachOnJob, type EventRow } from './events.js';
 import { listing, type Page } from './page.js';
 import { asArray, countedStatement, remembering, statement, type Values } from './statement.js';
 import { events } from './tables/events.js';
@@ -74,19 +74,27 @@ function atPositions(db: PostgresJsDatabase, $: Values<LogValues>, positions: SQ
 
 const rowsMax = (rows: number) => sql`limit ${sql.raw(String(rows))}`;
 
-/** Of each job with a bid that counts, no more than fit on the page. */
+/** By one's own bid: the accepted one is that of whom the job was awarded to. */
+const reachByBid = ($: Values<LogValues>) => reachOfContractor(sql`own.status = 'accepted'`, $);
+
+/**
+ * Of each job with a bid that counts, the next event; the page can only be of those jobs whose next events are the
+ * first. So it costs a look for each bid, and never more for long histories.
+ */
 const ofOwnBids = listing({
   ...BY_POSITION,
   rows: (db, $: Values<LogValues>, within, { atMost, wanted }) => {
-    const ofJob = sql`select events.position from events where events.job_id = own.job_id
-      and ${reachOnJob('contractor', $)} and ${and(notBehind($), within)} order by events.position ${rowsMax(atMost)}`;
-    const first = sql`select g.position from bids own join jobs on jobs.id = own.job_id cross join lateral (${ofJob}) g
+    const ofJob = (most: number) => sql`select events.position from events where events.job_id = own.job_id
+      and ${reachByBid($)} and ${and(notBehind($), within)} order by events.position ${rowsMax(most)}`;
+    const next = sql`select own.job_id, own.status from bids own cross join lateral (${ofJob(1)}) g
       where ${countsForOwn($)} order by g.position ${rowsMax(wanted)}`;
+    const first = sql`select g.position from (${next}) own cross join lateral (${ofJob(atMost)}) g
+      order by g.position ${rowsMax(wanted)}`;
     return atPositions(db, $, first);
   },
   // In no order: it ends with the most that is counted.
-  counted: (_db, $, { atMost }) => sql`select from bids own join jobs on jobs.id = own.job_id
-    join events on events.job_id = own.job_id and events.position is not null and ${reachOnJob('contractor', $)}
+  counted: (_db, $, { atMost }) => sql`select from bids own
+    join events on events.job_id = own.job_id and events.position is not null and ${reachByBid($)}
     where ${countsForOwn($)} ${rowsMax(atMost)}`,
 });
 
@@ -108,9 +116,8 @@ function amongTheNext(size: number): AmongTheNext {
         atPositions(
           db,
           $,
-          sql`select events.position from (${next($)}) events join jobs on jobs.id = events.job_id
-            where exists (select from bids own where own.job_id = events.job_id and ${countsForOwn($)})
-            and ${reachOnJob('contractor', $)} order by events.position ${rowsMax(size + 1)}`,
+          sql`select events.position from (${next($)}) events join bids own on own.job_id = events.job_id
+            where ${countsForOwn($)} and ${reachByBid($)} order by events.position ${rowsMax(size + 1)}`,
         ).orderBy(events.position),
       ($) => sql`select e.position from events e where e.position > ${$.key0}::bigint
         order by e.position offset ${sql.raw(String(LOOKED_THROUGH))} limit 1`,

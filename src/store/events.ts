@@ -17,7 +17,7 @@ import { forEachRole, type ViewerIds } from './visibility.js';
 
 type WithActor = Omit<typeof events.$inferSelect, 'homeownerId'> & { actor: Shown<typeof EVENT_ACTOR> | null };
 
-/** As it is stored: what a type of event carries stands in its data. */
+/** As it is stored: what a type of event carries is in `data`. */
 export type EventRow = RowOf<Entity<StoredEventFields>, WithActor>;
 
 /** As somebody reads it. */
@@ -62,7 +62,8 @@ export function asParameter(happened: readonly NewEvent[]): string {
 /**
  * The rows to insert, for a CTE named `counted` that has just raised the job's `event_count` by as many. Columns stand
  * in the table's own order. The clock is read under the job's lock: a transaction's own time is that of its beginning,
- * before it waited, and would lie before what it waited for. `more` is told besides, of what the database alone knows.
+ * before it waited, and would lie before what it waited for. `more` is added to the data: what the database alone
+ * knows.
  */
 function eventsToLog(counted: string, happened: Placeholder, more?: SQL): SQL {
   return sql`select e.id, j.id, j.event_count - json_array_length(${happened}::json) + e.number, e.type, e.actor_id, e.bidder_id,
@@ -129,8 +130,13 @@ export const listEventsOfJob = forEachRole((role) =>
 /** What the viewer is to the job is for the row of `jobs` to say; a deleted draft has none, and is its owner's. */
 export function reachOnJob(role: Role, $: Values<ViewerIds>): SQL {
   if (role !== 'contractor') return REACH[reachOf(role === 'admin' ? 'admin' : 'owner')]($.contractorId);
+  return reachOfContractor(sql`"jobs"."awarded_contractor_id" = ${$.contractorId}`, $);
+}
+
+/** Of a contractor who sees the job: what they read of it depends on whether it was awarded to them. */
+export function reachOfContractor(isAwardee: SQL, $: Values<Pick<ViewerIds, 'contractorId'>>): SQL {
   const [asAwardee, asAnyOther] = [REACH[reachOf('awardee')]($.contractorId), REACH[reachOf('bidder')]($.contractorId)];
-  return sql`case when "jobs"."awarded_contractor_id" = ${$.contractorId} then ${asAwardee} else ${asAnyOther} end`;
+  return sql`case when ${isAwardee} then ${asAwardee} else ${asAnyOther} end`;
 }
 
 const DISPUTE_EVENTS = asArray(DISPUTE_EVENT_TYPES);

@@ -270,8 +270,10 @@ function report(all: readonly Measured[]): void {
         .trimEnd()}\n`,
     );
   if (!options.try) {
-    const name = openPercent === undefined ? 'growth.json' : `growth-open-${openPercent}.json`;
-    const figures = { sizes, openPercent: openPercent ?? null, seedingSeconds: seeding, measured: all };
+    const largest = Math.max(...sizes);
+    const reached = largest === 1_000_000 ? '' : `-to-${largest}`;
+    const name = openPercent === undefined ? `growth${reached}.json` : `growth-open-${openPercent}${reached}.json`;
+    const figures = { sizes, openPercent: openPercent ?? null, seedingSeconds: seeding, problems, measured: all };
     keepFigures(name, { node: process.version, ...figures });
   }
   if (problems.length === 0) return;

@@ -14,7 +14,7 @@ export type Who = 'anonymous' | 'one account' | 'a few accounts' | '600 accounts
 export interface Row {
   readonly name: string;
   readonly who: Who;
-  /** Which finding of issue 12 it repeats. */
+  /** Which of the first findings it repeats, on a server that did not share. */
   readonly finding?: number;
   /** Longer than the others, where it takes so long until the harm is done. */
   readonly forMs?: number;

@@ -53,18 +53,20 @@ describe('while somebody attacks, a homeowner elsewhere signs in, reads and publ
   }, 60_000);
 });
 
-describe('afterwards the same server answers as it should', () => {
-  ANSWERS.filter(([outcome]) => chosen.test(outcome)).map(([outcome, check]) =>
-    it(
-      outcome,
-      async () => {
+const answers = ANSWERS.filter(([outcome]) => chosen.test(outcome));
+
+// A suite without tests would fail where other rows were picked.
+if (answers.length > 0)
+  describe('afterwards the same server answers as it should', () => {
+    it.each(answers)(
+      '%s',
+      async (_, check) => {
         await server.ensureHealthy();
         await check({ server, people });
       },
       60_000,
-    ),
-  );
-});
+    );
+  });
 
 async function run(row: Row, number: number): Promise<Outcome> {
   if (await server.ensureHealthy()) await warmUp(1);

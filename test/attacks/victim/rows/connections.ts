@@ -8,6 +8,21 @@ const paddedHeaders = (bytes: number) => ({ 'X-Padding': 'p'.repeat(bytes) });
 const CHUNKED =
   'POST /v1/auth/login HTTP/1.1\r\nHost: a\r\nContent-Type: application/json\r\nTransfer-Encoding: chunked\r\n\r\n';
 
+const WEB_SOCKET = bytesOf('GET', '/graphql', {
+  headers: [
+    'Connection: Upgrade',
+    'Upgrade: websocket',
+    'Sec-WebSocket-Version: 13',
+    'Sec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==',
+    'Sec-WebSocket-Protocol: graphql-transport-ws',
+    'Authorization: Bearer @TOKEN@',
+  ],
+});
+const ALL_EVENTS = 'subscription { myEvents(after: "0") { id type position data } }';
+const subscription = (id: string) => ({ type: 'subscribe', id, payload: { query: ALL_EVENTS } });
+const streamOf = (job: string) =>
+  `/graphql/stream?query=${encodeURIComponent(`subscription { jobEvents(jobId: "${job}", after: "0") { id type position data } }`)}`;
+
 export const CONNECTIONS: readonly Row[] = [
   {
     name: '3,000 half-sent heads from 600 addresses',
@@ -71,12 +86,12 @@ export const CONNECTIONS: readonly Row[] = [
     ],
   },
   {
-    name: '64 KB of tiny requests on each of 600 connections, from 300 addresses, unread',
+    name: '64 KB of tiny requests on each of 300 connections, from as many addresses, unread',
     who: 'anonymous',
     attacks: ({ addresses }) => [
       {
         kind: 'connections',
-        connections: 600,
+        connections: 300,
         addresses: addresses(300),
         first: TINY.repeat(2_000),
         take: 'nothing',
@@ -85,12 +100,12 @@ export const CONNECTIONS: readonly Row[] = [
     ],
   },
   {
-    name: '32 KB of tiny requests at once on each of 600 connections that were idle, from 300 addresses',
+    name: '32 KB of tiny requests at once on each of 300 connections that were idle, from as many addresses',
     who: 'anonymous',
     attacks: ({ addresses }) => [
       {
         kind: 'connections',
-        connections: 600,
+        connections: 300,
         addresses: addresses(300),
         drip: { text: TINY.repeat(1_000), everyMs: 1_200 },
       },
@@ -193,6 +208,53 @@ export const CONNECTIONS: readonly Row[] = [
     ],
   },
   {
+    name: 'a thousand WebSockets from one address, with as many streams as there may be, again and again',
+    who: '600 accounts',
+    attacks: ({ people }) => [
+      {
+        kind: 'connections',
+        connections: 1_000,
+        firstLocalPort: 12_000,
+        tokens: people.crowd,
+        first: WEB_SOCKET,
+        messages: [{ type: 'connection_init' }, ...Array.from({ length: 12 }, (_, at) => subscription(`s${at}`))],
+        again: { afterMs: 100 },
+      },
+    ],
+  },
+  {
+    name: 'floods of messages on 300 WebSockets, each opened again when it is closed',
+    who: '600 accounts',
+    attacks: ({ people }) => [
+      {
+        kind: 'connections',
+        connections: 300,
+        tokens: people.crowd,
+        first: WEB_SOCKET,
+        messages: [{ type: 'connection_init' }, ...Array.from({ length: 5_000 }, () => ({ type: 'ping' }))],
+        again: { afterMs: 10 },
+      },
+    ],
+  },
+  {
+    name: 'streams from the beginning on a thousand connections, as server-sent events that are not read',
+    who: '600 accounts',
+    attacks: ({ people, crowdedJobId }) => [
+      {
+        kind: 'connections',
+        connections: 1_000,
+        firstLocalPort: 14_000,
+        tokens: [people.ownerOfCrowdedJob.token, ...people.crowd],
+        first: bytesOf('GET', streamOf(crowdedJobId), {
+          headers: ['Accept: text/event-stream', 'Authorization: Bearer @TOKEN@'],
+        }),
+        take: 'nothing',
+        hangUpAfterMs: 1_500,
+        again: { afterMs: 50 },
+      },
+    ],
+  },
+  {
     name: 'heads of 15 KB, heads of thousands of names, and heads too long to be read',
     who: 'anonymous',
     attacks: () => [
@@ -207,6 +269,22 @@ export const CONNECTIONS: readonly Row[] = [
         kind: 'calls',
         connections: 40,
         requests: [get('/v1/me', paddedHeaders(15_000)), get('/v1/me', paddedHeaders(60_000))],
+      },
+    ],
+  },
+  {
+    name: 'content types of 14 KB of spaces, and addresses that name one parameter 2,000 times',
+    who: '600 accounts',
+    attacks: ({ addresses, people }) => [
+      {
+        kind: 'calls',
+        connections: 20,
+        addresses: addresses(20),
+        tokens: people.crowd,
+        requests: [
+          post('/v1/auth/login', {}, { 'content-type': `application/json${' '.repeat(14_000)}x` }),
+          get(`/v1/jobs?${'page=1&'.repeat(2_000)}`),
+        ],
       },
     ],
   },
