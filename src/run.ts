@@ -53,6 +53,8 @@ async function start(config: Config, log: Logger, opened: Closing[], whenOpen: R
   opened.push(close);
   if (config.ADMIN_EMAIL && config.ADMIN_PASSWORD)
     await ensureAdmin(services, config.ADMIN_EMAIL, config.ADMIN_PASSWORD);
+  if (config.NODE_ENV === 'production' && config.WEBHOOKS_ALLOW_PRIVATE)
+    log.warn('WEBHOOKS_ALLOW_PRIVATE is on: whoever has an account can have requests sent inside this network');
   const webhooks = await openWebhooks({
     ...services,
     connection: database.connection,

@@ -1,7 +1,7 @@
 /** What the metrics show of the services, besides what they count call by call. */
 import { createRequire } from 'node:module';
 import type { Services } from './operations/services.js';
-import { countLockWaits, readFigures, refreshed, type Figures } from './store/figures.js';
+import { countLockWaits, readFigures, readWebhookFigures, refreshed, type Figures } from './store/figures.js';
 
 const FIGURES_EVERY_MS = 30_000;
 const LOCK_WAITS_EVERY_MS = 1_000;
@@ -12,6 +12,7 @@ export function watchServices(services: Services): void {
   watchShares(services);
   watchDatabaseGauges(services);
   watchMarket(services);
+  watchWebhooks(services);
   services.metrics.fact('build_info', 'What runs here.', { version: packageVersion(), node: process.version });
 }
 
@@ -81,6 +82,28 @@ function watchMarket({ metrics, probe, databaseWatch }: Services): void {
     'state',
     async () => ({ ...(await figures()).tokens }),
   );
+}
+
+const NO_WEBHOOKS = { waiting: Number.NaN, oldestSeconds: Number.NaN, paused: Number.NaN };
+
+/** Of all instances together, as every instance says it. */
+function watchWebhooks({ metrics, probe, databaseWatch }: Services): void {
+  const read = async () => {
+    if (databaseWatch.awaySince) throw new Error('The database is away.');
+    return readWebhookFigures(probe);
+  };
+  const figures = refreshed(read, NO_WEBHOOKS, FIGURES_EVERY_MS, DATABASE_WAIT_MS);
+  metrics.gauge(
+    'webhook_deliveries_waiting',
+    'Events that are still to be sent to webhooks, or to be sent again; at most 10,000 are counted.',
+    async () => (await figures()).waiting,
+  );
+  metrics.gauge(
+    'webhook_oldest_due_seconds',
+    'How long the event that is due longest has been waiting to be sent.',
+    async () => (await figures()).oldestSeconds,
+  );
+  metrics.gauge('webhook_endpoints_paused', 'Webhook endpoints that are paused.', async () => (await figures()).paused);
 }
 
 /** The same file from `src/` and from `dist/`. */

@@ -49,6 +49,35 @@ const lockWaits = statement((db, _: Values<object>) =>
     .where(sql`datname = current_database() and wait_event_type = 'Lock'`),
 );
 
+/** So many deliveries that wait are counted. */
+const WAITING_MAX = sql.raw('10000');
+
+const webhooksNow = statement((db, _: Values<object>) =>
+  db
+    .select({
+      waiting: sql<number>`count(*)::float8`,
+      oldestSeconds: sql<number>`greatest(0, coalesce(extract(epoch from now() - min(due_at)), 0))::float8`,
+      paused: sql<number>`(select count(*) from webhook_endpoints where status = 'paused' and deleted_at is null)::float8`,
+    })
+    .from(
+      sql`(select d.due_at from webhook_deliveries d join webhook_endpoints w on w.id = d.endpoint_id
+        where d.status = 'waiting' and w.status = 'active' and w.deleted_at is null limit ${WAITING_MAX}) waiting`,
+    ),
+);
+
+export interface WebhookFigures {
+  /** Deliveries that are still to be sent, or to be sent again. */
+  readonly waiting: number;
+  /** How long the oldest of them has been due. */
+  readonly oldestSeconds: number;
+  readonly paused: number;
+}
+
+export async function readWebhookFigures(db: Db): Promise<WebhookFigures> {
+  const [found] = await webhooksNow(db, {});
+  return found ?? { waiting: 0, oldestSeconds: 0, paused: 0 };
+}
+
 export async function readFigures(db: Db): Promise<Figures> {
   const counted = new Map((await jobsByStatus(db, {})).map(({ status, count }) => [status, count]));
   const byStatus = Object.fromEntries(JOB_STATES.map((state) => [state, counted.get(state) ?? 0])) as Figures['jobs'];

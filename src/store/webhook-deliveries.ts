@@ -9,7 +9,7 @@ import { newId } from './new-id.js';
 import { listing, positionValues, totalOf, type Page, type SamePageRequest } from './page.js';
 import { asJson, jsonReader } from './rows.js';
 import { asArray, columns, remembering, statement, type Values } from './statement.js';
-import { webhookDeliveries, webhookEndpoints } from './tables/webhooks.js';
+import { webhookAttempts, webhookDeliveries, webhookEndpoints } from './tables/webhooks.js';
 
 type Row = typeof webhookDeliveries.$inferSelect;
 type Attempt = Shown<typeof WEBHOOK_ATTEMPT>;
@@ -17,7 +17,7 @@ type Attempt = Shown<typeof WEBHOOK_ATTEMPT>;
 /** As text, which is read in one way however the row comes. */
 const attempts = sql<Attempt[]>`(select coalesce(json_agg(json_build_array(a.number, a.started_at, a.duration_ms,
   a.response_status, a.error, a.response) order by a.number), '[]')::text
-  from webhook_attempts a where a.delivery_id = "webhook_deliveries"."id")`
+  from ${webhookAttempts} a where a.delivery_id = "webhook_deliveries"."id")`
   .mapWith(readAttempts)
   .as('attempts');
 

@@ -68,6 +68,13 @@ export async function plantScene(
     const made = await app.rest('POST', '/v1/api-keys', { token, body: { name: keyName } });
     keep(`API key of the ${who}`, made.body.secret);
     keep(`hash of the API key of the ${who}`, createHash('sha256').update(made.body.secret).digest('base64url'));
+    const webhook = await app.rest('POST', '/v1/webhooks', {
+      token,
+      body: { url: `https://hooks.example.com/${text(`address of the webhook of the ${who}`, who, 'admin')}` },
+    });
+    keep(`secret of the webhook of the ${who}`, webhook.body.secret);
+    // Nothing is sent: its events wait, and are listed.
+    await app.rest('PUT', `/v1/webhooks/${webhook.body.webhook.id}`, { token, body: { status: 'paused' } });
     const [row] = await app.sql`select password_hash from users where id = ${userId}`;
     keep(`password hash of the ${who}`, row!.password_hash);
     const address = (what: string) => text(`${what} of the ${who}`, who, 'admin', ...others);
@@ -142,6 +149,7 @@ export async function idsAround(app: TestApp, { job, people }: PlantedScene): Pr
     union all select id from bids where job_id = ${job.id}
     union all select hold_id from bids where job_id = ${job.id} and hold_id is not null
     union all select id from token_transfers where user_id in ${app.sql(users)}
+    union all select id from webhook_endpoints where user_id in ${app.sql(users)}
     union all select id from sessions where user_id in ${app.sql(users)}`;
   const profiles = Object.values(people)
     .map(({ profileId }) => profileId)

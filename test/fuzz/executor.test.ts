@@ -252,6 +252,8 @@ async function unchanging(stock: Stock, ended: string): Promise<Stock> {
       token: ended,
       refreshToken: `rft_${'0'.repeat(27)}`,
       apiKeyId: `key_${'0'.repeat(27)}`,
+      webhookId: `whk_${'0'.repeat(27)}`,
+      deliveryId: `dlv_${'0'.repeat(27)}`,
     }),
     unheard: () => 'taken',
   };

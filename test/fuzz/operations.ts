@@ -8,7 +8,7 @@ import { document } from '../documented.js';
 import type { Json } from '../app.js';
 import type { GivenJob } from '../journey.js';
 import type { Dice } from './dice.js';
-import { EVERYBODY, type Stock, type Who } from './stock.js';
+import { EVERYBODY, NO_RECEIVER, type Stock, type Who } from './stock.js';
 import { validValue, type Known } from './valid-values.js';
 
 export interface Documented {
@@ -112,6 +112,19 @@ const newUser: NeedOf = (stock, dice) => ({
   },
 });
 
+const OF_WEBHOOK = [
+  'webhookEndpoint',
+  'webhookDeliveries',
+  'sendTestEvent',
+  'rotateWebhookSecret',
+  'deleteWebhookEndpoint',
+];
+
+const ownWebhook: NeedOf = (stock, dice) => {
+  const { token, webhookId } = stock.spare(dice);
+  return { token, id: webhookId };
+};
+
 const NEEDS: Readonly<Record<string, NeedOf>> = {
   ...Object.fromEntries(Object.values<JobAction>(JOB_ACTIONS).map((row) => [row.operation, onJob(row)])),
   ...Object.fromEntries(Object.values<BidTransition>(BID_TRANSITIONS).map((row) => [row.operation, onBid(row)])),
@@ -135,6 +148,17 @@ const NEEDS: Readonly<Record<string, NeedOf>> = {
   revokeApiKey: (stock, dice) => {
     const { token, apiKeyId } = stock.spare(dice);
     return { token, id: apiKeyId };
+  },
+  createWebhookEndpoint: (stock, dice) => ({ token: stock.spare(dice).token, known: { url: NO_RECEIVER } }),
+  updateWebhookEndpoint: (stock, dice) => ({
+    ...ownWebhook(stock, dice),
+    known: { url: NO_RECEIVER },
+    trim: (body) => pickFields(body, ['url', 'event_types', 'status']),
+  }),
+  ...Object.fromEntries(OF_WEBHOOK.map((id) => [id, ownWebhook])),
+  redeliver: (stock, dice) => {
+    const { token, deliveryId } = stock.spare(dice);
+    return { token, id: deliveryId };
   },
   updateProfile: (_stock, dice) => {
     const who = dice.pick(['owner', 'other', 'awardee', 'bidder', 'stranger'] as const);

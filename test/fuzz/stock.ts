@@ -22,6 +22,8 @@ export interface Spare {
   readonly refreshToken: string;
   /** A key of theirs, to be revoked. */
   readonly apiKeyId: string;
+  readonly webhookId: string;
+  readonly deliveryId: string;
 }
 
 export interface Stock {
@@ -130,10 +132,17 @@ export async function openStock(app: TestApp, sizes: StockSizes): Promise<Stock>
   return stock;
 }
 
+/** An address at which nobody ever answers. */
+export const NO_RECEIVER = 'https://hooks.example.com/none';
+
 async function spareOf(app: TestApp): Promise<Spare> {
   const person = await join(app, 'homeowner', 'Spare');
   const { body } = await app.rest('POST', '/v1/api-keys', { token: person.token, body: { name: 'Spare' } });
-  return { ...person, apiKeyId: body.api_key.id };
+  const { token } = person;
+  const made = await app.rest('POST', '/v1/webhooks', { token, body: { url: NO_RECEIVER } });
+  const webhookId = made.body.webhook.id;
+  const test = await app.rest('POST', `/v1/webhooks/${webhookId}/test`, { token });
+  return { ...person, apiKeyId: body.api_key.id, webhookId, deliveryId: test.body.id };
 }
 
 function ofState(seen: readonly GivenJob[], state: JobState): readonly GivenJob[] {

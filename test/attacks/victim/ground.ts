@@ -2,6 +2,7 @@
  * What a row's attackers have to begin with: addresses that no other row uses, accounts with untouched budgets,
  * and jobs.
  */
+import { WEBHOOKS as LIMITS } from '../../../src/rules/limits.js';
 import { crowdedJob, seededId, type Market } from '../../../src/store/seed.js';
 import type { Attack } from './attack.js';
 import { httpCall } from './http-call.js';
@@ -37,6 +38,8 @@ export interface Ground {
   homeownerWithLongDrafts(count: number): Promise<Person>;
   /** A job of a homeowner's own, as a draft. */
   draftOf(owner: Person): Promise<string>;
+  /** A homeowner whose five webhooks lead back to the server itself. */
+  homeownerWithWebhooksTo(path: string): Promise<Person>;
   /** A cursor that a job's list takes. */
   cursorIn(list: 'bids' | 'timeline'): Promise<string>;
 }
@@ -73,6 +76,20 @@ export function createGround(
         const batch = Array.from({ length: Math.min(PREPARED_AT_ONCE, count - made) }, () => create(owner, body));
         for (const answer of await Promise.all(batch)) idIn(answer, 201);
       }
+      return owner;
+    },
+    homeownerWithWebhooksTo: async (path) => {
+      const owner = people.homeowner();
+      const body = { url: `http://127.0.0.1:${port}${path}` };
+      for (let made = 0; made < LIMITS.endpointsPerPerson; made += 1)
+        await httpCall({
+          port,
+          address: `127.3.${row}.1`,
+          method: 'POST',
+          path: '/v1/webhooks',
+          token: owner.token,
+          body,
+        });
       return owner;
     },
     draftOf: async (owner) => idIn(await create(owner, { title: 'A draft', description: 'It drips.' }), 201),

@@ -63,6 +63,8 @@ export async function openAttackedServer(): Promise<AttackedServer> {
     PORT: '0',
     JWT_SECRET,
     LOG_LEVEL: 'error',
+    // So that webhooks can be made to lead back to the server, whose public address it cannot know.
+    WEBHOOKS_ALLOW_PRIVATE: 'on',
     DATABASE_URL: `postgres:///${name}`,
     PGHOST: host,
     PGPORT: String(socketPort),

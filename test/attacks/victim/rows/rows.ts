@@ -5,8 +5,9 @@ import { DATABASE } from './database.js';
 import { DOCUMENTS } from './documents.js';
 import { FINDINGS } from './findings.js';
 import { LOG_INS } from './log-ins.js';
+import { WEBHOOKS } from './webhooks.js';
 
-const ALL = [...FINDINGS, ...CONNECTIONS, ...DOCUMENTS, ...DATABASE, ...LOG_INS];
+const ALL = [...FINDINGS, ...CONNECTIONS, ...DOCUMENTS, ...DATABASE, ...LOG_INS, ...WEBHOOKS];
 
 export const ROWS: readonly Row[] = [
   ...ALL.filter(({ hashesOn }) => !hashesOn),

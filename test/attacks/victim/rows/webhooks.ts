@@ -1,0 +1,31 @@
+/** Webhooks that lead back to the server: each event becomes five requests to it. */
+import type { Row } from '../ground.js';
+import { graphql, post } from './requests.js';
+
+const OWNERS = 10;
+
+function selfPointing(name: string, path: string): Row {
+  return {
+    name,
+    who: 'a few accounts',
+    attacks: async ({ homeownerWithWebhooksTo }) => {
+      const owners = await Promise.all(Array.from({ length: OWNERS }, () => homeownerWithWebhooksTo(path)));
+      return [
+        {
+          kind: 'calls',
+          connections: OWNERS,
+          tokens: owners.map(({ token }) => token),
+          requests: [
+            post('/v1/jobs', { title: 'A draft', description: 'It drips.' }),
+            graphql('mutation { createJob(input: { title: "A draft", description: "It drips." }) { job { id } } }'),
+          ],
+        },
+      ];
+    },
+  };
+}
+
+export const WEBHOOKS: readonly Row[] = [
+  selfPointing('webhooks that lead back to GraphQL', '/graphql'),
+  selfPointing('webhooks that lead back to the log-in', '/v1/auth/login'),
+];
