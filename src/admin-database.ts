@@ -1,4 +1,4 @@
-/** How a command finds the database: beside a running server, or without one. */
+/** How a command finds the database, whether a server is running or not. */
 import type { Connection } from './store/database.js';
 
 /** The embedded database may be running inside a server already; then this command joins it there. */

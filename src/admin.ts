@@ -1,4 +1,4 @@
-/** `npm run admin -- create <email>` and `set-password <email>`: beside a running server, or without one. */
+/** `npm run admin -- create <email>` and `set-password <email>`: whether a server is running or not. */
 import { createInterface } from 'node:readline';
 import { Writable } from 'node:stream';
 import { readConfig } from './config.js';

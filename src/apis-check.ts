@@ -1,4 +1,7 @@
-/** Before anyone is let in: the lifecycle makes sense, and whatever it names can be called through both APIs. */
+/**
+ * Before the server accepts connections: the lifecycle is consistent, and each of its operations can be called through
+ * both APIs.
+ */
 import { checkLifecycle } from './rules/lifecycle-check.js';
 import { BID_TRANSITION_LIST } from './rules/bids.js';
 import { JOB_ACTION_LIST, JOB_CREATION } from './rules/lifecycle.js';

@@ -120,7 +120,7 @@ export interface Config extends Environment {
   readonly playground: boolean;
 }
 
-/** `defaults` stand in for variables that are not set. */
+/** `defaults` are used for variables that are not set. */
 export function readConfig(
   env: Readonly<Record<string, string | undefined>> = environment(),
   defaults: Readonly<Record<string, string>> = {},

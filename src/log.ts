@@ -31,7 +31,7 @@ function describeError(error: unknown): unknown {
   };
 }
 
-/** Where it happened. The message stands before it in the stack, on as many lines as the quoted value has. */
+/** Where it happened. In `stack` the message comes first, on as many lines as the quoted value has. */
 function framesOf({ stack = '', message }: Error): string[] {
   const at = stack.indexOf(message);
   return at < 0

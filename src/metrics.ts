@@ -7,6 +7,10 @@ import { STREAM_ENDS, type StreamChannel, type StreamEnd } from './rules/streams
 import type { ShareEvents } from './shares/share.js';
 
 export interface Metrics extends ShareEvents {
+  /** An attempt to send an event to a webhook ended, or none was needed. */
+  webhookAttempted(outcome: 'delivered' | 'failed' | 'given_up' | 'skipped', seconds: number): void;
+  /** Counts a request to a webhook while it is under way. */
+  webhookInFlight<T>(request: () => Promise<T>): Promise<T>;
   /** A batch of events got positions; the oldest of them had waited so long. */
   numbered(events: number, lagSeconds: number): void;
   /** So many events waited for a position when somebody looked. */
@@ -159,6 +163,18 @@ export function createMetrics(): Metrics {
     buckets: [1, 2, 5, 10, 25, 50, 100, 250, 500],
     registers,
   });
+  const webhookAttempts = new Histogram({
+    name: 'webhook_attempt_seconds',
+    help: 'How long attempts to send an event to a webhook took, by outcome: delivered; failed, to be tried again; given_up after the last attempt; skipped without a request, since the event was no longer for the owner.',
+    labelNames: ['outcome'],
+    buckets: SECONDS,
+    registers,
+  });
+  const webhooksInFlight = new Gauge({
+    name: 'webhook_requests_in_flight',
+    help: 'Requests to webhooks that are under way.',
+    registers,
+  });
   let busyAtMs = -Infinity;
 
   return {
@@ -179,6 +195,15 @@ export function createMetrics(): Metrics {
       if (reached.size === 0) operations.observe({ operation: NO_OPERATION, api, code }, seconds);
       for (const each of codes) errors.inc({ api, code: each });
       if (codes.has('OVERLOADED')) overloads.inc({ cause: overload ?? 'beyond_capacity' });
+    },
+    webhookAttempted: (outcome, seconds) => webhookAttempts.observe({ outcome }, seconds),
+    async webhookInFlight(request) {
+      webhooksInFlight.inc();
+      try {
+        return await request();
+      } finally {
+        webhooksInFlight.dec();
+      }
     },
     streamOpened: (channel) => streams.inc({ channel }),
     streamAnswered: (channel) => streamAnswers.inc({ channel }),

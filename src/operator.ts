@@ -1,4 +1,4 @@
-/** The addresses for whoever runs the server: is it alive, may it be sent calls, what does it see of itself. */
+/** The addresses for operators: is the server alive, may it be sent calls, and its metrics. */
 import { timingSafeEqual } from 'node:crypto';
 import type { Config } from './config.js';
 import { bearerOf, type Exchange } from './http/exchange.js';

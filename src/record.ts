@@ -45,7 +45,7 @@ export class RequestRecord {
   }
 }
 
-/** Whatever is not the database's doing is a share or a queue that is full. */
+/** Where the database is not the cause, it is a full share or queue. */
 export function causeOf(refusal: Refusal): OverloadCause {
   return refusal instanceof Overload ? refusal.because : 'beyond_capacity';
 }

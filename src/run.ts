@@ -7,6 +7,7 @@ import { createLog } from './log.js';
 import { openServices } from './services.js';
 import { ensureAdmin } from './operations/accounts/admins.js';
 import { startServer } from './server.js';
+import { openWebhooks } from './webhooks/webhooks.js';
 import type { Connection } from './store/database.js';
 
 export interface Run {
@@ -52,6 +53,12 @@ async function start(config: Config, log: Logger, opened: Closing[], whenOpen: R
   opened.push(close);
   if (config.ADMIN_EMAIL && config.ADMIN_PASSWORD)
     await ensureAdmin(services, config.ADMIN_EMAIL, config.ADMIN_PASSWORD);
+  const webhooks = await openWebhooks({
+    ...services,
+    connection: database.connection,
+    preparedStatements: config.DATABASE_PREPARED_STATEMENTS,
+  });
+  opened.push(webhooks.close);
   const server = await startServer(services, config);
   opened.push(server.close);
   await whenOpen(server.url, config);
@@ -73,7 +80,7 @@ async function openDatabase({ DATABASE_URL, DATA_DIR }: Config): Promise<OpenDat
   return startEmbeddedPostgres(DATA_DIR);
 }
 
-/** A database of one's own that refuses is a matter of its address; where in our code it was noticed helps nobody. */
+/** An unusable DATABASE_URL is reported without a stack: where in our code it was noticed helps nobody. */
 function explain({ DATABASE_URL }: Config): (error: unknown) => never {
   return (error) => {
     const fromDatabase = DATABASE_URL !== undefined && error instanceof Error && 'code' in error;

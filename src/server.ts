@@ -6,6 +6,7 @@ import type { AddressInfo, ListenOptions, Socket } from 'node:net';
 import type { Config } from './config.js';
 import { checkApis } from './apis-check.js';
 import { openGraphqlApi, sendRefusal } from './graphql/api.js';
+import { openOffPage } from './graphql/off-page.js';
 import { openPlayground } from './graphql/playground.js';
 import { createSchema } from './graphql/schema.js';
 import { shareConnections } from './http/connections.js';
@@ -66,7 +67,7 @@ export async function startServer(
     services.log.warn({ closed }, 'all connections are taken: some were closed'),
   );
   const unreadAnswers = boundUnreadAnswers(shares, timeouts);
-  const playground = config.playground ? openPlayground() : undefined;
+  const graphqlPage = config.playground ? openPlayground() : openOffPage();
   const reference = openReference();
   const lifecycle = openLifecyclePage(config.playground);
   const description = openDescription();
@@ -80,13 +81,13 @@ export async function startServer(
     suggestions: config.introspection && config.NODE_ENV !== 'production',
     persistedDocumentsFile: config.PERSISTED_DOCUMENTS === 'only' ? config.PERSISTED_DOCUMENTS_FILE : undefined,
     redisUrl: config.REDIS_URL,
-    sendPlayground: playground?.send,
+    sendPage: graphqlPage.send,
   };
   const graphql = await openGraphqlApi(schema, services, graphqlSettings, { timeouts, unread: unreadAnswers });
   const rest = openRestApi();
   const cors = { origins: config.CORS_ORIGINS, headers: config.CORS_HEADERS };
   const noticeProxy = proxyNotice(config.TRUST_PROXY_HOPS, (header) => services.log.warn({ header }, UNTRUSTED_PROXY));
-  const pages = [playground, reference, description, lifecycle].filter((one) => one !== undefined);
+  const pages = [graphqlPage, reference, description, lifecycle];
   const draining = createDraining();
   const operator = openOperatorAddresses(services, config, () => draining.begun);
 

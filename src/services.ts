@@ -29,7 +29,7 @@ import { watchServices } from './watch.js';
 const ACCESS_TOKEN_TTL_SECONDS = 15 * 60;
 /** Some three megabytes of them. */
 const VIEWERS_MAX = 10_000;
-/** Of `lastUsedAt`, which is told to the minute. */
+/** `lastUsedAt` is exact to the minute. */
 const KEY_USES_EVERY_MS = 10_000;
 const TIDY_EVERY_MS = 60 * 60 * 1000;
 
@@ -73,7 +73,7 @@ export async function openServices(
     onRedisLost: (error) => log.warn({ err: error }, 'Redis is lost: rates are counted in the memory of each instance'),
     onRedisBack: () => log.info('Redis is back: rates are counted there'),
   });
-  // Calls before this is settled would be counted in memory, beside what other instances count in Redis.
+  // Calls before this is settled would be counted in memory, apart from what other instances count in Redis.
   await rateLimits.ready();
   const secret = config.JWT_SECRET ?? keptSecret(config.DATA_DIR);
   const keyUses = createKeyUses(db);

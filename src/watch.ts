@@ -1,11 +1,11 @@
-/** What the metrics show of the services, beside what they count call by call. */
+/** What the metrics show of the services, besides what they count call by call. */
 import { createRequire } from 'node:module';
 import type { Services } from './operations/services.js';
 import { countLockWaits, readFigures, refreshed, type Figures } from './store/figures.js';
 
 const FIGURES_EVERY_MS = 30_000;
 const LOCK_WAITS_EVERY_MS = 1_000;
-/** So long whoever asks for the metrics waits for the database. */
+/** How long a request for the metrics waits for the database. */
 const DATABASE_WAIT_MS = 1_000;
 
 export function watchServices(services: Services): void {
@@ -56,7 +56,7 @@ function watchDatabaseGauges({ metrics, probe, databaseWatch }: Services): void 
 
 const NO_FIGURES: Partial<Figures> = {};
 
-/** Every instance says the same of the one market: a dashboard takes the greatest, not the sum. */
+/** Every instance reports the same figures of the one market: a dashboard takes the greatest, not the sum. */
 function watchMarket({ metrics, probe, databaseWatch }: Services): void {
   const read = async (): Promise<Partial<Figures>> => {
     if (databaseWatch.awaySince) throw new Error('The database is away.');

@@ -1,4 +1,4 @@
-/** What a start says to whoever sits before it. */
+/** What a start prints for people at a terminal. */
 import type { Config } from './config.js';
 
 export function welcome(url: string, config: Config): void {

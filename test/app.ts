@@ -14,6 +14,7 @@ import { ensureAdmin } from '../src/operations/accounts/admins.js';
 import type { Services } from '../src/operations/services.js';
 import type { ShareLimits, ShareName } from '../src/rules/limits.js';
 import { startServer } from '../src/server.js';
+import { openWebhooks } from '../src/webhooks/webhooks.js';
 import type { ShareTable } from '../src/shares/configured.js';
 import { createShares, type Shares } from '../src/shares/shares.js';
 import { addressOf } from './addresses.js';
@@ -106,6 +107,11 @@ export async function openTestApp(
     onSecondConnection: (error) => secondConnections.push(error),
   });
   await ensureAdmin(services, ADMIN.email, ADMIN.password);
+  const webhooks = await openWebhooks({
+    ...services,
+    connection: database.connection,
+    preparedStatements: config.DATABASE_PREPARED_STATEMENTS,
+  });
   const server = await startServer(services, config);
   const servers = [server];
 
@@ -167,6 +173,7 @@ export async function openTestApp(
     },
     close: async () => {
       await Promise.all(servers.map((one) => one.close()));
+      await webhooks.close();
       await close();
       await sql.end({ timeout: 5 });
       if (!beside) await database.drop();

@@ -11,7 +11,7 @@ interface Person {
 
 type Answer = Record<string, unknown> & { id: string };
 
-/** Beside one job in each state there are so many more that are open. */
+/** Besides one job in each state there are so many more that are open. */
 const MORE_OPEN_JOBS = 6;
 const TOKENS_FOR_EACH = 500;
 

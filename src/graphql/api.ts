@@ -40,8 +40,8 @@ export interface GraphqlSettings {
   persistedDocumentsFile: string | undefined;
   /** Where documents that clients register are kept besides in memory. */
   redisUrl: string | undefined;
-  /** The page for people who come with a browser, if it is served at all. */
-  sendPlayground: ((exchange: Exchange) => void) | undefined;
+  /** The page for people who come with a browser. */
+  sendPage(this: void, exchange: Exchange): void;
 }
 
 export interface GraphqlApi {
@@ -109,9 +109,9 @@ export async function openGraphqlApi(
   const serverSentEvents = openServerSentEvents({ openSubscription, ...streamSettings });
 
   async function handle(exchange: Exchange, caller: Caller): Promise<void> {
-    if (settings.sendPlayground && wantsPage(exchange)) {
+    if (wantsPage(exchange)) {
       allowPageScripts(exchange);
-      return settings.sendPlayground(exchange);
+      return settings.sendPage(exchange);
     }
     let found: FoundDocument;
     try {

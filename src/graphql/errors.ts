@@ -1,4 +1,4 @@
-/** How refusals and failures read in `errors[]`. Whatever is not a refusal says nothing about itself. */
+/** How refusals and failures read in `errors[]`. An error that is no refusal shows nothing about itself. */
 import { unwrapResolverError } from '@apollo/server/errors';
 import { GraphQLError, type GraphQLFormattedError } from 'graphql';
 import type { Logger } from 'pino';

@@ -16,7 +16,10 @@ import { ERRORS } from '../rules/limits.js';
 
 const { perAnswerMax, locationsMax } = ERRORS;
 
-/** Stands for every error beyond the most that an answer has. It has a path, so that graphql-js takes it as it is. */
+/**
+ * Takes the place of every error beyond the most that an answer has. It has a path, so that graphql-js takes it as it
+ * is.
+ */
 export const LEFT_OUT = new GraphQLError('There are more errors than an answer holds.', { path: [] });
 
 /** What the API would say of it; it is counted instead. */

@@ -14,7 +14,7 @@ const made = new Map<string, InputClass>();
 const descriptions = new Map<InputClass, string>();
 
 /**
- * The input type of an operation, without the parameters that stand beside it as arguments: an identifier, a version.
+ * The input type of an operation, without the parameters that are arguments of their own: an identifier, a version.
  */
 export function inputOf(name: string, schema: z.core.$ZodType, description: string): InputClass {
   const known = made.get(name);
@@ -32,7 +32,7 @@ export function inputOf(name: string, schema: z.core.$ZodType, description: stri
   return type;
 }
 
-/** A mutation's argument `input`, which says what its type says. */
+/** A mutation's argument `input`, with the description of its type. */
 export function Input(type: InputClass, nullable?: 'nullable'): ReturnType<typeof Arg> {
   return Arg('input', () => type, { nullable: nullable === 'nullable', description: descriptions.get(type) });
 }

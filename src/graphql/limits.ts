@@ -38,7 +38,7 @@ export interface Limits {
 interface Costs {
   readonly max: number;
   of(document: DocumentNode, operation: OperationDefinitionNode, variables: Readonly<Record<string, unknown>>): number;
-  /** What it cost, and what it could have cost besides. */
+  /** What it cost, and the most that it could have cost. */
   report(requested: number): { requested: number; max: number; remaining: number };
 }
 
@@ -139,7 +139,7 @@ function limitsPlugin(
       let wrong: readonly GraphQLError[] = [];
       return {
         didResolveOperation: async ({ document, operation, request, contextValue }) => {
-          // Nothing bears the name that was asked for: Apollo says so once it executes.
+          // No operation has the name that was asked for: Apollo refuses it once it executes.
           if (!operation) return;
           const misplaced = outOfPlace(operation, contextValue.opening !== undefined);
           if (misplaced) throw misplaced;

@@ -1,6 +1,6 @@
 /**
  * Nested things are read for all their parents at once: a page of jobs costs as many statements as one job does.
- * Nothing is remembered between two reads, since a mutation may stand between them.
+ * Nothing is remembered between two reads, since a mutation may have run between them.
  */
 import DataLoader from 'dataloader';
 import { readPeople, userBehind, type Person } from '../operations/accounts/directory.js';

@@ -81,7 +81,7 @@ function includeIn(fields: readonly FieldNode[], reading: Reading): JobInclude {
   return wanted;
 }
 
-/** In one order, whatever the document's: the same fields are the same statement. */
+/** Sorted, whatever the order in the document: the same fields make the same statement. */
 function namesOf(fields: readonly FieldNode[], besides: readonly string[] = []): readonly string[] {
   return [...new Set([...besides, ...fields.map(({ name }) => name.value)])].toSorted();
 }

@@ -5,7 +5,7 @@
 import { cut } from '../rules/errors.js';
 import { ERRORS } from '../rules/limits.js';
 
-/** `reason` is what a variable's value was refused for, which GraphQL puts behind the value. */
+/** `reason` is why a variable's value was refused; GraphQL appends it to the value. */
 export function withoutValues(message: string, reason = ''): string {
   if (message.startsWith('Maximum call stack')) return 'The query is nested too deeply.';
   const name = /^Variable "\$(\w{1,100})" got invalid value /.exec(message.slice(0, 200))?.[1];

@@ -48,7 +48,7 @@ YogaGraphiQL.renderYogaGraphiQL(document.querySelector('#root'), {
   title: settings.title,
   logo: settings.logo,
   defaultTabs: settings.tabs,
-  // GraphiQL must be told what it begins with: it keeps the tabs, but would add an empty one beside them.
+  // GraphiQL needs its first query: it keeps the tabs, but would add an empty one to them.
   query: begun.query,
   variables: begun.variables ?? '',
   initialHeaders: begun.headers ?? '',

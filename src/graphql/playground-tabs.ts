@@ -1,6 +1,6 @@
 /**
  * The stories that the playground tells, a tab a step: each runs as it stands once those before it have run, and all of
- * them may be run again. What a step is for stands in the bar above the tabs.
+ * them may be run again. The bar above the tabs shows what a step is for.
  */
 import { parse } from 'graphql';
 import { DISPUTE_STEPS } from './playground-dispute.js';

@@ -11,7 +11,7 @@ const OPERATION_NAMED = new Map(
 
 /** Refuses mutations that do not go together under these headers, and makes the request a dry run if that is asked. */
 export function applyHeaders({ caller, wantsDryRun }: Context, mutations: readonly string[]): void {
-  // A key stands for one answer.
+  // A key belongs to one answer.
   if (caller.request.idempotencyKey !== undefined && mutations.length > 1) {
     throw badHeader('Idempotency-Key', 'goes with one mutation a request; send the others in requests of their own');
   }
@@ -23,7 +23,7 @@ export function applyHeaders({ caller, wantsDryRun }: Context, mutations: readon
   if (!alone.some((name) => OPERATION_NAMED.get(name)?.alwaysForReal)) caller.keepNothing();
 }
 
-/** What always happens for real cannot stand among what is undone, nor slow work where a transaction is open. */
+/** An operation that always happens for real cannot be part of a transaction that is undone, nor can slow work. */
 function mustBeAlone(operation: Operation<never, unknown> | undefined): boolean {
   return operation?.alwaysForReal === true || operation?.prepare !== undefined;
 }

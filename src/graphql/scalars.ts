@@ -18,7 +18,7 @@ export const DateScalar = new GraphQLScalarType({
   parseValue: (value) => value,
 });
 
-/** What an event tells besides its columns differs by type; it is redacted before it comes here. */
+/** What an event holds besides its columns differs by type; it is redacted before it comes here. */
 export const JsonScalar = new GraphQLScalarType({
   name: 'JSON',
   description: 'An object whose fields depend on what it belongs to.',

@@ -4,7 +4,7 @@ import { RequestRecord } from '../record.js';
 import { addressIdentity } from '../security/address.js';
 import type { Holder } from '../shares/share.js';
 import type { Shares } from '../shares/shares.js';
-import type { Turns } from '../shares/turns.js';
+import { turnOf, type Turns } from '../shares/turns.js';
 import { readBody } from './body.js';
 import type { Draining } from './draining.js';
 import { newRequestId } from './request-id.js';
@@ -49,7 +49,7 @@ export class Exchange {
 
   /** Settles when it is this caller's turn to use the event loop. */
   turn(turns: Turns = this.shares.turns): Promise<void> {
-    return new Promise((begin, refuse) => void turns.begin(this.holder, begin).catch(refuse));
+    return turnOf(turns, this.holder);
   }
 
   /** The same for a call of the operator's, which is never refused. */

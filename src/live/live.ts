@@ -7,7 +7,7 @@ import type { Logger } from 'pino';
 import type { JobId } from '../rules/ids.js';
 import type { Viewer } from '../rules/viewer.js';
 import { connect, type Connection, type DatabaseHooks, type Db } from '../store/database.js';
-import { listenOn } from '../store/notifications.js';
+import { EVENTS_CONNECTIONS, listenOn } from '../store/notifications.js';
 import { lookForEvents, numberEvents, NUMBERED_AT_ONCE, POSITIONS_CHANNEL } from '../store/positions.js';
 import { SESSION_ENDED_CHANNEL } from '../store/sessions.js';
 import { createFanOut } from './fan-out.js';
@@ -43,7 +43,7 @@ interface LiveParts {
 }
 
 /** One to number events and one to read them: a busy API delays neither, nor do they take from it. */
-const POOL = { poolSize: 2, idleInTransactionTimeoutMs: 1_000 };
+const POOL = { poolSize: 2, idleInTransactionTimeoutMs: 1_000, applicationName: EVENTS_CONNECTIONS };
 /** What a killed instance left, or what nobody told of, waits no longer than this. */
 const LOOK_EVERY_MS = 250;
 

@@ -1,14 +1,14 @@
 /** An event as one viewer reads it at this moment, if they do. */
+import type { ConditionedViewer } from '../rules/conditions.js';
 import { INITIAL_JOB_STATE } from '../rules/lifecycle.js';
 import { isMine, partyOf } from '../rules/parties.js';
 import { eventFor, isWithin, reachOf } from '../rules/timeline.js';
-import type { Viewer } from '../rules/viewer.js';
 import type { EventWithParties } from '../store/event-log.js';
 import type { JobEvent } from '../store/events.js';
 
 /** 'hidden' is a job that the viewer does not see, and 'not theirs' one of which they hear nothing by themselves. */
 export function readEvent(
-  viewer: Viewer,
+  viewer: ConditionedViewer,
   { event, status, homeownerId, awardedContractorId, bids }: EventWithParties,
   wanted: 'job' | 'mine',
 ): JobEvent | undefined {

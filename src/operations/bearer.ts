@@ -1,4 +1,4 @@
-/** Whom the Authorization header stands for: a session by its access token, a program by its API key, or nobody. */
+/** Who the Authorization header names: a session by its access token, a program by its API key, or nobody. */
 import type { UNAUTHORIZED } from '../rules/errors.js';
 import type { UserId } from '../rules/ids.js';
 import type { Viewer } from '../rules/viewer.js';
@@ -9,7 +9,7 @@ import type { Db } from '../store/database.js';
 import { findViewer } from '../store/sessions.js';
 import type { Services } from './services.js';
 
-/** Why nobody is found, and what a person is told where the usual sentence is about a session. */
+/** Why nobody is found, and a sentence for a person where the usual one is about a session. */
 export interface NobodyFound {
   readonly reason: keyof (typeof UNAUTHORIZED)['UNAUTHENTICATED'];
   readonly message?: string;

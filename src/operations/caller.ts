@@ -19,9 +19,9 @@ export interface Request {
   readonly address: string;
   /** Who the shares of this request are counted for: its user is named here once it is known. */
   readonly holder: Holder;
-  /** What the Authorization header bears: empty if it is no bearer token, undefined if there is no header. */
+  /** The token of the Authorization header: empty if it is no bearer token, undefined if there is no header. */
   readonly bearer: string | undefined;
-  /** What the Idempotency-Key header bears. */
+  /** The value of the Idempotency-Key header. */
   readonly idempotencyKey?: string | undefined;
 }
 
@@ -127,7 +127,7 @@ export class Caller {
     this.#bearer.found();
   }
 
-  /** After a log-out in the same request, what follows is nobody's. */
+  /** After a log-out in the same request, what follows has no caller. */
   forgetViewer(): void {
     this.#viewer = undefined;
   }
@@ -165,7 +165,7 @@ export class Caller {
   }
 }
 
-/** What a caller whose token is no good draws on. Whoever sends none can guess none. */
+/** The budget of a caller whose token is invalid. A caller without a token draws on none, since they guess none. */
 const BUDGETS_OF_BAD_TOKENS: Readonly<Record<NobodyFound['reason'], BudgetName | undefined>> = {
   missing: undefined,
   malformed: 'invalidToken',
@@ -174,7 +174,7 @@ const BUDGETS_OF_BAD_TOKENS: Readonly<Record<NobodyFound['reason'], BudgetName |
   session_ended: 'invalidToken',
 };
 
-/** An identity for text that a stranger chose: of one length, whatever was sent. */
+/** An identity for text that a stranger chose, hashed to a fixed length. */
 export function digest(text: string): string {
   return createHash('sha256').update(text).digest('base64url');
 }

@@ -38,7 +38,7 @@ export interface DryRun {
 
 class RolledBack extends Error {}
 
-/** For whoever holds locks already. */
+/** The lock time-out once this transaction holds locks. */
 const LOCK_WAIT_MS = 50;
 
 export function createDryRun(pool: Db): DryRun {
@@ -72,7 +72,7 @@ export function createDryRun(pool: Db): DryRun {
         throw new RolledBack();
       };
       rolledBack = pool.inTransaction(open).catch((error: unknown) => {
-        // Where the connection was lost, whoever sends the next statement is told.
+        // Where the connection was lost, the next statement fails.
         isOpen = false;
         if (!(error instanceof RolledBack)) reject(error);
       });
@@ -109,7 +109,7 @@ export function createDryRun(pool: Db): DryRun {
 }
 
 /**
- * GraphQL leaves reads behind when it has given up on what they belong to. After the end they would reach a connection
+ * GraphQL does not wait for reads whose parent has failed. After the end they would reach a connection
  * that serves somebody else.
  */
 function whileOpen(tx: Db, isOpen: () => boolean): Db {

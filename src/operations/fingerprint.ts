@@ -29,7 +29,7 @@ function canonical(schema: z.core.$ZodType, value: unknown, nullClears: boolean)
   return Object.fromEntries(fields);
 }
 
-/** Null clears a value; of a group of fields, and of what stands beside the body, it says nothing. */
+/** Null clears a value; for a group of fields, and for parameters outside the body, it is the same as absent. */
 function countsFor(name: string, field: z.core.$ZodType, value: unknown, nullClears: boolean): boolean {
   const { parameter, readOnly, implied } = metaOf(field);
   if (implied || (readOnly && isIgnored(name))) return false;

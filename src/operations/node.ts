@@ -1,4 +1,4 @@
-/** Whatever has an identifier, found by it alone. It opens nothing that the thing's own query would not open. */
+/** Reads anything by its identifier alone. It shows nothing that the thing's own query would not show. */
 import { z } from 'zod';
 import { refuse } from '../rules/errors.js';
 import { isId } from '../rules/ids.js';

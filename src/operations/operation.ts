@@ -44,7 +44,7 @@ export type OperationBudget = 'read' | 'write' | 'logInPerAddress' | 'signUp' | 
 export interface Operation<Input, Output, A extends Allowed = Allowed, Prepared = unknown> {
   /** As GraphQL spells it; also the scope of an idempotency key. */
   readonly name: string;
-  /** One sentence for whoever reads the reference. */
+  /** One sentence for readers of the reference. */
   readonly says: string;
   readonly allows: A;
   readonly budget: OperationBudget;
@@ -113,7 +113,7 @@ async function performUnrecorded<Input, Output, A extends Allowed>(
   try {
     return await admit(operation, input, { caller, viewer, include, db: caller.db });
   } catch (error) {
-    // Inside the one transaction of a dry run, nobody else has put the database's failures into words.
+    // Inside the one transaction of a dry run, the database's failures are worded here.
     throw asRefusal(error);
   }
 }
@@ -132,7 +132,7 @@ function isTried({ budget }: Traits, { dryRun }: Caller): boolean {
 }
 
 /**
- * The session is checked in the same statement as whatever the operation reads first. That the session is over comes
+ * The session is checked in the same statement as the operation's first read. That the session is over comes
  * before anything else there is to say.
  */
 async function performCached<Input, Output>(
@@ -213,7 +213,7 @@ async function run<Input, Output, A extends Allowed>(
   const { prepared } = ready;
   const act = async (on: Db): Promise<Output> => {
     if (!keyed) return operation.run(callOn(on, include), input, prepared);
-    // Whoever sends it again may select something else: the answer that is kept is whole.
+    // A retry may select other fields: the answer that is kept is whole.
     return replay(caller, await once(on, keyed, (tx) => operation.run(callOn(tx, NO_INCLUDE), input, prepared)));
   };
   return dryRun && isTried(operation, caller) ? dryRun.run(act) : act(db);
@@ -264,7 +264,8 @@ async function unlessAnswered<Output>(
 }
 
 /**
- * An API may hand over a way to read the input: what cannot be read is refused in its turn, behind who and how often.
+ * An API may hand over a way to read the input: what cannot be read is refused in its turn, after who calls and how
+ * often.
  */
 function parsed<Input>(operation: Pick<Operation<Input, unknown>, 'input'>, input: unknown): Input {
   const sent: unknown = typeof input === 'function' ? input() : input;

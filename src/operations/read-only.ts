@@ -7,12 +7,12 @@ import { z } from 'zod';
 
 const MOVES_BY_ITSELF = new Set(['updatedAt', 'version']);
 
-/** Whether such a field may be sent with any value, since nobody looks at it. */
+/** Whether such a field may be sent with any value, since it is ignored. */
 export function isIgnored(name: string): boolean {
   return MOVES_BY_ITSELF.has(name);
 }
 
-/** Takes the named fields into a shape, marked as read-only for whoever prints it. */
+/** Takes the named fields into a shape, marked as read-only for the printed schemas. */
 export function readOnly<const K extends string>(names: readonly K[]) {
   const field = z.unknown().optional().meta({ readOnly: true });
   return Object.fromEntries(names.map((name) => [name, field])) as Record<K, typeof field>;

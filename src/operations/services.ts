@@ -30,7 +30,7 @@ export interface Services {
   readonly passwords: Passwords;
   readonly accessTokens: AccessTokens;
   readonly refreshTokens: RefreshTokens;
-  /** Whose each session is, which never changes; whether it still stands is asked at every call. */
+  /** Whose each session is, which never changes; whether it is active is asked at every call. */
   readonly viewers: LRUCache<SessionId, Viewer>;
   /** The same for API keys, by the SHA-256 of their secrets. */
   readonly keyHolders: LRUCache<string, KeyHolder>;

@@ -19,7 +19,7 @@ export const momentInBody = z.iso
 
 /**
  * An identifier in a path: a malformed one names nothing, and so is not found rather than invalid. It becomes the
- * empty identifier, which no row bears.
+ * empty identifier, which no row has.
  */
 export function idInPath<K extends IdKind>(kind: K) {
   return z
@@ -32,8 +32,8 @@ export function idInPath<K extends IdKind>(kind: K) {
 export const anyIdInPath = z.string().transform((value) => (kindOfId(value) ? value : ''));
 
 /**
- * Adds a rule that two fields make together. It is asked whatever else is wrong, so that its problems are refused
- * together with all others: where a field is of the wrong kind, the rule finds undefined.
+ * Adds a rule that two fields make together. It is checked even where other fields are wrong, so that its problems are
+ * refused together with all others: where a field is of the wrong kind, the rule finds undefined.
  */
 export function across<
   Shape extends z.ZodRawShape,

@@ -2,7 +2,7 @@
 import { refuse } from '../rules/errors.js';
 import type { Route } from './routes.js';
 
-/** The routes of one address, and what stands in it where the path has its parameters. */
+/** The routes of one address, and the values of its path parameters. */
 export interface Found {
   readonly routes: readonly Route[];
   readonly given: readonly string[];

@@ -121,7 +121,7 @@ function setRateLimitHeaders({ response }: Exchange, { taken }: Caller): void {
   for (const [name, value] of Object.entries(rateLimitHeaders(taken))) response.setHeader(name, value);
 }
 
-/** Whoever called; a failure outside every route has only the services. */
+/** The caller, if there is a route; a failure outside every route has only the services. */
 export function sendFailure(exchange: Exchange, error: unknown, caller: Caller | Pick<Caller, 'services'>): void {
   const { response, requestId } = exchange;
   if (!(error instanceof Refusal))

@@ -1,4 +1,7 @@
-/** What REST shows under a name of its own, by which OpenAPI refers to it. Any other part stands in its place. */
+/**
+ * What REST shows under a name of its own, by which OpenAPI refers to it. Any other part is written out where it is
+ * used.
+ */
 import { API_KEY, NEW_API_KEY } from '../rules/entities/api-key.js';
 import { BID } from '../rules/entities/bid.js';
 import { DISPUTE } from '../rules/entities/dispute.js';

@@ -57,7 +57,7 @@ function partSchema(part: Entity, description: string, refOf: RefOf): JsonSchema
   return $ref === undefined ? answerSchema(part, description, refOf) : { $ref };
 }
 
-/** What an input may hold at most says nothing of answers: their numbers are as wide as their columns. */
+/** The bounds of an input do not hold for answers: their numbers are as large as their columns allow. */
 function leafSchema(input: JsonSchema, { answerMinimum }: z.GlobalMeta): JsonSchema {
   const { type, minLength: _least, maxLength: _longest, maxItems: _most, ...rest } = input;
   const isWhole = type === 'integer' || (Array.isArray(type) && type.includes('integer'));

@@ -123,7 +123,7 @@ function merged(example: unknown, more: object): object {
   return { ...(example as object), ...more };
 }
 
-/** What belongs to each code, beside the sentence that all refusals have. */
+/** The keys that belong to each code, besides the sentence that all refusals have. */
 const DETAILS: { readonly [Code in ErrorCode]?: Omit<ErrorDetails, 'code' | 'requestId'> } = {
   VALIDATION_FAILED: { fields: { title: 'is required' } },
   MISSING_FIELDS: { fields: { category: 'is required to publish' } },

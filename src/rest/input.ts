@@ -50,7 +50,7 @@ export function readInput({ route, parameters }: Chosen, exchange: Exchange, bod
   return input;
 }
 
-/** What stands in the path may be repeated in a PUT, but not be said otherwise. */
+/** A parameter of the path may be repeated in the body of a PUT, but not with another value. */
 function readBodyFields(
   route: Route,
   shape: Shape,

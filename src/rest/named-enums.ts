@@ -1,4 +1,4 @@
-/** Closed lists stand once in the document, under the names that GraphQL has for them, so that generators name them. */
+/** Each closed list is written once in the document, under its name in GraphQL, which generators give it then. */
 import { refTo, type JsonSchema } from './json-schema.js';
 
 export interface WithNamedEnums<Part> {

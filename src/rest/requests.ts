@@ -64,7 +64,7 @@ export function isRepeatable({ operation }: Route): boolean {
   return operation.budget === 'write' && !operation.alwaysForReal;
 }
 
-/** Whether the call can be tried without a trace. A read leaves none anyway, and says so. */
+/** Whether the call can be a dry run. A read changes nothing anyway, and its description says so. */
 export function canRunDry({ operation }: Route): boolean {
   return !operation.alwaysForReal;
 }

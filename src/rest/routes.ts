@@ -18,7 +18,6 @@ import { NEW_WEBHOOK, WEBHOOK_DELIVERY, WEBHOOK_ENDPOINT } from '../rules/entiti
 import type { Entity, Shown } from '../rules/entity.js';
 import type { AvailableAction, AvailableBidAction } from '../rules/available-actions.js';
 import { JOB_TRANSITIONS } from '../rules/lifecycle.js';
-import type { JobEvent } from '../store/events.js';
 import type { Page } from '../store/page.js';
 import {
   BID_ACTIONS,
@@ -37,6 +36,7 @@ import {
   type MeOnWire,
   type Variants,
 } from './bodies.js';
+import { eventOnWire } from './event-body.js';
 import { wireName, wireWriter } from './wire.js';
 
 /** As much as an address takes of a body that shows something new. */
@@ -278,11 +278,6 @@ function done(message: string): Shown<typeof DONE> {
 
 function onlyOwnProfile({ user, homeowner, contractor, ...rest }: Me): MeOnWire {
   return { user, ...(homeowner && { homeowner }), ...(contractor && { contractor }), ...rest };
-}
-
-/** Whose bid an event is about is said by its bid, to those who may know. */
-function eventOnWire({ bidderId: _bidder, fields, ...event }: JobEvent): Shown<typeof JOB_EVENT> {
-  return { ...event, fields: fields && fields.map(wireName) };
 }
 
 /** Names as REST spells them: `check_in`, `address_line1`. */

@@ -9,7 +9,7 @@ export const AUDIENCED = { user: USER, homeowner: HOMEOWNER, contractor: CONTRAC
 
 export type Audienced = keyof typeof AUDIENCED;
 
-/** Whether anybody may read what is called so, of whatever has it. */
+/** Whether a field of this name is for everyone in each entity that has one. */
 export function isForEveryone(field: string): boolean {
   return Object.values<{ fields: Fields }>(AUDIENCED).every(({ fields }) => !fields[field]?.readBy);
 }
@@ -52,7 +52,7 @@ const HIDDEN: Record<Audienced, (readonly string[] | undefined)[]> = {
   job: [],
 };
 
-/** The fields that nobody of these relations may read. */
+/** The fields that are hidden from a viewer with these relations. */
 function hiddenFrom(entity: Audienced, relations: readonly Relation[]): readonly string[] {
   let bits = 0;
   for (const relation of relations) bits |= BITS[relation];

@@ -17,7 +17,7 @@ export interface Check {
   readonly condition: Condition;
   /** What the call is refused with where the condition does not hold. */
   readonly code: RefusalCode;
-  /** What the refusal tells besides its code. */
+  /** What the refusal holds besides its code. */
   explain?(facts: Facts): RefusalFacts;
 }
 
@@ -31,7 +31,7 @@ export function checksOf(key: JobActionKey): readonly Check[] {
   return [isForThe(row.by), knowsTheVersion, ...ofState, ...furtherChecksOf(key)];
 }
 
-/** What the table of the lifecycle alone says: who, and in which state. */
+/** The checks that the lifecycle's table alone asks for: who, and in which state. */
 export function checksOfRow(key: JobActionKey): readonly Check[] {
   return [isForThe(JOB_ACTIONS[key].by), isInState(JOB_ACTIONS[key])];
 }

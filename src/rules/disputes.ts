@@ -1,6 +1,6 @@
 /**
  * A dispute is not kept anywhere: it is what the events of its job add up to. This file adds them up, and decides what
- * a party's word on a resolution means beside the proposal that stands.
+ * a party's resolution means, given the current proposal.
  */
 import { isBy, type EffectBy } from './effects.js';
 import type { Dispute, Proposal } from './entities/dispute.js';

@@ -1,6 +1,6 @@
 /**
  * What an operation on a job leads to besides its own change of state. `lifecycle.ts` names the effects of each
- * operation, the documents print their descriptions, and the code that executes an effect stands in a table under its
+ * operation, the documents print their descriptions, and the code that executes an effect is in a table under its
  * name, so that nothing is promised that is not done, and nothing done that is not promised.
  */
 
@@ -10,7 +10,7 @@
  *   (`store/moves.ts`);
  * - `statements`: statements of their own, sent with the move under the job's lock (`operations/jobs/effects.ts` for
  *   transitions; `edit.ts` and `bids/submit.ts` for the other operations);
- * - `dispute`: whoever reads the events of a dispute, which is nowhere kept (`rules/disputes.ts`).
+ * - `dispute`: the code that derives a dispute from its events, since it has no row of its own (`rules/disputes.ts`).
  */
 type ExecutedBy = 'move' | 'statements' | 'dispute';
 

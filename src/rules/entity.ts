@@ -14,11 +14,11 @@ export interface Field {
   readonly description: string;
   /** For the documentation of REST, as the wire shows it. Identifiers, moments and parts have one of their own. */
   readonly example?: unknown;
-  /** Who reads it; everyone who sees the row, unless told. */
+  /** Who reads it; everyone who sees the row where this is left out. */
   readonly readBy?: Readers;
   /** People write it, and may edit it unless it is settled at sign-up. Every other field is set by the service. */
   readonly written?: true | 'at sign-up';
-  /** What an input says in place of the description. */
+  /** The description in inputs, where it differs. */
   readonly inputDescription?: string;
 }
 

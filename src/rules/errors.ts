@@ -111,7 +111,7 @@ export class Overload extends Refusal {
 
 const { perAnswerMax, nameCharactersMax, textCharactersMax } = ERRORS;
 
-/** A caller may have sent any part of what an error says, of any length; half a character is not left behind. */
+/** Any part of an error's text may come from the caller, at any length: it is cut, but never inside a character. */
 export function cut(text: string, charactersMax: number = textCharactersMax): string {
   return text.length <= charactersMax ? text : `${text.slice(0, charactersMax - 3).replace(/[\uD800-\uDBFF]$/, '')}...`;
 }
@@ -121,7 +121,7 @@ export function refuse(code: RefusalCode, facts?: RefusalFacts): Refusal {
   return new Refusal(code, facts);
 }
 
-/** Every 401 says why, so that a client knows whether to refresh, to log in again, or to mend itself. */
+/** Every 401 says why, so that a client knows whether to refresh, to log in again, or to correct its header. */
 export function unauthorized<Code extends UnauthorizedCode>(
   code: Code,
   reason: keyof (typeof UNAUTHORIZED)[Code] & UnauthorizedReason,
@@ -144,7 +144,7 @@ export const UNAUTHORIZED_REASONS = {
 
 export type UnauthorizedReason = keyof typeof UNAUTHORIZED_REASONS;
 
-/** Which reasons each code has, and what a person is told. */
+/** The reasons of each code, and the sentence for a person. */
 export const UNAUTHORIZED = {
   UNAUTHENTICATED: {
     missing: 'This needs a token: send it as `Authorization: Bearer <token>`.',

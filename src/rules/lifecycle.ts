@@ -42,7 +42,7 @@ export const LIVE_BID_STATES = ['pending', 'viewed', 'shortlisted'] as const sat
 export const UNCOUNTED_BID_STATE = 'withdrawn' satisfies BidState;
 export const COUNTED_BID_STATES: readonly BidState[] = BID_STATES.filter((state) => state !== UNCOUNTED_BID_STATE);
 
-/** Whom an operation is for; `parties.ts` says what each word means. */
+/** Whom an operation is for; `parties.ts` defines each word. */
 export type PartyWord = 'owner' | 'awardee' | 'parties' | 'bidder' | 'contractor' | 'admin';
 
 /** What an operation on a job and one on a bid have in common. */
@@ -53,7 +53,7 @@ export interface Action {
   readonly operation: string;
   /** The last part of the REST address, after the job's or the bid's own; empty for the thing itself. */
   readonly path: string;
-  readonly method?: 'PUT' | 'DELETE'; // POST, unless it says otherwise.
+  readonly method?: 'PUT' | 'DELETE'; // POST where this is left out.
   readonly by: PartyWord;
   /** What the event is called that records it. */
   readonly event: string;
@@ -62,9 +62,9 @@ export interface Action {
 
 interface ActionOnJob extends Action {
   readonly from: readonly JobState[];
-  /** What the call gets in any other state: INVALID_TRANSITION, unless it says otherwise. */
+  /** What the call gets in any other state: INVALID_TRANSITION where this is left out. */
   readonly elsewhere?: RefusalCode;
-  /** What happens besides the change of state, in the order in which it is told. */
+  /** What happens besides the change of state, in the order in which the documents list it. */
   readonly effects: readonly Effect[];
 }
 

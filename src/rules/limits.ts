@@ -1,4 +1,4 @@
-/** How much of everything one caller may use: rates, sizes, lengths. Units stand in the names. */
+/** How much of everything one caller may use: rates, sizes, lengths. Units are part of the names. */
 
 export const TEXT = {
   title: 200,
@@ -25,7 +25,9 @@ export const PAGE = {
   exactSearchTotalMax: 1_000,
 } as const;
 
-/** What one answer says of errors, in both APIs. What is beyond `perAnswerMax` is counted, and longer texts are cut. */
+/**
+ * How many errors one answer holds, in both APIs. What is beyond `perAnswerMax` is counted, and longer texts are cut.
+ */
 export const ERRORS = { perAnswerMax: 50, textCharactersMax: 500, nameCharactersMax: 100, locationsMax: 5 } as const;
 
 /** What one GraphQL operation may ask for. Whatever asks for more is refused before any of it runs. */
@@ -103,11 +105,16 @@ export const WEBHOOKS = {
   /** Of an answer or an error, so much is kept. */
   answerCharacters: 500,
   attemptsKept: 16,
-  /** Requests under way at once on one instance; all endpoints of one person may take a fifth of them. */
-  senders: 50,
-  sendersPerEndpoint: 2,
-  /** Of the senders, so many for endpoints that failed last, together. Each of these has one. */
-  sendersForFailing: 15,
+  /** Endpoints that one instance sends to at once; those of one person are at most a fifth of them. */
+  endpointsAtOnce: 25,
+  /** Of these, so many that failed last. Each of them is sent one event at a time. */
+  failingAtOnce: 8,
+  requestsPerEndpoint: 2,
+  /** So many deliveries to one endpoint are claimed together, as long as it answers soon. */
+  claimedAtOnce: 8,
+  slowMs: 2_000,
+  /** What a killed instance had claimed is sent by another after so long. */
+  leaseSeconds: 30,
   /** An endpoint that has only failed for so long is paused. */
   failingDays: 3,
   /** After a rotation the old secret signs beside the new one for so long. */
@@ -117,7 +124,7 @@ export const WEBHOOKS = {
 } as const;
 
 /**
- * Rate budgets, all per minute. `per` says whose budget it is; both APIs draw on the same one. Outside production the
+ * Rate budgets, all per minute. `per` is whose budget it is; both APIs draw on the same one. Outside production the
  * per-address numbers are ten times these.
  */
 export const BUDGETS = {

@@ -115,7 +115,7 @@ export const SEES_BID = {
 
 const ACTS_ON_BID: { readonly [By in PartyWord]?: Condition } = { owner: IS_PARTY.owner, bidder: madeTheBid };
 
-/** Nobody, where the word means nobody to a bid. */
+/** Never true for a word that names no party of a bid. */
 export function mayActOnBid(by: PartyWord): Condition {
   return ACTS_ON_BID[by] ?? any();
 }

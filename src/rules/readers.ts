@@ -7,7 +7,7 @@
 export type Relation = 'self' | 'counterpart' | 'client' | 'owner' | 'awardee' | 'admin';
 
 export interface Readers {
-  /** Whoever is one of these reads the field; the others read null. */
+  /** A viewer with one of these relations reads the field; others read null. */
   readonly relations: readonly Relation[];
   /** The same for people, after "null for all but". */
   readonly words: string;

@@ -25,7 +25,7 @@ const FOR_EVERYONE: { readonly [Type in EventType]?: readonly string[] } = {
   [JOB_TRANSITIONS.approve.event]: ['rating', 'review'],
 };
 
-/** What moved on the owner's account is nobody else's business. */
+/** What was charged to the owner's account is for the owner and admins. */
 const OF_THE_OWNER = ['tokensCharged', 'tokensRefunded'];
 
 interface StoredEvent {

@@ -7,7 +7,7 @@ import { isRealDate } from './dates.js';
 import { ID_PREFIXES, isId, type Id, type IdKind } from './ids.js';
 import { TEXT } from './limits.js';
 
-/** What zod's metadata holds besides a description; whoever prints a schema as JSON Schema leaves these out. */
+/** What zod's metadata holds besides a description; they are left out of JSON Schema. */
 declare module 'zod' {
   interface GlobalMeta {
     /** Of a text, in characters. */
@@ -22,7 +22,7 @@ declare module 'zod' {
     moment?: boolean;
     /** An object of which nothing is known, and how many characters its texts have at most. */
     charactersMax?: number;
-    /** The least that an answer may hold, where the input says it in a sentence. */
+    /** The least that an answer may hold, where the input's own check is a sentence. */
     answerMinimum?: number;
   }
 }

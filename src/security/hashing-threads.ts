@@ -1,5 +1,5 @@
 /**
- * bcrypt on threads of its own, which give way to whatever else this process does: a flood of log-ins makes log-ins
+ * bcrypt on threads of its own, which give way to all else that this process does: a flood of log-ins makes log-ins
  * slow, and leaves the reads, the files and the names in Node's own small pool alone.
  */
 import { Worker } from 'node:worker_threads';

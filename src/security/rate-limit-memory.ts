@@ -2,7 +2,7 @@
  * Counts calls in this process: exact, since nothing else runs between looking and counting, and bounded.
  *
  * A budget remembers so many identities at most and forgets the stalest first. Whoever commands enough fresh identities
- * within one window (addresses, or invented emails) could so push out a count that stands against them. They gain a
+ * within one window (addresses, or invented emails) could so push out their own count. They gain a
  * new budget for one identity at the price of tens of thousands of others, each of which was worth a budget already,
  * and a flood in one budget forgets nothing of another. What is kept is bounded by the traffic too: one number a
  * counted call.
@@ -31,7 +31,7 @@ const KEY_CHARACTERS_MAX = 64;
 const SWEEP_INTERVAL_MS = 1_000;
 const SWEPT_AT_ONCE_MAX = 1_000;
 
-/** The counted calls of each identity, oldest first; the identities stand in the order of their latest counted call. */
+/** The counted calls of each identity, oldest first; the identities are in the order of their latest counted call. */
 type Shelf = Map<string, number[]>;
 
 export function createMemoryStore({

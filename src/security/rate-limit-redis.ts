@@ -152,7 +152,7 @@ async function runScript(redis: Redis, [key, ...rest]: [string, ...string[]]): P
   }
 }
 
-/** Should Redis' clock step back, nobody is told to wait for longer than a window. */
+/** Should Redis' clock step back, `Retry-After` is still at most a window. */
 function standingIn(reply: unknown, budget: RateBudget, mark: string): Standing {
   const [earlier, freesInMicroseconds]: unknown[] = Array.isArray(reply) ? reply : [];
   if (typeof earlier !== 'number' || typeof freesInMicroseconds !== 'number')
@@ -164,7 +164,7 @@ function standingIn(reply: unknown, budget: RateBudget, mark: string): Standing 
   };
 }
 
-/** The caller's part is hashed: whatever it holds, it reaches into no other budget, and no email is kept in Redis. */
+/** The caller's part is hashed: it cannot name another budget, and no email is kept in Redis. */
 function redisKey({ name, windowSeconds }: RateBudget, key: string): string {
   return `rate:${encodeURIComponent(name)}:${windowSeconds}:${createHash('sha256').update(key).digest('base64url')}`;
 }

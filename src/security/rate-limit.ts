@@ -80,7 +80,7 @@ function countingLimits(settings: RateLimitSettings): RateLimits {
       return { store, standing: await store[how](budget, key) };
     } catch (error) {
       if (store === memory) throw error;
-      // The Redis store has told of its loss by now; this call goes on as all later ones will.
+      // The Redis store has reported its loss by now; this call goes on in memory, as all later ones will.
       return { store: memory, standing: memory[how](budget, key) };
     }
   }

@@ -7,6 +7,9 @@ import { createTurns, type Turns } from './turns.js';
 /** Longer than any who asks for the server's health waits for the answer. */
 const OPERATOR_WAIT_MS = 60_000;
 
+/** Longer than any stream waits: nothing of it is to be refused. */
+const STREAM_WAIT_MS = 3_600_000;
+
 export interface Shares {
   readonly limits: ShareTable;
   readonly events: ShareEvents;
@@ -18,6 +21,8 @@ export interface Shares {
   readonly turns: Turns;
   /** For what is never refused: addresses take turns, and nothing else bounds them. */
   readonly operatorTurns: Turns;
+  /** For events on streams, of which there are no more than streams: each waits until it can be told. */
+  readonly streamTurns: Turns;
   readonly unreadBytes: Share;
 }
 
@@ -34,6 +39,7 @@ export function createShares(limits: ShareTable, events: ShareEvents): Shares {
     requests: createShare(settings('requests')),
     turns: createTurns(settings('turns')),
     operatorTurns: createTurns({ ...settings('turns'), limits: { of: limits.turns.of } }, OPERATOR_WAIT_MS),
+    streamTurns: createTurns({ ...settings('turns'), limits: { of: limits.turns.of } }, STREAM_WAIT_MS),
     // Beyond the total it is not the one who comes last that is cut.
     unreadBytes: createShare({ ...settings('unreadBytes'), limits: { ...limits.unreadBytes, total: undefined } }),
   };

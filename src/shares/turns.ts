@@ -20,6 +20,11 @@ export interface Turns {
   readonly queue: Pick<FairQueue, 'waiting'>;
 }
 
+/** Settles when it is the holder's turn. */
+export function turnOf(turns: Turns, holder: Holder): Promise<void> {
+  return new Promise((begin, refuse) => void turns.begin(holder, begin).catch(refuse));
+}
+
 export function createTurns(settings: ShareSettings, waitMs = WAIT_MS): Turns {
   const queue = createFairQueue({ ...settings, places: 1, waitMs });
   let sliceEndsMs = 0;

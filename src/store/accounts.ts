@@ -155,7 +155,7 @@ export const updateContractor = statement(
       .where(eq(contractors.id, $.id)),
 );
 
-/** Whether the viewer and the person stand on the two sides of an award. */
+/** Whether the viewer and the person are the two parties of an award. */
 const COUNTERPART = {
   homeowner: ($: Values<ViewerIds>) =>
     sql<boolean>`exists (select 1 from jobs j where j.homeowner_id = ${$.homeownerId}
@@ -243,7 +243,7 @@ export function bidderAsJson(id: SQL, role: Role, $: Values<ViewerIds>, fields: 
 
 const ALWAYS = ['id', 'userId'];
 
-/** In the shape's own order, whatever the order in which the fields were asked for. */
+/** In the shape's own order, so that the same fields make the same statement. */
 export function narrowed<Shape extends RowShape>(
   shape: Shape,
   fields: readonly string[],
@@ -261,7 +261,7 @@ function isPrivate({ user, profile }: PersonFields): boolean {
 
 type PersonJson = readonly [user: readonly unknown[], profile: readonly unknown[], counterpart: boolean];
 
-/** To a homeowner, whoever bids on their job is one who works for them or would like to. */
+/** A homeowner who reads the bids on their job is a client of every bidder. */
 export function bidderReader(fields: PersonFields, role: Role): (json: PersonJson) => PersonRow {
   const readUser = jsonReader<User>(narrowed(userColumns, fields.user));
   const readContractor = jsonReader<Contractor>(narrowed(contractorShape, fields.profile));

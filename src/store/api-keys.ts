@@ -113,7 +113,7 @@ export interface KeyHolder {
   readonly viewer: Viewer;
 }
 
-/** Who the key with this secret makes its caller, or why it makes nobody so. */
+/** Who the caller with this secret is, or why the key is refused. */
 export async function findKeyHolder(
   db: Db,
   secretHash: string,

@@ -92,7 +92,7 @@ function release(db: PostgresJsDatabase, which: SQL) {
   return { released, freed };
 }
 
-/** Beside the row of `jobs`: its live bids and whose they are, the oldest first. */
+/** For the row of `jobs`: its live bids and whose they are, the oldest first. */
 export const liveBidsOfJob = sql<LiveBid[]>`(
   select coalesce(json_agg(json_build_object('id', "bids"."id", 'contractorId', "bids"."contractor_id")
     order by "bids"."created_at", "bids"."id"), '[]')

@@ -40,7 +40,7 @@ const KEYS = {
   most_completed: { completedJobs, ratingRank, ratingCount, id },
 } as const satisfies Record<ContractorOrder, Readonly<Record<string, PgColumn>>>;
 
-/** What is asked for stands in a sub-select, which hides it from the planner: it guesses badly how common it is. */
+/** What is asked for is in a sub-select, which hides it from the planner: it guesses badly how common it is. */
 const TERMS = {
   search: ($: Values<FilterValues>) =>
     sql`${contractorTerms.words(contractors)} like (select lower(${$.search}::text))`,

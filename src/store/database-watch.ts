@@ -1,6 +1,6 @@
 /**
  * Whether the database can be reached. It is asked on a connection of its own: every few seconds, and at once when a
- * statement lost its connection, since one lost connection is not yet a lost database. Whoever watches hears once that
+ * statement lost its connection, since one lost connection is not yet a lost database. Listeners are called once when
  * it is away and once that it is back.
  */
 import type { Db } from './database.js';

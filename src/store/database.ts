@@ -25,8 +25,10 @@ export interface DatabaseSettings {
   lockTimeoutMs: number;
   idleInTransactionTimeoutMs: number;
   connectTimeoutSeconds: number;
-  /** False behind a pooler that gives each transaction another connection. */
+  /** False where a pooler gives each transaction another connection. */
   preparedStatements: boolean;
+  /** What `pg_stat_activity` says of its connections. */
+  applicationName: string;
 }
 
 export const DATABASE_DEFAULTS: DatabaseSettings = {
@@ -37,6 +39,7 @@ export const DATABASE_DEFAULTS: DatabaseSettings = {
   idleInTransactionTimeoutMs: 15_000,
   connectTimeoutSeconds: 5,
   preparedStatements: true,
+  applicationName: 'job-marketplace',
 };
 
 /** What a statement runs on: the pool, or one transaction. */
@@ -47,7 +50,7 @@ export interface Db {
   inTransaction<T>(work: (tx: Db) => Promise<T>): Promise<T>;
   /** The same for statements that take long, of which only so many are at work at once. */
   forLong?(): Db;
-  /** Whether what is sent here stands or falls with what others send. */
+  /** Whether this is a transaction: one failed statement makes the later ones fail too. */
   readonly isTransaction: boolean;
   /** A session that the first statement sent here checks too. */
   readonly sessionCheck?: SessionCheck;
@@ -79,7 +82,7 @@ export interface Database extends Db {
   close(): Promise<void>;
 }
 
-/** What the places in the queue are shared by, and who is told of it. */
+/** The limits of the queue's places, and what hears of refusals. */
 export interface DatabaseShares {
   readonly limits: Pick<ShareTable, 'databaseQueue'>;
   readonly events: ShareEvents;
@@ -90,7 +93,7 @@ const USUAL_SHARES: DatabaseShares = { limits: SHARES, events: NO_EVENTS };
 export interface DatabaseHooks {
   /** Called for every statement sent with its values, and for `begin`. */
   onStatement?: (text: string, params: readonly unknown[]) => void;
-  /** If given, whoever holds a transaction and asks the pool for another connection is thrown this error. */
+  /** If given, this is thrown where a call that holds a transaction asks the pool for another connection. */
   onSecondConnection?: (error: Error) => void;
   /** Called for every statement that was answered, or failed. */
   onAnswered?: (text: string, seconds: number) => void;
@@ -98,13 +101,13 @@ export interface DatabaseHooks {
   onOverload?: (overload: Overload) => void;
   /** Called where a transaction is tried again, with the SQLSTATE that asked for it. */
   onRetry?: (code: string) => void;
-  /** Whether the database is known to be away: then nobody is told that the server is beyond capacity. */
+  /** Whether the database is known to be away: then refusals do not claim that the server is beyond capacity. */
   isAway?: () => boolean;
 }
 
 /**
- * Statements of one transaction that go out in one breath, and so cost one round trip. They run in this order; where
- * one fails, those behind it fail because of it, and so the first failure is the one that counts.
+ * Statements of one transaction that are pipelined, and so cost one round trip. They run in this order; where
+ * one fails, those after it fail because of it, and so the first failure is the one that counts.
  */
 export async function pipelined<Parts extends readonly unknown[]>(
   ...parts: { [At in keyof Parts]: Promise<Parts[At]> }
@@ -177,7 +180,7 @@ export function connect(
     }
   }
 
-  /** Calls pile up behind connections that are lost: what is wrong then is not that there are too many. */
+  /** Calls queue up because connections are lost, not because there are too many calls. */
   function refusalOf(error: unknown): unknown {
     const isFull = error instanceof Refusal && error.code === 'OVERLOADED' && !(error instanceof Overload);
     const refusal = isFull && hooks.isAway?.() ? overload('database_away', error) : asRefusal(error);
@@ -237,12 +240,12 @@ export function openPool(connection: Connection, settings: DatabaseSettings): Sq
     connect_timeout: settings.connectTimeoutSeconds,
     idle_timeout: 0,
     backoff: reconnectAfterSeconds,
-    // Its own type query is a rejection nobody handles when the connection dies during it.
+    // The driver's own query of types is an unhandled rejection when the connection dies during it.
     fetch_types: false,
     prepare: settings.preparedStatements,
     onnotice: () => {},
     connection: {
-      application_name: 'job-marketplace',
+      application_name: settings.applicationName,
       TimeZone: 'UTC',
       statement_timeout: settings.statementTimeoutMs,
       lock_timeout: settings.lockTimeoutMs,

@@ -1,7 +1,7 @@
 /**
  * A real Postgres inside the server, for running without one: it lives in the data folder, listens on a Unix socket
  * alone, belongs to one server at a time, is started again if it ends by itself, and ends with that server however the
- * server ends. What an earlier one left behind is cleared first.
+ * server ends. What an earlier one left is cleared first.
  */
 import { mkdirSync, readFileSync, realpathSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -26,7 +26,7 @@ export interface EmbeddedOptions {
   settings?: readonly string[];
   /** For tests: no care for the data, and the whole folder vanishes with the server. */
   disposable?: boolean;
-  /** Told what Postgres complains of, and whenever it ended by itself and is back. */
+  /** Called with what Postgres complains of, and whenever it ended by itself and is back. */
   tell?: (what: string) => void;
 }
 
@@ -50,7 +50,7 @@ export async function startEmbeddedPostgres(
   }
 }
 
-/** Where a server that is up on this folder has its database, for a command beside it. */
+/** Where a server that is up on this folder has its database, for a command that runs at the same time. */
 export function findRunningPostgres(dataFolder: string): EmbeddedPostgres['connection'] | undefined {
   if (!isLocked(dataFolder)) return undefined;
   try {
@@ -108,7 +108,7 @@ async function start(
 }
 
 /**
- * What ends our use of the folder. A disposable one is removed, for which a watchdog stands in if this process is
+ * What ends our use of the folder. A disposable one is removed, by a watchdog if this process is
  * killed, over and over until nothing writes there.
  */
 function leaving(folder: string, lock: FolderLock, { disposable }: EmbeddedOptions): () => void {

@@ -17,7 +17,7 @@ import { forEachRole, type ViewerIds } from './visibility.js';
 
 type WithActor = Omit<typeof events.$inferSelect, 'homeownerId'> & { actor: Shown<typeof EVENT_ACTOR> | null };
 
-/** As it is stored: what a type of event carries stands in its data. */
+/** As it is stored: what a type of event carries is in `data`. */
 export type EventRow = RowOf<Entity<StoredEventFields>, WithActor>;
 
 /** As somebody reads it. */
@@ -62,7 +62,8 @@ export function asParameter(happened: readonly NewEvent[]): string {
 /**
  * The rows to insert, for a CTE named `counted` that has just raised the job's `event_count` by as many. Columns stand
  * in the table's own order. The clock is read under the job's lock: a transaction's own time is that of its beginning,
- * before it waited, and would lie before what it waited for. `more` is told besides, of what the database alone knows.
+ * before it waited, and would lie before what it waited for. `more` is added to the data: what the database alone
+ * knows.
  */
 function eventsToLog(counted: string, happened: Placeholder, more?: SQL): SQL {
   return sql`select e.id, j.id, j.event_count - json_array_length(${happened}::json) + e.number, e.type, e.actor_id, e.bidder_id,

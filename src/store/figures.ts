@@ -1,5 +1,5 @@
 /**
- * What an operator wants to know of the market and of the database, beside what each instance counts by itself. Read
+ * What an operator wants to know of the market and of the database, besides what each instance counts by itself. Read
  * when the metrics are asked for, and not again for half a minute: to count a million jobs takes a tenth of a second.
  */
 import { sql } from 'drizzle-orm';

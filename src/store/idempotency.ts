@@ -1,4 +1,4 @@
-/** Records of answered calls. A record commits with the effect it stands for, or not at all. */
+/** Records of answered calls. A record commits with the effect of its call, or not at all. */
 import { and, eq, sql } from 'drizzle-orm';
 import type { UserId } from '../rules/ids.js';
 import { columns, statement, type Values } from './statement.js';

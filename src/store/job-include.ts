@@ -1,7 +1,7 @@
 /**
- * What can stand beside a job: its bids, what happened to it, its homeowner. Each part is described once, and read in
+ * The parts that can be read with a job: its bids, its events, its homeowner. Each part is described once, and read in
  * two ways: in the same statement as the job, where it is known that it will be asked for, and for many jobs at once
- * otherwise. Each part stands in the row as JSON, and only what is asked for stands in the statement at all.
+ * otherwise. Each part is a column of JSON, and a statement holds only the parts that are asked for.
  */
 import { getTableColumns, sql, type SQL } from 'drizzle-orm';
 import type { PgTable } from 'drizzle-orm/pg-core';
@@ -56,13 +56,13 @@ export interface JobInclude extends Parts {
   readonly bidders?: PersonFields;
   /** The bids are those in one state, and so is their number. Only where parts are read for many jobs. */
   readonly ofStatus?: true;
-  /** The one list asked for begins behind a position. Only where parts are read for many jobs. */
+  /** The one list asked for begins after a position. Only where parts are read for many jobs. */
   readonly isAfter?: true;
 }
 
 export const ALL_OF_A_BID: readonly string[] = Object.keys(bidColumns);
 
-/** What was found: the rows as they are, before anyone has said what of them the viewer may read. */
+/** What was found: the rows as they are, with fields that the viewer may not read. */
 export interface Included {
   readonly homeowner?: PersonRow;
   readonly ownBids?: readonly Bid[];
@@ -176,8 +176,8 @@ function listOf(entry: SQL, from: SQL, order: SQL): SQL {
 }
 
 /**
- * What a select of jobs has beside them: the homeowner in columns of their own, since every job has one, and lists and
- * what may be absent as JSON.
+ * The columns of a select of jobs for the parts: the homeowner in columns of their own, since every job has one, and
+ * lists and what may be absent as JSON.
  */
 export function includeColumns(include: JobInclude, role: Role, $: Values<ViewerIds>) {
   return {
@@ -252,7 +252,7 @@ type BidJson = readonly [bid: readonly unknown[], bidder?: PersonJson];
 
 type ReadIncluded = (row: IncludeColumns) => Included;
 
-/** What is made for each way of asking, when somebody first asks so. */
+/** Makes something once for each include, when it is first asked for. */
 export function bySelection<Made extends object>(make: (include: JobInclude) => Made): (include: JobInclude) => Made {
   const made = remembering<Made>();
   return (include) => made(includeKey(include), () => make(include));
@@ -260,7 +260,7 @@ export function bySelection<Made extends object>(make: (include: JobInclude) => 
 
 const readers = forEachRole((role) => bySelection((include) => readerFor(include, role)));
 
-/** Reads what `includeColumns` gave for this way of asking. */
+/** Reads what `includeColumns` gave for this include. */
 export function includeReader(include: JobInclude, role: Role): ReadIncluded {
   return readers[role](include);
 }
@@ -304,7 +304,7 @@ function readerFor(include: JobInclude, role: Role): ReadIncluded {
 
 const keys = new WeakMap<JobInclude, string>();
 
-/** Tells one way of asking from another. */
+/** A text that is the same for equal includes. */
 export function includeKey(include: JobInclude): string {
   const known = keys.get(include);
   if (known !== undefined) return known;

@@ -51,7 +51,7 @@ interface FilterValues extends ViewerIds, SearchValues {
   since: string | null;
 }
 
-/** What a job must be; only the conditions that are asked for stand in the statement. */
+/** What a job must be; a statement holds only the conditions that are asked for. */
 const FILTERS: {
   readonly [Name in Exclude<keyof JobFilter, SearchFilter | 'statuses'> | 'separator']-?: (
     $: Values<FilterValues>,
@@ -68,7 +68,7 @@ const FILTERS: {
 };
 const FILTER_NAMES = Object.keys(FILTERS) as (keyof typeof FILTERS)[];
 
-/** A job in a list, and what was asked for beside it. */
+/** A job in a list, and the parts that were asked for. */
 export interface ListedJob {
   readonly job: JobRow;
   readonly included: Included;
@@ -115,7 +115,7 @@ export async function listJobs(
   const on = searches.length > 0 ? (db.forLong?.() ?? db) : db;
   const page = await list(include)(on, values, request);
   const read = includeReader(include, role);
-  // What stands beside the jobs has no part in their number.
+  // The parts of jobs do not change how many jobs there are.
   const total = request.counted ? page.total : () => list({}).total(on, values);
   return mapPage(page, (row): ListedJob => ({ job: row.job, included: read(row) }), total);
 }
@@ -131,7 +131,7 @@ interface Asked {
   readonly names: readonly (keyof typeof FILTERS)[];
   readonly searches: readonly SearchFilter[];
   /**
-   * They stand in the statement as they are: there are few, some that most jobs are in and some that hardly one is, and
+   * They are part of the statement's text: there are few, some that most jobs are in and some that hardly one is, and
    * the planner should know which. None is any.
    */
   readonly statuses: readonly JobState[];
@@ -169,7 +169,7 @@ function wantedOf(order: JobOrder, gathered: SQL, { wanted, offset }: Reach): SQ
     limit ${sql.raw(String(wanted))}${offset ? sql` offset ${offset}` : sql``}`;
 }
 
-/** Whoever asks for open jobs by name needs no other reason to see them. */
+/** A contractor sees every open job: a filter for open jobs needs no look at their own bids. */
 function visible({ role, statuses }: Asked, $: Values<FilterValues>): SQL | undefined {
   return role === 'contractor' && asksFor(statuses) === 'open' ? undefined : visibleJobs(role, $);
 }
@@ -270,7 +270,7 @@ function jobsBidOn($: Values<FilterValues>, { behind }: Reach): SQL {
     order by own.job_created_at desc, own.job_id desc`;
 }
 
-/** `%` and `_` stand for themselves. */
+/** `%` and `_` are literal. */
 export function containing(text: string): string {
   return `%${text.replaceAll(/[\\%_]/g, '\\$&')}%`;
 }

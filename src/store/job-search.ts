@@ -22,7 +22,7 @@ export interface SearchValues {
 type Search = Values<SearchValues>;
 type Conditions = readonly (SQL | undefined)[];
 
-/** Stands between title and description in `job_search.words`, where both are searched as one text. */
+/** Separates title and description in `job_search.words`, where both are searched as one text. */
 export const SEPARATOR = '\u0001';
 
 /** What a row `s` of `job_search` must be. The sub-select keeps the planner from guessing how many rows match. */

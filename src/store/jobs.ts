@@ -1,6 +1,6 @@
 /**
- * Jobs, and the statements that change them; `moves.ts` has those that move them from state to state. Whatever changes
- * a job adds its events in the same statement.
+ * Jobs, and the statements that change them; `moves.ts` has those that move them from state to state. A statement that
+ * changes a job adds its events too.
  */
 import { and, eq, getTableColumns, sql, type SQL } from 'drizzle-orm';
 import type { PostgresJsDatabase } from 'drizzle-orm/postgres-js';
@@ -50,7 +50,7 @@ export interface SeenJob<Job = JobRow> {
 
 export const jobColumns = getTableColumns(jobs);
 
-/** What everything else about a job is found by, and judged by. */
+/** The columns by which the other parts of a job are found, and its rules are checked. */
 const ALWAYS = ['id', 'homeownerId', 'status', 'awardedBidId', 'awardedContractorId', 'createdAt'];
 
 /** The columns that somebody asks for, and those that the statement needs itself; the rows have no others. */
@@ -79,7 +79,7 @@ const selects = forEachRole((role) =>
   bySelection((include) => statement((db, $: Values<ViewerIds & { id: JobId }>) => selectSeen(db, role, $, include))),
 );
 
-/** One job, with whatever else is asked for in the same breath. */
+/** One job, with the parts that are asked for, in the same statement. */
 export async function selectJob(
   db: Db,
   role: Role,

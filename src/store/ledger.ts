@@ -37,13 +37,13 @@ const selectBalance = statement((db, $: Values<{ userId: UserId }>) =>
   db.select(balanceShape).from(tokenBalances).where(eq(tokenBalances.userId, $.userId)),
 );
 
-/** Nobody by this identifier has none. */
+/** Zero where no such user exists. */
 export async function balanceOf(db: Db, userId: UserId): Promise<Balance> {
   const [row] = await selectBalance(db, { userId });
   return row ?? { balance: 0, held: 0, available: 0 };
 }
 
-/** What somebody could spend now, beside whatever else is read. */
+/** What somebody could spend now, as a column of another select. */
 export const availableTo = ($: Values<{ userId: UserId }>) =>
   sql<number>`(select t.balance - t.held from token_balances t where t.user_id = ${$.userId})`;
 

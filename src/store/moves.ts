@@ -7,9 +7,10 @@
  * computes the SET from it ("EvalPlanQual"). So the state, the version, the required fields and the price, which are
  * all columns of the job, are those of the job as it is when it moves; and of two calls that move it from one state,
  * the second finds it in another. Anything else in the WHERE, such as the sub-select of the balance, is still seen as
- * it was when the statement began. It therefore only spares what would fail: the last word on the balance has the CHECK
- * on `token_balances`, whose own UPDATE works on the newest version of that row in the same way. What hangs on other
- * rows than these two, such as the bids, is therefore never done in this statement alone, but behind the job's lock.
+ * it was when the statement began. It therefore only spares what would fail: what decides about the balance is the
+ * CHECK on `token_balances`, whose own UPDATE works on the newest version of that row in the same way. What hangs on
+ * other rows than these two, such as the bids, is therefore never done in this statement alone, but under the job's
+ * lock.
  */
 import { and, eq, sql, type SQL } from 'drizzle-orm';
 import type { PostgresJsDatabase } from 'drizzle-orm/postgres-js';
@@ -52,7 +53,7 @@ const CHANGES: { readonly [Name in Effect]?: ($: MoveParameters) => Changes } & 
   keepCompletionDate: () => valuesOf(BASES_TAKEN.keepCompletionDate),
   setAwardedBid: ($) => ({ awardedBidId: sql`${$.awardedBidId}`, awardedContractorId: sql`${$.awardedContractorId}` }),
   keepReview: ($) => ({ rating: sql`${$.rating}`, review: sql`${$.review}` }),
-  // There are none left, whatever became of each.
+  // No bid is live any more.
   rejectOtherBids: () => ({ liveBidCount: 0 }),
   rejectLiveBids: () => ({ liveBidCount: 0 }),
 };
@@ -101,13 +102,13 @@ function moving(key: JobTransitionKey, include: JobInclude): MoveStatement {
   return send as MoveStatement;
 }
 
-/** What hangs on more than the job and the balance was checked behind the lock. */
+/** What depends on more than the job and the balance was checked under the lock. */
 function mayMove(key: JobTransitionKey, $: MoveParameters): SQL {
   const checks = isOneStatement(JOB_TRANSITIONS[key]) ? checksOf(key) : checksOfRow(key);
   return conditionSql(all(...checks.map(({ condition }) => condition)), $);
 }
 
-/** The price is taken from whoever moves the job, if it moved. */
+/** The price is charged to the caller, if the job moved. */
 function charging(db: PostgresJsDatabase, $: MoveParameters) {
   const paid = sql`(select most_tokens_paid from moved)`;
   const hasMoved = sql`exists (select from moved)`;

@@ -2,7 +2,7 @@
 import { randomFillSync } from 'node:crypto';
 import { ID_RANDOM_BYTES, idFrom, type Id, type IdKind } from '../rules/ids.js';
 
-/** Made synchronously: the asynchronous form waits behind password hashing. */
+/** Made synchronously: the asynchronous form waits for Node's thread pool, which others may fill. */
 export function newId<K extends IdKind>(kind: K): Id<K> {
   return idFrom(kind, Date.now(), randomPart());
 }

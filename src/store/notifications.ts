@@ -1,6 +1,9 @@
 /** What Postgres tells whoever listens on a channel (LISTEN and NOTIFY), on a connection that does nothing else. */
 import { DATABASE_DEFAULTS, openPool, type Connection } from './database.js';
 
+/** What `pg_stat_activity` calls the connections that events go through. */
+export const EVENTS_CONNECTIONS = 'job-marketplace events';
+
 export interface Listening {
   close(): Promise<void>;
 }
@@ -18,7 +21,7 @@ export interface NotificationHandlers {
  * transaction another connection passes no notifications on; whoever listens must look for themselves from time to time.
  */
 export function listenOn(connection: Connection, channels: Readonly<Record<string, NotificationHandlers>>): Listening {
-  const client = openPool(connection, { ...DATABASE_DEFAULTS, poolSize: 1 });
+  const client = openPool(connection, { ...DATABASE_DEFAULTS, poolSize: 1, applicationName: EVENTS_CONNECTIONS });
   for (const [channel, { onNotification, onListening }] of Object.entries(channels)) {
     // A first attempt that fails is repeated like any other.
     client.listen(channel, onNotification, onListening).catch(() => undefined);

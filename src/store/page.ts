@@ -1,5 +1,5 @@
 /**
- * Lists are read a page at a time, either by number or from behind a position. A position is the values of the
+ * Lists are read a page at a time, either by number or from after a position. A position is the values of the
  * ordering's keys in the last row seen, so it stays true however the list grows, and costs the same at any depth.
  */
 import { asc, desc, getTableName, gt, lt, sql, type Placeholder, type SQL, type Subquery } from 'drizzle-orm';
@@ -21,7 +21,7 @@ export interface PageRequest {
   readonly counted?: boolean | undefined;
 }
 
-/** The same page of many lists: each is as long, and each begins behind the same position. */
+/** The same page of many lists: each is as long, and each begins after the same position. */
 export type SamePageRequest = Pick<PageRequest, 'size' | 'after'>;
 
 export interface Total {
@@ -53,7 +53,7 @@ interface Select<Row> {
 
 /** How far a statement reads, for rows that are gathered from several places. */
 export interface Reach {
-  /** Each place needs to give no more than this: the first so many of the ordering, from behind the position on. */
+  /** Each place needs to give no more than this: the first so many of the ordering, from after the position on. */
   readonly atMost: number;
   /** Of all that was gathered, so many are wanted. */
   readonly wanted: number;
@@ -67,7 +67,7 @@ interface Listing<V extends object, Row> {
   /** The ordering, from the first key to the one that makes it total. Each is named as in the row. */
   readonly keys: Readonly<Record<string, PgColumn>>;
   readonly order: 'newest first' | 'oldest first';
-  /** The rows, unordered and unbounded; `within` narrows them to those behind a position. */
+  /** The rows, unordered and unbounded; `within` narrows them to those after a position. */
   rows(db: PostgresJsDatabase, $: Values<V>, within: SQL | undefined, reach: Reach): Select<Row>;
   /** True where `rows` keeps to the reach by itself, offset and all. */
   readonly keepsToReach?: boolean;
@@ -98,7 +98,7 @@ export interface List<V extends object, Row> {
 /** A page that is read in the row of its parent. */
 export interface PartOfList {
   readonly size: number;
-  /** Whether it begins behind a position, which `positionValues` gives. */
+  /** Whether it begins after a position, which `positionValues` gives. */
   readonly isAfter: boolean;
   /** A condition that leads to the same rows by another index. */
   readonly sooner?: SQL | undefined;
@@ -110,7 +110,7 @@ export function listing<V extends object, Row extends object>(parts: Listing<V, 
   const direction = parts.order === 'newest first' ? desc : asc;
   const { exactTotalMax = PAGE.exactTotalMax } = parts;
   const everything = reachOfCount(exactTotalMax);
-  // The page's size stands in the text: Postgres would plan anew at every call if it were a parameter.
+  // The page's size is part of the text: Postgres would plan anew at every call if it were a parameter.
   const pages = remembering<(db: Db, values: Record<string, unknown>) => Promise<{ rows: Row[]; count?: number }>>();
 
   function pageStatement(size: number, offset: number, kind: 'first' | 'numbered' | 'after', counted: boolean) {
@@ -182,7 +182,7 @@ export function listing<V extends object, Row extends object>(parts: Listing<V, 
     pageOf: (found: readonly Row[], { size, isAfter }: PartOfList, counted: () => Promise<Total>) =>
       pageOf(found, size, isAfter, counted),
     partOf(parent: Readonly<Record<string, SQL>>, values: object, { size, isAfter, sooner }: PartOfList) {
-      const $ = saidBy<V>(parent, values);
+      const $ = valuesOf<V>(parent, values);
       const position = columns.map((column) => sql`${column}`);
       const within = isAfter ? behind(columns, position, parts.order, $ as Values<Record<string, unknown>>) : sooner;
       const page = parts
@@ -197,7 +197,7 @@ export function listing<V extends object, Row extends object>(parts: Listing<V, 
     },
     totalOf(parent: Readonly<Record<string, SQL>>, values: object, sooner?: SQL) {
       const some = parts
-        .rows(selectingNothingBut(columns, drawingBoard), saidBy<V>(parent, values), sooner, everything)
+        .rows(selectingNothingBut(columns, drawingBoard), valuesOf<V>(parent, values), sooner, everything)
         .limit(everything.atMost);
       return sql`(select count(*) from (${some.getSQL()}) counted)`;
     },
@@ -205,18 +205,18 @@ export function listing<V extends object, Row extends object>(parts: Listing<V, 
 }
 
 /** The values of a statement, but for those that the row of the parent says. */
-function saidBy<V>(parent: Readonly<Record<string, SQL>>, values: object): Values<V> {
+function valuesOf<V>(parent: Readonly<Record<string, SQL>>, values: object): Values<V> {
   const get = (_: object, name: string | symbol): unknown => parent[String(name)] ?? Reflect.get(values, name);
   return new Proxy({}, { get }) as Values<V>;
 }
 
-/** Of as many rows as were counted, which stops behind the largest total that is exact. */
+/** Of as many rows as were counted, which stops after the largest total that is exact. */
 export function totalOf(counted = 0, exactTotalMax: number = PAGE.exactTotalMax): Total {
   return { count: Math.min(counted, exactTotalMax), capped: counted > exactTotalMax };
 }
 
 /**
- * For counting: whatever is to be selected, it is one column that the list's index holds. Columns that nobody reads
+ * For counting, one column is selected that the list's index holds. Columns that nobody reads
  * cost twice what the counting does.
  */
 function selectingNothingBut([key]: readonly PgColumn[], db: PostgresJsDatabase): PostgresJsDatabase {

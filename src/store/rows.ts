@@ -18,7 +18,7 @@ interface Cell {
   readonly decode: Decode | undefined;
 }
 
-/** The cells of a row, or of an object in it, that stand side by side. */
+/** The adjacent cells of a row that belong to it or to an object in it. */
 interface Group {
   readonly name: string | undefined;
   /** Where its values begin among those of the row. */

@@ -14,7 +14,9 @@ export interface MarketSize {
   readonly people: number;
   /** Adds what makes a market uneven; see `UNEVEN`. Without it a market is the same as ever. */
   readonly uneven?: boolean;
-  /** How many of a hundred jobs are open, spread over all ages; what is not told follows `STATES`. */
+  /**
+   * How many of a hundred jobs are open, spread over all ages; where this is left out, states take turns by `STATES`.
+   */
   readonly openPercent?: number | undefined;
 }
 
@@ -62,7 +64,7 @@ export const UNEVEN = {
 export const SMALL_TOWN = { city: 'Marfa', zipCode: '79843', town: '(-104.0848,30.293)' } as const;
 const LARGE_TOWN = { city: 'Austin', zipCode: '78704', town: '(-97.754,30.302)' } as const;
 
-/** Every job says `drips`, one in five `sink`; these stand in the titles of an uneven market. */
+/** Every job says `drips`, one in five `sink`; these are in the titles of an uneven market. */
 export const WORDS = {
   everywhere: 'drips',
   common: 'sink',
@@ -86,7 +88,7 @@ export async function openEmptyDatabase(connection: Connection): Promise<Sql> {
 /** How often a seeding tells what it does next. */
 export const SEED_STEPS = 13;
 
-/** The market's own figures, for whoever computes identifiers instead of asking for them. */
+/** The market's own figures, for code that computes identifiers instead of reading them. */
 export interface Market {
   readonly homeowners: number;
   readonly contractors: number;
@@ -94,7 +96,7 @@ export interface Market {
   readonly uneven: boolean;
 }
 
-/** These people and that job stand behind all others; only an uneven market has them. */
+/** These people and that job are numbered after all others; only an uneven market has them. */
 export const busyHomeowner = ({ homeowners, contractors }: Market) => homeowners + contractors + 1;
 export const busyContractor = (market: Market) => busyHomeowner(market) + 1;
 export const modestHomeowner = (market: Market) => busyHomeowner(market) + 2;

@@ -41,7 +41,7 @@ const selectViewer = statement((db, $: Values<NamedSession>) =>
     ),
 );
 
-/** Who the session makes its caller, while it stands. */
+/** Who the session's caller is, while it is active. */
 export async function findViewer(db: Db, session: NamedSession): Promise<Viewer | undefined> {
   const [row] = await selectViewer(db, session);
   // The row is as wide as all three kinds of viewer; which profile it has follows from the role.
@@ -185,7 +185,7 @@ export async function findCurrentRefreshToken(
   return undefined;
 }
 
-/** Whatever is revoked ends then, and is thrown away as long after that as anything else that has ended. */
+/** A revoked session ends then, and is deleted as long after its end as any other. */
 const ENDED = { revokedAt: sql`now()`, endsAt: sql`least(${sessions.endsAt}, now())` };
 
 /** On this channel every instance hears the id of a session that was revoked, once that is committed. */

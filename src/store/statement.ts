@@ -39,7 +39,7 @@ interface Form {
   readonly params: readonly Slot[];
 }
 
-/** What stands for a parameter: a value by its name, and how its column wants it. */
+/** A parameter: a value by its name, and how its column wants it. */
 interface Slot {
   readonly name: string;
   readonly encoder: DriverValueEncoder<unknown, unknown> | undefined;
@@ -66,7 +66,7 @@ export function statement<V extends object, Rows>(build: Build<V, Rows>, from: V
   };
 }
 
-/** Rows as one text of JSON, and a number that is found in the same breath. */
+/** Rows as one text of JSON, and a number that the same statement finds. */
 export function countedStatement<V extends object, Rows>(build: Build<V, Rows>, count: ($: Values<V>) => SQL) {
   const send = sending(build, 'json', count);
   return async (db: Db, values: V): Promise<{ rows: Rows; count: number }> => {
@@ -127,7 +127,7 @@ function sending<V extends object, Rows>(build: Build<V, Rows>, from: ValuesFrom
   };
 }
 
-/** The rows of a query as one list of lists. They stay in order: nothing stands between the query and the list. */
+/** The rows of a query as one list of lists. They stay in order: the list is made of the query's rows directly. */
 function asOneText(query: SQL, width: number, count?: SQL): SQL {
   const names = sql.raw(Array.from({ length: width }, (_, at) => `c${at}`).join(', '));
   return sql`select coalesce(json_agg(json_build_array(${names})), '[]')${count ? sql`, (${count})` : sql``}
@@ -140,7 +140,7 @@ function rowsIn([row]: unknown[][]): unknown[][] {
 }
 
 /**
- * What never changes stands in the text, page sizes above all: Postgres plans once for a text whose parameters tell
+ * What never changes is part of the text, page sizes above all: Postgres plans once for a text whose parameters tell
  * little, and anew at every call where it would have to guess what they are. A value that is used in several places is
  * sent once.
  */

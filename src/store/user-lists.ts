@@ -12,7 +12,7 @@ import { users, userWords } from './tables/accounts.js';
 export interface UserFilter {
   search?: string | null | undefined;
   userType?: Role | null | undefined;
-  /** Of contractors alone; nobody else is either. */
+  /** Only for contractors; a filter by it leaves out everyone else. */
   verified?: boolean | null | undefined;
 }
 
@@ -81,7 +81,7 @@ function listOf(asked: Asked): List<FilterValues, User> {
 
 const flag = (value: boolean) => sql.raw(String(value));
 
-/** The pattern stands in a sub-select, which hides it from the planner: it guesses badly how common a word is. */
+/** The pattern is in a sub-select, which hides it from the planner: it guesses badly how common a word is. */
 function saying($: Values<FilterValues>): SQL {
   return sql`${userWords(users)} like (select lower(${$.search}::text))`;
 }

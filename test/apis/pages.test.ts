@@ -97,12 +97,20 @@ describe('/graphql', () => {
     expect([answer.status, await answer.json()]).toMatchObject([200, { data: { __typename: 'Query' } }]);
   });
 
-  it('has no page where GRAPHQL_PLAYGROUND is off, and the reference stays', async () => {
+  it('says where the API is explained where GRAPHQL_PLAYGROUND is off, and the reference stays', async () => {
     const closed = await openTestApp({ GRAPHQL_PLAYGROUND: 'off' });
     try {
       const answer = await fetch(`${closed.url}/graphql`, { headers: HTML });
-      expect(answer.headers.get('content-type')).not.toContain('text/html');
-      expect(await answer.text()).not.toContain('/graphql/playground/');
+      expect([answer.status, answer.headers.get('content-type')]).toEqual([200, 'text/html; charset=utf-8']);
+      const text = await answer.text();
+      expect(text).toContain('The playground is off');
+      expect(text).not.toContain('/graphql/playground/');
+      const links = [...text.matchAll(/href="(\/[^"]+)"/g)].map(([, address]) => address ?? '');
+      expect(links).toEqual(['/v1/docs', '/lifecycle']);
+      for (const link of links) expect((await fetch(closed.url + link)).status, link).toBe(200);
+      const headers = { accept: 'application/json', 'apollo-require-preflight': '1' };
+      const asked = await fetch(`${closed.url}/graphql?query={__typename}`, { headers });
+      expect(await asked.json()).toMatchObject({ data: { __typename: 'Query' } });
       for (const path of PLAYGROUND_FILES) expect((await fetch(closed.url + path)).status, path).toBe(404);
       expect((await fetch(`${closed.url}/v1/docs`)).status).toBe(200);
       expect(await (await fetch(`${closed.url}/lifecycle`)).text()).not.toContain('/graphql"');

@@ -1,11 +1,12 @@
 /**
  * A wire between a server and its database that counts how often the server had to wait: what it sends in one breath,
- * before anything comes back, is one round trip.
+ * before anything comes back, is one round trip. What goes through the connections of events has no part in any call.
  */
 import { mkdtempSync, rmSync } from 'node:fs';
 import { connect, createServer, type Server } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { EVENTS_CONNECTIONS } from '../../src/store/notifications.js';
 import type { FreshDatabase } from '../postgres.js';
 
 type Connection = FreshDatabase['connection'];
@@ -24,13 +25,16 @@ export async function countingWire(to: Connection): Promise<CountingWire> {
   let answered = true;
   const server: Server = createServer((near) => {
     const far = connect(socketIn(to.host));
+    let isOfEvents = false;
     near.on('data', (sent) => {
-      if (answered) count += 1;
-      answered = false;
+      // The first message says whose connection it is.
+      isOfEvents ||= sent.includes(EVENTS_CONNECTIONS);
+      if (answered && !isOfEvents) count += 1;
+      answered &&= isOfEvents;
       far.write(sent);
     });
     far.on('data', (received) => {
-      answered = true;
+      answered ||= !isOfEvents;
       near.write(received);
     });
     for (const [one, other] of [

@@ -218,12 +218,14 @@ describe('an operation', () => {
 });
 
 /** What is read, by each API, and in how many statements. */
-const READS: readonly (readonly [
+type Read = readonly [
   what: string,
   by: keyof People,
   statements: number,
   ask: (job: GivenJob) => Promise<{ status: number; errors?: unknown }>,
-])[] = [
+];
+
+const READS: readonly Read[] = [
   ['GET /jobs/{id}', 'owner', 1, ({ id }) => app.rest('GET', `/v1/jobs/${id}`, { token: people.owner.token })],
   [
     'GET /jobs/{id}/bids',
@@ -237,6 +239,12 @@ const READS: readonly (readonly [
     2,
     ({ id }) => app.rest('GET', `/v1/jobs/${id}/events`, { token: people.owner.token }),
   ],
+  ...(['owner', 'bidder', 'admin'] as const).map((who): Read => [
+    'GET /events',
+    who,
+    1,
+    () => app.rest('GET', '/v1/events', { token: people[who].token }),
+  ]),
   ['GET /bids', 'bidder', 1, () => app.rest('GET', '/v1/bids', { token: people.bidder.token })],
   ['GET /me', 'owner', 1, () => app.rest('GET', '/v1/me', { token: people.owner.token })],
   ['GET /tokens', 'owner', 1, () => app.rest('GET', '/v1/tokens', { token: people.owner.token })],

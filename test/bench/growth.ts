@@ -271,7 +271,7 @@ function report(all: readonly Measured[]): void {
     );
   if (!options.try) {
     const name = openPercent === undefined ? 'growth.json' : `growth-open-${openPercent}.json`;
-    const figures = { sizes, openPercent: openPercent ?? null, seedingSeconds: seeding, measured: all };
+    const figures = { sizes, openPercent: openPercent ?? null, seedingSeconds: seeding, problems, measured: all };
     keepFigures(name, { node: process.version, ...figures });
   }
   if (problems.length === 0) return;

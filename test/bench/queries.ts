@@ -46,8 +46,8 @@ export interface Query {
   readonly as: Who;
   readonly kind: Kind;
   /**
-   * A search term of fewer than three letters has no trigram to be found by; and where every second row counts, a scan
-   * that ends at the most that is counted costs as much as an index does.
+   * A search term of fewer than three letters has no trigram to be found by; where every second row counts, a scan that
+   * ends at the most that is counted costs as much as an index does; and an audit adds up all that there is.
    */
   readonly mayScan?: true;
   ask(ground: Ground): Asked;
@@ -158,6 +158,9 @@ const USER_FILTERS: readonly (readonly [
   ['who are not verified, by a word', 'verified: false, search: "hanna"', { kind: 'broad' }],
 ];
 
+/** A job has ten events or so, which are numbered without a gap. */
+const middleOfLog = ({ jobs }: Market) => 5 * jobs;
+
 const counted = 'totalCount';
 
 export const NESTED_FROM_MIDDLE = 'bids and events from the middle';
@@ -188,6 +191,7 @@ const KIND_OF_WORD: Readonly<Record<keyof typeof WORDS, Kind>> = {
 };
 const WORD_KINDS = Object.keys(WORDS) as (keyof typeof WORDS)[];
 const NEAR_SMALL_TOWN = `near: { zipCode: "${SMALL_TOWN.zipCode}", withinMiles: 25 }`;
+const NEAR_SMALL_CITY = `near_city=${SMALL_TOWN.city}&near_state=TX&within_miles=25`;
 const NEAR_LARGE_TOWN = 'near: { zipCode: "78704", withinMiles: 25 }';
 
 export const QUERIES: readonly Query[] = [
@@ -319,6 +323,8 @@ export const QUERIES: readonly Query[] = [
   list('near a small town, counted', 'new contractor', NEAR_SMALL_TOWN, { fields: counted }),
   list('near a small town, open', 'busy contractor', `${NEAR_SMALL_TOWN}, status: OPEN`),
   list('near a small town, all', 'admin', NEAR_SMALL_TOWN),
+  rest('near a small city', 'new contractor', `/v1/jobs?${NEAR_SMALL_CITY}`),
+  rest('near a small city, all', 'admin', `/v1/jobs?${NEAR_SMALL_CITY}`),
   list('near a large town', 'new contractor', NEAR_LARGE_TOWN, { kind: 'broad' }),
   list('near a large town, all', 'admin', NEAR_LARGE_TOWN, { kind: 'broad' }),
   list('near a small town with a common word', 'new contractor', `${NEAR_SMALL_TOWN}, ${search(WORDS.common)}`),
@@ -369,6 +375,9 @@ export const QUERIES: readonly Query[] = [
     directory(`verified contractors, ${order}`, order, 'verified: true'),
     directory(`contractors of the specialty that all have, ${order}`, order, 'specialty: "roofing"'),
     directory(`contractors of a specialty that nobody has, ${order}`, order, 'specialty: "thatching"'),
+    directory(`contractors of a place that all serve, ${order}`, order, 'serviceArea: "austin"'),
+    directory(`contractors of a place that nobody serves, ${order}`, order, 'serviceArea: "nome"'),
+    directory(`contractors who are not verified, by a name, ${order}`, order, 'verified: false, search: "moss 1234"'),
     directory(`contractors by a word that all say, ${order}`, order, 'search: "leaks"'),
     directory(`contractors by a name that many have, ${order}`, order, 'search: "ravi "'),
     directory(`contractors by a name that one has, ${order}`, order, 'search: "moss 1234"'),
@@ -421,6 +430,11 @@ export const QUERIES: readonly Query[] = [
     crowded(ground, `events?after=${ground.middle.eventsOfCrowdedJob}`),
   ),
   rest('changes of the crowded job’s state', 'new contractor', (ground) => crowded(ground, 'events')),
+  ...(['admin', 'busy homeowner', 'busy contractor', 'new contractor'] as const).flatMap((who) => [
+    rest(`own events of the ${who}`, who, '/v1/events'),
+    rest(`own events of the ${who}, from the middle`, who, ({ market }) => `/v1/events?after=${middleOfLog(market)}`),
+    graphql(`own events of the ${who}, counted`, who, () => '{ myEvents(first: 1) { totalCount } }'),
+  ]),
   rest('own bids', 'busy contractor', '/v1/bids'),
   rest('own bids, from the middle', 'busy contractor', ({ middle }) => `/v1/bids?after=${middle.bidsOfBusyContractor}`),
   rest('own accepted bids', 'busy contractor', '/v1/bids?status=accepted'),
@@ -431,7 +445,12 @@ export const QUERIES: readonly Query[] = [
     ({ middle }) => `/v1/tokens/transactions?after=${middle.transfersOfBusyHomeowner}`,
   ),
   rest('token balance', 'busy homeowner', '/v1/tokens'),
+  { ...rest('the audit of all tokens', 'admin', '/v1/tokens/audit'), mayScan: true },
   rest('oneself', 'busy contractor', '/v1/me'),
+  rest('own API keys', 'busy homeowner', '/v1/api-keys'),
+  ...(['admin', 'busy homeowner', 'homeowner', 'busy contractor', 'new contractor'] as const).map((who) =>
+    rest(`jobs by state, counted for the ${who}`, who, '/v1/me/job-counts', 'broad'),
+  ),
 
   graphql('a job, read by its owner', 'owner', ({ market }) => readMidst(market)),
   graphql('a job, read by its bidder', 'bidder', ({ market }) => readMidst(market)),

@@ -91,6 +91,7 @@ function goal(value: number, wanted: number | undefined, isReached: boolean): st
 interface Growth {
   readonly node: string;
   readonly sizes: readonly number[];
+  readonly problems: readonly string[];
   readonly measured: readonly {
     readonly name: string;
     readonly figures: readonly { jobs: number; buffers: number; ms: number; taken: boolean }[];
@@ -98,7 +99,7 @@ interface Growth {
 }
 
 /** The slowest of the plans that the database takes, at the largest size. */
-function growth({ sizes, measured }: Growth): string {
+function growth({ sizes, problems, measured }: Growth): string {
   const largest = Math.max(...sizes);
   const taken = measured.flatMap(({ name, figures }) => {
     const last = figures.find(({ jobs, taken: isTaken }) => jobs === largest && isTaken);
@@ -106,9 +107,11 @@ function growth({ sizes, measured }: Growth): string {
   });
   const slowest = taken.toSorted((a, b) => b.last.ms - a.last.ms).slice(0, SLOWEST);
   const within = (ms: number) => taken.filter(({ last }) => last.ms <= ms).length;
+  const missed = problems.length === 0 ? 'none' : `${problems.length}, in [missed.md](missed.md)`;
   const said =
     `Of ${taken.length} statements ${within(1)} take at most 1 ms at ${largest.toLocaleString('en')} ` +
-    `jobs, ${within(10)} at most 10 ms, ${within(100)} at most 100 ms. The slowest ${slowest.length}:`;
+    `jobs, ${within(10)} at most 10 ms, ${within(100)} at most 100 ms. Goals that are missed: ${missed}. ` +
+    `The slowest ${slowest.length}:`;
   const rows = slowest.map(({ name, figures, last }) => [
     name.replaceAll('|', '\\|'),
     ...sizes.map((size) => figures.find(({ jobs }) => jobs === size)?.ms.toFixed(1) ?? ''),

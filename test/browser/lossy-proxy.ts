@@ -1,5 +1,5 @@
 /**
- * A network that loses answers: each GraphQL request reaches the server and is carried out, and for some the connection
+ * A network that loses answers: each request reaches the server and is carried out, and for some the connection
  * ends without an answer. Some streams end before an event arrives that was sent. Which ones depends only on the seed,
  * the operation's name and how often it was called before, so that a run can be repeated however the calls of several
  * tabs interleave.
@@ -31,7 +31,7 @@ export async function openLossyProxy(target: () => string, seed: number): Promis
     if (isCut) return void incoming.socket.destroy();
     const body = await buffer(incoming);
     const answer = await forward(`${target()}${incoming.url}`, incoming, body);
-    if (incoming.method === 'POST' && isLost(nameOf(body))) return void incoming.socket.destroy();
+    if (incoming.method === 'POST' && isLost(nameOf(incoming.url, body))) return void incoming.socket.destroy();
     // A browser sends a request again by itself if a connection that it used before ends without an answer.
     outgoing.writeHead(answer.status, { ...answer.headers, connection: 'close' }).end(answer.body);
   }
@@ -119,8 +119,9 @@ async function forward(url: string, { method, headers }: IncomingMessage, body: 
   return { status: answer.statusCode ?? 502, headers: answer.headers, body: await buffer(answer) };
 }
 
-/** Clients name the operation; a hand-written call names it in its document. */
-function nameOf(body: Buffer): string {
+/** Clients name the operation; a hand-written call names it in its document, one by REST in its address. */
+function nameOf(url: string | undefined, body: Buffer): string {
+  if (url !== '/graphql') return url ?? '';
   const { operationName, query = '' } = JSON.parse(body.toString()) as { operationName?: string; query?: string };
   return operationName ?? /^(?:query|mutation)\s+(\w+)/.exec(query)?.[1] ?? 'unnamed';
 }

@@ -37,8 +37,7 @@ export interface Site {
 
 /** Its address is there before its pages, since the API must know it when it starts. */
 export async function openSite(): Promise<Site> {
-  mkdirSync(join(SPA, 'dist'), { recursive: true });
-  const folder = mkdtempSync(join(SPA, 'dist/'));
+  const folder = newFolder();
   const server = createServer((request, response) => {
     const { pathname } = new URL(request.url ?? '/', 'http://site');
     const file = /^\/(?:assets\/)?[\w-]+\.(?:html|js)$/.test(pathname) ? contentOf(folder, pathname) : undefined;
@@ -68,13 +67,23 @@ function contentOf(folder: string, pathname: string): Buffer | undefined {
   }
 }
 
-async function build(folder: string, api: string): Promise<void> {
+export function newFolder(): string {
+  mkdirSync(join(SPA, 'dist'), { recursive: true });
+  return mkdtempSync(join(SPA, 'dist/'));
+}
+
+/** The app's files with the types of its documents, by one of the configurations that schema/clients.md prints. */
+export async function writeFiles(folder: string, config: 'codegen.ts' | 'codegen-listed.ts'): Promise<void> {
   for (const name of SOURCES) cpSync(join(SPA, name), join(folder, name), { recursive: true });
   cpSync(join(ROOT, 'schema/api.graphql'), join(folder, 'api.graphql'));
   printDocumentedFiles(folder);
   symlinkSync(await packagesOf(SPA), join(folder, 'node_modules'));
   const codegen = join(folder, 'node_modules/@graphql-codegen/cli/esm/bin.js');
-  await node(folder, codegen, ['--config', 'docs/codegen.ts']);
+  await node(folder, codegen, ['--config', `docs/${config}`]);
+}
+
+async function build(folder: string, api: string): Promise<void> {
+  await writeFiles(folder, 'codegen.ts');
   await Promise.all([
     node(folder, 'node_modules/typescript/bin/tsc', ['--project', '.']),
     node(folder, 'node_modules/vite/bin/vite.js', ['build', '--mode', 'development'], {

@@ -301,7 +301,7 @@ async function takeNotes(...pages: readonly Page[]): Promise<void> {
 }
 
 function lostRenewals(): number {
-  return network?.calls.get('RefreshSession')?.lost ?? 0;
+  return network?.calls.get('/v1/auth/refresh')?.lost ?? 0;
 }
 
 /** How many requests of this operation came. */

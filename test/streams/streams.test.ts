@@ -204,8 +204,9 @@ describe('everybody', () => {
     const job = await givenJob(app, 'open', people);
     const event =
       'id sequence type actorId actor { name } fromStatus toStatus bidId rating review fields tokensCharged tokensRefunded data';
-    const query = `subscription($job: ID!) { jobEvents(jobId: $job) { ${event} } }`;
+    const query = `subscription($job: ID!) { jobEvents(jobId: $job) { ${event} position } }`;
     const channels = [hearOverWebSocket, hearAsEvents];
+    const before = BigInt(await positionNow(people.owner, job.id));
     const listeners = PEOPLE.filter((who) => who !== 'other').flatMap((who) =>
       channels.map((hear) => ({ who, heard: hear(app.url, people[who], query, { job: job.id }) })),
     );
@@ -222,8 +223,8 @@ describe('everybody', () => {
       const { status, body } = await callRest(app, key, { job: job.id, ...asked });
       expect([key, status, body?.error]).toEqual([key, 200, undefined]);
     }
-    const timeline = `query($id: ID!) { job(id: $id) { timeline(first: 100) { nodes { ${event} } } } }`;
-    const before = 3;
+    const timeline = `query($id: ID!) { job(id: $id) { timeline(first: 100) { nodes { ${event} position } } } }`;
+    await positionNow(people.owner, job.id);
     for (const { who, heard } of listeners) {
       const { data } = await app.graphql(timeline, { token: people[who].token, variables: { id: job.id } });
       if (!data.job) {
@@ -231,7 +232,7 @@ describe('everybody', () => {
         expect([who, heard.events]).toEqual(['stranger', []]);
         continue;
       }
-      const shown = data.job.timeline.nodes.filter(({ sequence }: Json) => sequence > before + 1);
+      const shown = data.job.timeline.nodes.filter(({ position }: Json) => BigInt(position) > before);
       await heard.count(shown.length);
       expect({ who, events: heard.events }).toEqual({ who, events: shown });
     }

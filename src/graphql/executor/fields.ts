@@ -82,7 +82,7 @@ export class FieldCollector {
 
   #conditionOn(variable: string, isSkip: boolean): Condition {
     const definition = this.operation.variableDefinitions?.find((one) => one.variable.name.value === variable);
-    // One that may be null is an error there, where it stands.
+    // Where it may be null, graphql-js reports an error at its place in the document.
     if (definition?.type.kind !== Kind.NON_NULL_TYPE) throw new NotPlanned();
     return (variables) => variables[variable] !== isSkip;
   }

@@ -58,7 +58,7 @@ export function planOf(
   }
 }
 
-/** Whatever is wrong is put into words elsewhere. */
+/** The first error is enough: graphql-js then runs the operation and words all of them. */
 const ONE_ERROR = { maxErrors: 1 };
 
 class Planner {

@@ -44,7 +44,7 @@ export function runFields(
       if (isPromise(completed))
         (pending ??= []).push(settle(written, key, completed, isRequired, nodes, execution, pathOf(field, path)));
     } catch (error) {
-      // What is under way is seen to its end first: nobody else would hear of its failure.
+      // What is pending is awaited first: otherwise its failure would be an unhandled rejection.
       if (pending && isRequired) return whenAllHaveEnded(pending, error, nodes, execution, pathOf(field, path));
       written[key] = afterFailure(error, isRequired, nodes, execution, pathOf(field, path));
     }

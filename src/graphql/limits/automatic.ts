@@ -55,7 +55,7 @@ function hashIn(persistedQuery: unknown): string {
   });
 }
 
-/** Whoever runs the document need not know that it was named; other extensions stay. */
+/** The extension that named the document is left out of what Apollo gets; other extensions stay. */
 function withDocument(asked: Asked, query: unknown, extensions: Readonly<Record<string, unknown>>): Asked {
   if (asked.method !== 'GET') return { ...asked, body: { ...inBody(asked.body), query, extensions } };
   const parameters = new URLSearchParams(asked.search);

@@ -1,7 +1,7 @@
 /**
  * The documents that clients have registered as automatic persisted queries, by their SHA-256: the newest in use, in
- * memory, and where there is a Redis also there, so that what one instance was told the others know. Whoever finds a
- * document missing registers it again; so nothing is lost where Redis is away or forgets.
+ * memory, and where there is a Redis also there, so that a document registered at one instance is known to the others.
+ * Whoever finds a document missing registers it again; so nothing is lost where Redis is away or forgets.
  */
 import { createHash } from 'node:crypto';
 import { LRUCache } from 'lru-cache';

@@ -3,6 +3,7 @@
  * is there, how much they may send, what they do not read, and why it closes.
  */
 import type { IncomingMessage } from 'node:http';
+import type { Socket } from 'node:net';
 import type { Context, Server } from 'graphql-ws';
 import type { WebSocket } from 'ws';
 import { bearerOf } from '../../http/exchange.js';
@@ -17,6 +18,7 @@ import { WEB_SOCKET } from '../../rules/limits.js';
 import { STREAM_ENDS, type StreamEnd } from '../../rules/streams.js';
 import type { GiveBack, Holder } from '../../shares/share.js';
 import { RequestUnderWay } from '../../shares/shares.js';
+import { turnOf } from '../../shares/turns.js';
 import type { AnswerStream } from './answers.js';
 import { endWithSession } from './end-with-session.js';
 import { SentError } from './sent-error.js';
@@ -24,6 +26,7 @@ import { refusedAs, type Connection, type OpenSubscription } from './subscriptio
 
 interface Upgraded {
   readonly request: IncomingMessage;
+  readonly socket: Socket;
   readonly address: string;
   readonly holder: Holder;
   readonly giveBack: GiveBack;
@@ -41,6 +44,8 @@ type Handle = (text: string) => Promise<void>;
 
 /** Clients of graphql-ws come again after the second, and report the others. */
 const CLOSE_CODES = { badMessage: 4400, unauthorized: 4401, tryAgainLater: 1013, internal: 1011 } as const;
+/** So long a client that sends too much may take to read why its connection closes. */
+const FLOODED_MS = 2_000;
 /** A close frame holds no more bytes of a reason. */
 const REASON_CHARACTERS_MAX = 120;
 
@@ -88,9 +93,9 @@ export class OpenSocket implements Connection {
     return Object.keys(this.#context?.subscriptions ?? {}).length === 0;
   }
 
-  /** graphql-ws waits for each message to be taken before it asks for the next. */
+  /** That there is room graphql-ws waits for itself, before it asks for the next. */
   ready(): Promise<void> {
-    return Promise.resolve();
+    return turnOf(this.parts.services.shares.streamTurns, this.upgrade.holder);
   }
 
   /** Who does not answer a ping by the next one is gone. */
@@ -106,8 +111,18 @@ export class OpenSocket implements Connection {
     const how: { readonly says: string; readonly closeCode?: number } = STREAM_ENDS[end];
     if (how.closeCode === undefined) return this.webSocket.terminate();
     this.webSocket.close(how.closeCode, how.says);
-    // What else comes is not read, until the time to close is over.
-    if (end === 'flooding') this.webSocket.pause();
+    if (end === 'flooding') this.#readNoMore();
+  }
+
+  /** What else has come is thrown away: `ws` would go through all of it once the connection closes. */
+  #readNoMore(): void {
+    this.webSocket.pause();
+    const { socket } = this.upgrade;
+    const cutOff = setTimeout(() => {
+      socket.read();
+      this.webSocket.terminate();
+    }, FLOODED_MS);
+    socket.once('close', () => clearTimeout(cutOff));
   }
 
   /** False closes it, if it is not closing yet. */
@@ -118,7 +133,7 @@ export class OpenSocket implements Connection {
     this.#bearer = bearerOf(typeof sent === 'string' ? sent : undefined);
     const caller = this.#caller();
     try {
-      await this.#turn(caller);
+      await turnOf(this.parts.services.shares.turns, caller.holder);
       const viewer = await caller.viewer();
       await caller.draw('read', viewer.userId);
       this.#takeFor(viewer.userId);
@@ -139,7 +154,7 @@ export class OpenSocket implements Connection {
       const underWay = new RequestUnderWay(this.parts.services.shares.requests, caller.holder);
       caller.underWay = underWay;
       try {
-        await this.#turn(caller);
+        await turnOf(this.parts.services.shares.turns, caller.holder);
         return await this.#open(caller, payload);
       } finally {
         underWay.end();
@@ -170,12 +185,6 @@ export class OpenSocket implements Connection {
       address,
       holder: { address: holder.address, isGone: () => this.end !== undefined },
       bearer: this.#bearer,
-    });
-  }
-
-  #turn({ holder }: Caller): Promise<void> {
-    return new Promise((begin, refused) => {
-      this.parts.services.shares.turns.begin(holder, begin).catch(refused);
     });
   }
 

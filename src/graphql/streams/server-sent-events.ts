@@ -12,6 +12,7 @@ import type { UnreadAnswers } from '../../http/unread.js';
 import type { Caller } from '../../operations/caller.js';
 import { refuse, unauthorized } from '../../rules/errors.js';
 import type { StreamEnd } from '../../rules/streams.js';
+import { turnOf } from '../../shares/turns.js';
 import type { AnswerStream } from './answers.js';
 import { endWithSession } from './end-with-session.js';
 import { refusedAs, type Connection, type OpenSubscription } from './subscriptions.js';
@@ -120,6 +121,7 @@ class EventResponse implements Connection {
   /** Settles when what was sent has been taken, so that nothing piles up behind a client that does not read. */
   async ready(): Promise<void> {
     await nextTurn();
+    await turnOf(this.caller.services.shares.streamTurns, this.caller.holder);
     const { writableLength } = this.response;
     if (writableLength === 0 || this.response.closed) return;
     const giveBack = this.unread.hold(this.caller.holder, writableLength, () => this.close('slow'));

@@ -58,6 +58,8 @@ const OPTIONS: ServerOptions & { readonly closeTimeout: number; readonly maxFrag
   maxFragments: WEB_SOCKET.fragmentsMax,
   closeTimeout: CLOSE_TIMEOUT_MS,
   autoPong: false,
+  // One message in each turn of the event loop: one read may hold thousands.
+  allowSynchronousEvents: false,
   handleProtocols,
 };
 

@@ -6,7 +6,7 @@ import { ENUMS } from '../enums.js';
 import { DateScalar, DateTimeScalar, JsonScalar } from '../scalars.js';
 
 /**
- * What a plain field says about itself. It is read off its row as it stands: whoever may not read it has got null
+ * The options of a plain field. Its value is read off the row: whoever may not read it has got null
  * there.
  */
 export function says(description: string, nullable?: 'nullable') {
@@ -18,7 +18,7 @@ type ObjectClass = abstract new () => object;
 /** The class of each entity, by which other entities have it as a part. */
 const classes = new Map<unknown, ObjectClass>();
 
-/** Gives a class every field of an entity; what is for GraphQL alone stands in the class itself. */
+/** Gives a class every field of an entity; fields that only GraphQL has are written in the class itself. */
 export function FieldsOf({ fields, schema }: Entity): (type: ObjectClass) => void {
   return (type) => {
     classes.set(schema, type);

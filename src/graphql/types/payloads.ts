@@ -101,7 +101,7 @@ function payloads<Name extends keyof typeof O>(
   return Object.fromEntries(made) as Record<Name, ReturnType<typeof payload>>;
 }
 
-/** Of whoever logs in here nobody has asked anything yet: what they are is read by the next request, with its token. */
+/** The session is new and no role is known in this request yet: it is read by the next request, with the token. */
 function session({ name }: Pick<Operation<never, unknown>, 'name'>) {
   @ObjectType(payloadName(name), { implements: Session, description: `What \`${name}\` answers.` })
   class SessionPayload {}

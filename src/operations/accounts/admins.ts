@@ -9,7 +9,7 @@ import type { Services } from '../services.js';
 import { password as passwordShape } from './people.js';
 import { newReferralCode } from './sign-up.js';
 
-/** Makes the admin if there is none by this email. Whoever else holds the address stops it: nobody is ever promoted. */
+/** Makes the admin if there is none by this email. Anyone else with this address stops it: nobody is ever promoted. */
 export async function ensureAdmin(services: Services, email: string, password: string): Promise<'made' | 'was there'> {
   const address = read(emailShape, 'The email', email);
   if (await isAdmins(services, address)) return 'was there';

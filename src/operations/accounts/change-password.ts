@@ -1,4 +1,4 @@
-/** A new password ends every other session of the account and all of its API keys: whoever else is in, is out. */
+/** A new password ends every other session of the account and all of its API keys. */
 import { z } from 'zod';
 import { unauthorized } from '../../rules/errors.js';
 import { replacePasswordHash, selectPasswordHash } from '../../store/accounts.js';

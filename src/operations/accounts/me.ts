@@ -93,7 +93,7 @@ export const updateProfile = operation({
 
 type Part = 'user' | 'homeowner' | 'contractor';
 
-/** Whatever the service decides, and the profile of another role, at once and by name. */
+/** Refuses what the service sets, and the profile of another role, all at once and by name. */
 function refuseForeignParts(sent: { [P in Part]?: object | null }, account: Pick<Me, Part>): void {
   const fields: Record<string, string> = {};
   for (const name of changedReadOnly(READ_ONLY.me, sent, account)) fields[name] = SET_BY_THE_SERVICE;

@@ -58,7 +58,7 @@ async function move(key: BidTransitionKey, tx: Db, viewer: Viewer, bid: Bid): Pr
 
 type SeenBid = Awaited<ReturnType<(typeof selectBid)[Role]>>[number];
 
-/** The first refusal that there is. Whoever may not see the bid is told the same as whoever may not do this to it. */
+/** The first refusal. It is the same for those who may not see the bid and those who may not do this to it. */
 function checked(row: BidTransition, seen: SeenBid | undefined, viewer: Viewer, jobId: JobId | null | undefined): Bid {
   if (!seen || (jobId != null && seen.bid.jobId !== jobId))
     throw refuse('NOT_FOUND', { message: 'There is no such bid.' });

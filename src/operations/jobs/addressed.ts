@@ -1,4 +1,4 @@
-/** The parameters of an operation on one job: they stand in the path and in a header, or are arguments of their own. */
+/** The parameters of an operation on one job: in REST the path and a header, in GraphQL arguments of their own. */
 import { z } from 'zod';
 import type { JobId } from '../../rules/ids.js';
 import { idInPath } from '../shapes.js';

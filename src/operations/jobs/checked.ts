@@ -16,7 +16,7 @@ import { foundBy, type FoundJob } from './job.js';
 /** Who acts, where, and what the API will want of the job. */
 export type Acting<V extends Viewer = Viewer> = Pick<Call<V>, 'db' | 'viewer' | 'include'>;
 
-/** What the rules may ask of a call besides its version. */
+/** The facts of a call that the rules may ask for, besides its version. */
 type CallFacts = Pick<Facts, 'stake' | 'bidsToAward'>;
 
 /** Looks at the job, and throws the first refusal that the rules of the operation give. */
@@ -34,9 +34,9 @@ export interface Locked<V extends Viewer = Viewer> extends Acting<V> {
 interface Steps<V extends Viewer, Input, Read, Output> {
   /** Whether the live bids on the job are looked at with it. */
   readonly looksAtBids?: boolean;
-  /** Reads what must be known besides. */
+  /** Reads further facts. */
   read?(tx: Db, viewer: V, input: Input): Promise<Read>;
-  /** What the rules are told of this call. */
+  /** The facts of this call for the rules. */
   facts?(input: Input, liveBids: readonly LiveBid[]): CallFacts;
   /** Does it, once nothing speaks against it. */
   act(at: Locked<V>, input: Input, read: Read): Promise<Output>;

@@ -14,13 +14,13 @@ import type { Locked } from './checked.js';
 
 /** What an effect adds to the move. */
 export interface Consequence {
-  /** Statements that are on their way already; the move goes out behind them. */
+  /** Statements that were sent already; the move is sent after them. */
   readonly sent?: readonly Promise<unknown>[];
-  /** What happened to others, behind the transition's own event. */
+  /** The events of bids, which follow the transition's own. */
   readonly events?: readonly NewEvent[];
-  /** What the transition's own event tells besides the texts that came with the call. */
+  /** What the transition's own event holds besides the texts that came with the call. */
   readonly data?: Record<string, unknown>;
-  /** Values that the move takes besides. */
+  /** Further values for the move. */
   readonly values?: Pick<MoveValues, 'awardedBidId' | 'awardedContractorId'>;
 }
 
@@ -37,7 +37,7 @@ export type StatementEffect = Extract<OfTransitions, EffectBy<'statements'>>;
 
 /**
  * The statements of an operation that is no transition, each under the name of its effect: exactly those that its row
- * names. False stands for what did not come about this time.
+ * names. An effect that did not come about this time is false.
  */
 export function executed<Key extends keyof typeof OTHER_JOB_ACTIONS>(
   sent: Readonly<Record<(typeof OTHER_JOB_ACTIONS)[Key]['effects'][number], Promise<unknown> | false>>,

@@ -76,7 +76,7 @@ export interface PartRequest extends Partial<SamePageRequest> {
   readonly status?: BidState | null;
 }
 
-/** How a part is asked for, of whoever reads jobs. */
+/** How a part is asked of the store. */
 interface PartOfJob {
   /** A list is asked for by the size of its page. */
   readonly include: (size: number) => JobInclude;

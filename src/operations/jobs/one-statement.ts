@@ -30,12 +30,12 @@ export function inOneStatement(key: JobTransitionKey) {
     const moved = await attempt(db);
     if (moved) return moved;
     await lookAndCheck(key, db, viewer, input);
-    // Nothing speaks against it any more: somebody changed the job in between. Behind its lock nobody can.
+    // No check refuses any more: somebody changed the job in between. Under its lock nobody can.
     return db.inTransaction(async (tx) => {
       await pipelined(lockJob(tx, input), lookAndCheck(key, tx, viewer, input));
       const movedNow = await attempt(tx);
       if (movedNow) return movedNow;
-      // The balance is not behind the lock: somebody spent it, and somebody may have filled it since.
+      // The job's lock does not cover the balance: it was spent, and may have been filled since.
       await lookAndCheck(key, tx, viewer, input);
       throw refuse('OVERLOADED', { message: 'Too much is changing at once; try again.', details: { retryAfter: 1 } });
     });

@@ -26,7 +26,7 @@ export const fieldsOfEditedJob = {
 const PAIRS = ['budgetMin', 'budgetMax', 'desiredStartDate', 'desiredCompletionDate'] as const;
 type Pairs = { readonly [Name in (typeof PAIRS)[number]]: (typeof fieldsOfNewJob)[Name] };
 
-/** What a call says of two fields must agree. What it says against the job as it stands is known only later. */
+/** Two fields of a call must agree. Whether they fit the stored job is checked later. */
 export function agreeing<Shape extends Pairs & z.ZodRawShape, Config extends z.core.$ZodObjectConfig>(
   schema: z.ZodObject<Shape, Config>,
 ): z.ZodObject<Shape, Config> {

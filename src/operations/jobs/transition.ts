@@ -14,15 +14,15 @@ import { inOneStatement } from './one-statement.js';
 import { readableJob, type ReadableJob } from './readable.js';
 import { withEffects, type Decide } from './with-effects.js';
 
-/** What a transition may say besides its row. */
+/** What a transition may add to its row. */
 export interface Parts {
-  /** The operation in a sentence; that of the row, unless told. */
+  /** The operation in a sentence; where this is left out, that of the row. */
   readonly says?: string;
   /** What comes with the call; it is kept with the event. */
   readonly body?: z.ZodRawShape;
-  /** Where the row says that the call may keep the job's state: whether this call does. */
+  /** Only for rows with `mayKeepState`: whether this call keeps the job's state. */
   readonly decide?: Decide;
-  /** What the caller gets; the job, unless told. */
+  /** What the caller gets; the job where this is left out. */
   answer?(job: ReadableJob, moved: Moved): object;
 }
 

@@ -1,6 +1,6 @@
 /**
- * The transitions of a job as operations: one for each row of the lifecycle. Here stands what comes with each call, and
- * what it says where it says more than its row; a row that is not here takes nothing but the job.
+ * The transitions of a job as operations: one for each row of the lifecycle. Here is what comes with each call, and
+ * its sentence, where that says more than its row; a row that is not here takes nothing but the job.
  */
 import type { z } from 'zod';
 import { resolutionMove, type ResolutionMove } from '../../rules/disputes.js';

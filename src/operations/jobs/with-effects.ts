@@ -1,5 +1,5 @@
 /**
- * The second way of a transition: behind the job's lock, with the statements of its effects sent together with the
+ * The second way of a transition: under the job's lock, with the statements of its effects sent together with the
  * move.
  */
 import { UNCHANGED_COUNTS } from '../../rules/bids.js';
@@ -18,7 +18,7 @@ import { keptOf, moveValues, type Input } from './move-values.js';
 /** The job moves, or keeps its state and has another event, or nothing happens at all. */
 export type Decision = 'move' | 'keep' | 'nothing';
 
-/** Asked behind the job's lock. */
+/** Called under the job's lock. */
 export type Decide = (tx: Db, viewer: Viewer, input: Input) => Promise<Decision>;
 
 export function withEffects(key: JobTransitionKey, decide: Decide = alwaysMove) {

@@ -13,7 +13,7 @@ export function spend(tx: Db, movement: Movement) {
   return withinBalance(-movement.change, () => moveTokens(tx, movement));
 }
 
-/** Whatever draws on a balance by so many tokens. */
+/** An operation that spends so many tokens. */
 export async function withinBalance<T>(required: number, draw: () => Promise<T>): Promise<T> {
   try {
     return await draw();
@@ -23,7 +23,7 @@ export async function withinBalance<T>(required: number, draw: () => Promise<T>)
   }
 }
 
-/** A transaction that spends. How much there is instead can be told only after it was undone. */
+/** A transaction that spends. How much is available can be read only after it was rolled back. */
 export async function spending<T>(db: Db, spender: UserId, work: (tx: Db) => Promise<T>): Promise<T> {
   try {
     return await db.inTransaction(work);

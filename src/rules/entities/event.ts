@@ -18,7 +18,7 @@ export const EVENT_ACTOR = entity('JobEventActor', 'Whose call it was, for every
   role: { type: choice(ROLES, 'UserType'), description: 'The kind of account.', example: 'homeowner' },
 });
 
-/** What events carry that has a field of its own; in the database all of it stands in the event's data. */
+/** What events carry that has a field of its own; in the database all of it is in the column `data`. */
 const DETAILS = {
   bidId: {
     type: idOf('bid').nullable(),

@@ -1,4 +1,4 @@
-/** A job: what its homeowner says of it, and what the service sets. */
+/** A job: what its homeowner writes, and what the service sets. */
 import { z } from 'zod';
 import { entity, identifier } from '../entity.js';
 import { TEXT } from '../limits.js';

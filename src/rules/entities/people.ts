@@ -78,7 +78,7 @@ export const HOMEOWNER = entity('Homeowner', 'A homeowner’s profile.', {
   updatedAt: { type: moment, description: 'When the profile last changed.' },
 });
 
-/** The orders of the directory of contractors; behind each key the newest comes first. */
+/** The orders of the directory of contractors; where two are equal, the newest comes first. */
 export const CONTRACTOR_ORDERS = ['newest', 'best_rated', 'most_completed'] as const;
 export type ContractorOrder = (typeof CONTRACTOR_ORDERS)[number];
 

@@ -1,5 +1,5 @@
 /**
- * Clears what an earlier server left in its cluster: a Postgres that outlived it is told to end, and a stale
+ * Clears what an earlier server left in its cluster: a Postgres that outlived it is ended, and a stale
  * postmaster.pid goes away. Called only with the folder's lock held, so whatever still runs here belongs to nobody. A
  * process counts only if it shows itself to be the Postgres of this folder; the number in postmaster.pid alone proves
  * nothing, since numbers are used again.
@@ -61,7 +61,7 @@ function isPostgresOf(cluster: string, pid: number): boolean {
   }
 }
 
-/** The postmaster ends its own backends; only backends that lost theirs are told one by one. */
+/** The postmaster ends its own backends; only backends that lost theirs are ended one by one. */
 function addressees(running: number[], pidFile: string): number[] {
   const postmaster = firstLine(pidFile);
   return running.includes(postmaster) ? [postmaster] : running;

@@ -1,6 +1,6 @@
 /**
  * Lets Postgres work below a folder that its user may not enter, as when root starts the server somewhere in /root. Its
- * programs are linked into an open folder, and it is told to find its data in its own working folder, which root has
+ * programs are linked into an open folder, and it finds its data in its own working folder, which root has
  * entered for it; no permission of anyone is changed.
  */
 import { spawnSync } from 'node:child_process';
@@ -16,7 +16,7 @@ export interface Reach {
   readonly binaries: Binaries;
   /** False: the data folder is closed to Postgres' user. */
   readonly seesFolder: boolean;
-  /** How a Postgres whose working folder is `cluster` is told where its data are. */
+  /** The argument by which a Postgres whose working folder is `cluster` finds its data. */
   pathOf(cluster: string): string;
   clear(): void;
 }

@@ -1,7 +1,7 @@
 /**
- * Runs one Postgres as a child: ready when it says so, ended on request, and never left behind. One that ends by itself
- * is started again, at once and then ever more rarely. Its last words are kept for errors, and its complaints are
- * passed on.
+ * Runs one Postgres as a child: ready when it says so, ended on request, and never left running. One that ends by
+ * itself is started again, at once and then ever more rarely. Its last words are kept for errors, and its complaints
+ * are passed on.
  */
 import { spawn, type ChildProcess } from 'node:child_process';
 import { Socket } from 'node:net';
@@ -26,7 +26,7 @@ export interface Running {
   readonly disposable: boolean;
   /** Clears what a Postgres left that ended by itself. */
   clear(): Promise<void>;
-  /** Told of every complaint, and of every end and new start that nobody asked for. */
+  /** Called with every complaint, and with every end and new start that was not asked for. */
   tell(what: string): void;
 }
 
@@ -192,7 +192,7 @@ function complaintsIn(tell: (what: string) => void): (piece: Buffer) => void {
 
 /**
  * Left out: data at fault and broken constraints (classes 22 and 23), which quote what a person sent, and callers of a
- * database that is just starting or ending (57P03), which was told.
+ * database that is just starting or ending (57P03), which was reported.
  */
 function complaintOf(line: string): string | undefined {
   const [, code = '', severity, message = ''] = LINE.exec(line) ?? [];

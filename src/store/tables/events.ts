@@ -1,4 +1,4 @@
-/** What happened to jobs and bids, in order, for ever. A deleted draft leaves its events behind. */
+/** What happened to jobs and bids, in order, for ever. The events of a deleted draft stay. */
 import { sql } from 'drizzle-orm';
 import { check, index, integer, jsonb, pgTable, text, uniqueIndex } from 'drizzle-orm/pg-core';
 import type { EventType } from '../../rules/events.js';

@@ -1,4 +1,4 @@
-/** Jobs: what their homeowners say of them, where they stand, and the figures that later calls are measured against. */
+/** Jobs: what their homeowners write, their state, and the figures that later calls are checked against. */
 import { sql } from 'drizzle-orm';
 import {
   check,
@@ -49,7 +49,7 @@ export const jobs = pgTable(
     desiredCompletionDate: date({ mode: 'string' }),
     requirements: text(),
     awardedBidId: idColumn('bid'),
-    /** Kept beside the bid, so that one row says who may work on the job and read its address. */
+    /** Copied from the bid, so that one row shows who may work on the job and read its address. */
     awardedContractorId: idColumn('contractor'),
     /** As the approval says; `reviews` has the same for the contractor. */
     rating: integer(),
@@ -78,7 +78,7 @@ export const jobs = pgTable(
       foreignColumns: [bids.id, bids.jobId, bids.contractorId],
     }),
     index('jobs_newest').on(t.createdAt, t.id),
-    // What stands behind the order in these two lets other jobs be passed over without a look at them.
+    // The columns after the order's own let other jobs be skipped without reading their rows.
     index('jobs_of_homeowner').on(t.homeownerId, t.createdAt, t.id, t.status),
     index('jobs_in_state').on(t.status, t.createdAt, t.id),
     index('jobs_of_trade').on(t.category, t.createdAt, t.id, t.status, t.urgency),

@@ -1,4 +1,4 @@
-/** Tokens: transfers that are only ever added, and beside them the balances that must equal their sums. */
+/** Tokens: transfers that are only ever added, and the balances, which must equal their sums. */
 import { sql } from 'drizzle-orm';
 import { check, index, integer, pgEnum, pgTable, text } from 'drizzle-orm/pg-core';
 import { HOUSE_ACCOUNTS, TRANSFER_REASONS, type HouseAccount, type TransferReason } from '../../rules/tokens.js';

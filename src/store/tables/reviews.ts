@@ -1,6 +1,6 @@
 /**
  * What was said of contractors when their work was approved. A trigger copies it from the event of the approval, which
- * stays the record; here it stands beside the contractor, in the order in which it is read.
+ * stays the record; here it is stored by contractor, in the order in which it is read.
  */
 import { check, index, integer, pgTable, text } from 'drizzle-orm/pg-core';
 import { sql } from 'drizzle-orm';

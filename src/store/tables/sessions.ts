@@ -27,7 +27,7 @@ export const refreshTokens = pgTable(
       .references(() => sessions.id, { onDelete: 'cascade' }),
     createdAt: createdAt(),
     expiresAt: moment().notNull(),
-    /** A used token is kept, so that its second use can be told from a stranger's guess. */
+    /** A used token is kept, so that its second use is distinguished from a stranger's guess. */
     usedAt: moment(),
   },
   (t) => [index('refresh_tokens_of_session').on(t.sessionId)],
@@ -35,7 +35,7 @@ export const refreshTokens = pgTable(
 
 /**
  * A key for programs. It opens a session of its own, which has no refresh tokens and ends when the key does, so that
- * whatever is asked of a session, and whatever ends one, holds for keys too.
+ * what is checked of a session, and what ends one, holds for keys too.
  */
 export const apiKeys = pgTable(
   'api_keys',

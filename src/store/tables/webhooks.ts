@@ -1,10 +1,10 @@
 /** Addresses to which events are sent, what is sent there, and how each attempt went. Deliveries are kept for a month. */
 import { sql } from 'drizzle-orm';
-import { bigint, boolean, check, index, integer, jsonb, pgTable, primaryKey, text, unique } from 'drizzle-orm/pg-core';
+import { boolean, check, index, integer, jsonb, pgTable, primaryKey, text, unique } from 'drizzle-orm/pg-core';
 import type { EventType } from '../../rules/events.js';
 import type { DeliveredType, DeliveryStatus, WebhookPauseReason, WebhookState } from '../../rules/webhooks.js';
 import { users } from './accounts.js';
-import { createdAt, idColumn, moment, textList, updatedAt } from './columns.js';
+import { createdAt, idColumn, moment, position, textList, updatedAt } from './columns.js';
 
 /** A secret that signs what is sent, encrypted under a key of the server. */
 export interface StoredSecret {
@@ -97,6 +97,6 @@ export const webhookAttempts = pgTable(
 /** One row: how far events have been made into deliveries. Whoever locks it is the one that does so. */
 export const webhookCursor = pgTable(
   'webhook_cursor',
-  { only: boolean().primaryKey().default(true), position: bigint({ mode: 'bigint' }).notNull() },
+  { only: boolean().primaryKey().default(true), position: position().notNull() },
   (t) => [check('webhook_cursor_is_one', sql`${t.only}`)],
 );

@@ -45,6 +45,11 @@ export interface Connections extends Common {
   /** and this so many times behind it. */
   readonly next?: string;
   readonly nextTimes?: number;
+  /**
+   * Of a WebSocket, which `first` asks for: messages that are sent one by one, each when the server has said something,
+   * and all from the third on together.
+   */
+  readonly messages?: readonly object[];
   readonly drip?: { readonly text: string; readonly everyMs: number };
   readonly take?: 'all' | 'nothing' | { readonly bytes: number; readonly everyMs: number };
   readonly hangUpAfterMs?: number;

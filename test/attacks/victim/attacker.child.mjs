@@ -94,6 +94,7 @@ function openOne() {
     times = 1,
     next = '',
     nextTimes = 0,
+    messages = [],
     drip,
     take = 'all',
     hangUpAfterMs,
@@ -125,6 +126,9 @@ function openOne() {
     const hangUp = () => (byReset ? socket.resetAndDestroy() : socket.destroy());
     if (hangUpAfterMs) timers.push(setTimeout(hangUp, hangUpAfterMs));
   });
+  const unsent = messages.map(framed);
+  const sendMore = () => socket.write(Buffer.concat(unsent.splice(0, unsent.length < messages.length ? Infinity : 1)));
+  if (unsent.length > 0) socket.on('data', () => unsent.length > 0 && sendMore());
   readFrom(socket, take, timers);
   socket.on('error', (error) => count(tally.events, error.code ?? error.message));
   socket.once('close', () => {
@@ -132,6 +136,13 @@ function openOne() {
     count(tally.events, 'closed');
     if (again && performance.now() < until) setTimeout(openOne, again.afterMs);
   });
+}
+
+/** A text frame as clients send it, masked with zeros (RFC 6455, 5.2). */
+function framed(message) {
+  const text = Buffer.from(JSON.stringify(message));
+  const length = text.length < 126 ? [0x80 | text.length] : [0x80 | 126, text.length >> 8, text.length & 0xff];
+  return Buffer.concat([Buffer.from([0x81, ...length, 0, 0, 0, 0]), text]);
 }
 
 function readFrom(socket, take, timers) {

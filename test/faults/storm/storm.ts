@@ -290,7 +290,7 @@ async function killBusy(postgres: DurablePostgres, limit: number): Promise<numbe
   try {
     const killed = await killer.sql`
       select pg_terminate_backend(pid) from pg_stat_activity
-      where application_name = 'job-marketplace' and state <> 'idle' and query not like '%pg_advisory_lock(%'
+      where application_name like 'job-marketplace%' and state <> 'idle' and query not like '%pg_advisory_lock(%'
         order by random() limit ${limit}`;
     return killed.length;
   } catch {

@@ -8,6 +8,21 @@ const paddedHeaders = (bytes: number) => ({ 'X-Padding': 'p'.repeat(bytes) });
 const CHUNKED =
   'POST /v1/auth/login HTTP/1.1\r\nHost: a\r\nContent-Type: application/json\r\nTransfer-Encoding: chunked\r\n\r\n';
 
+const WEB_SOCKET = bytesOf('GET', '/graphql', {
+  headers: [
+    'Connection: Upgrade',
+    'Upgrade: websocket',
+    'Sec-WebSocket-Version: 13',
+    'Sec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==',
+    'Sec-WebSocket-Protocol: graphql-transport-ws',
+    'Authorization: Bearer @TOKEN@',
+  ],
+});
+const ALL_EVENTS = 'subscription { myEvents(after: "0") { id type position data } }';
+const subscription = (id: string) => ({ type: 'subscribe', id, payload: { query: ALL_EVENTS } });
+const streamOf = (job: string) =>
+  `/graphql/stream?query=${encodeURIComponent(`subscription { jobEvents(jobId: "${job}", after: "0") { id type position data } }`)}`;
+
 export const CONNECTIONS: readonly Row[] = [
   {
     name: '3,000 half-sent heads from 600 addresses',
@@ -189,6 +204,53 @@ export const CONNECTIONS: readonly Row[] = [
             'Sec-WebSocket-Protocol: graphql-transport-ws',
           ],
         }),
+      },
+    ],
+  },
+  {
+    name: 'a thousand WebSockets from one address, with as many streams as there may be, again and again',
+    who: '600 accounts',
+    attacks: ({ people }) => [
+      {
+        kind: 'connections',
+        connections: 1_000,
+        firstLocalPort: 12_000,
+        tokens: people.crowd,
+        first: WEB_SOCKET,
+        messages: [{ type: 'connection_init' }, ...Array.from({ length: 12 }, (_, at) => subscription(`s${at}`))],
+        again: { afterMs: 100 },
+      },
+    ],
+  },
+  {
+    name: 'floods of messages on 300 WebSockets, each opened again when it is closed',
+    who: '600 accounts',
+    attacks: ({ people }) => [
+      {
+        kind: 'connections',
+        connections: 300,
+        tokens: people.crowd,
+        first: WEB_SOCKET,
+        messages: [{ type: 'connection_init' }, ...Array.from({ length: 5_000 }, () => ({ type: 'ping' }))],
+        again: { afterMs: 10 },
+      },
+    ],
+  },
+  {
+    name: 'streams from the beginning on a thousand connections, as server-sent events that are not read',
+    who: '600 accounts',
+    attacks: ({ people, crowdedJobId }) => [
+      {
+        kind: 'connections',
+        connections: 1_000,
+        firstLocalPort: 14_000,
+        tokens: [people.ownerOfCrowdedJob.token, ...people.crowd],
+        first: bytesOf('GET', streamOf(crowdedJobId), {
+          headers: ['Accept: text/event-stream', 'Authorization: Bearer @TOKEN@'],
+        }),
+        take: 'nothing',
+        hangUpAfterMs: 1_500,
+        again: { afterMs: 50 },
       },
     ],
   },

@@ -1,0 +1,16 @@
+/** An event as REST shows it, which is also what webhooks are sent. */
+import { JOB_EVENT } from '../rules/entities/event.js';
+import type { Shown } from '../rules/entity.js';
+import type { JobEvent } from '../store/events.js';
+import { wireName, wireWriter } from './wire.js';
+
+/** Whose bid an event is about is said by its bid, to those who may know. */
+export function eventOnWire({ bidderId: _bidder, fields, ...event }: JobEvent): Shown<typeof JOB_EVENT> {
+  return { ...event, fields: fields && fields.map(wireName) };
+}
+
+const write = wireWriter(JOB_EVENT.schema);
+
+export function writeEvent(event: JobEvent): unknown {
+  return write(eventOnWire(event));
+}

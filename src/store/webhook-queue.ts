@@ -1,0 +1,364 @@
+/**
+ * The queue of what is to be sent to webhooks. Events become deliveries in the transaction that moves the cursor; a
+ * delivery is claimed for a while by whoever sends it, so that what a killed instance had claimed is sent by another.
+ */
+import { and, eq, sql } from 'drizzle-orm';
+import type { ContractorId, HomeownerId, Id, UserId, WebhookDeliveryId, WebhookEndpointId } from '../rules/ids.js';
+import type { BidState, JobState } from '../rules/lifecycle.js';
+import { WEBHOOKS } from '../rules/limits.js';
+import type { Role } from '../rules/viewer.js';
+import type { DeliveredType, DeliveryStatus, WebhookPauseReason } from '../rules/webhooks.js';
+import type { Db } from './database.js';
+import type { EventWithParties } from './event-log.js';
+import { eventShape, type EventRow } from './events.js';
+import { newId } from './new-id.js';
+import { statement, type Values } from './statement.js';
+import { contractors, homeowners, users } from './tables/accounts.js';
+import { events } from './tables/events.js';
+import { jobs } from './tables/jobs.js';
+import { webhookCursor, webhookDeliveries, webhookEndpoints, type StoredSecret } from './tables/webhooks.js';
+
+/** Whose endpoint it is: as much of a viewer as the rules ask for. */
+export interface Receiver {
+  readonly role: Role;
+  readonly homeownerId: HomeownerId | null;
+  readonly contractorId: ContractorId | null;
+}
+
+export const insertCursor = statement((db, _: Values<object>) =>
+  db
+    .insert(webhookCursor)
+    .values({ position: sql`0` })
+    .onConflictDoNothing()
+    .returning({ position: webhookCursor.position }),
+);
+
+/** Nothing comes back while another instance has it. */
+const lockCursor = statement((db, _: Values<object>) =>
+  db.select({ position: webhookCursor.position }).from(webhookCursor).for('update', { skipLocked: true }),
+);
+
+const EVENTS_AT_ONCE = sql.raw('500');
+
+/** How far one step goes; where nobody has an endpoint, to the end at once. Null if there is nothing new. */
+const selectStep = statement((db, $: Values<{ after: string }>) =>
+  db
+    .select({
+      upTo: sql<string | null>`(case when exists (select from webhook_endpoints where deleted_at is null)
+      then (select max(position) from (select position from events where position > ${$.after}::bigint
+        order by position limit ${EVENTS_AT_ONCE}) step)
+      else (select nullif(max(position), ${$.after}::bigint) from events) end)::text`.as('up_to'),
+    })
+    .from(sql`(select 1) one`),
+);
+
+interface Candidate extends Receiver {
+  readonly endpointId: WebhookEndpointId;
+  readonly ownBids: readonly BidState[];
+}
+
+/** Endpoints whose owners may be concerned by the event in `events` and its job in `jobs`, and that want its type. */
+const candidates = sql<Candidate[]>`(
+  select coalesce(json_agg(json_build_object('endpointId', w.id, 'role', u.user_type, 'homeownerId', h.id, 'contractorId', c.id,
+    'ownBids', (select coalesce(json_agg(b.status), '[]') from bids b where b.job_id = "events"."job_id" and b.contractor_id = c.id))), '[]')
+  from webhook_endpoints w
+    join users u on u.id = w.user_id
+    left join homeowners h on h.user_id = u.id
+    left join contractors c on c.user_id = u.id
+  where w.deleted_at is null and w.created_at <= "events"."occurred_at"
+    and (w.event_types = '{}' or "events"."type" = any(w.event_types))
+    and w.user_id in (
+      select user_id from homeowners where id = "events"."homeowner_id"
+      union all select user_id from contractors where id = "jobs"."awarded_contractor_id"
+      union all select bidder.user_id from bids bid join contractors bidder on bidder.id = bid.contractor_id where bid.job_id = "events"."job_id"
+      union all select id from users where user_type = 'admin'))`;
+
+const eventWithParties = {
+  event: eventShape,
+  homeownerId: events.homeownerId,
+  status: jobs.status,
+  awardedContractorId: jobs.awardedContractorId,
+};
+
+const selectCandidates = statement((db, $: Values<{ after: string; upTo: string }>) =>
+  db
+    .select({ ...eventWithParties, candidates: candidates.as('candidates') })
+    .from(events)
+    .leftJoin(jobs, eq(jobs.id, events.jobId))
+    .where(
+      and(
+        sql`${events.position} > ${$.after}::bigint and ${events.position} <= ${$.upTo}::bigint`,
+        sql`exists (select from webhook_endpoints where deleted_at is null)`,
+      ),
+    )
+    .orderBy(events.position),
+);
+
+const insertDeliveries = statement((db, $: Values<{ made: string }>) =>
+  db
+    .insert(webhookDeliveries)
+    .select(
+      sql`select made.id, made.endpoint_id, made.event_id, made.event_type, 'waiting', 0, now(), null, now(), null
+        from json_to_recordset(${$.made}::json) as made (id text, endpoint_id text, event_id text, event_type text)`,
+    )
+    .onConflictDoNothing()
+    .returning({ id: webhookDeliveries.id }),
+);
+
+const moveCursor = statement((db, $: Values<{ upTo: string }>) =>
+  db.update(webhookCursor).set({ position: sql`${$.upTo}::bigint` }),
+);
+
+/** Whether this receiver reads the event, as things stand. */
+export type ReadsEvent = (receiver: Receiver, found: EventWithParties) => boolean;
+
+/**
+ * Makes the next events into deliveries, each for the endpoints whose owners read it. Both are committed together, so
+ * that nothing is lost and nothing made twice. False if there was nothing to do, or another instance is doing it.
+ */
+export function stepCursor(db: Db, reads: ReadsEvent): Promise<boolean> {
+  return db.inTransaction(async (tx) => {
+    const [cursor] = await lockCursor(tx, {});
+    if (!cursor) return false;
+    const [step] = await selectStep(tx, { after: cursor.position });
+    if (step?.upTo == null) return false;
+    const { upTo } = step;
+    const found = await selectCandidates(tx, { after: cursor.position, upTo });
+    const made = found.flatMap(({ candidates: concerned, ...rest }) =>
+      concerned
+        .filter((receiver) => reads(receiver, withBids(rest, receiver)))
+        .map(({ endpointId }) => ({
+          id: newId('webhookDelivery'),
+          endpoint_id: endpointId,
+          event_id: rest.event.id,
+          event_type: rest.event.type,
+        })),
+    );
+    if (made.length > 0) await insertDeliveries(tx, { made: JSON.stringify(made) });
+    await moveCursor(tx, { upTo });
+    return true;
+  });
+}
+
+function withBids(
+  found: Omit<EventWithParties, 'bids'>,
+  { contractorId, ownBids }: Pick<Candidate, 'contractorId' | 'ownBids'>,
+): EventWithParties {
+  return { ...found, bids: contractorId ? ownBids.map((status) => ({ contractorId, status })) : [] };
+}
+
+/** A delivery that is to be sent now, by whoever holds the claim. */
+export interface Claimed {
+  readonly id: WebhookDeliveryId;
+  readonly endpointId: WebhookEndpointId;
+  readonly isFailing: boolean;
+}
+
+interface Claim {
+  readonly claim: string;
+  /** Those that are sent to already, as an array of Postgres. */
+  readonly busy: string;
+  readonly endpointsMax: number;
+  readonly failingMax: number;
+}
+
+const { leaseSeconds, claimedAtOnce } = WEBHOOKS;
+
+/**
+ * The endpoints that something waits for are found by skipping from one to the next in the index, however much waits
+ * for each; of these come first those that have waited longest, and of endpoints that fail only so many, each with one.
+ */
+export const claimDeliveries = statement((db, $: Values<Claim>) =>
+  db
+    .update(webhookDeliveries)
+    .set({ claim: sql`${$.claim}`, dueAt: sql`now() + interval '${sql.raw(String(leaseSeconds))} seconds'` })
+    .from(
+      sql`(
+        with recursive first as (
+          (select endpoint_id, due_at from webhook_deliveries where status = 'waiting' order by endpoint_id, due_at limit 1)
+          union all
+          select next.endpoint_id, next.due_at from first cross join lateral (
+            select endpoint_id, due_at from webhook_deliveries
+            where status = 'waiting' and endpoint_id > first.endpoint_id order by endpoint_id, due_at limit 1) next
+        ), due as (
+          select w.id, first.due_at, w.failing_since is not null as is_failing,
+            row_number() over (partition by w.failing_since is not null order by first.due_at) as place
+          from first join webhook_endpoints w on w.id = first.endpoint_id
+          where first.due_at <= now() and w.status = 'active' and w.deleted_at is null
+            and not (w.id = any(${$.busy}::text[]))
+        ), chosen as (
+          select * from due where not is_failing or place <= ${$.failingMax}::int order by due_at limit ${$.endpointsMax}::int
+        )
+        select picked.id, chosen.is_failing from chosen cross join lateral (
+          select d.id from webhook_deliveries d
+          where d.endpoint_id = chosen.id and d.status = 'waiting' and d.due_at <= now()
+          order by d.due_at
+          limit case when chosen.is_failing then 1 else ${sql.raw(String(claimedAtOnce))} end
+          for update skip locked) picked
+      ) picked`,
+    )
+    .where(sql`${webhookDeliveries.id} = picked.id`)
+    .returning({
+      id: webhookDeliveries.id,
+      endpointId: webhookDeliveries.endpointId,
+      isFailing: sql<boolean>`picked.is_failing`,
+    }),
+);
+
+export interface ToSend {
+  readonly id: WebhookDeliveryId;
+  readonly endpointId: WebhookEndpointId;
+  readonly eventId: Id<'event'>;
+  readonly eventType: DeliveredType;
+  readonly createdAt: Date;
+  readonly attemptsMade: number;
+  readonly url: string;
+  readonly secrets: readonly StoredSecret[];
+  readonly receiver: Receiver;
+  /** Null for a test. */
+  readonly found: EventWithParties | null;
+}
+
+const selectClaimed = statement((db, $: Values<{ id: WebhookDeliveryId; claim: string }>) =>
+  db
+    .select({
+      delivery: {
+        id: webhookDeliveries.id,
+        endpointId: webhookDeliveries.endpointId,
+        eventId: webhookDeliveries.eventId,
+        eventType: webhookDeliveries.eventType,
+        createdAt: webhookDeliveries.createdAt,
+        attemptsMade: webhookDeliveries.attemptsMade,
+      },
+      url: webhookEndpoints.url,
+      secrets: webhookEndpoints.secrets,
+      receiver: { role: users.userType, homeownerId: homeowners.id, contractorId: contractors.id },
+      event: eventShape,
+      jobHomeownerId: events.homeownerId,
+      status: jobs.status,
+      awardedContractorId: jobs.awardedContractorId,
+      ownBids: sql<BidState[]>`(select coalesce(json_agg(b.status), '[]') from bids b
+        where b.job_id = "events"."job_id" and b.contractor_id = "contractors"."id")`.as('own_bids'),
+    })
+    .from(webhookDeliveries)
+    .innerJoin(webhookEndpoints, eq(webhookEndpoints.id, webhookDeliveries.endpointId))
+    .innerJoin(users, eq(users.id, webhookEndpoints.userId))
+    .leftJoin(homeowners, eq(homeowners.userId, users.id))
+    .leftJoin(contractors, eq(contractors.userId, users.id))
+    .leftJoin(events, eq(events.id, webhookDeliveries.eventId))
+    .leftJoin(jobs, eq(jobs.id, events.jobId))
+    .where(
+      and(
+        eq(webhookDeliveries.id, $.id),
+        eq(webhookDeliveries.claim, $.claim),
+        sql`${webhookDeliveries.dueAt} > now() + interval '${sql.raw(String(WEBHOOKS.attemptMs))} milliseconds'`,
+        sql`${webhookEndpoints.status} = 'active' and ${webhookEndpoints.deletedAt} is null`,
+      ),
+    ),
+);
+
+/**
+ * What there is to send, as it stands at this moment; undefined if the claim is over or will be before an attempt is, or
+ * if the endpoint was paused or deleted meanwhile.
+ */
+export async function readClaimed(db: Db, id: WebhookDeliveryId, claim: string): Promise<ToSend | undefined> {
+  const [row] = await selectClaimed(db, { id, claim });
+  if (!row) return undefined;
+  const { delivery, url, secrets, receiver, event, jobHomeownerId: homeownerId, status, awardedContractorId } = row;
+  const job = event && homeownerId && { event: event as EventRow, homeownerId, status: status as JobState | null };
+  const found = job && withBids({ ...job, awardedContractorId }, { ...receiver, ownBids: row.ownBids });
+  return { ...delivery, url, secrets, receiver, found };
+}
+
+interface Attempt {
+  readonly id: WebhookDeliveryId;
+  readonly claim: string;
+  readonly status: Exclude<DeliveryStatus, 'skipped'>;
+  readonly retryAfterSeconds: number;
+  readonly startedAt: string;
+  readonly durationMs: number;
+  readonly responseStatus: number | null;
+  readonly error: string | null;
+  readonly response: string | null;
+  /** Whether the endpoint asks for nothing more. */
+  readonly isGone: boolean;
+}
+
+export interface PausedEndpoint {
+  readonly id: WebhookEndpointId;
+  readonly userId: UserId;
+  readonly pausedReason: WebhookPauseReason | null;
+}
+
+const FAILING_DAYS = sql.raw(`interval '${WEBHOOKS.failingDays} days'`);
+const ATTEMPTS_KEPT = sql.raw(String(WEBHOOKS.attemptsKept));
+
+/** Writes an attempt down, in one statement with what follows from it; the rows are endpoints that it has paused. */
+const insertAttempt = statement((db, $: Values<Attempt>) => {
+  const done = db.$with('done', { endpointId: sql<WebhookEndpointId>`endpoint_id`.as('endpoint_id') }).as(
+    sql`update "webhook_deliveries" set status = ${$.status}, attempts_made = attempts_made + 1, claim = null,
+        due_at = now() + make_interval(secs => ${$.retryAfterSeconds}::float8),
+        ended_at = case when ${$.status} <> 'waiting' then now() end
+      where id = ${$.id} and claim = ${$.claim} returning endpoint_id, id`,
+  );
+  const attempt = db.$with('attempt', { number: sql<number>`number`.as('number') }).as(
+    sql`insert into webhook_attempts (delivery_id, number, started_at, duration_ms, response_status, error, response)
+      select id, 1 + coalesce((select max(number) from webhook_attempts where delivery_id = ${$.id}), 0), ${$.startedAt}::timestamptz,
+        ${$.durationMs}::int, ${$.responseStatus}::int, ${$.error}, ${$.response} from done
+      returning number`,
+  );
+  const dropped = db.$with('dropped', { number: sql<number>`number`.as('number') }).as(
+    sql`delete from webhook_attempts where delivery_id = ${$.id}
+      and number <= (select number from attempt) - ${ATTEMPTS_KEPT} returning number`,
+  );
+  const failed = sql`${$.error}::text is not null`;
+  const since = webhookEndpoints.failingSince;
+  const pauses = sql`(${failed} and ${webhookEndpoints.status} = 'active' and (${$.isGone}::boolean or ${since} < now() - ${FAILING_DAYS}))`;
+  return db
+    .with(done, attempt, dropped)
+    .update(webhookEndpoints)
+    .set({
+      failingSince: sql`case when ${failed} then coalesce(${since}, now()) end`,
+      status: sql`case when ${pauses} then 'paused' else ${webhookEndpoints.status} end`,
+      pausedReason: sql`case when ${pauses} then case when ${$.isGone}::boolean then 'gone' else 'failing' end else ${webhookEndpoints.pausedReason} end`,
+      updatedAt: sql`case when ${pauses} then now() else ${webhookEndpoints.updatedAt} end`,
+    })
+    .where(
+      sql`${webhookEndpoints.id} = (select endpoint_id from done)
+        and (${pauses} or (${since} is null) = (${failed}))`,
+    )
+    .returning({
+      id: webhookEndpoints.id,
+      userId: webhookEndpoints.userId,
+      pausedReason: webhookEndpoints.pausedReason,
+    });
+});
+
+/** The endpoint, if this attempt has it paused. */
+export async function recordAttempt(db: Db, attempt: Attempt): Promise<PausedEndpoint | undefined> {
+  const changed = await insertAttempt(db, attempt);
+  return changed.find(({ pausedReason }) => pausedReason === 'gone' || pausedReason === 'failing');
+}
+
+interface Held {
+  readonly id: WebhookDeliveryId;
+  readonly claim: string;
+}
+
+const isHeld = ($: Values<Held>) => and(eq(webhookDeliveries.id, $.id), eq(webhookDeliveries.claim, $.claim));
+
+/** What the owner of the endpoint no longer reads. */
+export const skipDelivery = statement((db, $: Values<Held>) =>
+  db
+    .update(webhookDeliveries)
+    .set({ status: sql`'skipped'`, claim: sql`null`, endedAt: sql`now()` })
+    .where(isHeld($)),
+);
+
+/** What was claimed and is not sent after all is there for others at once. */
+export const releaseDelivery = statement((db, $: Values<Held>) =>
+  db
+    .update(webhookDeliveries)
+    .set({ claim: sql`null`, dueAt: sql`now()` })
+    .where(isHeld($)),
+);

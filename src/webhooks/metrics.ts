@@ -1,0 +1,9 @@
+/** What an operator sees of webhooks. */
+export type WebhookOutcome = 'delivered' | 'failed' | 'given_up' | 'skipped';
+
+export interface WebhookMetrics {
+  /** An attempt ended, or none was needed. */
+  webhookAttempted(outcome: WebhookOutcome, seconds: number): void;
+  /** Counts a request while it is under way. */
+  webhookInFlight<T>(request: () => Promise<T>): Promise<T>;
+}

@@ -1,0 +1,188 @@
+/**
+ * Sends what is due. Each instance claims deliveries of a few endpoints at a time and sends to each endpoint by itself,
+ * so that nobody waits for another's endpoint; what it has claimed and cannot send soon it gives back.
+ */
+import { randomUUID } from 'node:crypto';
+import type { Logger } from 'pino';
+import type { WebhookEndpointId } from '../rules/ids.js';
+import { WEBHOOKS } from '../rules/limits.js';
+import { RETRY_AFTER_SECONDS } from '../rules/webhooks.js';
+import type { Sealer } from '../security/sealing.js';
+import type { Db } from '../store/database.js';
+import { asArray } from '../store/statement.js';
+import {
+  claimDeliveries,
+  readClaimed,
+  recordAttempt,
+  releaseDelivery,
+  skipDelivery,
+  type Claimed,
+  type ToSend,
+} from '../store/webhook-queue.js';
+import { pauseWebhookEndpoint } from '../store/webhooks.js';
+import { bodyOf, messageOf, openedSecrets } from './message.js';
+import type { WebhookMetrics } from './metrics.js';
+import type { Poster } from './post.js';
+
+export interface Sender {
+  /** Sends what is due, as far as there is room. */
+  wake(): void;
+  /** Finishes what is being sent, within so long. */
+  close(withinMs: number): Promise<void>;
+}
+
+interface SenderParts {
+  readonly db: Db;
+  readonly poster: Poster;
+  readonly sealer: Sealer;
+  readonly metrics: WebhookMetrics;
+  readonly log: Pick<Logger, 'warn'>;
+  onFailure(error: unknown): void;
+}
+
+/** The deliveries to one endpoint that this instance has claimed. */
+interface Batch {
+  readonly claim: string;
+  readonly deliveries: Claimed[];
+  readonly isFailing: boolean;
+}
+
+export function createSender({ db, poster, sealer, metrics, log, onFailure }: SenderParts): Sender {
+  const batches = new Map<WebhookEndpointId, Batch>();
+  const running = new Set<Promise<unknown>>();
+  const stop = new AbortController();
+  const state = { isClosed: false, isWoken: false };
+  let claiming: Promise<void> | undefined;
+
+  function wake(): void {
+    state.isWoken = true;
+    claiming ??= claimAll().finally(() => (claiming = undefined));
+  }
+
+  /** Until nothing is due, or there is no room. */
+  async function claimAll(): Promise<void> {
+    try {
+      while (state.isWoken && !state.isClosed && batches.size < WEBHOOKS.endpointsAtOnce) {
+        state.isWoken = false;
+        if (await claimSome()) state.isWoken = true;
+      }
+    } catch (error) {
+      onFailure(error);
+    }
+  }
+
+  async function claimSome(): Promise<boolean> {
+    const claim = randomUUID();
+    const failing = [...batches.values()].filter(({ isFailing }) => isFailing).length;
+    const claimed = await claimDeliveries(db, {
+      claim,
+      busy: asArray([...batches.keys()]),
+      endpointsMax: WEBHOOKS.endpointsAtOnce - batches.size,
+      failingMax: WEBHOOKS.failingAtOnce - failing,
+    });
+    const found = new Map<WebhookEndpointId, Batch>();
+    for (const one of claimed) {
+      const batch = found.get(one.endpointId) ?? { claim, deliveries: [], isFailing: one.isFailing };
+      batch.deliveries.push(one);
+      found.set(one.endpointId, batch);
+    }
+    for (const [endpoint, batch] of found) begin(endpoint, batch);
+    return claimed.length > 0;
+  }
+
+  function begin(endpoint: WebhookEndpointId, batch: Batch): void {
+    batches.set(endpoint, batch);
+    const senders = Math.min(batch.deliveries.length, WEBHOOKS.requestsPerEndpoint);
+    const work = Promise.all(Array.from({ length: senders }, () => sendOneByOne(batch)))
+      .catch(onFailure)
+      .finally(() => {
+        batches.delete(endpoint);
+        running.delete(work);
+        if (!state.isClosed) wake();
+      });
+    running.add(work);
+  }
+
+  async function sendOneByOne({ claim, deliveries }: Batch): Promise<void> {
+    for (let next = deliveries.shift(); next; next = deliveries.shift()) {
+      const isQuick = !state.isClosed && (await send(next, claim));
+      if (isQuick) continue;
+      if (state.isClosed) deliveries.push(next);
+      // Others may have room for them, and their claim would end before their turn comes.
+      for (const left of deliveries.splice(0)) await releaseDelivery(db, { id: left.id, claim });
+    }
+  }
+
+  /** True if the endpoint took it, and soon. */
+  async function send({ id }: Claimed, claim: string): Promise<boolean> {
+    const delivery = await readClaimed(db, id, claim);
+    if (!delivery) return false;
+    const body = bodyOf(delivery);
+    if (body === undefined) {
+      await skipDelivery(db, { id, claim });
+      metrics.webhookAttempted('skipped', 0);
+      return true;
+    }
+    const secrets = openedSecrets(delivery, sealer, Date.now());
+    if (!secrets) return unreadable(delivery, claim);
+    return attempt(delivery, claim, body, secrets);
+  }
+
+  async function unreadable({ id, endpointId }: ToSend, claim: string): Promise<boolean> {
+    const [paused] = await pauseWebhookEndpoint(db, { id: endpointId, pausedReason: 'secret_unreadable' });
+    if (paused) log.warn({ webhook: endpointId, user: paused.userId, reason: 'secret_unreadable' }, PAUSED);
+    await releaseDelivery(db, { id, claim });
+    return false;
+  }
+
+  async function attempt(delivery: ToSend, claim: string, body: string, secrets: readonly string[]): Promise<boolean> {
+    const { id, attemptsMade } = delivery;
+    const startedAt = new Date();
+    const began = performance.now();
+    const message = messageOf(delivery, body, secrets, startedAt.getTime());
+    const outcome = await metrics.webhookInFlight(() => poster.post(message, stop.signal));
+    if (outcome === 'stopped') {
+      // Whether it arrived is not known: it is sent again.
+      await releaseDelivery(db, { id, claim });
+      return false;
+    }
+    const durationMs = Math.round(performance.now() - began);
+    const retryAfterSeconds = RETRY_AFTER_SECONDS[attemptsMade];
+    const failed = retryAfterSeconds === undefined ? 'failed' : 'waiting';
+    const paused = await recordAttempt(db, {
+      ...outcome,
+      id,
+      claim,
+      status: outcome.error === null ? 'delivered' : failed,
+      retryAfterSeconds: withSpread(retryAfterSeconds ?? 0),
+      startedAt: startedAt.toISOString(),
+      durationMs,
+      isGone: outcome.responseStatus === GONE,
+    });
+    metrics.webhookAttempted(
+      outcome.error === null ? 'delivered' : failed === 'failed' ? 'given_up' : 'failed',
+      durationMs / 1000,
+    );
+    if (paused) log.warn({ webhook: paused.id, user: paused.userId, reason: paused.pausedReason }, PAUSED);
+    return outcome.error === null && durationMs < WEBHOOKS.slowMs;
+  }
+
+  return {
+    wake,
+    async close(withinMs) {
+      state.isClosed = true;
+      const timer = setTimeout(() => stop.abort(), withinMs);
+      await claiming;
+      await Promise.all(running);
+      clearTimeout(timer);
+    },
+  };
+}
+
+const GONE = 410;
+const PAUSED = 'a webhook endpoint was paused: its owner must resume it';
+
+/** Many that failed together are not tried again together. */
+function withSpread(seconds: number): number {
+  return seconds * (0.9 + 0.2 * Math.random());
+}

@@ -1,0 +1,115 @@
+/**
+ * Sends events to webhooks. Whichever instance comes first makes new events into deliveries (`fan-out` by a cursor in the
+ * database); every instance sends what is due (`sender.ts`). Both are woken by new positions, and by a timer.
+ */
+import type { Live } from '../live/live.js';
+import { readEvent } from '../live/readable.js';
+import type { Logger } from 'pino';
+import type { AddressRules } from '../security/public-addresses.js';
+import type { Sealer } from '../security/sealing.js';
+import { connect, type Connection } from '../store/database.js';
+import type { DatabaseWatch } from '../store/database-watch.js';
+import { insertCursor, stepCursor, type ReadsEvent } from '../store/webhook-queue.js';
+import { resealWebhookSecrets } from '../store/webhooks.js';
+import type { WebhookMetrics } from './metrics.js';
+import { createPoster } from './post.js';
+import { createSender } from './sender.js';
+
+export interface Webhooks {
+  close(): Promise<void>;
+}
+
+interface WebhookParts {
+  readonly connection: Connection;
+  readonly preparedStatements: boolean;
+  readonly live: Pick<Live, 'onEvents'>;
+  readonly webhookAddresses: AddressRules;
+  readonly sealer: Sealer;
+  readonly metrics: WebhookMetrics;
+  readonly log: Logger;
+  readonly databaseWatch: Pick<DatabaseWatch, 'awaySince'>;
+}
+
+/** Of their own: deliveries and calls do not wait for each other. */
+const POOL = { poolSize: 4, idleInTransactionTimeoutMs: 5_000 };
+/** What is due again, or what nobody told of, waits no longer than this. */
+const LOOK_EVERY_MS = 1_000;
+const FINISH_WITHIN_MS = 5_000;
+
+const readsEvent: ReadsEvent = (receiver, found) => readEvent(receiver, found, 'mine') !== undefined;
+
+export async function openWebhooks(parts: WebhookParts): Promise<Webhooks> {
+  const { connection, preparedStatements, live, sealer, metrics, log, databaseWatch } = parts;
+  const pool = connect(connection, { ...POOL, preparedStatements });
+  const db = pool.of({ address: 'webhooks' });
+  const poster = createPoster({ addresses: parts.webhookAddresses });
+  const isAway = () => databaseWatch.awaySince !== undefined;
+  const failed = (what: string) => (error: unknown) => {
+    if (!isAway()) log.warn({ err: error }, what);
+  };
+  const sender = createSender({
+    db,
+    poster,
+    sealer,
+    metrics,
+    log,
+    onFailure: failed('webhooks could not be sent; they are soon'),
+  });
+  await insertCursor(db, {});
+  const resealed = await resealWebhookSecrets(db, sealer.keyName, (sealed, id) => {
+    const secret = sealer.open(sealed, id);
+    return secret === undefined ? undefined : sealer.seal(secret, id);
+  });
+  if (resealed > 0)
+    log.info({ endpoints: resealed }, 'secrets of webhooks were encrypted under the present JWT_SECRET');
+
+  const fanOut = coalesced(async () => {
+    while (await stepCursor(db, readsEvent)) sender.wake();
+  }, failed('events could not be put in line for webhooks; they are soon'));
+
+  const look = () => {
+    if (isAway()) return;
+    fanOut.wake();
+    sender.wake();
+  };
+  const looking = setInterval(look, LOOK_EVERY_MS);
+  const stopHearing = live.onEvents(() => fanOut.wake());
+  look();
+
+  return {
+    async close() {
+      clearInterval(looking);
+      stopHearing();
+      await fanOut.close();
+      await sender.close(FINISH_WITHIN_MS);
+      poster.close();
+      await pool.close();
+    },
+  };
+}
+
+/** Runs one at a time, and once more if somebody asked meanwhile. */
+function coalesced(work: () => Promise<void>, onFailure: (error: unknown) => void) {
+  let running: Promise<void> | undefined;
+  const state = { isClosed: false, isWoken: false };
+  async function run(): Promise<void> {
+    while (state.isWoken && !state.isClosed) {
+      state.isWoken = false;
+      await work().catch(onFailure);
+    }
+  }
+  return {
+    wake(): void {
+      state.isWoken = true;
+      running ??= run().finally(() => {
+        running = undefined;
+        // Somebody may have asked just when it had ended.
+        if (state.isWoken && !state.isClosed) this.wake();
+      });
+    },
+    async close(): Promise<void> {
+      state.isClosed = true;
+      await running;
+    },
+  };
+}

@@ -1,0 +1,62 @@
+/** What Apollo Client, set up as documented, makes of a list that is read in several ways. */
+import type { ApolloClient } from '@apollo/client';
+import { filter, firstValueFrom } from 'rxjs';
+import { createClient } from '../../docs/apollo-client';
+import { listed } from '../../docs/apollo-listed';
+import { WHO } from '../documents';
+import { BID, BIDS, CREATE, LISTS, READS, type Step } from './documents';
+
+export { typePolicies } from '../../docs/apollo-cache';
+
+const PAGES_MAX = 20;
+
+export async function readOneByOne(api: string, steps: readonly Step[]): Promise<unknown[]> {
+  const client = createClient(api);
+  const read: unknown[] = [];
+  for (const [name, variables] of steps) read.push((await client.query({ query: READS[name], variables })).data);
+  return read;
+}
+
+/** Pages as an app shows more and more of a list, until there is no more. */
+export async function readOn(api: string, name: 'nodes' | 'edges', size: number): Promise<unknown[]> {
+  const client = createClient(api);
+  const shown = client.watchQuery({ query: READS[name], variables: { first: size } });
+  const watching = shown.subscribe(() => {});
+  const first = await firstValueFrom(shown.pipe(filter(({ loading }) => !loading)));
+  let end = first.data?.jobs?.pageInfo;
+  for (let more = 0; more < PAGES_MAX && end?.hasNextPage; more += 1)
+    end = (await shown.fetchMore({ variables: { after: end.endCursor } })).data?.jobs?.pageInfo;
+  const whole = shown.pipe(filter(({ data }) => data?.jobs?.pageInfo?.hasNextPage === false));
+  const list = (await firstValueFrom(whole)).data?.jobs;
+  watching.unsubscribe();
+  return [list, (await client.query({ query: READS.bareNodes, variables: { first: size } })).data?.jobs];
+}
+
+export async function createAmongLists(api: string, input: object): Promise<{ cached: unknown; asked: unknown }> {
+  const client = createClient(api);
+  const shown = client.watchQuery({ query: LISTS });
+  const watching = shown.subscribe(() => {});
+  await firstValueFrom(shown.pipe(filter(({ loading }) => !loading)));
+  await client.mutate({ mutation: CREATE, variables: { input: input as never } });
+  const both = { cached: (await client.query({ query: LISTS })).data, asked: await asked(client, LISTS) };
+  watching.unsubscribe();
+  return both;
+}
+
+export async function bidAmongLists(api: string, jobId: string): Promise<{ cached: unknown; asked: unknown }> {
+  const client = createClient(api);
+  await client.query({ query: BIDS, variables: { jobId } });
+  await client.mutate({ mutation: BID, variables: { jobId, input: { amount: 900 } } });
+  const cached = (await client.query({ query: BIDS, variables: { jobId } })).data;
+  const { data } = await client.query({ query: BIDS, variables: { jobId }, fetchPolicy: 'no-cache' });
+  return { cached, asked: data };
+}
+
+/** With hashes alone. */
+export async function whoByHash(api: string): Promise<unknown> {
+  return (await createClient(api, listed).query({ query: WHO })).data?.viewer?.user;
+}
+
+async function asked(client: ApolloClient, query: typeof LISTS): Promise<unknown> {
+  return (await client.query({ query, fetchPolicy: 'no-cache' })).data;
+}

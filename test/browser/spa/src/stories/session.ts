@@ -1,0 +1,1 @@
+export { readSession, renewSession, writeSession } from '../../docs/session';

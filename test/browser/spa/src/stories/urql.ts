@@ -1,0 +1,38 @@
+/** What urql with graphcache, set up as documented, makes of a list that is read in several ways. */
+import { createClient } from '../../docs/urql-client';
+import { listed } from '../../docs/urql-listed';
+import { WHO } from '../documents';
+import { READS, WITHOUT_ARGUMENTS, type Step } from './documents';
+
+export { graphcache } from '../../docs/urql-client';
+
+const PAGES_MAX = 20;
+
+export async function readOneByOne(api: string, steps: readonly Step[]): Promise<unknown[]> {
+  const client = createClient(api);
+  const read: unknown[] = [];
+  for (const [name, variables] of steps) read.push((await client.query(READS[name], variables).toPromise()).data);
+  return read;
+}
+
+/** Pages as an app shows more and more of a list, until there is no more. */
+export async function readOn(api: string, name: 'nodes' | 'edges', first: number | undefined): Promise<unknown[]> {
+  const client = createClient(api);
+  let { data } = await client.query(READS[name], { first }).toPromise();
+  for (let more = 0; more < PAGES_MAX && data?.jobs?.pageInfo.hasNextPage; more += 1) {
+    const { endCursor: after } = data.jobs.pageInfo;
+    ({ data } = await client.query(READS[name], { first: first ?? 2, after }).toPromise());
+  }
+  return [data?.jobs];
+}
+
+export async function readWithoutArguments(api: string): Promise<unknown> {
+  return (await createClient(api).query(WITHOUT_ARGUMENTS, {}).toPromise()).data;
+}
+
+/** With hashes alone. */
+export async function whoByHash(api: string): Promise<unknown> {
+  const { data, error } = await createClient(api, listed).query(WHO, {}).toPromise();
+  if (error) throw error;
+  return data?.viewer?.user;
+}
