@@ -45,7 +45,7 @@ const STYLES = `
       .graphiql-logo { display: flex; align-items: center; font-weight: 600; white-space: nowrap; }
       @media (max-width: 700px) {
         #guide { padding: 8px 8px 0; font-size: 14px; }
-        #guide select { flex: 1; }
+        #guide select { flex: 1; min-width: 160px; }
         .graphiql-logo { display: none !important; }
         .graphiql-container { flex-direction: column-reverse !important; }
         .graphiql-container .graphiql-sidebar {

@@ -80,6 +80,7 @@ export const STYLES = `
         font: inherit; color: var(--ink); background: var(--paper); border: 1px solid var(--edge); border-radius: 6px;
         padding: 5px 10px; min-width: 0; max-width: 100%;
       }
+      form :is(input, select, button) { min-height: 34px; }
       button { cursor: pointer; }
       form button { border-color: var(--mark); color: var(--mark); }
       :is(input, select, button, summary, :not(svg) > a):focus-visible { outline: 2px solid var(--mark); outline-offset: 1px; }

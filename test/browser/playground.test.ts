@@ -232,6 +232,7 @@ browser.describe('The playground', () => {
         }
         const { x, width: wide } = await boxOf(page, '.graphiql-tab-active');
         expect([x >= 0, x + wide <= width]).toEqual([true, true]);
+        expect((await boxOf(page, '#guide-step')).width).toBeGreaterThan(150);
         const editors = await boxOf(page, '.graphiql-editors');
         const response = await boxOf(page, '.graphiql-response');
         const stacked = response.y >= editors.y + editors.height;

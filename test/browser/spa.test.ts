@@ -156,7 +156,8 @@ chromiumThere.describe('A single-page app that is open for long', () => {
         await seeBid(tabs, `${600 - at} PENDING`);
       }
       // Each was heard once, however often it was said.
-      for (const tab of tabs) expect(await tab.getByTestId('news').textContent()).toBe('5');
+      for (const tab of tabs)
+        await expect.poll(() => tab.getByTestId('news').textContent(), { timeout: PATIENCE_MS }).toBe('5');
       await expectAllKept('OPEN');
     },
     STORY_MS,
