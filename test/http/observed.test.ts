@@ -152,6 +152,21 @@ describe('the metrics', () => {
     expect(metrics.value('queue_wait_seconds_count', { queue: 'databaseQueue' })).not.toBeLessThan(0);
   });
 
+  it('are for bearers of the token where one is set, and else for this machine, but not through a proxy', async () => {
+    const read = async ({ url }: TestApp, headers: Record<string, string> = {}) =>
+      (await fetch(`${url}/metrics`, { headers })).status;
+    const token = 'a-token-for-metrics';
+    const guarded = await openTestApp({ METRICS_TOKEN: token });
+    expect(await read(guarded)).toBe(403);
+    expect(await read(guarded, { authorization: 'Bearer another-token' })).toBe(403);
+    expect(await read(guarded, { authorization: `Bearer ${token}` })).toBe(200);
+    expect(await read(guarded, { authorization: `Bearer ${token}`, 'x-forwarded-for': '203.0.113.9' })).toBe(200);
+    await guarded.close();
+    expect(await read(app)).toBe(200);
+    for (const header of ['x-forwarded-for', 'forwarded', 'x-real-ip', 'x-forwarded-proto', 'via'])
+      expect(await read(app, { [header]: '203.0.113.9' }), header).toBe(403);
+  });
+
   it('hold nothing that a caller chose, however much they send', async () => {
     const word = 'xyzzy';
     await app.graphql(`query ${word} { ${word}: lifecycle { __typename } }`, { token: hanna.token });
