@@ -70,8 +70,11 @@ export const VARIABLES = {
   METRICS_TOKEN: z
     .string()
     .min(16, 'must be at least 16 characters long')
+    .regex(/^[!-~]*$/, 'must have no spaces, nor anything else that a header cannot carry')
     .optional()
-    .describe('lets bearers of it read /metrics from anywhere; at least 16 characters'),
+    .describe(
+      'lets bearers of it, and nobody else, read /metrics; without it /metrics is for this machine; at least 16 characters',
+    ),
   GRAPHQL_INTROSPECTION: onOff
     .optional()
     .describe('on or off: whether the schema can be asked for; on outside production'),

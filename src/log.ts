@@ -3,7 +3,13 @@ import { pino, stdTimeFunctions, type DestinationStream, type Logger } from 'pin
 
 export function createLog(level: string, destination?: DestinationStream): Logger {
   return pino(
-    { level, base: undefined, timestamp: stdTimeFunctions.isoTime, serializers: { err: describeError } },
+    {
+      level,
+      base: undefined,
+      timestamp: stdTimeFunctions.isoTime,
+      formatters: { level: (label) => ({ level: label }) },
+      serializers: { err: describeError },
+    },
     destination ?? pino.destination({ fd: 1, sync: false }),
   );
 }

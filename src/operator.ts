@@ -49,9 +49,7 @@ export function openOperatorAddresses(
       exchange.sendJson(status === 'ready' ? 200 : 503, { status, busy: metrics.msSinceBusy() < BUSY_MS });
     },
     '/metrics': async (exchange) => {
-      if (!isLocal(exchange) && !isToken(bearerOf(exchange.header('authorization')), config.METRICS_TOKEN)) {
-        throw refuse('FORBIDDEN', { message: 'Metrics are for this machine and for bearers of METRICS_TOKEN.' });
-      }
+      assertMayReadMetrics(exchange, config);
       exchange.send(200, metrics.contentType, await metrics.print());
     },
   };
@@ -68,16 +66,38 @@ export function openOperatorAddresses(
   };
 }
 
+/**
+ * Where there is a token it is always asked for: a proxy on the same machine may pass on everybody's requests without
+ * any header that says so.
+ */
+function assertMayReadMetrics(exchange: Exchange, { METRICS_TOKEN: token }: Config): void {
+  if (token === undefined) {
+    if (isLocal(exchange)) return;
+    throw refuse('FORBIDDEN', { message: 'Metrics are for this machine alone, as no METRICS_TOKEN is set.' });
+  }
+  if (isToken(bearerOf(exchange.header('authorization')), token)) return;
+  throw refuse('FORBIDDEN', { message: 'Metrics are for bearers of METRICS_TOKEN.' });
+}
+
 /** A proxy on this machine speaks for callers who are not on it. */
+const HEADERS_OF_PROXIES = [
+  'x-forwarded-for',
+  'forwarded',
+  'x-real-ip',
+  'x-forwarded-proto',
+  'x-forwarded-host',
+  'via',
+];
+
 function isLocal({ request }: Exchange): boolean {
   return (
     /^(127\.|::1$|::ffff:127\.)/.test(request.socket.remoteAddress ?? '') &&
-    request.headers['x-forwarded-for'] === undefined
+    HEADERS_OF_PROXIES.every((name) => request.headers[name] === undefined)
   );
 }
 
-function isToken(given: string | undefined, token: string | undefined): boolean {
-  if (given === undefined || token === undefined) return false;
+function isToken(given: string | undefined, token: string): boolean {
+  if (given === undefined) return false;
   const [a, b] = [Buffer.from(given), Buffer.from(token)];
   return a.length === b.length && timingSafeEqual(a, b);
 }

@@ -1,5 +1,14 @@
 /** What is known of one request by its end, for its line in the log and for the metrics. */
-import { isErrorCode, Overload, Refusal, type ErrorCode, type OverloadCause } from './rules/errors.js';
+import {
+  isErrorCode,
+  Overload,
+  Refusal,
+  UNAUTHORIZED_REASONS,
+  type ErrorCode,
+  type OverloadCause,
+  type UnauthorizedReason,
+} from './rules/errors.js';
+import type { ApiKeyId } from './rules/ids.js';
 
 export type Api = 'graphql' | 'rest';
 
@@ -18,6 +27,10 @@ export class RequestRecord {
   api: Api | undefined;
   /** The user whom a genuine token names, whether or not their session is still active. */
   claimedUser: string | undefined;
+  /** The API key in place of a session, once it is known to be one. */
+  apiKey: ApiKeyId | undefined;
+  /** Why it was answered 401. */
+  reason: UnauthorizedReason | undefined;
   document: NamedDocument | undefined;
   overload: OverloadCause | undefined;
   /** As GraphQL spells them. */
@@ -31,12 +44,20 @@ export class RequestRecord {
 
   refused(refusal: Refusal): void {
     this.codes.add(refusal.code);
+    this.#explain(refusal.details.reason);
     this.noticed(refusal);
   }
 
   /** The codes of errors as they are sent. */
-  answered(errors: readonly { readonly extensions?: { readonly code?: unknown } }[]): void {
-    for (const { extensions } of errors) if (isErrorCode(extensions?.code)) this.codes.add(extensions.code);
+  answered(errors: readonly { readonly extensions?: { readonly code?: unknown; readonly reason?: unknown } }[]): void {
+    for (const { extensions } of errors) {
+      if (isErrorCode(extensions?.code)) this.codes.add(extensions.code);
+      this.#explain(extensions?.reason);
+    }
+  }
+
+  #explain(reason: unknown): void {
+    if (isUnauthorizedReason(reason)) this.reason ??= reason;
   }
 
   /** What an operation failed with; the API decides whether it is answered so. */
@@ -48,4 +69,8 @@ export class RequestRecord {
 /** Where the database is not the cause, it is a full share or queue. */
 export function causeOf(refusal: Refusal): OverloadCause {
   return refusal instanceof Overload ? refusal.because : 'beyond_capacity';
+}
+
+function isUnauthorizedReason(reason: unknown): reason is UnauthorizedReason {
+  return typeof reason === 'string' && Object.hasOwn(UNAUTHORIZED_REASONS, reason);
 }

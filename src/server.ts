@@ -31,6 +31,7 @@ import { openDescription } from './rest/openapi.js';
 import { openReference } from './rest/reference.js';
 import { ROUTES } from './rest/routes.js';
 import { addressIdentity, believedAddress } from './security/address.js';
+import type { Holder } from './shares/share.js';
 import { RequestUnderWay } from './shares/shares.js';
 
 export interface RunningServer {
@@ -151,9 +152,9 @@ export async function startServer(
         route: exchange.route,
         status: response.statusCode,
         ms: Math.round(ms * 10) / 10,
-        ...lineOf(record, exchange.holder.user),
+        ...lineOf(record, exchange.holder),
       };
-      if (response.writableFinished) services.log[levelOf(record)](line, 'answered');
+      if (response.writableFinished) services.log[levelOf(record, response.statusCode)](line, 'answered');
       else services.log.warn(line, 'the caller left before the answer');
     });
     dispatch(exchange).catch((error: unknown) => {
@@ -217,13 +218,17 @@ function hostInUrl(host: string): string {
 }
 
 /** What a request was about, as far as that is known. */
-function lineOf({ api, operations, codes, overload, document, claimedUser }: RequestRecord, user?: string) {
+function lineOf(record: RequestRecord, { address, user = record.claimedUser }: Holder) {
+  const { api, operations, codes, reason, overload, apiKey, document } = record;
   return {
+    address,
     ...(api && { api }),
     ...(operations.size > 0 && { operation: [...operations].join(' ') }),
     ...(codes.size > 0 && { codes: [...codes] }),
+    ...(reason && { reason }),
     ...(overload && { cause: overload }),
-    ...((user ?? claimedUser) !== undefined && { user: user ?? claimedUser }),
+    ...(user !== undefined && { user }),
+    ...(apiKey && { apiKey }),
     ...(document && { document: document.name, documentHash: document.hash }),
   };
 }
@@ -231,9 +236,9 @@ function lineOf({ api, operations, codes, overload, document, claimedUser }: Req
 /**
  * A failure of our own is an error; that somebody could not be served deserves a look; what callers do wrong does not.
  */
-function levelOf({ codes }: RequestRecord): 'error' | 'warn' | 'info' {
+function levelOf({ codes }: RequestRecord, status: number): 'error' | 'warn' | 'info' {
   if (codes.has('INTERNAL')) return 'error';
-  return codes.has('OVERLOADED') ? 'warn' : 'info';
+  return codes.has('OVERLOADED') || status === 503 ? 'warn' : 'info';
 }
 
 function addressOfSocket({ remoteAddress = '' }: Socket): string {

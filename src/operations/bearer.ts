@@ -1,6 +1,6 @@
 /** Who the Authorization header names: a session by its access token, a program by its API key, or nobody. */
 import type { UNAUTHORIZED } from '../rules/errors.js';
-import type { UserId } from '../rules/ids.js';
+import type { ApiKeyId, UserId } from '../rules/ids.js';
 import type { Viewer } from '../rules/viewer.js';
 import type { Claims } from '../security/access-token.js';
 import { hashOfApiKey, isApiKeySecret } from '../security/api-key.js';
@@ -21,6 +21,8 @@ export interface Bearer {
   readonly expiresAt: Date | undefined;
   /** Whose it says to be, or was: for the log alone. */
   claimedUser(): UserId | undefined;
+  /** Which API key it is, as far as that is known: for the log alone. */
+  keyId(): ApiKeyId | undefined;
   /** Who it was when the database last found it good. */
   cached(): Viewer | undefined;
   find(db: Db): Promise<Viewer | NobodyFound>;
@@ -42,6 +44,8 @@ class BadBearer implements Bearer {
   constructor(private readonly reason: NobodyFound['reason']) {}
 
   claimedUser(): undefined {}
+
+  keyId(): undefined {}
 
   cached(): undefined {}
 
@@ -67,6 +71,8 @@ class SessionBearer implements Bearer {
   claimedUser(): UserId {
     return this.claims.userId;
   }
+
+  keyId(): undefined {}
 
   cached(): Viewer | undefined {
     const viewer = this.services.viewers.get(this.claims.sessionId);
@@ -101,6 +107,10 @@ class KeyBearer implements Bearer {
 
   claimedUser(): UserId | undefined {
     return this.cached()?.userId;
+  }
+
+  keyId(): ApiKeyId | undefined {
+    return this.services.keyHolders.get(this.secretHash)?.keyId;
   }
 
   cached(): Viewer | undefined {

@@ -75,6 +75,7 @@ export class Caller {
   ) {
     this.#bearer = readBearer(services, request.bearer);
     request.record.claimedUser = this.#bearer.claimedUser();
+    request.record.apiKey = this.#bearer.keyId();
     this.holder = request.holder;
     this.holder.user = this.#bearer.cached()?.userId;
     this.pool = services.db.of(this.holder);
@@ -135,6 +136,7 @@ export class Caller {
   async #authenticate(): Promise<Viewer> {
     const found = await this.#bearer.find(this.db);
     if ('reason' in found) return this.#refuseBearer(found);
+    this.request.record.apiKey = this.#bearer.keyId();
     this.underWay?.identify(found.userId);
     return found;
   }

@@ -121,9 +121,16 @@ function readText(value: string, kind: ShapeKind): unknown {
   return value;
 }
 
-/** The version that the caller has read. A tag that is none of ours fits no version. */
+/**
+ * The version that the caller has read. A proxy that compresses answers makes `W/"3"` of the ETag `"3"`, and clients send
+ * back what they got: both name the same version.
+ */
 function expectedVersionIn(ifMatch: string | undefined): number | null {
   if (ifMatch === undefined || ifMatch.trim() === '*') return null;
-  if (ifMatch.includes(',')) throw refuse('MALFORMED_REQUEST', { message: 'If-Match takes one ETag.' });
-  return Number(/^\s*"(\d{1,9})"\s*$/.exec(ifMatch)?.[1] ?? 0);
+  const version = /^\s*(?:W\/)?"(\d{1,9})"\s*$/.exec(ifMatch)?.[1];
+  if (version === undefined) {
+    const message = 'If-Match takes one ETag of the job as it was read, with its quotes, such as "3", or *.';
+    throw refuse('MALFORMED_REQUEST', { message });
+  }
+  return Number(version);
 }

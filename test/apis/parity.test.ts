@@ -626,13 +626,33 @@ describe('whoever has read an older version', () => {
     expect(byGraphql.data.updateJob.job).toEqual({ version: version + 1 });
   });
 
-  test('gets 412 from REST for every tag that is none of this job’s, and passes with a star', async () => {
+  test('gets 412 from REST for another version, 400 for what is no ETag of a job, and passes with a star', async () => {
     const { id } = await given('open');
     const put = (tag: string) =>
       app.rest('PUT', `/v1/jobs/${id}`, { token: people.owner.token, headers: { 'if-match': tag }, body: {} });
-    for (const tag of ['"0"', 'W/"3"', '3', '"x"', '""']) expect((await put(tag)).status, tag).toBe(412);
+    for (const tag of ['"0"', '"999"', 'W/"999"']) expect((await put(tag)).status, tag).toBe(412);
+    for (const tag of ['3', '"x"', '""', '"1', 'w/"1"', '"1", "2"', '"9999999999"']) {
+      const { status, body } = await put(tag);
+      expect([status, body.details.code, body.error], tag).toEqual([
+        400,
+        'MALFORMED_REQUEST',
+        expect.stringContaining('such as "3"'),
+      ]);
+    }
     expect((await put('*')).status).toBe(200);
-    expect((await put('"1", "2"')).status).toBe(400);
+  });
+
+  test('may send the ETag to REST as a proxy that compresses has weakened it', async () => {
+    const { id } = await given('open');
+    const tag = (await app.rest('GET', `/v1/jobs/${id}`, { token: people.owner.token })).headers.get('etag') ?? '';
+    const put = () =>
+      app.rest('PUT', `/v1/jobs/${id}`, {
+        token: people.owner.token,
+        headers: { 'if-match': `W/${tag}` },
+        body: { title: 'New' },
+      });
+    expect((await put()).status).toBe(200);
+    expect((await put()).status).toBe(412);
   });
 });
 

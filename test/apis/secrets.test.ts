@@ -8,7 +8,7 @@ import { JWT_SECRET, openTestApp, type Json, type TestApp } from '../app.js';
 
 let app: TestApp;
 beforeAll(async () => {
-  app = await openTestApp({ LOG_LEVEL: 'trace', METRICS_TOKEN: 'the metrics’ own token' });
+  app = await openTestApp({ LOG_LEVEL: 'trace', METRICS_TOKEN: 'a-token-for-the-metrics' });
 });
 afterAll(() => app.close());
 
@@ -82,7 +82,8 @@ it('A busy day of mistakes gives no secret away', async () => {
   const hashes = await app.sql`select password_hash as hash from users union all select hash from refresh_tokens
     union all select secret_hash as hash from api_keys`;
   for (const { hash } of hashes) keep('a hash', hash);
-  const metrics = await (await fetch(`${app.url}/metrics`)).text();
+  const headers = { authorization: 'Bearer a-token-for-the-metrics' };
+  const metrics = await (await fetch(`${app.url}/metrics`, { headers })).text();
   expect(metrics).toContain('http_request_seconds');
   expect(app.logged.length).toBeGreaterThan(50);
   expect(refusals.length).toBeGreaterThan(40);

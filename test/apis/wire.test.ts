@@ -327,7 +327,7 @@ describe('a request', () => {
     expect(byGraphql(graph)).toEqual({ status: 500, code: 'INTERNAL', fields: [] });
     expect(Object.keys(graph.errors?.[0]?.extensions)).toEqual(['code', 'status', 'requestId']);
     expect(JSON.stringify([rest.body, graph.errors])).not.toContain('token_balances');
-    const failures = ill.logged.filter((line) => line.includes('"level":50'));
+    const failures = ill.logged.filter((line) => line.includes('"level":"error"'));
     expect(failures.filter((line) => line.includes('token_balances'))).toHaveLength(2);
     for (const { headers } of [rest, graph])
       expect(failures.some((line) => line.includes(headers.get('x-request-id') ?? 'none'))).toBe(true);

@@ -118,14 +118,14 @@ it(
     const [away, ...moreAway] = lines.filter(({ msg }) => msg.startsWith('the database is away'));
     const [back, ...moreBack] = lines.filter(({ msg }) => msg === 'the database is back');
     expect([moreAway, moreBack]).toEqual([[], []]);
-    expect([away.level, back.level]).toEqual([40, 30]);
+    expect([away.level, back.level]).toEqual(['warn', 'info']);
     expect(back.since).toBe(away.since);
     expect(Math.abs(Date.parse(away.since) - stoppedAt)).toBeLessThan(10_000);
     expect(back.seconds).toBeGreaterThan(0);
 
     const refused = lines.filter(({ msg, codes }) => msg === 'answered' && codes?.includes('OVERLOADED'));
     expect(refused.length).toBe(refusedByGraphql.length + refusedByRest.length);
-    const known = { level: 40, status: 503, codes: ['OVERLOADED'], cause: 'database_away', user: me.user.id };
+    const known = { level: 'warn', status: 503, codes: ['OVERLOADED'], cause: 'database_away', user: me.user.id };
     expect(refused.find(({ api }) => api === 'graphql')).toMatchObject({
       ...known,
       operation: 'viewer',
@@ -164,6 +164,6 @@ it('a server that is full says so, and not that the database is away', async () 
   expect(metrics.value('share_refusals_total', { share: 'databaseQueue', bound: 'server' })).toBeGreaterThan(0);
   expect(metrics.value('database_up')).toBe(1);
   const line = app.logged.map((each) => JSON.parse(each) as Json).find(({ codes }) => codes?.includes('OVERLOADED'));
-  expect(line).toMatchObject({ level: 40, operation: 'jobs', cause: 'beyond_capacity', user: hanna.userId });
+  expect(line).toMatchObject({ level: 'warn', operation: 'jobs', cause: 'beyond_capacity', user: hanna.userId });
   expect(app.logged.filter((each) => each.includes('the database is away'))).toEqual([]);
 });

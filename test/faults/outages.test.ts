@@ -198,7 +198,7 @@ onSmallDisk(
     }
     expect((await sql`select id from jobs order by id`).map(({ id }) => id)).toEqual(made.sort());
     expect(await checkDatabase(sql)).toEqual([]);
-    expect((await server.stop()).output).not.toContain('"level":50');
+    expect((await server.stop()).output).not.toContain('"level":"error"');
   },
 );
 
@@ -246,7 +246,7 @@ needs('faketime').it(
     set('+0');
     expect(await me(owner.token)).toBe(200);
     expect(await checkDatabase(database.sql)).toEqual([]);
-    expect((await server.stop()).output).not.toContain('"level":50');
+    expect((await server.stop()).output).not.toContain('"level":"error"');
   },
   60_000,
 );

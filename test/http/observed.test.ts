@@ -47,7 +47,7 @@ describe('the line of a request', () => {
     const { job, bid } = await openJob();
     const refused = await app.rest('POST', `/v1/jobs/${job}/award`, { token: carlos.token, body: { bid_id: bid } });
     expect(await lineOf(refused)).toMatchObject({
-      level: 30,
+      level: 'info',
       api: 'rest',
       operation: 'awardJob',
       codes: ['FORBIDDEN'],
@@ -60,7 +60,7 @@ describe('the line of a request', () => {
     expect(awarded.errors).toBeUndefined();
     const line = await lineOf(awarded);
     expect(line).toMatchObject({
-      level: 30,
+      level: 'info',
       api: 'graphql',
       operation: 'awardJob',
       user: hanna.userId,
@@ -87,6 +87,32 @@ describe('the line of a request', () => {
     expect(await lineOf(await app.rest('GET', '/v1/nothing'))).toMatchObject({ api: 'rest', codes: ['NOT_FOUND'] });
   });
 
+  it('says why a call was answered 401, and from which address it came', async () => {
+    const refused = await app.rest('GET', '/v1/me');
+    expect(await lineOf(refused)).toMatchObject({ reason: 'missing', address: '127.0.0.1', level: 'info' });
+    const bad = await app.graphql('{ viewer { id } }', { token: `${hanna.token}x` });
+    expect(await lineOf(bad)).toMatchObject({ codes: ['UNAUTHENTICATED'], reason: 'invalid' });
+    expect(await lineOf(await app.rest('GET', '/v1/me', { token: hanna.token }))).not.toHaveProperty('reason');
+  });
+
+  it('names the API key that was used', async () => {
+    const { body } = await app.rest('POST', '/v1/api-keys', { token: hanna.token, body: { name: 'Export' } });
+    for (const _ of ['looked up', 'remembered']) {
+      const line = await lineOf(await app.rest('GET', '/v1/jobs', { token: body.secret }));
+      expect(line).toMatchObject({ apiKey: body.api_key.id, user: hanna.userId });
+    }
+  });
+
+  it('is a warning where the server says that it is not ready', async () => {
+    const ill = await openTestApp();
+    await ill.sql`drop schema drizzle cascade`;
+    expect((await fetch(`${ill.url}/readyz`)).status).toBe(503);
+    const line = () => ill.logged.find((each) => each.includes('/readyz'));
+    await until(() => line() !== undefined);
+    expect(JSON.parse(line() ?? '')).toMatchObject({ level: 'warn', status: 503 });
+    await ill.close();
+  });
+
   it('is an error where the failure is ours', async () => {
     const ill = await openTestApp();
     await ill.sql`drop table token_transfers cascade`;
@@ -96,7 +122,7 @@ describe('the line of a request', () => {
     expect(answer.status).toBe(500);
     const lines = () => ill.logged.map((line) => JSON.parse(line) as Json).filter(({ codes }) => codes);
     await until(() => lines().length > 0);
-    expect(lines()).toMatchObject([{ level: 50, operation: 'signUpHomeowner', codes: ['INTERNAL'] }]);
+    expect(lines()).toMatchObject([{ level: 'error', operation: 'signUpHomeowner', codes: ['INTERNAL'] }]);
     await ill.close();
   });
 });
@@ -150,6 +176,21 @@ describe('the metrics', () => {
       expect(metrics.value('database_statement_seconds_count', { statement })).toBeGreaterThan(0);
     expect(metrics.value('build_info', { version: '1.0.0', node: process.version })).toBe(1);
     expect(metrics.value('queue_wait_seconds_count', { queue: 'databaseQueue' })).not.toBeLessThan(0);
+  });
+
+  it('are for bearers of the token where one is set, and else for this machine, but not through a proxy', async () => {
+    const read = async ({ url }: TestApp, headers: Record<string, string> = {}) =>
+      (await fetch(`${url}/metrics`, { headers })).status;
+    const token = 'a-token-for-metrics';
+    const guarded = await openTestApp({ METRICS_TOKEN: token });
+    expect(await read(guarded)).toBe(403);
+    expect(await read(guarded, { authorization: 'Bearer another-token' })).toBe(403);
+    expect(await read(guarded, { authorization: `Bearer ${token}` })).toBe(200);
+    expect(await read(guarded, { authorization: `Bearer ${token}`, 'x-forwarded-for': '203.0.113.9' })).toBe(200);
+    await guarded.close();
+    expect(await read(app)).toBe(200);
+    for (const header of ['x-forwarded-for', 'forwarded', 'x-real-ip', 'x-forwarded-proto', 'via'])
+      expect(await read(app, { [header]: '203.0.113.9' }), header).toBe(403);
   });
 
   it('hold nothing that a caller chose, however much they send', async () => {

@@ -103,4 +103,8 @@ it('is given by Compose what the configuration knows, the token of the metrics a
   const named = [...server.matchAll(/^ {6}([A-Z_]+):/gm)].map(([, name]) => name ?? '');
   expect(named.filter((name) => !(name in VARIABLES))).toEqual([]);
   expect(named).toEqual(expect.arrayContaining(['JWT_SECRET', 'JWT_PREVIOUS_SECRET', 'METRICS_TOKEN']));
+  // A `.env` that was made for a server without Compose changes nothing of where this one listens.
+  expect(named).toEqual(expect.arrayContaining(['NODE_ENV', 'HOST', 'PORT']));
+  expect(server).toMatch(/^ {4}env_file:\n {6}- path: \.env\n {8}required: false\n/m);
+  expect(server).toMatch(/^ {6}- '127\.0\.0\.1:/m);
 });

@@ -130,7 +130,9 @@ class OpeningStream implements Opening {
       end,
       events,
       seconds: Math.round((performance.now() - openedAt) / 100) / 10,
+      address: holder.address,
       user: holder.user,
+      ...(request.record.apiKey && { apiKey: request.record.apiKey }),
       ...(document && { document: document.name, documentHash: document.hash }),
     };
   }

@@ -51,14 +51,14 @@ export async function openInstances(project: Clone, count: number, environment: 
   };
 }
 
-const ERROR_LEVEL = 50;
+const FAILURES: readonly string[] = ['error', 'fatal'];
 
 /** Lines of the log at the level of an error, and whatever Node itself says before it gives up. */
 function failuresIn(output: string): string[] {
   return output.split('\n').filter((line) => {
     if (!line.startsWith('{')) return /unhandled|uncaught|Error:/i.test(line);
     try {
-      return (JSON.parse(line) as { level: number }).level >= ERROR_LEVEL;
+      return FAILURES.includes((JSON.parse(line) as { level: string }).level);
     } catch {
       return false; // The last line of one that was killed.
     }
