@@ -1,8 +1,7 @@
-/** A real browser with a profile of its own, which notes every request it makes and every complaint on its console. */
-import { mkdtempSync, rmSync } from 'node:fs';
+/** A real browser: each visitor has a profile, and every request and every complaint on the console is noted. */
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { chromium, type BrowserContext, type Page } from 'playwright-core';
+import { chromium, type Browser, type BrowserContext, type Page } from 'playwright-core';
 import { programPath } from '../needs.js';
 
 export const ARGS = [
@@ -27,13 +26,17 @@ export interface Visit {
   close(): Promise<void>;
 }
 
+/** One for all visits of a file: to start takes longer than most visits. */
+let browser: Promise<Browser> | undefined;
+
+export async function closeBrowser(): Promise<void> {
+  await (await browser)?.close();
+  browser = undefined;
+}
+
 export async function visit(url: string): Promise<Visit> {
-  const profile = mkdtempSync(join(tmpdir(), 'marketplace-browser-'));
-  const context = await chromium.launchPersistentContext(profile, {
-    executablePath: programPath('chromium') ?? 'chromium',
-    args: ARGS,
-    viewport: { width: 1440, height: 900 },
-  });
+  browser ??= chromium.launch({ executablePath: programPath('chromium') ?? 'chromium', args: ARGS });
+  const context = await (await browser).newContext({ viewport: { width: 1440, height: 900 } });
   const origins = new Set<string>();
   const complaints: string[] = [];
   context.on('request', (request) => {
@@ -44,7 +47,7 @@ export async function visit(url: string): Promise<Visit> {
     if (message.type() === 'error') complaints.push(`${message.text()} (${message.location().url})`);
   });
   context.on('weberror', (error) => complaints.push(error.error().message));
-  const page = context.pages()[0] ?? (await context.newPage());
+  const page = await context.newPage();
   await page.goto(url);
   return {
     page,
@@ -52,10 +55,7 @@ export async function visit(url: string): Promise<Visit> {
     origins,
     complaints,
     picture: (name) => takePicture(page, name),
-    close: async () => {
-      await context.close();
-      rmSync(profile, { recursive: true, force: true });
-    },
+    close: () => context.close(),
   };
 }
 

@@ -4,7 +4,7 @@ import { afterAll, afterEach, beforeAll, expect } from 'vitest';
 import { JOB_STATES, JOB_TRANSITIONS } from '../../src/rules/lifecycle.js';
 import { openTestApp, type TestApp } from '../app.js';
 import { needs } from '../needs.js';
-import { visit, type Visit } from './chromium.js';
+import { closeBrowser, visit, type Visit } from './chromium.js';
 
 const browser = needs('chromium');
 const MINUTE = 60_000;
@@ -24,7 +24,10 @@ beforeAll(async () => {
   fence = await post(body.token, 'Paint the fence', {});
   await app.rest('POST', `/v1/jobs/${tap}/publish`, { token: body.token });
 });
-afterAll(() => app.close());
+afterAll(async () => {
+  await closeBrowser();
+  await app.close();
+});
 afterEach(() => visitor?.close());
 
 async function post(token: string, title: string, more: object): Promise<string> {

@@ -7,7 +7,7 @@ import { afterAll, afterEach, beforeAll, expect } from 'vitest';
 import { ROUTES } from '../../src/rest/routes.js';
 import { openTestApp, type TestApp } from '../app.js';
 import { needs } from '../needs.js';
-import { visit, type Visit } from './chromium.js';
+import { closeBrowser, visit, type Visit } from './chromium.js';
 
 const browser = needs('chromium');
 
@@ -16,7 +16,10 @@ let reader: Visit;
 beforeAll(async () => {
   app = await openTestApp();
 });
-afterAll(() => app.close());
+afterAll(async () => {
+  await closeBrowser();
+  await app.close();
+});
 afterEach(() => reader?.close());
 
 browser.describe('The REST reference', () => {
