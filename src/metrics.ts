@@ -165,7 +165,9 @@ export function createMetrics(): Metrics {
   });
   const webhookAttempts = new Histogram({
     name: 'webhook_attempt_seconds',
-    help: 'How long attempts to send an event to a webhook took, by outcome: delivered; failed, to be tried again; given_up after the last attempt; skipped without a request, since the event was no longer for the owner.',
+    help:
+      'How long attempts to send an event to a webhook took, by outcome: delivered; failed, to be tried ' +
+      'again; given_up after the last attempt; skipped without a request, since the event was no longer for the owner.',
     labelNames: ['outcome'],
     buckets: SECONDS,
     registers,

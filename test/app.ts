@@ -201,7 +201,10 @@ async function fetchFrom(caller: number, url: string, { method, headers, body }:
   return new Response(content.length > 0 ? content : null, { status, headers: received });
 }
 
-/** An access token, a refresh token, an API key, a password's hash: whatever a test did, its server's log has none of them. */
+/**
+ * An access token, a refresh token, an API key, a password's hash: whatever a test did, its server's log has none of
+ * them.
+ */
 const SECRETS =
   /eyJ[\w-]{10,}\.eyJ[\w-]+\.[\w-]+|rft_[0-9A-Za-z]{27}|jmk_[0-9A-Za-z]{40}|whsec_[0-9A-Za-z+/]{43}|\$2[aby]\$\d\d\$/;
 

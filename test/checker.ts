@@ -92,7 +92,8 @@ const PROMISES: Readonly<Record<string, string>> = {
 
   'an event knows whose job it is': `
     select e.id as who, concat(e.homeowner_id, ', job ', j.homeowner_id) as how from events e
-    left join jobs j on j.id = e.job_id left join homeowners h on h.user_id = e.actor_id where e.homeowner_id <> coalesce(j.homeowner_id, h.id)`,
+    left join jobs j on j.id = e.job_id left join homeowners h on h.user_id = e.actor_id
+      where e.homeowner_id <> coalesce(j.homeowner_id, h.id)`,
 
   'events follow each other in time': `
     select job_id as who, concat(sequence, ' ', type) as how
@@ -165,7 +166,8 @@ const PROMISES: Readonly<Record<string, string>> = {
       coalesce(n.ratings, 0), coalesce(n.total, 0))`,
 
   'a contractor has the name and the age of their account': `
-    select c.id as who, concat(c.person_name, ' ', c.created_at, ', account ', u.first_name, ' ', u.last_name, ' ', u.created_at) as how
+    select c.id as who, concat(c.person_name, ' ', c.created_at, ', account ', u.first_name, ' ', u.last_name, ' ',
+      u.created_at) as how
     from contractors c join users u on u.id = c.user_id
     where (c.person_name, c.created_at) is distinct from (u.first_name || ' ' || u.last_name, u.created_at)`,
 

@@ -46,7 +46,8 @@ export async function copiesOf({ sql }: TestApp, job: GivenJob, count: number): 
       job_id: 'copied.job',
       // Nobody has numbered the copies yet.
       position: 'null::bigint',
-      data: `replace(replace(old.data::text, '${job.bids.awardee}', copied.awardee), '${job.bids.bidder}', copied.bidder)::jsonb`,
+      data: `replace(replace(old.data::text, '${job.bids.awardee}', copied.awardee),
+         '${job.bids.bidder}', copied.bidder)::jsonb`,
     },
     `${copied}, events old where old.job_id = '${job.id}'`,
   );

@@ -108,8 +108,8 @@ function outOfPlace({ operation }: OperationDefinitionNode, isStream: boolean): 
 
 const SUBSCRIPTIONS_ALONE = 'Streams are for subscriptions alone; send queries and mutations by POST to /graphql.';
 const NO_SUBSCRIPTIONS =
-  'A subscription is a stream: open it by a WebSocket to /graphql (graphql-transport-ws), or as server-sent events from ' +
-  '/graphql/stream.';
+  'A subscription is a stream: open it by a WebSocket to /graphql (graphql-transport-ws), or as server-sent events ' +
+  'from /graphql/stream.';
 
 function createCosts(schema: GraphQLSchema): Costs {
   // Apollo keeps the documents that it has validated; the cost of each is kept as long.

@@ -1,4 +1,6 @@
-/** What a browser gets at /graphql where the playground is off: which address this is, and where the API is explained. */
+/**
+ * What a browser gets at /graphql where the playground is off: which address this is, and where the API is explained.
+ */
 import { openPages, type Pages } from '../http/pages.js';
 
 export function openOffPage(): Pages {
@@ -22,9 +24,11 @@ const PAGE = `<!doctype html>
     <p>Programs send their operations here, by <code>POST</code> with <code>Content-Type: application/json</code>.
       The playground is off on this server.</p>
     <ul>
-      <li><a href="/v1/docs">The REST reference</a>: each operation is there under its name in GraphQL, with what it takes and answers.</li>
+      <li><a href="/v1/docs">The REST reference</a>: each operation is there under its name in GraphQL,
+        with what it takes and answers.</li>
       <li><a href="/lifecycle">The life of a job</a>: who may do what, in which state.</li>
-      <li>The schema is the project’s file <code>schema/api.graphql</code>; <code>schema/clients.md</code> beside it is for developers of apps.</li>
+      <li>The schema is the project’s file <code>schema/api.graphql</code>;
+        <code>schema/clients.md</code> beside it is for developers of apps.</li>
     </ul>
   </body>
 </html>

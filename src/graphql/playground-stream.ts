@@ -1,6 +1,7 @@
 /** A script of the playground: the answers of a subscription, by GraphQL-SSE, as an iterator that can be stopped. */
 export const STREAM_SCRIPT = String.raw`'use strict';
-const ENDED = 'The stream has ended: the server stopped, or the token expired. Run it again: with the position of the ' +
+const ENDED = 'The stream has ended: the server stopped, or the token expired. ' +
+  'Run it again: with the position of the ' +
   'last event as “after”, nothing is missed.';
 
 /** 'opening' is how to ask for the stream; 'renewed' brings new tokens where those that were sent have expired. */
@@ -44,7 +45,8 @@ async function* open({ headers, body }, signal) {
   const sent = new Headers(headers);
   sent.set('accept', 'text/event-stream');
   sent.set('content-type', 'application/json');
-  const response = await fetch('/graphql/stream', { method: 'POST', headers: sent, body: JSON.stringify(body), signal });
+  const init = { method: 'POST', headers: sent, body: JSON.stringify(body), signal };
+  const response = await fetch('/graphql/stream', init);
   if (!response.headers.get('content-type')?.startsWith('text/event-stream')) return yield await response.json();
   for await (const { event, data } of eventsOf(response)) {
     if (event === 'complete') return;

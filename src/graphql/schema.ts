@@ -24,11 +24,12 @@ const DESCRIPTIONS = {
     'token that `signUpHomeowner`, `signUpContractor` or `logIn` answers.',
   Query: 'What can be read. A field that the caller may not read is null, with an error that says why.',
   Mutation:
-    'What can be done. A refusal keeps nothing and is an entry in `errors`: its `message` is a sentence for a person, ' +
-    'and its `extensions` hold `code` (an `ErrorCode`), `status` (what REST would answer), `requestId`, and what belongs ' +
-    'to the code: `reason` (of UNAUTHENTICATED), `fields` (each wrong field and what is wrong with it), `blockedFields` ' +
-    '(those that may not change now), `fromState` and `allowedOperations`, `required` and `available` tokens, ' +
-    '`retryAfter` in seconds. Of more than fifty errors the rest is counted in `errorsLeftOut`.',
+    'What can be done. A refusal keeps nothing and is an entry in `errors`: its `message` is a sentence for a ' +
+    'person, and its `extensions` hold `code` (an `ErrorCode`), `status` (what REST would answer), `requestId`, ' +
+    'and what belongs to the code: `reason` (of UNAUTHENTICATED), `fields` (each wrong field and what is wrong ' +
+    'with it), `blockedFields` (those that may not change now), `fromState` and `allowedOperations`, `required` ' +
+    'and `available` tokens, `retryAfter` in seconds. Of more than fifty errors the rest is counted in ' +
+    '`errorsLeftOut`.',
   Subscription:
     'What can be heard as it happens: over WebSockets at `/graphql` (`graphql-transport-ws`, with the token in ' +
     '`connectionParams.authorization`), and as server-sent events at `/graphql/stream`. Whoever comes again with ' +

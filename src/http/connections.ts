@@ -38,7 +38,10 @@ const CLOSED_AT_ONCE = 100;
 /** Of the requests that were sent ahead, so many are begun at once. */
 const BEGUN_IN_TURN_MAX = 32;
 
-/** Sockets are read again once their address has so much less ahead: to look at all of them at each answer costs too much. */
+/**
+ * Sockets are read again once their address has so much less ahead: to look at all of them at each answer costs too
+ * much.
+ */
 const READ_AGAIN_BELOW = 3 / 4;
 
 export interface SharedConnections {

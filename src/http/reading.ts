@@ -1,8 +1,8 @@
 /**
- * When sockets are read. One read of 64 KB may hold 3,600 tiny requests, or 10,000 chunks of one byte, and Node's parser
- * cannot be stopped in the middle of what it is given. So it is given what was read in small pieces. Once the pieces of
- * one turn of the event loop have taken long, the others wait for later turns, in which network addresses are served in
- * rotation.
+ * When sockets are read. One read of 64 KB may hold 3,600 tiny requests, or 10,000 chunks of one byte, and Node's
+ * parser cannot be stopped in the middle of what it is given. So it is given what was read in small pieces. Once the
+ * pieces of one turn of the event loop have taken long, the others wait for later turns, in which network addresses are
+ * served in rotation.
  */
 import type { EventEmitter } from 'node:events';
 import type { Server } from 'node:http';

@@ -38,7 +38,8 @@ export function lifecyclePage(hasPlayground: boolean): string {
     <main>
       <div class="side">
         <section id="words" aria-live="polite" aria-label="The state or step that is pointed at">
-          <p class="hint">Point at a line or a box of the picture, or walk through it by the Tab key, to read what it means.</p>
+          <p class="hint">Point at a line or a box of the picture, or walk through it by the Tab key, to read what it
+            means.</p>
         </section>
         ${YOURS(hasPlayground)}
       </div>
@@ -69,7 +70,8 @@ const YOURS = (hasPlayground: boolean) => `<details id="yours">
             ${hasPlayground ? '<p class="hint">Whoever is signed in to the playground is signed in here too.</p>' : ''}
           </form>
           <div id="signed-in" hidden>
-            <p><label>Signed in as <select id="as"></select></label> <button id="log-out" type="button">Forget me</button></p>
+            <p><label>Signed in as <select id="as"></select></label>
+              <button id="log-out" type="button">Forget me</button></p>
             <form id="choose" aria-label="Choose a job">
               <label>Job <select id="job"></select></label>
               <label>or its id <input id="job-id" placeholder="job_…" autocomplete="off" spellcheck="false" /></label>

@@ -65,7 +65,8 @@ function marks(start?: Area, gone?: Area, anywhere?: Area): string {
 
 function arrowHead(by: PartyWord): string {
   return (
-    `<marker id="head-${by}" class="head by-${by}" viewBox="0 0 8 8" refX="7" refY="4" markerWidth="8" markerHeight="8"` +
+    `<marker id="head-${by}" class="head by-${by}" viewBox="0 0 8 8" refX="7" refY="4" markerWidth="8" ` +
+    `markerHeight="8"` +
     ` markerUnits="userSpaceOnUse" orient="auto"><path d="M0 0.5 8 4 0 7.5z"/></marker>`
   );
 }

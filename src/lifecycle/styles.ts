@@ -62,7 +62,9 @@ export const STYLES = `
       .key { display: flex; align-items: center; gap: 8px; }
       .key i { flex: none; width: 22px; border-top: 3px solid var(--by); }
 
-      #words, #yours { background: var(--card); border: 1px solid var(--line); border-radius: 10px; padding: 12px 16px; }
+      #words, #yours {
+        background: var(--card); border: 1px solid var(--line); border-radius: 10px; padding: 12px 16px;
+      }
       #words { min-height: 190px; margin-bottom: 16px; }
       #words h2 { margin: 0 0 4px; }
       #words h2::first-letter, th[scope='row']::first-letter, dt::first-letter { text-transform: uppercase; }
@@ -83,7 +85,9 @@ export const STYLES = `
       form :is(input, select, button) { min-height: 34px; }
       button { cursor: pointer; }
       form button { border-color: var(--mark); color: var(--mark); }
-      :is(input, select, button, summary, :not(svg) > a):focus-visible { outline: 2px solid var(--mark); outline-offset: 1px; }
+      :is(input, select, button, summary, :not(svg) > a):focus-visible {
+        outline: 2px solid var(--mark); outline-offset: 1px;
+      }
       #where h3 { font-size: 15px; margin: 12px 0 2px; }
       #where details { margin-top: 12px; }
       #where ul { margin: 0; padding-left: 20px; }

@@ -1,6 +1,6 @@
 /**
- * Reads new events in batches, once for all streams of this instance, and offers each event to those streams that may be
- * concerned: those on its job, those of its owner, of contractors with a bid on it, and of admins.
+ * Reads new events in batches, once for all streams of this instance, and offers each event to those streams that may
+ * be concerned: those on its job, those of its owner, of contractors with a bid on it, and of admins.
  */
 import type { ContractorId, JobId } from '../rules/ids.js';
 import type { Viewer } from '../rules/viewer.js';

@@ -1,7 +1,7 @@
 /**
  * Events as they happen. Whichever instance comes first gives committed events their positions (`numbering.ts`); every
- * instance hears of it on one connection that listens, or else looks for itself a few times a second; then it reads what
- * is new once for all of its streams (`fan-out.ts`), and gives each what its viewer may read (`streams.ts`).
+ * instance hears of it on one connection that listens, or else looks for itself a few times a second; then it reads
+ * what is new once for all of its streams (`fan-out.ts`), and gives each what its viewer may read (`streams.ts`).
  */
 import type { Logger } from 'pino';
 import type { JobId } from '../rules/ids.js';
@@ -24,9 +24,9 @@ export interface Live {
   /** Hears of new positions: the last there is. Returned is how to stop hearing. */
   onEvents(listener: (upTo: bigint) => void): () => void;
   /**
-   * The events that this viewer reads, as they happen: of one job, or of all that is theirs. With `after`, what is behind
-   * that position comes first, read through the `db` of whoever opens the stream, on their share. A viewer who may not
-   * see the job is refused by whoever opens the stream.
+   * The events that this viewer reads, as they happen: of one job, or of all that is theirs. With `after`, what is
+   * behind that position comes first, read through the `db` of whoever opens the stream, on their share. A viewer who
+   * may not see the job is refused by whoever opens the stream.
    */
   open(viewer: Viewer, wanted: { jobId?: JobId; after?: bigint }, db: Db): EventStream;
   /** When the sessions of those who hear of events end. */

@@ -30,8 +30,8 @@ export const HEADER_PARAMETERS = {
   IfMatch: headerParameter(
     'If-Match',
     { type: 'string' },
-    'The `ETag` of the job as it was read, such as `"3"`: the call is refused if the job has changed since. As a proxy ' +
-      'that compresses weakens it, `W/"3"`, it means the same.',
+    'The `ETag` of the job as it was read, such as `"3"`: the call is refused if the job has changed since. As a ' +
+      'proxy that compresses weakens it, `W/"3"`, it means the same.',
   ),
   IfNoneMatch: headerParameter(
     'If-None-Match',

@@ -8,9 +8,13 @@ import { callbackify } from 'node:util';
 import ipaddr from 'ipaddr.js';
 
 export interface AddressRules {
-  /** What is wrong with such an address; undefined if nothing is. Names are looked up only when a connection is made. */
+  /**
+   * What is wrong with such an address; undefined if nothing is. Names are looked up only when a connection is made.
+   */
   problemWith(url: string): string | undefined;
-  /** Finds the addresses of a name, for the very connection that is made to them; undefined for the system's own way. */
+  /**
+   * Finds the addresses of a name, for the very connection that is made to them; undefined for the system's own way.
+   */
   readonly lookup: LookupFunction | undefined;
 }
 

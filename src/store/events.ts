@@ -66,8 +66,10 @@ export function asParameter(happened: readonly NewEvent[]): string {
  * knows.
  */
 function eventsToLog(counted: string, happened: Placeholder, more?: SQL): SQL {
-  return sql`select e.id, j.id, j.event_count - json_array_length(${happened}::json) + e.number, e.type, e.actor_id, e.bidder_id,
-      e.from_status, e.to_status, clock_timestamp(), ${more ? sql`e.data || ${more}` : sql`e.data`}, j.homeowner_id, null::bigint
+  return sql`select e.id, j.id, j.event_count - json_array_length(${happened}::json) + e.number, e.type, e.actor_id,
+    e.bidder_id,
+      e.from_status, e.to_status, clock_timestamp(), ${more ? sql`e.data || ${more}` : sql`e.data`}, j.homeowner_id,
+        null::bigint
     from ${sql.identifier(counted)} j,
       rows from (json_to_recordset(${happened}::json) as (id text, type text, actor_id text, bidder_id text,
         from_status job_status, to_status job_status, data jsonb))

@@ -57,7 +57,8 @@ const webhooksNow = statement((db, _: Values<object>) =>
     .select({
       waiting: sql<number>`count(*)::float8`,
       oldestSeconds: sql<number>`greatest(0, coalesce(extract(epoch from now() - min(due_at)), 0))::float8`,
-      paused: sql<number>`(select count(*) from webhook_endpoints where status = 'paused' and deleted_at is null)::float8`,
+      paused: sql<number>`(select count(*) from webhook_endpoints where status = 'paused'
+        and deleted_at is null)::float8`,
     })
     .from(
       sql`(select d.due_at from webhook_deliveries d join webhook_endpoints w on w.id = d.endpoint_id

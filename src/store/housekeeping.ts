@@ -52,7 +52,8 @@ const dropDeliveries = statement((db, _: Values<object>) =>
     .delete(webhookDeliveries)
     .where(
       sql`id in (select id from webhook_deliveries
-          where created_at < now() - interval '${sql.raw(String(WEBHOOKS.deliveriesKeptDays))} days' limit ${sql.raw(String(BATCH))})
+          where created_at < now() - interval
+            '${sql.raw(String(WEBHOOKS.deliveriesKeptDays))} days' limit ${sql.raw(String(BATCH))})
         or id in (select d.id from webhook_endpoints w join webhook_deliveries d on d.endpoint_id = w.id
           where w.deleted_at is not null limit ${sql.raw(String(BATCH))})`,
     )

@@ -18,7 +18,8 @@ export interface NotificationHandlers {
 
 /**
  * The driver connects again by itself when the connection is lost, and listens again. A pooler that gives each
- * transaction another connection passes no notifications on; whoever listens must look for themselves from time to time.
+ * transaction another connection passes no notifications on; whoever listens must look for themselves from time to
+ * time.
  */
 export function listenOn(connection: Connection, channels: Readonly<Record<string, NotificationHandlers>>): Listening {
   const client = openPool(connection, { ...DATABASE_DEFAULTS, poolSize: 1, applicationName: EVENTS_CONNECTIONS });

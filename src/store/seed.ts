@@ -254,8 +254,10 @@ async function insertPeople(tx: TransactionSql, market: Market, passwordHash: st
   const lastName = `(array['Hill','Cruz','Stone','Moss','Lake'])[1 + n / 10 % 5] || ' ' || n`;
   await tx.unsafe(
     `
-    insert into users (id, email, user_type, first_name, last_name, phone, password_hash, referral_code, created_at, updated_at)
-    select pg_temp.made('usr', n), 'person' || n || '@example.test', case when n % 2 = 1 then 'homeowner' else 'contractor' end::user_type,
+    insert into users (id, email, user_type, first_name, last_name, phone, password_hash, referral_code, created_at,
+      updated_at)
+    select pg_temp.made('usr', n), 'person' || n || '@example.test', case when n % 2 = 1 then 'homeowner'
+      else 'contractor' end::user_type,
       ${firstName}, ${lastName}, '+1 512 555 ' || lpad((n % 10000)::text, 4, '0'),
       $1, 'R' || lpad(upper(to_hex(n)), 7, 'Z'), ${moment}, ${moment}
     from generate_series(1, ${people}) n`,
@@ -268,8 +270,10 @@ async function insertPeople(tx: TransactionSql, market: Market, passwordHash: st
       'single_family', ${moment}, ${moment}
     from generate_series(1, ${people}, 2) n`);
   await tx.unsafe(`
-    insert into contractors (id, user_id, person_name, company_name, business_type, license_number, license_state, years_in_business, service_areas, specialties, bio, created_at, updated_at)
-    select pg_temp.made('ctr', n), pg_temp.made('usr', n), ${firstName} || ' ' || ${lastName}, 'Craft & Sons ' || n, 'llc', 'M-' || n, 'TX', n % 30, '{Austin,Dallas}', '{plumbing,roofing}',
+    insert into contractors (id, user_id, person_name, company_name, business_type, license_number, license_state,
+      years_in_business, service_areas, specialties, bio, created_at, updated_at)
+    select pg_temp.made('ctr', n), pg_temp.made('usr', n), ${firstName} || ' ' || ${lastName}, 'Craft & Sons ' || n,
+      'llc', 'M-' || n, 'TX', n % 30, '{Austin,Dallas}', '{plumbing,roofing}',
       'Leaks found and fixed, and roofs mended, by company number ' || n || '.', ${moment}, ${moment}
     from generate_series(2, ${people}, 2) n`);
   await tx.unsafe(`
@@ -406,7 +410,8 @@ const STEPS = `
     '{"rating": 4, "review": "Quick and clean."}', id, made from plan p where ${reached('completed')}`;
 
 /** When a step was taken: each an hour after the one before it. */
-const SINCE_MADE = `case sequence when 1 then interval '0' when 2 then interval '30 minutes' else (sequence - 2) * interval '1 hour' end`;
+const SINCE_MADE = `case sequence when 1 then interval '0' when 2 then interval '30 minutes'
+  else (sequence - 2) * interval '1 hour' end`;
 
 /** How many events a job has, without counting them. */
 const EVENT_COUNT = `case p.status when 'draft' then 1 when 'open' then 2 + p.bids when 'cancelled' then 3 + 2 * p.bids
@@ -431,17 +436,27 @@ function insertsFor(market: Market, numbered: boolean): string[] {
        'Half in advance, half when it is done.', guaranteed,
        case when guaranteed then pg_temp.made('hld', n * 16 + at) end, made, made, made, job_made from offers`,
 
-    `insert into jobs (id, homeowner_id, status, title, description, category, budget_min, budget_max, urgency, address_line1, city, state, zip_code, country, latitude, longitude,
-       desired_start_date, desired_completion_date, requirements, awarded_bid_id, awarded_contractor_id, rating, review, version, created_at, updated_at,
-       highest_budget_min, highest_budget_max, most_tokens_paid, completion_date_at_check_in, event_count, bid_count, live_bid_count, bids_ever)
-     select p.id, p.owner, p.status, (array['Repair the kitchen sink', 'Mend the roof', 'Paint the fence', 'Rewire the attic', 'Tile the bathroom'])[1 + ${market.uneven ? hashed(5, 3) : 'n % 5'}] || ' no. ' || n${words},
+    `insert into jobs (id, homeowner_id, status, title, description, category, budget_min, budget_max, urgency,
+      address_line1, city, state, zip_code, country, latitude, longitude,
+       desired_start_date, desired_completion_date, requirements, awarded_bid_id, awarded_contractor_id, rating,
+         review, version, created_at, updated_at,
+       highest_budget_min, highest_budget_max, most_tokens_paid, completion_date_at_check_in, event_count, bid_count,
+         live_bid_count, bids_ever)
+     select p.id, p.owner, p.status, (array['Repair the kitchen sink', 'Mend the roof', 'Paint the fence',
+       'Rewire the attic', 'Tile the bathroom'])[1 + ${market.uneven ? hashed(5, 3) : 'n % 5'}] || ' no. ' || n${words},
        'It drips day and night, and the cabinet below is wet. Please come soon, job ' || n || ' cannot wait for long.',
-       (array['plumbing', 'roofing', 'painting', 'electrical', 'tiling'])[1 + n % 5], 150 + n % 100, 400.5 + n % 500, p.urgency, n || ' Oak Lane',
-       case when ${inSmallTown} then '${SMALL_TOWN.city}' else '${LARGE_TOWN.city}' end, 'TX', case when ${inSmallTown} then '${SMALL_TOWN.zipCode}' else '${LARGE_TOWN.zipCode}' end, 'US', 30.2428, -97.7658,
-       '2030-06-01', '2030-06-15', 'Bring a ladder.', case when awarded then first.id end, case when awarded then first.bidder end,
-       case when ${reached('completed')} then 4 end, case when ${reached('completed')} then 'Quick and clean.' end, ${VERSION}, p.made, p.made,
-       case when p.status <> 'draft' then 150 + n % 100 end, case when p.status <> 'draft' then 400.5 + n % 500 end, paid,
-       case when ${reached('in_progress')} then date '2030-06-15' end, ${EVENT_COUNT}, p.bids, case when p.status = 'open' then p.bids else 0 end, p.bids
+       (array['plumbing', 'roofing', 'painting', 'electrical', 'tiling'])[1 + n % 5], 150 + n % 100, 400.5 + n % 500,
+         p.urgency, n || ' Oak Lane',
+       case when ${inSmallTown} then '${SMALL_TOWN.city}' else '${LARGE_TOWN.city}' end, 'TX', case
+         when ${inSmallTown} then '${SMALL_TOWN.zipCode}' else '${LARGE_TOWN.zipCode}' end, 'US', 30.2428, -97.7658,
+       '2030-06-01', '2030-06-15', 'Bring a ladder.', case when awarded then first.id end, case
+         when awarded then first.bidder end,
+       case when ${reached('completed')} then 4 end, case when ${reached('completed')} then 'Quick and clean.' end,
+         ${VERSION}, p.made, p.made,
+       case when p.status <> 'draft' then 150 + n % 100 end, case when p.status <> 'draft' then 400.5 + n % 500 end,
+         paid,
+       case when ${reached('in_progress')} then date '2030-06-15' end, ${EVENT_COUNT}, p.bids, case
+         when p.status = 'open' then p.bids else 0 end, p.bids
      from plan p left join (select n, id, bidder from offers where at = 1) first using (n) order by n`,
 
     `insert into holds (id, bid_id, job_id, user_id, amount, status, created_at, released_at)
@@ -451,9 +466,16 @@ function insertsFor(market: Market, numbered: boolean): string[] {
      from (select *, status = 'pending' or (status = 'accepted' and job_status <> 'completed') as held from offers
        where guaranteed) o`,
 
-    `insert into events (id, job_id, sequence, type, actor_id, bidder_id, from_status, to_status, occurred_at, data, homeowner_id, position)
-     select pg_temp.made('evt', n * 64 + sequence), step.id, sequence, type, actor, bidder, from_status, to_status, step.made + ${SINCE_MADE}, data, p.owner,
-       ${numbered ? `(select coalesce(max(position), 0) from events) + row_number() over (order by step.made + ${SINCE_MADE}, n, sequence)` : 'null'}
+    `insert into events (id, job_id, sequence, type, actor_id, bidder_id, from_status, to_status, occurred_at, data,
+      homeowner_id, position)
+     select pg_temp.made('evt', n * 64 + sequence), step.id, sequence, type, actor, bidder, from_status, to_status,
+       step.made + ${SINCE_MADE}, data, p.owner,
+       ${
+         numbered
+           ? `(select coalesce(max(position), 0)
+         from events) + row_number() over (order by step.made + ${SINCE_MADE}, n, sequence)`
+           : 'null'
+       }
      from (${STEPS}) step join plan p using (n)`,
 
     `insert into reviews (id, job_id, contractor_id, author_id, rating, review, created_at)

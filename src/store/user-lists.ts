@@ -90,7 +90,10 @@ function isVerified(verified: boolean): SQL {
   return sql`exists (select from contractors c where c.user_id = "users"."id" and c.verified = ${flag(verified)})`;
 }
 
-/** A trigger keeps a contractor's profile as old as its account, and so the contractors are read in the order of the list. */
+/**
+ * A trigger keeps a contractor's profile as old as its account, and so the contractors are read in the order of the
+ * list.
+ */
 function contractorsWho(verified: boolean, { atMost, behind }: Reach): SQL {
   const position = behind([sql`c.created_at`, sql`c.user_id`]);
   return sql`select c.user_id from contractors c where ${and(sql`c.verified = ${flag(verified)}`, position)}

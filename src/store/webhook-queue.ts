@@ -59,8 +59,10 @@ interface Candidate extends Receiver {
 
 /** Endpoints whose owners may be concerned by the event in `events` and its job in `jobs`, and that want its type. */
 const candidates = sql<Candidate[]>`(
-  select coalesce(json_agg(json_build_object('endpointId', w.id, 'role', u.user_type, 'homeownerId', h.id, 'contractorId', c.id,
-    'ownBids', (select coalesce(json_agg(b.status), '[]') from bids b where b.job_id = "events"."job_id" and b.contractor_id = c.id))), '[]')
+  select coalesce(json_agg(json_build_object('endpointId', w.id, 'role', u.user_type, 'homeownerId', h.id,
+    'contractorId', c.id,
+    'ownBids', (select coalesce(json_agg(b.status), '[]') from bids b where b.job_id = "events"."job_id"
+      and b.contractor_id = c.id))), '[]')
   from webhook_endpoints w
     join users u on u.id = w.user_id
     left join homeowners h on h.user_id = u.id
@@ -70,7 +72,8 @@ const candidates = sql<Candidate[]>`(
     and w.user_id in (
       select user_id from homeowners where id = "events"."homeowner_id"
       union all select user_id from contractors where id = "jobs"."awarded_contractor_id"
-      union all select bidder.user_id from bids bid join contractors bidder on bidder.id = bid.contractor_id where bid.job_id = "events"."job_id"
+      union all select bidder.user_id from bids bid join contractors bidder on bidder.id = bid.contractor_id
+        where bid.job_id = "events"."job_id"
       union all select id from users where user_type = 'admin'))`;
 
 const eventWithParties = {
@@ -175,7 +178,8 @@ export const claimDeliveries = statement((db, $: Values<Claim>) =>
     .from(
       sql`(
         with recursive first as (
-          (select endpoint_id, due_at from webhook_deliveries where status = 'waiting' order by endpoint_id, due_at limit 1)
+          (select endpoint_id, due_at from webhook_deliveries where status = 'waiting' order by endpoint_id, due_at
+            limit 1)
           union all
           select next.endpoint_id, next.due_at from first cross join lateral (
             select endpoint_id, due_at from webhook_deliveries
@@ -187,7 +191,8 @@ export const claimDeliveries = statement((db, $: Values<Claim>) =>
           where first.due_at <= now() and w.status = 'active' and w.deleted_at is null
             and not (w.id = any(${$.busy}::text[]))
         ), chosen as (
-          select * from due where not is_failing or place <= ${$.failingMax}::int order by due_at limit ${$.endpointsMax}::int
+          select * from due where not is_failing
+            or place <= ${$.failingMax}::int order by due_at limit ${$.endpointsMax}::int
         )
         select picked.id, chosen.is_failing from chosen cross join lateral (
           select d.id from webhook_deliveries d
@@ -258,8 +263,8 @@ const selectClaimed = statement((db, $: Values<{ id: WebhookDeliveryId; claim: s
 );
 
 /**
- * What there is to send, as it stands at this moment; undefined if the claim is over or will be before an attempt is, or
- * if the endpoint was paused or deleted meanwhile.
+ * What there is to send, as it stands at this moment; undefined if the claim is over or will be before an attempt is,
+ * or if the endpoint was paused or deleted meanwhile.
  */
 export async function readClaimed(db: Db, id: WebhookDeliveryId, claim: string): Promise<ToSend | undefined> {
   const [row] = await selectClaimed(db, { id, claim });
@@ -303,7 +308,8 @@ const insertAttempt = statement((db, $: Values<Attempt>) => {
   );
   const attempt = db.$with('attempt', { number: sql<number>`number`.as('number') }).as(
     sql`insert into webhook_attempts (delivery_id, number, started_at, duration_ms, response_status, error, response)
-      select id, 1 + coalesce((select max(number) from webhook_attempts where delivery_id = ${$.id}), 0), ${$.startedAt}::timestamptz,
+      select id, 1 + coalesce((select max(number) from webhook_attempts
+        where delivery_id = ${$.id}), 0), ${$.startedAt}::timestamptz,
         ${$.durationMs}::int, ${$.responseStatus}::int, ${$.error}, ${$.response} from done
       returning number`,
   );
@@ -313,14 +319,16 @@ const insertAttempt = statement((db, $: Values<Attempt>) => {
   );
   const failed = sql`${$.error}::text is not null`;
   const since = webhookEndpoints.failingSince;
-  const pauses = sql`(${failed} and ${webhookEndpoints.status} = 'active' and (${$.isGone}::boolean or ${since} < now() - ${FAILING_DAYS}))`;
+  const pauses = sql`(${failed} and ${webhookEndpoints.status} = 'active' and (${$.isGone}::boolean or ${since}
+    < now() - ${FAILING_DAYS}))`;
   return db
     .with(done, attempt, dropped)
     .update(webhookEndpoints)
     .set({
       failingSince: sql`case when ${failed} then coalesce(${since}, now()) end`,
       status: sql`case when ${pauses} then 'paused' else ${webhookEndpoints.status} end`,
-      pausedReason: sql`case when ${pauses} then case when ${$.isGone}::boolean then 'gone' else 'failing' end else ${webhookEndpoints.pausedReason} end`,
+      pausedReason: sql`case when ${pauses} then case when ${$.isGone}::boolean then 'gone' else 'failing' end
+        else ${webhookEndpoints.pausedReason} end`,
       updatedAt: sql`case when ${pauses} then now() else ${webhookEndpoints.updatedAt} end`,
     })
     .where(

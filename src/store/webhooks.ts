@@ -13,7 +13,8 @@ type Row = typeof webhookEndpoints.$inferSelect;
 
 /** Until the newest of the replaced secrets ends, if any is left. */
 const oldSecretEndsAt = sql<Date | null>`(select to_timestamp(max((old->>'endsAt')::float8) / 1000)::timestamptz(3)
-  from jsonb_array_elements("webhook_endpoints"."secrets") old where (old->>'endsAt')::float8 > extract(epoch from now()) * 1000)`
+  from jsonb_array_elements("webhook_endpoints"."secrets") old where (old->>'endsAt')::float8 > extract(epoch
+    from now()) * 1000)`
   .mapWith(webhookEndpoints.createdAt)
   .as('old_secret_ends_at');
 
@@ -80,7 +81,8 @@ export const updateWebhookEndpoint = statement((db, $: Values<Pick<Row, 'id' | (
     .set({
       ...columns($, EDITED),
       // An endpoint that is resumed, or leads elsewhere, begins anew.
-      failingSince: sql`case when ${webhookEndpoints.status} = ${$.status} and ${webhookEndpoints.url} = ${$.url} then ${webhookEndpoints.failingSince} end`,
+      failingSince: sql`case when ${webhookEndpoints.status} = ${$.status} and ${webhookEndpoints.url} = ${$.url} then
+        ${webhookEndpoints.failingSince} end`,
       updatedAt: sql`now()`,
     })
     .where(eq(webhookEndpoints.id, $.id))

@@ -1,6 +1,6 @@
 /**
- * Sends events to webhooks. Whichever instance comes first makes new events into deliveries (`fan-out` by a cursor in the
- * database); every instance sends what is due (`sender.ts`). Both are woken by new positions, and by a timer.
+ * Sends events to webhooks. Whichever instance comes first makes new events into deliveries (`fan-out` by a cursor in
+ * the database); every instance sends what is due (`sender.ts`). Both are woken by new positions, and by a timer.
  */
 import type { Live } from '../live/live.js';
 import { readEvent } from '../live/readable.js';

@@ -75,7 +75,7 @@ test.each([
   expect(await found(query, filter)).toEqual(names);
 });
 
-test('whoever writes which age of an account or a profile, the two are one, and so is the order of all lists', async () => {
+test('whoever writes which age of an account or a profile, the two are one, and so is each order', async () => {
   const { Carl: carl, Carla: carla } = people as Record<'Carl' | 'Carla', Person>;
   const orders = () => Promise.all([found('', ''), found('user_type=contractor', 'userType: CONTRACTOR')]);
   await app.sql`update contractors set created_at = created_at - interval '1 year' where id = ${carla.profileId}`;
@@ -88,9 +88,10 @@ test('whoever writes which age of an account or a profile, the two are one, and 
   expect(await found('verified=false', 'verified: false')).toEqual(['Carl', 'Cora']);
   await app.sql.begin(async (tx) => {
     await tx`insert into users (id, email, user_type, first_name, last_name, password_hash, referral_code)
-      select 'usr_late', 'late@example.test', user_type, first_name, last_name, password_hash, 'LATE' from users where id = ${carl.userId}`;
-    const [row] =
-      await tx`insert into contractors (id, user_id, created_at) values ('ctr_late', 'usr_late', '2020-01-01') returning
+      select 'usr_late', 'late@example.test', user_type, first_name, last_name, password_hash, 'LATE'
+        from users where id = ${carl.userId}`;
+    const [row] = await tx`insert into contractors (id, user_id, created_at)
+          values ('ctr_late', 'usr_late', '2020-01-01') returning
       created_at = now()::timestamptz(3) as is_of_account`;
     expect(row?.is_of_account).toBe(true);
     await tx`delete from contractors where id = 'ctr_late'`;

@@ -150,7 +150,8 @@ describe('a webhook endpoint', () => {
     const path = `/v1/webhooks/${webhook.id}`;
     const paused = await app.rest('PUT', path, { token: owner.token, body: { ...webhook, status: 'paused' } });
     expect(paused.body).toMatchObject({ status: 'paused', paused_reason: 'requested', url: URL_OF });
-    const UPDATE = `mutation ($id: ID!, $input: UpdateWebhookEndpointInput!) { updateWebhookEndpoint(id: $id, input: $input) {
+    const UPDATE = `mutation ($id: ID!, $input: UpdateWebhookEndpointInput!) {
+      updateWebhookEndpoint(id: $id, input: $input) {
       webhookEndpoint { status pausedReason eventTypes url } viewer { id } } }`;
     const input = { status: 'ACTIVE', eventTypes: ['JOB_COMPLETED'] };
     const { data } = await graphql(owner, UPDATE, { id: webhook.id, input });
@@ -268,7 +269,8 @@ describe('a delivery', () => {
     const second = await graphql(owner, TEST, { id: webhook.id });
     expect(second.data.sendTestEvent.delivery.eventType).toBe('WEBHOOK_TEST');
     const LIST = `{ webhookEndpoints { nodes { id deliveries(first: 1) { totalCount pageInfo { endCursor hasNextPage }
-      nodes { id webhookId eventId eventType status nextAttemptAt createdAt endedAt attempts { number startedAt durationMs responseStatus error response } } } } } }`;
+      nodes { id webhookId eventId eventType status nextAttemptAt createdAt endedAt 
+        attempts { number startedAt durationMs responseStatus error response } } } } } }`;
     const { data } = await graphql(owner, LIST);
     const [{ deliveries }] = data.webhookEndpoints.nodes;
     expect(deliveries).toMatchObject({ totalCount: 2, pageInfo: { hasNextPage: true } });

@@ -1,8 +1,8 @@
 /**
  * The single-page app of `spa/`, built as its developers would: packages by its own lock file, the files that
  * schema/clients.md prints, types by codegen, a check of all types, and a build by Vite. It keeps the warnings that
- * React, Apollo Client and graphcache give to developers. Each run builds in a folder of its own, inside that of the app,
- * where Vite and TypeScript are found.
+ * React, Apollo Client and graphcache give to developers. Each run builds in a folder of its own, inside that of the
+ * app, where Vite and TypeScript are found.
  */
 import { execFile } from 'node:child_process';
 import { once } from 'node:events';

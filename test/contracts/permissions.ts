@@ -236,7 +236,9 @@ function ownEventsSection(): Section {
   };
   return {
     title: 'FIND THE JOB AMONG ONE’S OWN EVENTS',
-    says: 'What one reads of the job where no job is named: as much as of its events, or nothing where it is none of theirs.',
+    says:
+      'What one reads of the job where no job is named: as much as of its events, or nothing where it is none ' +
+      'of theirs.',
     rest: 'GET /v1/events?after={position}',
     graphql: 'query myEvents(after: …) { nodes { jobId type data } }',
     reads: true,

@@ -1,4 +1,6 @@
-/** Positions: no event is skipped, none has two, and no two have one, whoever numbers them and whatever becomes of that. */
+/**
+ * Positions: no event is skipped, none has two, and no two have one, whoever numbers them and whatever becomes of that.
+ */
 import postgres, { type Sql } from 'postgres';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { JobId } from '../../src/rules/ids.js';

@@ -1,4 +1,6 @@
-/** All events between two positions: as everybody's streams are offered them, and as one stream reads them for itself. */
+/**
+ * All events between two positions: as everybody's streams are offered them, and as one stream reads them for itself.
+ */
 import { readOn } from '../../src/live/replay.js';
 import type { ContractorId, JobId } from '../../src/rules/ids.js';
 import type { Viewer } from '../../src/rules/viewer.js';

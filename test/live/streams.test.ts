@@ -80,7 +80,7 @@ describe('a stream of one’s own', () => {
     stream.close();
   });
 
-  it('loses nothing where nobody reads it for a thousand events, and holds no more than its bound meanwhile', async () => {
+  it('loses nothing where nobody reads it for a thousand events, and holds no more than its bound', async () => {
     const stream = open('owner');
     const { body } = await callRest(app, 'create', { by: people.owner, body: DRAFT });
     await app.sql`insert into events (id, job_id, sequence, type, homeowner_id, from_status, to_status)

@@ -176,9 +176,11 @@ function address({ op, job, bid }: Call): { method: string; path: string } {
   }
 }
 
-export const JOB = `id title description status category budgetMin budgetMax urgency addressLine1 addressLine2 city state zipCode country latitude longitude
-  desiredStartDate desiredCompletionDate requirements homeownerId awardedBidId rating review version createdAt updatedAt`;
-export const BID = `id jobId contractorId status amount estimatedDurationDays message proposedStartDate materialsIncluded paymentTerms guaranteedView holdId
+export const JOB = `id title description status category budgetMin budgetMax urgency addressLine1 addressLine2
+  city state zipCode country latitude longitude desiredStartDate desiredCompletionDate requirements
+  homeownerId awardedBidId rating review version createdAt updatedAt`;
+export const BID = `id jobId contractorId status amount estimatedDurationDays message proposedStartDate
+  materialsIncluded paymentTerms guaranteedView holdId
   createdAt updatedAt submittedAt`;
 export const EVENTS =
   'totalCount nodes { jobId sequence type actorId fromStatus toStatus occurredAt rating review fields ' +

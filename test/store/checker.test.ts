@@ -194,7 +194,8 @@ const DAMAGES: [what: string, breaks: string, damage: Damage][] = [
     'a job ends once',
     (tx) =>
       tx`insert into events (id, job_id, sequence, type, from_status, to_status, homeowner_id)
-        select 'evt_x', id, 4, 'job.completed', 'cancelled', 'completed', homeowner_id from jobs where id = ${ids.cancelled!}`,
+        select 'evt_x', id, 4, 'job.completed', 'cancelled', 'completed', homeowner_id
+          from jobs where id = ${ids.cancelled!}`,
   ],
   [
     'a bid that moved without an event',

@@ -83,7 +83,15 @@ const transfer = (tx: TransactionSql, more: object) => {
   return tx`insert into token_transfers ${tx({ ...row, reason: 'adjustment', ...more })}`;
 };
 const event = (tx: TransactionSql, more: object) =>
-  tx`insert into events ${tx({ id: 'evt_new', job_id: ids.open, sequence: 99, type: 'job.updated', homeowner_id: ids.hannasProfile, ...more })}`;
+  tx`insert into events
+    ${tx({
+      id: 'evt_new',
+      job_id: ids.open,
+      sequence: 99,
+      type: 'job.updated',
+      homeowner_id: ids.hannasProfile,
+      ...more,
+    })}`;
 const job = (tx: TransactionSql, id: string, change: object) =>
   tx`update jobs set ${tx({ ...change })} where id = ${id}`;
 

@@ -62,7 +62,8 @@ it('throws away what was sent to webhooks after a month, and what was sent to de
   const [kept, deleted] = [await made(), await made()];
   const delivery = (endpoint: string, days: number) => sql`with one as (
       insert into webhook_deliveries (id, endpoint_id, event_id, event_type, status, due_at, created_at)
-      values (${newId('webhookDelivery')}, ${endpoint}, ${newId('event')}, 'webhook.test', 'waiting', now(), now() - make_interval(days => ${days}))
+      values (${newId('webhookDelivery')}, ${endpoint}, ${newId('event')}, 'webhook.test', 'waiting', now(),
+        now() - make_interval(days => ${days}))
       returning id)
     insert into webhook_attempts (delivery_id, number, started_at, duration_ms) select id, 1, now(), 1 from one`;
   for (const days of [1, 31]) await delivery(kept, days);
@@ -72,6 +73,7 @@ it('throws away what was sent to webhooks after a month, and what was sent to de
   await sql`update webhook_endpoints set deleted_at = now() - interval '2 hours' where id = ${deleted}`;
   expect(await tidy(app.services.db)).toMatchObject({ deliveries: 0, endpoints: 1 });
   const left = await sql`select (select count(*)::int from webhook_deliveries) as deliveries,
-    (select count(*)::int from webhook_attempts) as attempts, (select count(*)::int from webhook_endpoints) as endpoints`;
+    (select count(*)::int from webhook_attempts) as attempts, (select count(*)::int
+      from webhook_endpoints) as endpoints`;
   expect(left[0]).toEqual({ deliveries: 1, attempts: 1, endpoints: 1 });
 });

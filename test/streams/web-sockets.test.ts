@@ -1,4 +1,6 @@
-/** WebSockets: who may open one, what may be sent on it, how each ends, and that clients come again where they should. */
+/**
+ * WebSockets: who may open one, what may be sent on it, how each ends, and that clients come again where they should.
+ */
 import { createHash } from 'node:crypto';
 import { once } from 'node:events';
 import { request, type ClientRequest, type IncomingMessage } from 'node:http';
@@ -131,7 +133,7 @@ describe('a client', () => {
     expect(await closed).toMatchObject({ code: 4401, reason: 'The session has ended; log in again.' });
   });
 
-  it('that logs out is told so by 4401, and one whose token runs out by 4403, after which it may come again', async () => {
+  it('that logs out is told so by 4401, and one whose token runs out by 4403, and may come again then', async () => {
     const olga = await homeowner(app, 'Olga');
     const { closed, subscribe } = connectAs(app.url, olga);
     subscribe(MY_EVENTS);

@@ -71,13 +71,14 @@ const settled = (owner: Person, id: string, count: number) =>
 
 /** As if the time until the next attempt had passed. */
 const letTimePass = (id: string) =>
-  app.sql`update webhook_deliveries set due_at = now() where endpoint_id = ${id} and status = 'waiting' and claim is null`;
+  app.sql`update webhook_deliveries set due_at = now() where endpoint_id = ${id} and status = 'waiting'
+    and claim is null`;
 
 const types = (received: readonly Received[]) => received.map(({ body }) => String(body.type)).toSorted();
 const ofJob = (id: string) => (received: readonly Received[]) => received.filter(({ body }) => body.data.job_id === id);
 
 describe('an event', () => {
-  it('is sent to those whose own it is, as each reads it on the timeline, signed as the public library wants it', async () => {
+  it('is sent to those whose own it is, as each reads it on the timeline, and signed', async () => {
     const hooks = {
       owner: await hookOf(people.owner),
       awardee: await hookOf(people.awardee),
@@ -288,7 +289,8 @@ describe('a secret', () => {
     for (const secret of [old, body.secret]) expect(verify(secret, one!)).toEqual(one!.body);
     expect(String(one!.headers['webhook-signature']).split(' ')).toHaveLength(2);
     await app.sql`update webhook_endpoints set secrets = (select jsonb_agg(case when one->>'endsAt' is null then one
-      else jsonb_set(one, '{endsAt}', to_jsonb(extract(epoch from now()) * 1000 - 1)) end) from jsonb_array_elements(secrets) one) where id = ${id}`;
+      else jsonb_set(one, '{endsAt}', to_jsonb(extract(epoch from now()) * 1000 - 1)) end)
+        from jsonb_array_elements(secrets) one) where id = ${id}`;
     await givenJob(app, 'draft', people);
     const [, second] = await receiver.until((all) => all.length > 1);
     expect(verify(body.secret, second!)).toEqual(second!.body);

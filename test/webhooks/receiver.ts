@@ -1,4 +1,7 @@
-/** A receiver of webhooks, as somebody else would build one: a plain server that checks signatures by the public library. */
+/**
+ * A receiver of webhooks, as somebody else would build one: a plain server that checks signatures by the public
+ * library.
+ */
 import { once } from 'node:events';
 import { createServer, type IncomingHttpHeaders, type IncomingMessage, type ServerResponse } from 'node:http';
 import type { AddressInfo, Socket } from 'node:net';

@@ -23,7 +23,9 @@ export const deliveryStatus = WEBHOOK_DELIVERY.schema.shape.status.nullish().des
 
 export const listWebhookDeliveries = operation({
   name: 'webhookDeliveries',
-  says: 'Lists what was or is to be sent to a webhook endpoint, newest first, with every attempt. It is kept for 30 days.',
+  says:
+    'Lists what was or is to be sent to a webhook endpoint, newest first, with every attempt. It is kept for ' +
+    '30 days.',
   allows: 'signed in',
   budget: 'read',
   input: z.strictObject({
@@ -40,7 +42,9 @@ export const listWebhookDeliveries = operation({
 
 export const sendTestEvent = operation({
   name: 'sendTestEvent',
-  says: 'Sends an event of the type `webhook.test` to a webhook endpoint, whatever its types; it is tried again like any other.',
+  says:
+    'Sends an event of the type `webhook.test` to a webhook endpoint, whatever its types; it is tried again ' +
+    'like any other.',
   allows: 'signed in',
   budget: 'write',
   input: z.strictObject({ id: idInPath('webhookEndpoint').describe('The webhook endpoint.') }),
@@ -52,7 +56,9 @@ export const sendTestEvent = operation({
 
 export const redeliver = operation({
   name: 'redeliver',
-  says: 'Sends an event to a webhook endpoint again, with the same `webhook-id`, be it delivered already or failed for good.',
+  says:
+    'Sends an event to a webhook endpoint again, with the same `webhook-id`, be it delivered already or ' +
+    'failed for good.',
   allows: 'signed in',
   budget: 'write',
   input: z.strictObject({ id: idInPath('webhookDelivery').describe('The delivery.') }),

@@ -45,8 +45,8 @@ const types = eventTypes.nullish().describe('The types of events to send; all of
 export const createWebhookEndpoint = operation({
   name: 'createWebhookEndpoint',
   says:
-    'Has what happens to one’s jobs and bids sent to an address; to that of an admin, what happens to all. The secret ' +
-    'is shown this once.',
+    'Has what happens to one’s jobs and bids sent to an address; to that of an admin, what happens to all. The ' +
+    'secret is shown this once.',
   allows: 'signed in',
   budget: 'write',
   alwaysForReal: true,
@@ -84,7 +84,9 @@ function requireSoundAddress(rules: { problemWith(url: string): string | undefin
 
 function tooManyEndpoints() {
   return refuse('VALIDATION_FAILED', {
-    message: `You have ${WEBHOOKS.endpointsPerPerson} webhook endpoints, the most that one person may have; delete one first.`,
+    message:
+      `You have ${WEBHOOKS.endpointsPerPerson} webhook endpoints, the most that one person may have; ` +
+      `delete one first.`,
   });
 }
 

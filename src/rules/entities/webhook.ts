@@ -8,7 +8,8 @@ import { DELIVERED_TYPES, DELIVERY_STATUSES, WEBHOOK_PAUSE_REASONS, WEBHOOK_STAT
 
 export const WEBHOOK_ENDPOINT = entity(
   'WebhookEndpoint',
-  'An address to which what happens to one’s jobs and bids is sent, signed as the Standard Webhooks specification says.',
+  'An address to which what happens to one’s jobs and bids is sent, signed as the Standard Webhooks ' +
+    'specification says.',
   {
     id: identifier('webhookEndpoint'),
     url: {
@@ -54,7 +55,8 @@ export const NEW_WEBHOOK = entity('NewWebhook', 'A webhook endpoint with the sec
   secret: {
     type: z.string().meta({ pattern: '^whsec_[0-9A-Za-z+/]{43}=$' }),
     description:
-      'What events are signed with: `whsec_` and 32 bytes in base64, as Standard Webhooks has it. It is shown this once.',
+      'What events are signed with: `whsec_` and 32 bytes in base64, as Standard Webhooks has it. It is shown ' +
+      'this once.',
     example: 'whsec_C2FVsBQIhrscChlQIMV+b5sSYspob7oDazfKc2E6Q2Q=',
   },
 });

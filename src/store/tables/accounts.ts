@@ -101,7 +101,7 @@ export const contractors = pgTable(
     createdAt: createdAt(),
     updatedAt: updatedAt(),
 
-    /** The account's first and last name, kept equal by the same triggers, so that one index has all that is searched. */
+    /** The account's first and last name, kept equal by the same triggers: one index has all that is searched. */
     personName: text().notNull().default(''),
     /** The average in hundredths, and 0 before the first rating: lists are ordered by it. */
     ratingRank: integer()

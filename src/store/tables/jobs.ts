@@ -1,5 +1,5 @@
 /** Jobs: what their homeowners write, their state, and the figures that later calls are checked against. */
-import { sql } from 'drizzle-orm';
+import { sql, type SQL } from 'drizzle-orm';
 import {
   check,
   date,
@@ -22,6 +22,9 @@ import { createdAt, idColumn, moment, money, updatedAt } from './columns.js';
 
 export const jobStatus = pgEnum('job_status', JOB_STATES);
 export const urgency = pgEnum('urgency', URGENCIES);
+
+const completedByAward = (t: { readonly status: unknown; readonly awardedBidId: unknown }): SQL =>
+  sql`${t.status} = 'completed' and ${t.awardedBidId} is not null`;
 
 export const jobs = pgTable(
   'jobs',
@@ -98,10 +101,7 @@ export const jobs = pgTable(
       else ${t.awardedBidId} is not null end`,
     ),
     check('jobs_award_is_whole', sql`(${t.awardedBidId} is null) = (${t.awardedContractorId} is null)`),
-    check(
-      'jobs_review_fits_the_state',
-      sql`(${t.rating} is null and ${t.review} is null) or (${t.status} = 'completed' and ${t.awardedBidId} is not null)`,
-    ),
+    check('jobs_review_fits_the_state', sql`(${t.rating} is null and ${t.review} is null) or (${completedByAward(t)})`),
     check('jobs_rating_is_sound', sql`${t.rating} between 1 and 5`),
     check(
       'jobs_budget_is_sound',

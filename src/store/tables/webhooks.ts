@@ -1,4 +1,4 @@
-/** Addresses to which events are sent, what is sent there, and how each attempt went. Deliveries are kept for a month. */
+/** Addresses to which events are sent, what is sent there, and how each attempt went; kept for a month. */
 import { sql } from 'drizzle-orm';
 import { boolean, check, index, integer, jsonb, pgTable, primaryKey, text, unique } from 'drizzle-orm/pg-core';
 import type { EventType } from '../../rules/events.js';

@@ -390,11 +390,14 @@ export async function award(viewer: Viewer, id: string, bidId: string) {
 }
 
 const SUBMIT_BID = `with counted as (
-    update jobs set event_count = event_count + 1, live_bid_count = live_bid_count + 1, bid_count = bid_count + 1, bids_ever = bids_ever + 1
+    update jobs set event_count = event_count + 1, live_bid_count = live_bid_count + 1, bid_count = bid_count + 1,
+      bids_ever = bids_ever + 1
     where id = $1 and status = 'open' returning id, event_count, created_at, homeowner_id),
-  made as (insert into bids (id, job_id, contractor_id, amount, message, job_created_at) select $2, id, $3, $4, $5, created_at from counted returning id, job_id, amount, status, created_at),
+  made as (insert into bids (id, job_id, contractor_id, amount, message, job_created_at) select $2, id, $3, $4, $5,
+    created_at from counted returning id, job_id, amount, status, created_at),
   logged as (insert into events (id, job_id, sequence, type, actor_id, bidder_id, occurred_at, data, homeowner_id)
-    select $6, id, event_count, 'bid.submitted', $7, $3, clock_timestamp(), jsonb_build_object('bidId', $2::text, 'status', 'pending'), homeowner_id from counted)
+    select $6, id, event_count, 'bid.submitted', $7, $3, clock_timestamp(), jsonb_build_object('bidId', $2::text,
+      'status', 'pending'), homeowner_id from counted)
   select id, amount, status, created_at from made`;
 
 export async function submitBid(viewer: Viewer, jobId: string, amount: number, message: string | null) {

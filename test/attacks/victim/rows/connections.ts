@@ -21,7 +21,9 @@ const WEB_SOCKET = bytesOf('GET', '/graphql', {
 const ALL_EVENTS = 'subscription { myEvents(after: "0") { id type position data } }';
 const subscription = (id: string) => ({ type: 'subscribe', id, payload: { query: ALL_EVENTS } });
 const streamOf = (job: string) =>
-  `/graphql/stream?query=${encodeURIComponent(`subscription { jobEvents(jobId: "${job}", after: "0") { id type position data } }`)}`;
+  `/graphql/stream?query=${encodeURIComponent(
+    `subscription { jobEvents(jobId: "${job}", after: "0") { id type position data } }`,
+  )}`;
 
 export const CONNECTIONS: readonly Row[] = [
   {
