@@ -190,7 +190,13 @@ export const PAGINATION = entity('Pagination', 'Where the page stands.', {
       `or ${PAGE.exactSearchTotalMax} of a search, where counting stops.`,
     example: 1,
   },
-  totalPages: { type: whole(), description: 'How many pages they fill.', example: 1 },
+  totalPages: {
+    type: whole(),
+    description:
+      'How many pages the counted entries fill. Where `total_capped` is true there are more: read on by the `Link` ' +
+      'header, until it has no `next`.',
+    example: 1,
+  },
   totalCapped: { type: z.boolean(), description: 'Whether there are more than were counted.', example: false },
 });
 
