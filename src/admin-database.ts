@@ -22,8 +22,8 @@ export function nameOfDatabase(url: string | undefined, dataFolder: string): str
 }
 
 /**
- * Without the server's environment a command would make a database of its own, which no server reads, and say that all
- * is well.
+ * Without the server's environment a command would make a database of its own, which no server reads, and say that
+ * all is well.
  */
 export function assertDatabaseExists(url: string | undefined, dataFolder: string): void {
   if (url !== undefined || existsSync(join(dataFolder, 'postgres'))) return;

@@ -124,8 +124,8 @@ function readText(value: string, kind: ShapeKind): unknown {
 }
 
 /**
- * The version that the caller has read. A proxy that compresses answers makes `W/"3"` of the ETag `"3"`, and clients send
- * back what they got: both name the same version.
+ * The version that the caller has read. A proxy that compresses answers makes `W/"3"` of the ETag `"3"`, and clients
+ * send back what they got: both name the same version.
  */
 function expectedVersionIn(ifMatch: string | undefined): number | null {
   if (ifMatch === undefined || ifMatch.trim() === '*') return null;
