@@ -28,7 +28,7 @@ export function nameOfDatabase(url: string | undefined, dataFolder: string): str
 export function assertDatabaseExists(url: string | undefined, dataFolder: string): void {
   if (url !== undefined || existsSync(join(dataFolder, 'postgres'))) return;
   throw new Error(
-    `There is no database in ${resolve(dataFolder)}: give DATA_DIR or DATABASE_URL as the server has it, or start the ` +
-      'server once.',
+    `There is no database in ${resolve(dataFolder)}: give DATA_DIR or DATABASE_URL as the server has it, or start ` +
+      'the server once.',
   );
 }
