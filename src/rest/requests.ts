@@ -42,8 +42,8 @@ export const HEADER_PARAMETERS = {
     'Idempotency-Key',
     { type: 'string', minLength: 1, maxLength: IDEMPOTENCY_KEY_MAX },
     'Any text of one’s own. For 24 hours the same key with the same input does nothing anew and gets the first ' +
-      'answer again; with another input, of which `If-Match` is a part, it is refused. A refusal is not kept: the call ' +
-      'runs anew.',
+      'answer again; with another input, of which `If-Match` is a part, it is refused. A refusal is not kept: the ' +
+      'call runs anew.',
   ),
   DryRun: headerParameter(
     'Dry-Run',
