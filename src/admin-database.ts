@@ -1,4 +1,6 @@
 /** How a command finds the database, whether a server is running or not. */
+import { existsSync } from 'node:fs';
+import { join, resolve } from 'node:path';
 import type { Connection } from './store/database.js';
 
 /** The embedded database may be running inside a server already; then this command joins it there. */
@@ -10,4 +12,23 @@ export async function reachDatabase(
   const { findRunningPostgres, startEmbeddedPostgres } = await import('./store/embedded.js');
   const running = findRunningPostgres(dataFolder);
   return running ? { connection: running, stop: async () => {} } : startEmbeddedPostgres(dataFolder);
+}
+
+/** Which database it is, for whoever may have meant another; without the password. */
+export function nameOfDatabase(url: string | undefined, dataFolder: string): string {
+  if (url === undefined) return `the database in ${resolve(dataFolder)}`;
+  const { host, pathname } = new URL(url);
+  return `the database ${pathname.slice(1)} on ${host || 'this machine'}`;
+}
+
+/**
+ * Without the server's environment a command would make a database of its own, which no server reads, and say that
+ * all is well.
+ */
+export function assertDatabaseExists(url: string | undefined, dataFolder: string): void {
+  if (url !== undefined || existsSync(join(dataFolder, 'postgres'))) return;
+  throw new Error(
+    `There is no database in ${resolve(dataFolder)}: give DATA_DIR or DATABASE_URL as the server has it, or start ` +
+      'the server once.',
+  );
 }

@@ -2,7 +2,7 @@
 import { createInterface } from 'node:readline';
 import { Writable } from 'node:stream';
 import { readConfig } from './config.js';
-import { reachDatabase } from './admin-database.js';
+import { assertDatabaseExists, nameOfDatabase, reachDatabase } from './admin-database.js';
 import { createLog } from './log.js';
 import { openServices } from './services.js';
 import { createAdmin, setAdminPassword } from './operations/accounts/admins.js';
@@ -16,13 +16,15 @@ async function main([command, email]: string[]): Promise<void> {
       'Say: npm run admin -- create <email>, or: npm run admin -- set-password <email>. The password is read from ' +
         'the terminal or standard input.',
     );
-  const password = await readPassword();
   const config = readConfig();
-  const database = await reachDatabase(config.DATABASE_URL, config.DATA_DIR);
+  const { DATABASE_URL: url, DATA_DIR: folder } = config;
+  assertDatabaseExists(url, folder);
+  const password = await readPassword();
+  const database = await reachDatabase(url, folder);
   const { services, close } = await openServices(config, createLog('warn'), database.connection);
   try {
     await run(services, email, password);
-    process.stdout.write(`Done: ${email} can log in as an admin.\n`);
+    process.stdout.write(`Done: ${email} can log in as an admin, in ${nameOfDatabase(url, folder)}.\n`);
   } finally {
     await close();
     await database.stop();

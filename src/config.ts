@@ -73,8 +73,8 @@ export const VARIABLES = {
     .regex(/^[!-~]*$/, 'must have no spaces, nor anything else that a header cannot carry')
     .optional()
     .describe(
-      'lets bearers of it, and nobody else, read /metrics; without it /metrics is for this machine; at least 16 ' +
-        'characters',
+      'lets bearers of it, and nobody else, read /metrics; without it /metrics is for this machine; ' +
+        'at least 16 characters',
     ),
   GRAPHQL_INTROSPECTION: onOff
     .optional()

@@ -85,11 +85,17 @@ async function openDatabase({ DATABASE_URL, DATA_DIR }: Config): Promise<OpenDat
 /** An unusable DATABASE_URL is reported without a stack: where in our code it was noticed helps nobody. */
 function explain({ DATABASE_URL }: Config): (error: unknown) => never {
   return (error) => {
-    const fromDatabase = DATABASE_URL !== undefined && error instanceof Error && 'code' in error;
-    throw fromDatabase
-      ? new Error(`The database that DATABASE_URL names cannot be used: ${error.message}`, { cause: error })
+    const reason = DATABASE_URL === undefined ? undefined : reasonOfDatabase(error);
+    throw reason
+      ? new Error(`The database that DATABASE_URL names cannot be used: ${reason.message}`, { cause: error })
       : error;
   };
+}
+
+/** What Postgres or the network said. Drizzle wraps it in an error that holds the statement alone. */
+function reasonOfDatabase(error: unknown): Error | undefined {
+  if (!(error instanceof Error)) return undefined;
+  return 'code' in error ? error : reasonOfDatabase(error.cause);
 }
 
 function once(work: (signal: string) => Promise<void>): (signal: string) => Promise<void> {

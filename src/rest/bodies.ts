@@ -17,12 +17,22 @@ import {
 } from '../rules/entities/reference.js';
 import { JOB_ACTION_LIST } from '../rules/lifecycle.js';
 import { ERRORS, PAGE } from '../rules/limits.js';
-import { choice, position, whole } from '../rules/values.js';
+import { choice, idOf, position, whole } from '../rules/values.js';
 import { exampleOf } from './described.js';
 
 /** Through REST people read their own accounts alone, of which nothing is hidden from them. */
 export const OWN_USER = asOneself(USER);
 export const OWN_HOMEOWNER = asOneself(HOMEOWNER);
+/** An admin comes from a person to the profile that is verified, or whose jobs are listed. */
+export const LISTED_USER = entity('ListedUser', 'A person with an account, and which profile is theirs.', {
+  ...OWN_USER.fields,
+  homeownerId: { type: idOf('homeowner').nullable(), description: 'The homeowner’s profile; null for everyone else.' },
+  contractorId: {
+    type: idOf('contractor').nullable(),
+    description: 'The contractor’s profile; null for everyone else.',
+    example: null,
+  },
+});
 
 /** One of several entities. */
 export interface Variants {
@@ -180,7 +190,13 @@ export const PAGINATION = entity('Pagination', 'Where the page stands.', {
       `or ${PAGE.exactSearchTotalMax} of a search, where counting stops.`,
     example: 1,
   },
-  totalPages: { type: whole(), description: 'How many pages they fill.', example: 1 },
+  totalPages: {
+    type: whole(),
+    description:
+      'How many pages the counted entries fill. Where `total_capped` is true there are more: read on by the `Link` ' +
+      'header, until it has no `next`.',
+    example: 1,
+  },
   totalCapped: { type: z.boolean(), description: 'Whether there are more than were counted.', example: false },
 });
 

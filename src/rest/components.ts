@@ -25,6 +25,7 @@ import {
   ME,
   NEW_CONTRACTOR_SESSION,
   NEW_HOMEOWNER_SESSION,
+  LISTED_USER,
   OWN_HOMEOWNER,
   OWN_USER,
   pageOf,
@@ -41,6 +42,7 @@ import { isList, rowOf, ROUTES, type Route } from './routes.js';
 
 export const COMPONENTS: readonly (Entity | Variants)[] = [
   OWN_USER,
+  LISTED_USER,
   OWN_HOMEOWNER,
   CONTRACTOR,
   REVIEW,

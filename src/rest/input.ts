@@ -116,6 +116,8 @@ function addTo(query: Map<string, unknown>, field: string, kind: ShapeKind, valu
 
 /** A query holds text alone; what looks like the wanted kind becomes it, and the rest is for the shape to refuse. */
 function readText(value: string, kind: ShapeKind): unknown {
+  // In a query a bare `+` means a space, and `date -Is` writes one before the offset.
+  if (kind.is === 'moment') return value.replace(/ (?=\d\d:\d\d$)/, '+');
   if ((kind.is === 'whole number' || kind.is === 'number') && /^-?\d+(\.\d+)?$/.test(value)) return Number(value);
   if (kind.is === 'flag' && (value === 'true' || value === 'false')) return value === 'true';
   return value;

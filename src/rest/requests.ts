@@ -30,8 +30,8 @@ export const HEADER_PARAMETERS = {
   IfMatch: headerParameter(
     'If-Match',
     { type: 'string' },
-    'The `ETag` of the job as it was read, such as `"3"`: the call is refused if the job has changed since. As a ' +
-      'proxy that compresses weakens it, `W/"3"`, it means the same.',
+    'The `ETag` of the job as it was read, such as `"3"`: the call is refused if the job has changed since. ' +
+      'As a proxy that compresses weakens it, `W/"3"`, it means the same.',
   ),
   IfNoneMatch: headerParameter(
     'If-None-Match',
@@ -42,7 +42,8 @@ export const HEADER_PARAMETERS = {
     'Idempotency-Key',
     { type: 'string', minLength: 1, maxLength: IDEMPOTENCY_KEY_MAX },
     'Any text of one’s own. For 24 hours the same key with the same input does nothing anew and gets the first ' +
-      'answer again; with another input it is refused.',
+      'answer again; with another input, of which `If-Match` is a part, it is refused. A refusal is not kept: the ' +
+      'call runs anew.',
   ),
   DryRun: headerParameter(
     'Dry-Run',

@@ -1,6 +1,6 @@
 /** What a viewer may do with a job now and, for all the rest, which refusal the call would meet first. */
 import { BID_TRANSITION_LIST, type BidTransition } from './bids.js';
-import { checksOfBid, checksOfRow, firstFailing, furtherChecksOf, type Check } from './checks.js';
+import { checksOfBid, checksOfRow, firstFailing, furtherChecksOf, sentenceOf, type Check } from './checks.js';
 import type { ConditionedJob, Facts } from './conditions.js';
 import type { ErrorCode } from './errors.js';
 import { JOB_ACTIONS } from './lifecycle.js';
@@ -13,6 +13,8 @@ export interface AvailableAction {
   readonly action: JobActionName;
   readonly allowed: boolean;
   readonly reason: ErrorCode | null;
+  /** Why not, in a sentence for a person. */
+  readonly message: string | null;
   /** What must be filled in first; empty unless the job could otherwise be published. */
   readonly missingFields: readonly RequiredToPublish[];
   /** What the call would charge this viewer; null where that is nothing, or depends on what is sent. */
@@ -38,9 +40,18 @@ export function availableActions(
   return JOB_ACTION_KEYS.map((key) => {
     const { ofRow, further } = CHECKS[key];
     const refused = firstFailing(ofRow, facts);
-    const reason = (refused ?? firstFailing(further, facts))?.code ?? null;
+    const failing = refused ?? firstFailing(further, facts);
     const price = refused || key !== 'publish' ? NO_PRICE : priceOf(job);
-    return { action: JOB_ACTIONS[key].action, allowed: reason === null, reason, ...price };
+    return {
+      action: JOB_ACTIONS[key].action,
+      allowed: !failing,
+      reason: failing?.code ?? null,
+      // Put together for those who ask for it.
+      get message() {
+        return failing ? sentenceOf(failing, facts) : null;
+      },
+      ...price,
+    };
   });
 }
 
@@ -53,6 +64,7 @@ export interface AvailableBidAction {
   readonly action: BidActionName;
   readonly allowed: boolean;
   readonly reason: ErrorCode | null;
+  readonly message: string | null;
 }
 
 export type BidActionName = BidTransition['action'];
@@ -63,8 +75,16 @@ export function availableBidActions(
   { bid, job }: { bid: NonNullable<Facts['bid']>; job: ConditionedJob },
 ): AvailableBidAction[] {
   return BID_CHECKS.map(({ action, checks }) => {
-    const reason = firstFailing(checks, { viewer, job, bid, ownBids: [] })?.code ?? null;
-    return { action, allowed: reason === null, reason };
+    const facts = { viewer, job, bid, ownBids: [] };
+    const failing = firstFailing(checks, facts);
+    return {
+      action,
+      allowed: !failing,
+      reason: failing?.code ?? null,
+      get message() {
+        return failing ? sentenceOf(failing, facts) : null;
+      },
+    };
   });
 }
 

@@ -7,7 +7,7 @@ import { BID_TRANSITION_LIST, mayBid, type BidTransition } from './bids.js';
 import * as conditions from './conditions.js';
 import { all, any, atLeast, call, equal, filledIn, holds, job, oneOf, priceBy, valueOf } from './conditions.js';
 import type { Condition, Facts } from './conditions.js';
-import { refuse, type RefusalCode, type RefusalFacts } from './errors.js';
+import { REFUSALS, refuse, type RefusalCode, type RefusalFacts } from './errors.js';
 import { JOB_ACTION_LIST, JOB_ACTIONS, statesAllowing } from './lifecycle.js';
 import type { BidState, JobAction, JobActionKey, JobState, PartyWord } from './lifecycle.js';
 import { isFor, isOneOfThe, mayActOnBid, partyOf, PARTY_WORDS, type Party } from './parties.js';
@@ -44,6 +44,11 @@ export function furtherChecksOf(key: JobActionKey): readonly Check[] {
 /** The first refusal there is; undefined where the operation may happen. */
 export function firstFailing(checks: readonly Check[], facts: Facts): Check | undefined {
   return checks.find(({ condition }) => !holds(condition, facts));
+}
+
+/** Why not, in a sentence for a person. */
+export function sentenceOf({ code, explain }: Check, facts: Facts): string {
+  return explain?.(facts).message ?? REFUSALS[code][1];
 }
 
 export function assertAllowed(checks: readonly Check[], facts: Facts): void {

@@ -1,5 +1,6 @@
 /** Every account, newest first, narrowed by what an admin asks for. */
 import { and, sql, type SQL } from 'drizzle-orm';
+import type { ContractorId, HomeownerId } from '../rules/ids.js';
 import type { Role } from '../rules/viewer.js';
 import { userColumns, type User } from './accounts.js';
 import type { Db } from './database.js';
@@ -16,6 +17,9 @@ export interface UserFilter {
   verified?: boolean | null | undefined;
 }
 
+/** With the profile that the role has. */
+export type ListedUser = User & { homeownerId: HomeownerId | null; contractorId: ContractorId | null };
+
 interface FilterValues {
   search: string | null;
 }
@@ -26,22 +30,31 @@ interface Asked {
   readonly verified: boolean | null;
 }
 
-const lists = remembering<List<FilterValues, User>>();
+const lists = remembering<List<FilterValues, ListedUser>>();
 
 export function listUsers(
   db: Db,
   { search = null, userType = null, verified = null }: UserFilter,
   request: PageRequest,
-): Promise<Page<User>> {
+): Promise<Page<ListedUser>> {
   const asked: Asked = { searched: search !== null, userType, verified };
   const values = { search: search === null ? null : containing(search) };
   return lists(JSON.stringify(asked), () => listOf(asked))(db, values, request);
 }
 
 const keys = { createdAt: users.createdAt, id: users.id };
+const listedColumns = {
+  ...userColumns,
+  homeownerId: sql<HomeownerId | null>`(select h.id from homeowners h where h.user_id = "users"."id")`.as(
+    'homeowner_id',
+  ),
+  contractorId: sql<ContractorId | null>`(select c.id from contractors c where c.user_id = "users"."id")`.as(
+    'contractor_id',
+  ),
+};
 const few = (rows: number) => sql.raw(String(rows));
 
-function listOf(asked: Asked): List<FilterValues, User> {
+function listOf(asked: Asked): List<FilterValues, ListedUser> {
   const { searched, userType, verified } = asked;
   const ofType = userType === null ? undefined : sql`${users.userType} = ${sql.raw(`'${userType}'`)}`;
   const fits = ($: Values<FilterValues>) => and(saying($), verified === null ? undefined : isVerified(verified));
@@ -60,7 +73,7 @@ function listOf(asked: Asked): List<FilterValues, User> {
     rows: (db, $: Values<FilterValues>, within, reach) => {
       const ids = gathered($, within, reach);
       return db
-        .select(userColumns)
+        .select(listedColumns)
         .from(users)
         .where(and(ofType, ids ? sql`${users.id} = any(array(${ids}))` : within))
         .$dynamic();

@@ -40,6 +40,12 @@ const FILTERS: [name: string, query: string, filter: string, where: string][] = 
   ['a state twice', 'status=open&status=in_review', 'statuses: [IN_REVIEW, OPEN]', `status in ('open', 'in_review')`],
   ['states', 'statuses=draft,completed', 'statuses: [DRAFT, COMPLETED]', `status in ('draft', 'completed')`],
   ['what changed', `updated_since=${SINCE}`, `updatedSince: "${SINCE}"`, `updated_at >= '${SINCE}'`],
+  [
+    'what changed, with an offset whose + a query turns into a space',
+    `updated_since=${SINCE.replace('Z', '+00:00')}`,
+    `updatedSince: "${SINCE}"`,
+    `updated_at >= '${SINCE}'`,
+  ],
   ['a trade', 'category=plumbing', 'category: "plumbing"', `category = 'plumbing'`],
   ['a common word', 'search=sink', 'search: "sink"', `title ilike '%sink%'`],
   ['a rare word', 'search=sink%2011', 'search: "sink 11"', `title ilike '%sink 11%'`],

@@ -117,6 +117,15 @@ test('an admin finds a contractor who never bid, and verifies them', async () =>
   await app.sql`update contractors set verified = false where id = ${profileId}`;
 });
 
+test('an admin comes from a person to their profile through REST, too', async () => {
+  const { body } = await app.rest('GET', '/v1/users', { token: ada.token });
+  const profiles = new Map(body.data.map((user: Json) => [nameOf(user), [user.homeowner_id, user.contractor_id]]));
+  expect(profiles.get('Hanna')).toEqual([people.Hanna!.profileId, null]);
+  expect(profiles.get('Carl')).toEqual([null, people.Carl!.profileId]);
+  expect(profiles.get('Ada')).toEqual([null, null]);
+  expect((await app.rest('GET', `/v1/contractors/${people.Carl!.profileId}`, { token: ada.token })).status).toBe(200);
+});
+
 test('everyone comes from a person to their profile, in one statement, and to nothing private', async () => {
   const { Hanna: hanna, Carl: carl } = people as Record<'Hanna' | 'Carl', Person>;
   const profile = { homeowner: { address_line1: '1 Hidden Lane', city: 'Austin' } };

@@ -33,7 +33,8 @@ const fieldNamed = (type: GraphQLObjectType, name: string) => type.getFields()[n
  */
 const SESSION = ['refreshToken', 'token'];
 const SHORT: Readonly<Record<string, readonly string[]>> = {
-  AvailableAction: ['missingFields'],
+  AvailableAction: ['message', 'missingFields'],
+  AvailableBidAction: ['message'],
   Catalog: ['businessTypes', 'categories', 'propertyTypes'],
   CreateApiKeyPayload: ['secret'],
   CreateWebhookEndpointPayload: ['secret'],

@@ -59,7 +59,8 @@ describe.each(JOB_STATES)('when the kitchen is %s', (status) => {
     for (const viewer of [hannah, hugo, carla, cyrus, ada]) {
       const entries = availableActions(viewer, facts(status));
       expect(entries.map(({ action }) => action)).toEqual(JOB_ACTION_LIST.map((row) => row.action));
-      for (const { allowed, reason } of entries) expect(allowed).toBe(reason === null);
+      for (const { allowed, reason, message } of entries)
+        expect([reason === null, message === null]).toEqual([allowed, allowed]);
     }
   });
 });
@@ -131,6 +132,7 @@ describe('publishing, as Hannah reads it', () => {
       action: 'PUBLISH',
       allowed: true,
       reason: null,
+      message: null,
       missingFields: [],
       tokenCost: 15,
     });

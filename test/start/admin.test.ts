@@ -1,4 +1,6 @@
 /** `npm run admin`: whoever runs the server makes its admins, beside it or without it. */
+import { existsSync } from 'node:fs';
+import { join, resolve } from 'node:path';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { processesOf } from '../store/embedded-process.js';
 import { logIn, readiness, signUp } from './callers.js';
@@ -20,8 +22,12 @@ function admin(dataFolder: string, words: string[], input: string): Promise<Ende
 
 it('an admin made without a server can log in when one starts', async () => {
   const dataFolder = project.dataFolder();
+  const server = startServer(project, { DATA_DIR: dataFolder });
+  await server.url;
+  await server.stop();
   const { code, output } = await admin(dataFolder, ['create', EMAIL], 'ada keeps the house\n');
-  expect({ code, output }).toEqual({ code: 0, output: `Done: ${EMAIL} can log in as an admin.\n` });
+  const done = `Done: ${EMAIL} can log in as an admin, in the database in ${resolve(dataFolder)}.\n`;
+  expect({ code, output }).toEqual({ code: 0, output: done });
   expect(processesOf(dataFolder)).toEqual([]);
 
   const url = await startServer(project, { DATA_DIR: dataFolder }).url;
@@ -29,6 +35,14 @@ it('an admin made without a server can log in when one starts', async () => {
     status: 200,
     body: { user: { user_type: 'admin' } },
   });
+});
+
+it('where no server has made a database none is made: the admin would be in one that nobody reads', async () => {
+  const dataFolder = project.dataFolder();
+  const { code, output } = await admin(dataFolder, ['create', EMAIL], 'ada keeps the house\n');
+  expect(code).toBe(1);
+  expect(output).toContain(`There is no database in ${resolve(dataFolder)}: give DATA_DIR or DATABASE_URL`);
+  expect(existsSync(join(dataFolder, 'postgres'))).toBe(false);
 });
 
 it('beside a running server: an admin is made, given another password, and their sessions end', async () => {

@@ -61,6 +61,17 @@ it('four instances that start at once on an empty database are all ready, and th
   ]);
 });
 
+it('a role that may create nothing stops the start with what Postgres says', async () => {
+  await database.sql`create role guest login password 'guest'`;
+  const { href } = Object.assign(new URL(database.url), { username: 'guest', password: 'guest' });
+  const { code, output } = await startServer(project, environment({ DATABASE_URL: href })).ended;
+  await database.sql`drop role guest`;
+
+  expect(code).toBe(1);
+  expect(output).toContain('The database that DATABASE_URL names cannot be used: permission denied');
+  expect(output).not.toMatch(/Failed query|^ {4}at /m);
+});
+
 it('an instance that joins with another ADMIN_PASSWORD leaves the admin as is', async () => {
   await startServer(project, environment(ADMIN)).url;
   const url = await startServer(project, environment({ ...ADMIN, ADMIN_PASSWORD: 'something else' })).url;

@@ -127,7 +127,9 @@ export function connectionType<Node extends object>(name: string, node: () => ne
   field('edges', () => [NodeEdge], 'The entries with their cursors.');
   field('nodes', () => [node()], 'The entries alone.');
   field('pageInfo', () => PageInfo, 'Where this page stands in the list.');
-  const total = 'How many entries the list has: exact up to 10,000, or 1,000 of a search, where counting stops.';
+  const total =
+    'How many entries the list has: exact up to 10,000, or 1,000 of a search, where counting stops. To read all, go by ' +
+    '`pageInfo`.';
   field('totalCount', () => Int, total);
   return NodeConnection;
 }

@@ -46,7 +46,9 @@ export const contractorFilter = z.strictObject({
     'Text that the person’s name, the company’s name or its presentation of itself contains, whatever the case.',
   ),
   specialty: optionalText(TEXT.listItem).describe('Contractors who name this kind of work, whatever the case.'),
-  serviceArea: optionalText(TEXT.listItem).describe('Contractors who name this place, whatever the case.'),
+  serviceArea: optionalText(TEXT.listItem).describe(
+    'Contractors of whose service areas this is one, as they wrote it, whatever the case: `Austin` is not `Austin, TX`.',
+  ),
   verified: z.boolean().nullish().describe('Only those whom an admin has verified, or only the others.'),
 });
 

@@ -46,7 +46,12 @@ export const jobFilter = z.strictObject({
   category: text(TEXT.kind).nullish().describe('Jobs of this trade.'),
   urgency: urgency.optional().describe('Jobs of this urgency.'),
   homeownerId: idOf('homeowner').nullish().describe('Jobs of this homeowner; for admins.'),
-  updatedSince: momentInBody.nullish().describe('Jobs that have changed at this moment or later.'),
+  updatedSince: momentInBody
+    .nullish()
+    .describe(
+      'Jobs that have changed at this moment or later. Bids on a job and proposals in its dispute do not change it, and ' +
+        'a deleted one is not listed: to miss nothing, read `GET /v1/events?after=` or `myEvents(after)`.',
+    ),
   near: nearPlace.nullish().describe('Jobs in towns near a place, measured from the centre of the job’s city.'),
 });
 

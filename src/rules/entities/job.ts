@@ -122,5 +122,8 @@ export const JOB = entity('Job', 'A piece of work that a homeowner wants done.',
     example: 3,
   },
   createdAt: { type: moment, description: 'When the draft was written.' },
-  updatedAt: { type: moment, description: 'When the job last changed.' },
+  updatedAt: {
+    type: moment,
+    description: 'When the job last changed; bids on it and proposals in its dispute are no change of the job.',
+  },
 });

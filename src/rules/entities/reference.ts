@@ -26,6 +26,11 @@ export const AVAILABLE_ACTION = entity(
       description: 'The code that the call would be refused with first; null if it is allowed.',
       example: 'MISSING_FIELDS',
     },
+    message: {
+      type: z.string().nullable(),
+      description: 'Why not, in a sentence for a person; null if it is allowed.',
+      example: 'To publish the job, fill in the missing fields first.',
+    },
     missingFields: {
       type: z.array(choice(REQUIRED_TO_PUBLISH)),
       description: 'What must be filled in before the job can be published.',
@@ -53,6 +58,7 @@ export const AVAILABLE_BID_ACTION = entity(
     },
     allowed: AVAILABLE_ACTION.fields.allowed,
     reason: { ...AVAILABLE_ACTION.fields.reason, example: 'INVALID_TRANSITION' },
+    message: { ...AVAILABLE_ACTION.fields.message, example: 'A bid that is withdrawn does not allow this.' },
   },
 );
 
