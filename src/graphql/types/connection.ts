@@ -128,8 +128,8 @@ export function connectionType<Node extends object>(name: string, node: () => ne
   field('nodes', () => [node()], 'The entries alone.');
   field('pageInfo', () => PageInfo, 'Where this page stands in the list.');
   const total =
-    'How many entries the list has: exact up to 10,000, or 1,000 of a search, where counting stops. To read all, go by ' +
-    '`pageInfo`.';
+    'How many entries the list has: exact up to 10,000, or 1,000 of a search, where counting stops. To read all, ' +
+    'go by `pageInfo`.';
   field('totalCount', () => Int, total);
   return NodeConnection;
 }

@@ -47,7 +47,8 @@ export const contractorFilter = z.strictObject({
   ),
   specialty: optionalText(TEXT.listItem).describe('Contractors who name this kind of work, whatever the case.'),
   serviceArea: optionalText(TEXT.listItem).describe(
-    'Contractors of whose service areas this is one, as they wrote it, whatever the case: `Austin` is not `Austin, TX`.',
+    'Contractors of whose service areas this is one, as they wrote it, whatever the case: `Austin` is not ' +
+      '`Austin, TX`.',
   ),
   verified: z.boolean().nullish().describe('Only those whom an admin has verified, or only the others.'),
 });

@@ -49,8 +49,8 @@ export const jobFilter = z.strictObject({
   updatedSince: momentInBody
     .nullish()
     .describe(
-      'Jobs that have changed at this moment or later. Bids on a job and proposals in its dispute do not change it, and ' +
-        'a deleted one is not listed: to miss nothing, read `GET /v1/events?after=` or `myEvents(after)`.',
+      'Jobs that have changed at this moment or later. Bids on a job and proposals in its dispute do not change ' +
+        'it, and a deleted one is not listed: to miss nothing, read `GET /v1/events?after=` or `myEvents(after)`.',
     ),
   near: nearPlace.nullish().describe('Jobs in towns near a place, measured from the centre of the job’s city.'),
 });
