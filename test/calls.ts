@@ -117,7 +117,7 @@ function variablesOf(key: OperationKey, { job, bid, body, version }: Asked): obj
  */
 export function inGraphql(value: unknown, type: GraphQLInputType | undefined): unknown {
   if (Array.isArray(value)) return value.map((item) => inGraphql(item, type));
-  if (isEnumType(type)) return typeof value === 'string' ? value.toUpperCase() : value;
+  if (isEnumType(type)) return typeof value === 'string' ? value.toUpperCase().replaceAll('.', '_') : value;
   if (typeof value !== 'object' || value === null) return value;
   const fields = type && isInputObjectType(type) ? type.getFields() : {};
   return Object.fromEntries(

@@ -150,7 +150,18 @@ describe('an API key', () => {
       (one) => one.needsSession,
     );
     const names = needing.map(({ name }) => name).sort();
-    expect(names).toEqual(['apiKey', 'apiKeys', 'changePassword', 'createApiKey', 'logOut', 'revokeApiKey']);
+    expect(names).toEqual([
+      'apiKey',
+      'apiKeys',
+      'changePassword',
+      'createApiKey',
+      'createWebhookEndpoint',
+      'deleteWebhookEndpoint',
+      'logOut',
+      'revokeApiKey',
+      'rotateWebhookSecret',
+      'updateWebhookEndpoint',
+    ]);
   });
 
   it('draws on its owner’s budgets', async () => {

@@ -1,5 +1,5 @@
 /**
- * One pass through every address of REST. The house itself holds each answer against the document; here each is given
+ * One pass through every address of REST. The test app holds each answer against the document; here each is given
  * once.
  */
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
@@ -97,6 +97,19 @@ describe('Every address answers as documented', () => {
     for (const person of [hanna, carl, cora, ada]) await ok(person, 'GET', '/events?after=0&per_page=5');
     await ok(hanna, 'GET', `/contractors/${carl.profileId}`);
     await ok(cora, 'GET', `/contractors/${carl.profileId}/reviews`);
+  });
+
+  it('about webhooks and what is sent to them', async () => {
+    const url = 'https://hooks.example.com/jobs';
+    const { webhook } = await ok(hanna, 'POST', '/webhooks', { url, event_types: ['job.published'] });
+    await ok(hanna, 'GET', '/webhooks');
+    await ok(hanna, 'GET', `/webhooks/${webhook.id}`);
+    await ok(hanna, 'POST', `/webhooks/${webhook.id}/rotate-secret`);
+    const delivery = await ok(hanna, 'POST', `/webhooks/${webhook.id}/test`);
+    await ok(hanna, 'GET', `/webhooks/${webhook.id}/deliveries`);
+    await ok(hanna, 'POST', `/webhooks/deliveries/${delivery.id}/redeliver`);
+    await ok(hanna, 'PUT', `/webhooks/${webhook.id}`, { status: 'paused' });
+    await ok(hanna, 'DELETE', `/webhooks/${webhook.id}`);
   });
 
   it('about drafts, and jobs that are called off or ended past the flow', async () => {

@@ -514,7 +514,8 @@ describe('the cost of an operation', () => {
     const rich = await send(RICH_PAGE);
     expect([rich.errors, rich.status]).toEqual([undefined, 200]);
     expect(rich.extensions.cost.requested).toBeLessThan(GRAPHQL_LIMITS.cost);
-    for (const { query, variables } of STARTER_TABS) {
+    // What is subscribed to is no request; the browser's test runs that tab.
+    for (const { query, variables } of STARTER_TABS.filter((tab) => !tab.query.startsWith('subscription'))) {
       const answer = await send(query, { variables: JSON.parse(variables ?? '{}') });
       expect([answer.status, limitsIn(answer)], query).toEqual([200, []]);
     }

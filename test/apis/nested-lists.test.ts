@@ -70,6 +70,7 @@ const BEFORE_ALL: Readonly<Record<string, string>> = {
   'Job.bids': cursorOf([true, LATE, 'z']),
   'Job.timeline': cursorOf([0]),
   'Contractor.reviews': cursorOf([LATE, 'z']),
+  'WebhookEndpoint.deliveries': cursorOf([LATE, 'z']),
 };
 
 /** The states that the reader's bids on the first job are in. */
@@ -121,7 +122,7 @@ function argumentsOf(step: Step, who: Reader): string[] {
   const values: Readonly<Record<string, readonly string[]>> = {
     first: ['3'],
     after: [beforeAllOf(step)],
-    status: STATES[who],
+    status: getNamedType(step.type).name === 'WebhookDeliveryConnection' ? ['WAITING'] : STATES[who],
   };
   const combine = (before: string[], { name }: { name: string }): string[] => {
     const given = values[name];

@@ -10,6 +10,7 @@ import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import { buildSchema, isObjectType, type GraphQLObjectType } from 'graphql';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest';
+import { WebSocket } from 'ws';
 import { openTestApp, type Json, type TestApp } from '../app.js';
 import { contractor, homeowner, type Person } from '../cast.js';
 import { newFolder, writeFiles } from './spa-site.js';
@@ -88,6 +89,7 @@ function signIn({ token, refreshToken }: Person): void {
 function stubBrowser(): void {
   const kept = new Map<string, string>();
   vi.stubGlobal('window', Object.assign(new EventTarget(), { navigator: { userAgent: 'Node' } }));
+  vi.stubGlobal('WebSocket', WebSocket);
   vi.stubGlobal('localStorage', {
     getItem: (key: string) => kept.get(key) ?? null,
     setItem: (key: string, value: string) => void kept.set(key, value),

@@ -90,6 +90,7 @@ function withoutNews(text: string, began: number): string {
   return text
     .replaceAll(/"W[\w-]{10,}"/g, (cursor) => JSON.stringify(Buffer.from(cursor, 'base64url').toString()))
     .replaceAll(/eyJ[\w-]+\.[\w-]+\.[\w-]+/g, 'a token')
+    .replaceAll(/whsec_[\w+/]+=*|jmk_\w{40}/g, 'a secret')
     .replaceAll(/\b[a-z]{3}_[0-9A-Za-z]{27}\b/g, (id) => (isNew(id) ? numbered(id) : id))
     .replaceAll(/\b\d{4}-\d\d-\d\dT[\d:.]+Z|\b\d{13}\b/g, (time) =>
       Number(time) >= began || Date.parse(time) >= began ? 'now' : time,

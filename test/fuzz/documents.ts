@@ -274,7 +274,7 @@ export function literal(value: unknown, type?: GraphQLInputType): string {
       .map(([name, one]) => `${name}: ${literal(one, fields[name]?.type)}`)
       .join(', ')}}`;
   }
-  if (isEnumType(nullable)) return String(value);
+  if (isEnumType(nullable)) return nullable.getValues().find((one) => one.value === value)?.name ?? String(value);
   // JSON's escapes are GraphQL's, but for halves of a pair.
   return typeof value === 'string' ? JSON.stringify(value) : String(value);
 }
