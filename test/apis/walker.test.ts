@@ -38,7 +38,8 @@ vi.mock('../../src/rules/limits.js', async (original) => ({
  * Its documents keep the event loop for seconds, and whoever waits for a turn as long is refused: here nobody waits for
  * one.
  */
-vi.mock('../../src/shares/turns.js', () => ({
+vi.mock('../../src/shares/turns.js', async (original) => ({
+  ...(await original<typeof import('../../src/shares/turns.js')>()),
   createTurns: () => ({
     begin: async (_: unknown, work: () => void) => work(),
     shortenNext: () => {},

@@ -17,7 +17,8 @@ describe(PRINTING ? 'printing' : 'what people have reviewed is still what the co
         if (PRINTING) writeFileSync(file, printed);
         else expect(kept, `${name} is out of date. Run: npm run contracts, and review what changed`).toBe(printed);
       },
-      120_000,
+      // The permissions are tried, call by call.
+      400_000,
     );
   }
 });
