@@ -176,26 +176,30 @@ const COSTS: Readonly<Record<OperationKey, Cost>> = {
 
 describe('an operation', () => {
   // On a busy machine an answer may come between two statements that are sent together: then there are more round
-  // trips.
-  test('costs as many statements and round trips (timed) as this table says, the same by both APIs', async () => {
-    const table: Record<string, Cost> = {};
-    for (const key of OPERATION_KEYS) {
-      const copies = await copiesOf(app, await givenJob(app, HAPPY_CALLS[key][0], people), 4);
-      const asked = (at: number) => happyCall(key, people, copies[at] as GivenJob);
-      // A statement's first call prepares it, and each API may have its own, for what it wants back.
-      await callRest(app, key, asked(0));
-      await callGraphql(app, key, asked(3));
-      const rest = await spent(async () => expect((await callRest(app, key, asked(1))).status).toBeLessThan(300));
-      const graphql = await spent(async () => expect((await callGraphql(app, key, asked(2))).errors).toBeUndefined());
-      expect(graphql.statements, key).toBe(rest.statements);
-      expectTimed(() => expect(graphql, key).toEqual(rest));
-      table[key] = [rest.statements, rest.roundTrips];
-    }
-    const statementsOf = (costs: Readonly<Record<string, Cost>>) =>
-      Object.fromEntries(Object.entries(costs).map(([key, [statements]]) => [key, statements]));
-    expect(statementsOf(table)).toEqual(statementsOf(COSTS));
-    expectTimed(() => expect(table).toEqual(COSTS));
-  });
+  // trips. The services write down uses of keys and tidy through the same pool, which falls into a count now and then.
+  test(
+    'costs as many statements and round trips (timed) as this table says, the same by both APIs',
+    { retry: 2 },
+    async () => {
+      const table: Record<string, Cost> = {};
+      for (const key of OPERATION_KEYS) {
+        const copies = await copiesOf(app, await givenJob(app, HAPPY_CALLS[key][0], people), 4);
+        const asked = (at: number) => happyCall(key, people, copies[at] as GivenJob);
+        // A statement's first call prepares it, and each API may have its own, for what it wants back.
+        await callRest(app, key, asked(0));
+        await callGraphql(app, key, asked(3));
+        const rest = await spent(async () => expect((await callRest(app, key, asked(1))).status).toBeLessThan(300));
+        const graphql = await spent(async () => expect((await callGraphql(app, key, asked(2))).errors).toBeUndefined());
+        expect(graphql.statements, key).toBe(rest.statements);
+        expectTimed(() => expect(graphql, key).toEqual(rest));
+        table[key] = [rest.statements, rest.roundTrips];
+      }
+      const statementsOf = (costs: Readonly<Record<string, Cost>>) =>
+        Object.fromEntries(Object.entries(costs).map(([key, [statements]]) => [key, statements]));
+      expect(statementsOf(table)).toEqual(statementsOf(COSTS));
+      expectTimed(() => expect(table).toEqual(COSTS));
+    },
+  );
 
   test('that is refused costs at most one round trip more, to say why (timed)', async () => {
     const cancelled = await givenJob(app, 'cancelled', people);
