@@ -86,7 +86,8 @@ it('everybody hears of everything once and in order, whatever is killed', { time
   // What has failed twice is tried again after minutes, and then after hours: these are brought forward.
   const sql = postgres.open('retries');
   await settled(async () => {
-    await sql`update webhook_deliveries set due_at = now() where status = 'waiting' and claim is null and due_at > now()`;
+    await sql`
+      update webhook_deliveries set due_at = now() where status = 'waiting' and claim is null and due_at > now()`;
     return missing().length === 0;
   });
   await sql.end();
@@ -94,7 +95,9 @@ it('everybody hears of everything once and in order, whatever is killed', { time
   expect(receivers.flatMap(({ problems }) => problems)).toEqual([]);
   const doubled = receivers.reduce((sum, { received }) => sum + [...received.values()].filter((n) => n > 1).length, 0);
   console.log(
-    `${log.length} events, ${subscribers.length} subscribers who came again ${subscribers.reduce((sum, { returns }) => sum + returns, 0)} times, ${endpoints.length} endpoints, ${doubled} deliveries that came more than once`,
+    `${log.length} events, ${subscribers.length} subscribers who came again ` +
+      `${subscribers.reduce((sum, { returns }) => sum + returns, 0)} times, ${endpoints.length} endpoints, ` +
+      `${doubled} deliveries that came more than once`,
   );
   expect([...instances.complaints(), ...postgres.panics()]).toEqual([]);
 });
