@@ -161,10 +161,10 @@ export const GRAPHQL_ATTACKS: readonly Attack[] = [
   {
     name: 'the page for exploring',
     source: `${COP}: GraphiQL exposed`,
-    outcome: '400 application/json; charset=utf-8',
+    outcome: '200 without scripts',
     run: async ({ production }) => {
-      const { status, type } = await raw(production, '/graphql', { headers: { accept: 'text/html' } });
-      return `${status} ${type}`;
+      const { status, text } = await raw(production, '/graphql', { headers: { accept: 'text/html' } });
+      return `${status} ${/<script|graphiql/i.test(text) ? 'with' : 'without'} scripts`;
     },
   },
   {
