@@ -1,4 +1,5 @@
 /** Plays the demonstration's town through REST, as its people would: jobs in every state, by a seed. */
+import { z } from 'zod';
 import { JOB_STATES } from '../rules/lifecycle.js';
 import { ADMIN, CONTRACTORS, HOMEOWNERS, LAST_WORD, PASSWORD, WAYS, WORKS, type Step } from './town.js';
 
@@ -114,12 +115,14 @@ function credentialsOf({ email, password }: typeof ADMIN) {
   return { email, password };
 }
 
+const SESSION = z.object({
+  token: z.string(),
+  user: z.object({ id: z.string() }),
+  contractor: z.object({ id: z.string() }).optional(),
+});
+
 function personOf(name: string, session: Answer): Person {
-  const { token, user, contractor } = session as unknown as {
-    token: string;
-    user: { id: string };
-    contractor?: { id: string };
-  };
+  const { token, user, contractor } = SESSION.parse(session);
   return { name, token, userId: user.id, profileId: contractor?.id };
 }
 

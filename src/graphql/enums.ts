@@ -34,10 +34,10 @@ function choice<V extends string>(
   name: string,
   description: string,
   values: readonly V[],
-  says: Describe<V>,
+  ofValues: Describe<V>,
 ): Record<string, V> {
   const spelled = Object.fromEntries(values.map((value) => [spelling(value), value]));
-  const valuesConfig = Object.fromEntries(values.map((value) => [spelling(value), { description: says[value] }]));
+  const valuesConfig = Object.fromEntries(values.map((value) => [spelling(value), { description: ofValues[value] }]));
   registerEnumType(spelled, { name, description, valuesConfig });
   return spelled;
 }
@@ -56,7 +56,7 @@ export const TokenTransferReason = choice(
   'TokenTransferReason',
   'Why tokens moved.',
   Object.keys(TRANSFER_REASONS) as TransferReason[],
-  mapValues(TRANSFER_REASONS, ({ says }) => `${says}.`),
+  mapValues(TRANSFER_REASONS, ({ description }) => `${description}.`),
 );
 
 export const ErrorCodeEnum = choice('ErrorCode', 'Every code that `errors[].extensions.code` can bear.', ERROR_CODES, {
@@ -112,7 +112,7 @@ export const JobActionEnum = choice(
   'Every operation on a job.',
   JOB_ACTION_LIST.map(({ action }) => action),
   Object.fromEntries(
-    JOB_ACTION_LIST.map(({ action, says, operation }) => [action, `${says} Mutation \`${operation}\`.`]),
+    JOB_ACTION_LIST.map(({ action, description, operation }) => [action, `${description} Mutation \`${operation}\`.`]),
   ),
 );
 
@@ -121,7 +121,10 @@ export const BidActionEnum = choice(
   'Every operation on a bid.',
   BID_TRANSITION_LIST.map(({ action }) => action),
   Object.fromEntries(
-    BID_TRANSITION_LIST.map(({ action, says, operation }) => [action, `${says} Mutation \`${operation}\`.`]),
+    BID_TRANSITION_LIST.map(({ action, description, operation }) => [
+      action,
+      `${description} Mutation \`${operation}\`.`,
+    ]),
   ),
 );
 

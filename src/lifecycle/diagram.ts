@@ -31,15 +31,15 @@ const CREATE = 'create';
 type Unlabelled = Omit<LabelledMove, 'label'>;
 
 function creation(): Unlabelled {
-  return { name: CREATE, from: [MARKS.start], to: INITIAL_JOB_STATE, mayStay: false };
+  return { name: CREATE, from: [MARKS.start], to: INITIAL_JOB_STATE, mayKeepState: false };
 }
 
 /** Nothing for what leaves the job where it is; lines from every single state would cross out the picture. */
 function moveOf(row: JobAction): Unlabelled[] {
   if (row.to === 'stays') return [];
-  if (row.to === 'gone') return [{ name: idOf(row), from: row.from, to: MARKS.gone, mayStay: false }];
+  if (row.to === 'gone') return [{ name: idOf(row), from: row.from, to: MARKS.gone, mayKeepState: false }];
   const from = isTransition(row) && leavesEveryState(row) ? [MARKS.anywhere] : row.from;
-  return [{ name: idOf(row), from, to: row.to, mayStay: isTransition(row) && row.mayKeepState !== undefined }];
+  return [{ name: idOf(row), from, to: row.to, mayKeepState: isTransition(row) && row.mayKeepState !== undefined }];
 }
 
 function labelled(moves: readonly Unlabelled[], parties: ReadonlyMap<string, PartyWord>): LabelledMove[] {

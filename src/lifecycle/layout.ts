@@ -26,7 +26,7 @@ export interface Node extends Size {
 export interface LabelledMove extends Move {
   readonly label: Size;
   /** The call may also leave a job where it is. */
-  readonly mayStay: boolean;
+  readonly mayKeepState: boolean;
 }
 
 export interface Line {
@@ -197,10 +197,10 @@ function labelled(
     const place = places.find((one) => !covered.some((area) => overlap(one, area))) ?? places[0];
     if (place) labels.set(name, place);
   }
-  return moves.map(({ name, from, mayStay }) => {
+  return moves.map(({ name, from, mayKeepState }) => {
     const label = labels.get(name);
     if (!label) throw new Error(`There is no place for the label of ${name}.`);
-    const loops = mayStay ? from.map((state) => ({ from: state, points: loopAt(areaOf(areas, state)) })) : [];
+    const loops = mayKeepState ? from.map((state) => ({ from: state, points: loopAt(areaOf(areas, state)) })) : [];
     return { name, lines: [...(lines.get(name) ?? []), ...loops], label };
   });
 }

@@ -83,7 +83,7 @@ const YOURS = (hasPlayground: boolean) => `<details id="yours">
         </details>`;
 
 function legend(by: PartyWord): string {
-  return `<span class="key by-${by}"><i></i>${SHORT_PARTIES[by]}: ${PARTY_WORDS[by].says}</span>`;
+  return `<span class="key by-${by}"><i></i>${SHORT_PARTIES[by]}: ${PARTY_WORDS[by].description}</span>`;
 }
 
 const COLUMNS = ['Step', 'What it means', 'Who', 'From', 'To', 'What happens besides', 'Cost', 'Operation'] as const;
@@ -99,7 +99,7 @@ function stepsTable(): string {
 
 function stepRow(step: Step): string {
   const cells = [
-    step.says,
+    step.description,
     step.who,
     step.from,
     step.to,

@@ -19,7 +19,7 @@ export interface Step {
   readonly operation: string;
   readonly from: string;
   readonly to: string;
-  readonly says: string;
+  readonly description: string;
   readonly effects: readonly string[];
   readonly cost: string;
   /** Why the step may not be taken, by the code of the refusal, where more can be said than the code's own sentence. */
@@ -43,7 +43,7 @@ const CREATION: Step = {
   operation: JOB_CREATION.operation,
   from: 'nothing',
   to: wordsOf(JOB_CREATION.to),
-  says: EVENT_DESCRIPTIONS[JOB_CREATION.event],
+  description: EVENT_DESCRIPTIONS[JOB_CREATION.event],
   effects: [],
   cost: 'nothing',
   refusals: {},
@@ -75,15 +75,15 @@ function stepOf(row: JobAction): Step {
     id: idOf(row),
     name: wordsOf(row.action),
     by: row.by,
-    who: PARTY_WORDS[row.by].says,
+    who: PARTY_WORDS[row.by].description,
     operation: row.operation,
     from: leavesEveryState(row) ? 'every state but the ends' : listOf(row.from),
     to: destinationOf(row),
-    says: row.says,
+    description: row.description,
     effects: row.effects.map(descriptionOf),
     cost: row.effects.map((effect) => COSTS[effect]).find((cost) => cost !== undefined) ?? 'nothing',
     refusals: {
-      FORBIDDEN: `This is for ${PARTY_WORDS[row.by].says}.`,
+      FORBIDDEN: `This is for ${PARTY_WORDS[row.by].description}.`,
       [refusalElsewhere(row)]: `The job must be ${listOf(row.from, 'or')}.`,
       UNKNOWN_BID: 'There is no bid that could be awarded.',
     },

@@ -12,7 +12,7 @@ import { readTransfer } from './tokens/tokens.js';
 
 export const readNode = operation({
   name: 'node',
-  says: 'Reads anything by its identifier alone: a user, a profile, a job, a bid or a token transfer.',
+  description: 'Reads anything by its identifier alone: a user, a profile, a job, a bid or a token transfer.',
   allows: 'signed in',
   budget: 'read',
   input: z.strictObject({ id: anyIdInPath.describe('The identifier, with its prefix.') }),

@@ -45,7 +45,7 @@ export interface Operation<Input, Output, A extends Allowed = Allowed, Prepared 
   /** As GraphQL spells it; also the scope of an idempotency key. */
   readonly name: string;
   /** One sentence for readers of the reference. */
-  readonly says: string;
+  readonly description: string;
   readonly allows: A;
   readonly budget: OperationBudget;
   readonly input: z.ZodType<Input>;

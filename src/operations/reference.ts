@@ -27,9 +27,9 @@ const LIFECYCLE: Shown<typeof SHOWN_LIFECYCLE> = {
     operation: row.operation,
     from: [...row.from],
     to: isTransition(row) ? row.to : null,
-    by: PARTY_WORDS[row.by].says,
+    by: PARTY_WORDS[row.by].description,
     event: row.event,
-    says: row.says,
+    description: row.description,
     effects: row.effects.map(descriptionOf),
   })),
   bidStates: [...BID_STATES],
@@ -37,15 +37,15 @@ const LIFECYCLE: Shown<typeof SHOWN_LIFECYCLE> = {
     operation: row.operation,
     from: [...row.from],
     to: row.to,
-    by: PARTY_WORDS[row.by].says,
-    says: row.says,
+    by: PARTY_WORDS[row.by].description,
+    description: row.description,
   })),
   bidConsequences: Object.values(BID_CONSEQUENCES).map(({ from, to, when }) => ({ from: [...from], to, when })),
 };
 
 export const readLifecycle = operation({
   name: 'lifecycle',
-  says: 'Reads the life of a job as a table: every state, every action on it, who may call it and what it does.',
+  description: 'Reads the life of a job as a table: every state, every action on it, who may call it and what it does.',
   allows: 'anyone',
   budget: 'own',
   input: nothing,
@@ -54,7 +54,7 @@ export const readLifecycle = operation({
 
 export const readCatalog = operation({
   name: 'catalog',
-  says: 'Reads the values that free texts usually have, and what publishing costs.',
+  description: 'Reads the values that free texts usually have, and what publishing costs.',
   allows: 'anyone',
   budget: 'own',
   input: nothing,

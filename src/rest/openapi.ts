@@ -112,7 +112,7 @@ function operationObject(route: Route) {
   const body = bodySchema(route);
   return {
     operationId: operation.name,
-    summary: operation.says,
+    summary: operation.description,
     description: describe(route),
     tags: TAGS.filter(([, paths]) => paths.test(path))
       .slice(0, 1)
@@ -137,7 +137,7 @@ function describe({ operation, path }: Route): string {
   const to = 'effects' in row && !isTransition(row) ? '' : ` to \`${row.to}\``;
   const effects =
     'effects' in row && row.effects.length > 0 ? ` Then: ${row.effects.map(descriptionOf).join('; ')}.` : '';
-  return `For ${PARTY_WORDS[row.by].says}. From ${states(row.from)}${to}.${effects}${RULES_ACROSS_FIELDS[path] ?? ''}`;
+  return `For ${PARTY_WORDS[row.by].description}. From ${states(row.from)}${to}.${effects}${RULES_ACROSS_FIELDS[path] ?? ''}`;
 }
 
 const JOB_FIELDS_AGREE =

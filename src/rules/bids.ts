@@ -18,7 +18,7 @@ export const BID_TRANSITIONS = {
     to: 'viewed',
     by: 'owner',
     event: 'bid.viewed',
-    says: 'The homeowner has read the bid.',
+    description: 'The homeowner has read the bid.',
   },
   shortlist: {
     action: 'SHORTLIST',
@@ -28,7 +28,7 @@ export const BID_TRANSITIONS = {
     to: 'shortlisted',
     by: 'owner',
     event: 'bid.shortlisted',
-    says: 'The homeowner keeps the bid among the few.',
+    description: 'The homeowner keeps the bid among the few.',
   },
   reject: {
     action: 'REJECT',
@@ -38,7 +38,7 @@ export const BID_TRANSITIONS = {
     to: 'rejected',
     by: 'owner',
     event: 'bid.rejected',
-    says: 'The homeowner declines the bid; its hold is released.',
+    description: 'The homeowner declines the bid; its hold is released.',
   },
   withdraw: {
     action: 'WITHDRAW',
@@ -48,7 +48,7 @@ export const BID_TRANSITIONS = {
     to: 'withdrawn',
     by: 'bidder',
     event: 'bid.withdrawn',
-    says: 'The contractor takes the bid back; its hold is released, and they may bid again.',
+    description: 'The contractor takes the bid back; its hold is released, and they may bid again.',
   },
 } as const satisfies Record<string, BidTransition>;
 

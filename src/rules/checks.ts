@@ -60,7 +60,7 @@ function isForThe(by: PartyWord): Check {
   return {
     condition: isOneOfThe(by),
     code: 'FORBIDDEN',
-    explain: () => ({ message: `Only ${PARTY_WORDS[by].says} may do this.` }),
+    explain: () => ({ message: `Only ${PARTY_WORDS[by].description} may do this.` }),
   };
 }
 

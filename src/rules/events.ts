@@ -22,8 +22,8 @@ export const EVENT_DESCRIPTIONS = Object.fromEntries([
     ...('mayKeepState' in row
       ? [[row.mayKeepState.event, `The job stays as it is until ${row.mayKeepState.until}.`]]
       : []),
-    [row.event, row.says],
+    [row.event, row.description],
   ]),
-  ...Object.values(BID_TRANSITIONS).map(({ event, says }) => [event, says]),
+  ...Object.values(BID_TRANSITIONS).map(({ event, description }) => [event, description]),
   [BID_TRANSITIONS.reject.event, 'The homeowner declined the bid, awarded the job to another, or the job ended.'],
 ]) as Readonly<Record<EventType, string>>;

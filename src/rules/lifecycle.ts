@@ -57,7 +57,7 @@ export interface Action {
   readonly by: PartyWord;
   /** What the event is called that records it. */
   readonly event: string;
-  readonly says: string;
+  readonly description: string;
 }
 
 interface ActionOnJob extends Action {
@@ -93,7 +93,7 @@ export const JOB_TRANSITIONS = {
     to: 'open',
     by: 'owner',
     event: 'job.published',
-    says: 'The homeowner puts the draft before contractors.',
+    description: 'The homeowner puts the draft before contractors.',
     effects: ['chargePublishing', 'keepBudgets'],
   },
   award: {
@@ -104,7 +104,7 @@ export const JOB_TRANSITIONS = {
     to: 'awarded',
     by: 'owner',
     event: 'job.awarded',
-    says: 'The homeowner chooses one bid.',
+    description: 'The homeowner chooses one bid.',
     effects: ['acceptBid', 'rejectOtherBids', 'setAwardedBid'],
   },
   checkIn: {
@@ -115,7 +115,7 @@ export const JOB_TRANSITIONS = {
     to: 'in_progress',
     by: 'awardee',
     event: 'job.checked_in',
-    says: 'The awarded contractor starts the work.',
+    description: 'The awarded contractor starts the work.',
     effects: ['keepCompletionDate'],
   },
   submitForReview: {
@@ -126,7 +126,7 @@ export const JOB_TRANSITIONS = {
     to: 'in_review',
     by: 'awardee',
     event: 'job.submitted_for_review',
-    says: 'The awarded contractor hands the work over.',
+    description: 'The awarded contractor hands the work over.',
     effects: [],
   },
   approve: {
@@ -137,7 +137,7 @@ export const JOB_TRANSITIONS = {
     to: 'completed',
     by: 'owner',
     event: 'job.approved',
-    says: 'The homeowner accepts the work.',
+    description: 'The homeowner accepts the work.',
     effects: ['releaseHolds', 'creditContractor', 'addRating', 'keepReview'],
   },
   dispute: {
@@ -148,7 +148,7 @@ export const JOB_TRANSITIONS = {
     to: 'disputed',
     by: 'owner',
     event: 'job.disputed',
-    says: 'The homeowner does not accept the work.',
+    description: 'The homeowner does not accept the work.',
     effects: ['beginDispute'],
   },
   escalate: {
@@ -159,7 +159,7 @@ export const JOB_TRANSITIONS = {
     to: 'escalated',
     by: 'parties',
     event: 'job.escalated',
-    says: 'Either party asks an admin to decide.',
+    description: 'Either party asks an admin to decide.',
     effects: ['lapseProposal'],
   },
   resolveDispute: {
@@ -171,7 +171,7 @@ export const JOB_TRANSITIONS = {
     by: 'parties',
     event: 'job.dispute_resolved',
     mayKeepState: { event: 'job.resolution_proposed', until: 'the other party names the same resolution' },
-    says: 'Either party proposes how to settle; the job ends when the other agrees.',
+    description: 'Either party proposes how to settle; the job ends when the other agrees.',
     effects: ['releaseHolds'],
   },
   reachDecision: {
@@ -182,7 +182,7 @@ export const JOB_TRANSITIONS = {
     to: 'decision_reached',
     by: 'admin',
     event: 'job.decision_reached',
-    says: 'An admin rules on the dispute.',
+    description: 'An admin rules on the dispute.',
     effects: [],
   },
   fileAppeal: {
@@ -193,7 +193,7 @@ export const JOB_TRANSITIONS = {
     to: 'appealed',
     by: 'awardee',
     event: 'job.appeal_filed',
-    says: 'The awarded contractor asks for a final ruling.',
+    description: 'The awarded contractor asks for a final ruling.',
     effects: [],
   },
   finalizeAppeal: {
@@ -204,7 +204,7 @@ export const JOB_TRANSITIONS = {
     to: 'completed',
     by: 'admin',
     event: 'job.appeal_finalized',
-    says: 'An admin gives the final ruling; there is no further appeal.',
+    description: 'An admin gives the final ruling; there is no further appeal.',
     effects: ['releaseHolds'],
   },
   complete: {
@@ -216,7 +216,7 @@ export const JOB_TRANSITIONS = {
     event: 'job.completed',
     from: UNFINISHED_JOB_STATES,
     alreadyDoneIn: ['completed'],
-    says: 'An admin ends the job past the normal flow; the contractor gets no credit.',
+    description: 'An admin ends the job past the normal flow; the contractor gets no credit.',
     effects: ['releaseHolds', 'rejectLiveBids', 'lapseProposal'],
   },
   cancel: {
@@ -227,7 +227,7 @@ export const JOB_TRANSITIONS = {
     to: 'cancelled',
     by: 'owner',
     event: 'job.cancelled',
-    says: 'The homeowner calls the job off.',
+    description: 'The homeowner calls the job off.',
     effects: ['releaseHolds', 'rejectLiveBids', 'refundPublishing'],
   },
 } as const satisfies Record<string, JobTransition>;
@@ -243,7 +243,7 @@ export const OTHER_JOB_ACTIONS = {
     by: 'owner',
     event: 'job.updated',
     elsewhere: 'FIELD_NOT_EDITABLE',
-    says: 'The homeowner edits what the state lets be edited.',
+    description: 'The homeowner edits what the state lets be edited.',
     effects: ['chargeRaisedUrgency'],
   },
   delete: {
@@ -255,7 +255,7 @@ export const OTHER_JOB_ACTIONS = {
     to: 'gone',
     by: 'owner',
     event: 'job.deleted',
-    says: 'The homeowner throws the draft away.',
+    description: 'The homeowner throws the draft away.',
     effects: [],
   },
   submitBid: {
@@ -266,7 +266,7 @@ export const OTHER_JOB_ACTIONS = {
     to: 'stays',
     by: 'contractor',
     event: 'bid.submitted',
-    says: 'A contractor offers to do the work.',
+    description: 'A contractor offers to do the work.',
     effects: ['makeBid', 'stakeHold'],
   },
 } as const satisfies Record<string, OtherJobAction>;

@@ -40,23 +40,23 @@ export const IS_PARTY = {
 
 /** Roles may try the operation at all; parties may do it to this job. */
 export const PARTY_WORDS = {
-  owner: { roles: ['homeowner'], parties: ['owner'], says: 'the homeowner who posted the job' },
-  awardee: { roles: ['contractor'], parties: ['awardee'], says: 'the awarded contractor' },
+  owner: { roles: ['homeowner'], parties: ['owner'], description: 'the homeowner who posted the job' },
+  awardee: { roles: ['contractor'], parties: ['awardee'], description: 'the awarded contractor' },
   parties: {
     roles: ['homeowner', 'contractor'],
     parties: ['owner', 'awardee'],
-    says: 'the homeowner who posted the job or the awarded contractor',
+    description: 'the homeowner who posted the job or the awarded contractor',
   },
-  bidder: { roles: ['contractor'], parties: ['bidder', 'awardee'], says: 'the contractor who made the bid' },
+  bidder: { roles: ['contractor'], parties: ['bidder', 'awardee'], description: 'the contractor who made the bid' },
   contractor: {
     roles: ['contractor'],
     parties: ['onlooker', 'bidder', 'awardee'],
-    says: 'any contractor who sees the job',
+    description: 'any contractor who sees the job',
   },
-  admin: { roles: ['admin'], parties: ['admin'], says: 'an admin' },
+  admin: { roles: ['admin'], parties: ['admin'], description: 'an admin' },
 } as const satisfies Record<
   PartyWord,
-  { roles: readonly Role[]; parties: readonly Exclude<Party, 'stranger'>[]; says: string }
+  { roles: readonly Role[]; parties: readonly Exclude<Party, 'stranger'>[]; description: string }
 >;
 
 export function allowedRoles<By extends PartyWord>(by: By): (typeof PARTY_WORDS)[By]['roles'] {

@@ -4,7 +4,7 @@
 export type StreamChannel = 'websocket' | 'sse';
 
 interface HowStreamEnds {
-  readonly says: string;
+  readonly description: string;
   /**
    * What a WebSocket is closed with. The clients of graphql-ws come again after 1012, 1013 and 4403, and report 4401
    * and 4429; without a code the connection is cut, or stays for its other streams.
@@ -13,14 +13,14 @@ interface HowStreamEnds {
 }
 
 export const STREAM_ENDS = {
-  completed: { says: 'its client ended it' },
-  left: { says: 'the connection closed, or nobody answered on it any more' },
-  slow: { says: 'its client did not take what was sent' },
-  session_ended: { says: 'the session or the API key has ended; log in again', closeCode: 4401 },
-  token_expired: { says: 'the access token has expired; come again with a new one', closeCode: 4403 },
-  flooding: { says: 'the client sent too many messages', closeCode: 4429 },
-  draining: { says: 'this server stops; come again', closeCode: 1012 },
-  failed: { says: 'the server could not go on with it' },
+  completed: { description: 'its client ended it' },
+  left: { description: 'the connection closed, or nobody answered on it any more' },
+  slow: { description: 'its client did not take what was sent' },
+  session_ended: { description: 'the session or the API key has ended; log in again', closeCode: 4401 },
+  token_expired: { description: 'the access token has expired; come again with a new one', closeCode: 4403 },
+  flooding: { description: 'the client sent too many messages', closeCode: 4429 },
+  draining: { description: 'this server stops; come again', closeCode: 1012 },
+  failed: { description: 'the server could not go on with it' },
 } as const satisfies Record<string, HowStreamEnds>;
 
 export type StreamEnd = keyof typeof STREAM_ENDS;

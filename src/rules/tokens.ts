@@ -11,16 +11,16 @@ export type HouseAccount = (typeof HOUSE_ACCOUNTS)[number];
 
 /** Why tokens moved. Each reason fixes the house account on the other side. */
 export const TRANSFER_REASONS = {
-  signup_bonus: { house: 'issuance', says: 'The bonus for signing up' },
-  referral_bonus: { house: 'issuance', says: 'The bonus for a referral, to either party' },
-  publish: { house: 'fees', says: 'The cost of publishing a job' },
-  urgency_raise: { house: 'fees', says: 'What a raised urgency costs beyond what was paid' },
+  signup_bonus: { house: 'issuance', description: 'The bonus for signing up' },
+  referral_bonus: { house: 'issuance', description: 'The bonus for a referral, to either party' },
+  publish: { house: 'fees', description: 'The cost of publishing a job' },
+  urgency_raise: { house: 'fees', description: 'What a raised urgency costs beyond what was paid' },
   publish_refund: {
     house: 'fees',
-    says: 'What was paid for publishing, given back when a job without bids is cancelled',
+    description: 'What was paid for publishing, given back when a job without bids is cancelled',
   },
-  adjustment: { house: 'issuance', says: 'A correction by an admin' },
-} as const satisfies Record<string, { house: HouseAccount; says: string }>;
+  adjustment: { house: 'issuance', description: 'A correction by an admin' },
+} as const satisfies Record<string, { house: HouseAccount; description: string }>;
 
 export type TransferReason = keyof typeof TRANSFER_REASONS;
 

@@ -9,7 +9,7 @@ import type { AddressRules } from '../security/public-addresses.js';
 import type { Sealer } from '../security/sealing.js';
 import { connect, type Connection } from '../store/database.js';
 import type { DatabaseWatch } from '../store/database-watch.js';
-import { insertCursor, stepCursor, type ReadsEvent } from '../store/webhook-queue.js';
+import { insertCursor, stepCursor, type ReadsEvent } from '../store/webhook-fan-out.js';
 import { resealWebhookSecrets } from '../store/webhooks.js';
 import type { WebhookMetrics } from './metrics.js';
 import { createPoster } from './post.js';

@@ -80,6 +80,10 @@ describe.each(PEOPLE)('to the %s', (who) => {
   });
 });
 
+/** An event has its position a moment after it was committed: it may be there or not. */
+const unnumbered = (value: Json): Json =>
+  JSON.parse(JSON.stringify(value, (key, inner) => (key === 'position' ? null : inner)));
+
 describe.each(Object.keys(JOB_TRANSITIONS) as JobTransitionKey[])('of the job that %s has moved', (key) => {
   it('any part is that part of what is read afterwards', async () => {
     const [state, by] = HAPPY_CALLS[key];
@@ -98,7 +102,7 @@ describe.each(Object.keys(JOB_TRANSITIONS) as JobTransitionKey[])('of the job th
         token: people[by].token,
         variables: { id: asked.job },
       });
-      expect(moved, written(tree)).toEqual(projected(read.data.job, tree));
+      expect(unnumbered(moved), written(tree)).toEqual(unnumbered(projected(read.data.job, tree)));
     }
   });
 

@@ -5,6 +5,7 @@
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { chart, ratiosOf, type Ratio, type Results } from './report.js';
+import type { Latency, Resting } from './live.js';
 import { RIVALS, WORKS } from './works.js';
 
 const folder = (name: string) => fileURLToPath(new URL(`${name}/`, import.meta.url));
@@ -23,6 +24,7 @@ const SECTIONS: Readonly<Record<string, () => string | undefined>> = {
   'Lists from ten thousand to a million jobs, half of them open': () => from<Growth>('growth.json', growth),
   'Lists from ten to a hundred thousand jobs, half of them open': () => from<Growth>('growth-to-100000.json', growth),
   'Lists from ten thousand to a million jobs, 2 % of them open': () => from<Growth>('growth-open-2.json', growth),
+  'Events to subscribers': () => from<Live>('live.json', live),
   'Memory through an hour of steady work': () => from<Memory>('memory.json', memory),
   'Up to three times what the server can answer': () => from<Knee>('knee.json', knee),
 };
@@ -139,6 +141,22 @@ function memory({ minutes, rate, asked, refused, megabytes }: Memory): string {
     `${asked.toLocaleString('en')} requests in ${minutes} minutes (${rate} a second), ${refused} refused. ` +
     `Resident at most ${most(megabytes.slice(0, tenth))} in the first tenth, ${most(megabytes.slice(-tenth))} in ` +
     `the last.`
+  );
+}
+
+interface Live {
+  readonly rate: number;
+  readonly listeners: number;
+  readonly latency: Latency;
+  readonly resting: Resting;
+}
+
+function live({ rate, listeners, latency, resting }: Live): string {
+  return (
+    `${latency.events.toLocaleString('en')} events (${rate} a second) to ${listeners} subscribers over WebSockets: ` +
+    `p50 ${latency.p50} ms, p99 ${latency.p99} ms, at most ${latency.longest} ms after the change was written; ` +
+    `${latency.cpuMs} ms of the server's CPU each, its edit included. ${resting.streams} idle streams take ` +
+    `${resting.megabytes} MB and ${resting.cpuPercent} % of a core.`
   );
 }
 

@@ -31,7 +31,7 @@ export interface Stock {
 
 export interface Work {
   readonly name: string;
-  readonly says: string;
+  readonly description: string;
   readonly kind: 'read' | 'write';
   readonly connections: number;
   /** Who takes part; the product and the floor do in everything. */
@@ -122,7 +122,7 @@ const readJob = (market: Market, n: number) => 4 + 20 * ((n * 13) % Math.floor(m
 export const WORKS: readonly Work[] = [
   {
     name: 'list',
-    says: '20 open jobs with homeowner, bid count and own bid',
+    description: '20 open jobs with homeowner, bid count and own bid',
     kind: 'read',
     connections: 16,
     rivals: EVERY_RIVAL,
@@ -130,7 +130,7 @@ export const WORKS: readonly Work[] = [
   },
   {
     name: 'job',
-    says: 'one job with everything',
+    description: 'one job with everything',
     kind: 'read',
     connections: 16,
     rivals: EVERY_RIVAL,
@@ -141,7 +141,7 @@ export const WORKS: readonly Work[] = [
   },
   {
     name: 'viewer',
-    says: 'one’s own account',
+    description: 'one’s own account',
     kind: 'read',
     connections: 16,
     rivals: EVERY_RIVAL,
@@ -149,7 +149,7 @@ export const WORKS: readonly Work[] = [
   },
   {
     name: 'rest-list',
-    says: 'REST: 20 open jobs, counted',
+    description: 'REST: 20 open jobs, counted',
     kind: 'read',
     connections: 16,
     rivals: FLOOR_ALONE,
@@ -161,7 +161,7 @@ export const WORKS: readonly Work[] = [
   },
   {
     name: 'rest-job',
-    says: 'REST: one job',
+    description: 'REST: one job',
     kind: 'read',
     connections: 16,
     rivals: FLOOR_ALONE,
@@ -176,7 +176,7 @@ export const WORKS: readonly Work[] = [
   },
   {
     name: 'publish',
-    says: 'publish, each job once',
+    description: 'publish, each job once',
     kind: 'write',
     connections: 16,
     rivals: EVERY_RIVAL,
@@ -185,7 +185,7 @@ export const WORKS: readonly Work[] = [
   },
   {
     name: 'award',
-    says: 'award, each job once, to one of five bids',
+    description: 'award, each job once, to one of five bids',
     kind: 'write',
     connections: 16,
     rivals: EVERY_RIVAL,
@@ -194,7 +194,7 @@ export const WORKS: readonly Work[] = [
   },
   {
     name: 'check-in',
-    says: 'check in, each job once',
+    description: 'check in, each job once',
     kind: 'write',
     connections: 16,
     rivals: EVERY_RIVAL,
@@ -203,7 +203,7 @@ export const WORKS: readonly Work[] = [
   },
   {
     name: 'publish-hot',
-    says: 'publish, 16 calls at once on one job',
+    description: 'publish, 16 calls at once on one job',
     kind: 'write',
     connections: 16,
     rivals: FLOOR_ALONE,
@@ -213,7 +213,7 @@ export const WORKS: readonly Work[] = [
   },
   {
     name: 'award-hot',
-    says: 'award, 16 calls at once on one job',
+    description: 'award, 16 calls at once on one job',
     kind: 'write',
     connections: 16,
     rivals: FLOOR_ALONE,
@@ -223,7 +223,7 @@ export const WORKS: readonly Work[] = [
   },
   {
     name: 'check-in-hot',
-    says: 'check in, 16 calls at once on one job',
+    description: 'check in, 16 calls at once on one job',
     kind: 'write',
     connections: 16,
     rivals: FLOOR_ALONE,
@@ -233,7 +233,7 @@ export const WORKS: readonly Work[] = [
   },
   {
     name: 'bids-hot',
-    says: 'bids by a thousand contractors on one hot job',
+    description: 'bids by a thousand contractors on one hot job',
     kind: 'write',
     connections: 16,
     rivals: FLOOR_ALONE,
@@ -249,7 +249,7 @@ export const WORKS: readonly Work[] = [
   },
   {
     name: 'log-in',
-    says: 'log in',
+    description: 'log in',
     kind: 'write',
     connections: 4,
     rivals: FLOOR_ALONE,
@@ -258,7 +258,7 @@ export const WORKS: readonly Work[] = [
   },
   {
     name: 'list-256',
-    says: 'the list on 256 connections',
+    description: 'the list on 256 connections',
     kind: 'read',
     connections: 256,
     rivals: EVERY_RIVAL,
@@ -266,7 +266,7 @@ export const WORKS: readonly Work[] = [
   },
   {
     name: 'check-in-256',
-    says: 'check in on 256 connections',
+    description: 'check in on 256 connections',
     kind: 'write',
     connections: 256,
     rivals: FLOOR_ALONE,
@@ -283,7 +283,7 @@ const tokens = createAccessTokens({
 });
 const tokenOf = new Map<number, string>();
 
-function bearer(person: number): string {
+export function bearer(person: number): string {
   const role: Role = person % 2 === 1 ? 'homeowner' : 'contractor';
   const known =
     tokenOf.get(person) ??

@@ -5,12 +5,12 @@ interface Variable {
   readonly name: string;
   /** As it would be written; empty where there is none. */
   readonly preset: string;
-  readonly says: string;
+  readonly description: string;
 }
 
 export function environmentFile(): string {
   const head = '# Copy this file to .env and change what you like. An empty variable is one that is not set.';
-  return [head, ...variables().map(({ name, preset, says }) => `# ${sentence(says)}\n${name}=${preset}`)]
+  return [head, ...variables().map(({ name, preset, description }) => `# ${sentence(description)}\n${name}=${preset}`)]
     .join('\n\n')
     .concat('\n');
 }
@@ -39,7 +39,8 @@ function withTable(readme: string, shown: readonly Variable[]): string {
 
 function table(shown: readonly Variable[]): string {
   const rows = shown.map(
-    ({ name, preset, says }) => `| \`${name}\` | ${preset === '' ? '' : `\`${preset}\``} | ${sentence(says)} |`,
+    ({ name, preset, description }) =>
+      `| \`${name}\` | ${preset === '' ? '' : `\`${preset}\``} | ${sentence(description)} |`,
   );
   return ['| Variable | Default | What it is for |', '|---|---|---|', ...rows].join('\n').concat('\n');
 }
@@ -47,7 +48,7 @@ function table(shown: readonly Variable[]): string {
 function variables(): Variable[] {
   return Object.entries(VARIABLES).map(([name, shape]) => {
     if (!shape.description) throw new Error(`${name} has no description.`);
-    return { name, preset: written(shape.parse(undefined)), says: shape.description };
+    return { name, preset: written(shape.parse(undefined)), description: shape.description };
   });
 }
 
@@ -56,6 +57,6 @@ function written(preset: unknown): string {
   return Array.isArray(preset) ? preset.join(',') : String(preset ?? '');
 }
 
-function sentence(says: string): string {
-  return `${says[0]?.toUpperCase()}${says.slice(1)}.`;
+function sentence(description: string): string {
+  return `${description[0]?.toUpperCase()}${description.slice(1)}.`;
 }

@@ -91,11 +91,11 @@ function jobRow(row: JobAction): string[] {
   return [
     code(row.operation),
     code(addressOf('/jobs/{id}', row)),
-    PARTY_WORDS[row.by].says,
+    PARTY_WORDS[row.by].description,
     codes(row.from),
     destination(row),
     eventsOf(row),
-    row.says,
+    row.description,
     row.effects.map(descriptionOf).join('; '),
   ];
 }
@@ -116,11 +116,11 @@ function bidRow(row: BidTransition): string[] {
   return [
     code(row.operation),
     code(addressOf('/jobs/{id}/bids/{bid_id}', row)),
-    PARTY_WORDS[row.by].says,
+    PARTY_WORDS[row.by].description,
     codes(row.from),
     code(row.to),
     code(row.event),
-    row.says,
+    row.description,
   ];
 }
 

@@ -142,6 +142,26 @@ describe('schema/permissions.txt', () => {
     });
   });
 
+  test('brings over a stream what the events show', () => {
+    expect(cells['SUBSCRIBE TO THE JOB']).toEqual(cells['READ THE EVENTS']);
+  });
+
+  test('leaves a webhook endpoint to its owner; admins read it, and an API key sets up nothing', () => {
+    const may = Object.entries(cells['A WEBHOOK ENDPOINT'] ?? {}).map(([person, answers]) => [
+      person,
+      Object.keys(answers).filter((way) => answers[way] === 'ok'),
+    ]);
+    const reads = ['read', 'deliveries'];
+    expect(Object.fromEntries(may)).toEqual({
+      owner: [...reads, 'change', 'secret', 'test', 'redeliver', 'delete'],
+      'owner’s API key': [...reads, 'test', 'redeliver'],
+      admin: reads,
+      contractor: [],
+      'other homeowner': [],
+      nobody: [],
+    });
+  });
+
   test('shows the licence of a contractor to themselves, admins and the homeowner for whom they have bid', () => {
     const find = 'FIND THE AWARDEE IN THE DIRECTORY';
     expect(where(find, (answer) => answer === 'with licence')).toEqual(

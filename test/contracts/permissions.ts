@@ -29,6 +29,8 @@ import { openTestApp, type Json, type TestApp } from '../app.js';
 import { bodyOf, gather, givenJob, type GivenJob, type People } from '../journey.js';
 import { allNumbered } from '../live/positions.js';
 import { atOnce, copiesOf } from '../scenes.js';
+import { hearAsEvents, hearOverWebSocket, JOB_EVENTS, refusalOf } from '../streams/clients.js';
+import { webhookPermissions } from './webhook-permissions.js';
 
 const CALLERS = ['owner', 'key', 'other', 'awardee', 'bidder', 'stranger', 'admin', 'nobody'] as const;
 type Caller = (typeof CALLERS)[number];
@@ -47,7 +49,7 @@ const CALLED: Record<Caller, string> = {
 /** One row of the table: what is called, and what it answers, state by state. */
 interface Section {
   readonly title: string;
-  readonly says: string;
+  readonly description: string;
   readonly rest: string;
   readonly graphql: string;
   /** Whether a success leaves the job as it was, so that nobody needs a copy. */
@@ -71,7 +73,8 @@ export async function permissionsFile(): Promise<string> {
   const { cells, disagreements } = await runEveryCell();
   if (disagreements.length > 0)
     throw new Error(`What the permissions are is not to be said:\n${disagreements.join('\n')}`);
-  return `${[PREFACE, ...SECTIONS.map((section) => tableOf(section, cells))].join('\n\n')}\n`;
+  const tables = SECTIONS.map((section) => tableOf(section, cells));
+  return `${[PREFACE, ...tables, await webhookPermissions()].join('\n\n')}\n`;
 }
 
 type Cells = Map<string, string>;
@@ -151,7 +154,7 @@ const BID_OF = {
 /** What is read of people, who are no part of the job. */
 interface PeopleRead {
   readonly title: string;
-  readonly says: string;
+  readonly description: string;
   readonly rest: string;
   readonly graphql: string;
   /** Of what the answer holds; in GraphQL that is the field which was asked for. */
@@ -161,7 +164,8 @@ interface PeopleRead {
 const PEOPLE_READS: readonly PeopleRead[] = [
   {
     title: 'FIND THE AWARDEE IN THE DIRECTORY',
-    says: 'Whether the directory of contractors holds them, and shows the numbers of their licence and insurance.',
+    description:
+      'Whether the directory of contractors holds them, and shows the numbers of their licence and insurance.',
     rest: '/v1/contractors?search={awardee}',
     graphql: 'contractors(filter: { search: $id }) { nodes { id licenseNumber } }',
     seen: ({ data, nodes = data }) => {
@@ -172,31 +176,31 @@ const PEOPLE_READS: readonly PeopleRead[] = [
   },
   {
     title: 'READ THE AWARDEE’S REVIEWS',
-    says: 'What homeowners said of the awardee, who has one review once the job is completed.',
+    description: 'What homeowners said of the awardee, who has one review once the job is completed.',
     rest: '/v1/contractors/{awardee}/reviews',
     graphql: 'contractor(id: $id) { reviews { nodes { rating review } } }',
     seen: ({ data, reviews = { nodes: data } }) => (reviews.nodes.length === 0 ? 'none' : 'review'),
   },
   {
     title: 'FIND THE AWARDEE AMONG ALL USERS',
-    says: 'Whether the list of every account may be read.',
+    description: 'Whether the list of every account may be read.',
     rest: '/v1/users?search={awardee}',
     graphql: 'users(filter: { search: $id }) { totalCount }',
     seen: () => 'ok',
   },
   {
     title: 'AUDIT THE TOKENS',
-    says: 'Whether the ledger of everybody may be added up.',
+    description: 'Whether the ledger of everybody may be added up.',
     rest: '/v1/tokens/audit',
     graphql: 'auditTokens { ok }',
     seen: () => 'ok',
   },
 ];
 
-function peopleSection({ title, says, rest, graphql, seen }: PeopleRead): Section {
+function peopleSection({ title, description, rest, graphql, seen }: PeopleRead): Section {
   return {
     title,
-    says,
+    description,
     rest: `GET ${rest}`,
     graphql: `query ${graphql.replace('$id', '…')}`,
     reads: true,
@@ -221,6 +225,7 @@ function peopleSection({ title, says, rest, graphql, seen }: PeopleRead): Sectio
 const SECTIONS: readonly Section[] = [
   ...readSections(),
   ownEventsSection(),
+  streamSection(),
   ...PEOPLE_READS.map(peopleSection),
   ...(Object.keys(JOB_ACTIONS) as JobActionKey[]).map(jobSection),
   ...(Object.keys(BID_TRANSITIONS) as BidTransitionKey[]).flatMap((key) => [
@@ -236,7 +241,7 @@ function ownEventsSection(): Section {
   };
   return {
     title: 'FIND THE JOB AMONG ONE’S OWN EVENTS',
-    says:
+    description:
       'What one reads of the job where no job is named: as much as of its events, or nothing where it is none ' +
       'of theirs.',
     rest: 'GET /v1/events?after={position}',
@@ -257,12 +262,40 @@ function ownEventsSection(): Section {
   };
 }
 
+/** Over server-sent events and over a WebSocket, from before the job's first event. */
+function streamSection(): Section {
+  return {
+    title: 'SUBSCRIBE TO THE JOB',
+    description: 'What comes over a stream of the job’s events: as much as is read of them, or the refusal to open it.',
+    rest: 'POST /graphql/stream (server-sent events)',
+    graphql: 'subscription jobEvents(jobId: …, after: …) { type data } over a WebSocket',
+    reads: true,
+    async run(app, api, { people, job, since }, caller) {
+      const hear = api === 'rest' ? hearAsEvents : hearOverWebSocket;
+      const token = tokenOf(people, caller);
+      const heard = hear(app.url, token === undefined ? undefined : { token }, JOB_EVENTS, {
+        job: job.id,
+        after: since,
+      });
+      try {
+        const read = await app.rest('GET', `/v1/jobs/${job.id}/events?per_page=100`, { token });
+        const expected: number = read.status === 200 ? read.body.data.length : 1;
+        const ended = heard.ended.then(() => 'ended');
+        const isOpen = (await Promise.race([heard.count(expected), ended])) !== 'ended';
+        return isOpen ? eventsSeen(heard.events) : (await refusalOf(heard)).join();
+      } finally {
+        heard.stop();
+      }
+    },
+  };
+}
+
 function jobSection(key: JobActionKey): Section {
-  const { action, says, by } = JOB_ACTIONS[key];
+  const { action, description, by } = JOB_ACTIONS[key];
   return mutationSection(
     key,
     action,
-    `${says} For ${PARTY_WORDS[by].says}.`,
+    `${description} For ${PARTY_WORDS[by].description}.`,
     (scene) => ({ job: scene.job.id, body: bodyFor(key, scene) }),
     action,
   );
@@ -283,25 +316,27 @@ function bodyFor(key: JobActionKey, { job }: Scene): object | undefined {
 
 /** Where the job never had a bid, the identifier names none. */
 function bidSection(key: BidTransitionKey, whose: 'awardee' | 'bidder'): Section {
-  const { action, says, by } = BID_TRANSITIONS[key];
+  const { action, description, by } = BID_TRANSITIONS[key];
   const title = `${action} ${whose === 'awardee' ? 'THE AWARDEE’S BID' : 'THE OTHER BID'}`;
-  return mutationSection(key, title, `${says} For ${PARTY_WORDS[by].says}. Here: ${BID_OF[whose]}.`, ({ job }) => ({
-    job: job.id,
-    bid: job.bids[whose] ?? NO_BID,
-  }));
+  return mutationSection(
+    key,
+    title,
+    `${description} For ${PARTY_WORDS[by].description}. Here: ${BID_OF[whose]}.`,
+    ({ job }) => ({ job: job.id, bid: job.bids[whose] ?? NO_BID }),
+  );
 }
 
 function mutationSection(
   key: OperationKey,
   title: string,
-  says: string,
+  description: string,
   about: (scene: Scene) => Asked,
   action?: string,
 ): Section {
   const { method, path } = restAddress(key, { job: '{job}', bid: '{bid}' });
   return {
     title,
-    says,
+    description,
     rest: `${method} ${path}`,
     graphql: `mutation ${operationName(key)}`,
     reads: false,
@@ -326,7 +361,7 @@ function eventsSeen(events: { type: string; data: object }[]): string {
 
 interface Read {
   title: string;
-  says: string;
+  description: string;
   /** Of the answer: what is said of it, and the same for a refusal that GraphQL gives as null. */
   rest(id: string): string;
   graphql: string;
@@ -348,7 +383,7 @@ function readSections(): Section[] {
   const reads: Read[] = [
     {
       title: 'READ THE JOB',
-      says: 'The job itself.',
+      description: 'The job itself.',
       rest: (id) => `/v1/jobs/${id}`,
       graphql: 'job(id: $id) { id status }',
       fromRest: () => 'ok',
@@ -356,7 +391,7 @@ function readSections(): Section[] {
     },
     {
       title: 'READ THE RATING AND THE REVIEW',
-      says: 'What the homeowner said of the work, which there is once it was approved.',
+      description: 'What the homeowner said of the work, which there is once it was approved.',
       rest: (id) => `/v1/jobs/${id}`,
       graphql: 'job(id: $id) { rating review }',
       fromRest: (job) => said(job),
@@ -364,7 +399,7 @@ function readSections(): Section[] {
     },
     {
       title: 'FIND THE JOB IN THE LIST',
-      says: 'Whether the list of jobs holds it.',
+      description: 'Whether the list of jobs holds it.',
       rest: (id) => `/v1/jobs?search=${id}`,
       graphql: 'jobs(filter: { search: $search }) { nodes { id } }',
       fromRest: ({ data }) => (data.length === 1 ? 'listed' : 'absent'),
@@ -372,7 +407,7 @@ function readSections(): Section[] {
     },
     {
       title: 'READ THE BIDS',
-      says: 'Which of the two bids on the job are read: both, one’s own, or none.',
+      description: 'Which of the two bids on the job are read: both, one’s own, or none.',
       rest: (id) => `/v1/jobs/${id}/bids`,
       graphql: 'job(id: $id) { bids { totalCount nodes { id } } }',
       fromRest: ({ data, pagination }) => bidsSeen(data, pagination.total),
@@ -380,7 +415,7 @@ function readSections(): Section[] {
     },
     {
       title: 'READ THE EVENTS',
-      says:
+      description:
         'What is read of what happened: all of it, the job and one’s own bid, or the changes of state without ' +
         'their texts.',
       rest: (id) => `/v1/jobs/${id}/events`,
@@ -390,7 +425,7 @@ function readSections(): Section[] {
     },
     {
       title: 'READ THE ACTIONS',
-      says: 'How many of the operations on the job the caller may use.',
+      description: 'How many of the operations on the job the caller may use.',
       rest: (id) => `/v1/jobs/${id}/actions`,
       graphql: 'job(id: $id) { availableActions { allowed } }',
       fromRest: ({ data }) => actionsAllowed(data),
@@ -398,7 +433,7 @@ function readSections(): Section[] {
     },
     {
       title: 'READ THE DISPUTE',
-      says: 'The texts of the dispute. GraphQL answers null where REST refuses someone who sees the job.',
+      description: 'The texts of the dispute. GraphQL answers null where REST refuses someone who sees the job.',
       rest: (id) => `/v1/jobs/${id}/dispute`,
       graphql: 'job(id: $id) { dispute { reason } }',
       fromRest: () => 'ok',
@@ -408,7 +443,7 @@ function readSections(): Section[] {
   return reads.map(readSection);
 }
 
-function readSection({ title, says, rest, graphql, fromRest, fromGraphql }: Read): Section {
+function readSection({ title, description, rest, graphql, fromRest, fromGraphql }: Read): Section {
   const byRest = async (app: TestApp, { people, job }: Scene, caller: Caller) => {
     const answer = await app.rest('GET', rest(job.id), { token: tokenOf(people, caller) });
     const { ok, code } = restOutcome(answer);
@@ -425,7 +460,7 @@ function readSection({ title, says, rest, graphql, fromRest, fromGraphql }: Read
   };
   return {
     title,
-    says,
+    description,
     rest: `GET ${rest('{job}')}`,
     graphql: `query ${graphql.replace('$id', '…').replace('$search', '…')}`,
     reads: true,
@@ -472,6 +507,6 @@ function tableOf(section: Section, cells: Cells): string {
       .join('  ')
       .trimEnd(),
   );
-  const { title, says, rest, graphql } = section;
-  return [`${'—'.repeat(12)} ${title}`, says, `${rest} · ${graphql}`, '', ...table].join('\n');
+  const { title, description, rest, graphql } = section;
+  return [`${'—'.repeat(12)} ${title}`, description, `${rest} · ${graphql}`, '', ...table].join('\n');
 }

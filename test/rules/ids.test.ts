@@ -16,6 +16,8 @@ const PREFIXES: [kind: IdKind, prefix: string][] = [
   ['event', 'evt'],
   ['transfer', 'ttx'],
   ['apiKey', 'key'],
+  ['webhookEndpoint', 'whk'],
+  ['webhookDelivery', 'dlv'],
 ];
 const KSUID = '3MQ9v21sA0uS08YwvlPdPHE1hFT';
 

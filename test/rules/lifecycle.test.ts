@@ -169,7 +169,7 @@ describe('checkLifecycle', () => {
     expect(() => checkLifecycle()).not.toThrow();
   });
 
-  test.each<[fault: string, rows: readonly JobAction[], says: RegExp]>([
+  test.each<[fault: string, rows: readonly JobAction[], description: RegExp]>([
     ['a state that nothing leads to', changed('awardJob', { to: 'open' }), /no way leads from draft to awarded/],
     [
       'a state that nothing but an admin leads out of',
@@ -228,19 +228,19 @@ describe('checkLifecycle', () => {
       jobsAreLeftIn('in_progress'),
       /nothing leads out of in_progress/,
     ],
-  ])('refuses %s', (_fault, rows, says) => {
-    expect(() => checkLifecycle(rows)).toThrow(says);
+  ])('refuses %s', (_fault, rows, description) => {
+    expect(() => checkLifecycle(rows)).toThrow(description);
   });
 
   const bids = (change: Partial<BidTransition>) =>
     BID_TRANSITION_LIST.map((row) => (row.operation === 'viewBid' ? { ...row, ...change } : row));
 
-  test.each<[fault: string, change: Partial<BidTransition>, says: RegExp]>([
+  test.each<[fault: string, change: Partial<BidTransition>, description: RegExp]>([
     ['one action twice', { action: 'REJECT' }, /the action of a bid "REJECT"/],
     ['one address twice', { path: 'reject' }, /the address of a bid "POST \/reject"/],
     ['one event twice', { event: 'bid.withdrawn' }, /the event "bid.withdrawn"/],
-  ])('refuses %s among bids', (_fault, change, says) => {
-    expect(() => checkLifecycle(JOB_ACTION_LIST, bids(change))).toThrow(says);
+  ])('refuses %s among bids', (_fault, change, description) => {
+    expect(() => checkLifecycle(JOB_ACTION_LIST, bids(change))).toThrow(description);
   });
 
   test('refuses a bid that is viewed twice or becomes new again', () => {

@@ -53,7 +53,7 @@ describe('tokens', () => {
   });
 
   test.each(Object.entries(TRANSFER_REASONS))('%s is explained to a person', (_reason, row) => {
-    expect(row.says).toMatch(/^[A-Z].{15,}[a-z]$/);
+    expect(row.description).toMatch(/^[A-Z].{15,}[a-z]$/);
   });
 
   test('a referral code has 8 characters, none of which looks like another', () => {

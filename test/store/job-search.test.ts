@@ -148,15 +148,16 @@ async function fill(dice: Dice): Promise<void> {
 }
 
 function jobOf(dice: Dice, n: number) {
-  const says = (texts: readonly string[]) => texts.map((text) => ` ${dice.percent(20) ? text.toUpperCase() : text}`);
+  const description = (texts: readonly string[]) =>
+    texts.map((text) => ` ${dice.percent(20) ? text.toUpperCase() : text}`);
   const held = TEXTS.filter(([perThousand]) => dice.int(1, 1_000) <= perThousand).map(([, text]) => text);
   const inTitle = held.filter(() => dice.percent(30));
   return {
     id: `job_${dice.int(10 ** 8, 10 ** 9 - 1)}${String(n).padStart(18, '0')}`,
     homeowner_id: homeownerId(dice.percent(90) ? 1 : 2),
     status: dice.pick(STATES),
-    title: `Job of${says(inTitle).join('')}.`,
-    description: `It${says(held.filter((text) => !inTitle.includes(text))).join('')}.`,
+    title: `Job of${description(inTitle).join('')}.`,
+    description: `It${description(held.filter((text) => !inTitle.includes(text))).join('')}.`,
     category: dice.pick(['roofing', 'plumbing']),
     urgency: dice.pick(['standard', 'urgent']),
     address_line1: '1 Elm St',

@@ -139,7 +139,7 @@ const SEES: Partial<Record<Who, (market: Market) => string>> = {
   admin: () => 'true',
 };
 
-const says = (word: string) => `(j.title ilike '%${word}%' or j.description ilike '%${word}%')`;
+const description = (word: string) => `(j.title ilike '%${word}%' or j.description ilike '%${word}%')`;
 
 const NEAR_SMALL_TOWN = `near: { zipCode: "${SMALL_TOWN.zipCode}", withinMiles: 25 }`;
 
@@ -152,16 +152,16 @@ const FILTERS: Readonly<Record<string, string>> = {
   'category: "thatching"': `j.category = 'thatching'`,
   ...Object.fromEntries(
     Object.values(WORDS).flatMap((word) => [
-      [`search: "${word}"`, says(word)],
-      [`search: "${word}", status: COMPLETED`, `${says(word)} and j.status = 'completed'`],
+      [`search: "${word}"`, description(word)],
+      [`search: "${word}", status: COMPLETED`, `${description(word)} and j.status = 'completed'`],
       [
         `search: "${word}", status: OPEN, category: "roofing"`,
-        `${says(word)} and j.status = 'open' and j.category = 'roofing'`,
+        `${description(word)} and j.status = 'open' and j.category = 'roofing'`,
       ],
     ]),
   ),
   [NEAR_SMALL_TOWN]: `j.city = '${SMALL_TOWN.city}'`,
-  [`search: "${WORDS.common}", ${NEAR_SMALL_TOWN}`]: `j.city = '${SMALL_TOWN.city}' and ${says(WORDS.common)}`,
+  [`search: "${WORDS.common}", ${NEAR_SMALL_TOWN}`]: `j.city = '${SMALL_TOWN.city}' and ${description(WORDS.common)}`,
   'near: { zipCode: "78704", withinMiles: 25 }': `j.city <> '${SMALL_TOWN.city}'`,
 };
 
@@ -199,9 +199,9 @@ const NUMBERED: Readonly<Record<string, string>> = {
   'page=3&status=open': `j.status = 'open'`,
   'page=3&status=completed': `j.status = 'completed'`,
   'page=3&category=roofing': `j.category = 'roofing'`,
-  [`page=3&search=${WORDS.common}`]: says(WORDS.common),
-  [`page=3&search=${WORDS.sparse}`]: says(WORDS.sparse),
-  [`page=150&search=${WORDS.common}`]: says(WORDS.common),
+  [`page=3&search=${WORDS.common}`]: description(WORDS.common),
+  [`page=3&search=${WORDS.sparse}`]: description(WORDS.sparse),
+  [`page=150&search=${WORDS.common}`]: description(WORDS.common),
 };
 
 describe.each(Object.keys(SEES) as Who[])('what the %s lists by number', (who) => {

@@ -13,7 +13,7 @@ import type { ContractorOrder } from '../../rules/entities/people.js';
 import { PAYLOADS } from '../types/payloads.js';
 import { TokenTransferConnection } from '../types/tokens.js';
 import { Viewer } from '../types/viewer.js';
-import { of } from './says.js';
+import { of } from './of-operation.js';
 
 const { signUpHomeowner, signUpContractor, logIn, refreshSession, logOut, changePassword, readMe, updateProfile } =
   OPERATIONS;

@@ -7,7 +7,7 @@ import { ApiKeyConnection } from '../types/api-keys.js';
 import { Connection, PageArgs } from '../types/connection.js';
 import { PAYLOADS } from '../types/payloads.js';
 import { Viewer } from '../types/viewer.js';
-import { of } from './says.js';
+import { of } from './of-operation.js';
 
 const { createApiKey, listApiKeys, revokeApiKey } = OPERATIONS;
 

@@ -15,7 +15,7 @@ import { Connection, PageArgs } from '../types/connection.js';
 import { AvailableBidAction, Job } from '../types/jobs.js';
 import { PAYLOADS } from '../types/payloads.js';
 import { Viewer } from '../types/viewer.js';
-import { of } from './says.js';
+import { of } from './of-operation.js';
 
 const { submitBid, viewBid, shortlistBid, rejectBid, withdrawBid, listOwnBids } = OPERATIONS;
 

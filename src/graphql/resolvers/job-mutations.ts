@@ -12,7 +12,7 @@ import type { Context } from '../context.js';
 import { Input, inputOf } from '../inputs.js';
 import { includeOfJobIn } from '../look-ahead.js';
 import { PAYLOADS } from '../types/payloads.js';
-import { of } from './says.js';
+import { of } from './of-operation.js';
 
 const { createJob, updateJob, deleteJob } = OPERATIONS;
 

@@ -21,7 +21,7 @@ import { Dispute } from '../types/disputes.js';
 import { AvailableAction, Job, JobConnection, JobCount, JobEventConnection } from '../types/jobs.js';
 import { Node } from '../types/node.js';
 import { Viewer } from '../types/viewer.js';
-import { of } from './says.js';
+import { of } from './of-operation.js';
 
 const { readJob, listJobs, listOwnEvents, readNode, countOwnJobs } = OPERATIONS;
 

@@ -3,7 +3,7 @@ import { OPERATIONS } from '../../operations/index.js';
 import { perform } from '../../operations/operation.js';
 import type { Context } from '../context.js';
 import { Catalog, Lifecycle } from '../types/reference.js';
-import { of } from './says.js';
+import { of } from './of-operation.js';
 
 const { readLifecycle, readCatalog } = OPERATIONS;
 

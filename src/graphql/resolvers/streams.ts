@@ -16,7 +16,7 @@ const AFTER = {
 /** The methods name the arguments; what is heard is each event itself. */
 @Resolver()
 export class StreamResolver {
-  @Subscription(() => JobEvent, { description: streamJobEvents.says, subscribe: opens(streamJobEvents) })
+  @Subscription(() => JobEvent, { description: streamJobEvents.description, subscribe: opens(streamJobEvents) })
   jobEvents(
     @Root() event: JobEvent,
     @Arg('jobId', () => ID, { description: 'The job.' }) _jobId: string,
@@ -25,7 +25,7 @@ export class StreamResolver {
     return event;
   }
 
-  @Subscription(() => JobEvent, { description: streamMyEvents.says, subscribe: opens(streamMyEvents) })
+  @Subscription(() => JobEvent, { description: streamMyEvents.description, subscribe: opens(streamMyEvents) })
   myEvents(@Root() event: JobEvent, @Arg('after', () => String, AFTER) _after: string | undefined): JobEvent {
     return event;
   }

@@ -5,7 +5,7 @@ import type { Context } from '../context.js';
 import { Input, inputOf } from '../inputs.js';
 import { PAYLOADS } from '../types/payloads.js';
 import { TokenAudit } from '../types/tokens.js';
-import { of } from './says.js';
+import { of } from './of-operation.js';
 
 const { adjustTokens, auditTokens } = OPERATIONS;
 

@@ -12,7 +12,7 @@ import { Input, inputOf } from '../inputs.js';
 import { Connection, PageArgs } from '../types/connection.js';
 import { PAYLOADS } from '../types/payloads.js';
 import { WebhookDeliveryConnection, WebhookEndpoint, WebhookEndpointConnection } from '../types/webhooks.js';
-import { of } from './says.js';
+import { of } from './of-operation.js';
 
 const { createWebhookEndpoint, listWebhookEndpoints, readWebhookEndpoint, updateWebhookEndpoint } = OPERATIONS;
 const { deleteWebhookEndpoint, rotateWebhookSecret, sendTestEvent, redeliver } = OPERATIONS;

@@ -108,9 +108,9 @@ export class OpenSocket implements Connection {
   close(end: StreamEnd): void {
     if (this.end) return;
     this.end = end;
-    const how: { readonly says: string; readonly closeCode?: number } = STREAM_ENDS[end];
+    const how: { readonly description: string; readonly closeCode?: number } = STREAM_ENDS[end];
     if (how.closeCode === undefined) return this.webSocket.terminate();
-    this.webSocket.close(how.closeCode, how.says);
+    this.webSocket.close(how.closeCode, how.description);
     if (end === 'flooding') this.#readNoMore();
   }
 

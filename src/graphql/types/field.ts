@@ -9,7 +9,7 @@ import { DateScalar, DateTimeScalar, JsonScalar } from '../scalars.js';
  * The options of a plain field. Its value is read off the row: whoever may not read it has got null
  * there.
  */
-export function says(description: string, nullable?: 'nullable') {
+export function described(description: string, nullable?: 'nullable') {
   return { description, simple: true, nullable: nullable === 'nullable' };
 }
 

@@ -1,7 +1,7 @@
 /** Whatever can be read again by its identifier alone. */
 import { ID, InterfaceType, Field } from 'type-graphql';
 import { kindOfId } from '../../rules/ids.js';
-import { says } from './field.js';
+import { described } from './field.js';
 
 const TYPE_NAMES: Readonly<Record<string, string>> = {
   user: 'User',
@@ -21,6 +21,6 @@ export function typeOfNode({ id }: { id: string }): string | undefined {
   resolveType: typeOfNode,
 })
 export abstract class Node {
-  @Field(() => ID, says('The identifier, whose prefix tells the kind.'))
+  @Field(() => ID, described('The identifier, whose prefix tells the kind.'))
   id: string;
 }

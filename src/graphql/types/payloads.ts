@@ -15,7 +15,7 @@ import { Contractor, Session } from './account.js';
 import { ApiKey } from './api-keys.js';
 import { Bid, BidConnection } from './bids.js';
 import { edgeOf } from './connection.js';
-import { says } from './field.js';
+import { described } from './field.js';
 import { Job, JobConnection } from './jobs.js';
 import { TokenTransfer } from './tokens.js';
 import { Viewer } from './viewer.js';
@@ -111,7 +111,7 @@ function session({ name }: Pick<Operation<never, unknown>, 'name'>) {
 function payload({ name }: Pick<Operation<never, unknown>, 'name'>, fields: Readonly<Record<string, Answered>>) {
   @ObjectType(payloadName(name), { description: `What \`${name}\` answers.` })
   class Payload {}
-  for (const [key, { type, is }] of Object.entries(fields)) Field(type, says(is))(Payload.prototype, key);
+  for (const [key, { type, is }] of Object.entries(fields)) Field(type, described(is))(Payload.prototype, key);
 
   @Resolver(() => Payload)
   class PayloadViewer {

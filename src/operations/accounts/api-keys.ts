@@ -32,7 +32,7 @@ export interface NewApiKey {
 
 export const createApiKey = operation({
   name: 'createApiKey',
-  says:
+  description:
     'Makes a key for a program, which may do what its owner may, but for email, password, sessions and keys. The ' +
     'secret is shown this once.',
   allows: 'signed in',
@@ -69,7 +69,7 @@ function tooManyKeys() {
 
 export const listApiKeys = operation({
   name: 'apiKeys',
-  says: 'Lists one’s API keys that work, newest first, without their secrets.',
+  description: 'Lists one’s API keys that work, newest first, without their secrets.',
   allows: 'signed in',
   budget: 'read',
   needsSession: true,
@@ -82,7 +82,7 @@ const addressed = z.strictObject({ id: idInPath('apiKey').describe('The API key.
 
 export const readApiKey = operation({
   name: 'apiKey',
-  says: 'Reads one of one’s API keys that work, without its secret.',
+  description: 'Reads one of one’s API keys that work, without its secret.',
   allows: 'signed in',
   budget: 'read',
   needsSession: true,
@@ -96,7 +96,7 @@ export const readApiKey = operation({
 
 export const revokeApiKey = operation({
   name: 'revokeApiKey',
-  says: 'Ends an API key: it is refused from now on, everywhere.',
+  description: 'Ends an API key: it is refused from now on, everywhere.',
   allows: 'signed in',
   budget: 'write',
   needsSession: true,

@@ -10,7 +10,7 @@ import { password, passwordMatches } from './people.js';
 
 export const changePassword = operation({
   name: 'changePassword',
-  says: 'Sets a new password, and ends the account’s other sessions and its API keys.',
+  description: 'Sets a new password, and ends the account’s other sessions and its API keys.',
   allows: 'signed in',
   budget: 'write',
   needsSession: true,

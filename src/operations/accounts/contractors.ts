@@ -17,7 +17,7 @@ const input = z.strictObject({ id: idInPath('contractor').describe('The contract
 
 export const readContractor = operation({
   name: 'contractor',
-  says: 'Reads a contractor’s profile with the record of completed jobs and ratings.',
+  description: 'Reads a contractor’s profile with the record of completed jobs and ratings.',
   allows: 'signed in',
   budget: 'read',
   input,
@@ -30,7 +30,7 @@ export const readContractor = operation({
 
 export const verifyContractor = operation({
   name: 'verifyContractor',
-  says: 'Marks a contractor as verified.',
+  description: 'Marks a contractor as verified.',
   allows: ['admin'],
   budget: 'write',
   input,
@@ -62,7 +62,7 @@ const POSITIONS: Readonly<Record<ContractorOrder, PositionShape>> = {
 
 export const listContractors = operation({
   name: 'contractors',
-  says: 'Lists contractors, whom anyone signed in may look up. The newest come first unless told.',
+  description: 'Lists contractors, whom anyone signed in may look up. The newest come first unless told.',
   allows: 'signed in',
   budget: 'read',
   input: z.strictObject({

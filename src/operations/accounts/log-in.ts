@@ -22,7 +22,7 @@ import { sessionOf, type Session } from './session.js';
 
 export const logIn = operation({
   name: 'logIn',
-  says: 'Logs in with email and password.',
+  description: 'Logs in with email and password.',
   allows: 'anyone',
   budget: 'logInPerAddress',
   alwaysForReal: true,
@@ -60,7 +60,7 @@ async function drawForAttempt({ caller }: Call<null>, email: string) {
 
 export const refreshSession = operation({
   name: 'refreshSession',
-  says:
+  description:
     'Exchanges a refresh token for a new access token and a new refresh token. A token that was used less than ' +
     `${SESSION.leewaySeconds} seconds ago is given the same new refresh token again.`,
   allows: 'anyone',
@@ -120,7 +120,7 @@ type RefreshProblem = keyof (typeof UNAUTHORIZED)['INVALID_REFRESH_TOKEN'];
 
 export const logOut = operation({
   name: 'logOut',
-  says: 'Ends this session: its access token and its refresh token are refused from now on, everywhere.',
+  description: 'Ends this session: its access token and its refresh token are refused from now on, everywhere.',
   allows: 'signed in',
   budget: 'write',
   alwaysForReal: true,

@@ -35,7 +35,7 @@ export interface Me {
 
 export const readMe = operation({
   name: 'viewer',
-  says: 'Reads one’s own account: the person, the profile, the tokens and the code to refer others with.',
+  description: 'Reads one’s own account: the person, the profile, the tokens and the code to refer others with.',
   allows: 'signed in',
   budget: 'read',
   input: nothing,
@@ -57,7 +57,7 @@ const READ_ONLY = {
 
 export const updateProfile = operation({
   name: 'updateProfile',
-  says: 'Edits one’s own name, contact and profile; what is left out stays as it is, null clears.',
+  description: 'Edits one’s own name, contact and profile; what is left out stays as it is, null clears.',
   allows: 'signed in',
   budget: 'write',
   input: z.strictObject({

@@ -13,7 +13,7 @@ export const REVIEWS_NEWEST_FIRST = ['time', 'text'] as const;
 
 export const listReviews = operation({
   name: 'contractorReviews',
-  says: 'Lists the reviews of a contractor, the newest first, for anyone signed in.',
+  description: 'Lists the reviews of a contractor, the newest first, for anyone signed in.',
   allows: 'signed in',
   budget: 'read',
   input: z.strictObject({ id: idInPath('contractor').describe('The contractor.'), ...pageShape }),

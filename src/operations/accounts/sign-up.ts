@@ -46,7 +46,7 @@ function whoJoins<Shape extends typeof shape & z.ZodRawShape>(fields: Shape) {
 
 export const signUpHomeowner = operation({
   name: 'signUpHomeowner',
-  says: 'Opens a homeowner’s account, credits 10 tokens and logs in.',
+  description: 'Opens a homeowner’s account, credits 10 tokens and logs in.',
   allows: 'anyone',
   budget: 'signUp',
   alwaysForReal: true,
@@ -60,7 +60,7 @@ export const signUpHomeowner = operation({
 
 export const signUpContractor = operation({
   name: 'signUpContractor',
-  says: 'Opens a contractor’s account, credits 25 tokens and logs in.',
+  description: 'Opens a contractor’s account, credits 25 tokens and logs in.',
   allows: 'anyone',
   budget: 'signUp',
   alwaysForReal: true,

@@ -17,7 +17,7 @@ export const userFilter = z.strictObject({
 
 export const listUsers = operation({
   name: 'users',
-  says: 'Lists accounts, newest first, for admins.',
+  description: 'Lists accounts, newest first, for admins.',
   allows: ['admin'],
   budget: 'read',
   input: z.strictObject({ ...userFilter.shape, ...pageShape }),

@@ -28,7 +28,7 @@ const status = BID.schema.shape.status.nullish().describe('Bids in this state.')
 
 export const listBids = operation({
   name: 'bids',
-  says: 'Lists the bids on a job, guaranteed views first, then the newest. A contractor reads only their own.',
+  description: 'Lists the bids on a job, guaranteed views first, then the newest. A contractor reads only their own.',
   allows: 'signed in',
   budget: 'read',
   input: z.strictObject({
@@ -60,7 +60,7 @@ export function bidsOnJob(
 
 export const listOwnBids = operation({
   name: 'ownBids',
-  says: 'Lists the bids that one has made, newest first.',
+  description: 'Lists the bids that one has made, newest first.',
   allows: ['contractor'],
   budget: 'read',
   input: z.strictObject({ status, ...pageShape }),
@@ -74,7 +74,7 @@ export const listOwnBids = operation({
 
 export const readBid = operation({
   name: 'bid',
-  says: 'Reads a bid: for its contractor, for the job’s owner and for admins.',
+  description: 'Reads a bid: for its contractor, for the job’s owner and for admins.',
   allows: 'signed in',
   budget: 'read',
   input: z.strictObject({ id: idInPath('bid').describe('The bid.') }),

@@ -25,7 +25,7 @@ function bidTransition(key: BidTransitionKey) {
   const row: BidTransition = BID_TRANSITIONS[key];
   return operation({
     name: row.operation,
-    says: row.says,
+    description: row.description,
     allows: allowedRoles(row.by),
     budget: 'write',
     input: z.strictObject({

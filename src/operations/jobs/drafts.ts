@@ -18,7 +18,7 @@ const shape = agreeing(z.strictObject(fieldsOfNewJob));
 
 export const createJob = operation({
   name: JOB_CREATION.operation,
-  says: 'Writes a draft. Contractors see it once it is published.',
+  description: 'Writes a draft. Contractors see it once it is published.',
   allows: allowedRoles(JOB_CREATION.by),
   budget: 'write',
   input: shape,
@@ -60,7 +60,7 @@ const EMPTY = Object.fromEntries(JOB_FIELDS.map((field) => [field, null])) as { 
 
 export const deleteJob = operation({
   name: JOB_ACTIONS.delete.operation,
-  says: 'Throws a draft away. A published job is cancelled instead.',
+  description: 'Throws a draft away. A published job is cancelled instead.',
   allows: allowedRoles(JOB_ACTIONS.delete.by),
   budget: 'write',
   input: z.strictObject(ofJob),

@@ -21,7 +21,7 @@ const WHERE = ['zipCode', 'city', 'state'] as const satisfies (keyof JobFields)[
 
 export const updateJob = operation({
   name: JOB_ACTIONS.update.operation,
-  says: 'Edits a job as far as its state allows: what is left out stays, null clears, and it is all or nothing.',
+  description: 'Edits a job as far as its state allows: what is left out stays, null clears, and it is all or nothing.',
   allows: allowedRoles(JOB_ACTIONS.update.by),
   budget: 'write',
   input: agreeing(

@@ -20,7 +20,7 @@ const BEGINNING = '0';
 
 export const listOwnEvents = operation({
   name: 'myEvents',
-  says:
+  description:
     'Lists what happened to jobs that one owns, was awarded, or has a bid on that is not withdrawn, the oldest ' +
     'first; for admins to all jobs. Ask for what is `after` the last position you have seen: you miss nothing, and ' +
     'see nothing twice.',

@@ -59,7 +59,7 @@ export const jobOrder = choice(JOB_ORDERS, 'JobOrder').nullish().describe('The o
 
 export const listJobs = operation({
   name: 'jobs',
-  says:
+  description:
     'Lists the jobs one may see, newest first unless told: a homeowner’s own; a contractor’s open ones and ' +
     'those they bid on; all for admins.',
   allows: 'signed in',
@@ -87,7 +87,7 @@ export const listJobs = operation({
 
 export const readJob = operation({
   name: 'job',
-  says: 'Reads a job.',
+  description: 'Reads a job.',
   allows: 'signed in',
   budget: 'read',
   input: z.strictObject({ id: idInPath('job').describe('The job.') }),
@@ -102,7 +102,7 @@ export async function visibleJobs(db: Db, viewer: Viewer, ids: readonly JobId[])
 
 export const listEvents = operation({
   name: 'jobEvents',
-  says:
+  description:
     'Lists what happened to a job, from its beginning. The parties and admins read everything that concerns ' +
     'them, others the changes of state.',
   allows: 'signed in',
@@ -119,7 +119,7 @@ async function eventsOf(db: Db, viewer: Viewer, { job, party }: FoundJob, page: 
 
 export const readDispute = operation({
   name: 'dispute',
-  says: 'Reads a job’s dispute, with every text and the standing proposal. For the parties and admins.',
+  description: 'Reads a job’s dispute, with every text and the standing proposal. For the parties and admins.',
   allows: 'signed in',
   budget: 'read',
   input: z.strictObject({ id: idInPath('job').describe('The job.') }),

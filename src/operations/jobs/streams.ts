@@ -21,7 +21,7 @@ const after = position
 
 export const streamMyEvents = operation({
   name: 'streamMyEvents',
-  says:
+  description:
     'What happens to one’s own jobs from now on, or from a position on: jobs one owns, was awarded, or has a bid on ' +
     'that is not withdrawn; for admins everything.',
   allows: 'signed in',
@@ -34,7 +34,7 @@ export const streamMyEvents = operation({
 
 export const streamJobEvents = operation({
   name: 'streamJobEvents',
-  says: 'What happens to a job from now on, or from a position on, as its timeline would show it.',
+  description: 'What happens to a job from now on, or from a position on, as its timeline would show it.',
   allows: 'signed in',
   budget: 'read',
   input: z.strictObject({ jobId: idInPath('job').describe('The job.'), after }),

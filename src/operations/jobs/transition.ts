@@ -17,7 +17,7 @@ import { withEffects, type Decide } from './with-effects.js';
 /** What a transition may add to its row. */
 export interface Parts {
   /** The operation in a sentence; where this is left out, that of the row. */
-  readonly says?: string;
+  readonly description?: string;
   /** What comes with the call; it is kept with the event. */
   readonly body?: z.ZodRawShape;
   /** Only for rows with `mayKeepState`: whether this call keeps the job's state. */
@@ -26,12 +26,12 @@ export interface Parts {
   answer?(job: ReadableJob, moved: Moved): object;
 }
 
-export function transition(key: JobTransitionKey, { says, body = {}, decide, answer }: Parts = {}) {
+export function transition(key: JobTransitionKey, { description, body = {}, decide, answer }: Parts = {}) {
   const row: JobTransition = JOB_TRANSITIONS[key];
   const run = isOneStatement(row) ? inOneStatement(key) : withEffects(key, decide);
   return operation({
     name: row.operation,
-    says: says ?? row.says,
+    description: description ?? row.description,
     allows: allowedRoles(row.by),
     budget: 'write',
     // What the frame takes of the bodies is named in `Input`; all else that comes with a call is only kept.

@@ -23,43 +23,44 @@ export interface Publication {
 
 const PARTS = {
   publish: {
-    says: 'Publishes a draft: contractors see it from now on, and tokens are charged by urgency.',
+    description: 'Publishes a draft: contractors see it from now on, and tokens are charged by urgency.',
     answer: (job, { job: { mostTokensPaid }, available }): Publication => {
       return { job, tokensCharged: mostTokensPaid, remainingBalance: available ?? 0 };
     },
   },
   award: {
-    says: 'Awards the job to one bid; the other live bids are rejected.',
+    description: 'Awards the job to one bid; the other live bids are rejected.',
     body: { bidId: idOf('bid').describe('The bid that gets the job.') },
   },
   checkIn: {
-    says: 'The awarded contractor starts the work.',
+    description: 'The awarded contractor starts the work.',
     body: { notes: optionalText(TEXT.note).describe('What there is to say at the start.') },
   },
   submitForReview: {
-    says: 'The awarded contractor hands the work over for review.',
+    description: 'The awarded contractor hands the work over for review.',
     body: { completionNotes: optionalText(TEXT.note).describe('What there is to say about the finished work.') },
   },
   approve: {
-    says: 'The homeowner accepts the work: the job is completed, holds are released, and the contractor is credited.',
+    description:
+      'The homeowner accepts the work: the job is completed, holds are released, and the contractor is credited.',
     body: {
       rating: rating.nullish().describe('From 1 to 5; enters the contractor’s average.'),
       review: optionalText(TEXT.note).describe('What others should know about the work.'),
     },
   },
   dispute: {
-    says: 'The homeowner does not accept the work, which begins a dispute.',
+    description: 'The homeowner does not accept the work, which begins a dispute.',
     body: {
       reason: requiredText(TEXT.note).describe('What is wrong.'),
       details: optionalText(TEXT.note).describe('More about it.'),
     },
   },
   escalate: {
-    says: 'Either party asks an admin to decide the dispute.',
+    description: 'Either party asks an admin to decide the dispute.',
     body: { escalationReason: requiredText(TEXT.note).describe('Why the parties cannot settle it themselves.') },
   },
   resolveDispute: {
-    says:
+    description:
       'Proposes how to settle the dispute, or agrees: the job is completed once both parties have named the ' +
       'same resolution.',
     body: {
@@ -74,7 +75,7 @@ const PARTS = {
     },
   },
   reachDecision: {
-    says: 'An admin decides an escalated dispute.',
+    description: 'An admin decides an escalated dispute.',
     body: {
       decision: requiredText(TEXT.note).describe('What is decided.'),
       ruling: requiredText(TEXT.note).describe('The ruling in full.'),
@@ -82,27 +83,28 @@ const PARTS = {
     },
   },
   fileAppeal: {
-    says: 'The awarded contractor appeals against the decision.',
+    description: 'The awarded contractor appeals against the decision.',
     body: {
       appealReason: requiredText(TEXT.note).describe('Why the decision is wrong.'),
       supportingEvidence: optionalText(TEXT.note).describe('What supports the appeal.'),
     },
   },
   finalizeAppeal: {
-    says: 'An admin gives the final ruling, which completes the job; there is no further appeal.',
+    description: 'An admin gives the final ruling, which completes the job; there is no further appeal.',
     body: {
       finalDecision: requiredText(TEXT.note).describe('What is decided for good.'),
       ruling: requiredText(TEXT.note).describe('The ruling in full.'),
     },
   },
   complete: {
-    says:
+    description:
       'Ends a job past the normal flow: holds are released, the contractor gets no credit. On a completed job ' +
       'it changes nothing.',
     body: { reason: requiredText(TEXT.note).describe('Why the normal flow is passed over.') },
   },
   cancel: {
-    says: 'Calls the job off. What was paid for publishing returns only if the job was open and never had a bid.',
+    description:
+      'Calls the job off. What was paid for publishing returns only if the job was open and never had a bid.',
     body: { reason: optionalText(TEXT.note).describe('Why.') },
   },
 } satisfies PartsOfSome;

@@ -22,7 +22,7 @@ const NEWEST_FIRST = ['time', 'text'] as const;
 
 export const readTokens = operation({
   name: 'tokens',
-  says: 'Reads one’s balance: all tokens, those staked on bids, and those free to spend.',
+  description: 'Reads one’s balance: all tokens, those staked on bids, and those free to spend.',
   allows: 'signed in',
   budget: 'read',
   input: nothing,
@@ -31,7 +31,7 @@ export const readTokens = operation({
 
 export const listTransfers = operation({
   name: 'tokenTransactions',
-  says: 'Lists every movement of one’s tokens, newest first.',
+  description: 'Lists every movement of one’s tokens, newest first.',
   allows: 'signed in',
   budget: 'read',
   input: z.strictObject(pageShape),
@@ -43,7 +43,7 @@ const ADJUSTMENT_MAX = 1_000_000;
 
 export const readTransfer = operation({
   name: 'tokenTransfer',
-  says: 'Reads one movement of tokens: for those whose tokens they were, and for admins.',
+  description: 'Reads one movement of tokens: for those whose tokens they were, and for admins.',
   allows: 'signed in',
   budget: 'read',
   input: z.strictObject({ id: idInPath('transfer').describe('The transfer.') }),
@@ -59,7 +59,7 @@ export const readTransfer = operation({
 
 export const adjustTokens = operation({
   name: 'adjustTokens',
-  says: 'Credits or debits an account’s tokens, with the reason kept.',
+  description: 'Credits or debits an account’s tokens, with the reason kept.',
   allows: ['admin'],
   budget: 'write',
   input: z.strictObject({
@@ -88,7 +88,7 @@ export const adjustTokens = operation({
 
 export const auditTokens = operation({
   name: 'auditTokens',
-  says: 'Adds up every transfer and hold and compares the sums with the figures kept beside them.',
+  description: 'Adds up every transfer and hold and compares the sums with the figures kept beside them.',
   allows: ['admin'],
   budget: 'read',
   input: nothing,

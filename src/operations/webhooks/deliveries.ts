@@ -23,7 +23,7 @@ export const deliveryStatus = WEBHOOK_DELIVERY.schema.shape.status.nullish().des
 
 export const listWebhookDeliveries = operation({
   name: 'webhookDeliveries',
-  says:
+  description:
     'Lists what was or is to be sent to a webhook endpoint, newest first, with every attempt. It is kept for ' +
     '30 days.',
   allows: 'signed in',
@@ -42,7 +42,7 @@ export const listWebhookDeliveries = operation({
 
 export const sendTestEvent = operation({
   name: 'sendTestEvent',
-  says:
+  description:
     'Sends an event of the type `webhook.test` to a webhook endpoint, whatever its types; it is tried again ' +
     'like any other.',
   allows: 'signed in',
@@ -56,7 +56,7 @@ export const sendTestEvent = operation({
 
 export const redeliver = operation({
   name: 'redeliver',
-  says:
+  description:
     'Sends an event to a webhook endpoint again, with the same `webhook-id`, be it delivered already or ' +
     'failed for good.',
   allows: 'signed in',

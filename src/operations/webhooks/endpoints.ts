@@ -44,7 +44,7 @@ const types = eventTypes.nullish().describe('The types of events to send; all of
 
 export const createWebhookEndpoint = operation({
   name: 'createWebhookEndpoint',
-  says:
+  description:
     'Has what happens to one’s jobs and bids sent to an address; to that of an admin, what happens to all. The ' +
     'secret is shown this once.',
   allows: 'signed in',
@@ -92,7 +92,7 @@ function tooManyEndpoints() {
 
 export const listWebhookEndpoints = operation({
   name: 'webhookEndpoints',
-  says: 'Lists one’s webhook endpoints, newest first, without their secrets.',
+  description: 'Lists one’s webhook endpoints, newest first, without their secrets.',
   allows: 'signed in',
   budget: 'read',
   input: z.strictObject(pageShape),
@@ -102,7 +102,7 @@ export const listWebhookEndpoints = operation({
 
 export const readWebhookEndpoint = operation({
   name: 'webhookEndpoint',
-  says: 'Reads a webhook endpoint of one’s own, or as an admin anybody’s; its secret is never shown again.',
+  description: 'Reads a webhook endpoint of one’s own, or as an admin anybody’s; its secret is never shown again.',
   allows: 'signed in',
   budget: 'read',
   input: z.strictObject({ id }),
@@ -144,7 +144,8 @@ const SETTLED = settledFields(WEBHOOK_ENDPOINT).filter((name) => name !== 'id');
 
 export const updateWebhookEndpoint = operation({
   name: 'updateWebhookEndpoint',
-  says: 'Changes where events are sent and which, pauses a webhook endpoint, or resumes it; what is left out stays.',
+  description:
+    'Changes where events are sent and which, pauses a webhook endpoint, or resumes it; what is left out stays.',
   allows: 'signed in',
   budget: 'write',
   needsSession: true,
@@ -177,7 +178,7 @@ export const updateWebhookEndpoint = operation({
 
 export const deleteWebhookEndpoint = operation({
   name: 'deleteWebhookEndpoint',
-  says: 'Deletes a webhook endpoint: nothing is sent to it any more, and what was sent is forgotten.',
+  description: 'Deletes a webhook endpoint: nothing is sent to it any more, and what was sent is forgotten.',
   allows: 'signed in',
   budget: 'write',
   needsSession: true,
@@ -193,7 +194,7 @@ const OLD_SECRET_MS = WEBHOOKS.oldSecretHours * 60 * 60 * 1000;
 
 export const rotateWebhookSecret = operation({
   name: 'rotateWebhookSecret',
-  says:
+  description:
     'Gives a webhook endpoint another secret, which is shown this once. For a day the old one signs too, so that no ' +
     'delivery is refused while it is replaced.',
   allows: 'signed in',

@@ -85,7 +85,11 @@ export const LIFECYCLE_ACTION = entity(
     },
     by: { type: z.string(), description: 'Who may call it.', example: 'the job’s owner' },
     event: { type: z.string(), description: 'The type of its event.', example: 'job.awarded' },
-    says: { type: z.string(), description: 'What it is for.', example: 'The homeowner gives the job to one bid.' },
+    description: {
+      type: z.string(),
+      description: 'What it is for.',
+      example: 'The homeowner gives the job to one bid.',
+    },
     effects: {
       type: z.array(z.string()),
       description: 'What happens besides.',
@@ -99,7 +103,7 @@ export const LIFECYCLE_BID_ACTION = entity('LifecycleBidAction', 'What a person 
   from: { type: z.array(bidStatus), description: 'The states that allow it.', example: ['pending'] },
   to: { type: bidStatus, description: 'The state that it leads to.', example: 'viewed' },
   by: { type: z.string(), description: 'Who may call it.', example: 'the job’s owner' },
-  says: { type: z.string(), description: 'What it is for.', example: 'The homeowner has read the bid.' },
+  description: { type: z.string(), description: 'What it is for.', example: 'The homeowner has read the bid.' },
 });
 
 export const LIFECYCLE_BID_CONSEQUENCE = entity(

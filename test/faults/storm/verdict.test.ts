@@ -153,7 +153,7 @@ const answer = (more: Partial<Extract<Attempt, { status: number }>>): Attempt =>
 });
 
 /** What is done to a sound run, what kind of finding it must make, and a word that the finding has to say. */
-const DAMAGES: readonly (readonly [what: string, kind: Kind, says: RegExp, damage: (run: Run) => Run])[] = [
+const DAMAGES: readonly (readonly [what: string, kind: Kind, description: RegExp, damage: (run: Run) => Run])[] = [
   [
     'an acknowledged job that is not there',
     'lost',
@@ -435,7 +435,7 @@ const DAMAGES: readonly (readonly [what: string, kind: Kind, says: RegExp, damag
 ];
 
 describe('finds', () => {
-  it.each(DAMAGES)('%s', (_what, kind, says, damage) => {
+  it.each(DAMAGES)('%s', (_what, kind, description, damage) => {
     const damaged = damage({ history, rows });
     const findings = judge(damaged.history, damaged.rows, people);
     expect(
@@ -443,7 +443,7 @@ describe('finds', () => {
         .filter((finding) => finding.kind === kind)
         .map(({ what }) => what)
         .join('\n'),
-    ).toMatch(says);
+    ).toMatch(description);
   });
 
   it('something of every kind', () => {

@@ -1,0 +1,146 @@
+/** New events become deliveries, in the transaction that moves the cursor: one after another, on one instance at a time. */
+import { and, eq, sql } from 'drizzle-orm';
+import type { ContractorId, HomeownerId, WebhookEndpointId } from '../rules/ids.js';
+import type { BidState } from '../rules/lifecycle.js';
+import type { Role } from '../rules/viewer.js';
+import type { Db } from './database.js';
+import type { EventWithParties } from './event-log.js';
+import { eventShape } from './events.js';
+import { newId } from './new-id.js';
+import { statement, type Values } from './statement.js';
+import { events } from './tables/events.js';
+import { jobs } from './tables/jobs.js';
+import { webhookCursor, webhookDeliveries } from './tables/webhooks.js';
+
+/** Whose endpoint it is: as much of a viewer as the rules ask for. */
+export interface Receiver {
+  readonly role: Role;
+  readonly homeownerId: HomeownerId | null;
+  readonly contractorId: ContractorId | null;
+}
+
+export const insertCursor = statement((db, _: Values<object>) =>
+  db
+    .insert(webhookCursor)
+    .values({ position: sql`0` })
+    .onConflictDoNothing()
+    .returning({ position: webhookCursor.position }),
+);
+
+/** Nothing comes back while another instance has it. */
+const lockCursor = statement((db, _: Values<object>) =>
+  db.select({ position: webhookCursor.position }).from(webhookCursor).for('update', { skipLocked: true }),
+);
+
+const EVENTS_AT_ONCE = sql.raw('500');
+
+/** How far one step goes; where nobody has an endpoint, to the end at once. Null if there is nothing new. */
+const selectStep = statement((db, $: Values<{ after: string }>) =>
+  db
+    .select({
+      upTo: sql<string | null>`(case when exists (select from webhook_endpoints where deleted_at is null)
+      then (select max(position) from (select position from events where position > ${$.after}::bigint
+        order by position limit ${EVENTS_AT_ONCE}) step)
+      else (select nullif(max(position), ${$.after}::bigint) from events) end)::text`.as('up_to'),
+    })
+    .from(sql`(select 1) one`),
+);
+
+interface Candidate extends Receiver {
+  readonly endpointId: WebhookEndpointId;
+  readonly ownBids: readonly BidState[];
+}
+
+/** Endpoints whose owners may be concerned by the event in `events` and its job in `jobs`, and that want its type. */
+const candidates = sql<Candidate[]>`(
+  select coalesce(json_agg(json_build_object('endpointId', w.id, 'role', u.user_type, 'homeownerId', h.id,
+    'contractorId', c.id,
+    'ownBids', (select coalesce(json_agg(b.status), '[]') from bids b where b.job_id = "events"."job_id"
+      and b.contractor_id = c.id))), '[]')
+  from webhook_endpoints w
+    join users u on u.id = w.user_id
+    left join homeowners h on h.user_id = u.id
+    left join contractors c on c.user_id = u.id
+  where w.deleted_at is null and w.created_at <= "events"."occurred_at"
+    and (w.event_types = '{}' or "events"."type" = any(w.event_types))
+    and w.user_id in (
+      select user_id from homeowners where id = "events"."homeowner_id"
+      union all select user_id from contractors where id = "jobs"."awarded_contractor_id"
+      union all select bidder.user_id from bids bid join contractors bidder on bidder.id = bid.contractor_id
+        where bid.job_id = "events"."job_id"
+      union all select id from users where user_type = 'admin'))`;
+
+const eventWithParties = {
+  event: eventShape,
+  homeownerId: events.homeownerId,
+  status: jobs.status,
+  awardedContractorId: jobs.awardedContractorId,
+};
+
+const selectCandidates = statement((db, $: Values<{ after: string; upTo: string }>) =>
+  db
+    .select({ ...eventWithParties, candidates: candidates.as('candidates') })
+    .from(events)
+    .leftJoin(jobs, eq(jobs.id, events.jobId))
+    .where(
+      and(
+        sql`${events.position} > ${$.after}::bigint and ${events.position} <= ${$.upTo}::bigint`,
+        sql`exists (select from webhook_endpoints where deleted_at is null)`,
+      ),
+    )
+    .orderBy(events.position),
+);
+
+const insertDeliveries = statement((db, $: Values<{ made: string }>) =>
+  db
+    .insert(webhookDeliveries)
+    .select(
+      sql`select made.id, made.endpoint_id, made.event_id, made.event_type, 'waiting', 0, now(), null, now(), null
+        from json_to_recordset(${$.made}::json) as made (id text, endpoint_id text, event_id text, event_type text)`,
+    )
+    .onConflictDoNothing()
+    .returning({ id: webhookDeliveries.id }),
+);
+
+const moveCursor = statement((db, $: Values<{ upTo: string }>) =>
+  db.update(webhookCursor).set({ position: sql`${$.upTo}::bigint` }),
+);
+
+/** Whether this receiver reads the event, as things stand. */
+export type ReadsEvent = (receiver: Receiver, found: EventWithParties) => boolean;
+
+/**
+ * Makes the next events into deliveries, each for the endpoints whose owners read it. Both are committed together, so
+ * that nothing is lost and nothing made twice. False if there was nothing to do, or another instance is doing it.
+ */
+export function stepCursor(db: Db, reads: ReadsEvent): Promise<boolean> {
+  return db.inTransaction(async (tx) => {
+    const [cursor] = await lockCursor(tx, {});
+    if (!cursor) return false;
+    const [step] = await selectStep(tx, { after: cursor.position });
+    if (step?.upTo == null) return false;
+    const { upTo } = step;
+    const found = await selectCandidates(tx, { after: cursor.position, upTo });
+    const made = found.flatMap(({ candidates: concerned, ...rest }) =>
+      concerned
+        .filter((receiver) => reads(receiver, withBids(rest, receiver)))
+        .map(({ endpointId }) => ({
+          id: newId('webhookDelivery'),
+          endpoint_id: endpointId,
+          event_id: rest.event.id,
+          event_type: rest.event.type,
+        })),
+    );
+    if (made.length > 0) await insertDeliveries(tx, { made: JSON.stringify(made) });
+    await moveCursor(tx, { upTo });
+    return true;
+  });
+}
+
+/** The bids that matter to a receiver are their own. */
+export function withBids(
+  found: Omit<EventWithParties, 'bids'>,
+  { contractorId, ownBids }: Pick<Candidate, 'contractorId' | 'ownBids'>,
+): EventWithParties {
+  return { ...found, bids: contractorId ? ownBids.map((status) => ({ contractorId, status })) : [] };
+}
