@@ -34,11 +34,7 @@ function creations(openJob: string): Readonly<Record<string, Creation>> {
       made: ({ user, contractor }) => ({ user, contractor }),
     },
     '/api-keys': { by: owner, body: { name: 'Export' }, made: ({ api_key: key }) => key },
-    '/webhooks': {
-      by: owner,
-      body: { url: 'https://hooks.example.com/jobs' },
-      made: ({ webhook }) => webhook,
-    },
+    '/webhooks': { by: owner, body: { url: 'https://hooks.example.com/jobs' }, made: ({ webhook }) => webhook },
     '/tokens/adjustments': { by: admin, body: { user_id: owner.userId, amount: 1, reason: 'A gift.' } },
     '/jobs': { by: owner, body: DRAFT },
     '/jobs/{jobId}/bids': { by: stranger, path: `/jobs/${openJob}/bids`, body: { amount: 5 } },

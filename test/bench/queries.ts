@@ -28,7 +28,7 @@ import {
   SMALL_TOWN,
   WORDS,
   type Market,
-} from '../../src/store/seed.js';
+} from '../../src/store/seed/market.js';
 
 export type Connection = { host: string; port: number; username: string; database: string; password?: string };
 

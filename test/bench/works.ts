@@ -11,7 +11,7 @@ import {
   seededId,
   type Market,
   type SeededState,
-} from '../../src/store/seed.js';
+} from '../../src/store/seed/market.js';
 
 export const JWT_SECRET = 'a secret that only the bench knows, 32 bytes';
 export const PASSWORD = 'a good password';

@@ -16,15 +16,15 @@ import {
   type Sent,
   type Who,
 } from '../bench/queries.js';
+import { seedMarket } from '../../src/store/seed.js';
 import {
   busyContractor,
   busyHomeowner,
-  seedMarket,
   seededId,
   SMALL_TOWN,
   WORDS,
   type Market,
-} from '../../src/store/seed.js';
+} from '../../src/store/seed/market.js';
 import { checkDatabase } from '../checker.js';
 import { freshDatabase, type FreshDatabase } from '../postgres.js';
 

@@ -9,7 +9,7 @@ import {
   personOfHomeowner,
   seededId,
   type Market,
-} from '../../../src/store/seed.js';
+} from '../../../src/store/seed/market.js';
 
 export const JWT_SECRET = 'a secret that only the attacks know, 32 bytes';
 export const PASSWORD = 'a password for this test';

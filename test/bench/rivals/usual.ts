@@ -135,6 +135,7 @@ async function checkInJob(viewer: Viewer, id: JobId, notes: string | undefined) 
       .values({
         id: newId('event'),
         jobId: id,
+        homeownerId: job.homeownerId,
         sequence: eventCount,
         type: 'job.checked_in',
         actorId: viewer.userId,
@@ -194,6 +195,7 @@ async function publishJob(viewer: Viewer, id: JobId) {
       .values({
         id: newId('event'),
         jobId: id,
+        homeownerId: job.homeownerId,
         sequence: eventCount,
         type: 'job.published',
         actorId: viewer.userId,
@@ -253,7 +255,7 @@ async function awardJob(viewer: Viewer, id: JobId, bidId: BidId) {
       .where(eq(jobs.id, id))
       .returning();
     const occurredAt = new Date();
-    const common = { jobId: id, actorId: viewer.userId, occurredAt };
+    const common = { jobId: id, homeownerId: job.homeownerId, actorId: viewer.userId, occurredAt };
     await tx
       .insert(events)
       .values([
