@@ -5,6 +5,7 @@
  */
 import postgres, { type Sql, type TransactionSql } from 'postgres';
 import type { Connection } from './database.js';
+import { insertIntegrations } from './seed/integrations.js';
 import { hashed, insertPlanned, planJobs, TOWN } from './seed/jobs.js';
 import {
   crowdedJob,
@@ -80,6 +81,7 @@ export async function seedMarket(
     );
     onStep('indexes');
     await rebuild();
+    if (market.uneven) await insertIntegrations(tx, market);
   });
   onStep('statistics');
   await sql.unsafe('vacuum (analyze)');

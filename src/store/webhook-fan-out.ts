@@ -5,7 +5,7 @@ import type { BidState } from '../rules/lifecycle.js';
 import type { Role } from '../rules/viewer.js';
 import type { Db } from './database.js';
 import type { EventWithParties } from './event-log.js';
-import { eventShape } from './events.js';
+import { eventShape, type EventRow } from './events.js';
 import { newId } from './new-id.js';
 import { statement, type Values } from './statement.js';
 import { events } from './tables/events.js';
@@ -33,14 +33,23 @@ const lockCursor = statement((db, _: Values<object>) =>
 );
 
 const EVENTS_AT_ONCE = sql.raw('500');
+/** Of all events of a step together; an event of a job with more is a step by itself. */
+const BIDDERS_AT_ONCE = sql.raw('500');
 
-/** How far one step goes; where nobody has an endpoint, to the end at once. Null if there is nothing new. */
+/**
+ * How far one step goes: to so many events, and to so many people whom they may concern. Where nobody has an endpoint,
+ * to the end at once. Null if there is nothing new.
+ */
 const selectStep = statement((db, $: Values<{ after: string }>) =>
   db
     .select({
       upTo: sql<string | null>`(case when exists (select from webhook_endpoints where deleted_at is null)
-      then (select max(position) from (select position from events where position > ${$.after}::bigint
-        order by position limit ${EVENTS_AT_ONCE}) step)
+      then (select max(position) from (
+        select position, row_number() over following as place, sum(coalesce(bids_ever, 0)) over following as bidders
+        from (select position, job_id from events where position > ${$.after}::bigint
+          order by position limit ${EVENTS_AT_ONCE}) next
+        left join jobs on jobs.id = next.job_id window following as (order by position)) step
+        where place = 1 or bidders <= ${BIDDERS_AT_ONCE})
       else (select nullif(max(position), ${$.after}::bigint) from events) end)::text`.as('up_to'),
     })
     .from(sql`(select 1) one`),
@@ -67,7 +76,8 @@ const candidates = sql<Candidate[]>`(
       select user_id from homeowners where id = "events"."homeowner_id"
       union all select user_id from contractors where id = "jobs"."awarded_contractor_id"
       union all select bidder.user_id from bids bid join contractors bidder on bidder.id = bid.contractor_id
-        where bid.job_id = "events"."job_id"
+        where bid.job_id = "events"."job_id" and ("events"."bidder_id" = bid.contractor_id
+          or ("events"."bidder_id" is null and "events"."from_status" is distinct from "events"."to_status"))
       union all select id from users where user_type = 'admin'))`;
 
 const eventWithParties = {
@@ -106,6 +116,9 @@ const moveCursor = statement((db, $: Values<{ upTo: string }>) =>
   db.update(webhookCursor).set({ position: sql`${$.upTo}::bigint` }),
 );
 
+/** Others have their turn between one such piece and the next, since each is a statement. */
+const CANDIDATES_A_TURN = 200;
+
 /** Whether this receiver reads the event, as things stand. */
 export type ReadsEvent = (receiver: Receiver, found: EventWithParties) => boolean;
 
@@ -121,20 +134,23 @@ export function stepCursor(db: Db, reads: ReadsEvent): Promise<boolean> {
     if (step?.upTo == null) return false;
     const { upTo } = step;
     const found = await selectCandidates(tx, { after: cursor.position, upTo });
-    const made = found.flatMap(({ candidates: concerned, ...rest }) =>
-      concerned
-        .filter((receiver) => reads(receiver, withBids(rest, receiver)))
-        .map(({ endpointId }) => ({
-          id: newId('webhookDelivery'),
-          endpoint_id: endpointId,
-          event_id: rest.event.id,
-          event_type: rest.event.type,
-        })),
+    const concerned = found.flatMap(({ candidates: receivers, ...rest }) =>
+      receivers.map((receiver) => ({ receiver, rest })),
     );
-    if (made.length > 0) await insertDeliveries(tx, { made: JSON.stringify(made) });
+    for (let at = 0; at < concerned.length; at += CANDIDATES_A_TURN) {
+      const made = concerned
+        .slice(at, at + CANDIDATES_A_TURN)
+        .filter(({ receiver, rest }) => reads(receiver, withBids(rest, receiver)))
+        .map(({ receiver, rest }) => deliveryTo(receiver.endpointId, rest.event));
+      if (made.length > 0) await insertDeliveries(tx, { made: JSON.stringify(made) });
+    }
     await moveCursor(tx, { upTo });
     return true;
   });
+}
+
+function deliveryTo(endpointId: WebhookEndpointId, { id, type }: Pick<EventRow, 'id' | 'type'>) {
+  return { id: newId('webhookDelivery'), endpoint_id: endpointId, event_id: id, event_type: type };
 }
 
 /** The bids that matter to a receiver are their own. */

@@ -15,6 +15,7 @@ import { ensureAdmin } from '../../src/operations/accounts/admins.js';
 import { cursorOf } from '../../src/operations/paging.js';
 import type { Role } from '../../src/rules/viewer.js';
 import { startServer } from '../../src/server.js';
+import { busyEndpoint } from '../../src/store/seed/integrations.js';
 import {
   bidderOf,
   busyContractor,
@@ -88,7 +89,11 @@ const MIDDLES = {
     row('reviews', `contractor_id = '${seededId('ctr', busyContractor(market))}'`),
   transfersOfBusyHomeowner: (market: Market) =>
     row('token_transfers', `user_id = '${seededId('usr', busyHomeowner(market))}'`),
+  keysOfBusyHomeowner: (market: Market) => row('api_keys', `user_id = '${seededId('usr', busyHomeowner(market))}'`),
+  deliveriesOfBusyHomeowner: (market: Market) => row('webhook_deliveries', `endpoint_id = '${busyEndpoint(market)}'`),
 } satisfies Record<string, (market: Market) => string>;
+
+const deliveries = (market: Market) => `/v1/webhooks/${busyEndpoint(market)}/deliveries`;
 
 const FIELDS = 'nodes { id title status category city createdAt bidCount } pageInfo { hasNextPage endCursor }';
 const NESTED = `nodes { id title status version bidCount homeowner { id city user { firstName email } } myBid { id
@@ -444,6 +449,24 @@ export const QUERIES: readonly Query[] = [
     'busy homeowner',
     ({ middle }) => `/v1/tokens/transactions?after=${middle.transfersOfBusyHomeowner}`,
   ),
+  rest('API keys', 'busy homeowner', '/v1/api-keys'),
+  rest(
+    'API keys, from the middle',
+    'busy homeowner',
+    ({ middle }) => `/v1/api-keys?after=${middle.keysOfBusyHomeowner}`,
+  ),
+  rest('webhook endpoints', 'busy homeowner', '/v1/webhooks'),
+  ...[
+    ['', ''],
+    [' that failed', '&status=failed'],
+  ].flatMap(([what = '', filter = '']) => [
+    rest(`webhook deliveries${what}`, 'busy homeowner', ({ market }) => `${deliveries(market)}?per_page=20${filter}`),
+    rest(
+      `webhook deliveries${what}, from the middle`,
+      'busy homeowner',
+      ({ market, middle }) => `${deliveries(market)}?after=${middle.deliveriesOfBusyHomeowner}${filter}`,
+    ),
+  ]),
   rest('token balance', 'busy homeowner', '/v1/tokens'),
   { ...rest('the audit of all tokens', 'admin', '/v1/tokens/audit'), mayScan: true },
   rest('oneself', 'busy contractor', '/v1/me'),

@@ -282,7 +282,12 @@ function streamSection(): Section {
         const expected: number = read.status === 200 ? read.body.data.length : 1;
         const ended = heard.ended.then(() => 'ended');
         const isOpen = (await Promise.race([heard.count(expected), ended])) !== 'ended';
-        return isOpen ? eventsSeen(heard.events) : (await refusalOf(heard)).join();
+        if (isOpen) return eventsSeen(heard.events);
+        // Without a token no subscription begins: the connection itself is refused.
+        const end = (await heard.ended) as { code?: number; response?: { status: number } } | undefined;
+        return end?.code === 4401 || end?.response?.status === 401
+          ? 'UNAUTHENTICATED'
+          : (await refusalOf(heard)).join();
       } finally {
         heard.stop();
       }

@@ -39,13 +39,13 @@ const WAYS: readonly Way[] = [
     title: 'test',
     method: 'POST',
     path: '/{id}/test',
-    graphql: 'mutation { it: sendTestEvent(id: "{id}") { viewer { id } } }',
+    graphql: 'mutation { it: sendTestEvent(id: "{id}") { __typename } }',
   },
   {
     title: 'redeliver',
     method: 'POST',
     path: '/deliveries/{delivery}/redeliver',
-    graphql: 'mutation { it: redeliver(id: "{delivery}") { viewer { id } } }',
+    graphql: 'mutation { it: redeliver(deliveryId: "{delivery}") { __typename } }',
   },
   {
     title: 'delete',

@@ -47,10 +47,13 @@ export function withoutWide({ status, contentType, text }: Answer): { rest: stri
   const errors: Json[] = answer.errors ?? [];
   const isWide = ({ path }: Json) => path !== undefined && nullAbove(path, answer.data) !== undefined;
   const holders = new Set(errors.filter(isWide).map(({ path }) => JSON.stringify(nullAbove(path, answer.data))));
+  // How many there are besides is a matter of time like them.
+  const { errorsLeftOut, ...extensions } = answer.extensions ?? {};
   const rest = {
     status,
     contentType,
     ...answer,
+    extensions: holders.size > 0 ? extensions : { ...extensions, errorsLeftOut },
     errors: errors.filter((error) => !isWide(error)),
     holders: [...holders].toSorted(),
   };

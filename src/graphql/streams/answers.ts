@@ -2,7 +2,7 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import type { FormattedExecutionResult } from 'graphql';
 import type { EventStream } from '../../live/live.js';
-import { Refusal } from '../../rules/errors.js';
+import { Refusal, type ErrorCode } from '../../rules/errors.js';
 import type { StreamEnd } from '../../rules/streams.js';
 import type { JobEvent } from '../../store/events.js';
 
@@ -11,7 +11,7 @@ export interface StreamParts {
   /** Settles when the connection has room for the next answer. */
   ready(): Promise<void>;
   answer(event: JobEvent): Promise<FormattedExecutionResult>;
-  /** Of what is no fault of the caller; nothing of it is told. */
+  /** Of what is no fault of the caller; the answer says nothing of it. */
   onFailure(error: unknown): FormattedExecutionResult;
   onAnswer(): void;
   /** Once, however it ends. */
@@ -21,12 +21,14 @@ export interface StreamParts {
 }
 
 const AGAIN_AFTER_MS = 1_000;
+/** The server has no room, or the caller's share of it is taken. */
+const MAY_BE_TRIED_AGAIN: readonly ErrorCode[] = ['OVERLOADED', 'RATE_LIMITED'];
 
 type Next = IteratorResult<FormattedExecutionResult, undefined>;
 
 /**
- * Written out, since a generator that waits for an event would end only behind the next one. Of an event that was
- * waited for when the stream ended nothing is told.
+ * Written out, since a generator that waits for an event would end only behind the next one. An event that
+ * was waited for when the stream ended is not sent.
  */
 export class AnswerStream implements AsyncGenerator<FormattedExecutionResult, undefined, undefined> {
   #answers = 0;
@@ -59,7 +61,7 @@ export class AnswerStream implements AsyncGenerator<FormattedExecutionResult, un
       try {
         return await this.parts.source.next();
       } catch (error) {
-        if (!(error instanceof Refusal) || error.code !== 'OVERLOADED') throw error;
+        if (!(error instanceof Refusal) || !MAY_BE_TRIED_AGAIN.includes(error.code)) throw error;
         await delay(AGAIN_AFTER_MS, undefined, { ref: false });
       }
     }

@@ -69,6 +69,7 @@ export const webhookDeliveries = pgTable(
   (t) => [
     unique('webhook_deliveries_once_an_event').on(t.endpointId, t.eventId),
     index('webhook_deliveries_in_order').on(t.endpointId, t.createdAt, t.id),
+    index('webhook_deliveries_by_status').on(t.endpointId, t.status, t.createdAt, t.id),
     index('webhook_deliveries_waiting')
       .on(t.endpointId, t.dueAt)
       .where(sql`${t.status} = 'waiting'`),
