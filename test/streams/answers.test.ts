@@ -7,7 +7,11 @@ import type { JobEvent } from '../../src/store/events.js';
 const EVENT: Partial<JobEvent> = { id: 'evt_one' };
 
 /** Refused at first, and then there. */
-function refusedOnce(code: Parameters<typeof refuse>[0]): { source: EventStream; failures: unknown[]; stream: AnswerStream } {
+function refusedOnce(code: Parameters<typeof refuse>[0]): {
+  source: EventStream;
+  failures: unknown[];
+  stream: AnswerStream;
+} {
   let asked = 0;
   const source = {
     next: () => {
