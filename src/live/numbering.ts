@@ -14,9 +14,9 @@ interface NumberingParts {
 
 /**
  * A call costs as much for twenty events as for three. After each there is a rest, in proportion to how long it took:
- * whoever is busy numbers more at once, and spends no more than a fifth of the time on it; who is not is quick.
+ * whoever is busy numbers more at once, and who is not is quick.
  */
-const REST = { timesAsLong: 4, atLeastMs: 5, atMostMs: 50 } as const;
+const REST = { timesAsLong: 4, atLeastMs: 5, atMostMs: 20 } as const;
 
 export function createNumbering({ number, onFailure }: NumberingParts): Numbering {
   let isWanted = false;

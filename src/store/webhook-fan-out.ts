@@ -10,7 +10,7 @@ import { newId } from './new-id.js';
 import { statement, type Values } from './statement.js';
 import { events } from './tables/events.js';
 import { jobs } from './tables/jobs.js';
-import { webhookCursor, webhookDeliveries } from './tables/webhooks.js';
+import { webhookCursor, webhookDeliveries, webhookEndpoints } from './tables/webhooks.js';
 
 /** Whose endpoint it is: as much of a viewer as the rules ask for. */
 export interface Receiver {
@@ -26,6 +26,19 @@ export const insertCursor = statement((db, _: Values<object>) =>
     .onConflictDoNothing()
     .returning({ position: webhookCursor.position }),
 );
+
+const selectAnyEndpoint = statement((db, _: Values<object>) =>
+  db
+    .select({ id: webhookEndpoints.id })
+    .from(webhookEndpoints)
+    .where(sql`${webhookEndpoints.deletedAt} is null`)
+    .limit(1),
+);
+
+export async function hasWebhookEndpoints(db: Db): Promise<boolean> {
+  const found = await selectAnyEndpoint(db, {});
+  return found.length > 0;
+}
 
 /** Nothing comes back while another instance has it. */
 const lockCursor = statement((db, _: Values<object>) =>

@@ -9,7 +9,7 @@ import type { AddressRules } from '../security/public-addresses.js';
 import type { Sealer } from '../security/sealing.js';
 import { connect, type Connection } from '../store/database.js';
 import type { DatabaseWatch } from '../store/database-watch.js';
-import { insertCursor, stepCursor, type ReadsEvent } from '../store/webhook-fan-out.js';
+import { hasWebhookEndpoints, insertCursor, stepCursor, type ReadsEvent } from '../store/webhook-fan-out.js';
 import { resealWebhookSecrets } from '../store/webhooks.js';
 import type { WebhookMetrics } from './metrics.js';
 import { createPoster } from './post.js';
@@ -67,14 +67,20 @@ export async function openWebhooks(parts: WebhookParts): Promise<Webhooks> {
     while (await stepCursor(db, readsEvent)) sender.wake();
   }, failed('events could not be put in line for webhooks; they are soon'));
 
-  const look = () => {
+  /** Where nobody has an endpoint, events do not wake the fan-out, which would only move the cursor along. */
+  let isWanted = false;
+  const look = async () => {
     if (isAway()) return;
+    isWanted = await hasWebhookEndpoints(db);
     fanOut.wake();
-    sender.wake();
+    if (isWanted) sender.wake();
   };
-  const looking = setInterval(look, LOOK_EVERY_MS);
-  const stopHearing = live.onEvents(() => fanOut.wake());
-  look();
+  const looking = setInterval(
+    () => void look().catch(failed('webhooks could not be looked up; they are soon')),
+    LOOK_EVERY_MS,
+  );
+  const stopHearing = live.onEvents(() => isWanted && fanOut.wake());
+  await look();
 
   return {
     async close() {

@@ -9,6 +9,7 @@ import { createClient, type Client } from 'graphql-ws';
 import { WebSocket } from 'ws';
 import { seedMarket } from '../../src/store/seed.js';
 import { seededId, type Market } from '../../src/store/seed/market.js';
+import { collectGarbage } from '../collect-garbage.js';
 import { openDatabase } from './database.js';
 import { cpuSeconds, startServer, type RunningServer } from './servers.js';
 import { keepFigures } from './summary.js';
@@ -36,19 +37,22 @@ const IDLE_SECONDS = 30;
 const STREAMS_OF_ONE = 10;
 const WARM_UP = 200;
 
+/** Of connections from one address, since all of this comes from one. */
+const ANY_NUMBER = { product: options.product, environment: { SHARE_CONNECTIONS_PER_ADDRESS: '5000' } };
 const DOCUMENT = 'subscription { myEvents { id jobId type occurredAt } }';
 
 const database = await openDatabase();
 try {
   const market = await seedMarket(database.sql, { jobs: 10_000, bids: 20_000, people: 2_000 }, 'no password');
-  const server = await startServer('product', database, {
-    product: options.product,
-    environment: { SHARE_CONNECTIONS_PER_ADDRESS: '5000' },
-  });
+  const server = await startServer('product', database, ANY_NUMBER);
   const latency = await measureLatency(server, market);
-  const resting = await measureIdle(server, market);
+  console.log(JSON.stringify(latency));
   await server.stop();
-  console.log(JSON.stringify({ latency, resting }, null, 1));
+  // Another server, since the first still has garbage of the events to collect.
+  const rested = await startServer('product', database, { ...ANY_NUMBER, flags: ['--inspect=0'] });
+  const resting = await measureIdle(rested, market);
+  await rested.stop();
+  console.log(JSON.stringify(resting));
   const missed = [
     ...(latency.p50 > P50_MAX_MS ? [`p50 is ${latency.p50} ms and not ${P50_MAX_MS}`] : []),
     ...(latency.p99 > P99_MAX_MS ? [`p99 is ${latency.p99} ms and not ${P99_MAX_MS}`] : []),
@@ -122,8 +126,9 @@ export interface Resting {
   readonly cpuPercent: number;
 }
 
-async function measureIdle({ port, pid }: RunningServer, market: Market): Promise<Resting> {
+async function measureIdle({ port, pid, debuggerUrl = '' }: RunningServer, market: Market): Promise<Resting> {
   await wait(2_000);
+  await collectGarbage(debuggerUrl);
   const residentBefore = resident(pid);
   const cpuEmpty = await cpuPercentOf(pid);
   const clients: Client[] = [];
@@ -131,6 +136,7 @@ async function measureIdle({ port, pid }: RunningServer, market: Market): Promis
     clients.push(await listen(port, 2 * (Math.floor(n / STREAMS_OF_ONE) % market.homeowners) + 1, () => undefined));
   await wait(2_000);
   const cpuPercent = await cpuPercentOf(pid);
+  await collectGarbage(debuggerUrl);
   const megabytes = Math.round((resident(pid) - residentBefore) * 10) / 10;
   await Promise.all(clients.map((client) => client.dispose()));
   return { streams: idle, megabytes, cpuPercent: Math.round((cpuPercent - cpuEmpty) * 100) / 100 };
@@ -142,8 +148,9 @@ async function cpuPercentOf(pid: number): Promise<number> {
   return ((cpuSeconds(pid) - before) / IDLE_SECONDS) * 100;
 }
 
-const resident = (pid: number) =>
-  Number(/VmRSS:\s+(\d+)/.exec(readFileSync(`/proc/${pid}/status`, 'utf8'))?.[1]) / 1_024;
+function resident(pid: number): number {
+  return Number(/VmRSS:\s+(\d+)/.exec(readFileSync(`/proc/${pid}/status`, 'utf8'))?.[1]) / 1_024;
+}
 
 function personOf(userId: string, { homeowners }: Market): number {
   for (let n = 1; n <= 2 * homeowners + 3; n += 2) if (seededId('usr', n) === userId) return n;

@@ -7,6 +7,7 @@ import { closeSync, openSync, readdirSync, readFileSync } from 'node:fs';
 import { createServer, type AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { debuggerIn } from '../collect-garbage.js';
 import type { BenchDatabase } from './database.js';
 import { JWT_SECRET, type RivalName } from './works.js';
 
@@ -16,6 +17,8 @@ export interface RunningServer {
   readonly name: ServerName;
   readonly port: number;
   readonly pid: number;
+  /** Where it was started with `--inspect`. */
+  readonly debuggerUrl: string | undefined;
   stop(): Promise<void>;
 }
 
@@ -71,8 +74,10 @@ export async function startServer(
   closeSync(nowhere);
   running.add(child);
   let said = '';
+  let debuggerUrl: string | undefined;
   child.stderr?.on('data', (chunk: Buffer) => {
     said = (said + chunk.toString()).slice(-8_000);
+    debuggerUrl ??= debuggerIn(said);
     if (process.env.BENCH_TELL) process.stderr.write(`[${name}] ${chunk.toString()}`);
   });
   const ended = new Promise<void>((resolve) => child.once('exit', () => resolve()));
@@ -86,6 +91,7 @@ export async function startServer(
     name,
     port,
     pid: child.pid ?? 0,
+    debuggerUrl,
     stop: async () => {
       child.kill('SIGTERM');
       const cut = setTimeout(() => child.kill('SIGKILL'), 5_000);

@@ -3,14 +3,13 @@
  * a market of some size.
  */
 import { spawn, type ChildProcess } from 'node:child_process';
-import { once } from 'node:events';
 import { readFileSync } from 'node:fs';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { hashSync } from 'bcrypt';
 import postgres, { type Sql } from 'postgres';
-import { WebSocket } from 'ws';
 import { seedMarket } from '../../../src/store/seed.js';
 import type { Market } from '../../../src/store/seed/market.js';
+import { collectGarbage, debuggerIn } from '../../collect-garbage.js';
 import { freshDatabase } from '../../postgres.js';
 import { clone } from '../../start/clone.js';
 import { httpCall } from './http-call.js';
@@ -88,7 +87,7 @@ export async function openAttackedServer(): Promise<AttackedServer> {
     const url = await new Promise<string>((resolve, reject) => {
       const collect = (chunk: Buffer) => {
         output = (output + chunk.toString()).slice(-OUTPUT_KEPT);
-        debuggerUrl = /Debugger listening on (\S+)/.exec(output)?.[1] ?? debuggerUrl;
+        debuggerUrl = debuggerIn(output) ?? debuggerUrl;
         const opened = /is open at (\S+)/.exec(output)?.[1];
         if (opened) resolve(opened);
       };
@@ -126,18 +125,9 @@ export async function openAttackedServer(): Promise<AttackedServer> {
     return (Number(fields[11]) + Number(fields[12])) * 10;
   }
 
-  /** V8 may leave garbage where it is for as long as nobody asks for memory; what is still in use afterwards is held. */
-  async function collectGarbage(): Promise<void> {
-    const socket = new WebSocket(debuggerUrl);
-    await once(socket, 'open');
-    socket.send(JSON.stringify({ id: 1, method: 'HeapProfiler.collectGarbage' }));
-    await once(socket, 'message');
-    socket.close();
-  }
-
   async function holdsLittle(): Promise<boolean> {
     if (residentMb() <= RESIDENT_MB_MAX) return isRunning();
-    await collectGarbage();
+    await collectGarbage(debuggerUrl);
     const { text } = await httpCall({ port, path: '/metrics' });
     const figure = (name: string) => Number(new RegExp(`^${name} (\\S+)`, 'm').exec(text)?.[1] ?? Number.NaN) / 2 ** 20;
     return figure('nodejs_heap_size_used_bytes') + figure('nodejs_external_memory_bytes') <= IN_USE_MB_MAX;

@@ -1,0 +1,14 @@
+/** Has a process that was started with `--inspect` collect its garbage, which V8 may else leave for as long as it likes. */
+import { once } from 'node:events';
+import { WebSocket } from 'ws';
+
+/** As Node writes it when it starts. */
+export const debuggerIn = (output: string) => /Debugger listening on (\S+)/.exec(output)?.[1];
+
+export async function collectGarbage(debuggerUrl: string): Promise<void> {
+  const socket = new WebSocket(debuggerUrl);
+  await once(socket, 'open');
+  socket.send(JSON.stringify({ id: 1, method: 'HeapProfiler.collectGarbage' }));
+  await once(socket, 'message');
+  socket.close();
+}
