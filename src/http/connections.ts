@@ -49,7 +49,7 @@ export interface SharedConnections {
   inOrder(answer: Answer): Answer;
   /**
    * Lets a connection become something else, which still counts as one and is read as it comes. False where requests
-   * are under way on it: what follows them cannot be told apart from their answers.
+   * are under way on it: what follows them cannot be distinguished from their answers.
    */
   upgrade(socket: Socket, isIdle: () => boolean): boolean;
 }

@@ -27,7 +27,7 @@ export function problemWithHead({
   if (headers.expect !== undefined && !/^100-continue$/i.test(headers.expect))
     return malformed('Nothing but 100-continue can be expected.');
   const repeated = repeatedIn(rawHeaders);
-  return repeated === undefined ? undefined : malformed(`The header ${repeated} stands there twice.`);
+  return repeated === undefined ? undefined : malformed(`The header ${repeated} was sent twice.`);
 }
 
 /** Names and values stand there by turns. */

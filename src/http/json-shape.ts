@@ -8,7 +8,7 @@ export interface JsonShape {
   readonly repeatedName: string | undefined;
 }
 
-/** The text is known to be valid JSON, so that strings and brackets are all that must be told apart. */
+/** The text is known to be valid JSON, so that strings and brackets are all that must be distinguished. */
 export function shapeOfJson(text: string): JsonShape {
   const open: (Set<string> | undefined)[] = [];
   let depth = 0;

@@ -12,7 +12,7 @@ import { allowPageScripts } from './policy.js';
 
 export interface PageFile {
   readonly contentType: string;
-  /** Is called once for each form that is asked for, so that what it reads need not be kept beside them. */
+  /** Is called once for each form that is asked for, so that what it reads need not be kept as well. */
   read(): Promise<string | Buffer>;
 }
 

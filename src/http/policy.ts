@@ -1,4 +1,4 @@
-/** What browsers are told: who may call from another origin, and what a page of this server may do. */
+/** Headers for browsers: who may call from another origin, and what a page of this server may do. */
 import type { Exchange } from './exchange.js';
 
 /** Every header that an answer may carry and that browsers do not show to pages by themselves. */

@@ -1,5 +1,5 @@
 /**
- * A script for the pages of this server: who is signed in, by role. Every open page tells the others what it knows, so
+ * A script for the pages of this server: who is signed in, by role. Every open page sends the others what it knows, so
  * that a second tab is signed in too, and a token that one has renewed is the others' as well.
  *
  * What is kept lies in sessionStorage: it outlives a reload and goes with the browser's tab, so that no refresh token,
@@ -18,7 +18,7 @@ const NOTHING = { changedAt: 0, last: undefined, sessions: {}, ids: {} };
 
 export let known = JSON.parse(sessionStorage.getItem(KEY) ?? 'null') ?? NOTHING;
 
-/** Is dispatched 'change' when another page has told something new. */
+/** Is dispatched 'change' when another page has sent something new. */
 export const news = new EventTarget();
 
 const otherTabs = new BroadcastChannel(KEY);

@@ -5,7 +5,7 @@ import { MARKS, type Diagram } from './diagram.js';
 import type { Area, PlacedMove, Point } from './layout.js';
 import { SHORT_PARTIES, STEPS, wordsOf } from './words.js';
 
-/** Who acts in the picture; each has a colour, and is named beside every line. */
+/** Who acts in the picture; each has a colour, and is named next to every line. */
 export const ACTORS = ['owner', 'awardee', 'parties', 'admin'] as const satisfies readonly PartyWord[];
 
 export function pictureOf({ layout, states, parties }: Diagram): string {

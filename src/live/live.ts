@@ -44,7 +44,7 @@ interface LiveParts {
 
 /** One to number events and one to read them: a busy API delays neither, nor do they take from it. */
 const POOL = { poolSize: 2, idleInTransactionTimeoutMs: 1_000, applicationName: EVENTS_CONNECTIONS };
-/** What a killed instance left, or what nobody told of, waits no longer than this. */
+/** What a killed instance left, or what nobody was notified of, waits no longer than this. */
 const LOOK_EVERY_MS = 250;
 
 export async function openLive({ connection, preparedStatements, metrics, log, hooks }: LiveParts): Promise<Live> {

@@ -13,7 +13,7 @@ import { readEvent } from './readable.js';
 import { readOn } from './replay.js';
 
 export interface EventStream extends AsyncIterableIterator<JobEvent, undefined> {
-  /** Ends it: whoever waits for the next event is told that there is none. */
+  /** Ends it: whoever waits for the next event learns that there is none. */
   close(): void;
   next(): Promise<IteratorResult<JobEvent, undefined>>;
   return(): Promise<IteratorResult<JobEvent, undefined>>;
@@ -72,7 +72,7 @@ export function createStream(fanOut: FanOut, viewer: Viewer, { jobId, after }: W
     wake();
   }
 
-  /** Nothing stands between the last look at the cursor and joining, so nothing falls between. */
+  /** Nothing happens between the last look at the cursor and joining, so nothing falls between. */
   async function readForItself(): Promise<void> {
     const upTo = fanOut.cursor;
     if (position >= upTo) {

@@ -6,7 +6,7 @@ import type { z } from 'zod';
 import { isIgnored } from './read-only.js';
 import { kindOf, metaOf } from './shape-kinds.js';
 
-/** As much of an operation as tells which inputs are alike. */
+/** What of an operation decides which inputs are alike. */
 interface Fingerprinted<I> {
   readonly input: z.ZodType<I>;
   readonly nullClears?: boolean;

@@ -16,7 +16,7 @@ const size = z
 export function perPage(defaultSize: number) {
   return size
     .nullish()
-    .describe(`How many entries a page has: 1 to ${PAGE.perPageMax}, and ${defaultSize} unless told.`);
+    .describe(`How many entries a page has: 1 to ${PAGE.perPageMax}, and ${defaultSize} by default.`);
 }
 
 export const pageShape = {

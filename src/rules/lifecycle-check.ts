@@ -60,7 +60,7 @@ function repeatedNames(jobActions: readonly JobAction[], bidTransitions: readonl
 
 function repeated(kind: string, names: string[]): string[] {
   const twice = names.filter((name, index) => names.indexOf(name) !== index);
-  return [...new Set(twice)].map((name) => `the ${kind} "${name}" stands for more than one row`);
+  return [...new Set(twice)].map((name) => `the ${kind} "${name}" is that of more than one row`);
 }
 
 function addressOf(row: { readonly method?: string; readonly path: string }): string {

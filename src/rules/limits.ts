@@ -117,7 +117,7 @@ export const WEBHOOKS = {
   leaseSeconds: 30,
   /** An endpoint that has only failed for so long is paused. */
   failingDays: 3,
-  /** After a rotation the old secret signs beside the new one for so long. */
+  /** After a rotation the old secret signs along with the new one for so long. */
   oldSecretHours: 24,
   secretsAtOnce: 4,
   deliveriesKeptDays: 30,

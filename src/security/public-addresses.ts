@@ -1,5 +1,5 @@
 /**
- * Which addresses a webhook may have. Anybody can name one, and the server stands inside a network where others trust
+ * Which addresses a webhook may have. Anybody can name one, and the server is inside a network where others trust
  * it: whatever is not plainly public is refused, when the address is written down and again when a connection is made.
  */
 import { Resolver } from 'node:dns/promises';

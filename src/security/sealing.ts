@@ -6,7 +6,7 @@
 import { createCipheriv, createDecipheriv, createHash, hkdfSync, randomBytes } from 'node:crypto';
 
 export interface Sealer {
-  /** The name of the key that `seal` uses, which tells nothing of it. */
+  /** The name of the key that `seal` uses, which reveals nothing of it. */
   readonly keyName: string;
   /** `about` must be given again to read it: a row's text says nothing in another row. */
   seal(text: string, about: string): string;
@@ -59,7 +59,7 @@ function opened(key: Buffer, bytes: Buffer, about: string): string | undefined {
   try {
     return Buffer.concat([decipher.update(bytes.subarray(NONCE_BYTES, -TAG_BYTES)), decipher.final()]).toString();
   } catch {
-    // Another key, or altered: which of them cannot be told.
+    // Another key, or altered: which of them cannot be known.
     return undefined;
   }
 }

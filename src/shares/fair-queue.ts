@@ -47,7 +47,7 @@ export function createFairQueue({
 }: FairQueueSettings): FairQueue {
   const share = createShare(settings);
   const atWork = createShare({ ...settings, limits: { of: 'at work' } });
-  /** By address and user. Each served goes to the end, so that whatever stands first is next. */
+  /** By address and user. Each served goes to the end, so that whatever is first is next. */
   const lanes = new Map<string, Map<string, Set<Waiter>>>();
   let longAtWork = 0;
   const hasPlace = (address: string) => atWork.inUse() < places && atWork.inUse(address) < placesPerAddress;

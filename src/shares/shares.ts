@@ -21,7 +21,7 @@ export interface Shares {
   readonly turns: Turns;
   /** For what is never refused: addresses take turns, and nothing else bounds them. */
   readonly operatorTurns: Turns;
-  /** For events on streams, of which there are no more than streams: each waits until it can be told. */
+  /** For events on streams, of which there are no more than streams: each waits until it can be sent. */
   readonly streamTurns: Turns;
   readonly unreadBytes: Share;
 }

@@ -253,7 +253,7 @@ export function openPool(connection: Connection, settings: DatabaseSettings): Sq
     },
   };
   const pool = 'url' in connection ? postgres(connection.url, options) : postgres({ ...connection, ...options });
-  // Drizzle reads times and dates as text; wrapping the client once tells it so.
+  // Drizzle reads times and dates as text; wrapping the client once sets that.
   drizzle({ client: pool });
   return pool;
 }

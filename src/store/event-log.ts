@@ -17,9 +17,9 @@ export type OwnEvent = EventRow & { readonly isAwardee: boolean };
 
 interface Asked {
   readonly size: number;
-  /** Positions from behind this one; from the beginning, unless told. */
+  /** Positions from behind this one; from the beginning by default. */
   readonly after?: string | undefined;
-  /** As far as this one; to the end, unless told. */
+  /** As far as this one; to the end by default. */
   readonly upTo?: string | undefined;
 }
 

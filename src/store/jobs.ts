@@ -182,7 +182,7 @@ const BASES = [
   'completionDateAtCheckIn',
 ] as const satisfies (keyof EditBases)[];
 
-/** Of a job that is locked and whose edit was judged. */
+/** Of a job that is locked and whose edit was checked. */
 export const editJob = statement(
   (db, $: Values<JobFields & EditBases & Omit<Places, 'town'> & Logged & { id: JobId }>) => {
     const edited = db.$with('edited').as(

@@ -1,4 +1,4 @@
-/** What Postgres tells whoever listens on a channel (LISTEN and NOTIFY), on a connection that does nothing else. */
+/** What Postgres sends to whoever listens on a channel (LISTEN and NOTIFY), on a connection that does nothing else. */
 import { DATABASE_DEFAULTS, openPool, type Connection } from './database.js';
 
 /** What `pg_stat_activity` calls the connections that events go through. */

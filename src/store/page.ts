@@ -224,7 +224,7 @@ function selectingNothingBut([key]: readonly PgColumn[], db: PostgresJsDatabase)
   return Object.create(db, { select: { value: select } }) as PostgresJsDatabase;
 }
 
-/** As far as is counted, and one more, which tells that there are more. */
+/** As far as is counted, and one more, which shows that there are more. */
 function reachOfCount(exactTotalMax: number): Reach {
   return { atMost: exactTotalMax + 1, wanted: exactTotalMax + 1, behind: () => undefined };
 }

@@ -3,7 +3,7 @@ import { sql } from 'drizzle-orm';
 import { statement, type Values } from './statement.js';
 import { events } from './tables/events.js';
 
-/** The channel on which the last position is told. */
+/** The channel on which the last position is sent. */
 export const POSITIONS_CHANNEL = 'events';
 
 /** How many are numbered by one statement, which is one short transaction. */

@@ -1,6 +1,6 @@
 /**
  * A market of any size, made by SQL alone: people, jobs in every state that most jobs pass, bids, holds, transfers, and
- * every event that tells how it all came about. It keeps the same promises as a market that grew call by call;
+ * every event of how it all came about. It keeps the same promises as a market that grew call by call;
  * `checkDatabase` finds nothing.
  */
 import postgres, { type Sql, type TransactionSql } from 'postgres';

@@ -32,7 +32,7 @@ interface WebhookParts {
 
 /** Of their own: deliveries and calls do not wait for each other. */
 const POOL = { poolSize: 4, idleInTransactionTimeoutMs: 5_000 };
-/** What is due again, or what nobody told of, waits no longer than this. */
+/** What is due again, or what nobody was notified of, waits no longer than this. */
 const LOOK_EVERY_MS = 1_000;
 const FINISH_WITHIN_MS = 5_000;
 

@@ -1,7 +1,7 @@
 /**
  * The one way in which a GraphQL document is run here. How each field is found and written is settled once for an
  * operation, when it is first asked for; graphql-js runs what such a plan does not cover, and words every refused
- * variable. README.md beside this file says what is promised and how it is checked.
+ * variable. README.md of this folder lists what is promised and how it is checked.
  */
 import type { ApolloServerOptionsWithGateway } from '@apollo/server';
 import {

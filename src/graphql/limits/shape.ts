@@ -1,6 +1,6 @@
 /**
  * The shape of a document: how deep, how wide and how often repeated its operations are, as they are written. What a
- * directive may skip counts all the same, since the document is judged once for all variables to come.
+ * directive may skip counts all the same, since the document is checked once for all variables to come.
  */
 import {
   GraphQLError,

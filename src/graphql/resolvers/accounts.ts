@@ -29,8 +29,8 @@ const UpdateProfileInput = inputOf(
   updateProfile.input,
   'What to change: left out stays, null clears.',
 );
-const ContractorFilter = inputOf('ContractorFilter', contractorFilter, 'Which contractors to list; all, unless told.');
-const UserFilter = inputOf('UserFilter', userFilter, 'Which accounts to list; all, unless told.');
+const ContractorFilter = inputOf('ContractorFilter', contractorFilter, 'Which contractors to list; all by default.');
+const UserFilter = inputOf('UserFilter', userFilter, 'Which accounts to list; all by default.');
 
 @Resolver(() => Viewer)
 export class AccountResolver {
@@ -95,7 +95,7 @@ export class AccountResolver {
     filter: object | undefined,
     @Arg('orderBy', () => ContractorOrderEnum, {
       nullable: true,
-      description: 'Who comes first; the newest, unless told.',
+      description: 'Who comes first; the newest by default.',
     })
     orderBy: ContractorOrder | undefined,
     @Args(() => PageArgs) page: PageArgs,

@@ -25,7 +25,7 @@ import { of } from './of-operation.js';
 
 const { readJob, listJobs, listOwnEvents, readNode, countOwnJobs } = OPERATIONS;
 
-const JobFilter = inputOf('JobFilter', jobFilter, 'Which jobs to list; all that one may see, unless told.');
+const JobFilter = inputOf('JobFilter', jobFilter, 'Which jobs to list; all that one may see by default.');
 
 @Resolver(() => Job)
 export class JobResolver {
@@ -41,10 +41,7 @@ export class JobResolver {
   @Query(() => JobConnection, { ...of(listJobs), nullable: true })
   async jobs(
     @Arg('filter', () => JobFilter, { nullable: true, description: 'Which of them.' }) filter: object | undefined,
-    @Arg('orderBy', () => JobOrderEnum, {
-      nullable: true,
-      description: 'In which order; the newest first unless told.',
-    })
+    @Arg('orderBy', () => JobOrderEnum, { nullable: true, description: 'In which order; the newest first by default.' })
     orderBy: JobOrder | undefined,
     @Args(() => PageArgs) page: PageArgs,
     @Ctx() { caller }: Context,

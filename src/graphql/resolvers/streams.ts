@@ -10,7 +10,7 @@ const { streamJobEvents, streamMyEvents } = OPERATIONS;
 const AFTER = {
   nullable: true,
   description:
-    'The position of the last event that was seen: what was missed since comes first. From now on, unless told.',
+    'The position of the last event that was seen: what was missed since comes first. From now on by default.',
 };
 
 /** The methods name the arguments; what is heard is each event itself. */

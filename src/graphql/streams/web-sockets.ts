@@ -1,4 +1,4 @@
-/** All WebSockets of this server: how each is opened, and how graphql-ws is told what becomes of a subscription. */
+/** All WebSockets of this server: how each is opened, and how graphql-ws learns what becomes of a subscription. */
 import type { IncomingMessage } from 'node:http';
 import type { Socket } from 'node:net';
 import { parse, type ExecutionResult, type FormattedExecutionResult, type GraphQLSchema } from 'graphql';

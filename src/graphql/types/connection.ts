@@ -28,7 +28,7 @@ export class PageInfo {
 
 @ArgsType()
 export class PageArgs {
-  @Field(() => Int, { nullable: true, description: 'How many entries to read: 1 to 100; 20 unless told.' })
+  @Field(() => Int, { nullable: true, description: 'How many entries to read: 1 to 100; 20 by default.' })
   first?: number | null;
 
   @Field(() => String, { nullable: true, description: 'Read on from behind this cursor.' })

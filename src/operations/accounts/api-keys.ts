@@ -45,7 +45,7 @@ export const createApiKey = operation({
       .refine((moment) => moment.getTime() > Date.now(), 'must be in the future')
       .meta({ moment: true })
       .nullish()
-      .describe('When the key ends by itself; it holds until it is revoked unless told.'),
+      .describe('When the key ends by itself; by default it holds until it is revoked.'),
   }),
   async run({ db, viewer: { userId, sessionId } }, { name, expiresAt = null }): Promise<NewApiKey> {
     const secret = newApiKeySecret();

@@ -62,14 +62,12 @@ const POSITIONS: Readonly<Record<ContractorOrder, PositionShape>> = {
 
 export const listContractors = operation({
   name: 'contractors',
-  description: 'Lists contractors, whom anyone signed in may look up. The newest come first unless told.',
+  description: 'Lists contractors, whom anyone signed in may look up. The newest come first by default.',
   allows: 'signed in',
   budget: 'read',
   input: z.strictObject({
     ...contractorFilter.shape,
-    orderBy: choice(CONTRACTOR_ORDERS, 'ContractorOrder')
-      .nullish()
-      .describe('Who comes first; the newest, unless told.'),
+    orderBy: choice(CONTRACTOR_ORDERS, 'ContractorOrder').nullish().describe('Who comes first; the newest by default.'),
     ...pageShape,
   }),
   async run({ db, viewer, include }, { orderBy, ...input }): Promise<Page<ReadableContractor>> {

@@ -34,7 +34,7 @@ export const logIn = operation({
     const { db, services } = call;
     const { attempt, failure } = await drawForAttempt(call, email);
     const account = await findCredentials(db, email);
-    // An unknown email is hashed against nothing for just as long, so that time tells no more than the answer does.
+    // An unknown email is hashed against nothing for just as long, so that timing reveals no more than the answer does.
     const matches = await passwordMatches(call, password, account?.passwordHash).catch(async (error: unknown) => {
       // Shed unread, it was no attempt and no failure of theirs.
       await Promise.all([attempt.giveBack(), failure.giveBack()]);

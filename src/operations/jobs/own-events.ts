@@ -27,7 +27,7 @@ export const listOwnEvents = operation({
   allows: 'signed in',
   budget: 'read',
   input: z.strictObject({
-    after: position.nullish().describe('The position to read on from; from the beginning, unless told.'),
+    after: position.nullish().describe('The position to read on from; from the beginning by default.'),
     perPage: pageShape.perPage,
     first: pageShape.first,
   }),

@@ -55,12 +55,12 @@ export const jobFilter = z.strictObject({
   near: nearPlace.nullish().describe('Jobs in towns near a place, measured from the centre of the job’s city.'),
 });
 
-export const jobOrder = choice(JOB_ORDERS, 'JobOrder').nullish().describe('The order: the newest first, unless told.');
+export const jobOrder = choice(JOB_ORDERS, 'JobOrder').nullish().describe('The order: the newest first by default.');
 
 export const listJobs = operation({
   name: 'jobs',
   description:
-    'Lists the jobs one may see, newest first unless told: a homeowner’s own; a contractor’s open ones and ' +
+    'Lists the jobs one may see, newest first by default: a homeowner’s own; a contractor’s open ones and ' +
     'those they bid on; all for admins.',
   allows: 'signed in',
   budget: 'read',

@@ -15,9 +15,7 @@ export interface EventsToCome {
 
 const after = position
   .nullish()
-  .describe(
-    'The position of the last event that was seen: what was missed since comes first. From now on, unless told.',
-  );
+  .describe('The position of the last event that was seen: what was missed since comes first. From now on by default.');
 
 export const streamMyEvents = operation({
   name: 'streamMyEvents',

@@ -1,4 +1,4 @@
-/** Spending what may not be there. The check on the balance is the judge; this puts its verdict into words. */
+/** Spending what may not be there. The constraint on the balance decides; this words its refusal. */
 import { refuse, Refusal } from '../../rules/errors.js';
 import type { UserId } from '../../rules/ids.js';
 import { violatedConstraint } from '../../store/database-errors.js';

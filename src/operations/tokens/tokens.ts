@@ -88,7 +88,7 @@ export const adjustTokens = operation({
 
 export const auditTokens = operation({
   name: 'auditTokens',
-  description: 'Adds up every transfer and hold and compares the sums with the figures kept beside them.',
+  description: 'Adds up every transfer and hold and compares the sums with the figures kept next to them.',
   allows: ['admin'],
   budget: 'read',
   input: nothing,

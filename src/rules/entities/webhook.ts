@@ -42,7 +42,7 @@ export const WEBHOOK_ENDPOINT = entity(
     },
     oldSecretEndsAt: {
       type: moment.nullable(),
-      description: 'Until when a replaced secret signs beside the current one; null if there is none.',
+      description: 'Until when a replaced secret signs along with the current one; null if there is none.',
       example: null,
     },
     createdAt: { type: moment, description: 'When it was made.' },

@@ -127,7 +127,7 @@ export const jobs = pgTable(
 
 /**
  * What searches look through, apart from the job: a change of state then touches none of these indexes. A trigger
- * copies the texts; the town is the centre of the public city, so that nearness tells nothing about the private
+ * copies the texts; the town is the centre of the public city, so that nearness reveals nothing about the private
  * address.
  */
 export const jobSearch = pgTable(
