@@ -29,8 +29,9 @@ describe.each(mutations)('$name', ({ name, type: answered }) => {
     expect(type.name).toBe(`${name[0]!.toUpperCase()}${name.slice(1)}Payload`);
   });
 
-  it.skipIf(ABOUT_SESSIONS.includes(name))('answers the viewer', () => {
-    expect(isObjectType(type) && String(type.getFields().viewer?.type)).toBe('Viewer!');
+  it('answers the viewer, where there is one', () => {
+    const viewer = isObjectType(type) ? type.getFields().viewer : undefined;
+    expect(viewer && String(viewer.type)).toBe(ABOUT_SESSIONS.includes(name) ? undefined : 'Viewer!');
   });
 });
 

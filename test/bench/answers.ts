@@ -79,13 +79,21 @@ async function ask(server: RunningServer, asked: Asked): Promise<unknown> {
   const theirs = inItsWords(server.name, asked);
   const answer = await fetch(`http://127.0.0.1:${server.port}${theirs.path}`, asRequest(theirs));
   const text = await answer.text();
-  const body = JSON.parse(text) as { data?: unknown; errors?: unknown };
+  const body = JSON.parse(text, server.name === 'product' ? withTypesAsKept : undefined) as {
+    data?: unknown;
+    errors?: unknown;
+  };
   if (answer.status >= 300 || body.errors)
     throw new Error(
       `${server.name} refused ${asked.body?.operationName ?? asked.path}: ${answer.status} ${text.slice(0, 2_000)}`,
     );
   if (asked.path !== '/graphql') return body;
   return server.name === 'postgraphile' ? backFromPostgraphile(asked, body.data) : body.data;
+}
+
+/** The rivals answer an event's type as the database has it; the product's schema has an enumeration of them. */
+function withTypesAsKept(name: string, value: unknown): unknown {
+  return name === 'type' && typeof value === 'string' ? value.toLowerCase().replace('_', '.') : value;
 }
 
 const NEWS = /^(?:id|updatedAt|createdAt|token|refreshToken|remainingBalance|email)$/;

@@ -67,7 +67,7 @@ export const ONE_JOB = `query OneJob($id: ID!) { job(id: $id) {
   bids(first: 20) { nodes { id amount status message estimatedDurationDays guaranteedView createdAt
     contractor { id companyName verified ratingAverage ratingCount user { firstName lastName } } } pageInfo {
       hasNextPage } }
-  timeline(first: 20) { nodes { sequence type fromStatus toStatus occurredAt data } pageInfo { hasNextPage } }
+  timeline(first: 20) { nodes { sequence type fromStatus toStatus occurredAt } pageInfo { hasNextPage } }
   availableActions { action allowed reason } } }`;
 
 export const ME = `query Me { viewer { user { id email firstName lastName userType } homeowner { id city state zipCode }

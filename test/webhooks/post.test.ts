@@ -1,7 +1,9 @@
 /** One request to a receiver that means no good: over in its time, no more read than the bound, nothing followed. */
 import { createSocket, type Socket as UdpSocket } from 'node:dgram';
 import { once } from 'node:events';
+import { createServer as createSecureServer } from 'node:https';
 import { createServer, type AddressInfo, type Server, type Socket } from 'node:net';
+import { generate } from 'selfsigned';
 import { afterEach, describe, expect, it } from 'vitest';
 import { WEBHOOKS } from '../../src/rules/limits.js';
 import { createAddressRules, isPublicAddress } from '../../src/security/public-addresses.js';
@@ -52,6 +54,38 @@ const refused = (error: RegExp): Outcome => ({
   responseStatus: null,
   response: null,
   error: expect.stringMatching(error),
+});
+
+describe('a request over TLS', () => {
+  /** Answers by a certificate of its own making, for this name. */
+  async function secureReceiver(name: string) {
+    const { private: key, cert } = await generate([{ name: 'commonName', value: name }], {
+      extensions: [{ name: 'subjectAltName', altNames: [{ type: 2, value: name }] }],
+    });
+    const made = createSecureServer({ key, cert }, (_, response) => response.writeHead(204).end());
+    made.listen(0);
+    await once(made, 'listening');
+    closings.push(() => made.close());
+    return { url: `https://localhost:${(made.address() as AddressInfo).port}/`, cert };
+  }
+
+  const postTrusting = (ca: string | undefined, url: string) => {
+    const made = createPoster({ addresses: anywhere, ...(ca !== undefined && { ca }) });
+    closings.push(() => made.close());
+    return made.post({ ...MESSAGE, url }, NEVER);
+  };
+
+  it('arrives where the certificate is trusted and of that name', async () => {
+    const { url, cert } = await secureReceiver('localhost');
+    expect(await postTrusting(cert, url)).toEqual({ responseStatus: 204, response: null, error: null });
+  });
+
+  it('is not sent where nobody vouches for the certificate, or it is of another name', async () => {
+    const unknown = await secureReceiver('localhost');
+    expect(await postTrusting(undefined, unknown.url)).toEqual(refused(/not secure \(DEPTH_ZERO_SELF_SIGNED_CERT\)/));
+    const other = await secureReceiver('hooks.example.com');
+    expect(await postTrusting(other.cert, other.url)).toEqual(refused(/not secure \(ERR_TLS_CERT_ALTNAME_INVALID\)/));
+  });
 });
 
 describe('a request to a webhook', () => {

@@ -134,8 +134,8 @@ export async function listOpenJobs(viewer: Viewer) {
 
 const ON_WIRE = `j.id, j.title, j.description, j.status, j.category, j.budget_min, j.budget_max, j.urgency, j.city,
   j.state, j.country,
-  j.desired_start_date, j.desired_completion_date, j.requirements, j.homeowner_id, j.awarded_bid_id, j.version,
-    j.created_at, j.updated_at`;
+  j.desired_start_date, j.desired_completion_date, j.requirements, j.homeowner_id, j.awarded_bid_id, j.rating, j.review,
+    j.version, j.created_at, j.updated_at`;
 const PRIVATE = 'j.address_line1, j.address_line2, j.zip_code, j.latitude, j.longitude';
 const NO_PRIVATE =
   'null as address_line1, null as address_line2, null as zip_code, null as latitude, null as longitude';
@@ -285,7 +285,7 @@ export async function bidsOn(jobId: string) {
   };
 }
 
-const TIMELINE = `select sequence, type, from_status, to_status, occurred_at, data from events where job_id = $1
+const TIMELINE = `select sequence, type, from_status, to_status, occurred_at from events where job_id = $1
   order by sequence limit 21`;
 
 export async function timelineOf(jobId: string) {
@@ -297,7 +297,6 @@ export async function timelineOf(jobId: string) {
       fromStatus: upper(row.from_status),
       toStatus: upper(row.to_status),
       occurredAt: row.occurred_at,
-      data: row.data,
     })),
     pageInfo: { hasNextPage: rows.length > 20 },
   };
