@@ -14,6 +14,7 @@ import { STARTER_TABS } from '../../src/graphql/playground-tabs.js';
 import { JOB_ACTION_LIST } from '../../src/rules/lifecycle.js';
 import { GRAPHQL_LIMITS, UNPAGED_LIST_ENTRIES } from '../../src/rules/limits.js';
 import { homeowner, type Person } from '../cast.js';
+import { connectAs, hear, MY_EVENTS, refusalOf, untilOpen } from '../streams/clients.js';
 import { openTestApp, type GraphqlAnswer, type Json, type TestApp } from '../app.js';
 import { byGraphql } from './refused.js';
 import { expectTimed, JUDGES_TIME } from '../timing.js';
@@ -673,7 +674,11 @@ describe('with PERSISTED_DOCUMENTS=only', () => {
 
   beforeAll(async () => {
     folder = mkdtempSync(join(tmpdir(), 'persisted-'));
-    const file = listOf('list.json', { [hash(WHO)]: WHO, [hash(JOBS).toUpperCase()]: JOBS });
+    const file = listOf('list.json', {
+      [hash(WHO)]: WHO,
+      [hash(JOBS).toUpperCase()]: JOBS,
+      [hash(MY_EVENTS)]: MY_EVENTS,
+    });
     listed = await openTestApp({ PERSISTED_DOCUMENTS: 'only', PERSISTED_DOCUMENTS_FILE: file }, { beside: app });
   });
   afterAll(async () => {
@@ -688,6 +693,17 @@ describe('with PERSISTED_DOCUMENTS=only', () => {
   ])('a listed document runs by %s', async (_, body) => {
     const { status, data, extensions } = await post(body);
     expect([status, data, extensions.cost.requested]).toEqual([200, { viewer: { user: { id: hanna.userId } } }, 2]);
+  });
+
+  it('a listed subscription opens by its hash, and no document is taken as text', async () => {
+    const { client } = connectAs(listed.url, hanna);
+    const subscribe = (query: string, extensions = {}) => hear((sink) => client.subscribe({ query, extensions }, sink));
+    expect(await refusalOf(subscribe(MY_EVENTS))).toEqual(['VALIDATION_FAILED']);
+    const heard = subscribe('', persisted(MY_EVENTS).extensions);
+    await untilOpen(listed.services, 1);
+    heard.stop();
+    await untilOpen(listed.services, 0);
+    await client.dispose();
   });
 
   it('a listed document runs by GET, with its variables, and keeps to the limits', async () => {
