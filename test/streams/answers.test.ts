@@ -51,3 +51,11 @@ it('any other refusal ends the stream', async () => {
   expect(failures).toHaveLength(1);
   expect((await stream.next()).done).toBe(true);
 });
+
+it('a client that leaves while its next event waits for a turn leaves no failure behind', async () => {
+  const { stream, failures } = refusedOnce('FORBIDDEN');
+  const next = stream.next();
+  stream.end('left');
+  expect(await next).toEqual({ done: true, value: undefined });
+  expect(failures).toEqual([]);
+});

@@ -50,7 +50,8 @@ export class AnswerStream implements AsyncGenerator<FormattedExecutionResult, un
       this.parts.onAnswer();
       return { value, done: false };
     } catch (error) {
-      this.end('failed', this.parts.onFailure(error));
+      // Of a client that is gone nothing has failed: its turn or its place in a queue was given up.
+      if (!this.#hasEnded) this.end('failed', this.parts.onFailure(error));
       return this.#finished();
     }
   }
