@@ -114,15 +114,16 @@ export async function openGraphqlApi(
       return settings.sendPage(exchange);
     }
     let found: FoundDocument;
+    let isDryRunWanted: boolean;
     try {
       assertGetOrPost(exchange);
+      isDryRunWanted = wantsDryRun(exchange.header('dry-run'));
       const body = exchange.method === 'POST' ? parseGraphql(await exchange.body(BODY_BYTES_MAX), exchange) : undefined;
       found = await findDocument({ method: exchange.method, search: exchange.search, body });
     } catch (error) {
       if (error instanceof Refusal) return sendRefusal(exchange, error);
       throw error;
     }
-    const isDryRunWanted = wantsDryRun(exchange.header('dry-run'));
     const execute = () => askApollo(exchange, contextOf(caller, isDryRunWanted), found);
     const { status, headers, contentType, said } = await (isDryRunWanted ? caller.endingDryRun(execute) : execute());
     if (status < 400) await found.keep?.();

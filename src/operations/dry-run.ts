@@ -7,9 +7,17 @@ import { refuse } from '../rules/errors.js';
 import { waitForLocksAtMost, type Db } from '../store/database.js';
 import { recordedSince } from '../store/dry-run-effects.js';
 
-/** Whether a request asks for one. */
+const HEADER_VALUES = new Map([
+  ['true', true],
+  ['false', false],
+]);
+
+/** Whether a request asks for one. Whoever meant to, and wrote it otherwise, would have done the thing itself. */
 export function wantsDryRun(header: string | undefined): boolean {
-  return header?.trim().toLowerCase() === 'true';
+  if (header === undefined) return false;
+  const wanted = HEADER_VALUES.get(header.trim().toLowerCase());
+  if (wanted === undefined) throw refuse('VALIDATION_FAILED', { message: 'Dry-Run takes true or false.' });
+  return wanted;
 }
 
 export interface DryRunEffects {

@@ -10,10 +10,17 @@ export function optionalText(max: number) {
 
 const MOMENT_CHARACTERS_MAX = 40;
 
+const FIRST_MOMENT = Date.parse('0001-01-01T00:00:00.000Z');
+const LAST_MOMENT = Date.parse('9999-12-31T23:59:59.999Z');
+
+/** PostgreSQL knows no year 0, and years of five digits are written otherwise. What is no moment is refused as such. */
+const isOutOfReach = (moment: number) => moment < FIRST_MOMENT || moment > LAST_MOMENT;
+
 /** A point in time, as a body writes it. */
 export const momentInBody = z.iso
   .datetime({ offset: true, error: 'must be a moment with its time zone, such as 2026-05-04T12:30:00.000Z' })
   .max(MOMENT_CHARACTERS_MAX)
+  .refine((text) => !isOutOfReach(Date.parse(text)), 'must be in the years 1 to 9999')
   .transform((text) => new Date(text))
   .meta({ moment: true });
 

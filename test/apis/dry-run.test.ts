@@ -117,6 +117,17 @@ describe('no transaction begins', () => {
     expect(begun()).toBe(0);
   });
 
+  it.each(['1', 'yes', '', 'constructor'])('by a Dry-Run of another value, “%s”, which is refused', async (value) => {
+    const { token } = people.owner;
+    const headers = { 'dry-run': value };
+    const [before] = await app.sql`select count(*)::int as jobs from jobs`;
+    const byRest = await app.rest('POST', '/v1/jobs', { token, headers, body: { title: 'A', description: 'B' } });
+    expect([byRest.status, byRest.body.error]).toEqual([400, 'Dry-Run takes true or false.']);
+    const byGraphql = await app.graphql(CREATE, { token, headers });
+    expect(byGraphql.errors?.[0]?.extensions.code).toBe('VALIDATION_FAILED');
+    expect((await app.sql`select count(*)::int as jobs from jobs`)[0]).toEqual(before);
+  });
+
   it('where Dry-Run is not true, and then nothing says that it was obeyed', async () => {
     const real = await app.graphql(CREATE, { token: people.owner.token, headers: { 'dry-run': 'false' } });
     expect([real.headers.get('dry-run'), real.extensions.dryRun]).toEqual([null, undefined]);

@@ -107,6 +107,23 @@ test('the contractor’s list in no order is the newest first', async () => {
   expect(await byLinks(token, '', 100)).toEqual(await byLinks(token, 'order_by=newest', 100));
 });
 
+test.each(['0000-01-01T00:00:00Z', '0001-01-01T00:00:00+01:00', '9999-12-31T23:59:59-01:00'])(
+  'a moment that the database cannot hold is refused: %s',
+  async (moment) => {
+    const { token } = people.owner;
+    const byRest = await app.rest('GET', `/v1/jobs?updated_since=${encodeURIComponent(moment)}`, { token });
+    expect([byRest.status, byRest.body.details.fields]).toEqual([
+      400,
+      { updated_since: 'must be in the years 1 to 9999' },
+    ]);
+    const query = `{ jobs(filter: { updatedSince: "${moment}" }) { totalCount } }`;
+    const byGraphql = await app.graphql(query, { token });
+    expect(byGraphql.errors?.[0]?.extensions.fields).toEqual({ updatedSince: 'must be in the years 1 to 9999' });
+    const key = await app.rest('POST', '/v1/api-keys', { token, body: { name: 'A', expires_at: moment } });
+    expect([key.status, key.body.details.code]).toEqual([400, 'VALIDATION_FAILED']);
+  },
+);
+
 const NOT_BOTH = { status: 'cannot be sent together with several states' };
 const REFUSED: [query: string, filter: string | undefined, fields: Record<string, string>][] = [
   ['status=open&statuses=draft', 'status: OPEN, statuses: [DRAFT]', NOT_BOTH],
