@@ -133,9 +133,9 @@ export function readInTurn<S extends ReadSocket>(
     one.socket.pause();
   }
 
-  /** Whoever waits already keeps their place. */
+  /** Whoever waits already keeps their place; a socket that was removed would wait for ever. */
   function enterLine(one: S, bytesLeft: number): void {
-    if (long.has(one) || short.has(one)) return;
+    if (!onRemove.has(one) || long.has(one) || short.has(one)) return;
     (bytesLeft > PIECE_BYTES ? long : short).enter(one);
     awaitTurn();
   }
