@@ -1,4 +1,4 @@
-/** Has a process that was started with `--inspect` collect its garbage, which V8 may else leave for as long as it likes. */
+/** Has a process that was started with `--inspect` collect its garbage, which V8 may else leave where it is. */
 import { once } from 'node:events';
 import { WebSocket } from 'ws';
 

@@ -1,6 +1,6 @@
 /**
  * What others made for the pages of this server: GraphiQL and Swagger UI. Only a build needs their packages, which are
- * a quarter of all that an installation would hold: `npm run build` copies these files next to the server, for where the
+ * a quarter of all that an installation would hold: `npm run build` copies these files next to it, for where the
  * packages are not.
  */
 import { mkdir, readFile, writeFile } from 'node:fs/promises';

@@ -1,5 +1,5 @@
 /**
- * What no handler ever sees: requests that cannot be read, or do not arrive. The answer says why, if they can be, and the
+ * What no handler sees: requests that cannot be read, or do not arrive. The answer says why, if they can be, and the
  * line is closed.
  */
 import type { IncomingMessage, Server, ServerResponse } from 'node:http';

@@ -137,7 +137,8 @@ function describe({ operation, path }: Route): string {
   const to = 'effects' in row && !isTransition(row) ? '' : ` to \`${row.to}\``;
   const effects =
     'effects' in row && row.effects.length > 0 ? ` Then: ${row.effects.map(descriptionOf).join('; ')}.` : '';
-  return `For ${PARTY_WORDS[row.by].description}. From ${states(row.from)}${to}.${effects}${RULES_ACROSS_FIELDS[path] ?? ''}`;
+  const { description } = PARTY_WORDS[row.by];
+  return `For ${description}. From ${states(row.from)}${to}.${effects}${RULES_ACROSS_FIELDS[path] ?? ''}`;
 }
 
 const JOB_FIELDS_AGREE =

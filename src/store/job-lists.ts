@@ -199,7 +199,7 @@ type Gathered = ($: Values<FilterValues>, reach: Reach) => SQL;
 function gatheredFrom(asked: Asked): Gathered | undefined {
   const { role, names, searches, statuses } = asked;
   const place = role === 'contractor' ? asksFor(statuses) : 'open';
-  // The index of a trade yields who is next without a look at the jobs, which keeps the planner from scanning all trades
+  // The index of a trade says who is next without a look at the jobs, which keeps the planner from scanning all trades
   // for a rare one; some states are so rare that the whole list would be read.
   const isOfTrade = role !== 'homeowner' && names.includes('category');
   const isOfStates = role === 'admin' && statuses.length > 1;

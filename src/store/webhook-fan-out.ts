@@ -1,4 +1,4 @@
-/** New events become deliveries, in the transaction that moves the cursor: one after another, on one instance at a time. */
+/** New events become deliveries, in the transaction that moves the cursor, on one instance at a time. */
 import { and, eq, sql } from 'drizzle-orm';
 import type { ContractorId, HomeownerId, WebhookEndpointId } from '../rules/ids.js';
 import type { BidState } from '../rules/lifecycle.js';

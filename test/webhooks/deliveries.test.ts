@@ -109,7 +109,7 @@ describe('an event', () => {
     const all = (await app.rest('GET', `/v1/jobs/${job.id}/events`, { token: people.owner.token })).body.data;
     for (const who of ['owner', 'admin'] as const)
       expect(types(ofJob(job.id)(hooks[who].receiver.received))).toEqual(all.map(({ type }: Json) => type).toSorted());
-    // Of the award's other bids they read nothing; the publication is theirs only if the bid was there when it was read.
+    // Of the award's other bids they read nothing; the publication is theirs if the bid was there when it was read.
     expect(types(ofJob(job.id)(hooks.bidder.receiver.received)).filter((type) => type !== 'job.published')).toEqual(
       ['job.awarded', 'job.checked_in', 'job.submitted_for_review'].toSorted(),
     );

@@ -91,7 +91,8 @@ const hasRareWord = (market: Market) => spread(7_927, UNEVEN.jobsWithRareWord, m
  */
 const PLACE_OF_BUSY_BID = 'least(bids, 1 + p.n % 2)';
 
-export const TOWN = `(case city when '${SMALL_TOWN.city}' then '${SMALL_TOWN.town}' else '${LARGE_TOWN.town}' end)::point`;
+const IN_TOWN = `case city when '${SMALL_TOWN.city}' then '${SMALL_TOWN.town}' else '${LARGE_TOWN.town}' end`;
+export const TOWN = `(${IN_TOWN})::point`;
 
 export async function insertPlanned(
   tx: TransactionSql,

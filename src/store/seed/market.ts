@@ -1,4 +1,4 @@
-/** What a made-up market is like: how large, how uneven, who has which number, and how identifiers follow from numbers. */
+/** What a made-up market is like: its size, its uneven parts, who has which number, and identifiers from numbers. */
 export interface MarketSize {
   readonly jobs: number;
   /** About as many: a job has from one bid to twice the mean, and a draft none. */

@@ -25,7 +25,8 @@ const ONE_JOB = `query OneJob($id: String!, $homeowner: String!) { found: allJob
     PRIMARY_KEY_DESC]) { nodes { id: rowId amount status message estimatedDurationDays guaranteedView createdAt
     contractor: contractorByContractorId { id: rowId companyName verified ratingSum ratingCount user: userByUserId {
       firstName lastName } } } pageInfo { hasNextPage } }
-  timeline: eventsByJobId(first: 20, orderBy: [SEQUENCE_ASC]) { nodes { sequence type fromStatus toStatus occurredAt } pageInfo { hasNextPage } }
+  timeline: eventsByJobId(first: 20, orderBy: [SEQUENCE_ASC]) { nodes { sequence type fromStatus toStatus occurredAt }
+    pageInfo { hasNextPage } }
   availableActions { action allowed reason } } } }`;
 
 const ME = `query Me { viewer { id: rowId email firstName lastName userType referralCode
