@@ -1,6 +1,6 @@
 /**
- * What no handler sees: requests that cannot be read, or do not arrive. The answer says why, if they can be, and the
- * line is closed.
+ * What no handler sees: requests that cannot be read, or do not arrive. They are answered with the reason where that is
+ * possible, and the connection is closed.
  */
 import type { IncomingMessage, Server, ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
