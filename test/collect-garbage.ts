@@ -1,14 +1,17 @@
-/** Has a process that was started with `--inspect` collect its garbage, which V8 may else leave where it is. */
+/** Has a process that can be debugged collect its garbage, which V8 may else leave where it is. */
 import { once } from 'node:events';
 import { WebSocket } from 'ws';
 
 /** As Node writes it when it starts. */
 export const debuggerIn = (output: string) => /Debugger listening on (\S+)/.exec(output)?.[1];
 
-export async function collectGarbage(debuggerUrl: string): Promise<void> {
+export async function collectGarbage(debuggerUrl: string, then?: 'and end the debugger'): Promise<void> {
   const socket = new WebSocket(debuggerUrl);
   await once(socket, 'open');
   socket.send(JSON.stringify({ id: 1, method: 'HeapProfiler.collectGarbage' }));
   await once(socket, 'message');
-  socket.close();
+  if (then)
+    socket.send(JSON.stringify({ id: 2, method: 'Runtime.evaluate', params: { expression: 'process._debugEnd()' } }));
+  else socket.close();
+  await once(socket, 'close');
 }

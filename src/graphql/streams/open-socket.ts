@@ -114,14 +114,13 @@ export class OpenSocket implements Connection {
     if (end === 'flooding') this.#readNoMore();
   }
 
-  /** What else has come is thrown away: `ws` would go through all of it once the connection closes. */
+  /** What else comes is thrown away: `ws` would go through all of it, even once the connection has closed. */
   #readNoMore(): void {
-    this.webSocket.pause();
     const { socket } = this.upgrade;
-    const cutOff = setTimeout(() => {
-      socket.read();
-      this.webSocket.terminate();
-    }, FLOODED_MS);
+    socket.removeAllListeners('data');
+    socket.on('data', () => {});
+    socket.resume();
+    const cutOff = setTimeout(() => this.webSocket.terminate(), FLOODED_MS);
     socket.once('close', () => clearTimeout(cutOff));
   }
 

@@ -42,6 +42,8 @@ export function openServerSentEvents(parts: ServerSentEventsParts): ServerSentEv
       if (isDraining) throw refuse('OVERLOADED', { message: 'This server stops; come again.' });
       const viewer = await caller.viewer();
       const connection = new EventResponse(exchange.response, caller, parts.unread);
+      // Many sessions may have been found at once; their documents are begun one after another.
+      await turnOf(caller.services.shares.turns, caller.holder);
       const opened = await parts.openSubscription(caller, connection, body);
       caller.underWay?.end();
       if (!opened.stream) return connection.send(refusedAnswers(opened.errors));

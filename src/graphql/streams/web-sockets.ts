@@ -63,6 +63,19 @@ const OPTIONS: ServerOptions & { readonly closeTimeout: number; readonly maxFrag
   handleProtocols,
 };
 
+const PIECE_BYTES = 1_024;
+
+/** One read may hold thousands of messages. In pieces, no more than a few hundred are handed over before it is paused. */
+function pushInPieces(socket: Socket): void {
+  const push = socket.push.bind(socket);
+  socket.push = (read: Buffer | null) => {
+    if (read === null) return push(read);
+    let takesMore = true;
+    for (let at = 0; at < read.length; at += PIECE_BYTES) takesMore = push(read.subarray(at, at + PIECE_BYTES));
+    return takesMore;
+  };
+}
+
 /** What graphql-ws finds in place of the client's document, which Apollo has executed by then. */
 const OPENED = parse('subscription { opened }');
 
@@ -98,6 +111,7 @@ export function openWebSockets(parts: WebSocketParts): WebSockets {
         open.delete(socket);
         upgrade.giveBack();
       });
+      pushInPieces(socket);
       underWay = upgrade;
       handshakes.handleUpgrade(request, socket, head, (webSocket) => {
         open.set(socket, new OpenSocket(webSocket, upgrade, protocol, parts));
