@@ -120,12 +120,6 @@ export async function openAttackedServer(): Promise<AttackedServer> {
     }
   }
 
-  /** Of the event loop: passwords are hashed on threads of their own, for as long as somebody waits for them. */
-  function cpuMs(): number {
-    const fields = readFileSync(`/proc/${child?.pid}/task/${child?.pid}/stat`, 'utf8').split(') ')[1]?.split(' ') ?? [];
-    return (Number(fields[11]) + Number(fields[12])) * 10;
-  }
-
   /** Node opens it when it is told to; while it is open the server is a little slower. */
   async function openDebugger(): Promise<string> {
     debuggerUrl = '';
@@ -155,7 +149,7 @@ export async function openAttackedServer(): Promise<AttackedServer> {
     holdsLittle,
     isRunning,
     ensureHealthy: async () => {
-      if (isRunning() && (await isCalm(port, cpuMs)) && (await holdsLittle())) return false;
+      if (isRunning() && (await isCalm(port)) && (await holdsLittle())) return false;
       await stop('SIGKILL');
       await start();
       return true;
@@ -171,17 +165,11 @@ export async function openAttackedServer(): Promise<AttackedServer> {
 }
 
 const CALMS_DOWN_WITHIN_MS = 5_000;
-/** Over so long it may use this much of a core. */
-const CALM_MS = 200;
-const CALM_SHARE = 0.25;
 
-/** Nothing of the last attack is left to do: the processor rests, and it answers at once, several times in a row. */
-async function isCalm(port: number, cpuMs: () => number): Promise<boolean> {
+/** Nothing of the last attack is left to do: it answers at once, several times in a row. */
+async function isCalm(port: number): Promise<boolean> {
   const deadline = performance.now() + CALMS_DOWN_WITHIN_MS;
   while (performance.now() < deadline) {
-    const before = cpuMs();
-    await sleep(CALM_MS);
-    if (cpuMs() - before > CALM_MS * CALM_SHARE) continue;
     const answers = [await httpCall({ port, path: '/readyz' }), await httpCall({ port, path: '/readyz' })];
     if (answers.every(({ status, ms }) => status === 200 && ms < 100)) return true;
     if (answers.some(({ status }) => status === 0)) return false;
