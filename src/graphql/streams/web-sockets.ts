@@ -65,7 +65,7 @@ const OPTIONS: ServerOptions & { readonly closeTimeout: number; readonly maxFrag
 
 const PIECE_BYTES = 1_024;
 
-/** One read may hold thousands of messages. In pieces, no more than a few hundred are handed over before it is paused. */
+/** One read may hold thousands of messages: in pieces, only a few hundred are handed over before it is paused. */
 function pushInPieces(socket: Socket): void {
   const push = socket.push.bind(socket);
   socket.push = (read: Buffer | null) => {
