@@ -20,8 +20,8 @@ export interface AttackedServer {
   readonly market: Market;
   readonly sql: Sql;
   readonly port: number;
-  /** How often it had to be started: once, if all is well. */
-  readonly starts: number;
+  /** Why it had to be started anew, each time: never, if all is well. */
+  readonly restarts: readonly string[];
   /** What its process holds, in MB; 0 where there is none. */
   residentMb(): number;
   /**
@@ -54,7 +54,7 @@ export async function openAttackedServer(): Promise<AttackedServer> {
 
   let child: ChildProcess | undefined;
   let port = 0;
-  let starts = 0;
+  const restarts: string[] = [];
   let output = '';
   let debuggerUrl = '';
 
@@ -76,7 +76,6 @@ export async function openAttackedServer(): Promise<AttackedServer> {
 
   async function start(): Promise<void> {
     output = '';
-    starts += 1;
     const started = spawn(process.execPath, ['--inspect-port=0', `--max-old-space-size=${HEAP_MB}`, 'dist/main.js'], {
       cwd: project.folder,
       env: environment,
@@ -136,20 +135,28 @@ export async function openAttackedServer(): Promise<AttackedServer> {
     return figure('nodejs_heap_size_used_bytes') + figure('nodejs_external_memory_bytes') <= IN_USE_MB_MAX;
   }
 
+  async function ailment(): Promise<string | undefined> {
+    if (!isRunning()) return `it had ended: ${output}`;
+    const unrest = await unrestOf(port);
+    if (unrest !== undefined) return unrest;
+    return (await holdsLittle()) ? undefined : `it held ${residentMb()} MB`;
+  }
+
+  await start();
   return {
     market,
     sql,
     get port() {
       return port;
     },
-    get starts() {
-      return starts;
-    },
+    restarts,
     residentMb,
     holdsLittle,
     isRunning,
     ensureHealthy: async () => {
-      if (isRunning() && (await isCalm(port)) && (await holdsLittle())) return false;
+      const reason = await ailment();
+      if (reason === undefined) return false;
+      restarts.push(reason);
       await stop('SIGKILL');
       await start();
       return true;
@@ -166,14 +173,14 @@ export async function openAttackedServer(): Promise<AttackedServer> {
 
 const CALMS_DOWN_WITHIN_MS = 5_000;
 
-/** Nothing of the last attack is left to do: it answers at once, several times in a row. */
-async function isCalm(port: number): Promise<boolean> {
+/** What is left of the last attack, if it does not answer at once, several times in a row. */
+async function unrestOf(port: number): Promise<string | undefined> {
   const deadline = performance.now() + CALMS_DOWN_WITHIN_MS;
-  while (performance.now() < deadline) {
+  for (;;) {
     const answers = [await httpCall({ port, path: '/readyz' }), await httpCall({ port, path: '/readyz' })];
-    if (answers.every(({ status, ms }) => status === 200 && ms < 100)) return true;
-    if (answers.some(({ status }) => status === 0)) return false;
+    if (answers.every(({ status, ms }) => status === 200 && ms < 100)) return undefined;
+    if (answers.some(({ status }) => status === 0) || performance.now() > deadline)
+      return `/readyz: ${answers.map(({ status, ms, text }) => `${status} after ${Math.round(ms)} ms ${text}`).join(', ')}`;
     await sleep(100);
   }
-  return false;
 }
