@@ -6,8 +6,8 @@
 
 /**
  * Who executes an effect:
- * - `move`: the one statement that moves the job; it changes columns of the job itself, or charges its owner
- *   (`store/moves.ts`);
+ * - `move`: the one statement that moves the job; it changes columns of the job itself, charges its owner, or settles
+ *   the bids on it (`store/moves.ts`);
  * - `statements`: statements of their own, sent with the move under the job's lock (`operations/jobs/effects.ts` for
  *   transitions; `edit.ts` and `bids/submit.ts` for the other operations);
  * - `dispute`: the code that derives a dispute from its events, since it has no row of its own (`rules/disputes.ts`).
@@ -18,11 +18,11 @@ export const EFFECTS = {
   chargePublishing: { by: 'move', description: 'tokens are charged by urgency' },
   keepBudgets: { by: 'move', description: 'the budgets become the base of their later decreases' },
   keepCompletionDate: { by: 'move', description: 'the completion date becomes the base of its later shifts' },
+  acceptBid: { by: 'move', description: 'the chosen bid becomes accepted' },
+  rejectOtherBids: { by: 'move', description: 'other live bids become rejected, and their holds are released' },
   setAwardedBid: { by: 'move', description: 'awarded_bid_id is set' },
   keepReview: { by: 'move', description: 'rating and review are set' },
 
-  acceptBid: { by: 'statements', description: 'the chosen bid becomes accepted' },
-  rejectOtherBids: { by: 'statements', description: 'other live bids become rejected, and their holds are released' },
   rejectLiveBids: { by: 'statements', description: 'live bids become rejected' },
   releaseHolds: { by: 'statements', description: 'active holds are released' },
   creditContractor: { by: 'statements', description: 'the contractor has one more completed job' },

@@ -1,10 +1,10 @@
 /** Bids and holds. Every statement that changes them runs under the lock of their job. */
-import { and, eq, getTableColumns, inArray, sql, type SQL } from 'drizzle-orm';
+import { and, eq, getTableColumns, inArray, sql, type Placeholder, type SQL } from 'drizzle-orm';
 import type { PostgresJsDatabase } from 'drizzle-orm/postgres-js';
 import type { BID, HOLD } from '../rules/entities/bid.js';
 import type { RowOf } from '../rules/entity.js';
 import type { BidId, ContractorId, HoldId, JobId } from '../rules/ids.js';
-import { keepsItsHold } from '../rules/bids.js';
+import { BID_CONSEQUENCES, keepsItsHold } from '../rules/bids.js';
 import { BID_STATES, LIVE_BID_STATES, type BidState } from '../rules/lifecycle.js';
 import type { Role } from '../rules/viewer.js';
 import type { Db } from './database.js';
@@ -64,6 +64,36 @@ function moving(to: BidState) {
     const { released, freed } = release(db, sql`${holds.bidId} in (select id from moved)`);
     return db.with(moved, released, freed).select().from(moved);
   });
+}
+
+/**
+ * The parts of a statement that settle the bids of the CTE `live` on a job, if the CTE `moved` moved it: one is
+ * accepted, the others are rejected and lose their holds.
+ */
+export function settlingBids(db: PostgresJsDatabase, $: Values<{ bidId: BidId | null }>) {
+  const { accept, passOver } = BID_CONSEQUENCES;
+  const settled = db.$with('settled').as(
+    db
+      .update(bids)
+      .set({
+        status: sql`case ${bids.id} when ${$.bidId} then ${accept.to} else ${passOver.to} end::bid_status`,
+        updatedAt: sql`now()`,
+      })
+      .where(and(sql`${bids.id} in (select id from live)`, sql`exists (select from moved)`))
+      .returning({ id: bids.id, contractorId: bids.contractorId, status: bids.status, createdAt: bids.createdAt }),
+  );
+  const { released, freed } = release(db, sql`${holds.bidId} in (select id from settled where id <> ${$.bidId})`);
+  return [settled, released, freed];
+}
+
+/** The live bids on a job, as they are when the statement begins. */
+export function liveBids(db: PostgresJsDatabase, jobId: Placeholder) {
+  return db.$with('live').as(
+    db
+      .select({ id: bids.id, contractorId: bids.contractorId })
+      .from(bids)
+      .where(and(eq(bids.jobId, jobId), isLive)),
+  );
 }
 
 /** The accepted bid's hold lasts until its job ends. */

@@ -59,17 +59,23 @@ export function asParameter(happened: readonly NewEvent[]): string {
   );
 }
 
+/** What the database alone knows. */
+interface Further {
+  /** Added to the events' data. */
+  readonly data?: SQL;
+  /** How many events of the same statement follow these. */
+  readonly later?: SQL;
+}
+
 /**
  * The rows to insert, for a CTE named `counted` that has just raised the job's `event_count` by as many. Columns stand
  * in the table's own order. The clock is read under the job's lock: a transaction's own time is that of its beginning,
- * before it waited, and would lie before what it waited for. `more` is added to the data: what the database alone
- * knows.
+ * before it waited, and would lie before what it waited for.
  */
-function eventsToLog(counted: string, happened: Placeholder, more?: SQL): SQL {
-  return sql`select e.id, j.id, j.event_count - json_array_length(${happened}::json) + e.number, e.type, e.actor_id,
-    e.bidder_id,
-      e.from_status, e.to_status, clock_timestamp(), ${more ? sql`e.data || ${more}` : sql`e.data`}, j.homeowner_id,
-        null::bigint
+function eventsToLog(counted: string, happened: Placeholder, { data, later }: Further): SQL {
+  const before = sql`j.event_count - ${countOf(happened)}${later ? sql` - ${later}` : sql``}`;
+  return sql`select e.id, j.id, ${before} + e.number, e.type, e.actor_id, e.bidder_id, e.from_status, e.to_status,
+      clock_timestamp(), ${data ? sql`e.data || ${data}` : sql`e.data`}, j.homeowner_id, null::bigint
     from ${sql.identifier(counted)} j,
       rows from (json_to_recordset(${happened}::json) as (id text, type text, actor_id text, bidder_id text,
         from_status job_status, to_status job_status, data jsonb))
@@ -77,8 +83,30 @@ function eventsToLog(counted: string, happened: Placeholder, more?: SQL): SQL {
 }
 
 /** The part of a statement that writes them down. */
-export function logging(db: PostgresJsDatabase, counted: string, happened: Placeholder, more?: SQL) {
-  return db.$with('logged').as(db.insert(events).select(eventsToLog(counted, happened, more)));
+export function logging(db: PostgresJsDatabase, counted: string, happened: Placeholder, further: Further = {}) {
+  return db.$with('logged').as(
+    db
+      .insert(events)
+      .select(eventsToLog(counted, happened, further))
+      .returning(LOGGED),
+  );
+}
+
+const { id, jobId, sequence, actorId, homeownerId } = events;
+const LOGGED = { id, jobId, sequence, actorId, homeownerId };
+
+/**
+ * What the one event of `logged` did to the bids of a CTE named `settled`: an event each, that of the accepted bid
+ * first, then of the oldest. Which bids there are the database alone knows; so the identifiers are that of the one
+ * event with its end counted on. To read `logged` is to come after it, also in time.
+ */
+export function loggingBids(db: PostgresJsDatabase, type: SQL) {
+  const rows = sql`select left(l.id, -7) || lpad(b.number::text, 7, '0'), l.job_id, l.sequence + b.number, ${type},
+      l.actor_id, b.contractor_id, null::job_status, null::job_status, clock_timestamp(),
+      jsonb_build_object('bidId', b.id), l.homeowner_id, null::bigint
+    from logged l, (select s.*, row_number() over (order by s.status = 'accepted' desc, s.created_at, s.id) as number
+      from settled s) b order by b.number`;
+  return db.$with('logged_bids').as(db.insert(events).select(rows));
 }
 
 /** How far a job's count rises for these events. */

@@ -8,22 +8,26 @@
  * all columns of the job, are those of the job as it is when it moves; and of two calls that move it from one state,
  * the second finds it in another. Anything else in the WHERE, such as the sub-select of the balance, is still seen as
  * it was when the statement began. It therefore only spares what would fail: what decides about the balance is the
- * CHECK on `token_balances`, whose own UPDATE works on the newest version of that row in the same way. What hangs on
- * other rows than these two, such as the bids, is therefore never done in this statement alone, but under the job's
- * lock.
+ * CHECK on `token_balances`, whose own UPDATE works on the newest version of that row in the same way.
+ *
+ * The bids on the job are seen as they were, too. But whatever changes them does so under the job's lock and adds an
+ * event: so a job whose bids are settled moves only if it counts as many events as when the statement began. Where it
+ * counts more, nothing happens, and the statement is sent again under the lock (`operations/jobs/one-statement.ts`).
  */
-import { and, eq, sql, type SQL } from 'drizzle-orm';
+import { and, eq, sql, type SQL, type WithSubquery } from 'drizzle-orm';
 import type { PostgresJsDatabase } from 'drizzle-orm/postgres-js';
+import { BID_CONSEQUENCES } from '../rules/bids.js';
 import { checksOf, checksOfRow } from '../rules/checks.js';
 import { all, priceBy } from '../rules/conditions.js';
 import { BASES_TAKEN } from '../rules/edit-bases.js';
 import type { Effect, EffectBy } from '../rules/effects.js';
-import type { BidId, ContractorId, JobId } from '../rules/ids.js';
+import type { JobId } from '../rules/ids.js';
 import { isOneStatement, JOB_TRANSITIONS, type JobTransition, type JobTransitionKey } from '../rules/lifecycle.js';
 import { PUBLISH_COST } from '../rules/publishing.js';
 import { conditionSql, termSql, type ConditionValues } from './conditions.js';
 import type { Db } from './database.js';
-import { logging } from './events.js';
+import { liveBids, settlingBids } from './bids.js';
+import { logging, loggingBids } from './events.js';
 import { bySelection, type JobInclude } from './job-include.js';
 import { advance, jobColumns, jobFields, type JobRow, type Logged } from './jobs.js';
 import { transferring, type PaymentValues } from './ledger.js';
@@ -32,16 +36,16 @@ import { jobs } from './tables/jobs.js';
 
 /** The values that a move takes; each statement is sent those that it names. */
 export interface MoveValues
-  extends Pick<ConditionValues, 'role' | 'homeownerId' | 'contractorId' | 'expectedVersion'>, Logged {
+  extends Pick<ConditionValues, 'role' | 'homeownerId' | 'contractorId' | 'expectedVersion' | 'bidId'>, Logged {
   id: JobId;
-  awardedBidId?: BidId;
-  awardedContractorId?: ContractorId;
   rating: number | null;
   review: string | null;
 }
 
 type MoveParameters = Values<MoveValues & PaymentValues>;
 type Changes = Partial<Record<keyof JobRow, SQL | number>>;
+
+const LIVE_BIDS = sql`(select count(*)::int from live)`;
 
 /** What the effects of a transition change in the row of its job. */
 const CHANGES: { readonly [Name in Effect]?: ($: MoveParameters) => Changes } & Record<
@@ -51,7 +55,11 @@ const CHANGES: { readonly [Name in Effect]?: ($: MoveParameters) => Changes } & 
   chargePublishing: () => ({ mostTokensPaid: termSql(priceBy('urgency', PUBLISH_COST), {}) }),
   keepBudgets: () => valuesOf(BASES_TAKEN.keepBudgets),
   keepCompletionDate: () => valuesOf(BASES_TAKEN.keepCompletionDate),
-  setAwardedBid: ($) => ({ awardedBidId: sql`${$.awardedBidId}`, awardedContractorId: sql`${$.awardedContractorId}` }),
+  acceptBid: ($) => ({ eventCount: sql`${advance($).eventCount} + ${LIVE_BIDS}` }),
+  setAwardedBid: ($) => ({
+    awardedBidId: sql`${$.bidId}`,
+    awardedContractorId: sql`(select contractor_id from live where id = ${$.bidId})`,
+  }),
   keepReview: ($) => ({ rating: sql`${$.rating}`, review: sql`${$.review}` }),
   // No bid is live any more.
   rejectOtherBids: () => ({ liveBidCount: 0 }),
@@ -85,17 +93,17 @@ function moving(key: JobTransitionKey, include: JobInclude): MoveStatement {
   const fields = jobFields(include, 'eventCount', ...(isCharged ? (['mostTokensPaid'] as const) : []));
   const send = statement((db, $: MoveParameters, sessionIsActive) => {
     const changes: object = Object.assign({}, ...effects.map((effect) => CHANGES[effect]?.($)));
+    const { before = [], condition, after, available } = withTheMove(db, $, effects);
     const moved = db.$with('moved').as(
       db
         .update(jobs)
         .set({ status: to, ...advance($), ...changes })
-        .where(and(eq(jobs.id, $.id), mayMove(key, $), sessionIsActive))
+        .where(and(eq(jobs.id, $.id), mayMove(key, $), condition, sessionIsActive))
         .returning(fields),
     );
-    const charge = isCharged ? charging(db, $) : { parts: [], available: sql<null>`null` };
     return db
-      .with(moved, ...charge.parts, logging(db, 'moved', $.events, isCharged ? TOKENS_CHARGED : undefined))
-      .select({ job: sameNames(fields, moved), available: sql<number | null>`${charge.available}` })
+      .with(...before, moved, ...after)
+      .select({ job: sameNames(fields, moved), available: available ?? sql<null>`null` })
       .from(moved);
   });
   // A statement is sent the values that it names: none has all of these.
@@ -108,12 +116,44 @@ function mayMove(key: JobTransitionKey, $: MoveParameters): SQL {
   return conditionSql(all(...checks.map(({ condition }) => condition)), $);
 }
 
+/** The further parts of the statement, of which the CTE `moved` is the move. */
+interface WithTheMove {
+  readonly before?: WithSubquery[];
+  /** Must be true besides. */
+  readonly condition?: SQL;
+  readonly after: WithSubquery[];
+  readonly available?: SQL<number | null>;
+}
+
+function withTheMove(db: PostgresJsDatabase, $: MoveParameters, effects: readonly Effect[]): WithTheMove {
+  if (effects.includes('chargePublishing')) return charging(db, $);
+  if (effects.includes('acceptBid')) return settling(db, $);
+  return { after: [logging(db, 'moved', $.events)] };
+}
+
 /** The price is charged to the caller, if the job moved. */
-function charging(db: PostgresJsDatabase, $: MoveParameters) {
+function charging(db: PostgresJsDatabase, $: MoveParameters): WithTheMove {
   const paid = sql`(select most_tokens_paid from moved)`;
   const hasMoved = sql`exists (select from moved)`;
   const { changed, insertion } = transferring(db, $, { amount: paid, change: sql`- ${paid}`, given: hasMoved });
-  return { parts: [changed, db.$with('transfer').as(insertion)], available: sql`(select available from changed)` };
+  const logged = logging(db, 'moved', $.events, { data: TOKENS_CHARGED });
+  return {
+    after: [changed, db.$with('transfer').as(insertion), logged],
+    available: sql`(select available from changed)`,
+  };
 }
 
 const TOKENS_CHARGED = sql`jsonb_build_object('tokensCharged', j.most_tokens_paid)`;
+
+/** One bid is accepted and the others are rejected, if the job moved; each has an event of its own. */
+function settling(db: PostgresJsDatabase, $: MoveParameters): WithTheMove {
+  const logged = logging(db, 'moved', $.events, { later: LIVE_BIDS });
+  return {
+    before: [liveBids(db, $.id)],
+    condition: sql`${jobs.eventCount} = (select seen.event_count from jobs seen where seen.id = ${$.id})`,
+    after: [...settlingBids(db, $), logged, loggingBids(db, EVENT_OF_BID)],
+  };
+}
+
+const { accept, passOver } = BID_CONSEQUENCES;
+const EVENT_OF_BID = sql`case b.status when ${accept.to} then ${accept.event} else ${passOver.event} end`;

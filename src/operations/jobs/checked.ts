@@ -1,8 +1,9 @@
 /** A job as an operation on it finds it: looked at, and checked by the rules of that operation. */
 import { assertAllowed, checksOf } from '../../rules/checks.js';
 import type { Facts } from '../../rules/conditions.js';
-import type { JobId } from '../../rules/ids.js';
-import type { JobActionKey } from '../../rules/lifecycle.js';
+import type { Effect } from '../../rules/effects.js';
+import type { BidId, JobId } from '../../rules/ids.js';
+import { JOB_ACTIONS, type JobActionKey } from '../../rules/lifecycle.js';
 import type { Viewer } from '../../rules/viewer.js';
 import type { LiveBid } from '../../store/bids.js';
 import { pipelined, type Db } from '../../store/database.js';
@@ -16,12 +17,17 @@ import { foundBy, type FoundJob } from './job.js';
 /** Who acts, where, and what the API will want of the job. */
 export type Acting<V extends Viewer = Viewer> = Pick<Call<V>, 'db' | 'viewer' | 'include'>;
 
-/** The facts of a call that the rules may ask for, besides its version. */
-type CallFacts = Pick<Facts, 'stake' | 'bidsToAward'>;
+/** The facts of a call that the rules may ask for, besides its version and the bid that it names. */
+type CallFacts = Pick<Facts, 'stake'>;
+
+type Naming = Addressed & { readonly bidId?: BidId | undefined };
+
+/** What is done to live bids by operations on their job. */
+const ON_LIVE_BIDS: readonly Effect[] = ['acceptBid', 'rejectOtherBids', 'rejectLiveBids'];
 
 /** Looks at the job, and throws the first refusal that the rules of the operation give. */
-export async function lookAndCheck(key: JobActionKey, db: Db, viewer: Viewer, input: Addressed): Promise<FoundJob> {
-  return checked(key, viewer, await look(db, viewer, input.id), input);
+export async function lookAndCheck(key: JobActionKey, db: Db, viewer: Viewer, input: Naming): Promise<FoundJob> {
+  return checked(key, viewer, await look(key, db, viewer, input.id), input);
 }
 
 /** What an operation works with: a transaction, and the job under its lock. */
@@ -32,29 +38,26 @@ export interface Locked<V extends Viewer = Viewer> extends Acting<V> {
 }
 
 interface Steps<V extends Viewer, Input, Read, Output> {
-  /** Whether the live bids on the job are looked at with it. */
-  readonly looksAtBids?: boolean;
   /** Reads further facts. */
   read?(tx: Db, viewer: V, input: Input): Promise<Read>;
   /** The facts of this call for the rules. */
-  facts?(input: Input, liveBids: readonly LiveBid[]): CallFacts;
+  facts?(input: Input): CallFacts;
   /** Does it, once nothing speaks against it. */
   act(at: Locked<V>, input: Input, read: Read): Promise<Output>;
 }
 
 /** Locks the job, looks, checks, and acts. */
-export function underLock<V extends Viewer, Input extends Addressed, Output, Read = undefined>(
+export function underLock<V extends Viewer, Input extends Naming, Output, Read = undefined>(
   key: JobActionKey,
-  { looksAtBids, read = readNothing, facts, act }: Steps<V, Input, Read, Output>,
+  { read = readNothing, facts, act }: Steps<V, Input, Read, Output>,
 ) {
   return ({ db, viewer, include }: Acting<V>, input: Input): Promise<Output> =>
     behindLock(db, viewer, {
       lock: (tx) => lockJob(tx, input),
-      look: (tx) => pipelined(look(tx, viewer, input.id, looksAtBids), read(tx, viewer, input)),
+      look: (tx) => pipelined(look(key, tx, viewer, input.id), read(tx, viewer, input)),
       act(tx, [seen, known]) {
-        const liveBids = seen?.liveBids ?? [];
-        const { job } = checked(key, viewer, seen, input, facts?.(input, liveBids));
-        return act({ db: tx, viewer, include, job, liveBids }, input, known);
+        const { job } = checked(key, viewer, seen, input, facts?.(input));
+        return act({ db: tx, viewer, include, job, liveBids: seen?.liveBids ?? [] }, input, known);
       },
     });
 }
@@ -89,8 +92,10 @@ function readNothing<Read>(): Promise<Read> {
 
 type Seen = Awaited<ReturnType<(typeof lookAtJob)['admin']['alone']>>[number];
 
-async function look(db: Db, viewer: Viewer, id: JobId, looksAtBids = false): Promise<Seen | undefined> {
-  const statement = lookAtJob[viewer.role][looksAtBids ? 'withLiveBids' : 'alone'];
+/** The live bids are looked at with the job where something would happen to them. */
+async function look(key: JobActionKey, db: Db, viewer: Viewer, id: JobId): Promise<Seen | undefined> {
+  const isOnBids = JOB_ACTIONS[key].effects.some((effect) => ON_LIVE_BIDS.includes(effect));
+  const statement = lookAtJob[viewer.role][isOnBids ? 'withLiveBids' : 'alone'];
   const [seen] = await statement(db, { id, userId: viewer.userId, ...idsOf(viewer) });
   return seen;
 }
@@ -99,11 +104,13 @@ function checked(
   key: JobActionKey,
   viewer: Viewer,
   seen: Seen | undefined,
-  { expectedVersion = null }: Addressed,
+  { expectedVersion = null, bidId }: Naming,
   call?: CallFacts,
 ): FoundJob {
   const found = foundBy(viewer, seen);
   const { job, ownBids } = found;
-  assertAllowed(checksOf(key), { viewer, job, ownBids, available: seen?.available ?? 0, expectedVersion, ...call });
+  const bidsToAward = seen?.liveBids.filter(({ id }) => id === bidId).length ?? 0;
+  const available = seen?.available ?? 0;
+  assertAllowed(checksOf(key), { viewer, job, ownBids, available, expectedVersion, bidsToAward, ...call });
   return found;
 }

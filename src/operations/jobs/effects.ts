@@ -5,10 +5,9 @@ import type { BidId } from '../../rules/ids.js';
 import type { JOB_TRANSITIONS, JobTransitionKey, OTHER_JOB_ACTIONS } from '../../rules/lifecycle.js';
 import { refundOnCancel } from '../../rules/publishing.js';
 import { addRating, creditCompletion } from '../../store/accounts.js';
-import { moveBids, releaseHolds, type LiveBid } from '../../store/bids.js';
+import { moveBids, releaseHolds } from '../../store/bids.js';
 import type { NewEvent } from '../../store/events.js';
 import { moveTokens } from '../../store/ledger.js';
-import type { MoveValues } from '../../store/moves.js';
 import { asArray } from '../../store/statement.js';
 import type { Locked } from './checked.js';
 
@@ -20,8 +19,6 @@ export interface Consequence {
   readonly events?: readonly NewEvent[];
   /** What the transition's own event holds besides the texts that came with the call. */
   readonly data?: Record<string, unknown>;
-  /** Further values for the move. */
-  readonly values?: Pick<MoveValues, 'awardedBidId' | 'awardedContractorId'>;
 }
 
 /** What they take of the call. */
@@ -47,21 +44,19 @@ export function executed<Key extends keyof typeof OTHER_JOB_ACTIONS>(
 
 /** In which order they happen is said by the transition's row. */
 export const STATEMENTS: Readonly<Record<StatementEffect, (at: Locked, input: CallInput) => Consequence>> = {
-  acceptBid(at, { bidId }) {
-    const chosen = at.liveBids.filter(({ id }) => id === bidId);
-    const [one] = chosen;
+  rejectLiveBids({ db, viewer, job, liveBids }) {
+    if (liveBids.length === 0) return {};
+    const { to, event } = BID_CONSEQUENCES.close;
     return {
-      ...moved(at, chosen, BID_CONSEQUENCES.accept),
-      ...(one && { values: { awardedBidId: one.id, awardedContractorId: one.contractorId } }),
+      sent: [moveBids[to](db, { jobId: job.id, bidIds: asArray(liveBids.map(({ id }) => id)) })],
+      events: liveBids.map(({ id, contractorId }) => ({
+        type: event,
+        actorId: viewer.userId,
+        bidderId: contractorId,
+        data: { bidId: id },
+      })),
     };
   },
-
-  rejectOtherBids(at, { bidId }) {
-    const others = at.liveBids.filter(({ id }) => id !== bidId);
-    return moved(at, others, BID_CONSEQUENCES.passOver);
-  },
-
-  rejectLiveBids: (at) => moved(at, at.liveBids, BID_CONSEQUENCES.close),
 
   /** Before the award there are no holds but those of live bids, which are released as their bids are rejected. */
   releaseHolds: ({ db, job }) => (job.awardedBidId === null ? {} : { sent: [releaseHolds(db, { jobId: job.id })] }),
@@ -81,21 +76,3 @@ export const STATEMENTS: Readonly<Record<StatementEffect, (at: Locked, input: Ca
     return { data: { tokensRefunded }, sent: tokensRefunded > 0 ? [moveTokens(db, refund)] : [] };
   },
 };
-
-/** The bids come to an end, each with an event of its own. */
-function moved(
-  { db, viewer, job }: Locked,
-  bids: readonly LiveBid[],
-  { to, event }: (typeof BID_CONSEQUENCES)[keyof typeof BID_CONSEQUENCES],
-): Consequence {
-  if (bids.length === 0) return {};
-  return {
-    sent: [moveBids[to](db, { jobId: job.id, bidIds: asArray(bids.map(({ id }) => id)) })],
-    events: bids.map(({ id, contractorId }) => ({
-      type: event,
-      actorId: viewer.userId,
-      bidderId: contractorId,
-      data: { bidId: id },
-    })),
-  };
-}

@@ -26,15 +26,15 @@ export function moveValues(
     data: Object.assign(keptOf(input), ...consequences.map(({ data }) => data)),
   };
   const events = [own, ...consequences.flatMap((consequence) => consequence.events ?? [])];
-  const values = {
+  return {
     id: input.id,
     expectedVersion: input.expectedVersion ?? null,
     rating: input.rating ?? null,
     review: input.review ?? null,
+    bidId: input.bidId ?? null,
     ...idsOf(viewer),
     events: asParameter(events),
   };
-  return Object.assign(values, ...consequences.map((consequence) => consequence.values));
 }
 
 /** What the event keeps of a call: what was really said. A text that was left out leaves no trace. */

@@ -25,9 +25,7 @@ export function withEffects(key: JobTransitionKey, decide: Decide = alwaysMove) 
   const row: JobTransition = JOB_TRANSITIONS[key];
   const effects = row.effects.filter(isStatement);
   return underLock<Viewer, Input, Moved, Decision>(key, {
-    looksAtBids: effects.some((effect) => LOOKING_AT_BIDS.includes(effect)),
     read: decide,
-    facts: ({ bidId }, liveBids) => ({ bidsToAward: liveBids.filter(({ id }) => id === bidId).length }),
     async act(at, input, decision) {
       const { job } = at;
       const isDone = row.alreadyDoneIn?.includes(job.status) === true;
@@ -38,9 +36,6 @@ export function withEffects(key: JobTransitionKey, decide: Decide = alwaysMove) 
 }
 
 const alwaysMove: Decide = () => Promise.resolve('move');
-
-/** The choice of a bid and the end of a job concern those that are live. */
-const LOOKING_AT_BIDS: readonly StatementEffect[] = ['acceptBid', 'rejectOtherBids', 'rejectLiveBids'];
 
 function isStatement(effect: Effect): effect is StatementEffect {
   return effect in STATEMENTS;

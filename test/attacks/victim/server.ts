@@ -179,8 +179,9 @@ async function unrestOf(port: number): Promise<string | undefined> {
   for (;;) {
     const answers = [await httpCall({ port, path: '/readyz' }), await httpCall({ port, path: '/readyz' })];
     if (answers.every(({ status, ms }) => status === 200 && ms < 100)) return undefined;
-    if (answers.some(({ status }) => status === 0) || performance.now() > deadline)
-      return `/readyz: ${answers.map(({ status, ms, text }) => `${status} after ${Math.round(ms)} ms ${text}`).join(', ')}`;
+    if (answers.some(({ status }) => status === 0) || performance.now() > deadline) {
+      return answers.map(({ status, ms, text }) => `/readyz: ${status} after ${Math.round(ms)} ms ${text}`).join('\n');
+    }
     await sleep(100);
   }
 }
