@@ -1,7 +1,8 @@
 /** The GraphQL API: HTTP in, Apollo Server, HTTP out. It holds no rule of the market. */
-import { ApolloServer, HeaderMap, type ApolloServerPlugin } from '@apollo/server';
+import { ApolloServer, HeaderMap } from '@apollo/server';
 import {
   ApolloServerPluginCacheControlDisabled,
+  ApolloServerPluginInlineTraceDisabled,
   ApolloServerPluginLandingPageDisabled,
 } from '@apollo/server/plugin/disabled';
 import type { GraphQLFormattedError, GraphQLSchema } from 'graphql';
@@ -9,22 +10,20 @@ import { z } from 'zod';
 import { parseJson } from '../http/body.js';
 import { JSON_TYPE, type Exchange } from '../http/exchange.js';
 import { allowPageScripts } from '../http/policy.js';
-import type { Caller, Request } from '../operations/caller.js';
+import type { Caller } from '../operations/caller.js';
 import { wantsDryRun, type DryRunEffects } from '../operations/dry-run.js';
 import type { Services } from '../operations/services.js';
-import { refuse, Refusal, REFUSALS } from '../rules/errors.js';
+import { refuse, Refusal } from '../rules/errors.js';
 import { rateLimitHeaders } from '../security/rate-limit-headers.js';
 import { contextOf, type Context } from './context.js';
 import { extensionsOf, formatError } from './errors.js';
 import { asApolloGateway, createExecutor } from './executor/executor.js';
-import { atMost, type SentErrors } from './failures.js';
+import { asPlugin, createHooks } from './hooks.js';
+import { createKnownDocuments, hasNoOtherPlugin, type Answered } from './known-documents.js';
 import { createLimits } from './limits.js';
-import { mutationsIn } from './limits/shape.js';
 import { findAutomatic, type FoundDocument } from './limits/automatic.js';
 import { createDocumentCache } from './limits/document-cache.js';
 import { openPersistedDocuments, type Asked } from './limits/persisted.js';
-import { retryAfterIfOverloaded } from './overloaded.js';
-import { applyHeaders } from './request-headers.js';
 import type { Opening } from './streams/opening.js';
 import { openServerSentEvents, type ServerSentEventsParts } from './streams/server-sent-events.js';
 import { createSubscriptions } from './streams/subscriptions.js';
@@ -57,13 +56,6 @@ export interface GraphqlApi {
 /** What streams need of the server. */
 export type StreamSettings = Pick<ServerSentEventsParts, 'timeouts' | 'unread'>;
 
-interface Answered {
-  readonly status: number;
-  readonly headers: readonly (readonly [name: string, value: string])[];
-  readonly contentType: string;
-  readonly said: string;
-}
-
 const NESTED_TOO_DEEPLY = 'The operation is nested too deeply. Send its parts in requests of their own.';
 
 export async function openGraphqlApi(
@@ -80,9 +72,16 @@ export async function openGraphqlApi(
     findListed ? { asked: findListed(asked), isNamed: true } : findAutomatic(asked, registered);
   const format = limits.worded(formatError(services.log));
   const nestedTooDeeply = new WeakSet<Caller>();
+  const run = createExecutor(schema);
+  const hooks = createHooks(limits, format);
+  const known = createKnownDocuments({ run, hooks, format });
+  const plugin = asPlugin(hooks, known.keep, (error, { caller }) => {
+    // What runs out of stack outside of every resolver, which the limits should have refused before.
+    if (error instanceof RangeError) nestedTooDeeply.add(caller);
+  });
   const server = new ApolloServer<Context>({
     // With `schema` in its place graphql-js runs everything.
-    gateway: asApolloGateway(schema, createExecutor(schema)),
+    gateway: asApolloGateway(schema, run),
     ...limits.options,
     introspection: settings.introspection,
     formatError: format,
@@ -94,12 +93,13 @@ export async function openGraphqlApi(
     logger: services.log,
     plugins: [
       ApolloServerPluginCacheControlDisabled(),
+      ApolloServerPluginInlineTraceDisabled(),
       ApolloServerPluginLandingPageDisabled(),
-      limits.plugin(format),
-      answerPlugin(nestedTooDeeply),
+      plugin,
     ],
   });
   await server.start();
+  const mayAnswerInFront = hasNoOtherPlugin(server, plugin);
   const openSubscription = createSubscriptions({
     findDocument,
     execute: executeSubscription,
@@ -124,15 +124,15 @@ export async function openGraphqlApi(
       if (error instanceof Refusal) return sendRefusal(exchange, error);
       throw error;
     }
-    const execute = () => askApollo(exchange, contextOf(caller, isDryRunWanted), found);
-    const { status, headers, contentType, said } = await (isDryRunWanted ? caller.endingDryRun(execute) : execute());
+    const execute = () => answer(exchange, contextOf(caller, isDryRunWanted), found);
+    const { status, headers, contentType, text } = await (isDryRunWanted ? caller.endingDryRun(execute) : execute());
     if (status < 400) await found.keep?.();
     const { response } = exchange;
     if (caller.dryRun) response.setHeader('Dry-Run', 'true');
     if (caller.replayed) response.setHeader('Idempotency-Replayed', 'true');
     for (const [name, value] of Object.entries(rateLimitHeaders(caller.taken))) response.setHeader(name, value);
     for (const [name, value] of headers) response.setHeader(name, value);
-    exchange.send(status, contentType, caller.dryRun ? withEffects(said, caller.dryRun.effects) : said);
+    exchange.send(status, contentType, caller.dryRun ? withEffects(text, caller.dryRun.effects) : text);
   }
 
   async function handleStream(exchange: Exchange, caller: Caller): Promise<void> {
@@ -158,6 +158,16 @@ export async function openGraphqlApi(
     }
   }
 
+  async function answer(exchange: Exchange, context: Context, found: FoundDocument): Promise<Answered> {
+    if (!mayAnswerInFront) return askApollo(exchange, context, found);
+    const accept = exchange.header('accept');
+    const answered = await known.answer(found.asked, accept, context);
+    if (answered) return answered;
+    const byApollo = await askApollo(exchange, context, found);
+    if (byApollo.status === 200) known.keepContentType(accept, byApollo.contentType);
+    return byApollo;
+  }
+
   async function askApollo(exchange: Exchange, context: Context, { asked, isNamed }: FoundDocument): Promise<Answered> {
     const {
       status = 200,
@@ -177,7 +187,7 @@ export async function openGraphqlApi(
       status,
       headers: [...headers].filter(([name]) => name !== 'cache-control' && name !== 'content-type'),
       contentType: headers.get('content-type') ?? 'application/json; charset=utf-8',
-      said: status < 400 || status === 503 ? body.string : withRequestId(body.string, exchange),
+      text: status < 400 || status === 503 ? body.string : withRequestId(body.string, exchange),
     };
   }
 
@@ -289,41 +299,4 @@ function headersOf(exchange: Exchange, isNamed: boolean): HeaderMap {
     if (value !== undefined) headers.set(name, Array.isArray(value) ? value.join(', ') : value);
   }
   return headers;
-}
-
-/** Every error names the request it belongs to, so that a person can ask about it. */
-function identified(all: readonly GraphQLFormattedError[], { requestId, record }: Request): SentErrors {
-  const { errors, leftOut } = atMost(all);
-  record.answered(all);
-  return { errors: errors.map((error) => ({ ...error, extensions: { ...error.extensions, requestId } })), leftOut };
-}
-
-function answerPlugin(nestedTooDeeply: WeakSet<Caller>): ApolloServerPlugin<Context> {
-  return {
-    // What runs out of stack outside of every resolver, which the limits should have refused before.
-    unexpectedErrorProcessingRequest: async ({ requestContext: { contextValue }, error }) => {
-      if (error instanceof RangeError) nestedTooDeeply.add(contextValue.caller);
-    },
-    requestDidStart: async () => ({
-      didResolveSource: async ({ contextValue, queryHash }) => {
-        contextValue.caller.request.record.document = { name: undefined, hash: queryHash };
-      },
-      didResolveOperation: async ({ contextValue, document, operation, queryHash }) => {
-        contextValue.caller.request.record.document = { name: operation?.name?.value, hash: queryHash };
-        if (operation) applyHeaders(contextValue, mutationsIn(document, operation));
-      },
-      willSendResponse: async ({ contextValue, response: { body, http } }) => {
-        if (body.kind !== 'single' || !body.singleResult.errors) return;
-        const { singleResult } = body;
-        const retryAfter = retryAfterIfOverloaded(singleResult);
-        if (retryAfter !== undefined) {
-          http.status = REFUSALS.OVERLOADED[0];
-          http.headers.set('retry-after', String(retryAfter));
-        }
-        const sent = identified(singleResult.errors ?? [], contextValue.caller.request);
-        singleResult.errors = sent.errors;
-        if (sent.leftOut > 0) singleResult.extensions = { ...singleResult.extensions, errorsLeftOut: sent.leftOut };
-      },
-    }),
-  };
 }

@@ -3,7 +3,7 @@
  * document while it is read, its shape while it is validated, the cost of its lists once the variables say how long
  * they are.
  */
-import type { ApolloServerOptionsWithSchema, ApolloServerPlugin } from '@apollo/server';
+import type { ApolloServerOptionsWithSchema } from '@apollo/server';
 import { InMemoryLRUCache } from '@apollo/utils.keyvaluecache';
 import {
   GraphQLError,
@@ -22,24 +22,32 @@ import type { Context } from './context.js';
 import { costOf, type Cost } from './limits/cost.js';
 import { exceeded, refusalIn } from './limits/refusals.js';
 import { shapeRule } from './limits/shape.js';
-import { wrongVariables, type VariableSettings } from './limits/variables.js';
+import { wrongVariables } from './limits/variables.js';
 
 type Options = ApolloServerOptionsWithSchema<Context>;
 type FormatError = NonNullable<Options['formatError']>;
 
 export interface Limits {
   readonly options: Pick<Options, 'parseOptions' | 'validationRules' | 'validationOptions' | 'documentStore'>;
-  plugin(format: FormatError): ApolloServerPlugin<Context>;
+  /** What an operation costs, and why it may not run. */
+  check(operation: ToCheck): Checked;
   /** Errors in the words of a limit where they are about one, and without what the schema would have to offer. */
   worded(format: FormatError): FormatError;
 }
 
-/** What operations cost. */
-interface Costs {
-  readonly max: number;
-  of(document: DocumentNode, operation: OperationDefinitionNode, variables: Readonly<Record<string, unknown>>): number;
-  /** What it cost, and the most that it could have cost. */
-  report(requested: number): { requested: number; max: number; remaining: number };
+/** An operation of a valid document, before it runs. */
+interface ToCheck {
+  readonly document: DocumentNode;
+  readonly operation: OperationDefinitionNode;
+  readonly variables: Readonly<Record<string, unknown>>;
+  readonly isStream: boolean;
+}
+
+export interface Checked {
+  /** What it costs, and the most that it could have cost; unknown where it was not asked for at the right address. */
+  readonly cost?: { readonly requested: number; readonly max: number; readonly remaining: number };
+  /** If there are any, the operation does not run. */
+  readonly refusals: readonly GraphQLError[];
 }
 
 export interface LimitSettings {
@@ -48,7 +56,7 @@ export interface LimitSettings {
 }
 
 export function createLimits(schema: GraphQLSchema, { suggestions }: LimitSettings): Limits {
-  const costs = createCosts(schema);
+  const costOfOperation = rememberingCosts(schema);
   return {
     options: {
       parseOptions: { maxLexicalTokens: GRAPHQL_LIMITS.tokens },
@@ -60,7 +68,15 @@ export function createLimits(schema: GraphQLSchema, { suggestions }: LimitSettin
         sizeCalculation: ({ loc }) => 1 + (loc?.end ?? 0),
       }),
     },
-    plugin: (format) => limitsPlugin(schema, costs, { suggestions }, format),
+    check: ({ document, operation, variables, isStream }) => {
+      const misplaced = outOfPlace(operation, isStream);
+      if (misplaced) return { refusals: [misplaced] };
+      const requested = costOfOperation(document, operation, variables);
+      const { cost: max } = GRAPHQL_LIMITS;
+      const cost = { requested, max, remaining: Math.max(max - requested, 0) };
+      if (requested > max) return { cost, refusals: [exceeded('cost', requested, operation)] };
+      return { cost, refusals: wrongVariables(schema, operation, variables, { suggestions }) };
+    },
     worded: (format) => (formatted, thrown) => {
       const error = format(formatted, refusalIn(thrown) ?? thrown);
       return suggestions ? error : withoutSuggestions(error);
@@ -72,7 +88,7 @@ export function createLimits(schema: GraphQLSchema, { suggestions }: LimitSettin
  * Documents that were validated, by the length of their text: a tree takes up to a hundred times the memory of it. A
  * thousand usual ones.
  */
-const DOCUMENT_CHARACTERS_KEPT = 500_000;
+export const DOCUMENT_CHARACTERS_KEPT = 500_000;
 
 /** What a directive leaves out of a subscription's root is all of it; graphql-js finds nothing there, and fails. */
 const wholeSubscriptionRule: ValidationRule = (context) => {
@@ -111,53 +127,13 @@ const NO_SUBSCRIPTIONS =
   'A subscription is a stream: open it by a WebSocket to /graphql (graphql-transport-ws), or as server-sent events ' +
   'from /graphql/stream.';
 
-function createCosts(schema: GraphQLSchema): Costs {
-  // Apollo keeps the documents that it has validated; the cost of each is kept as long.
+function rememberingCosts(schema: GraphQLSchema) {
+  // Documents that were validated are kept; the cost of each is kept as long.
   const known = new WeakMap<OperationDefinitionNode, Cost>();
-  const { cost: max } = GRAPHQL_LIMITS;
-  return {
-    max,
-    of: (document, operation, variables) => {
-      const cost = known.get(operation) ?? costOf(schema, document, operation);
-      known.set(operation, cost);
-      return typeof cost === 'number' ? cost : cost(variables);
-    },
-    report: (requested) => ({ requested, max, remaining: Math.max(max - requested, 0) }),
-  };
-}
-
-/** Refuses what costs too much and variables that are wrong, and says in every other answer what it cost. */
-function limitsPlugin(
-  schema: GraphQLSchema,
-  costs: Costs,
-  settings: VariableSettings,
-  format: FormatError,
-): ApolloServerPlugin<Context> {
-  return {
-    requestDidStart: async () => {
-      let requested: number | undefined;
-      let wrong: readonly GraphQLError[] = [];
-      return {
-        didResolveOperation: async ({ document, operation, request, contextValue }) => {
-          // No operation has the name that was asked for: Apollo refuses it once it executes.
-          if (!operation) return;
-          const misplaced = outOfPlace(operation, contextValue.opening !== undefined);
-          if (misplaced) throw misplaced;
-          const variables = request.variables ?? {};
-          requested = costs.of(document, operation, variables);
-          if (requested > costs.max) throw exceeded('cost', requested, operation);
-          wrong = wrongVariables(schema, operation, variables, settings);
-          // Apollo takes one error here; the others are added to the answer that it makes of it.
-          if (wrong[0]) throw wrong[0];
-        },
-        willSendResponse: async ({ response: { body } }) => {
-          if (requested === undefined || body.kind !== 'single') return;
-          const { singleResult } = body;
-          singleResult.extensions = { ...singleResult.extensions, cost: costs.report(requested) };
-          if (wrong.length > 0) singleResult.errors = wrong.map((error) => format(error.toJSON(), error));
-        },
-      };
-    },
+  return (document: DocumentNode, operation: OperationDefinitionNode, variables: ToCheck['variables']): number => {
+    const cost = known.get(operation) ?? costOf(schema, document, operation);
+    known.set(operation, cost);
+    return typeof cost === 'number' ? cost : cost(variables);
   };
 }
 

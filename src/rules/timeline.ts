@@ -53,18 +53,25 @@ const WITHIN: Readonly<Record<EventReach, (event: ReachedEvent, contractorId: Co
 /** The event with what this party may read of it, each thing in its own field where it has one. */
 export function eventFor<Event extends StoredEvent>(party: Party, event: Event): Event & EventDetails {
   const mayRead = READABLE[reachOf(party)](event.type);
-  const entries = Object.entries(event.data).filter(([name]) => mayRead(name));
-  const details = new Map(entries.filter(([name]) => hasField(name)));
-  return {
-    ...event,
-    // Whoever wrote the event had these checked by the schema of the operation.
-    ...(Object.fromEntries(EVENT_DETAILS.map((name) => [name, details.get(name) ?? null])) as EventDetails),
-    data: Object.fromEntries(entries.filter(([name]) => !hasField(name))),
-  };
+  const readable = Object.keys(event.data).filter(mayRead);
+  const details = pick(event.data, readable.filter(hasField));
+  const data = pick(
+    event.data,
+    readable.filter((name) => !hasField(name)),
+  );
+  // Whoever wrote the event had these checked by the schema of the operation.
+  // Not by spreading: what is added to a spread object costs a microsecond a field.
+  return Object.assign({}, event, NO_DETAILS, details as Partial<EventDetails>, { data });
 }
 
+const NO_DETAILS = Object.fromEntries(EVENT_DETAILS.map((name) => [name, null as unknown])) as EventDetails;
+
 function hasField(name: string): boolean {
-  return EVENT_DETAILS.some((detail) => detail === name);
+  return Object.hasOwn(NO_DETAILS, name);
+}
+
+function pick(from: Readonly<Record<string, unknown>>, names: readonly string[]): Record<string, unknown> {
+  return Object.fromEntries(names.map((name) => [name, from[name]]));
 }
 
 const READABLE: Readonly<Record<EventReach, (type: EventType) => (name: string) => boolean>> = {

@@ -52,7 +52,7 @@ export function rowReader(
 
 /** Reads the cells into an object, by default one of their own. */
 function cellsReader({ first, cells }: Pick<Group, 'first' | 'cells'>) {
-  const shape = shapeOf(cells.map(({ name }) => name));
+  const shape = { ...shapeOf(cells.map(({ name }) => name)), [READ_WITH]: undefined };
   return (values: readonly unknown[], into: Record<string, unknown> = { ...shape }): Record<string, unknown> => {
     const object = into;
     let at = first;
@@ -65,8 +65,14 @@ function cellsReader({ first, cells }: Pick<Group, 'first' | 'cells'>) {
 }
 
 /**
- * An object with these names, copied for each row: one to which dozens of names are added one by one turns into a
- * dictionary, which costs several times the memory and the time.
+ * Under this a row within a row carries what was read together with it: no answer shows it, and nothing else has to
+ * remember the row.
+ */
+export const READ_WITH = Symbol('what was read with the row');
+
+/**
+ * An object with these names, copied for each row. Names that are added to a row one by one cost ten times as much, and
+ * dozens of them make a dictionary of it.
  */
 function shapeOf(names: readonly string[]): Record<string, unknown> {
   return Object.fromEntries(names.map((name) => [name, undefined]));

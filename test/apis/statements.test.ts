@@ -160,7 +160,7 @@ const COSTS: Readonly<Record<OperationKey, Cost>> = {
   shortlist: [6, 5],
   reject: [6, 5],
   withdraw: [6, 5],
-  award: [7, 5],
+  award: [1, 1],
   checkIn: [1, 1],
   submitForReview: [1, 1],
   approve: [8, 5],

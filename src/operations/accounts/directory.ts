@@ -4,6 +4,7 @@ import type { Relation } from '../../rules/readers.js';
 import type { Viewer } from '../../rules/viewer.js';
 import { selectPeople, type PersonRow } from '../../store/accounts.js';
 import type { Db } from '../../store/database.js';
+import { READ_WITH } from '../../store/rows.js';
 import { asArray } from '../../store/statement.js';
 import { idsOf } from '../../store/visibility.js';
 import { relationsTo, type ReadableContractor, type ReadableHomeowner, type ReadableUser } from './people.js';
@@ -38,17 +39,14 @@ export function readablePerson(
     homeowner: homeowner && redact('homeowner', homeowner, relations),
     contractor: contractor && redact('contractor', contractor, relations),
   };
-  if (person.homeowner) (person.homeowner as Behind)[USER] = user;
-  if (person.contractor) (person.contractor as Behind)[USER] = user;
+  if (person.homeowner) (person.homeowner as Behind)[READ_WITH] = user;
+  if (person.contractor) (person.contractor as Behind)[READ_WITH] = user;
   return person;
 }
 
-/** Under this a profile carries its account; no answer shows it. */
-const USER = Symbol('user');
-
-type Behind = { [USER]?: ReadableUser };
+type Behind = { [READ_WITH]?: ReadableUser };
 
 /** Whose profile it is, if the person was read together with it. */
 export function userBehind(profile: ReadableHomeowner | ReadableContractor): ReadableUser | undefined {
-  return (profile as Behind)[USER];
+  return (profile as Behind)[READ_WITH];
 }

@@ -13,6 +13,7 @@ import type { Db } from '../../store/database.js';
 import { listEventsOfJob, type JobEvent } from '../../store/events.js';
 import { ALL_OF_A_BID, readIncluded, type Included, type JobInclude } from '../../store/job-include.js';
 import type { JobRow } from '../../store/jobs.js';
+import { READ_WITH } from '../../store/rows.js';
 import { mapPage, totalOf, type Page, type SamePageRequest, type Total } from '../../store/page.js';
 import { readablePerson } from '../accounts/directory.js';
 import type { ReadableContractor, ReadableHomeowner } from '../accounts/people.js';
@@ -28,23 +29,19 @@ export interface JobParts {
   readonly dispute?: Dispute | null;
 }
 
-/** Under these a row carries what was read with it: no answer shows them, and nothing else has to remember the row. */
-const PARTS = Symbol('parts');
-const BIDDER = Symbol('bidder');
-
-type JobWithParts = ReadableJob & { [PARTS]?: JobParts };
-type BidWithBidder = Bid & { [BIDDER]?: ReadableContractor };
+type JobWithParts = ReadableJob & { [READ_WITH]?: JobParts };
+type BidWithBidder = Bid & { [READ_WITH]?: ReadableContractor };
 
 const NONE: JobParts = {};
 
 /** What came with the job: of a list its first page, in no state. */
 export function partsOf(job: ReadableJob): JobParts {
-  return (job as JobWithParts)[PARTS] ?? NONE;
+  return (job as JobWithParts)[READ_WITH] ?? NONE;
 }
 
 /** Who made the bid, if they were read together with it. */
 export function bidderOf(bid: Bid): ReadableContractor | undefined {
-  return (bid as BidWithBidder)[BIDDER];
+  return (bid as BidWithBidder)[READ_WITH];
 }
 
 /** A job as this viewer may read it, with what was read in the same statement. */
@@ -58,14 +55,14 @@ export function readableWith(db: Db, viewer: Viewer, row: JobRow, include: JobIn
     ])
       nameBidder(viewer, bid, found);
   }
-  job[PARTS] = partsFrom(viewer, row, include, found, (total) => totalsOf(db, viewer, [row.id], total)(row.id));
+  job[READ_WITH] = partsFrom(viewer, row, include, found, (total) => totalsOf(db, viewer, [row.id], total)(row.id));
   return job;
 }
 
 function nameBidder(viewer: Viewer, bid: BidWithBidder, { bidders }: Included): void {
   const bidder = bidders.get(bid.contractorId);
   const contractor = bidder && readablePerson(viewer, bidder).contractor;
-  if (contractor) bid[BIDDER] = contractor;
+  if (contractor) bid[READ_WITH] = contractor;
 }
 
 /** What may be read for many jobs at once; a homeowner is found by their own identifier. */

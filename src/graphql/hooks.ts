@@ -1,0 +1,114 @@
+/**
+ * What the API does with every operation on its way: once its document is found, before it runs, and with its answer.
+ * Apollo calls this as a plugin, and `known-documents.ts` directly.
+ */
+import type { ApolloServerPlugin } from '@apollo/server';
+import type { DocumentNode, GraphQLError, GraphQLFormattedError, OperationDefinitionNode } from 'graphql';
+import type { Request } from '../operations/caller.js';
+import { REFUSALS } from '../rules/errors.js';
+import type { Context } from './context.js';
+import { atMost } from './failures.js';
+import type { Checked, Limits } from './limits.js';
+import { mutationsIn } from './limits/shape.js';
+import { retryAfterIfOverloaded } from './overloaded.js';
+import { applyHeaders } from './request-headers.js';
+
+export interface Found {
+  readonly document: DocumentNode;
+  /** Of the document's text. */
+  readonly hash: string;
+  readonly operation: OperationDefinitionNode;
+  readonly variables: Readonly<Record<string, unknown>>;
+  readonly context: Context;
+}
+
+/** An answer, as Apollo lets its plugins change it. */
+export interface Result {
+  data?: Record<string, unknown> | null | undefined;
+  errors?: readonly GraphQLFormattedError[] | undefined;
+  extensions?: Record<string, unknown> | undefined;
+}
+
+export type FormatError = (formatted: GraphQLFormattedError, error: unknown) => GraphQLFormattedError;
+
+export interface OperationHooks {
+  /** Throws what its headers are refused with. */
+  before(found: Found): Checked;
+  /** Completes the answer. After how many seconds to try again, where the answer is that there was no capacity. */
+  after(context: Context, checked: Checked | undefined, result: Result): number | undefined;
+}
+
+export function createHooks(limits: Pick<Limits, 'check'>, format: FormatError): OperationHooks {
+  return {
+    before: ({ document, hash, operation, variables, context }) => {
+      context.caller.request.record.document = { name: operation.name?.value, hash };
+      applyHeaders(context, mutationsIn(document, operation));
+      return limits.check({ document, operation, variables, isStream: context.opening !== undefined });
+    },
+    after: (context, checked, result) => {
+      if (checked) {
+        const { cost, refusals } = checked;
+        if (cost) result.extensions = { ...result.extensions, cost };
+        if (refusals.length > 0) result.errors = refusals.map((error) => format(error.toJSON(), error));
+      }
+      if (!result.errors) return undefined;
+      const retryAfter = retryAfterIfOverloaded(result);
+      identify(result, result.errors, context.caller.request);
+      return retryAfter;
+    },
+  };
+}
+
+/** Every error names the request it belongs to, so that a person can ask about it. */
+function identify(result: Result, all: readonly GraphQLFormattedError[], { requestId, record }: Request): void {
+  const { errors, leftOut } = atMost(all);
+  record.answered(all);
+  result.errors = errors.map((error) => ({ ...error, extensions: { ...error.extensions, requestId } }));
+  if (leftOut > 0) result.extensions = { ...result.extensions, errorsLeftOut: leftOut };
+}
+
+/** `onFound` hears of every document that is valid. `onUnexpected` hears of what no error of an answer was made of. */
+export function asPlugin(
+  { before, after }: OperationHooks,
+  onFound: (text: string, found: Pick<Found, 'document' | 'hash'>) => void,
+  onUnexpected: (error: Error, context: Context) => void,
+): ApolloServerPlugin<Context> {
+  return {
+    unexpectedErrorProcessingRequest: async ({ requestContext: { contextValue }, error }) =>
+      onUnexpected(error, contextValue),
+    requestDidStart: async () => {
+      let checked: Checked | undefined;
+      return {
+        didResolveSource: async ({ contextValue, queryHash }) => {
+          contextValue.caller.request.record.document = { name: undefined, hash: queryHash };
+        },
+        didResolveOperation: async ({
+          document,
+          operation,
+          request,
+          source,
+          queryHash: hash,
+          contextValue: context,
+        }) => {
+          onFound(source, { document, hash });
+          // No operation has the name that was asked for: Apollo refuses it once it executes.
+          if (!operation) return;
+          checked = before({ document, hash, operation, variables: request.variables ?? {}, context });
+          throwFirst(checked.refusals);
+        },
+        willSendResponse: async ({ contextValue, response: { body, http } }) => {
+          if (body.kind !== 'single') return;
+          const retryAfter = after(contextValue, checked, body.singleResult);
+          if (retryAfter === undefined) return;
+          http.status = REFUSALS.OVERLOADED[0];
+          http.headers.set('retry-after', String(retryAfter));
+        },
+      };
+    },
+  };
+}
+
+/** Apollo takes one error here; the others are added to the answer that it makes of it. */
+function throwFirst([first]: readonly GraphQLError[]): void {
+  if (first) throw first;
+}
