@@ -1,8 +1,9 @@
 /**
  * A document that Apollo has found valid is answered in front of it from then on: without Apollo's pipeline, which
- * awaits each hook of each plugin, a request takes 30 to 40 % less processor time. Only what is usual is answered here:
- * a POST of a known document whose operation is a query or a mutation, without a dry run, and is not refused before it
- * runs. All else goes to Apollo, which words it; and so does everything where there is a plugin that is not our own.
+ * awaits each hook of each plugin, a request takes a fifth to a third less processor time. Only what is usual is
+ * answered here: a POST of a known document whose operation is a query or a mutation, without a dry run, and is not
+ * refused before it runs. All else goes to Apollo, which words it; and so does everything where there is a plugin that
+ * is not our own.
  */
 import type { ApolloServer, ApolloServerPlugin } from '@apollo/server';
 import { getOperationAST, type DocumentNode } from 'graphql';
