@@ -80,7 +80,12 @@ export class Refusal extends Error {
     readonly code: ErrorCode,
     facts: RefusalFacts = {},
   ) {
-    super(cut(facts.message ?? REFUSALS[code][1]));
+    const message = cut(facts.message ?? REFUSALS[code][1]);
+    // It tells its caller all there is to know. To collect a stack takes longer than all else, and floods are refused.
+    const { stackTraceLimit } = Error;
+    Error.stackTraceLimit = 0;
+    super(message);
+    Error.stackTraceLimit = stackTraceLimit;
     this.status = REFUSALS[code][0];
     const fields = Object.entries(facts.fields ?? {});
     const named = fields
