@@ -213,7 +213,7 @@ export function shareConnections(
   };
 }
 
-/** For each request that a hang-up cuts off Node makes an error, whose stack nobody reads and which is most of its cost. */
+/** For each request that a hang-up cuts off Node makes an error; its stack, which nobody reads, is most of the cost. */
 function closeWithoutStacks(socket: Socket): void {
   const { stackTraceLimit } = Error;
   socket.prependOnceListener('close', () => (Error.stackTraceLimit = 0));
