@@ -39,11 +39,16 @@ export interface OperationHooks {
 }
 
 export function createHooks(limits: Pick<Limits, 'check'>, format: FormatError): OperationHooks {
+  /** What is refused in front of Apollo is worded by Apollo: it is not checked a second time for that. */
+  const checkedOf = new WeakMap<Context, Checked>();
   return {
     before: ({ document, hash, operation, variables, context }) => {
       context.caller.request.record.document = { name: operation.name?.value, hash };
       applyHeaders(context, mutationsIn(document, operation));
-      return limits.check({ document, operation, variables, isStream: context.opening !== undefined });
+      const isStream = context.opening !== undefined;
+      const checked = checkedOf.get(context) ?? limits.check({ document, operation, variables, isStream });
+      checkedOf.set(context, checked);
+      return checked;
     },
     after: (context, checked, result) => {
       if (checked) {

@@ -215,7 +215,8 @@ export function shareConnections(
 
 /** For each request that a hang-up cuts off Node makes an error; its stack, which nobody reads, is most of the cost. */
 function closeWithoutStacks(socket: Socket): void {
-  const { stackTraceLimit } = Error;
   socket.prependOnceListener('close', () => (Error.stackTraceLimit = 0));
-  socket.once('close', () => (Error.stackTraceLimit = stackTraceLimit));
+  socket.once('close', () => (Error.stackTraceLimit = STACK_TRACE_LIMIT));
 }
+
+const { stackTraceLimit: STACK_TRACE_LIMIT } = Error;
