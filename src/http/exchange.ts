@@ -11,6 +11,9 @@ import { newRequestId } from './request-id.js';
 
 export const JSON_TYPE = 'application/json; charset=utf-8';
 
+/** In characters. */
+const LONG_TEXT = 64 * 1024;
+
 export class Exchange {
   readonly requestId: string;
   readonly method: string;
@@ -73,8 +76,10 @@ export class Exchange {
     // What is left of a body that was not read to its end would stand before the next request.
     if (status === 413) response.setHeader('Connection', 'close');
     response.setHeader('Content-Type', contentType);
-    response.setHeader('Content-Length', Buffer.byteLength(body));
-    response.end(this.method === 'HEAD' ? undefined : body);
+    // A text that waits to be taken waits in the heap, and Node would encode it for its length and again to send it.
+    const bytes = typeof body === 'string' && body.length > LONG_TEXT ? Buffer.from(body) : body;
+    response.setHeader('Content-Length', Buffer.byteLength(bytes));
+    response.end(this.method === 'HEAD' ? undefined : bytes);
   }
 
   sendNothing(status: 204 | 304): void {

@@ -11,6 +11,8 @@ export interface FairQueueSettings extends ShareSettings {
   readonly places: number;
   /** and how many of them for one address: the rest stay free for the others, however long its work takes. */
   readonly placesPerAddress?: number;
+  /** and for one user of it, */
+  readonly placesPerUser?: number;
   /** and how many with work that takes long, from whatever addresses it comes. */
   readonly placesForLong?: number;
   readonly waitMs: number;
@@ -41,6 +43,7 @@ interface Waiter {
 export function createFairQueue({
   places,
   placesPerAddress = places,
+  placesPerUser = placesPerAddress,
   placesForLong = places,
   waitMs,
   ...settings
@@ -51,11 +54,15 @@ export function createFairQueue({
   const lanes = new Map<string, Map<string, Set<Waiter>>>();
   let longAtWork = 0;
   const hasPlace = (address: string) => atWork.inUse() < places && atWork.inUse(address) < placesPerAddress;
+  const hasPlaceFor = (address: string, user: string | undefined) =>
+    user === undefined || atWork.inUse(address, user) < placesPerUser;
   const mayBegin = ({ isLong = false }: Work) => !isLong || longAtWork < placesForLong;
 
   async function run<T>(holder: Holder, work: () => Promise<T>, kind: Work = {}): Promise<T> {
-    // While there is a place for an address none of its calls waits, but for those that take long.
-    const leave = hasPlace(holder.address) && mayBegin(kind) ? begin(holder.address, kind) : await wait(holder, kind);
+    const { address, user } = holder;
+    // While there is a place for a user none of their calls waits, but for those that take long.
+    const isFree = hasPlace(address) && hasPlaceFor(address, user) && mayBegin(kind);
+    const leave = isFree ? begin({ address, user }, kind) : await wait(holder, kind);
     try {
       return await work();
     } finally {
@@ -64,8 +71,8 @@ export function createFairQueue({
     }
   }
 
-  function begin(address: string, { isLong }: Work): GiveBack {
-    const leave = atWork.take({ address });
+  function begin(holder: Holder, { isLong }: Work): GiveBack {
+    const leave = atWork.take(holder);
     if (!isLong) return leave;
     longAtWork += 1;
     return () => {
@@ -103,7 +110,7 @@ export function createFairQueue({
       const { address, user = '' } = next.holder;
       moveToEnd(lanes.get(address), user);
       moveToEnd(lanes, address);
-      if (!next.asking.isGone?.()) return next.admit(begin(address, next.kind));
+      if (!next.asking.isGone?.()) return next.admit(begin(next.holder, next.kind));
       next.refuse(share.refusal('gone'));
     }
   }
@@ -111,7 +118,11 @@ export function createFairQueue({
   function firstInTurn(): Waiter | undefined {
     for (const [address, users] of lanes) {
       if (!hasPlace(address)) continue;
-      for (const waiters of users.values()) for (const waiter of waiters) if (mayBegin(waiter.kind)) return waiter;
+      for (const waiters of users.values())
+        for (const waiter of waiters) {
+          if (!hasPlaceFor(address, waiter.holder.user)) break;
+          if (mayBegin(waiter.kind)) return waiter;
+        }
     }
     return undefined;
   }

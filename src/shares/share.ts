@@ -38,7 +38,7 @@ export interface Share {
   take(holder: Holder, amount?: number): GiveBack;
   /** Who may have no more, or has waited too long for it. */
   refusal(bound: Bound, why?: 'no more' | 'too late'): Refusal;
-  inUse(address?: string): number;
+  inUse(address?: string, user?: string): number;
   /** The address that holds the most. */
   largest(): string | undefined;
 }
@@ -111,7 +111,11 @@ export function createShare({ name, limits, events, retryAfterSeconds = () => 1 
       };
     },
     refusal,
-    inUse: (address) => (address === undefined ? all.amount : (addresses.get(address)?.amount ?? 0)),
+    inUse: (address, user) => {
+      if (address === undefined) return all.amount;
+      const held = addresses.get(address);
+      return (user === undefined ? held : held?.users?.get(user))?.amount ?? 0;
+    },
     largest() {
       let largest: [address: string, amount: number] | undefined;
       for (const [address, { amount }] of addresses) if (amount > (largest?.[1] ?? 0)) largest = [address, amount];

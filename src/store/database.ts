@@ -127,6 +127,12 @@ const ATTEMPTS = 4;
 /** Of the connections one in five stays free for other addresses than the one that asks. */
 const placesPerAddress = (poolSize: number) => Math.max(1, Math.floor(poolSize * 0.8));
 
+/**
+ * More at once gain a user little, since the event loop takes their rows one after the other; and where each is of
+ * megabytes, everybody waits for as many of them as come in one turn of the loop.
+ */
+const placesPerUser = (poolSize: number) => Math.max(2, Math.floor(poolSize / 5));
+
 /** A search for two letters reads much of the market: one in five may. */
 const placesForLong = (poolSize: number) => Math.max(1, Math.floor(poolSize / 5));
 
@@ -144,6 +150,7 @@ export function connect(
     events,
     places: chosen.poolSize,
     placesPerAddress: placesPerAddress(chosen.poolSize),
+    placesPerUser: placesPerUser(chosen.poolSize),
     placesForLong: placesForLong(chosen.poolSize),
     waitMs: chosen.queueTimeoutMs,
   });

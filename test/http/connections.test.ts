@@ -1,7 +1,7 @@
 /** Connections and what is sent ahead on them, over real sockets. */
 import { once } from 'node:events';
 import { connect, type Socket } from 'node:net';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import { homeowner, type Person } from '../cast.js';
 import { openTestApp, type TestApp } from '../app.js';
 
@@ -110,6 +110,31 @@ describe('requests sent ahead on a connection', () => {
       for (const client of modest) expect(await client.answers(1)).toEqual(['200']);
       for (const { socket } of [...clients, other]) socket.destroy();
     });
+  });
+});
+
+describe('of a connection whose caller says that no more comes', () => {
+  it.each([
+    ['a request under way is answered first', PING, ['200']],
+    ['several are, in their order', `${PING}GET /nowhere HTTP/1.1\r\nHost: a\r\n\r\n`, ['200', '404']],
+    ['half a request is refused', 'GET /healthz HTTP/1.1\r\nHo', ['400']],
+    ['nothing is left where nothing was sent', '', []],
+  ])('%s, and then it is closed', async (_, sent, statuses) => {
+    const client = await open(app.url);
+    client.socket.end(sent);
+    await client.closed;
+    expect(await client.answers(0)).toEqual(statuses);
+  });
+
+  it('nothing is left once what it asked is answered, however many leave at once', async () => {
+    const inUse = () => app.services.shares.connections.inUse('127.0.0.7');
+    const clients = await Promise.all(Array.from({ length: 300 }, () => open(app.url, '127.0.0.7')));
+    for (const { socket } of clients) socket.write(PING);
+    await Promise.all(clients.map((client) => client.answers(1)));
+    expect(inUse()).toBe(300);
+    for (const { socket } of clients) socket.end();
+    await Promise.all(clients.map(({ closed }) => closed));
+    await vi.waitFor(() => expect(inUse()).toBe(0));
   });
 });
 

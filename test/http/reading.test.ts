@@ -26,7 +26,11 @@ async function accepted(): Promise<Socket> {
 const TURNS = 20;
 
 it.each(['gone', 'somebody else’s'])('a socket that is %s waits for no turn, whoever asks to read on', async (why) => {
-  const reading = readInTurn({ shortenNext: () => {} }, () => true);
+  const reading = readInTurn(
+    { shortenNext: () => {} },
+    () => true,
+    () => true,
+  );
   const socket = await accepted();
   const one = { socket, address: '127.0.0.1' };
   reading.add(one);

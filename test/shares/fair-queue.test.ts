@@ -83,6 +83,20 @@ describe('places', () => {
     expect([queue.active, queue.waiting]).toEqual([0, 0]);
   });
 
+  it('are not all for one user, so that others at the same address find one', async () => {
+    const queue = queueOf({ places: 5, placesPerAddress: 4, placesPerUser: 2 });
+    const works = Array.from({ length: 5 }, held);
+    const hers = { address: 'a', user: 'anna' };
+    const runs = works.map(({ work }) => queue.run(hers, work));
+    expect([queue.active, queue.waiting]).toEqual([2, 3]);
+    expect(await queue.run({ address: 'a', user: 'bert' }, async () => 'at once')).toBe('at once');
+    expect(await queue.run(ANNA, async () => 'nobody is known yet')).toBe('nobody is known yet');
+    expect([queue.active, queue.waiting]).toEqual([2, 3]);
+    for (const { end } of works) end();
+    await Promise.all(runs);
+    expect([queue.active, queue.waiting]).toEqual([0, 0]);
+  });
+
   it('are only so many for long work, and quick work of the same caller goes before it', async () => {
     const queue = queueOf({ places: 4, placesForLong: 2 });
     const works = Array.from({ length: 4 }, held);
