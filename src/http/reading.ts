@@ -28,6 +28,8 @@ const { push } = Socket.prototype;
 
 /** New connections wait for one another no longer than this before they are read. */
 const ACCEPTING_MAX_MS = 100;
+/** Then those that wait are read for so long, however many more come. */
+const READING_MS = 20;
 
 export interface ReadSocket {
   readonly socket: Socket;
@@ -73,6 +75,8 @@ export function readInTurn<S extends ReadSocket>(
   let isAccepting = false;
   let acceptedInTurn = false;
   let acceptingSinceMs = 0;
+  /** Until then sockets that wait are read although connections are being accepted. */
+  let readingUntilMs = 0;
   /** When the first piece of this turn was given to the parser. */
   let readSinceMs: number | undefined;
   let isTurnAwaited = false;
@@ -193,6 +197,7 @@ export function readInTurn<S extends ReadSocket>(
     isTurnAwaited = false;
     readSinceMs = undefined;
     endSome();
+    if (isAccepting && performance.now() > readingUntilMs) return awaitTurn();
     // A short request need not wait for the pieces of the long, and the long are not passed over for ever.
     isLongFirst = !isLongFirst;
     for (const line of isLongFirst ? [long, short] : [short, long]) {
@@ -217,6 +222,7 @@ export function readInTurn<S extends ReadSocket>(
       return void setImmediate(readWhenAllAreAccepted);
     }
     isAccepting = false;
+    readingUntilMs = performance.now() + READING_MS;
     const all = [...accepted];
     accepted.clear();
     for (const one of all) resume(one);
