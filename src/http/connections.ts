@@ -72,7 +72,8 @@ export function shareConnections(
     shares.turns,
     ({ isRefused, holdsChunks, ahead, address }) =>
       !isRefused && !holdsChunks && ahead.length < perConnection && !full.has(address),
-    ({ socket, underWay, ahead, bytesRead }) => !underWay && ahead.length === 0 && socket.bytesRead === bytesRead,
+    ({ socket, underWay, ahead, bytesRead }) =>
+      !underWay && ahead.length === 0 && socket.readableLength === 0 && socket.bytesRead === bytesRead,
   );
 
   leaveReadingToSockets(server);

@@ -178,8 +178,7 @@ export function readInTurn<S extends ReadSocket>(
   function end(one: S): void {
     const { socket } = one;
     if (isIdle(one)) return void socket.destroy();
-    push.call(socket, null);
-    socket.read(0);
+    tellOfEnd(socket);
   }
 
   function beginPieces(): void {
@@ -232,7 +231,7 @@ export function readInTurn<S extends ReadSocket>(
     onRemove.get(one)?.();
     onRemove.delete(one);
     accepted.delete(one);
-    ended.delete(one);
+    if (ended.delete(one) && !one.socket.destroyed) tellOfEnd(one.socket);
     leaveLine(one);
     const others = byAddress.get(one.address);
     others?.delete(one);
@@ -252,6 +251,11 @@ export function readInTurn<S extends ReadSocket>(
   }
 
   return { add, remove, pauseAll, resume, resumeAll };
+}
+
+function tellOfEnd(socket: Socket): void {
+  push.call(socket, null);
+  socket.read(0);
 }
 
 function stopReading(socket: Socket): void {

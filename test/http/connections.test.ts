@@ -117,6 +117,11 @@ describe('of a connection whose caller says that no more comes', () => {
   it.each([
     ['a request under way is answered first', PING, ['200']],
     ['several are, in their order', `${PING}GET /nowhere HTTP/1.1\r\nHost: a\r\n\r\n`, ['200', '404']],
+    [
+      'thousands are, in their order',
+      'GET /nowhere HTTP/1.1\r\nHost: a\r\n\r\n'.repeat(3_000),
+      Array<string>(3_000).fill('404'),
+    ],
     ['half a request is refused', 'GET /healthz HTTP/1.1\r\nHo', ['400']],
     ['nothing is left where nothing was sent', '', []],
   ])('%s, and then it is closed', async (_, sent, statuses) => {
