@@ -18,6 +18,8 @@ interface Connection {
   underWay: IncomingMessage | undefined;
   /** Requests that wait for those before them. */
   readonly ahead: { begin(): void; giveBack: GiveBack }[];
+  /** The one under way was sent ahead, or has been followed by others. */
+  hasSentAhead: boolean;
   /** As of when the last request began: what was read since belongs to another. */
   bytesRead: number;
   /** Nothing more of it is read; it closes behind its last answer. */
@@ -77,6 +79,7 @@ export function shareConnections(
   );
 
   leaveReadingToSockets(server);
+  leaveEndsToSockets(server);
 
   server.on('connection', (socket: Socket) => {
     if (open.size >= total) closeSome();
@@ -89,6 +92,7 @@ export function shareConnections(
       giveBack,
       underWay: undefined,
       ahead: [],
+      hasSentAhead: false,
       bytesRead: 0,
       isRefused: false,
       holdsChunks: false,
@@ -97,6 +101,7 @@ export function shareConnections(
     open.set(socket, connection);
     closeWithoutStacks(socket);
     socket.once('close', () => forget(connection));
+    socket.once('end', () => leave(connection));
     socket.on(BODY_AWAITED, () => {
       connection.holdsChunks = false;
       // Node reads on by itself only for a body that is not whole yet.
@@ -122,6 +127,16 @@ export function shareConnections(
     reading.remove(connection);
     connection.giveBack();
     giveBackAhead(connection, connection.ahead.splice(0));
+  }
+
+  /**
+   * Whoever sends several requests and says that no more comes still reads; whoever does so while one is under way has
+   * mostly left.
+   */
+  function leave({ socket, underWay, hasSentAhead }: Connection): void {
+    if (!underWay || hasSentAhead) return;
+    underWay.destroy();
+    socket.end();
   }
 
   /**
@@ -155,8 +170,9 @@ export function shareConnections(
         connection.holdsChunks = false;
         reading.resume(connection);
       }
-      if (connection.ahead.length === 0) connection.underWay = undefined;
-      else beginNext(connection);
+      if (connection.ahead.length > 0) return beginNext(connection);
+      connection.underWay = undefined;
+      connection.hasSentAhead = false;
     });
     answer(request, response);
   }
@@ -186,6 +202,7 @@ export function shareConnections(
 
   function queue(connection: Connection, begin: () => void): void {
     const { socket, address, ahead } = connection;
+    connection.hasSentAhead = true;
     ahead.push({ begin, giveBack: shares.requestsAhead.take({ address }) });
     if (ahead.length >= perConnection) socket.pause();
     if (shares.requestsAhead.inUse(address) < perAddress || full.has(address)) return;
@@ -213,6 +230,11 @@ export function shareConnections(
       else begin(connection, answer, request, response);
     },
   };
+}
+
+/** Node itself would drop every request whose caller says that no more comes. */
+function leaveEndsToSockets(server: Server & { httpAllowHalfOpen?: boolean }): void {
+  server.httpAllowHalfOpen = true;
 }
 
 /** For each request that a hang-up cuts off Node makes an error; its stack, which nobody reads, is most of the cost. */
