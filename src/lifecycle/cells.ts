@@ -35,18 +35,25 @@ function laneCells(states: readonly string[], lane: number, rowOf: (state: strin
   });
 }
 
-/** The longest way from a state that nothing leads to; a way back to a state that was passed does not count. */
+/**
+ * The longest way from a state that nothing leads to; a way back to a state that was passed does not count. What was
+ * found on such a way is not kept, since from elsewhere the way may be longer.
+ */
 function rowsOf(moves: readonly Move[]): (state: string) => number {
   const known = new Map<string, number>();
   const passed = new Set<string>();
+  let waysBack = 0;
   function rowOf(state: string): number {
     const found = known.get(state);
     if (found !== undefined) return found;
     passed.add(state);
+    const waysBackBefore = waysBack;
     const before = moves.filter(({ to }) => to === state).flatMap(({ from }) => from);
-    const row = Math.max(-1, ...before.filter((one) => !passed.has(one)).map(rowOf)) + 1;
+    const ahead = before.filter((one) => !passed.has(one));
+    waysBack += before.length - ahead.length;
+    const row = Math.max(-1, ...ahead.map(rowOf)) + 1;
     passed.delete(state);
-    known.set(state, row);
+    if (waysBack === waysBackBefore) known.set(state, row);
     return row;
   }
   return rowOf;

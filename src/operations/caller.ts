@@ -1,4 +1,4 @@
-/** One request's caller as an API found them: a claim to be checked, and a purse of budgets to be drawn on. */
+/** One request’s caller as an API found them: who they claim to be, and which budgets they draw on. */
 import { createHash } from 'node:crypto';
 import type { RequestRecord } from '../record.js';
 import { BUDGET_WINDOW_SECONDS, type BudgetName } from '../rules/limits.js';

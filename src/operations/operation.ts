@@ -121,13 +121,13 @@ async function performUnrecorded<Input, Output, A extends Allowed>(
 /** A dry run has its transaction begun only for a caller whose session has been checked. */
 function mayUseCachedSession(operation: Traits, caller: Caller): boolean {
   const { allows, budget, alwaysForReal } = operation;
-  return allows !== 'anyone' && budget !== 'own' && !alwaysForReal && !isTried(operation, caller);
+  return allows !== 'anyone' && budget !== 'own' && !alwaysForReal && !isInDryRun(operation, caller);
 }
 
 type Traits = Pick<Operation<never, unknown>, 'allows' | 'budget' | 'alwaysForReal'>;
 
 /** Whether the operation would write, in a request that keeps nothing. */
-function isTried({ budget }: Traits, { dryRun }: Caller): boolean {
+function isInDryRun({ budget }: Traits, { dryRun }: Caller): boolean {
   return dryRun !== undefined && budget === 'write';
 }
 
@@ -216,7 +216,7 @@ async function run<Input, Output, A extends Allowed>(
     // A retry may select other fields: the answer that is kept is whole.
     return replay(caller, await once(on, keyed, (tx) => operation.run(callOn(tx, NO_INCLUDE), input, prepared)));
   };
-  return dryRun && isTried(operation, caller) ? dryRun.run(act) : act(db);
+  return dryRun && isInDryRun(operation, caller) ? dryRun.run(act) : act(db);
 }
 
 /** Undefined for a call that no key repeats. */

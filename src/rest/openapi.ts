@@ -2,7 +2,7 @@
  * The REST API described for machines: one OpenAPI document, printed from the routes and the operations' own inputs.
  */
 import { openPages, type Pages } from '../http/pages.js';
-import { descriptionOf } from '../rules/effects.js';
+import { sentenceOf } from '../rules/effects.js';
 import { isTransition, JOB_ACTION_LIST } from '../rules/lifecycle.js';
 import { PARTY_WORDS } from '../rules/parties.js';
 import { BID_TRANSITION_LIST } from '../rules/bids.js';
@@ -135,8 +135,7 @@ function describe({ operation, path }: Route): string {
   if (!row) return `For ${who}.${RULES_ACROSS_FIELDS[path] ?? ''}`;
   const states = (list: readonly string[]) => list.map((state) => `\`${state}\``).join(', ');
   const to = 'effects' in row && !isTransition(row) ? '' : ` to \`${row.to}\``;
-  const effects =
-    'effects' in row && row.effects.length > 0 ? ` Then: ${row.effects.map(descriptionOf).join('; ')}.` : '';
+  const effects = 'effects' in row ? sentenceOf(row.effects) : '';
   const { description } = PARTY_WORDS[row.by];
   return `For ${description}. From ${states(row.from)}${to}.${effects}${RULES_ACROSS_FIELDS[path] ?? ''}`;
 }

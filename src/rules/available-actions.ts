@@ -46,10 +46,7 @@ export function availableActions(
       action: JOB_ACTIONS[key].action,
       allowed: !failing,
       reason: failing?.code ?? null,
-      // Put together for those who ask for it.
-      get message() {
-        return failing ? sentenceOf(failing, facts) : null;
-      },
+      message: failing ? sentenceOf(failing, facts) : null,
       ...price,
     };
   });
@@ -81,9 +78,7 @@ export function availableBidActions(
       action,
       allowed: !failing,
       reason: failing?.code ?? null,
-      get message() {
-        return failing ? sentenceOf(failing, facts) : null;
-      },
+      message: failing ? sentenceOf(failing, facts) : null,
     };
   });
 }

@@ -8,7 +8,7 @@ import * as conditions from './conditions.js';
 import { all, any, atLeast, call, equal, filledIn, holds, job, oneOf, priceBy, valueOf } from './conditions.js';
 import type { Condition, Facts } from './conditions.js';
 import { REFUSALS, refuse, type RefusalCode, type RefusalFacts } from './errors.js';
-import { JOB_ACTION_LIST, JOB_ACTIONS, statesAllowing } from './lifecycle.js';
+import { JOB_ACTION_LIST, JOB_ACTIONS, LIVE_BID_STATES, statesAllowing } from './lifecycle.js';
 import type { BidState, JobAction, JobActionKey, JobState, PartyWord } from './lifecycle.js';
 import { isFor, isOneOfThe, mayActOnBid, partyOf, PARTY_WORDS, type Party } from './parties.js';
 import { missingToPublish, PUBLISH_COST, REQUIRED_TO_PUBLISH, type ToPublish } from './publishing.js';
@@ -137,7 +137,11 @@ function isCovered(required: conditions.Term): Check {
 const hasBidToAward: Check = {
   condition: atLeast(call('bidsToAward'), conditions.constant(1)),
   code: 'UNKNOWN_BID',
-  explain: () => ({ fields: { bidId: 'is no bid on this job that could be awarded' } }),
+  // The same sentence serves whoever names a wrong bid, and whoever asks whether there is one to name.
+  explain: () => ({
+    message: `There is no bid to award: it must be one on this job that is ${LIVE_BID_STATES.join(' or ')}.`,
+    fields: { bidId: 'is no bid on this job that could be awarded' },
+  }),
 };
 
 /** The price comes last. */

@@ -1,6 +1,6 @@
 /**
- * How far a PUT may go: no budget of an open job falls more than 10 percent under its highest, no urgency falls while
- * there are bids, no completion date strays more than 30 days once the work has begun. All of it happens, or none.
+ * How far a PUT may go: no budget of an open job falls too far under its highest, no urgency falls while there are
+ * bids, no completion date strays too far once the work has begun (`EDITS`). All of it happens, or none.
  */
 import { daysBetween } from './dates.js';
 import { basesAfterEdit, completionBase, highestBudget, type EditBases, type JobWithBases } from './edit-bases.js';
@@ -8,12 +8,10 @@ import { refuse } from './errors.js';
 import { editableFields, JOB_FIELDS, READ_ONLY_FIELDS } from './job-fields.js';
 import type { JobField, JobFields, JobPatch, JobReadOnlyFields } from './job-fields.js';
 import type { JobState } from './lifecycle.js';
+import { EDITS } from './limits.js';
 import { compareUrgency, costOfUrgency, REQUIRED_TO_PUBLISH } from './publishing.js';
 
-export const BUDGET_DECREASE_PERCENT_MAX = 10;
-export const COMPLETION_SHIFT_DAYS_MAX = 30;
-
-export type JobBeforeEdit = JobWithBases & Readonly<JobReadOnlyFields>;
+export type JobBeforeEdit = JobWithBases & Readonly<JobReadOnlyFields> & { readonly bidCount: number };
 
 export interface JobEdit {
   /** Only what really changes. */
@@ -28,12 +26,12 @@ export interface JobEdit {
  * Throws the first refusal there is, in the order of the lines. The price itself is for the caller, who holds the
  * balance.
  */
-export function checkEdit(job: JobBeforeEdit, patch: JobPatch, facts: { hasBids: boolean }): JobEdit {
+export function checkEdit(job: JobBeforeEdit, patch: JobPatch): JobEdit {
   refuseReadOnly(job, patch);
   const changes = changesOf(job, patch);
   refuseNotEditable(job.status, changes);
   refuseLowBudgets(job, changes);
-  refuseLowerUrgency(job, changes, facts.hasBids);
+  refuseLowerUrgency(job, changes);
   refuseFarCompletion(job, changes);
   refuseCleared(job.status, changes);
   refuseContradictions(job, changes);
@@ -104,12 +102,15 @@ function refuseLowBudgets(job: JobBeforeEdit, changes: Patched): void {
 
 /** The least value that is not more than 10 percent below the highest. */
 function lowestCents(highest: number): number {
-  return Math.ceil((inCents(highest) * (100 - BUDGET_DECREASE_PERCENT_MAX)) / 100);
+  return Math.ceil((inCents(highest) * (100 - EDITS.budgetDecreasePercentMax)) / 100);
 }
 
-/** Removing the urgency is no lowering: it is refused with bids or without, among the cleared fields. */
-function refuseLowerUrgency(job: JobBeforeEdit, { urgency }: Patched, hasBids: boolean): void {
-  if (job.status !== 'open' || !hasBids || !urgency || !job.urgency) return;
+/**
+ * Withdrawn bids do not count. Removing the urgency is no lowering: it is refused with bids or without, among the
+ * cleared fields.
+ */
+function refuseLowerUrgency(job: JobBeforeEdit, { urgency }: Patched): void {
+  if (job.status !== 'open' || job.bidCount === 0 || !urgency || !job.urgency) return;
   if (compareUrgency(urgency, job.urgency) >= 0) return;
   throw refuse('URGENCY_LOCKED', { fields: { urgency: `must not be lower than ${job.urgency}` } });
 }
@@ -117,8 +118,8 @@ function refuseLowerUrgency(job: JobBeforeEdit, { urgency }: Patched, hasBids: b
 function refuseFarCompletion(job: JobBeforeEdit, { desiredCompletionDate: sent }: Patched): void {
   const base = completionBase(job);
   if (job.status !== 'in_progress' || base === null || sent === undefined) return;
-  if (sent === null || Math.abs(daysBetween(base, sent)) > COMPLETION_SHIFT_DAYS_MAX) {
-    const problem = `must be within ${COMPLETION_SHIFT_DAYS_MAX} days of ${base}`;
+  if (sent === null || Math.abs(daysBetween(base, sent)) > EDITS.completionShiftDaysMax) {
+    const problem = `must be within ${EDITS.completionShiftDaysMax} days of ${base}`;
     throw refuse('COMPLETION_DATE_SHIFT_TOO_LARGE', { fields: { desiredCompletionDate: problem } });
   }
 }

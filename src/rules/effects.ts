@@ -53,3 +53,8 @@ export function isBy<By extends ExecutedBy>(by: By): (effect: Effect) => effect 
 export function descriptionOf(effect: Effect): string {
   return EFFECTS[effect].description;
 }
+
+/** To be put behind the sentence that describes the operation. */
+export function sentenceOf(effects: readonly Effect[]): string {
+  return effects.length > 0 ? ` Then: ${effects.map(descriptionOf).join('; ')}.` : '';
+}

@@ -1,7 +1,7 @@
 /**
  * Every refusal the service can give: the one closed list, each with its HTTP status and the sentence a person reads.
  */
-import { ERRORS } from './limits.js';
+import { EDITS, ERRORS } from './limits.js';
 
 export const REFUSALS = {
   VALIDATION_FAILED: [400, 'Some of what was sent is not valid.'],
@@ -11,10 +11,13 @@ export const REFUSALS = {
   FIELD_NOT_EDITABLE: [400, 'Some of these fields cannot be changed in the present state.'],
   BUDGET_DECREASE_TOO_LARGE: [
     400,
-    'A budget of a published job may be lowered by at most 10 percent, and not removed.',
+    `A budget of a published job may be lowered by at most ${EDITS.budgetDecreasePercentMax} percent, and not removed.`,
   ],
   URGENCY_LOCKED: [400, 'The urgency cannot be lowered while the job has bids.'],
-  COMPLETION_DATE_SHIFT_TOO_LARGE: [400, 'The completion date may move by at most 30 days, and may not be removed.'],
+  COMPLETION_DATE_SHIFT_TOO_LARGE: [
+    400,
+    `The completion date may move by at most ${EDITS.completionShiftDaysMax} days, and may not be removed.`,
+  ],
   INSUFFICIENT_TOKENS: [400, 'There are too few tokens available for this.'],
   UNKNOWN_BID: [400, 'There is no such bid on this job.'],
   DUPLICATE_BID: [400, 'You have already made a bid on this job.'],

@@ -104,7 +104,7 @@ export const JOB_TRANSITIONS = {
     to: 'awarded',
     by: 'owner',
     event: 'job.awarded',
-    description: 'The homeowner chooses one bid.',
+    description: 'The homeowner awards the job to one bid.',
     effects: ['acceptBid', 'rejectOtherBids', 'setAwardedBid'],
   },
   checkIn: {
@@ -126,7 +126,7 @@ export const JOB_TRANSITIONS = {
     to: 'in_review',
     by: 'awardee',
     event: 'job.submitted_for_review',
-    description: 'The awarded contractor hands the work over.',
+    description: 'The awarded contractor hands the work over for review.',
     effects: [],
   },
   approve: {
@@ -137,7 +137,7 @@ export const JOB_TRANSITIONS = {
     to: 'completed',
     by: 'owner',
     event: 'job.approved',
-    description: 'The homeowner accepts the work.',
+    description: 'The homeowner accepts the work, which completes the job.',
     effects: ['releaseHolds', 'creditContractor', 'addRating', 'keepReview'],
   },
   dispute: {
@@ -148,7 +148,7 @@ export const JOB_TRANSITIONS = {
     to: 'disputed',
     by: 'owner',
     event: 'job.disputed',
-    description: 'The homeowner does not accept the work.',
+    description: 'The homeowner does not accept the work, which begins a dispute.',
     effects: ['beginDispute'],
   },
   escalate: {
@@ -159,7 +159,7 @@ export const JOB_TRANSITIONS = {
     to: 'escalated',
     by: 'parties',
     event: 'job.escalated',
-    description: 'Either party asks an admin to decide.',
+    description: 'Either party asks an admin to decide the dispute.',
     effects: ['lapseProposal'],
   },
   resolveDispute: {
@@ -171,7 +171,9 @@ export const JOB_TRANSITIONS = {
     by: 'parties',
     event: 'job.dispute_resolved',
     mayKeepState: { event: 'job.resolution_proposed', until: 'the other party names the same resolution' },
-    description: 'Either party proposes how to settle; the job ends when the other agrees.',
+    description:
+      'Either party proposes how to settle the dispute, or agrees: the job is completed once both have named the ' +
+      'same resolution.',
     effects: ['releaseHolds'],
   },
   reachDecision: {
@@ -182,7 +184,7 @@ export const JOB_TRANSITIONS = {
     to: 'decision_reached',
     by: 'admin',
     event: 'job.decision_reached',
-    description: 'An admin rules on the dispute.',
+    description: 'An admin decides an escalated dispute.',
     effects: [],
   },
   fileAppeal: {
@@ -193,7 +195,7 @@ export const JOB_TRANSITIONS = {
     to: 'appealed',
     by: 'awardee',
     event: 'job.appeal_filed',
-    description: 'The awarded contractor asks for a final ruling.',
+    description: 'The awarded contractor appeals against the decision; for that there is no deadline.',
     effects: [],
   },
   finalizeAppeal: {
@@ -204,7 +206,7 @@ export const JOB_TRANSITIONS = {
     to: 'completed',
     by: 'admin',
     event: 'job.appeal_finalized',
-    description: 'An admin gives the final ruling; there is no further appeal.',
+    description: 'An admin gives the final ruling, which completes the job; there is no further appeal.',
     effects: ['releaseHolds'],
   },
   complete: {
@@ -216,7 +218,9 @@ export const JOB_TRANSITIONS = {
     event: 'job.completed',
     from: UNFINISHED_JOB_STATES,
     alreadyDoneIn: ['completed'],
-    description: 'An admin ends the job past the normal flow; the contractor gets no credit.',
+    description:
+      'An admin ends the job past the normal flow; the contractor gets no credit. On a completed job this changes ' +
+      'nothing.',
     effects: ['releaseHolds', 'rejectLiveBids', 'lapseProposal'],
   },
   cancel: {
@@ -243,7 +247,9 @@ export const OTHER_JOB_ACTIONS = {
     by: 'owner',
     event: 'job.updated',
     elsewhere: 'FIELD_NOT_EDITABLE',
-    description: 'The homeowner edits what the state lets be edited.',
+    description:
+      'The homeowner edits the job as far as its state allows: what is left out stays, null clears, and it is all or ' +
+      'nothing.',
     effects: ['chargeRaisedUrgency'],
   },
   delete: {
@@ -255,7 +261,7 @@ export const OTHER_JOB_ACTIONS = {
     to: 'gone',
     by: 'owner',
     event: 'job.deleted',
-    description: 'The homeowner throws the draft away.',
+    description: 'The homeowner throws a draft away. A published job is cancelled instead.',
     effects: [],
   },
   submitBid: {
@@ -266,7 +272,8 @@ export const OTHER_JOB_ACTIONS = {
     to: 'stays',
     by: 'contractor',
     event: 'bid.submitted',
-    description: 'A contractor offers to do the work.',
+    description:
+      'A contractor bids on an open job. They have one bid on a job, and may bid again only after withdrawing it.',
     effects: ['makeBid', 'stakeHold'],
   },
 } as const satisfies Record<string, OtherJobAction>;

@@ -14,6 +14,9 @@ export const TEXT = {
   listItem: 100,
 } as const;
 
+/** How far an edit may go from the highest budget since publication, and from the completion date at check-in. */
+export const EDITS = { budgetDecreasePercentMax: 10, completionShiftDaysMax: 30 } as const;
+
 export const PASSWORD_BYTES = { min: 8, max: 72 } as const;
 
 export const PAGE = {
@@ -164,6 +167,8 @@ export interface ShareLimits {
  */
 export const SHARES = {
   connections: { of: 'connections', perAddress: 1_000, total: 10_000 },
+  /** To accept, read and close one takes the event loop longer than to be hung up on takes its caller. */
+  newConnections: { of: 'connections opened within a second', perAddress: 1_000 },
   /** Sent ahead on a connection while an earlier request is under way: beyond it the socket is not read. */
   requestsAhead: { of: 'requests sent ahead', perConnection: 16, perAddress: 1_000 },
   /** Whether or not anything is subscribed to on them; behind a proxy they are counted for the caller's address too. */

@@ -3,6 +3,7 @@ import { all, any, bid, constant, equal, hasBid, holds, job, oneOf, ownBidIn, vi
 import type { Condition, ConditionedJob, ConditionedViewer } from './conditions.js';
 import type { ContractorId, HomeownerId } from './ids.js';
 import { COUNTED_BID_STATES, type BidState, type JobState, type PartyWord } from './lifecycle.js';
+import type { Relation } from './readers.js';
 import type { Role } from './viewer.js';
 
 /**
@@ -76,7 +77,16 @@ export function isFor(by: PartyWord, party: Party): boolean {
   return PARTY_WORDS[by].parties.some((admitted) => admitted === party);
 }
 
-/** The same as a condition. */
+/** As whom a viewer reads the fields of a job that are not for everyone. */
+export function relationsToJob(viewer: ConditionedViewer, job: ConditionedJob): readonly Relation[] {
+  const facts = { viewer, job, ownBids: NO_BID };
+  const relation = READERS.find((party) => holds(IS_PARTY[party], facts));
+  return relation ? [relation] : [];
+}
+
+const READERS = ['admin', 'owner', 'awardee'] as const satisfies readonly Relation[];
+
+/** The same as `isFor`, as a condition. */
 export function isOneOfThe(by: PartyWord): Condition {
   return any(...PARTY_WORDS[by].parties.map((party) => IS_PARTY[party]));
 }

@@ -13,7 +13,7 @@ export interface Readers {
   readonly words: string;
 }
 
-export const PARTIES = {
+export const INVOLVED = {
   relations: ['owner', 'awardee', 'admin'],
   words: 'the owner, the awarded contractor and admins',
 } as const satisfies Readers;

@@ -34,18 +34,8 @@ const cells: Record<string, Row> = Object.fromEntries(
 );
 
 const EVERY = [...JOB_STATES];
-const AFTER_AWARD = [
-  'awarded',
-  'in_progress',
-  'in_review',
-  'completed',
-  'disputed',
-  'escalated',
-  'decision_reached',
-  'appealed',
-  'cancelled',
-];
 const ONCE_OPEN = EVERY.filter((state) => state !== 'draft');
+const AFTER_AWARD = ONCE_OPEN.filter((state) => state !== 'open');
 const DISPUTED = ['disputed', 'escalated', 'decision_reached', 'appealed'];
 
 type Law = Record<string, Record<string, readonly string[]>>;

@@ -86,6 +86,18 @@ describe('The picture of the lifecycle', () => {
     expect(names(JOB_ACTION_LIST.filter(({ action }) => action !== 'CANCEL'))).not.toContain('cancel');
   });
 
+  it('draws a state that is left and returned to below the one that it is left for', () => {
+    const moves: Move[] = [
+      { name: 'begin', from: ['new'], to: 'busy' },
+      { name: 'end', from: ['busy'], to: 'done' },
+      { name: 'pause', from: ['busy'], to: 'paused' },
+      { name: 'resume', from: ['paused'], to: 'busy' },
+    ];
+    const cells = placeStates('new', ['new', 'busy', 'done', 'paused'], moves);
+    const rows = ['new', 'busy', 'paused'].map((state) => cells.get(state)?.row);
+    expect(rows).toEqual([0, 1, 2]);
+  });
+
   it('gives every state of any table a cell of its own', () => {
     const states = ['a', 'b', 'c', 'd', 'e', 'f', 'g'];
     const state = fc.constantFrom(...states);

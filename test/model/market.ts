@@ -722,6 +722,8 @@ export class Market {
         arrive();
         break;
       }
+      default:
+        throw new Error(`The model does not say what ${op satisfies never} leads to.`);
     }
     return { is: 'job', job };
   }

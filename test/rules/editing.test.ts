@@ -29,12 +29,11 @@ const ANOTHER: JobFields = {
   desiredCompletionDate: '2026-06-16',
   requirements: 'Insured',
 };
-const NO_BIDS = { hasBids: false };
 
 /** The edit, or the refusal's code; the tests read on from there. */
-function judged(job: JobBeforeEdit, patch: JobPatch, facts = NO_BIDS): JobEdit | Refusal {
+function judged(job: JobBeforeEdit, patch: JobPatch): JobEdit | Refusal {
   try {
-    return checkEdit(job, patch, facts);
+    return checkEdit(job, patch);
   } catch (error) {
     if (error instanceof Refusal) return error;
     throw error;
@@ -266,24 +265,24 @@ describe('the budgets of an open job', () => {
 });
 
 describe('the urgency of an open job', () => {
-  test.each<[from: Urgency, to: Urgency, hasBids: boolean, outcome: ErrorCode | 'accepted', charge: number]>([
-    ['standard', 'priority', false, 'accepted', 10],
-    ['standard', 'urgent', true, 'accepted', 25],
-    ['priority', 'urgent', true, 'accepted', 15],
-    ['urgent', 'priority', false, 'accepted', 0],
-    ['urgent', 'standard', false, 'accepted', 0],
-    ['urgent', 'priority', true, 'URGENCY_LOCKED', 0],
-    ['priority', 'standard', true, 'URGENCY_LOCKED', 0],
-    ['urgent', 'urgent', true, 'accepted', 0],
-  ])('from %s to %s with bids (%j): %s for %d tokens', (urgency, to, hasBids, outcome, charge) => {
-    const found = judged(published({ urgency }), { urgency: to }, { hasBids });
+  test.each<[from: Urgency, to: Urgency, bids: number, outcome: ErrorCode | 'accepted', charge: number]>([
+    ['standard', 'priority', 0, 'accepted', 10],
+    ['standard', 'urgent', 1, 'accepted', 25],
+    ['priority', 'urgent', 1, 'accepted', 15],
+    ['urgent', 'priority', 0, 'accepted', 0],
+    ['urgent', 'standard', 0, 'accepted', 0],
+    ['urgent', 'priority', 1, 'URGENCY_LOCKED', 0],
+    ['priority', 'standard', 1, 'URGENCY_LOCKED', 0],
+    ['urgent', 'urgent', 1, 'accepted', 0],
+  ])('from %s to %s with %d bids: %s for %d tokens', (urgency, to, bidCount, outcome, charge) => {
+    const found = judged(published({ urgency, bidCount }), { urgency: to });
     expect(codeOf(found)).toBe(outcome);
     if (!(found instanceof Refusal))
       expect(found).toMatchObject({ charge, bases: { mostTokensPaid: publishCost(urgency) + charge } });
   });
 
   test('Hannah is told what she may not go under', () => {
-    const outcome = judged(published({ urgency: 'urgent' }), { urgency: 'standard' }, { hasBids: true });
+    const outcome = judged(published({ urgency: 'urgent', bidCount: 1 }), { urgency: 'standard' });
     expect(outcome).toMatchObject({ fields: { urgency: 'must not be lower than urgent' } });
   });
 
@@ -294,8 +293,8 @@ describe('the urgency of an open job', () => {
   });
 
   test('removing it is refused as a cleared field, with bids or without', () => {
-    for (const hasBids of [true, false]) {
-      expect(judged(kitchen('open'), { urgency: null }, { hasBids })).toMatchObject({
+    for (const bidCount of [1, 0]) {
+      expect(judged(kitchen('open', { bidCount }), { urgency: null })).toMatchObject({
         code: 'VALIDATION_FAILED',
         fields: { urgency: 'must not be blank' },
       });
@@ -313,7 +312,7 @@ describe('the urgency of an open job', () => {
         let job: JobBeforeEdit = published({ urgency: first });
         let paid = publishCost(first);
         for (const urgency of later) {
-          const { changes, bases, charge } = checkEdit(job, { urgency }, NO_BIDS);
+          const { changes, bases, charge } = checkEdit(job, { urgency });
           paid += charge;
           job = { ...job, ...changes, ...bases };
         }
@@ -464,7 +463,7 @@ describe('one refusal, the first in its order', () => {
   ];
 
   test('on an open job with bids', () => {
-    expect(patch.map((sent) => codeOf(judged(kitchen('open'), sent, { hasBids: true })))).toEqual(order);
+    expect(patch.map((sent) => codeOf(judged(kitchen('open', { bidCount: 1 }), sent)))).toEqual(order);
   });
 
   test('on a job in progress, the shift comes before the contradiction', () => {
@@ -481,7 +480,7 @@ const AT_CREATION: EditBases = {
   completionDateAtCheckIn: null,
 };
 
-function published(overrides: Partial<JobFields>): JobBeforeEdit {
+function published(overrides: Partial<JobBeforeEdit>): JobBeforeEdit {
   const draft: JobBeforeEdit = kitchen('draft', { ...AT_CREATION, ...overrides });
   const urgency = draft.urgency ?? 'standard';
   return {

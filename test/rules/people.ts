@@ -72,6 +72,7 @@ export function kitchen<Overrides extends Partial<JobBeforeEdit>>(status: JobSta
     highestBudgetMin: isPublished ? 1000 : null,
     highestBudgetMax: isPublished ? 2000 : null,
     mostTokensPaid: isPublished ? 15 : 0,
+    bidCount: isAwarded ? 1 : 0,
     completionDateAtCheckIn: isAwarded && status !== 'awarded' ? '2026-06-15' : null,
     ...overrides,
   } as const;

@@ -208,7 +208,7 @@ const ATTEMPTS: [what: string, refusedBy: string, attempt: Attempt][] = [
   ['more live bids than bids', 'jobs_counts_are_sound', (tx) => job(tx, ids.open, { live_bid_count: 3 })],
   ['fewer bids ever than bids now', 'jobs_counts_are_sound', (tx) => job(tx, ids.open, { bids_ever: 1 })],
   ['a count below zero', 'jobs_counts_are_sound', (tx) => job(tx, ids.draft, { live_bid_count: -1 })],
-  ['a state there is not', 'INVALID_TEXT', (tx) => job(tx, ids.open, { status: 'paused' })],
+  ['a state there is not', 'INVALID_TEXT', (tx) => job(tx, ids.open, { status: 'nowhere' })],
   ['an urgency there is not', 'INVALID_TEXT', (tx) => job(tx, ids.draft, { urgency: 'asap' })],
   ...(['category', 'urgency', 'address_line1', 'city', 'state'] as const).map((field): [string, string, Attempt] => [
     `a published job without its ${field}`,

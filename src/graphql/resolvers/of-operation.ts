@@ -1,6 +1,9 @@
-/** A root field is described by its operation. */
+/** A root field is described by its operation and, where that is one on a job, by its effects. */
 import type { Operation } from '../../operations/operation.js';
+import { sentenceOf } from '../../rules/effects.js';
+import { JOB_ACTION_LIST } from '../../rules/lifecycle.js';
 
 export function of({ name, description }: Pick<Operation<never, unknown>, 'name' | 'description'>) {
-  return { name, description };
+  const row = JOB_ACTION_LIST.find(({ operation }) => operation === name);
+  return { name, description: description + sentenceOf(row?.effects ?? []) };
 }

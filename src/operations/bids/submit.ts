@@ -33,7 +33,7 @@ type Contractor = ViewerWith<'contractor'>;
 
 export const submitBid = operation({
   name: JOB_ACTIONS.submitBid.operation,
-  description: 'Bids on an open job. A contractor has one bid on a job, and may bid again only after withdrawing it.',
+  description: JOB_ACTIONS.submitBid.description,
   allows: allowedRoles(JOB_ACTIONS.submitBid.by),
   budget: 'write',
   input,

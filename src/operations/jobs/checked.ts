@@ -70,8 +70,8 @@ interface LockedSteps<Seen, Output> {
 }
 
 /**
- * Nobody else changes the job, its bids or its holds until this is committed. The lock and the looks are sent together;
- * each look begins when the lock is had, and so sees all that came before it. What is spent may still be spent by
+ * Nobody else changes the job, its bids or its holds until this is committed. The lock and the reads are pipelined;
+ * each read begins when the lock is held, and so sees all that came before it. What is spent may still be spent by
  * somebody else: then all is undone, and the refusal says how much there is.
  */
 export function behindLock<Seen, Output>(

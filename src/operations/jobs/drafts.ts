@@ -60,7 +60,7 @@ const EMPTY = Object.fromEntries(JOB_FIELDS.map((field) => [field, null])) as { 
 
 export const deleteJob = operation({
   name: JOB_ACTIONS.delete.operation,
-  description: 'Throws a draft away. A published job is cancelled instead.',
+  description: JOB_ACTIONS.delete.description,
   allows: allowedRoles(JOB_ACTIONS.delete.by),
   budget: 'write',
   input: z.strictObject(ofJob),

@@ -21,7 +21,7 @@ const WHERE = ['zipCode', 'city', 'state'] as const satisfies (keyof JobFields)[
 
 export const updateJob = operation({
   name: JOB_ACTIONS.update.operation,
-  description: 'Edits a job as far as its state allows: what is left out stays, null clears, and it is all or nothing.',
+  description: JOB_ACTIONS.update.description,
   allows: allowedRoles(JOB_ACTIONS.update.by),
   budget: 'write',
   input: agreeing(
@@ -37,7 +37,7 @@ export const updateJob = operation({
 });
 
 async function edit({ db, viewer, job }: Locked, { id, expectedVersion: _, ...sent }: Addressed): Promise<ReadableJob> {
-  const { changes, bases, charge } = checkEdit(job, sent as JobPatch, { hasBids: job.bidCount > 0 });
+  const { changes, bases, charge } = checkEdit(job, sent as JobPatch);
   const fields = Object.keys(changes);
   if (fields.length === 0) return readableJob(viewer, job);
 

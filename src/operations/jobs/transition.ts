@@ -1,7 +1,7 @@
 /**
  * The frame that the transitions of a job share; what each does is a row of `rules/lifecycle.ts`. There are two ways:
  * one statement, where nothing happens but what the move itself does (`one-statement.ts`), and else a transaction that
- * locks the job, looks, checks, and sends the statements of the effects together with the move (`with-effects.ts`).
+ * locks the job, checks it, and pipelines the statements of the effects with the move (`with-effects.ts`).
  */
 import { z } from 'zod';
 import { isOneStatement, JOB_TRANSITIONS, type JobTransition, type JobTransitionKey } from '../../rules/lifecycle.js';
@@ -16,8 +16,6 @@ import { withEffects, type Decide } from './with-effects.js';
 
 /** What a transition may add to its row. */
 export interface Parts {
-  /** The operation in a sentence; where this is left out, that of the row. */
-  readonly description?: string;
   /** What comes with the call; it is kept with the event. */
   readonly body?: z.ZodRawShape;
   /** Only for rows with `mayKeepState`: whether this call keeps the job's state. */
@@ -26,12 +24,12 @@ export interface Parts {
   answer?(job: ReadableJob, moved: Moved): object;
 }
 
-export function transition(key: JobTransitionKey, { description, body = {}, decide, answer }: Parts = {}) {
+export function transition(key: JobTransitionKey, { body = {}, decide, answer }: Parts = {}) {
   const row: JobTransition = JOB_TRANSITIONS[key];
   const run = isOneStatement(row) ? inOneStatement(key) : withEffects(key, decide);
   return operation({
     name: row.operation,
-    description: description ?? row.description,
+    description: row.description,
     allows: allowedRoles(row.by),
     budget: 'write',
     // What the frame takes of the bodies is named in `Input`; all else that comes with a call is only kept.

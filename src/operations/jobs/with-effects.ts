@@ -1,6 +1,5 @@
 /**
- * The second way of a transition: under the job's lock, with the statements of its effects sent together with the
- * move.
+ * The second way of a transition: under the job's lock, with the statements of its effects pipelined behind the move.
  */
 import { UNCHANGED_COUNTS } from '../../rules/bids.js';
 import type { Effect } from '../../rules/effects.js';

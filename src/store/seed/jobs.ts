@@ -1,5 +1,6 @@
 /** The jobs of a made-up market, planned first, with their bids, holds, events, reviews and transfers. */
 import type { TransactionSql } from 'postgres';
+import { PUBLISH_COST, URGENCIES } from '../../rules/publishing.js';
 import {
   busyContractor,
   busyHomeowner,
@@ -38,12 +39,12 @@ export async function planJobs(
     create temp table plan as
     select n::bigint as n, pg_temp.made('job', n) as id, pg_temp.made('hmw', owner) as owner,
       pg_temp.made('usr', owner) as owner_user, status, bids, made, urgency,
-      case when status = 'draft' then 0 when urgency = 'standard' then 5 when urgency = 'priority' then 15 else 30 end
+      case when status = 'draft' then 0 else ('${JSON.stringify(PUBLISH_COST)}'::jsonb ->> urgency::text)::int end
         as paid,
       status not in ('draft', 'open', 'cancelled') as awarded
     from (
       select n, ${owner} as owner, ${state} as status, (${bids})::int as bids, ${made} as made,
-        (array['standard', 'priority', 'urgent']::urgency[])[1 + n % 3] as urgency
+        ('{${URGENCIES.join()}}'::urgency[])[1 + n % ${URGENCIES.length}] as urgency
       from generate_series(${from}::bigint, ${to}::bigint) n) as job`);
   await tx.unsafe(`
     create temp table offers as
