@@ -10,6 +10,7 @@ import { openOffPage } from './graphql/off-page.js';
 import { openPlayground } from './graphql/playground.js';
 import { createSchema } from './graphql/schema.js';
 import { shareConnections } from './http/connections.js';
+import { acceptInTurn } from './http/new-connections.js';
 import { createDraining } from './http/draining.js';
 import { bearerOf, Exchange } from './http/exchange.js';
 import { HEADERS_MAX, problemWithHead } from './http/head.js';
@@ -64,8 +65,13 @@ export async function startServer(
     requireHostHeader: false,
     IncomingMessage: UpgradableRequest,
   });
-  const connections = shareConnections(server, shares, addressOfSocket, (closed) =>
-    services.log.warn({ closed }, 'all connections are taken: some were closed'),
+  const newConnections = acceptInTurn(server, shares, addressIdentity);
+  const connections = shareConnections(
+    server,
+    shares,
+    addressOfSocket,
+    (closed) => services.log.warn({ closed }, 'all connections are taken: some were closed'),
+    newConnections.mayOthersGoOn,
   );
   const unreadAnswers = boundUnreadAnswers(shares, timeouts);
   const graphqlPage = config.playground ? openPlayground() : openOffPage();
@@ -199,14 +205,19 @@ export async function startServer(
   server.on('checkExpectation', connections.inOrder(answer));
   server.on('upgrade', (request, socket, head) => upgrade(request, socket as Socket, head));
   answerUnreadable(server, HEAD_BYTES_MAX, errorBody);
-  await listen(server, { port: config.PORT, host: config.HOST, backlog: config.shares.connections.total });
+  await listen(server, { port: config.PORT, host: config.HOST, backlog: shares.limits.connections.total });
   const { port } = server.address() as AddressInfo;
 
   return {
     port,
     url: `http://${hostInUrl(config.HOST)}:${port}`,
     close: async () => {
-      await draining.drain(server, graphql.endStreams);
+      await draining.drain({
+        server,
+        newConnections,
+        endStreams: graphql.endStreams,
+        closeUnused: connections.closeUnused,
+      });
       await graphql.stop();
     },
   };

@@ -18,6 +18,7 @@ import { createAddressRules } from './security/public-addresses.js';
 import { createRateLimits } from './security/rate-limit.js';
 import { createRefreshTokens } from './security/refresh-token.js';
 import { createSealer } from './security/sealing.js';
+import { openFilesMax, withinOpenFiles } from './shares/open-files.js';
 import { createShares } from './shares/shares.js';
 import { connect, type Connection, type DatabaseHooks } from './store/database.js';
 import { watchDatabase } from './store/database-watch.js';
@@ -47,7 +48,13 @@ export async function openServices(
   assertDriverIsPatched();
   await migrate(connection);
   const metrics = createMetrics();
-  const { shares: limits } = config;
+  const filesMax = openFilesMax();
+  const limits = withinOpenFiles(config.shares, filesMax);
+  if (limits !== config.shares)
+    log.warn(
+      { open_files_max: filesMax, connections_max: limits.connections.total },
+      'this process may open too few files for SHARE_CONNECTIONS_TOTAL: it takes fewer connections (see `ulimit -n`)',
+    );
   const preparedStatements = config.DATABASE_PREPARED_STATEMENTS;
   const probe = connect(connection, { poolSize: 1, preparedStatements });
   const databaseWatch = watchDatabase(probe, {

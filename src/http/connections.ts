@@ -54,6 +54,8 @@ export interface SharedConnections {
    * are under way on it: what follows them cannot be distinguished from their answers.
    */
   upgrade(socket: Socket, isIdle: () => boolean): boolean;
+  /** Closes those on which nothing was ever sent. */
+  closeUnused(): void;
 }
 
 export function shareConnections(
@@ -61,6 +63,7 @@ export function shareConnections(
   shares: Shares,
   addressOf: (socket: Socket) => string,
   onFull: (closed: number) => void,
+  mayOthersGoOn: () => boolean,
 ): SharedConnections {
   const open = new Map<Socket, Connection>();
   let begunInTurn = 0;
@@ -71,11 +74,11 @@ export function shareConnections(
   /** Addresses that have sent as much ahead as they may. */
   const full = new Set<string>();
   const reading = readInTurn<Connection>(
-    shares.turns,
     ({ isRefused, holdsChunks, ahead, address }) =>
       !isRefused && !holdsChunks && ahead.length < perConnection && !full.has(address),
     ({ socket, underWay, ahead, bytesRead }) =>
       !underWay && ahead.length === 0 && socket.readableLength === 0 && socket.bytesRead === bytesRead,
+    mayOthersGoOn,
   );
 
   leaveReadingToSockets(server);
@@ -217,6 +220,9 @@ export function shareConnections(
       connection.isIdle = isIdle;
       reading.remove(connection);
       return true;
+    },
+    closeUnused() {
+      for (const { socket } of open.values()) if (socket.bytesRead === 0) socket.destroy();
     },
     inOrder: (answer) => (request, response) => {
       const connection = open.get(request.socket);

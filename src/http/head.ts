@@ -26,6 +26,9 @@ export function problemWithHead({
   if (headers.host === undefined && httpVersion === '1.1') return malformed('The header Host is missing.');
   if (headers.expect !== undefined && !/^100-continue$/i.test(headers.expect))
     return malformed('Nothing but 100-continue can be expected.');
+  const coding = headers['transfer-encoding'];
+  if (coding !== undefined && !/^chunked$/i.test(coding))
+    return malformed('A body may have no other Transfer-Encoding than chunked.');
   const repeated = repeatedIn(rawHeaders);
   return repeated === undefined ? undefined : malformed(`The header ${repeated} was sent twice.`);
 }

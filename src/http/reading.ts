@@ -2,12 +2,11 @@
  * When sockets are read. One read of 64 KB may hold 3,600 tiny requests, or 10,000 chunks of one byte, and Node's
  * parser cannot be stopped in the middle of what it is given. So it is given what was read in small pieces. Once the
  * pieces of one turn of the event loop have taken long, the others wait for later turns, in which network addresses are
- * served in rotation.
+ * served in rotation. Hang-ups wait for turns likewise: to close thousands of sockets in one takes long, too.
  */
 import type { EventEmitter } from 'node:events';
 import type { Server } from 'node:http';
 import { Socket } from 'node:net';
-import type { Turns } from '../shares/turns.js';
 import { Rotation } from './rotation.js';
 
 /** Most requests fit into one; it holds at most 57 tiny ones. */
@@ -25,11 +24,6 @@ const READ_OF_ADDRESS_MAX = 8;
 
 const { on: onEvent }: EventEmitter = Socket.prototype;
 const { push } = Socket.prototype;
-
-/** New connections wait for one another no longer than this before they are read. */
-const ACCEPTING_MAX_MS = 100;
-/** Then those that wait are read for so long, however many more come. */
-const READING_MS = 20;
 
 export interface ReadSocket {
   readonly socket: Socket;
@@ -59,29 +53,23 @@ export function leaveReadingToSockets(server: Server): void {
 }
 
 export function readInTurn<S extends ReadSocket>(
-  turns: Pick<Turns, 'shortenNext'>,
   mayBeRead: (one: S) => boolean,
   isIdle: (one: S) => boolean,
+  mayOthersGoOn: () => boolean,
 ): Reading<S> {
   const byAddress = new Map<string, Set<S>>();
   /** Sockets that wait to be read: those that have sent little, and those of which more than one piece waits. */
   const short = new Rotation<S>();
   const long = new Rotation<S>();
   let isLongFirst = false;
-  const accepted = new Set<S>();
   /** Those whose callers have hung up. */
   const ended = new Set<S>();
   const onRemove = new Map<S, () => void>();
-  let isAccepting = false;
-  let acceptedInTurn = false;
-  let acceptingSinceMs = 0;
-  /** Until then sockets that wait are read although connections are being accepted. */
-  let readingUntilMs = 0;
   /** When the first piece of this turn was given to the parser. */
   let readSinceMs: number | undefined;
   let isTurnAwaited = false;
 
-  const isHeld = (one: S) => accepted.has(one) || !mayBeRead(one);
+  const isHeld = (one: S) => !mayBeRead(one);
   const isTurnSpent = () => readSinceMs !== undefined && performance.now() - readSinceMs > READ_MS;
 
   function add(one: S): void {
@@ -92,8 +80,8 @@ export function readInTurn<S extends ReadSocket>(
     const onResume = () => {
       const held = isHeld(one);
       const waits = !held && isTurnSpent();
-      if (waits) enterLine(one, socket.readableLength);
-      else leaveLine(one);
+      if (waits) waitForTurn(one, socket.readableLength);
+      else stopWaiting(one);
       if (held || waits) stopReading(socket);
       else if (socket.readableLength > 0) beginPieces();
     };
@@ -103,14 +91,6 @@ export function readInTurn<S extends ReadSocket>(
       socket.off('resume', onResume);
       endCutting();
     });
-    // libuv accepts one connection in each turn, in the order in which they came: while many come, turns must be short.
-    turns.shortenNext();
-    acceptedInTurn = true;
-    // The first is read at once: others may not come.
-    if (isAccepting) return void accepted.add(one);
-    isAccepting = true;
-    acceptingSinceMs = performance.now();
-    setImmediate(readWhenAllAreAccepted);
   }
 
   /** Returned is how to leave the socket to somebody else. */
@@ -142,18 +122,18 @@ export function readInTurn<S extends ReadSocket>(
   function pauseIfDue(one: S, bytesLeft: number): void {
     const held = isHeld(one);
     if (one.socket.isPaused() || !(held || isTurnSpent())) return;
-    if (!held) enterLine(one, bytesLeft);
+    if (!held) waitForTurn(one, bytesLeft);
     one.socket.pause();
   }
 
   /** Whoever waits already keeps their place; a socket that was removed would wait for ever. */
-  function enterLine(one: S, bytesLeft: number): void {
+  function waitForTurn(one: S, bytesLeft: number): void {
     if (!onRemove.has(one) || long.has(one) || short.has(one)) return;
     (bytesLeft > PIECE_BYTES ? long : short).enter(one);
     awaitTurn();
   }
 
-  function leaveLine(one: S): void {
+  function stopWaiting(one: S): void {
     short.leave(one);
     long.leave(one);
   }
@@ -195,14 +175,14 @@ export function readInTurn<S extends ReadSocket>(
   function beginTurn(): void {
     isTurnAwaited = false;
     readSinceMs = undefined;
+    if (!mayOthersGoOn()) return awaitTurn();
     endSome();
-    if (isAccepting && performance.now() > readingUntilMs) return awaitTurn();
     // A short request need not wait for the pieces of the long, and the long are not passed over for ever.
     isLongFirst = !isLongFirst;
-    for (const line of isLongFirst ? [long, short] : [short, long]) {
-      for (const one of line.next(READ_IN_TURN_MAX, READ_OF_ADDRESS_MAX)) {
+    for (const waiting of isLongFirst ? [long, short] : [short, long]) {
+      for (const one of waiting.next(READ_IN_TURN_MAX, READ_OF_ADDRESS_MAX)) {
         // Whoever is held again is asked anew by `resume`.
-        if (isHeld(one)) leaveLine(one);
+        if (isHeld(one)) stopWaiting(one);
         else if (keepsEnough(one)) short.toEnd(one);
         else one.socket.resume();
       }
@@ -215,24 +195,11 @@ export function readInTurn<S extends ReadSocket>(
     return socket.readableLength === 0 && long.countOf(address) >= READ_OF_ADDRESS_MAX;
   }
 
-  function readWhenAllAreAccepted(): void {
-    if (acceptedInTurn && performance.now() - acceptingSinceMs < ACCEPTING_MAX_MS) {
-      acceptedInTurn = false;
-      return void setImmediate(readWhenAllAreAccepted);
-    }
-    isAccepting = false;
-    readingUntilMs = performance.now() + READING_MS;
-    const all = [...accepted];
-    accepted.clear();
-    for (const one of all) resume(one);
-  }
-
   function remove(one: S): void {
     onRemove.get(one)?.();
     onRemove.delete(one);
-    accepted.delete(one);
     if (ended.delete(one) && !one.socket.destroyed) tellOfEnd(one.socket);
-    leaveLine(one);
+    stopWaiting(one);
     const others = byAddress.get(one.address);
     others?.delete(one);
     if (others?.size === 0) byAddress.delete(one.address);
@@ -243,7 +210,7 @@ export function readInTurn<S extends ReadSocket>(
   }
 
   function resume(one: S): void {
-    if (one.socket.isPaused() && !isHeld(one)) enterLine(one, one.socket.readableLength);
+    if (one.socket.isPaused() && !isHeld(one)) waitForTurn(one, one.socket.readableLength);
   }
 
   function resumeAll(address: string): void {

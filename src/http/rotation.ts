@@ -1,9 +1,14 @@
 /** What waits, by network address: addresses are served in turn, and each that was served goes to the end. */
 export class Rotation<One extends { readonly address: string }> {
   readonly #waiting = new Map<string, Set<One>>();
+  #size = 0;
+
+  get size(): number {
+    return this.#size;
+  }
 
   get isEmpty(): boolean {
-    return this.#waiting.size === 0;
+    return this.#size === 0;
   }
 
   has(one: One): boolean {
@@ -15,15 +20,18 @@ export class Rotation<One extends { readonly address: string }> {
   }
 
   enter(one: One): void {
-    const line = this.#waiting.get(one.address) ?? new Set<One>();
-    this.#waiting.set(one.address, line.add(one));
+    const others = this.#waiting.get(one.address) ?? new Set<One>();
+    if (others.has(one)) return;
+    this.#waiting.set(one.address, others.add(one));
+    this.#size += 1;
   }
 
   leave(one: One): void {
-    const line = this.#waiting.get(one.address);
-    if (!line?.delete(one)) return;
+    const others = this.#waiting.get(one.address);
+    if (!others?.delete(one)) return;
+    this.#size -= 1;
     this.#waiting.delete(one.address);
-    if (line.size > 0) this.#waiting.set(one.address, line);
+    if (others.size > 0) this.#waiting.set(one.address, others);
   }
 
   toEnd(one: One): void {
@@ -34,9 +42,9 @@ export class Rotation<One extends { readonly address: string }> {
   /** The next so many, and at most so many of one address. They wait until they leave. */
   next(max: number, ofAddressMax: number): One[] {
     const next: One[] = [];
-    for (const line of this.#waiting.values()) {
+    for (const waiting of this.#waiting.values()) {
       let ofAddress = 0;
-      for (const one of line) {
+      for (const one of waiting) {
         if (ofAddress === ofAddressMax) break;
         if (next.push(one) === max) return next;
         ofAddress += 1;

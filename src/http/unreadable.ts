@@ -8,25 +8,25 @@ import { refuse, type Refusal } from '../rules/errors.js';
 import { newRequestId } from './request-id.js';
 
 /** Node keeps the answer that is under way on its socket, and offers no other way to it. */
-type Line = Socket & { readonly _httpMessage?: ServerResponse<IncomingMessage> | null };
+type HttpSocket = Socket & { readonly _httpMessage?: ServerResponse<IncomingMessage> | null };
 
 export function answerUnreadable(
   server: Server,
   headBytesMax: number,
   bodyOf: (refusal: Refusal, requestId: string) => object,
 ): void {
-  server.on('clientError', (error: NodeJS.ErrnoException, line: Line) => {
-    const underWay = line._httpMessage;
-    // What follows a whole request does not undo it: its answer is the last on this line.
+  server.on('clientError', (error: NodeJS.ErrnoException, socket: HttpSocket) => {
+    const underWay = socket._httpMessage;
+    // What follows a whole request does not undo it: its answer is the last on this connection.
     if (underWay?.req.complete && !underWay.headersSent) return void underWay.setHeader('Connection', 'close');
     // Whatever is said into the middle of an answer would be taken for a part of it.
-    if (!line.writable || underWay?.headersSent) return void line.destroy();
+    if (!socket.writable || underWay?.headersSent) return void socket.destroy();
     const requestId = newRequestId(undefined);
     const refusal = refusalOf(error.code, headBytesMax);
     const body = JSON.stringify(bodyOf(refusal, requestId));
-    line.end(`${headOf(refusal.status, Buffer.byteLength(body), requestId)}\r\n\r\n${body}`);
+    socket.end(`${headOf(refusal.status, Buffer.byteLength(body), requestId)}\r\n\r\n${body}`);
     // A caller who goes on sending is not listening.
-    line.setTimeout(LAST_WORDS_MS, () => line.destroy());
+    socket.setTimeout(LAST_WORDS_MS, () => socket.destroy());
   });
 }
 

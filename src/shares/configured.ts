@@ -32,10 +32,11 @@ export function sharesOf(env: Readonly<Record<string, unknown>>, isBehindProxy: 
   for (const { variable, name, bound, max } of SHARE_NUMBERS)
     shares[name] = { ...shares[name], [bound]: env[variable] ?? max };
   if (!isBehindProxy) return shares;
-  const { connections, requestsAhead } = shares;
+  const { connections, newConnections, requestsAhead } = shares;
   return {
     ...shares,
     connections: { ...connections, perAddress: undefined },
+    newConnections: { ...newConnections, perAddress: undefined },
     requestsAhead: { ...requestsAhead, perAddress: undefined },
   };
 }

@@ -4,7 +4,7 @@
  * with less than another has that address' newest call give way; where no other waits with more, the server is beyond
  * capacity.
  */
-import { createShare, type GiveBack, type Holder, type ShareSettings } from './share.js';
+import { createShare, type Bound, type GiveBack, type Holder, type ShareSettings } from './share.js';
 
 export interface FairQueueSettings extends ShareSettings {
   /** How many may be at work at once, */
@@ -53,6 +53,7 @@ export function createFairQueue({
   /** By address and user. Each served goes to the end, so that whatever is first is next. */
   const lanes = new Map<string, Map<string, Set<Waiter>>>();
   let longAtWork = 0;
+  let servedLastMs = -Infinity;
   const hasPlace = (address: string) => atWork.inUse() < places && atWork.inUse(address) < placesPerAddress;
   const hasPlaceFor = (address: string, user: string | undefined) =>
     user === undefined || atWork.inUse(address, user) < placesPerUser;
@@ -64,7 +65,9 @@ export function createFairQueue({
     const isFree = hasPlace(address) && hasPlaceFor(address, user) && mayBegin(kind);
     const leave = isFree ? begin({ address, user }, kind) : await wait(holder, kind);
     try {
-      return await work();
+      const result = await work();
+      servedLastMs = performance.now();
+      return result;
     } finally {
       leave();
       admitNext();
@@ -136,12 +139,24 @@ export function createFairQueue({
     newest.refuse(share.refusal('server'));
   }
 
-  /** Beyond capacity is the server, unless one address among others waits with more than any of them. */
   function turnAwayLate(waiter: Waiter): void {
-    const { address } = waiter.holder;
-    const isGreedy = share.inUse(address) < share.inUse() && share.largest() === address;
+    const bound = boundOf(waiter.holder);
     remove(waiter);
-    waiter.refuse(share.refusal(isGreedy ? 'address' : 'server', 'too late'));
+    waiter.refuse(share.refusal(bound, 'too late'));
+  }
+
+  /**
+   * Beyond capacity is the server, unless it goes on serving calls and others find a place, or one address waits with
+   * more than all others together.
+   */
+  function boundOf({ address, user }: Holder): Bound {
+    if (performance.now() - servedLastMs < waitMs / 2) {
+      if (!hasPlaceFor(address, user)) return 'user';
+      if (!hasPlace(address) && atWork.inUse() < places) return 'address';
+    }
+    const ofAddress = share.inUse(address);
+    const ofOthers = share.inUse() - ofAddress;
+    return ofOthers > 0 && ofAddress > ofOthers ? 'address' : 'server';
   }
 
   function remove(waiter: Waiter): void {

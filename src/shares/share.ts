@@ -84,9 +84,7 @@ export function createShare({ name, limits, events, retryAfterSeconds = () => 1 
     const [max, whose] = bound === 'user' ? [limits.perUser, 'you'] : [limits.perAddress, 'your network address'];
     const message = {
       'no more': `At most ${max} ${limits.of} at once are for ${whose}; wait for some to end.`,
-      'too late':
-        `No other network address has as many ${limits.of} as yours, and this waited too long; wait for ` +
-        `some to end.`,
+      'too late': `This waited too long behind others that are for ${whose}; wait for some of them to end.`,
     }[why];
     return refuse('RATE_LIMITED', { message, details });
   }

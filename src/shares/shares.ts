@@ -14,6 +14,7 @@ export interface Shares {
   readonly limits: ShareTable;
   readonly events: ShareEvents;
   readonly connections: Share;
+  readonly newConnections: Share;
   readonly requestsAhead: Share;
   readonly webSockets: Share;
   readonly streams: Share;
@@ -32,6 +33,7 @@ export function createShares(limits: ShareTable, events: ShareEvents): Shares {
     limits,
     events,
     connections: createShare(settings('connections')),
+    newConnections: createShare(settings('newConnections')),
     // Nothing of it is refused: what is too much is not read.
     requestsAhead: createShare({ ...settings('requestsAhead'), limits: { of: limits.requestsAhead.of } }),
     webSockets: createShare(settings('webSockets')),

@@ -7,16 +7,15 @@ import { setImmediate as nextTurn } from 'node:timers/promises';
 import { createFairQueue, type FairQueue } from './fair-queue.js';
 import type { Holder, ShareSettings } from './share.js';
 
-/** In each turn of the loop one new connection is accepted: while many come, turns must be short. */
 const SLICE_MS = 2;
 /** A request that has waited so long is refused rather than answered too late. */
-const WAIT_MS = 2_000;
+const WAIT_MS = 1_000;
 
 export interface Turns {
   /** Begins the work when it is the holder's turn. */
   begin(holder: Holder, work: () => void): Promise<void>;
-  /** One piece of work in the next turn, since what else it is for does not wait. */
-  shortenNext(): void;
+  /** From now on work is begun only in turns of the loop in which this holds. */
+  onlyWhile(mayBegin: () => boolean): void;
   readonly queue: Pick<FairQueue, 'waiting'>;
 }
 
@@ -28,7 +27,7 @@ export function turnOf(turns: Turns, holder: Holder): Promise<void> {
 export function createTurns(settings: ShareSettings, waitMs = WAIT_MS): Turns {
   const queue = createFairQueue({ ...settings, places: 1, waitMs });
   let sliceEndsMs = 0;
-  let isNextShort = false;
+  let mayBegin = () => true;
 
   return {
     begin: (holder, work) =>
@@ -37,11 +36,11 @@ export function createTurns(settings: ShareSettings, waitMs = WAIT_MS): Turns {
         // Behind the promises that the work has led to: what they take is a part of the slice.
         await new Promise<void>((done) => queueMicrotask(() => process.nextTick(done)));
         if (performance.now() < sliceEndsMs) return;
-        await nextTurn();
-        sliceEndsMs = isNextShort ? 0 : performance.now() + SLICE_MS;
-        isNextShort = false;
+        do await nextTurn();
+        while (!mayBegin());
+        sliceEndsMs = performance.now() + SLICE_MS;
       }),
-    shortenNext: () => void (isNextShort = true),
+    onlyWhile: (condition) => void (mayBegin = condition),
     queue,
   };
 }

@@ -1,4 +1,5 @@
 /** Connections and what is sent ahead on them, over real sockets. */
+import { execFileSync } from 'node:child_process';
 import { once } from 'node:events';
 import { connect, type Socket } from 'node:net';
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
@@ -244,7 +245,65 @@ describe('connections', () => {
     });
     expect(app.logged.some((line) => line.includes('all connections are taken'))).toBe(true);
   });
+
+  it('whose callers have reset them before they were accepted are closed, and what they sent is not read', async () => {
+    const { port } = new URL(app.url);
+    const { connections } = app.services.shares;
+    const [inUse, before] = [connections.inUse(), app.logged.length];
+    // The server shares this event loop, which stands until the callers have left.
+    execFileSync(process.execPath, ['-e', RESETTING, port, PING.replace('/healthz', '/v1/me')]);
+    const { socket, answers } = await open(app.url);
+    socket.write(PING);
+    expect(await answers(1)).toEqual(['200']);
+    socket.destroy();
+    await until(() => connections.inUse() === inUse);
+    expect(app.logged.slice(before).filter((line) => line.includes('GET /v1/me'))).toEqual([]);
+  });
+
+  it('that one address opens beyond its share of a second are closed unread, and those of others are not', async () => {
+    const crowded = await openTestApp({ SHARE_NEW_CONNECTIONS_PER_ADDRESS: '5' }, { beside: app });
+    const heardBy = async (from: string) => {
+      const { socket, answers } = await open(crowded.url, from);
+      socket.write(PING);
+      const [status = 'closed'] = await answers(1).catch((): string[] => []);
+      socket.destroy();
+      return status;
+    };
+    const greedy = await Promise.all(Array.from({ length: 20 }, () => heardBy('127.0.0.5')));
+    expect(greedy.toSorted()).toEqual([...Array(5).fill('200'), ...Array(15).fill('closed')]);
+    expect(await heardBy('127.0.0.6')).toBe('200');
+    expect(await (await fetch(`${crowded.url}/metrics`)).text()).toContain(
+      'share_refusals_total{share="newConnections",bound="address"} 15',
+    );
+    await until(() => crowded.services.shares.newConnections.inUse('127.0.0.5') === 0);
+    expect(await heardBy('127.0.0.5')).toBe('200');
+    await crowded.close();
+  });
+
+  it('on which nothing was ever sent do not keep a server from stopping', async () => {
+    const stopping = await openTestApp({}, { beside: app });
+    let stopped: Promise<void> | undefined;
+    await held(async (slow) => {
+      const busy = await open(stopping.url);
+      busy.socket.write(slow);
+      const unused = await open(stopping.url);
+      await until(() => stopping.services.shares.connections.inUse() === 2);
+      stopped = stopping.close();
+      await unused.closed;
+      // Not with those that are cut because the server has waited long enough.
+      expect(busy.socket.destroyed).toBe(false);
+    });
+    await stopped;
+  });
 });
+
+/** Opens twenty connections, sends a request on each, and resets them all. */
+const RESETTING = `
+  const [port, request] = process.argv.slice(1);
+  for (let at = 0; at < 20; at += 1) {
+    const socket = require('node:net').connect({ port, host: '127.0.0.1' });
+    socket.on('error', () => {}).once('connect', () => socket.write(request, () => socket.resetAndDestroy()));
+  }`;
 
 async function until(isSo: () => boolean): Promise<void> {
   const endMs = performance.now() + 100_000;

@@ -34,6 +34,7 @@ describe('a rotation', () => {
     for (const each of [a1, b1, a1]) rotation.enter(each);
     expect(names(rotation.next(9, 9))).toBe('a1 b1');
     expect(names(rotation.next(9, 9))).toBe('a1 b1');
+    expect(rotation.size).toBe(2);
     for (const each of [a1, a2]) rotation.leave(each);
     expect([rotation.has(a1), rotation.has(b1), rotation.isEmpty]).toEqual([false, true, false]);
     rotation.leave(b1);

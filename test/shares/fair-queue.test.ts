@@ -218,17 +218,48 @@ describe('waiting', () => {
     expect(waits).toEqual([1, 0.45]);
   });
 
-  it('too long is its own fault for an address that none of the others exceeds', async () => {
+  it('too long is its own fault for an address that waits with more than all others together', async () => {
     const queue = queueOf({ limits: { of: 'calls', total: 10 } });
     const first = held();
     const inside = queue.run({ address: 'first' }, first.work);
-    const codes = ['a', 'a', 'a', 'b'].map((address) =>
+    const codes = ['a', 'a', 'a', 'a', 'b', 'c'].map((address) =>
       queue.run({ address }, async () => 'served').catch(({ code }: { code: string }) => code),
     );
     await vi.advanceTimersByTimeAsync(1_001);
-    expect(await Promise.all(codes)).toEqual(['RATE_LIMITED', 'RATE_LIMITED', 'RATE_LIMITED', 'OVERLOADED']);
+    // Whoever is refused waits no more: in the end two of `a` stand against one each of `b` and `c`.
+    const [blamed, ofAll] = [Array(2).fill('RATE_LIMITED'), Array(4).fill('OVERLOADED')];
+    expect(await Promise.all(codes)).toEqual([...blamed, ...ofAll]);
     first.end();
     await inside;
+  });
+
+  it.each([
+    ['while others are served is no fault of the server', true, ['user', 'address']],
+    ['while nobody is served is one', false, ['server', 'server']],
+  ])('too long for a place of one’s own %s', async (_when, isServing, bounds) => {
+    const queue = queueOf({ places: 4, placesPerAddress: 3, placesPerUser: 2 });
+    const works = Array.from({ length: 3 }, held);
+    const [hers, his] = ['anna', 'bert'].map((user) => ({ address: 'a', user })) as [Holder, Holder];
+    const outcomeOf = (holder: Holder, work: () => Promise<unknown>) =>
+      queue.run(holder, work).then(
+        () => 'served',
+        ({ message }: Error) => message,
+      );
+    const served = [hers, hers, his].map((holder, at) => outcomeOf(holder, works[at]!.work));
+    const late = [hers, { address: 'a', user: 'carl' }].map((holder) => outcomeOf(holder, async () => undefined));
+    await vi.advanceTimersByTimeAsync(600);
+    if (isServing) expect(await outcomeOf({ address: 'b' }, async () => undefined)).toBe('served');
+    await vi.advanceTimersByTimeAsync(401);
+    const blamed = await Promise.all(late);
+    expect(refusals).toEqual(bounds);
+    if (isServing)
+      expect(blamed).toEqual(
+        ['you', 'your network address'].map(
+          (whose) => `This waited too long behind others that are for ${whose}; wait for some of them to end.`,
+        ),
+      );
+    for (const { end } of works) end();
+    expect(await Promise.all(served)).toEqual(['served', 'served', 'served']);
   });
 
   it('keeps no timer once nobody waits', async () => {

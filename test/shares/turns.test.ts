@@ -43,6 +43,29 @@ describe('turns of the event loop', () => {
     expect(new Set(seen).size).toBeGreaterThanOrEqual(9);
   });
 
+  it.each([
+    ['so many turns later, where it goes on only then', 16],
+    ['in the next turn, where nothing is in its way', 1],
+  ])('are begun %s', async (_when, turnsBetween) => {
+    const turns = turnsOf(100);
+    let loops = 0;
+    let over = false;
+    const count = () => {
+      loops += 1;
+      if (!over) setImmediate(count);
+    };
+    count();
+    turns.onlyWhile(() => loops % turnsBetween === 0);
+    const seen: number[] = [];
+    await Promise.all(
+      Array.from({ length: 5 }, (_, at) => turns.begin({ address: `a${at}` }, () => (seen.push(loops), spin(5)))),
+    );
+    over = true;
+    // The first finds nobody before it, and is begun at once.
+    const between = seen.slice(2).map((loop, at) => loop - seen[at + 1]!);
+    expect(between).toEqual(between.map(() => turnsBetween));
+  });
+
   it('go from address to address, so that one that sends hundreds at once delays another by one of them', async () => {
     const turns = turnsOf(1_000);
     const order: string[] = [];

@@ -1,0 +1,163 @@
+/**
+ * Node accepts one connection in each turn of the event loop, and makes a socket and a parser for it there and then,
+ * which takes three times as long as to accept it: whoever comes behind a thousand others waits for all of that. So
+ * connections are accepted before sockets are made for them, and sockets are made for network addresses in rotation.
+ * Those whose callers have left already, or open more within a second than their share, are closed instead.
+ */
+import type { Server } from 'node:http';
+import { setImmediate as nextTurn } from 'node:timers/promises';
+import type { Shares } from '../shares/shares.js';
+import { Rotation } from './rotation.js';
+
+/** So long a connection counts as new, however soon it closes. */
+const NEW_MS = 1_000;
+
+/** While connections come, whatever else there is to do waits for so long, */
+const ACCEPTING_MAX_MS = 40;
+/** and then sockets are made for so long, */
+const MAKING_MS = 5;
+/** and then all else goes on for so long. */
+const OTHERS_MS = 10;
+
+/** So many connections wait for their sockets, and for each that comes then one is made. */
+const WAITING_MAX = 1_000;
+
+interface ClientHandle {
+  /** Fills in the address; what is returned is not 0 where the caller has left. */
+  getpeername(name: { address?: string }): number;
+  close(): void;
+}
+
+/** Node offers no other way to an accepted connection that has no socket yet. */
+interface ListeningServer extends Server {
+  readonly _handle?: { onconnection(error: number, client: ClientHandle | undefined): void } | null;
+}
+
+interface Accepted {
+  readonly address: string;
+  makeSocket(): void;
+}
+
+export interface NewConnections {
+  /** While connections come, sockets are not read and no request is begun, but not for ever. */
+  mayOthersGoOn(): boolean;
+  /** Accepts whoever has connected so far, and nothing else meanwhile, for so long at most; makes all their sockets. */
+  acceptAll(withinMs: number): Promise<void>;
+}
+
+export function acceptInTurn(
+  server: ListeningServer,
+  shares: Pick<Shares, 'newConnections' | 'turns' | 'streamTurns'>,
+  identityOf: (address: string) => string,
+): NewConnections {
+  const waiting = new Rotation<Accepted>();
+  let accepted = 0;
+  let acceptsOnly = false;
+  let hasAccepted = false;
+  let isTurnAwaited = false;
+  let acceptingSinceMs = 0;
+  let othersUntilMs = 0;
+
+  for (const turns of [shares.turns, shares.streamTurns]) turns.onlyWhile(mayOthersGoOn);
+  server.once('listening', () => {
+    const { _handle: handle } = server;
+    if (!handle) return;
+    const { onconnection } = handle;
+    handle.onconnection = (error, client) => {
+      if (!client) return onconnection.call(handle, error, client);
+      accepted += 1;
+      const isFirst = noticeOne();
+      const address = addressOf(client);
+      if (address === undefined || !mayOpen(address)) return client.close();
+      const one: Accepted = {
+        address,
+        makeSocket: () => {
+          if (addressOf(client) === undefined) client.close();
+          else onconnection.call(handle, error, client);
+        },
+      };
+      // Others may not come.
+      if (isFirst) one.makeSocket();
+      else waiting.enter(one);
+    };
+  });
+
+  /** Undefined where the caller has left. */
+  function addressOf(client: ClientHandle): string | undefined {
+    const name: { address?: string } = {};
+    return client.getpeername(name) === 0 && name.address !== undefined ? identityOf(name.address) : undefined;
+  }
+
+  function mayOpen(address: string): boolean {
+    try {
+      setTimeout(shares.newConnections.take({ address }), NEW_MS).unref();
+      return true;
+    } catch {
+      return false;
+    }
+  }
+
+  /** Whether it is the first for a while. */
+  function noticeOne(): boolean {
+    hasAccepted = true;
+    if (isTurnAwaited) return false;
+    awaitTurn();
+    acceptingSinceMs = performance.now();
+    return true;
+  }
+
+  function awaitTurn(): void {
+    isTurnAwaited = true;
+    setImmediate(beginTurn);
+  }
+
+  function beginTurn(): void {
+    isTurnAwaited = false;
+    const mayMoreCome = acceptsOnly || (hasAccepted && performance.now() - acceptingSinceMs < ACCEPTING_MAX_MS);
+    hasAccepted = false;
+    if (mayMoreCome) {
+      makeSome(0, WAITING_MAX);
+      return awaitTurn();
+    }
+    makeSome(MAKING_MS);
+    acceptingSinceMs = performance.now();
+    othersUntilMs = acceptingSinceMs + OTHERS_MS;
+    if (!waiting.isEmpty) awaitTurn();
+  }
+
+  function mayOthersGoOn(): boolean {
+    return !acceptsOnly && (!isTurnAwaited || performance.now() < othersUntilMs);
+  }
+
+  function makeSome(forMs: number, downTo = 0): void {
+    const sinceMs = performance.now();
+    while (waiting.size > downTo) {
+      for (const next of waiting.next(1, 1)) {
+        waiting.leave(next);
+        next.makeSocket();
+      }
+      if (performance.now() - sinceMs > forMs) return;
+    }
+  }
+
+  /**
+   * The operating system takes up connections before we do, and we take one of them in each turn of the loop: a whole
+   * turn without any was the last. More may come while sockets are made.
+   */
+  async function acceptAll(withinMs: number): Promise<void> {
+    const untilMs = performance.now() + withinMs;
+    acceptsOnly = true;
+    do {
+      makeSome(Infinity);
+      for (let before = -1; before < accepted && performance.now() < untilMs;) {
+        before = accepted;
+        await nextTurn(); // The rest of this turn,
+        await nextTurn(); // and a whole one.
+      }
+    } while (!waiting.isEmpty && performance.now() < untilMs);
+    makeSome(Infinity);
+    acceptsOnly = false;
+  }
+
+  return { mayOthersGoOn, acceptAll };
+}
