@@ -105,6 +105,7 @@ export const BROKEN_HEADS: readonly BrokenRequest[] = [
   unreadable('SSH', 'SSH-2.0-OpenSSH_9.2\r\n'),
   unreadable('nothing but zeros', new Uint8Array(1_000)),
   unreadable('a method that nobody knows', head('FETCH', '/v1/me')),
+  unreadable('a body that is compressed on its way', logIn(['Transfer-Encoding: gzip, chunked'])),
   unreadable('an expectation of wonders', logIn(['Expect: wonders', 'Content-Length: 2'])),
   unreadable(
     'a body of 20 MB, announced politely',

@@ -50,6 +50,8 @@ export interface Connections extends Common {
    * and all from the third on together.
    */
   readonly messages?: readonly object[];
+  /** Sent behind them: one more message, which begins and does not end, of so many fragments. */
+  readonly fragments?: number;
   readonly drip?: { readonly text: string; readonly everyMs: number };
   readonly take?: 'all' | 'nothing' | { readonly bytes: number; readonly everyMs: number };
   readonly hangUpAfterMs?: number;

@@ -95,6 +95,7 @@ function openOne() {
     next = '',
     nextTimes = 0,
     messages = [],
+    fragments = 0,
     drip,
     take = 'all',
     hangUpAfterMs,
@@ -127,7 +128,9 @@ function openOne() {
     if (hangUpAfterMs) timers.push(setTimeout(hangUp, hangUpAfterMs));
   });
   const unsent = messages.map(framed);
-  const sendMore = () => socket.write(Buffer.concat(unsent.splice(0, unsent.length < messages.length ? Infinity : 1)));
+  if (fragments > 0) unsent.push(fragmented(fragments));
+  const sendMore = () =>
+    socket.write(Buffer.concat(unsent.splice(0, unsent.length < messages.length || fragments > 0 ? Infinity : 1)));
   if (unsent.length > 0) socket.on('data', () => unsent.length > 0 && sendMore());
   readFrom(socket, take, timers);
   socket.on('error', (error) => count(tally.events, error.code ?? error.message));
@@ -143,6 +146,12 @@ function framed(message) {
   const text = Buffer.from(JSON.stringify(message));
   const length = text.length < 126 ? [0x80 | text.length] : [0x80 | 126, text.length >> 8, text.length & 0xff];
   return Buffer.concat([Buffer.from([0x81, ...length, 0, 0, 0, 0]), text]);
+}
+
+/** One byte each, and none of them the last. */
+function fragmented(count) {
+  const frame = (opcode) => Buffer.from([opcode, 0x81, 0, 0, 0, 0, 0x20]);
+  return Buffer.concat([frame(1), ...Array.from({ length: count - 1 }, () => frame(0))]);
 }
 
 function readFrom(socket, take, timers) {

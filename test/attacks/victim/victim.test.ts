@@ -3,6 +3,7 @@
  * and an operator at other addresses notice of it. Run alone: `npm run test:attacks`; `VICTIM_ROW=…` picks rows by
  * a regular expression over their names.
  */
+import { readFileSync } from 'node:fs';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { checkDatabase } from '../../checker.js';
@@ -17,6 +18,10 @@ import { prepareVictim, type Experience } from './victim.js';
 
 const ATTACK_MS = 2_000;
 const MEMORY_RETURNS_WITHIN_MS = 5_000;
+const STOLEN_MS_MAX = 100;
+const MS_OF_A_TICK = 10;
+/** Addresses are made of the rows' numbers, and of those of rows that are measured anew. */
+const ROWS_MAX = 100;
 
 const chosen = new RegExp(process.env.VICTIM_ROW ?? '', 'i');
 
@@ -40,7 +45,7 @@ describe('while somebody attacks, a homeowner elsewhere signs in, reads and publ
     .filter(({ row }) => chosen.test(row.name))
     .map(({ row, at }) =>
       it(`${row.finding === undefined ? '' : `finding ${row.finding}: `}${row.name} (${row.who})`, async () => {
-        const outcome = await run(row, at + 1);
+        const outcome = await measure(row, at + 1);
         outcomes.push(outcome);
         expect(failuresOf(outcome).join('\n')).toBe('');
       }, 60_000),
@@ -66,6 +71,22 @@ if (answers.length > 0)
       60_000,
     );
   });
+
+/** Where the hypervisor took the processors away nothing was measured, and it is measured anew: once, elsewhere. */
+async function measure(row: Row, number: number): Promise<Outcome> {
+  const before = stolenMs();
+  const outcome = await run(row, number);
+  const stolen = stolenMs() - before;
+  if (stolen < STOLEN_MS_MAX || failuresOf(outcome).length === 0) return outcome;
+  console.log(`${row.name}: ${stolen} ms were stolen from this machine meanwhile; ${failuresOf(outcome).join('; ')}`);
+  return run(row, number + ROWS_MAX);
+}
+
+/** Of all processors together, since the system began, where it knows. */
+function stolenMs(): number {
+  const [, , , , , , , , ticks = '0'] = readFileSync('/proc/stat', 'utf8').split('\n')[0]?.split(/ +/) ?? [];
+  return Number(ticks) * MS_OF_A_TICK;
+}
 
 async function run(row: Row, number: number): Promise<Outcome> {
   if (await server.ensureHealthy()) await warmUp(1);

@@ -8,18 +8,6 @@ const paddedHeaders = (bytes: number) => ({ 'X-Padding': 'p'.repeat(bytes) });
 const CHUNKED =
   'POST /v1/auth/login HTTP/1.1\r\nHost: a\r\nContent-Type: application/json\r\nTransfer-Encoding: chunked\r\n\r\n';
 
-const WEB_SOCKET = bytesOf('GET', '/graphql', {
-  headers: [
-    'Connection: Upgrade',
-    'Upgrade: websocket',
-    'Sec-WebSocket-Version: 13',
-    'Sec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==',
-    'Sec-WebSocket-Protocol: graphql-transport-ws',
-    'Authorization: Bearer @TOKEN@',
-  ],
-});
-const ALL_EVENTS = 'subscription { myEvents(after: "0") { id type position data } }';
-const subscription = (id: string) => ({ type: 'subscribe', id, payload: { query: ALL_EVENTS } });
 const streamOf = (job: string) =>
   `/graphql/stream?query=${encodeURIComponent(
     `subscription { jobEvents(jobId: "${job}", after: "0") { id type position data } }`,
@@ -129,24 +117,6 @@ export const CONNECTIONS: readonly Row[] = [
     ],
   },
   {
-    name: 'connections opened and closed, 1,500 a second',
-    who: 'anonymous',
-    attacks: () => [{ kind: 'connections', openPerSecond: 1_500, hangUpAfterMs: 1 }],
-  },
-  {
-    name: 'requests given up as soon as they are sent, 500 a second',
-    who: 'one account',
-    attacks: ({ people }) => [
-      {
-        kind: 'connections',
-        openPerSecond: 500,
-        hangUpAfterMs: 2,
-        tokens: [people.contractor().token],
-        first: bytesOf('GET', '/v1/jobs?per_page=100', { headers: ['Authorization: Bearer @TOKEN@'] }),
-      },
-    ],
-  },
-  {
     name: 'bytes that are not HTTP, 1,000 connections a second',
     who: 'anonymous',
     attacks: () => [
@@ -186,55 +156,6 @@ export const CONNECTIONS: readonly Row[] = [
         first: bytesOf('POST', '/v1/auth/login', {
           headers: ['Expect: 100-continue', 'Content-Type: application/json', 'Content-Length: 1000'],
         }),
-      },
-    ],
-  },
-  {
-    name: 'upgrades to a WebSocket that stay silent',
-    who: 'anonymous',
-    attacks: () => [
-      {
-        kind: 'connections',
-        connections: 1_000,
-        again: { afterMs: 50 },
-        first: bytesOf('GET', '/graphql', {
-          headers: [
-            'Connection: Upgrade',
-            'Upgrade: websocket',
-            'Sec-WebSocket-Version: 13',
-            'Sec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==',
-            'Sec-WebSocket-Protocol: graphql-transport-ws',
-          ],
-        }),
-      },
-    ],
-  },
-  {
-    name: 'a thousand WebSockets from one address, with as many streams as there may be, again and again',
-    who: '600 accounts',
-    attacks: ({ people }) => [
-      {
-        kind: 'connections',
-        connections: 1_000,
-        firstLocalPort: 12_000,
-        tokens: people.crowd,
-        first: WEB_SOCKET,
-        messages: [{ type: 'connection_init' }, ...Array.from({ length: 12 }, (_, at) => subscription(`s${at}`))],
-        again: { afterMs: 100 },
-      },
-    ],
-  },
-  {
-    name: 'floods of messages on 300 WebSockets, each opened again when it is closed',
-    who: '600 accounts',
-    attacks: ({ people }) => [
-      {
-        kind: 'connections',
-        connections: 300,
-        tokens: people.crowd,
-        first: WEB_SOCKET,
-        messages: [{ type: 'connection_init' }, ...Array.from({ length: 5_000 }, () => ({ type: 'ping' }))],
-        again: { afterMs: 10 },
       },
     ],
   },

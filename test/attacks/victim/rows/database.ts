@@ -1,10 +1,11 @@
 /** What is done to the database: searches, deep pages, locks that many want, transactions that are long. */
 import type { Row } from '../ground.js';
-import { DRY_RUN, get, graphql, post, unknownNames } from './requests.js';
+import { aliased, DRY_RUN, get, graphql, post, unknownNames } from './requests.js';
 
 const SEARCHES = ['th', 'in', 'it', 'drips', 'kitchen sink', 'day and night', 'zzzzzz', '%_%', 'no. 4'].map(
   (words) => `/v1/jobs?per_page=100&search=${encodeURIComponent(words)}`,
 );
+const FIFTEEN_SEARCHES = aliased(15, 'jobs(first: 20, filter: { search: "in" }) { totalCount nodes { id title } }');
 const NEW_JOB = { title: 'A job', description: 'It drips day and night.' };
 
 export const DATABASE: readonly Row[] = [
@@ -25,6 +26,18 @@ export const DATABASE: readonly Row[] = [
     who: '600 accounts',
     attacks: ({ people }) => [
       { kind: 'calls', connections: 400, tokens: people.crowd, requests: SEARCHES.map((path) => get(path)) },
+    ],
+  },
+  {
+    name: 'fifteen searches for two letters in documents that are each new',
+    who: '600 accounts',
+    attacks: ({ people }) => [
+      {
+        kind: 'calls',
+        connections: 200,
+        tokens: people.crowd,
+        requests: [graphql(`query Q######## { ${FIFTEEN_SEARCHES} }`)],
+      },
     ],
   },
   {

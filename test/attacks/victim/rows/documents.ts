@@ -10,6 +10,13 @@ const NEW = '# ########\n';
 
 /** Many selections of the same fields, which validation compares with each other. */
 const MERGED = `{ ${repeated(60, 'jobs { nodes { id title homeowner { id user { id } } } }')} }`;
+/** The same, by fragments that spread others. */
+const PATH = 'user { contractor { user { contractor { user { contractor { user {';
+const MERGED_FRAGMENTS = `{ ${numbered(14, (at) => `...F${at}`)} } ${numbered(
+  14,
+  (at) => `fragment F${at} on Query { viewer { ${PATH} id firstName lastName email }}}}}}} ...G${at} } }
+    fragment G${at} on Viewer { ${PATH} id x${at}: firstName }}}}}}} }`,
+)}`;
 const UNKNOWN_FIELDS = `{ ${numbered(900, (at) => `vieweer${at}`)} }`;
 const MANY_VARIABLES = `query(${numbered(180, (at) => `$v${at}: Int`)}) { __typename }`;
 const FRAGMENTS = numbered(100, (at) => `fragment F${at} on Query { __typename }`);
@@ -43,6 +50,11 @@ export const DOCUMENTS: readonly Row[] = [
     name: 'documents whose fields must be merged, each of them new',
     who: 'anonymous',
     attacks: () => [{ kind: 'calls', connections: 20, requests: [graphql(NEW + MERGED)] }],
+  },
+  {
+    name: 'documents whose fragments must be merged, each of them new',
+    who: 'anonymous',
+    attacks: () => [{ kind: 'calls', connections: 100, requests: [graphql(NEW + MERGED_FRAGMENTS)] }],
   },
   {
     name: 'documents of unknown fields, each of them new',
