@@ -6,9 +6,9 @@ import type { ApolloServerPlugin } from '@apollo/server';
 import type { DocumentNode, GraphQLError, GraphQLFormattedError, OperationDefinitionNode } from 'graphql';
 import type { Request } from '../operations/caller.js';
 import { REFUSALS } from '../rules/errors.js';
-import type { Context } from './context.js';
+import type { Checked, Context } from './context.js';
 import { atMost } from './failures.js';
-import type { Checked, Limits } from './limits.js';
+import type { Limits } from './limits.js';
 import { mutationsIn } from './limits/shape.js';
 import { retryAfterIfOverloaded } from './overloaded.js';
 import { applyHeaders } from './request-headers.js';
@@ -39,16 +39,12 @@ export interface OperationHooks {
 }
 
 export function createHooks(limits: Pick<Limits, 'check'>, format: FormatError): OperationHooks {
-  /** What is refused in front of Apollo is worded by Apollo: it is not checked a second time for that. */
-  const checkedOf = new WeakMap<Context, Checked>();
   return {
     before: ({ document, hash, operation, variables, context }) => {
       context.caller.request.record.document = { name: operation.name?.value, hash };
       applyHeaders(context, mutationsIn(document, operation));
       const isStream = context.opening !== undefined;
-      const checked = checkedOf.get(context) ?? limits.check({ document, operation, variables, isStream });
-      checkedOf.set(context, checked);
-      return checked;
+      return (context.checked ??= limits.check({ document, operation, variables, isStream }));
     },
     after: (context, checked, result) => {
       if (checked) {

@@ -9,10 +9,10 @@ import type { ApolloServer, ApolloServerPlugin } from '@apollo/server';
 import { getOperationAST, type DocumentNode } from 'graphql';
 import { LRUCache } from 'lru-cache';
 import { REFUSALS } from '../rules/errors.js';
-import type { Context } from './context.js';
+import type { Checked, Context } from './context.js';
 import type { RunOperation } from './executor/executor.js';
 import type { Found, FormatError, OperationHooks, Result } from './hooks.js';
-import { DOCUMENT_CHARACTERS_KEPT, type Checked } from './limits.js';
+import { DOCUMENT_CHARACTERS_KEPT } from './limits.js';
 import type { Asked } from './limits/persisted.js';
 
 /** What Apollo makes of a request over HTTP. */

@@ -18,7 +18,7 @@ import {
 } from 'graphql';
 import { refuse } from '../rules/errors.js';
 import { ERRORS, GRAPHQL_LIMITS } from '../rules/limits.js';
-import type { Context } from './context.js';
+import type { Checked, Context } from './context.js';
 import { costOf, type Cost } from './limits/cost.js';
 import { exceeded, refusalIn } from './limits/refusals.js';
 import { shapeRule } from './limits/shape.js';
@@ -41,13 +41,6 @@ interface ToCheck {
   readonly operation: OperationDefinitionNode;
   readonly variables: Readonly<Record<string, unknown>>;
   readonly isStream: boolean;
-}
-
-export interface Checked {
-  /** What it costs, and the most that it could have cost; unknown where it was not asked for at the right address. */
-  readonly cost?: { readonly requested: number; readonly max: number; readonly remaining: number };
-  /** If there are any, the operation does not run. */
-  readonly refusals: readonly GraphQLError[];
 }
 
 export interface LimitSettings {

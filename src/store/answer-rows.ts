@@ -4,5 +4,10 @@
  * collected, and a list of jobs needs up to 40 % more CPU. test/store/answer-rows.timing.test.ts measures it.
  */
 export async function rowsOf(query: PromiseLike<unknown[][]>): Promise<unknown[][]> {
-  return (await query).splice(0);
+  const answer = await query;
+  const rows: unknown[][] = [];
+  // One by one: of a list that is the driver's own class, splice() takes ten times as long.
+  for (const row of answer) rows.push(row);
+  answer.length = 0;
+  return rows;
 }

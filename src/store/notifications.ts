@@ -1,8 +1,12 @@
 /** What Postgres sends to whoever listens on a channel (LISTEN and NOTIFY), on a connection that does nothing else. */
+import { setTimeout as delay } from 'node:timers/promises';
 import { DATABASE_DEFAULTS, openPool, type Connection } from './database.js';
 
 /** What `pg_stat_activity` calls the connections that events go through. */
 export const EVENTS_CONNECTIONS = 'job-marketplace events';
+
+/** While the database is away nothing begins. */
+const BEGUN_WITHIN_MS = 1_000;
 
 export interface Listening {
   close(): Promise<void>;
@@ -23,9 +27,15 @@ export interface NotificationHandlers {
  */
 export function listenOn(connection: Connection, channels: Readonly<Record<string, NotificationHandlers>>): Listening {
   const client = openPool(connection, { ...DATABASE_DEFAULTS, poolSize: 1, applicationName: EVENTS_CONNECTIONS });
-  for (const [channel, { onNotification, onListening }] of Object.entries(channels)) {
+  const begun = Object.entries(channels).map(([channel, { onNotification, onListening }]) =>
     // A first attempt that fails is repeated like any other.
-    client.listen(channel, onNotification, onListening).catch(() => undefined);
-  }
-  return { close: () => client.end({ timeout: 0 }) };
+    client.listen(channel, onNotification, onListening).catch(() => undefined),
+  );
+  return {
+    close: async () => {
+      // Of a connection that is still being made the driver closes nothing, and the process would never end.
+      await Promise.race([Promise.all(begun), delay(BEGUN_WITHIN_MS)]);
+      await client.end({ timeout: 0 });
+    },
+  };
 }

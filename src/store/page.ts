@@ -7,7 +7,7 @@ import type { PgColumn } from 'drizzle-orm/pg-core';
 import type { PostgresJsDatabase } from 'drizzle-orm/postgres-js';
 import { PAGE } from '../rules/limits.js';
 import type { Db } from './database.js';
-import { countedStatement, drawingBoard, remembering, statement, type Values } from './statement.js';
+import { countedStatement, unconnected, remembering, statement, type Values } from './statement.js';
 
 export type KeyValue = string | number | boolean | Date;
 export type Position = readonly KeyValue[];
@@ -132,7 +132,7 @@ export function listing<V extends object, Row extends object>(parts: Listing<V, 
           .limit(size + 1);
         return reach.offset && !parts.keepsToReach ? select.offset(reach.offset) : select;
       };
-      if (counted) return countedStatement(select, ($) => counting(drawingBoard, $ as Values<V>).getSQL());
+      if (counted) return countedStatement(select, ($) => counting(unconnected, $ as Values<V>).getSQL());
       const uncounted = statement(select, 'json');
       return async (db, values) => ({ rows: await uncounted(db, values) });
     });
@@ -186,7 +186,7 @@ export function listing<V extends object, Row extends object>(parts: Listing<V, 
       const position = columns.map((column) => sql`${column}`);
       const within = isAfter ? behind(columns, position, parts.order, $ as Values<Record<string, unknown>>) : sooner;
       const page = parts
-        .rows(drawingBoard, $, within, everything)
+        .rows(unconnected, $, within, everything)
         .orderBy(...columns.map(direction))
         .limit(size + 1);
       const [{ table }] = columns as [PgColumn];
@@ -197,7 +197,7 @@ export function listing<V extends object, Row extends object>(parts: Listing<V, 
     },
     totalOf(parent: Readonly<Record<string, SQL>>, values: object, sooner?: SQL) {
       const some = parts
-        .rows(selectingNothingBut(columns, drawingBoard), valuesOf<V>(parent, values), sooner, everything)
+        .rows(selectingNothingBut(columns, unconnected), valuesOf<V>(parent, values), sooner, everything)
         .limit(everything.atMost);
       return sql`(select count(*) from (${some.getSQL()}) counted)`;
     },

@@ -191,8 +191,8 @@ const ENDED = { revokedAt: sql`now()`, endsAt: sql`least(${sessions.endsAt}, now
 /** On this channel every instance hears the id of a session that was revoked, once that is committed. */
 export const SESSION_ENDED_CHANNEL = 'session_ended';
 
-const TELLING = {
-  told: sql<string>`pg_notify(${sql.raw(`'${SESSION_ENDED_CHANNEL}'`)}, ${sessions.id})::text`.as('told'),
+const NOTIFYING = {
+  notified: sql<string>`pg_notify(${sql.raw(`'${SESSION_ENDED_CHANNEL}'`)}, ${sessions.id})::text`.as('notified'),
 };
 
 export const revokeSession = statement((db, $: Values<{ sessionId: SessionId }>) =>
@@ -200,7 +200,7 @@ export const revokeSession = statement((db, $: Values<{ sessionId: SessionId }>)
     .update(sessions)
     .set(ENDED)
     .where(and(eq(sessions.id, $.sessionId), isNull(sessions.revokedAt)))
-    .returning(TELLING),
+    .returning(NOTIFYING),
 );
 
 export const revokeOtherSessions = statement((db, $: Values<{ userId: UserId; sessionId: SessionId }>) =>
@@ -208,7 +208,7 @@ export const revokeOtherSessions = statement((db, $: Values<{ userId: UserId; se
     .update(sessions)
     .set(ENDED)
     .where(and(eq(sessions.userId, $.userId), ne(sessions.id, $.sessionId), isNull(sessions.revokedAt)))
-    .returning(TELLING),
+    .returning(NOTIFYING),
 );
 
 export const revokeAllSessions = statement((db, $: Values<{ userId: UserId }>) =>
@@ -216,7 +216,7 @@ export const revokeAllSessions = statement((db, $: Values<{ userId: UserId }>) =
     .update(sessions)
     .set(ENDED)
     .where(and(eq(sessions.userId, $.userId), isNull(sessions.revokedAt)))
-    .returning(TELLING),
+    .returning(NOTIFYING),
 );
 
 const selectEnded = statement((db, $: Values<{ ids: string }>) => {

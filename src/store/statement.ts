@@ -31,7 +31,7 @@ interface Built {
 }
 
 /** A Drizzle that builds and never sends. */
-export const drawingBoard = drizzle.mock({ casing: 'snake_case' });
+export const unconnected = drizzle.mock({ casing: 'snake_case' });
 const dialect = new PgDialect({ casing: 'snake_case' });
 
 interface Form {
@@ -80,7 +80,7 @@ function sending<V extends object, Rows>(build: Build<V, Rows>, from: ValuesFrom
   let checking: Form | 'none' | undefined;
 
   function make(): Ready {
-    const builder = build(drawingBoard, placeholders<V>());
+    const builder = build(unconnected, placeholders<V>());
     const { fields = [], joinsNotNullableMap } = builder.prepare('built') as Prepared<Rows> & Built;
     const query =
       from === 'json' ? asOneText(builder.getSQL(), fields.length, count?.(placeholders<V>())) : builder.getSQL();
@@ -90,10 +90,10 @@ function sending<V extends object, Rows>(build: Build<V, Rows>, from: ValuesFrom
   /** The statement with the session check in it. */
   function makeChecking({ text, width }: Ready): Form | 'none' {
     if (!text.startsWith('select ')) {
-      const own = formOf(build(drawingBoard, placeholders<V>(), sessionIsActive).getSQL());
+      const own = formOf(build(unconnected, placeholders<V>(), sessionIsActive).getSQL());
       return own.text === text ? 'none' : own;
     }
-    const query = build(drawingBoard, placeholders<V>()).getSQL();
+    const query = build(unconnected, placeholders<V>()).getSQL();
     return formOf(
       from === 'json'
         ? sql`${asOneText(query, width, count?.(placeholders<V>()))} having ${sessionIsActive}`

@@ -42,15 +42,16 @@ export function openServerSentEvents(parts: ServerSentEventsParts): ServerSentEv
       if (isDraining) throw refuse('OVERLOADED', { message: 'This server stops; come again.' });
       const viewer = await caller.viewer();
       const connection = new EventResponse(exchange.response, caller, parts.unread);
-      // Many sessions may have been found at once; their documents are begun one after another.
-      await turnOf(caller.services.shares.turns, caller.holder);
-      const opened = await parts.openSubscription(caller, connection, body);
-      caller.underWay?.end();
-      if (!opened.stream) return connection.send(refusedAnswers(opened.errors));
-      open.add(connection);
-      exchange.beganStream();
+      // From here on, so that no log-out is missed while the stream is being opened.
       const stop = endWithSession(caller, viewer, parts.timeouts.afterExpiryMs, (end) => connection.close(end));
       try {
+        // Many sessions may have been found at once; their documents are begun one after another.
+        await turnOf(caller.services.shares.turns, caller.holder);
+        const opened = await parts.openSubscription(caller, connection, body);
+        caller.underWay?.end();
+        if (!opened.stream) return await connection.send(refusedAnswers(opened.errors));
+        open.add(connection);
+        exchange.beganStream();
         await connection.stream(opened.stream);
       } finally {
         stop();
@@ -112,9 +113,13 @@ class EventResponse implements Connection {
   close(end: StreamEnd): void {
     if (this.end) return;
     this.end = end;
+    if (this.#stream) this.#break(this.#stream, end);
+  }
+
+  #break(stream: AnswerStream, end: StreamEnd): void {
     if (end === 'session_ended') {
       const refusal = unauthorized('UNAUTHENTICATED', 'session_ended');
-      return void this.#stream?.end(end, { errors: [refusedAs(refusal, this.caller)] });
+      return stream.end(end, { errors: [refusedAs(refusal, this.caller)] });
     }
     if (end === 'slow') return void this.response.destroy();
     this.response.end();
@@ -134,6 +139,8 @@ class EventResponse implements Connection {
   async stream(answers: AnswerStream): Promise<void> {
     this.#stream = answers;
     if (this.response.closed) return answers.end('left');
+    // Its session ended while it was being opened.
+    if (this.end) this.#break(answers, this.end);
     await this.send(answers);
   }
 

@@ -11,6 +11,7 @@ import { refuse, type Refusal } from '../../rules/errors.js';
 import { WEB_SOCKET } from '../../rules/limits.js';
 import type { GiveBack, Holder } from '../../shares/share.js';
 import { AnswerStream } from './answers.js';
+import './refused-frames.js';
 import { asSent } from './sent-error.js';
 import type { OpenSubscription } from './subscriptions.js';
 import { OpenSocket } from './open-socket.js';
@@ -49,8 +50,8 @@ export interface WebSocketParts {
 /** So long a client may take to answer that a connection closes. */
 const CLOSE_TIMEOUT_MS = 3_000;
 
-/** The types of `ws` are older than its time-out and than `maxFragments`. */
-const OPTIONS: ServerOptions & { readonly closeTimeout: number; readonly maxFragments: number } = {
+/** The types of `ws` are older than its time-out. */
+const OPTIONS: ServerOptions & { readonly closeTimeout: number } = {
   noServer: true,
   clientTracking: false,
   perMessageDeflate: false,
