@@ -9,8 +9,8 @@ export default defineConfig({
     globalSetup: ['test/postgres.ts'],
     setupFiles: ['reflect-metadata'],
     // A busy machine takes long: these are for what hangs.
-    testTimeout: 120_000,
-    hookTimeout: 300_000,
+    testTimeout: 300_000,
+    hookTimeout: 600_000,
     // Most of a test's time is waiting for a database or another process: a worker more than there are cores keeps them
     // busy.
     maxWorkers: availableParallelism() + 1,

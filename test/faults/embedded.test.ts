@@ -32,7 +32,7 @@ const chance = chanceFrom(12);
 
 const root = realpathSync(mkdtempSync(join(tmpdir(), 'marketplace-kills-')));
 chmodSync(root, 0o711);
-vi.setConfig({ testTimeout: 120_000 });
+vi.setConfig({ testTimeout: 300_000 });
 let folders = 0;
 const newFolder = () => join(root, `data-${(folders += 1)}`);
 const isGone = (folder: string) => vi.waitFor(() => expect(processesOf(folder)).toEqual([]), 100_000);

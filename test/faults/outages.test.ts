@@ -160,7 +160,7 @@ it('a deadlock that the server loses is tried again, and the effect is there onc
 
 onSmallDisk(
   'a disk that is full: reads go on, writes are told to come again, and once there is room nothing is missing',
-  120_000,
+  300_000,
   async (disk) => {
     const postgres = await durablePostgres();
     closing.push(() => postgres.remove());
@@ -268,7 +268,7 @@ it('four servers that meet an empty database bring it up to date once, and all a
 
 it(
   `SIGTERM under load, ${TERM_ROUNDS} times: no connection is reset, and what was answered is there`,
-  { timeout: 120_000 + TERM_ROUNDS * 30_000 },
+  { timeout: 300_000 + TERM_ROUNDS * 30_000 },
   async () => {
     const database = await anOwnDatabase();
     let known: Member | undefined;
@@ -280,9 +280,10 @@ it(
       let made = 0;
       const ends = Array.from({ length: 20 }, async (_, caller) => {
         for (let number = 0; ; number += 1) {
-          const { status } = await call('create', undefined, DRAFT, `${round}-${caller}-${number}`);
-          if (status !== 201) return status;
-          made += 1;
+          const { status, saysWhen } = await call('create', undefined, DRAFT, `${round}-${caller}-${number}`);
+          if (status === 201) made += 1;
+          // Twenty calls of one user may wait for each other too long; they come again.
+          else if (!saysWhen) return status;
         }
       });
       await until(() => made > 100);

@@ -432,7 +432,7 @@ it.each(Object.entries(RACES))(
     console.log(`${name}: ${[...met].map(([ending, times]) => `${ending} ${times}`).join('; ')}`);
     await expectSound();
   },
-  120_000 + ROUNDS * 500,
+  300_000 + ROUNDS * 500,
 );
 
 async function expectSound(): Promise<void> {

@@ -70,7 +70,7 @@ async function take(stream: EventStream, count: number): Promise<string[]> {
 
 it(
   'a listening connection that is killed, on either instance, loses nobody an event',
-  { timeout: 120_000 },
+  { timeout: 300_000 },
   async () => {
     const server = await openPostgres();
     const instances = [await openInstance(server.url), await openInstance(server.url)];
@@ -95,7 +95,7 @@ it(
   },
 );
 
-it('a Postgres that is restarted, however it ended, loses nobody an event', { timeout: 120_000 }, async () => {
+it('a Postgres that is restarted, however it ended, loses nobody an event', { timeout: 300_000 }, async () => {
   const server = await openPostgres();
   const instances = [await openInstance(server.url), await openInstance(server.url)];
   const told: string[] = [];

@@ -1,7 +1,7 @@
 /** Waits for something that happens in another process, looking every few milliseconds, and not for ever. */
 import { setTimeout as sleep } from 'node:timers/promises';
 
-export async function until(happened: () => boolean | Promise<boolean>, withinMs = 100_000): Promise<void> {
+export async function until(happened: () => boolean | Promise<boolean>, withinMs = 250_000): Promise<void> {
   const deadlineMs = performance.now() + withinMs;
   while (!(await happened())) {
     if (performance.now() > deadlineMs) throw new Error(`Did not happen within ${withinMs} ms: ${happened.toString()}`);

@@ -21,7 +21,7 @@ import { ask, connectionOf, killLeftProcesses, postmasterOf, processesOf, startP
 
 const root = realpathSync(mkdtempSync(join(tmpdir(), 'marketplace-embedded-')));
 chmodSync(root, 0o711);
-vi.setConfig({ testTimeout: 120_000 });
+vi.setConfig({ testTimeout: 300_000 });
 let folders = 0;
 const newFolder = () => join(root, `data-${(folders += 1)}`);
 const isRoot = process.getuid?.() === 0;

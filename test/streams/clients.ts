@@ -4,6 +4,7 @@ import { createClient, type Client, type ClientOptions } from 'graphql-ws';
 import { WebSocket } from 'ws';
 import type { Json, TestApp } from '../app.js';
 import type { Person } from '../cast.js';
+import { until } from '../security/until.js';
 
 export const MY_EVENTS = 'subscription($after: String) { myEvents(after: $after) { id type position jobId data } }';
 export const JOB_EVENTS =
@@ -93,7 +94,7 @@ export function connectAs(
 
 /** Whether so many streams are open: the server counts them. */
 export async function untilOpen({ shares }: Pick<TestApp['services'], 'shares'>, streams: number): Promise<void> {
-  while (shares.streams.inUse() !== streams) await new Promise((resolve) => setImmediate(resolve));
+  await until(() => shares.streams.inUse() === streams);
 }
 
 type Hear = (url: string, person: Pick<Person, 'token'> | undefined, query: string, variables?: object) => Heard;

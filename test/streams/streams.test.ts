@@ -18,6 +18,7 @@ async function draft(by: Person): Promise<string> {
   return (await app.rest('POST', '/v1/jobs', { token: by.token, body: DRAFT })).body.id;
 }
 
+/** Of the job's last event, once it has one: a stream hears of events that are numbered after it was opened. */
 async function positionNow(by: Person, job: string): Promise<string> {
   const events = `query($id: ID!) { job(id: $id) { timeline(first: 100) { nodes { position } } } }`;
   for (;;) {
@@ -165,6 +166,7 @@ describe.each(CHANNELS)('over %s', (channel, hear) => {
 
   it('a contractor who is not awarded the job hears no more of it than its changes of state', async () => {
     const job = await givenJob(app, 'open', people);
+    await positionNow(people.owner, job.id);
     const mine = hear(app.url, people.bidder, MY_EVENTS);
     const ofJob = hear(app.url, people.bidder, JOB_EVENTS, { job: job.id });
     const ofOwner = hear(app.url, people.owner, JOB_EVENTS, { job: job.id });
@@ -183,6 +185,7 @@ describe.each(CHANNELS)('over %s', (channel, hear) => {
 
   it('a contractor who withdraws their bid hears nothing more of the job among their own', async () => {
     const job = await givenJob(app, 'open', people);
+    await positionNow(people.owner, job.id);
     const ben = people.bidder;
     const mine = hear(app.url, ben, MY_EVENTS);
     const ofOwner = hear(app.url, people.owner, JOB_EVENTS, { job: job.id });

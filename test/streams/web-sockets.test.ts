@@ -279,6 +279,14 @@ describe('a WebSocket on which', () => {
       4429,
     ],
     [
+      'a message has too many fragments, of which more are behind it',
+      async (raw) => {
+        await raw.send({ type: 'ping', payload: { text: 'x'.repeat(850) } });
+        for (let fragment = 0; fragment < 3_000; fragment += 1) raw.socket.send(' ', { fin: false });
+      },
+      1008,
+    ],
+    [
       'a subscription bears the name of another',
       async (raw) => {
         await raw.send(INIT(hanna));
