@@ -22,17 +22,16 @@ const HEALTH_MS_MAX = 300;
 /** Fewer would measure nothing. */
 const CALLS_MIN = 2;
 
+type Findings = readonly (readonly [isFound: boolean, message: string])[];
+
 /** Everything that is not as it must be; empty where all is well. */
-export function failuresOf({ experience, tallies, memoryMb, hasReturned, died, output }: Outcome): string[] {
-  const { readMs, publishMs, logInMs, healthMs, reads, publications, refused } = experience;
+export function failuresOf(outcome: Outcome): string[] {
+  const { experience, tallies, memoryMb, hasReturned, died, output } = outcome;
+  const { reads, publications, refused } = experience;
   const statuses = tallies.flatMap((tally) => Object.keys(tally.statuses));
-  const failures: readonly (readonly [hasFailed: boolean, message: string])[] = [
+  const findings: Findings = [
     [died, `the server ended: ${output.slice(-1_000)}`],
     [refused.length > 0, `refused ${refused.length}: ${[...new Set(refused)].slice(0, 3).join('; ')}`],
-    [readMs >= READ_MS_MAX, `a read took ${readMs} ms`],
-    [publishMs >= PUBLISH_MS_MAX, `a publication took ${publishMs} ms`],
-    [logInMs >= LOG_IN_MS_MAX, `the log-in took ${logInMs} ms`],
-    [healthMs >= HEALTH_MS_MAX, `/healthz took ${healthMs} ms`],
     [!died && !hasReturned, `${memoryMb} MB are held afterwards`],
     [
       statuses.some((status) => Number(status) >= 500 && status !== '503'),
@@ -42,10 +41,25 @@ export function failuresOf({ experience, tallies, memoryMb, hasReturned, died, o
     [reads < CALLS_MIN || publications < CALLS_MIN, `only ${reads} reads and ${publications} publications were made`],
     [!died && tallies.every(({ sent }) => sent === 0), 'nobody attacked'],
   ];
-  return failures.filter(([hasFailed]) => hasFailed).map(([, message]) => message);
+  return [...messagesOf(findings), ...delaysOf(outcome)];
 }
 
-const COLUMNS = 'row,who,read,publish,log-in,healthz,refused,peak MB,then MB,verdict,the attacker’s answers'.split(',');
+/** What took too long. */
+export function delaysOf({ experience: { readMs, publishMs, logInMs, healthMs } }: Outcome): string[] {
+  return messagesOf([
+    [readMs >= READ_MS_MAX, `a read took ${readMs} ms`],
+    [publishMs >= PUBLISH_MS_MAX, `a publication took ${publishMs} ms`],
+    [logInMs >= LOG_IN_MS_MAX, `the log-in took ${logInMs} ms`],
+    [healthMs >= HEALTH_MS_MAX, `/healthz took ${healthMs} ms`],
+  ]);
+}
+
+function messagesOf(findings: Findings): string[] {
+  return findings.filter(([isFound]) => isFound).map(([, message]) => message);
+}
+
+const COLUMNS =
+  'row,who,read,publish,log-in,healthz,plain server,refused,peak MB,then MB,verdict,the attacker’s answers'.split(',');
 
 export function printTable(outcomes: readonly Outcome[], calm: Experience | undefined): void {
   const lines = outcomes.map((outcome) => {
@@ -61,8 +75,8 @@ export function printTable(outcomes: readonly Outcome[], calm: Experience | unde
   console.log(all.map((line) => line.map((cell, at) => cell.padEnd(widths[at] ?? 0)).join('  ')).join('\n'));
 }
 
-function figuresOf({ readMs, publishMs, logInMs, healthMs, refused }: Experience): number[] {
-  return [readMs, publishMs, logInMs, healthMs, refused.length];
+function figuresOf({ readMs, publishMs, logInMs, healthMs, plainMs, refused }: Experience): number[] {
+  return [readMs, publishMs, logInMs, healthMs, plainMs, refused.length];
 }
 
 function inWords({ sent, answered, bytes, internal, statuses, events }: AttackTally): string {

@@ -12,44 +12,47 @@ import { carryOut } from './attack.js';
 import { attackersAddress, createGround, victimsAddress, type Row } from './ground.js';
 import { createPeople, type People } from './people.js';
 import { ROWS } from './rows/rows.js';
+import { openPlainServer, type PlainServer } from './plain-server.js';
 import { openAttackedServer, type AttackedServer } from './server.js';
-import { failuresOf, printTable, type Outcome } from './verdict.js';
-import { prepareVictim, type Experience } from './victim.js';
+import { delaysOf, failuresOf, printTable, type Outcome } from './verdict.js';
+import { prepareVictim, type Experience, type Ports } from './victim.js';
 
 const ATTACK_MS = 2_000;
 const MEMORY_RETURNS_WITHIN_MS = 5_000;
-const STOLEN_MS_MAX = 100;
+/** So long the machine may have kept either server from running; a plain server answers within 20 ms. */
+const HELD_UP_MS_MAX = 50;
+const MEASUREMENTS_MAX = 3;
 const MS_OF_A_TICK = 10;
-/** Addresses are made of the rows' numbers, and of those of rows that are measured anew. */
-const ROWS_MAX = 100;
 
 const chosen = new RegExp(process.env.VICTIM_ROW ?? '', 'i');
 
 let server: AttackedServer;
+let plainServer: PlainServer;
 let people: People;
 let calm: Experience | undefined;
 const outcomes: Outcome[] = [];
+/** Addresses are made of it. */
+let lastNumber = 0;
 
 beforeAll(async () => {
-  server = await openAttackedServer();
+  [server, plainServer] = await Promise.all([openAttackedServer(), openPlainServer()]);
   people = createPeople(server.market);
   [calm] = (await warmUp(3)).slice(-1);
 }, 120_000);
 afterAll(async () => {
   printTable(outcomes, calm);
+  plainServer?.close();
   await server?.close();
 }, 60_000);
 
 describe('while somebody attacks, a homeowner elsewhere signs in, reads and publishes', () => {
-  ROWS.map((row, at) => ({ row, at }))
-    .filter(({ row }) => chosen.test(row.name))
-    .map(({ row, at }) =>
-      it(`${row.finding === undefined ? '' : `finding ${row.finding}: `}${row.name} (${row.who})`, async () => {
-        const outcome = await measure(row, at + 1);
-        outcomes.push(outcome);
-        expect(failuresOf(outcome).join('\n')).toBe('');
-      }, 60_000),
-    );
+  ROWS.filter(({ name }) => chosen.test(name)).map((row) =>
+    it(`${row.finding === undefined ? '' : `finding ${row.finding}: `}${row.name} (${row.who})`, async () => {
+      const outcome = await measure(row);
+      outcomes.push(outcome);
+      expect(failuresOf(outcome).join('\n')).toBe('');
+    }, 120_000),
+  );
 
   it('and afterwards the database is sound, and the server is the one that was started', async () => {
     expect(await checkDatabase(server.sql)).toEqual([]);
@@ -72,14 +75,17 @@ if (answers.length > 0)
     );
   });
 
-/** Where the hypervisor took the processors away nothing was measured, and it is measured anew: once, elsewhere. */
-async function measure(row: Row, number: number): Promise<Outcome> {
-  const before = stolenMs();
-  const outcome = await run(row, number);
-  const stolen = stolenMs() - before;
-  if (stolen < STOLEN_MS_MAX || failuresOf(outcome).length === 0) return outcome;
-  console.log(`${row.name}: ${stolen} ms were stolen from this machine meanwhile; ${failuresOf(outcome).join('; ')}`);
-  return run(row, number + ROWS_MAX);
+/** Where the machine kept both servers from running no time was measured, and it is measured anew, elsewhere. */
+async function measure(row: Row): Promise<Outcome> {
+  for (let measurement = 1; ; measurement += 1) {
+    const stolenBefore = stolenMs();
+    const outcome = await run(row, (lastNumber += 1));
+    const heldUpMs = Math.max(outcome.experience.plainMs, stolenMs() - stolenBefore);
+    const [delays, failures] = [delaysOf(outcome), failuresOf(outcome)];
+    const isSlowOnly = failures.length > 0 && failures.length === delays.length;
+    if (!isSlowOnly || heldUpMs < HELD_UP_MS_MAX || measurement === MEASUREMENTS_MAX) return outcome;
+    console.log(`${row.name}: the machine was held up for ${heldUpMs} ms meanwhile; ${delays.join('; ')}`);
+  }
 }
 
 /** Of all processors together, since the system began, where it knows. */
@@ -93,7 +99,7 @@ async function run(row: Row, number: number): Promise<Outcome> {
   const { port, restarts } = server;
   const restartsBefore = restarts.length;
   const person = people.homeowner();
-  const victim = await prepareVictim(port, victimsAddress(number), person);
+  const victim = await prepareVictim(ports(), victimsAddress(number), person);
   const attacks = await row.attacks(
     createGround(port, server.market, people, number, { email: person.email, jobId: victim.openJobId }),
   );
@@ -122,10 +128,14 @@ async function run(row: Row, number: number): Promise<Outcome> {
 async function warmUp(rounds: number): Promise<Experience[]> {
   const calm: Experience[] = [];
   for (let round = 0; round < rounds; round += 1) {
-    const victim = await prepareVictim(server.port, victimsAddress(0), people.homeowner());
+    const victim = await prepareVictim(ports(), victimsAddress(0), people.homeowner());
     calm.push(await victim.live(sleep(1_000)));
   }
   return calm;
+}
+
+function ports(): Ports {
+  return { port: server.port, plainPort: plainServer.port };
 }
 
 function watchMemory(): { stop(): number } {

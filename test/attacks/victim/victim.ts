@@ -15,6 +15,8 @@ export interface Experience {
   readonly publishMs: number;
   readonly logInMs: number;
   readonly healthMs: number;
+  /** The slowest answer of a plain server that nobody attacks. */
+  readonly plainMs: number;
   /** How many calls there were: too few, and nothing was measured. */
   readonly reads: number;
   readonly publications: number;
@@ -52,7 +54,12 @@ const JOBS_PAGE = `{
   jobs(first: 20) { totalCount nodes { id title status bidCount availableActions { action allowed } } }
 }`;
 
-export async function prepareVictim(port: number, address: string, person: Person): Promise<Victim> {
+export interface Ports {
+  readonly port: number;
+  readonly plainPort: number;
+}
+
+export async function prepareVictim({ port, plainPort }: Ports, address: string, person: Person): Promise<Victim> {
   const call: Call = (path, more = {}) => httpCall({ port, address, token: person.token, path, ...more });
   const created = await Promise.all(
     Array.from({ length: DRAFTS }, () => call('/v1/jobs', { method: 'POST', body: JOB })),
@@ -80,6 +87,7 @@ export async function prepareVictim(port: number, address: string, person: Perso
         again(READ_EVERY_MS, readsOf(notes, call, agent)),
         again(WRITE_EVERY_MS, writesOf(notes, call, agent, { open, drafts })),
         again(HEALTH_EVERY_MS, [() => notes.add('health', '/healthz', httpCall({ port, path: '/healthz' }))]),
+        again(HEALTH_EVERY_MS, [() => notes.add('plain', 'a plain server', httpCall({ port: plainPort, path: '/' }))]),
         // Whoever routes by it would send everybody away; how long it takes is no matter.
         again(READY_EVERY_MS, [() => notes.add('ready', '/readyz', httpCall({ port, path: '/readyz' }))]),
         logIn(notes, call, person),
@@ -92,7 +100,7 @@ export async function prepareVictim(port: number, address: string, person: Perso
 }
 
 type Call = (path: string, more?: Partial<HttpCall>) => Promise<HttpAnswer>;
-type Kind = 'read' | 'publish' | 'logIn' | 'health' | 'ready';
+type Kind = 'read' | 'publish' | 'logIn' | 'health' | 'plain' | 'ready';
 
 interface Notes {
   add(kind: Kind, name: string, answering: Promise<HttpAnswer>): Promise<void>;
@@ -101,7 +109,7 @@ interface Notes {
 }
 
 function takeNotes(): Notes {
-  const seen: Record<Kind, number[]> = { read: [], publish: [], logIn: [], health: [], ready: [] };
+  const seen: Record<Kind, number[]> = { read: [], publish: [], logIn: [], health: [], plain: [], ready: [] };
   const refused: string[] = [];
   const slowest = (kind: Kind) => Math.round(Math.max(0, ...seen[kind]));
   return {
@@ -116,6 +124,7 @@ function takeNotes(): Notes {
       publishMs: slowest('publish'),
       logInMs: slowest('logIn'),
       healthMs: slowest('health'),
+      plainMs: slowest('plain'),
       reads: seen.read.length,
       publications: seen.publish.length,
       refused,
