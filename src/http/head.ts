@@ -14,6 +14,9 @@ export const HEADERS_MAX = 200;
 /** Of two, Node keeps the first and says nothing. */
 const SAID_ONCE = new Set(['host', 'authorization', 'content-type']);
 
+/** A name, an IPv4 address or one of IPv6 in brackets, and a port; of RFC 3986, 3.2.2. */
+const HOST = /^(?:\[[0-9a-f:.]+\]|[\w.~!$&'()*+,;=%-]*)(?::\d*)?$/i;
+
 export function problemWithHead({
   httpVersionMajor,
   httpVersion,
@@ -24,6 +27,7 @@ export function problemWithHead({
   if (rawHeaders.length > 2 * HEADERS_MAX)
     return refuse('PAYLOAD_TOO_LARGE', { message: `A request may have at most ${HEADERS_MAX} headers.` });
   if (headers.host === undefined && httpVersion === '1.1') return malformed('The header Host is missing.');
+  if (!HOST.test(headers.host ?? '')) return malformed('The header Host must be a name and, if need be, a port.');
   if (headers.expect !== undefined && !/^100-continue$/i.test(headers.expect))
     return malformed('Nothing but 100-continue can be expected.');
   const coding = headers['transfer-encoding'];

@@ -103,6 +103,10 @@ describe('what is odd and right is answered (timed)', () => {
     ],
     ['an upgrade that is passed over', () => head('GET', '/v1/me', [asHanna(), 'Connection: Upgrade', 'Upgrade: h2c'])],
     ['HTTP/1.0 without a Host', () => `GET /v1/me HTTP/1.0\r\n${asHanna()}\r\n\r\n`],
+    ...['', 'a:', '[::1]:4000', '127.0.0.1:4000', 'xn--mnchen-3ya.market_test.'].map((host): [string, () => string] => [
+      `the Host “${host}”`,
+      () => `GET /v1/me HTTP/1.1\r\nHost: ${host}\r\n${asHanna()}\r\n\r\n`,
+    ]),
     ['empty lines beforehand', () => `\r\n\r\n${head('GET', '/v1/me', [asHanna()])}`],
   ];
   it.each(READ)('%s', async (_what, bytes) => {
