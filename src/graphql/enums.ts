@@ -49,7 +49,7 @@ function spelling(value: string): string {
 export const UserType = choice('UserType', 'The three kinds of account.', ROLES, {
   homeowner: 'Posts jobs and awards them.',
   contractor: 'Bids on jobs and does the work.',
-  admin: 'Settles disputes and keeps the house.',
+  admin: 'Decides disputes and verifies contractors.',
 });
 
 export const TokenTransferReason = choice(
@@ -74,7 +74,7 @@ function reasonsOf(code: string): string {
   return ` \`errors[].extensions.reason\` says why: ${said.join('; ')}.`;
 }
 
-export const JobStatus = choice('JobStatus', 'Where a job stands.', JOB_STATES, JOB_STATE_DESCRIPTIONS);
+export const JobStatus = choice('JobStatus', 'The state of a job.', JOB_STATES, JOB_STATE_DESCRIPTIONS);
 
 export const JobOrderEnum = choice('JobOrder', 'In which order jobs are listed.', JOB_ORDERS, {
   newest: 'The last written first.',
@@ -82,7 +82,7 @@ export const JobOrderEnum = choice('JobOrder', 'In which order jobs are listed.'
   recently_updated: 'What changed last first; what changes while the list is read moves to its beginning.',
 });
 
-export const BidStatus = choice('BidStatus', 'Where a bid stands.', BID_STATES, {
+export const BidStatus = choice('BidStatus', 'The state of a bid.', BID_STATES, {
   pending: 'Not looked at yet.',
   viewed: 'Read by the homeowner.',
   shortlisted: 'Kept among the few.',
@@ -166,7 +166,7 @@ export const WebhookEventType = choice('WebhookEventType', 'What is sent to webh
 
 export const WebhookDeliveryStatus = choice(
   'WebhookDeliveryStatus',
-  'How a delivery stands.',
+  'The state of a delivery.',
   DELIVERY_STATUSES,
   DELIVERY_STATES,
 );

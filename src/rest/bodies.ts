@@ -180,7 +180,7 @@ export const EVENT_LOG = entity('EventLog', 'What happened to one’s jobs, the 
   },
 });
 
-export const PAGINATION = entity('Pagination', 'Where the page stands.', {
+export const PAGINATION = entity('Pagination', 'Which part of the list the page is.', {
   page: { type: whole(1), description: 'Which page, from 1; 1 if it was asked for by `after`.', example: 1 },
   perPage: { type: whole(1), description: 'How many entries a page holds.', example: PAGE.perPageDefault },
   total: {

@@ -46,7 +46,7 @@ export class WebhookResolver {
     description: 'What was or is to be sent to it, newest first; it is kept for 30 days.',
   })
   async deliveries(
-    @Arg('status', () => WebhookDeliveryStatus, { nullable: true, description: 'Deliveries that stand so.' })
+    @Arg('status', () => WebhookDeliveryStatus, { nullable: true, description: 'Deliveries in this state.' })
     status: DeliveryStatus | undefined,
     @Args(() => PageArgs) asked: PageArgs,
     @Root() { id }: Endpoint,

@@ -3,7 +3,7 @@ import { ArgsType, Field, Int, ObjectType } from 'type-graphql';
 import { cursorOf } from '../../operations/paging.js';
 import type { Page } from '../../store/page.js';
 
-@ObjectType({ description: 'Where a page stands in its list.' })
+@ObjectType({ description: 'Which part of its list a page is.' })
 export class PageInfo {
   @Field(() => Boolean, { simple: true, description: 'Whether more entries follow.' })
   hasNextPage: boolean;
@@ -126,7 +126,7 @@ export function connectionType<Node extends object>(name: string, node: () => ne
     Field(type, { simple: true, description })(NodeConnection.prototype, key);
   field('edges', () => [NodeEdge], 'The entries with their cursors.');
   field('nodes', () => [node()], 'The entries alone.');
-  field('pageInfo', () => PageInfo, 'Where this page stands in the list.');
+  field('pageInfo', () => PageInfo, 'Which part of the list this page is.');
   const total =
     'How many entries the list has: exact up to 10,000, or 1,000 of a search, where counting stops. To read all, ' +
     'go by `pageInfo`.';

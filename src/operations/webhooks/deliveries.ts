@@ -19,7 +19,7 @@ import { ownEndpoint, readableEndpoint, requireOwner } from './endpoints.js';
 /** What a cursor of deliveries holds. */
 export const DELIVERIES_NEWEST_FIRST = ['time', 'text'] as const;
 
-export const deliveryStatus = WEBHOOK_DELIVERY.schema.shape.status.nullish().describe('Deliveries that stand so.');
+export const deliveryStatus = WEBHOOK_DELIVERY.schema.shape.status.nullish().describe('Deliveries in this state.');
 
 export const listWebhookDeliveries = operation({
   name: 'webhookDeliveries',

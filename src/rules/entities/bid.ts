@@ -15,7 +15,7 @@ export const BID = entity(
     contractorId: { type: idOf('contractor'), description: 'Who made it.' },
     status: {
       type: choice(BID_STATES, 'BidStatus'),
-      description: 'Where the bid stands. Reading it never changes that.',
+      description: 'Its state, which reading it never changes.',
       example: 'pending',
     },
     amount: {

@@ -21,7 +21,7 @@ export const JOB = entity('Job', 'A piece of work that a homeowner wants done.',
     example: 'It drips day and night, and the cabinet below is wet.',
     written: true,
   },
-  status: { type: choice(JOB_STATES, 'JobStatus'), description: 'Where the job stands.', example: 'open' },
+  status: { type: choice(JOB_STATES, 'JobStatus'), description: 'Its state.', example: 'open' },
   category: {
     type: nullableText(TEXT.kind),
     description: 'The trade. It cannot change after publishing.',

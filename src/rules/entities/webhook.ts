@@ -94,11 +94,7 @@ export const WEBHOOK_DELIVERY = entity('WebhookDelivery', 'An event on its way t
     description: 'What happened, or that it is a test.',
     example: 'bid.submitted',
   },
-  status: {
-    type: choice(DELIVERY_STATUSES, 'WebhookDeliveryStatus'),
-    description: 'How it stands.',
-    example: 'delivered',
-  },
+  status: { type: choice(DELIVERY_STATUSES, 'WebhookDeliveryStatus'), description: 'Its state.', example: 'delivered' },
   nextAttemptAt: {
     type: moment.nullable(),
     description: 'When it is tried next; null once it has ended.',
