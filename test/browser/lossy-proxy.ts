@@ -18,6 +18,8 @@ export interface LossyProxy {
   readonly streams: { came: number; open: number };
   /** The share of answers that are lost from now on, from 0 to 1. */
   lose(share: number): void;
+  /** Whether each answer that says this operation was carried out is lost from now on; refusals arrive. */
+  loseSuccess(operation: string, isLost: boolean): void;
   /** Ends every stream, and until it is told otherwise lets no request and no stream through. */
   cut(isCut: boolean): void;
   close(): Promise<void>;
@@ -25,22 +27,25 @@ export interface LossyProxy {
 
 export async function openLossyProxy(target: () => string, seed: number): Promise<LossyProxy> {
   let share = 0;
+  const cutOff = new Set<string>();
   const calls = new Map<string, { came: number; lost: number }>();
 
   async function pass(incoming: IncomingMessage, outgoing: ServerResponse): Promise<void> {
     if (isCut) return void incoming.socket.destroy();
     const body = await buffer(incoming);
     const answer = await forward(`${target()}${incoming.url}`, incoming, body);
-    if (incoming.method === 'POST' && isLost(nameOf(incoming.url, body))) return void incoming.socket.destroy();
+    if (incoming.method === 'POST' && isLost(nameOf(incoming.url, body), answer.body))
+      return void incoming.socket.destroy();
     // A browser sends a request again by itself if a connection that it used before ends without an answer.
     outgoing.writeHead(answer.status, { ...answer.headers, connection: 'close' }).end(answer.body);
   }
 
-  function isLost(name: string): boolean {
+  function isLost(name: string, answer: Buffer): boolean {
     const counted = calls.get(name) ?? { came: 0, lost: 0 };
     calls.set(name, counted);
     counted.came += 1;
-    const lost = chance(`${seed} ${name} ${counted.came}`) < share;
+    const isCutOff = cutOff.has(name) && !answer.includes('"errors":');
+    const lost = isCutOff || chance(`${seed} ${name} ${counted.came}`) < share;
     if (lost) counted.lost += 1;
     return lost;
   }
@@ -90,6 +95,7 @@ export async function openLossyProxy(target: () => string, seed: number): Promis
       if (isCut) for (const socket of sockets) socket.destroy();
     },
     lose: (next) => void (share = next),
+    loseSuccess: (operation, isLost) => void (isLost ? cutOff.add(operation) : cutOff.delete(operation)),
     close: async () => {
       for (const socket of sockets) socket.destroy();
       server.closeAllConnections();

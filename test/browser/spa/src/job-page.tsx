@@ -8,10 +8,12 @@ import { STEPS } from './steps';
 export function JobPage({ id }: { id: string }) {
   const graph = useGraph();
   const { data, error, again } = graph.useRead(JOB, { id });
-  const write = graph.useWrite();
+  const send = graph.useWrite();
+  const look = useOneAtATime(again);
+  const write: typeof send = (document, variables) => send(document, variables).finally(look);
   const job = data?.job;
   const positions = job?.timeline.edges.flatMap(({ node }) => node.position ?? []);
-  useEvents(JOB_EVENTS, { jobId: id }, positions && (positions.at(-1) ?? '0'), useOneAtATime(again));
+  useEvents(JOB_EVENTS, { jobId: id }, positions && (positions.at(-1) ?? '0'), look);
   if (!job) return <main>{error ?? 'One moment …'}</main>;
   const allowed = job.availableActions.filter((one) => one.allowed).map(({ action }) => action);
   return (
