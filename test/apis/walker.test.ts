@@ -120,6 +120,9 @@ describe('whoever reads all there is', () => {
     ): Promise<void> {
       const where = `${scene.name}, ${document.slice(document.indexOf('{'), document.indexOf('{') + 60)}`;
       const answer = await app.graphql(document, { token: person?.token, variables });
+      // On a busy machine it may have waited too long behind others of theirs: then they ask again.
+      if (answer.errors?.some(({ extensions }) => extensions.code === 'RATE_LIMITED'))
+        return read(scene, person, document, variables);
       expect(answer.errors?.filter(({ extensions }) => !EXPECTED.has(extensions.code)) ?? [], where).toEqual([]);
       lookout.look(person, where, { ...answer });
     }

@@ -270,7 +270,8 @@ function streamSection(): Section {
     rest: 'POST /graphql/stream (server-sent events)',
     graphql: 'subscription jobEvents(jobId: …, after: …) { type data } over a WebSocket',
     reads: true,
-    async run(app, api, { people, job, since }, caller) {
+    async run(app, api, scene, caller) {
+      const { people, job, since } = scene;
       const hear = api === 'rest' ? hearAsEvents : hearOverWebSocket;
       const token = tokenOf(people, caller);
       const heard = hear(app.url, token === undefined ? undefined : { token }, JOB_EVENTS, {
@@ -285,9 +286,11 @@ function streamSection(): Section {
         if (isOpen) return eventsSeen(heard.events);
         // Without a token no subscription begins: the connection itself is refused.
         const end = (await heard.ended) as { code?: number; response?: { status: number } } | undefined;
-        return end?.code === 4401 || end?.response?.status === 401
-          ? 'UNAUTHENTICATED'
-          : (await refusalOf(heard)).join();
+        const status = end?.code ?? end?.response?.status;
+        if (status === 4401 || status === 401) return 'UNAUTHENTICATED';
+        // A busy machine had no time for either side: whoever comes again is served.
+        if (status === 4408 || status === 429 || status === 503) return await this.run(app, api, scene, caller);
+        return (await refusalOf(heard)).join();
       } finally {
         heard.stop();
       }

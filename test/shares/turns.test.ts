@@ -2,7 +2,11 @@ import { describe, expect, it } from 'vitest';
 import { NO_EVENTS } from '../../src/shares/share.js';
 import { createTurns } from '../../src/shares/turns.js';
 
-const turnsOf = (total: number) => createTurns({ name: 'turns', limits: { of: 'requests', total }, events: NO_EVENTS });
+/** However busy the machine is, nobody here waits too long. */
+const WAIT_MS = 60_000;
+
+const turnsOf = (total: number) =>
+  createTurns({ name: 'turns', limits: { of: 'requests', total }, events: NO_EVENTS }, WAIT_MS);
 
 /** Work that keeps the event loop for a while. */
 function spin(ms: number): void {

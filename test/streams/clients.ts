@@ -122,6 +122,8 @@ export const CHANNELS: readonly (readonly [name: string, hear: Hear])[] = [
 
 /** The codes of the errors that a subscription was refused with, on either channel. */
 export async function refusalOf({ ended, answers }: Heard): Promise<string[]> {
-  const errors = (await ended) ?? answers.at(-1)?.errors;
+  const end = await ended;
+  const errors = end ?? answers.at(-1)?.errors;
+  if (!Array.isArray(errors)) throw new Error('A stream was not refused, but ended otherwise.', { cause: end });
   return errors.map(({ extensions }: Json) => extensions.code);
 }
