@@ -56,15 +56,19 @@ export async function openServices(
       'this process may open too few files for SHARE_CONNECTIONS_TOTAL: it takes fewer connections (see `ulimit -n`)',
     );
   const preparedStatements = config.DATABASE_PREPARED_STATEMENTS;
-  const probe = connect(connection, { poolSize: 1, preparedStatements });
-  const databaseWatch = watchDatabase(probe, {
+  const openProbe = (hooks: DatabaseHooks) => connect(connection, { poolSize: 1, preparedStatements }, hooks);
+  const databaseWatch = watchDatabase(openProbe, {
     onAway: (since, error) =>
       log.warn({ since, err: error }, 'the database is away: calls that need it are refused with 503 OVERLOADED'),
     onBack: (since, seconds) => log.info({ since, seconds }, 'the database is back'),
   });
   const observed: DatabaseHooks = {
     ...hooks,
-    onAnswered: metrics.statement,
+    onOpen: databaseWatch.onOpen,
+    onAnswered: (text, seconds, isFailed) => {
+      metrics.statement(text, seconds);
+      if (!isFailed) databaseWatch.answered();
+    },
     onOverload: ({ because }) => {
       metrics.databaseFailed(because);
       if (because === 'database_away') databaseWatch.suspect();
@@ -85,17 +89,17 @@ export async function openServices(
   const secret = config.JWT_SECRET ?? keptSecret(config.DATA_DIR);
   const keyUses = createKeyUses(db);
   const secrets = config.JWT_PREVIOUS_SECRET === undefined ? [secret] : [secret, config.JWT_PREVIOUS_SECRET];
-  const { onAnswered, onOverload, isAway } = observed;
+  const { onOpen, onAnswered, onOverload, isAway } = observed;
   const live = await openLive({
     connection,
     preparedStatements,
     metrics,
     log,
-    hooks: { onAnswered, onOverload, isAway },
+    hooks: { onOpen, onAnswered, onOverload, isAway },
   });
   const services: Services = {
     db,
-    probe,
+    probe: databaseWatch.probe,
     databaseWatch,
     live,
     shares: createShares(limits, metrics),
@@ -134,9 +138,8 @@ export async function openServices(
       clearInterval(tidying);
       clearInterval(flushing);
       await flushKeyUses();
-      databaseWatch.close();
       await live.close();
-      await Promise.all([db.close(), probe.close(), rateLimits.close()]);
+      await Promise.all([db.close(), databaseWatch.close(), rateLimits.close()]);
     },
   };
 }

@@ -96,11 +96,16 @@ export interface DatabaseHooks {
   /** If given, this is thrown where a call that holds a transaction asks the pool for another connection. */
   onSecondConnection?: (error: Error) => void;
   /** Called for every statement that was answered, or failed. */
-  onAnswered?: (text: string, seconds: number) => void;
+  onAnswered?: (text: string, seconds: number, isFailed: boolean) => void;
   /** Called for every call that the database could not serve. */
   onOverload?: (overload: Overload) => void;
   /** Called where a transaction is tried again, with the SQLSTATE that asked for it. */
   onRetry?: (code: string) => void;
+  /**
+   * Handed how to give up all connections, with whatever waits for an answer on them: where the database or the network
+   * has stopped without a word, none would come for as long as that lasts. The next call opens new ones.
+   */
+  onOpen?: (reconnect: () => Promise<void>) => void;
   /** Whether the database is known to be away: then refusals do not claim that the server is beyond capacity. */
   isAway?: () => boolean;
 }
@@ -143,7 +148,12 @@ export function connect(
   { limits, events }: DatabaseShares = USUAL_SHARES,
 ): Database {
   const chosen = { ...DATABASE_DEFAULTS, ...settings };
-  const pool = openPool(connection, chosen);
+  let pool = openPool(connection, chosen);
+  hooks.onOpen?.(() => {
+    const lost = pool;
+    pool = openPool(connection, chosen);
+    return lost.end({ timeout: 0 });
+  });
   const queue = createFairQueue({
     name: 'databaseQueue',
     limits: limits.databaseQueue,
@@ -156,17 +166,16 @@ export function connect(
   });
 
   const secondConnection = hooks.onSecondConnection && createSecondConnectionCheck(hooks.onSecondConnection);
-  const sendOn = (client: Sql | TransactionSql) => (text: string, params: ParameterOrJSON<never>[]) => {
+  const sendOn = (client: Sql | TransactionSql, text: string, params: ParameterOrJSON<never>[]) => {
     hooks.onStatement?.(text, params);
     const answer = rowsOf(client.unsafe(text, params, { prepare: chosen.preparedStatements }).values());
     return hooks.onAnswered ? timed(answer, text, hooks.onAnswered) : answer;
   };
-  const sendOnPool = sendOn(pool);
 
   function transactionOn(client: TransactionSql): Db {
     return {
       isTransaction: true,
-      send: sendOn(client),
+      send: (text, params) => sendOn(client, text, params),
       inTransaction: async <T>(work: (tx: Db) => Promise<T>) => {
         hooks.onStatement?.('savepoint', []);
         return (await client.savepoint((part) => work(transactionOn(part)))) as T;
@@ -199,7 +208,7 @@ export function connect(
     return {
       isTransaction: false,
       forLong: () => of(holder, { isLong: true }),
-      send: (text, params) => persistently(holder, () => sendOnPool(text, params), kind),
+      send: (text, params) => persistently(holder, () => sendOn(pool, text, params), kind),
       inTransaction: <T>(work: (tx: Db) => Promise<T>) =>
         persistently(holder, async () => {
           hooks.onStatement?.('begin', []);
@@ -223,13 +232,16 @@ export function connect(
 async function timed<T>(
   answer: PromiseLike<T>,
   text: string,
-  onAnswered: (text: string, seconds: number) => void,
+  onAnswered: (text: string, seconds: number, isFailed: boolean) => void,
 ): Promise<T> {
   const began = performance.now();
+  let isFailed = true;
   try {
-    return await answer;
+    const found = await answer;
+    isFailed = false;
+    return found;
   } finally {
-    onAnswered(text, (performance.now() - began) / 1000);
+    onAnswered(text, (performance.now() - began) / 1000, isFailed);
   }
 }
 

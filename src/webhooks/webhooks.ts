@@ -27,7 +27,7 @@ interface WebhookParts {
   readonly sealer: Sealer;
   readonly metrics: WebhookMetrics;
   readonly log: Logger;
-  readonly databaseWatch: Pick<DatabaseWatch, 'awaySince'>;
+  readonly databaseWatch: Pick<DatabaseWatch, 'awaySince' | 'onOpen'>;
 }
 
 /** Of their own: deliveries and calls do not wait for each other. */
@@ -40,7 +40,7 @@ const readsEvent: ReadsEvent = (receiver, found) => readEvent(receiver, found, '
 
 export async function openWebhooks(parts: WebhookParts): Promise<Webhooks> {
   const { connection, preparedStatements, live, sealer, metrics, log, databaseWatch } = parts;
-  const pool = connect(connection, { ...POOL, preparedStatements });
+  const pool = connect(connection, { ...POOL, preparedStatements }, { onOpen: databaseWatch.onOpen });
   const db = pool.of({ address: 'webhooks' });
   const poster = createPoster({ addresses: parts.webhookAddresses });
   const isAway = () => databaseWatch.awaySince !== undefined;

@@ -137,6 +137,56 @@ it(
   },
 );
 
+it(
+  'a database that stops without a word: what waits for it is refused, and all is well once it goes on',
+  { timeout: 300_000 },
+  async () => {
+    const postgres = await durablePostgres();
+    closing.push(() => postgres.remove());
+    await postgres.start();
+    const server = startServer(project, { DATABASE_URL: postgres.url, JWT_SECRET, RATE_LIMITS: 'off' });
+    const url = await server.url;
+    const { token } = await signUp(url, 'hanna@example.test');
+    const headers = { authorization: `Bearer ${token}`, 'content-type': 'application/json' };
+    const logIn = () =>
+      fetch(`${url}/v1/auth/login`, {
+        method: 'POST',
+        headers: { 'content-type': 'application/json' },
+        body: JSON.stringify({ email: 'hanna@example.test', password: 'a password for this test' }),
+      });
+    const draft = (key: string) =>
+      fetch(`${url}/v1/jobs`, {
+        method: 'POST',
+        headers: { ...headers, 'idempotency-key': key },
+        body: JSON.stringify({ title: 'Sink', description: 'It drips.' }),
+      });
+    const keys = ['one', 'two', 'three'];
+    const all = () => [fetch(`${url}/v1/jobs`, { headers }), logIn(), ...keys.map(draft)];
+    // Known to the driver, so that each call is one on a connection that was open before.
+    expect((await Promise.all([fetch(`${url}/v1/jobs`, { headers }), logIn(), draft('zero')])).map(statusOf)).toEqual([
+      200, 200, 201,
+    ]);
+
+    postgres.freeze();
+    closing.push(() => postgres.thaw());
+    expect((await Promise.all(all())).map(statusOf)).toEqual([503, 503, 503, 503, 503]);
+    await until(() => server.output().includes('the database is away'));
+    expect((await Promise.all(all())).map(statusOf)).toEqual([503, 503, 503, 503, 503]);
+
+    postgres.thaw();
+    await until(() => server.output().includes('the database is back'));
+    const again = await Promise.all(all());
+    expect(again.map(statusOf)).toEqual([200, 200, 201, 201, 201]);
+    const jobs = (await (await fetch(`${url}/v1/jobs`, { headers })).json()) as Json;
+    // What was under way when it stopped may have been kept, and was done once all the same.
+    expect(jobs.pagination.total).toBe(4);
+  },
+);
+
+function statusOf({ status }: Response): number {
+  return status;
+}
+
 it('a server that is full says so, and not that the database is away', async () => {
   const app = await openTestApp({ DATABASE_POOL_SIZE: '1', SHARE_DATABASE_QUEUE_TOTAL: '1' });
   closing.push(() => app.close());

@@ -26,6 +26,9 @@ export interface DurablePostgres {
   /** Resolves once it takes connections. */
   start(): Promise<void>;
   stop(how: Ending): Promise<void>;
+  /** From then on it takes connections and bytes, and answers nothing. */
+  freeze(): void;
+  thaw(): void;
   /** The database by the back API, for as long as this life of it lasts. */
   open(name: string): Sql;
   /** Gives a folder to whoever it runs as, so that it may keep tables there. */
@@ -101,11 +104,21 @@ export async function durablePostgres(): Promise<DurablePostgres> {
     await ended;
   }
 
+  /** To the postmaster first, which would else begin other backends. */
+  function signalAll(signal: NodeJS.Signals): void {
+    const { pid } = running ?? {};
+    if (pid === undefined) throw new Error('Postgres is not running.');
+    const children = readFileSync(`/proc/${pid}/task/${pid}/children`, 'utf8').trim().split(' ').map(Number);
+    for (const each of [pid, ...children]) process.kill(each, signal);
+  }
+
   return {
     url,
     folder,
     start,
     stop,
+    freeze: () => signalAll('SIGSTOP'),
+    thaw: () => signalAll('SIGCONT'),
     open: (name) =>
       postgres(url, {
         max: 1,
