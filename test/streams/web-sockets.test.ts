@@ -9,6 +9,7 @@ import { WebSocket, type ClientOptions } from 'ws';
 import { openTestApp, type Json, type TestApp } from '../app.js';
 import { homeowner, type Person } from '../cast.js';
 import { DRAFT } from '../journey.js';
+import { until } from '../security/until.js';
 import { connectAs, hear, MY_EVENTS, untilOpen } from './clients.js';
 
 let app: TestApp;
@@ -349,6 +350,47 @@ describe('a WebSocket on which', () => {
     expect(raw.messages.filter(({ id }) => id === 'one')).toEqual([]);
     raw.socket.terminate();
     await untilOpen(app.services, 0);
+  });
+});
+
+describe('a subscription that is completed while it is being opened', () => {
+  const SUBSCRIBE = { type: 'subscribe', id: 'a', payload: { query: MY_EVENTS } };
+  const COMPLETE = { type: 'complete', id: 'a' };
+  const ended = () => app.logged.filter((line) => JSON.parse(line).msg === 'a stream ended').length;
+
+  /** Sends messages while no session can be checked, so that no subscription is opened before all have arrived. */
+  async function sendWhileOpening(...messages: object[]): Promise<Raw> {
+    const raw = new Raw(app.url);
+    await raw.send(INIT(hanna));
+    await raw.heard('connection_ack');
+    await app.sql.begin(async (sql) => {
+      await sql`lock table sessions in access exclusive mode`;
+      await raw.send(...messages, { type: 'ping' });
+      await Promise.race([raw.heard('pong'), raw.closed]);
+    });
+    return raw;
+  }
+
+  it('ends once it is opened, and its id may be used again', async () => {
+    const before = ended();
+    const raw = await sendWhileOpening(SUBSCRIBE, COMPLETE);
+    await until(() => ended() === before + 1);
+    expect(app.services.shares.streams.inUse()).toBe(0);
+    await raw.send(SUBSCRIBE);
+    await untilOpen(app.services, 1);
+    await draft();
+    await raw.heard('next');
+    raw.socket.terminate();
+    await untilOpen(app.services, 0);
+  });
+
+  it('closes the connection if its id is used again by then, and no stream outlives that', async () => {
+    const before = ended();
+    const raw = await sendWhileOpening(SUBSCRIBE, COMPLETE, SUBSCRIBE);
+    raw.socket.close();
+    expect((await raw.closed).code).toBe(4409);
+    await until(() => ended() === before + 1);
+    expect(app.services.shares.streams.inUse()).toBe(0);
   });
 });
 

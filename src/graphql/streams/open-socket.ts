@@ -19,7 +19,7 @@ import { STREAM_ENDS, type StreamEnd } from '../../rules/streams.js';
 import type { GiveBack, Holder } from '../../shares/share.js';
 import { RequestUnderWay } from '../../shares/shares.js';
 import { turnOf } from '../../shares/turns.js';
-import type { AnswerStream } from './answers.js';
+import { AnswerStream } from './answers.js';
 import { endWithSession } from './end-with-session.js';
 import { SentError } from './sent-error.js';
 import { refusedAs, type Connection, type OpenSubscription } from './subscriptions.js';
@@ -42,8 +42,21 @@ interface Parts {
 type SocketContext = Context<Record<string, unknown>, OpenSocket>;
 type Handle = (text: string) => Promise<void>;
 
-/** Clients of graphql-ws come again after the second, and report the others. */
-const CLOSE_CODES = { badMessage: 4400, unauthorized: 4401, tryAgainLater: 1013, internal: 1011 } as const;
+/** A message that graphql-ws is handling. */
+interface Message {
+  /** The subscription that it asks for. */
+  asksFor?: string;
+}
+
+/** Clients of graphql-ws come again after `tryAgainLater`, and report the others. */
+const CLOSE_CODES = {
+  badMessage: 4400,
+  unauthorized: 4401,
+  idInUse: 4409,
+  tryAgainLater: 1013,
+  internal: 1011,
+} as const;
+const ID_IN_USE = 'A subscription of this id is not over yet.';
 /** So long a client that sends too much may take to read why its connection closes. */
 const FLOODED_MS = 2_000;
 /** A close frame holds no more bytes of a reason. */
@@ -52,7 +65,12 @@ const REASON_CHARACTERS_MAX = 120;
 export class OpenSocket implements Connection {
   readonly channel = 'websocket';
   end: StreamEnd | undefined;
-  #context: SocketContext | undefined;
+  /**
+   * By their ids, until graphql-ws is done with them. It forgets a subscription that its client completes while it is
+   * being opened, and would open a second of its id beside it.
+   */
+  readonly #subscriptions = new Map<string, AnswerStream | undefined>();
+  #message: Message = {};
   #bearer: string | undefined;
   #giveBackOfUser: GiveBack | undefined;
   #stopWaiting: (() => void) | undefined;
@@ -85,12 +103,13 @@ export class OpenSocket implements Connection {
       this.end ??= 'left';
       this.#stopWaiting?.();
       this.#giveBackOfUser?.();
+      for (const stream of this.#subscriptions.values()) stream?.end(this.end);
       closed(code, String(reason)).catch((error: unknown) => this.#failed(error));
     });
   }
 
   get isIdle(): boolean {
-    return Object.keys(this.#context?.subscriptions ?? {}).length === 0;
+    return this.#subscriptions.size === 0;
   }
 
   /** That there is room graphql-ws waits for itself, before it asks for the next. */
@@ -125,8 +144,7 @@ export class OpenSocket implements Connection {
   }
 
   /** False closes it, if it is not closing yet. */
-  async identify(context: SocketContext): Promise<boolean> {
-    this.#context = context;
+  async identify(context: Pick<SocketContext, 'connectionParams'>): Promise<boolean> {
     const { authorization, Authorization } = context.connectionParams ?? {};
     const sent = authorization ?? Authorization ?? this.upgrade.request.headers.authorization;
     this.#bearer = bearerOf(typeof sent === 'string' ? sent : undefined);
@@ -147,6 +165,13 @@ export class OpenSocket implements Connection {
   }
 
   async subscribe(id: string, payload: { readonly query: string }): Promise<AnswerStream | SentError[]> {
+    if (this.#subscriptions.has(id)) {
+      this.webSocket.close(CLOSE_CODES.idInUse, ID_IN_USE);
+      return [new SentError({ message: ID_IN_USE })];
+    }
+    // graphql-ws asks for it while it is handed the message.
+    this.#message.asksFor = id;
+    this.#subscriptions.set(id, undefined);
     const caller = this.#caller();
     try {
       if (id.length > WEB_SOCKET.idCharactersMax) throw idTooLong();
@@ -154,7 +179,9 @@ export class OpenSocket implements Connection {
       caller.underWay = underWay;
       try {
         await turnOf(this.parts.services.shares.turns, caller.holder);
-        return await this.#open(caller, payload);
+        const opened = await this.#open(caller, payload);
+        if (opened instanceof AnswerStream) this.#subscriptions.set(id, opened);
+        return opened;
       } finally {
         underWay.end();
       }
@@ -213,7 +240,11 @@ export class OpenSocket implements Connection {
     this.webSocket.on('message', (data: Buffer, isBinary: boolean) => {
       if (!this.#mayGoOn()) return;
       if (isBinary) return this.webSocket.close(CLOSE_CODES.badMessage, 'Messages must be text.');
-      handle(data.toString()).catch((error: unknown) => this.#failed(error));
+      const message: Message = {};
+      this.#message = message;
+      handle(data.toString())
+        .catch((error: unknown) => this.#failed(error))
+        .finally(() => message.asksFor !== undefined && this.#subscriptions.delete(message.asksFor));
     });
   }
 
