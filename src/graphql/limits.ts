@@ -7,14 +7,10 @@ import type { ApolloServerOptionsWithSchema } from '@apollo/server';
 import { InMemoryLRUCache } from '@apollo/utils.keyvaluecache';
 import {
   GraphQLError,
-  Kind,
-  type DirectiveNode,
   type DocumentNode,
   type GraphQLFormattedError,
   type GraphQLSchema,
   type OperationDefinitionNode,
-  type SelectionSetNode,
-  type ValidationRule,
 } from 'graphql';
 import { refuse } from '../rules/errors.js';
 import { ERRORS, GRAPHQL_LIMITS } from '../rules/limits.js';
@@ -53,7 +49,7 @@ export function createLimits(schema: GraphQLSchema, { suggestions }: LimitSettin
   return {
     options: {
       parseOptions: { maxLexicalTokens: GRAPHQL_LIMITS.tokens },
-      validationRules: [shapeRule, wholeSubscriptionRule],
+      validationRules: [shapeRule],
       // Behind the last of them GraphQL says that there are more.
       validationOptions: { hideSuggestions: !suggestions, maxErrors: ERRORS.perAnswerMax - 1 },
       documentStore: new InMemoryLRUCache<DocumentNode>({
@@ -82,28 +78,6 @@ export function createLimits(schema: GraphQLSchema, { suggestions }: LimitSettin
  * thousand usual ones.
  */
 export const DOCUMENT_CHARACTERS_KEPT = 500_000;
-
-/** What a directive leaves out of a subscription's root is all of it; graphql-js finds nothing there, and fails. */
-const wholeSubscriptionRule: ValidationRule = (context) => {
-  const conditionsIn = ({ selections }: SelectionSetNode, seen: ReadonlySet<string>): DirectiveNode[] =>
-    selections.flatMap((selection) => {
-      const own = (selection.directives ?? []).filter(({ name }) => name.value === 'skip' || name.value === 'include');
-      if (selection.kind === Kind.FIELD) return own;
-      if (selection.kind === Kind.INLINE_FRAGMENT) return [...own, ...conditionsIn(selection.selectionSet, seen)];
-      const name = selection.name.value;
-      const fragment = seen.has(name) ? undefined : context.getFragment(name);
-      return fragment ? [...own, ...conditionsIn(fragment.selectionSet, new Set([...seen, name]))] : own;
-    });
-  return {
-    OperationDefinition({ operation, selectionSet }) {
-      const [found] = operation === 'subscription' ? conditionsIn(selectionSet, new Set()) : [];
-      if (found) context.reportError(new GraphQLError(UNCONDITIONAL, { nodes: found }));
-    },
-  };
-};
-
-const UNCONDITIONAL =
-  'The one field of a subscription may bear no @skip and no @include; what is selected of its events may.';
 
 /** Queries and mutations are requests, and subscriptions are streams: each is asked for at its own address. */
 function outOfPlace({ operation }: OperationDefinitionNode, isStream: boolean): GraphQLError | undefined {

@@ -155,6 +155,26 @@ it('A subscription is no request: it is refused before anything runs, with where
   ]);
 });
 
+it.each([
+  'subscription ($x: Boolean!) { myEvents @include(if: $x) { id } }',
+  'subscription { myEvents @skip { id } }',
+  'subscription { myEvents @skip(if: null) { id } }',
+  'subscription { myEvents @include(if: "x") { id } }',
+  'query Harmless { __typename } subscription ($x: Boolean!) { ... @skip(if: $x) { ...F } } ' +
+    'fragment F on Subscription { myEvents { id } }',
+])('A condition on all that a subscription asks for is refused, whatever its value: %s', async (query) => {
+  const message =
+    'The one field of a subscription may bear no @skip and no @include; what is selected of its events may.';
+  const { status, errors } = await app.graphql(query);
+  expect([status, errors]).toEqual([
+    400,
+    [expect.objectContaining({ message, extensions: expect.objectContaining({ code: 'VALIDATION_FAILED' }) })],
+  ]);
+  const { client, subscribe } = connectAs(app.url, hanna);
+  expect(await subscribe(query).ended).toMatchObject([{ message, extensions: { code: 'VALIDATION_FAILED' } }]);
+  await client.dispose();
+});
+
 /** What graphql-cop, CrackQL and the OWASP sheet try, and the limits that stop it. */
 const ATTACKS: [name: string, query: string, limits: Limit[], besides?: Besides][] = [
   ['a hundred aliases of one field', `{ ${times(100, (i) => `a${i}: viewer { referralCode }`)} }`, ['aliases']],

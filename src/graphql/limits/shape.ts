@@ -8,6 +8,7 @@ import {
   visit,
   type ASTNode,
   type DefinitionNode,
+  type DirectiveNode,
   type DocumentNode,
   type FieldNode,
   type FragmentDefinitionNode,
@@ -48,8 +49,11 @@ function problemsOf(document: DocumentNode, fragment: GetFragment): GraphQLError
   const circles = circlesIn(document, fragment);
   if (circles.length > 0) return circles;
   const shapeOf = measurer(fragment);
-  const found = document.definitions.flatMap((one) => (one.kind === Kind.OPERATION_DEFINITION ? ofOperation(one) : []));
+  const operations = document.definitions.filter((one) => one.kind === Kind.OPERATION_DEFINITION);
+  const found = operations.flatMap(ofOperation);
   if (found.length > 0) return found;
+  const conditional = operations.flatMap((one) => conditionIn(one, fragment));
+  if (conditional.length > 0) return conditional;
   // A fragment that no operation spreads is validated all the same. Of those that spread each other, one is enough to
   // be told of.
   return document.definitions
@@ -68,6 +72,28 @@ function problemsOf(document: DocumentNode, fragment: GetFragment): GraphQLError
       : exceededIn({ repeats: repeatsIn(definition.selectionSet, fragment) }, definition);
   }
 }
+
+/**
+ * What a directive leaves out of a subscription's root is all of it: graphql-js finds nothing there, and fails. Its own
+ * rules already ask for the value of the condition, and throw where a variable has none or it is no Boolean.
+ */
+function conditionIn({ operation, selectionSet }: OperationDefinitionNode, fragment: GetFragment): GraphQLError[] {
+  const [found] = operation === 'subscription' ? conditionsIn(selectionSet, fragment) : [];
+  return found ? [new GraphQLError(UNCONDITIONAL, { nodes: found })] : [];
+}
+
+/** The document has no circles, and at most 1,000 selections. */
+function conditionsIn({ selections }: SelectionSetNode, fragment: GetFragment): DirectiveNode[] {
+  return selections.flatMap((one) => {
+    const own = (one.directives ?? []).filter(({ name }) => name.value === 'skip' || name.value === 'include');
+    if (one.kind === Kind.FIELD) return own;
+    const set = one.kind === Kind.INLINE_FRAGMENT ? one.selectionSet : fragment(one.name.value)?.selectionSet;
+    return set ? [...own, ...conditionsIn(set, fragment)] : own;
+  });
+}
+
+const UNCONDITIONAL =
+  'The one field of a subscription may bear no @skip and no @include; what is selected of its events may.';
 
 function exceededIn(found: Partial<Record<Limit, number>>, node: DocumentNode | DefinitionNode): GraphQLError[] {
   const beyond = (Object.entries(found) as [Limit, number][]).filter(
