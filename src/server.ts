@@ -5,10 +5,11 @@ import { createServer, ServerResponse, type IncomingMessage, type Server } from 
 import type { AddressInfo, ListenOptions, Socket } from 'node:net';
 import type { Config } from './config.js';
 import { checkApis } from './apis-check.js';
-import { openGraphqlApi, sendRefusal } from './graphql/api.js';
+import { openGraphqlApi } from './graphql/api.js';
 import { openOffPage } from './graphql/off-page.js';
 import { openPlayground } from './graphql/playground.js';
 import { createSchema } from './graphql/schema.js';
+import { sendRefusal } from './graphql/send-refusal.js';
 import { shareConnections } from './http/connections.js';
 import { acceptInTurn } from './http/new-connections.js';
 import { createDraining } from './http/draining.js';

@@ -15,8 +15,9 @@ import { wantsDryRun, type DryRunEffects } from '../operations/dry-run.js';
 import type { Services } from '../operations/services.js';
 import { refuse, Refusal } from '../rules/errors.js';
 import { rateLimitHeaders } from '../security/rate-limit-headers.js';
+import { acceptedType } from './content-type.js';
 import { contextOf, type Context } from './context.js';
-import { extensionsOf, formatError } from './errors.js';
+import { formatError } from './errors.js';
 import { asApolloGateway, createExecutor } from './executor/executor.js';
 import { asPlugin, createHooks } from './hooks.js';
 import { createKnownDocuments, hasNoOtherPlugin, type Answered } from './known-documents.js';
@@ -24,6 +25,7 @@ import { createLimits } from './limits.js';
 import { findAutomatic, type FoundDocument } from './limits/automatic.js';
 import { createDocumentCache } from './limits/document-cache.js';
 import { openPersistedDocuments, type Asked } from './limits/persisted.js';
+import { sendRefusal } from './send-refusal.js';
 import type { Opening } from './streams/opening.js';
 import { openServerSentEvents, type ServerSentEventsParts } from './streams/server-sent-events.js';
 import { createSubscriptions } from './streams/subscriptions.js';
@@ -113,10 +115,12 @@ export async function openGraphqlApi(
       allowPageScripts(exchange);
       return settings.sendPage(exchange);
     }
+    const accepted = acceptedType(exchange.header('accept'));
     let found: FoundDocument;
     let isDryRunWanted: boolean;
     try {
       assertGetOrPost(exchange);
+      if (accepted === undefined) return sendRefusal(exchange, unacceptable(), 406);
       isDryRunWanted = wantsDryRun(exchange.header('dry-run'));
       const body = exchange.method === 'POST' ? parseGraphql(await exchange.body(BODY_BYTES_MAX), exchange) : undefined;
       found = await findDocument({ method: exchange.method, search: exchange.search, body });
@@ -124,7 +128,7 @@ export async function openGraphqlApi(
       if (error instanceof Refusal) return sendRefusal(exchange, error);
       throw error;
     }
-    const execute = () => answer(exchange, contextOf(caller, isDryRunWanted), found);
+    const execute = () => answer(exchange, contextOf(caller, isDryRunWanted), found, accepted);
     const { status, headers, contentType, text } = await (isDryRunWanted ? caller.endingDryRun(execute) : execute());
     if (status < 400) await found.keep?.();
     const { response } = exchange;
@@ -158,17 +162,14 @@ export async function openGraphqlApi(
     }
   }
 
-  async function answer(exchange: Exchange, context: Context, found: FoundDocument): Promise<Answered> {
-    if (!mayAnswerInFront) return askApollo(exchange, context, found);
-    const accept = exchange.header('accept');
-    const answered = await known.answer(found.asked, accept, context);
-    if (answered) return answered;
-    const byApollo = await askApollo(exchange, context, found);
-    if (byApollo.status === 200) known.keepContentType(accept, byApollo.contentType);
-    return byApollo;
-  }
-
-  async function askApollo(exchange: Exchange, context: Context, { asked, isNamed }: FoundDocument): Promise<Answered> {
+  async function answer(
+    exchange: Exchange,
+    context: Context,
+    { asked, isNamed }: FoundDocument,
+    accepted: string,
+  ): Promise<Answered> {
+    const inFront = mayAnswerInFront ? await known.answer(asked, accepted, context) : undefined;
+    if (inFront) return inFront;
     const {
       status = 200,
       headers,
@@ -176,7 +177,7 @@ export async function openGraphqlApi(
     } = await server.executeHTTPGraphQLRequest({
       httpGraphQLRequest: {
         ...asked,
-        headers: headersOf(exchange, isNamed),
+        headers: headersOf(exchange, accepted, isNamed),
         search: asked.search && `?${asked.search}`,
       },
       context: async () => context,
@@ -186,7 +187,7 @@ export async function openGraphqlApi(
     return {
       status,
       headers: [...headers].filter(([name]) => name !== 'cache-control' && name !== 'content-type'),
-      contentType: headers.get('content-type') ?? 'application/json; charset=utf-8',
+      contentType: accepted,
       text: status < 400 || status === 503 ? body.string : withRequestId(body.string, exchange),
     };
   }
@@ -208,6 +209,12 @@ export async function openGraphqlApi(
 function assertGetOrPost({ method }: Exchange): void {
   if (method !== 'GET' && method !== 'POST')
     throw refuse('METHOD_NOT_ALLOWED', { details: { allowedMethods: ['GET', 'POST'] } });
+}
+
+function unacceptable(): Refusal {
+  return refuse('MALFORMED_REQUEST', {
+    message: 'The answer is JSON: send Accept: application/json or application/graphql-response+json.',
+  });
 }
 
 const operationForm = z.object({
@@ -270,16 +277,6 @@ function withEffects(body: string, dryRun: DryRunEffects): string {
   return JSON.stringify({ ...answer, extensions: { ...extensions, dryRun } });
 }
 
-/** A refusal before GraphQL had a word: the same form, with the status that HTTP asks for. */
-export function sendRefusal(exchange: Exchange, refusal: Refusal): void {
-  exchange.record.refused(refusal);
-  if (refusal.code === 'METHOD_NOT_ALLOWED') exchange.response.setHeader('Allow', 'GET, POST');
-  const { retryAfter } = refusal.details;
-  if (typeof retryAfter === 'number') exchange.response.setHeader('Retry-After', String(retryAfter));
-  const extensions = { ...extensionsOf(refusal), requestId: exchange.requestId };
-  exchange.sendJson(refusal.status, { errors: [{ message: refusal.message, extensions }] });
-}
-
 function wantsPage(exchange: Exchange): boolean {
   return (
     (exchange.method === 'GET' || exchange.method === 'HEAD') &&
@@ -292,11 +289,12 @@ function wantsPage(exchange: Exchange): boolean {
  * Apollo refuses a GET that a browser would send for any page without asking first. No cookie says who calls here, and
  * urql sends hashes so: what was named by a hash is let through.
  */
-function headersOf(exchange: Exchange, isNamed: boolean): HeaderMap {
+function headersOf(exchange: Exchange, accepted: string, isNamed: boolean): HeaderMap {
   const headers = new HeaderMap();
   if (isNamed) headers.set('apollo-require-preflight', 'named by its hash');
   for (const [name, value] of Object.entries(exchange.request.headers)) {
     if (value !== undefined) headers.set(name, Array.isArray(value) ? value.join(', ') : value);
   }
+  headers.set('accept', accepted);
   return headers;
 }

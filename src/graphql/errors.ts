@@ -13,8 +13,6 @@ const OWN_CODES: Readonly<Record<string, ErrorCode>> = {
   GRAPHQL_VALIDATION_FAILED: 'VALIDATION_FAILED',
   BAD_USER_INPUT: 'VALIDATION_FAILED',
   OPERATION_RESOLUTION_FAILURE: 'MALFORMED_REQUEST',
-  PERSISTED_QUERY_NOT_FOUND: 'MALFORMED_REQUEST',
-  PERSISTED_QUERY_NOT_SUPPORTED: 'MALFORMED_REQUEST',
   BAD_REQUEST: 'MALFORMED_REQUEST',
 };
 
@@ -26,7 +24,7 @@ export function formatError(log: Logger) {
     const place = { ...(locations && { locations: locations.slice(0, ERRORS.locationsMax) }), ...(path && { path }) };
     if (cause instanceof Refusal) return { message: cause.message, ...place, extensions: extensionsOf(cause) };
 
-    const own = isAboutMethod(cause) ? 'METHOD_NOT_ALLOWED' : OWN_CODES[String(formatted.extensions?.code)];
+    const own = codeOfStatus(cause) ?? OWN_CODES[String(formatted.extensions?.code)];
     if (own)
       return {
         message: withoutValues(formatted.message, reasonIn(cause)),
@@ -54,12 +52,11 @@ function reasonIn(thrown: unknown): string | undefined {
   return thrown instanceof GraphQLError ? thrown.originalError?.message : undefined;
 }
 
-/** A mutation by GET: Apollo knows the status, and has no code for it. */
-function isAboutMethod(thrown: unknown): boolean {
+/** Where Apollo knows the status, and has no code for it: a mutation by GET, and a GET of another Content-Type. */
+function codeOfStatus(thrown: unknown): ErrorCode | undefined {
   const http: unknown = thrown instanceof GraphQLError ? thrown.extensions.http : undefined;
-  return (
-    typeof http === 'object' && http !== null && 'status' in http && http.status === REFUSALS.METHOD_NOT_ALLOWED[0]
-  );
+  const status = typeof http === 'object' && http !== null && 'status' in http ? http.status : undefined;
+  return (['METHOD_NOT_ALLOWED', 'UNSUPPORTED_MEDIA_TYPE'] as const).find((code) => REFUSALS[code][0] === status);
 }
 
 /** graphql-js coerces a literal argument only while executing; its complaint is about the caller's value. */

@@ -25,10 +25,8 @@ export interface Answered {
 
 export interface KnownDocuments {
   keep(text: string, document: Known): void;
-  /** Which form of JSON Apollo chose for whoever accepts this. */
-  keepContentType(accept: string | undefined, contentType: string): void;
   /** Undefined where Apollo is to answer; nothing has run then. */
-  answer(asked: Asked, accept: string | undefined, context: Context): Promise<Answered | undefined>;
+  answer(asked: Asked, contentType: string, context: Context): Promise<Answered | undefined>;
 }
 
 interface Known {
@@ -42,15 +40,11 @@ interface Parts {
   readonly format: FormatError;
 }
 
-const ACCEPTS_KEPT = 100;
-const ACCEPT_LENGTH_MAX = 500;
-
 export function createKnownDocuments({ run, hooks, format }: Parts): KnownDocuments {
   const documents = new LRUCache<string, Known>({
     maxSize: DOCUMENT_CHARACTERS_KEPT,
     sizeCalculation: (_, text) => 1 + text.length,
   });
-  const contentTypes = new LRUCache<string, string>({ max: ACCEPTS_KEPT });
 
   /** Whatever refuses it before it runs is worded by Apollo, which finds the same. */
   function checked(found: Found): Checked | undefined {
@@ -64,12 +58,8 @@ export function createKnownDocuments({ run, hooks, format }: Parts): KnownDocume
 
   return {
     keep: (text, known) => void documents.set(text, known),
-    keepContentType: (accept = '', contentType) => {
-      if (accept.length <= ACCEPT_LENGTH_MAX) contentTypes.set(accept, contentType);
-    },
-    answer: async (asked, accept = '', context) => {
-      const contentType = contentTypes.get(accept);
-      if (contentType === undefined || context.wantsDryRun) return undefined;
+    answer: async (asked, contentType, context) => {
+      if (context.wantsDryRun) return undefined;
       const usual = usualRequest(asked);
       const known = usual && documents.get(usual.query);
       const operation = known && getOperationAST(known.document, usual.operationName);

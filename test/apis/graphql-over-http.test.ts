@@ -1,6 +1,7 @@
 /** The audit of the GraphQL-over-HTTP specification: whatever it says a server MUST do, this one does. */
 import { serverAudits } from 'graphql-http';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { homeowner } from '../cast.js';
 import { openTestApp, type TestApp } from '../app.js';
 
 let app: TestApp;
@@ -17,6 +18,50 @@ describe('GraphQL over HTTP', () => {
       expect.fail(`${result.reason} (${result.response.status} ${await result.response.clone().text()})`);
     });
   }
+});
+
+describe('an answer', () => {
+  const CREATE = 'mutation { createJob(input: { title: "Unacceptable", description: "B" }) { job { id } } }';
+
+  it.each(['text/event-stream', 'text/plain', 'image/*', 'application/json;q=0, text/html'])(
+    'to a client that takes %s alone is refused by 406, and nothing of the call is kept',
+    async (accept) => {
+      const hanna = await homeowner(app, 'Hanna');
+      // Once as an unknown document, and once as a known one.
+      await app.graphql(CREATE, { token: hanna.token });
+      const { status, errors, data } = await app.graphql(CREATE, { token: hanna.token, headers: { accept } });
+      const another = `${CREATE} # ${accept}`;
+      const unknown = await app.graphql(another, { token: hanna.token, headers: { accept } });
+      expect([status, errors?.[0]?.extensions.code, data]).toEqual([406, 'MALFORMED_REQUEST', undefined]);
+      expect(unknown.status).toBe(406);
+      expect((await app.rest('GET', '/v1/jobs', { token: hanna.token })).body.data).toHaveLength(1);
+    },
+  );
+
+  it.each([
+    [undefined, 'application/json'],
+    ['*/*', 'application/json'],
+    ['text/html, application/*;q=0.5', 'application/json'],
+    ['application/json; charset=utf-8', 'application/json'],
+    ['application/graphql-response+json, application/json;q=0.9', 'application/graphql-response+json'],
+    ['application/graphql-response+json; charset=utf-8, */*', 'application/graphql-response+json'],
+    ['application/json;q=0, */*', 'application/graphql-response+json'],
+  ])('to a client that accepts %s is %s', async (accept, type) => {
+    const { status, headers } = await app.graphql('{ __typename }', {
+      headers: accept === undefined ? {} : { accept },
+    });
+    expect([status, headers.get('content-type')]).toEqual([200, `${type}; charset=utf-8`]);
+  });
+
+  it('to a GET with another Content-Type than JSON says that it is the Content-Type', async () => {
+    const { status, body } = await app.rest('GET', '/graphql?query=%7B__typename%7D', {
+      headers: { 'content-type': 'application/xml' },
+    });
+    expect([status, body.errors[0].extensions]).toEqual([
+      415,
+      expect.objectContaining({ code: 'UNSUPPORTED_MEDIA_TYPE', status: 415 }),
+    ]);
+  });
 });
 
 /**

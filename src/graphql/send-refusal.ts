@@ -1,0 +1,13 @@
+/** A refusal before GraphQL had a word: the same form, with the status that HTTP asks for. */
+import type { Exchange } from '../http/exchange.js';
+import type { Refusal } from '../rules/errors.js';
+import { extensionsOf } from './errors.js';
+
+export function sendRefusal(exchange: Exchange, refusal: Refusal, status: number = refusal.status): void {
+  exchange.record.refused(refusal);
+  if (refusal.code === 'METHOD_NOT_ALLOWED') exchange.response.setHeader('Allow', 'GET, POST');
+  const { retryAfter } = refusal.details;
+  if (typeof retryAfter === 'number') exchange.response.setHeader('Retry-After', String(retryAfter));
+  const extensions = { ...extensionsOf(refusal), requestId: exchange.requestId };
+  exchange.sendJson(status, { errors: [{ message: refusal.message, extensions }] });
+}
