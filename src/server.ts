@@ -166,8 +166,10 @@ export async function startServer(
     });
     dispatch(exchange).catch((error: unknown) => {
       if (response.headersSent || response.destroyed) return void response.destroy();
-      if (error instanceof Refusal && GRAPHQL_PATHS.includes(exchange.path)) return sendRefusal(exchange, error);
-      sendFailure(exchange, error, { services });
+      if (!GRAPHQL_PATHS.includes(exchange.path)) return sendFailure(exchange, error, { services });
+      if (error instanceof Refusal) return sendRefusal(exchange, error);
+      services.log.error({ err: error, ...logged() }, 'a request failed');
+      sendRefusal(exchange, refuse('INTERNAL'));
     });
   }
 

@@ -2,7 +2,7 @@
 import { once } from 'node:events';
 import { request, type IncomingMessage } from 'node:http';
 import { createClient } from 'graphql-sse';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import { openTestApp, type Json, type TestApp } from '../app.js';
 import { homeowner, type Person } from '../cast.js';
 import { DRAFT } from '../journey.js';
@@ -125,6 +125,20 @@ describe('a stream', () => {
     const text = await textOf(await ask({ body }));
     expect(text).toContain(`"code":"${code}"`);
     expect(text).toContain('event: complete');
+  });
+
+  it('that fails while it is being opened is answered in the form of GraphQL', async () => {
+    const follow = vi.spyOn(app.services.live.sessions, 'follow').mockImplementationOnce(() => {
+      throw new Error('broken on purpose');
+    });
+    const response = await ask({ body: { query: MY_EVENTS } });
+    follow.mockRestore();
+    const [error] = JSON.parse(await textOf(response)).errors;
+    const requestId = response.headers['x-request-id'];
+    expect([response.statusCode, error.extensions]).toEqual([500, { code: 'INTERNAL', status: 500, requestId }]);
+    expect(error.message).not.toContain('broken');
+    const line = app.logged.map((text) => JSON.parse(text)).findLast(({ msg }) => msg === 'a request failed');
+    expect(line).toMatchObject({ requestId, err: { message: 'broken on purpose' } });
   });
 
   it('says why it ends with its session, and is complete: nobody comes again', async () => {
