@@ -61,5 +61,5 @@ function codeOfStatus(thrown: unknown): ErrorCode | undefined {
 
 /** graphql-js coerces a literal argument only while executing; its complaint is about the caller's value. */
 function isAboutValues(error: GraphQLError): boolean {
-  return /^(Argument|Variable) /.test(error.message);
+  return /^(Argument |Variable |Too many errors processing variables)/.test(error.message);
 }

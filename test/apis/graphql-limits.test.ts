@@ -377,6 +377,16 @@ describe('refused before anything runs, and within 50 ms (timed)', () => {
   });
 });
 
+it('Variables that are missing are the caller’s mistake, however many they are', async () => {
+  const query =
+    `mutation (${times(51, (i) => `$a${i}: String!`)}) { updateProfile(input: { contractor: { ` +
+    `specialties: [${times(51, (i) => `$a${i}`)}] } }) { viewer { user { id } } } }`;
+  const { status, errors, extensions } = await send(query);
+  expect(new Set(errors?.map((error) => error.extensions.code))).toEqual(new Set(['VALIDATION_FAILED']));
+  expect([status, errors?.length, extensions.errorsLeftOut]).toEqual([400, 50, 1]);
+  expect(app.logged.filter((line) => line.includes('errors processing variables'))).toEqual([]);
+});
+
 describe('what GraphQL merges', () => {
   it('runs once and costs once, however often it is written', async () => {
     const answer = await send(`{ ${times(50, () => 'viewer { user { id } }')} }`);
