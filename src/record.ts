@@ -66,6 +66,35 @@ export class RequestRecord {
   }
 }
 
+/** What a request was about, as far as that is known. */
+export function lineOf(record: RequestRecord, { address, user = record.claimedUser }: RequestHolder) {
+  const { api, operations, codes, reason, overload, apiKey, document } = record;
+  return {
+    address,
+    ...(api && { api }),
+    ...(operations.size > 0 && { operation: [...operations].join(' ') }),
+    ...(codes.size > 0 && { codes: [...codes] }),
+    ...(reason && { reason }),
+    ...(overload && { cause: overload }),
+    ...(user !== undefined && { user }),
+    ...(apiKey && { apiKey }),
+    ...(document && { document: document.name, documentHash: document.hash }),
+  };
+}
+
+interface RequestHolder {
+  readonly address: string;
+  readonly user?: string | undefined;
+}
+
+/**
+ * A failure of our own is an error; that somebody could not be served deserves a look; what callers do wrong does not.
+ */
+export function levelOf({ codes }: RequestRecord, status?: number): 'error' | 'warn' | 'info' {
+  if (codes.has('INTERNAL')) return 'error';
+  return codes.has('OVERLOADED') || status === 503 ? 'warn' : 'info';
+}
+
 /** Where the database is not the cause, it is a full share or queue. */
 export function causeOf(refusal: Refusal): OverloadCause {
   return refusal instanceof Overload ? refusal.because : 'beyond_capacity';

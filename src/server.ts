@@ -25,7 +25,7 @@ import { assertOriginMayOpen, answerInPlaceOfUpgrade, UpgradableRequest } from '
 import { Caller } from './operations/caller.js';
 import type { Services } from './operations/services.js';
 import { openOperatorAddresses } from './operator.js';
-import type { RequestRecord } from './record.js';
+import { levelOf, lineOf } from './record.js';
 import { refuse, Refusal } from './rules/errors.js';
 import { openRestApi } from './rest/adapter.js';
 import { errorBody, sendFailure } from './rest/answer.js';
@@ -33,7 +33,6 @@ import { openDescription } from './rest/openapi.js';
 import { openReference } from './rest/reference.js';
 import { ROUTES } from './rest/routes.js';
 import { addressIdentity, believedAddress } from './security/address.js';
-import type { Holder } from './shares/share.js';
 import { RequestUnderWay } from './shares/shares.js';
 
 export interface RunningServer {
@@ -229,30 +228,6 @@ export async function startServer(
 function hostInUrl(host: string): string {
   if (host === '0.0.0.0') return 'localhost';
   return host.includes(':') ? `[${host}]` : host;
-}
-
-/** What a request was about, as far as that is known. */
-function lineOf(record: RequestRecord, { address, user = record.claimedUser }: Holder) {
-  const { api, operations, codes, reason, overload, apiKey, document } = record;
-  return {
-    address,
-    ...(api && { api }),
-    ...(operations.size > 0 && { operation: [...operations].join(' ') }),
-    ...(codes.size > 0 && { codes: [...codes] }),
-    ...(reason && { reason }),
-    ...(overload && { cause: overload }),
-    ...(user !== undefined && { user }),
-    ...(apiKey && { apiKey }),
-    ...(document && { document: document.name, documentHash: document.hash }),
-  };
-}
-
-/**
- * A failure of our own is an error; that somebody could not be served deserves a look; what callers do wrong does not.
- */
-function levelOf({ codes }: RequestRecord, status: number): 'error' | 'warn' | 'info' {
-  if (codes.has('INTERNAL')) return 'error';
-  return codes.has('OVERLOADED') || status === 503 ? 'warn' : 'info';
 }
 
 function addressOfSocket({ remoteAddress = '' }: Socket): string {

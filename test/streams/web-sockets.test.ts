@@ -394,6 +394,52 @@ describe('a subscription that is completed while it is being opened', () => {
   });
 });
 
+describe('what is refused on a WebSocket', () => {
+  const lines = (message: string) => app.logged.map((text) => JSON.parse(text)).filter(({ msg }) => msg === message);
+
+  it('has a line in the log and is counted: one for each subscription', async () => {
+    const counted = () => app.metric('request_errors_total{api="graphql",code="VALIDATION_FAILED"}');
+    const [linesBefore, before] = [lines('a subscription was refused').length, await counted()];
+    const { client, subscribe } = connectAs(app.url, hanna);
+    const errors = await subscribe('subscription Own($after: String) { myEvents(after: $after) { id } }', {
+      after: 'yesterday',
+    }).ended;
+    const raw = new Raw(app.url);
+    await raw.send(INIT(hanna));
+    await raw.heard('connection_ack');
+    await raw.send({ type: 'subscribe', id: 'i'.repeat(1_000), payload: { query: MY_EVENTS } });
+    await raw.heard('error');
+    const { requestId } = (errors as Json)[0].extensions;
+    const user = hanna.userId;
+    expect(lines('a subscription was refused').slice(linesBefore)).toEqual([
+      expect.objectContaining({ level: 'info', requestId, codes: ['VALIDATION_FAILED'], user, document: 'Own' }),
+      expect.objectContaining({ level: 'info', codes: ['VALIDATION_FAILED'], user }),
+    ]);
+    expect(await counted()).toBe(before + 2);
+    raw.socket.terminate();
+    await client.dispose();
+  });
+
+  it('has a line in the log: who does not say who they are', async () => {
+    const before = lines('a WebSocket was refused').length;
+    await connectAs(app.url, { token: 'nonsense' }, { lazy: false, onNonLazyError: () => {} }).closed;
+    expect(lines('a WebSocket was refused').slice(before)).toEqual([
+      expect.objectContaining({ level: 'info', codes: ['UNAUTHENTICATED'], reason: 'malformed' }),
+    ]);
+  });
+
+  it.each([
+    ['requests', { requests: { total: 0 } }],
+    ['streams', { streams: { total: 0 } }],
+  ])('closes it by 1013 where the server has no room for more %s', async (_what, shares) => {
+    const { url } = await app.another({}, shares);
+    const { closed, subscribe } = connectAs(url, hanna);
+    subscribe(MY_EVENTS);
+    expect((await closed).code).toBe(1013);
+    expect(lines('a subscription was refused').at(-1)).toMatchObject({ level: 'warn', codes: ['OVERLOADED'] });
+  });
+});
+
 describe('streams', () => {
   it('are counted, and each has a line in the log when it ends', async () => {
     const before = await app.metric('stream_events_sent_total{channel="websocket"}');

@@ -12,17 +12,17 @@ import type { Timeouts } from '../../http/timeouts.js';
 import type { UnreadAnswers } from '../../http/unread.js';
 import { Caller } from '../../operations/caller.js';
 import type { Services } from '../../operations/services.js';
-import { RequestRecord } from '../../record.js';
+import { levelOf, lineOf, RequestRecord } from '../../record.js';
 import { cut, Refusal, refuse } from '../../rules/errors.js';
 import { WEB_SOCKET } from '../../rules/limits.js';
 import { STREAM_ENDS, type StreamEnd } from '../../rules/streams.js';
 import type { GiveBack, Holder } from '../../shares/share.js';
 import { RequestUnderWay } from '../../shares/shares.js';
 import { turnOf } from '../../shares/turns.js';
-import { AnswerStream } from './answers.js';
+import type { AnswerStream } from './answers.js';
 import { endWithSession } from './end-with-session.js';
 import { SentError } from './sent-error.js';
-import { refusedAs, type Connection, type OpenSubscription } from './subscriptions.js';
+import { refusedAs, type Connection, type Opened, type OpenSubscription } from './subscriptions.js';
 
 interface Upgraded {
   readonly request: IncomingMessage;
@@ -149,6 +149,7 @@ export class OpenSocket implements Connection {
     const sent = authorization ?? Authorization ?? this.upgrade.request.headers.authorization;
     this.#bearer = bearerOf(typeof sent === 'string' ? sent : undefined);
     const caller = this.#caller();
+    const began = performance.now();
     try {
       await turnOf(this.parts.services.shares.turns, caller.holder);
       const viewer = await caller.viewer();
@@ -159,7 +160,7 @@ export class OpenSocket implements Connection {
       if (this.end) this.#stopWaiting();
       return this.end === undefined;
     } catch (error) {
-      this.#refused(error, caller);
+      this.#refused(error, caller, began);
       return false;
     }
   }
@@ -173,32 +174,49 @@ export class OpenSocket implements Connection {
     this.#message.asksFor = id;
     this.#subscriptions.set(id, undefined);
     const caller = this.#caller();
+    const began = performance.now();
     try {
       if (id.length > WEB_SOCKET.idCharactersMax) throw idTooLong();
-      const underWay = new RequestUnderWay(this.parts.services.shares.requests, caller.holder);
-      caller.underWay = underWay;
-      try {
-        await turnOf(this.parts.services.shares.turns, caller.holder);
-        const opened = await this.#open(caller, payload);
-        if (opened instanceof AnswerStream) this.#subscriptions.set(id, opened);
-        return opened;
-      } finally {
-        underWay.end();
-      }
+      const { stream, errors } = await this.#open(caller, payload);
+      if (!stream) return this.#refusedSubscription(caller, began, errors);
+      this.#subscriptions.set(id, stream);
+      return stream;
     } catch (error) {
-      if (!(error instanceof Refusal)) throw error;
-      return [new SentError(refusedAs(error, caller))];
+      const refusal = error instanceof Refusal ? error : refuse('INTERNAL');
+      caller.request.record.refused(refusal);
+      const answer = this.#refusedSubscription(caller, began, [refusedAs(refusal, caller)]);
+      if (refusal !== error) throw error;
+      return answer;
     }
   }
 
-  async #open(caller: Caller, payload: { readonly query: string }): Promise<AnswerStream | SentError[]> {
-    // The protocol has a query always; a document that is named by its hash comes without.
-    const body = payload.query === '' ? { ...payload, query: undefined } : payload;
-    const { stream, errors } = await this.parts.openSubscription(caller, this, body);
+  async #open(caller: Caller, payload: { readonly query: string }): Promise<Opened> {
+    const { turns, requests } = this.parts.services.shares;
+    const underWay = new RequestUnderWay(requests, caller.holder);
+    caller.underWay = underWay;
+    try {
+      await turnOf(turns, caller.holder);
+      // The protocol has a query always; a document that is named by its hash comes without.
+      const body = payload.query === '' ? { ...payload, query: undefined } : payload;
+      return await this.parts.openSubscription(caller, this, body);
+    } finally {
+      underWay.end();
+    }
+  }
+
+  #refusedSubscription(caller: Caller, beganMs: number, errors: Opened['errors']): SentError[] {
+    this.#ended(caller, beganMs, 'a subscription was refused');
     // Clients repeat no subscription by themselves, but all of them on another connection.
-    if (errors.some(({ extensions }) => extensions?.code === 'OVERLOADED'))
+    if (caller.request.record.codes.has('OVERLOADED'))
       this.webSocket.close(CLOSE_CODES.tryAgainLater, 'The service is at capacity; try again shortly.');
-    return stream ?? errors.map((error) => new SentError(error));
+    return errors.map((error) => new SentError(error));
+  }
+
+  #ended({ request }: Caller, beganMs: number, message: string): void {
+    const { log, metrics } = this.parts.services;
+    metrics.ended(request.record, (performance.now() - beganMs) / 1_000);
+    const { requestId, record, holder } = request;
+    log[levelOf(record)]({ requestId, ...lineOf(record, holder) }, message);
   }
 
   #caller(): Caller {
@@ -223,10 +241,10 @@ export class OpenSocket implements Connection {
     if (this.end) this.#giveBackOfUser();
   }
 
-  #refused(error: unknown, { request }: Caller): void {
+  #refused(error: unknown, caller: Caller, beganMs: number): void {
     if (!(error instanceof Refusal)) return this.#failed(error);
-    request.record.refused(error);
-    this.parts.services.metrics.ended(request.record, 0);
+    caller.request.record.refused(error);
+    this.#ended(caller, beganMs, 'a WebSocket was refused');
     const code = error.code === 'UNAUTHENTICATED' ? CLOSE_CODES.unauthorized : CLOSE_CODES.tryAgainLater;
     this.webSocket.close(code, cut(error.message, REASON_CHARACTERS_MAX));
   }

@@ -31,6 +31,7 @@ export interface Opened {
   readonly errors: readonly GraphQLFormattedError[];
 }
 
+/** A stream is counted when it is open; what becomes of a refusal is its channel's business. */
 export type OpenSubscription = (caller: Caller, connection: Connection, body: unknown) => Promise<Opened>;
 
 export interface SubscriptionParts {
@@ -52,14 +53,14 @@ export function createSubscriptions({ findDocument, execute, format }: Subscript
       const errors = await execute(caller, asked.body, stream);
       if (errors.length > 0) return { errors };
       await keep?.();
-      return { stream: stream.opened(), errors };
+      const opened = { stream: stream.opened(), errors };
+      caller.services.metrics.ended(record, (performance.now() - began) / 1000);
+      return opened;
     } catch (error) {
       stream.abandon();
       if (!(error instanceof Refusal)) throw error;
       record.refused(error);
       return { errors: [refusedAs(error, caller)] };
-    } finally {
-      caller.services.metrics.ended(record, (performance.now() - began) / 1000);
     }
   };
 }
