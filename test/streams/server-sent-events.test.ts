@@ -6,7 +6,8 @@ import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import { openTestApp, type Json, type TestApp } from '../app.js';
 import { homeowner, type Person } from '../cast.js';
 import { DRAFT } from '../journey.js';
-import { hear, hearAsEvents, MY_EVENTS, untilOpen } from './clients.js';
+import { until } from '../security/until.js';
+import { connectAs, hear, hearAsEvents, JOB_EVENTS, MY_EVENTS, untilOpen } from './clients.js';
 
 let app: TestApp;
 let hanna: Person;
@@ -21,14 +22,21 @@ async function draft(by: Person = hanna): Promise<string> {
 }
 
 interface Asked {
+  url?: string;
   method?: string;
   path?: string;
   headers?: Record<string, string>;
   body?: object;
 }
 
-async function ask({ method = 'POST', path = '/graphql/stream', headers = {}, body }: Asked): Promise<IncomingMessage> {
-  const sent = request(app.url + path, {
+async function ask({
+  url = app.url,
+  method = 'POST',
+  path = '/graphql/stream',
+  headers = {},
+  body,
+}: Asked): Promise<IncomingMessage> {
+  const sent = request(url + path, {
     method,
     agent: false,
     headers: {
@@ -125,6 +133,50 @@ describe('a stream', () => {
     const text = await textOf(await ask({ body }));
     expect(text).toContain(`"code":"${code}"`);
     expect(text).toContain('event: complete');
+  });
+
+  it('that the server has no room for is refused by 503, so that its client comes again', async () => {
+    const { url } = await app.another({}, { streams: { total: 0 } });
+    const response = await ask({ url, body: { query: MY_EVENTS } });
+    const { errors } = JSON.parse(await textOf(response));
+    expect([response.statusCode, response.headers['retry-after'], errors]).toEqual([
+      503,
+      '1',
+      [expect.objectContaining({ extensions: expect.objectContaining({ code: 'OVERLOADED' }) })],
+    ]);
+  });
+
+  it('that is refused is counted once', async () => {
+    const counted = () => app.metric('request_errors_total{api="graphql",code="NOT_FOUND"}');
+    await textOf(await ask({ body: { query: JOB_EVENTS, variables: { job: 'job_nothing' } } }));
+    const before = await counted();
+    await textOf(await ask({ body: { query: JOB_EVENTS, variables: { job: 'job_nothing' } } }));
+    expect(await counted()).toBe(before + 1);
+  });
+
+  it('that is being opened while its server stops breaks off at once', async () => {
+    const closing = await openTestApp({}, { beside: app });
+    const job = await draft();
+    const { subscribe, closed } = connectAs(closing.url, hanna);
+    subscribe(MY_EVENTS);
+    await untilOpen(closing.services, 1);
+    let asked: Promise<IncomingMessage> | undefined;
+    let stopped: Promise<void> | undefined;
+    await app.sql.begin(async (sql) => {
+      await sql`lock table jobs in access exclusive mode`;
+      asked = ask({ url: closing.url, body: { query: JOB_EVENTS, variables: { job } } });
+      await until(
+        async () => (await app.sql`select from pg_locks where relation = 'jobs'::regclass and not granted`).length > 0,
+      );
+      stopped = closing.close();
+      await closed;
+    });
+    const response = await asked;
+    expect([response?.statusCode, response && (await textOf(response))]).toEqual([200, '']);
+    await stopped;
+    const ends = closing.logged.map((text) => JSON.parse(text)).filter(({ msg }) => msg === 'a stream ended');
+    expect(ends).toContainEqual(expect.objectContaining({ channel: 'sse', end: 'draining', events: 0 }));
+    expect(closing.logged.filter((line) => line.includes('a request failed'))).toEqual([]);
   });
 
   it('that fails while it is being opened is answered in the form of GraphQL', async () => {

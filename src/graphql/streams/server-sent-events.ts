@@ -10,9 +10,10 @@ import type { Exchange } from '../../http/exchange.js';
 import type { Timeouts } from '../../http/timeouts.js';
 import type { UnreadAnswers } from '../../http/unread.js';
 import type { Caller } from '../../operations/caller.js';
-import { refuse, unauthorized } from '../../rules/errors.js';
+import { refuse, REFUSALS, unauthorized } from '../../rules/errors.js';
 import type { StreamEnd } from '../../rules/streams.js';
 import { turnOf } from '../../shares/turns.js';
+import { retryAfterIfOverloaded } from '../overloaded.js';
 import type { AnswerStream } from './answers.js';
 import { endWithSession } from './end-with-session.js';
 import { refusedAs, type Connection, type OpenSubscription } from './subscriptions.js';
@@ -39,18 +40,18 @@ export function openServerSentEvents(parts: ServerSentEventsParts): ServerSentEv
   return {
     async answer(exchange, caller, body) {
       assertTakesEvents(exchange);
-      if (isDraining) throw refuse('OVERLOADED', { message: 'This server stops; come again.' });
       const viewer = await caller.viewer();
+      if (isDraining) throw refuse('OVERLOADED', { message: 'This server stops; come again.' });
       const connection = new EventResponse(exchange.response, caller, parts.unread);
-      // From here on, so that no log-out is missed while the stream is being opened.
+      // From here on, so that neither a log-out nor the server's stop is missed while the stream is being opened.
+      open.add(connection);
       const stop = endWithSession(caller, viewer, parts.timeouts.afterExpiryMs, (end) => connection.close(end));
       try {
         // Many sessions may have been found at once; their documents are begun one after another.
         await turnOf(caller.services.shares.turns, caller.holder);
         const opened = await parts.openSubscription(caller, connection, body);
         caller.underWay?.end();
-        if (!opened.stream) return await connection.send(refusedAnswers(opened.errors));
-        open.add(connection);
+        if (!opened.stream) return await sendRefused(exchange, connection, opened.errors);
         exchange.beganStream();
         await connection.stream(opened.stream);
       } finally {
@@ -70,6 +71,18 @@ function assertTakesEvents(exchange: Exchange): void {
   const accept = exchange.header('accept') ?? '*/*';
   if (accept.includes(EVENT_STREAM) || accept.includes('*/*')) return;
   throw refuse('VALIDATION_FAILED', { message: `This address answers a stream: send Accept: ${EVENT_STREAM}.` });
+}
+
+/** Clients come again after 503, and not after a stream that says it is complete. */
+async function sendRefused(
+  exchange: Exchange,
+  connection: EventResponse,
+  errors: readonly GraphQLFormattedError[],
+): Promise<void> {
+  const retryAfter = retryAfterIfOverloaded({ errors });
+  if (retryAfter === undefined) return connection.send(refusedAnswers(errors));
+  exchange.response.setHeader('Retry-After', String(retryAfter));
+  exchange.sendJson(REFUSALS.OVERLOADED[0], { errors });
 }
 
 async function* refusedAnswers(errors: readonly GraphQLFormattedError[]): AsyncGenerator<FormattedExecutionResult> {
@@ -123,6 +136,7 @@ class EventResponse implements Connection {
     }
     if (end === 'slow') return void this.response.destroy();
     this.response.end();
+    stream.end(end);
   }
 
   /** Settles when what was sent has been taken, so that nothing piles up behind a client that does not read. */
@@ -139,9 +153,10 @@ class EventResponse implements Connection {
   async stream(answers: AnswerStream): Promise<void> {
     this.#stream = answers;
     if (this.response.closed) return answers.end('left');
-    // Its session ended while it was being opened.
+    this.#begin();
+    // Its session ended, or its server stopped, while it was being opened.
     if (this.end) this.#break(answers, this.end);
-    await this.send(answers);
+    if (!this.response.writableEnded) await this.send(answers);
   }
 
   async send(answers: AsyncIterable<FormattedExecutionResult>): Promise<void> {
@@ -149,13 +164,17 @@ class EventResponse implements Connection {
     const [events] = await handle({ ...OPENED, raw: answers });
     if (typeof events !== 'object' || events === null) throw new Error('graphql-sse opened no stream.');
     response.once('close', () => void events.return());
-    response.setHeader('Content-Type', `${EVENT_STREAM}; charset=utf-8`);
-    // Asks nginx to pass each event on at once.
-    response.setHeader('X-Accel-Buffering', 'no');
+    this.#begin();
     for await (const event of events) {
       if (response.writableEnded || response.closed) break;
       this.#written = new Promise((resolve) => response.write(event, () => resolve()));
     }
     response.end();
+  }
+
+  #begin(): void {
+    this.response.setHeader('Content-Type', `${EVENT_STREAM}; charset=utf-8`);
+    // Asks nginx to pass each event on at once.
+    this.response.setHeader('X-Accel-Buffering', 'no');
   }
 }
