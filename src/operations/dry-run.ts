@@ -3,8 +3,9 @@
  * transaction begins with the first operation that would write, and is rolled back when the request has been answered.
  * Whatever is read in between is read in it.
  */
-import { refuse } from '../rules/errors.js';
+import { Overload, refuse } from '../rules/errors.js';
 import { waitForLocksAtMost, type Db } from '../store/database.js';
+import { asRefusal, isBehindFailure } from '../store/database-errors.js';
 import { recordedSince } from '../store/dry-run-effects.js';
 
 const HEADER_VALUES = new Map([
@@ -54,7 +55,7 @@ export function createDryRun(pool: Db): DryRun {
   const known = new Set<string>();
   let beganAt = 0;
   let transaction: Db | undefined;
-  let isOpen = false;
+  const state: State = { isOpen: false, failure: undefined };
   let rolledBack: Promise<void> | undefined;
   let finish = () => {};
 
@@ -73,15 +74,15 @@ export function createDryRun(pool: Db): DryRun {
     const finished = new Promise<void>((resolve) => (finish = resolve));
     return new Promise((resolve, reject) => {
       const open = async (tx: Db) => {
-        isOpen = true;
-        transaction = whileOpen(tx, () => isOpen);
+        state.isOpen = true;
+        transaction = whileOpen(tx, state);
         resolve(transaction);
         await finished;
         throw new RolledBack();
       };
       rolledBack = pool.inTransaction(open).catch((error: unknown) => {
         // Where the connection was lost, the next statement fails.
-        isOpen = false;
+        state.isOpen = false;
         if (!(error instanceof RolledBack)) reject(error);
       });
     });
@@ -109,32 +110,40 @@ export function createDryRun(pool: Db): DryRun {
       return answer;
     },
     end: async () => {
-      isOpen = false;
+      state.isOpen = false;
       finish();
       await rolledBack;
     },
   };
 }
 
+interface State {
+  isOpen: boolean;
+  /** Why the database could not go on. What is asked behind that fails because of it. */
+  failure: unknown;
+}
+
 /**
  * GraphQL does not wait for reads whose parent has failed. After the end they would reach a connection
  * that serves somebody else.
  */
-function whileOpen(tx: Db, isOpen: () => boolean): Db {
+function whileOpen(tx: Db, state: State): Db {
   return {
     isTransaction: true,
-    send: async (text, params) => {
-      assertOpen(isOpen);
-      return tx.send(text, params);
-    },
-    inTransaction: async (work) => {
-      assertOpen(isOpen);
-      return tx.inTransaction((part) => work(whileOpen(part, isOpen)));
-    },
+    send: (text, params) => worded(state, () => tx.send(text, params)),
+    inTransaction: (work) => worded(state, () => tx.inTransaction((part) => work(whileOpen(part, state)))),
   };
 }
 
-function assertOpen(isOpen: () => boolean): void {
-  if (isOpen()) return;
-  throw refuse('OVERLOADED', { message: 'The dry run has ended; try again.', details: { retryAfter: 1 } });
+/** What fails is answered before the transaction ends, and so the database's failures are worded here. */
+async function worded<T>(state: State, work: () => Promise<T>): Promise<T> {
+  if (!state.isOpen)
+    throw refuse('OVERLOADED', { message: 'The dry run has ended; try again.', details: { retryAfter: 1 } });
+  try {
+    return await work();
+  } catch (error) {
+    const failure = asRefusal(error);
+    if (failure instanceof Overload) state.failure ??= failure;
+    throw isBehindFailure(error) && state.failure ? state.failure : failure;
+  }
 }

@@ -8,7 +8,6 @@ import type { BudgetName } from '../rules/limits.js';
 import type { Role, Viewer, ViewerWith } from '../rules/viewer.js';
 import { addressIdentity } from '../security/address.js';
 import type { JobInclude } from '../store/job-include.js';
-import { asRefusal } from '../store/database-errors.js';
 import type { Db } from '../store/database.js';
 import { checkingSession } from '../store/session-check.js';
 import type { CachedSession, Caller, Drawn } from './caller.js';
@@ -110,12 +109,7 @@ async function performUnrecorded<Input, Output, A extends Allowed>(
   if (cached) return performCached(operation, input, caller, cached, include);
   const viewer = operation.allows === 'anyone' ? null : await caller.viewer();
   await drawBudget(operation.budget, viewer, caller);
-  try {
-    return await admit(operation, input, { caller, viewer, include, db: caller.db });
-  } catch (error) {
-    // Inside the one transaction of a dry run, the database's failures are worded here.
-    throw asRefusal(error);
-  }
+  return admit(operation, input, { caller, viewer, include, db: caller.db });
 }
 
 /** A dry run has its transaction begun only for a caller whose session has been checked. */
@@ -155,7 +149,7 @@ async function performCached<Input, Output>(
       await drawn?.giveBack();
       throw over;
     });
-    throw asRefusal(error);
+    throw error;
   }
 }
 

@@ -71,6 +71,11 @@ export function violatedConstraint(error: unknown): string | undefined {
   return 'constraint_name' in error && typeof error.constraint_name === 'string' ? error.constraint_name : undefined;
 }
 
+/** An earlier statement of the transaction has failed, and no other runs before its end. */
+export function isBehindFailure(error: unknown): boolean {
+  return codeOf(error) === '25P02';
+}
+
 /** A sum went beyond what its column holds. */
 export function isOutOfRange(error: unknown): boolean {
   return codeOf(error) === '22003';

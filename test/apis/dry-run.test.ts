@@ -174,6 +174,26 @@ describe('the transaction of a dry run', () => {
     expect((await app.rest('POST', `/v1/jobs/${id}/publish`, { token: people.owner.token })).status).toBe(200);
   });
 
+  it('says of what it cannot read within an answer that it took too long', async () => {
+    const update = 'updateProfile(input: { user: { firstName: "Carl" } })';
+    // From its second mutation on it waits for locks but a moment.
+    const query = `mutation { first: ${update} { viewer { id } } second: ${update} { viewer {
+      apiKeys(first: 1) { nodes { id } } contractor { reviews(first: 1) { nodes { id } } }
+    } } }`;
+    const { token } = await contractor(app, 'Carl');
+    expect((await app.graphql(query, { token })).errors).toBeUndefined();
+    for (const table of ['api_keys', 'reviews']) {
+      const { errors } = await app.sql.begin(async (sql) => {
+        await sql.unsafe(`lock table ${table} in access exclusive mode`);
+        return app.graphql(query, { token, headers: DRY });
+      });
+      expect([table, new Set(errors?.map(({ extensions }) => extensions.code))]).toEqual([
+        table,
+        new Set(['OVERLOADED']),
+      ]);
+    }
+  });
+
   it('keeps what came before a refusal in the effects, and nothing of what was refused', async () => {
     const { id } = await givenJob(app, 'draft', people);
     const twice =
