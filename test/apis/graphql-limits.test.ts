@@ -145,6 +145,11 @@ describe('a limit', () => {
   });
 });
 
+it('`__typename` is no mutation, and counts as none', async () => {
+  const most = times(GRAPHQL_LIMITS.rootMutations, (i) => LOG_OUT(`a${i}`));
+  expect(limitsIn(await app.graphql(`mutation { ${most} __typename }`))).toEqual([]);
+});
+
 it('A subscription is no request: it is refused before anything runs, with where to open it', async () => {
   const { status, errors } = await app.graphql('subscription { myEvents { id } }');
   expect([status, errors?.[0]?.message, errors?.[0]?.extensions.code]).toEqual([

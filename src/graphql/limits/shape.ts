@@ -250,25 +250,23 @@ const ENTRIES = new Set(
     .map(({ name }) => name),
 );
 
-/** What a mutation calls, by the names it is answered under: two selections of one name are one call. */
-function callsOf(
-  { operation, selectionSet }: OperationDefinitionNode,
-  fragment: GetFragment,
-): Partial<Record<Limit, number>> {
-  if (operation !== 'mutation') return {};
-  const fields = rootFields(selectionSet, fragment, new Set());
-  const calls = (some: readonly FieldNode[]) => new Set(some.map(({ alias, name }) => (alias ?? name).value)).size;
-  return { rootMutations: calls(fields), entries: calls(fields.filter(({ name }) => ENTRIES.has(name.value))) };
+function callsOf(operation: OperationDefinitionNode, fragment: GetFragment): Partial<Record<Limit, number>> {
+  if (operation.operation !== 'mutation') return {};
+  const calls = callsIn(operation, fragment);
+  return { rootMutations: calls.length, entries: calls.filter((name) => ENTRIES.has(name)).length };
 }
 
 /** The mutations that an operation calls, each once for every name that it is answered under. */
 export function mutationsIn(document: DocumentNode, operation: OperationDefinitionNode): readonly string[] {
   if (operation.operation !== 'mutation') return [];
   const fragments = document.definitions.filter((definition) => definition.kind === Kind.FRAGMENT_DEFINITION);
-  const fragmentNamed: GetFragment = (name) => fragments.find((fragment) => fragment.name.value === name);
-  const fields = rootFields(operation.selectionSet, fragmentNamed, new Set());
-  const calls = new Map(fields.map(({ alias, name }) => [(alias ?? name).value, name.value]));
-  return [...calls.values()].filter((name) => name !== '__typename');
+  return callsIn(operation, (name) => fragments.find((fragment) => fragment.name.value === name));
+}
+
+/** Two selections of one name are one call, and `__typename` is none. */
+function callsIn({ selectionSet }: OperationDefinitionNode, fragment: GetFragment): readonly string[] {
+  const fields = rootFields(selectionSet, fragment, new Set()).filter(({ name }) => name.value !== '__typename');
+  return [...new Map(fields.map(({ alias, name }) => [(alias ?? name).value, name.value])).values()];
 }
 
 function rootFields({ selections }: SelectionSetNode, fragment: GetFragment, seen: Set<string>): FieldNode[] {
