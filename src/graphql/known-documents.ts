@@ -13,6 +13,7 @@ import type { Checked, Context } from './context.js';
 import type { RunOperation } from './executor/executor.js';
 import type { Found, FormatError, OperationHooks, Result } from './hooks.js';
 import { DOCUMENT_CHARACTERS_KEPT } from './limits.js';
+import { isObject } from './limits/automatic.js';
 import type { Asked } from './limits/persisted.js';
 
 /** What Apollo makes of a request over HTTP. */
@@ -90,16 +91,12 @@ interface UsualRequest {
 }
 
 function usualRequest({ method, body }: Asked): UsualRequest | undefined {
-  if (method !== 'POST' || !isRecord(body)) return undefined;
+  if (method !== 'POST' || !isObject(body)) return undefined;
   const { query, operationName, variables, extensions } = body;
   if (typeof query !== 'string' || !(operationName == null || typeof operationName === 'string')) return undefined;
-  if (!(variables == null || isRecord(variables)) || !(extensions == null || isRecord(extensions))) return undefined;
+  if (!(variables == null || isObject(variables)) || !(extensions == null || isObject(extensions))) return undefined;
   if (extensions?.persistedQuery != null) return undefined;
   return { query, operationName: operationName ?? undefined, variables: variables ?? {} };
-}
-
-function isRecord(value: unknown): value is Readonly<Record<string, unknown>> {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
 /**

@@ -68,7 +68,7 @@ function inBody(body: unknown): Readonly<Record<string, unknown>> {
   return isObject(body) ? body : {};
 }
 
-function isObject(value: unknown): value is Readonly<Record<string, unknown>> {
+export function isObject(value: unknown): value is Readonly<Record<string, unknown>> {
   return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 

@@ -1,4 +1,4 @@
-/** A dispute, chapter by chapter, as its parties see it. */
+/** A dispute, each stage with its texts, as its parties see it. */
 import { ObjectType } from 'type-graphql';
 import { DISPUTE, DISPUTE_PARTS } from '../../rules/entities/dispute.js';
 import { FieldsOf } from './field.js';
