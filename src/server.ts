@@ -174,6 +174,8 @@ export async function startServer(
 
   /** A WebSocket is refused in the form of any other answer, and else is the business of GraphQL's streams. */
   function upgrade(request: IncomingMessage, socket: Socket, head: Buffer): void {
+    // Node has taken its own listener away, and an error that nobody listens to ends the process.
+    socket.on('error', () => socket.destroy());
     if (!connections.upgrade(socket, () => graphql.webSockets.isIdle(socket))) return void socket.destroy();
     noticeProxy(request);
     const address = believedAddress(socket.remoteAddress ?? '', forwardedFor(request), config.TRUST_PROXY_HOPS);
