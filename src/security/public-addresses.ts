@@ -2,7 +2,7 @@
  * Which addresses a webhook may have. Anybody can name one, and the server is inside a network where others trust
  * it: whatever is not plainly public is refused, when the address is written down and again when a connection is made.
  */
-import { Resolver } from 'node:dns/promises';
+import { NODATA, Resolver } from 'node:dns/promises';
 import { isIP, type LookupFunction } from 'node:net';
 import { callbackify } from 'node:util';
 import ipaddr from 'ipaddr.js';
@@ -106,7 +106,11 @@ async function publicAddressesOf(resolver: Resolver, hostname: string) {
     ...foundIn(v4).map((address) => ({ address, family: 4 })),
     ...foundIn(v6).map((address) => ({ address, family: 6 })),
   ];
-  if (found.length === 0 && v4.status === 'rejected') throw v4.reason;
+  // A name that is another name for one without addresses is found without an error, and Node fails on an empty list.
+  if (found.length === 0)
+    throw v4.status === 'rejected'
+      ? v4.reason
+      : Object.assign(new Error(`${hostname} has no address.`), { code: NODATA });
   if (!found.every(({ address }) => isPublicAddress(address)))
     throw Object.assign(new Error(`${hostname} leads to an address that is not public.`), { code: NOT_PUBLIC });
   return found;

@@ -11,6 +11,7 @@ import { createPoster, type Outcome } from '../../src/webhooks/post.js';
 import { openReceiver, type Answer } from './receiver.js';
 
 const A = 1;
+const CNAME = 5;
 const AAAA = 28;
 
 const closings: (() => unknown)[] = [];
@@ -226,6 +227,12 @@ describe('an address that leads inside', () => {
     );
   });
 
+  it('has a name that is only another name for one without addresses', async () => {
+    const names = await nameServer(() => ({ [CNAME]: ['nothing.example.com'] }));
+    const rules = createAddressRules({ allowPrivate: false, nameServers: [names] });
+    expect(await poster(rules)('https://alias.example.com/')).toEqual(refused(/^There is no address for this name\.$/));
+  });
+
   it('is told from one that leads outside', () => {
     expect(['8.8.8.8', '1.1.1.1', '2606:4700::1111', '2a00:1450::1'].filter((ip) => !isPublicAddress(ip))).toEqual([]);
     expect(['127.0.0.1', '::1', 'fe80::1%eth0', '::ffff:8.8.8.8', 'x', ''].filter(isPublicAddress)).toEqual([]);
@@ -238,14 +245,17 @@ async function nameServer(answersTo: () => Readonly<Record<number, string[]>>): 
   socket.on('message', (query, from) => {
     const end = query.indexOf(0, 12) + 5;
     const type = query.readUInt16BE(end - 4);
-    const found = answersTo()[type] ?? [];
+    const answers = answersTo();
+    const found = [
+      ...(answers[CNAME] ?? []).map((name) => record(CNAME, name)),
+      ...(answers[type] ?? []).map((address) => record(type, address)),
+    ];
     const head = Buffer.from(query.subarray(0, 12));
     head.writeUInt16BE(0x8180, 2);
     head.writeUInt16BE(1, 4);
     head.writeUInt16BE(found.length, 6);
     head.writeUInt32BE(0, 8);
-    const records = found.map((address) => record(type, address));
-    socket.send(Buffer.concat([head, query.subarray(12, end), ...records]), from.port, from.address);
+    socket.send(Buffer.concat([head, query.subarray(12, end), ...found]), from.port, from.address);
   });
   socket.bind(0, '127.0.0.1');
   await once(socket, 'listening');
@@ -253,11 +263,8 @@ async function nameServer(answersTo: () => Readonly<Record<number, string[]>>): 
   return `127.0.0.1:${socket.address().port}`;
 }
 
-function record(type: number, address: string): Buffer {
-  const bytes =
-    type === A
-      ? Buffer.from(address.split('.').map(Number))
-      : Buffer.concat(address.split(':').map((group) => Buffer.from(group.padStart(4, '0'), 'hex')));
+function record(type: number, value: string): Buffer {
+  const bytes = dataOf(type, value);
   const head = Buffer.alloc(12);
   head.writeUInt16BE(0xc00c, 0);
   head.writeUInt16BE(type, 2);
@@ -265,4 +272,11 @@ function record(type: number, address: string): Buffer {
   head.writeUInt32BE(0, 6);
   head.writeUInt16BE(bytes.length, 10);
   return Buffer.concat([head, bytes]);
+}
+
+function dataOf(type: number, value: string): Buffer {
+  if (type === A) return Buffer.from(value.split('.').map(Number));
+  if (type === AAAA) return Buffer.concat(value.split(':').map((group) => Buffer.from(group.padStart(4, '0'), 'hex')));
+  const labels = value.split('.').map((label) => Buffer.from([label.length, ...Buffer.from(label)]));
+  return Buffer.concat([...labels, Buffer.of(0)]);
 }
