@@ -110,12 +110,14 @@ export const WEBHOOKS = {
   attemptsKept: 16,
   /** Endpoints that one instance sends to at once; those of one person are at most a fifth of them. */
   endpointsAtOnce: 25,
-  /** Of these, so many that failed last. Each of them is sent one event at a time. */
-  failingAtOnce: 8,
+  /** Of these, so many that failed last or are slow. Each of them is sent one event at a time. */
+  faultyAtOnce: 8,
   requestsPerEndpoint: 2,
   /** So many deliveries to one endpoint are claimed together, as long as it answers soon. */
   claimedAtOnce: 8,
+  /** Once one took so long, all endpoints of its owner count as slow for so long, however quick they are meanwhile. */
   slowMs: 2_000,
+  slowForMs: 600_000,
   /** What a killed instance had claimed is sent by another after so long. */
   leaseSeconds: 30,
   /** An endpoint that has only failed for so long is paused. */

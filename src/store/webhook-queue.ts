@@ -22,22 +22,30 @@ import { withBids, type Receiver } from './webhook-fan-out.js';
 export interface Claimed {
   readonly id: WebhookDeliveryId;
   readonly endpointId: WebhookEndpointId;
-  readonly isFailing: boolean;
+  readonly owner: UserId;
+  /** Whether the endpoint fails, or one of its owner's is slow. */
+  readonly isFaulty: boolean;
 }
 
+/** Lists are arrays of Postgres. */
 interface Claim {
   readonly claim: string;
-  /** Those that are sent to already, as an array of Postgres. */
+  /** Endpoints that are sent to already. */
   readonly busy: string;
+  /** People whose endpoints are slow, */
+  readonly slow: string;
+  /** and those to whom something was sent, the last of them at the end. */
+  readonly served: string;
   readonly endpointsMax: number;
-  readonly failingMax: number;
+  readonly faultyMax: number;
 }
 
 const { leaseSeconds, claimedAtOnce } = WEBHOOKS;
 
 /**
  * The endpoints that something waits for are found by skipping from one to the next in the index, however much waits
- * for each; of these come first those that have waited longest, and of endpoints that fail only so many, each with one.
+ * for each. Of these come first those to whose owners nothing was sent for longest, and then those that have waited
+ * longest; of endpoints that fail or are slow only so many, each with one.
  */
 export const claimDeliveries = statement((db, $: Values<Claim>) =>
   db
@@ -53,20 +61,23 @@ export const claimDeliveries = statement((db, $: Values<Claim>) =>
             select endpoint_id, due_at from webhook_deliveries
             where status = 'waiting' and endpoint_id > first.endpoint_id order by endpoint_id, due_at limit 1) next
         ), due as (
-          select w.id, first.due_at, w.failing_since is not null as is_failing,
-            row_number() over (partition by w.failing_since is not null order by first.due_at) as place
+          select w.id, w.user_id, first.due_at, coalesce(served.place, 0) as turn,
+            w.failing_since is not null or w.user_id = any(${$.slow}::text[]) as is_faulty
           from first join webhook_endpoints w on w.id = first.endpoint_id
+            left join unnest(${$.served}::text[]) with ordinality served (owner, place) on served.owner = w.user_id
           where first.due_at <= now() and w.status = 'active' and w.deleted_at is null
             and not (w.id = any(${$.busy}::text[]))
+        ), placed as (
+          select *, row_number() over (partition by is_faulty order by turn, due_at) as place from due
         ), chosen as (
-          select * from due where not is_failing
-            or place <= ${$.failingMax}::int order by due_at limit ${$.endpointsMax}::int
+          select * from placed where not is_faulty
+            or place <= ${$.faultyMax}::int order by turn, due_at limit ${$.endpointsMax}::int
         )
-        select picked.id, chosen.is_failing from chosen cross join lateral (
+        select picked.id, chosen.user_id, chosen.is_faulty from chosen cross join lateral (
           select d.id from webhook_deliveries d
           where d.endpoint_id = chosen.id and d.status = 'waiting' and d.due_at <= now()
           order by d.due_at
-          limit case when chosen.is_failing then 1 else ${sql.raw(String(claimedAtOnce))} end
+          limit case when chosen.is_faulty then 1 else ${sql.raw(String(claimedAtOnce))} end
           for update skip locked) picked
       ) picked`,
     )
@@ -74,13 +85,15 @@ export const claimDeliveries = statement((db, $: Values<Claim>) =>
     .returning({
       id: webhookDeliveries.id,
       endpointId: webhookDeliveries.endpointId,
-      isFailing: sql<boolean>`picked.is_failing`,
+      owner: sql<UserId>`picked.user_id`,
+      isFaulty: sql<boolean>`picked.is_faulty`,
     }),
 );
 
 export interface ToSend {
   readonly id: WebhookDeliveryId;
   readonly endpointId: WebhookEndpointId;
+  readonly owner: UserId;
   readonly eventId: Id<'event'>;
   readonly eventType: DeliveredType;
   readonly createdAt: Date;
@@ -103,6 +116,7 @@ const selectClaimed = statement((db, $: Values<{ id: WebhookDeliveryId; claim: s
         createdAt: webhookDeliveries.createdAt,
         attemptsMade: webhookDeliveries.attemptsMade,
       },
+      owner: webhookEndpoints.userId,
       url: webhookEndpoints.url,
       secrets: webhookEndpoints.secrets,
       receiver: { role: users.userType, homeownerId: homeowners.id, contractorId: contractors.id },
@@ -137,10 +151,20 @@ const selectClaimed = statement((db, $: Values<{ id: WebhookDeliveryId; claim: s
 export async function readClaimed(db: Db, id: WebhookDeliveryId, claim: string): Promise<ToSend | undefined> {
   const [row] = await selectClaimed(db, { id, claim });
   if (!row) return undefined;
-  const { delivery, url, secrets, receiver, event, jobHomeownerId: homeownerId, status, awardedContractorId } = row;
+  const {
+    delivery,
+    owner,
+    url,
+    secrets,
+    receiver,
+    event,
+    jobHomeownerId: homeownerId,
+    status,
+    awardedContractorId,
+  } = row;
   const job = event && homeownerId && { event: event as EventRow, homeownerId, status: status as JobState | null };
   const found = job && withBids({ ...job, awardedContractorId }, { ...receiver, ownBids: row.ownBids });
-  return { ...delivery, url, secrets, receiver, found };
+  return { ...delivery, owner, url, secrets, receiver, found };
 }
 
 interface Attempt {

@@ -1,10 +1,11 @@
 /**
  * Sends what is due. Each instance claims deliveries of a few endpoints at a time and sends to each endpoint by itself,
- * so that nobody waits for another's endpoint; what it has claimed and cannot send soon it gives back.
+ * so that nobody waits for another's endpoint; what it has claimed and cannot send soon it gives back. Endpoints take
+ * turns, and those that fail or are slow share a few places.
  */
 import { randomUUID } from 'node:crypto';
 import type { Logger } from 'pino';
-import type { WebhookEndpointId } from '../rules/ids.js';
+import type { UserId, WebhookEndpointId } from '../rules/ids.js';
 import { WEBHOOKS } from '../rules/limits.js';
 import { RETRY_AFTER_SECONDS } from '../rules/webhooks.js';
 import type { Sealer } from '../security/sealing.js';
@@ -44,11 +45,17 @@ interface SenderParts {
 interface Batch {
   readonly claim: string;
   readonly deliveries: Claimed[];
-  readonly isFailing: boolean;
+  readonly owner: UserId;
+  readonly isFaulty: boolean;
 }
+
+/** Of so many people is known whose turn was before whose, and whether their endpoints are slow. */
+const SERVED_MAX = 1_000;
 
 export function createSender({ db, poster, sealer, metrics, log, onFailure }: SenderParts): Sender {
   const batches = new Map<WebhookEndpointId, Batch>();
+  /** Until when each person's endpoints count as slow, in the order in which something was sent to them. */
+  const served = new Map<UserId, number>();
   const running = new Set<Promise<unknown>>();
   const stop = new AbortController();
   const state = { isClosed: false, isWoken: false };
@@ -73,18 +80,23 @@ export function createSender({ db, poster, sealer, metrics, log, onFailure }: Se
 
   async function claimSome(): Promise<boolean> {
     const claim = randomUUID();
-    const failing = [...batches.values()].filter(({ isFailing }) => isFailing).length;
+    const faulty = [...batches.values()].filter(({ isFaulty }) => isFaulty).length;
+    const nowMs = performance.now();
+    const slow = [...served].filter(([, untilMs]) => untilMs > nowMs).map(([owner]) => owner);
     const claimed = await claimDeliveries(db, {
       claim,
       busy: asArray([...batches.keys()]),
+      slow: asArray(slow),
+      served: asArray([...served.keys()]),
       endpointsMax: WEBHOOKS.endpointsAtOnce - batches.size,
-      failingMax: WEBHOOKS.failingAtOnce - failing,
+      faultyMax: WEBHOOKS.faultyAtOnce - faulty,
     });
     const found = new Map<WebhookEndpointId, Batch>();
     for (const one of claimed) {
-      const batch = found.get(one.endpointId) ?? { claim, deliveries: [], isFailing: one.isFailing };
+      const { endpointId, owner, isFaulty } = one;
+      const batch = found.get(endpointId) ?? { claim, deliveries: [], owner, isFaulty };
       batch.deliveries.push(one);
-      found.set(one.endpointId, batch);
+      found.set(endpointId, batch);
     }
     for (const [endpoint, batch] of found) begin(endpoint, batch);
     return claimed.length > 0;
@@ -92,6 +104,7 @@ export function createSender({ db, poster, sealer, metrics, log, onFailure }: Se
 
   function begin(endpoint: WebhookEndpointId, batch: Batch): void {
     batches.set(endpoint, batch);
+    serve(batch.owner, served.get(batch.owner));
     const senders = Math.min(batch.deliveries.length, WEBHOOKS.requestsPerEndpoint);
     const work = Promise.all(Array.from({ length: senders }, () => sendOneByOne(batch)))
       .catch(onFailure)
@@ -101,6 +114,13 @@ export function createSender({ db, poster, sealer, metrics, log, onFailure }: Se
         if (!state.isClosed) wake();
       });
     running.add(work);
+  }
+
+  function serve(owner: UserId, slowUntilMs = 0): void {
+    served.delete(owner);
+    served.set(owner, slowUntilMs);
+    const [oldest] = served.keys();
+    if (oldest !== undefined && served.size > SERVED_MAX) served.delete(oldest);
   }
 
   async function sendOneByOne({ claim, deliveries }: Batch): Promise<void> {
@@ -136,7 +156,7 @@ export function createSender({ db, poster, sealer, metrics, log, onFailure }: Se
   }
 
   async function attempt(delivery: ToSend, claim: string, body: string, secrets: readonly string[]): Promise<boolean> {
-    const { id, attemptsMade } = delivery;
+    const { id, owner, attemptsMade } = delivery;
     const startedAt = new Date();
     const began = performance.now();
     const message = messageOf(delivery, body, secrets, startedAt.getTime());
@@ -146,7 +166,10 @@ export function createSender({ db, poster, sealer, metrics, log, onFailure }: Se
       await releaseDelivery(db, { id, claim });
       return false;
     }
-    const durationMs = Math.round(performance.now() - began);
+    const endedMs = performance.now();
+    const durationMs = Math.round(endedMs - began);
+    const isSlow = durationMs >= WEBHOOKS.slowMs;
+    if (isSlow) serve(owner, endedMs + WEBHOOKS.slowForMs);
     const retryAfterSeconds = RETRY_AFTER_SECONDS[attemptsMade];
     const failed = retryAfterSeconds === undefined ? 'failed' : 'waiting';
     const paused = await recordAttempt(db, {
@@ -164,7 +187,7 @@ export function createSender({ db, poster, sealer, metrics, log, onFailure }: Se
       durationMs / 1000,
     );
     if (paused) log.warn({ webhook: paused.id, user: paused.userId, reason: paused.pausedReason }, PAUSED);
-    return outcome.error === null && durationMs < WEBHOOKS.slowMs;
+    return outcome.error === null && !isSlow;
   }
 
   return {
