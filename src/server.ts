@@ -15,7 +15,7 @@ import { acceptInTurn } from './http/new-connections.js';
 import { createDraining } from './http/draining.js';
 import { bearerOf, Exchange } from './http/exchange.js';
 import { HEADERS_MAX, problemWithHead } from './http/head.js';
-import { answerCors, setSecurityHeaders } from './http/policy.js';
+import { answerPreflight, isPreflight, setCorsHeaders, setSecurityHeaders } from './http/policy.js';
 import { proxyNotice } from './http/proxy-notice.js';
 import { serverOptions, TIMEOUTS, type Timeouts } from './http/timeouts.js';
 import { answerUnreadable } from './http/unreadable.js';
@@ -100,18 +100,21 @@ export async function startServer(
 
   async function dispatch(exchange: Exchange): Promise<void> {
     setSecurityHeaders(exchange);
+    setCorsHeaders(exchange, cors);
     const isForOperator = operator.handles(exchange.path);
     const isGraphql = GRAPHQL_PATHS.includes(exchange.path);
     const page = isGraphql ? undefined : pages.find((one) => one.handles(exchange.path));
     if (!isForOperator && !page) exchange.record.api = isGraphql ? 'graphql' : 'rest';
-    const caller = isForOperator ? undefined : callerOf(exchange);
+    const asksFirst = isPreflight(exchange);
+    // No page can read why a preflight was refused; the request behind it takes its share.
+    const caller = isForOperator || asksFirst ? undefined : callerOf(exchange);
     await (isForOperator ? exchange.operatorTurn() : exchange.turn());
     const problem = problemWithHead(exchange.request);
     if (problem) {
       exchange.response.setHeader('Connection', 'close');
       throw problem;
     }
-    if (answerCors(exchange, cors)) return;
+    if (asksFirst) return answerPreflight(exchange, cors);
     if (!caller) return operator.send(exchange);
     if (isGraphql) {
       exchange.route = `${exchange.method} ${exchange.path}`;

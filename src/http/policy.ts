@@ -63,22 +63,30 @@ export function allowPageScripts({ response }: Exchange): void {
   response.setHeader('Cache-Control', 'public, no-cache');
 }
 
-/** Marks the answer for an allowed origin. True when the request was a preflight, and so has had its answer. */
-export function answerCors(exchange: Exchange, { origins, headers }: CorsSettings): boolean {
+const isAllowed = (origin: string, { origins }: Pick<CorsSettings, 'origins'>): boolean =>
+  origins.includes(origin) || origins.includes('*');
+
+/** Marks the answer for an allowed origin: without it a page cannot read a refusal either. */
+export function setCorsHeaders(exchange: Exchange, cors: CorsSettings): void {
   const origin = exchange.header('origin');
-  if (origins.length > 0) exchange.response.setHeader('Vary', 'Origin');
-  if (origin === undefined) return false;
-  const allowed = origins.includes(origin) || origins.includes('*');
-  if (allowed) {
-    exchange.response.setHeader('Access-Control-Allow-Origin', origin);
-    exchange.response.setHeader('Access-Control-Expose-Headers', EXPOSED);
-  }
-  if (exchange.method !== 'OPTIONS' || exchange.header('access-control-request-method') === undefined) return false;
-  if (allowed) {
+  if (cors.origins.length > 0) exchange.response.setHeader('Vary', 'Origin');
+  if (origin === undefined || !isAllowed(origin, cors)) return;
+  exchange.response.setHeader('Access-Control-Allow-Origin', origin);
+  exchange.response.setHeader('Access-Control-Expose-Headers', EXPOSED);
+}
+
+/** Whether a browser asks if a page may send what it is about to send. */
+export function isPreflight(exchange: Exchange): boolean {
+  const asks =
+    exchange.header('origin') !== undefined && exchange.header('access-control-request-method') !== undefined;
+  return asks && exchange.method === 'OPTIONS';
+}
+
+export function answerPreflight(exchange: Exchange, cors: CorsSettings): void {
+  if (isAllowed(exchange.header('origin') ?? '', cors)) {
     exchange.response.setHeader('Access-Control-Allow-Methods', 'GET, HEAD, POST, PUT, DELETE');
-    exchange.response.setHeader('Access-Control-Allow-Headers', [...ACCEPTED, ...headers].join(', '));
+    exchange.response.setHeader('Access-Control-Allow-Headers', [...ACCEPTED, ...cors.headers].join(', '));
     exchange.response.setHeader('Access-Control-Max-Age', '600');
   }
   exchange.sendNothing(204);
-  return true;
 }

@@ -4,6 +4,8 @@ import { head, openLine } from '../attacks/line.js';
 import { homeowner, type Person } from '../cast.js';
 import { openTestApp, type TestApp } from '../app.js';
 
+const APP = 'https://app.example.test';
+
 let app: TestApp;
 let hanna: Person;
 let henry: Person;
@@ -13,6 +15,7 @@ beforeAll(async () => {
     SHARE_REQUESTS_PER_ADDRESS: '5',
     SHARE_DATABASE_QUEUE_PER_ADDRESS: '4',
     DATABASE_POOL_SIZE: '5',
+    CORS_ORIGINS: APP,
   });
   hanna = await homeowner(app, 'Hanna');
   henry = await homeowner(app, 'Henry');
@@ -40,6 +43,22 @@ async function until(isSo: () => Promise<boolean>): Promise<void> {
 }
 
 describe('requests under way', () => {
+  it.each(['/v1/me', '/graphql', '/graphql/stream'])(
+    'beyond a share are refused so that a page can read it, which may ask in advance: %s',
+    async (path) => {
+      const { url } = await app.another({}, { requests: { perAddress: 0 } });
+      const ask = (method: string, headers = {}) => fetch(url + path, { method, headers: { origin: APP, ...headers } });
+      const preflight = await ask('OPTIONS', { 'access-control-request-method': 'POST' });
+      expect([preflight.status, preflight.headers.get('access-control-allow-methods')]).toEqual([
+        204,
+        expect.stringContaining('POST'),
+      ]);
+      const { status, headers } = await ask('POST');
+      expect([status, headers.get('access-control-allow-origin'), headers.get('vary')]).toEqual([429, APP, 'Origin']);
+      expect(headers.get('access-control-expose-headers')).toContain('Retry-After');
+    },
+  );
+
   it('beyond one user’s share are 429 through both APIs, and somebody else at that address is served', async () => {
     await Promise.all([read(hanna), read(henry)]);
     const waiting: Promise<{ status: number }>[] = [];
