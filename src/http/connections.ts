@@ -20,7 +20,7 @@ interface Connection {
   readonly ahead: { begin(): void; giveBack: GiveBack }[];
   /** The one under way was sent ahead, or has been followed by others. */
   hasSentAhead: boolean;
-  /** As of when the last request began: what was read since belongs to another. */
+  /** As of when the last request began, or was answered with none behind it: what was read since belongs to another. */
   bytesRead: number;
   /** Nothing more of it is read; it closes behind its last answer. */
   isRefused: boolean;
@@ -176,6 +176,8 @@ export function shareConnections(
       if (connection.ahead.length > 0) return beginNext(connection);
       connection.underWay = undefined;
       connection.hasSentAhead = false;
+      // The body came behind the head.
+      connection.bytesRead = connection.socket.bytesRead;
     });
     answer(request, response);
   }
