@@ -133,6 +133,7 @@ export async function startServer(
       bearer: bearerOf(exchange.header('authorization')),
       idempotencyKey: exchange.header('idempotency-key'),
     });
+    exchange.taken = caller.taken;
     const underWay = new RequestUnderWay(shares.requests, caller.holder);
     caller.underWay = underWay;
     exchange.response.once('close', () => underWay.end());
@@ -195,7 +196,7 @@ export async function startServer(
     try {
       const problem = problemWithHead(request);
       if (problem) throw problem;
-      if (draining.begun) throw refuse('OVERLOADED', { message: 'This server stops; come again.' });
+      if (draining.begun) throw stops();
       assertOriginMayOpen(request, cors);
       const giveBack = shares.webSockets.take(holder);
       graphql.webSockets.open({ request, socket, head, address, holder, giveBack, refuse: refuseUpgrade });
@@ -233,6 +234,10 @@ export async function startServer(
 function hostInUrl(host: string): string {
   if (host === '0.0.0.0') return 'localhost';
   return host.includes(':') ? `[${host}]` : host;
+}
+
+function stops(): Refusal {
+  return refuse('OVERLOADED', { message: 'This server stops; come again.', details: { retryAfter: 1 } });
 }
 
 function addressOfSocket({ remoteAddress = '' }: Socket): string {

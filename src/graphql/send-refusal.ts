@@ -1,13 +1,17 @@
 /** A refusal before GraphQL had a word: the same form, with the status that HTTP asks for. */
 import type { Exchange } from '../http/exchange.js';
 import type { Refusal } from '../rules/errors.js';
+import { rateLimitHeaders } from '../security/rate-limit-headers.js';
 import { extensionsOf } from './errors.js';
 
 export function sendRefusal(exchange: Exchange, refusal: Refusal, status: number = refusal.status): void {
-  exchange.record.refused(refusal);
-  if (refusal.code === 'METHOD_NOT_ALLOWED') exchange.response.setHeader('Allow', 'GET, POST');
+  const { record, response, taken } = exchange;
+  record.refused(refusal);
+  for (const [name, value] of Object.entries(rateLimitHeaders(taken))) response.setHeader(name, value);
+  if (refusal.status === 401) response.setHeader('WWW-Authenticate', 'Bearer');
+  if (refusal.code === 'METHOD_NOT_ALLOWED') response.setHeader('Allow', 'GET, POST');
   const { retryAfter } = refusal.details;
-  if (typeof retryAfter === 'number') exchange.response.setHeader('Retry-After', String(retryAfter));
+  if (typeof retryAfter === 'number') response.setHeader('Retry-After', String(retryAfter));
   const extensions = { ...extensionsOf(refusal), requestId: exchange.requestId };
   exchange.sendJson(status, { errors: [{ message: refusal.message, extensions }] });
 }

@@ -2,6 +2,7 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { RequestRecord } from '../record.js';
 import { addressIdentity } from '../security/address.js';
+import type { Taken } from '../security/rate-limit.js';
 import type { Holder } from '../shares/share.js';
 import type { Shares } from '../shares/shares.js';
 import { turnOf, type Turns } from '../shares/turns.js';
@@ -24,6 +25,8 @@ export class Exchange {
   readonly record = new RequestRecord();
   /** What the answer is about, for logs and metrics: the route's pattern, never the address with its ids. */
   route = 'unmatched';
+  /** The budgets that its caller drew on. */
+  taken: Iterable<readonly [name: string, taken: Taken]> = [];
   /** When the answer became a stream, which is no measure of how long an answer takes. */
   streamBeganMs: number | undefined;
 

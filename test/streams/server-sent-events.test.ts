@@ -123,6 +123,15 @@ describe('a stream', () => {
     expect([response.statusCode, errors[0].extensions.code]).toEqual([status, code]);
   });
 
+  it('that is refused for its token says how to send one, and what is left of the budget', async () => {
+    const { headers } = await ask({ headers: { authorization: 'Bearer a.b.c' }, body: { query: MY_EVENTS } });
+    expect(headers).toMatchObject({
+      'www-authenticate': 'Bearer',
+      ratelimit: expect.stringMatching(/^"invalidToken";r=\d+;t=\d+$/),
+      'ratelimit-policy': expect.stringContaining('"invalidToken"'),
+    });
+  });
+
   const INCOMPLETE: [what: string, body: object, code: string][] = [
     ['without a document', {}, 'MALFORMED_REQUEST'],
     ['with a document that is no text', { query: 7 }, 'MALFORMED_REQUEST'],
