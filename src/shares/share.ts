@@ -71,8 +71,9 @@ export function createShare({ name, limits, events, retryAfterSeconds = () => 1 
     return held;
   }
 
-  function boundOf(held: HeldByAddress, ofUser: Held | undefined, amount: number): Bound | undefined {
-    if (ofUser && ofUser.amount + amount > (limits.perUser ?? Infinity)) return 'user';
+  function boundOf(held: HeldByAddress, user: string | undefined, amount: number): Bound | undefined {
+    const ofUser = user === undefined ? 0 : (held.users?.get(user)?.amount ?? 0);
+    if (user !== undefined && ofUser + amount > (limits.perUser ?? Infinity)) return 'user';
     if (held.amount + amount > (limits.perAddress ?? Infinity)) return 'address';
     return all.amount + amount > (limits.total ?? Infinity) ? 'server' : undefined;
   }
@@ -92,14 +93,15 @@ export function createShare({ name, limits, events, retryAfterSeconds = () => 1 
   return {
     take({ address, user }, amount = 1) {
       const held = heldBy(address);
-      const ofUser = user === undefined ? undefined : userOf(held, user);
-      const bound = boundOf(held, ofUser, amount);
+      const bound = boundOf(held, user, amount);
       if (bound) throw refusal(bound);
+      const ofUser = user === undefined ? undefined : userOf(held, user);
       const change = (by: number) => {
         all.amount += by;
         held.amount += by;
-        if (ofUser) ofUser.amount += by;
-        if (held.amount === 0 && held.users && held.users.size > USERS_REMEMBERED) held.users = undefined;
+        if (user === undefined || !ofUser) return;
+        ofUser.amount += by;
+        if (ofUser.amount === 0 && held.users && held.users.size > USERS_REMEMBERED) held.users.delete(user);
       };
       change(amount);
       let taken = amount;
@@ -130,7 +132,7 @@ interface HeldByAddress extends Held {
   users: Map<string, Held> | undefined;
 }
 
-/** So many addresses may be kept that hold nothing, and so many users of one that holds nothing. */
+/** So many addresses may be kept that hold nothing, and so many users of each. */
 const ADDRESSES_UNSWEPT = 1_000;
 const USERS_REMEMBERED = 10;
 
