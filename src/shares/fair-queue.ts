@@ -106,19 +106,23 @@ export function createFairQueue({
     });
   }
 
-  /** A place goes from hand to hand, so that no call that comes later is served before those that wait. */
+  /**
+   * A place goes from hand to hand, so that no call that comes later is served before those that wait. What ends may
+   * have kept several waiting: one for its user, say, and another for how long it took.
+   */
   function admitNext(): void {
     for (let next = firstInTurn(); next; next = firstInTurn()) {
       remove(next);
       const { address, user = '' } = next.holder;
       moveToEnd(lanes.get(address), user);
       moveToEnd(lanes, address);
-      if (!next.asking.isGone?.()) return next.admit(begin(next.holder, next.kind));
-      next.refuse(share.refusal('gone'));
+      if (next.asking.isGone?.()) next.refuse(share.refusal('gone'));
+      else next.admit(begin(next.holder, next.kind));
     }
   }
 
   function firstInTurn(): Waiter | undefined {
+    if (atWork.inUse() >= places) return undefined;
     for (const [address, users] of lanes) {
       if (!hasPlace(address)) continue;
       for (const waiters of users.values())
