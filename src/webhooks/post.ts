@@ -47,9 +47,10 @@ export function createPoster({ addresses, timeoutMs = WEBHOOKS.attemptMs, ca }: 
   function send({ url, headers, body }: Posted, signal: AbortSignal): Promise<Answer> {
     const options = { method: 'POST', headers, signal, maxHeaderSize: HEADER_BYTES_MAX };
     return new Promise((resolve, reject) => {
-      const request = url.startsWith('https:')
-        ? httpsRequest(url, { ...options, agent: https })
-        : httpRequest(url, { ...options, agent: http });
+      const request =
+        new URL(url).protocol === 'https:'
+          ? httpsRequest(url, { ...options, agent: https })
+          : httpRequest(url, { ...options, agent: http });
       let isAnswered = false;
       const fail = (error: NodeJS.ErrnoException) => {
         if (!isAnswered) reject(Object.assign(error, { wasReused: request.reusedSocket }));

@@ -78,7 +78,8 @@ describe('a request over TLS', () => {
 
   it('arrives where the certificate is trusted and of that name', async () => {
     const { url, cert } = await secureReceiver('localhost');
-    expect(await postTrusting(cert, url)).toEqual({ responseStatus: 204, response: null, error: null });
+    for (const spelled of [url, url.replace('https', 'HTTPS')])
+      expect(await postTrusting(cert, spelled)).toEqual({ responseStatus: 204, response: null, error: null });
   });
 
   it('is not sent where nobody vouches for the certificate, or it is of another name', async () => {
