@@ -63,8 +63,8 @@ export async function openWebhooks(parts: WebhookParts): Promise<Webhooks> {
   if (resealed > 0)
     log.info({ endpoints: resealed }, 'secrets of webhooks were encrypted under the present JWT_SECRET');
 
-  const fanOut = coalesced(async () => {
-    while (await stepCursor(db, readsEvent)) sender.wake();
+  const fanOut = coalesced(async (mayGoOn) => {
+    while (mayGoOn() && (await stepCursor(db, readsEvent))) sender.wake();
   }, failed('events could not be put in line for webhooks; they are soon'));
 
   /** Where nobody has an endpoint, events do not wake the fan-out, which would only move the cursor along. */
@@ -95,13 +95,13 @@ export async function openWebhooks(parts: WebhookParts): Promise<Webhooks> {
 }
 
 /** Runs one at a time, and once more if somebody asked meanwhile. */
-function coalesced(work: () => Promise<void>, onFailure: (error: unknown) => void) {
+function coalesced(work: (mayGoOn: () => boolean) => Promise<void>, onFailure: (error: unknown) => void) {
   let running: Promise<void> | undefined;
   const state = { isClosed: false, isWoken: false };
   async function run(): Promise<void> {
     while (state.isWoken && !state.isClosed) {
       state.isWoken = false;
-      await work().catch(onFailure);
+      await work(() => !state.isClosed).catch(onFailure);
     }
   }
   return {

@@ -1,0 +1,53 @@
+/** An instance that stops while events of hours wait to be made into deliveries. */
+import postgres from 'postgres';
+import { pino } from 'pino';
+import { afterAll, beforeAll, expect, it } from 'vitest';
+import { createAddressRules } from '../../src/security/public-addresses.js';
+import { createSealer } from '../../src/security/sealing.js';
+import { seedMarket } from '../../src/store/seed.js';
+import { openWebhooks } from '../../src/webhooks/webhooks.js';
+import { freshDatabase, type FreshDatabase } from '../postgres.js';
+import { until } from '../security/until.js';
+
+let database: FreshDatabase;
+beforeAll(async () => {
+  database = await freshDatabase();
+});
+afterAll(() => database.drop());
+
+it('ends with the step under way, and leaves the others to another instance', async () => {
+  const sql = postgres({ ...database.connection, max: 2, fetch_types: false, onnotice: () => {} });
+  await seedMarket(sql, { jobs: 50, bids: 50, people: 20 }, '-');
+  // As if everything were still to come, and each event a step by itself.
+  await sql`update webhook_cursor set position = 0`;
+  await sql`update jobs set bids_ever = 501`;
+  await sql`insert into webhook_endpoints (id, user_id, url, event_types, status, secrets, sealed_by, created_at)
+    select 'whk_' || substr(user_id, 5), user_id, 'https://hooks.example.com/', '{}', 'active', '[]', '', '2000-01-01'
+    from homeowners`;
+  const cursor = async () => Number((await sql`select position from webhook_cursor`)[0]?.position);
+  const last = Number((await sql`select max(position) from events`)[0]?.max);
+
+  let closed: Promise<void> | undefined;
+  await sql.begin(async (tx) => {
+    await tx`lock table webhook_deliveries in exclusive mode`;
+    const webhooks = await openWebhooks({
+      connection: database.connection,
+      preparedStatements: true,
+      live: { onEvents: () => () => {} },
+      webhookAddresses: createAddressRules({ allowPrivate: false }),
+      sealer: createSealer({ secret: 'a secret that only tests know, 32 bytes' }),
+      metrics: { webhookAttempted: () => {}, webhookInFlight: (request) => request() },
+      log: pino({ level: 'silent' }),
+      databaseWatch: { awaySince: undefined },
+    });
+    await until(async () => {
+      const held = await sql`select from pg_stat_activity where datname = current_database()
+        and wait_event_type = 'Lock' and query like 'insert into "webhook_deliveries"%'`;
+      return held.length > 0;
+    });
+    closed = webhooks.close();
+  });
+  await closed;
+  expect(await cursor()).toBeLessThan(last / 2);
+  await sql.end();
+});
