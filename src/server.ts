@@ -44,6 +44,9 @@ export interface RunningServer {
 
 const HEAD_BYTES_MAX = 16 * 1024;
 
+/** What proxies write down of a caller who left before anything was answered. */
+const CALLER_LEFT = 499;
+
 const STREAM_PATH = '/graphql/stream';
 const GRAPHQL_PATHS = ['/graphql', STREAM_PATH];
 const UPGRADE_ROUTE = 'GET /graphql (WebSocket)';
@@ -152,19 +155,20 @@ export async function startServer(
     );
     response.on('close', () => {
       const ms = (exchange.streamBeganMs ?? performance.now()) - began;
-      metrics.observe(exchange.route, response.statusCode, ms / 1000);
+      const status = response.headersSent ? response.statusCode : CALLER_LEFT;
+      metrics.observe(exchange.route, status, ms / 1000);
       // A stream has been counted when it was opened, and has a line of its own when it ends.
       if (exchange.streamBeganMs !== undefined) return;
-      metrics.ended(record, ms / 1000);
+      if (response.headersSent) metrics.ended(record, ms / 1000);
       const line = {
         requestId: exchange.requestId,
         method: exchange.method,
         route: exchange.route,
-        status: response.statusCode,
+        status,
         ms: Math.round(ms * 10) / 10,
         ...lineOf(record, exchange.holder),
       };
-      if (response.writableFinished) services.log[levelOf(record, response.statusCode)](line, 'answered');
+      if (response.writableFinished) services.log[levelOf(record, status)](line, 'answered');
       else services.log.warn(line, 'the caller left before the answer');
     });
     dispatch(exchange).catch((error: unknown) => {

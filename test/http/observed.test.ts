@@ -113,6 +113,28 @@ describe('the line of a request', () => {
     await ill.close();
   });
 
+  it('says 499 of who has left before the answer, and so do the metrics', async () => {
+    const route = 'PUT /v1/me';
+    const count = async (status: string) =>
+      (await metricsOf(app.url)).value('http_request_seconds_count', { route, status }) || 0;
+    const before = await count('200');
+    const caller = new AbortController();
+    const headers = { authorization: `Bearer ${hanna.token}`, 'content-type': 'application/json' };
+    await app.sql.begin(async (tx) => {
+      await tx`select from users where id = ${hanna.userId} for update`;
+      const body = JSON.stringify({ user: { first_name: 'Hanna' } });
+      const asked = fetch(`${app.url}/v1/me`, { method: 'PUT', headers, body, signal: caller.signal });
+      asked.catch(() => {}); // It is awaited in the end.
+      await until(async () => (await app.metric('database_lock_waits')) > 0);
+      caller.abort();
+      await expect(asked).rejects.toThrow();
+      await until(async () => (await count('499')) === 1);
+    });
+    const line = app.logged.map((text) => JSON.parse(text) as Json).find(({ status }) => status === 499);
+    expect(line).toMatchObject({ level: 'warn', route, msg: 'the caller left before the answer' });
+    expect(await count('200')).toBe(before);
+  });
+
   it('is an error where the failure is ours', async () => {
     const ill = await openTestApp();
     await ill.sql`drop table token_transfers cascade`;
