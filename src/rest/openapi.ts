@@ -2,6 +2,7 @@
  * The REST API described for machines: one OpenAPI document, printed from the routes and the operations' own inputs.
  */
 import { openPages, type Pages } from '../http/pages.js';
+import { DISPUTE_TRANSITIONS } from '../rules/disputes.js';
 import { sentenceOf } from '../rules/effects.js';
 import { isTransition, JOB_ACTION_LIST } from '../rules/lifecycle.js';
 import { PARTY_WORDS } from '../rules/parties.js';
@@ -90,7 +91,7 @@ const TAGS: readonly (readonly [name: string, paths: RegExp, description: string
   ['Bids', /\/bids\b/, 'Offers to do a job, and what becomes of them.'],
   [
     'Disputes',
-    /\/(dispute|escalate|resolve-dispute|reach-decision|file-appeal|finalize-appeal)$/,
+    new RegExp(`/(${DISPUTE_TRANSITIONS.map((transition) => transition.path).join('|')})$`),
     'When the homeowner does not accept the work.',
   ],
   ['Events', /^\/events\b/, 'What happened to one’s jobs, in one list that is read on from a position.'],

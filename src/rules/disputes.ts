@@ -11,17 +11,15 @@ const { dispute, escalate, resolveDispute, reachDecision, fileAppeal, finalizeAp
 
 export type { Dispute };
 
+/** What is done in disputes alone; `complete` may end one besides. */
+export const DISPUTE_TRANSITIONS = [dispute, escalate, resolveDispute, reachDecision, fileAppeal, finalizeAppeal];
+
 /** Everything that can happen in a dispute. */
 export const DISPUTE_EVENT_TYPES = [
-  dispute.event,
-  escalate.event,
-  resolveDispute.event,
+  ...DISPUTE_TRANSITIONS.map(({ event }) => event),
   resolveDispute.mayKeepState.event,
-  reachDecision.event,
-  fileAppeal.event,
-  finalizeAppeal.event,
   complete.event,
-] as const;
+];
 
 /** Of an event, what a dispute is made of; `data` holds the operation's own input, in camelCase. */
 export interface DisputeEvent {
@@ -64,7 +62,7 @@ function after(dispute: Dispute | null, event: DisputeEvent): Dispute | null {
   const effects = effectsOn(event.type);
   if (effects.includes('beginDispute')) return opened(event);
   if (dispute === null) return null;
-  return Object.assign({}, dispute, ...effects.map((effect) => CHANGES[effect]), CHAPTERS[event.type]?.(event));
+  return Object.assign({}, dispute, ...effects.map((effect) => CHANGES[effect]), PARTS_BY_EVENT[event.type]?.(event));
 }
 
 /** What an operation's event does to the dispute, by the effects that the lifecycle names. */
@@ -94,8 +92,8 @@ function opened(event: DisputeEvent): Dispute {
   };
 }
 
-/** What each later event adds; all others add nothing. */
-const CHAPTERS: Readonly<Record<string, (event: DisputeEvent) => Partial<Dispute>>> = {
+/** The parts of the dispute that each later event adds; all others add nothing. */
+const PARTS_BY_EVENT: Readonly<Record<string, (event: DisputeEvent) => Partial<Dispute>>> = {
   [JOB_TRANSITIONS.resolveDispute.mayKeepState.event]: (event) => ({
     proposal: {
       resolution: text(event, 'resolution') ?? '',

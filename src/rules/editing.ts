@@ -100,7 +100,7 @@ function refuseLowBudgets(job: JobBeforeEdit, changes: Patched): void {
   if (Object.keys(fields).length > 0) throw refuse('BUDGET_DECREASE_TOO_LARGE', { fields });
 }
 
-/** The least value that is not more than 10 percent below the highest. */
+/** The least value that is not further below the highest than `EDITS.budgetDecreasePercentMax` allows. */
 function lowestCents(highest: number): number {
   return Math.ceil((inCents(highest) * (100 - EDITS.budgetDecreasePercentMax)) / 100);
 }

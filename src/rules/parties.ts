@@ -2,7 +2,7 @@
 import { all, any, bid, constant, equal, hasBid, holds, job, oneOf, ownBidIn, viewer } from './conditions.js';
 import type { Condition, ConditionedJob, ConditionedViewer } from './conditions.js';
 import type { ContractorId, HomeownerId } from './ids.js';
-import { COUNTED_BID_STATES, type BidState, type JobState, type PartyWord } from './lifecycle.js';
+import { COUNTED_BID_STATES, OTHER_JOB_ACTIONS, type BidState, type JobState, type PartyWord } from './lifecycle.js';
 import type { Relation } from './readers.js';
 import type { Role } from './viewer.js';
 
@@ -20,10 +20,8 @@ export interface JobParties {
   readonly awardedContractorId: ContractorId | null;
 }
 
-/** The states in which contractors find a job, be it that they have never bid on it. */
-const STATES_OPEN_TO_CONTRACTORS = ['open'] as const satisfies readonly JobState[];
-
-export const isOpenToContractors = oneOf(job('status'), STATES_OPEN_TO_CONTRACTORS);
+/** While contractors may bid on a job, all of them see it, also those who have never bid on it. */
+export const IS_OPEN_TO_BIDS = oneOf(job('status'), OTHER_JOB_ACTIONS.submitBid.from);
 
 const isRole = (role: Role) => equal(viewer('role'), constant(role));
 
@@ -36,7 +34,7 @@ export const IS_PARTY = {
   owner: equal(job('homeownerId'), viewer('homeownerId')),
   awardee: equal(job('awardedContractorId'), viewer('contractorId')),
   bidder: all(isRole('contractor'), hasBid),
-  onlooker: all(isRole('contractor'), isOpenToContractors),
+  onlooker: all(isRole('contractor'), IS_OPEN_TO_BIDS),
 } as const satisfies Record<Exclude<Party, 'stranger'>, Condition>;
 
 /** Roles may try the operation at all; parties may do it to this job. */
@@ -108,7 +106,7 @@ export function isMine(viewer: ConditionedViewer, job: ConditionedJob, ownBids: 
   return holds(IS_MINE, { viewer, job, ownBids });
 }
 
-/** What somebody is to a job of which they hear by themselves. */
+/** What a viewer is to a job that is theirs in the sense of `IS_MINE`, by whether it was awarded to them. */
 export function partyToOwn(role: Role, isAwardee: boolean): Party {
   if (role === 'contractor') return isAwardee ? 'awardee' : 'bidder';
   return role === 'admin' ? 'admin' : 'owner';

@@ -1,6 +1,6 @@
 /** Which jobs and bids a viewer may see. Lists, single rows and nested fields all ask here, so they cannot disagree. */
 import { sql, type SQL } from 'drizzle-orm';
-import { isOpenToContractors, SEES_BID, SEES_JOB } from '../rules/parties.js';
+import { IS_OPEN_TO_BIDS, SEES_BID, SEES_JOB } from '../rules/parties.js';
 import { ROLES, type Role, type Viewer } from '../rules/viewer.js';
 import { conditionForRole, conditionSql, type ConditionValues } from './conditions.js';
 import type { Values } from './statement.js';
@@ -21,7 +21,7 @@ export function forEachRole<S>(make: (role: Role) => S): Record<Role, S> {
  * Seen by every contractor. Lists read these and the jobs of own bids by two indexes; what is in either is what
  * `visibleJobs` lets through.
  */
-export const isOpenToBids = conditionSql(isOpenToContractors, {});
+export const isOpenToBids = conditionSql(IS_OPEN_TO_BIDS, {});
 
 /** Of the table `jobs`. */
 export function visibleJobs(role: Role, $: Values<ViewerIds>): SQL {

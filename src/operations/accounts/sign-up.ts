@@ -32,7 +32,10 @@ const shape = {
   firstName: userShape.firstName.unwrap(),
   lastName: userShape.lastName.unwrap(),
   phone: userShape.phone,
-  referralCode: z.string().nullish().describe('The code of whoever sent you; both of you get 10 tokens.'),
+  referralCode: z
+    .string()
+    .nullish()
+    .describe(`The code of whoever sent you; both of you get ${REFERRAL_BONUS} tokens.`),
 };
 
 const isTheEmail = ({ email: given, password: chosen }: { email?: string; password?: string }) =>
@@ -46,7 +49,7 @@ function whoJoins<Shape extends typeof shape & z.ZodRawShape>(fields: Shape) {
 
 export const signUpHomeowner = operation({
   name: 'signUpHomeowner',
-  description: 'Opens a homeowner’s account, credits 10 tokens and logs in.',
+  description: `Opens a homeowner’s account, credits ${SIGNUP_BONUS.homeowner} tokens and logs in.`,
   allows: 'anyone',
   budget: 'signUp',
   alwaysForReal: true,
@@ -60,7 +63,7 @@ export const signUpHomeowner = operation({
 
 export const signUpContractor = operation({
   name: 'signUpContractor',
-  description: 'Opens a contractor’s account, credits 25 tokens and logs in.',
+  description: `Opens a contractor’s account, credits ${SIGNUP_BONUS.contractor} tokens and logs in.`,
   allows: 'anyone',
   budget: 'signUp',
   alwaysForReal: true,
@@ -118,7 +121,7 @@ async function findReferrer(db: Db, code: string | null | undefined): Promise<Us
   const couldBe =
     canonical.length === REFERRAL_LENGTH && [...canonical].every((symbol) => REFERRAL_ALPHABET.includes(symbol));
   const [referrer] = couldBe ? await selectIdByReferralCode(db, { code: canonical }) : [];
-  if (!referrer) throw refuse('UNKNOWN_REFERRAL_CODE', { fields: { referralCode: 'belongs to nobody' } });
+  if (!referrer) throw refuse('UNKNOWN_REFERRAL_CODE', { fields: { referralCode: 'belongs to no account' } });
   return referrer.id;
 }
 

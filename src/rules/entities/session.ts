@@ -2,7 +2,7 @@
 import { z } from 'zod';
 import { entity } from '../entity.js';
 import { exampleId, idOf, idPattern, moment, whole } from '../values.js';
-import { REFERRAL_ALPHABET, REFERRAL_LENGTH } from '../tokens.js';
+import { REFERRAL_ALPHABET, REFERRAL_BONUS, REFERRAL_LENGTH } from '../tokens.js';
 import { JOB } from './job.js';
 import { CONTRACTOR, HOMEOWNER, USER } from './people.js';
 import { TOKEN_BALANCE } from './tokens.js';
@@ -45,7 +45,7 @@ export const VIEWER = entity('Viewer', 'Whoever is logged in.', {
   tokens: { type: TOKEN_BALANCE.schema, description: 'The prepaid tokens.' },
   referralCode: {
     type: z.string().meta({ pattern: `^[${REFERRAL_ALPHABET}]{${REFERRAL_LENGTH}}$` }),
-    description: 'The code to refer others with: both of you get 10 tokens.',
+    description: `The code to refer others with: both of you get ${REFERRAL_BONUS} tokens.`,
     example: 'K7QM2XPA',
   },
 });
