@@ -85,7 +85,7 @@ export const JobOrderEnum = choice('JobOrder', 'In which order jobs are listed.'
 export const BidStatus = choice('BidStatus', 'The state of a bid.', BID_STATES, {
   pending: 'Not looked at yet.',
   viewed: 'Read by the homeowner.',
-  shortlisted: 'Kept among the few.',
+  shortlisted: 'Shortlisted by the homeowner.',
   accepted: 'It got the job.',
   rejected: 'Declined, passed over, or ended with its job.',
   withdrawn: 'Taken back by the contractor.',
@@ -144,7 +144,7 @@ export const ContractorOrderEnum = choice('ContractorOrder', 'Which contractors 
 export const DisputeEnding = choice('DisputeEnding', 'How a dispute ended.', DISPUTE_ENDINGS, {
   agreement: 'Both parties named the same resolution.',
   final_decision: 'An admin gave the final ruling on an appeal.',
-  completed_by_admin: 'An admin completed the job past the normal flow.',
+  completed_by_admin: 'An admin completed the job outside the normal flow.',
 });
 
 export const WebhookStatus = choice('WebhookStatus', 'Whether a webhook endpoint is sent to.', WEBHOOK_STATES, {

@@ -134,7 +134,7 @@ const DETAILS: { readonly [Code in ErrorCode]?: Omit<ErrorDetails, 'code' | 'req
   INSUFFICIENT_TOKENS: { required: 30, available: 5 },
   UNKNOWN_BID: { fields: { bid_id: 'is no bid on this job that could be awarded' } },
   EMAIL_TAKEN: { fields: { email: 'belongs to an account already' } },
-  UNKNOWN_REFERRAL_CODE: { fields: { referral_code: 'belongs to nobody' } },
+  UNKNOWN_REFERRAL_CODE: { fields: { referral_code: 'belongs to no account' } },
   UNAUTHENTICATED: { reason: 'missing' },
   INVALID_CREDENTIALS: { reason: 'wrong_credentials' },
   INVALID_REFRESH_TOKEN: { reason: 'invalid' },

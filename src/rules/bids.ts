@@ -28,7 +28,7 @@ export const BID_TRANSITIONS = {
     to: 'shortlisted',
     by: 'owner',
     event: 'bid.shortlisted',
-    description: 'The homeowner keeps the bid among the few.',
+    description: 'The homeowner shortlists the bid.',
   },
   reject: {
     action: 'REJECT',
@@ -67,7 +67,7 @@ export function isLive(state: BidState): boolean {
   return LIVE_BID_STATES.some((live) => live === state);
 }
 
-/** One bid per contractor and job, and another one only after a withdrawal; a rejected bid stays the one. */
+/** A contractor has at most one bid on a job. Withdrawing it allows another; a rejected bid does not. */
 export const mayBid = noOwnBidIn(COUNTED_BID_STATES);
 
 /** By how much the counts of a job change. */

@@ -1,7 +1,7 @@
 /**
  * Conditions as data, so that a rule is written once: `holds` asks it of facts that were read, and
- * `store/conditions.ts` writes the same condition as SQL. There is no negation but that of `no own bid in`, so null, of
- * which SQL says neither yes nor no, is no in both.
+ * `store/conditions.ts` writes the same condition as SQL. A comparison with null is false in `holds` and neither true
+ * nor false in SQL. Both refuse alike, since no condition negates a comparison: `no own bid in` negates an `exists`.
  */
 import type { ContractorId, HomeownerId } from './ids.js';
 import type { BidState, JobState } from './lifecycle.js';

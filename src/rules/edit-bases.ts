@@ -19,7 +19,10 @@ export interface EditBases {
 export type JobWithBases = Readonly<{ status: JobState } & JobFields & EditBases>;
 export type Budget = 'budgetMin' | 'budgetMax';
 
-/** What a transition makes a base: of each, the field whose value it takes. Publishing keeps what was paid as well. */
+/**
+ * The bases that a transition sets, each to the value of the field beside it; `mostTokensPaid` is set by
+ * `chargePublishing`.
+ */
 export const BASES_TAKEN = {
   keepBudgets: { highestBudgetMin: 'budgetMin', highestBudgetMax: 'budgetMax' },
   keepCompletionDate: { completionDateAtCheckIn: 'desiredCompletionDate' },

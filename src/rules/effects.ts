@@ -23,7 +23,7 @@ export const EFFECTS = {
   setAwardedBid: { by: 'move', description: 'awarded_bid_id is set' },
   keepReview: { by: 'move', description: 'rating and review are set' },
 
-  rejectLiveBids: { by: 'statements', description: 'live bids become rejected' },
+  rejectLiveBids: { by: 'statements', description: 'live bids become rejected, and their holds are released' },
   releaseHolds: { by: 'statements', description: 'active holds are released' },
   creditContractor: { by: 'statements', description: 'the contractor has one more completed job' },
   addRating: { by: 'statements', description: 'a rating enters their average' },

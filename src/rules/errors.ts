@@ -22,7 +22,7 @@ export const REFUSALS = {
   UNKNOWN_BID: [400, 'There is no such bid on this job.'],
   DUPLICATE_BID: [400, 'You have already made a bid on this job.'],
   EMAIL_TAKEN: [400, 'An account with this email exists already.'],
-  UNKNOWN_REFERRAL_CODE: [400, 'This referral code belongs to nobody.'],
+  UNKNOWN_REFERRAL_CODE: [400, 'There is no account with this referral code.'],
   UNAUTHENTICATED: [401, 'A valid access token is required.'],
   INVALID_CREDENTIALS: [401, 'The email or the password is wrong.'],
   INVALID_REFRESH_TOKEN: [401, 'The refresh token is not valid; log in again.'],
@@ -138,7 +138,7 @@ export function unauthorized<Code extends UnauthorizedCode>(
   return new Refusal(code, { message, details: { reason } });
 }
 
-/** Why a call is answered 401, for a program to read in \`reason\`. */
+/** Why a call is answered 401, for a program to read in `reason`. */
 export const UNAUTHORIZED_REASONS = {
   missing: 'no token was sent',
   malformed: 'what was sent does not look like a token',

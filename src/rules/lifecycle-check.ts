@@ -30,7 +30,7 @@ export function checkLifecycle(
 }
 
 /**
- * An operation past the normal flow. It proves neither that a state can be reached nor that it has a proper way out.
+ * An operation outside the normal flow. It proves neither that a state can be reached nor that it has a proper way out.
  */
 export function leavesEveryState(row: JobAction): boolean {
   return JOB_STATES.every((state) => isTerminal(state) || row.from.includes(state));
@@ -69,7 +69,7 @@ function addressOf(row: { readonly method?: string; readonly path: string }): st
 
 function unreachable(transitions: readonly JobTransition[]): string[] {
   const reached = new Set<JobState>([INITIAL_JOB_STATE]);
-  // A set that is added to while it is walked is walked to its new end.
+  // Iterating over a set also visits what is added to it meanwhile.
   for (const state of reached) {
     for (const row of transitions) if (row.from.includes(state)) reached.add(row.to);
   }

@@ -10,13 +10,13 @@ import type { RefusalCode } from './errors.js';
 /** Every state, and what it means for a job to be in it. */
 export const JOB_STATE_DESCRIPTIONS = {
   draft: 'Being written; only its owner sees it.',
-  open: 'Before contractors, who may bid.',
+  open: 'Visible to contractors, who may bid.',
   awarded: 'Given to one bid; the work has not begun.',
   in_progress: 'The contractor is at work.',
-  in_review: 'The work is done and waits for the homeowner’s word.',
+  in_review: 'The work is done and waits for the homeowner’s review.',
   completed: 'Ended well, or ended by agreement, ruling or an admin.',
   disputed: 'The homeowner does not accept the work; the parties may still settle it.',
-  escalated: 'Before an admin.',
+  escalated: 'Waiting for an admin’s decision.',
   decision_reached: 'Decided by an admin; the contractor may appeal.',
   appealed: 'Waiting for the final ruling.',
   cancelled: 'Called off by the homeowner.',
@@ -73,7 +73,7 @@ export interface JobTransition extends ActionOnJob {
   readonly to: JobState;
   /** The call may also leave the job in its state, and is then recorded as another event. */
   readonly mayKeepState?: { readonly event: string; readonly until: string };
-  /** Here the job has arrived already: the call succeeds and changes nothing. */
+  /** States in which this is already done: the call succeeds and changes nothing. */
   readonly alreadyDoneIn?: readonly JobState[];
 }
 
@@ -93,7 +93,7 @@ export const JOB_TRANSITIONS = {
     to: 'open',
     by: 'owner',
     event: 'job.published',
-    description: 'The homeowner puts the draft before contractors.',
+    description: 'The homeowner publishes the draft to contractors.',
     effects: ['chargePublishing', 'keepBudgets'],
   },
   award: {
@@ -219,7 +219,7 @@ export const JOB_TRANSITIONS = {
     from: UNFINISHED_JOB_STATES,
     alreadyDoneIn: ['completed'],
     description:
-      'An admin ends the job past the normal flow; the contractor gets no credit. On a completed job this changes ' +
+      'An admin ends the job outside the normal flow; the contractor gets no credit. On a completed job this changes ' +
       'nothing.',
     effects: ['releaseHolds', 'rejectLiveBids', 'lapseProposal'],
   },
@@ -261,7 +261,7 @@ export const OTHER_JOB_ACTIONS = {
     to: 'gone',
     by: 'owner',
     event: 'job.deleted',
-    description: 'The homeowner throws a draft away. A published job is cancelled instead.',
+    description: 'The homeowner deletes a draft. A published job is cancelled instead.',
     effects: [],
   },
   submitBid: {

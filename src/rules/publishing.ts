@@ -37,8 +37,8 @@ export function compareUrgency(a: Urgency, b: Urgency): number {
 }
 
 /**
- * A raise is charged for what its publish cost exceeds the most already paid for this job. So lowering and raising
- * again costs nothing twice, and refunds nothing either.
+ * A raised urgency costs the difference between its publishing cost and the most that was ever paid for this job.
+ * So lowering the urgency refunds nothing, and raising it again does not charge the same tokens twice.
  */
 export function costOfUrgency(urgency: Urgency, mostTokensPaid: number): number {
   return Math.max(0, publishCost(urgency) - mostTokensPaid);

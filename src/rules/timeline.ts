@@ -39,7 +39,10 @@ interface ReachedEvent {
   readonly toStatus: JobState | null;
 }
 
-/** Whether somebody who reads so far reads this event at all. `store/events.ts` has the same in SQL. */
+/**
+ * Whether somebody with this reach reads this event at all. `store/events.ts` asks the same in SQL, and
+ * `test/live/reach.test.ts` compares the two.
+ */
 export function isWithin(reach: EventReach, event: ReachedEvent, contractorId: ContractorId | null): boolean {
   return WITHIN[reach](event, contractorId);
 }

@@ -66,7 +66,7 @@ browser.describe('The page of the lifecycle', () => {
       await page.locator('[data-step="publish"] .name').hover();
       await see(page, '#words', '5 tokens for standard urgency');
       await page.locator('[data-state="escalated"]').focus();
-      await see(page, '#words', 'Before an admin.');
+      await see(page, '#words', 'Waiting for an admin’s decision.');
       await page.keyboard.press('Shift+Tab');
       await see(page, '#words', 'disputed');
       await picture('lifecycle-words');

@@ -1,4 +1,4 @@
-/** What happens to a bid: read, kept among the few, declined, taken back. */
+/** What happens to a bid: viewed, shortlisted, rejected, withdrawn. */
 import { z } from 'zod';
 import { BID_TRANSITIONS, changeOfCounts, type BidTransition, type BidTransitionKey } from '../../rules/bids.js';
 import { assertAllowed, checksOfBid } from '../../rules/checks.js';
