@@ -13,5 +13,6 @@ export function checkApis(mutations: ReadonlySet<string>, routed: ReadonlySet<st
     ...operations.filter((name) => !mutations.has(name)).map((name) => `${name} has no mutation`),
     ...operations.filter((name) => !routed.has(name)).map((name) => `${name} has no route`),
   ];
-  if (missing.length > 0) throw new Error(`The apis do not fit the lifecycle: ${missing.join('; ')}.`);
+  if (missing.length > 0)
+    throw new Error(`These operations cannot be called through both APIs: ${missing.join('; ')}.`);
 }

@@ -1,4 +1,4 @@
-/** What an operation may use: the services's parts, made once at start and handed to every call. */
+/** What operations use: made once at start, and handed to every call. */
 import type { LRUCache } from 'lru-cache';
 import type { Logger } from 'pino';
 import type { Live } from '../live/live.js';

@@ -164,8 +164,7 @@ export interface ShareLimits {
 
 /**
  * Fair shares of whatever is scarce, so that no caller takes it from the others. Each number is configured by a
- * variable named after it:
- * `SHARE_HASHING_QUEUE_PER_ADDRESS`.
+ * variable named after it, such as `SHARE_HASHING_QUEUE_PER_ADDRESS`.
  */
 export const SHARES = {
   connections: { of: 'connections', perAddress: 1_000, total: 10_000 },

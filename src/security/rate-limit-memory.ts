@@ -1,11 +1,10 @@
 /**
  * Counts calls in this process: exact, since nothing else runs between looking and counting, and bounded.
  *
- * A budget remembers so many identities at most and forgets the stalest first. Whoever commands enough fresh identities
- * within one window (addresses, or invented emails) could so push out their own count. They gain a
- * new budget for one identity at the price of tens of thousands of others, each of which was worth a budget already,
- * and a flood in one budget forgets nothing of another. What is kept is bounded by the traffic too: one number a
- * counted call.
+ * A budget remembers at most so many identities, and forgets the stalest first. Whoever has enough fresh identities
+ * within one window (addresses, or invented emails) could so push out their own count. They would gain a new budget for
+ * one identity at the price of tens of thousands of others, each of which was worth a budget already; and a flood in
+ * one budget forgets nothing of another. What is kept is bounded by the traffic too: one number for each counted call.
  */
 import { createHash } from 'node:crypto';
 import type { Mark, RateBudget, RateStore, Standing } from './rate-limit-store.js';
@@ -32,61 +31,61 @@ const SWEEP_INTERVAL_MS = 1_000;
 const SWEPT_AT_ONCE_MAX = 1_000;
 
 /** The counted calls of each identity, oldest first; the identities are in the order of their latest counted call. */
-type Shelf = Map<string, number[]>;
+type CallsByIdentity = Map<string, number[]>;
 
 export function createMemoryStore({
   identitiesMax = IDENTITIES_MAX,
   now = () => performance.now(),
 }: MemorySettings = {}): MemoryStore {
-  // Budgets are the program's own, so there are few shelves; keys of two budgets cannot meet on one.
-  const shelves = new Map<string, { readonly windowMs: number; readonly calls: Shelf }>();
+  // Budgets are the program's own, so there are few of them. Each has a map, since two may count the same key.
+  const budgets = new Map<string, { readonly windowMs: number; readonly calls: CallsByIdentity }>();
   const sweeping = setInterval(sweep, SWEEP_INTERVAL_MS).unref();
 
-  function shelfOf({ name, windowSeconds }: RateBudget): Shelf {
+  function callsOf({ name, windowSeconds }: RateBudget): CallsByIdentity {
     const label = `${windowSeconds} ${name}`;
-    let shelf = shelves.get(label);
-    if (!shelf) shelves.set(label, (shelf = { windowMs: windowSeconds * 1000, calls: new Map() }));
-    return shelf.calls;
+    let budget = budgets.get(label);
+    if (!budget) budgets.set(label, (budget = { windowMs: windowSeconds * 1000, calls: new Map() }));
+    return budget.calls;
   }
 
   function count(budget: RateBudget, key: string): Standing {
-    const shelf = shelfOf(budget);
+    const calls = callsOf(budget);
     const nowMs = now();
     const windowMs = budget.windowSeconds * 1000;
     // Two out for one in: idle identities go as fast as new ones can come.
-    forgetIdle(shelf, nowMs - windowMs, 2);
+    forgetIdle(calls, nowMs - windowMs, 2);
     const identity = shortened(key);
-    const times = shelf.get(identity) ?? [];
+    const times = calls.get(identity) ?? [];
     dropUntil(times, nowMs - windowMs);
     const earlier = times.length;
     if (earlier >= budget.max) return { earlier, freesInMs: freesIn(times, budget, nowMs), mark: undefined };
     times.push(nowMs);
-    shelf.delete(identity);
-    if (shelf.size >= identitiesMax) forgetStalest(shelf);
-    shelf.set(identity, times);
+    calls.delete(identity);
+    if (calls.size >= identitiesMax) forgetStalest(calls);
+    calls.set(identity, times);
     return { earlier, freesInMs: freesIn(times, budget, nowMs), mark: nowMs };
   }
 
   function look(budget: RateBudget, key: string): Standing {
     const nowMs = now();
-    const times = (shelfOf(budget).get(shortened(key)) ?? []).filter(
+    const times = (callsOf(budget).get(shortened(key)) ?? []).filter(
       (time) => time > nowMs - budget.windowSeconds * 1000,
     );
     return { earlier: times.length, freesInMs: freesIn(times, budget, nowMs), mark: undefined };
   }
 
   function uncount(budget: RateBudget, key: string, mark: Mark | undefined): void {
-    const shelf = shelfOf(budget);
+    const calls = callsOf(budget);
     const identity = shortened(key);
-    const times = shelf.get(identity) ?? [];
+    const times = calls.get(identity) ?? [];
     const at = typeof mark === 'number' ? times.lastIndexOf(mark) : times.length - 1;
     if (at >= 0) times.splice(at, 1);
-    if (times.length === 0) shelf.delete(identity);
+    if (times.length === 0) calls.delete(identity);
   }
 
   function sweep(): void {
     const nowMs = now();
-    for (const { windowMs, calls } of shelves.values()) forgetIdle(calls, nowMs - windowMs, SWEPT_AT_ONCE_MAX);
+    for (const { windowMs, calls } of budgets.values()) forgetIdle(calls, nowMs - windowMs, SWEPT_AT_ONCE_MAX);
   }
 
   return {
@@ -94,7 +93,7 @@ export function createMemoryStore({
     look,
     uncount,
     sweep,
-    identities: () => [...shelves.values()].reduce((sum, { calls }) => sum + calls.size, 0),
+    identities: () => [...budgets.values()].reduce((sum, { calls }) => sum + calls.size, 0),
     close: () => clearInterval(sweeping),
   };
 }
@@ -115,18 +114,18 @@ function freesIn(times: readonly number[], budget: RateBudget, nowMs: number): n
   return time === undefined ? 0 : time + budget.windowSeconds * 1000 - nowMs;
 }
 
-function forgetIdle(shelf: Shelf, horizonMs: number, most: number): void {
+function forgetIdle(calls: CallsByIdentity, horizonMs: number, most: number): void {
   let looked = 0;
-  for (const [identity, times] of shelf) {
+  for (const [identity, times] of calls) {
     if (looked === most || (times.at(-1) ?? 0) > horizonMs) return;
-    shelf.delete(identity);
+    calls.delete(identity);
     looked += 1;
   }
 }
 
-function forgetStalest(shelf: Shelf): void {
-  for (const identity of shelf.keys()) {
-    shelf.delete(identity);
+function forgetStalest(calls: CallsByIdentity): void {
+  for (const identity of calls.keys()) {
+    calls.delete(identity);
     return;
   }
 }

@@ -4,8 +4,7 @@
  * once for a document, as a number or, where variables have a say, as a function of them.
  *
  * A connection's page is read whatever is selected of it, so it costs its length even where its nodes are not asked
- * for;
- * `edges` and `pageInfo` are only its form. What GraphQL merges, since it is answered under one name, costs once.
+ * for; `edges` and `pageInfo` are only its form. What GraphQL merges, since it is answered under one name, costs once.
  */
 import {
   getNamedType,
