@@ -13,7 +13,7 @@ async function main([command, email]: string[]): Promise<void> {
   const run = Object.entries(COMMANDS).find(([name]) => name === command)?.[1];
   if (!run || !email)
     throw new Error(
-      'Say: npm run admin -- create <email>, or: npm run admin -- set-password <email>. The password is read from ' +
+      'Usage: npm run admin -- create <email>, or: npm run admin -- set-password <email>. The password is read from ' +
         'the terminal or standard input.',
     );
   const config = readConfig();

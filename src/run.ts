@@ -26,14 +26,14 @@ async function runUntilStopped(configure: Run['config'], whenOpen: Run['whenOpen
   const opened: Closing[] = [];
   // graphql-js drops promises where a list fails at once. That one of them fails later must not end the process, with
   // everybody's calls in it.
-  process.on('unhandledRejection', (error) => log.error({ err: error }, 'a promise failed that nothing waited for'));
+  process.on('unhandledRejection', (error) => log.error({ err: error }, 'unhandled promise rejection'));
   const starting = start(config, log, opened, whenOpen).catch(async (error: unknown) => {
     await closeAll(opened);
     throw error;
   });
 
   const stop = once(async (signal: string) => {
-    log.info({ signal }, 'stopping: what was begun is finished');
+    log.info({ signal }, 'shutting down: finishing requests under way');
     await starting;
     await closeAll(opened);
     log.info('stopped');

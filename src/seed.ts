@@ -38,7 +38,7 @@ function numberOfJobs(): number {
   const { values } = parseArgs({ options: { jobs: { type: 'string', default: '1000' } } });
   const jobs = Number(values.jobs);
   if (!Number.isInteger(jobs) || jobs < 20 || jobs > JOBS_MAX)
-    throw new Error(`Say how many jobs to make, from 20 to ${JOBS_MAX}: npm run seed -- --jobs 100000`);
+    throw new Error(`Usage: npm run seed -- --jobs 100000; how many jobs to make, from 20 to ${JOBS_MAX}.`);
   return jobs;
 }
 

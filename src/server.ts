@@ -73,7 +73,7 @@ export async function startServer(
     server,
     shares,
     addressOfSocket,
-    (closed) => services.log.warn({ closed }, 'all connections are taken: some were closed'),
+    (closed) => services.log.warn({ closed }, 'connection limit reached: some connections were closed'),
     newConnections.mayOthersGoOn,
   );
   const unreadAnswers = boundUnreadAnswers(shares, timeouts);
@@ -151,7 +151,7 @@ export async function startServer(
     const { record } = exchange;
     const logged = () => ({ requestId: exchange.requestId, route: exchange.route });
     unreadAnswers.follow(response, exchange.holder, () =>
-      services.log.warn(logged(), 'the answer was not taken: its connection was cut'),
+      services.log.warn(logged(), 'response not read by the client: connection closed'),
     );
     response.on('close', () => {
       const ms = (exchange.streamBeganMs ?? performance.now()) - began;
@@ -169,7 +169,7 @@ export async function startServer(
         ...lineOf(record, exchange.holder),
       };
       if (response.writableFinished) services.log[levelOf(record, status)](line, 'answered');
-      else services.log.warn(line, 'the caller left before the answer');
+      else services.log.warn(line, 'client disconnected before the response');
     });
     dispatch(exchange).catch((error: unknown) => {
       if (response.headersSent || response.destroyed) return void response.destroy();

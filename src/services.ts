@@ -1,6 +1,6 @@
 /**
- * Builds the services from its configuration, and takes it down again. The server, the admin's commands and the tests
- * share it.
+ * Opens the services as the configuration says, and closes them again. The server, the admin's commands and the tests
+ * share this.
  */
 import { createHmac, randomBytes } from 'node:crypto';
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
@@ -59,8 +59,8 @@ export async function openServices(
   const openProbe = (hooks: DatabaseHooks) => connect(connection, { poolSize: 1, preparedStatements }, hooks);
   const databaseWatch = watchDatabase(openProbe, {
     onAway: (since, error) =>
-      log.warn({ since, err: error }, 'the database is away: calls that need it are refused with 503 OVERLOADED'),
-    onBack: (since, seconds) => log.info({ since, seconds }, 'the database is back'),
+      log.warn({ since, err: error }, 'database unreachable: calls that need it are refused with 503 OVERLOADED'),
+    onBack: (since, seconds) => log.info({ since, seconds }, 'database reachable again'),
   });
   const observed: DatabaseHooks = {
     ...hooks,
@@ -81,8 +81,9 @@ export async function openServices(
   const rateLimits = createRateLimits({
     enabled: config.RATE_LIMITS,
     redisUrl: config.REDIS_URL,
-    onRedisLost: (error) => log.warn({ err: error }, 'Redis is lost: rates are counted in the memory of each instance'),
-    onRedisBack: () => log.info('Redis is back: rates are counted there'),
+    onRedisLost: (error) =>
+      log.warn({ err: error }, 'Redis unreachable: rates are counted in the memory of each instance'),
+    onRedisBack: () => log.info('Redis reachable again: rates are counted there'),
   });
   // Calls before this is settled would be counted in memory, apart from what other instances count in Redis.
   await rateLimits.ready();
@@ -124,12 +125,11 @@ export async function openServices(
     log,
   };
   const tidying = setInterval(
-    () =>
-      void tidy(db).catch((error: unknown) => log.warn({ err: error }, 'what has run out could not be thrown away')),
+    () => void tidy(db).catch((error: unknown) => log.warn({ err: error }, 'deleting expired rows failed')),
     TIDY_EVERY_MS,
   );
   const flushKeyUses = () =>
-    keyUses.flush().catch((error: unknown) => log.warn({ err: error }, 'uses of API keys could not be written down'));
+    keyUses.flush().catch((error: unknown) => log.warn({ err: error }, 'writing API key last-used times failed'));
   const flushing = setInterval(() => void flushKeyUses(), KEY_USES_EVERY_MS);
   watchServices(services);
   return {

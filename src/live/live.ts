@@ -55,7 +55,7 @@ export async function openLive({ connection, preparedStatements, metrics, log, h
   const failed = (what: string) => (error: unknown) => {
     if (!isAway()) log.warn({ err: error }, what);
   };
-  const fanOut = createFanOut(reads, { metrics, onFailure: failed('events could not be read; they are soon') });
+  const fanOut = createFanOut(reads, { metrics, onFailure: failed('reading events failed; retrying') });
   const numbering = createNumbering({
     number: async () => {
       const [done] = await numberEvents(numbers, { batch: NUMBERED_AT_ONCE });
@@ -64,7 +64,7 @@ export async function openLive({ connection, preparedStatements, metrics, log, h
       fanOut.reaches(BigInt(done.lastPosition));
       return done.numbered === NUMBERED_AT_ONCE;
     },
-    onFailure: failed('events could not be numbered; they are soon'),
+    onFailure: failed('numbering events failed; retrying'),
   });
 
   async function look(): Promise<void> {
@@ -77,10 +77,10 @@ export async function openLive({ connection, preparedStatements, metrics, log, h
 
   await look();
   const lookUnlessAway = () => {
-    if (!isAway()) void look().catch(failed('events could not be looked for; they are soon'));
+    if (!isAway()) void look().catch(failed('checking for new events failed; retrying'));
   };
   const looking = setInterval(lookUnlessAway, LOOK_EVERY_MS);
-  const sessions = watchSessions(reads, failed('it could not be looked whether sessions have ended; it is soon'));
+  const sessions = watchSessions(reads, failed('checking ended sessions failed; retrying'));
   const listening = listenOn(connection, {
     [POSITIONS_CHANNEL]: {
       onNotification: (position) => fanOut.reaches(BigInt(position)),

@@ -29,7 +29,7 @@ export function createSecondConnectionCheck(onFound: (error: Error) => void): Se
   return {
     assertNoneHeld: () => {
       if (!holders.getStore()?.holds) return;
-      const error = new Error('Whoever holds a transaction asked for a second connection.');
+      const error = new Error('A call that holds a transaction asked the pool for a second connection.');
       onFound(error);
       throw error;
     },

@@ -53,7 +53,7 @@ export async function openWebhooks(parts: WebhookParts): Promise<Webhooks> {
     sealer,
     metrics,
     log,
-    onFailure: failed('webhooks could not be sent; they are soon'),
+    onFailure: failed('sending webhooks failed; retrying'),
   });
   await insertCursor(db, {});
   const resealed = await resealWebhookSecrets(db, sealer.keyName, (sealed, id) => {
@@ -65,7 +65,7 @@ export async function openWebhooks(parts: WebhookParts): Promise<Webhooks> {
 
   const fanOut = coalesced(async (mayGoOn) => {
     while (mayGoOn() && (await stepCursor(db, readsEvent))) sender.wake();
-  }, failed('events could not be put in line for webhooks; they are soon'));
+  }, failed('queueing events for webhooks failed; retrying'));
 
   /** Where nobody has an endpoint, events do not wake the fan-out, which would only move the cursor along. */
   let isWanted = false;
@@ -76,7 +76,7 @@ export async function openWebhooks(parts: WebhookParts): Promise<Webhooks> {
     if (isWanted) sender.wake();
   };
   const looking = setInterval(
-    () => void look().catch(failed('webhooks could not be looked up; they are soon')),
+    () => void look().catch(failed('looking for due webhooks failed; retrying')),
     LOOK_EVERY_MS,
   );
   const stopHearing = live.onEvents(() => isWanted && fanOut.wake());

@@ -225,7 +225,7 @@ describe('whoever is slow loses the line, and others go on (timed)', () => {
       (await (await fetch(`${url}${LARGE}`, { headers: { 'accept-encoding': 'identity' } })).arrayBuffer()).byteLength;
     const whole = await readWhole();
     expect(whole).toBeGreaterThan(5_000_000);
-    const left = () => app.logged.filter((entry) => entry.includes('the answer was not taken')).length;
+    const left = () => app.logged.filter((entry) => entry.includes('response not read by the client')).length;
     const before = left();
     await unnoticed(async () => {
       // From as many addresses: what one of them has not taken yet may be no more than forty million bytes.

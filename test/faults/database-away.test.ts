@@ -75,11 +75,11 @@ it(
 
     await postgres.stop('immediate');
     const stoppedAt = Date.now();
-    await until(() => server.output().includes('the database is away'));
+    await until(() => server.output().includes('database unreachable'));
     await until(() => both.every(({ count }) => count(503) > 20));
     const during = await metricsOf(url);
     await postgres.start();
-    await until(() => server.output().includes('the database is back'));
+    await until(() => server.output().includes('database reachable again'));
     const again = both.map(({ count }) => count(200));
     await until(() => both.every(({ count }, at) => count(200) > (again[at] ?? 0) + 20));
     await Promise.all(both.map(({ stop }) => stop()));
@@ -115,8 +115,8 @@ it(
       .split('\n')
       .filter((line) => line.startsWith('{'))
       .map((line) => JSON.parse(line) as Json);
-    const [away, ...moreAway] = lines.filter(({ msg }) => msg.startsWith('the database is away'));
-    const [back, ...moreBack] = lines.filter(({ msg }) => msg === 'the database is back');
+    const [away, ...moreAway] = lines.filter(({ msg }) => msg.startsWith('database unreachable'));
+    const [back, ...moreBack] = lines.filter(({ msg }) => msg === 'database reachable again');
     expect([moreAway, moreBack]).toEqual([[], []]);
     expect([away.level, back.level]).toEqual(['warn', 'info']);
     expect(back.since).toBe(away.since);
@@ -215,5 +215,5 @@ it('a server that is full says so, and not that the database is away', async () 
   expect(metrics.value('database_up')).toBe(1);
   const line = app.logged.map((each) => JSON.parse(each) as Json).find(({ codes }) => codes?.includes('OVERLOADED'));
   expect(line).toMatchObject({ level: 'warn', operation: 'jobs', cause: 'beyond_capacity', user: hanna.userId });
-  expect(app.logged.filter((each) => each.includes('the database is away'))).toEqual([]);
+  expect(app.logged.filter((each) => each.includes('database unreachable'))).toEqual([]);
 });

@@ -250,7 +250,7 @@ describe('connections', () => {
       await Promise.all(idle.map(({ closed }) => closed));
       expect(busy.socket.destroyed).toBe(false);
     });
-    expect(app.logged.some((line) => line.includes('all connections are taken'))).toBe(true);
+    expect(app.logged.some((line) => line.includes('connection limit reached'))).toBe(true);
   });
 
   it('whose callers have reset them before they were accepted are closed, and what they sent is not read', async () => {

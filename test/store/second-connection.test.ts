@@ -5,7 +5,7 @@ import { connect, type Database, type Db } from '../../src/store/database.js';
 import { statement } from '../../src/store/statement.js';
 import { freshDatabase, type FreshDatabase } from '../postgres.js';
 
-const FOUND = 'Whoever holds a transaction asked for a second connection.';
+const FOUND = 'A call that holds a transaction asked the pool for a second connection.';
 const one = statement((db) => db.select({ one: sql<number>`1` }).from(sql`(values (1)) as row`));
 const ask = (on: Db) => one(on, {});
 

@@ -62,7 +62,7 @@ const REDIS_PAUSE_MS = 1_000;
 
 function documentsInRedis(url: string): DocumentCache {
   const redis = connectRedis(url);
-  // The counting of rates, which has a connection of its own, says in the log that Redis is lost.
+  // The counting of rates, which has a connection of its own, says in the log that Redis is unreachable.
   redis.on('error', () => undefined);
   let askedAgainAtMs = -Infinity;
 
