@@ -20,7 +20,7 @@ const PROMISES: Readonly<Record<string, string>> = {
       on h.user_id = u.id
     where coalesce(b.held, 0) <> coalesce(h.total, 0) or b.held < 0 or b.held > b.balance`,
 
-  'a transfer touches its person and one house account': `
+  'a transfer touches its person and one system account': `
     select id as who, concat(from_account, ' to ', to_account) as how from token_transfers
     where amount <= 0 or (from_account = user_id) = (to_account = user_id) or (from_account in ('issuance',
       'fees')) = (to_account in ('issuance', 'fees'))`,

@@ -5,22 +5,22 @@ export const REFERRAL_BONUS = 10;
 export const GUARANTEED_VIEW_STAKE = 5;
 export const HOLD_STATES = ['active', 'released'] as const;
 
-/** The two accounts that belong to nobody: tokens come out of `issuance` and are spent into `fees`. */
-export const HOUSE_ACCOUNTS = ['issuance', 'fees'] as const;
-export type HouseAccount = (typeof HOUSE_ACCOUNTS)[number];
+/** The two accounts of the service itself: tokens come out of `issuance` and are spent into `fees`. */
+export const SYSTEM_ACCOUNTS = ['issuance', 'fees'] as const;
+export type SystemAccount = (typeof SYSTEM_ACCOUNTS)[number];
 
-/** Why tokens moved. Each reason fixes the house account on the other side. */
+/** Why tokens moved. Each reason fixes the system account on the other side. */
 export const TRANSFER_REASONS = {
-  signup_bonus: { house: 'issuance', description: 'The bonus for signing up' },
-  referral_bonus: { house: 'issuance', description: 'The bonus for a referral, to either party' },
-  publish: { house: 'fees', description: 'The cost of publishing a job' },
-  urgency_raise: { house: 'fees', description: 'What a raised urgency costs beyond what was paid' },
+  signup_bonus: { systemAccount: 'issuance', description: 'The bonus for signing up' },
+  referral_bonus: { systemAccount: 'issuance', description: 'The bonus for a referral, to either party' },
+  publish: { systemAccount: 'fees', description: 'The cost of publishing a job' },
+  urgency_raise: { systemAccount: 'fees', description: 'What a raised urgency costs beyond what was paid' },
   publish_refund: {
-    house: 'fees',
+    systemAccount: 'fees',
     description: 'What was paid for publishing, given back when a job without bids is cancelled',
   },
-  adjustment: { house: 'issuance', description: 'A correction by an admin' },
-} as const satisfies Record<string, { house: HouseAccount; description: string }>;
+  adjustment: { systemAccount: 'issuance', description: 'A correction by an admin' },
+} as const satisfies Record<string, { systemAccount: SystemAccount; description: string }>;
 
 export type TransferReason = keyof typeof TRANSFER_REASONS;
 

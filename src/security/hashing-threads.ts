@@ -12,7 +12,7 @@ export interface HashingThreads {
 type Task = { readonly plain: string } & ({ readonly cost: number } | { readonly hash: string });
 type Done = { readonly result: string | boolean } | { readonly problem: string };
 
-/** Threads that wait for work; so many are kept. Who comes is bounded by the gate before them. */
+/** Threads that wait for work; so many are kept. Who comes is bounded by the queue in front of them. */
 const idle: Worker[] = [];
 const IDLE_MAX = 2;
 

@@ -57,7 +57,7 @@ function problemWithParts({ username, password, hash }: URL): string | undefined
 
 const LOWEST_FREE_PORT = 1024;
 
-/** The lower ports belong to other services, which a request should not be able to knock at. */
+/** The lower ports belong to other services, which a request should not be able to connect to. */
 function problemWithPort({ port }: URL): string | undefined {
   return port === '' || Number(port) >= LOWEST_FREE_PORT
     ? undefined

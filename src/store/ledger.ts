@@ -7,7 +7,7 @@ import type { PostgresJsDatabase } from 'drizzle-orm/postgres-js';
 import type { TOKEN_BALANCE, TOKEN_TRANSFER } from '../rules/entities/tokens.js';
 import type { RowOf, Shown } from '../rules/entity.js';
 import type { BidId, JobId, TransferId, UserId } from '../rules/ids.js';
-import { TRANSFER_REASONS, type HouseAccount, type TransferReason } from '../rules/tokens.js';
+import { TRANSFER_REASONS, type SystemAccount, type TransferReason } from '../rules/tokens.js';
 import type { Db } from './database.js';
 import { newId } from './new-id.js';
 import { listing } from './page.js';
@@ -63,8 +63,8 @@ export interface Movement {
 export interface TransferValues {
   transferId: TransferId;
   userId: UserId;
-  fromAccount: UserId | HouseAccount;
-  toAccount: UserId | HouseAccount;
+  fromAccount: UserId | SystemAccount;
+  toAccount: UserId | SystemAccount;
   amount: number;
   change: number;
   reason: TransferReason;
@@ -86,10 +86,10 @@ export function asPayment(about: Omit<Movement, 'change'>): PaymentValues {
   return aboutTransfer(about, false);
 }
 
-/** The other side is the house account that the reason names. */
+/** The other side is the system account that the reason names. */
 function aboutTransfer({ userId, reason, ...about }: Omit<Movement, 'change'>, isCredit: boolean): PaymentValues {
-  const { house } = TRANSFER_REASONS[reason];
-  const [fromAccount, toAccount] = isCredit ? ([house, userId] as const) : ([userId, house] as const);
+  const { systemAccount } = TRANSFER_REASONS[reason];
+  const [fromAccount, toAccount] = isCredit ? ([systemAccount, userId] as const) : ([userId, systemAccount] as const);
   return { transferId: newId('transfer'), userId, fromAccount, toAccount, reason, ...ABOUT_NOTHING, ...about };
 }
 

@@ -1,4 +1,4 @@
-/** What was sent to a webhook endpoint, with every attempt; listed for its owner, and put in line again. */
+/** What was sent to a webhook endpoint, with every attempt; listed for its owner, and queued again. */
 import { and, eq, sql, type SQL } from 'drizzle-orm';
 import type { WEBHOOK_ATTEMPT, WEBHOOK_DELIVERY } from '../rules/entities/webhook.js';
 import type { RowOf, Shown } from '../rules/entity.js';
@@ -142,7 +142,7 @@ const insertTest = statement((db, $: Values<Pick<Row, 'id' | 'endpointId' | 'eve
     .returning(shape),
 );
 
-/** Puts a test in line, which is an event of no job. */
+/** Queues a test, which is an event of no job. */
 export async function insertTestDelivery(
   db: Db,
   endpoint: WebhookEndpointId,
@@ -150,7 +150,7 @@ export async function insertTestDelivery(
 ): Promise<WebhookDelivery> {
   const ids = { id: newId('webhookDelivery'), eventId: newId('event') };
   const [made] = await insertTest(db, { ...ids, endpointId: endpoint, eventType: type });
-  if (!made) throw new Error('A test event could not be put in line.');
+  if (!made) throw new Error('A test event could not be queued.');
   return made;
 }
 

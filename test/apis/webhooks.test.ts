@@ -255,7 +255,7 @@ describe('others', () => {
 });
 
 describe('a delivery', () => {
-  it('is listed with its attempts through both APIs, and put in line again under the same identifiers', async () => {
+  it('is listed with its attempts through both APIs, and queued again under the same identifiers', async () => {
     const owner = await homeowner(app, 'Oda');
     const { webhook } = await made(owner);
     const first = await app.rest('POST', `/v1/webhooks/${webhook.id}/test`, { token: owner.token });

@@ -16,7 +16,7 @@ import {
 } from '../../src/rules/limits.js';
 import {
   GUARANTEED_VIEW_STAKE,
-  HOUSE_ACCOUNTS,
+  SYSTEM_ACCOUNTS,
   REFERRAL_ALPHABET,
   REFERRAL_BONUS,
   REFERRAL_LENGTH,
@@ -40,8 +40,10 @@ describe('tokens', () => {
   });
 
   test('they come out of issuance and are spent into fees', () => {
-    const house = Object.fromEntries(Object.entries(TRANSFER_REASONS).map(([reason, row]) => [reason, row.house]));
-    expect(house).toEqual({
+    const accounts = Object.fromEntries(
+      Object.entries(TRANSFER_REASONS).map(([reason, { systemAccount }]) => [reason, systemAccount]),
+    );
+    expect(accounts).toEqual({
       signup_bonus: 'issuance',
       referral_bonus: 'issuance',
       adjustment: 'issuance',
@@ -49,7 +51,7 @@ describe('tokens', () => {
       urgency_raise: 'fees',
       publish_refund: 'fees',
     });
-    expect(HOUSE_ACCOUNTS).toEqual(['issuance', 'fees']);
+    expect(SYSTEM_ACCOUNTS).toEqual(['issuance', 'fees']);
   });
 
   test.each(Object.entries(TRANSFER_REASONS))('%s is explained to a person', (_reason, row) => {

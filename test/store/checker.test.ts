@@ -90,8 +90,8 @@ const DAMAGES: [what: string, breaks: string, damage: Damage][] = [
     (tx) => tx`update token_balances set held = balance + 1 where user_id = ${ids.carl!}`,
   ],
   [
-    'a transfer between two house accounts',
-    'a transfer touches its person and one house account',
+    'a transfer between two system accounts',
+    'a transfer touches its person and one system account',
     (tx) => tx`update token_transfers set from_account = 'fees', to_account = 'issuance' where id = 'ttx_gift'`,
   ],
   [

@@ -7,7 +7,7 @@ import type { Page } from '../../store/page.js';
 import {
   insertTestDelivery,
   listWebhookDeliveries as deliveriesNewestFirst,
-  redeliver as putInLine,
+  redeliver as enqueueAgain,
   selectEndpointOfDelivery,
   type WebhookDelivery,
 } from '../../store/webhook-deliveries.js';
@@ -67,7 +67,7 @@ export const redeliver = operation({
     if (!endpoint) throw noSuchDelivery();
     requireOwner(viewer, endpoint);
     requireActive(endpoint);
-    const [again] = await putInLine(db, { id });
+    const [again] = await enqueueAgain(db, { id });
     if (!again) throw noSuchDelivery();
     return again;
   },

@@ -3,7 +3,7 @@ import { z } from 'zod';
 import { entity, identifier } from '../entity.js';
 import { isId, type UserId } from '../ids.js';
 import { TEXT } from '../limits.js';
-import { HOUSE_ACCOUNTS, TRANSFER_REASONS, type HouseAccount, type TransferReason } from '../tokens.js';
+import { SYSTEM_ACCOUNTS, TRANSFER_REASONS, type SystemAccount, type TransferReason } from '../tokens.js';
 import { choice, exampleId, idOf, moment, nullableText, whole } from '../values.js';
 
 export const TOKEN_BALANCE = entity(
@@ -17,7 +17,7 @@ export const TOKEN_BALANCE = entity(
 );
 
 const account = z
-  .custom<UserId | HouseAccount>((value) => isId('user', value) || HOUSE_ACCOUNTS.some((one) => one === value))
+  .custom<UserId | SystemAccount>((value) => isId('user', value) || SYSTEM_ACCOUNTS.some((one) => one === value))
   .meta({ type: 'string' });
 
 export const TOKEN_TRANSFER = entity(
@@ -27,12 +27,12 @@ export const TOKEN_TRANSFER = entity(
     id: identifier('transfer'),
     fromAccount: {
       type: account,
-      description: 'Who gave: a user, or one of the house accounts `issuance` and `fees`.',
+      description: 'Who gave: a user, or one of the system accounts `issuance` and `fees`.',
       example: 'issuance',
     },
     toAccount: {
       type: account,
-      description: 'Who got: a user, or one of the house accounts `issuance` and `fees`.',
+      description: 'Who got: a user, or one of the system accounts `issuance` and `fees`.',
       example: exampleId('user'),
     },
     amount: { type: whole(1), description: 'How many tokens; always above zero.', example: 10 },

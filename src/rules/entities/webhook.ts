@@ -100,7 +100,7 @@ export const WEBHOOK_DELIVERY = entity('WebhookDelivery', 'An event on its way t
     description: 'When it is tried next; null once it has ended.',
     example: null,
   },
-  createdAt: { type: moment, description: 'When it was put in line.' },
+  createdAt: { type: moment, description: 'When it was queued.' },
   endedAt: {
     type: moment.nullable(),
     description: 'When it was delivered, failed for good, or was skipped; null before that.',

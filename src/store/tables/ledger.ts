@@ -1,7 +1,7 @@
 /** Tokens: transfers that are only ever added, and the balances, which must equal their sums. */
 import { sql } from 'drizzle-orm';
 import { check, index, integer, pgEnum, pgTable, text } from 'drizzle-orm/pg-core';
-import { HOUSE_ACCOUNTS, TRANSFER_REASONS, type HouseAccount, type TransferReason } from '../../rules/tokens.js';
+import { SYSTEM_ACCOUNTS, TRANSFER_REASONS, type SystemAccount, type TransferReason } from '../../rules/tokens.js';
 import type { UserId } from '../../rules/ids.js';
 import { users } from './accounts.js';
 import { createdAt, idColumn } from './columns.js';
@@ -11,14 +11,14 @@ export const transferReason = pgEnum(
   Object.keys(TRANSFER_REASONS) as [TransferReason, ...TransferReason[]],
 );
 
-const houseAccounts = sql.raw(HOUSE_ACCOUNTS.map((account) => `'${account}'`).join(', '));
+const systemAccounts = sql.raw(SYSTEM_ACCOUNTS.map((account) => `'${account}'`).join(', '));
 
 export const tokenTransfers = pgTable(
   'token_transfers',
   {
     id: idColumn('transfer').primaryKey(),
-    fromAccount: text().$type<UserId | HouseAccount>().notNull(),
-    toAccount: text().$type<UserId | HouseAccount>().notNull(),
+    fromAccount: text().$type<UserId | SystemAccount>().notNull(),
+    toAccount: text().$type<UserId | SystemAccount>().notNull(),
     amount: integer().notNull(),
     reason: transferReason().notNull(),
     /** The person's side of the transfer, whichever way it went: their history is read by it. */
@@ -41,8 +41,8 @@ export const tokenTransfers = pgTable(
       'token_transfers_touch_one_person',
       sql.join(
         [
-          sql`(${t.fromAccount} in (${houseAccounts}) and ${t.toAccount} = ${t.userId})`,
-          sql`(${t.toAccount} in (${houseAccounts}) and ${t.fromAccount} = ${t.userId})`,
+          sql`(${t.fromAccount} in (${systemAccounts}) and ${t.toAccount} = ${t.userId})`,
+          sql`(${t.toAccount} in (${systemAccounts}) and ${t.fromAccount} = ${t.userId})`,
         ],
         sql` or `,
       ),
