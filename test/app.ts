@@ -74,7 +74,7 @@ export const ADMIN = { email: 'ada.admin@example.test', password: 'ada keeps the
 
 export interface AppOptions {
   /** Opens a second instance on the database of this one. */
-  beside?: TestApp;
+  sameDatabaseAs?: TestApp;
   /** What the environment cannot say, such as a Redis on a socket. */
   settings?: Partial<Config>;
   /** Another way to its database than the straight one. */
@@ -87,9 +87,9 @@ export const JWT_SECRET = 'a secret that only tests know, 32 bytes';
 
 export async function openTestApp(
   env: Record<string, string> = {},
-  { beside, settings, through = (straight) => straight }: AppOptions = {},
+  { sameDatabaseAs, settings, through = (straight) => straight }: AppOptions = {},
 ): Promise<TestApp> {
-  const database = beside?.database ?? (await freshDatabase());
+  const database = sameDatabaseAs?.database ?? (await freshDatabase());
   const config = {
     ...readConfig({ NODE_ENV: 'test', PORT: '0', BCRYPT_COST: '4', RATE_LIMITS: 'off', JWT_SECRET, ...env }),
     ...settings,
@@ -176,7 +176,7 @@ export async function openTestApp(
       await webhooks.close();
       await close();
       await sql.end({ timeout: 5 });
-      if (!beside) await database.drop();
+      if (!sameDatabaseAs) await database.drop();
       expectNoSecretIn(logged);
       if (secondConnections[0]) throw secondConnections[0];
     },

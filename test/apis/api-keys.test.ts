@@ -13,7 +13,7 @@ let twin: TestApp;
 let hanna: Person;
 beforeAll(async () => {
   app = await openTestApp();
-  twin = await openTestApp({}, { beside: app });
+  twin = await openTestApp({}, { sameDatabaseAs: app });
   hanna = await homeowner(app, 'Hanna');
 });
 afterAll(async () => {

@@ -22,8 +22,8 @@ let people: People;
 let locationsSeen: number[];
 beforeAll(async () => {
   app = await openTestApp();
-  spent = await openTestApp({ RATE_LIMITS: 'on', RATE_LIMIT_WRITE: '0' }, { beside: app });
-  narrow = await openTestApp({ DATABASE_POOL_SIZE: '1' }, { beside: app });
+  spent = await openTestApp({ RATE_LIMITS: 'on', RATE_LIMIT_WRITE: '0' }, { sameDatabaseAs: app });
+  narrow = await openTestApp({ DATABASE_POOL_SIZE: '1' }, { sameDatabaseAs: app });
   loading.transactions = transactions;
   const first = await homeowner(app, 'First');
   const headers = { 'idempotency-key': 'the first job', 'dry-run': 'true' };

@@ -714,7 +714,10 @@ describe('with PERSISTED_DOCUMENTS=only', () => {
       [hash(JOBS).toUpperCase()]: JOBS,
       [hash(MY_EVENTS)]: MY_EVENTS,
     });
-    listed = await openTestApp({ PERSISTED_DOCUMENTS: 'only', PERSISTED_DOCUMENTS_FILE: file }, { beside: app });
+    listed = await openTestApp(
+      { PERSISTED_DOCUMENTS: 'only', PERSISTED_DOCUMENTS_FILE: file },
+      { sameDatabaseAs: app },
+    );
   });
   afterAll(async () => {
     await listed.close();

@@ -9,7 +9,7 @@ afterEach(async () => {
   await Promise.all(apps.splice(0).map((app) => app.close()));
 });
 
-/** A house with rate limits; those named are as small as a test can use up. */
+/** An app with rate limits; those named are as small as a test can use up. */
 async function open(limits: Record<string, number> = {}, more: Record<string, string> = {}): Promise<TestApp> {
   const variables = Object.fromEntries(
     Object.entries(limits).map(([name, max]) => [`RATE_LIMIT_${name}`, String(max)]),

@@ -24,7 +24,7 @@ beforeAll(async () => {
       RATE_LIMIT_LOG_IN_PER_ADDRESS: '0',
       RATE_LIMIT_SIGN_UP: '0',
     },
-    { beside: open },
+    { sameDatabaseAs: open },
   );
   tokens.admin = (await admin(open)).token;
   tokens.homeowner = (await homeowner(open, 'Hanna')).token;
@@ -263,7 +263,7 @@ describe('REST refuses', () => {
 });
 
 it('A session that is over draws on nobody’s budget', async () => {
-  const narrow = await openTestApp({ RATE_LIMITS: 'on', RATE_LIMIT_WRITE: '1' }, { beside: open });
+  const narrow = await openTestApp({ RATE_LIMITS: 'on', RATE_LIMIT_WRITE: '1' }, { sameDatabaseAs: open });
   const step = (token: string | undefined) => narrow.rest('POST', CHECK_IN, { token, body: {} });
   for (let attempt = 0; attempt < 3; attempt += 1) {
     const answer = await step(tokens.loggedOut);

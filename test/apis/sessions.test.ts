@@ -10,7 +10,7 @@ let app: TestApp;
 let twin: TestApp;
 beforeAll(async () => {
   app = await openTestApp();
-  twin = await openTestApp({}, { beside: app });
+  twin = await openTestApp({}, { sameDatabaseAs: app });
 });
 afterAll(async () => {
   await twin.close();
@@ -205,8 +205,8 @@ describe('a refresh', () => {
 
   it('is done again by instances in the midst of a change of the secret', async () => {
     const next = 'the next secret that tests know, 32 bytes';
-    const before = await openTestApp({ JWT_PREVIOUS_SECRET: next }, { beside: app });
-    const after = await openTestApp({ JWT_SECRET: next, JWT_PREVIOUS_SECRET: JWT_SECRET }, { beside: app });
+    const before = await openTestApp({ JWT_PREVIOUS_SECRET: next }, { sameDatabaseAs: app });
+    const after = await openTestApp({ JWT_SECRET: next, JWT_PREVIOUS_SECRET: JWT_SECRET }, { sameDatabaseAs: app });
     try {
       for (const [first, then] of [
         [before, after],
@@ -499,7 +499,7 @@ describe('an access token', () => {
     const hanna = await homeowner(app, 'Hanna');
     const renewed = await openTestApp(
       { JWT_SECRET: 'the secret that comes after it, 32 bytes', JWT_PREVIOUS_SECRET: JWT_SECRET },
-      { beside: app },
+      { sameDatabaseAs: app },
     );
     try {
       expect((await me(hanna.token, renewed)).status).toBe(200);

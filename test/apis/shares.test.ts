@@ -1,6 +1,6 @@
 /** What one caller may hold of the server at once, through both APIs, and what is left to the others. */
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { head, openLine } from '../attacks/line.js';
+import { head, openConnection } from '../attacks/raw-connection.js';
 import { homeowner, type Person } from '../cast.js';
 import { openTestApp, type TestApp } from '../app.js';
 
@@ -137,11 +137,11 @@ describe('answers that are not taken', () => {
   it('beyond a user’s share are cut, as are those that take too long; others stay open', async () => {
     const { url, shares } = await app.another({}, { unreadBytes: { perAddress: 6_000_000 } });
     const ask = head('GET', '/graphql/playground/graphiql.js', ['Accept-Encoding: identity']);
-    const first = await openLine(url, 3);
+    const first = await openConnection(url, 3);
     first.socket.pause();
     first.send(ask);
     await until(async () => shares.unreadBytes.inUse() > 0);
-    const second = await openLine(url, 3);
+    const second = await openConnection(url, 3);
     second.socket.pause();
     second.send(ask);
     second.socket.resume();
@@ -157,10 +157,10 @@ describe('answers that are not taken', () => {
     const { url, shares } = await app.another({}, { unreadBytes: { total: 9_000_000 } });
     const ask = head('GET', '/graphql/playground/graphiql.js', ['Accept-Encoding: identity']);
     const open = async (from: number) => {
-      const line = await openLine(url, from);
-      line.socket.pause();
-      line.send(ask);
-      return line;
+      const connection = await openConnection(url, from);
+      connection.socket.pause();
+      connection.send(ask);
+      return connection;
     };
     const [greedy, more] = [await open(4), await open(4)];
     const modest = await open(5);

@@ -21,7 +21,7 @@ needs('redis-server').it(
     try {
       const one = await openTestApp(counted, { settings });
       apps.push(one);
-      const two = await openTestApp(counted, { settings, beside: one });
+      const two = await openTestApp(counted, { settings, sameDatabaseAs: one });
       apps.push(two);
       expect(apps.map(({ services }) => services.rateLimits.storeInUse())).toEqual(['redis', 'redis']);
       const hanna = await homeowner(one, 'Hanna');

@@ -2,7 +2,7 @@
  * Requests that are broken on purpose, and what each must come to: a refusal with a status and a code, or a line that
  * is closed without a word.
  */
-import { head, post } from './line.js';
+import { head, post } from './raw-connection.js';
 
 export interface BrokenRequest {
   readonly what: string;
@@ -123,7 +123,7 @@ export const BROKEN_HEADS: readonly BrokenRequest[] = [
   refused('TRACE', head('TRACE', '/v1/me', ['Cookie: a=b']), NO_METHOD),
   refused('PROPFIND', head('PROPFIND', '/v1/me'), NO_METHOD),
   refused('OPTIONS for everything', head('OPTIONS', '*'), NOTHING_THERE),
-  refused('another house as a proxy', head('GET', 'http://elsewhere.test/etc/passwd'), NOTHING_THERE),
+  refused('another host, as if by a proxy', head('GET', 'http://elsewhere.test/etc/passwd'), NOTHING_THERE),
   refused('a way out of the folder', head('GET', '/v1/docs/../../package.json'), NOTHING_THERE),
   refused('a hidden way out of the folder', head('GET', '/v1/docs/%2e%2e/%2e%2e/package.json'), NOTHING_THERE),
   refused(

@@ -1,14 +1,14 @@
 /**
- * Floods: more slow lines, newcomers and log-ins than a server can serve, and what is left for everybody else. Always
- * in small, which shows that nobody is lost; with FLOODS=long against a server process at production's settings, with
- * the figures that it must keep.
+ * Floods: more slow connections, new connections and log-ins than a server can serve, and what is left for everybody
+ * else. Always in small, which shows that nobody is lost; with FLOODS=long against a server process at production's
+ * settings, with the figures that it must keep.
  */
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { homeowner } from '../cast.js';
 import { openTestApp, type TestApp } from '../app.js';
 import { needs } from '../needs.js';
-import { head, jsonOf, openLine } from './line.js';
+import { head, jsonOf, openConnection } from './raw-connection.js';
 import { call, median, openFloodedServer, run, type FloodedServer, type Tally } from './flooded-server.js';
 
 const LONG = process.env.FLOODS === 'long';
@@ -80,7 +80,7 @@ describe('in small', () => {
   it('of 900 requests at once those beyond the queue are refused with 503, never the operator’s', async () => {
     const hanna = await homeowner(app, 'Hanna');
     const { url, shares } = await app.another({}, { turns: { total: 100 } });
-    const rush = await Promise.all(Array.from({ length: 900 }, (_, at) => openLine(url, at)));
+    const rush = await Promise.all(Array.from({ length: 900 }, (_, at) => openConnection(url, at)));
     // Each turn of the loop accepts one of them; what they send then is read at once.
     while (shares.connections.inUse() < 900) await sleep(5);
     const answers = await Promise.all(
@@ -102,7 +102,7 @@ describe('in small', () => {
     expect((await fetch(`${url}/v1/me`, { headers: { authorization: `Bearer ${hanna.token}` } })).status).toBe(200);
   });
 
-  needs('slowhttptest').it('two hundred slow lines of each kind keep nobody from reading', async () => {
+  needs('slowhttptest').it('two hundred slow connections of each kind keep nobody from reading', async () => {
     const hanna = await homeowner(app, 'Hanna');
     for (const [, args] of SLOW) {
       const attack = run(slowhttptest(app.url, 200, 2, args));

@@ -1,5 +1,5 @@
 /**
- * Where the attacks take place: houses with and without limits, two markets of people who have nothing to do with each
+ * Where the attacks take place: apps with and without limits, two markets of people who have nothing to do with each
  * other, and what an attack comes to.
  */
 import { openTestApp, type Answer, type GraphqlAnswer, type Json, type TestApp } from '../app.js';

@@ -1,6 +1,6 @@
 /**
- * What HTTP can do to a server: every broken request is refused in the documented form or its line is closed, whoever
- * is slow loses the line, and somebody else, who reads all the while, does not notice.
+ * What HTTP can do to a server: every broken request is refused in the documented form or its connection is closed,
+ * whoever is slow loses the connection, and somebody else, who reads all the while, does not notice.
  */
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
@@ -9,26 +9,26 @@ import { openTestApp, type TestApp } from '../app.js';
 import { atOnce } from '../scenes.js';
 import { until } from '../security/until.js';
 import { BROKEN_HEADS, brokenBodies, type BrokenRequest } from './broken-requests.js';
-import { head, jsonOf, openLine, post, type Line, type RawAnswer } from './line.js';
+import { head, jsonOf, openConnection, post, type RawConnection, type RawAnswer } from './raw-connection.js';
 import { expectTimed } from '../timing.js';
 
 let app: TestApp;
 let hanna: Person;
-const lines: Line[] = [];
+const opened: RawConnection[] = [];
 
 beforeAll(async () => {
   app = await openTestApp();
   hanna = await homeowner(app, 'Hanna');
 });
 afterAll(async () => {
-  for (const line of lines) line.hangUp();
+  for (const one of opened) one.hangUp();
   await app.close();
 });
 
-async function line(url = app.url, from?: number): Promise<Line> {
-  const opened = await openLine(url, from);
-  lines.push(opened);
-  return opened;
+async function connection(url = app.url, from?: number): Promise<RawConnection> {
+  const one = await openConnection(url, from);
+  opened.push(one);
+  return one;
 }
 
 const READS_MIN = 5;
@@ -68,7 +68,7 @@ function refusalIn(answer: RawAnswer): readonly [number, string] {
 }
 
 async function refuse({ bytes, refused, closes }: BrokenRequest): Promise<void> {
-  const one = await line();
+  const one = await connection();
   one.send(bytes);
   if (refused) expect(refusalIn(await one.answer())).toEqual(refused);
   if (closes) return one.closed;
@@ -110,13 +110,13 @@ describe('what is odd and right is answered (timed)', () => {
     ['empty lines beforehand', () => `\r\n\r\n${head('GET', '/v1/me', [asHanna()])}`],
   ];
   it.each(READ)('%s', async (_what, bytes) => {
-    const one = await line();
+    const one = await connection();
     one.send(bytes());
     expect((await one.answer()).status).toBe(200);
   });
 
   it('a body in a hundred chunks, after a nod', async () => {
-    const one = await line();
+    const one = await connection();
     one.send(
       head('PUT', '/v1/me', [
         asHanna(),
@@ -130,8 +130,8 @@ describe('what is odd and right is answered (timed)', () => {
     expect(jsonOf(await one.answer()).user.phone).toBe('7'.repeat(80));
   });
 
-  it('a thousand requests on one line, one behind the other, in their order', async () => {
-    const one = await line();
+  it('a thousand requests on one connection, one behind the other, in their order', async () => {
+    const one = await connection();
     await unnoticed(async () => {
       one.send(
         Array.from({ length: 1_000 }, (_, i) => head('GET', '/healthz', [`X-Request-Id: number.${i}`])).join(''),
@@ -141,7 +141,7 @@ describe('what is odd and right is answered (timed)', () => {
   });
 
   it('requests that were sent without waiting, of which each counts on those before it', async () => {
-    const eager = await line();
+    const eager = await connection();
     const draft = JSON.stringify({ title: 'Sent without waiting', description: 'And read at once.' });
     const create =
       `POST /v1/jobs HTTP/1.1\r\nHost: a\r\nAuthorization: Bearer ${hanna.token}\r\nContent-Type: ` +
@@ -154,8 +154,8 @@ describe('what is odd and right is answered (timed)', () => {
     }
   });
 
-  it('a request behind one that closes the line is nobody’s, and is not run', async () => {
-    const one = await line();
+  it('a request behind one that closes the connection is nobody’s, and is not run', async () => {
+    const one = await connection();
     const change = (phone: string, ...headers: string[]) =>
       Buffer.from(
         post('/v1/me', JSON.stringify({ user: { phone } }), [asHanna(), ...headers])
@@ -168,8 +168,8 @@ describe('what is odd and right is answered (timed)', () => {
     expect((await app.rest('GET', '/v1/me', { token: hanna.token })).body.user.phone).toBe('first');
   });
 
-  it('a whole request before nonsense is answered, and the line is closed', async () => {
-    const one = await line();
+  it('a whole request before nonsense is answered, and the connection is closed', async () => {
+    const one = await connection();
     one.send(`${head('GET', '/v1/me', [asHanna()])}NONSENSE\r\n\r\n`);
     expect((await one.answer()).status).toBe(200);
     await one.closed;
@@ -179,17 +179,17 @@ describe('what is odd and right is answered (timed)', () => {
 /** The largest thing that this server says: more than the system keeps for a reader who does not read. */
 const LARGE = '/graphql/playground/graphiql.js';
 
-function dripping(all: readonly Line[], drop: string): NodeJS.Timeout {
+function dripping(all: readonly RawConnection[], drop: string): NodeJS.Timeout {
   return setInterval(() => {
     for (const one of all) one.send(drop);
   }, 50);
 }
 
-describe('whoever is slow loses the line, and others go on (timed)', () => {
+describe('whoever is slow loses the connection, and others go on (timed)', () => {
   it('with the head of a request', async () => {
     const { url } = await app.another({ headMs: 400 });
     await unnoticed(async () => {
-      const slow = await Promise.all(Array.from({ length: 100 }, () => line(url)));
+      const slow = await Promise.all(Array.from({ length: 100 }, () => connection(url)));
       const drip = dripping(slow, 'X-A: b\r\n');
       for (const one of slow) one.send('GET /v1/me HTTP/1.1\r\nHost: market.test\r\n');
       for (const one of slow) expect(refusalIn(await one.answer())).toEqual([400, 'MALFORMED_REQUEST']);
@@ -201,7 +201,7 @@ describe('whoever is slow loses the line, and others go on (timed)', () => {
   it('with saying anything at all', async () => {
     const { url } = await app.another({ headMs: 400 });
     await unnoticed(async () => {
-      const silent = await Promise.all(Array.from({ length: 100 }, () => line(url)));
+      const silent = await Promise.all(Array.from({ length: 100 }, () => connection(url)));
       await Promise.all(silent.map(({ closed }) => closed));
     }, url);
   });
@@ -209,7 +209,7 @@ describe('whoever is slow loses the line, and others go on (timed)', () => {
   it('with a body, be it a byte at a time', async () => {
     const { url } = await app.another({ headMs: 400, requestMs: 800 });
     await unnoticed(async () => {
-      const slow = await Promise.all(Array.from({ length: 100 }, () => line(url)));
+      const slow = await Promise.all(Array.from({ length: 100 }, () => connection(url)));
       for (const one of slow)
         one.send(head('POST', '/v1/auth/login', ['Content-Type: application/json', 'Content-Length: 10000']));
       const drip = dripping(slow, ' ');
@@ -229,7 +229,7 @@ describe('whoever is slow loses the line, and others go on (timed)', () => {
     const before = left();
     await unnoticed(async () => {
       // From as many addresses: what one of them has not taken yet may be no more than forty million bytes.
-      const slow = await Promise.all(Array.from({ length: 10 }, (_, at) => line(url, at)));
+      const slow = await Promise.all(Array.from({ length: 10 }, (_, at) => connection(url, at)));
       for (const one of slow) {
         one.socket.pause();
         one.send(head('GET', LARGE, ['Accept-Encoding: identity']));
@@ -247,16 +247,16 @@ describe('whoever is slow loses the line, and others go on (timed)', () => {
 
   it('between two requests', async () => {
     const { url } = await app.another({ idleMs: 300 });
-    const one = await line(url);
+    const one = await connection(url);
     one.send(head('GET', '/healthz'));
     expect((await one.answer()).status).toBe(200);
     await one.closed;
   });
 });
 
-describe('idle lines (timed)', () => {
-  const served = async (url: string, from: number): Promise<Line> => {
-    const one = await line(url, from);
+describe('idle connections (timed)', () => {
+  const served = async (url: string, from: number): Promise<RawConnection> => {
+    const one = await connection(url, from);
     one.send(head('GET', '/healthz'));
     expect((await one.answer()).status).toBe(200);
     return one;

@@ -140,7 +140,7 @@ export const LIMIT_ATTACKS: readonly Attack[] = [
     source: SWITCHING,
     outcome: upTo(BUDGET),
     run: ({ limited }) =>
-      passed(tries((i) => (i % 2 ? restLogIn : graphqlLogIn)(limited, 'both.doors@example.test', from('192.0.2.20')))),
+      passed(tries((i) => (i % 2 ? restLogIn : graphqlLogIn)(limited, 'both.apis@example.test', from('192.0.2.20')))),
   },
   {
     name: 'log-ins with and without /v1',

@@ -1,4 +1,4 @@
-/** A bare line to a server: whatever bytes one likes, at whatever pace, and whatever comes back, byte for byte. */
+/** A bare connection to a server: it sends any bytes at any pace, and reads what comes back byte for byte. */
 import { once } from 'node:events';
 import { connect, type Socket } from 'node:net';
 import { addressOf } from '../addresses.js';
@@ -10,18 +10,18 @@ export interface RawAnswer {
   readonly body: string;
 }
 
-export interface Line {
+export interface RawConnection {
   readonly socket: Socket;
   send(bytes: string | Uint8Array): void;
-  /** The next answer. Rejects if the line closes before it is whole. */
+  /** The next answer. Rejects if the connection closes before it is whole. */
   answer(): Promise<RawAnswer>;
-  /** Resolves once the other side has let go of the line, however it did. */
+  /** Resolves once the other side has closed the connection, however it did. */
   readonly closed: Promise<void>;
   hangUp(): void;
 }
 
 /** With `from`, from the address of that caller. */
-export async function openLine(url: string, from?: number): Promise<Line> {
+export async function openConnection(url: string, from?: number): Promise<RawConnection> {
   const { hostname, port } = new URL(url);
   const localAddress = from === undefined ? undefined : addressOf(from);
   const socket = connect({ host: hostname, port: Number(port), localAddress, noDelay: true });
@@ -36,17 +36,17 @@ export async function openLine(url: string, from?: number): Promise<Line> {
     wake();
   });
   await once(socket, 'connect');
-  socket.on('error', () => {}); // A reset is one of the ways to close a line.
+  socket.on('error', () => {}); // A reset is one of the ways to close a connection.
 
   async function answer(): Promise<RawAnswer> {
     for (;;) {
       const found = answerIn(heard);
       if (found) {
         heard = heard.subarray(found.bytes);
-        // 100 Continue is a nod and no answer.
+        // 100 Continue is not the answer yet.
         if (found.answer.status !== 100) return found.answer;
       } else if (socket.destroyed)
-        throw new Error(`The line was closed after ${JSON.stringify(heard.toString('latin1').slice(0, 200))}.`);
+        throw new Error(`The connection was closed after ${JSON.stringify(heard.toString('latin1').slice(0, 200))}.`);
       else await new Promise<void>((resolve) => (wake = resolve));
     }
   }

@@ -290,39 +290,45 @@ export const QUERIES: readonly Query[] = [
 
   ...SEARCHERS.flatMap((who) =>
     WORD_KINDS.flatMap((word) => [
-      list(`${who} seeks a word that is ${word}`, who, search(WORDS[word]), { kind: KIND_OF_WORD[word] }),
-      list(`${who} seeks a word that is ${word}, counted`, who, search(WORDS[word]), {
+      list(`${who} searches for a word that is ${word}`, who, search(WORDS[word]), { kind: KIND_OF_WORD[word] }),
+      list(`${who} searches for a word that is ${word}, counted`, who, search(WORDS[word]), {
         kind: KIND_OF_WORD[word],
         fields: counted,
       }),
     ]),
   ),
   ...WORD_KINDS.flatMap((word) => [
-    list(`new contractor seeks ${word} among the open`, 'new contractor', search(WORDS[word], ', status: OPEN'), {
-      kind: KIND_OF_WORD[word],
-    }),
     list(
-      `busy contractor seeks ${word} among the completed`,
+      `new contractor searches for ${word} among the open`,
+      'new contractor',
+      search(WORDS[word], ', status: OPEN'),
+      { kind: KIND_OF_WORD[word] },
+    ),
+    list(
+      `busy contractor searches for ${word} among the completed`,
       'busy contractor',
       search(WORDS[word], ', status: COMPLETED'),
       { kind: KIND_OF_WORD[word] },
     ),
-    list(`admin seeks ${word} among the completed`, 'admin', search(WORDS[word], ', status: COMPLETED'), {
+    list(`admin searches for ${word} among the completed`, 'admin', search(WORDS[word], ', status: COMPLETED'), {
       kind: KIND_OF_WORD[word],
     }),
   ]),
-  list('new contractor seeks a word that is common, from the middle', 'new contractor', search(WORDS.common), {
+  list('new contractor searches for a word that is common, from the middle', 'new contractor', search(WORDS.common), {
     kind: 'broad',
     after: 'open',
   }),
-  list('new contractor seeks a word that is rare, from the middle', 'new contractor', search(WORDS.rare), {
+  list('new contractor searches for a word that is rare, from the middle', 'new contractor', search(WORDS.rare), {
     after: 'open',
   }),
-  list('nobody says what the new contractor seeks', 'new contractor', search('xylophone')),
-  list('homeowner seeks a common word', 'homeowner', search(WORDS.common), { kind: 'broad' }),
-  list('busy homeowner seeks a common word', 'busy homeowner', search(WORDS.common), { kind: 'broad' }),
-  list('busy homeowner seeks a rare word', 'busy homeowner', search(WORDS.rare)),
-  { ...list('new contractor seeks two letters', 'new contractor', search('zq'), { kind: 'broad' }), mayScan: true },
+  list('new contractor searches for a word that no job has', 'new contractor', search('xylophone')),
+  list('homeowner searches for a common word', 'homeowner', search(WORDS.common), { kind: 'broad' }),
+  list('busy homeowner searches for a common word', 'busy homeowner', search(WORDS.common), { kind: 'broad' }),
+  list('busy homeowner searches for a rare word', 'busy homeowner', search(WORDS.rare)),
+  {
+    ...list('new contractor searches for two letters', 'new contractor', search('zq'), { kind: 'broad' }),
+    mayScan: true,
+  },
 
   list('near a small town', 'new contractor', NEAR_SMALL_TOWN),
   list('near a small town, counted', 'new contractor', NEAR_SMALL_TOWN, { fields: counted }),
@@ -499,7 +505,7 @@ export interface Sent {
   readonly values: readonly unknown[];
 }
 
-/** A house on the seeded market, with the people who ask; what it sends can be heard. */
+/** An app on the seeded market, with the people who ask; the statements that it sends are recorded. */
 export async function openListener(connection: Connection, sql: Sql, market: Market) {
   const config = readConfig({
     NODE_ENV: 'test',

@@ -56,7 +56,7 @@ beforeAll(async () => {
   api = `${app.url}/graphql`;
   listed = await openTestApp(
     { PERSISTED_DOCUMENTS: 'only', PERSISTED_DOCUMENTS_FILE: join(folder, 'gql/persisted-documents.json') },
-    { beside: app },
+    { sameDatabaseAs: app },
   );
   stubBrowser();
   const stories = (name: string) => import(join(folder, 'src/stories', `${name}.ts`));

@@ -35,7 +35,7 @@ const lifetime = programPath('chromium') ? { beforeAll, afterAll } : { beforeAll
 
 lifetime.beforeAll(async () => {
   [app, site] = await Promise.all([openTestApp(), openSite()]);
-  other = await openTestApp({}, { beside: app });
+  other = await openTestApp({}, { sameDatabaseAs: app });
   let turn = 0;
   network = await openLossyProxy(() => servers[(turn += 1) % 2 === 0 ? 0 : 1].url, SEED);
   servers = [await serveWithShortTokens(app), await serveWithShortTokens(other)];

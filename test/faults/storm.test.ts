@@ -1,6 +1,6 @@
 /**
  * The storm: dozens of clients work without pause while backends are killed, Postgres is restarted in every way, and
- * servers die by kill -9. Afterwards the journal of all clients is held against the database: nothing lost, nothing
+ * servers die by kill -9. Afterwards the log of all clients is held against the database: nothing lost, nothing
  * doubled, nothing half applied, and nobody died but by our hand. About a minute as it stands; STORM=long is the full
  * measure, of about ten, and STORM=tiny a look. STORM_SEED repeats a run's choices and faults; STORM_MINUTES is when a
  * long one is judged at the latest.

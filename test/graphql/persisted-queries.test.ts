@@ -168,8 +168,8 @@ describe('the documents that are kept', () => {
     const redis = createRedisServer();
     await redis.start();
     const settings = { REDIS_URL: redis.socket };
-    const one = await openTestApp({ RATE_LIMITS: 'on' }, { beside: app, settings });
-    const two = await openTestApp({ RATE_LIMITS: 'on' }, { beside: app, settings });
+    const one = await openTestApp({ RATE_LIMITS: 'on' }, { sameDatabaseAs: app, settings });
+    const two = await openTestApp({ RATE_LIMITS: 'on' }, { sameDatabaseAs: app, settings });
     try {
       const form = byApolloClient(false);
       const [document, other] = [newDocument(), newDocument()];

@@ -268,7 +268,7 @@ describe('connections', () => {
   });
 
   it('that one address opens beyond its share of a second are closed unread, and those of others are not', async () => {
-    const crowded = await openTestApp({ SHARE_NEW_CONNECTIONS_PER_ADDRESS: '5' }, { beside: app });
+    const crowded = await openTestApp({ SHARE_NEW_CONNECTIONS_PER_ADDRESS: '5' }, { sameDatabaseAs: app });
     const heardBy = async (from: string) => {
       const { socket, answers } = await open(crowded.url, from);
       socket.write(PING);
@@ -288,7 +288,7 @@ describe('connections', () => {
   });
 
   it('on which nothing was ever sent do not keep a server from stopping', async () => {
-    const stopping = await openTestApp({}, { beside: app });
+    const stopping = await openTestApp({}, { sameDatabaseAs: app });
     let stopped: Promise<void> | undefined;
     await held(async (slow) => {
       const busy = await open(stopping.url);

@@ -21,7 +21,7 @@ let people: People;
 const open: Sql[] = [];
 beforeAll(async () => {
   app = await openTestApp();
-  other = await openTestApp({}, { beside: app });
+  other = await openTestApp({}, { sameDatabaseAs: app });
   people = await gather(app);
 });
 afterAll(async () => {

@@ -152,7 +152,7 @@ describe('the end of a stream', () => {
   });
 
   it('comes for all streams when the server closes', async () => {
-    const other = await openTestApp({}, { beside: app });
+    const other = await openTestApp({}, { sameDatabaseAs: app });
     const stream = other.services.live.open(viewer('owner'), {}, other.services.db);
     const next = stream.next();
     await other.close();

@@ -17,13 +17,13 @@ const FAILURES: RateBudget = { name: 'failures', max: 300, windowSeconds: 60 };
 
 let nowMs = 0;
 let opened: RateLimits[] = [];
-const told: string[] = [];
+const notices: string[] = [];
 
 function open(settings: Partial<RateLimitSettings> = {}): RateLimits {
   const limits = createRateLimits({
     enabled: true,
-    onRedisLost: () => void told.push('lost'),
-    onRedisBack: () => void told.push('back'),
+    onRedisLost: () => void notices.push('lost'),
+    onRedisBack: () => void notices.push('back'),
     ...settings,
   });
   opened.push(limits);
@@ -35,7 +35,7 @@ const inMemory = (settings: Partial<RateLimitSettings> = {}) => open({ now: () =
 afterEach(async () => {
   await Promise.all(opened.map((limits) => limits.close()));
   opened = [];
-  told.length = 0;
+  notices.length = 0;
   nowMs = 0;
 });
 
@@ -261,7 +261,7 @@ describe('rate limits that are off', () => {
     expect((await limits.check(FIVE, 'ann')).allowed).toBe(true);
     await limits.giveBack(FIVE, 'ann', await limits.take(FIVE, 'ann'));
     await limits.ready();
-    expect([told, limits.storeInUse()]).toEqual([[], 'memory']);
+    expect([notices, limits.storeInUse()]).toEqual([[], 'memory']);
   });
 });
 
@@ -297,7 +297,7 @@ describe('rate limits without a Redis to be reached', () => {
     const tookMs = performance.now() - startMs;
     expectTimed(() => expect(tookMs).toBeLessThan(100));
     await limits.ready();
-    expect([told, limits.storeInUse()]).toEqual([['lost'], 'memory']);
+    expect([notices, limits.storeInUse()]).toEqual([['lost'], 'memory']);
   });
 });
 
@@ -329,7 +329,7 @@ needs('redis-server').describe('rate limits in a real Redis', () => {
     expect(await passed(instances.flatMap((limits) => times(500, () => limits.take(FIVE, key))))).toBe(5);
     for (const limits of instances)
       expect(await limits.check(FIVE, key)).toMatchObject({ allowed: false, remaining: 0, retryAfterSeconds: 60 });
-    expect(told).toEqual([]);
+    expect(notices).toEqual([]);
   });
 
   it('slide by the clock of Redis, are not prolonged by refused calls, and leave nothing behind (timed)', async () => {
@@ -386,7 +386,7 @@ needs('redis-server').describe('rate limits in a real Redis', () => {
       await server.start();
       await until(() => limits.storeInUse() === 'redis');
     });
-    expect(told).toEqual(['lost', 'back']);
+    expect(notices).toEqual(['lost', 'back']);
     expectTimed(() => expect(Math.max(...waits)).toBeLessThan(250));
     // The new Redis has neither the script nor the counts; both come by themselves.
     expect(await passed(times(1_000, () => limits.take(FIVE, 'returned')))).toBe(5);
@@ -399,12 +399,12 @@ needs('redis-server').describe('rate limits in a real Redis', () => {
     expect(await passed(times(1_000, () => limits.take(FIVE, 'frozen')))).toBe(5);
     const tookMs = performance.now() - startMs;
     expectTimed(() => expect(tookMs).toBeLessThan(300));
-    expect([told, limits.storeInUse()]).toEqual([['lost'], 'memory']);
+    expect([notices, limits.storeInUse()]).toEqual([['lost'], 'memory']);
     const waits = await watching(limits, () => new Promise((resolve) => setTimeout(resolve, 2_500)));
     expectTimed(() => expect(Math.max(...waits)).toBeLessThan(50));
     server.thaw();
     await until(() => limits.storeInUse() === 'redis');
-    expect(told).toEqual(['lost', 'back']);
+    expect(notices).toEqual(['lost', 'back']);
   });
 
   it('leave a connection that swallows what is sent, for another Redis at the same address', async () => {
@@ -414,7 +414,7 @@ needs('redis-server').describe('rate limits in a real Redis', () => {
     expect(limits.storeInUse()).toBe('memory');
     await server.start();
     await until(() => limits.storeInUse() === 'redis');
-    expect(told).toEqual(['lost', 'back']);
+    expect(notices).toEqual(['lost', 'back']);
   });
 
   it('are not lost because this process was busy for a while', async () => {
@@ -424,17 +424,17 @@ needs('redis-server').describe('rate limits in a real Redis', () => {
     const untilMs = performance.now() + 200;
     while (performance.now() < untilMs);
     expect(await passed(calls)).toBe(5);
-    expect([told, limits.storeInUse()]).toEqual([[], 'redis']);
+    expect([notices, limits.storeInUse()]).toEqual([[], 'redis']);
   });
 
   it('wait for a Redis that comes later than the server', async () => {
     await server.kill();
     const limits = open({ redisUrl: server.socket });
     await limits.ready();
-    expect([told, limits.storeInUse()]).toEqual([['lost'], 'memory']);
+    expect([notices, limits.storeInUse()]).toEqual([['lost'], 'memory']);
     await server.start();
     await until(() => limits.storeInUse() === 'redis');
-    expect(told).toEqual(['lost', 'back']);
+    expect(notices).toEqual(['lost', 'back']);
   });
 
   it('survive ten losses in a row, telling each once', async () => {
@@ -446,7 +446,7 @@ needs('redis-server').describe('rate limits in a real Redis', () => {
       await until(() => limits.storeInUse() === 'memory');
       await server.start();
       await until(() => limits.storeInUse() === 'redis');
-      expect(told).toHaveLength(round * 2);
+      expect(notices).toHaveLength(round * 2);
     }
   });
 
@@ -455,12 +455,12 @@ needs('redis-server').describe('rate limits in a real Redis', () => {
     // As after a failover: what was the primary is a replica now, which answers and refuses to write.
     await server.command('REPLICAOF', '127.0.0.1', '1');
     expect((await limits.take(FIVE, 'read only')).allowed).toBe(true);
-    expect([told, limits.storeInUse()]).toEqual([['lost'], 'memory']);
+    expect([notices, limits.storeInUse()]).toEqual([['lost'], 'memory']);
     await new Promise((resolve) => setTimeout(resolve, 1_500));
-    expect([told, limits.storeInUse()]).toEqual([['lost'], 'memory']);
+    expect([notices, limits.storeInUse()]).toEqual([['lost'], 'memory']);
     await server.command('REPLICAOF', 'NO', 'ONE');
     await until(() => limits.storeInUse() === 'redis');
-    expect(told).toEqual(['lost', 'back']);
+    expect(notices).toEqual(['lost', 'back']);
   });
 
   it('keep their counts in Redis for one window at most, under keys that name nobody', async () => {

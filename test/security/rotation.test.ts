@@ -21,7 +21,7 @@ beforeAll(async () => {
 });
 afterAll(() => app.close());
 
-const open = (environment: Record<string, string>) => openTestApp(environment, { beside: app });
+const open = (environment: Record<string, string>) => openTestApp(environment, { sameDatabaseAs: app });
 
 /** The instances that a load balancer sends requests to. */
 class Fleet {

@@ -249,10 +249,10 @@ describe.each(VIEWERS)('what %s finds', (who, viewer, sees) => {
       const size = dice.pick(SIZES);
       const offset = dice.percent(40) ? 0 : size * dice.int(0, Math.ceil(expected.length / size) + 1);
       const found = await page(question, { size, offset, counted: dice.percent(50) });
-      const told = JSON.stringify({ ...question.filter, order: question.order, size, offset });
-      expect(found.ids, told).toEqual(expected.slice(offset, offset + size));
-      expect(found.total, told).toEqual(totalOf(expected));
-      expect(found.hasNext, told).toBe(expected.length > offset + size);
+      const label = JSON.stringify({ ...question.filter, order: question.order, size, offset });
+      expect(found.ids, label).toEqual(expected.slice(offset, offset + size));
+      expect(found.total, label).toEqual(totalOf(expected));
+      expect(found.hasNext, label).toBe(expected.length > offset + size);
     }
   });
 

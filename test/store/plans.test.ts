@@ -117,13 +117,13 @@ describe('the plans', () => {
 
   it('would be seen to do so if an index went missing', async () => {
     const statements = await listener.listen(
-      QUERIES.filter(({ name }) => name === 'token transfers' || name === 'admin seeks a word that is rare'),
+      QUERIES.filter(({ name }) => name === 'token transfers' || name === 'admin searches for a word that is rare'),
     );
     await explainer.sql.unsafe('begin');
     await explainer.sql.unsafe('drop index token_transfers_history, job_search_words');
     const found = await scans(statements);
     await explainer.sql.unsafe('rollback');
-    const expected = { 'admin seeks a word that is rare': 'job_search', 'token transfers': 'token_transfers' };
+    const expected = { 'admin searches for a word that is rare': 'job_search', 'token transfers': 'token_transfers' };
     expect(found).toEqual(
       Object.entries(expected).flatMap(([name, table]) => PLAN_KINDS.map((kind) => `${name} (${kind}): ${table}`)),
     );

@@ -215,7 +215,7 @@ describe('a stream', () => {
 
   it('breaks off when its server stops, and its client comes again to another and misses nothing', async () => {
     const second = await app.another();
-    const closing = await openTestApp({}, { beside: app });
+    const closing = await openTestApp({}, { sameDatabaseAs: app });
     const olga = await homeowner(app, 'Olga');
     const urls = [closing.url];
     const client = createClient({

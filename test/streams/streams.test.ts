@@ -136,7 +136,7 @@ describe.each(CHANNELS)('over %s', (channel, hear) => {
   });
 
   it('a log-out ends the streams of its session at once, on whichever instance, and no others', async () => {
-    const twin = await openTestApp({}, { beside: app });
+    const twin = await openTestApp({}, { sameDatabaseAs: app });
     try {
       const hanna = await homeowner(app, 'Hanna');
       const again = await app.rest('POST', '/v1/auth/login', {

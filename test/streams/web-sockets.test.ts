@@ -73,7 +73,7 @@ async function refused(url: string, options: ClientOptions = {}): Promise<{ stat
 describe('a client', () => {
   it('comes again to another instance when its own stops, and misses nothing and hears nothing twice', async () => {
     const second = await app.another();
-    const closing = await openTestApp({}, { beside: app });
+    const closing = await openTestApp({}, { sameDatabaseAs: app });
     const olga = await homeowner(app, 'Olga');
     const urls = [closing.url, second.url];
     const closes: number[] = [];
@@ -244,8 +244,8 @@ describe('an upgrade', () => {
     }
     await subscribed.send({ type: 'subscribe', id: 'a', payload: { query: MY_EVENTS } });
     await untilOpen({ shares }, 1);
-    const newcomer = request(`${url}/healthz`, { agent: false }).end();
-    const [response] = (await once(newcomer, 'response')) as [IncomingMessage];
+    const another = request(`${url}/healthz`, { agent: false }).end();
+    const [response] = (await once(another, 'response')) as [IncomingMessage];
     expect(response.statusCode).toBe(200);
     expect((await idle.closed).code).toBe(1006);
     await draft();

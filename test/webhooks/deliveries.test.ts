@@ -14,7 +14,7 @@ let twin: TestApp;
 let people: People;
 beforeAll(async () => {
   app = await openTestApp(ENV);
-  twin = await openTestApp(ENV, { beside: app });
+  twin = await openTestApp(ENV, { sameDatabaseAs: app });
   people = await gather(app);
 });
 afterAll(async () => {
@@ -306,7 +306,7 @@ describe('a secret', () => {
     const { receiver, id, secret } = await hookOf(people.other);
     await app.sql`update webhook_endpoints set status = 'paused', paused_reason = 'requested' where id = ${id}`;
     const before = { ...ENV, JWT_SECRET: other, JWT_PREVIOUS_SECRET: JWT_SECRET };
-    const renewed = await openTestApp(before, { beside: app });
+    const renewed = await openTestApp(before, { sameDatabaseAs: app });
     const [row] = await app.sql`select sealed_by from webhook_endpoints where id = ${id}`;
     expect(row!.sealed_by).toBe(renewed.services.sealer.keyName);
     await renewed.close();
@@ -319,7 +319,7 @@ describe('a secret', () => {
     );
     expect(paused.paused_reason).toBe('secret_unreadable');
     expect(receiver.received).toEqual([]);
-    const back = await openTestApp({ ...ENV, JWT_PREVIOUS_SECRET: other }, { beside: app });
+    const back = await openTestApp({ ...ENV, JWT_PREVIOUS_SECRET: other }, { sameDatabaseAs: app });
     await put(people.other, id, { status: 'active' });
     const [one] = await receiver.until((all) => all.length > 0);
     expect(verify(secret, one!)).toEqual(one!.body);

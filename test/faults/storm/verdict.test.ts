@@ -1,5 +1,5 @@
 /**
- * The verdict finds what it is there to find: each kind of damage, planted in the journal or the rows of a small run
+ * The verdict finds what it is there to find: each kind of damage, planted in the log or the rows of a small run
  * that was sound.
  */
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
