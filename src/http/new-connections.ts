@@ -9,17 +9,17 @@ import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { Shares } from '../shares/shares.js';
 import { Rotation } from './rotation.js';
 
-/** So long a connection counts as new, however soon it closes. */
+/** How long a connection counts as new, however soon it closes. */
 const NEW_MS = 1_000;
 
-/** While connections come, whatever else there is to do waits for so long, */
+/** The longest time for which connections are accepted while all other work waits. */
 const ACCEPTING_MAX_MS = 40;
-/** and then sockets are made for so long, */
+/** How long sockets are made for connections after that. */
 const MAKING_MS = 5;
-/** and then all else goes on for so long. */
+/** How long all other work goes on before connections are accepted again. */
 const OTHERS_MS = 10;
 
-/** So many connections wait for their sockets, and for each that comes then one is made. */
+/** How many connections may wait for their sockets; beyond that, one socket is made for each that is accepted. */
 const WAITING_MAX = 1_000;
 
 interface ClientHandle {

@@ -6,9 +6,9 @@ export interface Timeouts {
   readonly headMs: number;
   /** Until the whole of it is. */
   readonly requestMs: number;
-  /** Until the whole answer is taken, */
+  /** Until the whole answer is taken. */
   readonly answerMs: number;
-  /** and without taking a byte of it. */
+  /** While an answer is sent: without taking a byte of it. */
   readonly stalledMs: number;
   /** Between requests. */
   readonly idleMs: number;

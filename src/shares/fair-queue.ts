@@ -7,13 +7,13 @@
 import { createShare, type Bound, type GiveBack, type Holder, type ShareSettings } from './share.js';
 
 export interface FairQueueSettings extends ShareSettings {
-  /** How many may be at work at once, */
+  /** How many may be at work at once. */
   readonly places: number;
-  /** and how many of them for one address: the rest stay free for the others, however long its work takes. */
+  /** How many of these for one address: the rest stay free for the others, however long its work takes. */
   readonly placesPerAddress?: number;
-  /** and for one user of it, */
+  /** How many of these for one user at one address. */
   readonly placesPerUser?: number;
-  /** and how many with work that takes long, from whatever addresses it comes. */
+  /** How many of these for long work, of all addresses together. */
   readonly placesForLong?: number;
   readonly waitMs: number;
 }

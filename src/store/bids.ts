@@ -45,7 +45,7 @@ interface BidsToMove {
   bidIds: string;
 }
 
-/** For each state that live bids may come to: they come there, and lose their holds where the state keeps none. */
+/** For each state, the statement that moves live bids of a job to it, and releases their holds unless it keeps them. */
 export const moveBids = Object.fromEntries(BID_STATES.map((to) => [to, moving(to)])) as Record<
   BidState,
   ReturnType<typeof moving>
@@ -132,7 +132,7 @@ export type LiveBid = Pick<Bid, 'id' | 'contractorId'>;
 
 const BIDS_ON_JOB = { guaranteedView: bids.guaranteedView, createdAt: bids.createdAt, id: bids.id };
 
-/** The job's own visibility was asked before: here every bid is either all of them, or the viewer's own. */
+/** Whoever asks sees the job. Homeowners and admins then see all of its bids, contractors their own. */
 function bidsOnJob(role: Role, filtered: boolean) {
   return listing({
     keys: BIDS_ON_JOB,

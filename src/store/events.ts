@@ -96,9 +96,10 @@ const { id, jobId, sequence, actorId, homeownerId } = events;
 const LOGGED = { id, jobId, sequence, actorId, homeownerId };
 
 /**
- * What the one event of `logged` did to the bids of a CTE named `settled`: an event each, that of the accepted bid
- * first, then of the oldest. Which bids there are the database alone knows; so the identifiers are that of the one
- * event with its end counted on. To read `logged` is to come after it, also in time.
+ * Logs an event for each bid of a CTE named `settled`, which the one event of `logged` has changed: first that of the
+ * accepted bid, then those of the others from the oldest on. Only the database knows how many there are, so it makes
+ * their identifiers: that of the one event, with a number for its last seven characters. Since it reads `logged`, it
+ * runs after it, and so the times of these events are later, too.
  */
 export function loggingBids(db: PostgresJsDatabase, type: SQL) {
   const rows = sql`select left(l.id, -7) || lpad(b.number::text, 7, '0'), l.job_id, l.sequence + b.number, ${type},

@@ -1,7 +1,6 @@
 /**
- * A plan at work: each field is found and written, what is promised is waited for, and a failure goes to what it
- * belongs to. What is promised is waited for in functions of its own: a loop whose variables a closure holds makes room
- * for them at every turn.
+ * Runs a plan: resolves each field, awaits promises, and puts each error where GraphQL wants it. Promises are awaited
+ * in functions of their own: where a closure captures variables of a loop, V8 allocates a context in each iteration.
  */
 import {
   defaultFieldResolver,

@@ -36,7 +36,7 @@ export const logIn = operation({
     const account = await findCredentials(db, email);
     // An unknown email is hashed against nothing for just as long, so that timing reveals no more than the answer does.
     const matches = await passwordMatches(call, password, account?.passwordHash).catch(async (error: unknown) => {
-      // Shed unread, it was no attempt and no failure of theirs.
+      // Refused before the password was checked (the queue is full), this counts as neither an attempt nor a failure.
       await Promise.all([attempt.giveBack(), failure.giveBack()]);
       throw error;
     });

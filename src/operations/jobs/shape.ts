@@ -6,7 +6,7 @@ import { REQUIRED_TO_PUBLISH } from '../../rules/publishing.js';
 import { across } from '../shapes.js';
 import { writtenInputs } from '../written.js';
 
-/** What creation asks for anyway is not said to be asked for by publishing. */
+/** Creation requires these already, so their descriptions do not say that publishing does. */
 const ALWAYS_THERE: readonly string[] = ['title', 'description'];
 
 const neededToPublish = (name: string) =>
