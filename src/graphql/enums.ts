@@ -3,7 +3,7 @@ import { registerEnumType } from 'type-graphql';
 import { BID_TRANSITION_LIST } from '../rules/bids.js';
 import { DISPUTE_ENDINGS } from '../rules/entities/dispute.js';
 import { CONTRACTOR_ORDERS } from '../rules/entities/people.js';
-import { HOLD_STATES, TRANSFER_REASONS, type TransferReason } from '../rules/tokens.js';
+import { HOLD_STATES, TRANSFER_REASON_KEYS, TRANSFER_REASONS } from '../rules/tokens.js';
 import {
   ERROR_CODES,
   REFUSALS,
@@ -55,7 +55,7 @@ export const UserType = choice('UserType', 'The three kinds of account.', ROLES,
 export const TokenTransferReason = choice(
   'TokenTransferReason',
   'Why tokens moved.',
-  Object.keys(TRANSFER_REASONS) as TransferReason[],
+  TRANSFER_REASON_KEYS,
   mapValues(TRANSFER_REASONS, ({ description }) => `${description}.`),
 );
 

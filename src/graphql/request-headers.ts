@@ -5,9 +5,7 @@ import type { Operation } from '../operations/operation.js';
 import { invalidField } from '../operations/validation.js';
 import type { Context } from './context.js';
 
-const OPERATION_NAMED = new Map(
-  Object.values(OPERATIONS).map((operation) => [operation.name, operation as Operation<never, unknown>]),
-);
+const OPERATION_NAMED = new Map<string, Operation<unknown, unknown>>(Object.entries(OPERATIONS));
 
 /** Refuses mutations that do not go together under these headers, and makes the request a dry run if that is asked. */
 export function applyHeaders({ caller, wantsDryRun }: Context, mutations: readonly string[]): void {
@@ -24,7 +22,7 @@ export function applyHeaders({ caller, wantsDryRun }: Context, mutations: readon
 }
 
 /** An operation that always happens for real cannot be part of a transaction that is undone, nor can slow work. */
-function mustBeAlone(operation: Operation<never, unknown> | undefined): boolean {
+function mustBeAlone(operation: Operation<unknown, unknown> | undefined): boolean {
   return operation?.alwaysForReal === true || operation?.prepare !== undefined;
 }
 

@@ -92,3 +92,5 @@ export const OPERATIONS = {
   readLifecycle,
   readCatalog,
 };
+
+export type OperationName = keyof typeof OPERATIONS;

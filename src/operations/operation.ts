@@ -118,7 +118,7 @@ function mayUseCachedSession(operation: Traits, caller: Caller): boolean {
   return allows !== 'anyone' && budget !== 'own' && !alwaysForReal && !isInDryRun(operation, caller);
 }
 
-type Traits = Pick<Operation<never, unknown>, 'allows' | 'budget' | 'alwaysForReal'>;
+type Traits = Pick<Operation<unknown, unknown>, 'allows' | 'budget' | 'alwaysForReal'>;
 
 /** Whether the operation would write, in a request that keeps nothing. */
 function isInDryRun({ budget }: Traits, { dryRun }: Caller): boolean {

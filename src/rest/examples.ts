@@ -1,5 +1,5 @@
 /** An example of every request and of every answer: Hanna’s sink, which Carl repairs. */
-import { OPERATIONS } from '../operations/index.js';
+import { OPERATIONS, type OperationName } from '../operations/index.js';
 import type { Operation } from '../operations/operation.js';
 import { BID_TRANSITIONS } from '../rules/bids.js';
 import { BID } from '../rules/entities/bid.js';
@@ -70,11 +70,8 @@ const REQUESTS: { readonly [Key in keyof Operations]?: Partial<InputOf<Operation
   updateWebhookEndpoint: { status: 'paused' },
 };
 
-const REQUEST_OF = new Map<Operation<never, unknown>, object>(
-  Object.entries(REQUESTS).map(([key, example]) => [
-    OPERATIONS[key as keyof Operations] as Operation<never, unknown>,
-    example,
-  ]),
+const REQUEST_OF = new Map<Operation<unknown, unknown>, object>(
+  Object.entries(REQUESTS).map(([name, example]) => [OPERATIONS[name as OperationName], example]),
 );
 
 export function requestExample({ operation }: Route): unknown {

@@ -13,7 +13,7 @@ export function refTo(kind: 'schemas' | 'responses' | 'headers' | 'examples' | '
 
 /** An operation's input. */
 
-export function inputSchema({ input }: Operation<never, unknown>): JsonSchema {
+export function inputSchema({ input }: Operation<unknown, unknown>): JsonSchema {
   return asDocumented(
     z.toJSONSchema(input, {
       io: 'input',

@@ -2,7 +2,7 @@
  * Which refusals a call to each address can meet: those that follow from its shape, and those of its operation's own
  * rules.
  */
-import { OPERATIONS } from '../operations/index.js';
+import { OPERATIONS, type OperationName } from '../operations/index.js';
 import type { Operation } from '../operations/operation.js';
 import { refusalElsewhere } from '../rules/checks.js';
 import { BID_TRANSITION_LIST } from '../rules/bids.js';
@@ -13,9 +13,7 @@ import { hasBody, shapeOf } from './input.js';
 import { isRepeatable } from './requests.js';
 import type { Route } from './routes.js';
 
-type OperationKey = keyof typeof OPERATIONS;
-
-const OWN_REFUSALS: { readonly [Key in OperationKey]?: readonly ErrorCode[] } = {
+const OWN_REFUSALS: { readonly [Name in OperationName]?: readonly ErrorCode[] } = {
   signUpHomeowner: ['EMAIL_TAKEN', 'UNKNOWN_REFERRAL_CODE'],
   signUpContractor: ['EMAIL_TAKEN', 'UNKNOWN_REFERRAL_CODE'],
   logIn: ['INVALID_CREDENTIALS'],
@@ -29,11 +27,8 @@ const OWN_REFUSALS: { readonly [Key in OperationKey]?: readonly ErrorCode[] } = 
   submitBid: ['DUPLICATE_BID', 'INSUFFICIENT_TOKENS'],
 };
 
-const OWN = new Map<Operation<never, unknown>, readonly ErrorCode[]>(
-  Object.entries(OWN_REFUSALS).map(([key, codes]) => [
-    OPERATIONS[key as OperationKey] as Operation<never, unknown>,
-    codes,
-  ]),
+const OWN = new Map<Operation<unknown, unknown>, readonly ErrorCode[]>(
+  Object.entries(OWN_REFUSALS).map(([name, codes]) => [OPERATIONS[name as OperationName], codes]),
 );
 
 /** By status, each with its codes in the order of the closed list. */

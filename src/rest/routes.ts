@@ -51,7 +51,7 @@ export interface Route {
   readonly method: 'GET' | 'POST' | 'PUT' | 'DELETE';
   /** Without `/v1`; a `{name}` becomes the input's field of that name. */
   readonly path: string;
-  readonly operation: Operation<never, unknown>;
+  readonly operation: Operation<unknown, unknown>;
   readonly status: 200 | 201;
   /** What the body is, or each entry of a page. */
   readonly shows: Entity | Variants;
@@ -228,7 +228,7 @@ function transitionRoutes(): Route[] {
   return Object.values(JOB_TRANSITIONS).map(({ operation, path }) =>
     operation === 'publishJob'
       ? route('POST', `/jobs/{id}/${path}`, OPERATIONS.publishJob, { shows: PUBLICATION })
-      : route('POST', `/jobs/{id}/${path}`, OPERATIONS[operation] as Operation<never, ReadableJob>, { shows: JOB }),
+      : route('POST', `/jobs/{id}/${path}`, OPERATIONS[operation] as Operation<unknown, ReadableJob>, { shows: JOB }),
   );
 }
 
@@ -269,7 +269,7 @@ function route<Input, Output, Body>(
   const { answer }: Answers<never, unknown> = extras;
   const writeShown = wireWriter(extras.shows.schema);
   const write = answer ? (row: unknown) => writeShown(answer(row as never)) : writeShown;
-  return { method, path, operation: operation as Operation<never, unknown>, status: 200, ...extras, write } as Route;
+  return { method, path, operation, status: 200, ...extras, write };
 }
 
 function done(message: string): Shown<typeof DONE> {

@@ -36,9 +36,7 @@ export const INITIAL_BID_STATE = 'pending' satisfies BidState;
  * them.
  */
 export const LIVE_BID_STATES = ['pending', 'viewed', 'shortlisted'] as const satisfies readonly BidState[];
-/**
- * A bid that was taken back counts no more: neither among the bids of its job, nor against another by its contractor.
- */
+/** Counted neither among the bids of its job, nor against another bid of its contractor. */
 export const UNCOUNTED_BID_STATE = 'withdrawn' satisfies BidState;
 export const COUNTED_BID_STATES: readonly BidState[] = BID_STATES.filter((state) => state !== UNCOUNTED_BID_STATE);
 
@@ -290,6 +288,7 @@ export const JOB_CREATION = {
 } as const;
 
 export type JobTransitionKey = keyof typeof JOB_TRANSITIONS;
+export const JOB_TRANSITION_KEYS = Object.keys(JOB_TRANSITIONS) as JobTransitionKey[];
 export type JobActionKey = keyof typeof JOB_ACTIONS;
 export type JobActionName = (typeof JOB_ACTIONS)[JobActionKey]['action'];
 

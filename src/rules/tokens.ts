@@ -23,6 +23,7 @@ export const TRANSFER_REASONS = {
 } as const satisfies Record<string, { systemAccount: SystemAccount; description: string }>;
 
 export type TransferReason = keyof typeof TRANSFER_REASONS;
+export const TRANSFER_REASON_KEYS = Object.keys(TRANSFER_REASONS) as [TransferReason, ...TransferReason[]];
 
 /** Symbols of a referral code; characters that look alike (0 O, 1 I L) are left out. */
 export const REFERRAL_ALPHABET = '23456789ABCDEFGHJKMNPQRSTUVWXYZ';

@@ -22,7 +22,13 @@ import { all, priceBy } from '../rules/conditions.js';
 import { BASES_TAKEN } from '../rules/edit-bases.js';
 import type { Effect, EffectBy } from '../rules/effects.js';
 import type { JobId } from '../rules/ids.js';
-import { isOneStatement, JOB_TRANSITIONS, type JobTransition, type JobTransitionKey } from '../rules/lifecycle.js';
+import {
+  isOneStatement,
+  JOB_TRANSITION_KEYS,
+  JOB_TRANSITIONS,
+  type JobTransition,
+  type JobTransitionKey,
+} from '../rules/lifecycle.js';
 import { PUBLISH_COST } from '../rules/publishing.js';
 import { conditionSql, termSql, type ConditionValues } from './conditions.js';
 import type { Db } from './database.js';
@@ -80,8 +86,7 @@ export interface Moved {
 export const moveJob = forEachTransition((key) => bySelection((include) => moving(key, include)));
 
 function forEachTransition<Made>(make: (key: JobTransitionKey) => Made): Record<JobTransitionKey, Made> {
-  const keys = Object.keys(JOB_TRANSITIONS) as JobTransitionKey[];
-  return Object.fromEntries(keys.map((key) => [key, make(key)])) as Record<JobTransitionKey, Made>;
+  return Object.fromEntries(JOB_TRANSITION_KEYS.map((key) => [key, make(key)])) as Record<JobTransitionKey, Made>;
 }
 
 type MoveStatement = (db: Db, values: MoveValues & Partial<PaymentValues>) => Promise<Moved[]>;

@@ -23,7 +23,8 @@ export interface Occurrence {
   readonly conditions: readonly Condition[];
 }
 
-export type FieldsFound = ReadonlyMap<string, readonly Occurrence[]>;
+export type Occurrences = [Occurrence, ...Occurrence[]];
+export type FieldsFound = ReadonlyMap<string, Readonly<Occurrences>>;
 
 export class FieldCollector {
   constructor(
@@ -33,7 +34,7 @@ export class FieldCollector {
   ) {}
 
   collect(sets: readonly SelectionSetNode[], type: GraphQLObjectType): FieldsFound {
-    const found = new Map<string, Occurrence[]>();
+    const found = new Map<string, Occurrences>();
     /** The fragments that were spread, and whether under a condition. */
     const spread = new Map<string, boolean>();
     for (const set of sets) this.#gather(set, type, [], found, spread);
@@ -48,7 +49,7 @@ export class FieldCollector {
     { selections }: SelectionSetNode,
     type: GraphQLObjectType,
     inherited: readonly Condition[],
-    found: Map<string, Occurrence[]>,
+    found: Map<string, Occurrences>,
     spread: Map<string, boolean>,
   ): void {
     for (const selection of selections) {

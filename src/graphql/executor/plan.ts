@@ -26,7 +26,7 @@ import {
 } from 'graphql';
 import type { Context } from '../context.js';
 import { anyOf, leafOf, listOf, objectOf, requiredOf, serializerOf } from './complete.js';
-import { FieldCollector, type FieldsFound, type Occurrence } from './fields.js';
+import { FieldCollector, type FieldsFound, type Occurrences } from './fields.js';
 import { NotPlanned } from './not-planned.js';
 import { runOperation } from './run.js';
 import { selectionOf, type Complete, type FieldPlan, type Selection } from './selection.js';
@@ -90,8 +90,8 @@ class Planner {
     return selectionOf([...found].map(([key, occurrences]) => this.#field(type, key, occurrences)));
   }
 
-  #field(type: GraphQLObjectType, key: string, occurrences: readonly Occurrence[]): FieldPlan {
-    const [{ node, conditions }] = occurrences as [Occurrence];
+  #field(type: GraphQLObjectType, key: string, occurrences: Readonly<Occurrences>): FieldPlan {
+    const [{ node, conditions }] = occurrences;
     const name = node.name.value;
     const definition = name === '__typename' ? TypeNameMetaFieldDef : type.getFields()[name];
     // Introspection; and what would not become a name in an object, but the object's prototype.

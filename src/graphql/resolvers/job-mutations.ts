@@ -7,7 +7,7 @@ import type { ReadableJob } from '../../operations/jobs/readable.js';
 import { perform } from '../../operations/operation.js';
 import { cursorOf } from '../../operations/paging.js';
 import { isRequired, kindOf, metaOf } from '../../operations/shape-kinds.js';
-import { JOB_TRANSITIONS, type JobTransitionKey } from '../../rules/lifecycle.js';
+import { JOB_TRANSITION_KEYS, JOB_TRANSITIONS, type JobTransitionKey } from '../../rules/lifecycle.js';
 import type { Context } from '../context.js';
 import { Input, inputOf } from '../inputs.js';
 import { includeOfJobIn } from '../look-ahead.js';
@@ -79,7 +79,7 @@ const INPUTS: { readonly [Key in JobTransitionKey]?: string } = {
   complete: 'Why.',
 };
 
-for (const key of Object.keys(JOB_TRANSITIONS) as JobTransitionKey[]) addTransition(key);
+for (const key of JOB_TRANSITION_KEYS) addTransition(key);
 
 /**
  * As the decorators of a method would add it: the job and its version are arguments, all else that comes is its input.

@@ -3,7 +3,7 @@ import type { Operation } from '../../operations/operation.js';
 import { sentenceOf } from '../../rules/effects.js';
 import { JOB_ACTION_LIST } from '../../rules/lifecycle.js';
 
-export function of({ name, description }: Pick<Operation<never, unknown>, 'name' | 'description'>) {
+export function of({ name, description }: Pick<Operation<unknown, unknown>, 'name' | 'description'>) {
   const row = JOB_ACTION_LIST.find(({ operation }) => operation === name);
   return { name, description: description + sentenceOf(row?.effects ?? []) };
 }

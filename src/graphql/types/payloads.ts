@@ -102,13 +102,13 @@ function payloads<Name extends keyof typeof O>(
 }
 
 /** The session is new and no role is known in this request yet: it is read by the next request, with the token. */
-function session({ name }: Pick<Operation<never, unknown>, 'name'>) {
+function session({ name }: Pick<Operation<unknown, unknown>, 'name'>) {
   @ObjectType(payloadName(name), { implements: Session, description: `What \`${name}\` answers.` })
   class SessionPayload {}
   return SessionPayload;
 }
 
-function payload({ name }: Pick<Operation<never, unknown>, 'name'>, fields: Readonly<Record<string, Answered>>) {
+function payload({ name }: Pick<Operation<unknown, unknown>, 'name'>, fields: Readonly<Record<string, Answered>>) {
   @ObjectType(payloadName(name), { description: `What \`${name}\` answers.` })
   class Payload {}
   for (const [key, { type, is }] of Object.entries(fields)) Field(type, described(is))(Payload.prototype, key);

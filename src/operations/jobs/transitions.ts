@@ -4,7 +4,7 @@
  */
 import type { z } from 'zod';
 import { resolutionMove, type ResolutionMove } from '../../rules/disputes.js';
-import { JOB_TRANSITIONS, type JobTransitionKey } from '../../rules/lifecycle.js';
+import { JOB_TRANSITION_KEYS, JOB_TRANSITIONS, type JobTransitionKey } from '../../rules/lifecycle.js';
 import { TEXT } from '../../rules/limits.js';
 import { idOf, rating, requiredText } from '../../rules/values.js';
 import type { Operation } from '../operation.js';
@@ -109,8 +109,5 @@ type Transitions = {
 
 /** By the names of their operations. */
 export const TRANSITIONS = Object.fromEntries(
-  (Object.keys(JOB_TRANSITIONS) as JobTransitionKey[]).map((key) => [
-    JOB_TRANSITIONS[key].operation,
-    transition(key, partsOf[key]),
-  ]),
+  JOB_TRANSITION_KEYS.map((key) => [JOB_TRANSITIONS[key].operation, transition(key, partsOf[key])]),
 ) as unknown as Transitions;

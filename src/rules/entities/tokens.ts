@@ -3,7 +3,7 @@ import { z } from 'zod';
 import { entity, identifier } from '../entity.js';
 import { isId, type UserId } from '../ids.js';
 import { TEXT } from '../limits.js';
-import { SYSTEM_ACCOUNTS, TRANSFER_REASONS, type SystemAccount, type TransferReason } from '../tokens.js';
+import { SYSTEM_ACCOUNTS, TRANSFER_REASON_KEYS, type SystemAccount } from '../tokens.js';
 import { choice, exampleId, idOf, moment, nullableText, whole } from '../values.js';
 
 export const TOKEN_BALANCE = entity(
@@ -37,7 +37,7 @@ export const TOKEN_TRANSFER = entity(
     },
     amount: { type: whole(1), description: 'How many tokens; always above zero.', example: 10 },
     reason: {
-      type: choice(Object.keys(TRANSFER_REASONS) as TransferReason[], 'TokenTransferReason'),
+      type: choice(TRANSFER_REASON_KEYS, 'TokenTransferReason'),
       description: 'Why they moved.',
       example: 'signup_bonus',
     },

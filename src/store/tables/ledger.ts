@@ -1,15 +1,12 @@
 /** Tokens: transfers that are only ever added, and the balances, which must equal their sums. */
 import { sql } from 'drizzle-orm';
 import { check, index, integer, pgEnum, pgTable, text } from 'drizzle-orm/pg-core';
-import { SYSTEM_ACCOUNTS, TRANSFER_REASONS, type SystemAccount, type TransferReason } from '../../rules/tokens.js';
+import { SYSTEM_ACCOUNTS, TRANSFER_REASON_KEYS, type SystemAccount } from '../../rules/tokens.js';
 import type { UserId } from '../../rules/ids.js';
 import { users } from './accounts.js';
 import { createdAt, idColumn } from './columns.js';
 
-export const transferReason = pgEnum(
-  'transfer_reason',
-  Object.keys(TRANSFER_REASONS) as [TransferReason, ...TransferReason[]],
-);
+export const transferReason = pgEnum('transfer_reason', TRANSFER_REASON_KEYS);
 
 const systemAccounts = sql.raw(SYSTEM_ACCOUNTS.map((account) => `'${account}'`).join(', '));
 

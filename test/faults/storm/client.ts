@@ -5,6 +5,7 @@
  */
 import { setTimeout as pause } from 'node:timers/promises';
 import {
+  JOB_TRANSITION_KEYS,
   JOB_TRANSITIONS,
   LIVE_BID_STATES,
   type BidState,
@@ -406,7 +407,7 @@ export function openClient({
     const candidates = [...jobs, ...over].filter(({ status }) => status !== 'gone');
     if (candidates.length === 0) return undefined;
     const job = dice.of(candidates);
-    const keys = (Object.keys(JOB_TRANSITIONS) as JobTransitionKey[]).filter(
+    const keys = JOB_TRANSITION_KEYS.filter(
       (key) => key !== 'complete' && !JOB_TRANSITIONS[key].from.some((from) => from === job.status),
     );
     const key = dice.of(keys);
