@@ -1,6 +1,6 @@
 /** Which route an address and a method mean. Every address is served with `/v1` before it and without. */
 import { refuse } from '../rules/errors.js';
-import type { Route } from './routes.js';
+import type { Route } from './route.js';
 
 /** The routes of one address, and the values of its path parameters. */
 export interface Found {

@@ -6,7 +6,7 @@ import { Refusal, refuse } from '../rules/errors.js';
 import { rateLimitHeaders } from '../security/rate-limit-headers.js';
 import type { Page } from '../store/page.js';
 import type { Input } from './input.js';
-import type { Made, Route } from './routes.js';
+import type { Made, Route } from './route.js';
 import { toWire, wireName } from './wire.js';
 
 export async function sendResult(

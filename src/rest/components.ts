@@ -38,7 +38,8 @@ import {
 import { answerSchema } from './described.js';
 import { refTo, type JsonSchema } from './json-schema.js';
 import { bodySchema, requestName } from './requests.js';
-import { isList, rowOf, ROUTES, type Route } from './routes.js';
+import { isList, rowOf, type Route } from './route.js';
+import { ROUTES } from './routes.js';
 
 export const COMPONENTS: readonly (Entity | Variants)[] = [
   OWN_USER,

@@ -11,7 +11,7 @@ import { INITIAL_JOB_STATE, JOB_TRANSITIONS, type JobState } from '../rules/life
 import { exampleId } from '../rules/values.js';
 import { DONE, ERROR, pageOf, PUBLICATION, type ErrorDetails, type Variants } from './bodies.js';
 import { exampleInput, exampleOf } from './described.js';
-import { isList, rowOf, type Route } from './routes.js';
+import { isList, rowOf, type Route } from './route.js';
 import { toWire } from './wire.js';
 
 type Operations = typeof OPERATIONS;

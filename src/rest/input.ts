@@ -7,7 +7,7 @@ import { kindOf, metaOf, type ShapeKind } from '../operations/shape-kinds.js';
 import { invalidInput } from '../operations/validation.js';
 import { refuse } from '../rules/errors.js';
 import type { Chosen } from './addresses.js';
-import type { Route } from './routes.js';
+import type { Route } from './route.js';
 import { fieldName, fromWire, unknownName, wireName } from './wire.js';
 
 export type Input = Record<string, unknown>;

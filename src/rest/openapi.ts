@@ -11,7 +11,8 @@ import { requestExample } from './examples.js';
 import { withNamedEnums } from './named-enums.js';
 import { bodySchema, documentedPath, HEADER_PARAMETERS, parameters, requestName } from './requests.js';
 import { responseParts, responsesOf } from './responses.js';
-import { ROUTES, type Route } from './routes.js';
+import type { Route } from './route.js';
+import { ROUTES } from './routes.js';
 import { SAMPLES_SAID } from './samples.js';
 import { refTo, type JsonSchema } from './json-schema.js';
 

@@ -11,7 +11,7 @@ import { JOB_ACTION_LIST } from '../rules/lifecycle.js';
 import { parametersOf } from './addresses.js';
 import { hasBody, shapeOf } from './input.js';
 import { isRepeatable } from './requests.js';
-import type { Route } from './routes.js';
+import type { Route } from './route.js';
 
 const OWN_REFUSALS: { readonly [Name in OperationName]?: readonly ErrorCode[] } = {
   signUpHomeowner: ['EMAIL_TAKEN', 'UNKNOWN_REFERRAL_CODE'],

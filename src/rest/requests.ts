@@ -7,7 +7,7 @@ import { metaOf } from '../operations/shape-kinds.js';
 import { parametersOf } from './addresses.js';
 import { hasBody, isParameter, shapeOf } from './input.js';
 import { inputSchema, refTo, withoutNull, type JsonSchema } from './json-schema.js';
-import { isList, type Route } from './routes.js';
+import { isList, type Route } from './route.js';
 import { wireName } from './wire.js';
 
 /** The path as it is documented: the thing itself is its `id`, what lies below is named by its kind. */

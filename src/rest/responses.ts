@@ -7,7 +7,8 @@ import { answerExample, refusalExample } from './examples.js';
 import { refTo } from './json-schema.js';
 import { refusalsOf } from './refusals.js';
 import { canRunDry, isConditional, isRepeatable } from './requests.js';
-import { isList, rowOf, ROUTES, type Route } from './routes.js';
+import { isList, rowOf, type Route } from './route.js';
+import { ROUTES } from './routes.js';
 
 export function responsesOf(route: Route) {
   const refusals = [...refusalsOf(route)].map(([status, codes]) => [status, refusal(codes)] as const);

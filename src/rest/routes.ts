@@ -1,7 +1,5 @@
-/** Every REST address: what it runs, the status it answers with, and the body made of the result. */
-import type { z } from 'zod';
+/** Every REST address, in the order in which the documents list them. */
 import { OPERATIONS } from '../operations/index.js';
-import type { Me } from '../operations/accounts/me.js';
 import type { ReadableJob } from '../operations/jobs/readable.js';
 import type { Operation } from '../operations/operation.js';
 import { BID_TRANSITIONS } from '../rules/bids.js';
@@ -15,10 +13,7 @@ import { CONTRACTOR } from '../rules/entities/people.js';
 import { REVIEW } from '../rules/entities/review.js';
 import { TOKEN_AUDIT, TOKEN_BALANCE, TOKEN_TRANSFER } from '../rules/entities/tokens.js';
 import { NEW_WEBHOOK, WEBHOOK_DELIVERY, WEBHOOK_ENDPOINT } from '../rules/entities/webhook.js';
-import type { Entity, Shown } from '../rules/entity.js';
-import type { AvailableAction, AvailableBidAction } from '../rules/available-actions.js';
 import { JOB_TRANSITIONS } from '../rules/lifecycle.js';
-import type { Page } from '../store/page.js';
 import {
   BID_ACTIONS,
   DONE,
@@ -33,39 +28,10 @@ import {
   PUBLICATION,
   REFRESHED_SESSION,
   SESSION,
-  type MeOnWire,
-  type Variants,
 } from './bodies.js';
 import { eventOnWire } from './event-body.js';
-import { wireName, wireWriter } from './wire.js';
-
-/** As much as an address takes of a body that shows something new. */
-export interface Made {
-  readonly id: string;
-  readonly job_id?: string;
-  readonly api_key?: { readonly id: string };
-  readonly webhook?: { readonly id: string };
-}
-
-export interface Route {
-  readonly method: 'GET' | 'POST' | 'PUT' | 'DELETE';
-  /** Without `/v1`; a `{name}` becomes the input's field of that name. */
-  readonly path: string;
-  readonly operation: Operation<unknown, unknown>;
-  readonly status: 200 | 201;
-  /** What the body is, or each entry of a page. */
-  readonly shows: Entity | Variants;
-  /** The names that the query may hold, as the input spells them. */
-  readonly query?: readonly string[];
-  /** Fields that the query may name several times, and the field that then holds all of them. */
-  readonly several?: Readonly<Record<string, string>>;
-  /** Other names that the body may call fields by. */
-  readonly aliases?: Readonly<Record<string, string>>;
-  /** Where what the call made is found. */
-  location?(this: void, made: Made): string;
-  /** The result, or a row of a page, as it is sent: what is shown of it, in REST's spelling. */
-  write(this: void, result: unknown): unknown;
-}
+import { actionsOnWire, bidActionsOnWire, catalogOnWire, done, lifecycleOnWire, onlyOwnProfile } from './on-wire.js';
+import { route, type Route } from './route.js';
 
 /** The words of the first examples, which still work. */
 const OLD_NAMES = { trade: 'category', priority: 'urgency' };
@@ -225,96 +191,14 @@ export const ROUTES: readonly Route[] = [
 
 /** Each transition of a job has an address of its own, named in the table. */
 function transitionRoutes(): Route[] {
-  return Object.values(JOB_TRANSITIONS).map(({ operation, path }) =>
-    operation === 'publishJob'
-      ? route('POST', `/jobs/{id}/${path}`, OPERATIONS.publishJob, { shows: PUBLICATION })
-      : route('POST', `/jobs/{id}/${path}`, OPERATIONS[operation] as Operation<unknown, ReadableJob>, { shows: JOB }),
-  );
-}
-
-/** Whether the body is a page of what the route shows. */
-export function isList({ query }: Route): boolean {
-  return query?.includes('page') === true;
-}
-
-/** Of a list, what each entry is. */
-export function rowOf({ path, shows }: Route): Entity {
-  if ('variants' in shows) throw new Error(`${path} cannot list things of several kinds.`);
-  return shows;
-}
-
-type RowOf<Output> = Output extends Page<infer Row> ? Row : Output;
-
-type RouteExtras<Row, Body> = Partial<Pick<Route, 'status' | 'location' | 'query' | 'several' | 'aliases'>> & {
-  shows: Route['shows'] & { readonly schema: z.ZodType<Body> };
-} & Shows<Row, Body>;
-
-/** What is shown is picked out of the row; a row that is something else must be made into it. */
-type Shows<Row, Body> = Row extends Body
-  ? Answers<Row, Body>
-  : Body extends Row
-    ? Answers<Row, Body>
-    : Required<Answers<Row, Body>>;
-
-interface Answers<Row, Body> {
-  answer?(this: void, row: Row): Body;
-}
-
-function route<Input, Output, Body>(
-  method: Route['method'],
-  path: string,
-  operation: Operation<Input, Output>,
-  extras: RouteExtras<RowOf<Output>, Body>,
-): Route {
-  const { answer }: Answers<never, unknown> = extras;
-  const writeShown = wireWriter(extras.shows.schema);
-  const write = answer ? (row: unknown) => writeShown(answer(row as never)) : writeShown;
-  return { method, path, operation, status: 200, ...extras, write };
-}
-
-function done(message: string): Shown<typeof DONE> {
-  return { status: 200, message, data: {} };
-}
-
-function onlyOwnProfile({ user, homeowner, contractor, ...rest }: Me): MeOnWire {
-  return { user, ...(homeowner && { homeowner }), ...(contractor && { contractor }), ...rest };
-}
-
-/** Names as REST spells them: `check_in`, `address_line1`. */
-function actionsOnWire({ data }: { data: AvailableAction[] }) {
-  return {
-    data: data.map(({ action, missingFields, ...rest }) => ({
-      ...rest,
-      action: action.toLowerCase(),
-      missingFields: missingFields.map(wireName),
-    })),
-  };
-}
-
-function bidActionsOnWire({ data }: { data: AvailableBidAction[] }) {
-  return { data: data.map(({ action, ...rest }) => ({ ...rest, action: action.toLowerCase() })) };
+  return Object.values(JOB_TRANSITIONS).map((row) => {
+    const path = `/jobs/{id}/${row.path}`;
+    if (row.operation === 'publishJob') return route('POST', path, OPERATIONS.publishJob, { shows: PUBLICATION });
+    const answersJob: Operation<unknown, ReadableJob> = OPERATIONS[row.operation];
+    return route('POST', path, answersJob, { shows: JOB });
+  });
 }
 
 function ownAccount(): string {
   return '/v1/me';
-}
-
-type CatalogRead = Awaited<ReturnType<typeof readCatalog.run>>;
-type LifecycleRead = Awaited<ReturnType<typeof readLifecycle.run>>;
-
-function catalogOnWire({ categories, businessTypes, propertyTypes, urgencies }: CatalogRead) {
-  return {
-    categories: [...categories],
-    businessTypes: [...businessTypes],
-    propertyTypes: [...propertyTypes],
-    urgencies,
-  };
-}
-
-function lifecycleOnWire({ actions, requiredToPublish, ...rest }: LifecycleRead) {
-  return {
-    ...rest,
-    requiredToPublish: requiredToPublish.map(wireName),
-    actions: actions.map(({ action, ...row }) => ({ ...row, action: action.toLowerCase() })),
-  };
 }

@@ -247,7 +247,8 @@ it('a mutation whose answer would cost too much is refused before it runs', asyn
 describe('REST', () => {
   it('has no list whose largest page would be beyond 20 MB', async () => {
     const { TEXT_CHARACTERS } = await import('../../src/graphql/limits/texts.js');
-    const { isList, ROUTES } = await import('../../src/rest/routes.js');
+    const { isList } = await import('../../src/rest/route.js');
+    const { ROUTES } = await import('../../src/rest/routes.js');
     const rows = [...new Set(ROUTES.filter(isList).map(({ shows }) => shows.name))];
     expect(rows.length).toBeGreaterThan(0);
     for (const row of rows) {

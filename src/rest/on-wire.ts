@@ -1,0 +1,50 @@
+/** Results that REST shows in another shape than the operation answers, with names as REST spells them. */
+import type { Me } from '../operations/accounts/me.js';
+import type { OPERATIONS } from '../operations/index.js';
+import type { AvailableAction, AvailableBidAction } from '../rules/available-actions.js';
+import type { Shown } from '../rules/entity.js';
+import type { DONE, MeOnWire } from './bodies.js';
+import { wireName } from './wire.js';
+
+export function done(message: string): Shown<typeof DONE> {
+  return { status: 200, message, data: {} };
+}
+
+export function onlyOwnProfile({ user, homeowner, contractor, ...rest }: Me): MeOnWire {
+  return { user, ...(homeowner && { homeowner }), ...(contractor && { contractor }), ...rest };
+}
+
+/** Names as REST spells them: `check_in`, `address_line1`. */
+export function actionsOnWire({ data }: { data: AvailableAction[] }) {
+  return {
+    data: data.map(({ action, missingFields, ...rest }) => ({
+      ...rest,
+      action: action.toLowerCase(),
+      missingFields: missingFields.map(wireName),
+    })),
+  };
+}
+
+export function bidActionsOnWire({ data }: { data: AvailableBidAction[] }) {
+  return { data: data.map(({ action, ...rest }) => ({ ...rest, action: action.toLowerCase() })) };
+}
+
+type CatalogRead = Awaited<ReturnType<typeof OPERATIONS.readCatalog.run>>;
+type LifecycleRead = Awaited<ReturnType<typeof OPERATIONS.readLifecycle.run>>;
+
+export function catalogOnWire({ categories, businessTypes, propertyTypes, urgencies }: CatalogRead) {
+  return {
+    categories: [...categories],
+    businessTypes: [...businessTypes],
+    propertyTypes: [...propertyTypes],
+    urgencies,
+  };
+}
+
+export function lifecycleOnWire({ actions, requiredToPublish, ...rest }: LifecycleRead) {
+  return {
+    ...rest,
+    requiredToPublish: requiredToPublish.map(wireName),
+    actions: actions.map(({ action, ...row }) => ({ ...row, action: action.toLowerCase() })),
+  };
+}
