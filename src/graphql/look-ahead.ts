@@ -13,8 +13,8 @@ import {
 } from 'graphql';
 import { JOB_PARTS, type PartName } from '../operations/jobs/include.js';
 import { PAGE } from '../rules/limits.js';
-import type { PersonFields } from '../store/accounts.js';
 import type { JobInclude } from '../store/job-include.js';
+import type { PersonFields } from '../store/people.js';
 
 /** For a field that answers one job. */
 export function includeOfJob(info: GraphQLResolveInfo): JobInclude {

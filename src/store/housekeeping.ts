@@ -1,4 +1,4 @@
-/** What has run out is thrown away, a little at a time, by whichever instance comes first. */
+/** Deletes expired rows, a little at a time, by whichever instance comes first. */
 import { sql } from 'drizzle-orm';
 import { WEBHOOKS } from '../rules/limits.js';
 import type { Db } from './database.js';
@@ -71,7 +71,7 @@ const dropEndpoints = statement((db, _: Values<object>) =>
     .returning({ id: webhookEndpoints.id }),
 );
 
-/** How many of each were thrown away. */
+/** How many of each were deleted. */
 export interface Tidied {
   readonly records: number;
   readonly tokens: number;

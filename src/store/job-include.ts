@@ -5,30 +5,17 @@
  */
 import { getTableColumns, sql, type SQL } from 'drizzle-orm';
 import type { PgTable } from 'drizzle-orm/pg-core';
-import type { DisputeEvent } from '../rules/disputes.js';
-import type { ContractorId, JobId } from '../rules/ids.js';
 import type { BidState } from '../rules/lifecycle.js';
-import type { Role, Viewer } from '../rules/viewer.js';
-import {
-  bidderAsJson,
-  bidderReader,
-  homeownerColumns,
-  homeownerOf,
-  narrowed,
-  type HomeownerColumns,
-  type PersonFields,
-  type PersonRow,
-} from './accounts.js';
-import { bidColumns, listBidsOnJob, type Bid } from './bids.js';
-import type { Db } from './database.js';
-import { eventShape, isOfDispute, listEventsOfJob, type EventRow } from './events.js';
-import { positionValues, type PartOfList, type Position } from './page.js';
-import { asJson, jsonReader, type RowShape } from './rows.js';
-import { asArray, remembering, statement, type Values } from './statement.js';
+import type { Role } from '../rules/viewer.js';
+import { bidColumns, listBidsOnJob } from './bids.js';
+import { eventShape, isOfDispute, listEventsOfJob } from './events.js';
+import type { PartOfList } from './page.js';
+import { bidderAsJson, homeownerColumns, narrowed, type HomeownerColumns, type PersonFields } from './people.js';
+import { asJson, type RowShape } from './rows.js';
+import type { Values } from './statement.js';
 import { homeowners, users } from './tables/accounts.js';
 import { events } from './tables/events.js';
-import { jobs } from './tables/jobs.js';
-import { forEachRole, idsOf, visibleBids, type ViewerIds } from './visibility.js';
+import { visibleBids, type ViewerIds } from './visibility.js';
 
 /** The parts that are read with a job or for many jobs. Lists are asked for by the size of their page. */
 interface Parts {
@@ -62,29 +49,10 @@ export interface JobInclude extends Parts {
 
 export const ALL_OF_A_BID: readonly string[] = Object.keys(bidColumns);
 
-/** What was found: the rows as they are, with fields that the viewer may not read. */
-export interface Included {
-  readonly homeowner?: PersonRow;
-  readonly ownBids?: readonly Bid[];
-  /** Null where there is none, or none that the viewer may see. */
-  readonly awardedBid?: Bid | null;
-  /** One more than the page holds, if there are more. */
-  readonly bids?: readonly Bid[];
-  readonly bidsTotal?: number;
-  readonly events?: readonly EventRow[];
-  readonly eventsTotal?: number;
-  readonly disputeEvents?: readonly DisputeEvent[];
-  /** Those who made any of these bids, by their profile. */
-  readonly bidders: ReadonlyMap<ContractorId, PersonRow>;
-}
-
-type PartName = keyof Parts;
+export type PartName = keyof Parts;
 
 const eventColumns = getTableColumns(events);
-const readEvent = jsonReader<EventRow>(eventShape);
-const readDisputeEvent = jsonReader<DisputeEvent>(eventColumns);
-
-interface OfStatus {
+export interface OfStatus {
   status: BidState | null;
 }
 
@@ -152,11 +120,11 @@ function ownBidsOn({ $, jobId }: Asked): SQL {
   return sql`bids where "bids"."job_id" = ${jobId} and "bids"."contractor_id" = ${$.contractorId} and ${OF_THIS_TIME}`;
 }
 
-const PART_NAMES = Object.keys(PARTS) as PartName[];
+export const PART_NAMES = Object.keys(PARTS) as PartName[];
 
 const BID_ALWAYS = ['id', 'jobId', 'contractorId', 'status', 'createdAt'];
 
-function bidFields({ bid = [], bids }: JobInclude): RowShape {
+export function bidFields({ bid = [], bids }: JobInclude): RowShape {
   return narrowed<RowShape>(
     bidColumns,
     [...bid, ...(bid.includes('hold') ? ['holdId'] : []), ...(bids === undefined ? [] : ['guaranteedView'])],
@@ -186,6 +154,8 @@ export function includeColumns(include: JobInclude, role: Role, $: Values<Viewer
   };
 }
 
+export type IncludedJson = readonly unknown[] | null;
+
 /** As such a select gives it. */
 export interface IncludeColumns extends Partial<HomeownerColumns> {
   readonly included: IncludedJson;
@@ -204,115 +174,7 @@ export function joiningInclude<Select extends object>(select: Select, include: J
 }
 
 /** The other parts that are asked for, as one column; null if there are none. */
-function includedAsJson(asked: Asked): SQL<IncludedJson> {
+export function includedAsJson(asked: Asked): SQL<IncludedJson> {
   const parts = PART_NAMES.filter((name) => asked.include[name] !== undefined).map((name) => PARTS[name](asked));
   return parts.length === 0 ? sql`null::json` : sql`json_build_array(${sql.join(parts, sql`, `)})`;
-}
-
-const selectParts = forEachRole((role) =>
-  bySelection((include) =>
-    statement((db, $: Values<ViewerIds & OfStatus & { jobIds: string }>) => {
-      const included = includedAsJson({ include, role, $, jobId: sql`asked.id` });
-      return db
-        .select({ id: sql<JobId>`asked.id`, included })
-        .from(sql`unnest(${$.jobIds}::text[]) as asked(id)`)
-        .leftJoin(jobs, sql`"jobs"."id" = asked.id`);
-    }, 'json'),
-  ),
-);
-
-/** Where a list begins, and the state of its bids; as the include says. */
-export interface PartsOfMany {
-  readonly after?: Position | undefined;
-  readonly status?: BidState | null;
-}
-
-/**
- * The parts of many jobs that the viewer is known to see, in one statement. For each job it reads at most one row more
- * than the page's size; the caller bounds how many jobs there are.
- */
-export async function readIncluded(
-  db: Db,
-  viewer: Viewer,
-  jobIds: readonly JobId[],
-  include: JobInclude,
-  { after, status = null }: PartsOfMany = {},
-): Promise<Map<JobId, Included>> {
-  const { role } = viewer;
-  const values = { jobIds: asArray([...new Set(jobIds)]), status, ...idsOf(viewer), ...positionValues(after) };
-  const rows = await selectParts[role](include)(db, values);
-  const read = includeReader(include, role);
-  return new Map(rows.map(({ id, included }) => [id, read({ included })]));
-}
-
-type IncludedJson = readonly unknown[] | null;
-
-type PersonJson = Parameters<ReturnType<typeof bidderReader>>[0];
-type BidJson = readonly [bid: readonly unknown[], bidder?: PersonJson];
-
-type ReadIncluded = (row: IncludeColumns) => Included;
-
-/** Makes something once for each include, when it is first asked for. */
-export function bySelection<Made extends object>(make: (include: JobInclude) => Made): (include: JobInclude) => Made {
-  const made = remembering<Made>();
-  return (include) => made(includeKey(include), () => make(include));
-}
-
-const readers = forEachRole((role) => bySelection((include) => readerFor(include, role)));
-
-/** Reads what `includeColumns` gave for this include. */
-export function includeReader(include: JobInclude, role: Role): ReadIncluded {
-  return readers[role](include);
-}
-
-type Bidders = Map<ContractorId, PersonRow>;
-type Readers = { readonly [Name in PartName]: (part: never, bidders: Bidders) => Included[Name] };
-
-const NOBODY: Bidders = new Map();
-const NO_BIDS: readonly Bid[] = [];
-const NO_FIELDS: PersonFields = { user: [], profile: [] };
-
-function readerFor(include: JobInclude, role: Role): ReadIncluded {
-  const readBid = jsonReader<Bid>(bidFields(include));
-  const readBidder = bidderReader(include.bidders ?? NO_FIELDS, role);
-  const bidFrom = ([values, bidder]: BidJson, bidders: Bidders): Bid => {
-    const bid = readBid(values);
-    if (bidder) bidders.set(bid.contractorId, readBidder(bidder));
-    return bid;
-  };
-  const bidsFrom = (list: BidJson[], bidders: Bidders) =>
-    list.length === 0 ? NO_BIDS : list.map((bid) => bidFrom(bid, bidders));
-  const read: Readers = {
-    ownBids: bidsFrom,
-    awardedBid: (bid: BidJson | null, bidders) => bid && bidFrom(bid, bidders),
-    bids: bidsFrom,
-    bidsTotal: (count: number) => count,
-    eventsTotal: (count: number) => count,
-    events: (list: unknown[][]) => list.map(readEvent),
-    disputeEvents: (list: unknown[][]) => list.map(readDisputeEvent),
-  };
-  const asked = PART_NAMES.filter((name) => include[name] !== undefined);
-  return (row) => {
-    const bidders: Bidders = include.bidders ? new Map() : NOBODY;
-    const found: { bidders: Bidders } & Record<string, unknown> = { bidders, homeowner: homeownerOf(row) };
-    // The database wrote each part by the very shape that it is read by.
-    for (let at = 0; at < asked.length; at += 1)
-      found[asked[at] as PartName] = read[asked[at] as PartName](row.included?.[at] as never, bidders);
-    return found;
-  };
-}
-
-const keys = new WeakMap<JobInclude, string>();
-
-/** A text that is the same for equal includes. */
-export function includeKey(include: JobInclude): string {
-  const known = keys.get(include);
-  if (known !== undefined) return known;
-  const key = keyOf(include);
-  keys.set(include, key);
-  return key;
-}
-
-function keyOf(include: JobInclude): string {
-  return JSON.stringify(Object.entries(include).toSorted(([one], [other]) => (one < other ? -1 : 1)));
 }

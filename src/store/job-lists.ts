@@ -8,15 +8,9 @@ import type { Urgency } from '../rules/publishing.js';
 import type { Role, Viewer } from '../rules/viewer.js';
 import type { Db } from './database.js';
 import { jobFields, type JobRow } from './jobs.js';
-import {
-  includeColumns,
-  includeKey,
-  includeReader,
-  joiningInclude,
-  type IncludeColumns,
-  type Included,
-  type JobInclude,
-} from './job-include.js';
+import { includeKey } from './by-selection.js';
+import { includeReader, type Included } from './included.js';
+import { includeColumns, joiningInclude, type IncludeColumns, type JobInclude } from './job-include.js';
 import { listing, mapPage, type List, type Page, type PageRequest, type Reach } from './page.js';
 import { inOrder, JOB_LIST_ORDERS } from './job-orders.js';
 import {

@@ -10,19 +10,14 @@ import { JOB_FIELDS, type JobFields } from '../rules/job-fields.js';
 import type { BidState } from '../rules/lifecycle.js';
 import type { EditBases } from '../rules/edit-bases.js';
 import type { Role } from '../rules/viewer.js';
-import { narrowed } from './accounts.js';
 import { countOf, logging } from './events.js';
 import { liveBidsOfJob, type LiveBid } from './bids.js';
-import {
-  bySelection,
-  includeColumns,
-  includeReader,
-  joiningInclude,
-  type Included,
-  type JobInclude,
-} from './job-include.js';
+import { bySelection } from './by-selection.js';
 import type { Db } from './database.js';
+import { includeReader, type Included } from './included.js';
+import { includeColumns, joiningInclude, type JobInclude } from './job-include.js';
 import { availableTo } from './ledger.js';
+import { narrowed } from './people.js';
 import { columns, statement, type Values } from './statement.js';
 import { jobs, jobSearch, type JobRow } from './tables/jobs.js';
 import { forEachRole, ownBidStates, visibleJobs, type ViewerIds } from './visibility.js';

@@ -2,7 +2,7 @@
 import { redact } from '../../rules/audiences.js';
 import type { Relation } from '../../rules/readers.js';
 import type { Viewer } from '../../rules/viewer.js';
-import { selectPeople, type PersonRow } from '../../store/accounts.js';
+import { selectPeople, type PersonRow } from '../../store/people.js';
 import type { Db } from '../../store/database.js';
 import { READ_WITH } from '../../store/rows.js';
 import { asArray } from '../../store/statement.js';

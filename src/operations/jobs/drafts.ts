@@ -1,4 +1,4 @@
-/** From nothing to a draft, and a draft thrown away. */
+/** Creates and deletes drafts. */
 import { z } from 'zod';
 import { JOB_FIELDS, type JobFields } from '../../rules/job-fields.js';
 import { INITIAL_JOB_STATE, JOB_ACTIONS, JOB_CREATION } from '../../rules/lifecycle.js';
