@@ -32,7 +32,7 @@ export const webhookEndpoints = pgTable(
     sealedBy: text().notNull(),
     createdAt: createdAt(),
     updatedAt: updatedAt(),
-    /** It is gone for everybody from then on; its deliveries are thrown away a little at a time. */
+    /** It is gone for everybody from then on; its deliveries are deleted a little at a time. */
     deletedAt: moment(),
   },
   (t) => [
