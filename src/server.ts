@@ -12,7 +12,7 @@ import { createSchema } from './graphql/schema.js';
 import { sendRefusal } from './graphql/send-refusal.js';
 import { shareConnections } from './http/connections.js';
 import { acceptInTurn } from './http/new-connections.js';
-import { createDraining } from './http/draining.js';
+import { createDraining, serverStops } from './http/draining.js';
 import { bearerOf, Exchange } from './http/exchange.js';
 import { HEADERS_MAX, problemWithHead } from './http/head.js';
 import { answerPreflight, isPreflight, setCorsHeaders, setSecurityHeaders } from './http/policy.js';
@@ -200,7 +200,7 @@ export async function startServer(
     try {
       const problem = problemWithHead(request);
       if (problem) throw problem;
-      if (draining.begun) throw stops();
+      if (draining.begun) throw serverStops();
       assertOriginMayOpen(request, cors);
       const giveBack = shares.webSockets.take(holder);
       graphql.webSockets.open({ request, socket, head, address, holder, giveBack, refuse: refuseUpgrade });
@@ -238,10 +238,6 @@ export async function startServer(
 function hostInUrl(host: string): string {
   if (host === '0.0.0.0') return 'localhost';
   return host.includes(':') ? `[${host}]` : host;
-}
-
-function stops(): Refusal {
-  return refuse('OVERLOADED', { message: 'This server stops; come again.', details: { retryAfter: 1 } });
 }
 
 function addressOfSocket({ remoteAddress = '' }: Socket): string {

@@ -14,7 +14,7 @@ import type { Caller } from '../operations/caller.js';
 import { wantsDryRun, type DryRunEffects } from '../operations/dry-run.js';
 import type { Services } from '../operations/services.js';
 import { refuse, Refusal } from '../rules/errors.js';
-import { rateLimitHeaders } from '../security/rate-limit-headers.js';
+import { setRateLimitHeaders } from '../security/rate-limit-headers.js';
 import { acceptedType } from './content-type.js';
 import { contextOf, type Context } from './context.js';
 import { formatError } from './errors.js';
@@ -134,7 +134,7 @@ export async function openGraphqlApi(
     const { response } = exchange;
     if (caller.dryRun) response.setHeader('Dry-Run', 'true');
     if (caller.replayed) response.setHeader('Idempotency-Replayed', 'true');
-    for (const [name, value] of Object.entries(rateLimitHeaders(caller.taken))) response.setHeader(name, value);
+    setRateLimitHeaders(response, caller.taken);
     for (const [name, value] of headers) response.setHeader(name, value);
     exchange.send(status, contentType, caller.dryRun ? withEffects(text, caller.dryRun.effects) : text);
   }

@@ -1,13 +1,13 @@
 /** A refusal before GraphQL had a word: the same form, with the status that HTTP asks for. */
 import type { Exchange } from '../http/exchange.js';
 import type { Refusal } from '../rules/errors.js';
-import { rateLimitHeaders } from '../security/rate-limit-headers.js';
+import { setRateLimitHeaders } from '../security/rate-limit-headers.js';
 import { extensionsOf } from './errors.js';
 
 export function sendRefusal(exchange: Exchange, refusal: Refusal, status: number = refusal.status): void {
   const { record, response, taken } = exchange;
   record.refused(refusal);
-  for (const [name, value] of Object.entries(rateLimitHeaders(taken))) response.setHeader(name, value);
+  setRateLimitHeaders(response, taken);
   if (refusal.status === 401) response.setHeader('WWW-Authenticate', 'Bearer');
   if (refusal.code === 'METHOD_NOT_ALLOWED') response.setHeader('Allow', 'GET, POST');
   const { retryAfter } = refusal.details;

@@ -4,6 +4,7 @@
  */
 import type { Server } from 'node:http';
 import { Server as SocketServer } from 'node:net';
+import { refuse, type Refusal } from '../rules/errors.js';
 import type { NewConnections } from './new-connections.js';
 
 const DRAIN_MS = 10_000;
@@ -30,6 +31,11 @@ export interface Draining {
   /** From then on each answer is the last on its connection. */
   readonly begun: boolean;
   drain(parts: DrainingParts): Promise<void>;
+}
+
+/** Of what would not end by itself, and so may not begin any more. */
+export function serverStops(): Refusal {
+  return refuse('OVERLOADED', { message: 'This server stops; come again.', details: { retryAfter: 1 } });
 }
 
 export function createDraining(): Draining {

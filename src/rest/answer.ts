@@ -3,7 +3,7 @@ import type { Exchange } from '../http/exchange.js';
 import type { Caller } from '../operations/caller.js';
 import { cursorOf } from '../operations/paging.js';
 import { Refusal, refuse } from '../rules/errors.js';
-import { rateLimitHeaders } from '../security/rate-limit-headers.js';
+import { setRateLimitHeaders } from '../security/rate-limit-headers.js';
 import type { Page } from '../store/page.js';
 import type { Input } from './input.js';
 import type { Made, Route } from './route.js';
@@ -17,7 +17,7 @@ export async function sendResult(
   caller: Caller,
 ): Promise<void> {
   const body = isPage(result) ? await pageBody(exchange, result, input, route) : route.write(result);
-  setRateLimitHeaders(exchange, caller);
+  setRateLimitHeaders(exchange.response, caller.taken);
   setETag(exchange, body);
   if (route.location) exchange.response.setHeader('Location', route.location(body as Made));
   if (isKnown(exchange, route)) return exchange.sendNothing(304);
@@ -117,10 +117,6 @@ function isObject(value: unknown): value is Record<string, unknown> {
   return typeof value === 'object' && value !== null;
 }
 
-function setRateLimitHeaders({ response }: Exchange, { taken }: Caller): void {
-  for (const [name, value] of Object.entries(rateLimitHeaders(taken))) response.setHeader(name, value);
-}
-
 /** The caller, if there is a route; a failure outside every route has only the services. */
 export function sendFailure(exchange: Exchange, error: unknown, caller: Caller | Pick<Caller, 'services'>): void {
   const { response, requestId } = exchange;
@@ -129,7 +125,7 @@ export function sendFailure(exchange: Exchange, error: unknown, caller: Caller |
   const refusal = error instanceof Refusal ? error : refuse('INTERNAL');
   exchange.record.refused(refusal);
   const { retryAfter, allowedMethods } = refusal.details;
-  if ('taken' in caller) setRateLimitHeaders(exchange, caller);
+  if ('taken' in caller) setRateLimitHeaders(exchange.response, caller.taken);
   if (refusal.status === 401) response.setHeader('WWW-Authenticate', 'Bearer');
   if (typeof retryAfter === 'number') response.setHeader('Retry-After', String(retryAfter));
   if (Array.isArray(allowedMethods)) response.setHeader('Allow', allowedMethods.join(', '));

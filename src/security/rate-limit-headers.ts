@@ -1,8 +1,15 @@
 /** The answer's headers about budgets, in the form of the IETF draft "RateLimit header fields for HTTP". */
+import type { ServerResponse } from 'node:http';
 import type { Taken } from './rate-limit.js';
 
+type AllTaken = Iterable<readonly [name: string, taken: Taken]>;
+
+export function setRateLimitHeaders(response: ServerResponse, taken: AllTaken): void {
+  for (const [name, value] of Object.entries(rateLimitHeaders(taken))) response.setHeader(name, value);
+}
+
 /** One entry a budget, in the order in which they were drawn on: a map of name to `Taken` serves. */
-export function rateLimitHeaders(taken: Iterable<readonly [name: string, taken: Taken]>): Record<string, string> {
+export function rateLimitHeaders(taken: AllTaken): Record<string, string> {
   const entries = [...taken];
   if (entries.length === 0) return {};
   const waitSeconds = Math.max(...entries.map(([, { retryAfterSeconds }]) => retryAfterSeconds));

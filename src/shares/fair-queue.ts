@@ -107,8 +107,8 @@ export function createFairQueue({
   }
 
   /**
-   * A place goes from hand to hand, so that no call that comes later is served before those that wait. What ends may
-   * have kept several waiting: one for its user, say, and another for how long it took.
+   * A place that is free goes to those that wait, before any call that comes later. What ends may have kept several of
+   * them waiting: one for its user, say, and another for how long it took.
    */
   function admitNext(): void {
     for (let next = firstInTurn(); next; next = firstInTurn()) {

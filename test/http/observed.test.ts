@@ -131,7 +131,7 @@ describe('the line of a request', () => {
       await until(async () => (await count('499')) === 1);
     });
     const line = app.logged.map((text) => JSON.parse(text) as Json).find(({ status }) => status === 499);
-    expect(line).toMatchObject({ level: 'warn', route, msg: 'the caller left before the answer' });
+    expect(line).toMatchObject({ level: 'warn', route, msg: 'client disconnected before the response' });
     expect(await count('200')).toBe(before);
   });
 

@@ -132,6 +132,12 @@ describe('a stream', () => {
     });
   });
 
+  it('that is opened says what is left of the budget that it drew on', async () => {
+    const response = await ask({ body: { query: MY_EVENTS } });
+    response.destroy();
+    expect(response.headers.ratelimit).toMatch(/^"read";r=\d+;t=\d+$/);
+  });
+
   const INCOMPLETE: [what: string, body: object, code: string][] = [
     ['without a document', {}, 'MALFORMED_REQUEST'],
     ['with a document that is no text', { query: 7 }, 'MALFORMED_REQUEST'],
@@ -164,7 +170,7 @@ describe('a stream', () => {
   });
 
   it('that is being opened while its server stops breaks off at once', async () => {
-    const closing = await openTestApp({}, { beside: app });
+    const closing = await openTestApp({}, { sameDatabaseAs: app });
     const job = await draft();
     const { subscribe, closed } = connectAs(closing.url, hanna);
     subscribe(MY_EVENTS);

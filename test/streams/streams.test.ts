@@ -1,7 +1,7 @@
 /** What is heard over both channels: who hears what, from where on, and until when. */
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { openTestApp, type Json, type TestApp } from '../app.js';
-import { openLine } from '../attacks/line.js';
+import { openConnection } from '../attacks/raw-connection.js';
 import { callRest } from '../calls.js';
 import { homeowner, programOf, type Person } from '../cast.js';
 import { DRAFT, gather, givenJob, PEOPLE, type People } from '../journey.js';
@@ -205,16 +205,16 @@ describe.each(CHANNELS)('over %s', (channel, hear) => {
 
 describe('a server that stops', () => {
   it('says to whoever asks for a WebSocket by then when to come again', async () => {
-    const stopping = await openTestApp({}, { beside: app });
-    const line = await openLine(stopping.url);
+    const stopping = await openTestApp({}, { sameDatabaseAs: app });
+    const connection = await openConnection(stopping.url);
     const [begun, rest] = ['GET /graphql HTTP/1.1\r\nHost: a\r\n', 'Upgrade: websocket\r\nConnection: Upgrade\r\n\r\n'];
-    line.send(begun);
+    connection.send(begun);
     const heard = hearOverWebSocket(stopping.url, people.owner, MY_EVENTS);
     await untilOpen(stopping.services, 1);
     const stopped = stopping.close();
     await heard.ended;
-    line.send(rest);
-    const { status, headers } = await line.answer();
+    connection.send(rest);
+    const { status, headers } = await connection.answer();
     expect([status, headers.get('retry-after')]).toEqual([503, '1']);
     await stopped;
   });

@@ -38,7 +38,7 @@ it('ends with the step under way, and leaves the others to another instance', as
       sealer: createSealer({ secret: 'a secret that only tests know, 32 bytes' }),
       metrics: { webhookAttempted: () => {}, webhookInFlight: (request) => request() },
       log: pino({ level: 'silent' }),
-      databaseWatch: { awaySince: undefined },
+      databaseWatch: { awaySince: undefined, onOpen: () => {} },
     });
     await until(async () => {
       const held = await sql`select from pg_stat_activity where datname = current_database()

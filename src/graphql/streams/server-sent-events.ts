@@ -9,9 +9,11 @@ import { createHandler } from 'graphql-sse';
 import type { Exchange } from '../../http/exchange.js';
 import type { Timeouts } from '../../http/timeouts.js';
 import type { UnreadAnswers } from '../../http/unread.js';
+import { serverStops } from '../../http/draining.js';
 import type { Caller } from '../../operations/caller.js';
 import { refuse, REFUSALS, unauthorized } from '../../rules/errors.js';
 import type { StreamEnd } from '../../rules/streams.js';
+import { setRateLimitHeaders } from '../../security/rate-limit-headers.js';
 import { turnOf } from '../../shares/turns.js';
 import { retryAfterIfOverloaded } from '../overloaded.js';
 import type { AnswerStream } from './answers.js';
@@ -41,7 +43,7 @@ export function openServerSentEvents(parts: ServerSentEventsParts): ServerSentEv
     async answer(exchange, caller, body) {
       assertTakesEvents(exchange);
       const viewer = await caller.viewer();
-      if (isDraining) throw refuse('OVERLOADED', { message: 'This server stops; come again.' });
+      if (isDraining) throw serverStops();
       const connection = new EventResponse(exchange.response, caller, parts.unread);
       // From here on, so that neither a log-out nor the server's stop is missed while the stream is being opened.
       open.add(connection);
@@ -51,6 +53,7 @@ export function openServerSentEvents(parts: ServerSentEventsParts): ServerSentEv
         await turnOf(caller.services.shares.turns, caller.holder);
         const opened = await parts.openSubscription(caller, connection, body);
         caller.underWay?.end();
+        setRateLimitHeaders(exchange.response, caller.taken);
         if (!opened.stream) return await sendRefused(exchange, connection, opened.errors);
         exchange.beganStream();
         await connection.stream(opened.stream);
