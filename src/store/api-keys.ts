@@ -56,16 +56,13 @@ export const selectApiKey = statement((db, $: Values<{ id: ApiKeyId }>) =>
     .where(eq(apiKeys.id, $.id)),
 );
 
-/** Under the account's lock: how many keys work, and whether the session that asks for one more is still active. */
-export const countApiKeys = statement((db, $: Values<{ userId: UserId; sessionId: SessionId }>) =>
+/** How many keys work, under the account's lock. */
+export const countApiKeys = statement((db, $: Values<{ userId: UserId }>) =>
   db
-    .select({
-      sessionIsActive: sql<boolean>`coalesce(bool_or(${sessions.id} = ${$.sessionId}), false)`,
-      count: sql<number>`count(${apiKeys.id})::int`,
-    })
-    .from(sessions)
-    .leftJoin(apiKeys, eq(apiKeys.sessionId, sessions.id))
-    .where(and(eq(sessions.userId, $.userId), isActive)),
+    .select({ count: sql<number>`count(*)::int` })
+    .from(apiKeys)
+    .innerJoin(sessions, eq(sessions.id, apiKeys.sessionId))
+    .where(and(eq(apiKeys.userId, $.userId), isActive)),
 );
 
 const insertSession = statement((db, $: Values<{ id: SessionId; userId: UserId; expiresAt: string | null }>) =>

@@ -1,7 +1,8 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { WEBHOOKS } from '../../src/rules/limits.js';
-import { openTestApp, type Json, type TestApp } from '../app.js';
+import { openTestApp, type Answer, type Json, type TestApp } from '../app.js';
 import { admin, homeowner, programOf, type Person } from '../cast.js';
+import { until } from '../security/until.js';
 import { byGraphql, byRest, invalid } from './refused.js';
 
 let app: TestApp;
@@ -194,6 +195,37 @@ describe('a webhook endpoint', () => {
     const [row] =
       await app.sql`select jsonb_array_length(secrets) as secrets from webhook_endpoints where id = ${webhook.id}`;
     expect(row!.secrets).toBe(WEBHOOKS.secretsAtOnce);
+  });
+
+  it('is neither made nor changed by a session that was ended while the call waited', async () => {
+    const owner = await homeowner(app, 'Orson');
+    const { webhook } = await made(owner);
+    const path = `/v1/webhooks/${webhook.id}`;
+    const { token } = owner;
+    const waiting = async () =>
+      app.sql`select from pg_stat_activity where datname = current_database()
+        and application_name = 'job-marketplace' and wait_event_type = 'Lock'`;
+    const calls = [
+      () => create(owner, { url: URL_OF }),
+      () => app.rest('PUT', path, { token, body: { url: 'https://elsewhere.example.com' } }),
+      () => app.rest('POST', `${path}/rotate-secret`, { token }),
+    ];
+    for (const call of calls) {
+      let answer: Promise<Answer<Json>> | undefined;
+      await app.sql.begin(async (tx) => {
+        await tx`select from users where id = ${owner.userId} for update`;
+        await tx`select from webhook_endpoints where id = ${webhook.id} for update`;
+        answer = call();
+        await until(async () => (await waiting()).length === 1);
+        await tx`update sessions set revoked_at = now() where user_id = ${owner.userId}`;
+      });
+      const refused = await answer;
+      expect([refused?.status, refused?.body.details.reason]).toEqual([401, 'session_ended']);
+      await app.sql`update sessions set revoked_at = null where user_id = ${owner.userId}`;
+    }
+    const rows = await app.sql`select url, jsonb_array_length(secrets) as secrets from webhook_endpoints
+      where user_id = ${owner.userId}`;
+    expect(rows).toEqual([{ url: URL_OF, secrets: 1 }]);
   });
 
   it('is gone for everybody once it is deleted', async () => {

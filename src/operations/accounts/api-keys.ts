@@ -3,13 +3,12 @@
  * log-in.
  */
 import { z } from 'zod';
-import { refuse, unauthorized } from '../../rules/errors.js';
+import { refuse } from '../../rules/errors.js';
 import type { ApiKeyId } from '../../rules/ids.js';
 import { API_KEYS_PER_PERSON_MAX, TEXT } from '../../rules/limits.js';
 import { requiredText } from '../../rules/values.js';
 import type { Viewer } from '../../rules/viewer.js';
 import { hashOfApiKey, newApiKeySecret } from '../../security/api-key.js';
-import { lockAccount } from '../../store/accounts.js';
 import {
   countApiKeys,
   insertApiKey,
@@ -22,6 +21,7 @@ import { revokeSession } from '../../store/sessions.js';
 import { operation } from '../operation.js';
 import { pageRequest, pageShape } from '../paging.js';
 import { idInPath, momentInBody } from '../shapes.js';
+import { lockOwnAccount } from './own-account.js';
 
 const NEWEST_FIRST = ['time', 'text'] as const;
 
@@ -47,15 +47,13 @@ export const createApiKey = operation({
       .nullish()
       .describe('When the key ends by itself; by default it holds until it is revoked.'),
   }),
-  async run({ db, viewer: { userId, sessionId } }, { name, expiresAt = null }): Promise<NewApiKey> {
+  async run({ db, viewer }, { name, expiresAt = null }): Promise<NewApiKey> {
     const secret = newApiKeySecret();
     const apiKey = await db.inTransaction(async (tx) => {
-      // Two at once follow one another, and a change of password comes before or after, never between.
-      await lockAccount(tx, { userId });
-      const [kept] = await countApiKeys(tx, { userId, sessionId });
-      if (!kept?.sessionIsActive) throw unauthorized('UNAUTHENTICATED', 'session_ended');
-      if (kept.count >= API_KEYS_PER_PERSON_MAX) throw tooManyKeys();
-      return insertApiKey(tx, { userId, name, expiresAt, secretHash: hashOfApiKey(secret) });
+      await lockOwnAccount(tx, viewer);
+      const [kept] = await countApiKeys(tx, viewer);
+      if ((kept?.count ?? 0) >= API_KEYS_PER_PERSON_MAX) throw tooManyKeys();
+      return insertApiKey(tx, { userId: viewer.userId, name, expiresAt, secretHash: hashOfApiKey(secret) });
     });
     return { apiKey, secret };
   },

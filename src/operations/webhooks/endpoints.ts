@@ -10,7 +10,6 @@ import type { WebhookEndpointId } from '../../rules/ids.js';
 import { WEBHOOKS } from '../../rules/limits.js';
 import type { Viewer } from '../../rules/viewer.js';
 import { newWebhookSecret } from '../../security/webhook-signature.js';
-import { lockAccount } from '../../store/accounts.js';
 import type { Db } from '../../store/database.js';
 import { newId } from '../../store/new-id.js';
 import type { StoredSecret } from '../../store/tables/webhooks.js';
@@ -25,6 +24,7 @@ import {
   updateWebhookSecrets,
   type WebhookEndpoint,
 } from '../../store/webhooks.js';
+import { lockOwnAccount } from '../accounts/own-account.js';
 import { operation } from '../operation.js';
 import { pageRequest, pageShape } from '../paging.js';
 import { changedReadOnly, readOnly } from '../read-only.js';
@@ -58,8 +58,7 @@ export const createWebhookEndpoint = operation({
     const [endpoint, secret] = [newId('webhookEndpoint'), newWebhookSecret()];
     const secrets: StoredSecret[] = [{ sealed: sealer.seal(secret, endpoint), endsAt: null }];
     const webhook = await db.inTransaction(async (tx) => {
-      // Two at once follow one another, so that nobody has more than they may.
-      await lockAccount(tx, viewer);
+      await lockOwnAccount(tx, viewer);
       const [kept] = await countWebhookEndpoints(tx, viewer);
       if ((kept?.count ?? 0) >= WEBHOOKS.endpointsPerPerson) throw tooManyEndpoints();
       const [made] = await insertWebhookEndpoint(tx, {
@@ -126,6 +125,7 @@ export async function ownEndpoint(db: Db, viewer: Viewer, endpoint: WebhookEndpo
 }
 
 async function lockOwnEndpoint(tx: Db, viewer: Viewer, endpoint: WebhookEndpointId) {
+  await lockOwnAccount(tx, viewer);
   const [found] = await lockWebhookEndpoint(tx, { id: endpoint });
   if (!found) throw noSuchEndpoint();
   requireOwner(viewer, found);
