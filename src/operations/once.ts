@@ -4,7 +4,6 @@
  */
 import { refuse } from '../rules/errors.js';
 import type { UserId } from '../rules/ids.js';
-import { violatedConstraint } from '../store/database-errors.js';
 import type { Db } from '../store/database.js';
 import { insertRecord, lockKey, selectRecord } from '../store/idempotency.js';
 import { invalidField } from './validation.js';
@@ -24,21 +23,17 @@ export interface Answered<Output> {
   replayed: boolean;
 }
 
-export async function once<Output>(db: Db, keyed: Keyed, work: (tx: Db) => Promise<Output>): Promise<Answered<Output>> {
-  try {
-    return await db.inTransaction(async (tx) => {
-      const [held] = await lockKey(tx, keyed);
-      if (!held?.locked) throw refuse('IDEMPOTENCY_KEY_IN_USE');
-      const earlier = await earlierAnswer<Output>(tx, keyed);
-      if (earlier) return earlier;
-      const answer = await work(tx);
-      await insertRecord(tx, { ...keyed, inputSeal: keyed.inputSeals[0] ?? '', answer: preserved(answer) });
-      return { answer, replayed: false };
-    });
-  } catch (error) {
-    if (violatedConstraint(error) === 'idempotency_key_used') throw refuse('IDEMPOTENCY_KEY_IN_USE');
-    throw error;
-  }
+export function once<Output>(db: Db, keyed: Keyed, work: (tx: Db) => Promise<Output>): Promise<Answered<Output>> {
+  return db.inTransaction(async (tx) => {
+    const [held] = await lockKey(tx, keyed);
+    if (!held?.locked) throw refuse('IDEMPOTENCY_KEY_IN_USE');
+    const earlier = await earlierAnswer<Output>(tx, keyed);
+    if (earlier) return earlier;
+    const answer = await work(tx);
+    const record = { ...keyed, inputSeal: keyed.inputSeals[0] ?? '', answer: preserved(answer) };
+    if ((await insertRecord(tx, record)).length === 0) throw refuse('IDEMPOTENCY_KEY_IN_USE');
+    return { answer, replayed: false };
+  });
 }
 
 /** What this key was answered with before; a refusal if that was for another input. */

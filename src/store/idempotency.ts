@@ -1,5 +1,5 @@
 /** Records of answered calls. A record commits with the effect of its call, or not at all. */
-import { and, eq, sql } from 'drizzle-orm';
+import { and, eq, not, sql } from 'drizzle-orm';
 import type { UserId } from '../rules/ids.js';
 import { columns, statement, type Values } from './statement.js';
 import { idempotencyRecords } from './tables/idempotency.js';
@@ -20,6 +20,9 @@ export const lockKey = statement((db, $: Values<Claim>) =>
     .from(sql`(values (1)) as one`),
 );
 
+/** Housekeeping throws such a record away when it comes to it; by itself it counts no more. */
+export const recordIsTooOld = sql`${idempotencyRecords.createdAt} <= now() - interval '24 hours'`;
+
 export const selectRecord = statement((db, $: Values<Claim>) =>
   db
     .select({ inputSeal: idempotencyRecords.inputSeal, answer: idempotencyRecords.answer })
@@ -29,10 +32,22 @@ export const selectRecord = statement((db, $: Values<Claim>) =>
         eq(idempotencyRecords.userId, $.userId),
         eq(idempotencyRecords.operation, $.operation),
         eq(idempotencyRecords.key, $.key),
+        not(recordIsTooOld),
       ),
     ),
 );
 
-export const insertRecord = statement((db, $: Values<Claim & { inputSeal: string; answer: string }>) =>
-  db.insert(idempotencyRecords).values(columns($, ['userId', 'operation', 'key', 'inputSeal', 'answer'])),
-);
+/** Under the key's lock: a record that is too old gives way. No row comes back if there is one that counts. */
+export const insertRecord = statement((db, $: Values<Claim & { inputSeal: string; answer: string }>) => {
+  const answered = columns($, ['inputSeal', 'answer']);
+  const { userId, operation, key } = idempotencyRecords;
+  return db
+    .insert(idempotencyRecords)
+    .values({ ...columns($, ['userId', 'operation', 'key']), ...answered })
+    .onConflictDoUpdate({
+      target: [userId, operation, key],
+      set: { ...answered, createdAt: sql`now()` },
+      setWhere: recordIsTooOld,
+    })
+    .returning({ key });
+});

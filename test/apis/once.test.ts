@@ -84,6 +84,22 @@ describe('Hanna, who calls with an Idempotency-Key', () => {
     expect([other.status, other.body.details.code]).toEqual([422, 'IDEMPOTENCY_KEY_REUSED']);
   });
 
+  it('may use a key anew after a day, for whatever she likes, and is given that answer again', async () => {
+    const create = (title: string) =>
+      app.rest('POST', '/v1/jobs', { ...keyed('yesterday'), body: { ...DRAFT, title } });
+    const first = await create('Fix the sink');
+    await sql`update idempotency_records set created_at = now() - interval '25 hours' where key = 'yesterday'`;
+    const other = await create('Another sink');
+    const again = await create('Another sink');
+    expect([other.status, other.headers.get('idempotency-replayed')]).toEqual([201, null]);
+    expect([again.status, again.headers.get('idempotency-replayed')]).toEqual([201, 'true']);
+    expect([again.body.id, other.body.id === first.body.id]).toEqual([other.body.id, false]);
+    expect((await create('Fix the sink')).body.details.code).toBe('IDEMPOTENCY_KEY_REUSED');
+    await sql`update idempotency_records set created_at = now() - interval '25 hours' where key = 'yesterday'`;
+    const same = await create('Another sink');
+    expect([same.status, same.body.id === other.body.id]).toEqual([201, false]);
+  });
+
   it('may use one key for two operations, and another person may use it too', async () => {
     const id = await draft();
     const published = await app.rest('POST', `/v1/jobs/${id}/publish`, keyed('shared'));
