@@ -9,6 +9,7 @@ import { ensureAdmin } from './operations/accounts/admins.js';
 import { startServer } from './server.js';
 import { openWebhooks } from './webhooks/webhooks.js';
 import type { Connection } from './store/database.js';
+import { keepTidy } from './store/housekeeping.js';
 
 export interface Run {
   readonly config: () => Config;
@@ -61,6 +62,10 @@ async function start(config: Config, log: Logger, opened: Closing[], whenOpen: R
     preparedStatements: config.DATABASE_PREPARED_STATEMENTS,
   });
   opened.push(webhooks.close);
+  const housekeeping = keepTidy(services.db, (kind, error) =>
+    log.warn({ err: error, kind }, 'what has run out could not be thrown away'),
+  );
+  opened.push(housekeeping.close);
   const server = await startServer(services, config);
   opened.push(server.close);
   await whenOpen(server.url, config);

@@ -23,7 +23,6 @@ import { createShares } from './shares/shares.js';
 import { connect, type Connection, type DatabaseHooks } from './store/database.js';
 import { watchDatabase } from './store/database-watch.js';
 import { assertDriverIsPatched } from './store/driver-check.js';
-import { tidy } from './store/housekeeping.js';
 import { migrate } from './store/migrate.js';
 import { watchServices } from './watch.js';
 
@@ -32,7 +31,6 @@ const ACCESS_TOKEN_TTL_SECONDS = 15 * 60;
 const VIEWERS_MAX = 10_000;
 /** `lastUsedAt` is exact to the minute. */
 const KEY_USES_EVERY_MS = 10_000;
-const TIDY_EVERY_MS = 60 * 60 * 1000;
 
 export interface OpenServices {
   readonly services: Services;
@@ -124,10 +122,6 @@ export async function openServices(
     budgets: config.budgets,
     log,
   };
-  const tidying = setInterval(
-    () => void tidy(db).catch((error: unknown) => log.warn({ err: error }, 'deleting expired rows failed')),
-    TIDY_EVERY_MS,
-  );
   const flushKeyUses = () =>
     keyUses.flush().catch((error: unknown) => log.warn({ err: error }, 'writing API key last-used times failed'));
   const flushing = setInterval(() => void flushKeyUses(), KEY_USES_EVERY_MS);
@@ -135,7 +129,6 @@ export async function openServices(
   return {
     services,
     close: async () => {
-      clearInterval(tidying);
       clearInterval(flushing);
       await flushKeyUses();
       await live.close();

@@ -1,24 +1,31 @@
 /** Deletes expired rows, a little at a time, by whichever instance comes first. */
-import { sql } from 'drizzle-orm';
+import { sql, type SQL } from 'drizzle-orm';
 import { WEBHOOKS } from '../rules/limits.js';
 import type { Db } from './database.js';
+import { recordIsTooOld } from './idempotency.js';
 import { statement, type Values } from './statement.js';
 import { idempotencyRecords } from './tables/idempotency.js';
 import { refreshTokens, sessions } from './tables/sessions.js';
 import { webhookDeliveries, webhookEndpoints } from './tables/webhooks.js';
 
-/** Long enough that a stolen refresh token is still known as one, and short enough that tables stay small. */
+/** Not while a server starts, and soon afterwards: some servers are replaced before an hour is over. */
+const FIRST_AFTER_MS = 60_000;
+const EVERY_MS = 60 * 60 * 1000;
+/** For so long a stolen refresh token of a session that has ended is still known as one. */
 const KEPT_DAYS_AFTER_END = 7;
-const IDEMPOTENCY_HOURS = 24;
+/** What one statement deletes, so that it ends long before its time-out. */
 const BATCH = 5_000;
+const BATCHES_MAX = 1_000;
+
+const batch = sql.raw(`limit ${BATCH}`);
+const daysAgo = (days: number): SQL => sql.raw(`now() - interval '${days} days'`);
 
 const dropRecords = statement((db, _: Values<object>) =>
   db
     .delete(idempotencyRecords)
     .where(
       sql`(user_id, operation, key) in (select user_id, operation, key from idempotency_records
-        where created_at < now() - interval '${sql.raw(String(IDEMPOTENCY_HOURS))} hours'
-          limit ${sql.raw(String(BATCH))})`,
+        where ${recordIsTooOld} ${batch})`,
     )
     .returning({ key: idempotencyRecords.key }),
 );
@@ -26,11 +33,7 @@ const dropRecords = statement((db, _: Values<object>) =>
 const dropTokens = statement((db, _: Values<object>) =>
   db
     .delete(refreshTokens)
-    .where(
-      sql`hash in (select hash from refresh_tokens
-        where expires_at < now() - interval '${sql.raw(String(KEPT_DAYS_AFTER_END))} days'
-          limit ${sql.raw(String(BATCH))})`,
-    )
+    .where(sql`hash in (select hash from refresh_tokens where expires_at < ${daysAgo(KEPT_DAYS_AFTER_END)} ${batch})`)
     .returning({ hash: refreshTokens.hash }),
 );
 
@@ -38,24 +41,27 @@ const dropTokens = statement((db, _: Values<object>) =>
 const dropSessions = statement((db, _: Values<object>) =>
   db
     .delete(sessions)
-    .where(
-      sql`id in (select id from sessions
-        where ends_at < now() - interval '${sql.raw(String(KEPT_DAYS_AFTER_END))} days'
-          limit ${sql.raw(String(BATCH))})`,
-    )
+    .where(sql`id in (select id from sessions where ends_at < ${daysAgo(KEPT_DAYS_AFTER_END)} ${batch})`)
     .returning({ id: sessions.id }),
 );
 
-/** Of deleted endpoints all, and of all others what is too old, be it sent or not. Their attempts go with them. */
-const dropDeliveries = statement((db, _: Values<object>) =>
+/** What is too old, be it sent or not. Its attempts go with it. */
+const dropOldDeliveries = statement((db, _: Values<object>) =>
   db
     .delete(webhookDeliveries)
     .where(
       sql`id in (select id from webhook_deliveries
-          where created_at < now() - interval
-            '${sql.raw(String(WEBHOOKS.deliveriesKeptDays))} days' limit ${sql.raw(String(BATCH))})
-        or id in (select d.id from webhook_endpoints w join webhook_deliveries d on d.endpoint_id = w.id
-          where w.deleted_at is not null limit ${sql.raw(String(BATCH))})`,
+        where created_at < ${daysAgo(WEBHOOKS.deliveriesKeptDays)} ${batch})`,
+    )
+    .returning({ id: webhookDeliveries.id }),
+);
+
+const dropDeliveriesOfDeleted = statement((db, _: Values<object>) =>
+  db
+    .delete(webhookDeliveries)
+    .where(
+      sql`id in (select d.id from webhook_endpoints w join webhook_deliveries d on d.endpoint_id = w.id
+        where w.deleted_at is not null ${batch})`,
     )
     .returning({ id: webhookDeliveries.id }),
 );
@@ -65,27 +71,68 @@ const dropEndpoints = statement((db, _: Values<object>) =>
   db
     .delete(webhookEndpoints)
     .where(
-      sql`deleted_at < now() - interval '1 hour'
-        and not exists (select from webhook_deliveries d where d.endpoint_id = "webhook_endpoints"."id")`,
+      sql`id in (select w.id from webhook_endpoints w where w.deleted_at < now() - interval '1 hour'
+        and not exists (select from webhook_deliveries d where d.endpoint_id = w.id) ${batch})`,
     )
     .returning({ id: webhookEndpoints.id }),
 );
 
+/** In this order: what refers to something goes before it. */
+const DROPS = {
+  records: dropRecords,
+  tokens: dropTokens,
+  sessions: dropSessions,
+  oldDeliveries: dropOldDeliveries,
+  deliveriesOfDeleted: dropDeliveriesOfDeleted,
+  endpoints: dropEndpoints,
+} as const;
+
+type Kind = keyof typeof DROPS;
+type OnFailure = (kind: Kind, error: unknown) => void;
+
 /** How many of each were deleted. */
-export interface Tidied {
-  readonly records: number;
-  readonly tokens: number;
-  readonly sessions: number;
-  readonly deliveries: number;
-  readonly endpoints: number;
+type Tidied = Readonly<Record<Kind, number>>;
+
+/** One kind whose rows cannot be deleted keeps none of the others. */
+export async function tidy(db: Db, onFailure: OnFailure, signal?: AbortSignal): Promise<Tidied> {
+  const tidied: Record<Kind, number> = {
+    records: 0,
+    tokens: 0,
+    sessions: 0,
+    oldDeliveries: 0,
+    deliveriesOfDeleted: 0,
+    endpoints: 0,
+  };
+  for (const kind of Object.keys(DROPS) as Kind[]) {
+    try {
+      for (let batches = 0; batches < BATCHES_MAX; batches += 1) {
+        if (signal?.aborted) return tidied;
+        const dropped: readonly unknown[] = await DROPS[kind](db, {});
+        tidied[kind] += dropped.length;
+        if (dropped.length < BATCH) break;
+      }
+    } catch (error) {
+      onFailure(kind, error);
+    }
+  }
+  return tidied;
 }
 
-export async function tidy(db: Db): Promise<Tidied> {
+/** Tidies soon, and then every hour, until it is closed. */
+export function keepTidy(db: Db, onFailure: OnFailure): { close(): Promise<void> } {
+  const closing = new AbortController();
+  let running: Promise<unknown> | undefined;
+  const look = () => {
+    running ??= tidy(db, onFailure, closing.signal).finally(() => (running = undefined));
+  };
+  const first = setTimeout(look, FIRST_AFTER_MS);
+  const looking = setInterval(look, EVERY_MS);
   return {
-    records: (await dropRecords(db, {})).length,
-    tokens: (await dropTokens(db, {})).length,
-    sessions: (await dropSessions(db, {})).length,
-    deliveries: (await dropDeliveries(db, {})).length,
-    endpoints: (await dropEndpoints(db, {})).length,
+    close: async () => {
+      clearTimeout(first);
+      clearInterval(looking);
+      closing.abort();
+      await running;
+    },
   };
 }

@@ -176,7 +176,7 @@ const COSTS: Readonly<Record<OperationKey, Cost>> = {
 
 describe('an operation', () => {
   // On a busy machine an answer may come between two statements that are sent together: then there are more round
-  // trips. The services write down uses of keys and tidy through the same pool, which falls into a count now and then.
+  // trips. The services write down uses of keys through the same pool, which falls into a count now and then.
   test(
     'costs as many statements and round trips (timed) as this table says, the same by both APIs',
     { retry: 2 },

@@ -1,6 +1,7 @@
 import postgres from 'postgres';
-import { afterAll, beforeAll, expect, it } from 'vitest';
-import { tidy } from '../../src/store/housekeeping.js';
+import { afterAll, afterEach, beforeAll, expect, it, vi } from 'vitest';
+import type { Db } from '../../src/store/database.js';
+import { keepTidy, tidy } from '../../src/store/housekeeping.js';
 import { newId } from '../../src/store/new-id.js';
 import { homeowner, programOf } from '../cast.js';
 import { openTestApp, type TestApp } from '../app.js';
@@ -16,6 +17,12 @@ afterAll(async () => {
   await app.close();
 });
 
+const NOTHING = { records: 0, tokens: 0, sessions: 0, oldDeliveries: 0, deliveriesOfDeleted: 0, endpoints: 0 };
+const tidyAll = () =>
+  tidy(app.services.db, (_, error) => {
+    throw error;
+  });
+
 it('throws away what has run out, and nothing that still counts', async () => {
   const [ivy, kim] = [await homeowner(app, 'Ivy'), await homeowner(app, 'Kim')];
   for (const { token } of [ivy, kim]) {
@@ -27,7 +34,7 @@ it('throws away what has run out, and nothing that still counts', async () => {
   }
   await sql`update sessions set ends_at = now() - interval '8 days' where user_id = ${ivy.userId}`;
   await sql`update idempotency_records set created_at = now() - interval '25 hours' where user_id = ${ivy.userId}`;
-  expect(await tidy(app.services.db)).toEqual({ records: 1, tokens: 0, sessions: 1, deliveries: 0, endpoints: 0 });
+  expect(await tidyAll()).toEqual({ ...NOTHING, records: 1, sessions: 1 });
   const left = await sql`select (select count(*)::int from refresh_tokens t join sessions s on s.id = t.session_id
       where s.user_id = ${kim.userId}) as tokens,
     (select count(*)::int from idempotency_records where user_id = ${kim.userId}) as records, (select count(*)::int
@@ -43,10 +50,10 @@ it('throws away API keys a week after they were revoked or have expired, and kee
   const [newest, middle, oldest] = body.data.map(({ id }: { id: string }) => id);
   await app.rest('DELETE', `/v1/api-keys/${newest}`, { token: lena.token });
   const sessionOf = (key: string) => sql`(select session_id from api_keys where id = ${key})`;
-  expect(await tidy(app.services.db)).toMatchObject({ sessions: 0 });
+  expect(await tidyAll()).toMatchObject({ sessions: 0 });
   await sql`update sessions set ends_at = ends_at - interval '8 days' where id = ${sessionOf(newest)}`;
   await sql`update sessions set ends_at = now() - interval '8 days' where id = ${sessionOf(middle)}`;
-  expect(await tidy(app.services.db)).toMatchObject({ sessions: 2 });
+  expect(await tidyAll()).toMatchObject({ sessions: 2 });
   expect(await sql`select id from api_keys where user_id = ${lena.userId}`).toEqual([{ id: oldest }]);
   expect((await app.rest('GET', '/v1/me', { token: keys[0]?.token })).status).toBe(200);
 });
@@ -69,11 +76,67 @@ it('throws away what was sent to webhooks after a month, and what was sent to de
   for (const days of [1, 31]) await delivery(kept, days);
   await delivery(deleted, 1);
   await app.rest('DELETE', `/v1/webhooks/${deleted}`, { token: mia.token });
-  expect(await tidy(app.services.db)).toMatchObject({ deliveries: 2, endpoints: 0 });
+  expect(await tidyAll()).toMatchObject({ oldDeliveries: 1, deliveriesOfDeleted: 1, endpoints: 0 });
   await sql`update webhook_endpoints set deleted_at = now() - interval '2 hours' where id = ${deleted}`;
-  expect(await tidy(app.services.db)).toMatchObject({ deliveries: 0, endpoints: 1 });
+  expect(await tidyAll()).toEqual({ ...NOTHING, endpoints: 1 });
   const left = await sql`select (select count(*)::int from webhook_deliveries) as deliveries,
     (select count(*)::int from webhook_attempts) as attempts, (select count(*)::int
       from webhook_endpoints) as endpoints`;
   expect(left[0]).toEqual({ deliveries: 1, attempts: 1, endpoints: 1 });
+});
+
+it('throws away all that has run out, however much it is', async () => {
+  const nora = await homeowner(app, 'Nora');
+  await sql`insert into idempotency_records (user_id, operation, key, input_seal, answer, created_at)
+    select ${nora.userId}, 'createJob', n::text, '', '', now() - interval '2 days' from generate_series(1, 12000) n`;
+  expect(await tidyAll()).toEqual({ ...NOTHING, records: 12_000 });
+});
+
+/** A database that deletes nothing, and fails where a table of this name is concerned. */
+function emptyDatabase(failing: string): Db & { readonly sent: string[] } {
+  const sent: string[] = [];
+  return {
+    sent,
+    isTransaction: false,
+    send: async (text) => {
+      sent.push(text.split('"')[1] ?? text);
+      if (text.startsWith(`delete from "${failing}"`)) throw new Error('It takes too long.');
+      return [];
+    },
+    inTransaction: () => Promise.reject(new Error('Each batch is a statement by itself.')),
+  };
+}
+
+const EACH = [
+  'idempotency_records',
+  'refresh_tokens',
+  'sessions',
+  'webhook_deliveries',
+  'webhook_deliveries',
+  'webhook_endpoints',
+];
+
+it('throws away the rest where one kind of rows cannot be deleted, and says which', async () => {
+  const db = emptyDatabase('refresh_tokens');
+  const failed: string[] = [];
+  await tidy(db, (kind, error) => failed.push(`${kind}: ${String(error)}`));
+  expect(failed).toEqual(['tokens: Error: It takes too long.']);
+  expect(db.sent).toEqual(EACH);
+});
+
+afterEach(() => void vi.useRealTimers());
+
+it('begins soon after the start, and goes on every hour until it is closed', async () => {
+  vi.useFakeTimers();
+  const db = emptyDatabase('none');
+  const housekeeping = keepTidy(db, () => {});
+  const sentWithin = async (seconds: number) => {
+    await vi.advanceTimersByTimeAsync(seconds * 1000);
+    return db.sent.splice(0);
+  };
+  expect(await sentWithin(30)).toEqual([]);
+  expect(await sentWithin(30)).toEqual(EACH);
+  expect(await sentWithin(3_600)).toEqual(EACH);
+  await housekeeping.close();
+  expect(await sentWithin(7_200)).toEqual([]);
 });
