@@ -47,6 +47,7 @@ const FILTERS: [name: string, query: string, filter: string, where: string][] = 
     `updated_at >= '${SINCE}'`,
   ],
   ['a trade', 'category=plumbing', 'category: "plumbing"', `category = 'plumbing'`],
+  ['blank texts, which ask for nothing', 'search=%20&category=&near_zip=', 'search: "", category: " "', 'true'],
   ['a common word', 'search=sink', 'search: "sink"', `title ilike '%sink%'`],
   ['a rare word', 'search=sink%2011', 'search: "sink 11"', `title ilike '%sink 11%'`],
   [

@@ -4,13 +4,13 @@
  */
 import { z } from 'zod';
 import { TEXT } from '../../rules/limits.js';
-import { text } from '../../rules/values.js';
 import type { JobFilter } from '../../store/job-lists.js';
+import { optionalText } from '../shapes.js';
 import { invalidField } from '../validation.js';
 import { cityPlace, postalPlace } from './places.js';
 
-const zipCode = text(TEXT.line).nullish();
-const cityOrState = text(TEXT.line).nullish();
+const zipCode = optionalText(TEXT.line);
+const cityOrState = optionalText(TEXT.line);
 const miles = z.number().min(1).max(500);
 
 export const nearPlace = z.strictObject({

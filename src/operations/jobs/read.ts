@@ -8,7 +8,7 @@ import { eventFor, reachOf } from '../../rules/timeline.js';
 import { DEFAULT_JOB_ORDER, JOB_ORDERS } from '../../rules/job-orders.js';
 import { JOB_STATES } from '../../rules/lifecycle.js';
 import { TEXT } from '../../rules/limits.js';
-import { choice, idOf, text } from '../../rules/values.js';
+import { choice, idOf } from '../../rules/values.js';
 import type { Viewer } from '../../rules/viewer.js';
 import type { Db } from '../../store/database.js';
 import { listEvents as eventsInOrder, type JobEvent } from '../../store/events.js';
@@ -19,7 +19,7 @@ import { asArray } from '../../store/statement.js';
 import { idsOf } from '../../store/visibility.js';
 import { operation } from '../operation.js';
 import { pageRequest, pageShape } from '../paging.js';
-import { across, idInPath, momentInBody } from '../shapes.js';
+import { across, idInPath, momentInBody, optionalText } from '../shapes.js';
 import { readDisputes } from './disputes.js';
 import { readableWith } from './include.js';
 import { findJob, readJobWith, type FoundJob } from './job.js';
@@ -35,7 +35,7 @@ export const newestFirst = ({ createdAt, id }: Pick<ReadableJob, 'createdAt' | '
 export const IN_ORDER = ['number'] as const;
 
 export const jobFilter = z.strictObject({
-  search: text(TEXT.title).nullish().describe('Text that the title or the description contains, whatever the case.'),
+  search: optionalText(TEXT.title).describe('Text that the title or the description contains, whatever the case.'),
   status: jobStatus.nullish().describe('Jobs in this state.'),
   statuses: z
     .array(jobStatus)
@@ -43,7 +43,7 @@ export const jobFilter = z.strictObject({
     .max(JOB_STATES.length)
     .nullish()
     .describe('Jobs in any of these states; in place of `status`.'),
-  category: text(TEXT.kind).nullish().describe('Jobs of this trade.'),
+  category: optionalText(TEXT.kind).describe('Jobs of this trade.'),
   urgency: urgency.optional().describe('Jobs of this urgency.'),
   homeownerId: idOf('homeowner').nullish().describe('Jobs of this homeowner; for admins.'),
   updatedSince: momentInBody
