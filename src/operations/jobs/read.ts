@@ -49,8 +49,10 @@ export const jobFilter = z.strictObject({
   updatedSince: momentInBody
     .nullish()
     .describe(
-      'Jobs that have changed at this moment or later. Bids on a job and proposals in its dispute do not change ' +
-        'it, and a deleted one is not listed: to miss nothing, read `GET /v1/events?after=` or `myEvents(after)`.',
+      'Jobs that have changed at this moment or later. A change has the moment before its commit, and so may be ' +
+        'listed after a younger one: ask from a minute before the newest that was seen, and drop repeats by id and ' +
+        'version. Bids on a job and proposals in its dispute do not change it, and a deleted one is not listed: of ' +
+        'one’s own jobs, `GET /v1/events?after=` and `myEvents(after)` say this too.',
     ),
   near: nearPlace.nullish().describe('Jobs in towns near a place, measured from the centre of the job’s city.'),
 });
