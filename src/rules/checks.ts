@@ -91,13 +91,15 @@ export function checksOfBid({ by, from }: BidTransition): readonly Check[] {
     {
       condition: oneOf(conditions.bid('status'), from),
       code: 'INVALID_TRANSITION',
-      explain: ({ bid }) => (bid ? bidInAnotherState(bid.status) : {}),
+      explain: (facts) => (facts.bid ? bidInAnotherState(facts.bid.status, facts) : {}),
     },
   ];
 }
 
-function bidInAnotherState(fromState: BidState): RefusalFacts {
-  const allowed = BID_TRANSITION_LIST.filter((row) => row.from.includes(fromState));
+function bidInAnotherState(fromState: BidState, facts: Facts): RefusalFacts {
+  const allowed = BID_TRANSITION_LIST.filter(
+    ({ by, from }) => from.includes(fromState) && holds(mayActOnBid(by), facts),
+  );
   return {
     message: `A bid that is ${fromState} does not allow this.`,
     details: { fromState, allowedOperations: allowed.map((row) => row.operation) },

@@ -791,6 +791,22 @@ describe('a bid goes forward only', () => {
   );
 
   test.each([
+    ['open, the bid was viewed', ['shortlistBid', 'rejectBid']],
+    ['open, the bid was shortlisted', ['rejectBid']],
+    ['open, the bidder withdrew', []],
+  ] as const)(
+    'and the owner is told what they may do instead, and nothing that they never may: %s',
+    async (what, may) => {
+      const { id: job, bids } = await given(what);
+      const asked = { by: people.owner, job, bid: bids.bidder! };
+      const { body } = await callRest(app, 'view', asked);
+      expect(body.details).toMatchObject({ code: 'INVALID_TRANSITION', allowed_operations: may });
+      const { errors } = await callGraphql(app, 'view', asked);
+      expect(errors?.[0]?.extensions).toMatchObject({ code: 'INVALID_TRANSITION', allowedOperations: may });
+    },
+  );
+
+  test.each([
     ['view', 'VIEWED'],
     ['shortlist', 'SHORTLISTED'],
     ['reject', 'REJECTED'],
