@@ -88,6 +88,16 @@ describe.each(BOTH_WAYS)('what %s did is done, and %s answers it again:', (first
       replayed: true,
     });
   });
+
+  it('one of a bid that stakes nothing, which is said by false, by null or by silence', async () => {
+    const { id: job } = await givenJob(app, 'open', people);
+    const headers = newKey();
+    const bid = (stake: object) => ({ by: people.stranger, job, headers, body: { amount: 5, ...stake } });
+    const done = await APIS[first]('submitBid', bid({ guaranteed_view: false }));
+    expect([done.status, done.replayed]).toEqual([200, false]);
+    for (const stake of [{}, { guaranteed_view: null }, { guaranteed_view: false }])
+      expect(await APIS[second]('submitBid', bid(stake))).toEqual({ ...done, replayed: true });
+  });
 });
 
 describe.each(BOTH_WAYS)('another input is refused, by %s and then %s:', (first, second) => {

@@ -26,7 +26,8 @@ const input = z.strictObject({
   jobId: idInPath('job').describe('The job.'),
   ...fields,
   amount: fields.amount.unwrap(),
-  guaranteedView: fields.guaranteedView.nullable(),
+  // No stake is one input, whether it is said or not: a key must not tell the ways to say it apart.
+  guaranteedView: fields.guaranteedView.nullable().transform((isStaked) => isStaked ?? false),
 });
 type Offer = z.infer<typeof input>;
 type Contractor = ViewerWith<'contractor'>;
