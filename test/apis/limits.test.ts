@@ -1,5 +1,6 @@
 import jwt from 'jsonwebtoken';
-import { afterEach, describe, expect, it } from 'vitest';
+import { afterEach, describe, expect, it, vi } from 'vitest';
+import { refuse } from '../../src/rules/errors.js';
 import { contractor, homeowner, type Person } from '../cast.js';
 import { JWT_SECRET, openTestApp, type Answer, type GraphqlAnswer, type Json, type TestApp } from '../app.js';
 import { byGraphql, byRest } from './refused.js';
@@ -106,6 +107,20 @@ describe('log-ins', () => {
     const all = await statuses(Array.from({ length: 5 }, () => change('wrong')));
     expect([count(all, 401), count(all, 429)]).toEqual([3, 2]);
     expect(byRest(await restLogIn(app, hanna.email, hanna.password))).toEqual(LIMITED);
+  });
+
+  it('count no failure where a password was shed unread, be it for a log-in or a new password', async () => {
+    const app = await open({ LOG_IN_FAILURES_PER_ACCOUNT: 2, LOG_IN_PER_ACCOUNT_AND_ADDRESS: 2 });
+    const { email, password, token } = await homeowner(app, 'Hanna');
+    const change = () =>
+      app.rest('POST', '/v1/me/password', { token, body: { current_password: password, new_password: 'a new one' } });
+    const full = vi.spyOn(app.services.passwords, 'matches').mockImplementation(async () => {
+      throw refuse('OVERLOADED', { details: { retryAfter: 1 } });
+    });
+    for (const call of [change, () => restLogIn(app, email, password), () => graphqlLogIn(app, email, password)])
+      for (let times = 0; times < 3; times += 1) expect(statusOf(await call())).toBe(503);
+    full.mockRestore();
+    expect((await change()).status).toBe(200);
   });
 
   it('and sign-ups come one to a GraphQL operation, however they are dressed', async () => {

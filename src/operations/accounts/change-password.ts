@@ -3,10 +3,9 @@ import { z } from 'zod';
 import { unauthorized } from '../../rules/errors.js';
 import { replacePasswordHash, selectPasswordHash } from '../../store/accounts.js';
 import { revokeOtherSessions } from '../../store/sessions.js';
-import { digest } from '../caller.js';
 import { operation } from '../operation.js';
 import { invalidField } from '../validation.js';
-import { password, passwordMatches } from './people.js';
+import { countingFailure, password, passwordMatches } from './people.js';
 
 export const changePassword = operation({
   name: 'changePassword',
@@ -22,15 +21,11 @@ export const changePassword = operation({
     const { db, services, viewer, caller } = call;
     const [account] = await selectPasswordHash(db, { userId: viewer.userId });
     if (!account) throw unauthorized('UNAUTHENTICATED', 'session_ended');
-    const failure = await caller.draw('logInFailuresPerAccount', digest(account.email));
-    if (!(await passwordMatches(call, currentPassword, account.passwordHash))) throw wrongPassword();
-    await failure.giveBack();
-    if (newPassword.trim().toLowerCase() === account.email)
-      throw invalidField('newPassword', 'must not be the email itself');
-    return {
-      formerHash: account.passwordHash,
-      passwordHash: await services.passwords.hash(newPassword, caller.holder),
-    };
+    const { email, passwordHash: formerHash } = account;
+    const matches = await countingFailure(caller, email, () => passwordMatches(call, currentPassword, formerHash));
+    if (!matches) throw wrongPassword();
+    if (newPassword.trim().toLowerCase() === email) throw invalidField('newPassword', 'must not be the email itself');
+    return { formerHash, passwordHash: await services.passwords.hash(newPassword, caller.holder) };
   },
   async run({ db, viewer: { userId, sessionId } }, _input, { formerHash, passwordHash }): Promise<{ changed: true }> {
     await db.inTransaction(async (tx) => {

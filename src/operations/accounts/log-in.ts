@@ -17,7 +17,7 @@ import {
 import { digest } from '../caller.js';
 import { operation, type Call } from '../operation.js';
 import { nothing } from '../shapes.js';
-import { passwordMatches } from './people.js';
+import { countingFailure, passwordMatches } from './people.js';
 import { sessionOf, type Session } from './session.js';
 
 export const logIn = operation({
@@ -31,32 +31,25 @@ export const logIn = operation({
     password: z.string().max(1_000, 'must be at most 1000 characters').describe('The password.'),
   }),
   async run(call, { email, password }): Promise<Session> {
-    const { db, services } = call;
-    const { attempt, failure } = await drawForAttempt(call, email);
-    const account = await findCredentials(db, email);
-    // An unknown email is hashed against nothing for just as long, so that timing reveals no more than the answer does.
-    const matches = await passwordMatches(call, password, account?.passwordHash).catch(async (error: unknown) => {
-      // Refused before the password was checked (the queue is full), this counts as neither an attempt nor a failure.
-      await Promise.all([attempt.giveBack(), failure.giveBack()]);
-      throw error;
+    const { db, services, caller } = call;
+    const whoFromWhere = `${digest(email)} ${addressIdentity(caller.request.address)}`;
+    const drawn = await caller.draw('logInPerAccountAndAddress', whoFromWhere);
+    const session = await countingFailure(caller, email, async () => {
+      const account = await findCredentials(db, email);
+      // An unknown email is hashed against nothing for just as long, so that timing reveals no more than the answer.
+      const matches = await passwordMatches(call, password, account?.passwordHash).catch(async (error: unknown) => {
+        // Refused before the password was checked, since the queue is full: it was no attempt.
+        await drawn.giveBack();
+        throw error;
+      });
+      if (!account || !matches) return undefined;
+      const opened = await db.inTransaction((tx) => openSession(tx, account.user.id, account.passwordHash));
+      return opened && { ...sessionOf(services, account.user, opened), user: account.user };
     });
-    if (!account || !matches) throw unauthorized('INVALID_CREDENTIALS', 'wrong_credentials');
-    const opened = await db.inTransaction((tx) => openSession(tx, account.user.id, account.passwordHash));
-    if (!opened) throw unauthorized('INVALID_CREDENTIALS', 'wrong_credentials');
-    await failure.giveBack();
-    return { ...sessionOf(services, account.user, opened), user: account.user };
+    if (!session) throw unauthorized('INVALID_CREDENTIALS', 'wrong_credentials');
+    return session;
   },
 });
-
-/** The failure is counted before the password is looked at, or a thousand guesses at once would all be the first. */
-async function drawForAttempt({ caller }: Call<null>, email: string) {
-  const account = digest(email);
-  const attempt = await caller.draw(
-    'logInPerAccountAndAddress',
-    `${account} ${addressIdentity(caller.request.address)}`,
-  );
-  return { attempt, failure: await caller.draw('logInFailuresPerAccount', account) };
-}
 
 export const refreshSession = operation({
   name: 'refreshSession',

@@ -6,6 +6,7 @@ import { PASSWORD_BYTES } from '../../rules/limits.js';
 import type { Relation } from '../../rules/readers.js';
 import type { Viewer } from '../../rules/viewer.js';
 import type { Contractor, Homeowner, User } from '../../store/accounts.js';
+import { digest } from '../caller.js';
 import type { Call } from '../operation.js';
 import { writtenInputs } from '../written.js';
 
@@ -26,6 +27,23 @@ export async function passwordMatches(
 ): Promise<boolean> {
   const same = await services.passwords.matches(given, hash, caller.holder);
   return same && Buffer.byteLength(given) <= PASSWORD_BYTES.max;
+}
+
+/**
+ * A log-in, or whatever else a password opens, that is truthy where it succeeds. It is counted as a failure before the
+ * password is looked at, or a thousand guesses at once would all be the first; that is taken back of a success, and of
+ * what was shed unread.
+ */
+export async function countingFailure<T>(caller: Call<unknown>['caller'], email: string, attempt: () => Promise<T>) {
+  const failure = await caller.draw('logInFailuresPerAccount', digest(email));
+  try {
+    const outcome = await attempt();
+    if (outcome) await failure.giveBack();
+    return outcome;
+  } catch (error) {
+    await failure.giveBack();
+    throw error;
+  }
 }
 
 export const userShape = writtenInputs(USER);
