@@ -30,18 +30,30 @@ const dropRecords = statement((db, _: Values<object>) =>
     .returning({ key: idempotencyRecords.key }),
 );
 
+/**
+ * Not before their session has ended, or the theft of one that was used long ago would go unnoticed: it would be a
+ * stranger to a session that goes on. A session ends by itself, and so its tokens are bounded.
+ */
 const dropTokens = statement((db, _: Values<object>) =>
   db
     .delete(refreshTokens)
-    .where(sql`hash in (select hash from refresh_tokens where expires_at < ${daysAgo(KEPT_DAYS_AFTER_END)} ${batch})`)
+    .where(
+      // `offset 0` has the tokens of each such session looked up, in place of all tokens read.
+      sql`hash in (select t.hash from sessions s
+        cross join lateral (select hash from refresh_tokens where session_id = s.id offset 0) t
+        where s.ends_at < ${daysAgo(KEPT_DAYS_AFTER_END)} ${batch})`,
+    )
     .returning({ hash: refreshTokens.hash }),
 );
 
-/** Their refresh tokens go with them. */
+/** Those with tokens wait: however many one has, they are deleted in batches and not by the session's cascade. */
 const dropSessions = statement((db, _: Values<object>) =>
   db
     .delete(sessions)
-    .where(sql`id in (select id from sessions where ends_at < ${daysAgo(KEPT_DAYS_AFTER_END)} ${batch})`)
+    .where(
+      sql`id in (select s.id from sessions s where s.ends_at < ${daysAgo(KEPT_DAYS_AFTER_END)}
+        and not exists (select from refresh_tokens t where t.session_id = s.id) ${batch})`,
+    )
     .returning({ id: sessions.id }),
 );
 

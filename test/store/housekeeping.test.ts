@@ -34,13 +34,25 @@ it('throws away what has run out, and nothing that still counts', async () => {
   }
   await sql`update sessions set ends_at = now() - interval '8 days' where user_id = ${ivy.userId}`;
   await sql`update idempotency_records set created_at = now() - interval '25 hours' where user_id = ${ivy.userId}`;
-  expect(await tidyAll()).toEqual({ ...NOTHING, records: 1, sessions: 1 });
+  expect(await tidyAll()).toEqual({ ...NOTHING, records: 1, tokens: 1, sessions: 1 });
   const left = await sql`select (select count(*)::int from refresh_tokens t join sessions s on s.id = t.session_id
       where s.user_id = ${kim.userId}) as tokens,
     (select count(*)::int from idempotency_records where user_id = ${kim.userId}) as records, (select count(*)::int
       from sessions where user_id = ${ivy.userId}) as gone`;
   expect(left[0]).toEqual({ tokens: 1, records: 1, gone: 0 });
   expect((await app.rest('GET', '/v1/me', { token: kim.token })).status).toBe(200);
+});
+
+it('knows a stolen refresh token as long as its session lasts, however long ago it was used', async () => {
+  const { email, password } = await homeowner(app, 'Nell');
+  const { body: stolen } = await app.rest('POST', '/v1/auth/login', { body: { email, password } });
+  const refresh = (refresh_token: string) => app.rest('POST', '/v1/auth/refresh', { body: { refresh_token } });
+  const { body: own } = await refresh(stolen.refresh_token);
+  await sql`update refresh_tokens set used_at = now() - interval '60 days', expires_at = now() - interval '38 days'
+      where used_at is not null`;
+  await tidyAll();
+  expect((await refresh(stolen.refresh_token)).body.details.reason).toBe('reused');
+  expect((await refresh(own.refresh_token)).body.details.reason).toBe('session_ended');
 });
 
 it('throws away API keys a week after they were revoked or have expired, and keeps those that work', async () => {
