@@ -115,7 +115,7 @@ export function countOf(happened: Placeholder): SQL {
   return sql`json_array_length(${happened}::json)`;
 }
 
-const REACH: Record<EventReach, (bidderId: Placeholder) => SQL> = {
+const REACH: Record<EventReach, (bidderId: Placeholder | SQL) => SQL> = {
   all: () => sql`true`,
   'job and own bid': (bidderId) => sql`(${events.bidderId} is null or ${events.bidderId} = ${bidderId})`,
   'status changes': () =>
@@ -165,8 +165,8 @@ export function reachOnJob(role: Role, $: Values<ViewerIds>): SQL {
 }
 
 /** Of a contractor who sees the job: what they read of it depends on whether it was awarded to them. */
-export function reachOfContractor(isAwardee: SQL, $: Values<Pick<ViewerIds, 'contractorId'>>): SQL {
-  const [asAwardee, asAnyOther] = [REACH[reachOf('awardee')]($.contractorId), REACH[reachOf('bidder')]($.contractorId)];
+export function reachOfContractor(isAwardee: SQL, { contractorId }: { contractorId: Placeholder | SQL }): SQL {
+  const [asAwardee, asAnyOther] = [REACH[reachOf('awardee')](contractorId), REACH[reachOf('bidder')](contractorId)];
   return sql`case when ${isAwardee} then ${asAwardee} else ${asAnyOther} end`;
 }
 

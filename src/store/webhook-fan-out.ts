@@ -5,7 +5,7 @@ import type { BidState } from '../rules/lifecycle.js';
 import type { Role } from '../rules/viewer.js';
 import type { Db } from './database.js';
 import type { EventWithParties } from './event-log.js';
-import { eventShape, type EventRow } from './events.js';
+import { eventShape, reachOfContractor, type EventRow } from './events.js';
 import { newId } from './new-id.js';
 import { statement, type Values } from './statement.js';
 import { events } from './tables/events.js';
@@ -73,6 +73,11 @@ interface Candidate extends Receiver {
   readonly ownBids: readonly BidState[];
 }
 
+/** The awarded contractor has bid, too. */
+const reachOfBidder = reachOfContractor(sql`bid.contractor_id = "jobs"."awarded_contractor_id"`, {
+  contractorId: sql`bid.contractor_id`,
+});
+
 /** Endpoints whose owners may be concerned by the event in `events` and its job in `jobs`, and that want its type. */
 const candidates = sql<Candidate[]>`(
   select coalesce(json_agg(json_build_object('endpointId', w.id, 'role', u.user_type, 'homeownerId', h.id,
@@ -87,10 +92,8 @@ const candidates = sql<Candidate[]>`(
     and (w.event_types = '{}' or "events"."type" = any(w.event_types))
     and w.user_id in (
       select user_id from homeowners where id = "events"."homeowner_id"
-      union all select user_id from contractors where id = "jobs"."awarded_contractor_id"
       union all select bidder.user_id from bids bid join contractors bidder on bidder.id = bid.contractor_id
-        where bid.job_id = "events"."job_id" and ("events"."bidder_id" = bid.contractor_id
-          or ("events"."bidder_id" is null and "events"."from_status" is distinct from "events"."to_status"))
+        where bid.job_id = "events"."job_id" and ${reachOfBidder}
       union all select id from users where user_type = 'admin'))`;
 
 const eventWithParties = {

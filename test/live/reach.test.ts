@@ -1,6 +1,7 @@
 /**
- * What somebody reads as it happens, what they read from a position, and what they read of one job is decided in
- * TypeScript, in SQL over all jobs, and in SQL over one: for random jobs, bids, events and viewers all three agree.
+ * What somebody reads as it happens, what they read from a position, what they read of one job, and what is sent to
+ * their webhook is decided in TypeScript, in SQL over all jobs, in SQL over one, and by both: for random jobs, bids,
+ * events and viewers all agree.
  */
 import fc from 'fast-check';
 import type { Sql } from 'postgres';
@@ -13,16 +14,17 @@ import type { Viewer } from '../../src/rules/viewer.js';
 import { connect, type Database } from '../../src/store/database.js';
 import type { EventWithParties } from '../../src/store/event-log.js';
 import { newId } from '../../src/store/new-id.js';
+import { stepCursor } from '../../src/store/webhook-fan-out.js';
 import { openTestApp, type TestApp } from '../app.js';
-import { offered, readAll } from './reading.js';
+import { offered, readAll, type Range } from './reading.js';
 import { viewerOf } from './viewers.js';
 
 const HOMEOWNERS = [newId('homeowner'), newId('homeowner')] as const;
 const CONTRACTORS = [newId('contractor'), newId('contractor'), newId('contractor')] as const;
 const VIEWERS: readonly Viewer[] = [
-  ...HOMEOWNERS.map((profileId) => viewerOf({ userId: 'usr_one', profileId }, 'homeowner')),
-  ...CONTRACTORS.map((profileId) => viewerOf({ userId: 'usr_one', profileId }, 'contractor')),
-  viewerOf({ userId: 'usr_one', profileId: '' }, 'admin'),
+  ...HOMEOWNERS.map((profileId) => viewerOf({ userId: newId('user'), profileId }, 'homeowner')),
+  ...CONTRACTORS.map((profileId) => viewerOf({ userId: newId('user'), profileId }, 'contractor')),
+  viewerOf({ userId: newId('user'), profileId: '' }, 'admin'),
 ];
 
 let app: TestApp;
@@ -30,6 +32,7 @@ let db: Database;
 beforeAll(async () => {
   app = await openTestApp();
   db = connect(app.database.connection, { poolSize: 2 });
+  for (const viewer of VIEWERS) await insertReceiver(app.sql, viewer);
 });
 afterAll(async () => {
   await db.close();
@@ -132,6 +135,28 @@ async function insertEvent(tx: Pick<Sql, 'unsafe'>, jobId: JobId, at: number, ow
   );
 }
 
+/** Somebody with a webhook that takes everything. It is paused: what is for it waits there. */
+async function insertReceiver(sql: Sql, { userId, role, homeownerId, contractorId }: Viewer): Promise<void> {
+  await sql`insert into users (id, email, user_type, first_name, last_name, password_hash, referral_code)
+    values (${userId}, ${`${userId.toLowerCase()}@example.test`}, ${role}, 'A', 'B', '', ${userId})`;
+  if (homeownerId) await sql`insert into homeowners (id, user_id) values (${homeownerId}, ${userId})`;
+  if (contractorId) await sql`insert into contractors (id, user_id) values (${contractorId}, ${userId})`;
+  await sql`insert into webhook_endpoints (id, user_id, url, event_types, status, paused_reason, secrets, sealed_by)
+    select ${newId('webhookEndpoint')}, ${userId}, 'https://hooks.example.com', '{}', 'paused', 'requested', '[]', ''`;
+}
+
+/** What was made for each webhook; the app makes it as well, and whichever comes first. */
+async function sent(sql: Sql, { after, upTo }: Range): Promise<Map<string, string[]>> {
+  const cursor = async () => BigInt((await sql`select position::text from webhook_cursor`)[0]?.position);
+  while ((await cursor()) < upTo)
+    await stepCursor(db, (receiver, found) => readEvent(receiver, found, 'mine') !== undefined);
+  const rows = await sql<{ user_id: string; ids: string[] }[]>`
+    select w.user_id, json_agg(e.id order by e.position) as ids from webhook_deliveries d
+      join webhook_endpoints w on w.id = d.endpoint_id join events e on e.id = d.event_id
+      where e.position > ${String(after)}::bigint and e.position <= ${String(upTo)}::bigint group by w.user_id`;
+  return new Map(rows.map(({ user_id, ids }) => [user_id, ids]));
+}
+
 const FOREIGN = 'hmw_foreign';
 
 /** Events of nobody who is asked but admins, more than are looked through one by one. */
@@ -145,7 +170,7 @@ async function number(sql: Sql): Promise<bigint> {
   return BigInt(done?.last_position);
 }
 
-it('is the same in TypeScript and in SQL, of all jobs and of one', async () => {
+it('is the same in TypeScript and in SQL, of all jobs, of one, and for webhooks', async () => {
   const property = async (given: GivenJob[]) => {
     const after = await number(app.sql);
     await insertForeign(app.sql);
@@ -153,12 +178,14 @@ it('is the same in TypeScript and in SQL, of all jobs and of one', async () => {
     const jobIds = await insert(app.sql, given);
     const upTo = await number(app.sql);
     const all = await offered(db, { after, upTo }, CONTRACTORS);
+    const toWebhooks = await sent(app.sql, { after, upTo });
     for (const viewer of VIEWERS) {
       // A copy has no place for what is read with a row.
       const read = (found: EventWithParties) => structuredClone(readEvent(viewer, found, 'mine')) ?? [];
       const asHappens = all.flatMap(read);
       const ofThese = all.filter(({ homeownerId }) => homeownerId !== FOREIGN).flatMap(read);
       expect(await readAll(db, viewer, undefined, { after, upTo })).toEqual(asHappens);
+      expect(toWebhooks.get(viewer.userId) ?? []).toEqual(asHappens.map(({ id }) => id));
       expect(await readAll(db, viewer, undefined, { after: middle, upTo })).toEqual(ofThese);
       for (const jobId of jobIds) {
         const ofJob = all
