@@ -6,8 +6,8 @@ import { logIn, logOut, refreshSession } from './accounts/log-in.js';
 import { readMe, updateProfile } from './accounts/me.js';
 import { listReviews } from './accounts/reviews.js';
 import { signUpContractor, signUpHomeowner } from './accounts/sign-up.js';
-import { listUsers } from './accounts/users.js';
-import { listBids, listOwnBids, readBid } from './bids/read.js';
+import { listUsers, readHomeowner, readUser } from './accounts/users.js';
+import { listBids, listOwnBids, readBid, readHold } from './bids/read.js';
 import { submitBid } from './bids/submit.js';
 import { rejectBid, shortlistBid, viewBid, withdrawBid } from './bids/transition.js';
 import { countOwnJobs, readBidActions, readJobActions } from './jobs/actions.js';
@@ -48,6 +48,8 @@ export const OPERATIONS = {
   listReviews,
   verifyContractor,
   listUsers,
+  readUser,
+  readHomeowner,
   readTokens,
   listTransfers,
   readTransfer,
@@ -71,6 +73,7 @@ export const OPERATIONS = {
 
   submitBid,
   readBid,
+  readHold,
   listBids,
   listOwnBids,
   viewBid,

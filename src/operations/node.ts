@@ -2,11 +2,10 @@
 import { z } from 'zod';
 import { refuse } from '../rules/errors.js';
 import { isId } from '../rules/ids.js';
-import type { Viewer } from '../rules/viewer.js';
-import { readPeople, type Person } from './accounts/directory.js';
+import { readPart } from './accounts/directory.js';
 import { readBid } from './bids/read.js';
 import { readJob } from './jobs/read.js';
-import { operation, type Call } from './operation.js';
+import { operation } from './operation.js';
 import { anyIdInPath } from './shapes.js';
 import { readTransfer } from './tokens/tokens.js';
 
@@ -19,19 +18,14 @@ export const readNode = operation({
   async run(call, { id }): Promise<object> {
     if (isId('job', id)) return readJob.run(call, { id });
     if (isId('bid', id)) return readBid.run(call, { id });
-    if (isId('user', id)) return part(call, id, 'user');
-    if (isId('homeowner', id)) return part(call, id, 'homeowner');
-    if (isId('contractor', id)) return part(call, id, 'contractor');
+    for (const part of PARTS) if (isId(part, id)) return (await readPart(call, id, part)).part;
     if (isId('transfer', id)) return readTransfer.run(call, { id });
     throw nothingThere();
   },
 });
 
-async function part({ db, viewer }: Call<Viewer>, id: string, which: keyof Person): Promise<object> {
-  const found = (await readPeople(db, viewer, [id])).get(id)?.[which];
-  if (!found) throw nothingThere();
-  return found;
-}
+/** Of a person, each with an identifier of its own. */
+const PARTS = ['user', 'homeowner', 'contractor'] as const;
 
 function nothingThere() {
   return refuse('NOT_FOUND', { message: 'There is nothing with this identifier.' });

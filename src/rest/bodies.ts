@@ -20,19 +20,29 @@ import { ERRORS, PAGE } from '../rules/limits.js';
 import { choice, idOf, position, whole } from '../rules/values.js';
 import { exampleOf } from './described.js';
 
-/** Through REST people read their own accounts alone, of which nothing is hidden from them. */
+/** Of their own accounts nothing is hidden from people. */
 export const OWN_USER = asOneself(USER);
 export const OWN_HOMEOWNER = asOneself(HOMEOWNER);
-/** An admin comes from a person to the profile that is verified, or whose jobs are listed. */
-export const LISTED_USER = entity('ListedUser', 'A person with an account, and which profile is theirs.', {
-  ...OWN_USER.fields,
+/** Whoever reads a person comes to their profile: an admin verifies it, or lists its jobs. */
+const PROFILES = {
   homeownerId: { type: idOf('homeowner').nullable(), description: 'The homeowner’s profile; null for everyone else.' },
   contractorId: {
     type: idOf('contractor').nullable(),
     description: 'The contractor’s profile; null for everyone else.',
     example: null,
   },
+} as const;
+
+export const LISTED_USER = entity('ListedUser', 'A person with an account, and which profile is theirs.', {
+  ...OWN_USER.fields,
+  ...PROFILES,
 });
+export const SEEN_USER = entity(
+  'SeenUser',
+  'A person with an account, as others read them, and which profile is theirs.',
+  { ...USER.fields, ...PROFILES },
+);
+export const SEEN_HOMEOWNER = entity('SeenHomeowner', 'A homeowner’s profile, as others read it.', HOMEOWNER.fields);
 
 /** One of several entities. */
 export interface Variants {

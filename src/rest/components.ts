@@ -3,7 +3,7 @@
  * used.
  */
 import { API_KEY, NEW_API_KEY } from '../rules/entities/api-key.js';
-import { BID } from '../rules/entities/bid.js';
+import { BID, HOLD } from '../rules/entities/bid.js';
 import { DISPUTE } from '../rules/entities/dispute.js';
 import { JOB_EVENT } from '../rules/entities/event.js';
 import { JOB } from '../rules/entities/job.js';
@@ -32,6 +32,8 @@ import {
   PAGINATION,
   PUBLICATION,
   REFRESHED_SESSION,
+  SEEN_HOMEOWNER,
+  SEEN_USER,
   SESSION,
   type Variants,
 } from './bodies.js';
@@ -44,11 +46,14 @@ import { ROUTES } from './routes.js';
 export const COMPONENTS: readonly (Entity | Variants)[] = [
   OWN_USER,
   LISTED_USER,
+  SEEN_USER,
   OWN_HOMEOWNER,
+  SEEN_HOMEOWNER,
   CONTRACTOR,
   REVIEW,
   JOB,
   BID,
+  HOLD,
   JOB_EVENT,
   EVENT_LOG,
   DISPUTE,

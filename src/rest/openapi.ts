@@ -86,7 +86,7 @@ const TAGS: readonly (readonly [name: string, paths: RegExp, description: string
   ['API keys', /^\/api-keys\b/, 'Keys for programs, which act as their owner.'],
   ['Reference', /^\/(catalog|lifecycle)$/, 'The rules and the usual words, for forms and buttons.'],
   ['Contractors', /^\/contractors\b/, 'Contractors as others see them.'],
-  ['Users', /^\/users\b/, 'Every account, for admins.'],
+  ['People', /^\/(users|homeowners)\b/, 'People as others see them, and every account, for admins.'],
   ['Tokens', /^\/tokens\b/, 'Prepaid tokens: publishing spends them, a guaranteed view of a bid stakes them.'],
   ['Webhooks', /^\/webhooks\b/, 'What happens to one’s jobs and bids, sent to an address as it happens.'],
   ['Bids', /\/bids\b/, 'Offers to do a job, and what becomes of them.'],

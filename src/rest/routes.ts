@@ -4,7 +4,7 @@ import type { ReadableJob } from '../operations/jobs/readable.js';
 import type { Operation } from '../operations/operation.js';
 import { BID_TRANSITIONS } from '../rules/bids.js';
 import { API_KEY, NEW_API_KEY } from '../rules/entities/api-key.js';
-import { BID } from '../rules/entities/bid.js';
+import { BID, HOLD } from '../rules/entities/bid.js';
 import { DISPUTE } from '../rules/entities/dispute.js';
 import { JOB_EVENT } from '../rules/entities/event.js';
 import { JOB } from '../rules/entities/job.js';
@@ -27,6 +27,8 @@ import {
   LISTED_USER,
   PUBLICATION,
   REFRESHED_SESSION,
+  SEEN_HOMEOWNER,
+  SEEN_USER,
   SESSION,
 } from './bodies.js';
 import { eventOnWire } from './event-body.js';
@@ -69,7 +71,7 @@ const {
   listOwnBids,
 } = OPERATIONS;
 const { readTransfer, readCatalog, readLifecycle } = OPERATIONS;
-const { readBid, readBidActions, readJobActions, countOwnJobs } = OPERATIONS;
+const { readUser, readHomeowner, readBid, readHold, readBidActions, readJobActions, countOwnJobs } = OPERATIONS;
 const { createWebhookEndpoint, listWebhookEndpoints, readWebhookEndpoint, updateWebhookEndpoint } = OPERATIONS;
 const { deleteWebhookEndpoint, rotateWebhookSecret, listWebhookDeliveries, sendTestEvent, redeliver } = OPERATIONS;
 const { createApiKey, listApiKeys, readApiKey, revokeApiKey } = OPERATIONS;
@@ -124,6 +126,8 @@ export const ROUTES: readonly Route[] = [
   route('GET', '/contractors/{id}/reviews', listReviews, { query: PAGE_QUERY, shows: REVIEW }),
   route('POST', '/contractors/{id}/verify', verifyContractor, { shows: CONTRACTOR }),
   route('GET', '/users', listUsers, { query: [...PAGE_QUERY, 'search', 'userType', 'verified'], shows: LISTED_USER }),
+  route('GET', '/users/{id}', readUser, { shows: SEEN_USER }),
+  route('GET', '/homeowners/{id}', readHomeowner, { shows: SEEN_HOMEOWNER }),
   route('GET', '/tokens', readTokens, { shows: TOKEN_BALANCE }),
   route('GET', '/tokens/transactions', listTransfers, { query: PAGE_QUERY, shows: TOKEN_TRANSFER }),
   route('GET', '/tokens/transactions/{id}', readTransfer, { shows: TOKEN_TRANSFER }),
@@ -166,6 +170,7 @@ export const ROUTES: readonly Route[] = [
   ),
   route('GET', '/bids', listOwnBids, { query: [...PAGE_QUERY, 'status'], shows: BID }),
   route('GET', '/bids/{id}', readBid, { shows: BID }),
+  route('GET', '/bids/{id}/hold', readHold, { shows: HOLD }),
   route('GET', '/bids/{id}/actions', readBidActions, { shows: BID_ACTIONS, answer: bidActionsOnWire }),
 
   route('GET', '/webhooks', listWebhookEndpoints, { query: PAGE_QUERY, shows: WEBHOOK_ENDPOINT }),

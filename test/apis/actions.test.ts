@@ -77,7 +77,7 @@ test.each([
   ['a bid, read by nobody', () => jobs[1]!.bids.bidder!, undefined, 401],
 ] as const)('the actions on %s are refused', async (_, id, who, expected) => {
   const token = who && people[who].token;
-  for (const part of ['', '/actions'])
+  for (const part of ['', '/hold', '/actions'])
     expect((await app.rest('GET', `/v1/bids/${id()}${part}`, { token })).status).toBe(expected);
 });
 

@@ -83,6 +83,7 @@ describe('Every address answers as documented', () => {
     await ok(hanna, 'GET', `/tokens/transactions/${transfer.id}`);
     await ok(carl, 'GET', '/bids');
     await ok(carl, 'GET', `/bids/${bid.id}`);
+    await ok(hanna, 'GET', `/bids/${bid.id}/hold`);
     for (const person of [hanna, carl, ada]) await ok(person, 'GET', `/bids/${bid.id}/actions`);
     for (const person of [hanna, carl, cora, ada]) await ok(person, 'GET', `/jobs/${id}/actions`);
     for (const person of [hanna, carl, ada]) await ok(person, 'GET', '/me/job-counts');
@@ -96,6 +97,8 @@ describe('Every address answers as documented', () => {
     for (const person of [hanna, carl, cora, ada]) await ok(person, 'GET', `/jobs/${id}/events`);
     for (const person of [hanna, carl, cora, ada]) await ok(person, 'GET', '/events?after=0&per_page=5');
     await ok(hanna, 'GET', `/contractors/${carl.profileId}`);
+    for (const person of [hanna, carl, cora, ada]) await ok(person, 'GET', `/users/${carl.userId}`);
+    for (const person of [hanna, carl, cora, ada]) await ok(person, 'GET', `/homeowners/${hanna.profileId}`);
     await ok(cora, 'GET', `/contractors/${carl.profileId}/reviews`);
   });
 

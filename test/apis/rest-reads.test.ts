@@ -2,6 +2,7 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { ROUTES } from '../../src/rest/routes.js';
 import { JOB_ACTION_LIST, JOB_STATES } from '../../src/rules/lifecycle.js';
+import { newId } from '../../src/store/new-id.js';
 import { callRest } from '../calls.js';
 import { homeowner, type Person } from '../cast.js';
 import { openTestApp, type Json, type TestApp } from '../app.js';
@@ -106,4 +107,58 @@ test('the catalog and the lifecycle are read by anyone, as REST spells names', a
   expect(lifecycle.actions.map(({ action }: Json) => action)).toEqual(
     JOB_ACTION_LIST.map(({ action }) => action.toLowerCase()),
   );
+});
+
+test('whom and what an identifier names is read through REST as through GraphQL', async () => {
+  const { owner, awardee, bidder, stranger, admin } = people;
+  const job = await givenJob(app, 'open', people);
+  const body = { amount: 5, guaranteed_view: true };
+  const { body: bid } = await callRest(app, 'submitBid', { by: stranger, job: job.id, body });
+  await givenJob(app, 'awarded', people);
+  const read = async (path: string, token: string) => (await app.rest('GET', path, { token })).body;
+  for (const { token } of [owner, awardee, bidder, admin]) {
+    const query = `query ($user: ID!, $homeowner: ID!) {
+      user: node(id: $user) { ... on User { email phone firstName contractor { id } } }
+      homeowner: node(id: $homeowner) { ... on Homeowner { userId city zipCode addressLine1 } } }`;
+    const variables = { user: awardee.userId, homeowner: owner.profileId };
+    const { user, homeowner } = (await app.graphql(query, { token, variables })).data;
+    expect(await read(`/v1/users/${awardee.userId}`, token)).toMatchObject({
+      email: user.email,
+      phone: user.phone,
+      first_name: user.firstName,
+      homeowner_id: null,
+      contractor_id: user.contractor.id,
+    });
+    expect(await read(`/v1/homeowners/${owner.profileId}`, token)).toMatchObject({
+      user_id: owner.userId,
+      city: homeowner.city,
+      zip_code: homeowner.zipCode,
+      address_line1: homeowner.addressLine1,
+    });
+  }
+  expect((await read(`/v1/users/${awardee.userId}`, owner.token)).email).toBe(awardee.email);
+  expect((await read(`/v1/users/${awardee.userId}`, bidder.token)).email).toBeNull();
+  for (const { token } of [owner, stranger, admin])
+    expect(await read(`/v1/bids/${bid.id}/hold`, token)).toMatchObject({ id: bid.hold_id, bid_id: bid.id, amount: 5 });
+});
+
+test('what an identifier does not name is not found', async () => {
+  const { owner, bidder } = people;
+  const { body } = await callRest(app, 'submitBid', {
+    by: people.stranger,
+    job: (await givenJob(app, 'open', people)).id,
+    body: { amount: 5 },
+  });
+  for (const path of [
+    `/users/${newId('user')}`,
+    `/users/${owner.profileId}`,
+    `/homeowners/${newId('homeowner')}`,
+    `/homeowners/${bidder.profileId}`,
+    `/homeowners/nobody`,
+    `/bids/${newId('bid')}/hold`,
+    `/bids/${body.id}/hold`,
+  ])
+    expect([path, (await app.rest('GET', `/v1${path}`, { token: owner.token })).status]).toEqual([path, 404]);
+  const others = await app.rest('GET', `/v1/bids/${body.id}/hold`, { token: bidder.token });
+  expect(others.status).toBe(403);
 });

@@ -108,6 +108,7 @@ async function runState(app: TestApp, state: JobState, cells: Cells, disagreemen
   // And so is the directory.
   await app.sql`update contractors set company_name = id, license_number = 'M-1'
     where id = ${people.awardee.profileId}`;
+  await app.sql`update homeowners set zip_code = '78704' where id = ${people.owner.profileId}`;
   const foretold = new Map(
     await Promise.all(CALLERS.map(async (caller) => [caller, await foretell(app, people, job, caller)] as const)),
   );
@@ -157,6 +158,8 @@ interface PeopleRead {
   readonly description: string;
   readonly rest: string;
   readonly graphql: string;
+  /** Who is read; the awardee by their profile, unless told. */
+  whom?(this: void, people: People): string;
   /** Of what the answer holds; in GraphQL that is the field which was asked for. */
   seen(this: void, answer: Json): string;
 }
@@ -173,6 +176,22 @@ const PEOPLE_READS: readonly PeopleRead[] = [
       if (!found) return 'absent';
       return (found.licenseNumber ?? found.license_number ?? null) === null ? 'profile' : 'with licence';
     },
+  },
+  {
+    title: 'READ THE AWARDEE’S ACCOUNT',
+    description: 'Whether it shows their email and phone besides their name.',
+    rest: '/v1/users/{awardee}',
+    graphql: 'node(id: $id) { ... on User { id email } }',
+    whom: ({ awardee }) => awardee.userId,
+    seen: ({ email }) => (email === null ? 'name' : 'with email'),
+  },
+  {
+    title: 'READ THE OWNER’S PROFILE',
+    description: 'Whether it shows where they live besides the city.',
+    rest: '/v1/homeowners/{owner}',
+    graphql: 'node(id: $id) { ... on Homeowner { id zipCode } }',
+    whom: ({ owner }) => owner.profileId,
+    seen: ({ zipCode = null, zip_code: zip = zipCode }) => (zip === null ? 'city' : 'with address'),
   },
   {
     title: 'READ THE AWARDEE’S REVIEWS',
@@ -197,7 +216,9 @@ const PEOPLE_READS: readonly PeopleRead[] = [
   },
 ];
 
-function peopleSection({ title, description, rest, graphql, seen }: PeopleRead): Section {
+const awardeesProfile = ({ awardee }: People) => awardee.profileId;
+
+function peopleSection({ title, description, rest, graphql, whom = awardeesProfile, seen }: PeopleRead): Section {
   return {
     title,
     description,
@@ -206,9 +227,9 @@ function peopleSection({ title, description, rest, graphql, seen }: PeopleRead):
     reads: true,
     async run(app, api, { people }, caller) {
       const token = tokenOf(people, caller);
-      const id = people.awardee.profileId;
+      const id = whom(people);
       if (api === 'rest') {
-        const answer = await app.rest('GET', rest.replace('{awardee}', id), { token });
+        const answer = await app.rest('GET', rest.replace(/\{\w+\}/, id), { token });
         const { ok, code } = restOutcome(answer);
         return ok ? seen(answer.body) : String(code);
       }

@@ -10,7 +10,7 @@ import { mapPage, type Page } from '../../store/page.js';
 import { operation } from '../operation.js';
 import { pageRequest, pageShape, type PositionShape } from '../paging.js';
 import { idInPath, optionalText } from '../shapes.js';
-import { readPeople } from './directory.js';
+import { readPart } from './directory.js';
 import { readableContractor, type ReadableContractor } from './people.js';
 
 const input = z.strictObject({ id: idInPath('contractor').describe('The contractor.') });
@@ -21,11 +21,7 @@ export const readContractor = operation({
   allows: 'signed in',
   budget: 'read',
   input,
-  async run({ db, viewer }, { id }): Promise<ReadableContractor> {
-    const contractor = (await readPeople(db, viewer, [id])).get(id)?.contractor;
-    if (!contractor) throw refuse('NOT_FOUND', { message: 'There is no such contractor.' });
-    return contractor;
-  },
+  run: async (call, { id }): Promise<ReadableContractor> => (await readPart(call, id, 'contractor')).part,
 });
 
 export const verifyContractor = operation({

@@ -1,5 +1,6 @@
 /** People as others see them: found by account or by profile, and redacted by what the viewer is to each. */
 import { redact } from '../../rules/audiences.js';
+import { refuse } from '../../rules/errors.js';
 import type { Relation } from '../../rules/readers.js';
 import type { Viewer } from '../../rules/viewer.js';
 import { selectPeople, type PersonRow } from '../../store/people.js';
@@ -7,6 +8,7 @@ import type { Db } from '../../store/database.js';
 import { READ_WITH } from '../../store/rows.js';
 import { asArray } from '../../store/statement.js';
 import { idsOf } from '../../store/visibility.js';
+import type { Call } from '../operation.js';
 import { relationsTo, type ReadableContractor, type ReadableHomeowner, type ReadableUser } from './people.js';
 
 export interface Person {
@@ -24,6 +26,18 @@ export async function readPeople(db: Db, viewer: Viewer, ids: readonly string[])
     for (const id of [row.user.id, row.homeowner?.id, row.contractor?.id]) if (id !== undefined) people.set(id, person);
   }
   return people;
+}
+
+/** One of somebody's parts, by its own identifier. */
+export async function readPart<Part extends keyof Person>(
+  { db, viewer }: Pick<Call<Viewer>, 'db' | 'viewer'>,
+  id: string,
+  part: Part,
+): Promise<{ part: NonNullable<Person[Part]>; person: Person }> {
+  const person = (await readPeople(db, viewer, [id])).get(id);
+  const found = person?.[part];
+  if (!person || !found) throw refuse('NOT_FOUND', { message: `There is no such ${part}.` });
+  return { part: found, person };
 }
 
 export function readablePerson(

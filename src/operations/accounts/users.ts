@@ -1,11 +1,17 @@
-/** Every account, for admins: they adjust tokens by user, verify contractors, and must be able to find anybody. */
+/**
+ * People by their identifiers, whom anyone signed in reads as far as they may; and every account, for admins: they
+ * adjust tokens by user, verify contractors, and must be able to find anybody.
+ */
 import { z } from 'zod';
 import { USER } from '../../rules/entities/people.js';
+import type { ContractorId, HomeownerId } from '../../rules/ids.js';
 import { TEXT } from '../../rules/limits.js';
 import { listUsers as usersNewestFirst } from '../../store/user-lists.js';
 import { operation } from '../operation.js';
 import { pageRequest, pageShape } from '../paging.js';
-import { optionalText } from '../shapes.js';
+import { idInPath, optionalText } from '../shapes.js';
+import { readPart } from './directory.js';
+import type { ReadableHomeowner, ReadableUser } from './people.js';
 
 const NEWEST_FIRST = ['time', 'text'] as const;
 
@@ -22,4 +28,31 @@ export const listUsers = operation({
   budget: 'read',
   input: z.strictObject({ ...userFilter.shape, ...pageShape }),
   run: ({ db, include }, input) => usersNewestFirst(db, input, pageRequest(input, NEWEST_FIRST, include)),
+});
+
+export interface UserWithProfile extends ReadableUser {
+  homeownerId: HomeownerId | null;
+  contractorId: ContractorId | null;
+}
+
+export const readUser = operation({
+  name: 'user',
+  description: 'Reads a person. Email and phone are for themselves, admins, and the other side of an award.',
+  allows: 'signed in',
+  budget: 'read',
+  input: z.strictObject({ id: idInPath('user').describe('The person.') }),
+  async run(call, { id }): Promise<UserWithProfile> {
+    const { part, person } = await readPart(call, id, 'user');
+    const { homeowner, contractor } = person;
+    return { ...part, homeownerId: homeowner?.id ?? null, contractorId: contractor?.id ?? null };
+  },
+});
+
+export const readHomeowner = operation({
+  name: 'homeowner',
+  description: 'Reads a homeowner’s profile. The address is for themselves, admins, and whom they awarded a job to.',
+  allows: 'signed in',
+  budget: 'read',
+  input: z.strictObject({ id: idInPath('homeowner').describe('The homeowner.') }),
+  run: async (call, { id }): Promise<ReadableHomeowner> => (await readPart(call, id, 'homeowner')).part,
 });

@@ -4,7 +4,7 @@ import { BID } from '../../rules/entities/bid.js';
 import { refuse } from '../../rules/errors.js';
 import { PAGE } from '../../rules/limits.js';
 import type { Viewer } from '../../rules/viewer.js';
-import { listBidsOf, listBidsOnJob, selectBid, type Bid } from '../../store/bids.js';
+import { holdsOf, listBidsOf, listBidsOnJob, selectBid, type Bid, type Hold } from '../../store/bids.js';
 import type { JobInclude } from '../../store/job-include.js';
 import type { Db } from '../../store/database.js';
 import type { BidId, JobId } from '../../rules/ids.js';
@@ -79,6 +79,20 @@ export const readBid = operation({
   budget: 'read',
   input: z.strictObject({ id: idInPath('bid').describe('The bid.') }),
   run: async ({ db, viewer }, { id }): Promise<Bid> => (await findBid(db, viewer, id)).bid,
+});
+
+export const readHold = operation({
+  name: 'hold',
+  description: 'Reads the tokens that were staked on a bid, for whoever reads the bid.',
+  allows: 'signed in',
+  budget: 'read',
+  input: z.strictObject({ id: idInPath('bid').describe('The bid.') }),
+  async run({ db, viewer }, { id }): Promise<Hold> {
+    const { holdId } = (await findBid(db, viewer, id)).bid;
+    const hold = holdId && (await holdsOf(db, [holdId])).get(holdId);
+    if (!hold) throw refuse('NOT_FOUND', { message: 'No tokens were staked on this bid.' });
+    return hold;
+  },
 });
 
 /** A bid that is there and that the viewer may see, with what its job is known by. */
