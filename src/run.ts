@@ -63,7 +63,7 @@ async function start(config: Config, log: Logger, opened: Closing[], whenOpen: R
   });
   opened.push(webhooks.close);
   const housekeeping = keepTidy(services.db, (kind, error) =>
-    log.warn({ err: error, kind }, 'what has run out could not be thrown away'),
+    log.warn({ err: error, kind }, 'deleting expired rows failed'),
   );
   opened.push(housekeeping.close);
   const server = await startServer(services, config);
