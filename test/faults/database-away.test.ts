@@ -170,11 +170,11 @@ it(
     postgres.freeze();
     closing.push(() => postgres.thaw());
     expect((await Promise.all(all())).map(statusOf)).toEqual([503, 503, 503, 503, 503]);
-    await until(() => server.output().includes('the database is away'));
+    await until(() => server.output().includes('database unreachable'));
     expect((await Promise.all(all())).map(statusOf)).toEqual([503, 503, 503, 503, 503]);
 
     postgres.thaw();
-    await until(() => server.output().includes('the database is back'));
+    await until(() => server.output().includes('database reachable again'));
     const again = await Promise.all(all());
     expect(again.map(statusOf)).toEqual([200, 200, 201, 201, 201]);
     const jobs = (await (await fetch(`${url}/v1/jobs`, { headers })).json()) as Json;
