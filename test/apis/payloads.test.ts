@@ -31,7 +31,11 @@ describe.each(mutations)('$name', ({ name, type: answered }) => {
 
   it('answers the viewer, where there is one', () => {
     const viewer = isObjectType(type) ? type.getFields().viewer : undefined;
-    expect(viewer && String(viewer.type)).toBe(ABOUT_SESSIONS.includes(name) ? undefined : 'Viewer!');
+    expect(viewer && String(viewer.type)).toBe(ABOUT_SESSIONS.includes(name) ? undefined : 'Viewer');
+  });
+
+  it('is null alone where it is refused', () => {
+    expect(String(answered)).toBe(type.name);
   });
 });
 
@@ -122,4 +126,34 @@ it('identifiers go in as ID', () => {
   expect(named('AwardJobInput', 'bidId')).toBe('ID!');
   expect(named('AdjustTokensInput', 'userId')).toBe('ID!');
   expect(named('JobFilter', 'homeownerId')).toBe('ID');
+});
+
+it('a mutation that was done is answered as done, whatever of its answer cannot be read', async () => {
+  const { job } = await draft();
+  const { status, data, errors } = await app.graphql(
+    'mutation ($id: ID!) { publishJob(id: $id) { tokensCharged job { bids(first: 0) { totalCount } } } }',
+    { token: hanna.token, variables: { id: job.id } },
+  );
+  expect([status, data]).toEqual([200, { publishJob: { tokensCharged: 5, job: null } }]);
+  expect(errors).toMatchObject([{ path: ['publishJob', 'job', 'bids'], extensions: { code: 'VALIDATION_FAILED' } }]);
+});
+
+it('a secret that is shown once is shown, whatever else of the answer cannot be read', async () => {
+  const { data } = await app.graphql(
+    'mutation { createApiKey(input: { name: "Export" }) { secret viewer { apiKeys(first: 0) { totalCount } } } }',
+    { token: hanna.token },
+  );
+  expect(data).toEqual({ createApiKey: { secret: expect.stringMatching(/^jmk_/), viewer: null } });
+});
+
+it('of several mutations those that were done are answered, and one that is refused is null', async () => {
+  const { data, errors } = await app.graphql(
+    `mutation {
+      done: createJob(input: { title: "A door", description: "It creaks." }) { job { title } }
+      refused: createJob(input: { title: "", description: "" }) { job { title } }
+    }`,
+    { token: hanna.token },
+  );
+  expect(data).toEqual({ done: { job: { title: 'A door' } }, refused: null });
+  expect(errors).toMatchObject([{ path: ['refused'], extensions: { code: 'VALIDATION_FAILED' } }]);
 });

@@ -13,7 +13,7 @@ import type { ContractorOrder } from '../../rules/entities/people.js';
 import { PAYLOADS } from '../types/payloads.js';
 import { TokenTransferConnection } from '../types/tokens.js';
 import { Viewer } from '../types/viewer.js';
-import { of } from './of-operation.js';
+import { of, ofMutation } from './of-operation.js';
 
 const { signUpHomeowner, signUpContractor, logIn, refreshSession, logOut, changePassword, readMe, updateProfile } =
   OPERATIONS;
@@ -34,32 +34,32 @@ const UserFilter = inputOf('UserFilter', userFilter, 'Which accounts to list; al
 
 @Resolver(() => Viewer)
 export class AccountResolver {
-  @Mutation(() => PAYLOADS.signUpHomeowner, of(signUpHomeowner))
+  @Mutation(() => PAYLOADS.signUpHomeowner, ofMutation(signUpHomeowner))
   signUpHomeowner(@Input(SignUpHomeownerInput) input: object, @Ctx() { caller }: Context) {
     return perform(signUpHomeowner, input, caller);
   }
 
-  @Mutation(() => PAYLOADS.signUpContractor, of(signUpContractor))
+  @Mutation(() => PAYLOADS.signUpContractor, ofMutation(signUpContractor))
   signUpContractor(@Input(SignUpContractorInput) input: object, @Ctx() { caller }: Context) {
     return perform(signUpContractor, input, caller);
   }
 
-  @Mutation(() => PAYLOADS.logIn, of(logIn))
+  @Mutation(() => PAYLOADS.logIn, ofMutation(logIn))
   logIn(@Input(LogInInput) input: object, @Ctx() { caller }: Context) {
     return perform(logIn, input, caller);
   }
 
-  @Mutation(() => PAYLOADS.refreshSession, of(refreshSession))
+  @Mutation(() => PAYLOADS.refreshSession, ofMutation(refreshSession))
   refreshSession(@Input(RefreshSessionInput) input: object, @Ctx() { caller }: Context) {
     return perform(refreshSession, input, caller);
   }
 
-  @Mutation(() => LogOutPayload, of(logOut))
+  @Mutation(() => LogOutPayload, ofMutation(logOut))
   logOut(@Ctx() { caller }: Context) {
     return perform(logOut, {}, caller);
   }
 
-  @Mutation(() => PAYLOADS.changePassword, of(changePassword))
+  @Mutation(() => PAYLOADS.changePassword, ofMutation(changePassword))
   changePassword(@Input(ChangePasswordInput) input: object, @Ctx() { caller }: Context) {
     return perform(changePassword, input, caller);
   }
@@ -79,7 +79,7 @@ export class AccountResolver {
     return new Connection(await performWithin(listTransfers, page, caller));
   }
 
-  @Mutation(() => PAYLOADS.updateProfile, of(updateProfile))
+  @Mutation(() => PAYLOADS.updateProfile, ofMutation(updateProfile))
   updateProfile(@Input(UpdateProfileInput, 'nullable') input: object | undefined, @Ctx() { caller }: Context) {
     return perform(updateProfile, input, caller).then((viewer) => ({ viewer }));
   }
@@ -104,7 +104,7 @@ export class AccountResolver {
     return new Connection(await perform(listContractors, Object.assign({}, filter, page, { orderBy }), caller));
   }
 
-  @Mutation(() => PAYLOADS.verifyContractor, of(verifyContractor))
+  @Mutation(() => PAYLOADS.verifyContractor, ofMutation(verifyContractor))
   verifyContractor(@Arg('id', () => ID, { description: 'The contractor.' }) id: string, @Ctx() { caller }: Context) {
     return perform(verifyContractor, { id }, caller).then((contractor) => ({ contractor }));
   }

@@ -7,7 +7,7 @@ import { ApiKeyConnection } from '../types/api-keys.js';
 import { Connection, PageArgs } from '../types/connection.js';
 import { PAYLOADS } from '../types/payloads.js';
 import { Viewer } from '../types/viewer.js';
-import { of } from './of-operation.js';
+import { ofMutation } from './of-operation.js';
 
 const { createApiKey, listApiKeys, revokeApiKey } = OPERATIONS;
 
@@ -15,12 +15,12 @@ const CreateApiKeyInput = inputOf('CreateApiKeyInput', createApiKey.input, 'What
 
 @Resolver(() => Viewer)
 export class ApiKeyResolver {
-  @Mutation(() => PAYLOADS.createApiKey, of(createApiKey))
+  @Mutation(() => PAYLOADS.createApiKey, ofMutation(createApiKey))
   createApiKey(@Input(CreateApiKeyInput) input: object, @Ctx() { caller }: Context) {
     return perform(createApiKey, input, caller);
   }
 
-  @Mutation(() => PAYLOADS.revokeApiKey, of(revokeApiKey))
+  @Mutation(() => PAYLOADS.revokeApiKey, ofMutation(revokeApiKey))
   revokeApiKey(@Arg('id', () => ID, { description: 'The API key.' }) id: string, @Ctx() { caller }: Context) {
     return perform(revokeApiKey, { id }, caller).then((apiKey) => ({ apiKey }));
   }

@@ -15,7 +15,7 @@ import { Connection, PageArgs } from '../types/connection.js';
 import { AvailableBidAction, Job } from '../types/jobs.js';
 import { PAYLOADS } from '../types/payloads.js';
 import { Viewer } from '../types/viewer.js';
-import { of } from './of-operation.js';
+import { ofMutation } from './of-operation.js';
 
 const { submitBid, viewBid, shortlistBid, rejectBid, withdrawBid, listOwnBids } = OPERATIONS;
 
@@ -31,7 +31,7 @@ function withEdge(bid: BidRow) {
 
 @Resolver(() => Bid)
 export class BidResolver {
-  @Mutation(() => PAYLOADS.submitBid, of(submitBid))
+  @Mutation(() => PAYLOADS.submitBid, ofMutation(submitBid))
   submitBid(
     @Arg('jobId', () => ID, { description: 'The job.' }) jobId: string,
     @Input(SubmitBidInput) input: object,
@@ -40,22 +40,22 @@ export class BidResolver {
     return perform(submitBid, Object.assign({}, input, { jobId }), caller).then(withEdge);
   }
 
-  @Mutation(() => PAYLOADS.viewBid, of(viewBid))
+  @Mutation(() => PAYLOADS.viewBid, ofMutation(viewBid))
   viewBid(@BidId() id: string, @Ctx() { caller }: Context) {
     return perform(viewBid, { id }, caller).then(changed);
   }
 
-  @Mutation(() => PAYLOADS.shortlistBid, of(shortlistBid))
+  @Mutation(() => PAYLOADS.shortlistBid, ofMutation(shortlistBid))
   shortlistBid(@BidId() id: string, @Ctx() { caller }: Context) {
     return perform(shortlistBid, { id }, caller).then(changed);
   }
 
-  @Mutation(() => PAYLOADS.rejectBid, of(rejectBid))
+  @Mutation(() => PAYLOADS.rejectBid, ofMutation(rejectBid))
   rejectBid(@BidId() id: string, @Ctx() { caller }: Context) {
     return perform(rejectBid, { id }, caller).then(changed);
   }
 
-  @Mutation(() => PAYLOADS.withdrawBid, of(withdrawBid))
+  @Mutation(() => PAYLOADS.withdrawBid, ofMutation(withdrawBid))
   withdrawBid(@BidId() id: string, @Ctx() { caller }: Context) {
     return perform(withdrawBid, { id }, caller).then(changed);
   }

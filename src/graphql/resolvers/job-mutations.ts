@@ -12,7 +12,7 @@ import type { Context } from '../context.js';
 import { Input, inputOf } from '../inputs.js';
 import { includeOfJobIn } from '../look-ahead.js';
 import { PAYLOADS } from '../types/payloads.js';
-import { of } from './of-operation.js';
+import { ofMutation } from './of-operation.js';
 
 const { createJob, updateJob, deleteJob } = OPERATIONS;
 
@@ -42,12 +42,12 @@ function withEdge(job: ReadableJob) {
 
 @Resolver()
 export class JobMutations {
-  @Mutation(() => PAYLOADS.createJob, of(createJob))
+  @Mutation(() => PAYLOADS.createJob, ofMutation(createJob))
   createJob(@Input(CreateJobInput) input: object, @Ctx() { caller }: Context) {
     return perform(createJob, input, caller).then(withEdge);
   }
 
-  @Mutation(() => PAYLOADS.updateJob, of(updateJob))
+  @Mutation(() => PAYLOADS.updateJob, ofMutation(updateJob))
   updateJob(
     @JobId() id: string,
     @Input(UpdateJobInput, 'nullable') input: object | undefined,
@@ -57,7 +57,7 @@ export class JobMutations {
     return perform(updateJob, onJob(id, expectedVersion, input), caller).then(changed);
   }
 
-  @Mutation(() => PAYLOADS.deleteJob, of(deleteJob))
+  @Mutation(() => PAYLOADS.deleteJob, ofMutation(deleteJob))
   deleteJob(@JobId() id: string, @Version() expectedVersion: Version, @Ctx() { caller }: Context) {
     return perform(deleteJob, { id, expectedVersion }, caller).then((job) => ({ job, deletedJobId: job.id }));
   }
@@ -107,7 +107,7 @@ function addTransition(key: JobTransitionKey): void {
   Object.defineProperty(mutations, name, { value: input ? run : withoutInput, configurable: true, writable: true });
   const parameters = input ? [JobId(), input, Version(), Ctx(), Info()] : [JobId(), Version(), Ctx(), Info()];
   for (const [at, decorate] of parameters.entries()) decorate(mutations, name, at);
-  Mutation(() => PAYLOADS[name], of(operation))(mutations, name, {});
+  Mutation(() => PAYLOADS[name], ofMutation(operation))(mutations, name, {});
 }
 
 /** None where nothing comes with the call; it may be left out where all of it may. */

@@ -7,3 +7,11 @@ export function of({ name, description }: Pick<Operation<unknown, unknown>, 'nam
   const row = JOB_ACTION_LIST.find(({ operation }) => operation === name);
   return { name, description: description + sentenceOf(row?.effects ?? []) };
 }
+
+/**
+ * Null where the mutation is refused: were it required, its refusal would take the answers of the others with it, which
+ * were done before.
+ */
+export function ofMutation(operation: Pick<Operation<unknown, unknown>, 'name' | 'description'>) {
+  return { ...of(operation), nullable: true };
+}

@@ -5,7 +5,7 @@ import type { Context } from '../context.js';
 import { Input, inputOf } from '../inputs.js';
 import { PAYLOADS } from '../types/payloads.js';
 import { TokenAudit } from '../types/tokens.js';
-import { of } from './of-operation.js';
+import { of, ofMutation } from './of-operation.js';
 
 const { adjustTokens, auditTokens } = OPERATIONS;
 
@@ -17,7 +17,7 @@ const AdjustTokensInput = inputOf(
 
 @Resolver()
 export class TokenResolver {
-  @Mutation(() => PAYLOADS.adjustTokens, of(adjustTokens))
+  @Mutation(() => PAYLOADS.adjustTokens, ofMutation(adjustTokens))
   adjustTokens(@Input(AdjustTokensInput) input: object, @Ctx() { caller }: Context) {
     return perform(adjustTokens, input, caller).then((transfer) => ({ transfer }));
   }

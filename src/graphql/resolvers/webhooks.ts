@@ -12,7 +12,7 @@ import { Input, inputOf } from '../inputs.js';
 import { Connection, PageArgs } from '../types/connection.js';
 import { PAYLOADS } from '../types/payloads.js';
 import { WebhookDeliveryConnection, WebhookEndpoint, WebhookEndpointConnection } from '../types/webhooks.js';
-import { of } from './of-operation.js';
+import { of, ofMutation } from './of-operation.js';
 
 const { createWebhookEndpoint, listWebhookEndpoints, readWebhookEndpoint, updateWebhookEndpoint } = OPERATIONS;
 const { deleteWebhookEndpoint, rotateWebhookSecret, sendTestEvent, redeliver } = OPERATIONS;
@@ -57,12 +57,12 @@ export class WebhookResolver {
     return new Connection(page);
   }
 
-  @Mutation(() => PAYLOADS.createWebhookEndpoint, of(createWebhookEndpoint))
+  @Mutation(() => PAYLOADS.createWebhookEndpoint, ofMutation(createWebhookEndpoint))
   createWebhookEndpoint(@Input(CreateWebhookEndpointInput) input: object, @Ctx() { caller }: Context) {
     return perform(createWebhookEndpoint, input, caller).then(withSecret);
   }
 
-  @Mutation(() => PAYLOADS.updateWebhookEndpoint, of(updateWebhookEndpoint))
+  @Mutation(() => PAYLOADS.updateWebhookEndpoint, ofMutation(updateWebhookEndpoint))
   updateWebhookEndpoint(
     @Id() id: string,
     @Input(UpdateWebhookEndpointInput) input: object,
@@ -73,22 +73,22 @@ export class WebhookResolver {
     }));
   }
 
-  @Mutation(() => PAYLOADS.deleteWebhookEndpoint, of(deleteWebhookEndpoint))
+  @Mutation(() => PAYLOADS.deleteWebhookEndpoint, ofMutation(deleteWebhookEndpoint))
   deleteWebhookEndpoint(@Id() id: string, @Ctx() { caller }: Context) {
     return perform(deleteWebhookEndpoint, { id }, caller).then((gone) => ({ deletedWebhookEndpointId: gone.id }));
   }
 
-  @Mutation(() => PAYLOADS.rotateWebhookSecret, of(rotateWebhookSecret))
+  @Mutation(() => PAYLOADS.rotateWebhookSecret, ofMutation(rotateWebhookSecret))
   rotateWebhookSecret(@Id() id: string, @Ctx() { caller }: Context) {
     return perform(rotateWebhookSecret, { id }, caller).then(withSecret);
   }
 
-  @Mutation(() => PAYLOADS.sendTestEvent, of(sendTestEvent))
+  @Mutation(() => PAYLOADS.sendTestEvent, ofMutation(sendTestEvent))
   sendTestEvent(@Id() id: string, @Ctx() { caller }: Context) {
     return perform(sendTestEvent, { id }, caller).then((delivery) => ({ delivery }));
   }
 
-  @Mutation(() => PAYLOADS.redeliver, of(redeliver))
+  @Mutation(() => PAYLOADS.redeliver, ofMutation(redeliver))
   redeliver(
     @Arg('deliveryId', () => ID, { description: 'The delivery.' }) deliveryId: string,
     @Ctx() { caller }: Context,

@@ -1,6 +1,7 @@
 /**
  * What mutations answer: each a type named after it, so that it can grow, with what changed and, where somebody is
- * signed in, oneself as one is now.
+ * signed in, oneself as one is now. What has fields of its own may be null: where one of them cannot be read, the
+ * mutation was done all the same, and its answer says so.
  */
 import { Ctx, Field, FieldResolver, ID, Int, ObjectType, Resolver, Root } from 'type-graphql';
 import { OPERATIONS } from '../../operations/index.js';
@@ -24,20 +25,22 @@ import { WebhookDelivery, WebhookEndpoint } from './webhooks.js';
 interface Answered {
   readonly type: () => object;
   readonly is: string;
+  /** Of what its own fields read further: where that fails, the mutation was done all the same. */
+  readonly mayBeNull?: true;
 }
 
 /** Of each payload its own resolver of `viewer`, for the schema to know. */
 export const PAYLOAD_RESOLVERS: (new () => object)[] = [];
 
-const JOB: Answered = { type: () => Job, is: 'The job as it is now.' };
-const BID: Answered = { type: () => Bid, is: 'The bid as it is now.' };
+const JOB = object(() => Job, 'The job as it is now.');
+const BID = object(() => Bid, 'The bid as it is now.');
 const CHANGED_JOB = { job: JOB };
 const CHANGED_BID = { bid: BID };
 const NEW_ENDPOINT = {
-  webhookEndpoint: { type: () => WebhookEndpoint, is: NEW_WEBHOOK.fields.webhook.description },
+  webhookEndpoint: object(() => WebhookEndpoint, NEW_WEBHOOK.fields.webhook.description),
   secret: { type: () => String, is: NEW_WEBHOOK.fields.secret.description },
 };
-const DELIVERY = { delivery: { type: () => WebhookDelivery, is: 'The delivery as it is now.' } };
+const DELIVERY = { delivery: object(() => WebhookDelivery, 'The delivery as it is now.') };
 
 const { readMe, ...O } = OPERATIONS;
 
@@ -48,11 +51,11 @@ export const PAYLOADS = {
   refreshSession: session(O.refreshSession),
   createJob: payload(O.createJob, {
     job: JOB,
-    jobEdge: { type: () => edgeOf(JobConnection), is: 'The same, to put into a list of jobs, newest first.' },
+    jobEdge: object(() => edgeOf(JobConnection), 'The same, to put into a list of jobs, newest first.'),
   }),
   updateJob: payload(O.updateJob, CHANGED_JOB),
   deleteJob: payload(O.deleteJob, {
-    job: { type: () => Job, is: 'The draft as it last was.' },
+    job: object(() => Job, 'The draft as it last was.'),
     deletedJobId: { type: () => ID, is: 'The identifier of the draft, which is gone.' },
   }),
   ...payloads(JOB_TRANSITIONS, CHANGED_JOB),
@@ -63,7 +66,7 @@ export const PAYLOADS = {
   }),
   submitBid: payload(O.submitBid, {
     bid: BID,
-    bidEdge: { type: () => edgeOf(BidConnection), is: 'The same, to put into the list of bids on its job.' },
+    bidEdge: object(() => edgeOf(BidConnection), 'The same, to put into the list of bids on its job.'),
   }),
   ...payloads(BID_TRANSITIONS, CHANGED_BID),
   updateProfile: payload(O.updateProfile, {}),
@@ -71,16 +74,16 @@ export const PAYLOADS = {
     changed: { type: () => Boolean, is: CHANGED_PASSWORD.fields.changed.description },
   }),
   verifyContractor: payload(O.verifyContractor, {
-    contractor: { type: () => Contractor, is: 'The contractor, who is verified now.' },
+    contractor: object(() => Contractor, 'The contractor, who is verified now.'),
   }),
   createApiKey: payload(O.createApiKey, {
-    apiKey: { type: () => ApiKey, is: NEW_API_KEY.fields.apiKey.description },
+    apiKey: object(() => ApiKey, NEW_API_KEY.fields.apiKey.description),
     secret: { type: () => String, is: NEW_API_KEY.fields.secret.description },
   }),
-  revokeApiKey: payload(O.revokeApiKey, { apiKey: { type: () => ApiKey, is: 'The key as it was.' } }),
+  revokeApiKey: payload(O.revokeApiKey, { apiKey: object(() => ApiKey, 'The key as it was.') }),
   createWebhookEndpoint: payload(O.createWebhookEndpoint, NEW_ENDPOINT),
   updateWebhookEndpoint: payload(O.updateWebhookEndpoint, {
-    webhookEndpoint: { type: () => WebhookEndpoint, is: 'The endpoint as it is now.' },
+    webhookEndpoint: object(() => WebhookEndpoint, 'The endpoint as it is now.'),
   }),
   deleteWebhookEndpoint: payload(O.deleteWebhookEndpoint, {
     deletedWebhookEndpointId: { type: () => ID, is: 'The identifier of the endpoint, which is gone.' },
@@ -88,8 +91,12 @@ export const PAYLOADS = {
   rotateWebhookSecret: payload(O.rotateWebhookSecret, NEW_ENDPOINT),
   sendTestEvent: payload(O.sendTestEvent, DELIVERY),
   redeliver: payload(O.redeliver, DELIVERY),
-  adjustTokens: payload(O.adjustTokens, { transfer: { type: () => TokenTransfer, is: 'The transfer that was made.' } }),
+  adjustTokens: payload(O.adjustTokens, { transfer: object(() => TokenTransfer, 'The transfer that was made.') }),
 } as const;
+
+function object(type: () => object, is: string): Answered {
+  return { type, is, mayBeNull: true };
+}
 
 /** Those of all transitions but publishing, which says more. */
 function payloads<Name extends keyof typeof O>(
@@ -111,11 +118,12 @@ function session({ name }: Pick<Operation<unknown, unknown>, 'name'>) {
 function payload({ name }: Pick<Operation<unknown, unknown>, 'name'>, fields: Readonly<Record<string, Answered>>) {
   @ObjectType(payloadName(name), { description: `What \`${name}\` answers.` })
   class Payload {}
-  for (const [key, { type, is }] of Object.entries(fields)) Field(type, described(is))(Payload.prototype, key);
+  for (const [key, { type, is, mayBeNull }] of Object.entries(fields))
+    Field(type, described(is, mayBeNull && 'nullable'))(Payload.prototype, key);
 
   @Resolver(() => Payload)
   class PayloadViewer {
-    @FieldResolver(() => Viewer, { description: 'Oneself as one is now, tokens included.' })
+    @FieldResolver(() => Viewer, { nullable: true, description: 'Oneself as one is now, tokens included.' })
     viewer(@Root() { viewer }: { viewer?: Viewer }, @Ctx() { caller }: Context) {
       return viewer ?? performWithin(readMe, {}, caller);
     }
