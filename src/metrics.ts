@@ -3,6 +3,7 @@ import { collectDefaultMetrics, Counter, Gauge, Histogram, Registry } from 'prom
 import { LRUCache } from 'lru-cache';
 import type { Api, RequestRecord } from './record.js';
 import { OVERLOAD_CAUSES, type ErrorCode, type OverloadCause } from './rules/errors.js';
+import { BUDGETS, type BudgetName } from './rules/limits.js';
 import { STREAM_ENDS, type StreamChannel, type StreamEnd } from './rules/streams.js';
 import type { ShareEvents } from './shares/share.js';
 
@@ -30,6 +31,8 @@ export interface Metrics extends ShareEvents {
   /** The database could not serve a call. */
   databaseFailed(because: OverloadCause): void;
   retried(code: string): void;
+  /** A call was refused since a budget was spent. */
+  rateLimited(budget: BudgetName): void;
   /** A value that is read whenever somebody asks for it; with a label, one for each of its values. */
   gauge(name: string, help: string, read: () => number | Promise<number>): void;
   gauges(name: string, help: string, label: string, read: () => Figures | Promise<Figures>): void;
@@ -141,6 +144,13 @@ export function createMetrics(): Metrics {
     labelNames: ['code'],
     registers,
   });
+  const rateLimited = new Counter({
+    name: 'rate_limited_total',
+    help: 'Calls refused with RATE_LIMITED because a budget was spent, by budget.',
+    labelNames: ['limit'],
+    registers,
+  });
+  for (const limit of Object.keys(BUDGETS)) rateLimited.inc({ limit }, 0);
   const numbered = new Counter({
     name: 'events_numbered_total',
     help: 'Events that this instance gave positions.',
@@ -216,6 +226,7 @@ export function createMetrics(): Metrics {
     statement: (text, seconds) => statements.observe({ statement: nameOfStatement(text) }, seconds),
     databaseFailed: (cause) => failures.inc({ cause }),
     retried: (code) => retries.inc({ code }),
+    rateLimited: (limit) => rateLimited.inc({ limit }),
     numbered: (events, lagSeconds) => {
       numbered.inc(events);
       numberingLag.observe(lagSeconds);

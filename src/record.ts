@@ -8,7 +8,7 @@ import {
   type OverloadCause,
   type UnauthorizedReason,
 } from './rules/errors.js';
-import type { ApiKeyId } from './rules/ids.js';
+import type { ApiKeyId, UserId } from './rules/ids.js';
 
 export type Api = 'graphql' | 'rest';
 
@@ -33,6 +33,10 @@ export class RequestRecord {
   reason: UnauthorizedReason | undefined;
   document: NamedDocument | undefined;
   overload: OverloadCause | undefined;
+  /** Which limit was reached first. */
+  limit: string | undefined;
+  /** Whose account a log-in is for, whoever it comes from. */
+  account: UserId | undefined;
   /** As GraphQL spells them. */
   readonly operations = new Set<string>();
   /** Of every error that was answered. */
@@ -44,20 +48,21 @@ export class RequestRecord {
 
   refused(refusal: Refusal): void {
     this.codes.add(refusal.code);
-    this.#explain(refusal.details.reason);
+    this.#explain(refusal.details);
     this.noticed(refusal);
   }
 
   /** The codes of errors as they are sent. */
-  answered(errors: readonly { readonly extensions?: { readonly code?: unknown; readonly reason?: unknown } }[]): void {
-    for (const { extensions } of errors) {
-      if (isErrorCode(extensions?.code)) this.codes.add(extensions.code);
-      this.#explain(extensions?.reason);
+  answered(errors: readonly { readonly extensions?: Explained & { readonly code?: unknown } }[]): void {
+    for (const { extensions = {} } of errors) {
+      if (isErrorCode(extensions.code)) this.codes.add(extensions.code);
+      this.#explain(extensions);
     }
   }
 
-  #explain(reason: unknown): void {
+  #explain({ reason, limit }: Explained): void {
     if (isUnauthorizedReason(reason)) this.reason ??= reason;
+    if (typeof limit === 'string') this.limit ??= limit;
   }
 
   /** What an operation failed with; the API decides whether it is answered so. */
@@ -66,17 +71,24 @@ export class RequestRecord {
   }
 }
 
+interface Explained {
+  readonly reason?: unknown;
+  readonly limit?: unknown;
+}
+
 /** What a request was about, as far as that is known. */
 export function lineOf(record: RequestRecord, { address, user = record.claimedUser }: RequestHolder) {
-  const { api, operations, codes, reason, overload, apiKey, document } = record;
+  const { api, operations, codes, reason, limit, overload, account, apiKey, document } = record;
   return {
     address,
     ...(api && { api }),
     ...(operations.size > 0 && { operation: [...operations].join(' ') }),
     ...(codes.size > 0 && { codes: [...codes] }),
     ...(reason && { reason }),
+    ...(limit && { limit }),
     ...(overload && { cause: overload }),
     ...(user !== undefined && { user }),
+    ...(account && { account }),
     ...(apiKey && { apiKey }),
     ...(document && { document: document.name, documentHash: document.hash }),
   };

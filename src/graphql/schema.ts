@@ -30,8 +30,8 @@ const DESCRIPTIONS = {
     '(what REST would answer), `requestId`, ' +
     'and what belongs to the code: `reason` (of UNAUTHENTICATED), `fields` (each wrong field and what is wrong ' +
     'with it), `blockedFields` (those that may not change now), `fromState` and `allowedOperations`, `required` ' +
-    'and `available` tokens, `retryAfter` in seconds. Of more than fifty errors the rest is counted in ' +
-    '`errorsLeftOut`.',
+    'and `available` tokens, `retryAfter` in seconds, `limit` (which one was reached, of RATE_LIMITED). Of more ' +
+    'than fifty errors the rest is counted in `errorsLeftOut`.',
   Subscription:
     'What can be heard as it happens: over WebSockets at `/graphql` (`graphql-transport-ws`, with the token in ' +
     '`connectionParams.authorization`), and as server-sent events at `/graphql/stream`. Whoever comes again with ' +

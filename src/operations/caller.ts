@@ -149,11 +149,14 @@ export class Caller {
 
   /** Takes one from a budget, or refuses with when to come back. What was taken can be given back. */
   async draw(name: BudgetName, identity: string): Promise<Drawn> {
-    const { rateLimits } = this.services;
+    const { rateLimits, metrics } = this.services;
     const budget = this.#budget(name);
     const taken = await rateLimits.take(budget, identity);
     this.taken.set(name, taken);
-    if (!taken.allowed) throw refuse('RATE_LIMITED', { details: { retryAfter: taken.retryAfterSeconds } });
+    if (!taken.allowed) {
+      metrics.rateLimited(name);
+      throw refuse('RATE_LIMITED', { details: { retryAfter: taken.retryAfterSeconds, limit: name } });
+    }
     return {
       giveBack: () => {
         this.taken.delete(name);

@@ -251,6 +251,10 @@ export const ERROR_DETAILS = entity('ErrorDetails', 'What a program needs to kno
   required: { type: whole().optional(), description: 'How many tokens it takes.' },
   available: { type: whole().optional(), description: 'How many tokens are free to spend.' },
   retryAfter: { type: whole().optional(), description: 'After how many seconds to try again.' },
+  limit: {
+    type: z.string().optional(),
+    description: 'Which limit was reached: a budget, as the `RateLimit` header names it, or a share.',
+  },
   allowedMethods: {
     type: z.array(z.string().describe('A method.')).optional(),
     description: 'What the address takes.',

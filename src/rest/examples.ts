@@ -136,7 +136,7 @@ const DETAILS: { readonly [Code in ErrorCode]?: Omit<ErrorDetails, 'code' | 'req
   INVALID_CREDENTIALS: { reason: 'wrong_credentials' },
   INVALID_REFRESH_TOKEN: { reason: 'invalid' },
   METHOD_NOT_ALLOWED: { allowedMethods: ['GET', 'HEAD'] },
-  RATE_LIMITED: { retryAfter: 12 },
+  RATE_LIMITED: { retryAfter: 12, limit: 'write' },
   STALE_VERSION: { expectedVersion: 3, version: 4 },
   OVERLOADED: { retryAfter: 1 },
 };

@@ -87,7 +87,7 @@ export function createShare({ name, limits, events, retryAfterSeconds = () => 1 
       'no more': `At most ${max} ${limits.of} at once are for ${whose}; wait for some to end.`,
       'too late': `This waited too long behind others that are for ${whose}; wait for some of them to end.`,
     }[why];
-    return refuse('RATE_LIMITED', { message, details });
+    return refuse('RATE_LIMITED', { message, details: { ...details, limit: name } });
   }
 
   return {

@@ -95,6 +95,58 @@ describe('the line of a request', () => {
     expect(await lineOf(await app.rest('GET', '/v1/me', { token: hanna.token }))).not.toHaveProperty('reason');
   });
 
+  it('says which limit a log-in has reached, and for whose account', async () => {
+    const limited = await openTestApp({
+      RATE_LIMITS: 'on',
+      TRUST_PROXY_HOPS: '1',
+      RATE_LIMIT_LOG_IN_PER_ACCOUNT_AND_ADDRESS: '1',
+      RATE_LIMIT_LOG_IN_FAILURES_PER_ACCOUNT: '2',
+      RATE_LIMIT_LOG_IN_PER_ADDRESS: '3',
+    });
+    const { email, userId } = await homeowner(limited, 'Hanna');
+    const spent = async () => (await metricsOf(limited.url)).value('rate_limited_total');
+    expect(await spent()).toBe(0);
+    const rest = async (account: string, address: string) =>
+      limited.rest('POST', '/v1/auth/login', {
+        body: { email: account, password: 'wrong' },
+        headers: { 'x-forwarded-for': address },
+      });
+    const graphql = async (account: string, address: string) =>
+      limited.graphql(`mutation { logIn(input: { email: "${account}", password: "wrong" }) { token } }`, {
+        headers: { 'x-forwarded-for': address },
+      });
+    const limits = async (address: string) => [
+      (await rest(email, address)).body.details.limit,
+      (await graphql(email, address)).errors?.[0]?.extensions.limit,
+    ];
+    const [ofBoth, ofAccount, ofAddress] = [
+      'logInPerAccountAndAddress',
+      'logInFailuresPerAccount',
+      'logInPerAddress',
+    ] as const;
+    expect(await limits('192.0.2.1')).toEqual([undefined, ofBoth]);
+    expect(await limits('192.0.2.2')).toEqual([undefined, ofBoth]);
+    expect(await limits('192.0.2.3')).toEqual([ofAccount, ofBoth]);
+    await rest('nobody@example.test', '192.0.2.1');
+    expect(await limits('192.0.2.1')).toEqual([ofAddress, ofAddress]);
+    expect(await spent()).toBe(6);
+    expect((await metricsOf(limited.url)).value('rate_limited_total', { limit: ofBoth })).toBe(3);
+
+    const logged = () =>
+      limited.logged
+        .map((line) => JSON.parse(line) as Json)
+        .filter(({ operation, codes }) => operation === 'logIn' && codes?.includes('RATE_LIMITED'))
+        .map(({ limit, account }) => ({ limit, account }));
+    const line = (limit: string, account?: string) => ({ limit, account });
+    await until(() => logged().length === 6);
+    expect(logged()).toEqual([
+      ...[ofBoth, ofBoth, ofAccount, ofBoth].map((limit) => line(limit, userId)),
+      line(ofAddress),
+      line(ofAddress),
+    ]);
+    await limited.close();
+  });
+
   it('names the API key that was used', async () => {
     const { body } = await app.rest('POST', '/v1/api-keys', { token: hanna.token, body: { name: 'Export' } });
     for (const _ of ['looked up', 'remembered']) {

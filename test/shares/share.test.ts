@@ -32,7 +32,7 @@ describe('a share', () => {
     expect(refused(() => share.take(user('a', '1')))).toEqual({
       code: 'RATE_LIMITED',
       status: 429,
-      details: { retryAfter: 1 },
+      details: { retryAfter: 1, limit: 'requests' },
       message: 'At most 1 requests at once are for you; wait for some to end.',
     });
     share.take(user('a', '2'));
