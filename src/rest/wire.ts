@@ -15,7 +15,8 @@ export function fromWire(value: unknown): unknown {
 
 export function fieldName(wireName: string): string {
   const field = wireName.replaceAll(/_([a-z])/g, (_, letter: string) => letter.toUpperCase());
-  return snake(field) === wireName && !field.includes(MISSPELLED) ? field : unknownName(wireName);
+  const isField = snake(field) === wireName && !field.includes(MISSPELLED) && !isHeader(field);
+  return isField ? field : unknownName(wireName);
 }
 
 /** A name that no shape knows, whatever it looks like. */
@@ -85,10 +86,15 @@ function remember(field: string): string {
   return name;
 }
 
-/** A misspelled name is the last part of a field's path, and stays as it was sent. */
+/** A misspelled name is the last part of a field's path, and stays as it was sent; so does a header's name. */
 function spelled(field: string): string {
+  if (isHeader(field)) return field;
   const at = field.indexOf(MISSPELLED);
   return at < 0 ? snake(field) : snake(field.slice(0, at)) + field.slice(at + MISSPELLED.length);
+}
+
+function isHeader(name: string): boolean {
+  return /^[A-Z]/.test(name);
 }
 
 function snake(field: string): string {

@@ -14,6 +14,10 @@ it('REST’s spelling of a field and back is the field', () => {
   }
 });
 
+it('a header is named as it is written', () => {
+  for (const header of ['Idempotency-Key', 'Dry-Run', 'If-Match']) expect(wireName(header)).toBe(header);
+});
+
 it('a name in any other spelling is no field, and is named as it was sent', () => {
   const odd = fc.oneof(
     fc.string(),
