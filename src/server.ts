@@ -46,6 +46,10 @@ const HEAD_BYTES_MAX = 16 * 1024;
 
 /** What proxies write down of a caller who left before anything was answered. */
 const CALLER_LEFT = 499;
+/** What they answer in place of a server that hung up. */
+const SERVER_LEFT = 503;
+
+const CUT_IN_STOPPING = 'this server stops: connection cut before the response';
 
 const STREAM_PATH = '/graphql/stream';
 const GRAPHQL_PATHS = ['/graphql', STREAM_PATH];
@@ -98,7 +102,7 @@ export async function startServer(
   const cors = { origins: config.CORS_ORIGINS, headers: config.CORS_HEADERS };
   const noticeProxy = proxyNotice(config.TRUST_PROXY_HOPS, (header) => services.log.warn({ header }, UNTRUSTED_PROXY));
   const pages = [graphqlPage, reference, description, lifecycle];
-  const draining = createDraining();
+  const draining = createDraining(timeouts);
   const operator = openOperatorAddresses(services, config, () => draining.begun);
 
   async function dispatch(exchange: Exchange): Promise<void> {
@@ -155,7 +159,8 @@ export async function startServer(
     );
     response.on('close', () => {
       const ms = (exchange.streamBeganMs ?? performance.now()) - began;
-      const status = response.headersSent ? response.statusCode : CALLER_LEFT;
+      const isCut = draining.isCutting && !response.writableFinished;
+      const status = response.headersSent ? response.statusCode : isCut ? SERVER_LEFT : CALLER_LEFT;
       metrics.observe(exchange.route, status, ms / 1000);
       // A stream has been counted when it was opened, and has a line of its own when it ends.
       if (exchange.streamBeganMs !== undefined) return;
@@ -169,7 +174,7 @@ export async function startServer(
         ...lineOf(record, exchange.holder),
       };
       if (response.writableFinished) services.log[levelOf(record, status)](line, 'answered');
-      else services.log.warn(line, 'client disconnected before the response');
+      else services.log.warn(line, isCut ? CUT_IN_STOPPING : 'client disconnected before the response');
     });
     dispatch(exchange).catch((error: unknown) => {
       if (response.headersSent || response.destroyed) return void response.destroy();
@@ -228,6 +233,7 @@ export async function startServer(
         server,
         newConnections,
         endStreams: graphql.endStreams,
+        refuseWaiting: () => services.passwords.stop(serverStops),
         closeUnused: connections.closeUnused,
       });
       await graphql.stop();

@@ -18,6 +18,8 @@ export interface Timeouts {
   readonly webSocketPingMs: number;
   /** Until a stream ends whose access token has expired: who refreshes in time loses nothing. */
   readonly afterExpiryMs: number;
+  /** Once the server stops: until what is still under way is cut. */
+  readonly drainMs: number;
 }
 
 export const TIMEOUTS: Timeouts = {
@@ -29,6 +31,7 @@ export const TIMEOUTS: Timeouts = {
   webSocketInitMs: 5_000,
   webSocketPingMs: 25_000,
   afterExpiryMs: 60_000,
+  drainMs: 10_000,
 };
 
 export function serverOptions({ headMs, requestMs, idleMs }: Timeouts): ServerOptions {

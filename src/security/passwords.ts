@@ -22,6 +22,8 @@ export interface Passwords {
   hash(plain: string, holder?: Holder): Promise<string>;
   /** False for an account that does not exist (no hash), after the time that a real comparison takes. */
   matches(plain: string, hash: string | undefined, holder?: Holder): Promise<boolean>;
+  /** Refuses those that wait, and from now on those that would have to: the last would wait a minute. */
+  stop: FairQueue['stop'];
   readonly active: number;
   readonly waiting: number;
 }
@@ -66,6 +68,7 @@ export function createPasswords({
       const same = await queue.run(holder, () => timed(() => hashingThreads.compare(plain, hash ?? nobodysHash)));
       return same && hash !== undefined;
     },
+    stop: queue.stop,
     get active() {
       return queue.active;
     },

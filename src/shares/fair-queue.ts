@@ -4,6 +4,7 @@
  * with less than another has that address' newest call give way; where no other waits with more, the server is beyond
  * capacity.
  */
+import type { Refusal } from '../rules/errors.js';
 import { createShare, type Bound, type GiveBack, type Holder, type ShareSettings } from './share.js';
 
 export interface FairQueueSettings extends ShareSettings {
@@ -25,6 +26,8 @@ export interface Work {
 
 export interface FairQueue {
   run<T>(holder: Holder, work: () => Promise<T>, kind?: Work): Promise<T>;
+  /** Refuses all that wait, and from now on all that would have to. */
+  stop(reason: () => Refusal): void;
   readonly active: number;
   readonly waiting: number;
 }
@@ -54,6 +57,7 @@ export function createFairQueue({
   const lanes = new Map<string, Map<string, Set<Waiter>>>();
   let longAtWork = 0;
   let servedLastMs = -Infinity;
+  let stopped: (() => Refusal) | undefined;
   const hasPlace = (address: string) => atWork.inUse() < places && atWork.inUse(address) < placesPerAddress;
   const hasPlaceFor = (address: string, user: string | undefined) =>
     user === undefined || atWork.inUse(address, user) < placesPerUser;
@@ -85,6 +89,7 @@ export function createFairQueue({
   }
 
   function wait(asking: Holder, kind: Work): Promise<GiveBack> {
+    if (stopped) throw stopped();
     const { address, user } = asking;
     // As it is now: whose it is may become known while it waits.
     const holder: Holder = { address, user };
@@ -180,8 +185,18 @@ export function createFairQueue({
     settings.events.waited(settings.name, (performance.now() - sinceMs) / 1_000);
   }
 
+  function stop(reason: () => Refusal): void {
+    stopped = reason;
+    const waiters = [...lanes.values()].flatMap((users) => [...users.values()].flatMap((some) => [...some]));
+    for (const waiter of waiters) {
+      remove(waiter);
+      waiter.refuse(reason());
+    }
+  }
+
   return {
     run,
+    stop,
     get active() {
       return atWork.inUse();
     },
