@@ -28,6 +28,8 @@ async function runUntilStopped(configure: Run['config'], whenOpen: Run['whenOpen
   // graphql-js drops promises where a list fails at once. That one of them fails later must not end the process, with
   // everybody's calls in it.
   process.on('unhandledRejection', (error) => log.error({ err: error }, 'unhandled promise rejection'));
+  // Node ends the process all the same, and prints its own text.
+  process.on('uncaughtExceptionMonitor', (error) => log.fatal({ err: error }, 'uncaught exception: the server ends'));
   const starting = start(config, log, opened, whenOpen).catch(async (error: unknown) => {
     await closeAll(opened);
     throw error;

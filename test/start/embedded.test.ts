@@ -30,6 +30,20 @@ it('a promise that fails and that nothing waits for is logged, and ends nobodyâ€
   expect((await server.stop()).code).toBe(0);
 });
 
+it('an error that nothing catches ends the process, and is a line of the log', async () => {
+  const thrown = 'process.on("SIGUSR2", () => { throw new Error("thrown") })';
+  const server = startServer(project, {
+    DATA_DIR: project.dataFolder(),
+    NODE_OPTIONS: `--import "data:text/javascript,${encodeURIComponent(thrown)}"`,
+  });
+  await server.url;
+  process.kill(server.pid, 'SIGUSR2');
+  const { code, output } = await server.ended;
+  expect(code).not.toBe(0);
+  const line = output.split('\n').find((text) => text.includes('"level":"fatal"')) ?? '{}';
+  expect(JSON.parse(line)).toMatchObject({ msg: 'uncaught exception: the server ends', err: { message: 'thrown' } });
+});
+
 it('a first start makes the database, is ready, and says where everything is', async () => {
   const dataFolder = project.dataFolder();
   const server = startServer(project, { DATA_DIR: dataFolder });
