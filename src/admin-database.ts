@@ -1,7 +1,14 @@
 /** How a command finds the database, whether a server is running or not. */
+import { randomBytes } from 'node:crypto';
 import { existsSync } from 'node:fs';
 import { join, resolve } from 'node:path';
+import { readConfig, type Config } from './config.js';
 import type { Connection } from './store/database.js';
+
+/** A command signs nothing: where no secret is given, it neither asks for one nor makes one that is kept. */
+export function configOfCommand(): Config {
+  return readConfig(undefined, { JWT_SECRET: randomBytes(32).toString('hex') });
+}
 
 /** The embedded database may be running inside a server already; then this command joins it there. */
 export async function reachDatabase(

@@ -1,8 +1,7 @@
 /** `npm run admin -- create <email>` and `set-password <email>`: whether a server is running or not. */
 import { createInterface } from 'node:readline';
 import { Writable } from 'node:stream';
-import { readConfig } from './config.js';
-import { assertDatabaseExists, nameOfDatabase, reachDatabase } from './admin-database.js';
+import { assertDatabaseExists, configOfCommand, nameOfDatabase, reachDatabase } from './admin-database.js';
 import { createLog } from './log.js';
 import { openServices } from './services.js';
 import { createAdmin, setAdminPassword } from './operations/accounts/admins.js';
@@ -16,7 +15,7 @@ async function main([command, email]: string[]): Promise<void> {
       'Usage: npm run admin -- create <email>, or: npm run admin -- set-password <email>. The password is read from ' +
         'the terminal or standard input.',
     );
-  const config = readConfig();
+  const config = configOfCommand();
   const { DATABASE_URL: url, DATA_DIR: folder } = config;
   assertDatabaseExists(url, folder);
   const password = await readPassword();

@@ -1,7 +1,6 @@
 /** `npm run seed -- --jobs 100000`: fills an empty database with people, jobs, bids and all that happened to them. */
 import { parseArgs } from 'node:util';
-import { reachDatabase } from './admin-database.js';
-import { readConfig } from './config.js';
+import { configOfCommand, reachDatabase } from './admin-database.js';
 import { createPasswords } from './security/passwords.js';
 import { migrate } from './store/migrate.js';
 import { openEmptyDatabase, SEED_STEPS, seedMarket } from './store/seed.js';
@@ -13,7 +12,9 @@ const PASSWORD = 'demo password';
 
 async function main(): Promise<void> {
   const jobs = numberOfJobs();
-  const config = readConfig();
+  const config = configOfCommand();
+  if (config.NODE_ENV === 'production')
+    throw new Error('In production nothing is made up: everybody would have a password that all the world knows.');
   const database = await reachDatabase(config.DATABASE_URL, config.DATA_DIR);
   try {
     await migrate(database.connection);

@@ -26,7 +26,8 @@ export async function openEmptyDatabase(connection: Connection): Promise<Sql> {
   const [found] = await sql`select 1 from users limit 1`;
   if (!found) return sql;
   await sql.end();
-  throw new Error('The database has people already; only an empty one is filled. Name another by DATA_DIR.');
+  const variable = 'url' in connection ? 'DATABASE_URL' : 'DATA_DIR';
+  throw new Error(`The database has people already; only an empty one is filled. Name another by ${variable}.`);
 }
 
 /** How often a seeding reports what it does next. */
@@ -35,7 +36,7 @@ const BIDS_ON_A_JOB_MAX = 15;
 
 /**
  * Loads an empty, migrated database. Triggers and foreign keys rest meanwhile, since every row is derived from the same
- * plan; indexes are made afterwards.
+ * plan; foreign keys and indexes are made afterwards.
  */
 export async function seedMarket(
   sql: Sql,
@@ -54,10 +55,7 @@ export async function seedMarket(
       `set local statement_timeout = 0; set local synchronous_commit = off;
        set local maintenance_work_mem = '512MB'; set local work_mem = '256MB'`,
     );
-    await tx.unsafe(`set local session_replication_role = replica`);
     await tx.unsafe(IDENTIFIER);
-    onStep('people');
-    await insertPeople(tx, market, passwordHash);
     const rebuild = await withoutIndexes(tx, [
       'bids',
       'holds',
@@ -67,6 +65,9 @@ export async function seedMarket(
       'jobs',
       'token_transfers',
     ]);
+    const wake = await withoutTriggers(tx);
+    onStep('people');
+    await insertPeople(tx, market, passwordHash);
     const states = stateOf(size.openPercent);
     const bids = `case when ${states} = 'draft' then 0 else 1 + n * 7 % ${2 * mean - 1} end`;
     const made = `date_trunc('milliseconds', now()) - interval '300 days' + n * (interval '200 days' / ${size.jobs})`;
@@ -82,6 +83,7 @@ export async function seedMarket(
     onStep('indexes');
     await rebuild();
     if (market.uneven) await insertIntegrations(tx, market);
+    await wake();
   });
   onStep('statistics');
   await sql.unsafe('vacuum (analyze)');
@@ -169,5 +171,28 @@ async function withoutIndexes(tx: TransactionSql, tables: readonly string[]): Pr
     for (const { table, name, definition } of keys)
       await tx.unsafe(`alter table ${table} add constraint "${name}" ${definition}`);
     for (const { definition } of indexes) await tx.unsafe(definition);
+  };
+}
+
+/**
+ * Puts triggers to sleep and drops foreign keys, and returns what undoes both. To set `session_replication_role` would
+ * be one line, and is for superusers; this is for whoever owns the tables.
+ */
+async function withoutTriggers(tx: TransactionSql): Promise<() => Promise<void>> {
+  const keys = await tx.unsafe<{ table: string; name: string; definition: string }[]>(
+    `select conrelid::regclass::text as table, conname as name, pg_get_constraintdef(oid) as definition
+     from pg_constraint where contype = 'f' and connamespace = current_schema()::regnamespace`,
+  );
+  const triggers = await tx.unsafe<{ table: string; name: string }[]>(
+    `select t.tgrelid::regclass::text as table, t.tgname as name from pg_trigger t
+     join pg_class c on c.oid = t.tgrelid
+     where not t.tgisinternal and c.relnamespace = current_schema()::regnamespace`,
+  );
+  for (const { table, name } of keys) await tx.unsafe(`alter table ${table} drop constraint "${name}"`);
+  for (const { table, name } of triggers) await tx.unsafe(`alter table ${table} disable trigger "${name}"`);
+  return async () => {
+    for (const { table, name, definition } of keys)
+      await tx.unsafe(`alter table ${table} add constraint "${name}" ${definition}`);
+    for (const { table, name } of triggers) await tx.unsafe(`alter table ${table} enable trigger "${name}"`);
   };
 }

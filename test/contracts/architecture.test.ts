@@ -47,9 +47,9 @@ const MAY_KNOW: Readonly<Record<string, readonly string[]>> = {
   welcome: ['config'],
   main: ['config', 'run', 'welcome'],
   demo: ['config', 'rules', 'run', 'welcome'],
-  'admin-database': ['store'],
-  seed: ['admin-database', 'config', 'security', 'store'],
-  admin: ['admin-database', 'config', 'log', 'services', 'operations', 'store'],
+  'admin-database': ['config', 'store'],
+  seed: ['admin-database', 'security', 'store'],
+  admin: ['admin-database', 'log', 'services', 'operations', 'store'],
 };
 
 /** The APIs may name the types of rows; whatever runs there goes through an operation. */

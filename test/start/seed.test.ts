@@ -2,7 +2,8 @@
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { clone, type Clone } from './clone.js';
 import { logIn } from './callers.js';
-import { start, startServer } from './processes.js';
+import { ownDatabase } from './own-database.js';
+import { start, startServer, type Environment } from './processes.js';
 
 let project: Clone;
 beforeAll(() => {
@@ -26,6 +27,31 @@ it('fills an empty database with as many jobs as one says, and no other', async 
   expect(pagination.total).toBeGreaterThanOrEqual(800);
   await server.stop();
 
-  expect(await seed('2000')).toMatchObject({ code: 1, output: expect.stringContaining('has people already') });
+  expect(await seed('2000')).toMatchObject({ code: 1, output: expect.stringContaining('Name another by DATA_DIR') });
   expect(await seed('two')).toMatchObject({ code: 1, output: expect.stringContaining('from 20 to 5000000') });
+});
+
+it('is for the owner of a database, who need be no superuser, and not for production', async () => {
+  const database = await ownDatabase();
+  const { sql } = database;
+  const owner = `owner_${process.pid}`;
+  const name = new URL(database.url).pathname.slice(1);
+  await sql.unsafe(`create role ${owner} login; alter database ${name} owner to ${owner}`);
+  try {
+    const { href } = Object.assign(new URL(database.url), { username: owner });
+    const seed = (more: Environment = {}) =>
+      start(project, ['node', 'dist/seed.js', '--jobs', '20'], { DATABASE_URL: href, ...more }).ended;
+    const refused = await seed({ NODE_ENV: 'production', BCRYPT_COST: '10' });
+    expect(refused).toMatchObject({ code: 1, output: expect.stringContaining('In production nothing is made up') });
+    expect(await seed()).toMatchObject({ code: 0, output: expect.stringContaining('Done: 20 jobs') });
+    expect(await seed()).toMatchObject({ code: 1, output: expect.stringContaining('Name another by DATABASE_URL') });
+    const [left] = await sql`select count(*) filter (where contype = 'f')::int as keys,
+      (select count(*) from pg_trigger where not tgisinternal and tgenabled <> 'O')::int as asleep from pg_constraint`;
+    expect(left).toEqual({ keys: expect.any(Number), asleep: 0 });
+    expect(left?.keys).toBeGreaterThan(10);
+  } finally {
+    await sql.unsafe(`alter database ${name} owner to current_user; reassign owned by ${owner} to current_user`);
+    await sql.unsafe(`drop owned by ${owner}; drop role ${owner}`);
+    await database.drop();
+  }
 });
