@@ -3,9 +3,9 @@ import { collectDefaultMetrics, Counter, Gauge, Histogram, Registry } from 'prom
 import { LRUCache } from 'lru-cache';
 import type { Api, RequestRecord } from './record.js';
 import { OVERLOAD_CAUSES, type ErrorCode, type OverloadCause } from './rules/errors.js';
-import { BUDGETS, type BudgetName } from './rules/limits.js';
+import { BUDGETS, SHARES, type BudgetName } from './rules/limits.js';
 import { STREAM_ENDS, type StreamChannel, type StreamEnd } from './rules/streams.js';
-import type { ShareEvents } from './shares/share.js';
+import { BOUNDS, type ShareEvents } from './shares/share.js';
 
 export interface Metrics extends ShareEvents {
   /** An attempt to send an event to a webhook ended, or none was needed. */
@@ -18,7 +18,8 @@ export interface Metrics extends ShareEvents {
   waiting(events: number): void;
   /** A batch was read for the streams of this instance. */
   batchRead(events: number): void;
-  observe(route: string, status: number, seconds: number): void;
+  /** A request ended. What an operator's address answers is no error: 503 of /readyz is what it is for. */
+  observe(route: string, status: number, seconds: number, isForOperator?: boolean): void;
   /** An operation ended, by itself or as a part of a request. */
   performed(operation: string, api: Api | undefined, code: ErrorCode | 'OK', seconds: number): void;
   /** A request ended: what it answered is counted, and its time where no operation was reached. */
@@ -64,7 +65,7 @@ export function createMetrics(): Metrics {
   });
   const serverErrors = new Counter({
     name: 'http_server_errors_total',
-    help: 'Answers of 500 and above.',
+    help: 'Answers of 500 and above, but for those of the operator’s own addresses.',
     labelNames: ['route'],
     registers,
   });
@@ -76,6 +77,7 @@ export function createMetrics(): Metrics {
     labelNames: ['share', 'bound'],
     registers,
   });
+  for (const share of Object.keys(SHARES)) for (const bound of BOUNDS) refusals.inc({ share, bound }, 0);
   const waits = new Histogram({
     name: 'queue_wait_seconds',
     help: 'How long calls waited in a queue, those refused included; calls that did not have to wait are left out.',
@@ -190,9 +192,9 @@ export function createMetrics(): Metrics {
   let busyAtMs = -Infinity;
 
   return {
-    observe(route, status, seconds) {
+    observe(route, status, seconds, isForOperator = false) {
       requests.observe({ route, status: String(status) }, seconds);
-      if (status >= 500) serverErrors.inc({ route });
+      if (status >= 500 && !isForOperator) serverErrors.inc({ route });
     },
     refused(share, bound) {
       refusals.inc({ share, bound });

@@ -161,7 +161,7 @@ export async function startServer(
       const ms = (exchange.streamBeganMs ?? performance.now()) - began;
       const isCut = draining.isCutting && !response.writableFinished;
       const status = response.headersSent ? response.statusCode : isCut ? SERVER_LEFT : CALLER_LEFT;
-      metrics.observe(exchange.route, status, ms / 1000);
+      metrics.observe(exchange.route, status, ms / 1000, operator.handles(exchange.path));
       // A stream has been counted when it was opened, and has a line of its own when it ends.
       if (exchange.streamBeganMs !== undefined) return;
       if (response.headersSent) metrics.ended(record, ms / 1000);

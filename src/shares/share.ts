@@ -20,7 +20,8 @@ export interface Holder {
 export const SERVER: Holder = { address: 'server' };
 
 /** Whose limit was reached; or who waited is gone, and nobody hears the refusal. */
-export type Bound = 'user' | 'address' | 'server' | 'gone';
+export const BOUNDS = ['user', 'address', 'server', 'gone'] as const;
+export type Bound = (typeof BOUNDS)[number];
 
 /** What an operator wants to see of shares. */
 export interface ShareEvents {

@@ -161,6 +161,8 @@ describe('the line of a request', () => {
     expect((await fetch(`${ill.url}/readyz`)).status).toBe(503);
     const line = () => ill.logged.find((each) => each.includes('/readyz'));
     await until(() => line() !== undefined);
+    // To be asked and to say no is no failure.
+    expect((await metricsOf(ill.url)).value('http_server_errors_total')).toBeNaN();
     expect(JSON.parse(line() ?? '')).toMatchObject({ level: 'warn', status: 503 });
     await ill.close();
   });
@@ -242,6 +244,12 @@ describe('the metrics', () => {
     expect(metrics.value('market_tokens', { state: 'available' })).toBe(5 + 25);
     expect(metrics.value('market_tokens', { state: 'held' })).toBe(0);
     await own.close();
+  });
+
+  it('have each share and each budget from the start, since a rate needs a first value', async () => {
+    const metrics = await metricsOf(app.url);
+    expect(metrics.value('share_refusals_total', { share: 'hashingQueue', bound: 'server' })).toBe(0);
+    expect(metrics.value('rate_limited_total', { limit: 'refresh' })).toBe(0);
   });
 
   it('time statements by name, and say what runs here', async () => {
