@@ -22,12 +22,14 @@ const address = (...protocols: string[]) =>
       `must be an address that begins with ${protocols.join('// or ')}//`,
     );
 
+const LOG_LEVELS = ['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent'] as const;
+
 const secret = z.string().refine((value) => Buffer.byteLength(value) >= 32, 'must be at least 32 bytes long');
 
 /** Each variable, what it may hold, and what it is for; `.env.example` and the README are checked against this. */
 export const VARIABLES = {
   NODE_ENV: z
-    .enum(['production', 'development', 'test'])
+    .enum(['production', 'development', 'test'], 'must be production, development or test')
     .default('development')
     .describe('production, development or test; production insists on a JWT_SECRET and hides the playground'),
   HOST: z.string().default('127.0.0.1').describe('the address to listen on; 0.0.0.0 for all'),
@@ -97,7 +99,7 @@ export const VARIABLES = {
         'generate-persisted-query-manifest writes it',
     ),
   LOG_LEVEL: z
-    .enum(['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent'])
+    .enum(LOG_LEVELS, `must be one of ${LOG_LEVELS.join(', ')}`)
     .default('info')
     .describe('the least that is logged: fatal, error, warn, info, debug, trace, or silent'),
 } as const;

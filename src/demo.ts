@@ -19,9 +19,9 @@ const say = (line: string) => void process.stdout.write(`${line}\n`);
 
 run({
   config: () => readConfig(undefined, DEFAULTS),
-  whenOpen: async (url, config) => {
+  whenOpen: async (url, config, log) => {
     if (!(await isThere(url))) await play(url, SEED, (what) => say(`  ${what} …`));
-    welcome(url, config);
+    welcome(url, config, log);
     say(`  Everybody’s password is “${PASSWORD}”:`);
     const list = (kind: string, people: readonly { email: string }[]) =>
       say(`    ${kind.padEnd(16)}${people.map(({ email }) => email).join(', ')}`);

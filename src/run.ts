@@ -14,7 +14,7 @@ import { keepTidy } from './store/housekeeping.js';
 export interface Run {
   readonly config: () => Config;
   /** What there is to do, and to say, once the server is open. */
-  readonly whenOpen: (url: string, config: Config) => Promise<void> | void;
+  readonly whenOpen: (url: string, config: Config, log: Logger) => Promise<void> | void;
 }
 
 export function run({ config, whenOpen }: Run): void {
@@ -70,7 +70,7 @@ async function start(config: Config, log: Logger, opened: Closing[], whenOpen: R
   opened.push(housekeeping.close);
   const server = await startServer(services, config);
   opened.push(server.close);
-  await whenOpen(server.url, config);
+  await whenOpen(server.url, config, log);
 }
 
 async function closeAll(opened: Closing[]): Promise<void> {

@@ -1,7 +1,10 @@
-/** What a start prints for people at a terminal. */
+/** What a start says: to people at a terminal, and in production to the log. */
+import type { Logger } from 'pino';
 import type { Config } from './config.js';
 
-export function welcome(url: string, config: Config): void {
+export function welcome(url: string, config: Config, log: Logger): void {
+  if (config.NODE_ENV === 'production')
+    return log.info(`Job Marketplace is open at ${url} for GraphQL (/graphql) and REST (/v1)`);
   const lines = [
     '',
     `  Job Marketplace is open at ${url}`,

@@ -70,7 +70,9 @@ function productionPackages(): string[] {
 
 it('makes an admin by `npm run admin`, where there is no compiler', async () => {
   const command = ['npm', 'run', '--silent', 'admin', '--', 'create', 'ada@example.test'];
-  const { code, output } = await start(image, command, environment, 'ada keeps the house\n').ended;
+  // It signs nothing.
+  const unsigned = { ...environment, JWT_SECRET: undefined };
+  const { code, output } = await start(image, command, unsigned, 'ada keeps the house\n').ended;
   expect(code, output).toBe(0);
   expect(output).toMatch(/^Done: ada@example\.test can log in as an admin, in the database \w+ on .+\.\n$/);
 
@@ -79,7 +81,10 @@ it('makes an admin by `npm run admin`, where there is no compiler', async () => 
 });
 
 it('starts by `npm start`, names no playground that is off, and guards its metrics', async () => {
-  const url = await start(image, ['npm', 'start'], environment).url;
+  const server = start(image, ['npm', '--silent', 'start'], environment);
+  const url = await server.url;
+  // All that a server in production writes is JSON.
+  for (const line of server.output().trim().split('\n')) expect(JSON.parse(line)).toHaveProperty('level');
   expect(await (await fetch(url)).json()).toEqual({
     graphql: '/graphql',
     rest: '/v1',
