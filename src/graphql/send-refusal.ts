@@ -1,7 +1,8 @@
 /** A refusal before GraphQL had a word: the same form, with the status that HTTP asks for. */
-import type { Exchange } from '../http/exchange.js';
+import { JSON_TYPE, type Exchange } from '../http/exchange.js';
 import type { Refusal } from '../rules/errors.js';
 import { setRateLimitHeaders } from '../security/rate-limit-headers.js';
+import { acceptedType } from './content-type.js';
 import { extensionsOf } from './errors.js';
 
 export function sendRefusal(exchange: Exchange, refusal: Refusal, status: number = refusal.status): void {
@@ -13,5 +14,7 @@ export function sendRefusal(exchange: Exchange, refusal: Refusal, status: number
   const { retryAfter } = refusal.details;
   if (typeof retryAfter === 'number') response.setHeader('Retry-After', String(retryAfter));
   const extensions = { ...extensionsOf(refusal), requestId: exchange.requestId };
-  exchange.sendJson(status, { errors: [{ message: refusal.message, extensions }] });
+  // Apollo Client reads the errors of such an answer in the form that it asked for alone.
+  const contentType = acceptedType(exchange.header('accept')) ?? JSON_TYPE;
+  exchange.send(status, contentType, JSON.stringify({ errors: [{ message: refusal.message, extensions }] }));
 }

@@ -53,6 +53,31 @@ describe('an answer', () => {
     expect([status, headers.get('content-type')]).toEqual([200, `${type}; charset=utf-8`]);
   });
 
+  describe('that refuses before anything is executed comes in the form that the client asked for', () => {
+    const persistedQuery = { version: 1, sha256Hash: 'none' };
+    it.each([
+      ['broken JSON', '{', {}, 400],
+      ['a batch', '[]', {}, 400],
+      ['a malformed hash', JSON.stringify({ extensions: { persistedQuery } }), {}, 400],
+      ['a wrong Dry-Run', JSON.stringify({ query: '{ __typename }' }), { 'dry-run': 'perhaps' }, 400],
+      ['a body of another type', 'x', { 'content-type': 'text/plain' }, 415],
+    ])('after %s', async (_name, body, headers, expected) => {
+      const response = await fetch(`${app.url}/graphql`, {
+        method: 'POST',
+        headers: {
+          accept: 'application/graphql-response+json,application/json;q=0.9',
+          'content-type': 'application/json',
+          ...headers,
+        },
+        body,
+      });
+      expect([response.status, response.headers.get('content-type')]).toEqual([
+        expected,
+        'application/graphql-response+json; charset=utf-8',
+      ]);
+    });
+  });
+
   it('to a GET with another Content-Type than JSON says that it is the Content-Type', async () => {
     const { status, body } = await app.rest('GET', '/graphql?query=%7B__typename%7D', {
       headers: { 'content-type': 'application/xml' },
