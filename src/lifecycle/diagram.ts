@@ -2,9 +2,10 @@
 import { leavesEveryState } from '../rules/lifecycle-check.js';
 import { INITIAL_JOB_STATE, isTransition, JOB_ACTION_LIST, JOB_CREATION, JOB_STATES } from '../rules/lifecycle.js';
 import type { JobAction, JobState, JobTransition, PartyWord } from '../rules/lifecycle.js';
+import { wordsOf } from '../rules/words.js';
 import { placeStates, type Cell } from './cells.js';
 import { layOut, type LabelledMove, type Layout, type Node } from './layout.js';
-import { idOf, SHORT_PARTIES, wordsOf } from './words.js';
+import { idOf, SHORT_PARTIES } from './words.js';
 
 /** Nodes that are no states: where a job comes from, where a deleted one goes, and “any state”. */
 export const MARKS = { start: '(start)', gone: '(gone)', anywhere: '(anywhere)' } as const;

@@ -7,10 +7,11 @@ import {
   type PartyWord,
 } from '../rules/lifecycle.js';
 import { PARTY_WORDS } from '../rules/parties.js';
+import { wordsOf } from '../rules/words.js';
 import { diagramOf } from './diagram.js';
 import { ACTORS, pictureOf } from './picture.js';
 import { STYLES } from './styles.js';
-import { SHORT_PARTIES, STEPS, wordsOf, type Step } from './words.js';
+import { SHORT_PARTIES, STEPS, type Step } from './words.js';
 
 export const FOLDER = '/lifecycle';
 

@@ -1,9 +1,10 @@
 /** The picture of the lifecycle as SVG. Every move and every state in it is a link to its words below the picture. */
 import { isTerminal, JOB_STATE_DESCRIPTIONS } from '../rules/lifecycle.js';
 import type { PartyWord } from '../rules/lifecycle.js';
+import { wordsOf } from '../rules/words.js';
 import { MARKS, type Diagram } from './diagram.js';
 import type { Area, PlacedMove, Point } from './layout.js';
-import { SHORT_PARTIES, STEPS, wordsOf } from './words.js';
+import { SHORT_PARTIES, STEPS } from './words.js';
 
 /** Who acts in the picture; each has a colour, and is named next to every line. */
 export const ACTORS = ['owner', 'awardee', 'parties', 'admin'] as const satisfies readonly PartyWord[];

@@ -1,19 +1,15 @@
 /** The script of the lifecycle's page: the words of what is pointed at, and where a job of the viewer's stands. */
-import { REFUSALS } from '../rules/errors.js';
 import { STEPS } from './words.js';
 
 export function startScript(): string {
-  const settings = {
-    steps: Object.fromEntries(STEPS.map(({ id, name, cost, refusals }) => [id, { name, cost, refusals }])),
-    sentences: Object.fromEntries(Object.entries(REFUSALS).map(([code, [, sentence]]) => [code, sentence])),
-  };
+  const settings = { steps: Object.fromEntries(STEPS.map(({ id, name, cost }) => [id, { name, cost }])) };
   return SCRIPT.replace('SETTINGS', () => JSON.stringify(settings));
 }
 
 const SCRIPT = String.raw`'use strict';
 import { change, forgetAll, heard, isOld, known, learnSession, news, renew } from './session.js';
 
-const { steps, sentences } = SETTINGS;
+const { steps } = SETTINGS;
 const at = (selector) => document.querySelector(selector);
 const all = (selector) => [...document.querySelectorAll(selector)];
 
@@ -187,9 +183,8 @@ function priceOf({ action, token_cost: tokens }) {
   return tokens === null ? steps[action].cost.replace(/^nothing/, 'costs nothing') : 'costs ' + tokens + ' tokens';
 }
 
-function whyNot({ action, reason, missing_fields: missing }) {
-  if (missing.length > 0) return 'Fill in first: ' + missing.map(plain).join(', ') + '.';
-  return steps[action].refusals[reason] ?? sentences[reason];
+function whyNot({ message, missing_fields: missing }) {
+  return missing.length > 0 ? 'Fill in first: ' + missing.map(plain).join(', ') + '.' : message;
 }
 
 function plain(name) {

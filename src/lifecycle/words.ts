@@ -1,13 +1,13 @@
 /** Every step in the life of a job in words, as the table of the lifecycle has it: for the picture and for its text. */
 import { descriptionOf, type Effect } from '../rules/effects.js';
 import { EVENT_DESCRIPTIONS } from '../rules/events.js';
-import { refusalElsewhere } from '../rules/checks.js';
 import { leavesEveryState } from '../rules/lifecycle-check.js';
 import { isTransition, JOB_ACTION_LIST, JOB_CREATION } from '../rules/lifecycle.js';
-import type { JobAction, JobState, PartyWord } from '../rules/lifecycle.js';
+import type { JobAction, PartyWord } from '../rules/lifecycle.js';
 import { PARTY_WORDS } from '../rules/parties.js';
 import { PUBLISH_COST, URGENCIES } from '../rules/publishing.js';
 import { GUARANTEED_VIEW_STAKE } from '../rules/tokens.js';
+import { eitherOf, wordsOf } from '../rules/words.js';
 
 export interface Step {
   /** As REST spells the action; the place of the step on the page. */
@@ -22,14 +22,12 @@ export interface Step {
   readonly description: string;
   readonly effects: readonly string[];
   readonly cost: string;
-  /** Why the step may not be taken, by the code of the refusal, where more can be said than the code's own sentence. */
-  readonly refusals: Readonly<Record<string, string>>;
 }
 
 const PRICES = URGENCIES.map((urgency) => `${PUBLISH_COST[urgency]} tokens for ${urgency} urgency`);
 
 const COSTS: { readonly [Name in Effect]?: string } = {
-  chargePublishing: joined(PRICES, 'or'),
+  chargePublishing: eitherOf(PRICES),
   chargeRaisedUrgency: 'nothing, but for a raised urgency: the difference in price',
   stakeHold: `nothing; a guaranteed view holds ${GUARANTEED_VIEW_STAKE} tokens until the bid or the job ends`,
   refundPublishing: 'nothing; what publishing cost comes back if there never was a bid',
@@ -46,7 +44,6 @@ const CREATION: Step = {
   description: EVENT_DESCRIPTIONS[JOB_CREATION.event],
   effects: [],
   cost: 'nothing',
-  refusals: {},
 };
 
 export const STEPS: readonly Step[] = [CREATION, ...JOB_ACTION_LIST.map(stepOf)];
@@ -65,11 +62,6 @@ export function idOf({ action }: Pick<JobAction, 'action'>): string {
   return action.toLowerCase();
 }
 
-/** `in_progress` as people write it. */
-export function wordsOf(name: string): string {
-  return name.toLowerCase().replaceAll('_', ' ');
-}
-
 function stepOf(row: JobAction): Step {
   return {
     id: idOf(row),
@@ -77,16 +69,11 @@ function stepOf(row: JobAction): Step {
     by: row.by,
     who: PARTY_WORDS[row.by].description,
     operation: row.operation,
-    from: leavesEveryState(row) ? 'every state but the ends' : listOf(row.from),
+    from: leavesEveryState(row) ? 'every state but the ends' : eitherOf(row.from),
     to: destinationOf(row),
     description: row.description,
     effects: row.effects.map(descriptionOf),
     cost: row.effects.map((effect) => COSTS[effect]).find((cost) => cost !== undefined) ?? 'nothing',
-    refusals: {
-      FORBIDDEN: `This is for ${PARTY_WORDS[row.by].description}.`,
-      [refusalElsewhere(row)]: `The job must be ${listOf(row.from, 'or')}.`,
-      UNKNOWN_BID: 'There is no bid that could be awarded.',
-    },
   };
 }
 
@@ -95,13 +82,4 @@ function destinationOf(row: JobAction): string {
   if (!isTransition(row)) return 'the same state';
   const stay = row.mayKeepState ? `; the same state until ${row.mayKeepState.until}` : '';
   return wordsOf(row.to) + stay;
-}
-
-function listOf(states: readonly JobState[], word = 'or'): string {
-  return joined(states.map(wordsOf), word);
-}
-
-function joined(parts: readonly string[], word: string): string {
-  if (parts.length < 2) return parts.join('');
-  return `${parts.slice(0, -1).join(', ')} ${word} ${parts.at(-1)}`;
 }

@@ -8,10 +8,11 @@ import * as conditions from './conditions.js';
 import { all, any, atLeast, call, equal, filledIn, holds, job, oneOf, priceBy, valueOf } from './conditions.js';
 import type { Condition, Facts } from './conditions.js';
 import { REFUSALS, refuse, type RefusalCode, type RefusalFacts } from './errors.js';
-import { JOB_ACTION_LIST, JOB_ACTIONS, LIVE_BID_STATES, statesAllowing } from './lifecycle.js';
+import { BID_STATES, JOB_ACTION_LIST, JOB_ACTIONS, JOB_STATES, LIVE_BID_STATES, statesAllowing } from './lifecycle.js';
 import type { BidState, JobAction, JobActionKey, JobState, PartyWord } from './lifecycle.js';
 import { isFor, isOneOfThe, mayActOnBid, partyOf, PARTY_WORDS, type Party } from './parties.js';
 import { missingToPublish, PUBLISH_COST, REQUIRED_TO_PUBLISH, type ToPublish } from './publishing.js';
+import { eitherOf } from './words.js';
 
 export interface Check {
   readonly condition: Condition;
@@ -60,9 +61,12 @@ function isForThe(by: PartyWord): Check {
   return {
     condition: isOneOfThe(by),
     code: 'FORBIDDEN',
-    explain: () => ({ message: `Only ${PARTY_WORDS[by].description} may do this.` }),
+    explain: () => ({ message: `Only ${ALL_OF[by] ?? PARTY_WORDS[by].description} may do this.` }),
   };
 }
+
+/** Party words of which there are many, in the plural. */
+const ALL_OF: { readonly [By in PartyWord]?: string } = { contractor: 'contractors', admin: 'admins' };
 
 const knowsTheVersion: Check = {
   condition: any(conditions.absent(call('expectedVersion')), equal(job('version'), call('expectedVersion'))),
@@ -75,7 +79,7 @@ function isInState(row: JobAction): Check {
     condition: oneOf(job('status'), statesAllowing(row)),
     code: refusalElsewhere(row),
     explain: ({ viewer, job: { status }, ownBids, job: its }) => ({
-      message: `A job that is ${status.replaceAll('_', ' ')} does not allow this.`,
+      message: mustBe('job', statesAllowing(row), JOB_STATES),
       details: {
         fromState: status,
         allowedOperations: operationsAllowedFrom(status, partyOf(viewer, its, ownBids.length > 0)),
@@ -91,19 +95,26 @@ export function checksOfBid({ by, from }: BidTransition): readonly Check[] {
     {
       condition: oneOf(conditions.bid('status'), from),
       code: 'INVALID_TRANSITION',
-      explain: (facts) => (facts.bid ? bidInAnotherState(facts.bid.status, facts) : {}),
+      explain: (facts) => (facts.bid ? bidInAnotherState(from, facts.bid.status, facts) : {}),
     },
   ];
 }
 
-function bidInAnotherState(fromState: BidState, facts: Facts): RefusalFacts {
+function bidInAnotherState(allowing: readonly BidState[], fromState: BidState, facts: Facts): RefusalFacts {
   const allowed = BID_TRANSITION_LIST.filter(
     ({ by, from }) => from.includes(fromState) && holds(mayActOnBid(by), facts),
   );
   return {
-    message: `A bid that is ${fromState} does not allow this.`,
+    message: mustBe('bid', allowing, BID_STATES),
     details: { fromState, allowedOperations: allowed.map((row) => row.operation) },
   };
+}
+
+/** In which states the call is possible; where it is in most of them, in which it is not. */
+function mustBe(noun: string, allowing: readonly string[], all: readonly string[]): string {
+  const others = all.filter((state) => !allowing.includes(state));
+  if (others.length < allowing.length) return `The ${noun} must not be ${eitherOf(others)}.`;
+  return `The ${noun} must be ${eitherOf(allowing)}.`;
 }
 
 /** What being in the wrong state is called, for this operation. */
@@ -141,7 +152,7 @@ const hasBidToAward: Check = {
   code: 'UNKNOWN_BID',
   // The same sentence serves whoever names a wrong bid, and whoever asks whether there is one to name.
   explain: () => ({
-    message: `There is no bid to award: it must be one on this job that is ${LIVE_BID_STATES.join(' or ')}.`,
+    message: `There is no bid to award: it must be one on this job that is ${eitherOf(LIVE_BID_STATES)}.`,
     fields: { bidId: 'is no bid on this job that could be awarded' },
   }),
 };

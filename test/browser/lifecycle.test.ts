@@ -90,8 +90,8 @@ browser.describe('The page of the lifecycle', () => {
       expect(
         await page.locator('svg .may').evaluateAll((all) => all.map((one) => one.getAttribute('data-step'))),
       ).toEqual(['cancel']);
-      await see(page, '#where', 'award · There is no bid that could be awarded.');
-      await see(page, '#where', 'check in · This is for the awarded contractor.');
+      await see(page, '#where', 'award · There is no bid to award: it must be');
+      await see(page, '#where', 'check in · Only the awarded contractor may do this.');
       await picture('lifecycle-job');
       await page.setViewportSize({ width: 400, height: 860 });
       await page.emulateMedia({ colorScheme: 'dark' });

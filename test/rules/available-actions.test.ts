@@ -65,6 +65,23 @@ describe.each(JOB_STATES)('when the kitchen is %s', (status) => {
   });
 });
 
+test('each reason is a sentence that says whom the action is for, or in which states it is possible', () => {
+  const sentences = (viewer: Viewer, status: JobState) =>
+    Object.fromEntries(availableActions(viewer, facts(status)).map(({ action, message }) => [action, message]));
+  expect(sentences(hannah, 'draft')).toMatchObject({
+    AWARD: 'The job must be open.',
+    CHECK_IN: 'Only the awarded contractor may do this.',
+    CANCEL: 'The job must be open, awarded or in progress.',
+    ESCALATE: 'The job must be disputed.',
+    COMPLETE: 'Only admins may do this.',
+    SUBMIT_BID: 'Only contractors may do this.',
+  });
+  expect(sentences(ada, 'cancelled')).toMatchObject({
+    COMPLETE: 'The job must not be cancelled.',
+    REACH_DECISION: 'The job must be escalated.',
+  });
+});
+
 test('the balance matters to Hannah before her draft, and to nobody else or later', () => {
   for (const status of JOB_STATES) {
     for (const viewer of [hannah, hugo, carla, cyrus, ada]) {

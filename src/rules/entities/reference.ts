@@ -58,7 +58,7 @@ export const AVAILABLE_BID_ACTION = entity(
     },
     allowed: AVAILABLE_ACTION.fields.allowed,
     reason: { ...AVAILABLE_ACTION.fields.reason, example: 'INVALID_TRANSITION' },
-    message: { ...AVAILABLE_ACTION.fields.message, example: 'A bid that is withdrawn does not allow this.' },
+    message: { ...AVAILABLE_ACTION.fields.message, example: 'The bid must be pending or viewed.' },
   },
 );
 
