@@ -24,12 +24,13 @@ export function formatError(log: Logger) {
     const place = { ...(locations && { locations: locations.slice(0, ERRORS.locationsMax) }), ...(path && { path }) };
     if (cause instanceof Refusal) return { message: cause.message, ...place, extensions: extensionsOf(cause) };
 
+    const { fields } = formatted.extensions ?? {};
     const own = codeOfStatus(cause) ?? OWN_CODES[String(formatted.extensions?.code)];
     if (own)
       return {
         message: withoutValues(formatted.message, reasonIn(cause)),
         ...place,
-        extensions: { code: own, status: REFUSALS[own][0] },
+        extensions: { code: own, status: REFUSALS[own][0], ...(fields !== undefined && { fields }) },
       };
     if (cause instanceof GraphQLError && cause.originalError === undefined && isAboutValues(cause)) {
       return {

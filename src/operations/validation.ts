@@ -48,8 +48,20 @@ function said(issue: z.core.$ZodIssue): [field: string, problem: string][] {
   if (issue.code !== 'unrecognized_keys') return [[place.join('.') || 'body', issue.message]];
   return issue.keys.map((key) => [
     [...place, key].join('.'),
-    SET_BY_THE_SERVICE.has(key) ? 'is set by the service and cannot be sent' : 'is not a field of this operation',
+    SET_BY_THE_SERVICE.has(key) ? 'is set by the service and cannot be sent' : NO_FIELD,
   ]);
+}
+
+/** The same words where GraphQL finds it. */
+export const REQUIRED = 'is required';
+export const NO_FIELD = 'is not a field of this operation';
+
+export function mustBe(kind: string): string {
+  return `must be ${KIND_WORDS[kind] ?? kind}`;
+}
+
+export function mustBeOneOf(values: readonly unknown[]): string {
+  return `must be one of ${values.map(String).join(', ')}`;
 }
 
 const KIND_WORDS: Record<string, string> = {
@@ -65,9 +77,9 @@ const KIND_WORDS: Record<string, string> = {
 function sentenceFor(issue: z.core.$ZodRawIssue): string | undefined {
   switch (issue.code) {
     case 'invalid_type':
-      return issue.input === undefined ? 'is required' : `must be ${KIND_WORDS[issue.expected] ?? issue.expected}`;
+      return issue.input === undefined ? REQUIRED : mustBe(issue.expected);
     case 'invalid_value':
-      return issue.input === undefined ? 'is required' : `must be one of ${issue.values.map(String).join(', ')}`;
+      return issue.input === undefined ? REQUIRED : mustBeOneOf(issue.values);
     case 'too_big':
       return issue.origin === 'array'
         ? `must have at most ${issue.maximum} entries`
@@ -75,7 +87,7 @@ function sentenceFor(issue: z.core.$ZodRawIssue): string | undefined {
     case 'too_small':
       return issue.inclusive ? `must be at least ${issue.minimum}` : `must be more than ${issue.minimum}`;
     case 'custom':
-      return issue.input === undefined ? 'is required' : undefined;
+      return issue.input === undefined ? REQUIRED : undefined;
     default:
       return undefined;
   }

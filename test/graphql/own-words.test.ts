@@ -1,5 +1,9 @@
+import { buildSchema, parse, type OperationDefinitionNode } from 'graphql';
 import { expect, it } from 'vitest';
+import { formatError } from '../../src/graphql/errors.js';
+import { wrongVariables } from '../../src/graphql/limits/variables.js';
 import { withoutValues } from '../../src/graphql/own-words.js';
+import { createLog } from '../../src/log.js';
 
 const TOLD: [message: string, reason: string | undefined, told: string][] = [
   [
@@ -47,4 +51,57 @@ const TOLD: [message: string, reason: string | undefined, told: string][] = [
 
 it.each(TOLD)('%s', (message, reason, told) => {
   expect(withoutValues(message, reason)).toBe(told);
+});
+
+const SCHEMA = buildSchema(`
+  type Query { bid(input: Bid!): Int }
+  enum Colour { RED GREEN }
+  scalar Day
+  input Work { name: String! rooms: Int }
+  input Bid { amount: Float! days: Int message: String sure: Boolean colour: Colour job: ID on: Day works: [Work!] }
+`);
+const DOCUMENT = parse('query ($i: Bid!, $n: Int) { bid(input: $i) }').definitions[0] as OperationDefinitionNode;
+
+/** The fields that the errors name, each by its own error. */
+function fieldsOf(sent: Record<string, unknown>, suggestions = true): unknown[] {
+  const format = formatError(createLog('silent'));
+  return wrongVariables(SCHEMA, DOCUMENT, sent, { suggestions }).map(
+    (error) => format(error.toJSON(), error).extensions?.fields,
+  );
+}
+
+const WRONG: [value: object, field: string, problem: string][] = [
+  [{}, 'amount', 'is required'],
+  [{ amount: null }, 'amount', 'is required'],
+  [{ amount: 'much' }, 'amount', 'must be a number'],
+  [{ amount: 1, days: 1.5 }, 'days', 'must be a whole number'],
+  [{ amount: 1, days: 2 ** 31 }, 'days', 'must be a whole number of 32 bits'],
+  [{ amount: 1, message: 1 }, 'message', 'must be text'],
+  [{ amount: 1, sure: 'yes' }, 'sure', 'must be true or false'],
+  [{ amount: 1, colour: 'BLUE' }, 'colour', 'must be one of RED, GREEN'],
+  [{ amount: 1, job: {} }, 'job', 'must be text'],
+  [{ amount: 1, works: [{ name: 'A' }, {}] }, 'works.1.name', 'is required'],
+  [{ amount: 1, works: { name: 'A', rooms: 'B' } }, 'works.rooms', 'must be a whole number'],
+  [{ amount: 1, works: ['A'] }, 'works.0', 'must be an object'],
+  [
+    { amount: 1, 'a " is not defined by type "b': 1 },
+    'a " is not defined by type "b',
+    'is not a field of this operation',
+  ],
+  [{ amount: 1, ['x'.repeat(200)]: 1 }, `${'x'.repeat(97)}...`, 'is not a field of this operation'],
+];
+
+it.each(WRONG)('of the variable %j the field is named', (i, field, problem) => {
+  expect(fieldsOf({ i })).toEqual([{ [field]: problem }]);
+});
+
+it('a variable that is no object has its own name, and each wrong field an error', () => {
+  expect(fieldsOf({ i: 1, n: 'A' })).toEqual([{ i: 'must be an object' }, { n: 'must be a whole number' }]);
+  expect(fieldsOf({ i: { days: 'A' } })).toEqual([{ amount: 'is required' }, { days: 'must be a whole number' }]);
+});
+
+it('values that the schema would have to offer are not named where it is closed', () => {
+  expect(fieldsOf({ i: { amount: 1, colour: 'BLUE' } }, false)).toEqual([
+    { colour: 'is none of the values there are' },
+  ]);
 });

@@ -5,13 +5,21 @@
  */
 import {
   coerceInputValue,
+  getNamedType,
+  getNullableType,
   GraphQLError,
+  isEnumType,
+  isInputObjectType,
   isInputType,
+  isListType,
   typeFromAST,
+  type GraphQLInputType,
   type GraphQLSchema,
   type OperationDefinitionNode,
   type VariableDefinitionNode,
 } from 'graphql';
+import { mustBe, mustBeOneOf, NO_FIELD, REQUIRED } from '../../operations/validation.js';
+import { cut } from '../../rules/errors.js';
 import { ERRORS } from '../../rules/limits.js';
 import { aboutVariable } from '../own-words.js';
 
@@ -44,14 +52,61 @@ export function wrongVariables(
     const name = definition.variable.name.value;
     const type = typeFromAST(schema, definition.type);
     if (!Object.hasOwn(sent, name) || sent[name] === null || !isInputType(type)) return;
-    const onError: Parameters<typeof coerceInputValue>[2] = (path, _value, { message }) => {
+    const onError: Parameters<typeof coerceInputValue>[2] = (path, value, { message }) => {
       if (errors.length === NAMED_MAX) throw new Enough();
-      errors.push(refused(aboutVariable(name, path, message), definition));
+      const [below, problem] = value == null ? [[], REQUIRED] : problemOf(typeAt(type, path), message, suggestions);
+      const place = [...path, ...below].join('.') || name;
+      const fields = Object.fromEntries([[cut(place, ERRORS.nameCharactersMax), problem]]);
+      errors.push(refused(aboutVariable(name, path, message), { nodes: definition, fields }));
     };
     coerceInputValue(sent[name], type, onError, !suggestions);
   }
 }
 
-function refused(message: string, node?: VariableDefinitionNode): GraphQLError {
-  return new GraphQLError(message, { nodes: node, extensions: { code: 'BAD_USER_INPUT', http: { status: 400 } } });
+/** The type that a part of a value has by its place: a list may be sent as its only entry. */
+function typeAt(type: GraphQLInputType, path: readonly (string | number)[]): GraphQLInputType {
+  return path.reduce<GraphQLInputType>((whole, step) => {
+    const nullable = getNullableType(whole);
+    const entry = isListType(nullable) ? nullable.ofType : nullable;
+    if (typeof step === 'number') return entry;
+    const object = getNamedType(entry);
+    return (isInputObjectType(object) && object.getFields()[step]?.type) || entry;
+  }, type);
+}
+
+/** In the words of the operations' own checks, and below which name, where GraphQL names an object's field. */
+function problemOf(
+  type: GraphQLInputType,
+  message: string,
+  suggestions: boolean,
+): readonly [below: readonly string[], problem: string] {
+  const named = getNamedType(type);
+  if (isEnumType(named)) {
+    const values = named.getValues().map(({ name }) => name);
+    return [[], suggestions ? mustBeOneOf(values) : 'is none of the values there are'];
+  }
+  if (!isInputObjectType(named))
+    return [
+      [],
+      message.includes(TOO_LARGE) ? 'must be a whole number of 32 bits' : mustBe(KINDS[named.name] ?? 'string'),
+    ];
+  const missing = /^Field "(\w+)" of required type /.exec(message)?.[1];
+  if (missing !== undefined) return [[missing], REQUIRED];
+  const unknown = /^Field "(.*)" is not defined by type "/s.exec(message)?.[1];
+  return unknown === undefined ? [[], mustBe('object')] : [[unknown], NO_FIELD];
+}
+
+const TOO_LARGE = 'non 32-bit signed integer';
+
+/** By the scalar's name; all others are sent as text. */
+const KINDS: Readonly<Record<string, string>> = { Int: 'int', Float: 'number', Boolean: 'boolean' };
+
+interface About {
+  readonly nodes: VariableDefinitionNode;
+  readonly fields: Readonly<Record<string, string>>;
+}
+
+function refused(message: string, { nodes, fields }: Partial<About> = {}): GraphQLError {
+  const extensions = { code: 'BAD_USER_INPUT', fields, http: { status: 400 } };
+  return new GraphQLError(message, { nodes, extensions });
 }
