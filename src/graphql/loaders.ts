@@ -16,8 +16,9 @@ import {
 } from '../operations/jobs/include.js';
 import { visibleJobs } from '../operations/jobs/read.js';
 import type { ReadableJob } from '../operations/jobs/readable.js';
+import { seesTokensOf } from '../operations/tokens/tokens.js';
 import type { Dispute } from '../rules/disputes.js';
-import type { ContractorId, HoldId, JobId, WebhookEndpointId } from '../rules/ids.js';
+import type { ContractorId, HoldId, JobId, UserId, WebhookEndpointId } from '../rules/ids.js';
 import type { BidState } from '../rules/lifecycle.js';
 import { GRAPHQL_LIMITS } from '../rules/limits.js';
 import type { Viewer } from '../rules/viewer.js';
@@ -25,9 +26,10 @@ import type { DeliveryStatus } from '../rules/webhooks.js';
 import { holdsOf, type Bid, type Hold } from '../store/bids.js';
 import type { Db } from '../store/database.js';
 import type { JobEvent } from '../store/events.js';
-import { balanceOf, type Balance } from '../store/ledger.js';
+import { balanceOf, selectBalances, transfersOfMany, type Balance, type TokenTransfer } from '../store/ledger.js';
 import type { Page, SamePageRequest } from '../store/page.js';
 import { reviewsOfMany, type Review } from '../store/reviews.js';
+import { asArray } from '../store/statement.js';
 import { webhookDeliveriesOfMany, type WebhookDelivery } from '../store/webhook-deliveries.js';
 
 type Read<Key, Value> = (db: Db, viewer: Viewer, keys: readonly Key[]) => Promise<Map<Key, Value>>;
@@ -99,6 +101,27 @@ export class Loaders {
       'balance',
       async (db, viewer) => new Map([['own' as const, await balanceOf(db, viewer.userId)]]),
     );
+  }
+
+  /** Of those whose tokens the viewer may see. */
+  get balances(): Loader<UserId, Balance> {
+    return this.#loader('balances', async (db, viewer, ids) => {
+      const seen = ids.filter((id) => seesTokensOf(viewer, id));
+      const rows = seen.length > 0 ? await selectBalances(db, { ids: asArray(seen) }) : [];
+      return new Map(rows.map(({ userId, ...balance }) => [userId, balance]));
+    });
+  }
+
+  /** A page of the transfers of those whose tokens the viewer may see. */
+  transfersOf(user: UserId, page: SamePageRequest): Promise<Page<TokenTransfer> | undefined> {
+    const loader = this.#loader<UserId, Page<TokenTransfer>>(
+      `transfers ${JSON.stringify(page)}`,
+      async (db, viewer, ids) => {
+        const seen = ids.filter((id) => seesTokensOf(viewer, id));
+        return seen.length > 0 ? transfersOfMany(db, seen, page) : new Map();
+      },
+    );
+    return loader.load(user);
   }
 
   /** The viewer's own bids on a job, the newest first. */

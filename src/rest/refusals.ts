@@ -21,6 +21,8 @@ const OWN_REFUSALS: { readonly [Name in OperationName]?: readonly ErrorCode[] } 
   changePassword: ['INVALID_CREDENTIALS'],
   adjustTokens: ['INSUFFICIENT_TOKENS'],
   listJobs: ['FORBIDDEN'],
+  readTokens: ['FORBIDDEN'],
+  listTransfers: ['FORBIDDEN'],
   updateJob: ['BUDGET_DECREASE_TOO_LARGE', 'URGENCY_LOCKED', 'COMPLETION_DATE_SHIFT_TOO_LARGE', 'INSUFFICIENT_TOKENS'],
   publishJob: ['MISSING_FIELDS', 'INSUFFICIENT_TOKENS'],
   awardJob: ['UNKNOWN_BID'],

@@ -128,8 +128,8 @@ export const ROUTES: readonly Route[] = [
   route('GET', '/users', listUsers, { query: [...PAGE_QUERY, 'search', 'userType', 'verified'], shows: LISTED_USER }),
   route('GET', '/users/{id}', readUser, { shows: SEEN_USER }),
   route('GET', '/homeowners/{id}', readHomeowner, { shows: SEEN_HOMEOWNER }),
-  route('GET', '/tokens', readTokens, { shows: TOKEN_BALANCE }),
-  route('GET', '/tokens/transactions', listTransfers, { query: PAGE_QUERY, shows: TOKEN_TRANSFER }),
+  route('GET', '/tokens', readTokens, { query: ['userId'], shows: TOKEN_BALANCE }),
+  route('GET', '/tokens/transactions', listTransfers, { query: [...PAGE_QUERY, 'userId'], shows: TOKEN_TRANSFER }),
   route('GET', '/tokens/transactions/{id}', readTransfer, { shows: TOKEN_TRANSFER }),
   route('POST', '/tokens/adjustments', adjustTokens, {
     status: 201,

@@ -10,8 +10,9 @@ import type { BidId, JobId, TransferId, UserId } from '../rules/ids.js';
 import { TRANSFER_REASONS, type SystemAccount, type TransferReason } from '../rules/tokens.js';
 import type { Db } from './database.js';
 import { newId } from './new-id.js';
-import { listing } from './page.js';
-import { columns, statement, type Values } from './statement.js';
+import { listing, type SamePageRequest } from './page.js';
+import { EACH_PARENT, pagesOfMany } from './pages-of-many.js';
+import { asArray, columns, statement, type Values } from './statement.js';
 import { users } from './tables/accounts.js';
 import { holds } from './tables/bids.js';
 import { tokenBalances, tokenTransfers, type TokenTransfer as TransferRow } from './tables/ledger.js';
@@ -33,8 +34,15 @@ export const openBalance = statement((db, $: Values<{ userId: UserId }>) =>
   db.insert(tokenBalances).values(columns($, ['userId'])),
 );
 
-const selectBalance = statement((db, $: Values<{ userId: UserId }>) =>
+export const selectBalance = statement((db, $: Values<{ userId: UserId }>) =>
   db.select(balanceShape).from(tokenBalances).where(eq(tokenBalances.userId, $.userId)),
+);
+
+export const selectBalances = statement((db, $: Values<{ ids: string }>) =>
+  db
+    .select({ userId: tokenBalances.userId, ...balanceShape })
+    .from(tokenBalances)
+    .where(sql`${tokenBalances.userId} = any(${$.ids}::text[])`),
 );
 
 /** Zero where no such user exists. */
@@ -163,6 +171,18 @@ export const listTransfers = listing({
       .where(and(eq(tokenTransfers.userId, $.userId), within))
       .$dynamic(),
 });
+
+const page = pagesOfMany<UserId, { ids: string }, TokenTransfer>({
+  shape: transferColumns,
+  partOf: ($, request) => listTransfers.partOf({ userId: EACH_PARENT }, $, request),
+  totalOf: ($) => listTransfers.totalOf({ userId: EACH_PARENT }, $),
+  pageOf: listTransfers.pageOf,
+});
+
+/** The same page of each person’s transfers. */
+export function transfersOfMany(db: Db, userIds: readonly UserId[], request: SamePageRequest) {
+  return page(db, { ids: asArray(userIds) }, request);
+}
 
 /** Every account whose kept figures differ from what its transfers and its active holds add up to. */
 export const selectMismatches = statement((db, _: Values<object>) => {

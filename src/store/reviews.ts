@@ -1,12 +1,12 @@
 /** Reviews of contractors, the newest first: of one, or a page of each of many at once. */
-import { and, eq, sql, type SQL } from 'drizzle-orm';
+import { and, eq, sql } from 'drizzle-orm';
 import type { REVIEW } from '../rules/entities/review.js';
 import type { RowOf } from '../rules/entity.js';
 import type { ContractorId } from '../rules/ids.js';
 import type { Db } from './database.js';
-import { listing, positionValues, totalOf, type Page, type SamePageRequest } from './page.js';
-import { asJson, jsonReader } from './rows.js';
-import { asArray, remembering, statement, type Values } from './statement.js';
+import { listing, type SamePageRequest } from './page.js';
+import { EACH_PARENT, pagesOfMany } from './pages-of-many.js';
+import { asArray, type Values } from './statement.js';
 import { reviews } from './tables/reviews.js';
 
 const { id, rating, review, createdAt } = reviews;
@@ -42,66 +42,18 @@ export const listReviews = listing({
       .$dynamic(),
 });
 
-type Rows = (db: Db, values: { contractorIds: string }) => Promise<{ id: ContractorId; found: unknown[][] }[]>;
+const page = pagesOfMany<ContractorId, { ids: string }, Review>({
+  shape: {
+    ...shape,
+    category: sql<string | null>`"reviews"."category"`.as('category'),
+    homeownerFirstName: sql<string>`"reviews"."homeowner_first_name"`.as('homeowner_first_name'),
+  },
+  partOf: ($, request) => listReviews.partOf({ contractorId: EACH_PARENT }, $, request),
+  totalOf: ($) => listReviews.totalOf({ contractorId: EACH_PARENT }, $),
+  pageOf: listReviews.pageOf,
+});
 
-const pages = remembering<Rows>();
-/** As the page's own select names its columns. */
-const ofPage = {
-  ...shape,
-  category: sql<string | null>`"reviews"."category"`.as('category'),
-  homeownerFirstName: sql<string>`"reviews"."homeowner_first_name"`.as('homeowner_first_name'),
-};
-const read = jsonReader<Review>(ofPage);
-
-const EACH = sql`asked.id`;
-
-function pagesOf(size: number, isAfter: boolean): Rows {
-  return pages(
-    `${size} ${isAfter}`,
-    () =>
-      statement((db, $: Values<{ contractorIds: string }>) => {
-        const { from, order } = listReviews.partOf({ contractorId: EACH }, $, { size, isAfter });
-        const found = sql<
-          unknown[][]
-        >`(select coalesce(json_agg(${asJson(ofPage)} order by ${order}), '[]') from ${from})`;
-        return db.select({ id: sql<ContractorId>`${EACH}`.as('id'), found: found.as('found') }).from(askedFor($));
-      }, 'json') as Rows,
-  );
-}
-
-const countReviews = statement((db, $: Values<{ contractorIds: string }>) =>
-  db
-    .select({
-      id: sql<ContractorId>`${EACH}`.as('id'),
-      count: sql<number>`${listReviews.totalOf({ contractorId: EACH }, $)}::int`.as('count'),
-    })
-    .from(askedFor($)),
-);
-
-function askedFor($: Values<{ contractorIds: string }>): SQL {
-  return sql`unnest(${$.contractorIds}::text[]) as asked(id)`;
-}
-
-/**
- * The same page of each contractor’s reviews, in one statement. How many there are is one statement more for all of
- * them, if somebody asks.
- */
-export async function reviewsOfMany(
-  db: Db,
-  contractorIds: readonly ContractorId[],
-  { size, after }: SamePageRequest,
-): Promise<Map<ContractorId, Page<Review>>> {
-  const asked = { contractorIds: asArray(contractorIds) };
-  const isAfter = after !== undefined;
-  let counted: Promise<Map<ContractorId, number>> | undefined;
-  const count = async () => new Map((await countReviews(db, asked)).map((row) => [row.id, row.count]));
-  const rows = await pagesOf(size, isAfter)(db, { ...asked, ...positionValues(after) });
-  return new Map(
-    rows.map((row) => [
-      row.id,
-      listReviews.pageOf(row.found.map(read), { size, isAfter }, async () =>
-        totalOf((await (counted ??= count())).get(row.id)),
-      ),
-    ]),
-  );
+/** The same page of each contractor’s reviews. */
+export function reviewsOfMany(db: Db, contractorIds: readonly ContractorId[], request: SamePageRequest) {
+  return page(db, { ids: asArray(contractorIds) }, request);
 }

@@ -1,14 +1,14 @@
 /** What was sent to a webhook endpoint, with every attempt; listed for its owner, and queued again. */
-import { and, eq, sql, type SQL } from 'drizzle-orm';
+import { and, eq, sql } from 'drizzle-orm';
 import type { WEBHOOK_ATTEMPT, WEBHOOK_DELIVERY } from '../rules/entities/webhook.js';
 import type { RowOf, Shown } from '../rules/entity.js';
 import type { WebhookDeliveryId, WebhookEndpointId } from '../rules/ids.js';
 import type { DeliveredType, DeliveryStatus } from '../rules/webhooks.js';
 import type { Db } from './database.js';
 import { newId } from './new-id.js';
-import { listing, positionValues, totalOf, type Page, type SamePageRequest } from './page.js';
-import { asJson, jsonReader } from './rows.js';
-import { asArray, columns, remembering, statement, type Values } from './statement.js';
+import { listing, type SamePageRequest } from './page.js';
+import { EACH_PARENT, pagesOfMany } from './pages-of-many.js';
+import { asArray, columns, statement, type Values } from './statement.js';
 import { webhookAttempts, webhookDeliveries, webhookEndpoints } from './tables/webhooks.js';
 
 type Row = typeof webhookDeliveries.$inferSelect;
@@ -72,67 +72,25 @@ export const listWebhookDeliveries = listing({
       .$dynamic(),
 });
 
-type OfMany = { endpointIds: string; status: DeliveryStatus | null };
-type Rows = (db: Db, values: OfMany) => Promise<{ id: WebhookEndpointId; found: unknown[][] }[]>;
+const page = pagesOfMany<WebhookEndpointId, { ids: string; status: DeliveryStatus | null }, WebhookDelivery>({
+  shape: {
+    ...shape,
+    attempts: sql<Attempt[]>`"webhook_deliveries"."attempts"`.mapWith(readAttempts).as('attempts'),
+    nextAttemptAt: sql<Date | null>`"webhook_deliveries"."next_attempt_at"`.mapWith(readMoment).as('next_attempt_at'),
+  },
+  partOf: ($, request) => listWebhookDeliveries.partOf({ endpointId: EACH_PARENT }, $, request),
+  totalOf: ($) => listWebhookDeliveries.totalOf({ endpointId: EACH_PARENT }, $),
+  pageOf: listWebhookDeliveries.pageOf,
+});
 
-const pages = remembering<Rows>();
-/** As the page's own select names its columns. */
-const ofPage = {
-  ...shape,
-  attempts: sql<Attempt[]>`"webhook_deliveries"."attempts"`.mapWith(readAttempts).as('attempts'),
-  nextAttemptAt: sql<Date | null>`"webhook_deliveries"."next_attempt_at"`.mapWith(readMoment).as('next_attempt_at'),
-};
-const read = jsonReader<WebhookDelivery>(ofPage);
-
-const EACH = sql`asked.id`;
-
-function pagesOf(size: number, isAfter: boolean): Rows {
-  return pages(
-    `${size} ${isAfter}`,
-    () =>
-      statement((db, $: Values<OfMany>) => {
-        const { from, order } = listWebhookDeliveries.partOf({ endpointId: EACH }, $, { size, isAfter });
-        const found = sql<
-          unknown[][]
-        >`(select coalesce(json_agg(${asJson(ofPage)} order by ${order}), '[]') from ${from})`;
-        return db.select({ id: sql<WebhookEndpointId>`${EACH}`.as('id'), found: found.as('found') }).from(askedFor($));
-      }, 'json') as Rows,
-  );
-}
-
-const countOfMany = statement((db, $: Values<OfMany>) =>
-  db
-    .select({
-      id: sql<WebhookEndpointId>`${EACH}`.as('id'),
-      count: sql<number>`${listWebhookDeliveries.totalOf({ endpointId: EACH }, $)}::int`.as('count'),
-    })
-    .from(askedFor($)),
-);
-
-function askedFor($: Values<OfMany>): SQL {
-  return sql`unnest(${$.endpointIds}::text[]) as asked(id)`;
-}
-
-/** The same page of what was sent to each endpoint, in one statement; how many there are is one more, if asked for. */
-export async function webhookDeliveriesOfMany(
+/** The same page of what was sent to each endpoint. */
+export function webhookDeliveriesOfMany(
   db: Db,
   endpointIds: readonly WebhookEndpointId[],
-  statusWanted: DeliveryStatus | null,
-  { size, after }: SamePageRequest,
-): Promise<Map<WebhookEndpointId, Page<WebhookDelivery>>> {
-  const asked = { endpointIds: asArray(endpointIds), status: statusWanted };
-  const isAfter = after !== undefined;
-  let counted: Promise<Map<WebhookEndpointId, number>> | undefined;
-  const count = async () => new Map((await countOfMany(db, asked)).map((row) => [row.id, row.count]));
-  const rows = await pagesOf(size, isAfter)(db, { ...asked, ...positionValues(after) });
-  return new Map(
-    rows.map((row) => [
-      row.id,
-      listWebhookDeliveries.pageOf(row.found.map(read), { size, isAfter }, async () =>
-        totalOf((await (counted ??= count())).get(row.id)),
-      ),
-    ]),
-  );
+  wanted: DeliveryStatus | null,
+  request: SamePageRequest,
+) {
+  return page(db, { ids: asArray(endpointIds), status: wanted }, request);
 }
 
 const insertTest = statement((db, $: Values<Pick<Row, 'id' | 'endpointId' | 'eventId' | 'eventType'>>) =>

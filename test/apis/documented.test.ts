@@ -89,6 +89,8 @@ describe('Every address answers as documented', () => {
     for (const person of [hanna, carl, ada]) await ok(person, 'GET', '/me/job-counts');
     for (const person of [hanna, carl, cora, ada]) await ok(person, 'GET', `/jobs/${id}`);
     await ok(hanna, 'GET', '/jobs?search=sink&status=open&urgency=standard&category=plumbing');
+    await ok(ada, 'GET', `/tokens?user_id=${hanna.userId}`);
+    await ok(ada, 'GET', `/tokens/transactions?user_id=${hanna.userId}&per_page=1`);
     await ok(ada, 'GET', `/jobs?homeowner_id=${hanna.profileId}&page=1&per_page=1`);
     await ok(hanna, 'POST', `/jobs/${id}/award`, { bid_id: bid.id });
     await ok(carl, 'POST', `/jobs/${id}/checkin`, { notes: 'Here.' });

@@ -255,6 +255,21 @@ const READS: readonly Read[] = [
   ['GET /me', 'owner', 1, () => app.rest('GET', '/v1/me', { token: people.owner.token })],
   ['GET /tokens', 'owner', 1, () => app.rest('GET', '/v1/tokens', { token: people.owner.token })],
   [
+    'GET /tokens?user_id=',
+    'admin',
+    1,
+    () => app.rest('GET', `/v1/tokens?user_id=${people.owner.userId}`, { token: people.admin.token }),
+  ],
+  [
+    'users { tokens tokenTransactions }',
+    'admin',
+    3,
+    () =>
+      app.graphql('{ users { nodes { tokens { balance } tokenTransactions { nodes { amount } } } } }', {
+        token: people.admin.token,
+      }),
+  ],
+  [
     'job',
     'owner',
     1,

@@ -66,6 +66,50 @@ async function plant(person: Person, amount: number, times = 1): Promise<void> {
   });
 }
 
+describe('the tokens of somebody else', () => {
+  const OF_USERS = `{ users(filter: { search: "Tessa" }) { nodes { tokens { balance held available }
+    tokenTransactions(first: 1) { totalCount nodes { id } pageInfo { hasNextPage endCursor } } } } }`;
+  const OF_ONE = `query ($id: ID!) { node(id: $id) { ... on User { id tokens { balance }
+    tokenTransactions { nodes { id } } } } }`;
+
+  it('are for admins to read, through both APIs', async () => {
+    const tessa = await contractor(app, 'Tessa');
+    await plant(tessa, 5, 2);
+    const own = ids((await history(tessa)).body.data);
+    const asked = `user_id=${tessa.userId}`;
+    const read = await app.rest('GET', `/v1/tokens?${asked}`, { token: ada.token });
+    expect([read.status, read.body]).toEqual([200, await balance(tessa)]);
+    const listed = await history(ada, `?${asked}&per_page=2`);
+    expect([ids(listed.body.data), listed.body.pagination.total]).toEqual([own.slice(0, 2), own.length]);
+    const { data } = await app.graphql(OF_USERS, { token: ada.token });
+    const [{ tokens, tokenTransactions }] = data.users.nodes;
+    expect(tokens).toEqual(read.body);
+    expect(tokenTransactions).toMatchObject({
+      totalCount: own.length,
+      nodes: [{ id: own[0] }],
+      pageInfo: { hasNextPage: true },
+    });
+  });
+
+  it('are refused to all others by REST, and null in GraphQL; one’s own are not', async () => {
+    const tessa = await contractor(app, 'Tessa');
+    const hanna = await homeowner(app, 'Hanna');
+    for (const path of ['/v1/tokens', '/v1/tokens/transactions']) {
+      const refused = await app.rest('GET', `${path}?user_id=${tessa.userId}`, { token: hanna.token });
+      expect(byRest(refused)).toMatchObject({ status: 403, code: 'FORBIDDEN' });
+    }
+    const seenBy = async ({ token }: Person) =>
+      (await app.graphql(OF_ONE, { token, variables: { id: tessa.userId } })).data.node;
+    expect(await seenBy(hanna)).toEqual({ id: tessa.userId, tokens: null, tokenTransactions: null });
+    expect(await seenBy(tessa)).toMatchObject({ tokens: { balance: 25 }, tokenTransactions: { nodes: [{}] } });
+  });
+
+  it('of nobody are a bad value', async () => {
+    const answer = await app.rest('GET', `/v1/tokens?user_id=${newId('user')}`, { token: ada.token });
+    expect(byRest(answer)).toEqual(invalid('user_id'));
+  });
+});
+
 describe('an adjustment', () => {
   it('credits and debits, answers with the transfer, and both are in the history', async () => {
     const carl = await contractor(app, 'Carl');

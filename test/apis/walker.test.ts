@@ -324,7 +324,7 @@ function mayBeReadOnceAwarded(
 
 describe('a field that somebody may not read', () => {
   const RESOLVED: Record<Audienced, readonly string[]> = {
-    user: ['homeowner', 'contractor'],
+    user: ['homeowner', 'contractor', 'tokens', 'tokenTransactions'],
     homeowner: ['user'],
     contractor: ['user', 'reviews'],
     job: ['homeowner', 'bids', 'bidCount', 'myBid', 'awardedBid', 'dispute', 'timeline', 'availableActions'],

@@ -208,6 +208,16 @@ const PEOPLE_READS: readonly PeopleRead[] = [
     seen: () => 'ok',
   },
   {
+    title: 'READ THE AWARDEE’S TOKENS',
+    description:
+      'How many tokens the awardee has, by whoever names them; they themselves name nobody in REST. GraphQL answers ' +
+      'null where REST refuses.',
+    rest: '/v1/tokens?user_id={awardee}',
+    graphql: 'node(id: $id) { ... on User { id tokens { balance } } }',
+    whom: ({ awardee }) => awardee.userId,
+    seen: ({ tokens = {} }) => (tokens === null ? 'FORBIDDEN' : 'ok'),
+  },
+  {
     title: 'AUDIT THE TOKENS',
     description: 'Whether the ledger of everybody may be added up.',
     rest: '/v1/tokens/audit',

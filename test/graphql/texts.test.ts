@@ -180,6 +180,7 @@ describe('a flat page of the largest size', () => {
     Viewer: (page) => `{ viewer { ${page} } }`,
     Job: (page) => `{ job(id: "job_x") { ${page} } }`,
     Contractor: (page) => `{ contractor(id: "ctr_x") { ${page} } }`,
+    User: (page) => `{ viewer { user { ${page} } } }`,
     WebhookEndpoint: (page) => `{ webhookEndpoint(id: "whk_x") { ${page} } }`,
   };
 

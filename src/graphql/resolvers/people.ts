@@ -2,12 +2,16 @@ import { Args, Ctx, FieldResolver, Resolver, Root } from 'type-graphql';
 import type { ReadableContractor, ReadableHomeowner, ReadableUser } from '../../operations/accounts/people.js';
 import { REVIEWS_NEWEST_FIRST } from '../../operations/accounts/reviews.js';
 import { nestedPage } from '../../operations/paging.js';
+import { TRANSFERS_NEWEST_FIRST } from '../../operations/tokens/tokens.js';
 import type { Context } from '../context.js';
 import { Contractor, Homeowner, ReviewConnection, User } from '../types/account.js';
 import { Connection, PageArgs } from '../types/connection.js';
+import { TokenBalance, TokenTransferConnection } from '../types/tokens.js';
 
 const ACCOUNT =
   'The person behind the profile. Email and phone are for themselves, admins, and the other side of an award.';
+
+const FOR_THEMSELVES = 'null for all but the person and admins.';
 
 @Resolver(() => User)
 export class UserResolver {
@@ -19,6 +23,24 @@ export class UserResolver {
   @FieldResolver(() => Contractor, { nullable: true, description: 'The profile of a contractor; null for all others.' })
   contractor(@Root() { id }: ReadableUser, @Ctx() { loaders }: Context) {
     return loaders.people.load(id).then((person) => person?.contractor);
+  }
+
+  @FieldResolver(() => TokenBalance, { nullable: true, description: `Their prepaid tokens; ${FOR_THEMSELVES}` })
+  tokens(@Root() { id }: ReadableUser, @Ctx() { loaders }: Context) {
+    return loaders.balances.load(id);
+  }
+
+  @FieldResolver(() => TokenTransferConnection, {
+    nullable: true,
+    description: `Every movement of their tokens, newest first; ${FOR_THEMSELVES}`,
+  })
+  async tokenTransactions(
+    @Args(() => PageArgs) asked: PageArgs,
+    @Root() { id }: ReadableUser,
+    @Ctx() { loaders }: Context,
+  ) {
+    const page = await loaders.transfersOf(id, nestedPage(asked, TRANSFERS_NEWEST_FIRST));
+    return page && new Connection(page);
   }
 }
 

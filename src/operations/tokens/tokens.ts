@@ -1,14 +1,17 @@
 /** One's tokens: how many there are, how they came and went, and an admin's corrections and audit. */
 import { z } from 'zod';
 import { refuse } from '../../rules/errors.js';
+import type { UserId } from '../../rules/ids.js';
 import { TEXT } from '../../rules/limits.js';
 import { idOf, requiredText } from '../../rules/values.js';
+import type { Viewer } from '../../rules/viewer.js';
 import { isOutOfRange } from '../../store/database-errors.js';
 import {
-  balanceOf,
   countLedger,
   listTransfers as transfersNewestFirst,
+  selectBalance,
   selectMismatches,
+  type Balance,
   type TokenTransfer,
   selectTransfer,
 } from '../../store/ledger.js';
@@ -18,25 +21,43 @@ import { idInPath, nothing } from '../shapes.js';
 import { invalidField } from '../validation.js';
 import { spend, spending } from './spending.js';
 
-const NEWEST_FIRST = ['time', 'text'] as const;
+export const TRANSFERS_NEWEST_FIRST = ['time', 'text'] as const;
+
+const whose = { userId: idOf('user').nullish().describe('Whose tokens, for admins; one’s own by default.') };
+
+function ownerOf(viewer: Viewer, { userId }: { userId?: UserId | null | undefined }): UserId {
+  if (userId != null && viewer.role !== 'admin')
+    throw refuse('FORBIDDEN', { message: 'Only admins may read the tokens of a user.' });
+  return userId ?? viewer.userId;
+}
+
+/** Whether a person's balance and history are for this viewer to see. */
+export function seesTokensOf(viewer: Viewer, userId: UserId): boolean {
+  return viewer.role === 'admin' || viewer.userId === userId;
+}
 
 export const readTokens = operation({
   name: 'tokens',
-  description: 'Reads one’s balance: all tokens, those staked on bids, and those free to spend.',
+  description: 'Reads one’s balance: all tokens, those staked on bids, and those free to spend. Admins read anybody’s.',
   allows: 'signed in',
   budget: 'read',
-  input: nothing,
-  run: ({ db, viewer }) => balanceOf(db, viewer.userId),
+  input: z.strictObject(whose),
+  async run({ db, viewer }, input): Promise<Balance> {
+    const userId = ownerOf(viewer, input);
+    const [row] = await selectBalance(db, { userId });
+    if (!row) throw invalidField('userId', 'is no account');
+    return row;
+  },
 });
 
 export const listTransfers = operation({
   name: 'tokenTransactions',
-  description: 'Lists every movement of one’s tokens, newest first.',
+  description: 'Lists every movement of one’s tokens, newest first. Admins list anybody’s.',
   allows: 'signed in',
   budget: 'read',
-  input: z.strictObject(pageShape),
-  run: ({ db, viewer, include }, input) =>
-    transfersNewestFirst(db, { userId: viewer.userId }, pageRequest(input, NEWEST_FIRST, include)),
+  input: z.strictObject({ ...whose, ...pageShape }),
+  run: async ({ db, viewer, include }, input) =>
+    transfersNewestFirst(db, { userId: ownerOf(viewer, input) }, pageRequest(input, TRANSFERS_NEWEST_FIRST, include)),
 });
 
 const ADJUSTMENT_MAX = 1_000_000;
@@ -51,8 +72,7 @@ export const readTransfer = operation({
     const [transfer] = await selectTransfer(db, { id });
     if (!transfer) throw refuse('NOT_FOUND', { message: 'There is nothing with this identifier.' });
     const { userId, ...readable } = transfer;
-    if (userId !== viewer.userId && viewer.role !== 'admin')
-      throw refuse('FORBIDDEN', { message: 'This transfer is not for you to see.' });
+    if (!seesTokensOf(viewer, userId)) throw refuse('FORBIDDEN', { message: 'This transfer is not for you to see.' });
     return readable;
   },
 });
