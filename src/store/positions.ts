@@ -20,6 +20,11 @@ export const numberEvents = statement((db, $: Values<{ batch: number }>) =>
     .from(sql`number_events(${$.batch}::int) n`),
 );
 
+/** The last position that there is, as text. */
+export const selectLastPosition = statement((db, _: Values<object>) =>
+  db.select({ last: sql<string>`coalesce(max(${events.position}), 0)::text`.as('last') }).from(events),
+);
+
 /** A look stays cheap, even where nobody has numbered anything for long. */
 const EVENTS_WAITING_MAX = 10_000;
 

@@ -5,6 +5,7 @@ import { openTestApp, type Json, type TestApp } from '../app.js';
 import { callRest } from '../calls.js';
 import { homeowner, type Person } from '../cast.js';
 import { gather, givenJob, type People } from '../journey.js';
+import { hearAsEvents, JOB_EVENTS, MY_EVENTS as OWN_STREAM, refusalOf } from '../streams/clients.js';
 import { allNumbered } from './positions.js';
 
 let app: TestApp;
@@ -114,5 +115,23 @@ describe('the list of one’s own events', () => {
     expect(answer.body.details.fields).toHaveProperty('after');
     const { errors } = await app.graphql(MY_EVENTS, { token, variables: { after } });
     expect(errors?.[0]?.extensions).toMatchObject({ code: 'VALIDATION_FAILED', fields: { after: expect.any(String) } });
+  });
+
+  it('refuses a position beyond the last, which a database restored from a backup may never have given', async () => {
+    await allNumbered(app);
+    const { token } = people.owner;
+    const [{ last }] = (await app.sql`select max(position)::text as last from events`) as [{ last: string }];
+    const after = String(BigInt(last) + 1n);
+    const fields = { after: `is beyond the last position, which is ${last}` };
+    const answer = await app.rest('GET', `/v1/events?after=${after}`, { token });
+    expect([answer.status, answer.body.details.fields]).toEqual([400, fields]);
+    const { errors } = await app.graphql(MY_EVENTS, { token, variables: { after } });
+    expect(errors?.[0]?.extensions).toMatchObject({ code: 'VALIDATION_FAILED', fields });
+    expect((await app.rest('GET', `/v1/events?after=${last}`, { token })).body).toEqual({ data: [], next_after: last });
+    const [{ job_id: job }] = (await byRest(people.owner)) as [Json];
+    for (const document of [OWN_STREAM, JOB_EVENTS]) {
+      const heard = hearAsEvents(app.url, people.owner, document, { job, after });
+      expect(await refusalOf(heard)).toEqual(['VALIDATION_FAILED']);
+    }
   });
 });

@@ -9,6 +9,7 @@ import type { JobEvent } from '../../store/events.js';
 import { mapPage, type Page } from '../../store/page.js';
 import { operation } from '../operation.js';
 import { pageShape } from '../paging.js';
+import { assertReached } from './reached.js';
 
 export interface OwnEvents {
   readonly page: Page<JobEvent>;
@@ -27,13 +28,18 @@ export const listOwnEvents = operation({
   allows: 'signed in',
   budget: 'read',
   input: z.strictObject({
-    after: position.nullish().describe('The position to read on from; from the beginning by default.'),
+    after: position
+      .nullish()
+      .describe(
+        'The position to read on from; from the beginning by default. One beyond the last there is, is refused.',
+      ),
     perPage: pageShape.perPage,
     first: pageShape.first,
   }),
   async run({ db, viewer }, { after, perPage, first }): Promise<OwnEvents> {
     const size = first ?? perPage ?? PAGE.perPageDefault;
     const found = await ownEvents(db, viewer, { size, after: after ?? BEGINNING });
+    if (found.rows.length === 0 && after != null) await assertReached(db, after);
     const page = mapPage(found, ({ isAwardee, ...event }) => eventFor(partyToOwn(viewer.role, isAwardee), event));
     return { page, nextAfter: page.rows.at(-1)?.position ?? after ?? BEGINNING };
   },

@@ -6,6 +6,7 @@ import type { Db } from '../../store/database.js';
 import { operation } from '../operation.js';
 import { idInPath } from '../shapes.js';
 import { findJob } from './job.js';
+import { assertReached } from './reached.js';
 
 /** A stream that may be opened, and is not yet: that the session is over may be heard behind all else. */
 export interface EventsToCome {
@@ -25,9 +26,10 @@ export const streamMyEvents = operation({
   allows: 'signed in',
   budget: 'read',
   input: z.strictObject({ after }),
-  run: async ({ viewer, services }, { after: since }): Promise<EventsToCome> => ({
-    open: (on) => services.live.open(viewer, since == null ? {} : { after: BigInt(since) }, on),
-  }),
+  async run({ db, viewer, services }, { after: since }): Promise<EventsToCome> {
+    if (since != null) await assertReached(db, since);
+    return { open: (on) => services.live.open(viewer, since == null ? {} : { after: BigInt(since) }, on) };
+  },
 });
 
 export const streamJobEvents = operation({
@@ -38,6 +40,7 @@ export const streamJobEvents = operation({
   input: z.strictObject({ jobId: idInPath('job').describe('The job.'), after }),
   async run({ db, viewer, services }, { jobId, after: since }): Promise<EventsToCome> {
     await findJob(db, viewer, jobId);
+    if (since != null) await assertReached(db, since);
     return {
       open: (on) => services.live.open(viewer, since == null ? { jobId } : { jobId, after: BigInt(since) }, on),
     };
