@@ -13,7 +13,7 @@ export const DateTimeScalar = new GraphQLScalarType({
 /** A string inside: which days exist is for the operation's own schema to say, as it does for REST. */
 export const DateScalar = new GraphQLScalarType({
   name: 'Date',
-  description: 'A calendar day, in no time zone: `2026-05-04`.',
+  description: 'A calendar day, in no time zone: `2026-05-04`. An empty text that is sent counts as null.',
   serialize: (value) => value,
   parseValue: (value) => value,
 });

@@ -89,20 +89,36 @@ export function exampleId<K extends IdKind>(kind: K): Id<K> {
 export const MONEY_MAX = 9_999_999_999.99;
 
 /** Whole cents, exactly: a third decimal is refused rather than rounded. */
-export const money = z
-  .number()
-  .min(0)
-  .max(MONEY_MAX)
-  .refine((amount) => Math.round(amount * 100) / 100 === amount, 'must have at most two decimals');
+function cents(least: z.ZodNumber) {
+  return least
+    .max(MONEY_MAX)
+    .refine((amount) => Math.round(amount * 100) / 100 === amount, 'must have at most two decimals');
+}
+
+export const money = cents(z.number().min(0));
+
+const ABOVE_ZERO = 'must be more than 0';
+
+export const moneyAboveZero = cents(
+  z
+    .number()
+    .min(0, ABOVE_ZERO)
+    .refine((amount) => amount > 0, ABOVE_ZERO),
+).meta({ answerMinimum: 0.01 });
 
 /** What a homeowner thought of finished work. */
 export const rating = z.int().min(1, 'must be from 1 to 5').max(5, 'must be from 1 to 5');
 
-/** A date as text: which days there are is known here, and no time zone has a say. */
-export const day = z
+/**
+ * A date as text, or null: which days there are is known here, and no time zone has a say. Empty, as a form sends a
+ * date that nobody has filled in, counts as null.
+ */
+export const nullableDay = z
   .string()
-  .refine(isRealDate, 'must be a day that exists, as YYYY-MM-DD')
-  .meta({ format: 'date', day: true });
+  .refine((value) => value === '' || isRealDate(value), 'must be a day that exists, as YYYY-MM-DD')
+  .meta({ format: 'date', day: true })
+  .transform((value) => (value === '' ? null : value))
+  .nullable();
 
 /** ISO 8601 in UTC on the wire, always with milliseconds. */
 export const moment = z

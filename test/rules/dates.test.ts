@@ -1,6 +1,7 @@
 import { expect, test } from 'vitest';
 import fc from 'fast-check';
 import { daysBetween, isRealDate } from '../../src/rules/dates.js';
+import { nullableDay } from '../../src/rules/values.js';
 
 test.each<[text: string, real: boolean]>([
   ['2026-02-28', true],
@@ -56,4 +57,9 @@ test('every day the calendar has is real, and days add up', () => {
       expect(Number.isInteger(daysBetween(a, b))).toBe(true);
     }),
   );
+});
+
+test('a date that nobody has filled in is none', () => {
+  expect(['', null, '2026-02-28'].map((day) => nullableDay.parse(day))).toEqual([null, null, '2026-02-28']);
+  expect(nullableDay.safeParse('2026-02-30').success).toBe(false);
 });

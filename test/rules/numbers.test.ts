@@ -4,6 +4,7 @@
  */
 import { describe, expect, test } from 'vitest';
 import { CATALOG } from '../../src/rules/catalog.js';
+import { moneyAboveZero } from '../../src/rules/values.js';
 import {
   ADDRESS_BUDGET_FACTOR_OUTSIDE_PRODUCTION,
   BUDGETS,
@@ -135,3 +136,7 @@ test.each(Object.entries(CATALOG))(
     expect(new Set<string>(values).size).toBe(values.length);
   },
 );
+
+test.each([-1.234, -1, 0])('a bid of %d must be more than 0, and nothing else is said first', (amount) => {
+  expect(moneyAboveZero.safeParse(amount).error?.issues[0]?.message).toBe('must be more than 0');
+});

@@ -4,7 +4,7 @@ import { entity, identifier } from '../entity.js';
 import { TEXT } from '../limits.js';
 import { BID_STATES } from '../lifecycle.js';
 import { GUARANTEED_VIEW_STAKE, HOLD_STATES } from '../tokens.js';
-import { choice, day, idOf, moment, money, nullableText, whole } from '../values.js';
+import { choice, idOf, moment, moneyAboveZero, nullableDay, nullableText, whole } from '../values.js';
 
 export const BID = entity(
   'Bid',
@@ -18,12 +18,7 @@ export const BID = entity(
       description: 'Its state, which reading it never changes.',
       example: 'pending',
     },
-    amount: {
-      type: money.refine((amount) => amount > 0, 'must be more than 0').meta({ answerMinimum: 0.01 }),
-      description: 'What the work would cost.',
-      example: 320,
-      written: true,
-    },
+    amount: { type: moneyAboveZero, description: 'What the work would cost.', example: 320, written: true },
     estimatedDurationDays: {
       type: z.int().min(1).max(36_500).nullable(),
       description: 'How many days it would take.',
@@ -37,7 +32,7 @@ export const BID = entity(
       written: true,
     },
     proposedStartDate: {
-      type: day.nullable(),
+      type: nullableDay,
       description: 'When the work could begin.',
       example: '2026-03-09',
       written: true,

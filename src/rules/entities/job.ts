@@ -5,7 +5,7 @@ import { TEXT } from '../limits.js';
 import { JOB_STATES } from '../lifecycle.js';
 import { URGENCIES } from '../publishing.js';
 import { INVOLVED } from '../readers.js';
-import { choice, day, idOf, moment, money, nullableText, rating, requiredText, whole } from '../values.js';
+import { choice, idOf, moment, money, nullableDay, nullableText, rating, requiredText, whole } from '../values.js';
 
 export const JOB = entity('Job', 'A piece of work that a homeowner wants done.', {
   id: identifier('job'),
@@ -85,13 +85,13 @@ export const JOB = entity('Job', 'A piece of work that a homeowner wants done.',
     readBy: INVOLVED,
   },
   desiredStartDate: {
-    type: day.nullable(),
+    type: nullableDay,
     description: 'When the work should begin.',
     example: '2026-03-09',
     written: true,
   },
   desiredCompletionDate: {
-    type: day.nullable(),
+    type: nullableDay,
     description: 'When the work should be done.',
     example: '2026-03-20',
     written: true,
