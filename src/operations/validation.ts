@@ -5,26 +5,26 @@ import { JOB } from '../rules/entities/job.js';
 import { CONTRACTOR, HOMEOWNER, USER } from '../rules/entities/people.js';
 import type { Field } from '../rules/entity.js';
 import { refuse, type Refusal } from '../rules/errors.js';
+import { kindOf } from './shape-kinds.js';
 
-/** Names that clients send because they read them; each is set by the service. */
-const SET_BY_THE_SERVICE = new Set(
-  [USER, HOMEOWNER, CONTRACTOR, JOB, BID].flatMap(({ fields }) =>
-    Object.entries<Field>(fields)
-      .filter(([, { written }]) => !written)
-      .map(([name]) => name),
-  ),
-);
+/** What clients read of a resource and send back, though the service sets it. */
+const RESOURCES = [USER, HOMEOWNER, CONTRACTOR, JOB, BID].map(({ fields }) => {
+  const entries = Object.entries<Field>(fields);
+  const names = (isWritten: boolean) =>
+    entries.filter(([, { written }]) => !!written === isWritten).map(([name]) => name);
+  return { written: names(true), setByTheService: new Set(names(false)) };
+});
 
 export function parse<Output>(schema: z.ZodType<Output>, input: unknown): Output {
   const parsed = schema.safeParse(input, { error: sentenceFor });
-  if (!parsed.success) throw invalid(problemsOf(parsed.error.issues));
+  if (!parsed.success) throw invalid(problemsOf(schema, parsed.error.issues));
   return parsed.data;
 }
 
 /** Refuses an input for problems that its API has found, together with those that its schema finds. */
 export function invalidInput(schema: z.ZodType, input: unknown, found: ReadonlyMap<string, string>): Refusal {
   const parsed = schema.safeParse(input, { error: sentenceFor });
-  return invalid(new Map([...problemsOf(parsed.error?.issues ?? []), ...found]));
+  return invalid(new Map([...problemsOf(schema, parsed.error?.issues ?? []), ...found]));
 }
 
 /** A refusal of one field, for rules that a schema cannot say. */
@@ -37,19 +37,38 @@ function invalid(problems: ReadonlyMap<string, string>): Refusal {
 }
 
 /** By field, the first of each. A map, since a caller may make up names that every object is born with. */
-function problemsOf(issues: readonly z.core.$ZodIssue[]): Map<string, string> {
+function problemsOf(schema: z.ZodType, issues: readonly z.core.$ZodIssue[]): Map<string, string> {
   const fields = new Map<string, string>();
-  for (const [field, problem] of issues.flatMap(said)) if (!fields.has(field)) fields.set(field, problem);
+  for (const [field, problem] of issues.flatMap((issue) => said(schema, issue)))
+    if (!fields.has(field)) fields.set(field, problem);
   return fields;
 }
 
-function said(issue: z.core.$ZodIssue): [field: string, problem: string][] {
+function said(schema: z.ZodType, issue: z.core.$ZodIssue): [field: string, problem: string][] {
   const place = issue.path.map(String);
   if (issue.code !== 'unrecognized_keys') return [[place.join('.') || 'body', issue.message]];
   return issue.keys.map((key) => [
     [...place, key].join('.'),
-    SET_BY_THE_SERVICE.has(key) ? 'is set by the service and cannot be sent' : NO_FIELD,
+    isSetByTheService(shapeAt(schema, issue.path), key) ? 'is set by the service and cannot be sent' : NO_FIELD,
   ]);
+}
+
+/** Of a resource that the object writes, which takes all that people write of it. */
+function isSetByTheService(shape: object, key: string): boolean {
+  return RESOURCES.some(
+    ({ written, setByTheService }) => setByTheService.has(key) && written.every((name) => Object.hasOwn(shape, name)),
+  );
+}
+
+function shapeAt(
+  schema: z.core.$ZodType,
+  [step, ...rest]: readonly PropertyKey[],
+): Readonly<Record<string, z.ZodType>> {
+  const kind = kindOf(schema);
+  const shape = kind.is === 'object' ? kind.schema.shape : {};
+  if (step === undefined) return shape;
+  const next = shape[String(step)];
+  return next ? shapeAt(next, rest) : {};
 }
 
 /** The same words where GraphQL finds it. */

@@ -111,6 +111,13 @@ describe('the tokens of somebody else', () => {
 });
 
 describe('an adjustment', () => {
+  it('knows no field of other resources', async () => {
+    const carl = await contractor(app, 'Carl');
+    const body = { user_id: carl.userId, amount: 1, reason: 'A', email: 'a@example.test' };
+    const answer = await app.rest('POST', '/v1/tokens/adjustments', { token: ada.token, body });
+    expect(answer.body.details.fields).toEqual({ email: 'is not a field of this operation' });
+  });
+
   it('credits and debits, answers with the transfer, and both are in the history', async () => {
     const carl = await contractor(app, 'Carl');
     const credit = await adjust(carl.userId, 40, '  for the storm week  ');
