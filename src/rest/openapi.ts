@@ -11,6 +11,7 @@ import { requestExample } from './examples.js';
 import { withNamedEnums } from './named-enums.js';
 import { bodySchema, documentedPath, HEADER_PARAMETERS, parameters, requestName } from './requests.js';
 import { responseParts, responsesOf } from './responses.js';
+import { hasBody } from './input.js';
 import type { Route } from './route.js';
 import { ROUTES } from './routes.js';
 import { SAMPLES_SAID } from './samples.js';
@@ -126,21 +127,31 @@ function operationObject(route: Route) {
   };
 }
 
-function describe({ operation, path }: Route): string {
+function describe(route: Route): string {
+  const { operation, path } = route;
+  const rules = hasBody(route) ? (RULES_ACROSS_FIELDS[path] ?? '') : '';
   const who =
     operation.allows === 'anyone'
       ? 'anyone'
       : operation.allows === 'signed in'
-        ? 'whoever is logged in'
+        ? readerOf(path)
         : operation.allows.map((role) => `${role}s`).join(' and ');
   const row = [...JOB_ACTION_LIST, ...BID_TRANSITION_LIST].find((one) => one.operation === operation.name);
-  if (!row) return `For ${who}.${RULES_ACROSS_FIELDS[path] ?? ''}`;
+  if (!row) return `For ${who}.${rules}`;
   const states = (list: readonly string[]) => list.map((state) => `\`${state}\``).join(', ');
   const to = 'effects' in row && !isTransition(row) ? '' : ` to \`${row.to}\``;
   const effects = 'effects' in row ? sentenceOf(row.effects) : '';
   const { description } = PARTY_WORDS[row.by];
-  return `For ${description}. From ${states(row.from)}${to}.${effects}${RULES_ACROSS_FIELDS[path] ?? ''}`;
+  return `For ${description}. From ${states(row.from)}${to}.${effects}${rules}`;
 }
+
+function readerOf(path: string): string {
+  return OF_A_JOB.includes(path) ? WHO_SEES_THE_JOB : 'whoever is logged in';
+}
+
+const OF_A_JOB = ['/jobs/{id}', '/jobs/{id}/actions', '/jobs/{id}/events'];
+const WHO_SEES_THE_JOB =
+  'whoever sees the job: the homeowner who posted it, contractors while it is open or if they have bid on it, and admins';
 
 const JOB_FIELDS_AGREE =
   ' `budget_min` must not be more than `budget_max`, nor `desired_start_date` after `desired_completion_date`.';
