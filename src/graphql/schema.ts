@@ -24,14 +24,14 @@ const DESCRIPTIONS = {
     'token that `signUpHomeowner`, `signUpContractor` or `logIn` answers.',
   Query: 'What can be read. A field that the caller may not read is null, with an error that says why.',
   Mutation:
-    'What can be done, one after another. A mutation that is refused is null and keeps nothing; where the `path` of an ' +
-    'error leads below it, it was done, and only that part of its answer could not be read. A refusal is an entry in ' +
-    '`errors`: its `message` is a sentence for a person, and its `extensions` hold `code` (an `ErrorCode`), `status` ' +
-    '(what REST would answer), `requestId`, ' +
-    'and what belongs to the code: `reason` (of UNAUTHENTICATED), `fields` (each wrong field and what is wrong ' +
-    'with it), `blockedFields` (those that may not change now), `fromState` and `allowedOperations`, `required` ' +
-    'and `available` tokens, `retryAfter` in seconds, `limit` (which one was reached, of RATE_LIMITED). Of more ' +
-    'than fifty errors the rest is counted in `errorsLeftOut`.',
+    'What can be done, one after another, whatever became of those before. A mutation that is refused is null and ' +
+    'keeps nothing; where the `path` of an error leads below it, it was done, and only that part of its answer could ' +
+    'not be read. A refusal is an entry in `errors`: its `message` is a sentence for a person, and its `extensions` ' +
+    'hold `code` (an `ErrorCode`), `status` (what REST would answer), `requestId`, and what belongs to the code: ' +
+    '`reason` (of UNAUTHENTICATED), `fields` (each wrong field and what is wrong with it), `blockedFields` (those ' +
+    'that may not change now), `fromState` (as REST spells it: `in_progress`) and `allowedOperations` (the mutations ' +
+    'that this state allows the caller), `required` and `available` tokens, `retryAfter` in seconds, `limit` (which ' +
+    'one was reached, of RATE_LIMITED). Of more than fifty errors the rest is counted in `errorsLeftOut`.',
   Subscription:
     'What can be heard as it happens: over WebSockets at `/graphql` (`graphql-transport-ws`, with the token in ' +
     '`connectionParams.authorization`), and as server-sent events at `/graphql/stream`. Whoever comes again with ' +

@@ -129,10 +129,11 @@ it('identifiers go in as ID', () => {
 });
 
 it('a mutation that was done is answered as done, whatever of its answer cannot be read', async () => {
-  const { job } = await draft();
+  const { token } = await homeowner(app, 'Hilda');
+  const { job } = (await app.graphql(DRAFT, { token })).data.createJob;
   const { status, data, errors } = await app.graphql(
     'mutation ($id: ID!) { publishJob(id: $id) { tokensCharged job { bids(first: 0) { totalCount } } } }',
-    { token: hanna.token, variables: { id: job.id } },
+    { token, variables: { id: job.id } },
   );
   expect([status, data]).toEqual([200, { publishJob: { tokensCharged: 5, job: null } }]);
   expect(errors).toMatchObject([{ path: ['publishJob', 'job', 'bids'], extensions: { code: 'VALIDATION_FAILED' } }]);
