@@ -209,9 +209,7 @@ const PEOPLE_READS: readonly PeopleRead[] = [
   },
   {
     title: 'READ THE AWARDEE’S TOKENS',
-    description:
-      'How many tokens the awardee has, by whoever names them; they themselves name nobody in REST. GraphQL answers ' +
-      'null where REST refuses.',
+    description: 'How many tokens the awardee has. GraphQL answers null where REST refuses.',
     rest: '/v1/tokens?user_id={awardee}',
     graphql: 'node(id: $id) { ... on User { id tokens { balance } } }',
     whom: ({ awardee }) => awardee.userId,

@@ -26,8 +26,8 @@ export const TRANSFERS_NEWEST_FIRST = ['time', 'text'] as const;
 const whose = { userId: idOf('user').nullish().describe('Whose tokens, for admins; one’s own by default.') };
 
 function ownerOf(viewer: Viewer, { userId }: { userId?: UserId | null | undefined }): UserId {
-  if (userId != null && viewer.role !== 'admin')
-    throw refuse('FORBIDDEN', { message: 'Only admins may read the tokens of a user.' });
+  if (userId != null && !seesTokensOf(viewer, userId))
+    throw refuse('FORBIDDEN', { message: 'Only admins may read the tokens of somebody else.' });
   return userId ?? viewer.userId;
 }
 
