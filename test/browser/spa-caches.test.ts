@@ -1,19 +1,15 @@
 /**
  * What the caches of Apollo Client and of graphcache, set up as schema/clients.md says, make of lists that are read in
- * several ways, and how sessions and documents get on with a server that runs listed documents alone. All of it runs in
- * Node: a browser would show the same.
+ * several ways, also from a server that runs listed documents alone. All of it runs in Node: a browser would show the
+ * same.
  */
 import { readFileSync, rmSync } from 'node:fs';
-import { createServer } from 'node:http';
-import { once } from 'node:events';
-import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import { buildSchema, isObjectType, type GraphQLObjectType } from 'graphql';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest';
-import { WebSocket } from 'ws';
 import { openTestApp, type Json, type TestApp } from '../app.js';
 import { contractor, homeowner, type Person } from '../cast.js';
-import { newFolder, writeFiles } from './spa-site.js';
+import { newFolder, stubBrowser, writeFiles } from './spa-site.js';
 
 type Read = 'edges' | 'nodes' | 'bareNodes' | 'cursorsAndNodes' | 'onEdge' | 'total' | 'end';
 type Step = readonly [Read, { first?: number; after?: string }];
@@ -26,9 +22,7 @@ interface Stories {
 }
 
 interface Session {
-  readSession(): object | undefined;
   writeSession(session: object | undefined): void;
-  renewSession(api: string): Promise<void>;
 }
 
 let apollo: Stories & {
@@ -81,20 +75,8 @@ afterEach(() => {
 const JOB = { description: 'It lets the rain in.', category: 'roofing', city: 'Austin', state: 'TX' };
 const write = (title: string) => app.rest('POST', '/v1/jobs', { token: hanna.token, body: { ...JOB, title } });
 
-function signIn({ token, refreshToken }: Person): void {
-  session.writeSession({ token, refreshToken });
-}
-
-/** As much of a browser as the session needs. */
-function stubBrowser(): void {
-  const kept = new Map<string, string>();
-  vi.stubGlobal('window', Object.assign(new EventTarget(), { navigator: { userAgent: 'Node' } }));
-  vi.stubGlobal('WebSocket', WebSocket);
-  vi.stubGlobal('localStorage', {
-    getItem: (key: string) => kept.get(key) ?? null,
-    setItem: (key: string, value: string) => void kept.set(key, value),
-    removeItem: (key: string) => void kept.delete(key),
-  });
+function signIn({ userId, token, refreshToken }: Person): void {
+  session.writeSession({ userId, token, refreshToken });
 }
 
 const READS: Read[] = ['edges', 'nodes', 'bareNodes', 'cursorsAndNodes', 'onEdge', 'total', 'end'];
@@ -246,51 +228,5 @@ describe('What is documented covers the schema', () => {
         merge: expect.any(Function),
       });
     }
-  });
-});
-
-describe('A session', () => {
-  it('goes on at a server that runs listed documents alone', async () => {
-    const before = session.readSession();
-    await session.renewSession(`${listed.url}/graphql`);
-    expect(session.readSession()).toEqual({ token: expect.any(String), refreshToken: expect.any(String) });
-    expect(session.readSession()).not.toEqual(before);
-  });
-
-  it('is over where its refresh token is not known', async () => {
-    session.writeSession({ token: hanna.token, refreshToken: `rft_${'x'.repeat(43)}` });
-    await session.renewSession(api);
-    expect(session.readSession()).toBeUndefined();
-  });
-
-  it('stays, and the call fails in words, where the renewal is refused for another reason', async () => {
-    await expect(session.renewSession(`${app.url}/elsewhere/graphql`)).rejects.toThrow(
-      'There is nothing at /elsewhere/v1/auth/refresh.',
-    );
-    expect(session.readSession()).toBeDefined();
-  });
-
-  it('asks again where the answer was lost or the server had no time', async () => {
-    const { refreshToken } = await homeowner(app, 'Olga');
-    session.writeSession({ token: hanna.token, refreshToken });
-    const answers = ['lost', 503, 429, 'HTML', 'passed on'];
-    const server = createServer((request, response) => {
-      const next = answers.shift();
-      if (next === 'lost') return void response.destroy();
-      if (next !== 'passed on') return void response.writeHead(typeof next === 'number' ? next : 200).end('{');
-      const { url = '' } = request;
-      void fetch(app.url + url, {
-        method: 'POST',
-        headers: { 'content-type': 'application/json' },
-        body: JSON.stringify({ refresh_token: refreshToken }),
-      }).then(async (answer) => response.writeHead(answer.status).end(await answer.text()));
-    });
-    server.listen(0, '127.0.0.1');
-    await once(server, 'listening');
-    await session.renewSession(`http://127.0.0.1:${(server.address() as AddressInfo).port}/graphql`);
-    expect(answers).toEqual([]);
-    expect(session.readSession()).not.toMatchObject({ refreshToken });
-    server.closeAllConnections();
-    await new Promise((resolve) => server.close(resolve));
   });
 });

@@ -12,6 +12,8 @@ import type { AddressInfo } from 'node:net';
 import { extname, join, resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
+import { vi } from 'vitest';
+import { WebSocket } from 'ws';
 import { packagesOf } from '../packages.js';
 
 const run = promisify(execFile);
@@ -79,7 +81,7 @@ export async function writeFiles(folder: string, config: 'codegen.ts' | 'codegen
   printDocumentedFiles(folder);
   symlinkSync(await packagesOf(SPA), join(folder, 'node_modules'));
   const codegen = join(folder, 'node_modules/@graphql-codegen/cli/esm/bin.js');
-  await node(folder, codegen, ['--config', `docs/${config}`]);
+  await node(folder, codegen, ['--config', config]);
 }
 
 async function build(folder: string, api: string): Promise<void> {
@@ -93,12 +95,11 @@ async function build(folder: string, api: string): Promise<void> {
   ]);
 }
 
-/** Each block that begins with the name of a file is that file. */
+/** Each block that begins with the name of a file is that file: of codegen at the root, all others in `src`. */
 function printDocumentedFiles(folder: string): void {
   const page = readFileSync(join(ROOT, 'schema/clients.md'), 'utf8');
-  mkdirSync(join(folder, 'docs'));
   for (const [, name = '', text = ''] of page.matchAll(/^```ts\n\/\/ (\S+)\n([^]*?)^```$/gm))
-    writeFileSync(join(folder, 'docs', name), text);
+    writeFileSync(join(folder, name.startsWith('codegen') ? '' : 'src', name), text);
 }
 
 async function node(folder: string, program: string, args: string[], env: Record<string, string> = {}): Promise<void> {
@@ -113,4 +114,16 @@ async function shell(folder: string, program: string, args: string[], env: Recor
     const { stdout = '', stderr = '' } = error as { stdout?: string; stderr?: string };
     throw new Error(`${program} ${args.join(' ')} failed:\n${stdout}${stderr}`, { cause: error });
   }
+}
+
+/** As much of a browser as the app's modules need in Node. */
+export function stubBrowser(): void {
+  const kept = new Map<string, string>();
+  vi.stubGlobal('window', Object.assign(new EventTarget(), { navigator: { userAgent: 'Node' } }));
+  vi.stubGlobal('WebSocket', WebSocket);
+  vi.stubGlobal('localStorage', {
+    getItem: (key: string) => kept.get(key) ?? null,
+    setItem: (key: string, value: string) => void kept.set(key, value),
+    removeItem: (key: string) => void kept.delete(key),
+  });
 }

@@ -1,12 +1,12 @@
 import { CombinedGraphQLErrors, type OperationVariables } from '@apollo/client';
 import { ApolloProvider, useApolloClient, useQuery } from '@apollo/client/react';
-import { createClient } from '../docs/apollo-client';
-import { openWith } from '../docs/apollo-live';
+import { useMemo, useSyncExternalStore } from 'react';
+import { createClient } from './apollo-client';
+import { openWith } from './apollo-live';
 import { App } from './app';
 import { GraphContext, Refused, type Graph } from './graph';
+import { hearSession, readSession } from './session';
 import { show } from './show';
-
-const client = createClient(import.meta.env['VITE_API']);
 
 const graph: Graph = {
   useRead(document, variables) {
@@ -15,7 +15,7 @@ const graph: Graph = {
   },
   useStream() {
     const used = useApolloClient();
-    return (document, variables) => openWith(used, document as never, variables);
+    return (document, variables) => openWith(used, document, variables);
   },
   useWrite() {
     const used = useApolloClient();
@@ -31,10 +31,16 @@ const graph: Graph = {
   },
 };
 
-show(
-  <ApolloProvider client={client}>
-    <GraphContext value={graph}>
-      <App />
-    </GraphContext>
-  </ApolloProvider>,
-);
+function Root() {
+  const userId = useSyncExternalStore(hearSession, () => readSession()?.userId);
+  const client = useMemo(() => createClient(import.meta.env['VITE_API']), [userId]);
+  return (
+    <ApolloProvider key={userId} client={client}>
+      <GraphContext value={graph}>
+        <App />
+      </GraphContext>
+    </ApolloProvider>
+  );
+}
+
+show(<Root />);

@@ -1,11 +1,12 @@
 /** Who is signed in, and where they are: an address such as `#/jobs/job_…`. */
 import { useState, useSyncExternalStore } from 'react';
-import { readSession } from '../docs/session';
+import { hearSession, readSession } from './session';
 import { MY_EVENTS, WHO } from './documents';
 import { useEvents, useGraph } from './graph';
 import { JobPage } from './job-page';
 import { JobsPage } from './jobs-page';
-import { SignIn } from './sign-in';
+import { logOut } from './sign-in';
+import { SignIn } from './sign-in-page';
 
 export function App() {
   const signedIn = useSyncExternalStore(hearSession, () => readSession() !== undefined);
@@ -13,7 +14,9 @@ export function App() {
 }
 
 function Home() {
-  const { data } = useGraph().useRead(WHO, {});
+  const graph = useGraph();
+  const { data } = graph.useRead(WHO, {});
+  const send = graph.useWrite();
   const place = useSyncExternalStore(hearPlace, () => location.hash);
   const [note, setNote] = useState('');
   const [news, setNews] = useState(0);
@@ -30,7 +33,7 @@ function Home() {
       <header>
         <a href="#/jobs">Jobs</a> <b data-testid="who">{user.firstName}</b>{' '}
         <span data-testid="tokens">{tokens.available}</span> of {tokens.balance} tokens, code {referralCode},{' '}
-        <span data-testid="news">{news}</span> pieces of news
+        <span data-testid="news">{news}</span> pieces of news <button onClick={() => void logOut(send)}>Log out</button>
       </header>
       <label>
         Note to myself <input value={note} onChange={(event) => setNote(event.target.value)} />
@@ -42,15 +45,6 @@ function Home() {
       )}
     </>
   );
-}
-
-function hearSession(changed: () => void): () => void {
-  window.addEventListener('session', changed);
-  window.addEventListener('storage', changed);
-  return () => {
-    window.removeEventListener('session', changed);
-    window.removeEventListener('storage', changed);
-  };
 }
 
 function hearPlace(changed: () => void): () => void {

@@ -118,33 +118,6 @@ export const JOB = graphql(`
   }
 `);
 
-export const SIGN_UP_HOMEOWNER = graphql(`
-  mutation SignUpHomeowner($input: SignUpHomeownerInput!) {
-    session: signUpHomeowner(input: $input) {
-      token
-      refreshToken
-    }
-  }
-`);
-
-export const SIGN_UP_CONTRACTOR = graphql(`
-  mutation SignUpContractor($input: SignUpContractorInput!) {
-    session: signUpContractor(input: $input) {
-      token
-      refreshToken
-    }
-  }
-`);
-
-export const LOG_IN = graphql(`
-  mutation LogIn($input: LogInInput!) {
-    session: logIn(input: $input) {
-      token
-      refreshToken
-    }
-  }
-`);
-
 export const CREATE_JOB = graphql(`
   mutation CreateJob($input: CreateJobInput!) {
     createJob(input: $input) {

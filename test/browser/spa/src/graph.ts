@@ -1,7 +1,7 @@
 /** What the app wants of a GraphQL client, so that the same app runs with Apollo Client and with urql. */
 import type { TypedDocumentNode } from '@graphql-typed-document-node/core';
 import { createContext, useContext, useEffect, useEffectEvent } from 'react';
-import { follow, type Open } from '../docs/live';
+import { follow, type Open } from './live';
 
 export type Variables = Record<string, unknown>;
 
@@ -25,7 +25,7 @@ export interface Graph {
   /** How to hear the events of a subscription whose one field is called `event`. */
   useStream(): <Event, V extends Variables>(
     document: TypedDocumentNode<{ event: Event }, V>,
-    variables: Variables,
+    variables: Omit<V, 'after'>,
   ) => Open<Event>;
   /** Throws a `Refused`. */
   useWrite(): <Data, V extends Variables>(document: TypedDocumentNode<Data, V>, variables: V) => Promise<Data>;
@@ -42,7 +42,7 @@ export function useGraph(): Graph {
 /** Hears events from behind a position on, once there is one. */
 export function useEvents<Event extends { position?: string | null }, V extends Variables>(
   document: TypedDocumentNode<{ event: Event }, V>,
-  variables: Variables,
+  variables: Omit<V, 'after'>,
   after: string | undefined,
   hear: (event: Event) => void,
 ): void {

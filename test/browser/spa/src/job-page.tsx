@@ -1,5 +1,5 @@
 import { useMemo, useRef } from 'react';
-import { oneAtATime } from '../docs/live';
+import { oneAtATime } from './live';
 import { AWARD, JOB, JOB_EVENTS, SUBMIT_BID } from './documents';
 import { Field, Form } from './form';
 import { useEvents, useGraph } from './graph';

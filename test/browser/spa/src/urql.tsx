@@ -1,16 +1,15 @@
 import { print } from 'graphql';
+import { useMemo, useSyncExternalStore } from 'react';
 import { Provider, useClient, useQuery, type AnyVariables } from 'urql';
-import { createSocket } from '../docs/live';
-import { createClient } from '../docs/urql-client';
-import { openOn } from '../docs/urql-live';
+import { createSocket } from './live';
+import { createClient } from './urql-client';
+import { openOn } from './urql-live';
 import { App } from './app';
 import { GraphContext, Refused, type Graph } from './graph';
+import { hearSession, readSession } from './session';
 import { show } from './show';
 
-const client = createClient(import.meta.env['VITE_API']);
-const socket = createSocket(import.meta.env['VITE_API']);
-
-const graph: Graph = {
+const graphOn = (socket: ReturnType<typeof createSocket>): Graph => ({
   useRead(query, variables) {
     const used = useClient();
     const [{ data, error }] = useQuery<unknown, AnyVariables>({ query, variables });
@@ -28,12 +27,19 @@ const graph: Graph = {
       return data as never;
     };
   },
-};
+});
 
-show(
-  <Provider value={client}>
-    <GraphContext value={graph}>
-      <App />
-    </GraphContext>
-  </Provider>,
-);
+function Root() {
+  const userId = useSyncExternalStore(hearSession, () => readSession()?.userId);
+  const client = useMemo(() => createClient(import.meta.env['VITE_API']), [userId]);
+  const graph = useMemo(() => graphOn(createSocket(import.meta.env['VITE_API'])), [userId]);
+  return (
+    <Provider key={userId} value={client}>
+      <GraphContext value={graph}>
+        <App />
+      </GraphContext>
+    </Provider>
+  );
+}
+
+show(<Root />);

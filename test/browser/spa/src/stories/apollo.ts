@@ -1,12 +1,12 @@
 /** What Apollo Client, set up as documented, makes of a list that is read in several ways. */
 import type { ApolloClient } from '@apollo/client';
 import { filter, firstValueFrom } from 'rxjs';
-import { createClient } from '../../docs/apollo-client';
-import { listed } from '../../docs/apollo-listed';
+import { createClient } from '../apollo-client';
+import { listed } from '../apollo-listed';
 import { WHO } from '../documents';
 import { BID, BIDS, CREATE, LISTS, READS, type Step } from './documents';
 
-export { typePolicies } from '../../docs/apollo-cache';
+export { typePolicies } from '../apollo-cache';
 
 const PAGES_MAX = 20;
 
@@ -52,9 +52,11 @@ export async function bidAmongLists(api: string, jobId: string): Promise<{ cache
   return { cached, asked: data };
 }
 
-/** With hashes alone. */
-export async function whoByHash(api: string): Promise<unknown> {
-  return (await createClient(api, listed).query({ query: WHO })).data?.viewer?.user;
+/** With hashes alone, by a client that was there before what happens first. */
+export async function whoByHash(api: string, first = () => {}): Promise<unknown> {
+  const client = createClient(api, listed);
+  first();
+  return (await client.query({ query: WHO })).data?.viewer?.user;
 }
 
 async function asked(client: ApolloClient, query: typeof LISTS): Promise<unknown> {

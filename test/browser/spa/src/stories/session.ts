@@ -1,1 +1,1 @@
-export { readSession, renewSession, writeSession } from '../../docs/session';
+export { readSession, renewSession, writeSession } from '../session';

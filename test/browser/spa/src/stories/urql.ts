@@ -1,10 +1,10 @@
 /** What urql with graphcache, set up as documented, makes of a list that is read in several ways. */
-import { createClient } from '../../docs/urql-client';
-import { listed } from '../../docs/urql-listed';
+import { createClient } from '../urql-client';
+import { listed } from '../urql-listed';
 import { WHO } from '../documents';
 import { READS, WITHOUT_ARGUMENTS, type Step } from './documents';
 
-export { graphcache } from '../../docs/urql-client';
+export { graphcache } from '../urql-client';
 
 const PAGES_MAX = 20;
 
@@ -30,9 +30,11 @@ export async function readWithoutArguments(api: string): Promise<unknown> {
   return (await createClient(api).query(WITHOUT_ARGUMENTS, {}).toPromise()).data;
 }
 
-/** With hashes alone. */
-export async function whoByHash(api: string): Promise<unknown> {
-  const { data, error } = await createClient(api, listed).query(WHO, {}).toPromise();
+/** With hashes alone, by a client that was there before what happens first. */
+export async function whoByHash(api: string, first = () => {}): Promise<unknown> {
+  const client = createClient(api, listed);
+  first();
+  const { data, error } = await client.query(WHO, {}).toPromise();
   if (error) throw error;
   return data?.viewer?.user;
 }
