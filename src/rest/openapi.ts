@@ -2,6 +2,7 @@
  * The REST API described for machines: one OpenAPI document, printed from the routes and the operations' own inputs.
  */
 import { openPages, type Pages } from '../http/pages.js';
+import { NOT_AMONG_OWN_EVENTS } from '../operations/jobs/own-events.js';
 import { DISPUTE_TRANSITIONS } from '../rules/disputes.js';
 import { sentenceOf } from '../rules/effects.js';
 import { isTransition, JOB_ACTION_LIST } from '../rules/lifecycle.js';
@@ -76,6 +77,10 @@ const ABOUT = [
     'input in shape (400), is the thing there (404), may this caller see it and do this to it (403), does its ' +
     'state allow it (400), and then all other rules (400), the price last. `details.code` is one of a closed ' +
     'list.',
+  '- **Sending again.** A call without an answer, or with 503, may be sent again after a pause that doubles, a write ' +
+    'with the same `Idempotency-Key`, and so may one with 409 IDEMPOTENCY_KEY_IN_USE; 429 after `Retry-After` ' +
+    'seconds. After a 401 with the reason `expired` refresh the session, after STALE_VERSION read the job again. ' +
+    'Any other refusal would come again.',
   '- **Methods.** An address refuses a method that it does not take with 405; every GET answers HEAD too.',
   SAMPLES_SAID,
 ].join('\n');
@@ -128,8 +133,12 @@ function operationObject(route: Route) {
 }
 
 function describe(route: Route): string {
-  const { operation, path } = route;
-  const rules = hasBody(route) ? (RULES_ACROSS_FIELDS[path] ?? '') : '';
+  const forReal = route.operation.alwaysForReal ? ' `Idempotency-Key` and `Dry-Run` have no effect here.' : '';
+  const rules = hasBody(route) ? (RULES_ACROSS_FIELDS[route.path] ?? '') : '';
+  return whoAndWhen(route) + rules + (MORE_ABOUT[route.path] ?? '') + forReal;
+}
+
+function whoAndWhen({ operation, path }: Route): string {
   const who =
     operation.allows === 'anyone'
       ? 'anyone'
@@ -137,12 +146,12 @@ function describe(route: Route): string {
         ? readerOf(path)
         : operation.allows.map((role) => `${role}s`).join(' and ');
   const row = [...JOB_ACTION_LIST, ...BID_TRANSITION_LIST].find((one) => one.operation === operation.name);
-  if (!row) return `For ${who}.${rules}`;
+  if (!row) return `For ${who}.`;
   const states = (list: readonly string[]) => list.map((state) => `\`${state}\``).join(', ');
   const to = 'effects' in row && !isTransition(row) ? '' : ` to \`${row.to}\``;
   const effects = 'effects' in row ? sentenceOf(row.effects) : '';
   const { description } = PARTY_WORDS[row.by];
-  return `For ${description}. From ${states(row.from)}${to}.${effects}${rules}`;
+  return `For ${description}. From ${states(row.from)}${to}.${effects}`;
 }
 
 function readerOf(path: string): string {
@@ -159,6 +168,7 @@ const RULES_ACROSS_FIELDS: Readonly<Record<string, string>> = {
   '/jobs': JOB_FIELDS_AGREE,
   '/jobs/{id}': JOB_FIELDS_AGREE,
 };
+const MORE_ABOUT: Readonly<Record<string, string>> = { '/events': ` ${NOT_AMONG_OWN_EVENTS}` };
 
 function requestBody(route: Route, schema: JsonSchema) {
   const required = Array.isArray(schema.required) && schema.required.length > 0;

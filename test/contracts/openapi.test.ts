@@ -115,6 +115,15 @@ describe('The document', () => {
     ).toEqual([]);
   });
 
+  it('says where `Idempotency-Key` and `Dry-Run` have no effect: there neither is among the headers', () => {
+    const forReal = ROUTES.filter(({ operation }) => operation.alwaysForReal).map(({ operation }) => operation.name);
+    const saying = operations.filter(({ operation }) => /`Idempotency-Key` and `Dry-Run`/.test(operation.description));
+    expect(saying.map(({ operation }) => operation.operationId).toSorted()).toEqual(forReal.toSorted());
+    expect(forReal).toContain('rotateWebhookSecret');
+    for (const { operation } of saying)
+      expect(JSON.stringify(operation.parameters ?? [])).not.toMatch(/IdempotencyKey|DryRun/);
+  });
+
   it('bounds every whole number', () => {
     const numbers = JSON.stringify(printed).match(/\{"type":"integer"[^{}]*\}/g) ?? [];
     expect(numbers.length).toBeGreaterThan(10);

@@ -1,6 +1,7 @@
 import type { GraphQLResolveInfo } from 'graphql';
 import { Arg, Args, Ctx, FieldResolver, ID, Info, Query, Resolver, Root } from 'type-graphql';
 import { OPERATIONS } from '../../operations/index.js';
+import { NOT_AMONG_OWN_EVENTS } from '../../operations/jobs/own-events.js';
 import type { ReadableJob } from '../../operations/jobs/readable.js';
 import { IN_ORDER, jobFilter } from '../../operations/jobs/read.js';
 import { GUARANTEED_THEN_NEWEST } from '../../operations/bids/read.js';
@@ -52,7 +53,11 @@ export class JobResolver {
     );
   }
 
-  @Query(() => JobEventConnection, { ...of(listOwnEvents), nullable: true })
+  @Query(() => JobEventConnection, {
+    ...of(listOwnEvents),
+    description: `${listOwnEvents.description} ${NOT_AMONG_OWN_EVENTS}`,
+    nullable: true,
+  })
   async myEvents(@Args(() => PageArgs) asked: PageArgs, @Ctx() { caller }: Context) {
     const { page } = await perform(listOwnEvents, asked, caller);
     // Any reader of events has their positions, and so may go on here.

@@ -1,5 +1,6 @@
 import { Arg, ID, Resolver, Root, Subscription } from 'type-graphql';
 import { OPERATIONS } from '../../operations/index.js';
+import { NOT_AMONG_OWN_EVENTS } from '../../operations/jobs/own-events.js';
 import type { EventsToCome } from '../../operations/jobs/streams.js';
 import { perform, type Operation } from '../../operations/operation.js';
 import type { Context } from '../context.js';
@@ -25,7 +26,10 @@ export class StreamResolver {
     return event;
   }
 
-  @Subscription(() => JobEvent, { description: streamMyEvents.description, subscribe: opens(streamMyEvents) })
+  @Subscription(() => JobEvent, {
+    description: `${streamMyEvents.description} ${NOT_AMONG_OWN_EVENTS}`,
+    subscribe: opens(streamMyEvents),
+  })
   myEvents(@Root() event: JobEvent, @Arg('after', () => String, AFTER) _after: string | undefined): JobEvent {
     return event;
   }

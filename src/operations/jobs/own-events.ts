@@ -19,12 +19,19 @@ export interface OwnEvents {
 
 const BEGINNING = '0';
 
+/** What the events of one's own do not tell, and where it stands. */
+export const NOT_AMONG_OWN_EVENTS =
+  'Of what becomes readable later, the earlier events have earlier positions: after a bid or an award of yours read ' +
+  'the timeline of that job too (`GET /v1/jobs/{id}/events`, `Job.timeline`). A bidder reads changes of the job’s ' +
+  'status alone, and so not that their own bid was viewed, shortlisted or rejected: ask `GET /v1/bids` or ' +
+  '`viewer.bids` for its status.';
+
 export const listOwnEvents = operation({
   name: 'myEvents',
   description:
     'Lists what happened to jobs that one owns, was awarded, or has a bid on that is not withdrawn, the oldest ' +
-    'first; for admins to all jobs. Ask for what is `after` the last position you have seen: you miss nothing, and ' +
-    'see nothing twice.',
+    'first; for admins to all jobs. Ask for what is `after` the last position you have seen: you miss nothing ' +
+    'that you may read by then, and see nothing twice.',
   allows: 'signed in',
   budget: 'read',
   input: z.strictObject({
