@@ -41,10 +41,12 @@ export async function play(url: string, seed: number, onStep: (what: string) => 
     await call(person, 'PUT', '/v1/me', { homeowner: address });
     return { ...person, address };
   });
-  const contractors = await inOrder(CONTRACTORS, async ({ name, last, company, trades, email }) => {
+  const contractors = await inOrder(CONTRACTORS, async ({ name, last, company, trades, areas, email }) => {
     const body = { ...signUp(name, last, email), company_name: company };
     const person = personOf(name, await call(undefined, 'POST', '/v1/auth/signup/contractor', body));
-    await call(person, 'PUT', '/v1/me', { contractor: { specialties: trades, bio: `${company}, since 1998.` } });
+    await call(person, 'PUT', '/v1/me', {
+      contractor: { specialties: trades, service_areas: areas, bio: `${company}, since 1998.` },
+    });
     return person;
   });
   for (const { userId } of [...homeowners, ...contractors])

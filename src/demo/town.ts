@@ -13,10 +13,38 @@ export const HOMEOWNERS = [
 ] as const;
 
 export const CONTRACTORS = [
-  { name: 'Carl', email: 'carl@demo.example', last: 'Cook', company: 'Cook & Sons', trades: ['plumbing', 'heating'] },
-  { name: 'Cora', email: 'cora@demo.example', last: 'Crane', company: 'Crane Roofing', trades: ['roofing'] },
-  { name: 'Cleo', email: 'cleo@demo.example', last: 'Cole', company: 'Cole Electric', trades: ['electrical'] },
-  { name: 'Chris', email: 'chris@demo.example', last: 'Chase', company: 'Chase Painting', trades: ['painting'] },
+  {
+    name: 'Carl',
+    email: 'carl@demo.example',
+    last: 'Cook',
+    company: 'Cook & Sons',
+    trades: ['plumbing', 'heating'],
+    areas: ['Austin', 'Denver'],
+  },
+  {
+    name: 'Cora',
+    email: 'cora@demo.example',
+    last: 'Crane',
+    company: 'Crane Roofing',
+    trades: ['roofing'],
+    areas: ['Austin', 'Portland'],
+  },
+  {
+    name: 'Cleo',
+    email: 'cleo@demo.example',
+    last: 'Cole',
+    company: 'Cole Electric',
+    trades: ['electrical'],
+    areas: ['Denver'],
+  },
+  {
+    name: 'Chris',
+    email: 'chris@demo.example',
+    last: 'Chase',
+    company: 'Chase Painting',
+    trades: ['painting'],
+    areas: ['Portland', 'Austin'],
+  },
 ] as const;
 
 /** What is to be done, and the price that a fair offer is about. */

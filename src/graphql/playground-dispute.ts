@@ -142,8 +142,9 @@ mutation EscalateJob(
       {
         text:
           'Nobody signs up as an admin: whoever runs the server makes one. With “npm run demo” this one is there.' +
-          ' Otherwise run “npm run admin -- create <email>” beside the server, type a password, and put both into' +
-          ' the Variables pane.',
+          ' Otherwise run “npm run admin -- create <email>” on the server’s machine, with the same DATA_DIR or' +
+          ' DATABASE_URL, type a password, and put both into the Variables pane. The steps up to the appeal’s end' +
+          ' need this.',
         query: `
 mutation LogInAsAdmin($input: LogInInput!) {
   logIn(input: $input) {

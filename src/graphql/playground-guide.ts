@@ -3,7 +3,7 @@
  * also where the window is too narrow for the tabs.
  */
 export const GUIDE_SCRIPT = String.raw`'use strict';
-import { forgetAll } from './session.js';
+import { forgetAll, known } from './session.js';
 
 const part = (name) => document.querySelector('#guide-' + name);
 const tabs = () => [...document.querySelectorAll('.graphiql-tab')];
@@ -44,6 +44,9 @@ export function openGuide(steps, storage) {
   select.addEventListener('change', () => open(Number(select.value)));
   part('back').addEventListener('click', () => open(Number(select.value) - 1));
   part('next').addEventListener('click', () => open(select.value === '' ? 0 : Number(select.value) + 1));
+  part('job').addEventListener('click', ({ currentTarget }) => {
+    currentTarget.hash = known.ids.job ?? '';
+  });
   part('over').addEventListener('click', () => {
     forgetAll();
     storage.clear();

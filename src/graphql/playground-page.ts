@@ -81,7 +81,7 @@ export const PAGE = `<!doctype html>
       <select id="guide-step" aria-label="Step"></select>
       <button id="guide-next" type="button">Next</button>
       <button id="guide-over" type="button" title="Brings back every tab as it was, and signs out">Start over</button>
-      <a href="/lifecycle" target="_blank" rel="noopener">Where is the job?</a>
+      <a id="guide-job" href="/lifecycle" target="_blank" rel="noopener">Where is the job?</a>
       <p id="guide-text" aria-live="polite"></p>
     </nav>
     <div id="root"><p class="waiting">The playground is loading …</p></div>

@@ -43,6 +43,14 @@ document.addEventListener('pointerdown', (event) => onTab(event) && event.stopPr
 
 openGuide(settings.steps, storage);
 
+/** In a narrow window the answer lies below the editors, where nobody would see that it has come. */
+async function sendAndShow(params, options) {
+  const answer = await send(params, options);
+  if (params.operationName !== 'IntrospectionQuery')
+    document.querySelector('.graphiql-response')?.scrollIntoView({ block: 'nearest' });
+  return answer;
+}
+
 const begun = lastOpenTab() ?? settings.tabs[0];
 YogaGraphiQL.renderYogaGraphiQL(document.querySelector('#root'), {
   title: settings.title,
@@ -52,7 +60,7 @@ YogaGraphiQL.renderYogaGraphiQL(document.querySelector('#root'), {
   query: begun.query,
   variables: begun.variables ?? '',
   initialHeaders: begun.headers ?? '',
-  fetcher: send,
+  fetcher: sendAndShow,
   storage,
   // GraphiQL would write what is typed into the address, and a reload would then ask the API instead of the page.
   onEditQuery: () => {},

@@ -31,6 +31,7 @@ const PAGE = `<!doctype html>
     <link rel="stylesheet" href="${FOLDER}/swagger-ui.css" />
     <style>
       body { margin: 0; }
+      html { color-scheme: light dark; }
       .waiting { font: 16px/1.5 system-ui, sans-serif; color: #667; text-align: center; padding: 4rem; }
     </style>
   </head>
@@ -66,6 +67,11 @@ ${SAMPLES_SCRIPT}
       request.headers = { ...request.headers, Authorization: 'Bearer ' + token };
     return request;
   }
+
+  const dark = matchMedia('(prefers-color-scheme: dark)');
+  const followSystem = () => document.documentElement.classList.toggle('dark-mode', dark.matches);
+  dark.addEventListener('change', followSystem);
+  followSystem();
 
   SwaggerUIBundle({
     url: '/v1/openapi.json',

@@ -5,6 +5,7 @@ import { JOB_STATES, JOB_TRANSITIONS } from '../../src/rules/lifecycle.js';
 import { openTestApp, type TestApp } from '../app.js';
 import { needs } from '../needs.js';
 import { closeBrowser, visit, type Visit } from './chromium.js';
+import { expectAnswer, openTab, run } from './playground-acts.js';
 
 const browser = needs('chromium');
 const MINUTE = 60_000;
@@ -125,6 +126,15 @@ browser.describe('The page of the lifecycle', () => {
       const second = await context.newPage();
       await second.goto(`${app.url}/lifecycle`);
       await see(second, '#job', 'You have no job yet');
+
+      for (const step of ['CreateJob', 'PublishJob']) {
+        await openTab(page, step);
+        await run(page);
+        await expectAnswer(page, step === 'CreateJob' ? '"DRAFT"' : '"OPEN"');
+      }
+      const openedWithJob = context.waitForEvent('page');
+      await page.getByRole('link', { name: 'Where is the job?' }).click();
+      await see(await openedWithJob, '#where', 'Repair the kitchen tap is open.');
       expectQuiet();
     },
     MINUTE,

@@ -8,6 +8,7 @@ import { JWT_SECRET, openTestApp, type TestApp } from '../app.js';
 import { needs } from '../needs.js';
 import { closeBrowser, visit, type Visit } from './chromium.js';
 import { HAND_MADE_OPENAPI } from './openapi.js';
+import { answerOn, boxOf, expectAnswer, expectOpen, guideText, openTab, run, tabNames } from './playground-acts.js';
 
 const browser = needs('chromium');
 const MINUTE = 60_000;
@@ -252,6 +253,25 @@ browser.describe('The playground', () => {
     );
 
   browser.it(
+    'shows an answer that comes below the editors of a narrow window',
+    async () => {
+      newUser = await visit(`${app.url}/graphql`);
+      const { page, picture } = newUser;
+      const height = 800;
+      await page.setViewportSize({ width: 400, height });
+      await expectOpen(page, 'SignUp');
+      expect((await boxOf(page, '.graphiql-response')).y).toBeGreaterThan(height - 100);
+      await run(page);
+      await expectAnswer(page, '"tokensAwarded": 10');
+      const answer = await boxOf(page, '.graphiql-response');
+      expect(answer.y + answer.height).toBeLessThanOrEqual(height);
+      await picture('playground-400-answer');
+      expectQuiet(newUser);
+    },
+    MINUTE,
+  );
+
+  browser.it(
     'keeps the tabs, the token and its address over a reload',
     async () => {
       newUser = await visit(`${app.url}/graphql`);
@@ -326,26 +346,6 @@ browser.describe('The REST reference', () => {
   );
 });
 
-/** One click must do. */
-async function openTab(page: Page, name: string): Promise<void> {
-  await page.locator('.graphiql-tab-button').getByText(name, { exact: true }).click();
-  await expectOpen(page, name);
-}
-
-async function expectOpen(page: Page, name: string): Promise<void> {
-  const written = async () => textOf(await page.locator('.graphiql-query-editor .view-line').allTextContents());
-  await expect.poll(written, { timeout: 100_000 }).toMatch(new RegExp(`(query|mutation|subscription) ${name}\\b`));
-}
-
-const tabNames = (page: Page) => page.locator('.graphiql-tab-button').allTextContents();
-const guideText = (page: Page) => page.locator('#guide-text').textContent();
-
-async function boxOf(page: Page, selector: string): Promise<{ x: number; y: number; width: number; height: number }> {
-  const box = await page.locator(selector).first().boundingBox();
-  if (!box) throw new Error(`${selector} is not shown.`);
-  return box;
-}
-
 /** How often these pages have asked for a new token. */
 function countRenewals(pages: readonly Page[]): () => number {
   let count = 0;
@@ -372,23 +372,6 @@ async function expire(page: Page): Promise<void> {
 interface Kept {
   changedAt: number;
   sessions: Record<string, { token: string; renewAt: number }>;
-}
-
-async function run(page: Page): Promise<void> {
-  await page.locator('.graphiql-execute-button').click();
-}
-
-async function expectAnswer(page: Page, part: string): Promise<void> {
-  await expect.poll(() => answerOn(page), { timeout: 100_000 }).toContain(part);
-}
-
-async function answerOn(page: Page): Promise<string> {
-  return textOf(await page.locator('.graphiql-response .view-line').allTextContents());
-}
-
-/** The editor writes spaces that do not break, and breaks long lines. */
-function textOf(lines: string[]): string {
-  return lines.join(' ').replaceAll(/\s+/g, ' ');
 }
 
 function expectQuiet({ origins, complaints }: Visit): void {

@@ -54,6 +54,24 @@ browser.describe('The REST reference', () => {
   );
 
   browser.it(
+    'is as light or dark as the system',
+    async () => {
+      reader = await visit(`${app.url}/v1/docs`);
+      const { page, picture } = reader;
+      await page.locator('.opblock').first().waitFor();
+      const backgrounds = new Set<string>();
+      for (const colorScheme of ['light', 'dark'] as const) {
+        await page.emulateMedia({ colorScheme });
+        await expect.poll(() => page.locator('html.dark-mode').count()).toBe(colorScheme === 'dark' ? 1 : 0);
+        backgrounds.add(await page.evaluate<string>('getComputedStyle(document.documentElement).backgroundColor'));
+        await picture(`reference-${colorScheme}`);
+      }
+      expect(backgrounds.size).toBe(2);
+    },
+    60_000,
+  );
+
+  browser.it(
     'runs its samples as they stand, again and again',
     async () => {
       reader = await visit(`${app.url}/v1/docs`);

@@ -29,6 +29,10 @@ it('has people who can log in, and jobs in every state; a second start leaves it
     const listed = await fetch(`${url}/v1/jobs?per_page=100`, {
       headers: { authorization: `Bearer ${String(body.token)}` },
     });
+    const near = await fetch(`${url}/v1/contractors?service_area=Austin`, {
+      headers: { authorization: `Bearer ${String(body.token)}` },
+    });
+    expect(((await near.json()) as Listed).data.length).toBeGreaterThan(1);
     seen.push((await listed.json()) as Listed);
     await server.stop();
   }

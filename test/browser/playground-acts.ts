@@ -1,0 +1,43 @@
+/** What a visitor does with the playground, and sees of it. */
+import type { Page } from 'playwright-core';
+import { expect } from 'vitest';
+
+/** One click must do. */
+export async function openTab(page: Page, name: string): Promise<void> {
+  await page.locator('.graphiql-tab-button').getByText(name, { exact: true }).click();
+  await expectOpen(page, name);
+}
+
+export async function expectOpen(page: Page, name: string): Promise<void> {
+  const written = async () => textOf(await page.locator('.graphiql-query-editor .view-line').allTextContents());
+  await expect.poll(written, { timeout: 100_000 }).toMatch(new RegExp(`(query|mutation|subscription) ${name}\\b`));
+}
+
+export const tabNames = (page: Page) => page.locator('.graphiql-tab-button').allTextContents();
+export const guideText = (page: Page) => page.locator('#guide-text').textContent();
+
+export async function boxOf(
+  page: Page,
+  selector: string,
+): Promise<{ x: number; y: number; width: number; height: number }> {
+  const box = await page.locator(selector).first().boundingBox();
+  if (!box) throw new Error(`${selector} is not shown.`);
+  return box;
+}
+
+export async function run(page: Page): Promise<void> {
+  await page.locator('.graphiql-execute-button').click();
+}
+
+export async function expectAnswer(page: Page, part: string): Promise<void> {
+  await expect.poll(() => answerOn(page), { timeout: 100_000 }).toContain(part);
+}
+
+export async function answerOn(page: Page): Promise<string> {
+  return textOf(await page.locator('.graphiql-response .view-line').allTextContents());
+}
+
+/** The editor writes spaces that do not break, and breaks long lines. */
+function textOf(lines: string[]): string {
+  return lines.join(' ').replaceAll(/\s+/g, ' ');
+}
