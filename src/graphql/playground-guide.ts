@@ -21,6 +21,7 @@ export function openGuide(steps, storage) {
   }
 
   function open(at) {
+    document.querySelector('#graphiql-session')?.scrollTo({ top: 0 });
     const tab = tabs().find((one) => nameOf(one) === steps[at].name);
     if (tab) tab.querySelector('.graphiql-tab-button').click();
     else show(at, 'The tab ' + steps[at].name + ' was closed or renamed; “Start over” brings it back.');

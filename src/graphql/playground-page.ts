@@ -53,7 +53,9 @@ const STYLES = `
         }
         .graphiql-container .graphiql-main { flex-direction: column; min-height: 0; }
         .graphiql-container .graphiql-sessions { margin: 8px !important; min-height: 0; }
-        .graphiql-container #graphiql-session { flex-direction: column; overflow-y: auto; min-height: 0; }
+        .graphiql-container #graphiql-session {
+          flex-direction: column; overflow-y: auto; min-height: 0; position: relative;
+        }
         .graphiql-container .graphiql-editors { flex: none !important; height: 460px; }
         .graphiql-container .graphiql-response { flex: none !important; height: 420px; }
         .graphiql-container .graphiql-horizontal-drag-bar { display: none; }

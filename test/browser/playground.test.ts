@@ -262,10 +262,18 @@ browser.describe('The playground', () => {
       await expectOpen(page, 'SignUp');
       expect((await boxOf(page, '.graphiql-response')).y).toBeGreaterThan(height - 100);
       await run(page);
-      await expectAnswer(page, '"tokensAwarded": 10');
+      await expectAnswer(page, '"signUpHomeowner"');
       const answer = await boxOf(page, '.graphiql-response');
       expect(answer.y + answer.height).toBeLessThanOrEqual(height);
+      // What was run moves away with its pane.
+      const query = await boxOf(page, '.graphiql-query-editor .monaco-editor');
+      expect(query.y + query.height).toBeLessThanOrEqual(answer.y);
       await picture('playground-400-answer');
+      await page.getByRole('button', { name: 'Next' }).click();
+      await expectOpen(page, 'WhoAmI');
+      expect((await boxOf(page, '.graphiql-execute-button')).y).toBeGreaterThan(
+        (await boxOf(page, '.graphiql-tabs')).y,
+      );
       expectQuiet(newUser);
     },
     MINUTE,

@@ -1,6 +1,6 @@
 /**
- * Two tabs of the app that schema/clients.md prints share a stored session, in a real Chromium: when another person is in
- * it, neither tab shows what the one before has read.
+ * Two tabs of the app that schema/clients.md prints share a stored session, in a real Chromium: when another person is
+ * in it, neither tab shows what the one before has read.
  */
 import { chromium, type Browser, type Page } from 'playwright-core';
 import { afterAll, beforeAll, expect } from 'vitest';
