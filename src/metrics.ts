@@ -204,11 +204,12 @@ export function createMetrics(): Metrics {
     performed: (operation, api, code, seconds) =>
       operations.observe({ operation, api: api ?? NO_OPERATION, code }, seconds),
     ended({ api, operations: reached, codes, overload }, seconds) {
+      // Pages are refused as well where the server has no time.
+      if (codes.has('OVERLOADED')) overloads.inc({ cause: overload ?? 'beyond_capacity' });
       if (!api) return;
       const [code = 'OK'] = codes;
       if (reached.size === 0) operations.observe({ operation: NO_OPERATION, api, code }, seconds);
       for (const each of codes) errors.inc({ api, code: each });
-      if (codes.has('OVERLOADED')) overloads.inc({ cause: overload ?? 'beyond_capacity' });
     },
     webhookAttempted: (outcome, seconds) => webhookAttempts.observe({ outcome }, seconds),
     async webhookInFlight(request) {

@@ -36,13 +36,20 @@ export function createAddressRules({ allowPrivate, nameServers }: AddressSetting
 function problemWithAnyAddress(text: string): string | undefined {
   const url = parsed(text);
   if (!url || !['https:', 'http:'].includes(url.protocol)) return 'must be an address that begins with https://';
-  return problemWithParts(url);
+  return problemWithText(text) ?? problemWithParts(url);
 }
 
 function problemWithPublicAddress(text: string): string | undefined {
   const url = parsed(text);
   if (url?.protocol !== 'https:') return 'must be an address that begins with https://';
-  return problemWithParts(url) ?? problemWithPort(url) ?? problemWithHost(url);
+  return problemWithText(text) ?? problemWithParts(url) ?? problemWithPort(url) ?? problemWithHost(url);
+}
+
+/** Of anything else what is shown to people, and what other programs read, could differ from where it leads. */
+const WRITTEN_OUT = /^https?:\/\/[\x21-\x5b\x5d-\x7e]+$/i;
+
+function problemWithText(text: string): string | undefined {
+  return WRITTEN_OUT.test(text) ? undefined : 'must be written out in printable ASCII, with // and without \\';
 }
 
 /** As browsers read it: `https://0x7f.1` and `https://2130706433` are 127.0.0.1 from here on. */

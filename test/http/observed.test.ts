@@ -1,6 +1,9 @@
 /** What an operator sees of calls that are answered or refused: a line of the log for each, and the metrics. */
 import { createHash } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { createMetrics } from '../../src/metrics.js';
+import { RequestRecord } from '../../src/record.js';
+import { refuse } from '../../src/rules/errors.js';
 import { contractor, homeowner, type Person } from '../cast.js';
 import { openTestApp, type Json, type TestApp } from '../app.js';
 import { metricsOf } from '../metrics.js';
@@ -244,6 +247,14 @@ describe('the metrics', () => {
     expect(metrics.value('market_tokens', { state: 'available' })).toBe(5 + 25);
     expect(metrics.value('market_tokens', { state: 'held' })).toBe(0);
     await own.close();
+  });
+
+  it('count what was refused for want of capacity, pages included', async () => {
+    const metrics = createMetrics();
+    const page = new RequestRecord();
+    page.refused(refuse('OVERLOADED'));
+    metrics.ended(page, 0.001);
+    expect(await metrics.print()).toMatch(/^overloads_total\{cause="beyond_capacity"\} 1$/m);
   });
 
   it('have each share and each budget from the start, since a rate needs a first value', async () => {

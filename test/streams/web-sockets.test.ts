@@ -261,6 +261,7 @@ describe('a WebSocket on which', () => {
     ['somebody says twice who they are', (raw) => raw.send(INIT(hanna), INIT(hanna)), 4429],
     ['a message is no JSON', (raw) => raw.send('{'), 4400],
     ['a message is of no kind', (raw) => raw.send({ type: 'wish' }), 4400],
+    ['a message is one that servers send', (raw) => raw.send({ type: 'connection_ack' }), 4400],
     [
       'a message is not text',
       async ({ socket }) => {

@@ -207,6 +207,17 @@ describe('an address that leads inside', () => {
     expect(await poster(rules)('https://hooks.example.com:8443/')).toEqual(refused(/address that is not public/));
   });
 
+  it.each([
+    'https://exa\tmple.com/',
+    'https:example.com',
+    'https:\\\\example.com\\a',
+    'https://example.com\\@127.0.0.1/',
+    'https://example.com/\u202Emoc',
+    'https://exa\u00ADmple.com/',
+  ])('is refused where it reads otherwise than it leads: %j', (address) => {
+    expect(createAddressRules({ allowPrivate: false }).problemWith(address)).toContain('printable ASCII');
+  });
+
   it('is refused where its name leads elsewhere than it did when it was looked at before', async () => {
     const inside = await server(() => {});
     let connected = 0;

@@ -40,12 +40,16 @@ export function wrongVariables(
   { suggestions }: VariableSettings,
 ): GraphQLError[] {
   const errors: GraphQLError[] = [];
+  const allFields = new Map<string, string>();
   try {
     for (const definition of variableDefinitions) check(definition);
   } catch (error) {
     if (!(error instanceof Enough)) throw error;
     errors.push(refused(`More is wrong with the variables; these are the first ${NAMED_MAX} errors.`));
   }
+  // A refusal names every bad field at once, and many clients look at the first error alone.
+  const [first] = errors;
+  if (first) first.extensions.fields = Object.fromEntries(allFields);
   return errors;
 
   function check(definition: VariableDefinitionNode): void {
@@ -56,7 +60,9 @@ export function wrongVariables(
       if (errors.length === NAMED_MAX) throw new Enough();
       const [below, problem] = value == null ? [[], REQUIRED] : problemOf(typeAt(type, path), message, suggestions);
       const place = [...path, ...below].join('.') || name;
-      const fields = Object.fromEntries([[cut(place, ERRORS.nameCharactersMax), problem]]);
+      const field = [cut(place, ERRORS.nameCharactersMax), problem] as const;
+      allFields.set(...field);
+      const fields = Object.fromEntries([field]);
       errors.push(refused(aboutVariable(name, path, message), { nodes: definition, fields }));
     };
     coerceInputValue(sent[name], type, onError, !suggestions);

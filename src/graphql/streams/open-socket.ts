@@ -250,6 +250,9 @@ export class OpenSocket implements Connection {
   }
 
   #failed(error: unknown): void {
+    // What only servers send graphql-ws throws, and says so by these words alone.
+    if (error instanceof Error && error.message.startsWith('Unexpected message of type '))
+      return this.webSocket.close(CLOSE_CODES.badMessage, error.message);
     this.parts.services.log.error({ err: error }, 'a WebSocket failed');
     this.webSocket.close(CLOSE_CODES.internal, 'Something went wrong on our side.');
   }
