@@ -57,7 +57,7 @@ mutation WrongInput($input: CreateJobInput!) {
         as: 'homeowner',
       },
       {
-        text: 'The job was published before, and cannot be again. availableActions would have said so before.',
+        text: 'The job was published before, and cannot be again. availableActions would have said so.',
         query: `
 mutation WrongState($id: ID!) {
   publishJob(id: $id) { job { id } }

@@ -160,7 +160,8 @@ function readerOf(path: string): string {
 
 const OF_A_JOB = ['/jobs/{id}', '/jobs/{id}/actions', '/jobs/{id}/events'];
 const WHO_SEES_THE_JOB =
-  'whoever sees the job: the homeowner who posted it, contractors while it is open or if they have bid on it, and admins';
+  'whoever sees the job: the homeowner who posted it, contractors while it is open or if they have bid on it, and ' +
+  'admins';
 
 const JOB_FIELDS_AGREE =
   ' `budget_min` must not be more than `budget_max`, nor `desired_start_date` after `desired_completion_date`.';

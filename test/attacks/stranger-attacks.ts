@@ -148,7 +148,7 @@ const READS: readonly Attack[] = [
   ),
   rest(
     'another’s transfers, by a query',
-    '400 VALIDATION_FAILED',
+    '403 FORBIDDEN',
     ({ people }) => `/v1/tokens/transactions?user_id=${people.owner.userId}`,
     owner,
   ),

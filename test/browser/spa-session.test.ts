@@ -1,5 +1,5 @@
 /**
- * A session that schema/clients.md keeps: how it goes on, how it ends, and whose it is. All of it runs in Node, with
+ * A session that schema/clients.md keeps: how it goes on, ends, and whose it is. All of it runs in Node, with
  * what a browser would keep in memory.
  */
 import { once } from 'node:events';

@@ -1,5 +1,5 @@
 /**
- * Two tabs of the app that schema/clients.md prints share a stored session, in a real Chromium: when another person is
+ * Two tabs of the app that schema/clients.md prints share a stored session, in a real Chromium: when somebody else is
  * in it, neither tab shows what the one before has read.
  */
 import { chromium, type Browser, type Page } from 'playwright-core';
