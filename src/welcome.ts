@@ -3,8 +3,11 @@ import type { Logger } from 'pino';
 import type { Config } from './config.js';
 
 export function welcome(url: string, config: Config, log: Logger): void {
+  // Whatever is logged besides: who starts a server waits for this line.
   if (config.NODE_ENV === 'production')
-    return log.info(`Job Marketplace is open at ${url} for GraphQL (/graphql) and REST (/v1)`);
+    return log
+      .child({}, { level: 'info' })
+      .info(`Job Marketplace is open at ${url} for GraphQL (/graphql) and REST (/v1)`);
   const lines = [
     '',
     `  Job Marketplace is open at ${url}`,

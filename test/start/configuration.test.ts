@@ -48,6 +48,24 @@ it('finds a JWT_SECRET of 31 bytes too short in production', async () => {
   );
 });
 
+it('says in production where it is open, whatever is logged besides', async () => {
+  const server = startServer(project, {
+    DATA_DIR: project.dataFolder(),
+    NODE_ENV: 'production',
+    JWT_SECRET: 'x'.repeat(32),
+    BCRYPT_COST: '10',
+    LOG_LEVEL: 'fatal',
+  });
+  const url = await server.url;
+  const { output } = await server.stop();
+  expect(
+    output
+      .trim()
+      .split('\n')
+      .map((line) => JSON.parse(line).msg),
+  ).toEqual([expect.stringContaining(url)]);
+});
+
 it('asks for ADMIN_EMAIL and ADMIN_PASSWORD together', async () => {
   expect(await refused({ ADMIN_EMAIL: 'ada@example.test' })).toMatch(/ADMIN_EMAIL .*ADMIN_PASSWORD/);
 });
