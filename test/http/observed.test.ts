@@ -98,7 +98,7 @@ describe('the line of a request', () => {
     expect(await lineOf(await app.rest('GET', '/v1/me', { token: hanna.token }))).not.toHaveProperty('reason');
   });
 
-  it('says which limit a log-in has reached, and for whose account', async () => {
+  it('says which limit a log-in has reached, and for whose account a password was wrong', async () => {
     const limited = await openTestApp({
       RATE_LIMITS: 'on',
       TRUST_PROXY_HOPS: '1',
@@ -135,17 +135,20 @@ describe('the line of a request', () => {
     expect(await spent()).toBe(6);
     expect((await metricsOf(limited.url)).value('rate_limited_total', { limit: ofBoth })).toBe(3);
 
-    const logged = () =>
+    const logged = (code: string) =>
       limited.logged
         .map((line) => JSON.parse(line) as Json)
-        .filter(({ operation, codes }) => operation === 'logIn' && codes?.includes('RATE_LIMITED'))
-        .map(({ limit, account }) => ({ limit, account }));
-    const line = (limit: string, account?: string) => ({ limit, account });
-    await until(() => logged().length === 6);
-    expect(logged()).toEqual([
-      ...[ofBoth, ofBoth, ofAccount, ofBoth].map((limit) => line(limit, userId)),
-      line(ofAddress),
-      line(ofAddress),
+        .filter(({ operation, codes }) => operation === 'logIn' && codes?.includes(code))
+        .map(({ limit, account, address }) => ({ limit, account, address }));
+    await until(() => logged('RATE_LIMITED').length === 6);
+    // They are refused before anything is looked up.
+    expect(logged('RATE_LIMITED').map(({ limit, account }) => [limit, account])).toEqual(
+      [ofBoth, ofBoth, ofAccount, ofBoth, ofAddress, ofAddress].map((limit) => [limit, undefined]),
+    );
+    expect(logged('INVALID_CREDENTIALS')).toEqual([
+      { account: userId, address: '192.0.2.1' },
+      { account: userId, address: '192.0.2.2' },
+      { account: undefined, address: '192.0.2.1' },
     ]);
     await limited.close();
   });

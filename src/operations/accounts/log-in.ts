@@ -32,12 +32,12 @@ export const logIn = operation({
   }),
   async run(call, { email, password }): Promise<Session> {
     const { db, services, caller } = call;
-    const account = await findCredentials(db, email);
-    // Whoever cannot log in tells the operator their email, and the log has ids.
-    caller.request.record.account = account?.user.id;
     const whoFromWhere = `${digest(email)} ${addressIdentity(caller.request.address)}`;
     const drawn = await caller.draw('logInPerAccountAndAddress', whoFromWhere);
     const session = await countingFailure(caller, email, async () => {
+      const account = await findCredentials(db, email);
+      // Whoever cannot log in tells the operator their email, and the log has ids.
+      caller.request.record.account = account?.user.id;
       // An unknown email is hashed against nothing for just as long, so that timing reveals no more than the answer.
       const matches = await passwordMatches(call, password, account?.passwordHash).catch(async (error: unknown) => {
         // Refused before the password was checked, since the queue is full: it was no attempt.

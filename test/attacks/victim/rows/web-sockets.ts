@@ -26,6 +26,21 @@ export const WEB_SOCKETS: readonly Row[] = [
     attacks: () => [{ kind: 'connections', connections: 1_000, again: { afterMs: 50 }, first: UPGRADE() }],
   },
   {
+    // Each stands for a moment, then asks for what is refused, and resets before it is refused.
+    name: 'upgrades that are refused, on connections that are reset at that moment, again and again',
+    who: 'anonymous',
+    attacks: () => [
+      {
+        kind: 'connections',
+        connections: 200,
+        drip: { text: UPGRADE(['Origin: https://elsewhere.example']), everyMs: 100 },
+        hangUpAfterMs: 100,
+        byReset: true,
+        again: { afterMs: 10 },
+      },
+    ],
+  },
+  {
     name: 'a thousand WebSockets from one address, with as many streams as there may be, again and again',
     who: '600 accounts',
     attacks: ({ people }) => [
