@@ -20,7 +20,7 @@ import { createRefreshTokens } from './security/refresh-token.js';
 import { createSealer } from './security/sealing.js';
 import { openFilesMax, withinOpenFiles } from './shares/open-files.js';
 import { createShares } from './shares/shares.js';
-import { connect, type Connection, type DatabaseHooks } from './store/database.js';
+import { connect, type Connection, type DatabaseHooks, type DatabaseTimeouts } from './store/database.js';
 import { watchDatabase } from './store/database-watch.js';
 import { assertDriverIsPatched } from './store/driver-check.js';
 import { migrate } from './store/migrate.js';
@@ -42,6 +42,7 @@ export async function openServices(
   log: Logger,
   connection: Connection,
   hooks: DatabaseHooks = {},
+  timeouts: Partial<DatabaseTimeouts> = {},
 ): Promise<OpenServices> {
   assertDriverIsPatched();
   await migrate(connection);
@@ -74,7 +75,7 @@ export async function openServices(
     onRetry: metrics.retried,
     isAway: () => databaseWatch.awaySince !== undefined,
   };
-  const settings = { poolSize: config.DATABASE_POOL_SIZE, preparedStatements };
+  const settings = { poolSize: config.DATABASE_POOL_SIZE, preparedStatements, ...timeouts };
   const db = connect(connection, settings, observed, { limits, events: metrics });
   const rateLimits = createRateLimits({
     enabled: config.RATE_LIMITS,

@@ -14,6 +14,7 @@ import { ensureAdmin } from '../src/operations/accounts/admins.js';
 import type { Services } from '../src/operations/services.js';
 import type { ShareLimits, ShareName } from '../src/rules/limits.js';
 import { startServer } from '../src/server.js';
+import type { DatabaseHooks, DatabaseTimeouts } from '../src/store/database.js';
 import { openWebhooks } from '../src/webhooks/webhooks.js';
 import type { ShareTable } from '../src/shares/configured.js';
 import { createShares, type Shares } from '../src/shares/shares.js';
@@ -77,17 +78,29 @@ export interface AppOptions {
   sameDatabaseAs?: TestApp;
   /** What the environment cannot say, such as a Redis on a socket. */
   settings?: Partial<Config>;
+  /** How long it waits for its database, for tests of just that. */
+  databaseTimeouts?: Partial<DatabaseTimeouts>;
   /** Another way to its database than the straight one. */
   through?: (
     database: FreshDatabase['connection'],
   ) => FreshDatabase['connection'] | Promise<FreshDatabase['connection']>;
 }
 
+/**
+ * A busy machine may keep a test from what it was about to do while calls of its wait for a lock that it holds: they
+ * are not to give up meanwhile.
+ */
+const PATIENT: Partial<DatabaseTimeouts> = {
+  queueTimeoutMs: 250_000,
+  statementTimeoutMs: 250_000,
+  lockTimeoutMs: 250_000,
+};
+
 export const JWT_SECRET = 'a secret that only tests know, 32 bytes';
 
 export async function openTestApp(
   env: Record<string, string> = {},
-  { sameDatabaseAs, settings, through = (straight) => straight }: AppOptions = {},
+  { sameDatabaseAs, settings, databaseTimeouts = PATIENT, through = (straight) => straight }: AppOptions = {},
 ): Promise<TestApp> {
   const database = sameDatabaseAs?.database ?? (await freshDatabase());
   const config = {
@@ -102,10 +115,12 @@ export async function openTestApp(
   );
   let sent: string[] = [];
   const secondConnections: Error[] = [];
-  const { services, close } = await openServices(config, log, await through(database.connection), {
+  const hooks: DatabaseHooks = {
     onStatement: (text) => sent.push(text),
     onSecondConnection: (error) => secondConnections.push(error),
-  });
+  };
+  const connection = await through(database.connection);
+  const { services, close } = await openServices(config, log, connection, hooks, databaseTimeouts);
   await ensureAdmin(services, ADMIN.email, ADMIN.password);
   const webhooks = await openWebhooks({
     ...services,

@@ -18,12 +18,15 @@ import { createSecondConnectionCheck } from './second-connection.js';
 export type Connection =
   { url: string } | { host: string; port: number; username: string; database: string; password?: string };
 
-export interface DatabaseSettings {
-  poolSize: number;
+export interface DatabaseTimeouts {
   queueTimeoutMs: number;
   statementTimeoutMs: number;
   lockTimeoutMs: number;
   idleInTransactionTimeoutMs: number;
+}
+
+export interface DatabaseSettings extends DatabaseTimeouts {
+  poolSize: number;
   connectTimeoutSeconds: number;
   /** False where a pooler gives each transaction another connection. */
   preparedStatements: boolean;

@@ -4,7 +4,7 @@ import { newId } from '../../src/store/new-id.js';
 import { join } from '../cast.js';
 import { JWT_SECRET, type TestApp } from '../app.js';
 import type { Dice } from './dice.js';
-import { changedAt, isFields, placesIn, Verbatim } from './json-text.js';
+import { changedAt, isFields, jsonText, placesIn, Verbatim } from './json-text.js';
 import { JSON_TEXTS, NAMES } from './odd.js';
 import { EVERYBODY, type Stock } from './stock.js';
 import { operationsIn } from './sites.js';
@@ -132,7 +132,7 @@ function changed(variables: unknown, dice: Dice): unknown {
       10,
       () =>
         changedAt(variables, dice.pick(places), (old) =>
-          isFields(old) ? { ...old, [dice.pick(['unknown', 'id', 'constructor'])]: 1 } : String(old),
+          isFields(old) ? { ...old, [dice.pick(['unknown', 'id', 'constructor'])]: 1 } : jsonText(old),
         ),
     ],
     [10, () => changedAt(variables, dice.pick(places), () => newId(dice.pick(['job', 'bid', 'user'])))],
