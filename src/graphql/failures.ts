@@ -25,15 +25,23 @@ export const LEFT_OUT = new GraphQLError('There are more errors than an answer h
 /** What the API would say of it; it is counted instead. */
 export const LEFT_OUT_AS_SENT: GraphQLFormattedError = Object.freeze({ message: LEFT_OUT.message });
 
-/** How many fields of one request have failed. */
+/** How many resolvers of one request have failed. */
 export class Failures {
   #count = 0;
 
   placed(error: unknown, nodes: readonly FieldNode[], path: () => (string | number)[]): GraphQLError {
-    if (error instanceof GraphQLError && error.path) return error;
+    if (hasPlace(error)) return error;
     this.#count += 1;
-    return this.#count > perAnswerMax ? LEFT_OUT : locatedError(error, nodes.slice(0, locationsMax), path());
+    return this.#count > perAnswerMax ? LEFT_OUT : placed(error, nodes, path);
   }
+}
+
+function hasPlace(error: unknown): error is GraphQLError {
+  return error instanceof GraphQLError && error.path !== undefined;
+}
+
+export function placed(error: unknown, nodes: readonly FieldNode[], path: () => (string | number)[]): GraphQLError {
+  return hasPlace(error) ? error : locatedError(error, nodes.slice(0, locationsMax), path());
 }
 
 interface WithFailures {

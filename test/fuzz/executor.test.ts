@@ -5,9 +5,7 @@
  */
 import { print, type DocumentNode } from 'graphql';
 import { afterAll, beforeAll, expect, it, vi } from 'vitest';
-import { readConfig } from '../../src/config.js';
-import { createAccessTokens } from '../../src/security/access-token.js';
-import { JWT_SECRET, openTestApp, type Json, type TestApp } from '../app.js';
+import { openTestApp, type Json, type TestApp } from '../app.js';
 import { BY_A_PLAN, BY_GRAPHQL_JS, planned } from '../plans.js';
 import { answerTo, sameAnswer, withoutWide, type Answer } from './answers.js';
 import { asking, openBadTokens, type Askers, type Asking } from './askings.js';
@@ -45,9 +43,8 @@ let lines: Line[];
 let askers: Askers;
 let began: number;
 beforeAll(async () => {
-  app = await openTestApp();
   // Twenty thousand documents take longer than an access token lasts.
-  Object.assign(app.services, { accessTokens: lastingTokens() });
+  app = await openTestApp({}, { tokensLast: true });
   lines = Array.from({ length: LINES }, () => new Line(Number(new URL(app.url).port)));
   const bad = await openBadTokens(app);
   askers = { stock: await unchanging(await openStock(app, { jobs: 1, spares: 1 }), bad.ended), bad };
@@ -98,11 +95,6 @@ it(
   // A busy machine takes long: this is for what hangs.
   600_000 + DOCUMENTS * 2_000,
 );
-
-function lastingTokens() {
-  const { JWT_ISSUER: issuer, JWT_AUDIENCE: audience } = readConfig({ NODE_ENV: 'test', JWT_SECRET });
-  return createAccessTokens({ secret: JWT_SECRET, issuer, audience, ttlSeconds: 24 * 60 * 60 });
-}
 
 /** A share of so many documents, less what chance may take of it: three standard deviations. */
 function atLeast(share: number): number {

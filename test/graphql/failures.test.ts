@@ -19,7 +19,9 @@ import { createLog } from '../../src/log.js';
 import { cut, refuse } from '../../src/rules/errors.js';
 import { expectTimed } from '../timing.js';
 
-const schema = buildSchema('type Query { items: [Item] } type Item { soon: String now: String must: String! }');
+const schema = buildSchema(
+  'type Query { items: [Item] } type Item {  soon: String now: String must: String! nothing: String! nobody: String! }',
+);
 const failing = {
   now: () => {
     throw refuse('FORBIDDEN');
@@ -33,7 +35,12 @@ for (const [name, resolve] of Object.entries(failing)) {
   const field = (schema.getType('Item') as GraphQLObjectType).getFields()[name];
   if (field) field.resolve = placingFailures(resolve);
 }
-const items = Array.from({ length: 3_000 }, () => ({}));
+const nothing = async () => null;
+for (const name of ['nothing', 'nobody']) {
+  const field = (schema.getType('Item') as GraphQLObjectType).getFields()[name];
+  if (field) field.resolve = nothing;
+}
+let items = Array.from({ length: 3_000 }, () => ({}));
 const query = (schema.getQueryType() as GraphQLObjectType).getFields().items;
 if (query) query.resolve = () => items;
 
@@ -74,6 +81,18 @@ describe.each(Object.keys(EXECUTORS))('by %s', (executor) => {
     expectTimed(() => expect((user + system) / 1_000).toBeLessThan(3_000));
   });
 });
+
+it.each(Object.keys(EXECUTORS))(
+  'by %s, what fails beside what has failed already takes nobody’s room',
+  async (executor) => {
+    const all = items;
+    items = all.slice(0, 40);
+    const { errors = [] } = (await EXECUTORS[executor]?.('nothing nobody')) ?? {};
+    items = all;
+    const sent = atMost(errors.map((error) => format(error.toJSON(), error)));
+    expect([sent.errors.length, sent.leftOut]).toEqual([40, 0]);
+  },
+);
 
 it('cuts a text without leaving half of a character', () => {
   expect([cut('a'.repeat(500)), cut('a'.repeat(501))]).toEqual(['a'.repeat(500), `${'a'.repeat(497)}...`]);

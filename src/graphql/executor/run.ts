@@ -10,6 +10,7 @@ import {
   type GraphQLError,
   type GraphQLResolveInfo,
 } from 'graphql';
+import { placed } from '../failures.js';
 import type { Complete, Execution, FieldPlan, Path, Selection } from './selection.js';
 
 export async function runOperation(
@@ -143,7 +144,8 @@ export function afterFailure(
   execution: Execution,
   path: Path,
 ): null {
-  const located = execution.context.failures.placed(error, nodes, () => responsePathAsArray(path));
+  // A resolver's failure has its place already, and was counted; what was null and may not be is not, as in graphql-js.
+  const located = placed(error, nodes, () => responsePathAsArray(path));
   if (isRequired) throw located;
   execution.errors.push(located);
   return null;
