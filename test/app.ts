@@ -12,6 +12,7 @@ import { createLog } from '../src/log.js';
 import { openServices } from '../src/services.js';
 import { ensureAdmin } from '../src/operations/accounts/admins.js';
 import type { Services } from '../src/operations/services.js';
+import { createAccessTokens } from '../src/security/access-token.js';
 import type { ShareLimits, ShareName } from '../src/rules/limits.js';
 import { startServer } from '../src/server.js';
 import type { DatabaseHooks, DatabaseTimeouts } from '../src/store/database.js';
@@ -80,6 +81,8 @@ export interface AppOptions {
   settings?: Partial<Config>;
   /** How long it waits for its database, for tests of just that. */
   databaseTimeouts?: Partial<DatabaseTimeouts>;
+  /** For tests that may take longer on a busy machine than an access token lasts. */
+  tokensLast?: boolean;
   /** Another way to its database than the straight one. */
   through?: (
     database: FreshDatabase['connection'],
@@ -100,7 +103,13 @@ export const JWT_SECRET = 'a secret that only tests know, 32 bytes';
 
 export async function openTestApp(
   env: Record<string, string> = {},
-  { sameDatabaseAs, settings, databaseTimeouts = PATIENT, through = (straight) => straight }: AppOptions = {},
+  {
+    sameDatabaseAs,
+    settings,
+    databaseTimeouts = PATIENT,
+    tokensLast = false,
+    through = (straight) => straight,
+  }: AppOptions = {},
 ): Promise<TestApp> {
   const database = sameDatabaseAs?.database ?? (await freshDatabase());
   const config = {
@@ -121,6 +130,7 @@ export async function openTestApp(
   };
   const connection = await through(database.connection);
   const { services, close } = await openServices(config, log, connection, hooks, databaseTimeouts);
+  if (tokensLast) Object.assign(services, { accessTokens: lastingTokens(config) });
   await ensureAdmin(services, ADMIN.email, ADMIN.password);
   const webhooks = await openWebhooks({
     ...services,
@@ -196,6 +206,10 @@ export async function openTestApp(
       if (secondConnections[0]) throw secondConnections[0];
     },
   };
+}
+
+function lastingTokens({ JWT_ISSUER: issuer, JWT_AUDIENCE: audience }: Config) {
+  return createAccessTokens({ secret: JWT_SECRET, issuer, audience, ttlSeconds: 24 * 60 * 60 });
 }
 
 interface Sent {

@@ -63,11 +63,12 @@ let lookout: ReturnType<typeof createLookout>;
 
 beforeAll(async () => {
   // A document without limits asks for hundreds of things at once.
-  app = await openTestApp({
+  const longQueue = {
     SHARE_DATABASE_QUEUE_PER_USER: '100000',
     SHARE_DATABASE_QUEUE_PER_ADDRESS: '100000',
     SHARE_DATABASE_QUEUE_TOTAL: '100000',
-  });
+  };
+  app = await openTestApp(longQueue, { tokensLast: true });
   scenes = [];
   for (const state of JOB_STATES) scenes.push(await plantScene(app, state));
   scenes.push(await plantScene(app, 'completed', { through: 'appealed' }));

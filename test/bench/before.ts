@@ -1,7 +1,7 @@
 /**
- * `npm run bench:before -- --before <folder>`: the CPU that transitions take, this product beside an earlier state of
- * it that was checked out and built in that folder. Each has a database of its own, with its own migrations, and they
- * are driven in turns. It fails where a transition takes more than a tenth more of the server's and the database's CPU.
+ * `npm run bench:before -- --before <folder>`: the CPU that calls take, this product beside an earlier state of it
+ * that was checked out and built in that folder. Each has a database of its own, with its own migrations, and they are
+ * driven in turns. It fails where a call takes more than a tenth more of the server's and the database's CPU.
  */
 import { join, resolve } from 'node:path';
 import { pathToFileURL } from 'node:url';
@@ -24,8 +24,9 @@ if (options.before === undefined) throw new Error('--before names the folder of 
 
 const RATIO_MAX = 1.1;
 const SECONDS = 1.5;
-/** More than are answered in that time. */
+/** More transitions than are answered in that time, each on a job of its own. */
 const JOBS_A_ROUND = 4_000;
+const READS_A_ROUND = 400;
 const WARM_UP_ROUNDS = 2;
 const SIZE = { jobs: 10_000, bids: 50_000, people: 2_000 };
 
@@ -52,16 +53,27 @@ async function openSide(folder: string): Promise<Side> {
   return { database, server, market, addJobs, nextJob: SIZE.jobs + 1, figures: [] };
 }
 
-async function measure(work: Work, side: Side): Promise<Side['figures'][number]> {
-  const { database, server, market, nextJob: from } = side;
-  if (!work.stock) throw new Error(`${work.name} is no transition.`);
+async function requestsOf(work: Work, side: Side): Promise<(n: number) => Buffer | undefined> {
+  const { database, market, nextJob: from } = side;
+  const asked = (first: number, count: number) =>
+    Array.from({ length: count }, (_, n) => asBytes(work.ask(market, first + n, n)));
+  if (!work.stock) {
+    const requests = asked(1, READS_A_ROUND);
+    return (n) => requests[n % READS_A_ROUND];
+  }
   await side.addJobs(database.sql, market, { from, count: JOBS_A_ROUND, ...work.stock });
   side.nextJob += JOBS_A_ROUND;
-  const requests = Array.from({ length: JOBS_A_ROUND }, (_, n) => asBytes(work.ask(market, from + n, n)));
+  const requests = asked(from, JOBS_A_ROUND);
+  return (n) => requests[n];
+}
+
+async function measure(work: Work, side: Side): Promise<Side['figures'][number]> {
+  const { database, server } = side;
+  const next = await requestsOf(work, side);
   const used = () => ({ server: cpuSeconds(server.pid), postgres: postgresCpuSeconds(database.pid) });
   const before = used();
   const { port } = server;
-  const driven = await drive({ port, connections: work.connections, seconds: SECONDS, next: (n) => requests[n] });
+  const driven = await drive({ port, connections: work.connections, seconds: SECONDS, next });
   if (driven.refused > 0) throw new Error(`${work.name}: ${driven.refused} calls were refused.`);
   // Events get their positions behind the answers.
   await new Promise((done) => setTimeout(done, 300));

@@ -103,6 +103,8 @@ describe('after kill -9 of the server', () => {
   test('files of a Postgres killed with it do not bar the next', async () => {
     const folder = newFolder();
     const server = await givenServerWithRow(folder);
+    // It would start its Postgres again before it is killed itself.
+    process.kill(server.pid, 'SIGSTOP');
     killAll(folder, isWatchdog);
     killAll(folder, isPostmaster);
     await server.kill('SIGKILL');

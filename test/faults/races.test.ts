@@ -31,7 +31,7 @@ let ada: Member;
 const lanes: Lane[] = [];
 beforeAll(async () => {
   // One user has a fifth of the connections: five of one user's calls wait for the same row.
-  app = await openTestApp({ DATABASE_POOL_SIZE: '25' });
+  app = await openTestApp({ DATABASE_POOL_SIZE: '25' }, { tokensLast: true });
   apis = openApis(app.url);
   ada = await admin(app);
   for (let at = 0; at < LANES; at += 1) {

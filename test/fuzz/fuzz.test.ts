@@ -45,7 +45,7 @@ let app: TestApp;
 let project: Clone;
 beforeAll(async () => {
   project = clone();
-  app = await openTestApp();
+  app = await openTestApp({}, { tokensLast: true });
 });
 afterAll(async () => {
   await app.close();

@@ -85,22 +85,33 @@ describe('requests sent ahead on a connection', () => {
     client.socket.destroy();
   });
 
-  it('are forgotten at once when their caller hangs up', async () => {
+  it('are forgotten at once when their caller resets the connection', async () => {
+    const { url, shares } = await app.another();
+    const client = await open(url);
+    await held(async (slow) => {
+      client.socket.write(slow + PING.repeat(5));
+      await until(() => shares.requestsAhead.inUse() === 5);
+      client.socket.resetAndDestroy();
+      await until(() => shares.requestsAhead.inUse() === 0);
+    });
+  });
+
+  it('are forgotten when the one under way is answered, of a caller who has left', async () => {
     const { url, shares } = await app.another();
     const client = await open(url);
     await held(async (slow) => {
       client.socket.write(slow + PING.repeat(10_000));
       await until(() => shares.requestsAhead.inUse() > 0);
       client.socket.destroy();
-      await until(() => shares.requestsAhead.inUse() === 0);
     });
+    await until(() => shares.requestsAhead.inUse() === 0);
   });
 
   it('of one address are not read beyond its share, on however many connections they come', async () => {
     const { url, shares } = await app.another({}, { requestsAhead: { perAddress: 50 } });
+    const clients = await Promise.all(Array.from({ length: 20 }, () => open(url)));
+    const [greedy, modest] = [clients.slice(0, 3), clients.slice(3)];
     await held(async (slow) => {
-      const clients = await Promise.all(Array.from({ length: 20 }, () => open(url)));
-      const [greedy, modest] = [clients.slice(0, 3), clients.slice(3)];
       for (const { socket } of greedy) socket.write(slow + PING.repeat(20));
       await until(() => shares.requestsAhead.inUse() >= 50);
       for (const { socket } of modest) socket.write(PING);
@@ -108,10 +119,10 @@ describe('requests sent ahead on a connection', () => {
       other.socket.write(PING);
       expect(await other.answers(1)).toEqual(['200']);
       expect(modest.map(({ heard }) => heard)).toEqual(modest.map(() => ''));
-      for (const { socket } of greedy) socket.destroy();
-      for (const client of modest) expect(await client.answers(1)).toEqual(['200']);
-      for (const { socket } of [...clients, other]) socket.destroy();
+      for (const { socket } of [...greedy, other]) socket.destroy();
     });
+    for (const client of modest) expect(await client.answers(1)).toEqual(['200']);
+    for (const { socket } of modest) socket.destroy();
   });
 });
 

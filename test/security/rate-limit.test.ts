@@ -380,7 +380,7 @@ needs('redis-server').describe('rate limits in a real Redis', () => {
   });
 
   it('go on in memory when Redis is killed, and go back when it is there again (timed)', async () => {
-    const limits = await openOnRedis();
+    const limits = await openOnRedis(PATIENT);
     const waits = await watching(limits, async () => {
       await server.kill();
       await until(() => limits.storeInUse() === 'memory');

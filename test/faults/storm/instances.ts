@@ -27,7 +27,7 @@ export async function openInstances(project: Clone, count: number, environment: 
 
   async function listen(instance: number, life: Started): Promise<void> {
     const { code, signal, output } = await life.ended;
-    if (!expected.has(life.pid))
+    if (!expected.has(life.pid) && !isWithoutDatabase(output))
       complaints.push(`Instance ${instance} ended by itself (${signal ?? code}) and said:\n${output.slice(-3_000)}`);
     complaints.push(...failuresIn(output).map((line) => `Instance ${instance} logged: ${line}`));
   }
@@ -43,12 +43,29 @@ export async function openInstances(project: Clone, count: number, environment: 
   return {
     urls,
     kill: (instance) => end(instance, 'SIGKILL'),
-    revive: async (instance) => void (await begin(instance, new URL(urls[instance] ?? '').port).url),
+    revive: async (instance) => {
+      const { port } = new URL(urls[instance] ?? '');
+      // Postgres may be restarted just then. Whatever watches over a server starts it again, and so does the storm.
+      for (;;) {
+        const life = begin(instance, port);
+        const isOpen = await life.url.then(
+          () => true,
+          () => false,
+        );
+        if (isOpen) return;
+        if (!isWithoutDatabase(life.output())) throw new Error(`It ended and said:\n${life.output()}`);
+      }
+    },
     complaints: () => complaints,
     stop: async () => {
       await Promise.all(lives.map((_, instance) => end(instance, 'SIGTERM')));
     },
   };
+}
+
+/** What a server says that ends because there is no database when it starts. */
+function isWithoutDatabase(output: string): boolean {
+  return !output.includes('is open at') && /cannot be (reached|used)/.test(output);
 }
 
 const FAILURES: readonly string[] = ['error', 'fatal'];
