@@ -1,4 +1,5 @@
 /** What checks bounds of time and memory runs alone, one test after another: `npm run test:timing`. See test/timing.ts. */
+import { readdirSync, readFileSync } from 'node:fs';
 import { configDefaults, defineConfig, mergeConfig } from 'vitest/config';
 import base from './vitest.config.js';
 
@@ -9,15 +10,15 @@ export default {
   test: {
     ...config.test,
     testNamePattern: /\(timed\)/,
-    include: [
-      'test/**/*.timing.test.ts',
-      'test/attacks/hardening.test.ts',
-      'test/apis/{bounds,dry-run,graphql-limits,statements}.test.ts',
-      'test/faults/{embedded,outages,storm}.test.ts',
-      'test/fuzz/fuzz.test.ts',
-      'test/graphql/failures.test.ts',
-      'test/security/rate-limit.test.ts',
-    ],
+    include: filesThatCheckTimes(),
     exclude: [...configDefaults.exclude, 'test/attacks/victim/**'],
   },
 };
+
+/** Those named for it, and those that use `test/timing.ts`. */
+function filesThatCheckTimes(): string[] {
+  return readdirSync('test', { recursive: true, encoding: 'utf8' })
+    .filter((name) => name.endsWith('.test.ts') && !name.includes('node_modules'))
+    .map((name) => `test/${name}`)
+    .filter((path) => path.endsWith('.timing.test.ts') || readFileSync(path, 'utf8').includes('/timing.js'));
+}
