@@ -79,8 +79,6 @@ export interface AppOptions {
   sameDatabaseAs?: TestApp;
   /** What the environment cannot say, such as a Redis on a socket. */
   settings?: Partial<Config>;
-  /** How long it waits for its database, for tests of just that. */
-  databaseTimeouts?: Partial<DatabaseTimeouts>;
   /** For tests that may take longer on a busy machine than an access token lasts. */
   tokensLast?: boolean;
   /** Another way to its database than the straight one. */
@@ -103,13 +101,7 @@ export const JWT_SECRET = 'a secret that only tests know, 32 bytes';
 
 export async function openTestApp(
   env: Record<string, string> = {},
-  {
-    sameDatabaseAs,
-    settings,
-    databaseTimeouts = PATIENT,
-    tokensLast = false,
-    through = (straight) => straight,
-  }: AppOptions = {},
+  { sameDatabaseAs, settings, tokensLast = false, through = (straight) => straight }: AppOptions = {},
 ): Promise<TestApp> {
   const database = sameDatabaseAs?.database ?? (await freshDatabase());
   const config = {
@@ -129,7 +121,7 @@ export async function openTestApp(
     onSecondConnection: (error) => secondConnections.push(error),
   };
   const connection = await through(database.connection);
-  const { services, close } = await openServices(config, log, connection, hooks, databaseTimeouts);
+  const { services, close } = await openServices(config, log, connection, hooks, PATIENT);
   if (tokensLast) Object.assign(services, { accessTokens: lastingTokens(config) });
   await ensureAdmin(services, ADMIN.email, ADMIN.password);
   const webhooks = await openWebhooks({

@@ -20,7 +20,7 @@ import { cut, refuse } from '../../src/rules/errors.js';
 import { expectTimed } from '../timing.js';
 
 const schema = buildSchema(
-  'type Query { items: [Item] } type Item {  soon: String now: String must: String! nothing: String! nobody: String! }',
+  'type Query { items: [Item] } type Item { soon: String now: String must: String! nothing: String! nobody: String! }',
 );
 const failing = {
   now: () => {
