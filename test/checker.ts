@@ -3,6 +3,9 @@
  * and crashes there were, each answer must be empty. It shares no code with the service.
  */
 import type { Sql } from 'postgres';
+import { LEGAL_STEPS, statesIn } from './specified.js';
+
+const listed = (states: readonly string[]) => `(${states.map((state) => `'${state}'`).join(', ')})`;
 
 /** Each promise with the query that finds who breaks it. */
 const PROMISES: Readonly<Record<string, string>> = {
@@ -38,7 +41,7 @@ const PROMISES: Readonly<Record<string, string>> = {
   'a hold is active exactly while its bid is live, or accepted on a job that goes on': `
     select h.id as who, concat(h.status, ', bid ', b.status, ', job ', j.status) as how
     from holds h join bids b on b.id = h.bid_id join jobs j on j.id = h.job_id
-    where (h.status = 'active') <> (j.status not in ('completed', 'cancelled') and b.status in ('pending', 'viewed',
+    where (h.status = 'active') <> (j.status not in ${listed(statesIn('end'))} and b.status in ('pending', 'viewed',
       'shortlisted', 'accepted'))`,
 
   'a job has at most one accepted bid': `
@@ -49,10 +52,11 @@ const PROMISES: Readonly<Record<string, string>> = {
     select job_id as who, concat(contractor_id, ' ', count(*)) as how from bids where status <> 'withdrawn'
       group by job_id, contractor_id having count(*) > 1`,
 
-  'live bids are on open jobs': `
+  'live bids are on jobs that take bids': `
     select b.id as who, concat(b.status, ' on ', coalesce(j.status::text, 'no job')) as how from bids b left
       join jobs j on j.id = b.job_id
-    where j.id is null or (b.status in ('pending', 'viewed', 'shortlisted') and j.status <> 'open')`,
+    where j.id is null
+      or (b.status in ('pending', 'viewed', 'shortlisted') and j.status not in ${listed(statesIn('bidding'))})`,
 
   'a bid knows when its job was made': `
     select b.id as who, concat(b.job_created_at, ', job ', j.created_at) as how from bids b
@@ -63,8 +67,8 @@ const PROMISES: Readonly<Record<string, string>> = {
       ', accepted ', b.id) as how
     from jobs j left join bids b on b.job_id = j.id and b.status = 'accepted'
     where j.awarded_bid_id is distinct from b.id or j.awarded_contractor_id is distinct from b.contractor_id
-      or (j.awarded_bid_id is null and j.status not in ('draft', 'open', 'completed', 'cancelled'))
-      or (j.awarded_bid_id is not null and j.status in ('draft', 'open'))`,
+      or (j.awarded_bid_id is null and j.status in ${listed(statesIn('work'))})
+      or (j.awarded_bid_id is not null and j.status in ${listed(statesIn('unpublished', 'bidding'))})`,
 
   'a job counts its bids rightly': `
     select j.id as who, concat('live ', j.live_bid_count, '/', n.live, ', counted ', j.bid_count, '/', n.counted,
@@ -121,7 +125,7 @@ const PROMISES: Readonly<Record<string, string>> = {
 
   'a job ends once': `
     select job_id as who, concat(count(*), ' endings') as how from events
-    where type like 'job.%' and (to_status is null or to_status in ('completed', 'cancelled'))
+    where type like 'job.%' and (to_status is null or to_status in ${listed(statesIn('end'))})
       group by job_id having count(*) > 1`,
 
   'a bid is where its last event left it': `
@@ -201,43 +205,11 @@ const PROMISES: Readonly<Record<string, string>> = {
 
 export const PROMISE_NAMES = Object.keys(PROMISES);
 
-/** From each state, what may be told and where it leads; typed in from the interface. */
-const FROM_ANY = [
-  'draft',
-  'open',
-  'awarded',
-  'in_progress',
-  'in_review',
-  'disputed',
-  'escalated',
-  'decision_reached',
-  'appealed',
-];
-const LEGAL: readonly (readonly [type: string, from: string | null, to: string | null])[] = [
-  ['job.created', null, 'draft'],
-  ['job.deleted', 'draft', null],
-  ['job.published', 'draft', 'open'],
-  ['job.awarded', 'open', 'awarded'],
-  ['job.checked_in', 'awarded', 'in_progress'],
-  ['job.submitted_for_review', 'in_progress', 'in_review'],
-  ['job.approved', 'in_review', 'completed'],
-  ['job.disputed', 'in_review', 'disputed'],
-  ['job.escalated', 'disputed', 'escalated'],
-  ['job.resolution_proposed', 'disputed', 'disputed'],
-  ['job.dispute_resolved', 'disputed', 'completed'],
-  ['job.decision_reached', 'escalated', 'decision_reached'],
-  ['job.appeal_filed', 'decision_reached', 'appealed'],
-  ['job.appeal_finalized', 'appealed', 'completed'],
-  ...['draft', 'open', 'awarded', 'in_progress'].map((state) => ['job.updated', state, state] as const),
-  ...['open', 'awarded', 'in_progress'].map((state) => ['job.cancelled', state, 'cancelled'] as const),
-  ...FROM_ANY.map((state) => ['job.completed', state, 'completed'] as const),
-];
-
 const quoted = (word: string | null) => (word === null ? 'null::text' : `'${word.replaceAll("'", "''")}'`);
 
 /** All promises in one statement, and so at one moment. */
 const CHECK = `with legal(type, from_status,
-  to_status) as (values ${LEGAL.map((row) => `(${row.map(quoted).join(', ')})`).join(', ')})
+  to_status) as (values ${LEGAL_STEPS.map((row) => `(${row.map(quoted).join(', ')})`).join(', ')})
   ${Object.entries(PROMISES)
     .map(([name, query]) => `(select ${quoted(name)} as promise, x.who, x.how from (${query}) x limit 20)`)
     .join('\nunion all\n')}`;

@@ -2,7 +2,7 @@
  * Every operation on jobs and bids, as somebody calls it who may: from a state that allows it, and with all that it
  * needs.
  */
-import type { JobState } from '../src/rules/lifecycle.js';
+import type { JobState } from '../src/rules/states.js';
 import { BID_TRANSITIONS } from '../src/rules/bids.js';
 import type { Asked, OperationKey } from './calls.js';
 import { bodyOf, type GivenJob, type People } from './journey.js';

@@ -1,7 +1,8 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { JOB_STATES } from '../src/rules/lifecycle.js';
+import { JOB_STATES } from '../src/rules/states.js';
 import { openTestApp, type TestApp } from './app.js';
 import { gather, givenJob, wayTo, type People } from './journey.js';
+import { isAwarded, isIn } from './specified.js';
 
 const TO_REVIEW = ['publish', 'award', 'checkIn', 'submitForReview'];
 const TO_APPEAL = [...TO_REVIEW, 'dispute', 'escalate', 'reachDecision', 'fileAppeal'];
@@ -35,8 +36,6 @@ describe('Olive’s job, led by real calls,', () => {
   });
   afterAll(() => app.close());
 
-  const isAwarded = (state: string) => state !== 'draft' && state !== 'open';
-
   test.each(JOB_STATES)('is %s, with the bids that it has then', async (state) => {
     const job = await givenJob(app, state, people);
     const [row] = await app.sql`select status, awarded_bid_id, (select json_object_agg(id, status) from bids
@@ -44,13 +43,12 @@ describe('Olive’s job, led by real calls,', () => {
     expect(row).toEqual({
       status: state,
       awarded_bid_id: isAwarded(state) ? job.bids.awardee : null,
-      bids:
-        state === 'draft'
-          ? null
-          : {
-              [job.bids.awardee!]: isAwarded(state) ? 'accepted' : 'pending',
-              [job.bids.bidder!]: isAwarded(state) ? 'rejected' : 'pending',
-            },
+      bids: isIn('unpublished', state)
+        ? null
+        : {
+            [job.bids.awardee!]: isAwarded(state) ? 'accepted' : 'pending',
+            [job.bids.bidder!]: isAwarded(state) ? 'rejected' : 'pending',
+          },
     });
   });
 

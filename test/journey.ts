@@ -2,8 +2,10 @@
  * Jobs in any state, brought there by the operations that bring jobs there: the way is found in the lifecycle's own
  * table, and every step is a real call by the person whose step it is.
  */
-import { INITIAL_JOB_STATE, JOB_TRANSITIONS } from '../src/rules/lifecycle.js';
-import type { JobState, JobTransition, JobTransitionKey, PartyWord } from '../src/rules/lifecycle.js';
+import { JOB_TRANSITIONS } from '../src/rules/lifecycle.js';
+import { INITIAL_JOB_STATE } from '../src/rules/states.js';
+import type { JobTransition, JobTransitionKey, PartyWord } from '../src/rules/lifecycle.js';
+import type { JobState } from '../src/rules/states.js';
 import { callRest } from './calls.js';
 import { admin, contractor, homeowner, type Person } from './cast.js';
 import type { Json, TestApp } from './app.js';

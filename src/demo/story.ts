@@ -1,6 +1,6 @@
 /** Plays the demonstration's town through REST, as its people would: jobs in every state, by a seed. */
 import { z } from 'zod';
-import { JOB_STATES } from '../rules/lifecycle.js';
+import { isIn, JOB_STATES } from '../rules/states.js';
 import { ADMIN, CONTRACTORS, HOMEOWNERS, LAST_WORD, PASSWORD, WAYS, WORKS, type Step } from './town.js';
 
 interface Person {
@@ -8,6 +8,13 @@ interface Person {
   readonly token: string;
   readonly userId: string;
   readonly profileId?: string | undefined;
+}
+
+/** A job, and its people as far as they are known. */
+interface Led {
+  readonly id: string;
+  readonly owner: Person;
+  readonly contractor?: Person;
 }
 
 type Answer = Record<string, unknown> & { id: string };
@@ -90,23 +97,29 @@ export async function play(url: string, seed: number, onStep: (what: string) => 
     guaranteed_view: chance(4) === 0,
   });
 
-  async function awardedJob(way: readonly Step[]) {
+  async function awardedJob() {
     const { owner, id, bids, price } = await openJob();
     const by = among(contractors);
     const bid = bids[0] ?? { by, id: (await call(by, 'POST', `/v1/jobs/${id}/bids`, offer(price))).id };
     await call(owner, 'POST', `/v1/jobs/${id}/award`, { bid_id: bid.id });
-    const people = { owner, contractor: bid.by, admin };
+    return { owner, id, contractor: bid.by };
+  }
+
+  async function lead({ owner, id, contractor }: Led, way: readonly Step[]) {
+    const people = { owner, contractor, admin };
     for (const step of way) await call(people[step.by], 'POST', `/v1/jobs/${id}/${step.path}`, step.body);
   }
 
   for (const state of JOB_STATES) {
     onStep(`Jobs that are “${state.replaceAll('_', ' ')}”`);
-    if (state === 'draft') await draft();
-    else if (state === 'open') for (let more = 0; more <= MORE_OPEN_JOBS; more += 1) await openJob();
-    else await awardedJob(WAYS[state]);
+    if (isIn('unpublished', state)) await lead(await draft(), WAYS[state]);
+    else if (isIn('bidding', state)) await lead(await openJob(), WAYS[state]);
+    else await lead(await awardedJob(), WAYS[state]);
   }
+  onStep('More open jobs');
+  for (let more = 0; more < MORE_OPEN_JOBS; more += 1) await openJob();
   onStep('A job on which the admin had the last word');
-  await awardedJob(LAST_WORD);
+  await lead(await awardedJob(), LAST_WORD);
 }
 
 function signUp(name: string, last: string, email: string) {

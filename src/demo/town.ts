@@ -1,5 +1,5 @@
 /** Who lives in the demonstration's town, and what is being done there. */
-import type { JobState } from '../rules/lifecycle.js';
+import type { JobState } from '../rules/states.js';
 
 /** For everybody of the town; a demonstration is no secret. */
 export const PASSWORD = 'demo password';
@@ -128,8 +128,13 @@ const RULE: Step = {
 };
 const CANCEL: Step = { by: 'owner', path: 'cancel', body: { reason: 'We sell the house.' } };
 
-/** The way of a job to each state, from when it was awarded; before that come its publication and its bids. */
-export const WAYS: Readonly<Record<Exclude<JobState, 'draft' | 'open'>, readonly Step[]>> = {
+/**
+ * The way of a job to each state: from its creation for a state before publication, from its bids for one before the
+ * award, and from the award for all others.
+ */
+export const WAYS: Readonly<Record<JobState, readonly Step[]>> = {
+  draft: [],
+  open: [],
   awarded: [],
   in_progress: [CHECK_IN],
   in_review: [CHECK_IN, SUBMIT],

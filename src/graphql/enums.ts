@@ -14,7 +14,8 @@ import {
 } from '../rules/errors.js';
 import { EVENT_DESCRIPTIONS, EVENT_TYPES } from '../rules/events.js';
 import { JOB_ORDERS } from '../rules/job-orders.js';
-import { BID_STATES, JOB_ACTION_LIST, JOB_STATE_DESCRIPTIONS, JOB_STATES } from '../rules/lifecycle.js';
+import { JOB_ACTION_LIST } from '../rules/lifecycle.js';
+import { BID_STATES, JOB_STATE_ROWS, JOB_STATES } from '../rules/states.js';
 import { PUBLISH_COST, URGENCIES } from '../rules/publishing.js';
 import { ROLES } from '../rules/viewer.js';
 import {
@@ -74,7 +75,12 @@ function reasonsOf(code: string): string {
   return ` \`errors[].extensions.reason\` says why: ${said.join('; ')}.`;
 }
 
-export const JobStatus = choice('JobStatus', 'The state of a job.', JOB_STATES, JOB_STATE_DESCRIPTIONS);
+export const JobStatus = choice(
+  'JobStatus',
+  'The state of a job.',
+  JOB_STATES,
+  mapValues(JOB_STATE_ROWS, ({ description }) => description),
+);
 
 export const JobOrderEnum = choice('JobOrder', 'In which order jobs are listed.', JOB_ORDERS, {
   newest: 'The last written first.',

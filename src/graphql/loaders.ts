@@ -19,7 +19,7 @@ import type { ReadableJob } from '../operations/jobs/readable.js';
 import { seesTokensOf } from '../operations/tokens/tokens.js';
 import type { Dispute } from '../rules/disputes.js';
 import type { ContractorId, HoldId, JobId, UserId, WebhookEndpointId } from '../rules/ids.js';
-import type { BidState } from '../rules/lifecycle.js';
+import type { BidState } from '../rules/states.js';
 import { GRAPHQL_LIMITS } from '../rules/limits.js';
 import type { Viewer } from '../rules/viewer.js';
 import type { DeliveryStatus } from '../rules/webhooks.js';

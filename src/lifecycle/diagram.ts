@@ -1,7 +1,9 @@
 /** What the picture of the lifecycle shows: its nodes and moves, from the table. */
 import { leavesEveryState } from '../rules/lifecycle-check.js';
-import { INITIAL_JOB_STATE, isTransition, JOB_ACTION_LIST, JOB_CREATION, JOB_STATES } from '../rules/lifecycle.js';
-import type { JobAction, JobState, JobTransition, PartyWord } from '../rules/lifecycle.js';
+import { isTransition, JOB_ACTION_LIST, JOB_CREATION } from '../rules/lifecycle.js';
+import { INITIAL_JOB_STATE, JOB_STATES } from '../rules/states.js';
+import type { JobAction, JobTransition, PartyWord } from '../rules/lifecycle.js';
+import type { JobState } from '../rules/states.js';
 import { wordsOf } from '../rules/words.js';
 import { placeStates, type Cell } from './cells.js';
 import { layOut, type LabelledMove, type Layout, type Node } from './layout.js';

@@ -1,11 +1,6 @@
 /** The page of the lifecycle: the picture, where somebody's job stands in it, and all of it again as text. */
-import {
-  JOB_ACTION_LIST,
-  JOB_STATE_DESCRIPTIONS,
-  JOB_STATES,
-  type JobState,
-  type PartyWord,
-} from '../rules/lifecycle.js';
+import { JOB_ACTION_LIST, type PartyWord } from '../rules/lifecycle.js';
+import { JOB_STATE_ROWS, JOB_STATES, type JobState } from '../rules/states.js';
 import { PARTY_WORDS } from '../rules/parties.js';
 import { wordsOf } from '../rules/words.js';
 import { diagramOf } from './diagram.js';
@@ -115,6 +110,6 @@ function stepRow(step: Step): string {
 function stateWords(state: JobState): string {
   const steps = JOB_ACTION_LIST.filter(({ from }) => from.includes(state)).map(({ action }) => wordsOf(action));
   const next = steps.length > 0 ? `From here: ${steps.join(', ')}.` : 'Nothing leads out of it.';
-  const words = `${JOB_STATE_DESCRIPTIONS[state]} <span class="ways">${next}</span>`;
+  const words = `${JOB_STATE_ROWS[state].description} <span class="ways">${next}</span>`;
   return `<dt id="state-${state}">${wordsOf(state)}</dt><dd>${words}</dd>`;
 }

@@ -1,5 +1,5 @@
 /** The picture of the lifecycle as SVG. Every move and every state in it is a link to its words below the picture. */
-import { isTerminal, JOB_STATE_DESCRIPTIONS } from '../rules/lifecycle.js';
+import { isTerminal, JOB_STATE_ROWS, type JobState } from '../rules/states.js';
 import type { PartyWord } from '../rules/lifecycle.js';
 import { wordsOf } from '../rules/words.js';
 import { MARKS, type Diagram } from './diagram.js';
@@ -40,9 +40,9 @@ function moveLink({ name, lines, label }: PlacedMove, by: PartyWord): string {
   ].join('');
 }
 
-function stateLink(state: keyof typeof JOB_STATE_DESCRIPTIONS, area: Area | undefined): string {
+function stateLink(state: JobState, area: Area | undefined): string {
   if (!area) return '';
-  const words = `${wordsOf(state)}: ${JOB_STATE_DESCRIPTIONS[state]}`;
+  const words = `${wordsOf(state)}: ${JOB_STATE_ROWS[state].description}`;
   return [
     `<a href="#state-${state}" class="state${isTerminal(state) ? ' end' : ''}" data-state="${state}"`,
     ` aria-label="${words}"><rect ${boxOf(area)} rx="8"/>`,

@@ -1,6 +1,6 @@
 /** An event as one viewer reads it at this moment, if they do. */
 import type { ConditionedViewer } from '../rules/conditions.js';
-import { INITIAL_JOB_STATE } from '../rules/lifecycle.js';
+import { INITIAL_JOB_STATE } from '../rules/states.js';
 import { isMine, partyOf } from '../rules/parties.js';
 import { eventFor, isWithin, reachOf } from '../rules/timeline.js';
 import type { EventWithParties } from '../store/event-log.js';

@@ -1,13 +1,7 @@
 /** What clients may read without asking anybody: how a job lives, and which words are usual. */
 import { BID_CONSEQUENCES, BID_TRANSITION_LIST } from '../rules/bids.js';
-import {
-  BID_STATES,
-  INITIAL_JOB_STATE,
-  isTransition,
-  JOB_ACTION_LIST,
-  JOB_STATES,
-  TERMINAL_JOB_STATES,
-} from '../rules/lifecycle.js';
+import { isTransition, JOB_ACTION_LIST } from '../rules/lifecycle.js';
+import { BID_STATES, INITIAL_JOB_STATE, JOB_STATES, TERMINAL_JOB_STATES } from '../rules/states.js';
 import { PARTY_WORDS } from '../rules/parties.js';
 import { PUBLISH_COST, REQUIRED_TO_PUBLISH, URGENCIES } from '../rules/publishing.js';
 import { descriptionOf } from '../rules/effects.js';

@@ -7,7 +7,8 @@ import { JOB } from '../rules/entities/job.js';
 import { TOKEN_TRANSFER } from '../rules/entities/tokens.js';
 import type { Entity } from '../rules/entity.js';
 import { REFUSALS, type ErrorCode } from '../rules/errors.js';
-import { INITIAL_JOB_STATE, JOB_TRANSITIONS, type JobState } from '../rules/lifecycle.js';
+import { JOB_TRANSITIONS } from '../rules/lifecycle.js';
+import { INITIAL_JOB_STATE, isIn, type JobState } from '../rules/states.js';
 import { exampleId } from '../rules/values.js';
 import { DONE, ERROR, pageOf, PUBLICATION, type ErrorDetails, type Variants } from './bodies.js';
 import { exampleInput, exampleOf } from './described.js';
@@ -109,10 +110,9 @@ function stateAfter(operation: string): JobState {
   return Object.values(JOB_TRANSITIONS).find((row) => row.operation === operation)?.to ?? 'open';
 }
 
-const WITHOUT_AWARD: readonly JobState[] = ['draft', 'open', 'cancelled'];
-
+/** An end may come before the award; the example of a job that ended well had one. */
 function jobIn(status: JobState): object {
-  const awarded = WITHOUT_AWARD.includes(status) ? null : exampleId('bid');
+  const awarded = isIn('work', status) || status === 'completed' ? exampleId('bid') : null;
   return merged(exampleOf(JOB), { status, awarded_bid_id: awarded, version: status === INITIAL_JOB_STATE ? 1 : 3 });
 }
 

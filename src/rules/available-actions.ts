@@ -4,7 +4,8 @@ import { checksOfBid, checksOfRow, firstFailing, furtherChecksOf, sentenceOf, ty
 import type { ConditionedJob, Facts } from './conditions.js';
 import type { ErrorCode } from './errors.js';
 import { JOB_ACTIONS } from './lifecycle.js';
-import type { BidState, JobActionKey, JobActionName } from './lifecycle.js';
+import type { JobActionKey, JobActionName } from './lifecycle.js';
+import type { BidState } from './states.js';
 import type { JobParties } from './parties.js';
 import { missingToPublish, publishCost, type RequiredToPublish, type ToPublish } from './publishing.js';
 import type { Viewer } from './viewer.js';

@@ -1,6 +1,7 @@
 /** The life of a bid, as data: what people do with it, and what happens to it because of its job. */
 import { noOwnBidIn } from './conditions.js';
-import { COUNTED_BID_STATES, LIVE_BID_STATES, type Action, type BidState } from './lifecycle.js';
+import type { Action } from './lifecycle.js';
+import { COUNTED_BID_STATES, LIVE_BID_STATES, type BidState } from './states.js';
 
 /** What a person does with one bid. */
 export interface BidTransition extends Action {

@@ -4,7 +4,7 @@
  * nor false in SQL. Both refuse alike, since no condition negates a comparison: `no own bid in` negates an `exists`.
  */
 import type { ContractorId, HomeownerId } from './ids.js';
-import type { BidState, JobState } from './lifecycle.js';
+import type { BidState, JobState } from './states.js';
 import { isBlank, type ToPublish } from './publishing.js';
 import type { Role } from './viewer.js';
 

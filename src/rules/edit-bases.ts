@@ -4,7 +4,7 @@
  */
 import type { Effect } from './effects.js';
 import type { JobFields } from './job-fields.js';
-import type { JobState } from './lifecycle.js';
+import { isIn, type JobState } from './states.js';
 
 export interface EditBases {
   /** The highest value since publication. */
@@ -30,18 +30,20 @@ export const BASES_TAKEN = {
 
 /** What the job keeps after an edit that was accepted; a state without limits moves nothing. */
 export function basesAfterEdit(before: JobWithBases, after: JobFields, charge: number): Partial<EditBases> {
-  switch (before.status) {
-    case 'open':
-      return {
-        highestBudgetMin: larger(highestBudget(before, 'budgetMin'), after.budgetMin),
-        highestBudgetMax: larger(highestBudget(before, 'budgetMax'), after.budgetMax),
-        mostTokensPaid: before.mostTokensPaid + charge,
-      };
-    case 'in_progress':
-      return { completionDateAtCheckIn: completionBase(before) ?? after.desiredCompletionDate };
-    default:
-      return {};
-  }
+  if (isIn('bidding', before.status))
+    return {
+      highestBudgetMin: larger(highestBudget(before, 'budgetMin'), after.budgetMin),
+      highestBudgetMax: larger(highestBudget(before, 'budgetMax'), after.budgetMax),
+      mostTokensPaid: before.mostTokensPaid + charge,
+    };
+  if (limitsCompletionDate(before.status))
+    return { completionDateAtCheckIn: completionBase(before) ?? after.desiredCompletionDate };
+  return {};
+}
+
+/** The work has begun, and is not yet handed over: of the states after the check-in the only one with edits. */
+export function limitsCompletionDate(state: JobState): boolean {
+  return state === 'in_progress';
 }
 
 const HIGHEST = { budgetMin: 'highestBudgetMin', budgetMax: 'highestBudgetMax' } as const satisfies Record<

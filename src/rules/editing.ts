@@ -1,13 +1,14 @@
 /**
- * How far a PUT may go: no budget of an open job falls too far under its highest, no urgency falls while there are
- * bids, no completion date strays too far once the work has begun (`EDITS`). All of it happens, or none.
+ * How far a PUT may go: no budget of a job that takes bids falls too far under its highest, no urgency falls while
+ * there are bids, no completion date strays too far once the work has begun (`EDITS`). All of it happens, or none.
  */
 import { daysBetween } from './dates.js';
-import { basesAfterEdit, completionBase, highestBudget, type EditBases, type JobWithBases } from './edit-bases.js';
+import { basesAfterEdit, completionBase, highestBudget, limitsCompletionDate } from './edit-bases.js';
+import type { EditBases, JobWithBases } from './edit-bases.js';
 import { refuse } from './errors.js';
 import { editableFields, JOB_FIELDS, READ_ONLY_FIELDS } from './job-fields.js';
 import type { JobField, JobFields, JobPatch, JobReadOnlyFields } from './job-fields.js';
-import type { JobState } from './lifecycle.js';
+import { isIn, type JobState } from './states.js';
 import { EDITS } from './limits.js';
 import { compareUrgency, costOfUrgency, REQUIRED_TO_PUBLISH } from './publishing.js';
 
@@ -88,7 +89,7 @@ function refuseNotEditable(state: JobState, changes: Patched): void {
 }
 
 function refuseLowBudgets(job: JobBeforeEdit, changes: Patched): void {
-  if (job.status !== 'open') return;
+  if (!isIn('bidding', job.status)) return;
   const fields: Record<string, string> = {};
   for (const budget of ['budgetMin', 'budgetMax'] as const) {
     const highest = highestBudget(job, budget);
@@ -110,14 +111,14 @@ function lowestCents(highest: number): number {
  * cleared fields.
  */
 function refuseLowerUrgency(job: JobBeforeEdit, { urgency }: Patched): void {
-  if (job.status !== 'open' || job.bidCount === 0 || !urgency || !job.urgency) return;
+  if (!isIn('bidding', job.status) || job.bidCount === 0 || !urgency || !job.urgency) return;
   if (compareUrgency(urgency, job.urgency) >= 0) return;
   throw refuse('URGENCY_LOCKED', { fields: { urgency: `must not be lower than ${job.urgency}` } });
 }
 
 function refuseFarCompletion(job: JobBeforeEdit, { desiredCompletionDate: sent }: Patched): void {
   const base = completionBase(job);
-  if (job.status !== 'in_progress' || base === null || sent === undefined) return;
+  if (!limitsCompletionDate(job.status) || base === null || sent === undefined) return;
   if (sent === null || Math.abs(daysBetween(base, sent)) > EDITS.completionShiftDaysMax) {
     const problem = `must be within ${EDITS.completionShiftDaysMax} days of ${base}`;
     throw refuse('COMPLETION_DATE_SHIFT_TOO_LARGE', { fields: { desiredCompletionDate: problem } });
@@ -126,7 +127,9 @@ function refuseFarCompletion(job: JobBeforeEdit, { desiredCompletionDate: sent }
 
 /** No job is without a title and a description, and no published one without what publishing asked for. */
 function refuseCleared(state: JobState, changes: Patched): asserts changes is Partial<JobFields> {
-  const required: readonly (keyof JobFields)[] = state === 'draft' ? ['title', 'description'] : REQUIRED_TO_PUBLISH;
+  const required: readonly (keyof JobFields)[] = isIn('unpublished', state)
+    ? ['title', 'description']
+    : REQUIRED_TO_PUBLISH;
   const cleared = required.filter((field) => changes[field] === null || changes[field] === '');
   if (cleared.length > 0) throw refuse('VALIDATION_FAILED', { fields: each(cleared, 'must not be blank') });
 }
@@ -137,7 +140,7 @@ function refuseContradictions(job: JobFields, changes: Partial<JobFields>): void
 }
 
 function chargeFor(job: JobBeforeEdit, { urgency }: Partial<JobFields>): number {
-  if (job.status !== 'open' || !urgency || !job.urgency) return 0;
+  if (!isIn('bidding', job.status) || !urgency || !job.urgency) return 0;
   return compareUrgency(urgency, job.urgency) > 0 ? costOfUrgency(urgency, job.mostTokensPaid) : 0;
 }
 

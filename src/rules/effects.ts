@@ -3,6 +3,8 @@
  * operation, the documents print their descriptions, and the code that executes an effect is in a table under its
  * name, so that nothing is promised that is not done, and nothing done that is not promised.
  */
+import { statesIn } from './states.js';
+import { eitherOf } from './words.js';
 
 /**
  * Who executes an effect:
@@ -13,6 +15,8 @@
  * - `dispute`: the code that derives a dispute from its events, since it has no row of its own (`rules/disputes.ts`).
  */
 type ExecutedBy = 'move' | 'statements' | 'dispute';
+
+const BIDDING = eitherOf(statesIn('bidding'));
 
 export const EFFECTS = {
   chargePublishing: { by: 'move', description: 'tokens are charged by urgency' },
@@ -29,7 +33,7 @@ export const EFFECTS = {
   addRating: { by: 'statements', description: 'a rating enters their average' },
   refundPublishing: {
     by: 'statements',
-    description: 'what was paid for publishing returns if the job was open and never had a bid',
+    description: `what was paid for publishing returns if the job was ${BIDDING} and never had a bid`,
   },
   chargeRaisedUrgency: { by: 'statements', description: 'raised urgency on an open job is charged' },
   makeBid: { by: 'statements', description: 'a pending bid is made' },

@@ -1,7 +1,7 @@
 /** Which fields of a job people write, which they only send back, and which a PUT may change in which state. */
 import { JOB } from './entities/job.js';
 import { settledFields, writtenFields, type Stored, type WrittenField } from './entity.js';
-import type { JobState } from './lifecycle.js';
+import type { JobState } from './states.js';
 
 export type JobField = WrittenField<typeof JOB>;
 

@@ -1,14 +1,17 @@
 /** Run at every start: tables that contradict themselves are refused before they can meet a job. */
 import { BID_TRANSITION_LIST, type BidTransition } from './bids.js';
+import { isTransition, JOB_ACTION_LIST } from './lifecycle.js';
+import type { JobAction, JobTransition } from './lifecycle.js';
 import {
   INITIAL_BID_STATE,
   INITIAL_JOB_STATE,
+  isIn,
   isTerminal,
-  isTransition,
-  JOB_ACTION_LIST,
+  JOB_PHASES,
+  JOB_STATE_ROWS,
   JOB_STATES,
-} from './lifecycle.js';
-import type { JobAction, JobState, JobTransition } from './lifecycle.js';
+} from './states.js';
+import type { JobState } from './states.js';
 
 /** Other tables than the real ones are for the tests. */
 export function checkLifecycle(
@@ -24,7 +27,7 @@ export function checkLifecycle(
     ...deadEnds(normalFlow),
     ...exitsFromTheEnd(jobActions),
     ...standingStill(transitions, bidTransitions),
-    ...leftBehind(transitions, jobActions),
+    ...brokenPhases(transitions, jobActions),
   ];
   if (faults.length > 0) throw new Error(`The lifecycle contradicts itself:\n- ${faults.join('\n- ')}`);
 }
@@ -106,18 +109,42 @@ function standingStill(transitions: readonly JobTransition[], bidTransitions: re
   ];
 }
 
-/** No hold outlives its job, and live bids exist only where bids are made. */
-function leftBehind(transitions: readonly JobTransition[], jobActions: readonly JobAction[]): string[] {
-  const withLiveBids = jobActions.filter((row) => row.effects.includes('makeBid')).flatMap((row) => row.from);
-  const leavesBids = (row: JobTransition) =>
-    row.from.some((state) => withLiveBids.includes(state)) &&
-    !withLiveBids.includes(row.to) &&
-    !SETTLING_BIDS.some((effect) => row.effects.includes(effect));
-  const leavesHolds = (row: JobTransition) => isTerminal(row.to) && !row.effects.includes('releaseHolds');
+/** What a phase promises of its states, each transition into it brings about. */
+function brokenPhases(transitions: readonly JobTransition[], jobActions: readonly JobAction[]): string[] {
+  const faults = (isFaulty: (row: JobTransition) => boolean, what: (row: JobTransition) => string) =>
+    transitions.filter(isFaulty).map((row) => `${row.operation} ${what(row)}`);
+  const bidsElsewhere = jobActions.filter((row) => row.effects.includes('makeBid') && !row.from.every(isBidding));
   return [
-    ...transitions.filter(leavesBids).map((row) => `${row.operation} leaves live bids on a job that is ${row.to}`),
-    ...transitions.filter(leavesHolds).map((row) => `${row.operation} ends a job and releases no holds`),
+    ...bidsElsewhere.map((row) => `${row.operation} makes a bid on a job that takes none`),
+    ...faults(goesBack, ({ to }) => `leads back to ${to}, which is in an earlier phase`),
+    ...faults(leavesLiveBids, ({ to }) => `leaves live bids on a job that is ${to}`),
+    ...faults(leavesHolds, () => 'ends a job and releases no holds'),
+    ...faults(awardsNothing, () => 'begins the work without an award'),
   ];
+}
+
+function goesBack({ from, to }: JobTransition): boolean {
+  return from.some((state) => !isTerminal(state) && phaseAt(state) > phaseAt(to));
+}
+
+function phaseAt(state: JobState): number {
+  return Object.keys(JOB_PHASES).indexOf(JOB_STATE_ROWS[state].phase);
+}
+
+function leavesLiveBids({ from, to, effects }: JobTransition): boolean {
+  return from.some(isBidding) && !isBidding(to) && !SETTLING_BIDS.some((effect) => effects.includes(effect));
+}
+
+function leavesHolds({ to, effects }: JobTransition): boolean {
+  return isTerminal(to) && !effects.includes('releaseHolds');
+}
+
+function awardsNothing({ from, to, effects }: JobTransition): boolean {
+  return isIn('work', to) && !from.every((state) => isIn('work', state)) && !effects.includes('setAwardedBid');
+}
+
+function isBidding(state: JobState): boolean {
+  return isIn('bidding', state);
 }
 
 const SETTLING_BIDS = ['rejectLiveBids', 'rejectOtherBids'] as const;

@@ -6,39 +6,7 @@
  */
 import { isBy, type Effect } from './effects.js';
 import type { RefusalCode } from './errors.js';
-
-/** Every state, and what it means for a job to be in it. */
-export const JOB_STATE_DESCRIPTIONS = {
-  draft: 'Being written; only its owner sees it.',
-  open: 'Visible to contractors, who may bid.',
-  awarded: 'Given to one bid; the work has not begun.',
-  in_progress: 'The contractor is at work.',
-  in_review: 'The work is done and waits for the homeowner’s review.',
-  completed: 'Ended well, or ended by agreement, ruling or an admin.',
-  disputed: 'The homeowner does not accept the work; the parties may still settle it.',
-  escalated: 'Waiting for an admin’s decision.',
-  decision_reached: 'Decided by an admin; the contractor may appeal.',
-  appealed: 'Waiting for the final ruling.',
-  cancelled: 'Called off by the homeowner.',
-} as const;
-export type JobState = keyof typeof JOB_STATE_DESCRIPTIONS;
-export const JOB_STATES = Object.keys(JOB_STATE_DESCRIPTIONS) as [JobState, ...JobState[]];
-
-export const BID_STATES = ['pending', 'viewed', 'shortlisted', 'accepted', 'rejected', 'withdrawn'] as const;
-export type BidState = (typeof BID_STATES)[number];
-
-export const INITIAL_JOB_STATE = 'draft' satisfies JobState;
-export const TERMINAL_JOB_STATES = ['completed', 'cancelled'] as const satisfies readonly JobState[];
-const UNFINISHED_JOB_STATES: readonly JobState[] = JOB_STATES.filter((state) => !isTerminal(state));
-export const INITIAL_BID_STATE = 'pending' satisfies BidState;
-/**
- * A live bid still waits for the homeowner's choice. Live bids exist on open jobs alone: award and every end settle
- * them.
- */
-export const LIVE_BID_STATES = ['pending', 'viewed', 'shortlisted'] as const satisfies readonly BidState[];
-/** Counted neither among the bids of its job, nor against another bid of its contractor. */
-export const UNCOUNTED_BID_STATE = 'withdrawn' satisfies BidState;
-export const COUNTED_BID_STATES: readonly BidState[] = BID_STATES.filter((state) => state !== UNCOUNTED_BID_STATE);
+import { INITIAL_JOB_STATE, isIn, isTerminal, JOB_STATES, UNFINISHED_JOB_STATES, type JobState } from './states.js';
 
 /** Whom an operation is for; `parties.ts` defines each word. */
 export type PartyWord = 'owner' | 'awardee' | 'parties' | 'bidder' | 'contractor' | 'admin';
@@ -298,13 +266,20 @@ export function isTransition(row: JobAction): row is JobTransition {
   return row.to !== 'stays' && row.to !== 'gone';
 }
 
-export function isTerminal(state: JobState): boolean {
-  return TERMINAL_JOB_STATES.some((terminal) => terminal === state);
-}
+/** A job may lack there what publishing asks for: before it, and where an operation ends drafts. */
+export const STATES_WITHOUT_PUBLICATION = JOB_STATES.filter(
+  (state) =>
+    isIn('unpublished', state) ||
+    (isTerminal(state) && JOB_ACTION_LIST.some((row) => row.to === state && row.from.some(isUnpublished))),
+);
 
 /** The states that let the call succeed, be it by changing nothing. */
 export function statesAllowing(row: JobAction): readonly JobState[] {
   return [...row.from, ...((isTransition(row) && row.alreadyDoneIn) || [])];
+}
+
+function isUnpublished(state: JobState): boolean {
+  return isIn('unpublished', state);
 }
 
 /**

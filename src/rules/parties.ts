@@ -2,7 +2,8 @@
 import { all, any, bid, constant, equal, hasBid, holds, job, oneOf, ownBidIn, viewer } from './conditions.js';
 import type { Condition, ConditionedJob, ConditionedViewer } from './conditions.js';
 import type { ContractorId, HomeownerId } from './ids.js';
-import { COUNTED_BID_STATES, OTHER_JOB_ACTIONS, type BidState, type JobState, type PartyWord } from './lifecycle.js';
+import { OTHER_JOB_ACTIONS, type PartyWord } from './lifecycle.js';
+import { COUNTED_BID_STATES, type BidState, type JobState } from './states.js';
 import type { Relation } from './readers.js';
 import type { Role } from './viewer.js';
 

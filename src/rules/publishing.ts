@@ -1,5 +1,5 @@
 /** What a job needs before contractors see it, what that costs, and when the price comes back. */
-import type { JobState } from './lifecycle.js';
+import { isIn, type JobState } from './states.js';
 
 /** From the least urgent to the most. */
 export const URGENCIES = ['standard', 'priority', 'urgent'] as const;
@@ -46,7 +46,7 @@ export function costOfUrgency(urgency: Urgency, mostTokensPaid: number): number 
 
 /** What was paid for publishing, raises included, returns only if no contractor ever spent work on a bid. */
 export function refundOnCancel(job: { status: JobState; everHadBid: boolean; mostTokensPaid: number }): number {
-  return job.status === 'open' && !job.everHadBid ? job.mostTokensPaid : 0;
+  return isIn('bidding', job.status) && !job.everHadBid ? job.mostTokensPaid : 0;
 }
 
 export function isBlank(text: string | null): boolean {

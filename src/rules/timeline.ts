@@ -2,7 +2,8 @@
 import { EVENT_DETAILS, type EventDetails } from './entities/event.js';
 import type { EventType } from './events.js';
 import type { ContractorId } from './ids.js';
-import { JOB_TRANSITIONS, type JobState } from './lifecycle.js';
+import { JOB_TRANSITIONS } from './lifecycle.js';
+import type { JobState } from './states.js';
 import type { Party } from './parties.js';
 
 /** Everything; the job and one's own bid; or that the state changed. */

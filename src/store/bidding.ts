@@ -1,7 +1,7 @@
 /** A bid is made, and a stake held for it. Both run under the lock of their job. */
 import { eq, getTableColumns, sql } from 'drizzle-orm';
 import type { HoldId, UserId } from '../rules/ids.js';
-import { INITIAL_BID_STATE } from '../rules/lifecycle.js';
+import { INITIAL_BID_STATE } from '../rules/states.js';
 import { bidColumns } from './bids.js';
 import { columns, rowOf, statement, type Values } from './statement.js';
 import { bids, holds } from './tables/bids.js';

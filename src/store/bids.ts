@@ -5,7 +5,7 @@ import type { BID, HOLD } from '../rules/entities/bid.js';
 import type { RowOf } from '../rules/entity.js';
 import type { BidId, ContractorId, HoldId, JobId } from '../rules/ids.js';
 import { BID_CONSEQUENCES, keepsItsHold } from '../rules/bids.js';
-import { BID_STATES, LIVE_BID_STATES, type BidState } from '../rules/lifecycle.js';
+import { BID_STATES, LIVE_BID_STATES, type BidState } from '../rules/states.js';
 import type { Role } from '../rules/viewer.js';
 import type { Db } from './database.js';
 import { listing } from './page.js';

@@ -6,7 +6,7 @@ import { sql, type Placeholder, type SQL } from 'drizzle-orm';
 import { toSnakeCase } from 'drizzle-orm/casing';
 import type { CallFact, Condition, Term } from '../rules/conditions.js';
 import type { BidId, UserId } from '../rules/ids.js';
-import { LIVE_BID_STATES } from '../rules/lifecycle.js';
+import { LIVE_BID_STATES } from '../rules/states.js';
 import { BLANKS } from '../rules/publishing.js';
 import type { Role, Viewer } from '../rules/viewer.js';
 import { availableTo } from './ledger.js';

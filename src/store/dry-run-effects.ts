@@ -3,7 +3,7 @@ import { and, eq, gte, sql, type SQL } from 'drizzle-orm';
 import type { PgColumn } from 'drizzle-orm/pg-core';
 import type { EventType } from '../rules/events.js';
 import { lowestIdSince, type UserId } from '../rules/ids.js';
-import type { JobState } from '../rules/lifecycle.js';
+import type { JobState } from '../rules/states.js';
 import type { TransferReason } from '../rules/tokens.js';
 import type { Db } from './database.js';
 import { statement, type Values } from './statement.js';

@@ -2,7 +2,7 @@
 import { and, eq, sql, type SQL } from 'drizzle-orm';
 import type { PostgresJsDatabase } from 'drizzle-orm/postgres-js';
 import type { ContractorId, HomeownerId, JobId } from '../rules/ids.js';
-import { COUNTED_BID_STATES, type BidState, type JobState } from '../rules/lifecycle.js';
+import { COUNTED_BID_STATES, type BidState, type JobState } from '../rules/states.js';
 import type { Viewer } from '../rules/viewer.js';
 import type { Db } from './database.js';
 import { eventShape, reachOfContractor, reachOnJob, type EventRow } from './events.js';

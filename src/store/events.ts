@@ -8,7 +8,7 @@ import { DISPUTE_EVENT_TYPES } from '../rules/disputes.js';
 import { reachOf, type EventReach } from '../rules/timeline.js';
 import type { ContractorId, JobId, UserId } from '../rules/ids.js';
 import { newId } from './new-id.js';
-import type { JobState } from '../rules/lifecycle.js';
+import type { JobState } from '../rules/states.js';
 import type { Role } from '../rules/viewer.js';
 import { listing } from './page.js';
 import { asArray, statement, type Values } from './statement.js';

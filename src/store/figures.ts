@@ -3,7 +3,7 @@
  * when the metrics are asked for, and not again for half a minute: to count a million jobs takes a tenth of a second.
  */
 import { sql } from 'drizzle-orm';
-import { INITIAL_JOB_STATE, JOB_STATES, type JobState } from '../rules/lifecycle.js';
+import { INITIAL_JOB_STATE, JOB_STATES, type JobState } from '../rules/states.js';
 import type { Db } from './database.js';
 import { statement, type Values } from './statement.js';
 import { jobs } from './tables/jobs.js';

@@ -2,7 +2,7 @@
 import { getTableColumns, sql } from 'drizzle-orm';
 import type { DisputeEvent } from '../rules/disputes.js';
 import type { ContractorId, JobId } from '../rules/ids.js';
-import type { BidState } from '../rules/lifecycle.js';
+import type { BidState } from '../rules/states.js';
 import type { Role, Viewer } from '../rules/viewer.js';
 import type { Bid } from './bids.js';
 import { bySelection } from './by-selection.js';

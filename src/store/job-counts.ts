@@ -1,6 +1,6 @@
 /** How many jobs in each state a viewer may see: what the list of each state would count. */
 import { sql, type SQL } from 'drizzle-orm';
-import { JOB_STATES, type JobState } from '../rules/lifecycle.js';
+import { JOB_STATES, type JobState } from '../rules/states.js';
 import { PAGE } from '../rules/limits.js';
 import type { Role, Viewer } from '../rules/viewer.js';
 import type { Db } from './database.js';

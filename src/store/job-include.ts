@@ -5,7 +5,7 @@
  */
 import { getTableColumns, sql, type SQL } from 'drizzle-orm';
 import type { PgTable } from 'drizzle-orm/pg-core';
-import type { BidState } from '../rules/lifecycle.js';
+import type { BidState } from '../rules/states.js';
 import type { Role } from '../rules/viewer.js';
 import { bidColumns, listBidsOnJob } from './bids.js';
 import { eventShape, isOfDispute, listEventsOfJob } from './events.js';

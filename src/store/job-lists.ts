@@ -3,7 +3,7 @@ import { and, sql, type SQL } from 'drizzle-orm';
 import type { HomeownerId } from '../rules/ids.js';
 import { DEFAULT_JOB_ORDER, type JobOrder } from '../rules/job-orders.js';
 import { PAGE } from '../rules/limits.js';
-import { JOB_STATES, type JobState } from '../rules/lifecycle.js';
+import { JOB_STATES, type JobState } from '../rules/states.js';
 import type { Urgency } from '../rules/publishing.js';
 import type { Role, Viewer } from '../rules/viewer.js';
 import type { Db } from './database.js';

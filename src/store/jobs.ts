@@ -7,7 +7,7 @@ import type { PostgresJsDatabase } from 'drizzle-orm/postgres-js';
 import type { BidCounts } from '../rules/bids.js';
 import type { BidId, HomeownerId, JobId, UserId } from '../rules/ids.js';
 import { JOB_FIELDS, type JobFields } from '../rules/job-fields.js';
-import type { BidState } from '../rules/lifecycle.js';
+import type { BidState } from '../rules/states.js';
 import type { EditBases } from '../rules/edit-bases.js';
 import type { Role } from '../rules/viewer.js';
 import { countOf, logging } from './events.js';

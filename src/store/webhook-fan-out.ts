@@ -1,7 +1,7 @@
 /** New events become deliveries, in the transaction that moves the cursor, on one instance at a time. */
 import { and, eq, sql } from 'drizzle-orm';
 import type { ContractorId, HomeownerId, WebhookEndpointId } from '../rules/ids.js';
-import type { BidState } from '../rules/lifecycle.js';
+import type { BidState } from '../rules/states.js';
 import type { Role } from '../rules/viewer.js';
 import type { Db } from './database.js';
 import type { EventWithParties } from './event-log.js';

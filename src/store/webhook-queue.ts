@@ -4,7 +4,7 @@
  */
 import { and, eq, sql } from 'drizzle-orm';
 import type { Id, UserId, WebhookDeliveryId, WebhookEndpointId } from '../rules/ids.js';
-import type { BidState, JobState } from '../rules/lifecycle.js';
+import type { BidState, JobState } from '../rules/states.js';
 import { WEBHOOKS } from '../rules/limits.js';
 import type { DeliveredType, DeliveryStatus, WebhookPauseReason } from '../rules/webhooks.js';
 import type { Db } from './database.js';

@@ -1,7 +1,7 @@
 /** What one may do now and how many jobs there are, read through both APIs: the same, and true. */
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { BID_TRANSITIONS, type BidTransitionKey } from '../../src/rules/bids.js';
-import { JOB_STATES } from '../../src/rules/lifecycle.js';
+import { JOB_STATES } from '../../src/rules/states.js';
 import { newId } from '../../src/store/new-id.js';
 import { callRest, snake } from '../calls.js';
 import { openTestApp, type Json, type TestApp } from '../app.js';

@@ -1,12 +1,8 @@
 /** What a transition leads to is exactly what its row names: every effect is seen to happen, and none besides. */
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { Effect } from '../../src/rules/effects.js';
-import {
-  JOB_TRANSITIONS,
-  type JobState,
-  type JobTransition,
-  type JobTransitionKey,
-} from '../../src/rules/lifecycle.js';
+import { JOB_TRANSITIONS, type JobTransition, type JobTransitionKey } from '../../src/rules/lifecycle.js';
+import type { JobState } from '../../src/rules/states.js';
 import { callRest } from '../calls.js';
 import { HAPPY_CALLS } from '../happy-calls.js';
 import { openTestApp, type Json, type TestApp } from '../app.js';

@@ -4,7 +4,7 @@
  */
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import type { ErrorCode } from '../../src/rules/errors.js';
-import type { JobState } from '../../src/rules/lifecycle.js';
+import type { JobState } from '../../src/rules/states.js';
 import { newId } from '../../src/store/new-id.js';
 import {
   callGraphql,

@@ -3,11 +3,12 @@
  * the decisions, and not from the code that keeps it.
  */
 import { createHash } from 'node:crypto';
-import type { JobState } from '../../src/rules/lifecycle.js';
+import type { JobState } from '../../src/rules/states.js';
 import type { Person } from '../cast.js';
 import type { TestApp } from '../app.js';
 import { bodyOf, gather, giveTokens, givenJob, type GivenJob, type Journey, type People } from '../journey.js';
 import { callRest } from '../calls.js';
+import { isAwarded, isIn, OPERATIONS_ON_JOBS } from '../specified.js';
 
 export interface Secret {
   readonly what: string;
@@ -45,11 +46,11 @@ export async function plantScene(
   const money = (what: string, ...readers: Who[]) =>
     Number(keep(what, `${71_000 + planted * 100 + (texts += 1)}.37`, ...readers));
 
-  const isAwarded = state !== 'draft' && state !== 'open';
-  const isPublished = state !== 'draft';
-  const winner: Who[] = isAwarded ? ['awardee'] : [];
-  const client: Who[] = isAwarded ? ['owner'] : [];
-  const onlookers: Who[] = isAwarded ? ['awardee', 'bidder'] : isPublished ? ['awardee', 'bidder', 'stranger'] : [];
+  const hasAward = isAwarded(state);
+  const isPublished = !isIn('unpublished', state);
+  const winner: Who[] = hasAward ? ['awardee'] : [];
+  const client: Who[] = hasAward ? ['owner'] : [];
+  const onlookers: Who[] = hasAward ? ['awardee', 'bidder'] : isPublished ? ['awardee', 'bidder', 'stranger'] : [];
   const close: Who[] = ['owner', 'admin', ...winner];
 
   for (const [who, ...others] of [
@@ -169,7 +170,7 @@ export function createLookout(scenes: readonly PlantedScene[]) {
   const contractors = new Set(scenes.flatMap(({ people }) => [people.awardee, people.bidder, people.stranger]));
   const open = new Set(
     scenes
-      .filter(({ state }) => state === 'open')
+      .filter(({ state }) => OPERATIONS_ON_JOBS.submitBid.from.includes(state))
       .flatMap((scene) =>
         scene.secrets.filter(({ readers }) => readers.has(scene.people.stranger) && readers.has(scene.people.bidder)),
       ),

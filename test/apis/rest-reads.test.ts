@@ -1,7 +1,8 @@
 /** What HTTP offers readers besides bodies: where what was made is, whether it is new, and where other pages are. */
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { ROUTES } from '../../src/rest/routes.js';
-import { JOB_ACTION_LIST, JOB_STATES } from '../../src/rules/lifecycle.js';
+import { JOB_ACTION_LIST } from '../../src/rules/lifecycle.js';
+import { JOB_STATES } from '../../src/rules/states.js';
 import { newId } from '../../src/store/new-id.js';
 import { callRest } from '../calls.js';
 import { homeowner, type Person } from '../cast.js';

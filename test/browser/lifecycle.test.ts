@@ -1,7 +1,8 @@
 /** The page of the lifecycle in a real Chromium: the picture, its words, and where somebody's job stands. */
 import type { Page } from 'playwright-core';
 import { afterAll, afterEach, beforeAll, expect } from 'vitest';
-import { JOB_STATES, JOB_TRANSITIONS } from '../../src/rules/lifecycle.js';
+import { JOB_TRANSITIONS } from '../../src/rules/lifecycle.js';
+import { JOB_STATES } from '../../src/rules/states.js';
 import { openTestApp, type TestApp } from '../app.js';
 import { needs } from '../needs.js';
 import { closeBrowser, visit, type Visit } from './chromium.js';

@@ -1,9 +1,16 @@
 /** The migrations lead to the tables that the code believes in. */
-import { readdirSync, readFileSync } from 'node:fs';
+import { cpSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { generateDrizzleJson } from 'drizzle-kit/api';
-import { expect, it } from 'vitest';
+import { drizzle } from 'drizzle-orm/postgres-js';
+import { migrate } from 'drizzle-orm/postgres-js/migrator';
+import postgres, { type Sql } from 'postgres';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import drizzleConfig from '../../drizzle.config.js';
+import { freshDatabase } from '../postgres.js';
+import { ownDatabase, type OwnDatabase } from '../start/own-database.js';
 
 const TABLES = new URL('../../src/store/tables/', import.meta.url);
 const META = new URL('../../schema/migrations/meta/', import.meta.url);
@@ -29,6 +36,81 @@ it('migrations stand in the order of their times, which is the order in which th
   const times = journal().map(({ when }) => when);
   expect(times).toEqual(times.toSorted((one, other) => one - other));
 });
+
+describe('A database that exists already', () => {
+  let own: OwnDatabase;
+  beforeEach(async () => {
+    own = await ownDatabase();
+  });
+  afterEach(() => own.drop());
+
+  it('becomes that of a new installation when it is upgraded release by release', async () => {
+    for (const count of journal().keys()) await migrateUpTo(own.sql, count + 1);
+    const fresh = await freshDatabase();
+    const sql = postgres({ ...fresh.connection, max: 1, fetch_types: false });
+    try {
+      expect(await shapeOf(own.sql)).toEqual(await shapeOf(sql));
+    } finally {
+      await sql.end();
+      await fresh.drop();
+    }
+  });
+
+  it('takes a new state and the checks that name it in one migration, which is one transaction', async () => {
+    await migrateUpTo(own.sql, journal().length);
+    const naming = await own.sql<{ name: string; definition: string }[]>`
+      select conname as name, pg_get_constraintdef(oid) as definition from pg_constraint
+      where contype = 'c' and conrelid = 'jobs'::regclass and pg_get_constraintdef(oid) like '%''open''%'`;
+    expect(naming.map(({ name }) => name).toSorted()).toEqual([
+      'jobs_award_fits_the_state',
+      'jobs_live_bids_fit_the_state',
+    ]);
+    await own.sql.begin(async (sql) => {
+      await sql`alter type job_status add value 'paused'`;
+      for (const { name, definition } of naming)
+        await sql.unsafe(`alter table jobs drop constraint ${name}, add constraint ${name} ${withPaused(definition)}`);
+    });
+    const checks = await own.sql`select pg_get_constraintdef(oid) as definition from pg_constraint
+      where contype = 'c' and conrelid = 'jobs'::regclass and pg_get_constraintdef(oid) like '%''paused''%'`;
+    expect(checks).toHaveLength(naming.length);
+  });
+});
+
+/** As a release applies them that has so many. */
+async function migrateUpTo(sql: Sql, count: number): Promise<void> {
+  const folder = mkdtempSync(join(tmpdir(), 'marketplace-migrations-'));
+  try {
+    cpSync(new URL('..', META), folder, { recursive: true });
+    writeFileSync(
+      join(folder, 'meta', '_journal.json'),
+      JSON.stringify({ ...(read('_journal.json') as object), entries: journal().slice(0, count) }),
+    );
+    await migrate(drizzle({ client: sql }), { migrationsFolder: folder });
+  } finally {
+    rmSync(folder, { recursive: true });
+  }
+}
+
+/** The check as it is written for a list of states that has one more. */
+function withPaused(definition: string): string {
+  return definition
+    .replace(/= ('open'::\w+)/, '= any (array[$1])')
+    .replaceAll(/'open'::(\w+)/g, "'open'::$1, 'paused'::$1");
+}
+
+/** What there is in the database: columns, constraints, indexes, triggers, functions and enums. */
+function shapeOf(sql: Sql): Promise<readonly unknown[]> {
+  return sql`
+    select concat_ws(' ', table_name, column_name, data_type, is_nullable, column_default) as it
+    from information_schema.columns where table_schema = 'public'
+    union all select concat_ws(' ', conrelid::regclass, conname, pg_get_constraintdef(oid)) from pg_constraint
+      where connamespace = 'public'::regnamespace
+    union all select indexdef from pg_indexes where schemaname = 'public'
+    union all select pg_get_triggerdef(oid) from pg_trigger where not tgisinternal
+    union all select concat_ws(' ', proname, prosrc) from pg_proc where pronamespace = 'public'::regnamespace
+    union all select concat_ws(' ', enumtypid::regtype, enumlabel) from pg_enum
+    order by it`;
+}
 
 async function declaredTables(): Promise<Record<string, unknown>> {
   const files = readdirSync(TABLES).filter((name) => name.endsWith('.ts'));

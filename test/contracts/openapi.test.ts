@@ -12,7 +12,7 @@ import { REST_ERROR_CODES } from '../../src/rules/errors.js';
 import { JOB } from '../../src/rules/entities/job.js';
 import { entity, type RowOf } from '../../src/rules/entity.js';
 import type { BidId } from '../../src/rules/ids.js';
-import { JOB_STATES } from '../../src/rules/lifecycle.js';
+import { JOB_STATES } from '../../src/rules/states.js';
 import { idOf, nullableText, requiredText } from '../../src/rules/values.js';
 import { document, FORMATS, resolve, validatorAt } from '../documented.js';
 import { openTestApp, type Json, type TestApp } from '../app.js';

@@ -5,12 +5,14 @@
 import { readFileSync } from 'node:fs';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import type { BidTransitionKey } from '../../src/rules/bids.js';
-import { JOB_STATES, type JobActionKey } from '../../src/rules/lifecycle.js';
+import type { JobActionKey, PartyWord } from '../../src/rules/lifecycle.js';
+import { JOB_STATES } from '../../src/rules/states.js';
 import { callRest, APIS, operationName, outcomeOf, type Asked } from '../calls.js';
 import { homeowner, type Person } from '../cast.js';
 import { openTestApp, type TestApp } from '../app.js';
 import { DRAFT, gather, givenJob, type GivenJob, type People } from '../journey.js';
 import { copiesOf } from '../scenes.js';
+import { isAwarded, isIn, JOB_ACTION_KEYS, OPERATIONS_ON_JOBS, statesAllowing, statesIn } from '../specified.js';
 
 const kept = readFileSync(new URL('../../schema/permissions.txt', import.meta.url), 'utf8');
 
@@ -34,8 +36,11 @@ const cells: Record<string, Row> = Object.fromEntries(
 );
 
 const EVERY = [...JOB_STATES];
-const ONCE_OPEN = EVERY.filter((state) => state !== 'draft');
-const AFTER_AWARD = ONCE_OPEN.filter((state) => state !== 'open');
+const ONCE_OPEN = EVERY.filter((state) => !isIn('unpublished', state));
+const AFTER_AWARD = EVERY.filter(isAwarded);
+const UNPUBLISHED = [...statesIn('unpublished')];
+const BIDDING = [...statesIn('bidding')];
+const TAKES_BIDS = [...statesAllowing('submitBid')];
 const DISPUTED = ['disputed', 'escalated', 'decision_reached', 'appealed'];
 
 type Law = Record<string, Record<string, readonly string[]>>;
@@ -46,36 +51,40 @@ const MAY: Law = {
     admin: EVERY,
     awardee: ONCE_OPEN,
     bidder: ONCE_OPEN,
-    'stranger contractor': ['open'],
+    'stranger contractor': TAKES_BIDS,
   },
   'FIND THE AWARDEE AMONG ALL USERS': { admin: EVERY },
   'AUDIT THE TOKENS': { admin: EVERY },
   'READ THE DISPUTE': { owner: DISPUTED, awardee: DISPUTED, admin: DISPUTED },
-  PUBLISH: { owner: ['draft'] },
-  AWARD: { owner: ['open'] },
-  CHECK_IN: { awardee: ['awarded'] },
-  SUBMIT_FOR_REVIEW: { awardee: ['in_progress'] },
-  APPROVE: { owner: ['in_review'] },
-  DISPUTE: { owner: ['in_review'] },
-  ESCALATE: { owner: ['disputed'], awardee: ['disputed'] },
-  RESOLVE_DISPUTE: { owner: ['disputed'], awardee: ['disputed'] },
-  REACH_DECISION: { admin: ['escalated'] },
-  FILE_APPEAL: { awardee: ['decision_reached'] },
-  FINALIZE_APPEAL: { admin: ['appealed'] },
-  COMPLETE: { admin: EVERY.filter((state) => state !== 'cancelled') },
-  CANCEL: { owner: ['open', 'awarded', 'in_progress'] },
-  UPDATE: { owner: ['draft', 'open', 'awarded', 'in_progress'] },
-  DELETE: { owner: ['draft'] },
-  SUBMIT_BID: { 'stranger contractor': ['open'] },
-  'VIEW THE AWARDEE’S BID': { owner: ['open'] },
-  'VIEW THE OTHER BID': { owner: ['open'] },
-  'SHORTLIST THE AWARDEE’S BID': { owner: ['open'] },
-  'SHORTLIST THE OTHER BID': { owner: ['open'] },
-  'REJECT THE AWARDEE’S BID': { owner: ['open'] },
-  'REJECT THE OTHER BID': { owner: ['open'] },
-  'WITHDRAW THE AWARDEE’S BID': { awardee: ['open'] },
-  'WITHDRAW THE OTHER BID': { bidder: ['open'] },
+  ...Object.fromEntries(JOB_ACTION_KEYS.map((key) => [actionName(key), allowedTo(key)])),
+  'VIEW THE AWARDEE’S BID': { owner: BIDDING },
+  'VIEW THE OTHER BID': { owner: BIDDING },
+  'SHORTLIST THE AWARDEE’S BID': { owner: BIDDING },
+  'SHORTLIST THE OTHER BID': { owner: BIDDING },
+  'REJECT THE AWARDEE’S BID': { owner: BIDDING },
+  'REJECT THE OTHER BID': { owner: BIDDING },
+  'WITHDRAW THE AWARDEE’S BID': { awardee: BIDDING },
+  'WITHDRAW THE OTHER BID': { bidder: BIDDING },
 };
+
+/** The people of the matrix by the word that the specification has for them. */
+const PEOPLE_OF: Record<PartyWord, readonly string[]> = {
+  owner: ['owner'],
+  awardee: ['awardee'],
+  parties: ['owner', 'awardee'],
+  bidder: ['bidder'],
+  contractor: ['stranger contractor'],
+  admin: ['admin'],
+};
+
+function allowedTo(key: JobActionKey): Record<string, readonly string[]> {
+  const states = EVERY.filter((state) => statesAllowing(key).includes(state));
+  return Object.fromEntries(PEOPLE_OF[OPERATIONS_ON_JOBS[key].by].map((person) => [person, states]));
+}
+
+function actionName(key: JobActionKey): string {
+  return key.replaceAll(/[A-Z]/g, '_$&').toUpperCase();
+}
 
 /** An API key may do all of this that its owner may. */
 const withKeys = (law: Record<string, readonly string[]>) =>
@@ -123,12 +132,12 @@ describe('schema/permissions.txt', () => {
     );
     expect(where('READ THE EVENTS', (answer) => answer === 'job and own bid')).toEqual({ awardee: AFTER_AWARD });
     expect(where('READ THE EVENTS', (answer) => answer === 'states')).toEqual({
-      owner: ['draft'],
-      'owner’s API key': ['draft'],
-      admin: ['draft'],
-      awardee: ['open'],
+      owner: UNPUBLISHED,
+      'owner’s API key': UNPUBLISHED,
+      admin: UNPUBLISHED,
+      awardee: BIDDING,
       bidder: ONCE_OPEN,
-      'stranger contractor': ['open'],
+      'stranger contractor': TAKES_BIDS,
     });
   });
 

@@ -4,13 +4,8 @@
  * an error.
  */
 import { BID_TRANSITIONS, type BidTransitionKey } from '../../src/rules/bids.js';
-import {
-  JOB_ACTIONS,
-  JOB_STATES,
-  type JobActionKey,
-  type JobState,
-  type JobTransitionKey,
-} from '../../src/rules/lifecycle.js';
+import { JOB_ACTIONS, type JobActionKey, type JobTransitionKey } from '../../src/rules/lifecycle.js';
+import { JOB_STATES, type JobState } from '../../src/rules/states.js';
 import { PARTY_WORDS } from '../../src/rules/parties.js';
 import { newId } from '../../src/store/new-id.js';
 import {

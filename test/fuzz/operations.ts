@@ -3,7 +3,8 @@
  * what is said.
  */
 import { BID_TRANSITIONS, type BidTransition } from '../../src/rules/bids.js';
-import { JOB_ACTIONS, type JobAction, type JobState, type PartyWord } from '../../src/rules/lifecycle.js';
+import { JOB_ACTIONS, type JobAction, type PartyWord } from '../../src/rules/lifecycle.js';
+import type { JobState } from '../../src/rules/states.js';
 import { document } from '../documented.js';
 import type { Json } from '../app.js';
 import type { GivenJob } from '../journey.js';

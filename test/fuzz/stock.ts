@@ -7,7 +7,7 @@ import { callRest } from '../calls.js';
 import { join } from '../cast.js';
 import type { TestApp } from '../app.js';
 import { bodyOf, gather, givenJob, giveTokens, type GivenJob, type People } from '../journey.js';
-import { JOB_STATES, TERMINAL_JOB_STATES, type JobState } from '../../src/rules/lifecycle.js';
+import { JOB_STATES, TERMINAL_JOB_STATES, type JobState } from '../../src/rules/states.js';
 import { atOnce, copiesOf } from '../scenes.js';
 import type { Dice } from './dice.js';
 

@@ -5,7 +5,8 @@ import { placeStates, type Move } from '../../src/lifecycle/cells.js';
 import { diagramOf, MARKS } from '../../src/lifecycle/diagram.js';
 import { areaOfSegment, overlap, segmentsOf, type Area, type Point } from '../../src/lifecycle/layout.js';
 import { leavesEveryState } from '../../src/rules/lifecycle-check.js';
-import { isTransition, JOB_ACTION_LIST, JOB_STATES, JOB_TRANSITIONS } from '../../src/rules/lifecycle.js';
+import { isTransition, JOB_ACTION_LIST, JOB_TRANSITIONS } from '../../src/rules/lifecycle.js';
+import { JOB_STATES } from '../../src/rules/states.js';
 import type { JobAction } from '../../src/rules/lifecycle.js';
 
 const { layout, parties } = diagramOf();

@@ -1,6 +1,6 @@
 /** One's own events by their positions: the same through both APIs, and what the timelines of one's jobs show. */
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { JOB_STATES } from '../../src/rules/lifecycle.js';
+import { JOB_STATES } from '../../src/rules/states.js';
 import { openTestApp, type Json, type TestApp } from '../app.js';
 import { callRest } from '../calls.js';
 import { homeowner, type Person } from '../cast.js';

@@ -9,13 +9,14 @@ import { afterAll, beforeAll, expect, it } from 'vitest';
 import { readEvent } from '../../src/live/readable.js';
 import { EVENT_TYPES } from '../../src/rules/events.js';
 import type { ContractorId, HomeownerId, JobId } from '../../src/rules/ids.js';
-import { BID_STATES, JOB_STATES, type BidState, type JobState } from '../../src/rules/lifecycle.js';
+import { BID_STATES, JOB_STATES, type BidState, type JobState } from '../../src/rules/states.js';
 import type { Viewer } from '../../src/rules/viewer.js';
 import { connect, type Database } from '../../src/store/database.js';
 import type { EventWithParties } from '../../src/store/event-log.js';
 import { newId } from '../../src/store/new-id.js';
 import { stepCursor } from '../../src/store/webhook-fan-out.js';
 import { openTestApp, type TestApp } from '../app.js';
+import { isAwarded, isIn } from '../specified.js';
 import { offered, readAll, type Range } from './reading.js';
 import { viewerOf } from './viewers.js';
 
@@ -61,8 +62,8 @@ type GivenJob = typeof anyJob extends fc.Arbitrary<infer J> ? J : never;
 
 /** As much of it as no constraint keeps away. */
 function soundJob({ status, awardee, bids }: GivenJob) {
-  const mayBeAwarded = status !== 'draft' && status !== 'open' && status !== 'deleted';
-  const mustBeAwarded = mayBeAwarded && status !== 'completed' && status !== 'cancelled';
+  const mayBeAwarded = status !== 'deleted' && isAwarded(status);
+  const mustBeAwarded = status !== 'deleted' && isIn('work', status);
   const awarded = mayBeAwarded ? (awardee ?? (mustBeAwarded ? CONTRACTORS[0] : null)) : null;
   const others = bids.filter(
     ({ contractorId, status: state }, at) =>

@@ -1,4 +1,6 @@
 /** What the histories reached: every operation, in every state, with every outcome. */
+import type { JobActionKey } from '../../src/rules/lifecycle.js';
+import { JOB_ACTION_KEYS, OPERATIONS_ON_JOBS, statesAllowing } from '../specified.js';
 import type { Coverage } from './world.js';
 
 interface Cell {
@@ -42,54 +44,41 @@ const FIRST = ['UNAUTHENTICATED', 'FORBIDDEN'];
 const OF_A_JOB = [...FIRST, 'NOT_FOUND'];
 const OF_A_TRANSITION = [...OF_A_JOB, 'STALE_VERSION', 'INVALID_TRANSITION'];
 
+/** Every code that each operation on a job can give. */
+const CODES: Readonly<Record<JobActionKey, readonly string[]>> = {
+  update: [
+    ...OF_A_JOB,
+    'STALE_VERSION',
+    'VALIDATION_FAILED',
+    'FIELD_NOT_EDITABLE',
+    'BUDGET_DECREASE_TOO_LARGE',
+    'URGENCY_LOCKED',
+    'COMPLETION_DATE_SHIFT_TOO_LARGE',
+    'INSUFFICIENT_TOKENS',
+  ],
+  delete: OF_A_TRANSITION,
+  publish: [...OF_A_TRANSITION, 'MISSING_FIELDS', 'INSUFFICIENT_TOKENS'],
+  cancel: OF_A_TRANSITION,
+  award: [...OF_A_TRANSITION, 'VALIDATION_FAILED', 'UNKNOWN_BID'],
+  checkIn: OF_A_TRANSITION,
+  submitForReview: OF_A_TRANSITION,
+  approve: [...OF_A_TRANSITION, 'VALIDATION_FAILED'],
+  dispute: [...OF_A_TRANSITION, 'VALIDATION_FAILED'],
+  escalate: [...OF_A_TRANSITION, 'VALIDATION_FAILED'],
+  resolveDispute: [...OF_A_TRANSITION, 'VALIDATION_FAILED'],
+  reachDecision: [...OF_A_TRANSITION, 'VALIDATION_FAILED'],
+  fileAppeal: [...OF_A_TRANSITION, 'VALIDATION_FAILED'],
+  finalizeAppeal: [...OF_A_TRANSITION, 'VALIDATION_FAILED'],
+  complete: [...OF_A_TRANSITION, 'VALIDATION_FAILED'],
+  submitBid: [...OF_A_JOB, 'VALIDATION_FAILED', 'INVALID_TRANSITION', 'DUPLICATE_BID', 'INSUFFICIENT_TOKENS'],
+};
+
 /** Every code that each operation can give, and every state that it succeeds in. */
 const EXPECTED: Readonly<Record<string, { codes: readonly string[]; from: readonly string[] }>> = {
   createJob: { codes: [...FIRST, 'VALIDATION_FAILED'], from: ['-'] },
-  updateJob: {
-    codes: [
-      ...OF_A_JOB,
-      'STALE_VERSION',
-      'VALIDATION_FAILED',
-      'FIELD_NOT_EDITABLE',
-      'BUDGET_DECREASE_TOO_LARGE',
-      'URGENCY_LOCKED',
-      'COMPLETION_DATE_SHIFT_TOO_LARGE',
-      'INSUFFICIENT_TOKENS',
-    ],
-    from: ['draft', 'open', 'awarded', 'in_progress'],
-  },
-  deleteJob: { codes: OF_A_TRANSITION, from: ['draft'] },
-  publishJob: { codes: [...OF_A_TRANSITION, 'MISSING_FIELDS', 'INSUFFICIENT_TOKENS'], from: ['draft'] },
-  cancelJob: { codes: OF_A_TRANSITION, from: ['open', 'awarded', 'in_progress'] },
-  awardJob: { codes: [...OF_A_TRANSITION, 'VALIDATION_FAILED', 'UNKNOWN_BID'], from: ['open'] },
-  checkInJob: { codes: OF_A_TRANSITION, from: ['awarded'] },
-  submitJobForReview: { codes: OF_A_TRANSITION, from: ['in_progress'] },
-  approveJob: { codes: [...OF_A_TRANSITION, 'VALIDATION_FAILED'], from: ['in_review'] },
-  disputeJob: { codes: [...OF_A_TRANSITION, 'VALIDATION_FAILED'], from: ['in_review'] },
-  escalateJob: { codes: [...OF_A_TRANSITION, 'VALIDATION_FAILED'], from: ['disputed'] },
-  resolveDispute: { codes: [...OF_A_TRANSITION, 'VALIDATION_FAILED'], from: ['disputed'] },
-  reachDecision: { codes: [...OF_A_TRANSITION, 'VALIDATION_FAILED'], from: ['escalated'] },
-  fileAppeal: { codes: [...OF_A_TRANSITION, 'VALIDATION_FAILED'], from: ['decision_reached'] },
-  finalizeAppeal: { codes: [...OF_A_TRANSITION, 'VALIDATION_FAILED'], from: ['appealed'] },
-  completeJob: {
-    codes: [...OF_A_TRANSITION, 'VALIDATION_FAILED'],
-    from: [
-      'draft',
-      'open',
-      'awarded',
-      'in_progress',
-      'in_review',
-      'completed',
-      'disputed',
-      'escalated',
-      'decision_reached',
-      'appealed',
-    ],
-  },
-  submitBid: {
-    codes: [...OF_A_JOB, 'VALIDATION_FAILED', 'INVALID_TRANSITION', 'DUPLICATE_BID', 'INSUFFICIENT_TOKENS'],
-    from: ['open'],
-  },
+  ...Object.fromEntries(
+    JOB_ACTION_KEYS.map((key) => [OPERATIONS_ON_JOBS[key].operation, { codes: CODES[key], from: statesAllowing(key) }]),
+  ),
   viewBid: { codes: [...OF_A_JOB, 'INVALID_TRANSITION'], from: ['bid pending'] },
   shortlistBid: { codes: [...OF_A_JOB, 'INVALID_TRANSITION'], from: ['bid pending', 'bid viewed'] },
   rejectBid: { codes: [...OF_A_JOB, 'INVALID_TRANSITION'], from: ['bid pending', 'bid viewed', 'bid shortlisted'] },

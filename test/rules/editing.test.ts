@@ -6,8 +6,8 @@ import type { JobBeforeEdit, JobEdit } from '../../src/rules/editing.js';
 import { Refusal, type ErrorCode } from '../../src/rules/errors.js';
 import { editableFields, JOB_FIELDS } from '../../src/rules/job-fields.js';
 import type { JobField, JobFields, JobPatch } from '../../src/rules/job-fields.js';
-import { JOB_STATES } from '../../src/rules/lifecycle.js';
-import type { JobState } from '../../src/rules/lifecycle.js';
+import { JOB_STATES } from '../../src/rules/states.js';
+import type { JobState } from '../../src/rules/states.js';
 import { publishCost, URGENCIES, type Urgency } from '../../src/rules/publishing.js';
 import { kitchen } from './people.js';
 

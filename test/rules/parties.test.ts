@@ -1,5 +1,6 @@
 import { describe, expect, test } from 'vitest';
-import type { JobState, PartyWord } from '../../src/rules/lifecycle.js';
+import type { PartyWord } from '../../src/rules/lifecycle.js';
+import type { JobState } from '../../src/rules/states.js';
 import { holds } from '../../src/rules/conditions.js';
 import {
   allowedRoles,

@@ -1,6 +1,6 @@
 /** The people of the rules' tests, and the job they meet over. Everything here is in memory. */
 import type { JobBeforeEdit } from '../../src/rules/editing.js';
-import type { JobState } from '../../src/rules/lifecycle.js';
+import type { JobState } from '../../src/rules/states.js';
 import type { Viewer } from '../../src/rules/viewer.js';
 
 export const hannah = {

@@ -1,7 +1,7 @@
 /** `npm run demo`: a small town for whoever looks around, made once. */
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { PASSWORD } from '../../src/demo/town.js';
-import { JOB_STATES } from '../../src/rules/lifecycle.js';
+import { JOB_STATES } from '../../src/rules/states.js';
 import { logIn } from './callers.js';
 import { clone, type Clone } from './clone.js';
 import { start } from './processes.js';

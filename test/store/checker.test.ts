@@ -126,10 +126,10 @@ const DAMAGES: [what: string, breaks: string, damage: Damage][] = [
   ],
   [
     'a live bid on an awarded job',
-    'live bids are on open jobs',
+    'live bids are on jobs that take bids',
     (tx) => tx`update bids set status = 'viewed' where id = ${ids.rejected!}`,
   ],
-  ['a bid without a job', 'live bids are on open jobs', (tx) => tx`delete from jobs where id = ${ids.open!}`],
+  ['a bid without a job', 'live bids are on jobs that take bids', (tx) => tx`delete from jobs where id = ${ids.open!}`],
   [
     'a bid that is listed elsewhere than its job',
     'a bid knows when its job was made',

@@ -7,6 +7,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { contractor, homeowner } from '../cast.js';
 import { checkDatabase } from '../checker.js';
 import { openTestApp, type TestApp } from '../app.js';
+import { statesIn } from '../specified.js';
 import { allNumbered } from '../live/positions.js';
 
 let app: TestApp;
@@ -161,13 +162,11 @@ const ATTEMPTS: [what: string, refusedBy: string, attempt: Attempt][] = [
     (tx) => job(tx, ids.open, { awarded_bid_id: ids.carlsBid, awarded_contractor_id: ids.carlsProfile }),
   ],
   ['an award on a draft', 'jobs_award_fits_the_state', (tx) => job(tx, ids.awarded, { status: 'draft' })],
-  ...(['awarded', 'in_progress', 'in_review', 'disputed', 'escalated', 'decision_reached', 'appealed'] as const).map(
-    (status): [string, string, Attempt] => [
-      `a job that is ${status} without an award`,
-      'jobs_award_fits_the_state',
-      (tx) => job(tx, ids.open, { status, live_bid_count: 0 }),
-    ],
-  ),
+  ...statesIn('work').map((status): [string, string, Attempt] => [
+    `a job that is ${status} without an award`,
+    'jobs_award_fits_the_state',
+    (tx) => job(tx, ids.open, { status, live_bid_count: 0 }),
+  ]),
   [
     'an award without its contractor',
     'jobs_award_is_whole',
@@ -189,8 +188,8 @@ const ATTEMPTS: [what: string, refusedBy: string, attempt: Attempt][] = [
     (tx) => tx`delete from bids where id = ${ids.accepted}`,
   ],
   [
-    'live bids on a job that is not open',
-    'jobs_live_bids_only_while_open',
+    'live bids on a job that takes none',
+    'jobs_live_bids_fit_the_state',
     (tx) => job(tx, ids.open, { status: 'cancelled' }),
   ],
   ['a rating of work that goes on', 'jobs_review_fits_the_state', (tx) => job(tx, ids.awarded, { rating: 5 })],

@@ -9,7 +9,7 @@ import { perform, performWithin } from '../../operations/operation.js';
 import { nestedPage } from '../../operations/paging.js';
 import { availableActions, dependsOnBalance } from '../../rules/available-actions.js';
 import type { JobOrder } from '../../rules/job-orders.js';
-import type { BidState } from '../../rules/lifecycle.js';
+import type { BidState } from '../../rules/states.js';
 import type { Page } from '../../store/page.js';
 import type { Context } from '../context.js';
 import { BidStatus, JobOrderEnum } from '../enums.js';

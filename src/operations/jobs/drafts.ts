@@ -1,7 +1,8 @@
 /** Creates and deletes drafts. */
 import { z } from 'zod';
 import { JOB_FIELDS, type JobFields } from '../../rules/job-fields.js';
-import { INITIAL_JOB_STATE, JOB_ACTIONS, JOB_CREATION } from '../../rules/lifecycle.js';
+import { JOB_ACTIONS, JOB_CREATION } from '../../rules/lifecycle.js';
+import { INITIAL_JOB_STATE } from '../../rules/states.js';
 import { allowedRoles } from '../../rules/parties.js';
 import { asParameter } from '../../store/events.js';
 import { pipelined } from '../../store/database.js';

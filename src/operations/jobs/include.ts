@@ -4,7 +4,7 @@
  */
 import { disputeFrom, type Dispute } from '../../rules/disputes.js';
 import type { JobId } from '../../rules/ids.js';
-import type { BidState } from '../../rules/lifecycle.js';
+import type { BidState } from '../../rules/states.js';
 import { partyOf, type JobParties } from '../../rules/parties.js';
 import { eventFor, reachOf } from '../../rules/timeline.js';
 import type { Viewer } from '../../rules/viewer.js';

@@ -1,7 +1,7 @@
 /** A job as an operation finds it: whether it is there, and who the viewer is to it. */
 import { refuse } from '../../rules/errors.js';
 import type { JobId } from '../../rules/ids.js';
-import type { BidState } from '../../rules/lifecycle.js';
+import type { BidState } from '../../rules/states.js';
 import { partyOf, type JobParties, type Party } from '../../rules/parties.js';
 import type { Viewer } from '../../rules/viewer.js';
 import type { Db } from '../../store/database.js';

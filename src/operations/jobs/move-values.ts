@@ -1,5 +1,6 @@
 /** The values that the statement takes that moves a job. */
-import { JOB_TRANSITIONS, type JobState, type JobTransitionKey } from '../../rules/lifecycle.js';
+import { JOB_TRANSITIONS, type JobTransitionKey } from '../../rules/lifecycle.js';
+import type { JobState } from '../../rules/states.js';
 import { asParameter, type NewEvent } from '../../store/events.js';
 import type { MoveValues } from '../../store/moves.js';
 import { idsOf } from '../../store/visibility.js';

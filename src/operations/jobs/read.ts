@@ -6,7 +6,7 @@ import { refuse } from '../../rules/errors.js';
 import type { JobId } from '../../rules/ids.js';
 import { eventFor, reachOf } from '../../rules/timeline.js';
 import { DEFAULT_JOB_ORDER, JOB_ORDERS } from '../../rules/job-orders.js';
-import { JOB_STATES } from '../../rules/lifecycle.js';
+import { JOB_STATES } from '../../rules/states.js';
 import { TEXT } from '../../rules/limits.js';
 import { choice, idOf } from '../../rules/values.js';
 import type { Viewer } from '../../rules/viewer.js';

@@ -2,7 +2,7 @@
 import { z } from 'zod';
 import { entity, identifier } from '../entity.js';
 import { TEXT } from '../limits.js';
-import { BID_STATES } from '../lifecycle.js';
+import { BID_STATES } from '../states.js';
 import { GUARANTEED_VIEW_STAKE, HOLD_STATES } from '../tokens.js';
 import { choice, idOf, moment, moneyAboveZero, nullableDay, nullableText, whole } from '../values.js';
 

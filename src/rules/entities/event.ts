@@ -3,7 +3,7 @@ import { z } from 'zod';
 import { entity, identifier } from '../entity.js';
 import { EVENT_TYPES } from '../events.js';
 import { TEXT } from '../limits.js';
-import { JOB_STATES } from '../lifecycle.js';
+import { JOB_STATES } from '../states.js';
 import { anything, choice, idOf, moment, nullableText, position, rating, text, whole } from '../values.js';
 import { ROLES } from '../viewer.js';
 

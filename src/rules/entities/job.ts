@@ -2,7 +2,7 @@
 import { z } from 'zod';
 import { entity, identifier } from '../entity.js';
 import { TEXT } from '../limits.js';
-import { JOB_STATES } from '../lifecycle.js';
+import { JOB_STATES } from '../states.js';
 import { URGENCIES } from '../publishing.js';
 import { INVOLVED } from '../readers.js';
 import { choice, idOf, moment, money, nullableDay, nullableText, rating, requiredText, whole } from '../values.js';

@@ -1,7 +1,7 @@
 /** Bids, and the tokens that some of them stake. */
 import { sql } from 'drizzle-orm';
 import { boolean, check, date, index, integer, pgEnum, pgTable, text, unique, uniqueIndex } from 'drizzle-orm/pg-core';
-import { BID_STATES, UNCOUNTED_BID_STATE } from '../../rules/lifecycle.js';
+import { BID_STATES, UNCOUNTED_BID_STATE } from '../../rules/states.js';
 import { HOLD_STATES } from '../../rules/tokens.js';
 import { contractors, users } from './accounts.js';
 import { createdAt, idColumn, moment, money, updatedAt } from './columns.js';

@@ -14,7 +14,8 @@ import {
 } from 'drizzle-orm/pg-core';
 import type { JOB } from '../../rules/entities/job.js';
 import type { RowOf } from '../../rules/entity.js';
-import { JOB_STATES } from '../../rules/lifecycle.js';
+import { STATES_WITHOUT_PUBLICATION } from '../../rules/lifecycle.js';
+import { JOB_STATES, statesIn, type JobState } from '../../rules/states.js';
 import { REQUIRED_TO_PUBLISH, URGENCIES } from '../../rules/publishing.js';
 import { homeowners } from './accounts.js';
 import { bids } from './bids.js';
@@ -22,6 +23,13 @@ import { createdAt, idColumn, moment, money, updatedAt } from './columns.js';
 
 export const jobStatus = pgEnum('job_status', JOB_STATES);
 export const urgency = pgEnum('urgency', URGENCIES);
+
+/**
+ * Compares texts: a migration that adds a state and changes such a check is one transaction, in which Postgres lets
+ * nobody use the new value of the enum.
+ */
+const isOneOf = (t: { readonly status: unknown }, states: readonly JobState[]): SQL =>
+  sql`${t.status}::text in (${sql.raw(states.map((state) => `'${state}'`).join(', '))})`;
 
 const completedByAward = (t: { readonly status: unknown; readonly awardedBidId: unknown }): SQL =>
   sql`${t.status} = 'completed' and ${t.awardedBidId} is not null`;
@@ -96,8 +104,8 @@ export const jobs = pgTable(
     check(
       'jobs_award_fits_the_state',
       sql`case
-      when ${t.status} in ('draft', 'open') then ${t.awardedBidId} is null
-      when ${t.status} in ('completed', 'cancelled') then true
+      when ${isOneOf(t, statesIn('unpublished', 'bidding'))} then ${t.awardedBidId} is null
+      when ${isOneOf(t, statesIn('end'))} then true
       else ${t.awardedBidId} is not null end`,
     ),
     check('jobs_award_is_whole', sql`(${t.awardedBidId} is null) = (${t.awardedContractorId} is null)`),
@@ -110,7 +118,7 @@ export const jobs = pgTable(
     check('jobs_dates_are_sound', sql`${t.desiredStartDate} <= ${t.desiredCompletionDate}`),
     check(
       'jobs_published_whole',
-      sql`${t.status} in ('draft', 'completed') or (${sql.join(
+      sql`${isOneOf(t, STATES_WITHOUT_PUBLICATION)} or (${sql.join(
         REQUIRED_TO_PUBLISH.map((name) => t[name])
           .filter((column) => !column.notNull)
           .map((column) => sql`${column} is not null`),
@@ -121,7 +129,7 @@ export const jobs = pgTable(
       'jobs_counts_are_sound',
       sql`0 <= ${t.liveBidCount} and ${t.liveBidCount} <= ${t.bidCount} and ${t.bidCount} <= ${t.bidsEver}`,
     ),
-    check('jobs_live_bids_only_while_open', sql`${t.liveBidCount} = 0 or ${t.status} = 'open'`),
+    check('jobs_live_bids_fit_the_state', sql`${t.liveBidCount} = 0 or ${isOneOf(t, statesIn('bidding'))}`),
   ],
 );
 

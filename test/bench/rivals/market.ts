@@ -7,7 +7,7 @@ import { createHash } from 'node:crypto';
 import type { ParameterOrJSON } from 'postgres';
 import { availableActions, type ActionFacts } from '../../../src/rules/available-actions.js';
 import type { ContractorId, HomeownerId } from '../../../src/rules/ids.js';
-import type { JobState } from '../../../src/rules/lifecycle.js';
+import type { JobState } from '../../../src/rules/states.js';
 import type { Urgency } from '../../../src/rules/publishing.js';
 import type { Viewer } from '../../../src/rules/viewer.js';
 import { newId } from '../../../src/store/new-id.js';

@@ -12,7 +12,7 @@ import { GraphQLError } from 'graphql';
 import postgres from 'postgres';
 import { availableActions } from '../../../src/rules/available-actions.js';
 import type { BidId, ContractorId, HomeownerId, JobId, UserId } from '../../../src/rules/ids.js';
-import { BID_STATES, JOB_STATES, LIVE_BID_STATES } from '../../../src/rules/lifecycle.js';
+import { BID_STATES, JOB_STATES, LIVE_BID_STATES } from '../../../src/rules/states.js';
 import { PUBLISH_COST, URGENCIES } from '../../../src/rules/publishing.js';
 import { ROLES, type Viewer } from '../../../src/rules/viewer.js';
 import { newId } from '../../../src/store/new-id.js';

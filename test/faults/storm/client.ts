@@ -4,14 +4,8 @@
  * touches them; at the shared ones it races the others.
  */
 import { setTimeout as pause } from 'node:timers/promises';
-import {
-  JOB_TRANSITION_KEYS,
-  JOB_TRANSITIONS,
-  LIVE_BID_STATES,
-  type BidState,
-  type JobState,
-  type JobTransitionKey,
-} from '../../../src/rules/lifecycle.js';
+import { JOB_TRANSITION_KEYS, JOB_TRANSITIONS, type JobTransitionKey } from '../../../src/rules/lifecycle.js';
+import { LIVE_BID_STATES, type BidState, type JobState } from '../../../src/rules/states.js';
 import { APIS } from '../../calls.js';
 import type { Board } from './board.js';
 import type { Chance } from './chance.js';

@@ -6,6 +6,7 @@
 import { operationName } from '../../calls.js';
 import { isRead, outcomeOf, settles, succeeded, type Entry, type Fields, type Member } from './history.js';
 import { TAGGED } from './client.js';
+import { OPERATIONS_ON_JOBS } from '../../specified.js';
 import type { Rows } from './rows.js';
 
 export const KINDS = [
@@ -132,37 +133,14 @@ const PROGRESS = [
   'completed',
   'cancelled',
 ];
-const LEADS_TO: Readonly<Record<string, string>> = {
-  publish: 'open',
-  award: 'awarded',
-  checkIn: 'in_progress',
-  submitForReview: 'in_review',
-  approve: 'completed',
-  dispute: 'disputed',
-  escalate: 'escalated',
-  reachDecision: 'decision_reached',
-  fileAppeal: 'appealed',
-  finalizeAppeal: 'completed',
-  complete: 'completed',
-  cancel: 'cancelled',
-};
+const LEADS_TO: Readonly<Record<string, string>> = Object.fromEntries(
+  Object.entries(OPERATIONS_ON_JOBS)
+    .filter(([key, { to }]) => to !== 'stays' && to !== 'gone' && key !== 'resolveDispute')
+    .map(([key, { to }]) => [key, to]),
+);
 const EVENT: Readonly<Record<string, string>> = {
   create: 'job.created',
-  update: 'job.updated',
-  delete: 'job.deleted',
-  publish: 'job.published',
-  award: 'job.awarded',
-  checkIn: 'job.checked_in',
-  submitForReview: 'job.submitted_for_review',
-  approve: 'job.approved',
-  dispute: 'job.disputed',
-  escalate: 'job.escalated',
-  reachDecision: 'job.decision_reached',
-  fileAppeal: 'job.appeal_filed',
-  finalizeAppeal: 'job.appeal_finalized',
-  complete: 'job.completed',
-  cancel: 'job.cancelled',
-  submitBid: 'bid.submitted',
+  ...Object.fromEntries(Object.entries(OPERATIONS_ON_JOBS).map(([key, { event }]) => [key, event])),
   view: 'bid.viewed',
   shortlist: 'bid.shortlisted',
   reject: 'bid.rejected',

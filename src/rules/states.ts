@@ -1,0 +1,56 @@
+/** The states of jobs and bids, and what is true of a job in each of them, whatever led there. */
+
+/**
+ * Where in its life a job is. A job never goes back to an earlier phase; within one it may go to and fro. What holds in
+ * a phase holds in each of its states: the checks of the table of jobs, refunds and limits on edits ask for the phase.
+ */
+export const JOB_PHASES = {
+  unpublished: 'Only its owner sees it, and it may lack what publishing asks for.',
+  bidding: 'It is published and not awarded: live bids may wait on it, and nowhere else.',
+  work: 'One bid is accepted, and all others are settled.',
+  end: 'Nothing leads on, and no hold is active; it is awarded if it was so before.',
+} as const;
+export type JobPhase = keyof typeof JOB_PHASES;
+
+/** Every state, in the order in which documents list them, and what it means for a job to be in it. */
+export const JOB_STATE_ROWS = {
+  draft: { phase: 'unpublished', description: 'Being written; only its owner sees it.' },
+  open: { phase: 'bidding', description: 'Visible to contractors, who may bid.' },
+  awarded: { phase: 'work', description: 'Given to one bid; the work has not begun.' },
+  in_progress: { phase: 'work', description: 'The contractor is at work.' },
+  in_review: { phase: 'work', description: 'The work is done and waits for the homeowner’s review.' },
+  completed: { phase: 'end', description: 'Ended well, or ended by agreement, ruling or an admin.' },
+  disputed: { phase: 'work', description: 'The homeowner does not accept the work; the parties may still settle it.' },
+  escalated: { phase: 'work', description: 'Waiting for an admin’s decision.' },
+  decision_reached: { phase: 'work', description: 'Decided by an admin; the contractor may appeal.' },
+  appealed: { phase: 'work', description: 'Waiting for the final ruling.' },
+  cancelled: { phase: 'end', description: 'Called off by the homeowner.' },
+} as const satisfies Record<string, { readonly phase: JobPhase; readonly description: string }>;
+export type JobState = keyof typeof JOB_STATE_ROWS;
+export const JOB_STATES = Object.keys(JOB_STATE_ROWS) as [JobState, ...JobState[]];
+export const INITIAL_JOB_STATE = 'draft' satisfies JobState;
+
+export function isIn(phase: JobPhase, state: JobState): boolean {
+  return JOB_STATE_ROWS[state].phase === phase;
+}
+
+export function statesIn(...phases: JobPhase[]): readonly JobState[] {
+  return JOB_STATES.filter((state) => phases.includes(JOB_STATE_ROWS[state].phase));
+}
+
+export const TERMINAL_JOB_STATES = statesIn('end');
+export const UNFINISHED_JOB_STATES = statesIn('unpublished', 'bidding', 'work');
+
+export function isTerminal(state: JobState): boolean {
+  return isIn('end', state);
+}
+
+export const BID_STATES = ['pending', 'viewed', 'shortlisted', 'accepted', 'rejected', 'withdrawn'] as const;
+export type BidState = (typeof BID_STATES)[number];
+
+export const INITIAL_BID_STATE = 'pending' satisfies BidState;
+/** A live bid still waits for the homeowner's choice; award and every end settle it. */
+export const LIVE_BID_STATES = ['pending', 'viewed', 'shortlisted'] as const satisfies readonly BidState[];
+/** Counted neither among the bids of its job, nor against another bid of its contractor. */
+export const UNCOUNTED_BID_STATE = 'withdrawn' satisfies BidState;
+export const COUNTED_BID_STATES: readonly BidState[] = BID_STATES.filter((state) => state !== UNCOUNTED_BID_STATE);

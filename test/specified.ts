@@ -1,0 +1,124 @@
+/**
+ * What is specified of jobs, copied by hand, so that a slip in the rules meets a second opinion. Every test that needs
+ * to know which operation leads where, who may call it and what its event is called asks here, not in the rules.
+ */
+import type { JobActionKey, PartyWord } from '../src/rules/lifecycle.js';
+import type { JobPhase, JobState } from '../src/rules/states.js';
+
+const PHASES: Readonly<Record<JobState, JobPhase>> = {
+  draft: 'unpublished',
+  open: 'bidding',
+  awarded: 'work',
+  in_progress: 'work',
+  in_review: 'work',
+  completed: 'end',
+  disputed: 'work',
+  escalated: 'work',
+  decision_reached: 'work',
+  appealed: 'work',
+  cancelled: 'end',
+};
+
+export const STATES = Object.keys(PHASES) as readonly JobState[];
+
+export function statesIn(...phases: JobPhase[]): readonly JobState[] {
+  return STATES.filter((state) => phases.includes(PHASES[state]));
+}
+
+export function isAwarded(state: JobState): boolean {
+  return !isIn('unpublished', state) && !isIn('bidding', state);
+}
+
+export function isIn(phase: JobPhase, state: JobState): boolean {
+  return PHASES[state] === phase;
+}
+
+/** The interface's table, and decision 6. */
+export const OPERATIONS_ON_JOBS = {
+  publish: row('publishJob', 'publish', 'owner', ['draft'], 'open', 'job.published'),
+  award: row('awardJob', 'award', 'owner', ['open'], 'awarded', 'job.awarded'),
+  checkIn: row('checkInJob', 'checkin', 'awardee', ['awarded'], 'in_progress', 'job.checked_in'),
+  submitForReview: row(
+    'submitJobForReview',
+    'submit-for-review',
+    'awardee',
+    ['in_progress'],
+    'in_review',
+    'job.submitted_for_review',
+  ),
+  approve: row('approveJob', 'approve', 'owner', ['in_review'], 'completed', 'job.approved'),
+  dispute: row('disputeJob', 'dispute', 'owner', ['in_review'], 'disputed', 'job.disputed'),
+  escalate: row('escalateJob', 'escalate', 'parties', ['disputed'], 'escalated', 'job.escalated'),
+  resolveDispute: row(
+    'resolveDispute',
+    'resolve-dispute',
+    'parties',
+    ['disputed'],
+    'completed',
+    'job.dispute_resolved',
+  ),
+  reachDecision: row(
+    'reachDecision',
+    'reach-decision',
+    'admin',
+    ['escalated'],
+    'decision_reached',
+    'job.decision_reached',
+  ),
+  fileAppeal: row('fileAppeal', 'file-appeal', 'awardee', ['decision_reached'], 'appealed', 'job.appeal_filed'),
+  finalizeAppeal: row('finalizeAppeal', 'finalize-appeal', 'admin', ['appealed'], 'completed', 'job.appeal_finalized'),
+  complete: row(
+    'completeJob',
+    'complete',
+    'admin',
+    statesIn('unpublished', 'bidding', 'work'),
+    'completed',
+    'job.completed',
+  ),
+  cancel: row('cancelJob', 'cancel', 'owner', ['open', 'awarded', 'in_progress'], 'cancelled', 'job.cancelled'),
+  update: row('updateJob', '', 'owner', ['draft', 'open', 'awarded', 'in_progress'], 'stays', 'job.updated'),
+  delete: row('deleteJob', '', 'owner', ['draft'], 'gone', 'job.deleted'),
+  submitBid: row('submitBid', 'bids', 'contractor', ['open'], 'stays', 'bid.submitted'),
+} satisfies Record<JobActionKey, SpecifiedRow>;
+
+export const JOB_ACTION_KEYS = Object.keys(OPERATIONS_ON_JOBS) as JobActionKey[];
+
+export interface SpecifiedRow {
+  readonly operation: string;
+  readonly path: string;
+  readonly by: PartyWord;
+  readonly from: readonly JobState[];
+  readonly to: JobState | 'stays' | 'gone';
+  readonly event: string;
+}
+
+function row(
+  operation: string,
+  path: string,
+  by: PartyWord,
+  from: readonly JobState[],
+  to: SpecifiedRow['to'],
+  event: string,
+): SpecifiedRow {
+  return { operation, path, by, from, to, event };
+}
+
+/** In which states a call succeeds; completing a completed job does, and changes nothing. */
+export function statesAllowing(key: JobActionKey): readonly JobState[] {
+  const { from } = OPERATIONS_ON_JOBS[key];
+  return key === 'complete' ? [...from, 'completed'] : from;
+}
+
+/** What leads from which state to which, by the names of events; a first proposal settles nothing yet. */
+export const LEGAL_STEPS: readonly (readonly [event: string, from: JobState | null, to: JobState | null])[] = [
+  ['job.created', null, 'draft'],
+  ['job.resolution_proposed', 'disputed', 'disputed'],
+  ...Object.values(OPERATIONS_ON_JOBS)
+    .filter(({ event }) => event.startsWith('job.'))
+    .flatMap(({ event, from, to }) => from.map((state) => [event, state, reached(to, state)] as const)),
+];
+
+function reached(to: SpecifiedRow['to'], from: JobState): JobState | null {
+  if (to === 'gone') return null;
+  return to === 'stays' ? from : to;
+}
