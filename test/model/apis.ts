@@ -1,7 +1,9 @@
 /** One call, sent through either API, and its answer in one form: camelCase names, lower-case enum values. */
 import { Agent, request } from 'node:http';
 import type { Json } from '../app.js';
-import type { BidMove, Call, Fields, Op, Transition } from './market.js';
+import { OPERATIONS_ON_JOBS } from '../specified.js';
+import type { Call, Fields } from './market.js';
+import { TRANSITION } from './shapes.js';
 
 export interface Heard {
   /** REST's own status; for GraphQL that which the refusal names. */
@@ -118,20 +120,8 @@ export function openApis(url: string): Apis {
   };
 }
 
-const PATHS: Record<Transition | BidMove, string> = {
-  publishJob: 'publish',
-  cancelJob: 'cancel',
-  awardJob: 'award',
-  checkInJob: 'checkin',
-  submitJobForReview: 'submit-for-review',
-  approveJob: 'approve',
-  disputeJob: 'dispute',
-  escalateJob: 'escalate',
-  resolveDispute: 'resolve-dispute',
-  reachDecision: 'reach-decision',
-  fileAppeal: 'file-appeal',
-  finalizeAppeal: 'finalize-appeal',
-  completeJob: 'complete',
+const PATHS: Readonly<Record<string, string>> = {
+  ...Object.fromEntries(Object.values(OPERATIONS_ON_JOBS).map(({ operation, path }) => [operation, path])),
   viewBid: 'view',
   shortlistBid: 'shortlist',
   rejectBid: 'reject',
@@ -302,8 +292,15 @@ function document(call: Call): Document {
         root: (data) => data.contractor,
       };
     default: {
-      const type = `${op[0]?.toUpperCase()}${op.slice(1)}Input${OPTIONAL_INPUT.includes(op) ? '' : '!'}`;
-      const input = Object.keys(body).length === 0 && OPTIONAL_INPUT.includes(op) ? null : body;
+      const kinds = Object.values(TRANSITION[op]);
+      if (kinds.length === 0)
+        return mutation(
+          `mutation($id: ID!, $version: Int) { ${op}(id: $id, expectedVersion: $version) { job { ${JOB} } } }`,
+          versioned,
+        );
+      const isOptional = kinds.every(({ required }) => !required);
+      const type = `${op[0]?.toUpperCase()}${op.slice(1)}Input${isOptional ? '' : '!'}`;
+      const input = Object.keys(body).length === 0 && isOptional ? null : body;
       return mutation(
         `mutation($id: ID!, $version: Int, $input: ${type}) { ${op}(id: $id, expectedVersion: $version, input: ` +
           `$input) { job { ${JOB} } } }`,
@@ -312,8 +309,6 @@ function document(call: Call): Document {
     }
   }
 }
-
-const OPTIONAL_INPUT: readonly Op[] = ['cancelJob', 'checkInJob', 'submitJobForReview', 'approveJob'];
 
 function withEnums(body: Fields): Fields {
   return typeof body.urgency === 'string' ? { ...body, urgency: upper(body.urgency) } : body;

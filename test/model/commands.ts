@@ -4,6 +4,7 @@
  * what a reader wants fewer of.
  */
 import fc from 'fast-check';
+import { statesIn } from '../specified.js';
 import { JOB_FIELDS } from './shapes.js';
 import {
   type Bid,
@@ -100,7 +101,7 @@ function admin(market: Market): Person {
   return market.people.find(({ role }) => role === 'admin')!;
 }
 
-const OVER: readonly JobState[] = ['completed', 'cancelled'];
+const OVER = statesIn('end');
 
 /** What somebody who may would do next with a job, so that jobs go all the way. */
 function fitting(market: Market, dice: Dice): Plan {
@@ -185,11 +186,14 @@ function fitting(market: Market, dice: Dice): Plan {
         [90, plan('fileAppeal', awardee)],
         [10, complete],
       ]);
-    default:
+    case 'appealed':
       return dice.weighted([
         [88, plan('finalizeAppeal', admin(market))],
         [12, complete],
       ]);
+    case 'completed':
+    case 'cancelled':
+      throw new Error(`Nothing is fit for a job that is ${job.state}.`);
   }
 }
 

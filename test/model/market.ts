@@ -1,25 +1,16 @@
 /**
  * The market as the interface and the decisions describe it, written a second time from those pages alone. It imports
- * nothing of the service, so that a mistake there cannot be a mistake here too; every figure is typed in again.
+ * nothing of the service but types, so that a mistake there cannot be a mistake here too; every figure is typed in again.
  */
+import type { JobState } from '../../src/rules/states.js';
+import { isIn, JOB_ACTION_KEYS, OPERATIONS_ON_JOBS, statesAllowing } from '../specified.js';
 import * as shapes from './shapes.js';
 import type { Flaw } from './shapes.js';
 
 export type Role = 'homeowner' | 'contractor' | 'admin';
 export type Api = 'rest' | 'graphql';
 
-export type JobState =
-  | 'draft'
-  | 'open'
-  | 'awarded'
-  | 'in_progress'
-  | 'in_review'
-  | 'completed'
-  | 'disputed'
-  | 'escalated'
-  | 'decision_reached'
-  | 'appealed'
-  | 'cancelled';
+export type { JobState };
 export type BidState = 'pending' | 'viewed' | 'shortlisted' | 'accepted' | 'rejected' | 'withdrawn';
 
 export type Transition =
@@ -219,48 +210,21 @@ export function isLocated({ zipCode, city, state }: Fields): boolean {
 }
 
 /** Who may, from where, to where, and what the event is called. */
-const TRANSITIONS: Record<
-  Transition,
-  { by: 'owner' | 'awardee' | 'party' | 'admin'; from: readonly JobState[]; to: JobState; event: string }
-> = {
-  publishJob: { by: 'owner', from: ['draft'], to: 'open', event: 'job.published' },
-  cancelJob: { by: 'owner', from: ['open', 'awarded', 'in_progress'], to: 'cancelled', event: 'job.cancelled' },
-  awardJob: { by: 'owner', from: ['open'], to: 'awarded', event: 'job.awarded' },
-  checkInJob: { by: 'awardee', from: ['awarded'], to: 'in_progress', event: 'job.checked_in' },
-  submitJobForReview: { by: 'awardee', from: ['in_progress'], to: 'in_review', event: 'job.submitted_for_review' },
-  approveJob: { by: 'owner', from: ['in_review'], to: 'completed', event: 'job.approved' },
-  disputeJob: { by: 'owner', from: ['in_review'], to: 'disputed', event: 'job.disputed' },
-  escalateJob: { by: 'party', from: ['disputed'], to: 'escalated', event: 'job.escalated' },
-  resolveDispute: { by: 'party', from: ['disputed'], to: 'completed', event: 'job.dispute_resolved' },
-  reachDecision: { by: 'admin', from: ['escalated'], to: 'decision_reached', event: 'job.decision_reached' },
-  fileAppeal: { by: 'awardee', from: ['decision_reached'], to: 'appealed', event: 'job.appeal_filed' },
-  finalizeAppeal: { by: 'admin', from: ['appealed'], to: 'completed', event: 'job.appeal_finalized' },
-  completeJob: {
-    by: 'admin',
-    to: 'completed',
-    event: 'job.completed',
-    from: [
-      'draft',
-      'open',
-      'awarded',
-      'in_progress',
-      'in_review',
-      'completed',
-      'disputed',
-      'escalated',
-      'decision_reached',
-      'appealed',
-    ],
-  },
-};
-export const TRANSITION_NAMES = Object.keys(TRANSITIONS) as Transition[];
+const TRANSITIONS = new Map(
+  JOB_ACTION_KEYS.flatMap((key) => {
+    const { operation, by, to, event } = OPERATIONS_ON_JOBS[key];
+    if (to === 'stays' || to === 'gone') return [];
+    return [[operation as Transition, { by: by as keyof typeof ROLES, from: statesAllowing(key), to, event }]];
+  }),
+);
+export const TRANSITION_NAMES = [...TRANSITIONS.keys()];
 
-const ROLES: Record<'owner' | 'awardee' | 'party' | 'admin', readonly Role[]> = {
+const ROLES = {
   owner: ['homeowner'],
   awardee: ['contractor'],
-  party: ['homeowner', 'contractor'],
+  parties: ['homeowner', 'contractor'],
   admin: ['admin'],
-};
+} as const satisfies Record<string, readonly Role[]>;
 
 const BID_MOVES: Record<BidMove, { by: Role; from: readonly BidState[]; to: BidState; event: string }> = {
   viewBid: { by: 'homeowner', from: ['pending'], to: 'viewed', event: 'bid.viewed' },
@@ -326,7 +290,10 @@ export class Market {
 
   sees(person: Person, job: Job): boolean {
     if (person.role === 'admin' || person === job.owner) return true;
-    return person.role === 'contractor' && (job.state === 'open' || job.bids.some(({ by }) => by === person));
+    return (
+      person.role === 'contractor' &&
+      (statesAllowing('submitBid').includes(job.state) || job.bids.some(({ by }) => by === person))
+    );
   }
 
   visibleJobs(person: Person): Job[] {
@@ -382,15 +349,15 @@ export class Market {
         return EDITABLE[job.state] ? allowed : refused('FIELD_NOT_EDITABLE');
       case 'deleteJob':
         if (person !== job.owner) return refused('FORBIDDEN');
-        return job.state === 'draft' ? allowed : refused('INVALID_TRANSITION');
+        return statesAllowing('delete').includes(job.state) ? allowed : refused('INVALID_TRANSITION');
       case 'submitBid':
         if (person.role !== 'contractor') return refused('FORBIDDEN');
-        if (job.state !== 'open') return refused('INVALID_TRANSITION');
+        if (!statesAllowing('submitBid').includes(job.state)) return refused('INVALID_TRANSITION');
         return job.bids.some(({ by, state }) => by === person && state !== 'withdrawn')
           ? refused('DUPLICATE_BID')
           : allowed;
       default: {
-        const row = TRANSITIONS[op as Transition];
+        const row = TRANSITIONS.get(op as Transition)!;
         if (!this.isParty(person, job, row.by)) return refused('FORBIDDEN');
         if (!row.from.includes(job.state)) return refused('INVALID_TRANSITION');
         if (op === 'awardJob')
@@ -476,13 +443,13 @@ export class Market {
     return { person: this.admit(call, ANYONE, shape), job };
   }
 
-  private isParty(person: Person, job: Job, by: 'owner' | 'awardee' | 'party' | 'admin'): boolean {
+  private isParty(person: Person, job: Job, by: keyof typeof ROLES): boolean {
     const isOwner = person === job.owner;
     const isAwardee = person === job.awarded?.by;
-    return { owner: isOwner, awardee: isAwardee, party: isOwner || isAwardee, admin: person.role === 'admin' }[by];
+    return { owner: isOwner, awardee: isAwardee, parties: isOwner || isAwardee, admin: person.role === 'admin' }[by];
   }
 
-  private foundFor(call: Call, person: Person, by: 'owner' | 'awardee' | 'party' | 'admin'): Job {
+  private foundFor(call: Call, person: Person, by: keyof typeof ROLES): Job {
     const job = this.found(call, person);
     if (!this.isParty(person, job, by)) throw new Refused({ code: 'FORBIDDEN' });
     if (call.version !== undefined && call.version !== job.version)
@@ -553,24 +520,25 @@ export class Market {
     if (blocked.length > 0) throw new Refused({ code: 'FIELD_NOT_EDITABLE', blocked });
 
     const after: Fields = { ...job.fields, ...patch };
-    if (job.state === 'open') this.checkOpen(job, after, changed);
+    if (isIn('bidding', job.state)) this.checkOpen(job, after, changed);
     if (job.state === 'in_progress') checkCompletion(job, after, changed);
     const cleared = changed.filter(
-      (field) => (job.state === 'draft' ? ['title', 'description'] : NEEDED).includes(field) && after[field] === null,
+      (field) =>
+        (isIn('unpublished', job.state) ? ['title', 'description'] : NEEDED).includes(field) && after[field] === null,
     );
     if (cleared.length > 0) throw new Refused({ code: 'VALIDATION_FAILED', fields: cleared });
     const contradictions = contradictionsIn(after).filter((field) => changed.includes(field));
     if (contradictions.length > 0) throw new Refused({ code: 'VALIDATION_FAILED', fields: contradictions });
 
     const charge =
-      job.state === 'open' && changed.includes('urgency')
+      isIn('bidding', job.state) && changed.includes('urgency')
         ? Math.max(0, COST[String(after.urgency)]! - job.mostPaid)
         : 0;
     this.pay(person, charge);
     if (changed.length === 0) return { is: 'job', job };
     job.fields = after;
     job.mostPaid += charge;
-    if (job.state === 'open') {
+    if (isIn('bidding', job.state)) {
       for (const budget of ['budgetMin', 'budgetMax'] as const)
         job.highest[budget] = larger(job.highest[budget], cents(after[budget]));
     }
@@ -602,14 +570,14 @@ export class Market {
   private remove(call: Call): Answer {
     const person = this.admit(call, ['homeowner'], shapes.NOTHING);
     const job = this.foundFor(call, person, 'owner');
-    if (job.state !== 'draft') throw invalidTransition(job.state);
+    if (!statesAllowing('delete').includes(job.state)) throw invalidTransition(job.state);
     this.jobs.splice(this.jobs.indexOf(job), 1);
     this.gone.push(job.id);
     return { is: 'gone', job };
   }
 
   private transition(call: Call, op: Transition): Answer {
-    const row = TRANSITIONS[op];
+    const row = TRANSITIONS.get(op)!;
     const person = this.admit(call, ROLES[row.by], shapes.TRANSITION[op]);
     const job = this.foundFor(call, person, row.by);
     if (!row.from.includes(job.state)) throw invalidTransition(job.state);
@@ -621,7 +589,7 @@ export class Market {
       tell(row.event, row.to, texts);
       job.state = row.to;
       job.version += 1;
-      if (row.to === 'completed' || row.to === 'cancelled') this.end(job);
+      if (isIn('end', row.to)) this.end(job);
     };
 
     switch (op) {
@@ -717,7 +685,7 @@ export class Market {
           });
         break;
       case 'cancelJob': {
-        const refund = from === 'open' && job.bids.length === 0 ? job.mostPaid : 0;
+        const refund = isIn('bidding', from) && job.bids.length === 0 ? job.mostPaid : 0;
         this.balances.set(person, this.balances.get(person)! + refund);
         arrive();
         break;
@@ -761,7 +729,7 @@ export class Market {
   private submitBid(call: Call): Answer {
     const person = this.admit(call, ['contractor'], shapes.BID);
     const job = this.found(call, person);
-    if (job.state !== 'open') throw invalidTransition(job.state);
+    if (!statesAllowing('submitBid').includes(job.state)) throw invalidTransition(job.state);
     if (job.bids.some(({ by, state }) => by === person && state !== 'withdrawn'))
       throw new Refused({ code: 'DUPLICATE_BID' });
     const { guaranteedView, ...said } = shapes.normal(call.body);
