@@ -1,15 +1,16 @@
 /** The picture of the lifecycle as SVG. Every move and every state in it is a link to its words below the picture. */
-import { isTerminal, JOB_STATE_ROWS, type JobState } from '../rules/states.js';
+import { isTerminal, JOB_STATE_ROWS, JOB_STATES, type JobState } from '../rules/states.js';
 import type { PartyWord } from '../rules/lifecycle.js';
 import { wordsOf } from '../rules/words.js';
 import { MARKS, type Diagram } from './diagram.js';
-import type { Area, PlacedMove, Point } from './layout.js';
+import type { Area, Point } from './arrangement.js';
+import type { PlacedMove } from './layout.js';
 import { SHORT_PARTIES, STEPS } from './words.js';
 
 /** Who acts in the picture; each has a colour, and is named next to every line. */
 export const ACTORS = ['owner', 'awardee', 'parties', 'admin'] as const satisfies readonly PartyWord[];
 
-export function pictureOf({ layout, states, parties }: Diagram): string {
+export function pictureOf({ layout, parties }: Diagram): string {
   const { width, height, nodes, moves } = layout;
   const area = (id: string) => nodes.get(id);
   return [
@@ -18,13 +19,14 @@ export function pictureOf({ layout, states, parties }: Diagram): string {
     `<defs>${ACTORS.map(arrowHead).join('')}</defs>`,
     // Labels lie over the lines of all moves.
     ...moves.map((move) => moveLink(move, parties.get(move.name) ?? 'admin')),
-    ...states.map((state) => stateLink(state, area(state))),
+    ...JOB_STATES.map((state) => stateLink(state, area(state))),
     marks(area(MARKS.start), area(MARKS.gone), area(MARKS.anywhere)),
     '</svg>',
   ].join('\n');
 }
 
-function moveLink({ name, lines, label }: PlacedMove, by: PartyWord): string {
+function moveLink({ name, lines: ways, loops, label }: PlacedMove, by: PartyWord): string {
+  const lines = [...ways, ...loops];
   const step = STEPS.find(({ id }) => id === name);
   const words = `${wordsOf(name)}, by ${step?.who}: from ${step?.from} to ${step?.to}`;
   return [
@@ -72,33 +74,15 @@ function arrowHead(by: PartyWord): string {
   );
 }
 
-const CORNER = 8;
-
-/** A line with rounded corners. */
-function pathOf(line: readonly Point[]): string {
-  const [first, ...rest] = line;
+function pathOf([first, ...rest]: readonly Point[]): string {
   if (!first) return '';
-  const turns = rest.slice(0, -1).map((corner, at) => {
-    const radius = Math.min(
-      CORNER,
-      distance(line[at] ?? corner, corner) / 2,
-      distance(corner, rest[at + 1] ?? corner) / 2,
-    );
-    const before = towards(corner, line[at] ?? corner, radius);
-    const after = towards(corner, rest[at + 1] ?? corner, radius);
-    return `L${before.x} ${before.y}Q${corner.x} ${corner.y} ${after.x} ${after.y}`;
+  const parts = rest.map(({ x, y }, at) => {
+    const from = rest[at - 1] ?? first;
+    if (x === from.x || y === from.y) return `L${x} ${y}`;
+    const middle = (from.y + y) / 2;
+    return `C${from.x} ${middle} ${x} ${middle} ${x} ${y}`;
   });
-  const last = rest.at(-1) ?? first;
-  return `M${first.x} ${first.y}${turns.join('')}L${last.x} ${last.y}`;
-}
-
-/** Lines run along one axis at a time. */
-function distance(a: Point, b: Point): number {
-  return Math.abs(a.x - b.x) + Math.abs(a.y - b.y);
-}
-
-function towards(from: Point, to: Point, by: number): Point {
-  return { x: from.x + Math.sign(to.x - from.x) * by, y: from.y + Math.sign(to.y - from.y) * by };
+  return `M${first.x} ${first.y}${parts.join('')}`;
 }
 
 function boxOf({ x, y, width, height }: Area): string {

@@ -31,7 +31,7 @@ export const STYLES = `
       .side { grid-column: 2; grid-row: 1; position: sticky; top: 12px; align-self: start; }
       .text { grid-column: 1 / -1; }
 
-      svg { display: block; width: 100%; height: auto; }
+      svg { display: block; max-width: 100%; height: auto; margin: 0 auto; }
       svg text { font: 12px system-ui, sans-serif; text-anchor: middle; fill: var(--ink); }
       svg .party { font-size: 10.5px; fill: var(--by); }
       svg a { cursor: pointer; outline: none; }
@@ -39,7 +39,7 @@ export const STYLES = `
       .by-awardee { --by: var(--awardee); }
       .by-parties { --by: var(--parties); }
       .by-admin { --by: var(--admin); }
-      .line { fill: none; stroke: var(--by); stroke-width: 1.5; }
+      .line { fill: none; stroke: var(--by); stroke-width: 1.5; stroke-linejoin: round; }
       .reach { fill: none; stroke: transparent; stroke-width: 14; }
       .head path { fill: var(--by); }
       .plate { fill: var(--paper); stroke: none; }
@@ -109,7 +109,6 @@ export const STYLES = `
         figure, .side { grid-column: 1; grid-row: auto; }
         .side { position: static; padding: 0 16px; margin-bottom: 12px; }
         .text, figcaption { padding: 0 16px; }
-        svg { max-width: 450px; margin: 0 auto; }
         #words { display: none; }
         #words.shown {
           display: block; position: fixed; inset: auto 0 0; z-index: 1; min-height: 0; max-height: 50vh; margin: 0;

@@ -1,140 +1,194 @@
 /** The picture of the lifecycle as geometry: what would make it hard to read cannot happen. */
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { placeStates, type Move } from '../../src/lifecycle/cells.js';
-import { diagramOf, MARKS } from '../../src/lifecycle/diagram.js';
-import { areaOfSegment, overlap, segmentsOf, type Area, type Point } from '../../src/lifecycle/layout.js';
+import { PICTURE_WIDTH, type Area, type Point } from '../../src/lifecycle/arrangement.js';
+import { diagramOf, MARKS, movesOf, type DiagramMove } from '../../src/lifecycle/diagram.js';
+import type { Layout, PlacedMove } from '../../src/lifecycle/layout.js';
 import { leavesEveryState } from '../../src/rules/lifecycle-check.js';
 import { isTransition, JOB_ACTION_LIST, JOB_TRANSITIONS } from '../../src/rules/lifecycle.js';
-import { JOB_STATES } from '../../src/rules/states.js';
+import { isTerminal, JOB_STATES } from '../../src/rules/states.js';
 import type { JobAction } from '../../src/rules/lifecycle.js';
 
-const { layout, parties } = diagramOf();
-const lines = layout.moves.flatMap(({ name, lines: own }) => own.map((line) => ({ name, line })));
+const TODAY = { title: 'today’s table', moves: movesOf(JOB_ACTION_LIST), states: [...JOB_STATES] };
+const TABLES: readonly Table[] = [TODAY, ...JOB_STATES.filter((state) => !isTerminal(state)).map(withPauseOf)];
+
+interface Table {
+  readonly title: string;
+  readonly moves: readonly DiagramMove[];
+  readonly states: readonly string[];
+}
+
+/** Today's table, and a state for which another one is left and returned to, and in which a job can be cancelled. */
+function withPauseOf(state: string): Table {
+  const moves: DiagramMove[] = [
+    ...TODAY.moves.map((move) => (move.name === 'cancel' ? { ...move, from: [...move.from, 'paused'] } : move)),
+    { name: 'pause', from: [state], to: 'paused', by: 'owner', mayKeepState: false },
+    { name: 'resume', from: ['paused'], to: state, by: 'owner', mayKeepState: false },
+  ];
+  return { title: `a table with a pause of ${state}`, moves, states: [...TODAY.states, 'paused'] };
+}
+
+describe.each(TABLES)('The picture of $title', ({ moves, states }) => {
+  const { layout, parties } = diagramOf(moves, states);
+
+  it('has each state once', () => {
+    expect([...layout.nodes.keys()].toSorted()).toEqual([...states, ...Object.values(MARKS)].toSorted());
+  });
+
+  it('draws each move once, from each state that it leaves, to the state that it leads to', () => {
+    expect(drawnMoves(layout)).toEqual(moves.map(({ name, from, to }) => ({ name, from: from.toSorted(), to: [to] })));
+    for (const { name, from, by, mayKeepState } of moves) {
+      const loops = layout.moves.find((move) => move.name === name)?.loops ?? [];
+      const ends = loops.map(({ points }) => [points.at(0), points.at(-1)].map((point) => touched(layout, point)));
+      expect(ends).toEqual(mayKeepState ? from.map((state) => [state, state]) : []);
+      expect(parties.get(name)).toBe(by);
+    }
+  });
+
+  it('is legible: nothing touches or covers anything else', () => {
+    expect(flawsOf(layout)).toEqual([]);
+  });
+
+  it('is no wider than a telephone can show', () => {
+    expect(layout.width).toBeLessThanOrEqual(PICTURE_WIDTH);
+  });
+});
 
 describe('The picture of the lifecycle', () => {
-  it('has each state once, and no two boxes touch', () => {
-    const boxes = [...layout.nodes];
-    expect(boxes.map(([id]) => id).toSorted()).toEqual([...JOB_STATES, ...Object.values(MARKS)].toSorted());
-    expect(pairs(boxes).filter(([[, one], [, other]]) => overlap(grown(one), other))).toEqual([]);
-  });
-
-  it('draws each transition of the table once, from each state that it leaves, to the state that it leads to', () => {
-    const drawn = layout.moves.filter(({ name }) => !['create', 'delete'].includes(name));
-    expect(drawn.map(({ name }) => name)).toEqual(
-      Object.values(JOB_TRANSITIONS).map((row) => row.action.toLowerCase()),
+  it('has a move for each transition of the table', () => {
+    const shown = TODAY.moves.filter(({ name }) => !['create', 'delete'].includes(name));
+    expect(shown.map(({ name, from, to, by }) => ({ name, from: from.toSorted(), to, by }))).toEqual(
+      Object.values(JOB_TRANSITIONS).map((row) => {
+        const from = leavesEveryState(row) ? [MARKS.anywhere] : row.from.toSorted();
+        return { name: row.action.toLowerCase(), from, to: row.to, by: row.by };
+      }),
     );
-    for (const row of JOB_ACTION_LIST.filter(isTransition)) {
-      const move = drawn.find(({ name }) => name === row.action.toLowerCase());
-      const [forward, loops] = [move?.lines.slice(0, -1) ?? [], move?.lines.slice(-1) ?? []];
-      const moving = row.mayKeepState ? forward : [...forward, ...loops];
-      const from = leavesEveryState(row) ? [MARKS.anywhere] : row.from;
-      expect(
-        moving.map((line) => touched(line.points.at(0))),
-        row.action,
-      ).toEqual(from);
-      expect(
-        moving.map((line) => touched(line.points.at(-1))),
-        row.action,
-      ).toEqual(from.map(() => row.to));
-      if (row.mayKeepState) expect(loops.map((line) => touched(line.points.at(-1)))).toEqual(row.from);
-      expect(parties.get(row.action.toLowerCase())).toBe(row.by);
-    }
-  });
-
-  it('leads no line across a box', () => {
-    for (const { name, line } of lines)
-      for (const segment of segmentsOf(line))
-        expect(
-          [...layout.nodes].filter(([, box]) => overlap(areaOfSegment(segment), box)).map(([id]) => `${name}: ${id}`),
-        ).toEqual([]);
-  });
-
-  it('lets no two moves share a stretch of a line', () => {
-    const segments = lines.flatMap(({ name, line }) => segmentsOf(line).map((segment) => ({ name, segment })));
-    const shared = pairs(segments).filter(
-      ([one, other]) => one.name !== other.name && sharedLength(one.segment, other.segment) > 0,
+    const keeping = JOB_ACTION_LIST.filter((row) => isTransition(row) && row.mayKeepState);
+    expect(shown.filter(({ mayKeepState }) => mayKeepState).map(({ name }) => name)).toEqual(
+      keeping.map(({ action }) => action.toLowerCase()),
     );
-    expect(shared.map(([one, other]) => `${one.name} and ${other.name}`)).toEqual([]);
-  });
-
-  it('shows every label whole, on its own line, and apart from all else', () => {
-    for (const { name, label, lines: own } of layout.moves) {
-      expect(isInside(label), name).toBe(true);
-      expect(own.some((line) => segmentsOf(line).some((one) => overlap(grown(areaOfSegment(one)), label)))).toBe(true);
-      const others = lines
-        .filter((one) => one.name !== name)
-        .flatMap(({ line }) => segmentsOf(line).map(areaOfSegment));
-      const labels = layout.moves.filter((one) => one.name !== name).map((one) => one.label);
-      expect(
-        [...others, ...labels, ...layout.nodes.values()].filter((area) => overlap(label, area)),
-        name,
-      ).toEqual([]);
-    }
-  });
-
-  it('lies inside its view, which a telephone can show', () => {
-    for (const area of layout.nodes.values()) expect(isInside(area)).toBe(true);
-    for (const { line } of lines)
-      for (const point of line.points) expect(isInside({ ...point, width: 0, height: 0 })).toBe(true);
-    expect(layout.width).toBeLessThanOrEqual(440);
   });
 
   it('follows the table: a row that is added is drawn, one that is taken away is not', () => {
     const resume: JobAction = { ...JOB_TRANSITIONS.fileAppeal, action: 'RESUME', from: ['escalated'], to: 'in_review' };
-    const names = (rows: readonly JobAction[]) => diagramOf(rows).layout.moves.map(({ name }) => name);
+    const names = (rows: readonly JobAction[]) => diagramOf(movesOf(rows)).layout.moves.map(({ name }) => name);
     expect(names([...JOB_ACTION_LIST, resume])).toContain('resume');
     expect(names(JOB_ACTION_LIST.filter(({ action }) => action !== 'CANCEL'))).not.toContain('cancel');
   });
 
-  it('draws a state that is left and returned to below the one that it is left for', () => {
-    const moves: Move[] = [
-      { name: 'begin', from: ['new'], to: 'busy' },
-      { name: 'end', from: ['busy'], to: 'done' },
-      { name: 'pause', from: ['busy'], to: 'paused' },
-      { name: 'resume', from: ['paused'], to: 'busy' },
-    ];
-    const cells = placeStates('new', ['new', 'busy', 'done', 'paused'], moves);
-    const rows = ['new', 'busy', 'paused'].map((state) => cells.get(state)?.row);
-    expect(rows).toEqual([0, 1, 2]);
+  it('draws what leads back beside the way that it leads back on', () => {
+    const { nodes, moves } = diagramOf(withPauseOf('open').moves, withPauseOf('open').states).layout;
+    const y = (name: string) => moves.find((move) => move.name === name)?.label.y ?? nodes.get(name)?.y ?? 0;
+    expect(y('pause')).toBe(y('resume'));
+    expect(y('open')).toBeLessThan(y('pause'));
+    expect(y('pause')).toBeLessThan(y('paused'));
   });
 
-  it('gives every state of any table a cell of its own', () => {
-    const states = ['a', 'b', 'c', 'd', 'e', 'f', 'g'];
+  it('is legible for any table, whatever circles there are', () => {
+    const states = ['a', 'b', 'c', 'd', 'e', 'f', 'g'].map((letter) => `the_state_${letter}`);
     const state = fc.constantFrom(...states);
-    const move = fc.record({ from: fc.uniqueArray(state, { minLength: 1, maxLength: 3 }), to: state });
-    const table = fc.array(move, { maxLength: 14 });
+    const row = fc.record({
+      from: fc.uniqueArray(state, { minLength: 1, maxLength: 3 }),
+      to: state,
+      mayKeepState: fc.boolean(),
+    });
     fc.assert(
-      fc.property(table, (rows) => {
-        const moves: Move[] = rows.map((row, at) => ({ ...row, name: String(at) }));
-        const cells = placeStates('a', states, moves);
-        expect([...cells.keys()].toSorted()).toEqual(states);
-        expect(new Set([...cells.values()].map(({ row, lane }) => `${row} ${lane}`)).size).toBe(states.length);
-      }),
+      fc.property(
+        fc.array(row, { maxLength: 10 }),
+        fc.array(fc.tuple(state, state), { maxLength: 3 }),
+        (rows, pairs) => {
+          const returning = pairs.flatMap(([one, other]) => [
+            { from: [one], to: other, mayKeepState: false },
+            { from: [other], to: one, mayKeepState: false },
+          ]);
+          const moves = [...rows, ...returning].map((move, at) => ({
+            ...move,
+            name: `move_${at}`,
+            by: 'owner' as const,
+          }));
+          const { layout } = diagramOf(moves, states);
+          expect([...layout.nodes.keys()].toSorted()).toEqual(states);
+          expect(drawnMoves(layout)).toEqual(
+            moves.map(({ name, from, to }) => ({ name, from: from.toSorted(), to: [to] })),
+          );
+          expect(flawsOf(layout)).toEqual([]);
+        },
+      ),
     );
   });
 });
 
+/** What the lines of each move lead from, and to. */
+function drawnMoves(layout: Layout) {
+  return layout.moves.map(({ name, lines }) => ({
+    name,
+    from: lines.map(({ points }) => touched(layout, points.at(0))).toSorted(),
+    to: [...new Set(lines.map(({ points }) => touched(layout, points.at(-1))))],
+  }));
+}
+
 /** The node that a line begins or ends at. */
-function touched(point: Point | undefined): string | undefined {
-  return [...layout.nodes].find(([, box]) => point && overlap(grown(box), { ...point, width: 0, height: 0 }))?.[0];
+function touched({ nodes }: Layout, point: Point | undefined): string | undefined {
+  return [...nodes].find(([, box]) => point && overlap(grown(box), { ...point, width: 0, height: 0 }))?.[0];
+}
+
+/** Everything that would make a picture hard to read, but for its width. */
+function flawsOf(layout: Layout): string[] {
+  const boxes = [...layout.nodes, ...layout.moves.map(({ name, label }) => [`label of ${name}`, label] as const)];
+  return [
+    ...boxes.filter(([, box]) => !isInside(layout, box)).map(([id]) => `${id} is outside`),
+    ...pairs(boxes)
+      .filter(([[, one], [, other]]) => overlap(grown(one), grown(other)))
+      .map(([[one], [other]]) => `${one} touches ${other}`),
+    ...layout.moves.flatMap((move) => lineFlaws(layout, move, boxes)),
+    ...pairs(layout.moves)
+      .filter(areTooClose)
+      .map(([one, other]) => `${one.name} runs along ${other.name}`),
+  ];
+}
+
+function lineFlaws(layout: Layout, move: PlacedMove, boxes: readonly (readonly [string, Area])[]): string[] {
+  const { name, label } = move;
+  const parts = [...move.lines, ...move.loops].flatMap(partsOf);
+  const crossed = boxes.filter(([, box]) => box !== label && parts.some((part) => overlap(part, box)));
+  return [
+    ...parts.filter((part) => !isInside(layout, part)).map(() => `${name} leads outside`),
+    ...crossed.map(([id]) => `${name} crosses ${id}`),
+    ...move.lines
+      .filter((line) => !partsOf(line).some((part) => overlap(part, grown(label))))
+      .map(() => `${name} has no label`),
+  ];
+}
+
+/** A curve keeps to the area between its ends. */
+function partsOf({ points }: { readonly points: readonly Point[] }): Area[] {
+  return points.slice(1).map((end, at) => {
+    const start = points[at] ?? end;
+    const [width, height] = [Math.abs(start.x - end.x), Math.abs(start.y - end.y)];
+    return { x: (start.x + end.x) / 2, y: (start.y + end.y) / 2, width, height };
+  });
+}
+
+/** All lines turn at the same heights: two that are apart at each of them can cross, but have no stretch in common. */
+function areTooClose([one, other]: readonly [PlacedMove, PlacedMove]): boolean {
+  const corners = (move: PlacedMove) => move.lines.flatMap(({ points }) => points);
+  return corners(one).some(({ x, y }) => corners(other).some((point) => point.y === y && Math.abs(point.x - x) < 3));
+}
+
+function overlap(one: Area, other: Area): boolean {
+  return (
+    Math.abs(one.x - other.x) < (one.width + other.width) / 2 &&
+    Math.abs(one.y - other.y) < (one.height + other.height) / 2
+  );
 }
 
 function grown(area: Area): Area {
   return { ...area, width: area.width + 4, height: area.height + 4 };
 }
 
-function isInside({ x, y, width, height }: Area): boolean {
+function isInside(picture: Layout, { x, y, width, height }: Area): boolean {
   const [left, right, top, bottom] = [x - width / 2, x + width / 2, y - height / 2, y + height / 2];
-  return left >= 0 && top >= 0 && right <= layout.width && bottom <= layout.height;
-}
-
-/** How long two lines run along each other. */
-function sharedLength(one: readonly [Point, Point], other: readonly [Point, Point]): number {
-  const [a, b] = [areaOfSegment(one), areaOfSegment(other)];
-  const across = Math.min(a.x + a.width / 2, b.x + b.width / 2) - Math.max(a.x - a.width / 2, b.x - b.width / 2);
-  const down = Math.min(a.y + a.height / 2, b.y + b.height / 2) - Math.max(a.y - a.height / 2, b.y - b.height / 2);
-  return across < 0 || down < 0 ? 0 : Math.max(across, down);
+  return left >= 0 && top >= 0 && right <= picture.width && bottom <= picture.height;
 }
 
 function pairs<Item>(items: readonly Item[]): [Item, Item][] {
