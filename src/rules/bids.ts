@@ -9,7 +9,10 @@ export interface BidTransition extends Action {
   readonly to: BidState;
 }
 
-/** Steps may be skipped and never repeated: a bid that was shortlisted is not viewed again. */
+/**
+ * Steps may be skipped and never repeated: a bid that was shortlisted is not viewed again. An accepted bid can
+ * be neither withdrawn nor rejected: its stake stays held until the job ends.
+ */
 export const BID_TRANSITIONS = {
   view: {
     action: 'VIEW',

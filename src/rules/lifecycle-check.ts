@@ -10,6 +10,7 @@ import {
   JOB_PHASES,
   JOB_STATE_ROWS,
   JOB_STATES,
+  TERMINAL_JOB_STATES,
 } from './states.js';
 import type { JobState } from './states.js';
 
@@ -70,9 +71,10 @@ function addressOf(row: { readonly method?: string; readonly path: string }): st
   return `${row.method ?? 'POST'} /${row.path}`;
 }
 
+// Iterating over a set also visits what is added to it meanwhile.
+
 function unreachable(transitions: readonly JobTransition[]): string[] {
   const reached = new Set<JobState>([INITIAL_JOB_STATE]);
-  // Iterating over a set also visits what is added to it meanwhile.
   for (const state of reached) {
     for (const row of transitions) if (row.from.includes(state)) reached.add(row.to);
   }
@@ -82,10 +84,11 @@ function unreachable(transitions: readonly JobTransition[]): string[] {
 }
 
 function deadEnds(transitions: readonly JobTransition[]): string[] {
-  const hasExit = (state: JobState) => transitions.some((row) => row.from.includes(state) && row.to !== state);
-  return JOB_STATES.filter((state) => !isTerminal(state) && !hasExit(state)).map(
-    (state) => `nothing leads out of ${state}`,
-  );
+  const ending = new Set<JobState>(TERMINAL_JOB_STATES);
+  for (const state of ending) {
+    for (const row of transitions) if (row.to === state) row.from.forEach((one) => ending.add(one));
+  }
+  return JOB_STATES.filter((state) => !ending.has(state)).map((state) => `no way leads from ${state} to an end`);
 }
 
 function exitsFromTheEnd(jobActions: readonly JobAction[]): string[] {

@@ -1,6 +1,6 @@
 /**
  * The market as the interface and the decisions describe it, written a second time from those pages alone. It imports
- * nothing of the service but types, so that a mistake there cannot be a mistake here too; every figure is typed in again.
+ * nothing of the service but types, so that a mistake there cannot be a mistake here too; figures are typed in again.
  */
 import type { JobState } from '../../src/rules/states.js';
 import { isIn, JOB_ACTION_KEYS, OPERATIONS_ON_JOBS, statesAllowing } from '../specified.js';

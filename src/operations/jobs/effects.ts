@@ -58,7 +58,10 @@ export const STATEMENTS: Readonly<Record<StatementEffect, (at: Locked, input: Ca
     };
   },
 
-  /** Before the award there are no holds but those of live bids, which are released as their bids are rejected. */
+  /**
+   * The hold of the accepted bid. Before the award all holds are those of live bids, and `rejectLiveBids`, which every
+   * end of such a job has as well, releases them with their bids.
+   */
   releaseHolds: ({ db, job }) => (job.awardedBidId === null ? {} : { sent: [releaseHolds(db, { jobId: job.id })] }),
 
   creditContractor: ({ db, job }) =>
