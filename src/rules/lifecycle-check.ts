@@ -86,7 +86,8 @@ function unreachable(transitions: readonly JobTransition[]): string[] {
 function deadEnds(transitions: readonly JobTransition[]): string[] {
   const ending = new Set<JobState>(TERMINAL_JOB_STATES);
   for (const state of ending) {
-    for (const row of transitions) if (row.to === state) row.from.forEach((one) => ending.add(one));
+    const leadingHere = transitions.filter((row) => row.to === state).flatMap((row) => row.from);
+    for (const one of leadingHere) ending.add(one);
   }
   return JOB_STATES.filter((state) => !ending.has(state)).map((state) => `no way leads from ${state} to an end`);
 }
