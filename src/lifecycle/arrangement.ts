@@ -93,7 +93,7 @@ interface Edge {
   readonly weight: number;
 }
 
-/** What leads back is arranged as if it led forth, beside the way that it goes back on. */
+/** A move that leads back is arranged as if it led forward, so that its line runs next to the moves it reverses. */
 function edgesOf(nodes: readonly Node[], moves: readonly Move[]): Edge[] {
   const back = movesBack(nodes, moves);
   return moves.flatMap(({ name, from, to }) => {

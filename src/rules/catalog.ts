@@ -1,4 +1,4 @@
-/** The values that forms suggest. Any other text is as good: a trade that nobody thought of is still a trade. */
+/** The values that forms suggest. Any other text is allowed too: the list cannot name every trade. */
 export const CATALOG = {
   categories: [
     'plumbing',

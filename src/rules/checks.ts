@@ -152,7 +152,7 @@ function isCovered(required: conditions.Term): Check {
 const hasBidToAward: Check = {
   condition: atLeast(call('bidsToAward'), conditions.constant(1)),
   code: 'UNKNOWN_BID',
-  // The same sentence serves whoever names a wrong bid, and whoever asks whether there is one to name.
+  // `awardJob` refuses a wrong bid with this sentence, and `availableActions` a job without a bid to award.
   explain: () => ({
     message: `There is no bid to award: it must be one on this job that is ${eitherOf(LIVE_BID_STATES)}.`,
     fields: { bidId: 'is no bid on this job that could be awarded' },

@@ -20,7 +20,7 @@ export type JobWithBases = Readonly<{ status: JobState } & JobFields & EditBases
 export type Budget = 'budgetMin' | 'budgetMax';
 
 /**
- * The bases that a transition sets, each to the value of the field beside it; `mostTokensPaid` is set by
+ * The bases that a transition sets, each to the value of the field that it names; `mostTokensPaid` is set by
  * `chargePublishing`.
  */
 export const BASES_TAKEN = {

@@ -28,7 +28,7 @@ const isRole = (role: Role) => equal(viewer('role'), constant(role));
 
 /**
  * What makes somebody a party; of those that hold, the first counts. Withdrawn and rejected bids make a bidder too:
- * whoever has bid on a job goes on seeing it.
+ * a contractor who has bid on a job goes on seeing it.
  */
 export const IS_PARTY = {
   admin: isRole('admin'),

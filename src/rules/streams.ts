@@ -14,7 +14,7 @@ interface HowStreamEnds {
 
 export const STREAM_ENDS = {
   completed: { description: 'its client ended it' },
-  left: { description: 'the connection closed, or nobody answered on it any more' },
+  left: { description: 'the connection closed, or its client no longer answered' },
   slow: { description: 'its client did not take what was sent' },
   session_ended: { description: 'the session or the API key has ended; log in again', closeCode: 4401 },
   token_expired: { description: 'the access token has expired; come again with a new one', closeCode: 4403 },

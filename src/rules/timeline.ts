@@ -63,7 +63,7 @@ export function eventFor<Event extends StoredEvent>(party: Party, event: Event):
     event.data,
     readable.filter((name) => !hasField(name)),
   );
-  // Whoever wrote the event had these checked by the schema of the operation.
+  // The schema of the operation has checked these before the event was written.
   // Not by spreading: what is added to a spread object costs a microsecond a field.
   return Object.assign({}, event, NO_DETAILS, details as Partial<EventDetails>, { data });
 }

@@ -110,8 +110,8 @@ export const moneyAboveZero = cents(
 export const rating = z.int().min(1, 'must be from 1 to 5').max(5, 'must be from 1 to 5');
 
 /**
- * A date as text, or null: which days there are is known here, and no time zone has a say. Empty, as a form sends a
- * date that nobody has filled in, counts as null.
+ * A date as text, or null, checked against the calendar and without a time zone. An empty text, which a form sends for
+ * a date that was left blank, counts as null.
  */
 export const nullableDay = z
   .string()

@@ -38,7 +38,7 @@ export const SESSION = entity('Session', 'A log-in: the tokens to call with, and
   },
 });
 
-export const VIEWER = entity('Viewer', 'Whoever is logged in.', {
+export const VIEWER = entity('Viewer', 'The account that is logged in.', {
   user: { type: USER.schema, description: 'The person.' },
   homeowner: { type: HOMEOWNER.schema.nullable(), description: 'The profile of a homeowner; null for others.' },
   contractor: { type: CONTRACTOR.schema.nullable(), description: 'The profile of a contractor; null for others.' },

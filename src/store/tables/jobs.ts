@@ -25,8 +25,8 @@ export const jobStatus = pgEnum('job_status', JOB_STATES);
 export const urgency = pgEnum('urgency', URGENCIES);
 
 /**
- * Compares texts: a migration that adds a state and changes such a check is one transaction, in which Postgres lets
- * nobody use the new value of the enum.
+ * Compares texts: a migration that adds a state and changes such a check is one transaction, in which Postgres
+ * refuses to use the new value of the enum.
  */
 const isOneOf = (t: { readonly status: unknown }, states: readonly JobState[]): SQL =>
   sql`${t.status}::text in (${sql.raw(states.map((state) => `'${state}'`).join(', '))})`;
