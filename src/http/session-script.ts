@@ -22,7 +22,7 @@ export let known = JSON.parse(sessionStorage.getItem(KEY) ?? 'null') ?? NOTHING;
 export const news = new EventTarget();
 
 const otherTabs = new BroadcastChannel(KEY);
-/** Whatever other pages know is known from then on. */
+/** Everything that other pages know is known after this. */
 export const heard = new Promise((resolve) => {
   otherTabs.onmessage = ({ data }) => {
     if (data === 'ask') {
@@ -53,7 +53,8 @@ export function forgetAll() {
   change({ ...NOTHING });
 }
 
-// The token's own times may be by another clock than the browser's; how long it lasts is the same by both.
+// The times in the token are by the server's clock, which may differ from the browser's; its duration is the same by
+// both.
 export function learnSession({ token, refreshToken }, last) {
   const { role, iat, exp } = JSON.parse(atob(token.split('.')[1].replaceAll('-', '+').replaceAll('_', '/')));
   const renewAt = Date.now() + (exp - iat) * 1000 - RENEW_BEFORE_MS;
