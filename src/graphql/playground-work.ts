@@ -35,7 +35,7 @@ mutation SignUp($input: SignUpHomeownerInput!) {
         },
       },
       {
-        text: 'Who am I? Answers for whoever signed in last, since the Headers pane of this tab names nobody.',
+        text: 'Who am I? Answers for the user who signed in last, since the Headers pane of this tab has no token.',
         query: `
 query WhoAmI {
   viewer {

@@ -1,4 +1,4 @@
-/** The GraphQL schema: the resolvers, put together once. */
+/** Builds the GraphQL schema from the resolvers. */
 import 'reflect-metadata';
 import { isObjectType, lexicographicSortSchema, type GraphQLInterfaceType, type GraphQLSchema } from 'graphql';
 import { buildSchemaSync } from 'type-graphql';
@@ -34,8 +34,8 @@ const DESCRIPTIONS = {
     'one was reached, of RATE_LIMITED). Of more than fifty errors the rest is counted in `errorsLeftOut`.',
   Subscription:
     'What can be heard as it happens: over WebSockets at `/graphql` (`graphql-transport-ws`, with the token in ' +
-    '`connectionParams.authorization`), and as server-sent events at `/graphql/stream`. Whoever comes again with ' +
-    '`after`, the `position` of the last event that they have seen, misses nothing.',
+    '`connectionParams.authorization`), and as server-sent events at `/graphql/stream`. A client that subscribes ' +
+    'again with `after`, the `position` of the last event that it has seen, misses no event.',
 };
 
 export function createSchema(): GraphQLSchema {
@@ -59,14 +59,14 @@ export function createSchema(): GraphQLSchema {
         WebhookResolver,
         ...PAYLOAD_RESOLVERS,
       ],
-      // The library asks for one where there are subscriptions; each of these opens its own stream.
+      // type-graphql requires one where there are subscriptions; each subscription here opens its own stream.
       pubSub: { publish: neverAsked, subscribe: neverAsked },
-      // The operations check their own input; a second opinion here could only differ.
+      // The operations check their own input; a second check here could only differ.
       validate: false,
     }),
   );
   const schema = lexicographicSortSchema(built);
-  // The library makes a promise of what is known at once.
+  // type-graphql would wrap synchronous values in promises.
   (schema.getType('Node') as GraphQLInterfaceType).resolveType = typeOfNode;
   placeFailures(schema);
   return schema;

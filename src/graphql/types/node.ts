@@ -1,4 +1,4 @@
-/** Whatever can be read again by its identifier alone. */
+/** Objects that can be read by their identifier alone. */
 import { ID, InterfaceType, Field } from 'type-graphql';
 import { kindOfId } from '../../rules/ids.js';
 import { described } from './field.js';
