@@ -1,4 +1,4 @@
-/** What Zod prints as JSON Schema, in REST's spelling, with what its own printing would pass over in silence. */
+/** Prints Zod schemas as JSON Schema in REST's spelling, and adds rules that Zod's own printing leaves out. */
 import { z } from 'zod';
 import type { Operation } from '../operations/operation.js';
 import type { IdKind } from '../rules/ids.js';
@@ -24,8 +24,8 @@ export function inputSchema({ input }: Operation<unknown, unknown>): JsonSchema 
 }
 
 /**
- * Rules that a JSON Schema has no word for, each a sentence about the field; where a keyword says the same, it is
- * enough.
+ * Rules that JSON Schema cannot express, as a sentence in the field's description, unless a keyword has the same
+ * meaning.
  */
 const SAID_BY_KEYWORDS = /^must be (at most \d+ characters|well-formed text)/;
 
@@ -49,7 +49,7 @@ function sentenceOf(check: z.core.$ZodCustom): string[] {
   ];
 }
 
-/** Marks that are not for the document. The names of enums are used up by `withNamedEnums`. */
+/** Metadata that the document must not contain. `withNamedEnums` removes the names of enums. */
 const OWN_MARKS = new Set([
   '$schema',
   'parameter',
@@ -64,7 +64,7 @@ const OWN_MARKS = new Set([
   RULES,
 ]);
 
-/** In REST's spelling, with null as one more type rather than one more schema. */
+/** In REST's spelling, with null as another type instead of another schema. */
 export function asDocumented(printed: JsonSchema): JsonSchema {
   const nullable = partOrNull(printed);
   if (nullable) {
@@ -116,7 +116,7 @@ export function withNull(schema: JsonSchema): JsonSchema {
   };
 }
 
-/** A query holds no null. */
+/** A query cannot contain null. */
 export function withoutNull(schema: JsonSchema): JsonSchema {
   const kinds = Array.isArray(schema.type) ? schema.type.filter((kind) => kind !== 'null') : [schema.type];
   return {

@@ -1,4 +1,4 @@
-/** Reading jobs: one, many, and what happened to one. */
+/** Reads jobs: one, lists, and the events of one. */
 import { z } from 'zod';
 import type { Dispute } from '../../rules/disputes.js';
 import { JOB } from '../../rules/entities/job.js';
@@ -28,10 +28,10 @@ import { boxAround, contradictionsInPlace, nearFields, nearPlace } from './near.
 
 const { status: jobStatus, urgency } = JOB.schema.shape;
 
-/** The position of a job in a list, whatever its order. */
+/** The cursor of a job in a list of any order. */
 const TIME_AND_ID = ['time', 'text'] as const;
 export const newestFirst = ({ createdAt, id }: Pick<ReadableJob, 'createdAt' | 'id'>): Position => [createdAt, id];
-/** The position of an event among those of its job. */
+/** The cursor of an event among those of its job. */
 export const IN_ORDER = ['number'] as const;
 
 export const jobFilter = z.strictObject({
@@ -96,7 +96,7 @@ export const readJob = operation({
   run: ({ db, viewer, include }, { id }): Promise<ReadableJob> => readJobWith(db, viewer, id, include),
 });
 
-/** Jobs inside other things, for many of those at once. */
+/** Jobs nested in other objects, for many of those at once. */
 export async function visibleJobs(db: Db, viewer: Viewer, ids: readonly JobId[]): Promise<Map<JobId, ReadableJob>> {
   const found = await selectVisibleJobs[viewer.role](db, { ids: asArray(ids), ...idsOf(viewer) });
   return new Map(found.map((job) => [job.id, readableJob(viewer, job)]));
