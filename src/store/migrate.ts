@@ -1,4 +1,6 @@
-/** Brings a database to the present shape. Many instances may start at once: one migrates, the others wait for it. */
+/**
+ * Migrates a database to the present schema. Many instances may start at once: one migrates, the others wait for it.
+ */
 import { readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { drizzle } from 'drizzle-orm/postgres-js';
@@ -7,7 +9,7 @@ import { DATABASE_DEFAULTS, openPool, type Connection } from './database.js';
 
 const MIGRATIONS_FOLDER = fileURLToPath(new URL('../../schema/migrations', import.meta.url));
 
-/** Any number will do, so long as every instance takes the same. */
+/** Any number, as long as every instance uses the same. */
 const MIGRATION_LOCK = 7_203_118;
 
 const MIGRATION_TIMEOUT_MS = 10 * 60_000;
@@ -29,7 +31,7 @@ export async function migrate(connection: Connection): Promise<void> {
   }
 }
 
-/** When the newest migration of this build was written; a database is ready once it has run that one. */
+/** The time of the newest migration of this build; a database is ready once it has run that one. */
 export function newestMigration(): number {
   const journal: unknown = JSON.parse(readFileSync(`${MIGRATIONS_FOLDER}/meta/_journal.json`, 'utf8'));
   const { entries } = journal as { entries: { when: number }[] };

