@@ -1,6 +1,6 @@
 /**
- * Opens the services as the configuration says, and closes them again. The server, the admin's commands and the tests
- * share this.
+ * Opens the services by the configuration, and closes them again. The server, the admin's commands and the tests share
+ * this.
  */
 import { createHmac, randomBytes } from 'node:crypto';
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';

@@ -57,7 +57,7 @@ mutation WrongInput($input: CreateJobInput!) {
         as: 'homeowner',
       },
       {
-        text: 'The job was published before, and cannot be again. availableActions would have said so.',
+        text: 'The job was published before, and cannot be again. availableActions shows this beforehand.',
         query: `
 mutation WrongState($id: ID!) {
   publishJob(id: $id) { job { id } }
@@ -78,7 +78,7 @@ mutation WrongPerson($id: ID!) {
       },
       {
         text:
-          'A token that is none. The reason says what to do: “expired” means refresh, “session_ended” means log in' +
+          'A text that is no token. The reason shows what to do: “expired” means refresh, “session_ended” means log in' +
           ' again, “malformed” and “invalid” mean that something else was sent.',
         query: `
 query WrongToken {

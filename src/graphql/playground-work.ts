@@ -54,7 +54,7 @@ query WhoAmI {
       {
         text:
           'A job begins as a draft, which only its owner sees. The page remembers its id as {{job}}, and sends' +
-          ' the homeowner’s token: see the Headers pane. availableActions says what may be done next.',
+          ' the homeowner’s token: see the Headers pane. availableActions lists what may be done next.',
         query: `
 mutation CreateJob($input: CreateJobInput!) {
   createJob(input: $input) {

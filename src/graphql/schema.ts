@@ -22,7 +22,7 @@ const DESCRIPTIONS = {
     'A marketplace for home improvement: homeowners post jobs, contractors bid, one bid is awarded, the work is ' +
     'done, reviewed and approved; disagreements are decided by an admin. Send `Authorization: Bearer …` with the ' +
     'token that `signUpHomeowner`, `signUpContractor` or `logIn` answers.',
-  Query: 'What can be read. A field that the caller may not read is null, with an error that says why.',
+  Query: 'What can be read. A field that the caller may not read is null, with an error that has the reason.',
   Mutation:
     'What can be done, one after another, whatever became of those before. A mutation that is refused is null and ' +
     'keeps nothing; where the `path` of an error leads below it, it was done, and only that part of its answer could ' +
@@ -33,7 +33,7 @@ const DESCRIPTIONS = {
     'that this state allows the caller), `required` and `available` tokens, `retryAfter` in seconds, `limit` (which ' +
     'one was reached, of RATE_LIMITED). Of more than fifty errors the rest is counted in `errorsLeftOut`.',
   Subscription:
-    'What can be heard as it happens: over WebSockets at `/graphql` (`graphql-transport-ws`, with the token in ' +
+    'Events as they happen: over WebSockets at `/graphql` (`graphql-transport-ws`, with the token in ' +
     '`connectionParams.authorization`), and as server-sent events at `/graphql/stream`. A client that subscribes ' +
     'again with `after`, the `position` of the last event that it has seen, misses no event.',
 };

@@ -27,7 +27,7 @@ export class Exchange {
   route = 'unmatched';
   /** The rate-limit budgets that the request was counted in. */
   taken: Iterable<readonly [name: string, taken: Taken]> = [];
-  /** When the answer became a stream; its duration then says nothing about how fast the server answers. */
+  /** When the answer became a stream; its duration is then no measure of how fast the server answers. */
   streamBeganMs: number | undefined;
 
   constructor(

@@ -1,5 +1,5 @@
 /**
- * A script for the pages of this server: who is signed in, by role. Every open page sends the others what it knows, so
+ * A script for the pages of this server: who is signed in, by role. Every open page sends its tokens to the others, so
  * that a second tab is signed in too, and a token that one has renewed is the others' as well.
  *
  * What is kept lies in sessionStorage: it outlives a reload and goes with the browser's tab, so that no refresh token,
@@ -66,7 +66,7 @@ export function isOld(role) {
 }
 
 // One at a time over all tabs of the browser. Where it has no locks, on plain HTTP from another machine, the server
-// answers two renewals within a minute alike. Throws what the server said; 'isOver' is true where the session ended.
+// answers two renewals within a minute alike. Throws the server's message; 'isOver' is true where the session ended.
 export function renew(role) {
   const spent = known.sessions[role]?.token;
   const work = () => renewAlone(role, spent);

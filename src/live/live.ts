@@ -1,7 +1,7 @@
 /**
  * Events as they happen. Whichever instance comes first gives committed events their positions (`numbering.ts`); every
- * instance hears of it on one connection that listens, or else looks for itself a few times a second; then it reads
- * what is new once for all of its streams (`fan-out.ts`), and gives each what its viewer may read (`streams.ts`).
+ * instance is notified on one listening connection, and also polls a few times a second; then it reads what is new once
+ * for all of its streams (`fan-out.ts`), and gives each what its viewer may read (`streams.ts`).
  */
 import type { Logger } from 'pino';
 import type { JobId } from '../rules/ids.js';
@@ -86,7 +86,7 @@ export async function openLive({ connection, preparedStatements, metrics, log, h
       onNotification: (position) => fanOut.reaches(BigInt(position)),
       onListening: lookUnlessAway,
     },
-    [SESSION_ENDED_CHANNEL]: { onNotification: sessions.heard, onListening: sessions.look },
+    [SESSION_ENDED_CHANNEL]: { onNotification: sessions.ended, onListening: sessions.look },
   });
 
   return {

@@ -1,4 +1,7 @@
-/** Asks for positions whenever something was committed: one call is under way at a time, and another one follows it. */
+/**
+ * Numbers events after commits: one call is under way at a time, and another one follows it if there were commits
+ * meanwhile.
+ */
 
 export interface Numbering {
   wake(): void;

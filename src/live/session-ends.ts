@@ -12,7 +12,7 @@ export interface SessionEnds {
   /** Calls back once, when the session has ended; the function that it returns ends the waiting. */
   follow(session: SessionId, onEnd: () => void): () => void;
   /** Called on a notification that this session has ended. */
-  heard(session: string): void;
+  ended(session: string): void;
   /** Looks now: notifications may have been lost meanwhile. */
   look(): void;
   close(): void;
@@ -55,7 +55,7 @@ export function watchSessions(
         if (waiting.size === 0 && followed.get(session) === waiting) followed.delete(session);
       };
     },
-    heard: end,
+    ended: end,
     look: () => void look(),
     close: () => clearInterval(looking),
   };

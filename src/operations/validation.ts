@@ -39,12 +39,12 @@ function invalid(problems: ReadonlyMap<string, string>): Refusal {
 /** The first problem of each field. A map, since a client may send field names that every object has. */
 function problemsOf(schema: z.ZodType, issues: readonly z.core.$ZodIssue[]): Map<string, string> {
   const fields = new Map<string, string>();
-  for (const [field, problem] of issues.flatMap((issue) => said(schema, issue)))
+  for (const [field, problem] of issues.flatMap((issue) => problemsIn(schema, issue)))
     if (!fields.has(field)) fields.set(field, problem);
   return fields;
 }
 
-function said(schema: z.ZodType, issue: z.core.$ZodIssue): [field: string, problem: string][] {
+function problemsIn(schema: z.ZodType, issue: z.core.$ZodIssue): [field: string, problem: string][] {
   const place = issue.path.map(String);
   if (issue.code !== 'unrecognized_keys') return [[place.join('.') || 'body', issue.message]];
   return issue.keys.map((key) => [
@@ -53,7 +53,7 @@ function said(schema: z.ZodType, issue: z.core.$ZodIssue): [field: string, probl
   ]);
 }
 
-/** Of a resource that the object writes, which takes all that people write of it. */
+/** Whether the field is one that the service sets, of the resource whose written fields are all in the schema. */
 function isSetByTheService(shape: object, key: string): boolean {
   return RESOURCES.some(
     ({ written, setByTheService }) => setByTheService.has(key) && written.every((name) => Object.hasOwn(shape, name)),

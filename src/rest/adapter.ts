@@ -16,7 +16,7 @@ import { canRunDry } from './requests.js';
 import { ROUTES } from './routes.js';
 import { toWire } from './wire.js';
 
-/** Every page says how many entries there are in all. */
+/** Every page has the total of entries. */
 const WITH_TOTAL: JobInclude = { total: true };
 
 const BODY_BYTES_MAX = 64 * 1024;

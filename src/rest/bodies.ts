@@ -266,7 +266,7 @@ export type ErrorDetails = z.output<typeof ERROR_DETAILS.schema>;
 
 export const ERROR = entity(
   'Error',
-  'Why a call was refused. `details.code` is one of a closed list, and says which further keys there are.',
+  'Why a call was refused. `details.code` is one of a closed list, and determines which further keys there are.',
   {
     status: { type: whole(400), description: 'The status, once more.', example: 400 },
     error: {

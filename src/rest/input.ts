@@ -64,8 +64,10 @@ function readBodyFields(
   const aliases = new Map(Object.entries(route.aliases ?? {}));
   const given = new Map<string, unknown>();
   // Other names are read last, so that a contradiction is reported for them.
-  const said = Object.entries(sent).toSorted(([one], [other]) => Number(aliases.has(one)) - Number(aliases.has(other)));
-  for (const [name, value] of said) {
+  const entries = Object.entries(sent).toSorted(
+    ([one], [other]) => Number(aliases.has(one)) - Number(aliases.has(other)),
+  );
+  for (const [name, value] of entries) {
     const field = aliases.get(name) ?? name;
     const schema = shape.get(field);
     if (parameters.has(field)) {
@@ -73,7 +75,7 @@ function readBodyFields(
         problems.set(field, 'is set by the path and cannot be sent');
     } else if (schema && isParameter(schema)) given.set(unknownName(wireName(field)), value);
     else if (given.has(field) && given.get(field) !== value)
-      problems.set(name, `says something else than ${wireName(field)}, which it is another name for`);
+      problems.set(name, `differs from ${wireName(field)}, for which it is another name`);
     else given.set(field, value);
   }
   return Object.fromEntries(given);

@@ -18,7 +18,7 @@ export function inputSchema({ input }: Operation<unknown, unknown>): JsonSchema 
     z.toJSONSchema(input, {
       io: 'input',
       unrepresentable: 'any',
-      override: ({ zodSchema, jsonSchema }) => sayRules(zodSchema, jsonSchema),
+      override: ({ zodSchema, jsonSchema }) => addRules(zodSchema, jsonSchema),
     }),
   );
 }
@@ -27,11 +27,11 @@ export function inputSchema({ input }: Operation<unknown, unknown>): JsonSchema 
  * Rules that JSON Schema cannot express, as a sentence in the field's description, unless a keyword has the same
  * meaning.
  */
-const SAID_BY_KEYWORDS = /^must be (at most \d+ characters|well-formed text)/;
+const EXPRESSED_BY_KEYWORDS = /^must be (at most \d+ characters|well-formed text)/;
 
 const RULES = 'x-rules';
 
-function sayRules(schema: z.core.$ZodType, json: Record<string, unknown>): void {
+function addRules(schema: z.core.$ZodType, json: Record<string, unknown>): void {
   const checks = schema instanceof z.ZodType ? (schema.def.checks ?? []) : [];
   const rules = checks.flatMap((check) => (check instanceof z.core.$ZodCustom ? sentenceOf(check) : []));
   if (rules.length > 0) json[RULES] = rules;
@@ -39,9 +39,9 @@ function sayRules(schema: z.core.$ZodType, json: Record<string, unknown>): void 
 
 function sentenceOf(check: z.core.$ZodCustom): string[] {
   const { error, path } = check._zod.def;
-  const said = error?.({ code: 'custom', input: null, path: [], message: '' });
-  const rule = typeof said === 'string' ? said : said?.message;
-  if (rule === undefined || SAID_BY_KEYWORDS.test(rule)) return [];
+  const problem = error?.({ code: 'custom', input: null, path: [], message: '' });
+  const rule = typeof problem === 'string' ? problem : problem?.message;
+  if (rule === undefined || EXPRESSED_BY_KEYWORDS.test(rule)) return [];
   return [
     path
       ? `\`${path.map((name) => wireName(String(name))).join('.')}\` ${rule}.`

@@ -37,12 +37,12 @@ function isNamedEnum(value: object): value is NamedEnum {
 }
 
 /** The description stays with the field. */
-function reference({ enumName, type: _type, enum: values, ...said }: NamedEnum, enums: Map<string, JsonSchema>) {
+function reference({ enumName, type: _type, enum: values, ...others }: NamedEnum, enums: Map<string, JsonSchema>) {
   const listed = values.filter((value) => value !== null);
   const known = enums.get(enumName)?.enum;
   if (known !== undefined && JSON.stringify(known) !== JSON.stringify(listed))
     throw new Error(`Two lists are called ${enumName}.`);
   enums.set(enumName, { type: 'string', enum: listed });
   const $ref = refTo('schemas', enumName);
-  return listed.length === values.length ? { $ref, ...said } : { anyOf: [{ $ref }, { type: 'null' }], ...said };
+  return listed.length === values.length ? { $ref, ...others } : { anyOf: [{ $ref }, { type: 'null' }], ...others };
 }

@@ -69,7 +69,7 @@ const ABOUT = [
     'Timestamps are ISO 8601 in UTC with milliseconds, dates are `YYYY-MM-DD`.',
   '- **Identifiers** are a prefix and 27 letters and digits, such as `job_2b9Xv0cJ5q7hT3nKz8LmRw4YdPe`. In a ' +
     'path, one that is malformed is simply not found.',
-  '- **Lists** hold `data` and `pagination`, newest first unless they say otherwise. Ask for a page by `page`, ' +
+  '- **Lists** hold `data` and `pagination`, newest first unless described otherwise. Ask for a page by `page`, ' +
     'or follow the `Link` header, which stays fast however deep.',
   '- **Refusals** come in one order: who is it (401), how often (429), may such a person do this (403), is the ' +
     'input in shape (400), is the thing there (404), may this caller see it and do this to it (403), does its ' +

@@ -113,7 +113,7 @@ const HEADERS_OF_STATUS: Readonly<Record<number, readonly string[]>> = {
 };
 
 const EFFECTS =
-  'As JSON, the charges, the stakes and the events that there would have been. Beyond 4 KB it says how many ' +
+  'As JSON, the charges, the stakes and the events that there would have been. Beyond 4 KB it has only how many ' +
   'there are, as `{"charges":1,"stakes":0,"events":120,"complete":false}`; GraphQL’s `extensions.dryRun` ' +
   'has all of them.';
 

@@ -15,14 +15,14 @@ const MIGRATION_LOCK = 7_203_118;
 const MIGRATION_TIMEOUT_MS = 10 * 60_000;
 
 export async function migrate(connection: Connection): Promise<void> {
-  const patient = {
+  const settings = {
     ...DATABASE_DEFAULTS,
     poolSize: 1,
     statementTimeoutMs: MIGRATION_TIMEOUT_MS,
     lockTimeoutMs: MIGRATION_TIMEOUT_MS,
   };
-  const lockHolder = openPool(connection, { ...patient, idleInTransactionTimeoutMs: MIGRATION_TIMEOUT_MS });
-  const worker = openPool(connection, patient);
+  const lockHolder = openPool(connection, { ...settings, idleInTransactionTimeoutMs: MIGRATION_TIMEOUT_MS });
+  const worker = openPool(connection, settings);
   try {
     await lockHolder`select pg_advisory_lock(${MIGRATION_LOCK})`;
     await runMigrations(drizzle({ client: worker }), { migrationsFolder: MIGRATIONS_FOLDER });
@@ -33,7 +33,7 @@ export async function migrate(connection: Connection): Promise<void> {
 
 /** The time of the newest migration of this build; a database is ready once it has run that one. */
 export function newestMigration(): number {
-  const journal: unknown = JSON.parse(readFileSync(`${MIGRATIONS_FOLDER}/meta/_journal.json`, 'utf8'));
-  const { entries } = journal as { entries: { when: number }[] };
+  const list: unknown = JSON.parse(readFileSync(`${MIGRATIONS_FOLDER}/meta/_journal.json`, 'utf8'));
+  const { entries } = list as { entries: { when: number }[] };
   return Math.max(...entries.map((entry) => entry.when));
 }

@@ -54,7 +54,7 @@ export function anyOf(
     const { context, variables } = execution;
     const name = type.resolveType?.(value, context, { ...info, path, variableValues: variables }, type);
     const selection = selections.get(String(name));
-    if (!selection) throw new Error(`The resolver of ${type.name} must say at once which type an object has.`);
+    if (!selection) throw new Error(`The resolver of ${type.name} must return the type of an object synchronously.`);
     return runFields(selection, value, execution, path);
   });
 }

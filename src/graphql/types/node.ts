@@ -21,6 +21,6 @@ export function typeOfNode({ id }: { id: string }): string | undefined {
   resolveType: typeOfNode,
 })
 export abstract class Node {
-  @Field(() => ID, described('The identifier, whose prefix tells the kind.'))
+  @Field(() => ID, described('The identifier, whose prefix shows the kind.'))
   id: string;
 }

@@ -38,6 +38,6 @@ export function moveValues(
 }
 
 /** The texts of a call that its event keeps; texts that were left out are not in it. */
-export function keptOf({ id: _id, expectedVersion: _version, ...said }: Input): Record<string, unknown> {
-  return Object.fromEntries(Object.entries(said).filter(([, value]) => value !== undefined && value !== null));
+export function keptOf({ id: _id, expectedVersion: _version, ...texts }: Input): Record<string, unknown> {
+  return Object.fromEntries(Object.entries(texts).filter(([, value]) => value !== undefined && value !== null));
 }

@@ -60,7 +60,7 @@ export function contradictionsInPlace(near: Near | null | undefined, flat: Flat)
 
 function problemsOf({ zipCode: zip, city, state, withinMiles }: Near, names: typeof IN_OBJECT): Record<string, string> {
   const problems: Record<string, string> = {};
-  if (withinMiles == null) problems[names.withinMiles] = 'is required to say how near';
+  if (withinMiles == null) problems[names.withinMiles] = 'is required with a place';
   if (zip == null && city == null && state == null) problems[names.zipCode] = 'is required, or a city and its state';
   if (zip != null && (city != null || state != null))
     problems[names.zipCode] = 'cannot be sent together with a city or a state';

@@ -52,7 +52,7 @@ export const jobFilter = z.strictObject({
       'Jobs that have changed at this moment or later. A change has the moment before its commit, and so may be ' +
         'listed after a younger one: ask from a minute before the newest that was seen, and drop repeats by id and ' +
         'version. Bids on a job and proposals in its dispute do not change it, and a deleted one is not listed: of ' +
-        'one’s own jobs, `GET /v1/events?after=` and `myEvents(after)` say this too.',
+        'one’s own jobs, `GET /v1/events?after=` and `myEvents(after)` include this too.',
     ),
   near: nearPlace.nullish().describe('Jobs in towns near a place, measured from the centre of the job’s city.'),
 });

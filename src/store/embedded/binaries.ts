@@ -28,6 +28,6 @@ function resolveFrom(where: string, name: string): string | undefined {
   try {
     return createRequire(where).resolve(name);
   } catch {
-    return undefined; // Absent is an answer here; the caller says it in words.
+    return undefined; // The caller reports that it is missing.
   }
 }

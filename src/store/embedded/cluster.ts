@@ -76,7 +76,8 @@ async function mustRun(program: string, args: string[], folder: string, account:
 }
 
 function failure(program: string, output: string): Error {
-  return new Error(`The embedded Postgres could not be set up; ${program} said:\n${output.trim()}`);
+  return new Error(`The embedded Postgres could not be set up; ${program} printed:
+${output.trim()}`);
 }
 
 /**
@@ -104,8 +105,8 @@ async function run(
   child.stdin.end(input);
   try {
     const code = await new Promise((resolve, reject) => child.once('error', reject).once('close', resolve));
-    const said = Buffer.concat(output).toString('utf8');
-    return { failed: code !== 0 || /ERROR|FATAL|PANIC/.test(said), output: said };
+    const text = Buffer.concat(output).toString('utf8');
+    return { failed: code !== 0 || /ERROR|FATAL|PANIC/.test(text), output: text };
   } finally {
     watchdog.disarm();
   }
