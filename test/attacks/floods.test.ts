@@ -63,7 +63,7 @@ describe('in small', () => {
         from: i,
       });
     const flood = Promise.all(Array.from({ length: 600 }, (_, i) => guess(i)));
-    real = patientLogIn(() =>
+    real = logInUntilAnswered(() =>
       app.rest('POST', '/v1/auth/login', { body: { email: hanna.email, password: hanna.password } }),
     );
     const [read, answers] = await Promise.all([app.rest('GET', '/v1/me', { token: hanna.token }), flood]);
@@ -130,7 +130,7 @@ describe('in small', () => {
 });
 
 /** As a client that does what Retry-After says. How many tries it took. */
-async function patientLogIn(attempt: () => Promise<{ status: number; headers: Headers }>): Promise<number> {
+async function logInUntilAnswered(attempt: () => Promise<{ status: number; headers: Headers }>): Promise<number> {
   for (let tries = 1; ; tries += 1) {
     const { status, headers } = await attempt();
     if (status === 200) return tries;
@@ -207,7 +207,7 @@ describe.runIf(LONG)('at length', () => {
         const flood = call({ kind: 'log-ins', url, perSecond: 200, first: 100_000, forMs: 60_000 });
         await sleep(2_000);
         const began = performance.now();
-        const tries = await patientLogIn(() =>
+        const tries = await logInUntilAnswered(() =>
           fetch(`${url}/v1/auth/login`, {
             method: 'POST',
             headers: { 'content-type': 'application/json' },
