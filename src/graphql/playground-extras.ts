@@ -78,8 +78,8 @@ mutation WrongPerson($id: ID!) {
       },
       {
         text:
-          'A text that is no token. The reason shows what to do: “expired” means refresh, “session_ended” means log in' +
-          ' again, “malformed” and “invalid” mean that something else was sent.',
+          'A text that is no token. The reason shows what to do: “expired” means refresh, “session_ended” means log' +
+          ' in again, “malformed” and “invalid” mean that something else was sent.',
         query: `
 query WrongToken {
   viewer { user { id } }

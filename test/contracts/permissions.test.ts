@@ -1,6 +1,6 @@
 /**
  * `drift.test.ts` holds schema/permissions.txt against the code, cell by cell. Here it is held against the law: who may
- * do what and when, written down from the specification by hand. What is not written here, nobody may.
+ * do what and when, written down from the specification by hand. All that is not written here is refused.
  */
 import { readFileSync } from 'node:fs';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
@@ -98,7 +98,7 @@ describe('schema/permissions.txt', () => {
   });
 
   test.each(Object.entries(MAY))(
-    'lets do this those whom the specification names, and nobody else: %s',
+    'allows this to the callers in the specification, and to no others: %s',
     (action, law) => {
       expect(where(action, (answer) => answer === 'ok')).toEqual(withKeys(law));
     },
@@ -148,7 +148,7 @@ describe('schema/permissions.txt', () => {
       admin: reads,
       contractor: [],
       'other homeowner': [],
-      nobody: [],
+      anonymous: [],
     });
   });
 
@@ -166,21 +166,21 @@ describe('schema/permissions.txt', () => {
   });
 
   test('shows reviews to everyone who is signed in', () => {
-    const signedIn = Object.keys(cells['READ THE JOB'] ?? {}).filter((person) => person !== 'nobody');
+    const signedIn = Object.keys(cells['READ THE JOB'] ?? {}).filter((person) => person !== 'anonymous');
     expect(where('READ THE AWARDEE’S REVIEWS', (answer) => answer === 'review')).toEqual(
       Object.fromEntries(signedIn.map((person) => [person, ['completed']])),
     );
   });
 
   test('asks everyone for a token first', () => {
-    for (const [action, { nobody }] of Object.entries(cells))
-      expect(new Set(Object.values(nobody ?? {})), action).toEqual(new Set(['UNAUTHENTICATED']));
+    for (const [action, { anonymous }] of Object.entries(cells))
+      expect(new Set(Object.values(anonymous ?? {})), action).toEqual(new Set(['UNAUTHENTICATED']));
   });
 
   test('refuses an operation to a wrong person before it looks at the state', () => {
     for (const [action, row] of Object.entries(cells)) {
       for (const [person, states] of Object.entries(row)) {
-        if (Object.values(states).some((answer) => answer === 'ok') || person === 'nobody') continue;
+        if (Object.values(states).some((answer) => answer === 'ok') || person === 'anonymous') continue;
         // The bidders of an open job see it for ever, and are told that it is open no more.
         if (action === 'SUBMIT_BID' && ['awardee', 'bidder'].includes(person)) continue;
         expect(

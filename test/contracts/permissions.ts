@@ -32,7 +32,7 @@ import { atOnce, copiesOf } from '../scenes.js';
 import { hearAsEvents, hearOverWebSocket, JOB_EVENTS, refusalOf } from '../streams/clients.js';
 import { webhookPermissions } from './webhook-permissions.js';
 
-const CALLERS = ['owner', 'key', 'other', 'awardee', 'bidder', 'stranger', 'admin', 'nobody'] as const;
+const CALLERS = ['owner', 'key', 'other', 'awardee', 'bidder', 'stranger', 'admin', 'anonymous'] as const;
 type Caller = (typeof CALLERS)[number];
 
 const CALLED: Record<Caller, string> = {
@@ -43,7 +43,7 @@ const CALLED: Record<Caller, string> = {
   bidder: 'bidder',
   stranger: 'stranger contractor',
   admin: 'admin',
-  nobody: 'nobody',
+  anonymous: 'anonymous',
 };
 
 /** One row of the table: what is called, and what it answers, state by state. */
@@ -52,7 +52,7 @@ interface Section {
   readonly description: string;
   readonly rest: string;
   readonly graphql: string;
-  /** Whether a success leaves the job as it was, so that nobody needs a copy. */
+  /** Whether a success leaves the job as it was, so that the call needs no copy of the job. */
   readonly reads: boolean;
   /** As `availableActions` names it. */
   readonly action?: string;
@@ -142,7 +142,7 @@ async function foretell(app: TestApp, people: Cast, { id }: GivenJob, caller: Ca
 }
 
 function tokenOf(people: Cast, caller: Caller): string | undefined {
-  return caller === 'nobody' ? undefined : people[caller].token;
+  return caller === 'anonymous' ? undefined : people[caller].token;
 }
 
 const NO_BID = newId('bid');
@@ -381,7 +381,7 @@ function mutationSection(
     async run(app, api, scene, caller) {
       const { ok, code } = await outcomeOf(app, api, key, {
         ...about(scene),
-        by: caller === 'nobody' ? undefined : scene.people[caller],
+        by: caller === 'anonymous' ? undefined : scene.people[caller],
       });
       return ok ? 'ok' : String(code);
     },
@@ -525,7 +525,7 @@ const PREFACE = [
     'while it is a draft, any contractor',
   '  bidder               the contractor who has bid too, and was not chosen; while it is a draft, any contractor',
   '  stranger contractor  a contractor without a bid',
-  '  admin, nobody        an admin; a caller without a token',
+  '  admin, anonymous     an admin; a caller without a token',
   '',
   'The completed job was approved, and never disputed; the cancelled one was cancelled while the work was ' +
     'going on.',
