@@ -8,7 +8,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { homeowner } from '../cast.js';
 import { openTestApp, type Json, type TestApp } from '../app.js';
 import { needs } from '../needs.js';
-import { expectTimed, JUDGES_TIME } from '../timing.js';
+import { expectTimed, CHECKS_TIME } from '../timing.js';
 import { head, jsonOf, openConnection } from './raw-connection.js';
 import { call, median, openFloodedServer, run, type FloodedServer, type Tally } from './flooded-server.js';
 
@@ -44,7 +44,7 @@ const slowhttptest = (url: string, connections: number, seconds: number, args: r
 ];
 
 /** A machine that is busy with something else lets a read wait for its turn so long that it is refused. */
-const READ = JUDGES_TIME ? [200] : [200, 503];
+const READ = CHECKS_TIME ? [200] : [200, 503];
 
 describe('in small', () => {
   let app: TestApp;
@@ -77,7 +77,7 @@ describe('in small', () => {
       expect([body.details.code, Number(headers.get('retry-after')) > 0]).toEqual(['OVERLOADED', true]);
   });
 
-  it('a real log-in among them gets through, by waiting as it is told', async () => {
+  it('a real log-in among them succeeds, if it waits as Retry-After says', async () => {
     expect(await real).toBeGreaterThan(0);
   });
 

@@ -79,7 +79,7 @@ async function serveWithShortTokens({ services }: TestApp): Promise<RunningServe
 
 chromiumThere.describe('A single-page app on a network that loses answers', () => {
   chromiumThere.it(
-    'walks from a job to its approval with Apollo Client',
+    'goes from a job to its approval with Apollo Client',
     async () => {
       const { owner, contractor } = await walkToReview('apollo', 'Anna');
       await step(owner.first, 'APPROVE', 'Well done.', 'COMPLETED');
@@ -90,7 +90,7 @@ chromiumThere.describe('A single-page app on a network that loses answers', () =
   );
 
   chromiumThere.it(
-    'walks from a dispute over a decision and an appeal to its end with Apollo Client',
+    'goes from a dispute over a decision and an appeal to its end with Apollo Client',
     async () => {
       const { owner, contractor } = await walkToReview('apollo', 'Bea');
       await step(owner.second, 'DISPUTE', 'It still rains in.', 'DISPUTED');
@@ -113,7 +113,7 @@ chromiumThere.describe('A single-page app on a network that loses answers', () =
   );
 
   chromiumThere.it(
-    'walks from a job to its approval with urql and graphcache',
+    'goes from a job to its approval with urql and graphcache',
     async () => {
       const { owner, contractor } = await walkToReview('urql', 'Cleo');
       await step(owner.first, 'APPROVE', 'Well done.', 'COMPLETED');

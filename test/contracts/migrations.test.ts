@@ -18,15 +18,15 @@ it('no table has changed since the last migration', async () => {
   expect(JSON.parse(JSON.stringify(declared)), 'Run: npm run migration -- --name what_changed').toEqual(migrated);
 });
 
-it('every migration that the journal lists is there, and no other', () => {
+it('every migration of _journal.json is there, and no other', () => {
   const files = readdirSync(new URL('..', META))
     .filter((name) => name.endsWith('.sql'))
     .map((name) => name.replace(/\.sql$/, ''));
-  expect(files.toSorted()).toEqual(journal().map(({ tag }) => tag));
+  expect(files.toSorted()).toEqual(listed().map(({ tag }) => tag));
 });
 
 it('migrations stand in the order of their times, which is the order in which they run', () => {
-  const times = journal().map(({ when }) => when);
+  const times = listed().map(({ when }) => when);
   expect(times).toEqual(times.toSorted((one, other) => one - other));
 });
 
@@ -47,7 +47,7 @@ function lastSnapshot(): { id: string; prevId: string } {
   return read(last ?? 'missing') as { id: string; prevId: string };
 }
 
-function journal(): { tag: string; when: number }[] {
+function listed(): { tag: string; when: number }[] {
   return (read('_journal.json') as { entries: { tag: string; when: number }[] }).entries;
 }
 

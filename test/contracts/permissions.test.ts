@@ -181,7 +181,7 @@ describe('schema/permissions.txt', () => {
     for (const [action, row] of Object.entries(cells)) {
       for (const [person, states] of Object.entries(row)) {
         if (Object.values(states).some((answer) => answer === 'ok') || person === 'anonymous') continue;
-        // The bidders of an open job see it for ever, and are told that it is open no more.
+        // The bidders of an open job see it for ever, and get the refusal that it is no longer open.
         if (action === 'SUBMIT_BID' && ['awardee', 'bidder'].includes(person)) continue;
         expect(
           Object.values(states).filter((answer) => answer === 'INVALID_TRANSITION'),
@@ -201,7 +201,7 @@ describe('what availableActions foretells, where more than person and state deci
   });
   afterAll(() => app.close());
 
-  async function foretold(by: Person, id: string, action: string) {
+  async function predicted(by: Person, id: string, action: string) {
     const { data } = await app.graphql(
       'query($id: ID!) { job(id: $id) { availableActions { action allowed reason missingFields tokenCost } } }',
       { token: by.token, variables: { id } },
@@ -209,8 +209,8 @@ describe('what availableActions foretells, where more than person and state deci
     return data.job.availableActions.find((one: { action: string }) => one.action === action);
   }
 
-  /** What is foretold, and that both APIs, each called on a copy, answer just so. */
-  async function expectForetold(
+  /** What is predicted, and that both APIs, each called on a copy, answer just so. */
+  async function expectPredicted(
     by: Person,
     job: GivenJob,
     key: JobActionKey,
@@ -218,7 +218,7 @@ describe('what availableActions foretells, where more than person and state deci
     asked: (copy: GivenJob) => Omit<Asked, 'by' | 'job'>,
     said: object,
   ) {
-    const entry = await foretold(by, job.id, action);
+    const entry = await predicted(by, job.id, action);
     expect(entry).toMatchObject({ action, missingFields: [], ...said });
     const copies = await copiesOf(app, job, APIS.length);
     for (const [at, api] of APIS.entries()) {
@@ -245,7 +245,7 @@ describe('what availableActions foretells, where more than person and state deci
   test('a draft with gaps lacks fields before it lacks tokens', async () => {
     const poor = await homeowner(app, 'Paul');
     const missingFields = ['category', 'addressLine1', 'state'];
-    await expectForetold(
+    await expectPredicted(
       poor,
       await draftOf(poor, { title: 'A', description: 'B', urgency: 'urgent', city: 'Austin' }),
       'publish',
@@ -257,7 +257,7 @@ describe('what availableActions foretells, where more than person and state deci
 
   test('a whole draft lacks tokens, or costs what its urgency costs', async () => {
     const poor = await homeowner(app, 'Petra');
-    await expectForetold(
+    await expectPredicted(
       poor,
       await draftOf(poor, { ...DRAFT, urgency: 'priority' }),
       'publish',
@@ -265,7 +265,7 @@ describe('what availableActions foretells, where more than person and state deci
       () => ({}),
       { allowed: false, reason: 'INSUFFICIENT_TOKENS', tokenCost: 15 },
     );
-    await expectForetold(poor, await draftOf(poor, DRAFT), 'publish', 'PUBLISH', () => ({}), {
+    await expectPredicted(poor, await draftOf(poor, DRAFT), 'publish', 'PUBLISH', () => ({}), {
       allowed: true,
       reason: null,
       tokenCost: 5,
@@ -273,7 +273,7 @@ describe('what availableActions foretells, where more than person and state deci
   });
 
   test('an open job whose bids are all gone has none to award', async () => {
-    await expectForetold(
+    await expectPredicted(
       people.owner,
       await after('reject', 'owner', ['awardee', 'bidder']),
       'award',
@@ -281,7 +281,7 @@ describe('what availableActions foretells, where more than person and state deci
       ({ bids }) => ({ body: { bid_id: bids.awardee } }),
       { allowed: false, reason: 'UNKNOWN_BID' },
     );
-    await expectForetold(
+    await expectPredicted(
       people.owner,
       await after('withdraw', 'bidder'),
       'award',
@@ -293,11 +293,11 @@ describe('what availableActions foretells, where more than person and state deci
 
   test('a contractor may bid again after a withdrawal, and not after a rejection', async () => {
     const asked = () => ({ body: { amount: 1 } });
-    await expectForetold(people.bidder, await after('withdraw', 'bidder'), 'submitBid', 'SUBMIT_BID', asked, {
+    await expectPredicted(people.bidder, await after('withdraw', 'bidder'), 'submitBid', 'SUBMIT_BID', asked, {
       allowed: true,
       reason: null,
     });
-    await expectForetold(people.bidder, await after('reject', 'owner'), 'submitBid', 'SUBMIT_BID', asked, {
+    await expectPredicted(people.bidder, await after('reject', 'owner'), 'submitBid', 'SUBMIT_BID', asked, {
       allowed: false,
       reason: 'DUPLICATE_BID',
     });

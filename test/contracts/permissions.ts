@@ -1,6 +1,6 @@
 /**
  * Who may do and read what, in which state: every cell is called through both APIs on a job of its own, and the table
- * is what came back. A cell in which the APIs disagree, or which `availableActions` foretold wrongly, is no table but
+ * is what came back. A cell in which the APIs disagree, or which `availableActions` predicted wrongly, is no table but
  * an error.
  */
 import { BID_TRANSITIONS, type BidTransitionKey } from '../../src/rules/bids.js';
@@ -109,7 +109,7 @@ async function runState(app: TestApp, state: JobState, cells: Cells, disagreemen
   await app.sql`update contractors set company_name = id, license_number = 'M-1'
     where id = ${people.awardee.profileId}`;
   await app.sql`update homeowners set zip_code = '78704' where id = ${people.owner.profileId}`;
-  const foretold = new Map(
+  const predicted = new Map(
     await Promise.all(CALLERS.map(async (caller) => [caller, await foretell(app, people, job, caller)] as const)),
   );
   // A read would find the list in motion while others change jobs.
@@ -123,7 +123,7 @@ async function runState(app: TestApp, state: JobState, cells: Cells, disagreemen
       const outcome = outcomes[at]!;
       const before = cells.get(key) ?? outcome;
       if (outcome !== before) disagreements.push(`${key}: ${before} by REST, ${outcome} by GraphQL`);
-      const promised = section.action && foretold.get(caller)?.get(section.action);
+      const promised = section.action && predicted.get(caller)?.get(section.action);
       if (promised && promised !== outcome)
         disagreements.push(`${key}: availableActions says ${promised}, ${api} answers ${outcome}`);
       cells.set(key, outcome);
@@ -158,7 +158,7 @@ interface PeopleRead {
   readonly description: string;
   readonly rest: string;
   readonly graphql: string;
-  /** Who is read; the awardee by their profile, unless told. */
+  /** Who is read; by default the awardee, by their profile. */
   whom?(this: void, people: People): string;
   /** Of what the answer holds; in GraphQL that is the field which was asked for. */
   seen(this: void, answer: Json): string;
@@ -303,25 +303,25 @@ function streamSection(): Section {
       const { people, job, since } = scene;
       const hear = api === 'rest' ? hearAsEvents : hearOverWebSocket;
       const token = tokenOf(people, caller);
-      const heard = hear(app.url, token === undefined ? undefined : { token }, JOB_EVENTS, {
+      const stream = hear(app.url, token === undefined ? undefined : { token }, JOB_EVENTS, {
         job: job.id,
         after: since,
       });
       try {
         const read = await app.rest('GET', `/v1/jobs/${job.id}/events?per_page=100`, { token });
         const expected: number = read.status === 200 ? read.body.data.length : 1;
-        const ended = heard.ended.then(() => 'ended');
-        const isOpen = (await Promise.race([heard.count(expected), ended])) !== 'ended';
-        if (isOpen) return eventsSeen(heard.events);
+        const ended = stream.ended.then(() => 'ended');
+        const isOpen = (await Promise.race([stream.count(expected), ended])) !== 'ended';
+        if (isOpen) return eventsSeen(stream.events);
         // Without a token no subscription begins: the connection itself is refused.
-        const end = (await heard.ended) as { code?: number; response?: { status: number } } | undefined;
+        const end = (await stream.ended) as { code?: number; response?: { status: number } } | undefined;
         const status = end?.code ?? end?.response?.status;
         if (status === 4401 || status === 401) return 'UNAUTHENTICATED';
         // A busy machine had no time for either side: whoever comes again is served.
         if (status === 4408 || status === 429 || status === 503) return await this.run(app, api, scene, caller);
-        return (await refusalOf(heard)).join();
+        return (await refusalOf(stream)).join();
       } finally {
-        heard.stop();
+        stream.stop();
       }
     },
   };
