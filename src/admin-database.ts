@@ -5,7 +5,7 @@ import { join, resolve } from 'node:path';
 import { readConfig, type Config } from './config.js';
 import type { Connection } from './store/database.js';
 
-/** A command signs nothing: where no secret is given, it neither asks for one nor makes one that is kept. */
+/** A command signs no tokens: without a configured secret it neither asks for one nor stores a new one. */
 export function configOfCommand(): Config {
   return readConfig(undefined, { JWT_SECRET: randomBytes(32).toString('hex') });
 }
@@ -21,7 +21,7 @@ export async function reachDatabase(
   return running ? { connection: running, stop: async () => {} } : startEmbeddedPostgres(dataFolder);
 }
 
-/** Which database it is, for whoever may have meant another; without the password. */
+/** The name of the database without the password, so that an operator who meant another one notices. */
 export function nameOfDatabase(url: string | undefined, dataFolder: string): string {
   if (url === undefined) return `the database in ${resolve(dataFolder)}`;
   const { host, pathname } = new URL(url);
@@ -29,8 +29,8 @@ export function nameOfDatabase(url: string | undefined, dataFolder: string): str
 }
 
 /**
- * Without the server's environment a command would make a database of its own, which no server reads, and say that
- * all is well.
+ * Without the server's environment a command would make a second database, which no server reads, and still report
+ * success.
  */
 export function assertDatabaseExists(url: string | undefined, dataFolder: string): void {
   if (url !== undefined || existsSync(join(dataFolder, 'postgres'))) return;

@@ -30,7 +30,7 @@ async function main([command, email]: string[]): Promise<void> {
   }
 }
 
-/** One line; at a terminal it is asked for and not shown. */
+/** Reads one line of standard input; a terminal gets a prompt, and does not show what is typed. */
 function readPassword(): Promise<string> {
   const atTerminal = process.stdin.isTTY;
   if (atTerminal) process.stderr.write('Password: ');

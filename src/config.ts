@@ -75,7 +75,7 @@ export const VARIABLES = {
     .regex(/^[!-~]*$/, 'must have no spaces, nor anything else that a header cannot carry')
     .optional()
     .describe(
-      'lets bearers of it, and nobody else, read /metrics; without it /metrics is for this machine; ' +
+      'the bearer token that a client needs to read /metrics; if unset, only this machine may read it; ' +
         'at least 16 characters',
     ),
   GRAPHQL_INTROSPECTION: onOff
@@ -131,7 +131,7 @@ export function readConfig(
   env: Readonly<Record<string, string | undefined>> = environment(),
   defaults: Readonly<Record<string, string>> = {},
 ): Config {
-  // An empty variable is one that was not set: compose files and shells write them so.
+  // An empty variable counts as unset: compose files and shells write unset ones so.
   const given = Object.fromEntries(Object.entries(env).filter(([name, value]) => name in VARIABLES && value !== ''));
   const parsed = schema.safeParse({ ...defaults, ...given });
   if (!parsed.success)
@@ -147,7 +147,7 @@ export function readConfig(
   };
 }
 
-/** With what a file `.env` in the working folder adds; it overrides nothing. */
+/** Includes the variables of a file `.env` in the working folder, which overrides nothing. */
 function environment(): NodeJS.ProcessEnv {
   if (existsSync('.env')) process.loadEnvFile('.env');
   return process.env;

@@ -1,4 +1,4 @@
-/** One line of JSON an event, to standard output. Nothing secret reaches a line: errors are cut down to what helps. */
+/** Logs one line of JSON for each event to standard output. Errors are cut down, so that no secret reaches a line. */
 import { pino, stdTimeFunctions, type DestinationStream, type Logger } from 'pino';
 
 export function createLog(level: string, destination?: DestinationStream): Logger {
@@ -15,7 +15,8 @@ export function createLog(level: string, destination?: DestinationStream): Logge
 }
 
 /**
- * Postgres quotes rows and parameters when data is at fault; then only its code and the names in its schema are kept.
+ * Postgres quotes rows and parameters in errors about data; of such an error only the code and the names of its schema
+ * are kept.
  */
 function describeError(error: unknown): unknown {
   if (!(error instanceof Error)) return { type: typeof error };
@@ -37,7 +38,7 @@ function describeError(error: unknown): unknown {
   };
 }
 
-/** Where it happened. In `stack` the message comes first, on as many lines as the quoted value has. */
+/** The frames of the stack. In `stack` the message comes first, on as many lines as the quoted value has. */
 function framesOf({ stack = '', message }: Error): string[] {
   const at = stack.indexOf(message);
   return at < 0

@@ -1,4 +1,4 @@
-/** What an operator sees at a glance, for Prometheus. Labels are routes, codes and shares, never ids or people. */
+/** The metrics for Prometheus. Labels are routes, codes and shares, never ids or people. */
 import { collectDefaultMetrics, Counter, Gauge, Histogram, Registry } from 'prom-client';
 import { LRUCache } from 'lru-cache';
 import type { Api, RequestRecord } from './record.js';
@@ -12,13 +12,13 @@ export interface Metrics extends ShareEvents {
   webhookAttempted(outcome: 'delivered' | 'failed' | 'given_up' | 'skipped', seconds: number): void;
   /** Counts a request to a webhook while it is under way. */
   webhookInFlight<T>(request: () => Promise<T>): Promise<T>;
-  /** A batch of events got positions; the oldest of them had waited so long. */
+  /** A batch of events got positions; `lagSeconds` is how long the oldest of them had waited. */
   numbered(events: number, lagSeconds: number): void;
-  /** So many events waited for a position when somebody looked. */
+  /** How many events waited for a position at the last look. */
   waiting(events: number): void;
   /** A batch was read for the streams of this instance. */
   batchRead(events: number): void;
-  /** A request ended. What an operator's address answers is no error: 503 of /readyz is what it is for. */
+  /** A request ended. A 503 of an operator's address such as /readyz is an answer, and not counted as an error. */
   observe(route: string, status: number, seconds: number, isForOperator?: boolean): void;
   /** An operation ended, by itself or as a part of a request. */
   performed(operation: string, api: Api | undefined, code: ErrorCode | 'OK', seconds: number): void;
@@ -34,7 +34,7 @@ export interface Metrics extends ShareEvents {
   retried(code: string): void;
   /** A call was refused since a budget was spent. */
   rateLimited(budget: BudgetName): void;
-  /** A value that is read whenever somebody asks for it; with a label, one for each of its values. */
+  /** A gauge that is read at each scrape; with a label, one for each of its values. */
   gauge(name: string, help: string, read: () => number | Promise<number>): void;
   gauges(name: string, help: string, label: string, read: () => Figures | Promise<Figures>): void;
   /** A fact in words, as labels of a gauge that is always 1. */
@@ -204,7 +204,7 @@ export function createMetrics(): Metrics {
     performed: (operation, api, code, seconds) =>
       operations.observe({ operation, api: api ?? NO_OPERATION, code }, seconds),
     ended({ api, operations: reached, codes, overload }, seconds) {
-      // Pages are refused as well where the server has no time.
+      // Pages are refused as well when the server is overloaded.
       if (codes.has('OVERLOADED')) overloads.inc({ cause: overload ?? 'beyond_capacity' });
       if (!api) return;
       const [code = 'OK'] = codes;
@@ -255,10 +255,10 @@ export function createMetrics(): Metrics {
   };
 }
 
-/** Of statements that are made as they are asked for there are many, of names a few dozen. */
+/** There are many statements by selection, and only a few dozen names for them. */
 const statementNames = new LRUCache<string, string>({ max: 2_000 });
 
-/** `update jobs`, `select bids`: the first change that a statement makes, or else the first table that it reads. */
+/** `update jobs`, `select bids`: the first change that a statement makes, or the first table that it reads. */
 function nameOfStatement(text: string): string {
   const known = statementNames.get(text);
   if (known !== undefined) return known;

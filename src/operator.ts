@@ -1,4 +1,4 @@
-/** The addresses for operators: is the server alive, may it be sent calls, and its metrics. */
+/** The addresses for operators: liveness, readiness and metrics. */
 import { timingSafeEqual } from 'node:crypto';
 import type { Config } from './config.js';
 import { bearerOf, type Exchange } from './http/exchange.js';
@@ -11,10 +11,10 @@ export interface OperatorAddresses {
   send(exchange: Exchange): Promise<void>;
 }
 
-/** So long after a call was refused because the whole server was beyond capacity, it counts as busy. */
+/** The server counts as busy for so long after a call was refused because all of it was beyond capacity. */
 const BUSY_MS = 5_000;
 
-/** What to look at first; a playground that is off is not named. */
+/** The pages to look at first, without a playground that is off. */
 function guide({ playground }: Config) {
   return {
     graphql: '/graphql',
@@ -34,7 +34,7 @@ export function openOperatorAddresses(
   isDraining: () => boolean,
 ): OperatorAddresses {
   let looking: Promise<boolean> | undefined;
-  // However many ask at once, one look answers them all.
+  // Requests at the same time share one check.
   const ready = () => (looking ??= isReady(probe).finally(() => (looking = undefined)));
 
   const addresses: Readonly<Record<string, (exchange: Exchange) => void | Promise<void>>> = {
@@ -67,8 +67,8 @@ export function openOperatorAddresses(
 }
 
 /**
- * Where there is a token it is always asked for: a proxy on the same machine may pass on everybody's requests without
- * any header that says so.
+ * With METRICS_TOKEN set, local requests need it too: a proxy on the same machine may forward requests of any client
+ * without a header that shows it.
  */
 function assertMayReadMetrics(exchange: Exchange, { METRICS_TOKEN: token }: Config): void {
   if (token === undefined) {
@@ -79,7 +79,7 @@ function assertMayReadMetrics(exchange: Exchange, { METRICS_TOKEN: token }: Conf
   throw refuse('FORBIDDEN', { message: 'Metrics are for bearers of METRICS_TOKEN.' });
 }
 
-/** A proxy on this machine speaks for callers who are not on it. */
+/** A proxy on this machine forwards requests of clients on other machines. */
 const HEADERS_OF_PROXIES = [
   'x-forwarded-for',
   'forwarded',

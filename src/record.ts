@@ -1,4 +1,4 @@
-/** What is known of one request by its end, for its line in the log and for the metrics. */
+/** The facts of one request that its log line and the metrics show. */
 import {
   isErrorCode,
   Overload,
@@ -35,7 +35,7 @@ export class RequestRecord {
   overload: OverloadCause | undefined;
   /** Which limit was reached first. */
   limit: string | undefined;
-  /** Whose account a log-in is for, whoever it comes from. */
+  /** The user of the account that a log-in is for; the client may be anyone. */
   account: UserId | undefined;
   /** As GraphQL spells them. */
   readonly operations = new Set<string>();
@@ -65,7 +65,7 @@ export class RequestRecord {
     if (typeof limit === 'string') this.limit ??= limit;
   }
 
-  /** What an operation failed with; the API decides whether it is answered so. */
+  /** The error of an operation; the API decides how to answer it. */
   noticed(error: unknown): void {
     if (error instanceof Refusal && error.code === 'OVERLOADED') this.overload ??= causeOf(error);
   }
@@ -76,7 +76,7 @@ interface Explained {
   readonly limit?: unknown;
 }
 
-/** What a request was about, as far as that is known. */
+/** The operation of a request, as far as it is known. */
 export function lineOf(record: RequestRecord, { address, user = record.claimedUser }: RequestHolder) {
   const { api, operations, codes, reason, limit, overload, account, apiKey, document } = record;
   return {
@@ -100,7 +100,8 @@ interface RequestHolder {
 }
 
 /**
- * A failure of our own is an error; that somebody could not be served deserves a look; what callers do wrong does not.
+ * The server's own failure is an `error`; a call that the server had no capacity for is a `warn`; a caller's mistake is
+ * neither.
  */
 export function levelOf({ codes }: RequestRecord, status?: number): 'error' | 'warn' | 'info' {
   if (codes.has('INTERNAL')) return 'error';

@@ -8,7 +8,7 @@ const SETUP_TIMEOUT_MS = 1_000;
 export const REDIS_RETRY_INTERVAL_MS_MAX = 1_000;
 
 /**
- * Commands fail at once while there is no connection, and are never kept and sent again: a late count is a wrong one.
+ * Commands fail at once while there is no connection, and are never queued and sent later: a late count is a wrong one.
  */
 export function connectRedis(url: string, timeoutMs = SETUP_TIMEOUT_MS): Redis {
   const ioredis = createRequire(import.meta.url)('ioredis') as typeof import('ioredis');

@@ -13,7 +13,7 @@ import { keepTidy } from './store/housekeeping.js';
 
 export interface Run {
   readonly config: () => Config;
-  /** What there is to do, and to say, once the server is open. */
+  /** Called once the server listens. */
   readonly whenOpen: (url: string, config: Config, log: Logger) => Promise<void> | void;
 }
 
@@ -25,10 +25,10 @@ async function runUntilStopped(configure: Run['config'], whenOpen: Run['whenOpen
   const config = configure();
   const log = createLog(config.LOG_LEVEL);
   const opened: Closing[] = [];
-  // graphql-js drops promises where a list fails at once. That one of them fails later must not end the process, with
-  // everybody's calls in it.
+  // graphql-js drops promises where a list fails synchronously. When one of them rejects later, that must not end the
+  // process, and all calls in it.
   process.on('unhandledRejection', (error) => log.error({ err: error }, 'unhandled promise rejection'));
-  // Node ends the process all the same, and prints its own text.
+  // Node ends the process even so, and prints its own text.
   process.on('uncaughtExceptionMonitor', (error) => log.fatal({ err: error }, 'uncaught exception: the server ends'));
   const starting = start(config, log, opened, whenOpen).catch(async (error: unknown) => {
     await closeAll(opened);
@@ -41,14 +41,14 @@ async function runUntilStopped(configure: Run['config'], whenOpen: Run['whenOpen
     await closeAll(opened);
     log.info('stopped');
   });
-  // From the first moment: a first process of a container that has not asked for a signal never gets it.
+  // Listens from the beginning: the first process of a container never gets a signal that it does not listen for.
   for (const signal of ['SIGTERM', 'SIGINT'] as const) process.on(signal, () => void stop(signal).catch(fail));
   await starting;
 }
 
 type Closing = () => Promise<void>;
 
-/** What is open goes into the list at once, so that a start which fails halfway leaves nothing. */
+/** Each part is added to the list as soon as it is open, so that a start which fails halfway closes all of them. */
 async function start(config: Config, log: Logger, opened: Closing[], whenOpen: Run['whenOpen']): Promise<void> {
   const database = await openDatabase(config);
   opened.push(database.stop);
@@ -57,7 +57,7 @@ async function start(config: Config, log: Logger, opened: Closing[], whenOpen: R
   if (config.ADMIN_EMAIL && config.ADMIN_PASSWORD)
     await ensureAdmin(services, config.ADMIN_EMAIL, config.ADMIN_PASSWORD);
   if (config.NODE_ENV === 'production' && config.WEBHOOKS_ALLOW_PRIVATE)
-    log.warn('WEBHOOKS_ALLOW_PRIVATE is on: whoever has an account can have requests sent inside this network');
+    log.warn('WEBHOOKS_ALLOW_PRIVATE is on: every user can make this server send requests inside its network');
   const webhooks = await openWebhooks({
     ...services,
     connection: database.connection,
@@ -82,14 +82,14 @@ interface OpenDatabase {
   stop(): Promise<void>;
 }
 
-/** With a DATABASE_URL nothing of the embedded database is even loaded. */
+/** With a DATABASE_URL the module of the embedded database is not even loaded. */
 async function openDatabase({ DATABASE_URL, DATA_DIR }: Config): Promise<OpenDatabase> {
   if (DATABASE_URL) return { connection: { url: DATABASE_URL }, stop: async () => {} };
   const { startEmbeddedPostgres } = await import('./store/embedded.js');
   return startEmbeddedPostgres(DATA_DIR);
 }
 
-/** An unusable DATABASE_URL is reported without a stack: where in our code it was noticed helps nobody. */
+/** An unusable DATABASE_URL is reported without a stack, since the place in our code does not help the operator. */
 function explain({ DATABASE_URL }: Config): (error: unknown) => never {
   return (error) => {
     const reason = DATABASE_URL === undefined ? undefined : reasonOfDatabase(error);
@@ -99,7 +99,7 @@ function explain({ DATABASE_URL }: Config): (error: unknown) => never {
   };
 }
 
-/** What Postgres or the network said. Drizzle wraps it in an error that holds the statement alone. */
+/** The error of Postgres or the network. Drizzle wraps it in one that holds the statement alone. */
 function reasonOfDatabase(error: unknown): Error | undefined {
   if (!(error instanceof Error)) return undefined;
   return 'code' in error ? error : reasonOfDatabase(error.cause);
@@ -110,13 +110,13 @@ function once(work: (signal: string) => Promise<void>): (signal: string) => Prom
   return (signal) => (begun ??= work(signal));
 }
 
-/** Errors that were written for whoever starts the server need no stack; anything else does. */
+/** Errors that were written for the operator are printed without a stack; all others with it. */
 function fail(error: unknown): void {
   const plain =
     error instanceof ConfigError ||
     (error instanceof Error && error.constructor === Error && !error.stack?.includes('node_modules'));
   process.stderr.write(`${plain ? error.message : error instanceof Error ? error.stack : String(error)}\n`);
   process.exitCode = 1;
-  // Whatever is still open must not keep a server alive that never started.
+  // Open handles must not keep a process alive whose server never started.
   setTimeout(() => process.exit(1), 2_000).unref();
 }

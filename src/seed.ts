@@ -14,7 +14,7 @@ async function main(): Promise<void> {
   const jobs = numberOfJobs();
   const config = configOfCommand();
   if (config.NODE_ENV === 'production')
-    throw new Error('In production nothing is made up: everybody would have a password that all the world knows.');
+    throw new Error('A production database is not seeded: all of its users would have a publicly known password.');
   const database = await reachDatabase(config.DATABASE_URL, config.DATA_DIR);
   try {
     await migrate(database.connection);

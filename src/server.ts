@@ -1,5 +1,6 @@
 /**
- * The one HTTP server: it makes out who calls, sees to their shares, and hands the request to the API that they call.
+ * The one HTTP server: it determines the caller's address, counts the request in their shares, and passes it to the API
+ * that it is for.
  */
 import { createServer, ServerResponse, type IncomingMessage, type Server } from 'node:http';
 import type { AddressInfo, ListenOptions, Socket } from 'node:net';
@@ -44,9 +45,9 @@ export interface RunningServer {
 
 const HEAD_BYTES_MAX = 16 * 1024;
 
-/** What proxies write down of a caller who left before anything was answered. */
+/** The status that proxies log for a client that left before the answer (nginx). */
 const CALLER_LEFT = 499;
-/** What they answer in place of a server that hung up. */
+/** The status that proxies answer when the server closes the connection without one. */
 const SERVER_LEFT = 503;
 
 const CUT_IN_STOPPING = 'this server stops: connection cut before the response';
@@ -65,7 +66,7 @@ export async function startServer(
   timeouts: Timeouts = TIMEOUTS,
 ): Promise<RunningServer> {
   const { shares, metrics } = services;
-  // A missing Host is ours to refuse, in the documented form.
+  // Node would refuse a missing Host itself, and not in the documented form.
   const server = createServer({
     ...serverOptions(timeouts),
     maxHeaderSize: HEAD_BYTES_MAX,
@@ -113,7 +114,7 @@ export async function startServer(
     const page = isGraphql ? undefined : pages.find((one) => one.handles(exchange.path));
     if (!isForOperator && !page) exchange.record.api = isGraphql ? 'graphql' : 'rest';
     const asksFirst = isPreflight(exchange);
-    // No page can read why a preflight was refused; the request behind it takes its share.
+    // A preflight is not counted: no page could read its refusal, and the request that follows it is counted.
     const caller = isForOperator || asksFirst ? undefined : callerOf(exchange);
     await (isForOperator ? exchange.operatorTurn() : exchange.turn());
     const problem = problemWithHead(exchange.request);
@@ -130,7 +131,7 @@ export async function startServer(
     return page ? page.send(exchange) : rest.handle(exchange, caller);
   }
 
-  /** Throws the refusal if this caller has as many requests under way as they may. */
+  /** Throws a refusal if the caller has as many requests under way as they may. */
   function callerOf(exchange: Exchange): Caller {
     const caller = new Caller(services, {
       record: exchange.record,
@@ -162,7 +163,7 @@ export async function startServer(
       const isCut = draining.isCutting && !response.writableFinished;
       const status = response.headersSent ? response.statusCode : isCut ? SERVER_LEFT : CALLER_LEFT;
       metrics.observe(exchange.route, status, ms / 1000, operator.handles(exchange.path));
-      // A stream has been counted when it was opened, and has a line of its own when it ends.
+      // A stream was counted when it opened, and has its own log line when it ends.
       if (exchange.streamBeganMs !== undefined) return;
       if (response.headersSent) metrics.ended(record, ms / 1000);
       const line = {
@@ -185,9 +186,9 @@ export async function startServer(
     });
   }
 
-  /** A WebSocket is refused in the form of any other answer, and else is the business of GraphQL's streams. */
+  /** Refuses a WebSocket by an ordinary HTTP answer, or passes it to GraphQL's streams. */
   function upgrade(request: IncomingMessage, socket: Socket, head: Buffer): void {
-    // Node has taken its own listener away, and an error that nobody listens to ends the process.
+    // Node has removed its own listener, and an 'error' event without a listener ends the process.
     socket.on('error', () => socket.destroy());
     if (!connections.upgrade(socket, () => graphql.webSockets.isIdle(socket))) return void socket.destroy();
     noticeProxy(request);
@@ -216,7 +217,7 @@ export async function startServer(
   }
 
   server.maxRequestsPerSocket = 0;
-  // One more than are taken says that there are too many; the others need not be read.
+  // Node keeps one header more than are allowed, which shows that there are too many; it drops the others.
   server.maxHeadersCount = HEADERS_MAX + 1;
   server.on('request', connections.inOrder(answer));
   server.on('checkExpectation', connections.inOrder(answer));

@@ -1,6 +1,6 @@
 /**
- * Opens the services as the configuration says, and closes them again. The server, the admin's commands and the tests
- * share this.
+ * Opens the services by the configuration, and closes them again. The server, the admin's commands and the tests share
+ * this.
  */
 import { createHmac, randomBytes } from 'node:crypto';
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
@@ -84,7 +84,7 @@ export async function openServices(
       log.warn({ err: error }, 'Redis unreachable: rates are counted in the memory of each instance'),
     onRedisBack: () => log.info('Redis reachable again: rates are counted there'),
   });
-  // Calls before this is settled would be counted in memory, apart from what other instances count in Redis.
+  // Calls before this settles would be counted in memory, apart from those that other instances count in Redis.
   await rateLimits.ready();
   const secret = config.JWT_SECRET ?? keptSecret(config.DATA_DIR);
   const keyUses = createKeyUses(db);
@@ -138,7 +138,7 @@ export async function openServices(
   };
 }
 
-/** Outside production nobody should have to invent a secret; it is made once, so that log-ins outlive a restart. */
+/** Outside production the server makes the secret itself, and keeps it, so that log-ins outlive a restart. */
 function keptSecret(dataFolder: string): string {
   const file = join(dataFolder, 'jwt-secret');
   if (!existsSync(file)) {

@@ -73,7 +73,7 @@ function watchMarket({ metrics, probe, databaseWatch }: Services): void {
   );
   metrics.gauge(
     'market_disputes_open',
-    'Jobs from dispute to appeal that nobody has settled yet.',
+    'Jobs whose dispute or appeal is not settled yet.',
     async () => (await figures()).disputesOpen ?? Number.NaN,
   );
   metrics.gauges(
@@ -86,7 +86,7 @@ function watchMarket({ metrics, probe, databaseWatch }: Services): void {
 
 const NO_WEBHOOKS = { waiting: Number.NaN, oldestSeconds: Number.NaN, paused: Number.NaN };
 
-/** Of all instances together, as every instance says it. */
+/** Of all instances together; every instance reports the same value. */
 function watchWebhooks({ metrics, probe, databaseWatch }: Services): void {
   const read = async () => {
     if (databaseWatch.awaySince) throw new Error('The database is away.');

@@ -1,9 +1,9 @@
-/** What a start says: to people at a terminal, and in production to the log. */
+/** The lines at start: a welcome at a terminal, and log lines in production. */
 import type { Logger } from 'pino';
 import type { Config } from './config.js';
 
 export function welcome(url: string, config: Config, log: Logger): void {
-  // Whatever is logged besides: who starts a server waits for this line.
+  // Logged at any log level: an operator who starts a server waits for this line.
   if (config.NODE_ENV === 'production')
     return log
       .child({}, { level: 'info' })

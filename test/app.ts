@@ -91,7 +91,7 @@ export interface AppOptions {
  * A busy machine may keep a test from what it was about to do while calls of its wait for a lock that it holds: they
  * are not to give up meanwhile.
  */
-const PATIENT: Partial<DatabaseTimeouts> = {
+const LONG_TIMEOUTS: Partial<DatabaseTimeouts> = {
   queueTimeoutMs: 250_000,
   statementTimeoutMs: 250_000,
   lockTimeoutMs: 250_000,
@@ -121,7 +121,7 @@ export async function openTestApp(
     onSecondConnection: (error) => secondConnections.push(error),
   };
   const connection = await through(database.connection);
-  const { services, close } = await openServices(config, log, connection, hooks, PATIENT);
+  const { services, close } = await openServices(config, log, connection, hooks, LONG_TIMEOUTS);
   if (tokensLast) Object.assign(services, { accessTokens: lastingTokens(config) });
   await ensureAdmin(services, ADMIN.email, ADMIN.password);
   const webhooks = await openWebhooks({

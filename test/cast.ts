@@ -15,7 +15,7 @@ export interface Person {
 
 let arrivals = 0;
 
-/** A newcomer with this name. The same name twice is two people. */
+/** A new user with this name. Two calls with the same name make two people. */
 export async function join(
   app: TestApp,
   kind: 'homeowner' | 'contractor',

@@ -4,10 +4,10 @@
  */
 import { expect } from 'vitest';
 
-export const JUDGES_TIME = process.env.TIMING === '1';
+export const CHECKS_TIME = process.env.TIMING === '1';
 
 /** Checks a bound of time or memory, where such bounds are checked. The test's name must say `(timed)`. */
 export function expectTimed(check: () => void): void {
   expect(expect.getState().currentTestName).toContain('(timed)');
-  if (JUDGES_TIME) check();
+  if (CHECKS_TIME) check();
 }

@@ -19,11 +19,11 @@ interface Led {
 
 type Answer = Record<string, unknown> & { id: string };
 
-/** Besides one job in each state there are so many more that are open. */
+/** There is one job in each state, and so many more open ones. */
 const MORE_OPEN_JOBS = 6;
 const TOKENS_FOR_EACH = 500;
 
-/** Whether somebody of the town can log in already: then all of it is there. */
+/** Whether a user of the town can log in already: then the whole town is there. */
 export async function isThere(url: string): Promise<boolean> {
   const [{ email }] = HOMEOWNERS;
   const response = await send(url, 'POST', '/v1/auth/login', undefined, { email, password: PASSWORD });

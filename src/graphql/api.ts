@@ -1,4 +1,6 @@
-/** The GraphQL API: HTTP in, Apollo Server, HTTP out. It holds no rule of the market. */
+/**
+ * The GraphQL API: passes requests from HTTP to Apollo Server, and its answers back. It contains no rule of the market.
+ */
 import { ApolloServer, HeaderMap } from '@apollo/server';
 import {
   ApolloServerPluginCacheControlDisabled,
@@ -35,13 +37,13 @@ const BODY_BYTES_MAX = 128 * 1024;
 
 export interface GraphqlSettings {
   introspection: boolean;
-  /** Whether a misspelt name is answered with those that exist. */
+  /** Whether errors about a misspelt name suggest existing names. */
   suggestions: boolean;
   /** The list of the only documents that may run, if there is one. */
   persistedDocumentsFile: string | undefined;
-  /** Where documents that clients register are kept besides in memory. */
+  /** The Redis that also keeps the documents that clients register; without it they are only in memory. */
   redisUrl: string | undefined;
-  /** The page for people who come with a browser. */
+  /** The page for browsers. */
   sendPage(this: void, exchange: Exchange): void;
 }
 
@@ -78,11 +80,11 @@ export async function openGraphqlApi(
   const hooks = createHooks(limits, format);
   const known = createKnownDocuments({ run, hooks, format });
   const plugin = asPlugin(hooks, known.keep, (error, { caller }) => {
-    // What runs out of stack outside of every resolver, which the limits should have refused before.
+    // A stack overflow outside of all resolvers, which means that the limits let too deep a document through.
     if (error instanceof RangeError) nestedTooDeeply.add(caller);
   });
   const server = new ApolloServer<Context>({
-    // With `schema` in its place graphql-js runs everything.
+    // With `schema` instead, graphql-js would execute everything.
     gateway: asApolloGateway(schema, run),
     ...limits.options,
     introspection: settings.introspection,
@@ -224,7 +226,7 @@ const operationForm = z.object({
   extensions: z.record(z.string(), z.unknown()).nullish(),
 });
 
-/** Of what comes over HTTP otherwise Apollo says the same. */
+/** Apollo refuses the same in requests that do not come through here. */
 function operationIn(body: unknown) {
   const { data, error } = operationForm.safeParse(body);
   if (error)
@@ -240,7 +242,7 @@ function operationIn(body: unknown) {
   };
 }
 
-/** As clients write it that can only ask for an address. */
+/** Reads a request that is sent as the query string of a GET. */
 function bodyInAddress(search: string): unknown {
   const { variables, extensions, ...rest } = Object.fromEntries(new URLSearchParams(search));
   return {
@@ -252,7 +254,7 @@ function bodyInAddress(search: string): unknown {
 
 function parseGraphql(body: Buffer, exchange: Exchange): unknown {
   const contentType = exchange.header('content-type');
-  // Apollo says best what a request without JSON lacks: a preflight, or a query.
+  // Apollo's error is the best one for a request without a body: it lacks a preflight, or a query.
   if (body.length === 0) return undefined;
   const parsed = parseJson(body, contentType);
   if (Array.isArray(parsed))
@@ -262,7 +264,7 @@ function parseGraphql(body: Buffer, exchange: Exchange): unknown {
   return parsed;
 }
 
-/** Some requests Apollo refuses before any plugin hears of them. */
+/** Apollo refuses some requests before it calls any plugin. */
 function withRequestId(body: string, { requestId, record }: Exchange): string {
   const { errors, ...answer }: { errors?: { extensions?: object }[] } = JSON.parse(body);
   record.answered(errors ?? []);
@@ -286,8 +288,8 @@ function wantsPage(exchange: Exchange): boolean {
 }
 
 /**
- * Apollo refuses a GET that a browser would send for any page without asking first. No cookie says who calls here, and
- * urql sends hashes so: what was named by a hash is let through.
+ * Apollo refuses a GET that a browser would send for any page without a preflight. This API uses no cookies, and urql
+ * sends hashes by such a GET: so a GET that names its document by a hash is let through.
  */
 function headersOf(exchange: Exchange, accepted: string, isNamed: boolean): HeaderMap {
   const headers = new HeaderMap();

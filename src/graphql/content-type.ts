@@ -1,10 +1,13 @@
-/** Which form of JSON an answer takes. It is settled before anything runs: nothing of a refused call may be kept. */
+/**
+ * Chooses the media type of an answer. This is done before anything runs, since a call that is refused must have no
+ * effect.
+ */
 import Negotiator from 'negotiator';
 
-/** In the order in which they are chosen where a client is as glad of one as of the other. */
+/** In order of preference where the client accepts both equally. */
 const FORMS = ['application/json; charset=utf-8', 'application/graphql-response+json; charset=utf-8'];
 
-/** Undefined for a client that takes neither form. */
+/** Undefined for a client that accepts neither. */
 export function acceptedType(accept: string | undefined): string | undefined {
   return new Negotiator({ headers: { accept } }).mediaType(FORMS);
 }

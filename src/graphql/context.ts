@@ -1,13 +1,13 @@
-/** What every resolver is handed: the caller, and the loaders that read nested things together. */
+/** The context of every resolver: the caller, and the loaders that read nested objects in batches. */
 import type { GraphQLError } from 'graphql';
 import type { Caller } from '../operations/caller.js';
 import { Failures } from './failures.js';
 import { Loaders } from './loaders.js';
 import type { Opening } from './streams/opening.js';
 
-/** What the limits found of an operation before it runs. */
+/** What the limits determined about an operation before it runs. */
 export interface Checked {
-  /** What it costs, and the most that it could have cost; unknown where it was not asked for at the right address. */
+  /** Its cost, and the highest cost that is allowed; undefined where it was sent to the wrong address. */
   readonly cost?: { readonly requested: number; readonly max: number; readonly remaining: number };
   /** If there are any, the operation does not run. */
   readonly refusals: readonly GraphQLError[];
@@ -19,9 +19,12 @@ export interface Context {
   readonly failures: Failures;
   /** Whether the request's headers ask for a dry run. */
   readonly wantsDryRun: boolean;
-  /** Where the document is a subscription: its stream, which is being opened. */
+  /** For a subscription: its stream while it is being opened. */
   readonly opening: Opening | undefined;
-  /** What is refused in front of Apollo is worded by Apollo: its document is not checked a second time for that. */
+  /**
+   * The result of the checks, once made: where `known-documents.ts` leaves a request to Apollo, they are not made
+   * again.
+   */
   checked: Checked | undefined;
 }
 

@@ -1,6 +1,6 @@
 /**
- * Decorators of type-graphql that would be passed over in silence: there is no `authChecker`, and a plain field is read
- * off its row without a call. The start refuses them.
+ * Refuses, at start, decorators of type-graphql that would have no effect: there is no `authChecker`, and a plain field
+ * is read from its row without a resolver.
  */
 import { getMetadataStorage } from 'type-graphql';
 

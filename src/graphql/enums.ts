@@ -30,7 +30,7 @@ import {
 
 type Describe<V extends string> = Readonly<Record<V, string>>;
 
-/** Registers a list under a name, and returns the object that type-graphql knows the enum by. */
+/** Registers a list under a name, and returns the object that identifies the enum in type-graphql. */
 function choice<V extends string>(
   name: string,
   description: string,
@@ -71,8 +71,8 @@ export const ErrorCodeEnum = choice('ErrorCode', 'Every code that `errors[].exte
 
 function reasonsOf(code: string): string {
   const reasons = Object.keys(UNAUTHORIZED[code as UnauthorizedCode]) as UnauthorizedReason[];
-  const said = reasons.map((reason) => `\`${reason}\`, ${UNAUTHORIZED_REASONS[reason]}`);
-  return ` \`errors[].extensions.reason\` says why: ${said.join('; ')}.`;
+  const described = reasons.map((reason) => `\`${reason}\`, ${UNAUTHORIZED_REASONS[reason]}`);
+  return ` \`errors[].extensions.reason\` names the reason: ${described.join('; ')}.`;
 }
 
 export const JobStatus = choice(

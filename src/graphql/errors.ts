@@ -1,4 +1,4 @@
-/** How refusals and failures read in `errors[]`. An error that is no refusal shows nothing about itself. */
+/** Formats refusals and failures for `errors[]`. An error that is no refusal reveals nothing about itself. */
 import { unwrapResolverError } from '@apollo/server/errors';
 import { GraphQLError, type GraphQLFormattedError } from 'graphql';
 import type { Logger } from 'pino';
@@ -7,7 +7,7 @@ import { ERRORS } from '../rules/limits.js';
 import { LEFT_OUT, LEFT_OUT_AS_SENT } from './failures.js';
 import { withoutValues } from './own-words.js';
 
-/** What GraphQL itself refuses, in the words of the one list. */
+/** The code of the API's own list for each error of GraphQL itself. */
 const OWN_CODES: Readonly<Record<string, ErrorCode>> = {
   GRAPHQL_PARSE_FAILED: 'MALFORMED_REQUEST',
   GRAPHQL_VALIDATION_FAILED: 'VALIDATION_FAILED',
@@ -53,14 +53,14 @@ function reasonIn(thrown: unknown): string | undefined {
   return thrown instanceof GraphQLError ? thrown.originalError?.message : undefined;
 }
 
-/** Where Apollo knows the status, and has no code for it: a mutation by GET, and a GET of another Content-Type. */
+/** Errors for which Apollo sets a status but no code: a mutation by GET, and a GET with another Content-Type. */
 function codeOfStatus(thrown: unknown): ErrorCode | undefined {
   const http: unknown = thrown instanceof GraphQLError ? thrown.extensions.http : undefined;
   const status = typeof http === 'object' && http !== null && 'status' in http ? http.status : undefined;
   return (['METHOD_NOT_ALLOWED', 'UNSUPPORTED_MEDIA_TYPE'] as const).find((code) => REFUSALS[code][0] === status);
 }
 
-/** graphql-js coerces a literal argument only while executing; its complaint is about the caller's value. */
+/** graphql-js coerces a literal argument only while executing; its error is about the caller's value. */
 function isAboutValues(error: GraphQLError): boolean {
   return /^(Argument |Variable |Too many errors processing variables)/.test(error.message);
 }

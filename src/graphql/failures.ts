@@ -1,7 +1,7 @@
 /**
- * The errors of one answer: at most 50, each with its places; the others are counted in `extensions.errorsLeftOut`. To
- * place an error takes long, since lines are counted for each selection it is about, so that the others are not even
- * made.
+ * Limits the errors of one answer to 50, each with its locations; the others are counted in `extensions.errorsLeftOut`.
+ * Locating an error takes long, since lines are counted for each selection that it is about, so that the others are not
+ * even made.
  */
 import {
   GraphQLError,
@@ -16,13 +16,10 @@ import { ERRORS } from '../rules/limits.js';
 
 const { perAnswerMax, locationsMax } = ERRORS;
 
-/**
- * Takes the place of every error beyond the most that an answer has. It has a path, so that graphql-js takes it as it
- * is.
- */
+/** Replaces every error beyond the limit of an answer. It has a path, so that graphql-js does not locate it again. */
 export const LEFT_OUT = new GraphQLError('There are more errors than an answer holds.', { path: [] });
 
-/** What the API would say of it; it is counted instead. */
+/** The formatted form of it, which is counted and not sent. */
 export const LEFT_OUT_AS_SENT: GraphQLFormattedError = Object.freeze({ message: LEFT_OUT.message });
 
 /** How many resolvers of one request have failed. */
@@ -51,9 +48,9 @@ interface WithFailures {
 type Resolve<Context> = GraphQLFieldResolver<unknown, Context, Record<string, unknown>>;
 
 /**
- * graphql-js would place each failure of a request anew, however many there are; these it takes as they are. What fails
- * at once becomes a rejected promise: of a list whose entry throws, graphql-js drops the promises of the entries before
- * it, and the rejection of a dropped promise ends the process.
+ * Locates failures itself: graphql-js would locate every failure of a request, however many there are, and leaves those
+ * that have a path. A synchronous failure becomes a rejected promise: where an entry of a list throws, graphql-js drops
+ * the promises of the entries before it, and the rejection of a dropped promise ends the process.
  */
 export function placingFailures<Context extends WithFailures>(resolve: Resolve<Context>): Resolve<Context> {
   return (source, args, context, info) => {

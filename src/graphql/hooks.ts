@@ -1,6 +1,6 @@
 /**
- * What the API does with every operation on its way: once its document is found, before it runs, and with its answer.
- * Apollo calls this as a plugin, and `known-documents.ts` directly.
+ * The steps of the API around every operation: before it runs, once its document is found, and with its answer. Apollo
+ * calls them as a plugin, and `known-documents.ts` directly.
  */
 import type { ApolloServerPlugin } from '@apollo/server';
 import type { DocumentNode, GraphQLError, GraphQLFormattedError, OperationDefinitionNode } from 'graphql';
@@ -32,9 +32,11 @@ export interface Result {
 export type FormatError = (formatted: GraphQLFormattedError, error: unknown) => GraphQLFormattedError;
 
 export interface OperationHooks {
-  /** Throws what its headers are refused with. */
+  /** Throws a refusal where the headers do not allow the operation. */
   before(found: Found): Checked;
-  /** Completes the answer. After how many seconds to try again, where the answer is that there was no capacity. */
+  /**
+   * Completes the answer. Returns after how many seconds to try again where there was no capacity to answer anything.
+   */
   after(context: Context, checked: Checked | undefined, result: Result): number | undefined;
 }
 
@@ -60,7 +62,7 @@ export function createHooks(limits: Pick<Limits, 'check'>, format: FormatError):
   };
 }
 
-/** Every error names the request it belongs to, so that a person can ask about it. */
+/** Every error has the id of its request, so that its user can ask the operator about it. */
 function identify(result: Result, all: readonly GraphQLFormattedError[], { requestId, record }: Request): void {
   const { errors, leftOut } = atMost(all);
   record.answered(all);
@@ -68,7 +70,7 @@ function identify(result: Result, all: readonly GraphQLFormattedError[], { reque
   if (leftOut > 0) result.extensions = { ...result.extensions, errorsLeftOut: leftOut };
 }
 
-/** `onFound` hears of every document that is valid. `onUnexpected` hears of what no error of an answer was made of. */
+/** Calls `onFound` with every valid document, and `onUnexpected` with an error that is not in the answer. */
 export function asPlugin(
   { before, after }: OperationHooks,
   onFound: (text: string, found: Pick<Found, 'document' | 'hash'>) => void,
@@ -92,7 +94,7 @@ export function asPlugin(
           contextValue: context,
         }) => {
           onFound(source, { document, hash });
-          // No operation has the name that was asked for: Apollo refuses it once it executes.
+          // No operation has the requested name: Apollo refuses it when it executes.
           if (!operation) return;
           checked = before({ document, hash, operation, variables: request.variables ?? {}, context });
           throwFirst(checked.refusals);
@@ -109,7 +111,7 @@ export function asPlugin(
   };
 }
 
-/** Apollo takes one error here; the others are added to the answer that it makes of it. */
+/** Apollo accepts only one error here; the others are added to its answer later. */
 function throwFirst([first]: readonly GraphQLError[]): void {
   if (first) throw first;
 }

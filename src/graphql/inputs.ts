@@ -1,6 +1,6 @@
 /**
- * Input types are made from the operations' own schemas: what REST checks and what GraphQL offers cannot differ.
- * Values are checked by the operation, not here; GraphQL only knows names, kinds and what must be there.
+ * Makes the input types from the schemas of the operations, so that REST and GraphQL accept the same input. The
+ * operation checks the values; GraphQL only checks names, types and required fields.
  */
 import { Arg, Field, Float, ID, InputType, Int } from 'type-graphql';
 import type { z } from 'zod';
@@ -13,9 +13,7 @@ type InputClass = new () => object;
 const made = new Map<string, InputClass>();
 const descriptions = new Map<InputClass, string>();
 
-/**
- * The input type of an operation, without the parameters that are arguments of their own: an identifier, a version.
- */
+/** The input type of an operation, without the parameters that are separate arguments: an identifier, a version. */
 export function inputOf(name: string, schema: z.core.$ZodType, description: string): InputClass {
   const known = made.get(name);
   if (known) return known;

@@ -1,7 +1,7 @@
 /**
- * What a GraphQL request may ask for. Whatever asks for more is refused before anything of it runs: the length of a
- * document while it is read, its shape while it is validated, the cost of its lists once the variables say how long
- * they are.
+ * The limits of a GraphQL request. A request above one of them is refused before anything of it runs: by the length of
+ * its document while that is parsed, by its shape while it is validated, and by its cost once the variables give the
+ * lengths of the lists.
  */
 import type { ApolloServerOptionsWithSchema } from '@apollo/server';
 import { InMemoryLRUCache } from '@apollo/utils.keyvaluecache';
@@ -25,9 +25,9 @@ type FormatError = NonNullable<Options['formatError']>;
 
 export interface Limits {
   readonly options: Pick<Options, 'parseOptions' | 'validationRules' | 'validationOptions' | 'documentStore'>;
-  /** What an operation costs, and why it may not run. */
+  /** The cost of an operation, and the reasons why it may not run. */
   check(operation: ToCheck): Checked;
-  /** Errors in the words of a limit where they are about one, and without what the schema would have to offer. */
+  /** Formats an error about a limit as the refusal of that limit, and removes suggestions of names from the schema. */
   worded(format: FormatError): FormatError;
 }
 
@@ -40,7 +40,7 @@ interface ToCheck {
 }
 
 export interface LimitSettings {
-  /** Whether a misspelt name is answered with those that exist. */
+  /** Whether errors about a misspelt name suggest existing names. */
   suggestions: boolean;
 }
 
@@ -50,7 +50,7 @@ export function createLimits(schema: GraphQLSchema, { suggestions }: LimitSettin
     options: {
       parseOptions: { maxLexicalTokens: GRAPHQL_LIMITS.tokens },
       validationRules: [shapeRule],
-      // Behind the last of them GraphQL says that there are more.
+      // After the last of them GraphQL adds an error that there are more.
       validationOptions: { hideSuggestions: !suggestions, maxErrors: ERRORS.perAnswerMax - 1 },
       documentStore: new InMemoryLRUCache<DocumentNode>({
         maxSize: DOCUMENT_CHARACTERS_KEPT,
@@ -74,12 +74,15 @@ export function createLimits(schema: GraphQLSchema, { suggestions }: LimitSettin
 }
 
 /**
- * Documents that were validated, by the length of their text: a tree takes up to a hundred times the memory of it. A
- * thousand usual ones.
+ * How many characters of validated documents are kept, about a thousand usual documents. The syntax tree of a document
+ * takes up to a hundred times the memory of its text.
  */
 export const DOCUMENT_CHARACTERS_KEPT = 500_000;
 
-/** Queries and mutations are requests, and subscriptions are streams: each is asked for at its own address. */
+/**
+ * Refuses a subscription that is sent to the address of requests, and a query or mutation that is sent to the address
+ * of streams.
+ */
 function outOfPlace({ operation }: OperationDefinitionNode, isStream: boolean): GraphQLError | undefined {
   if ((operation === 'subscription') === isStream) return undefined;
   const refusal = refuse('VALIDATION_FAILED', { message: isStream ? SUBSCRIPTIONS_ALONE : NO_SUBSCRIPTIONS });
@@ -95,7 +98,7 @@ const NO_SUBSCRIPTIONS =
   'from /graphql/stream.';
 
 function rememberingCosts(schema: GraphQLSchema) {
-  // Documents that were validated are kept; the cost of each is kept as long.
+  // The cost of a document is kept as long as Apollo keeps the validated document.
   const known = new WeakMap<OperationDefinitionNode, Cost>();
   return (document: DocumentNode, operation: OperationDefinitionNode, variables: ToCheck['variables']): number => {
     const cost = known.get(operation) ?? costOf(schema, document, operation);
@@ -104,7 +107,7 @@ function rememberingCosts(schema: GraphQLSchema) {
   };
 }
 
-/** Variables are read while executing, where Apollo lets no option through. */
+/** Variables are coerced while executing, where Apollo passes no options on. */
 function withoutSuggestions(error: GraphQLFormattedError): GraphQLFormattedError {
   const { message } = error;
   const at = message.endsWith('?') ? message.indexOf(' Did you mean ') : -1;

@@ -1,6 +1,6 @@
 /**
- * Nested things are read for all their parents at once: a page of jobs costs as many statements as one job does.
- * Nothing is remembered between two reads, since a mutation may have run between them.
+ * Reads nested objects for all their parents at once: a page of jobs takes as many statements as one job. Nothing is
+ * cached between two reads, since a mutation may have run between them.
  */
 import DataLoader from 'dataloader';
 import { readPeople, userBehind, type Person } from '../operations/accounts/directory.js';
@@ -34,15 +34,18 @@ import { webhookDeliveriesOfMany, type WebhookDelivery } from '../store/webhook-
 
 type Read<Key, Value> = (db: Db, viewer: Viewer, keys: readonly Key[]) => Promise<Map<Key, Value>>;
 type Loader<Key, Value> = DataLoader<Key, Value | undefined>;
-/** At once where it came with its parent. */
+/** The value itself where it was read with its parent. */
 type Found<Value> = Value | Promise<Value | undefined>;
 
-/** Every parent costs an operation at least one: one statement reads for all of them, and never for more than this. */
+/**
+ * Every parent costs an operation at least 1, so that one statement can read for all parents, and never for more than
+ * this.
+ */
 const PARENTS_MAX = GRAPHQL_LIMITS.cost;
 
 /**
- * Each is made when something is first asked of it: most of what is nested was read in the same statement as its
- * parent, and is given from there.
+ * Each loader is made on its first use: most nested objects were read in the same statement as their parents, and need
+ * none.
  */
 export class Loaders {
   readonly #made = new Map<string, unknown>();
@@ -53,7 +56,7 @@ export class Loaders {
     return this.#loader('people', readPeople);
   }
 
-  /** Whose profile it is. */
+  /** The account of a profile. */
   userBehind(profile: ReadableHomeowner | ReadableContractor): Found<ReadableUser> {
     return userBehind(profile) ?? this.people.load(profile.userId).then((person) => person?.user);
   }
@@ -67,7 +70,7 @@ export class Loaders {
     return bidderOf(bid) ?? this.people.load(bid.contractorId).then((person) => person?.contractor);
   }
 
-  /** A page of what was said of a contractor. */
+  /** A page of the reviews of a contractor. */
   reviewsOf(contractor: ContractorId, page: SamePageRequest): Promise<Page<Review> | undefined> {
     const loader = this.#loader<ContractorId, Page<Review>>(`reviews ${JSON.stringify(page)}`, (db, _viewer, ids) =>
       reviewsOfMany(db, ids, page),
@@ -75,7 +78,7 @@ export class Loaders {
     return loader.load(contractor);
   }
 
-  /** A page of what was sent to a webhook endpoint. */
+  /** A page of the deliveries to a webhook endpoint. */
   deliveriesTo(
     endpoint: WebhookEndpointId,
     status: DeliveryStatus | null,
@@ -103,7 +106,7 @@ export class Loaders {
     );
   }
 
-  /** Of those whose tokens the viewer may see. */
+  /** The balances of the users whose tokens the viewer may see. */
   get balances(): Loader<UserId, Balance> {
     return this.#loader('balances', async (db, viewer, ids) => {
       const seen = ids.filter((id) => seesTokensOf(viewer, id));
@@ -112,7 +115,7 @@ export class Loaders {
     });
   }
 
-  /** A page of the transfers of those whose tokens the viewer may see. */
+  /** A page of the transfers of a user whose tokens the viewer may see. */
   transfersOf(user: UserId, page: SamePageRequest): Promise<Page<TokenTransfer> | undefined> {
     const loader = this.#loader<UserId, Page<TokenTransfer>>(
       `transfers ${JSON.stringify(page)}`,
@@ -129,7 +132,7 @@ export class Loaders {
     return partsOf(job).ownBids ?? this.#part('ownBids', job);
   }
 
-  /** Null for those who may not see it. */
+  /** Null for a viewer who may not see it. */
   awardedBidOf(job: ReadableJob): Found<Bid | null> {
     const { awardedBid } = partsOf(job);
     if (awardedBid !== undefined || !job.awardedBidId) return awardedBid ?? null;
@@ -147,13 +150,13 @@ export class Loaders {
     return status === null && isFirst(page, bids) ? bids : this.#part('bids', job, { ...page, status });
   }
 
-  /** A page of what happened to a job. */
+  /** A page of the events of a job. */
   timelineOf(job: ReadableJob, page: SamePageRequest): Found<Page<JobEvent>> {
     const { timeline } = partsOf(job);
     return isFirst(page, timeline) ? timeline : this.#part('timeline', job, page);
   }
 
-  /** A field has the same arguments for every job, and so one loader. */
+  /** A field has the same arguments for every job, so that one loader serves all of them. */
   #part<Name extends PartName>(name: Name, job: ReadableJob, request: PartRequest = {}) {
     const loader = this.#loader<ReadableJob, JobParts[Name]>(`${name} ${JSON.stringify(request)}`, (db, viewer, jobs) =>
       readPart(db, viewer, name, jobs, request),
@@ -177,7 +180,7 @@ export class Loaders {
   }
 }
 
-/** Whether it is the page that was read together with the job. */
+/** Whether the page was read in the same statement as the job. */
 function isFirst<Row>(asked: SamePageRequest, read: Page<Row> | undefined): read is Page<Row> {
   return asked.after === undefined && asked.size === read?.size;
 }

@@ -1,7 +1,7 @@
 /**
- * What a selection will want of the jobs that a field reads, so that it is read in the same statement. It may miss a
- * part: what is not found here is read by its own resolver when it is asked for. Which parts a job has, and how each is
- * asked for, is `JOB_PARTS` of `operations/jobs/include.ts`; here is only which field of GraphQL shows which part.
+ * Finds which parts of the jobs a selection needs, so that they are read in the same statement as the jobs. It may miss
+ * a part: the part's own resolver then reads it. `JOB_PARTS` of `operations/jobs/include.ts` lists the parts of a job
+ * and how each is included; this file only maps fields of GraphQL to parts.
  */
 import {
   Kind,
@@ -37,7 +37,7 @@ export function includeOfJobs(info: GraphQLResolveInfo): JobInclude {
   });
 }
 
-/** What was found for these fields; kept as long as the document is, where it does not depend on variables. */
+/** The result for these fields; kept as long as the document where it does not depend on variables. */
 const known = new WeakMap<readonly FieldNode[], JobInclude>();
 
 function included(info: GraphQLResolveInfo, read: (reading: Reading) => JobInclude): JobInclude {
@@ -49,7 +49,7 @@ function included(info: GraphQLResolveInfo, read: (reading: Reading) => JobInclu
   return include;
 }
 
-/** A document as it is read here; it remembers whether a variable was asked for. */
+/** A document being read; it records whether a variable was used. */
 class Reading {
   asked = false;
   readonly fragments: GraphQLResolveInfo['fragments'];
@@ -75,30 +75,27 @@ function includeIn(fields: readonly FieldNode[], reading: Reading): JobInclude {
   const homeowners = named(fields, 'homeowner');
   if (homeowners.length > 0) wanted.homeowner = personIn(inside(homeowners, reading), reading);
   const names = namesOf(fields);
-  // What may be done depends on the whole job, and on the viewer's own bids.
+  // The available actions depend on the whole job, and on the viewer's own bids.
   if (names.includes('availableActions')) wanted.ownBids = true;
   else wanted.job = names;
   return wanted;
 }
 
-/** Sorted, whatever the order in the document: the same fields make the same statement. */
-function namesOf(fields: readonly FieldNode[], besides: readonly string[] = []): readonly string[] {
-  return [...new Set([...besides, ...fields.map(({ name }) => name.value)])].toSorted();
+/** Sorted, so that the same fields make the same statement whatever their order in the document. */
+function namesOf(fields: readonly FieldNode[], also: readonly string[] = []): readonly string[] {
+  return [...new Set([...also, ...fields.map(({ name }) => name.value)])].toSorted();
 }
 
 /** A profile's own fields, and those of the account behind it. */
 function personIn(
   fields: readonly FieldNode[],
   reading: Reading,
-  besides: PersonFields = { user: [], profile: [] },
+  also: PersonFields = { user: [], profile: [] },
 ): PersonFields {
-  return {
-    user: namesOf(inside(named(fields, 'user'), reading), besides.user),
-    profile: namesOf(fields, besides.profile),
-  };
+  return { user: namesOf(inside(named(fields, 'user'), reading), also.user), profile: namesOf(fields, also.profile) };
 }
 
-/** The fields of a job that are answered from a part of it. */
+/** The fields of a job that a part of it answers. */
 const PART_OF_FIELD: Readonly<Record<string, PartName>> = {
   myBid: 'ownBids',
   awardedBid: 'awardedBid',
@@ -123,13 +120,16 @@ function addBids(wanted: Wanted, bidFields: readonly FieldNode[], reading: Readi
   if (contractors.length > 0) wanted.bidders = personIn(inside(contractors, reading), reading, wanted.bidders);
 }
 
-/** What a connection's entries are asked for. */
+/** The fields that are selected of a connection's nodes. */
 function entriesOf(connection: readonly FieldNode[], reading: Reading): FieldNode[] {
   const edges = inside(named(connection, 'edges'), reading);
   return inside([...named(connection, 'nodes'), ...named(edges, 'node')], reading);
 }
 
-/** How long the first page is; undefined for any other page, for a filtered list, and for what will be refused. */
+/**
+ * The size of the first page; undefined for any other page, for a filtered list, and for arguments that will be
+ * refused.
+ */
 function firstPage({ arguments: given = [] }: FieldNode, reading: Reading): number | undefined {
   const values = new Map(given.map(({ name, value }) => [name.value, valueOf(value, reading)]));
   if (values.get('after') != null || values.get('status') != null) return undefined;
@@ -149,7 +149,7 @@ function named(fields: readonly FieldNode[], name: string): FieldNode[] {
   return fields.filter((field) => field.name.value === name);
 }
 
-/** The fields that these select, out of every fragment. */
+/** The fields that these sets and their fragments select. */
 function inside(fields: readonly FieldNode[], reading: Reading): FieldNode[] {
   const found: FieldNode[] = [];
   for (const { selectionSet } of fields) if (selectionSet) gather(selectionSet, reading, found);

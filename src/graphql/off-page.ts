@@ -1,6 +1,4 @@
-/**
- * What a browser gets at /graphql where the playground is off: which address this is, and where the API is explained.
- */
+/** The page at /graphql where the playground is off: what this address is, and where the API is documented. */
 import { openPages, type Pages } from '../http/pages.js';
 
 export function openOffPage(): Pages {
@@ -28,7 +26,7 @@ const PAGE = `<!doctype html>
         with what it takes and answers.</li>
       <li><a href="/lifecycle">The life of a job</a>: who may do what, in which state.</li>
       <li>The schema is the project’s file <code>schema/api.graphql</code>;
-        <code>schema/clients.md</code> beside it is for developers of apps.</li>
+        <code>schema/clients.md</code> in the same folder is for developers of apps.</li>
     </ul>
   </body>
 </html>

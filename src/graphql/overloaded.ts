@@ -1,6 +1,6 @@
 /**
- * When an executed operation answers 503 in place of 200: if every one of its root fields was refused with OVERLOADED.
- * Then there is nothing in the answer, and proxies and dashboards may count it as what it is.
+ * Decides when an executed operation answers 503 in place of 200: if all of its root fields were refused with
+ * OVERLOADED. Such an answer has no data, and proxies and dashboards should count it as an error.
  */
 import type { GraphQLFormattedError } from 'graphql';
 
@@ -9,7 +9,7 @@ interface Result {
   readonly errors?: readonly GraphQLFormattedError[] | undefined;
 }
 
-/** After how many seconds to try again; undefined if something was answered, or something else was refused. */
+/** After how many seconds to try again; undefined if a root field was answered, or refused with another code. */
 export function retryAfterIfOverloaded({ data, errors = [] }: Result): number | undefined {
   const overloaded = errors.filter(({ extensions }) => extensions?.code === 'OVERLOADED');
   if (overloaded.length === 0) return undefined;

@@ -1,11 +1,11 @@
 /**
- * GraphQL's own refusals, without the values that they quote. A log-in that lacks a field would else be answered, and
- * by many clients logged, with the password that it carried.
+ * Removes the values that GraphQL quotes in its own errors. The answer to a log-in that lacks a field would otherwise
+ * contain its password, and many clients log answers.
  */
 import { cut } from '../rules/errors.js';
 import { ERRORS } from '../rules/limits.js';
 
-/** `reason` is why a variable's value was refused; GraphQL appends it to the value. */
+/** `reason` says why a variable's value was refused; GraphQL appends it to the value. */
 export function withoutValues(message: string, reason = ''): string {
   if (message.startsWith('Maximum call stack')) return 'The query is nested too deeply.';
   const name = /^Variable "\$(\w{1,100})" got invalid value /.exec(message.slice(0, 200))?.[1];
@@ -17,7 +17,7 @@ export function withoutValues(message: string, reason = ''): string {
   return refusedVariable(name, place === undefined ? '' : `${name}${place}`, reason);
 }
 
-/** What is wrong with a part of a variable's value. */
+/** The error about a part of a variable's value. */
 export function aboutVariable(name: string, path: readonly (string | number)[], reason: string): string {
   const steps = path.map((step) =>
     typeof step === 'number' ? `[${step}]` : `.${cut(step, ERRORS.nameCharactersMax)}`,
@@ -32,7 +32,7 @@ function refusedVariable(name: string, place: string, reason: string): string {
 
 const PLACE_CHARACTERS_MAX = 300;
 
-/** Longer texts are cut anyway; to search all of what a caller has sent would take seconds. */
+/** Longer messages are cut anyway; searching all of a caller's text would take seconds. */
 const SEARCHED_CHARACTERS_MAX = 2 * ERRORS.textCharactersMax;
 
 const QUOTES: readonly RegExp[] = [

@@ -141,7 +141,7 @@ mutation EscalateJob(
     steps: [
       {
         text:
-          'Nobody signs up as an admin: whoever runs the server makes one. With “npm run demo” this one is there.' +
+          'An admin cannot sign up: the operator of the server creates one. With “npm run demo” this one exists.' +
           ' Otherwise run “npm run admin -- create <email>” on the server’s machine, with the same DATA_DIR or' +
           ' DATABASE_URL, type a password, and put both into the Variables pane. The steps up to the appeal’s end' +
           ' need this.',

@@ -7,10 +7,10 @@ export const EXTRA_STEPS: readonly Chapter[] = [
     steps: [
       {
         text:
-          'A subscription goes on until you stop it. From position 0 it first tells all that has happened to the' +
-          ' homeowner’s jobs, of which the last stays here, and then what happens. Open this page in a second window,' +
-          ' take a step of the story there, and watch it come in. Whoever comes again with the last position as' +
-          ' “after” misses nothing.',
+          'A subscription goes on until you stop it. From position 0 it first sends all past events of the' +
+          ' homeowner’s jobs, of which the last stays here, and then each new event. Open this page in a second' +
+          ' window, take a step of the story there, and watch it come in. A client that subscribes again with the' +
+          ' last position as “after” misses no event.',
         query: `
 subscription WatchMyEvents($after: String) {
   myEvents(after: $after) {
@@ -34,7 +34,7 @@ subscription WatchMyEvents($after: String) {
       {
         text:
           'These are meant to fail. Each field of a query is refused by itself; extensions has the code, the ' +
-          'status that REST would answer, and what else there is to know. Quote the requestId to whoever runs the ' +
+          'status that REST would answer, and further details. Quote the requestId to the operator of the ' +
           'server.',
         query: `
 query SeveralErrors {
@@ -57,7 +57,7 @@ mutation WrongInput($input: CreateJobInput!) {
         as: 'homeowner',
       },
       {
-        text: 'The job was published before, and cannot be again. availableActions would have said so.',
+        text: 'The job was published before, and cannot be again. availableActions shows this beforehand.',
         query: `
 mutation WrongState($id: ID!) {
   publishJob(id: $id) { job { id } }
@@ -78,8 +78,8 @@ mutation WrongPerson($id: ID!) {
       },
       {
         text:
-          'A token that is none. The reason says what to do: “expired” means refresh, “session_ended” means log in' +
-          ' again, “malformed” and “invalid” mean that something else was sent.',
+          'A text that is no token. The reason shows what to do: “expired” means refresh, “session_ended” means log' +
+          ' in again, “malformed” and “invalid” mean that something else was sent.',
         query: `
 query WrongToken {
   viewer { user { id } }
@@ -94,7 +94,7 @@ query WrongToken {
       {
         text:
           'An access token lasts 15 minutes. A refresh token gives the next pair, and is replaced by it. This page ' +
-          'does so by itself; your own app does it like this. {{refresh}} is that of whoever signed in last.',
+          'does so by itself; your own app does it like this. {{refresh}} is that of the user who signed in last.',
         query: `
 mutation RefreshSession($input: RefreshSessionInput!) {
   refreshSession(input: $input) {

@@ -1,6 +1,6 @@
 /**
- * A script of the playground: the bar above GraphiQL, which says what the open tab is for and leads from step to step,
- * also where the window is too narrow for the tabs.
+ * A script of the playground: the bar above GraphiQL, which describes the step of the open tab and leads from step to
+ * step, also where the window is too narrow for the tabs.
  */
 export const GUIDE_SCRIPT = String.raw`'use strict';
 import { forgetAll, known } from './session.js';

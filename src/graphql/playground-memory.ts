@@ -1,5 +1,5 @@
 /**
- * A script of the playground: it keeps the sessions and ids of the answers, fills them in where a tab says
+ * A script of the playground: it keeps the sessions and ids of the answers, fills them in where a tab contains
  * {{homeowner}} or {{job}}, and renews access tokens. Sessions are those of `http/session-script.ts`.
  */
 export const MEMORY_SCRIPT = String.raw`'use strict';
@@ -37,7 +37,7 @@ function prepare({ query, operationName, variables }, { headers } = {}) {
   const roles = new Set();
   const sent = new Headers(fill(headers ?? {}, missing, roles));
   const last = known.sessions[known.last];
-  // The schema is read without a token, so that it can be read whatever has become of the session.
+  // The schema is read without a token, so that it can be read after the session has ended.
   if (!sent.has('authorization') && last && operationName !== 'IntrospectionQuery') {
     roles.add(known.last);
     sent.set('authorization', 'Bearer ' + last.token);
@@ -46,7 +46,7 @@ function prepare({ query, operationName, variables }, { headers } = {}) {
   return { missing, roles, headers: sent, body };
 }
 
-// Right after a change of tabs, GraphiQL still says the name of the other tab's operation.
+// Right after a change of tabs, GraphiQL still has the name of the other tab's operation.
 function nameIn(query, name) {
   return name && new RegExp('\\b(query|mutation|subscription)\\s+' + name + '\\b').test(query) ? name : undefined;
 }
@@ -59,7 +59,7 @@ async function post({ headers, body }) {
   return response.json();
 }
 
-/** What GraphiQL calls to send something. */
+/** The fetcher of GraphiQL. */
 export async function send(params, options) {
   await heard;
   try {
@@ -70,7 +70,7 @@ export async function send(params, options) {
     if (isSubscription(params)) return stream(() => prepare(params, options), renewed);
     const answer = await post(prepare(params, options));
     if (!hasExpired(answer)) return learned(answer);
-    // All that needs a token was refused, so that it may be sent again.
+    // Every field that needs a token was refused, so that the operation may be sent again.
     await renewed();
     return learned(await post(prepare(params, options)));
   } catch (error) {

@@ -11,7 +11,7 @@ export const LOGO =
 const STANDALONE_LOGO = LOGO.replace('<svg ', '<svg xmlns="http://www.w3.org/2000/svg" ');
 const ICON = `data:image/svg+xml,${encodeURIComponent(STANDALONE_LOGO)}`;
 
-// GraphiQL follows the system's colours until somebody chooses, and then marks the body; the bar does as it does.
+// GraphiQL follows the system's colours until the user chooses others, and then marks the body; the bar does the same.
 const STYLES = `
       body { --paper: #fff; --ink: #3b4b68; --line: #d9dde5; --mark: #c2410c; color-scheme: light; }
       body.graphiql-dark { --paper: #212a3b; --ink: #c3cbda; --line: #46516a; --mark: #fb923c; color-scheme: dark; }
@@ -65,8 +65,8 @@ const STYLES = `
       }
 `;
 
-// The package has a page of its own, with every script inside: this one may forbid such scripts, is there before
-// GraphiQL is, and keeps the address as it is while somebody types.
+// The package has its own page, with every script inline. This page can forbid inline scripts, shows its bar before
+// GraphiQL has loaded, and does not change the address while the user types.
 export const PAGE = `<!doctype html>
 <html lang="en">
   <head>

@@ -5,8 +5,8 @@ import { send } from './memory.js';
 
 const settings = SETTINGS;
 
-// Other GraphiQLs of the same address (localhost:4000 is a busy place) keep their tabs, and this one keeps its own. Of
-// a story that has since been written anew nothing is left.
+// Other GraphiQLs at the same address (often localhost:4000) keep their tabs, and this one keeps its own. Tabs of an
+// older version of the story are removed.
 const OURS = 'job-marketplace:';
 const OWN = OURS + settings.edition + ':';
 const keysOf = (prefix) => Object.keys(localStorage).filter((key) => key.startsWith(prefix));
@@ -43,7 +43,7 @@ document.addEventListener('pointerdown', (event) => onTab(event) && event.stopPr
 
 openGuide(settings.steps, storage);
 
-/** In a narrow window the answer lies below the editors, where nobody would see that it has come. */
+/** Scrolls to the answer, which in a narrow window is below the editors and out of sight. */
 async function sendAndShow(params, options) {
   const answer = await send(params, options);
   if (params.operationName !== 'IntrospectionQuery')

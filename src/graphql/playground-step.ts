@@ -5,9 +5,9 @@ export interface Step {
   readonly text: string;
   readonly query: string;
   readonly variables?: object;
-  /** Whose token is sent; left out, that of whoever signed in last. */
+  /** The role whose token is sent; without it, the token of the user who signed in last. */
   readonly as?: 'homeowner' | 'contractor' | 'admin';
-  /** In place of `as`. */
+  /** Sent in place of the token of `as`. */
   readonly headers?: object;
 }
 

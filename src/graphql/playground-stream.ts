@@ -4,7 +4,7 @@ const ENDED = 'The stream has ended: the server stopped, or the token expired. '
   'Run it again: with the position of the ' +
   'last event as “after”, nothing is missed.';
 
-/** 'opening' is how to ask for the stream; 'renewed' brings new tokens where those that were sent have expired. */
+/** 'opening' requests the stream; 'renewed' returns new tokens where those that were sent have expired. */
 export function stream(opening, renewed) {
   const controller = new AbortController();
   const answers = answersOf(opening, renewed, controller.signal);
@@ -13,7 +13,7 @@ export function stream(opening, renewed) {
       return this;
     },
     next: () => answers.next(),
-    // A generator that waits for an answer would end only behind it.
+    // A generator that waits for an answer would end only after that answer.
     return: async () => {
       controller.abort();
       return { done: true, value: undefined };
@@ -55,7 +55,7 @@ async function* open({ headers, body }, signal) {
   throw new Error(ENDED);
 }
 
-/** Server-sent events are fields on lines of their own, and an empty line behind each event. */
+/** A server-sent event is a field on each line, and an empty line after the event. */
 async function* eventsOf(response) {
   const reader = response.body.pipeThrough(new TextDecoderStream()).getReader();
   let text = '';

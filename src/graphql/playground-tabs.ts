@@ -1,6 +1,6 @@
 /**
- * The stories that the playground tells, a tab a step: each runs as it stands once those before it have run, and all of
- * them may be run again. The bar above the tabs shows what a step is for.
+ * The stories of the playground, one tab for each step. A step can be run unchanged once those before it have run, and
+ * all of them can be run again. The bar above the tabs describes the step.
  */
 import { parse } from 'graphql';
 import { DISPUTE_STEPS } from './playground-dispute.js';
@@ -15,7 +15,7 @@ export interface StarterTab {
 }
 
 export interface StarterStep {
-  /** The name of its operation, which GraphiQL takes as the tab's. */
+  /** The name of its operation, which GraphiQL shows as the name of the tab. */
   readonly name: string;
   readonly chapter: string;
   readonly text: string;

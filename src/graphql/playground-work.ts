@@ -35,7 +35,7 @@ mutation SignUp($input: SignUpHomeownerInput!) {
         },
       },
       {
-        text: 'Who am I? Answers for whoever signed in last, since the Headers pane of this tab names nobody.',
+        text: 'Who am I? Answers for the user who signed in last, since the Headers pane of this tab has no token.',
         query: `
 query WhoAmI {
   viewer {
@@ -54,7 +54,7 @@ query WhoAmI {
       {
         text:
           'A job begins as a draft, which only its owner sees. The page remembers its id as {{job}}, and sends' +
-          ' the homeowner’s token: see the Headers pane. availableActions says what may be done next.',
+          ' the homeowner’s token: see the Headers pane. availableActions lists what may be done next.',
         query: `
 mutation CreateJob($input: CreateJobInput!) {
   createJob(input: $input) {

@@ -1,7 +1,6 @@
 /**
- * The page that a browser gets at /graphql: GraphiQL with tabs that tell the market's two stories, a job that goes well
- * and one that ends in an appeal. Everything it needs comes from this server. Nothing of it is loaded before somebody
- * looks.
+ * The page that a browser gets at /graphql: GraphiQL with tabs for two stories, a job that goes well and one that ends
+ * in an appeal. All its files come from this server, and are loaded on the first request.
  */
 import { createHash } from 'node:crypto';
 import { readPageFile } from '../http/page-files.js';
@@ -33,7 +32,7 @@ function script(read: () => Promise<string>): PageFile {
   return { contentType: 'text/javascript; charset=utf-8', read };
 }
 
-/** What the tabs hold is handed to the script as data, under a name that changes with it. */
+/** The script gets the contents of the tabs as data, under a name that changes with them. */
 function startScript(): string {
   const edition = createHash('sha256').update(JSON.stringify(STARTER_TABS)).digest('hex').slice(0, 8);
   const settings = {

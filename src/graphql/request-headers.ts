@@ -1,4 +1,4 @@
-/** What the headers Idempotency-Key and Dry-Run allow a request's mutations to be, settled before any of them runs. */
+/** Checks a request's mutations against the headers Idempotency-Key and Dry-Run, before any of them runs. */
 import { GraphQLError } from 'graphql';
 import { OPERATIONS } from '../operations/index.js';
 import type { Operation } from '../operations/operation.js';
@@ -7,7 +7,10 @@ import type { Context } from './context.js';
 
 const OPERATION_NAMED = new Map<string, Operation<unknown, unknown>>(Object.entries(OPERATIONS));
 
-/** Refuses mutations that do not go together under these headers, and makes the request a dry run if that is asked. */
+/**
+ * Refuses combinations of mutations that these headers do not allow, and makes the request a dry run if it asks for
+ * one.
+ */
 export function applyHeaders({ caller, wantsDryRun }: Context, mutations: readonly string[]): void {
   // A key belongs to one answer.
   if (caller.request.idempotencyKey !== undefined && mutations.length > 1) {
@@ -21,7 +24,7 @@ export function applyHeaders({ caller, wantsDryRun }: Context, mutations: readon
   if (!alone.some((name) => OPERATION_NAMED.get(name)?.alwaysForReal)) caller.keepNothing();
 }
 
-/** An operation that always happens for real cannot be part of a transaction that is undone, nor can slow work. */
+/** An operation that a dry run cannot undo may not be part of a transaction that is rolled back, nor may slow work. */
 function mustBeAlone(operation: Operation<unknown, unknown> | undefined): boolean {
   return operation?.alwaysForReal === true || operation?.prepare !== undefined;
 }

@@ -1,4 +1,4 @@
-/** The GraphQL schema: the resolvers, put together once. */
+/** Builds the GraphQL schema from the resolvers. */
 import 'reflect-metadata';
 import { isObjectType, lexicographicSortSchema, type GraphQLInterfaceType, type GraphQLSchema } from 'graphql';
 import { buildSchemaSync } from 'type-graphql';
@@ -22,7 +22,7 @@ const DESCRIPTIONS = {
     'A marketplace for home improvement: homeowners post jobs, contractors bid, one bid is awarded, the work is ' +
     'done, reviewed and approved; disagreements are decided by an admin. Send `Authorization: Bearer …` with the ' +
     'token that `signUpHomeowner`, `signUpContractor` or `logIn` answers.',
-  Query: 'What can be read. A field that the caller may not read is null, with an error that says why.',
+  Query: 'What can be read. A field that the caller may not read is null, with an error that names the reason.',
   Mutation:
     'What can be done, one after another, whatever became of those before. A mutation that is refused is null and ' +
     'keeps nothing; where the `path` of an error leads below it, it was done, and only that part of its answer could ' +
@@ -33,9 +33,9 @@ const DESCRIPTIONS = {
     'that this state allows the caller), `required` and `available` tokens, `retryAfter` in seconds, `limit` (which ' +
     'one was reached, of RATE_LIMITED). Of more than fifty errors the rest is counted in `errorsLeftOut`.',
   Subscription:
-    'What can be heard as it happens: over WebSockets at `/graphql` (`graphql-transport-ws`, with the token in ' +
-    '`connectionParams.authorization`), and as server-sent events at `/graphql/stream`. Whoever comes again with ' +
-    '`after`, the `position` of the last event that they have seen, misses nothing.',
+    'Events as they happen: over WebSockets at `/graphql` (`graphql-transport-ws`, with the token in ' +
+    '`connectionParams.authorization`), and as server-sent events at `/graphql/stream`. A client that subscribes ' +
+    'again with `after`, the `position` of the last event that it has seen, misses no event.',
 };
 
 export function createSchema(): GraphQLSchema {
@@ -59,14 +59,14 @@ export function createSchema(): GraphQLSchema {
         WebhookResolver,
         ...PAYLOAD_RESOLVERS,
       ],
-      // The library asks for one where there are subscriptions; each of these opens its own stream.
+      // type-graphql requires one where there are subscriptions; each subscription here opens its own stream.
       pubSub: { publish: neverAsked, subscribe: neverAsked },
-      // The operations check their own input; a second opinion here could only differ.
+      // The operations check their own input; a second check here could only differ.
       validate: false,
     }),
   );
   const schema = lexicographicSortSchema(built);
-  // The library makes a promise of what is known at once.
+  // type-graphql would wrap synchronous values in promises.
   (schema.getType('Node') as GraphQLInterfaceType).resolveType = typeOfNode;
   placeFailures(schema);
   return schema;

@@ -1,4 +1,4 @@
-/** A refusal before GraphQL had a word: the same form, with the status that HTTP asks for. */
+/** Answers a refusal before GraphQL: in the same format, with the HTTP status of the refusal. */
 import { JSON_TYPE, type Exchange } from '../http/exchange.js';
 import type { Refusal } from '../rules/errors.js';
 import { setRateLimitHeaders } from '../security/rate-limit-headers.js';
@@ -14,7 +14,7 @@ export function sendRefusal(exchange: Exchange, refusal: Refusal, status: number
   const { retryAfter } = refusal.details;
   if (typeof retryAfter === 'number') response.setHeader('Retry-After', String(retryAfter));
   const extensions = { ...extensionsOf(refusal), requestId: exchange.requestId };
-  // Apollo Client reads the errors of such an answer in the form that it asked for alone.
+  // Apollo Client reads the errors of such an answer only in the media type that it requested.
   const contentType = acceptedType(exchange.header('accept')) ?? JSON_TYPE;
   exchange.send(status, contentType, JSON.stringify({ errors: [{ message: refusal.message, extensions }] }));
 }

@@ -22,17 +22,16 @@ export async function readBody(request: IncomingMessage, maxBytes: number): Prom
 const SMALL_CHUNKS_MAX = 1_000;
 const CHUNK_BYTES_MIN = 64;
 
-/**
- * Leaves the connection whole when the body is too long, so that the refusal still arrives; what comes after is let go.
- */
+/** Keeps the connection open when the body is too long, so that the refusal still arrives; the rest is discarded. */
 function collect(request: IncomingMessage, maxBytes: number): Promise<Buffer> {
   return new Promise((resolve, reject) => {
-    // Copied together: a small chunk would else keep all of the 64 KB that it was read with.
+    // Copies the chunks into one buffer: a small chunk would otherwise keep alive the 64 KB buffer that it was read
+    // into.
     let body: Buffer = Buffer.alloc(0);
     let bytes = 0;
     let chunks = 0;
     const isChunked = request.headers['transfer-encoding'] !== undefined;
-    // Every request closes in the end; an error is made for those that had not ended before.
+    // Every request emits 'close' in the end; only one that had not ended before gets an error.
     const onCut = () => void (request.complete || reject(cutShort()));
     const onData = (chunk: Buffer) => {
       chunks += 1;
@@ -86,7 +85,7 @@ export function parseJson(body: Buffer, contentType: string | undefined): unknow
     throw refuse('MALFORMED_REQUEST', { message: 'The body is not valid JSON.' });
   }
   const { depth, repeatedName } = shapeOfJson(text);
-  // What reads it further calls itself for each level, and would run out of stack.
+  // The code that reads the value further is recursive, and would run out of stack.
   if (depth > DEPTH_MAX)
     throw refuse('MALFORMED_REQUEST', { message: `The body is nested more than ${DEPTH_MAX} levels deep.` });
   if (repeatedName !== undefined)
@@ -98,7 +97,7 @@ export function parseJson(body: Buffer, contentType: string | undefined): unknow
 
 const DEPTH_MAX = 32;
 
-/** Part by part: one expression for all of it would try each way to share out thousands of spaces. */
+/** Matched part by part: one expression for all of it would backtrack over thousands of spaces. */
 export function isJson(contentType = ''): boolean {
   const [type = '', ...parameters] = contentType.split(';').map((part) => part.trim());
   return (

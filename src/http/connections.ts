@@ -1,7 +1,7 @@
 /**
- * Connections as a shared good: how many one address may hold, which are closed where all are taken, and that requests
- * sent ahead on a connection are answered one after another (RFC 9112, 9.3.2), while its socket is not read beyond its
- * share of them.
+ * Limits connections: how many one address may hold, and which are closed when all are taken. Pipelined requests of a
+ * connection are answered one after another (RFC 9112, 9.3.2), and its socket is not read while it has more of them
+ * than its share.
  */
 import type { IncomingMessage, Server, ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
@@ -18,31 +18,34 @@ interface Connection {
   underWay: IncomingMessage | undefined;
   /** Requests that wait for those before them. */
   readonly ahead: { begin(): void; giveBack: GiveBack }[];
-  /** The one under way was sent ahead, or has been followed by others. */
+  /** The request under way was pipelined, or others were pipelined behind it. */
   hasSentAhead: boolean;
-  /** As of when the last request began, or was answered with none behind it: what was read since belongs to another. */
+  /**
+   * The socket's count when the last request began, or was answered with none behind it: later bytes are of another
+   * request.
+   */
   bytesRead: number;
-  /** Nothing more of it is read; it closes behind its last answer. */
+  /** Nothing more is read from it; it closes after its last answer. */
   isRefused: boolean;
-  /** A body in chunks, each of which may have one byte, is read when somebody wants it. */
+  /** A chunked body, whose chunks may have one byte each, is read only when a handler reads it. */
   holdsChunks: boolean;
-  /** Of one that became a WebSocket: whether it would miss nothing if it closed. */
+  /** Set once the connection is a WebSocket: whether it has no stream, so that it can be closed without loss. */
   isIdle: (() => boolean) | undefined;
 }
 
-/** Events of a socket, by which whoever reads a body in chunks says that they want it, and that they do not. */
+/** Events of a socket, by which the reader of a chunked body asks for the body, and refuses it. */
 export const BODY_AWAITED = 'body awaited';
 export const TOO_MANY_CHUNKS = 'too many chunks';
 
-/** To find those to close takes a look at all, and so it is worth several. */
+/** Finding the connections to close looks at all of them, so that several are closed each time. */
 const CLOSED_AT_ONCE = 100;
 
-/** Of the requests that were sent ahead, so many are begun at once. */
+/** At most so many pipelined requests are begun in one turn of the event loop. */
 const BEGUN_IN_TURN_MAX = 32;
 
 /**
- * Sockets are read again once their address has so much less ahead: to look at all of them at each answer costs too
- * much.
+ * Sockets are read again once their address has so much fewer pipelined requests: to look at all of them at each answer
+ * costs too much.
  */
 const READ_AGAIN_BELOW = 3 / 4;
 
@@ -50,11 +53,11 @@ export interface SharedConnections {
   /** Answers the requests of each connection one after another. */
   inOrder(answer: Answer): Answer;
   /**
-   * Lets a connection become something else, which still counts as one and is read as it comes. False where requests
-   * are under way on it: what follows them cannot be distinguished from their answers.
+   * Hands a connection over to another protocol; it still counts as one, and is then read without limit. False where
+   * requests are under way on it: a client could not tell their answers from what follows them.
    */
   upgrade(socket: Socket, isIdle: () => boolean): boolean;
-  /** Closes those on which nothing was ever sent. */
+  /** Closes the connections on which no client ever sent anything. */
   closeUnused(): void;
 }
 
@@ -71,7 +74,7 @@ export function shareConnections(
     connections: { total = Infinity },
     requestsAhead: { perConnection = Infinity, perAddress = Infinity },
   } = shares.limits;
-  /** Addresses that have sent as much ahead as they may. */
+  /** Addresses that have as many pipelined requests as they may. */
   const full = new Set<string>();
   const reading = readInTurn<Connection>(
     ({ isRefused, holdsChunks, ahead, address }) =>
@@ -133,8 +136,8 @@ export function shareConnections(
   }
 
   /**
-   * Whoever sends several requests and says that no more comes still reads; whoever does so while one is under way has
-   * mostly left.
+   * A client that pipelines requests and then half-closes the connection still reads the answers. A client that
+   * half-closes it while a single request is under way has mostly left.
    */
   function leave({ socket, underWay, hasSentAhead }: Connection): void {
     if (!underWay || hasSentAhead) return;
@@ -143,8 +146,8 @@ export function shareConnections(
   }
 
   /**
-   * Those that have sent half a request or nothing go before those that only wait for their next one; of each, the
-   * oldest of the address that has most.
+   * Connections with half a request or none yet are closed before those that are idle between requests; of each kind,
+   * the oldest ones of the address that has most.
    */
   function closeSome(): void {
     const all = [...open.values()];
@@ -188,14 +191,14 @@ export function shareConnections(
     giveBackAhead(connection, [next]);
     if (begunInTurn === 0) setImmediate(() => void (begunInTurn = 0));
     begunInTurn += 1;
-    // Thousands that are refused at once would else be answered in one turn of the loop.
+    // Thousands of requests refused at once would otherwise be answered in one turn of the event loop.
     if (begunInTurn <= BEGUN_IN_TURN_MAX) return next.begin();
     setImmediate(() => {
       if (!connection.socket.destroyed) next.begin();
     });
   }
 
-  /** Sockets that were not read because of these requests are read again. */
+  /** Resumes the sockets that were not read because of these requests. */
   function giveBackAhead(connection: Connection, requests: Connection['ahead']): void {
     const { address } = connection;
     for (const { giveBack } of requests) giveBack();
@@ -240,12 +243,15 @@ export function shareConnections(
   };
 }
 
-/** Node itself would drop every request whose caller says that no more comes. */
+/** Without this Node would drop every request whose client half-closes the connection. */
 function leaveEndsToSockets(server: Server & { httpAllowHalfOpen?: boolean }): void {
   server.httpAllowHalfOpen = true;
 }
 
-/** For each request that a hang-up cuts off Node makes an error; its stack, which nobody reads, is most of the cost. */
+/**
+ * Node makes an error for each request that a closed connection aborts; most of its cost is the stack, which is not
+ * used.
+ */
 function closeWithoutStacks(socket: Socket): void {
   socket.prependOnceListener('close', () => (Error.stackTraceLimit = 0));
   socket.once('close', () => (Error.stackTraceLimit = STACK_TRACE_LIMIT));

@@ -1,6 +1,7 @@
 /**
- * How a server stops: connections that were made are accepted, none after them, what was begun is finished, what would
- * wait long to begin is refused, connections close after their last answer, and those left after ten seconds are cut.
+ * Stops a server. It accepts the connections that are in the accept queue and none after them, finishes the requests
+ * that were begun, and refuses those that would wait long to begin. Connections close after their last answer, and
+ * those left after ten seconds are cut.
  */
 import type { Server } from 'node:http';
 import { Server as SocketServer } from 'node:net';
@@ -8,35 +9,35 @@ import { refuse, type Refusal } from '../rules/errors.js';
 import type { NewConnections } from './new-connections.js';
 import type { Timeouts } from './timeouts.js';
 
-/** A connection that looks idle may have a request on its way to us. */
+/** A client may just have sent a request on a connection that looks idle. */
 const LINGER_MS = 250;
 
 /** Browsers open connections in advance; what was sent on one may still wait for its turn to be read. */
 const UNUSED_MS = 1_000;
 
-/** Where new connections never cease, it closes all the same. */
+/** The server stops listening after so long, even while new connections keep coming. */
 const ACCEPT_MS = 1_000;
 
 export interface DrainingParts {
   readonly server: Server;
   readonly newConnections: NewConnections;
-  /** Ends what has no end of its own. */
+  /** Ends the streams, which have no end of their own. */
   readonly endStreams: () => void;
-  /** Refuses what waits for longer than there is time. */
+  /** Refuses the calls that would wait for longer than there is time. */
   readonly refuseWaiting: () => void;
-  /** Closes the connections on which nothing was ever sent; to Node they look as though a request had begun. */
+  /** Closes the connections on which no client ever sent anything; Node takes them for connections with a request. */
   readonly closeUnused: () => void;
 }
 
 export interface Draining {
   /** From then on each answer is the last on its connection. */
   readonly begun: boolean;
-  /** Whether connections are being cut on which something is still under way. */
+  /** Whether connections with requests under way are being cut. */
   readonly isCutting: boolean;
   drain(parts: DrainingParts): Promise<void>;
 }
 
-/** Of what would not end by itself, and so may not begin any more. */
+/** The answer to what would not end by itself, and so may not begin any more. */
 export function serverStops(): Refusal {
   return refuse('OVERLOADED', { message: 'This server stops; come again.', details: { retryAfter: 1 } });
 }
@@ -55,7 +56,8 @@ export function createDraining({ drainMs }: Pick<Timeouts, 'drainMs'>): Draining
       await parts.newConnections.acceptAll(ACCEPT_MS);
       begun = true;
       parts.refuseWaiting();
-      // To end thousands of streams takes a while, in which connections would come that nobody accepts.
+      // Stops listening first: to end thousands of streams takes a while, and connections made meanwhile would not be
+      // accepted.
       const closed = closeWhenIdle(parts);
       parts.endStreams();
       const cut = setTimeout(() => {
@@ -68,7 +70,7 @@ export function createDraining({ drainMs }: Pick<Timeouts, 'drainMs'>): Draining
   };
 }
 
-/** Idle connections are closed when they have stayed so for a moment. */
+/** Closes connections that have been idle for a moment. */
 function closeWhenIdle({ server, closeUnused }: DrainingParts): Promise<void> {
   return new Promise((resolve) => {
     let sweep: NodeJS.Timeout | undefined;
@@ -76,7 +78,7 @@ function closeWhenIdle({ server, closeUnused }: DrainingParts): Promise<void> {
       sweep = setInterval(() => server.closeIdleConnections(), 50);
     }, LINGER_MS);
     const unused = setTimeout(closeUnused, UNUSED_MS);
-    // The close() of an HTTP server itself would cut the idle connections there and then.
+    // The close() of an HTTP server would cut the idle connections at once.
     SocketServer.prototype.close.call(server, () => {
       for (const timer of [linger, sweep, unused]) clearTimeout(timer);
       resolve();

@@ -20,14 +20,14 @@ export class Exchange {
   readonly method: string;
   readonly path: string;
   readonly search: string;
-  /** Who the shares of this request are counted for. */
+  /** The holder that the shares of this request are counted for. */
   readonly holder: Holder;
   readonly record = new RequestRecord();
   /** What the answer is about, for logs and metrics: the route's pattern, never the address with its ids. */
   route = 'unmatched';
-  /** The budgets that its caller drew on. */
+  /** The rate-limit budgets that the request was counted in. */
   taken: Iterable<readonly [name: string, taken: Taken]> = [];
-  /** When the answer became a stream, which is no measure of how long an answer takes. */
+  /** When the answer became a stream; its duration is then no measure of how fast the server answers. */
   streamBeganMs: number | undefined;
 
   constructor(
@@ -63,7 +63,7 @@ export class Exchange {
     return this.turn(this.shares.operatorTurns);
   }
 
-  /** Bodies of many requests may come whole at the same time: what is done with them waits for a turn again. */
+  /** Bodies of many requests may be complete at the same time: their handling waits for a turn again. */
   async body(maxBytes: number): Promise<Buffer> {
     const body = await readBody(this.request, maxBytes);
     await this.turn();
@@ -76,10 +76,11 @@ export class Exchange {
 
   send(status: number, contentType: string, body: string | Buffer): void {
     const response = this.#answerWith(status);
-    // What is left of a body that was not read to its end would stand before the next request.
+    // The unread rest of a body would be taken for the beginning of the next request.
     if (status === 413) response.setHeader('Connection', 'close');
     response.setHeader('Content-Type', contentType);
-    // A text that waits to be taken waits in the heap, and Node would encode it for its length and again to send it.
+    // As a buffer: a text that waits to be sent waits in the heap, and Node would encode it once for its length and
+    // again to send it.
     const bytes = typeof body === 'string' && body.length > LONG_TEXT ? Buffer.from(body) : body;
     response.setHeader('Content-Length', Buffer.byteLength(bytes));
     response.end(this.method === 'HEAD' ? undefined : bytes);
@@ -102,8 +103,8 @@ export class Exchange {
 }
 
 /**
- * A class, since a function written into a property here would live in old space, and the whole request with it until
- * that is collected.
+ * A class, since a function written into a property here would live in old space, and keep the whole request alive
+ * until old space is collected.
  */
 class Requester implements Holder {
   user: string | undefined;

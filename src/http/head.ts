@@ -1,20 +1,20 @@
 /**
- * What Node's parser lets pass and RFC 9112 does not: the head of a request must have one meaning, since a proxy before
- * us may have read it the other way.
+ * Refuses heads of requests that Node's parser accepts and RFC 9112 does not: a head must have one meaning, since a
+ * proxy in front of the server may have read it the other way.
  */
 import type { IncomingMessage } from 'node:http';
 import { refuse, type Refusal } from '../rules/errors.js';
 
 /**
- * Far more than anybody needs. Of 2,000 and more Node would keep the first alone, and drop what our own proxy added
- * last.
+ * Far more than a client needs. Of more than 2,000 headers Node would keep the first ones, and drop those that a proxy
+ * added last.
  */
 export const HEADERS_MAX = 200;
 
-/** Of two, Node keeps the first and says nothing. */
-const SAID_ONCE = new Set(['host', 'authorization', 'content-type']);
+/** Where a request repeats one of them, Node silently keeps the first. */
+const SENT_ONCE = new Set(['host', 'authorization', 'content-type']);
 
-/** A name, an IPv4 address or one of IPv6 in brackets, and a port; of RFC 3986, 3.2.2. */
+/** A name, an IPv4 address or an IPv6 address in brackets, and a port (RFC 3986, 3.2.2). */
 const HOST = /^(?:\[[0-9a-f:.]+\]|[\w.~!$&'()*+,;=%-]*)(?::\d*)?$/i;
 
 export function problemWithHead({
@@ -37,12 +37,12 @@ export function problemWithHead({
   return repeated === undefined ? undefined : malformed(`The header ${repeated} was sent twice.`);
 }
 
-/** Names and values stand there by turns. */
+/** `rawHeaders` alternates names and values. */
 function repeatedIn(rawHeaders: readonly string[]): string | undefined {
   const seen = new Set<string>();
   for (let at = 0; at < rawHeaders.length; at += 2) {
     const name = (rawHeaders[at] ?? '').toLowerCase();
-    if (!SAID_ONCE.has(name)) continue;
+    if (!SENT_ONCE.has(name)) continue;
     if (seen.has(name)) return name;
     seen.add(name);
   }

@@ -1,6 +1,6 @@
 /**
- * What JSON.parse does not tell of a text that it has read: how deep it goes, and whether an object names a field
- * twice. Of two values for one name, a proxy may have looked at the other one.
+ * What JSON.parse does not return about a text: how deep it nests, and whether an object has a field twice. Of two
+ * values for one name, a proxy may have looked at the other one.
  */
 
 export interface JsonShape {
@@ -8,7 +8,7 @@ export interface JsonShape {
   readonly repeatedName: string | undefined;
 }
 
-/** The text is known to be valid JSON, so that strings and brackets are all that must be distinguished. */
+/** The text is valid JSON already, so that only strings and brackets must be distinguished. */
 export function shapeOfJson(text: string): JsonShape {
   const open: (Set<string> | undefined)[] = [];
   let depth = 0;

@@ -1,8 +1,9 @@
 /**
- * Node accepts one connection in each turn of the event loop, and makes a socket and a parser for it there and then,
- * which takes three times as long as to accept it: whoever comes behind a thousand others waits for all of that. So
- * connections are accepted before sockets are made for them, and sockets are made for network addresses in rotation.
- * Those whose callers have left already, or open more within a second than their share, are closed instead.
+ * Node accepts one connection in each turn of the event loop, and at once makes a socket and a parser for it, which
+ * takes three times as long as accepting it: a client whose connection is behind a thousand others waits for all of
+ * that. So this module accepts connections before it makes sockets for them, and makes the sockets for network
+ * addresses in rotation. Connections whose clients have left already, or that exceed the share of their address within
+ * a second, are closed instead.
  */
 import type { Server } from 'node:http';
 import { setImmediate as nextTurn } from 'node:timers/promises';
@@ -23,12 +24,12 @@ const OTHERS_MS = 10;
 const WAITING_MAX = 1_000;
 
 interface ClientHandle {
-  /** Fills in the address; what is returned is not 0 where the caller has left. */
+  /** Fills in the address; does not return 0 where the client has left. */
   getpeername(name: { address?: string }): number;
   close(): void;
 }
 
-/** Node offers no other way to an accepted connection that has no socket yet. */
+/** Node has no public API for an accepted connection without a socket. */
 interface ListeningServer extends Server {
   readonly _handle?: { onconnection(error: number, client: ClientHandle | undefined): void } | null;
 }
@@ -39,9 +40,11 @@ interface Accepted {
 }
 
 export interface NewConnections {
-  /** While connections come, sockets are not read and no request is begun, but not for ever. */
+  /** False while connections are being accepted, for a bounded time: then no socket is read and no request is begun. */
   mayOthersGoOn(): boolean;
-  /** Accepts whoever has connected so far, and nothing else meanwhile, for so long at most; makes all their sockets. */
+  /**
+   * Accepts all connections in the accept queue before any other work, for so long at most, and makes their sockets.
+   */
   acceptAll(withinMs: number): Promise<void>;
 }
 
@@ -76,13 +79,13 @@ export function acceptInTurn(
           else onconnection.call(handle, error, client);
         },
       };
-      // Others may not come.
+      // No other connection may follow.
       if (isFirst) one.makeSocket();
       else waiting.enter(one);
     };
   });
 
-  /** Undefined where the caller has left. */
+  /** Undefined where the client has left. */
   function addressOf(client: ClientHandle): string | undefined {
     const name: { address?: string } = {};
     return client.getpeername(name) === 0 && name.address !== undefined ? identityOf(name.address) : undefined;
@@ -141,8 +144,8 @@ export function acceptInTurn(
   }
 
   /**
-   * The operating system takes up connections before we do, and we take one of them in each turn of the loop: a whole
-   * turn without any was the last. More may come while sockets are made.
+   * The operating system queues connections, and Node accepts one of them in each turn of the event loop: after a whole
+   * turn without any, the queue is empty. More may come while sockets are made.
    */
   async function acceptAll(withinMs: number): Promise<void> {
     const untilMs = performance.now() + withinMs;

@@ -1,7 +1,6 @@
 /**
- * What others made for the pages of this server: GraphiQL and Swagger UI. Only a build needs their packages, which are
- * a quarter of all that an installation would hold: `npm run build` copies these files next to it, for where the
- * packages are not.
+ * The files of other projects for the pages of this server: GraphiQL and Swagger UI. Their packages would be a quarter
+ * of an installation, so that only a build needs them: `npm run build` copies the files next to this one.
  */
 import { mkdir, readFile, writeFile } from 'node:fs/promises';
 import { createRequire } from 'node:module';
@@ -24,7 +23,10 @@ export type PageFileName = keyof typeof IN_PACKAGES;
 
 const COPIES = new URL('./page-files/', import.meta.url);
 
-/** Nine megabytes of text in all, which a server without visitors need not hold: each is read when somebody asks. */
+/**
+ * The files are nine megabytes of text, which need not be in memory before a browser asks: each is read on its first
+ * request.
+ */
 export async function readPageFile(name: PageFileName): Promise<string> {
   try {
     return await IN_PACKAGES[name]();

@@ -1,7 +1,7 @@
 /**
- * The pages that this server makes for people, and the files that they load: answered from memory, compressed once, in
- * each form when it is first asked for. A browser asks every time and hears 304, so that a page and its scripts never
- * differ.
+ * The pages that this server makes for people, and the files that they load. They are answered from memory, and
+ * compressed once in each encoding, when it is first asked for. A browser revalidates them each time and gets 304, so
+ * that a page and its scripts never differ.
  */
 import { createHash } from 'node:crypto';
 import { promisify } from 'node:util';
@@ -65,7 +65,7 @@ function requireReading(exchange: Exchange): void {
   throw refuse('METHOD_NOT_ALLOWED', { details: { allowedMethods: ['GET', 'HEAD'] } });
 }
 
-/** Two who ask at once share the work; work that failed is not kept. */
+/** Two requests at the same time share the work; work that failed is not kept. */
 function formOf(forms: Forms, file: PageFile, coding: Coding): Promise<Form> {
   const begun = forms.get(coding);
   if (begun) return begun;
@@ -97,7 +97,7 @@ const CODERS: Readonly<Record<Coding, (plain: Buffer) => Promise<Buffer>>> = {
   identity: async (plain) => plain,
 };
 
-/** The smallest form that the browser takes; a name with `q=0` is one that it does not. */
+/** The smallest encoding that the browser accepts; one with `q=0` it does not accept. */
 function bestCoding(accepted = ''): Coding {
   const taken = new Set(
     accepted

@@ -1,6 +1,6 @@
 /**
- * Notices that requests come through a proxy which the configuration does not know of. Then all callers have the
- * proxy's address, and the limits of one address hold for all of them together.
+ * Notices that requests come through a proxy which the configuration does not count. All callers then have the proxy's
+ * address, and share the limits of that one address.
  */
 import type { IncomingMessage } from 'node:http';
 

@@ -1,8 +1,9 @@
 /**
- * When sockets are read. One read of 64 KB may hold 3,600 tiny requests, or 10,000 chunks of one byte, and Node's
- * parser cannot be stopped in the middle of what it is given. So it is given what was read in small pieces. Once the
- * pieces of one turn of the event loop have taken long, the others wait for later turns, in which network addresses are
- * served in rotation. Hang-ups wait for turns likewise: to close thousands of sockets in one takes long, too.
+ * Decides when sockets are read. One read of 64 KB may hold 3,600 tiny requests, or 10,000 chunks of one byte, and
+ * Node's parser cannot be stopped in the middle of a buffer. So the parser gets it in small pieces. Once the pieces of
+ * one turn of the event loop have taken long, the others wait for later turns, in which network addresses are served in
+ * rotation. Ends of connections wait for turns likewise, since closing thousands of sockets in one turn takes long,
+ * too.
  */
 import type { EventEmitter } from 'node:events';
 import type { Server } from 'node:http';
@@ -12,13 +13,15 @@ import { Rotation } from './rotation.js';
 /** Most requests fit into one; it holds at most 57 tiny ones. */
 const PIECE_BYTES = 1_024;
 
-/** So long the pieces of one turn may take, and one more piece. */
+/** The pieces of one turn may take so long, and one piece longer. */
 const READ_MS = 5;
 
-/** So long the ends of one turn may take, and one more: to close a socket takes the system 20 µs. */
+/**
+ * The ends of connections in one turn may take so long, and one end longer: closing a socket takes the system 20 µs.
+ */
 const END_MS = 1;
 
-/** Of the sockets that wait, so many are read again in one turn, and so many of them for one address. */
+/** In one turn so many of the waiting sockets are resumed, and so many of them for one address. */
 const READ_IN_TURN_MAX = 64;
 const READ_OF_ADDRESS_MAX = 8;
 
@@ -33,18 +36,18 @@ export interface ReadSocket {
 export interface Reading<S extends ReadSocket> {
   /** Begins to read a socket that was accepted just now. */
   add(one: S): void;
-  /** From now on it is read as it comes. */
+  /** From now on the socket is read without limit. */
   remove(one: S): void;
-  /** Stops to read the sockets of an address that may not be read any more. */
+  /** Stops reading the sockets of an address that has reached its limit. */
   pauseAll(address: string): void;
-  /** Reads on where that may be, in a later turn. */
+  /** Reads on in a later turn, where the socket may be read. */
   resume(one: S): void;
   resumeAll(address: string): void;
 }
 
 /**
- * Node's parser would take bytes from the operating system by itself, without `Socket.push`. It leaves that to sockets
- * whose handle somebody else reads, and there is no other way to tell it so.
+ * Node's parser would read from the operating system by itself, without `Socket.push`. It does not where other code
+ * reads the socket's handle, and there is no other way to switch that off.
  */
 export function leaveReadingToSockets(server: Server): void {
   server.prependListener('connection', (socket: Socket & { readonly _handle?: { _consumed?: boolean } | null }) => {
@@ -58,14 +61,14 @@ export function readInTurn<S extends ReadSocket>(
   mayOthersGoOn: () => boolean,
 ): Reading<S> {
   const byAddress = new Map<string, Set<S>>();
-  /** Sockets that wait to be read: those that have sent little, and those of which more than one piece waits. */
+  /** Sockets that wait to be read: those with one piece or less, and those with more. */
   const short = new Rotation<S>();
   const long = new Rotation<S>();
   let isLongFirst = false;
-  /** Those whose callers have hung up. */
+  /** Those whose clients have closed the connection. */
   const ended = new Set<S>();
   const onRemove = new Map<S, () => void>();
-  /** When the first piece of this turn was given to the parser. */
+  /** When the parser got the first piece of this turn. */
   let readSinceMs: number | undefined;
   let isTurnAwaited = false;
 
@@ -76,7 +79,7 @@ export function readInTurn<S extends ReadSocket>(
     const { socket, address } = one;
     const others = byAddress.get(address) ?? new Set<S>();
     byAddress.set(address, others.add(one));
-    // Node itself reads on from the beginning of a connection, and from the end of each answer.
+    // Node resumes the socket at the beginning of a connection, and at the end of each answer.
     const onResume = () => {
       const held = isHeld(one);
       const waits = !held && isTurnSpent();
@@ -93,7 +96,7 @@ export function readInTurn<S extends ReadSocket>(
     });
   }
 
-  /** Returned is how to leave the socket to somebody else. */
+  /** Returns a function that hands the socket over to other code. */
   function cutReads(one: S): () => void {
     const { socket } = one;
     socket.push = (read: Buffer | null) => {
@@ -101,13 +104,14 @@ export function readInTurn<S extends ReadSocket>(
       beginPieces();
       let takesMore = true;
       for (let at = 0; at < read.length; at += PIECE_BYTES) {
-        // The socket keeps what comes while it is paused. Of an upgrade the rest is for somebody else.
+        // The socket buffers what arrives while it is paused. After an upgrade the rest is for the code that took it
+        // over.
         if (onRemove.has(one)) pauseIfDue(one, read.length - at);
         takesMore = push.call(socket, read.subarray(at, at + PIECE_BYTES));
       }
       return takesMore;
     };
-    // Of what it has kept, one piece after the other. With the socket's own `on` Node would forget how it is paused.
+    // Reads the buffered bytes piece by piece. With the socket's own `on` Node would lose track of the pause.
     const pauseBetween = () => {
       if (socket.readableLength > 0) pauseIfDue(one, socket.readableLength);
     };
@@ -118,7 +122,7 @@ export function readInTurn<S extends ReadSocket>(
     };
   }
 
-  /** Before each piece, since at the end of each request that it reads Node resumes the socket. */
+  /** Called before each piece, since Node resumes the socket at the end of each request that it reads. */
   function pauseIfDue(one: S, bytesLeft: number): void {
     const held = isHeld(one);
     if (one.socket.isPaused() || !(held || isTurnSpent())) return;
@@ -126,7 +130,7 @@ export function readInTurn<S extends ReadSocket>(
     one.socket.pause();
   }
 
-  /** Whoever waits already keeps their place; a socket that was removed would wait for ever. */
+  /** A socket that waits already keeps its place; one that was removed must not wait, since it would wait for ever. */
   function waitForTurn(one: S, bytesLeft: number): void {
     if (!onRemove.has(one) || long.has(one) || short.has(one)) return;
     (bytesLeft > PIECE_BYTES ? long : short).enter(one);
@@ -154,11 +158,11 @@ export function readInTurn<S extends ReadSocket>(
     if (ended.size > 0) awaitTurn();
   }
 
-  /** Where nothing is under way there is nobody to tell: Node would do as much, for twice the time. */
+  /** An idle socket is simply destroyed: Node would do the same, in twice the time. */
   function end(one: S): void {
     const { socket } = one;
     if (isIdle(one)) return void socket.destroy();
-    tellOfEnd(socket);
+    pushEnd(socket);
   }
 
   function beginPieces(): void {
@@ -177,11 +181,11 @@ export function readInTurn<S extends ReadSocket>(
     readSinceMs = undefined;
     if (!mayOthersGoOn()) return awaitTurn();
     endSome();
-    // A short request need not wait for the pieces of the long, and the long are not passed over for ever.
+    // The two queues alternate: short requests do not wait for all pieces of long ones, and long ones get their turn.
     isLongFirst = !isLongFirst;
     for (const waiting of isLongFirst ? [long, short] : [short, long]) {
       for (const one of waiting.next(READ_IN_TURN_MAX, READ_OF_ADDRESS_MAX)) {
-        // Whoever is held again is asked anew by `resume`.
+        // `resume` looks again at a socket that may not be read now.
         if (isHeld(one)) stopWaiting(one);
         else if (keepsEnough(one)) short.toEnd(one);
         else one.socket.resume();
@@ -190,7 +194,7 @@ export function readInTurn<S extends ReadSocket>(
     if (!short.isEmpty || !long.isEmpty) awaitTurn();
   }
 
-  /** Of one address so few sockets keep what they have read that all of them together keep little. */
+  /** Few sockets of one address may keep a full read buffer, so that their memory has a bound. */
   function keepsEnough({ socket, address }: S): boolean {
     return socket.readableLength === 0 && long.countOf(address) >= READ_OF_ADDRESS_MAX;
   }
@@ -198,7 +202,7 @@ export function readInTurn<S extends ReadSocket>(
   function remove(one: S): void {
     onRemove.get(one)?.();
     onRemove.delete(one);
-    if (ended.delete(one) && !one.socket.destroyed) tellOfEnd(one.socket);
+    if (ended.delete(one) && !one.socket.destroyed) pushEnd(one.socket);
     stopWaiting(one);
     const others = byAddress.get(one.address);
     others?.delete(one);
@@ -220,13 +224,13 @@ export function readInTurn<S extends ReadSocket>(
   return { add, remove, pauseAll, resume, resumeAll };
 }
 
-function tellOfEnd(socket: Socket): void {
+function pushEnd(socket: Socket): void {
   push.call(socket, null);
   socket.read(0);
 }
 
 function stopReading(socket: Socket): void {
-  // What was paused between its call of `resume` and the event is not paused anew, and yet it is being read.
+  // A socket that is paused between `resume` and its event does not emit 'pause' again, although it is read.
   if (socket.isPaused()) socket.emit('pause');
   else socket.pause();
 }

@@ -1,4 +1,4 @@
-/** What waits, by network address: addresses are served in turn, and each that was served goes to the end. */
+/** A queue by network address: addresses are served in turn, and each that was served goes to the end. */
 export class Rotation<One extends { readonly address: string }> {
   readonly #waiting = new Map<string, Set<One>>();
   #size = 0;
@@ -39,7 +39,7 @@ export class Rotation<One extends { readonly address: string }> {
     this.enter(one);
   }
 
-  /** The next so many, and at most so many of one address. They wait until they leave. */
+  /** The next so many, and at most so many of one address. They stay in the queue until `leave`. */
   next(max: number, ofAddressMax: number): One[] {
     const next: One[] = [];
     for (const waiting of this.#waiting.values()) {

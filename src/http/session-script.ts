@@ -1,5 +1,5 @@
 /**
- * A script for the pages of this server: who is signed in, by role. Every open page sends the others what it knows, so
+ * A script for the pages of this server: who is signed in, by role. Every open page sends its tokens to the others, so
  * that a second tab is signed in too, and a token that one has renewed is the others' as well.
  *
  * What is kept lies in sessionStorage: it outlives a reload and goes with the browser's tab, so that no refresh token,
@@ -22,7 +22,7 @@ export let known = JSON.parse(sessionStorage.getItem(KEY) ?? 'null') ?? NOTHING;
 export const news = new EventTarget();
 
 const otherTabs = new BroadcastChannel(KEY);
-/** Whatever other pages know is known from then on. */
+/** Everything that other pages know is known after this. */
 export const heard = new Promise((resolve) => {
   otherTabs.onmessage = ({ data }) => {
     if (data === 'ask') {
@@ -53,7 +53,8 @@ export function forgetAll() {
   change({ ...NOTHING });
 }
 
-// The token's own times may be by another clock than the browser's; how long it lasts is the same by both.
+// The times in the token are by the server's clock, which may differ from the browser's; its duration is the same by
+// both.
 export function learnSession({ token, refreshToken }, last) {
   const { role, iat, exp } = JSON.parse(atob(token.split('.')[1].replaceAll('-', '+').replaceAll('_', '/')));
   const renewAt = Date.now() + (exp - iat) * 1000 - RENEW_BEFORE_MS;
@@ -65,7 +66,7 @@ export function isOld(role) {
 }
 
 // One at a time over all tabs of the browser. Where it has no locks, on plain HTTP from another machine, the server
-// answers two renewals within a minute alike. Throws what the server said; 'isOver' is true where the session ended.
+// answers two renewals within a minute alike. Throws the server's message; 'isOver' is true where the session ended.
 export function renew(role) {
   const spent = known.sessions[role]?.token;
   const work = () => renewAlone(role, spent);

@@ -1,22 +1,22 @@
-/** How long a caller may take for each part of a call. */
+/** The timeouts for each part of a call. */
 import type { ServerOptions } from 'node:http';
 
 export interface Timeouts {
-  /** Until the head of a request is here. */
+  /** Until the head of a request has arrived. */
   readonly headMs: number;
-  /** Until the whole of it is. */
+  /** Until the whole request has arrived. */
   readonly requestMs: number;
-  /** Until the whole answer is taken. */
+  /** Until the client has read the whole answer. */
   readonly answerMs: number;
-  /** While an answer is sent: without taking a byte of it. */
+  /** While an answer is sent: how long the client may read no byte of it. */
   readonly stalledMs: number;
   /** Between requests. */
   readonly idleMs: number;
-  /** Until a WebSocket that was opened says who its client is. */
+  /** Until the client of an open WebSocket has sent its `connection_init`. */
   readonly webSocketInitMs: number;
   /** Between pings of a WebSocket: proxies cut a connection that is silent for a minute. */
   readonly webSocketPingMs: number;
-  /** Until a stream ends whose access token has expired: who refreshes in time loses nothing. */
+  /** From the expiry of a stream's access token to the stream's end: a client that refreshes in time loses nothing. */
   readonly afterExpiryMs: number;
   /** Once the server stops: until what is still under way is cut. */
   readonly drainMs: number;

@@ -1,6 +1,6 @@
 /**
- * An answer stays in memory until its caller has taken it: within a share of bytes, for a bounded time, and only while
- * some of it is being taken.
+ * An answer stays in memory until its client has read it: within a share of bytes, for a bounded time, and only while
+ * the client goes on reading.
  */
 import type { ServerResponse } from 'node:http';
 import type { GiveBack, Holder } from '../shares/share.js';
@@ -13,13 +13,12 @@ interface Unread {
 }
 
 export interface UnreadAnswers {
-  /**
-   * Follows an answer from when all of it is handed to its connection. Most are taken at once, by the operating system.
-   */
+  /** Follows an answer once all of it is written to its connection. The operating system takes most answers at once. */
   follow(response: ServerResponse, holder: Holder, onCut: () => void): void;
   /**
-   * Counts a part of a stream until it is taken and given back. It is cut, and nothing counted, where the caller may
-   * have no more unread, and later where others need the room or nothing of it is taken in time.
+   * Counts a part of a stream until the client has read it and it is given back. Where the caller may have no more
+   * unread bytes, the stream is cut and nothing is counted. It is cut later where others need the memory, or the client
+   * reads nothing in time.
    */
   hold(holder: Holder, bytes: number, cut: () => void): GiveBack;
 }
@@ -41,7 +40,7 @@ export function boundUnreadAnswers({ unreadBytes, limits }: Shares, { answerMs, 
     const unread = { address: holder.address, cut };
     waiting.add(unread);
     const timeout = setTimeout(cut, answerMs);
-    // Node puts this off whenever the caller has taken some.
+    // Node restarts this timeout whenever the client has read some bytes.
     response.setTimeout(stalledMs, cut);
     response.once('close', () => {
       clearTimeout(timeout);

@@ -1,13 +1,13 @@
 /**
- * What no handler sees: requests that cannot be read, or do not arrive. They are answered with the reason where that is
- * possible, and the connection is closed.
+ * Answers requests that cannot be parsed, or do not arrive in time, and so reach no handler: with the reason where that
+ * is possible. Then it closes the connection.
  */
 import type { IncomingMessage, Server, ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
 import { refuse, type Refusal } from '../rules/errors.js';
 import { newRequestId } from './request-id.js';
 
-/** Node keeps the answer that is under way on its socket, and offers no other way to it. */
+/** Node keeps the answer under way in this property of the socket, and has no public API for it. */
 type HttpSocket = Socket & { readonly _httpMessage?: ServerResponse<IncomingMessage> | null };
 
 export function answerUnreadable(
@@ -17,15 +17,15 @@ export function answerUnreadable(
 ): void {
   server.on('clientError', (error: NodeJS.ErrnoException, socket: HttpSocket) => {
     const underWay = socket._httpMessage;
-    // What follows a whole request does not undo it: its answer is the last on this connection.
+    // A complete request is still answered when bad input follows it; its answer is the last on this connection.
     if (underWay?.req.complete && !underWay.headersSent) return void underWay.setHeader('Connection', 'close');
-    // Whatever is said into the middle of an answer would be taken for a part of it.
+    // A refusal written into the middle of an answer would be taken for a part of it.
     if (!socket.writable || underWay?.headersSent) return void socket.destroy();
     const requestId = newRequestId(undefined);
     const refusal = refusalOf(error.code, headBytesMax);
     const body = JSON.stringify(bodyOf(refusal, requestId));
     socket.end(`${headOf(refusal.status, Buffer.byteLength(body), requestId)}\r\n\r\n${body}`);
-    // A caller who goes on sending is not listening.
+    // A client that goes on sending does not read the answer.
     socket.setTimeout(LAST_WORDS_MS, () => socket.destroy());
   });
 }

@@ -1,6 +1,7 @@
 /**
- * Which requests become WebSockets: those for `/graphql` that ask for one. Every other wish for an upgrade is passed
- * over, as HTTP allows (RFC 9110, 7.8): clients of HTTP/2 ask for `h2c` with their first request, body and all.
+ * Decides which requests become WebSockets: those for `/graphql` that ask for one. Every other Upgrade header is
+ * ignored, as HTTP allows (RFC 9110, 7.8): HTTP/2 clients ask for `h2c` in their first request, even in one with a
+ * body.
  */
 import { IncomingMessage, type ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
@@ -9,13 +10,13 @@ import type { CorsSettings } from './policy.js';
 
 const WEB_SOCKET_PATH = /^(?:https?:\/\/[^/?]*)?\/graphql(?:\?|$)/i;
 
-/** Of a request that is no WebSocket's, Node believes that it wants no upgrade. */
+/** The value that Node has set for `upgrade`, which counts only for a request of a WebSocket. */
 const WANTS_UPGRADE = Symbol('wants an upgrade');
 
 /**
- * Once a server hears of upgrades, Node hands it every one of them, and reads the rest of the connection no more. Which
- * of them it is to hear of can be said by this property alone: Node sets it when it has read the head, and asks it when
- * the headers are there.
+ * Once a server has a listener for 'upgrade', Node emits it for every request with an Upgrade header, and stops parsing
+ * that connection. This property is the only way to choose: Node sets it when it has parsed the head, and reads it when
+ * the headers are complete.
  */
 export class UpgradableRequest extends IncomingMessage {
   private [WANTS_UPGRADE]: boolean | null | undefined;
@@ -34,7 +35,7 @@ function isForWebSocket({ method, url = '', headers }: IncomingMessage): boolean
   return method === 'GET' && headers.upgrade?.toLowerCase() === 'websocket' && WEB_SOCKET_PATH.test(url);
 }
 
-/** An upgrade is refused by an answer like any other, and the connection closes behind it. */
+/** Refuses an upgrade by an ordinary answer, after which the connection closes. */
 export function answerInPlaceOfUpgrade(socket: Socket, response: ServerResponse): void {
   response.shouldKeepAlive = false;
   response.setHeader('Connection', 'close');
@@ -43,8 +44,8 @@ export function answerInPlaceOfUpgrade(socket: Socket, response: ServerResponse)
 }
 
 /**
- * Browsers let a page open a WebSocket to anywhere and read from it; that a page of another origin may do so is said by
- * the same list as for requests.
+ * Browsers let a page open a WebSocket to any origin and read from it; which origins may do so is the same list as for
+ * requests.
  */
 export function assertOriginMayOpen({ headers }: IncomingMessage, { origins }: Pick<CorsSettings, 'origins'>): void {
   const { origin, host } = headers;

@@ -8,24 +8,24 @@ import type { Db } from '../store/database.js';
 import { BATCH_MAX, readBatch, type EventWithParties } from '../store/event-log.js';
 import type { LiveMetrics } from './metrics.js';
 
-/** A stream that waits for what is new. */
+/** A stream that waits for new events. */
 export interface Subscriber {
   readonly viewer: Viewer;
   readonly jobId: JobId | undefined;
   /** Those events of a batch that may be for it, in order. */
   offered(found: readonly EventWithParties[]): void;
-  /** It joined while a batch was being read that does not know of it: it must read for itself from here. */
+  /** The stream joined while a batch without it was being read: it must read for itself from now on. */
   missed(): void;
   end(): void;
 }
 
 export interface FanOut {
-  /** So far the events have been given to the streams. */
+  /** The streams have been given the events up to this position. */
   readonly cursor: bigint;
-  /** There are positions up to this one. */
+  /** Called when there are positions up to this one. */
   reaches(position: bigint): void;
   onEvents(listener: (upTo: bigint) => void): () => void;
-  /** From `cursor` on. Returned is how to leave. */
+  /** Joins from `cursor` on. Returns a function that leaves. */
   join(subscriber: Subscriber): () => void;
   close(): Promise<void>;
 }
@@ -67,7 +67,7 @@ export function createFanOut(db: Db, { metrics, onFailure }: FanOutParts): FanOu
       return cursor;
     },
     reaches: (position) => {
-      // The first position that is heard of is where this instance begins.
+      // This instance begins at the first position that it gets.
       if (last === undefined) cursor = position;
       if (last === undefined || position > last) {
         last = position;

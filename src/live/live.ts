@@ -1,7 +1,7 @@
 /**
  * Events as they happen. Whichever instance comes first gives committed events their positions (`numbering.ts`); every
- * instance hears of it on one connection that listens, or else looks for itself a few times a second; then it reads
- * what is new once for all of its streams (`fan-out.ts`), and gives each what its viewer may read (`streams.ts`).
+ * instance is notified on one listening connection, and also polls a few times a second; then it reads what is new once
+ * for all of its streams (`fan-out.ts`), and gives each what its viewer may read (`streams.ts`).
  */
 import type { Logger } from 'pino';
 import type { JobId } from '../rules/ids.js';
@@ -19,17 +19,17 @@ import { createStream, type EventStream } from './streams.js';
 export type { EventStream } from './streams.js';
 
 export interface Live {
-  /** Something was committed: if it has events, they want positions. */
+  /** Called after a commit: its events, if any, need positions. */
   wake(): void;
-  /** Hears of new positions: the last there is. Returned is how to stop hearing. */
+  /** Calls back with the last position whenever there are new ones. Returns a function that ends that. */
   onEvents(listener: (upTo: bigint) => void): () => void;
   /**
-   * The events that this viewer reads, as they happen: of one job, or of all that is theirs. With `after`, what is
-   * behind that position comes first, read through the `db` of whoever opens the stream, on their share. A viewer who
-   * may not see the job is refused by whoever opens the stream.
+   * The events that this viewer reads, as they happen: of one job, or of all that is theirs. With `after`, the events
+   * behind that position come first; they are read through the caller's `db`, on the caller's share. The caller of this
+   * function checks that the viewer may see the job.
    */
   open(viewer: Viewer, wanted: { jobId?: JobId; after?: bigint }, db: Db): EventStream;
-  /** When the sessions of those who hear of events end. */
+  /** Watches for the end of the sessions behind open streams. */
   readonly sessions: SessionEnds;
   close(): Promise<void>;
 }
@@ -42,9 +42,9 @@ interface LiveParts {
   readonly hooks: DatabaseHooks;
 }
 
-/** One to number events and one to read them: a busy API delays neither, nor do they take from it. */
+/** One connection numbers events and one reads them, apart from the pool of the APIs: neither delays the other. */
 const POOL = { poolSize: 2, idleInTransactionTimeoutMs: 1_000, applicationName: EVENTS_CONNECTIONS };
-/** What a killed instance left, or what nobody was notified of, waits no longer than this. */
+/** Events that a killed instance left, or whose notification was lost, wait no longer than this. */
 const LOOK_EVERY_MS = 250;
 
 export async function openLive({ connection, preparedStatements, metrics, log, hooks }: LiveParts): Promise<Live> {
@@ -86,7 +86,7 @@ export async function openLive({ connection, preparedStatements, metrics, log, h
       onNotification: (position) => fanOut.reaches(BigInt(position)),
       onListening: lookUnlessAway,
     },
-    [SESSION_ENDED_CHANNEL]: { onNotification: sessions.heard, onListening: sessions.look },
+    [SESSION_ENDED_CHANNEL]: { onNotification: sessions.ended, onListening: sessions.look },
   });
 
   return {

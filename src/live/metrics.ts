@@ -1,8 +1,8 @@
 /** What operators see of the event log. */
 export interface LiveMetrics {
-  /** A batch got its positions; the oldest event in it had waited so long. */
+  /** A batch of events got positions; `lagSeconds` is how long the oldest of them had waited. */
   numbered(events: number, lagSeconds: number): void;
-  /** So many events waited for a position when somebody looked. */
+  /** How many events waited for a position at the last look. */
   waiting(events: number): void;
   /** A batch was read for the streams of this instance. */
   batchRead(events: number): void;

@@ -1,4 +1,7 @@
-/** Asks for positions whenever something was committed: one call is under way at a time, and another one follows it. */
+/**
+ * Numbers events after commits: one call is under way at a time, and another one follows it if there were commits
+ * meanwhile.
+ */
 
 export interface Numbering {
   wake(): void;
@@ -7,14 +10,14 @@ export interface Numbering {
 }
 
 interface NumberingParts {
-  /** Numbers a batch; whether there may be more. */
+  /** Numbers a batch; returns whether there may be more. */
   number(): Promise<boolean>;
   onFailure(error: unknown): void;
 }
 
 /**
- * A call costs as much for twenty events as for three. After each there is a rest, in proportion to how long it took:
- * whoever is busy numbers more at once, and who is not is quick.
+ * A call costs as much for twenty events as for three. After each call the instance pauses in proportion to the call's
+ * duration: a busy instance numbers more events at once, and an idle one numbers them soon.
  */
 const REST = { timesAsLong: 4, atLeastMs: 5, atMostMs: 20 } as const;
 

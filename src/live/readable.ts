@@ -1,4 +1,4 @@
-/** An event as one viewer reads it at this moment, if they do. */
+/** An event as one viewer reads it at this moment, if they may read it. */
 import type { ConditionedViewer } from '../rules/conditions.js';
 import { INITIAL_JOB_STATE } from '../rules/states.js';
 import { isMine, partyOf } from '../rules/parties.js';
@@ -6,7 +6,7 @@ import { eventFor, isWithin, reachOf } from '../rules/timeline.js';
 import type { EventWithParties } from '../store/event-log.js';
 import type { JobEvent } from '../store/events.js';
 
-/** 'hidden' is a job that the viewer does not see, and 'not theirs' one of which they hear nothing by themselves. */
+/** 'hidden' is a job that the viewer does not see, and 'not theirs' one whose events are not among the viewer's own. */
 export function readEvent(
   viewer: ConditionedViewer,
   { event, status, homeownerId, awardedContractorId, bids }: EventWithParties,

@@ -10,7 +10,7 @@ import type { JobEvent } from '../store/events.js';
 
 export interface ReadOn {
   readonly events: readonly JobEvent[];
-  /** All as far as here has been read. */
+  /** Everything up to this position has been read. */
   readonly upTo: bigint;
 }
 

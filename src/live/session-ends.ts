@@ -1,6 +1,6 @@
 /**
- * When the sessions of open streams end: at once where the log-out is heard, and else at the next look, which asks for
- * all sessions of this instance by one statement.
+ * Finds the end of the sessions behind open streams: at once where the log-out is notified, or at the next look, which
+ * checks all sessions of this instance in one statement.
  */
 import type { SessionId } from '../rules/ids.js';
 import type { Db } from '../store/database.js';
@@ -9,11 +9,11 @@ import { findEndedSessions } from '../store/sessions.js';
 const LOOK_EVERY_MS = 15_000;
 
 export interface SessionEnds {
-  /** Calls back once, when the session is found over; what it answers ends the waiting. */
+  /** Calls back once, when the session has ended; the function that it returns ends the waiting. */
   follow(session: SessionId, onEnd: () => void): () => void;
-  /** Somebody said that this session has ended. */
-  heard(session: string): void;
-  /** Looks now: what was said meanwhile was not heard. */
+  /** Called on a notification that this session has ended. */
+  ended(session: string): void;
+  /** Looks now: notifications may have been lost meanwhile. */
   look(): void;
   close(): void;
 }
@@ -55,7 +55,7 @@ export function watchSessions(
         if (waiting.size === 0 && followed.get(session) === waiting) followed.delete(session);
       };
     },
-    heard: end,
+    ended: end,
     look: () => void look(),
     close: () => clearInterval(looking),
   };

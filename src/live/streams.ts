@@ -1,7 +1,7 @@
 /**
- * One viewer's events, as an iterator. A stream reads for itself until it has what there is, and then waits to be
- * offered what is new; one that is not read fast enough goes back to reading for itself, so that what it holds has a
- * bound and nothing is lost.
+ * One viewer's events, as an iterator. A stream reads for itself until it has reached the last event, and then waits
+ * for the fan-out to offer new ones. When its client reads too slowly it goes back to reading for itself, so that its
+ * buffer has a bound and no event is lost.
  */
 import type { JobId } from '../rules/ids.js';
 import type { Viewer } from '../rules/viewer.js';
@@ -13,7 +13,7 @@ import { readEvent } from './readable.js';
 import { readOn } from './replay.js';
 
 export interface EventStream extends AsyncIterableIterator<JobEvent, undefined> {
-  /** Ends it: whoever waits for the next event learns that there is none. */
+  /** Ends the stream: a pending `next()` resolves as done. */
   close(): void;
   next(): Promise<IteratorResult<JobEvent, undefined>>;
   return(): Promise<IteratorResult<JobEvent, undefined>>;
@@ -24,14 +24,14 @@ export interface Wanted {
   readonly after?: bigint;
 }
 
-/** Of events that wait to be taken. */
+/** How many events may be buffered. */
 const BUFFER_MAX = 500;
 
 const OVER = { done: true, value: undefined } as const;
 
 export function createStream(fanOut: FanOut, viewer: Viewer, { jobId, after }: Wanted, db: Db): EventStream {
   const buffer: JobEvent[] = [];
-  /** All that is behind this was given, or is not for the viewer. */
+  /** Every event up to this position was given, or is not for the viewer. */
   let position = after ?? fanOut.cursor;
   let leave: (() => void) | undefined;
   let isOver = false;
@@ -45,7 +45,7 @@ export function createStream(fanOut: FanOut, viewer: Viewer, { jobId, after }: W
       for (const each of found) {
         const reached = BigInt(each.event.position ?? 0);
         if (reached <= position) continue;
-        // What was not offered in between is not for this viewer.
+        // Events in between that were not offered are not for this viewer.
         position = reached - 1n;
         if (buffer.length >= BUFFER_MAX) return catchUp();
         const event = readEvent(viewer, each, jobId ? 'job' : 'mine');
@@ -58,7 +58,7 @@ export function createStream(fanOut: FanOut, viewer: Viewer, { jobId, after }: W
     end: close,
   };
 
-  /** Reads for itself from here on, what waits included. */
+  /** Reads for itself from this position on, buffered events included. */
   function catchUp(): void {
     leave?.();
     leave = undefined;
@@ -72,7 +72,7 @@ export function createStream(fanOut: FanOut, viewer: Viewer, { jobId, after }: W
     wake();
   }
 
-  /** Nothing happens between the last look at the cursor and joining, so nothing falls between. */
+  /** No other code runs between the last look at the cursor and joining, so that no event is missed. */
   async function readForItself(): Promise<void> {
     const upTo = fanOut.cursor;
     if (position >= upTo) {

@@ -1,4 +1,4 @@
-/** Who the Authorization header names: a session by its access token, a program by its API key, or nobody. */
+/** Authenticates the caller by the Authorization header: an access token of a session, or an API key. */
 import type { UNAUTHORIZED } from '../rules/errors.js';
 import type { ApiKeyId, UserId } from '../rules/ids.js';
 import type { Viewer } from '../rules/viewer.js';
@@ -9,24 +9,24 @@ import type { Db } from '../store/database.js';
 import { findViewer } from '../store/sessions.js';
 import type { Services } from './services.js';
 
-/** Why nobody is found, and a sentence for a person where the usual one is about a session. */
-export interface NobodyFound {
+/** Why no viewer was found, and a message where the usual one, about a session, does not fit. */
+export interface NoViewer {
   readonly reason: keyof (typeof UNAUTHORIZED)['UNAUTHENTICATED'];
   readonly message?: string;
 }
 
 export interface Bearer {
   readonly isApiKey: boolean;
-  /** When an access token ends; undefined for an API key, whose end is that of its session. */
+  /** When an access token expires; undefined for an API key, whose session ends when the key does. */
   readonly expiresAt: Date | undefined;
-  /** Whose it says to be, or was: for the log alone. */
+  /** The user that the token names, or the key had when it was last found valid; only for the log. */
   claimedUser(): UserId | undefined;
-  /** Which API key it is, as far as that is known: for the log alone. */
+  /** The id of the API key, if it is cached; only for the log. */
   keyId(): ApiKeyId | undefined;
-  /** Who it was when the database last found it good. */
+  /** The viewer of the last time when the database found the session active. */
   cached(): Viewer | undefined;
-  find(db: Db): Promise<Viewer | NobodyFound>;
-  /** The cached one was found good again, by a statement that had more to do. */
+  find(db: Db): Promise<Viewer | NoViewer>;
+  /** Called when a session check in another statement has found the cached session active. */
   found(): void;
 }
 
@@ -41,7 +41,7 @@ class BadBearer implements Bearer {
   readonly isApiKey = false;
   readonly expiresAt = undefined;
 
-  constructor(private readonly reason: NobodyFound['reason']) {}
+  constructor(private readonly reason: NoViewer['reason']) {}
 
   claimedUser(): undefined {}
 
@@ -49,7 +49,7 @@ class BadBearer implements Bearer {
 
   cached(): undefined {}
 
-  find(): Promise<NobodyFound> {
+  find(): Promise<NoViewer> {
     return Promise.resolve({ reason: this.reason });
   }
 
@@ -79,7 +79,7 @@ class SessionBearer implements Bearer {
     return viewer?.userId === this.claims.userId ? viewer : undefined;
   }
 
-  async find(db: Db): Promise<Viewer | NobodyFound> {
+  async find(db: Db): Promise<Viewer | NoViewer> {
     const { userId, sessionId } = this.claims;
     const viewer = await findViewer(db, { userId, sessionId });
     if (viewer) this.services.viewers.set(sessionId, viewer);
@@ -94,7 +94,7 @@ const KEY_PROBLEMS = {
   unknown: { reason: 'invalid', message: 'There is no such API key; create one.' },
   revoked: { reason: 'session_ended', message: 'This API key was revoked; create another.' },
   expired: { reason: 'expired', message: 'This API key has expired; create another.' },
-} as const satisfies Record<string, NobodyFound>;
+} as const satisfies Record<string, NoViewer>;
 
 class KeyBearer implements Bearer {
   readonly isApiKey = true;
@@ -117,7 +117,7 @@ class KeyBearer implements Bearer {
     return this.services.keyHolders.get(this.secretHash)?.viewer;
   }
 
-  async find(db: Db): Promise<Viewer | NobodyFound> {
+  async find(db: Db): Promise<Viewer | NoViewer> {
     const { keyHolders } = this.services;
     const holder = await findKeyHolder(db, this.secretHash);
     if (typeof holder === 'string') {

@@ -1,4 +1,4 @@
-/** One request’s caller as an API found them: who they claim to be, and which budgets they draw on. */
+/** The caller of one request: their credentials, and the rate-limit budgets that the request draws on. */
 import { createHash } from 'node:crypto';
 import type { RequestRecord } from '../record.js';
 import { BUDGET_WINDOW_SECONDS, type BudgetName } from '../rules/limits.js';
@@ -9,7 +9,7 @@ import type { RateBudget, Taken } from '../security/rate-limit.js';
 import type { Holder } from '../shares/share.js';
 import type { RequestUnderWay } from '../shares/shares.js';
 import type { Db, SessionCheck, SessionValues } from '../store/database.js';
-import { readBearer, type Bearer, type NobodyFound } from './bearer.js';
+import { readBearer, type Bearer, type NoViewer } from './bearer.js';
 import { createDryRun, type DryRun } from './dry-run.js';
 import type { Services } from './services.js';
 
@@ -17,7 +17,7 @@ export interface Request {
   readonly record: RequestRecord;
   readonly requestId: string;
   readonly address: string;
-  /** Who the shares of this request are counted for: its user is named here once it is known. */
+  /** The holder that the shares of this request are counted for; its user is set once it is known. */
   readonly holder: Holder;
   /** The token of the Authorization header: empty if it is no bearer token, undefined if there is no header. */
   readonly bearer: string | undefined;
@@ -25,12 +25,12 @@ export interface Request {
   readonly idempotencyKey?: string | undefined;
 }
 
-/** What was taken from a budget. */
+/** A call that was counted in a budget. */
 export interface Drawn {
   giveBack(): Promise<void>;
 }
 
-/** Who a caller was when their session was last found active, which is still to be checked in this request. */
+/** A session that an earlier request found active, which this request must still check. */
 export class CachedSession implements SessionCheck {
   readonly values: SessionValues;
   isDone = false;
@@ -55,16 +55,16 @@ export class CachedSession implements SessionCheck {
 }
 
 export class Caller {
-  /** The budgets that this request drew on, for the answer's headers. */
+  /** The budgets that this request was counted in, for the answer's headers. */
   readonly taken = new Map<BudgetName, Taken>();
-  /** Where this request reads and writes for real, on its caller's share. */
+  /** The database outside a dry run, on the caller's share of connections. */
   readonly pool: Db;
-  /** Set once it is known that this request keeps nothing. */
+  /** Set where this request is a dry run. */
   dryRun: DryRun | undefined;
-  /** Whether an answer was an earlier one, given again. */
+  /** Whether an earlier answer was replayed. */
   replayed = false;
   readonly holder: Holder;
-  /** Hears whose request this is once the session is known to be active; throws if they have too many under way. */
+  /** Gets the user once the session is known to be active; throws if the user has too many requests under way. */
   underWay: Pick<RequestUnderWay, 'identify' | 'end'> | undefined;
   #viewer: Promise<Viewer> | undefined;
   readonly #bearer: Bearer;
@@ -81,17 +81,17 @@ export class Caller {
     this.pool = services.db.of(this.holder);
   }
 
-  /** A program by its key, which may do less than its owner by a session. */
+  /** Whether the caller has an API key, which may do less than a session. */
   get bearsApiKey(): boolean {
     return this.#bearer.isApiKey;
   }
 
-  /** When the access token ends; undefined for an API key. */
+  /** When the access token expires; undefined for an API key. */
   get tokenExpiresAt(): Date | undefined {
     return this.#bearer.expiresAt;
   }
 
-  /** Where this request's operations read and write: the pool, or the one transaction of a dry run. */
+  /** The database of this request's operations: the pool, or the transaction of the dry run. */
   get db(): Db {
     return this.dryRun?.transaction ?? this.pool;
   }
@@ -100,7 +100,7 @@ export class Caller {
     this.dryRun = createDryRun(this.pool);
   }
 
-  /** Runs all of a request that may become a dry run, which is over then. */
+  /** Runs a whole request, and then ends its dry run if it became one. */
   async endingDryRun<T>(work: () => Promise<T>): Promise<T> {
     try {
       return await this.services.db.asOneHolder(work);
@@ -109,26 +109,28 @@ export class Caller {
     }
   }
 
-  /** Checked once a request, against the session's row: a log-out anywhere holds everywhere at once. */
+  /**
+   * Checks the session against its row once in each request, so that a log-out takes effect at once on all instances.
+   */
   viewer(): Promise<Viewer> {
     this.#viewer ??= this.#authenticate();
     return this.#viewer;
   }
 
-  /** Of a session that was found active by an earlier request and that nobody has checked yet in this one. */
+  /** The cached session, if this request has not checked it yet. */
   cachedSession(): CachedSession | undefined {
     if (this.#viewer || this.db !== this.pool) return undefined;
     const viewer = this.#bearer.cached();
     return viewer && new CachedSession(this, viewer);
   }
 
-  /** A statement that had more to do has found the session active. */
+  /** Called when a session check in another statement has found the session active. */
   isActive(viewer: Viewer): void {
     this.#viewer ??= Promise.resolve(viewer);
     this.#bearer.found();
   }
 
-  /** After a log-out in the same request, what follows has no caller. */
+  /** Called after a log-out: the operations that follow in the same request are not authenticated. */
   forgetViewer(): void {
     this.#viewer = undefined;
   }
@@ -141,13 +143,13 @@ export class Caller {
     return found;
   }
 
-  async #refuseBearer({ reason, message }: NobodyFound): Promise<never> {
+  async #refuseBearer({ reason, message }: NoViewer): Promise<never> {
     const budget = BUDGETS_OF_BAD_TOKENS[reason];
     if (budget) await this.draw(budget, addressIdentity(this.request.address));
     throw unauthorized('UNAUTHENTICATED', reason, message);
   }
 
-  /** Takes one from a budget, or refuses with when to come back. What was taken can be given back. */
+  /** Counts the call in a budget, or refuses it with `retryAfter`. The count can be given back. */
   async draw(name: BudgetName, identity: string): Promise<Drawn> {
     const { rateLimits, metrics } = this.services;
     const budget = this.#budget(name);
@@ -170,8 +172,8 @@ export class Caller {
   }
 }
 
-/** The budget of a caller whose token is invalid. A caller without a token draws on none, since they guess none. */
-const BUDGETS_OF_BAD_TOKENS: Readonly<Record<NobodyFound['reason'], BudgetName | undefined>> = {
+/** The budget of a caller whose token is invalid. A call without a token is counted in none, since it is no guess. */
+const BUDGETS_OF_BAD_TOKENS: Readonly<Record<NoViewer['reason'], BudgetName | undefined>> = {
   missing: undefined,
   malformed: 'invalidToken',
   invalid: 'invalidToken',
@@ -179,7 +181,7 @@ const BUDGETS_OF_BAD_TOKENS: Readonly<Record<NobodyFound['reason'], BudgetName |
   session_ended: 'invalidToken',
 };
 
-/** An identity for text that a stranger chose, hashed to a fixed length. */
+/** An identity of fixed length for a text that the client chose. */
 export function digest(text: string): string {
   return createHash('sha256').update(text).digest('base64url');
 }

@@ -1,7 +1,7 @@
 /**
- * A dry run does everything and keeps nothing: the answer is the real one, and so is what it would have cost. Its
+ * A dry run executes everything and rolls it back, so that its answer and its costs are those of a real call. Its
  * transaction begins with the first operation that would write, and is rolled back when the request has been answered.
- * Whatever is read in between is read in it.
+ * All reads in between are in that transaction.
  */
 import { Overload, refuse } from '../rules/errors.js';
 import { waitForLocksAtMost, type Db } from '../store/database.js';
@@ -13,7 +13,10 @@ const HEADER_VALUES = new Map([
   ['false', false],
 ]);
 
-/** Whether a request asks for one. Whoever meant to, and wrote it otherwise, would have done the thing itself. */
+/**
+ * Whether a request asks for a dry run. Refuses any other value: a caller who misspelt it would otherwise make a real
+ * call.
+ */
 export function wantsDryRun(header: string | undefined): boolean {
   if (header === undefined) return false;
   const wanted = HEADER_VALUES.get(header.trim().toLowerCase());
@@ -27,7 +30,7 @@ export interface DryRunEffects {
   readonly events: { type: string; fromStatus: string | null; toStatus: string | null }[];
 }
 
-/** How many effects there are, where there is no room for all of them. */
+/** The numbers of the effects, for a header that has no room for the effects. */
 export function countsOf({ charges, stakes, events }: DryRunEffects) {
   return { charges: charges.length, stakes: stakes.length, events: events.length, complete: false };
 }
@@ -37,11 +40,11 @@ export interface DryRun {
   /** Undefined before the first operation that writes has begun. */
   readonly transaction: Db | undefined;
   /**
-   * Runs one operation in the transaction, and begins it if need be. What a refused operation did is undone at once, as
-   * it would be for real.
+   * Runs one operation in the transaction, which it begins if necessary. A refused operation is rolled back at once, as
+   * in a real call.
    */
   run<T>(work: (tx: Db) => Promise<T>): Promise<T>;
-  /** Rolls back, if anything has begun. */
+  /** Rolls back, if a transaction has begun. */
   end(): Promise<void>;
 }
 
@@ -60,8 +63,8 @@ export function createDryRun(pool: Db): DryRun {
   let finish = () => {};
 
   /**
-   * Two requests that lock the same things in opposite orders would wait for each other, each with a connection, as
-   * long as a lock may be waited for.
+   * With the usual lock timeout, two requests that lock the same rows in opposite orders would wait for each other for
+   * all of it, each with a connection.
    */
   async function behindAnother(tx: Db): Promise<Db> {
     await waitForLocksAtMost(tx, LOCK_WAIT_MS);
@@ -81,14 +84,14 @@ export function createDryRun(pool: Db): DryRun {
         throw new RolledBack();
       };
       rolledBack = pool.inTransaction(open).catch((error: unknown) => {
-        // Where the connection was lost, the next statement fails.
+        // Where the connection was lost, the next statement fails with that error.
         state.isOpen = false;
         if (!(error instanceof RolledBack)) reject(error);
       });
     });
   }
 
-  /** Adds what the transaction has recorded since it was last looked at. */
+  /** Adds the effects that the transaction has recorded since the last call. */
   async function addEffects(tx: Db): Promise<void> {
     const { charges, stakes, events } = await recordedSince(tx, beganAt);
     const isNew = ({ id }: { id: string }) => !known.has(id) && known.add(id);
@@ -119,13 +122,13 @@ export function createDryRun(pool: Db): DryRun {
 
 interface State {
   isOpen: boolean;
-  /** Why the database could not go on. What is asked behind that fails because of it. */
+  /** The first failure of the database; later statements of the transaction fail because of it. */
   failure: unknown;
 }
 
 /**
- * GraphQL does not wait for reads whose parent has failed. After the end they would reach a connection
- * that serves somebody else.
+ * GraphQL does not wait for reads whose parent has failed. After the rollback they would reach a connection that serves
+ * another request.
  */
 function whileOpen(tx: Db, state: State): Db {
   return {
@@ -135,7 +138,7 @@ function whileOpen(tx: Db, state: State): Db {
   };
 }
 
-/** What fails is answered before the transaction ends, and so the database's failures are worded here. */
+/** Turns errors of the database into refusals here, since the answer is made before the transaction ends. */
 async function worded<T>(state: State, work: () => Promise<T>): Promise<T> {
   if (!state.isOpen)
     throw refuse('OVERLOADED', { message: 'The dry run has ended; try again.', details: { retryAfter: 1 } });

@@ -1,18 +1,18 @@
 /**
- * One text for all inputs that an operation treats alike, through whichever API they came and in whichever order their
- * fields stood. What is left out and what is null are alike, but for a field that null clears.
+ * Makes one text for all inputs that an operation treats alike, through either API and in any order of fields. A
+ * missing field and null are alike, except for a field that null clears.
  */
 import type { z } from 'zod';
 import { isIgnored } from './read-only.js';
 import { kindOf, metaOf } from './shape-kinds.js';
 
-/** What of an operation decides which inputs are alike. */
+/** The parts of an operation that decide which inputs are alike. */
 interface Fingerprinted<I> {
   readonly input: z.ZodType<I>;
   readonly nullClears?: boolean;
 }
 
-/** Of an input as the operation's schema has parsed it. */
+/** Takes an input that the operation's schema has parsed. */
 export function fingerprintOf<I>(operation: Fingerprinted<I>, input: I): string {
   return JSON.stringify(canonical(operation.input, input, operation.nullClears === true));
 }
@@ -29,7 +29,7 @@ function canonical(schema: z.core.$ZodType, value: unknown, nullClears: boolean)
   return Object.fromEntries(fields);
 }
 
-/** Null clears a value; for a group of fields, and for parameters outside the body, it is the same as absent. */
+/** Null clears a value; for a group of fields, and for parameters outside the body, it means absent. */
 function countsFor(name: string, field: z.core.$ZodType, value: unknown, nullClears: boolean): boolean {
   const { parameter, readOnly, implied } = metaOf(field);
   if (implied || (readOnly && isIgnored(name))) return false;

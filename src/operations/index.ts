@@ -1,4 +1,4 @@
-/** Everything a caller can do. Both APIs, the contracts and the tests read this one list. */
+/** All operations. Both APIs, the contracts and the tests use this one list. */
 import { createApiKey, listApiKeys, readApiKey, revokeApiKey } from './accounts/api-keys.js';
 import { changePassword } from './accounts/change-password.js';
 import { listContractors, readContractor, verifyContractor } from './accounts/contractors.js';

@@ -1,6 +1,6 @@
 /**
- * When each API key was last used, to the minute. A use is noted in memory and written with others a little later, so
- * that a call with a key costs no statement more than one with a session.
+ * When each API key was last used, to the minute. Uses are collected in memory and written together a little later, so
+ * that a call with a key takes no more statements than one with a session.
  */
 import { LRUCache } from 'lru-cache';
 import type { ApiKeyId } from '../rules/ids.js';
@@ -9,12 +9,12 @@ import type { Db } from '../store/database.js';
 
 export interface KeyUses {
   note(id: ApiKeyId): void;
-  /** Writes what was noted since the last time. */
+  /** Writes the uses since the last time. */
   flush(): Promise<void>;
 }
 
 const MINUTE_MS = 60_000;
-/** Of keys whose uses are remembered, and so of rows in one statement. */
+/** How many keys with uses are kept in memory, and so the most rows in one statement. */
 const KEYS_MAX = 10_000;
 
 export function createKeyUses(db: Db, now: () => number = Date.now): KeyUses {

@@ -1,4 +1,4 @@
-/** Reads anything by its identifier alone. It shows nothing that the thing's own query would not show. */
+/** Reads any object by its identifier alone, with the same checks as the query for that kind of object. */
 import { z } from 'zod';
 import { refuse } from '../rules/errors.js';
 import { isId } from '../rules/ids.js';
@@ -24,7 +24,7 @@ export const readNode = operation({
   },
 });
 
-/** Of a person, each with an identifier of its own. */
+/** The parts of a person, each with its own identifier. */
 const PARTS = ['user', 'homeowner', 'contractor'] as const;
 
 function nothingThere() {

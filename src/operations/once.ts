@@ -1,6 +1,7 @@
 /**
- * Exactly once: a call that comes with a key commits its answer together with its effect. Whoever tries again with the
- * same key and input gets that answer, whether the first one was lost on the way or the server died in between.
+ * Executes a call with an idempotency key exactly once: its answer is committed together with its effect. A client that
+ * retries with the same key and input gets that answer, whether the first answer was lost or the server crashed in
+ * between.
  */
 import { refuse } from '../rules/errors.js';
 import type { UserId } from '../rules/ids.js';
@@ -14,7 +15,7 @@ export interface Keyed {
   userId: UserId;
   operation: string;
   key: string;
-  /** Of the input, by the present secret and by the one that it replaces. */
+  /** HMACs of the input, under the present secret and the previous one. */
   inputSeals: readonly string[];
 }
 
@@ -36,7 +37,7 @@ export function once<Output>(db: Db, keyed: Keyed, work: (tx: Db) => Promise<Out
   });
 }
 
-/** What this key was answered with before; a refusal if that was for another input. */
+/** The earlier answer for this key; refuses a key that was used with another input. */
 export async function earlierAnswer<Output>(db: Db, keyed: Keyed): Promise<Answered<Output> | undefined> {
   const [known] = await selectRecord(db, keyed);
   if (!known) return undefined;
@@ -53,7 +54,7 @@ export function checkKey(key: string): string {
 
 const MOMENT = '$moment';
 
-/** JSON would make a text of a moment, and the APIs tell the two apart. */
+/** Marks dates: JSON would make strings of them, and the APIs treat the two differently. */
 function preserved(answer: unknown): string {
   return JSON.stringify(answer, function (this: Record<string, unknown>, name, value: unknown) {
     const original = this[name];

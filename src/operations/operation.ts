@@ -1,6 +1,6 @@
 /**
- * The frame that runs every operation. Whichever API a call came through, it can be refused in one order only:
- * who is it, how often, may such a person do this at all, is the input in shape; then the operation's own rules.
+ * Runs every operation of both APIs, and checks each call in one order: authentication, rate limit, role, input; then
+ * the operation's own rules.
  */
 import type { z } from 'zod';
 import { refuse, Refusal, type ErrorCode } from '../rules/errors.js';
@@ -16,16 +16,14 @@ import type { Services } from './services.js';
 import { checkKey, earlierAnswer, once, type Answered, type Keyed } from './once.js';
 import { parse } from './validation.js';
 
-/** What an operation is handed to run with. */
+/** What an operation gets to run with. */
 export interface Call<V> {
   readonly viewer: V;
-  /** All that the operation reads and writes goes through here. */
+  /** The operation reads and writes only through this. */
   readonly db: Db;
   readonly services: Omit<Services, 'db' | 'probe'>;
   readonly caller: Pick<Caller, 'draw' | 'forgetViewer' | 'holder' | 'request'>;
-  /**
-   * What the API will want to know next of the jobs that are read; to read it at once costs no round trip of its own.
-   */
+  /** The parts of the jobs that the API needs next; reading them in the same statement saves a round trip. */
   readonly include: JobInclude;
 }
 
@@ -37,11 +35,13 @@ type ViewerOf<A extends Allowed> = A extends 'anyone'
     ? ViewerWith<R>
     : Viewer;
 
-/** Whose budget a call draws on before anything is read: `own` leaves that to the operation, which knows more. */
+/**
+ * The rate-limit budget that a call is counted in before anything is read; with `own` the operation counts it itself.
+ */
 export type OperationBudget = 'read' | 'write' | 'logInPerAddress' | 'signUp' | 'own';
 
 export interface Operation<Input, Output, A extends Allowed = Allowed, Prepared = unknown> {
-  /** As GraphQL spells it; also the scope of an idempotency key. */
+  /** The name in GraphQL, which is also the scope of an idempotency key. */
   readonly name: string;
   /** One sentence for readers of the reference. */
   readonly description: string;
@@ -49,19 +49,19 @@ export interface Operation<Input, Output, A extends Allowed = Allowed, Prepared 
   readonly budget: OperationBudget;
   readonly input: z.ZodType<Input>;
   /**
-   * True for what answers a secret or ends a log-in: `Idempotency-Key` and `Dry-Run` are ignored, since no secret is
-   * ever stored.
+   * True for operations that answer a secret or end a session: they ignore `Idempotency-Key` and `Dry-Run`, since a
+   * secret is never stored.
    */
   readonly alwaysForReal?: boolean;
-  /** True for what an API key may not do: email, password, sessions, keys and webhooks are for their owner alone. */
+  /** True for operations that an API key may not use: email, password, sessions, keys and webhooks need a session. */
   readonly needsSession?: boolean;
-  /** True where null clears a field, and so says something else than leaving it out. */
+  /** True where null clears a field, and so differs from leaving it out. */
   readonly nullClears?: boolean;
-  /** Loads what the operation looks things up in, which takes long the first time. No transaction is held meanwhile. */
+  /** Loads data that the operation needs, which takes long the first time. Called before a transaction begins. */
   load?(input: Input): Promise<void>;
   /**
-   * Slow work that needs no transaction, such as hashing. It is done before one begins, and `run` is handed its result.
-   * In a dry run such an operation is the only mutation of its request: the transaction of another would be open.
+   * Slow work such as hashing, done before a transaction begins; `run` gets its result. In a dry run such an operation
+   * must be the only mutation of its request, since the transaction of another one would be open.
    */
   prepare?(call: Call<ViewerOf<A>>, input: Input): Promise<Prepared>;
   // Methods, so that operations of different viewers fit into one registry.
@@ -89,7 +89,7 @@ export async function perform<Input, Output, A extends Allowed>(
   try {
     const answer = await performUnrecorded(operation, input, caller, include);
     ended('OK');
-    // Whatever was committed has its events by now, which want their positions.
+    // The call has committed its events, which now need positions.
     if (operation.budget === 'write' && !caller.dryRun) caller.services.live.wake();
     return answer;
   } catch (error) {
@@ -112,7 +112,7 @@ async function performUnrecorded<Input, Output, A extends Allowed>(
   return admit(operation, input, { caller, viewer, include, db: caller.db });
 }
 
-/** A dry run has its transaction begun only for a caller whose session has been checked. */
+/** Not in a dry run: its transaction begins only for a session that has been checked. */
 function mayUseCachedSession(operation: Traits, caller: Caller): boolean {
   const { allows, budget, alwaysForReal } = operation;
   return allows !== 'anyone' && budget !== 'own' && !alwaysForReal && !isInDryRun(operation, caller);
@@ -120,14 +120,14 @@ function mayUseCachedSession(operation: Traits, caller: Caller): boolean {
 
 type Traits = Pick<Operation<unknown, unknown>, 'allows' | 'budget' | 'alwaysForReal'>;
 
-/** Whether the operation would write, in a request that keeps nothing. */
+/** Whether the operation writes and the request is a dry run. */
 function isInDryRun({ budget }: Traits, { dryRun }: Caller): boolean {
   return dryRun !== undefined && budget === 'write';
 }
 
 /**
- * The session is checked in the same statement as the operation's first read. That the session is over comes
- * before anything else there is to say.
+ * Checks the session in the same statement as the operation's first read. The refusal of an ended session replaces any
+ * other refusal.
  */
 async function performCached<Input, Output>(
   operation: Operation<Input, Output>,
@@ -153,7 +153,7 @@ async function performCached<Input, Output>(
   }
 }
 
-/** A read within another: a nested field costs no budget of its own, and all else is the same. */
+/** Performs a read nested in another one: it is not counted in a budget; everything else is the same. */
 export async function performWithin<Input, Output, A extends Allowed>(
   operation: Operation<Input, Output, A>,
   input: unknown,
@@ -166,7 +166,7 @@ export async function performWithin<Input, Output, A extends Allowed>(
 const NO_INCLUDE: JobInclude = {};
 const NOTHING_PREPARED: Ready = { prepared: undefined };
 
-/** Who calls, for what, and where what they ask for is read and written. */
+/** The caller, their viewer, the included parts, and the database. */
 interface Admission {
   readonly caller: Caller;
   readonly viewer: Viewer | null;
@@ -174,7 +174,7 @@ interface Admission {
   readonly db: Db;
 }
 
-/** Refuses whom the operation is not for, and then an input that is not in shape; nothing has run by then. */
+/** Checks the role, and then the input; nothing has run before that. */
 async function admit<Input, Output, A extends Allowed>(
   operation: Operation<Input, Output, A>,
   input: unknown,
@@ -185,7 +185,7 @@ async function admit<Input, Output, A extends Allowed>(
   return run(operation, parsed(operation, input), admission);
 }
 
-/** Runs the operation once: with a key, in a dry run, or as it is. */
+/** Runs the operation: with an idempotency key, in a dry run, or plainly. */
 async function run<Input, Output, A extends Allowed>(
   operation: Operation<Input, Output, A>,
   input: Input,
@@ -207,13 +207,13 @@ async function run<Input, Output, A extends Allowed>(
   const { prepared } = ready;
   const act = async (on: Db): Promise<Output> => {
     if (!keyed) return operation.run(callOn(on, include), input, prepared);
-    // A retry may select other fields: the answer that is kept is whole.
+    // A retry may select other fields, so that the stored answer has no included parts.
     return replay(caller, await once(on, keyed, (tx) => operation.run(callOn(tx, NO_INCLUDE), input, prepared)));
   };
   return dryRun && isInDryRun(operation, caller) ? dryRun.run(act) : act(db);
 }
 
-/** Undefined for a call that no key repeats. */
+/** Undefined for a call without an idempotency key. */
 function keyOf<I>(
   operation: Operation<I, unknown>,
   input: I,
@@ -232,14 +232,14 @@ function replay<Output>(caller: Caller, { answer, replayed }: Answered<Output>):
   return answer;
 }
 
-/** What was prepared for `run`. */
+/** The result of `prepare`. */
 interface Ready {
   readonly prepared: unknown;
 }
 
 /**
- * An earlier answer comes before the work of preparing, which may not succeed again: the password that was the current
- * one is another by now. For the same reason a failure is followed by a second look, for a call that was faster.
+ * Looks for an earlier answer before `prepare`, which may fail on a retry: the current password, for example, has
+ * changed by then. After a failure it looks once more, since a concurrent call with the same key may have succeeded.
  */
 async function unlessAnswered<Output>(
   db: Db,
@@ -258,8 +258,8 @@ async function unlessAnswered<Output>(
 }
 
 /**
- * An API may hand over a way to read the input: what cannot be read is refused in its turn, after who calls and how
- * often.
+ * An API may pass a function that parses the input, so that a malformed input is refused after authentication and rate
+ * limit.
  */
 function parsed<Input>(operation: Pick<Operation<Input, unknown>, 'input'>, input: unknown): Input {
   const sent: unknown = typeof input === 'function' ? input() : input;

@@ -1,11 +1,11 @@
-/** How callers ask for pages: REST by number or by cursor, GraphQL by cursor alone. One shape holds both. */
+/** The input of pages: REST by number or by cursor, GraphQL by cursor alone. One schema has both. */
 import { z } from 'zod';
 import { PAGE } from '../rules/limits.js';
 import type { JobInclude } from '../store/job-include.js';
 import type { KeyValue, PageRequest, Position, SamePageRequest } from '../store/page.js';
 import { invalidField, parse } from './validation.js';
 
-/** The largest that GraphQL, most clients and the database's own columns have. */
+/** The largest integer of GraphQL, of most clients and of the database's integer columns. */
 const LARGEST_INTEGER = 2 ** 31 - 1;
 
 const size = z
@@ -31,7 +31,7 @@ export const pageShape = {
   after: z.string().nullish().describe('The cursor of the entry to read on from.'),
 };
 
-/** The shape of a position, key by key: what a cursor must hold to be one. */
+/** The schema of a cursor, key by key. */
 export type PositionShape = readonly ('time' | 'text' | 'number' | 'flag')[];
 
 interface PageInput {
@@ -79,7 +79,7 @@ function parseCursor(cursor: string): unknown[] | undefined {
 const LAST_MOMENT = Date.UTC(9999, 0);
 
 function keyValue(value: unknown, kind: PositionShape[number] | undefined): KeyValue | undefined {
-  // Only what the column can hold: anything else would be the database's to refuse.
+  // Only values of the column's type, since the database would refuse others with an error.
   if (kind === 'time') return isWholeBetween(value, 0, LAST_MOMENT) ? new Date(value) : undefined;
   if (kind === 'number') return isWholeBetween(value, -LARGEST_INTEGER, LARGEST_INTEGER) ? value : undefined;
   if (kind === 'flag') return typeof value === 'boolean' ? value : undefined;
@@ -92,7 +92,9 @@ function isWholeBetween(value: unknown, min: number, max: number): value is numb
 
 const nested = z.strictObject({ first: size.nullish() });
 
-/** Which page of a nested list is asked for, the same one for every parent, refused like any other input. */
+/**
+ * Parses the page of a nested list, which is the same for every parent; an invalid one is refused like any other input.
+ */
 export function nestedPage(
   { first, after }: Pick<PageInput, 'first' | 'after'>,
   shape: PositionShape,

@@ -1,4 +1,4 @@
-/** What operations use: made once at start, and handed to every call. */
+/** The services that operations use: made once at start, and passed to every call. */
 import type { LRUCache } from 'lru-cache';
 import type { Logger } from 'pino';
 import type { Live } from '../live/live.js';
@@ -20,7 +20,7 @@ import type { DatabaseWatch } from '../store/database-watch.js';
 
 export interface Services {
   readonly db: Database;
-  /** A connection of its own, to find out whether the database is there however busy the others are. */
+  /** A separate connection, which shows whether the database can be reached even when all others are busy. */
   readonly probe: Database;
   readonly databaseWatch: DatabaseWatch;
   /** Events as they happen. */
@@ -30,7 +30,7 @@ export interface Services {
   readonly passwords: Passwords;
   readonly accessTokens: AccessTokens;
   readonly refreshTokens: RefreshTokens;
-  /** Whose each session is, which never changes; whether it is active is asked at every call. */
+  /** The viewer of each session, which never changes; whether the session is active is checked on every call. */
   readonly viewers: LRUCache<SessionId, Viewer>;
   /** The same for API keys, by the SHA-256 of their secrets. */
   readonly keyHolders: LRUCache<string, KeyHolder>;
@@ -38,11 +38,11 @@ export interface Services {
   readonly rateLimits: RateLimits;
   /** How many calls a minute each budget allows here. */
   readonly budgets: Readonly<Record<BudgetName, number>>;
-  /** Digests that only holders of the secret can make; the second is that of JWT_PREVIOUS_SECRET, where it is set. */
+  /** HMACs under the secret; the second is under JWT_PREVIOUS_SECRET, where it is set. */
   seals(text: string): readonly string[];
-  /** Encrypts what must be read again. */
+  /** Encrypts secrets that must be read again. */
   readonly sealer: Sealer;
-  /** Where webhooks may lead. */
+  /** The rules for the addresses of webhooks. */
   readonly webhookAddresses: AddressRules;
   readonly log: Logger;
 }

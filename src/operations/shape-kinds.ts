@@ -1,4 +1,6 @@
-/** What a schema is at heart, for those who print it or must read its values from text: the APIs and the contracts. */
+/**
+ * Unwraps a schema to its basic kind, for the APIs and the contracts, which print schemas and parse values from text.
+ */
 import { z } from 'zod';
 import type { IdKind } from '../rules/ids.js';
 
@@ -26,7 +28,7 @@ export function kindOf(schema: z.core.$ZodType): ShapeKind {
   return { is: 'text' };
 }
 
-/** Whether there may be null in place of a value, or nothing at all. */
+/** Whether the value may be null, or absent. */
 export function isNullable(schema: z.core.$ZodType): boolean {
   return schema instanceof z.ZodOptional || schema instanceof z.ZodNullable;
 }
@@ -36,7 +38,7 @@ export function isRequired(schema: z.core.$ZodType): boolean {
   return !z.safeParse(schema, undefined).success;
 }
 
-/** Descriptions and marks, from whichever wrapping carries them. */
+/** Descriptions and metadata, from any of the wrapping schemas. */
 export function metaOf(schema: z.core.$ZodType): z.GlobalMeta {
   const own = z.globalRegistry.get(schema) ?? {};
   const next = peeled(schema);

@@ -1,4 +1,4 @@
-/** The building blocks of every operation's input, besides the fields of entities. */
+/** The building blocks of inputs that are not fields of entities. */
 import { z } from 'zod';
 import { kindOfId, isId, type Id, type IdKind } from '../rules/ids.js';
 import { nullableText } from '../rules/values.js';
@@ -13,10 +13,13 @@ const MOMENT_CHARACTERS_MAX = 40;
 const FIRST_MOMENT = Date.parse('0001-01-01T00:00:00.000Z');
 const LAST_MOMENT = Date.parse('9999-12-31T23:59:59.999Z');
 
-/** PostgreSQL knows no year 0, and years of five digits are written otherwise. What is no moment is refused as such. */
+/**
+ * Postgres has no year 0, and writes years of five digits differently. A text that is no time at all gets its own
+ * refusal.
+ */
 const isOutOfReach = (moment: number) => moment < FIRST_MOMENT || moment > LAST_MOMENT;
 
-/** A point in time, as a body writes it. */
+/** A point in time in a body. */
 export const momentInBody = z.iso
   .datetime({ offset: true, error: 'must be a moment with its time zone, such as 2026-05-04T12:30:00.000Z' })
   .max(MOMENT_CHARACTERS_MAX)
@@ -25,8 +28,8 @@ export const momentInBody = z.iso
   .meta({ moment: true });
 
 /**
- * An identifier in a path: a malformed one names nothing, and so is not found rather than invalid. It becomes the
- * empty identifier, which no row has.
+ * An identifier in a path. A malformed one becomes the empty identifier, which no row has, so that the answer is
+ * NOT_FOUND and no validation error.
  */
 export function idInPath<K extends IdKind>(kind: K) {
   return z
@@ -35,12 +38,12 @@ export function idInPath<K extends IdKind>(kind: K) {
     .meta({ kind, parameter: true });
 }
 
-/** Like `idInPath`, where any kind of thing may be named. */
+/** Like `idInPath`, for the identifier of any kind of object. */
 export const anyIdInPath = z.string().transform((value) => (kindOfId(value) ? value : ''));
 
 /**
- * Adds a rule that two fields make together. It is checked even where other fields are wrong, so that its problems are
- * refused together with all others: where a field is of the wrong kind, the rule finds undefined.
+ * Adds a rule about two fields. It is checked even where other fields are invalid, so that one refusal has all
+ * problems; a field of the wrong type is undefined for the rule.
  */
 export function across<
   Shape extends z.ZodRawShape,

@@ -1,4 +1,4 @@
-/** A refused input, said field by field: every bad field at once, each in words a person can act on. */
+/** Refuses an invalid input with all of its bad fields at once, each with a message for people. */
 import type { z } from 'zod';
 import { BID } from '../rules/entities/bid.js';
 import { JOB } from '../rules/entities/job.js';
@@ -7,7 +7,7 @@ import type { Field } from '../rules/entity.js';
 import { refuse, type Refusal } from '../rules/errors.js';
 import { kindOf } from './shape-kinds.js';
 
-/** What clients read of a resource and send back, though the service sets it. */
+/** Fields of a resource that the service sets; clients may send them back unchanged. */
 const RESOURCES = [USER, HOMEOWNER, CONTRACTOR, JOB, BID].map(({ fields }) => {
   const entries = Object.entries<Field>(fields);
   const names = (isWritten: boolean) =>
@@ -21,13 +21,13 @@ export function parse<Output>(schema: z.ZodType<Output>, input: unknown): Output
   return parsed.data;
 }
 
-/** Refuses an input for problems that its API has found, together with those that its schema finds. */
+/** Refuses an input for the problems that the API has found, together with those that the schema finds. */
 export function invalidInput(schema: z.ZodType, input: unknown, found: ReadonlyMap<string, string>): Refusal {
   const parsed = schema.safeParse(input, { error: sentenceFor });
   return invalid(new Map([...problemsOf(schema, parsed.error?.issues ?? []), ...found]));
 }
 
-/** A refusal of one field, for rules that a schema cannot say. */
+/** A refusal of one field, for rules that a schema cannot express. */
 export function invalidField(field: string, problem: string): Refusal {
   return refuse('VALIDATION_FAILED', { fields: { [field]: problem } });
 }
@@ -36,15 +36,15 @@ function invalid(problems: ReadonlyMap<string, string>): Refusal {
   return refuse('VALIDATION_FAILED', { fields: Object.fromEntries(problems) });
 }
 
-/** By field, the first of each. A map, since a caller may make up names that every object is born with. */
+/** The first problem of each field. A map, since a client may send field names that every object has. */
 function problemsOf(schema: z.ZodType, issues: readonly z.core.$ZodIssue[]): Map<string, string> {
   const fields = new Map<string, string>();
-  for (const [field, problem] of issues.flatMap((issue) => said(schema, issue)))
+  for (const [field, problem] of issues.flatMap((issue) => problemsIn(schema, issue)))
     if (!fields.has(field)) fields.set(field, problem);
   return fields;
 }
 
-function said(schema: z.ZodType, issue: z.core.$ZodIssue): [field: string, problem: string][] {
+function problemsIn(schema: z.ZodType, issue: z.core.$ZodIssue): [field: string, problem: string][] {
   const place = issue.path.map(String);
   if (issue.code !== 'unrecognized_keys') return [[place.join('.') || 'body', issue.message]];
   return issue.keys.map((key) => [
@@ -53,7 +53,7 @@ function said(schema: z.ZodType, issue: z.core.$ZodIssue): [field: string, probl
   ]);
 }
 
-/** Of a resource that the object writes, which takes all that people write of it. */
+/** Whether the field is one that the service sets, of the resource whose written fields are all in the schema. */
 function isSetByTheService(shape: object, key: string): boolean {
   return RESOURCES.some(
     ({ written, setByTheService }) => setByTheService.has(key) && written.every((name) => Object.hasOwn(shape, name)),
@@ -71,7 +71,7 @@ function shapeAt(
   return next ? shapeAt(next, rest) : {};
 }
 
-/** The same words where GraphQL finds it. */
+/** The messages of problems that GraphQL finds, too. */
 export const REQUIRED = 'is required';
 export const NO_FIELD = 'is not a field of this operation';
 

@@ -1,4 +1,4 @@
-/** The fields of an entity that people write, as the inputs of operations. */
+/** The fields of an entity that users write, as inputs of operations. */
 import type { z } from 'zod';
 import { inputDescriptionOf, writtenFields, type Entity, type Fields, type WrittenField } from '../rules/entity.js';
 
@@ -6,7 +6,7 @@ export type WrittenInputs<E extends Entity> = {
   -readonly [K in WrittenField<E>]: z.ZodOptional<E['fields'][K]['type']>;
 };
 
-/** Each with what it is for, and none of them required. */
+/** All of them with their descriptions, and none of them required. */
 export function writtenInputs<E extends Entity>(
   entity: E,
   describe: (name: WrittenField<E>, description: string) => string = (_, description) => description,

@@ -1,4 +1,7 @@
-/** The REST API: finds the route, hands its parts to the operation, and writes what comes back. It holds no rule. */
+/**
+ * The REST API: finds the route, passes the request's input to the operation, and writes the result. It contains no
+ * rule of the market.
+ */
 import type { Exchange } from '../http/exchange.js';
 import type { Caller } from '../operations/caller.js';
 import { countsOf, wantsDryRun, type DryRunEffects } from '../operations/dry-run.js';
@@ -13,7 +16,7 @@ import { canRunDry } from './requests.js';
 import { ROUTES } from './routes.js';
 import { toWire } from './wire.js';
 
-/** Every page says how many entries there are in all. */
+/** Every page has the total of entries. */
 const WITH_TOTAL: JobInclude = { total: true };
 
 const BODY_BYTES_MAX = 64 * 1024;
@@ -43,7 +46,7 @@ async function run(chosen: Chosen, exchange: Exchange, caller: Caller): Promise<
   exchange.route = `${route.method} /v1${route.path}`;
   const body = hasBody(route) ? await exchange.body(BODY_BYTES_MAX) : undefined;
   let input: Input = {};
-  // Read in its turn: who is asking and how often comes first.
+  // A function, so that the input is parsed after authentication and rate limit.
   const work = (): Promise<unknown> =>
     perform(route.operation, () => (input = readInput(chosen, exchange, body)), caller, WITH_TOTAL);
   const result = isDryRun(chosen, exchange) ? await dryRun(work, exchange, caller) : await work();
@@ -51,7 +54,7 @@ async function run(chosen: Chosen, exchange: Exchange, caller: Caller): Promise<
   await sendResult(exchange, route, input, result, caller);
 }
 
-/** What opens or ends a session always does so for real. */
+/** An operation that opens or ends a session has no dry run. */
 function isDryRun({ route }: Chosen, exchange: Exchange): boolean {
   return canRunDry(route) && wantsDryRun(exchange.header('dry-run'));
 }
@@ -64,7 +67,7 @@ async function dryRun(work: () => Promise<unknown>, { response }: Exchange, call
   return result;
 }
 
-/** Clients give up on an answer whose headers are long: then this one says how many effects there are. */
+/** Clients fail on an answer with long headers: then the header has only the numbers of effects. */
 function effectsHeader(effects: DryRunEffects): string {
   const whole = JSON.stringify(toWire(effects));
   return Buffer.byteLength(whole) <= DRY_RUN_EFFECTS_HEADER_BYTES_MAX ? whole : JSON.stringify(countsOf(effects));

@@ -1,4 +1,4 @@
-/** Which route an address and a method mean. Every address is served with `/v1` before it and without. */
+/** Finds the route of a path and a method. Every path is served with the prefix `/v1` and without it. */
 import { refuse } from '../rules/errors.js';
 import type { Route } from './route.js';
 
@@ -17,7 +17,7 @@ export type Finder = (path: string) => Found | undefined;
 
 const PARAMETER = /\{(\w+)\}/g;
 
-/** Paths are few: those without parameters are looked up, the others are tried one after another. */
+/** There are few paths: those without parameters are looked up, the others are tried one after another. */
 export function finderOf(routes: readonly Route[]): Finder {
   const exact = new Map<string, Found>();
   const patterns: { pattern: RegExp; routes: readonly Route[] }[] = [];
@@ -39,7 +39,7 @@ export function finderOf(routes: readonly Route[]): Finder {
 
 const ANYTHING = '([^/]+)';
 
-/** One address may be written in several ways: what a route calls its parameters is its own affair. */
+/** Routes of one path may name its parameters differently. */
 export function routesByAddress(routes: readonly Route[]): Map<string, Route[]> {
   const byAddress = new Map<string, Route[]>();
   for (const route of routes) {
@@ -53,7 +53,7 @@ export function parametersOf({ path }: Route): string[] {
   return [...path.matchAll(PARAMETER)].map(([, name]) => String(name));
 }
 
-/** HEAD reads as GET does. */
+/** HEAD is handled as GET. */
 export function choose({ routes, given }: Found, method: string): Chosen {
   const route = routes.find((one) => one.method === (method === 'HEAD' ? 'GET' : method));
   if (!route) throw refuse('METHOD_NOT_ALLOWED', { details: { allowedMethods: methodsOf(routes) } });

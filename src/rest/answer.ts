@@ -1,4 +1,4 @@
-/** Writing an answer: what an operation returned, or why it refused, as a status, headers and a body. */
+/** Writes an answer: the result of an operation, or its refusal, as a status, headers and a body. */
 import type { Exchange } from '../http/exchange.js';
 import type { Caller } from '../operations/caller.js';
 import { cursorOf } from '../operations/paging.js';
@@ -24,7 +24,7 @@ export async function sendResult(
   exchange.sendJson(route.status, body);
 }
 
-/** Whether the caller has the job as it is, and asks for nothing but a newer one. */
+/** Whether the client has the current version of the job, and asks only for a newer one (If-None-Match). */
 function isKnown(exchange: Exchange, { method }: Route): boolean {
   const known = exchange.header('if-none-match');
   const tag = exchange.response.getHeader('ETag');
@@ -56,12 +56,12 @@ interface Standing {
   readonly total_capped: boolean;
 }
 
-/** Clients refuse an answer whose headers are long: then only the next page is linked. */
+/** Clients fail on an answer with long headers: then only the next page is linked. */
 const LINKS_BYTES_MAX = 8 * 1024;
 
 /**
- * The next page by its cursor, which stays fast however deep, and with its number, by which the page before it is
- * known; the others by their numbers. The last page is known while the total is exact.
+ * Links the next page by its cursor, which is fast at any depth, and by its number, from which the answer to it can
+ * link its previous page; links the other pages by their numbers. The last page is linked while the total is exact.
  */
 function link(
   { path, response }: Exchange,
@@ -97,8 +97,8 @@ function link(
 }
 
 /**
- * The query as it was read: sixteen thousand spaces around a word, or zeros before a number, would make a header that
- * clients refuse.
+ * The query from its parsed values: sixteen thousand spaces around a word, or zeros before a number, would make a
+ * header that clients fail on.
  */
 function queryAsRead(route: Route, input: Input): [name: string, value: string][] {
   const given = (route.query ?? []).filter((field) => !ELSEWHERE.includes(field) && input[field] !== undefined);
@@ -107,7 +107,7 @@ function queryAsRead(route: Route, input: Input): [name: string, value: string][
 
 const ELSEWHERE: readonly string[] = ['page', 'after'];
 
-/** A job's version is its tag, also where the job is a part of what is answered. */
+/** The version of the answered job is its ETag, also where the job is a part of the answer. */
 function setETag({ response }: Exchange, body: unknown): void {
   const job = isObject(body) && isObject(body.job) ? body.job : body;
   if (isObject(job) && typeof job.version === 'number') response.setHeader('ETag', `"${job.version}"`);
@@ -117,7 +117,7 @@ function isObject(value: unknown): value is Record<string, unknown> {
   return typeof value === 'object' && value !== null;
 }
 
-/** The caller, if there is a route; a failure outside every route has only the services. */
+/** The caller, if there is a route; a failure without a route has only the services. */
 export function sendFailure(exchange: Exchange, error: unknown, caller: Caller | Pick<Caller, 'services'>): void {
   const { response, requestId } = exchange;
   if (!(error instanceof Refusal))

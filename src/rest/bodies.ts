@@ -1,6 +1,4 @@
-/**
- * The bodies that are more or less than one entity: sessions, one's own account, pages, plain success and refusals.
- */
+/** The bodies that are not one entity: sessions, the caller's own account, pages, plain success and refusals. */
 import { z } from 'zod';
 import { JOB_EVENT } from '../rules/entities/event.js';
 import { CONTRACTOR, HOMEOWNER, USER } from '../rules/entities/people.js';
@@ -20,10 +18,12 @@ import { ERRORS, PAGE } from '../rules/limits.js';
 import { choice, idOf, position, whole } from '../rules/values.js';
 import { exampleOf } from './described.js';
 
-/** Of their own accounts nothing is hidden from people. */
+/** Users may read all fields of their own accounts. */
 export const OWN_USER = asOneself(USER);
 export const OWN_HOMEOWNER = asOneself(HOMEOWNER);
-/** Whoever reads a person comes to their profile: an admin verifies it, or lists its jobs. */
+/**
+ * The identifiers of a person's profiles: an admin needs them to verify a contractor, or to list a homeowner's jobs.
+ */
 const PROFILES = {
   homeownerId: { type: idOf('homeowner').nullable(), description: 'The homeowner’s profile; null for everyone else.' },
   contractorId: {
@@ -52,7 +52,7 @@ export interface Variants {
   readonly schema: z.ZodType;
 }
 
-/** A part, with what its example has otherwise, in REST's spelling. */
+/** A part, with the values of its example that differ, in REST's spelling. */
 function part<E extends Entity>(shown: E, otherwise: object = {}) {
   const type: E['schema'] = shown.schema;
   return { type, description: shown.description, example: { ...exampleOf(shown), ...otherwise } };
@@ -109,7 +109,7 @@ export const ME = {
 } satisfies Variants;
 export type MeOnWire = z.output<typeof ME.schema>;
 
-/** A list that is always whole. */
+/** A list without pages. */
 function wholeList<F extends Fields>(name: string, { description, schema }: Entity<F>) {
   return entity(name, `${description.replace(/\.$/, '')}; all of them.`, {
     data: { type: z.array(schema), description: 'The entries.' },
@@ -168,7 +168,7 @@ export const LIFECYCLE_ON_WIRE = entity(LIFECYCLE.name, LIFECYCLE.description, {
 
 export const PUBLICATION = entity('Publication', PAYLOAD.description, PAYLOAD.fields);
 
-/** The body of operations that have nothing to show. */
+/** The body of operations without a result. */
 export const DONE = entity('Done', 'That it is done.', {
   status: {
     type: z.custom<200>().meta({ type: 'number', enum: [200] }),
@@ -266,7 +266,7 @@ export type ErrorDetails = z.output<typeof ERROR_DETAILS.schema>;
 
 export const ERROR = entity(
   'Error',
-  'Why a call was refused. `details.code` is one of a closed list, and says which further keys there are.',
+  'Why a call was refused. `details.code` is one of a closed list, and determines which further keys there are.',
   {
     status: { type: whole(400), description: 'The status, once more.', example: 400 },
     error: {

@@ -1,7 +1,4 @@
-/**
- * What REST shows under a name of its own, by which OpenAPI refers to it. Any other part is written out where it is
- * used.
- */
+/** The named components that OpenAPI refers to. Any other part is written out where it is used. */
 import { API_KEY, NEW_API_KEY } from '../rules/entities/api-key.js';
 import { BID, HOLD } from '../rules/entities/bid.js';
 import { DISPUTE } from '../rules/entities/dispute.js';

@@ -1,4 +1,4 @@
-/** What an answer is, as JSON Schema and by example, from the fields that its entity describes. */
+/** Makes the JSON Schema and the example of an answer from the fields of its entity. */
 import { z } from 'zod';
 import { isNullable, kindOf, metaOf, type ShapeKind } from '../operations/shape-kinds.js';
 import {
@@ -14,10 +14,10 @@ import { exampleId, INT32_MAX, MONEY_MAX } from '../rules/values.js';
 import { asDocumented, withNull, type JsonSchema } from './json-schema.js';
 import { wireName } from './wire.js';
 
-/** Where a part is described under a name of its own; undefined if it is described in its place. */
+/** The reference of a part that is a named component; undefined for one that is written out. */
 export type RefOf = (entity: Entity) => string | undefined;
 
-/** Every field is always there unless it is optional, and no other ever. */
+/** Every field is required unless it is optional, and no others are allowed. */
 export function answerSchema({ fields }: Entity, description: string, refOf: RefOf): JsonSchema {
   const described = Object.entries(fields).map(([name, field]) => [wireName(name), field] as const);
   return {
@@ -57,7 +57,7 @@ function partSchema(part: Entity, description: string, refOf: RefOf): JsonSchema
   return $ref === undefined ? answerSchema(part, description, refOf) : { $ref };
 }
 
-/** The bounds of an input do not hold for answers: their numbers are as large as their columns allow. */
+/** Without the bounds of an input: numbers in answers may be as large as their columns allow. */
 function leafSchema(input: JsonSchema, { answerMinimum }: z.GlobalMeta): JsonSchema {
   const { type, minLength: _least, maxLength: _longest, maxItems: _most, ...rest } = input;
   const isWhole = type === 'integer' || (Array.isArray(type) && type.includes('integer'));
@@ -72,7 +72,7 @@ function leafSchema(input: JsonSchema, { answerMinimum }: z.GlobalMeta): JsonSch
   };
 }
 
-/** Every field that is always there, in REST's spelling. */
+/** The required fields, in REST's spelling. */
 export function exampleOf({ fields }: Entity): Record<string, unknown> {
   return Object.fromEntries(
     Object.entries(fields)
@@ -84,17 +84,17 @@ export function exampleOf({ fields }: Entity): Record<string, unknown> {
   );
 }
 
-/** What people would write of it, in the spelling of the domain. */
+/** The fields that users write, in the spelling of the domain. */
 export function exampleInput<E extends Entity>(entity: E): Partial<Pick<Stored<E>, WrittenField<E>>> {
   const { fields }: Entity = entity;
   const examples = writtenFields(entity).map((name) => [name, fields[name]?.example] as const);
-  // The fields' names are the entity's own; their examples are tried against the inputs by a test.
+  // The names are those of the entity's fields; a test checks the examples against the inputs.
   return Object.fromEntries(examples.filter(([, example]) => example != null)) as Partial<
     Pick<Stored<E>, WrittenField<E>>
   >;
 }
 
-/** What needs no example of its own. */
+/** The example of a type, for fields without their own. */
 function usual(kind: ShapeKind, type: z.core.$ZodType): unknown {
   switch (kind.is) {
     case 'identifier':

@@ -1,5 +1,5 @@
 /**
- * Reading a request into an operation's input: body, query, path and precondition, each name in the domain's spelling.
+ * Makes an operation's input from a request: body, query, path and precondition, with names in the domain's spelling.
  */
 import { parseJson } from '../http/body.js';
 import type { Exchange } from '../http/exchange.js';
@@ -17,7 +17,7 @@ type Shape = ReadonlyMap<string, Schema>;
 
 const shapes = new WeakMap<Route['operation'], Shape>();
 
-/** The fields of an operation's input, by name. */
+/** The schemas of an operation's input fields, by name. */
 export function shapeOf({ operation }: Route): Shape {
   const known = shapes.get(operation);
   if (known) return known;
@@ -31,7 +31,7 @@ export function hasBody({ method }: Route): boolean {
   return method === 'POST' || method === 'PUT';
 }
 
-/** Whether the field has a place of its own, in the path or in a header, and so none in the body. */
+/** Whether the field comes from the path or a header, and so is not in the body. */
 export function isParameter(schema: Schema): boolean {
   return metaOf(schema).parameter === true;
 }
@@ -63,9 +63,11 @@ function readBodyFields(
   }
   const aliases = new Map(Object.entries(route.aliases ?? {}));
   const given = new Map<string, unknown>();
-  // Other names come last, so that it is always they who contradict.
-  const said = Object.entries(sent).toSorted(([one], [other]) => Number(aliases.has(one)) - Number(aliases.has(other)));
-  for (const [name, value] of said) {
+  // Other names are read last, so that a contradiction is reported for them.
+  const entries = Object.entries(sent).toSorted(
+    ([one], [other]) => Number(aliases.has(one)) - Number(aliases.has(other)),
+  );
+  for (const [name, value] of entries) {
     const field = aliases.get(name) ?? name;
     const schema = shape.get(field);
     if (parameters.has(field)) {
@@ -73,16 +75,13 @@ function readBodyFields(
         problems.set(field, 'is set by the path and cannot be sent');
     } else if (schema && isParameter(schema)) given.set(unknownName(wireName(field)), value);
     else if (given.has(field) && given.get(field) !== value)
-      problems.set(name, `says something else than ${wireName(field)}, which it is another name for`);
+      problems.set(name, `differs from ${wireName(field)}, for which it is another name`);
     else given.set(field, value);
   }
   return Object.fromEntries(given);
 }
 
-/**
- * A name that the address does not take is handed on as it was spelled, for the shape to refuse with the other bad
- * fields.
- */
+/** An unknown name is passed on as the client spelled it, so that the schema refuses it with the other bad fields. */
 function readQuery(route: Route, shape: Shape, search: string): Input {
   if (search === '') return {};
   const query = new Map<string, unknown>();
@@ -96,8 +95,8 @@ function readQuery(route: Route, shape: Shape, search: string): Input {
 }
 
 /**
- * A list is written with commas, or its name several times. Another field that is named again is a list of its own.
- * What was gathered is added to and never copied: an address may name a field two thousand times.
+ * A list is written with commas, or by repeating its name. Another field that is repeated becomes an array. Values are
+ * appended without copying the array, since a query may name a field two thousand times.
  */
 function addTo(query: Map<string, unknown>, field: string, kind: ShapeKind, value: string, several?: string): void {
   const before = query.get(field) ?? (several === undefined ? undefined : query.get(several));
@@ -114,9 +113,11 @@ function addTo(query: Map<string, unknown>, field: string, kind: ShapeKind, valu
   }
 }
 
-/** A query holds text alone; what looks like the wanted kind becomes it, and the rest is for the shape to refuse. */
+/**
+ * A query contains only strings; one that looks like the expected type is converted, and the schema refuses the others.
+ */
 function readText(value: string, kind: ShapeKind): unknown {
-  // In a query a bare `+` means a space, and `date -Is` writes one before the offset.
+  // In a query an unescaped `+` means a space, and `date -Is` writes a `+` before the offset.
   if (kind.is === 'moment') return value.replace(/ (?=\d\d:\d\d$)/, '+');
   if ((kind.is === 'whole number' || kind.is === 'number') && /^-?\d+(\.\d+)?$/.test(value)) return Number(value);
   if (kind.is === 'flag' && (value === 'true' || value === 'false')) return value === 'true';
@@ -124,8 +125,8 @@ function readText(value: string, kind: ShapeKind): unknown {
 }
 
 /**
- * The version that the caller has read. A proxy that compresses answers makes `W/"3"` of the ETag `"3"`, and clients
- * send back what they got: both name the same version.
+ * The version that the caller has read. A proxy that compresses answers turns the ETag `"3"` into `W/"3"`, and clients
+ * send that back: both mean the same version.
  */
 function expectedVersionIn(ifMatch: string | undefined): number | null {
   if (ifMatch === undefined || ifMatch.trim() === '*') return null;

@@ -1,4 +1,4 @@
-/** What Zod prints as JSON Schema, in REST's spelling, with what its own printing would pass over in silence. */
+/** Prints Zod schemas as JSON Schema in REST's spelling, and adds rules that Zod's own printing leaves out. */
 import { z } from 'zod';
 import type { Operation } from '../operations/operation.js';
 import type { IdKind } from '../rules/ids.js';
@@ -18,20 +18,20 @@ export function inputSchema({ input }: Operation<unknown, unknown>): JsonSchema 
     z.toJSONSchema(input, {
       io: 'input',
       unrepresentable: 'any',
-      override: ({ zodSchema, jsonSchema }) => sayRules(zodSchema, jsonSchema),
+      override: ({ zodSchema, jsonSchema }) => addRules(zodSchema, jsonSchema),
     }),
   );
 }
 
 /**
- * Rules that a JSON Schema has no word for, each a sentence about the field; where a keyword says the same, it is
- * enough.
+ * Rules that JSON Schema cannot express, as a sentence in the field's description, unless a keyword has the same
+ * meaning.
  */
-const SAID_BY_KEYWORDS = /^must be (at most \d+ characters|well-formed text)/;
+const EXPRESSED_BY_KEYWORDS = /^must be (at most \d+ characters|well-formed text)/;
 
 const RULES = 'x-rules';
 
-function sayRules(schema: z.core.$ZodType, json: Record<string, unknown>): void {
+function addRules(schema: z.core.$ZodType, json: Record<string, unknown>): void {
   const checks = schema instanceof z.ZodType ? (schema.def.checks ?? []) : [];
   const rules = checks.flatMap((check) => (check instanceof z.core.$ZodCustom ? sentenceOf(check) : []));
   if (rules.length > 0) json[RULES] = rules;
@@ -39,9 +39,9 @@ function sayRules(schema: z.core.$ZodType, json: Record<string, unknown>): void 
 
 function sentenceOf(check: z.core.$ZodCustom): string[] {
   const { error, path } = check._zod.def;
-  const said = error?.({ code: 'custom', input: null, path: [], message: '' });
-  const rule = typeof said === 'string' ? said : said?.message;
-  if (rule === undefined || SAID_BY_KEYWORDS.test(rule)) return [];
+  const problem = error?.({ code: 'custom', input: null, path: [], message: '' });
+  const rule = typeof problem === 'string' ? problem : problem?.message;
+  if (rule === undefined || EXPRESSED_BY_KEYWORDS.test(rule)) return [];
   return [
     path
       ? `\`${path.map((name) => wireName(String(name))).join('.')}\` ${rule}.`
@@ -49,7 +49,7 @@ function sentenceOf(check: z.core.$ZodCustom): string[] {
   ];
 }
 
-/** Marks that are not for the document. The names of enums are used up by `withNamedEnums`. */
+/** Metadata that the document must not contain. `withNamedEnums` removes the names of enums. */
 const OWN_MARKS = new Set([
   '$schema',
   'parameter',
@@ -64,7 +64,7 @@ const OWN_MARKS = new Set([
   RULES,
 ]);
 
-/** In REST's spelling, with null as one more type rather than one more schema. */
+/** In REST's spelling, with null as another type instead of another schema. */
 export function asDocumented(printed: JsonSchema): JsonSchema {
   const nullable = partOrNull(printed);
   if (nullable) {
@@ -116,7 +116,7 @@ export function withNull(schema: JsonSchema): JsonSchema {
   };
 }
 
-/** A query holds no null. */
+/** A query cannot contain null. */
 export function withoutNull(schema: JsonSchema): JsonSchema {
   const kinds = Array.isArray(schema.type) ? schema.type.filter((kind) => kind !== 'null') : [schema.type];
   return {

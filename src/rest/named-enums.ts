@@ -1,10 +1,10 @@
-/** Each closed list is written once in the document, under its name in GraphQL, which generators give it then. */
+/** Writes each enum once in the document, under its name in GraphQL, which code generators then use. */
 import { refTo, type JsonSchema } from './json-schema.js';
 
 export interface WithNamedEnums<Part> {
-  /** The part, with a reference in the place of every list that has a name. */
+  /** The schema, with a reference in place of every named enum. */
   readonly part: Part;
-  /** The lists by name. */
+  /** The enums by name. */
   readonly enums: Readonly<Record<string, JsonSchema>>;
 }
 
@@ -14,7 +14,7 @@ export function withNamedEnums<Part extends object>(part: Part): WithNamedEnums<
   return { part: replaced, enums: Object.fromEntries(enums) };
 }
 
-/** Examples are values rather than schemas. */
+/** Examples are values, not schemas. */
 const VALUES = new Set(['example', 'examples', 'enum']);
 
 function replacedIn(value: unknown, enums: Map<string, JsonSchema>): unknown {
@@ -36,13 +36,13 @@ function isNamedEnum(value: object): value is NamedEnum {
   return 'enumName' in value && typeof value.enumName === 'string' && 'enum' in value && Array.isArray(value.enum);
 }
 
-/** What is said of the field stays with the field. */
-function reference({ enumName, type: _type, enum: values, ...said }: NamedEnum, enums: Map<string, JsonSchema>) {
+/** The description stays with the field. */
+function reference({ enumName, type: _type, enum: values, ...others }: NamedEnum, enums: Map<string, JsonSchema>) {
   const listed = values.filter((value) => value !== null);
   const known = enums.get(enumName)?.enum;
   if (known !== undefined && JSON.stringify(known) !== JSON.stringify(listed))
     throw new Error(`Two lists are called ${enumName}.`);
   enums.set(enumName, { type: 'string', enum: listed });
   const $ref = refTo('schemas', enumName);
-  return listed.length === values.length ? { $ref, ...said } : { anyOf: [{ $ref }, { type: 'null' }], ...said };
+  return listed.length === values.length ? { $ref, ...others } : { anyOf: [{ $ref }, { type: 'null' }], ...others };
 }

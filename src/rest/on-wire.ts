@@ -1,4 +1,4 @@
-/** Results that REST shows in another shape than the operation answers, with names as REST spells them. */
+/** Converts the results that REST shows in another form than the operation returns, with names in REST's spelling. */
 import type { Me } from '../operations/accounts/me.js';
 import type { OPERATIONS } from '../operations/index.js';
 import type { AvailableAction, AvailableBidAction } from '../rules/available-actions.js';

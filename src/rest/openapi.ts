@@ -1,6 +1,4 @@
-/**
- * The REST API described for machines: one OpenAPI document, printed from the routes and the operations' own inputs.
- */
+/** Makes the OpenAPI document from the routes and the operations' inputs. */
 import { openPages, type Pages } from '../http/pages.js';
 import { NOT_AMONG_OWN_EVENTS } from '../operations/jobs/own-events.js';
 import { DISPUTE_TRANSITIONS } from '../rules/disputes.js';
@@ -15,7 +13,7 @@ import { responseParts, responsesOf } from './responses.js';
 import { hasBody } from './input.js';
 import type { Route } from './route.js';
 import { ROUTES } from './routes.js';
-import { SAMPLES_SAID } from './samples.js';
+import { SAMPLES_DESCRIPTION } from './samples.js';
 import { refTo, type JsonSchema } from './json-schema.js';
 
 /** The document at both its addresses. */
@@ -34,7 +32,7 @@ export function openapi() {
       version: '1.0.0',
       summary: 'Homeowners post jobs, contractors bid, disputes end fairly.',
       description: ABOUT,
-      contact: { name: 'Whoever runs this server' },
+      contact: { name: 'The operator of this server' },
       license: { name: 'MIT', identifier: 'MIT' },
     },
     servers: [{ url: '/', description: 'This server. Every path is also served without /v1.' }],
@@ -71,7 +69,7 @@ const ABOUT = [
     'Timestamps are ISO 8601 in UTC with milliseconds, dates are `YYYY-MM-DD`.',
   '- **Identifiers** are a prefix and 27 letters and digits, such as `job_2b9Xv0cJ5q7hT3nKz8LmRw4YdPe`. In a ' +
     'path, one that is malformed is simply not found.',
-  '- **Lists** hold `data` and `pagination`, newest first unless they say otherwise. Ask for a page by `page`, ' +
+  '- **Lists** hold `data` and `pagination`, newest first unless described otherwise. Ask for a page by `page`, ' +
     'or follow the `Link` header, which stays fast however deep.',
   '- **Refusals** come in one order: who is it (401), how often (429), may such a person do this (403), is the ' +
     'input in shape (400), is the thing there (404), may this caller see it and do this to it (403), does its ' +
@@ -82,10 +80,10 @@ const ABOUT = [
     'seconds. After a 401 with the reason `expired` refresh the session, after STALE_VERSION read the job again. ' +
     'Any other refusal would come again.',
   '- **Methods.** An address refuses a method that it does not take with 405; every GET answers HEAD too.',
-  SAMPLES_SAID,
+  SAMPLES_DESCRIPTION,
 ].join('\n');
 
-/** The first that fits a path is its tag. */
+/** The first one that matches a path is its tag. */
 const TAGS: readonly (readonly [name: string, paths: RegExp, description: string])[] = [
   ['Sessions', /^\/auth\//, 'Joining, logging in, staying in, logging out.'],
   ['Own account', /^\/me\b/, 'Oneself: the person, the profile, the password.'],
@@ -155,12 +153,12 @@ function whoAndWhen({ operation, path }: Route): string {
 }
 
 function readerOf(path: string): string {
-  return OF_A_JOB.includes(path) ? WHO_SEES_THE_JOB : 'whoever is logged in';
+  return OF_A_JOB.includes(path) ? WHO_SEES_THE_JOB : 'every logged-in user';
 }
 
 const OF_A_JOB = ['/jobs/{id}', '/jobs/{id}/actions', '/jobs/{id}/events'];
 const WHO_SEES_THE_JOB =
-  'whoever sees the job: the homeowner who posted it, contractors while it is open or if they have bid on it, and ' +
+  'those who see the job: the homeowner who posted it, contractors while it is open or if they have bid on it, and ' +
   'admins';
 
 const JOB_FIELDS_AGREE =

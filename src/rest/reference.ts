@@ -47,8 +47,8 @@ const PAGE = `<!doctype html>
 const PAGE_FILE: PageFile = { contentType: 'text/html; charset=utf-8', read: async () => PAGE };
 
 /**
- * A log-in tried out on the page gives the later calls its token, so that nobody copies it by hand. Without a
- * validatorUrl of null, Swagger UI would show the description to a server of its makers.
+ * After a log-in on the page, later calls use its token, so that users need not copy it. Without a validatorUrl of
+ * null, Swagger UI would send the description to a server of its authors.
  */
 const START_SCRIPT = `'use strict';
 (() => {

@@ -1,7 +1,4 @@
-/**
- * Which refusals a call to each address can meet: those that follow from its shape, and those of its operation's own
- * rules.
- */
+/** Lists the refusals of each address: those that follow from its input, and those of its operation's own rules. */
 import { OPERATIONS, type OperationName } from '../operations/index.js';
 import type { Operation } from '../operations/operation.js';
 import { refusalElsewhere } from '../rules/checks.js';
@@ -33,7 +30,7 @@ const OWN = new Map<Operation<unknown, unknown>, readonly ErrorCode[]>(
   Object.entries(OWN_REFUSALS).map(([name, codes]) => [OPERATIONS[name as OperationName], codes]),
 );
 
-/** By status, each with its codes in the order of the closed list. */
+/** The codes of each status, in the order of the list of codes. */
 export function refusalsOf(route: Route): Map<number, ErrorCode[]> {
   const met = new Set([...OF_EVERY_CALL, ...ofShape(route), ...ofState(route), ...(OWN.get(route.operation) ?? [])]);
   const byStatus = new Map<number, ErrorCode[]>();
@@ -60,7 +57,7 @@ function ofShape(route: Route): ErrorCode[] {
   return codes;
 }
 
-/** What an action on a job or a bid meets in a state that does not allow it. */
+/** The code for an action on a job or a bid in a state that does not allow it. */
 function ofState({ operation }: Route): ErrorCode[] {
   const onJob = JOB_ACTION_LIST.find((row) => row.operation === operation.name);
   if (onJob) return [refusalElsewhere(onJob)];

@@ -1,4 +1,4 @@
-/** What requests may hold, printed from the operations' own inputs: bodies, queries, paths and headers. */
+/** Documents the requests from the operations' inputs: bodies, queries, paths and headers. */
 import type { IdKind } from '../rules/ids.js';
 import { JOB } from '../rules/entities/job.js';
 import { IDEMPOTENCY_KEY_MAX } from '../operations/once.js';
@@ -10,7 +10,7 @@ import { inputSchema, refTo, withoutNull, type JsonSchema } from './json-schema.
 import { isList, type Route } from './route.js';
 import { wireName } from './wire.js';
 
-/** The path as it is documented: the thing itself is its `id`, what lies below is named by its kind. */
+/** The documented path: the resource itself is `{id}`, and the parameter of one below it is named by its kind. */
 export function documentedPath(route: Route): string {
   const names = new Map(parameterNames(route).map(({ field, name }) => [field, name]));
   return `/v1${route.path.replaceAll(/\{(\w+)\}/g, (_, field: string) => `{${names.get(field)}}`)}`;
@@ -25,7 +25,7 @@ function parameterNames(route: Route): { field: string; name: string; kind: IdKi
   });
 }
 
-/** The headers that a caller may add. */
+/** The headers that a client may add. */
 export const HEADER_PARAMETERS = {
   IfMatch: headerParameter(
     'If-Match',
@@ -56,17 +56,17 @@ function headerParameter(name: string, schema: JsonSchema, description: string) 
   return { name, in: 'header', description, schema };
 }
 
-/** Whether the call can be asked to answer only what is new. */
+/** Whether the call supports If-None-Match. */
 export function isConditional(route: Route): boolean {
   return route.method === 'GET' && route.shows === JOB && !isList(route);
 }
 
-/** Whether the call can be repeated under a key. */
+/** Whether the call supports Idempotency-Key. */
 export function isRepeatable({ operation }: Route): boolean {
   return operation.budget === 'write' && !operation.alwaysForReal;
 }
 
-/** Whether the call can be a dry run. A read changes nothing anyway, and its description says so. */
+/** Whether the call supports Dry-Run. A read changes nothing anyway, as its description says. */
 export function canRunDry({ operation }: Route): boolean {
   return !operation.alwaysForReal;
 }
@@ -94,12 +94,12 @@ export function parameters(route: Route): JsonSchema[] {
   return [...inPath, ...inQuery, ...inHeaders.map((name) => ({ $ref: refTo('parameters', name) }))];
 }
 
-/** What the body is called in the document: `CreateJobRequest`. */
+/** The name of the body's schema in the document: `CreateJobRequest`. */
 export function requestName({ operation: { name } }: Route): string {
   return `${name.charAt(0).toUpperCase()}${name.slice(1)}Request`;
 }
 
-/** Undefined if the call takes nothing in its body. */
+/** Undefined if the call has no body. */
 export function bodySchema(route: Route): JsonSchema | undefined {
   if (!hasBody(route)) return undefined;
   const inPath = parametersOf(route);
@@ -120,7 +120,7 @@ export function bodySchema(route: Route): JsonSchema | undefined {
         },
       ] as const,
   );
-  // A resource may be sent back whole, with what its address says already.
+  // A client may send a whole resource back, with the parameters of its path.
   const repeated =
     route.method === 'PUT'
       ? inPath.map(

@@ -1,4 +1,4 @@
-/** What comes back: for each address its success and its refusals by status, and the parts that they share. */
+/** Documents the responses: for each address its success and its refusals by status, and their shared components. */
 import { JOB } from '../rules/entities/job.js';
 import { ERROR_CODES, REFUSALS, UNAUTHORIZED, type ErrorCode, type UnauthorizedCode } from '../rules/errors.js';
 import { ERROR, pageOf, PUBLICATION } from './bodies.js';
@@ -24,7 +24,7 @@ const UNCHANGED = {
   headers: headers('X-Request-Id', 'RateLimit', 'RateLimit-Policy', 'ETag'),
 };
 
-/** The parts that paths refer to. */
+/** The components that paths refer to. */
 export function responseParts() {
   const met = ROUTES.flatMap((route) => [...refusalsOf(route).values()]);
   const alone = ERROR_CODES.filter((code) => met.some((codes) => codes.length === 1 && codes[0] === code));
@@ -64,7 +64,7 @@ function isTagged(route: Route): boolean {
   return !isList(route) && (route.shows === JOB || route.shows === PUBLICATION);
 }
 
-/** A refusal for one reason alone is the same everywhere. */
+/** A refusal with only one code is the same for all addresses. */
 function refusal(codes: readonly ErrorCode[]) {
   const [first, ...others] = codes;
   return first !== undefined && others.length === 0
@@ -90,7 +90,7 @@ function refusalResponse(codes: readonly ErrorCode[]) {
   };
 }
 
-/** Each 401 says why, with a reason that one of its codes has. */
+/** Each 401 has a reason, one of those of its codes. */
 function ofDetails(status: number, codes: readonly ErrorCode[]) {
   const code = { enum: codes };
   if (status !== 401) return { properties: { code }, additionalProperties: true };
@@ -113,7 +113,7 @@ const HEADERS_OF_STATUS: Readonly<Record<number, readonly string[]>> = {
 };
 
 const EFFECTS =
-  'As JSON, the charges, the stakes and the events that there would have been. Beyond 4 KB it says how many ' +
+  'As JSON, the charges, the stakes and the events that there would have been. Beyond 4 KB it has only how many ' +
   'there are, as `{"charges":1,"stakes":0,"events":120,"complete":false}`; GraphQL’s `extensions.dryRun` ' +
   'has all of them.';
 

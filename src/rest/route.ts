@@ -1,4 +1,4 @@
-/** One REST address: what it runs, the status it answers with, and the body made of the result. */
+/** One REST route: its operation, the status of its answer, and the body that is made of the result. */
 import type { z } from 'zod';
 import type { Operation } from '../operations/operation.js';
 import type { Entity } from '../rules/entity.js';
@@ -6,7 +6,7 @@ import type { Page } from '../store/page.js';
 import type { Variants } from './bodies.js';
 import { wireWriter } from './wire.js';
 
-/** As much as an address takes of a body that shows something new. */
+/** The parts of a shown body that a route needs. */
 export interface Made {
   readonly id: string;
   readonly job_id?: string;
@@ -16,21 +16,21 @@ export interface Made {
 
 export interface Route {
   readonly method: 'GET' | 'POST' | 'PUT' | 'DELETE';
-  /** Without `/v1`; a `{name}` becomes the input's field of that name. */
+  /** The path without `/v1`; a `{name}` becomes the input's field of that name. */
   readonly path: string;
   readonly operation: Operation<unknown, unknown>;
   readonly status: 200 | 201;
-  /** What the body is, or each entry of a page. */
+  /** What the body shows, or each entry of a page. */
   readonly shows: Entity | Variants;
-  /** The names that the query may hold, as the input spells them. */
+  /** The fields that the query may contain, as the input spells them. */
   readonly query?: readonly string[];
   /** Fields that the query may name several times, and the field that then holds all of them. */
   readonly several?: Readonly<Record<string, string>>;
   /** Other names that the body may call fields by. */
   readonly aliases?: Readonly<Record<string, string>>;
-  /** Where what the call made is found. */
+  /** The path of the created resource, for the header Location. */
   location?(this: void, made: Made): string;
-  /** The result, or a row of a page, as it is sent: what is shown of it, in REST's spelling. */
+  /** Converts the result, or a row of a page, to the fields that are shown, in REST's spelling. */
   write(this: void, result: unknown): unknown;
 }
 
@@ -40,7 +40,7 @@ type RouteExtras<Row, Body> = Partial<Pick<Route, 'status' | 'location' | 'query
   shows: Route['shows'] & { readonly schema: z.ZodType<Body> };
 } & Shows<Row, Body>;
 
-/** What is shown is picked out of the row; a row that is something else must be made into it. */
+/** The shown fields are picked from the row; a row of another type needs a conversion. */
 type Shows<Row, Body> = Row extends Body
   ? Answers<Row, Body>
   : Body extends Row
@@ -68,7 +68,7 @@ export function isList({ query }: Route): boolean {
   return query?.includes('page') === true;
 }
 
-/** Of a list, what each entry is. */
+/** For a list: what each entry shows. */
 export function rowOf({ path, shows }: Route): Entity {
   if ('variants' in shows) throw new Error(`${path} cannot list things of several kinds.`);
   return shows;

@@ -1,4 +1,4 @@
-/** Every REST address, in the order in which the documents list them. */
+/** All REST routes, in the order of the documents. */
 import { OPERATIONS } from '../operations/index.js';
 import type { ReadableJob } from '../operations/jobs/readable.js';
 import type { Operation } from '../operations/operation.js';
@@ -35,7 +35,7 @@ import { eventOnWire } from './event-body.js';
 import { actionsOnWire, bidActionsOnWire, catalogOnWire, done, lifecycleOnWire, onlyOwnProfile } from './on-wire.js';
 import { route, type Route } from './route.js';
 
-/** The words of the first examples, which still work. */
+/** Names from the first examples of the API, which still work. */
 const OLD_NAMES = { trade: 'category', priority: 'urgency' };
 
 const PAGE_QUERY = ['page', 'perPage', 'after'];
@@ -194,7 +194,7 @@ export const ROUTES: readonly Route[] = [
   route('POST', '/webhooks/deliveries/{id}/redeliver', redeliver, { shows: WEBHOOK_DELIVERY }),
 ];
 
-/** Each transition of a job has an address of its own, named in the table. */
+/** Each transition of a job has its own path, given in the table. */
 function transitionRoutes(): Route[] {
   return Object.values(JOB_TRANSITIONS).map((row) => {
     const path = `/jobs/{id}/${row.path}`;

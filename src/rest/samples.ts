@@ -1,19 +1,20 @@
 /**
- * The samples of the reference, which run as they stand and as often as one likes. An address of an example belongs to
- * one account alone, and its identifiers to nothing: the page sends fresh addresses, and what the server gave last.
+ * Makes the samples of the reference runnable unchanged and repeatedly. An email of an example can be registered only
+ * once, and its identifiers do not exist: so the page sends new emails, and the identifiers that the server returned
+ * last.
  */
 import { ID_PREFIXES } from '../rules/ids.js';
 import { exampleId } from '../rules/values.js';
 
-/** As the description says it to readers. */
-export const SAMPLES_SAID = [
+/** The text of the API's description. */
+export const SAMPLES_DESCRIPTION = [
   '- **Trying it out.** The reference page sends an address at `example.com` with a number that makes it fresh at each',
   'sign-up, so that a sign-up can be sent again and again; a log-in sends the newest one. The identifiers of the',
   'examples are sent as those that the server answered last. The curl command below each call shows what was sent.',
   'Sign up, create a job, publish it: each call goes on where the last one ended.',
 ].join(' ');
 
-/** Functions for the page's own script, which runs in a browser. */
+/** Functions that the page's script contains; they run in a browser. */
 export const SAMPLES_SCRIPT = `
   const PREFIXES = ${JSON.stringify(Object.values(ID_PREFIXES))};
   const EXAMPLE = '${exampleId('job').split('_')[1]}';

@@ -1,10 +1,11 @@
 /**
- * Between the domain's camelCase and REST's snake_case. Nothing else changes on the way but moments, which become text.
+ * Converts between the domain's camelCase and REST's snake_case. Apart from names, only dates change: they become
+ * strings.
  */
 import type { z } from 'zod';
 import { kindOf } from '../operations/shape-kinds.js';
 
-/** Marks a name that is not REST's spelling, so that the shape refuses it under the name it was sent by. */
+/** Marks a name that is not in REST's spelling, so that the schema refuses it under the name that was sent. */
 const MISSPELLED = '!';
 
 export function fromWire(value: unknown): unknown {
@@ -19,7 +20,7 @@ export function fieldName(wireName: string): string {
   return isField ? field : unknownName(wireName);
 }
 
-/** A name that no shape knows, whatever it looks like. */
+/** Makes a name that no schema has. */
 export function unknownName(wireName: string): string {
   return MISSPELLED + wireName;
 }
@@ -37,7 +38,7 @@ export function toWire(value: unknown): unknown {
 
 type Write = (value: unknown) => unknown;
 
-/** Spells values of one type: of an object its described fields and no others, and of a part likewise. */
+/** Converts values of one type: of an object only its described fields, and of its parts likewise. */
 export function wireWriter(type: z.core.$ZodType): Write {
   const kind = kindOf(type);
   if (kind.is === 'object') return objectWriter(kind.schema.shape);
@@ -47,8 +48,8 @@ export function wireWriter(type: z.core.$ZodType): Write {
 }
 
 /**
- * Every object begins as a copy of an empty one that has all the names, so that all are of one shape in memory: an
- * object to which dozens of names are added one by one becomes a dictionary, which is slow to write out as JSON.
+ * Every object begins as a copy of an empty one with all names, so that all have one hidden class: V8 turns an object
+ * to which dozens of properties are added one by one into a dictionary, which is slow to serialize as JSON.
  */
 function objectWriter(shape: Readonly<Record<string, z.core.$ZodType>>): Write {
   const fields = Object.entries(shape).map(([field, type]) => ({
@@ -75,7 +76,7 @@ function plain(value: unknown): unknown {
 
 const WIRE_NAMES = new Map<string, string>();
 
-/** Field names are few and known; anything a caller made up is spelled without being remembered. */
+/** Only the few known field names are cached, and no names that a client made up. */
 export function wireName(field: string): string {
   return WIRE_NAMES.get(field) ?? remember(field);
 }
@@ -86,7 +87,7 @@ function remember(field: string): string {
   return name;
 }
 
-/** A misspelled name is the last part of a field's path, and stays as it was sent; so does a header's name. */
+/** A misspelt name is the last part of a field's path, and stays as it was sent; so does a header's name. */
 function spelled(field: string): string {
   if (isHeader(field)) return field;
   const at = field.indexOf(MISSPELLED);

@@ -10,7 +10,7 @@ import { ROLES, type Role } from '../rules/viewer.js';
 
 export interface AccessTokenSettings {
   readonly secret: string;
-  /** Verifies still and signs no more, so that a secret can be changed without logging anyone out. */
+  /** Still verifies tokens but signs none, so that the secret can be changed without logging users out. */
   readonly previousSecret?: string | undefined;
   readonly issuer: string;
   readonly audience: string;
@@ -34,12 +34,12 @@ export interface SignedToken {
   readonly expiresAt: Date;
 }
 
-/** What is wrong with a token. Only a genuine one is ever said to have expired. */
+/** Why a token is refused. Only one with a good signature can be 'expired'. */
 export type TokenProblem = 'malformed' | 'invalid' | 'expired';
 
 export interface AccessTokens {
   sign(bearer: Bearer): SignedToken;
-  /** The claims of a token that holds now; for anything else, what is wrong with it. */
+  /** The claims of a token that is valid now; else the reason to refuse it. */
   verify(token: string): Claims | TokenProblem;
 }
 
@@ -54,7 +54,7 @@ export function createAccessTokens(settings: AccessTokenSettings): AccessTokens 
   const signing = signingKey(secret);
   const keys = keysByHeader(previousSecret === undefined ? [signing] : [signing, signingKey(previousSecret)]);
   const nowSeconds = () => Math.floor(now() / 1000);
-  /** Tokens whose signature was found good, which it stays for ever; whether one holds now is asked each time. */
+  /** Tokens whose signature was verified, which stays true for ever; the times of a token are checked on each call. */
   const verified = new LRUCache<string, object>({ max: VERIFIED_MAX });
 
   function verifiedPayload(token: string): object | undefined {
@@ -92,19 +92,19 @@ interface SigningKey {
   readonly key: KeyObject;
 }
 
-/** A key object, since jsonwebtoken builds one anew on every call from a string, at fifty times the cost. */
+/** A key object, since jsonwebtoken would build one from a string on every call, at fifty times the cost. */
 function signingKey(secret: string): SigningKey {
   const bytes = Buffer.from(secret);
   if (bytes.length < SECRET_BYTES_MIN) throw new Error(`A token secret needs at least ${SECRET_BYTES_MIN} bytes.`);
   const key = createSecretKey(bytes);
-  // A keyed hash cut short: it names the secret, and says no more about it than any signature does.
+  // A truncated keyed hash: it identifies the secret, and reveals no more of it than a signature does.
   const id = createHmac('sha256', key).update('key id of access tokens').digest('base64url').slice(0, 11);
   return { id, key };
 }
 
 /**
- * All tokens of one secret begin with the very same header, so the encoded header itself finds the key. A header that
- * names another algorithm, or no key, or a key in its own words (`jwk`, `x5u`), is not even decoded.
+ * All tokens of one secret begin with the very same header, so the encoded header itself finds the key. A header with
+ * another algorithm, without a key id, or with a key of its own (`jwk`, `x5u`) is not even decoded.
  */
 function keysByHeader(keys: readonly SigningKey[]): Map<string, KeyObject> {
   return new Map(keys.map(({ id, key }) => [headerOf(jwt.sign({}, key, { algorithm: 'HS256', keyid: id })), key]));
@@ -115,20 +115,21 @@ function headerOf(token: string): string {
 }
 
 /**
- * How `{"` begins in base64url: a text that holds an object's JSON would be unwrapped by jsonwebtoken and pass for the
- * object.
+ * `{"` in base64url. The payload must begin so: jsonwebtoken would parse a JSON string that holds an object, and take
+ * it for the object.
  */
 const ENCODED_OBJECT = 'eyJ';
 
 function signedPayload(token: string, key: KeyObject, nowSeconds: number): object | undefined {
   if (!token.startsWith(ENCODED_OBJECT, token.indexOf('.') + 1)) return undefined;
   try {
-    // Whether it has expired is looked at with the other claims.
+    // The expiry is checked with the other claims.
     const options = { algorithms: ['HS256' as const], clockTimestamp: nowSeconds, ignoreExpiration: true };
     const payload = jwt.verify(token, key, options);
     return typeof payload === 'object' ? payload : undefined;
   } catch {
-    // jsonwebtoken throws for each way in which a token can be bad; the caller is answered alike for all of them.
+    // jsonwebtoken throws a different error for each defect of a token; the caller gets the same answer for all of
+    // them.
     return undefined;
   }
 }

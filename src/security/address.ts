@@ -1,13 +1,12 @@
 /**
- * Whose address a request comes from, and what counts as one address. A client may write anything into
- * X-Forwarded-For; only the entries that our own proxies appended, counted from the right, are worth believing.
+ * Determines the address of a client, and what counts as one address. A client may write anything into X-Forwarded-For,
+ * so that only the entries are trusted that our own proxies appended, counted from the right.
  */
 import { isIP, isIPv4, isIPv6 } from 'node:net';
 
 /**
  * One identity for all spellings of an address. A household or a rented server is given a whole IPv6 /64, so a budget
- * for each single address would be no limit at all. Anything that is no address, or has been cut already, stays as it
- * is.
+ * for each single address would be no limit at all. Any other text, or a prefix that was cut already, stays as it is.
  */
 export function addressIdentity(address: string): string {
   if (!isIPv6(address)) return address;
@@ -15,11 +14,11 @@ export function addressIdentity(address: string): string {
   return mappedIPv4(groups) ?? prefix64(groups);
 }
 
-/** The address in full: the socket's, or the one that the outermost trusted proxy saw. */
+/** The whole address: that of the socket, or the one that the outermost trusted proxy appended. */
 export function believedAddress(socketAddress: string, xForwardedFor: string | undefined, trustedHops: number): string {
   if (trustedHops <= 0 || !xForwardedFor) return socketAddress;
   const entries = xForwardedFor.split(',');
-  // Garbage keeps its place in the count: leaving it out would move the place we trust into what the client wrote.
+  // Invalid entries count too: leaving them out would shift the count into entries that the client wrote.
   const entry = entries[Math.max(0, entries.length - trustedHops)];
   return addressIn(entry ?? '') ?? socketAddress;
 }
@@ -63,7 +62,7 @@ function mappedIPv4(groups: Groups): string | undefined {
   return mapped ? [high >> 8, high & 255, low >> 8, low & 255].join('.') : undefined;
 }
 
-/** With the host's half all zeros, the longest run of zeros is always at the end: that is what `::` stands for. */
+/** The host's half is all zeros, so that the longest run of zeros, which `::` abbreviates, is always at the end. */
 function prefix64(groups: Groups): string {
   const written = groups.slice(0, 4);
   while (written.at(-1) === 0) written.pop();

@@ -1,4 +1,4 @@
-/** What the secret of an API key looks like, and how one is made. It is stored nowhere but as its SHA-256. */
+/** The format of an API key's secret, and how one is made. Only its SHA-256 is stored. */
 import { createHash, randomInt } from 'node:crypto';
 
 const PREFIX = 'jmk_';

@@ -1,6 +1,6 @@
 /**
- * bcrypt on threads of its own, which give way to all else that this process does: a flood of log-ins makes log-ins
- * slow, and leaves the reads, the files and the names in Node's own small pool alone.
+ * Runs bcrypt on threads of its own with a low priority: a flood of log-ins makes log-ins slow, and does not hold up
+ * the files and DNS lookups in Node's own small thread pool.
  */
 import { Worker } from 'node:worker_threads';
 
@@ -12,7 +12,7 @@ export interface HashingThreads {
 type Task = { readonly plain: string } & ({ readonly cost: number } | { readonly hash: string });
 type Done = { readonly result: string | boolean } | { readonly problem: string };
 
-/** Threads that wait for work; so many are kept. Who comes is bounded by the queue in front of them. */
+/** Idle threads, of which so many are kept. The queue of `passwords.ts` bounds how many are busy. */
 const idle: Worker[] = [];
 const IDLE_MAX = 2;
 

@@ -1,7 +1,7 @@
 /**
- * Passwords: bcrypt, a few at a time. A hash holds a thread for a quarter of a second; a fair queue bounds how many
- * there are, and refuses what could not be answered in time. bcrypt reads 72 bytes and no further, so the schema of
- * every caller refuses longer passwords.
+ * Hashes passwords by bcrypt, a few at a time. A hash takes a thread for a quarter of a second; a fair queue bounds how
+ * many are made at once, and refuses those that would come too late. bcrypt ignores all bytes after the 72nd, so that
+ * the input schemas refuse longer passwords.
  */
 import { randomBytes } from 'node:crypto';
 import { availableParallelism } from 'node:os';
@@ -22,13 +22,13 @@ export interface Passwords {
   hash(plain: string, holder?: Holder): Promise<string>;
   /** False for an account that does not exist (no hash), after the time that a real comparison takes. */
   matches(plain: string, hash: string | undefined, holder?: Holder): Promise<boolean>;
-  /** Refuses those that wait, and from now on those that would have to: the last would wait a minute. */
+  /** Refuses calls that wait, and from now on those that would have to wait: the last would wait a minute. */
   stop: FairQueue['stop'];
   readonly active: number;
   readonly waiting: number;
 }
 
-/** Two at once, and on a small machine one: a core is left for everything else. */
+/** Two at once, or one on a small machine: a core is left for everything else. */
 const CONCURRENT = Math.max(1, Math.min(2, availableParallelism() - 1));
 
 /**
@@ -50,10 +50,10 @@ export function createPasswords({
     events,
     places: concurrent,
     waitMs: WAIT_MS,
-    // When a quarter of the queue has been served there is room again.
+    // After so long a quarter of the queue has been served, and there is room again.
     retryAfterSeconds: () => Math.max(1, Math.ceil((queue.waiting * lastMs) / concurrent / 4 / 1_000)),
   });
-  const nobodysHash = hashOfNoPassword(cost);
+  const dummyHash = hashOfNoPassword(cost);
 
   async function timed<T>(work: () => Promise<T>): Promise<T> {
     const began = performance.now();
@@ -65,7 +65,7 @@ export function createPasswords({
   return {
     hash: (plain, holder = SERVER) => queue.run(holder, () => timed(() => hashingThreads.hash(plain, cost))),
     matches: async (plain, hash, holder = SERVER) => {
-      const same = await queue.run(holder, () => timed(() => hashingThreads.compare(plain, hash ?? nobodysHash)));
+      const same = await queue.run(holder, () => timed(() => hashingThreads.compare(plain, hash ?? dummyHash)));
       return same && hash !== undefined;
     },
     stop: queue.stop,
@@ -79,9 +79,9 @@ export function createPasswords({
 }
 
 /**
- * A well-formed hash of the same cost: bcrypt answers a malformed one in a millisecond, which would tell strangers
- * which emails have accounts. It is put together rather than computed, which would delay the start by a whole hash. Its
- * last character sets bits that no real hash has, so it is the hash of nothing.
+ * A well-formed hash of the same cost: bcrypt compares a malformed one in a millisecond, which would reveal which
+ * emails have accounts. It is a constant text, since to compute one would delay the start. Its last character sets bits
+ * that no real hash has, so that no password matches it.
  */
 function hashOfNoPassword(cost: number): string {
   const digits = randomBytes(24).toString('base64').replaceAll('+', '.').slice(0, 30);

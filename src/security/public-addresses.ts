@@ -1,6 +1,7 @@
 /**
- * Which addresses a webhook may have. Anybody can name one, and the server is inside a network where others trust
- * it: whatever is not plainly public is refused, when the address is written down and again when a connection is made.
+ * Decides which addresses a webhook may have. Any user can register one, and the server is inside a network whose other
+ * services trust it: an address that is not certainly public is refused, when it is registered and again when a
+ * connection is made.
  */
 import { NODATA, Resolver } from 'node:dns/promises';
 import { isIP, type LookupFunction } from 'node:net';
@@ -8,24 +9,23 @@ import { callbackify } from 'node:util';
 import ipaddr from 'ipaddr.js';
 
 export interface AddressRules {
-  /**
-   * What is wrong with such an address; undefined if nothing is. Names are looked up only when a connection is made.
-   */
+  /** What is wrong with a URL; undefined if it is allowed. Names are looked up only when a connection is made. */
   problemWith(url: string): string | undefined;
   /**
-   * Finds the addresses of a name, for the very connection that is made to them; undefined for the system's own way.
+   * Looks up the addresses of a name, for the connection that is then made to them; undefined for the system's own
+   * lookup.
    */
   readonly lookup: LookupFunction | undefined;
 }
 
 export interface AddressSettings {
-  /** Whether plain http and addresses inside the network will do; for tests and for trying it out. */
+  /** Whether plain http and private addresses are allowed; for tests and trials. */
   readonly allowPrivate: boolean;
   /** Name servers to ask in place of the system's. */
   readonly nameServers?: readonly string[];
 }
 
-/** The code of the error where a name leads to an address that is not public. */
+/** The code of the error where a name has an address that is not public. */
 export const NOT_PUBLIC = 'ADDRESS_NOT_PUBLIC';
 
 export function createAddressRules({ allowPrivate, nameServers }: AddressSettings): AddressRules {
@@ -45,14 +45,14 @@ function problemWithPublicAddress(text: string): string | undefined {
   return problemWithText(text) ?? problemWithParts(url) ?? problemWithPort(url) ?? problemWithHost(url);
 }
 
-/** Of anything else what is shown to people, and what other programs read, could differ from where it leads. */
+/** Other characters could make the URL look different from where it leads, to people or to other programs. */
 const WRITTEN_OUT = /^https?:\/\/[\x21-\x5b\x5d-\x7e]+$/i;
 
 function problemWithText(text: string): string | undefined {
   return WRITTEN_OUT.test(text) ? undefined : 'must be written out in printable ASCII, with // and without \\';
 }
 
-/** As browsers read it: `https://0x7f.1` and `https://2130706433` are 127.0.0.1 from here on. */
+/** Parsed as browsers do: `https://0x7f.1` and `https://2130706433` are 127.0.0.1 from here on. */
 function parsed(text: string): URL | undefined {
   return URL.canParse(text) ? new URL(text) : undefined;
 }
@@ -93,7 +93,7 @@ export function isPublicAddress(address: string): boolean {
 
 const GLOBAL_UNICAST = ipaddr.IPv6.parse('2000::');
 
-/** A name server that does not answer must not hold a thread of Node's, as the system's own way would. */
+/** c-ares instead of the system's lookup: a name server that does not answer must not block one of Node's threads. */
 function publicLookup(nameServers: readonly string[] | undefined): LookupFunction {
   const resolver = new Resolver({ timeout: 2_000, tries: 2 });
   if (nameServers) resolver.setServers(nameServers);
@@ -106,14 +106,14 @@ function publicLookup(nameServers: readonly string[] | undefined): LookupFunctio
   };
 }
 
-/** A name that leads to one address inside is refused whole: nobody has such a name by accident. */
+/** A name with one private address is refused, even if its others are public: no public endpoint has such a name. */
 async function publicAddressesOf(resolver: Resolver, hostname: string) {
   const [v4, v6] = await Promise.allSettled([resolver.resolve4(hostname), resolver.resolve6(hostname)]);
   const found = [
     ...foundIn(v4).map((address) => ({ address, family: 4 })),
     ...foundIn(v6).map((address) => ({ address, family: 6 })),
   ];
-  // A name that is another name for one without addresses is found without an error, and Node fails on an empty list.
+  // The CNAME of a name without addresses resolves to an empty list without an error, and Node fails on an empty list.
   if (found.length === 0)
     throw v4.status === 'rejected'
       ? v4.reason

@@ -8,7 +8,7 @@ export function setRateLimitHeaders(response: ServerResponse, taken: AllTaken): 
   for (const [name, value] of Object.entries(rateLimitHeaders(taken))) response.setHeader(name, value);
 }
 
-/** One entry a budget, in the order in which they were drawn on: a map of name to `Taken` serves. */
+/** One entry for each budget, in the order in which the call was counted: a map of name to `Taken` fits. */
 export function rateLimitHeaders(taken: AllTaken): Record<string, string> {
   const entries = [...taken];
   if (entries.length === 0) return {};
@@ -24,7 +24,7 @@ export function rateLimitHeaders(taken: AllTaken): Record<string, string> {
   };
 }
 
-/** The names are our own: they hold nothing that a quoted string could not. */
+/** The names are the program's own, and need no escaping in a quoted string. */
 function quoted(name: string): string {
   return `"${name}"`;
 }

@@ -1,10 +1,11 @@
 /**
- * Counts calls in this process: exact, since nothing else runs between looking and counting, and bounded.
+ * Counts calls in the memory of this process. The count is exact, since no other code runs between looking and
+ * counting, and its memory has a bound.
  *
- * A budget remembers at most so many identities, and forgets the stalest first. Whoever has enough fresh identities
- * within one window (addresses, or invented emails) could so push out their own count. They would gain a new budget for
- * one identity at the price of tens of thousands of others, each of which was worth a budget already; and a flood in
- * one budget forgets nothing of another. What is kept is bounded by the traffic too: one number for each counted call.
+ * A budget keeps at most so many identities, and drops the stalest first. An attacker with enough fresh identities
+ * within one window (addresses, or invented emails) could push out their own count. They would gain a new budget for
+ * one identity at the price of tens of thousands of others, each of which had a budget already; and a flood in one
+ * budget drops nothing of another. Memory is bounded by the traffic too: one number for each counted call.
  */
 import { createHash } from 'node:crypto';
 import type { Mark, RateBudget, RateStore, Standing } from './rate-limit-store.js';
@@ -52,7 +53,7 @@ export function createMemoryStore({
     const calls = callsOf(budget);
     const nowMs = now();
     const windowMs = budget.windowSeconds * 1000;
-    // Two out for one in: idle identities go as fast as new ones can come.
+    // Removes two identities for each new one, so that idle ones go faster than new ones come.
     forgetIdle(calls, nowMs - windowMs, 2);
     const identity = shortened(key);
     const times = calls.get(identity) ?? [];
@@ -98,7 +99,9 @@ export function createMemoryStore({
   };
 }
 
-/** Keys may hold what a caller wrote; a long one is kept as its hash, which is longer than any key kept as it is. */
+/**
+ * Keys may contain a caller's text. A long key is kept as its hash, which is longer than any key that is kept unhashed.
+ */
 function shortened(key: string): string {
   return key.length <= KEY_CHARACTERS_MAX ? key : `sha256:${createHash('sha256').update(key).digest('hex')}`;
 }
@@ -108,7 +111,7 @@ function dropUntil(times: number[], horizonMs: number): void {
   if (firstLiving !== 0) times.splice(0, firstLiving === -1 ? times.length : firstLiving);
 }
 
-/** Where a limit was lowered since, several calls must leave before there is room again. */
+/** If the limit was lowered since, several calls must leave the window before there is room again. */
 function freesIn(times: readonly number[], budget: RateBudget, nowMs: number): number {
   const time = times[Math.max(0, times.length - budget.max)];
   return time === undefined ? 0 : time + budget.windowSeconds * 1000 - nowMs;

@@ -2,8 +2,8 @@
  * Counts calls in Redis, for many instances at once. One script looks and counts, so no two instances see the same free
  * place, and the time is Redis' own, so their clocks need not agree.
  *
- * Redis is never waited for. The first command that fails or is late says that Redis is lost; from then on this store
- * is not `usable` and nobody asks it, until the very script has run again on a new connection. Needs Redis 5 or later.
+ * No call waits for a lost Redis. After the first command that fails or is late the store is not `usable`, and the
+ * limiter counts in memory, until the same script has run on a new connection. Needs Redis 5 or later.
  */
 import { createHash, randomBytes } from 'node:crypto';
 import { connectRedis, REDIS_RETRY_INTERVAL_MS_MAX, type Redis } from '../redis.js';
@@ -48,7 +48,7 @@ export function createRedisStore({ url, timeoutMs, onLost, onBack }: RedisSettin
     tryAgainLater();
   }
 
-  // A connection that swallows commands may do so for a quarter of an hour before the system gives it up.
+  // A dead connection may accept commands for a quarter of an hour before the operating system closes it.
   function reconnectIfLate(error: unknown): void {
     if (error instanceof RedisIsLate) redis.disconnect(true);
   }
@@ -58,7 +58,7 @@ export function createRedisStore({ url, timeoutMs, onLost, onBack }: RedisSettin
     nextTrial = setTimeout(() => void comeBackIfItWorks(), REDIS_RETRY_INTERVAL_MS_MAX).unref();
   }
 
-  // A connection alone is no proof: Redis may be out of memory, read-only or without the right to run scripts.
+  // A connection alone is not enough: Redis may be out of memory, read-only or without the right to run scripts.
   async function comeBackIfItWorks(): Promise<void> {
     if (redis.status !== 'ready' || state === 'usable' || state === 'closed') return;
     try {
@@ -123,8 +123,8 @@ export function createRedisStore({ url, timeoutMs, onLost, onBack }: RedisSettin
 }
 
 /**
- * A sorted set a key: one member a counted call, its time in microseconds as the score. The bound of the window belongs
- * to the past: a call made exactly one window ago counts no more. An empty mark asks without counting.
+ * A key is a sorted set with a member for each counted call, whose score is its time in microseconds. A call made
+ * exactly one window ago no longer counts. An empty mark reads without counting.
  */
 const SCRIPT = `
 local clock = redis.call('TIME')
@@ -146,13 +146,13 @@ async function runScript(redis: Redis, [key, ...rest]: [string, ...string[]]): P
   try {
     return await redis.evalsha(SCRIPT_SHA, 1, key, ...rest);
   } catch (error) {
-    // Redis forgets scripts when it restarts; sending the text teaches it again.
+    // Redis loses its scripts when it restarts; EVAL with the text loads the script again.
     if (!(error instanceof Error) || !error.message.startsWith('NOSCRIPT')) throw error;
     return await redis.eval(SCRIPT, 1, key, ...rest);
   }
 }
 
-/** Should Redis' clock step back, `Retry-After` is still at most a window. */
+/** `Retry-After` is at most a window, even if the clock of Redis steps back. */
 function standingIn(reply: unknown, budget: RateBudget, mark: string): Standing {
   const [earlier, freesInMicroseconds]: unknown[] = Array.isArray(reply) ? reply : [];
   if (typeof earlier !== 'number' || typeof freesInMicroseconds !== 'number')
@@ -172,8 +172,8 @@ function redisKey({ name, windowSeconds }: RateBudget, key: string): string {
 class RedisIsLate extends Error {}
 
 /**
- * Fails when the work takes too long. A busy event loop makes everything look late; so once the time is up, the sockets
- * are read one last time (that is what the immediate waits for) before Redis is blamed.
+ * Rejects when the work takes too long. On a busy event loop every answer looks late: so once the time is up, the
+ * sockets are read one last time (the immediate waits for that) before Redis counts as lost.
  */
 function within<T>(timeoutMs: number, work: Promise<T>): Promise<T> {
   return new Promise((resolve, reject) => {

@@ -4,7 +4,7 @@
  */
 
 export interface RateBudget {
-  /** One of the program's own words, never a caller's. */
+  /** One of the program's own names, never a caller's text. */
   readonly name: string;
   /** How many calls pass in any window; 0 lets none pass. */
   readonly max: number;
@@ -14,7 +14,10 @@ export interface RateBudget {
 export interface Standing {
   /** The calls that counted when this one came. */
   readonly earlier: number;
-  /** When the next place falls free: the leaving of the oldest counted call, this one included. 0 if none counts. */
+  /**
+   * When the next place becomes free: when the oldest counted call, this one included, leaves the window. 0 if none
+   * counts.
+   */
   readonly freesInMs: number;
   /** What this call was counted under; undefined if it was not counted. */
   readonly mark: Mark | undefined;
@@ -25,7 +28,7 @@ export type Mark = string | number;
 export interface RateStore {
   /** Counts this call if there is room for it. A refused call is not counted, so refusals never prolong a block. */
   count(budget: RateBudget, key: string): Standing | Promise<Standing>;
-  /** The same answer, with nothing counted. */
+  /** The same answer without counting the call. */
   look(budget: RateBudget, key: string): Standing | Promise<Standing>;
   /** Takes one counted call back: the one under this mark, or else the newest. */
   uncount(budget: RateBudget, key: string, mark: Mark | undefined): void | Promise<void>;

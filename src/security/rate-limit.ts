@@ -3,8 +3,8 @@
  * store of our own, since its stores read first and write later, and let a thousand parallel calls through a limit of
  * 5. Counts are kept in Redis if there is one, and in memory if there is none or it is lost.
  *
- * A budget of failures is taken from before the attempt and given back after a success. To look first and count
- * afterwards would let every attempt through that starts before the first has failed.
+ * A budget of failures is taken from before the attempt and given back after a success. Counting only after a failure
+ * would let every attempt through that starts before the first has failed.
  */
 import { getGraphQLRateLimiter } from 'graphql-rate-limit';
 import { createMemoryStore } from './rate-limit-memory.js';
@@ -43,7 +43,7 @@ export interface Taken {
 
 export interface RateLimits {
   take(budget: RateBudget, key: string): Promise<Taken>;
-  /** What `take` would answer, with nothing counted. A look promises nothing: others may take in between. */
+  /** What `take` would answer, without counting. It is no reservation: other calls may take in between. */
   check(budget: RateBudget, key: string): Promise<Taken>;
   /**
    * Returns a call that `take` has counted; the same one twice, or a refused one, changes nothing. Without `taken`, the
@@ -80,7 +80,7 @@ function countingLimits(settings: RateLimitSettings): RateLimits {
       return { store, standing: await store[how](budget, key) };
     } catch (error) {
       if (store === memory) throw error;
-      // The Redis store has reported its loss by now; this call goes on in memory, as all later ones will.
+      // The Redis store has reported its loss by now; this call and all later ones count in memory.
       return { store: memory, standing: memory[how](budget, key) };
     }
   }
@@ -89,7 +89,7 @@ function countingLimits(settings: RateLimitSettings): RateLimits {
     const receipt = taken ? taken.receipt : { store: storeInUse(), mark: undefined, returned: false };
     if (!receipt || receipt.returned) return;
     receipt.returned = true;
-    // What was counted in a Redis that is lost by now leaves with its window.
+    // A call that was counted in a Redis that is lost now leaves with its window.
     if (receipt.store === redis && !redis.usable()) return;
     try {
       await receipt.store.uncount(budget, key, receipt.mark);
@@ -128,14 +128,15 @@ interface Found {
 }
 
 /**
- * A call while the limiter decides on it, known to the store by a number: the library hands a store nothing but texts.
+ * A call while the limiter decides on it. The store finds it by a number, since the library passes only texts to a
+ * store.
  */
 interface Call {
   readonly find: () => Promise<Found>;
   found?: Found;
 }
 
-/** What the limiter reads of a resolver's `info` is the field's name alone: here it is the budget's. */
+/** The limiter reads only the field's name of a resolver's `info`: here it is the name of the budget. */
 interface Field {
   parent: undefined;
   args: Record<string, unknown>;
@@ -152,8 +153,8 @@ interface Limiter {
 }
 
 /**
- * One limiter for all budgets of both APIs, over one store. The store counts a call in the step that looks it up, so
- * that calls at the same time cannot all see the same free place.
+ * One limiter for all budgets of both APIs, over one store. The store looks up and counts in one step, so that parallel
+ * calls cannot all see the same free place.
  */
 function createLimiter(): (budget: RateBudget, readOnly: boolean, find: Call['find']) => Promise<Taken> {
   const calls = new Map<string, Call>();
@@ -166,10 +167,10 @@ function createLimiter(): (budget: RateBudget, readOnly: boolean, find: Call['fi
           const call = calls.get(contextIdentity);
           if (!call) return [];
           call.found = await call.find();
-          // What has left the window is gone already, by the store's own clock: what is left counts as of now.
+          // The store has removed the calls that left the window, by its own clock; the others count as of now.
           return Array.from<number>({ length: call.found.standing.earlier }).fill(Date.now());
         },
-        // Counted already.
+        // The store has counted it already.
         setForIdentity: () => undefined,
       },
     }),

@@ -1,19 +1,19 @@
 /**
  * The successor of a refresh token can be made again, though no token is stored: its time is that of the used token's
- * first use, and its 16 bytes are an HMAC over the used token by a key that only this service has. So whoever lost the
- * answer to a refresh, or refreshed in two tabs at once, is given the same successor again.
+ * first use, and its 16 bytes are an HMAC over the used token by a key that only this service has. So a client that
+ * lost the answer to a refresh, or refreshed in two tabs at once, gets the same successor again.
  */
 import { createHmac } from 'node:crypto';
 import { idFrom, type Id } from '../rules/ids.js';
 
 export interface RefreshTokenSettings {
   readonly secret: string;
-  /** Another instance, which has or had this one for its secret, may have made the successor. */
+  /** An instance whose secret is or was this one may have made the successor. */
   readonly previousSecret?: string | undefined;
 }
 
 export interface RefreshTokens {
-  /** The one to give out first. Of an earlier use, whichever is stored was given out. */
+  /** The first is the one to give out now. For an earlier use, the one that is stored was given out. */
   successorsOf(usedToken: string, firstUsedAt: Date): readonly [Id<'refreshToken'>, ...Id<'refreshToken'>[]];
 }
 

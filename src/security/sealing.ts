@@ -1,16 +1,16 @@
 /**
- * Secrets that the server must be able to read again, unlike passwords, are encrypted: who reads the database or a
- * backup of it has none of them. AES-256-GCM under a key derived from JWT_SECRET; what was encrypted under
- * JWT_PREVIOUS_SECRET is read too, and encrypted anew while both are set.
+ * Encrypts secrets that the server must be able to read again, unlike passwords: the reader of the database or of a
+ * backup cannot decrypt them. AES-256-GCM under a key derived from JWT_SECRET; secrets under JWT_PREVIOUS_SECRET are
+ * read too, and encrypted anew while both are set.
  */
 import { createCipheriv, createDecipheriv, createHash, hkdfSync, randomBytes } from 'node:crypto';
 
 export interface Sealer {
   /** The name of the key that `seal` uses, which reveals nothing of it. */
   readonly keyName: string;
-  /** `about` must be given again to read it: a row's text says nothing in another row. */
+  /** `about` must be passed again to read it: a text that is copied into another row cannot be read there. */
   seal(text: string, about: string): string;
-  /** Undefined if neither key opens it. */
+  /** Undefined if neither key decrypts it. */
   open(sealed: string, about: string): string | undefined;
 }
 
@@ -59,7 +59,7 @@ function opened(key: Buffer, bytes: Buffer, about: string): string | undefined {
   try {
     return Buffer.concat([decipher.update(bytes.subarray(NONCE_BYTES, -TAG_BYTES)), decipher.final()]).toString();
   } catch {
-    // Another key, or altered: which of them cannot be known.
+    // The text has another key, or was altered: GCM does not show which.
     return undefined;
   }
 }

@@ -1,4 +1,4 @@
-/** How what is sent to a webhook is signed, as the Standard Webhooks specification says: v1, HMAC-SHA256. */
+/** Signs the requests to webhooks by the Standard Webhooks specification: v1, HMAC-SHA256. */
 import { createHmac, randomBytes } from 'node:crypto';
 
 const PREFIX = 'whsec_';
@@ -14,7 +14,7 @@ export interface Signed {
   readonly body: string;
 }
 
-/** The headers, with a signature by each of the secrets: a receiver may have any of them. */
+/** The headers, with a signature by each secret: the receiver may have any of them. */
 export function signatureHeaders(secrets: readonly string[], { id, timestampSeconds, body }: Signed) {
   const signature = (secret: string) =>
     createHmac('sha256', Buffer.from(secret.slice(PREFIX.length), 'base64'))

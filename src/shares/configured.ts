@@ -1,4 +1,4 @@
-/** The table of shares as the environment has it: each number by a variable of its own. */
+/** The table of shares as the environment configures it, each number by its own variable. */
 import { SHARES, type ShareLimits, type ShareName } from '../rules/limits.js';
 
 export type ShareTable = Readonly<Record<ShareName, ShareLimits>>;
@@ -26,7 +26,7 @@ export function inUpperSnake(name: string): string {
   return name.replaceAll(/[A-Z]/g, (letter) => `_${letter}`).toUpperCase();
 }
 
-/** Behind a proxy all connections are the proxy's, whoever calls. */
+/** Behind a proxy all connections come from the proxy's address, so that they have no limit for one address. */
 export function sharesOf(env: Readonly<Record<string, unknown>>, isBehindProxy: boolean): ShareTable {
   const shares: Record<ShareName, ShareLimits> = { ...SHARES };
   for (const { variable, name, bound, max } of SHARE_NUMBERS)

@@ -1,8 +1,8 @@
 /**
- * A bounded queue before something scarce, with so many places at work. A place that becomes free goes to the next
- * network address in turn, and there to the next user in turn. Where the queue is full, a caller whose address waits
- * with less than another has that address' newest call give way; where no other waits with more, the server is beyond
- * capacity.
+ * A bounded queue for a scarce resource, of which so many calls at once may have a place. A place that becomes free
+ * goes to the next network address in turn, and there to the next user in turn. Where the queue is full, a call from an
+ * address with fewer waiting calls than another replaces that address' newest call; where no other address has more,
+ * the server is beyond capacity.
  */
 import type { Refusal } from '../rules/errors.js';
 import { createShare, type Bound, type GiveBack, type Holder, type ShareSettings } from './share.js';
@@ -20,13 +20,13 @@ export interface FairQueueSettings extends ShareSettings {
 }
 
 export interface Work {
-  /** Whether it takes a hundred times as long as most. */
+  /** Whether the work takes a hundred times as long as most. */
   readonly isLong?: boolean;
 }
 
 export interface FairQueue {
   run<T>(holder: Holder, work: () => Promise<T>, kind?: Work): Promise<T>;
-  /** Refuses all that wait, and from now on all that would have to. */
+  /** Refuses all calls that wait, and from now on all that would have to wait. */
   stop(reason: () => Refusal): void;
   readonly active: number;
   readonly waiting: number;
@@ -53,7 +53,7 @@ export function createFairQueue({
 }: FairQueueSettings): FairQueue {
   const share = createShare(settings);
   const atWork = createShare({ ...settings, limits: { of: 'at work' } });
-  /** By address and user. Each served goes to the end, so that whatever is first is next. */
+  /** By address and user. An address or user that was served moves to the end, so that the first one is next. */
   const lanes = new Map<string, Map<string, Set<Waiter>>>();
   let longAtWork = 0;
   let servedLastMs = -Infinity;
@@ -65,7 +65,7 @@ export function createFairQueue({
 
   async function run<T>(holder: Holder, work: () => Promise<T>, kind: Work = {}): Promise<T> {
     const { address, user } = holder;
-    // While there is a place for a user none of their calls waits, but for those that take long.
+    // While there is a place for a user, only their long calls may be waiting.
     const isFree = hasPlace(address) && hasPlaceFor(address, user) && mayBegin(kind);
     const leave = isFree ? begin({ address, user }, kind) : await wait(holder, kind);
     try {
@@ -91,7 +91,7 @@ export function createFairQueue({
   function wait(asking: Holder, kind: Work): Promise<GiveBack> {
     if (stopped) throw stopped();
     const { address, user } = asking;
-    // As it is now: whose it is may become known while it waits.
+    // A copy: the user of the original may become known while it waits.
     const holder: Holder = { address, user };
     if (share.inUse() >= (settings.limits.total ?? Infinity)) makeRoomFor(address);
     const giveBack = share.take(holder);
@@ -112,8 +112,8 @@ export function createFairQueue({
   }
 
   /**
-   * A place that is free goes to those that wait, before any call that comes later. What ends may have kept several of
-   * them waiting: one for its user, say, and another for how long it took.
+   * Gives free places to waiting calls before any later call. A call that ends may have held up several others: one of
+   * its user, and a long one.
    */
   function admitNext(): void {
     for (let next = firstInTurn(); next; next = firstInTurn()) {
@@ -155,8 +155,8 @@ export function createFairQueue({
   }
 
   /**
-   * Beyond capacity is the server, unless it goes on serving calls and others find a place, or one address waits with
-   * more than all others together.
+   * The limit is the server's, unless calls are still being served and other users or addresses would get a place, or
+   * this address has more waiting calls than all others together.
    */
   function boundOf({ address, user }: Holder): Bound {
     if (performance.now() - servedLastMs < waitMs / 2) {
@@ -212,7 +212,7 @@ function putIfAbsent<Key, Value>(map: Map<Key, Value>, key: Key, value: Value): 
   return known;
 }
 
-/** Maps are read in the order in which their keys were set. */
+/** Maps iterate in the order in which their keys were set. */
 function moveToEnd<Key, Value>(map: Map<Key, Value> | undefined, key: Key): void {
   const value = map?.get(key);
   if (value === undefined) return;

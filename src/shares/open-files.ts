@@ -1,7 +1,7 @@
 /**
- * Each connection is a file to the operating system, of which a process may have so many open. Where that is less than
- * the share of connections, the share is what it allows: else idle connections would keep everybody out, and the server
- * from its own database.
+ * Each connection is an open file, and the operating system limits the open files of a process. Where that limit is
+ * below the share of connections, the share is lowered to it: otherwise idle connections would use up all files, and
+ * the server could not connect to its own database.
  */
 import { readFileSync } from 'node:fs';
 import type { ShareTable } from './configured.js';
@@ -9,7 +9,7 @@ import type { ShareTable } from './configured.js';
 /** For the database, logs, and connections that wait for their sockets. */
 const OTHER_FILES = 1_200;
 
-/** Of this process; without a bound where the system does not say. */
+/** The limit of this process; infinite where the system does not report it. */
 export function openFilesMax(): number {
   try {
     return Number(/^Max open files\s+(\d+)/m.exec(readFileSync('/proc/self/limits', 'utf8'))?.[1] ?? Infinity);

@@ -1,6 +1,7 @@
 /**
- * A share: how much of something scarce one user, one network address and all callers together hold at once. Whoever
- * asks for more than is theirs is refused with 429; 503 is for what the whole server has no room for.
+ * A share: how much of a scarce resource one user, one network address and all callers together may hold at once. A
+ * caller who asks for more than their own limit is refused with 429, and with 503 where the limit of all callers
+ * together is reached.
  */
 import { refuse, type Refusal } from '../rules/errors.js';
 import type { ShareLimits, ShareName } from '../rules/limits.js';
@@ -12,18 +13,18 @@ import type { ShareLimits, ShareName } from '../rules/limits.js';
 export interface Holder {
   readonly address: string;
   user?: string | undefined;
-  /** Whether nobody is there any more to take an answer. */
+  /** Whether the client has closed the connection, so that no answer can be sent. */
   isGone?(): boolean;
 }
 
-/** The server's own work, such as starting and tidying. */
+/** The server's own work, such as its start and housekeeping. */
 export const SERVER: Holder = { address: 'server' };
 
-/** Whose limit was reached; or who waited is gone, and nobody hears the refusal. */
+/** Whose limit was reached; 'gone' where the client left while its call waited. */
 export const BOUNDS = ['user', 'address', 'server', 'gone'] as const;
 export type Bound = (typeof BOUNDS)[number];
 
-/** What an operator wants to see of shares. */
+/** Events of shares that the metrics count. */
 export interface ShareEvents {
   refused(share: ShareName, bound: Bound): void;
   waited(share: ShareName, seconds: number): void;
@@ -35,9 +36,9 @@ export const NO_EVENTS: ShareEvents = { refused: () => undefined, waited: () => 
 export type GiveBack = () => void;
 
 export interface Share {
-  /** Takes that much, or throws the refusal. */
+  /** Takes so much, or throws a refusal. */
   take(holder: Holder, amount?: number): GiveBack;
-  /** Who may have no more, or has waited too long for it. */
+  /** The refusal for a holder at the limit, or one that has waited too long. */
   refusal(bound: Bound, why?: 'no more' | 'too late'): Refusal;
   inUse(address?: string, user?: string): number;
   /** The address that holds the most. */
@@ -57,8 +58,8 @@ export function createShare({ name, limits, events, retryAfterSeconds = () => 1 
   let sweptAt = ADDRESSES_UNSWEPT;
 
   /**
-   * Those who hold nothing stay for a while: most come again, and to add and remove a key at every call is work for the
-   * collector.
+   * Addresses that hold nothing stay in the map for a while: most come again, and adding and removing a key on every
+   * call would be work for the garbage collector.
    */
   function heldBy(address: string): HeldByAddress {
     const known = addresses.get(address);

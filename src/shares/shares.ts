@@ -1,13 +1,13 @@
-/** All that is shared, made once at start from the table in `rules/limits.ts` and the configuration. */
+/** All shares, made once at start from the table in `rules/limits.ts` and the configuration. */
 import type { ShareName } from '../rules/limits.js';
 import type { ShareTable } from './configured.js';
 import { createShare, type GiveBack, type Holder, type Share, type ShareEvents } from './share.js';
 import { createTurns, type Turns } from './turns.js';
 
-/** Longer than any who asks for the server's health waits for the answer. */
+/** Longer than a client of the health checks waits for an answer. */
 const OPERATOR_WAIT_MS = 60_000;
 
-/** Longer than any stream waits: nothing of it is to be refused. */
+/** Longer than any stream waits: none of its events is to be refused. */
 const STREAM_WAIT_MS = 3_600_000;
 
 export interface Shares {
@@ -20,9 +20,9 @@ export interface Shares {
   readonly streams: Share;
   readonly requests: Share;
   readonly turns: Turns;
-  /** For what is never refused: addresses take turns, and nothing else bounds them. */
+  /** For the operator's calls, which are never refused: addresses take turns without a limit. */
   readonly operatorTurns: Turns;
-  /** For events on streams, of which there are no more than streams: each waits until it can be sent. */
+  /** For events on streams, at most one for each stream: each waits until it can be sent. */
   readonly streamTurns: Turns;
   readonly unreadBytes: Share;
 }
@@ -34,7 +34,7 @@ export function createShares(limits: ShareTable, events: ShareEvents): Shares {
     events,
     connections: createShare(settings('connections')),
     newConnections: createShare(settings('newConnections')),
-    // Nothing of it is refused: what is too much is not read.
+    // Pipelined requests are never refused: above the limit the socket is not read.
     requestsAhead: createShare({ ...settings('requestsAhead'), limits: { of: limits.requestsAhead.of } }),
     webSockets: createShare(settings('webSockets')),
     streams: createShare(settings('streams')),
@@ -42,12 +42,12 @@ export function createShares(limits: ShareTable, events: ShareEvents): Shares {
     turns: createTurns(settings('turns')),
     operatorTurns: createTurns({ ...settings('turns'), limits: { of: limits.turns.of } }, OPERATOR_WAIT_MS),
     streamTurns: createTurns({ ...settings('turns'), limits: { of: limits.turns.of } }, STREAM_WAIT_MS),
-    // Beyond the total it is not the one who comes last that is cut.
+    // Above the total, the largest holder is cut instead of the one that came last.
     unreadBytes: createShare({ ...settings('unreadBytes'), limits: { ...limits.unreadBytes, total: undefined } }),
   };
 }
 
-/** A request that is under way counts for its address, and from when its user is known for that user as well. */
+/** A request under way counts for its address, and also for its user once that is known. */
 export class RequestUnderWay {
   #giveBack: GiveBack;
   #isOver = false;
@@ -59,7 +59,7 @@ export class RequestUnderWay {
     this.#giveBack = requests.take(holder);
   }
 
-  /** Throws the refusal if this is more than the user may have under way. */
+  /** Throws a refusal if the user has more requests under way than they may. */
   identify(user: string): void {
     if (this.holder.user === user || this.#isOver) return;
     this.#giveBack();

@@ -1,7 +1,7 @@
 /**
- * Requests wait for the event loop as for anything scarce: a few milliseconds of them are begun in each turn of the
- * loop, by a fair queue. So a burst of requests from one address delays those of others by one step of its work and not
- * by all of it, and new connections are accepted in between.
+ * Requests wait for the event loop in a fair queue, as for any scarce resource: those that take a few milliseconds
+ * together are begun in each turn of the loop. So a burst of requests from one address delays those of others by one
+ * step of its work and not by all of it, and new connections are accepted in between.
  */
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { createFairQueue, type FairQueue } from './fair-queue.js';
@@ -14,7 +14,7 @@ const WAIT_MS = 1_000;
 export interface Turns {
   /** Begins the work when it is the holder's turn. */
   begin(holder: Holder, work: () => void): Promise<void>;
-  /** From now on work is begun only in turns of the loop in which this holds. */
+  /** From now on work is begun only in turns of the loop in which `mayBegin` returns true. */
   onlyWhile(mayBegin: () => boolean): void;
   readonly queue: Pick<FairQueue, 'waiting'>;
 }
@@ -33,7 +33,7 @@ export function createTurns(settings: ShareSettings, waitMs = WAIT_MS): Turns {
     begin: (holder, work) =>
       queue.run(holder, async () => {
         work();
-        // Behind the promises that the work has led to: what they take is a part of the slice.
+        // Waits for the promises that the work has queued: their time counts as part of the slice.
         await new Promise<void>((done) => queueMicrotask(() => process.nextTick(done)));
         if (performance.now() < sliceEndsMs) return;
         do await nextTurn();

@@ -1,4 +1,4 @@
-/** Accounts and their profiles. A password's hash leaves this file only where a password is about to be checked. */
+/** Accounts and their profiles. This file returns a password's hash only for a check of a password. */
 import { and, eq, getTableColumns, sql } from 'drizzle-orm';
 import type { ContractorId, HomeownerId, UserId } from '../rules/ids.js';
 import { CONTRACTOR, HOMEOWNER, USER } from '../rules/entities/people.js';
@@ -91,7 +91,7 @@ export const setPasswordHash = statement((db, $: Values<{ userId: UserId; passwo
     .where(eq(users.id, $.userId)),
 );
 
-/** Of two changes at once the second finds the password changed already, and gets no row back. */
+/** Of two concurrent changes the second finds the password changed already, and gets no row back. */
 export const replacePasswordHash = statement(
   (db, $: Values<{ userId: UserId; passwordHash: string; formerHash: string }>) =>
     db
@@ -118,8 +118,8 @@ export const selectAccount = statement((db, $: Values<{ userId: UserId }>) =>
 );
 
 /**
- * Read the account after this, and not with it: a row joined to a locked one is as old as the wait for the lock was
- * long.
+ * Read the account in a later statement: a row that is joined to a locked one is as old as the beginning of the wait
+ * for the lock.
  */
 export const lockAccount = statement((db, $: Values<{ userId: UserId }>) =>
   db.select({ id: users.id }).from(users).where(eq(users.id, $.userId)).for('no key update'),
@@ -151,7 +151,7 @@ export const updateContractor = statement(
       .where(eq(contractors.id, $.id)),
 );
 
-/** Whether there is one. */
+/** Returns a row if there is such a contractor. */
 export const selectContractor = statement((db, $: Values<{ id: ContractorId }>) =>
   db.select({ id: contractors.id }).from(contractors).where(eq(contractors.id, $.id)),
 );

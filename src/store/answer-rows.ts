@@ -1,12 +1,12 @@
 /**
  * Takes the rows of an answer out of the driver's own list. Each query of the driver makes functions that V8 puts into
- * old space, and they lead to the list: without this, every answer stays in memory until all of old space is
- * collected, and a list of jobs needs up to 40 % more CPU. test/store/answer-rows.timing.test.ts measures it.
+ * old space, and they reference the list: without this, every answer stays in memory until old space is collected, and
+ * a list of jobs needs up to 40 % more CPU. test/store/answer-rows.timing.test.ts measures it.
  */
 export async function rowsOf(query: PromiseLike<unknown[][]>): Promise<unknown[][]> {
   const answer = await query;
   const rows: unknown[][] = [];
-  // One by one: of a list that is the driver's own class, splice() takes ten times as long.
+  // One by one: splice() takes ten times as long on a list of the driver's own class.
   for (const row of answer) rows.push(row);
   answer.length = 0;
   return rows;

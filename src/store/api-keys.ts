@@ -1,4 +1,4 @@
-/** API keys: each has a session of its own, whose check, end and clearing away are those of every session. */
+/** API keys. Each has its own session, which is checked, ended and deleted like any other. */
 import { and, eq, gt, isNull, sql } from 'drizzle-orm';
 import type { ApiKeyId, SessionId, UserId } from '../rules/ids.js';
 import { newId } from './new-id.js';
@@ -14,7 +14,7 @@ export interface ApiKey {
   id: ApiKeyId;
   name: string;
   createdAt: Date;
-  /** Null for a key that holds until it is revoked. */
+  /** Null for a key that does not expire. */
   expiresAt: Date | null;
   lastUsedAt: Date | null;
 }
@@ -29,7 +29,7 @@ const keyShape = {
 
 const isActive = and(isNull(sessions.revokedAt), gt(sessions.endsAt, sql`now()`));
 
-/** Those that work: what was revoked or has expired is not listed. */
+/** Lists active keys, without those that were revoked or have expired. */
 export const listApiKeys = listing({
   keys: { createdAt: apiKeys.createdAt, id: apiKeys.id },
   order: 'newest first',
@@ -42,7 +42,7 @@ export const listApiKeys = listing({
       .$dynamic(),
 });
 
-/** Whose key it is, the session that it opens, and whether it works. */
+/** The key with its owner, its session, and whether it is active. */
 export const selectApiKey = statement((db, $: Values<{ id: ApiKeyId }>) =>
   db
     .select({
@@ -56,7 +56,7 @@ export const selectApiKey = statement((db, $: Values<{ id: ApiKeyId }>) =>
     .where(eq(apiKeys.id, $.id)),
 );
 
-/** How many keys work, under the account's lock. */
+/** How many keys are active; runs under the account's lock. */
 export const countApiKeys = statement((db, $: Values<{ userId: UserId }>) =>
   db
     .select({ count: sql<number>`count(*)::int` })
@@ -110,7 +110,7 @@ export interface KeyHolder {
   readonly viewer: Viewer;
 }
 
-/** Who the caller with this secret is, or why the key is refused. */
+/** The viewer with this secret, or the reason to refuse the key. */
 export async function findKeyHolder(
   db: Db,
   secretHash: string,
@@ -120,7 +120,7 @@ export async function findKeyHolder(
   const { keyId, revoked, expired, ...viewer } = row;
   if (revoked) return 'revoked';
   if (expired) return 'expired';
-  // The row is as wide as all three kinds of viewer; which profile it has follows from the role.
+  // The row has the columns of all three roles; the viewer's role decides which profile is set.
   return { keyId, viewer: viewer as Viewer };
 }
 

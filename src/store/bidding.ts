@@ -1,4 +1,4 @@
-/** A bid is made, and a stake held for it. Both run under the lock of their job. */
+/** Inserts a bid, and holds its stake. Both run under the lock of their job. */
 import { eq, getTableColumns, sql } from 'drizzle-orm';
 import type { HoldId, UserId } from '../rules/ids.js';
 import { INITIAL_BID_STATE } from '../rules/states.js';
@@ -41,7 +41,7 @@ interface Stake extends Pick<typeof bids.$inferSelect, 'jobId'> {
   amount: number;
 }
 
-/** The check on the balance refuses what is not there. */
+/** The check constraint on the balance refuses a stake that it does not cover. */
 export const stakeTokens = statement((db, $: Values<Stake>) => {
   const held = db.$with('held').as(
     db

@@ -45,7 +45,10 @@ interface BidsToMove {
   bidIds: string;
 }
 
-/** For each state, the statement that moves live bids of a job to it, and releases their holds unless it keeps them. */
+/**
+ * For each state, the statement that moves live bids of a job to it, and releases their holds unless bids of that state
+ * keep them.
+ */
 export const moveBids = Object.fromEntries(BID_STATES.map((to) => [to, moving(to)])) as Record<
   BidState,
   ReturnType<typeof moving>
@@ -96,13 +99,13 @@ export function liveBids(db: PostgresJsDatabase, jobId: Placeholder) {
   );
 }
 
-/** The accepted bid's hold lasts until its job ends. */
+/** Releases the hold of the accepted bid, which lasts until its job ends. */
 export const releaseHolds = statement((db, $: Values<{ jobId: JobId }>) => {
   const { released, freed } = release(db, eq(holds.jobId, $.jobId));
   return db.with(released, freed).select({ id: released.id }).from(released);
 });
 
-/** Active holds are released, and what they held of the balances is free again. */
+/** Releases active holds, and makes their tokens available again. */
 function release(db: PostgresJsDatabase, which: SQL) {
   const released = db.$with('released').as(
     db
@@ -122,7 +125,7 @@ function release(db: PostgresJsDatabase, which: SQL) {
   return { released, freed };
 }
 
-/** For the row of `jobs`: its live bids and whose they are, the oldest first. */
+/** The live bids of a row of `jobs` with their contractors, the oldest first. */
 export const liveBidsOfJob = sql<LiveBid[]>`(
   select coalesce(json_agg(json_build_object('id', "bids"."id", 'contractorId', "bids"."contractor_id")
     order by "bids"."created_at", "bids"."id"), '[]')
@@ -132,7 +135,10 @@ export type LiveBid = Pick<Bid, 'id' | 'contractorId'>;
 
 const BIDS_ON_JOB = { guaranteedView: bids.guaranteedView, createdAt: bids.createdAt, id: bids.id };
 
-/** Whoever asks sees the job. Homeowners and admins then see all of its bids, contractors their own. */
+/**
+ * The caller has checked that the viewer may see the job. Homeowners and admins then see all of its bids, contractors
+ * their own.
+ */
 function bidsOnJob(role: Role, filtered: boolean) {
   return listing({
     keys: BIDS_ON_JOB,

@@ -1,8 +1,8 @@
-/** What a selection needs, such as its statement, is made once for all equal selections. */
+/** Makes the statement of a selection once for all equal selections. */
 import type { JobInclude } from './job-include.js';
 import { remembering } from './statement.js';
 
-/** Makes something once for each include, when it is first asked for. */
+/** Calls `make` once for each include, on its first use. */
 export function bySelection<Made extends object>(make: (include: JobInclude) => Made): (include: JobInclude) => Made {
   const made = remembering<Made>();
   return (include) => made(includeKey(include), () => make(include));

@@ -12,7 +12,7 @@ import type { Role, Viewer } from '../rules/viewer.js';
 import { availableTo } from './ledger.js';
 import type { Values } from './statement.js';
 
-/** What conditions may name of the viewer and the call. A statement is sent those values that its conditions name. */
+/** The values of the viewer and the call that conditions may use. A statement gets those that its conditions use. */
 export interface ConditionValues extends Pick<Viewer, 'role' | 'homeownerId' | 'contractorId'> {
   userId: UserId;
   expectedVersion: number | null;
@@ -67,8 +67,8 @@ const CALL_FACTS: Readonly<Record<CallFact, ($: Given) => SQL>> = {
 };
 
 /**
- * For a viewer of a known role, whose statements carry no conditions that are not their own: what the condition asks of
- * the role is answered already.
+ * A condition for a known role: its terms about the role are evaluated already, so that the statement contains only
+ * those that apply to this role.
  */
 export function conditionForRole(condition: Condition, role: Role, $: Given): SQL {
   return conditionSql(knowingTheRole(condition, role), $);
@@ -82,7 +82,7 @@ function knowingTheRole(condition: Condition, role: Role): Condition {
   return open.length === 1 && open[0] ? open[0] : { kind: condition.kind, of: open };
 }
 
-/** True is `all` of nothing, and false `any` of nothing. */
+/** An empty `all` is true, and an empty `any` is false. */
 function isOfRole(left: Term, right: Term, role: Role): Condition | undefined {
   if (!('viewer' in left) || left.viewer !== 'role' || !('constant' in right)) return undefined;
   return { kind: right.constant === role ? 'all' : 'any', of: [] };

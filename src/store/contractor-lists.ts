@@ -1,4 +1,4 @@
-/** The directory of contractors: in one of its orders, narrowed by what somebody asks for. */
+/** The directory of contractors, in one of its orders, with filters. */
 import { and, sql, type SQL } from 'drizzle-orm';
 import type { PgColumn } from 'drizzle-orm/pg-core';
 import type { ContractorOrder } from '../rules/entities/people.js';
@@ -20,7 +20,7 @@ export interface ContractorFilter {
   verified?: boolean | null | undefined;
 }
 
-/** A contractor, and whether they have bid for the viewer, which decides what the viewer may read of them. */
+/** A contractor, and whether they have bid on a job of the viewer's, which decides what the viewer may read of them. */
 export interface ListedContractor {
   readonly contractor: Contractor;
   readonly client: boolean;
@@ -34,14 +34,14 @@ interface FilterValues extends ViewerIds {
 
 const { createdAt, completedJobs, ratingRank, ratingCount, id } = contractors;
 
-/** By what each order goes, always from the largest value down. */
+/** The column of each order, always descending. */
 const KEYS = {
   newest: { createdAt, id },
   best_rated: { ratingRank, ratingCount, id },
   most_completed: { completedJobs, ratingRank, ratingCount, id },
 } as const satisfies Record<ContractorOrder, Readonly<Record<string, PgColumn>>>;
 
-/** What is asked for is in a sub-select, which hides it from the planner: it guesses badly how common it is. */
+/** The searched value is in a sub-select, which hides it from the planner, whose estimates of its frequency are bad. */
 const TERMS = {
   search: ($: Values<FilterValues>) =>
     sql`${contractorTerms.words(contractors)} like (select lower(${$.search}::text))`,
@@ -112,12 +112,12 @@ function listOf({ role, order, terms, verified }: Asked): List<FilterValues, Lis
   });
 }
 
-/** Whether the contractor is one of those that a query finds. */
+/** Whether the contractor is in the result of a query. */
 function isAmong(found: SQL): SQL {
   return sql`${contractors.id} = any(array(${found}))`;
 }
 
-/** As the database makes it of the average that is shown. */
+/** Computed as the database computes it from the average that is shown. */
 function rankOf({ ratingAverage }: Contractor): number {
   return Math.round((ratingAverage ?? 0) * 100);
 }

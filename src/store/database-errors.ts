@@ -1,4 +1,4 @@
-/** What the database's own failures mean to a caller. Postgres' text never travels further than the log. */
+/** Turns errors of the database into refusals for callers. Messages of Postgres appear only in the log. */
 import { Overload, Refusal, REFUSALS, type OverloadCause } from '../rules/errors.js';
 
 const SERIALIZATION_FAILURE = '40001';
@@ -31,9 +31,8 @@ const TOO_SLOW = new Set([
 ]);
 
 /**
- * The database is away, full or too slow: nothing the caller sent is wrong, and later may be better. The first that
- * fits; the classes of SQLSTATE are those of connections and of an operator's intervention, and of resources and the
- * disk.
+ * The database is away, full or too slow: the call is correct, and may succeed later. The first match counts; the
+ * classes of SQLSTATE are those of connections, of an operator's intervention, and of resources and the disk.
  */
 const OVERLOADS: readonly (readonly [because: OverloadCause, fits: (code: string) => boolean])[] = [
   ['database_slow', (code) => TOO_SLOW.has(code)],
@@ -53,7 +52,7 @@ export function mayBeRetried(error: unknown): boolean {
   return code === SERIALIZATION_FAILURE || code === DEADLOCK_DETECTED;
 }
 
-/** A failure of the database as a refusal, where it is one; anything else as it was. */
+/** A failure of the database as a refusal, if it can be one; returns any other error unchanged. */
 export function asRefusal(error: unknown): unknown {
   if (error instanceof Refusal) return error;
   const code = codeOf(error);
@@ -65,18 +64,18 @@ export function overload(because: OverloadCause, cause: unknown): Overload {
   return new Overload(because, SENTENCES[because], cause);
 }
 
-/** The name of the constraint that refused a row. */
+/** The name of the constraint that was violated. */
 export function violatedConstraint(error: unknown): string | undefined {
   if (!codeOf(error)?.startsWith('23') || !(error instanceof Error)) return undefined;
   return 'constraint_name' in error && typeof error.constraint_name === 'string' ? error.constraint_name : undefined;
 }
 
-/** An earlier statement of the transaction has failed, and no other runs before its end. */
+/** An earlier statement of the transaction has failed, so that Postgres refuses all others until its end. */
 export function isBehindFailure(error: unknown): boolean {
   return codeOf(error) === '25P02';
 }
 
-/** A sum went beyond what its column holds. */
+/** A sum is out of the range of its column. */
 export function isOutOfRange(error: unknown): boolean {
   return codeOf(error) === '22003';
 }

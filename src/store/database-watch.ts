@@ -1,28 +1,29 @@
 /**
- * Whether the database can be reached. It is asked on a connection of its own: every few seconds, and at once when a
- * statement lost its connection, since one lost connection is not yet a lost database; and where others are answered,
- * it is that connection alone that fails. Listeners are called once when it is away and once that it is back.
+ * Watches whether the database can be reached. It probes on a separate connection every few seconds, and at once when a
+ * statement has lost its connection, since one lost connection does not mean a lost database. While other statements
+ * are answered, only the probe's own connection has failed. Listeners are called once when the database is away, and
+ * once when it is back.
  */
 import type { Database, DatabaseHooks, Db } from './database.js';
 
 type Reconnect = () => Promise<void>;
 
 export interface DatabaseWatch {
-  /** The connection that it asks on. */
+  /** The connection for the probes. */
   readonly probe: Database;
-  /** Since when it cannot be reached; undefined while it can. */
+  /** Since when the database cannot be reached; undefined while it can. */
   readonly awaySince: Date | undefined;
-  /** A connection was lost: look whether the database is. */
+  /** Called when a connection was lost: probes at once. */
   suspect(): void;
-  /** Some other statement was answered. */
+  /** Called when any other statement was answered. */
   answered(): void;
-  /** For pools that are to give up their connections where the database has stopped without a word. */
+  /** For pools that must drop their connections when the database stops without closing them. */
   onOpen(reconnect: Reconnect): void;
-  /** Looks no more; the connection is closed once nothing is under way on it. */
+  /** Stops probing; the connection closes once nothing is under way on it. */
   close(): Promise<void>;
 }
 
-/** It neither answers nor says why: what waits for it would wait for as long as that lasts. */
+/** It does not answer and closes no connection: without this, pending statements would wait for all of that time. */
 class NoAnswer extends Error {}
 
 export interface WatchSettings {
@@ -33,9 +34,11 @@ export interface WatchSettings {
 const LOOK_EVERY_MS = 5_000;
 const LOOK_WHILE_AWAY_EVERY_MS = 500;
 const LOOK_AGAIN_AFTER_MS = 100;
-/** So long an answer may take. */
+/** How long a probe may take. */
 const ANSWER_WITHIN_MS = 2_000;
-/** So many failures in a row say that it is away: the connection that asks may have been lost as well. */
+/**
+ * After so many failures in a row the database counts as away, since a single one may be the probe's own connection.
+ */
 const FAILURES = 2;
 
 export function watchDatabase(

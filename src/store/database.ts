@@ -1,6 +1,6 @@
 /**
- * The connection to Postgres: a bounded pool behind a bounded queue, time-outs on everything that can wait, and
- * transactions that are tried again when the database asks for it.
+ * The connection to Postgres: a bounded pool behind a bounded queue, timeouts on everything that can wait, and retries
+ * of transactions that failed with a serialization failure or a deadlock.
  */
 import { drizzle } from 'drizzle-orm/postgres-js';
 import postgres, { type ParameterOrJSON, type Sql, type TransactionSql } from 'postgres';
@@ -14,7 +14,7 @@ import { rowsOf } from './answer-rows.js';
 import { asRefusal, codeOf, mayBeRetried, overload } from './database-errors.js';
 import { createSecondConnectionCheck } from './second-connection.js';
 
-/** Where the database is: an address, or the parts of a socket's. */
+/** The address of the database: a URL, or the parts of a socket's. */
 export type Connection =
   { url: string } | { host: string; port: number; username: string; database: string; password?: string };
 
@@ -28,9 +28,9 @@ export interface DatabaseTimeouts {
 export interface DatabaseSettings extends DatabaseTimeouts {
   poolSize: number;
   connectTimeoutSeconds: number;
-  /** False where a pooler gives each transaction another connection. */
+  /** False behind a pooler that gives each transaction another connection. */
   preparedStatements: boolean;
-  /** What `pg_stat_activity` says of its connections. */
+  /** The `application_name` of its connections in `pg_stat_activity`. */
   applicationName: string;
 }
 
@@ -45,47 +45,47 @@ export const DATABASE_DEFAULTS: DatabaseSettings = {
   applicationName: 'job-marketplace',
 };
 
-/** What a statement runs on: the pool, or one transaction. */
+/** What statements run on: the pool, or one transaction. */
 export interface Db {
   /** Sends one statement; `statement()` is its only caller. */
   send(text: string, params: ParameterOrJSON<never>[]): Promise<unknown[][]>;
-  /** Commits what `work` did, or nothing of it. Inside a transaction it is a part that can be undone by itself. */
+  /** Runs `work` in a transaction, or in a savepoint inside a transaction. */
   inTransaction<T>(work: (tx: Db) => Promise<T>): Promise<T>;
-  /** The same for statements that take long, of which only so many are at work at once. */
+  /** The same for long statements, of which only so many run at once. */
   forLong?(): Db;
   /** Whether this is a transaction: one failed statement makes the later ones fail too. */
   readonly isTransaction: boolean;
-  /** A session that the first statement sent here checks too. */
+  /** A session that the first statement on this `Db` checks too. */
   readonly sessionCheck?: SessionCheck;
 }
 
-/** The values that a statement takes to check a session. No statement has others of these names. */
+/** The parameters of a session check. No statement has other parameters with these names. */
 export interface SessionValues {
   readonly checkedSession: SessionId;
   readonly checkedUser: UserId;
 }
 
-/** A session that is still to be found active. */
+/** A session that still must be checked. */
 export interface SessionCheck {
   readonly values: SessionValues;
   readonly isDone: boolean;
-  /** A row came back of a statement that checked it. */
+  /** Called when a statement that checked the session has returned a row. */
   passed(): void;
-  /** Checks it by a statement of its own, and throws if the session is over. */
+  /** Checks the session in a separate statement, and throws if it has ended. */
   ask(): Promise<void>;
 }
 
 export interface Database extends Db {
-  /** The same for one caller, whose share of the queue it draws on. */
+  /** The same for one caller, counted in that caller's share of the queue. */
   of(holder: Holder): Db;
-  /** How many statements and transactions are at work and how many wait. */
+  /** How many statements and transactions are running and how many wait. */
   readonly queue: Pick<FairQueue, 'active' | 'waiting'>;
-  /** Runs a request that keeps its transaction open beyond one call. For `onSecondConnection` alone. */
+  /** Runs a request that keeps its transaction open beyond one call. Only needed for `onSecondConnection`. */
   asOneHolder<T>(work: () => Promise<T>): Promise<T>;
   close(): Promise<void>;
 }
 
-/** The limits of the queue's places, and what hears of refusals. */
+/** The limits of the queue, and the metrics of its refusals. */
 export interface DatabaseShares {
   readonly limits: Pick<ShareTable, 'databaseQueue'>;
   readonly events: ShareEvents;
@@ -94,54 +94,57 @@ export interface DatabaseShares {
 const USUAL_SHARES: DatabaseShares = { limits: SHARES, events: NO_EVENTS };
 
 export interface DatabaseHooks {
-  /** Called for every statement sent with its values, and for `begin`. */
+  /** Called for every statement that is sent, with its parameters, and for `begin`. */
   onStatement?: (text: string, params: readonly unknown[]) => void;
-  /** If given, this is thrown where a call that holds a transaction asks the pool for another connection. */
+  /**
+   * If set, a call that holds a transaction fails when it asks the pool for another connection; called with that error.
+   */
   onSecondConnection?: (error: Error) => void;
-  /** Called for every statement that was answered, or failed. */
+  /** Called for every statement that has ended. */
   onAnswered?: (text: string, seconds: number, isFailed: boolean) => void;
   /** Called for every call that the database could not serve. */
   onOverload?: (overload: Overload) => void;
-  /** Called where a transaction is tried again, with the SQLSTATE that asked for it. */
+  /** Called when a transaction is retried, with the SQLSTATE of its failure. */
   onRetry?: (code: string) => void;
   /**
-   * Handed how to give up all connections, with whatever waits for an answer on them: where the database or the network
-   * has stopped without a word, none would come for as long as that lasts. The next call opens new ones.
+   * Gets a function that drops all connections and the statements that are pending on them: when the database or the
+   * network stops without closing connections, those would wait for all of that time. The next call opens new
+   * connections.
    */
   onOpen?: (reconnect: () => Promise<void>) => void;
-  /** Whether the database is known to be away: then refusals do not claim that the server is beyond capacity. */
+  /** Whether the database is known to be away: refusals then do not say that the server is beyond capacity. */
   isAway?: () => boolean;
 }
 
 /**
- * Statements of one transaction that are pipelined, and so cost one round trip. They run in this order; where
- * one fails, those after it fail because of it, and so the first failure is the one that counts.
+ * Awaits pipelined statements of one transaction, which take one round trip. They run in this order; if one fails,
+ * those after it fail because of it, so that the first failure is thrown.
  */
 export async function pipelined<Parts extends readonly unknown[]>(
   ...parts: { [At in keyof Parts]: Promise<Parts[At]> }
 ): Promise<Parts> {
   await Promise.allSettled(parts);
-  // All have settled, and so the first of them that failed is the one that is heard.
+  // All have settled, so that this rejects with the first of them that failed.
   return Promise.all<Parts>(parts as Parts) as Promise<Parts>;
 }
 
-/** From here to the end of the transaction. */
+/** Sets the lock timeout for the rest of the transaction. */
 export async function waitForLocksAtMost(tx: Db, ms: number): Promise<void> {
   await tx.send(`set local lock_timeout = ${ms}`, []);
 }
 
 const ATTEMPTS = 4;
 
-/** Of the connections one in five stays free for other addresses than the one that asks. */
+/** One address may use four of five connections; the others stay free for other addresses. */
 const placesPerAddress = (poolSize: number) => Math.max(1, Math.floor(poolSize * 0.8));
 
 /**
- * More at once gain a user little, since the event loop takes their rows one after the other; and where each is of
- * megabytes, everybody waits for as many of them as come in one turn of the loop.
+ * More statements at once gain a user little, since the event loop reads their rows one after the other. Answers of
+ * megabytes that arrive in one turn of the loop would delay all callers.
  */
 const placesPerUser = (poolSize: number) => Math.max(2, Math.floor(poolSize / 5));
 
-/** A search for two letters reads much of the market: one in five may. */
+/** A search for two letters reads much of the market: long statements may use one connection in five. */
 const placesForLong = (poolSize: number) => Math.max(1, Math.floor(poolSize / 5));
 
 export function connect(
@@ -186,7 +189,7 @@ export function connect(
     };
   }
 
-  /** Of a transaction, or of a statement alone, which is one too: nothing is left of it where it failed. */
+  /** Runs a transaction, or a single statement, which is one too, and retries it: a failed one has left no effect. */
   async function persistently<T>(holder: Holder, work: () => Promise<T>, kind?: Work): Promise<T> {
     secondConnection?.assertNoneHeld();
     for (let attempt = 1; ; attempt += 1) {
@@ -199,7 +202,7 @@ export function connect(
     }
   }
 
-  /** Calls queue up because connections are lost, not because there are too many calls. */
+  /** While the database is away, the queue is full because of lost connections and not because of too many calls. */
   function refusalOf(error: unknown): unknown {
     const isFull = error instanceof Refusal && error.code === 'OVERLOADED' && !(error instanceof Overload);
     const refusal = isFull && hooks.isAway?.() ? overload('database_away', error) : asRefusal(error);
@@ -217,7 +220,7 @@ export function connect(
           hooks.onStatement?.('begin', []);
           const run = (client: TransactionSql) => work(transactionOn(client));
           const runHolding = (client: TransactionSql) => secondConnection?.holding(() => run(client)) ?? run(client);
-          // The cast undoes postgres.js's wish to await arrays of queries; `work` returns no such thing.
+          // The cast removes postgres.js's type for awaited arrays of queries, which `work` does not return.
           return (await pool.begin(runHolding)) as T;
         }),
     };
@@ -249,20 +252,20 @@ async function timed<T>(
 }
 
 /**
- * How long a connection that was lost waits before it tries again. The driver's own pauses grow with the failures of
- * all connections together, up to 20 seconds, and would go on long after the database is back; a try costs next to
- * nothing, and is made only when a query waits for it.
+ * How long a lost connection waits before it reconnects. The driver's own pauses grow with the failures of all
+ * connections together, up to 20 seconds, and would last long after the database is back; an attempt is cheap, and made
+ * only when a query waits for it.
  */
 const reconnectAfterSeconds = () => 0.05 + Math.random() * 0.1;
 
-/** A client of Postgres with every time-out set. Migrations use one of their own. */
+/** A client of Postgres with every timeout set. Migrations use a separate one. */
 export function openPool(connection: Connection, settings: DatabaseSettings): Sql {
   const options = {
     max: settings.poolSize,
     connect_timeout: settings.connectTimeoutSeconds,
     idle_timeout: 0,
     backoff: reconnectAfterSeconds,
-    // The driver's own query of types is an unhandled rejection when the connection dies during it.
+    // The driver's query of types would be an unhandled rejection if the connection is lost during it.
     fetch_types: false,
     prepare: settings.preparedStatements,
     onnotice: () => {},
@@ -275,7 +278,7 @@ export function openPool(connection: Connection, settings: DatabaseSettings): Sq
     },
   };
   const pool = 'url' in connection ? postgres(connection.url, options) : postgres({ ...connection, ...options });
-  // Drizzle reads times and dates as text; wrapping the client once sets that.
+  // Drizzle reads times and dates as text; wrapping the client once configures that.
   drizzle({ client: pool });
   return pool;
 }

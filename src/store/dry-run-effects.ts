@@ -1,4 +1,4 @@
-/** What a transaction has recorded so far and nobody else can see: the effects that a dry run answers with. */
+/** Reads the effects that a transaction has recorded and not committed, for the answer of a dry run. */
 import { and, eq, gte, sql, type SQL } from 'drizzle-orm';
 import type { PgColumn } from 'drizzle-orm/pg-core';
 import type { EventType } from '../rules/events.js';
@@ -22,19 +22,19 @@ export interface RecordedEffects {
 }
 
 /**
- * The number of the transaction that wrote a row. `xmin` has its lower 32 bits alone, so it is counted on from the
- * number of this transaction, which has all 64 and cannot be more than half of the 32 bits away.
+ * The id of the transaction that wrote a row. `xmin` has only its lower 32 bits; the upper ones are computed from this
+ * transaction's id, which has all 64 bits and cannot be more than half of the 32-bit range away.
  */
 const WRITER = sql`(pg_current_xact_id()::text::bigint
   + (xmin::text::bigint - pg_current_xact_id()::text::bigint % 4294967296 + 6442450944) % 4294967296 - 2147483648)`;
 
-/** A row that can be seen although its transaction has not ended was written by this one, or by a savepoint in it. */
+/** A visible row whose transaction has not ended was written by this transaction, or by a savepoint in it. */
 const IS_OWN = sql`pg_xact_status(${WRITER}::text::xid8) = 'in progress'`;
 
-/** Its own rows among those made since: identifiers begin with a time, and are indexed. */
+/** The transaction's own rows among those with newer identifiers, which begin with a time and are indexed. */
 const ownSince = (id: PgColumn, since: unknown) => and(gte(id, since), IS_OWN);
 
-/** Transfers and events are never written again, and a hold only when it is released. */
+/** Transfers and events are never updated, and a hold only when it is released. */
 const IS_NEW_HOLD = eq(holds.status, 'active');
 
 const listOf = (entry: SQL, order: SQL) => sql`coalesce(json_agg(json_build_object(${entry}) order by ${order}), '[]')`;
@@ -67,7 +67,7 @@ const selectOwn = statement((db, $: Values<Since>) => {
     .from(sql`(values (1)) as one`);
 });
 
-/** Of a transaction that began at this time of the server's clock. */
+/** The effects of a transaction that began at this time of the server's clock. */
 export async function recordedSince(tx: Db, beganAt: number): Promise<RecordedEffects> {
   const [recorded] = await selectOwn(tx, {
     transferId: lowestIdSince('transfer', beganAt),

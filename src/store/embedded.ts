@@ -1,7 +1,7 @@
 /**
- * A real Postgres inside the server, for running without one: it lives in the data folder, listens on a Unix socket
- * alone, belongs to one server at a time, is started again if it ends by itself, and ends with that server however the
- * server ends. What an earlier one left is cleared first.
+ * Runs a real Postgres as a child of the server, for use without a database server. It has its data in the data folder,
+ * listens only on a Unix socket, belongs to one server at a time, is restarted if it ends by itself, and ends with that
+ * server however the server ends. Leftovers of an earlier one are removed first.
  */
 import { mkdirSync, readFileSync, realpathSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -17,20 +17,20 @@ import { armWatchdog } from './embedded/watchdog.js';
 
 export interface EmbeddedPostgres {
   readonly connection: { host: string; port: number; username: string; database: string; password?: string };
-  /** Ends Postgres cleanly. Further calls wait for the first. */
+  /** Stops Postgres cleanly. Further calls wait for the first. */
   stop(): Promise<void>;
 }
 
 export interface EmbeddedOptions {
   /** Further settings, each as `name=value`. */
   settings?: readonly string[];
-  /** For tests: no care for the data, and the whole folder vanishes with the server. */
+  /** For tests: without fsync, and the whole folder is removed when the server stops. */
   disposable?: boolean;
-  /** Called with what Postgres complains of, and whenever it ended by itself and is back. */
-  tell?: (what: string) => void;
+  /** Called with warnings and errors of Postgres, and whenever it was restarted. */
+  onMessage?: (message: string) => void;
 }
 
-/** Only names the socket's file; nothing listens on TCP. */
+/** Only a part of the socket's file name; Postgres does not listen on TCP. */
 const PORT = 5432;
 const CONNECTION_FILE = 'connection.json';
 
@@ -50,7 +50,7 @@ export async function startEmbeddedPostgres(
   }
 }
 
-/** Where a server that is up on this folder has its database, for a command that runs at the same time. */
+/** The connection to the database of a server that is running on this folder, for a command. */
 export function findRunningPostgres(dataFolder: string): EmbeddedPostgres['connection'] | undefined {
   if (!isLocked(dataFolder)) return undefined;
   try {
@@ -64,7 +64,7 @@ async function start(
   folder: string,
   leave: () => void,
   binaries: Binaries,
-  { settings = [], disposable = false, tell = () => {} }: EmbeddedOptions,
+  { settings = [], disposable = false, onMessage = () => {} }: EmbeddedOptions,
 ): Promise<EmbeddedPostgres> {
   const cluster = join(folder, 'postgres');
   const account = chooseAccount(cluster);
@@ -81,7 +81,7 @@ async function start(
     account,
     settings: [...settingsFor(socketFolder), ...settings],
     disposable,
-    tell,
+    onMessage,
     clear: async () => {
       await clearLeftovers(cluster);
       prepareSocket();
@@ -108,8 +108,8 @@ async function start(
 }
 
 /**
- * What ends our use of the folder. A disposable one is removed, by a watchdog if this process is
- * killed, over and over until nothing writes there.
+ * Returns a function that ends our use of the folder. It removes a disposable folder, as does a watchdog if this
+ * process is killed, repeatedly until no process writes there.
  */
 function leaving(folder: string, lock: FolderLock, { disposable }: EmbeddedOptions): () => void {
   if (!disposable) return () => lock.release();
@@ -122,7 +122,7 @@ function leaving(folder: string, lock: FolderLock, { disposable }: EmbeddedOptio
   };
 }
 
-/** Postgres writes in it as another user when the server is root: others may then pass through, but not look around. */
+/** When the server is root, Postgres writes in it as another user: other users may enter the folder but not list it. */
 function makeFolder(dataFolder: string): string {
   mkdirSync(dataFolder, { recursive: true, mode: process.getuid?.() === 0 ? 0o711 : 0o700 });
   return realpathSync(dataFolder);
@@ -135,7 +135,7 @@ function settingsFor(socketFolder: string): string[] {
     `unix_socket_directories=${socketFolder}`,
     'unix_socket_permissions=0700',
     'shared_buffers=128MB',
-    // Compiling plans to machine code costs more than these short queries take.
+    // JIT compilation costs more than these short queries take.
     'jit=off',
     'timezone=UTC',
     'log_timezone=UTC',

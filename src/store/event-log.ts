@@ -1,4 +1,6 @@
-/** The events of all jobs by their positions: a page of what is somebody's, and batches of what is everybody's. */
+/**
+ * The events of all jobs in the order of their positions: pages of a viewer's own events, and batches of all events.
+ */
 import { and, eq, sql, type SQL } from 'drizzle-orm';
 import type { PostgresJsDatabase } from 'drizzle-orm/postgres-js';
 import type { ContractorId, HomeownerId, JobId } from '../rules/ids.js';
@@ -17,15 +19,15 @@ export type OwnEvent = EventRow & { readonly isAwardee: boolean };
 
 interface Asked {
   readonly size: number;
-  /** Positions from behind this one; from the beginning by default. */
+  /** Only positions after this one; from the beginning by default. */
   readonly after?: string | undefined;
-  /** As far as this one; to the end by default. */
+  /** Only positions up to this one; to the end by default. */
   readonly upTo?: string | undefined;
 }
 
 type LogValues = Pick<ViewerIds, 'homeownerId' | 'contractorId' | 'role'> & { upTo: string };
 
-/** Behind every position that there will ever be. */
+/** Greater than every position that there will ever be. */
 const END = String(2n ** 63n - 1n);
 const BEGINNING = '0';
 
@@ -33,7 +35,7 @@ const asOther = { ...eventShape, isAwardee: sql<boolean>`false` };
 const notBehind = ($: Values<{ upTo: string }>) => sql`${events.position} <= ${$.upTo}::bigint`;
 const BY_POSITION = { keys: { position: events.position }, order: 'oldest first' } as const;
 
-/** Events without a position are not there yet: `position > …` is no for them. */
+/** Events without a position are not read yet: `position > …` is null for them. */
 const ofEverybody = listing({
   ...BY_POSITION,
   rows: (db, $: Values<LogValues>, within) =>
@@ -74,12 +76,12 @@ function atPositions(db: PostgresJsDatabase, $: Values<LogValues>, positions: SQ
 
 const rowsMax = (rows: number) => sql`limit ${sql.raw(String(rows))}`;
 
-/** By one's own bid: the accepted one is that of whom the job was awarded to. */
+/** What a contractor reads of a job, by their bid on it: the awarded contractor's bid is the accepted one. */
 const reachByBid = ($: Values<LogValues>) => reachOfContractor(sql`own.status = 'accepted'`, $);
 
 /**
- * Of each job with a bid that counts, the next event; the page can only be of those jobs whose next events are the
- * first. So it costs a look for each bid, and never more for long histories.
+ * First reads the next event of each job with a bid that counts: the page can only contain events of the jobs whose
+ * next events are the first. So it takes one index lookup for each bid, and no more for long histories.
  */
 const ofOwnBids = listing({
   ...BY_POSITION,
@@ -92,24 +94,27 @@ const ofOwnBids = listing({
       order by g.position ${rowsMax(wanted)}`;
     return atPositions(db, $, first);
   },
-  // In no order: it ends with the most that is counted.
+  // Without an order, so that it stops at the counting limit.
   counted: (_db, $, { atMost }) => sql`select from bids own
     join events on events.job_id = own.job_id and events.position is not null and ${reachByBid($)}
     where ${countsForOwn($)} ${rowsMax(atMost)}`,
 });
 
-/** So many events behind the position are looked through one by one. */
-const LOOKED_THROUGH = 500;
+/** How many events after the position are scanned one by one. */
+const SCANNED_MAX = 500;
 
 type FromPosition = LogValues & { key0: string };
 type AmongTheNext = (db: Db, values: FromPosition) => Promise<{ rows: OwnEvent[]; count: string | number }>;
 
 const ofSize = remembering<AmongTheNext>();
 
-/** Those of the next events that are the contractor's, and the position behind all of these, if there is one. */
+/**
+ * The contractor's own events among the next ones, and the first position after those that were scanned, if there is
+ * one.
+ */
 function amongTheNext(size: number): AmongTheNext {
   const next = ($: Values<FromPosition>) => sql`select * from events where position > ${$.key0}::bigint
-    and ${notBehind($)} order by position ${rowsMax(LOOKED_THROUGH)}`;
+    and ${notBehind($)} order by position ${rowsMax(SCANNED_MAX)}`;
   return ofSize(String(size), () =>
     countedStatement(
       (db, $: Values<FromPosition>) =>
@@ -120,14 +125,14 @@ function amongTheNext(size: number): AmongTheNext {
             where ${countsForOwn($)} and ${reachByBid($)} order by events.position ${rowsMax(size + 1)}`,
         ).orderBy(events.position),
       ($) => sql`select e.position from events e where e.position > ${$.key0}::bigint
-        order by e.position offset ${sql.raw(String(LOOKED_THROUGH))} limit 1`,
+        order by e.position offset ${sql.raw(String(SCANNED_MAX))} limit 1`,
     ),
   );
 }
 
 /**
- * Whoever comes back soon has missed little: that is looked through, however many bids they have. Whoever has missed
- * more is given the next of each job on which they have a bid, which costs the same however long the log is.
+ * A contractor who missed few events gets them by a scan of the next events, however many bids they have. For one who
+ * missed more, the next event of each job with their bid is read, which costs the same however long the log is.
  */
 async function ofContractor(db: Db, values: LogValues, request: { size: number; after: string }) {
   const { size, after } = request;
@@ -136,7 +141,7 @@ async function ofContractor(db: Db, values: LogValues, request: { size: number; 
   return ofOwnBids.pageOf(rows, { size, isAfter: true }, () => ofOwnBids.total(db, values));
 }
 
-/** What is a viewer's own, the oldest first. */
+/** A viewer's own events, the oldest first. */
 export function listOwnEvents(
   db: Db,
   viewer: Viewer,
@@ -150,7 +155,7 @@ export function listOwnEvents(
 
 type OfOneJob = LogValues & { jobId: JobId };
 
-/** A deleted draft goes on having events, for its owner and admins. */
+/** The events of a deleted draft remain, for its owner and admins. */
 const ofOneJob = {
   admin: listing({
     ...BY_POSITION,
@@ -190,7 +195,7 @@ const ofOneJob = {
   }),
 };
 
-/** What happened to one job, the oldest first; nothing of a job that the viewer may not see. */
+/** The events of one job, the oldest first; none of a job that the viewer may not see. */
 export function listEventsOfOneJob(
   db: Db,
   viewer: Viewer,
@@ -200,18 +205,18 @@ export function listEventsOfOneJob(
   return ofOneJob[viewer.role](db, { ...idsOf(viewer), jobId, upTo }, { size, after: [after] });
 }
 
-/** An event, and what must be known of its job to say who reads it. */
+/** An event, and the facts of its job that decide who may read it. */
 export interface EventWithParties {
   readonly event: EventRow;
   readonly homeownerId: HomeownerId;
   /** Null for a deleted draft. */
   readonly status: JobState | null;
   readonly awardedContractorId: ContractorId | null;
-  /** Bids of those contractors that were named. */
+  /** The bids of the given contractors. */
   readonly bids: readonly { readonly contractorId: ContractorId; readonly status: BidState }[];
 }
 
-/** How many are read at once; whoever gets as many asks again. */
+/** How many events are read at once; a caller that gets as many reads again. */
 export const BATCH_MAX = 500;
 
 const bidsOf = ($: Values<{ contractorIds: string }>) => sql<EventWithParties['bids']>`(
@@ -236,7 +241,7 @@ const selectBatch = statement(
   'json',
 );
 
-/** What happened, for everybody: each event as it is, with its job as it is now. */
+/** The events for all readers, with all fields, and with the job as it is now. */
 export function readBatch(
   db: Db,
   { after, upTo, contractorIds }: { after: bigint; upTo: bigint; contractorIds: readonly ContractorId[] },

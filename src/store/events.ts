@@ -1,4 +1,7 @@
-/** Events are written in the statement that makes them true, numbered from the job's own count while it is locked. */
+/**
+ * Writes events in the same statement as the change that they describe, numbered by the job's own count while the job
+ * is locked.
+ */
 import { and, eq, getTableColumns, sql, type Placeholder, type SQL } from 'drizzle-orm';
 import type { PostgresJsDatabase } from 'drizzle-orm/postgres-js';
 import type { EventType } from '../rules/events.js';
@@ -17,13 +20,13 @@ import { forEachRole, type ViewerIds } from './visibility.js';
 
 type WithActor = Omit<typeof events.$inferSelect, 'homeownerId'> & { actor: Shown<typeof EVENT_ACTOR> | null };
 
-/** As it is stored: what a type of event carries is in `data`. */
+/** An event as it is stored: the fields of its type are in `data`. */
 export type EventRow = RowOf<Entity<StoredEventFields>, WithActor>;
 
-/** As somebody reads it. */
+/** An event as a viewer reads it. */
 export type JobEvent = EventRow & EventDetails;
 
-/** With the actor's name, in the same statement for all events. */
+/** The columns of an event with its actor's name. */
 const { homeownerId: _owner, ...shownColumns } = getTableColumns(events);
 
 export const eventShape = {
@@ -34,7 +37,7 @@ export const eventShape = {
   ),
 };
 
-/** What happened, before it has a number and a time. */
+/** An event before it has a number and a time. */
 export interface NewEvent {
   type: EventType;
   actorId: UserId;
@@ -44,7 +47,7 @@ export interface NewEvent {
   data?: Record<string, unknown>;
 }
 
-/** As one parameter, so that a statement logs one event or many alike. */
+/** The events as one parameter, so that one statement logs any number of events. */
 export function asParameter(happened: readonly NewEvent[]): string {
   return JSON.stringify(
     happened.map(({ type, actorId, bidderId = null, fromStatus = null, toStatus = null, data = {} }) => ({
@@ -59,18 +62,18 @@ export function asParameter(happened: readonly NewEvent[]): string {
   );
 }
 
-/** What the database alone knows. */
+/** Values that only the database has. */
 interface Further {
-  /** Added to the events' data. */
+  /** Is added to the events' data. */
   readonly data?: SQL;
-  /** How many events of the same statement follow these. */
+  /** How many later events the same statement adds. */
   readonly later?: SQL;
 }
 
 /**
- * The rows to insert, for a CTE named `counted` that has just raised the job's `event_count` by as many. Columns stand
- * in the table's own order. The clock is read under the job's lock: a transaction's own time is that of its beginning,
- * before it waited, and would lie before what it waited for.
+ * The rows to insert, for a CTE named `counted` that has just raised the job's `event_count` by as many. The columns
+ * are in the table's order. The clock is read under the job's lock: `now()` is the time when the transaction began,
+ * which may be before the events of a transaction that it waited for.
  */
 function eventsToLog(counted: string, happened: Placeholder, { data, later }: Further): SQL {
   const before = sql`j.event_count - ${countOf(happened)}${later ? sql` - ${later}` : sql``}`;
@@ -82,7 +85,7 @@ function eventsToLog(counted: string, happened: Placeholder, { data, later }: Fu
       with ordinality as e (id, type, actor_id, bidder_id, from_status, to_status, data, number)`;
 }
 
-/** The part of a statement that writes them down. */
+/** The part of a statement that inserts events. */
 export function logging(db: PostgresJsDatabase, counted: string, happened: Placeholder, further: Further = {}) {
   return db.$with('logged').as(
     db
@@ -97,9 +100,9 @@ const LOGGED = { id, jobId, sequence, actorId, homeownerId };
 
 /**
  * Logs an event for each bid of a CTE named `settled`, which the one event of `logged` has changed: first that of the
- * accepted bid, then those of the others from the oldest on. Only the database knows how many there are, so it makes
- * their identifiers: that of the one event, with a number for its last seven characters. Since it reads `logged`, it
- * runs after it, and so the times of these events are later, too.
+ * accepted bid, then those of the others from the oldest on. Their number is only known in the database, so that the
+ * statement makes their identifiers: that of the one event, with a number for its last seven characters. Since it reads
+ * `logged`, it runs after it, and the times of these events are later, too.
  */
 export function loggingBids(db: PostgresJsDatabase, type: SQL) {
   const rows = sql`select left(l.id, -7) || lpad(b.number::text, 7, '0'), l.job_id, l.sequence + b.number, ${type},
@@ -110,7 +113,7 @@ export function loggingBids(db: PostgresJsDatabase, type: SQL) {
   return db.$with('logged_bids').as(db.insert(events).select(rows));
 }
 
-/** How far a job's count rises for these events. */
+/** By how much a job's count rises for these events. */
 export function countOf(happened: Placeholder): SQL {
   return sql`json_array_length(${happened}::json)`;
 }
@@ -142,7 +145,7 @@ export const listEvents = {
 } satisfies Record<EventReach, unknown>;
 
 /**
- * The events of a job inside its row, which says how far the viewer reads: of some jobs they are the awarded
+ * The events of a job inside its row, from which follows what the viewer may read: of some jobs they are the awarded
  * contractor, and on others they have only bid.
  */
 export const listEventsOfJob = forEachRole((role) =>
@@ -158,13 +161,18 @@ export const listEventsOfJob = forEachRole((role) =>
   }),
 );
 
-/** What the viewer is to the job is for the row of `jobs` to say; a deleted draft has none, and is its owner's. */
+/**
+ * The viewer's relation to the job follows from the row of `jobs`; a deleted draft has no row, and only its owner reads
+ * it.
+ */
 export function reachOnJob(role: Role, $: Values<ViewerIds>): SQL {
   if (role !== 'contractor') return REACH[reachOf(role === 'admin' ? 'admin' : 'owner')]($.contractorId);
   return reachOfContractor(sql`"jobs"."awarded_contractor_id" = ${$.contractorId}`, $);
 }
 
-/** Of a contractor who sees the job: what they read of it depends on whether it was awarded to them. */
+/**
+ * The condition for a contractor who may see the job: what they read of it depends on whether it was awarded to them.
+ */
 export function reachOfContractor(isAwardee: SQL, { contractorId }: { contractorId: Placeholder | SQL }): SQL {
   const [asAwardee, asAnyOther] = [REACH[reachOf('awardee')](contractorId), REACH[reachOf('bidder')](contractorId)];
   return sql`case when ${isAwardee} then ${asAwardee} else ${asAnyOther} end`;
@@ -174,7 +182,7 @@ const DISPUTE_EVENTS = asArray(DISPUTE_EVENT_TYPES);
 
 export const isOfDispute = sql`${events.type} = any(${DISPUTE_EVENTS}::text[])`;
 
-/** Everything about a job's dispute, in order, with the events that are no part of it left out. */
+/** Selects the events of a job's dispute. */
 export const selectDisputeEvents = statement((db, $: Values<{ jobIds: string }>) =>
   db
     .select(getTableColumns(events))

@@ -1,6 +1,6 @@
 /**
- * What an operator wants to know of the market and of the database, besides what each instance counts by itself. Read
- * when the metrics are asked for, and not again for half a minute: to count a million jobs takes a tenth of a second.
+ * Figures of the market and the database for the metrics, in addition to the counters of each instance. They are read
+ * on a request for the metrics and kept for half a minute: counting a million jobs takes a tenth of a second.
  */
 import { sql } from 'drizzle-orm';
 import { INITIAL_JOB_STATE, JOB_STATES, type JobState } from '../rules/states.js';
@@ -13,7 +13,7 @@ export interface Figures {
   readonly jobs: Readonly<Record<JobState, number>>;
   readonly reached: { readonly published: number; readonly awarded: number; readonly completed: number };
   readonly disputesOpen: number;
-  /** Of all people together. */
+  /** The tokens of all users together. */
   readonly tokens: { readonly available: number; readonly held: number };
 }
 
@@ -49,7 +49,7 @@ const lockWaits = statement((db, _: Values<object>) =>
     .where(sql`datname = current_database() and wait_event_type = 'Lock'`),
 );
 
-/** So many deliveries that wait are counted. */
+/** How many waiting deliveries are counted at most. */
 const WAITING_MAX = sql.raw('10000');
 
 const webhooksNow = statement((db, _: Values<object>) =>
@@ -67,9 +67,9 @@ const webhooksNow = statement((db, _: Values<object>) =>
 );
 
 export interface WebhookFigures {
-  /** Deliveries that are still to be sent, or to be sent again. */
+  /** Deliveries that wait to be sent or retried. */
   readonly waiting: number;
-  /** How long the oldest of them has been due. */
+  /** How long the oldest due delivery has waited. */
   readonly oldestSeconds: number;
   readonly paused: number;
 }
@@ -103,7 +103,7 @@ export async function countLockWaits(db: Db): Promise<number> {
   return waiting?.count ?? 0;
 }
 
-/** Reads at most so often and waits at most so long; where that fails, what was read last, or else what is given. */
+/** Reads at most so often and waits at most so long; after a failure it returns the last figures, or the given ones. */
 export function refreshed<T>(read: () => Promise<T>, initially: T, everyMs: number, waitMs: number): () => Promise<T> {
   let last = initially;
   let readAtMs = -Infinity;
@@ -114,7 +114,7 @@ export function refreshed<T>(read: () => Promise<T>, initially: T, everyMs: numb
       last = await read();
       readAtMs = performance.now();
     } catch {
-      // The database's own metrics say what is wrong with it.
+      // The metrics of the database show its failures.
     } finally {
       reading = undefined;
     }

@@ -1,4 +1,4 @@
-/** Deletes expired rows, a little at a time, by whichever instance comes first. */
+/** Deletes expired rows in small batches; any instance may do it. */
 import { sql, type SQL } from 'drizzle-orm';
 import { WEBHOOKS } from '../rules/limits.js';
 import type { Db } from './database.js';
@@ -8,12 +8,12 @@ import { idempotencyRecords } from './tables/idempotency.js';
 import { refreshTokens, sessions } from './tables/sessions.js';
 import { webhookDeliveries, webhookEndpoints } from './tables/webhooks.js';
 
-/** Not while a server starts, and soon afterwards: some servers are replaced before an hour is over. */
+/** Begins soon after the start, since some servers are replaced within an hour, but not during it. */
 const FIRST_AFTER_MS = 60_000;
 const EVERY_MS = 60 * 60 * 1000;
-/** For so long a stolen refresh token of a session that has ended is still known as one. */
+/** For how long refresh tokens are kept after the end of their session, so that a stolen one is recognized. */
 const KEPT_DAYS_AFTER_END = 7;
-/** What one statement deletes, so that it ends long before its time-out. */
+/** How much one statement deletes, so that it ends long before its timeout. */
 const BATCH = 5_000;
 const BATCHES_MAX = 1_000;
 
@@ -31,14 +31,14 @@ const dropRecords = statement((db, _: Values<object>) =>
 );
 
 /**
- * Not before their session has ended, or the theft of one that was used long ago would go unnoticed: it would be a
- * stranger to a session that goes on. A session ends by itself, and so its tokens are bounded.
+ * Deletes tokens only after the end of their session. Otherwise the reuse of an old token, which shows a theft, would
+ * look like an unknown token while its session is active. Sessions expire, so that their tokens have a bound.
  */
 const dropTokens = statement((db, _: Values<object>) =>
   db
     .delete(refreshTokens)
     .where(
-      // `offset 0` has the tokens of each such session looked up, in place of all tokens read.
+      // `offset 0` makes Postgres look up the tokens of each such session instead of reading all tokens.
       sql`hash in (select t.hash from sessions s
         cross join lateral (select hash from refresh_tokens where session_id = s.id offset 0) t
         where s.ends_at < ${daysAgo(KEPT_DAYS_AFTER_END)} ${batch})`,
@@ -46,7 +46,7 @@ const dropTokens = statement((db, _: Values<object>) =>
     .returning({ hash: refreshTokens.hash }),
 );
 
-/** Those with tokens wait: however many one has, they are deleted in batches and not by the session's cascade. */
+/** Leaves sessions that still have tokens: those are deleted in batches, and not by the cascade of the session. */
 const dropSessions = statement((db, _: Values<object>) =>
   db
     .delete(sessions)
@@ -57,7 +57,7 @@ const dropSessions = statement((db, _: Values<object>) =>
     .returning({ id: sessions.id }),
 );
 
-/** What is too old, be it sent or not. Its attempts go with it. */
+/** Deletes deliveries that are too old, sent or not. Their attempts are deleted with them. */
 const dropOldDeliveries = statement((db, _: Values<object>) =>
   db
     .delete(webhookDeliveries)
@@ -78,7 +78,7 @@ const dropDeliveriesOfDeleted = statement((db, _: Values<object>) =>
     .returning({ id: webhookDeliveries.id }),
 );
 
-/** Nothing is made for an endpoint that is deleted, but for what an instance was just about to commit. */
+/** An hour later, since another instance may still commit a delivery to an endpoint that was just deleted. */
 const dropEndpoints = statement((db, _: Values<object>) =>
   db
     .delete(webhookEndpoints)
@@ -89,7 +89,7 @@ const dropEndpoints = statement((db, _: Values<object>) =>
     .returning({ id: webhookEndpoints.id }),
 );
 
-/** In this order: what refers to something goes before it. */
+/** In this order: referring rows before the rows that they refer to. */
 const DROPS = {
   records: dropRecords,
   tokens: dropTokens,
@@ -102,10 +102,10 @@ const DROPS = {
 type Kind = keyof typeof DROPS;
 type OnFailure = (kind: Kind, error: unknown) => void;
 
-/** How many of each were deleted. */
+/** How many rows of each kind were deleted. */
 type Tidied = Readonly<Record<Kind, number>>;
 
-/** One kind whose rows cannot be deleted keeps none of the others. */
+/** A failure for one kind of row does not stop the others. */
 export async function tidy(db: Db, onFailure: OnFailure, signal?: AbortSignal): Promise<Tidied> {
   const tidied: Record<Kind, number> = {
     records: 0,
@@ -130,7 +130,7 @@ export async function tidy(db: Db, onFailure: OnFailure, signal?: AbortSignal): 
   return tidied;
 }
 
-/** Tidies soon, and then every hour, until it is closed. */
+/** Deletes soon, and then every hour, until it is closed. */
 export function keepTidy(db: Db, onFailure: OnFailure): { close(): Promise<void> } {
   const closing = new AbortController();
   let running: Promise<unknown> | undefined;

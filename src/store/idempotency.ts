@@ -20,7 +20,7 @@ export const lockKey = statement((db, $: Values<Claim>) =>
     .from(sql`(values (1)) as one`),
 );
 
-/** Housekeeping throws such a record away when it comes to it; by itself it counts no more. */
+/** Such a record no longer counts; housekeeping deletes it later. */
 export const recordIsTooOld = sql`${idempotencyRecords.createdAt} <= now() - interval '24 hours'`;
 
 export const selectRecord = statement((db, $: Values<Claim>) =>
@@ -37,7 +37,7 @@ export const selectRecord = statement((db, $: Values<Claim>) =>
     ),
 );
 
-/** Under the key's lock: a record that is too old gives way. No row comes back if there is one that counts. */
+/** Runs under the key's lock: replaces a record that is too old. Returns no row if there is a valid one. */
 export const insertRecord = statement((db, $: Values<Claim & { inputSeal: string; answer: string }>) => {
   const answered = columns($, ['inputSeal', 'answer']);
   const { userId, operation, key } = idempotencyRecords;

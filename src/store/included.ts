@@ -1,4 +1,4 @@
-/** Reads the parts of jobs: of many jobs at once, and out of the column that a select of jobs has for them. */
+/** Reads the parts of jobs: for many jobs at once, or from the column that a select of jobs has for them. */
 import { getTableColumns, sql } from 'drizzle-orm';
 import type { DisputeEvent } from '../rules/disputes.js';
 import type { ContractorId, JobId } from '../rules/ids.js';
@@ -25,7 +25,7 @@ import { events } from './tables/events.js';
 import { jobs } from './tables/jobs.js';
 import { forEachRole, idsOf, type ViewerIds } from './visibility.js';
 
-/** What was found: the rows as they are, with fields that the viewer may not read. */
+/** The rows that were read, including fields that the viewer may not read. */
 export interface Included {
   readonly homeowner?: PersonRow;
   readonly ownBids?: readonly Bid[];
@@ -37,7 +37,7 @@ export interface Included {
   readonly events?: readonly EventRow[];
   readonly eventsTotal?: number;
   readonly disputeEvents?: readonly DisputeEvent[];
-  /** Those who made any of these bids, by their profile. */
+  /** The contractors of these bids, by their ids. */
   readonly bidders: ReadonlyMap<ContractorId, PersonRow>;
 }
 
@@ -56,15 +56,17 @@ const selectParts = forEachRole((role) =>
   ),
 );
 
-/** Where a list begins, and the state of its bids; as the include says. */
+/**
+ * The position after which a list begins, and the state of its bids, where the include has `isAfter` and `ofStatus`.
+ */
 export interface PartsOfMany {
   readonly after?: Position | undefined;
   readonly status?: BidState | null;
 }
 
 /**
- * The parts of many jobs that the viewer is known to see, in one statement. For each job it reads at most one row more
- * than the page's size; the caller bounds how many jobs there are.
+ * Reads the parts of many jobs, which the viewer may see, in one statement. For each job it reads at most one row more
+ * than the page's size; the caller limits the number of jobs.
  */
 export async function readIncluded(
   db: Db,
@@ -87,7 +89,7 @@ type ReadIncluded = (row: IncludeColumns) => Included;
 
 const readers = forEachRole((role) => bySelection((include) => readerFor(include, role)));
 
-/** Reads what `includeColumns` gave for this include. */
+/** Reads the columns of `includeColumns` for this include. */
 export function includeReader(include: JobInclude, role: Role): ReadIncluded {
   return readers[role](include);
 }
@@ -95,7 +97,7 @@ export function includeReader(include: JobInclude, role: Role): ReadIncluded {
 type Bidders = Map<ContractorId, PersonRow>;
 type Readers = { readonly [Name in PartName]: (part: never, bidders: Bidders) => Included[Name] };
 
-const NOBODY: Bidders = new Map();
+const NO_BIDDERS: Bidders = new Map();
 const NO_BIDS: readonly Bid[] = [];
 const NO_FIELDS: PersonFields = { user: [], profile: [] };
 
@@ -120,9 +122,9 @@ function readerFor(include: JobInclude, role: Role): ReadIncluded {
   };
   const asked = PART_NAMES.filter((name) => include[name] !== undefined);
   return (row) => {
-    const bidders: Bidders = include.bidders ? new Map() : NOBODY;
+    const bidders: Bidders = include.bidders ? new Map() : NO_BIDDERS;
     const found: { bidders: Bidders } & Record<string, unknown> = { bidders, homeowner: homeownerOf(row) };
-    // The database wrote each part by the very shape that it is read by.
+    // The database has written each part with the same columns.
     for (let at = 0; at < asked.length; at += 1)
       found[asked[at] as PartName] = read[asked[at] as PartName](row.included?.[at] as never, bidders);
     return found;

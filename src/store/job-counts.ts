@@ -1,4 +1,4 @@
-/** How many jobs in each state a viewer may see: what the list of each state would count. */
+/** How many jobs in each state a viewer may see: the totals of the lists of each state. */
 import { sql, type SQL } from 'drizzle-orm';
 import { JOB_STATES, type JobState } from '../rules/states.js';
 import { PAGE } from '../rules/limits.js';
@@ -33,13 +33,13 @@ function countsFor(role: Role, $: Values<ViewerIds>): SQL[] {
   }
 }
 
-/** Of all jobs: by the index of the states, and no further than anyone counts. */
+/** Counts of all jobs: by the index of the states, up to the counting limit. */
 function countOf(state: SQL): SQL {
   return sql`select ${state} as status,
     (select count(*)::int from (select from jobs where "jobs"."status" = ${state} limit ${MAX}) bounded) as count`;
 }
 
-/** Of one person's own, which are never too many to be counted. */
+/** Counts of a user's own jobs, which are few enough to be counted fully. */
 function countsBy(own: SQL): SQL {
   return sql`select "jobs"."status", least(count(*), ${MAX})::int as count ${own} group by "jobs"."status"`;
 }

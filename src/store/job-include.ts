@@ -1,7 +1,7 @@
 /**
- * The parts that can be read with a job: its bids, its events, its homeowner. Each part is described once, and read in
- * two ways: in the same statement as the job, where it is known that it will be asked for, and for many jobs at once
- * otherwise. Each part is a column of JSON, and a statement holds only the parts that are asked for.
+ * The parts that can be read with a job: its bids, its events, its homeowner. Each part is defined once, and read in
+ * two ways: in the same statement as the job, where the selection is known before, or for many jobs at once. Each part
+ * is a column of JSON, and a statement contains only the included parts.
  */
 import { getTableColumns, sql, type SQL } from 'drizzle-orm';
 import type { PgTable } from 'drizzle-orm/pg-core';
@@ -17,33 +17,33 @@ import { homeowners, users } from './tables/accounts.js';
 import { events } from './tables/events.js';
 import { visibleBids, type ViewerIds } from './visibility.js';
 
-/** The parts that are read with a job or for many jobs. Lists are asked for by the size of their page. */
+/** The parts that are read with a job or for many jobs. Lists are included by the size of their page. */
 interface Parts {
   /** The viewer's own bids, the newest first. */
   readonly ownBids?: true;
   readonly awardedBid?: true;
   readonly bids?: number;
-  /** How many there are in all. */
+  /** How many bids there are in all. */
   readonly bidsTotal?: true;
   readonly events?: number;
   readonly eventsTotal?: true;
   readonly disputeEvents?: true;
 }
 
-/** What somebody asks for. */
+/** What a statement includes. */
 export interface JobInclude extends Parts {
-  /** Of a list: how many entries it has in all. */
+  /** The total of a list of jobs. */
   readonly total?: true;
-  /** The fields of the job itself; all of them where this is left out. */
+  /** The fields of the job itself; all of them by default. */
   readonly job?: readonly string[];
   readonly homeowner?: PersonFields;
-  /** Of any of these bids; what they are found by and ordered by is always there. */
+  /** The fields of bids; the columns that they are found and ordered by are always included. */
   readonly bid?: readonly string[];
-  /** Who made the bids, wherever bids are asked for. */
+  /** The fields of the bidders, wherever bids are included. */
   readonly bidders?: PersonFields;
-  /** The bids are those in one state, and so is their number. Only where parts are read for many jobs. */
+  /** Bids and their total are filtered by a state. Only where parts are read for many jobs. */
   readonly ofStatus?: true;
-  /** The one list asked for begins after a position. Only where parts are read for many jobs. */
+  /** The one included list begins after a position. Only where parts are read for many jobs. */
   readonly isAfter?: true;
 }
 
@@ -59,15 +59,15 @@ export interface OfStatus {
 interface Asked {
   readonly include: JobInclude;
   readonly role: Role;
-  /** With the state of the bids, where the include has `ofStatus`. */
+  /** Includes the state of the bids, where the include has `ofStatus`. */
   readonly $: Values<ViewerIds> & Partial<Values<OfStatus>>;
-  /** The job's identifier: of a deleted draft there is no row. */
+  /** The job's identifier, since a deleted draft has no row. */
   readonly jobId: SQL;
 }
 
 const NEWEST_FIRST = sql`"bids"."created_at" desc, "bids"."id" desc`;
 
-/** Of every part, how the database finds it. */
+/** The SQL of every part. */
 const PARTS: { readonly [Name in PartName]-?: (asked: Asked) => SQL } = {
   ownBids: (asked) =>
     asked.role === 'contractor' ? listOf(bidJson(asked), ownBidsOn(asked), NEWEST_FIRST) : sql`'[]'::json`,
@@ -109,8 +109,8 @@ function pageIn(asked: Asked, size = 0): PartOfList {
 const OF_THIS_TIME = sql`"bids"."job_created_at" = "jobs"."created_at"`;
 
 /**
- * With the moment in which the job was made, the index of a contractor's jobs leads to their bids alone, however many
- * others there are.
+ * With the job's creation time, the index of a contractor's jobs finds only their bids, however many other bids there
+ * are.
  */
 function sooner({ role }: Asked): SQL | undefined {
   return role === 'contractor' ? OF_THIS_TIME : undefined;
@@ -144,8 +144,8 @@ function listOf(entry: SQL, from: SQL, order: SQL): SQL {
 }
 
 /**
- * The columns of a select of jobs for the parts: the homeowner in columns of their own, since every job has one, and
- * lists and what may be absent as JSON.
+ * The columns of a select of jobs for the parts: the homeowner in separate columns, since every job has one, and lists
+ * and nullable parts as JSON.
  */
 export function includeColumns(include: JobInclude, role: Role, $: Values<ViewerIds>) {
   return {
@@ -156,7 +156,7 @@ export function includeColumns(include: JobInclude, role: Role, $: Values<Viewer
 
 export type IncludedJson = readonly unknown[] | null;
 
-/** As such a select gives it. */
+/** The result of such columns. */
 export interface IncludeColumns extends Partial<HomeownerColumns> {
   readonly included: IncludedJson;
 }
@@ -165,7 +165,7 @@ interface Joinable {
   innerJoin(table: PgTable, on: SQL): Joinable;
 }
 
-/** Drizzle gives a select another type with each join; what was selected stays the same. */
+/** Drizzle changes the type of a select with each join, although its columns stay the same. */
 export function joiningInclude<Select extends object>(select: Select, include: JobInclude): Select {
   if (!include.homeowner) return select;
   return (select as Joinable)
@@ -173,7 +173,7 @@ export function joiningInclude<Select extends object>(select: Select, include: J
     .innerJoin(users, sql`users.id = homeowners.user_id`) as Select;
 }
 
-/** The other parts that are asked for, as one column; null if there are none. */
+/** The other included parts as one column; null if there are none. */
 export function includedAsJson(asked: Asked): SQL<IncludedJson> {
   const parts = PART_NAMES.filter((name) => asked.include[name] !== undefined).map((name) => PARTS[name](asked));
   return parts.length === 0 ? sql`null::json` : sql`json_build_array(${sql.join(parts, sql`, `)})`;

@@ -1,4 +1,4 @@
-/** The lists of jobs: what a viewer may see, narrowed by what they ask for. */
+/** The lists of jobs: those that a viewer may see, with filters. */
 import { and, sql, type SQL } from 'drizzle-orm';
 import type { HomeownerId } from '../rules/ids.js';
 import { DEFAULT_JOB_ORDER, type JobOrder } from '../rules/job-orders.js';
@@ -29,7 +29,7 @@ import { idsOf, isOpenToBids, visibleJobs, type ViewerIds } from './visibility.j
 
 export interface JobFilter {
   search?: string | null | undefined;
-  /** Any of these. */
+  /** Jobs in any of these states. */
   statuses?: readonly JobState[] | null | undefined;
   updatedSince?: Date | null | undefined;
   category?: string | null | undefined;
@@ -45,7 +45,7 @@ interface FilterValues extends ViewerIds, SearchValues {
   since: string | null;
 }
 
-/** What a job must be; a statement holds only the conditions that are asked for. */
+/** The SQL of each filter; a statement contains only the conditions of its filters. */
 const FILTERS: {
   readonly [Name in Exclude<keyof JobFilter, SearchFilter | 'statuses'> | 'separator']-?: (
     $: Values<FilterValues>,
@@ -56,13 +56,14 @@ const FILTERS: {
   homeownerId: ($) => sql`${jobs.homeownerId} = ${$.owner}`,
   updatedSince: ($) => sql`"jobs"."updated_at" >= ${$.since}::timestamptz`,
   /**
-   * Of a search that holds the separator: the index would find what begins in the title and ends in the description.
+   * For a search that contains the separator: the index would also match a text that begins in the title and ends in
+   * the description.
    */
   separator: ($) => sql`(${jobs.title} ilike ${$.pattern} or ${jobs.description} ilike ${$.pattern})`,
 };
 const FILTER_NAMES = Object.keys(FILTERS) as (keyof typeof FILTERS)[];
 
-/** A job in a list, and the parts that were asked for. */
+/** A job in a list, with the included parts. */
 export interface ListedJob {
   readonly job: JobRow;
   readonly included: Included;
@@ -70,7 +71,7 @@ export interface ListedJob {
 
 const lists = remembering<List<FilterValues, RawJob>>();
 
-/** The jobs that the viewer may see and the filter lets through. */
+/** The jobs that the viewer may see and that match the filter. */
 export async function listJobs(
   db: Db,
   viewer: Viewer,
@@ -109,7 +110,7 @@ export async function listJobs(
   const on = searches.length > 0 ? (db.forLong?.() ?? db) : db;
   const page = await list(include)(on, values, request);
   const read = includeReader(include, role);
-  // The parts of jobs do not change how many jobs there are.
+  // The total does not depend on the included parts.
   const total = request.counted ? page.total : () => list({}).total(on, values);
   return mapPage(page, (row): ListedJob => ({ job: row.job, included: read(row) }), total);
 }
@@ -118,15 +119,15 @@ interface RawJob extends IncludeColumns {
   job: JobRow;
 }
 
-/** What distinguishes one statement from another. */
+/** The key of a statement. */
 interface Asked {
   readonly role: Role;
   readonly order: JobOrder;
   readonly names: readonly (keyof typeof FILTERS)[];
   readonly searches: readonly SearchFilter[];
   /**
-   * They are part of the statement's text: there are few, some that most jobs are in and some that hardly one is, and
-   * the planner should know which. None is any.
+   * States are part of the statement's text: there are few, some with most jobs and some with hardly any, and the
+   * planner should see which. No state means any.
    */
   readonly statuses: readonly JobState[];
 }
@@ -145,7 +146,7 @@ function listOf(asked: Asked, include: JobInclude): List<FilterValues, RawJob> {
         db.select({ job: jobFields(include, key), ...includeColumns(include, role, $) }).from(jobs),
         include,
       )
-        // As a list, so that nothing is left to the planner but to look each of them up.
+        // As an array of ids, so that the planner can only look each of them up.
         .where(
           gathered
             ? sql`${jobs.id} = any(array(${wantedOf(asked.order, gathered($, reach), reach)}))`
@@ -163,12 +164,12 @@ function wantedOf(order: JobOrder, gathered: SQL, { wanted, offset }: Reach): SQ
     limit ${sql.raw(String(wanted))}${offset ? sql` offset ${offset}` : sql``}`;
 }
 
-/** A contractor sees every open job: a filter for open jobs needs no look at their own bids. */
+/** A contractor sees every open job: a filter for open jobs need not read their own bids. */
 function visible({ role, statuses }: Asked, $: Values<FilterValues>): SQL | undefined {
   return role === 'contractor' && asksFor(statuses) === 'open' ? undefined : visibleJobs(role, $);
 }
 
-/** Which of a contractor's two places the states lead to: the open market, their own jobs, or both. */
+/** Which of a contractor's two sources the states need: the open market, their own jobs, or both. */
 function asksFor(statuses: readonly JobState[]): 'open' | 'own' | 'both' {
   if (!statuses.includes('open')) return statuses.length === 0 ? 'both' : 'own';
   return statuses.length === 1 ? 'open' : 'both';
@@ -179,7 +180,7 @@ function isIn(statuses: readonly JobState[]): SQL {
   return sql`"jobs"."status" ${sql.raw(list.length === 1 ? `= ${list[0]}` : `in (${list.join(', ')})`)}`;
 }
 
-/** What the filters ask of a row of `jobs`. */
+/** The conditions of the filters on a row of `jobs`. */
 function conditions({ statuses, names }: Asked, $: Values<FilterValues>): SQL[] {
   return [...(statuses.length > 0 ? [isIn(statuses)] : []), ...names.map((name) => FILTERS[name]($))];
 }
@@ -187,14 +188,14 @@ function conditions({ statuses, names }: Asked, $: Values<FilterValues>): SQL[] 
 type Gathered = ($: Values<FilterValues>, reach: Reach) => SQL;
 
 /**
- * Where one index in the list's order would read far too much: the identifiers of the jobs that may be on the page, the
- * first of each list where they may be. A contractor's own jobs are never so many: a search scans all of them.
+ * Where an index in the list's order would read too many rows: selects the identifiers of the jobs that may be on the
+ * page, the first ones of each source. A contractor's own jobs are few enough: a search scans all of them.
  */
 function gatheredFrom(asked: Asked): Gathered | undefined {
   const { role, names, searches, statuses } = asked;
   const place = role === 'contractor' ? asksFor(statuses) : 'open';
-  // The index of a trade says who is next without a look at the jobs, which keeps the planner from scanning all trades
-  // for a rare one; some states are so rare that the whole list would be read.
+  // An index-only scan of a trade's index finds the next jobs, which keeps the planner from scanning all trades for a
+  // rare one; some states are so rare that the whole list would be read.
   const isOfTrade = role !== 'homeowner' && names.includes('category');
   const isOfStates = role === 'admin' && statuses.length > 1;
   if (searches.length === 0 && place === 'open' && !isOfTrade && !isOfStates) return undefined;
@@ -218,7 +219,7 @@ function searched(asked: Asked): Gathered {
       : searchJobsInOrder($, searches, order, marketOf(asked, $), reach);
 }
 
-/** The first of each state, by the index of the states. */
+/** The first jobs of each state, by the index of the states. */
 function ofEachState(asked: Asked): Gathered {
   const each = asked.statuses.map((status) => firstOf({ ...asked, statuses: [status] }));
   return ($, reach) => union(each.map((first) => first($, reach)));
@@ -236,7 +237,7 @@ function inJobs(order: JobOrder, where: readonly SQL[], { behind, atMost }: Reac
     order by ${inOrder(order, 'jobs')} limit ${atMost}`;
 }
 
-/** The part of the market that the viewer sees and asks for, but for the search. */
+/** The conditions of the market for this viewer and these filters, without the search. */
 function marketOf(asked: Asked, $: Values<FilterValues>): SQL[] {
   const { role, statuses } = asked;
   return [
@@ -246,7 +247,7 @@ function marketOf(asked: Asked, $: Values<FilterValues>): SQL[] {
   ];
 }
 
-/** Jobs that are open no more, but that the contractor has bid on: those that are open are found in the market. */
+/** Jobs that the contractor has bid on and that are no longer open: open ones are found in the market. */
 function ownJobs(asked: Asked): Gathered {
   const { searches, order } = asked;
   const closed = ($: Values<FilterValues>) => [sql`not ${isOpenToBids}`, ...conditions(asked, $)];
@@ -264,7 +265,7 @@ function jobsBidOn($: Values<FilterValues>, { behind }: Reach): SQL {
     order by own.job_created_at desc, own.job_id desc`;
 }
 
-/** `%` and `_` are literal. */
+/** Escapes `%` and `_`, which are literal in the text. */
 export function containing(text: string): string {
   return `%${text.replaceAll(/[\\%_]/g, '\\$&')}%`;
 }

@@ -1,4 +1,4 @@
-/** The orders of the lists of jobs, as the database reads them; `rules/job-orders.ts` names them. */
+/** The orders of the lists of jobs in SQL; `rules/job-orders.ts` defines their names. */
 import { sql, type SQL } from 'drizzle-orm';
 import type { JobOrder } from '../rules/job-orders.js';
 import { jobs } from './tables/jobs.js';
@@ -10,14 +10,14 @@ const BY_CREATION = {
 } as const;
 const BY_UPDATE = { keys: { updatedAt: jobs.updatedAt, id: jobs.id }, key: 'updatedAt', column: 'updated_at' } as const;
 
-/** Of each order the keys, by which a position is made, and the column that comes before the identifier. */
+/** For each order the keys that make a position, and the column that comes before the identifier. */
 export const JOB_LIST_ORDERS = {
   newest: { ...BY_CREATION, direction: 'newest first' },
   oldest: { ...BY_CREATION, direction: 'oldest first' },
   recently_updated: { ...BY_UPDATE, direction: 'newest first' },
 } as const satisfies Record<JobOrder, object>;
 
-/** The order, of the rows of a table or of what goes by this name. */
+/** The `order by` of a table or an alias. */
 export function inOrder(order: JobOrder, of: 'jobs' | 'g' | 'j'): SQL {
   const { column, direction } = JOB_LIST_ORDERS[order];
   const way = direction === 'newest first' ? ' desc' : '';

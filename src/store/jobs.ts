@@ -24,7 +24,7 @@ import { forEachRole, ownBidStates, visibleJobs, type ViewerIds } from './visibi
 
 export type { JobRow };
 
-/** A place on the map; `town` is the centre of the public city. */
+/** Coordinates; `town` is the centre of the public city. */
 export interface Places {
   latitude: number | null;
   longitude: number | null;
@@ -36,7 +36,7 @@ export interface Logged {
   events: string;
 }
 
-/** A job, and what the viewer is to it. */
+/** A job, and the viewer's relation to it. */
 export interface SeenJob<Job = JobRow> {
   job: Job;
   visible: boolean;
@@ -45,15 +45,15 @@ export interface SeenJob<Job = JobRow> {
 
 export const jobColumns = getTableColumns(jobs);
 
-/** The columns by which the other parts of a job are found, and its rules are checked. */
+/** The columns for finding the other parts of a job, and for checking its rules. */
 const ALWAYS = ['id', 'homeownerId', 'status', 'awardedBidId', 'awardedContractorId', 'createdAt'];
 
-/** The columns that somebody asks for, and those that the statement needs itself; the rows have no others. */
+/** The included columns, and those that the statement needs itself; the rows have no others. */
 export function jobFields({ job }: JobInclude, ...needed: readonly (keyof JobRow)[]): typeof jobColumns {
   return job ? narrowed(jobColumns, job, [...ALWAYS, ...needed]) : jobColumns;
 }
 
-/** What the viewer is to the row of `jobs`. */
+/** The viewer's relation to the row of `jobs`. */
 export function seenBy(role: Role, $: Values<ViewerIds>) {
   return { visible: sql<boolean>`${visibleJobs(role, $)}`, ownBids: sql<BidState[]>`${ownBidStates(role, $)}` };
 }
@@ -74,7 +74,7 @@ const selects = forEachRole((role) =>
   bySelection((include) => statement((db, $: Values<ViewerIds & { id: JobId }>) => selectSeen(db, role, $, include))),
 );
 
-/** One job, with the parts that are asked for, in the same statement. */
+/** One job, with the included parts, in the same statement. */
 export async function selectJob(
   db: Db,
   role: Role,
@@ -93,9 +93,9 @@ export async function selectJob(
 }
 
 /**
- * The first lock of every operation that touches more than the job: job, then bids, holds, accounts. What is looked at
- * is read by later statements: each sees all that was committed before it began, and so all that came before the lock.
- * A sub-select in the statement that waits for the lock would still see what there was before it waited.
+ * The first lock of every operation that changes more than the job; the order of locks is job, bids, holds, accounts.
+ * Later statements read the rows: each sees everything that was committed before it began, and so before the lock. A
+ * sub-select in the locking statement itself would see the state before its wait.
  */
 export const lockJob = statement((db, $: Values<{ id: JobId }>) =>
   db.select({ id: jobs.id }).from(jobs).where(eq(jobs.id, $.id)).for('update'),
@@ -110,7 +110,7 @@ export const lockJobOfBid = statement((db, $: Values<{ id: BidId }>) =>
     .for('update'),
 );
 
-/** The job, what the viewer is to it, and what they could spend: all that an operation on it is checked by. */
+/** The job, the viewer's relation to it, and their available tokens: all facts that the checks of an operation need. */
 function lookAt(role: Role, bids: SQL<LiveBid[]>) {
   return statement((db, $: Values<ViewerIds & { id: JobId; userId: UserId }>) =>
     db
@@ -120,7 +120,7 @@ function lookAt(role: Role, bids: SQL<LiveBid[]>) {
   );
 }
 
-/** The live bids are looked at by those whom they concern. */
+/** `withLiveBids` is for operations that change the live bids. */
 export const lookAtJob = forEachRole((role) => ({
   alone: lookAt(role, sql`'[]'::json`),
   withLiveBids: lookAt(role, liveBidsOfJob),
@@ -154,7 +154,7 @@ export const insertJob = statement((db, $: Values<NewJob>) => {
     .from(made);
 });
 
-/** The searchable row is there already, made by its trigger in the same transaction. */
+/** A trigger has inserted the row for the search already, in the same transaction. */
 export const setTown = statement((db, $: Values<{ id: JobId; town: string | null }>) =>
   db
     .update(jobSearch)
@@ -177,7 +177,7 @@ const BASES = [
   'completionDateAtCheckIn',
 ] as const satisfies (keyof EditBases)[];
 
-/** Of a job that is locked and whose edit was checked. */
+/** Runs when the job is locked and the edit was checked. */
 export const editJob = statement(
   (db, $: Values<JobFields & EditBases & Omit<Places, 'town'> & Logged & { id: JobId }>) => {
     const edited = db.$with('edited').as(
@@ -199,7 +199,7 @@ export const editJob = statement(
   },
 );
 
-/** The draft goes; that it was there, and that it went, stays among the events. */
+/** Deletes the draft; its events remain. */
 export const deleteJob = statement((db, $: Values<Logged & { id: JobId }>) => {
   const gone = db.$with('gone').as(
     db
@@ -217,7 +217,7 @@ export const deleteJob = statement((db, $: Values<Logged & { id: JobId }>) => {
     .from(gone);
 });
 
-/** Something happened around a job, or to its bids: the counts follow, its version does not. */
+/** Adds events to a job, for example of its bids: changes its counts and not its version. */
 function counting({ events: happened, live, counted, ever }: Values<Logged & BidCounts>) {
   return {
     eventCount: sql`${jobs.eventCount} + ${countOf(happened)}`,

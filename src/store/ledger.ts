@@ -1,6 +1,6 @@
 /**
- * The ledger: every movement of tokens is one row added and one balance changed, in one statement. The check on the
- * balance is what stops an overdraft, also when two calls spend at once.
+ * The ledger: every movement of tokens is one row added and one balance changed, in one statement. The check constraint
+ * on the balance prevents an overdraft, also when two calls spend at once.
  */
 import { and, eq, getTableColumns, sql, type Placeholder, type SQL, type SQLWrapper } from 'drizzle-orm';
 import type { PostgresJsDatabase } from 'drizzle-orm/postgres-js';
@@ -23,7 +23,7 @@ const { userId: _person, ...transferColumns } = getTableColumns(tokenTransfers);
 
 export type Balance = Shown<typeof TOKEN_BALANCE>;
 
-/** Every account has a balance from its first moment. */
+/** Every account has a balance from its creation. */
 export const balanceShape = {
   balance: tokenBalances.balance,
   held: tokenBalances.held,
@@ -51,13 +51,13 @@ export async function balanceOf(db: Db, userId: UserId): Promise<Balance> {
   return row ?? { balance: 0, held: 0, available: 0 };
 }
 
-/** What somebody could spend now, as a column of another select. */
+/** A user's available tokens, as a column of another select. */
 export const availableTo = ($: Values<{ userId: UserId }>) =>
   sql<number>`(select t.balance - t.held from token_balances t where t.user_id = ${$.userId})`;
 
 export interface Movement {
   userId: UserId;
-  /** Above zero credits the person, below zero debits them. */
+  /** A positive amount credits the person, a negative one debits them. */
   change: number;
   reason: TransferReason;
   jobId?: JobId;
@@ -67,7 +67,7 @@ export interface Movement {
   note?: string | null;
 }
 
-/** What a statement that moves tokens is given. */
+/** The parameters of a statement that moves tokens. */
 export interface TransferValues {
   transferId: TransferId;
   userId: UserId;
@@ -87,14 +87,14 @@ function asTransfer({ change, ...about }: Movement): TransferValues {
   return { amount: Math.abs(change), change, ...aboutTransfer(about, change > 0) };
 }
 
-/** Of a payment, of which the database is to say how much it is. */
+/** For a payment whose amount the database computes. */
 export type PaymentValues = Omit<TransferValues, 'amount' | 'change'>;
 
 export function asPayment(about: Omit<Movement, 'change'>): PaymentValues {
   return aboutTransfer(about, false);
 }
 
-/** The other side is the system account that the reason names. */
+/** The other side is the system account of the reason. */
 function aboutTransfer({ userId, reason, ...about }: Omit<Movement, 'change'>, isCredit: boolean): PaymentValues {
   const { systemAccount } = TRANSFER_REASONS[reason];
   const [fromAccount, toAccount] = isCredit ? ([systemAccount, userId] as const) : ([userId, systemAccount] as const);
@@ -103,14 +103,14 @@ function aboutTransfer({ userId, reason, ...about }: Omit<Movement, 'change'>, i
 
 const ABOUT_NOTHING = { jobId: null, bidId: null, referralUserId: null, actorId: null, note: null };
 
-/** How many tokens move, and in which case. */
+/** How many tokens move, and on which condition. */
 interface Moving {
   amount: SQL;
   change: SQL;
   given?: SQL;
 }
 
-/** The balance changes, and the transfer says why: a part of every statement that moves tokens. */
+/** Changes the balance and inserts the transfer with its reason: a part of every statement that moves tokens. */
 export function transferring(db: PostgresJsDatabase, $: Values<PaymentValues>, { amount, change, given }: Moving) {
   const changed = db.$with('changed').as(
     db
@@ -152,7 +152,7 @@ const insertTransfer = statement((db, $: Values<TransferValues>) => {
   return db.with(changed, transfer).select().from(transfer).crossJoin(changed);
 });
 
-/** Moves tokens, and says what is available after it; undefined if there is no such person. */
+/** Moves tokens, and returns the available amount after it; undefined if there is no such person. */
 export async function moveTokens(
   tx: Db,
   movement: Movement,
@@ -184,7 +184,7 @@ export function transfersOfMany(db: Db, userIds: readonly UserId[], request: Sam
   return page(db, { ids: asArray(userIds) }, request);
 }
 
-/** Every account whose kept figures differ from what its transfers and its active holds add up to. */
+/** Every account whose stored balance differs from the sum of its transfers and active holds. */
 export const selectMismatches = statement((db, _: Values<object>) => {
   const moved = db
     .select({

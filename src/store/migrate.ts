@@ -1,4 +1,6 @@
-/** Brings a database to the present shape. Many instances may start at once: one migrates, the others wait for it. */
+/**
+ * Migrates a database to the present schema. Many instances may start at once: one migrates, the others wait for it.
+ */
 import { readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { drizzle } from 'drizzle-orm/postgres-js';
@@ -7,20 +9,20 @@ import { DATABASE_DEFAULTS, openPool, type Connection } from './database.js';
 
 const MIGRATIONS_FOLDER = fileURLToPath(new URL('../../schema/migrations', import.meta.url));
 
-/** Any number will do, so long as every instance takes the same. */
+/** Any number, as long as every instance uses the same. */
 const MIGRATION_LOCK = 7_203_118;
 
 const MIGRATION_TIMEOUT_MS = 10 * 60_000;
 
 export async function migrate(connection: Connection): Promise<void> {
-  const patient = {
+  const settings = {
     ...DATABASE_DEFAULTS,
     poolSize: 1,
     statementTimeoutMs: MIGRATION_TIMEOUT_MS,
     lockTimeoutMs: MIGRATION_TIMEOUT_MS,
   };
-  const lockHolder = openPool(connection, { ...patient, idleInTransactionTimeoutMs: MIGRATION_TIMEOUT_MS });
-  const worker = openPool(connection, patient);
+  const lockHolder = openPool(connection, { ...settings, idleInTransactionTimeoutMs: MIGRATION_TIMEOUT_MS });
+  const worker = openPool(connection, settings);
   try {
     await lockHolder`select pg_advisory_lock(${MIGRATION_LOCK})`;
     await runMigrations(drizzle({ client: worker }), { migrationsFolder: MIGRATIONS_FOLDER });
@@ -29,9 +31,9 @@ export async function migrate(connection: Connection): Promise<void> {
   }
 }
 
-/** When the newest migration of this build was written; a database is ready once it has run that one. */
+/** The time of the newest migration of this build; a database is ready once it has run that one. */
 export function newestMigration(): number {
-  const journal: unknown = JSON.parse(readFileSync(`${MIGRATIONS_FOLDER}/meta/_journal.json`, 'utf8'));
-  const { entries } = journal as { entries: { when: number }[] };
+  const list: unknown = JSON.parse(readFileSync(`${MIGRATIONS_FOLDER}/meta/_journal.json`, 'utf8'));
+  const { entries } = list as { entries: { when: number }[] };
   return Math.max(...entries.map((entry) => entry.when));
 }

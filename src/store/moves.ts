@@ -1,18 +1,18 @@
 /**
- * How a job moves from state to state: one statement a transition, which changes the job, adds its events and, where
- * moving has a price, takes it. No row comes back from a job that could not move.
+ * Moves a job from state to state. Each transition is one statement, which changes the job, adds its events and, where
+ * the transition has a price, charges it. It returns no row for a job that could not move.
  *
- * What holds where two calls come at once: at READ COMMITTED, an UPDATE that finds its row locked waits, and when the
- * other transaction has committed, Postgres takes the newest version of that row, asks the WHERE anew of it and
- * computes the SET from it ("EvalPlanQual"). So the state, the version, the required fields and the price, which are
- * all columns of the job, are those of the job as it is when it moves; and of two calls that move it from one state,
- * the second finds it in another. Anything else in the WHERE, such as the sub-select of the balance, is still seen as
- * it was when the statement began. It therefore only spares what would fail: what decides about the balance is the
- * CHECK on `token_balances`, whose own UPDATE works on the newest version of that row in the same way.
+ * Concurrent calls: at READ COMMITTED, an UPDATE that finds its row locked waits, and when the other transaction has
+ * committed, Postgres takes the newest version of that row, evaluates the WHERE clause again for it and computes the
+ * SET from it ("EvalPlanQual"). So the state, the version, the required fields and the price, which are all columns of
+ * the job, are those of the newest version; of two calls that move the job from one state, the second finds it in
+ * another. Anything else in the WHERE, such as the sub-select of the balance, is still seen as it was when the
+ * statement began. That condition therefore only saves attempts that would fail: the CHECK constraint on
+ * `token_balances` decides about the balance, and its UPDATE works on the newest version of that row in the same way.
  *
- * The bids on the job are seen as they were, too. But whatever changes them does so under the job's lock and adds an
- * event: so a job whose bids are settled moves only if it counts as many events as when the statement began. Where it
- * counts more, nothing happens, and the statement is sent again under the lock (`operations/jobs/one-statement.ts`).
+ * The bids on the job are also seen as they were. But every change of them holds the job's lock and adds an event: so a
+ * transition that settles bids moves the job only if its count of events is the same as when the statement began.
+ * Otherwise it does nothing, and the statement is sent again under the lock (`operations/jobs/one-statement.ts`).
  */
 import { and, eq, sql, type SQL, type WithSubquery } from 'drizzle-orm';
 import type { PostgresJsDatabase } from 'drizzle-orm/postgres-js';
@@ -41,7 +41,7 @@ import { transferring, type PaymentValues } from './ledger.js';
 import { sameNames, statement, type Values } from './statement.js';
 import { jobs } from './tables/jobs.js';
 
-/** The values that a move takes; each statement is sent those that it names. */
+/** The parameters of a move; each statement gets those that it uses. */
 export interface MoveValues
   extends Pick<ConditionValues, 'role' | 'homeownerId' | 'contractorId' | 'expectedVersion' | 'bidId'>, Logged {
   id: JobId;
@@ -54,7 +54,7 @@ type Changes = Partial<Record<keyof JobRow, SQL | number>>;
 
 const LIVE_BIDS = sql`(select count(*)::int from live)`;
 
-/** What the effects of a transition change in the row of its job. */
+/** The columns of the job that the effects of a transition change. */
 const CHANGES: { readonly [Name in Effect]?: ($: MoveParameters) => Changes } & Record<
   EffectBy<'move'>,
   ($: MoveParameters) => Changes
@@ -68,7 +68,7 @@ const CHANGES: { readonly [Name in Effect]?: ($: MoveParameters) => Changes } & 
     awardedContractorId: sql`(select contractor_id from live where id = ${$.bidId})`,
   }),
   keepReview: ($) => ({ rating: sql`${$.rating}`, review: sql`${$.review}` }),
-  // No bid is live any more.
+  // No bid is live after it.
   rejectOtherBids: () => ({ liveBidCount: 0 }),
   rejectLiveBids: () => ({ liveBidCount: 0 }),
 };
@@ -77,10 +77,10 @@ function valuesOf(taken: Readonly<Record<string, keyof JobRow>>): Changes {
   return Object.fromEntries(Object.entries(taken).map(([base, field]) => [base, sql`${jobColumns[field]}`]));
 }
 
-/** What came of it. */
+/** The result of a move. */
 export interface Moved {
   readonly job: JobRow;
-  /** The balance less what is held, where the move had a price. */
+  /** The available tokens, where the move had a price. */
   readonly available: number | null;
 }
 
@@ -92,7 +92,7 @@ function forEachTransition<Made>(make: (key: JobTransitionKey) => Made): Record<
 
 type MoveStatement = (db: Db, values: MoveValues & Partial<PaymentValues>) => Promise<Moved[]>;
 
-/** Of the moved job comes back what is asked for. */
+/** Makes the statement of a transition, which returns the included columns of the job. */
 function moving(key: JobTransitionKey, include: JobInclude): MoveStatement {
   const { to, effects }: JobTransition = JOB_TRANSITIONS[key];
   const isCharged = effects.includes('chargePublishing');
@@ -112,20 +112,20 @@ function moving(key: JobTransitionKey, include: JobInclude): MoveStatement {
       .select({ job: sameNames(fields, moved), available: available ?? sql<null>`null` })
       .from(moved);
   });
-  // A statement is sent the values that it names: none has all of these.
+  // No statement uses all of these parameters; each gets those that it uses.
   return send as MoveStatement;
 }
 
-/** What depends on more than the job and the balance was checked under the lock. */
+/** Conditions on more than the job and the balance were checked under the lock. */
 function mayMove(key: JobTransitionKey, $: MoveParameters): SQL {
   const checks = isOneStatement(JOB_TRANSITIONS[key]) ? checksOf(key) : checksOfRow(key);
   return conditionSql(all(...checks.map(({ condition }) => condition)), $);
 }
 
-/** The further parts of the statement, of which the CTE `moved` is the move. */
+/** The other parts of the statement; its CTE `moved` is the move. */
 interface WithTheMove {
   readonly before?: WithSubquery[];
-  /** Must be true besides. */
+  /** A further condition of the move. */
   readonly condition?: SQL;
   readonly after: WithSubquery[];
   readonly available?: SQL<number | null>;
@@ -137,7 +137,7 @@ function withTheMove(db: PostgresJsDatabase, $: MoveParameters, effects: readonl
   return { after: [logging(db, 'moved', $.events)] };
 }
 
-/** The price is charged to the caller, if the job moved. */
+/** Charges the price to the caller, if the job moved. */
 function charging(db: PostgresJsDatabase, $: MoveParameters): WithTheMove {
   const paid = sql`(select most_tokens_paid from moved)`;
   const hasMoved = sql`exists (select from moved)`;
@@ -151,7 +151,7 @@ function charging(db: PostgresJsDatabase, $: MoveParameters): WithTheMove {
 
 const TOKENS_CHARGED = sql`jsonb_build_object('tokensCharged', j.most_tokens_paid)`;
 
-/** One bid is accepted and the others are rejected, if the job moved; each has an event of its own. */
+/** Accepts one bid and rejects the others, if the job moved; each bid gets its own event. */
 function settling(db: PostgresJsDatabase, $: MoveParameters): WithTheMove {
   const logged = logging(db, 'moved', $.events, { later: LIVE_BIDS });
   return {

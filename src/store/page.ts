@@ -1,6 +1,6 @@
 /**
- * Lists are read a page at a time, either by number or from after a position. A position is the values of the
- * ordering's keys in the last row seen, so it stays true however the list grows, and costs the same at any depth.
+ * Reads lists page by page, by number or from a position on. A position has the values of the ordering's keys in the
+ * last row, so that it stays valid however the list grows, and costs the same at any depth.
  */
 import { asc, desc, getTableName, gt, lt, sql, type Placeholder, type SQL, type Subquery } from 'drizzle-orm';
 import type { PgColumn } from 'drizzle-orm/pg-core';
@@ -14,34 +14,34 @@ export type Position = readonly KeyValue[];
 
 export interface PageRequest {
   readonly size: number;
-  /** How many rows to pass over; for pages asked for by number. */
+  /** How many rows to skip; for pages by number. */
   readonly offset?: number;
   readonly after?: Position;
-  /** Whether it will be asked how many there are in all: to count at once costs no round trip. */
+  /** Whether the total is needed: counting in the same statement saves a round trip. */
   readonly counted?: boolean | undefined;
 }
 
-/** The same page of many lists: each is as long, and each begins after the same position. */
+/** The same page of many lists: all have the same size, and begin after the same position. */
 export type SamePageRequest = Pick<PageRequest, 'size' | 'after'>;
 
 export interface Total {
   readonly count: number;
-  /** True where there are more rows than anyone counts. */
+  /** True where there are more rows than the counting limit. */
   readonly capped: boolean;
 }
 
 export interface Page<Row> {
-  /** How many rows a page holds, at most. */
+  /** The maximum number of rows of the page. */
   readonly size: number;
   readonly rows: readonly Row[];
   readonly hasNext: boolean;
   readonly hasPrevious: boolean;
   positionOf(this: void, row: Row): Position;
-  /** Counted only when somebody asks. */
+  /** Counts only when it is called. */
   total(this: void): Promise<Total>;
 }
 
-/** As much of Drizzle's dynamic select as a page needs. */
+/** The part of Drizzle's dynamic select that a page needs. */
 interface Select<Row> {
   orderBy(...columns: SQL[]): Select<Row>;
   limit(rows: number): Select<Row>;
@@ -51,31 +51,31 @@ interface Select<Row> {
   getSQL(): SQL;
 }
 
-/** How far a statement reads, for rows that are gathered from several places. */
+/** How far a statement reads, for rows that are gathered from several sources. */
 export interface Reach {
-  /** Each place needs to give no more than this: the first so many of the ordering, from after the position on. */
+  /** Each source needs to return no more rows than this: the first ones of the ordering after the position. */
   readonly atMost: number;
-  /** Of all that was gathered, so many are wanted. */
+  /** How many of the gathered rows are needed. */
   readonly wanted: number;
-  /** How many of them are passed over before; for pages asked for by number. */
+  /** How many of them are skipped before; for pages by number. */
   readonly offset?: Placeholder;
-  /** The position again, for other columns that hold the same keys. */
+  /** The condition of the position, for other columns with the same keys. */
   behind(keys: readonly SQL[]): SQL | undefined;
 }
 
 interface Listing<V extends object, Row> {
-  /** The ordering, from the first key to the one that makes it total. Each is named as in the row. */
+  /** The columns of the ordering, of which the last makes it total, by their names in the row. */
   readonly keys: Readonly<Record<string, PgColumn>>;
   readonly order: 'newest first' | 'oldest first';
-  /** The rows, unordered and unbounded; `within` narrows them to those after a position. */
+  /** The rows, without order and limit; `within` restricts them to those after a position. */
   rows(db: PostgresJsDatabase, $: Values<V>, within: SQL | undefined, reach: Reach): Select<Row>;
-  /** True where `rows` keeps to the reach by itself, offset and all. */
+  /** True where `rows` itself applies the reach, with its offset. */
   readonly keepsToReach?: boolean;
-  /** How far the rows are counted, where that is not as far as usual. */
+  /** The counting limit, where it is not the usual one. */
   readonly exactTotalMax?: number;
-  /** What is counted instead of the rows, where that is less work. */
+  /** Is counted instead of the rows, where that is less work. */
   counted?(db: PostgresJsDatabase, $: Values<V>, reach: Reach): SQL;
-  /** Where in the row the keys are, if not in the row itself. */
+  /** The object in the row that has the keys, if not the row itself. */
   keyed?(row: Row): object;
 }
 
@@ -83,15 +83,15 @@ export interface List<V extends object, Row> {
   (db: Db, values: V, request: PageRequest): Promise<Page<Row>>;
   /** How many rows there are in all. */
   total(db: Db, values: V): Promise<Total>;
-  /** A page of rows that were read as a part of another statement: one more than it holds, if there are more. */
+  /** A page of rows that another statement has read: one more than the page's size, if there are more. */
   pageOf(found: readonly Row[], request: PartOfList, total: () => Promise<Total>): Page<Row>;
-  /** The list inside the row of its parent, which says some of the values: rows to select from, and their order. */
+  /** The list inside the row of its parent, which has some of the values: rows to select from, and their order. */
   partOf<P extends keyof V & string>(
     parent: Readonly<Record<P, SQL>>,
     $: Values<Omit<V, P>>,
     request: PartOfList,
   ): { from: SQL; order: SQL };
-  /** How many rows it has, inside the row of its parent. */
+  /** The total of the list, inside the row of its parent. */
   totalOf<P extends keyof V & string>(parent: Readonly<Record<P, SQL>>, $: Values<Omit<V, P>>, sooner?: SQL): SQL;
 }
 
@@ -100,7 +100,7 @@ export interface PartOfList {
   readonly size: number;
   /** Whether it begins after a position, which `positionValues` gives. */
   readonly isAfter: boolean;
-  /** A condition that leads to the same rows by another index. */
+  /** A condition that finds the same rows by another index. */
   readonly sooner?: SQL | undefined;
 }
 
@@ -110,7 +110,7 @@ export function listing<V extends object, Row extends object>(parts: Listing<V, 
   const direction = parts.order === 'newest first' ? desc : asc;
   const { exactTotalMax = PAGE.exactTotalMax } = parts;
   const everything = reachOfCount(exactTotalMax);
-  // The page's size is part of the text: Postgres would plan anew at every call if it were a parameter.
+  // The page's size is part of the text: Postgres would plan on every call if it were a parameter.
   const pages = remembering<(db: Db, values: Record<string, unknown>) => Promise<{ rows: Row[]; count?: number }>>();
 
   function pageStatement(size: number, offset: number, kind: 'first' | 'numbered' | 'after', counted: boolean) {
@@ -138,7 +138,7 @@ export function listing<V extends object, Row extends object>(parts: Listing<V, 
     });
   }
 
-  // In the order of the list, so that it is the list's own index that is read.
+  // In the order of the list, so that the list's own index is read.
   const counting = (db: PostgresJsDatabase, $: Values<V>) => {
     const some = parts.counted
       ? sql`(${parts.counted(db, $, everything)}) counted`
@@ -204,32 +204,32 @@ export function listing<V extends object, Row extends object>(parts: Listing<V, 
   });
 }
 
-/** The values of a statement, but for those that the row of the parent says. */
+/** The parameters of a statement, of which the row of the parent replaces some. */
 function valuesOf<V>(parent: Readonly<Record<string, SQL>>, values: object): Values<V> {
   const get = (_: object, name: string | symbol): unknown => parent[String(name)] ?? Reflect.get(values, name);
   return new Proxy({}, { get }) as Values<V>;
 }
 
-/** Of as many rows as were counted, which stops after the largest total that is exact. */
+/** The total for a count, which stops after the largest exact total. */
 export function totalOf(counted = 0, exactTotalMax: number = PAGE.exactTotalMax): Total {
   return { count: Math.min(counted, exactTotalMax), capped: counted > exactTotalMax };
 }
 
 /**
- * For counting, one column is selected that the list's index holds. Columns that nobody reads
- * cost twice what the counting does.
+ * For counting, only one column of the list's index is selected: the other columns would cost twice as much as the
+ * counting.
  */
 function selectingNothingBut([key]: readonly PgColumn[], db: PostgresJsDatabase): PostgresJsDatabase {
   const select = () => db.select({ key: key as PgColumn });
   return Object.create(db, { select: { value: select } }) as PostgresJsDatabase;
 }
 
-/** As far as is counted, and one more, which shows that there are more. */
+/** The counting limit and one more row, which shows that there are more. */
 function reachOfCount(exactTotalMax: number): Reach {
   return { atMost: exactTotalMax + 1, wanted: exactTotalMax + 1, behind: () => undefined };
 }
 
-/** Few sizes, and so few statements, for pages by number. */
+/** Rounds up to a power of two, so that pages by number need few statements. */
 function roundedUp(rows: number): number {
   return 2 ** Math.ceil(Math.log2(rows));
 }
@@ -246,7 +246,7 @@ function behind(
   return order === 'newest first' ? lt(keys, position) : gt(keys, position);
 }
 
-/** A position as the values that `behind` names. */
+/** The parameters of a position, as `behind` uses them. */
 export function positionValues(position: Position | undefined): Record<string, KeyValue> {
   return Object.fromEntries((position ?? []).map((value, at) => [`key${at}`, asSent(value)]));
 }
@@ -256,8 +256,8 @@ function asSent(value: KeyValue): KeyValue {
 }
 
 /**
- * The same page with each row made into something else; a position is still that of the row. Named one by one, so that
- * all pages are of one shape.
+ * The same page with converted rows; the positions are still those of the original rows. Its properties are written
+ * out, so that all pages have one hidden class.
  */
 export function mapPage<Row, Made>(
   { size, rows: found, hasNext, hasPrevious, positionOf, total }: Page<Row>,

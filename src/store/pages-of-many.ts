@@ -1,15 +1,15 @@
-/** The same page of many lists, each in the row of its parent: one statement for all of them. */
+/** Reads the same page of many lists, each in the row of its parent, in one statement. */
 import { sql, type SQL } from 'drizzle-orm';
 import type { Db } from './database.js';
 import { positionValues, totalOf, type List, type Page, type PartOfList, type SamePageRequest } from './page.js';
 import { asJson, jsonReader, type RowShape } from './rows.js';
 import { remembering, statement, type Values } from './statement.js';
 
-/** The parent of a list, in the values that the list takes. */
+/** The parameter of the list that is its parent's id. */
 export const EACH_PARENT = sql`asked.id`;
 
 interface Parts<V extends object, Row> {
-  /** The rows as the page’s own select names its columns. */
+  /** The rows, with the column names of the page’s own select. */
   readonly shape: RowShape;
   partOf($: Values<V>, request: PartOfList): { from: SQL; order: SQL };
   totalOf($: Values<V>): SQL;
@@ -18,7 +18,7 @@ interface Parts<V extends object, Row> {
 
 type Rows<Id, V> = (db: Db, values: V) => Promise<{ id: Id; found: unknown[][] }[]>;
 
-/** How many rows each list has is one statement more for all of them, if somebody asks. */
+/** The totals take one more statement for all lists, only if one is needed. */
 export function pagesOfMany<Id extends string, V extends { readonly ids: string }, Row>(parts: Parts<V, Row>) {
   const { shape, partOf, totalOf: totalIn, pageOf } = parts;
   const pages = remembering<Rows<Id, V>>();

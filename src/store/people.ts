@@ -1,4 +1,7 @@
-/** People as others see them: with what the viewer is to each, by themselves and inside the rows of jobs and bids. */
+/**
+ * People as other users see them, with the viewer's relation to each: in rows of their own, and inside the rows of jobs
+ * and bids.
+ */
 import { eq, getTableColumns, sql, type SQL } from 'drizzle-orm';
 import { isForEveryone } from '../rules/audiences.js';
 import type { Role } from '../rules/viewer.js';
@@ -19,8 +22,8 @@ const COUNTERPART = {
 };
 
 /**
- * Whether the contractor has bid on a job of the viewer's. One bid says so: as `exists`, the planner would rather read
- * the bids of everybody once for a whole page.
+ * Whether the contractor has bid on a job of the viewer's. A sub-select of one bid: for an `exists` the planner would
+ * read all bids once for a whole page.
  */
 export const CLIENT = ($: Values<ViewerIds>) =>
   sql<boolean>`coalesce((select true from bids b join jobs j on j.id = b.job_id
@@ -28,7 +31,7 @@ export const CLIENT = ($: Values<ViewerIds>) =>
 
 const NO = sql<boolean>`false`;
 
-/** People with what the viewer is to each. Named by account or by profile. */
+/** People with the viewer's relation to each, found by the ids of accounts or profiles. */
 export const selectPeople = forEachRole((role) =>
   statement((db, $: Values<ViewerIds & { ids: string }>) =>
     db
@@ -48,7 +51,7 @@ export const selectPeople = forEachRole((role) =>
   ),
 );
 
-/** A person with one of their profiles, and what the viewer is to them. */
+/** A person with one of their profiles, and the viewer's relation to them. */
 export interface PersonRow {
   user: User;
   homeowner: Homeowner | null;
@@ -59,16 +62,13 @@ export interface PersonRow {
 
 const HOMEOWNER_SHAPE = getTableColumns(homeowners);
 
-/**
- * The fields that somebody asks for, of a profile and of the account behind it. What was not asked for is not in the
- * rows.
- */
+/** The included fields of a profile and of its account. The rows have no others. */
 export interface PersonFields {
   readonly user: readonly string[];
   readonly profile: readonly string[];
 }
 
-/** A homeowner in the columns of another row. Their own jobs are all that homeowners see, and so only themselves. */
+/** A homeowner in the columns of another row. Homeowners see only their own jobs, and so only themselves. */
 export function homeownerColumns(role: Role, $: Values<ViewerIds>, fields: PersonFields) {
   return {
     user: narrowed(userColumns, fields.user),
@@ -85,7 +85,7 @@ export function homeownerOf({ user, homeowner, counterpart }: Partial<HomeownerC
     : undefined;
 }
 
-/** The contractor with this identifier, who has bid on a job that the viewer sees, inside another row. */
+/** The contractor with this identifier, a bidder on a job that the viewer sees, inside another row. */
 export function bidderAsJson(id: SQL, role: Role, $: Values<ViewerIds>, fields: PersonFields): SQL {
   const user = asJson(narrowed(userColumns, fields.user));
   const profile = asJson(narrowed(contractorShape, fields.profile));
@@ -96,7 +96,7 @@ export function bidderAsJson(id: SQL, role: Role, $: Values<ViewerIds>, fields: 
 
 const ALWAYS = ['id', 'userId'];
 
-/** In the shape's own order, so that the same fields make the same statement. */
+/** In the order of the shape, so that the same fields make the same statement. */
 export function narrowed<Shape extends RowShape>(
   shape: Shape,
   fields: readonly string[],
@@ -107,7 +107,7 @@ export function narrowed<Shape extends RowShape>(
   ) as Shape;
 }
 
-/** What the viewer is to somebody matters for what is not for everyone. */
+/** Whether the viewer's relation to the person matters: it does for fields that not everyone may read. */
 function isPrivate({ user, profile }: PersonFields): boolean {
   return [...user, ...profile].some((field) => !isForEveryone(field));
 }

@@ -1,4 +1,7 @@
-/** Events get their positions here: `number_events` of the migrations says in which order, and how none is skipped. */
+/**
+ * Gives events their positions by the SQL function `number_events`; the migrations describe its order and why it skips
+ * none.
+ */
 import { sql } from 'drizzle-orm';
 import { statement, type Values } from './statement.js';
 import { events } from './tables/events.js';
@@ -9,7 +12,7 @@ export const POSITIONS_CHANNEL = 'events';
 /** How many are numbered by one statement, which is one short transaction. */
 export const NUMBERED_AT_ONCE = 1_000;
 
-/** Says how many got one, the last position that there is, and how long the oldest of them had waited. */
+/** Returns how many events got a position, the last position, and how long the oldest of them had waited. */
 export const numberEvents = statement((db, $: Values<{ batch: number }>) =>
   db
     .select({
@@ -20,15 +23,15 @@ export const numberEvents = statement((db, $: Values<{ batch: number }>) =>
     .from(sql`number_events(${$.batch}::int) n`),
 );
 
-/** The last position that there is, as text. */
+/** The last position, as text. */
 export const selectLastPosition = statement((db, _: Values<object>) =>
   db.select({ last: sql<string>`coalesce(max(${events.position}), 0)::text`.as('last') }).from(events),
 );
 
-/** A look stays cheap, even where nobody has numbered anything for long. */
+/** A bound that keeps the look cheap, even when no instance has numbered events for long. */
 const EVENTS_WAITING_MAX = 10_000;
 
-/** How many events wait for a position, at most so many, and the last position that there is. */
+/** How many events wait for a position, up to the bound, and the last position. */
 export const lookForEvents = statement((db, _: Values<object>) => {
   const waiting = db
     .select({ one: sql`1`.as('one') })

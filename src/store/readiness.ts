@@ -1,4 +1,4 @@
-/** Ready is a database that answers and has run every migration of this build. */
+/** A database is ready if it answers and has run every migration of this build. */
 import { sql } from 'drizzle-orm';
 import type { Db } from './database.js';
 import { newestMigration } from './migrate.js';
@@ -13,7 +13,7 @@ export async function isReady(db: Db): Promise<boolean> {
     const [last] = await lastMigration(db, {});
     return last !== undefined && last.at >= newestMigration();
   } catch {
-    // Whatever the reason, the answer is no; the log has the reason from those who were refused.
+    // Not ready, for any reason; the log has the reason from the calls that were refused.
     return false;
   }
 }

@@ -11,7 +11,7 @@ import { reviews } from './tables/reviews.js';
 
 const { id, rating, review, createdAt } = reviews;
 
-/** The job and the homeowner are joined after the page was cut, for its rows alone. */
+/** The job and the homeowner are joined after the limit, only for the rows of the page. */
 const shape = {
   id,
   rating,

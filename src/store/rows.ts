@@ -1,11 +1,11 @@
 /**
- * From what the driver hands over to the rows that a statement selects. How each value is read is settled once, when
- * the statement is built, and not again for every row.
+ * Converts the driver's values to the rows of a statement. The decoder of each value is chosen once, when the statement
+ * is built, and not for every row.
  */
 import { Column, getTableName, is, sql, SQL } from 'drizzle-orm';
 import type { PgColumn } from 'drizzle-orm/pg-core';
 
-/** A column, SQL, or SQL with a name; where in the row it goes. */
+/** A column, SQL, or SQL with a name, and its path in the row. */
 export interface SelectedField {
   path: string[];
   field: unknown;
@@ -18,17 +18,17 @@ interface Cell {
   readonly decode: Decode | undefined;
 }
 
-/** The adjacent cells of a row that belong to it or to an object in it. */
+/** Adjacent cells of a row, which belong to the row itself or to an object in it. */
 interface Group {
   readonly name: string | undefined;
-  /** Where its values begin among those of the row. */
+  /** The index of its first value in the row. */
   readonly first: number;
   readonly cells: Cell[];
-  /** True for what came by an outer join: without its first column, which is never null in a row, there is nothing. */
+  /** True for an outer join: the object is null if its first column, which is not nullable, is null. */
   readonly mayBeAbsent: boolean;
 }
 
-/** Where the values come from: each in the driver's own words, or all of them out of JSON. */
+/** The format of the values: the driver's own, or JSON. */
 export type ValuesFrom = 'driver' | 'json';
 
 export type ReadRow = (values: readonly unknown[]) => Record<string, unknown>;
@@ -50,7 +50,7 @@ export function rowReader(
   };
 }
 
-/** Reads the cells into an object, by default one of their own. */
+/** Reads the cells into an object, by default a new one. */
 function cellsReader({ first, cells }: Pick<Group, 'first' | 'cells'>) {
   const shape = { ...shapeOf(cells.map(({ name }) => name)), [READ_WITH]: undefined };
   return (values: readonly unknown[], into: Record<string, unknown> = { ...shape }): Record<string, unknown> => {
@@ -64,15 +64,12 @@ function cellsReader({ first, cells }: Pick<Group, 'first' | 'cells'>) {
   };
 }
 
-/**
- * Under this a row within a row carries what was read together with it: no answer shows it, and nothing else has to
- * remember the row.
- */
+/** The property of a nested row for the parts that were read with it. No answer shows it, since it is a symbol. */
 export const READ_WITH = Symbol('what was read with the row');
 
 /**
- * An object with these names, copied for each row. Names that are added to a row one by one cost ten times as much, and
- * dozens of them make a dictionary of it.
+ * An object with these properties, copied for each row. Adding properties one by one costs ten times as much, and
+ * dozens of them turn the object into a dictionary.
  */
 function shapeOf(names: readonly string[]): Record<string, unknown> {
   return Object.fromEntries(names.map((name) => [name, undefined]));
@@ -103,10 +100,10 @@ function groupsOf(
   return groups;
 }
 
-/** Undefined where the value stays as it is. */
+/** Undefined where the value is not converted. */
 function decoderOf(field: unknown): Decode | undefined {
   if (is(field, Column)) {
-    // Found once: of a column that goes by another name, each look goes by way of that name.
+    // Looked up once: for an aliased column each lookup goes through a proxy.
     const { mapFromDriverValue: decode } = field;
     return decode === Column.prototype.mapFromDriverValue ? undefined : (value) => decode.call(field, value);
   }
@@ -118,10 +115,10 @@ function decoderOf(field: unknown): Decode | undefined {
 
 const PLAIN = (sql`` as unknown as { decoder: object }).decoder;
 
-/** Columns, or SQL with a name: what of a table makes up a row. */
+/** The columns of a row: columns of a table, or SQL with a name. */
 export type RowShape = Readonly<Record<string, PgColumn | SQL.Aliased>>;
 
-/** A row inside a row: its values in order, without their names, which costs the database and the reader least. */
+/** A nested row as an array of its values without names, which is cheapest for the database and the reader. */
 export function asJson(shape: RowShape): SQL {
   return sql`json_build_array(${sql.join(
     Object.values(shape).map((field) => (is(field, Column) ? sql`${field}` : sql`${(field as SQL.Aliased).sql}`)),
@@ -129,14 +126,14 @@ export function asJson(shape: RowShape): SQL {
   )})`;
 }
 
-/** Reads what `asJson` wrote. */
+/** Reads the array of `asJson`. */
 export function jsonReader<Row>(shape: RowShape): (values: readonly unknown[]) => Row {
   const cells = Object.entries(shape).map(([name, field]) => ({ name, decode: ofJson(decoderOf(field)) }));
   const read = cellsReader({ first: 0, cells });
   return (values) => read(values) as Row;
 }
 
-/** JSON has lists of its own; every other value comes as the driver would hand it over. */
+/** JSON has arrays; every other value has the same form as from the driver. */
 function ofJson(decode: Decode | undefined): Decode | undefined {
   return decode && ((value) => (Array.isArray(value) ? value : decode(value)));
 }

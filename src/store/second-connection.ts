@@ -1,16 +1,18 @@
 /**
- * Whoever holds a transaction asks for no second connection: as many callers as there are connections could each hold
- * one and wait for another, for ever. This check is switched on by a hook, as every test does, and follows a request
- * through everything that it awaits.
+ * Checks that a call that holds a transaction does not ask for a second connection: as many callers as there are
+ * connections could each hold one and wait for another for ever. A hook switches the check on, as all tests do; it
+ * follows a request through everything that the request awaits.
  */
 import { AsyncLocalStorage } from 'node:async_hooks';
 
 export interface SecondConnectionCheck {
-  /** Throws where a transaction is held. */
+  /** Throws if this call holds a transaction. */
   assertNoneHeld(): void;
-  /** Runs what a transaction does. */
+  /** Runs the work of a transaction. */
   holding<T>(work: () => Promise<T>): Promise<T>;
-  /** Runs a request whose transaction stays open while other parts of the request go on: all of them hold it. */
+  /**
+   * Runs a request whose transaction stays open while other parts of the request run: all of them count as holding it.
+   */
   asOneHolder<T>(work: () => Promise<T>): Promise<T>;
 }
 

@@ -1,7 +1,7 @@
 /**
  * A market of any size, made by SQL alone: people, jobs in every state that most jobs pass, bids, holds, transfers, and
- * every event of how it all came about. It keeps the same promises as a market that grew call by call;
- * `checkDatabase` finds nothing.
+ * every event of how it all came about. It has the same invariants as a market that grew call by call; `checkDatabase`
+ * finds no violation.
  */
 import postgres, { type Sql, type TransactionSql } from 'postgres';
 import type { Connection } from './database.js';
@@ -19,7 +19,7 @@ import {
 } from './seed/market.js';
 import { insertPeople } from './seed/people.js';
 
-/** Throws unless the database has no people: what is there already is never mixed with what is made up. */
+/** Throws unless the database has no people: generated data are never mixed with existing ones. */
 export async function openEmptyDatabase(connection: Connection): Promise<Sql> {
   const options = { max: 1, fetch_types: false, onnotice: () => {} };
   const sql = 'url' in connection ? postgres(connection.url, options) : postgres({ ...connection, ...options });
@@ -30,13 +30,13 @@ export async function openEmptyDatabase(connection: Connection): Promise<Sql> {
   throw new Error(`The database has people already; only an empty one is filled. Name another by ${variable}.`);
 }
 
-/** How often a seeding reports what it does next. */
+/** How many steps a seeding reports. */
 export const SEED_STEPS = 13;
 const BIDS_ON_A_JOB_MAX = 15;
 
 /**
- * Loads an empty, migrated database. Triggers and foreign keys rest meanwhile, since every row is derived from the same
- * plan; foreign keys and indexes are made afterwards.
+ * Loads an empty, migrated database. Triggers are disabled meanwhile, since every row is derived from the same plan;
+ * foreign keys and indexes are created afterwards.
  */
 export async function seedMarket(
   sql: Sql,
@@ -89,7 +89,7 @@ export async function seedMarket(
   await sql.unsafe('vacuum (analyze)');
   return market;
 }
-/** Over `n`: by turns, or, where few are open, by a hash, so that open jobs are of every kind. */
+/** An expression over `n`: in turns, or by a hash where few jobs are open, so that open jobs are of every kind. */
 function stateOf(openPercent: number | undefined): string {
   const byTurns = (states: readonly SeededState[]) =>
     `(array[${states.map((state) => `'${state}'`).join(', ')}]::job_status[])[1 + n % ${states.length}]`;
@@ -98,7 +98,7 @@ function stateOf(openPercent: number | undefined): string {
     else ${byTurns(STATES.filter((state) => state !== 'open'))} end`;
 }
 
-/** One that half the town bids on, of middling age. */
+/** A job of middling age that half the town bids on. */
 async function addCrowdedJob(tx: TransactionSql, market: Market): Promise<void> {
   const bids = Math.min(UNEVEN.bidsOnCrowdedJob, market.contractors);
   const n = crowdedJob(market);
@@ -125,8 +125,8 @@ export interface Batch {
 }
 
 /**
- * More jobs, all in one state and older than the others, so that the newest stay the newest. Every trigger and key is
- * at work.
+ * Adds jobs that are all in one state and older than the others, so that the newest stay the newest. All triggers and
+ * keys are active.
  */
 export async function addJobs(sql: Sql, market: Market, { from, count, state, bids }: Batch): Promise<void> {
   await sql.begin(async (tx) => {
@@ -139,16 +139,16 @@ export async function addJobs(sql: Sql, market: Market, { from, count, state, bi
       market,
     );
     await insertPlanned(tx, market, 'to be numbered');
-    // Or else the servers on this database would be busy with it.
+    // Otherwise the servers on this database would be busy with it.
     await tx.unsafe(`select number_events(${ALL_EVENTS})`);
   });
 }
 
-/** More than are ever added at once. */
+/** More events than are ever added at once. */
 const ALL_EVENTS = 2 ** 31 - 1;
 /**
- * Drops what can be made again faster than it is kept up, and returns what makes it again. Keys that other tables refer
- * to stay.
+ * Drops keys and indexes, since creating them at the end is faster than maintaining them, and returns a function that
+ * creates them again. Keys that other tables refer to stay.
  */
 async function withoutIndexes(tx: TransactionSql, tables: readonly string[]): Promise<() => Promise<void>> {
   const given = [`{${tables.join(',')}}`];
@@ -175,8 +175,8 @@ async function withoutIndexes(tx: TransactionSql, tables: readonly string[]): Pr
 }
 
 /**
- * Puts triggers to sleep and drops foreign keys, and returns what undoes both. To set `session_replication_role` would
- * be one line, and is for superusers; this is for whoever owns the tables.
+ * Disables triggers and drops foreign keys, and returns a function that undoes both. Setting `session_replication_role`
+ * would be one line, but only superusers may; this works for the owner of the tables.
  */
 async function withoutTriggers(tx: TransactionSql): Promise<() => Promise<void>> {
   const keys = await tx.unsafe<{ table: string; name: string; definition: string }[]>(

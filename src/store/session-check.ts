@@ -1,13 +1,15 @@
 /**
- * The session check in the same statement. Where a caller's session was found active before, the statement that serves
- * them asks by itself whether it still is, and gives no row if not. So a row shows that the session is active; and no
- * answer is given before one has, or the session was asked for by a statement of its own.
+ * Checks a cached session in the same statement as the first read. If an earlier request found the session active, the
+ * statement itself checks whether it still is, and returns no row if it is not. So a row shows that the session is
+ * active; and no answer is sent before a statement has returned one, or a separate statement has checked the session.
  */
 import { sql, type SQL } from 'drizzle-orm';
 import type { Db, SessionCheck, SessionValues } from './database.js';
 import { sessions } from './tables/sessions.js';
 
-/** The first statement that is sent here checks the session too; what cannot do so waits until it was checked. */
+/**
+ * The first statement on this `Db` checks the session too; a statement that cannot do so waits for a separate check.
+ */
 export function checkingSession(db: Db, sessionCheck: SessionCheck): Db {
   return {
     sessionCheck,

@@ -1,4 +1,4 @@
-/** Log-ins and their refresh tokens: who a session is, how it is carried on, and how it ends. */
+/** Sessions and their refresh tokens: opens, finds, refreshes and revokes them. */
 import { createHash } from 'node:crypto';
 import { and, eq, gt, isNull, ne, sql, type Placeholder } from 'drizzle-orm';
 import type { SessionId, UserId } from '../rules/ids.js';
@@ -10,7 +10,7 @@ import { asArray, columns, statement, type Values } from './statement.js';
 import { contractors, homeowners, users } from './tables/accounts.js';
 import { refreshTokens, sessions } from './tables/sessions.js';
 
-/** The session that a token names, which an access token may claim and this alone can confirm. */
+/** The session and user of an access token; only the database can confirm that the session is active. */
 export interface NamedSession {
   sessionId: SessionId;
   userId: UserId;
@@ -41,16 +41,15 @@ const selectViewer = statement((db, $: Values<NamedSession>) =>
     ),
 );
 
-/** Who the session's caller is, while it is active. */
+/** The viewer of a session, while it is active. */
 export async function findViewer(db: Db, session: NamedSession): Promise<Viewer | undefined> {
   const [row] = await selectViewer(db, session);
-  // The row is as wide as all three kinds of viewer; which profile it has follows from the role.
+  // The row has the columns of all three roles; the viewer's role decides which profile is set.
   return row as Viewer | undefined;
 }
 
 /**
- * The share lock makes a log-in and a change of its password follow one another: no old password opens a session after
- * it.
+ * The share lock serializes a log-in with a change of its password: no old password opens a session after the change.
  */
 const insertSession = statement((db, $: Values<{ id: SessionId; userId: UserId; passwordHash: string }>) =>
   db
@@ -71,7 +70,7 @@ const insertSession = statement((db, $: Values<{ id: SessionId; userId: UserId; 
     .returning({ id: sessions.id }),
 );
 
-/** Never beyond the session's own end, however often it is refreshed. */
+/** Never later than the session's own end, however often it is refreshed. */
 const tokenExpiry = sql`least(now() + ${sql.raw(`interval '${SESSION.refreshTokenDays} days'`)}, ${sessions.endsAt})`;
 
 const newRefreshToken = (hash: Placeholder) => ({
@@ -90,8 +89,8 @@ const insertRefreshToken = statement((db, $: Values<{ hash: string; sessionId: S
 );
 
 /**
- * Opens a session and its first refresh token, which is stored nowhere in the clear; undefined if the password with
- * this hash is no longer the account's.
+ * Opens a session and its first refresh token, of which only a hash is stored; undefined if the account has another
+ * password hash by now.
  */
 export async function openSession(tx: Db, userId: UserId, passwordHash: string): Promise<OpenedSession | undefined> {
   const sessionId = newId('session');
@@ -133,7 +132,7 @@ export async function findRefreshToken(db: Db, token: string) {
   return row;
 }
 
-/** Both in one statement: a token is never used without a successor. */
+/** Both in one statement, so that a used token always has a successor. */
 const replaceToken = statement((db, $: Values<{ hash: string; usedAt: Date; successorHash: string }>) => {
   const used = db.$with('used').as(
     db
@@ -153,7 +152,7 @@ const replaceToken = statement((db, $: Values<{ hash: string; usedAt: Date; succ
   return db.with(used, successor).select().from(successor);
 });
 
-/** Puts the successor in the place of an unused token. Of two at once, one finds the token used and gets nothing. */
+/** Replaces an unused token by its successor. Of two concurrent calls, one finds the token used and gets undefined. */
 export async function replaceRefreshToken(
   db: Db,
   token: string,
@@ -185,10 +184,10 @@ export async function findCurrentRefreshToken(
   return undefined;
 }
 
-/** A revoked session ends then, and is deleted as long after its end as any other. */
+/** The end of a revoked session is the time of its revocation; it is deleted as long after its end as any other. */
 const ENDED = { revokedAt: sql`now()`, endsAt: sql`least(${sessions.endsAt}, now())` };
 
-/** On this channel every instance hears the id of a session that was revoked, once that is committed. */
+/** The channel on which every instance gets the id of a revoked session, once that is committed. */
 export const SESSION_ENDED_CHANNEL = 'session_ended';
 
 const NOTIFYING = {
@@ -230,7 +229,7 @@ const selectEnded = statement((db, $: Values<{ ids: string }>) => {
     .where(sql`not exists ${active}`);
 });
 
-/** Which of these sessions are over. */
+/** Which of these sessions have ended. */
 export async function findEndedSessions(db: Db, ids: readonly string[]): Promise<string[]> {
   return (await selectEnded(db, { ids: asArray(ids) })).map(({ id }) => id);
 }

@@ -1,7 +1,7 @@
 /**
- * A statement is built by Drizzle once and then sent by name for ever. Building SQL costs several times what sending
- * it does, and a statement that Drizzle prepared on the pool could not run inside a transaction; this one runs on
- * either.
+ * Builds a statement with Drizzle once, and sends its text many times. Building SQL costs several times as much as
+ * sending it, and a statement that Drizzle prepared on the pool could not run inside a transaction; this one runs on
+ * both.
  */
 import { Column, is, Param, Placeholder, sql, type DriverValueEncoder, type SQL } from 'drizzle-orm';
 import { PgDialect, type PgColumn } from 'drizzle-orm/pg-core';
@@ -12,7 +12,7 @@ import type { Db, SessionCheck } from './database.js';
 import { rowReader, type SelectedField, type ValuesFrom } from './rows.js';
 import { sessionIsActive } from './session-check.js';
 
-/** The values that a statement takes when it is run, as placeholders while it is built. */
+/** The parameters of a statement, as placeholders while it is built. */
 export type Values<V> = { readonly [K in keyof V & string]: Placeholder<K, V[K]> };
 
 interface Prepared<Rows> {
@@ -24,13 +24,13 @@ interface Builder<Rows> {
   getSQL(): SQL;
 }
 
-/** What a prepared query of Drizzle holds once it is built. */
+/** The properties of a built query of Drizzle. */
 interface Built {
   fields: SelectedField[] | undefined;
   joinsNotNullableMap: Record<string, boolean> | undefined;
 }
 
-/** A Drizzle that builds and never sends. */
+/** A Drizzle without a connection, which only builds statements. */
 export const unconnected = drizzle.mock({ casing: 'snake_case' });
 const dialect = new PgDialect({ casing: 'snake_case' });
 
@@ -39,7 +39,7 @@ interface Form {
   readonly params: readonly Slot[];
 }
 
-/** A parameter: a value by its name, and how its column wants it. */
+/** A parameter: the name of its value, and the encoder of its column. */
 interface Slot {
   readonly name: string;
   readonly encoder: DriverValueEncoder<unknown, unknown> | undefined;
@@ -53,10 +53,10 @@ interface Ready extends Form {
 }
 
 /**
- * A select can check a session without knowing. What writes is handed the condition that the session is active, to do
- * nothing without it; a statement that does not use the condition waits until the session was checked. Where rows are
- * many, they come as one text of JSON: to take them apart value by value costs the driver three times what it costs to
- * read the text.
+ * Makes a function that runs a statement. A session check can be added to any select. A statement that writes gets the
+ * condition that the session is active, and must do nothing without it; one that does not use the condition waits for a
+ * separate check. Many rows are fetched as one text of JSON: for the driver, decoding value by value costs three times
+ * as much as parsing the text.
  */
 export function statement<V extends object, Rows>(build: Build<V, Rows>, from: ValuesFrom = 'driver') {
   const send = sending(build, from);
@@ -66,7 +66,7 @@ export function statement<V extends object, Rows>(build: Build<V, Rows>, from: V
   };
 }
 
-/** Rows as one text of JSON, and a number that the same statement finds. */
+/** Rows as one text of JSON, and a number from the same statement. */
 export function countedStatement<V extends object, Rows>(build: Build<V, Rows>, count: ($: Values<V>) => SQL) {
   const send = sending(build, 'json', count);
   return async (db: Db, values: V): Promise<{ rows: Rows; count: number }> => {
@@ -87,7 +87,7 @@ function sending<V extends object, Rows>(build: Build<V, Rows>, from: ValuesFrom
     return { ...formOf(query), width: fields.length, read: rowReader(fields, joinsNotNullableMap, from) };
   }
 
-  /** The statement with the session check in it. */
+  /** The statement with the session check, or 'none' if it cannot contain one. */
   function makeChecking({ text, width }: Ready): Form | 'none' {
     if (!text.startsWith('select ')) {
       const own = formOf(build(unconnected, placeholders<V>(), sessionIsActive).getSQL());
@@ -127,22 +127,22 @@ function sending<V extends object, Rows>(build: Build<V, Rows>, from: ValuesFrom
   };
 }
 
-/** The rows of a query as one list of lists. They stay in order: the list is made of the query's rows directly. */
+/** The rows of a query as one JSON array of arrays, in the order of the query. */
 function asOneText(query: SQL, width: number, count?: SQL): SQL {
   const names = sql.raw(Array.from({ length: width }, (_, at) => `c${at}`).join(', '));
   return sql`select coalesce(json_agg(json_build_array(${names})), '[]')${count ? sql`, (${count})` : sql``}
     from (${query}) listed (${names})`;
 }
 
-/** No row at all comes back for a session that is over. */
+/** There is no row at all if the session has ended. */
 function rowsIn([row]: unknown[][]): unknown[][] {
   return (row?.[0] as unknown[][] | undefined) ?? [];
 }
 
 /**
- * What never changes is part of the text, page sizes above all: Postgres plans once for a text whose parameters tell
- * little, and anew at every call where it would have to guess what they are. A value that is used in several places is
- * sent once.
+ * Makes the text and the parameters of a statement. Constants such as page sizes are part of the text: Postgres keeps
+ * one generic plan where parameters do not change the plan, and plans on every call where they might. A value that is
+ * used in several places is sent once.
  */
 function formOf(query: SQL): Form {
   const { sql: text, params } = dialect.sqlToQuery(query.inlineParams());
@@ -166,7 +166,7 @@ function isSame(one: Slot, other: Slot): boolean {
   return one.name === other.name && one.encoder === other.encoder;
 }
 
-/** Drizzle's own way encodes null like any other value, which makes a text of it for some kinds of columns. */
+/** Drizzle itself encodes null like any other value, which turns it into a text for some types of columns. */
 function filled(params: readonly Slot[], values: Readonly<Record<string, unknown>>): ParameterOrJSON<never>[] {
   return params.map(({ name, encoder }) => {
     const value = values[name];
@@ -175,15 +175,16 @@ function filled(params: readonly Slot[], values: Readonly<Record<string, unknown
   });
 }
 
-/** The named values as columns to insert or to set. Each is encoded as its column wants it. */
+/** The named values as columns to insert or to set, each with the encoder of its column. */
 export function columns<V extends object, const K extends keyof V & string>($: Values<V>, names: readonly K[]) {
   const named: Record<string, unknown> = Object.fromEntries(names.map((name) => [name, $[name]]));
-  // Drizzle takes a placeholder wherever it takes SQL; only its type for `set` forgets to say so.
+  // Drizzle accepts a placeholder wherever it accepts SQL, although its type for `set` does not.
   return named as { [Name in K]: SQL };
 }
 
 /**
- * A whole row of a table, for `insert into … select`: each value as its column has it, and null where none is named.
+ * A whole row of a table, for `insert into … select`: the named values with the encoders of their columns, and null for
+ * all others.
  */
 export function rowOf(
   shape: Readonly<Record<string, PgColumn>>,
@@ -195,15 +196,15 @@ export function rowOf(
   );
 }
 
-/** The fields of a part of a statement that go by the names of these. */
+/** The fields of a CTE that have the names of these. */
 export function sameNames<Shape extends object>(shape: Shape, part: Readonly<Record<keyof Shape, unknown>>): Shape {
   return Object.fromEntries(Object.keys(shape).map((name) => [name, part[name as keyof Shape]])) as Shape;
 }
 
-/** Of the statements that are made as they are asked for, so many are kept; one that fell out is made anew. */
+/** How many statements by selection are kept; one that was dropped is built again. */
 const VARIANTS_MAX = 500;
 
-/** What is made once for a key and then found again, as long as it is in use. */
+/** A cache that makes a value once for each key, and keeps the most recently used ones. */
 export function remembering<Made extends object>(max = VARIANTS_MAX): (key: string, make: () => Made) => Made {
   const known = new LRUCache<string, Made>({ max });
   return (key, make) => {
@@ -216,7 +217,7 @@ export function remembering<Made extends object>(max = VARIANTS_MAX): (key: stri
 }
 
 /**
- * A list of texts as one parameter, for `= any(…::text[])`. The driver cannot tell by itself what kind of list it is.
+ * A list of texts as one parameter, for `= any(…::text[])`. The driver cannot determine the type of the list itself.
  */
 export function asArray(values: readonly string[]): string {
   return `{${values.map((value) => JSON.stringify(value)).join(',')}}`;

@@ -1,4 +1,4 @@
-/** Every account, newest first, narrowed by what an admin asks for. */
+/** The list of all accounts, newest first, with filters, for admins. */
 import { and, sql, type SQL } from 'drizzle-orm';
 import type { ContractorId, HomeownerId } from '../rules/ids.js';
 import type { Role } from '../rules/viewer.js';
@@ -17,7 +17,7 @@ export interface UserFilter {
   verified?: boolean | null | undefined;
 }
 
-/** With the profile that the role has. */
+/** Accounts with the profile of their role. */
 export type ListedUser = User & { homeownerId: HomeownerId | null; contractorId: ContractorId | null };
 
 interface FilterValues {
@@ -94,7 +94,7 @@ function listOf(asked: Asked): List<FilterValues, ListedUser> {
 
 const flag = (value: boolean) => sql.raw(String(value));
 
-/** The pattern is in a sub-select, which hides it from the planner: it guesses badly how common a word is. */
+/** The pattern is in a sub-select, which hides it from the planner, whose estimates of a word's frequency are bad. */
 function saying($: Values<FilterValues>): SQL {
   return sql`${userWords(users)} like (select lower(${$.search}::text))`;
 }
@@ -104,8 +104,8 @@ function isVerified(verified: boolean): SQL {
 }
 
 /**
- * A trigger keeps a contractor's profile as old as its account, and so the contractors are read in the order of the
- * list.
+ * A trigger keeps the creation time of a contractor's profile equal to the account's, so that contractors are read in
+ * the order of the list.
  */
 function contractorsWho(verified: boolean, { atMost, behind }: Reach): SQL {
   const position = behind([sql`c.created_at`, sql`c.user_id`]);

@@ -1,34 +1,37 @@
-/** Which jobs and bids a viewer may see. Lists, single rows and nested fields all ask here, so they cannot disagree. */
+/**
+ * Which jobs and bids a viewer may see. Lists, single rows and nested fields all use these conditions, so that they
+ * cannot differ.
+ */
 import { sql, type SQL } from 'drizzle-orm';
 import { IS_OPEN_TO_BIDS, SEES_BID, SEES_JOB } from '../rules/parties.js';
 import { ROLES, type Role, type Viewer } from '../rules/viewer.js';
 import { conditionForRole, conditionSql, type ConditionValues } from './conditions.js';
 import type { Values } from './statement.js';
 
-/** What every statement that asks for visibility is given. */
+/** The parameters of every statement with a condition of visibility. */
 export type ViewerIds = Pick<ConditionValues, 'role' | 'homeownerId' | 'contractorId'>;
 
 export function idsOf({ role, homeownerId, contractorId }: Viewer): ViewerIds {
   return { role, homeownerId, contractorId };
 }
 
-/** A statement for each role: none carries conditions that are not its own. */
+/** Makes a statement for each role, which has only the conditions of that role. */
 export function forEachRole<S>(make: (role: Role) => S): Record<Role, S> {
   return Object.fromEntries(ROLES.map((role) => [role, make(role)])) as Record<Role, S>;
 }
 
 /**
- * Seen by every contractor. Lists read these and the jobs of own bids by two indexes; what is in either is what
- * `visibleJobs` lets through.
+ * Open jobs, which every contractor sees. Lists read these and the jobs of own bids by two indexes; together they are
+ * the jobs that meet `visibleJobs`.
  */
 export const isOpenToBids = conditionSql(IS_OPEN_TO_BIDS, {});
 
-/** Of the table `jobs`. */
+/** The condition on the table `jobs`. */
 export function visibleJobs(role: Role, $: Values<ViewerIds>): SQL {
   return conditionForRole(SEES_JOB[role], role, $);
 }
 
-/** Of the tables `bids` and `jobs`, joined. */
+/** The condition on the joined tables `bids` and `jobs`. */
 export function visibleBids(role: Role, $: Values<ViewerIds>): SQL {
   return conditionForRole(SEES_BID[role], role, $);
 }

@@ -1,4 +1,4 @@
-/** What was sent to a webhook endpoint, with every attempt; listed for its owner, and queued again. */
+/** The deliveries to a webhook endpoint with their attempts: lists them for its owner, and queues them again. */
 import { and, eq, sql } from 'drizzle-orm';
 import type { WEBHOOK_ATTEMPT, WEBHOOK_DELIVERY } from '../rules/entities/webhook.js';
 import type { RowOf, Shown } from '../rules/entity.js';
@@ -14,7 +14,7 @@ import { webhookAttempts, webhookDeliveries, webhookEndpoints } from './tables/w
 type Row = typeof webhookDeliveries.$inferSelect;
 type Attempt = Shown<typeof WEBHOOK_ATTEMPT>;
 
-/** As text, which is read in one way however the row comes. */
+/** As text, which is the same from the driver and in JSON. */
 const attempts = sql<Attempt[]>`(select coalesce(json_agg(json_build_array(a.number, a.started_at, a.duration_ms,
   a.response_status, a.error, a.response) order by a.number), '[]')::text
   from ${webhookAttempts} a where a.delivery_id = "webhook_deliveries"."id")`
@@ -83,7 +83,7 @@ const page = pagesOfMany<WebhookEndpointId, { ids: string; status: DeliveryStatu
   pageOf: listWebhookDeliveries.pageOf,
 });
 
-/** The same page of what was sent to each endpoint. */
+/** The same page of the deliveries to each endpoint. */
 export function webhookDeliveriesOfMany(
   db: Db,
   endpointIds: readonly WebhookEndpointId[],
@@ -100,7 +100,7 @@ const insertTest = statement((db, $: Values<Pick<Row, 'id' | 'endpointId' | 'eve
     .returning(shape),
 );
 
-/** Queues a test, which is an event of no job. */
+/** Queues a test event, which has no job. */
 export async function insertTestDelivery(
   db: Db,
   endpoint: WebhookEndpointId,
@@ -112,7 +112,7 @@ export async function insertTestDelivery(
   return made;
 }
 
-/** The endpoint of a delivery, whose it is, and whether it is sent to now. */
+/** The owner and the status of a delivery's endpoint. */
 export const selectEndpointOfDelivery = statement((db, $: Values<{ id: WebhookDeliveryId }>) =>
   db
     .select({ userId: webhookEndpoints.userId, status: webhookEndpoints.status })
@@ -122,8 +122,8 @@ export const selectEndpointOfDelivery = statement((db, $: Values<{ id: WebhookDe
 );
 
 /**
- * From the first attempt on, at once. One that waits for its next attempt need not wait any longer; one that is just
- * being sent is left alone.
+ * Queues a delivery again, with a new series of attempts that begins now. One that waits for a retry keeps its count of
+ * attempts and becomes due now; one that is being sent is not changed.
  */
 export const redeliver = statement((db, $: Values<{ id: WebhookDeliveryId }>) =>
   db

@@ -1,4 +1,4 @@
-/** New events become deliveries, in the transaction that moves the cursor, on one instance at a time. */
+/** Inserts the deliveries of new events, in the transaction that moves the cursor, on one instance at a time. */
 import { and, eq, sql } from 'drizzle-orm';
 import type { ContractorId, HomeownerId, WebhookEndpointId } from '../rules/ids.js';
 import type { BidState } from '../rules/states.js';
@@ -12,7 +12,7 @@ import { events } from './tables/events.js';
 import { jobs } from './tables/jobs.js';
 import { webhookCursor, webhookDeliveries, webhookEndpoints } from './tables/webhooks.js';
 
-/** Whose endpoint it is: as much of a viewer as the rules ask for. */
+/** The owner of an endpoint: the properties of a viewer that the rules need. */
 export interface Receiver {
   readonly role: Role;
   readonly homeownerId: HomeownerId | null;
@@ -40,18 +40,18 @@ export async function hasWebhookEndpoints(db: Db): Promise<boolean> {
   return found.length > 0;
 }
 
-/** Nothing comes back while another instance has it. */
+/** Returns no row while another instance has locked it. */
 const lockCursor = statement((db, _: Values<object>) =>
   db.select({ position: webhookCursor.position }).from(webhookCursor).for('update', { skipLocked: true }),
 );
 
 const EVENTS_AT_ONCE = sql.raw('500');
-/** Of all events of a step together; an event of a job with more is a step by itself. */
+/** The bidders of all events of a step together; an event of a job with more bidders is a step by itself. */
 const BIDDERS_AT_ONCE = sql.raw('500');
 
 /**
- * How far one step goes: to so many events, and to so many people whom they may concern. Where nobody has an endpoint,
- * to the end at once. Null if there is nothing new.
+ * The last position of a step, which is bounded by a number of events and of the people who may read them. Without any
+ * endpoint it is the last position of all. Null if there are no new events.
  */
 const selectStep = statement((db, $: Values<{ after: string }>) =>
   db
@@ -78,7 +78,9 @@ const reachOfBidder = reachOfContractor(sql`bid.contractor_id = "jobs"."awarded_
   contractorId: sql`bid.contractor_id`,
 });
 
-/** Endpoints whose owners may be concerned by the event in `events` and its job in `jobs`, and that want its type. */
+/**
+ * Endpoints whose owners may read the event in `events` with its job in `jobs`, and that are subscribed to its type.
+ */
 const candidates = sql<Candidate[]>`(
   select coalesce(json_agg(json_build_object('endpointId', w.id, 'role', u.user_type, 'homeownerId', h.id,
     'contractorId', c.id,
@@ -132,15 +134,16 @@ const moveCursor = statement((db, $: Values<{ upTo: string }>) =>
   db.update(webhookCursor).set({ position: sql`${$.upTo}::bigint` }),
 );
 
-/** Others have their turn between one such piece and the next, since each is a statement. */
+/** How many candidates are checked before the next statement, between which the event loop serves other work. */
 const CANDIDATES_A_TURN = 200;
 
-/** Whether this receiver reads the event, as things stand. */
+/** Whether this receiver may read the event at this moment. */
 export type ReadsEvent = (receiver: Receiver, found: EventWithParties) => boolean;
 
 /**
- * Makes the next events into deliveries, each for the endpoints whose owners read it. Both are committed together, so
- * that nothing is lost and nothing made twice. False if there was nothing to do, or another instance is doing it.
+ * Inserts deliveries of the next events to the endpoints whose owners may read them, and moves the cursor. Both are
+ * committed together, so that no delivery is lost or made twice. False if there was nothing to do, or another instance
+ * is doing it.
  */
 export function stepCursor(db: Db, reads: ReadsEvent): Promise<boolean> {
   return db.inTransaction(async (tx) => {
@@ -169,7 +172,7 @@ function deliveryTo(endpointId: WebhookEndpointId, { id, type }: Pick<EventRow, 
   return { id: newId('webhookDelivery'), endpoint_id: endpointId, event_id: id, event_type: type };
 }
 
-/** The bids that matter to a receiver are their own. */
+/** Adds the receiver's own bids, which decide what they may read. */
 export function withBids(
   found: Omit<EventWithParties, 'bids'>,
   { contractorId, ownBids }: Pick<Candidate, 'contractorId' | 'ownBids'>,

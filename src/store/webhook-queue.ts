@@ -1,6 +1,6 @@
 /**
- * The queue of what is to be sent to webhooks: a delivery is claimed for a while by whoever sends it, so that what a
- * killed instance had claimed is sent by another.
+ * The queue of deliveries to webhooks: an instance claims a delivery for a while to send it, so that another instance
+ * sends it after the first was killed.
  */
 import { and, eq, sql } from 'drizzle-orm';
 import type { Id, UserId, WebhookDeliveryId, WebhookEndpointId } from '../rules/ids.js';
@@ -18,23 +18,23 @@ import { webhookDeliveries, webhookEndpoints, type StoredSecret } from './tables
 
 import { withBids, type Receiver } from './webhook-fan-out.js';
 
-/** A delivery that is to be sent now, by whoever holds the claim. */
+/** A delivery to send now, by the holder of the claim. */
 export interface Claimed {
   readonly id: WebhookDeliveryId;
   readonly endpointId: WebhookEndpointId;
   readonly owner: UserId;
-  /** Whether the endpoint fails, or one of its owner's is slow. */
+  /** Whether the endpoint is failing, or one of its owner's is slow. */
   readonly isFaulty: boolean;
 }
 
-/** Lists are arrays of Postgres. */
+/** Lists are Postgres arrays. */
 interface Claim {
   readonly claim: string;
-  /** Endpoints that are sent to already. */
+  /** Endpoints with requests under way. */
   readonly busy: string;
-  /** People whose endpoints are slow, */
+  /** Owners with slow endpoints. */
   readonly slow: string;
-  /** and those to whom something was sent, the last of them at the end. */
+  /** Owners in the order in which they were last served. */
   readonly served: string;
   readonly endpointsMax: number;
   readonly faultyMax: number;
@@ -43,9 +43,9 @@ interface Claim {
 const { leaseSeconds, claimedAtOnce } = WEBHOOKS;
 
 /**
- * The endpoints that something waits for are found by skipping from one to the next in the index, however much waits
- * for each. Of these come first those to whose owners nothing was sent for longest, and then those that have waited
- * longest; of endpoints that fail or are slow only so many, each with one.
+ * Finds the endpoints with due deliveries by a skip scan of the index, however many deliveries each has. The endpoints
+ * of owners who were served longest ago come first, and then those that have waited longest; of endpoints that fail or
+ * are slow only so many are claimed, each with one delivery.
  */
 export const claimDeliveries = statement((db, $: Values<Claim>) =>
   db
@@ -145,8 +145,8 @@ const selectClaimed = statement((db, $: Values<{ id: WebhookDeliveryId; claim: s
 );
 
 /**
- * What there is to send, as it stands at this moment; undefined if the claim is over or will be before an attempt is,
- * or if the endpoint was paused or deleted meanwhile.
+ * The present content of a claimed delivery; undefined if the claim has expired or would expire during an attempt, or
+ * if the endpoint was paused or deleted meanwhile.
  */
 export async function readClaimed(db: Db, id: WebhookDeliveryId, claim: string): Promise<ToSend | undefined> {
   const [row] = await selectClaimed(db, { id, claim });
@@ -177,7 +177,7 @@ interface Attempt {
   readonly responseStatus: number | null;
   readonly error: string | null;
   readonly response: string | null;
-  /** Whether the endpoint asks for nothing more. */
+  /** Whether the endpoint answered 410, and so wants no more events. */
   readonly isGone: boolean;
 }
 
@@ -190,7 +190,10 @@ export interface PausedEndpoint {
 const FAILING_DAYS = sql.raw(`interval '${WEBHOOKS.failingDays} days'`);
 const ATTEMPTS_KEPT = sql.raw(String(WEBHOOKS.attemptsKept));
 
-/** Writes an attempt down, in one statement with what follows from it; the rows are endpoints that it has paused. */
+/**
+ * Inserts an attempt and applies its consequences in one statement; the returned rows are endpoints whose state has
+ * changed.
+ */
 const insertAttempt = statement((db, $: Values<Attempt>) => {
   const done = db.$with('done', { endpointId: sql<WebhookEndpointId>`endpoint_id`.as('endpoint_id') }).as(
     sql`update "webhook_deliveries" set status = ${$.status}, attempts_made = attempts_made + 1, claim = null,
@@ -234,7 +237,7 @@ const insertAttempt = statement((db, $: Values<Attempt>) => {
     });
 });
 
-/** The endpoint, if this attempt has it paused. */
+/** Records an attempt; returns the endpoint if the attempt has paused it. */
 export async function recordAttempt(db: Db, attempt: Attempt): Promise<PausedEndpoint | undefined> {
   const changed = await insertAttempt(db, attempt);
   return changed.find(({ pausedReason }) => pausedReason === 'gone' || pausedReason === 'failing');
@@ -247,7 +250,7 @@ interface Held {
 
 const isHeld = ($: Values<Held>) => and(eq(webhookDeliveries.id, $.id), eq(webhookDeliveries.claim, $.claim));
 
-/** What the owner of the endpoint no longer reads. */
+/** For a delivery that the owner of the endpoint may no longer read. */
 export const skipDelivery = statement((db, $: Values<Held>) =>
   db
     .update(webhookDeliveries)
@@ -255,7 +258,7 @@ export const skipDelivery = statement((db, $: Values<Held>) =>
     .where(isHeld($)),
 );
 
-/** What was claimed and is not sent after all is there for others at once. */
+/** Gives back a claimed delivery, which other instances can then claim at once. */
 export const releaseDelivery = statement((db, $: Values<Held>) =>
   db
     .update(webhookDeliveries)

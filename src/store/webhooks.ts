@@ -1,4 +1,4 @@
-/** Webhook endpoints: made, changed, paused, and found again by whom they belong to. */
+/** Webhook endpoints: inserts, changes, pauses and lists them. */
 import { and, eq, isNull, ne, sql } from 'drizzle-orm';
 import type { WEBHOOK_ENDPOINT } from '../rules/entities/webhook.js';
 import type { RowOf } from '../rules/entity.js';
@@ -11,7 +11,7 @@ import { webhookEndpoints, type StoredSecret } from './tables/webhooks.js';
 
 type Row = typeof webhookEndpoints.$inferSelect;
 
-/** Until the newest of the replaced secrets ends, if any is left. */
+/** When the newest of the replaced secrets expires, if any is left. */
 const oldSecretEndsAt = sql<Date | null>`(select to_timestamp(max((old->>'endsAt')::float8) / 1000)::timestamptz(3)
   from jsonb_array_elements("webhook_endpoints"."secrets") old where (old->>'endsAt')::float8 > extract(epoch
     from now()) * 1000)`
@@ -39,7 +39,7 @@ export const listWebhookEndpoints = listing({
       .$dynamic(),
 });
 
-/** The endpoint, and whose it is. */
+/** The endpoint, and its owner. */
 export const selectWebhookEndpoint = statement((db, $: Values<{ id: WebhookEndpointId }>) =>
   db
     .select({ endpoint: shape, userId: webhookEndpoints.userId })
@@ -47,7 +47,7 @@ export const selectWebhookEndpoint = statement((db, $: Values<{ id: WebhookEndpo
     .where(and(eq(webhookEndpoints.id, $.id), isThere)),
 );
 
-/** The same, with its secrets, for whoever changes it. */
+/** Locks the endpoint for a change, and returns its secrets too. */
 export const lockWebhookEndpoint = statement((db, $: Values<{ id: WebhookEndpointId }>) =>
   db
     .select({ endpoint: shape, userId: webhookEndpoints.userId, secrets: webhookEndpoints.secrets })
@@ -80,7 +80,7 @@ export const updateWebhookEndpoint = statement((db, $: Values<Pick<Row, 'id' | (
     .update(webhookEndpoints)
     .set({
       ...columns($, EDITED),
-      // An endpoint that is resumed, or leads elsewhere, begins anew.
+      // Resets the failures of an endpoint that is resumed or gets another URL.
       failingSince: sql`case when ${webhookEndpoints.status} = ${$.status} and ${webhookEndpoints.url} = ${$.url} then
         ${webhookEndpoints.failingSince} end`,
       updatedAt: sql`now()`,
@@ -105,7 +105,7 @@ export const deleteWebhookEndpoint = statement((db, $: Values<{ id: WebhookEndpo
     .returning({ id: webhookEndpoints.id }),
 );
 
-/** By the service; one that is paused already stays so for its own reason. */
+/** Pauses an endpoint by the service; one that is paused already keeps its reason. */
 export const pauseWebhookEndpoint = statement(
   (db, $: Values<{ id: WebhookEndpointId; pausedReason: WebhookPauseReason }>) =>
     db
@@ -128,8 +128,8 @@ const selectSealedByOthers = statement((db, $: Values<{ sealedBy: string; after:
 );
 
 /**
- * Encrypts anew what another key than the server's present one has encrypted. `reseal` gives undefined for what it
- * cannot read, which stays as it is.
+ * Encrypts secrets again that are not encrypted under the server's present key. `reseal` returns undefined for secrets
+ * that it cannot decrypt, which stay unchanged.
  */
 export async function resealWebhookSecrets(
   db: Db,

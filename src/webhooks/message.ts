@@ -1,4 +1,4 @@
-/** What is sent for a delivery: the body, as the owner of the endpoint may read the event now, and its signatures. */
+/** The request of a delivery: a body with the event as the endpoint's owner may read it now, and the signatures. */
 import { readEvent } from '../live/readable.js';
 import { writeEvent } from '../rest/event-body.js';
 import type { Sealer } from '../security/sealing.js';
@@ -7,7 +7,7 @@ import type { ToSend } from '../store/webhook-queue.js';
 import { TEST_EVENT_TYPE } from '../rules/webhooks.js';
 import type { Posted } from './post.js';
 
-/** Undefined where the event is not, or no longer, for the owner of the endpoint. */
+/** Undefined where the endpoint's owner may not, or no longer, read the event. */
 export function bodyOf({ eventType, receiver, found, createdAt, endpointId, eventId }: ToSend): string | undefined {
   if (eventType === TEST_EVENT_TYPE) {
     const data = { id: eventId, type: eventType, webhook_id: endpointId };
@@ -18,7 +18,7 @@ export function bodyOf({ eventType, receiver, found, createdAt, endpointId, even
   return JSON.stringify({ type: event.type, timestamp: event.occurredAt.toISOString(), data: writeEvent(event) });
 }
 
-/** The secrets that sign now, the newest first; undefined if the newest cannot be read. */
+/** The secrets to sign with, the newest first; undefined if the newest cannot be decrypted. */
 export function openedSecrets({ secrets, endpointId }: ToSend, sealer: Sealer, now: number): string[] | undefined {
   const inForce = secrets.filter(({ endsAt }) => endsAt === null || endsAt > now);
   const [newest, ...others] = inForce.map(({ sealed }) => sealer.open(sealed, endpointId));

@@ -1,4 +1,4 @@
-/** What an operator sees of webhooks. */
+/** The metrics of webhooks. */
 export type WebhookOutcome = 'delivered' | 'failed' | 'given_up' | 'skipped';
 
 export interface WebhookMetrics {

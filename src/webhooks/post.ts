@@ -1,6 +1,6 @@
 /**
- * One request to a webhook. Whoever is there may be slow, may answer without end, or may have a name that leads inside:
- * the whole of it is over after ten seconds, so much of the answer is read and no more, and no redirect is followed.
+ * Sends one request to a webhook. The endpoint may be slow, may answer without end, or may have a name with a private
+ * address: a request ends after ten seconds, only the beginning of the answer is read, and redirects are not followed.
  */
 import { Agent as HttpAgent, request as httpRequest, type IncomingMessage } from 'node:http';
 import { Agent as HttpsAgent, request as httpsRequest } from 'node:https';
@@ -14,7 +14,7 @@ export interface Posted {
   readonly body: string;
 }
 
-/** What became of a request: the endpoint has received it if there is no error. */
+/** The outcome of a request: the endpoint has received it if `error` is null. */
 export interface Outcome {
   readonly responseStatus: number | null;
   /** The first characters of the answer. */
@@ -56,7 +56,7 @@ export function createPoster({ addresses, timeoutMs = WEBHOOKS.attemptMs, ca }: 
         if (!isAnswered) reject(Object.assign(error, { wasReused: request.reusedSocket }));
       };
       request.on('error', fail);
-      // Of a protocol that was not asked for, Node closes the connection and says nothing.
+      // Node closes the connection without an event when the endpoint upgrades to a protocol that was not requested.
       request.on('close', () => fail(Object.assign(new Error('Closed.'), { code: 'ECLOSED' })));
       request.on('response', (response) => {
         isAnswered = true;
@@ -91,7 +91,7 @@ interface Answer {
   readonly text: string | null;
 }
 
-/** A kept connection may have been closed just when it was to be used again. */
+/** The endpoint may close an idle connection just when it is used again. */
 async function onceMore(send: () => Promise<Answer>): Promise<Answer> {
   for (;;) {
     try {
@@ -103,7 +103,7 @@ async function onceMore(send: () => Promise<Answer>): Promise<Answer> {
   }
 }
 
-/** What comes within the time and the bound; the connection is closed where there is more. */
+/** The part of the answer within the time and the size limit; the connection is closed where there is more. */
 function firstBytes(response: IncomingMessage): Promise<Buffer> {
   const chunks: Buffer[] = [];
   let length = 0;
@@ -113,13 +113,13 @@ function firstBytes(response: IncomingMessage): Promise<Buffer> {
       length += chunk.length;
       if (length >= WEBHOOKS.answerBytes) response.destroy();
     });
-    // The status is known: that the rest did not come changes nothing.
+    // The status decides; an answer whose body is cut off counts all the same.
     response.on('error', () => {});
     response.on('close', () => resolve(Buffer.concat(chunks)));
   });
 }
 
-/** As the database can hold it, which holds no NUL. */
+/** Without NUL, which Postgres cannot store in a text. */
 function asText(bytes: Buffer): string | null {
   const text = bytes.subarray(0, 4 * WEBHOOKS.answerCharacters).toString();
   return text === '' ? null : cut(text.replaceAll('\0', '\uFFFD'), WEBHOOKS.answerCharacters);
@@ -142,7 +142,7 @@ function failure(error: string): Outcome {
 
 const ERROR_CHARACTERS = 200;
 
-/** By the code of the error. Its message would tell which addresses there are inside. */
+/** By the code of the error. Its message would reveal addresses of the private network. */
 const REASONS: Readonly<Record<string, string>> = {
   [NOT_PUBLIC]: 'The name leads to an address that is not public.',
   ENOTFOUND: 'There is no such name.',

@@ -1,7 +1,7 @@
 /**
- * Sends what is due. Each instance claims deliveries of a few endpoints at a time and sends to each endpoint by itself,
- * so that nobody waits for another's endpoint; what it has claimed and cannot send soon it gives back. Endpoints take
- * turns, and those that fail or are slow share a few places.
+ * Sends the deliveries that are due. Each instance claims deliveries of a few endpoints at a time and sends to each
+ * endpoint by itself, so that no endpoint waits for another. It gives back the deliveries that it has claimed and
+ * cannot send soon. Endpoints take turns, and those that fail or are slow share a few places.
  */
 import { randomUUID } from 'node:crypto';
 import type { Logger } from 'pino';
@@ -26,9 +26,9 @@ import type { WebhookMetrics } from './metrics.js';
 import type { Poster } from './post.js';
 
 export interface Sender {
-  /** Sends what is due, as far as there is room. */
+  /** Sends the deliveries that are due, as far as there are places. */
   wake(): void;
-  /** Finishes what is being sent, within so long. */
+  /** Finishes the requests under way, within so long. */
   close(withinMs: number): Promise<void>;
 }
 
@@ -49,12 +49,12 @@ interface Batch {
   readonly isFaulty: boolean;
 }
 
-/** Of so many people is known whose turn was before whose, and whether their endpoints are slow. */
+/** For how many owners the order of their turns is kept, and whether their endpoints are slow. */
 const SERVED_MAX = 1_000;
 
 export function createSender({ db, poster, sealer, metrics, log, onFailure }: SenderParts): Sender {
   const batches = new Map<WebhookEndpointId, Batch>();
-  /** Until when each person's endpoints count as slow, in the order in which something was sent to them. */
+  /** Until when each owner's endpoints count as slow, in the order in which the owners were served. */
   const served = new Map<UserId, number>();
   const running = new Set<Promise<unknown>>();
   const stop = new AbortController();
@@ -66,7 +66,7 @@ export function createSender({ db, poster, sealer, metrics, log, onFailure }: Se
     claiming ??= claimAll().finally(() => (claiming = undefined));
   }
 
-  /** Until nothing is due, or there is no room. */
+  /** Claims until no delivery is due, or no place is free. */
   async function claimAll(): Promise<void> {
     try {
       while (state.isWoken && !state.isClosed && batches.size < WEBHOOKS.endpointsAtOnce) {
@@ -128,12 +128,12 @@ export function createSender({ db, poster, sealer, metrics, log, onFailure }: Se
       const isQuick = !state.isClosed && (await send(next, claim));
       if (isQuick) continue;
       if (state.isClosed) deliveries.push(next);
-      // Others may have room for them, and their claim would end before their turn comes.
+      // Other instances may have free places for them, and the claim would expire before their turn here.
       for (const left of deliveries.splice(0)) await releaseDelivery(db, { id: left.id, claim });
     }
   }
 
-  /** True if the endpoint took it, and soon. */
+  /** Resolves to true if the endpoint accepted it, and quickly. */
   async function send({ id }: Claimed, claim: string): Promise<boolean> {
     const delivery = await readClaimed(db, id, claim);
     if (!delivery) return false;
@@ -162,7 +162,7 @@ export function createSender({ db, poster, sealer, metrics, log, onFailure }: Se
     const message = messageOf(delivery, body, secrets, startedAt.getTime());
     const outcome = await metrics.webhookInFlight(() => poster.post(message, stop.signal));
     if (outcome === 'stopped') {
-      // Whether it arrived is not known: it is sent again.
+      // The endpoint may or may not have received it: it is sent again.
       await releaseDelivery(db, { id, claim });
       return false;
     }
@@ -205,7 +205,7 @@ export function createSender({ db, poster, sealer, metrics, log, onFailure }: Se
 const GONE = 410;
 const PAUSED = 'a webhook endpoint was paused: its owner must resume it';
 
-/** Many that failed together are not tried again together. */
+/** Deliveries that failed at the same time are not all retried at the same time. */
 function withSpread(seconds: number): number {
   return seconds * (0.9 + 0.2 * Math.random());
 }

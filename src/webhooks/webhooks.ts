@@ -1,6 +1,6 @@
 /**
- * Sends events to webhooks. Whichever instance comes first makes new events into deliveries (`fan-out` by a cursor in
- * the database); every instance sends what is due (`sender.ts`). Both are woken by new positions, and by a timer.
+ * Sends events to webhooks. One instance at a time, which locks a cursor in the database, inserts the deliveries of new
+ * events; every instance sends deliveries that are due (`sender.ts`). New positions and a timer start both.
  */
 import type { Live } from '../live/live.js';
 import { readEvent } from '../live/readable.js';
@@ -30,9 +30,9 @@ interface WebhookParts {
   readonly databaseWatch: Pick<DatabaseWatch, 'awaySince' | 'onOpen'>;
 }
 
-/** Of their own: deliveries and calls do not wait for each other. */
+/** Connections apart from the pool of the APIs: deliveries and calls do not wait for each other. */
 const POOL = { poolSize: 4, idleInTransactionTimeoutMs: 5_000 };
-/** What is due again, or what nobody was notified of, waits no longer than this. */
+/** Deliveries to retry, and events whose notification was lost, wait no longer than this. */
 const LOOK_EVERY_MS = 1_000;
 const FINISH_WITHIN_MS = 5_000;
 
@@ -67,7 +67,7 @@ export async function openWebhooks(parts: WebhookParts): Promise<Webhooks> {
     while (mayGoOn() && (await stepCursor(db, readsEvent))) sender.wake();
   }, failed('queueing events for webhooks failed; retrying'));
 
-  /** Where nobody has an endpoint, events do not wake the fan-out, which would only move the cursor along. */
+  /** False while no user has an endpoint: the fan-out would only move the cursor. */
   let isWanted = false;
   const look = async () => {
     if (isAway()) return;
@@ -94,7 +94,7 @@ export async function openWebhooks(parts: WebhookParts): Promise<Webhooks> {
   };
 }
 
-/** Runs one at a time, and once more if somebody asked meanwhile. */
+/** Runs one at a time, and once more if `wake` was called meanwhile. */
 function coalesced(work: (mayGoOn: () => boolean) => Promise<void>, onFailure: (error: unknown) => void) {
   let running: Promise<void> | undefined;
   const state = { isClosed: false, isWoken: false };
@@ -109,7 +109,7 @@ function coalesced(work: (mayGoOn: () => boolean) => Promise<void>, onFailure: (
       state.isWoken = true;
       running ??= run().finally(() => {
         running = undefined;
-        // Somebody may have asked just when it had ended.
+        // `wake` may have been called just when it had ended.
         if (state.isWoken && !state.isClosed) this.wake();
       });
     },

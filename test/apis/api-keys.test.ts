@@ -40,7 +40,8 @@ const MOMENT = expect.stringMatching(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/)
 const FORBIDDEN = { status: 403, code: 'FORBIDDEN', fields: [] };
 const UNAUTHENTICATED = { status: 401, code: 'UNAUTHENTICATED', fields: [] };
 
-const told = (answer: Answer<Json> | GraphqlAnswer): Refused => ('body' in answer ? byRest(answer) : byGraphql(answer));
+const refusalIn = (answer: Answer<Json> | GraphqlAnswer): Refused =>
+  'body' in answer ? byRest(answer) : byGraphql(answer);
 
 /** The key is refused by both APIs on both instances, with this reason. */
 async function expectEnded(secret: string, reason: string): Promise<void> {
@@ -134,7 +135,7 @@ describe('an API key', () => {
       await revoke(token, id),
       await graphqlRevoke(token, id),
     ]) {
-      expect(told(answer)).toEqual(FORBIDDEN);
+      expect(refusalIn(answer)).toEqual(FORBIDDEN);
       expect('body' in answer ? answer.body.error : answer.errors?.[0]?.message).toMatch(/^An API key may not do this/);
     }
     expect((await me(token)).status).toBe(200);
@@ -309,10 +310,10 @@ describe('to make or to revoke an API key is refused', () => {
     const [{ id }] = (await list(hanna.token)) as [Json];
     const NOT_FOUND = { status: 404, code: 'NOT_FOUND', fields: [] };
     for (const by of [revoke, graphqlRevoke]) {
-      expect(told(await by(stranger.token, id))).toEqual(FORBIDDEN);
-      expect(told(await by((await admin(app)).token, id))).toEqual(FORBIDDEN);
+      expect(refusalIn(await by(stranger.token, id))).toEqual(FORBIDDEN);
+      expect(refusalIn(await by((await admin(app)).token, id))).toEqual(FORBIDDEN);
       for (const nobodys of [`key_${'0'.repeat(27)}`, 'key_', 'x', hanna.userId])
-        expect(told(await by(stranger.token, nobodys))).toEqual(NOT_FOUND);
+        expect(refusalIn(await by(stranger.token, nobodys))).toEqual(NOT_FOUND);
     }
     expect((await list(hanna.token)).map((key) => key.id)).toContain(id);
   });
@@ -326,9 +327,9 @@ describe('to make or to revoke an API key is refused', () => {
         graphqlCreate(owner.token, { name: 'Other' }, twin),
       ]);
       const refused = two.filter((answer) => ('body' in answer ? answer.status === 400 : answer.errors));
-      expect(refused.map(told)).toEqual([invalid()]);
+      expect(refused.map(refusalIn)).toEqual([invalid()]);
       expect(await list(owner.token)).toHaveLength(API_KEYS_PER_PERSON_MAX);
-      expect(told(await create(owner.token, { name: 'Late' }))).toEqual(invalid());
+      expect(refusalIn(await create(owner.token, { name: 'Late' }))).toEqual(invalid());
       // One that is revoked or has expired makes room.
       const [{ id }] = (await list(owner.token)) as [Json];
       await revoke(owner.token, id);

@@ -132,7 +132,7 @@ const REFUSED: [query: string, filter: string | undefined, fields: Record<string
   ['status=open&status=lost', undefined, { 'statuses.1': expect.stringMatching(/^must be one of draft, open/) }],
   ['updated_since=yesterday', 'updatedSince: "yesterday"', { updated_since: expect.stringContaining('time zone') }],
   ['order_by=best', undefined, { order_by: 'must be one of newest, oldest, recently_updated' }],
-  ['near_zip=78701', undefined, { within_miles: 'is required to say how near' }],
+  ['near_zip=78701', undefined, { within_miles: 'is required with a place' }],
   [
     'near_city=Austin&within_miles=9000',
     undefined,

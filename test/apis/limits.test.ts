@@ -154,7 +154,7 @@ describe('sign-ups and refreshes', () => {
     const SIGN_UP = 'mutation ($input: SignUpContractorInput!) { signUpContractor(input: $input) { token } }';
     const all = await statuses(
       Array.from({ length: 6 }, (_, i) => {
-        const email = `newcomer.${i}@example.test`;
+        const email = `new-user.${i}@example.test`;
         const password = 'a password';
         return i % 2 === 0
           ? app.rest('POST', '/v1/auth/signup/homeowner', {
@@ -168,8 +168,8 @@ describe('sign-ups and refreshes', () => {
       }),
     );
     expect([count(all, 200) + count(all, 201), count(all, 429)]).toEqual([4, 2]);
-    const [kept] = await app.sql`select count(*)::int as newcomers from users where email like 'newcomer.%'`;
-    expect(kept).toEqual({ newcomers: 4 });
+    const [kept] = await app.sql`select count(*)::int as users from users where email like 'new-user.%'`;
+    expect(kept).toEqual({ users: 4 });
   });
 
   it('of one session are limited, however new its tokens', async () => {

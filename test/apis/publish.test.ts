@@ -1,4 +1,4 @@
-/** What the database judges by itself while it publishes, it judges as the rules do. */
+/** The checks that the database makes itself while it publishes have the same results as the rules. */
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { isBlank, PUBLISH_COST, REQUIRED_TO_PUBLISH, URGENCIES } from '../../src/rules/publishing.js';
 import { openTestApp, type TestApp } from '../app.js';

@@ -28,11 +28,11 @@ interface Creation {
 
 function creations(openJob: string): Readonly<Record<string, Creation>> {
   const { owner, stranger, admin } = people;
-  const newcomer = { email: 'new@example.test', password: 'a password', first_name: 'N', last_name: 'N' };
+  const newUser = { email: 'new@example.test', password: 'a password', first_name: 'N', last_name: 'N' };
   return {
-    '/auth/signup/homeowner': { body: newcomer, made: ({ user, homeowner }) => ({ user, homeowner }) },
+    '/auth/signup/homeowner': { body: newUser, made: ({ user, homeowner }) => ({ user, homeowner }) },
     '/auth/signup/contractor': {
-      body: { ...newcomer, email: 'newer@example.test' },
+      body: { ...newUser, email: 'newer@example.test' },
       made: ({ user, contractor }) => ({ user, contractor }),
     },
     '/api-keys': { by: owner, body: { name: 'Export' }, made: ({ api_key: key }) => key },

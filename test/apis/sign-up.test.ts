@@ -10,7 +10,7 @@ beforeAll(async () => {
 afterAll(() => app.close());
 
 let arrivals = 0;
-const newEmail = () => `newcomer.${(arrivals += 1)}@example.test`;
+const newEmail = () => `new-user.${(arrivals += 1)}@example.test`;
 const newUser = (more: object = {}) => ({
   email: newEmail(),
   password: 'a password',

@@ -14,7 +14,7 @@ import { JOB } from '../../src/rules/entities/job.js';
 import { CONTRACTOR, HOMEOWNER, USER } from '../../src/rules/entities/people.js';
 import { camel, snake } from '../calls.js';
 import type { Json } from '../app.js';
-import { told, type Attack, type Ground } from './ground.js';
+import { outcomeOf, type Attack, type Ground } from './ground.js';
 
 const SOURCE = 'OWASP API3:2023 (mass assignment)';
 const REFUSED = '400 VALIDATION_FAILED, each by its name';
@@ -65,9 +65,9 @@ function kindOf(path: string, name: string): IdKind {
   return ID_KINDS[name] ?? 'job';
 }
 
-function missing(names: readonly string[], told: string, named: (name: string) => boolean): string {
+function missing(names: readonly string[], outcome: string, named: (name: string) => boolean): string {
   const unnamed = names.filter((name) => !named(name));
-  return unnamed.length === 0 ? `${told}, each by its name` : `${told}, and nothing of ${unnamed.join(', ')}`;
+  return unnamed.length === 0 ? `${outcome}, each by its name` : `${outcome}, and nothing of ${unnamed.join(', ')}`;
 }
 
 function ofRoute(route: Route): Attack {
@@ -83,7 +83,7 @@ function ofRoute(route: Route): Attack {
       for (const part of [names.slice(0, 40), names.slice(40)]) {
         const body = Object.fromEntries(part.map((name) => [name, 1]));
         const answer = await ground.app.rest(route.method, addressOf(route), { token: callerOf(route, ground), body });
-        outcomes.push(missing(part, told(answer), (name) => name in (answer.body.details?.fields ?? {})));
+        outcomes.push(missing(part, outcomeOf(answer), (name) => name in (answer.body.details?.fields ?? {})));
       }
       return [...new Set(outcomes)].join('; ');
     },
@@ -108,7 +108,7 @@ const CHANGED = (
       token: pick(ground),
       body: { [part]: Object.fromEntries(names.map((name) => [name, 'changed'])) },
     });
-    return missing(names, told(answer), (name) => `${part}.${name}` in (answer.body.details?.fields ?? {}));
+    return missing(names, outcomeOf(answer), (name) => `${part}.${name}` in (answer.body.details?.fields ?? {}));
   },
 });
 
@@ -132,7 +132,7 @@ const PROFILE: readonly Attack[] = [
         token: ours.people.owner.token,
         body: Object.fromEntries(JOB_READ_ONLY.map((name) => [name, 'changed'])),
       });
-      return missing(JOB_READ_ONLY, told(answer), (name) => name in (answer.body.details?.fields ?? {}));
+      return missing(JOB_READ_ONLY, outcomeOf(answer), (name) => name in (answer.body.details?.fields ?? {}));
     },
   },
   {
@@ -145,7 +145,7 @@ const PROFILE: readonly Attack[] = [
         body: { email, password: 'a password', first_name: 'M', last_name: 'M', role: 'admin', user_type: 'admin' },
       });
       const came = await app.sql`select id from users where email = ${email}`;
-      return `${told(answer)}, and ${came.length === 0 ? 'nobody' : 'somebody'} came`;
+      return `${outcomeOf(answer)}, and ${came.length === 0 ? 'nobody' : 'somebody'} came`;
     },
   },
 ];
@@ -175,7 +175,7 @@ function ofInput(mutation: string): Attack[] {
           variables: { id: newId('job'), jobId: newId('job'), input: value },
         });
         const said = JSON.stringify(answer.errors);
-        return missing(sent, told(answer), (name) => said.includes(`\\"${name}\\"`));
+        return missing(sent, outcomeOf(answer), (name) => said.includes(`\\"${name}\\"`));
       },
     };
   });

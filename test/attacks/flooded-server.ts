@@ -67,7 +67,7 @@ export async function call(calls: Calls): Promise<Tally> {
   return JSON.parse(output) as Tally;
 }
 
-/** Ends by itself, or when it is told to. */
+/** Ends by itself, or on request. */
 export function run([program = '', ...args]: readonly string[]): { ended: Promise<{ output: string }>; stop(): void } {
   const child = spawn(program, args, { stdio: ['ignore', 'pipe', 'inherit'] });
   let output = '';

@@ -8,7 +8,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { homeowner } from '../cast.js';
 import { openTestApp, type Json, type TestApp } from '../app.js';
 import { needs } from '../needs.js';
-import { expectTimed, JUDGES_TIME } from '../timing.js';
+import { expectTimed, CHECKS_TIME } from '../timing.js';
 import { head, jsonOf, openConnection } from './raw-connection.js';
 import { call, median, openFloodedServer, run, type FloodedServer, type Tally } from './flooded-server.js';
 
@@ -44,7 +44,7 @@ const slowhttptest = (url: string, connections: number, seconds: number, args: r
 ];
 
 /** A machine that is busy with something else lets a read wait for its turn so long that it is refused. */
-const READ = JUDGES_TIME ? [200] : [200, 503];
+const READ = CHECKS_TIME ? [200] : [200, 503];
 
 describe('in small', () => {
   let app: TestApp;
@@ -63,7 +63,7 @@ describe('in small', () => {
         from: i,
       });
     const flood = Promise.all(Array.from({ length: 600 }, (_, i) => guess(i)));
-    real = patientLogIn(() =>
+    real = logInUntilAnswered(() =>
       app.rest('POST', '/v1/auth/login', { body: { email: hanna.email, password: hanna.password } }),
     );
     const [read, answers] = await Promise.all([app.rest('GET', '/v1/me', { token: hanna.token }), flood]);
@@ -77,7 +77,7 @@ describe('in small', () => {
       expect([body.details.code, Number(headers.get('retry-after')) > 0]).toEqual(['OVERLOADED', true]);
   });
 
-  it('a real log-in among them gets through, by waiting as it is told', async () => {
+  it('a real log-in among them succeeds, if it waits as Retry-After says', async () => {
     expect(await real).toBeGreaterThan(0);
   });
 
@@ -130,7 +130,7 @@ describe('in small', () => {
 });
 
 /** As a client that does what Retry-After says. How many tries it took. */
-async function patientLogIn(attempt: () => Promise<{ status: number; headers: Headers }>): Promise<number> {
+async function logInUntilAnswered(attempt: () => Promise<{ status: number; headers: Headers }>): Promise<number> {
   for (let tries = 1; ; tries += 1) {
     const { status, headers } = await attempt();
     if (status === 200) return tries;
@@ -207,7 +207,7 @@ describe.runIf(LONG)('at length', () => {
         const flood = call({ kind: 'log-ins', url, perSecond: 200, first: 100_000, forMs: 60_000 });
         await sleep(2_000);
         const began = performance.now();
-        const tries = await patientLogIn(() =>
+        const tries = await logInUntilAnswered(() =>
           fetch(`${url}/v1/auth/login`, {
             method: 'POST',
             headers: { 'content-type': 'application/json' },

@@ -1,6 +1,6 @@
 /** What graphql-cop, CrackQL and the OWASP sheet on GraphQL try. */
 import type { Json, TestApp } from '../app.js';
-import { told, times, type Attack, type Ground } from './ground.js';
+import { outcomeOf, times, type Attack, type Ground } from './ground.js';
 
 const COP = 'graphql-cop';
 const CRACK = 'CrackQL';
@@ -14,7 +14,7 @@ const send: Send =
   (query, variables) =>
   async ({ app, ours }) => {
     const answer = await app.graphql(query, { token: ours.people.owner.token, ...(variables && { variables }) });
-    return answer.data == null ? told(answer) : `${told(answer)} with data`;
+    return answer.data == null ? outcomeOf(answer) : `${outcomeOf(answer)} with data`;
   };
 
 const logIn = (i: number) => `a${i}: logIn(input: { email: "olive@example.test", password: "guess ${i}" }) { token }`;

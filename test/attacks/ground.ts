@@ -90,8 +90,8 @@ async function openMarket(app: TestApp): Promise<Market> {
   };
 }
 
-/** In one form for both APIs; a success is told by its status alone. */
-export function told(answer: Answer<Json> | GraphqlAnswer): string {
+/** The outcome of a call in one form for both APIs; of a success only the status. */
+export function outcomeOf(answer: Answer<Json> | GraphqlAnswer): string {
   if ('body' in answer)
     return answer.status < 400
       ? String(answer.status)
@@ -100,15 +100,15 @@ export function told(answer: Answer<Json> | GraphqlAnswer): string {
   return error ? `${error.status} ${error.code}` : String(answer.status);
 }
 
-/** What all of the calls were told, if they were told the same. */
+/** The outcomes of all calls, each different one once. */
 export async function alike(calls: readonly Promise<Answer<Json> | GraphqlAnswer>[]): Promise<string> {
-  return [...new Set((await Promise.all(calls)).map(told))].toSorted().join(', ');
+  return [...new Set((await Promise.all(calls)).map(outcomeOf))].toSorted().join(', ');
 }
 
 /** How many of the calls, made one after another, passed the limits. */
 export async function passed(calls: readonly (() => Promise<Answer<Json> | GraphqlAnswer>)[]): Promise<string> {
   const all: string[] = [];
-  for (const call of calls) all.push(told(await call()));
+  for (const call of calls) all.push(outcomeOf(await call()));
   return `${all.filter((one) => one !== '429 RATE_LIMITED').length} of ${all.length} pass`;
 }
 

@@ -6,7 +6,7 @@ import { createServer, type AddressInfo } from 'node:net';
 import { once } from 'node:events';
 import { callRest } from '../calls.js';
 import { contractor, homeowner } from '../cast.js';
-import { alike, told, type Attack, type Ground } from './ground.js';
+import { alike, outcomeOf, type Attack, type Ground } from './ground.js';
 
 const FLOWS = 'OWASP API6:2023 (business flows)';
 const SSRF = 'OWASP API7:2023 (SSRF)';
@@ -31,7 +31,7 @@ async function visitors(lure: (url: string) => Promise<unknown>): Promise<string
 const picture =
   (url: string) =>
   async ({ app, ours }: Ground) =>
-    told(
+    outcomeOf(
       await app.rest('PUT', '/v1/me', { token: ours.people.owner.token, body: { user: { profile_picture_url: url } } }),
     );
 const head = async ({ app }: Pick<Ground, 'app'>, path: string, init: RequestInit = {}) =>
@@ -40,7 +40,8 @@ const nobody = (path: string): Attack => ({
   name: path,
   source: INVENTORY,
   outcome: '404 NOT_FOUND',
-  run: async ({ production, ours }) => told(await production.rest('GET', path, { token: ours.people.admin.token })),
+  run: async ({ production, ours }) =>
+    outcomeOf(await production.rest('GET', path, { token: ours.people.admin.token })),
 });
 
 const UNKNOWN_ADDRESSES = [
@@ -74,7 +75,7 @@ export const MISUSE_ATTACKS: readonly Attack[] = [
     outcome: '400 EMAIL_TAKEN',
     run: async ({ app }) => {
       const hugo = await homeowner(app, 'Hugo');
-      return told(
+      return outcomeOf(
         await app.rest('POST', '/v1/auth/signup/homeowner', {
           body: {
             email: hugo.email.toUpperCase(),
@@ -157,7 +158,7 @@ export const MISUSE_ATTACKS: readonly Attack[] = [
         token: theirs.people.admin.token,
         body: { user_id: carl.userId, amount: -25, reason: 'A test.' },
       });
-      return told(
+      return outcomeOf(
         await callRest(app, 'submitBid', { by: carl, job: theirs.open.id, body: { amount: 5, guaranteed_view: true } }),
       );
     },
@@ -201,7 +202,7 @@ export const MISUSE_ATTACKS: readonly Attack[] = [
     outcome: '200, 0 came',
     run: ({ app, ours }) =>
       visitors(async (url) =>
-        told(
+        outcomeOf(
           await app.rest('PUT', '/v1/me', {
             token: ours.people.stranger.token,
             body: { contractor: { website: url } },
@@ -223,7 +224,7 @@ export const MISUSE_ATTACKS: readonly Attack[] = [
     run: ({ app }) =>
       visitors(async (url) => {
         const part = (value: object) => Buffer.from(JSON.stringify(value)).toString('base64url');
-        return told(
+        return outcomeOf(
           await app.rest('GET', '/v1/me', {
             token: `${part({ alg: 'RS256', jku: url, x5u: url })}.${part({ sub: 'x' })}.x`,
           }),
@@ -281,7 +282,7 @@ export const MISUSE_ATTACKS: readonly Attack[] = [
     source: SETTINGS,
     outcome: '403 FORBIDDEN',
     run: async ({ production }) =>
-      told(
+      outcomeOf(
         await production
           .rest('GET', '/metrics', { headers: { 'x-forwarded-for': '203.0.113.9' } })
           .catch(() => ({ status: 200, headers: new Headers(), body: {} })),

@@ -25,14 +25,14 @@ export async function openConnection(url: string, from?: number): Promise<RawCon
   const { hostname, port } = new URL(url);
   const localAddress = from === undefined ? undefined : addressOf(from);
   const socket = connect({ host: hostname, port: Number(port), localAddress, noDelay: true });
-  let heard = Buffer.alloc(0);
+  let received = Buffer.alloc(0);
   let wake = () => {};
   const closed = new Promise<void>((resolve) => {
     socket.once('close', () => resolve());
   });
   void closed.then(() => wake());
   socket.on('data', (chunk: Buffer) => {
-    heard = Buffer.concat([heard, chunk]);
+    received = Buffer.concat([received, chunk]);
     wake();
   });
   await once(socket, 'connect');
@@ -40,13 +40,15 @@ export async function openConnection(url: string, from?: number): Promise<RawCon
 
   async function answer(): Promise<RawAnswer> {
     for (;;) {
-      const found = answerIn(heard);
+      const found = answerIn(received);
       if (found) {
-        heard = heard.subarray(found.bytes);
+        received = received.subarray(found.bytes);
         // 100 Continue is not the answer yet.
         if (found.answer.status !== 100) return found.answer;
       } else if (socket.destroyed)
-        throw new Error(`The connection was closed after ${JSON.stringify(heard.toString('latin1').slice(0, 200))}.`);
+        throw new Error(
+          `The connection was closed after ${JSON.stringify(received.toString('latin1').slice(0, 200))}.`,
+        );
       else await new Promise<void>((resolve) => (wake = resolve));
     }
   }
@@ -54,17 +56,17 @@ export async function openConnection(url: string, from?: number): Promise<RawCon
   return { socket, send: (bytes) => void socket.write(bytes), answer, closed, hangUp: () => socket.destroy() };
 }
 
-function answerIn(heard: Buffer): { answer: RawAnswer; bytes: number } | undefined {
-  const end = heard.indexOf('\r\n\r\n');
+function answerIn(received: Buffer): { answer: RawAnswer; bytes: number } | undefined {
+  const end = received.indexOf('\r\n\r\n');
   if (end < 0) return undefined;
-  const [first = '', ...lines] = heard.subarray(0, end).toString('latin1').split('\r\n');
+  const [first = '', ...lines] = received.subarray(0, end).toString('latin1').split('\r\n');
   const status = Number(/^HTTP\/1\.1 (\d{3}) /.exec(first)?.[1]);
   const headers = new Map(
     lines.map((line) => [line.slice(0, line.indexOf(':')).toLowerCase(), line.slice(line.indexOf(':') + 1).trim()]),
   );
   const bytes = end + 4 + Number(headers.get('content-length') ?? 0);
-  if (heard.length < bytes) return undefined;
-  return { answer: { status, headers, body: heard.subarray(end + 4, bytes).toString() }, bytes };
+  if (received.length < bytes) return undefined;
+  return { answer: { status, headers, body: received.subarray(end + 4, bytes).toString() }, bytes };
 }
 
 /** What a request line and headers look like. Whoever wants to break one of them writes their own. */

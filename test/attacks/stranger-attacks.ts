@@ -10,7 +10,7 @@ import { callGraphql, callRest } from '../calls.js';
 import { bodyOf } from '../journey.js';
 import type { Person } from '../cast.js';
 import type { Json } from '../app.js';
-import { alike, told, type Attack, type Ground, type Market } from './ground.js';
+import { alike, outcomeOf, type Attack, type Ground, type Market } from './ground.js';
 
 const IDOR = 'OWASP API1:2023 (object level)';
 const EXPOSURE = 'OWASP API3:2023 (exposure)';
@@ -73,28 +73,30 @@ const BIDS_BY_PATH: readonly Attack[] = BID_KEYS.flatMap((key) => {
       source: IDOR,
       outcome: NOT_FOUND,
       run: async (ground: Ground) =>
-        told(await ask(ground, ground.ours.open.id, ground.theirs.open.bids.bidder, by(ground, 'ours'))),
+        outcomeOf(await ask(ground, ground.ours.open.id, ground.theirs.open.bids.bidder, by(ground, 'ours'))),
     },
     {
       name: `${path} of one’s own bid, through the path of another job`,
       source: IDOR,
       outcome: NOT_FOUND,
       run: async (ground: Ground) =>
-        told(await ask(ground, ground.theirs.open.id, ground.ours.open.bids.bidder, by(ground, 'ours'))),
+        outcomeOf(await ask(ground, ground.theirs.open.id, ground.ours.open.bids.bidder, by(ground, 'ours'))),
     },
     {
       name: `${path} of another job’s bid, by its right path`,
       source: IDOR,
       outcome: FORBIDDEN,
       run: async (ground: Ground) =>
-        told(await ask(ground, ground.theirs.open.id, ground.theirs.open.bids.bidder, by(ground, 'ours'))),
+        outcomeOf(await ask(ground, ground.theirs.open.id, ground.theirs.open.bids.bidder, by(ground, 'ours'))),
     },
     {
       name: `${path} of another job’s bid, by its identifier alone`,
       source: IDOR,
       outcome: FORBIDDEN,
       run: async (ground: Ground) =>
-        told(await callGraphql(ground.app, key, { by: by(ground, 'ours'), bid: ground.theirs.open.bids.bidder ?? '' })),
+        outcomeOf(
+          await callGraphql(ground.app, key, { by: by(ground, 'ours'), bid: ground.theirs.open.bids.bidder ?? '' }),
+        ),
     },
   ];
 });
@@ -109,7 +111,7 @@ const rest = (
   name,
   source,
   outcome,
-  run: async ({ app, ours, theirs }) => told(await app.rest('GET', path(theirs), { token: who(ours).token })),
+  run: async ({ app, ours, theirs }) => outcomeOf(await app.rest('GET', path(theirs), { token: who(ours).token })),
 });
 const owner = ({ people }: Market) => people.owner;
 const stranger = ({ people }: Market) => people.stranger;
@@ -166,7 +168,7 @@ const node = (name: string, outcome: string, id: (theirs: Market) => string): At
   source: `${IDOR}, node(id)`,
   outcome,
   run: async ({ app, ours, theirs }) =>
-    told(
+    outcomeOf(
       await app.graphql('query ($id: ID!) { node(id: $id) { id } }', {
         token: ours.people.owner.token,
         variables: { id: id(theirs) },
@@ -356,13 +358,15 @@ const FUNCTION_LEVEL: readonly Attack[] = [
     ]),
   ),
   asUser('a job posted by a contractor', FORBIDDEN, async ({ app, ours }) =>
-    told(await callRest(app, 'create', { by: ours.people.stranger, body: { title: 'T', description: 'D' } })),
+    outcomeOf(await callRest(app, 'create', { by: ours.people.stranger, body: { title: 'T', description: 'D' } })),
   ),
   asUser('a bid made by a homeowner', FORBIDDEN, async ({ app, ours, theirs }) =>
-    told(await callRest(app, 'submitBid', { by: ours.people.owner, job: theirs.open.id, body: { amount: 1 } })),
+    outcomeOf(await callRest(app, 'submitBid', { by: ours.people.owner, job: theirs.open.id, body: { amount: 1 } })),
   ),
   asUser('a bid on a draft', FORBIDDEN, async ({ app, ours, theirs }) =>
-    told(await callRest(app, 'submitBid', { by: ours.people.stranger, job: theirs.draft.id, body: { amount: 1 } })),
+    outcomeOf(
+      await callRest(app, 'submitBid', { by: ours.people.stranger, job: theirs.draft.id, body: { amount: 1 } }),
+    ),
   ),
   asUser(
     'the award to a bid of another job',
@@ -377,13 +381,13 @@ const FUNCTION_LEVEL: readonly Attack[] = [
     'the award to a hold',
     '400 VALIDATION_FAILED',
     async ({ app, ours, theirs }) =>
-      told(
+      outcomeOf(
         await callRest(app, 'award', { by: ours.people.owner, job: ours.open.id, body: { bid_id: theirs.ids.hold } }),
       ),
     IDOR,
   ),
   asUser('another method by a header', FORBIDDEN, async ({ app, ours, theirs }) =>
-    told(
+    outcomeOf(
       await app.rest('GET', `/v1/jobs/${theirs.draft.id}`, {
         token: ours.people.owner.token,
         headers: { 'x-http-method-override': 'DELETE', 'x-original-url': '/v1/me', 'x-rewrite-url': '/v1/me' },

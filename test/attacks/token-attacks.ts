@@ -4,7 +4,7 @@ import { readConfig } from '../../src/config.js';
 import { newId } from '../../src/store/new-id.js';
 import { homeowner } from '../cast.js';
 import { JWT_SECRET, type Json } from '../app.js';
-import { alike, told, type Attack, type Ground } from './ground.js';
+import { alike, outcomeOf, type Attack, type Ground } from './ground.js';
 
 const NOT_SIGNED_IN = '401 UNAUTHENTICATED';
 const MINUTE = 60;
@@ -150,7 +150,7 @@ export const TOKEN_ATTACKS: readonly Attack[] = [
     outcome: '403 FORBIDDEN',
     run: async (ground) => {
       const { header, payload } = partsOf(ground.ours.people.stranger.token);
-      return told(
+      return outcomeOf(
         await ground.app.rest('POST', `/v1/jobs/${ground.ours.open.id}/complete`, {
           token: sealed(header, { ...payload, role: 'admin' }),
           body: { reason: 'x' },
@@ -179,7 +179,7 @@ export const TOKEN_ATTACKS: readonly Attack[] = [
       const vera = await victim(ground);
       const { body } = await refresh(ground, vera.refreshToken);
       await refresh(ground, body.refresh_token);
-      return told(await refresh(ground, vera.refreshToken));
+      return outcomeOf(await refresh(ground, vera.refreshToken));
     },
   },
   {
@@ -193,11 +193,11 @@ export const TOKEN_ATTACKS: readonly Attack[] = [
         .sql`update refresh_tokens set used_at = now() - interval '61 seconds' where used_at is not null
           and session_id in (select id from sessions where user_id = ${vera.userId}) returning hash`;
       if (used?.hash !== hashOf(vera.refreshToken)) throw new Error('The used token was not found.');
-      const theft = told(await refresh(ground, vera.refreshToken));
+      const theft = outcomeOf(await refresh(ground, vera.refreshToken));
       return (
         `${theft}, ` +
-        `then ${told(await refresh(ground, next.refresh_token))} ` +
-        `and ${told(await ground.app.rest('GET', '/v1/me', { token: next.token }))}`
+        `then ${outcomeOf(await refresh(ground, next.refresh_token))} ` +
+        `and ${outcomeOf(await ground.app.rest('GET', '/v1/me', { token: next.token }))}`
       );
     },
   },
@@ -220,7 +220,7 @@ export const TOKEN_ATTACKS: readonly Attack[] = [
     run: async (ground) => {
       const vera = await victim(ground);
       await ground.app.rest('POST', '/v1/auth/logout', { token: vera.token });
-      return told(await refresh(ground, vera.refreshToken));
+      return outcomeOf(await refresh(ground, vera.refreshToken));
     },
   },
   {
@@ -249,7 +249,7 @@ export const TOKEN_ATTACKS: readonly Attack[] = [
         token: vera.token,
         body: { current_password: vera.password, new_password: 'a better password' },
       });
-      return told(await ground.app.rest('GET', '/v1/me', { token: other.token }));
+      return outcomeOf(await ground.app.rest('GET', '/v1/me', { token: other.token }));
     },
   },
   {
@@ -257,7 +257,7 @@ export const TOKEN_ATTACKS: readonly Attack[] = [
     source: 'OWASP API2:2023',
     outcome: '400 VALIDATION_FAILED',
     run: async ({ app, ours }) =>
-      told(
+      outcomeOf(
         await app.rest('POST', '/v1/me/password', {
           token: ours.people.stranger.token,
           body: { new_password: 'a better password' },
@@ -269,30 +269,30 @@ export const TOKEN_ATTACKS: readonly Attack[] = [
     source: 'RFC 9700 4.3',
     outcome: '400 VALIDATION_FAILED',
     run: async ({ app, ours }) =>
-      told(await app.rest('POST', `/v1/auth/refresh?refresh_token=${ours.people.owner.refreshToken}`)),
+      outcomeOf(await app.rest('POST', `/v1/auth/refresh?refresh_token=${ours.people.owner.refreshToken}`)),
   },
   {
     name: 'an access token in the address',
     source: 'RFC 9700 2.3',
     outcome: NOT_SIGNED_IN,
-    run: async ({ app, ours }) => told(await app.rest('GET', `/v1/me?access_token=${ours.people.owner.token}`)),
+    run: async ({ app, ours }) => outcomeOf(await app.rest('GET', `/v1/me?access_token=${ours.people.owner.token}`)),
   },
   {
     name: 'an access token in a cookie',
     source: 'OWASP API2:2023',
     outcome: NOT_SIGNED_IN,
     run: async ({ app, ours }) =>
-      told(await app.rest('GET', '/v1/me', { headers: { cookie: `token=${ours.people.owner.token}` } })),
+      outcomeOf(await app.rest('GET', '/v1/me', { headers: { cookie: `token=${ours.people.owner.token}` } })),
   },
   {
     name: 'an access token by another scheme',
     source: 'OWASP API2:2023',
     outcome: NOT_SIGNED_IN,
     run: async ({ app, ours }) =>
-      told(await app.rest('GET', '/v1/me', { headers: { authorization: `Basic ${ours.people.owner.token}` } })),
+      outcomeOf(await app.rest('GET', '/v1/me', { headers: { authorization: `Basic ${ours.people.owner.token}` } })),
   },
   {
-    name: 'a known email told from an unknown one by the answer',
+    name: 'a known email distinguished from an unknown one by the answer',
     source: 'OWASP API2:2023',
     outcome: 'the same answer',
     run: async ({ app, ours }) => {
@@ -307,7 +307,7 @@ export const TOKEN_ATTACKS: readonly Attack[] = [
         );
       return (await ask(ours.people.owner.email)) === (await ask('nobody@example.test'))
         ? 'the same answer'
-        : 'told apart';
+        : 'distinguished';
     },
   },
 ];

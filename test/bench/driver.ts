@@ -76,7 +76,7 @@ export function openLine(port: number, caller: number): Promise<Line> {
     socket.once('close', () => fail(new Error('The server closed a connection in the middle of the work.')));
     socket.on('data', (chunk: Buffer) => {
       received = received ? Buffer.concat([received, chunk]) : chunk;
-      const answered = judge(received);
+      const answered = answerIn(received);
       if (!answered) return;
       received = undefined;
       settle?.resolve(answered);
@@ -98,7 +98,7 @@ export function openLine(port: number, caller: number): Promise<Line> {
 }
 
 /** Undefined until the answer is whole. Nothing is ever pipelined, so an answer ends where the bytes do. */
-function judge(received: Buffer): Answered | undefined {
+function answerIn(received: Buffer): Answered | undefined {
   const headEnd = received.indexOf(HEAD_END);
   if (headEnd < 0) return undefined;
   const head = received.toString('latin1', 0, headEnd);

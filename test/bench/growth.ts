@@ -23,7 +23,7 @@ import { keepFigures } from './summary.js';
 const { values: options } = parseArgs({
   options: {
     sizes: { type: 'string', default: '10000,100000,1000000' },
-    /** How many of a hundred jobs are open; nearly half of them unless told. */
+    /** How many of a hundred jobs are open; nearly half of them by default. */
     open: { type: 'string' },
     /** Only the queries whose names hold this. */
     only: { type: 'string', default: '' },

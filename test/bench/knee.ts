@@ -91,7 +91,7 @@ try {
         recoveredMs: tenths(recovered),
         steps: table,
       });
-    judge(steps, after, recovered);
+    assertRecovers(steps, after, recovered);
   } finally {
     await server.stop();
   }
@@ -208,7 +208,7 @@ function sumOf(counts: ReadonlyMap<string, number>): number {
   return [...counts.values()].reduce((sum, count) => sum + count, 0);
 }
 
-function judge(steps: readonly Step[], after: Step, recoveredMs: number): void {
+function assertRecovers(steps: readonly Step[], after: Step, recoveredMs: number): void {
   const problems = [
     ...[...steps, after].flatMap(({ perSecond, wrong }) =>
       [...wrong].map(

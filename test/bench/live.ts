@@ -157,13 +157,13 @@ function personOf(userId: string, { homeowners }: Market): number {
   throw new Error(`${userId} is no homeowner of the market.`);
 }
 
-interface Heard {
+interface ReceivedEvent {
   readonly id: string;
   readonly occurredAt: string;
 }
 
 /** Resolves once the server has acknowledged the connection and taken the subscription. */
-async function listen(port: number, person: number, hear: (event: Heard) => void): Promise<Client> {
+async function listen(port: number, person: number, hear: (event: ReceivedEvent) => void): Promise<Client> {
   const client = createClient({
     url: `ws://127.0.0.1:${port}/graphql`,
     webSocketImpl: WebSocket,
@@ -172,7 +172,7 @@ async function listen(port: number, person: number, hear: (event: Heard) => void
     connectionParams: { authorization: bearer(person) },
   });
   await new Promise<void>((resolve) => client.on('connected', () => resolve()));
-  client.subscribe<{ myEvents: Heard }>(
+  client.subscribe<{ myEvents: ReceivedEvent }>(
     { query: DOCUMENT },
     {
       next: ({ data, errors }) => {

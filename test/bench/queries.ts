@@ -515,10 +515,10 @@ export async function openListener(connection: Connection, sql: Sql, market: Mar
     JWT_SECRET: 'a secret that only this listener knows',
   });
   const logged: string[] = [];
-  let heard: { text: string; values: readonly unknown[] }[] = [];
+  let statementsSent: { text: string; values: readonly unknown[] }[] = [];
   const log = createLog('warn', new Writable({ write: (line, _, done) => (logged.push(String(line)), done()) }));
   const { services, close } = await openServices(config, log, connection, {
-    onStatement: (text, values) => heard.push({ text, values }),
+    onStatement: (text, values) => statementsSent.push({ text, values }),
   });
   const admin = { email: 'ada@example.test', password: 'ada keeps the house' };
   await ensureAdmin(services, admin.email, admin.password);
@@ -590,20 +590,20 @@ export async function openListener(connection: Connection, sql: Sql, market: Mar
     async listen(queries: readonly Query[]): Promise<Sent[]> {
       const sent: Sent[] = [];
       for (const query of queries) {
-        let session: typeof heard = [];
+        let session: typeof statementsSent = [];
         // What a mutation does can be done once.
         const times = query.ask(ground).graphql?.startsWith('mutation') ? 1 : 2;
         for (let asked = 1; asked === 1 || (asked <= times && session.length > 0); asked += 1) {
-          heard = [];
+          statementsSent = [];
           await call(query);
-          heard = heard.filter(({ text }) => !OF_TRANSACTIONS.test(text));
-          session = heard.filter(({ text }) => text.includes('from "sessions" inner join'));
+          statementsSent = statementsSent.filter(({ text }) => !OF_TRANSACTIONS.test(text));
+          session = statementsSent.filter(({ text }) => text.includes('from "sessions" inner join'));
           if (session.length > 0 && sent.length === 0)
             sent.push(...session.map((look) => ({ name: 'session', query, ...look })));
         }
         sent.push(
-          ...heard.map(({ text, values }, at) => ({
-            name: heard.length > 1 ? `${query.name} · ${partName(text, at)}` : query.name,
+          ...statementsSent.map(({ text, values }, at) => ({
+            name: statementsSent.length > 1 ? `${query.name} · ${partName(text, at)}` : query.name,
             query,
             text,
             values,

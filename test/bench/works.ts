@@ -38,7 +38,7 @@ export interface Work {
   readonly rivals: readonly RivalName[];
   readonly stock?: Stock;
   /**
-   * How many requests go to the same row, one behind the other; 1 unless told. All but the first are refused, unless
+   * How many requests go to the same row, one behind the other; 1 by default. All but the first are refused, unless
    * `allSucceed`.
    */
   readonly perRow?: number;

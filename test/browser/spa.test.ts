@@ -19,7 +19,7 @@ const TOKEN_SECONDS = 3;
 const LOST_SHARE = 0.25;
 const SEED = 14;
 const STORY_MS = 300_000;
-const PATIENCE_MS = 60_000;
+const TIMEOUT_MS = 60_000;
 
 let app: TestApp;
 let other: TestApp;
@@ -79,7 +79,7 @@ async function serveWithShortTokens({ services }: TestApp): Promise<RunningServe
 
 chromiumThere.describe('A single-page app on a network that loses answers', () => {
   chromiumThere.it(
-    'walks from a job to its approval with Apollo Client',
+    'goes from a job to its approval with Apollo Client',
     async () => {
       const { owner, contractor } = await walkToReview('apollo', 'Anna');
       await step(owner.first, 'APPROVE', 'Well done.', 'COMPLETED');
@@ -90,7 +90,7 @@ chromiumThere.describe('A single-page app on a network that loses answers', () =
   );
 
   chromiumThere.it(
-    'walks from a dispute over a decision and an appeal to its end with Apollo Client',
+    'goes from a dispute over a decision and an appeal to its end with Apollo Client',
     async () => {
       const { owner, contractor } = await walkToReview('apollo', 'Bea');
       await step(owner.second, 'DISPUTE', 'It still rains in.', 'DISPUTED');
@@ -113,7 +113,7 @@ chromiumThere.describe('A single-page app on a network that loses answers', () =
   );
 
   chromiumThere.it(
-    'walks from a job to its approval with urql and graphcache',
+    'goes from a job to its approval with urql and graphcache',
     async () => {
       const { owner, contractor } = await walkToReview('urql', 'Cleo');
       await step(owner.first, 'APPROVE', 'Well done.', 'COMPLETED');
@@ -157,7 +157,7 @@ chromiumThere.describe('A single-page app that is open for long', () => {
       }
       // Each was heard once, however often it was said.
       for (const tab of tabs)
-        await expect.poll(() => tab.getByTestId('news').textContent(), { timeout: PATIENCE_MS }).toBe('5');
+        await expect.poll(() => tab.getByTestId('news').textContent(), { timeout: TIMEOUT_MS }).toBe('5');
       await expectAllKept('OPEN');
     },
     STORY_MS,
@@ -188,7 +188,7 @@ async function enter(client: Client, name: string): Promise<Person> {
   });
   context.on('weberror', (error) => complaints.push(error.error().message));
   const first = await context.newPage();
-  first.setDefaultTimeout(PATIENCE_MS);
+  first.setDefaultTimeout(TIMEOUT_MS);
   await first.goto(`${site.url}/${client}.html#/jobs`);
   const person = { name, client, context, first, second: first, complaints };
   people.push(person);
@@ -197,7 +197,7 @@ async function enter(client: Client, name: string): Promise<Person> {
 
 async function openSecondTab(person: Person): Promise<void> {
   person.second = await person.context.newPage();
-  person.second.setDefaultTimeout(PATIENCE_MS);
+  person.second.setDefaultTimeout(TIMEOUT_MS);
   await person.second.goto(person.first.url());
   await see(person.second.getByTestId('who'), person.name);
 }
@@ -327,13 +327,13 @@ function came(operation: string): number {
 
 /** Looks again until the answer to a renewal of a token has been lost in this story, and at every tab then. */
 async function expectAllKept(status = 'COMPLETED'): Promise<void> {
-  const patience = { timeout: PATIENCE_MS, interval: 500 };
+  const polling = { timeout: TIMEOUT_MS, interval: 500 };
   const lookAgain = async () => {
     for (const page of new Set(people.flatMap(({ first, second }) => [first, second])))
       await page.getByRole('button', { name: 'Look again' }).click();
     return lostRenewals();
   };
-  await expect.poll(lookAgain, patience).toBeGreaterThan(lostBefore);
+  await expect.poll(lookAgain, polling).toBeGreaterThan(lostBefore);
   for (const { name, first, second, complaints } of people) {
     expect(complaints, name).toEqual([]);
     for (const page of [first, second]) {

@@ -1,6 +1,6 @@
 /**
- * REST clients made from the OpenAPI document by two generators: what they make compiles, and walks both stories of a
- * job, every answer of which is held against the document.
+ * REST clients made from the OpenAPI document by two generators: they compile, and go through both stories of a job, every
+ * answer of which is checked against the document.
  */
 import { execFile } from 'node:child_process';
 import { cpSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
@@ -35,7 +35,7 @@ afterAll(async () => {
 });
 
 describe('A client generated from the OpenAPI document', () => {
-  it.each(['openapi-fetch', 'hey-api'])('walks both stories of a job: %s', async (name) => {
+  it.each(['openapi-fetch', 'hey-api'])('goes through both stories of a job: %s', async (name) => {
     const answered = new Set<string>();
     const { story } = await import(pathToFileURL(join(folder, 'built', `${name}.js`)).href);
     await story({

@@ -25,15 +25,15 @@ it('no table has changed since the last migration', async () => {
   expect(JSON.parse(JSON.stringify(declared)), 'Run: npm run migration -- --name what_changed').toEqual(migrated);
 });
 
-it('every migration that the journal lists is there, and no other', () => {
+it('every migration of _journal.json is there, and no other', () => {
   const files = readdirSync(new URL('..', META))
     .filter((name) => name.endsWith('.sql'))
     .map((name) => name.replace(/\.sql$/, ''));
-  expect(files.toSorted()).toEqual(journal().map(({ tag }) => tag));
+  expect(files.toSorted()).toEqual(listed().map(({ tag }) => tag));
 });
 
 it('migrations stand in the order of their times, which is the order in which they run', () => {
-  const times = journal().map(({ when }) => when);
+  const times = listed().map(({ when }) => when);
   expect(times).toEqual(times.toSorted((one, other) => one - other));
 });
 
@@ -45,7 +45,7 @@ describe('A database that exists already', () => {
   afterEach(() => own.drop());
 
   it('becomes that of a new installation when it is upgraded release by release', async () => {
-    for (const count of journal().keys()) await migrateUpTo(own.sql, count + 1);
+    for (const count of listed().keys()) await migrateUpTo(own.sql, count + 1);
     const fresh = await freshDatabase();
     const sql = postgres({ ...fresh.connection, max: 1, fetch_types: false });
     try {
@@ -57,7 +57,7 @@ describe('A database that exists already', () => {
   });
 
   it('takes a new state and the checks that name it in one migration, which is one transaction', async () => {
-    await migrateUpTo(own.sql, journal().length);
+    await migrateUpTo(own.sql, listed().length);
     const naming = await own.sql<{ name: string; definition: string }[]>`
       select conname as name, pg_get_constraintdef(oid) as definition from pg_constraint
       where contype = 'c' and conrelid = 'jobs'::regclass and pg_get_constraintdef(oid) like '%''open''%'`;
@@ -83,7 +83,7 @@ async function migrateUpTo(sql: Sql, count: number): Promise<void> {
     cpSync(new URL('..', META), folder, { recursive: true });
     writeFileSync(
       join(folder, 'meta', '_journal.json'),
-      JSON.stringify({ ...(read('_journal.json') as object), entries: journal().slice(0, count) }),
+      JSON.stringify({ ...(read('_journal.json') as object), entries: listed().slice(0, count) }),
     );
     await migrate(drizzle({ client: sql }), { migrationsFolder: folder });
   } finally {
@@ -129,7 +129,7 @@ function lastSnapshot(): { id: string; prevId: string } {
   return read(last ?? 'missing') as { id: string; prevId: string };
 }
 
-function journal(): { tag: string; when: number }[] {
+function listed(): { tag: string; when: number }[] {
   return (read('_journal.json') as { entries: { tag: string; when: number }[] }).entries;
 }
 

@@ -1,6 +1,6 @@
 /**
  * `drift.test.ts` holds schema/permissions.txt against the code, cell by cell. Here it is held against the law: who may
- * do what and when, written down from the specification by hand. What is not written here, nobody may.
+ * do what and when, written down from the specification by hand. All that is not written here is refused.
  */
 import { readFileSync } from 'node:fs';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
@@ -107,7 +107,7 @@ describe('schema/permissions.txt', () => {
   });
 
   test.each(Object.entries(MAY))(
-    'lets do this those whom the specification names, and nobody else: %s',
+    'allows this to the callers in the specification, and to no others: %s',
     (action, law) => {
       expect(where(action, (answer) => answer === 'ok')).toEqual(withKeys(law));
     },
@@ -157,7 +157,7 @@ describe('schema/permissions.txt', () => {
       admin: reads,
       contractor: [],
       'other homeowner': [],
-      nobody: [],
+      anonymous: [],
     });
   });
 
@@ -175,22 +175,22 @@ describe('schema/permissions.txt', () => {
   });
 
   test('shows reviews to everyone who is signed in', () => {
-    const signedIn = Object.keys(cells['READ THE JOB'] ?? {}).filter((person) => person !== 'nobody');
+    const signedIn = Object.keys(cells['READ THE JOB'] ?? {}).filter((person) => person !== 'anonymous');
     expect(where('READ THE AWARDEE’S REVIEWS', (answer) => answer === 'review')).toEqual(
       Object.fromEntries(signedIn.map((person) => [person, ['completed']])),
     );
   });
 
   test('asks everyone for a token first', () => {
-    for (const [action, { nobody }] of Object.entries(cells))
-      expect(new Set(Object.values(nobody ?? {})), action).toEqual(new Set(['UNAUTHENTICATED']));
+    for (const [action, { anonymous }] of Object.entries(cells))
+      expect(new Set(Object.values(anonymous ?? {})), action).toEqual(new Set(['UNAUTHENTICATED']));
   });
 
   test('refuses an operation to a wrong person before it looks at the state', () => {
     for (const [action, row] of Object.entries(cells)) {
       for (const [person, states] of Object.entries(row)) {
-        if (Object.values(states).some((answer) => answer === 'ok') || person === 'nobody') continue;
-        // The bidders of an open job see it for ever, and are told that it is open no more.
+        if (Object.values(states).some((answer) => answer === 'ok') || person === 'anonymous') continue;
+        // The bidders of an open job see it for ever, and get the refusal that it is no longer open.
         if (action === 'SUBMIT_BID' && ['awardee', 'bidder'].includes(person)) continue;
         expect(
           Object.values(states).filter((answer) => answer === 'INVALID_TRANSITION'),
@@ -210,7 +210,7 @@ describe('what availableActions foretells, where more than person and state deci
   });
   afterAll(() => app.close());
 
-  async function foretold(by: Person, id: string, action: string) {
+  async function predicted(by: Person, id: string, action: string) {
     const { data } = await app.graphql(
       'query($id: ID!) { job(id: $id) { availableActions { action allowed reason missingFields tokenCost } } }',
       { token: by.token, variables: { id } },
@@ -218,8 +218,8 @@ describe('what availableActions foretells, where more than person and state deci
     return data.job.availableActions.find((one: { action: string }) => one.action === action);
   }
 
-  /** What is foretold, and that both APIs, each called on a copy, answer just so. */
-  async function expectForetold(
+  /** What is predicted, and that both APIs, each called on a copy, answer just so. */
+  async function expectPredicted(
     by: Person,
     job: GivenJob,
     key: JobActionKey,
@@ -227,7 +227,7 @@ describe('what availableActions foretells, where more than person and state deci
     asked: (copy: GivenJob) => Omit<Asked, 'by' | 'job'>,
     said: object,
   ) {
-    const entry = await foretold(by, job.id, action);
+    const entry = await predicted(by, job.id, action);
     expect(entry).toMatchObject({ action, missingFields: [], ...said });
     const copies = await copiesOf(app, job, APIS.length);
     for (const [at, api] of APIS.entries()) {
@@ -254,7 +254,7 @@ describe('what availableActions foretells, where more than person and state deci
   test('a draft with gaps lacks fields before it lacks tokens', async () => {
     const poor = await homeowner(app, 'Paul');
     const missingFields = ['category', 'addressLine1', 'state'];
-    await expectForetold(
+    await expectPredicted(
       poor,
       await draftOf(poor, { title: 'A', description: 'B', urgency: 'urgent', city: 'Austin' }),
       'publish',
@@ -266,7 +266,7 @@ describe('what availableActions foretells, where more than person and state deci
 
   test('a whole draft lacks tokens, or costs what its urgency costs', async () => {
     const poor = await homeowner(app, 'Petra');
-    await expectForetold(
+    await expectPredicted(
       poor,
       await draftOf(poor, { ...DRAFT, urgency: 'priority' }),
       'publish',
@@ -274,7 +274,7 @@ describe('what availableActions foretells, where more than person and state deci
       () => ({}),
       { allowed: false, reason: 'INSUFFICIENT_TOKENS', tokenCost: 15 },
     );
-    await expectForetold(poor, await draftOf(poor, DRAFT), 'publish', 'PUBLISH', () => ({}), {
+    await expectPredicted(poor, await draftOf(poor, DRAFT), 'publish', 'PUBLISH', () => ({}), {
       allowed: true,
       reason: null,
       tokenCost: 5,
@@ -282,7 +282,7 @@ describe('what availableActions foretells, where more than person and state deci
   });
 
   test('an open job whose bids are all gone has none to award', async () => {
-    await expectForetold(
+    await expectPredicted(
       people.owner,
       await after('reject', 'owner', ['awardee', 'bidder']),
       'award',
@@ -290,7 +290,7 @@ describe('what availableActions foretells, where more than person and state deci
       ({ bids }) => ({ body: { bid_id: bids.awardee } }),
       { allowed: false, reason: 'UNKNOWN_BID' },
     );
-    await expectForetold(
+    await expectPredicted(
       people.owner,
       await after('withdraw', 'bidder'),
       'award',
@@ -302,11 +302,11 @@ describe('what availableActions foretells, where more than person and state deci
 
   test('a contractor may bid again after a withdrawal, and not after a rejection', async () => {
     const asked = () => ({ body: { amount: 1 } });
-    await expectForetold(people.bidder, await after('withdraw', 'bidder'), 'submitBid', 'SUBMIT_BID', asked, {
+    await expectPredicted(people.bidder, await after('withdraw', 'bidder'), 'submitBid', 'SUBMIT_BID', asked, {
       allowed: true,
       reason: null,
     });
-    await expectForetold(people.bidder, await after('reject', 'owner'), 'submitBid', 'SUBMIT_BID', asked, {
+    await expectPredicted(people.bidder, await after('reject', 'owner'), 'submitBid', 'SUBMIT_BID', asked, {
       allowed: false,
       reason: 'DUPLICATE_BID',
     });

@@ -1,6 +1,6 @@
 /**
  * Who may do and read what, in which state: every cell is called through both APIs on a job of its own, and the table
- * is what came back. A cell in which the APIs disagree, or which `availableActions` foretold wrongly, is no table but
+ * is what came back. A cell in which the APIs disagree, or which `availableActions` predicted wrongly, is no table but
  * an error.
  */
 import { BID_TRANSITIONS, type BidTransitionKey } from '../../src/rules/bids.js';
@@ -27,7 +27,7 @@ import { atOnce, copiesOf } from '../scenes.js';
 import { hearAsEvents, hearOverWebSocket, JOB_EVENTS, refusalOf } from '../streams/clients.js';
 import { webhookPermissions } from './webhook-permissions.js';
 
-const CALLERS = ['owner', 'key', 'other', 'awardee', 'bidder', 'stranger', 'admin', 'nobody'] as const;
+const CALLERS = ['owner', 'key', 'other', 'awardee', 'bidder', 'stranger', 'admin', 'anonymous'] as const;
 type Caller = (typeof CALLERS)[number];
 
 const CALLED: Record<Caller, string> = {
@@ -38,7 +38,7 @@ const CALLED: Record<Caller, string> = {
   bidder: 'bidder',
   stranger: 'stranger contractor',
   admin: 'admin',
-  nobody: 'nobody',
+  anonymous: 'anonymous',
 };
 
 /** One row of the table: what is called, and what it answers, state by state. */
@@ -47,7 +47,7 @@ interface Section {
   readonly description: string;
   readonly rest: string;
   readonly graphql: string;
-  /** Whether a success leaves the job as it was, so that nobody needs a copy. */
+  /** Whether a success leaves the job as it was, so that the call needs no copy of the job. */
   readonly reads: boolean;
   /** As `availableActions` names it. */
   readonly action?: string;
@@ -104,7 +104,7 @@ async function runState(app: TestApp, state: JobState, cells: Cells, disagreemen
   await app.sql`update contractors set company_name = id, license_number = 'M-1'
     where id = ${people.awardee.profileId}`;
   await app.sql`update homeowners set zip_code = '78704' where id = ${people.owner.profileId}`;
-  const foretold = new Map(
+  const predicted = new Map(
     await Promise.all(CALLERS.map(async (caller) => [caller, await foretell(app, people, job, caller)] as const)),
   );
   // A read would find the list in motion while others change jobs.
@@ -118,7 +118,7 @@ async function runState(app: TestApp, state: JobState, cells: Cells, disagreemen
       const outcome = outcomes[at]!;
       const before = cells.get(key) ?? outcome;
       if (outcome !== before) disagreements.push(`${key}: ${before} by REST, ${outcome} by GraphQL`);
-      const promised = section.action && foretold.get(caller)?.get(section.action);
+      const promised = section.action && predicted.get(caller)?.get(section.action);
       if (promised && promised !== outcome)
         disagreements.push(`${key}: availableActions says ${promised}, ${api} answers ${outcome}`);
       cells.set(key, outcome);
@@ -137,7 +137,7 @@ async function foretell(app: TestApp, people: Cast, { id }: GivenJob, caller: Ca
 }
 
 function tokenOf(people: Cast, caller: Caller): string | undefined {
-  return caller === 'nobody' ? undefined : people[caller].token;
+  return caller === 'anonymous' ? undefined : people[caller].token;
 }
 
 const NO_BID = newId('bid');
@@ -153,7 +153,7 @@ interface PeopleRead {
   readonly description: string;
   readonly rest: string;
   readonly graphql: string;
-  /** Who is read; the awardee by their profile, unless told. */
+  /** Who is read; by default the awardee, by their profile. */
   whom?(this: void, people: People): string;
   /** Of what the answer holds; in GraphQL that is the field which was asked for. */
   seen(this: void, answer: Json): string;
@@ -298,25 +298,25 @@ function streamSection(): Section {
       const { people, job, since } = scene;
       const hear = api === 'rest' ? hearAsEvents : hearOverWebSocket;
       const token = tokenOf(people, caller);
-      const heard = hear(app.url, token === undefined ? undefined : { token }, JOB_EVENTS, {
+      const stream = hear(app.url, token === undefined ? undefined : { token }, JOB_EVENTS, {
         job: job.id,
         after: since,
       });
       try {
         const read = await app.rest('GET', `/v1/jobs/${job.id}/events?per_page=100`, { token });
         const expected: number = read.status === 200 ? read.body.data.length : 1;
-        const ended = heard.ended.then(() => 'ended');
-        const isOpen = (await Promise.race([heard.count(expected), ended])) !== 'ended';
-        if (isOpen) return eventsSeen(heard.events);
+        const ended = stream.ended.then(() => 'ended');
+        const isOpen = (await Promise.race([stream.count(expected), ended])) !== 'ended';
+        if (isOpen) return eventsSeen(stream.events);
         // Without a token no subscription begins: the connection itself is refused.
-        const end = (await heard.ended) as { code?: number; response?: { status: number } } | undefined;
+        const end = (await stream.ended) as { code?: number; response?: { status: number } } | undefined;
         const status = end?.code ?? end?.response?.status;
         if (status === 4401 || status === 401) return 'UNAUTHENTICATED';
         // A busy machine had no time for either side: whoever comes again is served.
         if (status === 4408 || status === 429 || status === 503) return await this.run(app, api, scene, caller);
-        return (await refusalOf(heard)).join();
+        return (await refusalOf(stream)).join();
       } finally {
-        heard.stop();
+        stream.stop();
       }
     },
   };
@@ -376,7 +376,7 @@ function mutationSection(
     async run(app, api, scene, caller) {
       const { ok, code } = await outcomeOf(app, api, key, {
         ...about(scene),
-        by: caller === 'nobody' ? undefined : scene.people[caller],
+        by: caller === 'anonymous' ? undefined : scene.people[caller],
       });
       return ok ? 'ok' : String(code);
     },
@@ -520,7 +520,7 @@ const PREFACE = [
     'while it is a draft, any contractor',
   '  bidder               the contractor who has bid too, and was not chosen; while it is a draft, any contractor',
   '  stranger contractor  a contractor without a bid',
-  '  admin, nobody        an admin; a caller without a token',
+  '  admin, anonymous     an admin; a caller without a token',
   '',
   'The completed job was approved, and never disputed; the cancelled one was cancelled while the work was ' +
     'going on.',

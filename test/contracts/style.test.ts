@@ -1,4 +1,4 @@
-/** What the formatter leaves as it is: long strings and templates, and templates of SQL that nobody can read. */
+/** What the formatter leaves as it is: long strings and templates, and unreadable templates of SQL. */
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';

@@ -56,14 +56,14 @@ const WAYS: readonly Way[] = [
 ];
 
 /** The owner comes last: what they do may leave nothing for others to be refused. */
-const CALLERS = ['nobody', 'other homeowner', 'contractor', 'admin', 'owner’s API key', 'owner'] as const;
+const CALLERS = ['anonymous', 'other homeowner', 'contractor', 'admin', 'owner’s API key', 'owner'] as const;
 type Caller = (typeof CALLERS)[number];
 
 export async function webhookPermissions(): Promise<string> {
   const app = await openTestApp();
   try {
     const others = {
-      nobody: undefined,
+      anonymous: undefined,
       'other homeowner': await homeowner(app, 'Otto'),
       contractor: await contractor(app, 'Carla'),
       admin: await admin(app),

@@ -33,7 +33,7 @@ interface Seen {
   readonly body: Json;
 }
 
-/** Calls one after the other until it is told to stop. */
+/** Calls one after the other until it is stopped. */
 function caller(call: () => Promise<Response>) {
   const seen: Seen[] = [];
   let isOver = false;
@@ -52,7 +52,7 @@ function caller(call: () => Promise<Response>) {
 }
 
 it(
-  'a database that is stopped under load is told of within seconds, and its return as well',
+  'a database that is stopped under load is reported within seconds, and its return as well',
   { timeout: 300_000 },
   async () => {
     const postgres = await durablePostgres();

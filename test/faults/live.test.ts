@@ -181,7 +181,7 @@ function surelyVisible({ profileId, userId }: Person, log: readonly Seen[], visi
   );
 }
 
-/** What was heard, if nothing of it is doubled, out of order, invisible or missing; else what it should have been. */
+/** The received ids, if none is doubled, out of order, invisible or missing; else the expected ones. */
 function between(heard: readonly string[], least: readonly Seen[], most: readonly Seen[]): readonly string[] {
   const set = new Set(heard);
   const inOrder = most.map(({ id }) => id).filter((id) => set.has(id));

@@ -159,7 +159,7 @@ it('a deadlock that the server loses is tried again, and the effect is there onc
 });
 
 onSmallDisk(
-  'a disk that is full: reads go on, writes are told to come again, and once there is room nothing is missing',
+  'a disk that is full: reads go on, writes are refused with Retry-After, and once there is room nothing is missing',
   300_000,
   async (disk) => {
     const postgres = await durablePostgres();
@@ -236,7 +236,7 @@ needs('faketime').it(
     const refreshed = await post(`${url}/v1/auth/refresh`, { refresh_token: later.refresh_token });
     expect(refreshed.status).toBe(200);
 
-    // A token from the future proves nothing; its owner comes in with the other one, whose time the database keeps.
+    // A token from the future is refused; its owner refreshes with the other one, whose time the database keeps.
     set('-1d');
     expect(await me(refreshed.body.token)).toBe(401);
     const earlier = await post(`${url}/v1/auth/refresh`, { refresh_token: refreshed.body.refresh_token });

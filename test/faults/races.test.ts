@@ -529,7 +529,7 @@ describe.each(['rest', 'graphql'] as const)('between the look and the move of a 
     await expectSound();
   });
 
-  it('another bid that was taken back stays so, and nobody is told that it was passed over', async () => {
+  it('another bid that was taken back stays so, and has no event that it was passed over', async () => {
     const job = await anOpenJob(lane());
     const [bid, other] = [await aBid(lane().carl, job), await aBid(lane().cora, job)];
     const withdraw = () => say(lane().cora, 'withdrawBid', { job, bid: other }, api);

@@ -3,14 +3,14 @@
  * servers die by kill -9. Afterwards the log of all clients is held against the database: nothing lost, nothing
  * doubled, nothing half applied, and nobody died but by our hand. About a minute as it stands; STORM=long is the full
  * measure, of about ten, and STORM=tiny a look. STORM_SEED repeats a run's choices and faults; STORM_MINUTES is when a
- * long one is judged at the latest.
+ * long one is checked at the latest.
  */
 import { afterEach, expect, it } from 'vitest';
 import { checkDatabase } from '../checker.js';
 import { isRead, outcomeOf } from './storm/history.js';
 import { readRows } from './storm/rows.js';
 import { rage, type Recovery, type Storm, type Weather } from './storm/storm.js';
-import { judge } from './storm/verdict.js';
+import { findingsIn } from './storm/verdict.js';
 import { expectTimed } from '../timing.js';
 import { seedFrom } from '../seed.js';
 
@@ -50,7 +50,7 @@ it(
     const audited = await audit(instances.urls[0] ?? '', people.find(({ kind }) => kind === 'admin')?.token ?? '');
     const sql = postgres.open('verdict');
     const rows = await readRows(sql);
-    const findings = judge(history, rows, people);
+    const findings = findingsIn(history, rows, people);
     const broken = await checkDatabase(sql);
     await sql.end();
     await instances.stop();

@@ -142,7 +142,7 @@ async function compared(line: Line, { document, askings }: Generated): Promise<F
     const answer = await answerTo(line, own, one, began);
     const askAgain = (mark: string) => answerTo(line, `${numbered} ${mark}`, one, began);
     if (sameAnswer(answer, expected) || (await differInTime(expected, answer, askAgain))) continue;
-    difference = told(text, one, expected, answer);
+    difference = describeDifference(text, one, expected, answer);
   }
   return { plain, isPlanned: planned.runs.delete(own), difference };
 }
@@ -180,7 +180,7 @@ async function reduced(line: Line, { document, askings }: Generated, first: stri
   return last;
 }
 
-function told(
+function describeDifference(
   text: string,
   { token, variables, operationName, someFail }: Asking,
   plain: Answer,

@@ -22,7 +22,7 @@ import { openStock } from './stock.js';
 import { Tally } from './tally.js';
 import { hiddenNames, checkWith } from './verdict.js';
 import { Line, say, type Reply } from './wire.js';
-import { expectTimed, JUDGES_TIME } from '../timing.js';
+import { expectTimed, CHECKS_TIME } from '../timing.js';
 import { seedFrom } from '../seed.js';
 
 const REQUESTS = Number(process.env.FUZZ_REQUESTS ?? 3_000);
@@ -71,7 +71,7 @@ it(
     });
     const port = Number(new URL(await server.url).port);
     const stock = await openStock(app, { jobs: Math.ceil(BATCH / 100), spares: Math.ceil(BATCH / 25) });
-    const judge = checkWith(await hiddenNames(app.sql));
+    const problemWith = checkWith(await hiddenNames(app.sql));
     const odd = oddities(SEED);
     const tally = new Tally(stock);
     const lines = Array.from({ length: LINES }, () => new Line(port));
@@ -87,8 +87,8 @@ it(
       tally.count(request, reply);
       if (reply.status === 401 && request.operation && !ABOUT_SESSIONS.has(request.operation))
         await stock.signInAgain();
-      if (JUDGES_TIME && reply.ms > SLOW_MS) return void slow.push({ request, ms: reply.ms });
-      const problem = judge(request, reply);
+      if (CHECKS_TIME && reply.ms > SLOW_MS) return void slow.push({ request, ms: reply.ms });
+      const problem = problemWith(request, reply);
       if (problem !== undefined && failures.size < FAILURES_MAX) await report(line, request, problem);
     }
 
@@ -99,7 +99,7 @@ it(
       if (failures.has(likeness(problem))) return;
       failures.set(likeness(problem), problem);
       const smallest = await reduced(request, async (smaller) => {
-        const again = judge(smaller, await send(line, smaller));
+        const again = problemWith(smaller, await send(line, smaller));
         return again !== undefined && likeness(again) === likeness(problem);
       });
       failures.set(likeness(problem), `${request.kind}: ${problem}\n  ${asShell(smallest, port)}`);
@@ -117,7 +117,8 @@ it(
             `${request.kind}: It took ${ms.toFixed(0)} ms, and ` +
               `then ${once.ms.toFixed(0)} ms.\n  ${asShell(request, port)}`,
           );
-        else if (judge(request, once) !== undefined) await report(line, request, judge(request, once) ?? '');
+        else if (problemWith(request, once) !== undefined)
+          await report(line, request, problemWith(request, once) ?? '');
       }
     }
 
@@ -129,7 +130,7 @@ it(
         }),
       );
       await tryAgainAlone();
-      // Where the server's own people are refused, the run is over; what it has met until then is still to be told.
+      // Where the server's own people are refused, the run is over; its findings until then are still reported.
       await stock.refill().catch((error: Error) => {
         failures.set('stock', error.message);
         next = REQUESTS;

@@ -1,7 +1,7 @@
 /**
  * How much memory the server holds. What counts is what survives a forced collection: the heap, and the buffers outside
  * of it. What the system has given the process (RSS) never shrinks again and depends on when collections happened to
- * run; it is told beside.
+ * run; it is reported separately.
  */
 import { connect } from 'node:net';
 

@@ -55,19 +55,19 @@ export class Tally {
     const answer: Json = reply.status === 200 && reply.body.length > 0 ? JSON.parse(reply.body.toString()) : undefined;
     const ok = answer?.data && answer.errors === undefined;
     this.tried.set('graphql', { calls: so.calls + 1, successes: so.successes + Number(Boolean(ok)) });
-    if (ok) this.walk(selected, answer.data);
+    if (ok) this.countIn(selected, answer.data);
   }
 
-  /** A field counts as executed where its key stands in the answer. */
-  private walk(selected: readonly Selected[], data: Json): void {
-    if (Array.isArray(data)) for (const one of data) this.walk(selected, one);
+  /** A field counts as executed where its key is in the answer. */
+  private countIn(selected: readonly Selected[], data: Json): void {
+    if (Array.isArray(data)) for (const one of data) this.countIn(selected, one);
     if (typeof data !== 'object' || data === null || Array.isArray(data)) return;
     for (const { key, field, on, inner } of selected) {
       if (!(key in data) || (on !== undefined && data.__typename !== on)) continue;
       this.fields.add(field);
       const [type = '', name] = field.split('.');
       if (name === 'cursor') this.stock.keepCursor(type.replace(/Edge$/, 'Connection'), data[key]);
-      if (inner.length > 0) this.walk(inner, data[key]);
+      if (inner.length > 0) this.countIn(inner, data[key]);
     }
   }
 

@@ -11,12 +11,12 @@ import type { Request } from './requests.js';
 import type { Reply } from './wire.js';
 
 /** What is wrong with the answer, in a sentence; nothing, if it is as it must be. */
-export type Judge = (request: Request, reply: Reply) => string | undefined;
+export type Check = (request: Request, reply: Reply) => string | undefined;
 
-export function checkWith(hidden: RegExp): Judge {
+export function checkWith(hidden: RegExp): Check {
   return (request, reply) => {
     try {
-      judge(request, reply, hidden);
+      assertAnswer(request, reply, hidden);
       return undefined;
     } catch (error) {
       return (error as Error).message;
@@ -30,12 +30,12 @@ export async function hiddenNames(sql: Sql): Promise<RegExp> {
     select column_name as name from information_schema.columns where table_schema = 'public'
     union select conname from pg_constraint union select relname from pg_class
       where relnamespace = 'public'::regnamespace`;
-  const told = ['openapi.json', 'api.graphql']
+  const documented = ['openapi.json', 'api.graphql']
     .map((file) => readFileSync(new URL(`../../schema/${file}`, import.meta.url), 'utf8'))
     .join('\n');
   const names = rows
     .map(({ name }) => name)
-    .filter((name) => /^\w*[a-z]_\w+$/.test(name) && !new RegExp(`\\b${name}\\b`).test(told));
+    .filter((name) => /^\w*[a-z]_\w+$/.test(name) && !new RegExp(`\\b${name}\\b`).test(documented));
   if (names.length < 20) throw new Error(`Only ${names.length} names of the database are hidden: that cannot be all.`);
   return new RegExp(`\\b(${names.join('|')})\\b`);
 }
@@ -51,7 +51,7 @@ const INSIDE = [
   /Cannot read propert|is not a function|is not iterable|undefined \(reading/,
 ];
 
-function judge(request: Request, reply: Reply, hidden: RegExp): void {
+function assertAnswer(request: Request, reply: Reply, hidden: RegExp): void {
   const faulty = reply.statuses.find((status) => status >= 500);
   if (faulty !== undefined) throw new Error(faulty === 999 ? 'The answer is no HTTP.' : `It answered ${faulty}.`);
   if (reply.status === 0) {

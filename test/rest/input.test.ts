@@ -22,7 +22,7 @@ it('an old name that contradicts the new one is the one to blame, whichever stan
   ]) {
     const refused = await create(body);
     expect(byRest(refused)).toEqual(invalid('trade'));
-    expect(refused.body.details.fields.trade).toBe('says something else than category, which it is another name for');
+    expect(refused.body.details.fields.trade).toBe('differs from category, for which it is another name');
   }
   expect((await create({ ...DRAFT, trade: 'plumbing', category: 'plumbing' })).body).toMatchObject({
     category: 'plumbing',

@@ -225,12 +225,12 @@ describe('rate limits in memory', () => {
 
   it('forget the stalest first, so that whoever calls still is remembered through a flood', () => {
     const store = createMemoryStore({ identitiesMax: 100, now: () => nowMs });
-    const patient = { ...FIVE, max: 1_000 };
+    const large = { ...FIVE, max: 1_000 };
     for (let i = 0; i < 990; i += 1) {
-      store.count(patient, `stranger ${i}`);
-      if (i % 50 === 0) store.count(patient, 'ann');
+      store.count(large, `stranger ${i}`);
+      if (i % 50 === 0) store.count(large, 'ann');
     }
-    expect(store.look(patient, 'ann').earlier).toBe(20);
+    expect(store.look(large, 'ann').earlier).toBe(20);
     expect(store.identities()).toBe(100);
     store.close();
   });
@@ -314,7 +314,7 @@ needs('redis-server').describe('rate limits in a real Redis', () => {
    * A thousand calls at once are to be counted, however long a busy machine takes: whoever gives Redis up counts by
    * themselves.
    */
-  const PATIENT = { redisTimeoutMs: 30_000 };
+  const LONG_TIMEOUT = { redisTimeoutMs: 30_000 };
 
   async function openOnRedis(settings: Partial<RateLimitSettings> = {}): Promise<RateLimits> {
     const limits = open({ redisUrl: server.socket, ...settings });
@@ -326,7 +326,7 @@ needs('redis-server').describe('rate limits in a real Redis', () => {
   }
 
   it('let exactly 5 of 1,000 parallel calls pass over two instances', async () => {
-    const instances = [await openOnRedis(PATIENT), await openOnRedis(PATIENT)];
+    const instances = [await openOnRedis(LONG_TIMEOUT), await openOnRedis(LONG_TIMEOUT)];
     const key = 'over two instances';
     expect(await passed(instances.flatMap((limits) => times(500, () => limits.take(FIVE, key))))).toBe(5);
     for (const limits of instances)
@@ -374,13 +374,13 @@ needs('redis-server').describe('rate limits in a real Redis', () => {
   });
 
   it('allow 300 failures and not one more under 1,000 parallel wrong log-ins over two instances', async () => {
-    const instances = [await openOnRedis(PATIENT), await openOnRedis(PATIENT)];
+    const instances = [await openOnRedis(LONG_TIMEOUT), await openOnRedis(LONG_TIMEOUT)];
     const failed = await Promise.all(instances.map((limits) => failedLogIns(limits, 500, () => false)));
     expect(failed.reduce((sum, count) => sum + count)).toBe(300);
   });
 
   it('go on in memory when Redis is killed, and go back when it is there again (timed)', async () => {
-    const limits = await openOnRedis(PATIENT);
+    const limits = await openOnRedis(LONG_TIMEOUT);
     const waits = await watching(limits, async () => {
       await server.kill();
       await until(() => limits.storeInUse() === 'memory');

@@ -81,7 +81,7 @@ it('SIGTERM under load: every call that was begun is answered, the exit is clean
 it('SIGTERM while log-ins wait for their hashes, and some at the API: all of them are answered', async () => {
   const server = startServer(project, { DATA_DIR: project.dataFolder(), RATE_LIMITS: 'off', BCRYPT_COST: '8' });
   const url = await server.url;
-  const account = await signUp(url, 'patient@example.test');
+  const account = await signUp(url, 'owner@example.test');
 
   const hashing = Array.from({ length: 20 }, () => sendLogIn(url, account));
   await Promise.all(hashing.map(({ sent }) => sent));

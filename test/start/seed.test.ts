@@ -42,7 +42,7 @@ it('is for the owner of a database, who need be no superuser, and not for produc
     const seed = (more: Environment = {}) =>
       start(project, ['node', 'dist/seed.js', '--jobs', '20'], { DATABASE_URL: href, ...more }).ended;
     const refused = await seed({ NODE_ENV: 'production', BCRYPT_COST: '10' });
-    expect(refused).toMatchObject({ code: 1, output: expect.stringContaining('In production nothing is made up') });
+    expect(refused).toMatchObject({ code: 1, output: expect.stringContaining('A production database is not seeded') });
     expect(await seed()).toMatchObject({ code: 0, output: expect.stringContaining('Done: 20 jobs') });
     expect(await seed()).toMatchObject({ code: 1, output: expect.stringContaining('Name another by DATABASE_URL') });
     const [left] = await sql`select count(*) filter (where contype = 'f')::int as keys,

@@ -142,8 +142,8 @@ describe('a client', () => {
     await app.rest('POST', '/v1/auth/logout', { token: olga.token });
     expect(await closed).toMatchObject({ code: 4401 });
 
-    const impatient = await app.another({ afterExpiryMs: -(15 * 60 - 1) * 1_000 });
-    const expiring = connectAs(impatient.url, await homeowner(app, 'Olga'));
+    const shortLived = await app.another({ afterExpiryMs: -(15 * 60 - 1) * 1_000 });
+    const expiring = connectAs(shortLived.url, await homeowner(app, 'Olga'));
     expiring.subscribe(MY_EVENTS);
     expect(await expiring.closed).toMatchObject({ code: 4403 });
   });

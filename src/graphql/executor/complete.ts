@@ -1,9 +1,9 @@
-/** How a value that was found for a field goes into the answer, by the type of the field. */
+/** Completes the value of a field for the answer, by the field's type. */
 import type { FieldNode, GraphQLAbstractType, GraphQLLeafType } from 'graphql';
 import { afterFailure, completeLater, isPromise, runFields, settle, whenAllAreThere, whenAllHaveEnded } from './run.js';
 import type { Complete, FieldPlan, Path, Selection } from './selection.js';
 
-/** What may not be null. */
+/** A non-null type. */
 export function requiredOf(complete: Complete, place: string): Complete {
   const required = (value: unknown) => {
     if (value === null) throw new Error(`Cannot return null for non-nullable field ${place}.`);
@@ -15,7 +15,7 @@ export function requiredOf(complete: Complete, place: string): Complete {
   };
 }
 
-/** Only what is there has to be completed; an error that was handed over for a value is one. */
+/** Completes only values that are present; a value that is an Error is a failure. */
 function ifThere(complete: Complete): Complete {
   return (value, execution, path) => {
     if (value == null) return null;
@@ -24,7 +24,7 @@ function ifThere(complete: Complete): Complete {
   };
 }
 
-/** A scalar or an enum, as its type writes it. */
+/** A scalar or an enum, serialized by its type. */
 export function leafOf(type: GraphQLLeafType): Complete {
   return ifThere(serializerOf(type));
 }
@@ -54,7 +54,7 @@ export function anyOf(
     const { context, variables } = execution;
     const name = type.resolveType?.(value, context, { ...info, path, variableValues: variables }, type);
     const selection = selections.get(String(name));
-    if (!selection) throw new Error(`The resolver of ${type.name} must say at once which type an object has.`);
+    if (!selection) throw new Error(`The resolver of ${type.name} must return the type of an object synchronously.`);
     return runFields(selection, value, execution, path);
   });
 }

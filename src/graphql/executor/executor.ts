@@ -1,7 +1,7 @@
 /**
- * The one way in which a GraphQL document is run here. How each field is found and written is settled once for an
- * operation, when it is first asked for; graphql-js runs what such a plan does not cover, and words every refused
- * variable. README.md of this folder lists what is promised and how it is checked.
+ * Executes all GraphQL documents of this server. An operation gets a plan on its first execution, which determines how
+ * each field is resolved and serialized; graphql-js executes the operations that a plan does not cover, and reports
+ * every refused variable. README.md of this folder lists what is promised and how it is checked.
  */
 import type { ApolloServerOptionsWithGateway } from '@apollo/server';
 import {
@@ -15,10 +15,10 @@ import type { Context } from '../context.js';
 import { planOf, type Plan } from './plan.js';
 import { openSource } from './subscribe.js';
 
-/** An operation that was asked for; its document has been parsed and validated. */
+/** An operation to execute; its document has been parsed and validated. */
 export interface OperationRequest {
   readonly document: DocumentNode;
-  /** Undefined where the document has no operation of the name that was asked for. */
+  /** Undefined where the document has no operation of the requested name. */
   readonly operation: OperationDefinitionNode | undefined;
   readonly operationName: string | undefined;
   readonly variables: Record<string, unknown> | undefined;
@@ -49,8 +49,8 @@ export function createExecutor(schema: GraphQLSchema): RunOperation {
 type ApolloGateway = ApolloServerOptionsWithGateway<Context>['gateway'];
 
 /**
- * The executor where Apollo takes one in place of graphql-js: as a gateway. Apollo does all else as ever, so that its
- * plugins hear of every step of every call.
+ * Passes the executor to Apollo as a gateway, which is how Apollo accepts one in place of graphql-js. Apollo does
+ * everything else as usual, so that its plugins get every step of every call.
  */
 export function asApolloGateway(schema: GraphQLSchema, run: RunOperation): ApolloGateway {
   let tellSchema: Parameters<ApolloGateway['onSchemaLoadOrUpdate']>[0] | undefined;
@@ -68,7 +68,7 @@ export function asApolloGateway(schema: GraphQLSchema, run: RunOperation): Apoll
             operation,
             operationName: request.operationName,
             variables: request.variables,
-            // Apollo's gateways know no type of a context; it is the one that the API made.
+            // Apollo's gateways have no type for the context; it is the one that the API made.
             context: context as unknown as Context,
           }),
       };

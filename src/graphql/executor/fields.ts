@@ -1,6 +1,6 @@
 /**
- * Which fields an object of a type is asked for: those of all its selection sets, fragments opened, each under its name
- * in the answer, in the order in which graphql-js finds them, and under which conditions.
+ * Collects the fields that are selected of an object: those of all its selection sets and their fragments, each with
+ * its name in the answer and its conditions, in the order of graphql-js.
  */
 import {
   isAbstractType,
@@ -39,7 +39,7 @@ export class FieldCollector {
     const spread = new Map<string, boolean>();
     for (const set of sets) this.#gather(set, type, [], found, spread);
     for (const occurrences of found.values()) {
-      // Which comes first, and which of them count, would be settled by the variables.
+      // The variables would decide which of them comes first, and which count.
       if (occurrences.length > 1 && occurrences.some(({ conditions }) => conditions.length > 0)) throw new NotPlanned();
     }
     return found;
@@ -83,7 +83,7 @@ export class FieldCollector {
 
   #conditionOn(variable: string, isSkip: boolean): Condition {
     const definition = this.operation.variableDefinitions?.find((one) => one.variable.name.value === variable);
-    // Where it may be null, graphql-js reports an error at its place in the document.
+    // Where it may be null, graphql-js reports an error with its location in the document.
     if (definition?.type.kind !== Kind.NON_NULL_TYPE) throw new NotPlanned();
     return (variables) => variables[variable] !== isSkip;
   }

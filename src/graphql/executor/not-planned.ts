@@ -1,2 +1,2 @@
-/** What a plan would not do as graphql-js does it: the operation is left to graphql-js. */
+/** Thrown where a plan would not do what graphql-js does: graphql-js then executes the operation. */
 export class NotPlanned extends Error {}

@@ -1,6 +1,6 @@
 /**
- * An operation made ready to run: which fields each object is asked for, and how each is found and written. A plan
- * holds no text of a caller's but as data, and runs as graphql-js would.
+ * Makes the plan of an operation: the fields that are selected of each object, and how each is resolved and serialized.
+ * A plan contains a caller's text only as data, and has the same result as graphql-js.
  */
 import {
   getArgumentValues,
@@ -31,13 +31,13 @@ import { NotPlanned } from './not-planned.js';
 import { runOperation } from './run.js';
 import { selectionOf, type Complete, type FieldPlan, type Selection } from './selection.js';
 
-/** Undefined if the variables are not what the document asks for; nothing has run then. */
+/** Undefined if the variables do not have the types of the document; nothing has run then. */
 export type Plan = (
   context: Context,
   variables: Record<string, unknown>,
 ) => Promise<ExecutionResult<Record<string, unknown>>> | undefined;
 
-/** Undefined for what graphql-js has to run. */
+/** Undefined for an operation that graphql-js has to execute. */
 export function planOf(
   schema: GraphQLSchema,
   document: DocumentNode,
@@ -58,7 +58,7 @@ export function planOf(
   }
 }
 
-/** The first error is enough: graphql-js then runs the operation and words all of them. */
+/** The first error is enough: graphql-js then executes the operation and reports all of them. */
 const ONE_ERROR = { maxErrors: 1 };
 
 class Planner {
@@ -85,7 +85,7 @@ class Planner {
   }
 
   #selection(type: GraphQLObjectType, found: FieldsFound): Selection {
-    // graphql-js would ask it of each object.
+    // graphql-js would call it for each object.
     if (type.isTypeOf) throw new NotPlanned();
     return selectionOf([...found].map(([key, occurrences]) => this.#field(type, key, occurrences)));
   }
@@ -94,7 +94,7 @@ class Planner {
     const [{ node, conditions }] = occurrences;
     const name = node.name.value;
     const definition = name === '__typename' ? TypeNameMetaFieldDef : type.getFields()[name];
-    // Introspection; and what would not become a name in an object, but the object's prototype.
+    // Introspection, and a name that would set the prototype of the answer's object.
     if (!definition || key === '__proto__') throw new NotPlanned();
     const nodes = occurrences.map((one) => one.node);
     const named = isNonNullType(definition.type) ? definition.type.ofType : definition.type;
@@ -124,7 +124,7 @@ class Planner {
     };
   }
 
-  /** How a value of this type goes into the answer. */
+  /** Makes the function that completes a value of this type for the answer. */
   #complete(type: GraphQLOutputType, place: string, info: FieldPlan['info']): Complete {
     if (isNonNullType(type)) return requiredOf(this.#complete(type.ofType, place, info), place);
     if (isListType(type)) {
@@ -145,7 +145,7 @@ class Planner {
 
 const NO_ARGUMENTS: Record<string, unknown> = Object.freeze({});
 
-/** Without variables in them they are the same each time. */
+/** Arguments without variables are the same each time. */
 function argumentsOf(definition: GraphQLField<unknown, unknown>, node: FieldNode): FieldPlan['args'] {
   if (definition.args.length === 0) return () => NO_ARGUMENTS;
   if (hasVariable(node)) return (variables) => getArgumentValues(definition, node, variables);

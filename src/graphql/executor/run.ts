@@ -1,6 +1,7 @@
 /**
- * Runs a plan: resolves each field, awaits promises, and puts each error where GraphQL wants it. Promises are awaited
- * in functions of their own: where a closure captures variables of a loop, V8 allocates a context in each iteration.
+ * Runs a plan: resolves each field, awaits promises, and puts each error where the GraphQL specification requires it.
+ * Promises are awaited in separate functions: where a closure captures variables of a loop, V8 allocates a context in
+ * each iteration.
  */
 import {
   defaultFieldResolver,
@@ -26,7 +27,7 @@ export async function runOperation(
   }
 }
 
-/** The object that a selection makes of what was found, or the promise of it. */
+/** The object of the answer that a selection makes of a resolved value, or a promise of it. */
 export function runFields(
   { fields, shape }: Selection,
   source: unknown,
@@ -44,7 +45,7 @@ export function runFields(
       if (isPromise(completed))
         (pending ??= []).push(settle(written, key, completed, isRequired, nodes, execution, pathOf(field, path)));
     } catch (error) {
-      // What is pending is awaited first: otherwise its failure would be an unhandled rejection.
+      // Awaits the pending fields first: otherwise their failures would be unhandled rejections.
       if (pending && isRequired) return whenAllHaveEnded(pending, error, nodes, execution, pathOf(field, path));
       written[key] = afterFailure(error, isRequired, nodes, execution, pathOf(field, path));
     }
@@ -57,7 +58,7 @@ function runField(field: FieldPlan, source: unknown, execution: Execution, above
   if (name === '__typename') return field.typename;
   const isHeld = field.definition.resolve === undefined && isObject(source);
   const held = isHeld ? source[name] : undefined;
-  // Most fields: a value that the object itself holds, which takes no arguments and no path.
+  // Most fields are a value of the object itself, which needs no arguments and no path.
   if (serialize && isPlain(held)) return serialize(held);
   const path = pathOf(field, above);
   const value = isHeld && typeof held !== 'function' ? held : resolved(field, source, execution, path);
@@ -82,7 +83,7 @@ function isPlain(value: unknown): boolean {
   return value !== undefined && typeof value !== 'function';
 }
 
-/** Written out: of a copy with two names more Node makes a hidden class for that one object. */
+/** Written out, since V8 would make a hidden class for each copy with two more properties. */
 function infoFor(info: FieldPlan['info'], { variables: variableValues }: Execution, path: Path): GraphQLResolveInfo {
   const { fieldName, fieldNodes, returnType, parentType, schema, fragments, rootValue, operation } = info;
   return {
@@ -108,7 +109,7 @@ export function completeLater(
   return promised.then((value) => complete(value, execution, path));
 }
 
-/** Puts what is promised into its place when it is there. */
+/** Puts a promised value into the answer once it has settled. */
 export function settle(
   written: Record<string, unknown> | unknown[],
   place: string | number,
@@ -136,7 +137,7 @@ export function whenAllHaveEnded(
   return Promise.allSettled(pending).then(() => afterFailure(error, true, nodes, execution, path));
 }
 
-/** Null for what may be null; from what may not, the failure goes on to what it belongs to. */
+/** Returns null for a nullable field; throws for a non-null one, so that its parent becomes null. */
 export function afterFailure(
   error: unknown,
   isRequired: boolean,
@@ -144,7 +145,8 @@ export function afterFailure(
   execution: Execution,
   path: Path,
 ): null {
-  // A resolver's failure has its place already, and was counted; what was null and may not be is not, as in graphql-js.
+  // A resolver's failure has its location already and was counted; the error of a null in a non-null field was not, as
+  // in graphql-js.
   const located = placed(error, nodes, () => responsePathAsArray(path));
   if (isRequired) throw located;
   execution.errors.push(located);

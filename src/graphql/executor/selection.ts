@@ -1,10 +1,10 @@
-/** What a plan is made of: for each object that is asked for, its fields, and how each is found and written. */
+/** The types of a plan: for each selected object its fields, and how each is resolved and serialized. */
 import type { FieldNode, GraphQLError, GraphQLField, GraphQLResolveInfo } from 'graphql';
 import type { Context } from '../context.js';
 
 type Variables = Record<string, unknown>;
 
-/** One run of an operation. */
+/** One execution of an operation. */
 export interface Execution {
   readonly context: Context;
   readonly variables: Variables;
@@ -17,7 +17,7 @@ export interface Path {
   readonly typename: string | undefined;
 }
 
-/** A value as it goes into the answer, or the promise of it. */
+/** A value of the answer, or a promise of it. */
 export type Complete = (value: unknown, execution: Execution, path: Path) => unknown;
 export type Condition = (variables: Variables) => boolean;
 
@@ -26,13 +26,13 @@ export interface FieldPlan {
   readonly key: string;
   readonly name: string;
   readonly typename: string;
-  /** Its resolver is looked up at each call: Apollo replaces all of them for a plugin that follows fields. */
+  /** Its resolver is looked up at each call: Apollo replaces all resolvers for a plugin with `willResolveField`. */
   readonly definition: GraphQLField<unknown, unknown>;
-  /** Undefined where the field is always asked for. */
+  /** Undefined where the field has no condition. */
   readonly isIncluded: Condition | undefined;
   readonly args: (variables: Variables) => Variables;
   readonly complete: Complete;
-  /** How the type writes a value, where the field holds a scalar or an enum and no list of them. */
+  /** How the type serializes a value, where the field is a scalar or an enum and no list. */
   readonly serialize: ((value: unknown) => unknown) | undefined;
   readonly isRequired: boolean;
   readonly nodes: readonly FieldNode[];
@@ -42,8 +42,8 @@ export interface FieldPlan {
 export interface Selection {
   readonly fields: readonly FieldPlan[];
   /**
-   * An object with the names of all fields, copied for each object of the answer: one that gets its names one by one is
-   * made over again several times. Empty where the variables say which names there are.
+   * An object with the names of all fields, copied for each object of the answer: V8 would reallocate an object that
+   * gets its properties one by one. Empty where the variables decide which names there are.
    */
   readonly shape: Readonly<Record<string, unknown>>;
 }

@@ -11,9 +11,9 @@ import type { Asked } from './persisted.js';
 export interface FoundDocument {
   /** With the document in the place of its name. */
   readonly asked: Asked;
-  /** Whether it was named by its hash, as no form or link of another page does it. */
+  /** Whether the request names the document by its hash, which no form or link of another page does. */
   readonly isNamed: boolean;
-  /** Called once the document has run: one that is refused is not worth its place. */
+  /** Called once the document has run, so that a refused document takes no memory. */
   keep?(): Promise<void>;
 }
 
@@ -55,7 +55,7 @@ function hashIn(persistedQuery: unknown): string {
   });
 }
 
-/** The extension that named the document is left out of what Apollo gets; other extensions stay. */
+/** Removes the extension that named the document from the request for Apollo; other extensions stay. */
 function withDocument(asked: Asked, query: unknown, extensions: Readonly<Record<string, unknown>>): Asked {
   if (asked.method !== 'GET') return { ...asked, body: { ...inBody(asked.body), query, extensions } };
   const parameters = new URLSearchParams(asked.search);
@@ -72,7 +72,7 @@ export function isObject(value: unknown): value is Readonly<Record<string, unkno
   return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
-/** Of what cannot be read Apollo says what is wrong with it. */
+/** Apollo refuses extensions that cannot be parsed. */
 function parsed(json: string | null): unknown {
   try {
     return json === null ? undefined : JSON.parse(json);

@@ -1,10 +1,10 @@
 /**
  * What an operation costs: an object 1, a text 1 for each 1,000 characters that it may have, a list its length times
- * what each of its nodes costs, and short values nothing. Fractions add up, and the sum is rounded up. It is worked out
- * once for a document, as a number or, where variables have a say, as a function of them.
+ * what each of its nodes costs, and short values nothing. Fractions add up, and the sum is rounded up. It is computed
+ * once for a document, as a number or, where it depends on variables, as a function of them.
  *
- * A connection's page is read whatever is selected of it, so it costs its length even where its nodes are not asked
- * for; `edges` and `pageInfo` are only its form. What GraphQL merges, since it is answered under one name, costs once.
+ * A connection's page is read whatever is selected of it, so it costs its length even where its nodes are not selected;
+ * `edges` and `pageInfo` cost nothing. Selections that GraphQL merges under one name cost once.
  */
 import {
   getNamedType,
@@ -31,7 +31,7 @@ type Variables = Readonly<Record<string, unknown>>;
 
 type Plain = number | boolean;
 
-/** What the document settles by itself is settled at once. */
+/** Conditions that depend on no variable are evaluated at once. */
 type Settled<Value extends Plain> = Value | ((variables: Variables) => Value);
 
 export type Cost = Settled<number>;
@@ -63,15 +63,12 @@ export function costOf(schema: GraphQLSchema, document: DocumentNode, operation:
   const presets = presetsOf(operation);
   return inPoints(ofSets([{ set: operation.selectionSet, parent: root, wanted: true }]));
 
-  /** What these sets select of one object. */
+  /** The cost of these selection sets for one object. */
   function ofSets(sets: readonly Part[]): Cost {
     return sum([...merged(sets).values()].map(ofField));
   }
 
-  /**
-   * The fields of these sets under the names that they are answered under, as GraphQL merges them, out of every
-   * fragment.
-   */
+  /** The fields of these sets and their fragments by their names in the answer, merged as GraphQL merges them. */
   function merged(sets: readonly Part[]): Map<string, Occurrence[]> {
     const found = new Map<string, Occurrence[]>();
     const gather = ({ set, parent, wanted }: Part): void => {
@@ -96,7 +93,7 @@ export function costOf(schema: GraphQLSchema, document: DocumentNode, operation:
 
   function ofField(occurrences: readonly Occurrence[]): Cost {
     const [{ field, parent }] = occurrences as [Occurrence];
-    // Introspection is not in the fields of its parent: it has bounds of its own.
+    // Introspection is not among the fields of its parent type: it has limits of its own.
     const definition = isUnionType(parent) ? undefined : parent.getFields()[field.name.value];
     if (!definition) return 0;
     const wanted = occurrences.map((one) => one.wanted).reduce(either, false);
@@ -107,7 +104,7 @@ export function costOf(schema: GraphQLSchema, document: DocumentNode, operation:
     if (type.name.endsWith('Connection')) return where(wanted, product(lengthOf(field), atLeast(OBJECT, inner)));
     if (isPartOfPage(type) || type.name === 'PageInfo') return where(wanted, inner);
     const one = sum([OBJECT, inner]);
-    // How long a list of nodes is, its connection has said.
+    // The connection has counted the length of its list of nodes already.
     return where(wanted, isList && !isPartOfPage(parent) ? product(UNPAGED_LIST_ENTRIES, one) : one);
   }
 
@@ -147,7 +144,7 @@ function presetsOf({ variableDefinitions = [] }: OperationDefinitionNode): Reado
   );
 }
 
-/** A length out of bounds costs what the nearest allowed one does; the operation itself will refuse it. */
+/** A length out of range costs as much as the nearest allowed one; the operation itself will refuse it. */
 function pageLength(first: unknown): number {
   if (first == null) return PAGE.perPageDefault;
   return typeof first === 'number' ? Math.min(Math.max(first, 1), PAGE.perPageMax) : PAGE.perPageMax;

@@ -1,7 +1,7 @@
 /**
- * The documents that clients have registered as automatic persisted queries, by their SHA-256: the newest in use, in
- * memory, and where there is a Redis also there, so that a document registered at one instance is known to the others.
- * Whoever finds a document missing registers it again; so nothing is lost where Redis is away or forgets.
+ * Keeps the documents that clients have registered as automatic persisted queries, by their SHA-256. The most recently
+ * used ones are in memory, and in Redis if there is one, so that all instances have a document that was registered at
+ * one. A client registers a missing document again, so that nothing is lost where Redis is away or evicts it.
  */
 import { createHash } from 'node:crypto';
 import { LRUCache } from 'lru-cache';
@@ -22,7 +22,7 @@ export function createDocumentCache(redisUrl: string | undefined): DocumentCache
       const known = memory.get(hash);
       if (known !== undefined || !shared) return known;
       const found = await shared.find(hash);
-      // Redis is not ours alone: what it says is believed only if it fits.
+      // Redis may be shared with other programs: a document from it is used only if it has this hash.
       if (found === undefined || sha256(found) !== hash) return undefined;
       memory.set(hash, found);
       return found;
@@ -43,7 +43,7 @@ export function sha256(text: string): string {
 const DOCUMENTS = '{persisted-queries}:documents';
 const USED = '{persisted-queries}:used';
 
-/** Keeps a document, and forgets those that were used the longest ago where there are too many. */
+/** Keeps a document, and drops the least recently used ones where there are too many. */
 const KEEP = `
 redis.call('HSET', KEYS[1], ARGV[1], ARGV[2])
 redis.call('ZADD', KEYS[2], ARGV[3], ARGV[1])
@@ -56,13 +56,13 @@ if tooMany > 0 then
 end
 `;
 
-/** How long a call waits for Redis, and how long none asks it after it has failed or was late. */
+/** How long a call waits for Redis, and how long no call uses it after it has failed or was late. */
 const REDIS_WAIT_MS = 150;
 const REDIS_PAUSE_MS = 1_000;
 
 function documentsInRedis(url: string): DocumentCache {
   const redis = connectRedis(url);
-  // The counting of rates, which has a connection of its own, says in the log that Redis is unreachable.
+  // The rate limits, which have their own connection, log that Redis is unreachable.
   redis.on('error', () => undefined);
   let askedAgainAtMs = -Infinity;
 

@@ -1,22 +1,22 @@
 /**
- * With PERSISTED_DOCUMENTS=only, the documents that may run are those of a list, each named by its SHA-256: as
- * `documentId`, with or without `sha256:` before it, or as Apollo's clients send it, in
- * `extensions.persistedQuery.sha256Hash`. Anything else is refused before it is read, a `query` that is on the list
- * included. The list is what graphql-codegen or Apollo's tools write, as it is.
+ * With PERSISTED_DOCUMENTS=only, only documents of a list may run, each named by its SHA-256: as `documentId`, with or
+ * without `sha256:` before it, or as Apollo's clients send it, in `extensions.persistedQuery.sha256Hash`. Any other
+ * request is refused before it is parsed, even one with the `query` of a listed document. The list is a file as
+ * graphql-codegen or Apollo's tools write it.
  */
 import { readFileSync } from 'node:fs';
 import { z } from 'zod';
 import { cut, refuse } from '../../rules/errors.js';
 import { sha256 } from './document-cache.js';
 
-/** A request as its address or its body carries it. */
+/** A request, from its query string or its body. */
 export interface Asked {
   readonly method: string;
   readonly search: string;
   readonly body: unknown;
 }
 
-/** Puts the document that was named in the place of its name. */
+/** Replaces the name of a document by the document. */
 export type FindDocument = (asked: Asked) => Asked;
 
 export function openPersistedDocuments(file: string): FindDocument {
@@ -38,7 +38,7 @@ const LISTED_ALONE =
   'This server runs listed documents alone. Send the SHA-256 of one as `documentId` or in ' +
   '`extensions.persistedQuery.sha256Hash`, and no `query`.';
 
-/** Clients print a document in ways of their own, so that a hash they compute is not the one that is listed. */
+/** Clients print a document differently, so that a hash that they compute may not be the listed one. */
 const notListed = (name: string) =>
   `This server runs listed documents alone, and its list has no document named ${cut(name, 100)}. ` +
   'Send the hash as the list has it, and give the server the list of the build that is served.';
@@ -98,7 +98,7 @@ const FORMS =
   'must be a list of documents as graphql-codegen (persisted-documents.json: a JSON object of SHA-256 → document) ' +
   'or Apollo’s generate-persisted-query-manifest writes it.';
 
-/** A list that is not what it says it is must not be served from. */
+/** The server must not start with a list whose hashes do not fit its documents. */
 function readList(file: string): ReadonlyMap<string, string> {
   const refused = (problem: string) => new Error(`PERSISTED_DOCUMENTS_FILE: ${file} ${problem}`);
   const listed = entriesIn(parsed(textOf(file)));
@@ -111,7 +111,7 @@ function readList(file: string): ReadonlyMap<string, string> {
   return new Map(entries);
 }
 
-/** An Apollo manifest is no list of hashes, though some of its members are texts. */
+/** An Apollo manifest is no map of hashes, although some of its members are strings. */
 function entriesIn(list: unknown): (readonly [name: string, document: string])[] | undefined {
   const byApollo = apolloManifest.safeParse(list);
   if (byApollo.success) return byApollo.data.operations.map(({ id, body }) => [id, body] as const);

@@ -1,4 +1,4 @@
-/** How a limit is refused: which, how much was found, how much is allowed, and what would be right. */
+/** The refusals of limits: which limit, how much was found, how much is allowed, and what to do instead. */
 import { GraphQLError, type ASTNode } from 'graphql';
 import { Refusal, refuse, type RefusalCode } from '../../rules/errors.js';
 import { GRAPHQL_LIMITS } from '../../rules/limits.js';
@@ -55,10 +55,7 @@ export function exceeded(limit: Limit, found: number, nodes: ASTNode): GraphQLEr
   });
 }
 
-/**
- * What GraphQL and Apollo refuse for the sake of a limit, in our words; undefined where an error is about something
- * else.
- */
+/** The refusal for an error that GraphQL or Apollo throws about a limit; undefined for any other error. */
 export function refusalIn(thrown: unknown): Refusal | undefined {
   if (!(thrown instanceof GraphQLError)) return undefined;
   if (thrown.originalError instanceof Refusal) return thrown.originalError;
@@ -72,7 +69,7 @@ const TOO_MANY_TOKENS = /^Syntax Error: Document contains more tha[nt] \d+ token
 const INTROSPECTION_IS_OFF =
   'This server does not answer introspection: `__schema` and `__type` cannot be queried. `__typename` can.';
 
-/** The parser does not read on to count the rest. */
+/** The parser stops at the limit, so that the real number is unknown. */
 function tooManyTokens(): Refusal {
   const found = GRAPHQL_LIMITS.tokens + 1;
   return refusalOf('tokens', found, `at least ${counted(found)}`);
@@ -87,7 +84,7 @@ function refusalOf(limit: Limit, found: number, foundInWords: string): Refusal {
   });
 }
 
-/** Made once: to make it takes longer than all else that a refusal does. */
+/** Made once, since making it takes longer than the rest of a refusal. */
 const NUMBERS = new Intl.NumberFormat('en', { maximumFractionDigits: 0 });
 
 function counted(number: number): string {

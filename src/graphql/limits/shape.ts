@@ -1,6 +1,6 @@
 /**
- * The shape of a document: how deep, how wide and how often repeated its operations are, as they are written. What a
- * directive may skip counts all the same, since the document is checked once for all variables to come.
+ * The shape of a document: how deep, how wide and how often repeated its operations are, as they are written.
+ * Selections that a directive may skip count too, since the document is checked once for all later variables.
  */
 import {
   GraphQLError,
@@ -31,14 +31,15 @@ export const shapeRule: ValidationRule = (context) => {
 };
 
 /**
- * Rules are made before the first of them sees the document. GraphQL's own take time and stack that grow with the
- * square of what is repeated, or without end in a circle: of a document that is refused here they are shown nothing.
+ * All rules are created before the first of them visits the document, so that this one checks the document before
+ * GraphQL's own. Those take time and stack that grow with the square of repeated selections, or without end in a cycle:
+ * they get an empty document where this one refuses it.
  */
 function refuseEarly(context: ValidationContext): void {
   const document = context.getDocument();
   const errors = problemsOf(document, (name) => context.getFragment(name)).slice(0, ERRORS.perAnswerMax - 1);
   for (const error of errors) context.reportError(error);
-  // The document was parsed for this request alone, and goes no further once it is refused.
+  // The document was parsed for this request alone, and is not used any more once it is refused.
   if (errors.length > 0) (document as { definitions: readonly DefinitionNode[] }).definitions = [];
 }
 
@@ -54,8 +55,8 @@ function problemsOf(document: DocumentNode, fragment: GetFragment): GraphQLError
   if (found.length > 0) return found;
   const conditional = operations.flatMap((one) => conditionIn(one, fragment));
   if (conditional.length > 0) return conditional;
-  // A fragment that no operation spreads is validated all the same. Of those that spread each other, one is enough to
-  // be told of.
+  // GraphQL validates a fragment that no operation spreads, too. Of fragments that spread each other, one error is
+  // enough.
   return document.definitions
     .flatMap((one) => (one.kind === Kind.FRAGMENT_DEFINITION ? ofFragment(one) : []))
     .slice(0, 1);
@@ -74,15 +75,15 @@ function problemsOf(document: DocumentNode, fragment: GetFragment): GraphQLError
 }
 
 /**
- * What a directive leaves out of a subscription's root is all of it: graphql-js finds nothing there, and fails. Its own
- * rules already ask for the value of the condition, and throw where a variable has none or it is no Boolean.
+ * A directive at a subscription's root would leave out all of it, and graphql-js fails on an empty one. The rules of
+ * graphql-js evaluate the condition, and throw where its variable has no value or the value is no Boolean.
  */
 function conditionIn({ operation, selectionSet }: OperationDefinitionNode, fragment: GetFragment): GraphQLError[] {
   const [found] = operation === 'subscription' ? conditionsIn(selectionSet, fragment) : [];
   return found ? [new GraphQLError(UNCONDITIONAL, { nodes: found })] : [];
 }
 
-/** The document has no circles, and at most 1,000 selections. */
+/** The document has no cycles, and at most 1,000 selections. */
 function conditionsIn({ selections }: SelectionSetNode, fragment: GetFragment): DirectiveNode[] {
   return selections.flatMap((one) => {
     const own = (one.directives ?? []).filter(({ name }) => name.value === 'skip' || name.value === 'include');
@@ -115,7 +116,7 @@ function wordsOf(document: DocumentNode): { directives: number; nameCharacters: 
   return { directives, nameCharacters };
 }
 
-/** The fragments that lead back to themselves, in the words of the GraphQL rule that would say so. */
+/** The fragments that spread themselves, with the message of GraphQL's own rule. */
 function circlesIn({ definitions }: DocumentNode, fragment: GetFragment): GraphQLError[] {
   const ended = new Set<string>();
   const under = new Set<string>();
@@ -148,8 +149,8 @@ function spreadsIn({ selections }: SelectionSetNode): FragmentSpreadNode[] {
 }
 
 /**
- * How much there is to compare where one name is selected several times in one object: GraphQL compares each with each,
- * and prints the arguments of both each time. The document has no circles, and at most 1,000 selections.
+ * The work of comparing selections of one name in one object: GraphQL compares each with each, and prints the arguments
+ * of both each time. The document has no cycles, and at most 1,000 selections.
  */
 function repeatsIn(set: SelectionSetNode, fragment: GetFragment): number {
   let repeats = 0;
@@ -172,7 +173,7 @@ function repeatsIn(set: SelectionSetNode, fragment: GetFragment): number {
   }
 }
 
-/** As measured: to print so much of arguments takes as long as to compare two fields without any. */
+/** Measured: printing so many characters of arguments takes as long as comparing two fields without arguments. */
 const ARGUMENT_CHARACTERS_LIKE_A_FIELD = 5;
 
 function weightOf({ arguments: given = [] }: FieldNode): number {
@@ -256,14 +257,14 @@ function callsOf(operation: OperationDefinitionNode, fragment: GetFragment): Par
   return { rootMutations: calls.length, entries: calls.filter((name) => ENTRIES.has(name)).length };
 }
 
-/** The mutations that an operation calls, each once for every name that it is answered under. */
+/** The mutations that an operation calls, once for every name in the answer. */
 export function mutationsIn(document: DocumentNode, operation: OperationDefinitionNode): readonly string[] {
   if (operation.operation !== 'mutation') return [];
   const fragments = document.definitions.filter((definition) => definition.kind === Kind.FRAGMENT_DEFINITION);
   return callsIn(operation, (name) => fragments.find((fragment) => fragment.name.value === name));
 }
 
-/** Two selections of one name are one call, and `__typename` is none. */
+/** Two selections with one name are one call, and `__typename` is none. */
 function callsIn({ selectionSet }: OperationDefinitionNode, fragment: GetFragment): readonly string[] {
   const fields = rootFields(selectionSet, fragment, new Set()).filter(({ name }) => name.value !== '__typename');
   return [...new Map(fields.map(({ alias, name }) => [(alias ?? name).value, name.value])).values()];

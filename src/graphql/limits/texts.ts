@@ -1,6 +1,6 @@
 /**
- * How long the texts of an answer may be, by type and field, as the entities say it. A field that is missing here is
- * short: an identifier, a moment, a name that the service chose. A test looks at every text of the schema.
+ * The maximum lengths of the texts in an answer, by type and field, from the entities. A field that is missing here is
+ * short: an identifier, a time, a name that the service chose. A test checks every text of the schema.
  */
 import type { z } from 'zod';
 import { kindOf, metaOf } from '../../operations/shape-kinds.js';

@@ -1,7 +1,7 @@
 /**
- * Values of variables that are not what the document asks for, each refused without being quoted: graphql-js prints the
- * whole value into each of its errors, which for an input of 4,000 unknown names takes seconds. Variables that are
- * missing are left to it.
+ * Refuses variables whose values do not have the types of the document, without quoting the values: graphql-js prints
+ * the whole value into each of its errors, which for an input of 4,000 unknown names takes seconds. graphql-js refuses
+ * missing variables.
  */
 import {
   coerceInputValue,
@@ -23,10 +23,10 @@ import { cut } from '../../rules/errors.js';
 import { ERRORS } from '../../rules/limits.js';
 import { aboutVariable } from '../own-words.js';
 
-/** One error less than an answer may have, and then one that says that there are more. */
+/** One error fewer than an answer may have, and then one about the others. */
 const NAMED_MAX = ERRORS.perAnswerMax - 1;
 
-/** Ends the coercion of a value of which nothing more would be said. */
+/** Ends the coercion of a value once no more of its errors would be reported. */
 class Enough extends Error {}
 
 export interface VariableSettings {
@@ -69,7 +69,7 @@ export function wrongVariables(
   }
 }
 
-/** The type that a part of a value has by its place: a list may be sent as its only entry. */
+/** The type of a part of a value, by its path: a list may be sent as its only entry. */
 function typeAt(type: GraphQLInputType, path: readonly (string | number)[]): GraphQLInputType {
   return path.reduce<GraphQLInputType>((whole, step) => {
     const nullable = getNullableType(whole);
@@ -80,7 +80,9 @@ function typeAt(type: GraphQLInputType, path: readonly (string | number)[]): Gra
   }, type);
 }
 
-/** In the words of the operations' own checks, and below which name, where GraphQL names an object's field. */
+/**
+ * The message of the operations' own checks, and the field that it is about where GraphQL names a field of an object.
+ */
 function problemOf(
   type: GraphQLInputType,
   message: string,
@@ -104,7 +106,7 @@ function problemOf(
 
 const TOO_LARGE = 'non 32-bit signed integer';
 
-/** By the scalar's name; all others are sent as text. */
+/** By the scalar's name; all other scalars are sent as strings. */
 const KINDS: Readonly<Record<string, string>> = { Int: 'int', Float: 'number', Boolean: 'boolean' };
 
 interface About {

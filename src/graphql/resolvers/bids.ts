@@ -75,7 +75,7 @@ export class BidResolver {
   })
   async availableActions(@Root() bid: BidRow, @Ctx() { caller, loaders }: Context) {
     const [viewer, job] = await Promise.all([caller.viewer(), loaders.jobs.load(bid.jobId)]);
-    // Whoever sees a bid sees its job.
+    // A viewer who may see a bid may see its job.
     if (!job) throw new Error('The job of a bid that was read has vanished.');
     return availableBidActions(viewer, { bid, job });
   }

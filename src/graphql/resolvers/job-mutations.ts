@@ -29,7 +29,7 @@ const Version = () =>
 
 type Version = number | undefined;
 
-/** The job is the one that the mutation names, whatever its input may hold. */
+/** The job is that of the argument `id`, even if the input contains another one. */
 function onJob(id: string, expectedVersion: Version, input: object | undefined): object {
   return Object.assign({}, input, { id, expectedVersion });
 }
@@ -63,7 +63,7 @@ export class JobMutations {
   }
 }
 
-/** What the input of a transition holds; of one that is not here, in general words. */
+/** Descriptions of the inputs of transitions; one that is missing here gets a general description. */
 const INPUTS: { readonly [Key in JobTransitionKey]?: string } = {
   cancel: 'Why.',
   award: 'The bid that gets the job.',
@@ -82,7 +82,8 @@ const INPUTS: { readonly [Key in JobTransitionKey]?: string } = {
 for (const key of JOB_TRANSITION_KEYS) addTransition(key);
 
 /**
- * As the decorators of a method would add it: the job and its version are arguments, all else that comes is its input.
+ * Adds a mutation as the decorators of a method would: the job and its version are arguments, all other parameters are
+ * its input.
  */
 function addTransition(key: JobTransitionKey): void {
   const { operation: name } = JOB_TRANSITIONS[key];
@@ -110,7 +111,7 @@ function addTransition(key: JobTransitionKey): void {
   Mutation(() => PAYLOADS[name], ofMutation(operation))(mutations, name, {});
 }
 
-/** None where nothing comes with the call; it may be left out where all of it may. */
+/** No input where the transition has no other parameters; an optional one where all of them are optional. */
 function inputFor(key: JobTransitionKey): ReturnType<typeof Input> | undefined {
   const { operation: name } = JOB_TRANSITIONS[key];
   const { input } = OPERATIONS[name];

@@ -60,7 +60,7 @@ export class JobResolver {
   })
   async myEvents(@Args(() => PageArgs) asked: PageArgs, @Ctx() { caller }: Context) {
     const { page } = await perform(listOwnEvents, asked, caller);
-    // Any reader of events has their positions, and so may go on here.
+    // A caller who has read events elsewhere has their positions, and can continue here.
     return new Connection(page, ({ position }) => position ?? '');
   }
 

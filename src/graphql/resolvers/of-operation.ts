@@ -1,4 +1,4 @@
-/** A root field is described by its operation and, where that is one on a job, by its effects. */
+/** The description of a root field: that of its operation and, for an operation on a job, its effects. */
 import type { Operation } from '../../operations/operation.js';
 import { sentenceOf } from '../../rules/effects.js';
 import { JOB_ACTION_LIST } from '../../rules/lifecycle.js';
@@ -9,8 +9,8 @@ export function of({ name, description }: Pick<Operation<unknown, unknown>, 'nam
 }
 
 /**
- * Null where the mutation is refused: were it required, its refusal would take the answers of the others with it, which
- * were done before.
+ * Null where the mutation is refused: if it were non-null, a refusal would remove the answers of mutations that were
+ * done before it.
  */
 export function ofMutation(operation: Pick<Operation<unknown, unknown>, 'name' | 'description'>) {
   return { ...of(operation), nullable: true };

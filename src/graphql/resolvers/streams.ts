@@ -14,7 +14,7 @@ const AFTER = {
     'The position of the last event that was seen: what was missed since comes first. From now on by default.',
 };
 
-/** The methods name the arguments; what is heard is each event itself. */
+/** The methods only declare the arguments; each event is the value of the field. */
 @Resolver()
 export class StreamResolver {
   @Subscription(() => JobEvent, { description: streamJobEvents.description, subscribe: opens(streamJobEvents) })
@@ -36,7 +36,7 @@ export class StreamResolver {
 }
 
 interface Asked {
-  // The library types both so.
+  // The library has these types for both.
   readonly args: Record<string, unknown>;
   readonly context: object;
 }

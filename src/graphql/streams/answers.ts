@@ -1,4 +1,4 @@
-/** The answers of one subscription: each event as the document asks for it, from when it is opened to its end. */
+/** The answers of one subscription, from its opening to its end: the result of its document for each event. */
 import { setTimeout as delay } from 'node:timers/promises';
 import type { FormattedExecutionResult } from 'graphql';
 import type { EventStream } from '../../live/live.js';
@@ -11,24 +11,24 @@ export interface StreamParts {
   /** Settles when the connection has room for the next answer. */
   ready(): Promise<void>;
   answer(event: JobEvent): Promise<FormattedExecutionResult>;
-  /** Of what is no fault of the caller; the answer says nothing of it. */
+  /** Called with a failure of the server; the answer reveals nothing of it. */
   onFailure(error: unknown): FormattedExecutionResult;
   onAnswer(): void;
-  /** Once, however it ends. */
+  /** Called once, however the subscription ends. */
   onEnd(end: StreamEnd, answers: number): void;
   /** Why the connection is closing, if it is. */
   endOfConnection(): StreamEnd | undefined;
 }
 
 const AGAIN_AFTER_MS = 1_000;
-/** The server has no room, or the caller's share of it is taken. */
+/** Either the server or the caller's share is at capacity. */
 const MAY_BE_TRIED_AGAIN: readonly ErrorCode[] = ['OVERLOADED', 'RATE_LIMITED'];
 
 type Next = IteratorResult<FormattedExecutionResult, undefined>;
 
 /**
- * Written out, since a generator that waits for an event would end only behind the next one. An event that
- * was waited for when the stream ended is not sent.
+ * An iterator by hand, since a generator that waits for an event would end only after the next one. An event that
+ * arrives after the end of the stream is not sent.
  */
 export class AnswerStream implements AsyncGenerator<FormattedExecutionResult, undefined, undefined> {
   #answers = 0;
@@ -50,13 +50,13 @@ export class AnswerStream implements AsyncGenerator<FormattedExecutionResult, un
       this.parts.onAnswer();
       return { value, done: false };
     } catch (error) {
-      // Of a client that is gone nothing has failed: its turn or its place in a queue was given up.
+      // After the client has left this is no failure: its place in a queue was given up.
       if (!this.#hasEnded) this.end('failed', this.parts.onFailure(error));
       return this.#finished();
     }
   }
 
-  /** While the database is away or busy nothing is lost: it is read from where it stopped. */
+  /** While the database is away or busy no event is lost: the stream reads on from its position. */
   async #nextEvent(): ReturnType<EventStream['next']> {
     while (!this.#hasEnded) {
       try {
@@ -69,7 +69,7 @@ export class AnswerStream implements AsyncGenerator<FormattedExecutionResult, un
     return { done: true, value: undefined };
   }
 
-  /** The last answer, if there is one, is what the client hears before the end. */
+  /** Ends the subscription; `last`, if given, is the last answer to the client. */
   end(end: StreamEnd, last?: FormattedExecutionResult): void {
     if (this.#hasEnded) return;
     this.#hasEnded = true;

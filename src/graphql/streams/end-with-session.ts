@@ -1,11 +1,11 @@
-/** A stream lasts no longer than what it was opened with: the session, and the access token with some time to spare. */
+/** Ends a stream with its session, or some time after its access token has expired. */
 import type { Caller } from '../../operations/caller.js';
 import type { Viewer } from '../../rules/viewer.js';
 
-/** A timer holds no more. */
+/** The longest delay of a timer. */
 const TIMER_MS_MAX = 2 ** 31 - 1;
 
-/** Answers how to stop waiting for either. */
+/** Returns a function that stops waiting for either. */
 export function endWithSession(
   { services, tokenExpiresAt }: Pick<Caller, 'services' | 'tokenExpiresAt'>,
   { sessionId }: Viewer,

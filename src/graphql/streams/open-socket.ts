@@ -1,6 +1,6 @@
 /**
- * One WebSocket. graphql-ws speaks the protocol on it; here is what a server on the open internet sees to besides: who
- * is there, how much they may send, what they do not read, and why it closes.
+ * One WebSocket. graphql-ws implements the protocol; this class adds what a server on the internet needs:
+ * authentication, limits of what the client sends and leaves unread, and the reason of each close.
  */
 import type { IncomingMessage } from 'node:http';
 import type { Socket } from 'node:net';
@@ -44,11 +44,11 @@ type Handle = (text: string) => Promise<void>;
 
 /** A message that graphql-ws is handling. */
 interface Message {
-  /** The subscription that it asks for. */
+  /** The subscription that it opens. */
   asksFor?: string;
 }
 
-/** Clients of graphql-ws come again after `tryAgainLater`, and report the others. */
+/** Clients of graphql-ws reconnect after `tryAgainLater`, and report the other codes to the app. */
 const CLOSE_CODES = {
   badMessage: 4400,
   unauthorized: 4401,
@@ -57,17 +57,17 @@ const CLOSE_CODES = {
   internal: 1011,
 } as const;
 const ID_IN_USE = 'A subscription of this id is not over yet.';
-/** So long a client that sends too much may take to read why its connection closes. */
+/** How long a client that sent too much may take to read the reason of the close. */
 const FLOODED_MS = 2_000;
-/** A close frame holds no more bytes of a reason. */
+/** A close frame has room for no longer reason. */
 const REASON_CHARACTERS_MAX = 120;
 
 export class OpenSocket implements Connection {
   readonly channel = 'websocket';
   end: StreamEnd | undefined;
   /**
-   * By their ids, until graphql-ws is done with them. It forgets a subscription that its client completes while it is
-   * being opened, and would open a second of its id beside it.
+   * The subscriptions by id, until graphql-ws has ended them. graphql-ws drops a subscription that its client completes
+   * while it is being opened, and would then open another one with the same id.
    */
   readonly #subscriptions = new Map<string, AnswerStream | undefined>();
   #message: Message = {};
@@ -97,7 +97,7 @@ export class OpenSocket implements Connection {
       if (this.#mayGoOn() && webSocket.bufferedAmount === 0) webSocket.pong(data);
     });
     webSocket.on('pong', () => void this.#mayGoOn());
-    // It closes by itself then, with the code that the protocol has for what was wrong.
+    // `ws` then closes the connection itself, with the protocol's code for the error.
     webSocket.on('error', () => undefined);
     webSocket.once('close', (code, reason) => {
       this.end ??= 'left';
@@ -112,12 +112,12 @@ export class OpenSocket implements Connection {
     return this.#subscriptions.size === 0;
   }
 
-  /** That there is room graphql-ws waits for itself, before it asks for the next. */
+  /** graphql-ws itself awaits each send before it asks for the next answer, so that only a turn is awaited here. */
   ready(): Promise<void> {
     return turnOf(this.parts.services.shares.streamTurns, this.upgrade.holder);
   }
 
-  /** Who does not answer a ping by the next one is gone. */
+  /** A client that has not answered by the next ping is gone. */
   ping(): void {
     if (!this.#isAlive) return this.close('left');
     this.#isAlive = false;
@@ -133,7 +133,7 @@ export class OpenSocket implements Connection {
     if (end === 'flooding') this.#readNoMore();
   }
 
-  /** What else comes is thrown away: `ws` would go through all of it, even once the connection has closed. */
+  /** Discards all further input: `ws` would parse all of it, even after the connection has closed. */
   #readNoMore(): void {
     const { socket } = this.upgrade;
     socket.removeAllListeners('data');
@@ -143,7 +143,7 @@ export class OpenSocket implements Connection {
     socket.once('close', () => clearTimeout(cutOff));
   }
 
-  /** False closes it, if it is not closing yet. */
+  /** False closes the connection, if it is not closing yet. */
   async identify(context: Pick<SocketContext, 'connectionParams'>): Promise<boolean> {
     const { authorization, Authorization } = context.connectionParams ?? {};
     const sent = authorization ?? Authorization ?? this.upgrade.request.headers.authorization;
@@ -170,7 +170,7 @@ export class OpenSocket implements Connection {
       this.webSocket.close(CLOSE_CODES.idInUse, ID_IN_USE);
       return [new SentError({ message: ID_IN_USE })];
     }
-    // graphql-ws asks for it while it is handed the message.
+    // graphql-ws calls this while it handles the message.
     this.#message.asksFor = id;
     this.#subscriptions.set(id, undefined);
     const caller = this.#caller();
@@ -196,7 +196,7 @@ export class OpenSocket implements Connection {
     caller.underWay = underWay;
     try {
       await turnOf(turns, caller.holder);
-      // The protocol has a query always; a document that is named by its hash comes without.
+      // The protocol requires a query; a client that names a document by its hash sends an empty one.
       const body = payload.query === '' ? { ...payload, query: undefined } : payload;
       return await this.parts.openSubscription(caller, this, body);
     } finally {
@@ -206,7 +206,7 @@ export class OpenSocket implements Connection {
 
   #refusedSubscription(caller: Caller, beganMs: number, errors: Opened['errors']): SentError[] {
     this.#ended(caller, beganMs, 'a subscription was refused');
-    // Clients repeat no subscription by themselves, but all of them on another connection.
+    // Clients do not retry a single subscription; after this close they repeat all of them on another connection.
     if (caller.request.record.codes.has('OVERLOADED'))
       this.webSocket.close(CLOSE_CODES.tryAgainLater, 'The service is at capacity; try again shortly.');
     return errors.map((error) => new SentError(error));
@@ -232,7 +232,7 @@ export class OpenSocket implements Connection {
     });
   }
 
-  /** From now on it counts for the user as well. */
+  /** From now on the connection counts for the user as well. */
   #takeFor(user: string): void {
     const { holder } = this.upgrade;
     this.upgrade.giveBack();
@@ -250,7 +250,7 @@ export class OpenSocket implements Connection {
   }
 
   #failed(error: unknown): void {
-    // What only servers send graphql-ws throws, and says so by these words alone.
+    // graphql-ws throws this error for a message that only servers may send; nothing but its text identifies it.
     if (error instanceof Error && error.message.startsWith('Unexpected message of type '))
       return this.webSocket.close(CLOSE_CODES.badMessage, error.message);
     this.parts.services.log.error({ err: error }, 'a WebSocket failed');
@@ -282,7 +282,10 @@ export class OpenSocket implements Connection {
     return this.end === undefined;
   }
 
-  /** Settles when the operating system has taken it: whoever has more to say waits, and counts what waits. */
+  /**
+   * Settles when the operating system has taken the text: until then graphql-ws sends no more of that subscription, and
+   * the text counts as unread.
+   */
   #send(text: string): Promise<void> {
     const { webSocket, upgrade, parts } = this;
     if (webSocket.readyState !== webSocket.OPEN) return Promise.resolve();

@@ -1,17 +1,18 @@
 /**
- * A repair of `ws` 8.23.0. Where a write fails at once, Node still hands a stream what it has buffered behind it. A
- * receiver of `ws` that has refused a frame then goes on in the midst of it, and throws, which would end the process.
+ * Repairs `ws` 8.23.0. When a write fails synchronously, Node still passes the chunks that were buffered after it to
+ * the stream. A receiver of `ws` that has refused a frame would then read on in the middle of it, and throw, which
+ * would end the process.
  */
 import { Receiver } from 'ws';
 
 declare module 'ws' {
-  /** What reads the frames of a connection; the types of the package leave it out. */
+  /** Parses the frames of a connection; missing from the types of the package. */
   export const Receiver: { readonly prototype: import('node:stream').Writable };
 }
 
 const { _write: write } = Receiver.prototype;
 
-/** Whoever writes to a stream that has failed is told of it by the failure itself. */
+/** Ignores chunks after an error; the stream has emitted the error already. */
 Receiver.prototype._write = function writeUnlessErrored(chunk, encoding, done) {
   if (this.errored) return done();
   write.call(this, chunk, encoding, done);

@@ -1,4 +1,4 @@
-/** An error as it is sent, where graphql-ws asks for one that is still to be written. */
+/** An error that is formatted already, in the class that graphql-ws and graphql-sse expect. */
 import { GraphQLError, type GraphQLFormattedError } from 'graphql';
 import { REFUSALS } from '../../rules/errors.js';
 
@@ -8,7 +8,7 @@ export class SentError extends GraphQLError {
   }
 }
 
-/** Whatever is not ours says nothing about itself. */
+/** An error of other code reveals nothing about itself. */
 export function asSent(error: GraphQLError): GraphQLFormattedError {
   if (error instanceof SentError) return error.sent;
   const [status, message] = REFUSALS.INTERNAL;

@@ -1,6 +1,7 @@
 /**
  * Streams as server-sent events, in the "distinct connections mode" of the GraphQL-SSE protocol, which graphql-sse
- * speaks: each request is one stream. In its other mode a server keeps what strangers have reserved.
+ * speaks: each request is one stream. In its other mode a server would keep reservations for clients that are not
+ * authenticated.
  */
 import type { ServerResponse } from 'node:http';
 import { setImmediate as nextTurn } from 'node:timers/promises';
@@ -45,11 +46,11 @@ export function openServerSentEvents(parts: ServerSentEventsParts): ServerSentEv
       const viewer = await caller.viewer();
       if (isDraining) throw serverStops();
       const connection = new EventResponse(exchange.response, caller, parts.unread);
-      // From here on, so that neither a log-out nor the server's stop is missed while the stream is being opened.
+      // Added before the stream is opened, so that it ends too when a log-out or the server's stop comes meanwhile.
       open.add(connection);
       const stop = endWithSession(caller, viewer, parts.timeouts.afterExpiryMs, (end) => connection.close(end));
       try {
-        // Many sessions may have been found at once; their documents are begun one after another.
+        // Many clients may arrive at once; their documents are begun one after another.
         await turnOf(caller.services.shares.turns, caller.holder);
         const opened = await parts.openSubscription(caller, connection, body);
         caller.underWay?.end();
@@ -69,14 +70,14 @@ export function openServerSentEvents(parts: ServerSentEventsParts): ServerSentEv
   };
 }
 
-/** Browsers and graphql-sse say so; curl takes anything. */
+/** Browsers and graphql-sse send this media type; curl accepts anything. */
 function assertTakesEvents(exchange: Exchange): void {
   const accept = exchange.header('accept') ?? '*/*';
   if (accept.includes(EVENT_STREAM) || accept.includes('*/*')) return;
   throw refuse('VALIDATION_FAILED', { message: `This address answers a stream: send Accept: ${EVENT_STREAM}.` });
 }
 
-/** Clients come again after 503, and not after a stream that says it is complete. */
+/** Clients try again after a 503, and not after a stream that ended with `complete`. */
 async function sendRefused(
   exchange: Exchange,
   connection: EventResponse,
@@ -92,13 +93,15 @@ async function* refusedAnswers(errors: readonly GraphQLFormattedError[]): AsyncG
   yield { errors };
 }
 
-/** The library writes down what it is handed; its results hold errors that are still to be written. */
+/**
+ * graphql-sse writes the results that it gets. Its types expect errors that it formats; these are formatted already.
+ */
 const handle = createHandler<AsyncIterable<FormattedExecutionResult>>({
   authenticate: () => null,
   onSubscribe: ({ raw }) => raw as AsyncIterable<ExecutionResult>,
 });
 
-/** What the library finds in place of the request, which has been read and executed by then. */
+/** A placeholder request for graphql-sse; the real one has been read and executed by then. */
 const HEADERS: Readonly<Record<string, string>> = { accept: EVENT_STREAM, 'content-type': 'application/json' };
 const OPENED = {
   method: 'POST',
@@ -125,7 +128,7 @@ class EventResponse implements Connection {
     });
   }
 
-  /** Clients come again after an answer that breaks off, and not after one that says it is complete. */
+  /** Clients try again after an answer that breaks off, and not after one that ended with `complete`. */
   close(end: StreamEnd): void {
     if (this.end) return;
     this.end = end;
@@ -142,7 +145,7 @@ class EventResponse implements Connection {
     stream.end(end);
   }
 
-  /** Settles when what was sent has been taken, so that nothing piles up behind a client that does not read. */
+  /** Settles when the client has read the last event, so that no events pile up for a client that does not read. */
   async ready(): Promise<void> {
     await nextTurn();
     await turnOf(this.caller.services.shares.streamTurns, this.caller.holder);
@@ -157,7 +160,7 @@ class EventResponse implements Connection {
     this.#stream = answers;
     if (this.response.closed) return answers.end('left');
     this.#begin();
-    // Its session ended, or its server stopped, while it was being opened.
+    // The session ended, or the server stopped, while the stream was being opened.
     if (this.end) this.#break(answers, this.end);
     if (!this.response.writableEnded) await this.send(answers);
   }
@@ -177,7 +180,7 @@ class EventResponse implements Connection {
 
   #begin(): void {
     this.response.setHeader('Content-Type', `${EVENT_STREAM}; charset=utf-8`);
-    // Asks nginx to pass each event on at once.
+    // Makes nginx forward each event at once.
     this.response.setHeader('X-Accel-Buffering', 'no');
   }
 }

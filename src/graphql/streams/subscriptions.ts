@@ -1,6 +1,6 @@
 /**
- * How a subscription is opened, whichever channel it is asked for on: Apollo is handed the document as any other, with
- * the same limits and the same words for what is refused, and the executor leaves a stream in place of an answer.
+ * Opens a subscription for either channel: Apollo gets its document like any other, with the same limits and refusals,
+ * and the executor makes a stream instead of an answer.
  */
 import type { FormattedExecutionResult, GraphQLError, GraphQLFormattedError } from 'graphql';
 import type { EventStream } from '../../live/live.js';
@@ -19,7 +19,7 @@ import type { AnswerEvent, Opening } from './opening.js';
 /** The connection that a stream is read over. */
 export interface Connection {
   readonly channel: StreamChannel;
-  /** Why it is closing, once it is. */
+  /** Why the connection closes, once it does. */
   readonly end: StreamEnd | undefined;
   /** Settles when there is room for the next answer. */
   ready(): Promise<void>;
@@ -27,18 +27,18 @@ export interface Connection {
 
 export interface Opened {
   readonly stream?: AnswerStream;
-  /** As they are sent, of a subscription that was refused. */
+  /** The formatted errors of a refused subscription. */
   readonly errors: readonly GraphQLFormattedError[];
 }
 
-/** A stream is counted when it is open; what becomes of a refusal is its channel's business. */
+/** Counts a stream when it is open; the channel handles a refusal. */
 export type OpenSubscription = (caller: Caller, connection: Connection, body: unknown) => Promise<Opened>;
 
 export interface SubscriptionParts {
   findDocument(asked: Asked): Promise<FoundDocument>;
-  /** Runs the document until its stream is open, and answers what is wrong with it. */
+  /** Executes the document until its stream is open, and returns the errors. */
   execute(caller: Caller, body: unknown, opening: Opening): Promise<readonly GraphQLFormattedError[]>;
-  /** An error of an event, as it is sent. */
+  /** A formatted error of an event. */
   format(error: GraphQLError): GraphQLFormattedError;
 }
 

@@ -1,4 +1,4 @@
-/** All WebSockets of this server: how each is opened, and how graphql-ws learns what becomes of a subscription. */
+/** All WebSockets of this server: opens each, and passes the results of its subscriptions to graphql-ws. */
 import type { IncomingMessage } from 'node:http';
 import type { Socket } from 'node:net';
 import { parse, type ExecutionResult, type FormattedExecutionResult, type GraphQLSchema } from 'graphql';
@@ -16,22 +16,22 @@ import { asSent } from './sent-error.js';
 import type { OpenSubscription } from './subscriptions.js';
 import { OpenSocket } from './open-socket.js';
 
-/** A request to become a WebSocket that may become one. */
+/** An upgrade request that may become a WebSocket. */
 export interface Upgrade {
   readonly request: IncomingMessage;
   readonly socket: Socket;
-  /** What was read behind the request. */
+  /** The bytes that were read after the request. */
   readonly head: Buffer;
   /** The caller's address, as far as proxies are believed. */
   readonly address: string;
   readonly holder: Holder;
-  /** Of the share of WebSockets. */
+  /** Gives back its place in the share of WebSockets. */
   readonly giveBack: GiveBack;
   refuse(refusal: Refusal): void;
 }
 
 export interface WebSockets {
-  /** Whether nothing is subscribed to on this connection. */
+  /** Whether this connection has no subscription. */
   isIdle(socket: Socket): boolean;
   open(upgrade: Upgrade): void;
   /** Ends all of them, so that their clients come again to another server. */
@@ -47,10 +47,10 @@ export interface WebSocketParts {
   readonly openSubscription: OpenSubscription;
 }
 
-/** So long a client may take to answer that a connection closes. */
+/** How long a client may take to answer a close frame. */
 const CLOSE_TIMEOUT_MS = 3_000;
 
-/** The types of `ws` are older than its time-out. */
+/** The types of `ws` lack its close timeout. */
 const OPTIONS: ServerOptions & { readonly closeTimeout: number } = {
   noServer: true,
   clientTracking: false,
@@ -59,14 +59,17 @@ const OPTIONS: ServerOptions & { readonly closeTimeout: number } = {
   maxFragments: WEB_SOCKET.fragmentsMax,
   closeTimeout: CLOSE_TIMEOUT_MS,
   autoPong: false,
-  // One message in each turn of the event loop: one read may hold thousands.
+  // Handles one message in each turn of the event loop, since one read may contain thousands.
   allowSynchronousEvents: false,
   handleProtocols,
 };
 
 const PIECE_BYTES = 1_024;
 
-/** One read may hold thousands of messages: in pieces, only a few hundred are handed over before it is paused. */
+/**
+ * One read may contain thousands of messages: passed on in pieces, only a few hundred are parsed before the socket is
+ * paused.
+ */
 function pushInPieces(socket: Socket): void {
   const push = socket.push.bind(socket);
   socket.push = (read: Buffer | null) => {
@@ -77,7 +80,7 @@ function pushInPieces(socket: Socket): void {
   };
 }
 
-/** What graphql-ws finds in place of the client's document, which Apollo has executed by then. */
+/** A placeholder document for graphql-ws; Apollo has executed the client's document by then. */
 const OPENED = parse('subscription { opened }');
 
 export function openWebSockets(parts: WebSocketParts): WebSockets {
@@ -90,7 +93,7 @@ export function openWebSockets(parts: WebSocketParts): WebSockets {
       const opened = await extra.subscribe(id, payload);
       return opened instanceof AnswerStream ? { schema, document: OPENED, contextValue: opened } : opened;
     },
-    // The library's results hold errors that are still to be written; these are as they are sent.
+    // The types of graphql-ws expect errors that it formats; these are formatted already.
     subscribe: ({ contextValue }) => contextValue as AsyncIterable<ExecutionResult>,
     onNext: (_context, _id, _payload, _args, result) => result as FormattedExecutionResult,
     onError: (_context, _id, _payload, errors) => errors.map(asSent),
@@ -116,7 +119,7 @@ export function openWebSockets(parts: WebSocketParts): WebSockets {
       underWay = upgrade;
       handshakes.handleUpgrade(request, socket, head, (webSocket) => {
         open.set(socket, new OpenSocket(webSocket, upgrade, protocol, parts));
-        // It may have been paused as one of many.
+        // The socket may have been paused with many others.
         socket.resume();
       });
       underWay = undefined;

@@ -1,4 +1,4 @@
-/** Lists as Relay reads them. Nothing of a connection is made before somebody selects it. */
+/** Relay connections. A part of a connection is computed only if it is selected. */
 import { ArgsType, Field, Int, ObjectType } from 'type-graphql';
 import { cursorOf } from '../../operations/paging.js';
 import type { Page } from '../../store/page.js';
@@ -40,7 +40,7 @@ export interface Edge<Node> {
   node: Node;
 }
 
-/** A page seen as a connection. */
+/** A page as a connection. */
 export class Connection<Node> {
   constructor(
     readonly page: Page<Node>,
@@ -65,8 +65,8 @@ export class Connection<Node> {
 }
 
 /**
- * A class, since an accessor in an object written out here would be a shape of its own for every page, kept until the
- * next great collection.
+ * A class, since an accessor in an object literal would give every page its own hidden class, kept until the next major
+ * garbage collection.
  */
 class PageInfoOf<Node> implements PageInfo {
   constructor(

@@ -1,21 +1,18 @@
-/** How the fields that an entity describes become the fields of a GraphQL type. */
+/** Makes the fields of a GraphQL type from the fields of an entity. */
 import { Field, Float, ID, Int } from 'type-graphql';
 import { isNullable, kindOf, type ShapeKind } from '../../operations/shape-kinds.js';
 import { descriptionOf, entityOf, type Entity } from '../../rules/entity.js';
 import { ENUMS } from '../enums.js';
 import { DateScalar, DateTimeScalar, JsonScalar } from '../scalars.js';
 
-/**
- * The options of a plain field. Its value is read off the row: whoever may not read it has got null
- * there.
- */
+/** The options of a plain field. Its value is that of the row, which has null where the viewer may not read it. */
 export function described(description: string, nullable?: 'nullable') {
   return { description, simple: true, nullable: nullable === 'nullable' };
 }
 
 type ObjectClass = abstract new () => object;
 
-/** The class of each entity, by which other entities have it as a part. */
+/** The class of each entity, for fields of other entities that contain it. */
 const classes = new Map<unknown, ObjectClass>();
 
 /** Gives a class every field of an entity; fields that only GraphQL has are written in the class itself. */

@@ -1,4 +1,4 @@
-/** Whatever can be read again by its identifier alone. */
+/** Objects that can be read by their identifier alone. */
 import { ID, InterfaceType, Field } from 'type-graphql';
 import { kindOfId } from '../../rules/ids.js';
 import { described } from './field.js';
@@ -21,6 +21,6 @@ export function typeOfNode({ id }: { id: string }): string | undefined {
   resolveType: typeOfNode,
 })
 export abstract class Node {
-  @Field(() => ID, described('The identifier, whose prefix tells the kind.'))
+  @Field(() => ID, described('The identifier, whose prefix shows the kind.'))
   id: string;
 }

@@ -1,7 +1,7 @@
 /**
- * What mutations answer: each a type named after it, so that it can grow, with what changed and, where somebody is
- * signed in, oneself as one is now. What has fields of its own may be null: where one of them cannot be read, the
- * mutation was done all the same, and its answer says so.
+ * The payloads of mutations: each mutation has its own type, so that fields can be added, with the changed objects and,
+ * for a signed-in caller, the `viewer`. Fields that are objects may be null: where one cannot be read, the mutation was
+ * done even so, and its answer must not be lost.
  */
 import { Ctx, Field, FieldResolver, ID, Int, ObjectType, Resolver, Root } from 'type-graphql';
 import { OPERATIONS } from '../../operations/index.js';
@@ -25,11 +25,11 @@ import { WebhookDelivery, WebhookEndpoint } from './webhooks.js';
 interface Answered {
   readonly type: () => object;
   readonly is: string;
-  /** Of what its own fields read further: where that fails, the mutation was done all the same. */
+  /** For an object whose fields read more: where that fails, the mutation was done even so. */
   readonly mayBeNull?: true;
 }
 
-/** Of each payload its own resolver of `viewer`, for the schema to know. */
+/** The resolvers of `viewer`, one for each payload, to be added to the schema. */
 export const PAYLOAD_RESOLVERS: (new () => object)[] = [];
 
 const JOB = object(() => Job, 'The job as it is now.');
@@ -98,7 +98,7 @@ function object(type: () => object, is: string): Answered {
   return { type, is, mayBeNull: true };
 }
 
-/** Those of all transitions but publishing, which says more. */
+/** The payloads of all transitions but publishing, which has more fields. */
 function payloads<Name extends keyof typeof O>(
   transitions: Readonly<Record<string, { readonly operation: Name }>>,
   fields: Readonly<Record<string, Answered>>,
@@ -108,7 +108,7 @@ function payloads<Name extends keyof typeof O>(
   return Object.fromEntries(made) as Record<Name, ReturnType<typeof payload>>;
 }
 
-/** The session is new and no role is known in this request yet: it is read by the next request, with the token. */
+/** Without `viewer`: the session is new, and this request has no role yet. The next request reads it with the token. */
 function session({ name }: Pick<Operation<unknown, unknown>, 'name'>) {
   @ObjectType(payloadName(name), { implements: Session, description: `What \`${name}\` answers.` })
   class SessionPayload {}

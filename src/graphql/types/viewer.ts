@@ -1,4 +1,4 @@
-/** One’s own account, from which a client’s first query starts. */
+/** The caller’s own account, with which a client’s first query starts. */
 import { ObjectType } from 'type-graphql';
 import { VIEWER } from '../../rules/entities/session.js';
 import { FieldsOf } from './field.js';

@@ -1,4 +1,4 @@
-/** Webhook endpoints, and what was sent to them. */
+/** Webhook endpoints, and the deliveries to them. */
 import { ObjectType } from 'type-graphql';
 import { WEBHOOK_ATTEMPT, WEBHOOK_DELIVERY, WEBHOOK_ENDPOINT } from '../../rules/entities/webhook.js';
 import { connectionType } from './connection.js';

@@ -1,4 +1,4 @@
-/** Admins are made by whoever runs the server: by its environment or by a command, never through an API. */
+/** The operator of the server creates admins: by its environment or by a command, never through an API. */
 import { email as emailShape } from '../../rules/values.js';
 import { insertUser, selectIdByEmail, setPasswordHash } from '../../store/accounts.js';
 import { violatedConstraint } from '../../store/database-errors.js';
@@ -9,7 +9,10 @@ import type { Services } from '../services.js';
 import { password as passwordShape } from './people.js';
 import { newReferralCode } from './sign-up.js';
 
-/** Makes the admin if there is none by this email. Anyone else with this address stops it: nobody is ever promoted. */
+/**
+ * Creates the admin if there is none with this email. Fails if another kind of account has it, since an existing
+ * account is never promoted.
+ */
 export async function ensureAdmin(services: Services, email: string, password: string): Promise<'made' | 'was there'> {
   const address = read(emailShape, 'The email', email);
   if (await isAdmins(services, address)) return 'was there';
@@ -18,7 +21,7 @@ export async function ensureAdmin(services: Services, email: string, password: s
     await insertAdmin(services, address, passwordHash);
     return 'made';
   } catch (error) {
-    // Of several instances that start at once, one makes the admin; the others find it.
+    // Of several instances that start at once, one creates the admin; the others find it.
     if (violatedConstraint(error) === 'users_email_taken' && (await isAdmins(services, address))) return 'was there';
     throw error;
   }
@@ -56,7 +59,7 @@ export async function createAdmin(services: Services, email: string, password: s
     throw new Error(`${email} is an admin already. To change the password: set-password.`);
 }
 
-/** Sets an admin's password and ends their sessions. Other people change their own. */
+/** Sets an admin's password and ends their sessions. Other users change their own passwords. */
 export async function setAdminPassword(services: Services, email: string, password: string): Promise<void> {
   const address = read(emailShape, 'The email', email);
   const holder = await holderOf(services, address);

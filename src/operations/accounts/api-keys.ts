@@ -1,6 +1,6 @@
 /**
- * API keys for programs, which cannot log in again every fifteen minutes. A key is made, listed and revoked by a
- * log-in.
+ * API keys for programs, which cannot log in again every fifteen minutes. Only a session may create, list and revoke
+ * keys.
  */
 import { z } from 'zod';
 import { refuse } from '../../rules/errors.js';

@@ -1,4 +1,4 @@
-/** Contractors as others see them, and the admin's word that one is who they say. */
+/** Contractors as other users see them, and their verification by an admin. */
 import { z } from 'zod';
 import { CONTRACTOR_ORDERS, type ContractorOrder } from '../../rules/entities/people.js';
 import { refuse } from '../../rules/errors.js';
@@ -49,7 +49,10 @@ export const contractorFilter = z.strictObject({
   verified: z.boolean().nullish().describe('Only those whom an admin has verified, or only the others.'),
 });
 
-/** What a cursor of each order holds. No two are of one length: a cursor of one order is none of another. */
+/**
+ * The contents of a cursor for each order. Each has another length, so that a cursor of one order is invalid for
+ * another.
+ */
 const POSITIONS: Readonly<Record<ContractorOrder, PositionShape>> = {
   newest: ['time', 'text'],
   best_rated: ['number', 'number', 'text'],

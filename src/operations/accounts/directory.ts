@@ -1,4 +1,7 @@
-/** People as others see them: found by account or by profile, and redacted by what the viewer is to each. */
+/**
+ * People as other users see them: found by account or by profile, with only the fields that the viewer may read of
+ * each.
+ */
 import { redact } from '../../rules/audiences.js';
 import { refuse } from '../../rules/errors.js';
 import type { Relation } from '../../rules/readers.js';
@@ -17,7 +20,7 @@ export interface Person {
   contractor: ReadableContractor | null;
 }
 
-/** By each of their identifiers: a person is found whichever of them was asked for. */
+/** Keyed by each of a person's identifiers, so that the requested one finds them. */
 export async function readPeople(db: Db, viewer: Viewer, ids: readonly string[]): Promise<Map<string, Person>> {
   const found = await selectPeople[viewer.role](db, { ids: asArray([...new Set(ids)]), ...idsOf(viewer) });
   const people = new Map<string, Person>();
@@ -28,7 +31,7 @@ export async function readPeople(db: Db, viewer: Viewer, ids: readonly string[])
   return people;
 }
 
-/** One of somebody's parts, by its own identifier. */
+/** One part of a person, by the part's own identifier. */
 export async function readPart<Part extends keyof Person>(
   { db, viewer }: Pick<Call<Viewer>, 'db' | 'viewer'>,
   id: string,
@@ -60,7 +63,7 @@ export function readablePerson(
 
 type Behind = { [READ_WITH]?: ReadableUser };
 
-/** Whose profile it is, if the person was read together with it. */
+/** The account of a profile, if both were read together. */
 export function userBehind(profile: ReadableHomeowner | ReadableContractor): ReadableUser | undefined {
   return (profile as Behind)[READ_WITH];
 }

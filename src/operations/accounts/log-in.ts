@@ -1,4 +1,4 @@
-/** Getting in, staying in, getting out. */
+/** Log-in, refresh and log-out. */
 import { z } from 'zod';
 import { unauthorized, type UNAUTHORIZED } from '../../rules/errors.js';
 import { isId, type SessionId } from '../../rules/ids.js';
@@ -36,11 +36,11 @@ export const logIn = operation({
     const drawn = await caller.draw('logInPerAccountAndAddress', whoFromWhere);
     const session = await countingFailure(caller, email, async () => {
       const account = await findCredentials(db, email);
-      // Whoever cannot log in tells the operator their email, and the log has ids.
+      // The log shows the account's id, so that the operator can find the attempts of a user who reports their email.
       caller.request.record.account = account?.user.id;
-      // An unknown email is hashed against nothing for just as long, so that timing reveals no more than the answer.
+      // An unknown email takes a comparison of the same duration, so that timing reveals no more than the answer.
       const matches = await passwordMatches(call, password, account?.passwordHash).catch(async (error: unknown) => {
-        // Refused before the password was checked, since the queue is full: it was no attempt.
+        // The hashing queue refused the comparison, so that this does not count as an attempt.
         await drawn.giveBack();
         throw error;
       });
@@ -82,7 +82,7 @@ export const refreshSession = operation({
 
 type FoundToken = NonNullable<Awaited<ReturnType<typeof findRefreshToken>>>;
 
-/** The token that carries the session on. That the session has ended comes before all that is wrong with the token. */
+/** Exchanges a refresh token for its successor. An ended session is refused before any defect of the token. */
 async function successorOf(
   call: Pick<Call<null>, 'db' | 'services'>,
   token: string,
@@ -97,7 +97,7 @@ async function successorOf(
     const [successor] = services.refreshTokens.successorsOf(token, readAt);
     const replaced = await replaceRefreshToken(db, token, readAt, successor);
     if (replaced) return replaced;
-    // Another call was faster, and has used it by now.
+    // A concurrent call has used the token meanwhile.
     const again = await findRefreshToken(db, token);
     if (!again) throw refused('invalid');
     return successorOf(call, token, again);

@@ -1,4 +1,4 @@
-/** One's own account: read whole, and edited but for what the service decides. */
+/** The caller's own account: all of it can be read, and edited except for the fields that the service sets. */
 import { isDeepStrictEqual } from 'node:util';
 import { z } from 'zod';
 import { CONTRACTOR, HOMEOWNER, USER } from '../../rules/entities/people.js';
@@ -93,7 +93,7 @@ export const updateProfile = operation({
 
 type Part = 'user' | 'homeowner' | 'contractor';
 
-/** Refuses what the service sets, and the profile of another role, all at once and by name. */
+/** Refuses fields that the service sets, and the profile of another role, all in one refusal and by name. */
 function refuseForeignParts(sent: { [P in Part]?: object | null }, account: Pick<Me, Part>): void {
   const fields: Record<string, string> = {};
   for (const name of changedReadOnly(READ_ONLY.me, sent, account)) fields[name] = SET_BY_THE_SERVICE;
@@ -111,7 +111,7 @@ function refuseForeignParts(sent: { [P in Part]?: object | null }, account: Pick
 
 const SET_BY_THE_SERVICE = 'is set by the service and cannot be changed';
 
-/** The row as it will be, or undefined if it stays as it is. A field that was not sent keeps its value. */
+/** The changed row, or undefined if nothing changes. A field that was not sent keeps its value. */
 function changed<Row extends { id: string }, K extends keyof Row>(
   row: Row | null,
   sent: Partial<Pick<Row, K>> | null | undefined,

@@ -1,12 +1,12 @@
-/** The caller's account, for what outlives the session that sets it up. */
+/** Locks the caller's account, for objects that outlive the session that creates them. */
 import { unauthorized } from '../../rules/errors.js';
 import { lockAccount } from '../../store/accounts.js';
 import type { Db } from '../../store/database.js';
 import { findViewer, type NamedSession } from '../../store/sessions.js';
 
 /**
- * Calls for one account follow one another behind this, and a change of its password comes before or after, never
- * between. A session that was ended while the call waited for its turn sets up nothing.
+ * Serializes calls for one account, also with a change of its password. A session that was ended while the call waited
+ * for the lock creates nothing.
  */
 export async function lockOwnAccount(tx: Db, { userId, sessionId }: NamedSession): Promise<void> {
   await lockAccount(tx, { userId });

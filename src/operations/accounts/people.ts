@@ -1,4 +1,4 @@
-/** The shapes of a person's own fields, used by sign-up and by profile editing alike, and how readers see people. */
+/** The schemas of a person's own fields for sign-up and profile editing, and people as readers see them. */
 import { z } from 'zod';
 import { redact, type Redacted } from '../../rules/audiences.js';
 import { CONTRACTOR, HOMEOWNER, USER } from '../../rules/entities/people.js';
@@ -19,7 +19,7 @@ export const password = z
   }, `must be from ${PASSWORD_BYTES.min} to ${PASSWORD_BYTES.max} bytes long in UTF-8`)
   .meta({ format: 'password', maxLength: PASSWORD_BYTES.max });
 
-/** bcrypt reads 72 bytes and no further: a longer password would pass for the one that it begins with. */
+/** bcrypt ignores all bytes after the 72nd: a longer password would match the hash of its first 72 bytes. */
 export async function passwordMatches(
   { services, caller }: Pick<Call<unknown>, 'services' | 'caller'>,
   given: string,
@@ -30,9 +30,9 @@ export async function passwordMatches(
 }
 
 /**
- * A log-in, or whatever else a password opens, that is truthy where it succeeds. It is counted as a failure before the
- * password is looked at, or a thousand guesses at once would all be the first; that is taken back of a success, and of
- * what was shed unread.
+ * Runs an attempt with a password, which returns a truthy value on success. The attempt is counted as a failure before
+ * the password is checked, since otherwise a thousand parallel guesses would all pass as the first one. The count is
+ * taken back after a success, and where the attempt was refused before the check.
  */
 export async function countingFailure<T>(caller: Call<unknown>['caller'], email: string, attempt: () => Promise<T>) {
   const failure = await caller.draw('logInFailuresPerAccount', digest(email));
@@ -66,7 +66,7 @@ export type ReadableUser = Redacted<'user', User>;
 export type ReadableHomeowner = Redacted<'homeowner', Homeowner>;
 export type ReadableContractor = Redacted<'contractor', Contractor>;
 
-/** What a viewer is to the person with this account, as far as the two rows alone can tell. */
+/** The relation of a viewer to the person with this account, as far as the two rows show it. */
 export function relationsTo(viewer: Viewer, userId: string): Relation[] {
   const relations: Relation[] = [];
   if (viewer.userId === userId) relations.push('self');

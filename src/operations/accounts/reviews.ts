@@ -1,4 +1,4 @@
-/** What was said of contractors, for anyone signed in. */
+/** Reviews of contractors, for any signed-in user. */
 import { z } from 'zod';
 import { refuse } from '../../rules/errors.js';
 import { selectContractor } from '../../store/accounts.js';
@@ -8,7 +8,7 @@ import { operation } from '../operation.js';
 import { pageRequest, pageShape } from '../paging.js';
 import { idInPath } from '../shapes.js';
 
-/** What a cursor of reviews holds. */
+/** The contents of a cursor of reviews. */
 export const REVIEWS_NEWEST_FIRST = ['time', 'text'] as const;
 
 export const listReviews = operation({

@@ -1,4 +1,4 @@
-/** What a log-in, a sign-up and a refresh answer with. */
+/** The answer to a log-in, a sign-up and a refresh. */
 import type { Contractor, Homeowner, User } from '../../store/accounts.js';
 import type { OpenedSession } from '../../store/sessions.js';
 import type { UserId } from '../../rules/ids.js';

@@ -1,5 +1,6 @@
 /**
- * Two ways to join, one procedure: the account, its profile, its tokens and its first session are committed together.
+ * Sign-up of homeowners and contractors: one transaction commits the account, its profile, its tokens and its first
+ * session.
  */
 import { randomInt } from 'node:crypto';
 import { z } from 'zod';
@@ -35,7 +36,7 @@ const shape = {
   referralCode: z
     .string()
     .nullish()
-    .describe(`The code of whoever sent you; both of you get ${REFERRAL_BONUS} tokens.`),
+    .describe(`The code of the user who referred you; both of you get ${REFERRAL_BONUS} tokens.`),
 };
 
 const isTheEmail = ({ email: given, password: chosen }: { email?: string; password?: string }) =>
@@ -130,7 +131,7 @@ async function creditReferral(tx: Db, newUser: UserId, referrer: UserId): Promis
   await moveTokens(tx, { userId: referrer, change: REFERRAL_BONUS, reason: 'referral_bonus', referralUserId: newUser });
 }
 
-/** Codes are drawn by chance; the rare one that is taken is drawn again, and a taken email is said to be so. */
+/** Referral codes are random; one that is taken already is drawn again. An email that is taken is refused as such. */
 async function withFreeReferralCode<T>(join: () => Promise<T>): Promise<T> {
   for (let attempt = 1; ; attempt += 1) {
     try {

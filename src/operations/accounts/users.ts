@@ -1,6 +1,6 @@
 /**
- * People by their identifiers, whom anyone signed in reads as far as they may; and every account, for admins: they
- * adjust tokens by user, verify contractors, and must be able to find anybody.
+ * People by their identifiers, of whom any signed-in user reads the fields that they may read; and all accounts, for
+ * admins, who adjust tokens by user and verify contractors.
  */
 import { z } from 'zod';
 import { USER } from '../../rules/entities/people.js';

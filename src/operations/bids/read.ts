@@ -1,4 +1,4 @@
-/** Reading bids: those on a job, and one's own. */
+/** Reads bids: those on a job, and the caller's own. */
 import { z } from 'zod';
 import { BID } from '../../rules/entities/bid.js';
 import { refuse } from '../../rules/errors.js';
@@ -45,7 +45,7 @@ export const listBids = operation({
 
 type Asked = Parameters<typeof pageRequest>[0] & { status?: z.infer<typeof status> };
 
-/** Of a job that the viewer is known to see. */
+/** The caller has checked that the viewer may see the job. */
 export function bidsOnJob(
   db: Db,
   viewer: Viewer,
@@ -83,7 +83,7 @@ export const readBid = operation({
 
 export const readHold = operation({
   name: 'hold',
-  description: 'Reads the tokens that were staked on a bid, for whoever reads the bid.',
+  description: 'Reads the tokens that were staked on a bid, for every reader of the bid.',
   allows: 'signed in',
   budget: 'read',
   input: z.strictObject({ id: idInPath('bid').describe('The bid.') }),
@@ -95,7 +95,7 @@ export const readHold = operation({
   },
 });
 
-/** A bid that is there and that the viewer may see, with what its job is known by. */
+/** A bid that exists and that the viewer may see, with the parties of its job. */
 export async function findBid(db: Db, viewer: Viewer, id: BidId) {
   const [seen] = await selectBid[viewer.role](db, { id, ...idsOf(viewer) });
   if (!seen) throw refuse('NOT_FOUND', { message: 'There is no such bid.' });

@@ -27,7 +27,7 @@ const input = z.strictObject({
   jobId: idInPath('job').describe('The job.'),
   ...fields,
   amount: fields.amount.unwrap(),
-  // No stake is one input, whether it is said or not: a key must not tell the ways to say it apart.
+  // A missing stake and a stake of none are the same input, so that an idempotency key treats them alike.
   guaranteedView: fields.guaranteedView.nullable().transform((isStaked) => isStaked ?? false),
 });
 type Offer = z.infer<typeof input>;

@@ -1,4 +1,4 @@
-/** What happens to a bid: viewed, shortlisted, rejected, withdrawn. */
+/** The transitions of a bid: viewed, shortlisted, rejected, withdrawn. */
 import { z } from 'zod';
 import { BID_TRANSITIONS, changeOfCounts, type BidTransition, type BidTransitionKey } from '../../rules/bids.js';
 import { assertAllowed, checksOfBid } from '../../rules/checks.js';
@@ -58,7 +58,7 @@ async function move(key: BidTransitionKey, tx: Db, viewer: Viewer, bid: Bid): Pr
 
 type SeenBid = Awaited<ReturnType<(typeof selectBid)[Role]>>[number];
 
-/** The first refusal. It is the same for those who may not see the bid and those who may not do this to it. */
+/** The first refusal. It is the same for viewers who may not see the bid and for those who may not do this to it. */
 function checked(row: BidTransition, seen: SeenBid | undefined, viewer: Viewer, jobId: JobId | null | undefined): Bid {
   if (!seen || (jobId != null && seen.bid.jobId !== jobId))
     throw refuse('NOT_FOUND', { message: 'There is no such bid.' });

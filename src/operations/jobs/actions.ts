@@ -1,4 +1,4 @@
-/** What the caller may do with a job or a bid now, and how many jobs there are for them to look at. */
+/** The actions that are available to the caller on a job or a bid, and counts of the jobs for them to look at. */
 import { z } from 'zod';
 import { availableActions, availableBidActions, dependsOnBalance } from '../../rules/available-actions.js';
 import type { AvailableAction, AvailableBidAction } from '../../rules/available-actions.js';

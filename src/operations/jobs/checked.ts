@@ -1,4 +1,4 @@
-/** A job as an operation on it finds it: looked at, and checked by the rules of that operation. */
+/** Reads a job for an operation on it, and checks it by the rules of that operation. */
 import { assertAllowed, checksOf } from '../../rules/checks.js';
 import type { Facts } from '../../rules/conditions.js';
 import type { Effect } from '../../rules/effects.js';
@@ -14,7 +14,7 @@ import { spending } from '../tokens/spending.js';
 import type { Addressed } from './addressed.js';
 import { foundBy, type FoundJob } from './job.js';
 
-/** Who acts, where, and what the API will want of the job. */
+/** The viewer, the database, and the parts of the job that the API includes. */
 export type Acting<V extends Viewer = Viewer> = Pick<Call<V>, 'db' | 'viewer' | 'include'>;
 
 /** The facts of a call that the rules may ask for, besides its version and the bid that it names. */
@@ -22,18 +22,18 @@ type CallFacts = Pick<Facts, 'stake'>;
 
 type Naming = Addressed & { readonly bidId?: BidId | undefined };
 
-/** What is done to live bids by operations on their job. */
+/** The effects of operations on a job that change its live bids. */
 const ON_LIVE_BIDS: readonly Effect[] = ['acceptBid', 'rejectOtherBids', 'rejectLiveBids'];
 
-/** Looks at the job, and throws the first refusal that the rules of the operation give. */
+/** Reads the job, and throws the first refusal by the rules of the operation. */
 export async function lookAndCheck(key: JobActionKey, db: Db, viewer: Viewer, input: Naming): Promise<FoundJob> {
   return checked(key, viewer, await look(key, db, viewer, input.id), input);
 }
 
-/** What an operation works with: a transaction, and the job under its lock. */
+/** The transaction of an operation, and the locked job. */
 export interface Locked<V extends Viewer = Viewer> extends Acting<V> {
   readonly job: JobRow;
-  /** Where they were looked at. */
+  /** The live bids, for operations that read them. */
   readonly liveBids: readonly LiveBid[];
 }
 
@@ -42,11 +42,11 @@ interface Steps<V extends Viewer, Input, Read, Output> {
   read?(tx: Db, viewer: V, input: Input): Promise<Read>;
   /** The facts of this call for the rules. */
   facts?(input: Input): CallFacts;
-  /** Does it, once nothing speaks against it. */
+  /** Applies the operation; called after all checks. */
   act(at: Locked<V>, input: Input, read: Read): Promise<Output>;
 }
 
-/** Locks the job, looks, checks, and acts. */
+/** Locks the job, reads it, checks it, and then applies the operation. */
 export function underLock<V extends Viewer, Input extends Naming, Output, Read = undefined>(
   key: JobActionKey,
   { read = readNothing, facts, act }: Steps<V, Input, Read, Output>,
@@ -65,14 +65,14 @@ export function underLock<V extends Viewer, Input extends Naming, Output, Read =
 interface LockedSteps<Seen, Output> {
   lock(tx: Db): Promise<unknown>;
   look(tx: Db): Promise<Seen>;
-  /** Checks what was seen, and acts. */
+  /** Checks what `look` has read, and applies the operation. */
   act(tx: Db, seen: Seen): Promise<Output>;
 }
 
 /**
- * Nobody else changes the job, its bids or its holds until this is committed. The lock and the reads are pipelined;
- * each read begins when the lock is held, and so sees all that came before it. What is spent may still be spent by
- * somebody else: then all is undone, and the refusal says how much there is.
+ * No other transaction changes the job, its bids or its holds until this one commits. The lock and the reads are
+ * pipelined; each read begins once the lock is held, and so sees everything that was committed before. Another
+ * transaction may still spend the same tokens: then this one is rolled back, and the refusal has the available amount.
  */
 export function behindLock<Seen, Output>(
   db: Db,
@@ -85,14 +85,14 @@ export function behindLock<Seen, Output>(
   });
 }
 
-/** Only for those who read nothing: theirs is undefined. */
+/** Only for operations without `read`, whose result is undefined. */
 function readNothing<Read>(): Promise<Read> {
   return Promise.resolve(undefined as Read);
 }
 
 type Seen = Awaited<ReturnType<(typeof lookAtJob)['admin']['alone']>>[number];
 
-/** The live bids are looked at with the job where something would happen to them. */
+/** Reads the job, with its live bids where the operation would change them. */
 async function look(key: JobActionKey, db: Db, viewer: Viewer, id: JobId): Promise<Seen | undefined> {
   const isOnBids = JOB_ACTIONS[key].effects.some((effect) => ON_LIVE_BIDS.includes(effect));
   const statement = lookAtJob[viewer.role][isOnBids ? 'withLiveBids' : 'alone'];

@@ -1,4 +1,4 @@
-/** What the events of jobs add up to: their disputes. */
+/** Makes the disputes of jobs from their events. */
 import { disputeFrom, type Dispute } from '../../rules/disputes.js';
 import type { JobId } from '../../rules/ids.js';
 import type { Db } from '../../store/database.js';

@@ -45,7 +45,7 @@ export const createJob = operation({
   },
 });
 
-/** Every field, with null for what was not sent. */
+/** Every field, with null for those that were not sent. */
 function wholeJob(sent: z.infer<typeof shape>): JobFields {
   return {
     ...EMPTY,

@@ -1,4 +1,4 @@
-/** Editing: what the state allows, all or nothing, and a raised urgency has its price. */
+/** Edits a job: all of the fields or none, as far as its state allows; a higher urgency is charged. */
 import { z } from 'zod';
 import { checkEdit } from '../../rules/editing.js';
 import { READ_ONLY_FIELDS, type JobFields, type JobPatch } from '../../rules/job-fields.js';

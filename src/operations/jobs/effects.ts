@@ -1,4 +1,4 @@
-/** The effects of the lifecycle's transitions that are statements of their own, each under its name. */
+/** The effects of transitions that are separate statements, each under its name. */
 import { BID_CONSEQUENCES } from '../../rules/bids.js';
 import type { EffectBy } from '../../rules/effects.js';
 import type { BidId } from '../../rules/ids.js';
@@ -11,9 +11,9 @@ import { moveTokens } from '../../store/ledger.js';
 import { asArray } from '../../store/statement.js';
 import type { Locked } from './checked.js';
 
-/** What an effect adds to the move. */
+/** What an effect adds to the statement that moves the job. */
 export interface Consequence {
-  /** Statements that were sent already; the move is sent after them. */
+  /** Statements that are sent; they are pipelined with the move. */
   readonly sent?: readonly Promise<unknown>[];
   /** The events of bids, which follow the transition's own. */
   readonly events?: readonly NewEvent[];
@@ -21,7 +21,7 @@ export interface Consequence {
   readonly data?: Record<string, unknown>;
 }
 
-/** What they take of the call. */
+/** The input of the effects. */
 export interface CallInput {
   readonly bidId?: BidId | undefined;
   readonly rating?: number | null | undefined;
@@ -33,8 +33,8 @@ type OfTransitions = (typeof JOB_TRANSITIONS)[JobTransitionKey]['effects'][numbe
 export type StatementEffect = Extract<OfTransitions, EffectBy<'statements'>>;
 
 /**
- * The statements of an operation that is no transition, each under the name of its effect: exactly those that its row
- * names. An effect that did not come about this time is false.
+ * The statements of an operation that is no transition, by the names of its effects: the type requires exactly those
+ * that its row lists. An effect that does not apply to this call is false.
  */
 export function executed<Key extends keyof typeof OTHER_JOB_ACTIONS>(
   sent: Readonly<Record<(typeof OTHER_JOB_ACTIONS)[Key]['effects'][number], Promise<unknown> | false>>,
@@ -42,7 +42,7 @@ export function executed<Key extends keyof typeof OTHER_JOB_ACTIONS>(
   return Object.values<Promise<unknown> | false>(sent).filter((one) => one !== false);
 }
 
-/** In which order they happen is said by the transition's row. */
+/** The transition's row gives their order. */
 export const STATEMENTS: Readonly<Record<StatementEffect, (at: Locked, input: CallInput) => Consequence>> = {
   rejectLiveBids({ db, viewer, job, liveBids }) {
     if (liveBids.length === 0) return {};

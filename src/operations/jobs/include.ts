@@ -1,6 +1,6 @@
 /**
- * The parts of a job as this viewer may read them: read in the same statement as the job, or for many jobs at once. An
- * API asks `partsOf` for what came with the job, and `readPart` for what did not.
+ * The parts of a job as this viewer may read them: read in the same statement as the job, or for many jobs at once.
+ * `partsOf` returns the parts that were read with the job, and `readPart` reads others.
  */
 import { disputeFrom, type Dispute } from '../../rules/disputes.js';
 import type { JobId } from '../../rules/ids.js';
@@ -20,7 +20,7 @@ import { readablePerson } from '../accounts/directory.js';
 import type { ReadableContractor, ReadableHomeowner } from '../accounts/people.js';
 import { readableJob, type ReadableJob } from './readable.js';
 
-/** A part that was not asked for is undefined; null is an answer. */
+/** A part that was not included is undefined; null means that there is none. */
 export interface JobParts {
   readonly homeowner?: ReadableHomeowner | null;
   readonly ownBids?: readonly Bid[];
@@ -35,12 +35,12 @@ type BidWithBidder = Bid & { [READ_WITH]?: ReadableContractor };
 
 const NONE: JobParts = {};
 
-/** What came with the job: of a list its first page, in no state. */
+/** The parts that were read with the job: of a list its first page, without a filter by state. */
 export function partsOf(job: ReadableJob): JobParts {
   return (job as JobWithParts)[READ_WITH] ?? NONE;
 }
 
-/** Who made the bid, if they were read together with it. */
+/** The bidder, if they were read together with the bid. */
 export function bidderOf(bid: Bid): ReadableContractor | undefined {
   return (bid as BidWithBidder)[READ_WITH];
 }
@@ -66,7 +66,7 @@ function nameBidder(viewer: Viewer, bid: BidWithBidder, { bidders }: Included): 
   if (contractor) bid[READ_WITH] = contractor;
 }
 
-/** What may be read for many jobs at once; a homeowner is found by their own identifier. */
+/** The parts that can be read for many jobs at once; a homeowner is read by their own identifier. */
 export type PartName = Exclude<keyof JobParts, 'homeowner'>;
 
 /** Which page of a list. */
@@ -74,13 +74,13 @@ export interface PartRequest extends Partial<SamePageRequest> {
   readonly status?: BidState | null;
 }
 
-/** How a part is asked of the store. */
+/** How the store reads a part. */
 interface PartOfJob {
-  /** A list is asked for by the size of its page. */
+  /** What to include; a list by the size of its page. */
   readonly include: (size: number) => JobInclude;
-  /** Of a list: how many entries it has in all. */
+  /** For a list: the name of its total. */
   readonly total?: TotalOf;
-  /** Whether it is made of bids, of which somebody may want some fields alone. */
+  /** Whether the part consists of bids, of which a selection may include only some fields. */
   readonly hasBids?: true;
 }
 
@@ -102,8 +102,8 @@ function pageIn({ after, status }: PartRequest): JobInclude {
 }
 
 /**
- * One part of many jobs that the viewer is known to see, in one statement. How many entries lists have is one statement
- * more, for all of the jobs, if somebody asks.
+ * Reads one part of many jobs, which the viewer may see, in one statement. Totals of lists take a second statement for
+ * all of the jobs, only if one of them is selected.
  */
 export async function readPart<Name extends PartName>(
   db: Db,
@@ -131,7 +131,7 @@ export async function readPart<Name extends PartName>(
 
 type TotalOf = 'bidsTotal' | 'eventsTotal';
 
-/** Counted for all of the jobs once somebody asks for one of them. */
+/** Counts for all of the jobs when the total of one of them is first read. */
 function totalsOf(
   db: Db,
   viewer: Viewer,
@@ -152,7 +152,7 @@ function partsFrom(
   count: (total: TotalOf) => Promise<Total>,
 ): JobParts {
   const parts: { -readonly [Part in keyof JobParts]: JobParts[Part] } = {};
-  // Whether a contractor has bid makes no difference to what they may read of a job that they see.
+  // `true` for any contractor: what they may read of a visible job does not depend on a bid of theirs.
   const party = partyOf(viewer, job, true);
   if (found.homeowner) parts.homeowner = readablePerson(viewer, found.homeowner).homeowner;
   if (found.ownBids) parts.ownBids = found.ownBids;

@@ -1,4 +1,4 @@
-/** A job as an operation finds it: whether it is there, and who the viewer is to it. */
+/** Finds a job for an operation: refuses one that is missing or not visible, and determines the viewer's party. */
 import { refuse } from '../../rules/errors.js';
 import type { JobId } from '../../rules/ids.js';
 import type { BidState } from '../../rules/states.js';
@@ -11,11 +11,11 @@ import { idsOf } from '../../store/visibility.js';
 import { readableWith } from './include.js';
 import type { ReadableJob } from './readable.js';
 
-/** A job that is there and that the viewer may see. */
+/** A job that exists and that the viewer may see. */
 export interface FoundJob<Job = JobRow> {
   readonly job: Job;
   readonly party: Party;
-  /** The states of the viewer's own bids on it. */
+  /** The states of the viewer's own bids on the job. */
   readonly ownBids: readonly BidState[];
 }
 
@@ -23,13 +23,13 @@ export async function findJob(db: Db, viewer: Viewer, id: JobId): Promise<FoundJ
   return foundBy(viewer, await selectJob(db, viewer.role, { id, ...idsOf(viewer) }));
 }
 
-/** A job as this viewer may read it, together with the parts that were asked for. */
+/** A job as this viewer may read it, together with the included parts. */
 export async function readJobWith(db: Db, viewer: Viewer, id: JobId, include: JobInclude): Promise<ReadableJob> {
   const seen = visible(await selectJob(db, viewer.role, { id, ...idsOf(viewer) }, include));
   return readableWith(db, viewer, seen.job, include, seen.included);
 }
 
-/** What was seen of it, by whichever statement. */
+/** Checks a row that any statement has read. */
 export function foundBy<Job extends JobParties>(viewer: Viewer, seen: SeenJob<Job> | undefined): FoundJob<Job> {
   const { job, ownBids } = visible(seen);
   return { job, party: partyOf(viewer, job, ownBids.length > 0), ownBids };

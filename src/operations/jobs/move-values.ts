@@ -1,4 +1,4 @@
-/** The values that the statement takes that moves a job. */
+/** The parameters of the statement that moves a job. */
 import { JOB_TRANSITIONS, type JobTransitionKey } from '../../rules/lifecycle.js';
 import type { JobState } from '../../rules/states.js';
 import { asParameter, type NewEvent } from '../../store/events.js';
@@ -8,7 +8,7 @@ import type { Addressed } from './addressed.js';
 import type { Acting } from './checked.js';
 import type { CallInput, Consequence } from './effects.js';
 
-/** What comes with a call of a transition; texts that nothing but the event keeps are not named here. */
+/** The input of a transition, without the texts that only the event keeps. */
 export type Input = Addressed & CallInput;
 
 export function moveValues(
@@ -38,7 +38,7 @@ export function moveValues(
   };
 }
 
-/** What the event keeps of a call: what was really said. A text that was left out leaves no trace. */
-export function keptOf({ id: _id, expectedVersion: _version, ...said }: Input): Record<string, unknown> {
-  return Object.fromEntries(Object.entries(said).filter(([, value]) => value !== undefined && value !== null));
+/** The texts of a call that its event keeps; texts that were left out are not in it. */
+export function keptOf({ id: _id, expectedVersion: _version, ...texts }: Input): Record<string, unknown> {
+  return Object.fromEntries(Object.entries(texts).filter(([, value]) => value !== undefined && value !== null));
 }

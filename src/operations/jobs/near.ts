@@ -41,7 +41,7 @@ interface Sent extends Flat {
   readonly near?: Near | null | undefined;
 }
 
-/** How the fields of each API are called. */
+/** The names of the fields in each API. */
 const IN_OBJECT = { zipCode: 'near.zipCode', city: 'near.city', state: 'near.state', withinMiles: 'near.withinMiles' };
 const IN_QUERY = { zipCode: 'nearZip', city: 'nearCity', state: 'nearState', withinMiles: 'withinMiles' };
 
@@ -52,7 +52,7 @@ function flatPlace({ nearZip, nearCity, nearState, withinMiles }: Flat): Near | 
     : undefined;
 }
 
-/** What is wrong with the place as a whole, whichever way it is named. */
+/** The problems of the place as a whole, in either form. */
 export function contradictionsInPlace(near: Near | null | undefined, flat: Flat): Record<string, string> {
   const fromQuery = flatPlace(flat);
   return { ...(near && problemsOf(near, IN_OBJECT)), ...(fromQuery && problemsOf(fromQuery, IN_QUERY)) };
@@ -60,7 +60,7 @@ export function contradictionsInPlace(near: Near | null | undefined, flat: Flat)
 
 function problemsOf({ zipCode: zip, city, state, withinMiles }: Near, names: typeof IN_OBJECT): Record<string, string> {
   const problems: Record<string, string> = {};
-  if (withinMiles == null) problems[names.withinMiles] = 'is required to say how near';
+  if (withinMiles == null) problems[names.withinMiles] = 'is required with a place';
   if (zip == null && city == null && state == null) problems[names.zipCode] = 'is required, or a city and its state';
   if (zip != null && (city != null || state != null))
     problems[names.zipCode] = 'cannot be sent together with a city or a state';
@@ -71,7 +71,7 @@ function problemsOf({ zipCode: zip, city, state, withinMiles }: Near, names: typ
 
 const MILES_PER_DEGREE = 69;
 
-/** The box that the index looks in; the circle itself is measured within it. Null where no place is asked for. */
+/** The bounding box for the index; the distance is then computed within it. Null where no place is given. */
 export async function boxAround({ near, ...flat }: Sent): Promise<JobFilter['near']> {
   const place = near ?? flatPlace(flat);
   if (!place) return null;

@@ -1,6 +1,6 @@
 /**
- * The first way of a transition: one statement, which moves the job if all is well and else does nothing. Only if it
- * did nothing is the job looked at, to say why.
+ * Runs a transition in one statement, which moves the job if all conditions hold and else does nothing. Only if it did
+ * nothing, the job is read and checked, for the refusal.
  */
 import { refuse } from '../../rules/errors.js';
 import { JOB_TRANSITIONS, type JobTransition, type JobTransitionKey } from '../../rules/lifecycle.js';
@@ -30,12 +30,12 @@ export function inOneStatement(key: JobTransitionKey) {
     const moved = await attempt(db);
     if (moved) return moved;
     await lookAndCheck(key, db, viewer, input);
-    // No check refuses any more: somebody changed the job in between. Under its lock nobody can.
+    // No check refuses now, since another transaction has changed the job in between. Tries again with the job locked.
     return db.inTransaction(async (tx) => {
       await pipelined(lockJob(tx, input), lookAndCheck(key, tx, viewer, input));
       const movedNow = await attempt(tx);
       if (movedNow) return movedNow;
-      // The job's lock does not cover the balance: it was spent, and may have been filled since.
+      // The job's lock does not cover the balance, which may have been too low for the statement and higher since.
       await lookAndCheck(key, tx, viewer, input);
       throw refuse('OVERLOADED', { message: 'Too much is changing at once; try again.', details: { retryAfter: 1 } });
     });
@@ -56,10 +56,7 @@ async function moveAndPay(key: JobTransitionKey, acting: Acting, values: Values)
   return moved;
 }
 
-/**
- * Within somebody else's transaction a violated constraint would be the end of all: there the statement is a part that
- * is undone by itself.
- */
+/** A violated constraint would abort an outer transaction: there the statement runs in a savepoint. */
 async function unlessNothing(
   db: Db,
   isCharged: boolean,

@@ -1,4 +1,4 @@
-/** What happened to the jobs that are somebody's, in one list: read from a position on, it is never read twice. */
+/** The events of all of a viewer's jobs in one list, which can be read on from a position. */
 import { z } from 'zod';
 import { partyToOwn } from '../../rules/parties.js';
 import { PAGE } from '../../rules/limits.js';
@@ -13,13 +13,13 @@ import { assertReached } from './reached.js';
 
 export interface OwnEvents {
   readonly page: Page<JobEvent>;
-  /** What to ask for next: the last position of the page, or the one that was asked for where nothing came after it. */
+  /** The `after` of the next call: the last position of the page, or the given one where the page is empty. */
   readonly nextAfter: string;
 }
 
 const BEGINNING = '0';
 
-/** What the events of one's own do not tell, and where it stands. */
+/** Describes which events are not in this list, and where to read them. */
 export const NOT_AMONG_OWN_EVENTS =
   'Of what becomes readable later, the earlier events have earlier positions: after a bid or an award of yours read ' +
   'the timeline of that job too (`GET /v1/jobs/{id}/events`, `Job.timeline`). A bidder reads changes of the job’s ' +

@@ -1,4 +1,7 @@
-/** Where a job is, from an offline set of US postal codes. The set is large, so it is read when first asked for. */
+/**
+ * Finds the coordinates of a job in an offline set of US postal codes. The set is large, so that it is loaded on first
+ * use.
+ */
 import type { ZipCode } from 'zipcodes';
 import type { JobFields } from '../../rules/job-fields.js';
 import type { Places } from '../../store/jobs.js';
@@ -14,12 +17,12 @@ async function places() {
 
 type Sent = { readonly [Field in keyof Address]?: Address[Field] | undefined };
 
-/** Loads the set if these fields will ask for it. It takes long once: no transaction should be open meanwhile. */
+/** Loads the set if these fields need it. The first load takes long: no transaction should be open meanwhile. */
 export async function loadPlaces({ zipCode, city, state }: Sent): Promise<void> {
   if (zipCode ?? city ?? state) await places();
 }
 
-/** The postal code says it best; else the city. Nothing is guessed: what is not in the set is nowhere. */
+/** Uses the postal code, or else the city. A place that is not in the set has no coordinates. */
 export async function locate({ zipCode, city, state }: Address): Promise<Places> {
   const byCity = city && state ? await cityPlace(city, state) : undefined;
   const here = (zipCode ? await postalPlace(zipCode) : undefined) ?? byCity;
@@ -36,12 +39,12 @@ export async function postalPlace(zipCode: string): Promise<ZipCode | undefined>
   return digits === undefined ? undefined : real((await places()).lookup(digits));
 }
 
-/** A city has many postal codes; the mean of them is its centre, whichever of them the job has. */
+/** The centre of a city is the mean of its postal codes. */
 export async function cityPlace(
   city: string,
   state: string,
 ): Promise<{ latitude: number; longitude: number } | undefined> {
-  // The set looks states up in a plain object, which also answers to the names that every object has.
+  // The set looks states up in a plain object, which also has the properties of every object.
   if (state in Object.prototype) return undefined;
   const { lookupByName } = await places();
   for (const name of new Set([city, city.replace(/^St\.? /i, 'Saint ')])) {
@@ -55,7 +58,7 @@ export async function cityPlace(
   return undefined;
 }
 
-/** Codes of the military and of single firms lie at 0, 0. */
+/** Postal codes of the military and of single firms have the coordinates 0, 0. */
 function real(place: ZipCode | undefined): ZipCode | undefined {
   return place && Number.isFinite(place.latitude) && place.latitude !== 0 && place.longitude !== 0 ? place : undefined;
 }

@@ -1,11 +1,12 @@
 /**
- * A reader may know a position that the database has lost, restored from a backup: nothing would ever come after it.
+ * Refuses a position beyond the last one. A client may have one from before the database was restored from a backup,
+ * and would then miss events.
  */
 import type { Db } from '../../store/database.js';
 import { selectLastPosition } from '../../store/positions.js';
 import { invalidField } from '../validation.js';
 
-/** Positions are committed before they are read, whichever instance gave them, so that this statement sees them. */
+/** Every instance commits positions before a client can read them, so that this statement sees them. */
 export async function assertReached(db: Db, after: string): Promise<void> {
   const [{ last } = { last: '0' }] = await selectLastPosition(db, {});
   if (BigInt(after) > BigInt(last)) throw invalidField('after', `is beyond the last position, which is ${last}`);

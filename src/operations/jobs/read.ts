@@ -1,4 +1,4 @@
-/** Reading jobs: one, many, and what happened to one. */
+/** Reads jobs: one, lists, and the events of one. */
 import { z } from 'zod';
 import type { Dispute } from '../../rules/disputes.js';
 import { JOB } from '../../rules/entities/job.js';
@@ -28,10 +28,10 @@ import { boxAround, contradictionsInPlace, nearFields, nearPlace } from './near.
 
 const { status: jobStatus, urgency } = JOB.schema.shape;
 
-/** The position of a job in a list, whatever its order. */
+/** The cursor of a job in a list of any order. */
 const TIME_AND_ID = ['time', 'text'] as const;
 export const newestFirst = ({ createdAt, id }: Pick<ReadableJob, 'createdAt' | 'id'>): Position => [createdAt, id];
-/** The position of an event among those of its job. */
+/** The cursor of an event among those of its job. */
 export const IN_ORDER = ['number'] as const;
 
 export const jobFilter = z.strictObject({
@@ -52,7 +52,7 @@ export const jobFilter = z.strictObject({
       'Jobs that have changed at this moment or later. A change has the moment before its commit, and so may be ' +
         'listed after a younger one: ask from a minute before the newest that was seen, and drop repeats by id and ' +
         'version. Bids on a job and proposals in its dispute do not change it, and a deleted one is not listed: of ' +
-        'one’s own jobs, `GET /v1/events?after=` and `myEvents(after)` say this too.',
+        'one’s own jobs, `GET /v1/events?after=` and `myEvents(after)` have these changes too.',
     ),
   near: nearPlace.nullish().describe('Jobs in towns near a place, measured from the centre of the job’s city.'),
 });
@@ -96,7 +96,7 @@ export const readJob = operation({
   run: ({ db, viewer, include }, { id }): Promise<ReadableJob> => readJobWith(db, viewer, id, include),
 });
 
-/** Jobs inside other things, for many of those at once. */
+/** Jobs nested in other objects, for many of those at once. */
 export async function visibleJobs(db: Db, viewer: Viewer, ids: readonly JobId[]): Promise<Map<JobId, ReadableJob>> {
   const found = await selectVisibleJobs[viewer.role](db, { ids: asArray(ids), ...idsOf(viewer) });
   return new Map(found.map((job) => [job.id, readableJob(viewer, job)]));

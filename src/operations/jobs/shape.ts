@@ -1,4 +1,4 @@
-/** The fields of a job that a person fills in, as creation and editing take them. */
+/** The fields of a job that a homeowner fills in, for creation and editing. */
 import type { z } from 'zod';
 import { contradictionsIn } from '../../rules/editing.js';
 import { JOB } from '../../rules/entities/job.js';
@@ -6,7 +6,7 @@ import { REQUIRED_TO_PUBLISH } from '../../rules/publishing.js';
 import { across } from '../shapes.js';
 import { writtenInputs } from '../written.js';
 
-/** Creation requires these already, so their descriptions do not say that publishing does. */
+/** Creation requires these fields already, so that their descriptions do not mention publishing. */
 const ALWAYS_THERE: readonly string[] = ['title', 'description'];
 
 const neededToPublish = (name: string) =>
@@ -16,7 +16,7 @@ const fields = writtenInputs(JOB, (name, words) => (neededToPublish(name) ? `${w
 
 export const fieldsOfNewJob = { ...fields, title: fields.title.unwrap(), description: fields.description.unwrap() };
 
-/** Null is understood in every field, so that a title of null is refused by name. */
+/** Every field accepts null, so that a title of null is refused by its own rule. */
 export const fieldsOfEditedJob = {
   ...fields,
   title: fields.title.nullable(),
@@ -26,7 +26,7 @@ export const fieldsOfEditedJob = {
 const PAIRS = ['budgetMin', 'budgetMax', 'desiredStartDate', 'desiredCompletionDate'] as const;
 type Pairs = { readonly [Name in (typeof PAIRS)[number]]: (typeof fieldsOfNewJob)[Name] };
 
-/** Two fields of a call must agree. Whether they fit the stored job is checked later. */
+/** Checks that two fields of a call agree with each other. Whether they fit the stored job is checked later. */
 export function agreeing<Shape extends Pairs & z.ZodRawShape, Config extends z.core.$ZodObjectConfig>(
   schema: z.ZodObject<Shape, Config>,
 ): z.ZodObject<Shape, Config> {

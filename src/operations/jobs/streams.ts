@@ -1,4 +1,4 @@
-/** Hearing of events as they happen: who may, and of what. What each event shows is settled as it is sent. */
+/** Subscriptions to events: who may open one, and to which jobs. What an event shows is decided when it is sent. */
 import { z } from 'zod';
 import type { EventStream } from '../../live/live.js';
 import { position } from '../../rules/values.js';
@@ -8,9 +8,9 @@ import { idInPath } from '../shapes.js';
 import { findJob } from './job.js';
 import { assertReached } from './reached.js';
 
-/** A stream that may be opened, and is not yet: that the session is over may be heard behind all else. */
+/** A stream that may be opened. It is opened later, since the session check may still fail after the operation. */
 export interface EventsToCome {
-  /** What was missed is read through this. */
+  /** Opens the stream; it reads past events through `db`. */
   readonly open: (db: Db) => EventStream;
 }
 

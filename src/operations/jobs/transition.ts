@@ -1,7 +1,7 @@
 /**
- * The frame that the transitions of a job share; what each does is a row of `rules/lifecycle.ts`. There are two ways:
- * one statement, where nothing happens but what the move itself does (`one-statement.ts`), and else a transaction that
- * locks the job, checks it, and pipelines the statements of the effects with the move (`with-effects.ts`).
+ * Makes the operation of a transition from its row in `rules/lifecycle.ts`. A transition runs in one statement, if the
+ * statement that moves the job applies all of its effects (`one-statement.ts`). Otherwise a transaction locks the job,
+ * checks it, and pipelines the statements of the effects with the move (`with-effects.ts`).
  */
 import { z } from 'zod';
 import { isOneStatement, JOB_TRANSITIONS, type JobTransition, type JobTransitionKey } from '../../rules/lifecycle.js';
@@ -16,11 +16,11 @@ import { withEffects, type Decide } from './with-effects.js';
 
 /** What a transition may add to its row. */
 export interface Parts {
-  /** What comes with the call; it is kept with the event. */
+  /** The input besides the job; the event keeps it. */
   readonly body?: z.ZodRawShape;
   /** Only for rows with `mayKeepState`: whether this call keeps the job's state. */
   readonly decide?: Decide;
-  /** What the caller gets; the job where this is left out. */
+  /** Makes the answer; without it the answer is the job. */
   answer?(job: ReadableJob, moved: Moved): object;
 }
 
@@ -32,7 +32,7 @@ export function transition(key: JobTransitionKey, { body = {}, decide, answer }:
     description: row.description,
     allows: allowedRoles(row.by),
     budget: 'write',
-    // What the frame takes of the bodies is named in `Input`; all else that comes with a call is only kept.
+    // `Input` has the fields that the transition itself uses; the event keeps all others.
     input: z.strictObject({ ...ofJob, ...body }) as unknown as z.ZodType<Input>,
     async run(call, input): Promise<object> {
       const moved = await run(call, input);

@@ -1,6 +1,6 @@
 /**
- * The transitions of a job as operations: one for each row of the lifecycle. Here is what comes with each call; a row
- * that is not here takes nothing but the job.
+ * The transitions of a job as operations, one for each row of the lifecycle. This file has the input of each; a row
+ * that is missing here takes only the job.
  */
 import type { z } from 'zod';
 import { resolutionMove, type ResolutionMove } from '../../rules/disputes.js';
@@ -82,7 +82,7 @@ const PARTS = {
   cancel: { body: { reason: optionalText(TEXT.note).describe('Why.') } },
 } satisfies PartsOfSome;
 
-/** A proposal keeps the dispute going; repeating one's own changes nothing. */
+/** A proposal keeps the job disputed; a party that repeats its own proposal changes nothing. */
 const DECISIONS: Readonly<Record<ResolutionMove, Decision>> = {
   propose: 'keep',
   counter: 'keep',
@@ -107,7 +107,7 @@ type Transitions = {
   >;
 };
 
-/** By the names of their operations. */
+/** Keyed by the names of their operations. */
 export const TRANSITIONS = Object.fromEntries(
   JOB_TRANSITION_KEYS.map((key) => [JOB_TRANSITIONS[key].operation, transition(key, partsOf[key])]),
 ) as unknown as Transitions;

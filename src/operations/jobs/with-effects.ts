@@ -1,5 +1,6 @@
 /**
- * The second way of a transition: under the job's lock, with the statements of its effects pipelined behind the move.
+ * Runs a transition that needs several statements: locks the job, checks it, and pipelines the statements of its
+ * effects with the move.
  */
 import { UNCHANGED_COUNTS } from '../../rules/bids.js';
 import type { Effect } from '../../rules/effects.js';
@@ -14,7 +15,7 @@ import { underLock, type Locked } from './checked.js';
 import { STATEMENTS, type StatementEffect } from './effects.js';
 import { keptOf, moveValues, type Input } from './move-values.js';
 
-/** The job moves, or keeps its state and has another event, or nothing happens at all. */
+/** 'move' changes the state, 'keep' only adds an event, and 'nothing' changes nothing. */
 export type Decision = 'move' | 'keep' | 'nothing';
 
 /** Called under the job's lock. */
@@ -56,9 +57,9 @@ async function move(
 
 async function keep({ mayKeepState }: JobTransition, at: Locked, input: Input): Promise<Moved> {
   const { db, viewer, job } = at;
-  if (!mayKeepState) throw new Error('A transition kept the state, which its row does not say.');
+  if (!mayKeepState) throw new Error('A transition kept the state, which its row does not allow.');
   const { id, status } = job;
-  // Every event of the lifecycle's rows is a type of event.
+  // The events of the lifecycle's rows are all of type `EventType`.
   const type = mayKeepState.event as EventType;
   const event = { type, actorId: viewer.userId, fromStatus: status, toStatus: status, data: keptOf(input) };
   await noteOnJob(db, { id, ...UNCHANGED_COUNTS, events: asParameter([event]) });

@@ -1,11 +1,14 @@
-/** Spending what may not be there. The constraint on the balance decides; this words its refusal. */
+/**
+ * Spends tokens. The check constraint on the balance decides whether there are enough; this file turns its violation
+ * into a refusal.
+ */
 import { refuse, Refusal } from '../../rules/errors.js';
 import type { UserId } from '../../rules/ids.js';
 import { violatedConstraint } from '../../store/database-errors.js';
 import type { Db } from '../../store/database.js';
 import { balanceOf, moveTokens, type Movement } from '../../store/ledger.js';
 
-/** The check on every balance. */
+/** The name of the check constraint on every balance. */
 export const COVERED = 'token_balances_cover_what_is_held';
 
 /** Moves tokens; an overdraft rolls the transaction back with INSUFFICIENT_TOKENS. */
@@ -13,7 +16,7 @@ export function spend(tx: Db, movement: Movement) {
   return withinBalance(-movement.change, () => moveTokens(tx, movement));
 }
 
-/** An operation that spends so many tokens. */
+/** Runs an operation that spends so many tokens. */
 export async function withinBalance<T>(required: number, draw: () => Promise<T>): Promise<T> {
   try {
     return await draw();
@@ -23,7 +26,7 @@ export async function withinBalance<T>(required: number, draw: () => Promise<T>)
   }
 }
 
-/** A transaction that spends. How much is available can be read only after it was rolled back. */
+/** Runs a transaction that spends tokens. The available amount can be read only after the rollback. */
 export async function spending<T>(db: Db, spender: UserId, work: (tx: Db) => Promise<T>): Promise<T> {
   try {
     return await db.inTransaction(work);

@@ -1,4 +1,4 @@
-/** One's tokens: how many there are, how they came and went, and an admin's corrections and audit. */
+/** The caller's tokens: the balance and its transfers; corrections and the audit by admins. */
 import { z } from 'zod';
 import { refuse } from '../../rules/errors.js';
 import type { UserId } from '../../rules/ids.js';
@@ -31,7 +31,7 @@ function ownerOf(viewer: Viewer, { userId }: { userId?: UserId | null | undefine
   return userId ?? viewer.userId;
 }
 
-/** Whether a person's balance and history are for this viewer to see. */
+/** Whether the viewer may see a person's balance and transfers. */
 export function seesTokensOf(viewer: Viewer, userId: UserId): boolean {
   return viewer.role === 'admin' || viewer.userId === userId;
 }
@@ -114,7 +114,7 @@ export const auditTokens = operation({
   input: nothing,
   run: ({ db }) =>
     db.inTransaction(async (tx) => {
-      // Both in one statement each, and the mismatches first: an account opened in between could only be counted too.
+      // One statement each, the mismatches first: an account that is opened in between is then only counted.
       const mismatches = await selectMismatches(tx, {});
       const [counted] = await countLedger(tx, {});
       return {

@@ -1,4 +1,4 @@
-/** What was sent to a webhook endpoint: listed with its attempts, sent again, and tried with a test event. */
+/** The deliveries to a webhook endpoint: lists them with their attempts, sends one again, and sends a test event. */
 import { z } from 'zod';
 import { WEBHOOK_DELIVERY } from '../../rules/entities/webhook.js';
 import { refuse } from '../../rules/errors.js';
@@ -16,7 +16,7 @@ import { pageRequest, pageShape } from '../paging.js';
 import { idInPath } from '../shapes.js';
 import { ownEndpoint, readableEndpoint, requireOwner } from './endpoints.js';
 
-/** What a cursor of deliveries holds. */
+/** The contents of a cursor of deliveries. */
 export const DELIVERIES_NEWEST_FIRST = ['time', 'text'] as const;
 
 export const deliveryStatus = WEBHOOK_DELIVERY.schema.shape.status.nullish().describe('Deliveries in this state.');

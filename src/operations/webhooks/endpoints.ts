@@ -1,6 +1,6 @@
 /**
- * Webhook endpoints: made, read, changed, deleted, and given another secret. Where one's events go is for a log-in to
- * say: what an API key set up would outlive the key.
+ * Webhook endpoints: creates, reads, changes and deletes them, and rotates their secrets. An API key may not manage
+ * them, since an endpoint would outlive the key.
  */
 import { z } from 'zod';
 import { WEBHOOK_ENDPOINT } from '../../rules/entities/webhook.js';
@@ -108,7 +108,7 @@ export const readWebhookEndpoint = operation({
   run: ({ db, viewer }, input) => readableEndpoint(db, viewer, input.id),
 });
 
-/** For its owner and for admins. */
+/** Refuses all but the owner and admins. */
 export async function readableEndpoint(db: Db, viewer: Viewer, endpoint: WebhookEndpointId): Promise<WebhookEndpoint> {
   const [found] = await selectWebhookEndpoint(db, { id: endpoint });
   if (!found) throw noSuchEndpoint();
@@ -116,7 +116,7 @@ export async function readableEndpoint(db: Db, viewer: Viewer, endpoint: Webhook
   return found.endpoint;
 }
 
-/** To change one is for its owner alone. */
+/** Refuses all but the owner. */
 export async function ownEndpoint(db: Db, viewer: Viewer, endpoint: WebhookEndpointId): Promise<WebhookEndpoint> {
   const [found] = await selectWebhookEndpoint(db, { id: endpoint });
   if (!found) throw noSuchEndpoint();
@@ -214,7 +214,7 @@ export const rotateWebhookSecret = operation({
     });
     return { webhook, secret };
 
-    /** All of an endpoint's secrets are encrypted under one key; what can no longer be read goes. */
+    /** Encrypts all of an endpoint's secrets under one key; secrets that cannot be decrypted any more are dropped. */
     function resealed(one: StoredSecret): StoredSecret[] {
       const text = sealer.open(one.sealed, endpoint);
       return text === undefined ? [] : [{ ...one, sealed: sealer.seal(text, endpoint) }];
@@ -222,7 +222,7 @@ export const rotateWebhookSecret = operation({
   },
 });
 
-/** The newest of the old ones, none of which signs for longer than a day. */
+/** Keeps the newest of the old secrets; none of them signs for longer than a day. */
 function runningOut(secrets: readonly StoredSecret[], now: number): StoredSecret[] {
   return secrets
     .map(({ sealed, endsAt }) => ({ sealed, endsAt: endsAt ?? now + OLD_SECRET_MS }))

@@ -1,12 +1,12 @@
 /**
- * Decides as whom Postgres runs. It refuses root, so a server run by root starts it as the owner of the data, or as
- * `postgres` where the machine has such a user, or as `nobody`; no user is created. Everyone else runs it as
- * themselves.
+ * Chooses the user that Postgres runs as. Postgres refuses root, so a server run by root starts it as the owner of the
+ * data, or as `postgres` where the machine has such a user, or as `nobody`; no user is created. A server run by another
+ * user starts it as that user.
  */
 import { spawnSync } from 'node:child_process';
 import { chownSync, statSync } from 'node:fs';
 
-/** Both numbers, or neither: oneself. Fits the options of `spawn`. */
+/** Both numbers, or neither for the current user; options of `spawn`. */
 export type Account = { uid: number; gid: number } | { uid?: undefined; gid?: undefined };
 
 export function chooseAccount(cluster: string): Account {

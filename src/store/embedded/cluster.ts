@@ -1,7 +1,7 @@
 /**
- * Makes a new cluster once. It is made under another name and renamed when complete, database included, so a start that
- * was killed in the middle leaves only rubbish, which the next one removes. Text is UTF-8 and sorts by code point,
- * alike on every machine.
+ * Makes a new cluster once. It is made under another name and renamed when complete, database included, so that a start
+ * that was killed in the middle leaves only an incomplete folder, which the next one removes. Text is UTF-8 and sorts
+ * by code point, alike on every machine.
  */
 import { spawn } from 'node:child_process';
 import { chmodSync, mkdtempSync, readdirSync, renameSync, rmSync } from 'node:fs';
@@ -16,7 +16,7 @@ export const DATABASE = 'marketplace';
 interface Making {
   readonly account: Account;
   readonly reach: Reach;
-  /** Skips waiting for the disk. */
+  /** Skips fsync. */
   readonly disposable: boolean;
 }
 
@@ -51,7 +51,7 @@ async function makeCluster(folder: string, { account, reach, disposable }: Makin
   const options = [
     `--pgdata=${reach.pathOf(folder)}`,
     `--username=${SUPERUSER}`,
-    // Whoever can open the socket is let in: only its owner and root can.
+    // Trusts every local client: only the owner of the socket and root can open it.
     '--auth-local=trust',
     '--auth-host=reject',
     '--encoding=UTF8',
@@ -60,7 +60,7 @@ async function makeCluster(folder: string, { account, reach, disposable }: Makin
     '--builtin-locale=C.UTF-8',
     ...(disposable ? ['--no-sync'] : []),
   ];
-  // pg_trgm asks the system which characters are letters; machines without this locale index ASCII alone.
+  // pg_trgm uses the system's locale to recognize letters; machines without this locale index only ASCII.
   const made = await run(binaries.initdb, [...options, '--lc-ctype=C.UTF-8'], folder, account);
   if (made.failed && made.output.includes('invalid locale name'))
     await mustRun(binaries.initdb, options, folder, account);
@@ -76,11 +76,12 @@ async function mustRun(program: string, args: string[], folder: string, account:
 }
 
 function failure(program: string, output: string): Error {
-  return new Error(`The embedded Postgres could not be set up; ${program} said:\n${output.trim()}`);
+  return new Error(`The embedded Postgres could not be set up; ${program} printed:
+${output.trim()}`);
 }
 
 /**
- * The program and all its children end with this process, so that none writes into a folder that the next start
+ * The program and all its children end with this process, so that none of them writes into a folder that the next start
  * removes.
  */
 async function run(
@@ -104,8 +105,8 @@ async function run(
   child.stdin.end(input);
   try {
     const code = await new Promise((resolve, reject) => child.once('error', reject).once('close', resolve));
-    const said = Buffer.concat(output).toString('utf8');
-    return { failed: code !== 0 || /ERROR|FATAL|PANIC/.test(said), output: said };
+    const text = Buffer.concat(output).toString('utf8');
+    return { failed: code !== 0 || /ERROR|FATAL|PANIC/.test(text), output: text };
   } finally {
     watchdog.disarm();
   }

@@ -1,8 +1,8 @@
 /**
- * Clears what an earlier server left in its cluster: a Postgres that outlived it is ended, and a stale
- * postmaster.pid goes away. Called only with the folder's lock held, so whatever still runs here belongs to nobody. A
- * process counts only if it shows itself to be the Postgres of this folder; the number in postmaster.pid alone proves
- * nothing, since numbers are used again.
+ * Cleans up after an earlier server in its cluster: ends a Postgres that outlived it, and removes a stale
+ * postmaster.pid. Called only with the folder's lock held, so that no server owns a Postgres that still runs here. A
+ * process is ended only if its folder and program show that it is the Postgres of this folder; the number in
+ * postmaster.pid is not enough, since process ids are reused.
  */
 import { spawnSync } from 'node:child_process';
 import { readFileSync, readdirSync, readlinkSync, rmSync } from 'node:fs';
@@ -25,7 +25,7 @@ export async function clearLeftovers(cluster: string): Promise<void> {
   rmSync(pidFile, { force: true });
 }
 
-/** Fast shutdown; immediate shutdown; and by force, after which Postgres recovers from its log. */
+/** Fast shutdown, immediate shutdown, and SIGKILL, after which Postgres recovers from its log. */
 const ESCALATION = [
   ['SIGINT', 20_000],
   ['SIGQUIT', 5_000],
@@ -46,9 +46,7 @@ function runningIn(cluster: string, pidFile: string): number[] {
   return pid && stdout.includes(cluster) && stdout.includes('postgres') ? [pid] : [];
 }
 
-/**
- * By its working folder and program, or, where root itself may not look at those (in a container), by its command line.
- */
+/** By its working folder and program, or, where even root may not read those (in a container), by its command line. */
 function isPostgresOf(cluster: string, pid: number): boolean {
   try {
     const words = readFileSync(`/proc/${pid}/cmdline`, 'utf8').split('\0');
@@ -57,11 +55,11 @@ function isPostgresOf(cluster: string, pid: number): boolean {
       readlinkSync(`/proc/${pid}/cwd`) === cluster && basename(readlinkSync(`/proc/${pid}/exe`)).startsWith('postgres')
     );
   } catch {
-    return false; // Gone meanwhile, or another user's.
+    return false; // It has ended meanwhile, or is another user's.
   }
 }
 
-/** The postmaster ends its own backends; only backends that lost theirs are ended one by one. */
+/** The postmaster ends its own backends; only backends without a postmaster are ended one by one. */
 function addressees(running: number[], pidFile: string): number[] {
   const postmaster = firstLine(pidFile);
   return running.includes(postmaster) ? [postmaster] : running;

@@ -1,8 +1,8 @@
 /**
- * One server to a data folder. The lock is a file naming its holder; it appears whole (a link to a finished draft), so
- * of many that try exactly one wins. A dead holder's file is replaced only by whoever holds a second lock named after
- * that very file's content: of two that both saw it stale, the slower finds other content and does not replace the
- * winner's.
+ * Locks a data folder for one server. The lock is a file that names its holder; it is created complete, as a link to a
+ * finished draft, so that exactly one of many concurrent attempts succeeds. A process replaces a dead holder's file
+ * only while it holds a second lock, named after the content of that file: of two that both saw it stale, the slower
+ * finds other content and does not replace the winner's file.
  */
 import { createHash, randomUUID } from 'node:crypto';
 import { linkSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
@@ -23,7 +23,7 @@ export async function lockFolder(folder: string): Promise<FolderLock> {
   }
 }
 
-/** Whether a living process holds it, by itself no promise for the next moment. */
+/** Whether a living process holds the lock at this moment. */
 export function isLocked(folder: string): boolean {
   const found = read(join(folder, LOCK));
   const holder = found === undefined ? undefined : parse(found);
@@ -35,7 +35,7 @@ const ATTEMPTS = 100;
 
 interface Refused {
   readonly pid: number;
-  /** The holder is only clearing a dead one's lock away, or has just released it. */
+  /** The holder is only replacing a dead holder's lock, or has just released it. */
   readonly mayPass: boolean;
 }
 
@@ -101,7 +101,7 @@ function read(file: string): string | undefined {
   }
 }
 
-/** Undefined for what a power cut left of a lock: nobody holds that. */
+/** Undefined for the damaged file that a power cut may leave, which has no holder. */
 function parse(content: string): ProcessMark | undefined {
   try {
     const { pid, startedAt } = JSON.parse(content) as Partial<ProcessMark>;

@@ -1,6 +1,6 @@
 /**
- * Tells processes apart by more than their number, since numbers are used again: a process is its number and the moment
- * it started. Linux says so in /proc; elsewhere `ps` does, to the second.
+ * Identifies a process by its id and its start time, since process ids are reused. On Linux the start time is in /proc;
+ * elsewhere `ps` shows it, to the second.
  */
 import { spawnSync } from 'node:child_process';
 import { existsSync, readFileSync } from 'node:fs';
@@ -29,11 +29,11 @@ export async function until(done: () => boolean, timeoutMs: number): Promise<boo
   return done();
 }
 
-/** A process of another user that may not be looked at: alive, and nothing more is known. */
+/** A process of another user that may not be inspected: it is alive, and its start time is unknown. */
 const UNKNOWN = 'unknown';
 const ENDED = 'ended';
 
-/** Undefined: no such process, or one that has ended and waits for its parent to notice. */
+/** Undefined if there is no such process, or it is a zombie. */
 function startOf(pid: number): string | undefined {
   const start = hasProc ? startFromProc(pid) : startFromPs(pid);
   if (start === ENDED) return undefined;
@@ -42,8 +42,8 @@ function startOf(pid: number): string | undefined {
 
 function startFromProc(pid: number): string | undefined {
   try {
-    // The name in parentheses may hold anything, so the fields are counted from its end: 0 the state, 19 the start in
-    // ticks since boot.
+    // The name in parentheses may contain any character, so the fields are counted from its end: 0 is the state, 19 the
+    // start in ticks since boot.
     const fields = readFileSync(`/proc/${pid}/stat`, 'utf8')
       .replace(/^.*\) /s, '')
       .split(' ');

@@ -1,7 +1,7 @@
 /**
- * Lets Postgres work below a folder that its user may not enter, as when root starts the server somewhere in /root. Its
- * programs are linked into an open folder, and it finds its data in its own working folder, which root has
- * entered for it; no permission of anyone is changed.
+ * Lets Postgres work below a folder that its user may not enter, for example when root starts the server in /root. Its
+ * programs are linked into an accessible folder, and it finds its data in its working folder, which root has entered
+ * for it; no permissions are changed.
  */
 import { spawnSync } from 'node:child_process';
 import { cpSync, lstatSync, mkdirSync, rmSync } from 'node:fs';
@@ -14,9 +14,9 @@ import { shortNameOf } from './socket.js';
 
 export interface Reach {
   readonly binaries: Binaries;
-  /** False: the data folder is closed to Postgres' user. */
+  /** False where Postgres' user may not enter the data folder. */
   readonly seesFolder: boolean;
-  /** The argument by which a Postgres whose working folder is `cluster` finds its data. */
+  /** The path by which a Postgres whose working folder is `cluster` finds its data. */
   pathOf(cluster: string): string;
   clear(): void;
 }
@@ -44,8 +44,8 @@ function linkPrograms(binaries: Binaries, links: string, account: Account): Bina
   if (present && present.uid !== 0) throw new Error(`${links} belongs to another user. Remove it.`);
   rmSync(links, { recursive: true, force: true });
   mkdirSync(links, { mode: 0o755 });
-  // They are found by their place relative to one another, so the whole tree goes; as links where the file system
-  // allows it.
+  // The programs find each other by relative paths, so the whole tree is copied; as links where the file system allows
+  // it.
   const tree = dirname(dirname(binaries.postgres));
   if (spawnSync('cp', ['-al', tree, join(links, 'native')], { stdio: 'ignore' }).status !== 0) {
     cpSync(tree, join(links, 'native'), { recursive: true, force: true, verbatimSymlinks: true });

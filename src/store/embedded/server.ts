@@ -1,7 +1,7 @@
 /**
- * Runs one Postgres as a child: ready when it says so, ended on request, and never left running. One that ends by
- * itself is started again, at once and then ever more rarely. Its last words are kept for errors, and its complaints
- * are passed on.
+ * Runs one Postgres as a child process: waits until its log reports that it is ready, stops it on request, and never
+ * leaves it running. One that ends by itself is restarted, at once and then with growing pauses. Its last log lines are
+ * kept for errors, and its warnings are passed on.
  */
 import { spawn, type ChildProcess } from 'node:child_process';
 import { Socket } from 'node:net';
@@ -9,7 +9,7 @@ import type { Account } from './account.js';
 import type { Reach } from './reach.js';
 import { armWatchdog } from './watchdog.js';
 
-/** Gives every line its SQLSTATE, after the time and the process. */
+/** Begins every line with the time, the process and the SQLSTATE. */
 export const LINE_PREFIX = '%m [%p] %e ';
 
 export interface Server {
@@ -22,12 +22,12 @@ export interface Running {
   readonly account: Account;
   /** Each `name=value`. */
   readonly settings: readonly string[];
-  /** The data need no clean end. */
+  /** The data need no clean shutdown. */
   readonly disposable: boolean;
-  /** Clears what a Postgres left that ended by itself. */
+  /** Cleans up after a Postgres that ended by itself. */
   clear(): Promise<void>;
-  /** Called with every complaint, and with every end and new start that was not asked for. */
-  tell(what: string): void;
+  /** Called with every warning and error, and with every unexpected end and restart. */
+  onMessage(message: string): void;
 }
 
 export async function runPostgres(running: Running): Promise<Server> {
@@ -42,17 +42,17 @@ export async function runPostgres(running: Running): Promise<Server> {
 }
 
 interface Life extends Server {
-  /** Rejects with its log if it ends before. */
+  /** Rejects with the log of Postgres if it ends before that. */
   readonly ready: Promise<void>;
   readonly ended: Promise<void>;
 }
 
 const PAUSE_MIN_MS = 50;
 const PAUSE_MAX_MS = 5_000;
-/** A Postgres that lived so long was sound: its end is no sequel to the last one. */
+/** A Postgres that ran for so long had started properly: its end does not lengthen the pause. */
 const SOUND_AFTER_MS = 30_000;
 
-/** The first new start comes at once; each that fails or does not last doubles the pause before the next. */
+/** The first restart comes at once; each one that fails or does not last doubles the pause before the next. */
 function keepAlive(first: Life, running: Running): Server {
   let life = first;
   let stopped = false;
@@ -65,7 +65,7 @@ function keepAlive(first: Life, running: Running): Server {
       await life.ended;
       if (stopped) return;
       if (performance.now() - began > SOUND_AFTER_MS) pauseMs = 0;
-      running.tell(
+      running.onMessage(
         `The embedded Postgres has ended by itself, and is started again${pauseMs > 0 ? ` in ${pauseMs} ms` : ''}.`,
       );
       await Promise.race([stopping, new Promise((resolve) => setTimeout(resolve, pauseMs).unref())]);
@@ -79,9 +79,9 @@ function keepAlive(first: Life, running: Running): Server {
       if (stopped) return;
       life = launch(running);
       await life.ready;
-      running.tell('The embedded Postgres is back.');
+      running.onMessage('The embedded Postgres is back.');
     } catch (error) {
-      if (!stopped) running.tell(error instanceof Error ? error.message : String(error));
+      if (!stopped) running.onMessage(error instanceof Error ? error.message : String(error));
       await life.stop();
     }
   }
@@ -97,12 +97,12 @@ function keepAlive(first: Life, running: Running): Server {
   };
 }
 
-function launch({ reach, cluster, account, settings, disposable, tell }: Running): Life {
+function launch({ reach, cluster, account, settings, disposable, onMessage }: Running): Life {
   const args = ['-D', reach.pathOf(cluster), ...settings.flatMap((setting) => ['-c', setting])];
   const child = spawn(reach.binaries.postgres, args, {
     ...account,
     cwd: cluster,
-    // A session of its own: Ctrl-C must reach the server alone, which ends Postgres after its last query.
+    // A separate session: Ctrl-C must reach only the server, which stops Postgres after its last query.
     detached: true,
     stdio: ['ignore', 'ignore', 'pipe'],
     env: { PATH: '/usr/bin:/bin', LC_ALL: 'C', TZ: 'UTC' },
@@ -111,13 +111,13 @@ function launch({ reach, cluster, account, settings, disposable, tell }: Running
   const watchdog = armWatchdog(`kill -${disposable ? 'QUIT' : 'INT'} "$1"`, [String(child.pid)]);
   void ended.then(() => watchdog.disarm());
   return {
-    ready: letGo(child, ready(child, ended, tell)),
+    ready: letGo(child, ready(child, ended, onMessage)),
     ended,
     stop: () => end(child, ended, disposable ? DISPOSAL : SHUTDOWN),
   };
 }
 
-/** A server whose other work is done may end; the watchdog then ends Postgres. */
+/** The child does not keep the server's process alive; when that ends, the watchdog ends Postgres. */
 async function letGo(child: ChildProcess, isReady: Promise<void>): Promise<void> {
   await isReady;
   child.unref();
@@ -127,12 +127,12 @@ async function letGo(child: ChildProcess, isReady: Promise<void>): Promise<void>
 const START_TIMEOUT_MS = 5 * 60_000; // Recovery after a crash replays the log first.
 const LOG_CHARACTERS_MAX = 8_000;
 
-/** Reads on for ever, since Postgres would wait on a full pipe. */
-function ready(child: ChildProcess, ended: Promise<void>, tell: (what: string) => void): Promise<void> {
+/** Keeps reading, since Postgres would block on a full pipe. */
+function ready(child: ChildProcess, ended: Promise<void>, onMessage: (message: string) => void): Promise<void> {
   return new Promise((resolve, reject) => {
     let log = '';
     let isReady = false;
-    const listen = complaintsIn(tell);
+    const listen = warningsIn(onMessage);
     const fail = (why: string) => reject(new Error(`The embedded Postgres ${why}. Its log:\n${log.trim()}`));
     const timer = setTimeout(() => fail('was not ready in time'), START_TIMEOUT_MS);
     child.once('error', (error) => fail(`could not be started: ${error.message}`));
@@ -144,13 +144,16 @@ function ready(child: ChildProcess, ended: Promise<void>, tell: (what: string) =
       clearTimeout(timer);
       resolve();
     });
-    // The exit may be known before the last lines are.
+    // The process may exit before its last lines have been read.
     child.once('close', () => fail('ended at its start'));
     void ended.then(() => clearTimeout(timer));
   });
 }
 
-/** Fast shutdown rolls open transactions back and writes everything down; the rest is for one that does not answer. */
+/**
+ * Fast shutdown rolls back open transactions and writes a checkpoint; the other signals are for a Postgres that does
+ * not react.
+ */
 const SHUTDOWN = [
   ['SIGINT', 30_000],
   ['SIGQUIT', 5_000],
@@ -174,29 +177,29 @@ const LINE = /^\S+ \S+ \S+ \[\d+\] (\w{5}) (LOG|WARNING|ERROR|FATAL|PANIC): +(.*
 const LINE_CHARACTERS_MAX = 2_000;
 
 /**
- * What of Postgres' own log is worth passing on: warnings and worse, and backends that died. Each is cut down to its
- * first line, and what quotes a row or a parameter is left out altogether: whoever sent that statement hears of it
+ * Passes on the important lines of Postgres' log: warnings and worse, and backends that died. Each is cut down to its
+ * first line. Lines that quote a row or a parameter are left out, since the client of that statement gets the error
  * anyway.
  */
-function complaintsIn(tell: (what: string) => void): (piece: Buffer) => void {
+function warningsIn(onMessage: (message: string) => void): (piece: Buffer) => void {
   let rest = '';
   return (piece) => {
     const lines = (rest + piece.toString('utf8')).split('\n');
     rest = (lines.pop() ?? '').slice(-LINE_CHARACTERS_MAX);
     for (const line of lines) {
-      const complaint = complaintOf(line);
-      if (complaint !== undefined) tell(complaint);
+      const warning = warningOf(line);
+      if (warning !== undefined) onMessage(warning);
     }
   };
 }
 
 /**
- * Left out: data at fault and broken constraints (classes 22 and 23), which quote what a person sent, and callers of a
- * database that is just starting or ending (57P03), which was reported.
+ * Leaves out data exceptions and violated constraints (classes 22 and 23), which quote a user's values, and connections
+ * while the database starts or stops (57P03), which was reported.
  */
-function complaintOf(line: string): string | undefined {
+function warningOf(line: string): string | undefined {
   const [, code = '', severity, message = ''] = LINE.exec(line) ?? [];
   if (severity === undefined || /^(2[23]|57P03)/.test(code)) return undefined;
   if (severity === 'LOG' && !/was terminated by signal|could not/.test(message)) return undefined;
-  return `Postgres says: ${severity} ${code} ${message}`.slice(0, LINE_CHARACTERS_MAX);
+  return `Postgres reports: ${severity} ${code} ${message}`.slice(0, LINE_CHARACTERS_MAX);
 }

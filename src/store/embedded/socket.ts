@@ -1,6 +1,7 @@
 /**
- * Decides where the socket lies: in the data folder, or, where that makes a path that sockets or the driver cannot
- * bear, or where Postgres may not go, in a private folder for temporary files, named after the data folder.
+ * Chooses the folder of the socket: the data folder, or, where that path is too long for a socket, has characters that
+ * the driver cannot use, or is not accessible to Postgres, a private folder for temporary files, named after the data
+ * folder.
  */
 import { createHash } from 'node:crypto';
 import { chmodSync, lstatSync, mkdirSync, rmSync } from 'node:fs';
@@ -22,12 +23,14 @@ export function prepareSocketFolder(
   return chosen;
 }
 
-/** Names a data folder in a folder for temporary files. */
+/** The name for a data folder among the temporary files. */
 export function shortNameOf(folder: string): string {
   return `marketplace-${createHash('sha256').update(folder).digest('hex').slice(0, 16)}`;
 }
 
-/** The lock of a dead server's socket names a process that may be anybody's by now, so the folder starts empty. */
+/**
+ * The lock file of a dead server's socket has a process id that may be reused by now, so the folder is emptied first.
+ */
 function makePrivate(path: string, account: Account): void {
   const present = lstatSync(path, { throwIfNoEntry: false });
   if (present && ![process.getuid?.(), account.uid].includes(present.uid)) {
@@ -41,7 +44,7 @@ function makePrivate(path: string, account: Account): void {
 
 const PATH_BYTES_MAX = process.platform === 'darwin' ? 103 : 107;
 
-/** The driver splits a host at commas and colons, and Postgres its setting at commas and quotes. */
+/** The driver splits a host at commas and colons, and Postgres splits its setting at commas and quotes. */
 function fits(path: string): boolean {
   return Buffer.byteLength(path) <= PATH_BYTES_MAX && !/[,:"'\s]/.test(path);
 }

@@ -1,11 +1,11 @@
 /**
- * What programs of people have, in an uneven market: API keys and webhook endpoints of one person in five, and for the
- * busy homeowner's endpoint a delivery of each event of theirs.
+ * The integrations of an uneven market: API keys and webhook endpoints of one person in five, and a delivery of each of
+ * the busy homeowner's events to their endpoint.
  */
 import type { TransactionSql } from 'postgres';
 import { busyHomeowner, seededId, type Market } from './market.js';
 
-/** Where sessions of keys are numbered, and webhooks: behind all people. */
+/** The first number of the sessions of keys and of webhooks: after all people. */
 const FROM = 1_000_000_000;
 const KEYS_OF_BUSY_HOMEOWNER = 40;
 

@@ -15,7 +15,7 @@ import {
   type SeededState,
 } from './market.js';
 
-/** From nought to below this, evenly, and the same at every run. */
+/** An even distribution from 0 to below this, the same in every run. */
 export const hashed = (below: number, salt = 0) => `(hashint8extended(n::bigint, ${salt}) & 1048575) % ${below}`;
 interface Planned {
   from: number;
@@ -26,7 +26,7 @@ interface Planned {
   made: string;
 }
 
-/** What each job will be; everything else is derived from it. */
+/** The plan of each job; everything else is derived from it. */
 export async function planJobs(
   tx: TransactionSql,
   { from, to, state, bids, made }: Planned,
@@ -75,20 +75,20 @@ function bidderSql(market: Market): string {
 }
 
 /**
- * Which jobs are whose, spread over all ages and states: multiples of a prime, taken modulo the market, come in no
- * order.
+ * The owners of jobs, spread over all ages and states: multiples of a prime modulo the size of the market are in no
+ * apparent order.
  */
 const spread = (prime: number, below: number, { jobs }: Market) => `n * ${prime} % ${jobs} < ${below} and n <= ${jobs}`;
 const isOfBusyHomeowner = (market: Market) => spread(7_919, UNEVEN.jobsOfBusyHomeowner, market);
-/** Even the market's smallest has half its jobs left for others. */
+/** Even in the smallest market, half of the jobs are left for others. */
 const isOfModestHomeowner = (market: Market) =>
   `n * 7919 % ${market.jobs} >= ${market.jobs - UNEVEN.jobsOfModestHomeowner} and n <= ${market.jobs}`;
 const isBidOnByBusyContractor = (market: Market) => spread(7_907, UNEVEN.bidsOfBusyContractor, market);
 const isInSmallTown = (market: Market) => spread(7_901, UNEVEN.jobsInSmallTown, market);
 const hasRareWord = (market: Market) => spread(7_927, UNEVEN.jobsWithRareWord, market);
 /**
- * The first bid is the one that wins where any does, and the only one that every job has: half of the busy contractor's
- * are that.
+ * The first bid is the winning one where there is one, and the only one that every job has: half of the busy
+ * contractor's bids are first ones.
  */
 const PLACE_OF_BUSY_BID = 'least(bids, 1 + p.n % 2)';
 
@@ -113,7 +113,7 @@ const reached = (state: SeededState) =>
     .map((one) => `'${one}'`)
     .join(', ')})`;
 
-/** What happened to each job, numbered: its own steps, and between them what happened to its bids. */
+/** The events of each job, numbered: its own steps, and between them those of its bids. */
 const STEPS = `
   select n, 1 as sequence, 'job.created' as type, owner_user as actor, null as bidder,
     null::job_status as from_status, 'draft'::job_status as to_status, '{}'::jsonb as data, id, made from plan p
@@ -137,7 +137,7 @@ const STEPS = `
   union all select n, 6 + 2 * bids, 'job.approved', owner_user, null, 'in_review', 'completed',
     '{"rating": 4, "review": "Quick and clean."}', id, made from plan p where ${reached('completed')}`;
 
-/** When a step was taken: each an hour after the one before it. */
+/** The time of a step: an hour after the one before it. */
 const SINCE_MADE = `case sequence when 1 then interval '0' when 2 then interval '30 minutes'
   else (sequence - 2) * interval '1 hour' end`;
 
@@ -153,7 +153,7 @@ function insertsFor(market: Market, numbered: boolean): string[] {
   const words = market.uneven
     ? ` || case when ${hasRareWord(market)} then ' with a ${WORDS.rare}' else '' end
         || case when ${hashed(100, 1)} < ${MIDDLING_PERCENT} then ' under the ${WORDS.middling}' else '' end
-        || case when ${hashed(1_000, 2)} < ${SPARSE_PER_THOUSAND} then ' beside the ${WORDS.sparse}' else '' end`
+        || case when ${hashed(1_000, 2)} < ${SPARSE_PER_THOUSAND} then ' near the ${WORDS.sparse}' else '' end`
     : '';
   return [
     `insert into bids (id, job_id, contractor_id, status, amount, estimated_duration_days, message,

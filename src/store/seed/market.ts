@@ -1,21 +1,22 @@
-/** What a made-up market is like: its size, its uneven parts, who has which number, and identifiers from numbers. */
+/**
+ * The settings of a generated market: its size, its uneven parts, the numbers of its people, and identifiers from
+ * numbers.
+ */
 export interface MarketSize {
   readonly jobs: number;
-  /** About as many: a job has from one bid to twice the mean, and a draft none. */
+  /** The approximate number: a job has from one bid to twice the mean, and a draft none. */
   readonly bids: number;
   /** Half of them homeowners, half contractors. */
   readonly people: number;
-  /** Adds what makes a market uneven; see `UNEVEN`. Without it a market is the same as ever. */
+  /** Adds the uneven parts of a market; see `UNEVEN`. */
   readonly uneven?: boolean;
-  /**
-   * How many of a hundred jobs are open, spread over all ages; where this is left out, states take turns by `STATES`.
-   */
+  /** How many of a hundred jobs are open, spread over all ages; by default the states take turns by `STATES`. */
   readonly openPercent?: number | undefined;
 }
 
 export type SeededState = 'draft' | 'open' | 'awarded' | 'in_progress' | 'in_review' | 'completed' | 'cancelled';
 
-/** Out of twenty jobs in a row, which is where. */
+/** The states of twenty jobs in a row. */
 export const STATES: readonly SeededState[] = [
   'open',
   'completed',
@@ -41,8 +42,8 @@ export const STATES: readonly SeededState[] = [
 export const SHARE_WITH_BIDS = STATES.filter((state) => state !== 'draft').length / STATES.length;
 
 /**
- * What few have much of. Numbers are the same in a market of any size: whatever takes longer in a larger one grows with
- * the market.
+ * The parts of which few people have many. Their numbers are the same in a market of any size: a call that takes longer
+ * in a larger market then depends on the market's size.
  */
 export const UNEVEN = {
   jobsOfBusyHomeowner: 5_000,
@@ -57,7 +58,7 @@ export const UNEVEN = {
 export const SMALL_TOWN = { city: 'Marfa', zipCode: '79843', town: '(-104.0848,30.293)' } as const;
 export const LARGE_TOWN = { city: 'Austin', zipCode: '78704', town: '(-97.754,30.302)' } as const;
 
-/** Every job says `drips`, one in five `sink`; these are in the titles of an uneven market. */
+/** Every job contains `drips`, one in five `sink`; these words are in the titles of an uneven market. */
 export const WORDS = {
   everywhere: 'drips',
   common: 'sink',
@@ -83,8 +84,8 @@ export const modestHomeowner = (market: Market) => busyHomeowner(market) + 2;
 export const crowdedJob = ({ jobs }: Market) => jobs + 1;
 
 /**
- * The identifier of the n-th of its kind, as the database makes it too: 27 characters that are a KSUID to whoever
- * checks.
+ * The identifier of the n-th object of its kind, equal to the one that the database makes: 27 characters with the
+ * format of a KSUID.
  */
 export function seededId(prefix: string, n: number): string {
   return `${prefix}_1${String(n).padStart(26, '0')}`;
@@ -98,13 +99,13 @@ export const IDENTIFIER = `create or replace function pg_temp.made(prefix text, 
 /** Bids, holds and events are numbered by their job: sixteen places for bids, sixty-four for events. */
 export const bidNumber = (job: number, at: number) => job * 16 + at;
 
-/** Who has which number among the people: homeowners are odd, contractors even. */
+/** The numbers of the people: homeowners are odd, contractors even. */
 export const personOfHomeowner = (n: number) => 2 * n + 1;
 export const personOfContractor = (n: number) => 2 * n + 2;
 
-/** Which homeowner, counted from nought, posted the job. */
+/** The homeowner, counted from 0, who posted the job. */
 export const ownerOf = (job: number, { homeowners }: Market) => job % homeowners;
-/** Which contractor made the job's bid at this place, counted from one. */
+/** The contractor, counted from 1, who made the job's bid at this place. */
 export const bidderOf = (job: number, at: number, { contractors }: Market) => (job * 31 + at * 37) % contractors;
 
 export const emailOf = (person: number) => `person${person}@example.test`;

@@ -1,4 +1,4 @@
-/** People: the account that logs in, and the profile that its role gives it. */
+/** People: the account, and the profile of its role. */
 import { sql, type SQL } from 'drizzle-orm';
 import { boolean, check, index, integer, pgEnum, pgTable, text, unique } from 'drizzle-orm/pg-core';
 import { ROLES } from '../../rules/viewer.js';
@@ -12,7 +12,7 @@ interface UserNames {
   readonly email: unknown;
 }
 
-/** What admins search users by: the sign between the name and the email is in neither. */
+/** The text in which admins search users: neither the name nor the email can contain the separator between them. */
 export const userWords = (t: UserNames): SQL =>
   sql`lower(${t.firstName} || ' ' || ${t.lastName} || chr(1) || ${t.email})`;
 
@@ -66,7 +66,7 @@ interface ContractorTexts {
   readonly serviceAreas: unknown;
 }
 
-/** What contractors are searched by, each as its index has it: texts and entries of lists in small letters. */
+/** The expressions by which contractors are searched, as in their indexes: texts and entries of lists in lower case. */
 export const contractorTerms = {
   words: (t: ContractorTexts): SQL =>
     sql`lower(${t.personName} || chr(1) || coalesce(${t.companyName}, '') || chr(1) || coalesce(${t.bio}, ''))`,
@@ -97,11 +97,16 @@ export const contractors = pgTable(
     completedJobs: integer().notNull().default(0),
     ratingSum: integer().notNull().default(0),
     ratingCount: integer().notNull().default(0),
-    /** The account's own, kept equal by triggers: the list of users reads verified contractors in this order. */
+    /**
+     * Equal to the account's creation time; triggers keep it so. The list of users reads verified contractors in this
+     * order.
+     */
     createdAt: createdAt(),
     updatedAt: updatedAt(),
 
-    /** The account's first and last name, kept equal by the same triggers: one index has all that is searched. */
+    /**
+     * Equal to the account's first and last name; the same triggers keep it so. One index then has all searched texts.
+     */
     personName: text().notNull().default(''),
     /** The average in hundredths, and 0 before the first rating: lists are ordered by it. */
     ratingRank: integer()
@@ -111,12 +116,12 @@ export const contractors = pgTable(
       ),
   },
   (t) => [
-    // Each order of the directory, for all contractors and for those who are verified or are not.
+    // An index for each order of the directory: for all contractors, and for those who are verified or are not.
     index('contractors_newest').on(t.createdAt, t.id),
     index('contractors_best_rated').on(t.ratingRank, t.ratingCount, t.id),
     index('contractors_most_completed').on(t.completedJobs, t.ratingRank, t.ratingCount, t.id),
     index('contractors_verified_newest').on(t.verified, t.createdAt, t.id),
-    // The same in the order of the list of users.
+    // The same for the order of the list of users.
     index('contractors_verified_users').on(t.verified, t.createdAt, t.userId),
     index('contractors_verified_best_rated').on(t.verified, t.ratingRank, t.ratingCount, t.id),
     index('contractors_verified_most_completed').on(t.verified, t.completedJobs, t.ratingRank, t.ratingCount, t.id),

@@ -1,4 +1,4 @@
-/** Bids, and the tokens that some of them stake. */
+/** Bids, and the holds of tokens that some of them stake. */
 import { sql } from 'drizzle-orm';
 import { boolean, check, date, index, integer, pgEnum, pgTable, text, unique, uniqueIndex } from 'drizzle-orm/pg-core';
 import { BID_STATES, UNCOUNTED_BID_STATE } from '../../rules/states.js';
@@ -29,7 +29,7 @@ export const bids = pgTable(
     createdAt: createdAt(),
     updatedAt: updatedAt(),
     submittedAt: moment().notNull().defaultNow(),
-    /** When the job was made: a contractor's own jobs are listed by it, together with the open ones. */
+    /** The creation time of the job: a contractor's own jobs are listed by it, together with open ones. */
     jobCreatedAt: moment().notNull(),
   },
   (t) => [

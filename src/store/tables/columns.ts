@@ -1,4 +1,4 @@
-/** Column kinds that several tables share, so that an identifier or a moment means the same everywhere. */
+/** Column types that several tables share, so that an identifier or a time is the same everywhere. */
 import { customType, numeric, timestamp } from 'drizzle-orm/pg-core';
 import type { Id, IdKind } from '../../rules/ids.js';
 
@@ -9,7 +9,7 @@ export function idColumn<K extends IdKind>(_kind: K) {
   return byteOrderedText().$type<Id<K>>();
 }
 
-/** Kept to the millisecond, which is what clients see and what cursors carry. */
+/** With milliseconds, as clients and cursors have it. */
 export const moment = () => timestamp({ withTimezone: true, precision: 3, mode: 'date' });
 
 export const createdAt = () => moment().notNull().defaultNow();
@@ -17,7 +17,7 @@ export const updatedAt = () => moment().notNull().defaultNow();
 
 export const money = () => numeric({ precision: 12, scale: 2, mode: 'number' });
 
-/** Drizzle's own lists of text lose every backslash on the way back. */
+/** Drizzle's own arrays of text lose every backslash when they are read. */
 export const textList = customType<{ data: string[]; driverData: string }>({
   dataType: () => 'text[]',
   toDriver: (list) => `{${list.map((text) => `"${text.replaceAll(/["\\]/g, '\\$&')}"`).join(',')}}`,
@@ -27,7 +27,7 @@ export const textList = customType<{ data: string[]; driverData: string }>({
     ),
 });
 
-/** A place in a list that never ends, as a string of digits: JavaScript's numbers are exact up to 2^53 only. */
+/** A position in the event log, as a string of digits: JavaScript's numbers are exact only up to 2^53. */
 export const position = customType<{ data: string; driverData: string | number }>({
   dataType: () => 'bigint',
   fromDriver: String,

@@ -1,4 +1,4 @@
-/** What happened to jobs and bids, in order, for ever. The events of a deleted draft stay. */
+/** The events of jobs and bids, in order, which are never deleted, not even those of a deleted draft. */
 import { sql } from 'drizzle-orm';
 import { check, index, integer, jsonb, pgTable, text, uniqueIndex } from 'drizzle-orm/pg-core';
 import type { EventType } from '../../rules/events.js';
@@ -14,15 +14,15 @@ export const events = pgTable(
     sequence: integer().notNull(),
     type: text().$type<EventType>().notNull(),
     actorId: idColumn('user').references(() => users.id),
-    /** Whose bid an event is about; what happens to a bid is not for other contractors. */
+    /** The contractor of the bid that an event is about; other contractors may not read it. */
     bidderId: idColumn('contractor'),
     fromStatus: jobStatus(),
     toStatus: jobStatus(),
     occurredAt: moment().notNull().defaultNow(),
     data: jsonb().$type<Record<string, unknown>>().notNull().default({}),
-    /** Whose job it is, which never changes; it is known of deleted drafts too. */
+    /** The owner of the job, which never changes; kept here for deleted drafts, too. */
     homeownerId: idColumn('homeowner').notNull(),
-    /** The place among all events. It is given after the commit, by `number_events`, and never changes. */
+    /** The position among all events. `number_events` sets it after the commit, and it never changes. */
     position: position(),
   },
   (t) => [

@@ -1,4 +1,4 @@
-/** The first answers to calls that came with a key, kept for a day so that a second try gets the same. */
+/** The answers to calls with an idempotency key, kept for a day so that a retry gets the same answer. */
 import { index, pgTable, primaryKey, text } from 'drizzle-orm/pg-core';
 import { users } from './accounts.js';
 import { createdAt, idColumn } from './columns.js';
@@ -11,7 +11,7 @@ export const idempotencyRecords = pgTable(
       .references(() => users.id),
     operation: text().notNull(),
     key: text().notNull(),
-    /** A keyed digest of the input: inputs may hold passwords, so nothing is kept that could be guessed at. */
+    /** An HMAC of the input: inputs may contain passwords, which must not be guessable from this column. */
     inputSeal: text().notNull(),
     answer: text().notNull(),
     createdAt: createdAt(),

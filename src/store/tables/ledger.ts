@@ -1,4 +1,4 @@
-/** Tokens: transfers that are only ever added, and the balances, which must equal their sums. */
+/** Tokens: transfers, which are only inserted, and the balances, which must equal their sums. */
 import { sql } from 'drizzle-orm';
 import { check, index, integer, pgEnum, pgTable, text } from 'drizzle-orm/pg-core';
 import { SYSTEM_ACCOUNTS, TRANSFER_REASON_KEYS, type SystemAccount } from '../../rules/tokens.js';
@@ -18,7 +18,7 @@ export const tokenTransfers = pgTable(
     toAccount: text().$type<UserId | SystemAccount>().notNull(),
     amount: integer().notNull(),
     reason: transferReason().notNull(),
-    /** The person's side of the transfer, whichever way it went: their history is read by it. */
+    /** The person's side of the transfer, in either direction: their history is read by it. */
     userId: idColumn('user')
       .notNull()
       .references(() => users.id),

@@ -1,6 +1,6 @@
 /**
- * What was said of contractors when their work was approved. A trigger copies it from the event of the approval, which
- * stays the record; here it is stored by contractor, in the order in which it is read.
+ * Reviews of contractors from approvals of their work. A trigger copies them from the events of the approvals, which
+ * remain the source; this table has them by contractor, in the order of the list.
  */
 import { check, index, integer, pgTable, text } from 'drizzle-orm/pg-core';
 import { sql } from 'drizzle-orm';
@@ -11,7 +11,7 @@ import { jobs } from './jobs.js';
 export const reviews = pgTable(
   'reviews',
   {
-    /** That of the event. */
+    /** The time of the event. */
     id: idColumn('event').primaryKey(),
     jobId: idColumn('job')
       .notNull()

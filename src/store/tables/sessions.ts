@@ -1,4 +1,7 @@
-/** Log-ins. A session lives until it is revoked or too old; its refresh tokens are kept only as their SHA-256. */
+/**
+ * Sessions and API keys. A session is active until it is revoked or too old; only the SHA-256 of its refresh tokens is
+ * stored.
+ */
 import { index, pgTable, text } from 'drizzle-orm/pg-core';
 import { users } from './accounts.js';
 import { createdAt, idColumn, moment } from './columns.js';
@@ -11,7 +14,7 @@ export const sessions = pgTable(
       .notNull()
       .references(() => users.id),
     createdAt: createdAt(),
-    /** No refresh carries a session beyond this; of an API key without an end it is infinity. */
+    /** No refresh extends a session beyond this; infinity for an API key that does not expire. */
     endsAt: moment().notNull(),
     revokedAt: moment(),
   },
@@ -27,15 +30,15 @@ export const refreshTokens = pgTable(
       .references(() => sessions.id, { onDelete: 'cascade' }),
     createdAt: createdAt(),
     expiresAt: moment().notNull(),
-    /** A used token is kept, so that its second use is distinguished from a stranger's guess. */
+    /** A used token is kept, so that its reuse is distinguished from an unknown token. */
     usedAt: moment(),
   },
   (t) => [index('refresh_tokens_of_session').on(t.sessionId)],
 );
 
 /**
- * A key for programs. It opens a session of its own, which has no refresh tokens and ends when the key does, so that
- * what is checked of a session, and what ends one, holds for keys too.
+ * A key for programs. It has its own session, which has no refresh tokens and ends with the key, so that the checks and
+ * the end of sessions apply to keys too.
  */
 export const apiKeys = pgTable(
   'api_keys',
@@ -49,10 +52,10 @@ export const apiKeys = pgTable(
       .unique('api_keys_one_a_session')
       .references(() => sessions.id, { onDelete: 'cascade' }),
     name: text().notNull(),
-    /** The secret is kept as its SHA-256 alone. */
+    /** Only the SHA-256 of the secret is stored. */
     secretHash: text().notNull().unique('api_keys_by_secret'),
     createdAt: createdAt(),
-    /** To the minute, and written a little later than the use. */
+    /** Exact to the minute, and written a little later than the use. */
     lastUsedAt: moment(),
   },
   (t) => [index('api_keys_in_order').on(t.userId, t.createdAt, t.id)],

@@ -1,4 +1,4 @@
-/** Addresses to which events are sent, what is sent there, and how each attempt went; kept for a month. */
+/** Webhook endpoints, the deliveries to them, and their attempts; deliveries are kept for a month. */
 import { sql } from 'drizzle-orm';
 import { boolean, check, index, integer, jsonb, pgTable, primaryKey, text, unique } from 'drizzle-orm/pg-core';
 import type { EventType } from '../../rules/events.js';
@@ -6,10 +6,10 @@ import type { DeliveredType, DeliveryStatus, WebhookPauseReason, WebhookState } 
 import { users } from './accounts.js';
 import { createdAt, idColumn, moment, position, textList, updatedAt } from './columns.js';
 
-/** A secret that signs what is sent, encrypted under a key of the server. */
+/** A secret that signs requests, encrypted under a key of the server. */
 export interface StoredSecret {
   readonly sealed: string;
-  /** In milliseconds; null for the current one. */
+  /** When the secret expires, in milliseconds; null for the current one. */
   readonly endsAt: number | null;
 }
 
@@ -26,13 +26,13 @@ export const webhookEndpoints = pgTable(
     status: text().$type<WebhookState>().notNull(),
     pausedReason: text().$type<WebhookPauseReason>(),
     failingSince: moment(),
-    /** The newest first. */
+    /** The secrets, the newest first. */
     secrets: jsonb().$type<readonly StoredSecret[]>().notNull(),
-    /** The name of the key that all of them are encrypted under. */
+    /** The name of the key under which all secrets are encrypted. */
     sealedBy: text().notNull(),
     createdAt: createdAt(),
     updatedAt: updatedAt(),
-    /** It is gone for everybody from then on; its deliveries are deleted a little at a time. */
+    /** The endpoint does not exist for any user from then on; its deliveries are deleted in batches. */
     deletedAt: moment(),
   },
   (t) => [
@@ -53,15 +53,15 @@ export const webhookDeliveries = pgTable(
     endpointId: idColumn('webhookEndpoint')
       .notNull()
       .references(() => webhookEndpoints.id),
-    /** Of a test, an identifier that no event has. */
+    /** For a test, an identifier that no event has. */
     eventId: idColumn('event').notNull(),
     eventType: text().$type<DeliveredType>().notNull(),
     status: text().$type<DeliveryStatus>().notNull(),
-    /** Of the present round: a redelivery begins another. */
+    /** Attempts since the last redelivery. */
     attemptsMade: integer().notNull().default(0),
-    /** When it is to be sent; while somebody is sending it, when their claim ends. */
+    /** When the delivery is due; while an instance has claimed it, when the claim expires. */
     dueAt: moment().notNull(),
-    /** Whoever holds this sends it now. */
+    /** The claim of the instance that sends the delivery now. */
     claim: text(),
     createdAt: createdAt(),
     endedAt: moment(),
@@ -95,7 +95,9 @@ export const webhookAttempts = pgTable(
   (t) => [primaryKey({ columns: [t.deliveryId, t.number] })],
 );
 
-/** One row: how far events have been made into deliveries. Whoever locks it is the one that does so. */
+/**
+ * One row with the position up to which deliveries of events exist. The instance that locks it inserts the next ones.
+ */
 export const webhookCursor = pgTable(
   'webhook_cursor',
   { only: boolean().primaryKey().default(true), position: position().notNull() },

@@ -13,7 +13,7 @@ export interface Call {
 }
 
 interface Common {
-  /** The addresses it comes from, in turn. The row's own address unless told. */
+  /** The addresses it comes from, in turn. The row's own address by default. */
   readonly addresses?: readonly string[];
   /** Access tokens, used in turn: by calls, or in place of `@TOKEN@` by connections. */
   readonly tokens?: readonly string[];

@@ -12,7 +12,7 @@ export interface HttpCall {
   readonly body?: unknown;
   readonly token?: string;
   readonly address?: string;
-  /** A connection of its own unless told. */
+  /** A connection of its own by default. */
   readonly agent?: Agent;
 }
 

@@ -119,7 +119,7 @@ export async function openAttackedServer(): Promise<AttackedServer> {
     }
   }
 
-  /** Node opens it when it is told to; while it is open the server is a little slower. */
+  /** Node opens it on request; while it is open the server is a little slower. */
   async function openDebugger(): Promise<string> {
     debuggerUrl = '';
     if (child?.pid !== undefined) process.kill(child.pid, 'SIGUSR1');

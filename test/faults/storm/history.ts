@@ -1,6 +1,6 @@
 /**
- * What the clients write down: every request before it is sent, and every answer that came, so that the run can be
- * judged afterwards.
+ * The history that the clients record: every request before it is sent, and every answer, so that the run can be
+ * checked afterwards.
  */
 import type { Api, OperationKey } from '../../calls.js';
 import type { Json } from '../../app.js';

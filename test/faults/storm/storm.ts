@@ -15,7 +15,7 @@ import { openWire } from './wire.js';
 export interface Weather extends Omit<Amounts, 'instances'> {
   readonly seed: string;
   readonly clients: number;
-  /** What has not been done by then is left out; what was done is judged all the same. */
+  /** Steps that have not been done by then are left out; those that were done are still checked. */
   readonly withinMs: number;
   /** Told after every fault how far the run is. */
   tell?(how: string): void;
@@ -204,7 +204,7 @@ export async function rage({ seed, clients, withinMs, tell = () => {}, ...amount
   try {
     await Promise.race([
       Promise.all([bringFaults(), killBackends(), reached(amounts.operations)]),
-      // They go on until they are told; here they can only fail.
+      // They go on until they are stopped; here they can only fail.
       Promise.all(calls),
       untilTooLate(),
     ]);

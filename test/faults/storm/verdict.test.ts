@@ -10,7 +10,7 @@ import { openClient } from './client.js';
 import { isRead, outcomeOf, succeeded, type Attempt, type Entry, type Op } from './history.js';
 import { readRows, type Rows } from './rows.js';
 import { gather } from './storm.js';
-import { judge, KINDS, type Kind, type Participant } from './verdict.js';
+import { findingsIn, KINDS, type Kind, type Participant } from './verdict.js';
 import { openWire } from './wire.js';
 
 let app: TestApp;
@@ -65,7 +65,7 @@ beforeAll(async () => {
 afterAll(() => app.close());
 
 it('has nothing to say of a sound run, in which everything happened', () => {
-  expect(judge(history, rows, people)).toEqual([]);
+  expect(findingsIn(history, rows, people)).toEqual([]);
   const done = new Set(history.filter(succeeded).map(({ request }) => request.op));
   for (const op of [
     'create',
@@ -251,7 +251,7 @@ const DAMAGES: readonly (readonly [what: string, kind: Kind, description: RegExp
     inRows(({ jobs }) => ({ jobs: changed(jobs, ({ status }) => status === 'open', { status: 'awarded' }) })),
   ],
   [
-    'a bid passed over of which nobody was told',
+    'a bid passed over without an event',
     'lost',
     /bid.rejected/,
     (run) => {
@@ -437,7 +437,7 @@ const DAMAGES: readonly (readonly [what: string, kind: Kind, description: RegExp
 describe('finds', () => {
   it.each(DAMAGES)('%s', (_what, kind, description, damage) => {
     const damaged = damage({ history, rows });
-    const findings = judge(damaged.history, damaged.rows, people);
+    const findings = findingsIn(damaged.history, damaged.rows, people);
     expect(
       findings
         .filter((finding) => finding.kind === kind)

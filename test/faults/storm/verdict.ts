@@ -32,7 +32,7 @@ export interface Participant extends Member {
   readonly signUpBonus: number;
 }
 
-export function judge(history: readonly Entry[], rows: Rows, people: readonly Participant[]): Finding[] {
+export function findingsIn(history: readonly Entry[], rows: Rows, people: readonly Participant[]): Finding[] {
   const done = history.filter((entry) => !isRead(entry.request.op) && succeeded(entry));
   const story = tell(done);
   return [
@@ -243,7 +243,7 @@ function factsOf(entry: Entry, story: Story): string[] {
   const event = (type: string, about = '') => eventFact(type, job, about, by.userId, entry.tag);
   const transfer = (user: string, change: number, reason: string, about: string) =>
     `transfer ${user} ${change} ${reason} ${about}`;
-  const told = story.jobs.get(job);
+  const reported = story.jobs.get(job);
   switch (op) {
     case 'adjustTokens':
       return [record, transfer(body?.userId, body?.amount, 'adjustment', tagIn(body?.reason))];
@@ -273,7 +273,7 @@ function factsOf(entry: Entry, story: Story): string[] {
       return [
         record,
         event('job.cancelled'),
-        ...(told && told.bids.length === 0 ? [transfer(by.userId, told.paid, 'publish_refund', job)] : []),
+        ...(reported && reported.bids.length === 0 ? [transfer(by.userId, reported.paid, 'publish_refund', job)] : []),
       ];
     case 'award':
       return [record, event('job.awarded'), event('bid.accepted', body?.bidId)];
@@ -286,8 +286,8 @@ function factsOf(entry: Entry, story: Story): string[] {
  * Bids that ended with their job or were passed over, by whoever did that; and the one word of an admin that ended a
  * job.
  */
-function consequencesOf(story: Story, happened: ReadonlyMap<string, number>): Foretold[] {
-  const foretold: Foretold[] = [];
+function consequencesOf(story: Story, happened: ReadonlyMap<string, number>): Predicted[] {
+  const predicted: Predicted[] = [];
   const rejectedByHand = new Set(
     [...story.jobs.values()].flatMap(({ entries }) =>
       entries.filter(({ request }) => request.op === 'reject').map(({ request }) => request.bid),
@@ -299,21 +299,21 @@ function consequencesOf(story: Story, happened: ReadonlyMap<string, number>): Fo
     // Of several admins' words only the first leaves an event, and none does if the job was complete before.
     if (completing.length > 0 && (ending?.request.op === 'complete' || left.length > 0)) {
       const first = left[0] ?? completing[0];
-      if (first) foretold.push({ because: first, facts: [completionOf(first, id)] });
+      if (first) predicted.push({ because: first, facts: [completionOf(first, id)] });
     }
     const cause = entries.find(({ request }) => request.op === 'award') ?? left[0] ?? ending;
     for (const bid of bids) {
       if (bid.status !== 'rejected' || rejectedByHand.has(bid.id) || !cause) continue;
-      foretold.push({ because: cause, facts: [eventFact('bid.rejected', id, bid.id, cause.request.by.userId, '')] });
+      predicted.push({ because: cause, facts: [eventFact('bid.rejected', id, bid.id, cause.request.by.userId, '')] });
     }
   }
-  return foretold;
+  return predicted;
 }
 
 const completionOf = ({ request, tag }: Entry, job: string) =>
   eventFact('job.completed', job, '', request.by.userId, tag);
 
-interface Foretold {
+interface Predicted {
   readonly because: Entry;
   readonly facts: string[];
 }
@@ -336,29 +336,29 @@ function historyOf(done: readonly Entry[], story: Story, rows: Rows, people: rea
     ),
     ...rows.records.map(({ user_id, operation, key }) => `record ${user_id} ${operation} ${key}`),
   ]);
-  const foretold = [
-    ...done.map((entry): Foretold => ({ because: entry, facts: factsOf(entry, story) })),
+  const predicted = [
+    ...done.map((entry): Predicted => ({ because: entry, facts: factsOf(entry, story) })),
     ...consequencesOf(story, happened),
   ];
   const expected = counted([
-    ...foretold.flatMap(({ facts }) => facts),
+    ...predicted.flatMap(({ facts }) => facts),
     ...people
       .filter(({ signUpBonus }) => signUpBonus > 0)
       .map(({ userId, signUpBonus }) => `transfer ${userId} ${signUpBonus} signup_bonus `),
   ]);
 
-  for (const { because, facts } of foretold) {
+  for (const { because, facts } of predicted) {
     const missing = facts.filter((fact) => (happened.get(fact) ?? 0) < (expected.get(fact) ?? 0));
     if (missing.length === 0) continue;
     const kind = missing.length === facts.length ? 'lost' : 'half-applied';
     found.push({ kind, what: `${nameOf(because)} was acknowledged, and there is no ${missing.join(', no ')}` });
   }
   for (const [fact, times] of happened) {
-    const foretoldTimes = expected.get(fact) ?? 0;
-    if (times <= foretoldTimes) continue;
+    const predictedTimes = expected.get(fact) ?? 0;
+    if (times <= predictedTimes) continue;
     found.push({
-      kind: foretoldTimes > 0 ? 'doubled' : 'unaccounted',
-      what: `${fact} is there ${times} times; ${foretoldTimes} were acknowledged`,
+      kind: predictedTimes > 0 ? 'doubled' : 'unaccounted',
+      what: `${fact} is there ${times} times; ${predictedTimes} were acknowledged`,
     });
   }
   for (const person of people) {
@@ -385,16 +385,16 @@ function statesOf({ jobs, bids }: Story, rows: Rows, people: readonly Participan
     if (is !== should)
       found.push({ kind: 'state', what: `${what} is ${is}; what was acknowledged makes it ${should}` });
   };
-  const everyOne = <Row extends { id: string }, Told extends { id: string }>(
+  const everyOne = <Row extends { id: string }, Reported extends { id: string }>(
     noun: string,
     present: readonly Row[],
-    told: readonly Told[],
-    check: (row: Row, told: Told) => void,
+    reported: readonly Reported[],
+    check: (row: Row, reported: Reported) => void,
   ) => {
     const byId = new Map(present.map((row) => [row.id, row]));
-    const known = new Set(told.map(({ id }) => id));
+    const known = new Set(reported.map(({ id }) => id));
     if (byId.size !== present.length) found.push({ kind: 'doubled', what: `a ${noun} is there twice` });
-    for (const one of told) {
+    for (const one of reported) {
       const row = byId.get(one.id);
       if (row) check(row, one);
       else found.push({ kind: 'lost', what: `${noun} ${one.id} was acknowledged and is not there` });

@@ -6,14 +6,14 @@ type Fields = Record<string, string>;
 
 export function SignIn() {
   const send = useGraph().useWrite();
-  const newcomer = ({ email = '', password = '', firstName = '' }: Fields) => ({
+  const newUser = ({ email = '', password = '', firstName = '' }: Fields) => ({
     email,
     password,
     firstName,
     lastName: 'Example',
   });
-  const asHomeowner = (fields: Fields) => signUp(send, SIGN_UP_HOMEOWNER, newcomer(fields));
-  const asContractor = (fields: Fields) => signUp(send, SIGN_UP_CONTRACTOR, newcomer(fields));
+  const asHomeowner = (fields: Fields) => signUp(send, SIGN_UP_HOMEOWNER, newUser(fields));
+  const asContractor = (fields: Fields) => signUp(send, SIGN_UP_CONTRACTOR, newUser(fields));
   return (
     <>
       <Form name="Sign up as a homeowner" send={asHomeowner}>
