@@ -2,12 +2,20 @@
  * Chooses the media type of an answer. This is done before anything runs, since a call that is refused must have no
  * effect.
  */
+import { LRUCache } from 'lru-cache';
 import Negotiator from 'negotiator';
 
 /** In order of preference where the client accepts both equally. */
 const FORMS = ['application/json; charset=utf-8', 'application/graphql-response+json; charset=utf-8'];
 
+/** Most requests send one of very few headers, and parsing one costs as much as parsing the input of a list. */
+const parsed = new LRUCache<string, { readonly form: string | undefined }>({ max: 100 });
+
 /** Undefined for a client that accepts neither. */
-export function acceptedType(accept: string | undefined): string | undefined {
-  return new Negotiator({ headers: { accept } }).mediaType(FORMS);
+export function acceptedType(accept = '*/*'): string | undefined {
+  const known = parsed.get(accept);
+  if (known) return known.form;
+  const form = new Negotiator({ headers: { accept } }).mediaType(FORMS);
+  parsed.set(accept, { form });
+  return form;
 }

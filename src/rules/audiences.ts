@@ -18,14 +18,18 @@ export type Redacted<E extends Audienced, Row> = {
   [K in keyof Row]: K extends PrivateField<(typeof AUDIENCED)[E]> ? Row[K] | null : Row[K];
 };
 
-/** The row as this reader may see it; the row itself, where it holds nothing that is not for them. */
+/**
+ * The row as this reader may see it; the row itself, where it holds nothing that is not for them. What the reader is to
+ * the row is asked only where it holds something that is not for everyone: most rows of a list do not.
+ */
 export function redact<E extends Audienced, Row extends Record<keyof (typeof AUDIENCED)[E]['fields'], unknown>>(
   entity: E,
   row: Row,
-  relations: readonly Relation[],
+  relations: () => readonly Relation[],
 ): Redacted<E, Row> {
-  const hidden = hiddenFrom(entity, relations);
-  return (hidden.some((field) => field in row) ? blanked(row, hidden) : row) as Redacted<E, Row>;
+  const isPrivate = PRIVATE[entity].some((field) => field in row);
+  const hidden = isPrivate ? hiddenFrom(entity, relations()) : [];
+  return (hidden.length > 0 ? blanked(row, hidden) : row) as Redacted<E, Row>;
 }
 
 /** The row is copied first and changed then, so that all copies keep the row's own shape. */
@@ -58,6 +62,14 @@ function hiddenFrom(entity: Audienced, relations: readonly Relation[]): readonly
   for (const relation of relations) bits |= BITS[relation];
   return (HIDDEN[entity][bits] ??= privateFields(AUDIENCED[entity], relations));
 }
+
+/** The fields that are not for everyone. */
+const PRIVATE: Readonly<Record<Audienced, readonly string[]>> = {
+  user: privateFields(USER, []),
+  homeowner: privateFields(HOMEOWNER, []),
+  contractor: privateFields(CONTRACTOR, []),
+  job: privateFields(JOB, []),
+};
 
 function privateFields({ fields }: { fields: Fields }, relations: readonly Relation[]): string[] {
   return Object.entries(fields)

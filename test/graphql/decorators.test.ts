@@ -1,6 +1,20 @@
 /** What type-graphql's decorators ask for is done, or refused at start. */
-import { Authorized, Field, getMetadataStorage, ObjectType, Query, Resolver, UseMiddleware } from 'type-graphql';
+import { graphql, isObjectType } from 'graphql';
+import {
+  Authorized,
+  buildSchemaSync,
+  Ctx,
+  Field,
+  FieldResolver,
+  getMetadataStorage,
+  ObjectType,
+  Query,
+  Resolver,
+  Root,
+  UseMiddleware,
+} from 'type-graphql';
 import { afterEach, expect, it } from 'vitest';
+import { callPlainResolversDirectly } from '../../src/graphql/plain-resolvers.js';
 import { createSchema } from '../../src/graphql/schema.js';
 
 const storage = getMetadataStorage();
@@ -70,4 +84,59 @@ it.each([
   }
   expect(Guarded).toBeDefined();
   expect(createSchema).toThrow(`${name} on Guarded.secret`);
+});
+
+it('calls a plain resolver directly, and leaves one with a middleware or other parameters to type-graphql', async () => {
+  const heard: string[] = [];
+  const hears = async ({ info }: { info: { fieldName: string } }, next: () => Promise<unknown>) => {
+    heard.push(info.fieldName);
+    return next();
+  };
+  interface Tool {
+    name: string;
+  }
+  @ObjectType('Tool')
+  class ToolType {
+    @Field(() => String, { simple: true })
+    name!: string;
+  }
+  @Resolver(() => ToolType)
+  class ToolResolver {
+    readonly sign = '!';
+    @Query(() => ToolType)
+    tool(): Tool {
+      return { name: 'Saw' };
+    }
+    @FieldResolver(() => String)
+    plain(@Root() { name }: Tool, @Ctx() { owner }: { owner: string }): string {
+      return `${owner}’s ${name}${this.sign}`;
+    }
+    @FieldResolver(() => String)
+    @UseMiddleware(hears)
+    guarded(@Root() { name }: Tool, @Ctx() { owner }: { owner: string }): string {
+      return `${owner}’s ${name}`;
+    }
+    @FieldResolver(() => String)
+    swapped(@Ctx() { owner }: { owner: string }, @Root() { name }: Tool): string {
+      return `${name} of ${owner}`;
+    }
+    @FieldResolver(() => String)
+    part(@Root('name') name: string, @Ctx('owner') owner: string): string {
+      return `${owner}: ${name}`;
+    }
+  }
+  const schema = buildSchemaSync({ resolvers: [ToolResolver], validate: false });
+  const type = schema.getType('Tool');
+  const resolvers = () => (isObjectType(type) ? Object.values(type.getFields()).map(({ resolve }) => resolve) : []);
+  const before = resolvers();
+  callPlainResolversDirectly(schema);
+  const after = resolvers();
+  expect(after.filter((resolve, at) => resolve !== before[at])).toHaveLength(1);
+  const source = '{ tool { name plain guarded swapped part } }';
+  expect(await graphql({ schema, source, contextValue: { owner: 'Carla' } })).toEqual({
+    data: {
+      tool: { name: 'Saw', plain: 'Carla’s Saw!', guarded: 'Carla’s Saw', swapped: 'Saw of Carla', part: 'Carla: Saw' },
+    },
+  });
+  expect(heard).toEqual(['guarded']);
 });

@@ -82,10 +82,10 @@ const READ: Record<
   Audienced,
   { row: Record<string, unknown>; as: (...relations: Relation[]) => Record<string, unknown> }
 > = {
-  user: { row: user, as: (...relations) => redact('user', user, relations) },
-  homeowner: { row: homeowner, as: (...relations) => redact('homeowner', homeowner, relations) },
-  contractor: { row: contractor, as: (...relations) => redact('contractor', contractor, relations) },
-  job: { row: job, as: (...relations) => redact('job', job, relations) },
+  user: { row: user, as: (...relations) => redact('user', user, () => relations) },
+  homeowner: { row: homeowner, as: (...relations) => redact('homeowner', homeowner, () => relations) },
+  contractor: { row: contractor, as: (...relations) => redact('contractor', contractor, () => relations) },
+  job: { row: job, as: (...relations) => redact('job', job, () => relations) },
 };
 
 const CONTACT = ['email', 'phone'];

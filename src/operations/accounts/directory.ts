@@ -4,7 +4,6 @@
  */
 import { redact } from '../../rules/audiences.js';
 import { refuse } from '../../rules/errors.js';
-import type { Relation } from '../../rules/readers.js';
 import type { Viewer } from '../../rules/viewer.js';
 import { selectPeople, type PersonRow } from '../../store/people.js';
 import type { Db } from '../../store/database.js';
@@ -47,9 +46,7 @@ export function readablePerson(
   viewer: Viewer,
   { user: row, homeowner, contractor, counterpart, client }: PersonRow,
 ): Person {
-  const relations: Relation[] = relationsTo(viewer, row.id);
-  if (counterpart) relations.push('counterpart');
-  if (client) relations.push('client');
+  const relations = () => relationsTo(viewer, row.id, { counterpart, client });
   const user = redact('user', row, relations);
   const person: Person = {
     user,

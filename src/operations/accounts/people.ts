@@ -66,17 +66,21 @@ export type ReadableUser = Redacted<'user', User>;
 export type ReadableHomeowner = Redacted<'homeowner', Homeowner>;
 export type ReadableContractor = Redacted<'contractor', Contractor>;
 
-/** The relation of a viewer to the person with this account, as far as the two rows show it. */
-export function relationsTo(viewer: Viewer, userId: string): Relation[] {
+/** The relation of a viewer to the person with this account: as the two rows show it, and as was read besides. */
+export function relationsTo(
+  viewer: Viewer,
+  userId: string,
+  { counterpart = false, client = false }: Partial<Record<'counterpart' | 'client', boolean>>,
+): Relation[] {
   const relations: Relation[] = [];
   if (viewer.userId === userId) relations.push('self');
   if (viewer.role === 'admin') relations.push('admin');
+  if (counterpart) relations.push('counterpart');
+  if (client) relations.push('client');
   return relations;
 }
 
 /** `isClient` where the contractor has bid on a job of the viewer’s. */
 export function readableContractor(viewer: Viewer, contractor: Contractor, isClient = false): ReadableContractor {
-  const relations = relationsTo(viewer, contractor.userId);
-  if (isClient) relations.push('client');
-  return redact('contractor', contractor, relations);
+  return redact('contractor', contractor, () => relationsTo(viewer, contractor.userId, { client: isClient }));
 }

@@ -152,12 +152,12 @@ function partsFrom(
   count: (total: TotalOf) => Promise<Total>,
 ): JobParts {
   const parts: { -readonly [Part in keyof JobParts]: JobParts[Part] } = {};
-  // `true` for any contractor: what they may read of a visible job does not depend on a bid of theirs.
-  const party = partyOf(viewer, job, true);
   if (found.homeowner) parts.homeowner = readablePerson(viewer, found.homeowner).homeowner;
   if (found.ownBids) parts.ownBids = found.ownBids;
   if (found.awardedBid !== undefined) parts.awardedBid = found.awardedBid;
   const isAfter = include.isAfter === true;
+  // Whether a contractor has bid makes no difference to what they may read of a job that they see.
+  const party = () => partyOf(viewer, job, true);
   if (found.bids && include.bids !== undefined) {
     const { bids, bidsTotal } = found;
     parts.bids = listBidsOnJob[viewer.role].all.pageOf(bids, { size: include.bids, isAfter }, async () =>
@@ -169,9 +169,10 @@ function partsFrom(
     const page = listEventsOfJob[viewer.role].pageOf(events, { size: include.events, isAfter }, async () =>
       eventsTotal === undefined ? count('eventsTotal') : totalOf(eventsTotal),
     );
-    parts.timeline = mapPage(page, (event) => eventFor(party, event));
+    const reader = party();
+    parts.timeline = mapPage(page, (event) => eventFor(reader, event));
   }
   if (found.disputeEvents)
-    parts.dispute = reachOf(party) === 'status changes' ? null : disputeFrom(found.disputeEvents);
+    parts.dispute = reachOf(party()) === 'status changes' ? null : disputeFrom(found.disputeEvents);
   return parts;
 }

@@ -7,5 +7,5 @@ import type { JobRow } from '../../store/jobs.js';
 export type ReadableJob = Redacted<'job', JobRow>;
 
 export function readableJob(viewer: Viewer, job: JobRow): ReadableJob {
-  return redact('job', job, relationsToJob(viewer, job));
+  return redact('job', job, () => relationsToJob(viewer, job));
 }
