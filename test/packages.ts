@@ -1,7 +1,8 @@
 /**
  * Packages that only one test needs, by a lock file of that test's own. They are installed when the test first runs,
  * and stay until the lock changes. Two runs may come at the same moment: each installs in a folder of its own, which
- * then gets its name in one step. Whoever is first has made the packages of both, and nobody finds them half there.
+ * then gets its name in one step. The first one has made the packages of both, and no process finds an incomplete
+ * folder.
  */
 import { execFile } from 'node:child_process';
 import { createHash } from 'node:crypto';

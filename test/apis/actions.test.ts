@@ -63,7 +63,7 @@ test('the actions on a bid say what each call would get', async () => {
         const expected = status < 300 ? [true, null] : [false, got.details.code];
         const call = `${key} by the ${who} on a job that is ${state}`;
         expect([said.allowed, said.reason], call).toEqual(expected);
-        // Whoever has another role is refused the call before the bid is looked at.
+        // A caller with another role is refused before the bid is read.
         if (said.reason === 'FORBIDDEN') expect(said.message, call).toMatch(/^Only .+ may do this\.$/);
         else expect(said.message, call).toBe(status < 300 ? null : got.error);
       }

@@ -113,11 +113,11 @@ test.each([
   ['verified=false', 'verified: false', ['Dan', 'Cleo', 'Ada']],
   ['service_area=austin&specialty=roofing', 'serviceArea: "austin", specialty: "roofing"', ['Cleo', 'Ada']],
   ['service_area=austin&verified=true', 'serviceArea: "austin", verified: true', ['Eve']],
-])('whoever asks for “%s” finds them, newest first', async (query, filter, names) => {
+])('a search for “%s” finds them, newest first', async (query, filter, names) => {
   expect(await found(query, filter)).toEqual(names);
 });
 
-test('whoever changes their name is found by the new one, and no longer by the former', async () => {
+test('a person who changes their name is found by the new one, and no longer by the former', async () => {
   const rename = async (name: string) => {
     const body = { user: { first_name: name }, contractor: { company_name: 'Dan_s' } };
     expect((await app.rest('PUT', '/v1/me', { token: carls[3]!.token, body })).status).toBe(200);

@@ -310,7 +310,7 @@ describe('what opens or ends a session', () => {
     expect(app.statements()).toEqual([]);
   });
 
-  it('stands beside __typename, which is no mutation, and among others for real', async () => {
+  it('may be sent with __typename, which is no mutation, and for real with other mutations', async () => {
     const variables = { logIn: logInOf(people.owner) };
     const alone = await app.graphql(`mutation ($logIn: LogInInput!) { __typename ${LOG_IN} }`, {
       headers: DRY,

@@ -75,7 +75,7 @@ describe.each(Object.keys(ENDINGS) as (keyof typeof ENDINGS)[])('with a session 
     await end();
     const { status, body, headers } = await app.rest('GET', ask(job), { token: people.stranger.token });
     expect([status, body.details.code]).toEqual([401, 'UNAUTHENTICATED']);
-    // It draws on no budget of whoever's session it was.
+    // It is counted in no budget of the user whose session it was.
     expect(headers.get('ratelimit-policy') ?? '').not.toContain('read');
   });
 

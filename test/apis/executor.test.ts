@@ -1,6 +1,6 @@
 /**
- * Whatever a document asks, and whoever asks, our executor and graphql-js answer the same from the first call on: the
- * data, the refusals, and where each stands.
+ * For any document and any caller, our executor and graphql-js answer the same from the first call on: the data, the
+ * refusals, and where each stands.
  */
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
 import { openTestApp, type GraphqlAnswer, type TestApp } from '../app.js';
@@ -256,7 +256,7 @@ async function count(): Promise<number> {
 
 let sent = 0;
 
-/** No two cases share a document: each begins unseen, whoever came before. */
+/** No two cases share a document, so that the executor has no plan for it from another case. */
 async function compared(document: string, variables: (() => Variables) | undefined, who: (typeof WHO)[number]) {
   sent += 1;
   const ownText = `${document} # ${sent} ${BY_A_PLAN}`;

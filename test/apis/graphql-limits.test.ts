@@ -779,7 +779,7 @@ describe('with PERSISTED_DOCUMENTS=only', () => {
   it.each([
     ['a query', { query: WHO }],
     ['a query that is not even one', { query: '{{{' }],
-    ['a query beside a listed hash', { query: '{ __typename }', documentId: hash(WHO) }],
+    ['a query together with a listed hash', { query: '{ __typename }', documentId: hash(WHO) }],
     ['a listed query with its own hash', { query: WHO, ...persisted(WHO) }],
     ['a hash that is not listed', { documentId: hash('{ __typename }') }],
     ['a property of every object', { documentId: '__proto__' }],

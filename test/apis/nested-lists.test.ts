@@ -203,7 +203,7 @@ describe('a way from one list to what is nested in it', () => {
 
   test.each(READERS)('costs the %s as many statements for twenty parents as for one', async (who) => {
     const more: string[] = [];
-    // Whoever is new to this process has their session looked for by a statement of its own.
+    // A session that is not cached in this process is checked in a separate statement.
     await ask(people[who], '{ viewer { referralCode } }');
     for (const { name, chain, document } of WAYS) {
       const isOfAccounts = name.startsWith('users.');

@@ -77,7 +77,7 @@ describe('The pages', () => {
     expect([head.status, await head.text()]).toEqual([200, '']);
   });
 
-  it('a file that is not there is 404, as is every path beside it', async () => {
+  it('a file that is not there is 404, as is every path outside of the folder', async () => {
     for (const path of [
       '/graphql/playground/',
       '/graphql/playground/../../package.json',

@@ -566,7 +566,7 @@ describe('what is set by the service', () => {
   });
 });
 
-describe('whoever has read an older version', () => {
+describe('a caller who has read an older version', () => {
   const STEPS: [OperationKey, Given, Who, object | ((job: GivenJob) => object) | undefined][] = [
     ['publish', 'draft', 'owner', undefined],
     ['update', 'open', 'owner', { title: 'New' }],
@@ -650,7 +650,7 @@ describe('whoever has read an older version', () => {
   });
 });
 
-describe('whoever awards or bids is refused by both APIs', () => {
+describe('a caller who awards or bids is refused by both APIs', () => {
   const refused = (name: string, rule: Rule) => test(name, () => expectRefusal(rule));
   const bid = (body: object, more: Partial<Rule>) =>
     ({
@@ -820,7 +820,7 @@ describe('a bid goes forward only', () => {
   });
 });
 
-describe('whoever says too much, or nothing, in a step of the work is refused by both APIs', () => {
+describe('a text that is too long, or missing, in a step of the work is refused by both APIs', () => {
   const TEXTS: [OperationKey, Given, Who, required: string[], optional: string[]][] = [
     ['checkIn', 'awarded', 'awardee', [], ['notes']],
     ['submitForReview', 'in_progress', 'awardee', [], ['completion_notes']],

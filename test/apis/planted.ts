@@ -179,7 +179,7 @@ export function createLookout(scenes: readonly PlantedScene[]) {
   const leaks: Leak[] = [];
   const read = new Map<Secret, Set<Person>>();
 
-  /** What was said at an approval stands beside the contractor, for anyone signed in. */
+  /** The review of an approval is shown with the contractor, to any signed-in user. */
   const reviews = new Set(secrets.filter(({ what }) => what === 'completed: review'));
 
   const mayRead = (person: Person | null, secret: Secret) =>

@@ -9,7 +9,7 @@ import { ADMIN, openTestApp, type TestApp } from '../app.js';
 import { byGraphql, byRest, invalid, type Refused } from './refused.js';
 
 let open: TestApp;
-/** Beside it, with no calls left in any person's budget. */
+/** Another instance, with no calls left in any person's budget. */
 let spent: TestApp;
 const tokens: Record<string, string> = { forger: 'e30.e30.e30' };
 const CONTRACTOR = { email: 'carl.orders@example.test', password: 'Carl has a password' };

@@ -18,7 +18,7 @@ beforeAll(async () => {
 afterAll(() => app.close());
 
 interface Creation {
-  /** Who calls it; whoever it makes, where it makes somebody. */
+  /** The caller, and the person that the call creates, if any. */
   readonly by?: Person;
   readonly path?: string;
   readonly body: object;

@@ -75,7 +75,7 @@ test.each([
   expect(await found(query, filter)).toEqual(names);
 });
 
-test('whoever writes which age of an account or a profile, the two are one, and so is each order', async () => {
+test('an account and its profile keep the same age, whichever of them is written, and so the same order', async () => {
   const { Carl: carl, Carla: carla } = people as Record<'Carl' | 'Carla', Person>;
   const orders = () => Promise.all([found('', ''), found('user_type=contractor', 'userType: CONTRACTOR')]);
   await app.sql`update contractors set created_at = created_at - interval '1 year' where id = ${carla.profileId}`;

@@ -36,8 +36,8 @@ vi.mock('../../src/rules/limits.js', async (original) => ({
 }));
 
 /**
- * Its documents keep the event loop for seconds, and whoever waits for a turn as long is refused: here nobody waits for
- * one.
+ * Its documents occupy the event loop for seconds, and a call that waits as long for a turn is refused: here none waits
+ * for one.
  */
 vi.mock('../../src/shares/turns.js', async (original) => ({
   ...(await original<typeof import('../../src/shares/turns.js')>()),
@@ -85,7 +85,7 @@ function everyone(): { scene: PlantedScene; person: Person | null }[] {
   );
 }
 
-describe('whoever reads all there is', () => {
+describe('a person who reads everything', () => {
   test('by GraphQL, five things deep, comes by nothing that is not theirs, and by all that is', async () => {
     const selections = createSelections(schema);
     const isById = ({ args }: RootField) => args.some(({ name }) => name === 'id');
@@ -203,7 +203,7 @@ function usedIn(fragments: string, document: string): string {
   return [...used].map((name) => all.get(name)).join('\n');
 }
 
-test('whoever has a stream open comes by nothing that is not theirs, from the first event to the last', async () => {
+test('a person with an open stream gets nothing that is not theirs, from the first event to the last', async () => {
   const { db } = app.services;
   await allNumbered(app);
   const [{ last } = { last: 0 }] = await app.sql`select max(position) as last from events`;
@@ -237,7 +237,7 @@ const ROLES_OF = {
   admin: 'admin',
 } as const satisfies Record<(typeof PEOPLE)[number], Role>;
 
-describe('whoever calls what changes something', () => {
+describe('a person who calls the mutations', () => {
   test('is answered, and refused, without a word that is not theirs', async () => {
     const selections = createSelections(schema);
     for (const scene of scenes) {

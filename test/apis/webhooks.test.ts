@@ -172,7 +172,7 @@ describe('a webhook endpoint', () => {
     expect(byRest(await app.rest('POST', `/v1/webhooks/${webhook.id}/test`, { token }))).toEqual(REFUSED);
   });
 
-  it('is given another secret, beside which the old one signs for a day', async () => {
+  it('gets another secret, and the old one also signs for a day', async () => {
     const owner = await homeowner(app, 'Oksana');
     const { webhook, secret } = await made(owner);
     const path = `/v1/webhooks/${webhook.id}/rotate-secret`;

@@ -30,7 +30,7 @@ export function createSelections(schema: GraphQLSchema): Selections {
   }
 
   /**
-   * Every field bears its type's name as well: fields of one name and different kinds would not stand beside each
+   * Every field bears its type's name as well: fields of one name and different kinds could not be selected with each
    * other.
    */
   function fieldsOf(type: GraphQLObjectType, levels: number): string {

@@ -1,7 +1,7 @@
 /**
- * Callers in a process of their own, so that what they do costs the server under test nothing but its answers.
- * `reads`: from one address, on so many lines, each as soon as the last is answered, or so many a second;
- * `log-ins`: so many a second, whoever is answered, each from an address of its own.
+ * Callers in a process of their own, so that what they do costs the server under test nothing but its answers. `reads`:
+ * from one address, on so many lines, each as soon as the last is answered, or so many a second; `log-ins`: so many a
+ * second, whether or not they are answered, each from an address of its own.
  */
 import { Agent, request } from 'node:http';
 import process from 'node:process';

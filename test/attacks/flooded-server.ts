@@ -1,4 +1,6 @@
-/** A server in a process of its own, as in production, and callers in others: quiet readers, and whoever floods it. */
+/**
+ * A server in a process of its own, as in production, and callers in others: quiet readers, and those that flood it.
+ */
 import { spawn } from 'node:child_process';
 import { writeFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';

@@ -71,7 +71,7 @@ describe('in small', () => {
     const shed = answers.filter(({ status }) => status === 503);
     expect(answers.filter(({ status }) => status === 401)).toHaveLength(600 - shed.length);
     expect(shed.length).toBeGreaterThan(100);
-    // Whoever waits too long is shed as well.
+    // A call that waits too long is shed as well.
     expectTimed(() => expect(answers.length - shed.length).toBeGreaterThanOrEqual(256));
     for (const { headers, body } of shed)
       expect([body.details.code, Number(headers.get('retry-after')) > 0]).toEqual(['OVERLOADED', true]);

@@ -248,7 +248,7 @@ export const GRAPHQL_ATTACKS: readonly Attack[] = [
     ),
   },
   {
-    name: 'a log-in beside a sign-up',
+    name: 'a log-in together with a sign-up',
     source: `${CRACK}: credential stuffing`,
     outcome: REFUSED,
     run: send(

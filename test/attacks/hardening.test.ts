@@ -1,6 +1,6 @@
 /**
- * What HTTP can do to a server: every broken request is refused in the documented form or its connection is closed,
- * whoever is slow loses the connection, and somebody else, who reads all the while, does not notice.
+ * What HTTP can do to a server: every broken request is refused in the documented form or its connection is closed, a
+ * slow client loses its connection, and another client, which reads all the while, does not notice.
  */
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
@@ -185,7 +185,7 @@ function dripping(all: readonly RawConnection[], drop: string): NodeJS.Timeout {
   }, 50);
 }
 
-describe('whoever is slow loses the connection, and others go on (timed)', () => {
+describe('a slow client loses its connection, and others go on (timed)', () => {
   it('with the head of a request', async () => {
     const { url } = await app.another({ headMs: 400 });
     await unnoticed(async () => {

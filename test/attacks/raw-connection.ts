@@ -69,7 +69,7 @@ function answerIn(received: Buffer): { answer: RawAnswer; bytes: number } | unde
   return { answer: { status, headers, body: received.subarray(end + 4, bytes).toString() }, bytes };
 }
 
-/** What a request line and headers look like. Whoever wants to break one of them writes their own. */
+/** A valid request line and headers. A test that needs a broken one writes its own. */
 export function head(method: string, target: string, headers: readonly string[] = [], version = '1.1'): string {
   return [`${method} ${target} HTTP/${version}`, 'Host: market.test', ...headers, '', ''].join('\r\n');
 }

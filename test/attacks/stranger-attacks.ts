@@ -1,6 +1,6 @@
 /**
- * Other people's things (OWASP API1), other people's work (API5), and what an answer shows beside what was asked
- * (API3): by every kind of identifier.
+ * Other people's things (OWASP API1), other people's work (API5), and what an answer shows in addition to what was
+ * asked (API3): by every kind of identifier.
  */
 import { BID_TRANSITIONS, type BidTransitionKey } from '../../src/rules/bids.js';
 import type { IdKind } from '../../src/rules/ids.js';

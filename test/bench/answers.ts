@@ -1,6 +1,6 @@
 /**
  * Same questions, same answers: before anything is timed, every server is asked, and what it says and what it wrote is
- * laid beside the floor's.
+ * compared with the floor's.
  */
 import { isDeepStrictEqual } from 'node:util';
 import type { Sql } from 'postgres';

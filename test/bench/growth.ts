@@ -189,7 +189,7 @@ async function planned(explainer: Awaited<ReturnType<typeof openExplainer>>, pla
 
 type PlanNode = Readonly<Record<string, unknown>>;
 
-/** A list in one text and a count answer in one row what they found in many; a list may be counted beside. */
+/** A list in one text and a count answer in one row what they found in many; a list may be counted too. */
 function rowsOf(root: PlanNode): number {
   const below = (root['Plans'] ?? []) as readonly PlanNode[];
   const gathered =

@@ -584,8 +584,8 @@ export async function openListener(connection: Connection, sql: Sql, market: Mar
   return {
     ask: (as: Who, asked: Asked) => call({ name: 'a question', as, ask: () => asked }),
     /**
-     * The statements of each query, as the product sends them to somebody it knows. The look at the session of whoever
-     * is new is kept once.
+     * The statements of each query, as the product sends them for a cached session. The separate check of a new session
+     * is kept once.
      */
     async listen(queries: readonly Query[]): Promise<Sent[]> {
       const sent: Sent[] = [];

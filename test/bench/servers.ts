@@ -40,7 +40,7 @@ process.on('exit', () => {
 });
 
 export interface StartOptions {
-  /** The folder of a built product: this one, or another to measure beside it. */
+  /** The folder of a built product: this one, or another to compare it with. */
   readonly product?: string | undefined;
   readonly environment?: Readonly<Record<string, string>>;
   /** For Node itself. */

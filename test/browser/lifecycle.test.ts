@@ -113,7 +113,7 @@ browser.describe('The page of the lifecycle', () => {
   );
 
   browser.it(
-    'knows who is signed in to the playground, and is told of whoever comes later',
+    'shows who is signed in to the playground, and who signs in later',
     async () => {
       visitor = await visit(`${app.url}/graphql`);
       const { page, context } = visitor;

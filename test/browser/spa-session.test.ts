@@ -113,7 +113,7 @@ describe.each([
     const olga = await homeowner(app, 'Olga');
     await app.rest('POST', '/v1/auth/logout', { token: olga.token });
     signIn(olga);
-    // A server tells whoever sends no token that there is no viewer.
+    // A server answers a client without a token that there is no viewer.
     await stories()
       .whoByHash(api)
       .catch(() => undefined);

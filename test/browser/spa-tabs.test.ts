@@ -34,7 +34,7 @@ lifetime.afterAll(async () => {
 for (const client of ['apollo', 'urql'] as const) {
   chromiumThere.describe(`Two tabs of an app with ${client}`, () => {
     chromiumThere.it(
-      'show the form after a log-out in one of them, and then whoever signs up in it',
+      'show the form after a log-out in one of them, and then the user who signs up in it',
       async () => {
         const { first, second, close } = await twoTabs(client, 'Ella');
         await first.getByRole('button', { name: 'Log out' }).click();

@@ -1,6 +1,6 @@
 /**
- * REST clients made from the OpenAPI document by two generators: they compile, and go through both stories of a job, every
- * answer of which is checked against the document.
+ * REST clients made from the OpenAPI document by two generators: they compile, and go through both stories of a job,
+ * every answer of which is checked against the document.
  */
 import { execFile } from 'node:child_process';
 import { cpSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';

@@ -7,7 +7,7 @@ import { describe, expect, it } from 'vitest';
 
 const ROOT = fileURLToPath(new URL('../..', import.meta.url));
 
-/** Each place of src/ (a folder, or a file beside the folders) and what it may import of the others. */
+/** Each place of src/ (a folder, or a file outside of the folders) and what it may import of the others. */
 const MAY_KNOW: Readonly<Record<string, readonly string[]>> = {
   rules: [],
   shares: ['rules'],

@@ -1,4 +1,4 @@
-/** Whoever reads the schema in a playground reads it here first: everything in it says what it is for. */
+/** Everything in the schema has a description, for its readers in a playground. */
 import {
   isEnumType,
   isInputObjectType,

@@ -312,7 +312,7 @@ function streamSection(): Section {
         const end = (await stream.ended) as { code?: number; response?: { status: number } } | undefined;
         const status = end?.code ?? end?.response?.status;
         if (status === 4401 || status === 401) return 'UNAUTHENTICATED';
-        // A busy machine had no time for either side: whoever comes again is served.
+        // A busy machine had no time for either side: a second attempt is served.
         if (status === 4408 || status === 429 || status === 503) return await this.run(app, api, scene, caller);
         return (await refusalOf(stream)).join();
       } finally {

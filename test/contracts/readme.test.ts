@@ -1,4 +1,4 @@
-/** The README's first session, pasted as it stands into a shell beside a server that has just been started. */
+/** The README's first session, pasted unchanged into a shell next to a server that has just been started. */
 import { spawn } from 'node:child_process';
 import { existsSync, readFileSync } from 'node:fs';
 import { afterAll, beforeAll, expect, it } from 'vitest';

@@ -1,7 +1,6 @@
 /**
- * A Postgres that is stopped under load: callers are told in words and by 503, in both APIs, and whoever runs the
- * server finds in the log and in the metrics what is away, since when, and for whom. A server that is merely full says
- * something else.
+ * A Postgres that is stopped under load: callers get a message and a 503 from both APIs, and the operator finds in the
+ * log and in the metrics what is away, since when, and for which calls. A server at capacity has another message.
  */
 import { createHash } from 'node:crypto';
 import { afterAll, afterEach, beforeAll, expect, it } from 'vitest';

@@ -158,7 +158,7 @@ describe('two servers on one folder', () => {
     await first.stop();
   });
 
-  test('a command beside a server finds its database, and none where no server lives', async () => {
+  test('a command finds the database of a running server, and none where no server runs', async () => {
     const folder = newFolder();
     expect(findRunningPostgres(folder)).toBeUndefined();
     const server = startProcess(folder);

@@ -1,8 +1,8 @@
 /**
- * What a server meets besides kills: a pool that is all taken, a deadlock, a disk that is full, a clock that jumps, a
- * start beside others, and its own end under load. Each time callers are told to come again, nothing they were promised
- * is missing, and the server goes on by itself. Real servers, real faults; what becomes of rates when a Redis is lost
- * and comes back is in ../security/rate-limit.test.ts. STORM=long takes more rounds.
+ * Faults of a server other than kills: a pool without a free connection, a deadlock, a full disk, a clock that jumps, a
+ * start at the same time as others, and its own end under load. Each time callers get Retry-After, no acknowledged call
+ * is lost, and the server goes on by itself. Real servers, real faults; what becomes of rates when a Redis is lost and
+ * comes back is in ../security/rate-limit.test.ts. STORM=long takes more rounds.
  */
 import { spawnSync } from 'node:child_process';
 import { randomBytes } from 'node:crypto';

@@ -1,7 +1,7 @@
 /**
- * Calls at the same moment that cannot all be had: each pair, many rounds, each on a fresh job. Whoever comes first
- * wins, the other is told so, and afterwards the whole database is held against its promises. RACE_ROUNDS sets how
- * many. Where one call looks first and moves afterwards, what comes between the two is put there on purpose, once each.
+ * Calls at the same moment that cannot all be had: each pair, many rounds, each on a fresh job. The first call wins,
+ * the other is refused, and afterwards the invariants of the whole database are checked. RACE_ROUNDS sets how many.
+ * Where one call looks first and moves afterwards, what comes between the two is put there on purpose, once each.
  */
 import type { TransactionSql } from 'postgres';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
@@ -16,7 +16,7 @@ import { chanceFrom, seedFrom } from '../seed.js';
 const chance = chanceFrom(seedFrom(process.env.RACE_SEED));
 
 const ROUNDS = Number(process.env.RACE_ROUNDS ?? 200);
-/** People of their own for each, so that rounds beside each other share nothing but the server. */
+/** Own people for each round, so that concurrent rounds share nothing but the server. */
 const LANES = 8;
 
 interface Lane {

@@ -31,7 +31,7 @@ export const VALUE_BREAKAGES: Table = [
   [6, 'repeated name', repeatedName],
 ];
 
-/** What carries the body or stands beside it is wrong. */
+/** The headers of the body, or others, are wrong. */
 export const ENVELOPE_BREAKAGES: Table = [
   [8, 'bytes', (draft, { dice }) => void (draft.bytes = damaged(bodyOf(draft), dice))],
   [

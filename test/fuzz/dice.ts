@@ -1,4 +1,4 @@
-/** Chance from a seed: whoever throws the same dice gets the same requests. */
+/** Random choices from a seed: the same seed gives the same requests. */
 import fc from 'fast-check';
 
 export interface Dice {

@@ -21,7 +21,7 @@ export function jsonText(value: unknown): string {
   return JSON.stringify(value) ?? 'null';
 }
 
-/** A copy with the value at one place changed; places are chosen by whoever calls. */
+/** A copy with the value at one place changed; the caller chooses the place. */
 export function placesIn(value: unknown, way: readonly string[] = []): string[][] {
   if (!isFields(value)) return [];
   return Object.keys(value).flatMap((name) => [[...way, name], ...placesIn(value[name], [...way, name])]);

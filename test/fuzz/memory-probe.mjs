@@ -1,6 +1,6 @@
 /**
- * Loaded into the server under test before anything of its own: whoever connects to the socket hears what is left on
- * the heap after everything that can be collected has been. It needs --expose-gc, and keeps nobody alive.
+ * Loaded into the server under test before anything of its own: it answers a connection to its socket with the size of
+ * the heap after a full garbage collection. It needs --expose-gc, and keeps no process alive.
  */
 import { createServer } from 'node:net';
 

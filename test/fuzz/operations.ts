@@ -96,7 +96,7 @@ const onBid =
     return { who: dice.pick(WHO[row.by]), job, bid: job.bids.bidder ?? '' };
   };
 
-/** Whoever sees every job of the stock, whatever became of it. */
+/** The callers who see every job of the stock in any state. */
 const lookingAt =
   (...states: JobState[]): NeedOf =>
   (stock, dice) => ({

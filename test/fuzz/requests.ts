@@ -41,7 +41,7 @@ export function bytesOf({ raw, method, target, headers, body }: Request): Buffer
   return body ? Buffer.concat([head, body]) : head;
 }
 
-/** For whoever has to see it again. A token is a secret of a database that is gone. */
+/** Prints a request so that a developer can send it again. A token is a secret of a database that is gone. */
 export function asShell(request: Request, port: number): string {
   const bytes = bytesOf(request);
   const printed = bytes

@@ -71,7 +71,7 @@ describe.each([
   ['a read', READ],
   ['a refused change', CHANGE],
 ])('of %s', (_name, document) => {
-  it('hears the same of every call, whoever runs it', async () => {
+  it('gets the same calls, whichever executor runs the document', async () => {
     const expected = await hearing(`${document} ${BY_GRAPHQL_JS}`, { id: open.id });
     const own = `${document} ${BY_A_PLAN}`;
     for (let call = 1; call <= 3; call += 1) expect(await hearing(own, { id: open.id })).toEqual(expected);

@@ -82,17 +82,14 @@ describe.each(Object.keys(EXECUTORS))('by %s', (executor) => {
   });
 });
 
-it.each(Object.keys(EXECUTORS))(
-  'by %s, what fails beside what has failed already takes nobody’s room',
-  async (executor) => {
-    const all = items;
-    items = all.slice(0, 40);
-    const { errors = [] } = (await EXECUTORS[executor]?.('nothing nobody')) ?? {};
-    items = all;
-    const sent = atMost(errors.map((error) => format(error.toJSON(), error)));
-    expect([sent.errors.length, sent.leftOut]).toEqual([40, 0]);
-  },
-);
+it.each(Object.keys(EXECUTORS))('by %s, a failure next to an earlier one does not count twice', async (executor) => {
+  const all = items;
+  items = all.slice(0, 40);
+  const { errors = [] } = (await EXECUTORS[executor]?.('nothing nobody')) ?? {};
+  items = all;
+  const sent = atMost(errors.map((error) => format(error.toJSON(), error)));
+  expect([sent.errors.length, sent.leftOut]).toEqual([40, 0]);
+});
 
 it('cuts a text without leaving half of a character', () => {
   expect([cut('a'.repeat(500)), cut('a'.repeat(501))]).toEqual(['a'.repeat(500), `${'a'.repeat(497)}...`]);

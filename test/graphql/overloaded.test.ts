@@ -19,7 +19,7 @@ it.each([
     undefined,
   ],
   [
-    'a field within, beside others',
+    'a nested field, among others',
     { data: { a: { id: 1, tokens: null } }, errors: [overloaded('a', 'tokens')] },
     undefined,
   ],

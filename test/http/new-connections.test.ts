@@ -41,7 +41,7 @@ it('the last to come from another address waits for one of each other, and not f
   expect(newConnections.mayOthersGoOn()).toBe(true);
 });
 
-it('whoever leaves before that gets none', async () => {
+it('a client that leaves before that gets none', async () => {
   const { made, closed, gone, come } = listening();
   for (const address of ['stays', 'leaves', 'leaves', 'stays']) come(address);
   gone.add('leaves');

@@ -25,7 +25,7 @@ async function accepted(): Promise<Socket> {
 
 const TURNS = 20;
 
-it.each(['gone', 'somebody else’s'])('a socket that is %s waits for no turn, whoever asks to read on', async (why) => {
+it.each(['gone', 'somebody else’s'])('a socket that is %s waits for no turn, even if it is resumed', async (why) => {
   const reading = readInTurn(
     () => true,
     () => true,

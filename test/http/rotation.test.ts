@@ -29,7 +29,7 @@ describe('a rotation', () => {
     expect([rotation.countOf('a'), rotation.countOf('b'), rotation.countOf('c')]).toEqual([2, 1, 0]);
   });
 
-  it('keeps the place of whoever waits until they leave, and forgets those who have left', () => {
+  it('keeps the place of an entry until it leaves, and forgets those that have left', () => {
     const rotation = new Rotation<typeof a1>();
     for (const each of [a1, b1, a1]) rotation.enter(each);
     expect(names(rotation.next(9, 9))).toBe('a1 b1');

@@ -1,5 +1,6 @@
 /**
- * Positions: no event is skipped, none has two, and no two have one, whoever numbers them and whatever becomes of that.
+ * Positions: no event is skipped, none has two, and no two have one, whichever instance numbers them and however that
+ * ends.
  */
 import postgres, { type Sql } from 'postgres';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
@@ -104,7 +105,7 @@ it('within a job positions follow the order in which its events were committed, 
   expect(await positionsOutOfOrder()).toEqual([]);
 });
 
-describe('whoever numbers', () => {
+describe('an instance that numbers', () => {
   it('and is killed in the midst of it leaves nothing behind, and another goes on', async () => {
     const holder = connection();
     const left = newId('job');

@@ -1,4 +1,4 @@
-/** How soon events have their positions when whoever was numbering them is killed, with SIGKILL as the kernel does. */
+/** How soon events have their positions when the numbering instance is killed, with SIGKILL as by the kernel. */
 import { spawn, type ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
 import { afterAll, beforeAll, expect, it } from 'vitest';

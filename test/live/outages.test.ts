@@ -1,6 +1,6 @@
 /**
- * Two instances on a Postgres that fails them: the connection that listens is killed, the whole server is restarted.
- * Whoever has a stream open hears of every event all the same, once and in order.
+ * Two instances on a Postgres that fails them: the connection that listens is killed, the whole server is restarted. A
+ * client with an open stream gets every event even so, once and in order.
  */
 import { pino } from 'pino';
 import { afterEach, expect, it } from 'vitest';

@@ -77,7 +77,7 @@ describe('the list of one’s own events', () => {
     expect(await byRest(people.other)).toEqual([]);
   });
 
-  it('goes on behind a position, whoever’s event had it', async () => {
+  it('goes on after a position, even if another viewer’s event has it', async () => {
     const all = await byRest(people.admin);
     const own = await byRest(people.bidder);
     for (const { position } of all.filter((_, at) => at % 11 === 0)) {

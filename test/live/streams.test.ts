@@ -1,4 +1,4 @@
-/** Whoever has a stream open is told what happens, as the timeline would show it at that moment. */
+/** A client with an open stream gets the events, as the timeline would show them at that moment. */
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { JobId } from '../../src/rules/ids.js';
 import type { Role, Viewer } from '../../src/rules/viewer.js';
@@ -129,7 +129,7 @@ describe('a stream of one job', () => {
     owners.close();
   });
 
-  it('tells of that job alone, to whoever sees it, what the timeline shows them', async () => {
+  it('sends only events of that job, as the timeline shows them to the viewer', async () => {
     const job = await givenJob(app, 'draft', people);
     const stream = open('owner', { jobId: job.id, after: 0n });
     await givenJob(app, 'draft', people);
@@ -141,7 +141,7 @@ describe('a stream of one job', () => {
 });
 
 describe('the end of a stream', () => {
-  it('is told to whoever waits for the next event, when it is closed or returned from', async () => {
+  it('settles a pending next(), when the stream is closed or returned from', async () => {
     for (const end of ['close', 'return'] as const) {
       const stream = open('owner');
       const next = stream.next();

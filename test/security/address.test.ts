@@ -28,7 +28,7 @@ describe("the client's address", () => {
     }
   });
 
-  it('can be had in full, for whoever needs the single machine', () => {
+  it('can be had in full, to identify the single machine', () => {
     expect(believedAddress('10.0.0.1', '2001:db8::5', 1)).toBe('2001:db8::5');
   });
 });

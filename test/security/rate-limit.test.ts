@@ -208,7 +208,7 @@ describe('rate limits in memory', () => {
     expect((await limits.check(FAILURES, 'ann')).remaining).toBe(300);
   });
 
-  it('forget whoever has been idle for a window, and hold no more identities than they may', async () => {
+  it('forget identities that were idle for a window, and hold no more identities than they may', async () => {
     const store = createMemoryStore({ identitiesMax: 100, now: () => nowMs });
     for (let i = 0; i < 1_000; i += 1) {
       nowMs += 1;
@@ -223,7 +223,7 @@ describe('rate limits in memory', () => {
     store.close();
   });
 
-  it('forget the stalest first, so that whoever calls still is remembered through a flood', () => {
+  it('forget the stalest first, so that an active identity is remembered through a flood', () => {
     const store = createMemoryStore({ identitiesMax: 100, now: () => nowMs });
     const large = { ...FIVE, max: 1_000 };
     for (let i = 0; i < 990; i += 1) {
@@ -311,8 +311,8 @@ needs('redis-server').describe('rate limits in a real Redis', () => {
   afterAll(() => server.remove());
 
   /**
-   * A thousand calls at once are to be counted, however long a busy machine takes: whoever gives Redis up counts by
-   * themselves.
+   * A thousand calls at once must be counted, however long a busy machine takes: an instance that has lost Redis would
+   * count alone.
    */
   const LONG_TIMEOUT = { redisTimeoutMs: 30_000 };
 

@@ -1,4 +1,4 @@
-/** A real Redis of the test's own: on a socket in a temporary folder, keeping nothing, ended by whoever started it. */
+/** A real Redis of the test's own: on a socket in a temporary folder, keeping nothing, ended by the test. */
 import { spawn, type ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
 import { existsSync, mkdtempSync, rmSync } from 'node:fs';

@@ -226,7 +226,7 @@ describe('waiting', () => {
       queue.run({ address }, async () => 'served').catch(({ code }: { code: string }) => code),
     );
     await vi.advanceTimersByTimeAsync(1_001);
-    // Whoever is refused waits no more: in the end two of `a` stand against one each of `b` and `c`.
+    // A refused call waits no longer: in the end two of `a` stand against one each of `b` and `c`.
     const [blamed, ofAll] = [Array(2).fill('RATE_LIMITED'), Array(4).fill('OVERLOADED')];
     expect(await Promise.all(codes)).toEqual([...blamed, ...ofAll]);
     first.end();

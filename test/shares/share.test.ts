@@ -25,7 +25,7 @@ const refused = (take: () => unknown) => {
 };
 
 describe('a share', () => {
-  it('is a user’s inside an address, an address’ whoever its users are, and the whole server’s', () => {
+  it('is a user’s inside an address, an address’ for all of its users, and the whole server’s', () => {
     const share = shareOf({ perUser: 1, perAddress: 2, total: 3 });
     const user = (address: string, name: string): Holder => ({ address, user: name });
     share.take(user('a', '1'));

@@ -1,4 +1,4 @@
-/** `npm run admin`: whoever runs the server makes its admins, beside it or without it. */
+/** `npm run admin`: the operator creates admins, with or without a running server. */
 import { existsSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { afterAll, beforeAll, expect, it } from 'vitest';
@@ -45,7 +45,7 @@ it('where no server has made a database none is made: the admin would be in one 
   expect(existsSync(join(dataFolder, 'postgres'))).toBe(false);
 });
 
-it('beside a running server: an admin is made, given another password, and their sessions end', async () => {
+it('with a running server: an admin is made, given another password, and their sessions end', async () => {
   const dataFolder = project.dataFolder();
   const url = await startServer(project, { DATA_DIR: dataFolder }).url;
 

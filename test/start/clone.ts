@@ -1,6 +1,6 @@
 /**
  * A copy of this project in a folder of its own, built there once: what a person has after cloning and installing.
- * Tests that start real servers use it, so that they never touch the dist of whoever runs them.
+ * Tests that start real servers use it, so that they never touch the dist of the developer who runs them.
  */
 import { spawnSync } from 'node:child_process';
 import { chmodSync, cpSync, mkdtempSync, rmSync, symlinkSync } from 'node:fs';

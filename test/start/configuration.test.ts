@@ -1,4 +1,4 @@
-/** Whoever starts the server with a wrong configuration is told all of what is wrong, and the server does not start. */
+/** A server with a wrong configuration does not start, and reports every wrong variable. */
 import { existsSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, it } from 'vitest';
@@ -76,7 +76,7 @@ it('says that a database cannot be reached, and which, without its password', as
   expect(output).not.toContain('hidden-word');
 });
 
-it('reads a file .env beside it, which overrides nothing', async () => {
+it('reads a file .env in its folder, which overrides nothing', async () => {
   const file = join(project.folder, '.env');
   writeFileSync(file, '# written by somebody\nPORT=from the file\nLOG_LEVEL=whisper\n');
   try {

@@ -1,4 +1,4 @@
-/** `npm run demo`: a small town for whoever looks around, made once. */
+/** `npm run demo`: a small town to look around in, made once. */
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { PASSWORD } from '../../src/demo/town.js';
 import { JOB_STATES } from '../../src/rules/states.js';

@@ -67,7 +67,7 @@ it('finds nothing in a sound database', async () => {
 
 type Damage = (tx: TransactionSql) => Promise<unknown>;
 
-/** What is done, beside the guards, and which promise it breaks. */
+/** What is done without the constraints, and which invariant it breaks. */
 const DAMAGES: [what: string, breaks: string, damage: Damage][] = [
   [
     'a balance that was topped up by hand',

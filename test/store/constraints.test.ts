@@ -105,7 +105,7 @@ const ATTEMPTS: [what: string, refusedBy: string, attempt: Attempt][] = [
   ],
   ['a second live bid of a contractor on a job', 'bids_one_for_each_contractor', (tx) => bid(tx, { job_id: ids.open })],
   [
-    'a live bid beside a rejected one of the same contractor',
+    'a live bid in addition to a rejected one of the same contractor',
     'bids_one_for_each_contractor',
     (tx) => bid(tx, { job_id: ids.awarded, contractor_id: ids.corasProfile }),
   ],
@@ -330,7 +330,7 @@ it('the same rows are taken where nothing is wrong with them', async () => {
   for (const attempt of sound) expect(await refusalOf(attempt)).toBe('nothing refused it');
 });
 
-/** Whoever writes a check or a unique index writes an attempt against it too. */
+/** Every check and every unique index has an attempt against it. */
 it('every check and every rule of uniqueness on jobs, bids, holds, tokens and events has its attempt', async () => {
   const named = await app.sql<{ name: string }[]>`
     select conname as name from pg_constraint where contype = 'c' and conrelid::regclass::text in ('jobs', 'bids',

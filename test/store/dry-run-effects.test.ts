@@ -1,4 +1,4 @@
-/** What a dry run answers with is what its own transaction has written, whoever else writes at the same time. */
+/** A dry run answers with the effects of its own transaction, even if others write at the same time. */
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import type { Id } from '../../src/rules/ids.js';
 import { newId } from '../../src/store/new-id.js';

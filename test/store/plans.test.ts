@@ -261,7 +261,7 @@ describe('the plans of what leads to more than the job', () => {
       ['bids', 'holds', 'token_balances'],
     ],
   ] as const)('read no table from end to end for %s', async (name, who, mutation, touched) => {
-    // Whoever is known already sends nothing but the mutation.
+    // A cached caller sends nothing but the mutation.
     await listener.ask(who, { graphql: '{ viewer { referralCode } }' });
     const graphql = await mutation();
     const sent = await listener.listen([{ name, as: who, kind: 'steady', ask: () => ({ graphql }) }]);

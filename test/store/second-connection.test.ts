@@ -1,4 +1,6 @@
-/** Whoever holds a transaction and asks the pool for another connection is found, wherever in the request that is. */
+/**
+ * The check finds a call that holds a transaction and asks the pool for another connection, anywhere in the request.
+ */
 import { sql } from 'drizzle-orm';
 import { afterAll, beforeAll, beforeEach, expect, it } from 'vitest';
 import { connect, type Database, type Db } from '../../src/store/database.js';

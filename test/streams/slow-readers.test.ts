@@ -1,4 +1,4 @@
-/** Whoever does not read what is sent is cut, and nobody else notices. */
+/** A client that does not read what is sent is cut, and no other client notices. */
 import { once } from 'node:events';
 import { request, type IncomingMessage } from 'node:http';
 import { afterAll, beforeAll, expect, it } from 'vitest';

@@ -204,7 +204,7 @@ describe.each(CHANNELS)('over %s', (channel, hear) => {
 });
 
 describe('a server that stops', () => {
-  it('says to whoever asks for a WebSocket by then when to come again', async () => {
+  it('answers a later request for a WebSocket with Retry-After', async () => {
     const stopping = await openTestApp({}, { sameDatabaseAs: app });
     const connection = await openConnection(stopping.url);
     const [begun, rest] = ['GET /graphql HTTP/1.1\r\nHost: a\r\n', 'Upgrade: websocket\r\nConnection: Upgrade\r\n\r\n'];
@@ -250,7 +250,7 @@ describe('everybody', () => {
     for (const { who, heard } of listeners) {
       const { data } = await app.graphql(timeline, { token: people[who].token, variables: { id: job.id } });
       if (!data.job) {
-        // Whoever sees the job no more hears nothing from when it was awarded.
+        // A viewer who no longer sees the job gets no events from the award on.
         expect([who, heard.events]).toEqual(['stranger', []]);
         continue;
       }

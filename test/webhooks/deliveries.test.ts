@@ -1,4 +1,4 @@
-/** From an event to whoever wanted to be told of it: real receivers, real events, two instances on one database. */
+/** From an event to its endpoints: real receivers, real events, two instances on one database. */
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import { JWT_SECRET, openTestApp, type Json, type TestApp } from '../app.js';
 import { callRest } from '../calls.js';

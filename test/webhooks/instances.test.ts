@@ -55,7 +55,7 @@ it('no event is lost with an instance, and what comes twice has the same identif
     [0, second!],
     [1, undefined],
   ] as const) {
-    // Nobody is answered, so that whoever sends has something in hand.
+    // No request is answered, so that the sending instance has requests under way.
     const before = receiver.received.length;
     receiver.answer = () => {};
     const url = other ?? (await instances[0]!.url);

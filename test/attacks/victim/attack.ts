@@ -20,7 +20,10 @@ interface Common {
   readonly forMs?: number;
 }
 
-/** Whole requests, taken in turn: on so many connections, or so many a second (in bursts), whoever is answered. */
+/**
+ * Whole requests, taken in turn: on so many connections, or so many a second (in bursts), whether or not they are
+ * answered.
+ */
 export interface Calls extends Common {
   readonly kind: 'calls';
   readonly requests: readonly Call[];

@@ -1,7 +1,7 @@
 /**
- * An attacker in a process of its own, so that whoever measures has an event loop to themselves. What it does is
- * read from standard input (see attack.ts); it goes on for `forMs`, then prints what it was answered and exits
- * without closing anything in order.
+ * An attacker in a process of its own, so that the measuring process has an event loop of its own. What it does is read
+ * from standard input (see attack.ts); it goes on for `forMs`, then prints what it was answered and exits without
+ * closing anything in order.
  */
 import { Agent, request } from 'node:http';
 import { connect } from 'node:net';
@@ -24,8 +24,8 @@ function end() {
 }
 
 /**
- * Whole requests over node:http: on so many connections, each as soon as the last is answered, or by the clock
- * whoever is answered.
+ * Whole requests over node:http: on so many connections, each as soon as the last is answered, or by the clock without
+ * waiting for answers.
  */
 function makeCalls({ requests, connections, perSecond, burst = 1, atFirst = 0, keepAlive = true }) {
   const agents = addresses.map((localAddress) => new Agent({ keepAlive, localAddress, maxSockets: Infinity }));

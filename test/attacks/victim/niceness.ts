@@ -1,8 +1,8 @@
 import { writeFileSync } from 'node:fs';
 
 /**
- * Attackers are elsewhere in the world and take no processor from the server or from whoever measures; where the
- * system lets us, neither do these.
+ * Attackers are elsewhere in the world and take no processor from the server or the measuring process; where the system
+ * lets us, neither do these.
  */
 export function setNiceness(pid: number | undefined, niceness: number): void {
   try {

@@ -88,7 +88,7 @@ export async function prepareVictim({ port, plainPort }: Ports, address: string,
         again(WRITE_EVERY_MS, writesOf(notes, call, agent, { open, drafts })),
         again(HEALTH_EVERY_MS, [() => notes.add('health', '/healthz', httpCall({ port, path: '/healthz' }))]),
         again(HEALTH_EVERY_MS, [() => notes.add('plain', 'a plain server', httpCall({ port: plainPort, path: '/' }))]),
-        // Whoever routes by it would send everybody away; how long it takes is no matter.
+        // A load balancer that uses it would send all clients away; how long it takes does not matter.
         again(READY_EVERY_MS, [() => notes.add('ready', '/readyz', httpCall({ port, path: '/readyz' }))]),
         logIn(notes, call, person),
         waitOnOneConnection(notes, { port, localAddress: address }, over),

@@ -1,5 +1,5 @@
 /**
- * What every server here does beside answering, as the product does: an id and a line of log for each request, and a
+ * What every server here does besides answering, as the product does: an id and a line of log for each request, and a
  * histogram of how long it took.
  */
 import { randomUUID } from 'node:crypto';

@@ -31,7 +31,7 @@ export interface DurablePostgres {
   thaw(): void;
   /** The database by the back API, for as long as this life of it lasts. */
   open(name: string): Sql;
-  /** Gives a folder to whoever it runs as, so that it may keep tables there. */
+  /** Gives a folder to the user that it runs as, so that it may keep tables there. */
   own(folder: string): void;
   /** What it wrote that it should not have to. */
   panics(): string[];

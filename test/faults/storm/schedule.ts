@@ -19,7 +19,7 @@ export interface Planned<What> {
 export interface Plan {
   /** One after the other. */
   readonly faults: readonly Planned<Fault>[];
-  /** Beside them: how many busy backends are killed. */
+  /** In addition: how many busy backends are killed. */
   readonly backendKills: readonly Planned<number>[];
 }
 

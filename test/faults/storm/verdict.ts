@@ -282,10 +282,7 @@ function factsOf(entry: Entry, story: Story): string[] {
   }
 }
 
-/**
- * Bids that ended with their job or were passed over, by whoever did that; and the one word of an admin that ended a
- * job.
- */
+/** Bids that ended with their job or were passed over, by any caller; and the one word of an admin that ended a job. */
 function consequencesOf(story: Story, happened: ReadonlyMap<string, number>): Predicted[] {
   const predicted: Predicted[] = [];
   const rejectedByHand = new Set(

@@ -139,7 +139,7 @@ export const FINDINGS: readonly Row[] = [
     ],
   },
   {
-    name: 'a dry run of submitBid on the victim’s job beside four changePassword',
+    name: 'a dry run of submitBid on the victim’s job together with four changePassword',
     finding: 3,
     who: 'a few accounts',
     hashesOn: true,
