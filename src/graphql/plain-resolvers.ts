@@ -1,6 +1,6 @@
 /**
  * type-graphql sorts, looks up and converts the parameters of a resolver anew at each call, which for the fields of
- * twenty jobs is a fifth of all that GraphQL does. A method that takes the object and the context, as they are and in
+ * twenty jobs is a sixth of all that GraphQL does. A method that takes the object and the context, as they are and in
  * this order, is called with these two; all others are called by type-graphql.
  */
 import { isObjectType, type GraphQLSchema } from 'graphql';

@@ -86,7 +86,7 @@ it.each([
   expect(createSchema).toThrow(`${name} on Guarded.secret`);
 });
 
-it('calls a plain resolver directly, and leaves one with a middleware or other parameters to type-graphql', async () => {
+it('calls a plain resolver directly, and one with a middleware or other parameters by type-graphql', async () => {
   const heard: string[] = [];
   const hears = async ({ info }: { info: { fieldName: string } }, next: () => Promise<unknown>) => {
     heard.push(info.fieldName);
