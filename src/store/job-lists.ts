@@ -148,13 +148,15 @@ function listOf(asked: Asked, include: JobInclude): List<FilterValues, RawJob> {
         // As a list, so that nothing is left to the planner but to look each of them up.
         .where(
           gathered
-            ? sql`${jobs.id} = any(array(${wantedOf(asked.order, gathered($, reach), reach)}))`
+            ? sql`${jobs.id} = any(array(${wantedOf(asked.order, reach.gathered ?? gathered($, reach), reach)}))`
             : and(visible(asked, $), ...conditions(asked, $), within),
         )
         .$dynamic(),
     ...(gathered && { keepsToReach: true }),
     ...(counted && { counted: (_, $, reach) => sql`select from (${counted($, reach)}) g limit ${reach.atMost}` }),
     ...(asked.searches.length > 0 && { exactTotalMax: PAGE.exactSearchTotalMax }),
+    // A search reads no less for its first page than for the total.
+    ...(asked.searches.length > 0 && asked.order === DEFAULT_JOB_ORDER && { gathered }),
   });
 }
 

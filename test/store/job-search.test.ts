@@ -304,6 +304,11 @@ describe('an admin’s search', () => {
     expect(await indexesRead(filter, 20)).toEqual(indexes);
   });
 
+  it('looks for the first page once, and counts what it has found', async () => {
+    await listJobs(db, admin, { search: 'roof' }, { size: 20, counted: true });
+    expect(sent?.text.match(/with sample as/g)).toHaveLength(1);
+  });
+
   it('that the newest jobs promised more of than there is gives the scan up, and finds the oldest', async () => {
     const filter = { search: 'chimney' };
     const { rows, total } = await listJobs(db, admin, filter, { size: 3 });
