@@ -14,12 +14,14 @@ import { includeColumns, joiningInclude, type IncludeColumns, type JobInclude } 
 import { listing, mapPage, type List, type Page, type PageRequest, type Reach } from './page.js';
 import { inOrder, JOB_LIST_ORDERS } from './job-orders.js';
 import {
+  inMarket,
   matchesSearch,
   scanJobs,
   SEARCH_FILTERS,
   searchJobs,
   searchJobsInOrder,
   SEPARATOR,
+  type Market,
   type SearchFilter,
   type SearchValues,
 } from './job-search.js';
@@ -227,7 +229,7 @@ function ofEachState(asked: Asked): Gathered {
 }
 
 function firstOf(asked: Asked): Gathered {
-  return ($, reach) => inJobs(asked.order, marketOf(asked, $), reach);
+  return ($, reach) => inJobs(asked.order, inMarket(marketOf(asked, $)), reach);
 }
 
 /** The first jobs that meet the conditions, in the order of the list. */
@@ -239,13 +241,11 @@ function inJobs(order: JobOrder, where: readonly SQL[], { behind, atMost }: Reac
 }
 
 /** The part of the market that the viewer sees and asks for, but for the search. */
-function marketOf(asked: Asked, $: Values<FilterValues>): SQL[] {
+function marketOf(asked: Asked, $: Values<FilterValues>): Market {
   const { role, statuses } = asked;
-  return [
-    ...(role === 'homeowner' ? [visibleJobs(role, $)] : []),
-    ...(role === 'contractor' && asksFor(statuses) !== 'open' ? [isOpenToBids] : []),
-    ...conditions(asked, $),
-  ];
+  const areOpen = role === 'contractor' || asksFor(statuses) === 'open';
+  const said = areOpen && asksFor(statuses) === 'open' ? { ...asked, statuses: [] } : asked;
+  return { areOpen, besides: [...(role === 'homeowner' ? [visibleJobs(role, $)] : []), ...conditions(said, $)] };
 }
 
 /** Jobs that are open no more, but that the contractor has bid on: those that are open are found in the market. */
