@@ -3,9 +3,12 @@
  * and crashes there were, each answer must be empty. It shares no code with the service.
  */
 import type { Sql } from 'postgres';
-import { LEGAL_STEPS, statesIn } from './specified.js';
+import { LEGAL_STEPS, statesAllowing, statesIn } from './specified.js';
 
 const listed = (states: readonly string[]) => `(${states.map((state) => `'${state}'`).join(', ')})`;
+
+/** In which states a trigger of the migrations keeps a job's texts in `unawarded_job_search`. */
+const SEARCHED_APART = [...statesIn('unpublished'), ...statesAllowing('submitBid')];
 
 /** Each promise with the query that finds who breaks it. */
 const PROMISES: Readonly<Record<string, string>> = {
@@ -201,6 +204,12 @@ const PROMISES: Readonly<Record<string, string>> = {
     select j.id as who, coalesce(s.words, 'nothing') as how from jobs j full join job_search s on s.job_id = j.id
     where j.id is null or s.words is distinct from lower(j.title || chr(1) || j.description)
       or s.created_at is distinct from j.created_at`,
+
+  'searches for open jobs look through the same of drafts and open jobs': `
+    select coalesce(s.job_id, o.job_id) as who, coalesce(o.words, 'nothing') as how
+    from (select s.* from job_search s join jobs j on j.id = s.job_id where j.status in ${listed(SEARCHED_APART)}) s
+      full join unawarded_job_search o on o.job_id = s.job_id
+    where (o.created_at, o.words) is distinct from (s.created_at, s.words)`,
 };
 
 export const PROMISE_NAMES = Object.keys(PROMISES);

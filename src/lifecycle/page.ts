@@ -63,7 +63,7 @@ const YOURS = (hasPlayground: boolean) => `<details id="yours">
             <label>Email <input name="email" type="email" autocomplete="username" required /></label>
             <label>Password <input name="password" type="password" autocomplete="current-password" required /></label>
             <button>Log in</button>
-            ${hasPlayground ? '<p class="hint">If you are signed in to the playground, you are signed in here too.</p>' : ''}
+            ${hasPlayground ? '<p class="hint">The session of the playground is used here too.</p>' : ''}
           </form>
           <div id="signed-in" hidden>
             <p><label>Signed in as <select id="as"></select></label>

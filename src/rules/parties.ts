@@ -22,7 +22,8 @@ export interface JobParties {
 }
 
 /** While contractors may bid on a job, all of them see it, also those who have never bid on it. */
-export const IS_OPEN_TO_BIDS = oneOf(job('status'), OTHER_JOB_ACTIONS.submitBid.from);
+export const STATES_OPEN_TO_BIDS: readonly JobState[] = OTHER_JOB_ACTIONS.submitBid.from;
+export const IS_OPEN_TO_BIDS = oneOf(job('status'), STATES_OPEN_TO_BIDS);
 
 const isRole = (role: Role) => equal(viewer('role'), constant(role));
 

@@ -1,5 +1,6 @@
 /** How many jobs in each state a viewer may see: the totals of the lists of each state. */
 import { sql, type SQL } from 'drizzle-orm';
+import { STATES_OPEN_TO_BIDS } from '../rules/parties.js';
 import { JOB_STATES, type JobState } from '../rules/states.js';
 import { PAGE } from '../rules/limits.js';
 import type { Role, Viewer } from '../rules/viewer.js';
@@ -29,7 +30,10 @@ function countsFor(role: Role, $: Values<ViewerIds>): SQL[] {
     case 'homeowner':
       return [countsBy(sql`from jobs where ${visibleJobs(role, $)}`)];
     case 'contractor':
-      return [countOf(sql`'open'::job_status`), countsBy(ownNoLongerOpen($))];
+      return [
+        ...STATES_OPEN_TO_BIDS.map((state) => countOf(sql.raw(`'${state}'::job_status`))),
+        countsBy(ownNoLongerOpen($)),
+      ];
   }
 }
 

@@ -3,6 +3,7 @@ import { and, sql, type SQL } from 'drizzle-orm';
 import type { HomeownerId } from '../rules/ids.js';
 import { DEFAULT_JOB_ORDER, type JobOrder } from '../rules/job-orders.js';
 import { PAGE } from '../rules/limits.js';
+import { STATES_OPEN_TO_BIDS } from '../rules/parties.js';
 import { JOB_STATES, type JobState } from '../rules/states.js';
 import type { Urgency } from '../rules/publishing.js';
 import type { Role, Viewer } from '../rules/viewer.js';
@@ -14,12 +15,14 @@ import { includeColumns, joiningInclude, type IncludeColumns, type JobInclude } 
 import { listing, mapPage, type List, type Page, type PageRequest, type Reach } from './page.js';
 import { inOrder, JOB_LIST_ORDERS } from './job-orders.js';
 import {
+  inMarket,
   matchesSearch,
   scanJobs,
   SEARCH_FILTERS,
   searchJobs,
   searchJobsInOrder,
   SEPARATOR,
+  type Market,
   type SearchFilter,
   type SearchValues,
 } from './job-search.js';
@@ -149,13 +152,15 @@ function listOf(asked: Asked, include: JobInclude): List<FilterValues, RawJob> {
         // As an array of ids, so that the planner can only look each of them up.
         .where(
           gathered
-            ? sql`${jobs.id} = any(array(${wantedOf(asked.order, gathered($, reach), reach)}))`
+            ? sql`${jobs.id} = any(array(${wantedOf(asked.order, reach.gathered ?? gathered($, reach), reach)}))`
             : and(visible(asked, $), ...conditions(asked, $), within),
         )
         .$dynamic(),
     ...(gathered && { keepsToReach: true }),
     ...(counted && { counted: (_, $, reach) => sql`select from (${counted($, reach)}) g limit ${reach.atMost}` }),
     ...(asked.searches.length > 0 && { exactTotalMax: PAGE.exactSearchTotalMax }),
+    // A search reads no less for its first page than for the total.
+    ...(asked.searches.length > 0 && asked.order === DEFAULT_JOB_ORDER && { gathered }),
   });
 }
 
@@ -171,8 +176,9 @@ function visible({ role, statuses }: Asked, $: Values<FilterValues>): SQL | unde
 
 /** Which of a contractor's two sources the states need: the open market, their own jobs, or both. */
 function asksFor(statuses: readonly JobState[]): 'open' | 'own' | 'both' {
-  if (!statuses.includes('open')) return statuses.length === 0 ? 'both' : 'own';
-  return statuses.length === 1 ? 'open' : 'both';
+  const open = statuses.filter((state) => STATES_OPEN_TO_BIDS.includes(state));
+  if (open.length === 0) return statuses.length === 0 ? 'both' : 'own';
+  return open.length === statuses.length ? 'open' : 'both';
 }
 
 function isIn(statuses: readonly JobState[]): SQL {
@@ -226,7 +232,7 @@ function ofEachState(asked: Asked): Gathered {
 }
 
 function firstOf(asked: Asked): Gathered {
-  return ($, reach) => inJobs(asked.order, marketOf(asked, $), reach);
+  return ($, reach) => inJobs(asked.order, inMarket(marketOf(asked, $)), reach);
 }
 
 /** The first jobs that meet the conditions, in the order of the list. */
@@ -237,14 +243,19 @@ function inJobs(order: JobOrder, where: readonly SQL[], { behind, atMost }: Reac
     order by ${inOrder(order, 'jobs')} limit ${atMost}`;
 }
 
-/** The conditions of the market for this viewer and these filters, without the search. */
-function marketOf(asked: Asked, $: Values<FilterValues>): SQL[] {
+/** The part of the market that this viewer sees and these filters ask for, without the search. */
+function marketOf(asked: Asked, $: Values<FilterValues>): Market {
   const { role, statuses } = asked;
-  return [
-    ...(role === 'homeowner' ? [visibleJobs(role, $)] : []),
-    ...(role === 'contractor' && asksFor(statuses) !== 'open' ? [isOpenToBids] : []),
-    ...conditions(asked, $),
-  ];
+  const asksForOpen = asksFor(statuses) === 'open';
+  // `areOpen` says as much as the filter that names every such state.
+  const isImplied = asksForOpen && statuses.length === STATES_OPEN_TO_BIDS.length;
+  return {
+    areOpen: role === 'contractor' || asksForOpen,
+    conditions: [
+      ...(role === 'homeowner' ? [visibleJobs(role, $)] : []),
+      ...conditions(isImplied ? { ...asked, statuses: [] } : asked, $),
+    ],
+  };
 }
 
 /** Jobs that the contractor has bid on and that are no longer open: open ones are found in the market. */

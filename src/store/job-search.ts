@@ -4,11 +4,14 @@
  * sorted and looked up in the list, which is quick where few match. The newest jobs of the list tell which way it will
  * be; a scan that meets fewer matches than they promised is given up for the index.
  */
-import { and, sql, type SQL } from 'drizzle-orm';
+import { and, getTableName, sql, type SQL } from 'drizzle-orm';
+import type { PgTable } from 'drizzle-orm/pg-core';
 import type { JobOrder } from '../rules/job-orders.js';
 import { inOrder, JOB_LIST_ORDERS } from './job-orders.js';
 import type { Reach } from './page.js';
 import type { Values } from './statement.js';
+import { jobSearch, unawardedJobSearch } from './tables/jobs.js';
+import { isOpenToBids } from './visibility.js';
 
 export interface SearchValues {
   /** For `like`, in any case. */
@@ -34,6 +37,25 @@ const MATCHES = {
 export type SearchFilter = keyof typeof MATCHES;
 export const SEARCH_FILTERS: readonly SearchFilter[] = ['search', 'near'];
 
+/** The jobs that are searched. */
+export interface Market {
+  readonly areOpen: boolean;
+  /** What else is asked of them. */
+  readonly conditions: readonly SQL[];
+}
+
+/** All that a row of `jobs` must be to be in the market. */
+export const inMarket = ({ areOpen, conditions }: Market): SQL[] => [...(areOpen ? [isOpenToBids] : []), ...conditions];
+
+/** Where the rows of a market stand that an index finds: for texts there is one of drafts and open jobs alone. */
+const indexed = ({ areOpen }: Market, by: SearchFilter) =>
+  areOpen && by === 'search' ? unawardedJobSearch : jobSearch;
+
+/** A table that has all that the filters ask for. */
+const asked = (market: Market, filters: readonly SearchFilter[]) =>
+  filters.includes('near') ? jobSearch : indexed(market, 'search');
+const named = (table: PgTable) => sql.raw(getTableName(table));
+
 const milesAway = ($: Search) => sql`3958.8 * 2 * asin(least(1, sqrt(
   power(sin(radians(s.town[1] - ${$.latitude}::float8) / 2), 2)
   + cos(radians(${$.latitude}::float8)) * cos(radians(s.town[1]))
@@ -48,8 +70,8 @@ function newestJobs(where: Conditions): SQL {
     order by "jobs"."created_at" desc, "jobs"."id" desc`;
 }
 
-const withSearchRow = (list: SQL) =>
-  sql`(${list}) l cross join lateral (select * from job_search where job_id = l.id offset 0) s`;
+const withSearchRow = (list: SQL, table: PgTable = jobSearch) =>
+  sql`(${list}) l cross join lateral (select * from ${named(table)} where job_id = l.id offset 0) s`;
 
 /** The first jobs of a list that match and, where the list itself does not tell, meet the conditions. */
 export function scanJobs($: Search, filters: readonly SearchFilter[], list: SQL, where: Conditions, atMost: number) {
@@ -59,49 +81,64 @@ export function scanJobs($: Search, filters: readonly SearchFilter[], list: SQL,
     where ${matchesAll($, filters)} order by l.created_at desc, l.id desc limit ${atMost}`;
 }
 
-/** The first of the jobs which the index of one filter finds, and which also match the others and are in the list. */
-function lookUpJobs($: Search, by: SearchFilter, others: readonly SearchFilter[], where: Conditions, reach: Reach) {
+/** The first of the jobs which the index of one filter finds, and which also match the others and are in the market. */
+function lookUpJobs($: Search, by: SearchFilter, filters: readonly SearchFilter[], market: Market, reach: Reach) {
+  const table = indexed(market, by);
+  const others = filters.filter((other) => other !== by);
+  const found = (columns: SQL) => sql`select ${columns} from ${named(table)} s where ${MATCHES[by]($)} offset 0`;
+  const isWhole = others.length === 0 || table === jobSearch;
   const behind = reach.behind([sql`s.created_at`, sql`s.job_id`]);
+  const matching = sql`select s.job_id as id, s.created_at
+    from ${isWhole ? sql`(${found(sql`*`)}) s` : withSearchRow(found(sql`job_id as id`))}
+    where ${allOf([matchesAll($, others), behind])} order by s.created_at desc, s.job_id desc`;
+  const where = inMarket(market);
+  if (where.length === 0) return sql`${matching} limit ${reach.atMost}`;
   // By its time as well: so the list's index can tell, without a look at the job.
   const isListed = and(sql`"jobs"."id" = l.id and "jobs"."created_at" = l.created_at`, ...where);
-  return sql`select l.id, l.created_at from (
-      select s.job_id as id, s.created_at from (select * from job_search s where ${MATCHES[by]($)} offset 0) s
-      where ${allOf([matchesAll($, others), behind])} order by s.created_at desc, s.job_id desc offset 0
-    ) l cross join lateral (select from jobs where ${isListed} offset 0) j
+  return sql`select l.id, l.created_at
+    from (${matching} offset 0) l cross join lateral (select from jobs where ${isListed} offset 0) j
     order by l.created_at desc, l.id desc limit ${reach.atMost}`;
 }
 
 const SAMPLE_JOBS = 1_000;
-/** How many jobs there are taken to be in all. Where there are fewer, both ways are quicker than was thought. */
-const MARKET_JOBS = 1_000_000;
+/**
+ * How many jobs there are taken to be. Where there are fewer, both ways are quicker than was thought. Of those that are
+ * not awarded there may be more, but hardly one is looked up in vain.
+ */
+const jobsIn = (table: PgTable) => (table === unawardedJobSearch ? 200_000 : 1_000_000);
 /** A scan may read so many times the rows that were expected before it is given up. */
 const SCAN_MARGIN = 1.5;
+/** A list that ends within so many jobs is scanned: an index may find any number of matches that are not in it. */
+const SHORT_LIST = 5_000;
 
 /**
- * The first matches in the list of the jobs that meet the conditions, by the way that should read fewer rows. An index
- * reads as many as match in the whole market; a scan ends with the last match that is asked for, or with the list.
+ * The first matches in a market, by the way that should read fewer rows. An index reads as many as match, be they in
+ * the list or not; a scan ends with the last match that is asked for, or with the list.
  */
-export function searchJobs($: Search, filters: readonly SearchFilter[], where: Conditions, reach: Reach): SQL {
+export function searchJobs($: Search, filters: readonly SearchFilter[], market: Market, reach: Reach): SQL {
   const { atMost, behind } = reach;
-  const list = newestJobs([...where, behind([sql`"jobs"."created_at"`, sql`"jobs"."id"`])]);
+  const table = asked(market, filters);
+  const list = newestJobs([...inMarket(market), behind([sql`"jobs"."created_at"`, sql`"jobs"."id"`])]);
   const endsWithin = (rows: SQL) => sql`not exists (${list} offset ${rows} limit 1)`;
-  const scan = scanJobs($, filters, sql`${list} limit (select scan_rows from chosen)`, [], atMost);
+  const rows = withSearchRow(sql`${list} limit (select scan_rows from chosen)`, table);
+  const scan = sql`select l.id, l.created_at from ${rows}
+    where ${matchesAll($, filters)} order by l.created_at desc, l.id desc limit ${atMost}`;
   const each = (make: (by: SearchFilter) => SQL, separator = sql`, `) => sql.join(filters.map(make), separator);
-  const rowsOf = (by: SearchFilter) => sql`${sql.identifier(by)} * ${MARKET_JOBS / SAMPLE_JOBS}`;
-  const others = (by: SearchFilter) => filters.filter((other) => other !== by);
-  const lookUp = (by: SearchFilter) => sql`(select * from (${lookUpJobs($, by, others(by), where, reach)}) found
+  const rowsOf = (by: SearchFilter) => sql`${sql.identifier(by)} * ${jobsIn(table) / SAMPLE_JOBS}`;
+  const lookUp = (by: SearchFilter) => sql`(select * from (${lookUpJobs($, by, filters, market, reach)}) found
     where (select index = ${by} and not is_enough from chosen, checked))`;
   return sql`with sample as materialized (
       select count(*) as jobs, ${atMost * SAMPLE_JOBS} / nullif(count(*) filter (where ${matchesAll($, filters)}), 0)
         as expected_rows, ${each((by) => sql`count(*) filter (where ${MATCHES[by]($)}) as ${sql.identifier(by)}`)}
-      from ${withSearchRow(sql`${list} limit ${SAMPLE_JOBS}`)}
+      from ${withSearchRow(sql`${list} limit ${SAMPLE_JOBS}`, table)}
     ), chosen as materialized (
       select case ${each((by) => sql`when ${rowsOf(by)} = index_rows then ${by}`, sql` `)} end as index, case
           when jobs < ${SAMPLE_JOBS} then jobs
-          when expected_rows <= index_rows then expected_rows * ${SCAN_MARGIN}
-          when ${endsWithin(sql`index_rows`)} then index_rows
+          when expected_rows <= index_rows then greatest(expected_rows * ${SCAN_MARGIN}, ${SHORT_LIST})
+          when ${endsWithin(sql`longest_scan`)} then longest_scan
           else 0 end as scan_rows
-      from sample, lateral (select least(${each(rowsOf)}) as index_rows) fewest
+      from sample, lateral (select least(${each(rowsOf)}) as index_rows) fewest,
+        lateral (select greatest(index_rows, ${SHORT_LIST}) as longest_scan) longest
     ), scanned as materialized (
       ${scan}
     ), checked as materialized (
@@ -117,7 +154,7 @@ export function matchesSearch($: Search, filters: readonly SearchFilter[]): SQL[
 }
 
 /** So many of the first jobs are scanned before an index is asked. */
-const SCANNED_FIRST = 2_000;
+const SCANNED_FIRST = 5_000;
 
 /**
  * The same in an order that the indexes of texts and places do not know: among the first jobs of the list, which fill
@@ -127,19 +164,20 @@ export function searchJobsInOrder(
   $: Search,
   filters: readonly SearchFilter[],
   order: JobOrder,
-  where: Conditions,
+  market: Market,
   { atMost, behind }: Reach,
 ): SQL {
+  const table = asked(market, filters);
   const key = sql.raw(JOB_LIST_ORDERS[order].column);
-  const listed = allOf([...where, behind([sql`"jobs".${key}`, sql`"jobs"."id"`])]);
+  const listed = allOf([...inMarket(market), behind([sql`"jobs".${key}`, sql`"jobs"."id"`])]);
   const list = sql`select "jobs"."id", "jobs".${key} from jobs where ${listed} order by ${inOrder(order, 'jobs')}`;
   return sql`with scanned as materialized (
-      select l.id, l.${key} from ${withSearchRow(sql`${list} limit ${SCANNED_FIRST}`)}
+      select l.id, l.${key} from ${withSearchRow(sql`${list} limit ${SCANNED_FIRST}`, table)}
       where ${matchesAll($, filters)} limit ${atMost}
     ), enough as materialized (
       select (select count(*) from scanned) >= ${atMost} as is_enough
     ), found as materialized (
-      select s.job_id from job_search s where ${matchesAll($, filters)} and not (select is_enough from enough)
+      select s.job_id from ${named(table)} s where ${matchesAll($, filters)} and not (select is_enough from enough)
     )
     (select * from scanned where (select is_enough from enough)) union all
     (select "jobs"."id", "jobs".${key} from found join jobs on "jobs"."id" = found.job_id

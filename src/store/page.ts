@@ -61,6 +61,8 @@ export interface Reach {
   readonly offset?: Placeholder;
   /** The condition of the position, for other columns with the same keys. */
   behind(keys: readonly SQL[]): SQL | undefined;
+  /** What was gathered for the total already, and the page is among. */
+  readonly gathered?: SQL | undefined;
 }
 
 interface Listing<V extends object, Row> {
@@ -75,6 +77,8 @@ interface Listing<V extends object, Row> {
   readonly exactTotalMax?: number;
   /** Is counted instead of the rows, where that is less work. */
   counted?(db: PostgresJsDatabase, $: Values<V>, reach: Reach): SQL;
+  /** The first of the rows, where one sub-select serves the total and the pages that are among them. */
+  gathered?: (($: Values<V>, reach: Reach) => SQL) | undefined;
   /** The object in the row that has the keys, if not the row itself. */
   keyed?(row: Row): object;
 }
@@ -116,6 +120,7 @@ export function listing<V extends object, Row extends object>(parts: Listing<V, 
   function pageStatement(size: number, offset: number, kind: 'first' | 'numbered' | 'after', counted: boolean) {
     const atMost = kind === 'numbered' ? roundedUp(offset + size + 1) : size + 1;
     return pages(`${size} ${kind} ${atMost}${counted ? ' counted' : ''}`, () => {
+      const gathered = counted && kind !== 'after' && atMost <= everything.atMost ? parts.gathered : undefined;
       const select = (db: PostgresJsDatabase, $: Values<Record<string, unknown>>) => {
         const behindIt = (keys: readonly SQL[]) =>
           kind === 'after' ? behind(columns, keys, parts.order, $) : undefined;
@@ -125,6 +130,7 @@ export function listing<V extends object, Row extends object>(parts: Listing<V, 
           wanted: size + 1,
           ...(kind === 'numbered' && { offset: $.offset as Placeholder }),
           behind: behindIt,
+          gathered: gathered && sql`select * from gathered`,
         };
         const select = parts
           .rows(db, $ as Values<V>, within, reach)
@@ -132,6 +138,14 @@ export function listing<V extends object, Row extends object>(parts: Listing<V, 
           .limit(size + 1);
         return reach.offset && !parts.keepsToReach ? select.offset(reach.offset) : select;
       };
+      if (gathered) {
+        const count = sql`select count(*)::int from (select from gathered limit ${everything.atMost}) g`;
+        return countedStatement(
+          select,
+          () => count,
+          ($) => gathered($ as Values<V>, everything),
+        );
+      }
       if (counted) return countedStatement(select, ($) => counting(unconnected, $ as Values<V>).getSQL());
       const uncounted = statement(select, 'json');
       return async (db, values) => ({ rows: await uncounted(db, values) });

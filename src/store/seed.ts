@@ -62,6 +62,7 @@ export async function seedMarket(
       'events',
       'reviews',
       'job_search',
+      'unawarded_job_search',
       'jobs',
       'token_transfers',
     ]);
@@ -79,6 +80,11 @@ export async function seedMarket(
       `insert into job_search (job_id, created_at, words, town)
        select j.id, j.created_at, lower(j.title || chr(1) || j.description), ${market.uneven ? TOWN : 'null'}
        from jobs j order by j.created_at, j.id`,
+    );
+    await tx.unsafe(
+      `insert into unawarded_job_search select s.job_id, s.created_at, s.words
+       from job_search s join jobs j on j.id = s.job_id where j.status in ('draft', 'open')
+       order by s.created_at, s.job_id`,
     );
     onStep('indexes');
     await rebuild();

@@ -66,37 +66,56 @@ export function statement<V extends object, Rows>(build: Build<V, Rows>, from: V
   };
 }
 
-/** Rows as one text of JSON, and a number from the same statement. */
-export function countedStatement<V extends object, Rows>(build: Build<V, Rows>, count: ($: Values<V>) => SQL) {
-  const send = sending(build, 'json', count);
+/**
+ * Rows as one text of JSON, and a number from the same statement. Both may select from `gathered`, if it is given.
+ */
+export function countedStatement<V extends object, Rows>(
+  build: Build<V, Rows>,
+  count: ($: Values<V>) => SQL,
+  gathered?: ($: Values<V>) => SQL,
+) {
+  const send = sending(build, 'json', { count, gathered });
   return async (db: Db, values: V): Promise<{ rows: Rows; count: number }> => {
     const { answer, read } = await send(db, values as Record<string, unknown>);
     return { rows: rowsIn(answer).map(read) as Rows, count: (answer[0]?.[1] ?? 0) as number };
   };
 }
 
-function sending<V extends object, Rows>(build: Build<V, Rows>, from: ValuesFrom, count?: ($: Values<V>) => SQL) {
+/** What a statement finds besides its rows. */
+interface Besides<V extends object> {
+  count?: ($: Values<V>) => SQL;
+  gathered?: (($: Values<V>) => SQL) | undefined;
+}
+
+function sending<V extends object, Rows>(
+  build: Build<V, Rows>,
+  from: ValuesFrom,
+  { count, gathered }: Besides<V> = {},
+) {
+  const inOneText = (query: SQL, width: number) => {
+    const $ = placeholders<V>();
+    return asOneText(query, width, count?.($), gathered?.($));
+  };
   let ready: Ready | undefined;
   let checking: Form | 'none' | undefined;
 
   function make(): Ready {
     const builder = build(unconnected, placeholders<V>());
     const { fields = [], joinsNotNullableMap } = builder.prepare('built') as Prepared<Rows> & Built;
-    const query =
-      from === 'json' ? asOneText(builder.getSQL(), fields.length, count?.(placeholders<V>())) : builder.getSQL();
+    const query = from === 'json' ? inOneText(builder.getSQL(), fields.length) : builder.getSQL();
     return { ...formOf(query), width: fields.length, read: rowReader(fields, joinsNotNullableMap, from) };
   }
 
   /** The statement with the session check, or 'none' if it cannot contain one. */
   function makeChecking({ text, width }: Ready): Form | 'none' {
-    if (!text.startsWith('select ')) {
+    if (!/^(?:select|with gathered as) /.test(text)) {
       const own = formOf(build(unconnected, placeholders<V>(), sessionIsActive).getSQL());
       return own.text === text ? 'none' : own;
     }
     const query = build(unconnected, placeholders<V>()).getSQL();
     return formOf(
       from === 'json'
-        ? sql`${asOneText(query, width, count?.(placeholders<V>()))} having ${sessionIsActive}`
+        ? sql`${inOneText(query, width)} having ${sessionIsActive}`
         : sql`select found.* from (${query}) found where ${sessionIsActive}`,
     );
   }
@@ -128,9 +147,10 @@ function sending<V extends object, Rows>(build: Build<V, Rows>, from: ValuesFrom
 }
 
 /** The rows of a query as one JSON array of arrays, in the order of the query. */
-function asOneText(query: SQL, width: number, count?: SQL): SQL {
+function asOneText(query: SQL, width: number, count?: SQL, gathered?: SQL): SQL {
   const names = sql.raw(Array.from({ length: width }, (_, at) => `c${at}`).join(', '));
-  return sql`select coalesce(json_agg(json_build_array(${names})), '[]')${count ? sql`, (${count})` : sql``}
+  const before = gathered ? sql`with gathered as materialized (${gathered}) ` : sql``;
+  return sql`${before}select coalesce(json_agg(json_build_array(${names})), '[]')${count ? sql`, (${count})` : sql``}
     from (${query}) listed (${names})`;
 }
 

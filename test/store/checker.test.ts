@@ -271,6 +271,11 @@ const DAMAGES: [what: string, breaks: string, damage: Damage][] = [
     'searches look through what the job says',
     (tx) => tx`update job_search set words = 'roof' where job_id = ${ids.open!}`,
   ],
+  [
+    'an open job that is searched for in vain',
+    'searches for open jobs look through the same of drafts and open jobs',
+    (tx) => tx`delete from unawarded_job_search where job_id = ${ids.open!}`,
+  ],
 ];
 
 class Undone extends Error {}

@@ -156,4 +156,20 @@ export const jobSearch = pgTable(
   ],
 );
 
+/**
+ * The texts of jobs that are drafts or open: an index of all texts would lead to any number of jobs that were open
+ * once, each to be looked at. Drafts are in it so that publishing need not write an index of texts.
+ */
+export const unawardedJobSearch = pgTable(
+  'unawarded_job_search',
+  {
+    jobId: idColumn('job')
+      .primaryKey()
+      .references(() => jobs.id, { onDelete: 'cascade' }),
+    createdAt: moment().notNull(),
+    words: text().notNull(),
+  },
+  (t) => [index('unawarded_job_search_words').using('gin', sql`${t.words} gin_trgm_ops`)],
+);
+
 export type JobRow = RowOf<typeof JOB, typeof jobs.$inferSelect>;
