@@ -1,8 +1,9 @@
 /**
  * Finds the jobs of a list that hold a text or lie near a place, in one of two ways. A scan reads the list in its order
  * until enough jobs match, which is quick where many do. An index finds every match of the whole market; these are then
- * sorted and looked up in the list, which is quick where few match. The newest jobs of the list tell which way it will
- * be; a scan that meets fewer matches than they promised is given up for the index.
+ * sorted and looked up in the list, which is quick where few match. A sample of the
+ * newest jobs of the list decides which way is taken; a scan that finds fewer matches than expected is given up for the
+ * index.
  */
 import { and, getTableName, sql, type SQL } from 'drizzle-orm';
 import type { PgTable } from 'drizzle-orm/pg-core';
@@ -47,11 +48,11 @@ export interface Market {
 /** All that a row of `jobs` must be to be in the market. */
 export const inMarket = ({ areOpen, conditions }: Market): SQL[] => [...(areOpen ? [isOpenToBids] : []), ...conditions];
 
-/** Where the rows of a market stand that an index finds: for texts there is one of drafts and open jobs alone. */
+/** The table whose index is read: for texts of open jobs there is one that holds drafts and open jobs alone. */
 const indexed = ({ areOpen }: Market, by: SearchFilter) =>
   areOpen && by === 'search' ? unawardedJobSearch : jobSearch;
 
-/** A table that has all that the filters ask for. */
+/** The table whose rows all filters can be checked on. */
 const asked = (market: Market, filters: readonly SearchFilter[]) =>
   filters.includes('near') ? jobSearch : indexed(market, 'search');
 const named = (table: PgTable) => sql.raw(getTableName(table));

@@ -61,7 +61,7 @@ export interface Reach {
   readonly offset?: Placeholder;
   /** The condition of the position, for other columns with the same keys. */
   behind(keys: readonly SQL[]): SQL | undefined;
-  /** What was gathered for the total already, and the page is among. */
+  /** The rows that were gathered for the total, if they contain the page. */
   readonly gathered?: SQL | undefined;
 }
 

@@ -81,8 +81,8 @@ export function countedStatement<V extends object, Rows>(
   };
 }
 
-/** What a statement finds besides its rows. */
-interface Besides<V extends object> {
+/** What a statement returns in addition to its rows, and the sub-select that both may read. */
+interface Additions<V extends object> {
   count?: ($: Values<V>) => SQL;
   gathered?: (($: Values<V>) => SQL) | undefined;
 }
@@ -90,7 +90,7 @@ interface Besides<V extends object> {
 function sending<V extends object, Rows>(
   build: Build<V, Rows>,
   from: ValuesFrom,
-  { count, gathered }: Besides<V> = {},
+  { count, gathered }: Additions<V> = {},
 ) {
   const inOneText = (query: SQL, width: number) => {
     const $ = placeholders<V>();
