@@ -7,6 +7,7 @@ import { INITIAL_JOB_STATE } from '../src/rules/states.js';
 import type { JobTransition, JobTransitionKey, PartyWord } from '../src/rules/lifecycle.js';
 import type { JobState } from '../src/rules/states.js';
 import { callRest } from './calls.js';
+import { statesAllowing } from './specified.js';
 import { admin, contractor, homeowner, type Person } from './cast.js';
 import type { Json, TestApp } from './app.js';
 
@@ -86,7 +87,8 @@ export async function givenJob(
   const job: GivenJob = { id: created.id, state: INITIAL_JOB_STATE, bids: { awardee: null, bidder: null } };
   for (const key of [...wayTo(through), ...wayTo(state, through)]) {
     await take(app, key, job, people, say);
-    if (job.state === 'open') await receiveBids(app, job, people, journey);
+    if (statesAllowing('submitBid').includes(job.state) && job.bids.awardee === null)
+      await receiveBids(app, job, people, journey);
   }
   return job;
 }

@@ -2,6 +2,7 @@
  * What is specified of jobs, copied by hand, so that a slip in the rules meets a second opinion. Every test that needs
  * to know which operation leads where, who may call it and what its event is called asks here, not in the rules.
  */
+import type { JobField } from '../src/rules/job-fields.js';
 import type { JobActionKey, PartyWord } from '../src/rules/lifecycle.js';
 import type { JobPhase, JobState } from '../src/rules/states.js';
 
@@ -92,22 +93,47 @@ export interface SpecifiedRow {
   readonly event: string;
 }
 
-function row(
-  operation: string,
+function row<Operation extends string, To extends SpecifiedRow['to']>(
+  operation: Operation,
   path: string,
   by: PartyWord,
   from: readonly JobState[],
-  to: SpecifiedRow['to'],
+  to: To,
   event: string,
-): SpecifiedRow {
+): SpecifiedRow & { readonly operation: Operation; readonly to: To } {
   return { operation, path, by, from, to, event };
 }
+
+/** As `availableActions` spells it. */
+export function actionName(key: JobActionKey): string {
+  return key.replaceAll(/[A-Z]/g, '_$&').toUpperCase();
+}
+
+/** Which fields of a job an edit may change; in no other state any. */
+export const EDITABLE: { readonly [State in JobState]?: 'all' | readonly JobField[] } = {
+  draft: 'all',
+  open: [
+    'title',
+    'description',
+    'budgetMin',
+    'budgetMax',
+    'urgency',
+    'desiredStartDate',
+    'desiredCompletionDate',
+    'requirements',
+  ],
+  awarded: ['desiredStartDate', 'desiredCompletionDate', 'requirements'],
+  in_progress: ['desiredCompletionDate', 'requirements'],
+};
 
 /** In which states a call succeeds; completing a completed job does, and changes nothing. */
 export function statesAllowing(key: JobActionKey): readonly JobState[] {
   const { from } = OPERATIONS_ON_JOBS[key];
   return key === 'complete' ? [...from, 'completed'] : from;
 }
+
+/** The operations that lead to a state. */
+export type Transition = Extract<(typeof OPERATIONS_ON_JOBS)[JobActionKey], { readonly to: JobState }>['operation'];
 
 /** What leads from which state to which, by the names of events; a first proposal settles nothing yet. */
 export const LEGAL_STEPS: readonly (readonly [event: string, from: JobState | null, to: JobState | null])[] = [

@@ -1,6 +1,6 @@
 /**
- * How far a PUT may go: no budget of a job that takes bids falls too far under its highest, no urgency falls while
- * there are bids, no completion date strays too far once the work has begun (`EDITS`). All of it happens, or none.
+ * How far a PUT may go. While bids may come, no budget falls too far under its highest, and with bids the urgency does
+ * not fall; once the work has begun, the completion date does not move too far (`EDITS`). All of it happens, or none.
  */
 import { daysBetween } from './dates.js';
 import { basesAfterEdit, completionBase, highestBudget, limitsCompletionDate } from './edit-bases.js';

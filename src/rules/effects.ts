@@ -35,7 +35,7 @@ export const EFFECTS = {
     by: 'statements',
     description: `what was paid for publishing returns if the job was ${BIDDING} and never had a bid`,
   },
-  chargeRaisedUrgency: { by: 'statements', description: 'raised urgency on an open job is charged' },
+  chargeRaisedUrgency: { by: 'statements', description: `raised urgency is charged while the job is ${BIDDING}` },
   makeBid: { by: 'statements', description: 'a pending bid is made' },
   stakeHold: { by: 'statements', description: 'a guaranteed view stakes a hold' },
 

@@ -8,7 +8,7 @@ import type { Person } from '../cast.js';
 import type { TestApp } from '../app.js';
 import { bodyOf, gather, giveTokens, givenJob, type GivenJob, type Journey, type People } from '../journey.js';
 import { callRest } from '../calls.js';
-import { isAwarded, isIn, OPERATIONS_ON_JOBS } from '../specified.js';
+import { isAwarded, isIn, OPERATIONS_ON_JOBS, statesAllowing } from '../specified.js';
 
 export interface Secret {
   readonly what: string;
@@ -50,7 +50,8 @@ export async function plantScene(
   const isPublished = !isIn('unpublished', state);
   const winner: Who[] = hasAward ? ['awardee'] : [];
   const client: Who[] = hasAward ? ['owner'] : [];
-  const onlookers: Who[] = hasAward ? ['awardee', 'bidder'] : isPublished ? ['awardee', 'bidder', 'stranger'] : [];
+  const bidders: Who[] = isPublished ? ['awardee', 'bidder'] : [];
+  const onlookers: Who[] = statesAllowing('submitBid').includes(state) ? [...bidders, 'stranger'] : bidders;
   const close: Who[] = ['owner', 'admin', ...winner];
 
   for (const [who, ...others] of [

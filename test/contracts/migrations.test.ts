@@ -66,12 +66,14 @@ describe('A database that exists already', () => {
       'jobs_live_bids_fit_the_state',
     ]);
     await own.sql.begin(async (sql) => {
-      await sql`alter type job_status add value 'paused'`;
+      await sql`alter type job_status add value 'set_aside'`;
       for (const { name, definition } of naming)
-        await sql.unsafe(`alter table jobs drop constraint ${name}, add constraint ${name} ${withPaused(definition)}`);
+        await sql.unsafe(
+          `alter table jobs drop constraint ${name}, add constraint ${name} ${withSetAside(definition)}`,
+        );
     });
     const checks = await own.sql`select pg_get_constraintdef(oid) as definition from pg_constraint
-      where contype = 'c' and conrelid = 'jobs'::regclass and pg_get_constraintdef(oid) like '%''paused''%'`;
+      where contype = 'c' and conrelid = 'jobs'::regclass and pg_get_constraintdef(oid) like '%''set_aside''%'`;
     expect(checks).toHaveLength(naming.length);
   });
 });
@@ -92,10 +94,10 @@ async function migrateUpTo(sql: Sql, count: number): Promise<void> {
 }
 
 /** The check as it is written for a list of states that has one more. */
-function withPaused(definition: string): string {
+function withSetAside(definition: string): string {
   return definition
     .replace(/= ('open'::\w+)/, '= any (array[$1])')
-    .replaceAll(/'open'::(\w+)/g, "'open'::$1, 'paused'::$1");
+    .replaceAll(/'open'::(\w+)/g, "'open'::$1, 'set_aside'::$1");
 }
 
 /** What there is in the database: columns, constraints, indexes, triggers, functions and enums. */

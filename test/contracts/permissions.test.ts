@@ -12,7 +12,15 @@ import { homeowner, type Person } from '../cast.js';
 import { openTestApp, type TestApp } from '../app.js';
 import { DRAFT, gather, givenJob, type GivenJob, type People } from '../journey.js';
 import { copiesOf } from '../scenes.js';
-import { isAwarded, isIn, JOB_ACTION_KEYS, OPERATIONS_ON_JOBS, statesAllowing, statesIn } from '../specified.js';
+import {
+  actionName,
+  isAwarded,
+  isIn,
+  JOB_ACTION_KEYS,
+  OPERATIONS_ON_JOBS,
+  statesAllowing,
+  statesIn,
+} from '../specified.js';
 
 const kept = readFileSync(new URL('../../schema/permissions.txt', import.meta.url), 'utf8');
 
@@ -45,6 +53,16 @@ const DISPUTED = ['disputed', 'escalated', 'decision_reached', 'appealed'];
 
 type Law = Record<string, Record<string, readonly string[]>>;
 
+/** The people of the matrix by the word that the specification has for them. */
+const PEOPLE_OF: Record<PartyWord, readonly string[]> = {
+  owner: ['owner'],
+  awardee: ['awardee'],
+  parties: ['owner', 'awardee'],
+  bidder: ['bidder'],
+  contractor: ['stranger contractor'],
+  admin: ['admin'],
+};
+
 const MAY: Law = {
   'READ THE JOB': {
     owner: EVERY,
@@ -67,23 +85,9 @@ const MAY: Law = {
   'WITHDRAW THE OTHER BID': { bidder: BIDDING },
 };
 
-/** The people of the matrix by the word that the specification has for them. */
-const PEOPLE_OF: Record<PartyWord, readonly string[]> = {
-  owner: ['owner'],
-  awardee: ['awardee'],
-  parties: ['owner', 'awardee'],
-  bidder: ['bidder'],
-  contractor: ['stranger contractor'],
-  admin: ['admin'],
-};
-
 function allowedTo(key: JobActionKey): Record<string, readonly string[]> {
   const states = EVERY.filter((state) => statesAllowing(key).includes(state));
   return Object.fromEntries(PEOPLE_OF[OPERATIONS_ON_JOBS[key].by].map((person) => [person, states]));
-}
-
-function actionName(key: JobActionKey): string {
-  return key.replaceAll(/[A-Z]/g, '_$&').toUpperCase();
 }
 
 /** An API key may do all of this that its owner may. */

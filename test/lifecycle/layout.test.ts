@@ -10,7 +10,7 @@ import { isTerminal, JOB_STATES } from '../../src/rules/states.js';
 import type { JobAction } from '../../src/rules/lifecycle.js';
 
 const TODAY = { title: 'today’s table', moves: movesOf(JOB_ACTION_LIST), states: [...JOB_STATES] };
-const TABLES: readonly Table[] = [TODAY, ...JOB_STATES.filter((state) => !isTerminal(state)).map(withPauseOf)];
+const TABLES: readonly Table[] = [TODAY, ...JOB_STATES.filter((state) => !isTerminal(state)).map(withHoldOf)];
 
 interface Table {
   readonly title: string;
@@ -19,13 +19,13 @@ interface Table {
 }
 
 /** Today's table, and a state for which another one is left and returned to, and in which a job can be cancelled. */
-function withPauseOf(state: string): Table {
+function withHoldOf(state: string): Table {
   const moves: DiagramMove[] = [
-    ...TODAY.moves.map((move) => (move.name === 'cancel' ? { ...move, from: [...move.from, 'paused'] } : move)),
-    { name: 'pause', from: [state], to: 'paused', by: 'owner', mayKeepState: false },
-    { name: 'resume', from: ['paused'], to: state, by: 'owner', mayKeepState: false },
+    ...TODAY.moves.map((move) => (move.name === 'cancel' ? { ...move, from: [...move.from, 'held'] } : move)),
+    { name: 'hold', from: [state], to: 'held', by: 'owner', mayKeepState: false },
+    { name: 'unhold', from: ['held'], to: state, by: 'owner', mayKeepState: false },
   ];
-  return { title: `a table with a pause of ${state}`, moves, states: [...TODAY.states, 'paused'] };
+  return { title: `a table with a hold of ${state}`, moves, states: [...TODAY.states, 'held'] };
 }
 
 describe.each(TABLES)('The picture of $title', ({ moves, states }) => {
@@ -70,18 +70,18 @@ describe('The picture of the lifecycle', () => {
   });
 
   it('follows the table: a row that is added is drawn, one that is taken away is not', () => {
-    const resume: JobAction = { ...JOB_TRANSITIONS.fileAppeal, action: 'RESUME', from: ['escalated'], to: 'in_review' };
+    const unhold: JobAction = { ...JOB_TRANSITIONS.fileAppeal, action: 'UNHOLD', from: ['escalated'], to: 'in_review' };
     const names = (rows: readonly JobAction[]) => diagramOf(movesOf(rows)).layout.moves.map(({ name }) => name);
-    expect(names([...JOB_ACTION_LIST, resume])).toContain('resume');
+    expect(names([...JOB_ACTION_LIST, unhold])).toContain('unhold');
     expect(names(JOB_ACTION_LIST.filter(({ action }) => action !== 'CANCEL'))).not.toContain('cancel');
   });
 
   it('draws what leads back beside the way that it leads back on', () => {
-    const { nodes, moves } = diagramOf(withPauseOf('open').moves, withPauseOf('open').states).layout;
+    const { nodes, moves } = diagramOf(withHoldOf('open').moves, withHoldOf('open').states).layout;
     const y = (name: string) => moves.find((move) => move.name === name)?.label.y ?? nodes.get(name)?.y ?? 0;
-    expect(y('pause')).toBe(y('resume'));
-    expect(y('open')).toBeLessThan(y('pause'));
-    expect(y('pause')).toBeLessThan(y('paused'));
+    expect(y('hold')).toBe(y('unhold'));
+    expect(y('open')).toBeLessThan(y('hold'));
+    expect(y('hold')).toBeLessThan(y('held'));
   });
 
   it('is legible for any table, whatever circles there are', () => {

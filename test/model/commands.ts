@@ -5,7 +5,7 @@
  */
 import fc from 'fast-check';
 import { statesIn } from '../specified.js';
-import { JOB_FIELDS } from './shapes.js';
+import { JOB_FIELDS, TRANSITION } from './shapes.js';
 import {
   type Bid,
   type Call,
@@ -301,7 +301,7 @@ const WITHOUT_VERSION: readonly Op[] = [...READS, ...BID_MOVES, 'createJob', 'ad
 /** GraphQL gives these no input at all. */
 const WITHOUT_BODY: readonly Op[] = [
   ...BID_MOVES,
-  'publishJob',
+  ...TRANSITION_NAMES.filter((name) => Object.keys(TRANSITION[name]).length === 0),
   'deleteJob',
   'readJob',
   'readDispute',

@@ -3,7 +3,8 @@
  * nothing of the service but types, so that a mistake there cannot be a mistake here too; figures are typed in again.
  */
 import type { JobState } from '../../src/rules/states.js';
-import { isIn, JOB_ACTION_KEYS, OPERATIONS_ON_JOBS, statesAllowing } from '../specified.js';
+import { actionName, EDITABLE, isIn, JOB_ACTION_KEYS, OPERATIONS_ON_JOBS, statesAllowing } from '../specified.js';
+import type { Transition } from '../specified.js';
 import * as shapes from './shapes.js';
 import type { Flaw } from './shapes.js';
 
@@ -13,20 +14,7 @@ export type Api = 'rest' | 'graphql';
 export type { JobState };
 export type BidState = 'pending' | 'viewed' | 'shortlisted' | 'accepted' | 'rejected' | 'withdrawn';
 
-export type Transition =
-  | 'publishJob'
-  | 'cancelJob'
-  | 'awardJob'
-  | 'checkInJob'
-  | 'submitJobForReview'
-  | 'approveJob'
-  | 'disputeJob'
-  | 'escalateJob'
-  | 'resolveDispute'
-  | 'reachDecision'
-  | 'fileAppeal'
-  | 'finalizeAppeal'
-  | 'completeJob';
+export type { Transition };
 export type BidMove = 'viewBid' | 'shortlistBid' | 'rejectBid' | 'withdrawBid';
 export type Op =
   | 'createJob'
@@ -187,22 +175,10 @@ const NEEDED = ['title', 'description', 'category', 'urgency', 'addressLine1', '
 const LIVE: readonly BidState[] = ['pending', 'viewed', 'shortlisted'];
 export const PRIVATE = ['addressLine1', 'addressLine2', 'zipCode', 'latitude', 'longitude'];
 
-const OPEN_FIELDS = [
-  'title',
-  'description',
-  'budgetMin',
-  'budgetMax',
-  'urgency',
-  'desiredStartDate',
-  'desiredCompletionDate',
-  'requirements',
-];
-const EDITABLE: { readonly [State in JobState]?: readonly string[] } = {
-  draft: shapes.JOB_FIELDS,
-  open: OPEN_FIELDS,
-  awarded: ['desiredStartDate', 'desiredCompletionDate', 'requirements'],
-  in_progress: ['desiredCompletionDate', 'requirements'],
-};
+function mayEdit(state: JobState, field: string): boolean {
+  const editable = EDITABLE[state];
+  return editable === 'all' || editable?.some((one) => one === field) === true;
+}
 
 /** Of the places that histories name, those that exist. */
 export function isLocated({ zipCode, city, state }: Fields): boolean {
@@ -214,7 +190,7 @@ const TRANSITIONS = new Map(
   JOB_ACTION_KEYS.flatMap((key) => {
     const { operation, by, to, event } = OPERATIONS_ON_JOBS[key];
     if (to === 'stays' || to === 'gone') return [];
-    return [[operation as Transition, { by: by as keyof typeof ROLES, from: statesAllowing(key), to, event }]];
+    return [[operation, { by: by as keyof typeof ROLES, from: statesAllowing(key), to, event }]];
   }),
 );
 export const TRANSITION_NAMES = [...TRANSITIONS.keys()];
@@ -231,25 +207,6 @@ const BID_MOVES: Record<BidMove, { by: Role; from: readonly BidState[]; to: BidS
   shortlistBid: { by: 'homeowner', from: ['pending', 'viewed'], to: 'shortlisted', event: 'bid.shortlisted' },
   rejectBid: { by: 'homeowner', from: LIVE, to: 'rejected', event: 'bid.rejected' },
   withdrawBid: { by: 'contractor', from: LIVE, to: 'withdrawn', event: 'bid.withdrawn' },
-};
-
-const ACTION_NAMES: Record<string, Op> = {
-  PUBLISH: 'publishJob',
-  AWARD: 'awardJob',
-  CHECK_IN: 'checkInJob',
-  SUBMIT_FOR_REVIEW: 'submitJobForReview',
-  APPROVE: 'approveJob',
-  DISPUTE: 'disputeJob',
-  ESCALATE: 'escalateJob',
-  RESOLVE_DISPUTE: 'resolveDispute',
-  REACH_DECISION: 'reachDecision',
-  FILE_APPEAL: 'fileAppeal',
-  FINALIZE_APPEAL: 'finalizeAppeal',
-  COMPLETE: 'completeJob',
-  CANCEL: 'cancelJob',
-  UPDATE: 'updateJob',
-  DELETE: 'deleteJob',
-  SUBMIT_BID: 'submitBid',
 };
 
 export class Market {
@@ -336,7 +293,7 @@ export class Market {
    */
   actionsFor(person: Person, job: Job): Record<string, Action> {
     return Object.fromEntries(
-      Object.entries(ACTION_NAMES).map(([name, op]) => [name, this.actionFor(person, job, op)]),
+      JOB_ACTION_KEYS.map((key) => [actionName(key), this.actionFor(person, job, OPERATIONS_ON_JOBS[key].operation)]),
     );
   }
 
@@ -516,7 +473,7 @@ export class Market {
     const changed = Object.keys(patch)
       .filter((field) => patch[field] !== job.fields[field])
       .sort();
-    const blocked = changed.filter((field) => !EDITABLE[job.state]?.includes(field));
+    const blocked = changed.filter((field) => !mayEdit(job.state, field));
     if (blocked.length > 0) throw new Refused({ code: 'FIELD_NOT_EDITABLE', blocked });
 
     const after: Fields = { ...job.fields, ...patch };

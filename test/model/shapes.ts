@@ -1,5 +1,7 @@
 /** What a body may hold, field by field, as decisions 2, 6 and 7 say it; and what remains of it once it is read. */
 
+import { STATES, type Transition } from '../specified.js';
+
 export interface Flaw {
   readonly field: string;
   /** A wrong type, a missing or an unknown name: GraphQL itself refuses that, before anybody is asked who they are. */
@@ -128,7 +130,7 @@ export const TRANSITION = {
   fileAppeal: { appealReason: text(NOTE, true), supportingEvidence: text(NOTE) },
   finalizeAppeal: { finalDecision: text(NOTE, true), ruling: text(NOTE, true) },
   completeJob: { reason: text(NOTE, true) },
-} satisfies Record<string, Shape>;
+} satisfies Record<Transition, Shape>;
 
 export const BID: Shape = {
   amount: price,
@@ -155,19 +157,7 @@ const amount: Kind = {
 export const ADJUSTMENT: Shape = { userId: id('usr'), amount, reason: text(NOTE, true) };
 
 export const PAGE: Shape = { page: whole(1, 1_000_000), perPage: whole(1, 100) };
-const JOB_STATE = choice(
-  'draft',
-  'open',
-  'awarded',
-  'in_progress',
-  'in_review',
-  'completed',
-  'disputed',
-  'escalated',
-  'decision_reached',
-  'appealed',
-  'cancelled',
-);
+const JOB_STATE = choice(...STATES);
 export const JOB_LIST: Shape = {
   ...PAGE,
   search: text(200),

@@ -7,6 +7,7 @@ import { setTimeout as pause } from 'node:timers/promises';
 import { JOB_TRANSITION_KEYS, JOB_TRANSITIONS, type JobTransitionKey } from '../../../src/rules/lifecycle.js';
 import { LIVE_BID_STATES, type BidState, type JobState } from '../../../src/rules/states.js';
 import { APIS } from '../../calls.js';
+import { isIn } from '../../specified.js';
 import type { Board } from './board.js';
 import type { Chance } from './chance.js';
 import {
@@ -300,7 +301,7 @@ export function openClient({
   }
 
   function cancelling(job: OwnJob): Move {
-    const refund = job.status === 'open' && job.bids.length === 0 ? job.paid : 0;
+    const refund = job.status !== 'gone' && isIn('bidding', job.status) && job.bids.length === 0 ? job.paid : 0;
     return moving(job, 'cancel', lane.owner, {}, { learn: () => void (balance += refund) });
   }
 

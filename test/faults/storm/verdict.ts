@@ -6,7 +6,7 @@
 import { operationName } from '../../calls.js';
 import { isRead, outcomeOf, settles, succeeded, type Entry, type Fields, type Member } from './history.js';
 import { TAGGED } from './client.js';
-import { OPERATIONS_ON_JOBS } from '../../specified.js';
+import { OPERATIONS_ON_JOBS, statesIn } from '../../specified.js';
 import type { Rows } from './rows.js';
 
 export const KINDS = [
@@ -215,7 +215,10 @@ function tell(done: readonly Entry[]): Story {
   for (const { status, awardedBid, bids: on } of jobs.values()) {
     for (const bid of on) {
       if (bid.id === awardedBid) bid.status = 'accepted';
-      else if (status !== 'open' && BID_PROGRESS.indexOf(bid.status) < BID_PROGRESS.indexOf('accepted'))
+      else if (
+        !statesIn('bidding').some((one) => one === status) &&
+        BID_PROGRESS.indexOf(bid.status) < BID_PROGRESS.indexOf('accepted')
+      )
         bid.status = 'rejected';
     }
   }
