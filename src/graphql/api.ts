@@ -1,6 +1,4 @@
-/**
- * The GraphQL API: passes requests from HTTP to Apollo Server, and its answers back. It contains no rule of the market.
- */
+/** The GraphQL API: hands HTTP requests to Apollo Server and sends its answers. It contains no rule of the market. */
 import { ApolloServer, HeaderMap } from '@apollo/server';
 import {
   ApolloServerPluginCacheControlDisabled,

@@ -282,10 +282,7 @@ export class OpenSocket implements Connection {
     return this.end === undefined;
   }
 
-  /**
-   * Settles when the operating system has taken the text: until then graphql-ws sends no more of that subscription, and
-   * the text counts as unread.
-   */
+  /** Settles when the operating system has taken the text, which counts as unread until then. */
   #send(text: string): Promise<void> {
     const { webSocket, upgrade, parts } = this;
     if (webSocket.readyState !== webSocket.OPEN) return Promise.resolve();
