@@ -42,7 +42,7 @@ export async function openServices(
   log: Logger,
   connection: Connection,
   hooks: DatabaseHooks = {},
-  timeouts: Partial<DatabaseTimeouts> = {},
+  { turnWaitMs, ...timeouts }: Partial<DatabaseTimeouts> & { readonly turnWaitMs?: number } = {},
 ): Promise<OpenServices> {
   assertDriverIsPatched();
   await migrate(connection);
@@ -102,7 +102,7 @@ export async function openServices(
     probe: databaseWatch.probe,
     databaseWatch,
     live,
-    shares: createShares(limits, metrics),
+    shares: createShares(limits, metrics, turnWaitMs),
     metrics,
     rateLimits,
     passwords: createPasswords({ cost: config.BCRYPT_COST, limits: limits.hashingQueue, events: metrics }),

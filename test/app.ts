@@ -88,10 +88,11 @@ export interface AppOptions {
 }
 
 /**
- * A busy machine may keep a test from what it was about to do while calls of its wait for a lock that it holds: they
- * are not to give up meanwhile.
+ * A busy machine may keep a test from what it was about to do while calls of its wait for a lock that it holds, and the
+ * event loop from answering within a second: calls are not to give up meanwhile.
  */
-const LONG_TIMEOUTS: Partial<DatabaseTimeouts> = {
+const LONG_TIMEOUTS: Partial<DatabaseTimeouts> & { turnWaitMs: number } = {
+  turnWaitMs: 250_000,
   queueTimeoutMs: 250_000,
   statementTimeoutMs: 250_000,
   lockTimeoutMs: 250_000,

@@ -27,7 +27,7 @@ export interface Shares {
   readonly unreadBytes: Share;
 }
 
-export function createShares(limits: ShareTable, events: ShareEvents): Shares {
+export function createShares(limits: ShareTable, events: ShareEvents, turnWaitMs?: number): Shares {
   const settings = (name: ShareName) => ({ name, limits: limits[name], events });
   return {
     limits,
@@ -39,7 +39,7 @@ export function createShares(limits: ShareTable, events: ShareEvents): Shares {
     webSockets: createShare(settings('webSockets')),
     streams: createShare(settings('streams')),
     requests: createShare(settings('requests')),
-    turns: createTurns(settings('turns')),
+    turns: createTurns(settings('turns'), turnWaitMs),
     operatorTurns: createTurns({ ...settings('turns'), limits: { of: limits.turns.of } }, OPERATOR_WAIT_MS),
     streamTurns: createTurns({ ...settings('turns'), limits: { of: limits.turns.of } }, STREAM_WAIT_MS),
     // Above the total, the largest holder is cut instead of the one that came last.
