@@ -7,8 +7,8 @@ import { LEGAL_STEPS, statesAllowing, statesIn } from './specified.js';
 
 const listed = (states: readonly string[]) => `(${states.map((state) => `'${state}'`).join(', ')})`;
 
-/** In which states a trigger of the migrations keeps a job's texts in `unawarded_job_search`. */
-const SEARCHED_APART = [...statesIn('unpublished'), ...statesAllowing('submitBid')];
+/** In which states triggers of the migrations keep what is searched in `open_job_search`. */
+const SEARCHED_APART = statesAllowing('submitBid');
 
 /** Each promise with the query that finds who breaks it. */
 const PROMISES: Readonly<Record<string, string>> = {
@@ -205,11 +205,11 @@ const PROMISES: Readonly<Record<string, string>> = {
     where j.id is null or s.words is distinct from lower(j.title || chr(1) || j.description)
       or s.created_at is distinct from j.created_at`,
 
-  'searches for open jobs look through the same of drafts and open jobs': `
+  'searches for open jobs look through the same of these': `
     select coalesce(s.job_id, o.job_id) as who, coalesce(o.words, 'nothing') as how
     from (select s.* from job_search s join jobs j on j.id = s.job_id where j.status in ${listed(SEARCHED_APART)}) s
-      full join unawarded_job_search o on o.job_id = s.job_id
-    where (o.created_at, o.words) is distinct from (s.created_at, s.words)`,
+      full join open_job_search o on o.job_id = s.job_id
+    where (o.created_at, o.words, o.town::text) is distinct from (s.created_at, s.words, s.town::text)`,
 };
 
 export const PROMISE_NAMES = Object.keys(PROMISES);

@@ -11,7 +11,7 @@ import type { JobOrder } from '../rules/job-orders.js';
 import { inOrder, JOB_LIST_ORDERS } from './job-orders.js';
 import type { Reach } from './page.js';
 import type { Values } from './statement.js';
-import { jobSearch, unawardedJobSearch } from './tables/jobs.js';
+import { jobSearch, openJobSearch } from './tables/jobs.js';
 import { isOpenToBids } from './visibility.js';
 
 export interface SearchValues {
@@ -48,13 +48,7 @@ export interface Market {
 /** All that a row of `jobs` must be to be in the market. */
 export const inMarket = ({ areOpen, conditions }: Market): SQL[] => [...(areOpen ? [isOpenToBids] : []), ...conditions];
 
-/** The table whose index is read: for texts of open jobs there is one that holds drafts and open jobs alone. */
-const indexed = ({ areOpen }: Market, by: SearchFilter) =>
-  areOpen && by === 'search' ? unawardedJobSearch : jobSearch;
-
-/** The table whose rows all filters can be checked on. */
-const asked = (market: Market, filters: readonly SearchFilter[]) =>
-  filters.includes('near') ? jobSearch : indexed(market, 'search');
+const tableOf = ({ areOpen }: Market) => (areOpen ? openJobSearch : jobSearch);
 const named = (table: PgTable) => sql.raw(getTableName(table));
 
 const milesAway = ($: Search) => sql`3958.8 * 2 * asin(least(1, sqrt(
@@ -84,13 +78,10 @@ export function scanJobs($: Search, filters: readonly SearchFilter[], list: SQL,
 
 /** The first of the jobs which the index of one filter finds, and which also match the others and are in the market. */
 function lookUpJobs($: Search, by: SearchFilter, filters: readonly SearchFilter[], market: Market, reach: Reach) {
-  const table = indexed(market, by);
   const others = filters.filter((other) => other !== by);
-  const found = (columns: SQL) => sql`select ${columns} from ${named(table)} s where ${MATCHES[by]($)} offset 0`;
-  const isWhole = others.length === 0 || table === jobSearch;
   const behind = reach.behind([sql`s.created_at`, sql`s.job_id`]);
   const matching = sql`select s.job_id as id, s.created_at
-    from ${isWhole ? sql`(${found(sql`*`)}) s` : withSearchRow(found(sql`job_id as id`))}
+    from (select * from ${named(tableOf(market))} s where ${MATCHES[by]($)} offset 0) s
     where ${allOf([matchesAll($, others), behind])} order by s.created_at desc, s.job_id desc`;
   const where = inMarket(market);
   if (where.length === 0) return sql`${matching} limit ${reach.atMost}`;
@@ -103,10 +94,10 @@ function lookUpJobs($: Search, by: SearchFilter, filters: readonly SearchFilter[
 
 const SAMPLE_JOBS = 1_000;
 /**
- * How many jobs there are taken to be. Where there are fewer, both ways are quicker than was thought. Of those that are
- * not awarded there may be more, but hardly one is looked up in vain.
+ * How many jobs there are taken to be. Where there are fewer, both ways are quicker than was thought. There may be more
+ * open ones, but none of them is looked up in vain.
  */
-const jobsIn = (table: PgTable) => (table === unawardedJobSearch ? 200_000 : 1_000_000);
+const jobsIn = ({ areOpen }: Market) => (areOpen ? 200_000 : 1_000_000);
 /** A scan may read so many times the rows that were expected before it is given up. */
 const SCAN_MARGIN = 1.5;
 /** A list that ends within so many jobs is scanned: an index may find any number of matches that are not in it. */
@@ -118,20 +109,19 @@ const SHORT_LIST = 5_000;
  */
 export function searchJobs($: Search, filters: readonly SearchFilter[], market: Market, reach: Reach): SQL {
   const { atMost, behind } = reach;
-  const table = asked(market, filters);
   const list = newestJobs([...inMarket(market), behind([sql`"jobs"."created_at"`, sql`"jobs"."id"`])]);
   const endsWithin = (rows: SQL) => sql`not exists (${list} offset ${rows} limit 1)`;
-  const rows = withSearchRow(sql`${list} limit (select scan_rows from chosen)`, table);
+  const rows = withSearchRow(sql`${list} limit (select scan_rows from chosen)`, tableOf(market));
   const scan = sql`select l.id, l.created_at from ${rows}
     where ${matchesAll($, filters)} order by l.created_at desc, l.id desc limit ${atMost}`;
   const each = (make: (by: SearchFilter) => SQL, separator = sql`, `) => sql.join(filters.map(make), separator);
-  const rowsOf = (by: SearchFilter) => sql`${sql.identifier(by)} * ${jobsIn(table) / SAMPLE_JOBS}`;
+  const rowsOf = (by: SearchFilter) => sql`${sql.identifier(by)} * ${jobsIn(market) / SAMPLE_JOBS}`;
   const lookUp = (by: SearchFilter) => sql`(select * from (${lookUpJobs($, by, filters, market, reach)}) found
     where (select index = ${by} and not is_enough from chosen, checked))`;
   return sql`with sample as materialized (
       select count(*) as jobs, ${atMost * SAMPLE_JOBS} / nullif(count(*) filter (where ${matchesAll($, filters)}), 0)
         as expected_rows, ${each((by) => sql`count(*) filter (where ${MATCHES[by]($)}) as ${sql.identifier(by)}`)}
-      from ${withSearchRow(sql`${list} limit ${SAMPLE_JOBS}`, table)}
+      from ${withSearchRow(sql`${list} limit ${SAMPLE_JOBS}`, tableOf(market))}
     ), chosen as materialized (
       select case ${each((by) => sql`when ${rowsOf(by)} = index_rows then ${by}`, sql` `)} end as index, case
           when jobs < ${SAMPLE_JOBS} then jobs
@@ -168,7 +158,7 @@ export function searchJobsInOrder(
   market: Market,
   { atMost, behind }: Reach,
 ): SQL {
-  const table = asked(market, filters);
+  const table = tableOf(market);
   const key = sql.raw(JOB_LIST_ORDERS[order].column);
   const listed = allOf([...inMarket(market), behind([sql`"jobs".${key}`, sql`"jobs"."id"`])]);
   const list = sql`select "jobs"."id", "jobs".${key} from jobs where ${listed} order by ${inOrder(order, 'jobs')}`;

@@ -62,7 +62,7 @@ export async function seedMarket(
       'events',
       'reviews',
       'job_search',
-      'unawarded_job_search',
+      'open_job_search',
       'jobs',
       'token_transfers',
     ]);
@@ -82,8 +82,8 @@ export async function seedMarket(
        from jobs j order by j.created_at, j.id`,
     );
     await tx.unsafe(
-      `insert into unawarded_job_search select s.job_id, s.created_at, s.words
-       from job_search s join jobs j on j.id = s.job_id where j.status in ('draft', 'open')
+      `insert into open_job_search (job_id, created_at, words, town) select s.job_id, s.created_at, s.words, s.town
+       from job_search s join jobs j on j.id = s.job_id where j.status = 'open'
        order by s.created_at, s.job_id`,
     );
     onStep('indexes');

@@ -24,7 +24,6 @@ beforeAll(async () => {
         from placed where placed.id = jobs.id returning jobs.id, jobs.created_at)
     update bids set job_created_at = moved.created_at from moved where moved.id = bids.job_id`;
   await app.sql`update job_search set created_at = jobs.created_at from jobs where jobs.id = job_id`;
-  await app.sql`update unawarded_job_search set created_at = jobs.created_at from jobs where jobs.id = job_id`;
 });
 afterAll(() => app.close());
 

@@ -114,7 +114,7 @@ async function reset(app: TestApp, balances: ReadonlyMap<Person, number>): Promi
     tx.unsafe(`
     set local session_replication_role = replica;
     delete from reviews; delete from events; delete from holds; delete from bids; delete from job_search;
-    delete from unawarded_job_search; delete from jobs; delete from token_transfers;
+    delete from open_job_search; delete from jobs; delete from token_transfers;
     update contractors set completed_jobs = 0, rating_sum = 0, rating_count = 0 where completed_jobs > 0;
     insert into token_transfers (id, from_account, to_account, amount, reason, user_id) values ${transfers.join(', ')};
     update token_balances b set held = 0, balance = coalesce((select sum(amount) from token_transfers t

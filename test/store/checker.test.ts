@@ -273,8 +273,8 @@ const DAMAGES: [what: string, breaks: string, damage: Damage][] = [
   ],
   [
     'an open job that is searched for in vain',
-    'searches for open jobs look through the same of drafts and open jobs',
-    (tx) => tx`delete from unawarded_job_search where job_id = ${ids.open!}`,
+    'searches for open jobs look through the same of these',
+    (tx) => tx`delete from open_job_search where job_id = ${ids.open!}`,
   ],
 ];
 

@@ -323,7 +323,7 @@ describe('a search', () => {
     const [, contractor] = VIEWERS.at(-1)!;
     const { rows, total } = await listJobs(db, contractor, filter, { size: 20, counted: true });
     expect([rows, (await total()).count]).toEqual([[], 0]);
-    const indexes = ['unawarded_job_search_pkey', 'unawarded_job_search_words'];
+    const indexes = ['open_job_search_pkey', 'open_job_search_words'];
     expect(await indexesRead(filter, 20, contractor)).toEqual(indexes);
   });
 

@@ -133,43 +133,34 @@ export const jobs = pgTable(
   ],
 );
 
+const searchedColumns = () => ({
+  jobId: idColumn('job')
+    .primaryKey()
+    .references(() => jobs.id, { onDelete: 'cascade' }),
+  /** The job's own, so that what is found can be sorted without a look at the job. */
+  createdAt: moment().notNull(),
+  /** Title and description in small letters, with a separator between them. */
+  words: text().notNull(),
+  town: point({ mode: 'xy' }),
+});
+
 /**
- * What searches look through, apart from the job: a change of state then touches none of these indexes. A trigger
+ * What searches look through, apart from the job: most changes of state then touch none of these indexes. A trigger
  * copies the texts; the town is the centre of the public city, so that nearness reveals nothing about the private
  * address.
  */
-export const jobSearch = pgTable(
-  'job_search',
-  {
-    jobId: idColumn('job')
-      .primaryKey()
-      .references(() => jobs.id, { onDelete: 'cascade' }),
-    /** The job's own, so that what is found can be sorted without a look at the job. */
-    createdAt: moment().notNull(),
-    /** Title and description in small letters, with a separator between them. */
-    words: text().notNull(),
-    town: point({ mode: 'xy' }),
-  },
-  (t) => [
-    index('job_search_words').using('gin', sql`${t.words} gin_trgm_ops`),
-    index('job_search_town').using('gist', t.town),
-  ],
-);
+export const jobSearch = pgTable('job_search', searchedColumns(), (t) => [
+  index('job_search_words').using('gin', sql`${t.words} gin_trgm_ops`),
+  index('job_search_town').using('gist', t.town),
+]);
 
 /**
- * The texts of jobs that are drafts or open: an index of all texts would lead to any number of jobs that were open
- * once, each to be looked at. Drafts are in it so that publishing need not write an index of texts.
+ * The same of the jobs that are open to bids, kept by triggers: the indexes of all jobs would lead to any number of
+ * jobs that were open once, each to be looked at.
  */
-export const unawardedJobSearch = pgTable(
-  'unawarded_job_search',
-  {
-    jobId: idColumn('job')
-      .primaryKey()
-      .references(() => jobs.id, { onDelete: 'cascade' }),
-    createdAt: moment().notNull(),
-    words: text().notNull(),
-  },
-  (t) => [index('unawarded_job_search_words').using('gin', sql`${t.words} gin_trgm_ops`)],
-);
+export const openJobSearch = pgTable('open_job_search', searchedColumns(), (t) => [
+  index('open_job_search_words').using('gin', sql`${t.words} gin_trgm_ops`),
+  index('open_job_search_town').using('gist', t.town),
+]);
 
 export type JobRow = RowOf<typeof JOB, typeof jobs.$inferSelect>;
