@@ -6,14 +6,24 @@ import { shapeOfJson } from './json-shape.js';
 
 const strictUtf8 = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true });
 
-export async function readBody(request: IncomingMessage, maxBytes: number): Promise<Buffer> {
-  const announced = Number(request.headers['content-length'] ?? 0);
+/** The body at once where all of it has arrived, as a small one mostly has with the head. */
+export function readBody(request: IncomingMessage, maxBytes: number): Buffer | Promise<Buffer> {
+  const announced = announcedBytes(request);
   if (announced > maxBytes) throw tooLarge(maxBytes);
   const encoding = request.headers['content-encoding'];
   if (encoding !== undefined && encoding !== 'identity') {
     throw refuse('UNSUPPORTED_MEDIA_TYPE', { message: 'The body must be sent without Content-Encoding.' });
   }
-  return collect(request, maxBytes);
+  const hasArrived = request.complete && !isChunked(request) && request.readableLength === announced;
+  return hasArrived ? copyOf(request.read()) : collect(request, maxBytes);
+}
+
+const announcedBytes = ({ headers }: IncomingMessage) => Number(headers['content-length'] ?? 0);
+const isChunked = ({ headers }: IncomingMessage) => headers['transfer-encoding'] !== undefined;
+
+/** The bytes read would keep alive the 64 KB buffer that they were read into. */
+function copyOf(read: Buffer | null): Buffer {
+  return read === null ? Buffer.alloc(0) : Buffer.from(read);
 }
 
 /**
@@ -30,7 +40,6 @@ function collect(request: IncomingMessage, maxBytes: number): Promise<Buffer> {
     let body: Buffer = Buffer.alloc(0);
     let bytes = 0;
     let chunks = 0;
-    const isChunked = request.headers['transfer-encoding'] !== undefined;
     // Every request emits 'close' in the end; only one that had not ended before gets an error.
     const onCut = () => void (request.complete || reject(cutShort()));
     const onData = (chunk: Buffer) => {
@@ -44,7 +53,7 @@ function collect(request: IncomingMessage, maxBytes: number): Promise<Buffer> {
       if (bytes + chunk.length > body.length) body = grown(body, bytes + chunk.length, maxBytes);
       bytes += chunk.copy(body, bytes);
     };
-    if (isChunked) request.socket.emit(BODY_AWAITED);
+    if (isChunked(request)) request.socket.emit(BODY_AWAITED);
     request.on('data', onData);
     request.once('end', () => resolve(body.subarray(0, bytes)));
     request.once('close', onCut);

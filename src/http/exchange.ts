@@ -63,9 +63,14 @@ export class Exchange {
     return this.turn(this.shares.operatorTurns);
   }
 
-  /** Bodies of many requests may be complete at the same time: their handling waits for a turn again. */
+  /**
+   * Many bodies that come later than their heads may be complete at the same time: their handling waits for a turn
+   * again.
+   */
   async body(maxBytes: number): Promise<Buffer> {
-    const body = await readBody(this.request, maxBytes);
+    const arrived = readBody(this.request, maxBytes);
+    if (arrived instanceof Buffer) return arrived;
+    const body = await arrived;
     await this.turn();
     return body;
   }

@@ -34,7 +34,8 @@ export function createTurns(settings: ShareSettings, waitMs = WAIT_MS): Turns {
       queue.run(holder, async () => {
         work();
         // Waits for the promises that the work has queued: their time counts as part of the slice.
-        await new Promise<void>((done) => queueMicrotask(() => process.nextTick(done)));
+        await Promise.resolve();
+        await new Promise<void>((done) => process.nextTick(done));
         if (performance.now() < sliceEndsMs) return;
         do await nextTurn();
         while (!mayBegin());
