@@ -11,6 +11,7 @@ export default defineConfig({
     // A busy machine takes long: these are for what hangs.
     testTimeout: 300_000,
     hookTimeout: 600_000,
+    expect: { poll: { timeout: 100_000 } },
     // Most of a test's time is waiting for a database or another process: a worker more than there are cores keeps them
     // busy.
     maxWorkers: availableParallelism() + 1,

@@ -64,6 +64,7 @@ for (const client of ['apollo', 'urql'] as const) {
 /** Somebody who has posted a job, and sees it in both. */
 async function twoTabs(client: string, name: string) {
   const context = await browser.newContext();
+  context.setDefaultTimeout(100_000);
   const complaints: string[] = [];
   context.on('console', (message) => {
     if (['warning', 'error'].includes(message.type())) complaints.push(message.text());

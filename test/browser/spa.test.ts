@@ -18,8 +18,8 @@ import { openSite, type Site } from './spa-site.js';
 const TOKEN_SECONDS = 3;
 const LOST_SHARE = 0.25;
 const SEED = 14;
-const STORY_MS = 300_000;
-const TIMEOUT_MS = 60_000;
+const STORY_MS = 900_000;
+const TIMEOUT_MS = 200_000;
 
 let app: TestApp;
 let other: TestApp;

@@ -217,12 +217,9 @@ describe('a Postgres that dies while its server lives', () => {
     );
     expect(answers.flat()).toEqual(answers.map(() => ({ answer: 42 })));
     expect(postmasterOf(folder)).not.toBe(first);
-    await vi.waitFor(() =>
-      expect(messages).toEqual([
-        'The embedded Postgres has ended by itself, and is started again.',
-        'The embedded Postgres is back.',
-      ]),
-    );
+    await expect
+      .poll(() => messages)
+      .toEqual(['The embedded Postgres has ended by itself, and is started again.', 'The embedded Postgres is back.']);
     await server.stop();
     expect(messages).toHaveLength(2);
     expect(readdirSync(folder)).toEqual(['postgres']);
@@ -274,21 +271,19 @@ describe('a Postgres that dies while its server lives', () => {
     const [victim] = await ask(server.connection, 'select pg_backend_pid() as pid');
     expect(victim).toBeDefined();
     const sleeping = ask(server.connection, 'select pg_sleep(60)').catch(() => 'gone');
-    await vi.waitFor(async () =>
-      expect(
-        await ask(
-          server.connection,
-          `select pg_terminate_backend(pid) from pg_stat_activity where query like 'select pg_sleep%'`,
-        ),
-      ).toHaveLength(1),
-    );
+    const end = () =>
+      ask(
+        server.connection,
+        `select pg_terminate_backend(pid) from pg_stat_activity where query like 'select pg_sleep%'`,
+      );
+    await expect.poll(end).toHaveLength(1);
     await sleeping;
-    await vi.waitFor(() =>
-      expect(messages).toEqual([
+    await expect
+      .poll(() => messages)
+      .toEqual([
         'Postgres reports: ERROR 42P01 relation "nowhere" does not exist at character 20',
         'Postgres reports: FATAL 57P01 terminating connection due to administrator command',
-      ]),
-    );
+      ]);
     await server.stop();
   });
 

@@ -248,7 +248,6 @@ needs('faketime').it(
     expect(await checkDatabase(database.sql)).toEqual([]);
     expect((await server.stop()).output).not.toContain('"level":"error"');
   },
-  60_000,
 );
 
 it('four servers that meet an empty database bring it up to date once, and all are ready', async () => {

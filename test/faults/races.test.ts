@@ -432,7 +432,7 @@ it.each(Object.entries(RACES))(
     console.log(`${name}: ${[...met].map(([ending, times]) => `${ending} ${times}`).join('; ')}`);
     await expectSound();
   },
-  300_000 + ROUNDS * 500,
+  600_000 + ROUNDS * 2_000,
 );
 
 async function expectSound(): Promise<void> {

@@ -172,7 +172,7 @@ it(
     ).toBeGreaterThanOrEqual(FLOORS.fields);
     expect(tally.successShare).toBeGreaterThanOrEqual(FLOORS.successPercent);
   },
-  300_000 + REQUESTS * 40,
+  600_000 + REQUESTS * 100,
 );
 
 /** Each request has dice of its own, so that it is the same one however the others went. */

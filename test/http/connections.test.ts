@@ -2,7 +2,7 @@
 import { execFileSync } from 'node:child_process';
 import { once } from 'node:events';
 import { connect, type Socket } from 'node:net';
-import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { homeowner, type Person } from '../cast.js';
 import { openTestApp, type TestApp } from '../app.js';
 import { until } from '../security/until.js';
@@ -152,7 +152,7 @@ describe('of a connection whose caller says that no more comes', () => {
     expect(inUse()).toBe(300);
     for (const { socket } of clients) socket.end();
     await Promise.all(clients.map(({ closed }) => closed));
-    await vi.waitFor(() => expect(inUse()).toBe(0));
+    await expect.poll(inUse).toBe(0);
   });
 });
 

@@ -87,7 +87,7 @@ export function start(
   };
 }
 
-const TIMEOUT_MS = 60_000;
+const TIMEOUT_MS = 200_000;
 
 async function endGroup(child: ChildProcess): Promise<void> {
   const closed = new Promise((resolve) => child.once('close', resolve));
