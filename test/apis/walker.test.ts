@@ -151,7 +151,7 @@ describe('a person who reads everything', () => {
         .overlooked()
         .filter(({ what }) => !/(access|refresh) token|password|API key|secret of the webhook/.test(what)),
     ).toEqual([]);
-  }, 900_000);
+  }, 1_800_000);
 
   test('by every GET of REST, with every identifier, comes by nothing that is not theirs', async () => {
     const gets = ROUTES.filter(({ method }) => method === 'GET').map(({ path }) => path);
@@ -173,7 +173,7 @@ describe('a person who reads everything', () => {
       10,
     );
     expect(lookout.leaks).toEqual([]);
-  }, 900_000);
+  }, 1_800_000);
 });
 
 /** Refusals, as a walker gets them at every other step. */
@@ -277,7 +277,7 @@ describe('a person who calls the mutations', () => {
       });
     }
     expect(lookout.leaks).toEqual([]);
-  }, 900_000);
+  }, 1_800_000);
 
   test('and verifying a contractor shows them to the admin alone', async () => {
     const { people } = byName('open');
