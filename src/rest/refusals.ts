@@ -1,10 +1,10 @@
 /** Lists the refusals of each address: those that follow from its input, and those of its operation's own rules. */
 import { OPERATIONS, type OperationName } from '../operations/index.js';
 import type { Operation } from '../operations/operation.js';
-import { refusalElsewhere } from '../rules/checks.js';
+import { furtherChecksOf, refusalElsewhere } from '../rules/checks.js';
 import { BID_TRANSITION_LIST } from '../rules/bids.js';
 import { ERROR_CODES, REFUSALS, type ErrorCode } from '../rules/errors.js';
-import { JOB_ACTION_LIST } from '../rules/lifecycle.js';
+import { JOB_ACTION_KEYS, JOB_ACTIONS } from '../rules/lifecycle.js';
 import { parametersOf } from './addresses.js';
 import { hasBody, shapeOf } from './input.js';
 import { isRepeatable } from './requests.js';
@@ -21,9 +21,6 @@ const OWN_REFUSALS: { readonly [Name in OperationName]?: readonly ErrorCode[] } 
   readTokens: ['FORBIDDEN'],
   listTransfers: ['FORBIDDEN'],
   updateJob: ['BUDGET_DECREASE_TOO_LARGE', 'URGENCY_LOCKED', 'COMPLETION_DATE_SHIFT_TOO_LARGE', 'INSUFFICIENT_TOKENS'],
-  publishJob: ['MISSING_FIELDS', 'INSUFFICIENT_TOKENS'],
-  awardJob: ['UNKNOWN_BID'],
-  submitBid: ['DUPLICATE_BID', 'INSUFFICIENT_TOKENS'],
 };
 
 const OWN = new Map<Operation<unknown, unknown>, readonly ErrorCode[]>(
@@ -57,9 +54,9 @@ function ofShape(route: Route): ErrorCode[] {
   return codes;
 }
 
-/** The code for an action on a job or a bid in a state that does not allow it. */
+/** The codes for an action on a job or a bid in a state that does not allow it, or whose further conditions fail. */
 function ofState({ operation }: Route): ErrorCode[] {
-  const onJob = JOB_ACTION_LIST.find((row) => row.operation === operation.name);
-  if (onJob) return [refusalElsewhere(onJob)];
+  const key = JOB_ACTION_KEYS.find((one) => JOB_ACTIONS[one].operation === operation.name);
+  if (key) return [refusalElsewhere(JOB_ACTIONS[key]), ...furtherChecksOf(key).map(({ code }) => code)];
   return BID_TRANSITION_LIST.some((row) => row.operation === operation.name) ? ['INVALID_TRANSITION'] : [];
 }

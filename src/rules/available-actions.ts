@@ -3,7 +3,7 @@ import { BID_TRANSITION_LIST, type BidTransition } from './bids.js';
 import { checksOfBid, checksOfRow, firstFailing, furtherChecksOf, sentenceOf, type Check } from './checks.js';
 import type { ConditionedJob, Facts } from './conditions.js';
 import type { ErrorCode } from './errors.js';
-import { JOB_ACTIONS } from './lifecycle.js';
+import { JOB_ACTION_KEYS, JOB_ACTIONS } from './lifecycle.js';
 import type { JobActionKey, JobActionName } from './lifecycle.js';
 import type { BidState } from './states.js';
 import type { JobParties } from './parties.js';
@@ -85,8 +85,6 @@ export function availableBidActions(
 }
 
 const BID_CHECKS = BID_TRANSITION_LIST.map((row) => ({ action: row.action, checks: checksOfBid(row) }));
-
-const JOB_ACTION_KEYS = Object.keys(JOB_ACTIONS) as JobActionKey[];
 
 const CHECKS = Object.fromEntries(
   JOB_ACTION_KEYS.map((key) => [key, { ofRow: checksOfRow(key), further: furtherChecksOf(key) }]),

@@ -1,6 +1,7 @@
 /** Which fields of a job people write, which they only send back, and which a PUT may change in which state. */
 import { JOB } from './entities/job.js';
 import { settledFields, writtenFields, type Stored, type WrittenField } from './entity.js';
+import type { OTHER_JOB_ACTIONS } from './lifecycle.js';
 import type { JobState } from './states.js';
 
 export type JobField = WrittenField<typeof JOB>;
@@ -21,8 +22,11 @@ export const JOB_FIELDS = writtenFields(JOB);
 /** A changed one is refused, an unchanged one is not: a client may send a job back whole. */
 export const READ_ONLY_FIELDS = settledFields(JOB).filter((name) => name !== 'version' && name !== 'updatedAt');
 
+/** The states in which `update` is allowed. */
+type EditedState = (typeof OTHER_JOB_ACTIONS.update.from)[number];
+
 /** A draft takes all that creation takes. What is not listed is read-only. */
-const EDITABLE_IN: { readonly [State in JobState]?: readonly JobField[] } = {
+const EDITABLE_IN: Readonly<Record<EditedState, readonly JobField[]>> = {
   draft: JOB_FIELDS,
   open: [
     'title',
@@ -39,5 +43,5 @@ const EDITABLE_IN: { readonly [State in JobState]?: readonly JobField[] } = {
 };
 
 export function editableFields(state: JobState): readonly JobField[] {
-  return EDITABLE_IN[state] ?? [];
+  return (EDITABLE_IN as Partial<Record<JobState, readonly JobField[]>>)[state] ?? [];
 }

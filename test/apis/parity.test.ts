@@ -21,6 +21,7 @@ import { contractor, homeowner, type Person } from '../cast.js';
 import { openTestApp, type Json, type TestApp } from '../app.js';
 import { DRAFT, gather, givenJob, type GivenJob, type People } from '../journey.js';
 import { copiesOf } from '../scenes.js';
+import { JOB_ACTION_KEYS } from '../specified.js';
 
 let app: TestApp;
 let people: People;
@@ -584,6 +585,10 @@ describe('a caller who has read an older version', () => {
     ['finalizeAppeal', 'appealed', 'admin', { final_decision: 'a', ruling: 'b' }],
     ['complete', 'open', 'admin', { reason: 'a' }],
   ];
+  const CARRYING_A_VERSION = JOB_ACTION_KEYS.filter((key) => key !== 'submitBid');
+  test('is tried with every operation on a job that has a version', () => {
+    expect(STEPS.map(([key]) => key).toSorted()).toEqual(CARRYING_A_VERSION.toSorted());
+  });
   test.each(STEPS)('is refused %s by both APIs', (key, given, by, body) =>
     expectRefusal({ key, given, by, version: 99, code: 'STALE_VERSION', ...(body && { body }) }),
   );

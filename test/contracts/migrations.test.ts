@@ -10,6 +10,7 @@ import postgres, { type Sql } from 'postgres';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import drizzleConfig from '../../drizzle.config.js';
 import { freshDatabase } from '../postgres.js';
+import { statesAllowing } from '../specified.js';
 import { ownDatabase, type OwnDatabase } from '../start/own-database.js';
 
 const TABLES = new URL('../../src/store/tables/', import.meta.url);
@@ -35,6 +36,25 @@ it('every migration of _journal.json is there, and no other', () => {
 it('migrations stand in the order of their times, which is the order in which they run', () => {
   const times = listed().map(({ when }) => when);
   expect(times).toEqual(times.toSorted((one, other) => one - other));
+});
+
+it('triggers keep what is searched of the jobs on which contractors may bid, and of no others', async () => {
+  const fresh = await freshDatabase();
+  const sql = postgres({ ...fresh.connection, max: 1, fetch_types: false });
+  try {
+    const texts = await sql<{ text: string }[]>`
+      select prosrc as text from pg_proc where proname = 'copy_while_open'
+      union all select pg_get_triggerdef(oid) from pg_trigger where tgfoid = 'copy_while_open'::regproc`;
+    expect(texts).toHaveLength(3);
+    for (const { text } of texts)
+      expect(
+        new Set([...text.matchAll(/'(\w+)'/g)].map(([, state]) => state)),
+        `Replace this by a migration, and fill open_job_search anew: ${text}`,
+      ).toEqual(new Set(statesAllowing('submitBid')));
+  } finally {
+    await sql.end();
+    await fresh.drop();
+  }
 });
 
 describe('A database that exists already', () => {

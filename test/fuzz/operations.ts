@@ -6,6 +6,7 @@ import { BID_TRANSITIONS, type BidTransition } from '../../src/rules/bids.js';
 import { JOB_ACTIONS, type JobAction, type PartyWord } from '../../src/rules/lifecycle.js';
 import type { JobState } from '../../src/rules/states.js';
 import { document } from '../documented.js';
+import { EDITABLE, OPERATIONS_ON_JOBS } from '../specified.js';
 import type { Json } from '../app.js';
 import type { GivenJob } from '../journey.js';
 import type { Dice } from './dice.js';
@@ -184,14 +185,14 @@ const NEEDS: Readonly<Record<string, NeedOf>> = {
   }),
   createJob: () => ({ who: 'owner' }),
   updateJob: (stock, dice) => {
-    const state = dice.pick(['draft', 'open', 'awarded', 'in_progress'] as const);
+    const state = dice.pick(OPERATIONS_ON_JOBS.update.from);
     return {
       who: 'owner',
       job: stock.take(state, dice),
       trim: (body) =>
-        state === 'draft'
+        EDITABLE[state] === 'all'
           ? (body ?? {})
-          : pickFields(body, state === 'open' ? ['title', 'requirements'] : ['requirements']),
+          : pickFields(body, EDITABLE[state]?.includes('title') ? ['title', 'requirements'] : ['requirements']),
     };
   },
   submitBid: (stock, dice) => ({

@@ -4,7 +4,7 @@
  * what a reader wants fewer of.
  */
 import fc from 'fast-check';
-import { statesIn } from '../specified.js';
+import { EDITABLE, isIn, statesIn } from '../specified.js';
 import { JOB_FIELDS, TRANSITION } from './shapes.js';
 import {
   type Bid,
@@ -484,11 +484,12 @@ function patchFor(job: Job | undefined, dice: Dice, api: Api): Fields {
   const patch: Fields = {};
   const names = likelyIn(job?.state);
   // Whether the urgency may fall hangs on what became of each bid, so it is tried wherever there was one.
-  if (job?.state === 'open' && job.bids.length > 0 && fields.urgency !== 'standard' && dice.percent(35))
+  const isBiddenOn = job !== undefined && isIn('bidding', job.state);
+  if (isBiddenOn && job.bids.length > 0 && fields.urgency !== 'standard' && dice.percent(35))
     return { urgency: dice.of(['standard', 'priority']) };
   // Budgets are lowered to the very limit, and once more: many small steps may reach no further than one.
   const budget = dice.of(['budgetMin', 'budgetMax'] as const);
-  const highest = job?.state === 'open' ? job.highest[budget] : null;
+  const highest = isBiddenOn ? job.highest[budget] : null;
   if (highest !== null && highest > 0 && dice.percent(30)) {
     const lowest = Math.ceil((highest * 9) / 10);
     const isLow = Math.round(Number(fields[budget]) * 100) < highest;
@@ -503,22 +504,13 @@ function patchFor(job: Job | undefined, dice: Dice, api: Api): Fields {
 }
 
 function likelyIn(state: JobState | undefined): readonly string[] {
-  if (state === 'open')
-    return [
-      'budgetMin',
-      'budgetMax',
-      'budgetMin',
-      'budgetMax',
-      'urgency',
-      'urgency',
-      'title',
-      'desiredCompletionDate',
-      'requirements',
-    ];
-  if (state === 'in_progress') return ['desiredCompletionDate', 'desiredCompletionDate', 'requirements'];
-  if (state === 'awarded') return ['desiredStartDate', 'desiredCompletionDate', 'requirements'];
-  return JOB_FIELDS;
+  const fields = state && EDITABLE[state];
+  if (fields === undefined || fields === 'all') return JOB_FIELDS;
+  return [...fields, ...fields.filter((field) => LIMITED.has(field))];
 }
+
+/** Fields with limits of their own are tried more often. */
+const LIMITED = new Set<string>(['budgetMin', 'budgetMax', 'urgency', 'desiredCompletionDate']);
 
 function newValue(field: string, job: Job | undefined, dice: Dice): unknown {
   switch (field) {

@@ -2,6 +2,7 @@
 import type { JobBeforeEdit } from '../../src/rules/editing.js';
 import type { JobState } from '../../src/rules/states.js';
 import type { Viewer } from '../../src/rules/viewer.js';
+import { isAwarded, isIn } from '../specified.js';
 
 export const hannah = {
   role: 'homeowner',
@@ -41,14 +42,14 @@ export const ada = {
 
 /** Hannah's kitchen. It is complete; from award on, Carla is the one who builds it. */
 export function kitchen<Overrides extends Partial<JobBeforeEdit>>(status: JobState, overrides?: Overrides) {
-  const isAwarded = status !== 'draft' && status !== 'open';
-  const isPublished = status !== 'draft';
+  const hasAward = isAwarded(status);
+  const isPublished = !isIn('unpublished', status);
   return {
     id: 'job_kitchen',
     status,
     homeownerId: hannah.homeownerId,
-    awardedBidId: isAwarded ? 'bid_carla' : null,
-    awardedContractorId: isAwarded ? carla.contractorId : null,
+    awardedBidId: hasAward ? 'bid_carla' : null,
+    awardedContractorId: hasAward ? carla.contractorId : null,
     rating: null,
     review: null,
     title: 'New kitchen',
@@ -72,8 +73,8 @@ export function kitchen<Overrides extends Partial<JobBeforeEdit>>(status: JobSta
     highestBudgetMin: isPublished ? 1000 : null,
     highestBudgetMax: isPublished ? 2000 : null,
     mostTokensPaid: isPublished ? 15 : 0,
-    bidCount: isAwarded ? 1 : 0,
-    completionDateAtCheckIn: isAwarded && status !== 'awarded' ? '2026-06-15' : null,
+    bidCount: hasAward ? 1 : 0,
+    completionDateAtCheckIn: hasAward && status !== 'awarded' ? '2026-06-15' : null,
     ...overrides,
   } as const;
 }

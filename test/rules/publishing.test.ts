@@ -9,6 +9,7 @@ import {
   URGENCIES,
 } from '../../src/rules/publishing.js';
 import type { Urgency } from '../../src/rules/publishing.js';
+import { isIn, OPERATIONS_ON_JOBS } from '../specified.js';
 import { kitchen } from './people.js';
 
 test('publishing costs 5, 15 and 30 tokens, from the least urgent to the most', () => {
@@ -58,12 +59,13 @@ test.each<[urgency: Urgency, mostPaid: number, charge: number]>([
   expect(costOfUrgency(urgency, mostPaid)).toBe(charge);
 });
 
-test.each<[status: 'open' | 'awarded' | 'in_progress', everHadBid: boolean, refund: number]>([
-  ['open', false, 15],
-  ['open', true, 0],
-  ['awarded', true, 0],
-  ['in_progress', true, 0],
-  ['awarded', false, 0],
-])('when Hannah cancels a job that is %s (bids: %j), %d tokens return', (status, everHadBid, refund) => {
-  expect(refundOnCancel({ status, everHadBid, mostTokensPaid: 15 })).toBe(refund);
-});
+const CANCELLED_IN = OPERATIONS_ON_JOBS.cancel.from.flatMap((status) => [
+  { status, everHadBid: false, refund: isIn('bidding', status) ? 15 : 0 },
+  { status, everHadBid: true, refund: 0 },
+]);
+test.each(CANCELLED_IN)(
+  'when Hannah cancels a job that is $status (bids: $everHadBid), $refund tokens return',
+  ({ status, everHadBid, refund }) => {
+    expect(refundOnCancel({ status, everHadBid, mostTokensPaid: 15 })).toBe(refund);
+  },
+);

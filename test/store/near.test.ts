@@ -62,12 +62,13 @@ it('nearness is found by its index, not by looking at every job', async () => {
       'standard', '1', 'Nowhere', 'XX' from generate_series(1, 20000) n`;
   await app.sql`update job_search set town = point(-100 - random() * 20, 40 + random() * 8)
     where job_id like 'job_0000%'`;
-  await app.sql`analyze jobs, job_search`;
+  await app.sql`analyze jobs, open_job_search`;
   app.statements();
   await near('78704', 10);
-  expect(app.statements().join('\n')).toContain('from job_search s where s.town <@');
-  const plan = await app.sql`explain select s.job_id from job_search s where s.town <@ '(-97.5,30.5),(-98,30)'::box`;
-  expect(plan.map((row) => Object.values(row)[0]).join('\n')).toContain('job_search_town');
+  expect(app.statements().join('\n')).toContain('from open_job_search s where s.town <@');
+  const plan = await app.sql`
+    explain select s.job_id from open_job_search s where s.town <@ '(-97.5,30.5),(-98,30)'::box`;
+  expect(plan.map((row) => Object.values(row)[0]).join('\n')).toContain('open_job_search_town');
 });
 
 it('a postal code that nobody knows is refused, and so is a distance beyond reason', async () => {
