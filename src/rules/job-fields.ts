@@ -26,7 +26,7 @@ export const READ_ONLY_FIELDS = settledFields(JOB).filter((name) => name !== 've
 type EditedState = (typeof OTHER_JOB_ACTIONS.update.from)[number];
 
 /** A draft takes all that creation takes. What is not listed is read-only. */
-const EDITABLE_IN: Readonly<Record<EditedState, readonly JobField[]>> = {
+const EDITABLE_IN: { readonly [State in JobState]?: readonly JobField[] } = {
   draft: JOB_FIELDS,
   open: [
     'title',
@@ -40,8 +40,8 @@ const EDITABLE_IN: Readonly<Record<EditedState, readonly JobField[]>> = {
   ],
   awarded: ['desiredStartDate', 'desiredCompletionDate', 'requirements'],
   in_progress: ['desiredCompletionDate', 'requirements'],
-};
+} satisfies Record<EditedState, readonly JobField[]>;
 
 export function editableFields(state: JobState): readonly JobField[] {
-  return (EDITABLE_IN as Partial<Record<JobState, readonly JobField[]>>)[state] ?? [];
+  return EDITABLE_IN[state] ?? [];
 }

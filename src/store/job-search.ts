@@ -95,7 +95,7 @@ function lookUpJobs($: Search, by: SearchFilter, filters: readonly SearchFilter[
 const SAMPLE_JOBS = 1_000;
 /**
  * How many jobs there are taken to be. Where there are fewer, both ways are quicker than was thought. There may be more
- * open ones, but none of them is looked up in vain.
+ * open ones, but the indexes lead to no others.
  */
 const jobsIn = ({ areOpen }: Market) => (areOpen ? 200_000 : 1_000_000);
 /** A scan may read so many times the rows that were expected before it is given up. */

@@ -484,12 +484,12 @@ function patchFor(job: Job | undefined, dice: Dice, api: Api): Fields {
   const patch: Fields = {};
   const names = likelyIn(job?.state);
   // Whether the urgency may fall hangs on what became of each bid, so it is tried wherever there was one.
-  const isBiddenOn = job !== undefined && isIn('bidding', job.state);
-  if (isBiddenOn && job.bids.length > 0 && fields.urgency !== 'standard' && dice.percent(35))
+  const isBidding = job !== undefined && isIn('bidding', job.state);
+  if (isBidding && job.bids.length > 0 && fields.urgency !== 'standard' && dice.percent(35))
     return { urgency: dice.of(['standard', 'priority']) };
   // Budgets are lowered to the very limit, and once more: many small steps may reach no further than one.
   const budget = dice.of(['budgetMin', 'budgetMax'] as const);
-  const highest = isBiddenOn ? job.highest[budget] : null;
+  const highest = isBidding ? job.highest[budget] : null;
   if (highest !== null && highest > 0 && dice.percent(30)) {
     const lowest = Math.ceil((highest * 9) / 10);
     const isLow = Math.round(Number(fields[budget]) * 100) < highest;
