@@ -26,6 +26,14 @@ interface Sink {
   complete(): void;
 }
 
+const subscriptions = new Set<Heard>();
+
+/** Stops all that the tests of a file still hear, those that failed among them: the next one finds no stream open. */
+export function stopAll(): void {
+  for (const heard of subscriptions) heard.stop();
+  subscriptions.clear();
+}
+
 export function hear(subscribe: (sink: Sink) => () => void): Heard {
   const events: Json[] = [];
   const answers: Json[] = [];
@@ -42,7 +50,7 @@ export function hear(subscribe: (sink: Sink) => () => void): Heard {
     error: end,
     complete: () => end(undefined),
   });
-  return {
+  const heard: Heard = {
     events,
     answers,
     ended,
@@ -51,6 +59,8 @@ export function hear(subscribe: (sink: Sink) => () => void): Heard {
     },
     stop,
   };
+  subscriptions.add(heard);
+  return heard;
 }
 
 export interface Connected {
@@ -100,11 +110,8 @@ export async function untilOpen({ shares }: Pick<TestApp['services'], 'shares'>,
 type Hear = (url: string, person: Pick<Person, 'token'> | undefined, query: string, variables?: object) => Heard;
 
 /** Each stream on a connection of its own. */
-export const hearOverWebSocket: Hear = (url, person, query, variables) => {
-  const { subscribe, client } = connectAs(url, person);
-  const heard = subscribe(query, variables);
-  return { ...heard, stop: () => void client.dispose() };
-};
+export const hearOverWebSocket: Hear = (url, person, query, variables) =>
+  connectAs(url, person).subscribe(query, variables);
 
 export const hearAsEvents: Hear = (url, person, query, variables = {}) => {
   const client = createSseClient({

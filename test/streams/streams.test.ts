@@ -1,17 +1,30 @@
 /** What is heard over both channels: who hears what, from where on, and until when. */
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import { openTestApp, type Json, type TestApp } from '../app.js';
 import { openConnection } from '../attacks/raw-connection.js';
 import { callRest } from '../calls.js';
 import { homeowner, programOf, type Person } from '../cast.js';
 import { DRAFT, gather, givenJob, PEOPLE, type People } from '../journey.js';
-import { CHANNELS, hearAsEvents, hearOverWebSocket, JOB_EVENTS, MY_EVENTS, refusalOf, untilOpen } from './clients.js';
+import {
+  CHANNELS,
+  hearAsEvents,
+  hearOverWebSocket,
+  JOB_EVENTS,
+  MY_EVENTS,
+  refusalOf,
+  stopAll,
+  untilOpen,
+} from './clients.js';
 
 let app: TestApp;
 let people: People;
 beforeAll(async () => {
   app = await openTestApp();
   people = await gather(app);
+});
+afterEach(async () => {
+  stopAll();
+  await untilOpen(app.services, 0);
 });
 afterAll(() => app.close());
 
@@ -35,15 +48,13 @@ const ACCESS_TOKEN_MS = 15 * 60 * 1_000;
 describe.each(CHANNELS)('over %s', (channel, hear) => {
   it('events are heard in their order, from when the stream is open', async () => {
     const hanna = await homeowner(app, 'Hanna');
-    await draft(hanna);
+    await positionNow(hanna, await draft(hanna));
     const heard = hear(app.url, hanna, MY_EVENTS);
     await untilOpen(app.services, 1);
     const jobs = [await draft(hanna), await draft(hanna), await draft(hanna)];
     await heard.count(3);
     expect(heard.events.map(({ jobId }) => jobId)).toEqual(jobs);
     expect(heard.events.map(({ type }) => type)).toEqual(['JOB_CREATED', 'JOB_CREATED', 'JOB_CREATED']);
-    heard.stop();
-    await untilOpen(app.services, 0);
   });
 
   it('with `after` what was missed comes first, each event once, and then what is new', async () => {
@@ -56,8 +67,6 @@ describe.each(CHANNELS)('over %s', (channel, hear) => {
     const later = await draft(hanna);
     await heard.count(3);
     expect(heard.events.map(({ jobId }) => jobId)).toEqual([...missed, later]);
-    heard.stop();
-    await untilOpen(app.services, 0);
   });
 
   it('a job that one may not see, or that does not exist, opens no stream', async () => {
@@ -66,13 +75,11 @@ describe.each(CHANNELS)('over %s', (channel, hear) => {
     expect(await refusalOf(refused)).toEqual(['FORBIDDEN']);
     const unknown = hear(app.url, people.owner, JOB_EVENTS, { job: 'job_nothing' });
     expect(await refusalOf(unknown)).toEqual(['NOT_FOUND']);
-    for (const one of [refused, unknown]) one.stop();
   });
 
   it('a position that is none is refused', async () => {
     const refused = hear(app.url, people.owner, MY_EVENTS, { after: 'yesterday' });
     expect(await refusalOf(refused)).toEqual(['VALIDATION_FAILED']);
-    refused.stop();
   });
 
   it('queries and mutations are refused in words, and do nothing', async () => {
@@ -83,7 +90,6 @@ describe.each(CHANNELS)('over %s', (channel, hear) => {
     expect(await refusalOf(query)).toEqual(['VALIDATION_FAILED']);
     expect(await refusalOf(mutation)).toEqual(['VALIDATION_FAILED']);
     expect((await app.rest('GET', '/v1/jobs', { token: hanna.token })).body.data).toEqual([]);
-    for (const one of [query, mutation]) one.stop();
   });
 
   it.each([
@@ -103,7 +109,6 @@ describe.each(CHANNELS)('over %s', (channel, hear) => {
     const refused = hear(app.url, people.owner, query);
     expect(new Set(await refusalOf(refused))).toEqual(new Set([code]));
     expect(app.services.shares.streams.inUse()).toBe(0);
-    refused.stop();
   });
 
   it('an eleventh stream of one person is refused, while the ten and those of others go on', async () => {
@@ -116,8 +121,6 @@ describe.each(CHANNELS)('over %s', (channel, hear) => {
     await untilOpen(app.services, 11);
     await Promise.all([draft(hanna), draft(olga)]);
     await Promise.all([...ten, others].map((one) => one.count(1)));
-    for (const one of [...ten, eleventh, others]) one.stop();
-    await untilOpen(app.services, 0);
   });
 
   it('a program hears with its API key, until that is revoked', async () => {
@@ -180,8 +183,6 @@ describe.each(CHANNELS)('over %s', (channel, hear) => {
       expect(JSON.stringify(heard.events)).not.toContain('under the mat');
     }
     expect(JSON.stringify(ofOwner.events)).toContain('under the mat');
-    for (const one of [mine, ofJob, ofOwner]) one.stop();
-    await untilOpen(app.services, 0);
   });
 
   it('a contractor who withdraws their bid hears nothing more of the job among their own', async () => {
@@ -198,8 +199,6 @@ describe.each(CHANNELS)('over %s', (channel, hear) => {
     await callRest(app, 'cancel', { by: people.owner, job: other.id });
     while (!mine.events.some(({ jobId }) => jobId === other.id)) await mine.count(mine.events.length + 1);
     expect(mine.events.filter(({ jobId, type }) => jobId === job.id && type === 'JOB_CANCELLED')).toEqual([]);
-    for (const one of [mine, ofOwner]) one.stop();
-    await untilOpen(app.services, 0);
   });
 });
 
@@ -258,8 +257,6 @@ describe('everybody', () => {
       await heard.count(shown.length);
       expect({ who, events: heard.events }).toEqual({ who, events: shown });
     }
-    for (const { heard } of listeners) heard.stop();
-    await untilOpen(app.services, 0);
   });
 });
 
