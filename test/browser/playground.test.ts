@@ -288,7 +288,6 @@ browser.describe('The playground', () => {
       await run(page);
       await expectAnswer(page, '"tokensAwarded": 10');
       await openTab(page, 'WhoAmI');
-      await page.waitForTimeout(1_000);
       await page.reload();
       expect(page.url()).toBe(`${app.url}/graphql`);
       await openTab(page, 'WhoAmI');

@@ -10,6 +10,7 @@ import { clone, type Clone } from '../start/clone.js';
 import { liveThrough, openCaller, signUp, type Caller, type Market, type Person } from './live/market.js';
 import { openReceiver, type Receiver } from './live/receiver.js';
 import { subscribe, type Seen, type Subscriber } from './live/subscriber.js';
+import { chanceFrom, seedFrom } from '../seed.js';
 import { durablePostgres, type DurablePostgres } from './storm/durable-postgres.js';
 import { openInstances, type Instances } from './storm/instances.js';
 
@@ -23,6 +24,7 @@ const HOMEOWNERS = 10;
 const CONTRACTORS = 20;
 /** Each endpoint fails so often. */
 const FAILURE_RATE = 0.1;
+const chance = chanceFrom(seedFrom(undefined));
 /** Nobody waits longer than this for what has happened. */
 const SETTLED_WITHIN_MS = 180_000;
 
@@ -107,7 +109,7 @@ async function openEndpoints(caller: Caller, people: readonly Person[]) {
     Array.from({ length: ENDPOINTS }, async (_, number) => {
       const person = people[number % people.length];
       if (!person) throw new Error('There is nobody.');
-      const receiver = await openReceiver(() => Math.random() < FAILURE_RATE);
+      const receiver = await openReceiver(() => chance() < FAILURE_RATE);
       const { secret } = await caller.send('POST', '/webhooks', person, { url: receiver.url, event_types: [] });
       receiver.useSecret(secret);
       return { person, receiver };

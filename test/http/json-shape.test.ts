@@ -1,4 +1,4 @@
-import fc from 'fast-check';
+import fc from '../property.js';
 import { expect, it } from 'vitest';
 import { shapeOfJson } from '../../src/http/json-shape.js';
 

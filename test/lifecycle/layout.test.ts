@@ -1,5 +1,5 @@
 /** The picture of the lifecycle as geometry: what would make it hard to read cannot happen. */
-import fc from 'fast-check';
+import fc from '../property.js';
 import { describe, expect, it } from 'vitest';
 import { PICTURE_WIDTH, type Area, type Point } from '../../src/lifecycle/arrangement.js';
 import { diagramOf, MARKS, movesOf, type DiagramMove } from '../../src/lifecycle/diagram.js';

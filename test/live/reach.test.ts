@@ -3,7 +3,7 @@
  * their webhook is decided in TypeScript, in SQL over all jobs, in SQL over one, and by both: for random jobs, bids,
  * events and viewers all agree.
  */
-import fc from 'fast-check';
+import fc from '../property.js';
 import type { Sql } from 'postgres';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { readEvent } from '../../src/live/readable.js';
@@ -198,4 +198,4 @@ it('is the same in TypeScript and in SQL, of all jobs, of one, and for webhooks'
   };
   const jobs = fc.array(anyJob, { minLength: 1, maxLength: 8 });
   await fc.assert(fc.asyncProperty(jobs, property), { numRuns: 25 });
-}, 300_000);
+});

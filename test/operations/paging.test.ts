@@ -1,4 +1,4 @@
-import fc from 'fast-check';
+import fc from '../property.js';
 import { describe, expect, it } from 'vitest';
 import { cursorOf, pageRequest, type PositionShape } from '../../src/operations/paging.js';
 import { Refusal } from '../../src/rules/errors.js';

@@ -1,4 +1,4 @@
-import fc from 'fast-check';
+import fc from '../property.js';
 import { expect, it } from 'vitest';
 import { fieldName, fromWire, toWire, wireName } from '../../src/rest/wire.js';
 

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import fc from 'fast-check';
+import fc from '../property.js';
 import { daysBetween, isRealDate } from '../../src/rules/dates.js';
 import { nullableDay } from '../../src/rules/values.js';
 

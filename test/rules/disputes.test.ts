@@ -1,6 +1,6 @@
 import { isDeepStrictEqual } from 'node:util';
 import { describe, expect, test } from 'vitest';
-import fc from 'fast-check';
+import fc from '../property.js';
 import { DISPUTE_EVENT_TYPES, disputeFrom, resolutionMove, sameResolution } from '../../src/rules/disputes.js';
 import type { DisputeEvent, ResolutionMove } from '../../src/rules/disputes.js';
 import { EVENT_TYPES, type EventType } from '../../src/rules/events.js';

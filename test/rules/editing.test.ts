@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import fc from 'fast-check';
+import fc from '../property.js';
 import type { EditBases } from '../../src/rules/edit-bases.js';
 import { contradictionsIn, checkEdit } from '../../src/rules/editing.js';
 import type { JobBeforeEdit, JobEdit } from '../../src/rules/editing.js';

@@ -43,7 +43,7 @@ class Fleet {
   }
 }
 
-it('without one refused token', { timeout: 60_000 }, async () => {
+it('without one refused token', async () => {
   const fleet = new Fleet();
   fleet.instances.push(await open(BEFORE), await open(BEFORE));
   const answers: number[] = [];

@@ -27,7 +27,7 @@ beforeAll(async () => {
   database = await ownDatabase();
   const { url } = database;
   environment = { NODE_ENV: 'production', BCRYPT_COST: '10', DATABASE_URL: url, JWT_SECRET, METRICS_TOKEN };
-}, 300_000);
+});
 afterAll(async () => {
   await database.drop();
   image.remove();

@@ -27,7 +27,7 @@ beforeAll(async () => {
     const [waiting] = await app.sql`select count(*)::int as left from events where position is null`;
     left = waiting?.left;
   }
-}, 60_000);
+});
 afterAll(() => app.close());
 
 type Unread = (url: string) => Promise<{ closed: Promise<unknown> }>;
@@ -106,4 +106,4 @@ it('one that reads slowly and goes on hears everything, in order and once', asyn
   expect(positions).toEqual(positions.toSorted((one, other) => one - other));
   expect(new Set(positions).size).toBe(EVENTS + 1);
   await client.dispose();
-}, 60_000);
+});
