@@ -67,7 +67,7 @@ function watchMarket({ metrics, probe, databaseWatch }: Services): void {
   metrics.gauges('market_jobs', 'Jobs, by status.', 'status', async () => (await figures()).jobs ?? {});
   metrics.gauges(
     'market_jobs_reached',
-    'Jobs that have ever been published, that were awarded, and that are completed.',
+    'Jobs that were published or that an admin completed as drafts, that were awarded, and that are completed.',
     'stage',
     async () => ({ ...(await figures()).reached }),
   );

@@ -22,6 +22,9 @@ const PHASES: Readonly<Record<JobState, JobPhase>> = {
 
 export const STATES = Object.keys(PHASES) as readonly JobState[];
 
+/** Where a dispute or an appeal waits to be settled. */
+export const STATES_IN_DISPUTE: readonly JobState[] = ['disputed', 'escalated', 'decision_reached', 'appealed'];
+
 export function statesIn(...phases: JobPhase[]): readonly JobState[] {
   return STATES.filter((state) => phases.includes(PHASES[state]));
 }

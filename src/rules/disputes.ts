@@ -5,20 +5,20 @@
 import { isBy, type EffectBy } from './effects.js';
 import type { Dispute, Proposal } from './entities/dispute.js';
 import type { UserId } from './ids.js';
-import { JOB_ACTION_LIST, JOB_TRANSITIONS } from './lifecycle.js';
-
-const { dispute, escalate, resolveDispute, reachDecision, fileAppeal, finalizeAppeal, complete } = JOB_TRANSITIONS;
+import { isTransition, JOB_ACTION_LIST, JOB_TRANSITIONS } from './lifecycle.js';
+import { isInDispute } from './states.js';
 
 export type { Dispute };
 
-/** What is done in disputes alone; `complete` may end one besides. */
-export const DISPUTE_TRANSITIONS = [dispute, escalate, resolveDispute, reachDecision, fileAppeal, finalizeAppeal];
+/** What begins disputes, and what is done in them alone; `complete` may end one besides. */
+export const DISPUTE_TRANSITIONS = JOB_ACTION_LIST.filter(isTransition).filter(
+  ({ from, effects }) => effects.includes('beginDispute') || from.every(isInDispute),
+);
 
 /** Everything that can happen in a dispute. */
 export const DISPUTE_EVENT_TYPES = [
-  ...DISPUTE_TRANSITIONS.map(({ event }) => event),
-  resolveDispute.mayKeepState.event,
-  complete.event,
+  ...DISPUTE_TRANSITIONS.flatMap(({ event, mayKeepState }) => (mayKeepState ? [event, mayKeepState.event] : [event])),
+  JOB_TRANSITIONS.complete.event,
 ];
 
 /** Of an event, what a dispute is made of; `data` holds the operation's own input, in camelCase. */

@@ -6,6 +6,7 @@ import {
   INITIAL_BID_STATE,
   INITIAL_JOB_STATE,
   isIn,
+  isInDispute,
   isTerminal,
   JOB_PHASES,
   JOB_STATE_ROWS,
@@ -29,6 +30,7 @@ export function checkLifecycle(
     ...exitsFromTheEnd(jobActions),
     ...standingStill(transitions, bidTransitions),
     ...brokenPhases(transitions, jobActions),
+    ...brokenDisputes(transitions),
   ];
   if (faults.length > 0) throw new Error(`The lifecycle contradicts itself:\n- ${faults.join('\n- ')}`);
 }
@@ -125,6 +127,17 @@ function brokenPhases(transitions: readonly JobTransition[], jobActions: readonl
     ...faults(leavesHolds, () => 'ends a job and releases no holds'),
     ...faults(awardsNothing, () => 'begins the work without an award'),
   ];
+}
+
+/** A job is in dispute from the transition that begins the dispute on. */
+function brokenDisputes(transitions: readonly JobTransition[]): string[] {
+  return transitions.flatMap(({ operation, from, to, effects }) => {
+    const begins = effects.includes('beginDispute');
+    if (begins && !isInDispute(to)) return [`${operation} begins a dispute and leads to ${to}, which is in none`];
+    if (!begins && isInDispute(to) && !from.every(isInDispute))
+      return [`${operation} leads into a dispute that nothing began`];
+    return [];
+  });
 }
 
 function goesBack({ from, to }: JobTransition): boolean {

@@ -12,6 +12,13 @@ export const JOB_PHASES = {
 } as const;
 export type JobPhase = keyof typeof JOB_PHASES;
 
+interface JobStateRow {
+  readonly phase: JobPhase;
+  readonly description: string;
+  /** A dispute or an appeal waits to be settled. */
+  readonly inDispute?: true;
+}
+
 /** Every state, in the order in which documents list them, and what it means for a job to be in it. */
 export const JOB_STATE_ROWS = {
   draft: { phase: 'unpublished', description: 'Being written; only its owner sees it.' },
@@ -20,12 +27,16 @@ export const JOB_STATE_ROWS = {
   in_progress: { phase: 'work', description: 'The contractor is at work.' },
   in_review: { phase: 'work', description: 'The work is done and waits for the homeowner’s review.' },
   completed: { phase: 'end', description: 'Ended well, or ended by agreement, ruling or an admin.' },
-  disputed: { phase: 'work', description: 'The homeowner does not accept the work; the parties may still settle it.' },
-  escalated: { phase: 'work', description: 'Waiting for an admin’s decision.' },
-  decision_reached: { phase: 'work', description: 'Decided by an admin; the contractor may appeal.' },
-  appealed: { phase: 'work', description: 'Waiting for the final ruling.' },
+  disputed: {
+    phase: 'work',
+    inDispute: true,
+    description: 'The homeowner does not accept the work; the parties may still settle it.',
+  },
+  escalated: { phase: 'work', inDispute: true, description: 'Waiting for an admin’s decision.' },
+  decision_reached: { phase: 'work', inDispute: true, description: 'Decided by an admin; the contractor may appeal.' },
+  appealed: { phase: 'work', inDispute: true, description: 'Waiting for the final ruling.' },
   cancelled: { phase: 'end', description: 'Called off by the homeowner.' },
-} as const satisfies Record<string, { readonly phase: JobPhase; readonly description: string }>;
+} as const satisfies Record<string, JobStateRow>;
 export type JobState = keyof typeof JOB_STATE_ROWS;
 export const JOB_STATES = Object.keys(JOB_STATE_ROWS) as [JobState, ...JobState[]];
 export const INITIAL_JOB_STATE = 'draft' satisfies JobState;
@@ -44,6 +55,12 @@ export const UNFINISHED_JOB_STATES = statesIn('unpublished', 'bidding', 'work');
 export function isTerminal(state: JobState): boolean {
   return isIn('end', state);
 }
+
+export function isInDispute(state: JobState): boolean {
+  return 'inDispute' in JOB_STATE_ROWS[state];
+}
+
+export const STATES_IN_DISPUTE = JOB_STATES.filter(isInDispute);
 
 export const BID_STATES = ['pending', 'viewed', 'shortlisted', 'accepted', 'rejected', 'withdrawn'] as const;
 export type BidState = (typeof BID_STATES)[number];

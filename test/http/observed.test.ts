@@ -6,8 +6,10 @@ import { RequestRecord } from '../../src/record.js';
 import { refuse } from '../../src/rules/errors.js';
 import { contractor, homeowner, type Person } from '../cast.js';
 import { openTestApp, type Json, type TestApp } from '../app.js';
+import { givenJob, gather } from '../journey.js';
 import { metricsOf } from '../metrics.js';
 import { until } from '../security/until.js';
+import { STATES, STATES_IN_DISPUTE, statesIn } from '../specified.js';
 
 let app: TestApp;
 let hanna: Person;
@@ -231,6 +233,26 @@ describe('the metrics', () => {
       await call();
       await until(async () => (await count(operation, api, code)) === before + 1);
     }
+  });
+
+  it('count jobs by how far they have come, and those in dispute', async () => {
+    const own = await openTestApp();
+    const people = await gather(own);
+    for (const state of STATES) await givenJob(own, state, people);
+    for (const from of ['draft', 'open'] as const) {
+      const { id } = await givenJob(own, from, people);
+      await own.rest('POST', `/v1/jobs/${id}/complete`, { token: people.admin.token, body: { reason: 'It ends.' } });
+    }
+    const metrics = await metricsOf(own.url);
+    for (const status of STATES)
+      expect(metrics.value('market_jobs', { status }), status).toBe(status === 'completed' ? 3 : 1);
+    // All but the one draft, and so the draft too that an admin has completed.
+    expect(metrics.value('market_jobs_reached', { stage: 'published' })).toBe(STATES.length - 1 + 2);
+    // At work, approved, and cancelled by its owner during the work.
+    expect(metrics.value('market_jobs_reached', { stage: 'awarded' })).toBe(statesIn('work').length + 2);
+    expect(metrics.value('market_jobs_reached', { stage: 'completed' })).toBe(3);
+    expect(metrics.value('market_disputes_open')).toBe(STATES_IN_DISPUTE.length);
+    await own.close();
   });
 
   it('count the market: jobs by status, what was published, awarded, completed, disputes, tokens', async () => {

@@ -1,7 +1,13 @@
 import { isDeepStrictEqual } from 'node:util';
 import { describe, expect, test } from 'vitest';
 import fc from '../property.js';
-import { DISPUTE_EVENT_TYPES, disputeFrom, resolutionMove, sameResolution } from '../../src/rules/disputes.js';
+import {
+  DISPUTE_EVENT_TYPES,
+  DISPUTE_TRANSITIONS,
+  disputeFrom,
+  resolutionMove,
+  sameResolution,
+} from '../../src/rules/disputes.js';
 import type { DisputeEvent, ResolutionMove } from '../../src/rules/disputes.js';
 import { EVENT_TYPES, type EventType } from '../../src/rules/events.js';
 import type { UserId } from '../../src/rules/ids.js';
@@ -144,6 +150,17 @@ describe('a dispute, as its events add up', () => {
       (type) => !isDeepStrictEqual(disputeFrom([opened, carlaProposes, event(type, ada.userId)]), standing),
     );
     expect([...DISPUTE_EVENT_TYPES].sort()).toEqual(adds.sort());
+  });
+
+  test('one operation begins a dispute, and five are for jobs in dispute alone', () => {
+    expect(DISPUTE_TRANSITIONS.map(({ operation }) => operation)).toEqual([
+      'disputeJob',
+      'escalateJob',
+      'resolveDispute',
+      'reachDecision',
+      'fileAppeal',
+      'finalizeAppeal',
+    ]);
   });
 
   test('events of other kinds add nothing', () => {

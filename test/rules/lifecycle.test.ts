@@ -34,6 +34,10 @@ test.each(specified.STATES)('a job that is %s is in the phase that the specifica
     expect(states.isIn(phase, state), phase).toBe(specified.isIn(phase, state));
 });
 
+test('a job is in dispute where the specification says so', () => {
+  expect(states.STATES_IN_DISPUTE).toEqual(specified.STATES_IN_DISPUTE);
+});
+
 /** The same of bids, from decision 7. */
 const SPECIFIED_OF_BIDS: [operation: string, path: string, by: string, from: BidState[], to: BidState][] = [
   ['viewBid', 'view', 'owner', ['pending'], 'viewed'],
@@ -175,6 +179,16 @@ describe('checkLifecycle', () => {
       'live bids on a job that is open no more',
       changed('cancelJob', { effects: ['releaseHolds'] }),
       /cancelJob leaves live bids on a job that is cancelled/,
+    ],
+    [
+      'a dispute that begins where none is',
+      changed('disputeJob', { to: 'in_progress' }),
+      /disputeJob begins a dispute and leads to in_progress, which is in none/,
+    ],
+    [
+      'a dispute that nothing begins',
+      changed('escalateJob', { from: ['disputed', 'in_review'] }),
+      /escalateJob leads into a dispute that nothing began/,
     ],
     [
       'states that lead to each other and are not led to',
