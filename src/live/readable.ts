@@ -1,8 +1,8 @@
 /** An event as one viewer reads it at this moment, if they may read it. */
-import type { ConditionedViewer } from '../rules/conditions.js';
+import { holds, type ConditionedViewer } from '../rules/conditions.js';
 import { INITIAL_JOB_STATE } from '../rules/states.js';
 import { isMine, partyOf } from '../rules/parties.js';
-import { eventFor, isWithin, reachOf } from '../rules/timeline.js';
+import { eventFor, IS_WITHIN, reachOf } from '../rules/timeline.js';
 import type { EventWithParties } from '../store/event-log.js';
 import type { JobEvent } from '../store/events.js';
 
@@ -18,5 +18,5 @@ export function readEvent(
   const party = partyOf(viewer, job, ownBids.length > 0);
   if (party === 'stranger') return undefined;
   if (wanted === 'mine' && !isMine(viewer, job, ownBids)) return undefined;
-  return isWithin(reachOf(party), event, viewer.contractorId) ? eventFor(party, event) : undefined;
+  return holds(IS_WITHIN[reachOf(party)], { viewer, job, ownBids, event }) ? eventFor(party, event) : undefined;
 }

@@ -1,7 +1,8 @@
 /**
  * Conditions as data, so that a rule is written once: `holds` asks it of facts that were read, and
  * `store/conditions.ts` writes the same condition as SQL. A comparison with null is false in `holds` and neither true
- * nor false in SQL. Both refuse alike, since no condition negates a comparison: `no own bid in` negates an `exists`.
+ * nor false in SQL. Both refuse alike, since no condition negates a comparison: `no own bid in` negates an `exists`,
+ * and `distinct` takes null for a value.
  */
 import type { ContractorId, HomeownerId } from './ids.js';
 import type { BidState, JobState } from './states.js';
@@ -13,6 +14,7 @@ export interface Facts {
   readonly viewer: ConditionedViewer;
   readonly job: ConditionedJob;
   readonly bid?: ConditionedBid;
+  readonly event?: ConditionedEvent;
   /** The states of the viewer's own bids on the job, withdrawn ones among them. */
   readonly ownBids: readonly BidState[];
   /** The version that the caller has read; null if they don't say. */
@@ -43,27 +45,41 @@ interface ConditionedBid {
   readonly status: BidState;
 }
 
+interface ConditionedEvent {
+  readonly bidderId: ContractorId | null;
+  readonly fromStatus: JobState | null;
+  readonly toStatus: JobState | null;
+}
+
 export type CallFact = 'expectedVersion' | 'available' | 'stake' | 'bidsToAward';
 
 /** What can be compared: a field of a row, of the viewer or of the call, a constant, or the price that a field sets. */
 export type Term =
   | { readonly job: keyof ConditionedJob }
   | { readonly bid: keyof ConditionedBid }
+  | { readonly event: keyof ConditionedEvent }
   | { readonly viewer: keyof ConditionedViewer }
   | { readonly call: CallFact }
   | { readonly constant: string | number }
   | { readonly priceBy: keyof ConditionedJob; readonly prices: Readonly<Record<string, number>> };
 
+interface OwnBidIn {
+  readonly kind: 'own bid in';
+  readonly states: readonly BidState[];
+}
+
 export type Condition =
-  | { readonly kind: 'equal' | 'at least'; readonly left: Term; readonly right: Term }
+  | { readonly kind: 'equal' | 'distinct' | 'at least'; readonly left: Term; readonly right: Term }
   | { readonly kind: 'one of'; readonly term: Term; readonly values: readonly string[] }
   | { readonly kind: 'absent' | 'filled in'; readonly term: Term }
   | { readonly kind: 'has bid' }
-  | { readonly kind: 'own bid in' | 'no own bid in'; readonly states: readonly BidState[] }
+  | OwnBidIn
+  | { readonly kind: 'no own bid in'; readonly states: readonly BidState[] }
   | { readonly kind: 'all' | 'any'; readonly of: readonly Condition[] };
 
 export const job = (field: keyof ConditionedJob): Term => ({ job: field });
 export const bid = (field: keyof ConditionedBid): Term => ({ bid: field });
+export const event = (field: keyof ConditionedEvent): Term => ({ event: field });
 export const viewer = (field: keyof ConditionedViewer): Term => ({ viewer: field });
 export const call = (fact: CallFact): Term => ({ call: fact });
 export const constant = (value: string | number): Term => ({ constant: value });
@@ -72,12 +88,13 @@ export const priceBy = (field: keyof ConditionedJob, prices: Readonly<Record<str
 };
 
 export const equal = (left: Term, right: Term): Condition => ({ kind: 'equal', left, right });
+export const distinct = (left: Term, right: Term): Condition => ({ kind: 'distinct', left, right });
 export const atLeast = (left: Term, right: Term): Condition => ({ kind: 'at least', left, right });
 export const oneOf = (term: Term, values: readonly string[]): Condition => ({ kind: 'one of', term, values });
 export const absent = (term: Term): Condition => ({ kind: 'absent', term });
 export const filledIn = (term: Term): Condition => ({ kind: 'filled in', term });
 export const hasBid: Condition = { kind: 'has bid' };
-export const ownBidIn = (states: readonly BidState[]): Condition => ({ kind: 'own bid in', states });
+export const ownBidIn = (states: readonly BidState[]): OwnBidIn => ({ kind: 'own bid in', states });
 export const noOwnBidIn = (states: readonly BidState[]): Condition => ({ kind: 'no own bid in', states });
 export const all = (...of: readonly Condition[]): Condition => ({ kind: 'all', of });
 export const any = (...of: readonly Condition[]): Condition => ({ kind: 'any', of });
@@ -86,6 +103,8 @@ export function holds(condition: Condition, facts: Facts): boolean {
   switch (condition.kind) {
     case 'equal':
       return isEqual(valueOf(condition.left, facts), valueOf(condition.right, facts));
+    case 'distinct':
+      return valueOf(condition.left, facts) !== valueOf(condition.right, facts);
     case 'at least':
       return isAtLeast(valueOf(condition.left, facts), valueOf(condition.right, facts));
     case 'one of':
@@ -112,6 +131,7 @@ type Value = string | number | null;
 export function valueOf(term: Term, facts: Facts): Value {
   if ('job' in term) return facts.job[term.job] ?? null;
   if ('bid' in term) return facts.bid?.[term.bid] ?? null;
+  if ('event' in term) return facts.event?.[term.event] ?? null;
   if ('viewer' in term) return facts.viewer[term.viewer];
   if ('call' in term) return facts[term.call] ?? null;
   if ('constant' in term) return term.constant;

@@ -99,13 +99,17 @@ export const SEES_JOB = {
 } as const satisfies Record<Role, Condition>;
 
 /**
- * Whose events come to somebody who names no job: those of jobs that are theirs, that they were awarded, or on which
- * they have a bid that is not withdrawn; an admin hears of every job.
+ * Whose events come to somebody who names no job: those of jobs that are theirs, or on which they have a bid that is
+ * not withdrawn, as the awarded contractor has; an admin hears of every job.
  */
-const IS_MINE = any(IS_PARTY.admin, IS_PARTY.owner, IS_PARTY.awardee, ownBidIn(COUNTED_BID_STATES));
+export const IS_MINE = {
+  admin: IS_PARTY.admin,
+  homeowner: IS_PARTY.owner,
+  contractor: ownBidIn(COUNTED_BID_STATES),
+} as const satisfies Record<Role, Condition>;
 
 export function isMine(viewer: ConditionedViewer, job: ConditionedJob, ownBids: readonly BidState[]): boolean {
-  return holds(IS_MINE, { viewer, job, ownBids });
+  return holds(IS_MINE[viewer.role], { viewer, job, ownBids });
 }
 
 /** What a viewer is to a job that is theirs in the sense of `IS_MINE`, by whether it was awarded to them. */

@@ -1,9 +1,8 @@
 /** What a party to a job may read of what happened to it. Reviews and ratings are for everyone who sees the job. */
+import { absent, all, any, distinct, equal, event, viewer, type Condition } from './conditions.js';
 import { EVENT_DETAILS, type EventDetails } from './entities/event.js';
 import type { EventType } from './events.js';
-import type { ContractorId } from './ids.js';
 import { JOB_TRANSITIONS } from './lifecycle.js';
-import type { JobState } from './states.js';
 import type { Party } from './parties.js';
 
 /** Everything; the job and one's own bid; or that the state changed. */
@@ -34,24 +33,13 @@ interface StoredEvent {
   readonly data: Record<string, unknown>;
 }
 
-interface ReachedEvent {
-  readonly bidderId: ContractorId | null;
-  readonly fromStatus: JobState | null;
-  readonly toStatus: JobState | null;
-}
+const isOfJob = absent(event('bidderId'));
 
-/**
- * Whether somebody with this reach reads this event at all. `store/events.ts` asks the same in SQL, and
- * `test/live/reach.test.ts` compares the two.
- */
-export function isWithin(reach: EventReach, event: ReachedEvent, contractorId: ContractorId | null): boolean {
-  return WITHIN[reach](event, contractorId);
-}
-
-const WITHIN: Readonly<Record<EventReach, (event: ReachedEvent, contractorId: ContractorId | null) => boolean>> = {
-  all: () => true,
-  'job and own bid': ({ bidderId }, contractorId) => bidderId === null || bidderId === contractorId,
-  'status changes': ({ bidderId, fromStatus, toStatus }) => bidderId === null && fromStatus !== toStatus,
+/** Whether somebody with this reach reads an event at all. */
+export const IS_WITHIN: Readonly<Record<EventReach, Condition>> = {
+  all: all(),
+  'job and own bid': any(isOfJob, equal(event('bidderId'), viewer('contractorId'))),
+  'status changes': all(isOfJob, distinct(event('fromStatus'), event('toStatus'))),
 };
 
 /** The event with what this party may read of it, each thing in its own field where it has one. */

@@ -1,12 +1,13 @@
 /**
- * The conditions of the rules as SQL, over the row of `jobs` (and of `bids`, where a condition names a bid). Columns
- * are written out with their tables, because Drizzle drops a table's name where it selects from one alone.
+ * The conditions of the rules as SQL, over the row of `jobs` (and of `bids` or `events`, where a condition names a bid
+ * or an event). Columns are written out with their tables, because Drizzle drops a table's name where it selects from
+ * one alone.
  */
-import { sql, type Placeholder, type SQL } from 'drizzle-orm';
+import { sql, type SQL } from 'drizzle-orm';
 import { toSnakeCase } from 'drizzle-orm/casing';
 import type { CallFact, Condition, Term } from '../rules/conditions.js';
 import type { BidId, UserId } from '../rules/ids.js';
-import { LIVE_BID_STATES } from '../rules/states.js';
+import { LIVE_BID_STATES, type BidState } from '../rules/states.js';
 import { BLANKS } from '../rules/publishing.js';
 import type { Role, Viewer } from '../rules/viewer.js';
 import { availableTo } from './ledger.js';
@@ -20,12 +21,19 @@ export interface ConditionValues extends Pick<Viewer, 'role' | 'homeownerId' | '
   bidId: BidId | null;
 }
 
-type Given = Partial<Values<ConditionValues>>;
+type Parameters = Values<ConditionValues>;
+
+/** A statement about many contractors has a column for the viewer's. */
+export type Given = Partial<
+  Omit<Parameters, 'contractorId'> & { readonly contractorId: Parameters['contractorId'] | SQL }
+>;
 
 export function conditionSql(condition: Condition, $: Given): SQL {
   switch (condition.kind) {
     case 'equal':
       return sql`${termSql(condition.left, $)} = ${termSql(condition.right, $)}`;
+    case 'distinct':
+      return sql`${termSql(condition.left, $)} is distinct from ${termSql(condition.right, $)}`;
     case 'at least':
       return sql`${termSql(condition.left, $)} >= ${termSql(condition.right, $)}`;
     case 'one of':
@@ -35,11 +43,11 @@ export function conditionSql(condition: Condition, $: Given): SQL {
     case 'filled in':
       return sql`btrim(${termSql(condition.term, $)}::text, ${BLANKS}) <> ''`;
     case 'has bid':
-      return sql`exists (${ownBids($)})`;
+      return sql`exists (${OWN_BIDS} and ${isOwnBid($)})`;
     case 'own bid in':
-      return sql`exists (${ownBids($)} and ${isOneOf(sql`own.status`, condition.states)})`;
+      return sql`exists (${OWN_BIDS} and ${isOwnBidIn(condition.states, $)})`;
     case 'no own bid in':
-      return sql`not exists (${ownBids($)} and ${isOneOf(sql`own.status`, condition.states)})`;
+      return sql`not exists (${OWN_BIDS} and ${isOwnBidIn(condition.states, $)})`;
     case 'all':
       return joined(condition.of, $, { with: sql` and `, none: sql`true` });
     case 'any':
@@ -50,6 +58,7 @@ export function conditionSql(condition: Condition, $: Given): SQL {
 export function termSql(term: Term, $: Given): SQL {
   if ('job' in term) return column('jobs', term.job);
   if ('bid' in term) return column('bids', term.bid);
+  if ('event' in term) return column('events', term.event);
   if ('viewer' in term) return sql`${given($, term.viewer)}::text`;
   if ('call' in term) return CALL_FACTS[term.call]($);
   if ('constant' in term) return sql`${term.constant}`;
@@ -88,8 +97,15 @@ function isOfRole(left: Term, right: Term, role: Role): Condition | undefined {
   return { kind: right.constant === role ? 'all' : 'any', of: [] };
 }
 
-function ownBids($: Given): SQL {
-  return sql`select 1 from bids own where own.job_id = "jobs"."id" and own.contractor_id = ${given($, 'contractorId')}`;
+const OWN_BIDS = sql`select 1 from bids own where own.job_id = "jobs"."id"`;
+
+function isOwnBid($: Given): SQL {
+  return sql`own.contractor_id = ${given($, 'contractorId')}`;
+}
+
+/** The condition `own bid in`, over a row of `bids` that is called `own`: a list may begin at the bids. */
+export function isOwnBidIn(states: readonly BidState[], $: Given): SQL {
+  return sql`${isOwnBid($)} and ${isOneOf(sql`own.status`, states)}`;
 }
 
 function isOneOf(term: SQL, values: readonly string[]): SQL {
@@ -107,11 +123,11 @@ function joined(parts: readonly Condition[], $: Given, by: { with: SQL; none: SQ
   return written.length === 1 ? sql`${written[0]}` : sql`(${sql.join(written, by.with)})`;
 }
 
-function column(table: 'jobs' | 'bids', name: string): SQL {
+function column(table: 'jobs' | 'bids' | 'events', name: string): SQL {
   return sql`${sql.identifier(table)}.${sql.identifier(toSnakeCase(name))}`;
 }
 
-function given<Name extends keyof ConditionValues>($: Given, name: Name): Placeholder<Name, ConditionValues[Name]> {
+function given<Name extends keyof ConditionValues>($: Given, name: Name): NonNullable<Given[Name]> {
   const value = $[name];
   if (!value) throw new Error(`A condition names ${name}, which its statement does not take.`);
   return value;

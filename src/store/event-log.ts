@@ -3,9 +3,12 @@
  */
 import { and, eq, sql, type SQL } from 'drizzle-orm';
 import type { PostgresJsDatabase } from 'drizzle-orm/postgres-js';
+import { BID_CONSEQUENCES } from '../rules/bids.js';
 import type { ContractorId, HomeownerId, JobId } from '../rules/ids.js';
-import { COUNTED_BID_STATES, type BidState, type JobState } from '../rules/states.js';
+import { IS_MINE, IS_PARTY } from '../rules/parties.js';
+import type { BidState, JobState } from '../rules/states.js';
 import type { Viewer } from '../rules/viewer.js';
+import { conditionSql, isOwnBidIn } from './conditions.js';
 import type { Db } from './database.js';
 import { eventShape, reachOfContractor, reachOnJob, type EventRow } from './events.js';
 import { listing, type Page } from './page.js';
@@ -46,6 +49,10 @@ const ofEverybody = listing({
       .$dynamic(),
 });
 
+/**
+ * By the owner whom each event names, and not by `IS_MINE`, which asks the job: an index leads from an owner to their
+ * events, and a deleted draft has no row of `jobs`.
+ */
 const ofHomeowner = listing({
   ...BY_POSITION,
   rows: (db, $: Values<LogValues>, within) =>
@@ -56,13 +63,10 @@ const ofHomeowner = listing({
       .$dynamic(),
 });
 
-const isAwardee = ($: Values<LogValues>) =>
-  sql<boolean>`"jobs"."awarded_contractor_id" is not distinct from ${$.contractorId}`;
+const isAwardee = ($: Values<LogValues>) => sql<boolean>`(${conditionSql(IS_PARTY.awardee, $)}) is true`;
 
-const COUNTED = sql.raw(COUNTED_BID_STATES.map((state) => `'${state}'`).join(', '));
-
-const countsForOwn = ($: Values<LogValues>) =>
-  sql`own.contractor_id = ${$.contractorId} and own.status in (${COUNTED})`;
+/** Of a row `own` of `bids`, that its job's events are among the contractor's own. */
+const isMine = ($: Values<LogValues>) => isOwnBidIn(IS_MINE.contractor.states, $);
 
 /** The events at these positions, of jobs on which the contractor has a bid. */
 function atPositions(db: PostgresJsDatabase, $: Values<LogValues>, positions: SQL) {
@@ -76,8 +80,11 @@ function atPositions(db: PostgresJsDatabase, $: Values<LogValues>, positions: SQ
 
 const rowsMax = (rows: number) => sql`limit ${sql.raw(String(rows))}`;
 
-/** What a contractor reads of a job, by their bid on it: the awarded contractor's bid is the accepted one. */
-const reachByBid = ($: Values<LogValues>) => reachOfContractor(sql`own.status = 'accepted'`, $);
+/**
+ * What a contractor reads of a job, by their bid on it: the awarded contractor's bid is the accepted one. To ask
+ * `IS_PARTY.awardee` instead would take a read of the job for each of their bids.
+ */
+const reachByBid = ($: Values<LogValues>) => reachOfContractor($, sql`own.status = ${BID_CONSEQUENCES.accept.to}`);
 
 /**
  * First reads the next event of each job with a bid that counts: the page can only contain events of the jobs whose
@@ -89,7 +96,7 @@ const ofOwnBids = listing({
     const ofJob = (most: number) => sql`select events.position from events where events.job_id = own.job_id
       and ${reachByBid($)} and ${and(notBehind($), within)} order by events.position ${rowsMax(most)}`;
     const next = sql`select own.job_id, own.status from bids own cross join lateral (${ofJob(1)}) g
-      where ${countsForOwn($)} order by g.position ${rowsMax(wanted)}`;
+      where ${isMine($)} order by g.position ${rowsMax(wanted)}`;
     const first = sql`select g.position from (${next}) own cross join lateral (${ofJob(atMost)}) g
       order by g.position ${rowsMax(wanted)}`;
     return atPositions(db, $, first);
@@ -97,7 +104,7 @@ const ofOwnBids = listing({
   // Without an order, so that it stops at the counting limit.
   counted: (_db, $, { atMost }) => sql`select from bids own
     join events on events.job_id = own.job_id and events.position is not null and ${reachByBid($)}
-    where ${countsForOwn($)} ${rowsMax(atMost)}`,
+    where ${isMine($)} ${rowsMax(atMost)}`,
 });
 
 /** How many events after the position are scanned one by one. */
@@ -122,7 +129,7 @@ function amongTheNext(size: number): AmongTheNext {
           db,
           $,
           sql`select events.position from (${next($)}) events join bids own on own.job_id = events.job_id
-            where ${countsForOwn($)} and ${reachByBid($)} order by events.position ${rowsMax(size + 1)}`,
+            where ${isMine($)} and ${reachByBid($)} order by events.position ${rowsMax(size + 1)}`,
         ).orderBy(events.position),
       ($) => sql`select e.position from events e where e.position > ${$.key0}::bigint
         order by e.position offset ${sql.raw(String(SCANNED_MAX))} limit 1`,
@@ -141,7 +148,7 @@ async function ofContractor(db: Db, values: LogValues, request: { size: number; 
   return ofOwnBids.pageOf(rows, { size, isAfter: true }, () => ofOwnBids.total(db, values));
 }
 
-/** A viewer's own events, the oldest first. */
+/** A viewer's own events, which are those that `IS_MINE` names for their role, the oldest first. */
 export function listOwnEvents(
   db: Db,
   viewer: Viewer,

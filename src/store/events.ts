@@ -8,8 +8,10 @@ import type { EventType } from '../rules/events.js';
 import type { EVENT_ACTOR, EventDetails, StoredEventFields } from '../rules/entities/event.js';
 import type { Entity, RowOf, Shown } from '../rules/entity.js';
 import { DISPUTE_EVENT_TYPES } from '../rules/disputes.js';
-import { reachOf, type EventReach } from '../rules/timeline.js';
+import { IS_PARTY, partyToOwn } from '../rules/parties.js';
+import { IS_WITHIN, reachOf, type EventReach } from '../rules/timeline.js';
 import type { ContractorId, JobId, UserId } from '../rules/ids.js';
+import { conditionSql, type Given } from './conditions.js';
 import { newId } from './new-id.js';
 import type { JobState } from '../rules/states.js';
 import type { Role } from '../rules/viewer.js';
@@ -118,22 +120,15 @@ export function countOf(happened: Placeholder): SQL {
   return sql`json_array_length(${happened}::json)`;
 }
 
-const REACH: Record<EventReach, (bidderId: Placeholder | SQL) => SQL> = {
-  all: () => sql`true`,
-  'job and own bid': (bidderId) => sql`(${events.bidderId} is null or ${events.bidderId} = ${bidderId})`,
-  'status changes': () =>
-    sql`(${events.bidderId} is null and ${events.fromStatus} is distinct from ${events.toStatus})`,
-};
-
 function eventsWithin(reach: EventReach) {
   return listing({
     keys: { sequence: events.sequence },
     order: 'oldest first',
-    rows: (db, $: Values<{ jobId: JobId; bidderId: ContractorId | null }>, within) =>
+    rows: (db, $: Values<{ jobId: JobId; contractorId: ContractorId | null }>, within) =>
       db
         .select(eventShape)
         .from(events)
-        .where(and(eq(events.jobId, $.jobId), REACH[reach]($.bidderId), within))
+        .where(and(eq(events.jobId, $.jobId), conditionSql(IS_WITHIN[reach], $), within))
         .$dynamic(),
   });
 }
@@ -166,16 +161,19 @@ export const listEventsOfJob = forEachRole((role) =>
  * it.
  */
 export function reachOnJob(role: Role, $: Values<ViewerIds>): SQL {
-  if (role !== 'contractor') return REACH[reachOf(role === 'admin' ? 'admin' : 'owner')]($.contractorId);
-  return reachOfContractor(sql`"jobs"."awarded_contractor_id" = ${$.contractorId}`, $);
+  return role === 'contractor' ? reachOfContractor($) : reachToOwn(role, false, $);
 }
 
 /**
  * The condition for a contractor who may see the job: what they read of it depends on whether it was awarded to them.
  */
-export function reachOfContractor(isAwardee: SQL, { contractorId }: { contractorId: Placeholder | SQL }): SQL {
-  const [asAwardee, asAnyOther] = [REACH[reachOf('awardee')](contractorId), REACH[reachOf('bidder')](contractorId)];
-  return sql`case when ${isAwardee} then ${asAwardee} else ${asAnyOther} end`;
+export function reachOfContractor($: Given, isAwardee = conditionSql(IS_PARTY.awardee, $)): SQL {
+  return sql`case when ${isAwardee} then ${reachToOwn('contractor', true, $)}
+    else ${reachToOwn('contractor', false, $)} end`;
+}
+
+function reachToOwn(role: Role, isAwardee: boolean, $: Given): SQL {
+  return conditionSql(IS_WITHIN[reachOf(partyToOwn(role, isAwardee))], $);
 }
 
 const DISPUTE_EVENTS = asArray(DISPUTE_EVENT_TYPES);

@@ -74,9 +74,7 @@ interface Candidate extends Receiver {
 }
 
 /** The awarded contractor has bid, too. */
-const reachOfBidder = reachOfContractor(sql`bid.contractor_id = "jobs"."awarded_contractor_id"`, {
-  contractorId: sql`bid.contractor_id`,
-});
+const reachOfBidder = reachOfContractor({ contractorId: sql`bid.contractor_id` });
 
 /**
  * Endpoints whose owners may read the event in `events` with its job in `jobs`, and that are subscribed to its type.

@@ -1,7 +1,8 @@
 /**
  * What somebody reads as it happens, what they read from a position, what they read of one job, and what is sent to
- * their webhook is decided in TypeScript, in SQL over all jobs, in SQL over one, and by both: for random jobs, bids,
- * events and viewers all agree.
+ * their webhook is decided in TypeScript, in SQL over all jobs, in SQL over one, and by both. The conditions are
+ * the same data; this shows that each statement asks them of the right rows, and that an accepted bid stands for an
+ * award: for random jobs, bids, events and viewers all agree.
  */
 import fc from '../property.js';
 import type { Sql } from 'postgres';

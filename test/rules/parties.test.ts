@@ -1,10 +1,11 @@
 import { describe, expect, test } from 'vitest';
 import type { PartyWord } from '../../src/rules/lifecycle.js';
-import type { JobState } from '../../src/rules/states.js';
+import type { BidState, JobState } from '../../src/rules/states.js';
 import { holds } from '../../src/rules/conditions.js';
 import {
   allowedRoles,
   isFor,
+  isMine,
   isOneOfThe,
   mayActOnBid,
   partyOf,
@@ -35,6 +36,20 @@ describe('who someone is to the kitchen', () => {
     for (const by of Object.keys(PARTY_WORDS) as PartyWord[])
       expect(holds(isOneOfThe(by), facts), by).toBe(isFor(by, party));
   });
+});
+
+test.each<[name: string, viewer: Viewer, status: JobState, ownBids: BidState[], mine: boolean]>([
+  ['Hannah, who posted it', hannah, 'draft', [], true],
+  ['Hugo, another homeowner', hugo, 'open', [], false],
+  ['Ada', ada, 'draft', [], true],
+  ['Carla before her bid', carla, 'open', [], false],
+  ['Carla, having bid', carla, 'open', ['pending'], true],
+  ['Carla, having withdrawn her bid', carla, 'open', ['withdrawn'], false],
+  ['Carla, having bid again', carla, 'open', ['withdrawn', 'viewed'], true],
+  ['Carla, awarded', carla, 'awarded', ['accepted'], true],
+  ['Cyrus, who bid in vain', cyrus, 'in_progress', ['rejected'], true],
+])('whether the events of the kitchen are among the own ones of: %s', (_name, viewer, status, ownBids, mine) => {
+  expect(isMine(viewer, kitchen(status), ownBids)).toBe(mine);
 });
 
 test('the words admit the roles of the specification', () => {

@@ -1,8 +1,11 @@
 import { describe, expect, test } from 'vitest';
 import type { EventType } from '../../src/rules/events.js';
-import { eventFor, reachOf } from '../../src/rules/timeline.js';
+import { eventFor, IS_WITHIN, reachOf } from '../../src/rules/timeline.js';
 import type { EventReach } from '../../src/rules/timeline.js';
+import { holds, type Facts } from '../../src/rules/conditions.js';
+import type { ContractorId } from '../../src/rules/ids.js';
 import type { Party } from '../../src/rules/parties.js';
+import { carla, cyrus, kitchen } from './people.js';
 
 const published = { type: 'job.published' as EventType, sequence: 2, data: { tokensCharged: 15, urgency: 'priority' } };
 const cancelled = {
@@ -28,6 +31,26 @@ const REACHES: [party: Party, reach: EventReach][] = [
 
 test.each(REACHES)('to the %s events reach as far as: %s', (party, reach) => {
   expect(reachOf(party)).toBe(reach);
+});
+
+const reading = (
+  event: Pick<Required<Facts>['event'], 'fromStatus' | 'toStatus'>,
+  bidderId: ContractorId | null,
+): EventReach[] =>
+  (['all', 'job and own bid', 'status changes'] as const).filter((reach) =>
+    holds(IS_WITHIN[reach], { viewer: carla, job: kitchen('open'), ownBids: [], event: { ...event, bidderId } }),
+  );
+
+test('what happens to a bid is for who made it, and a change of state is for everyone', () => {
+  const [unchanged, changed] = [
+    { fromStatus: null, toStatus: null },
+    { fromStatus: null, toStatus: 'draft' },
+  ] as const;
+  expect(reading(changed, null)).toEqual(['all', 'job and own bid', 'status changes']);
+  expect(reading({ fromStatus: 'open', toStatus: 'open' }, null)).toEqual(['all', 'job and own bid']);
+  expect(reading(unchanged, null)).toEqual(['all', 'job and own bid']);
+  expect(reading(unchanged, carla.contractorId)).toEqual(['all', 'job and own bid']);
+  expect(reading(changed, cyrus.contractorId)).toEqual(['all']);
 });
 
 const NO_DETAILS = { bidId: null, rating: null, review: null, fields: null, tokensCharged: null, tokensRefunded: null };

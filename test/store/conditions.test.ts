@@ -13,8 +13,9 @@ import { all, holds, type Condition, type Facts } from '../../src/rules/conditio
 import { Refusal } from '../../src/rules/errors.js';
 import { JOB_ACTIONS, type JobActionKey } from '../../src/rules/lifecycle.js';
 import { BID_STATES, JOB_STATES } from '../../src/rules/states.js';
-import { IS_PARTY, SEES_BID, SEES_JOB } from '../../src/rules/parties.js';
+import { IS_MINE, IS_PARTY, SEES_BID, SEES_JOB } from '../../src/rules/parties.js';
 import { REQUIRED_TO_PUBLISH, URGENCIES } from '../../src/rules/publishing.js';
+import { IS_WITHIN } from '../../src/rules/timeline.js';
 import { ROLES, type Role } from '../../src/rules/viewer.js';
 import { conditionForRole, conditionSql, type ConditionValues } from '../../src/store/conditions.js';
 import type { Values } from '../../src/store/statement.js';
@@ -73,6 +74,11 @@ const anyScene = fc.record({
     { selector: ({ id }) => id, maxLength: 3 },
   ),
   named: fc.constantFrom(...BIDS),
+  event: fc.record({
+    bidderId: fc.constantFrom(null, ...CONTRACTORS),
+    fromStatus: fc.constantFrom(null, 'draft', 'open'),
+    toStatus: fc.constantFrom(null, 'draft', 'open'),
+  }),
   expectedVersion: fc.constantFrom(null, 1, 2),
   balance: fc.record({ balance: fc.integer({ min: 0, max: 40 }), held: fc.integer({ min: 0, max: 10 }) }),
   stake: fc.constantFrom(0, 5),
@@ -80,12 +86,22 @@ const anyScene = fc.record({
 type Scene = typeof anyScene extends fc.Arbitrary<infer S> ? S : never;
 
 /** What the rules are told, as the operations would tell them. */
-function factsOf({ job: { texts, ...job }, viewer, bids, named, expectedVersion, balance, stake }: Scene): Facts {
+function factsOf({
+  job: { texts, ...job },
+  viewer,
+  bids,
+  named,
+  event,
+  expectedVersion,
+  balance,
+  stake,
+}: Scene): Facts {
   const filled = Object.fromEntries(required.map((field, at) => [field, texts === null ? 'x' : (texts[at] ?? null)]));
   return {
     viewer,
     job: { ...job, ...filled },
     bid: bids.find(({ id }) => id === named),
+    event,
     ownBids: bids.filter(({ contractorId }) => contractorId === viewer.contractorId).map(({ status }) => status),
     expectedVersion,
     available: balance.balance - balance.held,
@@ -100,7 +116,7 @@ const dialect = new PgDialect({ casing: 'snake_case' });
 /** The rows stand in for the tables, so that no constraint keeps any of them away. */
 async function askPostgres(scene: Scene, conditions: readonly SQL[]): Promise<boolean[]> {
   const { job } = factsOf(scene);
-  const { viewer, bids, named, balance } = scene;
+  const { viewer, bids, named, event, balance } = scene;
   const texts = required.map((field) => sql`${job[field] ?? null}::text as ${sql.identifier(snake(field))}`);
   const rows = bids.map(
     ({ id, contractorId, status }) => sql`select ${id}, 'job_1', ${contractorId}, ${status}::bid_status`,
@@ -112,12 +128,14 @@ async function askPostgres(scene: Scene, conditions: readonly SQL[]): Promise<bo
       bids (id, job_id, contractor_id, status) as (
         select 'bid_of_another_job', 'job_2', ${CONTRACTORS[0]}, 'pending'::bid_status
         union all ${sql.join([...rows, sql`select null, null, null, null`], sql` union all `)}),
+      events as (select ${event.bidderId}::text as bidder_id, ${event.fromStatus}::job_status as from_status,
+        ${event.toStatus}::job_status as to_status),
       token_balances as (select 'usr_1' as user_id, ${balance.balance}::int as balance, ${balance.held}::int as held)
     select ${sql.join(
       conditions.map((condition) => sql`(${condition}) is true`),
       sql`, `,
     )}
-    from jobs left join bids on bids.id = ${named}`;
+    from jobs cross join events left join bids on bids.id = ${named}`;
   const { sql: written, params } = dialect.sqlToQuery(query.inlineParams());
   const values: Record<string, unknown> = { ...viewer, userId: 'usr_1', bidId: named, ...scene };
   const given = params.map((param) => values[(param as Placeholder).name] ?? null);
@@ -159,6 +177,13 @@ describe('SQL and the rules agree', () => {
   );
 
   it('on who is what to a job', () => expectAgreement(IS_PARTY));
+
+  it('on whose events are somebody’s own', () => expectAgreement(IS_MINE));
+
+  it('on who reads an event', async () => {
+    const { all: _everything, ...partial } = IS_WITHIN;
+    await expectAgreement(partial);
+  });
 
   it.each(KEYS)('on whether %s may happen, which is exactly where nothing is refused', async (key) => {
     const property = fc.asyncProperty(anyScene, async (scene) => {

@@ -115,7 +115,7 @@ export const listEvents = operation({
 });
 
 async function eventsOf(db: Db, viewer: Viewer, { job, party }: FoundJob, page: PageRequest): Promise<Page<JobEvent>> {
-  const events = await eventsInOrder[reachOf(party)](db, { jobId: job.id, bidderId: viewer.contractorId }, page);
+  const events = await eventsInOrder[reachOf(party)](db, { jobId: job.id, contractorId: viewer.contractorId }, page);
   return mapPage(events, (event) => eventFor(party, event));
 }
 
