@@ -70,7 +70,7 @@ const PROMISES: Readonly<Record<string, string>> = {
       ', accepted ', b.id) as how
     from jobs j left join bids b on b.job_id = j.id and b.status = 'accepted'
     where j.awarded_bid_id is distinct from b.id or j.awarded_contractor_id is distinct from b.contractor_id
-      or (j.awarded_bid_id is null and j.status in ${listed(statesIn('work'))})
+      or (j.awarded_bid_id is null and j.status in ${listed(statesIn('award', 'work'))})
       or (j.awarded_bid_id is not null and j.status in ${listed(statesIn('unpublished', 'bidding'))})`,
 
   'a job counts its bids rightly': `

@@ -9,7 +9,7 @@ import type { JobPhase, JobState } from '../src/rules/states.js';
 const PHASES: Readonly<Record<JobState, JobPhase>> = {
   draft: 'unpublished',
   open: 'bidding',
-  awarded: 'work',
+  awarded: 'award',
   in_progress: 'work',
   in_review: 'work',
   completed: 'end',
@@ -75,7 +75,7 @@ export const OPERATIONS_ON_JOBS = {
     'completeJob',
     'complete',
     'admin',
-    statesIn('unpublished', 'bidding', 'work'),
+    statesIn('unpublished', 'bidding', 'award', 'work'),
     'completed',
     'job.completed',
   ),

@@ -8,7 +8,7 @@ import { TOKEN_TRANSFER } from '../rules/entities/tokens.js';
 import type { Entity } from '../rules/entity.js';
 import { REFUSALS, type ErrorCode } from '../rules/errors.js';
 import { JOB_TRANSITIONS } from '../rules/lifecycle.js';
-import { INITIAL_JOB_STATE, isIn, type JobState } from '../rules/states.js';
+import { AWARDED_JOB_STATES, INITIAL_JOB_STATE, type JobState } from '../rules/states.js';
 import { exampleId } from '../rules/values.js';
 import { DONE, ERROR, pageOf, PUBLICATION, type ErrorDetails, type Variants } from './bodies.js';
 import { exampleInput, exampleOf } from './described.js';
@@ -112,7 +112,7 @@ function stateAfter(operation: string): JobState {
 
 /** An end may come before the award; the example of a job that ended well had one. */
 function jobIn(status: JobState): object {
-  const awarded = isIn('work', status) || status === 'completed' ? exampleId('bid') : null;
+  const awarded = AWARDED_JOB_STATES.includes(status) || status === 'completed' ? exampleId('bid') : null;
   return merged(exampleOf(JOB), { status, awarded_bid_id: awarded, version: status === INITIAL_JOB_STATE ? 1 : 3 });
 }
 

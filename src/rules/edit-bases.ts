@@ -41,9 +41,8 @@ export function basesAfterEdit(before: JobWithBases, after: JobFields, charge: n
   return {};
 }
 
-/** The work has begun, and is not yet handed over: of the states after the check-in the only one with edits. */
 export function limitsCompletionDate(state: JobState): boolean {
-  return state === 'in_progress';
+  return isIn('work', state);
 }
 
 const HIGHEST = { budgetMin: 'highestBudgetMin', budgetMax: 'highestBudgetMax' } as const satisfies Record<

@@ -3,6 +3,7 @@ import { BID_TRANSITION_LIST, type BidTransition } from './bids.js';
 import { isTransition, JOB_ACTION_LIST } from './lifecycle.js';
 import type { JobAction, JobTransition } from './lifecycle.js';
 import {
+  AWARDED_JOB_STATES,
   INITIAL_BID_STATE,
   INITIAL_JOB_STATE,
   isIn,
@@ -125,7 +126,7 @@ function brokenPhases(transitions: readonly JobTransition[], jobActions: readonl
     ...faults(goesBack, ({ to }) => `leads back to ${to}, which is in an earlier phase`),
     ...faults(leavesLiveBids, ({ to }) => `leaves live bids on a job that is ${to}`),
     ...faults(leavesHolds, () => 'ends a job and releases no holds'),
-    ...faults(awardsNothing, () => 'begins the work without an award'),
+    ...faults(awardsNothing, ({ to }) => `leads to ${to} without an award`),
   ];
 }
 
@@ -157,11 +158,15 @@ function leavesHolds({ to, effects }: JobTransition): boolean {
 }
 
 function awardsNothing({ from, to, effects }: JobTransition): boolean {
-  return isIn('work', to) && !from.every((state) => isIn('work', state)) && !effects.includes('setAwardedBid');
+  return isAwarded(to) && !from.every(isAwarded) && !effects.includes('setAwardedBid');
 }
 
 function isBidding(state: JobState): boolean {
   return isIn('bidding', state);
+}
+
+function isAwarded(state: JobState): boolean {
+  return AWARDED_JOB_STATES.includes(state);
 }
 
 const SETTLING_BIDS = ['rejectLiveBids', 'rejectOtherBids'] as const;

@@ -7,7 +7,8 @@
 export const JOB_PHASES = {
   unpublished: 'Only its owner sees it, and it may lack what publishing asks for.',
   bidding: 'It is published and not awarded: live bids may wait on it, and nowhere else.',
-  work: 'One bid is accepted, and all others are settled.',
+  award: 'One bid is accepted, and all others are settled; the work has not begun.',
+  work: 'The work has begun, from where on the completion date may move only so far.',
   end: 'Nothing leads on, and no hold is active; it is awarded if it was so before.',
 } as const;
 export type JobPhase = keyof typeof JOB_PHASES;
@@ -23,7 +24,7 @@ interface JobStateRow {
 export const JOB_STATE_ROWS = {
   draft: { phase: 'unpublished', description: 'Being written; only its owner sees it.' },
   open: { phase: 'bidding', description: 'Visible to contractors, who may bid.' },
-  awarded: { phase: 'work', description: 'Given to one bid; the work has not begun.' },
+  awarded: { phase: 'award', description: 'Given to one bid; the work has not begun.' },
   in_progress: { phase: 'work', description: 'The contractor is at work.' },
   in_review: { phase: 'work', description: 'The work is done and waits for the homeowner’s review.' },
   completed: { phase: 'end', description: 'Ended well, or ended by agreement, ruling or an admin.' },
@@ -50,7 +51,9 @@ export function statesIn(...phases: JobPhase[]): readonly JobState[] {
 }
 
 export const TERMINAL_JOB_STATES = statesIn('end');
-export const UNFINISHED_JOB_STATES = statesIn('unpublished', 'bidding', 'work');
+export const UNFINISHED_JOB_STATES = statesIn('unpublished', 'bidding', 'award', 'work');
+/** An end is not among them: it may come with an award or without. */
+export const AWARDED_JOB_STATES = statesIn('award', 'work');
 
 export function isTerminal(state: JobState): boolean {
   return isIn('end', state);

@@ -64,7 +64,7 @@ type GivenJob = typeof anyJob extends fc.Arbitrary<infer J> ? J : never;
 /** As much of it as no constraint keeps away. */
 function soundJob({ status, awardee, bids }: GivenJob) {
   const mayBeAwarded = status !== 'deleted' && isAwarded(status);
-  const mustBeAwarded = status !== 'deleted' && isIn('work', status);
+  const mustBeAwarded = mayBeAwarded && !isIn('end', status);
   const awarded = mayBeAwarded ? (awardee ?? (mustBeAwarded ? CONTRACTORS[0] : null)) : null;
   const others = bids.filter(
     ({ contractorId, status: state }, at) =>

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import fc from '../property.js';
-import type { EditBases } from '../../src/rules/edit-bases.js';
+import { limitsCompletionDate, type EditBases } from '../../src/rules/edit-bases.js';
 import { contradictionsIn, checkEdit } from '../../src/rules/editing.js';
 import type { JobBeforeEdit, JobEdit } from '../../src/rules/editing.js';
 import { Refusal, type ErrorCode } from '../../src/rules/errors.js';
@@ -9,7 +9,7 @@ import type { JobField, JobFields, JobPatch } from '../../src/rules/job-fields.j
 import { JOB_STATES } from '../../src/rules/states.js';
 import type { JobState } from '../../src/rules/states.js';
 import { publishCost, URGENCIES, type Urgency } from '../../src/rules/publishing.js';
-import { EDITABLE } from '../specified.js';
+import { EDITABLE, isIn, STATES } from '../specified.js';
 import { kitchen } from './people.js';
 
 /** What every field of the kitchen could become without breaking a rule, were it editable. */
@@ -370,6 +370,10 @@ describe('the completion date while the work goes on', () => {
     expect(judged(kitchen('in_progress'), { requirements: 'Insured' })).toMatchObject({
       bases: { completionDateAtCheckIn: '2026-06-15' },
     });
+  });
+
+  test.each(STATES)('whether a job that is %s has this limit is what its phase says', (state) => {
+    expect(limitsCompletionDate(state)).toBe(isIn('work', state));
   });
 
   test('before check-in it moves and goes as Hannah likes', () => {

@@ -166,9 +166,14 @@ describe('checkLifecycle', () => {
       /checkInJob leads back to open, which is in an earlier phase/,
     ],
     [
-      'work without an award',
+      'a way back from the work to before the check-in',
+      changed('submitJobForReview', { to: 'awarded' }),
+      /submitJobForReview leads back to awarded, which is in an earlier phase/,
+    ],
+    [
+      'a state after the award without one',
       changed('awardJob', { effects: ['rejectOtherBids'] }),
-      /awardJob begins the work without an award/,
+      /awardJob leads to awarded without an award/,
     ],
     [
       'bids on a job that takes none',

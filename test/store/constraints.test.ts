@@ -162,7 +162,7 @@ const ATTEMPTS: [what: string, refusedBy: string, attempt: Attempt][] = [
     (tx) => job(tx, ids.open, { awarded_bid_id: ids.carlsBid, awarded_contractor_id: ids.carlsProfile }),
   ],
   ['an award on a draft', 'jobs_award_fits_the_state', (tx) => job(tx, ids.awarded, { status: 'draft' })],
-  ...statesIn('work').map((status): [string, string, Attempt] => [
+  ...statesIn('award', 'work').map((status): [string, string, Attempt] => [
     `a job that is ${status} without an award`,
     'jobs_award_fits_the_state',
     (tx) => job(tx, ids.open, { status, live_bid_count: 0 }),
