@@ -1,6 +1,7 @@
 /** Run at every start: tables that contradict themselves are refused before they can meet a job. */
 import { BID_TRANSITION_LIST, type BidTransition } from './bids.js';
-import { isTransition, JOB_ACTION_LIST } from './lifecycle.js';
+import { EFFECTS, type Effect } from './effects.js';
+import { isOneStatement, isTransition, JOB_ACTION_LIST } from './lifecycle.js';
 import type { JobAction, JobTransition } from './lifecycle.js';
 import {
   AWARDED_JOB_STATES,
@@ -32,6 +33,7 @@ export function checkLifecycle(
     ...standingStill(transitions, bidTransitions),
     ...brokenPhases(transitions, jobActions),
     ...brokenDisputes(transitions),
+    ...notExecuted(transitions),
   ];
   if (faults.length > 0) throw new Error(`The lifecycle contradicts itself:\n- ${faults.join('\n- ')}`);
 }
@@ -168,6 +170,30 @@ function isBidding(state: JobState): boolean {
 function isAwarded(state: JobState): boolean {
   return AWARDED_JOB_STATES.includes(state);
 }
+
+/** A row may name effects that no move executes together: they would be promised, and would not happen. */
+function notExecuted(transitions: readonly JobTransition[]): string[] {
+  const awards = transitions.filter(({ effects }) => AWARD.some((part) => effects.includes(part)));
+  const charges = transitions.filter(({ effects }) => effects.includes('chargePublishing'));
+  return [
+    ...awards.flatMap(({ operation, effects }) =>
+      AWARD.filter((part) => !effects.includes(part)).map((part) => `${operation} awards the job without ${part}`),
+    ),
+    ...awards.flatMap(({ operation, effects }) =>
+      effects.filter(notWithAnAward).map((effect) => `${operation} awards the job together with ${effect}`),
+    ),
+    ...charges
+      .filter((row) => !isOneStatement(row))
+      .map(({ operation }) => `${operation} charges beside other statements`),
+  ];
+}
+
+function notWithAnAward(effect: Effect): boolean {
+  return effect === 'chargePublishing' || EFFECTS[effect].by === 'statements';
+}
+
+/** These a move executes all at once. Statements that are sent with it still read the job as it was before. */
+const AWARD = ['acceptBid', 'rejectOtherBids', 'setAwardedBid'] as const satisfies readonly Effect[];
 
 const SETTLING_BIDS = ['rejectLiveBids', 'rejectOtherBids'] as const;
 

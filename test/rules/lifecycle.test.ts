@@ -1,5 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { describe, expect, test } from 'vitest';
+import type { Effect } from '../../src/rules/effects.js';
 import * as lifecycle from '../../src/rules/lifecycle.js';
 import type { JobAction } from '../../src/rules/lifecycle.js';
 import * as states from '../../src/rules/states.js';
@@ -117,6 +118,8 @@ describe('checkLifecycle', () => {
   const changed = (operation: string, change: Partial<JobAction>) =>
     JOB_ACTION_LIST.map((row) => (row.operation === operation ? ({ ...row, ...change } as JobAction) : row));
 
+  const without = (effect: Effect) => award.effects.filter((one) => one !== effect);
+
   test('finds nothing wrong with the real tables', () => {
     expect(() => checkLifecycle()).not.toThrow();
   });
@@ -174,6 +177,25 @@ describe('checkLifecycle', () => {
       'a state after the award without one',
       changed('awardJob', { effects: ['rejectOtherBids'] }),
       /awardJob leads to awarded without an award/,
+    ],
+    ...award.effects.map((effect): [string, JobAction[], RegExp] => [
+      `${effect} without the rest of an award`,
+      changed('awardJob', { effects: [effect] }),
+      new RegExp(
+        without(effect)
+          .map((part) => `awardJob awards the job without ${part}`)
+          .join('\n.*'),
+      ),
+    ]),
+    ...(['chargePublishing', 'creditContractor'] as const).map((effect): [string, JobAction[], RegExp] => [
+      `an award together with ${effect}`,
+      changed('awardJob', { effects: [...award.effects, effect] }),
+      new RegExp(`awardJob awards the job together with ${effect}`),
+    ]),
+    [
+      'a price of more than one statement',
+      changed('publishJob', { effects: [...publish.effects, 'rejectLiveBids'] }),
+      /publishJob charges beside other statements/,
     ],
     [
       'bids on a job that takes none',
