@@ -3,6 +3,7 @@ import { OPERATIONS, type OperationName } from '../operations/index.js';
 import type { Operation } from '../operations/operation.js';
 import { furtherChecksOf, refusalElsewhere } from '../rules/checks.js';
 import { BID_TRANSITION_LIST } from '../rules/bids.js';
+import { CODES_OF_LIMITS } from '../rules/editing.js';
 import { ERROR_CODES, REFUSALS, type ErrorCode } from '../rules/errors.js';
 import { JOB_ACTION_KEYS, JOB_ACTIONS } from '../rules/lifecycle.js';
 import { parametersOf } from './addresses.js';
@@ -20,7 +21,7 @@ const OWN_REFUSALS: { readonly [Name in OperationName]?: readonly ErrorCode[] } 
   listJobs: ['FORBIDDEN'],
   readTokens: ['FORBIDDEN'],
   listTransfers: ['FORBIDDEN'],
-  updateJob: ['BUDGET_DECREASE_TOO_LARGE', 'URGENCY_LOCKED', 'COMPLETION_DATE_SHIFT_TOO_LARGE', 'INSUFFICIENT_TOKENS'],
+  updateJob: CODES_OF_LIMITS,
 };
 
 const OWN = new Map<Operation<unknown, unknown>, readonly ErrorCode[]>(

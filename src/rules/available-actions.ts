@@ -37,7 +37,7 @@ export function availableActions(
   viewer: Viewer,
   { job, ownBids, liveBids, availableTokens }: ActionFacts,
 ): AvailableAction[] {
-  const facts = { viewer, job, ownBids, bidsToAward: liveBids, available: availableTokens, stake: 0 };
+  const facts = { viewer, job, ownBids, bidsToAward: liveBids, available: availableTokens, cost: 0 };
   return JOB_ACTION_KEYS.map((key) => {
     const { ofRow, further } = CHECKS[key];
     const refused = firstFailing(ofRow, facts);

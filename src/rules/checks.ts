@@ -1,7 +1,8 @@
 /**
  * What must be true before an operation on a job may happen: for each operation a list of conditions in the order in
- * which they refuse, each with its refusal. Everything that refuses reads this list: the frame of the operations, the
- * SQL of what happens in one statement, and `availableActions`.
+ * which they refuse, each with its refusal. The frame of the operations, the SQL of what happens in one statement and
+ * `availableActions` read this list. Besides, `editing.ts` refuses what an edit may not change, and the database what
+ * it cannot charge because another transaction spends at the same moment.
  */
 import { BID_TRANSITION_LIST, mayBid, type BidTransition } from './bids.js';
 import * as conditions from './conditions.js';
@@ -26,12 +27,13 @@ export interface Check {
 
 /**
  * In this order: may this caller do this to this job, do they know its version, does its state allow it, and what else
- * there is. Editing alone is refused field by field where the state does not allow it, by `editing.ts`.
+ * there is. Editing alone is refused field by field where the state does not allow it, by `editing.ts`; the further
+ * checks of an edit come after that, which says what it costs.
  */
 export function checksOf(key: JobActionKey): readonly Check[] {
   const row: JobAction = JOB_ACTIONS[key];
-  const ofState = row.elsewhere ? [] : [isInState(row)];
-  return [isForThe(row.by), knowsTheVersion, ...ofState, ...furtherChecksOf(key)];
+  const first = [isForThe(row.by), knowsTheVersion];
+  return key === 'update' ? first : [...first, isInState(row), ...furtherChecksOf(key)];
 }
 
 /** The checks that the lifecycle's table alone asks for: who, and in which state. */
@@ -163,5 +165,6 @@ const hasBidToAward: Check = {
 const FURTHER: { readonly [Key in JobActionKey]?: readonly Check[] } = {
   publish: [isWhole, isCovered(costOfPublishing)],
   award: [hasBidToAward],
-  submitBid: [{ condition: mayBid, code: 'DUPLICATE_BID' }, isCovered(call('stake'))],
+  submitBid: [{ condition: mayBid, code: 'DUPLICATE_BID' }, isCovered(call('cost'))],
+  update: [isCovered(call('cost'))],
 };

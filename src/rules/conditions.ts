@@ -21,8 +21,8 @@ export interface Facts {
   readonly expectedVersion?: number | null;
   /** The viewer's own balance less what is held. */
   readonly available?: number;
-  /** What the bid would hold of the balance. */
-  readonly stake?: number;
+  /** What the call takes from the balance, where that follows from what is sent: a stake, or a raise of the urgency. */
+  readonly cost?: number;
   /** How many live bids there are to award: of those that the call names, or of all. */
   readonly bidsToAward?: number;
 }
@@ -51,7 +51,7 @@ interface ConditionedEvent {
   readonly toStatus: JobState | null;
 }
 
-export type CallFact = 'expectedVersion' | 'available' | 'stake' | 'bidsToAward';
+export type CallFact = 'expectedVersion' | 'available' | 'cost' | 'bidsToAward';
 
 /** What can be compared: a field of a row, of the viewer or of the call, a constant, or the price that a field sets. */
 export type Term =

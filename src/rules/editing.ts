@@ -5,7 +5,7 @@
 import { daysBetween } from './dates.js';
 import { basesAfterEdit, completionBase, highestBudget, limitsCompletionDate } from './edit-bases.js';
 import type { EditBases, JobWithBases } from './edit-bases.js';
-import { refuse } from './errors.js';
+import { refuse, type RefusalCode } from './errors.js';
 import { editableFields, JOB_FIELDS, READ_ONLY_FIELDS } from './job-fields.js';
 import type { JobField, JobFields, JobPatch, JobReadOnlyFields } from './job-fields.js';
 import { isIn, type JobState } from './states.js';
@@ -24,16 +24,14 @@ export interface JobEdit {
 }
 
 /**
- * Throws the first refusal there is, in the order of the lines. The price itself is for the caller, who holds the
- * balance.
+ * Throws the first refusal there is, in the order of the lines. Whether the charge is covered is a check of
+ * `checks.ts`, for the caller to ask afterwards.
  */
 export function checkEdit(job: JobBeforeEdit, patch: JobPatch): JobEdit {
   refuseReadOnly(job, patch);
   const changes = changesOf(job, patch);
   refuseNotEditable(job.status, changes);
-  refuseLowBudgets(job, changes);
-  refuseLowerUrgency(job, changes);
-  refuseFarCompletion(job, changes);
+  refuseBeyondLimits(job, changes);
   refuseCleared(job.status, changes);
   refuseContradictions(job, changes);
   const charge = chargeFor(job, changes);
@@ -88,9 +86,27 @@ function refuseNotEditable(state: JobState, changes: Patched): void {
   if (blockedFields.length > 0) throw refuse('FIELD_NOT_EDITABLE', { blockedFields });
 }
 
-function refuseLowBudgets(job: JobBeforeEdit, changes: Patched): void {
-  if (!isIn('bidding', job.status)) return;
-  const fields: Record<string, string> = {};
+type Problems = Partial<Record<JobField, string>>;
+
+/** How far a field may go, each limit with its refusal, in their order. */
+const LIMITS = [
+  ['BUDGET_DECREASE_TOO_LARGE', lowBudgets],
+  ['URGENCY_LOCKED', lowerUrgency],
+  ['COMPLETION_DATE_SHIFT_TOO_LARGE', farCompletion],
+] as const satisfies readonly (readonly [RefusalCode, (job: JobBeforeEdit, changes: Patched) => Problems])[];
+
+export const CODES_OF_LIMITS = LIMITS.map(([code]) => code);
+
+function refuseBeyondLimits(job: JobBeforeEdit, changes: Patched): void {
+  for (const [code, problemsOf] of LIMITS) {
+    const fields = problemsOf(job, changes);
+    if (Object.keys(fields).length > 0) throw refuse(code, { fields });
+  }
+}
+
+function lowBudgets(job: JobBeforeEdit, changes: Patched): Problems {
+  const fields: Problems = {};
+  if (!isIn('bidding', job.status)) return fields;
   for (const budget of ['budgetMin', 'budgetMax'] as const) {
     const highest = highestBudget(job, budget);
     const sent = changes[budget];
@@ -98,7 +114,7 @@ function refuseLowBudgets(job: JobBeforeEdit, changes: Patched): void {
     const lowest = lowestCents(highest);
     if (sent === null || inCents(sent) < lowest) fields[budget] = `must be at least ${lowest / 100}`;
   }
-  if (Object.keys(fields).length > 0) throw refuse('BUDGET_DECREASE_TOO_LARGE', { fields });
+  return fields;
 }
 
 /** The least value that is not further below the highest than `EDITS.budgetDecreasePercentMax` allows. */
@@ -110,19 +126,16 @@ function lowestCents(highest: number): number {
  * Withdrawn bids do not count. Removing the urgency is no lowering: it is refused with bids or without, among the
  * cleared fields.
  */
-function refuseLowerUrgency(job: JobBeforeEdit, { urgency }: Patched): void {
-  if (!isIn('bidding', job.status) || job.bidCount === 0 || !urgency || !job.urgency) return;
-  if (compareUrgency(urgency, job.urgency) >= 0) return;
-  throw refuse('URGENCY_LOCKED', { fields: { urgency: `must not be lower than ${job.urgency}` } });
+function lowerUrgency(job: JobBeforeEdit, { urgency }: Patched): Problems {
+  if (!isIn('bidding', job.status) || job.bidCount === 0 || !urgency || !job.urgency) return {};
+  return compareUrgency(urgency, job.urgency) < 0 ? { urgency: `must not be lower than ${job.urgency}` } : {};
 }
 
-function refuseFarCompletion(job: JobBeforeEdit, { desiredCompletionDate: sent }: Patched): void {
+function farCompletion(job: JobBeforeEdit, { desiredCompletionDate: sent }: Patched): Problems {
   const base = completionBase(job);
-  if (!limitsCompletionDate(job.status) || base === null || sent === undefined) return;
-  if (sent === null || Math.abs(daysBetween(base, sent)) > EDITS.completionShiftDaysMax) {
-    const problem = `must be within ${EDITS.completionShiftDaysMax} days of ${base}`;
-    throw refuse('COMPLETION_DATE_SHIFT_TOO_LARGE', { fields: { desiredCompletionDate: problem } });
-  }
+  if (!limitsCompletionDate(job.status) || base === null || sent === undefined) return {};
+  if (sent !== null && Math.abs(daysBetween(base, sent)) <= EDITS.completionShiftDaysMax) return {};
+  return { desiredCompletionDate: `must be within ${EDITS.completionShiftDaysMax} days of ${base}` };
 }
 
 /** No job is without a title and a description, and no published one without what publishing asked for. */

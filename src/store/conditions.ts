@@ -17,7 +17,7 @@ import type { Values } from './statement.js';
 export interface ConditionValues extends Pick<Viewer, 'role' | 'homeownerId' | 'contractorId'> {
   userId: UserId;
   expectedVersion: number | null;
-  stake: number;
+  cost: number;
   bidId: BidId | null;
 }
 
@@ -68,7 +68,7 @@ export function termSql(term: Term, $: Given): SQL {
 
 const CALL_FACTS: Readonly<Record<CallFact, ($: Given) => SQL>> = {
   expectedVersion: ($) => sql`${given($, 'expectedVersion')}::int`,
-  stake: ($) => sql`${given($, 'stake')}::int`,
+  cost: ($) => sql`${given($, 'cost')}::int`,
   available: ($) => availableTo({ userId: given($, 'userId') }),
   bidsToAward: ($) =>
     sql`(select count(*) from bids named where named.job_id = "jobs"."id" and named.id = ${given($, 'bidId')}

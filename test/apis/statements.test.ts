@@ -6,11 +6,11 @@ import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
 import { JOB_ACTIONS } from '../../src/rules/lifecycle.js';
 import { BID_TRANSITIONS } from '../../src/rules/bids.js';
 import { callGraphql, callRest, type OperationKey } from '../calls.js';
-import { programOf } from '../cast.js';
+import { homeowner, programOf } from '../cast.js';
 import { HAPPY_CALLS, happyCall, OPERATION_KEYS } from '../happy-calls.js';
 import { expectTimed } from '../timing.js';
 import { openTestApp, type TestApp } from '../app.js';
-import { gather, givenJob, type GivenJob, type People } from '../journey.js';
+import { DRAFT, gather, givenJob, type GivenJob, type People } from '../journey.js';
 import { copiesOf } from '../scenes.js';
 import { countingWire, type CountingWire } from './round-trips.js';
 
@@ -203,6 +203,16 @@ describe('an operation', () => {
       );
       expectTimed(() => expect(needed, key).toBeLessThanOrEqual(COSTS[key][1] + 1));
     }
+  });
+
+  test('that costs more tokens than there are is refused before anything is written', async () => {
+    const poor = await homeowner(app, 'Pia');
+    const { body: job } = await callRest(app, 'create', { by: poor, body: DRAFT });
+    expect((await callRest(app, 'publish', { by: poor, job: job.id })).status).toBe(200);
+    app.statements();
+    const raised = await callRest(app, 'update', { by: poor, job: job.id, body: { urgency: 'priority' } });
+    expect(raised.body.details).toMatchObject({ code: 'INSUFFICIENT_TOKENS', required: 10, available: 5 });
+    expect(app.statements().filter((text) => /\b(?:update|insert into) "/.test(text))).toEqual([]);
   });
 
   test('is in the table, if it is one on jobs or bids', () => {

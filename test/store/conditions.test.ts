@@ -8,7 +8,14 @@ import fc from '../property.js';
 import postgres from 'postgres';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { BID_TRANSITION_LIST, isLive } from '../../src/rules/bids.js';
-import { assertAllowed, checksOf, checksOfBid, checksOfRow, type Check } from '../../src/rules/checks.js';
+import {
+  assertAllowed,
+  checksOf,
+  checksOfBid,
+  checksOfRow,
+  furtherChecksOf,
+  type Check,
+} from '../../src/rules/checks.js';
 import { all, holds, type Condition, type Facts } from '../../src/rules/conditions.js';
 import { Refusal } from '../../src/rules/errors.js';
 import { JOB_ACTIONS, type JobActionKey } from '../../src/rules/lifecycle.js';
@@ -81,7 +88,7 @@ const anyScene = fc.record({
   }),
   expectedVersion: fc.constantFrom(null, 1, 2),
   balance: fc.record({ balance: fc.integer({ min: 0, max: 40 }), held: fc.integer({ min: 0, max: 10 }) }),
-  stake: fc.constantFrom(0, 5),
+  cost: fc.constantFrom(0, 5),
 });
 type Scene = typeof anyScene extends fc.Arbitrary<infer S> ? S : never;
 
@@ -94,7 +101,7 @@ function factsOf({
   event,
   expectedVersion,
   balance,
-  stake,
+  cost,
 }: Scene): Facts {
   const filled = Object.fromEntries(required.map((field, at) => [field, texts === null ? 'x' : (texts[at] ?? null)]));
   return {
@@ -105,7 +112,7 @@ function factsOf({
     ownBids: bids.filter(({ contractorId }) => contractorId === viewer.contractorId).map(({ status }) => status),
     expectedVersion,
     available: balance.balance - balance.held,
-    stake,
+    cost,
     bidsToAward: bids.filter(({ id, status }) => id === named && isLive(status)).length,
   };
 }
@@ -170,7 +177,9 @@ function byCode(checks: readonly Check[]): Record<string, Condition> {
 const KEYS = Object.keys(JOB_ACTIONS) as JobActionKey[];
 
 describe('SQL and the rules agree', () => {
-  it.each(KEYS)('on each check of %s', (key) => expectAgreement(byCode([...checksOfRow(key), ...checksOf(key)])));
+  it.each(KEYS)('on each check of %s', (key) =>
+    expectAgreement(byCode([...checksOfRow(key), ...checksOf(key), ...furtherChecksOf(key)])),
+  );
 
   it.each(BID_TRANSITION_LIST.map((row) => [row.operation, row] as const))('on each check of %s', (_, row) =>
     expectAgreement(byCode(checksOfBid(row))),

@@ -45,7 +45,7 @@ export const submitBid = operation({
 type Addressed = Omit<Offer, 'jobId'> & { id: JobId };
 
 const bidUnderLock = underLock<Contractor, Addressed, Bid>('submitBid', {
-  facts: ({ guaranteedView }) => ({ stake: guaranteedView ? GUARANTEED_VIEW_STAKE : 0 }),
+  facts: ({ guaranteedView }) => ({ cost: guaranteedView ? GUARANTEED_VIEW_STAKE : 0 }),
   async act({ db, viewer, job }, { id: jobId, guaranteedView, ...offer }) {
     const { userId, contractorId } = viewer;
     const [id, amount] = [newId('bid'), GUARANTEED_VIEW_STAKE];

@@ -18,7 +18,7 @@ import { foundBy, type FoundJob } from './job.js';
 export type Acting<V extends Viewer = Viewer> = Pick<Call<V>, 'db' | 'viewer' | 'include'>;
 
 /** The facts of a call that the rules may ask for, besides its version and the bid that it names. */
-type CallFacts = Pick<Facts, 'stake'>;
+type CallFacts = Pick<Facts, 'cost'>;
 
 type Naming = Addressed & { readonly bidId?: BidId | undefined };
 
@@ -27,7 +27,7 @@ const ON_LIVE_BIDS: readonly Effect[] = ['acceptBid', 'rejectOtherBids', 'reject
 
 /** Reads the job, and throws the first refusal by the rules of the operation. */
 export async function lookAndCheck(key: JobActionKey, db: Db, viewer: Viewer, input: Naming): Promise<FoundJob> {
-  return checked(key, viewer, await look(key, db, viewer, input.id), input);
+  return checked(key, viewer, await look(key, db, viewer, input.id), input).found;
 }
 
 /** The transaction of an operation, and the locked job. */
@@ -35,6 +35,8 @@ export interface Locked<V extends Viewer = Viewer> extends Acting<V> {
   readonly job: JobRow;
   /** The live bids, for operations that read them. */
   readonly liveBids: readonly LiveBid[];
+  /** What the checks were asked of, for those that the operation asks itself. */
+  readonly facts: Facts;
 }
 
 interface Steps<V extends Viewer, Input, Read, Output> {
@@ -49,15 +51,15 @@ interface Steps<V extends Viewer, Input, Read, Output> {
 /** Locks the job, reads it, checks it, and then applies the operation. */
 export function underLock<V extends Viewer, Input extends Naming, Output, Read = undefined>(
   key: JobActionKey,
-  { read = readNothing, facts, act }: Steps<V, Input, Read, Output>,
+  { read = readNothing, facts: factsOf, act }: Steps<V, Input, Read, Output>,
 ) {
   return ({ db, viewer, include }: Acting<V>, input: Input): Promise<Output> =>
     behindLock(db, viewer, {
       lock: (tx) => lockJob(tx, input),
       look: (tx) => pipelined(look(key, tx, viewer, input.id), read(tx, viewer, input)),
       act(tx, [seen, known]) {
-        const { job } = checked(key, viewer, seen, input, facts?.(input));
-        return act({ db: tx, viewer, include, job, liveBids: seen?.liveBids ?? [] }, input, known);
+        const { found, facts } = checked(key, viewer, seen, input, factsOf?.(input));
+        return act({ db: tx, viewer, include, job: found.job, liveBids: seen?.liveBids ?? [], facts }, input, known);
       },
     });
 }
@@ -106,11 +108,12 @@ function checked(
   seen: Seen | undefined,
   { expectedVersion = null, bidId }: Naming,
   call?: CallFacts,
-): FoundJob {
+): { found: FoundJob; facts: Facts } {
   const found = foundBy(viewer, seen);
   const { job, ownBids } = found;
   const bidsToAward = seen?.liveBids.filter(({ id }) => id === bidId).length ?? 0;
   const available = seen?.available ?? 0;
-  assertAllowed(checksOf(key), { viewer, job, ownBids, available, expectedVersion, bidsToAward, ...call });
-  return found;
+  const facts = { viewer, job, ownBids, available, expectedVersion, bidsToAward, ...call };
+  assertAllowed(checksOf(key), facts);
+  return { found, facts };
 }

@@ -1,5 +1,6 @@
 /** Edits a job: all of the fields or none, as far as its state allows; a higher urgency is charged. */
 import { z } from 'zod';
+import { assertAllowed, furtherChecksOf } from '../../rules/checks.js';
 import { checkEdit } from '../../rules/editing.js';
 import { READ_ONLY_FIELDS, type JobFields, type JobPatch } from '../../rules/job-fields.js';
 import { JOB_ACTIONS } from '../../rules/lifecycle.js';
@@ -36,8 +37,10 @@ export const updateJob = operation({
   run: underLock('update', { act: edit }),
 });
 
-async function edit({ db, viewer, job }: Locked, { id, expectedVersion: _, ...sent }: Addressed): Promise<ReadableJob> {
+async function edit(at: Locked, { id, expectedVersion: _, ...sent }: Addressed): Promise<ReadableJob> {
+  const { db, viewer, job, facts } = at;
   const { changes, bases, charge } = checkEdit(job, sent as JobPatch);
+  assertAllowed(furtherChecksOf('update'), { ...facts, cost: charge });
   const fields = Object.keys(changes);
   if (fields.length === 0) return readableJob(viewer, job);
 

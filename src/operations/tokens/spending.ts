@@ -1,6 +1,7 @@
 /**
- * Spends tokens. The check constraint on the balance decides whether there are enough; this file turns its violation
- * into a refusal.
+ * Spends tokens. `rules/checks.ts` refuses what the balance does not cover as the operation has read it. What another
+ * transaction spends meanwhile, and a balance that was not read, as with adjustments, only the check constraint on it
+ * knows: this file turns its violation into the same refusal.
  */
 import { refuse, Refusal } from '../../rules/errors.js';
 import type { UserId } from '../../rules/ids.js';
