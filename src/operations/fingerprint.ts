@@ -3,7 +3,7 @@
  * missing field and null are alike, except for a field that null clears.
  */
 import type { z } from 'zod';
-import { isIgnored } from './read-only.js';
+import { isIgnored } from '../rules/read-only.js';
 import { kindOf, metaOf } from './shape-kinds.js';
 
 /** The parts of an operation that decide which inputs are alike. */

@@ -6,8 +6,9 @@ import { daysBetween } from './dates.js';
 import { basesAfterEdit, completionBase, highestBudget, limitsCompletionDate } from './edit-bases.js';
 import type { EditBases, JobWithBases } from './edit-bases.js';
 import { refuse, type RefusalCode } from './errors.js';
-import { editableFields, JOB_FIELDS, READ_ONLY_FIELDS } from './job-fields.js';
+import { editableFields, JOB_FIELDS, READ_ONLY_FIELDS, REQUIRED_FIELDS } from './job-fields.js';
 import type { JobField, JobFields, JobPatch, JobReadOnlyFields } from './job-fields.js';
+import { changedReadOnly } from './read-only.js';
 import { isIn, type JobState } from './states.js';
 import { EDITS } from './limits.js';
 import { compareUrgency, costOfUrgency, REQUIRED_TO_PUBLISH } from './publishing.js';
@@ -69,15 +70,9 @@ function copy<Field extends JobField>(field: Field, from: Patched, to: Patched):
 }
 
 function refuseReadOnly(job: JobReadOnlyFields, patch: JobPatch): void {
-  const changed = READ_ONLY_FIELDS.filter((field) => patch[field] !== undefined && !isSame(job[field], patch[field]));
+  const changed = changedReadOnly(READ_ONLY_FIELDS, patch, job);
   if (changed.length > 0)
     throw refuse('VALIDATION_FAILED', { fields: each(changed, 'is set by the service and cannot be changed') });
-}
-
-/** Moments compare as moments: clients write the same one in more ways than one. */
-function isSame(kept: unknown, sent: unknown): boolean {
-  if (!(kept instanceof Date)) return kept === sent;
-  return (sent instanceof Date || typeof sent === 'string') && new Date(sent).getTime() === kept.getTime();
 }
 
 function refuseNotEditable(state: JobState, changes: Patched): void {
@@ -138,11 +133,9 @@ function farCompletion(job: JobBeforeEdit, { desiredCompletionDate: sent }: Patc
   return { desiredCompletionDate: `must be within ${EDITS.completionShiftDaysMax} days of ${base}` };
 }
 
-/** No job is without a title and a description, and no published one without what publishing asked for. */
+/** No job is without what creation asks for, and no published one without what publishing asked for. */
 function refuseCleared(state: JobState, changes: Patched): asserts changes is Partial<JobFields> {
-  const required: readonly (keyof JobFields)[] = isIn('unpublished', state)
-    ? ['title', 'description']
-    : REQUIRED_TO_PUBLISH;
+  const required: readonly (keyof JobFields)[] = isIn('unpublished', state) ? REQUIRED_FIELDS : REQUIRED_TO_PUBLISH;
   const cleared = required.filter((field) => changes[field] === null || changes[field] === '');
   if (cleared.length > 0) throw refuse('VALIDATION_FAILED', { fields: each(cleared, 'must not be blank') });
 }

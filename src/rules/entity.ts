@@ -83,6 +83,17 @@ export function writtenFields<E extends Entity>({ fields }: E): readonly Written
   return Object.keys(fields).filter((name) => fields[name]?.written === true) as WrittenField<E>[];
 }
 
+/** Those of them that are never null. */
+export type RequiredField<E extends Entity> = {
+  [K in WrittenField<E>]: null extends z.output<E['fields'][K]['type']> ? never : K;
+}[WrittenField<E>];
+
+export function requiredFields<E extends Entity>(entity: E): readonly RequiredField<E>[] {
+  const isRequired = (name: WrittenField<E>): name is RequiredField<E> =>
+    entity.fields[name]?.type.safeParse(null).success === false;
+  return writtenFields(entity).filter(isRequired);
+}
+
 /** The fields that no edit changes. */
 export function settledFields<E extends Entity>({
   fields,

@@ -119,6 +119,9 @@ describe.each(KINDS)('a %s', (kind, join, profile) => {
     const { status, body } = await put(person, before);
     expect({ status, body }).toEqual({ status: 200, body: before });
 
+    const elsewhere = { ...before.user, created_at: before.user.created_at.replace('Z', '+00:00') };
+    expect((await put(person, { user: elsewhere })).body).toEqual(before);
+
     const turned = Object.fromEntries(
       Object.entries(before)
         .toReversed()

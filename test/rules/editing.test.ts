@@ -4,7 +4,7 @@ import { limitsCompletionDate, type EditBases } from '../../src/rules/edit-bases
 import { contradictionsIn, checkEdit } from '../../src/rules/editing.js';
 import type { JobBeforeEdit, JobEdit } from '../../src/rules/editing.js';
 import { Refusal, type ErrorCode } from '../../src/rules/errors.js';
-import { editableFields, JOB_FIELDS } from '../../src/rules/job-fields.js';
+import { editableFields, JOB_FIELDS, REQUIRED_FIELDS } from '../../src/rules/job-fields.js';
 import type { JobField, JobFields, JobPatch } from '../../src/rules/job-fields.js';
 import { JOB_STATES } from '../../src/rules/states.js';
 import type { JobState } from '../../src/rules/states.js';
@@ -53,6 +53,10 @@ describe('which fields may change, state by state', () => {
 
   test('the list of fields leaves none out', () => {
     expect([...JOB_FIELDS].sort()).toEqual(Object.keys(ANOTHER).sort());
+  });
+
+  test('creation requires a title and a description, and nothing else', () => {
+    expect(REQUIRED_FIELDS).toEqual(['title', 'description']);
   });
 
   describe.each(JOB_STATES)('%s', (status) => {

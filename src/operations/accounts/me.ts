@@ -4,6 +4,7 @@ import { z } from 'zod';
 import { CONTRACTOR, HOMEOWNER, USER } from '../../rules/entities/people.js';
 import { settledFields } from '../../rules/entity.js';
 import { refuse, unauthorized } from '../../rules/errors.js';
+import { changedReadOnly } from '../../rules/read-only.js';
 import type { Viewer } from '../../rules/viewer.js';
 import {
   EDITABLE_CONTRACTOR,
@@ -21,7 +22,7 @@ import {
 import type { Db } from '../../store/database.js';
 import type { Balance } from '../../store/ledger.js';
 import { operation } from '../operation.js';
-import { changedReadOnly, readOnly } from '../read-only.js';
+import { readOnly } from '../read-only.js';
 import { nothing } from '../shapes.js';
 import { contractorShape, homeownerShape, userShape } from './people.js';
 

@@ -1,6 +1,6 @@
 /** Creates and deletes drafts. */
 import { z } from 'zod';
-import { JOB_FIELDS, type JobFields } from '../../rules/job-fields.js';
+import { JOB_FIELDS, type JobFields, type RequiredJobField } from '../../rules/job-fields.js';
 import { JOB_ACTIONS, JOB_CREATION } from '../../rules/lifecycle.js';
 import { INITIAL_JOB_STATE } from '../../rules/states.js';
 import { allowedRoles } from '../../rules/parties.js';
@@ -55,7 +55,7 @@ function wholeJob(sent: z.infer<typeof shape>): JobFields {
   };
 }
 
-type Optional = Omit<JobFields, 'title' | 'description'>;
+type Optional = Omit<JobFields, RequiredJobField>;
 
 const EMPTY = Object.fromEntries(JOB_FIELDS.map((field) => [field, null])) as { [Field in keyof Optional]: null };
 

@@ -26,11 +26,7 @@ export const updateJob = operation({
   allows: allowedRoles(JOB_ACTIONS.update.by),
   budget: 'write',
   input: agreeing(
-    z.strictObject({
-      ...ofJob,
-      ...fieldsOfEditedJob,
-      ...readOnly([...READ_ONLY_FIELDS.filter((field) => field !== 'id'), 'updatedAt', 'version']),
-    }),
+    z.strictObject({ ...ofJob, ...fieldsOfEditedJob, ...readOnly(READ_ONLY_FIELDS.filter((field) => field !== 'id')) }),
   ),
   nullClears: true,
   load: (input) => loadPlaces(input),

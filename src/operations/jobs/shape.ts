@@ -2,26 +2,30 @@
 import type { z } from 'zod';
 import { contradictionsIn } from '../../rules/editing.js';
 import { JOB } from '../../rules/entities/job.js';
+import { REQUIRED_FIELDS, type RequiredJobField } from '../../rules/job-fields.js';
 import { REQUIRED_TO_PUBLISH } from '../../rules/publishing.js';
 import { across } from '../shapes.js';
 import { writtenInputs } from '../written.js';
 
-/** Creation requires these fields already, so that their descriptions do not mention publishing. */
-const ALWAYS_THERE: readonly string[] = ['title', 'description'];
-
+/** The descriptions of what creation requires already do not mention publishing. */
 const neededToPublish = (name: string) =>
-  REQUIRED_TO_PUBLISH.some((required) => required === name) && !ALWAYS_THERE.includes(name);
+  REQUIRED_TO_PUBLISH.some((required) => required === name) && !REQUIRED_FIELDS.some((required) => required === name);
 
 const fields = writtenInputs(JOB, (name, words) => (neededToPublish(name) ? `${words} Required to publish.` : words));
 
-export const fieldsOfNewJob = { ...fields, title: fields.title.unwrap(), description: fields.description.unwrap() };
+type OfEachRequired = Record<RequiredJobField, z.ZodType>;
+
+const required = { title: fields.title.unwrap(), description: fields.description.unwrap() } satisfies OfEachRequired;
+
+export const fieldsOfNewJob = { ...fields, ...required };
 
 /** Every field accepts null, so that a title of null is refused by its own rule. */
-export const fieldsOfEditedJob = {
-  ...fields,
+const clearable = {
   title: fields.title.nullable(),
   description: fields.description.nullable(),
-};
+} satisfies OfEachRequired;
+
+export const fieldsOfEditedJob = { ...fields, ...clearable };
 
 const PAIRS = ['budgetMin', 'budgetMax', 'desiredStartDate', 'desiredCompletionDate'] as const;
 type Pairs = { readonly [Name in (typeof PAIRS)[number]]: (typeof fieldsOfNewJob)[Name] };

@@ -8,6 +8,7 @@ import { settledFields } from '../../rules/entity.js';
 import { refuse } from '../../rules/errors.js';
 import type { WebhookEndpointId } from '../../rules/ids.js';
 import { WEBHOOKS } from '../../rules/limits.js';
+import { changedReadOnly } from '../../rules/read-only.js';
 import type { Viewer } from '../../rules/viewer.js';
 import { newWebhookSecret } from '../../security/webhook-signature.js';
 import type { Db } from '../../store/database.js';
@@ -27,7 +28,7 @@ import {
 import { lockOwnAccount } from '../accounts/own-account.js';
 import { operation } from '../operation.js';
 import { pageRequest, pageShape } from '../paging.js';
-import { changedReadOnly, readOnly } from '../read-only.js';
+import { readOnly } from '../read-only.js';
 import { idInPath } from '../shapes.js';
 import { invalidField } from '../validation.js';
 

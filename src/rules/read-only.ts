@@ -1,0 +1,40 @@
+/**
+ * A client may send a whole resource back: a read-only field is accepted while its value is unchanged. Some fields
+ * change by themselves, and are ignored.
+ */
+
+const MOVES_BY_ITSELF = new Set(['updatedAt', 'version']);
+
+/** Whether such a field may be sent with any value, since it is ignored. */
+export function isIgnored(name: string): boolean {
+  return MOVES_BY_ITSELF.has(name);
+}
+
+/** The read-only fields that were sent with another value than the stored one. */
+export function changedReadOnly(names: readonly string[], sent: object, current: object): string[] {
+  const given = new Map<string, unknown>(Object.entries(sent));
+  const present = new Map<string, unknown>(Object.entries(current));
+  const isSent = (name: string) => given.get(name) !== undefined && !isIgnored(name);
+  return names.filter((name) => isSent(name) && !isSame(given.get(name), present.get(name)));
+}
+
+/**
+ * Moments compare as moments: clients write the same one in more ways than one. All else is compared as JSON shows it,
+ * in any order of an object's fields.
+ */
+function isSame(sent: unknown, current: unknown): boolean {
+  if (!(current instanceof Date)) return inJson(sent) === inJson(current);
+  return (sent instanceof Date || typeof sent === 'string') && new Date(sent).getTime() === current.getTime();
+}
+
+function inJson(value: unknown): string {
+  return JSON.stringify(value ?? null, (_name, part: unknown) => (isObject(part) ? inOrder(part) : part));
+}
+
+function isObject(value: unknown): value is object {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
+}
+
+function inOrder(value: object): object {
+  return Object.fromEntries(Object.entries(value).toSorted(([one], [other]) => (one < other ? -1 : 1)));
+}
