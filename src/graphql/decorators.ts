@@ -16,6 +16,7 @@ export function refuseSilentDecorators(): void {
   if (found.length === 0) return;
   throw new Error(
     `These would do nothing: ${found.join(', ')}. ` +
-      'Who may call an operation is written in the operation, and who may read a field in src/rules/audiences.ts.',
+      'Who may call an operation is written in the operation, and who may read a field in its readBy ' +
+      'in src/rules/entities/.',
   );
 }

@@ -84,5 +84,8 @@ it.each([
     secret!: string;
   }
   expect(Guarded).toBeDefined();
-  expect(createSchema).toThrow(`${name} on Guarded.secret`);
+  expect(createSchema).toThrow(
+    `These would do nothing: ${name} on Guarded.secret. Who may call an operation is written in the operation, ` +
+      'and who may read a field in its readBy in src/rules/entities/.',
+  );
 });
