@@ -20,26 +20,11 @@ import { openWebhooks } from '../src/webhooks/webhooks.js';
 import type { ShareTable } from '../src/shares/configured.js';
 import { createShares, type Shares } from '../src/shares/shares.js';
 import { addressOf } from './addresses.js';
+import type { Answer, GraphqlAnswer, Json } from './answer.js';
 import { expectAsDocumented } from './documented.js';
 import { freshDatabase, type FreshDatabase } from './postgres.js';
 
-export interface Answer<Body = Record<string, unknown>> {
-  status: number;
-  headers: Headers;
-  body: Body;
-}
-
-// What comes over the wire has no type until a test has looked at it.
-// eslint-disable-next-line @typescript-eslint/no-explicit-any
-export type Json = any;
-
-export interface GraphqlAnswer {
-  status: number;
-  headers: Headers;
-  data: Json;
-  errors: { message: string; path?: (string | number)[]; extensions: Json }[] | undefined;
-  extensions: Json;
-}
+export type { Answer, GraphqlAnswer, Json };
 
 export interface TestApp {
   readonly url: string;

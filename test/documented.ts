@@ -5,7 +5,7 @@
 import { Ajv2020, type ValidateFunction } from 'ajv/dist/2020.js';
 import { isRealDate } from '../src/rules/dates.js';
 import { openapi } from '../src/rest/openapi.js';
-import type { Answer, Json } from './app.js';
+import type { Answer, Json } from './answer.js';
 
 interface Operation {
   readonly id: string;

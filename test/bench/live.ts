@@ -12,7 +12,7 @@ import { seededId, type Market } from '../../src/store/seed/market.js';
 import { collectGarbage } from '../collect-garbage.js';
 import { openDatabase } from './database.js';
 import { cpuSeconds, startServer, type RunningServer } from './servers.js';
-import { keepFigures } from './summary.js';
+import { keepFigures, type Latency, type Resting } from './summary.js';
 import { bearer } from './works.js';
 
 const { values: options } = parseArgs({
@@ -64,15 +64,6 @@ try {
   await database.stop();
 }
 
-export interface Latency {
-  readonly events: number;
-  readonly p50: number;
-  readonly p99: number;
-  readonly longest: number;
-  /** Of the server, for an event with its edit and its delivery. */
-  readonly cpuMs: number;
-}
-
 /** From when the change was written, by the database's clock, to when its owner has it: both on this machine. */
 async function measureLatency({ port, pid }: RunningServer, market: Market): Promise<Latency> {
   const drafts: { id: string; person: number }[] = await database.sql`
@@ -117,13 +108,6 @@ async function measureLatency({ port, pid }: RunningServer, market: Market): Pro
   const sorted = delays.toSorted((a, b) => a - b);
   const at = (share: number) => sorted[Math.floor(share * (sorted.length - 1))] ?? 0;
   return { events, p50: at(0.5), p99: at(0.99), longest: at(1), cpuMs: Math.round((cpu * 1e6) / events) / 1_000 };
-}
-
-export interface Resting {
-  readonly streams: number;
-  readonly megabytes: number;
-  /** Of one core. */
-  readonly cpuPercent: number;
 }
 
 async function measureIdle({ port, pid, debuggerUrl = '' }: RunningServer, market: Market): Promise<Resting> {

@@ -5,7 +5,6 @@
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { chart, ratiosOf, type Ratio, type Results } from './report.js';
-import type { Latency, Resting } from './live.js';
 import { RIVALS, WORKS } from './works.js';
 
 const folder = (name: string) => fileURLToPath(new URL(`${name}/`, import.meta.url));
@@ -142,6 +141,22 @@ function memory({ minutes, rate, asked, refused, megabytes }: Memory): string {
     `Resident at most ${most(megabytes.slice(0, tenth))} in the first tenth, ${most(megabytes.slice(-tenth))} in ` +
     `the last.`
   );
+}
+
+export interface Latency {
+  readonly events: number;
+  readonly p50: number;
+  readonly p99: number;
+  readonly longest: number;
+  /** Of the server, for an event with its edit and its delivery. */
+  readonly cpuMs: number;
+}
+
+export interface Resting {
+  readonly streams: number;
+  readonly megabytes: number;
+  /** Of one core. */
+  readonly cpuPercent: number;
 }
 
 interface Live {
