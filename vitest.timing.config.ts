@@ -1,4 +1,4 @@
-/** What checks bounds of time and memory runs alone, one test after another: `npm run test:timing`. See test/timing.ts. */
+/** What checks bounds of time and memory runs alone, a test after another, by `npm run test:timing`: test/timing.ts. */
 import { readdirSync, readFileSync } from 'node:fs';
 import { configDefaults, defineConfig, mergeConfig } from 'vitest/config';
 import base from './vitest.config.js';
