@@ -216,6 +216,6 @@ const SECRETS =
   /eyJ[\w-]{10,}\.eyJ[\w-]+\.[\w-]+|rft_[0-9A-Za-z]{27}|jmk_[0-9A-Za-z]{40}|whsec_[0-9A-Za-z+/]{43}|\$2[aby]\$\d\d\$/;
 
 function expectNoSecretIn(logged: readonly string[]): void {
-  const telling = logged.find((line) => SECRETS.test(line));
-  if (telling !== undefined) throw new Error(`The log told a secret: ${telling.slice(0, 500)}`);
+  const line = logged.find((line) => SECRETS.test(line));
+  if (line !== undefined) throw new Error(`The log has a secret: ${line.slice(0, 500)}`);
 }

@@ -38,7 +38,7 @@ export interface Journey {
 
 let ada: { app: TestApp; person: Promise<Person> } | undefined;
 
-/** Newcomers, but for the admin, of whom there is one. */
+/** New accounts, but for the admin, of whom there is one. */
 export async function gather(app: TestApp): Promise<People> {
   if (ada?.app !== app) ada = { app, person: admin(app) };
   const [owner, other, awardee, bidder, stranger, one] = await Promise.all([

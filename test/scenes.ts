@@ -1,6 +1,6 @@
 /**
  * Copies of a job with all that belongs to it, made by SQL: real rows for real operations, at a hundredth of the price
- * of walking there again. A test that calls what changes a job gives every call a copy of its own.
+ * of calling all of them again. A test that calls what changes a job gives every call a copy of its own.
  */
 import type { Sql, TransactionSql } from 'postgres';
 import { newId } from '../src/store/new-id.js';

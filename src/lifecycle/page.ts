@@ -34,7 +34,7 @@ export function lifecyclePage(hasPlayground: boolean): string {
     <main>
       <div class="side">
         <section id="words" aria-live="polite" aria-label="The state or step that is pointed at">
-          <p class="hint">Point at a line or a box of the picture, or walk through it by the Tab key, to read what it
+          <p class="hint">Point at a line or a box of the picture, or go through it by the Tab key, to read what it
             means.</p>
         </section>
         ${YOURS(hasPlayground)}

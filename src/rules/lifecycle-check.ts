@@ -39,7 +39,7 @@ export function checkLifecycle(
 }
 
 /**
- * An operation outside the normal flow. It proves neither that a state can be reached nor that it has a proper way out.
+ * An operation outside the normal flow. It shows neither that a state can be reached nor that it has a proper way out.
  */
 export function leavesEveryState(row: JobAction): boolean {
   return JOB_STATES.every((state) => isTerminal(state) || row.from.includes(state));

@@ -1,6 +1,6 @@
 /**
- * A session that has ended, for callers whom the server knows from before: its check rides on what they ask for, and so
- * whatever they ask for is refused for that alone, and nothing of it happens.
+ * A session that has ended, for callers whose session the server has cached: it is checked in the same statement as
+ * what they ask for, and so whatever they ask for is refused for that alone, and nothing of it happens.
  */
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { newId } from '../../src/store/new-id.js';

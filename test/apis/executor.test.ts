@@ -117,7 +117,7 @@ const PLANNED: readonly Case[] = [
     () => ({ first: null }),
   ],
   [
-    'the rules of the house',
+    'the rules of the market',
     '{ lifecycle { actions { __typename } bidActions { __typename } } catalog { categories } }',
   ],
   [

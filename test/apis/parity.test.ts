@@ -1165,22 +1165,22 @@ describe('lists', () => {
     expect(await idsByGraphql({ filter: { homeownerId: 'nobody' } }, people.admin)).toBe('VALIDATION_FAILED');
   });
 
-  test('walked by REST’s links or by GraphQL’s cursors hold the same jobs in the same order, each once', async () => {
-    await plant(250, 'Walked');
+  test('read by REST’s links or by GraphQL’s cursors hold the same jobs in the same order, each once', async () => {
+    await plant(250, 'Listed');
     const linked: string[] = [];
-    for (let address: string | undefined = '/v1/jobs?search=Walked&per_page=100'; address;) {
+    for (let address: string | undefined = '/v1/jobs?search=Listed&per_page=100'; address;) {
       const { body, headers }: { body: Json; headers: Headers } = await app.rest('GET', address, { token: lena.token });
       linked.push(...body.data.map(({ id }: Json) => id));
       expect(body.pagination).toMatchObject({ per_page: 100, total: 250, total_pages: 3, total_capped: false });
       address = /<([^>]+)>; rel="next"/.exec(headers.get('link') ?? '')?.[1];
     }
     const numbered = (
-      await Promise.all([1, 2, 3, 4].map((page) => idsByRest(`search=Walked&per_page=100&page=${page}`)))
+      await Promise.all([1, 2, 3, 4].map((page) => idsByRest(`search=Listed&per_page=100&page=${page}`)))
     ).flat();
     const connected: string[] = [];
     for (let after: string | undefined, more = true; more;) {
       const { data } = await app.graphql(
-        'query($after: String) { jobs(filter: { search: "Walked" }, first: 40, after: $after) { totalCount nodes ' +
+        'query($after: String) { jobs(filter: { search: "Listed" }, first: 40, after: $after) { totalCount nodes ' +
           '{ id } edges { cursor node { id } } pageInfo { hasNextPage hasPreviousPage startCursor endCursor } } }',
         { token: lena.token, variables: { after } },
       );

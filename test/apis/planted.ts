@@ -212,7 +212,7 @@ export function createLookout(scenes: readonly PlantedScene[]) {
     return new Set([...words].flatMap((word) => byValue.get(word) ?? []));
   }
 
-  /** Who may read what, and never came by it: a walker that passes by too much finds nothing. */
+  /** Who may read what, and never came by it: a test that reads too little finds nothing. */
   function overlooked(): Leak[] {
     return secrets.flatMap((secret) =>
       [...secret.readers]

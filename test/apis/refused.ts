@@ -1,4 +1,4 @@
-/** What a refused caller was told, in one form for both APIs: fields as REST spells them, sorted by name. */
+/** What a refused caller got, in one form for both APIs: fields as REST spells them, sorted by name. */
 import { expect } from 'vitest';
 import { UNAUTHORIZED_REASONS } from '../../src/rules/errors.js';
 import type { Answer, GraphqlAnswer, Json } from '../app.js';

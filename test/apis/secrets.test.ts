@@ -90,12 +90,12 @@ it('A busy day of mistakes gives no secret away', async () => {
 
   const found: string[] = [];
   for (const [text, what] of secrets) {
-    for (const [place, told] of [
+    for (const [place, lines] of [
       ['the log', app.logged],
       ['a refusal', refusals],
       ['the metrics', [metrics]],
     ] as const) {
-      const line = told.find((one) => one.includes(text));
+      const line = lines.find((one) => one.includes(text));
       if (line !== undefined) found.push(`${what} in ${place}: ${line.slice(0, 300)}`);
     }
   }

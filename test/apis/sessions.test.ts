@@ -119,10 +119,10 @@ describe('a refresh', () => {
       },
     ]) {
       const [kept] = await app.sql`
-        select expires_at = ${refresh_expires_at}::timestamptz as told,
+        select expires_at = ${refresh_expires_at}::timestamptz as answered,
           abs(extract(epoch from ${expires_at}::timestamptz - created_at) - 900) < 60 as fifteen
         from refresh_tokens where hash = ${hashOf(refresh_token)}`;
-      expect(kept).toEqual({ told: true, fifteen: true });
+      expect(kept).toEqual({ answered: true, fifteen: true });
     }
   });
 

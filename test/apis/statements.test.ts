@@ -142,8 +142,8 @@ test('a value that a statement uses in several places is sent once', async () =>
 type Cost = readonly [statements: number, roundTrips: number];
 
 /**
- * A BEGIN is a statement and a round trip, a COMMIT a round trip alone. The session's check counts where it cannot ride
- * on what is read first.
+ * A BEGIN is a statement and a round trip, a COMMIT a round trip alone. The session's check counts where it is
+ * not in the same statement as what is read first.
  */
 const COSTS: Readonly<Record<OperationKey, Cost>> = {
   create: [4, 4],
@@ -170,8 +170,7 @@ const COSTS: Readonly<Record<OperationKey, Cost>> = {
 };
 
 describe('an operation', () => {
-  // On a busy machine an answer may come between two statements that are sent together: then there are more round
-  // trips.
+  // On a busy machine an answer may come between two pipelined statements: then there are more round trips.
   test('costs as many statements and round trips (timed) as this table says, the same by both APIs', async () => {
     const table: Record<string, Cost> = {};
     for (const key of OPERATION_KEYS) {
@@ -297,7 +296,7 @@ const READS: readonly Read[] = [
 ];
 
 test.each(READS)(
-  '%s by the %s costs %i statements, on the first of which the session’s check rides',
+  '%s by the %s costs %i statements, the first of which checks the session too',
   async (_what, _by, statements, ask) => {
     const job = await givenJob(app, 'open', people);
     await ask(job);

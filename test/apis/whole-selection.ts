@@ -37,8 +37,7 @@ export function createSelections(schema: GraphQLSchema): Selections {
     return Object.values(type.getFields())
       .map((field) => {
         const required = field.args.find(isRequiredArgument);
-        if (required)
-          throw new Error(`The walker does not know what to pass as ${type.name}.${field.name}(${required.name}).`);
+        if (required) throw new Error(`Nothing is known to pass as ${type.name}.${field.name}(${required.name}).`);
         const inner = getNamedType(field.type);
         const label = `${type.name}_${field.name}: ${field.name}`;
         if (isLeafType(inner)) return label;

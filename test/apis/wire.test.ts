@@ -421,7 +421,7 @@ describe('a page of another origin', () => {
 describe('a proxy that the configuration does not know of', () => {
   const warnings = ({ logged }: TestApp) => logged.filter((line) => line.includes('TRUST_PROXY_HOPS')).length;
 
-  it('is told of once, at the first request that came through it', async () => {
+  it('is logged once, at the first request that came through it', async () => {
     const own = await openTestApp();
     await own.rest('GET', '/v1/me');
     expect(warnings(own)).toBe(0);
@@ -431,7 +431,7 @@ describe('a proxy that the configuration does not know of', () => {
     await own.close();
   });
 
-  it('is not told of where it is known', async () => {
+  it('is not logged where it is known', async () => {
     const own = await openTestApp({ TRUST_PROXY_HOPS: '1' });
     await own.rest('GET', '/v1/me', { headers: { 'x-forwarded-for': '203.0.113.9' } });
     expect(warnings(own)).toBe(0);

@@ -65,13 +65,13 @@ try {
 }
 
 async function main({ sql, pid }: BenchDatabase): Promise<void> {
-  tell(`seeding ${size.jobs.toLocaleString('en')} jobs …`);
+  print(`seeding ${size.jobs.toLocaleString('en')} jobs …`);
   const market = await seedMarket(sql, size, await bcrypt.hash(PASSWORD, 12));
   for (const name of ['product', ...rivals] as const) {
-    tell(`starting ${name} …`);
+    print(`starting ${name} …`);
     servers.push(await startServer(name, database, { product: options.product }));
   }
-  tell('comparing answers …');
+  print('comparing answers …');
   let row = await compareAnswers(sql, market, works, servers, size.jobs + 1);
 
   const blocks: Block[] = [];
@@ -118,7 +118,7 @@ async function main({ sql, pid }: BenchDatabase): Promise<void> {
     process.stdout.write(`${table({ blocks, works: [work], rivals, limits: {} })}\n`);
   }
 
-  tell('checking what all of them wrote …');
+  print('checking what all of them wrote …');
   const broken = await checkDatabase(sql);
   if (broken.length > 0) throw new Error(`The database is not sound:\n${broken.join('\n')}`);
   const limits = await databaseLimit(database, market, works, seconds * 2);
@@ -126,7 +126,7 @@ async function main({ sql, pid }: BenchDatabase): Promise<void> {
   process.stdout.write(`\n${table(results)}\n`);
   if (options.try) return;
   keepFigures('bench.json', { node: process.version, size, rounds, seconds, limits, blocks });
-  tell(`written to test/bench/results`);
+  print(`written to test/bench/results`);
 }
 
 interface Prepared {
@@ -207,6 +207,6 @@ function chosen<T extends string>(option: string, given: string, known: readonly
   return wanted as T[];
 }
 
-function tell(what: string): void {
+function print(what: string): void {
   process.stderr.write(`${what}\n`);
 }

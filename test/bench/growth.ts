@@ -110,11 +110,11 @@ async function openMarket(jobs: number): Promise<Opened> {
     // What is still to be written would be in the midst of the measurement.
     await database.sql.unsafe('checkpoint');
     seeding[jobs] = Math.round((performance.now() - began) / 1_000);
-    tell(`${jobs} jobs seeded in ${seeding[jobs]} s`);
+    print(`${jobs} jobs seeded in ${seeding[jobs]} s`);
     if (options.check) {
       const broken = await checkDatabase(database.sql);
       if (broken.length > 0) throw new Error(`The seeded market is not sound:\n${broken.join('\n')}`);
-      tell('the seeded market is sound');
+      print('the seeded market is sound');
     }
     const listener = await openListener(connection, database.sql, market);
     const sent = await listener.listen(QUERIES.filter((query) => query.name.includes(options.only)));
@@ -287,6 +287,6 @@ function short(size: number): string {
   return size >= 1_000_000 ? `${size / 1_000_000}M` : `${size / 1_000}k`;
 }
 
-function tell(what: string): void {
+function print(what: string): void {
   process.stderr.write(`${what}\n`);
 }

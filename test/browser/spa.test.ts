@@ -81,7 +81,7 @@ chromiumThere.describe('A single-page app on a network that loses answers', () =
   chromiumThere.it(
     'goes from a job to its approval with Apollo Client',
     async () => {
-      const { owner, contractor } = await walkToReview('apollo', 'Anna');
+      const { owner, contractor } = await bringToReview('apollo', 'Anna');
       await step(owner.first, 'APPROVE', 'Well done.', 'COMPLETED');
       await seeStatus([owner.second, contractor.first], 'COMPLETED');
       await expectAllKept();
@@ -92,7 +92,7 @@ chromiumThere.describe('A single-page app on a network that loses answers', () =
   chromiumThere.it(
     'goes from a dispute over a decision and an appeal to its end with Apollo Client',
     async () => {
-      const { owner, contractor } = await walkToReview('apollo', 'Bea');
+      const { owner, contractor } = await bringToReview('apollo', 'Bea');
       await step(owner.second, 'DISPUTE', 'It still rains in.', 'DISPUTED');
       await seeStatus([owner.first, contractor.first], 'DISPUTED');
       await step(contractor.first, 'ESCALATE', 'We do not agree.', 'ESCALATED');
@@ -115,7 +115,7 @@ chromiumThere.describe('A single-page app on a network that loses answers', () =
   chromiumThere.it(
     'goes from a job to its approval with urql and graphcache',
     async () => {
-      const { owner, contractor } = await walkToReview('urql', 'Cleo');
+      const { owner, contractor } = await bringToReview('urql', 'Cleo');
       await step(owner.first, 'APPROVE', 'Well done.', 'COMPLETED');
       await seeStatus([owner.second, contractor.first], 'COMPLETED');
       await expectAllKept();
@@ -252,7 +252,7 @@ async function putToSleep(page: Page): Promise<() => Promise<void>> {
   return async () => void (await browserOfPage.send('Page.setWebLifecycleState', { state: 'active' }));
 }
 
-async function walkToReview(client: Client, name: string): Promise<{ owner: Person; contractor: Person }> {
+async function bringToReview(client: Client, name: string): Promise<{ owner: Person; contractor: Person }> {
   const { owner, title } = await publish(client, name);
   const contractor = await bidOn(client, `${name}'s contractor`, title, '900');
   await seeBid([owner.first, owner.second], '900 PENDING');

@@ -204,7 +204,7 @@ describe('a Postgres that dies while its server lives', () => {
   const again = (connection: Parameters<typeof ask>[0], statement: string) =>
     vi.waitFor(() => ask(connection, statement), { timeout: 100_000, interval: 2 });
 
-  test('is started again, with all that was committed, and its server tells of it', async () => {
+  test('is started again, with all that was committed, and its server logs it', async () => {
     const folder = newFolder();
     const messages: string[] = [];
     const server = await startHere(folder, { onMessage: (message) => messages.push(message) });

@@ -44,7 +44,7 @@ it(
     storm = await rage({
       ...measure,
       seed,
-      ...(process.env.STORM === 'long' && { tell: (how) => process.stderr.write(`${how}\n`) }),
+      ...(process.env.STORM === 'long' && { report: (how) => process.stderr.write(`${how}\n`) }),
     });
     const { history, people, recoveries, postgres, instances, calmMs } = storm;
     const audited = await audit(instances.urls[0] ?? '', people.find(({ kind }) => kind === 'admin')?.token ?? '');

@@ -1,4 +1,4 @@
-/** GraphQL documents written by walking the schema: whatever is asked for exists, and what is passed fits. */
+/** GraphQL documents generated from the schema: whatever is asked for exists, and what is passed fits. */
 import { readFileSync } from 'node:fs';
 import {
   buildSchema,

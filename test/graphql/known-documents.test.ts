@@ -42,11 +42,11 @@ async function send({ headers = {}, ...body }: Sent): Promise<{ answer: GraphqlA
 }
 
 function comparable({ status, headers, data, errors, extensions }: GraphqlAnswer) {
-  const told = errors?.map(({ extensions: { requestId, ...own }, ...error }: Json) => {
+  const ownErrors = errors?.map(({ extensions: { requestId, ...own }, ...error }: Json) => {
     expect(requestId).toBe(headers.get('x-request-id'));
     return { ...error, extensions: own };
   });
-  return { status, contentType: headers.get('content-type'), data, errors: told, extensions };
+  return { status, contentType: headers.get('content-type'), data, errors: ownErrors, extensions };
 }
 
 const READ = 'query One($id: ID!) { job(id: $id) { id title homeowner { id user { email } } } }';

@@ -5,7 +5,7 @@ import { wrongVariables } from '../../src/graphql/limits/variables.js';
 import { withoutValues } from '../../src/graphql/own-words.js';
 import { createLog } from '../../src/log.js';
 
-const TOLD: [message: string, reason: string | undefined, told: string][] = [
+const REPLACED: [message: string, reason: string | undefined, replaced: string][] = [
   [
     'Variable "$input" got invalid value { email: "a", password: "s3cret" }; Field "firstName" of required type ' +
       '"String!" was not provided.',
@@ -49,8 +49,8 @@ const TOLD: [message: string, reason: string | undefined, told: string][] = [
   ['Maximum call stack size exceeded', undefined, 'The query is nested too deeply.'],
 ];
 
-it.each(TOLD)('%s', (message, reason, told) => {
-  expect(withoutValues(message, reason)).toBe(told);
+it.each(REPLACED)('%s', (message, reason, replaced) => {
+  expect(withoutValues(message, reason)).toBe(replaced);
 });
 
 const SCHEMA = buildSchema(`

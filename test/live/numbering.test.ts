@@ -127,7 +127,7 @@ describe('an instance that numbers', () => {
     expect(await positionsOutOfOrder()).toEqual([]);
   });
 
-  it('finds by itself what an instance committed that was killed before it could tell anybody', async () => {
+  it('finds by itself what an instance committed that was killed before it could announce it', async () => {
     const left = newId('job');
     await insertEvent(app.sql, left, 1);
     await insertEvent(app.sql, left, 2);
@@ -137,7 +137,7 @@ describe('an instance that numbers', () => {
   });
 });
 
-it('what is rolled back, in a dry run above all, is neither numbered nor told', async () => {
+it('what is rolled back, in a dry run above all, is neither numbered nor sent', async () => {
   const { live, db } = app.services;
   const stream = live.open(viewerOf(people.owner, 'homeowner'), {}, db);
   const { status, headers } = await callRest(app, 'create', {

@@ -74,7 +74,7 @@ it(
   async () => {
     const server = await openPostgres();
     const instances = [await openInstance(server.url), await openInstance(server.url)];
-    const told: string[] = [];
+    const received: string[] = [];
     const seen: string[][] = [[], []];
     for (let round = 0; round < 4; round += 1) {
       const admin = server.open('killer');
@@ -85,20 +85,20 @@ it(
           where query ilike 'listen %' and state = 'idle' limit 1`;
       await admin.end({ timeout: 5 });
       const ids = await commit(server, 5);
-      told.push(...ids);
+      received.push(...ids);
       for (const [at, { stream, live }] of instances.entries()) {
         live.wake();
         seen[at]?.push(...(await take(stream, ids.length)));
       }
     }
-    expect(seen).toEqual([told, told]);
+    expect(seen).toEqual([received, received]);
   },
 );
 
 it('a Postgres that is restarted, however it ended, loses nobody an event', { timeout: 300_000 }, async () => {
   const server = await openPostgres();
   const instances = [await openInstance(server.url), await openInstance(server.url)];
-  const told: string[] = [];
+  const received: string[] = [];
   const seen: string[][] = [[], []];
   for (const how of ['fast', 'immediate', 'killed'] as const) {
     const before = await commit(server, 3);
@@ -106,8 +106,8 @@ it('a Postgres that is restarted, however it ended, loses nobody an event', { ti
     await server.stop(how);
     await server.start();
     const after = await commit(server, 3);
-    told.push(...before, ...after);
+    received.push(...before, ...after);
     for (const [at, { stream }] of instances.entries()) seen[at]?.push(...(await take(stream, 6)));
   }
-  expect(seen).toEqual([told, told]);
+  expect(seen).toEqual([received, received]);
 });

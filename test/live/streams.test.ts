@@ -42,26 +42,26 @@ const lastPosition = async () => {
 };
 
 describe('a stream of one’s own', () => {
-  it('tells a homeowner what happens to their jobs, from now on, each event once and in order', async () => {
+  it('sends a homeowner what happens to their jobs, from now on, each event once and in order', async () => {
     const stream = open('owner');
     const job = await givenJob(app, 'open', people);
     await callRest(app, 'cancel', { by: people.owner, job: job.id, body: {} });
-    const told = await takeUntil(stream, ({ type, jobId }) => jobId === job.id && type === 'bid.rejected');
-    const ofJob = told.filter(({ jobId }) => jobId === job.id);
+    const received = await takeUntil(stream, ({ type, jobId }) => jobId === job.id && type === 'bid.rejected');
+    const ofJob = received.filter(({ jobId }) => jobId === job.id);
     expect(ofJob.map(({ sequence }) => sequence)).toEqual(ofJob.map((_, at) => at + 1));
-    const positions = told.map(({ position }) => BigInt(position ?? -1));
+    const positions = received.map(({ position }) => BigInt(position ?? -1));
     expect(positions).toEqual([...new Set(positions)].toSorted((one, another) => Number(one - another)));
     stream.close();
   });
 
-  it.each(['owner', 'awardee', 'bidder', 'admin'] as const)('tells the %s what the timeline shows', async (who) => {
+  it.each(['owner', 'awardee', 'bidder', 'admin'] as const)('sends the %s what the timeline shows', async (who) => {
     const after = await lastPosition();
     const job = await givenJob(app, 'completed', people);
     const shown = await timeline(who, job.id);
     // Replayed, since all of it has happened by now; the same as it happens is the property of `reach.test.ts`.
     const stream = open(who, { after });
-    const told = await takeUntil(stream, ({ id }) => id === shown.at(-1));
-    expect(told.map(({ id }) => id)).toEqual(shown);
+    const received = await takeUntil(stream, ({ id }) => id === shown.at(-1));
+    expect(received.map(({ id }) => id)).toEqual(shown);
     stream.close();
   });
 
@@ -72,8 +72,8 @@ describe('a stream of one’s own', () => {
     const first = await stream.next();
     expect(first.value).toMatchObject({ jobId: past.id, sequence: 1 });
     const present = await givenJob(app, 'completed', people);
-    const told = await takeUntil(stream, ({ jobId, type }) => jobId === present.id && type === 'job.approved');
-    expect(told.map(({ sequence, jobId }) => [jobId, sequence])).toEqual([
+    const received = await takeUntil(stream, ({ jobId, type }) => jobId === present.id && type === 'job.approved');
+    expect(received.map(({ sequence, jobId }) => [jobId, sequence])).toEqual([
       ...(await timeline('owner', past.id)).slice(1).map((_: string, at: number) => [past.id, at + 2]),
       ...(await timeline('owner', present.id)).map((_: string, at: number) => [present.id, at + 1]),
     ]);
@@ -87,12 +87,12 @@ describe('a stream of one’s own', () => {
       select 'evt_' || gen_random_uuid(), ${body.id}, n, 'job.updated', ${people.owner.profileId}, 'draft', 'draft'
       from generate_series(2, 1300) n`;
     await allNumbered(app);
-    const told = await takeUntil(stream, ({ sequence }) => sequence === 1300);
-    expect(told.map(({ sequence }) => sequence)).toEqual(Array.from({ length: 1300 }, (_, at) => at + 1));
+    const received = await takeUntil(stream, ({ sequence }) => sequence === 1300);
+    expect(received.map(({ sequence }) => sequence)).toEqual(Array.from({ length: 1300 }, (_, at) => at + 1));
     stream.close();
   });
 
-  it('no longer tells a contractor who has withdrawn, and tells them again once they bid again', async () => {
+  it('sends nothing to a contractor who has withdrawn, and sends again once they bid again', async () => {
     const job = await givenJob(app, 'open', people);
     await allNumbered(app);
     const stream = open('bidder');
@@ -101,14 +101,14 @@ describe('a stream of one’s own', () => {
     await callRest(app, 'update', { by: people.owner, job: job.id, body: { budget_max: 10_000 } });
     await callRest(app, 'cancel', { by: people.owner, job: job.id, body: {} });
     const another = await givenJob(app, 'awarded', people);
-    const told = await takeUntil(stream, ({ jobId, type }) => jobId === another.id && type === 'job.awarded');
-    expect(told.filter(({ jobId }) => jobId === job.id)).toEqual([]);
+    const received = await takeUntil(stream, ({ jobId, type }) => jobId === another.id && type === 'job.awarded');
+    expect(received.filter(({ jobId }) => jobId === job.id)).toEqual([]);
     stream.close();
   });
 });
 
 describe('a stream of one job', () => {
-  it('no longer tells a contractor to whom it was open, once it is awarded to another', async () => {
+  it('sends nothing to a contractor to whom it was open, once it is awarded to another', async () => {
     const job = await givenJob(app, 'open', people);
     await allNumbered(app);
     const stream = open('stranger', { jobId: job.id });
@@ -120,7 +120,7 @@ describe('a stream of one job', () => {
     expect(status).toBe(200);
     await callRest(app, 'checkIn', { by: people.awardee, job: job.id, body: {} });
     await allNumbered(app);
-    // Somebody who may see it is told meanwhile.
+    // Somebody who may see it receives it meanwhile.
     const owners = open('owner', { jobId: job.id, after: 0n });
     await takeUntil(owners, ({ type }) => type === 'job.checked_in');
     const next = stream.next();
@@ -134,8 +134,8 @@ describe('a stream of one job', () => {
     const stream = open('owner', { jobId: job.id, after: 0n });
     await givenJob(app, 'draft', people);
     await callRest(app, 'publish', { by: people.owner, job: job.id });
-    const told = await takeUntil(stream, ({ type }) => type === 'job.published');
-    expect(told.map(({ id }) => id)).toEqual(await timeline('owner', job.id));
+    const received = await takeUntil(stream, ({ type }) => type === 'job.published');
+    expect(received.map(({ id }) => id)).toEqual(await timeline('owner', job.id));
     stream.close();
   });
 });

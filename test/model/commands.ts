@@ -85,7 +85,7 @@ interface Plan {
   readonly bid?: Bid | undefined;
   /** Fills what is missing rather than edits at random. */
   readonly fills?: boolean;
-  /** Whose tokens; anybody's, unless told. */
+  /** Whose tokens; anybody's, unless given. */
   readonly to?: Person;
   /** How likely the call has something wrong with it, in percent. */
   readonly flawed: number;
@@ -616,7 +616,7 @@ function brokenQuery(op: Op, sound: Fields, dice: Dice, api: Api): Fields {
 }
 
 /** A call on one line, for whoever reads a failed history. */
-export function told({ op, by, api, job, bid, version, body }: Call): string {
+export function describeCall({ op, by, api, job, bid, version, body }: Call): string {
   const parts = [
     job && `job ${job}`,
     bid && `bid ${bid}`,

@@ -540,10 +540,10 @@ export class Market {
     if (!row.from.includes(job.state)) throw invalidTransition(job.state);
     const said = shapes.normal(call.body);
     const from = job.state;
-    const tell = (type: string, to: JobState, texts: Fields = said) =>
+    const addEvent = (type: string, to: JobState, texts: Fields = said) =>
       job.happenings.push({ type, bidder: null, from, to, texts });
     const arrive = (texts?: Fields) => {
-      tell(row.event, row.to, texts);
+      addEvent(row.event, row.to, texts);
       job.state = row.to;
       job.version += 1;
       if (isIn('end', row.to)) this.end(job);
@@ -605,7 +605,7 @@ export class Market {
         job.dispute!.proposal = null;
         break;
       case 'resolveDispute':
-        return this.resolve(job, person, said, arrive, () => tell('job.resolution_proposed', from));
+        return this.resolve(job, person, said, arrive, () => addEvent('job.resolution_proposed', from));
       case 'reachDecision':
         arrive();
         job.dispute!.decision = {

@@ -7,7 +7,7 @@ import { eventType } from '../calls.js';
 import { admin, contractor, homeowner, type Person as Member } from '../cast.js';
 import { checkDatabase } from '../checker.js';
 import { openTestApp, type Json, type TestApp } from '../app.js';
-import { callFrom, told, type Step } from './commands.js';
+import { callFrom, describeCall, type Step } from './commands.js';
 import { BID, CONTRACTOR, DISPUTE, EVENTS, JOB, lowered, openApis, type Apis, type Heard } from './apis.js';
 import {
   isLocated,
@@ -78,14 +78,14 @@ export async function openWorld(): Promise<World> {
       const market = await begin();
       for (const step of history) {
         const call = callFrom(step, market);
-        transcript.push(told(call));
+        transcript.push(describeCall(call));
         const before = stateBefore(market, call);
         const expected = market.perform(call);
         const heard = await apis.send(call, call.by ? tokens.get(call.by) : undefined);
         transcript.push(`    → ${heard.code ?? heard.status}`);
         const outcome = `${call.op} | ${before} | ${expected.is === 'refused' ? expected.refusal.code : 'ok'}`;
         coverage.set(outcome, (coverage.get(outcome) ?? 0) + 1);
-        judge(call, market, expected, heard);
+        checkAnswer(call, market, expected, heard);
       }
       transcript.push('At the end:');
       for (const person of people) await checkAll(apis, market, person, tokens.get(person)!);
@@ -103,7 +103,7 @@ export async function openWorld(): Promise<World> {
   };
 }
 
-/** As it was when everybody had just joined. Nothing else may do that, so the guards are told to look away. */
+/** As it was when everybody had just joined. Nothing else may do that, so the triggers that forbid it are off. */
 async function reset(app: TestApp, balances: ReadonlyMap<Person, number>): Promise<void> {
   const funded = [...balances].filter(([, balance]) => balance > 0);
   const transfers = funded.map(
@@ -136,7 +136,7 @@ function stateBefore(market: Market, call: Call): string {
   return market.jobs.find(({ id }) => id === call.job)?.state ?? '-';
 }
 
-function judge(call: Call, market: Market, expected: Answer, heard: Heard): void {
+function checkAnswer(call: Call, market: Market, expected: Answer, heard: Heard): void {
   if (expected.is === 'refused') {
     const { code, fields, blocked, details } = expected.refusal;
     same('the refusal', heard.code, code);
@@ -289,13 +289,17 @@ function sameEvents(expected: readonly SeenHappening[], data: Json[]): void {
   for (const [at, { texts, whole, type }] of expected.entries()) {
     const { rating, review, fields, tokensCharged, tokensRefunded, bidId, data: rest } = data[at];
     const details = { rating, review, fields, tokensCharged, tokensRefunded, bidId };
-    const told = {
+    const shownData = {
       ...(rest as Fields),
       ...Object.fromEntries(Object.entries(details).filter(([, value]) => value !== null)),
     } as Fields;
     if (whole)
-      same(`the texts of ${type}`, Object.fromEntries(Object.keys(texts).map((name) => [name, told[name]])), texts);
-    else same(`the texts of ${type}, to others`, told, type === 'job.approved' ? texts : {});
+      same(
+        `the texts of ${type}`,
+        Object.fromEntries(Object.keys(texts).map((name) => [name, shownData[name]])),
+        texts,
+      );
+    else same(`the texts of ${type}, to others`, shownData, type === 'job.approved' ? texts : {});
   }
 }
 

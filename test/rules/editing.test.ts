@@ -32,7 +32,7 @@ const ANOTHER: JobFields = {
 };
 
 /** The edit, or the refusal's code; the tests read on from there. */
-function judged(job: JobBeforeEdit, patch: JobPatch): JobEdit | Refusal {
+function checked(job: JobBeforeEdit, patch: JobPatch): JobEdit | Refusal {
   try {
     return checkEdit(job, patch);
   } catch (error) {
@@ -61,7 +61,7 @@ describe('which fields may change, state by state', () => {
 
   describe.each(JOB_STATES)('%s', (status) => {
     test.each(JOB_FIELDS)('%s', (field) => {
-      const outcome = judged(kitchen(status), { [field]: ANOTHER[field] });
+      const outcome = checked(kitchen(status), { [field]: ANOTHER[field] });
       if (editableIn(status)?.includes(field)) {
         expect(outcome).toMatchObject({ changes: { [field]: ANOTHER[field] } });
       } else {
@@ -77,13 +77,13 @@ describe('which fields may change, state by state', () => {
         updatedAt: '1999-01-01T00:00:00.000Z',
         version: 0,
       };
-      expect(judged(kitchen(status), asRead)).toMatchObject({ changes: {}, charge: 0 });
-      expect(judged(kitchen(status), {})).toMatchObject({ changes: {}, charge: 0 });
+      expect(checked(kitchen(status), asRead)).toMatchObject({ changes: {}, charge: 0 });
+      expect(checked(kitchen(status), {})).toMatchObject({ changes: {}, charge: 0 });
     });
   });
 
   test('Hannah sends much at once: nothing happens, and every field in the way is named', () => {
-    const outcome = judged(kitchen('in_progress'), {
+    const outcome = checked(kitchen('in_progress'), {
       title: 'Newer',
       city: 'Austin',
       budgetMin: 1,
@@ -94,7 +94,7 @@ describe('which fields may change, state by state', () => {
   });
 
   test('Hannah clears an optional field', () => {
-    expect(judged(kitchen('open'), { requirements: null })).toMatchObject({ changes: { requirements: null } });
+    expect(checked(kitchen('open'), { requirements: null })).toMatchObject({ changes: { requirements: null } });
   });
 
   test('editable fields are a table without repetitions', () => {
@@ -115,17 +115,17 @@ describe('fields that the service sets', () => {
     ['createdAt', { createdAt: '2026-01-02T03:04:05.679Z' }],
   ])('a changed %s is refused by name', (field, patch) => {
     const fields = { [field]: expect.stringContaining('set by the service') };
-    expect(judged(kitchen('open'), patch)).toMatchObject({ code: 'VALIDATION_FAILED', fields, blockedFields: [] });
+    expect(checked(kitchen('open'), patch)).toMatchObject({ code: 'VALIDATION_FAILED', fields, blockedFields: [] });
   });
 
   test('a moment written otherwise is the same moment', () => {
-    expect(codeOf(judged(kitchen('open'), { createdAt: '2026-01-02T04:04:05.678+01:00' }))).toBe('accepted');
+    expect(codeOf(checked(kitchen('open'), { createdAt: '2026-01-02T04:04:05.678+01:00' }))).toBe('accepted');
   });
 
   test('nonsense for a moment is a change', () => {
-    expect(codeOf(judged(kitchen('open'), { createdAt: 'yesterday' }))).toBe('VALIDATION_FAILED');
-    expect(codeOf(judged(kitchen('open'), { createdAt: null }))).toBe('VALIDATION_FAILED');
-    expect(codeOf(judged(kitchen('open'), { createdAt: kitchen('open').createdAt.getTime() }))).toBe(
+    expect(codeOf(checked(kitchen('open'), { createdAt: 'yesterday' }))).toBe('VALIDATION_FAILED');
+    expect(codeOf(checked(kitchen('open'), { createdAt: null }))).toBe('VALIDATION_FAILED');
+    expect(codeOf(checked(kitchen('open'), { createdAt: kitchen('open').createdAt.getTime() }))).toBe(
       'VALIDATION_FAILED',
     );
   });
@@ -160,50 +160,50 @@ describe('the budgets of an open job', () => {
       budgetMin: highest,
       highestBudgetMin: highest,
     });
-    expect(codeOf(judged(upper, { budgetMax: sent }))).toBe(outcome);
-    expect(codeOf(judged(lower, { budgetMin: sent }))).toBe(outcome);
+    expect(codeOf(checked(upper, { budgetMax: sent }))).toBe(outcome);
+    expect(codeOf(checked(lower, { budgetMin: sent }))).toBe(outcome);
   });
 
   test('Hannah lowers in two steps: the second is measured against the highest, not the last', () => {
     const lowered = kitchen('open', { budgetMax: 1900, highestBudgetMax: 2000 });
-    expect(codeOf(judged(lowered, { budgetMax: 1800 }))).toBe('accepted');
-    expect(judged(lowered, { budgetMax: 1799.99 })).toMatchObject({
+    expect(codeOf(checked(lowered, { budgetMax: 1800 }))).toBe('accepted');
+    expect(checked(lowered, { budgetMax: 1799.99 })).toMatchObject({
       code: 'BUDGET_DECREASE_TOO_LARGE',
       fields: { budgetMax: 'must be at least 1800' },
     });
   });
 
   test('Hannah raises: the raised value is the new highest', () => {
-    expect(judged(kitchen('open'), { budgetMax: 3000 })).toMatchObject({
+    expect(checked(kitchen('open'), { budgetMax: 3000 })).toMatchObject({
       bases: { highestBudgetMin: 1000, highestBudgetMax: 3000 },
     });
   });
 
   test('a budget given for the first time is free, and becomes the base', () => {
     const without = kitchen('open', { budgetMin: null, highestBudgetMin: null });
-    expect(judged(without, { budgetMin: 10 })).toMatchObject({
+    expect(checked(without, { budgetMin: 10 })).toMatchObject({
       changes: { budgetMin: 10 },
       bases: { highestBudgetMin: 10 },
     });
-    expect(codeOf(judged(without, { budgetMin: null }))).toBe('accepted');
+    expect(codeOf(checked(without, { budgetMin: null }))).toBe('accepted');
   });
 
   test('a job without budgets has no base, however else it is edited', () => {
     const without = published({ budgetMin: null, budgetMax: null });
-    expect(judged(without, { title: 'Newer kitchen' })).toMatchObject({
+    expect(checked(without, { title: 'Newer kitchen' })).toMatchObject({
       bases: { highestBudgetMin: null, highestBudgetMax: null },
     });
   });
 
   test('both budgets too low are both named', () => {
-    const outcome = judged(kitchen('open'), { budgetMin: 1, budgetMax: null });
+    const outcome = checked(kitchen('open'), { budgetMin: 1, budgetMax: null });
     expect(outcome).toMatchObject({
       fields: { budgetMin: 'must be at least 900', budgetMax: 'must be at least 1800' },
     });
   });
 
   test('in a draft Hannah sets, lowers and removes them as she likes, and no base is kept', () => {
-    expect(judged(kitchen('draft'), { budgetMin: 1, budgetMax: null })).toEqual({
+    expect(checked(kitchen('draft'), { budgetMin: 1, budgetMax: null })).toEqual({
       changes: { budgetMin: 1, budgetMax: null },
       bases: {},
       charge: 0,
@@ -222,7 +222,7 @@ describe('the budgets of an open job', () => {
         let job: JobBeforeEdit = published({ budgetMin: Math.min(one, other), budgetMax: Math.max(one, other) });
         const highest = { min: inCents(job.budgetMin), max: inCents(job.budgetMax) };
         for (const { budgetMin, budgetMax } of edits) {
-          const outcome = judged(job, {
+          const outcome = checked(job, {
             budgetMin: scaled(job.budgetMin, budgetMin),
             budgetMax: scaled(job.budgetMax, budgetMax),
           });
@@ -250,7 +250,7 @@ describe('the budgets of an open job', () => {
           highestBudgetMax: base / 100,
         });
         const mayGo = BigInt(sent) * 10n >= BigInt(base) * 9n;
-        expect(codeOf(judged(job, { budgetMax: sent / 100 }))).toBe(mayGo ? 'accepted' : 'BUDGET_DECREASE_TOO_LARGE');
+        expect(codeOf(checked(job, { budgetMax: sent / 100 }))).toBe(mayGo ? 'accepted' : 'BUDGET_DECREASE_TOO_LARGE');
       }),
       { numRuns: 500 },
     );
@@ -268,26 +268,26 @@ describe('the urgency of an open job', () => {
     ['priority', 'standard', 1, 'URGENCY_LOCKED', 0],
     ['urgent', 'urgent', 1, 'accepted', 0],
   ])('from %s to %s with %d bids: %s for %d tokens', (urgency, to, bidCount, outcome, charge) => {
-    const found = judged(published({ urgency, bidCount }), { urgency: to });
+    const found = checked(published({ urgency, bidCount }), { urgency: to });
     expect(codeOf(found)).toBe(outcome);
     if (!(found instanceof Refusal))
       expect(found).toMatchObject({ charge, bases: { mostTokensPaid: publishCost(urgency) + charge } });
   });
 
   test('Hannah is told what she may not go under', () => {
-    const outcome = judged(published({ urgency: 'urgent', bidCount: 1 }), { urgency: 'standard' });
+    const outcome = checked(published({ urgency: 'urgent', bidCount: 1 }), { urgency: 'standard' });
     expect(outcome).toMatchObject({ fields: { urgency: 'must not be lower than urgent' } });
   });
 
   test('Hannah lowers and raises again: what she paid once she does not pay twice', () => {
     const lowered = kitchen('open', { urgency: 'standard', mostTokensPaid: 15 });
-    expect(judged(lowered, { urgency: 'priority' })).toMatchObject({ charge: 0, bases: { mostTokensPaid: 15 } });
-    expect(judged(lowered, { urgency: 'urgent' })).toMatchObject({ charge: 15, bases: { mostTokensPaid: 30 } });
+    expect(checked(lowered, { urgency: 'priority' })).toMatchObject({ charge: 0, bases: { mostTokensPaid: 15 } });
+    expect(checked(lowered, { urgency: 'urgent' })).toMatchObject({ charge: 15, bases: { mostTokensPaid: 30 } });
   });
 
   test('removing it is refused as a cleared field, with bids or without', () => {
     for (const bidCount of [1, 0]) {
-      expect(judged(kitchen('open', { bidCount }), { urgency: null })).toMatchObject({
+      expect(checked(kitchen('open', { bidCount }), { urgency: null })).toMatchObject({
         code: 'VALIDATION_FAILED',
         fields: { urgency: 'must not be blank' },
       });
@@ -295,8 +295,8 @@ describe('the urgency of an open job', () => {
   });
 
   test('in a draft it costs nothing yet, and may be removed', () => {
-    expect(judged(kitchen('draft'), { urgency: 'urgent' })).toMatchObject({ charge: 0, bases: {} });
-    expect(judged(kitchen('draft'), { urgency: null })).toMatchObject({ changes: { urgency: null } });
+    expect(checked(kitchen('draft'), { urgency: 'urgent' })).toMatchObject({ charge: 0, bases: {} });
+    expect(checked(kitchen('draft'), { urgency: null })).toMatchObject({ changes: { urgency: null } });
   });
 
   test('however often Hannah changes her mind, she has paid for the most urgent she chose and no more', () => {
@@ -331,27 +331,27 @@ describe('the completion date while the work goes on', () => {
     ['2026-06-15', null, 'COMPLETION_DATE_SHIFT_TOO_LARGE'],
   ])('it was %s at check-in: %s is %s', (base, sent, outcome) => {
     const job = kitchen('in_progress', { desiredCompletionDate: base, completionDateAtCheckIn: base });
-    expect(codeOf(judged(job, { desiredCompletionDate: sent }))).toBe(outcome);
+    expect(codeOf(checked(job, { desiredCompletionDate: sent }))).toBe(outcome);
   });
 
   test('Hannah moves it in two steps: the second is measured from check-in too', () => {
     const moved = kitchen('in_progress', { desiredCompletionDate: '2026-07-15' });
     const fields = { desiredCompletionDate: 'must be within 30 days of 2026-06-15' };
-    expect(judged(moved, { desiredCompletionDate: '2026-07-16' })).toMatchObject({
+    expect(checked(moved, { desiredCompletionDate: '2026-07-16' })).toMatchObject({
       code: 'COMPLETION_DATE_SHIFT_TOO_LARGE',
       fields,
     });
-    expect(codeOf(judged(moved, { desiredCompletionDate: '2026-05-16' }))).toBe('accepted');
+    expect(codeOf(checked(moved, { desiredCompletionDate: '2026-05-16' }))).toBe('accepted');
   });
 
   test('where there was none at check-in, the first one given is free and becomes the base', () => {
     const without = kitchen('in_progress', { desiredCompletionDate: null, completionDateAtCheckIn: null });
-    const first = judged(without, { desiredCompletionDate: '2031-01-31' });
+    const first = checked(without, { desiredCompletionDate: '2031-01-31' });
     expect(first).toMatchObject({ bases: { completionDateAtCheckIn: '2031-01-31' } });
     const given = { ...without, desiredCompletionDate: '2031-01-31', completionDateAtCheckIn: '2031-01-31' };
-    expect(codeOf(judged(given, { desiredCompletionDate: '2031-03-02' }))).toBe('accepted');
-    expect(codeOf(judged(given, { desiredCompletionDate: '2031-03-03' }))).toBe('COMPLETION_DATE_SHIFT_TOO_LARGE');
-    expect(codeOf(judged(given, { desiredCompletionDate: null }))).toBe('COMPLETION_DATE_SHIFT_TOO_LARGE');
+    expect(codeOf(checked(given, { desiredCompletionDate: '2031-03-02' }))).toBe('accepted');
+    expect(codeOf(checked(given, { desiredCompletionDate: '2031-03-03' }))).toBe('COMPLETION_DATE_SHIFT_TOO_LARGE');
+    expect(codeOf(checked(given, { desiredCompletionDate: null }))).toBe('COMPLETION_DATE_SHIFT_TOO_LARGE');
   });
 
   test('however often it moves, it stays within 30 days of check-in', () => {
@@ -361,7 +361,7 @@ describe('the completion date while the work goes on', () => {
         let job: JobBeforeEdit = kitchen('in_progress');
         for (const shift of days) {
           const sent = later(job.desiredCompletionDate ?? '', shift);
-          const outcome = judged(job, { desiredCompletionDate: sent });
+          const outcome = checked(job, { desiredCompletionDate: sent });
           const mayGo = sent >= '2026-05-16' && sent <= '2026-07-15';
           expect(codeOf(outcome)).toBe(mayGo ? 'accepted' : 'COMPLETION_DATE_SHIFT_TOO_LARGE');
           if (!(outcome instanceof Refusal)) job = { ...job, ...outcome.changes, ...outcome.bases };
@@ -371,7 +371,7 @@ describe('the completion date while the work goes on', () => {
   });
 
   test('an edit of something else keeps the base as it is', () => {
-    expect(judged(kitchen('in_progress'), { requirements: 'Insured' })).toMatchObject({
+    expect(checked(kitchen('in_progress'), { requirements: 'Insured' })).toMatchObject({
       bases: { completionDateAtCheckIn: '2026-06-15' },
     });
   });
@@ -382,8 +382,8 @@ describe('the completion date while the work goes on', () => {
 
   test('before check-in it moves and goes as Hannah likes', () => {
     for (const status of ['draft', 'open', 'awarded'] as const) {
-      expect(codeOf(judged(kitchen(status), { desiredCompletionDate: '2030-01-01' }))).toBe('accepted');
-      expect(codeOf(judged(kitchen(status), { desiredCompletionDate: null }))).toBe('accepted');
+      expect(codeOf(checked(kitchen(status), { desiredCompletionDate: '2030-01-01' }))).toBe('accepted');
+      expect(codeOf(checked(kitchen(status), { desiredCompletionDate: null }))).toBe('accepted');
     }
   });
 });
@@ -400,15 +400,15 @@ describe('what the result must be', () => {
     ['open', { description: null }, ['description']],
     ['draft', { title: null, description: '' }, ['title', 'description']],
   ])('%s: %j is refused for %j', (status, patch, fields) => {
-    const outcome = judged(kitchen(status), patch);
+    const outcome = checked(kitchen(status), patch);
     expect(codeOf(outcome)).toBe('VALIDATION_FAILED');
     expect(outcome instanceof Refusal && Object.keys(outcome.fields ?? {})).toEqual(fields);
   });
 
   test('while the work goes on, the end still cannot come before the start', () => {
     const late = kitchen('in_progress', { desiredStartDate: '2026-06-10' });
-    expect(judged(late, { desiredCompletionDate: '2026-06-09' })).toMatchObject({ code: 'VALIDATION_FAILED' });
-    expect(codeOf(judged(late, { desiredCompletionDate: '2026-06-10' }))).toBe('accepted');
+    expect(checked(late, { desiredCompletionDate: '2026-06-09' })).toMatchObject({ code: 'VALIDATION_FAILED' });
+    expect(codeOf(checked(late, { desiredCompletionDate: '2026-06-10' }))).toBe('accepted');
   });
 
   test('each of two fields that contradict each other is told so by the name of the other', () => {
@@ -436,7 +436,7 @@ describe('what the result must be', () => {
   });
 
   test('a draft may lose what only publishing asks for', () => {
-    expect(codeOf(judged(kitchen('draft'), { category: null, city: null, addressLine1: null, state: null }))).toBe(
+    expect(codeOf(checked(kitchen('draft'), { category: null, city: null, addressLine1: null, state: null }))).toBe(
       'accepted',
     );
   });
@@ -460,13 +460,13 @@ describe('one refusal, the first in its order', () => {
   ];
 
   test('on an open job with bids', () => {
-    expect(patch.map((sent) => codeOf(judged(kitchen('open', { bidCount: 1 }), sent)))).toEqual(order);
+    expect(patch.map((sent) => codeOf(checked(kitchen('open', { bidCount: 1 }), sent)))).toEqual(order);
   });
 
   test('on a job in progress, the shift comes before the contradiction', () => {
     const late = kitchen('in_progress', { desiredStartDate: '2026-06-10' });
-    expect(codeOf(judged(late, { title: 'x', desiredCompletionDate: '2020-01-01' }))).toBe('FIELD_NOT_EDITABLE');
-    expect(codeOf(judged(late, { desiredCompletionDate: '2020-01-01' }))).toBe('COMPLETION_DATE_SHIFT_TOO_LARGE');
+    expect(codeOf(checked(late, { title: 'x', desiredCompletionDate: '2020-01-01' }))).toBe('FIELD_NOT_EDITABLE');
+    expect(codeOf(checked(late, { desiredCompletionDate: '2020-01-01' }))).toBe('COMPLETION_DATE_SHIFT_TOO_LARGE');
   });
 });
 

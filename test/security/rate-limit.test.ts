@@ -439,7 +439,7 @@ needs('redis-server').describe('rate limits in a real Redis', () => {
     expect(notices).toEqual(['lost', 'back']);
   });
 
-  it('survive ten losses in a row, telling each once', async () => {
+  it('survive ten losses in a row, logging each once', async () => {
     const limits = await openOnRedis();
     for (let round = 1; round <= 10; round += 1) {
       const calls = times(50, () => limits.take(FIVE, `round ${round}`));

@@ -53,14 +53,14 @@ type ApolloGateway = ApolloServerOptionsWithGateway<Context>['gateway'];
  * everything else as usual, so that its plugins get every step of every call.
  */
 export function asApolloGateway(schema: GraphQLSchema, run: RunOperation): ApolloGateway {
-  let tellSchema: Parameters<ApolloGateway['onSchemaLoadOrUpdate']>[0] | undefined;
+  let onSchemaLoad: Parameters<ApolloGateway['onSchemaLoadOrUpdate']>[0] | undefined;
   return {
     onSchemaLoadOrUpdate: (callback) => {
-      tellSchema = callback;
+      onSchemaLoad = callback;
       return () => undefined;
     },
     load: async () => {
-      tellSchema?.({ apiSchema: schema, coreSupergraphSdl: '' });
+      onSchemaLoad?.({ apiSchema: schema, coreSupergraphSdl: '' });
       return {
         executor: ({ document, operation, request, context }) =>
           run({

@@ -35,7 +35,7 @@ export function observe(request: IncomingMessage, response: ServerResponse, rout
 
 export const metrics = () => registry.metrics();
 
-/** Told to the bench, which waits for it. It ends by itself, so that a profile of it is written. */
+/** Sent to the bench, which waits for it. It ends by itself, so that a profile of it is written. */
 export function listening(name: string, port: number): void {
   process.once('SIGTERM', () => process.exit());
   log.info({ name, port }, 'open');

@@ -17,8 +17,8 @@ export interface Weather extends Omit<Amounts, 'instances'> {
   readonly clients: number;
   /** Steps that have not been done by then are left out; those that were done are still checked. */
   readonly withinMs: number;
-  /** Told after every fault how far the run is. */
-  tell?(how: string): void;
+  /** Called after every fault with how far the run is. */
+  report?(how: string): void;
 }
 
 /** How it went on when the cause of an outage was over: Postgres took connections again, or the server was open. */
@@ -55,7 +55,7 @@ const CALM_STEPS = 5;
 /** A fault that is begun is brought to its end; one that is not by then has no end. */
 const STUCK_MS = 60_000;
 
-export async function rage({ seed, clients, withinMs, tell = () => {}, ...amounts }: Weather): Promise<Storm> {
+export async function rage({ seed, clients, withinMs, report = () => {}, ...amounts }: Weather): Promise<Storm> {
   const began = performance.now();
   const postgres = await durablePostgres();
   await postgres.start();
@@ -179,7 +179,7 @@ export async function rage({ seed, clients, withinMs, tell = () => {}, ...amount
       if (isLate()) return;
       await happen(what);
       while (recovering && !isLate()) await pause(5);
-      tell(
+      report(
         `${Math.round((performance.now() - began) / 1000)} s: ${operations} operations, ${backendsKilled} ` +
           `backends killed, after a ${what.kind}`,
       );

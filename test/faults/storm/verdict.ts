@@ -34,7 +34,7 @@ export interface Participant extends Member {
 
 export function findingsIn(history: readonly Entry[], rows: Rows, people: readonly Participant[]): Finding[] {
   const done = history.filter((entry) => !isRead(entry.request.op) && succeeded(entry));
-  const story = tell(done);
+  const story = storyOf(done);
   return [
     ...history.flatMap(answersOf),
     ...historyOf(done, story, rows, people),
@@ -168,7 +168,7 @@ function leadsTo(entry: Entry): string | undefined {
   return entry.request.op === 'resolveDispute' ? dataOf(entry).status : LEADS_TO[entry.request.op];
 }
 
-function tell(done: readonly Entry[]): Story {
+function storyOf(done: readonly Entry[]): Story {
   const jobs = new Map<string, JobStory>();
   const bids = new Map<string, BidStory>();
   for (const entry of done) {

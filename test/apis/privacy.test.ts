@@ -1,7 +1,6 @@
 /**
- * Every way through the GraphQL schema, five things deep, and every GET of REST, walked by every person over a market
- * in which each private value occurs once: nobody comes by what is not theirs, be it in data, errors, headers or
- * cursors.
+ * Every path of the GraphQL schema, five things deep, and every GET of REST, read by every person in a market in which
+ * each private value occurs once: nobody comes by what is not theirs, be it in data, errors, headers or cursors.
  */
 import { getNamedType, isLeafType, isObjectType, type GraphQLField, type GraphQLObjectType } from 'graphql';
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
@@ -26,10 +25,7 @@ import { atOnce, copiesOf } from '../scenes.js';
 import { createLookout, idsAround, plantScene, type PlantedScene, type Secret } from './planted.js';
 import { createSelections } from './whole-selection.js';
 
-/**
- * What a request may cost is no protection of secrets: it is lifted here, and the walker sees all that there is behind
- * it.
- */
+/** What a request may cost is no protection of secrets: it is lifted here, so that everything there is gets read. */
 vi.mock('../../src/rules/limits.js', async (original) => ({
   ...(await original<typeof import('../../src/rules/limits.js')>()),
   GRAPHQL_LIMITS: new Proxy({}, { get: () => 100_000_000 }),
@@ -176,7 +172,7 @@ describe('a person who reads everything', () => {
   }, 1_800_000);
 });
 
-/** Refusals, as a walker gets them at every other step. */
+/** The refusals that somebody gets who asks for everything. */
 const EXPECTED = new Set(['FORBIDDEN', 'NOT_FOUND', 'UNAUTHENTICATED']);
 
 /** Every identifier of the kind that belongs there, and one of each kind that does not. */
@@ -217,8 +213,8 @@ test('a person with an open stream gets nothing that is not theirs, from the fir
     const viewer = viewerOf(person, ROLES_OF[who]);
     const headers = new Headers();
     for (const wanted of ['job', 'mine'] as const) {
-      const told = events.flatMap((event) => readEvent(viewer, event, wanted) ?? []);
-      lookout.look(person, `${scene.name}, told of ${wanted}`, { headers, told });
+      const received = events.flatMap((event) => readEvent(viewer, event, wanted) ?? []);
+      lookout.look(person, `${scene.name}, sent of ${wanted}`, { headers, received });
     }
     for (const jobId of [undefined, ...scenes.map(({ job }) => job.id as JobId)]) {
       const read = await readAll(db, viewer, jobId, range);
