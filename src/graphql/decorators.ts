@@ -5,12 +5,15 @@
 import { getMetadataStorage } from 'type-graphql';
 
 export function refuseSilentDecorators(): void {
-  const { authorizedResolver, authorizedFields, middlewares, fields } = getMetadataStorage();
+  const { authorizedResolver, authorizedFields, middlewares, resolverMiddlewares, fields } = getMetadataStorage();
+  const plain = fields.filter(({ simple }) => simple === true);
   const isPlain = ({ target, fieldName }: (typeof middlewares)[number]) =>
-    fields.some((field) => field.target === target && field.name === fieldName && field.simple === true);
+    plain.some((field) => field.target === target && field.name === fieldName);
+  const hasPlain = ({ target }: (typeof resolverMiddlewares)[number]) => plain.some((field) => field.target === target);
   const found = [
     ...authorizedResolver.map(({ target }) => `@Authorized on ${target.name}`),
     ...authorizedFields.map(({ target, fieldName }) => `@Authorized on ${target.name}.${fieldName}`),
+    ...resolverMiddlewares.filter(hasPlain).map(({ target }) => `@UseMiddleware on ${target.name}`),
     ...middlewares.filter(isPlain).map(({ target, fieldName }) => `@UseMiddleware on ${target.name}.${fieldName}`),
   ];
   if (found.length === 0) return;

@@ -89,3 +89,14 @@ it.each([
       'and who may read a field in its readBy in src/rules/entities/.',
   );
 });
+
+it('refuses @UseMiddleware on a class of plain fields', () => {
+  @UseMiddleware(pass)
+  @ObjectType()
+  class Guarded {
+    @Field(() => String, { simple: true })
+    secret!: string;
+  }
+  expect(Guarded).toBeDefined();
+  expect(createSchema).toThrow('@UseMiddleware on Guarded.');
+});
