@@ -222,7 +222,7 @@ test('a person with an open stream gets nothing that is not theirs, from the fir
     }
   });
   expect(lookout.leaks).toEqual([]);
-}, 900_000);
+}, 1_800_000);
 
 const ROLES_OF = {
   owner: 'homeowner',

@@ -10,6 +10,7 @@ import { callGraphql, changedBy, operationName } from '../calls.js';
 import { happyCall, HAPPY_CALLS } from '../happy-calls.js';
 import { openTestApp, type Json, type TestApp } from '../app.js';
 import { gather, givenJob, PEOPLE, type GivenJob, type People } from '../journey.js';
+import { allNumbered } from '../live/positions.js';
 import { copiesOf } from '../scenes.js';
 import { diceOf, type Dice } from '../fuzz/dice.js';
 
@@ -20,6 +21,8 @@ beforeAll(async () => {
   people = await gather(app);
   for (const state of ['open', 'awarded', 'disputed'] as const)
     await givenJob(app, state, people, { offers: { awardee: { guaranteed_view: true } } });
+  // The position of an event is null until then.
+  await allNumbered(app);
 });
 afterAll(() => app.close());
 

@@ -622,21 +622,23 @@ describe.each(['rest', 'graphql'] as const)('between the look and the move of a 
   it('a deadlock that the server loses is tried again, and the effect is there once', async () => {
     for (let isLost = false; !isLost;) {
       const job = await aDraft(lane());
-      const rival = await app.sql.reserve();
-      // The one that looks first is the one that gives way. The server looks once, a second after its wait began: where
-      // the rival comes later than that, it finds no deadlock, and the rival does after its five seconds.
-      await rival`set deadlock_timeout = '5s'`;
-      await rival`begin`;
-      await rival`select from token_balances where user_id = ${lane().owner.userId} for update`;
-      const published = publish(job)();
-      await until(async () => (await waiting()) === 1);
-      isLost = await rival`select from jobs where id = ${job} for update`.then(
+      let published: Promise<Heard> | undefined;
+      const rival = app.sql.begin(async (tx) => {
+        // The one that looks first is the one that gives way. The server looks once, a second after its wait began: where
+        // the rival comes later than that, it finds no deadlock, and the rival does after its five seconds.
+        await tx`set local deadlock_timeout = '5s'`;
+        await tx`select from token_balances where user_id = ${lane().owner.userId} for update`;
+        published = publish(job)();
+        await until(async () => (await waiting()) === 1);
+        await tx`select from jobs where id = ${job} for update`;
+      });
+      isLost = await rival.then(
         () => true,
-        () => false,
+        (error: { code?: string }) => {
+          if (error.code !== '40P01') throw error;
+          return false;
+        },
       );
-      await rival`rollback`;
-      await rival`reset deadlock_timeout`;
-      rival.release();
       expect(await published).toMatchObject({ code: null, data: { tokensCharged: 5 } });
       expect(await lastTypesOf(job, 2)).toEqual(['job.created', 'job.published']);
       await expectSound();

@@ -93,16 +93,7 @@ const anyScene = fc.record({
 type Scene = typeof anyScene extends fc.Arbitrary<infer S> ? S : never;
 
 /** What the rules are told, as the operations would tell them. */
-function factsOf({
-  job: { texts, ...job },
-  viewer,
-  bids,
-  named,
-  event,
-  expectedVersion,
-  balance,
-  cost,
-}: Scene): Facts {
+function factsOf({ job: { texts, ...job }, viewer, bids, named, event, expectedVersion, balance, cost }: Scene): Facts {
   const filled = Object.fromEntries(required.map((field, at) => [field, texts === null ? 'x' : (texts[at] ?? null)]));
   return {
     viewer,

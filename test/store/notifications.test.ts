@@ -1,7 +1,7 @@
 /** Listening ends whenever it is told to, and leaves no connection behind: one that stays keeps its process alive. */
 import { setTimeout as delay } from 'node:timers/promises';
 import postgres, { type Sql } from 'postgres';
-import { afterAll, beforeAll, expect, it } from 'vitest';
+import { afterAll, beforeAll, it } from 'vitest';
 import { EVENTS_CONNECTIONS, listenOn } from '../../src/store/notifications.js';
 import { freshDatabase, type FreshDatabase } from '../postgres.js';
 import { until } from '../security/until.js';
