@@ -1,9 +1,10 @@
 /**
  * Finds the jobs of a list that hold a text or lie near a place, in one of two ways. A scan reads the list in its order
  * until enough jobs match, which is quick where many do. An index finds every match of the whole market; these are then
- * sorted and looked up in the list, which is quick where few match. A sample of the
- * newest jobs of the list decides which way is taken; a scan that finds fewer matches than expected is given up for the
- * index.
+ * sorted and looked up in the list, which is quick where few match. In the order of creation a sample of the newest
+ * jobs of the list decides which way is taken, and a scan that finds fewer matches than expected is given up for the
+ * index. In any other order the first few thousand jobs are scanned, and where they do not fill the page, an index is
+ * asked: it holds no such order.
  */
 import { and, getTableName, sql, type SQL } from 'drizzle-orm';
 import type { PgTable } from 'drizzle-orm/pg-core';

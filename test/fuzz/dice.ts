@@ -1,5 +1,5 @@
 /** Random choices from a seed: the same seed gives the same requests. */
-import fc from 'fast-check';
+import fc from '../property.js';
 
 export interface Dice {
   /** A whole number, both ends included. */

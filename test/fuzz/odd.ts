@@ -2,7 +2,7 @@
  * What nobody should send: values, texts, names and headers, partly made by fast-check and partly known to have broken
  * others.
  */
-import fc from 'fast-check';
+import fc from '../property.js';
 import { samples, type Dice } from './dice.js';
 
 export interface Oddities {

@@ -3,7 +3,7 @@
  * then. So a history stays a history when steps are taken out of it, which is all that shrinking does: whole calls are
  * what a reader wants fewer of.
  */
-import fc from 'fast-check';
+import fc from '../property.js';
 import { EDITABLE, isIn, statesIn } from '../specified.js';
 import { JOB_FIELDS, TRANSITION } from './shapes.js';
 import {

@@ -3,7 +3,7 @@
  * what every answer must be. MODEL_RUNS sets how many; MODEL_SEED and MODEL_PATH, as a failure names them, play one
  * again.
  */
-import fc from 'fast-check';
+import fc from '../property.js';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { histories } from './commands.js';
 import { rarest, report, uncovered } from './coverage.js';
