@@ -249,7 +249,7 @@ describe('the metrics', () => {
     // All but the one draft, and so the draft too that an admin has completed.
     expect(metrics.value('market_jobs_reached', { stage: 'published' })).toBe(STATES.length - 1 + 2);
     // At work, approved, and cancelled by its owner during the work.
-    expect(metrics.value('market_jobs_reached', { stage: 'awarded' })).toBe(statesIn('work').length + 2);
+    expect(metrics.value('market_jobs_reached', { stage: 'awarded' })).toBe(statesIn('award', 'work').length + 2);
     expect(metrics.value('market_jobs_reached', { stage: 'completed' })).toBe(3);
     expect(metrics.value('market_disputes_open')).toBe(STATES_IN_DISPUTE.length);
     await own.close();
