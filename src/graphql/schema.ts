@@ -4,6 +4,7 @@ import { isObjectType, lexicographicSortSchema, type GraphQLInterfaceType, type 
 import { buildSchemaSync } from 'type-graphql';
 import { refuseSilentDecorators } from './decorators.js';
 import { placingFailures } from './failures.js';
+import { callPlainResolversDirectly } from './plain-resolvers.js';
 import { AccountResolver } from './resolvers/accounts.js';
 import { ApiKeyResolver } from './resolvers/api-keys.js';
 import { BidResolver, ViewerBidsResolver } from './resolvers/bids.js';
@@ -68,6 +69,7 @@ export function createSchema(): GraphQLSchema {
   const schema = lexicographicSortSchema(built);
   // type-graphql would wrap synchronous values in promises.
   (schema.getType('Node') as GraphQLInterfaceType).resolveType = typeOfNode;
+  callPlainResolversDirectly(schema);
   placeFailures(schema);
   return schema;
 }

@@ -1,11 +1,21 @@
 /** What type-graphql's decorators ask for is done, or refused at start. */
-import { Authorized, Field, getMetadataStorage, ObjectType, Query, Resolver, UseMiddleware } from 'type-graphql';
+import { graphql, isObjectType } from 'graphql';
+import {
+  Authorized,
+  buildSchemaSync,
+  Ctx,
+  Field,
+  FieldResolver,
+  getMetadataStorage,
+  ObjectType,
+  Query,
+  Resolver,
+  Root,
+  UseMiddleware,
+} from 'type-graphql';
 import { afterEach, expect, it } from 'vitest';
-import { AccountResolver } from '../../src/graphql/resolvers/accounts.js';
-import { UserResolver } from '../../src/graphql/resolvers/people.js';
+import { callPlainResolversDirectly } from '../../src/graphql/plain-resolvers.js';
 import { createSchema } from '../../src/graphql/schema.js';
-import { openTestApp } from '../app.js';
-import { admin } from '../cast.js';
 
 const storage = getMetadataStorage();
 const LISTS = [
@@ -28,28 +38,17 @@ it('starts without them', () => {
   expect(createSchema).not.toThrow();
 });
 
-it('calls a middleware of a resolver, in front of Apollo, behind it and by graphql-js', async () => {
-  const calls: string[] = [];
-  const notes = async ({ info }: { info: { fieldName: string } }, next: () => Promise<unknown>) => {
-    calls.push(info.fieldName);
-    return next();
-  };
-  UseMiddleware(notes)(AccountResolver.prototype, 'viewer');
-  UseMiddleware(notes)(UserResolver.prototype, 'tokens');
-  const app = await openTestApp();
-  try {
-    const { token } = await admin(app);
-    const asked = '{ viewer { user { tokens { balance } } }';
-    // Apollo answers a document once, and known-documents.ts from then on; graphql-js executes introspection.
-    for (const document of [`${asked} }`, `${asked} }`, `${asked} __schema { queryType { name } } }`]) {
-      calls.length = 0;
-      const { data } = await app.graphql(document, { token });
-      expect(data?.viewer).toEqual({ user: { tokens: { balance: 0 } } });
-      expect(calls).toEqual(['viewer', 'tokens']);
+it('starts with a middleware of a resolver, which type-graphql calls', () => {
+  @Resolver()
+  class Guarded {
+    @Query(() => String)
+    @UseMiddleware(pass)
+    answer(): string {
+      return 'anybody reads this';
     }
-  } finally {
-    await app.close();
   }
+  expect(Guarded).toBeDefined();
+  expect(createSchema).not.toThrow();
 });
 
 it('refuses @Authorized on a method', () => {
@@ -99,4 +98,59 @@ it('refuses @UseMiddleware on a class of plain fields', () => {
   }
   expect(Guarded).toBeDefined();
   expect(createSchema).toThrow('@UseMiddleware on Guarded.');
+});
+
+it('calls a plain resolver directly, and one with a middleware or other parameters by type-graphql', async () => {
+  const heard: string[] = [];
+  const hears = async ({ info }: { info: { fieldName: string } }, next: () => Promise<unknown>) => {
+    heard.push(info.fieldName);
+    return next();
+  };
+  interface Tool {
+    name: string;
+  }
+  @ObjectType('Tool')
+  class ToolType {
+    @Field(() => String, { simple: true })
+    name!: string;
+  }
+  @Resolver(() => ToolType)
+  class ToolResolver {
+    readonly sign = '!';
+    @Query(() => ToolType)
+    tool(): Tool {
+      return { name: 'Saw' };
+    }
+    @FieldResolver(() => String)
+    plain(@Root() { name }: Tool, @Ctx() { owner }: { owner: string }): string {
+      return `${owner}’s ${name}${this.sign}`;
+    }
+    @FieldResolver(() => String)
+    @UseMiddleware(hears)
+    guarded(@Root() { name }: Tool, @Ctx() { owner }: { owner: string }): string {
+      return `${owner}’s ${name}`;
+    }
+    @FieldResolver(() => String)
+    swapped(@Ctx() { owner }: { owner: string }, @Root() { name }: Tool): string {
+      return `${name} of ${owner}`;
+    }
+    @FieldResolver(() => String)
+    part(@Root('name') name: string, @Ctx('owner') owner: string): string {
+      return `${owner}: ${name}`;
+    }
+  }
+  const schema = buildSchemaSync({ resolvers: [ToolResolver], validate: false });
+  const type = schema.getType('Tool');
+  const resolvers = () => (isObjectType(type) ? Object.values(type.getFields()).map(({ resolve }) => resolve) : []);
+  const before = resolvers();
+  callPlainResolversDirectly(schema);
+  const after = resolvers();
+  expect(after.filter((resolve, at) => resolve !== before[at])).toHaveLength(1);
+  const source = '{ tool { name plain guarded swapped part } }';
+  expect(await graphql({ schema, source, contextValue: { owner: 'Carla' } })).toEqual({
+    data: {
+      tool: { name: 'Saw', plain: 'Carla’s Saw!', guarded: 'Carla’s Saw', swapped: 'Saw of Carla', part: 'Carla: Saw' },
+    },
+  });
+  expect(heard).toEqual(['guarded']);
 });
