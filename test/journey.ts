@@ -6,6 +6,7 @@ import { JOB_TRANSITIONS } from '../src/rules/lifecycle.js';
 import { INITIAL_JOB_STATE } from '../src/rules/states.js';
 import type { JobTransition, JobTransitionKey, PartyWord } from '../src/rules/lifecycle.js';
 import type { JobState } from '../src/rules/states.js';
+import type { Role } from '../src/rules/viewer.js';
 import { callRest } from './calls.js';
 import { statesAllowing } from './specified.js';
 import { admin, contractor, homeowner, type Person } from './cast.js';
@@ -17,6 +18,15 @@ export const PEOPLE = ['owner', 'other', 'awardee', 'bidder', 'stranger', 'admin
  * with it.
  */
 export type People = Record<(typeof PEOPLE)[number], Person>;
+
+export const ROLES_OF = {
+  owner: 'homeowner',
+  other: 'homeowner',
+  awardee: 'contractor',
+  bidder: 'contractor',
+  stranger: 'contractor',
+  admin: 'admin',
+} as const satisfies Record<(typeof PEOPLE)[number], Role>;
 
 export interface GivenJob {
   id: string;

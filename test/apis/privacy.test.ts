@@ -12,12 +12,11 @@ import { readEvent } from '../../src/live/readable.js';
 import { kindOfId, type ContractorId, type JobId } from '../../src/rules/ids.js';
 import { JOB_ACTIONS, type JobActionKey } from '../../src/rules/lifecycle.js';
 import { JOB_STATES } from '../../src/rules/states.js';
-import type { Role } from '../../src/rules/viewer.js';
 import { newId } from '../../src/store/new-id.js';
 import { callGraphql, callRest, mutationOf, snake, type Asked, type OperationKey } from '../calls.js';
 import type { Person } from '../cast.js';
 import { openTestApp, type TestApp } from '../app.js';
-import { bodyOf, PEOPLE } from '../journey.js';
+import { bodyOf, PEOPLE, ROLES_OF } from '../journey.js';
 import { allNumbered } from '../live/positions.js';
 import { offered, readAll } from '../live/reading.js';
 import { viewerOf } from '../live/viewers.js';
@@ -223,15 +222,6 @@ test('a person with an open stream gets nothing that is not theirs, from the fir
   });
   expect(lookout.leaks).toEqual([]);
 }, 1_800_000);
-
-const ROLES_OF = {
-  owner: 'homeowner',
-  other: 'homeowner',
-  awardee: 'contractor',
-  bidder: 'contractor',
-  stranger: 'contractor',
-  admin: 'admin',
-} as const satisfies Record<(typeof PEOPLE)[number], Role>;
 
 describe('a person who calls the mutations', () => {
   test('is answered, and refused, without a word that is not theirs', async () => {

@@ -624,8 +624,8 @@ describe.each(['rest', 'graphql'] as const)('between the look and the move of a 
       const job = await aDraft(lane());
       let published: Promise<Heard> | undefined;
       const rival = app.sql.begin(async (tx) => {
-        // The one that looks first is the one that gives way. The server looks once, a second after its wait began: where
-        // the rival comes later than that, it finds no deadlock, and the rival does after its five seconds.
+        // The one that looks first is the one that gives way. The server looks once, a second after its wait began:
+        // where the rival comes later than that, it finds no deadlock, and the rival does after its five seconds.
         await tx`set local deadlock_timeout = '5s'`;
         await tx`select from token_balances where user_id = ${lane().owner.userId} for update`;
         published = publish(job)();

@@ -1,10 +1,10 @@
 /** A client with an open stream gets the events, as the timeline would show them at that moment. */
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { JobId } from '../../src/rules/ids.js';
-import type { Role, Viewer } from '../../src/rules/viewer.js';
+import type { Viewer } from '../../src/rules/viewer.js';
 import { openTestApp, type TestApp } from '../app.js';
 import { callRest } from '../calls.js';
-import { DRAFT, gather, givenJob, type People } from '../journey.js';
+import { DRAFT, gather, givenJob, ROLES_OF, type People } from '../journey.js';
 import { allNumbered } from './positions.js';
 import { takeUntil, viewerOf } from './viewers.js';
 
@@ -16,15 +16,7 @@ beforeAll(async () => {
 });
 afterAll(() => app.close());
 
-const ROLES: Record<keyof People, Role> = {
-  owner: 'homeowner',
-  other: 'homeowner',
-  awardee: 'contractor',
-  bidder: 'contractor',
-  stranger: 'contractor',
-  admin: 'admin',
-};
-const viewer = (who: keyof People): Viewer => viewerOf(people[who], ROLES[who]);
+const viewer = (who: keyof People): Viewer => viewerOf(people[who], ROLES_OF[who]);
 
 function open(who: keyof People, wanted: { jobId?: string; after?: bigint } = {}) {
   return app.services.live.open(viewer(who), wanted as { jobId?: JobId; after?: bigint }, app.services.db);
