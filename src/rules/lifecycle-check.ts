@@ -15,7 +15,7 @@ import {
   JOB_STATES,
   TERMINAL_JOB_STATES,
 } from './states.js';
-import type { JobState } from './states.js';
+import type { JobPhase, JobState } from './states.js';
 
 /** Other tables than the real ones are for the tests. */
 export function checkLifecycle(
@@ -129,6 +129,8 @@ function brokenPhases(transitions: readonly JobTransition[], jobActions: readonl
     ...faults(leavesLiveBids, ({ to }) => `leaves live bids on a job that is ${to}`),
     ...faults(leavesHolds, () => 'ends a job and releases no holds'),
     ...faults(awardsNothing, ({ to }) => `leads to ${to} without an award`),
+    ...faults(takesNoBase('bidding', 'keepBudgets'), ({ to }) => `leads to ${to} without keepBudgets`),
+    ...faults(takesNoBase('work', 'keepCompletionDate'), ({ to }) => `leads to ${to} without keepCompletionDate`),
   ];
 }
 
@@ -136,6 +138,7 @@ function brokenPhases(transitions: readonly JobTransition[], jobActions: readonl
 function brokenDisputes(transitions: readonly JobTransition[]): string[] {
   return transitions.flatMap(({ operation, from, to, effects }) => {
     const begins = effects.includes('beginDispute');
+    if (begins && from.some(isInDispute)) return [`${operation} begins a dispute in the midst of one`];
     if (begins && !isInDispute(to)) return [`${operation} begins a dispute and leads to ${to}, which is in none`];
     if (!begins && isInDispute(to) && !from.every(isInDispute))
       return [`${operation} leads into a dispute that nothing began`];
@@ -161,6 +164,12 @@ function leavesHolds({ to, effects }: JobTransition): boolean {
 
 function awardsNothing({ from, to, effects }: JobTransition): boolean {
   return isAwarded(to) && !from.every(isAwarded) && !effects.includes('setAwardedBid');
+}
+
+/** Whether a row leads into a phase, whose edits are measured by what the effect keeps, without that effect. */
+function takesNoBase(phase: JobPhase, effect: Effect): (row: JobTransition) => boolean {
+  return ({ from, to, effects }) =>
+    isIn(phase, to) && !from.every((state) => isIn(phase, state)) && !effects.includes(effect);
 }
 
 function isBidding(state: JobState): boolean {

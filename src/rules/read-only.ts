@@ -28,7 +28,11 @@ function isSame(sent: unknown, current: unknown): boolean {
 }
 
 function inJson(value: unknown): string {
-  return JSON.stringify(value ?? null, (_name, part: unknown) => (isObject(part) ? inOrder(part) : part));
+  return JSON.stringify(value ?? null, (_name, part: unknown) => {
+    // A number that is too large to be read would be written as null.
+    if (typeof part === 'number' && !Number.isFinite(part)) return { tooLarge: true };
+    return isObject(part) ? inOrder(part) : part;
+  });
 }
 
 function isObject(value: unknown): value is object {

@@ -110,6 +110,7 @@ describe('fields that the service sets', () => {
     ['longitude', { longitude: null }],
     ['homeownerId', { homeownerId: 'hmw_hugo' }],
     ['awardedBidId', { awardedBidId: 'bid_1' }],
+    ['awardedBidId', { awardedBidId: Number.POSITIVE_INFINITY }],
     ['rating', { rating: 5 }],
     ['review', { review: 'Well done.' }],
     ['createdAt', { createdAt: '2026-01-02T03:04:05.679Z' }],

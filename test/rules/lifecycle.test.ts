@@ -213,6 +213,21 @@ describe('checkLifecycle', () => {
       /disputeJob begins a dispute and leads to in_progress, which is in none/,
     ],
     [
+      'a dispute that begins in another',
+      changed('escalateJob', { effects: ['beginDispute'] }),
+      /escalateJob begins a dispute in the midst of one/,
+    ],
+    [
+      'bids on budgets that may fall',
+      changed('publishJob', { effects: [] }),
+      /publishJob leads to open without keepBudgets/,
+    ],
+    [
+      'work without the date that it is held to',
+      changed('checkInJob', { effects: [] }),
+      /checkInJob leads to in_progress without keepCompletionDate/,
+    ],
+    [
       'a dispute that nothing begins',
       changed('escalateJob', { from: ['disputed', 'in_review'] }),
       /escalateJob leads into a dispute that nothing began/,
