@@ -4,8 +4,8 @@ import { configDefaults, defineConfig } from 'vitest/config';
 export default defineConfig({
   test: {
     include: ['test/**/*.test.ts'],
-    // These check times: vitest.timing.config.ts and vitest.attacks.config.ts run them alone.
-    exclude: [...configDefaults.exclude, 'test/**/*.timing.test.ts', 'test/attacks/victim/**'],
+    // What does not gate a change: `npm run nightly`.
+    exclude: [...configDefaults.exclude, 'test/nightly/**'],
     globalSetup: ['test/postgres.ts'],
     setupFiles: ['reflect-metadata'],
     // A busy machine takes long: these are for what hangs.

@@ -1,7 +1,7 @@
 /**
  * Takes the rows of an answer out of the driver's own list. Each query of the driver makes functions that V8 puts into
  * old space, and they reference the list: without this, every answer stays in memory until old space is collected, and
- * a list of jobs needs up to 40 % more CPU. test/store/answer-rows.timing.test.ts measures it.
+ * a list of jobs needs up to 40 % more CPU. test/nightly/timing/answer-rows.test.ts measures it.
  */
 export async function rowsOf(query: PromiseLike<unknown[][]>): Promise<unknown[][]> {
   const answer = await query;

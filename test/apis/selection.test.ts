@@ -12,7 +12,7 @@ import { openTestApp, type Json, type TestApp } from '../app.js';
 import { gather, givenJob, PEOPLE, type GivenJob, type People } from '../journey.js';
 import { allNumbered } from '../live/positions.js';
 import { copiesOf } from '../scenes.js';
-import { diceOf, type Dice } from '../fuzz/dice.js';
+import { diceOf, type Dice } from '../dice.js';
 
 let app: TestApp;
 let people: People;

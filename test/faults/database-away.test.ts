@@ -11,7 +11,7 @@ import { until } from '../security/until.js';
 import { signUp } from '../start/callers.js';
 import { clone, type Clone } from '../start/clone.js';
 import { startServer } from '../start/processes.js';
-import { durablePostgres } from './storm/durable-postgres.js';
+import { durablePostgres } from './durable-postgres.js';
 
 let project: Clone;
 beforeAll(() => {

@@ -8,7 +8,7 @@ import { openLive, type EventStream, type Live } from '../../src/live/live.js';
 import { newId } from '../../src/store/new-id.js';
 import { connect } from '../../src/store/database.js';
 import { migrate } from '../../src/store/migrate.js';
-import { durablePostgres, type DurablePostgres } from '../faults/storm/durable-postgres.js';
+import { durablePostgres, type DurablePostgres } from '../faults/durable-postgres.js';
 import { viewerOf } from './viewers.js';
 
 const closing: (() => unknown)[] = [];

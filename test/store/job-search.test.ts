@@ -11,7 +11,7 @@ import { connect, type Database } from '../../src/store/database.js';
 import { SEPARATOR } from '../../src/store/job-search.js';
 import { listJobs, type JobFilter } from '../../src/store/job-lists.js';
 import type { PageRequest, Position } from '../../src/store/page.js';
-import { diceOf, type Dice } from '../fuzz/dice.js';
+import { diceOf, type Dice } from '../dice.js';
 import { freshDatabase, type FreshDatabase } from '../postgres.js';
 
 const SEED = 20_261_122;

@@ -1,0 +1,86 @@
+/**
+ * A server in a process of its own, as in production, and callers in others: quiet readers, and those that flood it.
+ */
+import { spawn } from 'node:child_process';
+import { writeFileSync } from 'node:fs';
+import { fileURLToPath } from 'node:url';
+import { clone } from '../../start/clone.js';
+import { signUp, type Account } from '../../start/callers.js';
+import { ownDatabase } from '../../start/own-database.js';
+import { startServer } from '../../start/processes.js';
+
+export interface FloodedServer {
+  readonly url: string;
+  readonly hanna: Account;
+  close(): Promise<void>;
+}
+
+export async function openFloodedServer(): Promise<FloodedServer> {
+  goFirst(process.pid);
+  const project = clone();
+  const database = await ownDatabase();
+  const server = startServer(project, {
+    DATABASE_URL: database.url,
+    NODE_ENV: 'production',
+    JWT_SECRET: 'a secret that only floods know, 32 bytes',
+    BCRYPT_COST: '12',
+    RATE_LIMIT_READ: '1000000',
+    LOG_LEVEL: 'error',
+  });
+  const url = await server.url;
+  goFirst(server.pid);
+  return {
+    url,
+    hanna: await signUp(url, 'hanna@example.test'),
+    close: async () => {
+      await server.stop();
+      await database.drop();
+      project.remove();
+    },
+  };
+}
+
+/** What else the machine does falls upon a measurement; where the system lets us, we go before it. */
+function goFirst(pid: number): void {
+  try {
+    writeFileSync(`/proc/${pid}/autogroup`, '-19');
+  } catch {
+    // Then the rounds must do.
+  }
+}
+
+export interface Tally {
+  readonly answered: number;
+  readonly p50: number;
+  readonly p99: number;
+  readonly statuses: Readonly<Record<string, number>>;
+  readonly withRetryAfter: number;
+}
+
+type Calls = { url: string; forMs: number } & (
+  | { kind: 'reads'; token: string; lines: number; perSecond?: number }
+  | { kind: 'log-ins'; perSecond: number; /** The number of the first account that is guessed at. */ first: number }
+);
+
+const CHILD = fileURLToPath(new URL('callers.child.mjs', import.meta.url));
+
+export async function call(calls: Calls): Promise<Tally> {
+  const { output } = await run([process.execPath, CHILD, JSON.stringify(calls)]).ended;
+  return JSON.parse(output) as Tally;
+}
+
+/** Ends by itself, or on request. */
+export function run([program = '', ...args]: readonly string[]): { ended: Promise<{ output: string }>; stop(): void } {
+  const child = spawn(program, args, { stdio: ['ignore', 'pipe', 'inherit'] });
+  let output = '';
+  child.stdout.on('data', (chunk: Buffer) => (output += chunk.toString()));
+  const ended = new Promise<{ output: string }>((resolve, reject) => {
+    child.once('error', reject);
+    child.once('close', () => resolve({ output }));
+  });
+  return { ended, stop: () => void child.kill('SIGINT') };
+}
+
+export function median(numbers: readonly number[]): number {
+  return numbers.toSorted((a, b) => a - b)[Math.floor(numbers.length / 2)] ?? Number.NaN;
+}

@@ -1,0 +1,233 @@
+/**
+ * Floods: more slow connections, new connections and log-ins than a server can serve, and what is left for everybody
+ * else. Always in small, which shows that nobody is lost; with FLOODS=long against a server process at production's
+ * settings, with the figures that it must keep.
+ */
+import { setTimeout as sleep } from 'node:timers/promises';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { homeowner } from '../../cast.js';
+import { openTestApp, type Json, type TestApp } from '../../app.js';
+import { needs } from '../../needs.js';
+import { expectTimed, CHECKS_TIME } from '../../timing.js';
+import { head, jsonOf, openConnection } from '../../attacks/raw-connection.js';
+import { call, median, openFloodedServer, run, type FloodedServer, type Tally } from './flooded-server.js';
+
+const LONG = process.env.FLOODS === 'long';
+const ROUNDS = 5;
+
+/** The modes of slowhttptest, each as it hurts most: heads, bodies and readers of the largest page that there is. */
+const SLOW: readonly (readonly [mode: string, arguments: readonly string[]])[] = [
+  ['slow heads', ['-H', '-i', '5', '-u', '/v1/me']],
+  ['slow bodies', ['-B', '-i', '5', '-s', '50000', '-f', 'application/json', '-u', '/v1/auth/login']],
+  ['slow readers', ['-X', '-n', '1', '-z', '5', '-w', '1', '-y', '512', '-k', '10', '-u', '/v1/openapi.json']],
+];
+
+/**
+ * It cannot choose the address that it connects from, and an address may hold a thousand connections: it takes fewer,
+ * its own probe included, so that what is slow is held and not turned away. Who reads meanwhile does so from another.
+ */
+const SLOW_CONNECTIONS = 900;
+
+const slowhttptest = (url: string, connections: number, seconds: number, args: readonly string[]) => [
+  'slowhttptest',
+  '-c',
+  String(connections),
+  '-r',
+  String(connections),
+  '-l',
+  String(seconds),
+  '-p',
+  '3',
+  '-v',
+  '0',
+  ...args.map((one) => (one.startsWith('/') ? url + one : one)),
+];
+
+/** A machine that is busy with something else lets a read wait for its turn so long that it is refused. */
+const READ = CHECKS_TIME ? [200] : [200, 503];
+
+describe('in small', () => {
+  let app: TestApp;
+  beforeAll(async () => {
+    app = await openTestApp({ BCRYPT_COST: '7', RATE_LIMITS: 'off' });
+  });
+  afterAll(() => app.close());
+
+  let real: Promise<number>;
+
+  it('of six hundred log-ins at once those beyond the queue are shed with 503 and Retry-After (timed)', async () => {
+    const hanna = await homeowner(app, 'Hanna');
+    const guess = (i: number) =>
+      app.rest('POST', '/v1/auth/login', {
+        body: { email: `guessed.${i}@example.test`, password: 'a guess' },
+        from: i,
+      });
+    const flood = Promise.all(Array.from({ length: 600 }, (_, i) => guess(i)));
+    real = logInUntilAnswered(() =>
+      app.rest('POST', '/v1/auth/login', { body: { email: hanna.email, password: hanna.password } }),
+    );
+    const [read, answers] = await Promise.all([app.rest('GET', '/v1/me', { token: hanna.token }), flood]);
+    expect(READ).toContain(read.status);
+    const shed = answers.filter(({ status }) => status === 503);
+    expect(answers.filter(({ status }) => status === 401)).toHaveLength(600 - shed.length);
+    expect(shed.length).toBeGreaterThan(100);
+    // A call that waits too long is shed as well.
+    expectTimed(() => expect(answers.length - shed.length).toBeGreaterThanOrEqual(256));
+    for (const { headers, body } of shed)
+      expect([body.details.code, Number(headers.get('retry-after')) > 0]).toEqual(['OVERLOADED', true]);
+  });
+
+  it('a real log-in among them succeeds, if it waits as Retry-After says', async () => {
+    expect(await real).toBeGreaterThan(0);
+  });
+
+  it('of 900 requests at once those beyond the queue are refused with 503, never the operator’s (timed)', async () => {
+    const hanna = await homeowner(app, 'Hanna');
+    const { url, shares } = await app.another({}, { turns: { total: 100 } });
+    const rush = await Promise.all(Array.from({ length: 900 }, (_, at) => openConnection(url, at)));
+    // Each turn of the loop accepts one of them; what they send then is read at once.
+    while (shares.connections.inUse() < 900) await sleep(5);
+    const answers = await Promise.all(
+      rush.map(async (one, at) => {
+        const path = at % 30 === 0 ? '/healthz' : '/v1/me';
+        one.send(head('GET', path, [`Authorization: Bearer ${hanna.token}`]));
+        const answer = await one.answer();
+        one.hangUp();
+        return { path, ...answer };
+      }),
+    );
+    const refused = answers.filter(({ status }) => status === 503);
+    const served = answers.filter(({ status, path }) => status === 200 && path === '/v1/me');
+    expect([refused.length > 0, served.length >= 100, refused.length + served.length]).toEqual([true, true, 870]);
+    for (const { path, status } of answers) if (path === '/healthz') expect(status).toBe(200);
+    for (const answer of refused)
+      expect([jsonOf(answer).details.code, answer.headers.get('retry-after')]).toEqual(['OVERLOADED', '1']);
+    const ready = (await (await fetch(`${url}/readyz`)).json()) as Json;
+    expect(ready.status).toBe('ready');
+    // For some seconds after the last was refused.
+    expectTimed(() => expect(ready.busy).toBe(true));
+    expect((await fetch(`${url}/v1/me`, { headers: { authorization: `Bearer ${hanna.token}` } })).status).toBe(200);
+  });
+
+  needs('slowhttptest').it('two hundred slow connections of each kind keep nobody from reading (timed)', async () => {
+    const hanna = await homeowner(app, 'Hanna');
+    for (const [, args] of SLOW) {
+      const attack = run(slowhttptest(app.url, 200, 2, args));
+      let reads = 0;
+      let over = false;
+      const ended = attack.ended.finally(() => (over = true));
+      while (!over) {
+        const { status } = await app.rest('GET', '/v1/me', { token: hanna.token, from: 0 });
+        expect(READ).toContain(status);
+        if (status === 200) reads += 1;
+        await sleep(5);
+      }
+      await ended;
+      expect(reads).toBeGreaterThan(0);
+      expectTimed(() => expect(reads).toBeGreaterThan(10));
+    }
+  });
+});
+
+/** As a client that does what Retry-After says. How many tries it took. */
+async function logInUntilAnswered(attempt: () => Promise<{ status: number; headers: Headers }>): Promise<number> {
+  for (let tries = 1; ; tries += 1) {
+    const { status, headers } = await attempt();
+    if (status === 200) return tries;
+    expect(status).toBe(503);
+    await sleep(Number(headers.get('retry-after')) * 1_000);
+  }
+}
+
+/** Each flood has a server of its own: what one of them leaves behind is not the next one's. */
+async function withServer(
+  work: (server: FloodedServer, read: (forMs: number, perSecond?: number) => Promise<Tally>) => Promise<void>,
+): Promise<void> {
+  const server = await openFloodedServer();
+  const read = (forMs: number, perSecond?: number) =>
+    call({
+      kind: 'reads',
+      url: server.url,
+      token: server.hanna.token,
+      lines: 8,
+      forMs,
+      ...(perSecond && { perSecond }),
+    });
+  await read(3_000);
+  await work(server, read);
+  await server.close();
+}
+
+describe.runIf(LONG)('at length', () => {
+  needs('slowhttptest').describe('nine hundred', () => {
+    it.each(SLOW)(
+      '%s: the 99th percentile of reads stays within twice its calm value',
+      (mode, args) =>
+        withServer(async (server, read) => {
+          const calm: number[] = [];
+          const attacked: number[] = [];
+          for (let round = 0; round < ROUNDS; round += 1) {
+            calm.push((await read(5_000, 200)).p99);
+            const attack = run(slowhttptest(server.url, SLOW_CONNECTIONS, 60, args));
+            await sleep(2_000);
+            const tally = await read(5_000, 200);
+            attack.stop();
+            await attack.ended;
+            expect(tally.statuses).toEqual({ 200: tally.answered });
+            attacked.push(tally.p99);
+          }
+          console.log(
+            `${mode}: p99 calm ${median(calm).toFixed(1)} ms, attacked ${median(attacked).toFixed(1)} ms`,
+            calm,
+            attacked,
+          );
+          expect(median(attacked)).toBeLessThanOrEqual(2 * median(calm));
+        }),
+      600_000,
+    );
+  });
+
+  it(
+    'under two hundred log-ins a second reads keep half their throughput, and a real one succeeds',
+    () =>
+      withServer(async ({ url, hanna: { email, password } }, read) => {
+        const shares: number[] = [];
+        for (let round = 0; round < ROUNDS; round += 1) {
+          const calm = await read(5_000);
+          const flood = call({ kind: 'log-ins', url, perSecond: 200, first: round * 10_000, forMs: 9_000 });
+          await sleep(2_500);
+          const flooded = await read(5_000);
+          expect(flooded.statuses).toEqual({ 200: flooded.answered });
+          shares.push(flooded.answered / calm.answered);
+          const { statuses, withRetryAfter } = await flood;
+          console.log(`calm ${calm.answered / 5}/s, flooded ${flooded.answered / 5}/s, log-ins`, statuses);
+          expect(Object.keys(statuses).filter((status) => status !== '401' && status !== '503')).toEqual([]);
+          expect(withRetryAfter).toBe(statuses['503']);
+        }
+        const flood = call({ kind: 'log-ins', url, perSecond: 200, first: 100_000, forMs: 60_000 });
+        await sleep(2_000);
+        const began = performance.now();
+        const tries = await logInUntilAnswered(() =>
+          fetch(`${url}/v1/auth/login`, {
+            method: 'POST',
+            headers: { 'content-type': 'application/json' },
+            body: JSON.stringify({ email, password }),
+          }),
+        );
+        console.log(
+          'shares of the calm throughput',
+          shares,
+          'median',
+          median(shares),
+          'the real log-in took',
+          tries,
+          'tries and',
+          Math.round(performance.now() - began),
+          'ms',
+        );
+        await flood;
+        expect(median(shares)).toBeGreaterThanOrEqual(0.5);
+      }),
+    600_000,
+  );
+});

@@ -1,0 +1,187 @@
+/**
+ * The server under attack: built, in a process of its own, with a production's settings and a heap of 512 MB, over
+ * a market of some size.
+ */
+import { spawn, type ChildProcess } from 'node:child_process';
+import { readFileSync } from 'node:fs';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { hashSync } from 'bcrypt';
+import postgres, { type Sql } from 'postgres';
+import { seedMarket } from '../../../../src/store/seed.js';
+import type { Market } from '../../../../src/store/seed/market.js';
+import { collectGarbage, debuggerIn } from '../../../collect-garbage.js';
+import { freshDatabase } from '../../../postgres.js';
+import { clone } from '../../../start/clone.js';
+import { httpCall } from './http-call.js';
+import { setNiceness } from './niceness.js';
+import { JWT_SECRET, PASSWORD } from './people.js';
+
+export interface AttackedServer {
+  readonly market: Market;
+  readonly sql: Sql;
+  readonly port: number;
+  /** Why it had to be started anew, each time: never, if all is well. */
+  readonly restarts: readonly string[];
+  /** What its process holds, in MB; 0 where there is none. */
+  residentMb(): number;
+  /**
+   * Whether what an attack took is given back. What was freed the allocator may keep for a while: then what is in
+   * use counts.
+   */
+  holdsLittle(): Promise<boolean>;
+  isRunning(): boolean;
+  /** Starts it anew where it is not calm or holds too much. Whether it had to. */
+  ensureHealthy(): Promise<boolean>;
+  /** The last that it wrote. */
+  output(): string;
+  close(): Promise<void>;
+}
+
+const SIZE = { jobs: 10_000, bids: 20_000, people: 4_000, uneven: true };
+const BCRYPT_COST = 12;
+const HEAP_MB = 512;
+const RESIDENT_MB_MAX = 300;
+const IN_USE_MB_MAX = 150;
+const OUTPUT_KEPT = 4_000;
+
+export async function openAttackedServer(): Promise<AttackedServer> {
+  setNiceness(process.pid, -10);
+  const project = clone();
+  const database = await freshDatabase();
+  const { host, port: socketPort, username, database: name } = database.connection;
+  const sql = postgres({ ...database.connection, max: 2, fetch_types: false, onnotice: () => {} });
+  const market = await seedMarket(sql, SIZE, hashSync(PASSWORD, BCRYPT_COST));
+
+  let child: ChildProcess | undefined;
+  let port = 0;
+  const restarts: string[] = [];
+  let output = '';
+  let debuggerUrl = '';
+
+  /** The tests' Postgres listens on a Unix socket, which only the driver's own variables can name. */
+  const environment = {
+    PATH: process.env.PATH,
+    HOME: process.env.HOME,
+    NODE_ENV: 'production',
+    PORT: '0',
+    JWT_SECRET,
+    LOG_LEVEL: 'error',
+    // So that webhooks can be made to lead back to the server, whose public address it cannot know.
+    WEBHOOKS_ALLOW_PRIVATE: 'on',
+    DATABASE_URL: `postgres:///${name}`,
+    PGHOST: host,
+    PGPORT: String(socketPort),
+    PGUSERNAME: username,
+  };
+
+  async function start(): Promise<void> {
+    output = '';
+    const started = spawn(process.execPath, ['--inspect-port=0', `--max-old-space-size=${HEAP_MB}`, 'dist/main.js'], {
+      cwd: project.folder,
+      env: environment,
+      detached: true,
+    });
+    child = started;
+    setNiceness(started.pid, -10);
+    const url = await new Promise<string>((resolve, reject) => {
+      const collect = (chunk: Buffer) => {
+        output = (output + chunk.toString()).slice(-OUTPUT_KEPT);
+        debuggerUrl = debuggerIn(chunk.toString()) ?? debuggerUrl;
+        const opened = /is open at (\S+)/.exec(output)?.[1];
+        if (opened) resolve(opened);
+      };
+      started.stdout.on('data', collect);
+      started.stderr.on('data', collect);
+      started.once('close', () => reject(new Error(`The server ended and wrote:\n${output}`)));
+    });
+    port = Number(new URL(url).port);
+  }
+
+  async function stop(signal: NodeJS.Signals): Promise<void> {
+    const stopping = child;
+    if (!stopping || !isRunning()) return;
+    const closed = new Promise((resolve) => stopping.once('close', resolve));
+    stopping.kill(signal);
+    const cut = setTimeout(() => stopping.kill('SIGKILL'), 10_000);
+    await closed;
+    clearTimeout(cut);
+  }
+
+  const isRunning = () => child !== undefined && child.exitCode === null && child.signalCode === null;
+
+  function residentMb(): number {
+    try {
+      return Math.round(
+        Number(/VmRSS:\s+(\d+) kB/.exec(readFileSync(`/proc/${child?.pid}/status`, 'utf8'))?.[1] ?? 0) / 1024,
+      );
+    } catch {
+      return 0;
+    }
+  }
+
+  /** Node opens it on request; while it is open the server is a little slower. */
+  async function openDebugger(): Promise<string> {
+    debuggerUrl = '';
+    if (child?.pid !== undefined) process.kill(child.pid, 'SIGUSR1');
+    while (debuggerUrl === '' && isRunning()) await sleep(5);
+    return debuggerUrl;
+  }
+
+  async function holdsLittle(): Promise<boolean> {
+    if (residentMb() <= RESIDENT_MB_MAX) return isRunning();
+    await collectGarbage(await openDebugger(), 'and end the debugger');
+    const { text } = await httpCall({ port, path: '/metrics' });
+    const figure = (name: string) => Number(new RegExp(`^${name} (\\S+)`, 'm').exec(text)?.[1] ?? Number.NaN) / 2 ** 20;
+    return figure('nodejs_heap_size_used_bytes') + figure('nodejs_external_memory_bytes') <= IN_USE_MB_MAX;
+  }
+
+  async function ailment(): Promise<string | undefined> {
+    if (!isRunning()) return `it had ended: ${output}`;
+    const unrest = await unrestOf(port);
+    if (unrest !== undefined) return unrest;
+    return (await holdsLittle()) ? undefined : `it held ${residentMb()} MB`;
+  }
+
+  await start();
+  return {
+    market,
+    sql,
+    get port() {
+      return port;
+    },
+    restarts,
+    residentMb,
+    holdsLittle,
+    isRunning,
+    ensureHealthy: async () => {
+      const reason = await ailment();
+      if (reason === undefined) return false;
+      restarts.push(reason);
+      await stop('SIGKILL');
+      await start();
+      return true;
+    },
+    output: () => output,
+    close: async () => {
+      await stop('SIGTERM');
+      await sql.end({ timeout: 5 });
+      await database.drop();
+      project.remove();
+    },
+  };
+}
+
+const CALMS_DOWN_WITHIN_MS = 5_000;
+
+/** What is left of the last attack, if it does not answer at once, several times in a row. */
+async function unrestOf(port: number): Promise<string | undefined> {
+  const deadline = performance.now() + CALMS_DOWN_WITHIN_MS;
+  for (;;) {
+    const answers = [await httpCall({ port, path: '/readyz' }), await httpCall({ port, path: '/readyz' })];
+    if (answers.every(({ status, ms }) => status === 200 && ms < 100)) return undefined;
+    if (answers.some(({ status }) => status === 0) || performance.now() > deadline) {
+      return answers.map(({ status, ms, text }) => `/readyz: ${status} after ${Math.round(ms)} ms ${text}`).join('\n');
+    }
+    await sleep(100);
+  }
+}

@@ -1,0 +1,70 @@
+/** A real browser: each visitor has a profile, and every request and every complaint on the console is noted. */
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { chromium, type Browser, type BrowserContext, type Page } from 'playwright-core';
+import { programPath } from '../../needs.js';
+
+export const ARGS = [
+  '--no-sandbox',
+  '--disable-gpu',
+  '--disable-quic',
+  '--no-first-run',
+  '--disable-background-networking',
+  '--disable-component-update',
+  '--disable-sync',
+];
+
+export interface Visit {
+  readonly page: Page;
+  readonly context: BrowserContext;
+  /** The origins of everything that was requested. */
+  readonly origins: Set<string>;
+  /** What the console called an error, and what nobody caught. */
+  readonly complaints: string[];
+  /** Takes a picture for people to look at, and answers where it is. */
+  picture(name: string): Promise<string>;
+  close(): Promise<void>;
+}
+
+/** One for all visits of a file: to start takes longer than most visits. */
+let browser: Promise<Browser> | undefined;
+
+export async function closeBrowser(): Promise<void> {
+  await (await browser)?.close();
+  browser = undefined;
+}
+
+export async function visit(url: string): Promise<Visit> {
+  browser ??= chromium.launch({ executablePath: programPath('chromium') ?? 'chromium', args: ARGS });
+  const context = await (await browser).newContext({ viewport: { width: 1440, height: 900 } });
+  context.setDefaultTimeout(100_000);
+  const origins = new Set<string>();
+  const complaints: string[] = [];
+  context.on('request', (request) => {
+    const { protocol, origin } = new URL(request.url());
+    if (protocol !== 'data:') origins.add(origin);
+  });
+  context.on('console', (message) => {
+    if (message.type() === 'error') complaints.push(`${message.text()} (${message.location().url})`);
+  });
+  context.on('weberror', (error) => complaints.push(error.error().message));
+  const page = await context.newPage();
+  await page.goto(url);
+  return {
+    page,
+    context,
+    origins,
+    complaints,
+    picture: (name) => takePicture(page, name),
+    close: () => context.close(),
+  };
+}
+
+export async function takePicture(page: Page, name: string): Promise<string> {
+  const path = join(PICTURES, `${name}.png`);
+  await page.screenshot({ path });
+  return path;
+}
+
+/** Pictures outlive the run: they are made to be looked at. */
+const PICTURES = join(tmpdir(), 'marketplace-pictures');

@@ -1,0 +1,163 @@
+/** The page of the lifecycle in a real Chromium: the picture, its words, and where somebody's job stands. */
+import type { Page } from 'playwright-core';
+import { afterAll, afterEach, beforeAll, expect } from 'vitest';
+import { JOB_TRANSITIONS } from '../../../src/rules/lifecycle.js';
+import { JOB_STATES } from '../../../src/rules/states.js';
+import { openTestApp, type TestApp } from '../../app.js';
+import { needs } from '../../needs.js';
+import { closeBrowser, visit, type Visit } from './chromium.js';
+import { expectAnswer, openTab, run } from './playground-acts.js';
+
+const browser = needs('chromium');
+const MINUTE = 60_000;
+const HANNA = { email: 'hanna@example.test', password: 'Hanna has a password' };
+
+let app: TestApp;
+let visitor: Visit;
+let tap: string;
+let fence: string;
+
+beforeAll(async () => {
+  app = await openTestApp();
+  const { body } = await app.rest('POST', '/v1/auth/signup/homeowner', {
+    body: { ...HANNA, first_name: 'Hanna', last_name: 'Home' },
+  });
+  tap = await post(body.token, 'Repair the tap', { category: 'plumbing', address_line1: '12 Elm Street' });
+  fence = await post(body.token, 'Paint the fence', {});
+  await app.rest('POST', `/v1/jobs/${tap}/publish`, { token: body.token });
+});
+afterAll(async () => {
+  await closeBrowser();
+  await app.close();
+});
+afterEach(() => visitor?.close());
+
+async function post(token: string, title: string, more: object): Promise<string> {
+  const job = { title, description: 'Soon.', urgency: 'standard', city: 'Austin', state: 'TX', ...more };
+  return (await app.rest('POST', '/v1/jobs', { token, body: job })).body.id;
+}
+
+browser.describe('The page of the lifecycle', () => {
+  for (const width of [1280, 400])
+    browser.it(
+      `shows the whole picture, legibly, in a window of ${width} columns, light and dark`,
+      async () => {
+        visitor = await visit(`${app.url}/healthz`);
+        const { page, picture } = visitor;
+        await page.setViewportSize({ width, height: 860 });
+        await page.goto(`${app.url}/lifecycle`);
+        for (const colorScheme of ['light', 'dark'] as const) {
+          await page.emulateMedia({ colorScheme });
+          await picture(`lifecycle-${width}-${colorScheme}`);
+        }
+        expect(await page.locator('svg .state').count()).toBe(JOB_STATES.length);
+        for (const { action } of Object.values(JOB_TRANSITIONS))
+          expect(await page.locator(`svg [data-step="${action.toLowerCase()}"]`).count(), action).toBe(1);
+        expect(await textsOutside(page)).toEqual([]);
+        expect(await page.evaluate('document.documentElement.scrollWidth')).toBe(width);
+        expectQuiet();
+      },
+      MINUTE,
+    );
+
+  browser.it(
+    'says in words what is pointed at, by mouse and by keyboard',
+    async () => {
+      visitor = await visit(`${app.url}/lifecycle`);
+      const { page, picture } = visitor;
+      await page.locator('[data-step="publish"] .name').hover();
+      await see(page, '#words', '5 tokens for standard urgency');
+      await page.locator('[data-state="escalated"]').focus();
+      await see(page, '#words', 'Waiting for an admin’s decision.');
+      await page.keyboard.press('Shift+Tab');
+      await see(page, '#words', 'disputed');
+      await picture('lifecycle-words');
+      expect(await page.getByRole('row', { name: 'file appeal' }).textContent()).toContain('the awarded contractor');
+      expectQuiet();
+    },
+    MINUTE,
+  );
+
+  browser.it(
+    'shows where a job stands and what its owner may do next, and why not the rest',
+    async () => {
+      visitor = await visit(`${app.url}/lifecycle`);
+      const { page, picture } = visitor;
+      await page.getByLabel('Email').fill(HANNA.email);
+      await page.getByLabel('Password').fill(HANNA.password);
+      await page.getByRole('button', { name: 'Log in' }).click();
+      await page.getByLabel('Job', { exact: true }).selectOption(tap);
+      await see(page, '#where', 'Repair the tap is open');
+      expect(await page.locator('svg [aria-current]').getAttribute('data-state')).toBe('open');
+      expect(
+        await page.locator('svg .may').evaluateAll((all) => all.map((one) => one.getAttribute('data-step'))),
+      ).toEqual(['cancel']);
+      await see(page, '#where', 'award · There is no bid to award: it must be');
+      await see(page, '#where', 'check in · Only the awarded contractor may do this.');
+      await picture('lifecycle-job');
+      await page.setViewportSize({ width: 400, height: 860 });
+      await page.emulateMedia({ colorScheme: 'dark' });
+      await picture('lifecycle-job-400');
+
+      await page.getByLabel('or its id').fill(fence);
+      await page.getByRole('button', { name: 'Show' }).click();
+      await see(page, '#where', 'publish · Fill in first: category, address line1.');
+      await page.reload();
+      await see(page, '#where', 'Paint the fence is draft');
+      await page.getByRole('button', { name: 'Forget me' }).click();
+      await page.getByLabel('Email').waitFor();
+      expect(await page.locator('svg [aria-current]').count()).toBe(0);
+      expectQuiet();
+    },
+    MINUTE,
+  );
+
+  browser.it(
+    'shows who is signed in to the playground, and who signs in later',
+    async () => {
+      visitor = await visit(`${app.url}/graphql`);
+      const { page, context } = visitor;
+      const opened = context.waitForEvent('page');
+      await page.getByRole('link', { name: 'Where is the job?' }).click();
+      const lifecycle = await opened;
+      await lifecycle.getByLabel('Email').waitFor();
+      await page.getByRole('button', { name: /Execute query/ }).click();
+      await see(lifecycle, '#job', 'You have no job yet');
+      expect(await lifecycle.getByLabel('Signed in as').inputValue()).toBe('homeowner');
+      const second = await context.newPage();
+      await second.goto(`${app.url}/lifecycle`);
+      await see(second, '#job', 'You have no job yet');
+
+      for (const step of ['CreateJob', 'PublishJob']) {
+        await openTab(page, step);
+        await run(page);
+        await expectAnswer(page, step === 'CreateJob' ? '"DRAFT"' : '"OPEN"');
+      }
+      const openedWithJob = context.waitForEvent('page');
+      await page.getByRole('link', { name: 'Where is the job?' }).click();
+      await see(await openedWithJob, '#where', 'Repair the kitchen tap is open.');
+      expectQuiet();
+    },
+    MINUTE,
+  );
+});
+
+/** What is written over the edge of its box, or of the picture. */
+function textsOutside(page: Page): Promise<string[]> {
+  return page.locator('svg text').evaluateAll((texts) =>
+    texts.flatMap((text) => {
+      const inside = text.getBoundingClientRect();
+      const frame = (text.parentElement?.querySelector('rect') ?? text).getBoundingClientRect();
+      return inside.left < frame.left - 1 || inside.right > frame.right + 1 ? [text.textContent ?? ''] : [];
+    }),
+  );
+}
+
+async function see(page: Page, place: string, text: string): Promise<void> {
+  await page.locator(place).filter({ hasText: text }).waitFor();
+}
+
+function expectQuiet(): void {
+  expect(visitor.complaints).toEqual([]);
+  expect([...visitor.origins]).toEqual([app.url]);
+}

@@ -1,0 +1,387 @@
+/** What a newUser with a browser sees: the playground and the REST reference, in a real Chromium. */
+import jwt from 'jsonwebtoken';
+import type { Page, Request } from 'playwright-core';
+import { afterAll, afterEach, beforeAll, expect } from 'vitest';
+import { ADMIN } from '../../../src/demo/town.js';
+import { ensureAdmin } from '../../../src/operations/accounts/admins.js';
+import { JWT_SECRET, openTestApp, type TestApp } from '../../app.js';
+import { needs } from '../../needs.js';
+import { closeBrowser, visit, type Visit } from './chromium.js';
+import { HAND_MADE_OPENAPI } from './openapi.js';
+import { answerOn, boxOf, expectAnswer, expectOpen, guideText, openTab, run, tabNames } from './playground-acts.js';
+
+const browser = needs('chromium');
+const MINUTE = 60_000;
+
+let app: TestApp;
+let newUser: Visit;
+
+beforeAll(async () => {
+  app = await openTestApp();
+  await ensureAdmin(app.services, ADMIN.email, ADMIN.password);
+});
+afterAll(async () => {
+  await closeBrowser();
+  await app.close();
+});
+afterEach(() => newUser?.close());
+
+const RITA = { email: 'rita@example.test', password: 'Rita has a password', first_name: 'Rita', last_name: 'Reader' };
+
+/** Each tab, and what shows that it did its work. */
+const STORY: Readonly<Record<string, string>> = {
+  SignUp: '"tokensAwarded": 10',
+  WhoAmI: '"userType": "HOMEOWNER"',
+  CreateJob: '"status": "DRAFT"',
+  PublishJob: '"tokensCharged": 5',
+  SignUpContractor: '"tokensAwarded": 25',
+  SubmitBid: '"held": 5',
+  ReadJob: '"bidCount": 1',
+  AwardJob: '"status": "AWARDED"',
+  CheckIn: '"status": "IN_PROGRESS"',
+  SubmitForReview: '"status": "IN_REVIEW"',
+  ApproveJob: '"completedJobs": 1',
+  CreateSecondJob: '"status": "DRAFT"',
+  PublishSecondJob: '"available": 0',
+  BidAgain: '"status": "PENDING"',
+  AwardAgain: '"status": "AWARDED"',
+  WorkAgain: '"status": "IN_REVIEW"',
+  DisputeJob: '"status": "DISPUTED"',
+  ProposeSettlement: '"resolution": "Half the price."',
+  EscalateJob: '"status": "ESCALATED"',
+  LogInAsAdmin: '"userType": "ADMIN"',
+  AdminDesk: '"Paint the fence"',
+  VerifyContractor: '"verified": true',
+  ReachDecision: '"status": "DECISION_REACHED"',
+  FileAppeal: '"status": "APPEALED"',
+  FinalizeAppeal: '"status": "COMPLETED"',
+  ReadDispute: '"appeal": {',
+  WatchMyEvents: '"type": "JOB_APPEAL_FINALIZED"',
+  SeveralErrors: '"code": "VALIDATION_FAILED"',
+  WrongInput: '"title": "must not be blank"',
+  WrongState: '"code": "INVALID_TRANSITION"',
+  WrongPerson: '"code": "FORBIDDEN"',
+  WrongToken: '"reason": "malformed"',
+  RefreshSession: '"refreshExpiresAt"',
+};
+/** What a subscription shows last before anybody has bid. */
+const LAST_PART: Readonly<Record<string, string>> = { WatchMyEvents: '"type": "JOB_PUBLISHED"' };
+/** One of each kind, for people to look at. */
+const PICTURED = ['SignUp', 'ReadJob', 'ReadDispute', 'WatchMyEvents', 'SeveralErrors'];
+const MEANT_TO_FAIL = ['SeveralErrors', 'WrongInput', 'WrongState', 'WrongPerson', 'WrongToken'];
+
+browser.describe('The playground', () => {
+  browser.it(
+    'runs a query that somebody types',
+    async () => {
+      newUser = await visit(`${app.url}/graphql`);
+      const { page } = newUser;
+      await page.getByRole('button', { name: /New tab|Add tab/i }).click();
+      await page.locator('.graphiql-query-editor .monaco-editor').click();
+      await page.keyboard.press('Control+A');
+      await page.keyboard.type('{ viewer { us');
+      // The page knows the schema.
+      await page.locator('.suggest-widget.visible').getByText('user', { exact: true }).first().waitFor();
+      await page.keyboard.press('Escape');
+      await page.keyboard.type('er { id');
+      await page.keyboard.press('Control+Enter');
+      await expectAnswer(page, 'UNAUTHENTICATED');
+      expectQuiet(newUser);
+    },
+    MINUTE,
+  );
+
+  browser.it(
+    'tells its stories from the first tab to the last, twice',
+    async () => {
+      newUser = await visit(`${app.url}/graphql`);
+      const { page, picture } = newUser;
+      expect(await tabNames(page)).toEqual(Object.keys(STORY));
+      expect(await guideText(page)).toContain('An account costs nothing');
+      for (const round of [1, 2]) {
+        for (const [at, [name, part]] of Object.entries(STORY).entries()) {
+          if (at > 0) await page.getByRole('button', { name: 'Next' }).click();
+          else await page.getByLabel('Step', { exact: true }).selectOption('0');
+          await expectOpen(page, name);
+          await run(page);
+          await expectAnswer(page, part);
+          expect((await answerOn(page)).includes('"errors"'), name).toBe(MEANT_TO_FAIL.includes(name));
+          if (round === 1 && PICTURED.includes(name)) await picture(`playground-${name}`);
+        }
+      }
+      expectQuiet(newUser);
+    },
+    5 * MINUTE,
+  );
+
+  browser.it(
+    'renews a token before it runs out, and one that the server calls expired, in every open tab',
+    async () => {
+      newUser = await visit(`${app.url}/graphql`);
+      const { page, context } = newUser;
+      await openTab(page, 'SignUp');
+      await run(page);
+      await expectAnswer(page, '"tokensAwarded": 10');
+      const second = await context.newPage();
+      await second.goto(`${app.url}/graphql`);
+      const both = [page, second];
+      const renewals = countRenewals(both);
+      for (const one of both) await openTab(one, 'WhoAmI');
+
+      // The server's own clock has not moved: an early renewal alone takes the place of the token.
+      await Promise.all(both.map((one) => one.clock.setFixedTime(Date.now() + 14.5 * MINUTE)));
+      await Promise.all(both.map(run));
+      for (const one of both) await expectAnswer(one, '"userType": "HOMEOWNER"');
+      expect(renewals()).toBeGreaterThan(0);
+      const before = renewals();
+
+      for (const one of both) await expire(one);
+      for (const one of both) {
+        await openTab(one, 'ReadJob');
+        await openTab(one, 'WhoAmI');
+      }
+      await Promise.all(both.map(run));
+      for (const one of both) await expectAnswer(one, '"userType": "HOMEOWNER"');
+      await expect.poll(renewals).toBeGreaterThan(before);
+      expectQuiet(newUser);
+    },
+    2 * MINUTE,
+  );
+
+  browser.it(
+    'shows what somebody else does while a subscription runs, and what was missed while it did not',
+    async () => {
+      newUser = await visit(`${app.url}/graphql`);
+      const { page, context, picture } = newUser;
+      for (const name of ['SignUp', 'CreateJob', 'PublishJob', 'WatchMyEvents']) {
+        await openTab(page, name);
+        await run(page);
+        await expectAnswer(page, LAST_PART[name] ?? STORY[name] ?? '');
+      }
+      const other = await context.newPage();
+      await other.goto(`${app.url}/graphql`);
+      for (const name of ['SignUpContractor', 'SubmitBid']) {
+        await openTab(other, name);
+        await run(other);
+        await expectAnswer(other, STORY[name] ?? '');
+      }
+      await expectAnswer(page, '"type": "BID_SUBMITTED"');
+      await picture('playground-live');
+      // The button stops what runs.
+      await run(page);
+
+      await openTab(other, 'AwardJob');
+      await run(other);
+      await expectAnswer(other, '"status": "AWARDED"');
+      expect(await answerOn(page)).toContain('BID_SUBMITTED');
+      await run(page);
+      await expectAnswer(page, '"type": "BID_ACCEPTED"');
+      expectQuiet(newUser);
+    },
+    MINUTE,
+  );
+
+  browser.it(
+    'says that a session is over, and which tab signs in again',
+    async () => {
+      newUser = await visit(`${app.url}/graphql`);
+      const { page } = newUser;
+      await openTab(page, 'SignUp');
+      await run(page);
+      await expectAnswer(page, '"tokensAwarded": 10');
+      await app.sql`update sessions set revoked_at = now()`;
+      await page.clock.setFixedTime(Date.now() + 14.5 * MINUTE);
+      await openTab(page, 'WhoAmI');
+      await run(page);
+      await expectAnswer(page, 'Sign in again: run the tab SignUp first.');
+      // The browser's own note of the refusal; the page has said it better.
+      expect(newUser.complaints).toEqual([expect.stringContaining('401')]);
+    },
+    MINUTE,
+  );
+
+  browser.it(
+    'forgets whom it knew, and brings back a closed tab, when somebody starts over',
+    async () => {
+      newUser = await visit(`${app.url}/graphql`);
+      const { page } = newUser;
+      await openTab(page, 'SignUp');
+      await run(page);
+      await expectAnswer(page, '"tokensAwarded": 10');
+      await page.getByRole('button', { name: 'Close Tab' }).first().click();
+      await expect.poll(() => tabNames(page)).toEqual(Object.keys(STORY).slice(1));
+      await page.getByRole('button', { name: 'Start over' }).click();
+      await expect.poll(() => tabNames(page)).toEqual(Object.keys(STORY));
+      await openTab(page, 'CreateJob');
+      await run(page);
+      await expectAnswer(page, 'does not know {{homeowner}} yet; run the tab SignUp first');
+      expectQuiet(newUser);
+    },
+    MINUTE,
+  );
+
+  for (const width of [1280, 400])
+    browser.it(
+      `hides no word of its instructions, and no tab, in a window of ${width} columns`,
+      async () => {
+        newUser = await visit(`${app.url}/graphql`);
+        const { page, picture } = newUser;
+        await page.setViewportSize({ width, height: 860 });
+        for (const colorScheme of ['dark', 'light'] as const) {
+          await page.emulateMedia({ colorScheme });
+          await picture(`playground-${width}-${colorScheme}`);
+        }
+        for (const at of Object.keys(STORY).keys()) {
+          await page.getByLabel('Step', { exact: true }).selectOption(String(at));
+          const hidden = await page.locator('#guide-text').evaluate((text) => text.scrollHeight - text.clientHeight);
+          expect(hidden, Object.keys(STORY)[at]).toBeLessThanOrEqual(1);
+        }
+        const { x, width: wide } = await boxOf(page, '.graphiql-tab-active');
+        expect([x >= 0, x + wide <= width]).toEqual([true, true]);
+        expect((await boxOf(page, '#guide-step')).width).toBeGreaterThan(150);
+        const editors = await boxOf(page, '.graphiql-editors');
+        const response = await boxOf(page, '.graphiql-response');
+        const stacked = response.y >= editors.y + editors.height;
+        expect([stacked, response.x >= editors.x + editors.width]).toEqual([width === 400, width === 1280]);
+        const tools = await boxOf(page, '.graphiql-toolbar');
+        const query = await boxOf(page, '.graphiql-query-editor .monaco-editor');
+        const apart = tools.x >= query.x + query.width || tools.y + tools.height <= query.y;
+        expect(apart).toBe(true);
+        expectQuiet(newUser);
+      },
+      MINUTE,
+    );
+
+  browser.it(
+    'shows an answer that comes below the editors of a narrow window',
+    async () => {
+      newUser = await visit(`${app.url}/graphql`);
+      const { page, picture } = newUser;
+      const height = 800;
+      await page.setViewportSize({ width: 400, height });
+      await expectOpen(page, 'SignUp');
+      expect((await boxOf(page, '.graphiql-response')).y).toBeGreaterThan(height - 100);
+      await run(page);
+      await expectAnswer(page, '"signUpHomeowner"');
+      const answer = await boxOf(page, '.graphiql-response');
+      expect(answer.y + answer.height).toBeLessThanOrEqual(height);
+      // What was run moves away with its pane.
+      const query = await boxOf(page, '.graphiql-query-editor .monaco-editor');
+      expect(query.y + query.height).toBeLessThanOrEqual(answer.y);
+      await picture('playground-400-answer');
+      await page.getByRole('button', { name: 'Next' }).click();
+      await expectOpen(page, 'WhoAmI');
+      expect((await boxOf(page, '.graphiql-execute-button')).y).toBeGreaterThan(
+        (await boxOf(page, '.graphiql-tabs')).y,
+      );
+      expectQuiet(newUser);
+    },
+    MINUTE,
+  );
+
+  browser.it(
+    'keeps the tabs, the token and its address over a reload',
+    async () => {
+      newUser = await visit(`${app.url}/graphql`);
+      const { page } = newUser;
+      await openTab(page, 'SignUp');
+      await run(page);
+      await expectAnswer(page, '"tokensAwarded": 10');
+      await openTab(page, 'WhoAmI');
+      await page.reload();
+      expect(page.url()).toBe(`${app.url}/graphql`);
+      await openTab(page, 'WhoAmI');
+      expect(await tabNames(page)).toEqual(Object.keys(STORY));
+      await run(page);
+      await expectAnswer(page, '"userType": "HOMEOWNER"');
+      expectQuiet(newUser);
+    },
+    MINUTE,
+  );
+
+  browser.it(
+    'says which tab to run first, and sends nothing, while it lacks a token or an id',
+    async () => {
+      newUser = await visit(`${app.url}/graphql`);
+      const { page } = newUser;
+      await openTab(page, 'PublishJob');
+      await run(page);
+      await expectAnswer(page, 'does not know {{job}} yet; run the tab CreateJob first');
+      expectQuiet(newUser);
+    },
+    MINUTE,
+  );
+});
+
+browser.describe('The REST reference', () => {
+  browser.it(
+    'shows the operations, tries one out, and keeps the token of a sign-up',
+    async () => {
+      newUser = await visit(`${app.url}/healthz`);
+      const { page, picture, context, complaints } = newUser;
+      const real = await app.rest('GET', '/v1/openapi.json');
+      if (real.status !== 200)
+        await context.route('**/v1/openapi.json', (route) => route.fulfill({ json: HAND_MADE_OPENAPI }));
+      await page.goto(`${app.url}/v1/docs`);
+      await page.locator('.opblock').first().waitFor();
+      await page.waitForTimeout(500);
+      await picture('reference');
+      const me = page.locator('.opblock-get', { has: page.locator('[data-path$="/me"]') });
+      await me.locator('.opblock-summary').click();
+      await me.getByRole('button', { name: 'Execute' }).click();
+      await expect
+        .poll(() => me.locator('.live-responses-table tbody .response-col_status').first().textContent())
+        .toContain('401');
+      const signUp = page.locator('.opblock-post', { has: page.locator('[data-path$="/auth/signup/homeowner"]') });
+      await signUp.locator('.opblock-summary').click();
+      await signUp.locator('textarea').fill(JSON.stringify(RITA));
+      await signUp.getByRole('button', { name: 'Execute' }).click();
+      await expect
+        .poll(() => signUp.locator('.live-responses-table tbody .response-col_status').first().textContent())
+        .toContain('201');
+      await me.getByRole('button', { name: 'Execute' }).click();
+      await expect
+        .poll(() => me.locator('.live-responses-table tbody .response-col_status').first().textContent())
+        .toContain('200');
+      await me.scrollIntoViewIfNeeded();
+      await picture('reference-tried');
+      // The browser itself notes on the console that somebody without a token was refused.
+      expect(complaints.filter((text) => !text.includes('status of 401'))).toEqual([]);
+      expect([...newUser.origins]).toEqual([app.url]);
+    },
+    MINUTE,
+  );
+});
+
+/** How often these pages have asked for a new token. */
+function countRenewals(pages: readonly Page[]): () => number {
+  let count = 0;
+  const look = (request: Request) => (count += new URL(request.url()).pathname === '/v1/auth/refresh' ? 1 : 0);
+  for (const page of pages) page.on('request', look);
+  return () => count;
+}
+
+/** Puts tokens that have run out in the place of those that the page has kept, and reloads it. */
+async function expire(page: Page): Promise<void> {
+  const key = 'job-marketplace:memory';
+  const kept = JSON.parse((await page.evaluate<string | null>(`sessionStorage.getItem('${key}')`)) ?? '{}') as Kept;
+  for (const session of Object.values(kept.sessions)) {
+    const claims = jwt.decode(session.token) as object;
+    const header = jwt.decode(session.token, { complete: true })?.header;
+    session.token = jwt.sign({ ...claims, exp: 1 }, JWT_SECRET, { header: header ?? { alg: 'HS256' } });
+    session.renewAt = Number.MAX_SAFE_INTEGER;
+  }
+  kept.changedAt = Number.MAX_SAFE_INTEGER - 1_000;
+  await page.evaluate(`sessionStorage.setItem('${key}', ${JSON.stringify(JSON.stringify(kept))})`);
+  await page.reload();
+}
+
+interface Kept {
+  changedAt: number;
+  sessions: Record<string, { token: string; renewAt: number }>;
+}
+
+function expectQuiet({ origins, complaints }: Visit): void {
+  expect(complaints).toEqual([]);
+  expect([...origins]).toEqual([app.url]);
+}

@@ -1,0 +1,99 @@
+/**
+ * The reference page over the real document: every operation is there, and they open without a complaint on the
+ * console.
+ */
+import type { Locator } from 'playwright-core';
+import { afterAll, afterEach, beforeAll, expect } from 'vitest';
+import { ROUTES } from '../../../src/rest/routes.js';
+import { openTestApp, type TestApp } from '../../app.js';
+import { needs } from '../../needs.js';
+import { closeBrowser, visit, type Visit } from './chromium.js';
+
+const browser = needs('chromium');
+
+let app: TestApp;
+let reader: Visit;
+beforeAll(async () => {
+  app = await openTestApp();
+});
+afterAll(async () => {
+  await closeBrowser();
+  await app.close();
+});
+afterEach(() => reader?.close());
+
+browser.describe('The REST reference', () => {
+  browser.it('shows every operation, and opens one of each kind with its answer and its refusals', async () => {
+    reader = await visit(`${app.url}/v1/docs`);
+    const { page, picture, complaints, origins } = reader;
+    const operations = page.locator('.opblock');
+    await operations.first().waitFor();
+    expect(await operations.count()).toBe(ROUTES.length);
+    await picture('reference-operations');
+    for (const section of await page.locator('.opblock-tag-section').all()) {
+      const operation = section.locator('.opblock').first();
+      await toggle(operation);
+      expect(await operation.locator('.response-col_status').allTextContents()).toEqual(
+        expect.arrayContaining(['400', '429']),
+      );
+      // A page with all of them open is slow.
+      await toggle(operation);
+    }
+    const award = page.locator('.opblock', { has: page.locator('[data-path="/v1/jobs/{id}/award"]') });
+    await toggle(award);
+    await award.locator('.responses-inner').scrollIntoViewIfNeeded();
+    await picture('reference-award');
+    expect(await page.locator('.errors-wrapper').count()).toBe(0);
+    expect(await page.getByText(/Could not resolve reference/).count()).toBe(0);
+    expect(complaints).toEqual([]);
+    expect([...origins]).toEqual([app.url]);
+  });
+
+  browser.it('is as light or dark as the system', async () => {
+    reader = await visit(`${app.url}/v1/docs`);
+    const { page, picture } = reader;
+    await page.locator('.opblock').first().waitFor();
+    const backgrounds = new Set<string>();
+    for (const colorScheme of ['light', 'dark'] as const) {
+      await page.emulateMedia({ colorScheme });
+      await expect.poll(() => page.locator('html.dark-mode').count()).toBe(colorScheme === 'dark' ? 1 : 0);
+      backgrounds.add(await page.evaluate<string>('getComputedStyle(document.documentElement).backgroundColor'));
+      await picture(`reference-${colorScheme}`);
+    }
+    expect(backgrounds.size).toBe(2);
+  });
+
+  browser.it('runs its samples as they stand, again and again', async () => {
+    reader = await visit(`${app.url}/v1/docs`);
+    const { page, complaints } = reader;
+    await page.locator('.opblock').first().waitFor();
+    for (const [path, method, status] of [
+      ['/v1/auth/signup/homeowner', 'post', 201],
+      ['/v1/auth/signup/homeowner', 'post', 201],
+      ['/v1/auth/login', 'post', 200],
+      ['/v1/jobs', 'post', 201],
+      ['/v1/jobs/{id}', 'get', 200],
+      ['/v1/jobs/{id}/publish', 'post', 200],
+      ['/v1/auth/signup/contractor', 'post', 201],
+      ['/v1/jobs/{id}/bids', 'post', 201],
+      ['/v1/auth/login', 'post', 200],
+      ['/v1/jobs/{id}/award', 'post', 200],
+    ] as const) {
+      const operation = page.locator(`.opblock-${method}`, { has: page.locator(`[data-path="${path}"]`) });
+      if (!(await operation.locator('.responses-inner').isVisible())) await toggle(operation);
+      const answered = page.waitForResponse((response) => response.request().method() === method.toUpperCase());
+      await operation.locator('.execute').click();
+      const answer = await answered;
+      expect([path, answer.status(), await answer.text()]).toEqual([path, status, expect.anything()]);
+      await operation.locator('.curl-command').waitFor();
+      await toggle(operation);
+    }
+    expect(complaints).toEqual([]);
+  });
+});
+
+async function toggle(operation: Locator): Promise<void> {
+  const open = await operation.locator('.responses-inner').isVisible();
+  await operation.locator('.opblock-summary-control').click();
+  await operation.locator('.responses-inner').waitFor({ state: open ? 'hidden' : 'visible' });
+}

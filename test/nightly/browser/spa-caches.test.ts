@@ -1,0 +1,232 @@
+/**
+ * What the caches of Apollo Client and of graphcache, set up as schema/clients.md says, make of lists that are read in
+ * several ways, also from a server that runs listed documents alone. All of it runs in Node: a browser would show the
+ * same.
+ */
+import { readFileSync, rmSync } from 'node:fs';
+import { join } from 'node:path';
+import { buildSchema, isObjectType, type GraphQLObjectType } from 'graphql';
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest';
+import { openTestApp, type Json, type TestApp } from '../../app.js';
+import { contractor, homeowner, type Person } from '../../cast.js';
+import { newFolder, stubBrowser, writeFiles } from './spa-site.js';
+
+type Read = 'edges' | 'nodes' | 'bareNodes' | 'cursorsAndNodes' | 'onEdge' | 'total' | 'end';
+type Step = readonly [Read, { first?: number; after?: string }];
+type Both = Promise<{ cached: Json; asked: Json }>;
+
+interface Stories {
+  readOneByOne(api: string, steps: readonly Step[]): Promise<Json[]>;
+  readOn(api: string, name: 'nodes' | 'edges', first: number | undefined): Promise<Json[]>;
+  whoByHash(api: string): Promise<unknown>;
+}
+
+interface Session {
+  writeSession(session: object | undefined): void;
+}
+
+let apollo: Stories & {
+  typePolicies: Record<string, { fields?: Record<string, unknown> }>;
+  createAmongLists(api: string, input: object): Both;
+  bidAmongLists(api: string, jobId: string): Both;
+};
+let urql: Stories & {
+  graphcache: { keys: object; resolvers: Record<string, object> };
+  readWithoutArguments(api: string): Promise<Json>;
+};
+let session: Session;
+let app: TestApp;
+let listed: TestApp;
+let hanna: Person;
+let api: string;
+/** Hanna's jobs, as they are listed. */
+let jobs: string[];
+const folder = newFolder();
+const complaints = [vi.spyOn(console, 'warn'), vi.spyOn(console, 'error')];
+
+beforeAll(async () => {
+  const [opened] = await Promise.all([openTestApp(), writeFiles(folder, 'codegen-listed.ts')]);
+  app = opened;
+  api = `${app.url}/graphql`;
+  listed = await openTestApp(
+    { PERSISTED_DOCUMENTS: 'only', PERSISTED_DOCUMENTS_FILE: join(folder, 'gql/persisted-documents.json') },
+    { sameDatabaseAs: app },
+  );
+  stubBrowser();
+  const stories = (name: string) => import(join(folder, 'src/stories', `${name}.ts`));
+  [apollo, urql, session] = await Promise.all([stories('apollo'), stories('urql'), stories('session')]);
+  hanna = await homeowner(app, 'Hanna');
+  for (let at = 1; at <= 5; at += 1) await write(`Job ${at}`);
+  jobs = (await app.rest('GET', '/v1/jobs', { token: hanna.token })).body.data.map(({ id }: Json) => id);
+});
+afterAll(async () => {
+  rmSync(folder, { recursive: true, force: true });
+  await listed?.close();
+  await app?.close();
+});
+beforeEach(() => {
+  signIn(hanna);
+  for (const complaint of complaints) complaint.mockClear();
+});
+afterEach(() => {
+  for (const complaint of complaints) expect(complaint.mock.calls).toEqual([]);
+});
+
+const JOB = { description: 'It lets the rain in.', category: 'roofing', city: 'Austin', state: 'TX' };
+const write = (title: string) => app.rest('POST', '/v1/jobs', { token: hanna.token, body: { ...JOB, title } });
+
+function signIn({ userId, token, refreshToken }: Person): void {
+  session.writeSession({ userId, token, refreshToken });
+}
+
+const READS: Read[] = ['edges', 'nodes', 'bareNodes', 'cursorsAndNodes', 'onEdge', 'total', 'end'];
+const PAIRS = READS.flatMap((one) => READS.map((other) => [one, other] as const));
+const idsOf = (list: Json): string[] =>
+  list.nodes?.map(({ id }: Json) => id) ?? list.edges.map(({ node }: Json) => node.id);
+
+describe.each([
+  ['Apollo Client', () => apollo],
+  ['graphcache', () => urql],
+])('A list in the cache of %s', (_, stories) => {
+  it('is the server’s, whatever was read of it before', async () => {
+    const alone = new Map<Read, Json>();
+    for (const read of READS) {
+      const [data] = await stories().readOneByOne(api, [[read, { first: 2 }]]);
+      expect(data.jobs, read).toBeTruthy();
+      alone.set(read, data);
+    }
+    for (const [one, other] of PAIRS) {
+      const steps: Step[] = [one, other, one].map((read) => [read, { first: 2 }]);
+      const expected = [one, other, one].map((read) => alone.get(read));
+      expect(await stories().readOneByOne(api, steps), `${one}, then ${other}`).toEqual(expected);
+    }
+  });
+
+  it.each(['nodes', 'edges'] as const)('grows page by page to its end by `%s`', async (read) => {
+    for (const list of await stories().readOn(api, read, 2)) expect(idsOf(list)).toEqual(jobs);
+  });
+
+  it('has a second page by `nodes`, and its first by `edges` then', async () => {
+    const [start] = await stories().readOneByOne(api, [['nodes', { first: 2 }]]);
+    const after = start.jobs.pageInfo.endCursor;
+    const [, second, first, again] = await stories().readOneByOne(api, [
+      ['nodes', { first: 2 }],
+      ['nodes', { first: 2, after }],
+      ['edges', { first: 2 }],
+      ['edges', { first: 2, after }],
+    ]);
+    expect(idsOf(second.jobs).slice(-2)).toEqual(jobs.slice(2, 4));
+    expect(idsOf(first.jobs)).toEqual(jobs.slice(0, 2));
+    expect(first.jobs.pageInfo).toMatchObject({ hasNextPage: true, endCursor: after });
+    expect(idsOf(again.jobs).slice(-2)).toEqual(jobs.slice(2, 4));
+  });
+
+  it('comes by the hashes of codegen from a server that runs listed documents alone', async () => {
+    expect(await stories().whoByHash(`${listed.url}/graphql`)).toMatchObject({ id: hanna.userId, __typename: 'User' });
+  });
+});
+
+describe('A list in the cache of Apollo Client', () => {
+  it('is not asked for again where the cache has it', async () => {
+    const fetched = vi.spyOn(globalThis, 'fetch');
+    const [start] = await apollo.readOneByOne(api, [['edges', { first: 2 }]]);
+    const after = start.jobs.pageInfo.endCursor;
+    fetched.mockClear();
+    await apollo.readOneByOne(api, [
+      ['edges', { first: 2 }],
+      ['edges', { first: 2, after }],
+      ['bareNodes', { first: 4 }],
+      ['nodes', { first: 2, after }],
+    ]);
+    const sent = fetched.mock.calls.map(([, init]) => JSON.parse(String(init?.body)).operationName);
+    fetched.mockRestore();
+    expect(new Set(sent)).toEqual(new Set(['Edges']));
+  });
+
+  it('that begins behind a cursor is not taken for the whole', async () => {
+    const [start] = await apollo.readOneByOne(api, [['nodes', { first: 3 }]]);
+    const [, first] = await apollo.readOneByOne(api, [
+      ['nodes', { first: 2, after: start.jobs.pageInfo.endCursor }],
+      ['nodes', { first: 2 }],
+    ]);
+    expect(idsOf(first.jobs)).toEqual(jobs.slice(0, 2));
+  });
+
+  it('has a new job only where it belongs', async () => {
+    const owner = await homeowner(app, 'Olga');
+    signIn(owner);
+    await app.rest('POST', '/v1/jobs', { token: owner.token, body: { ...JOB, title: 'The first' } });
+    const { cached, asked } = await apollo.createAmongLists(api, { ...JOB, title: 'The second' });
+    expect(cached).toEqual(asked);
+    expect([cached.all.totalCount, cached.open.nodes, cached.oldest.nodes.length]).toEqual([2, [], 2]);
+  });
+
+  it('has a new bid only where it belongs', async () => {
+    const owner = await homeowner(app, 'Olga');
+    const body = { ...JOB, title: 'A roof', urgency: 'standard', address_line1: '12 Oak Lane' };
+    const { id } = (await app.rest('POST', '/v1/jobs', { token: owner.token, body })).body;
+    await app.rest('POST', `/v1/jobs/${id}/publish`, { token: owner.token });
+    signIn(await contractor(app, 'Carlos'));
+    const { cached, asked } = await apollo.bidAmongLists(api, id);
+    expect(cached).toEqual(asked);
+    expect([cached.job.bids, cached.job.withdrawn, cached.viewer.bids].map(({ nodes }) => nodes.length)).toEqual([
+      1, 0, 1,
+    ]);
+  });
+});
+
+describe('A list in graphcache', () => {
+  it('comes without arguments', async () => {
+    const { jobs: list, viewer } = await urql.readWithoutArguments(api);
+    expect(idsOf(list)).toEqual(jobs);
+    expect(list.nodes[0].timeline.nodes).toHaveLength(1);
+    expect(list.nodes[0].bids.edges).toEqual([]);
+    expect(viewer.tokenTransactions.nodes).toHaveLength(1);
+  });
+
+  it.each(['nodes', 'edges'] as const)('goes on behind a page without arguments by `%s`', async (read) => {
+    for (let at = jobs.length; at < 22; at += 1) jobs.unshift((await write(`Job ${at + 1}`)).body.id);
+    const [list] = await urql.readOn(api, read, undefined);
+    expect(idsOf(list)).toEqual(jobs);
+  });
+});
+
+describe('What is documented covers the schema', () => {
+  const schema = buildSchema(readFileSync(new URL('../../../schema/api.graphql', import.meta.url), 'utf8'));
+  const objects = Object.values(schema.getTypeMap()).filter(
+    (type): type is GraphQLObjectType => isObjectType(type) && !type.name.startsWith('__'),
+  );
+  const lists = objects.flatMap((type) =>
+    Object.values(type.getFields())
+      .filter((field) => /^\w+Connection!?$/.test(String(field.type)))
+      .map((field) => [type.name, field] as const),
+  );
+  // Graphcache knows what these belong to: to a root field, or to the field of a list.
+  const isOfAField = ({ name }: GraphQLObjectType) =>
+    /^(Query|Mutation|Subscription|PageInfo)$|(Payload|Connection|Edge)$/.test(name);
+
+  it('graphcache: each type without an `id` is named, and no other', () => {
+    const without = objects.filter((type) => !isOfAField(type) && !('id' in type.getFields())).map(({ name }) => name);
+    expect(Object.keys(urql.graphcache.keys).toSorted()).toEqual(without.toSorted());
+  });
+
+  it('graphcache: each list is paged, and nothing else', () => {
+    const paged = Object.entries(urql.graphcache.resolvers).flatMap(([type, fields]) =>
+      Object.keys(fields).map((field) => `${type}.${field}`),
+    );
+    const expected = [...lists.map(([type, { name }]) => `${type}.${name}`), 'Query.job'];
+    expect(paged.toSorted()).toEqual(expected.toSorted());
+  });
+
+  it('Apollo Client: each list is paged, and kept apart by all its arguments but the place', () => {
+    for (const [type, { name, args }] of lists) {
+      const keyArgs = args.map((arg) => arg.name).filter((arg) => arg !== 'first' && arg !== 'after');
+      expect(apollo.typePolicies[type]?.fields?.[name], `${type}.${name}`).toMatchObject({
+        keyArgs:
+          keyArgs.length > 0 &&
+          expect.toSatisfy((given: string[]) => given.toSorted().join() === keyArgs.toSorted().join()),
+        merge: expect.any(Function),
+      });
+    }
+  });
+});

@@ -1,0 +1,137 @@
+/**
+ * A session that schema/clients.md keeps: how it goes on, ends, and whose it is. All of it runs in Node, with
+ * what a browser would keep in memory.
+ */
+import { once } from 'node:events';
+import { rmSync } from 'node:fs';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { join } from 'node:path';
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { openTestApp, type TestApp } from '../../app.js';
+import { homeowner, type Person } from '../../cast.js';
+import { newFolder, stubBrowser, writeFiles } from './spa-site.js';
+
+interface Stories {
+  whoByHash(api: string, first?: () => void): Promise<unknown>;
+}
+
+interface Session {
+  readSession(): object | undefined;
+  writeSession(session: object | undefined): void;
+  renewSession(api: string): Promise<void>;
+}
+
+let apollo: Stories;
+let urql: Stories;
+let session: Session;
+let app: TestApp;
+let listed: TestApp;
+let hanna: Person;
+let api: string;
+const folder = newFolder();
+
+beforeAll(async () => {
+  const [opened] = await Promise.all([openTestApp(), writeFiles(folder, 'codegen-listed.ts')]);
+  app = opened;
+  listed = await openTestApp(
+    { PERSISTED_DOCUMENTS: 'only', PERSISTED_DOCUMENTS_FILE: join(folder, 'gql/persisted-documents.json') },
+    { sameDatabaseAs: app },
+  );
+  api = `${listed.url}/graphql`;
+  stubBrowser();
+  const stories = (name: string) => import(join(folder, 'src/stories', `${name}.ts`));
+  [apollo, urql, session] = await Promise.all([stories('apollo'), stories('urql'), stories('session')]);
+  hanna = await homeowner(app, 'Hanna');
+});
+afterAll(async () => {
+  rmSync(folder, { recursive: true, force: true });
+  await listed?.close();
+  await app?.close();
+});
+beforeEach(() => signIn(hanna));
+
+function signIn({ userId, token, refreshToken }: Person): void {
+  session.writeSession({ userId, token, refreshToken });
+}
+
+describe('A session', () => {
+  it('goes on at a server that runs listed documents alone', async () => {
+    const before = session.readSession();
+    await session.renewSession(api);
+    expect(session.readSession()).toEqual({
+      userId: hanna.userId,
+      token: expect.any(String),
+      refreshToken: expect.any(String),
+    });
+    expect(session.readSession()).not.toEqual(before);
+  });
+
+  it('is over where its refresh token is not known', async () => {
+    session.writeSession({ token: hanna.token, refreshToken: `rft_${'x'.repeat(43)}` });
+    await session.renewSession(api);
+    expect(session.readSession()).toBeUndefined();
+  });
+
+  it('stays, and the call fails in words, where the renewal is refused for another reason', async () => {
+    await expect(session.renewSession(`${app.url}/elsewhere/graphql`)).rejects.toThrow(
+      'There is nothing at /elsewhere/v1/auth/refresh.',
+    );
+    expect(session.readSession()).toBeDefined();
+  });
+
+  it('asks again where the answer was lost or the server had no time', async () => {
+    const { refreshToken } = await homeowner(app, 'Olga');
+    session.writeSession({ token: hanna.token, refreshToken });
+    const answers = ['lost', 503, 429, 'HTML', 'passed on'];
+    const server = createServer((request, response) => {
+      const next = answers.shift();
+      if (next === 'lost') return void response.destroy();
+      if (next !== 'passed on') return void response.writeHead(typeof next === 'number' ? next : 200).end('{');
+      const { url = '' } = request;
+      void fetch(app.url + url, {
+        method: 'POST',
+        headers: { 'content-type': 'application/json' },
+        body: JSON.stringify({ refresh_token: refreshToken }),
+      }).then(async (answer) => response.writeHead(answer.status).end(await answer.text()));
+    });
+    server.listen(0, '127.0.0.1');
+    await once(server, 'listening');
+    await session.renewSession(`http://127.0.0.1:${(server.address() as AddressInfo).port}/graphql`);
+    expect(answers).toEqual([]);
+    expect(session.readSession()).not.toMatchObject({ refreshToken });
+    server.closeAllConnections();
+    await new Promise((resolve) => server.close(resolve));
+  });
+});
+
+describe.each([
+  ['Apollo Client', () => apollo],
+  ['urql', () => urql],
+])('A session with %s', (_, stories) => {
+  it('is over at the first call after the server has ended it', async () => {
+    const olga = await homeowner(app, 'Olga');
+    await app.rest('POST', '/v1/auth/logout', { token: olga.token });
+    signIn(olga);
+    // A server answers a client without a token that there is no viewer.
+    await stories()
+      .whoByHash(api)
+      .catch(() => undefined);
+    expect(session.readSession()).toBeUndefined();
+  });
+
+  it('goes on where its access token is none', async () => {
+    const { userId, refreshToken } = await homeowner(app, 'Olga');
+    session.writeSession({ userId, token: 'none', refreshToken });
+    expect(await stories().whoByHash(api)).toMatchObject({ id: userId });
+  });
+
+  it('of somebody else is not sent by a client that was there before', async () => {
+    const olga = await homeowner(app, 'Olga');
+    const who = await stories()
+      .whoByHash(api, () => signIn(olga))
+      .catch(() => undefined);
+    expect(who).toBeUndefined();
+    expect(session.readSession()).toMatchObject({ token: olga.token });
+  });
+});

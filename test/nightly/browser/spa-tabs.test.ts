@@ -1,0 +1,108 @@
+/**
+ * Two tabs of the app that schema/clients.md prints share a stored session, in a real Chromium: when somebody else is
+ * in it, neither tab shows what the one before has read.
+ */
+import { chromium, type Browser, type Page } from 'playwright-core';
+import { afterAll, beforeAll, expect } from 'vitest';
+import { openTestApp, type TestApp } from '../../app.js';
+import { homeowner } from '../../cast.js';
+import { needs, programPath } from '../../needs.js';
+import { ARGS } from './chromium.js';
+import { openSite, type Site } from './spa-site.js';
+
+const TEST_MS = 60_000;
+
+let app: TestApp;
+let site: Site;
+let browser: Browser;
+
+const chromiumThere = needs('chromium');
+const lifetime = programPath('chromium') ? { beforeAll, afterAll } : { beforeAll: () => {}, afterAll: () => {} };
+
+lifetime.beforeAll(async () => {
+  site = await openSite();
+  app = await openTestApp({ CORS_ORIGINS: site.url });
+  await site.build(app.url);
+  browser = await chromium.launch({ executablePath: programPath('chromium') ?? 'chromium', args: ARGS });
+});
+lifetime.afterAll(async () => {
+  await browser?.close();
+  await site?.close();
+  await app?.close();
+});
+
+for (const client of ['apollo', 'urql'] as const) {
+  chromiumThere.describe(`Two tabs of an app with ${client}`, () => {
+    chromiumThere.it(
+      'show the form after a log-out in one of them, and then the user who signs up in it',
+      async () => {
+        const { first, second, close } = await twoTabs(client, 'Ella');
+        await first.getByRole('button', { name: 'Log out' }).click();
+        await second.getByRole('form', { name: 'Log in' }).waitFor();
+        await signUp(first, client, 'Finn');
+        await seeNothingButOf('Finn', second);
+        await close();
+      },
+      TEST_MS,
+    );
+
+    chromiumThere.it(
+      'show another person whose session is stored while they are open',
+      async () => {
+        const { first, second, close } = await twoTabs(client, 'Gina');
+        const { userId, token, refreshToken } = await homeowner(app, 'Hugo');
+        const stored = JSON.stringify(JSON.stringify({ userId, token, refreshToken }));
+        await first.evaluate(`localStorage.setItem('session', ${stored})`);
+        await seeNothingButOf('Hugo', second);
+        await close();
+      },
+      TEST_MS,
+    );
+  });
+}
+
+/** Somebody who has posted a job, and sees it in both. */
+async function twoTabs(client: string, name: string) {
+  const context = await browser.newContext();
+  context.setDefaultTimeout(100_000);
+  const complaints: string[] = [];
+  context.on('console', (message) => {
+    if (['warning', 'error'].includes(message.type())) complaints.push(message.text());
+  });
+  const open = async () => {
+    const page = await context.newPage();
+    await page.goto(`${site.url}/${client}.html#/jobs`);
+    return page;
+  };
+  const first = await open();
+  await signUp(first, client, name);
+  const form = first.getByRole('form', { name: 'Post a job' });
+  await form.getByLabel('Title').fill('A gate');
+  await form.getByRole('button').click();
+  const second = await open();
+  for (const page of [first, second]) await page.getByRole('link', { name: 'A gate' }).waitFor();
+  const close = async () => {
+    await context.close();
+    expect(complaints).toEqual([]);
+  };
+  return { first, second, close };
+}
+
+async function signUp(page: Page, client: string, name: string): Promise<void> {
+  const form = page.getByRole('form', { name: 'Sign up as a homeowner' });
+  await form.getByLabel('First name').fill(name);
+  await form.getByLabel('Email').fill(`${name}.${client}@example.test`);
+  await form.getByLabel('Password').fill('a password of theirs');
+  await form.getByRole('button').click();
+  await see(page, 'who', name);
+}
+
+async function seeNothingButOf(name: string, page: Page): Promise<void> {
+  await see(page, 'who', name);
+  await see(page, 'total', '0');
+  expect(await page.getByRole('link', { name: 'A gate' }).count()).toBe(0);
+}
+
+async function see(page: Page, id: string, text: string): Promise<void> {
+  await page.getByTestId(id).filter({ hasText: text }).waitFor();
+}

@@ -1,0 +1,316 @@
+/**
+ * Faults of a server other than kills: a pool without a free connection, a deadlock, a full disk, a clock that jumps, a
+ * start at the same time as others, and its own end under load. Each time callers get Retry-After, no acknowledged call
+ * is lost, and the server goes on by itself. Real servers, real faults; what becomes of rates when a Redis is lost and
+ * comes back is in ../security/rate-limit.test.ts. STORM=long takes more rounds.
+ */
+import { spawnSync } from 'node:child_process';
+import { randomBytes } from 'node:crypto';
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import type { ReservedSql, Sql } from 'postgres';
+import { afterAll, afterEach, beforeAll, expect, it } from 'vitest';
+import { checkDatabase } from '../../checker.js';
+import { ADMIN, JWT_SECRET, type Json } from '../../app.js';
+import { needs } from '../../needs.js';
+import { until } from '../../security/until.js';
+import { clone, type Clone } from '../../start/clone.js';
+import { ownDatabase, type OwnDatabase } from '../../start/own-database.js';
+import { start, startServer, type Environment } from '../../start/processes.js';
+import { durablePostgres } from '../../faults/durable-postgres.js';
+import type { Fields, Member, Op } from './storm/history.js';
+import { onSmallDisk } from './storm/small-disk.js';
+import { gather } from './storm/storm.js';
+import { openWire } from './storm/wire.js';
+import { expectTimed } from '../../timing.js';
+
+const TERM_ROUNDS = process.env.STORM === 'long' ? 20 : 3;
+
+let project: Clone;
+beforeAll(() => {
+  project = clone();
+});
+afterAll(() => project.remove());
+
+const closing: (() => unknown)[] = [];
+afterEach(async () => {
+  for (const close of closing.splice(0).toReversed()) await close();
+});
+
+const environment = (url: string, more: Environment = {}): Environment => ({
+  DATABASE_URL: url,
+  JWT_SECRET,
+  RATE_LIMITS: 'off',
+  LOG_LEVEL: 'error',
+  ADMIN_EMAIL: ADMIN.email,
+  ADMIN_PASSWORD: ADMIN.password,
+  ...more,
+});
+
+async function anOwnDatabase(): Promise<OwnDatabase> {
+  const database = await ownDatabase();
+  closing.push(() => database.drop());
+  return database;
+}
+
+interface Calls {
+  readonly url: string;
+  readonly owner: Member;
+  /** One sending, by REST: its status, or the word of a connection that broke. */
+  call(
+    op: Op,
+    job: string | undefined,
+    body: Fields | undefined,
+    key: string,
+  ): Promise<{ status: number | string; data: Fields | null; saysWhen: boolean }>;
+}
+
+/** An owner who is known already keeps their log-in, which outlives the server. */
+async function callsOf(url: string, known?: Member): Promise<Calls> {
+  const owner = known ?? (await gather([url], 1)).lanes[0]?.owner;
+  if (!owner) throw new Error('Nobody signed up.');
+  const wire = openWire([url]);
+  closing.push(() => wire.close());
+  return {
+    url,
+    owner,
+    call: async (op, job, body, key) => {
+      const attempt = await wire.send({ op, by: owner, job, body }, key, 0, 'rest');
+      return 'lost' in attempt ? { status: attempt.lost, data: null, saysWhen: false } : attempt;
+    },
+  };
+}
+
+const DRAFT = {
+  title: 'Sink',
+  description: 'It drips',
+  category: 'plumbing',
+  urgency: 'standard',
+  addressLine1: '1 Main',
+  city: 'Austin',
+  state: 'TX',
+};
+const read = async (url: string, path: string, token: string): Promise<{ status: number; body: Json }> => {
+  const response = await fetch(url + path, { headers: { authorization: `Bearer ${token}` } });
+  return { status: response.status, body: await response.json() };
+};
+
+it('a pool taken by others’ locks: all are refused, and then each succeeds once (timed)', async () => {
+  const database = await anOwnDatabase();
+  const { call, url } = await callsOf(
+    await startServer(project, environment(database.url, { DATABASE_POOL_SIZE: '3' })).url,
+  );
+  const hold = await aloneOn(database.sql);
+  await hold`begin`;
+  await hold`lock table jobs in access exclusive mode`;
+  const keys = Array.from({ length: 12 }, (_, number) => `taken-${number}`);
+  const refused = await Promise.all(keys.map((key) => call('create', undefined, DRAFT, key)));
+  expect(new Set(refused.map(({ status, saysWhen }) => `${status} ${saysWhen}`))).toEqual(new Set(['503 true']));
+  expect((await fetch(`${url}/healthz`)).status).toBe(200);
+  await hold`rollback`;
+  hold.release();
+
+  const released = performance.now();
+  await until(async () => (await call('create', undefined, DRAFT, 'first')).status === 201);
+  const tookMs = performance.now() - released;
+  expectTimed(() => expect(tookMs).toBeLessThan(2_000));
+  expect(
+    (await Promise.all(keys.map((key) => call('create', undefined, DRAFT, key)))).map(({ status }) => status),
+  ).toEqual(keys.map(() => 201));
+  expect(await database.sql`select count(*)::int as jobs from jobs`).toEqual([{ jobs: keys.length + 1 }]);
+  expect(await checkDatabase(database.sql)).toEqual([]);
+});
+
+it('a deadlock that the server loses is tried again, and the effect is there once', async () => {
+  const database = await anOwnDatabase();
+  const { call, owner } = await callsOf(await startServer(project, environment(database.url)).url);
+  const job: string = (await call('create', undefined, DRAFT, 'draft')).data?.id;
+  const rival = await aloneOn(database.sql);
+  // The one that looks first is the one that gives way; the rival never looks.
+  await rival`set deadlock_timeout = '1min'`;
+  await rival`begin`;
+  await rival`select from token_balances where user_id = ${owner.userId} for update`;
+  const published = call('publish', job, undefined, 'publish');
+  await until(
+    async () =>
+      (
+        await rival`select from pg_stat_activity where datname = current_database()
+          and application_name = 'job-marketplace' and wait_event_type = 'Lock'`
+      ).length > 0,
+  );
+  await rival`select from jobs where id = ${job} for update`;
+  await rival`commit`;
+  rival.release();
+
+  expect(await published).toMatchObject({ status: 200, data: { status: 'open', tokensCharged: 5 } });
+  await until(
+    async () =>
+      (await database.sql`select deadlocks::int from pg_stat_database where datname = current_database()`)[0]
+        ?.deadlocks === 1,
+  );
+  expect(await database.sql`select count(*)::int as charges from token_transfers where reason = 'publish'`).toEqual([
+    { charges: 1 },
+  ]);
+  expect(await database.sql`select count(*)::int as publications from events where type = 'job.published'`).toEqual([
+    { publications: 1 },
+  ]);
+  expect(await checkDatabase(database.sql)).toEqual([]);
+});
+
+onSmallDisk(
+  'a disk that is full: reads go on, writes are refused with Retry-After, and once there is room nothing is missing',
+  300_000,
+  async (disk) => {
+    const postgres = await durablePostgres();
+    closing.push(() => postgres.remove());
+    await postgres.start();
+    const sql = postgres.open('operator');
+    closing.push(() => sql.end());
+    postgres.own(disk.folder);
+    await sql.unsafe(`create tablespace small location '${disk.folder}'`);
+    await sql`alter database marketplace set default_tablespace = small`;
+
+    const server = startServer(project, environment(postgres.url));
+    const { call, url, owner } = await callsOf(await server.url);
+    disk.fill();
+    const made: string[] = [];
+    const refused: { key: string; body: Fields }[] = [];
+    for (let number = 0; refused.length < 10; number += 1) {
+      if (number === 500) throw new Error('The disk never filled.');
+      // What cannot be compressed needs its room.
+      const key = `full-${number}`;
+      const body = { ...DRAFT, description: randomBytes(3_000).toString('base64') };
+      const { status, data, saysWhen } = await call('create', undefined, body, key);
+      expect(status === 201 || (status === 503 && saysWhen)).toBe(true);
+      if (data) made.push(data.id);
+      else refused.push({ key, body });
+    }
+    expect((await read(url, '/v1/jobs', owner.token)).body.pagination.total).toBe(made.length);
+    expect((await read(url, '/v1/tokens', owner.token)).body).toMatchObject({ balance: 10 });
+    expect((await fetch(`${url}/readyz`)).status).toBe(200);
+
+    disk.free();
+    for (const { key, body } of refused) {
+      const { status, data } = await call('create', undefined, body, key);
+      expect(status).toBe(201);
+      made.push(data?.id);
+    }
+    expect((await sql`select id from jobs order by id`).map(({ id }) => id)).toEqual(made.sort());
+    expect(await checkDatabase(sql)).toEqual([]);
+    expect((await server.stop()).output).not.toContain('"level":"error"');
+  },
+);
+
+needs('faketime').it(
+  'a server’s clock that jumps: access tokens run out or come too early, refreshing goes on, and nothing else minds',
+  async () => {
+    const folder = mkdtempSync(join(tmpdir(), 'marketplace-clock-'));
+    closing.push(() => rmSync(folder, { recursive: true }));
+    const clock = join(folder, 'clock');
+    const set = (offset: string) => writeFileSync(clock, `${offset}\n`);
+    set('+0');
+    const preload = spawnSync('faketime', ['-f', '+0', 'printenv', 'LD_PRELOAD'], { encoding: 'utf8' }).stdout.trim();
+    const database = await anOwnDatabase();
+    const server = start(
+      project,
+      [process.execPath, 'dist/main.js'],
+      environment(database.url, {
+        LD_PRELOAD: preload,
+        FAKETIME_TIMESTAMP_FILE: clock,
+        FAKETIME_NO_CACHE: '1',
+        DONT_FAKE_MONOTONIC: '1',
+      }),
+    );
+    const { url, owner } = await callsOf(await server.url);
+    const me = async (token: string) => (await read(url, '/v1/me', token)).status;
+    const logIn = async () =>
+      (await post(`${url}/v1/auth/login`, { email: 'homeowner.1@example.test', password: 'a password for the storm' }))
+        .body;
+    expect(await me(owner.token)).toBe(200);
+
+    set('+16m');
+    expect(await me(owner.token)).toBe(401);
+    const later = await logIn();
+    expect(await me(later.token)).toBe(200);
+    const refreshed = await post(`${url}/v1/auth/refresh`, { refresh_token: later.refresh_token });
+    expect(refreshed.status).toBe(200);
+
+    // A token from the future is refused; its owner refreshes with the other one, whose time the database keeps.
+    set('-1d');
+    expect(await me(refreshed.body.token)).toBe(401);
+    const earlier = await post(`${url}/v1/auth/refresh`, { refresh_token: refreshed.body.refresh_token });
+    expect(earlier.status).toBe(200);
+    expect(await me(earlier.body.token)).toBe(200);
+    expect(await me((await logIn()).token)).toBe(200);
+    set('+0');
+    expect(await me(owner.token)).toBe(200);
+    expect(await checkDatabase(database.sql)).toEqual([]);
+    expect((await server.stop()).output).not.toContain('"level":"error"');
+  },
+);
+
+it('four servers that meet an empty database bring it up to date once, and all are ready', async () => {
+  const database = await anOwnDatabase();
+  const urls = await Promise.all(Array.from({ length: 4 }, () => startServer(project, environment(database.url)).url));
+  expect(await Promise.all(urls.map(async (url) => (await fetch(`${url}/readyz`)).status))).toEqual([
+    200, 200, 200, 200,
+  ]);
+  const { entries } = JSON.parse(readFileSync('schema/migrations/meta/_journal.json', 'utf8')) as {
+    entries: unknown[];
+  };
+  expect(
+    await database.sql`select count(*)::int as applied, count(distinct created_at)::int as different
+      from drizzle.__drizzle_migrations`,
+  ).toEqual([{ applied: entries.length, different: entries.length }]);
+});
+
+it(
+  `SIGTERM under load, ${TERM_ROUNDS} times: no connection is reset, and what was answered is there`,
+  { timeout: 300_000 + TERM_ROUNDS * 30_000 },
+  async () => {
+    const database = await anOwnDatabase();
+    let known: Member | undefined;
+    for (let round = 1; round <= TERM_ROUNDS; round += 1) {
+      const server = startServer(project, environment(database.url));
+      const { call, owner } = await callsOf(await server.url, known);
+      known = owner;
+      const before = await jobsIn(database.sql);
+      let made = 0;
+      const ends = Array.from({ length: 20 }, async (_, caller) => {
+        for (let number = 0; ; number += 1) {
+          const { status, saysWhen } = await call('create', undefined, DRAFT, `${round}-${caller}-${number}`);
+          if (status === 201) made += 1;
+          // Twenty calls of one user may wait for each other too long; they come again.
+          else if (!saysWhen) return status;
+        }
+      });
+      await until(() => made > 100);
+      const { code } = await server.stop();
+      expect(new Set(await Promise.all(ends))).toEqual(new Set(['ECONNREFUSED']));
+      expect(code).toBe(0);
+      expect((await jobsIn(database.sql)) - before).toBe(made);
+    }
+    expect(await checkDatabase(database.sql)).toEqual([]);
+  },
+);
+
+/** The driver forgets a reservation that has to open its connection first. */
+async function aloneOn(sql: Sql): Promise<ReservedSql> {
+  await sql`select 1`;
+  return sql.reserve();
+}
+
+async function jobsIn(sql: Sql): Promise<number> {
+  const [row] = await sql<[{ jobs: number }]>`select count(*)::int as jobs from jobs`;
+  return row.jobs;
+}
+
+async function post(address: string, body: object): Promise<{ status: number; body: Json }> {
+  const response = await fetch(address, {
+    method: 'POST',
+    headers: { 'content-type': 'application/json' },
+    body: JSON.stringify(body),
+  });
+  return { status: response.status, body: await response.json() };
+}

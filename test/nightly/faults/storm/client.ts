@@ -1,0 +1,521 @@
+/**
+ * One client: it makes up its mind by its own stream of chance, sends one request after another, and sends again what
+ * got no definite answer, with the same key, until it has one. Of its own jobs it knows everything, since nobody else
+ * touches them; at the shared ones it races the others.
+ */
+import { setTimeout as pause } from 'node:timers/promises';
+import { JOB_TRANSITION_KEYS, JOB_TRANSITIONS, type JobTransitionKey } from '../../../../src/rules/lifecycle.js';
+import { LIVE_BID_STATES, type BidState, type JobState } from '../../../../src/rules/states.js';
+import { APIS } from '../../../calls.js';
+import { isIn } from '../../../specified.js';
+import type { Board } from './board.js';
+import type { Chance } from './chance.js';
+import {
+  isRead,
+  settles,
+  succeeded,
+  type Attempt,
+  type Entry,
+  type Expectation,
+  type Fields,
+  type Member,
+  type Request,
+} from './history.js';
+import type { Wire } from './wire.js';
+
+export interface Lane {
+  readonly owner: Member;
+  readonly contractors: readonly [Member, Member];
+}
+
+export interface ClientParts {
+  readonly number: number;
+  readonly lane: Lane;
+  readonly admin: Member;
+  readonly board: Board;
+  readonly wire: Wire;
+  readonly instances: number;
+  readonly dice: Chance;
+  /** What the owner can spend at the beginning. */
+  readonly available: number;
+  readonly history: Entry[];
+  onAttempt(attempt: Attempt, entry: Entry): void;
+  /** Whether the run was given up, so that nobody is to wait for an answer any more. */
+  isGivenUp?(): boolean;
+}
+
+export interface Client {
+  /** One operation from the choice to the definite answer. */
+  step(): Promise<void>;
+}
+
+interface OwnBid {
+  readonly id: string;
+  readonly by: Member;
+  readonly amount: number;
+  status: BidState;
+}
+
+interface OwnJob {
+  readonly id: string;
+  status: JobState | 'gone';
+  version: number;
+  urgency: keyof typeof PRICES;
+  paid: number;
+  awarded: OwnBid | undefined;
+  proposal: { by: Member; text: string } | undefined;
+  bids: OwnBid[];
+}
+
+/** Typed in from the interface, as is every number here that an answer is held against. */
+const PRICES = { standard: 5, priority: 15, urgent: 30 } as const;
+const JOBS_AT_ONCE = 5;
+const PAUSE_MS = 25;
+const PAUSE_MAX_MS = 200;
+
+/** What is to be done, what is known of its outcome, and what the client learns from a success. */
+interface Move {
+  readonly request: Request;
+  readonly expects: Expectation;
+  readonly shows?: Fields;
+  readonly charge?: number;
+  learn?(data: Fields): void;
+}
+
+/** Which part of a body holds the tag. */
+export const TAGGED = {
+  checkIn: 'notes',
+  submitForReview: 'completionNotes',
+  approve: 'review',
+  dispute: 'reason',
+  escalate: 'escalationReason',
+  reachDecision: 'ruling',
+  fileAppeal: 'appealReason',
+  finalizeAppeal: 'ruling',
+  complete: 'reason',
+  cancel: 'reason',
+  resolveDispute: 'agreedBy',
+} as const satisfies Partial<Record<JobTransitionKey, string>>;
+
+export function openClient({
+  number,
+  lane,
+  admin,
+  board,
+  wire,
+  instances,
+  dice,
+  available,
+  history,
+  onAttempt,
+  isGivenUp = () => false,
+}: ClientParts): Client {
+  const jobs: OwnJob[] = [];
+  const over: OwnJob[] = [];
+  let count = 0;
+  let kept = 0;
+  let balance = available;
+  let tag = '';
+
+  const words = (text: string) => `${text} [${tag}]`;
+  const draft = () => ({
+    title: words('Repair'),
+    description: 'It drips day and night.',
+    category: 'plumbing',
+    urgency: dice.of(['standard', 'standard', 'priority', 'urgent'] as const),
+    addressLine1: '1 Main',
+    city: 'Austin',
+    state: 'TX',
+    budgetMin: 100,
+  });
+
+  function choose(): Move {
+    const roll = dice.next();
+    if (roll < 0.12) return reading();
+    if (roll < 0.24) return racing();
+    if (roll < 0.27) return adjusting();
+    if (roll < 0.31) return trespassing() ?? creating();
+    if (jobs.length < JOBS_AT_ONCE && dice.happens(0.4)) return creating();
+    return jobs.length > 0 ? advancing(dice.of(jobs)) : creating();
+  }
+
+  function creating(): Move {
+    const body = draft();
+    return {
+      request: { op: 'create', by: lane.owner, body },
+      expects: 'success',
+      shows: { status: 'draft', version: 1 },
+      learn: ({ id }) => {
+        kept += 1;
+        jobs.push({
+          id,
+          status: 'draft',
+          version: 1,
+          urgency: body.urgency,
+          paid: 0,
+          awarded: undefined,
+          proposal: undefined,
+          bids: [],
+        });
+      },
+    };
+  }
+
+  function adjusting(): Move {
+    const amount = dice.of([-2, -1, 1, 2, 3, 40]);
+    const to = dice.of([lane.owner, ...lane.contractors]);
+    return {
+      request: { op: 'adjustTokens', by: admin, body: { userId: to.userId, amount, reason: words('storm') } },
+      expects: 'success',
+      shows: { amount: Math.abs(amount) },
+      learn: () => {
+        if (to === lane.owner) balance += amount;
+      },
+    };
+  }
+
+  function reading(): Move {
+    const job = jobs[dice.below(jobs.length + 1)];
+    if (!job)
+      return {
+        request: { op: 'readTokens', by: lane.owner },
+        expects: 'success',
+        shows: { balance, held: 0, available: balance },
+      };
+    return dice.of<() => Move>([
+      () => ({
+        request: { op: 'readJob', by: lane.owner, job: job.id },
+        expects: 'success',
+        shows: { status: job.status, version: job.version },
+      }),
+      () => ({ request: { op: 'countJobs', by: lane.owner }, expects: 'success', shows: { total: kept } }),
+      () => ({
+        request: { op: 'countBids', by: lane.owner, job: job.id },
+        expects: 'success',
+        shows: { total: job.bids.length },
+      }),
+    ])();
+  }
+
+  /** A transition of one of its own jobs that must succeed. */
+  function moving(
+    job: OwnJob,
+    key: JobTransitionKey,
+    by: Member,
+    body: Fields = {},
+    further: { shows?: Fields; learn?: () => void } = {},
+  ): Move {
+    const { to } = JOB_TRANSITIONS[key];
+    const tagged: Fields = key in TAGGED ? { [TAGGED[key as keyof typeof TAGGED]]: words('storm') } : {};
+    const sends = { ...body, ...tagged };
+    return {
+      request: { op: key, by, job: job.id, ...(Object.keys(sends).length > 0 && { body: sends }) },
+      expects: 'success',
+      shows: { status: to, version: job.version + 1, ...further.shows },
+      learn: () => {
+        job.status = to;
+        job.version += 1;
+        further.learn?.();
+        if (to === 'completed' || to === 'cancelled') end(job);
+      },
+    };
+  }
+
+  function end(job: OwnJob): void {
+    for (const bid of job.bids) if (isLive(bid)) bid.status = 'rejected';
+    retire(job);
+  }
+
+  function retire(job: OwnJob): void {
+    jobs.splice(jobs.indexOf(job), 1);
+    over.push(job);
+    if (over.length > 20) over.shift();
+  }
+
+  const isLive = ({ status }: OwnBid) => LIVE_BID_STATES.some((live) => live === status);
+
+  function advancing(job: OwnJob): Move {
+    if (dice.happens(0.02)) return moving(job, 'complete', admin);
+    if (
+      dice.happens(0.1) &&
+      (job.status === 'draft' || job.status === 'open' || job.status === 'awarded' || job.status === 'in_progress')
+    )
+      return editing(job);
+    if (dice.happens(0.03) && (job.status === 'open' || job.status === 'awarded' || job.status === 'in_progress'))
+      return cancelling(job);
+    const awardee = job.awarded?.by ?? lane.contractors[0];
+    switch (job.status) {
+      case 'draft':
+        return dice.happens(0.08) ? deleting(job) : publishing(job);
+      case 'open':
+        return bidding(job);
+      case 'awarded':
+        return moving(job, 'checkIn', awardee);
+      case 'in_progress':
+        return moving(job, 'submitForReview', awardee);
+      case 'in_review':
+        return dice.happens(0.6)
+          ? moving(job, 'approve', lane.owner, { rating: 1 + dice.below(5) })
+          : moving(job, 'dispute', lane.owner);
+      case 'disputed':
+        return dice.happens(0.5) ? moving(job, 'escalate', dice.of([lane.owner, awardee])) : resolving(job, awardee);
+      case 'escalated':
+        return moving(job, 'reachDecision', admin, { decision: 'For the homeowner' });
+      case 'decision_reached':
+        return moving(job, 'fileAppeal', awardee);
+      case 'appealed':
+        return moving(job, 'finalizeAppeal', admin, { finalDecision: 'The decision stands' });
+      default:
+        throw new Error(`Nothing can be done with a job that is ${job.status}.`);
+    }
+  }
+
+  function publishing(job: OwnJob): Move {
+    const cost = PRICES[job.urgency];
+    return moving(
+      job,
+      'publish',
+      lane.owner,
+      {},
+      {
+        shows: { tokensCharged: cost, remainingBalance: balance - cost },
+        learn: () => {
+          job.paid = cost;
+          balance -= cost;
+        },
+      },
+    );
+  }
+
+  function deleting(job: OwnJob): Move {
+    return {
+      request: { op: 'delete', by: lane.owner, job: job.id },
+      expects: 'success',
+      shows: { gone: true },
+      learn: () => {
+        job.status = 'gone';
+        kept -= 1;
+        retire(job);
+      },
+    };
+  }
+
+  function cancelling(job: OwnJob): Move {
+    const refund = job.status !== 'gone' && isIn('bidding', job.status) && job.bids.length === 0 ? job.paid : 0;
+    return moving(job, 'cancel', lane.owner, {}, { learn: () => void (balance += refund) });
+  }
+
+  function editing(job: OwnJob): Move {
+    const raised =
+      job.status === 'open' && job.urgency !== 'urgent' && dice.happens(0.3) ? ('urgent' as const) : undefined;
+    const charge = raised ? PRICES[raised] - job.paid : 0;
+    return {
+      request: {
+        op: 'update',
+        by: lane.owner,
+        job: job.id,
+        body: { requirements: words('Mind the cat'), ...(raised && { urgency: raised }) },
+      },
+      expects: 'success',
+      shows: { status: job.status, version: job.version + 1 },
+      charge,
+      learn: () => {
+        job.version += 1;
+        job.paid += charge;
+        balance -= charge;
+        if (raised) job.urgency = raised;
+      },
+    };
+  }
+
+  function resolving(job: OwnJob, awardee: Member): Move {
+    const { proposal } = job;
+    if (!proposal) {
+      const by = dice.of([lane.owner, awardee]);
+      const text = `Half the price, says ${tag}`;
+      return {
+        request: { op: 'resolveDispute', by, job: job.id, body: { resolution: text, agreedBy: words('storm') } },
+        expects: 'success',
+        shows: { status: 'disputed', version: job.version },
+        learn: () => void (job.proposal = { by, text }),
+      };
+    }
+    return moving(job, 'resolveDispute', proposal.by === awardee ? lane.owner : awardee, { resolution: proposal.text });
+  }
+
+  function bidding(job: OwnJob): Move {
+    const live = job.bids.filter(isLive);
+    const free = lane.contractors.filter((one) =>
+      job.bids.every((bid) => bid.by !== one || bid.status === 'withdrawn'),
+    );
+    if (free.length > 0 && job.bids.length < 6 && (live.length === 0 || dice.happens(0.4)))
+      return offering(job, dice.of(free));
+    if (live.length === 0) return cancelling(job);
+    const bid = dice.of(live);
+    if (dice.happens(0.45)) {
+      return moving(
+        job,
+        'award',
+        lane.owner,
+        { bidId: bid.id },
+        {
+          learn: () => {
+            for (const other of live) other.status = 'rejected';
+            bid.status = 'accepted';
+            job.awarded = bid;
+          },
+        },
+      );
+    }
+    if (bid.status === 'pending' && dice.happens(0.4)) return marking(job, bid, 'view', 'viewed');
+    if (bid.status !== 'shortlisted' && dice.happens(0.6)) return marking(job, bid, 'shortlist', 'shortlisted');
+    return dice.happens(0.5) ? marking(job, bid, 'reject', 'rejected') : marking(job, bid, 'withdraw', 'withdrawn');
+  }
+
+  function offering(job: OwnJob, by: Member): Move {
+    const amount = 1 + dice.below(10_000);
+    const guaranteedView = dice.happens(0.5);
+    return {
+      request: {
+        op: 'submitBid',
+        by,
+        job: job.id,
+        body: { amount, message: words('I can come on Monday'), guaranteedView },
+      },
+      expects: 'success',
+      shows: { status: 'pending', amount },
+      learn: ({ id }) => void job.bids.push({ id, by, amount, status: 'pending' }),
+    };
+  }
+
+  function marking(job: OwnJob, bid: OwnBid, op: 'view' | 'shortlist' | 'reject' | 'withdraw', to: BidState): Move {
+    return {
+      request: { op, by: op === 'withdraw' ? bid.by : lane.owner, job: job.id, bid: bid.id },
+      expects: 'success',
+      shows: { status: to, amount: bid.amount },
+      learn: () => void (bid.status = to),
+    };
+  }
+
+  /** What the state of one of its jobs forbids: it must be refused, and leave nothing. */
+  function trespassing(): Move | undefined {
+    const candidates = [...jobs, ...over].filter(({ status }) => status !== 'gone');
+    if (candidates.length === 0) return undefined;
+    const job = dice.of(candidates);
+    const keys = JOB_TRANSITION_KEYS.filter(
+      (key) => key !== 'complete' && !JOB_TRANSITIONS[key].from.some((from) => from === job.status),
+    );
+    const key = dice.of(keys);
+    const by = { owner: lane.owner, parties: lane.owner, awardee: job.awarded?.by ?? lane.contractors[0], admin }[
+      JOB_TRANSITIONS[key].by
+    ];
+    const tagged = key in TAGGED ? { [TAGGED[key as keyof typeof TAGGED]]: words('storm') } : {};
+    const body: Fields = {
+      ...FORBIDDEN_BODIES[key],
+      ...tagged,
+      ...(key === 'award' && { bidId: job.bids[0]?.id ?? NO_BID }),
+    };
+    return { request: { op: key, by, job: job.id, ...(Object.keys(body).length > 0 && { body }) }, expects: 'refusal' };
+  }
+
+  /** At a shared job anything may have happened meanwhile. */
+  function racing(): Move {
+    const spot = board.any(dice);
+    const mine = lane.contractors[dice.below(2)] ?? lane.contractors[0];
+    if (!spot || dice.happens(0.05)) {
+      const by = board.owner(dice);
+      return {
+        request: { op: 'create', by, body: draft() },
+        expects: 'success',
+        shows: { status: 'draft', version: 1 },
+        learn: ({ id }) => board.add(id, by),
+      };
+    }
+    const { id: job, owner, bids } = spot;
+    const bid = bids.length > 0 ? dice.of(bids) : undefined;
+    const either = (request: Request, learn?: Move['learn']): Move => ({
+      request,
+      expects: 'either',
+      ...(learn && { learn }),
+    });
+    const offer = () =>
+      either(
+        {
+          op: 'submitBid',
+          by: mine,
+          job,
+          body: { amount: 7, message: words('Me'), guaranteedView: dice.happens(0.5) },
+        },
+        ({ id }) => void bids.push({ id, by: mine }),
+      );
+    const onBid = (make: (bid: { id: string; by: Member }) => Move) => (bid ? make(bid) : offer());
+    return dice.of<() => Move>([
+      () => either({ op: 'publish', by: owner, job }),
+      () => either({ op: 'publish', by: owner, job }),
+      offer,
+      offer,
+      offer,
+      () => onBid((one) => either({ op: 'view', by: owner, job, bid: one.id })),
+      () => onBid((one) => either({ op: 'shortlist', by: owner, job, bid: one.id })),
+      () => onBid((one) => either({ op: 'reject', by: owner, job, bid: one.id })),
+      () => onBid((one) => either({ op: 'withdraw', by: one.by, job, bid: one.id })),
+      () => onBid((one) => either({ op: 'award', by: owner, job, body: { bidId: one.id } })),
+      () => either({ op: 'update', by: owner, job, body: { requirements: words('Mind the dog') } }),
+      () => onBid((one) => either({ op: 'checkIn', by: one.by, job, body: { notes: words('storm') } })),
+      () => (dice.happens(0.3) ? either({ op: 'cancel', by: owner, job, body: { reason: words('storm') } }) : offer()),
+      () =>
+        dice.happens(0.3) ? either({ op: 'complete', by: admin, job, body: { reason: words('storm') } }) : offer(),
+      () => either({ op: 'readJob', by: owner, job }),
+    ])();
+  }
+
+  async function send(entry: Entry): Promise<void> {
+    const { request, attempts } = entry;
+    const key = isRead(request.op) ? null : entry.tag;
+    // The same request again, which is what a key is for, at whichever instance.
+    const api = dice.of(APIS);
+    const again = () => wire.send(request, key, dice.below(instances), api);
+    for (let wait = PAUSE_MS; ; wait = Math.min(wait * 2, PAUSE_MAX_MS)) {
+      const attempt = await again();
+      attempts.push(attempt);
+      onAttempt(attempt, entry);
+      if (settles(attempt) || isGivenUp()) break;
+      await pause(wait * (0.5 + dice.next() / 2));
+    }
+    // Now and then a client asks once more, though it has its answer: it must get the same.
+    if (key !== null && succeeded(entry) && dice.happens(0.04)) {
+      const attempt = await again();
+      attempts.push(attempt);
+      onAttempt(attempt, entry);
+    }
+  }
+
+  return {
+    step: async () => {
+      count += 1;
+      tag = `c${number}-${count}`;
+      const { request, expects, shows = {}, charge = 0, learn } = choose();
+      const entry: Entry = { client: number, request, tag, expects, shows, charge, attempts: [] };
+      history.push(entry);
+      await send(entry);
+      const data = entry.attempts.find(settles)?.data;
+      if (data) learn?.(data);
+      // Where it knew better than the server, its picture is of no use any more; the verdict will say so.
+      else if (expects === 'success' && request.job !== undefined) forget(request.job);
+    },
+  };
+
+  function forget(id: string): void {
+    const at = jobs.findIndex((job) => job.id === id);
+    if (at >= 0) jobs.splice(at, 1);
+  }
+}
+
+const NO_BID = 'bid_000000000000000000000000000';
+
+const FORBIDDEN_BODIES: Readonly<Partial<Record<JobTransitionKey, Fields>>> = {
+  approve: { rating: 5 },
+  resolveDispute: { resolution: 'Nothing to resolve' },
+  reachDecision: { decision: 'None' },
+  finalizeAppeal: { finalDecision: 'None' },
+};

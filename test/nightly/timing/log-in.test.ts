@@ -1,0 +1,32 @@
+import { afterAll, beforeAll, expect, it } from 'vitest';
+import { homeowner, type Person } from '../../cast.js';
+import { openTestApp, type TestApp } from '../../app.js';
+
+let app: TestApp;
+let hanna: Person;
+beforeAll(async () => {
+  // Dear enough to be measured, and cheap enough to be measured often.
+  app = await openTestApp({ BCRYPT_COST: '7' });
+  hanna = await homeowner(app, 'Hanna');
+});
+afterAll(() => app.close());
+
+const logIn = (body: unknown) => app.rest('POST', '/v1/auth/login', { body });
+
+it('a log-in takes as long for an unknown email as for a wrong password (timed)', { retry: 2 }, async () => {
+  const took = { known: [] as number[], unknown: [] as number[] };
+  for (let i = 0; i < 220; i += 1) {
+    // Which of the two comes first alternates as well.
+    for (const who of i % 2 === 0 ? (['known', 'unknown'] as const) : (['unknown', 'known'] as const)) {
+      const email = who === 'known' ? hanna.email : `nobody.${i}@example.test`;
+      const began = performance.now();
+      await logIn({ email, password: 'not her password' });
+      if (i >= 20) took[who].push(performance.now() - began);
+    }
+  }
+  expect(Math.abs(median(took.known) / median(took.unknown) - 1)).toBeLessThan(0.1);
+});
+
+function median(numbers: readonly number[]): number {
+  return numbers.toSorted((a, b) => a - b)[Math.floor(numbers.length / 2)] ?? Number.NaN;
+}
