@@ -1,6 +1,6 @@
 /**
- * Bounds of time and memory hold on a machine that does nothing else. `npm test` leaves them out; `npm run test:timing`
- * sets TIMING, and runs the tests whose names say `(timed)` and the files named `*.timing.test.ts`, one after another.
+ * Bounds of time and memory hold on a machine that does nothing else. `npm test` leaves them out; `npm run nightly`
+ * sets TIMING.
  */
 import { expect } from 'vitest';
 

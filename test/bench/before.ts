@@ -1,7 +1,8 @@
 /**
- * `npm run bench:before -- --before <folder>`: the CPU that calls take, this product compared with an earlier state of
- * it that was checked out and built in that folder. Each has a database of its own, with its own migrations, and they
- * are driven in turns. It fails where a call takes more than a tenth more of the server's and the database's CPU.
+ * `npm run bench test/bench/before.ts -- --before <folder>`: the CPU that calls take, this product compared with an
+ * earlier state of it that was checked out and built in that folder. Each has a database of its own, with its own
+ * migrations, and they are driven in turns. It fails where a call takes more than a tenth more of the server's and the
+ * database's CPU.
  */
 import { join, resolve } from 'node:path';
 import { pathToFileURL } from 'node:url';

@@ -1,7 +1,7 @@
 /**
- * `npm run bench`: seeds a database, starts the product and its rivals on it, compares their answers, drives them in
- * interleaved rounds, and prints one table of ratios. Times on a busy machine are noise; what one server needs compared
- * with another in the same minutes is not.
+ * `npm run bench test/bench/bench.ts`: seeds a database, starts the product and its rivals on it, compares their
+ * answers, drives them in interleaved rounds, and prints one table of ratios. Times on a busy machine are noise; what
+ * one server needs compared with another in the same minutes is not.
  */
 import { parseArgs } from 'node:util';
 import bcrypt from 'bcrypt';

@@ -10,6 +10,7 @@ import { openTestApp, type Json, type TestApp } from '../../app.js';
 import { needs } from '../../needs.js';
 import { expectTimed, CHECKS_TIME } from '../../timing.js';
 import { head, jsonOf, openConnection } from '../../attacks/raw-connection.js';
+import { printFigures } from '../figures.js';
 import { call, median, openFloodedServer, run, type FloodedServer, type Tally } from './flooded-server.js';
 
 const LONG = process.env.FLOODS === 'long';
@@ -176,11 +177,7 @@ describe.runIf(LONG)('at length', () => {
             expect(tally.statuses).toEqual({ 200: tally.answered });
             attacked.push(tally.p99);
           }
-          console.log(
-            `${mode}: p99 calm ${median(calm).toFixed(1)} ms, attacked ${median(attacked).toFixed(1)} ms`,
-            calm,
-            attacked,
-          );
+          printFigures(`${mode}: p99 calm ${median(calm).toFixed(1)} ms, attacked ${median(attacked).toFixed(1)} ms`);
           expect(median(attacked)).toBeLessThanOrEqual(2 * median(calm));
         }),
       600_000,
@@ -200,7 +197,9 @@ describe.runIf(LONG)('at length', () => {
           expect(flooded.statuses).toEqual({ 200: flooded.answered });
           shares.push(flooded.answered / calm.answered);
           const { statuses, withRetryAfter } = await flood;
-          console.log(`calm ${calm.answered / 5}/s, flooded ${flooded.answered / 5}/s, log-ins`, statuses);
+          printFigures(
+            `calm ${calm.answered / 5}/s, flooded ${flooded.answered / 5}/s, log-ins ${JSON.stringify(statuses)}`,
+          );
           expect(Object.keys(statuses).filter((status) => status !== '401' && status !== '503')).toEqual([]);
           expect(withRetryAfter).toBe(statuses['503']);
         }
@@ -214,16 +213,9 @@ describe.runIf(LONG)('at length', () => {
             body: JSON.stringify({ email, password }),
           }),
         );
-        console.log(
-          'shares of the calm throughput',
-          shares,
-          'median',
-          median(shares),
-          'the real log-in took',
-          tries,
-          'tries and',
-          Math.round(performance.now() - began),
-          'ms',
+        printFigures(
+          `reads kept ${median(shares).toFixed(2)} of their throughput; the real log-in took ${tries} tries and ` +
+            `${Math.round(performance.now() - began)} ms`,
         );
         await flood;
         expect(median(shares)).toBeGreaterThanOrEqual(0.5);

@@ -13,6 +13,7 @@ import { subscribe, type Seen, type Subscriber } from './live/subscriber.js';
 import { chanceFrom, seedFrom } from '../../seed.js';
 import { durablePostgres, type DurablePostgres } from '../../faults/durable-postgres.js';
 import { openInstances, type Instances } from './storm/instances.js';
+import { printFigures } from '../figures.js';
 
 const isLong = process.env.LIVE === 'long';
 const EVENTS = isLong ? 10_000 : 1_500;
@@ -96,7 +97,7 @@ it('everybody hears of everything once and in order, whatever is killed', { time
   expect(missing()).toEqual([]);
   expect(receivers.flatMap(({ problems }) => problems)).toEqual([]);
   const doubled = receivers.reduce((sum, { received }) => sum + [...received.values()].filter((n) => n > 1).length, 0);
-  console.log(
+  printFigures(
     `${log.length} events, ${subscribers.length} subscribers who came again ` +
       `${subscribers.reduce((sum, { returns }) => sum + returns, 0)} times, ${endpoints.length} endpoints, ` +
       `${doubled} deliveries that came more than once`,

@@ -13,6 +13,7 @@ import { rage, type Recovery, type Storm, type Weather } from './storm/storm.js'
 import { findingsIn } from './storm/verdict.js';
 import { expectTimed } from '../../timing.js';
 import { seedFrom } from '../../seed.js';
+import { printFigures } from '../figures.js';
 
 const MEASURES = {
   tiny: { operations: 2_000, backendKills: 10, restarts: 1, serverKills: 2, clients: 32, withinMs: 900_000 },
@@ -61,7 +62,7 @@ it(
       .filter((attempt) => 'lost' in attempt || attempt.status === 503).length;
     const writes = history.filter(({ request }) => !isRead(request.op)).length;
     const seconds = (ms: number) => Math.round(ms / 1000);
-    console.log(
+    printFigures(
       [
         `STORM_SEED=${seed}: ${storm.operations} operations (${writes} writes) by ${measure.clients} clients ` +
           `in ${seconds(storm.ms - storm.setUpMs)} s, after ${seconds(storm.setUpMs)} s of signing up`,

@@ -18,6 +18,7 @@ import { EVERYBODY, openStock, type Stock } from './stock.js';
 import { ANY_LIST, varied } from './variations.js';
 import { Line } from './wire.js';
 import { seedFrom } from '../../seed.js';
+import { printFigures } from '../figures.js';
 
 vi.mock('../../../src/graphql/executor/plan.js', async (original) => {
   const { observed } = await import('../../plans.js');
@@ -81,7 +82,7 @@ it(
     }
 
     await Promise.all(lines.map(compareAll));
-    console.log(`FUZZ_SEED=${SEED}: ${JSON.stringify(tally)}`);
+    printFigures(`FUZZ_SEED=${SEED}: ${JSON.stringify(tally)}`);
     expect(failures.join('\n\n')).toBe('');
     // What was compared was worth it.
     expect(tally.planned / DOCUMENTS).toBeGreaterThan(atLeast(0.5));

@@ -24,6 +24,7 @@ import { hiddenNames, checkWith } from './verdict.js';
 import { Line, say, type Reply } from './wire.js';
 import { expectTimed, CHECKS_TIME } from '../../timing.js';
 import { seedFrom } from '../../seed.js';
+import { printFigures } from '../figures.js';
 
 const REQUESTS = Number(process.env.FUZZ_REQUESTS ?? 3_000);
 const SLOW_MS = 1_000;
@@ -145,7 +146,7 @@ it(
     const after = await heldMemory(memorySocket);
 
     const seconds = (Date.now() - began) / 1000;
-    console.log(
+    printFigures(
       `FUZZ_SEED=${SEED}: ${tally.requests} requests, ${seconds.toFixed(0)} s\n${tally.print()}\n` +
         `Memory after the first tenth: ${printed(before)}; at the end: ${printed(after)}`,
     );

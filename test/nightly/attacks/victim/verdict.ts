@@ -2,6 +2,7 @@
 import type { AttackTally } from './attack.js';
 import type { Row } from './ground.js';
 import type { Experience } from './victim.js';
+import { printFigures } from '../../figures.js';
 
 export interface Outcome {
   readonly row: Row;
@@ -72,7 +73,7 @@ export function printTable(outcomes: readonly Outcome[], calm: Experience | unde
   const all = [COLUMNS, ...[...before, ...lines].map((line) => line.map(String))];
   const widthOf = (at: number) => Math.max(...all.map((line) => line[at]?.length ?? 0));
   const widths = COLUMNS.map((_, at) => (at === COLUMNS.length - 1 ? 0 : widthOf(at)));
-  console.log(all.map((line) => line.map((cell, at) => cell.padEnd(widths[at] ?? 0)).join('  ')).join('\n'));
+  printFigures(all.map((line) => line.map((cell, at) => cell.padEnd(widths[at] ?? 0)).join('  ')).join('\n'));
 }
 
 function figuresOf({ readMs, publishMs, logInMs, healthMs, plainMs, refused }: Experience): number[] {

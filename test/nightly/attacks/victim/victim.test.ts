@@ -1,6 +1,6 @@
 /**
  * The victim's table: each row is an attack on a real server with a production's settings, and what a homeowner
- * and an operator at other addresses notice of it. Run alone: `npm run test:attacks`; `VICTIM_ROW=…` picks rows by
+ * and an operator at other addresses notice of it. Run alone: `npm run nightly -- victim`; `VICTIM_ROW=…` picks rows by
  * a regular expression over their names.
  */
 import { readFileSync } from 'node:fs';
@@ -16,6 +16,7 @@ import { openPlainServer, type PlainServer } from './plain-server.js';
 import { openAttackedServer, type AttackedServer } from './server.js';
 import { delaysOf, failuresOf, printTable, type Outcome } from './verdict.js';
 import { prepareVictim, type Experience, type Ports } from './victim.js';
+import { printFigures } from '../../figures.js';
 
 const ATTACK_MS = 2_000;
 const MEMORY_RETURNS_WITHIN_MS = 5_000;
@@ -84,7 +85,7 @@ async function measure(row: Row): Promise<Outcome> {
     const [delays, failures] = [delaysOf(outcome), failuresOf(outcome)];
     const isSlowOnly = failures.length > 0 && failures.length === delays.length;
     if (!isSlowOnly || heldUpMs < HELD_UP_MS_MAX || measurement === MEASUREMENTS_MAX) return outcome;
-    console.log(`${row.name}: the machine was held up for ${heldUpMs} ms meanwhile; ${delays.join('; ')}`);
+    printFigures(`${row.name}: the machine was held up for ${heldUpMs} ms meanwhile; ${delays.join('; ')}`);
   }
 }
 

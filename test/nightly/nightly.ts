@@ -1,0 +1,134 @@
+/**
+ * `npm run nightly`: what does not gate a change, one part after another on a machine that does nothing else; about four
+ * hours. It goes on after a failure, and ends with one summary: how long each part took, what passed, what failed, and
+ * the figures that the parts printed. `npm run nightly -- storm fuzz` runs these two.
+ */
+import { spawn } from 'node:child_process';
+import { mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+
+interface Part {
+  /** What vitest runs, or else a command. */
+  readonly files?: readonly string[];
+  readonly command?: string;
+  /** What the environment does not say otherwise. */
+  readonly env?: Readonly<Record<string, string>>;
+}
+
+const PARTS: Readonly<Record<string, Part>> = {
+  timing: { files: ['test/nightly/timing'] },
+  victim: { files: ['test/nightly/attacks/victim'] },
+  storm: { files: ['test/nightly/faults/storm.test.ts'], env: { STORM: 'long', STORM_SEED: 'random' } },
+  outages: { files: ['test/nightly/faults/outages.test.ts'] },
+  live: { files: ['test/nightly/faults/live.test.ts'], env: { LIVE: 'long' } },
+  races: { files: ['test/faults/races.test.ts'], env: { RACE_ROUNDS: '2000', RACE_SEED: 'random' } },
+  fuzz: {
+    files: ['test/nightly/fuzz'],
+    env: { FUZZ_REQUESTS: '100000', FUZZ_DOCUMENTS: '20000', FUZZ_SEED: 'random' },
+  },
+  random: { files: propertyTests(), env: { FC_SEED: 'random' } },
+  browser: { files: ['test/nightly/browser'] },
+  model: { files: ['test/model'], env: { MODEL_RUNS: '20000', MODEL_SEED: 'random' } },
+  floods: { files: ['test/nightly/attacks/floods.test.ts'], env: { FLOODS: 'long' } },
+  mutation: {
+    command:
+      'npm --prefix test/nightly/mutation ci && ' +
+      'test/nightly/mutation/node_modules/.bin/stryker run test/nightly/mutation/stryker.config.mjs',
+  },
+  bench: { command: 'npm run bench test/bench/bench.ts' },
+  knee: { command: 'npm run bench test/bench/knee.ts' },
+};
+
+/** Those whose inputs fast-check makes up. */
+function propertyTests(): string[] {
+  return readdirSync('test', { recursive: true, encoding: 'utf8' })
+    .filter((name) => name.endsWith('.test.ts') && !/node_modules|nightly/.test(name))
+    .map((name) => `test/${name}`)
+    .filter((path) => readFileSync(path, 'utf8').includes('/property.js'));
+}
+
+interface Outcome {
+  readonly minutes: number;
+  readonly passed: number;
+  readonly failures: readonly string[];
+  readonly figures: string;
+}
+
+const reports = mkdtempSync(join(tmpdir(), 'nightly-'));
+const given = process.argv.slice(2);
+const unknown = given.filter((name) => !(name in PARTS));
+if (unknown.length > 0) throw new Error(`No such part: ${unknown}. There are ${Object.keys(PARTS)}.`);
+
+const outcomes: [string, Outcome][] = [];
+for (const [name, part] of Object.entries(PARTS)) {
+  if (given.length === 0 || given.includes(name)) outcomes.push([name, await run(name, part)]);
+}
+rmSync(reports, { recursive: true });
+console.log(`\n${outcomes.map(([name, outcome]) => printed(name, outcome)).join('\n')}`);
+process.exitCode = outcomes.some(([, { failures }]) => failures.length > 0) ? 1 : 0;
+
+async function run(name: string, { files, command, env }: Part): Promise<Outcome> {
+  const report = join(reports, `${name}.json`);
+  const figures = join(reports, `${name}.txt`);
+  const startedMs = Date.now();
+  const code = await execute(
+    command ??
+      `vitest run --config test/nightly/vitest.config.ts ${files?.join(' ')} ` +
+        `--reporter=default --reporter=json --outputFile.json=${report}`,
+    { REQUIRE_ALL: '1', NIGHTLY_FIGURES: figures, ...env, ...process.env },
+  );
+  const minutes = (Date.now() - startedMs) / 60_000;
+  const { passed, failures } = command ? { passed: code === 0 ? 1 : 0, failures: [] } : testsIn(report);
+  return {
+    minutes,
+    passed,
+    failures: code !== 0 && failures.length === 0 ? [`exit code ${code}`] : failures,
+    figures: textOf(figures),
+  };
+}
+
+function execute(command: string, env: NodeJS.ProcessEnv): Promise<number | null> {
+  const child = spawn('sh', ['-c', command], { env, stdio: 'inherit' });
+  return new Promise((resolve) => child.once('close', resolve));
+}
+
+interface Report {
+  readonly numPassedTests: number;
+  readonly testResults: readonly {
+    readonly name: string;
+    readonly status: string;
+    readonly assertionResults: readonly { readonly status: string; readonly fullName: string }[];
+  }[];
+}
+
+/** A file that could not be loaded has no tests. */
+function testsIn(file: string): { passed: number; failures: string[] } {
+  const text = textOf(file);
+  if (text === '') return { passed: 0, failures: [] };
+  const { numPassedTests: passed, testResults } = JSON.parse(text) as Report;
+  const failures = testResults
+    .filter(({ status }) => status === 'failed')
+    .flatMap(({ name, assertionResults }) => {
+      const failed = assertionResults.filter(({ status }) => status === 'failed');
+      return failed.length > 0 ? failed.map(({ fullName }) => fullName) : [name];
+    });
+  return { passed, failures };
+}
+
+function textOf(file: string): string {
+  try {
+    return readFileSync(file, 'utf8').trim();
+  } catch {
+    return '';
+  }
+}
+
+function printed(name: string, { minutes, passed, failures, figures }: Outcome): string {
+  return [
+    `${name.padEnd(10)} ${minutes.toFixed(1).padStart(6)} min ${String(passed).padStart(5)} passed, ` +
+      `${failures.length} failed`,
+    ...failures.map((failure) => `  failed: ${failure}`),
+    ...(figures === '' ? [] : figures.split('\n').map((line) => `  ${line}`)),
+  ].join('\n');
+}
