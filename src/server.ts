@@ -5,7 +5,6 @@
 import { createServer, ServerResponse, type IncomingMessage, type Server } from 'node:http';
 import type { AddressInfo, ListenOptions, Socket } from 'node:net';
 import type { Config } from './config.js';
-import { checkApis } from './apis-check.js';
 import { openGraphqlApi } from './graphql/api.js';
 import { openOffPage } from './graphql/off-page.js';
 import { openPlayground } from './graphql/playground.js';
@@ -32,7 +31,6 @@ import { openRestApi } from './rest/adapter.js';
 import { errorBody, sendFailure } from './rest/answer.js';
 import { openDescription } from './rest/openapi.js';
 import { openReference } from './rest/reference.js';
-import { ROUTES } from './rest/routes.js';
 import { addressIdentity, believedAddress } from './security/address.js';
 import { RequestUnderWay } from './shares/shares.js';
 
@@ -87,10 +85,6 @@ export async function startServer(
   const lifecycle = openLifecyclePage(config.playground);
   const description = openDescription();
   const schema = createSchema();
-  checkApis(
-    new Set(Object.keys(schema.getMutationType()?.getFields() ?? {})),
-    new Set(ROUTES.map(({ operation }) => operation.name)),
-  );
   const graphqlSettings = {
     introspection: config.introspection,
     suggestions: config.introspection && config.NODE_ENV !== 'production',

@@ -1,6 +1,5 @@
 /** What the picture of the lifecycle shows: its nodes and moves, from the table. */
-import { leavesEveryState } from '../rules/lifecycle-check.js';
-import { isTransition, JOB_ACTION_LIST, JOB_CREATION } from '../rules/lifecycle.js';
+import { isTransition, JOB_ACTION_LIST, JOB_CREATION, leavesEveryState } from '../rules/lifecycle.js';
 import { JOB_STATES } from '../rules/states.js';
 import type { JobAction, PartyWord } from '../rules/lifecycle.js';
 import { wordsOf } from '../rules/words.js';

@@ -1,8 +1,7 @@
 /** Every step in the life of a job in words, as the table of the lifecycle has it: for the picture and for its text. */
 import { descriptionOf, type Effect } from '../rules/effects.js';
 import { EVENT_DESCRIPTIONS } from '../rules/events.js';
-import { leavesEveryState } from '../rules/lifecycle-check.js';
-import { isTransition, JOB_ACTION_LIST, JOB_CREATION } from '../rules/lifecycle.js';
+import { isTransition, JOB_ACTION_LIST, JOB_CREATION, leavesEveryState } from '../rules/lifecycle.js';
 import type { JobAction, PartyWord } from '../rules/lifecycle.js';
 import { PARTY_WORDS } from '../rules/parties.js';
 import { PUBLISH_COST, URGENCIES } from '../rules/publishing.js';

@@ -1,8 +1,7 @@
 /**
  * The life of a job, as data: every operation on it, the states it leaves, the state it leads to and who may call it.
  * The database's enums, the routes, the mutations, `availableActions`, the documents and the tests' journeys are all
- * read from here, and from `bids.ts` for bids; `lifecycle-check.ts` refuses to start a server on tables that contradict
- * themselves.
+ * read from here, and from `bids.ts` for bids; `test/rules/lifecycle-rows.test.ts` holds the rows against each other.
  */
 import { isBy, type Effect } from './effects.js';
 import type { RefusalCode } from './errors.js';
@@ -265,6 +264,11 @@ export const JOB_ACTION_LIST: readonly JobAction[] = Object.values(JOB_ACTIONS);
 
 export function isTransition(row: JobAction): row is JobTransition {
   return row.to !== 'stays' && row.to !== 'gone';
+}
+
+/** An operation outside the normal flow. */
+export function leavesEveryState(row: JobAction): boolean {
+  return UNFINISHED_JOB_STATES.every((state) => row.from.includes(state));
 }
 
 /** A job may lack there what publishing asks for: before it, and where an operation ends drafts. */

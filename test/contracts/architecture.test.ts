@@ -28,7 +28,6 @@ const MAY_KNOW: Readonly<Record<string, readonly string[]>> = {
   webhooks: ['rules', 'security', 'store', 'live', 'rest'],
   services: ['config', 'security', 'store', 'live', 'operations', 'shares', 'metrics', 'rules', 'watch'],
   operator: ['rules', 'config', 'http', 'store', 'operations'],
-  'apis-check': ['rules'],
   server: [
     'rules',
     'config',
@@ -39,7 +38,6 @@ const MAY_KNOW: Readonly<Record<string, readonly string[]>> = {
     'rest',
     'lifecycle',
     'operator',
-    'apis-check',
     'shares',
     'record',
   ],

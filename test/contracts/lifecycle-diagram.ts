@@ -4,11 +4,16 @@
  */
 import { BID_CONSEQUENCES, BID_TRANSITION_LIST, type BidTransition } from '../../src/rules/bids.js';
 import { descriptionOf } from '../../src/rules/effects.js';
-import { isTransition, JOB_ACTION_LIST, JOB_CREATION, OTHER_JOB_ACTIONS } from '../../src/rules/lifecycle.js';
+import {
+  isTransition,
+  JOB_ACTION_LIST,
+  JOB_CREATION,
+  OTHER_JOB_ACTIONS,
+  leavesEveryState,
+} from '../../src/rules/lifecycle.js';
 import { INITIAL_BID_STATE, INITIAL_JOB_STATE, LIVE_BID_STATES, TERMINAL_JOB_STATES } from '../../src/rules/states.js';
 import type { JobAction, JobTransition } from '../../src/rules/lifecycle.js';
 import type { JobState } from '../../src/rules/states.js';
-import { leavesEveryState } from '../../src/rules/lifecycle-check.js';
 import { PARTY_WORDS } from '../../src/rules/parties.js';
 
 export function lifecycleDiagram(): string {

@@ -4,8 +4,7 @@ import { describe, expect, it } from 'vitest';
 import { PICTURE_WIDTH, type Area, type Point } from '../../src/lifecycle/arrangement.js';
 import { diagramOf, MARKS, movesOf, type DiagramMove } from '../../src/lifecycle/diagram.js';
 import type { Layout, PlacedMove } from '../../src/lifecycle/layout.js';
-import { leavesEveryState } from '../../src/rules/lifecycle-check.js';
-import { isTransition, JOB_ACTION_LIST, JOB_TRANSITIONS } from '../../src/rules/lifecycle.js';
+import { isTransition, JOB_ACTION_LIST, JOB_TRANSITIONS, leavesEveryState } from '../../src/rules/lifecycle.js';
 import { isTerminal, JOB_STATES } from '../../src/rules/states.js';
 import type { JobAction } from '../../src/rules/lifecycle.js';
 
