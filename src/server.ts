@@ -20,7 +20,7 @@ import { proxyNotice } from './http/proxy-notice.js';
 import { serverOptions, TIMEOUTS, type Timeouts } from './http/timeouts.js';
 import { answerUnreadable } from './http/unreadable.js';
 import { boundUnreadAnswers } from './http/unread.js';
-import { openLifecyclePage } from './lifecycle/lifecycle-page.js';
+import { openLifecyclePage } from './lifecycle/page.js';
 import { assertOriginMayOpen, answerInPlaceOfUpgrade, UpgradableRequest } from './http/upgrade.js';
 import { Caller } from './operations/caller.js';
 import type { Services } from './operations/services.js';

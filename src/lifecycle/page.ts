@@ -1,22 +1,31 @@
-/** The page of the lifecycle: the picture, where somebody's job stands in it, and all of it again as text. */
-import { JOB_ACTION_LIST, type PartyWord } from '../rules/lifecycle.js';
+/**
+ * The page at /lifecycle: the life of a job as a picture, where somebody's job stands in it, and all of it as text. It
+ * asks through REST, which works with any settings.
+ */
+import { openPages, type Pages } from '../http/pages.js';
+import { SESSION_SCRIPT } from '../http/session-script.js';
+import { JOB_ACTION_LIST } from '../rules/lifecycle.js';
 import { JOB_STATE_ROWS, JOB_STATES, type JobState } from '../rules/states.js';
-import { PARTY_WORDS } from '../rules/parties.js';
 import { wordsOf } from '../rules/words.js';
-import { diagramOf } from './diagram.js';
-import { ACTORS, pictureOf } from './picture.js';
+import { drawPicture } from './picture.js';
+import { START_SCRIPT } from './script.js';
 import { STYLES } from './styles.js';
-import { SHORT_PARTIES, STEPS, type Step } from './words.js';
+import { STEPS, type Step } from './words.js';
 
-export const FOLDER = '/lifecycle';
+const FOLDER = '/lifecycle';
 
 /** A playground that is off is not named. */
-export function lifecyclePage(hasPlayground: boolean): string {
-  const links = [
-    ...(hasPlayground ? ['<a href="/graphql">Playground</a>'] : []),
-    '<a href="/v1/docs">REST reference</a>',
-    '<a href="#steps">As text</a>',
-  ];
+export function openLifecyclePage(hasPlayground: boolean): Pages {
+  const page = { contentType: 'text/html; charset=utf-8', read: async () => lifecyclePage(hasPlayground) };
+  return openPages({
+    [FOLDER]: page,
+    [`${FOLDER}/`]: page,
+    [`${FOLDER}/start.js`]: START_SCRIPT,
+    [`${FOLDER}/session.js`]: SESSION_SCRIPT,
+  });
+}
+
+function lifecyclePage(hasPlayground: boolean): string {
   return `<!doctype html>
 <html lang="en">
   <head>
@@ -29,36 +38,20 @@ export function lifecyclePage(hasPlayground: boolean): string {
   <body>
     <header>
       <h1>The life of a job</h1>
-      <nav aria-label="Elsewhere">${links.join('\n')}</nav>
+      <nav aria-label="Elsewhere">
+        ${hasPlayground ? '<a href="/graphql">Playground</a>' : ''}
+        <a href="/v1/docs">REST reference</a>
+        <a href="#steps">As text</a>
+      </nav>
     </header>
     <main>
+      <div class="picture">${drawPicture()}</div>
       <div class="side">
         <section id="words" aria-live="polite" aria-label="The state or step that is pointed at">
-          <p class="hint">Point at a line or a box of the picture, or go through it by the Tab key, to read what it
-            means.</p>
+          <p class="hint">Point at a line or a box of the picture, or press the Tab key, to read what it means.</p>
         </section>
-        ${YOURS(hasPlayground)}
-      </div>
-      <figure>
-        ${pictureOf(diagramOf())}
-        <figcaption>${ACTORS.map(legend).join('')}</figcaption>
-      </figure>
-      <section class="text" id="steps">
-        <h2>Every step</h2>
-        ${stepsTable()}
-        <h2 id="states">Every state</h2>
-        <dl>${JOB_STATES.map(stateWords).join('')}</dl>
-      </section>
-    </main>
-    <noscript>Without JavaScript the picture leads to its text, and cannot show where a job of yours stands.</noscript>
-    <script src="${FOLDER}/start.js" type="module"></script>
-  </body>
-</html>
-`;
-}
-
-const YOURS = (hasPlayground: boolean) => `<details id="yours">
-          <summary>Where does my job stand?</summary>
+        <section id="yours" aria-label="Where does my job stand?">
+          <h2>Where does my job stand?</h2>
           <form id="log-in" aria-label="Log in">
             <label>Email <input name="email" type="email" autocomplete="username" required /></label>
             <label>Password <input name="password" type="password" autocomplete="current-password" required /></label>
@@ -76,40 +69,37 @@ const YOURS = (hasPlayground: boolean) => `<details id="yours">
             <div id="where" aria-live="polite"></div>
           </div>
           <p id="problem" role="alert"></p>
-        </details>`;
-
-function legend(by: PartyWord): string {
-  return `<span class="key by-${by}"><i></i>${SHORT_PARTIES[by]}: ${PARTY_WORDS[by].description}</span>`;
+        </section>
+      </div>
+      <section class="text" id="steps">
+        <h2>Every step</h2>
+        <table role="table">${STEPS.map(stepRow).join('')}</table>
+        <h2>Every state</h2>
+        <table role="table">${JOB_STATES.map(stateRow).join('')}</table>
+      </section>
+    </main>
+    <noscript>Without JavaScript the picture leads to its text, and cannot show where a job of yours stands.</noscript>
+    <script src="${FOLDER}/start.js" type="module"></script>
+  </body>
+</html>
+`;
 }
 
-const COLUMNS = ['Step', 'What it means', 'Who', 'From', 'To', 'What happens besides', 'Cost', 'Operation'] as const;
-
-/** The roles are named since narrow windows lay the cells out one below the other, which takes the table's own away. */
-function stepsTable(): string {
-  const heads = COLUMNS.map((name) => `<th role="columnheader" scope="col">${name}</th>`).join('');
-  return (
-    `<table role="table"><thead role="rowgroup"><tr role="row">${heads}</tr></thead>` +
-    `<tbody role="rowgroup">${STEPS.map(stepRow).join('\n')}</tbody></table>`
-  );
+function stepRow({ id, description, words }: Step): string {
+  return row(`step-${id}`, id, description, words);
 }
 
-function stepRow(step: Step): string {
-  const cells = [
-    step.description,
-    step.who,
-    step.from,
-    step.to,
-    step.effects.length > 0 ? step.effects.join('; ') : 'nothing',
-    step.cost,
-    `<code>${step.operation}</code>`,
-  ];
-  const texts = cells.map((text, at) => `<td role="cell" data-head="${COLUMNS[at + 1]}">${text}</td>`).join('');
-  return `<tr role="row" id="step-${step.id}"><th role="rowheader" scope="row">${step.name}</th>${texts}</tr>`;
-}
-
-function stateWords(state: JobState): string {
+function stateRow(state: JobState): string {
   const steps = JOB_ACTION_LIST.filter(({ from }) => from.includes(state)).map(({ action }) => wordsOf(action));
-  const next = steps.length > 0 ? `From here: ${steps.join(', ')}.` : 'Nothing leads out of it.';
-  const words = `${JOB_STATE_ROWS[state].description} <span class="ways">${next}</span>`;
-  return `<dt id="state-${state}">${wordsOf(state)}</dt><dd>${words}</dd>`;
+  const next = steps.join(', ') || 'nothing leads out of it';
+  return row(`state-${state}`, state, JOB_STATE_ROWS[state].description, { 'From here': next });
+}
+
+/** The roles are named since the styles lay the cells out one below the other, which takes the table's own away. */
+function row(id: string, name: string, description: string, more: Readonly<Record<string, string>>): string {
+  const cells = Object.entries(more).map(([head, text]) => `<td role="cell" data-head="${head}">${text}</td>`);
+  return (
+    `<tr role="row" id="${id}" aria-label="${wordsOf(name)}"><th role="rowheader" scope="row">${wordsOf(name)}</th>` +
+    `<td role="cell">${description}</td>${cells.join('')}</tr>`
+  );
 }

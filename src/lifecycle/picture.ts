@@ -1,90 +1,101 @@
-/** The picture of the lifecycle as SVG. Every move and every state in it is a link to its words below the picture. */
+/**
+ * The picture of the lifecycle as SVG: dagre arranges the table of the lifecycle, and its rows and lines are drawn as
+ * they are. Every step and every state in it is a link to its words on the page.
+ */
+import { Graph, layout } from '@dagrejs/dagre';
 import { isTerminal, JOB_STATE_ROWS, JOB_STATES, type JobState } from '../rules/states.js';
-import type { PartyWord } from '../rules/lifecycle.js';
 import { wordsOf } from '../rules/words.js';
-import { MARKS, type Diagram } from './diagram.js';
-import type { Area, Point } from './arrangement.js';
-import type { PlacedMove } from './layout.js';
-import { SHORT_PARTIES, STEPS } from './words.js';
+import { MARKS, STEPS, type Step } from './words.js';
 
-/** Who acts in the picture; each has a colour, and is named next to every line. */
-export const ACTORS = ['owner', 'awardee', 'parties', 'admin'] as const satisfies readonly PartyWord[];
+type Point = Readonly<Record<'x' | 'y', number>>;
+type Box = Point & Readonly<Record<'width' | 'height', number>>;
 
-export function pictureOf({ layout, parties }: Diagram): string {
-  const { width, height, nodes, moves } = layout;
-  const area = (id: string) => nodes.get(id);
+/** How wide a letter is at most, on average, in the widest of the usual fonts. */
+const LETTER_WIDTH = 7.2;
+
+export function drawPicture(): string {
+  const graph = arrange();
+  const { width, height } = graph.graph();
   return [
     `<svg viewBox="0 0 ${width} ${height}" width="${width}" height="${height}" role="group"`,
-    ` aria-label="The states of a job and the moves between them">`,
-    `<defs>${ACTORS.map(arrowHead).join('')}</defs>`,
-    // Labels lie over the lines of all moves.
-    ...moves.map((move) => moveLink(move, parties.get(move.name) ?? 'admin')),
-    ...JOB_STATES.map((state) => stateLink(state, area(state))),
-    marks(area(MARKS.start), area(MARKS.gone), area(MARKS.anywhere)),
+    ` aria-label="The states of a job and the steps between them">`,
+    `<marker id="head" viewBox="0 0 8 8" refX="7" refY="4" markerWidth="8" markerHeight="8"`,
+    ` markerUnits="userSpaceOnUse" orient="auto"><path fill="context-stroke" d="M0 0.5 8 4 0 7.5z"/></marker>`,
+    ...STEPS.map((step) => (step.leadsTo ? stepLink(step, step.leadsTo, graph) : '')),
+    ...JOB_STATES.map((state) => stateLink(state, graph.node(state))),
+    ...Object.values(MARKS).map((mark) => `<g class="mark">${boxWith(mark, graph.node(mark))}</g>`),
     '</svg>',
   ].join('\n');
 }
 
-function moveLink({ name, lines: ways, loops, label }: PlacedMove, by: PartyWord): string {
-  const lines = [...ways, ...loops];
-  const step = STEPS.find(({ id }) => id === name);
-  const words = `${wordsOf(name)}, by ${step?.who}: from ${step?.from} to ${step?.to}`;
+/** The label of a step is a node like a state: a line leads to it from each state that the step leaves. */
+function arrange(): Graph {
+  const graph = new Graph();
+  graph.setGraph({ nodesep: 16, edgesep: 16, ranksep: 24, marginx: 8, marginy: 8 });
+  for (const node of [...Object.values(MARKS), ...JOB_STATES])
+    graph.setNode(node, { width: widthOf(wordsOf(node)) + 16, height: 32 });
+  for (const { id, by, leaves, leadsTo } of STEPS) {
+    if (!leadsTo) continue;
+    const width = Math.max(widthOf(wordsOf(id)), widthOf(by)) + 4;
+    graph.setNode(labelOf(id), { width, height: 30 });
+    graph.setEdge(labelOf(id), leadsTo, {});
+    for (const state of leaves) graph.setEdge(state, labelOf(id), {});
+  }
+  layout(graph);
+  return graph;
+}
+
+const labelOf = (step: string) => `label of ${step}`;
+const widthOf = (text: string) => Math.ceil(text.length * LETTER_WIDTH);
+
+function stepLink({ id, by, leaves, mayKeepState, words }: Step, leadsTo: string, graph: Graph): string {
+  const label: Box = graph.node(labelOf(id));
+  const onwards = curve(graph.edge(labelOf(id), leadsTo).points);
+  const lines = leaves.flatMap((state) => {
+    const line = lineFrom(state, curve(graph.edge(state, labelOf(id)).points) + onwards);
+    return mayKeepState ? [line, lineFrom(state, loopAt(graph.node(state)))] : [line];
+  });
   return [
-    `<a href="#step-${name}" class="move by-${by}" data-step="${name}" aria-label="${words}">`,
-    ...lines.map(({ points }) => `<path class="reach" d="${pathOf(points)}"/>`),
-    ...lines.map(({ from, points }) => {
-      const all = from === MARKS.anywhere ? ' data-all' : '';
-      return `<path class="line" data-from="${from}"${all} d="${pathOf(points)}" marker-end="url(#head-${by})"/>`;
-    }),
-    `<rect class="plate" ${boxOf(label)} rx="4"/>`,
-    `<text x="${label.x}" y="${label.y - 3}"><tspan class="name">${wordsOf(name)}</tspan>`,
-    `<tspan class="party" x="${label.x}" dy="13">${SHORT_PARTIES[by]}</tspan></text></a>`,
+    `<a href="#step-${id}" class="move by-${by}" data-step="${id}"`,
+    ` aria-label="${wordsOf(id)}, by ${words.Who}: from ${words.From} to ${words.To}">`,
+    ...lines,
+    `<rect class="plate" ${outline(label)} rx="4"/>`,
+    `<text x="${label.x}" y="${label.y - 3}"><tspan class="name">${wordsOf(id)}</tspan>`,
+    `<tspan class="party" x="${label.x}" dy="13">${by}</tspan></text></a>`,
   ].join('');
 }
 
-function stateLink(state: JobState, area: Area | undefined): string {
-  if (!area) return '';
+function lineFrom(state: string, path: string): string {
+  return `<path class="line" data-from="${state}" d="${path}" marker-end="url(#head)"/>`;
+}
+
+function stateLink(state: JobState, box: Box): string {
   const words = `${wordsOf(state)}: ${JOB_STATE_ROWS[state].description}`;
-  return [
-    `<a href="#state-${state}" class="state${isTerminal(state) ? ' end' : ''}" data-state="${state}"`,
-    ` aria-label="${words}"><rect ${boxOf(area)} rx="8"/>`,
-    `<text x="${area.x}" y="${area.y + 4}">${wordsOf(state)}</text></a>`,
-  ].join('');
-}
-
-function marks(start?: Area, gone?: Area, anywhere?: Area): string {
-  return [
-    start && `<circle class="mark start" cx="${start.x}" cy="${start.y}" r="${start.width / 2}"/>`,
-    gone &&
-      `<g class="mark gone"><circle cx="${gone.x}" cy="${gone.y}" r="${gone.width / 2}"/>` +
-        `<path d="M${gone.x - 4} ${gone.y - 4}l8 8m0 -8l-8 8"/></g>`,
-    anywhere &&
-      `<g class="mark anywhere"><rect ${boxOf(anywhere)} rx="16"/>` +
-        `<text x="${anywhere.x}" y="${anywhere.y + 4}">any state</text></g>`,
-  ]
-    .filter((part) => part !== undefined)
-    .join('\n');
-}
-
-function arrowHead(by: PartyWord): string {
+  const kind = isTerminal(state) ? 'state end' : 'state';
   return (
-    `<marker id="head-${by}" class="head by-${by}" viewBox="0 0 8 8" refX="7" refY="4" markerWidth="8" ` +
-    `markerHeight="8"` +
-    ` markerUnits="userSpaceOnUse" orient="auto"><path d="M0 0.5 8 4 0 7.5z"/></marker>`
+    `<a href="#state-${state}" class="${kind}" data-state="${state}" aria-label="${words}">` +
+    `${boxWith(wordsOf(state), box)}</a>`
   );
 }
 
-function pathOf([first, ...rest]: readonly Point[]): string {
-  if (!first) return '';
-  const parts = rest.map(({ x, y }, at) => {
-    const from = rest[at - 1] ?? first;
-    if (x === from.x || y === from.y) return `L${x} ${y}`;
-    const middle = (from.y + y) / 2;
-    return `C${from.x} ${middle} ${x} ${middle} ${x} ${y}`;
-  });
-  return `M${first.x} ${first.y}${parts.join('')}`;
+function boxWith(text: string, box: Box): string {
+  return `<rect ${outline(box)} rx="8"/><text x="${box.x}" y="${box.y + 4}">${text}</text>`;
 }
 
-function boxOf({ x, y, width, height }: Area): string {
+function outline({ x, y, width, height }: Box): string {
   return `x="${x - width / 2}" y="${y - height / 2}" width="${width}" height="${height}"`;
+}
+
+function loopAt({ x, y, width }: Box): string {
+  return `M${x + width / 2} ${y - 8}c20 -8 20 24 0 16`;
+}
+
+/** Each of dagre's points between the first and the last rounds a corner. */
+function curve([first, ...rest]: readonly Point[]): string {
+  const corners = rest.slice(0, -1).map(({ x, y }, at) => {
+    const next = rest[at + 1] ?? { x, y };
+    const isLast = at === rest.length - 2;
+    return `Q${x} ${y} ${isLast ? next.x : (x + next.x) / 2} ${isLast ? next.y : (y + next.y) / 2}`;
+  });
+  return first ? `M${first.x} ${first.y}${corners.join('')}` : '';
 }

@@ -1,4 +1,4 @@
-/** Every step in the life of a job in words, as the table of the lifecycle has it: for the picture and for its text. */
+/** Every step in the life of a job in words, as the table of the lifecycle has it. */
 import { descriptionOf, type Effect } from '../rules/effects.js';
 import { EVENT_DESCRIPTIONS } from '../rules/events.js';
 import { isTransition, JOB_ACTION_LIST, JOB_CREATION, leavesEveryState } from '../rules/lifecycle.js';
@@ -8,19 +8,19 @@ import { PUBLISH_COST, URGENCIES } from '../rules/publishing.js';
 import { GUARANTEED_VIEW_STAKE } from '../rules/tokens.js';
 import { eitherOf, wordsOf } from '../rules/words.js';
 
+/** Boxes of the picture that are no states. */
+export const MARKS = { none: 'no job', any: 'any state', gone: 'deleted' } as const;
+
 export interface Step {
-  /** As REST spells the action; the place of the step on the page. */
+  /** As REST spells the action. */
   readonly id: string;
-  readonly name: string;
   readonly by: PartyWord;
-  /** The same in words. */
-  readonly who: string;
-  readonly operation: string;
-  readonly from: string;
-  readonly to: string;
+  readonly leaves: readonly string[];
+  /** Missing where the job stays in its state. */
+  readonly leadsTo?: string | undefined;
+  readonly mayKeepState?: boolean;
   readonly description: string;
-  readonly effects: readonly string[];
-  readonly cost: string;
+  readonly words: Readonly<Record<'Who' | 'From' | 'To' | 'Besides' | 'Cost' | 'Operation', string>>;
 }
 
 const PRICES = URGENCIES.map((urgency) => `${PUBLISH_COST[urgency]} tokens for ${urgency} urgency`);
@@ -32,53 +32,37 @@ const COSTS: { readonly [Name in Effect]?: string } = {
   refundPublishing: 'nothing; what publishing cost comes back if there never was a bid',
 };
 
+const { by, operation, event, to } = JOB_CREATION;
 const CREATION: Step = {
   id: 'create',
-  name: 'create',
-  by: JOB_CREATION.by,
-  who: 'any homeowner',
-  operation: JOB_CREATION.operation,
-  from: 'nothing',
-  to: wordsOf(JOB_CREATION.to),
-  description: EVENT_DESCRIPTIONS[JOB_CREATION.event],
-  effects: [],
-  cost: 'nothing',
+  by,
+  leaves: [MARKS.none],
+  leadsTo: to,
+  description: EVENT_DESCRIPTIONS[event],
+  words: { Who: 'any homeowner', From: MARKS.none, To: to, Besides: 'nothing', Cost: 'nothing', Operation: operation },
 };
 
 export const STEPS: readonly Step[] = [CREATION, ...JOB_ACTION_LIST.map(stepOf)];
 
-/** Who, in the few letters that a picture has room for. */
-export const SHORT_PARTIES: Readonly<Record<PartyWord, string>> = {
-  owner: 'homeowner',
-  awardee: 'contractor',
-  parties: 'either party',
-  bidder: 'bidder',
-  contractor: 'contractors',
-  admin: 'admin',
-};
-
-export function idOf({ action }: Pick<JobAction, 'action'>): string {
-  return action.toLowerCase();
-}
-
 function stepOf(row: JobAction): Step {
+  const leadsTo = isTransition(row) ? row.to : row.to === 'gone' ? MARKS.gone : undefined;
+  const until = isTransition(row) ? row.mayKeepState?.until : undefined;
+  // Lines from every single state would cross out the picture.
+  const leaves = leavesEveryState(row) ? [MARKS.any] : row.from;
   return {
-    id: idOf(row),
-    name: wordsOf(row.action),
+    id: row.action.toLowerCase(),
     by: row.by,
-    who: PARTY_WORDS[row.by].description,
-    operation: row.operation,
-    from: leavesEveryState(row) ? 'every state but the ends' : eitherOf(row.from),
-    to: destinationOf(row),
+    leaves,
+    leadsTo,
+    mayKeepState: until !== undefined,
     description: row.description,
-    effects: row.effects.map(descriptionOf),
-    cost: row.effects.map((effect) => COSTS[effect]).find((cost) => cost !== undefined) ?? 'nothing',
+    words: {
+      Who: PARTY_WORDS[row.by].description,
+      From: eitherOf(leaves),
+      To: wordsOf(leadsTo ?? 'the same state') + (until ? `; the same state until ${until}` : ''),
+      Besides: row.effects.map(descriptionOf).join('; ') || 'nothing',
+      Cost: row.effects.map((effect) => COSTS[effect]).find((cost) => cost !== undefined) ?? 'nothing',
+      Operation: row.operation,
+    },
   };
-}
-
-function destinationOf(row: JobAction): string {
-  if (row.to === 'gone') return 'nothing: the job is gone';
-  if (!isTransition(row)) return 'the same state';
-  const stay = row.mayKeepState ? `; the same state until ${row.mayKeepState.until}` : '';
-  return wordsOf(row.to) + stay;
 }
