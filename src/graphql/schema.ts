@@ -15,7 +15,6 @@ import { ReferenceResolver } from './resolvers/reference.js';
 import { StreamResolver } from './resolvers/streams.js';
 import { WebhookResolver } from './resolvers/webhooks.js';
 import { TokenResolver } from './resolvers/tokens.js';
-import { PAYLOAD_RESOLVERS } from './types/payloads.js';
 import { typeOfNode } from './types/node.js';
 
 const DESCRIPTIONS = {
@@ -58,7 +57,6 @@ export function createSchema(): GraphQLSchema {
         ReferenceResolver,
         StreamResolver,
         WebhookResolver,
-        ...PAYLOAD_RESOLVERS,
       ],
       // type-graphql requires one where there are subscriptions; each subscription here opens its own stream.
       pubSub: { publish: neverAsked, subscribe: neverAsked },

@@ -10,7 +10,15 @@ import { Input, inputOf } from '../inputs.js';
 import { Contractor, ContractorConnection, LogOutPayload, UserConnection } from '../types/account.js';
 import { Connection, PageArgs } from '../types/connection.js';
 import type { ContractorOrder } from '../../rules/entities/people.js';
-import { PAYLOADS } from '../types/payloads.js';
+import {
+  ChangePasswordPayload,
+  LogInPayload,
+  RefreshSessionPayload,
+  SignUpContractorPayload,
+  SignUpHomeownerPayload,
+  UpdateProfilePayload,
+  VerifyContractorPayload,
+} from '../types/payloads.js';
 import { TokenTransferConnection } from '../types/tokens.js';
 import { Viewer } from '../types/viewer.js';
 import { of, ofMutation } from './of-operation.js';
@@ -34,22 +42,22 @@ const UserFilter = inputOf('UserFilter', userFilter, 'Which accounts to list; al
 
 @Resolver(() => Viewer)
 export class AccountResolver {
-  @Mutation(() => PAYLOADS.signUpHomeowner, ofMutation(signUpHomeowner))
+  @Mutation(() => SignUpHomeownerPayload, ofMutation(signUpHomeowner))
   signUpHomeowner(@Input(SignUpHomeownerInput) input: object, @Ctx() { caller }: Context) {
     return perform(signUpHomeowner, input, caller);
   }
 
-  @Mutation(() => PAYLOADS.signUpContractor, ofMutation(signUpContractor))
+  @Mutation(() => SignUpContractorPayload, ofMutation(signUpContractor))
   signUpContractor(@Input(SignUpContractorInput) input: object, @Ctx() { caller }: Context) {
     return perform(signUpContractor, input, caller);
   }
 
-  @Mutation(() => PAYLOADS.logIn, ofMutation(logIn))
+  @Mutation(() => LogInPayload, ofMutation(logIn))
   logIn(@Input(LogInInput) input: object, @Ctx() { caller }: Context) {
     return perform(logIn, input, caller);
   }
 
-  @Mutation(() => PAYLOADS.refreshSession, ofMutation(refreshSession))
+  @Mutation(() => RefreshSessionPayload, ofMutation(refreshSession))
   refreshSession(@Input(RefreshSessionInput) input: object, @Ctx() { caller }: Context) {
     return perform(refreshSession, input, caller);
   }
@@ -59,7 +67,7 @@ export class AccountResolver {
     return perform(logOut, {}, caller);
   }
 
-  @Mutation(() => PAYLOADS.changePassword, ofMutation(changePassword))
+  @Mutation(() => ChangePasswordPayload, ofMutation(changePassword))
   changePassword(@Input(ChangePasswordInput) input: object, @Ctx() { caller }: Context) {
     return perform(changePassword, input, caller);
   }
@@ -79,7 +87,7 @@ export class AccountResolver {
     return new Connection(await performWithin(listTransfers, page, caller));
   }
 
-  @Mutation(() => PAYLOADS.updateProfile, ofMutation(updateProfile))
+  @Mutation(() => UpdateProfilePayload, ofMutation(updateProfile))
   updateProfile(@Input(UpdateProfileInput, 'nullable') input: object | undefined, @Ctx() { caller }: Context) {
     return perform(updateProfile, input, caller).then((viewer) => ({ viewer }));
   }
@@ -104,7 +112,7 @@ export class AccountResolver {
     return new Connection(await perform(listContractors, Object.assign({}, filter, page, { orderBy }), caller));
   }
 
-  @Mutation(() => PAYLOADS.verifyContractor, ofMutation(verifyContractor))
+  @Mutation(() => VerifyContractorPayload, ofMutation(verifyContractor))
   verifyContractor(@Arg('id', () => ID, { description: 'The contractor.' }) id: string, @Ctx() { caller }: Context) {
     return perform(verifyContractor, { id }, caller).then((contractor) => ({ contractor }));
   }

@@ -5,7 +5,7 @@ import type { Context } from '../context.js';
 import { Input, inputOf } from '../inputs.js';
 import { ApiKeyConnection } from '../types/api-keys.js';
 import { Connection, PageArgs } from '../types/connection.js';
-import { PAYLOADS } from '../types/payloads.js';
+import { CreateApiKeyPayload, RevokeApiKeyPayload } from '../types/payloads.js';
 import { Viewer } from '../types/viewer.js';
 import { ofMutation } from './of-operation.js';
 
@@ -15,12 +15,12 @@ const CreateApiKeyInput = inputOf('CreateApiKeyInput', createApiKey.input, 'What
 
 @Resolver(() => Viewer)
 export class ApiKeyResolver {
-  @Mutation(() => PAYLOADS.createApiKey, ofMutation(createApiKey))
+  @Mutation(() => CreateApiKeyPayload, ofMutation(createApiKey))
   createApiKey(@Input(CreateApiKeyInput) input: object, @Ctx() { caller }: Context) {
     return perform(createApiKey, input, caller);
   }
 
-  @Mutation(() => PAYLOADS.revokeApiKey, ofMutation(revokeApiKey))
+  @Mutation(() => RevokeApiKeyPayload, ofMutation(revokeApiKey))
   revokeApiKey(@Arg('id', () => ID, { description: 'The API key.' }) id: string, @Ctx() { caller }: Context) {
     return perform(revokeApiKey, { id }, caller).then((apiKey) => ({ apiKey }));
   }

@@ -13,7 +13,13 @@ import { Contractor } from '../types/account.js';
 import { Bid, BidConnection, Hold } from '../types/bids.js';
 import { Connection, PageArgs } from '../types/connection.js';
 import { AvailableBidAction, Job } from '../types/jobs.js';
-import { PAYLOADS } from '../types/payloads.js';
+import {
+  RejectBidPayload,
+  ShortlistBidPayload,
+  SubmitBidPayload,
+  ViewBidPayload,
+  WithdrawBidPayload,
+} from '../types/payloads.js';
 import { Viewer } from '../types/viewer.js';
 import { ofMutation } from './of-operation.js';
 
@@ -31,7 +37,7 @@ function withEdge(bid: BidRow) {
 
 @Resolver(() => Bid)
 export class BidResolver {
-  @Mutation(() => PAYLOADS.submitBid, ofMutation(submitBid))
+  @Mutation(() => SubmitBidPayload, ofMutation(submitBid))
   submitBid(
     @Arg('jobId', () => ID, { description: 'The job.' }) jobId: string,
     @Input(SubmitBidInput) input: object,
@@ -40,22 +46,22 @@ export class BidResolver {
     return perform(submitBid, Object.assign({}, input, { jobId }), caller).then(withEdge);
   }
 
-  @Mutation(() => PAYLOADS.viewBid, ofMutation(viewBid))
+  @Mutation(() => ViewBidPayload, ofMutation(viewBid))
   viewBid(@BidId() id: string, @Ctx() { caller }: Context) {
     return perform(viewBid, { id }, caller).then(changed);
   }
 
-  @Mutation(() => PAYLOADS.shortlistBid, ofMutation(shortlistBid))
+  @Mutation(() => ShortlistBidPayload, ofMutation(shortlistBid))
   shortlistBid(@BidId() id: string, @Ctx() { caller }: Context) {
     return perform(shortlistBid, { id }, caller).then(changed);
   }
 
-  @Mutation(() => PAYLOADS.rejectBid, ofMutation(rejectBid))
+  @Mutation(() => RejectBidPayload, ofMutation(rejectBid))
   rejectBid(@BidId() id: string, @Ctx() { caller }: Context) {
     return perform(rejectBid, { id }, caller).then(changed);
   }
 
-  @Mutation(() => PAYLOADS.withdrawBid, ofMutation(withdrawBid))
+  @Mutation(() => WithdrawBidPayload, ofMutation(withdrawBid))
   withdrawBid(@BidId() id: string, @Ctx() { caller }: Context) {
     return perform(withdrawBid, { id }, caller).then(changed);
   }

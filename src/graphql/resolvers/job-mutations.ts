@@ -1,125 +1,168 @@
-/** The mutations of jobs. The transitions are made from the rows of the lifecycle, one for each. */
-import type { GraphQLResolveInfo } from 'graphql';
-import { Arg, Ctx, ID, Info, Int, Mutation, Resolver } from 'type-graphql';
+/** What can be done with a job: one method for each mutation. */
+import { Args, ArgsType, createParameterDecorator, Ctx, Field, ID, Int, Mutation, Resolver } from 'type-graphql';
+import type { Caller } from '../../operations/caller.js';
 import { OPERATIONS } from '../../operations/index.js';
 import { newestFirst } from '../../operations/jobs/read.js';
 import type { ReadableJob } from '../../operations/jobs/readable.js';
 import { perform } from '../../operations/operation.js';
 import { cursorOf } from '../../operations/paging.js';
-import { isRequired, kindOf, metaOf } from '../../operations/shape-kinds.js';
-import { JOB_TRANSITION_KEYS, JOB_TRANSITIONS, type JobTransitionKey } from '../../rules/lifecycle.js';
+import type { JobInclude } from '../../store/job-include.js';
 import type { Context } from '../context.js';
 import { Input, inputOf } from '../inputs.js';
 import { includeOfJobIn } from '../look-ahead.js';
-import { PAYLOADS } from '../types/payloads.js';
+import {
+  ApproveJobPayload,
+  AwardJobPayload,
+  CancelJobPayload,
+  CheckInJobPayload,
+  CompleteJobPayload,
+  CreateJobPayload,
+  DeleteJobPayload,
+  DisputeJobPayload,
+  EscalateJobPayload,
+  FileAppealPayload,
+  FinalizeAppealPayload,
+  PublishJobPayload,
+  ReachDecisionPayload,
+  ResolveDisputePayload,
+  SubmitJobForReviewPayload,
+  UpdateJobPayload,
+} from '../types/payloads.js';
 import { ofMutation } from './of-operation.js';
 
-const { createJob, updateJob, deleteJob } = OPERATIONS;
+const { createJob, updateJob, deleteJob, publishJob, awardJob, checkInJob, submitJobForReview } = OPERATIONS;
+const { approveJob, disputeJob, escalateJob, resolveDispute, reachDecision, fileAppeal } = OPERATIONS;
+const { finalizeAppeal, completeJob, cancelJob } = OPERATIONS;
 
 const CreateJobInput = inputOf('CreateJobInput', createJob.input, 'The draft.');
 const UpdateJobInput = inputOf('UpdateJobInput', updateJob.input, 'What to change: left out stays, null clears.');
+const AwardJobInput = inputOf('AwardJobInput', awardJob.input, 'The bid that gets the job.');
+const CheckInJobInput = inputOf('CheckInJobInput', checkInJob.input, 'What there is to say.');
+const SubmitJobForReviewInput = inputOf('SubmitJobForReviewInput', submitJobForReview.input, 'What there is to say.');
+const ApproveJobInput = inputOf('ApproveJobInput', approveJob.input, 'The rating and the review.');
+const DisputeJobInput = inputOf('DisputeJobInput', disputeJob.input, 'What is wrong.');
+const EscalateJobInput = inputOf('EscalateJobInput', escalateJob.input, 'Why.');
+const ResolveDisputeInput = inputOf('ResolveDisputeInput', resolveDispute.input, 'How to settle it.');
+const ReachDecisionInput = inputOf('ReachDecisionInput', reachDecision.input, 'The decision.');
+const FileAppealInput = inputOf('FileAppealInput', fileAppeal.input, 'The appeal.');
+const FinalizeAppealInput = inputOf('FinalizeAppealInput', finalizeAppeal.input, 'The last word.');
+const CompleteJobInput = inputOf('CompleteJobInput', completeJob.input, 'Why.');
+const CancelJobInput = inputOf('CancelJobInput', cancelJob.input, 'Why.');
 
-/** The arguments that every mutation of a job has. */
-const JobId = () => Arg('id', () => ID, { description: 'The job.' });
-const Version = () =>
-  Arg('expectedVersion', () => Int, {
+/** The arguments of every mutation of a job besides its input. */
+@ArgsType()
+class JobArgs {
+  @Field(() => ID, { description: 'The job.' })
+  id: string;
+
+  @Field(() => Int, {
     nullable: true,
     description: 'Refuses with STALE_VERSION if the job has changed since it had this version.',
-  });
-
-type Version = number | undefined;
-
-/** The job is that of the argument `id`, even if the input contains another one. */
-function onJob(id: string, expectedVersion: Version, input: object | undefined): object {
-  return Object.assign({}, input, { id, expectedVersion });
+  })
+  expectedVersion?: number;
 }
+
+const OnJob = () => Args(() => JobArgs);
+
+/** The caller, and the parts of the job that the selection needs. */
+interface JobCall {
+  readonly caller: Caller;
+  readonly include: JobInclude;
+}
+
+const JobCall = () =>
+  createParameterDecorator<Context>(({ context: { caller }, info }): JobCall => {
+    return { caller, include: includeOfJobIn(info, 'job') };
+  });
 
 const changed = (job: ReadableJob) => ({ job });
 
-function withEdge(job: ReadableJob) {
-  return { job, jobEdge: { node: job, cursor: cursorOf(newestFirst(job)) } };
-}
-
+/** In each method the job comes behind the input, so that it is that of the argument `id` even if the input has one. */
 @Resolver()
 export class JobMutations {
-  @Mutation(() => PAYLOADS.createJob, ofMutation(createJob))
+  @Mutation(() => CreateJobPayload, ofMutation(createJob))
   createJob(@Input(CreateJobInput) input: object, @Ctx() { caller }: Context) {
-    return perform(createJob, input, caller).then(withEdge);
+    return perform(createJob, input, caller).then((job) => {
+      return { job, jobEdge: { node: job, cursor: cursorOf(newestFirst(job)) } };
+    });
   }
 
-  @Mutation(() => PAYLOADS.updateJob, ofMutation(updateJob))
-  updateJob(
-    @JobId() id: string,
-    @Input(UpdateJobInput, 'nullable') input: object | undefined,
-    @Version() expectedVersion: Version,
-    @Ctx() { caller }: Context,
+  @Mutation(() => UpdateJobPayload, ofMutation(updateJob))
+  updateJob(@OnJob() job: JobArgs, @Ctx() { caller }: Context, @Input(UpdateJobInput, 'nullable') input?: object) {
+    return perform(updateJob, { ...input, ...job }, caller).then(changed);
+  }
+
+  @Mutation(() => DeleteJobPayload, ofMutation(deleteJob))
+  deleteJob(@OnJob() job: JobArgs, @Ctx() { caller }: Context) {
+    return perform(deleteJob, { ...job }, caller).then((draft) => ({ job: draft, deletedJobId: draft.id }));
+  }
+
+  @Mutation(() => PublishJobPayload, ofMutation(publishJob))
+  publishJob(@OnJob() job: JobArgs, @JobCall() call: JobCall) {
+    return perform(publishJob, { ...job }, call.caller, call.include);
+  }
+
+  @Mutation(() => AwardJobPayload, ofMutation(awardJob))
+  awardJob(@OnJob() job: JobArgs, @Input(AwardJobInput) input: object, @JobCall() call: JobCall) {
+    return perform(awardJob, { ...input, ...job }, call.caller, call.include).then(changed);
+  }
+
+  @Mutation(() => CheckInJobPayload, ofMutation(checkInJob))
+  checkInJob(@OnJob() job: JobArgs, @JobCall() call: JobCall, @Input(CheckInJobInput, 'nullable') input?: object) {
+    return perform(checkInJob, { ...input, ...job }, call.caller, call.include).then(changed);
+  }
+
+  @Mutation(() => SubmitJobForReviewPayload, ofMutation(submitJobForReview))
+  submitJobForReview(
+    @OnJob() job: JobArgs,
+    @JobCall() call: JobCall,
+    @Input(SubmitJobForReviewInput, 'nullable') input?: object,
   ) {
-    return perform(updateJob, onJob(id, expectedVersion, input), caller).then(changed);
+    return perform(submitJobForReview, { ...input, ...job }, call.caller, call.include).then(changed);
   }
 
-  @Mutation(() => PAYLOADS.deleteJob, ofMutation(deleteJob))
-  deleteJob(@JobId() id: string, @Version() expectedVersion: Version, @Ctx() { caller }: Context) {
-    return perform(deleteJob, { id, expectedVersion }, caller).then((job) => ({ job, deletedJobId: job.id }));
+  @Mutation(() => ApproveJobPayload, ofMutation(approveJob))
+  approveJob(@OnJob() job: JobArgs, @JobCall() call: JobCall, @Input(ApproveJobInput, 'nullable') input?: object) {
+    return perform(approveJob, { ...input, ...job }, call.caller, call.include).then(changed);
   }
-}
 
-/** Descriptions of the inputs of transitions; one that is missing here gets a general description. */
-const INPUTS: { readonly [Key in JobTransitionKey]?: string } = {
-  cancel: 'Why.',
-  award: 'The bid that gets the job.',
-  checkIn: 'What there is to say.',
-  submitForReview: 'What there is to say.',
-  approve: 'The rating and the review.',
-  dispute: 'What is wrong.',
-  escalate: 'Why.',
-  resolveDispute: 'How to settle it.',
-  reachDecision: 'The decision.',
-  fileAppeal: 'The appeal.',
-  finalizeAppeal: 'The last word.',
-  complete: 'Why.',
-};
+  @Mutation(() => DisputeJobPayload, ofMutation(disputeJob))
+  disputeJob(@OnJob() job: JobArgs, @Input(DisputeJobInput) input: object, @JobCall() call: JobCall) {
+    return perform(disputeJob, { ...input, ...job }, call.caller, call.include).then(changed);
+  }
 
-for (const key of JOB_TRANSITION_KEYS) addTransition(key);
+  @Mutation(() => EscalateJobPayload, ofMutation(escalateJob))
+  escalateJob(@OnJob() job: JobArgs, @Input(EscalateJobInput) input: object, @JobCall() call: JobCall) {
+    return perform(escalateJob, { ...input, ...job }, call.caller, call.include).then(changed);
+  }
 
-/**
- * Adds a mutation as the decorators of a method would: the job and its version are arguments, all other parameters are
- * its input.
- */
-function addTransition(key: JobTransitionKey): void {
-  const { operation: name } = JOB_TRANSITIONS[key];
-  const operation = OPERATIONS[name];
-  const run = (
-    id: string,
-    input: object | undefined,
-    version: Version,
-    { caller }: Context,
-    info: GraphQLResolveInfo,
-  ) =>
-    perform<unknown, object, typeof operation.allows>(
-      operation,
-      onJob(id, version, input),
-      caller,
-      includeOfJobIn(info, 'job'),
-    ).then((answer) => ('job' in answer ? answer : { job: answer }));
-  const input = inputFor(key);
-  const withoutInput = (id: string, version: Version, context: Context, info: GraphQLResolveInfo) =>
-    run(id, undefined, version, context, info);
-  const mutations = JobMutations.prototype;
-  Object.defineProperty(mutations, name, { value: input ? run : withoutInput, configurable: true, writable: true });
-  const parameters = input ? [JobId(), input, Version(), Ctx(), Info()] : [JobId(), Version(), Ctx(), Info()];
-  for (const [at, decorate] of parameters.entries()) decorate(mutations, name, at);
-  Mutation(() => PAYLOADS[name], ofMutation(operation))(mutations, name, {});
-}
+  @Mutation(() => ResolveDisputePayload, ofMutation(resolveDispute))
+  resolveDispute(@OnJob() job: JobArgs, @Input(ResolveDisputeInput) input: object, @JobCall() call: JobCall) {
+    return perform(resolveDispute, { ...input, ...job }, call.caller, call.include).then(changed);
+  }
 
-/** No input where the transition has no other parameters; an optional one where all of them are optional. */
-function inputFor(key: JobTransitionKey): ReturnType<typeof Input> | undefined {
-  const { operation: name } = JOB_TRANSITIONS[key];
-  const { input } = OPERATIONS[name];
-  const kind = kindOf(input);
-  const fields = kind.is === 'object' ? Object.values(kind.schema.shape) : [];
-  const own = fields.filter((field) => !metaOf(field).parameter);
-  if (own.length === 0) return undefined;
-  const description = INPUTS[key] ?? 'What comes with the call.';
-  const type = inputOf(`${name[0]?.toUpperCase()}${name.slice(1)}Input`, input, description);
-  return Input(type, own.some(isRequired) ? undefined : 'nullable');
+  @Mutation(() => ReachDecisionPayload, ofMutation(reachDecision))
+  reachDecision(@OnJob() job: JobArgs, @Input(ReachDecisionInput) input: object, @JobCall() call: JobCall) {
+    return perform(reachDecision, { ...input, ...job }, call.caller, call.include).then(changed);
+  }
+
+  @Mutation(() => FileAppealPayload, ofMutation(fileAppeal))
+  fileAppeal(@OnJob() job: JobArgs, @Input(FileAppealInput) input: object, @JobCall() call: JobCall) {
+    return perform(fileAppeal, { ...input, ...job }, call.caller, call.include).then(changed);
+  }
+
+  @Mutation(() => FinalizeAppealPayload, ofMutation(finalizeAppeal))
+  finalizeAppeal(@OnJob() job: JobArgs, @Input(FinalizeAppealInput) input: object, @JobCall() call: JobCall) {
+    return perform(finalizeAppeal, { ...input, ...job }, call.caller, call.include).then(changed);
+  }
+
+  @Mutation(() => CompleteJobPayload, ofMutation(completeJob))
+  completeJob(@OnJob() job: JobArgs, @Input(CompleteJobInput) input: object, @JobCall() call: JobCall) {
+    return perform(completeJob, { ...input, ...job }, call.caller, call.include).then(changed);
+  }
+
+  @Mutation(() => CancelJobPayload, ofMutation(cancelJob))
+  cancelJob(@OnJob() job: JobArgs, @JobCall() call: JobCall, @Input(CancelJobInput, 'nullable') input?: object) {
+    return perform(cancelJob, { ...input, ...job }, call.caller, call.include).then(changed);
+  }
 }

@@ -3,7 +3,7 @@ import { OPERATIONS } from '../../operations/index.js';
 import { perform } from '../../operations/operation.js';
 import type { Context } from '../context.js';
 import { Input, inputOf } from '../inputs.js';
-import { PAYLOADS } from '../types/payloads.js';
+import { AdjustTokensPayload } from '../types/payloads.js';
 import { TokenAudit } from '../types/tokens.js';
 import { of, ofMutation } from './of-operation.js';
 
@@ -17,7 +17,7 @@ const AdjustTokensInput = inputOf(
 
 @Resolver()
 export class TokenResolver {
-  @Mutation(() => PAYLOADS.adjustTokens, ofMutation(adjustTokens))
+  @Mutation(() => AdjustTokensPayload, ofMutation(adjustTokens))
   adjustTokens(@Input(AdjustTokensInput) input: object, @Ctx() { caller }: Context) {
     return perform(adjustTokens, input, caller).then((transfer) => ({ transfer }));
   }

@@ -10,7 +10,14 @@ import type { Context } from '../context.js';
 import { WebhookDeliveryStatus } from '../enums.js';
 import { Input, inputOf } from '../inputs.js';
 import { Connection, PageArgs } from '../types/connection.js';
-import { PAYLOADS } from '../types/payloads.js';
+import {
+  CreateWebhookEndpointPayload,
+  DeleteWebhookEndpointPayload,
+  RedeliverPayload,
+  RotateWebhookSecretPayload,
+  SendTestEventPayload,
+  UpdateWebhookEndpointPayload,
+} from '../types/payloads.js';
 import { WebhookDeliveryConnection, WebhookEndpoint, WebhookEndpointConnection } from '../types/webhooks.js';
 import { of, ofMutation } from './of-operation.js';
 
@@ -57,12 +64,12 @@ export class WebhookResolver {
     return new Connection(page);
   }
 
-  @Mutation(() => PAYLOADS.createWebhookEndpoint, ofMutation(createWebhookEndpoint))
+  @Mutation(() => CreateWebhookEndpointPayload, ofMutation(createWebhookEndpoint))
   createWebhookEndpoint(@Input(CreateWebhookEndpointInput) input: object, @Ctx() { caller }: Context) {
     return perform(createWebhookEndpoint, input, caller).then(withSecret);
   }
 
-  @Mutation(() => PAYLOADS.updateWebhookEndpoint, ofMutation(updateWebhookEndpoint))
+  @Mutation(() => UpdateWebhookEndpointPayload, ofMutation(updateWebhookEndpoint))
   updateWebhookEndpoint(
     @Id() id: string,
     @Input(UpdateWebhookEndpointInput) input: object,
@@ -73,22 +80,22 @@ export class WebhookResolver {
     }));
   }
 
-  @Mutation(() => PAYLOADS.deleteWebhookEndpoint, ofMutation(deleteWebhookEndpoint))
+  @Mutation(() => DeleteWebhookEndpointPayload, ofMutation(deleteWebhookEndpoint))
   deleteWebhookEndpoint(@Id() id: string, @Ctx() { caller }: Context) {
     return perform(deleteWebhookEndpoint, { id }, caller).then((gone) => ({ deletedWebhookEndpointId: gone.id }));
   }
 
-  @Mutation(() => PAYLOADS.rotateWebhookSecret, ofMutation(rotateWebhookSecret))
+  @Mutation(() => RotateWebhookSecretPayload, ofMutation(rotateWebhookSecret))
   rotateWebhookSecret(@Id() id: string, @Ctx() { caller }: Context) {
     return perform(rotateWebhookSecret, { id }, caller).then(withSecret);
   }
 
-  @Mutation(() => PAYLOADS.sendTestEvent, ofMutation(sendTestEvent))
+  @Mutation(() => SendTestEventPayload, ofMutation(sendTestEvent))
   sendTestEvent(@Id() id: string, @Ctx() { caller }: Context) {
     return perform(sendTestEvent, { id }, caller).then((delivery) => ({ delivery }));
   }
 
-  @Mutation(() => PAYLOADS.redeliver, ofMutation(redeliver))
+  @Mutation(() => RedeliverPayload, ofMutation(redeliver))
   redeliver(
     @Arg('deliveryId', () => ID, { description: 'The delivery.' }) deliveryId: string,
     @Ctx() { caller }: Context,

@@ -95,15 +95,6 @@ class PageInfoOf<Node> implements PageInfo {
   }
 }
 
-const edges = new Map<object, object>();
-
-/** The type of the edges of a connection. */
-export function edgeOf(connection: object): object {
-  const edge = edges.get(connection);
-  if (!edge) throw new Error('This is no connection.');
-  return edge;
-}
-
 /** The connection and edge types of one kind of node. */
 export function connectionType<Node extends object>(name: string, node: () => new () => Node, entries: string) {
   @ObjectType(`${name}Edge`, { description: `One of ${entries}, with its place in the list.` })
@@ -119,17 +110,26 @@ export function connectionType<Node extends object>(name: string, node: () => ne
   }
 
   @ObjectType(`${name}Connection`, { description: `A page of ${entries}.` })
-  class NodeConnection {}
-  edges.set(NodeConnection, NodeEdge);
+  class NodeConnection {
+    static readonly Edge = NodeEdge;
 
-  const field = (key: keyof Connection<Node>, type: () => object, description: string) =>
-    Field(type, { simple: true, description })(NodeConnection.prototype, key);
-  field('edges', () => [NodeEdge], 'The entries with their cursors.');
-  field('nodes', () => [node()], 'The entries alone.');
-  field('pageInfo', () => PageInfo, 'Which part of the list this page is.');
-  const total =
-    'How many entries the list has: exact up to 10,000, or 1,000 of a search, where counting stops. To read all, ' +
-    'go by `pageInfo`.';
-  field('totalCount', () => Int, total);
+    @Field(() => [NodeEdge], { simple: true, description: 'The entries with their cursors.' })
+    edges: NodeEdge[];
+
+    @Field(() => [node()], { simple: true, description: 'The entries alone.' })
+    nodes: Node[];
+
+    @Field(() => PageInfo, { simple: true, description: 'Which part of the list this page is.' })
+    pageInfo: PageInfo;
+
+    @Field(() => Int, {
+      simple: true,
+      description:
+        'How many entries the list has: exact up to 10,000, or 1,000 of a search, where counting stops. To read all, ' +
+        'go by `pageInfo`.',
+    })
+    totalCount: number;
+  }
+
   return NodeConnection;
 }
