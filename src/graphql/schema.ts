@@ -2,7 +2,6 @@
 import 'reflect-metadata';
 import { isObjectType, lexicographicSortSchema, type GraphQLInterfaceType, type GraphQLSchema } from 'graphql';
 import { buildSchemaSync } from 'type-graphql';
-import { refuseSilentDecorators } from './decorators.js';
 import { placingFailures } from './failures.js';
 import { callPlainResolversDirectly } from './plain-resolvers.js';
 import { AccountResolver } from './resolvers/accounts.js';
@@ -39,7 +38,6 @@ const DESCRIPTIONS = {
 };
 
 export function createSchema(): GraphQLSchema {
-  refuseSilentDecorators();
   const built = describe(
     buildSchemaSync({
       resolvers: [

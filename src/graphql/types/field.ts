@@ -1,5 +1,6 @@
 /** Makes the fields of a GraphQL type from the fields of an entity. */
 import { Field, Float, ID, Int } from 'type-graphql';
+import type { ZodObject } from 'zod';
 import { isNullable, kindOf, type ShapeKind } from '../../operations/shape-kinds.js';
 import { descriptionOf, entityOf, type Entity } from '../../rules/entity.js';
 import { ENUMS } from '../enums.js';
@@ -20,18 +21,21 @@ export function FieldsOf({ fields, schema }: Entity): (type: ObjectClass) => voi
   return (type) => {
     classes.set(schema, type);
     for (const [name, field] of Object.entries(fields)) {
-      const kind = kindOf(field.type);
       const nullable = field.readBy !== undefined || isNullable(field.type);
-      Field(() => (kind.is === 'list' ? [typeOf(kind.of)] : typeOf(kind)), {
-        description: descriptionOf(field),
-        simple: true,
-        nullable,
-      })(type.prototype as object, name);
+      Field(() => typeOf(kindOf(field.type), classOf), { description: descriptionOf(field), simple: true, nullable })(
+        type.prototype as object,
+        name,
+      );
     }
   };
 }
 
-function typeOf(kind: ShapeKind): object {
+function classOf(schema: ZodObject): ObjectClass {
+  return existing(classes.get(schema), entityOf(schema).name);
+}
+
+/** The GraphQL type of a value, of an entity or of an input. */
+export function typeOf(kind: ShapeKind, classOfObject: (schema: ZodObject) => ObjectClass): object {
   switch (kind.is) {
     case 'identifier':
       return ID;
@@ -48,15 +52,17 @@ function typeOf(kind: ShapeKind): object {
     case 'anything':
       return JsonScalar;
     case 'choice':
-      return kind.name === undefined ? String : known(ENUMS[kind.name], kind.name);
+      return kind.name === undefined ? String : existing(ENUMS[kind.name], kind.name);
+    case 'list':
+      return [typeOf(kind.of, classOfObject)];
     case 'object':
-      return known(classes.get(kind.schema), entityOf(kind.schema).name);
-    default:
+      return classOfObject(kind.schema);
+    case 'text':
       return String;
   }
 }
 
-function known<T>(found: T | undefined, name: string): T {
-  if (found === undefined) throw new Error(`GraphQL has no type ${name}.`);
-  return found;
+function existing<T>(type: T | undefined, name: string): T {
+  if (type === undefined) throw new Error(`GraphQL has no type ${name}.`);
+  return type;
 }
