@@ -21,13 +21,6 @@ export function includeOfJob(info: GraphQLResolveInfo): JobInclude {
   return included(info, (reading) => includeIn(inside(info.fieldNodes, reading), reading));
 }
 
-/** For a field whose answer holds one job under this name. */
-export function includeOfJobIn(info: GraphQLResolveInfo, name: string): JobInclude {
-  return included(info, (reading) =>
-    includeIn(inside(named(inside(info.fieldNodes, reading), name), reading), reading),
-  );
-}
-
 /** For a field that answers a connection of jobs. */
 export function includeOfJobs(info: GraphQLResolveInfo): JobInclude {
   return included(info, (reading) => {

@@ -1,15 +1,12 @@
 /** What can be done with a job: one method for each mutation. */
-import { Args, ArgsType, createParameterDecorator, Ctx, Field, ID, Int, Mutation, Resolver } from 'type-graphql';
-import type { Caller } from '../../operations/caller.js';
+import { Args, ArgsType, Ctx, Field, ID, Int, Mutation, Resolver } from 'type-graphql';
 import { OPERATIONS } from '../../operations/index.js';
 import { newestFirst } from '../../operations/jobs/read.js';
 import type { ReadableJob } from '../../operations/jobs/readable.js';
 import { perform } from '../../operations/operation.js';
 import { cursorOf } from '../../operations/paging.js';
-import type { JobInclude } from '../../store/job-include.js';
 import type { Context } from '../context.js';
 import { Input, inputOf } from '../inputs.js';
-import { includeOfJobIn } from '../look-ahead.js';
 import {
   ApproveJobPayload,
   AwardJobPayload,
@@ -64,17 +61,6 @@ class JobArgs {
 
 const OnJob = () => Args(() => JobArgs);
 
-/** The caller, and the parts of the job that the selection needs. */
-interface JobCall {
-  readonly caller: Caller;
-  readonly include: JobInclude;
-}
-
-const JobCall = () =>
-  createParameterDecorator<Context>(({ context: { caller }, info }): JobCall => {
-    return { caller, include: includeOfJobIn(info, 'job') };
-  });
-
 const changed = (job: ReadableJob) => ({ job });
 
 /** In each method the job comes behind the input, so that it is that of the argument `id` even if the input has one. */
@@ -94,75 +80,75 @@ export class JobMutations {
 
   @Mutation(() => DeleteJobPayload, ofMutation(deleteJob))
   deleteJob(@OnJob() job: JobArgs, @Ctx() { caller }: Context) {
-    return perform(deleteJob, { ...job }, caller).then((draft) => ({ job: draft, deletedJobId: draft.id }));
+    return perform(deleteJob, job, caller).then((draft) => ({ job: draft, deletedJobId: draft.id }));
   }
 
   @Mutation(() => PublishJobPayload, ofMutation(publishJob))
-  publishJob(@OnJob() job: JobArgs, @JobCall() call: JobCall) {
-    return perform(publishJob, { ...job }, call.caller, call.include);
+  publishJob(@OnJob() job: JobArgs, @Ctx() { caller }: Context) {
+    return perform(publishJob, job, caller);
   }
 
   @Mutation(() => AwardJobPayload, ofMutation(awardJob))
-  awardJob(@OnJob() job: JobArgs, @Input(AwardJobInput) input: object, @JobCall() call: JobCall) {
-    return perform(awardJob, { ...input, ...job }, call.caller, call.include).then(changed);
+  awardJob(@OnJob() job: JobArgs, @Input(AwardJobInput) input: object, @Ctx() { caller }: Context) {
+    return perform(awardJob, { ...input, ...job }, caller).then(changed);
   }
 
   @Mutation(() => CheckInJobPayload, ofMutation(checkInJob))
-  checkInJob(@OnJob() job: JobArgs, @JobCall() call: JobCall, @Input(CheckInJobInput, 'nullable') input?: object) {
-    return perform(checkInJob, { ...input, ...job }, call.caller, call.include).then(changed);
+  checkInJob(@OnJob() job: JobArgs, @Ctx() { caller }: Context, @Input(CheckInJobInput, 'nullable') input?: object) {
+    return perform(checkInJob, { ...input, ...job }, caller).then(changed);
   }
 
   @Mutation(() => SubmitJobForReviewPayload, ofMutation(submitJobForReview))
   submitJobForReview(
     @OnJob() job: JobArgs,
-    @JobCall() call: JobCall,
+    @Ctx() { caller }: Context,
     @Input(SubmitJobForReviewInput, 'nullable') input?: object,
   ) {
-    return perform(submitJobForReview, { ...input, ...job }, call.caller, call.include).then(changed);
+    return perform(submitJobForReview, { ...input, ...job }, caller).then(changed);
   }
 
   @Mutation(() => ApproveJobPayload, ofMutation(approveJob))
-  approveJob(@OnJob() job: JobArgs, @JobCall() call: JobCall, @Input(ApproveJobInput, 'nullable') input?: object) {
-    return perform(approveJob, { ...input, ...job }, call.caller, call.include).then(changed);
+  approveJob(@OnJob() job: JobArgs, @Ctx() { caller }: Context, @Input(ApproveJobInput, 'nullable') input?: object) {
+    return perform(approveJob, { ...input, ...job }, caller).then(changed);
   }
 
   @Mutation(() => DisputeJobPayload, ofMutation(disputeJob))
-  disputeJob(@OnJob() job: JobArgs, @Input(DisputeJobInput) input: object, @JobCall() call: JobCall) {
-    return perform(disputeJob, { ...input, ...job }, call.caller, call.include).then(changed);
+  disputeJob(@OnJob() job: JobArgs, @Input(DisputeJobInput) input: object, @Ctx() { caller }: Context) {
+    return perform(disputeJob, { ...input, ...job }, caller).then(changed);
   }
 
   @Mutation(() => EscalateJobPayload, ofMutation(escalateJob))
-  escalateJob(@OnJob() job: JobArgs, @Input(EscalateJobInput) input: object, @JobCall() call: JobCall) {
-    return perform(escalateJob, { ...input, ...job }, call.caller, call.include).then(changed);
+  escalateJob(@OnJob() job: JobArgs, @Input(EscalateJobInput) input: object, @Ctx() { caller }: Context) {
+    return perform(escalateJob, { ...input, ...job }, caller).then(changed);
   }
 
   @Mutation(() => ResolveDisputePayload, ofMutation(resolveDispute))
-  resolveDispute(@OnJob() job: JobArgs, @Input(ResolveDisputeInput) input: object, @JobCall() call: JobCall) {
-    return perform(resolveDispute, { ...input, ...job }, call.caller, call.include).then(changed);
+  resolveDispute(@OnJob() job: JobArgs, @Input(ResolveDisputeInput) input: object, @Ctx() { caller }: Context) {
+    return perform(resolveDispute, { ...input, ...job }, caller).then(changed);
   }
 
   @Mutation(() => ReachDecisionPayload, ofMutation(reachDecision))
-  reachDecision(@OnJob() job: JobArgs, @Input(ReachDecisionInput) input: object, @JobCall() call: JobCall) {
-    return perform(reachDecision, { ...input, ...job }, call.caller, call.include).then(changed);
+  reachDecision(@OnJob() job: JobArgs, @Input(ReachDecisionInput) input: object, @Ctx() { caller }: Context) {
+    return perform(reachDecision, { ...input, ...job }, caller).then(changed);
   }
 
   @Mutation(() => FileAppealPayload, ofMutation(fileAppeal))
-  fileAppeal(@OnJob() job: JobArgs, @Input(FileAppealInput) input: object, @JobCall() call: JobCall) {
-    return perform(fileAppeal, { ...input, ...job }, call.caller, call.include).then(changed);
+  fileAppeal(@OnJob() job: JobArgs, @Input(FileAppealInput) input: object, @Ctx() { caller }: Context) {
+    return perform(fileAppeal, { ...input, ...job }, caller).then(changed);
   }
 
   @Mutation(() => FinalizeAppealPayload, ofMutation(finalizeAppeal))
-  finalizeAppeal(@OnJob() job: JobArgs, @Input(FinalizeAppealInput) input: object, @JobCall() call: JobCall) {
-    return perform(finalizeAppeal, { ...input, ...job }, call.caller, call.include).then(changed);
+  finalizeAppeal(@OnJob() job: JobArgs, @Input(FinalizeAppealInput) input: object, @Ctx() { caller }: Context) {
+    return perform(finalizeAppeal, { ...input, ...job }, caller).then(changed);
   }
 
   @Mutation(() => CompleteJobPayload, ofMutation(completeJob))
-  completeJob(@OnJob() job: JobArgs, @Input(CompleteJobInput) input: object, @JobCall() call: JobCall) {
-    return perform(completeJob, { ...input, ...job }, call.caller, call.include).then(changed);
+  completeJob(@OnJob() job: JobArgs, @Input(CompleteJobInput) input: object, @Ctx() { caller }: Context) {
+    return perform(completeJob, { ...input, ...job }, caller).then(changed);
   }
 
   @Mutation(() => CancelJobPayload, ofMutation(cancelJob))
-  cancelJob(@OnJob() job: JobArgs, @JobCall() call: JobCall, @Input(CancelJobInput, 'nullable') input?: object) {
-    return perform(cancelJob, { ...input, ...job }, call.caller, call.include).then(changed);
+  cancelJob(@OnJob() job: JobArgs, @Ctx() { caller }: Context, @Input(CancelJobInput, 'nullable') input?: object) {
+    return perform(cancelJob, { ...input, ...job }, caller).then(changed);
   }
 }
