@@ -50,7 +50,8 @@ function refresh() {
 
 async function logIn(form) {
   const body = JSON.stringify(Object.fromEntries(new FormData(form)));
-  const answer = await call('/v1/auth/login', { method: 'POST', headers: { 'content-type': 'application/json' }, body });
+  const headers = { 'content-type': 'application/json' };
+  const answer = await call('/v1/auth/login', { method: 'POST', headers, body });
   form.reset();
   learnSession({ token: answer.token, refreshToken: answer.refresh_token });
   refresh();

@@ -3,8 +3,8 @@ export const STYLES = `
       :root {
         color-scheme: light dark;
         --paper: light-dark(#fff, #171d29); --card: light-dark(#f6f7f9, #202838); --box: light-dark(#fff, #252f42);
-        --ink: light-dark(#1f2937, #dfe4ec); --faint: light-dark(#5b6472, #a3adbd);
-        --line: light-dark(#d5dae2, #3a4559); --edge: light-dark(#8b95a5, #74819a); --mark: light-dark(#c2410c, #fb923c);
+        --ink: light-dark(#1f2937, #dfe4ec); --faint: light-dark(#5b6472, #a3adbd); --mark: light-dark(#c2410c, #fb923c);
+        --line: light-dark(#d5dae2, #3a4559); --edge: light-dark(#8b95a5, #74819a);
       }
       .by-owner { --by: var(--mark); }
       .by-awardee { --by: light-dark(#1d4ed8, #7fb0ff); }
@@ -57,7 +57,7 @@ export const STYLES = `
       td[data-head] { display: grid; grid-template-columns: 7em 1fr; }
       td::before { content: attr(data-head); color: var(--faint); }
       .text table { display: block; }
-      .text tbody { display: grid; grid-template-columns: repeat(auto-fill, minmax(min(340px, 100%), 1fr)); gap: 0 32px; }
+      .text tbody { display: grid; grid-template-columns: repeat(auto-fill, minmax(320px, 1fr)); gap: 0 32px; }
       #words tr { border: 0; padding: 0; }
 
       @media (max-width: 1000px) {
