@@ -5,8 +5,8 @@ import { JOB_TRANSITIONS } from '../../../src/rules/lifecycle.js';
 import { JOB_STATES } from '../../../src/rules/states.js';
 import { openTestApp, type TestApp } from '../../app.js';
 import { needs } from '../../needs.js';
-import { closeBrowser, visit, type Visit } from './chromium.js';
-import { expectAnswer, openTab, run } from './playground-acts.js';
+import { closeBrowser, visit, type Visit } from '../../browser/chromium.js';
+import { expectAnswer, openTab, run } from '../../browser/playground-acts.js';
 
 const browser = needs('chromium');
 const MINUTE = 60_000;

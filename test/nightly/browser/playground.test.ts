@@ -1,4 +1,4 @@
-/** What a newUser with a browser sees: the playground and the REST reference, in a real Chromium. */
+/** What else a newUser with a browser sees of the playground, and the REST reference. */
 import jwt from 'jsonwebtoken';
 import type { Page, Request } from 'playwright-core';
 import { afterAll, afterEach, beforeAll, expect } from 'vitest';
@@ -6,9 +6,18 @@ import { ADMIN } from '../../../src/demo/town.js';
 import { ensureAdmin } from '../../../src/operations/accounts/admins.js';
 import { JWT_SECRET, openTestApp, type TestApp } from '../../app.js';
 import { needs } from '../../needs.js';
-import { closeBrowser, visit, type Visit } from './chromium.js';
+import { closeBrowser, visit, type Visit } from '../../browser/chromium.js';
 import { HAND_MADE_OPENAPI } from './openapi.js';
-import { answerOn, boxOf, expectAnswer, expectOpen, guideText, openTab, run, tabNames } from './playground-acts.js';
+import {
+  answerOn,
+  boxOf,
+  expectAnswer,
+  expectOpen,
+  openTab,
+  run,
+  STORY,
+  tabNames,
+} from '../../browser/playground-acts.js';
 
 const browser = needs('chromium');
 const MINUTE = 60_000;
@@ -28,47 +37,8 @@ afterEach(() => newUser?.close());
 
 const RITA = { email: 'rita@example.test', password: 'Rita has a password', first_name: 'Rita', last_name: 'Reader' };
 
-/** Each tab, and what shows that it did its work. */
-const STORY: Readonly<Record<string, string>> = {
-  SignUp: '"tokensAwarded": 10',
-  WhoAmI: '"userType": "HOMEOWNER"',
-  CreateJob: '"status": "DRAFT"',
-  PublishJob: '"tokensCharged": 5',
-  SignUpContractor: '"tokensAwarded": 25',
-  SubmitBid: '"held": 5',
-  ReadJob: '"bidCount": 1',
-  AwardJob: '"status": "AWARDED"',
-  CheckIn: '"status": "IN_PROGRESS"',
-  SubmitForReview: '"status": "IN_REVIEW"',
-  ApproveJob: '"completedJobs": 1',
-  CreateSecondJob: '"status": "DRAFT"',
-  PublishSecondJob: '"available": 0',
-  BidAgain: '"status": "PENDING"',
-  AwardAgain: '"status": "AWARDED"',
-  WorkAgain: '"status": "IN_REVIEW"',
-  DisputeJob: '"status": "DISPUTED"',
-  ProposeSettlement: '"resolution": "Half the price."',
-  EscalateJob: '"status": "ESCALATED"',
-  LogInAsAdmin: '"userType": "ADMIN"',
-  AdminDesk: '"Paint the fence"',
-  VerifyContractor: '"verified": true',
-  ReachDecision: '"status": "DECISION_REACHED"',
-  FileAppeal: '"status": "APPEALED"',
-  FinalizeAppeal: '"status": "COMPLETED"',
-  ReadDispute: '"appeal": {',
-  WatchMyEvents: '"type": "JOB_APPEAL_FINALIZED"',
-  SeveralErrors: '"code": "VALIDATION_FAILED"',
-  WrongInput: '"title": "must not be blank"',
-  WrongState: '"code": "INVALID_TRANSITION"',
-  WrongPerson: '"code": "FORBIDDEN"',
-  WrongToken: '"reason": "malformed"',
-  RefreshSession: '"refreshExpiresAt"',
-};
 /** What a subscription shows last before anybody has bid. */
 const LAST_PART: Readonly<Record<string, string>> = { WatchMyEvents: '"type": "JOB_PUBLISHED"' };
-/** One of each kind, for people to look at. */
-const PICTURED = ['SignUp', 'ReadJob', 'ReadDispute', 'WatchMyEvents', 'SeveralErrors'];
-const MEANT_TO_FAIL = ['SeveralErrors', 'WrongInput', 'WrongState', 'WrongPerson', 'WrongToken'];
 
 browser.describe('The playground', () => {
   browser.it(
@@ -89,29 +59,6 @@ browser.describe('The playground', () => {
       expectQuiet(newUser);
     },
     MINUTE,
-  );
-
-  browser.it(
-    'tells its stories from the first tab to the last, twice',
-    async () => {
-      newUser = await visit(`${app.url}/graphql`);
-      const { page, picture } = newUser;
-      expect(await tabNames(page)).toEqual(Object.keys(STORY));
-      expect(await guideText(page)).toContain('An account costs nothing');
-      for (const round of [1, 2]) {
-        for (const [at, [name, part]] of Object.entries(STORY).entries()) {
-          if (at > 0) await page.getByRole('button', { name: 'Next' }).click();
-          else await page.getByLabel('Step', { exact: true }).selectOption('0');
-          await expectOpen(page, name);
-          await run(page);
-          await expectAnswer(page, part);
-          expect((await answerOn(page)).includes('"errors"'), name).toBe(MEANT_TO_FAIL.includes(name));
-          if (round === 1 && PICTURED.includes(name)) await picture(`playground-${name}`);
-        }
-      }
-      expectQuiet(newUser);
-    },
-    5 * MINUTE,
   );
 
   browser.it(

@@ -7,7 +7,7 @@ import { afterAll, afterEach, beforeAll, expect } from 'vitest';
 import { ROUTES } from '../../../src/rest/routes.js';
 import { openTestApp, type TestApp } from '../../app.js';
 import { needs } from '../../needs.js';
-import { closeBrowser, visit, type Visit } from './chromium.js';
+import { closeBrowser, visit, type Visit } from '../../browser/chromium.js';
 
 const browser = needs('chromium');
 

@@ -7,7 +7,7 @@ import { afterAll, beforeAll, expect } from 'vitest';
 import { openTestApp, type TestApp } from '../../app.js';
 import { homeowner } from '../../cast.js';
 import { needs, programPath } from '../../needs.js';
-import { ARGS } from './chromium.js';
+import { ARGS } from '../../browser/chromium.js';
 import { openSite, type Site } from './spa-site.js';
 
 const TEST_MS = 60_000;

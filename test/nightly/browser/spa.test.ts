@@ -11,7 +11,7 @@ import { createAccessTokens } from '../../../src/security/access-token.js';
 import { startServer, type RunningServer } from '../../../src/server.js';
 import { ADMIN, JWT_SECRET, openTestApp, type TestApp } from '../../app.js';
 import { needs, programPath } from '../../needs.js';
-import { ARGS, takePicture } from './chromium.js';
+import { ARGS, takePicture } from '../../browser/chromium.js';
 import { openLossyProxy, type LossyProxy } from './lossy-proxy.js';
 import { openSite, type Site } from './spa-site.js';
 

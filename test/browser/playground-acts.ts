@@ -2,6 +2,42 @@
 import type { Page } from 'playwright-core';
 import { expect } from 'vitest';
 
+/** Each tab, and what shows that it did its work. */
+export const STORY: Readonly<Record<string, string>> = {
+  SignUp: '"tokensAwarded": 10',
+  WhoAmI: '"userType": "HOMEOWNER"',
+  CreateJob: '"status": "DRAFT"',
+  PublishJob: '"tokensCharged": 5',
+  SignUpContractor: '"tokensAwarded": 25',
+  SubmitBid: '"held": 5',
+  ReadJob: '"bidCount": 1',
+  AwardJob: '"status": "AWARDED"',
+  CheckIn: '"status": "IN_PROGRESS"',
+  SubmitForReview: '"status": "IN_REVIEW"',
+  ApproveJob: '"completedJobs": 1',
+  CreateSecondJob: '"status": "DRAFT"',
+  PublishSecondJob: '"available": 0',
+  BidAgain: '"status": "PENDING"',
+  AwardAgain: '"status": "AWARDED"',
+  WorkAgain: '"status": "IN_REVIEW"',
+  DisputeJob: '"status": "DISPUTED"',
+  ProposeSettlement: '"resolution": "Half the price."',
+  EscalateJob: '"status": "ESCALATED"',
+  LogInAsAdmin: '"userType": "ADMIN"',
+  AdminDesk: '"Paint the fence"',
+  VerifyContractor: '"verified": true',
+  ReachDecision: '"status": "DECISION_REACHED"',
+  FileAppeal: '"status": "APPEALED"',
+  FinalizeAppeal: '"status": "COMPLETED"',
+  ReadDispute: '"appeal": {',
+  WatchMyEvents: '"type": "JOB_APPEAL_FINALIZED"',
+  SeveralErrors: '"code": "VALIDATION_FAILED"',
+  WrongInput: '"title": "must not be blank"',
+  WrongState: '"code": "INVALID_TRANSITION"',
+  WrongPerson: '"code": "FORBIDDEN"',
+  WrongToken: '"reason": "malformed"',
+  RefreshSession: '"refreshExpiresAt"',
+};
 /** One click must do. */
 export async function openTab(page: Page, name: string): Promise<void> {
   await page.locator('.graphiql-tab-button').getByText(name, { exact: true }).click();

@@ -1,0 +1,54 @@
+/** One whole story in a real Chromium: the playground's tabs, from the first to the last. */
+import { afterAll, afterEach, beforeAll, expect } from 'vitest';
+import { ADMIN } from '../../src/demo/town.js';
+import { ensureAdmin } from '../../src/operations/accounts/admins.js';
+import { openTestApp, type TestApp } from '../app.js';
+import { needs } from '../needs.js';
+import { closeBrowser, visit, type Visit } from './chromium.js';
+import { answerOn, expectAnswer, expectOpen, guideText, run, STORY, tabNames } from './playground-acts.js';
+
+const browser = needs('chromium');
+const MINUTE = 60_000;
+
+let app: TestApp;
+let newUser: Visit;
+
+beforeAll(async () => {
+  app = await openTestApp();
+  await ensureAdmin(app.services, ADMIN.email, ADMIN.password);
+});
+afterAll(async () => {
+  await closeBrowser();
+  await app.close();
+});
+afterEach(() => newUser?.close());
+
+/** One of each kind, for people to look at. */
+const PICTURED = ['SignUp', 'ReadJob', 'ReadDispute', 'WatchMyEvents', 'SeveralErrors'];
+const MEANT_TO_FAIL = ['SeveralErrors', 'WrongInput', 'WrongState', 'WrongPerson', 'WrongToken'];
+
+browser.describe('The playground', () => {
+  browser.it(
+    'tells its stories from the first tab to the last, twice',
+    async () => {
+      newUser = await visit(`${app.url}/graphql`);
+      const { page, picture } = newUser;
+      expect(await tabNames(page)).toEqual(Object.keys(STORY));
+      expect(await guideText(page)).toContain('An account costs nothing');
+      for (const round of [1, 2]) {
+        for (const [at, [name, part]] of Object.entries(STORY).entries()) {
+          if (at > 0) await page.getByRole('button', { name: 'Next' }).click();
+          else await page.getByLabel('Step', { exact: true }).selectOption('0');
+          await expectOpen(page, name);
+          await run(page);
+          await expectAnswer(page, part);
+          expect((await answerOn(page)).includes('"errors"'), name).toBe(MEANT_TO_FAIL.includes(name));
+          if (round === 1 && PICTURED.includes(name)) await picture(`playground-${name}`);
+        }
+      }
+      expect(newUser.complaints).toEqual([]);
+      expect([...newUser.origins]).toEqual([app.url]);
+    },
+    5 * MINUTE,
+  );
+});
