@@ -1,7 +1,7 @@
 /**
- * `npm run nightly`: what does not gate a change, one part after another on a machine that does nothing else; about four
- * hours. It goes on after a failure, and ends with one summary: how long each part took, what passed, what failed, and
- * the figures that the parts printed. `npm run nightly -- storm fuzz` runs these two.
+ * `npm run nightly`: what does not gate a change, one part after another on a machine that does nothing else; about
+ * four hours. It goes on after a failure, and ends with one summary: how long each part took, what passed, what failed,
+ * and the figures that the parts printed. `npm run nightly -- storm fuzz` runs these two.
  */
 import { spawn } from 'node:child_process';
 import { mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
@@ -28,6 +28,7 @@ const PARTS: Readonly<Record<string, Part>> = {
     env: { FUZZ_REQUESTS: '100000', FUZZ_DOCUMENTS: '20000', FUZZ_SEED: 'random' },
   },
   random: { files: propertyTests(), env: { FC_SEED: 'random' } },
+  clients: { files: ['test/nightly/clients'] },
   browser: { files: ['test/nightly/browser'] },
   model: { files: ['test/model'], env: { MODEL_RUNS: '20000', MODEL_SEED: 'random' } },
   floods: { files: ['test/nightly/attacks/floods.test.ts'], env: { FLOODS: 'long' } },

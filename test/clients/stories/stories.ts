@@ -1,4 +1,4 @@
-/** What the stories of both clients are given, and how they read an answer. */
+/** What the stories of all clients are given, and how they read an answer. */
 export interface Given {
   readonly baseUrl: string;
   readonly fetch: (request: Request) => Promise<Response>;

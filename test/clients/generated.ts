@@ -1,0 +1,75 @@
+/**
+ * A REST client made from the OpenAPI document by a generator: it compiles, and goes through both stories of a job,
+ * every answer of which is checked against the document.
+ */
+import { execFile } from 'node:child_process';
+import { cpSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { pathToFileURL } from 'node:url';
+import { promisify } from 'node:util';
+import { expect } from 'vitest';
+import { openapi } from '../../src/rest/openapi.js';
+import { expectAsDocumented } from '../documented.js';
+import { ADMIN, type TestApp } from '../app.js';
+import { packagesOf } from '../packages.js';
+
+const HERE = import.meta.dirname;
+
+export interface Generator {
+  /** Of its packages and its story. */
+  readonly folder: string;
+  readonly name: string;
+  /** Makes the client of `openapi.json`. */
+  readonly command: readonly [program: string, ...args: string[]];
+}
+
+export async function expectStories(app: TestApp, { folder: from, name, command }: Generator): Promise<void> {
+  const folder = mkdtempSync(join(tmpdir(), 'clients-'));
+  try {
+    for (const file of ['tsconfig.json', 'stories/stories.ts']) cpSync(join(HERE, file), join(folder, file));
+    for (const file of ['package.json', `stories/${name}.ts`]) cpSync(join(from, file), join(folder, file));
+    symlinkSync(await packagesOf(from), join(folder, 'node_modules'));
+    writeFileSync(join(folder, 'openapi.json'), JSON.stringify(openapi()));
+    await run(folder, ...command);
+    await run(folder, 'tsc', '--project', '.');
+    const { story } = await import(pathToFileURL(join(folder, 'built', `${name}.js`)).href);
+    await tell(app, story);
+  } finally {
+    rmSync(folder, { recursive: true, force: true });
+  }
+}
+
+async function tell(app: TestApp, story: (given: object) => Promise<void>): Promise<void> {
+  const answered = new Set<string>();
+  await story({
+    baseUrl: app.url,
+    admin: ADMIN,
+    fetch: async (request: Request) => {
+      const response = await fetch(request);
+      const { pathname } = new URL(request.url);
+      const { status, headers } = response;
+      expectAsDocumented(request.method, pathname, { status, headers, body: await response.clone().json() });
+      answered.add(`${request.method} ${pathname.replaceAll(/\w+_\w{27}/g, '{id}')} ${status}`);
+      return response;
+    },
+  });
+  expect([...answered]).toEqual(
+    expect.arrayContaining([
+      'POST /v1/auth/signup/homeowner 400',
+      'PUT /v1/jobs/{id} 200',
+      'POST /v1/jobs/{id}/approve 200',
+      'POST /v1/jobs/{id}/finalize-appeal 200',
+      'DELETE /v1/api-keys/{id} 200',
+      'GET /v1/me 401',
+    ]),
+  );
+}
+
+/** What a program says is why it failed; a compiler says it as output rather than as an error. */
+async function run(folder: string, program: string, ...args: string[]): Promise<void> {
+  const command = join(folder, 'node_modules', '.bin', program);
+  await promisify(execFile)(command, args, { cwd: folder, maxBuffer: 2 ** 24 }).catch((error: { stdout: string }) => {
+    throw new Error(`${program} failed:\n${error.stdout}`, { cause: error });
+  });
+}

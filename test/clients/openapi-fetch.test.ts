@@ -1,0 +1,16 @@
+import { afterAll, beforeAll, it } from 'vitest';
+import { openTestApp, type TestApp } from '../app.js';
+import { expectStories } from './generated.js';
+
+let app: TestApp;
+beforeAll(async () => {
+  app = await openTestApp();
+});
+afterAll(() => app.close());
+
+it('a client generated from the OpenAPI document goes through both stories of a job: openapi-fetch', () =>
+  expectStories(app, {
+    folder: import.meta.dirname,
+    name: 'openapi-fetch',
+    command: ['openapi-typescript', './openapi.json', '-o', 'stories/schema.ts'],
+  }));

@@ -1,0 +1,16 @@
+import { afterAll, beforeAll, it } from 'vitest';
+import { openTestApp, type TestApp } from '../../app.js';
+import { expectStories } from '../../clients/generated.js';
+
+let app: TestApp;
+beforeAll(async () => {
+  app = await openTestApp();
+});
+afterAll(() => app.close());
+
+it('a client generated from the OpenAPI document goes through both stories of a job: hey-api', () =>
+  expectStories(app, {
+    folder: import.meta.dirname,
+    name: 'hey-api',
+    command: ['openapi-ts', '-i', './openapi.json', '-o', 'stories/hey', '-c', '@hey-api/client-fetch'],
+  }));
