@@ -16,7 +16,7 @@ export async function reachDatabase(
   dataFolder: string,
 ): Promise<{ connection: Connection; stop(): Promise<void> }> {
   if (url) return { connection: { url }, stop: async () => {} };
-  const { findRunningPostgres, startEmbeddedPostgres } = await import('./store/embedded.js');
+  const { findRunningPostgres, startEmbeddedPostgres } = await import('./embedded/embedded.js');
   const running = findRunningPostgres(dataFolder);
   return running ? { connection: running, stop: async () => {} } : startEmbeddedPostgres(dataFolder);
 }

@@ -50,7 +50,7 @@ type Closing = () => Promise<void>;
 
 /** Each part is added to the list as soon as it is open, so that a start which fails halfway closes all of them. */
 async function start(config: Config, log: Logger, opened: Closing[], whenOpen: Run['whenOpen']): Promise<void> {
-  const database = await openDatabase(config);
+  const database = await openDatabase(config, log);
   opened.push(database.stop);
   const { services, close } = await openServices(config, log, database.connection).catch(explain(config));
   opened.push(close);
@@ -83,10 +83,10 @@ interface OpenDatabase {
 }
 
 /** With a DATABASE_URL the module of the embedded database is not even loaded. */
-async function openDatabase({ DATABASE_URL, DATA_DIR }: Config): Promise<OpenDatabase> {
+async function openDatabase({ DATABASE_URL, DATA_DIR }: Config, log: Logger): Promise<OpenDatabase> {
   if (DATABASE_URL) return { connection: { url: DATABASE_URL }, stop: async () => {} };
-  const { startEmbeddedPostgres } = await import('./store/embedded.js');
-  return startEmbeddedPostgres(DATA_DIR);
+  const { startEmbeddedPostgres } = await import('./embedded/embedded.js');
+  return startEmbeddedPostgres(DATA_DIR, { onMessage: (message) => log.warn(message) });
 }
 
 /** An unusable DATABASE_URL is reported without a stack, since the place in our code does not help the operator. */

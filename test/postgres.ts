@@ -4,14 +4,12 @@
  * nothing here outlives the run.
  */
 import { randomUUID } from 'node:crypto';
-import { chmodSync, mkdtempSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import postgres, { type Sql } from 'postgres';
 import { inject } from 'vitest';
 import type { TestProject } from 'vitest/node';
-import { startEmbeddedPostgres, type EmbeddedPostgres } from '../src/store/embedded.js';
+import { startEmbeddedPostgres, type EmbeddedPostgres } from '../src/embedded/embedded.js';
 import { migrate } from '../src/store/migrate.js';
+import { temporaryFolder } from './temporary-folder.js';
 
 type Connection = EmbeddedPostgres['connection'];
 
@@ -22,16 +20,18 @@ declare module 'vitest' {
 }
 
 export default async function setup(project: TestProject): Promise<() => Promise<void>> {
-  const server = await startEmbeddedPostgres(makeFolder(), { settings: HASTY, disposable: true });
+  const folder = temporaryFolder('test');
+  const server = await startEmbeddedPostgres(folder.path, { settings: HASTY });
+  const stop = () => server.stop().finally(folder.remove);
   try {
     await as(server.connection, (sql) => sql.unsafe(`create database ${TEMPLATE}`));
     await migrate({ ...server.connection, database: TEMPLATE });
   } catch (error) {
-    await server.stop();
+    await stop();
     throw error;
   }
   project.provide('postgres', server.connection);
-  return () => server.stop();
+  return stop;
 }
 
 export interface FreshDatabase {
@@ -65,13 +65,6 @@ const HASTY = [
   'autovacuum=off',
   'max_connections=300',
 ];
-
-/** As root, Postgres runs as somebody else, who must be able to pass through. */
-function makeFolder(): string {
-  const folder = mkdtempSync(join(tmpdir(), 'marketplace-test-'));
-  chmodSync(folder, 0o711);
-  return folder;
-}
 
 async function as(connection: Connection, work: (sql: Sql) => Promise<unknown>): Promise<void> {
   const sql = postgres({ ...connection, max: 1, fetch_types: false, onnotice: () => {} });

@@ -1,10 +1,10 @@
 /** The database of a run: a Postgres of the run's own, set up as one would in production, which vanishes with it. */
-import { chmodSync, mkdtempSync, readFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import postgres, { type Sql } from 'postgres';
-import { startEmbeddedPostgres } from '../../src/store/embedded.js';
+import { startEmbeddedPostgres } from '../../src/embedded/embedded.js';
 import { migrate } from '../../src/store/migrate.js';
+import { temporaryFolder } from '../temporary-folder.js';
 
 export interface BenchDatabase {
   readonly sql: Sql;
@@ -28,9 +28,8 @@ const SETTINGS = [
 ];
 
 export async function openDatabase(): Promise<BenchDatabase> {
-  const folder = mkdtempSync(join(tmpdir(), 'marketplace-bench-'));
-  chmodSync(folder, 0o711);
-  const { connection, stop } = await startEmbeddedPostgres(folder, { settings: SETTINGS, disposable: true });
+  const folder = temporaryFolder('bench');
+  const { connection, stop } = await startEmbeddedPostgres(folder.path, { settings: SETTINGS });
   await migrate(connection);
   const sql = postgres({ ...connection, max: 4, fetch_types: false, onnotice: () => {} });
   return {
@@ -41,10 +40,11 @@ export async function openDatabase(): Promise<BenchDatabase> {
       PGUSER: connection.username,
       PGDATABASE: connection.database,
     },
-    pid: Number(readFileSync(join(folder, 'postgres', 'postmaster.pid'), 'utf8').split('\n')[0]),
+    pid: Number(readFileSync(join(folder.path, 'postgres', 'postmaster.pid'), 'utf8').split('\n')[0]),
     stop: async () => {
       await sql.end({ timeout: 5 });
       await stop();
+      folder.remove();
     },
   };
 }

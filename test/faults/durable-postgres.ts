@@ -2,19 +2,15 @@
  * A Postgres that takes care of its data, on an address of its own, that a test can end in every way and start again on
  * the same folder.
  */
-import { spawn, type ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
-import { chmodSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { readFileSync, writeFileSync } from 'node:fs';
 import { createServer, type AddressInfo } from 'node:net';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import postgres, { type Sql } from 'postgres';
-import { chooseAccount, giveTo } from '../../src/store/embedded/account.js';
-import { findBinaries } from '../../src/store/embedded/binaries.js';
-import { initialiseOnce, DATABASE, SUPERUSER } from '../../src/store/embedded/cluster.js';
-import { clearLeftovers } from '../../src/store/embedded/leftovers.js';
-import { reachFor } from '../../src/store/embedded/reach.js';
-import { armWatchdog } from '../../src/store/embedded/watchdog.js';
+import { initialiseOnce, DATABASE, SUPERUSER } from '../../src/embedded/cluster.js';
+import { findPrograms } from '../../src/embedded/programs.js';
+import { startPostgres } from '../../src/embedded/server.js';
+import { temporaryFolder } from '../temporary-folder.js';
 
 /** Politely, as on a power cut of its clients, and as on a power cut of its own. */
 export const ENDINGS = { fast: 'SIGINT', immediate: 'SIGQUIT', killed: 'SIGKILL' } as const;
@@ -39,69 +35,37 @@ export interface DurablePostgres {
 }
 
 export async function durablePostgres(): Promise<DurablePostgres> {
-  const folder = mkdtempSync(join(tmpdir(), 'marketplace-durable-'));
-  chmodSync(folder, 0o711);
-  const watchdog = armWatchdog(
-    'n=0; while [ -e "$1" ] && [ $n -lt 50 ]; do p=$(head -n 1 "$1/postgres/postmaster.pid" 2>/dev/null) && kill ' +
-      '-QUIT "$p" 2>/dev/null; rm -rf "$1"; sleep 0.2; n=$((n+1)); done',
-    [folder],
-  );
-  const cluster = join(folder, 'postgres');
-  const account = chooseAccount(cluster);
-  const reach = reachFor(account, folder, findBinaries());
-  await initialiseOnce(cluster, { account, reach, disposable: true });
+  const folder = temporaryFolder('durable');
+  const cluster = join(folder.path, 'postgres');
+  const programs = findPrograms(folder.path, cluster);
+  await initialiseOnce(cluster, join(folder.path, 'unfinished-'), programs);
   letIn(cluster);
   const port = await freePort();
   const url = `postgres://${SUPERUSER}@127.0.0.1:${port}/${DATABASE}`;
-  let running: ChildProcess | undefined;
+  const settings = [
+    `port=${port}`,
+    'listen_addresses=127.0.0.1',
+    'unix_socket_directories=',
+    'fsync=on',
+    'synchronous_commit=on',
+    'shared_buffers=128MB',
+    'jit=off',
+  ];
   const panics: string[] = [];
+  let running: { pid: number; ended: Promise<void> } | undefined;
 
   async function start(): Promise<void> {
-    await clearLeftovers(cluster);
-    const given = [
-      `port=${port}`,
-      'listen_addresses=127.0.0.1',
-      'unix_socket_directories=',
-      'fsync=on',
-      'synchronous_commit=on',
-      'shared_buffers=128MB',
-      'jit=off',
-    ];
-    const child = spawn(
-      reach.binaries.postgres,
-      ['-D', reach.pathOf(cluster), ...given.flatMap((setting) => ['-c', setting])],
-      {
-        ...account,
-        cwd: cluster,
-        detached: true,
-        stdio: ['ignore', 'ignore', 'pipe'],
-        env: { PATH: '/usr/bin:/bin', LC_ALL: 'C', TZ: 'UTC' },
-      },
-    );
-    running = child;
-    await new Promise<void>((resolve, reject) => {
-      let tail = '';
-      let isReady = false;
-      child.stderr.on('data', (chunk: Buffer) => {
-        const text = chunk.toString();
-        panics.push(...text.split('\n').filter((line) => line.includes('PANIC')));
-        if (isReady) return;
-        // While it recovers, it says so to everyone who calls; only its last words are of use.
-        tail = (tail + text).slice(-4_000);
-        isReady = tail.includes('ready to accept connections');
-        if (isReady) resolve();
-      });
-      child.once('exit', () => reject(new Error(`Postgres ended at its start:\n${tail}`)));
-    });
+    const onMessage = (line: string) => void (line.includes('PANIC') && panics.push(line));
+    const { ended } = await startPostgres({ programs, cluster, settings, onMessage });
+    running = { pid: Number.parseInt(readFileSync(join(cluster, 'postmaster.pid'), 'utf8'), 10), ended };
   }
 
   async function stop(how: Ending): Promise<void> {
-    const child = running;
-    if (!child || child.exitCode !== null || child.signalCode !== null) return;
+    const stopped = running;
     running = undefined;
-    const ended = once(child, 'exit');
-    child.kill(ENDINGS[how]);
-    await ended;
+    if (!stopped) return;
+    process.kill(stopped.pid, ENDINGS[how]);
+    await stopped.ended;
   }
 
   /** To the postmaster first, which would else begin other backends. */
@@ -114,7 +78,7 @@ export async function durablePostgres(): Promise<DurablePostgres> {
 
   return {
     url,
-    folder,
+    folder: folder.path,
     start,
     stop,
     freeze: () => signalAll('SIGSTOP'),
@@ -128,13 +92,11 @@ export async function durablePostgres(): Promise<DurablePostgres> {
         backoff: () => 0.05,
         connection: { application_name: name },
       }),
-    own: (place) => giveTo(account, place),
+    own: programs.own,
     panics: () => panics,
     remove: async () => {
       await stop('immediate');
-      reach.clear();
-      rmSync(folder, { recursive: true, force: true, maxRetries: 5 });
-      watchdog.disarm();
+      folder.remove();
     },
   };
 }

@@ -2,7 +2,7 @@
 import { existsSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { afterAll, beforeAll, expect, it } from 'vitest';
-import { processesOf } from '../store/embedded-process.js';
+import { processesOf } from '../embedded/processes.js';
 import { logIn, readiness, signUp } from './callers.js';
 import { clone, type Clone } from './clone.js';
 import { start, startServer, type Ended } from './processes.js';

@@ -6,7 +6,7 @@ import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync } from 'node
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, afterEach, beforeAll, beforeEach, expect, it } from 'vitest';
-import { processesOf } from '../store/embedded-process.js';
+import { processesOf } from '../embedded/processes.js';
 import { logIn, readiness, signUp } from './callers.js';
 import { clone, type Clone } from './clone.js';
 import { ownDatabase, type OwnDatabase } from './own-database.js';

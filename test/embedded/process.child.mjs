@@ -1,20 +1,19 @@
 // A server process for the tests to kill: starts an embedded Postgres, reports in one line of JSON, and stops when its
-// parent writes a line. Arguments: the data folder, the options as JSON, and the module that starts Postgres.
+// parent writes a line. Arguments: the data folder, and the module that starts Postgres.
 import { runnerImport } from 'vite';
 
-const [, , folder, options, source] = process.argv;
+const [, , folder, source] = process.argv;
 const { module } = await runnerImport(source, { configFile: false, logLevel: 'silent' });
 
 process.on('SIGINT', () => {});
 process.stdin.resume();
-const begun = performance.now();
 try {
-  const server = await module.startEmbeddedPostgres(folder, JSON.parse(options));
+  const server = await module.startEmbeddedPostgres(folder);
   process.stdin.once('data', async () => {
     await Promise.all([server.stop(), server.stop()]);
     process.stdin.destroy();
   });
-  console.log(JSON.stringify({ connection: server.connection, milliseconds: Math.round(performance.now() - begun) }));
+  console.log(JSON.stringify({ connection: server.connection }));
 } catch (error) {
   console.log(JSON.stringify({ error: error.message }));
   process.stdin.destroy();

@@ -2,9 +2,10 @@
 import { once } from 'node:events';
 import { Agent, get, request, type IncomingMessage } from 'node:http';
 import { mkdirSync } from 'node:fs';
-import { afterAll, beforeAll, expect, it } from 'vitest';
-import { processesOf } from '../store/embedded-process.js';
+import { afterAll, beforeAll, expect, it, vi } from 'vitest';
+import { postmasterOf, processesOf } from '../embedded/processes.js';
 import { until } from '../security/until.js';
+import { expectTimed } from '../timing.js';
 import { logIn, readiness, signUp, type Account } from './callers.js';
 import { clone, type Clone } from './clone.js';
 import { start, startServer } from './processes.js';
@@ -109,6 +110,27 @@ it('an account is still there after kill -9 and a second start', async () => {
   expect((await logIn(url, email, password)).status).toBe(200);
   // The secret was kept too, so the log-in from before still holds.
   expect((await fetch(`${url}/v1/me`, { headers: { authorization: `Bearer ${token}` } })).status).toBe(200);
+});
+
+it('a database that dies is started again, the server writes again within two seconds (timed), and logs it', async () => {
+  const dataFolder = project.dataFolder();
+  const server = startServer(project, { DATA_DIR: dataFolder, RATE_LIMITS: 'off' });
+  const url = await server.url;
+  const before = await signUp(url, 'before@example.test');
+  const recoveriesMs: number[] = [];
+  for (let death = 1; death <= 3; death += 1) {
+    process.kill(postmasterOf(dataFolder), 'SIGKILL');
+    const killed = performance.now();
+    await vi.waitFor(() => signUp(url, `after.${death}@example.test`), { timeout: 100_000, interval: 20 });
+    recoveriesMs.push(performance.now() - killed);
+  }
+  // What else the machine has to do can only make it slower: the best of them is the server's own.
+  expectTimed(() => expect(Math.min(...recoveriesMs)).toBeLessThan(2_000));
+  expect((await logIn(url, before.email, before.password)).status).toBe(200);
+  const { code, output } = await server.stop();
+  expect(code).toBe(0);
+  expect(output).toContain('The embedded Postgres has ended by itself, and is started again.');
+  await untilGone(dataFolder);
 });
 
 it('a second server on the same data folder is told so, and the first goes on', async () => {

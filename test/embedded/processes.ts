@@ -7,7 +7,7 @@ import { readFileSync } from 'node:fs';
 import { createInterface } from 'node:readline';
 import { fileURLToPath } from 'node:url';
 import postgres, { type Row } from 'postgres';
-import type { EmbeddedOptions, EmbeddedPostgres } from '../../src/store/embedded.js';
+import type { EmbeddedPostgres } from '../../src/embedded/embedded.js';
 
 type Connection = EmbeddedPostgres['connection'];
 
@@ -22,23 +22,18 @@ export interface ServerProcess {
 
 interface Report {
   connection?: Connection;
-  milliseconds?: number;
   error?: string;
 }
 
-const CHILD = fileURLToPath(new URL('embedded-process.child.mjs', import.meta.url));
-const SOURCE = fileURLToPath(new URL('../../src/store/embedded.ts', import.meta.url));
+const CHILD = fileURLToPath(new URL('process.child.mjs', import.meta.url));
+const SOURCE = fileURLToPath(new URL('../../src/embedded/embedded.ts', import.meta.url));
 const children = new Set<ChildProcess>();
 
 export function startProcess(
   folder: string,
-  { options = {}, source = SOURCE, uid }: { options?: EmbeddedOptions; source?: string; uid?: number } = {},
+  { source = SOURCE, uid }: { source?: string; uid?: number } = {},
 ): ServerProcess {
-  const child = spawn(process.execPath, [CHILD, folder, JSON.stringify(options), source], {
-    uid,
-    gid: uid,
-    detached: true,
-  });
+  const child = spawn(process.execPath, [CHILD, folder, source], { uid, gid: uid, detached: true });
   children.add(child);
   let written = '';
   const collect = (chunk: Buffer) => (written += chunk.toString());

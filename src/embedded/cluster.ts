@@ -1,0 +1,46 @@
+/**
+ * Makes a new cluster once. It is made under another name and renamed when complete, database included, so that a start
+ * that was killed in the middle leaves only an incomplete folder. Text is UTF-8 and sorts by code point, alike on every
+ * machine.
+ */
+import { existsSync, mkdtempSync, renameSync, rmSync } from 'node:fs';
+import { join } from 'node:path';
+import type { Programs } from './programs.js';
+
+export const SUPERUSER = 'marketplace';
+export const DATABASE = 'marketplace';
+
+export async function initialiseOnce(cluster: string, temporary: string, programs: Programs): Promise<void> {
+  const isInitialised = () => existsSync(join(cluster, 'PG_VERSION'));
+  if (isInitialised()) return;
+  const unfinished = mkdtempSync(temporary);
+  programs.own(unfinished);
+  try {
+    await initialise(unfinished, programs);
+    renameSync(unfinished, cluster);
+  } catch (error) {
+    rmSync(unfinished, { recursive: true, force: true, maxRetries: 5 });
+    // Another server may have been faster; which of the two goes on is for Postgres' lock to decide.
+    if (!isInitialised()) throw error;
+  }
+}
+
+async function initialise(folder: string, { run }: Programs): Promise<void> {
+  const options = [
+    `--pgdata=${folder}`,
+    `--username=${SUPERUSER}`,
+    // Trusts every local client: only the owner of the socket and root can open it.
+    '--auth-local=trust',
+    '--auth-host=reject',
+    '--encoding=UTF8',
+    '--locale=C',
+    '--locale-provider=builtin',
+    '--builtin-locale=C.UTF-8',
+  ];
+  // pg_trgm uses the system's locale to recognize letters; machines without this locale index only ASCII.
+  await run('initdb', [...options, '--lc-ctype=C.UTF-8']).catch((error: Error) => {
+    if (!error.message.includes('invalid locale name')) throw error;
+    return run('initdb', options);
+  });
+  await run('postgres', ['--single', '-D', folder, 'postgres'], `create database ${DATABASE}\n`);
+}

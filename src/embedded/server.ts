@@ -1,0 +1,84 @@
+/** Runs one Postgres as a child process until it is told to stop, and starts it again if it ends by itself. */
+import { createInterface } from 'node:readline';
+import { setTimeout as delay } from 'node:timers/promises';
+import { clearLock } from './postmaster.js';
+import type { Programs } from './programs.js';
+
+export interface Running {
+  programs: Programs;
+  cluster: string;
+  /** Each as `name=value`. */
+  settings: readonly string[];
+  /** Told what Postgres logs while it runs, and each unexpected end and restart. */
+  onMessage(message: string): void;
+}
+
+const RESTART_PAUSE_MS = 500;
+
+/** Resolves once it is ready, to a function that stops it. */
+export async function runPostgres(running: Running): Promise<() => Promise<void>> {
+  let life = await startPostgres(running);
+  let isStopping = false;
+
+  async function keepRunning(): Promise<void> {
+    for (;;) {
+      await life.ended;
+      if (isStopping) return;
+      running.onMessage('The embedded Postgres has ended by itself, and is started again.');
+      await delay(RESTART_PAUSE_MS);
+      try {
+        life = await startPostgres(running);
+        running.onMessage('The embedded Postgres is back.');
+      } catch (error) {
+        running.onMessage(String(error));
+      }
+      if (isStopping) life.stop();
+    }
+  }
+
+  const kept = keepRunning();
+  return () => {
+    isStopping = true;
+    life.stop();
+    return kept;
+  };
+}
+
+const ATTEMPTS = 20;
+
+/** Postgres' own lock decides whether it may run; what a killed server has left of it is cleared. */
+export async function startPostgres(running: Running): ReturnType<typeof launch> {
+  for (let attempt = 1; ; attempt += 1) {
+    try {
+      return await launch(running);
+    } catch (error) {
+      if (attempt === ATTEMPTS || !/lock file|shared memory/.test(String(error))) throw error;
+    }
+    await clearLock(running.cluster, running.programs, attempt);
+    await delay(attempt * 100); // Backends that have outlived their postmaster end their statements first.
+  }
+}
+
+const READY = 'ready to accept connections';
+const SHUTDOWN_TIMEOUT_MS = 30_000;
+
+async function launch({ programs, cluster, settings, onMessage }: Running) {
+  const child = programs.start('postgres', ['-D', cluster, ...settings.flatMap((setting) => ['-c', setting])]);
+  const ended = new Promise<void>((resolve) => child.once('exit', () => resolve()));
+  let log = '';
+  await new Promise<void>((resolve, reject) => {
+    child.once('error', reject);
+    child.once('close', () => reject(new Error(`The embedded Postgres ended at its start. Its log:\n${log.trim()}`)));
+    createInterface({ input: child.stderr }).on('line', (line) => {
+      if (!log.includes(READY)) log += `${line}\n`;
+      else if (!child.killed) onMessage(`Postgres reports: ${line}`);
+      if (line.includes(READY)) resolve();
+    });
+  });
+  /** Fast shutdown rolls back open transactions; the immediate one comes if that takes too long. */
+  function stop(): void {
+    child.kill('SIGINT');
+    setTimeout(() => child.kill('SIGQUIT'), SHUTDOWN_TIMEOUT_MS).unref();
+  }
+  return { ended, stop };
+}

@@ -1,0 +1,31 @@
+/** A folder for a Postgres of the tests, which vanishes with this process however that ends. */
+import { spawn } from 'node:child_process';
+import { chmodSync, mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+
+export interface TemporaryFolder {
+  readonly path: string;
+  remove(): void;
+}
+
+export function temporaryFolder(name: string): TemporaryFolder {
+  const path = mkdtempSync(join(tmpdir(), `marketplace-${name}-`));
+  // As root, Postgres runs as somebody else, who must be able to pass through.
+  chmodSync(path, 0o711);
+  // Waits on a pipe that the system closes when this process ends, and until no process writes there any more.
+  const loop = 'n=0; while [ -e "$1" ] && [ $n -lt 50 ]; do rm -rf "$1"; sleep 0.2; n=$((n+1)); done';
+  const shell = spawn('/bin/sh', ['-c', `read _ || { ${loop}; }`, 'sh', path], {
+    detached: true,
+    cwd: '/',
+    stdio: ['pipe', 'ignore', 'ignore'],
+  });
+  shell.unref();
+  return {
+    path,
+    remove: () => {
+      rmSync(path, { recursive: true, force: true, maxRetries: 5 });
+      shell.stdin.end('\n');
+    },
+  };
+}
