@@ -68,7 +68,7 @@ const SETTINGS = [
   'log_checkpoints=off',
 ];
 
-/** Those of killed servers. A server that starts at the same time is refused in any case, since Postgres runs by now. */
+/** Those of killed servers. A server that starts at the same time is refused in any case, as Postgres runs by now. */
 async function removeTemporary(folder: string, socket: string): Promise<void> {
   const paths = readdirSync(folder).map((name) => join(folder, name));
   const left = paths.filter((path) => path.startsWith(join(folder, TEMPORARY)) && path !== socket);

@@ -1,5 +1,5 @@
 /**
- * Postgres' own lock, `postmaster.pid` in its cluster, lets one Postgres run there. Finds out whose that is, and removes
+ * Postgres' own lock, `postmaster.pid` in its cluster, lets one Postgres run there. Finds out whose that is, and clears
  * what a killed server has left. Process ids are reused, so the process is looked at as well.
  */
 import { execFileSync } from 'node:child_process';
@@ -7,7 +7,7 @@ import { readFileSync, rmSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import type { Programs } from './programs.js';
 
-/** A setting that Postgres ignores. A Postgres whose parent is another process than it names has outlived its server. */
+/** A setting that Postgres ignores. One whose parent is another process than it names has outlived its server. */
 export const SERVER_SETTING = 'marketplace.server';
 
 /** `server` is the process id of the server, unless that has ended. Undefined if no Postgres runs there. */

@@ -112,7 +112,7 @@ it('an account is still there after kill -9 and a second start', async () => {
   expect((await fetch(`${url}/v1/me`, { headers: { authorization: `Bearer ${token}` } })).status).toBe(200);
 });
 
-it('a database that dies is started again, the server writes again within two seconds (timed), and logs it', async () => {
+it('a database that dies is started again, its server writes within two seconds (timed), and logs it', async () => {
   const dataFolder = project.dataFolder();
   const server = startServer(project, { DATA_DIR: dataFolder, RATE_LIMITS: 'off' });
   const url = await server.url;
