@@ -5,7 +5,6 @@
 import { createHmac, randomBytes } from 'node:crypto';
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { LRUCache } from 'lru-cache';
 import type { Logger } from 'pino';
 import type { Config } from './config.js';
 import { openLive } from './live/live.js';
@@ -27,8 +26,6 @@ import { migrate } from './store/migrate.js';
 import { watchServices } from './watch.js';
 
 const ACCESS_TOKEN_TTL_SECONDS = 15 * 60;
-/** Some three megabytes of them. */
-const VIEWERS_MAX = 10_000;
 /** `lastUsedAt` is exact to the minute. */
 const KEY_USES_EVERY_MS = 10_000;
 
@@ -114,8 +111,6 @@ export async function openServices(
       ttlSeconds: ACCESS_TOKEN_TTL_SECONDS,
     }),
     refreshTokens: createRefreshTokens({ secret, previousSecret: config.JWT_PREVIOUS_SECRET }),
-    viewers: new LRUCache({ max: VIEWERS_MAX }),
-    keyHolders: new LRUCache({ max: VIEWERS_MAX }),
     keyUses,
     seals: (text) => secrets.map((each) => createHmac('sha256', `seal ${each}`).update(text).digest('base64url')),
     sealer: createSealer({ secret, previousSecret: config.JWT_PREVIOUS_SECRET }),

@@ -4,16 +4,18 @@
  * for all of its streams (`fan-out.ts`), and gives each what its viewer may read (`streams.ts`).
  */
 import type { Logger } from 'pino';
-import type { JobId } from '../rules/ids.js';
+import { isId, type JobId, type SessionId } from '../rules/ids.js';
 import type { Viewer } from '../rules/viewer.js';
 import { connect, type Connection, type DatabaseHooks, type Db } from '../store/database.js';
 import { EVENTS_CONNECTIONS, listenOn } from '../store/notifications.js';
 import { lookForEvents, numberEvents, NUMBERED_AT_ONCE, POSITIONS_CHANNEL } from '../store/positions.js';
-import { SESSION_ENDED_CHANNEL } from '../store/sessions.js';
+import { sendHeartbeat, SESSIONS_CHANNEL } from '../store/sessions.js';
+import { createActiveSessions, type ActiveSessions } from './active-sessions.js';
 import { createFanOut } from './fan-out.js';
 import type { LiveMetrics } from './metrics.js';
 import { createNumbering } from './numbering.js';
 import { watchSessions, type SessionEnds } from './session-ends.js';
+import { openSessionHearing } from './session-hearing.js';
 import { createStream, type EventStream } from './streams.js';
 
 export type { EventStream } from './streams.js';
@@ -31,6 +33,9 @@ export interface Live {
   open(viewer: Viewer, wanted: { jobId?: JobId; after?: bigint }, db: Db): EventStream;
   /** Watches for the end of the sessions behind open streams. */
   readonly sessions: SessionEnds;
+  readonly activeSessions: ActiveSessions;
+  /** Called where a session was ended, once that is committed; other instances hear of it through Postgres. */
+  sessionEnded(session: SessionId): void;
   close(): Promise<void>;
 }
 
@@ -81,22 +86,41 @@ export async function openLive({ connection, preparedStatements, metrics, log, h
   };
   const looking = setInterval(lookUnlessAway, LOOK_EVERY_MS);
   const sessions = watchSessions(reads, failed('checking ended sessions failed; retrying'));
+  const hearing = openSessionHearing({
+    send: (heartbeat) => sendHeartbeat(db.of({ address: 'heartbeat' }), { heartbeat }),
+    onFailure: failed('sending a heartbeat failed: each call asks the database for its session'),
+  });
+  const activeSessions = createActiveSessions(hearing.isHearing);
+  const sessionEnded = (session: SessionId) => {
+    activeSessions.ended(session);
+    sessions.ended(session);
+  };
   const listening = listenOn(connection, {
     [POSITIONS_CHANNEL]: {
       onNotification: (position) => fanOut.reaches(BigInt(position)),
       onListening: lookUnlessAway,
     },
-    [SESSION_ENDED_CHANNEL]: { onNotification: sessions.ended, onListening: sessions.look },
+    [SESSIONS_CHANNEL]: {
+      onNotification: (payload) => (isId('session', payload) ? sessionEnded(payload) : hearing.heard(payload)),
+      onListening: () => {
+        activeSessions.forgetAll();
+        hearing.restart();
+        sessions.look();
+      },
+    },
   });
 
   return {
     wake: numbering.wake,
     onEvents: fanOut.onEvents,
     sessions,
+    activeSessions,
+    sessionEnded,
     open: (viewer, wanted, on) => createStream(fanOut, viewer, wanted, on),
     close: async () => {
       clearInterval(looking);
       sessions.close();
+      hearing.close();
       await Promise.all([listening.close(), numbering.close(), fanOut.close()]);
       await db.close();
     },

@@ -12,7 +12,7 @@ export interface SessionEnds {
   /** Calls back once, when the session has ended; the function that it returns ends the waiting. */
   follow(session: SessionId, onEnd: () => void): () => void;
   /** Called on a notification that this session has ended. */
-  ended(session: string): void;
+  ended(session: SessionId): void;
   /** Looks now: notifications may have been lost meanwhile. */
   look(): void;
   close(): void;

@@ -8,8 +8,8 @@ import { addressIdentity } from '../security/address.js';
 import type { RateBudget, Taken } from '../security/rate-limit.js';
 import type { Holder } from '../shares/share.js';
 import type { RequestUnderWay } from '../shares/shares.js';
-import type { Db, SessionCheck, SessionValues } from '../store/database.js';
-import { readBearer, type Bearer, type NoViewer } from './bearer.js';
+import type { Db } from '../store/database.js';
+import { identify, readCredentials, viewerInMemory, type Credentials, type NoViewer } from './bearer.js';
 import { createDryRun, type DryRun } from './dry-run.js';
 import type { Services } from './services.js';
 
@@ -30,30 +30,6 @@ export interface Drawn {
   giveBack(): Promise<void>;
 }
 
-/** A session that an earlier request found active, which this request must still check. */
-export class CachedSession implements SessionCheck {
-  readonly values: SessionValues;
-  isDone = false;
-
-  constructor(
-    private readonly caller: Caller,
-    readonly viewer: Viewer,
-  ) {
-    this.values = { checkedSession: viewer.sessionId, checkedUser: viewer.userId };
-  }
-
-  passed(): void {
-    this.isDone = true;
-    this.caller.isActive(this.viewer);
-  }
-
-  async ask(): Promise<void> {
-    if (this.isDone) return;
-    await this.caller.viewer();
-    this.isDone = true;
-  }
-}
-
 export class Caller {
   /** The budgets that this request was counted in, for the answer's headers. */
   readonly taken = new Map<BudgetName, Taken>();
@@ -67,28 +43,33 @@ export class Caller {
   /** Gets the user once the session is known to be active; throws if the user has too many requests under way. */
   underWay: Pick<RequestUnderWay, 'identify' | 'end'> | undefined;
   #viewer: Promise<Viewer> | undefined;
-  readonly #bearer: Bearer;
+  #isFromMemory = false;
+  readonly #credentials: Credentials;
 
   constructor(
     readonly services: Services,
     readonly request: Request,
   ) {
-    this.#bearer = readBearer(services, request.bearer);
-    request.record.claimedUser = this.#bearer.claimedUser();
-    request.record.apiKey = this.#bearer.keyId();
+    this.#credentials = readCredentials(services, request.bearer);
     this.holder = request.holder;
-    this.holder.user = this.#bearer.cached()?.userId;
+    if (this.#credentials.kind === 'session') {
+      const { sessionId, userId } = this.#credentials.claims;
+      request.record.claimedUser = userId;
+      const viewer = services.live.activeSessions.lastKnown(sessionId);
+      this.holder.user = viewer?.userId;
+    }
     this.pool = services.db.of(this.holder);
   }
 
   /** Whether the caller has an API key, which may do less than a session. */
   get bearsApiKey(): boolean {
-    return this.#bearer.isApiKey;
+    return this.#credentials.kind === 'API key';
   }
 
   /** When the access token expires; undefined for an API key. */
   get tokenExpiresAt(): Date | undefined {
-    return this.#bearer.expiresAt;
+    if (this.#credentials.kind !== 'session') return undefined;
+    return new Date(this.#credentials.claims.expiresAtSeconds * 1000);
   }
 
   /** The database of this request's operations: the pool, or the transaction of the dry run. */
@@ -109,25 +90,10 @@ export class Caller {
     }
   }
 
-  /**
-   * Checks the session against its row once in each request, so that a log-out takes effect at once on all instances.
-   */
-  viewer(): Promise<Viewer> {
-    this.#viewer ??= this.#authenticate();
+  /** Who calls, looked up once in each request; `byDatabase` where memory is not enough. */
+  viewer({ byDatabase = false } = {}): Promise<Viewer> {
+    if (!this.#viewer || (byDatabase && this.#isFromMemory)) this.#viewer = this.#authenticate(byDatabase);
     return this.#viewer;
-  }
-
-  /** The cached session, if this request has not checked it yet. */
-  cachedSession(): CachedSession | undefined {
-    if (this.#viewer || this.db !== this.pool) return undefined;
-    const viewer = this.#bearer.cached();
-    return viewer && new CachedSession(this, viewer);
-  }
-
-  /** Called when a session check in another statement has found the session active. */
-  isActive(viewer: Viewer): void {
-    this.#viewer ??= Promise.resolve(viewer);
-    this.#bearer.found();
   }
 
   /** Called after a log-out: the operations that follow in the same request are not authenticated. */
@@ -135,15 +101,17 @@ export class Caller {
     this.#viewer = undefined;
   }
 
-  async #authenticate(): Promise<Viewer> {
-    const found = await this.#bearer.find(this.db);
-    if ('reason' in found) return this.#refuseBearer(found);
-    this.request.record.apiKey = this.#bearer.keyId();
-    this.underWay?.identify(found.userId);
-    return found;
+  async #authenticate(byDatabase: boolean): Promise<Viewer> {
+    const inMemory = byDatabase ? undefined : viewerInMemory(this.services, this.#credentials);
+    this.#isFromMemory = inMemory !== undefined;
+    const found = inMemory ? { viewer: inMemory } : await identify(this.services, this.#credentials, this.db);
+    if ('reason' in found) return this.#refuseCredentials(found);
+    this.request.record.apiKey = found.apiKey;
+    this.underWay?.identify(found.viewer.userId);
+    return found.viewer;
   }
 
-  async #refuseBearer({ reason, message }: NoViewer): Promise<never> {
+  async #refuseCredentials({ reason, message }: NoViewer): Promise<never> {
     const budget = BUDGETS_OF_BAD_TOKENS[reason];
     if (budget) await this.draw(budget, addressIdentity(this.request.address));
     throw unauthorized('UNAUTHENTICATED', reason, message);

@@ -134,6 +134,7 @@ function whileOpen(tx: Db, state: State): Db {
   return {
     isTransaction: true,
     send: (text, params) => worded(state, () => tx.send(text, params)),
+    afterCommit: tx.afterCommit,
     inTransaction: (work) => worded(state, () => tx.inTransaction((part) => work(whileOpen(part, state)))),
   };
 }

@@ -4,13 +4,11 @@
  */
 import type { z } from 'zod';
 import { refuse, Refusal, type ErrorCode } from '../rules/errors.js';
-import type { BudgetName } from '../rules/limits.js';
 import type { Role, Viewer, ViewerWith } from '../rules/viewer.js';
 import { addressIdentity } from '../security/address.js';
 import type { JobInclude } from '../store/job-include.js';
 import type { Db } from '../store/database.js';
-import { checkingSession } from '../store/session-check.js';
-import type { CachedSession, Caller, Drawn } from './caller.js';
+import type { Caller } from './caller.js';
 import { fingerprintOf } from './fingerprint.js';
 import type { Services } from './services.js';
 import { checkKey, earlierAnswer, once, type Answered, type Keyed } from './once.js';
@@ -53,7 +51,10 @@ export interface Operation<Input, Output, A extends Allowed = Allowed, Prepared 
    * secret is never stored.
    */
   readonly alwaysForReal?: boolean;
-  /** True for operations that an API key may not use: email, password, sessions, keys and webhooks need a session. */
+  /**
+   * True for operations that an API key may not use: email, password, sessions, keys and webhooks need a session, and
+   * one that the database finds active at this moment.
+   */
   readonly needsSession?: boolean;
   /** True where null clears a field, and so differs from leaving it out. */
   readonly nullClears?: boolean;
@@ -105,52 +106,9 @@ async function performUnrecorded<Input, Output, A extends Allowed>(
   caller: Caller,
   include: JobInclude,
 ): Promise<Output> {
-  const cached = mayUseCachedSession(operation, caller) ? caller.cachedSession() : undefined;
-  if (cached) return performCached(operation, input, caller, cached, include);
-  const viewer = operation.allows === 'anyone' ? null : await caller.viewer();
+  const viewer = await authenticate(operation, caller);
   await drawBudget(operation.budget, viewer, caller);
   return admit(operation, input, { caller, viewer, include, db: caller.db });
-}
-
-/** Not in a dry run: its transaction begins only for a session that has been checked. */
-function mayUseCachedSession(operation: Traits, caller: Caller): boolean {
-  const { allows, budget, alwaysForReal } = operation;
-  return allows !== 'anyone' && budget !== 'own' && !alwaysForReal && !isInDryRun(operation, caller);
-}
-
-type Traits = Pick<Operation<unknown, unknown>, 'allows' | 'budget' | 'alwaysForReal'>;
-
-/** Whether the operation writes and the request is a dry run. */
-function isInDryRun({ budget }: Traits, { dryRun }: Caller): boolean {
-  return dryRun !== undefined && budget === 'write';
-}
-
-/**
- * Checks the session in the same statement as the operation's first read. The refusal of an ended session replaces any
- * other refusal.
- */
-async function performCached<Input, Output>(
-  operation: Operation<Input, Output>,
-  input: unknown,
-  caller: Caller,
-  session: CachedSession,
-  include: JobInclude,
-): Promise<Output> {
-  const { viewer } = session;
-  let drawn: Drawn | undefined;
-  try {
-    drawn = await drawBudget(operation.budget, viewer, caller);
-    const answer = await admit(operation, input, { caller, viewer, include, db: checkingSession(caller.db, session) });
-    await session.ask();
-    return answer;
-  } catch (error) {
-    await session.ask().catch(async (over: unknown) => {
-      caller.taken.delete(operation.budget as BudgetName);
-      await drawn?.giveBack();
-      throw over;
-    });
-    throw error;
-  }
 }
 
 /** Performs a read nested in another one: it is not counted in a budget; everything else is the same. */
@@ -159,7 +117,7 @@ export async function performWithin<Input, Output, A extends Allowed>(
   input: unknown,
   caller: Caller,
 ): Promise<Output> {
-  const viewer = operation.allows === 'anyone' ? null : await caller.viewer();
+  const viewer = await authenticate(operation, caller);
   return admit(operation, input, { caller, viewer, include: NO_INCLUDE, db: caller.db });
 }
 
@@ -173,6 +131,13 @@ interface Admission {
   readonly include: JobInclude;
   readonly db: Db;
 }
+
+/** Null for an operation that anyone may call. */
+async function authenticate({ allows, needsSession }: Traits, caller: Caller): Promise<Viewer | null> {
+  return allows === 'anyone' ? null : caller.viewer({ byDatabase: needsSession });
+}
+
+type Traits = Pick<Operation<unknown, unknown>, 'allows' | 'needsSession'>;
 
 /** Checks the role, and then the input; nothing has run before that. */
 async function admit<Input, Output, A extends Allowed>(
@@ -210,7 +175,7 @@ async function run<Input, Output, A extends Allowed>(
     // A retry may select other fields, so that the stored answer has no included parts.
     return replay(caller, await once(on, keyed, (tx) => operation.run(callOn(tx, NO_INCLUDE), input, prepared)));
   };
-  return dryRun && isInDryRun(operation, caller) ? dryRun.run(act) : act(db);
+  return dryRun && operation.budget === 'write' ? dryRun.run(act) : act(db);
 }
 
 /** Undefined for a call without an idempotency key. */
@@ -266,9 +231,9 @@ function parsed<Input>(operation: Pick<Operation<Input, unknown>, 'input'>, inpu
   return parse(operation.input, sent ?? {});
 }
 
-async function drawBudget(budget: OperationBudget, viewer: Viewer | null, caller: Caller): Promise<Drawn | undefined> {
-  if (budget === 'own') return undefined;
-  return caller.draw(budget, viewer ? viewer.userId : addressIdentity(caller.request.address));
+async function drawBudget(budget: OperationBudget, viewer: Viewer | null, caller: Caller): Promise<void> {
+  if (budget === 'own') return;
+  await caller.draw(budget, viewer ? viewer.userId : addressIdentity(caller.request.address));
 }
 
 function requireRole(allows: Allowed, viewer: { readonly role: Role } | null): void {

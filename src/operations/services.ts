@@ -1,11 +1,8 @@
 /** The services that operations use: made once at start, and passed to every call. */
-import type { LRUCache } from 'lru-cache';
 import type { Logger } from 'pino';
 import type { Live } from '../live/live.js';
-import type { SessionId } from '../rules/ids.js';
 import type { Metrics } from '../metrics.js';
 import type { BudgetName } from '../rules/limits.js';
-import type { Viewer } from '../rules/viewer.js';
 import type { AccessTokens } from '../security/access-token.js';
 import type { Passwords } from '../security/passwords.js';
 import type { RefreshTokens } from '../security/refresh-token.js';
@@ -13,7 +10,6 @@ import type { RateLimits } from '../security/rate-limit.js';
 import type { AddressRules } from '../security/public-addresses.js';
 import type { Sealer } from '../security/sealing.js';
 import type { Shares } from '../shares/shares.js';
-import type { KeyHolder } from '../store/api-keys.js';
 import type { Database } from '../store/database.js';
 import type { KeyUses } from './key-uses.js';
 import type { DatabaseWatch } from '../store/database-watch.js';
@@ -30,10 +26,6 @@ export interface Services {
   readonly passwords: Passwords;
   readonly accessTokens: AccessTokens;
   readonly refreshTokens: RefreshTokens;
-  /** The viewer of each session, which never changes; whether the session is active is checked on every call. */
-  readonly viewers: LRUCache<SessionId, Viewer>;
-  /** The same for API keys, by the SHA-256 of their secrets. */
-  readonly keyHolders: LRUCache<string, KeyHolder>;
   readonly keyUses: KeyUses;
   readonly rateLimits: RateLimits;
   /** How many calls a minute each budget allows here. */

@@ -96,6 +96,20 @@ export const SESSION = {
   leewaySeconds: 60,
 } as const;
 
+/**
+ * Sessions in memory. The end of a session is heard on a connection to Postgres; an instance that has not heard itself
+ * there of late asks the database on every call.
+ */
+export const SESSIONS_IN_MEMORY = {
+  /** Of sessions that the database has found active; some fifteen megabytes. */
+  max: 50_000,
+  /** After so long the database is asked again. */
+  keptMs: 30_000,
+  heartbeatEveryMs: 1_000,
+  /** How old the youngest heartbeat that was heard may be. */
+  heartbeatAgeMsMax: 5_000,
+} as const;
+
 export const API_KEYS_PER_PERSON_MAX = 20;
 
 /** Webhooks: what one person may have, and how much of the senders an endpoint and an instance take. */

@@ -4,7 +4,6 @@
  */
 import { drizzle } from 'drizzle-orm/postgres-js';
 import postgres, { type ParameterOrJSON, type Sql, type TransactionSql } from 'postgres';
-import type { SessionId, UserId } from '../rules/ids.js';
 import { SHARES } from '../rules/limits.js';
 import { createFairQueue, type FairQueue, type Work } from '../shares/fair-queue.js';
 import { NO_EVENTS, SERVER, type Holder, type ShareEvents } from '../shares/share.js';
@@ -55,24 +54,8 @@ export interface Db {
   forLong?(): Db;
   /** Whether this is a transaction: one failed statement makes the later ones fail too. */
   readonly isTransaction: boolean;
-  /** A session that the first statement on this `Db` checks too. */
-  readonly sessionCheck?: SessionCheck;
-}
-
-/** The parameters of a session check. No statement has other parameters with these names. */
-export interface SessionValues {
-  readonly checkedSession: SessionId;
-  readonly checkedUser: UserId;
-}
-
-/** A session that still must be checked. */
-export interface SessionCheck {
-  readonly values: SessionValues;
-  readonly isDone: boolean;
-  /** Called when a statement that checked the session has returned a row. */
-  passed(): void;
-  /** Checks the session in a separate statement, and throws if it has ended. */
-  ask(): Promise<void>;
+  /** Does this work once the transaction has committed, and before its caller goes on; at once if there is none. */
+  afterCommit(work: () => void): void;
 }
 
 export interface Database extends Db {
@@ -178,13 +161,17 @@ export function connect(
     return hooks.onAnswered ? timed(answer, text, hooks.onAnswered) : answer;
   };
 
-  function transactionOn(client: TransactionSql): Db {
+  function transactionOn(client: TransactionSql, afterwards: (() => void)[]): Db {
     return {
       isTransaction: true,
       send: (text, params) => sendOn(client, text, params),
+      afterCommit: (work) => afterwards.push(work),
       inTransaction: async <T>(work: (tx: Db) => Promise<T>) => {
         hooks.onStatement?.('savepoint', []);
-        return (await client.savepoint((part) => work(transactionOn(part)))) as T;
+        const afterPart: (() => void)[] = [];
+        const answer = (await client.savepoint((part) => work(transactionOn(part, afterPart)))) as T;
+        afterwards.push(...afterPart);
+        return answer;
       },
     };
   }
@@ -213,15 +200,19 @@ export function connect(
   function of(holder: Holder, kind?: Work): Db {
     return {
       isTransaction: false,
+      afterCommit: (work) => work(),
       forLong: () => of(holder, { isLong: true }),
       send: (text, params) => persistently(holder, () => sendOn(pool, text, params), kind),
       inTransaction: <T>(work: (tx: Db) => Promise<T>) =>
         persistently(holder, async () => {
           hooks.onStatement?.('begin', []);
-          const run = (client: TransactionSql) => work(transactionOn(client));
+          const afterwards: (() => void)[] = [];
+          const run = (client: TransactionSql) => work(transactionOn(client, afterwards));
           const runHolding = (client: TransactionSql) => secondConnection?.holding(() => run(client)) ?? run(client);
           // The cast removes postgres.js's type for awaited arrays of queries, which `work` does not return.
-          return (await pool.begin(runHolding)) as T;
+          const answer = (await pool.begin(runHolding)) as T;
+          for (const work of afterwards) work();
+          return answer;
         }),
     };
   }

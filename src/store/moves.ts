@@ -97,14 +97,14 @@ function moving(key: JobTransitionKey, include: JobInclude): MoveStatement {
   const { to, effects }: JobTransition = JOB_TRANSITIONS[key];
   const isCharged = effects.includes('chargePublishing');
   const fields = jobFields(include, 'eventCount', ...(isCharged ? (['mostTokensPaid'] as const) : []));
-  const send = statement((db, $: MoveParameters, sessionIsActive) => {
+  const send = statement((db, $: MoveParameters) => {
     const changes: object = Object.assign({}, ...effects.map((effect) => CHANGES[effect]?.($)));
     const { before = [], condition, after, available } = withTheMove(db, $, effects);
     const moved = db.$with('moved').as(
       db
         .update(jobs)
         .set({ status: to, ...advance($), ...changes })
-        .where(and(eq(jobs.id, $.id), mayMove(key, $), condition, sessionIsActive))
+        .where(and(eq(jobs.id, $.id), mayMove(key, $), condition))
         .returning(fields),
     );
     return db

@@ -1,6 +1,7 @@
 /** Sessions and their refresh tokens: opens, finds, refreshes and revokes them. */
 import { createHash } from 'node:crypto';
-import { and, eq, gt, isNull, ne, sql, type Placeholder } from 'drizzle-orm';
+import { and, eq, gt, isNull, ne, sql, type Placeholder, type SQL } from 'drizzle-orm';
+import type { PgColumn } from 'drizzle-orm/pg-core';
 import type { SessionId, UserId } from '../rules/ids.js';
 import { newId } from './new-id.js';
 import { SESSION } from '../rules/limits.js';
@@ -24,9 +25,12 @@ export const viewerShape = {
   contractorId: contractors.id,
 };
 
-const selectViewer = statement((db, $: Values<NamedSession>) =>
+const selectActiveSession = statement((db, $: Values<NamedSession>) =>
   db
-    .select(viewerShape)
+    .select({
+      ...viewerShape,
+      endsInMs: sql<number>`1000 * extract(epoch from ${sessions.endsAt} - clock_timestamp())::float8`,
+    })
     .from(sessions)
     .innerJoin(users, eq(users.id, sessions.userId))
     .leftJoin(homeowners, eq(homeowners.userId, users.id))
@@ -41,11 +45,19 @@ const selectViewer = statement((db, $: Values<NamedSession>) =>
     ),
 );
 
-/** The viewer of a session, while it is active. */
-export async function findViewer(db: Db, session: NamedSession): Promise<Viewer | undefined> {
-  const [row] = await selectViewer(db, session);
+export interface ActiveSession {
+  readonly viewer: Viewer;
+  /** Milliseconds until the session ends by itself, at the time of the statement. */
+  readonly endsInMs: number;
+}
+
+/** Undefined for a session that has ended, or is not this user's. */
+export async function findActiveSession(db: Db, session: NamedSession): Promise<ActiveSession | undefined> {
+  const [row] = await selectActiveSession(db, session);
+  if (!row) return undefined;
+  const { endsInMs, ...viewer } = row;
   // The row has the columns of all three roles; the viewer's role decides which profile is set.
-  return row as Viewer | undefined;
+  return { viewer: viewer as Viewer, endsInMs };
 }
 
 /**
@@ -187,19 +199,27 @@ export async function findCurrentRefreshToken(
 /** The end of a revoked session is the time of its revocation; it is deleted as long after its end as any other. */
 const ENDED = { revokedAt: sql`now()`, endsAt: sql`least(${sessions.endsAt}, now())` };
 
-/** The channel on which every instance gets the id of a revoked session, once that is committed. */
-export const SESSION_ENDED_CHANNEL = 'session_ended';
+/**
+ * The channel on which every instance gets the id of a revoked session, once that is committed, and the heartbeats of
+ * `live/session-hearing.ts`.
+ */
+export const SESSIONS_CHANNEL = 'session_ended';
 
-const NOTIFYING = {
-  notified: sql<string>`pg_notify(${sql.raw(`'${SESSION_ENDED_CHANNEL}'`)}, ${sessions.id})::text`.as('notified'),
-};
+const notifying = (payload: SQL | Placeholder | PgColumn) =>
+  sql<string>`pg_notify(${sql.raw(`'${SESSIONS_CHANNEL}'`)}, ${payload})::text`;
+
+const ANNOUNCED = { id: sessions.id, announced: notifying(sessions.id).as('announced') };
+
+export const sendHeartbeat = statement((db, $: Values<{ heartbeat: string }>) =>
+  db.select({ announced: notifying($.heartbeat) }).from(sql`(values (0)) one`),
+);
 
 export const revokeSession = statement((db, $: Values<{ sessionId: SessionId }>) =>
   db
     .update(sessions)
     .set(ENDED)
     .where(and(eq(sessions.id, $.sessionId), isNull(sessions.revokedAt)))
-    .returning(NOTIFYING),
+    .returning(ANNOUNCED),
 );
 
 export const revokeOtherSessions = statement((db, $: Values<{ userId: UserId; sessionId: SessionId }>) =>
@@ -207,7 +227,7 @@ export const revokeOtherSessions = statement((db, $: Values<{ userId: UserId; se
     .update(sessions)
     .set(ENDED)
     .where(and(eq(sessions.userId, $.userId), ne(sessions.id, $.sessionId), isNull(sessions.revokedAt)))
-    .returning(NOTIFYING),
+    .returning(ANNOUNCED),
 );
 
 export const revokeAllSessions = statement((db, $: Values<{ userId: UserId }>) =>
@@ -215,7 +235,7 @@ export const revokeAllSessions = statement((db, $: Values<{ userId: UserId }>) =
     .update(sessions)
     .set(ENDED)
     .where(and(eq(sessions.userId, $.userId), isNull(sessions.revokedAt)))
-    .returning(NOTIFYING),
+    .returning(ANNOUNCED),
 );
 
 const selectEnded = statement((db, $: Values<{ ids: string }>) => {

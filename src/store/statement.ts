@@ -8,9 +8,8 @@ import { PgDialect, type PgColumn } from 'drizzle-orm/pg-core';
 import { drizzle, type PostgresJsDatabase } from 'drizzle-orm/postgres-js';
 import { LRUCache } from 'lru-cache';
 import type { ParameterOrJSON } from 'postgres';
-import type { Db, SessionCheck } from './database.js';
+import type { Db } from './database.js';
 import { rowReader, type SelectedField, type ValuesFrom } from './rows.js';
-import { sessionIsActive } from './session-check.js';
 
 /** The parameters of a statement, as placeholders while it is built. */
 export type Values<V> = { readonly [K in keyof V & string]: Placeholder<K, V[K]> };
@@ -45,18 +44,15 @@ interface Slot {
   readonly encoder: DriverValueEncoder<unknown, unknown> | undefined;
 }
 
-type Build<V, Rows> = (db: PostgresJsDatabase, values: Values<V>, sessionIsActive?: SQL) => Builder<Rows>;
+type Build<V, Rows> = (db: PostgresJsDatabase, values: Values<V>) => Builder<Rows>;
 
 interface Ready extends Form {
-  readonly width: number;
   read(row: readonly unknown[]): unknown;
 }
 
 /**
- * Makes a function that runs a statement. A session check can be added to any select. A statement that writes gets the
- * condition that the session is active, and must do nothing without it; one that does not use the condition waits for a
- * separate check. Many rows are fetched as one text of JSON: for the driver, decoding value by value costs three times
- * as much as parsing the text.
+ * Makes a function that runs a statement. Many rows are fetched as one text of JSON: for the driver, decoding value by
+ * value costs three times as much as parsing the text.
  */
 export function statement<V extends object, Rows>(build: Build<V, Rows>, from: ValuesFrom = 'driver') {
   const send = sending(build, from);
@@ -92,57 +88,20 @@ function sending<V extends object, Rows>(
   from: ValuesFrom,
   { count, gathered }: Additions<V> = {},
 ) {
-  const inOneText = (query: SQL, width: number) => {
-    const $ = placeholders<V>();
-    return asOneText(query, width, count?.($), gathered?.($));
-  };
   let ready: Ready | undefined;
-  let checking: Form | 'none' | undefined;
 
   function make(): Ready {
-    const builder = build(unconnected, placeholders<V>());
+    const $ = placeholders<V>();
+    const builder = build(unconnected, $);
     const { fields = [], joinsNotNullableMap } = builder.prepare('built') as Prepared<Rows> & Built;
-    const query = from === 'json' ? inOneText(builder.getSQL(), fields.length) : builder.getSQL();
-    return { ...formOf(query), width: fields.length, read: rowReader(fields, joinsNotNullableMap, from) };
-  }
-
-  /** The statement with the session check, or 'none' if it cannot contain one. */
-  function makeChecking({ text, width }: Ready): Form | 'none' {
-    if (!/^(?:select|with gathered as) /.test(text)) {
-      const own = formOf(build(unconnected, placeholders<V>(), sessionIsActive).getSQL());
-      return own.text === text ? 'none' : own;
-    }
-    const query = build(unconnected, placeholders<V>()).getSQL();
-    return formOf(
-      from === 'json'
-        ? sql`${inOneText(query, width)} having ${sessionIsActive}`
-        : sql`select found.* from (${query}) found where ${sessionIsActive}`,
-    );
-  }
-
-  async function sendChecking(
-    db: Db,
-    check: SessionCheck,
-    form: Ready,
-    values: Record<string, unknown>,
-  ): Promise<unknown[][]> {
-    checking ??= makeChecking(form);
-    if (checking === 'none') {
-      await check.ask();
-      return db.send(form.text, filled(form.params, values));
-    }
-    const rows = await db.send(checking.text, filled(checking.params, Object.assign({}, values, check.values)));
-    if (rows.length > 0) check.passed();
-    return rows;
+    const rows = builder.getSQL();
+    const query = from === 'json' ? asOneText(rows, fields.length, count?.($), gathered?.($)) : rows;
+    return { ...formOf(query), read: rowReader(fields, joinsNotNullableMap, from) };
   }
 
   return async (db: Db, values: Record<string, unknown>) => {
     ready ??= make();
-    const { sessionCheck } = db;
-    const answer = await (sessionCheck && !sessionCheck.isDone
-      ? sendChecking(db, sessionCheck, ready, values)
-      : db.send(ready.text, filled(ready.params, values)));
-    return { answer, read: ready.read };
+    return { answer: await db.send(ready.text, filled(ready.params, values)), read: ready.read };
   };
 }
 
@@ -154,7 +113,6 @@ function asOneText(query: SQL, width: number, count?: SQL, gathered?: SQL): SQL 
     from (${query}) listed (${names})`;
 }
 
-/** There is no row at all if the session has ended. */
 function rowsIn([row]: unknown[][]): unknown[][] {
   return (row?.[0] as unknown[][] | undefined) ?? [];
 }

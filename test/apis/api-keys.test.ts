@@ -191,7 +191,11 @@ describe('an API key', () => {
     await me(token);
     app.statements();
     for (let use = 0; use < 5; use += 1) expect((await me(token)).status).toBe(200);
-    expect(app.statements().filter((text) => !text.startsWith('update "api_keys"'))).toHaveLength(5);
+    // The uses of many calls are written together, whenever that is due.
+    const written = app
+      .statements()
+      .filter((text) => !text.startsWith('select') && !text.startsWith('update "api_keys"'));
+    expect(written).toEqual([]);
     await app.services.keyUses.flush();
     const [key] = (await list(owner.token)) as [Json];
     expect(key.last_used_at).toMatch(/:00\.000Z$/);

@@ -163,6 +163,7 @@ describe('the transaction of a dry run', () => {
 
   it('is one for all mutations of a request, begins after the session check, and holds all that is read', async () => {
     const { id } = await givenJob(app, 'draft', people);
+    app.services.live.activeSessions.forgetAll();
     app.statements();
     const tried = await app.graphql(PUBLISH_AND_CANCEL, { token: people.owner.token, headers: DRY, variables: { id } });
     const statements = app.statements();

@@ -1,13 +1,16 @@
 /**
- * A session that has ended, for callers whose session the server has cached: it is checked in the same statement as
- * what they ask for, and so whatever they ask for is refused for that alone, and nothing of it happens.
+ * A session that has ended, for callers whose session the server knew to be active: whatever they ask for is refused
+ * for that alone, and nothing of it happens.
  */
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { newId } from '../../src/store/new-id.js';
+import { SESSIONS_CHANNEL } from '../../src/store/sessions.js';
 import { APIS, outcomeOf } from '../calls.js';
+import type { Person } from '../cast.js';
 import { HAPPY_CALLS, happyCall, OPERATION_KEYS } from '../happy-calls.js';
 import { openTestApp, type TestApp } from '../app.js';
 import { gather, givenJob, PEOPLE, type GivenJob, type People } from '../journey.js';
+import { until } from '../security/until.js';
 import { copiesOf } from '../scenes.js';
 
 let app: TestApp;
@@ -23,8 +26,21 @@ beforeAll(async () => {
 });
 afterAll(() => app.close());
 
-/** How a session ends without a word to the server. */
-const ENDINGS = { 'was revoked': 'revoked_at = now()', 'is too old': `ends_at = now() - interval '1 second'` } as const;
+const isKnown = async (who: Person) =>
+  app.services.live.activeSessions.lastKnown(await sessionOf(who.userId)) !== undefined;
+
+/** How sessions end without a call to this server. */
+const ENDINGS = {
+  async 'was revoked by another instance'() {
+    await app.sql`with ended as (update sessions set revoked_at = now() returning id)
+      select pg_notify(${SESSIONS_CHANNEL}, id) from ended`;
+    for (const who of PEOPLE) await until(async () => !(await isKnown(people[who])));
+  },
+  async 'is too old'() {
+    await app.sql`update sessions set ends_at = now() - interval '1 second'`;
+    app.services.live.activeSessions.forgetAll();
+  },
+} as const;
 
 beforeEach(async () => {
   await app.sql`update sessions set revoked_at = null, ends_at = now() + interval '1 day'`;
@@ -44,9 +60,7 @@ async function everything(): Promise<unknown> {
       order by id)) from contractors c) as contractors`;
 }
 
-describe.each(Object.keys(ENDINGS) as (keyof typeof ENDINGS)[])('with a session that %s', (ending) => {
-  const end = () => app.sql.unsafe(`update sessions set ${ENDINGS[ending]}`);
-
+describe.each(Object.entries(ENDINGS))('with a session that %s', (_, end) => {
   it.each(OPERATION_KEYS)('%s is refused by both APIs, and changes nothing', async (key) => {
     const [job] = await copiesOf(app, await givenJob(app, HAPPY_CALLS[key][0], people), 1);
     await end();

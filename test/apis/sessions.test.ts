@@ -4,6 +4,7 @@ import { isId } from '../../src/rules/ids.js';
 import { admin, contractor, homeowner, type Person } from '../cast.js';
 import { ADMIN, JWT_SECRET, openTestApp, type Answer, type GraphqlAnswer, type Json, type TestApp } from '../app.js';
 import { byGraphql, byRest, invalid } from './refused.js';
+import { until } from '../security/until.js';
 
 let app: TestApp;
 /** A second instance on the same database. */
@@ -62,8 +63,10 @@ function expectRefresh(answer: Answer<Json> | GraphqlAnswer, reason: string): vo
   expect('body' in answer ? answer.body.details.reason : answer.errors?.[0]?.extensions.reason).toBe(reason);
 }
 
-async function expectDead({ token, refreshToken }: Pair): Promise<void> {
+/** At once on the instance that ended the session, and on the other as soon as that has heard of it. */
+async function expectDead({ token, refreshToken }: Pair, endedAt = app): Promise<void> {
   for (const at of [app, twin]) {
+    if (at !== endedAt) await until(async () => (await me(token, at)).status === 401);
     expect(byRest(await me(token, at))).toEqual(UNAUTHENTICATED);
     expect(byGraphql(await at.graphql('{ viewer { referralCode } }', { token }))).toEqual(UNAUTHENTICATED);
     expect(byRest(await refresh(refreshToken, at))).toEqual(INVALID_REFRESH_TOKEN);
@@ -176,7 +179,7 @@ describe('a refresh', () => {
     const second = await usedAgo(hanna.refreshToken, 61);
     const { body: third } = await refresh(second);
     expectRefresh(await refresh(hanna.refreshToken, twin), 'reused');
-    await expectDead({ token: third.token, refreshToken: third.refresh_token });
+    await expectDead({ token: third.token, refreshToken: third.refresh_token }, twin);
   });
 
   it(`of one token twenty times at once, ${ROUNDS} rounds over, gives all of them one refresh token`, async () => {
@@ -253,6 +256,8 @@ describe('a refresh', () => {
   it('and everything else is refused once the session is too old', async () => {
     const hanna = await homeowner(app, 'Hanna');
     await app.sql`update sessions set ends_at = now() where user_id = ${hanna.userId}`;
+    // Both know of the session by its former end.
+    for (const { services } of [app, twin]) services.live.activeSessions.forgetAll();
     await expectDead(hanna);
   });
 
@@ -283,7 +288,7 @@ describe('a refresh', () => {
 });
 
 describe('a log-out', () => {
-  it('ends the session’s tokens at once on every instance, and no other session', async () => {
+  it('ends the session’s tokens at once, on every instance, and no other session', async () => {
     const hanna = await homeowner(app, 'Hanna');
     const other = await logIn(hanna, twin);
     expect((await me(hanna.token, twin)).status).toBe(200);
@@ -314,9 +319,9 @@ describe('a log-out', () => {
         refresh(hanna.refreshToken),
         twin.rest('POST', '/v1/auth/logout', { token: hanna.token }),
       ]);
-      await expectDead(hanna);
+      await expectDead(hanna, twin);
       if (refreshed.status === 200)
-        await expectDead({ token: refreshed.body.token, refreshToken: refreshed.body.refresh_token });
+        await expectDead({ token: refreshed.body.token, refreshToken: refreshed.body.refresh_token }, twin);
     }
   });
 });
@@ -381,9 +386,9 @@ describe('a change of password', () => {
         change(thief.token, hanna.password, 'his from now on', twin),
       ]);
       expect(answers.map(({ status }) => status).sort()).toEqual([200, 401]);
-      const [winner, loser] = answers[0].status === 200 ? [hanna, thief] : [thief, hanna];
+      const [winner, loser, at] = answers[0].status === 200 ? [hanna, thief, app] : [thief, hanna, twin];
       expect((await me(winner.token)).status).toBe(200);
-      await expectDead(loser);
+      await expectDead(loser, at);
     }
   });
 

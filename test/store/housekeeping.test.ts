@@ -110,6 +110,7 @@ function emptyDatabase(failing: string): Db & { readonly sent: string[] } {
   return {
     sent,
     isTransaction: false,
+    afterCommit: (work) => work(),
     send: async (text) => {
       sent.push(text.split('"')[1] ?? text);
       if (text.startsWith(`delete from "${failing}"`)) throw new Error('It takes too long.');

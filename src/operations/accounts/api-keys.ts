@@ -17,10 +17,10 @@ import {
   type ApiKey,
 } from '../../store/api-keys.js';
 import type { Db } from '../../store/database.js';
-import { revokeSession } from '../../store/sessions.js';
 import { operation } from '../operation.js';
 import { pageRequest, pageShape } from '../paging.js';
 import { idInPath, momentInBody } from '../shapes.js';
+import { endSession } from './ended-sessions.js';
 import { lockOwnAccount } from './own-account.js';
 
 const NEWEST_FIRST = ['time', 'text'] as const;
@@ -99,9 +99,9 @@ export const revokeApiKey = operation({
   budget: 'write',
   needsSession: true,
   input: addressed,
-  async run({ db, viewer }, { id }): Promise<ApiKey> {
-    const { key, sessionId } = await ownApiKey(db, viewer, id);
-    await revokeSession(db, { sessionId });
+  async run(call, { id }): Promise<ApiKey> {
+    const { key, sessionId } = await ownApiKey(call.db, call.viewer, id);
+    await endSession(call, sessionId);
     return key;
   },
 });

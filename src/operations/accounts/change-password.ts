@@ -2,9 +2,9 @@
 import { z } from 'zod';
 import { unauthorized } from '../../rules/errors.js';
 import { replacePasswordHash, selectPasswordHash } from '../../store/accounts.js';
-import { revokeOtherSessions } from '../../store/sessions.js';
 import { operation } from '../operation.js';
 import { invalidField } from '../validation.js';
+import { endOtherSessions } from './ended-sessions.js';
 import { countingFailure, password, passwordMatches } from './people.js';
 
 export const changePassword = operation({
@@ -27,11 +27,11 @@ export const changePassword = operation({
     if (newPassword.trim().toLowerCase() === email) throw invalidField('newPassword', 'must not be the email itself');
     return { formerHash, passwordHash: await services.passwords.hash(newPassword, caller.holder) };
   },
-  async run({ db, viewer: { userId, sessionId } }, _input, { formerHash, passwordHash }): Promise<{ changed: true }> {
+  async run({ db, viewer, services }, _input, { formerHash, passwordHash }): Promise<{ changed: true }> {
     await db.inTransaction(async (tx) => {
-      const [replaced] = await replacePasswordHash(tx, { userId, passwordHash, formerHash });
+      const [replaced] = await replacePasswordHash(tx, { userId: viewer.userId, passwordHash, formerHash });
       if (!replaced) throw wrongPassword();
-      await revokeOtherSessions(tx, { userId, sessionId });
+      await endOtherSessions({ db: tx, services }, viewer);
     });
     return { changed: true };
   },

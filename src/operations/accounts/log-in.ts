@@ -11,12 +11,12 @@ import {
   findRefreshToken,
   openSession,
   replaceRefreshToken,
-  revokeSession,
   type CurrentRefreshToken,
 } from '../../store/sessions.js';
 import { digest } from '../caller.js';
 import { operation, type Call } from '../operation.js';
 import { nothing } from '../shapes.js';
+import { endSession } from './ended-sessions.js';
 import { countingFailure, passwordMatches } from './people.js';
 import { sessionOf, type Session } from './session.js';
 
@@ -103,7 +103,7 @@ async function successorOf(
     return successorOf(call, token, again);
   }
   if (secondsSinceUse > SESSION.leewaySeconds) {
-    await revokeSession(db, { sessionId });
+    await endSession(call, sessionId);
     throw refused('reused');
   }
   const given = await findCurrentRefreshToken(db, sessionId, services.refreshTokens.successorsOf(token, usedAt));
@@ -121,8 +121,9 @@ export const logOut = operation({
   alwaysForReal: true,
   needsSession: true,
   input: nothing,
-  async run({ db, viewer, caller }): Promise<{ sessionId: SessionId }> {
-    await revokeSession(db, { sessionId: viewer.sessionId });
+  async run(call): Promise<{ sessionId: SessionId }> {
+    const { viewer, caller } = call;
+    await endSession(call, viewer.sessionId);
     caller.forgetViewer();
     return { sessionId: viewer.sessionId };
   },

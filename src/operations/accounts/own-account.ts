@@ -2,7 +2,7 @@
 import { unauthorized } from '../../rules/errors.js';
 import { lockAccount } from '../../store/accounts.js';
 import type { Db } from '../../store/database.js';
-import { findViewer, type NamedSession } from '../../store/sessions.js';
+import { findActiveSession, type NamedSession } from '../../store/sessions.js';
 
 /**
  * Serializes calls for one account, also with a change of its password. A session that was ended while the call waited
@@ -10,5 +10,5 @@ import { findViewer, type NamedSession } from '../../store/sessions.js';
  */
 export async function lockOwnAccount(tx: Db, { userId, sessionId }: NamedSession): Promise<void> {
   await lockAccount(tx, { userId });
-  if (!(await findViewer(tx, { userId, sessionId }))) throw unauthorized('UNAUTHENTICATED', 'session_ended');
+  if (!(await findActiveSession(tx, { userId, sessionId }))) throw unauthorized('UNAUTHENTICATED', 'session_ended');
 }

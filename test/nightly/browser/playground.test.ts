@@ -137,6 +137,7 @@ browser.describe('The playground', () => {
       await run(page);
       await expectAnswer(page, '"tokensAwarded": 10');
       await app.sql`update sessions set revoked_at = now()`;
+      app.services.live.activeSessions.forgetAll();
       await page.clock.setFixedTime(Date.now() + 14.5 * MINUTE);
       await openTab(page, 'WhoAmI');
       await run(page);

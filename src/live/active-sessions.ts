@@ -1,0 +1,77 @@
+/**
+ * Sessions that the database has found active, kept in memory so that most calls ask it nothing about their session. One
+ * is relied on for half a minute, never beyond its own end, and only while this instance hears which sessions end.
+ */
+import { LRUCache } from 'lru-cache';
+import type { SessionId } from '../rules/ids.js';
+import { SESSIONS_IN_MEMORY } from '../rules/limits.js';
+import type { Viewer } from '../rules/viewer.js';
+import type { ActiveSession } from '../store/sessions.js';
+
+const { max, keptMs } = SESSIONS_IN_MEMORY;
+
+export interface ActiveSessions {
+  /** The viewer of a session that is known to be active; undefined where the database must be asked. */
+  find(session: SessionId): Viewer | undefined;
+  /** The viewer of a session that was active when it was last looked up, and has not been heard to end since. */
+  lastKnown(session: SessionId): Viewer | undefined;
+  /** Asks the database. If the session is heard to end meanwhile, it has ended, whatever the database answers. */
+  lookUp(session: SessionId, ask: () => Promise<ActiveSession | undefined>): Promise<Viewer | undefined>;
+  /** Called when the end of this session is committed. */
+  ended(session: SessionId): void;
+  /** Called when ends of sessions may have been missed. */
+  forgetAll(): void;
+}
+
+interface Entry {
+  readonly viewer: Viewer;
+  readonly untilMs: number;
+}
+
+interface LookUp {
+  readonly session: SessionId;
+  hasEnded: boolean;
+  mayBeKept: boolean;
+}
+
+/** `now` is in milliseconds, on a clock that never steps back. */
+export function createActiveSessions(
+  isHearing: () => boolean,
+  now: () => number = () => performance.now(),
+): ActiveSessions {
+  const entries = new LRUCache<SessionId, Entry>({ max });
+  const lookUps = new Set<LookUp>();
+
+  return {
+    find: (session) => {
+      const entry = entries.get(session);
+      return entry && now() < entry.untilMs && isHearing() ? entry.viewer : undefined;
+    },
+    lastKnown: (session) => entries.get(session)?.viewer,
+    lookUp: async (session, ask) => {
+      const lookUp: LookUp = { session, hasEnded: false, mayBeKept: true };
+      const beganMs = now();
+      lookUps.add(lookUp);
+      try {
+        const active = await ask();
+        if (!active || lookUp.hasEnded) {
+          entries.delete(session);
+          return undefined;
+        }
+        const { viewer, endsInMs } = active;
+        if (lookUp.mayBeKept) entries.set(session, { viewer, untilMs: beganMs + Math.min(keptMs, endsInMs) });
+        return viewer;
+      } finally {
+        lookUps.delete(lookUp);
+      }
+    },
+    ended: (session) => {
+      entries.delete(session);
+      for (const lookUp of lookUps) if (lookUp.session === session) lookUp.hasEnded = true;
+    },
+    forgetAll: () => {
+      entries.clear();
+      for (const lookUp of lookUps) lookUp.mayBeKept = false;
+    },
+  };
+}
