@@ -1,0 +1,143 @@
+import { describe, expect, it, onTestFinished, vi } from 'vitest';
+import { createActiveSessions } from '../../src/live/active-sessions.js';
+import { openSessionHearing } from '../../src/live/session-hearing.js';
+import type { SessionId } from '../../src/rules/ids.js';
+import { SESSIONS_IN_MEMORY } from '../../src/rules/limits.js';
+import type { Viewer } from '../../src/rules/viewer.js';
+import type { ActiveSession } from '../../src/store/sessions.js';
+
+const DAY_MS = 24 * 60 * 60 * 1_000;
+
+function active(session: SessionId, endsInMs = DAY_MS): () => Promise<ActiveSession> {
+  const viewer: Viewer = {
+    userId: 'usr_hanna',
+    sessionId: session,
+    role: 'homeowner',
+    homeownerId: 'hmw_hanna',
+    contractorId: null,
+  };
+  return async () => ({ viewer, endsInMs });
+}
+
+describe('an active session', () => {
+  let nowMs = 0;
+  let isHearing = true;
+  const open = () => {
+    nowMs = 0;
+    isHearing = true;
+    return createActiveSessions(
+      () => isHearing,
+      () => nowMs,
+    );
+  };
+
+  it('is known for half a minute since the database was asked', async () => {
+    const sessions = open();
+    await sessions.lookUp('ses_one', async () => {
+      nowMs += 10_000;
+      return active('ses_one')();
+    });
+    nowMs = 29_999;
+    expect(sessions.find('ses_one')).toMatchObject({ sessionId: 'ses_one' });
+    nowMs = 30_000;
+    expect(sessions.find('ses_one')).toBeUndefined();
+  });
+
+  it('is known no longer than it lasts', async () => {
+    const sessions = open();
+    await sessions.lookUp('ses_one', active('ses_one', 700));
+    nowMs = 699;
+    expect(sessions.find('ses_one')).toBeDefined();
+    nowMs = 700;
+    expect(sessions.find('ses_one')).toBeUndefined();
+  });
+
+  it('is not relied on while this instance hears nothing', async () => {
+    const sessions = open();
+    await sessions.lookUp('ses_one', active('ses_one'));
+    isHearing = false;
+    expect(sessions.find('ses_one')).toBeUndefined();
+    isHearing = true;
+    expect(sessions.find('ses_one')).toBeDefined();
+  });
+
+  it('that was heard to end is refused, and also by a look-up that began before', async () => {
+    const sessions = open();
+    await sessions.lookUp('ses_one', active('ses_one'));
+    const late = sessions.lookUp('ses_one', async () => {
+      sessions.ended('ses_one');
+      return active('ses_one')();
+    });
+    expect(await late).toBeUndefined();
+    expect(sessions.find('ses_one')).toBeUndefined();
+  });
+
+  it('is answered but not kept if ends of sessions may have been missed during its look-up', async () => {
+    const sessions = open();
+    const during = sessions.lookUp('ses_one', async () => {
+      sessions.forgetAll();
+      return active('ses_one')();
+    });
+    expect(await during).toMatchObject({ sessionId: 'ses_one' });
+    expect(sessions.find('ses_one')).toBeUndefined();
+  });
+
+  it('makes room for others: of one more than there may be, the one used longest ago is gone', async () => {
+    const sessions = open();
+    const { max } = SESSIONS_IN_MEMORY;
+    expect(max).toBe(50_000);
+    const named = (at: number): SessionId => `ses_${at}`;
+    for (let at = 0; at <= max; at += 1) await sessions.lookUp(named(at), active(named(at)));
+    expect([sessions.lastKnown(named(0)), sessions.lastKnown(named(1)), sessions.lastKnown(named(max))]).toEqual([
+      undefined,
+      expect.objectContaining({ sessionId: named(1) }),
+      expect.objectContaining({ sessionId: named(max) }),
+    ]);
+  });
+});
+
+describe('an instance', () => {
+  function open() {
+    vi.useFakeTimers();
+    onTestFinished(() => void vi.useRealTimers());
+    const sent: string[] = [];
+    const hearing = openSessionHearing({
+      send: async (heartbeat) => sent.push(heartbeat),
+      onFailure: () => undefined,
+      now: () => Date.now(),
+    });
+    onTestFinished(() => hearing.close());
+    return { hearing, sent };
+  }
+
+  it('hears while it has heard a heartbeat that it sent less than five seconds ago', async () => {
+    const { hearing, sent } = open();
+    expect(hearing.isHearing()).toBe(false);
+    await vi.advanceTimersByTimeAsync(1_000);
+    expect(sent).toHaveLength(1);
+    // It was long on the way: what was committed since it was sent may not have been heard.
+    await vi.advanceTimersByTimeAsync(4_000);
+    hearing.heard(sent[0] ?? '');
+    await vi.advanceTimersByTimeAsync(999);
+    expect(hearing.isHearing()).toBe(true);
+    await vi.advanceTimersByTimeAsync(1);
+    expect(hearing.isHearing()).toBe(false);
+  });
+
+  it('does not take the heartbeat of another instance for its own', async () => {
+    const [one, other] = [open(), open()];
+    await vi.advanceTimersByTimeAsync(1_000);
+    one.hearing.heard(other.sent[0] ?? '');
+    expect(one.hearing.isHearing()).toBe(false);
+  });
+
+  it('that listens anew hears once its next heartbeat has come', async () => {
+    const { hearing, sent } = open();
+    await vi.advanceTimersByTimeAsync(1_000);
+    hearing.heard(sent[0] ?? '');
+    hearing.restart();
+    expect(hearing.isHearing()).toBe(false);
+    hearing.heard(sent[1] ?? '');
+    expect(hearing.isHearing()).toBe(true);
+  });
+});
