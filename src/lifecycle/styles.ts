@@ -1,9 +1,9 @@
 /** How the page of the lifecycle looks, wide and narrow, light and dark. */
 export const STYLES = `
       :root {
-        color-scheme: light dark;
+        color-scheme: light dark; --mark: light-dark(#c2410c, #fb923c);
         --paper: light-dark(#fff, #171d29); --card: light-dark(#f6f7f9, #202838); --box: light-dark(#fff, #252f42);
-        --ink: light-dark(#1f2937, #dfe4ec); --faint: light-dark(#5b6472, #a3adbd); --mark: light-dark(#c2410c, #fb923c);
+        --ink: light-dark(#1f2937, #dfe4ec); --faint: light-dark(#5b6472, #a3adbd);
         --line: light-dark(#d5dae2, #3a4559); --edge: light-dark(#8b95a5, #74819a);
       }
       .by-owner { --by: var(--mark); }
