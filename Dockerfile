@@ -17,6 +17,7 @@ COPY patches patches
 RUN npm ci --omit=dev --omit=optional && npm cache clean --force
 COPY --from=build /app/dist dist
 COPY schema/migrations schema/migrations
+COPY src/graphql/playground/steps src/graphql/playground/steps
 USER node
 EXPOSE 4000
 HEALTHCHECK --interval=10s --timeout=3s --start-period=60s \

@@ -7,7 +7,7 @@ import type { AddressInfo, ListenOptions, Socket } from 'node:net';
 import type { Config } from './config.js';
 import { openGraphqlApi } from './graphql/api.js';
 import { openOffPage } from './graphql/off-page.js';
-import { openPlayground } from './graphql/playground.js';
+import { openPlayground } from './graphql/playground/playground.js';
 import { createSchema } from './graphql/schema.js';
 import { sendRefusal } from './graphql/send-refusal.js';
 import { shareConnections } from './http/connections.js';

@@ -10,7 +10,7 @@ import { buildClientSchema, getIntrospectionQuery } from 'graphql';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { readConfig } from '../../src/config.js';
 import { openPersistedDocuments } from '../../src/graphql/limits/persisted.js';
-import { STARTER_TABS } from '../../src/graphql/playground-tabs.js';
+import { readSteps } from '../../src/graphql/playground/steps.js';
 import { JOB_ACTION_LIST } from '../../src/rules/lifecycle.js';
 import { GRAPHQL_LIMITS, UNPAGED_LIST_ENTRIES } from '../../src/rules/limits.js';
 import { homeowner, type Person } from '../cast.js';
@@ -551,7 +551,8 @@ describe('the cost of an operation', () => {
     expect([rich.errors, rich.status]).toEqual([undefined, 200]);
     expect(rich.extensions.cost.requested).toBeLessThan(GRAPHQL_LIMITS.cost);
     // What is subscribed to is no request; the browser's test runs that tab.
-    for (const { query, variables } of STARTER_TABS.filter((tab) => !tab.query.startsWith('subscription'))) {
+    const tabs = readSteps().map(({ tab }) => tab);
+    for (const { query, variables } of tabs.filter((tab) => !tab.query.startsWith('subscription'))) {
       const answer = await send(query, { variables: JSON.parse(variables ?? '{}') });
       expect([answer.status, limitsIn(answer)], query).toEqual([200, []]);
     }

@@ -3,8 +3,10 @@ import { get, type IncomingHttpHeaders } from 'node:http';
 import { brotliDecompressSync, gunzipSync } from 'node:zlib';
 import { parse, validate } from 'graphql';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { STARTER_TABS } from '../../src/graphql/playground-tabs.js';
+import { readSteps } from '../../src/graphql/playground/steps.js';
 import { createSchema } from '../../src/graphql/schema.js';
+import { PUBLISH_COST } from '../../src/rules/publishing.js';
+import { GUARANTEED_VIEW_STAKE, SIGNUP_BONUS } from '../../src/rules/tokens.js';
 import { openTestApp, type TestApp } from '../app.js';
 
 let app: TestApp;
@@ -121,8 +123,20 @@ describe('/graphql', () => {
 
   it('offers starter tabs that the schema knows', () => {
     const schema = createSchema();
-    for (const { query } of STARTER_TABS) expect(validate(schema, parse(query)), query).toEqual([]);
+    for (const { name, tab } of readSteps()) expect(validate(schema, parse(tab.query)), name).toEqual([]);
   });
+});
+
+it('the first step of the playground names the prices of today', () => {
+  const { homeowner, contractor } = SIGNUP_BONUS;
+  const { standard, priority, urgent } = PUBLISH_COST;
+  const [first] = readSteps();
+  expect(first?.text).toContain(`${homeowner} for a homeowner, ${contractor} for a contractor`);
+  expect(first?.text).toContain(`costs ${standard}, ${priority} or ${urgent} of them`);
+  const texts = Object.fromEntries(readSteps().map(({ name, text }) => [name, text]));
+  expect(texts.PublishJob).toContain(`costs ${standard} of your ${homeowner} tokens`);
+  expect(texts.PublishSecondJob).toContain(`Another ${standard} tokens`);
+  expect(texts.SubmitBid).toContain(`holds ${GUARANTEED_VIEW_STAKE} tokens`);
 });
 
 interface Raw {

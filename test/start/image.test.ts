@@ -33,11 +33,11 @@ afterAll(async () => {
   image.remove();
 });
 
-/** As the Dockerfile says: packages without those of development, what was compiled elsewhere, and the migrations. */
+/** As the Dockerfile says: packages without those of development, what was compiled elsewhere, and what it reads. */
 function buildImage(): Clone {
   const built = clone();
   const folder = mkdtempSync(join(tmpdir(), 'marketplace-image-'));
-  for (const path of ['dist', 'schema/migrations'])
+  for (const path of ['dist', 'schema/migrations', 'src/graphql/playground/steps'])
     cpSync(join(built.folder, path), join(folder, path), { recursive: true });
   built.remove();
   const copied = ['package.json', 'package-lock.json', ...productionPackages()];
@@ -101,6 +101,11 @@ it('starts by `npm start`, names no playground that is off, and guards its metri
     fetch(`${url}/metrics`, { headers: { authorization: `Bearer ${token}`, 'x-forwarded-for': '203.0.113.9' } });
   expect((await metrics(METRICS_TOKEN)).status).toBe(200);
   expect((await metrics('another token of its length')).status).toBe(403);
+});
+
+it('has the steps of the playground, where that is on', async () => {
+  const url = await startServer(image, { ...environment, GRAPHQL_PLAYGROUND: 'on' }).url;
+  expect(await (await fetch(`${url}/graphql/playground/start.js`)).text()).toContain('mutation SignUp(');
 });
 
 it('is given by Compose what the configuration knows, the token of the metrics among it', () => {

@@ -1,44 +1,34 @@
 /** The page of the playground: a bar that leads through the story, and GraphiQL under it. */
 
-export const PLAYGROUND_TITLE = 'Job Marketplace';
 export const FOLDER = '/graphql/playground';
 
 export const LOGO =
-  '<svg viewBox="0 0 24 24" width="24" height="24" fill="none" stroke="#c2410c" stroke-width="2"' +
-  ' stroke-linejoin="round" stroke-linecap="round">' +
+  '<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 24 24" width="24" height="24" fill="none"' +
+  ' stroke="#c2410c" stroke-width="2" stroke-linejoin="round" stroke-linecap="round">' +
   '<path d="M3 11.5 12 4l9 7.5"/><path d="M5.5 10v10h13V10"/><path d="m9 15 2.2 2.2L15.5 13"/></svg>';
-
-const STANDALONE_LOGO = LOGO.replace('<svg ', '<svg xmlns="http://www.w3.org/2000/svg" ');
-const ICON = `data:image/svg+xml,${encodeURIComponent(STANDALONE_LOGO)}`;
 
 // GraphiQL follows the system's colours until the user chooses others, and then marks the body; the bar does the same.
 const STYLES = `
-      body { --paper: #fff; --ink: #3b4b68; --line: #d9dde5; --mark: #c2410c; color-scheme: light; }
-      body.graphiql-dark { --paper: #212a3b; --ink: #c3cbda; --line: #46516a; --mark: #fb923c; color-scheme: dark; }
-      @media (prefers-color-scheme: dark) {
-        body:not(.graphiql-light) {
-          --paper: #212a3b; --ink: #c3cbda; --line: #46516a; --mark: #fb923c; color-scheme: dark;
-        }
+      body {
+        color-scheme: light dark; --paper: light-dark(#fff, #212a3b); --ink: light-dark(#3b4b68, #c3cbda);
+        --line: light-dark(#d9dde5, #46516a); --mark: light-dark(#c2410c, #fb923c);
       }
+      body.graphiql-dark { color-scheme: dark; }
+      body.graphiql-light { color-scheme: light; }
       html, body { height: 100%; margin: 0; }
       body { display: flex; flex-direction: column; background: var(--paper); color: var(--ink); }
+      #guide, .waiting { font: 15px/1.45 system-ui, sans-serif; }
       #root { flex: 1; min-height: 0; }
-      .waiting { font: 16px/1.5 system-ui, sans-serif; display: grid; place-items: center; height: 100%; }
-      #guide {
-        display: flex; flex-wrap: wrap; align-items: center; gap: 8px; padding: 10px 16px 0;
-        font: 15px/1.45 system-ui, sans-serif;
+      .waiting { display: grid; place-items: center; height: 100%; }
+      #guide { display: flex; flex-wrap: wrap; align-items: center; gap: 8px; padding: 10px 16px 0; }
+      #guide :is(select, button) {
+        font: inherit; color: inherit; background: var(--paper); border: 1px solid var(--line); border-radius: 6px;
+        padding: 4px 10px; min-width: 0;
       }
-      #guide select, #guide button {
-        font: inherit; color: inherit; background: transparent; border: 1px solid var(--line);
-        border-radius: 6px; padding: 4px 10px; min-width: 0;
-      }
-      #guide option, #guide optgroup { background: var(--paper); color: var(--ink); }
-      #guide button:not(:disabled) { cursor: pointer; }
+      #guide :focus-visible { outline: 2px solid var(--mark); }
+      #guide :is(#guide-next, a) { border-color: var(--mark); color: var(--mark); }
       #guide button:disabled { opacity: 0.4; }
-      #guide button:focus-visible, #guide select:focus-visible { outline: 2px solid var(--mark); }
-      #guide-next { border-color: var(--mark) !important; color: var(--mark) !important; }
       #guide-over { margin-left: auto; }
-      #guide a { color: var(--mark); }
       #guide-text { flex-basis: 100%; margin: 0; min-height: 2.9em; max-height: 30vh; overflow: auto; }
       .graphiql-container { width: 100% !important; height: 100% !important; }
       .graphiql-container .graphiql-tab { transform: none !important; }
@@ -46,22 +36,17 @@ const STYLES = `
       @media (max-width: 700px) {
         #guide { padding: 8px 8px 0; font-size: 14px; }
         #guide select { flex: 1; min-width: 160px; }
-        .graphiql-logo { display: none !important; }
         .graphiql-container { flex-direction: column-reverse !important; }
-        .graphiql-container .graphiql-sidebar {
-          flex-direction: row !important; width: 100% !important; padding: 0 8px !important;
+        .graphiql-container :is(.graphiql-sidebar, .graphiql-toolbar) {
+          flex-direction: row !important; width: 100% !important;
         }
-        .graphiql-container .graphiql-main { flex-direction: column; min-height: 0; }
+        .graphiql-container :is(.graphiql-main, #graphiql-session) { flex-direction: column; min-height: 0; }
         .graphiql-container .graphiql-sessions { margin: 8px !important; min-height: 0; }
-        .graphiql-container #graphiql-session {
-          flex-direction: column; overflow-y: auto; min-height: 0; position: relative;
-        }
-        .graphiql-container .graphiql-editors { flex: none !important; height: 460px; }
-        .graphiql-container .graphiql-response { flex: none !important; height: 420px; }
-        .graphiql-container .graphiql-horizontal-drag-bar { display: none; }
+        .graphiql-container #graphiql-session { overflow-y: auto; position: relative; }
+        .graphiql-container :is(.graphiql-editors, .graphiql-response) { flex: none !important; height: 440px; }
+        .graphiql-container .graphiql-horizontal-drag-bar, .graphiql-logo { display: none !important; }
         .graphiql-container .graphiql-query-editor { flex-direction: column-reverse; padding: 8px !important; }
         .graphiql-container .graphiql-query-editor > section { min-height: 0; }
-        .graphiql-container .graphiql-toolbar { flex-direction: row !important; width: 100% !important; }
       }
 `;
 
@@ -72,8 +57,8 @@ export const PAGE = `<!doctype html>
   <head>
     <meta charset="utf-8" />
     <meta name="viewport" content="width=device-width, initial-scale=1" />
-    <title>${PLAYGROUND_TITLE} · GraphQL playground</title>
-    <link rel="icon" href="${ICON}" />
+    <title>Job Marketplace · GraphQL playground</title>
+    <link rel="icon" href="data:image/svg+xml,${encodeURIComponent(LOGO)}" />
     <link rel="stylesheet" href="${FOLDER}/graphiql.css" />
     <style>${STYLES}    </style>
   </head>

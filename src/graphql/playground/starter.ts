@@ -1,9 +1,22 @@
-/** The script of the playground that starts GraphiQL, with SETTINGS put in as data. */
-export const STARTER_SCRIPT = String.raw`'use strict';
+/** The script of the playground that starts GraphiQL with the steps in its tabs. */
+import { createHash } from 'node:crypto';
+import { FOLDER, LOGO } from './page.js';
+import { readSteps } from './steps.js';
+
+/** The edition changes with the contents of the tabs. */
+export function starterScript(): string {
+  const steps = readSteps();
+  const edition = createHash('sha256').update(JSON.stringify(steps)).digest('hex').slice(0, 8);
+  const settings = { folder: FOLDER, logo: LOGO, edition, steps };
+  return SCRIPT.replace('SETTINGS', () => JSON.stringify(settings));
+}
+
+const SCRIPT = String.raw`'use strict';
 import { openGuide } from './guide.js';
 import { send } from './memory.js';
 
 const settings = SETTINGS;
+const tabs = settings.steps.map(({ tab }) => tab);
 
 // Other GraphiQLs at the same address (often localhost:4000) keep their tabs, and this one keeps its own. Tabs of an
 // older version of the story are removed.
@@ -16,25 +29,11 @@ const storage = {
   setItem: (key, value) => localStorage.setItem(OWN + key, value),
   removeItem: (key) => localStorage.removeItem(OWN + key),
   clear: () => keysOf(OWN).forEach((key) => localStorage.removeItem(key)),
-  get length() {
-    return keysOf(OWN).length;
-  },
+  get length() { return keysOf(OWN).length; },
 };
 
-function lastOpenTab() {
-  try {
-    const { tabs, activeTabIndex } = JSON.parse(storage.getItem('graphiql:tabState'));
-    return tabs[activeTabIndex];
-  } catch {
-    return undefined;
-  }
-}
-
-const WORKERS = { json: 'json', graphql: 'graphql', editorWorkerService: 'editor' };
-self.MonacoEnvironment = {
-  globalAPI: false,
-  getWorkerUrl: (_, label) => settings.folder + '/' + WORKERS[label] + '.worker.js',
-};
+const workerOf = (_, label) => settings.folder + '/' + label.replace('WorkerService', '') + '.worker.js';
+self.MonacoEnvironment = { globalAPI: false, getWorkerUrl: workerOf };
 
 // Tabs that can be dragged jump away from the pointer, which loses the click: GraphiQL measures them before they have
 // their places. So they stay where they are; the page's styles see to the rest.
@@ -43,23 +42,23 @@ document.addEventListener('pointerdown', (event) => onTab(event) && event.stopPr
 
 openGuide(settings.steps, storage);
 
-/** Scrolls to the answer, which in a narrow window is below the editors and out of sight. */
-async function sendAndShow(params, options) {
-  const answer = await send(params, options);
+/** In a narrow window the answer is below the editors and out of sight. */
+function sendAndShow(params, options) {
   if (params.operationName !== 'IntrospectionQuery')
     document.querySelector('.graphiql-response')?.scrollIntoView({ block: 'nearest' });
-  return answer;
+  return send(params, options);
 }
 
-const begun = lastOpenTab() ?? settings.tabs[0];
+// GraphiQL needs its first query: it keeps the tabs, but would add an empty one to them.
+const kept = JSON.parse(storage.getItem('graphiql:tabState') ?? '{}');
+const first = kept.tabs?.[kept.activeTabIndex] ?? tabs[0];
 YogaGraphiQL.renderYogaGraphiQL(document.querySelector('#root'), {
-  title: settings.title,
+  title: 'Job Marketplace',
   logo: settings.logo,
-  defaultTabs: settings.tabs,
-  // GraphiQL needs its first query: it keeps the tabs, but would add an empty one to them.
-  query: begun.query,
-  variables: begun.variables ?? '',
-  initialHeaders: begun.headers ?? '',
+  defaultTabs: tabs,
+  query: first.query,
+  variables: first.variables ?? '',
+  initialHeaders: first.headers ?? '',
   fetcher: sendAndShow,
   storage,
   // GraphiQL would write what is typed into the address, and a reload would then ask the API instead of the page.

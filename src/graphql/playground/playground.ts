@@ -1,0 +1,31 @@
+/**
+ * The page that a browser gets at /graphql: GraphiQL with tabs for two stories, a job that goes well and one that ends
+ * in an appeal. All its files come from this server, and are loaded on the first request.
+ */
+import { readPageFile } from '../../http/page-files.js';
+import { openPages, type PageFile, type Pages } from '../../http/pages.js';
+import { SESSION_SCRIPT } from '../../http/session-script.js';
+import { GUIDE_SCRIPT } from './guide.js';
+import { MEMORY_SCRIPT } from './memory.js';
+import { FOLDER, PAGE } from './page.js';
+import { starterScript } from './starter.js';
+import { STREAM_SCRIPT } from './stream.js';
+
+const PACKAGED = ['graphiql.js', 'editor.worker.js', 'json.worker.js', 'graphql.worker.js'] as const;
+
+export function openPlayground(): Pages {
+  return openPages({
+    '/graphql': { contentType: 'text/html; charset=utf-8', read: async () => PAGE },
+    [`${FOLDER}/start.js`]: script(async () => starterScript()),
+    [`${FOLDER}/guide.js`]: script(async () => GUIDE_SCRIPT),
+    [`${FOLDER}/memory.js`]: script(async () => MEMORY_SCRIPT),
+    [`${FOLDER}/session.js`]: SESSION_SCRIPT,
+    [`${FOLDER}/stream.js`]: script(async () => STREAM_SCRIPT),
+    [`${FOLDER}/graphiql.css`]: { contentType: 'text/css; charset=utf-8', read: () => readPageFile('graphiql.css') },
+    ...Object.fromEntries(PACKAGED.map((name) => [`${FOLDER}/${name}`, script(() => readPageFile(name))])),
+  });
+}
+
+function script(read: () => Promise<string>): PageFile {
+  return { contentType: 'text/javascript; charset=utf-8', read };
+}
