@@ -37,8 +37,28 @@ export function once<Output>(db: Db, keyed: Keyed, work: (tx: Db) => Promise<Out
   });
 }
 
+/**
+ * Looks for an earlier answer before `prepare`, which may fail on a retry: the current password, for example, has
+ * changed by then. After a failure it looks once more, since a concurrent call with the same key may have succeeded.
+ */
+export async function unlessAnswered<Output, Prepared>(
+  db: Db,
+  keyed: Keyed | undefined,
+  prepare: () => Promise<Prepared>,
+): Promise<Answered<Output> | Prepared> {
+  const earlier = keyed && (await earlierAnswer<Output>(db, keyed));
+  if (earlier) return earlier;
+  try {
+    return await prepare();
+  } catch (error) {
+    const meanwhile = keyed && (await earlierAnswer<Output>(db, keyed));
+    if (meanwhile) return meanwhile;
+    throw error;
+  }
+}
+
 /** The earlier answer for this key; refuses a key that was used with another input. */
-export async function earlierAnswer<Output>(db: Db, keyed: Keyed): Promise<Answered<Output> | undefined> {
+async function earlierAnswer<Output>(db: Db, keyed: Keyed): Promise<Answered<Output> | undefined> {
   const [known] = await selectRecord(db, keyed);
   if (!known) return undefined;
   if (!keyed.inputSeals.includes(known.inputSeal)) throw refuse('IDEMPOTENCY_KEY_REUSED');

@@ -11,7 +11,7 @@ import type { Db } from '../store/database.js';
 import type { Caller } from './caller.js';
 import { fingerprintOf } from './fingerprint.js';
 import type { Services } from './services.js';
-import { checkKey, earlierAnswer, once, type Answered, type Keyed } from './once.js';
+import { checkKey, once, unlessAnswered, type Answered, type Keyed } from './once.js';
 import { parse } from './validation.js';
 
 /** What an operation gets to run with. */
@@ -88,7 +88,7 @@ export async function perform<Input, Output, A extends Allowed>(
   const ended = (code: ErrorCode | 'OK') =>
     caller.services.metrics.performed(operation.name, record.api, code, (performance.now() - began) / 1000);
   try {
-    const answer = await performUnrecorded(operation, input, caller, include);
+    const answer = await checkAndRun(operation, input, caller, include);
     ended('OK');
     // The call has committed its events, which now need positions.
     if (operation.budget === 'write' && !caller.dryRun) caller.services.live.wake();
@@ -100,7 +100,8 @@ export async function perform<Input, Output, A extends Allowed>(
   }
 }
 
-async function performUnrecorded<Input, Output, A extends Allowed>(
+/** The refusals that need no look at what the call is about, in their order; then the operation. */
+async function checkAndRun<Input, Output, A extends Allowed>(
   operation: Operation<Input, Output, A>,
   input: unknown,
   caller: Caller,
@@ -108,7 +109,8 @@ async function performUnrecorded<Input, Output, A extends Allowed>(
 ): Promise<Output> {
   const viewer = await authenticate(operation, caller);
   await drawBudget(operation.budget, viewer, caller);
-  return admit(operation, input, { caller, viewer, include, db: caller.db });
+  assertRole(operation, viewer, caller);
+  return run(operation, parsed(operation, input), { viewer, caller, include });
 }
 
 /** Performs a read nested in another one: it is not counted in a budget; everything else is the same. */
@@ -118,45 +120,56 @@ export async function performWithin<Input, Output, A extends Allowed>(
   caller: Caller,
 ): Promise<Output> {
   const viewer = await authenticate(operation, caller);
-  return admit(operation, input, { caller, viewer, include: NO_INCLUDE, db: caller.db });
+  assertRole(operation, viewer, caller);
+  return run(operation, parsed(operation, input), { viewer, caller, include: NO_INCLUDE });
 }
 
 const NO_INCLUDE: JobInclude = {};
-const NOTHING_PREPARED: Ready = { prepared: undefined };
 
-/** The caller, their viewer, the included parts, and the database. */
-interface Admission {
-  readonly caller: Caller;
-  readonly viewer: Viewer | null;
-  readonly include: JobInclude;
-  readonly db: Db;
-}
+type Traits = Pick<Operation<unknown, unknown>, 'allows' | 'needsSession'>;
 
 /** Null for an operation that anyone may call. */
 async function authenticate({ allows, needsSession }: Traits, caller: Caller): Promise<Viewer | null> {
   return allows === 'anyone' ? null : caller.viewer({ byDatabase: needsSession });
 }
 
-type Traits = Pick<Operation<unknown, unknown>, 'allows' | 'needsSession'>;
+async function drawBudget(budget: OperationBudget, viewer: Viewer | null, caller: Caller): Promise<void> {
+  if (budget === 'own') return;
+  await caller.draw(budget, viewer ? viewer.userId : addressIdentity(caller.request.address));
+}
 
-/** Checks the role, and then the input; nothing has run before that. */
-async function admit<Input, Output, A extends Allowed>(
-  operation: Operation<Input, Output, A>,
-  input: unknown,
-  admission: Admission,
-): Promise<Output> {
-  requireRole(operation.allows, admission.viewer);
-  if (operation.needsSession && admission.caller.bearsApiKey) throw notForKeys();
-  return run(operation, parsed(operation, input), admission);
+function assertRole({ allows, needsSession }: Traits, viewer: Viewer | null, caller: Caller): void {
+  if (typeof allows !== 'string' && !(viewer && allows.includes(viewer.role)))
+    throw refuse('FORBIDDEN', { message: `Only ${allows.map((role) => PLURALS[role]).join(' and ')} may do this.` });
+  if (needsSession && caller.bearsApiKey) throw refuse('FORBIDDEN', { message: NOT_BY_KEY });
+}
+
+const PLURALS: Record<Role, string> = { homeowner: 'homeowners', contractor: 'contractors', admin: 'admins' };
+const NOT_BY_KEY =
+  'An API key may not do this: email, password, sessions, API keys and webhooks are managed by a log-in alone.';
+
+/**
+ * An API may pass a function that parses the input, so that a malformed input is refused after authentication and rate
+ * limit.
+ */
+function parsed<Input>(operation: Pick<Operation<Input, unknown>, 'input'>, input: unknown): Input {
+  const sent: unknown = typeof input === 'function' ? input() : input;
+  return parse(operation.input, sent ?? {});
+}
+
+interface Context {
+  readonly viewer: Viewer | null;
+  readonly caller: Caller;
+  readonly include: JobInclude;
 }
 
 /** Runs the operation: with an idempotency key, in a dry run, or plainly. */
 async function run<Input, Output, A extends Allowed>(
   operation: Operation<Input, Output, A>,
   input: Input,
-  { caller, viewer, include, db }: Admission,
+  { viewer, caller, include }: Context,
 ): Promise<Output> {
-  const { services, dryRun, pool } = caller;
+  const { services, db, dryRun, pool } = caller;
   const callOn = (on: Db, wanted: JobInclude): Call<ViewerOf<A>> => {
     return { viewer: viewer as ViewerOf<A>, db: on, services, caller, include: wanted };
   };
@@ -167,7 +180,7 @@ async function run<Input, Output, A extends Allowed>(
   const prepare = async (): Promise<Ready> => {
     return { prepared: await operation.prepare?.(callOn(db, NO_INCLUDE), input) };
   };
-  const ready = operation.prepare ? await unlessAnswered<Output>(db, keyed, prepare) : NOTHING_PREPARED;
+  const ready = operation.prepare ? await unlessAnswered<Output, Ready>(db, keyed, prepare) : NOTHING_PREPARED;
   if ('answer' in ready) return replay(caller, ready);
   const { prepared } = ready;
   const act = async (on: Db): Promise<Output> => {
@@ -177,6 +190,13 @@ async function run<Input, Output, A extends Allowed>(
   };
   return dryRun && operation.budget === 'write' ? dryRun.run(act) : act(db);
 }
+
+/** The result of `prepare`. */
+interface Ready {
+  readonly prepared: unknown;
+}
+
+const NOTHING_PREPARED: Ready = { prepared: undefined };
 
 /** Undefined for a call without an idempotency key. */
 function keyOf<I>(
@@ -196,56 +216,3 @@ function replay<Output>(caller: Caller, { answer, replayed }: Answered<Output>):
   caller.replayed ||= replayed;
   return answer;
 }
-
-/** The result of `prepare`. */
-interface Ready {
-  readonly prepared: unknown;
-}
-
-/**
- * Looks for an earlier answer before `prepare`, which may fail on a retry: the current password, for example, has
- * changed by then. After a failure it looks once more, since a concurrent call with the same key may have succeeded.
- */
-async function unlessAnswered<Output>(
-  db: Db,
-  keyed: Keyed | undefined,
-  prepare: () => Promise<Ready>,
-): Promise<Answered<Output> | Ready> {
-  const earlier = keyed && (await earlierAnswer<Output>(db, keyed));
-  if (earlier) return earlier;
-  try {
-    return await prepare();
-  } catch (error) {
-    const meanwhile = keyed && (await earlierAnswer<Output>(db, keyed));
-    if (meanwhile) return meanwhile;
-    throw error;
-  }
-}
-
-/**
- * An API may pass a function that parses the input, so that a malformed input is refused after authentication and rate
- * limit.
- */
-function parsed<Input>(operation: Pick<Operation<Input, unknown>, 'input'>, input: unknown): Input {
-  const sent: unknown = typeof input === 'function' ? input() : input;
-  return parse(operation.input, sent ?? {});
-}
-
-async function drawBudget(budget: OperationBudget, viewer: Viewer | null, caller: Caller): Promise<void> {
-  if (budget === 'own') return;
-  await caller.draw(budget, viewer ? viewer.userId : addressIdentity(caller.request.address));
-}
-
-function requireRole(allows: Allowed, viewer: { readonly role: Role } | null): void {
-  if (typeof allows === 'string' || (viewer && allows.includes(viewer.role))) return;
-  throw refuse('FORBIDDEN', { message: `Only ${allows.map((role) => PLURALS[role]).join(' and ')} may do this.` });
-}
-
-function notForKeys() {
-  return refuse('FORBIDDEN', {
-    message:
-      'An API key may not do this: email, password, sessions, API keys and webhooks are managed by a log-in alone.',
-  });
-}
-
-const PLURALS: Record<Role, string> = { homeowner: 'homeowners', contractor: 'contractors', admin: 'admins' };
