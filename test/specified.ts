@@ -2,7 +2,7 @@
  * What is specified of jobs, copied by hand, so that a slip in the rules meets a second opinion. Every test that needs
  * to know which operation leads where, who may call it and what its event is called asks here, not in the rules.
  */
-import type { JobField } from '../src/rules/job-fields.js';
+import type { JobField } from '../src/rules/editing.js';
 import type { JobActionKey, PartyWord } from '../src/rules/lifecycle.js';
 import type { JobPhase, JobState } from '../src/rules/states.js';
 

@@ -26,6 +26,7 @@ import type { DeliveryStatus } from '../rules/webhooks.js';
 import { holdsOf, type Bid, type Hold } from '../store/bids.js';
 import type { Db } from '../store/database.js';
 import type { JobEvent } from '../store/events.js';
+import { factsOfJobs, type StoredFacts } from '../store/jobs.js';
 import { balanceOf, selectBalances, transfersOfMany, type Balance, type TokenTransfer } from '../store/ledger.js';
 import type { Page, SamePageRequest } from '../store/page.js';
 import { reviewsOfMany, type Review } from '../store/reviews.js';
@@ -97,6 +98,11 @@ export class Loaders {
 
   get holds(): Loader<HoldId, Hold> {
     return this.#loader('holds', (db, _viewer, ids) => holdsOf(db, ids));
+  }
+
+  /** What the available actions of jobs depend on, besides the jobs themselves. */
+  get facts(): Loader<JobId, StoredFacts> {
+    return this.#loader('facts', factsOfJobs);
   }
 
   get balance(): Loader<'own', Balance> {

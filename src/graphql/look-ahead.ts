@@ -68,9 +68,8 @@ function includeIn(fields: readonly FieldNode[], reading: Reading): JobInclude {
   const homeowners = named(fields, 'homeowner');
   if (homeowners.length > 0) wanted.homeowner = personIn(inside(homeowners, reading), reading);
   const names = namesOf(fields);
-  // The available actions depend on the whole job, and on the viewer's own bids.
-  if (names.includes('availableActions')) wanted.ownBids = true;
-  else wanted.job = names;
+  // The available actions depend on the whole job.
+  if (!names.includes('availableActions')) wanted.job = names;
   return wanted;
 }
 

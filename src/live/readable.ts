@@ -1,14 +1,13 @@
 /** An event as one viewer reads it at this moment, if they may read it. */
-import { holds, type ConditionedViewer } from '../rules/conditions.js';
 import { INITIAL_JOB_STATE } from '../rules/states.js';
-import { isMine, partyOf } from '../rules/parties.js';
-import { eventFor, IS_WITHIN, reachOf } from '../rules/timeline.js';
+import { hearsOfJob, partyOf, type PartyViewer } from '../rules/parties.js';
+import { eventFor, eventVisibilityOf, seesEvent } from '../rules/timeline.js';
 import type { EventWithParties } from '../store/event-log.js';
 import type { JobEvent } from '../store/events.js';
 
 /** 'hidden' is a job that the viewer does not see, and 'not theirs' one whose events are not among the viewer's own. */
 export function readEvent(
-  viewer: ConditionedViewer,
+  viewer: PartyViewer,
   { event, status, homeownerId, awardedContractorId, bids }: EventWithParties,
   wanted: 'job' | 'mine',
 ): JobEvent | undefined {
@@ -17,6 +16,6 @@ export function readEvent(
   const ownBids = bids.filter((bid) => bid.contractorId === viewer.contractorId).map((bid) => bid.status);
   const party = partyOf(viewer, job, ownBids.length > 0);
   if (party === 'stranger') return undefined;
-  if (wanted === 'mine' && !isMine(viewer, job, ownBids)) return undefined;
-  return holds(IS_WITHIN[reachOf(party)], { viewer, job, ownBids, event }) ? eventFor(party, event) : undefined;
+  if (wanted === 'mine' && !hearsOfJob(viewer, job, ownBids)) return undefined;
+  return seesEvent(eventVisibilityOf(party), viewer, event) ? eventFor(party, event) : undefined;
 }

@@ -66,7 +66,7 @@ export function createDryRun(pool: Db): DryRun {
    * With the usual lock timeout, two requests that lock the same rows in opposite orders would wait for each other for
    * all of it, each with a connection.
    */
-  async function behindAnother(tx: Db): Promise<Db> {
+  async function withShortLockTimeout(tx: Db): Promise<Db> {
     await waitForLocksAtMost(tx, LOCK_WAIT_MS);
     return tx;
   }
@@ -107,7 +107,7 @@ export function createDryRun(pool: Db): DryRun {
       return transaction;
     },
     run: async (work) => {
-      const tx = await (transaction ? behindAnother(transaction) : begin());
+      const tx = await (transaction ? withShortLockTimeout(transaction) : begin());
       const answer = await tx.inTransaction(work);
       await addEffects(tx);
       return answer;
@@ -133,14 +133,17 @@ interface State {
 function whileOpen(tx: Db, state: State): Db {
   return {
     isTransaction: true,
-    send: (text, params) => worded(state, () => tx.send(text, params)),
+    send: (text, params) => translateDatabaseErrors(state, () => tx.send(text, params)),
     afterCommit: tx.afterCommit,
-    inTransaction: (work) => worded(state, () => tx.inTransaction((part) => work(whileOpen(part, state)))),
+    inTransaction: (work) =>
+      translateDatabaseErrors(state, () =>
+        tx.inTransaction((part) => work({ ...whileOpen(part, state), commitWith: part.commitWith })),
+      ),
   };
 }
 
 /** Turns errors of the database into refusals here, since the answer is made before the transaction ends. */
-async function worded<T>(state: State, work: () => Promise<T>): Promise<T> {
+async function translateDatabaseErrors<T>(state: State, work: () => Promise<T>): Promise<T> {
   if (!state.isOpen)
     throw refuse('OVERLOADED', { message: 'The dry run has ended; try again.', details: { retryAfter: 1 } });
   try {

@@ -11,12 +11,25 @@ import { listBids, listOwnBids, readBid, readHold } from './bids/read.js';
 import { submitBid } from './bids/submit.js';
 import { rejectBid, shortlistBid, viewBid, withdrawBid } from './bids/transition.js';
 import { countOwnJobs, readBidActions, readJobActions } from './jobs/actions.js';
-import { createJob, deleteJob } from './jobs/drafts.js';
-import { updateJob } from './jobs/edit.js';
+import { createJob, deleteJob, updateJob } from './jobs/edit.js';
 import { listOwnEvents } from './jobs/own-events.js';
 import { listEvents, listJobs, readDispute, readJob } from './jobs/read.js';
 import { streamJobEvents, streamMyEvents } from './jobs/streams.js';
-import { TRANSITIONS } from './jobs/transitions.js';
+import {
+  publishJob,
+  awardJob,
+  checkInJob,
+  submitJobForReview,
+  approveJob,
+  disputeJob,
+  escalateJob,
+  resolveDispute,
+  reachDecision,
+  fileAppeal,
+  finalizeAppeal,
+  completeJob,
+  cancelJob,
+} from './jobs/transitions.js';
 import { readNode } from './node.js';
 import { readCatalog, readLifecycle } from './reference.js';
 import { adjustTokens, auditTokens, listTransfers, readTokens, readTransfer } from './tokens/tokens.js';
@@ -61,7 +74,19 @@ export const OPERATIONS = {
   listJobs,
   updateJob,
   deleteJob,
-  ...TRANSITIONS,
+  publishJob,
+  awardJob,
+  checkInJob,
+  submitJobForReview,
+  approveJob,
+  disputeJob,
+  escalateJob,
+  resolveDispute,
+  reachDecision,
+  fileAppeal,
+  finalizeAppeal,
+  completeJob,
+  cancelJob,
   readDispute,
   listEvents,
   listOwnEvents,

@@ -143,11 +143,12 @@ function whoAndWhen({ operation, path }: Route): string {
       : operation.allows === 'signed in'
         ? readerOf(path)
         : operation.allows.map((role) => `${role}s`).join(' and ');
-  const row = [...JOB_ACTION_LIST, ...BID_TRANSITION_LIST].find((one) => one.operation === operation.name);
+  const ofJob = JOB_ACTION_LIST.find((one) => one.operation === operation.name);
+  const row = ofJob ?? BID_TRANSITION_LIST.find((one) => one.operation === operation.name);
   if (!row) return `For ${who}.`;
   const states = (list: readonly string[]) => list.map((state) => `\`${state}\``).join(', ');
-  const to = 'effects' in row && !isTransition(row) ? '' : ` to \`${row.to}\``;
-  const effects = 'effects' in row ? sentenceOf(row.effects) : '';
+  const to = ofJob && !isTransition(ofJob) ? '' : ` to \`${row.to}\``;
+  const effects = ofJob ? sentenceOf(ofJob.effects) : '';
   const { description } = PARTY_WORDS[row.by];
   return `For ${description}. From ${states(row.from)}${to}.${effects}`;
 }

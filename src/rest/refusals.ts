@@ -1,11 +1,11 @@
 /** Lists the refusals of each address: those that follow from its input, and those of its operation's own rules. */
 import { OPERATIONS, type OperationName } from '../operations/index.js';
 import type { Operation } from '../operations/operation.js';
-import { furtherChecksOf, refusalElsewhere } from '../rules/checks.js';
 import { BID_TRANSITION_LIST } from '../rules/bids.js';
 import { CODES_OF_LIMITS } from '../rules/editing.js';
 import { ERROR_CODES, REFUSALS, type ErrorCode } from '../rules/errors.js';
 import { JOB_ACTION_KEYS, JOB_ACTIONS } from '../rules/lifecycle.js';
+import { codesOfDenials } from '../rules/policies.js';
 import { parametersOf } from './addresses.js';
 import { hasBody, shapeOf } from './input.js';
 import { isRepeatable } from './requests.js';
@@ -56,8 +56,8 @@ function ofShape(route: Route): ErrorCode[] {
 }
 
 /** The codes for an action on a job or a bid in a state that does not allow it, or whose further conditions fail. */
-function ofState({ operation }: Route): ErrorCode[] {
+function ofState({ operation }: Route): readonly ErrorCode[] {
   const key = JOB_ACTION_KEYS.find((one) => JOB_ACTIONS[one].operation === operation.name);
-  if (key) return [refusalElsewhere(JOB_ACTIONS[key]), ...furtherChecksOf(key).map(({ code }) => code)];
+  if (key) return codesOfDenials(key);
   return BID_TRANSITION_LIST.some((row) => row.operation === operation.name) ? ['INVALID_TRANSITION'] : [];
 }

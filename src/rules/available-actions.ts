@@ -1,13 +1,11 @@
 /** What a viewer may do with a job now and, for all the rest, which refusal the call would meet first. */
 import { BID_TRANSITION_LIST, type BidTransition } from './bids.js';
-import { checksOfBid, checksOfRow, firstFailing, furtherChecksOf, sentenceOf, type Check } from './checks.js';
-import type { ConditionedJob, Facts } from './conditions.js';
-import type { ErrorCode } from './errors.js';
-import { JOB_ACTION_KEYS, JOB_ACTIONS } from './lifecycle.js';
-import type { JobActionKey, JobActionName } from './lifecycle.js';
-import type { BidState } from './states.js';
+import { REFUSALS, type ErrorCode } from './errors.js';
+import { JOB_ACTION_KEYS, JOB_ACTIONS, type JobActionKey, type JobActionName } from './lifecycle.js';
 import type { JobParties } from './parties.js';
+import { bidDenial, jobDenial, type BidFacts, type Denial } from './policies.js';
 import { missingToPublish, publishCost, type RequiredToPublish, type ToPublish } from './publishing.js';
+import type { BidState } from './states.js';
 import type { Viewer } from './viewer.js';
 
 export interface AvailableAction {
@@ -33,29 +31,12 @@ export interface ActionFacts {
 }
 
 /** One entry for every operation on a job, in the order of the table. */
-export function availableActions(
-  viewer: Viewer,
-  { job, ownBids, liveBids, availableTokens }: ActionFacts,
-): AvailableAction[] {
-  const facts = { viewer, job, ownBids, bidsToAward: liveBids, available: availableTokens, cost: 0 };
+export function availableActions(viewer: Viewer, facts: ActionFacts): AvailableAction[] {
+  const { job, ownBids, liveBids: bidsToAward, availableTokens } = facts;
   return JOB_ACTION_KEYS.map((key) => {
-    const { ofRow, further } = CHECKS[key];
-    const refused = firstFailing(ofRow, facts);
-    const failing = refused ?? firstFailing(further, facts);
-    const price = refused || key !== 'publish' ? NO_PRICE : priceOf(job);
-    return {
-      action: JOB_ACTIONS[key].action,
-      allowed: !failing,
-      reason: failing?.code ?? null,
-      message: failing ? sentenceOf(failing, facts) : null,
-      ...price,
-    };
+    const denial = jobDenial(key, { viewer, job, ownBids, bidsToAward, availableTokens, cost: 0 });
+    return { action: JOB_ACTIONS[key].action, ...answerFor(denial), ...priceOf(key, job, denial) };
   });
-}
-
-/** Whether what the viewer may do hangs on their balance: it is charged for by publishing alone. */
-export function dependsOnBalance(viewer: Viewer, { job, ownBids }: Pick<ActionFacts, 'job' | 'ownBids'>): boolean {
-  return firstFailing(CHECKS.publish.ofRow, { viewer, job, ownBids }) === undefined;
 }
 
 export interface AvailableBidAction {
@@ -68,33 +49,21 @@ export interface AvailableBidAction {
 export type BidActionName = BidTransition['action'];
 
 /** One entry for every operation on a bid, in the order of the table. */
-export function availableBidActions(
-  viewer: Viewer,
-  { bid, job }: { bid: NonNullable<Facts['bid']>; job: ConditionedJob },
-): AvailableBidAction[] {
-  return BID_CHECKS.map(({ action, checks }) => {
-    const facts = { viewer, job, bid, ownBids: [] };
-    const failing = firstFailing(checks, facts);
-    return {
-      action,
-      allowed: !failing,
-      reason: failing?.code ?? null,
-      message: failing ? sentenceOf(failing, facts) : null,
-    };
-  });
+export function availableBidActions(viewer: Viewer, { bid, job }: Omit<BidFacts, 'viewer'>): AvailableBidAction[] {
+  return BID_TRANSITION_LIST.map((row) => ({ action: row.action, ...answerFor(bidDenial(row, { viewer, bid, job })) }));
 }
 
-const BID_CHECKS = BID_TRANSITION_LIST.map((row) => ({ action: row.action, checks: checksOfBid(row) }));
+function answerFor(denial: Denial | undefined) {
+  if (!denial) return { allowed: true, reason: null, message: null };
+  return { allowed: false, reason: denial.code, message: denial.message ?? REFUSALS[denial.code][1] };
+}
 
-const CHECKS = Object.fromEntries(
-  JOB_ACTION_KEYS.map((key) => [key, { ofRow: checksOfRow(key), further: furtherChecksOf(key) }]),
-) as Record<JobActionKey, Record<'ofRow' | 'further', readonly Check[]>>;
+const NO_PRICE: Pick<AvailableAction, 'missingFields' | 'tokenCost'> = { missingFields: [], tokenCost: null };
 
-type Price = Pick<AvailableAction, 'missingFields' | 'tokenCost'>;
-
-const NO_PRICE: Price = { missingFields: [], tokenCost: null };
-
-/** A draft that lacks its urgency has no price yet. */
-function priceOf(job: ToPublish): Price {
+/** Shown to whoever could publish but for the fields or the price. A draft that lacks its urgency has no price yet. */
+function priceOf(key: JobActionKey, job: ToPublish, denial: Denial | undefined) {
+  if (key !== 'publish' || (denial && !BEYOND_THE_TABLE.includes(denial.code))) return NO_PRICE;
   return { missingFields: missingToPublish(job), tokenCost: job.urgency && publishCost(job.urgency) };
 }
+
+const BEYOND_THE_TABLE: readonly ErrorCode[] = ['MISSING_FIELDS', 'INSUFFICIENT_TOKENS'];

@@ -1,5 +1,5 @@
 /** The life of a bid, as data: what people do with it, and what happens to it because of its job. */
-import { noOwnBidIn } from './conditions.js';
+import type { BidEffect } from './effects.js';
 import type { Action } from './lifecycle.js';
 import { COUNTED_BID_STATES, LIVE_BID_STATES, type BidState } from './states.js';
 
@@ -7,6 +7,8 @@ import { COUNTED_BID_STATES, LIVE_BID_STATES, type BidState } from './states.js'
 export interface BidTransition extends Action {
   readonly from: readonly BidState[];
   readonly to: BidState;
+  /** What happens besides the change of state. */
+  readonly effects: readonly BidEffect[];
 }
 
 /**
@@ -23,6 +25,7 @@ export const BID_TRANSITIONS = {
     by: 'owner',
     event: 'bid.viewed',
     description: 'The homeowner has read the bid.',
+    effects: [],
   },
   shortlist: {
     action: 'SHORTLIST',
@@ -33,6 +36,7 @@ export const BID_TRANSITIONS = {
     by: 'owner',
     event: 'bid.shortlisted',
     description: 'The homeowner shortlists the bid.',
+    effects: [],
   },
   reject: {
     action: 'REJECT',
@@ -43,6 +47,7 @@ export const BID_TRANSITIONS = {
     by: 'owner',
     event: 'bid.rejected',
     description: 'The homeowner declines the bid; its hold is released.',
+    effects: ['releaseHold'],
   },
   withdraw: {
     action: 'WITHDRAW',
@@ -53,15 +58,36 @@ export const BID_TRANSITIONS = {
     by: 'bidder',
     event: 'bid.withdrawn',
     description: 'The contractor takes the bid back; its hold is released, and they may bid again.',
+    effects: ['releaseHold'],
   },
 } as const satisfies Record<string, BidTransition>;
 
-/** What happens to bids because something happened to their job. */
+interface BidConsequence {
+  readonly from: readonly BidState[];
+  readonly to: BidState;
+  readonly event: string;
+  readonly when: string;
+  readonly effects: readonly BidEffect[];
+}
+
+/** What happens to bids because something happened to their job. The stake of an accepted bid is held until the end. */
 export const BID_CONSEQUENCES = {
-  accept: { from: LIVE_BID_STATES, to: 'accepted', event: 'bid.accepted', when: 'award names the bid' },
-  passOver: { from: LIVE_BID_STATES, to: 'rejected', event: 'bid.rejected', when: 'award names another bid' },
-  close: { from: LIVE_BID_STATES, to: 'rejected', event: 'bid.rejected', when: 'the job is completed or cancelled' },
-} as const satisfies Record<string, { from: readonly BidState[]; to: BidState; event: string; when: string }>;
+  accept: { from: LIVE_BID_STATES, to: 'accepted', event: 'bid.accepted', when: 'award names the bid', effects: [] },
+  passOver: {
+    from: LIVE_BID_STATES,
+    to: 'rejected',
+    event: 'bid.rejected',
+    when: 'award names another bid',
+    effects: ['releaseHold'],
+  },
+  close: {
+    from: LIVE_BID_STATES,
+    to: 'rejected',
+    event: 'bid.rejected',
+    when: 'the job is completed or cancelled',
+    effects: ['releaseHold'],
+  },
+} as const satisfies Record<string, BidConsequence>;
 
 export type BidTransitionKey = keyof typeof BID_TRANSITIONS;
 
@@ -70,9 +96,6 @@ export const BID_TRANSITION_LIST: readonly BidTransition[] = Object.values(BID_T
 export function isLive(state: BidState): boolean {
   return LIVE_BID_STATES.some((live) => live === state);
 }
-
-/** A contractor has at most one bid on a job. Withdrawing it allows another; a rejected bid does not. */
-export const mayBid = noOwnBidIn(COUNTED_BID_STATES);
 
 /** By how much the counts of a job change. */
 export interface BidCounts {
@@ -97,9 +120,4 @@ export function changeOfCounts(from: BidState, to: BidState): BidCounts {
 
 function counts(state: BidState): boolean {
   return COUNTED_BID_STATES.some((counted) => counted === state);
-}
-
-/** A stake is held while the bid is live, and that of an accepted bid until its job ends. */
-export function keepsItsHold(state: BidState): boolean {
-  return isLive(state) || state === BID_CONSEQUENCES.accept.to;
 }

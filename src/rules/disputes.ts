@@ -2,7 +2,7 @@
  * A dispute is not kept anywhere: it is what the events of its job add up to. This file adds them up, and decides what
  * a party's resolution means, given the current proposal.
  */
-import { isBy, type EffectBy } from './effects.js';
+import type { Effect } from './effects.js';
 import type { Dispute, Proposal } from './entities/dispute.js';
 import type { UserId } from './ids.js';
 import { isTransition, JOB_ACTION_LIST, JOB_TRANSITIONS } from './lifecycle.js';
@@ -59,23 +59,23 @@ function collapsed(text: string): string {
 }
 
 function after(dispute: Dispute | null, event: DisputeEvent): Dispute | null {
-  const effects = effectsOn(event.type);
+  const effects = effectsOf(event.type);
   if (effects.includes('beginDispute')) return opened(event);
   if (dispute === null) return null;
-  return Object.assign({}, dispute, ...effects.map((effect) => CHANGES[effect]), PARTS_BY_EVENT[event.type]?.(event));
+  return Object.assign(
+    {},
+    dispute,
+    effects.includes('lapseProposal') && NO_PROPOSAL,
+    PARTS_BY_EVENT[event.type]?.(event),
+  );
 }
 
-/** What an operation's event does to the dispute, by the effects that the lifecycle names. */
-function effectsOn(type: string): readonly EffectBy<'dispute'>[] {
-  const row = JOB_ACTION_LIST.find(({ event }) => event === type);
-  return row?.effects.filter(isBy('dispute')) ?? [];
+function effectsOf(type: string): readonly Effect[] {
+  return JOB_ACTION_LIST.find(({ event }) => event === type)?.effects ?? [];
 }
 
 /** No one can agree any more once an admin has been asked, or has ended the job. */
-const CHANGES: Readonly<Record<EffectBy<'dispute'>, Partial<Dispute>>> = {
-  beginDispute: {},
-  lapseProposal: { proposal: null },
-};
+const NO_PROPOSAL: Pick<Dispute, 'proposal'> = { proposal: null };
 
 function opened(event: DisputeEvent): Dispute {
   return {

@@ -1,17 +1,81 @@
 /**
- * How far a PUT may go. While bids may come, no budget falls too far under its highest, and with bids the urgency does
- * not fall; once the work has begun, the completion date does not move too far (`EDITS`). All of it happens, or none.
+ * Which fields of a job people write, which of them a PUT may change in which state, and how far. While bids may come,
+ * no budget falls too far under its highest, and with bids the urgency does not fall; once the work has begun, the
+ * completion date does not move too far (`EDITS`). All of a PUT happens, or none.
  */
 import { daysBetween } from './dates.js';
-import { basesAfterEdit, completionBase, highestBudget, limitsCompletionDate } from './edit-bases.js';
-import type { EditBases, JobWithBases } from './edit-bases.js';
+import { JOB } from './entities/job.js';
+import { requiredFields, settledFields, writtenFields } from './entity.js';
+import type { RequiredField, Stored, WrittenField } from './entity.js';
 import { refuse, type RefusalCode } from './errors.js';
-import { editableFields, JOB_FIELDS, READ_ONLY_FIELDS, REQUIRED_FIELDS } from './job-fields.js';
-import type { JobField, JobFields, JobPatch, JobReadOnlyFields } from './job-fields.js';
-import { changedReadOnly } from './read-only.js';
-import { isIn, type JobState } from './states.js';
+import type { OTHER_JOB_ACTIONS } from './lifecycle.js';
 import { EDITS } from './limits.js';
 import { compareUrgency, costOfUrgency, REQUIRED_TO_PUBLISH } from './publishing.js';
+import { changedReadOnly } from './read-only.js';
+import { isIn, type JobState } from './states.js';
+
+export type JobField = WrittenField<typeof JOB>;
+
+/** The fields that a person fills in. Money has at most two decimals, dates are real days, texts are trimmed. */
+export type JobFields = Pick<Stored<typeof JOB>, JobField>;
+
+/** The fields that the service sets, which a client may send back as it read them. */
+export type JobReadOnlyFields = Pick<Stored<typeof JOB>, (typeof READ_ONLY_FIELDS)[number]>;
+
+/** Absent is untouched, null is cleared. */
+export type JobPatch = { [Field in JobField]?: JobFields[Field] | null } & {
+  [Field in keyof JobReadOnlyFields]?: unknown;
+};
+
+export const JOB_FIELDS = writtenFields(JOB);
+
+/** Creation asks for them, and no edit clears them. */
+export const REQUIRED_FIELDS = requiredFields(JOB);
+export type RequiredJobField = RequiredField<typeof JOB>;
+
+/** A changed one is refused, an unchanged one is not: a client may send a job back whole. */
+export const READ_ONLY_FIELDS = settledFields(JOB);
+
+/** The states in which `update` is allowed. */
+type EditedState = (typeof OTHER_JOB_ACTIONS.update.from)[number];
+
+/** A draft takes all that creation takes. What is not listed is read-only. */
+const EDITABLE_IN: { readonly [State in JobState]?: readonly JobField[] } = {
+  draft: JOB_FIELDS,
+  open: [
+    'title',
+    'description',
+    'budgetMin',
+    'budgetMax',
+    'urgency',
+    'desiredStartDate',
+    'desiredCompletionDate',
+    'requirements',
+  ],
+  awarded: ['desiredStartDate', 'desiredCompletionDate', 'requirements'],
+  in_progress: ['desiredCompletionDate', 'requirements'],
+} satisfies Record<EditedState, readonly JobField[]>;
+
+export function editableFields(state: JobState): readonly JobField[] {
+  return EDITABLE_IN[state] ?? [];
+}
+
+/**
+ * What the limits on edits measure against. These figures are kept with the job, so that many small edits reach no
+ * further than one big edit would.
+ */
+export interface EditBases {
+  /** The highest value since publication. */
+  highestBudgetMin: number | null;
+  highestBudgetMax: number | null;
+  /** The most tokens ever paid for this job's urgency. */
+  mostTokensPaid: number;
+  /** The completion date at check-in or, where there was none, the first one given after it. */
+  completionDateAtCheckIn: string | null;
+}
+
+type JobWithBases = Readonly<{ status: JobState } & JobFields & EditBases>;
+type Budget = 'budgetMin' | 'budgetMax';
 
 export type JobBeforeEdit = JobWithBases & Readonly<JobReadOnlyFields> & { readonly bidCount: number };
 
@@ -148,6 +212,43 @@ function refuseContradictions(job: JobFields, changes: Partial<JobFields>): void
 function chargeFor(job: JobBeforeEdit, { urgency }: Partial<JobFields>): number {
   if (!isIn('bidding', job.status) || !urgency || !job.urgency) return 0;
   return compareUrgency(urgency, job.urgency) > 0 ? costOfUrgency(urgency, job.mostTokensPaid) : 0;
+}
+
+/** What the job keeps after an edit that was accepted; a state without limits moves nothing. */
+function basesAfterEdit(before: JobWithBases, after: JobFields, charge: number): Partial<EditBases> {
+  if (isIn('bidding', before.status))
+    return {
+      highestBudgetMin: larger(highestBudget(before, 'budgetMin'), after.budgetMin),
+      highestBudgetMax: larger(highestBudget(before, 'budgetMax'), after.budgetMax),
+      mostTokensPaid: before.mostTokensPaid + charge,
+    };
+  if (limitsCompletionDate(before.status))
+    return { completionDateAtCheckIn: completionBase(before) ?? after.desiredCompletionDate };
+  return {};
+}
+
+export function limitsCompletionDate(state: JobState): boolean {
+  return isIn('work', state);
+}
+
+const HIGHEST = { budgetMin: 'highestBudgetMin', budgetMax: 'highestBudgetMax' } as const satisfies Record<
+  Budget,
+  keyof EditBases
+>;
+
+/** Null where the budget was never given: then the next one is free, and becomes the base. */
+function highestBudget(job: JobWithBases, budget: Budget): number | null {
+  return larger(job[HIGHEST[budget]], job[budget]);
+}
+
+/** Null where there was no date at check-in and none since. */
+function completionBase(job: JobWithBases): string | null {
+  return job.completionDateAtCheckIn ?? job.desiredCompletionDate;
+}
+
+function larger(a: number | null, b: number | null): number | null {
+  if (a === null || b === null) return a ?? b;
+  return Math.max(a, b);
 }
 
 /** Money is compared in whole cents: 90 percent of 0.7 is not exactly 0.63 to a machine. */

@@ -3,7 +3,7 @@
  * The database's enums, the routes, the mutations, `availableActions`, the documents and the tests' journeys are all
  * read from here, and from `bids.ts` for bids; `test/rules/lifecycle-rows.test.ts` holds the rows against each other.
  */
-import { isBy, type Effect } from './effects.js';
+import type { Effect } from './effects.js';
 import type { RefusalCode } from './errors.js';
 import { INITIAL_JOB_STATE, isIn, isTerminal, JOB_STATES, UNFINISHED_JOB_STATES, type JobState } from './states.js';
 
@@ -285,12 +285,4 @@ export function statesAllowing(row: JobAction): readonly JobState[] {
 
 function isUnpublished(state: JobState): boolean {
   return isIn('unpublished', state);
-}
-
-/**
- * Whether one statement does all of it: where the job comes from one state, always leaves it, and nothing happens but
- * what the move itself does. Any other operation locks the job first.
- */
-export function isOneStatement({ from, mayKeepState, effects }: JobTransition): boolean {
-  return from.length === 1 && !mayKeepState && !effects.some(isBy('statements'));
 }

@@ -52,8 +52,3 @@ export function refundOnCancel(job: { status: JobState; everHadBid: boolean; mos
 export function isBlank(text: string | null): boolean {
   return text === null || text.trim() === '';
 }
-
-/** All characters that a blank text may hold, for SQL, which cannot call `isBlank`. */
-export const BLANKS = Array.from({ length: 0x10000 }, (_, code) => String.fromCharCode(code))
-  .filter((character) => isBlank(character))
-  .join('');

@@ -1,14 +1,15 @@
 /** What a party to a job may read of what happened to it. Reviews and ratings are for everyone who sees the job. */
-import { absent, all, any, distinct, equal, event, viewer, type Condition } from './conditions.js';
 import { EVENT_DETAILS, type EventDetails } from './entities/event.js';
 import type { EventType } from './events.js';
 import { JOB_TRANSITIONS } from './lifecycle.js';
-import type { Party } from './parties.js';
+import type { ContractorId } from './ids.js';
+import type { Party, PartyViewer } from './parties.js';
+import type { JobState } from './states.js';
 
 /** Everything; the job and one's own bid; or that the state changed. */
-export type EventReach = 'all' | 'job and own bid' | 'status changes';
+export type EventVisibility = 'all' | 'job and own bid' | 'status changes';
 
-const REACH: Readonly<Record<Party, EventReach>> = {
+const VISIBILITY: Readonly<Record<Party, EventVisibility>> = {
   owner: 'all',
   admin: 'all',
   awardee: 'job and own bid',
@@ -17,8 +18,8 @@ const REACH: Readonly<Record<Party, EventReach>> = {
   stranger: 'status changes',
 };
 
-export function reachOf(party: Party): EventReach {
-  return REACH[party];
+export function eventVisibilityOf(party: Party): EventVisibility {
+  return VISIBILITY[party];
 }
 
 const FOR_EVERYONE: { readonly [Type in EventType]?: readonly string[] } = {
@@ -33,18 +34,31 @@ interface StoredEvent {
   readonly data: Record<string, unknown>;
 }
 
-const isOfJob = absent(event('bidderId'));
+interface EventParties {
+  readonly bidderId: ContractorId | null;
+  readonly fromStatus: JobState | null;
+  readonly toStatus: JobState | null;
+}
 
-/** Whether somebody with this reach reads an event at all. */
-export const IS_WITHIN: Readonly<Record<EventReach, Condition>> = {
-  all: all(),
-  'job and own bid': any(isOfJob, equal(event('bidderId'), viewer('contractorId'))),
-  'status changes': all(isOfJob, distinct(event('fromStatus'), event('toStatus'))),
-};
+/** Whether somebody reads an event at all; the events of a bid name its bidder. */
+export function seesEvent(
+  visibility: EventVisibility,
+  { contractorId }: Pick<PartyViewer, 'contractorId'>,
+  { bidderId, fromStatus, toStatus }: EventParties,
+): boolean {
+  switch (visibility) {
+    case 'all':
+      return true;
+    case 'job and own bid':
+      return bidderId === null || bidderId === contractorId;
+    case 'status changes':
+      return bidderId === null && fromStatus !== toStatus;
+  }
+}
 
 /** The event with what this party may read of it, each thing in its own field where it has one. */
 export function eventFor<Event extends StoredEvent>(party: Party, event: Event): Event & EventDetails {
-  const mayRead = READABLE[reachOf(party)](event.type);
+  const mayRead = READABLE[eventVisibilityOf(party)](event.type);
   const readable = Object.keys(event.data).filter(mayRead);
   const details = pick(event.data, readable.filter(hasField));
   const data = pick(
@@ -66,7 +80,7 @@ function pick(from: Readonly<Record<string, unknown>>, names: readonly string[])
   return Object.fromEntries(names.map((name) => [name, from[name]]));
 }
 
-const READABLE: Readonly<Record<EventReach, (type: EventType) => (name: string) => boolean>> = {
+const READABLE: Readonly<Record<EventVisibility, (type: EventType) => (name: string) => boolean>> = {
   all: () => () => true,
   'job and own bid': () => (name) => !OF_THE_OWNER.includes(name),
   'status changes': (type) => (name) => FOR_EVERYONE[type]?.includes(name) === true,

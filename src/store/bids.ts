@@ -1,19 +1,17 @@
 /** Bids and holds. Every statement that changes them runs under the lock of their job. */
-import { and, eq, getTableColumns, inArray, sql, type Placeholder, type SQL } from 'drizzle-orm';
-import type { PostgresJsDatabase } from 'drizzle-orm/postgres-js';
+import { and, eq, getTableColumns, inArray, sql, type SQL } from 'drizzle-orm';
 import type { BID, HOLD } from '../rules/entities/bid.js';
 import type { RowOf } from '../rules/entity.js';
-import type { BidId, ContractorId, HoldId, JobId } from '../rules/ids.js';
-import { BID_CONSEQUENCES, keepsItsHold } from '../rules/bids.js';
-import { BID_STATES, LIVE_BID_STATES, type BidState } from '../rules/states.js';
+import type { BidId, ContractorId, HoldId, JobId, UserId } from '../rules/ids.js';
+import { INITIAL_BID_STATE, LIVE_BID_STATES, type BidState } from '../rules/states.js';
 import type { Role } from '../rules/viewer.js';
 import type { Db } from './database.js';
 import { listing } from './page.js';
-import { asArray, statement, type Values } from './statement.js';
+import { asArray, columns, rowOf, statement, type Values } from './statement.js';
 import { bids, holds } from './tables/bids.js';
 import { jobs } from './tables/jobs.js';
 import { tokenBalances } from './tables/ledger.js';
-import { forEachRole, visibleBids, type ViewerIds } from './visibility.js';
+import { forEachRole } from './visibility.js';
 
 export const { jobCreatedAt: _listedBy, ...bidColumns } = getTableColumns(bids);
 const { userId: _whose, ...holdColumns } = getTableColumns(holds);
@@ -27,109 +25,113 @@ const jobParties = {
   status: jobs.status,
 };
 
-export const selectBid = forEachRole((role) =>
-  statement((db, $: Values<ViewerIds & { id: BidId }>) =>
-    db
-      .select({ bid: bidColumns, job: jobParties, visible: sql<boolean>`${visibleBids(role, $)}` })
-      .from(bids)
-      .innerJoin(jobs, eq(jobs.id, bids.jobId))
-      .where(eq(bids.id, $.id)),
-  ),
+/** A bid, and who is what to its job. */
+export const selectBid = statement((db, $: Values<{ id: BidId }>) =>
+  db
+    .select({ bid: bidColumns, job: jobParties })
+    .from(bids)
+    .innerJoin(jobs, eq(jobs.id, bids.jobId))
+    .where(eq(bids.id, $.id)),
 );
 
-const isLive = inArray(bids.status, [...LIVE_BID_STATES]);
+const NEW_BID = [
+  'id',
+  'jobId',
+  'contractorId',
+  'amount',
+  'estimatedDurationDays',
+  'message',
+  'proposedStartDate',
+  'materialsIncluded',
+  'paymentTerms',
+  'guaranteedView',
+  'holdId',
+  'jobCreatedAt',
+] as const;
 
-interface BidsToMove {
-  jobId: JobId;
-  /** See `asArray`. */
-  bidIds: string;
+type NewBid = Pick<typeof bids.$inferSelect, (typeof NEW_BID)[number]>;
+
+export const insertBid = statement((db, $: Values<NewBid>) =>
+  db
+    .insert(bids)
+    .values({ ...columns($, NEW_BID), status: INITIAL_BID_STATE })
+    .returning(bidColumns),
+);
+
+interface Stake extends Pick<typeof bids.$inferSelect, 'jobId'> {
+  bidId: typeof bids.$inferSelect.id;
+  holdId: HoldId;
+  userId: UserId;
+  amount: number;
 }
 
-/**
- * For each state, the statement that moves live bids of a job to it, and releases their holds unless bids of that state
- * keep them.
- */
-export const moveBids = Object.fromEntries(BID_STATES.map((to) => [to, moving(to)])) as Record<
-  BidState,
-  ReturnType<typeof moving>
->;
-
-function moving(to: BidState) {
-  return statement((db, $: Values<BidsToMove>) => {
-    const moved = db.$with('moved').as(
-      db
-        .update(bids)
-        .set({ status: to, updatedAt: sql`now()` })
-        .where(and(eq(bids.jobId, $.jobId), sql`${bids.id} = any(${$.bidIds}::text[])`, isLive))
-        .returning(bidColumns),
-    );
-    if (keepsItsHold(to)) return db.with(moved).select().from(moved);
-    const { released, freed } = release(db, sql`${holds.bidId} in (select id from moved)`);
-    return db.with(moved, released, freed).select().from(moved);
-  });
-}
-
-/**
- * The parts of a statement that settle the bids of the CTE `live` on a job, if the CTE `moved` moved it: one is
- * accepted, the others are rejected and lose their holds.
- */
-export function settlingBids(db: PostgresJsDatabase, $: Values<{ bidId: BidId | null }>) {
-  const { accept, passOver } = BID_CONSEQUENCES;
-  const settled = db.$with('settled').as(
+/** The check constraint on the balance refuses a stake that it does not cover. */
+export const stakeTokens = statement((db, $: Values<Stake>) => {
+  const held = db.$with('held').as(
     db
-      .update(bids)
-      .set({
-        status: sql`case ${bids.id} when ${$.bidId} then ${accept.to} else ${passOver.to} end::bid_status`,
-        updatedAt: sql`now()`,
-      })
-      .where(and(sql`${bids.id} in (select id from live)`, sql`exists (select from moved)`))
-      .returning({ id: bids.id, contractorId: bids.contractorId, status: bids.status, createdAt: bids.createdAt }),
+      .update(tokenBalances)
+      .set({ held: sql`${tokenBalances.held} + ${$.amount}::int` })
+      .where(eq(tokenBalances.userId, $.userId))
+      .returning({ userId: tokenBalances.userId }),
   );
-  const { released, freed } = release(db, sql`${holds.bidId} in (select id from settled where id <> ${$.bidId})`);
-  return [settled, released, freed];
-}
-
-/** The live bids on a job, as they are when the statement begins. */
-export function liveBids(db: PostgresJsDatabase, jobId: Placeholder) {
-  return db.$with('live').as(
+  const hold = {
+    id: $.holdId,
+    bidId: $.bidId,
+    jobId: $.jobId,
+    userId: sql`held.user_id`,
+    amount: $.amount,
+    status: sql`'active'`,
+    createdAt: sql`now()`,
+  };
+  const made = db.$with('made').as(
     db
-      .select({ id: bids.id, contractorId: bids.contractorId })
-      .from(bids)
-      .where(and(eq(bids.jobId, jobId), isLive)),
+      .insert(holds)
+      .select(sql`select ${rowOf(getTableColumns(holds), hold)} from held`)
+      .returning({ id: holds.id }),
   );
-}
-
-/** Releases the hold of the accepted bid, which lasts until its job ends. */
-export const releaseHolds = statement((db, $: Values<{ jobId: JobId }>) => {
-  const { released, freed } = release(db, eq(holds.jobId, $.jobId));
-  return db.with(released, freed).select({ id: released.id }).from(released);
+  return db.with(held, made).select({ id: made.id }).from(made);
 });
 
-/** Releases active holds, and makes their tokens available again. */
-function release(db: PostgresJsDatabase, which: SQL) {
+const update = statement((db, $: Values<{ ids: string; to: BidState }>) =>
+  db
+    .update(bids)
+    .set({ status: sql`${$.to}::bid_status`, updatedAt: sql`now()` })
+    .where(sql`${bids.id} = any(${$.ids}::text[])`)
+    .returning(bidColumns),
+);
+
+/** Moves bids that were read under the lock of their job. */
+export function moveBids(tx: Db, ids: readonly BidId[], to: BidState): Promise<Bid[]> {
+  return update(tx, { ids: asArray(ids), to });
+}
+
+/** The accounts are locked in one order, so that two transactions cannot wait for each other. */
+const release = statement((db, $: Values<{ bidIds: string }>) => {
   const released = db.$with('released').as(
     db
       .update(holds)
       .set({ status: 'released', releasedAt: sql`now()` })
-      .where(and(eq(holds.status, 'active'), which))
+      .where(and(eq(holds.status, 'active'), sql`${holds.bidId} = any(${$.bidIds}::text[])`))
       .returning(),
   );
-  const freed = db.$with('freed').as(
-    db
-      .update(tokenBalances)
-      .set({ held: sql`${tokenBalances.held} - staked.amount` })
-      .from(sql`(select user_id, sum(amount)::int as amount from released group by user_id order by user_id) staked`)
-      .where(sql`${tokenBalances.userId} = staked.user_id`)
-      .returning({ userId: tokenBalances.userId }),
-  );
-  return { released, freed };
+  return db
+    .with(released)
+    .update(tokenBalances)
+    .set({ held: sql`${tokenBalances.held} - staked.amount` })
+    .from(sql`(select user_id, sum(amount)::int as amount from released group by user_id order by user_id) staked`)
+    .where(sql`${tokenBalances.userId} = staked.user_id`);
+});
+
+/** Releases the active holds of these bids, and makes their tokens available again. */
+export async function releaseHolds(tx: Db, bidIds: readonly BidId[]): Promise<void> {
+  await release(tx, { bidIds: asArray(bidIds) });
 }
 
 /** The live bids of a row of `jobs` with their contractors, the oldest first. */
 export const liveBidsOfJob = sql<LiveBid[]>`(
   select coalesce(json_agg(json_build_object('id', "bids"."id", 'contractorId', "bids"."contractor_id")
     order by "bids"."created_at", "bids"."id"), '[]')
-  from bids where "bids"."job_id" = "jobs"."id" and ${isLive})`;
+  from bids where "bids"."job_id" = "jobs"."id" and ${inArray(bids.status, [...LIVE_BID_STATES])})`;
 
 export type LiveBid = Pick<Bid, 'id' | 'contractorId'>;
 

@@ -3,7 +3,7 @@
  * of transactions that failed with a serialization failure or a deadlock.
  */
 import { drizzle } from 'drizzle-orm/postgres-js';
-import postgres, { type ParameterOrJSON, type Sql, type TransactionSql } from 'postgres';
+import postgres, { type ParameterOrJSON, type Sql } from 'postgres';
 import { SHARES } from '../rules/limits.js';
 import { createFairQueue, type FairQueue, type Work } from '../shares/fair-queue.js';
 import { NO_EVENTS, SERVER, type Holder, type ShareEvents } from '../shares/share.js';
@@ -49,13 +49,21 @@ export interface Db {
   /** Sends one statement; `statement()` is its only caller. */
   send(text: string, params: ParameterOrJSON<never>[]): Promise<unknown[][]>;
   /** Runs `work` in a transaction, or in a savepoint inside a transaction. */
-  inTransaction<T>(work: (tx: Db) => Promise<T>): Promise<T>;
+  inTransaction<T>(work: (tx: Transaction) => Promise<T>): Promise<T>;
   /** The same for long statements, of which only so many run at once. */
   forLong?(): Db;
   /** Whether this is a transaction: one failed statement makes the later ones fail too. */
   readonly isTransaction: boolean;
   /** Does this work once the transaction has committed, and before its caller goes on; at once if there is none. */
   afterCommit(work: () => void): void;
+}
+
+export interface Transaction extends Db {
+  /**
+   * Awaits the last statements of the transaction, and its COMMIT, which is sent behind them in the same flush. All of
+   * them must have succeeded: a COMMIT behind a failed statement is a ROLLBACK without an error.
+   */
+  commitWith<Parts extends readonly unknown[]>(...parts: { [At in keyof Parts]: Promise<Parts[At]> }): Promise<Parts>;
 }
 
 export interface Database extends Db {
@@ -77,7 +85,7 @@ export interface DatabaseShares {
 const USUAL_SHARES: DatabaseShares = { limits: SHARES, events: NO_EVENTS };
 
 export interface DatabaseHooks {
-  /** Called for every statement that is sent, with its parameters, and for `begin`. */
+  /** Called for every statement that is sent, with its parameters. */
   onStatement?: (text: string, params: readonly unknown[]) => void;
   /**
    * If set, a call that holds a transaction fails when it asks the pool for another connection; called with that error.
@@ -155,25 +163,31 @@ export function connect(
   });
 
   const secondConnection = hooks.onSecondConnection && createSecondConnectionCheck(hooks.onSecondConnection);
-  const sendOn = (client: Sql | TransactionSql, text: string, params: ParameterOrJSON<never>[]) => {
+  const sendOn = (client: Sql, text: string, params: ParameterOrJSON<never>[]) => {
     hooks.onStatement?.(text, params);
     const answer = rowsOf(client.unsafe(text, params, { prepare: chosen.preparedStatements }).values());
     return hooks.onAnswered ? timed(answer, text, hooks.onAnswered) : answer;
   };
 
-  function transactionOn(client: TransactionSql, afterwards: (() => void)[]): Db {
-    return {
-      isTransaction: true,
-      send: (text, params) => sendOn(client, text, params),
-      afterCommit: (work) => afterwards.push(work),
-      inTransaction: async <T>(work: (tx: Db) => Promise<T>) => {
-        hooks.onStatement?.('savepoint', []);
-        const afterPart: (() => void)[] = [];
-        const answer = (await client.savepoint((part) => work(transactionOn(part, afterPart)))) as T;
-        afterwards.push(...afterPart);
-        return answer;
-      },
+  /** Runs a transaction on a connection of its own. */
+  async function transact<T>(work: (tx: Transaction) => Promise<T>): Promise<T> {
+    const client = await pool.reserve();
+    let savepoints = 0;
+    const nested = () => {
+      const name = `s${(savepoints += 1)}`;
+      return { begin: `savepoint ${name}`, commit: `release savepoint ${name}`, rollback: `rollback to ${name}` };
     };
+    const send = (text: string, params: ParameterOrJSON<never>[]) => sendOn(client, text, params);
+    const afterCommit: AfterCommit[] = [];
+    const run = <R>(frame: Frame, inner: (tx: Transaction) => Promise<R>): Promise<R> =>
+      inFrame(frame, { send, afterCommit, inTransaction: (part) => run(nested(), part) }, inner);
+    try {
+      const answer = await run(OUTERMOST, work);
+      for (const after of afterCommit) after();
+      return answer;
+    } finally {
+      client.release();
+    }
   }
 
   /** Runs a transaction, or a single statement, which is one too, and retries it: a failed one has left no effect. */
@@ -203,17 +217,10 @@ export function connect(
       afterCommit: (work) => work(),
       forLong: () => of(holder, { isLong: true }),
       send: (text, params) => persistently(holder, () => sendOn(pool, text, params), kind),
-      inTransaction: <T>(work: (tx: Db) => Promise<T>) =>
-        persistently(holder, async () => {
-          hooks.onStatement?.('begin', []);
-          const afterwards: (() => void)[] = [];
-          const run = (client: TransactionSql) => work(transactionOn(client, afterwards));
-          const runHolding = (client: TransactionSql) => secondConnection?.holding(() => run(client)) ?? run(client);
-          // The cast removes postgres.js's type for awaited arrays of queries, which `work` does not return.
-          const answer = (await pool.begin(runHolding)) as T;
-          for (const work of afterwards) work();
-          return answer;
-        }),
+      inTransaction: (work) =>
+        persistently(holder, () =>
+          secondConnection ? secondConnection.holding(() => transact(work)) : transact(work),
+        ),
     };
   }
 
@@ -224,6 +231,52 @@ export function connect(
     asOneHolder: (work) => (secondConnection ? secondConnection.asOneHolder(work) : work()),
     close: () => pool.end({ timeout: 5 }),
   };
+}
+
+/** The statements around a transaction or a savepoint. */
+interface Frame {
+  readonly begin: string;
+  readonly commit: string;
+  readonly rollback: string;
+}
+
+type AfterCommit = () => void;
+
+const OUTERMOST: Frame = { begin: 'begin', commit: 'commit', rollback: 'rollback' };
+
+/** BEGIN is sent in the same flush as the first statements of the work, and COMMIT behind its last ones. */
+async function inFrame<T>(
+  { begin, commit, rollback }: Frame,
+  { send, inTransaction, afterCommit }: Pick<Db, 'send' | 'inTransaction'> & { readonly afterCommit: AfterCommit[] },
+  work: (tx: Transaction) => Promise<T>,
+): Promise<T> {
+  let isCommitted = false;
+  const outer = afterCommit.length;
+  const tx: Transaction = {
+    isTransaction: true,
+    send,
+    inTransaction,
+    afterCommit: (after) => afterCommit.push(after),
+    async commitWith<Parts extends readonly unknown[]>(...parts: { [At in keyof Parts]: Promise<Parts[At]> }) {
+      await pipelined<readonly unknown[]>(...parts, send(commit, []));
+      isCommitted = true;
+      return Promise.all<Parts>(parts as Parts) as Promise<Parts>;
+    },
+  };
+  const begun = send(begin, []);
+  // If it fails, everything behind it fails too, and is awaited.
+  begun.catch(() => {});
+  try {
+    const result = await work(tx);
+    await begun;
+    if (!isCommitted) await tx.commitWith();
+    return result;
+  } catch (error) {
+    // Of a lost connection this fails, and the database has rolled back by itself.
+    if (!isCommitted) await send(rollback, []).catch(() => {});
+    afterCommit.length = outer;
+    throw error;
+  }
 }
 
 async function timed<T>(

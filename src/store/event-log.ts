@@ -3,19 +3,25 @@
  */
 import { and, eq, sql, type SQL } from 'drizzle-orm';
 import type { PostgresJsDatabase } from 'drizzle-orm/postgres-js';
-import { BID_CONSEQUENCES } from '../rules/bids.js';
 import type { ContractorId, HomeownerId, JobId } from '../rules/ids.js';
-import { IS_MINE, IS_PARTY } from '../rules/parties.js';
 import type { BidState, JobState } from '../rules/states.js';
 import type { Viewer } from '../rules/viewer.js';
-import { conditionSql, isOwnBidIn } from './conditions.js';
 import type { Db } from './database.js';
-import { eventShape, reachOfContractor, reachOnJob, type EventRow } from './events.js';
+import { eventShape, type EventRow } from './events.js';
 import { listing, type Page } from './page.js';
 import { asArray, countedStatement, remembering, statement, type Values } from './statement.js';
 import { events } from './tables/events.js';
 import { jobs } from './tables/jobs.js';
-import { idsOf, visibleJobs, type ViewerIds } from './visibility.js';
+import {
+  idsOf,
+  IS_ACCEPTED,
+  isAwardedTo,
+  isCountedBidOf,
+  visibleEventsOfContractor,
+  visibleEventsOfJob,
+  visibleJobs,
+} from './visibility.js';
+import type { ViewerIds } from './visibility.js';
 
 /** An event, and whether its job was awarded to the contractor who reads it. */
 export type OwnEvent = EventRow & { readonly isAwardee: boolean };
@@ -28,7 +34,7 @@ interface Asked {
   readonly upTo?: string | undefined;
 }
 
-type LogValues = Pick<ViewerIds, 'homeownerId' | 'contractorId' | 'role'> & { upTo: string };
+type LogValues = ViewerIds & { upTo: string };
 
 /** Greater than every position that there will ever be. */
 const END = String(2n ** 63n - 1n);
@@ -50,8 +56,8 @@ const ofEverybody = listing({
 });
 
 /**
- * By the owner whom each event names, and not by `IS_MINE`, which asks the job: an index leads from an owner to their
- * events, and a deleted draft has no row of `jobs`.
+ * By the owner whom each event names, and not by the job: an index leads from an owner to their events, and a deleted
+ * draft has no row of `jobs`.
  */
 const ofHomeowner = listing({
   ...BY_POSITION,
@@ -63,15 +69,10 @@ const ofHomeowner = listing({
       .$dynamic(),
 });
 
-const isAwardee = ($: Values<LogValues>) => sql<boolean>`(${conditionSql(IS_PARTY.awardee, $)}) is true`;
-
-/** Of a row `own` of `bids`, that its job's events are among the contractor's own. */
-const isMine = ($: Values<LogValues>) => isOwnBidIn(IS_MINE.contractor.states, $);
-
 /** The events at these positions, of jobs on which the contractor has a bid. */
 function atPositions(db: PostgresJsDatabase, $: Values<LogValues>, positions: SQL) {
   return db
-    .select({ ...eventShape, isAwardee: isAwardee($) })
+    .select({ ...eventShape, isAwardee: isAwardedTo($.contractorId) })
     .from(events)
     .innerJoin(jobs, eq(jobs.id, events.jobId))
     .where(sql`${events.position} = any(array(${positions}))`)
@@ -80,11 +81,8 @@ function atPositions(db: PostgresJsDatabase, $: Values<LogValues>, positions: SQ
 
 const rowsMax = (rows: number) => sql`limit ${sql.raw(String(rows))}`;
 
-/**
- * What a contractor reads of a job, by their bid on it: the awarded contractor's bid is the accepted one. To ask
- * `IS_PARTY.awardee` instead would take a read of the job for each of their bids.
- */
-const reachByBid = ($: Values<LogValues>) => reachOfContractor($, sql`own.status = ${BID_CONSEQUENCES.accept.to}`);
+/** By the contractor's bid, since to ask the job for its award would take a read of the job for each of their bids. */
+const visibleByBid = ($: Values<LogValues>) => visibleEventsOfContractor($.contractorId, IS_ACCEPTED);
 
 /**
  * First reads the next event of each job with a bid that counts: the page can only contain events of the jobs whose
@@ -94,17 +92,17 @@ const ofOwnBids = listing({
   ...BY_POSITION,
   rows: (db, $: Values<LogValues>, within, { atMost, wanted }) => {
     const ofJob = (most: number) => sql`select events.position from events where events.job_id = own.job_id
-      and ${reachByBid($)} and ${and(notBehind($), within)} order by events.position ${rowsMax(most)}`;
+      and ${visibleByBid($)} and ${and(notBehind($), within)} order by events.position ${rowsMax(most)}`;
     const next = sql`select own.job_id, own.status from bids own cross join lateral (${ofJob(1)}) g
-      where ${isMine($)} order by g.position ${rowsMax(wanted)}`;
+      where ${isCountedBidOf($)} order by g.position ${rowsMax(wanted)}`;
     const first = sql`select g.position from (${next}) own cross join lateral (${ofJob(atMost)}) g
       order by g.position ${rowsMax(wanted)}`;
     return atPositions(db, $, first);
   },
   // Without an order, so that it stops at the counting limit.
   counted: (_db, $, { atMost }) => sql`select from bids own
-    join events on events.job_id = own.job_id and events.position is not null and ${reachByBid($)}
-    where ${isMine($)} ${rowsMax(atMost)}`,
+    join events on events.job_id = own.job_id and events.position is not null and ${visibleByBid($)}
+    where ${isCountedBidOf($)} ${rowsMax(atMost)}`,
 });
 
 /** How many events after the position are scanned one by one. */
@@ -129,7 +127,7 @@ function amongTheNext(size: number): AmongTheNext {
           db,
           $,
           sql`select events.position from (${next($)}) events join bids own on own.job_id = events.job_id
-            where ${isMine($)} and ${reachByBid($)} order by events.position ${rowsMax(size + 1)}`,
+            where ${isCountedBidOf($)} and ${visibleByBid($)} order by events.position ${rowsMax(size + 1)}`,
         ).orderBy(events.position),
       ($) => sql`select e.position from events e where e.position > ${$.key0}::bigint
         order by e.position offset ${sql.raw(String(SCANNED_MAX))} limit 1`,
@@ -148,7 +146,7 @@ async function ofContractor(db: Db, values: LogValues, request: { size: number; 
   return ofOwnBids.pageOf(rows, { size, isAfter: true }, () => ofOwnBids.total(db, values));
 }
 
-/** A viewer's own events, which are those that `IS_MINE` names for their role, the oldest first. */
+/** A viewer's own events, which are those of the jobs that they hear of (`hearsOfJob`), the oldest first. */
 export function listOwnEvents(
   db: Db,
   viewer: Viewer,
@@ -186,14 +184,14 @@ const ofOneJob = {
     ...BY_POSITION,
     rows: (db, $: Values<OfOneJob>, within) =>
       db
-        .select({ ...eventShape, isAwardee: isAwardee($) })
+        .select({ ...eventShape, isAwardee: isAwardedTo($.contractorId) })
         .from(events)
         .innerJoin(jobs, eq(jobs.id, events.jobId))
         .where(
           and(
             eq(events.jobId, $.jobId),
             visibleJobs('contractor', $),
-            reachOnJob('contractor', $),
+            visibleEventsOfJob('contractor', $.contractorId),
             notBehind($),
             within,
           ),

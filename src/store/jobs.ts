@@ -1,24 +1,23 @@
 /**
- * Jobs, and the statements that change them; `moves.ts` has those that move them from state to state. A statement that
- * changes a job adds its events too.
+ * Jobs: reading them, locking one with the facts that policies ask for, and changing its row. Whoever changes a job
+ * holds its lock and adds the events of the change (`events.ts`).
  */
-import { and, eq, getTableColumns, sql, type SQL } from 'drizzle-orm';
+import { and, eq, getTableColumns, sql } from 'drizzle-orm';
 import type { PostgresJsDatabase } from 'drizzle-orm/postgres-js';
-import type { BidCounts } from '../rules/bids.js';
-import type { BidId, HomeownerId, JobId, UserId } from '../rules/ids.js';
-import { JOB_FIELDS, type JobFields } from '../rules/job-fields.js';
+import type { DisputeEvent } from '../rules/disputes.js';
+import { JOB_FIELDS, type JobFields } from '../rules/editing.js';
+import type { BidId, ContractorId, HomeownerId, JobId, UserId } from '../rules/ids.js';
 import type { BidState } from '../rules/states.js';
-import type { EditBases } from '../rules/edit-bases.js';
-import type { Role } from '../rules/viewer.js';
-import { countOf, logging } from './events.js';
+import type { Role, Viewer } from '../rules/viewer.js';
 import { liveBidsOfJob, type LiveBid } from './bids.js';
 import { bySelection } from './by-selection.js';
 import type { Db } from './database.js';
+import { disputeEventsOfJob, readDisputeEvent } from './events.js';
 import { includeReader, type Included } from './included.js';
 import { includeColumns, joiningInclude, type JobInclude } from './job-include.js';
 import { availableTo } from './ledger.js';
 import { narrowed } from './people.js';
-import { columns, statement, type Values } from './statement.js';
+import { asArray, columns, remembering, statement, type Values } from './statement.js';
 import { jobs, jobSearch, type JobRow } from './tables/jobs.js';
 import { forEachRole, ownBidStates, visibleJobs, type ViewerIds } from './visibility.js';
 
@@ -31,16 +30,10 @@ export interface Places {
   town: string | null;
 }
 
-export interface Logged {
-  /** See `asParameter`. */
-  events: string;
-}
-
-/** A job, and the viewer's relation to it. */
+/** A job, and the states of the viewer's own bids on it, which say whether they see it. */
 export interface SeenJob<Job = JobRow> {
   job: Job;
-  visible: boolean;
-  ownBids: BidState[];
+  ownBids: readonly BidState[];
 }
 
 export const jobColumns = getTableColumns(jobs);
@@ -53,20 +46,14 @@ export function jobFields({ job }: JobInclude, ...needed: readonly (keyof JobRow
   return job ? narrowed(jobColumns, job, [...ALWAYS, ...needed]) : jobColumns;
 }
 
-/** The viewer's relation to the row of `jobs`. */
-export function seenBy(role: Role, $: Values<ViewerIds>) {
-  return { visible: sql<boolean>`${visibleJobs(role, $)}`, ownBids: sql<BidState[]>`${ownBidStates(role, $)}` };
-}
-
 function selectSeen(
   db: PostgresJsDatabase,
   role: Role,
   $: Values<ViewerIds & { id: JobId }>,
   include: JobInclude = {},
 ) {
-  const select = db
-    .select({ job: jobFields(include), ...seenBy(role, $), ...includeColumns(include, role, $) })
-    .from(jobs);
+  const ownBids = sql<BidState[]>`${ownBidStates(role, $)}`;
+  const select = db.select({ job: jobFields(include), ownBids, ...includeColumns(include, role, $) }).from(jobs);
   return joiningInclude(select, include).where(eq(jobs.id, $.id));
 }
 
@@ -82,49 +69,84 @@ export async function selectJob(
   include: JobInclude = {},
 ): Promise<(SeenJob & { included: Included }) | undefined> {
   const [seen] = await selects[role](include)(db, values);
-  return (
-    seen && {
-      job: seen.job,
-      visible: seen.visible,
-      ownBids: seen.ownBids,
-      included: includeReader(include, role)(seen),
-    }
-  );
+  return seen && { job: seen.job, ownBids: seen.ownBids, included: includeReader(include, role)(seen) };
 }
 
 /**
  * The first lock of every operation that changes more than the job; the order of locks is job, bids, holds, accounts.
- * Later statements read the rows: each sees everything that was committed before it began, and so before the lock. A
- * sub-select in the locking statement itself would see the state before its wait.
+ * Later statements each see everything that was committed before they began, and so before the lock. A sub-select in
+ * the locking statement itself would see the state before its wait.
  */
 export const lockJob = statement((db, $: Values<{ id: JobId }>) =>
-  db.select({ id: jobs.id }).from(jobs).where(eq(jobs.id, $.id)).for('update'),
+  db.select(jobColumns).from(jobs).where(eq(jobs.id, $.id)).for('update'),
 );
 
 /** The same lock, by way of a bid on the job. */
 export const lockJobOfBid = statement((db, $: Values<{ id: BidId }>) =>
   db
-    .select({ id: jobs.id })
+    .select(jobColumns)
     .from(jobs)
     .where(sql`${jobs.id} = (select b.job_id from bids b where b.id = ${$.id})`)
     .for('update'),
 );
 
-/** The job, the viewer's relation to it, and their available tokens: all facts that the checks of an operation need. */
-function lookAt(role: Role, bids: SQL<LiveBid[]>) {
-  return statement((db, $: Values<ViewerIds & { id: JobId; userId: UserId }>) =>
-    db
-      .select({ job: jobColumns, ...seenBy(role, $), available: availableTo($), liveBids: bids })
-      .from(jobs)
-      .where(eq(jobs.id, $.id)),
-  );
+/** What policies and effects ask about a job besides its own row. */
+export interface StoredFacts {
+  /** The states of the viewer's own bids, withdrawn ones among them. */
+  readonly ownBids: readonly BidState[];
+  /** The viewer's own balance less what is held. */
+  readonly availableTokens: number;
+  /** Empty unless they are asked for. */
+  readonly liveBids: readonly LiveBid[];
+  readonly disputeEvents: readonly DisputeEvent[];
 }
 
-/** `withLiveBids` is for operations that change the live bids. */
-export const lookAtJob = forEachRole((role) => ({
-  alone: lookAt(role, sql`'[]'::json`),
-  withLiveBids: lookAt(role, liveBidsOfJob),
-}));
+/** Facts that only some operations need. */
+export interface FactsNeeded {
+  readonly liveBids?: boolean;
+  readonly disputeEvents?: boolean;
+}
+
+interface FactsValues {
+  ids: string;
+  userId: UserId;
+  contractorId: ContractorId | null;
+  withLiveBids: boolean;
+  withDisputeEvents: boolean;
+}
+
+const NOTHING = sql`'[]'::json`;
+
+const selectFacts = statement((db, $: Values<FactsValues>) =>
+  db
+    .select({
+      id: jobs.id,
+      availableTokens: availableTo($),
+      ownBids: sql<BidState[]>`${ownBidStates('contractor', $)}`,
+      liveBids: sql<LiveBid[]>`case when ${$.withLiveBids}::boolean then ${liveBidsOfJob} else ${NOTHING} end`,
+      disputeEvents: sql<
+        unknown[][]
+      >`case when ${$.withDisputeEvents}::boolean then ${disputeEventsOfJob} else ${NOTHING} end`,
+    })
+    .from(jobs)
+    .where(sql`${jobs.id} = any(${$.ids}::text[])`),
+);
+
+/** The facts of each of these jobs, for operations on one of them and for the available actions of a whole page. */
+export async function factsOfJobs(
+  db: Db,
+  { userId, contractorId }: Viewer,
+  ids: readonly JobId[],
+  { liveBids: withLiveBids = false, disputeEvents: withDisputeEvents = false }: FactsNeeded = {},
+): Promise<Map<JobId, StoredFacts>> {
+  const rows = await selectFacts(db, { ids: asArray(ids), userId, contractorId, withLiveBids, withDisputeEvents });
+  return new Map(
+    rows.map(({ id, disputeEvents, ...facts }) => [
+      id,
+      { ...facts, disputeEvents: disputeEvents.map(readDisputeEvent) },
+    ]),
+  );
+}
 
 export const selectVisibleJobs = forEachRole((role) =>
   statement((db, $: Values<ViewerIds & { ids: string }>) =>
@@ -135,24 +157,14 @@ export const selectVisibleJobs = forEachRole((role) =>
   ),
 );
 
-type NewJob = JobFields & Places & { id: JobId; homeownerId: HomeownerId } & Logged;
+type NewJob = JobFields & Omit<Places, 'town'> & { id: JobId; homeownerId: HomeownerId; eventCount: number };
 
-export const insertJob = statement((db, $: Values<NewJob>) => {
-  const made = db.$with('made').as(
-    db
-      .insert(jobs)
-      .values({
-        ...columns($, JOB_FIELDS),
-        ...columns($, ['id', 'homeownerId', 'latitude', 'longitude']),
-        eventCount: sql`${countOf($.events)}`,
-      })
-      .returning(),
-  );
-  return db
-    .with(made, logging(db, 'made', $.events))
-    .select()
-    .from(made);
-});
+export const insertJob = statement((db, $: Values<NewJob>) =>
+  db
+    .insert(jobs)
+    .values({ ...columns($, JOB_FIELDS), ...columns($, ['id', 'homeownerId', 'latitude', 'longitude', 'eventCount']) })
+    .returning(),
+);
 
 /** A trigger has inserted the row for the search already, in the same transaction. */
 export const setTown = statement((db, $: Values<{ id: JobId; town: string | null }>) =>
@@ -162,83 +174,31 @@ export const setTown = statement((db, $: Values<{ id: JobId; town: string | null
     .where(eq(jobSearch.jobId, $.id)),
 );
 
-export function advance($: Values<Logged>) {
-  return {
-    version: sql`${jobs.version} + 1`,
-    updatedAt: sql`clock_timestamp()`,
-    eventCount: sql`${jobs.eventCount} + ${countOf($.events)}`,
-  };
+/** What changes in the row of a job. A change that has a new version has a new time, too. */
+export type JobChanges = Partial<Omit<JobRow, 'id' | 'updatedAt'>>;
+
+type UpdateJob = (db: Db, values: JobChanges & { id: JobId }) => Promise<{ updatedAt: Date }[]>;
+
+const updates = remembering<UpdateJob>();
+
+/** Changes a job that is locked; the statement has only the columns that change. */
+export async function updateJob(tx: Db, job: JobRow, changes: JobChanges): Promise<JobRow> {
+  const names = Object.keys(changes).toSorted() as (keyof JobChanges)[];
+  const update = updates(
+    names.join(' '),
+    () =>
+      statement((db, $: Values<JobRow>) =>
+        db
+          .update(jobs)
+          .set({ ...columns($, names), ...(names.includes('version') && { updatedAt: sql`clock_timestamp()` }) })
+          .where(eq(jobs.id, $.id))
+          .returning({ updatedAt: jobs.updatedAt }),
+      ) as UpdateJob,
+  );
+  const [row] = await update(tx, { ...changes, id: job.id });
+  if (!row) throw new Error('A job that was locked is not there.');
+  return { ...job, ...changes, updatedAt: row.updatedAt };
 }
-
-const BASES = [
-  'highestBudgetMin',
-  'highestBudgetMax',
-  'mostTokensPaid',
-  'completionDateAtCheckIn',
-] as const satisfies (keyof EditBases)[];
-
-/** Runs when the job is locked and the edit was checked. */
-export const editJob = statement(
-  (db, $: Values<JobFields & EditBases & Omit<Places, 'town'> & Logged & { id: JobId }>) => {
-    const edited = db.$with('edited').as(
-      db
-        .update(jobs)
-        .set({
-          ...columns($, JOB_FIELDS),
-          ...columns($, BASES),
-          ...columns($, ['latitude', 'longitude']),
-          ...advance($),
-        })
-        .where(eq(jobs.id, $.id))
-        .returning(),
-    );
-    return db
-      .with(edited, logging(db, 'edited', $.events))
-      .select()
-      .from(edited);
-  },
-);
 
 /** Deletes the draft; its events remain. */
-export const deleteJob = statement((db, $: Values<Logged & { id: JobId }>) => {
-  const gone = db.$with('gone').as(
-    db
-      .delete(jobs)
-      .where(eq(jobs.id, $.id))
-      .returning({
-        id: jobs.id,
-        homeownerId: jobs.homeownerId,
-        event_count: sql<number>`${jobs.eventCount} + ${countOf($.events)}`.as('event_count'),
-      }),
-  );
-  return db
-    .with(gone, logging(db, 'gone', $.events))
-    .select({ id: gone.id })
-    .from(gone);
-});
-
-/** Adds events to a job, for example of its bids: changes its counts and not its version. */
-function counting({ events: happened, live, counted, ever }: Values<Logged & BidCounts>) {
-  return {
-    eventCount: sql`${jobs.eventCount} + ${countOf(happened)}`,
-    liveBidCount: sql`${jobs.liveBidCount} + ${live}::int`,
-    bidCount: sql`${jobs.bidCount} + ${counted}::int`,
-    bidsEver: sql`${jobs.bidsEver} + ${ever}::int`,
-  };
-}
-
-export const noteOnJob = statement((db, $: Values<Logged & BidCounts & { id: JobId }>) => {
-  const counted = db
-    .$with('counted')
-    .as(
-      db
-        .update(jobs)
-        .set(counting($))
-        .where(eq(jobs.id, $.id))
-        .returning({ id: jobs.id, eventCount: jobs.eventCount, homeownerId: jobs.homeownerId }),
-    );
-  return db
-    .with(counted, logging(db, 'counted', $.events))
-    .select()
-    .from(counted);
-});
+export const deleteJob = statement((db, $: Values<{ id: JobId }>) => db.delete(jobs).where(eq(jobs.id, $.id)));

@@ -2,8 +2,7 @@
  * The ledger: every movement of tokens is one row added and one balance changed, in one statement. The check constraint
  * on the balance prevents an overdraft, also when two calls spend at once.
  */
-import { and, eq, getTableColumns, sql, type Placeholder, type SQL, type SQLWrapper } from 'drizzle-orm';
-import type { PostgresJsDatabase } from 'drizzle-orm/postgres-js';
+import { and, eq, getTableColumns, sql, type SQLWrapper } from 'drizzle-orm';
 import type { TOKEN_BALANCE, TOKEN_TRANSFER } from '../rules/entities/tokens.js';
 import type { RowOf, Shown } from '../rules/entity.js';
 import type { BidId, JobId, TransferId, UserId } from '../rules/ids.js';
@@ -83,72 +82,47 @@ export interface TransferValues {
   note: string | null;
 }
 
-function asTransfer({ change, ...about }: Movement): TransferValues {
-  return { amount: Math.abs(change), change, ...aboutTransfer(about, change > 0) };
-}
-
-/** For a payment whose amount the database computes. */
-export type PaymentValues = Omit<TransferValues, 'amount' | 'change'>;
-
-export function asPayment(about: Omit<Movement, 'change'>): PaymentValues {
-  return aboutTransfer(about, false);
-}
-
 /** The other side is the system account of the reason. */
-function aboutTransfer({ userId, reason, ...about }: Omit<Movement, 'change'>, isCredit: boolean): PaymentValues {
+function asTransfer({ userId, change, reason, ...about }: Movement): TransferValues {
   const { systemAccount } = TRANSFER_REASONS[reason];
-  const [fromAccount, toAccount] = isCredit ? ([systemAccount, userId] as const) : ([userId, systemAccount] as const);
-  return { transferId: newId('transfer'), userId, fromAccount, toAccount, reason, ...ABOUT_NOTHING, ...about };
+  const [fromAccount, toAccount] = change > 0 ? [systemAccount, userId] : [userId, systemAccount];
+  return {
+    transferId: newId('transfer'),
+    userId,
+    fromAccount,
+    toAccount,
+    amount: Math.abs(change),
+    change,
+    reason,
+    ...ABOUT_NOTHING,
+    ...about,
+  };
 }
 
 const ABOUT_NOTHING = { jobId: null, bidId: null, referralUserId: null, actorId: null, note: null };
 
-/** How many tokens move, and on which condition. */
-interface Moving {
-  amount: SQL;
-  change: SQL;
-  given?: SQL;
-}
-
-/** Changes the balance and inserts the transfer with its reason: a part of every statement that moves tokens. */
-export function transferring(db: PostgresJsDatabase, $: Values<PaymentValues>, { amount, change, given }: Moving) {
+/** Changes the balance and inserts the transfer with its reason; nothing where there is no such account. */
+const insertTransfer = statement((db, $: Values<TransferValues>) => {
   const changed = db.$with('changed').as(
     db
       .update(tokenBalances)
-      .set({ balance: sql`${tokenBalances.balance} + ${change}` })
-      .where(and(eq(tokenBalances.userId, $.userId), given))
+      .set({ balance: sql`${tokenBalances.balance} + ${$.change}::int` })
+      .where(eq(tokenBalances.userId, $.userId))
       .returning({
         userId: tokenBalances.userId,
         available: sql<number>`${tokenBalances.balance} - ${tokenBalances.held}`.as('available'),
       }),
   );
-  const text = (value: Placeholder) => sql`${value}::text`;
-  const insertion = db
-    .insert(tokenTransfers)
-    .select(
-      db
-        .select({
-          id: text($.transferId).as('id'),
-          fromAccount: text($.fromAccount).as('from_account'),
-          toAccount: text($.toAccount).as('to_account'),
-          amount: sql`${amount}`.as('amount'),
-          reason: sql`${$.reason}::transfer_reason`.as('reason'),
-          userId: changed.userId,
-          jobId: text($.jobId).as('job_id'),
-          bidId: text($.bidId).as('bid_id'),
-          referralUserId: text($.referralUserId).as('referral_user_id'),
-          actorId: text($.actorId).as('actor_id'),
-          note: text($.note).as('note'),
-          createdAt: sql`now()`.as('created_at'),
-        })
-        .from(changed),
-    );
-  return { changed, insertion };
-}
-
-const insertTransfer = statement((db, $: Values<TransferValues>) => {
-  const { changed, insertion } = transferring(db, $, { amount: sql`${$.amount}::int`, change: sql`${$.change}::int` });
-  const transfer = db.$with('transfer').as(insertion.returning(transferColumns));
+  const transfer = db.$with('transfer').as(
+    db
+      .insert(tokenTransfers)
+      .select(
+        sql`select ${$.transferId}::text, ${$.fromAccount}::text, ${$.toAccount}::text, ${$.amount}::int,
+          ${$.reason}::transfer_reason, user_id, ${$.jobId}::text, ${$.bidId}::text, ${$.referralUserId}::text,
+          ${$.actorId}::text, ${$.note}::text, now() from changed`,
+      )
+      .returning(transferColumns),
+  );
   return db.with(changed, transfer).select().from(transfer).crossJoin(changed);
 });
 

@@ -1,18 +1,23 @@
 /**
- * Which jobs and bids a viewer may see. Lists, single rows and nested fields all use these conditions, so that they
- * cannot differ.
+ * Who sees which jobs, bids and events, as SQL: the six conditions that the rules repeat here, since lists, single rows
+ * and nested fields must all find their rows by them. `rules/parties.ts` and `rules/timeline.ts` say the same, and
+ * test/store/visibility.test.ts compares them on random rows. The columns are written out with their tables, because
+ * Drizzle drops a table's name where it selects from one alone.
  */
-import { sql, type SQL } from 'drizzle-orm';
-import { IS_OPEN_TO_BIDS, SEES_BID, SEES_JOB } from '../rules/parties.js';
+import { sql, type Placeholder, type SQL } from 'drizzle-orm';
+import { BID_CONSEQUENCES } from '../rules/bids.js';
+import type { ContractorId } from '../rules/ids.js';
+import { partyToOwn, STATES_OPEN_TO_BIDS } from '../rules/parties.js';
+import { COUNTED_BID_STATES } from '../rules/states.js';
+import { eventVisibilityOf, type EventVisibility } from '../rules/timeline.js';
 import { ROLES, type Role, type Viewer } from '../rules/viewer.js';
-import { conditionForRole, conditionSql, type ConditionValues } from './conditions.js';
 import type { Values } from './statement.js';
 
 /** The parameters of every statement with a condition of visibility. */
-export type ViewerIds = Pick<ConditionValues, 'role' | 'homeownerId' | 'contractorId'>;
+export type ViewerIds = Pick<Viewer, 'homeownerId' | 'contractorId'>;
 
-export function idsOf({ role, homeownerId, contractorId }: Viewer): ViewerIds {
-  return { role, homeownerId, contractorId };
+export function idsOf({ homeownerId, contractorId }: Viewer): ViewerIds {
+  return { homeownerId, contractorId };
 }
 
 /** Makes a statement for each role, which has only the conditions of that role. */
@@ -24,21 +29,84 @@ export function forEachRole<S>(make: (role: Role) => S): Record<Role, S> {
  * Open jobs, which every contractor sees. Lists read these and the jobs of own bids by two indexes; together they are
  * the jobs that meet `visibleJobs`.
  */
-export const isOpenToBids = conditionSql(IS_OPEN_TO_BIDS, {});
+export const isOpenToBids = sql`"jobs"."status" ${oneOf(STATES_OPEN_TO_BIDS)}`;
 
 /** The condition on the table `jobs`. */
 export function visibleJobs(role: Role, $: Values<ViewerIds>): SQL {
-  return conditionForRole(SEES_JOB[role], role, $);
+  switch (role) {
+    case 'admin':
+      return sql`true`;
+    case 'homeowner':
+      return sql`"jobs"."homeowner_id" = ${$.homeownerId}::text`;
+    case 'contractor':
+      return sql`(${isOpenToBids} or exists (
+        select 1 from bids own where own.job_id = "jobs"."id" and own.contractor_id = ${$.contractorId}))`;
+  }
 }
 
 /** The condition on the joined tables `bids` and `jobs`. */
 export function visibleBids(role: Role, $: Values<ViewerIds>): SQL {
-  return conditionForRole(SEES_BID[role], role, $);
+  switch (role) {
+    case 'admin':
+      return sql`true`;
+    case 'homeowner':
+      return sql`"jobs"."homeowner_id" = ${$.homeownerId}::text`;
+    case 'contractor':
+      return sql`"bids"."contractor_id" = ${$.contractorId}::text`;
+  }
 }
 
+/** Of a row `own` of `bids`: whether it makes its contractor hear of the job. */
+export function isCountedBidOf($: Values<Pick<ViewerIds, 'contractorId'>>): SQL {
+  return sql`own.contractor_id = ${$.contractorId} and own.status ${oneOf(COUNTED_BID_STATES)}`;
+}
+
+/** Of the row of `jobs`: whether it was awarded to this contractor. */
+export function isAwardedTo(contractor: Placeholder | SQL): SQL<boolean> {
+  return sql`("jobs"."awarded_contractor_id" = ${contractor}::text) is true`;
+}
+
+/** A statement about many contractors has a column for the viewer's. */
+type Contractor = Placeholder<'contractorId', ContractorId | null> | SQL;
+
+/** The condition on a row of `events`, for somebody who reads the events of its job with this visibility. */
+export function visibleEvents(visibility: EventVisibility, contractor: Contractor): SQL {
+  switch (visibility) {
+    case 'all':
+      return sql`true`;
+    case 'job and own bid':
+      return sql`("events"."bidder_id" is null or "events"."bidder_id" = ${contractor}::text)`;
+    case 'status changes':
+      return sql`("events"."bidder_id" is null and "events"."from_status" is distinct from "events"."to_status")`;
+  }
+}
+
+/**
+ * The same for a viewer who may see the job: what contractors read of it depends on whether it was awarded to them,
+ * which the row of `jobs` says. A deleted draft has no row, and only its owner reads it.
+ */
+export function visibleEventsOfJob(role: Role, contractor: Contractor): SQL {
+  return role === 'contractor'
+    ? visibleEventsOfContractor(contractor, isAwardedTo(contractor))
+    : visibleEvents(eventVisibilityOf(partyToOwn(role, false)), contractor);
+}
+
+/** The same by another way to know of the award: the bid of the awarded contractor is the accepted one. */
+export function visibleEventsOfContractor(contractor: Contractor, isAwardee: SQL): SQL {
+  const as = (awarded: boolean) => visibleEvents(eventVisibilityOf(partyToOwn('contractor', awarded)), contractor);
+  return sql`case when ${isAwardee} then ${as(true)} else ${as(false)} end`;
+}
+
+export const IS_ACCEPTED = sql`own.status = ${BID_CONSEQUENCES.accept.to}`;
+
 /** The states of the viewer's own bids on the row of `jobs`. */
-export function ownBidStates(role: Role, $: Values<ViewerIds>): SQL {
+export function ownBidStates(role: Role, $: Values<Pick<ViewerIds, 'contractorId'>>): SQL {
   if (role !== 'contractor') return sql`'[]'::json`;
   return sql`(select coalesce(json_agg(own.status), '[]') from bids own
     where own.job_id = "jobs"."id" and own.contractor_id = ${$.contractorId})`;
+}
+
+function oneOf(states: readonly string[]): SQL {
+  const names = states.map((state) => `'${state}'`).join(', ');
+  return sql.raw(states.length === 1 ? `= ${names}` : `in (${names})`);
 }

@@ -5,11 +5,12 @@ import type { BidState } from '../rules/states.js';
 import type { Role } from '../rules/viewer.js';
 import type { Db } from './database.js';
 import type { EventWithParties } from './event-log.js';
-import { eventShape, reachOfContractor, type EventRow } from './events.js';
+import { eventShape, type EventRow } from './events.js';
 import { newId } from './new-id.js';
 import { statement, type Values } from './statement.js';
 import { events } from './tables/events.js';
 import { jobs } from './tables/jobs.js';
+import { visibleEventsOfJob } from './visibility.js';
 import { webhookCursor, webhookDeliveries, webhookEndpoints } from './tables/webhooks.js';
 
 /** The owner of an endpoint: the properties of a viewer that the rules need. */
@@ -74,7 +75,7 @@ interface Candidate extends Receiver {
 }
 
 /** The awarded contractor has bid, too. */
-const reachOfBidder = reachOfContractor({ contractorId: sql`bid.contractor_id` });
+const isVisibleToBidder = visibleEventsOfJob('contractor', sql`bid.contractor_id`);
 
 /**
  * Endpoints whose owners may read the event in `events` with its job in `jobs`, and that are subscribed to its type.
@@ -93,7 +94,7 @@ const candidates = sql<Candidate[]>`(
     and w.user_id in (
       select user_id from homeowners where id = "events"."homeowner_id"
       union all select bidder.user_id from bids bid join contractors bidder on bidder.id = bid.contractor_id
-        where bid.job_id = "events"."job_id" and ${reachOfBidder}
+        where bid.job_id = "events"."job_id" and ${isVisibleToBidder}
       union all select id from users where user_type = 'admin'))`;
 
 const eventWithParties = {

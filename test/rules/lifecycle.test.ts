@@ -7,7 +7,7 @@ import { BID_TRANSITION_LIST, BID_TRANSITIONS, mayBid } from '../../src/rules/bi
 import { holds } from '../../src/rules/conditions.js';
 import { EVENT_TYPES } from '../../src/rules/events.js';
 import { lifecycleDiagram } from '../contracts/lifecycle-diagram.js';
-import { editableFields } from '../../src/rules/job-fields.js';
+import { editableFields } from '../../src/rules/editing.js';
 import * as specified from '../specified.js';
 import { JOB_ACTION_KEYS, OPERATIONS_ON_JOBS } from '../specified.js';
 import { carla, kitchen } from './people.js';

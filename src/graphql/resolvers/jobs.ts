@@ -7,7 +7,7 @@ import { IN_ORDER, jobFilter } from '../../operations/jobs/read.js';
 import { GUARANTEED_THEN_NEWEST } from '../../operations/bids/read.js';
 import { perform, performWithin } from '../../operations/operation.js';
 import { nestedPage } from '../../operations/paging.js';
-import { availableActions, dependsOnBalance } from '../../rules/available-actions.js';
+import { availableActions } from '../../rules/available-actions.js';
 import type { JobOrder } from '../../rules/job-orders.js';
 import type { BidState } from '../../rules/states.js';
 import type { Page } from '../../store/page.js';
@@ -124,11 +124,8 @@ export class JobResolver {
     description: 'Every operation on the job, and whether the caller may use it now.',
   })
   async availableActions(@Root() job: ReadableJob, @Ctx() { caller, loaders }: Context) {
-    const viewer = await caller.viewer();
-    const bids = (await loaders.ownBidsOn(job)) ?? [];
-    const facts = { job, ownBids: bids.map(({ status }) => status), liveBids: job.liveBidCount };
-    const balance = dependsOnBalance(viewer, facts) ? await loaders.balance.load('own') : undefined;
-    return availableActions(viewer, { availableTokens: balance?.available ?? 0, ...facts });
+    const stored = await loaders.facts.load(job.id);
+    return stored ? availableActions(await caller.viewer(), { ...stored, job, liveBids: job.liveBidCount }) : [];
   }
 }
 

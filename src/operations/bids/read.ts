@@ -3,13 +3,13 @@ import { z } from 'zod';
 import { BID } from '../../rules/entities/bid.js';
 import { refuse } from '../../rules/errors.js';
 import { PAGE } from '../../rules/limits.js';
+import { seesBid } from '../../rules/parties.js';
 import type { Viewer } from '../../rules/viewer.js';
 import { holdsOf, listBidsOf, listBidsOnJob, selectBid, type Bid, type Hold } from '../../store/bids.js';
 import type { JobInclude } from '../../store/job-include.js';
 import type { Db } from '../../store/database.js';
 import type { BidId, JobId } from '../../rules/ids.js';
 import type { Page, Position } from '../../store/page.js';
-import { idsOf } from '../../store/visibility.js';
 import { findJob } from '../jobs/job.js';
 import { operation } from '../operation.js';
 import { pageRequest, pageShape, perPage } from '../paging.js';
@@ -97,8 +97,8 @@ export const readHold = operation({
 
 /** A bid that exists and that the viewer may see, with the parties of its job. */
 export async function findBid(db: Db, viewer: Viewer, id: BidId) {
-  const [seen] = await selectBid[viewer.role](db, { id, ...idsOf(viewer) });
+  const [seen] = await selectBid(db, { id });
   if (!seen) throw refuse('NOT_FOUND', { message: 'There is no such bid.' });
-  if (!seen.visible) throw refuse('FORBIDDEN', { message: 'This bid is not for you to see.' });
+  if (!seesBid(viewer, seen.bid, seen.job)) throw refuse('FORBIDDEN', { message: 'This bid is not for you to see.' });
   return seen;
 }

@@ -1,24 +1,19 @@
 /** A contractor offers to do the work, and may stake tokens to be seen first. */
 import { z } from 'zod';
-import { ONE_BID_MORE } from '../../rules/bids.js';
 import { BID } from '../../rules/entities/bid.js';
-import type { JobId } from '../../rules/ids.js';
-import { newId } from '../../store/new-id.js';
 import { JOB_ACTIONS } from '../../rules/lifecycle.js';
-import { INITIAL_BID_STATE } from '../../rules/states.js';
 import { allowedRoles } from '../../rules/parties.js';
+import { assertAllowed, jobDenial } from '../../rules/policies.js';
+import { INITIAL_BID_STATE } from '../../rules/states.js';
 import { GUARANTEED_VIEW_STAKE } from '../../rules/tokens.js';
-import type { ViewerWith } from '../../rules/viewer.js';
-import { insertBid, stakeTokens } from '../../store/bidding.js';
-import type { Bid } from '../../store/bids.js';
-import { pipelined } from '../../store/database.js';
-import { asParameter } from '../../store/events.js';
-import { noteOnJob } from '../../store/jobs.js';
-import { underLock } from '../jobs/checked.js';
-import { executed } from '../jobs/effects.js';
+import { insertBid, stakeTokens, type Bid } from '../../store/bids.js';
+import { logEvents } from '../../store/events.js';
+import { updateJob } from '../../store/jobs.js';
+import { newId } from '../../store/new-id.js';
+import { lockVisibleJob } from '../jobs/job.js';
 import { operation } from '../operation.js';
 import { idInPath } from '../shapes.js';
-import { withinBalance } from '../tokens/spending.js';
+import { spending, withinBalance } from '../tokens/spending.js';
 import { writtenInputs } from '../written.js';
 
 const fields = writtenInputs(BID);
@@ -30,8 +25,6 @@ const input = z.strictObject({
   // A missing stake and a stake of none are the same input, so that an idempotency key treats them alike.
   guaranteedView: fields.guaranteedView.nullable().transform((isStaked) => isStaked ?? false),
 });
-type Offer = z.infer<typeof input>;
-type Contractor = ViewerWith<'contractor'>;
 
 export const submitBid = operation({
   name: JOB_ACTIONS.submitBid.operation,
@@ -39,35 +32,46 @@ export const submitBid = operation({
   allows: allowedRoles(JOB_ACTIONS.submitBid.by),
   budget: 'write',
   input,
-  run: (call, { jobId, ...offer }) => bidUnderLock(call, { id: jobId, ...offer }),
-});
-
-type Addressed = Omit<Offer, 'jobId'> & { id: JobId };
-
-const bidUnderLock = underLock<Contractor, Addressed, Bid>('submitBid', {
-  facts: ({ guaranteedView }) => ({ cost: guaranteedView ? GUARANTEED_VIEW_STAKE : 0 }),
-  async act({ db, viewer, job }, { id: jobId, guaranteedView, ...offer }) {
-    const { userId, contractorId } = viewer;
-    const [id, amount] = [newId('bid'), GUARANTEED_VIEW_STAKE];
-    const holdId = guaranteedView ? newId('hold') : null;
-    const submitted = {
-      type: JOB_ACTIONS.submitBid.event,
-      actorId: userId,
-      bidderId: contractorId,
-      data: { bidId: id, status: INITIAL_BID_STATE },
-    };
-    const values = Object.assign({}, NOTHING_ELSE, offer, { id, jobId, contractorId, holdId });
-    const made = insertBid(db, { ...values, guaranteedView: holdId !== null });
-    const effects = executed<'submitBid'>({
-      makeBid: made,
-      stakeHold:
-        holdId !== null && withinBalance(amount, () => stakeTokens(db, { bidId: id, jobId, holdId, userId, amount })),
-    });
-    await pipelined(...effects, noteOnJob(db, { id: job.id, ...ONE_BID_MORE, events: asParameter([submitted]) }));
-    const [bid] = await made;
-    if (!bid) throw new Error('A new bid was not stored.');
-    return bid;
-  },
+  run: ({ db, viewer }, { jobId, guaranteedView, ...offer }): Promise<Bid> =>
+    spending(db, viewer.userId, async (tx) => {
+      const stake = guaranteedView ? GUARANTEED_VIEW_STAKE : 0;
+      const { job, facts } = await lockVisibleJob(tx, viewer, { id: jobId });
+      assertAllowed(jobDenial('submitBid', { ...facts, cost: stake }));
+      const { userId, contractorId } = viewer;
+      const id = newId('bid');
+      const holdId = guaranteedView ? newId('hold') : null;
+      const type = JOB_ACTIONS.submitBid.event;
+      const submitted = {
+        type,
+        actorId: userId,
+        bidderId: contractorId,
+        data: { bidId: id, status: INITIAL_BID_STATE },
+      };
+      const [[bid]] = await tx.commitWith(
+        insertBid(tx, {
+          ...NOTHING_ELSE,
+          ...offer,
+          id,
+          jobId,
+          contractorId,
+          holdId,
+          guaranteedView,
+          jobCreatedAt: job.createdAt,
+        }),
+        updateJob(tx, job, {
+          liveBidCount: job.liveBidCount + 1,
+          bidCount: job.bidCount + 1,
+          bidsEver: job.bidsEver + 1,
+          eventCount: job.eventCount + 1,
+        }),
+        logEvents(tx, job, [submitted]),
+        ...(holdId === null
+          ? []
+          : [withinBalance(stake, () => stakeTokens(tx, { bidId: id, jobId, holdId, userId, amount: stake }))]),
+      );
+      if (!bid) throw new Error('A new bid was not stored.');
+      return bid;
+    }),
 });
 
 const NOTHING_ELSE = {

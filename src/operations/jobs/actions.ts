@@ -1,9 +1,9 @@
 /** The actions that are available to the caller on a job or a bid, and counts of the jobs for them to look at. */
 import { z } from 'zod';
-import { availableActions, availableBidActions, dependsOnBalance } from '../../rules/available-actions.js';
+import { availableActions, availableBidActions } from '../../rules/available-actions.js';
 import type { AvailableAction, AvailableBidAction } from '../../rules/available-actions.js';
 import { countJobs, type JobCount } from '../../store/job-counts.js';
-import { balanceOf } from '../../store/ledger.js';
+import { factsOfJobs } from '../../store/jobs.js';
 import { findBid } from '../bids/read.js';
 import { operation } from '../operation.js';
 import { idInPath, nothing } from '../shapes.js';
@@ -16,10 +16,9 @@ export const readJobActions = operation({
   budget: 'read',
   input: z.strictObject({ id: idInPath('job').describe('The job.') }),
   async run({ db, viewer }, { id }): Promise<{ data: AvailableAction[] }> {
-    const { job, ownBids } = await findJob(db, viewer, id);
-    const facts = { job, ownBids, liveBids: job.liveBidCount };
-    const balance = dependsOnBalance(viewer, facts) ? await balanceOf(db, viewer.userId) : undefined;
-    return { data: availableActions(viewer, { availableTokens: balance?.available ?? 0, ...facts }) };
+    const { job } = await findJob(db, viewer, id);
+    const stored = (await factsOfJobs(db, viewer, [id])).get(id);
+    return { data: stored ? availableActions(viewer, { ...stored, job, liveBids: job.liveBidCount }) : [] };
   },
 });
 

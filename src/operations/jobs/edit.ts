@@ -1,22 +1,68 @@
-/** Edits a job: all of the fields or none, as far as its state allows; a higher urgency is charged. */
+/** Creates, edits and deletes jobs; `transition.ts` moves them from state to state. */
 import { z } from 'zod';
-import { assertAllowed, furtherChecksOf } from '../../rules/checks.js';
-import { checkEdit } from '../../rules/editing.js';
-import { READ_ONLY_FIELDS, type JobFields, type JobPatch } from '../../rules/job-fields.js';
-import { JOB_ACTIONS } from '../../rules/lifecycle.js';
+import { checkEdit, JOB_FIELDS, READ_ONLY_FIELDS } from '../../rules/editing.js';
+import type { JobFields, JobPatch, RequiredJobField } from '../../rules/editing.js';
+import { JOB_ACTIONS, JOB_CREATION } from '../../rules/lifecycle.js';
 import { allowedRoles } from '../../rules/parties.js';
-import { asParameter } from '../../store/events.js';
-import { pipelined } from '../../store/database.js';
-import { editJob, setTown, type JobRow } from '../../store/jobs.js';
+import { assertAllowed, editDenial, furtherDenial, jobDenial } from '../../rules/policies.js';
+import { INITIAL_JOB_STATE } from '../../rules/states.js';
+import { logEvents } from '../../store/events.js';
+import { deleteJob as deleteRow, insertJob, setTown, updateJob as updateRow } from '../../store/jobs.js';
+import { newId } from '../../store/new-id.js';
 import { operation } from '../operation.js';
 import { readOnly } from '../read-only.js';
-import { spend } from '../tokens/spending.js';
-import { ofJob, type Addressed } from './addressed.js';
-import { underLock, type Locked } from './checked.js';
-import { executed } from './effects.js';
-import { readableJob, type ReadableJob } from './readable.js';
+import { spend, spending } from '../tokens/spending.js';
+import { ofJob } from './addressed.js';
+import { lockVisibleJob } from './job.js';
 import { loadPlaces, locate } from './places.js';
-import { agreeing, fieldsOfEditedJob } from './shape.js';
+import { readableJob, type ReadableJob } from './readable.js';
+import { agreeing, fieldsOfEditedJob, fieldsOfNewJob } from './shape.js';
+
+const newJob = agreeing(z.strictObject(fieldsOfNewJob));
+
+export const createJob = operation({
+  name: JOB_CREATION.operation,
+  description: 'Writes a draft. Contractors see it once it is published.',
+  allows: allowedRoles(JOB_CREATION.by),
+  budget: 'write',
+  input: newJob,
+  load: (input) => loadPlaces(input),
+  async run({ db, viewer }, input): Promise<ReadableJob> {
+    const fields = wholeJob(input);
+    const { town, ...point } = await locate(fields);
+    const { homeownerId } = viewer;
+    const id = newId('job');
+    const created = {
+      type: JOB_CREATION.event,
+      actorId: viewer.userId,
+      fromStatus: null,
+      toStatus: INITIAL_JOB_STATE,
+    } as const;
+    return db.inTransaction(async (tx) => {
+      const [[job]] = await tx.commitWith(
+        insertJob(tx, { ...fields, ...point, id, homeownerId, eventCount: 1 }),
+        logEvents(tx, { id, homeownerId, eventCount: 0 }, [created]),
+        ...(town === null ? [] : [setTown(tx, { id, town })]),
+      );
+      if (!job) throw new Error('A new job was not stored.');
+      return readableJob(viewer, job);
+    });
+  },
+});
+
+/** Every field, with null for those that were not sent. */
+function wholeJob(sent: z.infer<typeof newJob>): JobFields {
+  return {
+    ...EMPTY,
+    ...Object.fromEntries(Object.entries(sent).filter(([, value]) => value != null)),
+    title: sent.title,
+    description: sent.description,
+  };
+}
+
+type Optional = Omit<JobFields, RequiredJobField>;
+
+const EMPTY = Object.fromEntries(JOB_FIELDS.map((field) => [field, null])) as { [Field in keyof Optional]: null };
 
 const WHERE = ['zipCode', 'city', 'state'] as const satisfies (keyof JobFields)[];
 
@@ -30,37 +76,56 @@ export const updateJob = operation({
   ),
   nullClears: true,
   load: (input) => loadPlaces(input),
-  run: underLock('update', { act: edit }),
+  run: ({ db, viewer }, input): Promise<ReadableJob> =>
+    spending(db, viewer.userId, async (tx) => {
+      const { job, facts } = await lockVisibleJob(tx, viewer, input);
+      assertAllowed(editDenial(facts));
+      const { id, expectedVersion: _, ...sent } = input;
+      const { changes, bases, charge } = checkEdit(job, sent as JobPatch);
+      assertAllowed(furtherDenial('update', { ...facts, cost: charge }));
+      const fields = Object.keys(changes);
+      if (fields.length === 0) return readableJob(viewer, job);
+
+      const { town = null, ...point } = WHERE.some((field) => field in changes)
+        ? await locate({ ...job, ...changes })
+        : { town: undefined };
+      const edited = {
+        type: JOB_ACTIONS.update.event,
+        actorId: viewer.userId,
+        fromStatus: job.status,
+        toStatus: job.status,
+        data: { fields, tokensCharged: charge },
+      };
+      const counts = { version: job.version + 1, eventCount: job.eventCount + 1 };
+      const [saved] = await tx.commitWith(
+        updateRow(tx, job, { ...changes, ...bases, ...point, ...counts }),
+        logEvents(tx, job, [edited]),
+        ...('latitude' in point ? [setTown(tx, { id, town })] : []),
+        ...(charge > 0
+          ? [spend(tx, { userId: viewer.userId, change: -charge, reason: 'urgency_raise', jobId: id })]
+          : []),
+      );
+      return readableJob(viewer, saved);
+    }),
 });
 
-async function edit(at: Locked, { id, expectedVersion: _, ...sent }: Addressed): Promise<ReadableJob> {
-  const { db, viewer, job, facts } = at;
-  const { changes, bases, charge } = checkEdit(job, sent as JobPatch);
-  assertAllowed(furtherChecksOf('update'), { ...facts, cost: charge });
-  const fields = Object.keys(changes);
-  if (fields.length === 0) return readableJob(viewer, job);
-
-  const after = { ...job, ...changes, ...bases };
-  const place = WHERE.some((field) => field in changes) ? await locate(after) : undefined;
-  const edited = {
-    type: JOB_ACTIONS.update.event,
-    actorId: viewer.userId,
-    fromStatus: job.status,
-    toStatus: job.status,
-    data: { fields, tokensCharged: charge },
-  };
-  const [[saved]] = await pipelined(
-    editJob(db, { ...after, ...(place && pointOf(place)), events: asParameter([edited]) }),
-    place ? setTown(db, { id, town: place.town }) : Promise.resolve(),
-    ...executed<'update'>({
-      chargeRaisedUrgency:
-        charge > 0 && spend(db, { userId: viewer.userId, change: -charge, reason: 'urgency_raise', jobId: id }),
+export const deleteJob = operation({
+  name: JOB_ACTIONS.delete.operation,
+  description: JOB_ACTIONS.delete.description,
+  allows: allowedRoles(JOB_ACTIONS.delete.by),
+  budget: 'write',
+  input: z.strictObject(ofJob),
+  run: ({ db, viewer }, input): Promise<ReadableJob> =>
+    db.inTransaction(async (tx) => {
+      const { job, facts } = await lockVisibleJob(tx, viewer, input);
+      assertAllowed(jobDenial('delete', facts));
+      const deleted = {
+        type: JOB_ACTIONS.delete.event,
+        actorId: viewer.userId,
+        fromStatus: job.status,
+        toStatus: null,
+      };
+      await tx.commitWith(deleteRow(tx, { id: job.id }), logEvents(tx, job, [deleted]));
+      return readableJob(viewer, job);
     }),
-  );
-  if (!saved) throw new Error('A job that was locked was not there to be edited.');
-  return readableJob(viewer, saved);
-}
-
-function pointOf({ latitude, longitude }: Pick<JobRow, 'latitude' | 'longitude'>) {
-  return { latitude, longitude };
-}
+});

@@ -1,81 +1,118 @@
-/** The effects of transitions that are separate statements, each under its name. */
+/**
+ * The effects of transitions, each under its name. An effect sends its statements at once, so that they are pipelined
+ * with those of the other effects; what it changes in the job's own row is changed with the state.
+ */
 import { BID_CONSEQUENCES } from '../../rules/bids.js';
-import type { EffectBy } from '../../rules/effects.js';
+import type { Effect } from '../../rules/effects.js';
 import type { BidId } from '../../rules/ids.js';
-import type { JOB_TRANSITIONS, JobTransitionKey, OTHER_JOB_ACTIONS } from '../../rules/lifecycle.js';
-import { refundOnCancel } from '../../rules/publishing.js';
+import { publishCost, refundOnCancel } from '../../rules/publishing.js';
 import { addRating, creditCompletion } from '../../store/accounts.js';
-import { moveBids, releaseHolds } from '../../store/bids.js';
+import { moveBids, releaseHolds, type LiveBid } from '../../store/bids.js';
 import type { NewEvent } from '../../store/events.js';
+import type { JobChanges } from '../../store/jobs.js';
 import { moveTokens } from '../../store/ledger.js';
-import { asArray } from '../../store/statement.js';
-import type { Locked } from './checked.js';
+import { spend } from '../tokens/spending.js';
+import type { LockedJob } from './job.js';
 
-/** What an effect adds to the statement that moves the job. */
 export interface Consequence {
-  /** Statements that are sent; they are pipelined with the move. */
-  readonly sent?: readonly Promise<unknown>[];
+  /** What changes in the row of the job besides its state. */
+  readonly job?: JobChanges;
   /** The events of bids, which follow the transition's own. */
   readonly events?: readonly NewEvent[];
   /** What the transition's own event holds besides the texts that came with the call. */
-  readonly data?: Record<string, unknown>;
+  readonly data?: Readonly<Record<string, unknown>>;
+  readonly sent?: readonly Promise<unknown>[];
+  /** What the viewer has left, where the effect takes tokens. */
+  readonly availableTokens?: Promise<number>;
 }
 
 /** The input of the effects. */
-export interface CallInput {
+export interface EffectInput {
   readonly bidId?: BidId | undefined;
   readonly rating?: number | null | undefined;
   readonly review?: string | null | undefined;
-  readonly resolution?: string | undefined;
 }
 
-type OfTransitions = (typeof JOB_TRANSITIONS)[JobTransitionKey]['effects'][number];
-export type StatementEffect = Extract<OfTransitions, EffectBy<'statements'>>;
+type ApplyEffect = (locked: LockedJob, input: EffectInput) => Consequence;
 
-/**
- * The statements of an operation that is no transition, by the names of its effects: the type requires exactly those
- * that its row lists. An effect that does not apply to this call is false.
- */
-export function executed<Key extends keyof typeof OTHER_JOB_ACTIONS>(
-  sent: Readonly<Record<(typeof OTHER_JOB_ACTIONS)[Key]['effects'][number], Promise<unknown> | false>>,
-): Promise<unknown>[] {
-  return Object.values<Promise<unknown> | false>(sent).filter((one) => one !== false);
-}
+/** Those of operations that are no transitions stand in their operations. */
+type TransitionEffect = Exclude<Effect, 'chargeRaisedUrgency' | 'makeBid' | 'stakeHold'>;
 
-/** The transition's row gives their order. */
-export const STATEMENTS: Readonly<Record<StatementEffect, (at: Locked, input: CallInput) => Consequence>> = {
-  rejectLiveBids({ db, viewer, job, liveBids }) {
-    if (liveBids.length === 0) return {};
-    const { to, event } = BID_CONSEQUENCES.close;
-    return {
-      sent: [moveBids[to](db, { jobId: job.id, bidIds: asArray(liveBids.map(({ id }) => id)) })],
-      events: liveBids.map(({ id, contractorId }) => ({
-        type: event,
-        actorId: viewer.userId,
-        bidderId: contractorId,
-        data: { bidId: id },
-      })),
-    };
+export const EFFECTS: Readonly<Record<TransitionEffect, ApplyEffect>> = {
+  chargePublishing({ tx, viewer, job }) {
+    const cost = job.urgency ? publishCost(job.urgency) : 0;
+    const payment = spend(tx, { userId: viewer.userId, change: -cost, reason: 'publish', jobId: job.id });
+    const availableTokens = payment.then((paid) => paid?.available ?? 0);
+    return { job: { mostTokensPaid: cost }, data: { tokensCharged: cost }, sent: [availableTokens], availableTokens };
   },
+
+  keepBudgets: ({ job }) => ({ job: { highestBudgetMin: job.budgetMin, highestBudgetMax: job.budgetMax } }),
+
+  keepCompletionDate: ({ job }) => ({ job: { completionDateAtCheckIn: job.desiredCompletionDate } }),
+
+  acceptBid({ tx, viewer, liveBids }, { bidId }) {
+    const bids = liveBids.filter(({ id }) => id === bidId);
+    const { to, event } = BID_CONSEQUENCES.accept;
+    return { sent: [moveBids(tx, idsOf(bids), to)], events: eventsOfBids(event, viewer.userId, bids) };
+  },
+
+  rejectOtherBids({ tx, viewer, liveBids }, { bidId }) {
+    const bids = liveBids.filter(({ id }) => id !== bidId);
+    return rejected(tx, viewer.userId, bids, BID_CONSEQUENCES.passOver);
+  },
+
+  setAwardedBid({ liveBids }, { bidId }) {
+    const bid = liveBids.find(({ id }) => id === bidId);
+    return bid ? { job: { awardedBidId: bid.id, awardedContractorId: bid.contractorId } } : {};
+  },
+
+  keepReview: (_, { rating = null, review = null }) => ({ job: { rating, review } }),
+
+  rejectLiveBids: ({ tx, viewer, liveBids }) => rejected(tx, viewer.userId, liveBids, BID_CONSEQUENCES.close),
 
   /**
    * The hold of the accepted bid. Before the award all holds are those of live bids, and `rejectLiveBids`, which every
    * end of such a job has as well, releases them with their bids.
    */
-  releaseHolds: ({ db, job }) => (job.awardedBidId === null ? {} : { sent: [releaseHolds(db, { jobId: job.id })] }),
+  releaseHolds: ({ tx, job }) => (job.awardedBidId === null ? {} : { sent: [releaseHolds(tx, [job.awardedBidId])] }),
 
-  creditContractor: ({ db, job }) =>
-    job.awardedContractorId === null ? {} : { sent: [creditCompletion(db, { id: job.awardedContractorId })] },
+  creditContractor: ({ tx, job }) =>
+    job.awardedContractorId === null ? {} : { sent: [creditCompletion(tx, { id: job.awardedContractorId })] },
 
-  addRating: ({ db, job }, { rating }) =>
+  addRating: ({ tx, job }, { rating }) =>
     job.awardedContractorId === null || rating == null
       ? {}
-      : { sent: [addRating(db, { id: job.awardedContractorId, rating })] },
+      : { sent: [addRating(tx, { id: job.awardedContractorId, rating })] },
 
-  refundPublishing({ db, viewer, job }) {
+  refundPublishing({ tx, viewer, job }) {
     const { id: jobId, status, bidsEver, mostTokensPaid } = job;
     const tokensRefunded = refundOnCancel({ status, everHadBid: bidsEver > 0, mostTokensPaid });
     const refund = { userId: viewer.userId, change: tokensRefunded, reason: 'publish_refund', jobId } as const;
-    return { data: { tokensRefunded }, sent: tokensRefunded > 0 ? [moveTokens(db, refund)] : [] };
+    return { data: { tokensRefunded }, sent: tokensRefunded > 0 ? [moveTokens(tx, refund)] : [] };
   },
+
+  // A dispute has no row: it is read from the events (`rules/disputes.ts`).
+  beginDispute: () => ({}),
+  lapseProposal: () => ({}),
 };
+
+/** No bid is live after it. */
+function rejected(
+  tx: LockedJob['tx'],
+  actorId: NewEvent['actorId'],
+  bids: readonly LiveBid[],
+  { to, event }: (typeof BID_CONSEQUENCES)['passOver' | 'close'],
+): Consequence {
+  const job = { liveBidCount: 0 };
+  if (bids.length === 0) return { job };
+  const ids = idsOf(bids);
+  return { job, sent: [moveBids(tx, ids, to), releaseHolds(tx, ids)], events: eventsOfBids(event, actorId, bids) };
+}
+
+function idsOf(bids: readonly LiveBid[]): BidId[] {
+  return bids.map(({ id }) => id);
+}
+
+function eventsOfBids(type: NewEvent['type'], actorId: NewEvent['actorId'], bids: readonly LiveBid[]): NewEvent[] {
+  return bids.map(({ id, contractorId }) => ({ type, actorId, bidderId: contractorId, data: { bidId: id } }));
+}

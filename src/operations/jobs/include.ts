@@ -6,7 +6,7 @@ import { disputeFrom, type Dispute } from '../../rules/disputes.js';
 import type { JobId } from '../../rules/ids.js';
 import type { BidState } from '../../rules/states.js';
 import { partyOf, type JobParties } from '../../rules/parties.js';
-import { eventFor, reachOf } from '../../rules/timeline.js';
+import { eventFor, eventVisibilityOf } from '../../rules/timeline.js';
 import type { Viewer } from '../../rules/viewer.js';
 import { listBidsOnJob, type Bid } from '../../store/bids.js';
 import type { Db } from '../../store/database.js';
@@ -173,6 +173,6 @@ function partsFrom(
     parts.timeline = mapPage(page, (event) => eventFor(reader, event));
   }
   if (found.disputeEvents)
-    parts.dispute = reachOf(party()) === 'status changes' ? null : disputeFrom(found.disputeEvents);
+    parts.dispute = eventVisibilityOf(party()) === 'status changes' ? null : disputeFrom(found.disputeEvents);
   return parts;
 }

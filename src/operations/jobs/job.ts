@@ -1,42 +1,77 @@
-/** Finds a job for an operation: refuses one that is missing or not visible, and determines the viewer's party. */
+/** Finds a job for an operation, or locks it with the facts that its policies ask for; refuses those not to be seen. */
 import { refuse } from '../../rules/errors.js';
-import type { JobId } from '../../rules/ids.js';
+import type { BidId, JobId } from '../../rules/ids.js';
+import { partyOf, seesJob, type JobParties, type Party } from '../../rules/parties.js';
+import type { JobFacts } from '../../rules/policies.js';
 import type { BidState } from '../../rules/states.js';
-import { partyOf, type JobParties, type Party } from '../../rules/parties.js';
 import type { Viewer } from '../../rules/viewer.js';
-import type { Db } from '../../store/database.js';
+import { pipelined, type Db, type Transaction } from '../../store/database.js';
 import type { JobInclude } from '../../store/job-include.js';
-import { selectJob, type JobRow, type SeenJob } from '../../store/jobs.js';
+import { factsOfJobs, lockJob, selectJob } from '../../store/jobs.js';
+import type { FactsNeeded, JobRow, SeenJob, StoredFacts } from '../../store/jobs.js';
 import { idsOf } from '../../store/visibility.js';
+import type { Addressed } from './addressed.js';
 import { readableWith } from './include.js';
 import type { ReadableJob } from './readable.js';
 
 /** A job that exists and that the viewer may see. */
-export interface FoundJob<Job = JobRow> {
-  readonly job: Job;
+export interface FoundJob {
+  readonly job: JobRow;
   readonly party: Party;
   /** The states of the viewer's own bids on the job. */
   readonly ownBids: readonly BidState[];
 }
 
 export async function findJob(db: Db, viewer: Viewer, id: JobId): Promise<FoundJob> {
-  return foundBy(viewer, await selectJob(db, viewer.role, { id, ...idsOf(viewer) }));
+  const { job, ownBids } = visibleTo(viewer, await selectJob(db, viewer.role, { id, ...idsOf(viewer) }));
+  return { job, party: partyOf(viewer, job, ownBids.length > 0), ownBids };
 }
 
 /** A job as this viewer may read it, together with the included parts. */
 export async function readJobWith(db: Db, viewer: Viewer, id: JobId, include: JobInclude): Promise<ReadableJob> {
-  const seen = visible(await selectJob(db, viewer.role, { id, ...idsOf(viewer) }, include));
-  return readableWith(db, viewer, seen.job, include, seen.included);
+  const { job, included } = visibleTo(viewer, await selectJob(db, viewer.role, { id, ...idsOf(viewer) }, include));
+  return readableWith(db, viewer, job, include, included);
 }
 
-/** Checks a row that any statement has read. */
-export function foundBy<Job extends JobParties>(viewer: Viewer, seen: SeenJob<Job> | undefined): FoundJob<Job> {
-  const { job, ownBids } = visible(seen);
-  return { job, party: partyOf(viewer, job, ownBids.length > 0), ownBids };
+/** A job under its lock, in the transaction of an operation that changes it, and what is known of it. */
+export interface LockedJob<V extends Viewer = Viewer> extends Pick<StoredFacts, 'liveBids' | 'disputeEvents'> {
+  readonly tx: Transaction;
+  readonly viewer: V;
+  readonly job: JobRow;
+  /** What the policies ask for. */
+  readonly facts: JobFacts;
 }
 
-function visible<Seen extends SeenJob<unknown>>(seen: Seen | undefined): Seen {
+/**
+ * Locks the job, and reads the facts behind the lock: no other transaction changes the job, its bids or its holds until
+ * this one ends.
+ */
+export async function lockVisibleJob<V extends Viewer>(
+  tx: Transaction,
+  viewer: V,
+  { id, expectedVersion = null, bidId }: Addressed & { readonly bidId?: BidId | undefined },
+  needed?: FactsNeeded,
+): Promise<LockedJob<V>> {
+  const [[row], storedFacts] = await pipelined(lockJob(tx, { id }), factsOfJobs(tx, viewer, [id], needed));
+  const stored = storedFacts.get(id);
+  const { job, ownBids, availableTokens, liveBids, disputeEvents } = visibleTo(
+    viewer,
+    row && stored && { job: row, ...stored },
+  );
+  const bidsToAward = liveBids.filter((bid) => bid.id === bidId).length;
+  return {
+    tx,
+    viewer,
+    job,
+    liveBids,
+    disputeEvents,
+    facts: { viewer, job, ownBids, expectedVersion, availableTokens, bidsToAward },
+  };
+}
+
+function visibleTo<Seen extends SeenJob<JobParties>>(viewer: Viewer, seen: Seen | undefined): Seen {
   if (!seen) throw refuse('NOT_FOUND', { message: 'There is no such job.' });
-  if (!seen.visible) throw refuse('FORBIDDEN', { message: 'This job is not for you to see.' });
+  if (!seesJob(viewer, seen.job, seen.ownBids.length > 0))
+    throw refuse('FORBIDDEN', { message: 'This job is not for you to see.' });
   return seen;
 }

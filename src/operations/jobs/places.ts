@@ -3,7 +3,7 @@
  * use.
  */
 import type { ZipCode } from 'zipcodes';
-import type { JobFields } from '../../rules/job-fields.js';
+import type { JobFields } from '../../rules/editing.js';
 import type { Places } from '../../store/jobs.js';
 
 type Address = Pick<JobFields, 'zipCode' | 'city' | 'state'>;

@@ -1,10 +1,10 @@
 /** Reads jobs: one, lists, and the events of one. */
 import { z } from 'zod';
-import type { Dispute } from '../../rules/disputes.js';
+import { disputeFrom, type Dispute } from '../../rules/disputes.js';
 import { JOB } from '../../rules/entities/job.js';
 import { refuse } from '../../rules/errors.js';
 import type { JobId } from '../../rules/ids.js';
-import { eventFor, reachOf } from '../../rules/timeline.js';
+import { eventFor, eventVisibilityOf } from '../../rules/timeline.js';
 import { DEFAULT_JOB_ORDER, JOB_ORDERS } from '../../rules/job-orders.js';
 import { JOB_STATES } from '../../rules/states.js';
 import { TEXT } from '../../rules/limits.js';
@@ -13,14 +13,13 @@ import type { Viewer } from '../../rules/viewer.js';
 import type { Db } from '../../store/database.js';
 import { listEvents as eventsInOrder, type JobEvent } from '../../store/events.js';
 import { listJobs as jobsInOrder, type JobFilter } from '../../store/job-lists.js';
-import { selectVisibleJobs } from '../../store/jobs.js';
+import { factsOfJobs, selectVisibleJobs } from '../../store/jobs.js';
 import { mapPage, type Page, type PageRequest, type Position } from '../../store/page.js';
 import { asArray } from '../../store/statement.js';
 import { idsOf } from '../../store/visibility.js';
 import { operation } from '../operation.js';
 import { pageRequest, pageShape } from '../paging.js';
 import { across, idInPath, momentInBody, optionalText } from '../shapes.js';
-import { readDisputes } from './disputes.js';
 import { readableWith } from './include.js';
 import { findJob, readJobWith, type FoundJob } from './job.js';
 import { readableJob, type ReadableJob } from './readable.js';
@@ -115,7 +114,11 @@ export const listEvents = operation({
 });
 
 async function eventsOf(db: Db, viewer: Viewer, { job, party }: FoundJob, page: PageRequest): Promise<Page<JobEvent>> {
-  const events = await eventsInOrder[reachOf(party)](db, { jobId: job.id, contractorId: viewer.contractorId }, page);
+  const events = await eventsInOrder[eventVisibilityOf(party)](
+    db,
+    { jobId: job.id, contractorId: viewer.contractorId },
+    page,
+  );
   return mapPage(events, (event) => eventFor(party, event));
 }
 
@@ -127,9 +130,10 @@ export const readDispute = operation({
   input: z.strictObject({ id: idInPath('job').describe('The job.') }),
   async run({ db, viewer }, { id }): Promise<Dispute> {
     const { job, party } = await findJob(db, viewer, id);
-    if (reachOf(party) === 'status changes')
+    if (eventVisibilityOf(party) === 'status changes')
       throw refuse('FORBIDDEN', { message: 'A dispute is for its parties and for admins.' });
-    const dispute = (await readDisputes(db, [job.id])).get(job.id);
+    const stored = (await factsOfJobs(db, viewer, [job.id], { disputeEvents: true })).get(job.id);
+    const dispute = stored && disputeFrom(stored.disputeEvents);
     if (!dispute) throw refuse('NOT_FOUND', { message: 'This job was never disputed.' });
     return dispute;
   },

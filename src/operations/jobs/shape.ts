@@ -1,8 +1,7 @@
 /** The fields of a job that a homeowner fills in, for creation and editing. */
 import type { z } from 'zod';
-import { contradictionsIn } from '../../rules/editing.js';
+import { contradictionsIn, REQUIRED_FIELDS, type RequiredJobField } from '../../rules/editing.js';
 import { JOB } from '../../rules/entities/job.js';
-import { REQUIRED_FIELDS, type RequiredJobField } from '../../rules/job-fields.js';
 import { REQUIRED_TO_PUBLISH } from '../../rules/publishing.js';
 import { across } from '../shapes.js';
 import { writtenInputs } from '../written.js';

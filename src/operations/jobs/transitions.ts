@@ -1,19 +1,10 @@
-/**
- * The transitions of a job as operations, one for each row of the lifecycle. This file has the input of each; a row
- * that is missing here takes only the job.
- */
-import type { z } from 'zod';
-import { resolutionMove, type ResolutionMove } from '../../rules/disputes.js';
-import { JOB_TRANSITION_KEYS, JOB_TRANSITIONS, type JobTransitionKey } from '../../rules/lifecycle.js';
+/** The transitions of a job, one for each row of `rules/lifecycle.ts`: the input of each, and what it adds to its row. */
+import { disputeFrom, resolutionMove, type ResolutionMove } from '../../rules/disputes.js';
 import { TEXT } from '../../rules/limits.js';
 import { idOf, rating, requiredText } from '../../rules/values.js';
-import type { Operation } from '../operation.js';
 import { optionalText } from '../shapes.js';
-import type { Addressed } from './addressed.js';
-import { readDisputes } from './disputes.js';
 import type { ReadableJob } from './readable.js';
-import { transition, type Parts } from './transition.js';
-import type { Decision } from './with-effects.js';
+import { transition, type Step } from './transition.js';
 
 export interface Publication {
   job: ReadableJob;
@@ -21,93 +12,86 @@ export interface Publication {
   remainingBalance: number;
 }
 
-const PARTS = {
-  publish: {
-    answer: (job, { job: { mostTokensPaid }, available }): Publication => {
-      return { job, tokensCharged: mostTokensPaid, remainingBalance: available ?? 0 };
-    },
+export const publishJob = transition('publish', {
+  answer: (job, { job: { mostTokensPaid }, availableTokens }): Publication => {
+    return { job, tokensCharged: mostTokensPaid, remainingBalance: availableTokens ?? 0 };
   },
-  award: { body: { bidId: idOf('bid').describe('The bid that gets the job.') } },
-  checkIn: { body: { notes: optionalText(TEXT.note).describe('What there is to say at the start.') } },
-  submitForReview: {
-    body: { completionNotes: optionalText(TEXT.note).describe('What there is to say about the finished work.') },
+});
+
+export const awardJob = transition('award', { body: { bidId: idOf('bid').describe('The bid that gets the job.') } });
+
+export const checkInJob = transition('checkIn', {
+  body: { notes: optionalText(TEXT.note).describe('What there is to say at the start.') },
+});
+
+export const submitJobForReview = transition('submitForReview', {
+  body: { completionNotes: optionalText(TEXT.note).describe('What there is to say about the finished work.') },
+});
+
+export const approveJob = transition('approve', {
+  body: {
+    rating: rating.nullish().describe('From 1 to 5; enters the contractor’s average.'),
+    review: optionalText(TEXT.note).describe('What others should know about the work.'),
   },
-  approve: {
-    body: {
-      rating: rating.nullish().describe('From 1 to 5; enters the contractor’s average.'),
-      review: optionalText(TEXT.note).describe('What others should know about the work.'),
-    },
+});
+
+export const disputeJob = transition('dispute', {
+  body: {
+    reason: requiredText(TEXT.note).describe('What is wrong.'),
+    details: optionalText(TEXT.note).describe('More about it.'),
   },
-  dispute: {
-    body: {
-      reason: requiredText(TEXT.note).describe('What is wrong.'),
-      details: optionalText(TEXT.note).describe('More about it.'),
-    },
+});
+
+export const escalateJob = transition('escalate', {
+  body: { escalationReason: requiredText(TEXT.note).describe('Why the parties cannot settle it themselves.') },
+});
+
+export const resolveDispute = transition('resolveDispute', {
+  body: {
+    resolution: requiredText(TEXT.note).describe(
+      'How to settle it. The same text as the other party’s proposal agrees to it.',
+    ),
+    agreedBy: optionalText(TEXT.line).describe('Who agrees; kept as it is written. What counts is who is logged in.'),
   },
-  escalate: {
-    body: { escalationReason: requiredText(TEXT.note).describe('Why the parties cannot settle it themselves.') },
+  facts: { disputeEvents: true },
+  stepOf({ viewer, disputeEvents }, { resolution }) {
+    const proposal = disputeFrom(disputeEvents)?.proposal ?? null;
+    return STEPS[resolutionMove(proposal, viewer.userId, resolution)];
   },
-  resolveDispute: {
-    body: {
-      resolution: requiredText(TEXT.note).describe(
-        'How to settle it. The same text as the other party’s proposal agrees to it.',
-      ),
-      agreedBy: optionalText(TEXT.line).describe('Who agrees; kept as it is written. What counts is who is logged in.'),
-    },
-    async decide(tx, viewer, { id, resolution = '' }) {
-      const dispute = (await readDisputes(tx, [id])).get(id);
-      return DECISIONS[resolutionMove(dispute?.proposal ?? null, viewer.userId, resolution)];
-    },
-  },
-  reachDecision: {
-    body: {
-      decision: requiredText(TEXT.note).describe('What is decided.'),
-      ruling: requiredText(TEXT.note).describe('The ruling in full.'),
-      resolutionTerms: optionalText(TEXT.note).describe('What the parties have to do.'),
-    },
-  },
-  fileAppeal: {
-    body: {
-      appealReason: requiredText(TEXT.note).describe('Why the decision is wrong.'),
-      supportingEvidence: optionalText(TEXT.note).describe('What supports the appeal.'),
-    },
-  },
-  finalizeAppeal: {
-    body: {
-      finalDecision: requiredText(TEXT.note).describe('What is decided for good.'),
-      ruling: requiredText(TEXT.note).describe('The ruling in full.'),
-    },
-  },
-  complete: { body: { reason: requiredText(TEXT.note).describe('Why the normal flow is passed over.') } },
-  cancel: { body: { reason: optionalText(TEXT.note).describe('Why.') } },
-} satisfies PartsOfSome;
+});
 
 /** A proposal keeps the job disputed; a party that repeats its own proposal changes nothing. */
-const DECISIONS: Readonly<Record<ResolutionMove, Decision>> = {
+const STEPS: Readonly<Record<ResolutionMove, Step>> = {
   propose: 'keep',
   counter: 'keep',
   repeat: 'nothing',
   agree: 'move',
 };
 
-type PartsOfSome = { readonly [Key in JobTransitionKey]?: Parts };
+export const reachDecision = transition('reachDecision', {
+  body: {
+    decision: requiredText(TEXT.note).describe('What is decided.'),
+    ruling: requiredText(TEXT.note).describe('The ruling in full.'),
+    resolutionTerms: optionalText(TEXT.note).describe('What the parties have to do.'),
+  },
+});
 
-const partsOf: PartsOfSome = PARTS;
+export const fileAppeal = transition('fileAppeal', {
+  body: {
+    appealReason: requiredText(TEXT.note).describe('Why the decision is wrong.'),
+    supportingEvidence: optionalText(TEXT.note).describe('What supports the appeal.'),
+  },
+});
 
-type BodyOf<Key> = Key extends keyof typeof PARTS
-  ? (typeof PARTS)[Key] extends { readonly body: infer Shape extends z.ZodRawShape }
-    ? z.infer<z.ZodObject<Shape>>
-    : object
-  : object;
+export const finalizeAppeal = transition('finalizeAppeal', {
+  body: {
+    finalDecision: requiredText(TEXT.note).describe('What is decided for good.'),
+    ruling: requiredText(TEXT.note).describe('The ruling in full.'),
+  },
+});
 
-type Transitions = {
-  readonly [Key in JobTransitionKey as (typeof JOB_TRANSITIONS)[Key]['operation']]: Operation<
-    Addressed & BodyOf<Key>,
-    Key extends 'publish' ? Publication : ReadableJob
-  >;
-};
+export const completeJob = transition('complete', {
+  body: { reason: requiredText(TEXT.note).describe('Why the normal flow is passed over.') },
+});
 
-/** Keyed by the names of their operations. */
-export const TRANSITIONS = Object.fromEntries(
-  JOB_TRANSITION_KEYS.map((key) => [JOB_TRANSITIONS[key].operation, transition(key, partsOf[key])]),
-) as unknown as Transitions;
+export const cancelJob = transition('cancel', { body: { reason: optionalText(TEXT.note).describe('Why.') } });

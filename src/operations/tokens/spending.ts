@@ -1,12 +1,12 @@
 /**
- * Spends tokens. `rules/checks.ts` refuses what the balance does not cover as the operation has read it. What another
+ * Spends tokens. `rules/policies.ts` refuses what the balance does not cover as the operation has read it. What another
  * transaction spends meanwhile, and a balance that was not read, as with adjustments, only the check constraint on it
  * knows: this file turns its violation into the same refusal.
  */
 import { refuse, Refusal } from '../../rules/errors.js';
 import type { UserId } from '../../rules/ids.js';
 import { violatedConstraint } from '../../store/database-errors.js';
-import type { Db } from '../../store/database.js';
+import type { Db, Transaction } from '../../store/database.js';
 import { balanceOf, moveTokens, type Movement } from '../../store/ledger.js';
 
 /** The name of the check constraint on every balance. */
@@ -28,7 +28,7 @@ export async function withinBalance<T>(required: number, draw: () => Promise<T>)
 }
 
 /** Runs a transaction that spends tokens. The available amount can be read only after the rollback. */
-export async function spending<T>(db: Db, spender: UserId, work: (tx: Db) => Promise<T>): Promise<T> {
+export async function spending<T>(db: Db, spender: UserId, work: (tx: Transaction) => Promise<T>): Promise<T> {
   try {
     return await db.inTransaction(work);
   } catch (error) {

@@ -1,0 +1,200 @@
+/**
+ * Whether somebody may do an operation to a job or a bid, from the facts that are known of it. Each policy answers with
+ * its denial, or with undefined where nothing stands against the operation. The same policies refuse calls and answer
+ * `availableActions`. Besides, `editing.ts` says what an edit may not change, and the database refuses what it cannot
+ * charge because another transaction spends at the same moment.
+ */
+import { BID_TRANSITION_LIST, type BidTransition } from './bids.js';
+import { refuse, type RefusalCode, type RefusalFacts } from './errors.js';
+import { JOB_ACTION_KEYS, JOB_ACTION_LIST, JOB_ACTIONS, statesAllowing } from './lifecycle.js';
+import type { JobAction, JobActionKey, PartyWord } from './lifecycle.js';
+import { isFor, mayActOnBid, partyOf, PARTY_WORDS, type JobParties, type Party, type PartyViewer } from './parties.js';
+import { missingToPublish, PUBLISH_COST, type ToPublish } from './publishing.js';
+import { BID_STATES, COUNTED_BID_STATES, JOB_STATES, LIVE_BID_STATES } from './states.js';
+import type { BidState, JobState } from './states.js';
+import { eitherOf } from './words.js';
+
+/** What is known of a job, its viewer and the call. What no policy of an operation asks for may be left out. */
+export interface JobFacts {
+  readonly viewer: PartyViewer;
+  readonly job: JobParties & Partial<ToPublish> & { readonly version?: number };
+  /** The states of the viewer's own bids on the job, withdrawn ones among them. */
+  readonly ownBids: readonly BidState[];
+  /** The version that the caller has read; null if they don't say. */
+  readonly expectedVersion?: number | null;
+  /** The viewer's own balance less what is held. */
+  readonly availableTokens?: number;
+  /** What the call takes from the balance, where that follows from the input: a stake, or a raise of the urgency. */
+  readonly cost?: number;
+  /** How many live bids there are to award: of those that the call names, or of all. */
+  readonly bidsToAward?: number;
+}
+
+export interface BidFacts {
+  readonly viewer: PartyViewer;
+  readonly job: JobParties;
+  readonly bid: { readonly contractorId: NonNullable<PartyViewer['contractorId']>; readonly status: BidState };
+}
+
+/** The first reason against an operation. The details are computed only for a refusal. */
+export interface Denial extends Pick<RefusalFacts, 'message' | 'fields'> {
+  readonly code: RefusalCode;
+  details?(): Record<string, unknown>;
+}
+
+export function assertAllowed(denial: Denial | undefined): void {
+  if (!denial) return;
+  const { code, message, fields, details } = denial;
+  throw refuse(code, {
+    ...(message !== undefined && { message }),
+    ...(fields && { fields }),
+    details: details?.() ?? {},
+  });
+}
+
+/**
+ * In this order: may this caller do this to this job, do they know its version, does its state allow it, and what else
+ * there is.
+ */
+export function jobDenial(key: JobActionKey, facts: JobFacts): Denial | undefined {
+  const row: JobAction = JOB_ACTIONS[key];
+  return callerDenial(row.by, facts) ?? versionDenial(facts) ?? stateDenial(key, facts) ?? furtherDenial(key, facts);
+}
+
+/** What an edit is asked before its fields: in a state without edits, the refusal names the fields that were sent. */
+export function editDenial(facts: JobFacts): Denial | undefined {
+  return callerDenial(JOB_ACTIONS.update.by, facts) ?? versionDenial(facts);
+}
+
+/** What is asked once the lifecycle's table allows the operation; its price comes last. */
+export function furtherDenial(key: JobActionKey, facts: JobFacts): Denial | undefined {
+  for (const [code, denial] of Object.entries(FURTHER[key] ?? {})) {
+    const explanation = denial(facts);
+    if (explanation) return { code: code as RefusalCode, ...explanation };
+  }
+  return undefined;
+}
+
+type Further = { readonly [Code in RefusalCode]?: (facts: JobFacts) => Omit<Denial, 'code'> | undefined };
+
+const FURTHER: { readonly [Key in JobActionKey]?: Further } = {
+  publish: {
+    MISSING_FIELDS: lacksFields,
+    INSUFFICIENT_TOKENS: (facts) => cannotPay(facts, facts.job.urgency ? PUBLISH_COST[facts.job.urgency] : 0),
+  },
+  award: { UNKNOWN_BID: hasNoBidToAward },
+  submitBid: { DUPLICATE_BID: hasBidAlready, INSUFFICIENT_TOKENS: (facts) => cannotPay(facts, facts.cost ?? 0) },
+  update: { INSUFFICIENT_TOKENS: (facts) => cannotPay(facts, facts.cost ?? 0) },
+};
+
+/** The codes with which an operation can be refused once the caller is known to be one that it is for. */
+export function codesOfDenials(key: JobActionKey): readonly RefusalCode[] {
+  return [codeElsewhere(JOB_ACTIONS[key]), ...(Object.keys(FURTHER[key] ?? {}) as RefusalCode[])];
+}
+
+function callerDenial(by: PartyWord, { viewer, job, ownBids }: JobFacts): Denial | undefined {
+  return isFor(by, partyOf(viewer, job, ownBids.length > 0)) ? undefined : ONLY_FOR[by];
+}
+
+/** Party words of which there are many are in the plural. */
+const ONLY_FOR = Object.fromEntries(
+  Object.entries({ ...descriptionsOf(PARTY_WORDS), contractor: 'contractors', admin: 'admins' }).map(([by, people]) => [
+    by,
+    { code: 'FORBIDDEN', message: `Only ${people} may do this.` },
+  ]),
+) as Readonly<Record<PartyWord, Denial>>;
+
+function descriptionsOf(words: typeof PARTY_WORDS): Record<string, string> {
+  return Object.fromEntries(Object.entries(words).map(([by, { description }]) => [by, description]));
+}
+
+function versionDenial({ job: { version }, expectedVersion = null }: JobFacts): Denial | undefined {
+  if (expectedVersion === null || expectedVersion === version) return undefined;
+  return { code: 'STALE_VERSION', details: () => ({ expectedVersion, version }) };
+}
+
+function stateDenial(key: JobActionKey, { viewer, job, ownBids }: JobFacts): Denial | undefined {
+  const { states, code, message } = STATES_OF[key];
+  if (states.includes(job.status)) return undefined;
+  return {
+    code,
+    message,
+    details: () => ({
+      fromState: job.status,
+      allowedOperations: operationsAllowedFrom(job.status, partyOf(viewer, job, ownBids.length > 0)),
+    }),
+  };
+}
+
+const STATES_OF = Object.fromEntries(
+  JOB_ACTION_KEYS.map((key) => {
+    const row: JobAction = JOB_ACTIONS[key];
+    const states = statesAllowing(row);
+    return [key, { states, code: codeElsewhere(row), message: mustBe('job', states, JOB_STATES) }];
+  }),
+) as Record<JobActionKey, { states: readonly JobState[]; code: RefusalCode; message: string }>;
+
+/** What being in the wrong state is called, for this operation. */
+function codeElsewhere(row: JobAction): RefusalCode {
+  return row.elsewhere ?? 'INVALID_TRANSITION';
+}
+
+/** In which states the call is possible; where it is in most of them, in which it is not. */
+function mustBe(noun: string, allowing: readonly string[], all: readonly string[]): string {
+  const others = all.filter((state) => !allowing.includes(state));
+  if (others.length < allowing.length) return `The ${noun} must not be ${eitherOf(others)}.`;
+  return `The ${noun} must be ${eitherOf(allowing)}.`;
+}
+
+/** The operations that this party could call in this state, for a refused caller to choose from. */
+export function operationsAllowedFrom(state: JobState, party: Party): string[] {
+  const allowed = JOB_ACTION_LIST.filter((row) => isFor(row.by, party) && statesAllowing(row).includes(state));
+  return allowed.map((row) => row.operation);
+}
+
+function lacksFields({ job }: JobFacts): Omit<Denial, 'code'> | undefined {
+  const missing = missingToPublish(job as ToPublish);
+  if (missing.length === 0) return undefined;
+  return {
+    message: 'To publish the job, fill in the missing fields first.',
+    fields: Object.fromEntries(missing.map((field) => [field, 'is required to publish'])),
+  };
+}
+
+function cannotPay({ availableTokens = 0 }: JobFacts, required: number): Omit<Denial, 'code'> | undefined {
+  if (availableTokens >= required) return undefined;
+  return { details: () => ({ required, available: availableTokens }) };
+}
+
+/** `awardJob` refuses a wrong bid with this sentence, and `availableActions` a job without a bid to award. */
+function hasNoBidToAward({ bidsToAward = 0 }: JobFacts): Omit<Denial, 'code'> | undefined {
+  return bidsToAward > 0 ? undefined : NO_BID_TO_AWARD;
+}
+
+const NO_BID_TO_AWARD = {
+  message: `There is no bid to award: it must be one on this job that is ${eitherOf(LIVE_BID_STATES)}.`,
+  fields: { bidId: 'is no bid on this job that could be awarded' },
+};
+
+/** A contractor has at most one bid on a job. Withdrawing it allows another; a rejected bid does not. */
+function hasBidAlready({ ownBids }: JobFacts): Omit<Denial, 'code'> | undefined {
+  return ownBids.some((state) => COUNTED_BID_STATES.includes(state)) ? {} : undefined;
+}
+
+/** The same of what people do with bids: may this caller do this to this bid, and does its state allow it. */
+export function bidDenial({ by, from }: BidTransition, { viewer, job, bid }: BidFacts): Denial | undefined {
+  if (!mayActOnBid(by, viewer, bid, job)) return ONLY_FOR[by];
+  if (from.includes(bid.status)) return undefined;
+  return {
+    code: 'INVALID_TRANSITION',
+    message: mustBe('bid', from, BID_STATES),
+    details: () => ({ fromState: bid.status, allowedOperations: bidOperationsAllowed({ viewer, job, bid }) }),
+  };
+}
+
+function bidOperationsAllowed({ viewer, job, bid }: BidFacts): string[] {
+  const allowed = BID_TRANSITION_LIST.filter(
+    ({ by, from }) => from.includes(bid.status) && mayActOnBid(by, viewer, bid, job),
+  );
+  return allowed.map((row) => row.operation);
+}
