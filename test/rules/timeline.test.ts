@@ -1,11 +1,11 @@
 import { describe, expect, test } from 'vitest';
 import type { EventType } from '../../src/rules/events.js';
-import { eventFor, IS_WITHIN, reachOf } from '../../src/rules/timeline.js';
-import type { EventReach } from '../../src/rules/timeline.js';
-import { holds, type Facts } from '../../src/rules/conditions.js';
+import { eventFor, eventVisibilityOf, seesEvent } from '../../src/rules/timeline.js';
+import type { EventVisibility } from '../../src/rules/timeline.js';
 import type { ContractorId } from '../../src/rules/ids.js';
+import type { JobState } from '../../src/rules/states.js';
 import type { Party } from '../../src/rules/parties.js';
-import { carla, cyrus, kitchen } from './people.js';
+import { carla, cyrus } from './people.js';
 
 const published = { type: 'job.published' as EventType, sequence: 2, data: { tokensCharged: 15, urgency: 'priority' } };
 const cancelled = {
@@ -20,7 +20,7 @@ const approved = {
   data: { rating: 5, review: 'Straight tiles', tokensCharged: 1, note: 'At last' },
 };
 
-const REACHES: [party: Party, reach: EventReach][] = [
+const REACHES: [party: Party, reach: EventVisibility][] = [
   ['owner', 'all'],
   ['admin', 'all'],
   ['awardee', 'job and own bid'],
@@ -30,15 +30,15 @@ const REACHES: [party: Party, reach: EventReach][] = [
 ];
 
 test.each(REACHES)('to the %s events reach as far as: %s', (party, reach) => {
-  expect(reachOf(party)).toBe(reach);
+  expect(eventVisibilityOf(party)).toBe(reach);
 });
 
 const reading = (
-  event: Pick<Required<Facts>['event'], 'fromStatus' | 'toStatus'>,
+  event: { fromStatus: JobState | null; toStatus: JobState | null },
   bidderId: ContractorId | null,
-): EventReach[] =>
+): EventVisibility[] =>
   (['all', 'job and own bid', 'status changes'] as const).filter((reach) =>
-    holds(IS_WITHIN[reach], { viewer: carla, job: kitchen('open'), ownBids: [], event: { ...event, bidderId } }),
+    seesEvent(reach, carla, { ...event, bidderId }),
   );
 
 test('what happens to a bid is for who made it, and a change of state is for everyone', () => {
@@ -57,7 +57,7 @@ const NO_DETAILS = { bidId: null, rating: null, review: null, fields: null, toke
 const DETAILS = Object.keys(NO_DETAILS);
 
 /** The data that is left of each event, by what the reader is to the job. */
-const LEFT: Record<EventReach, Record<string, unknown>[]> = {
+const LEFT: Record<EventVisibility, Record<string, unknown>[]> = {
   all: [published.data, cancelled.data, disputed.data, approved.data],
   'job and own bid': [
     { urgency: 'priority' },
