@@ -5,6 +5,7 @@
 import { createConnection, type Socket } from 'node:net';
 import postgres, { type Sql } from 'postgres';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { connect, pipelined, type Database, type Db } from '../../src/store/database.js';
 import { freshDatabase, type FreshDatabase } from '../postgres.js';
 import { chanceFrom } from '../seed.js';
 
@@ -18,6 +19,7 @@ const SETTLE_TIMEOUT_MS = 100_000;
 let database: FreshDatabase;
 let killer: Sql;
 let pool: Sql;
+let db: Database;
 
 const open = (max: number, name: string) =>
   postgres({
@@ -40,7 +42,8 @@ beforeEach(async () => {
   await killer`truncate purses, transfers`;
   await killer`insert into purses select n, ${BALANCE} from generate_series(1, ${ACCOUNTS}::int) n`;
   pool = open(10, 'busy');
-  return () => pool.end({ timeout: 2 });
+  db = connect(database.connection, { poolSize: 10, applicationName: 'busy' });
+  return () => Promise.all([pool.end({ timeout: 2 }), db.close()]);
 });
 
 afterAll(async () => {
@@ -60,12 +63,15 @@ async function killBusy(limit: number): Promise<number> {
 async function transfer(id: string): Promise<void> {
   const from = 1 + Math.floor(chance() * ACCOUNTS);
   const to = 1 + ((from + Math.floor(chance() * (ACCOUNTS - 1))) % ACCOUNTS);
-  await pool.begin(async (sql) => {
-    await sql`insert into transfers values (${id})`;
-    await sql`update purses set balance = balance - 1 where id = ${from}`;
+  await db.inTransaction(async (tx) => {
+    await pipelined(tx.send('insert into transfers values ($1)', [id]), add(tx, from, -1));
     if (chance() < 0.3) await pause(2);
-    await sql`update purses set balance = balance + 1 where id = ${to}`;
+    await tx.commitWith(add(tx, to, 1));
   });
+}
+
+function add(tx: Db, purse: number, amount: number): Promise<unknown> {
+  return tx.send('update purses set balance = balance + $1 where id = $2', [amount, purse]);
 }
 
 /** Rejects by itself only if the promise never settles. */
@@ -83,8 +89,10 @@ async function expectWholeTransactionsOnly(): Promise<void> {
 }
 
 async function expectPoolWorks(): Promise<void> {
-  const answers = await settled(Array.from({ length: 40 }, (_, n) => pool`select ${n}::int as n`));
-  expect(answers.filter(({ status }) => status === 'fulfilled').length).toBe(40);
+  for (const ask of [(n: number) => pool`select ${n}::int as n`, (n: number) => db.send('select $1::int', [n])]) {
+    const answers = await settled(Array.from({ length: 40 }, (_, n) => ask(n)));
+    expect(answers.filter(({ status }) => status === 'fulfilled').length).toBe(40);
+  }
 }
 
 describe('when busy backends are killed', () => {
@@ -189,6 +197,47 @@ describe('when busy backends are killed', () => {
       { id: 4, balance: 1010 },
     ]);
     await single.end({ timeout: 2 });
+  });
+
+  test('a transaction of the server that lost its connection between two flushes writes nothing more', async () => {
+    const single = connect(database.connection, { poolSize: 1, applicationName: 'busy' });
+    let firstIsLost = () => {};
+    const lost = new Promise<void>((resolve) => (firstIsLost = resolve));
+    const first = single.inTransaction(async (tx) => {
+      await add(tx, 1, -1);
+      await lost;
+      await tx.commitWith(add(tx, 2, 1));
+    });
+    const outcome = first.then(
+      () => 'committed',
+      (error: Error) => String(error.cause),
+    );
+    while ((await killBusy(1)) === 0) await pause(5);
+    // The next one waits for the only place, and gets a new connection.
+    const second = single.inTransaction(async (tx) => {
+      await add(tx, 3, -10);
+      await tx.commitWith(add(tx, 4, 10));
+    });
+    while ((await killer`select from pg_stat_activity where application_name = 'busy' and state <> 'idle'`).length > 0)
+      await pause(5);
+    firstIsLost();
+    expect(await outcome).toMatch(/CONNECTION_CLOSED/);
+    await second;
+    expect(await killer`select id, balance from purses where balance <> ${BALANCE} order by id`).toEqual([
+      { id: 3, balance: 990 },
+      { id: 4, balance: 1010 },
+    ]);
+    await single.close();
+  });
+
+  test('a COMMIT behind a failed statement is no success', async () => {
+    const outcome = db.inTransaction((tx) =>
+      tx.commitWith(add(tx, 1, -1), tx.send('select 1 / $1::int', [0]), add(tx, 2, 1)),
+    );
+    await expect(outcome).rejects.toThrow('division by zero');
+    await expectWholeTransactionsOnly();
+    expect(await killer`select id from purses where balance <> ${BALANCE}`).toEqual([]);
+    await expectPoolWorks();
   });
 
   test('queries that waited inside a lost transaction are refused too', async () => {
