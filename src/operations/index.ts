@@ -12,9 +12,9 @@ import { submitBid } from './bids/submit.js';
 import { rejectBid, shortlistBid, viewBid, withdrawBid } from './bids/transition.js';
 import { countOwnJobs, readBidActions, readJobActions } from './jobs/actions.js';
 import { createJob, deleteJob, updateJob } from './jobs/edit.js';
-import { listOwnEvents } from './jobs/own-events.js';
+import { listOwnEvents, streamJobEvents, streamMyEvents } from './jobs/events.js';
 import { listEvents, listJobs, readDispute, readJob } from './jobs/read.js';
-import { streamJobEvents, streamMyEvents } from './jobs/streams.js';
+
 import {
   publishJob,
   awardJob,

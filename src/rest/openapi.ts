@@ -1,6 +1,6 @@
 /** Makes the OpenAPI document from the routes and the operations' inputs. */
 import { openPages, type Pages } from '../http/pages.js';
-import { NOT_AMONG_OWN_EVENTS } from '../operations/jobs/own-events.js';
+import { NOT_AMONG_OWN_EVENTS } from '../operations/jobs/events.js';
 import { DISPUTE_TRANSITIONS } from '../rules/disputes.js';
 import { sentenceOf } from '../rules/effects.js';
 import { isTransition, JOB_ACTION_LIST } from '../rules/lifecycle.js';

@@ -2,7 +2,7 @@
 import { isObjectType } from 'graphql';
 import { describe, expect, it, test } from 'vitest';
 import { createSchema } from '../../src/graphql/schema.js';
-import { fieldsOfEditedJob, fieldsOfNewJob } from '../../src/operations/jobs/shape.js';
+import { fieldsOfEditedJob, fieldsOfNewJob } from '../../src/operations/jobs/inputs.js';
 import { BID } from '../../src/rules/entities/bid.js';
 import { JOB_EVENT } from '../../src/rules/entities/event.js';
 import { DISPUTE } from '../../src/rules/entities/dispute.js';

@@ -1,11 +1,15 @@
 import { describe, expect, test } from 'vitest';
 import fc from '../property.js';
-import { limitsCompletionDate, type EditBases } from '../../src/rules/editing.js';
-import { contradictionsIn, checkEdit } from '../../src/rules/editing.js';
-import type { JobBeforeEdit, JobEdit } from '../../src/rules/editing.js';
 import { Refusal, type ErrorCode } from '../../src/rules/errors.js';
-import { editableFields, JOB_FIELDS, REQUIRED_FIELDS } from '../../src/rules/editing.js';
-import type { JobField, JobFields, JobPatch } from '../../src/rules/editing.js';
+import {
+  checkEdit,
+  contradictionsIn,
+  editableFields,
+  JOB_FIELDS,
+  limitsCompletionDate,
+  REQUIRED_FIELDS,
+} from '../../src/rules/editing.js';
+import type { EditBases, JobBeforeEdit, JobEdit, JobField, JobFields, JobPatch } from '../../src/rules/editing.js';
 import { JOB_STATES } from '../../src/rules/states.js';
 import type { JobState } from '../../src/rules/states.js';
 import { publishCost, URGENCIES, type Urgency } from '../../src/rules/publishing.js';

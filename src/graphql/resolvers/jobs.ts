@@ -1,7 +1,7 @@
 import type { GraphQLResolveInfo } from 'graphql';
 import { Arg, Args, Ctx, FieldResolver, ID, Info, Query, Resolver, Root } from 'type-graphql';
 import { OPERATIONS } from '../../operations/index.js';
-import { NOT_AMONG_OWN_EVENTS } from '../../operations/jobs/own-events.js';
+import { NOT_AMONG_OWN_EVENTS } from '../../operations/jobs/events.js';
 import type { ReadableJob } from '../../operations/jobs/readable.js';
 import { IN_ORDER, jobFilter } from '../../operations/jobs/read.js';
 import { GUARANTEED_THEN_NEWEST } from '../../operations/bids/read.js';

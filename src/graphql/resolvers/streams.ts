@@ -1,7 +1,7 @@
 import { Arg, ID, Resolver, Root, Subscription } from 'type-graphql';
 import { OPERATIONS } from '../../operations/index.js';
-import { NOT_AMONG_OWN_EVENTS } from '../../operations/jobs/own-events.js';
-import type { EventsToCome } from '../../operations/jobs/streams.js';
+import { NOT_AMONG_OWN_EVENTS } from '../../operations/jobs/events.js';
+import type { EventsToCome } from '../../operations/jobs/events.js';
 import { perform, type Operation } from '../../operations/operation.js';
 import type { Context } from '../context.js';
 import { JobEvent } from '../types/jobs.js';

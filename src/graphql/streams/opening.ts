@@ -1,6 +1,6 @@
 /** A subscription while it is being opened. The resolver sets its events, and the executor how each is executed. */
 import type { ExecutionResult } from 'graphql';
-import type { EventsToCome } from '../../operations/jobs/streams.js';
+import type { EventsToCome } from '../../operations/jobs/events.js';
 import type { JobEvent } from '../../store/events.js';
 import type { EventStream } from '../../live/live.js';
 

@@ -5,7 +5,7 @@
 import type { FormattedExecutionResult, GraphQLError, GraphQLFormattedError } from 'graphql';
 import type { EventStream } from '../../live/live.js';
 import type { Caller } from '../../operations/caller.js';
-import type { EventsToCome } from '../../operations/jobs/streams.js';
+import type { EventsToCome } from '../../operations/jobs/events.js';
 import { Refusal } from '../../rules/errors.js';
 import type { StreamChannel, StreamEnd } from '../../rules/streams.js';
 import type { GiveBack } from '../../shares/share.js';

@@ -12,11 +12,10 @@ import { newId } from '../../store/new-id.js';
 import { operation } from '../operation.js';
 import { readOnly } from '../read-only.js';
 import { spend, spending } from '../tokens/spending.js';
-import { ofJob } from './addressed.js';
+import { agreeing, fieldsOfEditedJob, fieldsOfNewJob, ofJob } from './inputs.js';
 import { lockVisibleJob } from './job.js';
 import { loadPlaces, locate } from './places.js';
 import { readableJob, type ReadableJob } from './readable.js';
-import { agreeing, fieldsOfEditedJob, fieldsOfNewJob } from './shape.js';
 
 const newJob = agreeing(z.strictObject(fieldsOfNewJob));
 

@@ -10,7 +10,7 @@ import type { JobInclude } from '../../store/job-include.js';
 import { factsOfJobs, lockJob, selectJob } from '../../store/jobs.js';
 import type { FactsNeeded, JobRow, SeenJob, StoredFacts } from '../../store/jobs.js';
 import { idsOf } from '../../store/visibility.js';
-import type { Addressed } from './addressed.js';
+import type { Addressed } from './inputs.js';
 import { readableWith } from './include.js';
 import type { ReadableJob } from './readable.js';
 

@@ -23,7 +23,7 @@ import { across, idInPath, momentInBody, optionalText } from '../shapes.js';
 import { readableWith } from './include.js';
 import { findJob, readJobWith, type FoundJob } from './job.js';
 import { readableJob, type ReadableJob } from './readable.js';
-import { boxAround, contradictionsInPlace, nearFields, nearPlace } from './near.js';
+import { boxAround, contradictionsInPlace, nearFields, nearPlace } from './places.js';
 
 const { status: jobStatus, urgency } = JOB.schema.shape;
 

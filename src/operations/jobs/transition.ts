@@ -12,7 +12,7 @@ import { logEvents, type NewEvent } from '../../store/events.js';
 import { updateJob, type FactsNeeded, type JobRow } from '../../store/jobs.js';
 import { operation, type Call, type Operation } from '../operation.js';
 import { spending } from '../tokens/spending.js';
-import { ofJob, type Addressed } from './addressed.js';
+import { ofJob, type Addressed } from './inputs.js';
 import { EFFECTS, type EffectInput } from './effects.js';
 import { lockVisibleJob, type LockedJob } from './job.js';
 import { readableJob, type ReadableJob } from './readable.js';

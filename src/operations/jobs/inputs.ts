@@ -1,10 +1,26 @@
-/** The fields of a job that a homeowner fills in, for creation and editing. */
-import type { z } from 'zod';
+/** The inputs of operations on a job: which job, and the fields that a homeowner fills in. */
+import { z } from 'zod';
 import { contradictionsIn, REQUIRED_FIELDS, type RequiredJobField } from '../../rules/editing.js';
 import { JOB } from '../../rules/entities/job.js';
+import type { JobId } from '../../rules/ids.js';
 import { REQUIRED_TO_PUBLISH } from '../../rules/publishing.js';
-import { across } from '../shapes.js';
+import { across, idInPath } from '../shapes.js';
 import { writtenInputs } from '../written.js';
+
+/** The parameters of an operation on one job: in REST the path and a header, in GraphQL arguments of their own. */
+export const ofJob = {
+  id: idInPath('job').describe('The job.'),
+  expectedVersion: z
+    .int()
+    .nullish()
+    .meta({ parameter: true })
+    .describe('Refuses with STALE_VERSION if the job has another version by now.'),
+};
+
+export interface Addressed {
+  id: JobId;
+  expectedVersion?: number | null | undefined;
+}
 
 /** The descriptions of what creation requires already do not mention publishing. */
 const neededToPublish = (name: string) =>

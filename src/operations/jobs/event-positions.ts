@@ -7,7 +7,7 @@ import { selectLastPosition } from '../../store/positions.js';
 import { invalidField } from '../validation.js';
 
 /** Every instance commits positions before a client can read them, so that this statement sees them. */
-export async function assertReached(db: Db, after: string): Promise<void> {
+export async function assertPositionExists(db: Db, after: string): Promise<void> {
   const [{ last } = { last: '0' }] = await selectLastPosition(db, {});
   if (BigInt(after) > BigInt(last)) throw invalidField('after', `is beyond the last position, which is ${last}`);
 }

@@ -1,0 +1,96 @@
+/** The events of all of a viewer's jobs: as a list that can be read on from a position, and as subscriptions. */
+import { z } from 'zod';
+import type { EventStream } from '../../live/live.js';
+import { PAGE } from '../../rules/limits.js';
+import { partyToOwn } from '../../rules/parties.js';
+import { eventFor } from '../../rules/timeline.js';
+import { position } from '../../rules/values.js';
+import type { Db } from '../../store/database.js';
+import { listOwnEvents as listStoredEvents } from '../../store/event-log.js';
+import type { JobEvent } from '../../store/events.js';
+import { mapPage, type Page } from '../../store/page.js';
+import { operation } from '../operation.js';
+import { pageShape } from '../paging.js';
+import { idInPath } from '../shapes.js';
+import { assertPositionExists } from './event-positions.js';
+import { findJob } from './job.js';
+
+export interface OwnEvents {
+  readonly page: Page<JobEvent>;
+  /** The `after` of the next call: the last position of the page, or the given one where the page is empty. */
+  readonly nextAfter: string;
+}
+
+const BEGINNING = '0';
+
+/** Describes which events are not in this list, and where to read them. */
+export const NOT_AMONG_OWN_EVENTS =
+  'Of what becomes readable later, the earlier events have earlier positions: after a bid or an award of yours read ' +
+  'the timeline of that job too (`GET /v1/jobs/{id}/events`, `Job.timeline`). A bidder reads changes of the job’s ' +
+  'status alone, and so not that their own bid was viewed, shortlisted or rejected: ask `GET /v1/bids` or ' +
+  '`viewer.bids` for its status.';
+
+export const listOwnEvents = operation({
+  name: 'myEvents',
+  description:
+    'Lists what happened to jobs that one owns, was awarded, or has a bid on that is not withdrawn, the oldest ' +
+    'first; for admins to all jobs. Ask for what is `after` the last position you have seen: you miss nothing ' +
+    'that you may read by then, and see nothing twice.',
+  allows: 'signed in',
+  budget: 'read',
+  input: z.strictObject({
+    after: position
+      .nullish()
+      .describe(
+        'The position to read on from; from the beginning by default. One beyond the last there is, is refused.',
+      ),
+    perPage: pageShape.perPage,
+    first: pageShape.first,
+  }),
+  async run({ db, viewer }, { after, perPage, first }): Promise<OwnEvents> {
+    const size = first ?? perPage ?? PAGE.perPageDefault;
+    const events = await listStoredEvents(db, viewer, { size, after: after ?? BEGINNING });
+    if (events.rows.length === 0 && after != null) await assertPositionExists(db, after);
+    const page = mapPage(events, ({ isAwardee, ...event }) => eventFor(partyToOwn(viewer.role, isAwardee), event));
+    return { page, nextAfter: page.rows.at(-1)?.position ?? after ?? BEGINNING };
+  },
+});
+
+/** A stream that may be opened. It is opened later, since the session check may still fail after the operation. */
+export interface EventsToCome {
+  /** Opens the stream; it reads past events through `db`. */
+  readonly open: (db: Db) => EventStream;
+}
+
+const after = position
+  .nullish()
+  .describe('The position of the last event that was seen: what was missed since comes first. From now on by default.');
+
+export const streamMyEvents = operation({
+  name: 'streamMyEvents',
+  description:
+    'What happens to one’s own jobs from now on, or from a position on: jobs one owns, was awarded, or has a bid on ' +
+    'that is not withdrawn; for admins everything.',
+  allows: 'signed in',
+  budget: 'read',
+  input: z.strictObject({ after }),
+  async run({ db, viewer, services }, { after: since }): Promise<EventsToCome> {
+    if (since != null) await assertPositionExists(db, since);
+    return { open: (on) => services.live.open(viewer, since == null ? {} : { after: BigInt(since) }, on) };
+  },
+});
+
+export const streamJobEvents = operation({
+  name: 'streamJobEvents',
+  description: 'What happens to a job from now on, or from a position on, as its timeline would show it.',
+  allows: 'signed in',
+  budget: 'read',
+  input: z.strictObject({ jobId: idInPath('job').describe('The job.'), after }),
+  async run({ db, viewer, services }, { jobId, after: since }): Promise<EventsToCome> {
+    await findJob(db, viewer, jobId);
+    if (since != null) await assertPositionExists(db, since);
+    return {
+      open: (on) => services.live.open(viewer, since == null ? { jobId } : { jobId, after: BigInt(since) }, on),
+    };
+  },
+});
