@@ -98,23 +98,17 @@ export function isLive(state: BidState): boolean {
 }
 
 /** By how much the counts of a job change. */
-export interface BidCounts {
+interface BidCounts {
   /** Bids that still wait for the choice. */
   readonly live: number;
   /** Those that are not withdrawn. */
   readonly counted: number;
-  /** All that were ever made. */
-  readonly ever: number;
 }
-
-export const UNCHANGED_COUNTS: BidCounts = { live: 0, counted: 0, ever: 0 };
-export const ONE_BID_MORE: BidCounts = { live: 1, counted: 1, ever: 1 };
 
 export function changeOfCounts(from: BidState, to: BidState): BidCounts {
   return {
     live: Number(isLive(to)) - Number(isLive(from)),
     counted: Number(counts(to)) - Number(counts(from)),
-    ever: 0,
   };
 }
 

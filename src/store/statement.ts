@@ -174,11 +174,6 @@ export function rowOf(
   );
 }
 
-/** The fields of a CTE that have the names of these. */
-export function sameNames<Shape extends object>(shape: Shape, part: Readonly<Record<keyof Shape, unknown>>): Shape {
-  return Object.fromEntries(Object.keys(shape).map((name) => [name, part[name as keyof Shape]])) as Shape;
-}
-
 /** How many statements by selection are kept; one that was dropped is built again. */
 const VARIANTS_MAX = 500;
 

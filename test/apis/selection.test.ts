@@ -108,20 +108,6 @@ describe.each(JOB_TRANSITION_KEYS)('of the job that %s has moved', (key) => {
       expect(unnumbered(moved), written(tree)).toEqual(unnumbered(projected(read.data.job, tree)));
     }
   });
-
-  it('no column comes back that was not selected', async () => {
-    const [state] = HAPPY_CALLS[key];
-    const [copy] = await copiesOf(app, await givenJob(app, state, people), 1);
-    const asked = happyCall(key, people, copy as GivenJob);
-    // A job moves by the second party's word on a resolution.
-    if (key === 'resolveDispute') await callGraphql(app, key, { ...asked, by: people.awardee });
-    app.statements();
-    const answer = await callGraphql(app, key, { ...asked, selection: 'id version' });
-    expect(answer.errors).toBeUndefined();
-    const moves = app.statements().filter((text) => text.includes('"moved" as (update "jobs"'));
-    expect(moves).toHaveLength(1);
-    expect(moves[0]).not.toContain('"requirements"');
-  });
 });
 
 it('everything of a job is many fields', () => {
