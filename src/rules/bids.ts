@@ -106,10 +106,7 @@ interface BidCounts {
 }
 
 export function changeOfCounts(from: BidState, to: BidState): BidCounts {
-  return {
-    live: Number(isLive(to)) - Number(isLive(from)),
-    counted: Number(counts(to)) - Number(counts(from)),
-  };
+  return { live: Number(isLive(to)) - Number(isLive(from)), counted: Number(counts(to)) - Number(counts(from)) };
 }
 
 function counts(state: BidState): boolean {

@@ -255,7 +255,6 @@ export const JOB_CREATION = {
 } as const;
 
 export type JobTransitionKey = keyof typeof JOB_TRANSITIONS;
-export const JOB_TRANSITION_KEYS = Object.keys(JOB_TRANSITIONS) as JobTransitionKey[];
 export type JobActionKey = keyof typeof JOB_ACTIONS;
 export const JOB_ACTION_KEYS = Object.keys(JOB_ACTIONS) as JobActionKey[];
 export type JobActionName = (typeof JOB_ACTIONS)[JobActionKey]['action'];

@@ -5,7 +5,7 @@
 import { getNamedType, isLeafType, isObjectType, isRequiredArgument, type GraphQLObjectType } from 'graphql';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { createSchema } from '../../src/graphql/schema.js';
-import { JOB_TRANSITION_KEYS } from '../../src/rules/lifecycle.js';
+import { JOB_TRANSITIONS, type JobTransitionKey } from '../../src/rules/lifecycle.js';
 import { callGraphql, changedBy, operationName } from '../calls.js';
 import { happyCall, HAPPY_CALLS } from '../happy-calls.js';
 import { openTestApp, type Json, type TestApp } from '../app.js';
@@ -87,7 +87,7 @@ describe.each(PEOPLE)('to the %s', (who) => {
 const unnumbered = (value: Json): Json =>
   JSON.parse(JSON.stringify(value, (key, inner) => (key === 'position' ? null : inner)));
 
-describe.each(JOB_TRANSITION_KEYS)('of the job that %s has moved', (key) => {
+describe.each(Object.keys(JOB_TRANSITIONS) as JobTransitionKey[])('of the job that %s has moved', (key) => {
   it('any part is that part of what is read afterwards', async () => {
     const [state, by] = HAPPY_CALLS[key];
     const single = Object.keys(JOB).map((name) => ({ [name]: JOB[name] ?? null }));

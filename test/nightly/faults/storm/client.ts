@@ -4,7 +4,7 @@
  * touches them; at the shared ones it races the others.
  */
 import { setTimeout as pause } from 'node:timers/promises';
-import { JOB_TRANSITION_KEYS, JOB_TRANSITIONS, type JobTransitionKey } from '../../../../src/rules/lifecycle.js';
+import { JOB_TRANSITIONS, type JobTransitionKey } from '../../../../src/rules/lifecycle.js';
 import { LIVE_BID_STATES, type BidState, type JobState } from '../../../../src/rules/states.js';
 import { APIS } from '../../../calls.js';
 import { isIn } from '../../../specified.js';
@@ -402,7 +402,7 @@ export function openClient({
     const candidates = [...jobs, ...over].filter(({ status }) => status !== 'gone');
     if (candidates.length === 0) return undefined;
     const job = dice.of(candidates);
-    const keys = JOB_TRANSITION_KEYS.filter(
+    const keys = (Object.keys(JOB_TRANSITIONS) as JobTransitionKey[]).filter(
       (key) => key !== 'complete' && !JOB_TRANSITIONS[key].from.some((from) => from === job.status),
     );
     const key = dice.of(keys);
