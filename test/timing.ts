@@ -1,6 +1,6 @@
 /**
- * Bounds of time and memory hold on a machine that does nothing else. `npm test` leaves them out; `npm run nightly`
- * sets TIMING.
+ * Bounds of time hold on a machine that does nothing else: `npm run nightly` sets TIMING, and `npm test` leaves them
+ * out.
  */
 import { expect } from 'vitest';
 

@@ -5,10 +5,9 @@
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
 import { JOB_ACTIONS } from '../../src/rules/lifecycle.js';
 import { BID_TRANSITIONS } from '../../src/rules/bids.js';
-import { callGraphql, callRest, type OperationKey } from '../calls.js';
+import { APIS, callRest, outcomeOf, type Api, type OperationKey } from '../calls.js';
 import { homeowner, programOf } from '../cast.js';
 import { HAPPY_CALLS, happyCall, OPERATION_KEYS } from '../happy-calls.js';
-import { expectTimed } from '../timing.js';
 import { openTestApp, type TestApp } from '../app.js';
 import { DRAFT, gather, givenJob, type GivenJob, type People } from '../journey.js';
 import { copiesOf } from '../scenes.js';
@@ -67,6 +66,19 @@ async function spent(call: () => Promise<unknown>): Promise<Spent> {
   wire.roundTrips();
   await call();
   return { statements: app.statements().filter((text) => !USES.test(text)).length, roundTrips: wire.roundTrips() };
+}
+
+/**
+ * On a busy machine an answer may come between two pipelined statements, which makes one round trip more: what a call
+ * costs is the fewest of some.
+ */
+async function fewest([, most]: Cost, call: () => Promise<Spent>): Promise<Cost> {
+  let best: Spent | undefined;
+  for (let tries = 0; tries < 20 && !(best && best.roundTrips <= most); tries += 1) {
+    const next = await call();
+    if (!best || next.roundTrips < best.roundTrips) best = next;
+  }
+  return best ? [best.statements, best.roundTrips] : [0, 0];
 }
 
 /** When a key was last used is written down for many calls together, whenever that is due. */
@@ -161,37 +173,36 @@ const COSTS: Readonly<Record<OperationKey, Cost>> = {
 };
 
 describe('an operation', () => {
-  // On a busy machine an answer may come between two pipelined statements: then there are more round trips.
-  test('costs as many statements and round trips (timed) as this table says, the same by both APIs', async () => {
-    const table: Record<string, Cost> = {};
+  test('costs as many statements and round trips as this table says, the same by both APIs', async () => {
     for (const key of OPERATION_KEYS) {
-      const copies = await copiesOf(app, await givenJob(app, HAPPY_CALLS[key][0], people), 4);
-      const asked = (at: number) => happyCall(key, people, copies[at] as GivenJob);
-      // A statement's first call prepares it, and each API may have its own, for what it wants back.
-      await callRest(app, key, asked(0));
-      await callGraphql(app, key, asked(3));
-      const rest = await spent(async () => expect((await callRest(app, key, asked(1))).status).toBeLessThan(300));
-      const graphql = await spent(async () => expect((await callGraphql(app, key, asked(2))).errors).toBeUndefined());
-      expect(graphql.statements, key).toBe(rest.statements);
-      expectTimed(() => expect(graphql, key).toEqual(rest));
-      table[key] = [rest.statements, rest.roundTrips];
+      const given = await givenJob(app, HAPPY_CALLS[key][0], people);
+      const call = async (api: Api, job: GivenJob | undefined) => {
+        const { ok, code } = await outcomeOf(app, api, key, happyCall(key, people, job as GivenJob));
+        expect([ok, code], key).toEqual([true, null]);
+      };
+      for (const api of APIS) {
+        const copies = await copiesOf(app, given, 2);
+        // A statement's first call prepares it, and each API may have its own, for what it wants back.
+        await call(api, copies.pop());
+        const cost = await fewest(COSTS[key], async () => {
+          if (copies.length === 0) copies.push(...(await copiesOf(app, given, 1)));
+          const job = copies.pop();
+          return spent(() => call(api, job));
+        });
+        expect(cost, `${key} by ${api}`).toEqual(COSTS[key]);
+      }
     }
-    const statementsOf = (costs: Readonly<Record<string, Cost>>) =>
-      Object.fromEntries(Object.entries(costs).map(([key, [statements]]) => [key, statements]));
-    expect(statementsOf(table)).toEqual(statementsOf(COSTS));
-    expectTimed(() => expect(table).toEqual(COSTS));
   });
 
-  test('that is refused costs at most one round trip more, to say why (timed)', async () => {
+  test('that is refused costs at most one round trip more, to say why', async () => {
     const cancelled = await givenJob(app, 'cancelled', people);
     for (const key of OPERATION_KEYS) {
       if (key === 'create') continue;
-      const refused = () => callRest(app, key, happyCall(key, people, cancelled));
+      const refused = async () =>
+        expect((await callRest(app, key, happyCall(key, people, cancelled))).status, key).toBeGreaterThanOrEqual(400);
       await refused();
-      const { roundTrips: needed } = await spent(async () =>
-        expect((await refused()).status, key).toBeGreaterThanOrEqual(400),
-      );
-      expectTimed(() => expect(needed, key).toBeLessThanOrEqual(COSTS[key][1] + 1));
+      const most: Cost = [Infinity, COSTS[key][1] + 1];
+      expect((await fewest(most, () => spent(refused)))[1], key).toBeLessThanOrEqual(most[1]);
     }
   });
 

@@ -1,6 +1,7 @@
 /** A bare connection to a server: it sends any bytes at any pace, and reads what comes back byte for byte. */
 import { once } from 'node:events';
 import { connect, type Socket } from 'node:net';
+import { expect } from 'vitest';
 import { addressOf } from '../addresses.js';
 import type { Json } from '../app.js';
 
@@ -85,3 +86,13 @@ export function post(target: string, body: string | Uint8Array, headers: readonl
 }
 
 export const jsonOf = ({ body }: RawAnswer): Json => JSON.parse(body);
+
+/** Also checks the form: four keys, always all of them, and the request's own id. */
+export function refusalIn(answer: RawAnswer): readonly [number, string] {
+  const body = jsonOf(answer);
+  expect(Object.keys(body)).toEqual(['status', 'error', 'details', 'blocked_fields']);
+  expect(body).toMatchObject({ status: answer.status, error: expect.stringMatching(/\S.*\.$/), blocked_fields: [] });
+  expect(body.details.request_id).toBe(answer.headers.get('x-request-id'));
+  for (const name of ['x-injected', 'set-cookie', 'x-b']) expect(answer.headers.has(name)).toBe(false);
+  return [answer.status, body.details.code];
+}

@@ -8,7 +8,6 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { homeowner } from '../../cast.js';
 import { openTestApp, type Json, type TestApp } from '../../app.js';
 import { needs } from '../../needs.js';
-import { expectTimed, CHECKS_TIME } from '../../timing.js';
 import { head, jsonOf, openConnection } from '../../attacks/raw-connection.js';
 import { printFigures } from '../figures.js';
 import { call, median, openFloodedServer, run, type FloodedServer, type Tally } from './flooded-server.js';
@@ -44,9 +43,6 @@ const slowhttptest = (url: string, connections: number, seconds: number, args: r
   ...args.map((one) => (one.startsWith('/') ? url + one : one)),
 ];
 
-/** A machine that is busy with something else lets a read wait for its turn so long that it is refused. */
-const READ = CHECKS_TIME ? [200] : [200, 503];
-
 describe('in small', () => {
   let app: TestApp;
   beforeAll(async () => {
@@ -56,7 +52,7 @@ describe('in small', () => {
 
   let real: Promise<number>;
 
-  it('of six hundred log-ins at once those beyond the queue are shed with 503 and Retry-After (timed)', async () => {
+  it('of six hundred log-ins at once those beyond the queue are shed with 503 and Retry-After', async () => {
     const hanna = await homeowner(app, 'Hanna');
     const guess = (i: number) =>
       app.rest('POST', '/v1/auth/login', {
@@ -68,12 +64,12 @@ describe('in small', () => {
       app.rest('POST', '/v1/auth/login', { body: { email: hanna.email, password: hanna.password } }),
     );
     const [read, answers] = await Promise.all([app.rest('GET', '/v1/me', { token: hanna.token }), flood]);
-    expect(READ).toContain(read.status);
+    expect(read.status).toBe(200);
     const shed = answers.filter(({ status }) => status === 503);
     expect(answers.filter(({ status }) => status === 401)).toHaveLength(600 - shed.length);
     expect(shed.length).toBeGreaterThan(100);
     // A call that waits too long is shed as well.
-    expectTimed(() => expect(answers.length - shed.length).toBeGreaterThanOrEqual(256));
+    expect(answers.length - shed.length).toBeGreaterThanOrEqual(256);
     for (const { headers, body } of shed)
       expect([body.details.code, Number(headers.get('retry-after')) > 0]).toEqual(['OVERLOADED', true]);
   });
@@ -82,7 +78,7 @@ describe('in small', () => {
     expect(await real).toBeGreaterThan(0);
   });
 
-  it('of 900 requests at once those beyond the queue are refused with 503, never the operator’s (timed)', async () => {
+  it('of 900 requests at once those beyond the queue are refused with 503, never the operator’s', async () => {
     const hanna = await homeowner(app, 'Hanna');
     const { url, shares } = await app.another({}, { turns: { total: 100 } });
     const rush = await Promise.all(Array.from({ length: 900 }, (_, at) => openConnection(url, at)));
@@ -106,11 +102,11 @@ describe('in small', () => {
     const ready = (await (await fetch(`${url}/readyz`)).json()) as Json;
     expect(ready.status).toBe('ready');
     // For some seconds after the last was refused.
-    expectTimed(() => expect(ready.busy).toBe(true));
+    expect(ready.busy).toBe(true);
     expect((await fetch(`${url}/v1/me`, { headers: { authorization: `Bearer ${hanna.token}` } })).status).toBe(200);
   });
 
-  needs('slowhttptest').it('two hundred slow connections of each kind keep nobody from reading (timed)', async () => {
+  needs('slowhttptest').it('two hundred slow connections of each kind keep nobody from reading', async () => {
     const hanna = await homeowner(app, 'Hanna');
     for (const [, args] of SLOW) {
       const attack = run(slowhttptest(app.url, 200, 2, args));
@@ -119,13 +115,12 @@ describe('in small', () => {
       const ended = attack.ended.finally(() => (over = true));
       while (!over) {
         const { status } = await app.rest('GET', '/v1/me', { token: hanna.token, from: 0 });
-        expect(READ).toContain(status);
-        if (status === 200) reads += 1;
+        expect(status).toBe(200);
+        reads += 1;
         await sleep(5);
       }
       await ended;
-      expect(reads).toBeGreaterThan(0);
-      expectTimed(() => expect(reads).toBeGreaterThan(10));
+      expect(reads).toBeGreaterThan(10);
     }
   });
 });

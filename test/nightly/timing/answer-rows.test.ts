@@ -13,7 +13,7 @@ const LONG = `select json_agg(json_build_array(n, md5(n::text), md5((n + $1::int
 const oldSpace = () =>
   getHeapSpaceStatistics().find(({ space_name: name }) => name === 'old_space')?.space_used_size ?? 0;
 
-test('next to nothing of an answer stays in old space (timed)', async () => {
+test('next to nothing of an answer stays in old space', async () => {
   // What compilers make of the driver's code hides it, now and then.
   setFlagsFromString('--no-opt');
   const database = await freshDatabase();

@@ -1,0 +1,98 @@
+/** How long a call waits for the count of its rate, whatever becomes of Redis. */
+import { setTimeout as sleep } from 'node:timers/promises';
+import { afterAll, afterEach, beforeAll, expect, it } from 'vitest';
+import { createRateLimits, type RateBudget, type RateLimits } from '../../../src/security/rate-limit.js';
+import { createRedisServer, type RedisServer } from '../../security/redis-server.js';
+import { until } from '../../security/until.js';
+
+const FIVE: RateBudget = { name: 'five', max: 5, windowSeconds: 60 };
+
+let server: RedisServer;
+let limits: RateLimits | undefined;
+beforeAll(async () => {
+  server = createRedisServer();
+  await server.start();
+});
+afterAll(() => server.remove());
+afterEach(() => limits?.close());
+
+async function openOn(redisUrl: string, redisTimeoutMs?: number): Promise<RateLimits> {
+  const opened = createRateLimits({
+    enabled: true,
+    onRedisLost: () => {},
+    onRedisBack: () => {},
+    redisUrl,
+    ...(redisTimeoutMs && { redisTimeoutMs }),
+  });
+  limits = opened;
+  if (redisUrl !== server.socket) return opened;
+  await opened.ready();
+  await until(() => opened.storeInUse() === 'redis');
+  return opened;
+}
+
+async function passed(count: number, take: () => Promise<{ allowed: boolean }>): Promise<number> {
+  return (await Promise.all(Array.from({ length: count }, take))).filter(({ allowed }) => allowed).length;
+}
+
+async function msOf(work: () => Promise<unknown>): Promise<number> {
+  const startMs = performance.now();
+  await work();
+  return performance.now() - startMs;
+}
+
+it('no longer where Redis cannot be reached from the start', async () => {
+  const rates = await openOn('/nowhere/at/all');
+  expect(await msOf(() => passed(100, () => rates.take(FIVE, 'ann')))).toBeLessThan(100);
+});
+
+it('a window of a second lasts a second by the clock of Redis, and refused calls do not prolong it', async () => {
+  const rates = await openOn(server.socket);
+  const brief = { name: 'brief', max: 3, windowSeconds: 1 };
+  let refused = 0;
+  const ms = await msOf(async () => {
+    expect(await passed(10, () => rates.take(brief, 'ann'))).toBe(3);
+    while (!(await rates.take(brief, 'ann')).allowed) refused += 1;
+  });
+  expect(ms).toBeGreaterThanOrEqual(990);
+  expect(refused).toBeGreaterThan(0);
+  expect(ms).toBeLessThan(1_500);
+});
+
+it('hardly longer while Redis is killed and started again', async () => {
+  const rates = await openOn(server.socket, 30_000);
+  const waits = await watching(rates, async () => {
+    await server.kill();
+    await until(() => rates.storeInUse() === 'memory');
+    await server.start();
+    await until(() => rates.storeInUse() === 'redis');
+  });
+  expect(Math.max(...waits)).toBeLessThan(250);
+});
+
+it('until a time-out for a Redis that does not answer, and then not at all', async () => {
+  const rates = await openOn(server.socket, 150);
+  server.freeze();
+  expect(await msOf(() => passed(1_000, () => rates.take(FIVE, 'frozen')))).toBeLessThan(300);
+  const waits = await watching(rates, () => sleep(2_500));
+  expect(Math.max(...waits)).toBeLessThan(50);
+  server.thaw();
+});
+
+/** Goes on taking while something happens, and answers how long each call waited, in milliseconds. */
+async function watching(rates: RateLimits, happening: () => Promise<unknown>): Promise<number[]> {
+  const waitsMs: number[] = [];
+  let over = false;
+  const caller = async (name: string) => {
+    while (!over) {
+      waitsMs.push(await msOf(() => rates.take({ ...FIVE, name: 'watched' }, name)));
+      await sleep(1);
+    }
+  };
+  const callers = ['ann', 'ben', 'cid'].map(caller);
+  await happening();
+  over = true;
+  await Promise.all(callers);
+  expect(waitsMs.length).toBeGreaterThan(0);
+  return waitsMs;
+}

@@ -1,0 +1,21 @@
+import { setFlagsFromString } from 'node:v8';
+import { runInNewContext } from 'node:vm';
+import { expect, it } from 'vitest';
+import { createShare, NO_EVENTS } from '../../../src/shares/share.js';
+
+setFlagsFromString('--expose-gc');
+const collectGarbage = (): unknown => runInNewContext('gc()');
+
+it('a share keeps nothing of fifty thousand users who hold nothing any more', () => {
+  const limits = { of: 'requests', perUser: 1, perAddress: 2 } as const;
+  const share = createShare({ name: 'requests', limits, events: NO_EVENTS });
+  const bytesHeld = () => {
+    collectGarbage();
+    return process.memoryUsage().heapUsed;
+  };
+  share.take({ address: 'a' });
+  const before = bytesHeld();
+  for (let at = 0; at < 50_000; at += 1) share.take({ address: 'a', user: `one of many ${at}` })();
+  // Each would take more than a hundred bytes.
+  expect(bytesHeld() - before).toBeLessThan(2_000_000);
+});
