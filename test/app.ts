@@ -49,6 +49,9 @@ export interface TestApp {
   close(): Promise<void>;
 }
 
+/** Sessions are looked up in the database now and then, and of admins always: other statements are what a call asks. */
+export const isLookUpOfSession = (statement: string) => statement.includes(' from "sessions" ');
+
 export interface CallOptions {
   token?: string | undefined;
   body?: unknown;

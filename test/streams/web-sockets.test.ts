@@ -366,6 +366,7 @@ describe('a subscription that is completed while it is being opened', () => {
     await raw.heard('connection_ack');
     await app.sql.begin(async (sql) => {
       await sql`lock table sessions in access exclusive mode`;
+      app.services.live.activeSessions.forgetAll();
       await raw.send(...messages, { type: 'ping' });
       await Promise.race([raw.heard('pong'), raw.closed]);
     });
