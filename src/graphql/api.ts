@@ -50,7 +50,7 @@ export interface GraphqlApi {
   /** Answers a request for a stream of server-sent events. */
   handleStream(exchange: Exchange, caller: Caller): Promise<void>;
   readonly webSockets: Pick<WebSockets, 'open' | 'isIdle'>;
-  /** Ends every stream, so that its client comes again to another server. */
+  /** Ends every stream, so that its client reconnects to another server. */
   endStreams(): void;
   stop(): Promise<void>;
 }

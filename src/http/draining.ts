@@ -39,7 +39,7 @@ export interface Draining {
 
 /** The answer to what would not end by itself, and so may not begin any more. */
 export function serverStops(): Refusal {
-  return refuse('OVERLOADED', { message: 'This server stops; come again.', details: { retryAfter: 1 } });
+  return refuse('OVERLOADED', { message: 'This server is stopping; retry.', details: { retryAfter: 1 } });
 }
 
 export function createDraining({ drainMs }: Pick<Timeouts, 'drainMs'>): Draining {

@@ -78,7 +78,7 @@ const ABOUT = [
   '- **Sending again.** A call without an answer, or with 503, may be sent again after a pause that doubles, a write ' +
     'with the same `Idempotency-Key`, and so may one with 409 IDEMPOTENCY_KEY_IN_USE; 429 after `Retry-After` ' +
     'seconds. After a 401 with the reason `expired` refresh the session, after STALE_VERSION read the job again. ' +
-    'Any other refusal would come again.',
+    'Any other refusal would be repeated.',
   '- **Methods.** An address refuses a method that it does not take with 405; every GET answers HEAD too.',
   SAMPLES_DESCRIPTION,
 ].join('\n');

@@ -6,7 +6,7 @@ export type StreamChannel = 'websocket' | 'sse';
 interface HowStreamEnds {
   readonly description: string;
   /**
-   * What a WebSocket is closed with. The clients of graphql-ws come again after 1012, 1013 and 4403, and report 4401
+   * What a WebSocket is closed with. The clients of graphql-ws reconnect after 1012, 1013 and 4403, and report 4401
    * and 4429; without a code the connection is cut, or stays for its other streams.
    */
   readonly closeCode?: number;
@@ -17,9 +17,9 @@ export const STREAM_ENDS = {
   left: { description: 'the connection closed, or its client no longer answered' },
   slow: { description: 'its client did not take what was sent' },
   session_ended: { description: 'the session or the API key has ended; log in again', closeCode: 4401 },
-  token_expired: { description: 'the access token has expired; come again with a new one', closeCode: 4403 },
+  token_expired: { description: 'the access token has expired; reconnect with a new one', closeCode: 4403 },
   flooding: { description: 'the client sent too many messages', closeCode: 4429 },
-  draining: { description: 'this server stops; come again', closeCode: 1012 },
+  draining: { description: 'this server is stopping; reconnect', closeCode: 1012 },
   failed: { description: 'the server could not go on with it' },
 } as const satisfies Record<string, HowStreamEnds>;
 

@@ -58,7 +58,7 @@ export function createShare({ name, limits, events, retryAfterSeconds = () => 1 
   let sweptAt = ADDRESSES_UNSWEPT;
 
   /**
-   * Addresses that hold nothing stay in the map for a while: most come again, and adding and removing a key on every
+   * Addresses that hold nothing stay in the map for a while: most return, and adding and removing a key on every
    * call would be work for the garbage collector.
    */
   function heldBy(address: string): HeldByAddress {

@@ -26,7 +26,7 @@ const EVENT_STREAM = 'text/event-stream';
 export interface ServerSentEvents {
   /** Opens the stream that the request asks for, and answers until it ends. */
   answer(exchange: Exchange, caller: Caller, body: unknown): Promise<void>;
-  /** Ends all of them, so that their clients come again to another server. */
+  /** Ends all of them, so that their clients reconnect to another server. */
   drain(): void;
 }
 

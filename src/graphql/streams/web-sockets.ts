@@ -34,7 +34,7 @@ export interface WebSockets {
   /** Whether this connection has no subscription. */
   isIdle(socket: Socket): boolean;
   open(upgrade: Upgrade): void;
-  /** Ends all of them, so that their clients come again to another server. */
+  /** Ends all of them, so that their clients reconnect to another server. */
   drain(): void;
   close(): void;
 }
