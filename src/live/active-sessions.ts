@@ -1,6 +1,6 @@
 /**
- * Sessions that the database has found active, kept in memory so that most calls ask it nothing about their session. One
- * is relied on for half a minute, never beyond its own end, and only while this instance hears which sessions end.
+ * Sessions that the database has found active, kept in memory so that most calls ask it nothing about their session.
+ * One is relied on for half a minute, never beyond its own end, and only while this instance hears which sessions end.
  */
 import { LRUCache } from 'lru-cache';
 import type { SessionId } from '../rules/ids.js';

@@ -1,4 +1,4 @@
-/** Ends sessions: this instance refuses them before the call is answered, and all others once they hear of the commit. */
+/** Ends sessions: this instance refuses them before the call is answered, all others once they hear of the commit. */
 import type { SessionId } from '../../rules/ids.js';
 import { revokeOtherSessions, revokeSession, type NamedSession } from '../../store/sessions.js';
 import type { Call } from '../operation.js';
