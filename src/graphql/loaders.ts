@@ -3,17 +3,7 @@
  * cached between two reads, since a mutation may have run between them.
  */
 import DataLoader from 'dataloader';
-import { readPeople, userBehind, type Person } from '../operations/accounts/directory.js';
-import type { ReadableContractor, ReadableHomeowner, ReadableUser } from '../operations/accounts/people.js';
 import type { Caller } from '../operations/caller.js';
-import {
-  bidderOf,
-  partsOf,
-  readPart,
-  type JobParts,
-  type PartName,
-  type PartRequest,
-} from '../operations/jobs/include.js';
 import { visibleJobs } from '../operations/jobs/read.js';
 import type { ReadableJob } from '../operations/jobs/readable.js';
 import { seesTokensOf } from '../operations/tokens/tokens.js';
@@ -23,12 +13,21 @@ import type { BidState } from '../rules/states.js';
 import { GRAPHQL_LIMITS } from '../rules/limits.js';
 import type { Viewer } from '../rules/viewer.js';
 import type { DeliveryStatus } from '../rules/webhooks.js';
+import type { BidWithBidder } from '../store/bids-with-bidders.js';
 import { holdsOf, type Bid, type Hold } from '../store/bids.js';
 import type { Db } from '../store/database.js';
 import type { JobEvent } from '../store/events.js';
+import { partsOf, readPartsOfMany, type JobInclude, type JobParts, type ListValues } from '../store/job-parts.js';
 import { factsOfJobs, type StoredFacts } from '../store/jobs.js';
 import { balanceOf, selectBalances, transfersOfMany, type Balance, type TokenTransfer } from '../store/ledger.js';
 import type { Page, SamePageRequest } from '../store/page.js';
+import {
+  readPeople,
+  type Person,
+  type ReadableContractor,
+  type ReadableHomeowner,
+  type ReadableUser,
+} from '../store/people.js';
 import { reviewsOfMany, type Review } from '../store/reviews.js';
 import { asArray } from '../store/statement.js';
 import { webhookDeliveriesOfMany, type WebhookDelivery } from '../store/webhook-deliveries.js';
@@ -36,7 +35,7 @@ import { webhookDeliveriesOfMany, type WebhookDelivery } from '../store/webhook-
 type Read<Key, Value> = (db: Db, viewer: Viewer, keys: readonly Key[]) => Promise<Map<Key, Value>>;
 type Loader<Key, Value> = DataLoader<Key, Value | undefined>;
 /** The value itself where it was read with its parent. */
-type Found<Value> = Value | Promise<Value | undefined>;
+type MaybePromise<Value> = Value | Promise<Value | undefined>;
 
 /**
  * Every parent costs an operation at least 1, so that one statement can read for all parents, and never for more than
@@ -49,7 +48,7 @@ const PARENTS_MAX = GRAPHQL_LIMITS.cost;
  * none.
  */
 export class Loaders {
-  readonly #made = new Map<string, unknown>();
+  readonly #loaders = new Map<string, unknown>();
 
   constructor(private readonly caller: Caller) {}
 
@@ -58,17 +57,17 @@ export class Loaders {
   }
 
   /** The account of a profile. */
-  userBehind(profile: ReadableHomeowner | ReadableContractor): Found<ReadableUser> {
-    return userBehind(profile) ?? this.people.load(profile.userId).then((person) => person?.user);
+  userBehind(profile: ReadableHomeowner | ReadableContractor): MaybePromise<ReadableUser> {
+    return profile.user ?? this.people.load(profile.userId).then((person) => person?.user);
   }
 
-  homeownerOf(job: ReadableJob): Found<ReadableHomeowner | null> {
+  homeownerOf(job: ReadableJob): MaybePromise<ReadableHomeowner | null> {
     const { homeowner } = partsOf(job);
     return homeowner ?? this.people.load(job.homeownerId).then((person) => person?.homeowner);
   }
 
-  contractorOf(bid: Bid): Found<ReadableContractor | null> {
-    return bidderOf(bid) ?? this.people.load(bid.contractorId).then((person) => person?.contractor);
+  contractorOf(bid: BidWithBidder): MaybePromise<ReadableContractor | null> {
+    return bid.bidder ?? this.people.load(bid.contractorId).then((person) => person?.contractor);
   }
 
   /** A page of the reviews of a contractor. */
@@ -134,59 +133,71 @@ export class Loaders {
   }
 
   /** The viewer's own bids on a job, the newest first. */
-  ownBidsOn(job: ReadableJob): Found<readonly Bid[]> {
-    return partsOf(job).ownBids ?? this.#part('ownBids', job);
+  ownBidsOn(job: ReadableJob): MaybePromise<readonly Bid[]> {
+    return partsOf(job).ownBids ?? this.#parts(job, { ownBids: {} }).then((parts) => parts?.ownBids);
   }
 
   /** Null for a viewer who may not see it. */
-  awardedBidOf(job: ReadableJob): Found<Bid | null> {
+  awardedBidOf(job: ReadableJob): MaybePromise<Bid | null> {
     const { awardedBid } = partsOf(job);
     if (awardedBid !== undefined || !job.awardedBidId) return awardedBid ?? null;
-    return this.#part('awardedBid', job);
+    return this.#parts(job, { awardedBid: {} }).then((parts) => parts?.awardedBid);
   }
 
-  disputeOf(job: ReadableJob): Found<Dispute | null> {
+  disputeOf(job: ReadableJob): MaybePromise<Dispute | null> {
     const { dispute } = partsOf(job);
-    return dispute === undefined ? this.#part('dispute', job) : dispute;
+    return dispute === undefined ? this.#parts(job, { dispute: true }).then((parts) => parts?.dispute) : dispute;
   }
 
   /** A page of the bids on a job, or of those in one state. */
-  bidsOn(job: ReadableJob, page: SamePageRequest, status: BidState | null): Found<Page<Bid>> {
+  bidsOn(job: ReadableJob, page: NestedPage, status: BidState | null): MaybePromise<Page<Bid>> {
     const { bids } = partsOf(job);
-    return status === null && isFirst(page, bids) ? bids : this.#part('bids', job, { ...page, status });
+    if (status === null && isFirst(page, bids)) return bids;
+    const include = { bids: { ...sizeOf(page), ofStatus: status !== null } };
+    return this.#parts(job, include, { after: page.after, status }).then((parts) => parts?.bids);
   }
 
   /** A page of the events of a job. */
-  timelineOf(job: ReadableJob, page: SamePageRequest): Found<Page<JobEvent>> {
+  timelineOf(job: ReadableJob, page: NestedPage): MaybePromise<Page<JobEvent>> {
     const { timeline } = partsOf(job);
-    return isFirst(page, timeline) ? timeline : this.#part('timeline', job, page);
+    if (isFirst(page, timeline)) return timeline;
+    return this.#parts(job, { timeline: sizeOf(page) }, { after: page.after }).then((parts) => parts?.timeline);
   }
 
   /** A field has the same arguments for every job, so that one loader serves all of them. */
-  #part<Name extends PartName>(name: Name, job: ReadableJob, request: PartRequest = {}) {
-    const loader = this.#loader<ReadableJob, JobParts[Name]>(`${name} ${JSON.stringify(request)}`, (db, viewer, jobs) =>
-      readPart(db, viewer, name, jobs, request),
-    );
-    return loader.load(job);
+  #parts(job: ReadableJob, include: JobInclude, values: ListValues = {}): Promise<JobParts | undefined> {
+    const name = JSON.stringify([include, values]);
+    return this.#loader<ReadableJob, JobParts>(name, (db, viewer, jobs) =>
+      readPartsOfMany(db, viewer, jobs, include, values),
+    ).load(job);
   }
 
   #loader<Key, Value>(name: string, read: Read<Key, Value>): Loader<Key, Value> {
-    const known = this.#made.get(name) as Loader<Key, Value> | undefined;
+    const known = this.#loaders.get(name) as Loader<Key, Value> | undefined;
     if (known) return known;
     const { caller } = this;
     const loader = new DataLoader<Key, Value | undefined>(
       async (keys) => {
-        const found = await read(caller.db, await caller.viewer(), [...new Set(keys)]);
-        return keys.map((key) => found.get(key));
+        const values = await read(caller.db, await caller.viewer(), [...new Set(keys)]);
+        return keys.map((key) => values.get(key));
       },
       { cache: false, maxBatchSize: PARENTS_MAX },
     );
-    this.#made.set(name, loader);
+    this.#loaders.set(name, loader);
     return loader;
   }
 }
 
+/** The page of a list inside a job, and whether its total is selected. */
+interface NestedPage extends SamePageRequest {
+  readonly total: boolean;
+}
+
+function sizeOf({ size, after, total }: NestedPage) {
+  return { size, total, isAfter: after !== undefined };
+}
+
 /** Whether the page was read in the same statement as the job. */
-function isFirst<Row>(asked: SamePageRequest, read: Page<Row> | undefined): read is Page<Row> {
-  return asked.after === undefined && asked.size === read?.size;
+function isFirst<Row>({ size, after }: NestedPage, read: Page<Row> | undefined): read is Page<Row> {
+  return after === undefined && size === read?.size;
 }

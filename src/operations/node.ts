@@ -2,7 +2,7 @@
 import { z } from 'zod';
 import { refuse } from '../rules/errors.js';
 import { isId } from '../rules/ids.js';
-import { readPart } from './accounts/directory.js';
+import { findPerson } from './accounts/directory.js';
 import { readBid } from './bids/read.js';
 import { readJob } from './jobs/read.js';
 import { operation } from './operation.js';
@@ -18,7 +18,7 @@ export const readNode = operation({
   async run(call, { id }): Promise<object> {
     if (isId('job', id)) return readJob.run(call, { id });
     if (isId('bid', id)) return readBid.run(call, { id });
-    for (const part of PARTS) if (isId(part, id)) return (await readPart(call, id, part)).part;
+    for (const part of PARTS) if (isId(part, id)) return (await findPerson(call, id, part)).part;
     if (isId('transfer', id)) return readTransfer.run(call, { id });
     throw nothingThere();
   },

@@ -6,7 +6,7 @@ import type { z } from 'zod';
 import { refuse, Refusal, type ErrorCode } from '../rules/errors.js';
 import type { Role, Viewer, ViewerWith } from '../rules/viewer.js';
 import { addressIdentity } from '../security/address.js';
-import type { JobInclude } from '../store/job-include.js';
+import type { JobInclude } from '../store/job-parts.js';
 import type { Db } from '../store/database.js';
 import type { Caller } from './caller.js';
 import { fingerprintOf } from './fingerprint.js';

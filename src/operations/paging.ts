@@ -1,7 +1,7 @@
 /** The input of pages: REST by number or by cursor, GraphQL by cursor alone. One schema has both. */
 import { z } from 'zod';
 import { PAGE } from '../rules/limits.js';
-import type { JobInclude } from '../store/job-include.js';
+import type { JobInclude } from '../store/job-parts.js';
 import type { KeyValue, PageRequest, Position, SamePageRequest } from '../store/page.js';
 import { invalidField, parse } from './validation.js';
 

@@ -8,7 +8,7 @@ import { countsOf, wantsDryRun, type DryRunEffects } from '../operations/dry-run
 import { perform } from '../operations/operation.js';
 import { refuse } from '../rules/errors.js';
 import { DRY_RUN_EFFECTS_HEADER_BYTES_MAX } from '../rules/limits.js';
-import type { JobInclude } from '../store/job-include.js';
+import type { JobInclude } from '../store/job-parts.js';
 import { choose, finderOf, type Chosen } from './addresses.js';
 import { sendFailure, sendResult } from './answer.js';
 import { hasBody, readInput, type Input } from './input.js';

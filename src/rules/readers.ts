@@ -1,4 +1,5 @@
 /** Who a field is for, where it is not for everyone who sees the row. */
+import type { Viewer } from './viewer.js';
 
 /**
  * What a reader is to the row. To a person: themselves, the other side of an award (`counterpart`), a homeowner they
@@ -27,3 +28,17 @@ export const CREDENTIALS = {
   relations: ['self', 'client', 'admin'],
   words: 'the contractor, homeowners on whose jobs they have bid, and admins',
 } as const satisfies Readers;
+
+/** What a viewer is to the person with this account: as the two rows show it, and as was read besides. */
+export function relationsToPerson(
+  viewer: Pick<Viewer, 'userId' | 'role'>,
+  userId: string,
+  { counterpart = false, client = false }: Partial<Record<'counterpart' | 'client', boolean>>,
+): Relation[] {
+  const relations: Relation[] = [];
+  if (viewer.userId === userId) relations.push('self');
+  if (viewer.role === 'admin') relations.push('admin');
+  if (counterpart) relations.push('counterpart');
+  if (client) relations.push('client');
+  return relations;
+}

@@ -115,7 +115,7 @@ export const listEventsOfJob = forEachRole((role) =>
 
 const DISPUTE_EVENTS = asArray(DISPUTE_EVENT_TYPES);
 
-export const isOfDispute = sql`${events.type} = any(${DISPUTE_EVENTS}::text[])`;
+const isOfDispute = sql`${events.type} = any(${DISPUTE_EVENTS}::text[])`;
 
 const storedColumns = getTableColumns(events);
 

@@ -9,10 +9,8 @@ import type { Urgency } from '../rules/publishing.js';
 import type { Role, Viewer } from '../rules/viewer.js';
 import type { Db } from './database.js';
 import { jobFields, type JobRow } from './jobs.js';
-import { includeKey } from './by-selection.js';
-import { includeReader, type Included } from './included.js';
-import { includeColumns, joiningInclude, type IncludeColumns, type JobInclude } from './job-include.js';
-import { listing, mapPage, type List, type Page, type PageRequest, type Reach } from './page.js';
+import { includeKey, partsColumn, readParts, type JobInclude } from './job-parts.js';
+import { listing, type List, type Page, type PageRequest, type Reach } from './page.js';
 import { inOrder, JOB_LIST_ORDERS } from './job-orders.js';
 import {
   inMarket,
@@ -66,15 +64,9 @@ const FILTERS: {
 };
 const FILTER_NAMES = Object.keys(FILTERS) as (keyof typeof FILTERS)[];
 
-/** A job in a list, with the included parts. */
-export interface ListedJob {
-  readonly job: JobRow;
-  readonly included: Included;
-}
+const lists = remembering<List<FilterValues, JobRow>>();
 
-const lists = remembering<List<FilterValues, RawJob>>();
-
-/** The jobs that the viewer may see and that match the filter. */
+/** The jobs that the viewer may see and that match the filter, with the included parts. */
 export async function listJobs(
   db: Db,
   viewer: Viewer,
@@ -82,7 +74,7 @@ export async function listJobs(
   request: PageRequest,
   include: JobInclude = {},
   order: JobOrder = DEFAULT_JOB_ORDER,
-): Promise<Page<ListedJob>> {
+): Promise<Page<JobRow>> {
   const { role } = viewer;
   const asked: Asked = {
     role,
@@ -112,14 +104,9 @@ export async function listJobs(
   };
   const on = searches.length > 0 ? (db.forLong?.() ?? db) : db;
   const page = await list(include)(on, values, request);
-  const read = includeReader(include, role);
+  readParts(viewer, page.rows, include);
   // The total does not depend on the included parts.
-  const total = request.counted ? page.total : () => list({}).total(on, values);
-  return mapPage(page, (row): ListedJob => ({ job: row.job, included: read(row) }), total);
-}
-
-interface RawJob extends IncludeColumns {
-  job: JobRow;
+  return request.counted ? page : Object.assign(page, { total: () => list({}).total(on, values) });
 }
 
 /** The key of a statement. */
@@ -135,7 +122,7 @@ interface Asked {
   readonly statuses: readonly JobState[];
 }
 
-function listOf(asked: Asked, include: JobInclude): List<FilterValues, RawJob> {
+function listOf(asked: Asked, include: JobInclude): List<FilterValues, JobRow> {
   const { role } = asked;
   const gathered = gatheredFrom(asked);
   const counted = gatheredFrom({ ...asked, order: DEFAULT_JOB_ORDER });
@@ -143,12 +130,10 @@ function listOf(asked: Asked, include: JobInclude): List<FilterValues, RawJob> {
   return listing({
     keys,
     order: direction,
-    keyed: ({ job }) => job,
     rows: (db, $: Values<FilterValues>, within, reach) =>
-      joiningInclude(
-        db.select({ job: jobFields(include, key), ...includeColumns(include, role, $) }).from(jobs),
-        include,
-      )
+      db
+        .select({ ...jobFields(include, key), ...partsColumn(include, role, $) })
+        .from(jobs)
         // As an array of ids, so that the planner can only look each of them up.
         .where(
           gathered

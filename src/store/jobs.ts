@@ -3,23 +3,20 @@
  * holds its lock and adds the events of the change (`events.ts`).
  */
 import { and, eq, getTableColumns, sql } from 'drizzle-orm';
-import type { PostgresJsDatabase } from 'drizzle-orm/postgres-js';
 import type { DisputeEvent } from '../rules/disputes.js';
 import { JOB_FIELDS, type JobFields } from '../rules/editing.js';
 import type { BidId, ContractorId, HomeownerId, JobId, UserId } from '../rules/ids.js';
 import type { BidState } from '../rules/states.js';
-import type { Role, Viewer } from '../rules/viewer.js';
+import type { Viewer } from '../rules/viewer.js';
 import { liveBidsOfJob, type LiveBid } from './bids.js';
-import { bySelection } from './by-selection.js';
 import type { Db } from './database.js';
 import { disputeEventsOfJob, readDisputeEvent } from './events.js';
-import { includeReader, type Included } from './included.js';
-import { includeColumns, joiningInclude, type JobInclude } from './job-include.js';
+import { byInclude, partsColumn, readParts, type JobInclude } from './job-parts.js';
 import { availableTo } from './ledger.js';
 import { narrowed } from './people.js';
 import { asArray, columns, remembering, statement, type Values } from './statement.js';
 import { jobs, jobSearch, type JobRow } from './tables/jobs.js';
-import { forEachRole, ownBidStates, visibleJobs, type ViewerIds } from './visibility.js';
+import { forEachRole, idsOf, ownBidStates, visibleJobs, type ViewerIds } from './visibility.js';
 
 export type { JobRow };
 
@@ -46,30 +43,30 @@ export function jobFields({ job }: JobInclude, ...needed: readonly (keyof JobRow
   return job ? narrowed(jobColumns, job, [...ALWAYS, ...needed]) : jobColumns;
 }
 
-function selectSeen(
-  db: PostgresJsDatabase,
-  role: Role,
-  $: Values<ViewerIds & { id: JobId }>,
-  include: JobInclude = {},
-) {
-  const ownBids = sql<BidState[]>`${ownBidStates(role, $)}`;
-  const select = db.select({ job: jobFields(include), ownBids, ...includeColumns(include, role, $) }).from(jobs);
-  return joiningInclude(select, include).where(eq(jobs.id, $.id));
-}
-
-const selects = forEachRole((role) =>
-  bySelection((include) => statement((db, $: Values<ViewerIds & { id: JobId }>) => selectSeen(db, role, $, include))),
+const selectJob = forEachRole((role) =>
+  byInclude((include) =>
+    statement((db, $: Values<ViewerIds & { id: JobId }>) =>
+      db
+        .select({
+          job: { ...jobFields(include), ...partsColumn(include, role, $) },
+          ownBids: sql<BidState[]>`${ownBidStates(role, $)}`,
+        })
+        .from(jobs)
+        .where(eq(jobs.id, $.id)),
+    ),
+  ),
 );
 
 /** One job, with the included parts, in the same statement. */
-export async function selectJob(
+export async function readJob(
   db: Db,
-  role: Role,
-  values: ViewerIds & { id: JobId },
+  viewer: Viewer,
+  id: JobId,
   include: JobInclude = {},
-): Promise<(SeenJob & { included: Included }) | undefined> {
-  const [seen] = await selects[role](include)(db, values);
-  return seen && { job: seen.job, ownBids: seen.ownBids, included: includeReader(include, role)(seen) };
+): Promise<SeenJob | undefined> {
+  const [seen] = await selectJob[viewer.role](include)(db, { id, ...idsOf(viewer) });
+  if (seen) readParts(viewer, [seen.job], include);
+  return seen;
 }
 
 /**

@@ -276,7 +276,6 @@ function asSent(value: KeyValue): KeyValue {
 export function mapPage<Row, Made>(
   { size, rows: found, hasNext, hasPrevious, positionOf, total }: Page<Row>,
   make: (row: Row) => Made,
-  counted = total,
 ): Page<Made> {
   const rows = found.map(make);
   return {
@@ -285,6 +284,6 @@ export function mapPage<Row, Made>(
     hasNext,
     hasPrevious,
     positionOf: (made) => positionOf(found[rows.indexOf(made)] as Row),
-    total: counted,
+    total,
   };
 }

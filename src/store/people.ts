@@ -3,13 +3,21 @@
  * and bids.
  */
 import { eq, getTableColumns, sql, type SQL } from 'drizzle-orm';
-import { isForEveryone } from '../rules/audiences.js';
-import type { Role } from '../rules/viewer.js';
+import { isForEveryone, redact, type Redacted } from '../rules/audiences.js';
+import { relationsToPerson } from '../rules/readers.js';
+import type { Role, Viewer } from '../rules/viewer.js';
 import { contractorShape, userColumns, type Contractor, type Homeowner, type User } from './accounts.js';
+import type { Db } from './database.js';
 import { asJson, jsonReader, type RowShape } from './rows.js';
-import { statement, type Values } from './statement.js';
+import { asArray, statement, type Values } from './statement.js';
 import { contractors, homeowners, users } from './tables/accounts.js';
-import { forEachRole, type ViewerIds } from './visibility.js';
+import { forEachRole, idsOf, type ViewerIds } from './visibility.js';
+
+export type ReadableUser = Redacted<'user', User>;
+
+/** A profile, with the account behind it where both were read together. */
+export type ReadableHomeowner = Redacted<'homeowner', Homeowner> & { user?: ReadableUser };
+export type ReadableContractor = Redacted<'contractor', Contractor> & { user?: ReadableUser };
 
 /** Whether the viewer and the person are the two parties of an award. */
 const COUNTERPART = {
@@ -32,7 +40,7 @@ export const CLIENT = ($: Values<ViewerIds>) =>
 const NO = sql<boolean>`false`;
 
 /** People with the viewer's relation to each, found by the ids of accounts or profiles. */
-export const selectPeople = forEachRole((role) =>
+const selectPeople = forEachRole((role) =>
   statement((db, $: Values<ViewerIds & { ids: string }>) =>
     db
       .select({
@@ -51,47 +59,65 @@ export const selectPeople = forEachRole((role) =>
   ),
 );
 
-/** A person with one of their profiles, and the viewer's relation to them. */
-export interface PersonRow {
-  user: User;
-  homeowner: Homeowner | null;
-  contractor: Contractor | null;
-  counterpart: boolean;
-  client: boolean;
+/** A person with their profile, as the viewer may read both. */
+export interface Person {
+  user: ReadableUser;
+  homeowner: ReadableHomeowner | null;
+  contractor: ReadableContractor | null;
 }
 
-const HOMEOWNER_SHAPE = getTableColumns(homeowners);
+/** Keyed by each of a person's identifiers, so that the requested one finds them. */
+export async function readPeople(db: Db, viewer: Viewer, ids: readonly string[]): Promise<Map<string, Person>> {
+  const rows = await selectPeople[viewer.role](db, { ids: asArray([...new Set(ids)]), ...idsOf(viewer) });
+  const people = new Map<string, Person>();
+  for (const { homeowner, contractor, ...row } of rows) {
+    const relations = () => relationsToPerson(viewer, row.user.id, row);
+    const user = redact('user', row.user, relations);
+    const person = {
+      user,
+      homeowner: homeowner && withAccount(redact('homeowner', homeowner, relations), user),
+      contractor: contractor && withAccount(redact('contractor', contractor, relations), user),
+    };
+    for (const id of [user.id, homeowner?.id, contractor?.id]) if (id !== undefined) people.set(id, person);
+  }
+  return people;
+}
 
-/** The included fields of a profile and of its account. The rows have no others. */
+function withAccount<Profile extends object>(profile: Profile, user: ReadableUser): Profile & { user: ReadableUser } {
+  return Object.assign(profile, { user });
+}
+
+/** The fields of a profile and of its account that a statement reads. The rows have no others. */
 export interface PersonFields {
   readonly user: readonly string[];
   readonly profile: readonly string[];
 }
 
-/** A homeowner in the columns of another row. Homeowners see only their own jobs, and so only themselves. */
-export function homeownerColumns(role: Role, $: Values<ViewerIds>, fields: PersonFields) {
-  return {
-    user: narrowed(userColumns, fields.user),
-    homeowner: narrowed(HOMEOWNER_SHAPE, fields.profile),
-    ...(role === 'contractor' && isPrivate(fields) && { counterpart: COUNTERPART.contractor($) }),
-  };
+interface Profiles {
+  homeowner: ReadableHomeowner;
+  contractor: ReadableContractor;
 }
 
-export type HomeownerColumns = Pick<PersonRow, 'user' | 'homeowner'> & Partial<Pick<PersonRow, 'counterpart'>>;
+/** The profiles that jobs and bids lead to, and to whom they may be the other side of an award. */
+const PROFILES = {
+  homeowner: { table: homeowners, shape: getTableColumns(homeowners), awardedTo: 'contractor' },
+  contractor: { table: contractors, shape: contractorShape, awardedTo: 'homeowner' },
+} as const;
 
-export function homeownerOf({ user, homeowner, counterpart }: Partial<HomeownerColumns>): PersonRow | undefined {
-  return user && homeowner
-    ? { user, homeowner, contractor: null, counterpart: counterpart === true, client: false }
-    : undefined;
-}
-
-/** The contractor with this identifier, a bidder on a job that the viewer sees, inside another row. */
-export function bidderAsJson(id: SQL, role: Role, $: Values<ViewerIds>, fields: PersonFields): SQL {
+/** The profile with this identifier, and its account, as one value of JSON in another row. */
+export function profileAsJson(
+  kind: keyof Profiles,
+  id: SQL,
+  role: Role,
+  $: Values<ViewerIds>,
+  fields: PersonFields,
+): SQL {
+  const { table, shape, awardedTo } = PROFILES[kind];
   const user = asJson(narrowed(userColumns, fields.user));
-  const profile = asJson(narrowed(contractorShape, fields.profile));
-  const counterpart = role === 'homeowner' && isPrivate(fields) ? COUNTERPART.homeowner($) : NO;
+  const profile = asJson(narrowed<RowShape>(shape, fields.profile));
+  const counterpart = role === awardedTo && isPrivate(fields) ? COUNTERPART[role]($) : NO;
   return sql`(select json_build_array(${user}, ${profile}, ${counterpart})
-    from contractors join users on users.id = contractors.user_id where contractors.id = ${id})`;
+    from ${table} join users on users.id = ${table.userId} where ${table.id} = ${id})`;
 }
 
 const ALWAYS = ['id', 'userId'];
@@ -112,18 +138,25 @@ function isPrivate({ user, profile }: PersonFields): boolean {
   return [...user, ...profile].some((field) => !isForEveryone(field));
 }
 
-type PersonJson = readonly [user: readonly unknown[], profile: readonly unknown[], counterpart: boolean];
+export type ProfileJson = readonly [user: readonly unknown[], profile: readonly unknown[], counterpart: boolean];
 
-/** A homeowner who reads the bids on their job is a client of every bidder. */
-export function bidderReader(fields: PersonFields, role: Role): (json: PersonJson) => PersonRow {
+/**
+ * Reads the value of `profileAsJson` as the viewer may read it. A homeowner who reads the bids on their job is a client
+ * of every bidder.
+ */
+export function profileReader<Kind extends keyof Profiles>(
+  kind: Kind,
+  fields: PersonFields,
+  role: Role,
+): (json: ProfileJson, viewer: Viewer) => Profiles[Kind] {
   const readUser = jsonReader<User>(narrowed(userColumns, fields.user));
-  const readContractor = jsonReader<Contractor>(narrowed(contractorShape, fields.profile));
-  const client = role === 'homeowner';
-  return ([user, profile, counterpart]) => ({
-    user: readUser(user),
-    homeowner: null,
-    contractor: readContractor(profile),
-    counterpart,
-    client,
-  });
+  const readProfile = jsonReader<Homeowner & Contractor>(narrowed<RowShape>(PROFILES[kind].shape, fields.profile));
+  const client = kind === 'contractor' && role === 'homeowner';
+  return ([userJson, profileJson, counterpart], viewer) => {
+    const row = readUser(userJson);
+    const relations = () => relationsToPerson(viewer, row.id, { counterpart, client });
+    // TypeScript does not follow one kind through both lists of entities.
+    const profile = redact(kind as 'contractor', readProfile(profileJson), relations);
+    return withAccount(profile, redact('user', row, relations)) as unknown as Profiles[Kind];
+  };
 }

@@ -52,7 +52,7 @@ export function rowReader(
 
 /** Reads the cells into an object, by default a new one. */
 function cellsReader({ first, cells }: Pick<Group, 'first' | 'cells'>) {
-  const shape = { ...shapeOf(cells.map(({ name }) => name)), [READ_WITH]: undefined };
+  const shape = shapeOf(cells.map(({ name }) => name));
   return (values: readonly unknown[], into: Record<string, unknown> = { ...shape }): Record<string, unknown> => {
     const object = into;
     let at = first;
@@ -63,9 +63,6 @@ function cellsReader({ first, cells }: Pick<Group, 'first' | 'cells'>) {
     return object;
   };
 }
-
-/** The property of a nested row for the parts that were read with it. No answer shows it, since it is a symbol. */
-export const READ_WITH = Symbol('what was read with the row');
 
 /**
  * An object with these properties, copied for each row. Adding properties one by one costs ten times as much, and

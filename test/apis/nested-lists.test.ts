@@ -221,7 +221,7 @@ describe('a way from one list to what is nested in it', () => {
     expect(more).toEqual([]);
   });
 
-  test.each(READERS)('costs the %s one statement for each page and each count, from any position', async (who) => {
+  test.each(READERS)('costs the %s one statement for each page, its count among it, from any position', async (who) => {
     const bids = (rest: string) => `bids(after: "${BEFORE_ALL['Job.bids']}", ${rest}`;
     const timeline = (rest: string) => `timeline(after: "${BEFORE_ALL['Job.timeline']}", ${rest}`;
     const counts = async (...parts: string[]) => {
@@ -233,7 +233,7 @@ describe('a way from one list to what is nested in it', () => {
     expect(await counts(timeline('first: 2) { nodes { id } }'))).toBe(2);
     expect(await counts(bids('first: 2) { nodes { id } }'), bids('status: PENDING) { nodes { id } }'))).toBe(3);
     expect(await counts(timeline('first: 2) { nodes { id } }'), timeline('first: 3) { nodes { id } }'))).toBe(3);
-    expect(await counts(bids('first: 2) { totalCount }'), timeline('first: 3) { totalCount }'))).toBe(5);
+    expect(await counts(bids('first: 2) { totalCount }'), timeline('first: 3) { totalCount }'))).toBe(3);
   });
 });
 

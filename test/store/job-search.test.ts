@@ -249,7 +249,7 @@ describe.each(VIEWERS)('what %s finds', (who, viewer, sees) => {
     ).map(({ id }) => id);
   const page = async ({ filter, order }: Asked, request: PageRequest) => {
     const found = await listJobs(db, viewer, filter, request, {}, order);
-    return { ...found, ids: found.rows.map(({ job }) => job.id), total: await found.total() };
+    return { ...found, ids: found.rows.map(({ id }) => id), total: await found.total() };
   };
   const totalOf = ({ length }: readonly string[]) => ({
     count: Math.min(length, EXACT_SEARCH_TOTAL_MAX),
@@ -335,7 +335,10 @@ describe('a search', () => {
   it('that the newest jobs promised more of than there is gives the scan up, and finds the oldest', async () => {
     const filter = { search: 'chimney' };
     const { rows, total } = await listJobs(db, admin, filter, { size: 3 });
-    expect([rows.map(({ job }) => job.description), (await total()).count]).toEqual([Array(3).fill('A chimney.'), 5]);
+    expect([rows.map(({ description }) => description), (await total()).count]).toEqual([
+      Array(3).fill('A chimney.'),
+      5,
+    ]);
     expect(await indexesRead(filter, 3)).toEqual(['job_search_pkey', 'job_search_words']);
   });
 });

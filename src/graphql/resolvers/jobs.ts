@@ -14,7 +14,7 @@ import type { Page } from '../../store/page.js';
 import type { Context } from '../context.js';
 import { BidStatus, JobOrderEnum } from '../enums.js';
 import { inputOf } from '../inputs.js';
-import { includeOfJob, includeOfJobs } from '../look-ahead.js';
+import { includeOfJob, includeOfJobs, needsTotal } from '../look-ahead.js';
 import { Homeowner } from '../types/account.js';
 import { Bid, BidConnection } from '../types/bids.js';
 import { Connection, PageArgs } from '../types/connection.js';
@@ -84,17 +84,19 @@ export class JobResolver {
   bids(
     @Arg('status', () => BidStatus, { nullable: true, description: 'Bids in this state.' })
     status: BidState | undefined,
-    @Args(() => PageArgs) asked: PageArgs,
+    @Args(() => PageArgs) args: PageArgs,
     @Root() job: ReadableJob,
     @Ctx() { loaders }: Context,
+    @Info() info: GraphQLResolveInfo,
   ) {
-    return connected(loaders.bidsOn(job, nestedPage(asked, GUARANTEED_THEN_NEWEST), status ?? null));
+    const page = { ...nestedPage(args, GUARANTEED_THEN_NEWEST), total: needsTotal(info) };
+    return connected(loaders.bidsOn(job, page, status ?? null));
   }
 
   @FieldResolver(() => Bid, { nullable: true, description: 'The viewer’s own bid: the newest, if one was withdrawn.' })
   myBid(@Root() job: ReadableJob, @Ctx() { loaders }: Context) {
     const bids = loaders.ownBidsOn(job);
-    return bids instanceof Promise ? bids.then((found) => found?.[0]) : bids[0];
+    return bids instanceof Promise ? bids.then((own) => own?.[0]) : bids[0];
   }
 
   @FieldResolver(() => Bid, {
@@ -116,8 +118,13 @@ export class JobResolver {
   @FieldResolver(() => JobEventConnection, {
     description: 'What happened, from the beginning: all that concerns a party, and the changes of state for others.',
   })
-  timeline(@Args(() => PageArgs) asked: PageArgs, @Root() job: ReadableJob, @Ctx() { loaders }: Context) {
-    return connected(loaders.timelineOf(job, nestedPage(asked, IN_ORDER)));
+  timeline(
+    @Args(() => PageArgs) args: PageArgs,
+    @Root() job: ReadableJob,
+    @Ctx() { loaders }: Context,
+    @Info() info: GraphQLResolveInfo,
+  ) {
+    return connected(loaders.timelineOf(job, { ...nestedPage(args, IN_ORDER), total: needsTotal(info) }));
   }
 
   @FieldResolver(() => [AvailableAction], {
@@ -139,13 +146,13 @@ export class ViewerJobsResolver {
   }
 }
 
-type Found<Row> = Page<Row> | undefined;
+type MaybePage<Row> = Page<Row> | undefined;
 
-function connected<Row>(page: Found<Row> | Promise<Found<Row>>): Connection<Row> | Promise<Connection<Row>> {
+function connected<Row>(page: MaybePage<Row> | Promise<MaybePage<Row>>): Connection<Row> | Promise<Connection<Row>> {
   return page instanceof Promise ? page.then(connectionOf) : connectionOf(page);
 }
 
-function connectionOf<Row>(page: Found<Row>): Connection<Row> {
+function connectionOf<Row>(page: MaybePage<Row>): Connection<Row> {
   if (!page) throw new Error('A job that was read has vanished from its own list.');
   return new Connection(page);
 }

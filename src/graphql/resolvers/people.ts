@@ -1,5 +1,5 @@
 import { Args, Ctx, FieldResolver, Resolver, Root } from 'type-graphql';
-import type { ReadableContractor, ReadableHomeowner, ReadableUser } from '../../operations/accounts/people.js';
+import type { ReadableContractor, ReadableHomeowner, ReadableUser } from '../../store/people.js';
 import { REVIEWS_NEWEST_FIRST } from '../../operations/accounts/reviews.js';
 import { nestedPage } from '../../operations/paging.js';
 import { TRANSFERS_NEWEST_FIRST } from '../../operations/tokens/tokens.js';

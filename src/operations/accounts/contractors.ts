@@ -10,8 +10,9 @@ import { mapPage, type Page } from '../../store/page.js';
 import { operation } from '../operation.js';
 import { pageRequest, pageShape, type PositionShape } from '../paging.js';
 import { idInPath, optionalText } from '../shapes.js';
-import { readPart } from './directory.js';
-import { readableContractor, type ReadableContractor } from './people.js';
+import { findPerson } from './directory.js';
+import type { ReadableContractor } from '../../store/people.js';
+import { readableContractor } from './people.js';
 
 const input = z.strictObject({ id: idInPath('contractor').describe('The contractor.') });
 
@@ -21,7 +22,7 @@ export const readContractor = operation({
   allows: 'signed in',
   budget: 'read',
   input,
-  run: async (call, { id }): Promise<ReadableContractor> => (await readPart(call, id, 'contractor')).part,
+  run: async (call, { id }): Promise<ReadableContractor> => (await findPerson(call, id, 'contractor')).part,
 });
 
 export const verifyContractor = operation({

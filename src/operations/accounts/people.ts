@@ -1,11 +1,12 @@
 /** The schemas of a person's own fields for sign-up and profile editing, and people as readers see them. */
 import { z } from 'zod';
-import { redact, type Redacted } from '../../rules/audiences.js';
+import { redact } from '../../rules/audiences.js';
 import { CONTRACTOR, HOMEOWNER, USER } from '../../rules/entities/people.js';
 import { PASSWORD_BYTES } from '../../rules/limits.js';
-import type { Relation } from '../../rules/readers.js';
+import { relationsToPerson } from '../../rules/readers.js';
 import type { Viewer } from '../../rules/viewer.js';
-import type { Contractor, Homeowner, User } from '../../store/accounts.js';
+import type { Contractor } from '../../store/accounts.js';
+import type { ReadableContractor } from '../../store/people.js';
 import { digest } from '../caller.js';
 import type { Call } from '../operation.js';
 import { writtenInputs } from '../written.js';
@@ -62,25 +63,7 @@ function listOrNone(list: typeof contractorFields.serviceAreas) {
   return list.nullable().transform((given) => (given === null ? [] : given));
 }
 
-export type ReadableUser = Redacted<'user', User>;
-export type ReadableHomeowner = Redacted<'homeowner', Homeowner>;
-export type ReadableContractor = Redacted<'contractor', Contractor>;
-
-/** The relation of a viewer to the person with this account: as the two rows show it, and as was read besides. */
-export function relationsTo(
-  viewer: Viewer,
-  userId: string,
-  { counterpart = false, client = false }: Partial<Record<'counterpart' | 'client', boolean>>,
-): Relation[] {
-  const relations: Relation[] = [];
-  if (viewer.userId === userId) relations.push('self');
-  if (viewer.role === 'admin') relations.push('admin');
-  if (counterpart) relations.push('counterpart');
-  if (client) relations.push('client');
-  return relations;
-}
-
 /** `isClient` where the contractor has bid on a job of the viewer’s. */
 export function readableContractor(viewer: Viewer, contractor: Contractor, isClient = false): ReadableContractor {
-  return redact('contractor', contractor, () => relationsTo(viewer, contractor.userId, { client: isClient }));
+  return redact('contractor', contractor, () => relationsToPerson(viewer, contractor.userId, { client: isClient }));
 }

@@ -10,8 +10,8 @@ import { listUsers as usersNewestFirst } from '../../store/user-lists.js';
 import { operation } from '../operation.js';
 import { pageRequest, pageShape } from '../paging.js';
 import { idInPath, optionalText } from '../shapes.js';
-import { readPart } from './directory.js';
-import type { ReadableHomeowner, ReadableUser } from './people.js';
+import { findPerson } from './directory.js';
+import type { ReadableHomeowner, ReadableUser } from '../../store/people.js';
 
 const NEWEST_FIRST = ['time', 'text'] as const;
 
@@ -42,7 +42,7 @@ export const readUser = operation({
   budget: 'read',
   input: z.strictObject({ id: idInPath('user').describe('The person.') }),
   async run(call, { id }): Promise<UserWithProfile> {
-    const { part, person } = await readPart(call, id, 'user');
+    const { part, person } = await findPerson(call, id, 'user');
     const { homeowner, contractor } = person;
     return { ...part, homeownerId: homeowner?.id ?? null, contractorId: contractor?.id ?? null };
   },
@@ -54,5 +54,5 @@ export const readHomeowner = operation({
   allows: 'signed in',
   budget: 'read',
   input: z.strictObject({ id: idInPath('homeowner').describe('The homeowner.') }),
-  run: async (call, { id }): Promise<ReadableHomeowner> => (await readPart(call, id, 'homeowner')).part,
+  run: async (call, { id }): Promise<ReadableHomeowner> => (await findPerson(call, id, 'homeowner')).part,
 });

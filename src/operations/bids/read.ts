@@ -6,7 +6,7 @@ import { PAGE } from '../../rules/limits.js';
 import { seesBid } from '../../rules/parties.js';
 import type { Viewer } from '../../rules/viewer.js';
 import { holdsOf, listBidsOf, listBidsOnJob, selectBid, type Bid, type Hold } from '../../store/bids.js';
-import type { JobInclude } from '../../store/job-include.js';
+import type { JobInclude } from '../../store/job-parts.js';
 import type { Db } from '../../store/database.js';
 import type { BidId, JobId } from '../../rules/ids.js';
 import type { Page, Position } from '../../store/page.js';

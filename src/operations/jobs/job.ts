@@ -6,13 +6,11 @@ import type { JobFacts } from '../../rules/policies.js';
 import type { BidState } from '../../rules/states.js';
 import type { Viewer } from '../../rules/viewer.js';
 import { pipelined, type Db, type Transaction } from '../../store/database.js';
-import type { JobInclude } from '../../store/job-include.js';
-import { factsOfJobs, lockJob, selectJob } from '../../store/jobs.js';
+import type { JobInclude } from '../../store/job-parts.js';
+import { factsOfJobs, lockJob, readJob } from '../../store/jobs.js';
 import type { FactsNeeded, JobRow, SeenJob, StoredFacts } from '../../store/jobs.js';
-import { idsOf } from '../../store/visibility.js';
 import type { Addressed } from './inputs.js';
-import { readableWith } from './include.js';
-import type { ReadableJob } from './readable.js';
+import { readableJob, type ReadableJob } from './readable.js';
 
 /** A job that exists and that the viewer may see. */
 export interface FoundJob {
@@ -23,14 +21,13 @@ export interface FoundJob {
 }
 
 export async function findJob(db: Db, viewer: Viewer, id: JobId): Promise<FoundJob> {
-  const { job, ownBids } = visibleTo(viewer, await selectJob(db, viewer.role, { id, ...idsOf(viewer) }));
+  const { job, ownBids } = visibleTo(viewer, await readJob(db, viewer, id));
   return { job, party: partyOf(viewer, job, ownBids.length > 0), ownBids };
 }
 
 /** A job as this viewer may read it, together with the included parts. */
 export async function readJobWith(db: Db, viewer: Viewer, id: JobId, include: JobInclude): Promise<ReadableJob> {
-  const { job, included } = visibleTo(viewer, await selectJob(db, viewer.role, { id, ...idsOf(viewer) }, include));
-  return readableWith(db, viewer, job, include, included);
+  return readableJob(viewer, visibleTo(viewer, await readJob(db, viewer, id, include)).job);
 }
 
 /** A job under its lock, in the transaction of an operation that changes it, and what is known of it. */

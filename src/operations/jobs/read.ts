@@ -20,7 +20,6 @@ import { idsOf } from '../../store/visibility.js';
 import { operation } from '../operation.js';
 import { pageRequest, pageShape } from '../paging.js';
 import { across, idInPath, momentInBody, optionalText } from '../shapes.js';
-import { readableWith } from './include.js';
 import { findJob, readJobWith, type FoundJob } from './job.js';
 import { readableJob, type ReadableJob } from './readable.js';
 import { boxAround, contradictionsInPlace, nearFields, nearPlace } from './places.js';
@@ -82,7 +81,7 @@ export const listJobs = operation({
     });
     const request = pageRequest(input, TIME_AND_ID, include);
     const page = await jobsInOrder(db, viewer, filter, request, include, input.orderBy ?? DEFAULT_JOB_ORDER);
-    return mapPage(page, (listed) => readableWith(db, viewer, listed.job, include, listed.included));
+    return mapPage(page, (job) => readableJob(viewer, job));
   },
 });
 

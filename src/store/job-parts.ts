@@ -1,0 +1,267 @@
+/**
+ * The parts of a job: its homeowner, bids, events and dispute. Each is described once, as one value of JSON in a row of
+ * `jobs`, and read in two ways: in the statement that reads the job, where the selection is known before, or for many
+ * jobs at once. What is read is what the viewer may read.
+ */
+import { sql, type SQL } from 'drizzle-orm';
+import { disputeFrom, type Dispute } from '../rules/disputes.js';
+import type { JobId } from '../rules/ids.js';
+import { partyOf, type JobParties, type Party } from '../rules/parties.js';
+import type { BidState } from '../rules/states.js';
+import { eventFor, eventVisibilityOf } from '../rules/timeline.js';
+import type { Role, Viewer } from '../rules/viewer.js';
+import { bidAsJson, bidReader, type BidFields, type BidJson, type BidWithBidder } from './bids-with-bidders.js';
+import { listBidsOnJob } from './bids.js';
+import type { Db } from './database.js';
+import { disputeEventsOfJob, eventShape, listEventsOfJob, readDisputeEvent } from './events.js';
+import type { EventRow, JobEvent } from './events.js';
+import { positionValues, totalOf, type Page, type PartOfList, type Position, type Total } from './page.js';
+import { profileAsJson, profileReader, type PersonFields, type ProfileJson, type ReadableHomeowner } from './people.js';
+import { asJson, jsonReader } from './rows.js';
+import { asArray, remembering, statement, type Values } from './statement.js';
+import { jobs } from './tables/jobs.js';
+import { forEachRole, idsOf, visibleBids, type ViewerIds } from './visibility.js';
+
+/** What a statement reads with a job: the parts that have a value here. */
+export interface JobInclude {
+  /** The total of a list of jobs. */
+  readonly total?: true;
+  /** The fields of the job itself; all of them by default. */
+  readonly job?: readonly string[];
+  readonly homeowner?: PersonFields;
+  readonly ownBids?: BidFields;
+  readonly awardedBid?: BidFields;
+  readonly bids?: BidFields & ListFields;
+  readonly timeline?: ListFields;
+  readonly dispute?: true;
+}
+
+interface ListFields {
+  /** How many entries the page has. */
+  readonly size: number;
+  /** Whether the total is read, too. */
+  readonly total?: boolean;
+  /** Whether the page begins after a position, and holds bids of one state. Only for many jobs at once. */
+  readonly isAfter?: boolean;
+  readonly ofStatus?: boolean;
+}
+
+/** The values of `isAfter` and `ofStatus`. */
+export type ListValues = { readonly after?: Position | undefined; readonly status?: BidState | null };
+
+/** A part that was not read is undefined; null means that there is none, or none for this viewer. */
+export interface JobParts {
+  readonly homeowner?: ReadableHomeowner | null;
+  /** The viewer's own bids, the newest first. */
+  readonly ownBids?: readonly BidWithBidder[];
+  readonly awardedBid?: BidWithBidder | null;
+  readonly bids?: Page<BidWithBidder>;
+  readonly timeline?: Page<JobEvent>;
+  readonly dispute?: Dispute | null;
+}
+
+/** A row of `jobs`, in a statement for viewers of one role. */
+interface JobOfStatement {
+  readonly role: Role;
+  /** Includes the state of the bids, where the include has `ofStatus`. */
+  readonly $: Values<ViewerIds> & Partial<Values<{ status: BidState | null }>>;
+  /** The job's identifier, since a deleted draft has no row. */
+  readonly jobId: SQL;
+}
+
+/** The job whose parts are read, and who reads them. */
+interface JobOfViewer {
+  readonly viewer: Viewer;
+  readonly party: Party;
+}
+
+/** One value of JSON in the row of a job, and how it is read. */
+interface PartOfJob<Selection, Part> {
+  sql(selection: Selection, job: JobOfStatement): SQL;
+  reader(selection: Selection, role: Role): (json: never, job: JobOfViewer) => Part;
+}
+
+type PartName = keyof JobParts;
+
+const PARTS: { readonly [Name in PartName]-?: PartOfJob<Required<JobInclude>[Name], JobParts[Name]> } = {
+  homeowner: {
+    sql: (fields, { role, $ }) => profileAsJson('homeowner', sql`"jobs"."homeowner_id"`, role, $, fields),
+    reader(fields, role) {
+      const read = profileReader('homeowner', fields, role);
+      return (json: ProfileJson | null, { viewer }) => json && read(json, viewer);
+    },
+  },
+  ownBids: {
+    sql(fields, job) {
+      if (job.role !== 'contractor') return sql`'[]'::json`;
+      const own = sql`bids where "bids"."job_id" = ${job.jobId} and "bids"."contractor_id" = ${job.$.contractorId}
+        and ${BIDS_OF_THIS_TIME}`;
+      return listAsJson(bidAsJson(fields, job.role, job.$), own, sql`"bids"."created_at" desc, "bids"."id" desc`);
+    },
+    reader(fields, role) {
+      const read = bidReader(fields, role);
+      return (list: BidJson[], { viewer }) => list.map((json) => read(json, viewer));
+    },
+  },
+  awardedBid: {
+    sql: (fields, job) =>
+      sql`(select ${bidAsJson(fields, job.role, job.$)} from bids where "bids"."id" = "jobs"."awarded_bid_id"
+        and ${visibleBids(job.role, job.$)})`,
+    reader(fields, role) {
+      const read = bidReader(fields, role);
+      return (json: BidJson | null, { viewer }) => json && read(json, viewer);
+    },
+  },
+  bids: {
+    sql(selection, job) {
+      const list = listBidsOnJob[job.role][selection.ofStatus ? 'filtered' : 'all'];
+      const parent = { jobId: job.jobId, status: sql`${job.$.status ?? null}` };
+      const sooner = job.role === 'contractor' ? BIDS_OF_THIS_TIME : undefined;
+      const { from, order } = list.partOf(parent, job.$, { ...sizeOf(selection), sooner });
+      const total = selection.total ? list.totalOf(parent, job.$, sooner) : NO_TOTAL;
+      return sql`json_build_array(${listAsJson(bidAsJson(selection, job.role, job.$), from, order)}, ${total})`;
+    },
+    reader(selection, role) {
+      const read = bidReader(selection, role);
+      const { pageOf } = listBidsOnJob[role].all;
+      return ([list, total]: PageJson<BidJson>, { viewer }) => {
+        const rows: BidWithBidder[] = list.map((json) => read(json, viewer));
+        return pageOf(rows, sizeOf(selection), () => totalRead(total));
+      };
+    },
+  },
+  timeline: {
+    sql(selection, { role, $, jobId }) {
+      const { from, order } = listEventsOfJob[role].partOf({ jobId }, $, sizeOf(selection));
+      const total = selection.total ? listEventsOfJob[role].totalOf({ jobId }, $) : NO_TOTAL;
+      return sql`json_build_array(${listAsJson(asJson(eventShape), from, order)}, ${total})`;
+    },
+    reader(selection, role) {
+      const { pageOf } = listEventsOfJob[role];
+      return ([list, total]: PageJson<unknown[]>, { party }) => {
+        const rows = list.map((json) => eventFor(party, readEvent(json)));
+        return pageOf(rows, sizeOf(selection), () => totalRead(total)) as Page<JobEvent>;
+      };
+    },
+  },
+  dispute: { sql: () => disputeEventsOfJob, reader: () => readDispute },
+};
+
+const readEvent = jsonReader<EventRow>(eventShape);
+
+function readDispute(list: unknown[][], { party }: JobOfViewer): Dispute | null {
+  return eventVisibilityOf(party) === 'status changes' ? null : disputeFrom(list.map(readDisputeEvent));
+}
+
+/**
+ * With the job's creation time, the index of a contractor's jobs finds only their bids, however many other bids there
+ * are.
+ */
+const BIDS_OF_THIS_TIME = sql`"bids"."job_created_at" = "jobs"."created_at"`;
+
+/** One more than the page holds, if there are more, and the total where it was counted. */
+type PageJson<Entry> = readonly [rows: Entry[], total: number | null];
+
+const NO_TOTAL = sql`null`;
+
+async function totalRead(total: number | null): Promise<Total> {
+  if (total === null) throw new Error('The total of a list was not read with its page.');
+  return totalOf(total);
+}
+
+function sizeOf({ size, isAfter = false }: ListFields): PartOfList {
+  return { size, isAfter };
+}
+
+function listAsJson(entry: SQL, from: SQL, order: SQL): SQL {
+  return sql`(select coalesce(json_agg(${entry} order by ${order}), '[]') from ${from})`;
+}
+
+function namesIn(include: JobInclude): PartName[] {
+  return (Object.keys(PARTS) as PartName[]).filter((name) => include[name] !== undefined);
+}
+
+/** The included parts as one value of JSON; null if there are none. */
+function partsAsJson(include: JobInclude, job: JobOfStatement): SQL<readonly unknown[] | null> {
+  const parts = namesIn(include).map((name) => PARTS[name].sql(include[name] as never, job));
+  return parts.length === 0 ? sql`null::json` : sql`json_build_array(${sql.join(parts, sql`, `)})`;
+}
+
+/** The column of a select of jobs for the included parts; `readParts` reads it. */
+export function partsColumn(include: JobInclude, role: Role, $: Values<ViewerIds>) {
+  return { parts: partsAsJson(include, { role, $, jobId: sql`"jobs"."id"` }).as('parts') };
+}
+
+/** Puts the parts in place of their JSON in rows that were selected with `partsColumn`. */
+export function readParts(
+  viewer: Viewer,
+  rows: readonly (JobParties & { parts?: unknown })[],
+  include: JobInclude,
+): void {
+  const read = readerOf[viewer.role](include);
+  for (const row of rows) if (row.parts) row.parts = read(row.parts as readonly unknown[], viewer, row);
+}
+
+/** The parts that were read with the job: of a list its first page, without a filter by state. */
+export function partsOf(job: object): JobParts {
+  return (job as { parts?: JobParts | null }).parts ?? {};
+}
+
+const selectParts = forEachRole((role) =>
+  byInclude((include) =>
+    statement((db, $: Values<ViewerIds & { jobIds: string; status: BidState | null }>) => {
+      const parts = partsAsJson(include, { role, $, jobId: sql`job.id` });
+      return db
+        .select({ id: sql<JobId>`job.id`, parts })
+        .from(sql`unnest(${$.jobIds}::text[]) as job(id)`)
+        .leftJoin(jobs, sql`"jobs"."id" = job.id`);
+    }, 'json'),
+  ),
+);
+
+/**
+ * Reads the parts of many jobs, which the viewer may see, in one statement. For each job it reads at most one row more
+ * than the page's size; the caller limits the number of jobs.
+ */
+export async function readPartsOfMany<Job extends JobParties & { readonly id: JobId }>(
+  db: Db,
+  viewer: Viewer,
+  ofJobs: readonly Job[],
+  include: JobInclude,
+  { after, status = null }: ListValues = {},
+): Promise<Map<Job, JobParts>> {
+  const { role } = viewer;
+  const jobIds = asArray([...new Set(ofJobs.map(({ id }) => id))]);
+  const rows = await selectParts[role](include)(db, { jobIds, status, ...idsOf(viewer), ...positionValues(after) });
+  const parts = new Map(rows.map((row) => [row.id, row.parts ?? []]));
+  const read = readerOf[role](include);
+  return new Map(ofJobs.map((job) => [job, read(parts.get(job.id) ?? [], viewer, job)]));
+}
+
+const readerOf = forEachRole((role) => byInclude((include) => partsReader(include, role)));
+
+function partsReader(include: JobInclude, role: Role) {
+  const readers = namesIn(include).map((name) => ({ name, read: PARTS[name].reader(include[name] as never, role) }));
+  return (json: readonly unknown[], viewer: Viewer, job: JobParties): JobParts => {
+    // Whether a contractor has bid makes no difference to what they may read of a job that they see.
+    const ofViewer: JobOfViewer = { viewer, party: partyOf(viewer, job, true) };
+    const parts: Record<string, unknown> = {};
+    for (const [at, { name, read }] of readers.entries()) parts[name] = read(json[at] as never, ofViewer);
+    return parts;
+  };
+}
+
+/** Calls `make` once for each include, on its first use. */
+export function byInclude<Made extends object>(make: (include: JobInclude) => Made): (include: JobInclude) => Made {
+  const remembered = remembering<Made>();
+  return (include) => remembered(includeKey(include), () => make(include));
+}
+
+const keys = new WeakMap<JobInclude, string>();
+
+/** A text that is the same for equal includes. */
+export function includeKey(include: JobInclude): string {
+  const key = keys.get(include) ?? JSON.stringify(Object.entries(include).toSorted());
+  keys.set(include, key);
+  return key;
+}
