@@ -1,4 +1,4 @@
-/** The transitions of a job, one for each row of `rules/lifecycle.ts`: the input of each, and what it adds to its row. */
+/** The transitions of a job, one for each row of the lifecycle: the input of each, and what it adds to its row. */
 import { disputeFrom, resolutionMove, type ResolutionMove } from '../../rules/disputes.js';
 import { TEXT } from '../../rules/limits.js';
 import { idOf, rating, requiredText } from '../../rules/values.js';
