@@ -6,6 +6,7 @@ import { createHmac, randomBytes } from 'node:crypto';
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Logger } from 'pino';
+import { SESSION } from './rules/limits.js';
 import type { Config } from './config.js';
 import { openLive } from './live/live.js';
 import { createMetrics } from './metrics.js';
@@ -25,7 +26,6 @@ import { assertDriverIsPatched } from './store/driver-check.js';
 import { migrate } from './store/migrate.js';
 import { watchServices } from './watch.js';
 
-const ACCESS_TOKEN_TTL_SECONDS = 15 * 60;
 /** `lastUsedAt` is exact to the minute. */
 const KEY_USES_EVERY_MS = 10_000;
 
@@ -108,7 +108,7 @@ export async function openServices(
       previousSecret: config.JWT_PREVIOUS_SECRET,
       issuer: config.JWT_ISSUER,
       audience: config.JWT_AUDIENCE,
-      ttlSeconds: ACCESS_TOKEN_TTL_SECONDS,
+      ttlSeconds: SESSION.accessTokenSeconds,
     }),
     refreshTokens: createRefreshTokens({ secret, previousSecret: config.JWT_PREVIOUS_SECRET }),
     keyUses,

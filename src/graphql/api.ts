@@ -7,6 +7,7 @@ import {
 } from '@apollo/server/plugin/disabled';
 import type { GraphQLFormattedError, GraphQLSchema } from 'graphql';
 import { z } from 'zod';
+import { BODY_BYTES_MAX } from '../rules/limits.js';
 import { parseJson } from '../http/body.js';
 import { JSON_TYPE, type Exchange } from '../http/exchange.js';
 import { allowPageScripts } from '../http/policy.js';
@@ -30,8 +31,6 @@ import type { Opening } from './streams/opening.js';
 import { openServerSentEvents, type ServerSentEventsParts } from './streams/server-sent-events.js';
 import { createSubscriptions } from './streams/subscriptions.js';
 import { openWebSockets, type WebSockets } from './streams/web-sockets.js';
-
-const BODY_BYTES_MAX = 128 * 1024;
 
 export interface GraphqlSettings {
   introspection: boolean;
@@ -122,7 +121,8 @@ export async function openGraphqlApi(
       assertGetOrPost(exchange);
       if (accepted === undefined) return sendRefusal(exchange, unacceptable(), 406);
       isDryRunWanted = wantsDryRun(exchange.header('dry-run'));
-      const body = exchange.method === 'POST' ? parseGraphql(await exchange.body(BODY_BYTES_MAX), exchange) : undefined;
+      const body =
+        exchange.method === 'POST' ? parseGraphql(await exchange.body(BODY_BYTES_MAX.graphql), exchange) : undefined;
       found = await findDocument({ method: exchange.method, search: exchange.search, body });
     } catch (error) {
       if (error instanceof Refusal) return sendRefusal(exchange, error);
@@ -143,7 +143,7 @@ export async function openGraphqlApi(
     assertGetOrPost(exchange);
     const body =
       exchange.method === 'POST'
-        ? parseGraphql(await exchange.body(BODY_BYTES_MAX), exchange)
+        ? parseGraphql(await exchange.body(BODY_BYTES_MAX.graphql), exchange)
         : bodyInAddress(exchange.search);
     return serverSentEvents.answer(exchange, caller, body);
   }

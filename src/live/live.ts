@@ -4,6 +4,7 @@
  * for all of its streams (`fan-out.ts`), and gives each what its viewer may read (`streams.ts`).
  */
 import type { Logger } from 'pino';
+import { STREAM } from '../rules/limits.js';
 import { isId, type JobId, type SessionId } from '../rules/ids.js';
 import type { Viewer } from '../rules/viewer.js';
 import { connect, type Connection, type DatabaseHooks, type Db } from '../store/database.js';
@@ -49,8 +50,6 @@ interface LiveParts {
 
 /** One connection numbers events and one reads them, apart from the pool of the APIs: neither delays the other. */
 const POOL = { poolSize: 2, idleInTransactionTimeoutMs: 1_000, applicationName: EVENTS_CONNECTIONS };
-/** Events that a killed instance left, or whose notification was lost, wait no longer than this. */
-const LOOK_EVERY_MS = 250;
 
 export async function openLive({ connection, preparedStatements, metrics, log, hooks }: LiveParts): Promise<Live> {
   const db = connect(connection, { ...POOL, preparedStatements }, hooks);
@@ -84,7 +83,7 @@ export async function openLive({ connection, preparedStatements, metrics, log, h
   const lookUnlessAway = () => {
     if (!isAway()) void look().catch(failed('checking for new events failed; retrying'));
   };
-  const looking = setInterval(lookUnlessAway, LOOK_EVERY_MS);
+  const looking = setInterval(lookUnlessAway, STREAM.eventsPollMs);
   const sessions = watchSessions(reads, failed('checking ended sessions failed; retrying'));
   const hearing = openSessionHearing({
     send: (heartbeat) => sendHeartbeat(db.of({ address: 'heartbeat' }), { heartbeat }),

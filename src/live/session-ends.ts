@@ -2,11 +2,10 @@
  * Finds the end of the sessions behind open streams: at once where the log-out is notified, or at the next look, which
  * checks all sessions of this instance in one statement.
  */
+import { STREAM } from '../rules/limits.js';
 import type { SessionId } from '../rules/ids.js';
 import type { Db } from '../store/database.js';
 import { findEndedSessions } from '../store/sessions.js';
-
-const LOOK_EVERY_MS = 15_000;
 
 export interface SessionEnds {
   /** Calls back once, when the session has ended; the function that it returns ends the waiting. */
@@ -21,7 +20,7 @@ export interface SessionEnds {
 export function watchSessions(
   db: Db,
   onFailure: (error: unknown) => void,
-  lookEveryMs: number = LOOK_EVERY_MS,
+  lookEveryMs: number = STREAM.sessionsPollMs,
 ): SessionEnds {
   const followed = new Map<string, Set<() => void>>();
   let isLooking = false;

@@ -3,6 +3,7 @@
  * for the fan-out to offer new ones. When its client reads too slowly it goes back to reading for itself, so that its
  * buffer has a bound and no event is lost.
  */
+import { STREAM } from '../rules/limits.js';
 import type { JobId } from '../rules/ids.js';
 import type { Viewer } from '../rules/viewer.js';
 import type { Db } from '../store/database.js';
@@ -24,9 +25,6 @@ export interface Wanted {
   readonly after?: bigint;
 }
 
-/** How many events may be buffered. */
-const BUFFER_MAX = 500;
-
 const OVER = { done: true, value: undefined } as const;
 
 export function createStream(fanOut: FanOut, viewer: Viewer, { jobId, after }: Wanted, db: Db): EventStream {
@@ -47,7 +45,7 @@ export function createStream(fanOut: FanOut, viewer: Viewer, { jobId, after }: W
         if (reached <= position) continue;
         // Events in between that were not offered are not for this viewer.
         position = reached - 1n;
-        if (buffer.length >= BUFFER_MAX) return catchUp();
+        if (buffer.length >= STREAM.bufferedEventsMax) return catchUp();
         const event = readEvent(viewer, each, jobId ? 'job' : 'mine');
         if (event) buffer.push(event);
         position = reached;

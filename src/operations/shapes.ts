@@ -17,13 +17,13 @@ const LAST_MOMENT = Date.parse('9999-12-31T23:59:59.999Z');
  * Postgres has no year 0, and writes years of five digits differently. A text that is no time at all gets its own
  * refusal.
  */
-const isOutOfReach = (moment: number) => moment < FIRST_MOMENT || moment > LAST_MOMENT;
+const isOutOfRange = (moment: number) => moment < FIRST_MOMENT || moment > LAST_MOMENT;
 
 /** A point in time in a body. */
 export const momentInBody = z.iso
   .datetime({ offset: true, error: 'must be a moment with its time zone, such as 2026-05-04T12:30:00.000Z' })
   .max(MOMENT_CHARACTERS_MAX)
-  .refine((text) => !isOutOfReach(Date.parse(text)), 'must be in the years 1 to 9999')
+  .refine((text) => !isOutOfRange(Date.parse(text)), 'must be in the years 1 to 9999')
   .transform((text) => new Date(text))
   .meta({ moment: true });
 

@@ -7,7 +7,7 @@ import type { Caller } from '../operations/caller.js';
 import { countsOf, wantsDryRun, type DryRunEffects } from '../operations/dry-run.js';
 import { perform } from '../operations/operation.js';
 import { refuse } from '../rules/errors.js';
-import { DRY_RUN_EFFECTS_HEADER_BYTES_MAX } from '../rules/limits.js';
+import { BODY_BYTES_MAX, DRY_RUN_EFFECTS_HEADER_BYTES_MAX } from '../rules/limits.js';
 import type { JobInclude } from '../store/job-parts.js';
 import { choose, finderOf, type Chosen } from './addresses.js';
 import { sendFailure, sendResult } from './answer.js';
@@ -18,8 +18,6 @@ import { toWire } from './wire.js';
 
 /** Every page has the total of entries. */
 const WITH_TOTAL: JobInclude = { total: true };
-
-const BODY_BYTES_MAX = 64 * 1024;
 
 export interface RestApi {
   handle(exchange: Exchange, caller: Caller): Promise<void>;
@@ -44,7 +42,7 @@ export function openRestApi(): RestApi {
 async function run(chosen: Chosen, exchange: Exchange, caller: Caller): Promise<void> {
   const { route } = chosen;
   exchange.route = `${route.method} /v1${route.path}`;
-  const body = hasBody(route) ? await exchange.body(BODY_BYTES_MAX) : undefined;
+  const body = hasBody(route) ? await exchange.body(BODY_BYTES_MAX.rest) : undefined;
   let input: Input = {};
   // A function, so that the input is parsed after authentication and rate limit.
   const work = (): Promise<unknown> =>

@@ -83,10 +83,35 @@ export const WEB_SOCKET = {
   idCharactersMax: 128,
 } as const;
 
+/** Streams of events. */
+export const STREAM = {
+  /** How many events may be buffered for a client that does not take them. */
+  bufferedEventsMax: 500,
+  /** Events that a killed instance left, or whose notification was lost, wait no longer than this. */
+  eventsPollMs: 250,
+  /** The sessions behind open streams are looked at so often, since a notification may be lost. */
+  sessionsPollMs: 15_000,
+  /** A client for whose stream there is no room may try again after so long. */
+  retryAfterMs: 1_000,
+  /** How long a client may take to answer a close frame. */
+  closeTimeoutMs: 3_000,
+  /** How long a client that sent too much may take to read the reason of the close. */
+  floodedCloseTimeoutMs: 2_000,
+} as const;
+
+/** What one request may send. */
+export const BODY_BYTES_MAX = { rest: 64 * 1024, graphql: 128 * 1024 } as const;
+
+export const IDEMPOTENCY_KEY_CHARACTERS_MAX = 255;
+
+/** Of tokens, by one admin's adjustment. */
+export const ADJUSTMENT_MAX = 1_000_000;
+
 /** Of the header that lists what a dry run would have done. */
 export const DRY_RUN_EFFECTS_HEADER_BYTES_MAX = 4 * 1024;
 
 export const SESSION = {
+  accessTokenSeconds: 15 * 60,
   refreshTokenDays: 30,
   sessionDaysMax: 90,
   /**

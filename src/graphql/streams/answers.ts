@@ -1,6 +1,7 @@
 /** The answers of one subscription, from its opening to its end: the result of its document for each event. */
 import { setTimeout as delay } from 'node:timers/promises';
 import type { FormattedExecutionResult } from 'graphql';
+import { STREAM } from '../../rules/limits.js';
 import type { EventStream } from '../../live/live.js';
 import { Refusal, type ErrorCode } from '../../rules/errors.js';
 import type { StreamEnd } from '../../rules/streams.js';
@@ -20,7 +21,6 @@ export interface StreamParts {
   endOfConnection(): StreamEnd | undefined;
 }
 
-const AGAIN_AFTER_MS = 1_000;
 /** Either the server or the caller's share is at capacity. */
 const MAY_BE_TRIED_AGAIN: readonly ErrorCode[] = ['OVERLOADED', 'RATE_LIMITED'];
 
@@ -63,7 +63,7 @@ export class AnswerStream implements AsyncGenerator<FormattedExecutionResult, un
         return await this.parts.source.next();
       } catch (error) {
         if (!(error instanceof Refusal) || !MAY_BE_TRIED_AGAIN.includes(error.code)) throw error;
-        await delay(AGAIN_AFTER_MS, undefined, { ref: false });
+        await delay(STREAM.retryAfterMs, undefined, { ref: false });
       }
     }
     return { done: true, value: undefined };

@@ -14,7 +14,7 @@ import { Caller } from '../../operations/caller.js';
 import type { Services } from '../../operations/services.js';
 import { levelOf, lineOf, RequestRecord } from '../../record.js';
 import { cut, Refusal, refuse } from '../../rules/errors.js';
-import { WEB_SOCKET } from '../../rules/limits.js';
+import { STREAM, WEB_SOCKET } from '../../rules/limits.js';
 import { STREAM_ENDS, type StreamEnd } from '../../rules/streams.js';
 import type { GiveBack, Holder } from '../../shares/share.js';
 import { RequestUnderWay } from '../../shares/shares.js';
@@ -57,8 +57,6 @@ const CLOSE_CODES = {
   internal: 1011,
 } as const;
 const ID_IN_USE = 'A subscription of this id is not over yet.';
-/** How long a client that sent too much may take to read the reason of the close. */
-const FLOODED_MS = 2_000;
 /** A close frame has room for no longer reason. */
 const REASON_CHARACTERS_MAX = 120;
 
@@ -139,7 +137,7 @@ export class OpenSocket implements Connection {
     socket.removeAllListeners('data');
     socket.on('data', () => {});
     socket.resume();
-    const cutOff = setTimeout(() => this.webSocket.terminate(), FLOODED_MS);
+    const cutOff = setTimeout(() => this.webSocket.terminate(), STREAM.floodedCloseTimeoutMs);
     socket.once('close', () => clearTimeout(cutOff));
   }
 

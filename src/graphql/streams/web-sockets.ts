@@ -8,7 +8,7 @@ import type { Timeouts } from '../../http/timeouts.js';
 import type { UnreadAnswers } from '../../http/unread.js';
 import type { Services } from '../../operations/services.js';
 import { refuse, type Refusal } from '../../rules/errors.js';
-import { WEB_SOCKET } from '../../rules/limits.js';
+import { STREAM, WEB_SOCKET } from '../../rules/limits.js';
 import type { GiveBack, Holder } from '../../shares/share.js';
 import { AnswerStream } from './answers.js';
 import './refused-frames.js';
@@ -47,9 +47,6 @@ export interface WebSocketParts {
   readonly openSubscription: OpenSubscription;
 }
 
-/** How long a client may take to answer a close frame. */
-const CLOSE_TIMEOUT_MS = 3_000;
-
 /** The types of `ws` lack its close timeout. */
 const OPTIONS: ServerOptions & { readonly closeTimeout: number } = {
   noServer: true,
@@ -57,7 +54,7 @@ const OPTIONS: ServerOptions & { readonly closeTimeout: number } = {
   perMessageDeflate: false,
   maxPayload: WEB_SOCKET.messageBytesMax,
   maxFragments: WEB_SOCKET.fragmentsMax,
-  closeTimeout: CLOSE_TIMEOUT_MS,
+  closeTimeout: STREAM.closeTimeoutMs,
   autoPong: false,
   // Handles one message in each turn of the event loop, since one read may contain thousands.
   allowSynchronousEvents: false,

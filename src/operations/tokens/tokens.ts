@@ -2,7 +2,7 @@
 import { z } from 'zod';
 import { refuse } from '../../rules/errors.js';
 import type { UserId } from '../../rules/ids.js';
-import { TEXT } from '../../rules/limits.js';
+import { ADJUSTMENT_MAX, TEXT } from '../../rules/limits.js';
 import { idOf, requiredText } from '../../rules/values.js';
 import type { Viewer } from '../../rules/viewer.js';
 import { isOutOfRange } from '../../store/database-errors.js';
@@ -59,8 +59,6 @@ export const listTransfers = operation({
   run: async ({ db, viewer, include }, input) =>
     transfersNewestFirst(db, { userId: ownerOf(viewer, input) }, pageRequest(input, TRANSFERS_NEWEST_FIRST, include)),
 });
-
-const ADJUSTMENT_MAX = 1_000_000;
 
 export const readTransfer = operation({
   name: 'tokenTransfer',
