@@ -1,6 +1,5 @@
 /** The metrics for Prometheus. Labels are routes, codes and shares, never ids or people. */
 import { collectDefaultMetrics, Counter, Gauge, Histogram, Registry } from 'prom-client';
-import { LRUCache } from 'lru-cache';
 import type { Api, RequestRecord } from './record.js';
 import { OVERLOAD_CAUSES, type ErrorCode, type OverloadCause } from './rules/errors.js';
 import { BUDGETS, SHARES, type BudgetName } from './rules/limits.js';
@@ -28,7 +27,7 @@ export interface Metrics extends ShareEvents {
   /** An event was sent on a stream. */
   streamAnswered(channel: StreamChannel): void;
   streamEnded(channel: StreamChannel, end: StreamEnd): void;
-  statement(text: string, seconds: number): void;
+  statement(name: string, seconds: number): void;
   /** The database could not serve a call. */
   databaseFailed(because: OverloadCause): void;
   retried(code: string): void;
@@ -129,7 +128,7 @@ export function createMetrics(): Metrics {
   });
   const statements = new Histogram({
     name: 'database_statement_seconds',
-    help: 'How long statements took, by the change they make, or else by the table they read first.',
+    help: 'How long statements took, by the name that each bears in a comment.',
     labelNames: ['statement'],
     buckets: [0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.1, 0.5, 1, 5, 10],
     registers,
@@ -226,7 +225,7 @@ export function createMetrics(): Metrics {
       streams.dec({ channel });
       streamEnds.inc({ channel, end });
     },
-    statement: (text, seconds) => statements.observe({ statement: nameOfStatement(text) }, seconds),
+    statement: (name, seconds) => statements.observe({ statement: name }, seconds),
     databaseFailed: (cause) => failures.inc({ cause }),
     retried: (code) => retries.inc({ code }),
     rateLimited: (limit) => rateLimited.inc({ limit }),
@@ -253,18 +252,4 @@ export function createMetrics(): Metrics {
     print: () => registry.metrics(),
     contentType: registry.contentType,
   };
-}
-
-/** There are many statements by selection, and only a few dozen names for them. */
-const statementNames = new LRUCache<string, string>({ max: 2_000 });
-
-/** `update jobs`, `select bids`: the first change that a statement makes, or the first table that it reads. */
-function nameOfStatement(text: string): string {
-  const known = statementNames.get(text);
-  if (known !== undefined) return known;
-  const [, verb, table] = /\b(update|insert into|delete from) "(\w+)"/.exec(text) ?? [];
-  const read = /\bfrom "?(?:\w+"?\."?)?(\w+)"?/.exec(text)?.[1];
-  const name = verb ? `${verb.split(' ')[0]} ${table}` : `select ${read ?? 'nothing'}`;
-  statementNames.set(text, name);
-  return name;
 }

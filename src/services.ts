@@ -61,8 +61,8 @@ export async function openServices(
   const observed: DatabaseHooks = {
     ...hooks,
     onOpen: databaseWatch.onOpen,
-    onAnswered: (text, seconds, isFailed) => {
-      metrics.statement(text, seconds);
+    onAnswered: (name, seconds, isFailed) => {
+      metrics.statement(name, seconds);
       if (!isFailed) databaseWatch.answered();
     },
     onOverload: ({ because }) => {

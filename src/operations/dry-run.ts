@@ -133,7 +133,7 @@ interface State {
 function whileOpen(tx: Db, state: State): Db {
   return {
     isTransaction: true,
-    send: (text, params) => translateDatabaseErrors(state, () => tx.send(text, params)),
+    send: (statement, params) => translateDatabaseErrors(state, () => tx.send(statement, params)),
     afterCommit: tx.afterCommit,
     inTransaction: (work) =>
       translateDatabaseErrors(state, () =>

@@ -5,7 +5,8 @@ import { CONTRACTOR, HOMEOWNER, USER } from '../rules/entities/people.js';
 import { writtenFields, type RowOf } from '../rules/entity.js';
 import type { Db } from './database.js';
 import { balanceShape } from './ledger.js';
-import { columns, statement, type Values } from './statement.js';
+import { mayBeAbsent } from './rows.js';
+import { db, columns, statement, type Values } from './statement.js';
 import {
   contractors,
   homeowners,
@@ -17,6 +18,7 @@ import {
 import { tokenBalances } from './tables/ledger.js';
 
 export const { passwordHash: _hash, referralCode: _code, ...userColumns } = getTableColumns(users);
+export const homeownerShape = getTableColumns(homeowners);
 const { ratingSum: _sum, ratingRank: _rank, personName: _name, ...contractorColumns } = getTableColumns(contractors);
 
 export const contractorShape = {
@@ -36,38 +38,58 @@ export type Contractor = RowOf<
 const NEW_USER = ['id', 'email', 'userType', 'firstName', 'lastName', 'phone', 'passwordHash', 'referralCode'] as const;
 export type NewUser = Pick<UserRow, (typeof NEW_USER)[number]>;
 
-export const insertUser = statement((db, $: Values<NewUser>) =>
-  db.insert(users).values(columns($, NEW_USER)).returning(userColumns),
+export const insertUser = statement('insertUser', userColumns, ($: Values<NewUser>, fields) =>
+  db.insert(users).values(columns($, NEW_USER)).returning(fields),
 );
 
-export const insertHomeowner = statement((db, $: Values<{ id: HomeownerId; userId: UserId }>) =>
-  db
-    .insert(homeowners)
-    .values(columns($, ['id', 'userId']))
-    .returning(),
+export const insertHomeowner = statement(
+  'insertHomeowner',
+  homeownerShape,
+  ($: Values<{ id: HomeownerId; userId: UserId }>, fields) =>
+    db
+      .insert(homeowners)
+      .values(columns($, ['id', 'userId']))
+      .returning(fields),
 );
 
 export const insertContractor = statement(
-  (db, $: Values<{ id: ContractorId; userId: UserId; companyName: string | null }>) =>
+  'insertContractor',
+  contractorShape,
+  ($: Values<{ id: ContractorId; userId: UserId; companyName: string | null }>, fields) =>
     db
       .insert(contractors)
       .values(columns($, ['id', 'userId', 'companyName']))
-      .returning(contractorShape),
+      .returning(fields),
 );
 
-export const selectIdByEmail = statement((db, $: Values<{ email: string }>) =>
-  db.select({ id: users.id, userType: users.userType }).from(users).where(eq(users.email, $.email)),
+export const selectIdByEmail = statement(
+  'selectIdByEmail',
+  { id: users.id, userType: users.userType },
+  ($: Values<{ email: string }>, fields) =>
+    db
+      .select(fields)
+      .from(users)
+      .where(eq(users.email, $('email'))),
 );
 
-export const selectIdByReferralCode = statement((db, $: Values<{ code: string }>) =>
-  db.select({ id: users.id }).from(users).where(eq(users.referralCode, $.code)),
+export const selectIdByReferralCode = statement(
+  'selectIdByReferralCode',
+  { id: users.id },
+  ($: Values<{ code: string }>, fields) =>
+    db
+      .select(fields)
+      .from(users)
+      .where(eq(users.referralCode, $('code'))),
 );
 
-const selectCredentials = statement((db, $: Values<{ email: string }>) =>
-  db
-    .select({ ...userColumns, passwordHash: users.passwordHash })
-    .from(users)
-    .where(eq(users.email, $.email)),
+const selectCredentials = statement(
+  'selectCredentials',
+  { ...userColumns, passwordHash: users.passwordHash },
+  ($: Values<{ email: string }>, fields) =>
+    db
+      .select(fields)
+      .from(users)
+      .where(eq(users.email, $('email'))),
 );
 
 export async function findCredentials(
@@ -80,106 +102,135 @@ export async function findCredentials(
   return { user, passwordHash };
 }
 
-export const selectPasswordHash = statement((db, $: Values<{ userId: UserId }>) =>
-  db.select({ email: users.email, passwordHash: users.passwordHash }).from(users).where(eq(users.id, $.userId)),
+export const selectPasswordHash = statement(
+  'selectPasswordHash',
+  { email: users.email, passwordHash: users.passwordHash },
+  ($: Values<{ userId: UserId }>, fields) =>
+    db
+      .select(fields)
+      .from(users)
+      .where(eq(users.id, $('userId'))),
 );
 
-export const setPasswordHash = statement((db, $: Values<{ userId: UserId; passwordHash: string }>) =>
+export const setPasswordHash = statement('setPasswordHash', {}, ($: Values<{ userId: UserId; passwordHash: string }>) =>
   db
     .update(users)
     .set({ ...columns($, ['passwordHash']), updatedAt: sql`now()` })
-    .where(eq(users.id, $.userId)),
+    .where(eq(users.id, $('userId'))),
 );
 
 /** Of two concurrent changes the second finds the password changed already, and gets no row back. */
 export const replacePasswordHash = statement(
-  (db, $: Values<{ userId: UserId; passwordHash: string; formerHash: string }>) =>
+  'replacePasswordHash',
+  { id: users.id },
+  ($: Values<{ userId: UserId; passwordHash: string; formerHash: string }>, fields) =>
     db
       .update(users)
       .set({ ...columns($, ['passwordHash']), updatedAt: sql`now()` })
-      .where(and(eq(users.id, $.userId), eq(users.passwordHash, $.formerHash)))
-      .returning({ id: users.id }),
+      .where(and(eq(users.id, $('userId')), eq(users.passwordHash, $('formerHash'))))
+      .returning(fields),
 );
 
-export const selectAccount = statement((db, $: Values<{ userId: UserId }>) =>
-  db
-    .select({
-      user: userColumns,
-      homeowner: homeowners,
-      contractor: contractorShape,
-      tokens: balanceShape,
-      referralCode: users.referralCode,
-    })
-    .from(users)
-    .innerJoin(tokenBalances, eq(tokenBalances.userId, users.id))
-    .leftJoin(homeowners, eq(homeowners.userId, users.id))
-    .leftJoin(contractors, eq(contractors.userId, users.id))
-    .where(eq(users.id, $.userId)),
+export const selectAccount = statement(
+  'selectAccount',
+  {
+    user: userColumns,
+    homeowner: mayBeAbsent(homeownerShape),
+    contractor: mayBeAbsent(contractorShape),
+    tokens: balanceShape,
+    referralCode: users.referralCode,
+  },
+  ($: Values<{ userId: UserId }>, fields) =>
+    db
+      .select(fields)
+      .from(users)
+      .innerJoin(tokenBalances, eq(tokenBalances.userId, users.id))
+      .leftJoin(homeowners, eq(homeowners.userId, users.id))
+      .leftJoin(contractors, eq(contractors.userId, users.id))
+      .where(eq(users.id, $('userId'))),
 );
 
 /**
  * Read the account in a later statement: a row that is joined to a locked one is as old as the beginning of the wait
  * for the lock.
  */
-export const lockAccount = statement((db, $: Values<{ userId: UserId }>) =>
-  db.select({ id: users.id }).from(users).where(eq(users.id, $.userId)).for('no key update'),
+export const lockAccount = statement('lockAccount', { id: users.id }, ($: Values<{ userId: UserId }>, fields) =>
+  db
+    .select(fields)
+    .from(users)
+    .where(eq(users.id, $('userId')))
+    .for('no key update'),
 );
 
 export const EDITABLE_USER = writtenFields(USER);
 export const EDITABLE_HOMEOWNER = writtenFields(HOMEOWNER);
 export const EDITABLE_CONTRACTOR = writtenFields(CONTRACTOR);
 
-export const updateUser = statement((db, $: Values<Pick<User, 'id' | (typeof EDITABLE_USER)[number]>>) =>
+export const updateUser = statement('updateUser', {}, ($: Values<Pick<User, 'id' | (typeof EDITABLE_USER)[number]>>) =>
   db
     .update(users)
     .set({ ...columns($, EDITABLE_USER), updatedAt: sql`now()` })
-    .where(eq(users.id, $.id)),
+    .where(eq(users.id, $('id'))),
 );
 
-export const updateHomeowner = statement((db, $: Values<Pick<Homeowner, 'id' | (typeof EDITABLE_HOMEOWNER)[number]>>) =>
-  db
-    .update(homeowners)
-    .set({ ...columns($, EDITABLE_HOMEOWNER), updatedAt: sql`now()` })
-    .where(eq(homeowners.id, $.id)),
+export const updateHomeowner = statement(
+  'updateHomeowner',
+  {},
+  ($: Values<Pick<Homeowner, 'id' | (typeof EDITABLE_HOMEOWNER)[number]>>) =>
+    db
+      .update(homeowners)
+      .set({ ...columns($, EDITABLE_HOMEOWNER), updatedAt: sql`now()` })
+      .where(eq(homeowners.id, $('id'))),
 );
 
 export const updateContractor = statement(
-  (db, $: Values<Pick<Contractor, 'id' | (typeof EDITABLE_CONTRACTOR)[number]>>) =>
+  'updateContractor',
+  {},
+  ($: Values<Pick<Contractor, 'id' | (typeof EDITABLE_CONTRACTOR)[number]>>) =>
     db
       .update(contractors)
       .set({ ...columns($, EDITABLE_CONTRACTOR), updatedAt: sql`now()` })
-      .where(eq(contractors.id, $.id)),
+      .where(eq(contractors.id, $('id'))),
 );
 
 /** Returns a row if there is such a contractor. */
-export const selectContractor = statement((db, $: Values<{ id: ContractorId }>) =>
-  db.select({ id: contractors.id }).from(contractors).where(eq(contractors.id, $.id)),
+export const selectContractor = statement(
+  'selectContractor',
+  { id: contractors.id },
+  ($: Values<{ id: ContractorId }>, fields) =>
+    db
+      .select(fields)
+      .from(contractors)
+      .where(eq(contractors.id, $('id'))),
 );
 
-export const verifyContractor = statement((db, $: Values<{ id: ContractorId }>) =>
-  db
-    .update(contractors)
-    .set({
-      verified: true,
-      updatedAt: sql`case when ${contractors.verified} then ${contractors.updatedAt} else now() end`,
-    })
-    .where(eq(contractors.id, $.id))
-    .returning(contractorShape),
+export const verifyContractor = statement(
+  'verifyContractor',
+  contractorShape,
+  ($: Values<{ id: ContractorId }>, fields) =>
+    db
+      .update(contractors)
+      .set({
+        verified: true,
+        updatedAt: sql`case when ${contractors.verified} then ${contractors.updatedAt} else now() end`,
+      })
+      .where(eq(contractors.id, $('id')))
+      .returning(fields),
 );
 
-export const creditCompletion = statement((db, $: Values<{ id: ContractorId }>) =>
+export const creditCompletion = statement('creditCompletion', {}, ($: Values<{ id: ContractorId }>) =>
   db
     .update(contractors)
     .set({ completedJobs: sql`${contractors.completedJobs} + 1` })
-    .where(eq(contractors.id, $.id)),
+    .where(eq(contractors.id, $('id'))),
 );
 
-export const addRating = statement((db, $: Values<{ id: ContractorId; rating: number }>) =>
+export const addRating = statement('addRating', {}, ($: Values<{ id: ContractorId; rating: number }>) =>
   db
     .update(contractors)
     .set({
-      ratingSum: sql`${contractors.ratingSum} + ${$.rating}::int`,
+      ratingSum: sql`${contractors.ratingSum} + ${$('rating')}::int`,
       ratingCount: sql`${contractors.ratingCount} + 1`,
     })
-    .where(eq(contractors.id, $.id)),
+    .where(eq(contractors.id, $('id'))),
 );

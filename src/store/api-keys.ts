@@ -5,8 +5,9 @@ import { newId } from './new-id.js';
 import type { Viewer } from '../rules/viewer.js';
 import type { Db } from './database.js';
 import { listing } from './page.js';
+import { asDate, Converted } from './rows.js';
 import { viewerShape } from './sessions.js';
-import { asArray, columns, statement, type Values } from './statement.js';
+import { db, asArray, columns, statement, type Values } from './statement.js';
 import { contractors, homeowners, users } from './tables/accounts.js';
 import { apiKeys, sessions } from './tables/sessions.js';
 
@@ -23,7 +24,7 @@ const keyShape = {
   id: apiKeys.id,
   name: apiKeys.name,
   createdAt: apiKeys.createdAt,
-  expiresAt: sql<Date | null>`nullif(${sessions.endsAt}, 'infinity')`.mapWith(sessions.endsAt).as('expires_at'),
+  expiresAt: new Converted<Date | null>(sql`nullif(${sessions.endsAt}, 'infinity')`, 'expires_at', asDate),
   lastUsedAt: apiKeys.lastUsedAt,
 };
 
@@ -31,51 +32,62 @@ const isActive = and(isNull(sessions.revokedAt), gt(sessions.endsAt, sql`now()`)
 
 /** Lists active keys, without those that were revoked or have expired. */
 export const listApiKeys = listing({
+  name: 'listApiKeys',
   keys: { createdAt: apiKeys.createdAt, id: apiKeys.id },
   order: 'newest first',
-  rows: (db, $: Values<{ userId: UserId }>, within) =>
+  fields: keyShape,
+  rows: ($: Values<{ userId: UserId }>, fields, within) =>
     db
-      .select(keyShape)
+      .select(fields)
       .from(apiKeys)
       .innerJoin(sessions, eq(sessions.id, apiKeys.sessionId))
-      .where(and(eq(apiKeys.userId, $.userId), isActive, within))
+      .where(and(eq(apiKeys.userId, $('userId')), isActive, within))
       .$dynamic(),
 });
 
 /** The key with its owner, its session, and whether it is active. */
-export const selectApiKey = statement((db, $: Values<{ id: ApiKeyId }>) =>
-  db
-    .select({
-      key: keyShape,
-      userId: apiKeys.userId,
-      sessionId: apiKeys.sessionId,
-      isActive: sql<boolean>`${isActive}`.as('is_active'),
-    })
-    .from(apiKeys)
-    .innerJoin(sessions, eq(sessions.id, apiKeys.sessionId))
-    .where(eq(apiKeys.id, $.id)),
+export const selectApiKey = statement(
+  'selectApiKey',
+  {
+    key: keyShape,
+    userId: apiKeys.userId,
+    sessionId: apiKeys.sessionId,
+    isActive: sql<boolean>`${isActive}`.as('is_active'),
+  },
+  ($: Values<{ id: ApiKeyId }>, fields) =>
+    db
+      .select(fields)
+      .from(apiKeys)
+      .innerJoin(sessions, eq(sessions.id, apiKeys.sessionId))
+      .where(eq(apiKeys.id, $('id'))),
 );
 
 /** How many keys are active; runs under the account's lock. */
-export const countApiKeys = statement((db, $: Values<{ userId: UserId }>) =>
-  db
-    .select({ count: sql<number>`count(*)::int` })
-    .from(apiKeys)
-    .innerJoin(sessions, eq(sessions.id, apiKeys.sessionId))
-    .where(and(eq(apiKeys.userId, $.userId), isActive)),
+export const countApiKeys = statement(
+  'countApiKeys',
+  { count: sql<number>`count(*)::int` },
+  ($: Values<{ userId: UserId }>, fields) =>
+    db
+      .select(fields)
+      .from(apiKeys)
+      .innerJoin(sessions, eq(sessions.id, apiKeys.sessionId))
+      .where(and(eq(apiKeys.userId, $('userId')), isActive)),
 );
 
-const insertSession = statement((db, $: Values<{ id: SessionId; userId: UserId; expiresAt: string | null }>) =>
-  db
-    .insert(sessions)
-    .values({ ...columns($, ['id', 'userId']), endsAt: sql`coalesce(${$.expiresAt}::timestamptz, 'infinity')` }),
+const insertKeySession = statement(
+  'insertKeySession',
+  {},
+  ($: Values<{ id: SessionId; userId: UserId; expiresAt: string | null }>) =>
+    db
+      .insert(sessions)
+      .values({ ...columns($, ['id', 'userId']), endsAt: sql`coalesce(${$('expiresAt')}::timestamptz, 'infinity')` }),
 );
 
 const NEW_KEY = ['id', 'userId', 'sessionId', 'name', 'secretHash'] as const;
 type NewKey = Pick<typeof apiKeys.$inferInsert, (typeof NEW_KEY)[number]>;
 
-const insertKey = statement((db, $: Values<NewKey>) =>
-  db.insert(apiKeys).values(columns($, NEW_KEY)).returning({ createdAt: apiKeys.createdAt }),
+const insertKey = statement('insertKey', { createdAt: apiKeys.createdAt }, ($: Values<NewKey>, fields) =>
+  db.insert(apiKeys).values(columns($, NEW_KEY)).returning(fields),
 );
 
 export async function insertApiKey(
@@ -83,26 +95,29 @@ export async function insertApiKey(
   { userId, name, expiresAt, secretHash }: Pick<NewKey, 'userId' | 'name' | 'secretHash'> & { expiresAt: Date | null },
 ): Promise<ApiKey> {
   const [id, sessionId] = [newId('apiKey'), newId('session')];
-  await insertSession(tx, { id: sessionId, userId, expiresAt: expiresAt && expiresAt.toISOString() });
+  await insertKeySession(tx, { id: sessionId, userId, expiresAt: expiresAt && expiresAt.toISOString() });
   const [inserted] = await insertKey(tx, { id, userId, sessionId, name, secretHash });
   if (!inserted) throw new Error('A new API key could not be read back.');
   return { id, name, createdAt: inserted.createdAt, expiresAt, lastUsedAt: null };
 }
 
-const selectBySecret = statement((db, $: Values<{ secretHash: string }>) =>
-  db
-    .select({
-      ...viewerShape,
-      keyId: apiKeys.id,
-      revoked: sql<boolean>`${sessions.revokedAt} is not null`,
-      expired: sql<boolean>`${sessions.endsAt} <= now()`,
-    })
-    .from(apiKeys)
-    .innerJoin(sessions, eq(sessions.id, apiKeys.sessionId))
-    .innerJoin(users, eq(users.id, apiKeys.userId))
-    .leftJoin(homeowners, eq(homeowners.userId, users.id))
-    .leftJoin(contractors, eq(contractors.userId, users.id))
-    .where(eq(apiKeys.secretHash, $.secretHash)),
+const selectBySecret = statement(
+  'selectBySecret',
+  {
+    ...viewerShape,
+    keyId: apiKeys.id,
+    revoked: sql<boolean>`${sessions.revokedAt} is not null`,
+    expired: sql<boolean>`${sessions.endsAt} <= now()`,
+  },
+  ($: Values<{ secretHash: string }>, fields) =>
+    db
+      .select(fields)
+      .from(apiKeys)
+      .innerJoin(sessions, eq(sessions.id, apiKeys.sessionId))
+      .innerJoin(users, eq(users.id, apiKeys.userId))
+      .leftJoin(homeowners, eq(homeowners.userId, users.id))
+      .leftJoin(contractors, eq(contractors.userId, users.id))
+      .where(eq(apiKeys.secretHash, $('secretHash'))),
 );
 
 export interface KeyHolder {
@@ -124,11 +139,11 @@ export async function findKeyHolder(
   return { keyId, viewer: viewer as Viewer };
 }
 
-const updateLastUsed = statement((db, $: Values<{ ids: string; times: string }>) =>
+const updateLastUsed = statement('updateLastUsed', {}, ($: Values<{ ids: string; times: string }>) =>
   db
     .update(apiKeys)
     .set({ lastUsedAt: sql`used.at` })
-    .from(sql`unnest(${$.ids}::text[], ${$.times}::timestamptz[]) as used(id, at)`)
+    .from(sql`unnest(${$('ids')}::text[], ${$('times')}::timestamptz[]) as used(id, at)`)
     .where(sql`${apiKeys.id} = used.id and (${apiKeys.lastUsedAt} is null or ${apiKeys.lastUsedAt} < used.at)`),
 );
 

@@ -7,7 +7,7 @@ import { INITIAL_BID_STATE, LIVE_BID_STATES, type BidState } from '../rules/stat
 import type { Role } from '../rules/viewer.js';
 import type { Db } from './database.js';
 import { listing } from './page.js';
-import { asArray, columns, rowOf, statement, type Values } from './statement.js';
+import { db, asArray, columns, rowOf, statement, type Values } from './statement.js';
 import { bids, holds } from './tables/bids.js';
 import { jobs } from './tables/jobs.js';
 import { tokenBalances } from './tables/ledger.js';
@@ -26,12 +26,15 @@ const jobParties = {
 };
 
 /** A bid, and who is what to its job. */
-export const selectBid = statement((db, $: Values<{ id: BidId }>) =>
-  db
-    .select({ bid: bidColumns, job: jobParties })
-    .from(bids)
-    .innerJoin(jobs, eq(jobs.id, bids.jobId))
-    .where(eq(bids.id, $.id)),
+export const selectBid = statement(
+  'selectBid',
+  { bid: bidColumns, job: jobParties },
+  ($: Values<{ id: BidId }>, fields) =>
+    db
+      .select(fields)
+      .from(bids)
+      .innerJoin(jobs, eq(jobs.id, bids.jobId))
+      .where(eq(bids.id, $('id'))),
 );
 
 const NEW_BID = [
@@ -51,11 +54,11 @@ const NEW_BID = [
 
 type NewBid = Pick<typeof bids.$inferSelect, (typeof NEW_BID)[number]>;
 
-export const insertBid = statement((db, $: Values<NewBid>) =>
+export const insertBid = statement('insertBid', bidColumns, ($: Values<NewBid>, fields) =>
   db
     .insert(bids)
     .values({ ...columns($, NEW_BID), status: INITIAL_BID_STATE })
-    .returning(bidColumns),
+    .returning(fields),
 );
 
 interface Stake extends Pick<typeof bids.$inferSelect, 'jobId'> {
@@ -66,20 +69,20 @@ interface Stake extends Pick<typeof bids.$inferSelect, 'jobId'> {
 }
 
 /** The check constraint on the balance refuses a stake that it does not cover. */
-export const stakeTokens = statement((db, $: Values<Stake>) => {
+export const stakeTokens = statement('stakeTokens', { id: holds.id }, ($: Values<Stake>, fields) => {
   const held = db.$with('held').as(
     db
       .update(tokenBalances)
-      .set({ held: sql`${tokenBalances.held} + ${$.amount}::int` })
-      .where(eq(tokenBalances.userId, $.userId))
+      .set({ held: sql`${tokenBalances.held} + ${$('amount')}::int` })
+      .where(eq(tokenBalances.userId, $('userId')))
       .returning({ userId: tokenBalances.userId }),
   );
   const hold = {
-    id: $.holdId,
-    bidId: $.bidId,
-    jobId: $.jobId,
+    id: $('holdId'),
+    bidId: $('bidId'),
+    jobId: $('jobId'),
     userId: sql`held.user_id`,
-    amount: $.amount,
+    amount: $('amount'),
     status: sql`'active'`,
     createdAt: sql`now()`,
   };
@@ -87,31 +90,31 @@ export const stakeTokens = statement((db, $: Values<Stake>) => {
     db
       .insert(holds)
       .select(sql`select ${rowOf(getTableColumns(holds), hold)} from held`)
-      .returning({ id: holds.id }),
+      .returning(fields),
   );
-  return db.with(held, made).select({ id: made.id }).from(made);
+  return db.with(held, made).select().from(made);
 });
 
-const update = statement((db, $: Values<{ ids: string; to: BidState }>) =>
+const updateBids = statement('updateBids', bidColumns, ($: Values<{ ids: string; to: BidState }>, fields) =>
   db
     .update(bids)
-    .set({ status: sql`${$.to}::bid_status`, updatedAt: sql`now()` })
-    .where(sql`${bids.id} = any(${$.ids}::text[])`)
-    .returning(bidColumns),
+    .set({ status: sql`${$('to')}::bid_status`, updatedAt: sql`now()` })
+    .where(sql`${bids.id} = any(${$('ids')}::text[])`)
+    .returning(fields),
 );
 
 /** Moves bids that were read under the lock of their job. */
 export function moveBids(tx: Db, ids: readonly BidId[], to: BidState): Promise<Bid[]> {
-  return update(tx, { ids: asArray(ids), to });
+  return updateBids(tx, { ids: asArray(ids), to });
 }
 
 /** The accounts are locked in one order, so that two transactions cannot wait for each other. */
-const release = statement((db, $: Values<{ bidIds: string }>) => {
+const release = statement('releaseHolds', {}, ($: Values<{ bidIds: string }>) => {
   const released = db.$with('released').as(
     db
       .update(holds)
       .set({ status: 'released', releasedAt: sql`now()` })
-      .where(and(eq(holds.status, 'active'), sql`${holds.bidId} = any(${$.bidIds}::text[])`))
+      .where(and(eq(holds.status, 'active'), sql`${holds.bidId} = any(${$('bidIds')}::text[])`))
       .returning(),
   );
   return db
@@ -143,17 +146,19 @@ const BIDS_ON_JOB = { guaranteedView: bids.guaranteedView, createdAt: bids.creat
  */
 function bidsOnJob(role: Role, filtered: boolean) {
   return listing({
+    name: 'listBidsOnJob',
     keys: BIDS_ON_JOB,
     order: 'newest first',
-    rows: (db, $: Values<{ jobId: JobId; contractorId: ContractorId | null; status: BidState | null }>, within) =>
+    fields: bidColumns,
+    rows: ($: Values<{ jobId: JobId; contractorId: ContractorId | null; status: BidState | null }>, fields, within) =>
       db
-        .select(bidColumns)
+        .select(fields)
         .from(bids)
         .where(
           and(
-            eq(bids.jobId, $.jobId),
-            role === 'contractor' ? eq(bids.contractorId, $.contractorId) : undefined,
-            ofStatus(filtered, $.status),
+            eq(bids.jobId, $('jobId')),
+            role === 'contractor' ? eq(bids.contractorId, $('contractorId')) : undefined,
+            ofStatus(filtered, $('status')),
             within,
           ),
         )
@@ -169,24 +174,26 @@ export const listBidsOnJob = forEachRole((role) => ({ all: bidsOnJob(role, false
 
 function bidsOfContractor(filtered: boolean) {
   return listing({
+    name: 'listBidsOf',
     keys: { createdAt: bids.createdAt, id: bids.id },
     order: 'newest first',
-    rows: (db, $: Values<{ contractorId: ContractorId; status: BidState | null }>, within) =>
+    fields: bidColumns,
+    rows: ($: Values<{ contractorId: ContractorId; status: BidState | null }>, fields, within) =>
       db
-        .select(bidColumns)
+        .select(fields)
         .from(bids)
-        .where(and(eq(bids.contractorId, $.contractorId), ofStatus(filtered, $.status), within))
+        .where(and(eq(bids.contractorId, $('contractorId')), ofStatus(filtered, $('status')), within))
         .$dynamic(),
   });
 }
 
 export const listBidsOf = { all: bidsOfContractor(false), filtered: bidsOfContractor(true) };
 
-const selectHolds = statement((db, $: Values<{ ids: string }>) =>
+const selectHolds = statement('selectHolds', holdColumns, ($: Values<{ ids: string }>, fields) =>
   db
-    .select(holdColumns)
+    .select(fields)
     .from(holds)
-    .where(sql`${holds.id} = any(${$.ids}::text[])`),
+    .where(sql`${holds.id} = any(${$('ids')}::text[])`),
 );
 
 export async function holdsOf(db: Db, ids: readonly HoldId[]): Promise<Map<HoldId, Hold>> {

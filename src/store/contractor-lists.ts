@@ -7,9 +7,9 @@ import { contractorShape, type Contractor } from './accounts.js';
 import type { Db } from './database.js';
 import { firstFitting } from './fitting.js';
 import { containing } from './job-lists.js';
-import { listing, type List, type Page, type PageRequest } from './page.js';
+import { listing, type List, type Page, type PageRequest, type Reach } from './page.js';
 import { CLIENT } from './people.js';
-import { remembering, type Values } from './statement.js';
+import { db, remembering, type Values } from './statement.js';
 import { contractors, contractorTerms } from './tables/accounts.js';
 import { idsOf, type ViewerIds } from './visibility.js';
 
@@ -44,9 +44,9 @@ const KEYS = {
 /** The searched value is in a sub-select, which hides it from the planner, whose estimates of its frequency are bad. */
 const TERMS = {
   search: ($: Values<FilterValues>) =>
-    sql`${contractorTerms.words(contractors)} like (select lower(${$.search}::text))`,
-  specialty: ($: Values<FilterValues>) => contains(contractorTerms.specialties(contractors), $.specialty),
-  serviceArea: ($: Values<FilterValues>) => contains(contractorTerms.serviceAreas(contractors), $.serviceArea),
+    sql`${contractorTerms.words(contractors)} like (select lower(${$('search')}::text))`,
+  specialty: ($: Values<FilterValues>) => contains(contractorTerms.specialties(contractors), $('specialty')),
+  serviceArea: ($: Values<FilterValues>) => contains(contractorTerms.serviceAreas(contractors), $('serviceArea')),
 };
 type Term = keyof typeof TERMS;
 const TERM_NAMES = Object.keys(TERMS) as Term[];
@@ -86,17 +86,19 @@ function listOf({ role, order, terms, verified }: Asked): List<FilterValues, Lis
   const isOfThose = verified === null ? undefined : sql`${contractors.verified} = ${sql.raw(String(verified))}`;
   const fitting = ($: Values<FilterValues>) => and(...terms.map((name) => TERMS[name]($)));
   return listing({
+    name: 'listContractors',
     keys,
     order: 'newest first',
+    fields: ($: Values<FilterValues>) => ({
+      contractor: contractorShape,
+      client: role === 'homeowner' ? CLIENT($).as('client') : sql<boolean>`false`.as('client'),
+    }),
     keyed: ({ contractor }) => Object.assign({ ratingRank: rankOf(contractor) }, contractor),
-    rows: (db, $: Values<FilterValues>, within, { atMost }) => {
+    rows: ($: Values<FilterValues>, fields, within, { atMost }) => {
       const listed = and(isOfThose, within);
       const fits = fitting($);
       return db
-        .select({
-          contractor: contractorShape,
-          client: role === 'homeowner' ? CLIENT($).as('client') : sql<boolean>`false`.as('client'),
-        })
+        .select(fields)
         .from(contractors)
         .where(
           fits
@@ -106,7 +108,7 @@ function listOf({ role, order, terms, verified }: Asked): List<FilterValues, Lis
         .$dynamic();
     },
     ...(terms.length > 0 && {
-      counted: (_, $, { atMost }) =>
+      counted: ($: Values<FilterValues>, { atMost }: Reach) =>
         sql`select from contractors where ${and(fitting($), isOfThose)} limit ${sql.raw(String(atMost))}`,
     }),
   });

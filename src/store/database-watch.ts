@@ -4,7 +4,7 @@
  * are answered, only the probe's own connection has failed. Listeners are called once when the database is away, and
  * once when it is back.
  */
-import type { Database, DatabaseHooks, Db } from './database.js';
+import { named, type Database, type DatabaseHooks, type Db } from './database.js';
 
 type Reconnect = () => Promise<void>;
 
@@ -109,13 +109,15 @@ export function watchDatabase(
   };
 }
 
+const PROBE = named('probe', 'select 1');
+
 async function answerOf(probe: Db): Promise<void> {
   let timer: NodeJS.Timeout | undefined;
   const late = new Promise<never>((_, reject) => {
     timer = setTimeout(() => reject(new NoAnswer('The database did not answer in time.')), ANSWER_WITHIN_MS);
   });
   try {
-    await Promise.race([probe.send('select 1', []), late]);
+    await Promise.race([probe.send(PROBE, []), late]);
   } finally {
     clearTimeout(timer);
   }

@@ -44,10 +44,24 @@ export const DATABASE_DEFAULTS: DatabaseSettings = {
   applicationName: 'job-marketplace',
 };
 
+/** SQL that bears its name in a comment. */
+export interface NamedStatement {
+  readonly name: string;
+  readonly text: string;
+}
+
+/**
+ * Writes the name behind the first word, where pg_stat_statements, pg_stat_activity and the log all show it: Postgres
+ * 18 takes what precedes that word out of pg_stat_statements.
+ */
+export function named(name: string, text: string): NamedStatement {
+  const [first = ''] = text.trimStart().split(/\s/, 1);
+  return { name, text: `${first} /* ${name} */${text.trimStart().slice(first.length)}` };
+}
+
 /** What statements run on: the pool, or one transaction. */
 export interface Db {
-  /** Sends one statement; `statement()` is its only caller. */
-  send(text: string, params: ParameterOrJSON<never>[]): Promise<unknown[][]>;
+  send(statement: NamedStatement, params: ParameterOrJSON<never>[]): Promise<unknown[][]>;
   /** Runs `work` in a transaction, or in a savepoint inside a transaction. */
   inTransaction<T>(work: (tx: Transaction) => Promise<T>): Promise<T>;
   /** The same for long statements, of which only so many run at once. */
@@ -91,8 +105,8 @@ export interface DatabaseHooks {
    * If set, a call that holds a transaction fails when it asks the pool for another connection; called with that error.
    */
   onSecondConnection?: (error: Error) => void;
-  /** Called for every statement that has ended. */
-  onAnswered?: (text: string, seconds: number, isFailed: boolean) => void;
+  /** Called for every statement that has ended, with its name. */
+  onAnswered?: (name: string, seconds: number, isFailed: boolean) => void;
   /** Called for every call that the database could not serve. */
   onOverload?: (overload: Overload) => void;
   /** Called when a transaction is retried, with the SQLSTATE of its failure. */
@@ -121,7 +135,7 @@ export async function pipelined<Parts extends readonly unknown[]>(
 
 /** Sets the lock timeout for the rest of the transaction. */
 export async function waitForLocksAtMost(tx: Db, ms: number): Promise<void> {
-  await tx.send(`set local lock_timeout = ${ms}`, []);
+  await tx.send(named('waitForLocksAtMost', `set local lock_timeout = ${ms}`), []);
 }
 
 const ATTEMPTS = 4;
@@ -163,10 +177,10 @@ export function connect(
   });
 
   const secondConnection = hooks.onSecondConnection && createSecondConnectionCheck(hooks.onSecondConnection);
-  const sendOn = (client: Sql, text: string, params: ParameterOrJSON<never>[]) => {
+  const sendOn = (client: Sql, { name, text }: NamedStatement, params: ParameterOrJSON<never>[]) => {
     hooks.onStatement?.(text, params);
     const answer = rowsOf(client.unsafe(text, params, { prepare: chosen.preparedStatements }).values());
-    return hooks.onAnswered ? timed(answer, text, hooks.onAnswered) : answer;
+    return hooks.onAnswered ? timed(answer, name, hooks.onAnswered) : answer;
   };
 
   /** Runs a transaction on a connection of its own. */
@@ -175,9 +189,13 @@ export function connect(
     let savepoints = 0;
     const nested = () => {
       const name = `s${(savepoints += 1)}`;
-      return { begin: `savepoint ${name}`, commit: `release savepoint ${name}`, rollback: `rollback to ${name}` };
+      return {
+        begin: { name: 'savepoint', text: `savepoint ${name}` },
+        commit: { name: 'release savepoint', text: `release savepoint ${name}` },
+        rollback: { name: 'rollback to', text: `rollback to ${name}` },
+      };
     };
-    const send = (text: string, params: ParameterOrJSON<never>[]) => sendOn(client, text, params);
+    const send: Db['send'] = (statement, params) => sendOn(client, statement, params);
     const afterCommit: AfterCommit[] = [];
     const run = <R>(frame: Frame, inner: (tx: Transaction) => Promise<R>): Promise<R> =>
       inFrame(frame, { send, afterCommit, inTransaction: (part) => run(nested(), part) }, inner);
@@ -216,7 +234,7 @@ export function connect(
       isTransaction: false,
       afterCommit: (work) => work(),
       forLong: () => of(holder, { isLong: true }),
-      send: (text, params) => persistently(holder, () => sendOn(pool, text, params), kind),
+      send: (statement, params) => persistently(holder, () => sendOn(pool, statement, params), kind),
       inTransaction: (work) =>
         persistently(holder, () =>
           secondConnection ? secondConnection.holding(() => transact(work)) : transact(work),
@@ -235,14 +253,18 @@ export function connect(
 
 /** The statements around a transaction or a savepoint. */
 interface Frame {
-  readonly begin: string;
-  readonly commit: string;
-  readonly rollback: string;
+  readonly begin: NamedStatement;
+  readonly commit: NamedStatement;
+  readonly rollback: NamedStatement;
 }
 
 type AfterCommit = () => void;
 
-const OUTERMOST: Frame = { begin: 'begin', commit: 'commit', rollback: 'rollback' };
+const OUTERMOST: Frame = {
+  begin: { name: 'begin', text: 'begin' },
+  commit: { name: 'commit', text: 'commit' },
+  rollback: { name: 'rollback', text: 'rollback' },
+};
 
 /** BEGIN is sent in the same flush as the first statements of the work, and COMMIT behind its last ones. */
 async function inFrame<T>(
@@ -281,8 +303,8 @@ async function inFrame<T>(
 
 async function timed<T>(
   answer: PromiseLike<T>,
-  text: string,
-  onAnswered: (text: string, seconds: number, isFailed: boolean) => void,
+  name: string,
+  onAnswered: (name: string, seconds: number, isFailed: boolean) => void,
 ): Promise<T> {
   const began = performance.now();
   let isFailed = true;
@@ -291,7 +313,7 @@ async function timed<T>(
     isFailed = false;
     return found;
   } finally {
-    onAnswered(text, (performance.now() - began) / 1000, isFailed);
+    onAnswered(name, (performance.now() - began) / 1000, isFailed);
   }
 }
 

@@ -6,7 +6,7 @@ import { lowestIdSince, type UserId } from '../rules/ids.js';
 import type { JobState } from '../rules/states.js';
 import type { TransferReason } from '../rules/tokens.js';
 import type { Db } from './database.js';
-import { statement, type Values } from './statement.js';
+import { db, statement, type Values } from './statement.js';
 import { holds } from './tables/bids.js';
 import { events } from './tables/events.js';
 import { tokenTransfers } from './tables/ledger.js';
@@ -32,7 +32,7 @@ const WRITER = sql`(pg_current_xact_id()::text::bigint
 const IS_OWN = sql`pg_xact_status(${WRITER}::text::xid8) = 'in progress'`;
 
 /** The transaction's own rows among those with newer identifiers, which begin with a time and are indexed. */
-const ownSince = (id: PgColumn, since: unknown) => and(gte(id, since), IS_OWN);
+const ownSince = (column: PgColumn, since: unknown) => and(gte(column, since), IS_OWN);
 
 /** Transfers and events are never updated, and a hold only when it is released. */
 const IS_NEW_HOLD = eq(holds.status, 'active');
@@ -45,27 +45,26 @@ interface Since {
   eventId: string;
 }
 
-const selectOwn = statement((db, $: Values<Since>) => {
-  const { id, userId, amount, reason, fromAccount } = tokenTransfers;
-  const charge = sql`'id', ${id}, 'userId', ${userId},
-    'amount', case when ${fromAccount} = ${userId} then ${amount} else -${amount} end, 'reason', ${reason}`;
-  const stake = sql`'id', ${holds.id}, 'userId', ${holds.userId}, 'amount', ${holds.amount}`;
-  const event = sql`'id', ${events.id}, 'type', ${events.type},
-    'fromStatus', ${events.fromStatus}, 'toStatus', ${events.toStatus}`;
-  const inOrder = sql`${events.occurredAt}, ${events.jobId}, ${events.sequence}`;
-  return db
-    .select({
-      charges: sql<
-        RecordedEffects['charges']
-      >`(select ${listOf(charge, sql`${id}`)} from ${tokenTransfers} where ${ownSince(id, $.transferId)})`,
-      stakes: sql<RecordedEffects['stakes']>`(select ${listOf(stake, sql`${holds.id}`)} from ${holds}
-        where ${ownSince(holds.id, $.holdId)} and ${IS_NEW_HOLD})`,
-      events: sql<
-        RecordedEffects['events']
-      >`(select ${listOf(event, inOrder)} from ${events} where ${ownSince(events.id, $.eventId)})`,
-    })
-    .from(sql`(values (1)) as one`);
-});
+const { id, userId, amount, reason, fromAccount } = tokenTransfers;
+const CHARGE = sql`'id', ${id}, 'userId', ${userId},
+  'amount', case when ${fromAccount} = ${userId} then ${amount} else -${amount} end, 'reason', ${reason}`;
+const STAKE = sql`'id', ${holds.id}, 'userId', ${holds.userId}, 'amount', ${holds.amount}`;
+const EVENT = sql`'id', ${events.id}, 'type', ${events.type},
+  'fromStatus', ${events.fromStatus}, 'toStatus', ${events.toStatus}`;
+const EVENTS_IN_ORDER = sql`${events.occurredAt}, ${events.jobId}, ${events.sequence}`;
+
+const selectOwn = statement(
+  'selectOwn',
+  ($: Values<Since>) => ({
+    charges: sql<RecordedEffects['charges']>`(select ${listOf(CHARGE, sql`${id}`)} from ${tokenTransfers}
+      where ${ownSince(id, $('transferId'))})`,
+    stakes: sql<RecordedEffects['stakes']>`(select ${listOf(STAKE, sql`${holds.id}`)} from ${holds}
+      where ${ownSince(holds.id, $('holdId'))} and ${IS_NEW_HOLD})`,
+    events: sql<RecordedEffects['events']>`(select ${listOf(EVENT, EVENTS_IN_ORDER)} from ${events}
+      where ${ownSince(events.id, $('eventId'))})`,
+  }),
+  (_, fields) => db.select(fields).from(sql`(values (1)) as one`),
+);
 
 /** The effects of a transaction that began at this time of the server's clock. */
 export async function recordedSince(tx: Db, beganAt: number): Promise<RecordedEffects> {

@@ -2,14 +2,14 @@
  * The events of all jobs in the order of their positions: pages of a viewer's own events, and batches of all events.
  */
 import { and, eq, sql, type SQL } from 'drizzle-orm';
-import type { PostgresJsDatabase } from 'drizzle-orm/postgres-js';
 import type { ContractorId, HomeownerId, JobId } from '../rules/ids.js';
 import type { BidState, JobState } from '../rules/states.js';
 import type { Viewer } from '../rules/viewer.js';
 import type { Db } from './database.js';
 import { eventShape, type EventRow } from './events.js';
 import { listing, type Page } from './page.js';
-import { asArray, countedStatement, remembering, statement, type Values } from './statement.js';
+import { mayBeAbsent } from './rows.js';
+import { db, asArray, countedStatement, remembering, statement, type Values } from './statement.js';
 import { events } from './tables/events.js';
 import { jobs } from './tables/jobs.js';
 import {
@@ -41,15 +41,17 @@ const END = String(2n ** 63n - 1n);
 const BEGINNING = '0';
 
 const asOther = { ...eventShape, isAwardee: sql<boolean>`false` };
-const notBehind = ($: Values<{ upTo: string }>) => sql`${events.position} <= ${$.upTo}::bigint`;
+const notBehind = ($: Values<{ upTo: string }>) => sql`${events.position} <= ${$('upTo')}::bigint`;
 const BY_POSITION = { keys: { position: events.position }, order: 'oldest first' } as const;
 
 /** Events without a position are not read yet: `position > …` is null for them. */
 const ofEverybody = listing({
+  name: 'listAllEvents',
   ...BY_POSITION,
-  rows: (db, $: Values<LogValues>, within) =>
+  fields: asOther,
+  rows: ($: Values<LogValues>, fields, within) =>
     db
-      .select(asOther)
+      .select(fields)
       .from(events)
       .where(and(notBehind($), within))
       .$dynamic(),
@@ -60,19 +62,23 @@ const ofEverybody = listing({
  * draft has no row of `jobs`.
  */
 const ofHomeowner = listing({
+  name: 'listEventsOfHomeowner',
   ...BY_POSITION,
-  rows: (db, $: Values<LogValues>, within) =>
+  fields: asOther,
+  rows: ($: Values<LogValues>, fields, within) =>
     db
-      .select(asOther)
+      .select(fields)
       .from(events)
-      .where(and(eq(events.homeownerId, $.homeownerId), notBehind($), within))
+      .where(and(eq(events.homeownerId, $('homeownerId')), notBehind($), within))
       .$dynamic(),
 });
 
+const asContractor = ($: Values<LogValues>) => ({ ...eventShape, isAwardee: isAwardedTo($('contractorId')) });
+
 /** The events at these positions, of jobs on which the contractor has a bid. */
-function atPositions(db: PostgresJsDatabase, $: Values<LogValues>, positions: SQL) {
+function atPositions(fields: ReturnType<typeof asContractor>, positions: SQL) {
   return db
-    .select({ ...eventShape, isAwardee: isAwardedTo($.contractorId) })
+    .select(fields)
     .from(events)
     .innerJoin(jobs, eq(jobs.id, events.jobId))
     .where(sql`${events.position} = any(array(${positions}))`)
@@ -82,25 +88,27 @@ function atPositions(db: PostgresJsDatabase, $: Values<LogValues>, positions: SQ
 const rowsMax = (rows: number) => sql`limit ${sql.raw(String(rows))}`;
 
 /** By the contractor's bid, since to ask the job for its award would take a read of the job for each of their bids. */
-const visibleByBid = ($: Values<LogValues>) => visibleEventsOfContractor($.contractorId, IS_ACCEPTED);
+const visibleByBid = ($: Values<LogValues>) => visibleEventsOfContractor($('contractorId'), IS_ACCEPTED);
 
 /**
  * First reads the next event of each job with a bid that counts: the page can only contain events of the jobs whose
  * next events are the first. So it takes one index lookup for each bid, and no more for long histories.
  */
 const ofOwnBids = listing({
+  name: 'listEventsOfOwnBids',
   ...BY_POSITION,
-  rows: (db, $: Values<LogValues>, within, { atMost, wanted }) => {
+  fields: asContractor,
+  rows: ($: Values<LogValues>, fields, within, { atMost, wanted }) => {
     const ofJob = (most: number) => sql`select events.position from events where events.job_id = own.job_id
       and ${visibleByBid($)} and ${and(notBehind($), within)} order by events.position ${rowsMax(most)}`;
     const next = sql`select own.job_id, own.status from bids own cross join lateral (${ofJob(1)}) g
       where ${isCountedBidOf($)} order by g.position ${rowsMax(wanted)}`;
     const first = sql`select g.position from (${next}) own cross join lateral (${ofJob(atMost)}) g
       order by g.position ${rowsMax(wanted)}`;
-    return atPositions(db, $, first);
+    return atPositions(fields, first);
   },
   // Without an order, so that it stops at the counting limit.
-  counted: (_db, $, { atMost }) => sql`select from bids own
+  counted: ($, { atMost }) => sql`select from bids own
     join events on events.job_id = own.job_id and events.position is not null and ${visibleByBid($)}
     where ${isCountedBidOf($)} ${rowsMax(atMost)}`,
 });
@@ -118,18 +126,19 @@ const ofSize = remembering<AmongTheNext>();
  * one.
  */
 function amongTheNext(size: number): AmongTheNext {
-  const next = ($: Values<FromPosition>) => sql`select * from events where position > ${$.key0}::bigint
+  const next = ($: Values<FromPosition>) => sql`select * from events where position > ${$('key0')}::bigint
     and ${notBehind($)} order by position ${rowsMax(SCANNED_MAX)}`;
   return ofSize(String(size), () =>
     countedStatement(
-      (db, $: Values<FromPosition>) =>
+      'listNextEvents',
+      ($: Values<FromPosition>) => asContractor($),
+      ($, fields) =>
         atPositions(
-          db,
-          $,
+          fields,
           sql`select events.position from (${next($)}) events join bids own on own.job_id = events.job_id
             where ${isCountedBidOf($)} and ${visibleByBid($)} order by events.position ${rowsMax(size + 1)}`,
         ).orderBy(events.position),
-      ($) => sql`select e.position from events e where e.position > ${$.key0}::bigint
+      ($) => sql`select e.position from events e where e.position > ${$('key0')}::bigint
         order by e.position offset ${sql.raw(String(SCANNED_MAX))} limit 1`,
     ),
   );
@@ -163,35 +172,41 @@ type OfOneJob = LogValues & { jobId: JobId };
 /** The events of a deleted draft remain, for its owner and admins. */
 const ofOneJob = {
   admin: listing({
+    name: 'listEventsOfOneJob',
     ...BY_POSITION,
-    rows: (db, $: Values<OfOneJob>, within) =>
+    fields: asOther,
+    rows: ($: Values<OfOneJob>, fields, within) =>
       db
-        .select(asOther)
+        .select(fields)
         .from(events)
-        .where(and(eq(events.jobId, $.jobId), notBehind($), within))
+        .where(and(eq(events.jobId, $('jobId')), notBehind($), within))
         .$dynamic(),
   }),
   homeowner: listing({
+    name: 'listEventsOfOneJob',
     ...BY_POSITION,
-    rows: (db, $: Values<OfOneJob>, within) =>
+    fields: asOther,
+    rows: ($: Values<OfOneJob>, fields, within) =>
       db
-        .select(asOther)
+        .select(fields)
         .from(events)
-        .where(and(eq(events.jobId, $.jobId), eq(events.homeownerId, $.homeownerId), notBehind($), within))
+        .where(and(eq(events.jobId, $('jobId')), eq(events.homeownerId, $('homeownerId')), notBehind($), within))
         .$dynamic(),
   }),
   contractor: listing({
+    name: 'listEventsOfOneJob',
     ...BY_POSITION,
-    rows: (db, $: Values<OfOneJob>, within) =>
+    fields: ($: Values<OfOneJob>) => asContractor($),
+    rows: ($, fields, within) =>
       db
-        .select({ ...eventShape, isAwardee: isAwardedTo($.contractorId) })
+        .select(fields)
         .from(events)
         .innerJoin(jobs, eq(jobs.id, events.jobId))
         .where(
           and(
-            eq(events.jobId, $.jobId),
+            eq(events.jobId, $('jobId')),
             visibleJobs('contractor', $),
-            visibleEventsOfJob('contractor', $.contractorId),
+            visibleEventsOfJob('contractor', $('contractorId')),
             notBehind($),
             within,
           ),
@@ -226,21 +241,23 @@ export const BATCH_MAX = 500;
 
 const bidsOf = ($: Values<{ contractorIds: string }>) => sql<EventWithParties['bids']>`(
   select coalesce(json_agg(json_build_object('contractorId', b.contractor_id, 'status', b.status)), '[]')
-  from bids b where b.job_id = "events"."job_id" and b.contractor_id = any(${$.contractorIds}::text[]))`;
+  from bids b where b.job_id = "events"."job_id" and b.contractor_id = any(${$('contractorIds')}::text[]))`;
 
 const selectBatch = statement(
-  (db, $: Values<{ after: string; upTo: string; contractorIds: string }>) =>
+  'selectBatch',
+  ($: Values<{ after: string; upTo: string; contractorIds: string }>) => ({
+    event: eventShape,
+    homeownerId: events.homeownerId,
+    status: mayBeAbsent(jobs.status),
+    awardedContractorId: jobs.awardedContractorId,
+    bids: bidsOf($),
+  }),
+  ($, fields) =>
     db
-      .select({
-        event: eventShape,
-        homeownerId: events.homeownerId,
-        status: jobs.status,
-        awardedContractorId: jobs.awardedContractorId,
-        bids: bidsOf($),
-      })
+      .select(fields)
       .from(events)
       .leftJoin(jobs, eq(jobs.id, events.jobId))
-      .where(sql`${events.position} > ${$.after}::bigint and ${notBehind($)}`)
+      .where(sql`${events.position} > ${$('after')}::bigint and ${notBehind($)}`)
       .orderBy(events.position)
       .limit(BATCH_MAX),
   'json',

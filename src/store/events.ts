@@ -11,7 +11,7 @@ import type { Db } from './database.js';
 import { newId } from './new-id.js';
 import { listing } from './page.js';
 import { asJson, jsonReader } from './rows.js';
-import { asArray, statement, type Values } from './statement.js';
+import { db, asArray, statement, type Values } from './statement.js';
 import { events } from './tables/events.js';
 import { forEachRole, visibleEvents, visibleEventsOfJob, type ViewerIds } from './visibility.js';
 
@@ -48,11 +48,11 @@ export interface NewEvent {
  * The clock is read under the job's lock: `now()` is the time when the transaction began, which may be before the
  * events of a transaction that it waited for.
  */
-const insertEvents = statement((db, $: Values<{ rows: string }>) =>
+const insertEvents = statement('insertEvents', {}, ($: Values<{ rows: string }>) =>
   db.insert(events).select(sql`
     select e.id, e.job_id, e.sequence, e.type, e.actor_id, e.bidder_id, e.from_status, e.to_status, clock_timestamp(),
       e.data, e.homeowner_id, null::bigint
-    from json_to_recordset(${$.rows}::json) as e (id text, job_id text, sequence int, type text, actor_id text,
+    from json_to_recordset(${$('rows')}::json) as e (id text, job_id text, sequence int, type text, actor_id text,
       bidder_id text, from_status job_status, to_status job_status, data jsonb, homeowner_id text)`),
 );
 
@@ -79,13 +79,15 @@ export async function logEvents(
 
 function listWithVisibility(visibility: EventVisibility) {
   return listing({
+    name: 'listEvents',
     keys: { sequence: events.sequence },
     order: 'oldest first',
-    rows: (db, $: Values<{ jobId: JobId; contractorId: ContractorId | null }>, within) =>
+    fields: eventShape,
+    rows: ($: Values<{ jobId: JobId; contractorId: ContractorId | null }>, fields, within) =>
       db
-        .select(eventShape)
+        .select(fields)
         .from(events)
-        .where(and(eq(events.jobId, $.jobId), visibleEvents(visibility, $.contractorId), within))
+        .where(and(eq(events.jobId, $('jobId')), visibleEvents(visibility, $('contractorId')), within))
         .$dynamic(),
   });
 }
@@ -102,13 +104,15 @@ export const listEvents = {
  */
 export const listEventsOfJob = forEachRole((role) =>
   listing({
+    name: 'listEventsOfJob',
     keys: { sequence: events.sequence },
     order: 'oldest first',
-    rows: (db, $: Values<ViewerIds & { jobId: JobId }>, within) =>
+    fields: eventShape,
+    rows: ($: Values<ViewerIds & { jobId: JobId }>, fields, within) =>
       db
-        .select(eventShape)
+        .select(fields)
         .from(events)
-        .where(and(eq(events.jobId, $.jobId), visibleEventsOfJob(role, $.contractorId), within))
+        .where(and(eq(events.jobId, $('jobId')), visibleEventsOfJob(role, $('contractorId')), within))
         .$dynamic(),
   }),
 );

@@ -5,7 +5,7 @@
 import { sql } from 'drizzle-orm';
 import { isIn, JOB_STATES, STATES_IN_DISPUTE, type JobState } from '../rules/states.js';
 import type { Db } from './database.js';
-import { statement, type Values } from './statement.js';
+import { db, statement, type Values } from './statement.js';
 import { jobs } from './tables/jobs.js';
 import { tokenBalances } from './tables/ledger.js';
 
@@ -25,32 +25,31 @@ export interface Figures {
   readonly tokens: { readonly available: number; readonly held: number };
 }
 
-const jobsByStatus = statement((db, _: Values<object>) =>
-  db
-    .select({ status: jobs.status, count: sql<number>`count(*)::float8` })
-    .from(jobs)
-    .groupBy(jobs.status),
+const jobsByStatus = statement(
+  'jobsByStatus',
+  { status: jobs.status, count: sql<number>`count(*)::float8` },
+  (_: Values<object>, fields) => db.select(fields).from(jobs).groupBy(jobs.status),
 );
 
-const jobsAwarded = statement((db, _: Values<object>) =>
+const jobsAwarded = statement('jobsAwarded', { count: sql<number>`count(*)::float8` }, (_: Values<object>, fields) =>
   db
-    .select({ count: sql<number>`count(*)::float8` })
+    .select(fields)
     .from(jobs)
     .where(sql`${jobs.awardedContractorId} is not null`),
 );
 
-const tokensKept = statement((db, _: Values<object>) =>
-  db
-    .select({
-      available: sql<number>`coalesce(sum(balance - held), 0)::float8`,
-      held: sql<number>`coalesce(sum(held), 0)::float8`,
-    })
-    .from(tokenBalances),
+const tokensKept = statement(
+  'tokensKept',
+  {
+    available: sql<number>`coalesce(sum(balance - held), 0)::float8`,
+    held: sql<number>`coalesce(sum(held), 0)::float8`,
+  },
+  (_: Values<object>, fields) => db.select(fields).from(tokenBalances),
 );
 
-const lockWaits = statement((db, _: Values<object>) =>
+const lockWaits = statement('lockWaits', { count: sql<number>`count(*)::float8` }, (_: Values<object>, fields) =>
   db
-    .select({ count: sql<number>`count(*)::float8` })
+    .select(fields)
     .from(sql`pg_stat_activity`)
     .where(sql`datname = current_database() and wait_event_type = 'Lock'`),
 );
@@ -58,15 +57,16 @@ const lockWaits = statement((db, _: Values<object>) =>
 /** How many waiting deliveries are counted at most. */
 const WAITING_MAX = sql.raw('10000');
 
-const webhooksNow = statement((db, _: Values<object>) =>
-  db
-    .select({
-      waiting: sql<number>`count(*)::float8`,
-      oldestSeconds: sql<number>`greatest(0, coalesce(extract(epoch from now() - min(due_at)), 0))::float8`,
-      paused: sql<number>`(select count(*) from webhook_endpoints where status = 'paused'
+const webhooksNow = statement(
+  'webhooksNow',
+  {
+    waiting: sql<number>`count(*)::float8`,
+    oldestSeconds: sql<number>`greatest(0, coalesce(extract(epoch from now() - min(due_at)), 0))::float8`,
+    paused: sql<number>`(select count(*) from webhook_endpoints where status = 'paused'
         and deleted_at is null)::float8`,
-    })
-    .from(
+  },
+  (_: Values<object>, fields) =>
+    db.select(fields).from(
       sql`(select d.due_at from webhook_deliveries d join webhook_endpoints w on w.id = d.endpoint_id
         where d.status = 'waiting' and w.status = 'active' and w.deleted_at is null limit ${WAITING_MAX}) waiting`,
     ),

@@ -3,7 +3,7 @@ import { sql, type SQL } from 'drizzle-orm';
 import { WEBHOOKS } from '../rules/limits.js';
 import type { Db } from './database.js';
 import { recordIsTooOld } from './idempotency.js';
-import { statement, type Values } from './statement.js';
+import { db, statement, type Values } from './statement.js';
 import { idempotencyRecords } from './tables/idempotency.js';
 import { refreshTokens, sessions } from './tables/sessions.js';
 import { webhookDeliveries, webhookEndpoints } from './tables/webhooks.js';
@@ -20,21 +20,21 @@ const BATCHES_MAX = 1_000;
 const batch = sql.raw(`limit ${BATCH}`);
 const daysAgo = (days: number): SQL => sql.raw(`now() - interval '${days} days'`);
 
-const dropRecords = statement((db, _: Values<object>) =>
+const dropRecords = statement('dropRecords', { key: idempotencyRecords.key }, (_: Values<object>, fields) =>
   db
     .delete(idempotencyRecords)
     .where(
       sql`(user_id, operation, key) in (select user_id, operation, key from idempotency_records
         where ${recordIsTooOld} ${batch})`,
     )
-    .returning({ key: idempotencyRecords.key }),
+    .returning(fields),
 );
 
 /**
  * Deletes tokens only after the end of their session. Otherwise the reuse of an old token, which shows a theft, would
  * look like an unknown token while its session is active. Sessions expire, so that their tokens have a bound.
  */
-const dropTokens = statement((db, _: Values<object>) =>
+const dropTokens = statement('dropTokens', { hash: refreshTokens.hash }, (_: Values<object>, fields) =>
   db
     .delete(refreshTokens)
     .where(
@@ -43,50 +43,53 @@ const dropTokens = statement((db, _: Values<object>) =>
         cross join lateral (select hash from refresh_tokens where session_id = s.id offset 0) t
         where s.ends_at < ${daysAgo(KEPT_DAYS_AFTER_END)} ${batch})`,
     )
-    .returning({ hash: refreshTokens.hash }),
+    .returning(fields),
 );
 
 /** Leaves sessions that still have tokens: those are deleted in batches, and not by the cascade of the session. */
-const dropSessions = statement((db, _: Values<object>) =>
+const dropSessions = statement('dropSessions', { id: sessions.id }, (_: Values<object>, fields) =>
   db
     .delete(sessions)
     .where(
       sql`id in (select s.id from sessions s where s.ends_at < ${daysAgo(KEPT_DAYS_AFTER_END)}
         and not exists (select from refresh_tokens t where t.session_id = s.id) ${batch})`,
     )
-    .returning({ id: sessions.id }),
+    .returning(fields),
 );
 
 /** Deletes deliveries that are too old, sent or not. Their attempts are deleted with them. */
-const dropOldDeliveries = statement((db, _: Values<object>) =>
+const dropOldDeliveries = statement('dropOldDeliveries', { id: webhookDeliveries.id }, (_: Values<object>, fields) =>
   db
     .delete(webhookDeliveries)
     .where(
       sql`id in (select id from webhook_deliveries
         where created_at < ${daysAgo(WEBHOOKS.deliveriesKeptDays)} ${batch})`,
     )
-    .returning({ id: webhookDeliveries.id }),
+    .returning(fields),
 );
 
-const dropDeliveriesOfDeleted = statement((db, _: Values<object>) =>
-  db
-    .delete(webhookDeliveries)
-    .where(
-      sql`id in (select d.id from webhook_endpoints w join webhook_deliveries d on d.endpoint_id = w.id
+const dropDeliveriesOfDeleted = statement(
+  'dropDeliveriesOfDeleted',
+  { id: webhookDeliveries.id },
+  (_: Values<object>, fields) =>
+    db
+      .delete(webhookDeliveries)
+      .where(
+        sql`id in (select d.id from webhook_endpoints w join webhook_deliveries d on d.endpoint_id = w.id
         where w.deleted_at is not null ${batch})`,
-    )
-    .returning({ id: webhookDeliveries.id }),
+      )
+      .returning(fields),
 );
 
 /** An hour later, since another instance may still commit a delivery to an endpoint that was just deleted. */
-const dropEndpoints = statement((db, _: Values<object>) =>
+const dropEndpoints = statement('dropEndpoints', { id: webhookEndpoints.id }, (_: Values<object>, fields) =>
   db
     .delete(webhookEndpoints)
     .where(
       sql`id in (select w.id from webhook_endpoints w where w.deleted_at < now() - interval '1 hour'
         and not exists (select from webhook_deliveries d where d.endpoint_id = w.id) ${batch})`,
     )
-    .returning({ id: webhookEndpoints.id }),
+    .returning(fields),
 );
 
 /** In this order: referring rows before the rows that they refer to. */

@@ -1,7 +1,7 @@
 /** Records of answered calls. A record commits with the effect of its call, or not at all. */
 import { and, eq, not, sql } from 'drizzle-orm';
 import type { UserId } from '../rules/ids.js';
-import { columns, statement, type Values } from './statement.js';
+import { db, columns, statement, type Values } from './statement.js';
 import { idempotencyRecords } from './tables/idempotency.js';
 
 interface Claim {
@@ -11,43 +11,50 @@ interface Claim {
 }
 
 /** False while another call with the same key runs: the lock is held until its transaction ends. */
-export const lockKey = statement((db, $: Values<Claim>) =>
-  db
-    .select({
-      locked: sql<boolean>`pg_try_advisory_xact_lock(hashtextextended(concat_ws(' ',
-        ${$.userId}::text, ${$.operation}::text, ${$.key}::text), 0))`,
-    })
-    .from(sql`(values (1)) as one`),
+export const lockKey = statement(
+  'lockKey',
+  ($: Values<Claim>) => ({
+    locked: sql<boolean>`pg_try_advisory_xact_lock(hashtextextended(concat_ws(' ',
+      ${$('userId')}::text, ${$('operation')}::text, ${$('key')}::text), 0))`,
+  }),
+  (_, fields) => db.select(fields).from(sql`(values (1)) as one`),
 );
 
 /** Such a record no longer counts; housekeeping deletes it later. */
 export const recordIsTooOld = sql`${idempotencyRecords.createdAt} <= now() - interval '24 hours'`;
 
-export const selectRecord = statement((db, $: Values<Claim>) =>
-  db
-    .select({ inputSeal: idempotencyRecords.inputSeal, answer: idempotencyRecords.answer })
-    .from(idempotencyRecords)
-    .where(
-      and(
-        eq(idempotencyRecords.userId, $.userId),
-        eq(idempotencyRecords.operation, $.operation),
-        eq(idempotencyRecords.key, $.key),
-        not(recordIsTooOld),
+export const selectRecord = statement(
+  'selectRecord',
+  { inputSeal: idempotencyRecords.inputSeal, answer: idempotencyRecords.answer },
+  ($: Values<Claim>, fields) =>
+    db
+      .select(fields)
+      .from(idempotencyRecords)
+      .where(
+        and(
+          eq(idempotencyRecords.userId, $('userId')),
+          eq(idempotencyRecords.operation, $('operation')),
+          eq(idempotencyRecords.key, $('key')),
+          not(recordIsTooOld),
+        ),
       ),
-    ),
 );
 
 /** Runs under the key's lock: replaces a record that is too old. Returns no row if there is a valid one. */
-export const insertRecord = statement((db, $: Values<Claim & { inputSeal: string; answer: string }>) => {
-  const answered = columns($, ['inputSeal', 'answer']);
-  const { userId, operation, key } = idempotencyRecords;
-  return db
-    .insert(idempotencyRecords)
-    .values({ ...columns($, ['userId', 'operation', 'key']), ...answered })
-    .onConflictDoUpdate({
-      target: [userId, operation, key],
-      set: { ...answered, createdAt: sql`now()` },
-      setWhere: recordIsTooOld,
-    })
-    .returning({ key });
-});
+export const insertRecord = statement(
+  'insertRecord',
+  { key: idempotencyRecords.key },
+  ($: Values<Claim & { inputSeal: string; answer: string }>, fields) => {
+    const answered = columns($, ['inputSeal', 'answer']);
+    const { userId, operation, key } = idempotencyRecords;
+    return db
+      .insert(idempotencyRecords)
+      .values({ ...columns($, ['userId', 'operation', 'key']), ...answered })
+      .onConflictDoUpdate({
+        target: [userId, operation, key],
+        set: { ...answered, createdAt: sql`now()` },
+        setWhere: recordIsTooOld,
+      })
+      .returning(fields);
+  },
+);

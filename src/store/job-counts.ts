@@ -5,7 +5,7 @@ import { JOB_STATES, type JobState } from '../rules/states.js';
 import { PAGE } from '../rules/limits.js';
 import type { Role, Viewer } from '../rules/viewer.js';
 import type { Db } from './database.js';
-import { statement, type Values } from './statement.js';
+import { db, statement, type Values } from './statement.js';
 import { forEachRole, idsOf, isOpenToBids, visibleJobs, type ViewerIds } from './visibility.js';
 
 export interface JobCount {
@@ -16,10 +16,11 @@ export interface JobCount {
 const MAX = sql.raw(String(PAGE.exactTotalMax));
 
 const counts = forEachRole((role) =>
-  statement((db, $: Values<ViewerIds>) =>
-    db
-      .select({ status: sql<JobState>`counted.status`, count: sql<number>`counted.count` })
-      .from(sql`(${sql.join(countsFor(role, $), sql` union all `)}) counted`),
+  statement(
+    'counts',
+    { status: sql<JobState>`counted.status`, count: sql<number>`counted.count` },
+    ($: Values<ViewerIds>, fields) =>
+      db.select(fields).from(sql`(${sql.join(countsFor(role, $), sql` union all `)}) counted`),
   ),
 );
 
@@ -49,7 +50,7 @@ function countsBy(own: SQL): SQL {
 }
 
 function ownNoLongerOpen($: Values<ViewerIds>): SQL {
-  return sql`from (select distinct b.job_id from bids b where b.contractor_id = ${$.contractorId}) own
+  return sql`from (select distinct b.job_id from bids b where b.contractor_id = ${$('contractorId')}) own
     join jobs on "jobs"."id" = own.job_id and not ${isOpenToBids}`;
 }
 

@@ -24,7 +24,7 @@ import {
   type SearchFilter,
   type SearchValues,
 } from './job-search.js';
-import { remembering, type Values } from './statement.js';
+import { db, remembering, type Values } from './statement.js';
 import { jobs } from './tables/jobs.js';
 import { idsOf, isOpenToBids, visibleJobs, type ViewerIds } from './visibility.js';
 
@@ -52,15 +52,15 @@ const FILTERS: {
     $: Values<FilterValues>,
   ) => SQL;
 } = {
-  category: ($) => sql`${jobs.category} = ${$.category}`,
-  urgency: ($) => sql`${jobs.urgency} = ${$.urgency}::urgency`,
-  homeownerId: ($) => sql`${jobs.homeownerId} = ${$.owner}`,
-  updatedSince: ($) => sql`"jobs"."updated_at" >= ${$.since}::timestamptz`,
+  category: ($) => sql`${jobs.category} = ${$('category')}`,
+  urgency: ($) => sql`${jobs.urgency} = ${$('urgency')}::urgency`,
+  homeownerId: ($) => sql`${jobs.homeownerId} = ${$('owner')}`,
+  updatedSince: ($) => sql`"jobs"."updated_at" >= ${$('since')}::timestamptz`,
   /**
    * For a search that contains the separator: the index would also match a text that begins in the title and ends in
    * the description.
    */
-  separator: ($) => sql`(${jobs.title} ilike ${$.pattern} or ${jobs.description} ilike ${$.pattern})`,
+  separator: ($) => sql`(${jobs.title} ilike ${$('pattern')} or ${jobs.description} ilike ${$('pattern')})`,
 };
 const FILTER_NAMES = Object.keys(FILTERS) as (keyof typeof FILTERS)[];
 
@@ -128,11 +128,13 @@ function listOf(asked: Asked, include: JobInclude): List<FilterValues, JobRow> {
   const counted = gatheredFrom({ ...asked, order: DEFAULT_JOB_ORDER });
   const { keys, direction, key } = JOB_LIST_ORDERS[asked.order];
   return listing({
+    name: 'listJobs',
     keys,
     order: direction,
-    rows: (db, $: Values<FilterValues>, within, reach) =>
+    fields: ($: Values<FilterValues>) => ({ ...jobFields(include, key), ...partsColumn(include, role, $) }),
+    rows: ($, fields, within, reach) =>
       db
-        .select({ ...jobFields(include, key), ...partsColumn(include, role, $) })
+        .select(fields)
         .from(jobs)
         // As an array of ids, so that the planner can only look each of them up.
         .where(
@@ -142,7 +144,10 @@ function listOf(asked: Asked, include: JobInclude): List<FilterValues, JobRow> {
         )
         .$dynamic(),
     ...(gathered && { keepsToReach: true }),
-    ...(counted && { counted: (_, $, reach) => sql`select from (${counted($, reach)}) g limit ${reach.atMost}` }),
+    ...(counted && {
+      counted: ($: Values<FilterValues>, reach: Reach) =>
+        sql`select from (${counted($, reach)}) g limit ${reach.atMost}`,
+    }),
     ...(asked.searches.length > 0 && { exactTotalMax: PAGE.exactSearchTotalMax }),
     // A search reads no less for its first page than for the total.
     ...(asked.searches.length > 0 && asked.order === DEFAULT_JOB_ORDER && { gathered }),
@@ -249,7 +254,7 @@ function ownJobs(asked: Asked): Gathered {
   const closed = ($: Values<FilterValues>) => [sql`not ${isOpenToBids}`, ...conditions(asked, $)];
   if (order === 'newest') return ($, reach) => scanJobs($, searches, jobsBidOn($, reach), closed($), reach.atMost);
   const isOwn = ($: Values<FilterValues>) =>
-    sql`"jobs"."id" in (select own.job_id from bids own where own.contractor_id = ${$.contractorId})`;
+    sql`"jobs"."id" in (select own.job_id from bids own where own.contractor_id = ${$('contractorId')})`;
   return ($, reach) => inJobs(order, [isOwn($), ...closed($), ...matchesSearch($, searches)], reach);
 }
 
@@ -257,7 +262,7 @@ function ownJobs(asked: Asked): Gathered {
 function jobsBidOn($: Values<FilterValues>, { behind }: Reach): SQL {
   const position = behind([sql`own.job_created_at`, sql`own.job_id`]);
   return sql`select distinct own.job_created_at as created_at, own.job_id as id from bids own
-    where ${and(sql`own.contractor_id = ${$.contractorId}`, position)}
+    where ${and(sql`own.contractor_id = ${$('contractorId')}`, position)}
     order by own.job_created_at desc, own.job_id desc`;
 }
 

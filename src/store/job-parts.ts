@@ -18,7 +18,7 @@ import type { EventRow, JobEvent } from './events.js';
 import { positionValues, totalOf, type Page, type PartOfList, type Position, type Total } from './page.js';
 import { profileAsJson, profileReader, type PersonFields, type ProfileJson, type ReadableHomeowner } from './people.js';
 import { asJson, jsonReader } from './rows.js';
-import { asArray, remembering, statement, type Values } from './statement.js';
+import { asArray, db, remembering, statement, type Values } from './statement.js';
 import { jobs } from './tables/jobs.js';
 import { forEachRole, idsOf, visibleBids, type ViewerIds } from './visibility.js';
 
@@ -60,11 +60,13 @@ export interface JobParts {
   readonly dispute?: Dispute | null;
 }
 
+type PartsValues = ViewerIds & { status: BidState | null };
+
 /** A row of `jobs`, in a statement for viewers of one role. */
 interface JobOfStatement {
   readonly role: Role;
-  /** Includes the state of the bids, where the include has `ofStatus`. */
-  readonly $: Values<ViewerIds> & Partial<Values<{ status: BidState | null }>>;
+  /** The state of the bids is among them where the include has `ofStatus`. */
+  readonly $: Values<PartsValues>;
   /** The job's identifier, since a deleted draft has no row. */
   readonly jobId: SQL;
 }
@@ -94,7 +96,7 @@ const PARTS: { readonly [Name in PartName]-?: PartOfJob<Required<JobInclude>[Nam
   ownBids: {
     sql(fields, job) {
       if (job.role !== 'contractor') return sql`'[]'::json`;
-      const own = sql`bids where "bids"."job_id" = ${job.jobId} and "bids"."contractor_id" = ${job.$.contractorId}
+      const own = sql`bids where "bids"."job_id" = ${job.jobId} and "bids"."contractor_id" = ${job.$('contractorId')}
         and ${BIDS_OF_THIS_TIME}`;
       return listAsJson(bidAsJson(fields, job.role, job.$), own, sql`"bids"."created_at" desc, "bids"."id" desc`);
     },
@@ -115,7 +117,7 @@ const PARTS: { readonly [Name in PartName]-?: PartOfJob<Required<JobInclude>[Nam
   bids: {
     sql(selection, job) {
       const list = listBidsOnJob[job.role][selection.ofStatus ? 'filtered' : 'all'];
-      const parent = { jobId: job.jobId, status: sql`${job.$.status ?? null}` };
+      const parent = { jobId: job.jobId, status: selection.ofStatus ? sql`${job.$('status')}` : sql`null` };
       const sooner = job.role === 'contractor' ? BIDS_OF_THIS_TIME : undefined;
       const { from, order } = list.partOf(parent, job.$, { ...sizeOf(selection), sooner });
       const total = selection.total ? list.totalOf(parent, job.$, sooner) : NO_TOTAL;
@@ -189,7 +191,9 @@ function partsAsJson(include: JobInclude, job: JobOfStatement): SQL<readonly unk
 
 /** The column of a select of jobs for the included parts; `readParts` reads it. */
 export function partsColumn(include: JobInclude, role: Role, $: Values<ViewerIds>) {
-  return { parts: partsAsJson(include, { role, $, jobId: sql`"jobs"."id"` }).as('parts') };
+  // Such an include has no `ofStatus`.
+  const job = { role, $: $ as Values<PartsValues>, jobId: sql`"jobs"."id"` };
+  return { parts: partsAsJson(include, job).as('parts') };
 }
 
 /** Puts the parts in place of their JSON in rows that were selected with `partsColumn`. */
@@ -209,13 +213,19 @@ export function partsOf(job: object): JobParts {
 
 const selectParts = forEachRole((role) =>
   byInclude((include) =>
-    statement((db, $: Values<ViewerIds & { jobIds: string; status: BidState | null }>) => {
-      const parts = partsAsJson(include, { role, $, jobId: sql`job.id` });
-      return db
-        .select({ id: sql<JobId>`job.id`, parts })
-        .from(sql`unnest(${$.jobIds}::text[]) as job(id)`)
-        .leftJoin(jobs, sql`"jobs"."id" = job.id`);
-    }, 'json'),
+    statement(
+      'selectParts',
+      ($: Values<PartsValues & { jobIds: string }>) => ({
+        id: sql<JobId>`job.id`,
+        parts: partsAsJson(include, { role, $, jobId: sql`job.id` }),
+      }),
+      ($, fields) =>
+        db
+          .select(fields)
+          .from(sql`unnest(${$('jobIds')}::text[]) as job(id)`)
+          .leftJoin(jobs, sql`"jobs"."id" = job.id`),
+      'json',
+    ),
   ),
 );
 

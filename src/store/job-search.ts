@@ -32,8 +32,8 @@ export const SEPARATOR = '\u0001';
 
 /** What a row `s` of `job_search` must be. The sub-select keeps the planner from guessing how many rows match. */
 const MATCHES = {
-  search: ($: Search) => sql`s.words like (select lower(${$.pattern}::text))`,
-  near: ($: Search) => sql`s.town <@ ${$.box}::box and ${milesAway($)} <= ${$.miles}::float8`,
+  search: ($: Search) => sql`s.words like (select lower(${$('pattern')}::text))`,
+  near: ($: Search) => sql`s.town <@ ${$('box')}::box and ${milesAway($)} <= ${$('miles')}::float8`,
 };
 
 export type SearchFilter = keyof typeof MATCHES;
@@ -53,9 +53,9 @@ const tableOf = ({ areOpen }: Market) => (areOpen ? openJobSearch : jobSearch);
 const named = (table: PgTable) => sql.raw(getTableName(table));
 
 const milesAway = ($: Search) => sql`3958.8 * 2 * asin(least(1, sqrt(
-  power(sin(radians(s.town[1] - ${$.latitude}::float8) / 2), 2)
-  + cos(radians(${$.latitude}::float8)) * cos(radians(s.town[1]))
-    * power(sin(radians(s.town[0] - ${$.longitude}::float8) / 2), 2))))`;
+  power(sin(radians(s.town[1] - ${$('latitude')}::float8) / 2), 2)
+  + cos(radians(${$('latitude')}::float8)) * cos(radians(s.town[1]))
+    * power(sin(radians(s.town[0] - ${$('longitude')}::float8) / 2), 2))))`;
 
 const allOf = (conditions: Conditions) => and(...conditions) ?? sql`true`;
 const matchesAll = ($: Search, filters: readonly SearchFilter[]) => allOf(filters.map((by) => MATCHES[by]($)));

@@ -14,7 +14,7 @@ import { disputeEventsOfJob, readDisputeEvent } from './events.js';
 import { byInclude, partsColumn, readParts, type JobInclude } from './job-parts.js';
 import { availableTo } from './ledger.js';
 import { narrowed } from './people.js';
-import { asArray, columns, remembering, statement, type Values } from './statement.js';
+import { db, asArray, columns, remembering, statement, type Values } from './statement.js';
 import { jobs, jobSearch, type JobRow } from './tables/jobs.js';
 import { forEachRole, idsOf, ownBidStates, visibleJobs, type ViewerIds } from './visibility.js';
 
@@ -45,14 +45,17 @@ export function jobFields({ job }: JobInclude, ...needed: readonly (keyof JobRow
 
 const selectJob = forEachRole((role) =>
   byInclude((include) =>
-    statement((db, $: Values<ViewerIds & { id: JobId }>) =>
-      db
-        .select({
-          job: { ...jobFields(include), ...partsColumn(include, role, $) },
-          ownBids: sql<BidState[]>`${ownBidStates(role, $)}`,
-        })
-        .from(jobs)
-        .where(eq(jobs.id, $.id)),
+    statement(
+      'selectJob',
+      ($: Values<ViewerIds & { id: JobId }>) => ({
+        job: { ...jobFields(include), ...partsColumn(include, role, $) },
+        ownBids: sql<BidState[]>`${ownBidStates(role, $)}`,
+      }),
+      ($, fields) =>
+        db
+          .select(fields)
+          .from(jobs)
+          .where(eq(jobs.id, $('id'))),
     ),
   ),
 );
@@ -74,16 +77,20 @@ export async function readJob(
  * Later statements each see everything that was committed before they began, and so before the lock. A sub-select in
  * the locking statement itself would see the state before its wait.
  */
-export const lockJob = statement((db, $: Values<{ id: JobId }>) =>
-  db.select(jobColumns).from(jobs).where(eq(jobs.id, $.id)).for('update'),
+export const lockJob = statement('lockJob', jobColumns, ($: Values<{ id: JobId }>, fields) =>
+  db
+    .select(fields)
+    .from(jobs)
+    .where(eq(jobs.id, $('id')))
+    .for('update'),
 );
 
 /** The same lock, by way of a bid on the job. */
-export const lockJobOfBid = statement((db, $: Values<{ id: BidId }>) =>
+export const lockJobOfBid = statement('lockJobOfBid', jobColumns, ($: Values<{ id: BidId }>, fields) =>
   db
-    .select(jobColumns)
+    .select(fields)
     .from(jobs)
-    .where(sql`${jobs.id} = (select b.job_id from bids b where b.id = ${$.id})`)
+    .where(sql`${jobs.id} = (select b.job_id from bids b where b.id = ${$('id')})`)
     .for('update'),
 );
 
@@ -114,19 +121,22 @@ interface FactsValues {
 
 const NOTHING = sql`'[]'::json`;
 
-const selectFacts = statement((db, $: Values<FactsValues>) =>
-  db
-    .select({
-      id: jobs.id,
-      availableTokens: availableTo($),
-      ownBids: sql<BidState[]>`${ownBidStates('contractor', $)}`,
-      liveBids: sql<LiveBid[]>`case when ${$.withLiveBids}::boolean then ${liveBidsOfJob} else ${NOTHING} end`,
-      disputeEvents: sql<
-        unknown[][]
-      >`case when ${$.withDisputeEvents}::boolean then ${disputeEventsOfJob} else ${NOTHING} end`,
-    })
-    .from(jobs)
-    .where(sql`${jobs.id} = any(${$.ids}::text[])`),
+const selectFacts = statement(
+  'selectFacts',
+  ($: Values<FactsValues>) => ({
+    id: jobs.id,
+    availableTokens: availableTo($),
+    ownBids: sql<BidState[]>`${ownBidStates('contractor', $)}`,
+    liveBids: sql<LiveBid[]>`case when ${$('withLiveBids')}::boolean then ${liveBidsOfJob} else ${NOTHING} end`,
+    disputeEvents: sql<
+      unknown[][]
+    >`case when ${$('withDisputeEvents')}::boolean then ${disputeEventsOfJob} else ${NOTHING} end`,
+  }),
+  ($, fields) =>
+    db
+      .select(fields)
+      .from(jobs)
+      .where(sql`${jobs.id} = any(${$('ids')}::text[])`),
 );
 
 /** The facts of each of these jobs, for operations on one of them and for the available actions of a whole page. */
@@ -146,29 +156,29 @@ export async function factsOfJobs(
 }
 
 export const selectVisibleJobs = forEachRole((role) =>
-  statement((db, $: Values<ViewerIds & { ids: string }>) =>
+  statement('selectVisibleJobs', jobColumns, ($: Values<ViewerIds & { ids: string }>, fields) =>
     db
-      .select(jobColumns)
+      .select(fields)
       .from(jobs)
-      .where(and(sql`${jobs.id} = any(${$.ids}::text[])`, visibleJobs(role, $))),
+      .where(and(sql`${jobs.id} = any(${$('ids')}::text[])`, visibleJobs(role, $))),
   ),
 );
 
 type NewJob = JobFields & Omit<Places, 'town'> & { id: JobId; homeownerId: HomeownerId; eventCount: number };
 
-export const insertJob = statement((db, $: Values<NewJob>) =>
+export const insertJob = statement('insertJob', jobColumns, ($: Values<NewJob>, fields) =>
   db
     .insert(jobs)
     .values({ ...columns($, JOB_FIELDS), ...columns($, ['id', 'homeownerId', 'latitude', 'longitude', 'eventCount']) })
-    .returning(),
+    .returning(fields),
 );
 
 /** A trigger has inserted the row for the search already, in the same transaction. */
-export const setTown = statement((db, $: Values<{ id: JobId; town: string | null }>) =>
+export const setTown = statement('setTown', {}, ($: Values<{ id: JobId; town: string | null }>) =>
   db
     .update(jobSearch)
-    .set({ town: sql`${$.town}::point` })
-    .where(eq(jobSearch.jobId, $.id)),
+    .set({ town: sql`${$('town')}::point` })
+    .where(eq(jobSearch.jobId, $('id'))),
 );
 
 /** What changes in the row of a job. A change that has a new version has a new time, too. */
@@ -184,12 +194,12 @@ export async function updateJob(tx: Db, job: JobRow, changes: JobChanges): Promi
   const update = updates(
     names.join(' '),
     () =>
-      statement((db, $: Values<JobRow>) =>
+      statement('updateJob', { updatedAt: jobs.updatedAt }, ($: Values<JobRow>, fields) =>
         db
           .update(jobs)
           .set({ ...columns($, names), ...(names.includes('version') && { updatedAt: sql`clock_timestamp()` }) })
-          .where(eq(jobs.id, $.id))
-          .returning({ updatedAt: jobs.updatedAt }),
+          .where(eq(jobs.id, $('id')))
+          .returning(fields),
       ) as UpdateJob,
   );
   const [row] = await update(tx, { ...changes, id: job.id });
@@ -198,4 +208,6 @@ export async function updateJob(tx: Db, job: JobRow, changes: JobChanges): Promi
 }
 
 /** Deletes the draft; its events remain. */
-export const deleteJob = statement((db, $: Values<{ id: JobId }>) => db.delete(jobs).where(eq(jobs.id, $.id)));
+export const deleteJob = statement('deleteJob', {}, ($: Values<{ id: JobId }>) =>
+  db.delete(jobs).where(eq(jobs.id, $('id'))),
+);

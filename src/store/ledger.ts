@@ -2,7 +2,7 @@
  * The ledger: every movement of tokens is one row added and one balance changed, in one statement. The check constraint
  * on the balance prevents an overdraft, also when two calls spend at once.
  */
-import { and, eq, getTableColumns, sql, type SQLWrapper } from 'drizzle-orm';
+import { and, eq, getTableColumns, sql } from 'drizzle-orm';
 import type { TOKEN_BALANCE, TOKEN_TRANSFER } from '../rules/entities/tokens.js';
 import type { RowOf, Shown } from '../rules/entity.js';
 import type { BidId, JobId, TransferId, UserId } from '../rules/ids.js';
@@ -11,9 +11,8 @@ import type { Db } from './database.js';
 import { newId } from './new-id.js';
 import { listing, type SamePageRequest } from './page.js';
 import { EACH_PARENT, pagesOfMany } from './pages-of-many.js';
-import { asArray, columns, statement, type Values } from './statement.js';
+import { db, asArray, columns, statement, type Values } from './statement.js';
 import { users } from './tables/accounts.js';
-import { holds } from './tables/bids.js';
 import { tokenBalances, tokenTransfers, type TokenTransfer as TransferRow } from './tables/ledger.js';
 
 export type TokenTransfer = RowOf<typeof TOKEN_TRANSFER, Omit<TransferRow, 'userId'>>;
@@ -29,19 +28,25 @@ export const balanceShape = {
   available: sql<number>`${tokenBalances.balance} - ${tokenBalances.held}`.as('available'),
 };
 
-export const openBalance = statement((db, $: Values<{ userId: UserId }>) =>
+export const openBalance = statement('openBalance', {}, ($: Values<{ userId: UserId }>) =>
   db.insert(tokenBalances).values(columns($, ['userId'])),
 );
 
-export const selectBalance = statement((db, $: Values<{ userId: UserId }>) =>
-  db.select(balanceShape).from(tokenBalances).where(eq(tokenBalances.userId, $.userId)),
+export const selectBalance = statement('selectBalance', balanceShape, ($: Values<{ userId: UserId }>, fields) =>
+  db
+    .select(fields)
+    .from(tokenBalances)
+    .where(eq(tokenBalances.userId, $('userId'))),
 );
 
-export const selectBalances = statement((db, $: Values<{ ids: string }>) =>
-  db
-    .select({ userId: tokenBalances.userId, ...balanceShape })
-    .from(tokenBalances)
-    .where(sql`${tokenBalances.userId} = any(${$.ids}::text[])`),
+export const selectBalances = statement(
+  'selectBalances',
+  { userId: tokenBalances.userId, ...balanceShape },
+  ($: Values<{ ids: string }>, fields) =>
+    db
+      .select(fields)
+      .from(tokenBalances)
+      .where(sql`${tokenBalances.userId} = any(${$('ids')}::text[])`),
 );
 
 /** Zero where no such user exists. */
@@ -52,7 +57,7 @@ export async function balanceOf(db: Db, userId: UserId): Promise<Balance> {
 
 /** A user's available tokens, as a column of another select. */
 export const availableTo = ($: Values<{ userId: UserId }>) =>
-  sql<number>`(select t.balance - t.held from token_balances t where t.user_id = ${$.userId})`;
+  sql<number>`(select t.balance - t.held from token_balances t where t.user_id = ${$('userId')})`;
 
 export interface Movement {
   userId: UserId;
@@ -101,30 +106,36 @@ function asTransfer({ userId, change, reason, ...about }: Movement): TransferVal
 
 const ABOUT_NOTHING = { jobId: null, bidId: null, referralUserId: null, actorId: null, note: null };
 
+const CHANGED = {
+  userId: tokenBalances.userId,
+  available: sql<number>`${tokenBalances.balance} - ${tokenBalances.held}`.as('available'),
+};
+
 /** Changes the balance and inserts the transfer with its reason; nothing where there is no such account. */
-const insertTransfer = statement((db, $: Values<TransferValues>) => {
-  const changed = db.$with('changed').as(
-    db
-      .update(tokenBalances)
-      .set({ balance: sql`${tokenBalances.balance} + ${$.change}::int` })
-      .where(eq(tokenBalances.userId, $.userId))
-      .returning({
-        userId: tokenBalances.userId,
-        available: sql<number>`${tokenBalances.balance} - ${tokenBalances.held}`.as('available'),
-      }),
-  );
-  const transfer = db.$with('transfer').as(
-    db
-      .insert(tokenTransfers)
-      .select(
-        sql`select ${$.transferId}::text, ${$.fromAccount}::text, ${$.toAccount}::text, ${$.amount}::int,
-          ${$.reason}::transfer_reason, user_id, ${$.jobId}::text, ${$.bidId}::text, ${$.referralUserId}::text,
-          ${$.actorId}::text, ${$.note}::text, now() from changed`,
-      )
-      .returning(transferColumns),
-  );
-  return db.with(changed, transfer).select().from(transfer).crossJoin(changed);
-});
+const insertTransfer = statement(
+  'insertTransfer',
+  { transfer: transferColumns, changed: CHANGED },
+  ($: Values<TransferValues>) => {
+    const changed = db.$with('changed').as(
+      db
+        .update(tokenBalances)
+        .set({ balance: sql`${tokenBalances.balance} + ${$('change')}::int` })
+        .where(eq(tokenBalances.userId, $('userId')))
+        .returning(CHANGED),
+    );
+    const transfer = db.$with('transfer').as(
+      db
+        .insert(tokenTransfers)
+        .select(
+          sql`select ${$('transferId')}::text, ${$('fromAccount')}::text, ${$('toAccount')}::text, ${$('amount')}::int,
+          ${$('reason')}::transfer_reason, user_id, ${$('jobId')}::text, ${$('bidId')}::text, ${$('referralUserId')}::text,
+          ${$('actorId')}::text, ${$('note')}::text, now() from changed`,
+        )
+        .returning(transferColumns),
+    );
+    return db.with(changed, transfer).select().from(transfer).crossJoin(changed);
+  },
+);
 
 /** Moves tokens, and returns the available amount after it; undefined if there is no such person. */
 export async function moveTokens(
@@ -136,17 +147,20 @@ export async function moveTokens(
 }
 
 export const listTransfers = listing({
+  name: 'listTransfers',
   keys: { createdAt: tokenTransfers.createdAt, id: tokenTransfers.id },
   order: 'newest first',
-  rows: (db, $: Values<{ userId: UserId }>, within) =>
+  fields: transferColumns,
+  rows: ($: Values<{ userId: UserId }>, fields, within) =>
     db
-      .select(transferColumns)
+      .select(fields)
       .from(tokenTransfers)
-      .where(and(eq(tokenTransfers.userId, $.userId), within))
+      .where(and(eq(tokenTransfers.userId, $('userId')), within))
       .$dynamic(),
 });
 
 const page = pagesOfMany<UserId, { ids: string }, TokenTransfer>({
+  name: 'transfersOfMany',
   shape: transferColumns,
   partOf: ($, request) => listTransfers.partOf({ userId: EACH_PARENT }, $, request),
   totalOf: ($) => listTransfers.totalOf({ userId: EACH_PARENT }, $),
@@ -159,50 +173,43 @@ export function transfersOfMany(db: Db, userIds: readonly UserId[], request: Sam
 }
 
 /** Every account whose stored balance differs from the sum of its transfers and active holds. */
-export const selectMismatches = statement((db, _: Values<object>) => {
-  const moved = db
-    .select({
-      userId: tokenTransfers.userId,
-      total: sql<number>`sum(
-        case when ${tokenTransfers.toAccount} = ${tokenTransfers.userId} then amount else -amount end)`.as(
-        'moved_total',
-      ),
-    })
-    .from(tokenTransfers)
-    .groupBy(tokenTransfers.userId)
-    .as('moved');
-  const staked = db
-    .select({ userId: holds.userId, total: sql<number>`sum(${holds.amount})`.as('staked_total') })
-    .from(holds)
-    .where(eq(holds.status, 'active'))
-    .groupBy(holds.userId)
-    .as('staked');
-  const orNone = (figure: SQLWrapper) => sql<number>`coalesce(${figure}, 0)::float8`;
-  const [kept, held, summed, summedHeld] = [
-    orNone(tokenBalances.balance),
-    orNone(tokenBalances.held),
-    orNone(moved.total),
-    orNone(staked.total),
-  ];
-  return db
-    .select({ userId: sql<UserId>`${users.id}`, kept, summed, keptHeld: held, summedHeld })
-    .from(users)
-    .leftJoin(tokenBalances, eq(tokenBalances.userId, users.id))
-    .leftJoin(moved, eq(moved.userId, users.id))
-    .leftJoin(staked, eq(staked.userId, users.id))
-    .where(sql`${kept} <> ${summed} or ${held} <> ${summedHeld}`)
-    .orderBy(users.id);
-});
-
-export const countLedger = statement((db, _: Values<object>) =>
-  db
-    .select({
-      accounts: sql<number>`(select count(*) from ${tokenBalances})::int`,
-      transfers: sql<number>`(select count(*) from ${tokenTransfers})::int`,
-    })
-    .from(sql`(values (1)) as one`),
+export const selectMismatches = statement(
+  'selectMismatches',
+  {
+    userId: users.id,
+    kept: sql<number>`kept`,
+    summed: sql<number>`summed`,
+    keptHeld: sql<number>`kept_held`,
+    summedHeld: sql<number>`summed_held`,
+  },
+  () => sql`select * from (
+      select u.id, coalesce(b.balance, 0)::float8 as kept, coalesce(moved.total, 0)::float8 as summed,
+        coalesce(b.held, 0)::float8 as kept_held, coalesce(staked.total, 0)::float8 as summed_held
+      from users u
+        left join token_balances b on b.user_id = u.id
+        left join (select user_id, sum(case when to_account = user_id then amount else -amount end) as total
+          from token_transfers group by user_id) moved on moved.user_id = u.id
+        left join (select user_id, sum(amount) as total
+          from holds where status = 'active' group by user_id) staked on staked.user_id = u.id
+    ) account
+    where kept <> summed or kept_held <> summed_held order by id`,
 );
 
-export const selectTransfer = statement((db, $: Values<{ id: TransferId }>) =>
-  db.select(getTableColumns(tokenTransfers)).from(tokenTransfers).where(eq(tokenTransfers.id, $.id)),
+export const countLedger = statement(
+  'countLedger',
+  {
+    accounts: sql<number>`(select count(*) from ${tokenBalances})::int`,
+    transfers: sql<number>`(select count(*) from ${tokenTransfers})::int`,
+  },
+  (_: Values<object>, fields) => db.select(fields).from(sql`(values (1)) as one`),
+);
+
+export const selectTransfer = statement(
+  'selectTransfer',
+  getTableColumns(tokenTransfers),
+  ($: Values<{ id: TransferId }>, fields) =>
+    db
+      .select(fields)
+      .from(tokenTransfers)
+      .where(eq(tokenTransfers.id, $('id'))),
 );

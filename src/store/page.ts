@@ -4,10 +4,10 @@
  */
 import { asc, desc, getTableName, gt, lt, sql, type Placeholder, type SQL, type Subquery } from 'drizzle-orm';
 import type { PgColumn } from 'drizzle-orm/pg-core';
-import type { PostgresJsDatabase } from 'drizzle-orm/postgres-js';
 import { PAGE } from '../rules/limits.js';
 import type { Db } from './database.js';
-import { countedStatement, unconnected, remembering, statement, type Values } from './statement.js';
+import type { Fields, Row } from './rows.js';
+import { countedStatement, db, remembering, statement, type FieldsOf, type Values } from './statement.js';
 
 export type KeyValue = string | number | boolean | Date;
 export type Position = readonly KeyValue[];
@@ -30,24 +30,23 @@ export interface Total {
   readonly capped: boolean;
 }
 
-export interface Page<Row> {
+export interface Page<Item> {
   /** The maximum number of rows of the page. */
   readonly size: number;
-  readonly rows: readonly Row[];
+  readonly rows: readonly Item[];
   readonly hasNext: boolean;
   readonly hasPrevious: boolean;
-  positionOf(this: void, row: Row): Position;
+  positionOf(this: void, row: Item): Position;
   /** Counts only when it is called. */
   total(this: void): Promise<Total>;
 }
 
 /** The part of Drizzle's dynamic select that a page needs. */
-interface Select<Row> {
-  orderBy(...columns: SQL[]): Select<Row>;
-  limit(rows: number): Select<Row>;
-  offset(rows: Placeholder): Select<Row>;
+interface Select {
+  orderBy(...columns: SQL[]): Select;
+  limit(rows: number): Select;
+  offset(rows: Placeholder): Select;
   as(alias: string): Subquery;
-  prepare(name: string): { execute(values?: Record<string, unknown>): Promise<Row[]> };
   getSQL(): SQL;
 }
 
@@ -65,30 +64,36 @@ export interface Reach {
   readonly gathered?: SQL | undefined;
 }
 
-interface Listing<V extends object, Row> {
+interface Listing<V extends object, F extends Fields> {
+  /** The name of its statements; that of the total has ` total` behind it. */
+  readonly name: string;
+  readonly fields: FieldsOf<V, F>;
   /** The columns of the ordering, of which the last makes it total, by their names in the row. */
   readonly keys: Readonly<Record<string, PgColumn>>;
   readonly order: 'newest first' | 'oldest first';
-  /** The rows, without order and limit; `within` restricts them to those after a position. */
-  rows(db: PostgresJsDatabase, $: Values<V>, within: SQL | undefined, reach: Reach): Select<Row>;
+  /**
+   * The rows, without order and limit; `within` restricts them to those after a position. For the total, the fields are
+   * one column of the list's index: the other columns would cost twice as much as the counting.
+   */
+  rows($: Values<V>, fields: F, within: SQL | undefined, reach: Reach): Select;
   /** True where `rows` itself applies the reach, with its offset. */
   readonly keepsToReach?: boolean;
   /** The counting limit, where it is not the usual one. */
   readonly exactTotalMax?: number;
   /** Is counted instead of the rows, where that is less work. */
-  counted?(db: PostgresJsDatabase, $: Values<V>, reach: Reach): SQL;
+  counted?($: Values<V>, reach: Reach): SQL;
   /** The first of the rows, where one sub-select serves the total and the pages that are among them. */
   gathered?: (($: Values<V>, reach: Reach) => SQL) | undefined;
   /** The object in the row that has the keys, if not the row itself. */
-  keyed?(row: Row): object;
+  keyed?(row: Row<F>): object;
 }
 
-export interface List<V extends object, Row> {
-  (db: Db, values: V, request: PageRequest): Promise<Page<Row>>;
+export interface List<V extends object, Item> {
+  (db: Db, values: V, request: PageRequest): Promise<Page<Item>>;
   /** How many rows there are in all. */
   total(db: Db, values: V): Promise<Total>;
   /** A page of rows that another statement has read: one more than the page's size, if there are more. */
-  pageOf(found: readonly Row[], request: PartOfList, total: () => Promise<Total>): Page<Row>;
+  pageOf(found: readonly Item[], request: PartOfList, total: () => Promise<Total>): Page<Item>;
   /** The list inside the row of its parent, which has some of the values: rows to select from, and their order. */
   partOf<P extends keyof V & string>(
     parent: Readonly<Record<P, SQL>>,
@@ -108,134 +113,135 @@ export interface PartOfList {
   readonly sooner?: SQL | undefined;
 }
 
-export function listing<V extends object, Row extends object>(parts: Listing<V, Row>): List<V, Row> {
+export function listing<V extends object, F extends Fields>(parts: Listing<V, F>): List<V, Row<F>> {
+  const { name, fields, exactTotalMax = PAGE.exactTotalMax } = parts;
   const names = Object.keys(parts.keys);
   const columns = Object.values(parts.keys);
+  const [key] = columns as [PgColumn];
   const direction = parts.order === 'newest first' ? desc : asc;
-  const { exactTotalMax = PAGE.exactTotalMax } = parts;
+  const inOrder = columns.map(direction);
   const everything = reachOfCount(exactTotalMax);
   // The page's size is part of the text: Postgres would plan on every call if it were a parameter.
-  const pages = remembering<(db: Db, values: Record<string, unknown>) => Promise<{ rows: Row[]; count?: number }>>();
+  const pages = remembering<(on: Db, values: V) => Promise<{ rows: Row<F>[]; count?: number }>>();
 
   function pageStatement(size: number, offset: number, kind: 'first' | 'numbered' | 'after', counted: boolean) {
     const atMost = kind === 'numbered' ? roundedUp(offset + size + 1) : size + 1;
     return pages(`${size} ${kind} ${atMost}${counted ? ' counted' : ''}`, () => {
       const gathered = counted && kind !== 'after' && atMost <= everything.atMost ? parts.gathered : undefined;
-      const select = (db: PostgresJsDatabase, $: Values<Record<string, unknown>>) => {
+      const select = ($: Values<V>, selected: F) => {
         const behindIt = (keys: readonly SQL[]) =>
           kind === 'after' ? behind(columns, keys, parts.order, $) : undefined;
         const within = behindIt(columns.map((column) => sql`${column}`));
         const reach = {
           atMost,
           wanted: size + 1,
-          ...(kind === 'numbered' && { offset: $.offset as Placeholder }),
+          ...(kind === 'numbered' && { offset: ($ as Values<{ offset: number }>)('offset') }),
           behind: behindIt,
           gathered: gathered && sql`select * from gathered`,
         };
-        const select = parts
-          .rows(db, $ as Values<V>, within, reach)
-          .orderBy(...columns.map(direction))
+        const page = parts
+          .rows($, selected, within, reach)
+          .orderBy(...inOrder)
           .limit(size + 1);
-        return reach.offset && !parts.keepsToReach ? select.offset(reach.offset) : select;
+        return reach.offset && !parts.keepsToReach ? page.offset(reach.offset) : page;
       };
       if (gathered) {
         const count = sql`select count(*)::int from (select from gathered limit ${everything.atMost}) g`;
         return countedStatement(
+          name,
+          fields,
           select,
           () => count,
-          ($) => gathered($ as Values<V>, everything),
+          ($) => gathered($, everything),
         );
       }
-      if (counted) return countedStatement(select, ($) => counting(unconnected, $ as Values<V>).getSQL());
-      const uncounted = statement(select, 'json');
-      return async (db, values) => ({ rows: await uncounted(db, values) });
+      if (counted) return countedStatement(name, fields, select, counting);
+      const uncounted = statement(name, fields, select, 'json');
+      return async (on, values) => ({ rows: await uncounted(on, values) });
     });
   }
 
+  /** The rows for a count: only one column of the list's index. */
+  const keysOf = ($: Values<V>, within: SQL | undefined) => parts.rows($, { key } as unknown as F, within, everything);
+
   // In the order of the list, so that the list's own index is read.
-  const counting = (db: PostgresJsDatabase, $: Values<V>) => {
+  const counting = ($: Values<V>): SQL => {
     const some = parts.counted
-      ? sql`(${parts.counted(db, $, everything)}) counted`
-      : parts
-          .rows(selectingNothingBut(columns, db), $, undefined, everything)
-          .orderBy(...columns.map(direction))
+      ? sql`(${parts.counted($, everything)}) counted`
+      : keysOf($, undefined)
+          .orderBy(...inOrder)
           .limit(everything.atMost)
           .as('some');
-    return db.select({ count: sql<number>`count(*)::int` }).from(some);
+    return db.select({ count: COUNT }).from(some).getSQL();
   };
-  const count = statement(counting);
+  const count = statement(`${name} total`, { count: COUNT }, counting);
 
-  async function one(db: Db, values: V, request: PageRequest): Promise<Page<Row>> {
+  async function one(on: Db, values: V, request: PageRequest): Promise<Page<Row<F>>> {
     const { size, offset = 0, after, counted = false } = request;
     const kind = after ? 'after' : offset > 0 ? 'numbered' : 'first';
     const given = { offset, ...values, ...positionValues(after) };
-    const { rows, count } = await pageStatement(size, offset, kind, counted)(db, given);
-    return pageOf(rows, size, kind !== 'first', () =>
-      count === undefined ? total(db, values) : Promise.resolve(totalOf(count, exactTotalMax)),
+    const page = await pageStatement(size, offset, kind, counted)(on, given);
+    return pageOf(page.rows, size, kind !== 'first', () =>
+      page.count === undefined ? total(on, values) : Promise.resolve(totalOf(page.count, exactTotalMax)),
     );
   }
 
-  async function total(db: Db, values: V): Promise<Total> {
-    return totalOf((await count(db, values))[0]?.count, exactTotalMax);
+  async function total(on: Db, values: V): Promise<Total> {
+    return totalOf((await count(on, values))[0]?.count, exactTotalMax);
   }
 
-  function pageOf(found: readonly Row[], size: number, hasPrevious: boolean, counted: () => Promise<Total>): Page<Row> {
+  function pageOf(
+    found: readonly Row<F>[],
+    size: number,
+    hasPrevious: boolean,
+    counted: () => Promise<Total>,
+  ): Page<Row<F>> {
     return {
       size,
       rows: found.length > size ? found.slice(0, size) : found,
       hasNext: found.length > size,
       hasPrevious,
       positionOf: (row) =>
-        names.map((name) => ((parts.keyed?.(row) ?? row) as Record<string, KeyValue>)[name] as KeyValue),
+        names.map((each) => ((parts.keyed?.(row) ?? row) as Record<string, KeyValue>)[each] as KeyValue),
       total: counted,
     };
   }
 
   return Object.assign(one, {
     total,
-    pageOf: (found: readonly Row[], { size, isAfter }: PartOfList, counted: () => Promise<Total>) =>
+    pageOf: (found: readonly Row<F>[], { size, isAfter }: PartOfList, counted: () => Promise<Total>) =>
       pageOf(found, size, isAfter, counted),
     partOf(parent: Readonly<Record<string, SQL>>, values: object, { size, isAfter, sooner }: PartOfList) {
       const $ = valuesOf<V>(parent, values);
       const position = columns.map((column) => sql`${column}`);
-      const within = isAfter ? behind(columns, position, parts.order, $ as Values<Record<string, unknown>>) : sooner;
+      const within = isAfter ? behind(columns, position, parts.order, $) : sooner;
       const page = parts
-        .rows(unconnected, $, within, everything)
-        .orderBy(...columns.map(direction))
+        .rows($, typeof fields === 'function' ? fields($) : fields, within, everything)
+        .orderBy(...inOrder)
         .limit(size + 1);
-      const [{ table }] = columns as [PgColumn];
       return {
-        from: sql`(${page.getSQL()}) ${sql.identifier(getTableName(table))}`,
-        order: sql.join(columns.map(direction), sql`, `),
+        from: sql`(${page.getSQL()}) ${sql.identifier(getTableName(key.table))}`,
+        order: sql.join(inOrder, sql`, `),
       };
     },
     totalOf(parent: Readonly<Record<string, SQL>>, values: object, sooner?: SQL) {
-      const some = parts
-        .rows(selectingNothingBut(columns, unconnected), valuesOf<V>(parent, values), sooner, everything)
-        .limit(everything.atMost);
+      const some = keysOf(valuesOf<V>(parent, values), sooner).limit(everything.atMost);
       return sql`(select count(*) from (${some.getSQL()}) counted)`;
     },
   });
 }
 
+const COUNT = sql<number>`count(*)::int`;
+
 /** The parameters of a statement, of which the row of the parent replaces some. */
 function valuesOf<V>(parent: Readonly<Record<string, SQL>>, values: object): Values<V> {
-  const get = (_: object, name: string | symbol): unknown => parent[String(name)] ?? Reflect.get(values, name);
-  return new Proxy({}, { get }) as Values<V>;
+  const given = values as (name: string) => Placeholder;
+  return ((name: string) => parent[name] ?? given(name)) as unknown as Values<V>;
 }
 
 /** The total for a count, which stops after the largest exact total. */
 export function totalOf(counted = 0, exactTotalMax: number = PAGE.exactTotalMax): Total {
   return { count: Math.min(counted, exactTotalMax), capped: counted > exactTotalMax };
-}
-
-/**
- * For counting, only one column of the list's index is selected: the other columns would cost twice as much as the
- * counting.
- */
-function selectingNothingBut([key]: readonly PgColumn[], db: PostgresJsDatabase): PostgresJsDatabase {
-  const select = () => db.select({ key: key as PgColumn });
-  return Object.create(db, { select: { value: select } }) as PostgresJsDatabase;
 }
 
 /** The counting limit and one more row, which shows that there are more. */
@@ -248,15 +254,16 @@ function roundedUp(rows: number): number {
   return 2 ** Math.ceil(Math.log2(rows));
 }
 
-function behind(
+function behind<V>(
   columns: readonly PgColumn[],
   alike: readonly SQL[],
-  order: Listing<object, unknown>['order'],
-  $: Values<Record<string, unknown>>,
+  order: 'newest first' | 'oldest first',
+  $: Values<V>,
 ): SQL {
   const list = (items: readonly SQL[]) => sql`(${sql.join([...items], sql`, `)})`;
   const keys = list(alike);
-  const position = list(columns.map((column, at) => sql`${$[`key${at}`]}::${sql.raw(column.getSQLType())}`));
+  const valueOf = $ as Values<Record<string, KeyValue>>;
+  const position = list(columns.map((column, at) => sql`${valueOf(`key${at}`)}::${sql.raw(column.getSQLType())}`));
   return order === 'newest first' ? lt(keys, position) : gt(keys, position);
 }
 
@@ -273,9 +280,9 @@ function asSent(value: KeyValue): KeyValue {
  * The same page with converted rows; the positions are still those of the original rows. Its properties are written
  * out, so that all pages have one hidden class.
  */
-export function mapPage<Row, Made>(
-  { size, rows: found, hasNext, hasPrevious, positionOf, total }: Page<Row>,
-  make: (row: Row) => Made,
+export function mapPage<Item, Made>(
+  { size, rows: found, hasNext, hasPrevious, positionOf, total }: Page<Item>,
+  make: (row: Item) => Made,
 ): Page<Made> {
   const rows = found.map(make);
   return {
@@ -283,7 +290,7 @@ export function mapPage<Row, Made>(
     rows,
     hasNext,
     hasPrevious,
-    positionOf: (made) => positionOf(found[rows.indexOf(made)] as Row),
+    positionOf: (made) => positionOf(found[rows.indexOf(made)] as Item),
     total,
   };
 }

@@ -2,14 +2,21 @@
  * People as other users see them, with the viewer's relation to each: in rows of their own, and inside the rows of jobs
  * and bids.
  */
-import { eq, getTableColumns, sql, type SQL } from 'drizzle-orm';
+import { eq, sql, type SQL } from 'drizzle-orm';
 import { isForEveryone, redact, type Redacted } from '../rules/audiences.js';
 import { relationsToPerson } from '../rules/readers.js';
 import type { Role, Viewer } from '../rules/viewer.js';
-import { contractorShape, userColumns, type Contractor, type Homeowner, type User } from './accounts.js';
+import {
+  contractorShape,
+  homeownerShape,
+  userColumns,
+  type Contractor,
+  type Homeowner,
+  type User,
+} from './accounts.js';
 import type { Db } from './database.js';
-import { asJson, jsonReader, type RowShape } from './rows.js';
-import { asArray, statement, type Values } from './statement.js';
+import { asJson, jsonReader, mayBeAbsent, type RowShape } from './rows.js';
+import { asArray, db, statement, type Values } from './statement.js';
 import { contractors, homeowners, users } from './tables/accounts.js';
 import { forEachRole, idsOf, type ViewerIds } from './visibility.js';
 
@@ -22,10 +29,10 @@ export type ReadableContractor = Redacted<'contractor', Contractor> & { user?: R
 /** Whether the viewer and the person are the two parties of an award. */
 const COUNTERPART = {
   homeowner: ($: Values<ViewerIds>) =>
-    sql<boolean>`exists (select 1 from jobs j where j.homeowner_id = ${$.homeownerId}
+    sql<boolean>`exists (select 1 from jobs j where j.homeowner_id = ${$('homeownerId')}
       and j.awarded_contractor_id = "contractors"."id")`,
   contractor: ($: Values<ViewerIds>) =>
-    sql<boolean>`exists (select 1 from jobs j where j.awarded_contractor_id = ${$.contractorId}
+    sql<boolean>`exists (select 1 from jobs j where j.awarded_contractor_id = ${$('contractorId')}
       and j.homeowner_id = "homeowners"."id")`,
 };
 
@@ -35,27 +42,30 @@ const COUNTERPART = {
  */
 export const CLIENT = ($: Values<ViewerIds>) =>
   sql<boolean>`coalesce((select true from bids b join jobs j on j.id = b.job_id
-    where b.contractor_id = "contractors"."id" and j.homeowner_id = ${$.homeownerId} limit 1), false)`;
+    where b.contractor_id = "contractors"."id" and j.homeowner_id = ${$('homeownerId')} limit 1), false)`;
 
 const NO = sql<boolean>`false`;
 
 /** People with the viewer's relation to each, found by the ids of accounts or profiles. */
 const selectPeople = forEachRole((role) =>
-  statement((db, $: Values<ViewerIds & { ids: string }>) =>
-    db
-      .select({
-        user: userColumns,
-        homeowner: homeowners,
-        contractor: contractorShape,
-        counterpart: role === 'admin' ? NO : COUNTERPART[role]($),
-        client: role === 'homeowner' ? CLIENT($) : NO,
-      })
-      .from(users)
-      .leftJoin(homeowners, eq(homeowners.userId, users.id))
-      .leftJoin(contractors, eq(contractors.userId, users.id)).where(sql`${users.id} = any(array(
-        select id from users where id = any(${$.ids}::text[])
-        union all select user_id from homeowners where id = any(${$.ids}::text[])
-        union all select user_id from contractors where id = any(${$.ids}::text[])))`),
+  statement(
+    'selectPeople',
+    ($: Values<ViewerIds & { ids: string }>) => ({
+      user: userColumns,
+      homeowner: mayBeAbsent(homeownerShape),
+      contractor: mayBeAbsent(contractorShape),
+      counterpart: role === 'admin' ? NO : COUNTERPART[role]($),
+      client: role === 'homeowner' ? CLIENT($) : NO,
+    }),
+    ($, fields) =>
+      db
+        .select(fields)
+        .from(users)
+        .leftJoin(homeowners, eq(homeowners.userId, users.id))
+        .leftJoin(contractors, eq(contractors.userId, users.id)).where(sql`${users.id} = any(array(
+        select id from users where id = any(${$('ids')}::text[])
+        union all select user_id from homeowners where id = any(${$('ids')}::text[])
+        union all select user_id from contractors where id = any(${$('ids')}::text[])))`),
   ),
 );
 
@@ -100,7 +110,7 @@ interface Profiles {
 
 /** The profiles that jobs and bids lead to, and to whom they may be the other side of an award. */
 const PROFILES = {
-  homeowner: { table: homeowners, shape: getTableColumns(homeowners), awardedTo: 'contractor' },
+  homeowner: { table: homeowners, shape: homeownerShape, awardedTo: 'contractor' },
   contractor: { table: contractors, shape: contractorShape, awardedTo: 'homeowner' },
 } as const;
 

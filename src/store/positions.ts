@@ -3,7 +3,7 @@
  * none.
  */
 import { sql } from 'drizzle-orm';
-import { statement, type Values } from './statement.js';
+import { db, statement, type Values } from './statement.js';
 import { events } from './tables/events.js';
 
 /** The channel on which the last position is sent. */
@@ -13,36 +13,40 @@ export const POSITIONS_CHANNEL = 'events';
 export const NUMBERED_AT_ONCE = 1_000;
 
 /** Returns how many events got a position, the last position, and how long the oldest of them had waited. */
-export const numberEvents = statement((db, $: Values<{ batch: number }>) =>
-  db
-    .select({
-      numbered: sql<number>`n.numbered`,
-      lastPosition: sql<string>`n.last_position::text`,
-      lagSeconds: sql<number | null>`n.lag_seconds`,
-    })
-    .from(sql`number_events(${$.batch}::int) n`),
+export const numberEvents = statement(
+  'numberEvents',
+  {
+    numbered: sql<number>`n.numbered`,
+    lastPosition: sql<string>`n.last_position::text`,
+    lagSeconds: sql<number | null>`n.lag_seconds`,
+  },
+  ($: Values<{ batch: number }>, fields) => db.select(fields).from(sql`number_events(${$('batch')}::int) n`),
 );
 
 /** The last position, as text. */
-export const selectLastPosition = statement((db, _: Values<object>) =>
-  db.select({ last: sql<string>`coalesce(max(${events.position}), 0)::text`.as('last') }).from(events),
+export const selectLastPosition = statement(
+  'selectLastPosition',
+  { last: sql<string>`coalesce(max(${events.position}), 0)::text`.as('last') },
+  (_: Values<object>, fields) => db.select(fields).from(events),
 );
 
 /** A bound that keeps the look cheap, even when no instance has numbered events for long. */
 const EVENTS_WAITING_MAX = 10_000;
 
 /** How many events wait for a position, up to the bound, and the last position. */
-export const lookForEvents = statement((db, _: Values<object>) => {
-  const waiting = db
-    .select({ one: sql`1`.as('one') })
-    .from(events)
-    .where(sql`${events.position} is null`)
-    .limit(EVENTS_WAITING_MAX)
-    .as('waiting');
-  return db
-    .select({
-      waiting: sql<number>`count(*)::int`,
-      lastPosition: sql<string>`(select coalesce(max(e.position), 0)::text from events e)`,
-    })
-    .from(waiting);
-});
+export const lookForEvents = statement(
+  'lookForEvents',
+  {
+    waiting: sql<number>`count(*)::int`,
+    lastPosition: sql<string>`(select coalesce(max(e.position), 0)::text from events e)`,
+  },
+  (_: Values<object>, fields) => {
+    const waiting = db
+      .select({ one: sql`1`.as('one') })
+      .from(events)
+      .where(sql`${events.position} is null`)
+      .limit(EVENTS_WAITING_MAX)
+      .as('waiting');
+    return db.select(fields).from(waiting);
+  },
+);

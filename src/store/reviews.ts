@@ -6,7 +6,7 @@ import type { ContractorId } from '../rules/ids.js';
 import type { Db } from './database.js';
 import { listing, type SamePageRequest } from './page.js';
 import { EACH_PARENT, pagesOfMany } from './pages-of-many.js';
-import { asArray, type Values } from './statement.js';
+import { db, asArray, type Values } from './statement.js';
 import { reviews } from './tables/reviews.js';
 
 const { id, rating, review, createdAt } = reviews;
@@ -32,17 +32,20 @@ export type Review = RowOf<
 >;
 
 export const listReviews = listing({
+  name: 'listReviews',
   keys: { createdAt, id },
   order: 'newest first',
-  rows: (db, $: Values<{ contractorId: ContractorId }>, within) =>
+  fields: shape,
+  rows: ($: Values<{ contractorId: ContractorId }>, fields, within) =>
     db
-      .select(shape)
+      .select(fields)
       .from(reviews)
-      .where(and(eq(reviews.contractorId, $.contractorId), within))
+      .where(and(eq(reviews.contractorId, $('contractorId')), within))
       .$dynamic(),
 });
 
 const page = pagesOfMany<ContractorId, { ids: string }, Review>({
+  name: 'reviewsOfMany',
   shape: {
     ...shape,
     category: sql<string | null>`"reviews"."category"`.as('category'),

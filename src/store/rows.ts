@@ -1,15 +1,60 @@
 /**
- * Converts the driver's values to the rows of a statement. The decoder of each value is chosen once, when the statement
- * is built, and not for every row.
+ * Converts the values of a statement to rows, by the fields that it selects. The decoder of each value is chosen once,
+ * when the statement is built, and not for every row.
  */
-import { Column, getTableName, is, sql, SQL } from 'drizzle-orm';
+import { Column, is, sql, SQL, type GetColumnData } from 'drizzle-orm';
 import type { PgColumn } from 'drizzle-orm/pg-core';
 
-/** A column, SQL, or SQL with a name, and its path in the row. */
-export interface SelectedField {
-  path: string[];
-  field: unknown;
+/** A column, or an expression with the type of its values. */
+export type Field = PgColumn | SQL | SQL.Aliased;
+
+/** The columns of a row, or of an object in a row. */
+export type RowShape = Readonly<Record<string, Field>>;
+
+/** What a statement returns, in the order of its columns: values, and objects of values. */
+export type Fields = Readonly<Record<string, Field | RowShape>>;
+
+/** An expression with a name whose values are converted: the decoders of `mapWith` are private to Drizzle. */
+export class Converted<T> extends SQL.Aliased<T> {
+  readonly convert: (value: never) => T;
+
+  constructor(expression: SQL, name: string, convert: (value: never) => T) {
+    super(expression, name);
+    this.convert = convert;
+  }
 }
+
+/** Reads a time, which the driver and JSON both give as text. */
+export const asDate = (text: string): Date => new Date(text);
+
+const MAY_BE_ABSENT = Symbol('from a row that may be absent');
+
+type MayBeAbsent = { readonly [MAY_BE_ABSENT]: true };
+
+/**
+ * A column, or an object, of a table that an outer join may leave out. The column is then null, and so is the object:
+ * its first column must not be nullable.
+ */
+export function mayBeAbsent<Part extends PgColumn | RowShape>(part: Part): Part & MayBeAbsent {
+  // A column may hold null anyway, so that it differs in its type alone.
+  return (is(part, Column) ? part : { ...part, [MAY_BE_ABSENT]: true }) as Part & MayBeAbsent;
+}
+
+/** The row of these fields. */
+export type Row<F> = { -readonly [Name in keyof F as Name extends string ? Name : never]: Value<F[Name]> };
+
+type Value<F> = F extends MayBeAbsent ? Present<F> | null : Present<F>;
+
+type Present<F> = F extends Column
+  ? GetColumnData<F>
+  : F extends SQL | SQL.Aliased
+    ? F['_']['type']
+    : F extends object
+      ? Row<F>
+      : F;
+
+/** The format of the values: the driver's own, or JSON. */
+export type ValuesFrom = 'driver' | 'json';
 
 type Decode = (value: unknown) => unknown;
 
@@ -24,29 +69,28 @@ interface Group {
   /** The index of its first value in the row. */
   readonly first: number;
   readonly cells: Cell[];
-  /** True for an outer join: the object is null if its first column, which is not nullable, is null. */
   readonly mayBeAbsent: boolean;
 }
 
-/** The format of the values: the driver's own, or JSON. */
-export type ValuesFrom = 'driver' | 'json';
+export interface RowReader {
+  /** How many values a row has. */
+  readonly width: number;
+  read(values: readonly unknown[]): Record<string, unknown>;
+}
 
-export type ReadRow = (values: readonly unknown[]) => Record<string, unknown>;
-
-export function rowReader(
-  fields: readonly SelectedField[],
-  joinsNotNullable: Readonly<Record<string, boolean>> | undefined,
-  from: ValuesFrom,
-): ReadRow {
-  const groups = groupsOf(fields, joinsNotNullable, from).map((group) => ({ ...group, read: cellsReader(group) }));
-  const shape = shapeOf(groups.flatMap(({ name, cells }) => name ?? cells.map((cell) => cell.name)));
-  return (values) => {
-    const row = { ...shape };
-    for (const { name, first, mayBeAbsent, read } of groups) {
-      if (name === undefined) read(values, row);
-      else row[name] = mayBeAbsent && values[first] === null ? null : read(values);
-    }
-    return row;
+export function rowReader(fields: Fields, from: ValuesFrom): RowReader {
+  const groups = groupsOf(fields, from).map((group) => ({ ...group, read: cellsReader(group) }));
+  const shape = shapeOf(Object.keys(fields));
+  return {
+    width: groups.reduce((sum, { cells }) => sum + cells.length, 0),
+    read(values) {
+      const row = { ...shape };
+      for (const { name, first, mayBeAbsent: isOptional, read } of groups) {
+        if (name === undefined) read(values, row);
+        else row[name] = isOptional && values[first] === null ? null : read(values);
+      }
+      return row;
+    },
   };
 }
 
@@ -72,62 +116,57 @@ function shapeOf(names: readonly string[]): Record<string, unknown> {
   return Object.fromEntries(names.map((name) => [name, undefined]));
 }
 
-function groupsOf(
-  fields: readonly SelectedField[],
-  joinsNotNullable: Readonly<Record<string, boolean>> | undefined,
-  from: ValuesFrom,
-): Group[] {
+function groupsOf(fields: Fields, from: ValuesFrom): Group[] {
   const groups: Group[] = [];
-  for (const [at, { path, field }] of fields.entries()) {
-    const [outer, inner] = path;
-    if (outer === undefined || path.length > 2) throw new Error('A row holds values, and objects of values.');
-    const name = inner === undefined ? undefined : outer;
-    const decode = decoderOf(field);
-    const cell = { name: inner ?? outer, decode: from === 'json' ? ofJson(decode) : decode };
+  let first = 0;
+  for (const [name, field] of Object.entries(fields)) {
     const last = groups.at(-1);
-    if (last && last.name === name) last.cells.push(cell);
+    const cells = isField(field) ? [cellOf(name, field, from)] : cellsOf(field, from);
+    if (isField(field) && last && last.name === undefined) last.cells.push(...cells);
     else
       groups.push({
-        name,
-        first: at,
-        cells: [cell],
-        mayBeAbsent: name !== undefined && is(field, Column) && joinsNotNullable?.[getTableName(field.table)] === false,
+        name: isField(field) ? undefined : name,
+        first,
+        cells,
+        mayBeAbsent: !isField(field) && MAY_BE_ABSENT in field,
       });
+    first += cells.length;
   }
   return groups;
 }
 
-/** Undefined where the value is not converted. */
-function decoderOf(field: unknown): Decode | undefined {
-  if (is(field, Column)) {
-    // Looked up once: for an aliased column each lookup goes through a proxy.
-    const { mapFromDriverValue: decode } = field;
-    return decode === Column.prototype.mapFromDriverValue ? undefined : (value) => decode.call(field, value);
-  }
-  const { decoder } = (is(field, SQL) ? field : (field as SQL.Aliased).sql) as unknown as {
-    decoder: { mapFromDriverValue: Decode };
-  };
-  return decoder === PLAIN ? undefined : (value) => decoder.mapFromDriverValue(value);
+function isField(field: Field | RowShape): field is Field {
+  return is(field, Column) || is(field, SQL) || is(field, SQL.Aliased);
 }
 
-const PLAIN = (sql`` as unknown as { decoder: object }).decoder;
+function cellsOf(shape: RowShape, from: ValuesFrom): Cell[] {
+  return Object.entries(shape).map(([name, field]) => cellOf(name, field, from));
+}
 
-/** The columns of a row: columns of a table, or SQL with a name. */
-export type RowShape = Readonly<Record<string, PgColumn | SQL.Aliased>>;
+function cellOf(name: string, field: Field, from: ValuesFrom): Cell {
+  const decode = decoderOf(field);
+  return { name, decode: from === 'json' ? ofJson(decode) : decode };
+}
+
+/** Undefined where the value is not converted. */
+function decoderOf(field: Field): Decode | undefined {
+  if (field instanceof Converted) return field.convert as Decode;
+  if (!is(field, Column)) return undefined;
+  // Looked up once: for an aliased column each lookup goes through a proxy.
+  const { mapFromDriverValue: decode } = field;
+  return decode === Column.prototype.mapFromDriverValue ? undefined : (value) => decode.call(field, value);
+}
 
 /** A nested row as an array of its values without names, which is cheapest for the database and the reader. */
 export function asJson(shape: RowShape): SQL {
-  return sql`json_build_array(${sql.join(
-    Object.values(shape).map((field) => (is(field, Column) ? sql`${field}` : sql`${(field as SQL.Aliased).sql}`)),
-    sql`, `,
-  )})`;
+  const values = Object.values(shape).map((field) => sql`${is(field, SQL.Aliased) ? field.sql : field}`);
+  return sql`json_build_array(${sql.join(values, sql`, `)})`;
 }
 
 /** Reads the array of `asJson`. */
-export function jsonReader<Row>(shape: RowShape): (values: readonly unknown[]) => Row {
-  const cells = Object.entries(shape).map(([name, field]) => ({ name, decode: ofJson(decoderOf(field)) }));
-  const read = cellsReader({ first: 0, cells });
-  return (values) => read(values) as Row;
+export function jsonReader<Read>(shape: RowShape): (values: readonly unknown[]) => Read {
+  const read = cellsReader({ first: 0, cells: cellsOf(shape, 'json') });
+  return (values) => read(values) as Read;
 }
 
 /** JSON has arrays; every other value has the same form as from the driver. */

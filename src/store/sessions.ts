@@ -7,7 +7,8 @@ import { newId } from './new-id.js';
 import { SESSION } from '../rules/limits.js';
 import type { Viewer } from '../rules/viewer.js';
 import type { Db } from './database.js';
-import { asArray, columns, statement, type Values } from './statement.js';
+import { asDate, Converted, mayBeAbsent } from './rows.js';
+import { db, asArray, columns, statement, type Values } from './statement.js';
 import { contractors, homeowners, users } from './tables/accounts.js';
 import { refreshTokens, sessions } from './tables/sessions.js';
 
@@ -21,28 +22,28 @@ export const viewerShape = {
   userId: users.id,
   sessionId: sessions.id,
   role: users.userType,
-  homeownerId: homeowners.id,
-  contractorId: contractors.id,
+  homeownerId: mayBeAbsent(homeowners.id),
+  contractorId: mayBeAbsent(contractors.id),
 };
 
-const selectActiveSession = statement((db, $: Values<NamedSession>) =>
-  db
-    .select({
-      ...viewerShape,
-      endsInMs: sql<number>`1000 * extract(epoch from ${sessions.endsAt} - clock_timestamp())::float8`,
-    })
-    .from(sessions)
-    .innerJoin(users, eq(users.id, sessions.userId))
-    .leftJoin(homeowners, eq(homeowners.userId, users.id))
-    .leftJoin(contractors, eq(contractors.userId, users.id))
-    .where(
-      and(
-        eq(sessions.id, $.sessionId),
-        eq(sessions.userId, $.userId),
-        isNull(sessions.revokedAt),
-        gt(sessions.endsAt, sql`now()`),
+const selectActiveSession = statement(
+  'selectActiveSession',
+  { ...viewerShape, endsInMs: sql<number>`1000 * extract(epoch from ${sessions.endsAt} - clock_timestamp())::float8` },
+  ($: Values<NamedSession>, fields) =>
+    db
+      .select(fields)
+      .from(sessions)
+      .innerJoin(users, eq(users.id, sessions.userId))
+      .leftJoin(homeowners, eq(homeowners.userId, users.id))
+      .leftJoin(contractors, eq(contractors.userId, users.id))
+      .where(
+        and(
+          eq(sessions.id, $('sessionId')),
+          eq(sessions.userId, $('userId')),
+          isNull(sessions.revokedAt),
+          gt(sessions.endsAt, sql`now()`),
+        ),
       ),
-    ),
 );
 
 export interface ActiveSession {
@@ -63,23 +64,26 @@ export async function findActiveSession(db: Db, session: NamedSession): Promise<
 /**
  * The share lock serializes a log-in with a change of its password: no old password opens a session after the change.
  */
-const insertSession = statement((db, $: Values<{ id: SessionId; userId: UserId; passwordHash: string }>) =>
-  db
-    .insert(sessions)
-    .select(
-      db
-        .select({
-          id: sql`${$.id}::text`.as('id'),
-          userId: users.id,
-          createdAt: sql`now()`.as('created_at'),
-          endsAt: sql`now() + ${sql.raw(`interval '${SESSION.sessionDaysMax} days'`)}`.as('ends_at'),
-          revokedAt: sql`null::timestamptz`.as('revoked_at'),
-        })
-        .from(users)
-        .where(and(eq(users.id, $.userId), eq(users.passwordHash, $.passwordHash)))
-        .for('share'),
-    )
-    .returning({ id: sessions.id }),
+const insertSession = statement(
+  'insertSession',
+  { id: sessions.id },
+  ($: Values<{ id: SessionId; userId: UserId; passwordHash: string }>, fields) =>
+    db
+      .insert(sessions)
+      .select(
+        db
+          .select({
+            id: sql`${$('id')}::text`.as('id'),
+            userId: users.id,
+            createdAt: sql`now()`.as('created_at'),
+            endsAt: sql`now() + ${sql.raw(`interval '${SESSION.sessionDaysMax} days'`)}`.as('ends_at'),
+            revokedAt: sql`null::timestamptz`.as('revoked_at'),
+          })
+          .from(users)
+          .where(and(eq(users.id, $('userId')), eq(users.passwordHash, $('passwordHash'))))
+          .for('share'),
+      )
+      .returning(fields),
 );
 
 /** Never later than the session's own end, however often it is refreshed. */
@@ -93,11 +97,19 @@ const newRefreshToken = (hash: Placeholder) => ({
   usedAt: sql`null::timestamptz`.as('used_at'),
 });
 
-const insertRefreshToken = statement((db, $: Values<{ hash: string; sessionId: SessionId }>) =>
-  db
-    .insert(refreshTokens)
-    .select(db.select(newRefreshToken($.hash)).from(sessions).where(eq(sessions.id, $.sessionId)))
-    .returning({ expiresAt: refreshTokens.expiresAt }),
+const insertRefreshToken = statement(
+  'insertRefreshToken',
+  { expiresAt: refreshTokens.expiresAt },
+  ($: Values<{ hash: string; sessionId: SessionId }>, fields) =>
+    db
+      .insert(refreshTokens)
+      .select(
+        db
+          .select(newRefreshToken($('hash')))
+          .from(sessions)
+          .where(eq(sessions.id, $('sessionId'))),
+      )
+      .returning(fields),
 );
 
 /**
@@ -121,22 +133,25 @@ export interface CurrentRefreshToken {
   refreshExpiresAt: Date;
 }
 
-const selectRefreshToken = statement((db, $: Values<{ hash: string }>) =>
-  db
-    .select({
-      sessionId: sessions.id,
-      userId: users.id,
-      role: users.userType,
-      sessionEnded: sql<boolean>`${sessions.revokedAt} is not null or ${sessions.endsAt} <= now()`,
-      expired: sql<boolean>`${refreshTokens.expiresAt} <= now()`,
-      usedAt: refreshTokens.usedAt,
-      secondsSinceUse: sql<number>`extract(epoch from clock_timestamp() - ${refreshTokens.usedAt})::float8`,
-      readAt: sql<Date>`now()`.mapWith(refreshTokens.createdAt),
-    })
-    .from(refreshTokens)
-    .innerJoin(sessions, eq(sessions.id, refreshTokens.sessionId))
-    .innerJoin(users, eq(users.id, sessions.userId))
-    .where(eq(refreshTokens.hash, $.hash)),
+const selectRefreshToken = statement(
+  'selectRefreshToken',
+  {
+    sessionId: sessions.id,
+    userId: users.id,
+    role: users.userType,
+    sessionEnded: sql<boolean>`${sessions.revokedAt} is not null or ${sessions.endsAt} <= now()`,
+    expired: sql<boolean>`${refreshTokens.expiresAt} <= now()`,
+    usedAt: refreshTokens.usedAt,
+    secondsSinceUse: sql<number>`extract(epoch from clock_timestamp() - ${refreshTokens.usedAt})::float8`,
+    readAt: new Converted(sql`now()`, 'read_at', asDate),
+  },
+  ($: Values<{ hash: string }>, fields) =>
+    db
+      .select(fields)
+      .from(refreshTokens)
+      .innerJoin(sessions, eq(sessions.id, refreshTokens.sessionId))
+      .innerJoin(users, eq(users.id, sessions.userId))
+      .where(eq(refreshTokens.hash, $('hash'))),
 );
 
 export async function findRefreshToken(db: Db, token: string) {
@@ -145,24 +160,31 @@ export async function findRefreshToken(db: Db, token: string) {
 }
 
 /** Both in one statement, so that a used token always has a successor. */
-const replaceToken = statement((db, $: Values<{ hash: string; usedAt: Date; successorHash: string }>) => {
-  const used = db.$with('used').as(
-    db
-      .update(refreshTokens)
-      .set(columns($, ['usedAt']))
-      .where(and(eq(refreshTokens.hash, $.hash), isNull(refreshTokens.usedAt)))
-      .returning({ sessionId: refreshTokens.sessionId }),
-  );
-  const successor = db.$with('successor').as(
-    db
-      .insert(refreshTokens)
-      .select(
-        db.select(newRefreshToken($.successorHash)).from(sessions).innerJoin(used, eq(used.sessionId, sessions.id)),
-      )
-      .returning({ expiresAt: refreshTokens.expiresAt }),
-  );
-  return db.with(used, successor).select().from(successor);
-});
+const replaceToken = statement(
+  'replaceToken',
+  { expiresAt: refreshTokens.expiresAt },
+  ($: Values<{ hash: string; usedAt: Date; successorHash: string }>, fields) => {
+    const used = db.$with('used').as(
+      db
+        .update(refreshTokens)
+        .set(columns($, ['usedAt']))
+        .where(and(eq(refreshTokens.hash, $('hash')), isNull(refreshTokens.usedAt)))
+        .returning({ sessionId: refreshTokens.sessionId }),
+    );
+    const successor = db.$with('successor').as(
+      db
+        .insert(refreshTokens)
+        .select(
+          db
+            .select(newRefreshToken($('successorHash')))
+            .from(sessions)
+            .innerJoin(used, eq(used.sessionId, sessions.id)),
+        )
+        .returning(fields),
+    );
+    return db.with(used, successor).select().from(successor);
+  },
+);
 
 /** Replaces an unused token by its successor. Of two concurrent calls, one finds the token used and gets undefined. */
 export async function replaceRefreshToken(
@@ -175,11 +197,14 @@ export async function replaceRefreshToken(
   return replaced && { refreshToken: successor, refreshExpiresAt: replaced.expiresAt };
 }
 
-const selectUnusedTokens = statement((db, $: Values<{ sessionId: SessionId }>) =>
-  db
-    .select({ hash: refreshTokens.hash, expiresAt: refreshTokens.expiresAt })
-    .from(refreshTokens)
-    .where(and(eq(refreshTokens.sessionId, $.sessionId), isNull(refreshTokens.usedAt))),
+const selectUnusedTokens = statement(
+  'selectUnusedTokens',
+  { hash: refreshTokens.hash, expiresAt: refreshTokens.expiresAt },
+  ($: Values<{ sessionId: SessionId }>, fields) =>
+    db
+      .select(fields)
+      .from(refreshTokens)
+      .where(and(eq(refreshTokens.sessionId, $('sessionId')), isNull(refreshTokens.usedAt))),
 );
 
 /** Which of these is the session's newest refresh token, if any. */
@@ -210,42 +235,47 @@ const notifying = (payload: SQL | Placeholder | PgColumn) =>
 
 const ANNOUNCED = { id: sessions.id, announced: notifying(sessions.id).as('announced') };
 
-export const sendHeartbeat = statement((db, $: Values<{ heartbeat: string }>) =>
-  db.select({ announced: notifying($.heartbeat) }).from(sql`(values (0)) one`),
+export const sendHeartbeat = statement(
+  'sendHeartbeat',
+  ($: Values<{ heartbeat: string }>) => ({ announced: notifying($('heartbeat')) }),
+  (_, fields) => db.select(fields).from(sql`(values (0)) one`),
 );
 
-export const revokeSession = statement((db, $: Values<{ sessionId: SessionId }>) =>
+export const revokeSession = statement('revokeSession', ANNOUNCED, ($: Values<{ sessionId: SessionId }>, fields) =>
   db
     .update(sessions)
     .set(ENDED)
-    .where(and(eq(sessions.id, $.sessionId), isNull(sessions.revokedAt)))
-    .returning(ANNOUNCED),
+    .where(and(eq(sessions.id, $('sessionId')), isNull(sessions.revokedAt)))
+    .returning(fields),
 );
 
-export const revokeOtherSessions = statement((db, $: Values<{ userId: UserId; sessionId: SessionId }>) =>
+export const revokeOtherSessions = statement(
+  'revokeOtherSessions',
+  ANNOUNCED,
+  ($: Values<{ userId: UserId; sessionId: SessionId }>, fields) =>
+    db
+      .update(sessions)
+      .set(ENDED)
+      .where(and(eq(sessions.userId, $('userId')), ne(sessions.id, $('sessionId')), isNull(sessions.revokedAt)))
+      .returning(fields),
+);
+
+export const revokeAllSessions = statement('revokeAllSessions', ANNOUNCED, ($: Values<{ userId: UserId }>, fields) =>
   db
     .update(sessions)
     .set(ENDED)
-    .where(and(eq(sessions.userId, $.userId), ne(sessions.id, $.sessionId), isNull(sessions.revokedAt)))
-    .returning(ANNOUNCED),
+    .where(and(eq(sessions.userId, $('userId')), isNull(sessions.revokedAt)))
+    .returning(fields),
 );
 
-export const revokeAllSessions = statement((db, $: Values<{ userId: UserId }>) =>
-  db
-    .update(sessions)
-    .set(ENDED)
-    .where(and(eq(sessions.userId, $.userId), isNull(sessions.revokedAt)))
-    .returning(ANNOUNCED),
-);
-
-const selectEnded = statement((db, $: Values<{ ids: string }>) => {
+const selectEnded = statement('selectEnded', { id: sql<string>`asked.id` }, ($: Values<{ ids: string }>, fields) => {
   const active = db
     .select({ one: sql`1` })
     .from(sessions)
     .where(and(sql`${sessions.id} = asked.id`, isNull(sessions.revokedAt), gt(sessions.endsAt, sql`now()`)));
   return db
-    .select({ id: sql<string>`asked.id` })
-    .from(sql`unnest(${$.ids}::text[]) as asked(id)`)
+    .select(fields)
+    .from(sql`unnest(${$('ids')}::text[]) as asked(id)`)
     .where(sql`not exists ${active}`);
 });
 

@@ -3,106 +3,105 @@
  * sending it, and a statement that Drizzle prepared on the pool could not run inside a transaction; this one runs on
  * both.
  */
-import { Column, is, Param, Placeholder, sql, type DriverValueEncoder, type SQL } from 'drizzle-orm';
+import { Column, is, Param, Placeholder, sql, type DriverValueEncoder, type SQL, type SQLWrapper } from 'drizzle-orm';
 import { PgDialect, type PgColumn } from 'drizzle-orm/pg-core';
-import { drizzle, type PostgresJsDatabase } from 'drizzle-orm/postgres-js';
+import { drizzle } from 'drizzle-orm/postgres-js';
 import { LRUCache } from 'lru-cache';
 import type { ParameterOrJSON } from 'postgres';
-import type { Db } from './database.js';
-import { rowReader, type SelectedField, type ValuesFrom } from './rows.js';
+import { named, type Db, type NamedStatement } from './database.js';
+import { rowReader, type Fields, type Row, type RowReader, type ValuesFrom } from './rows.js';
 
-/** The parameters of a statement, as placeholders while it is built. */
-export type Values<V> = { readonly [K in keyof V & string]: Placeholder<K, V[K]> };
-
-interface Prepared<Rows> {
-  execute(values?: Record<string, unknown>): Promise<Rows>;
-}
-
-interface Builder<Rows> {
-  prepare(name: string): Prepared<Rows>;
-  getSQL(): SQL;
-}
-
-/** The properties of a built query of Drizzle. */
-interface Built {
-  fields: SelectedField[] | undefined;
-  joinsNotNullableMap: Record<string, boolean> | undefined;
+/** The parameters of a statement, each by its name. */
+export interface Values<V> {
+  <Name extends keyof V & string>(name: Name): Placeholder<Name, V[Name]>;
 }
 
 /** A Drizzle without a connection, which only builds statements. */
-export const unconnected = drizzle.mock({ casing: 'snake_case' });
+export const db = drizzle.mock({ casing: 'snake_case' });
 const dialect = new PgDialect({ casing: 'snake_case' });
 
-interface Form {
-  readonly text: string;
-  readonly params: readonly Slot[];
-}
+/** The fields of a statement, of which some may use its parameters. */
+export type FieldsOf<V, F extends Fields> = F | (($: Values<V>) => F);
 
-/** A parameter: the name of its value, and the encoder of its column. */
-interface Slot {
-  readonly name: string;
-  readonly encoder: DriverValueEncoder<unknown, unknown> | undefined;
-}
-
-type Build<V, Rows> = (db: PostgresJsDatabase, values: Values<V>) => Builder<Rows>;
-
-interface Ready extends Form {
-  read(row: readonly unknown[]): unknown;
-}
+/** Makes the query whose columns are these fields: by one of Drizzle's builders, or as one text. */
+type Build<V, F> = ($: Values<V>, fields: F) => SQLWrapper;
 
 /**
- * Makes a function that runs a statement. Many rows are fetched as one text of JSON: for the driver, decoding value by
- * value costs three times as much as parsing the text.
+ * Makes a function that runs a statement. The name is that of the constant which holds the function: the statement
+ * bears it, so that a slow one leads to its line. Many rows are fetched as one text of JSON: for the driver, decoding
+ * value by value costs three times as much as parsing the text.
  */
-export function statement<V extends object, Rows>(build: Build<V, Rows>, from: ValuesFrom = 'driver') {
-  const send = sending(build, from);
-  return async (db: Db, values: V): Promise<Rows> => {
-    const { answer, read } = await send(db, values as Record<string, unknown>);
-    return (from === 'json' ? rowsIn(answer) : answer).map(read) as Rows;
+export function statement<V extends object, F extends Fields>(
+  name: string,
+  fields: FieldsOf<V, F>,
+  build: Build<V, F>,
+  from: ValuesFrom = 'driver',
+): (db: Db, values: V) => Promise<Row<F>[]> {
+  const send = sending(name, fields, build, from);
+  return async (on, values) => {
+    const { answer, read } = await send(on, values as Record<string, unknown>);
+    return (from === 'json' ? rowsIn(answer) : answer).map(read) as Row<F>[];
   };
 }
 
 /**
  * Rows as one text of JSON, and a number from the same statement. Both may select from `gathered`, if it is given.
  */
-export function countedStatement<V extends object, Rows>(
-  build: Build<V, Rows>,
+export function countedStatement<V extends object, F extends Fields>(
+  name: string,
+  fields: FieldsOf<V, F>,
+  build: Build<V, F>,
   count: ($: Values<V>) => SQL,
   gathered?: ($: Values<V>) => SQL,
-) {
-  const send = sending(build, 'json', { count, gathered });
-  return async (db: Db, values: V): Promise<{ rows: Rows; count: number }> => {
-    const { answer, read } = await send(db, values as Record<string, unknown>);
-    return { rows: rowsIn(answer).map(read) as Rows, count: (answer[0]?.[1] ?? 0) as number };
+): (db: Db, values: V) => Promise<{ rows: Row<F>[]; count: number }> {
+  const send = sending(name, fields, build, 'json', { count, gathered });
+  return async (on, values) => {
+    const { answer, read } = await send(on, values as Record<string, unknown>);
+    return { rows: rowsIn(answer).map(read) as Row<F>[], count: (answer[0]?.[1] ?? 0) as number };
   };
 }
 
 /** What a statement returns in addition to its rows, and the sub-select that both may read. */
-interface Additions<V extends object> {
-  count?: ($: Values<V>) => SQL;
-  gathered?: (($: Values<V>) => SQL) | undefined;
+interface Additions<V> {
+  readonly count?: ($: Values<V>) => SQL;
+  readonly gathered?: (($: Values<V>) => SQL) | undefined;
 }
 
-function sending<V extends object, Rows>(
-  build: Build<V, Rows>,
+interface Ready {
+  readonly statement: NamedStatement;
+  readonly params: readonly Slot[];
+  readonly read: RowReader['read'];
+}
+
+function sending<V, F extends Fields>(
+  name: string,
+  fields: FieldsOf<V, F>,
+  build: Build<V, F>,
   from: ValuesFrom,
   { count, gathered }: Additions<V> = {},
 ) {
   let ready: Ready | undefined;
 
   function make(): Ready {
-    const $ = placeholders<V>();
-    const builder = build(unconnected, $);
-    const { fields = [], joinsNotNullableMap } = builder.prepare('built') as Prepared<Rows> & Built;
-    const rows = builder.getSQL();
-    const query = from === 'json' ? asOneText(rows, fields.length, count?.($), gathered?.($)) : rows;
-    return { ...formOf(query), read: rowReader(fields, joinsNotNullableMap, from) };
+    const $ = placeholderOf as Values<V>;
+    const selected = typeof fields === 'function' ? fields($) : fields;
+    const { width, read } = rowReader(selected, from);
+    const rows = build($, selected).getSQL();
+    const query = from === 'json' ? asOneText(rows, width, count?.($), gathered?.($)) : rows;
+    // Constants such as page sizes are part of the text: Postgres keeps one generic plan where parameters do not change
+    // the plan, and plans on every call where they might.
+    const { sql: text, params } = dialect.sqlToQuery(query.inlineParams());
+    return { statement: named(name, text), params: params.map(slotOf), read };
   }
 
-  return async (db: Db, values: Record<string, unknown>) => {
+  return async (on: Db, values: Record<string, unknown>) => {
     ready ??= make();
-    return { answer: await db.send(ready.text, filled(ready.params, values)), read: ready.read };
+    return { answer: await on.send(ready.statement, filled(ready.params, values)), read: ready.read };
   };
+}
+
+function placeholderOf(name: string): Placeholder {
+  return sql.placeholder(name);
 }
 
 /** The rows of a query as one JSON array of arrays, in the order of the query. */
@@ -117,20 +116,10 @@ function rowsIn([row]: unknown[][]): unknown[][] {
   return (row?.[0] as unknown[][] | undefined) ?? [];
 }
 
-/**
- * Makes the text and the parameters of a statement. Constants such as page sizes are part of the text: Postgres keeps
- * one generic plan where parameters do not change the plan, and plans on every call where they might. A value that is
- * used in several places is sent once.
- */
-function formOf(query: SQL): Form {
-  const { sql: text, params } = dialect.sqlToQuery(query.inlineParams());
-  const slots = params.map(slotOf);
-  const kept = slots.filter((slot, at) => slots.findIndex((other) => isSame(slot, other)) === at);
-  const numbered = text.replaceAll(/\$(\d+)/g, (_, number) => {
-    const slot = slots[Number(number) - 1] as Slot;
-    return `$${kept.findIndex((other) => isSame(slot, other)) + 1}`;
-  });
-  return { text: numbered, params: kept };
+/** A parameter: the name of its value, and the encoder of its column. */
+interface Slot {
+  readonly name: string;
+  readonly encoder: DriverValueEncoder<unknown, unknown> | undefined;
 }
 
 function slotOf(param: unknown): Slot {
@@ -138,10 +127,6 @@ function slotOf(param: unknown): Slot {
   if (!is(placeholder, Placeholder)) throw new Error('A statement holds a value that has no name.');
   const isPlain = !encoder || encoder.mapToDriverValue === Column.prototype.mapToDriverValue;
   return { name: placeholder.name, encoder: isPlain ? undefined : encoder };
-}
-
-function isSame(one: Slot, other: Slot): boolean {
-  return one.name === other.name && one.encoder === other.encoder;
 }
 
 /** Drizzle itself encodes null like any other value, which turns it into a text for some types of columns. */
@@ -155,11 +140,10 @@ function filled(params: readonly Slot[], values: Readonly<Record<string, unknown
 
 /** The named values as columns to insert or to set, each with the encoder of its column. */
 export function columns<V extends object, const K extends keyof V & string>($: Values<V>, names: readonly K[]) {
-  const named: Record<string, unknown> = Object.fromEntries(names.map((name) => [name, $[name]]));
+  const byName: Record<string, unknown> = Object.fromEntries(names.map((name) => [name, $(name)]));
   // Drizzle accepts a placeholder wherever it accepts SQL, although its type for `set` does not.
-  return named as { [Name in K]: SQL };
+  return byName as { [Name in K]: SQL };
 }
-
 /**
  * A whole row of a table, for `insert into … select`: the named values with the encoders of their columns, and null for
  * all others.
@@ -194,8 +178,4 @@ export function remembering<Made extends object>(max = VARIANTS_MAX): (key: stri
  */
 export function asArray(values: readonly string[]): string {
   return `{${values.map((value) => JSON.stringify(value)).join(',')}}`;
-}
-
-function placeholders<V extends object>(): Values<V> {
-  return new Proxy({}, { get: (_, name) => sql.placeholder(String(name)) }) as Values<V>;
 }

@@ -7,7 +7,7 @@ import type { Db } from './database.js';
 import { firstFitting } from './fitting.js';
 import { containing } from './job-lists.js';
 import { listing, type List, type Page, type PageRequest, type Reach } from './page.js';
-import { remembering, type Values } from './statement.js';
+import { db, remembering, type Values } from './statement.js';
 import { users, userWords } from './tables/accounts.js';
 
 export interface UserFilter {
@@ -68,22 +68,25 @@ function listOf(asked: Asked): List<FilterValues, ListedUser> {
     return verified === null ? undefined : contractorsWho(verified, reach);
   };
   return listing({
+    name: 'listUsers',
     keys,
     order: 'newest first',
-    rows: (db, $: Values<FilterValues>, within, reach) => {
+    fields: listedColumns,
+    rows: ($: Values<FilterValues>, fields, within, reach) => {
       const ids = gathered($, within, reach);
       return db
-        .select(listedColumns)
+        .select(fields)
         .from(users)
         .where(and(ofType, ids ? sql`${users.id} = any(array(${ids}))` : within))
         .$dynamic();
     },
     ...(searched && {
-      counted: (_, $, { atMost }) => sql`select from users where ${and(fits($), ofType)} limit ${few(atMost)}`,
+      counted: ($: Values<FilterValues>, { atMost }: Reach) =>
+        sql`select from users where ${and(fits($), ofType)} limit ${few(atMost)}`,
     }),
     ...(!searched &&
       verified !== null && {
-        counted: (_, _$, { atMost }) => {
+        counted: (_: Values<FilterValues>, { atMost }: Reach) => {
           const theirs = userType === null || userType === 'contractor';
           return sql`select from contractors c
             where c.verified = ${flag(verified)} and ${flag(theirs)} limit ${few(atMost)}`;
@@ -96,7 +99,7 @@ const flag = (value: boolean) => sql.raw(String(value));
 
 /** The pattern is in a sub-select, which hides it from the planner, whose estimates of a word's frequency are bad. */
 function saying($: Values<FilterValues>): SQL {
-  return sql`${userWords(users)} like (select lower(${$.search}::text))`;
+  return sql`${userWords(users)} like (select lower(${$('search')}::text))`;
 }
 
 function isVerified(verified: boolean): SQL {

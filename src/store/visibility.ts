@@ -37,10 +37,10 @@ export function visibleJobs(role: Role, $: Values<ViewerIds>): SQL {
     case 'admin':
       return sql`true`;
     case 'homeowner':
-      return sql`"jobs"."homeowner_id" = ${$.homeownerId}::text`;
+      return sql`"jobs"."homeowner_id" = ${$('homeownerId')}::text`;
     case 'contractor':
       return sql`(${isOpenToBids} or exists (
-        select 1 from bids own where own.job_id = "jobs"."id" and own.contractor_id = ${$.contractorId}))`;
+        select 1 from bids own where own.job_id = "jobs"."id" and own.contractor_id = ${$('contractorId')}))`;
   }
 }
 
@@ -50,15 +50,15 @@ export function visibleBids(role: Role, $: Values<ViewerIds>): SQL {
     case 'admin':
       return sql`true`;
     case 'homeowner':
-      return sql`"jobs"."homeowner_id" = ${$.homeownerId}::text`;
+      return sql`"jobs"."homeowner_id" = ${$('homeownerId')}::text`;
     case 'contractor':
-      return sql`"bids"."contractor_id" = ${$.contractorId}::text`;
+      return sql`"bids"."contractor_id" = ${$('contractorId')}::text`;
   }
 }
 
 /** Of a row `own` of `bids`: whether it makes its contractor hear of the job. */
 export function isCountedBidOf($: Values<Pick<ViewerIds, 'contractorId'>>): SQL {
-  return sql`own.contractor_id = ${$.contractorId} and own.status ${oneOf(COUNTED_BID_STATES)}`;
+  return sql`own.contractor_id = ${$('contractorId')} and own.status ${oneOf(COUNTED_BID_STATES)}`;
 }
 
 /** Of the row of `jobs`: whether it was awarded to this contractor. */
@@ -103,7 +103,7 @@ export const IS_ACCEPTED = sql`own.status = ${BID_CONSEQUENCES.accept.to}`;
 export function ownBidStates(role: Role, $: Values<Pick<ViewerIds, 'contractorId'>>): SQL {
   if (role !== 'contractor') return sql`'[]'::json`;
   return sql`(select coalesce(json_agg(own.status), '[]') from bids own
-    where own.job_id = "jobs"."id" and own.contractor_id = ${$.contractorId})`;
+    where own.job_id = "jobs"."id" and own.contractor_id = ${$('contractorId')})`;
 }
 
 function oneOf(states: readonly string[]): SQL {

@@ -8,18 +8,21 @@ import type { Db } from './database.js';
 import { newId } from './new-id.js';
 import { listing, type SamePageRequest } from './page.js';
 import { EACH_PARENT, pagesOfMany } from './pages-of-many.js';
-import { asArray, columns, statement, type Values } from './statement.js';
+import { asDate, Converted } from './rows.js';
+import { db, asArray, columns, statement, type Values } from './statement.js';
 import { webhookAttempts, webhookDeliveries, webhookEndpoints } from './tables/webhooks.js';
 
 type Row = typeof webhookDeliveries.$inferSelect;
 type Attempt = Shown<typeof WEBHOOK_ATTEMPT>;
 
 /** As text, which is the same from the driver and in JSON. */
-const attempts = sql<Attempt[]>`(select coalesce(json_agg(json_build_array(a.number, a.started_at, a.duration_ms,
+const attempts = new Converted(
+  sql`(select coalesce(json_agg(json_build_array(a.number, a.started_at, a.duration_ms,
   a.response_status, a.error, a.response) order by a.number), '[]')::text
-  from ${webhookAttempts} a where a.delivery_id = "webhook_deliveries"."id")`
-  .mapWith(readAttempts)
-  .as('attempts');
+  from ${webhookAttempts} a where a.delivery_id = "webhook_deliveries"."id")`,
+  'attempts',
+  readAttempts,
+);
 
 type AttemptInText = [number, string, number, number | null, string | null, string | null];
 
@@ -35,14 +38,11 @@ function readAttempts(text: string): Attempt[] {
   }));
 }
 
-function readMoment(text: string): Date | null {
-  return new Date(text);
-}
-
-const nextAttemptAt =
-  sql<Date | null>`case when ${webhookDeliveries.status} = 'waiting' then ${webhookDeliveries.dueAt} end`
-    .mapWith(readMoment)
-    .as('next_attempt_at');
+const nextAttemptAt = new Converted<Date | null>(
+  sql`case when ${webhookDeliveries.status} = 'waiting' then ${webhookDeliveries.dueAt} end`,
+  'next_attempt_at',
+  asDate,
+);
 
 const { id, endpointId, eventId, eventType, status, createdAt, endedAt } = webhookDeliveries;
 const shape = { id, webhookId: endpointId, eventId, eventType, status, nextAttemptAt, createdAt, endedAt, attempts };
@@ -59,24 +59,27 @@ export type WebhookDelivery = RowOf<
 type OfEndpoint = { endpointId: WebhookEndpointId; status: DeliveryStatus | null };
 
 const hasStatus = ($: Values<Pick<OfEndpoint, 'status'>>) =>
-  sql`(${$.status}::text is null or ${webhookDeliveries.status} = ${$.status})`;
+  sql`(${$('status')}::text is null or ${webhookDeliveries.status} = ${$('status')})`;
 
 export const listWebhookDeliveries = listing({
+  name: 'listWebhookDeliveries',
   keys: { createdAt, id },
   order: 'newest first',
-  rows: (db, $: Values<OfEndpoint>, within) =>
+  fields: shape,
+  rows: ($: Values<OfEndpoint>, fields, within) =>
     db
-      .select(shape)
+      .select(fields)
       .from(webhookDeliveries)
-      .where(and(eq(endpointId, $.endpointId), hasStatus($), within))
+      .where(and(eq(endpointId, $('endpointId')), hasStatus($), within))
       .$dynamic(),
 });
 
 const page = pagesOfMany<WebhookEndpointId, { ids: string; status: DeliveryStatus | null }, WebhookDelivery>({
+  name: 'webhookDeliveriesOfMany',
   shape: {
     ...shape,
-    attempts: sql<Attempt[]>`"webhook_deliveries"."attempts"`.mapWith(readAttempts).as('attempts'),
-    nextAttemptAt: sql<Date | null>`"webhook_deliveries"."next_attempt_at"`.mapWith(readMoment).as('next_attempt_at'),
+    attempts: new Converted(sql`"webhook_deliveries"."attempts"`, 'attempts', readAttempts),
+    nextAttemptAt: new Converted<Date | null>(sql`"webhook_deliveries"."next_attempt_at"`, 'next_attempt_at', asDate),
   },
   partOf: ($, request) => listWebhookDeliveries.partOf({ endpointId: EACH_PARENT }, $, request),
   totalOf: ($) => listWebhookDeliveries.totalOf({ endpointId: EACH_PARENT }, $),
@@ -93,11 +96,18 @@ export function webhookDeliveriesOfMany(
   return page(db, { ids: asArray(endpointIds), status: wanted }, request);
 }
 
-const insertTest = statement((db, $: Values<Pick<Row, 'id' | 'endpointId' | 'eventId' | 'eventType'>>) =>
-  db
-    .insert(webhookDeliveries)
-    .values({ ...columns($, ['id', 'endpointId', 'eventId', 'eventType']), status: sql`'waiting'`, dueAt: sql`now()` })
-    .returning(shape),
+const insertTest = statement(
+  'insertTest',
+  shape,
+  ($: Values<Pick<Row, 'id' | 'endpointId' | 'eventId' | 'eventType'>>, fields) =>
+    db
+      .insert(webhookDeliveries)
+      .values({
+        ...columns($, ['id', 'endpointId', 'eventId', 'eventType']),
+        status: sql`'waiting'`,
+        dueAt: sql`now()`,
+      })
+      .returning(fields),
 );
 
 /** Queues a test event, which has no job. */
@@ -113,19 +123,22 @@ export async function insertTestDelivery(
 }
 
 /** The owner and the status of a delivery's endpoint. */
-export const selectEndpointOfDelivery = statement((db, $: Values<{ id: WebhookDeliveryId }>) =>
-  db
-    .select({ userId: webhookEndpoints.userId, status: webhookEndpoints.status })
-    .from(webhookDeliveries)
-    .innerJoin(webhookEndpoints, eq(webhookEndpoints.id, endpointId))
-    .where(and(eq(webhookDeliveries.id, $.id), sql`${webhookEndpoints.deletedAt} is null`)),
+export const selectEndpointOfDelivery = statement(
+  'selectEndpointOfDelivery',
+  { userId: webhookEndpoints.userId, status: webhookEndpoints.status },
+  ($: Values<{ id: WebhookDeliveryId }>, fields) =>
+    db
+      .select(fields)
+      .from(webhookDeliveries)
+      .innerJoin(webhookEndpoints, eq(webhookEndpoints.id, endpointId))
+      .where(and(eq(webhookDeliveries.id, $('id')), sql`${webhookEndpoints.deletedAt} is null`)),
 );
 
 /**
  * Queues a delivery again, with a new series of attempts that begins now. One that waits for a retry keeps its count of
  * attempts and becomes due now; one that is being sent is not changed.
  */
-export const redeliver = statement((db, $: Values<{ id: WebhookDeliveryId }>) =>
+export const redeliver = statement('redeliver', shape, ($: Values<{ id: WebhookDeliveryId }>, fields) =>
   db
     .update(webhookDeliveries)
     .set({
@@ -134,6 +147,6 @@ export const redeliver = statement((db, $: Values<{ id: WebhookDeliveryId }>) =>
       attemptsMade: sql`case when ${status} = 'waiting' then ${webhookDeliveries.attemptsMade} else 0 end`,
       dueAt: sql`case when ${webhookDeliveries.claim} is null then now() else ${webhookDeliveries.dueAt} end`,
     })
-    .where(eq(webhookDeliveries.id, $.id))
-    .returning(shape),
+    .where(eq(webhookDeliveries.id, $('id')))
+    .returning(fields),
 );

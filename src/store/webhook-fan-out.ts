@@ -7,7 +7,8 @@ import type { Db } from './database.js';
 import type { EventWithParties } from './event-log.js';
 import { eventShape, type EventRow } from './events.js';
 import { newId } from './new-id.js';
-import { statement, type Values } from './statement.js';
+import { mayBeAbsent } from './rows.js';
+import { db, statement, type Values } from './statement.js';
 import { events } from './tables/events.js';
 import { jobs } from './tables/jobs.js';
 import { visibleEventsOfJob } from './visibility.js';
@@ -20,17 +21,20 @@ export interface Receiver {
   readonly contractorId: ContractorId | null;
 }
 
-export const insertCursor = statement((db, _: Values<object>) =>
-  db
-    .insert(webhookCursor)
-    .values({ position: sql`0` })
-    .onConflictDoNothing()
-    .returning({ position: webhookCursor.position }),
+export const insertCursor = statement(
+  'insertCursor',
+  { position: webhookCursor.position },
+  (_: Values<object>, fields) =>
+    db
+      .insert(webhookCursor)
+      .values({ position: sql`0` })
+      .onConflictDoNothing()
+      .returning(fields),
 );
 
-const selectAnyEndpoint = statement((db, _: Values<object>) =>
+const selectAnyEndpoint = statement('selectAnyEndpoint', { id: webhookEndpoints.id }, (_: Values<object>, fields) =>
   db
-    .select({ id: webhookEndpoints.id })
+    .select(fields)
     .from(webhookEndpoints)
     .where(sql`${webhookEndpoints.deletedAt} is null`)
     .limit(1),
@@ -42,8 +46,8 @@ export async function hasWebhookEndpoints(db: Db): Promise<boolean> {
 }
 
 /** Returns no row while another instance has locked it. */
-const lockCursor = statement((db, _: Values<object>) =>
-  db.select({ position: webhookCursor.position }).from(webhookCursor).for('update', { skipLocked: true }),
+const lockCursor = statement('lockCursor', { position: webhookCursor.position }, (_: Values<object>, fields) =>
+  db.select(fields).from(webhookCursor).for('update', { skipLocked: true }),
 );
 
 const EVENTS_AT_ONCE = sql.raw('500');
@@ -54,19 +58,19 @@ const BIDDERS_AT_ONCE = sql.raw('500');
  * The last position of a step, which is bounded by a number of events and of the people who may read them. Without any
  * endpoint it is the last position of all. Null if there are no new events.
  */
-const selectStep = statement((db, $: Values<{ after: string }>) =>
-  db
-    .select({
-      upTo: sql<string | null>`(case when exists (select from webhook_endpoints where deleted_at is null)
+const selectStep = statement(
+  'selectStep',
+  ($: Values<{ after: string }>) => ({
+    upTo: sql<string | null>`(case when exists (select from webhook_endpoints where deleted_at is null)
       then (select max(position) from (
         select position, row_number() over following as place, sum(coalesce(bids_ever, 0)) over following as bidders
-        from (select position, job_id from events where position > ${$.after}::bigint
+        from (select position, job_id from events where position > ${$('after')}::bigint
           order by position limit ${EVENTS_AT_ONCE}) next
         left join jobs on jobs.id = next.job_id window following as (order by position)) step
         where place = 1 or bidders <= ${BIDDERS_AT_ONCE})
-      else (select nullif(max(position), ${$.after}::bigint) from events) end)::text`.as('up_to'),
-    })
-    .from(sql`(select 1) one`),
+      else (select nullif(max(position), ${$('after')}::bigint) from events) end)::text`.as('up_to'),
+  }),
+  (_, fields) => db.select(fields).from(sql`(select 1) one`),
 );
 
 interface Candidate extends Receiver {
@@ -100,37 +104,43 @@ const candidates = sql<Candidate[]>`(
 const eventWithParties = {
   event: eventShape,
   homeownerId: events.homeownerId,
-  status: jobs.status,
+  status: mayBeAbsent(jobs.status),
   awardedContractorId: jobs.awardedContractorId,
 };
 
-const selectCandidates = statement((db, $: Values<{ after: string; upTo: string }>) =>
-  db
-    .select({ ...eventWithParties, candidates: candidates.as('candidates') })
-    .from(events)
-    .leftJoin(jobs, eq(jobs.id, events.jobId))
-    .where(
-      and(
-        sql`${events.position} > ${$.after}::bigint and ${events.position} <= ${$.upTo}::bigint`,
-        sql`exists (select from webhook_endpoints where deleted_at is null)`,
-      ),
-    )
-    .orderBy(events.position),
+const selectCandidates = statement(
+  'selectCandidates',
+  { ...eventWithParties, candidates: candidates.as('candidates') },
+  ($: Values<{ after: string; upTo: string }>, fields) =>
+    db
+      .select(fields)
+      .from(events)
+      .leftJoin(jobs, eq(jobs.id, events.jobId))
+      .where(
+        and(
+          sql`${events.position} > ${$('after')}::bigint and ${events.position} <= ${$('upTo')}::bigint`,
+          sql`exists (select from webhook_endpoints where deleted_at is null)`,
+        ),
+      )
+      .orderBy(events.position),
 );
 
-const insertDeliveries = statement((db, $: Values<{ made: string }>) =>
-  db
-    .insert(webhookDeliveries)
-    .select(
-      sql`select made.id, made.endpoint_id, made.event_id, made.event_type, 'waiting', 0, now(), null, now(), null
-        from json_to_recordset(${$.made}::json) as made (id text, endpoint_id text, event_id text, event_type text)`,
-    )
-    .onConflictDoNothing()
-    .returning({ id: webhookDeliveries.id }),
+const insertDeliveries = statement(
+  'insertDeliveries',
+  { id: webhookDeliveries.id },
+  ($: Values<{ made: string }>, fields) =>
+    db
+      .insert(webhookDeliveries)
+      .select(
+        sql`select made.id, made.endpoint_id, made.event_id, made.event_type, 'waiting', 0, now(), null, now(), null
+        from json_to_recordset(${$('made')}::json) as made (id text, endpoint_id text, event_id text, event_type text)`,
+      )
+      .onConflictDoNothing()
+      .returning(fields),
 );
 
-const moveCursor = statement((db, $: Values<{ upTo: string }>) =>
-  db.update(webhookCursor).set({ position: sql`${$.upTo}::bigint` }),
+const moveCursor = statement('moveCursor', {}, ($: Values<{ upTo: string }>) =>
+  db.update(webhookCursor).set({ position: sql`${$('upTo')}::bigint` }),
 );
 
 /** How many candidates are checked before the next statement, between which the event loop serves other work. */

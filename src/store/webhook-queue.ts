@@ -10,7 +10,8 @@ import type { DeliveredType, DeliveryStatus, WebhookPauseReason } from '../rules
 import type { Db } from './database.js';
 import type { EventWithParties } from './event-log.js';
 import { eventShape, type EventRow } from './events.js';
-import { statement, type Values } from './statement.js';
+import { mayBeAbsent } from './rows.js';
+import { db, statement, type Values } from './statement.js';
 import { contractors, homeowners, users } from './tables/accounts.js';
 import { events } from './tables/events.js';
 import { jobs } from './tables/jobs.js';
@@ -47,12 +48,20 @@ const { leaseSeconds, claimedAtOnce } = WEBHOOKS;
  * of owners who were served longest ago come first, and then those that have waited longest; of endpoints that fail or
  * are slow only so many are claimed, each with one delivery.
  */
-export const claimDeliveries = statement((db, $: Values<Claim>) =>
-  db
-    .update(webhookDeliveries)
-    .set({ claim: sql`${$.claim}`, dueAt: sql`now() + interval '${sql.raw(String(leaseSeconds))} seconds'` })
-    .from(
-      sql`(
+export const claimDeliveries = statement(
+  'claimDeliveries',
+  {
+    id: webhookDeliveries.id,
+    endpointId: webhookDeliveries.endpointId,
+    owner: sql<UserId>`picked.user_id`,
+    isFaulty: sql<boolean>`picked.is_faulty`,
+  },
+  ($: Values<Claim>, fields) =>
+    db
+      .update(webhookDeliveries)
+      .set({ claim: sql`${$('claim')}`, dueAt: sql`now() + interval '${sql.raw(String(leaseSeconds))} seconds'` })
+      .from(
+        sql`(
         with recursive first as (
           (select endpoint_id, due_at from webhook_deliveries where status = 'waiting' order by endpoint_id, due_at
             limit 1)
@@ -62,16 +71,16 @@ export const claimDeliveries = statement((db, $: Values<Claim>) =>
             where status = 'waiting' and endpoint_id > first.endpoint_id order by endpoint_id, due_at limit 1) next
         ), due as (
           select w.id, w.user_id, first.due_at, coalesce(served.place, 0) as turn,
-            w.failing_since is not null or w.user_id = any(${$.slow}::text[]) as is_faulty
+            w.failing_since is not null or w.user_id = any(${$('slow')}::text[]) as is_faulty
           from first join webhook_endpoints w on w.id = first.endpoint_id
-            left join unnest(${$.served}::text[]) with ordinality served (owner, place) on served.owner = w.user_id
+            left join unnest(${$('served')}::text[]) with ordinality served (owner, place) on served.owner = w.user_id
           where first.due_at <= now() and w.status = 'active' and w.deleted_at is null
-            and not (w.id = any(${$.busy}::text[]))
+            and not (w.id = any(${$('busy')}::text[]))
         ), placed as (
           select *, row_number() over (partition by is_faulty order by turn, due_at) as place from due
         ), chosen as (
           select * from placed where not is_faulty
-            or place <= ${$.faultyMax}::int order by turn, due_at limit ${$.endpointsMax}::int
+            or place <= ${$('faultyMax')}::int order by turn, due_at limit ${$('endpointsMax')}::int
         )
         select picked.id, chosen.user_id, chosen.is_faulty from chosen cross join lateral (
           select d.id from webhook_deliveries d
@@ -80,14 +89,9 @@ export const claimDeliveries = statement((db, $: Values<Claim>) =>
           limit case when chosen.is_faulty then 1 else ${sql.raw(String(claimedAtOnce))} end
           for update skip locked) picked
       ) picked`,
-    )
-    .where(sql`${webhookDeliveries.id} = picked.id`)
-    .returning({
-      id: webhookDeliveries.id,
-      endpointId: webhookDeliveries.endpointId,
-      owner: sql<UserId>`picked.user_id`,
-      isFaulty: sql<boolean>`picked.is_faulty`,
-    }),
+      )
+      .where(sql`${webhookDeliveries.id} = picked.id`)
+      .returning(fields),
 );
 
 export interface ToSend {
@@ -105,43 +109,50 @@ export interface ToSend {
   readonly found: EventWithParties | null;
 }
 
-const selectClaimed = statement((db, $: Values<{ id: WebhookDeliveryId; claim: string }>) =>
-  db
-    .select({
-      delivery: {
-        id: webhookDeliveries.id,
-        endpointId: webhookDeliveries.endpointId,
-        eventId: webhookDeliveries.eventId,
-        eventType: webhookDeliveries.eventType,
-        createdAt: webhookDeliveries.createdAt,
-        attemptsMade: webhookDeliveries.attemptsMade,
-      },
-      owner: webhookEndpoints.userId,
-      url: webhookEndpoints.url,
-      secrets: webhookEndpoints.secrets,
-      receiver: { role: users.userType, homeownerId: homeowners.id, contractorId: contractors.id },
-      event: eventShape,
-      jobHomeownerId: events.homeownerId,
-      status: jobs.status,
-      awardedContractorId: jobs.awardedContractorId,
-      ownBids: sql<BidState[]>`(select coalesce(json_agg(b.status), '[]') from bids b
+const selectClaimed = statement(
+  'selectClaimed',
+  {
+    delivery: {
+      id: webhookDeliveries.id,
+      endpointId: webhookDeliveries.endpointId,
+      eventId: webhookDeliveries.eventId,
+      eventType: webhookDeliveries.eventType,
+      createdAt: webhookDeliveries.createdAt,
+      attemptsMade: webhookDeliveries.attemptsMade,
+    },
+    owner: webhookEndpoints.userId,
+    url: webhookEndpoints.url,
+    secrets: webhookEndpoints.secrets,
+    receiver: {
+      role: users.userType,
+      homeownerId: mayBeAbsent(homeowners.id),
+      contractorId: mayBeAbsent(contractors.id),
+    },
+    event: mayBeAbsent(eventShape),
+    jobHomeownerId: mayBeAbsent(events.homeownerId),
+    status: mayBeAbsent(jobs.status),
+    awardedContractorId: jobs.awardedContractorId,
+    ownBids: sql<BidState[]>`(select coalesce(json_agg(b.status), '[]') from bids b
         where b.job_id = "events"."job_id" and b.contractor_id = "contractors"."id")`.as('own_bids'),
-    })
-    .from(webhookDeliveries)
-    .innerJoin(webhookEndpoints, eq(webhookEndpoints.id, webhookDeliveries.endpointId))
-    .innerJoin(users, eq(users.id, webhookEndpoints.userId))
-    .leftJoin(homeowners, eq(homeowners.userId, users.id))
-    .leftJoin(contractors, eq(contractors.userId, users.id))
-    .leftJoin(events, eq(events.id, webhookDeliveries.eventId))
-    .leftJoin(jobs, eq(jobs.id, events.jobId))
-    .where(
-      and(
-        eq(webhookDeliveries.id, $.id),
-        eq(webhookDeliveries.claim, $.claim),
-        sql`${webhookDeliveries.dueAt} > now() + interval '${sql.raw(String(WEBHOOKS.attemptMs))} milliseconds'`,
-        sql`${webhookEndpoints.status} = 'active' and ${webhookEndpoints.deletedAt} is null`,
+  },
+  ($: Values<{ id: WebhookDeliveryId; claim: string }>, fields) =>
+    db
+      .select(fields)
+      .from(webhookDeliveries)
+      .innerJoin(webhookEndpoints, eq(webhookEndpoints.id, webhookDeliveries.endpointId))
+      .innerJoin(users, eq(users.id, webhookEndpoints.userId))
+      .leftJoin(homeowners, eq(homeowners.userId, users.id))
+      .leftJoin(contractors, eq(contractors.userId, users.id))
+      .leftJoin(events, eq(events.id, webhookDeliveries.eventId))
+      .leftJoin(jobs, eq(jobs.id, events.jobId))
+      .where(
+        and(
+          eq(webhookDeliveries.id, $('id')),
+          eq(webhookDeliveries.claim, $('claim')),
+          sql`${webhookDeliveries.dueAt} > now() + interval '${sql.raw(String(WEBHOOKS.attemptMs))} milliseconds'`,
+          sql`${webhookEndpoints.status} = 'active' and ${webhookEndpoints.deletedAt} is null`,
+        ),
       ),
-    ),
 );
 
 /**
@@ -194,48 +205,48 @@ const ATTEMPTS_KEPT = sql.raw(String(WEBHOOKS.attemptsKept));
  * Inserts an attempt and applies its consequences in one statement; the returned rows are endpoints whose state has
  * changed.
  */
-const insertAttempt = statement((db, $: Values<Attempt>) => {
-  const done = db.$with('done', { endpointId: sql<WebhookEndpointId>`endpoint_id`.as('endpoint_id') }).as(
-    sql`update "webhook_deliveries" set status = ${$.status}, attempts_made = attempts_made + 1, claim = null,
-        due_at = now() + make_interval(secs => ${$.retryAfterSeconds}::float8),
-        ended_at = case when ${$.status} <> 'waiting' then now() end
-      where id = ${$.id} and claim = ${$.claim} returning endpoint_id, id`,
-  );
-  const attempt = db.$with('attempt', { number: sql<number>`number`.as('number') }).as(
-    sql`insert into webhook_attempts (delivery_id, number, started_at, duration_ms, response_status, error, response)
+const insertAttempt = statement(
+  'insertAttempt',
+  { id: webhookEndpoints.id, userId: webhookEndpoints.userId, pausedReason: webhookEndpoints.pausedReason },
+  ($: Values<Attempt>, fields) => {
+    const done = db.$with('done', { endpointId: sql<WebhookEndpointId>`endpoint_id`.as('endpoint_id') }).as(
+      sql`update "webhook_deliveries" set status = ${$('status')}, attempts_made = attempts_made + 1, claim = null,
+        due_at = now() + make_interval(secs => ${$('retryAfterSeconds')}::float8),
+        ended_at = case when ${$('status')} <> 'waiting' then now() end
+      where id = ${$('id')} and claim = ${$('claim')} returning endpoint_id, id`,
+    );
+    const attempt = db.$with('attempt', { number: sql<number>`number`.as('number') }).as(
+      sql`insert into webhook_attempts (delivery_id, number, started_at, duration_ms, response_status, error, response)
       select id, 1 + coalesce((select max(number) from webhook_attempts
-        where delivery_id = ${$.id}), 0), ${$.startedAt}::timestamptz,
-        ${$.durationMs}::int, ${$.responseStatus}::int, ${$.error}, ${$.response} from done
+        where delivery_id = ${$('id')}), 0), ${$('startedAt')}::timestamptz,
+        ${$('durationMs')}::int, ${$('responseStatus')}::int, ${$('error')}, ${$('response')} from done
       returning number`,
-  );
-  const dropped = db.$with('dropped', { number: sql<number>`number`.as('number') }).as(
-    sql`delete from webhook_attempts where delivery_id = ${$.id}
+    );
+    const dropped = db.$with('dropped', { number: sql<number>`number`.as('number') }).as(
+      sql`delete from webhook_attempts where delivery_id = ${$('id')}
       and number <= (select number from attempt) - ${ATTEMPTS_KEPT} returning number`,
-  );
-  const failed = sql`${$.error}::text is not null`;
-  const since = webhookEndpoints.failingSince;
-  const pauses = sql`(${failed} and ${webhookEndpoints.status} = 'active' and (${$.isGone}::boolean or ${since}
+    );
+    const failed = sql`${$('error')}::text is not null`;
+    const since = webhookEndpoints.failingSince;
+    const pauses = sql`(${failed} and ${webhookEndpoints.status} = 'active' and (${$('isGone')}::boolean or ${since}
     < now() - ${FAILING_DAYS}))`;
-  return db
-    .with(done, attempt, dropped)
-    .update(webhookEndpoints)
-    .set({
-      failingSince: sql`case when ${failed} then coalesce(${since}, now()) end`,
-      status: sql`case when ${pauses} then 'paused' else ${webhookEndpoints.status} end`,
-      pausedReason: sql`case when ${pauses} then case when ${$.isGone}::boolean then 'gone' else 'failing' end
+    return db
+      .with(done, attempt, dropped)
+      .update(webhookEndpoints)
+      .set({
+        failingSince: sql`case when ${failed} then coalesce(${since}, now()) end`,
+        status: sql`case when ${pauses} then 'paused' else ${webhookEndpoints.status} end`,
+        pausedReason: sql`case when ${pauses} then case when ${$('isGone')}::boolean then 'gone' else 'failing' end
         else ${webhookEndpoints.pausedReason} end`,
-      updatedAt: sql`case when ${pauses} then now() else ${webhookEndpoints.updatedAt} end`,
-    })
-    .where(
-      sql`${webhookEndpoints.id} = (select endpoint_id from done)
+        updatedAt: sql`case when ${pauses} then now() else ${webhookEndpoints.updatedAt} end`,
+      })
+      .where(
+        sql`${webhookEndpoints.id} = (select endpoint_id from done)
         and (${pauses} or (${since} is null) = (${failed}))`,
-    )
-    .returning({
-      id: webhookEndpoints.id,
-      userId: webhookEndpoints.userId,
-      pausedReason: webhookEndpoints.pausedReason,
-    });
-});
+      )
+      .returning(fields);
+  },
+);
 
 /** Records an attempt; returns the endpoint if the attempt has paused it. */
 export async function recordAttempt(db: Db, attempt: Attempt): Promise<PausedEndpoint | undefined> {
@@ -248,10 +259,10 @@ interface Held {
   readonly claim: string;
 }
 
-const isHeld = ($: Values<Held>) => and(eq(webhookDeliveries.id, $.id), eq(webhookDeliveries.claim, $.claim));
+const isHeld = ($: Values<Held>) => and(eq(webhookDeliveries.id, $('id')), eq(webhookDeliveries.claim, $('claim')));
 
 /** For a delivery that the owner of the endpoint may no longer read. */
-export const skipDelivery = statement((db, $: Values<Held>) =>
+export const skipDelivery = statement('skipDelivery', {}, ($: Values<Held>) =>
   db
     .update(webhookDeliveries)
     .set({ status: sql`'skipped'`, claim: sql`null`, endedAt: sql`now()` })
@@ -259,7 +270,7 @@ export const skipDelivery = statement((db, $: Values<Held>) =>
 );
 
 /** Gives back a claimed delivery, which other instances can then claim at once. */
-export const releaseDelivery = statement((db, $: Values<Held>) =>
+export const releaseDelivery = statement('releaseDelivery', {}, ($: Values<Held>) =>
   db
     .update(webhookDeliveries)
     .set({ claim: sql`null`, dueAt: sql`now()` })

@@ -6,17 +6,20 @@ import type { UserId, WebhookEndpointId } from '../rules/ids.js';
 import type { WebhookPauseReason } from '../rules/webhooks.js';
 import type { Db } from './database.js';
 import { listing } from './page.js';
-import { columns, statement, type Values } from './statement.js';
+import { asDate, Converted } from './rows.js';
+import { db, columns, statement, type Values } from './statement.js';
 import { webhookEndpoints, type StoredSecret } from './tables/webhooks.js';
 
 type Row = typeof webhookEndpoints.$inferSelect;
 
 /** When the newest of the replaced secrets expires, if any is left. */
-const oldSecretEndsAt = sql<Date | null>`(select to_timestamp(max((old->>'endsAt')::float8) / 1000)::timestamptz(3)
-  from jsonb_array_elements("webhook_endpoints"."secrets") old where (old->>'endsAt')::float8 > extract(epoch
-    from now()) * 1000)`
-  .mapWith(webhookEndpoints.createdAt)
-  .as('old_secret_ends_at');
+const oldSecretEndsAt = new Converted<Date | null>(
+  sql`(select to_timestamp(max((old->>'endsAt')::float8) / 1000)::timestamptz(3)
+    from jsonb_array_elements("webhook_endpoints"."secrets") old where (old->>'endsAt')::float8 > extract(epoch
+      from now()) * 1000)`,
+  'old_secret_ends_at',
+  asDate,
+);
 
 const { id, url, eventTypes, status, pausedReason, failingSince, createdAt, updatedAt } = webhookEndpoints;
 const shape = { id, url, eventTypes, status, pausedReason, failingSince, oldSecretEndsAt, createdAt, updatedAt };
@@ -29,102 +32,130 @@ export type WebhookEndpoint = RowOf<
 const isThere = isNull(webhookEndpoints.deletedAt);
 
 export const listWebhookEndpoints = listing({
+  name: 'listWebhookEndpoints',
   keys: { createdAt, id },
   order: 'newest first',
-  rows: (db, $: Values<{ userId: UserId }>, within) =>
+  fields: shape,
+  rows: ($: Values<{ userId: UserId }>, fields, within) =>
     db
-      .select(shape)
+      .select(fields)
       .from(webhookEndpoints)
-      .where(and(eq(webhookEndpoints.userId, $.userId), isThere, within))
+      .where(and(eq(webhookEndpoints.userId, $('userId')), isThere, within))
       .$dynamic(),
 });
 
 /** The endpoint, and its owner. */
-export const selectWebhookEndpoint = statement((db, $: Values<{ id: WebhookEndpointId }>) =>
-  db
-    .select({ endpoint: shape, userId: webhookEndpoints.userId })
-    .from(webhookEndpoints)
-    .where(and(eq(webhookEndpoints.id, $.id), isThere)),
+export const selectWebhookEndpoint = statement(
+  'selectWebhookEndpoint',
+  { endpoint: shape, userId: webhookEndpoints.userId },
+  ($: Values<{ id: WebhookEndpointId }>, fields) =>
+    db
+      .select(fields)
+      .from(webhookEndpoints)
+      .where(and(eq(webhookEndpoints.id, $('id')), isThere)),
 );
 
 /** Locks the endpoint for a change, and returns its secrets too. */
-export const lockWebhookEndpoint = statement((db, $: Values<{ id: WebhookEndpointId }>) =>
-  db
-    .select({ endpoint: shape, userId: webhookEndpoints.userId, secrets: webhookEndpoints.secrets })
-    .from(webhookEndpoints)
-    .where(and(eq(webhookEndpoints.id, $.id), isThere))
-    .for('no key update'),
+export const lockWebhookEndpoint = statement(
+  'lockWebhookEndpoint',
+  { endpoint: shape, userId: webhookEndpoints.userId, secrets: webhookEndpoints.secrets },
+  ($: Values<{ id: WebhookEndpointId }>, fields) =>
+    db
+      .select(fields)
+      .from(webhookEndpoints)
+      .where(and(eq(webhookEndpoints.id, $('id')), isThere))
+      .for('no key update'),
 );
 
 /** Under the account's lock. */
-export const countWebhookEndpoints = statement((db, $: Values<{ userId: UserId }>) =>
-  db
-    .select({ count: sql<number>`count(*)::int` })
-    .from(webhookEndpoints)
-    .where(and(eq(webhookEndpoints.userId, $.userId), isThere)),
+export const countWebhookEndpoints = statement(
+  'countWebhookEndpoints',
+  { count: sql<number>`count(*)::int` },
+  ($: Values<{ userId: UserId }>, fields) =>
+    db
+      .select(fields)
+      .from(webhookEndpoints)
+      .where(and(eq(webhookEndpoints.userId, $('userId')), isThere)),
 );
 
 const NEW = ['id', 'userId', 'url', 'eventTypes', 'secrets', 'sealedBy'] as const;
 
-export const insertWebhookEndpoint = statement((db, $: Values<Pick<Row, (typeof NEW)[number]>>) =>
-  db
-    .insert(webhookEndpoints)
-    .values({ ...columns($, NEW), status: sql`'active'` })
-    .returning(shape),
+export const insertWebhookEndpoint = statement(
+  'insertWebhookEndpoint',
+  shape,
+  ($: Values<Pick<Row, (typeof NEW)[number]>>, fields) =>
+    db
+      .insert(webhookEndpoints)
+      .values({ ...columns($, NEW), status: sql`'active'` })
+      .returning(fields),
 );
 
 const EDITED = ['url', 'eventTypes', 'status', 'pausedReason'] as const;
 
-export const updateWebhookEndpoint = statement((db, $: Values<Pick<Row, 'id' | (typeof EDITED)[number]>>) =>
-  db
-    .update(webhookEndpoints)
-    .set({
-      ...columns($, EDITED),
-      // Resets the failures of an endpoint that is resumed or gets another URL.
-      failingSince: sql`case when ${webhookEndpoints.status} = ${$.status} and ${webhookEndpoints.url} = ${$.url} then
+export const updateWebhookEndpoint = statement(
+  'updateWebhookEndpoint',
+  shape,
+  ($: Values<Pick<Row, 'id' | (typeof EDITED)[number]>>, fields) =>
+    db
+      .update(webhookEndpoints)
+      .set({
+        ...columns($, EDITED),
+        // Resets the failures of an endpoint that is resumed or gets another URL.
+        failingSince: sql`case when ${webhookEndpoints.status} = ${$('status')} and ${webhookEndpoints.url} = ${$('url')} then
         ${webhookEndpoints.failingSince} end`,
-      updatedAt: sql`now()`,
-    })
-    .where(eq(webhookEndpoints.id, $.id))
-    .returning(shape),
+        updatedAt: sql`now()`,
+      })
+      .where(eq(webhookEndpoints.id, $('id')))
+      .returning(fields),
 );
 
-export const updateWebhookSecrets = statement((db, $: Values<Pick<Row, 'id' | 'secrets' | 'sealedBy'>>) =>
-  db
-    .update(webhookEndpoints)
-    .set({ ...columns($, ['secrets', 'sealedBy']), updatedAt: sql`now()` })
-    .where(eq(webhookEndpoints.id, $.id))
-    .returning(shape),
+export const updateWebhookSecrets = statement(
+  'updateWebhookSecrets',
+  shape,
+  ($: Values<Pick<Row, 'id' | 'secrets' | 'sealedBy'>>, fields) =>
+    db
+      .update(webhookEndpoints)
+      .set({ ...columns($, ['secrets', 'sealedBy']), updatedAt: sql`now()` })
+      .where(eq(webhookEndpoints.id, $('id')))
+      .returning(fields),
 );
 
-export const deleteWebhookEndpoint = statement((db, $: Values<{ id: WebhookEndpointId }>) =>
-  db
-    .update(webhookEndpoints)
-    .set({ deletedAt: sql`now()` })
-    .where(and(eq(webhookEndpoints.id, $.id), isThere))
-    .returning({ id: webhookEndpoints.id }),
+export const deleteWebhookEndpoint = statement(
+  'deleteWebhookEndpoint',
+  { id: webhookEndpoints.id },
+  ($: Values<{ id: WebhookEndpointId }>, fields) =>
+    db
+      .update(webhookEndpoints)
+      .set({ deletedAt: sql`now()` })
+      .where(and(eq(webhookEndpoints.id, $('id')), isThere))
+      .returning(fields),
 );
 
 /** Pauses an endpoint by the service; one that is paused already keeps its reason. */
 export const pauseWebhookEndpoint = statement(
-  (db, $: Values<{ id: WebhookEndpointId; pausedReason: WebhookPauseReason }>) =>
+  'pauseWebhookEndpoint',
+  { id: webhookEndpoints.id, userId: webhookEndpoints.userId },
+  ($: Values<{ id: WebhookEndpointId; pausedReason: WebhookPauseReason }>, fields) =>
     db
       .update(webhookEndpoints)
       .set({ ...columns($, ['pausedReason']), status: sql`'paused'`, updatedAt: sql`now()` })
-      .where(and(eq(webhookEndpoints.id, $.id), eq(webhookEndpoints.status, sql`'active'`)))
-      .returning({ id: webhookEndpoints.id, userId: webhookEndpoints.userId }),
+      .where(and(eq(webhookEndpoints.id, $('id')), eq(webhookEndpoints.status, sql`'active'`)))
+      .returning(fields),
 );
 
 const RESEALED_AT_ONCE = 100;
 
-const selectSealedByOthers = statement((db, $: Values<{ sealedBy: string; after: string }>) =>
-  db
-    .select({ id: webhookEndpoints.id, secrets: webhookEndpoints.secrets })
-    .from(webhookEndpoints)
-    .where(and(ne(webhookEndpoints.sealedBy, $.sealedBy), isThere, sql`${webhookEndpoints.id} > ${$.after}`))
-    .orderBy(webhookEndpoints.id)
-    .limit(RESEALED_AT_ONCE)
-    .for('no key update'),
+const selectSealedByOthers = statement(
+  'selectSealedByOthers',
+  { id: webhookEndpoints.id, secrets: webhookEndpoints.secrets },
+  ($: Values<{ sealedBy: string; after: string }>, fields) =>
+    db
+      .select(fields)
+      .from(webhookEndpoints)
+      .where(and(ne(webhookEndpoints.sealedBy, $('sealedBy')), isThere, sql`${webhookEndpoints.id} > ${$('after')}`))
+      .orderBy(webhookEndpoints.id)
+      .limit(RESEALED_AT_ONCE)
+      .for('no key update'),
 );
 
 /**

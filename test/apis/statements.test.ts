@@ -82,7 +82,7 @@ async function fewest([, most]: Cost, call: () => Promise<Spent>): Promise<Cost>
 }
 
 /** When a key was last used is written down for many calls together, whenever that is due. */
-const USES = /^update "api_keys"/;
+const USES = /\/\* updateLastUsed \*\//;
 
 const counted = async (call: () => Promise<unknown>): Promise<number> => (await spent(call)).statements;
 

@@ -5,7 +5,7 @@
 import { createConnection, type Socket } from 'node:net';
 import postgres, { type Sql } from 'postgres';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
-import { connect, pipelined, type Database, type Db } from '../../src/store/database.js';
+import { named, connect, pipelined, type Database, type Db } from '../../src/store/database.js';
 import { freshDatabase, type FreshDatabase } from '../postgres.js';
 import { chanceFrom } from '../seed.js';
 
@@ -64,14 +64,14 @@ async function transfer(id: string): Promise<void> {
   const from = 1 + Math.floor(chance() * ACCOUNTS);
   const to = 1 + ((from + Math.floor(chance() * (ACCOUNTS - 1))) % ACCOUNTS);
   await db.inTransaction(async (tx) => {
-    await pipelined(tx.send('insert into transfers values ($1)', [id]), add(tx, from, -1));
+    await pipelined(tx.send(named('addTransfer', 'insert into transfers values ($1)'), [id]), add(tx, from, -1));
     if (chance() < 0.3) await pause(2);
     await tx.commitWith(add(tx, to, 1));
   });
 }
 
 function add(tx: Db, purse: number, amount: number): Promise<unknown> {
-  return tx.send('update purses set balance = balance + $1 where id = $2', [amount, purse]);
+  return tx.send(named('add', 'update purses set balance = balance + $1 where id = $2'), [amount, purse]);
 }
 
 /** Rejects by itself only if the promise never settles. */
@@ -89,7 +89,10 @@ async function expectWholeTransactionsOnly(): Promise<void> {
 }
 
 async function expectPoolWorks(): Promise<void> {
-  for (const ask of [(n: number) => pool`select ${n}::int as n`, (n: number) => db.send('select $1::int', [n])]) {
+  for (const ask of [
+    (n: number) => pool`select ${n}::int as n`,
+    (n: number) => db.send(named('echo', 'select $1::int'), [n]),
+  ]) {
     const answers = await settled(Array.from({ length: 40 }, (_, n) => ask(n)));
     expect(answers.filter(({ status }) => status === 'fulfilled').length).toBe(40);
   }
@@ -232,7 +235,7 @@ describe('when busy backends are killed', () => {
 
   test('a COMMIT behind a failed statement is no success', async () => {
     const outcome = db.inTransaction((tx) =>
-      tx.commitWith(add(tx, 1, -1), tx.send('select 1 / $1::int', [0]), add(tx, 2, 1)),
+      tx.commitWith(add(tx, 1, -1), tx.send(named('divide', 'select 1 / $1::int'), [0]), add(tx, 2, 1)),
     );
     await expect(outcome).rejects.toThrow('division by zero');
     await expectWholeTransactionsOnly();

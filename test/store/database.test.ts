@@ -1,12 +1,12 @@
 /** The pool under a load of statements quick and slow. */
 import postgres, { type Sql } from 'postgres';
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
-import { connect, type Database } from '../../src/store/database.js';
+import { connect, named, type Database } from '../../src/store/database.js';
 import { freshDatabase, type FreshDatabase } from '../postgres.js';
 
-const QUICK = 'select 1';
+const QUICK = named('quick', 'select 1');
 /** Takes until the lock is released. */
-const SLOW = 'select pg_advisory_xact_lock(1)';
+const SLOW = named('slow', 'select pg_advisory_xact_lock(1)');
 
 let database: FreshDatabase;
 let db: Database;

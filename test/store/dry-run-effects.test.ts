@@ -2,7 +2,7 @@
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import type { Id } from '../../src/rules/ids.js';
 import { newId } from '../../src/store/new-id.js';
-import { connect, type Database, type Db } from '../../src/store/database.js';
+import { connect, named, type Database, type Db } from '../../src/store/database.js';
 import { recordedSince } from '../../src/store/dry-run-effects.js';
 import { freshDatabase, type FreshDatabase } from '../postgres.js';
 
@@ -17,13 +17,15 @@ afterAll(async () => {
   await database.drop();
 });
 
+const INSERT_EVENT = named(
+  'insertEvent',
+  `insert into events (id, job_id, sequence, type, to_status, homeowner_id)
+    values ($1, $2, 1, 'job.created', 'draft', 'hmw_of_a_test')`,
+);
+
 async function write(on: Db): Promise<Id<'event'>> {
   const id = newId('event');
-  await on.send(
-    `insert into events (id, job_id, sequence, type, to_status, homeowner_id)
-      values ($1, $2, 1, 'job.created', 'draft', 'hmw_of_a_test')`,
-    [id, newId('job')],
-  );
+  await on.send(INSERT_EVENT, [id, newId('job')]);
   return id;
 }
 

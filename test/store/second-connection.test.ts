@@ -8,7 +8,7 @@ import { statement } from '../../src/store/statement.js';
 import { freshDatabase, type FreshDatabase } from '../postgres.js';
 
 const FOUND = 'A call that holds a transaction asked the pool for a second connection.';
-const one = statement((db) => db.select({ one: sql<number>`1` }).from(sql`(values (1)) as row`));
+const one = statement('one', { one: sql<number>`one` }, () => sql`select 1 as one`);
 const ask = (on: Db) => one(on, {});
 
 let database: FreshDatabase;

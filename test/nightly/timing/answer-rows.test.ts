@@ -2,13 +2,15 @@
 import { PerformanceObserver } from 'node:perf_hooks';
 import { getHeapSpaceStatistics, setFlagsFromString } from 'node:v8';
 import { expect, test } from 'vitest';
-import { connect } from '../../../src/store/database.js';
+import { connect, named } from '../../../src/store/database.js';
 import { freshDatabase } from '../../postgres.js';
 
 const ANSWERS = 4_000;
 const BYTES_STAYING_MAX = 2_000;
-const LONG = `select json_agg(json_build_array(n, md5(n::text), md5((n + $1::int)::text)))
-  from generate_series(1, 40) n`;
+const LONG = named(
+  'long',
+  `select json_agg(json_build_array(n, md5(n::text), md5((n + $1::int)::text))) from generate_series(1, 40) n`,
+);
 
 const oldSpace = () =>
   getHeapSpaceStatistics().find(({ space_name: name }) => name === 'old_space')?.space_used_size ?? 0;
