@@ -50,7 +50,7 @@ export interface TestApp {
 }
 
 /** Sessions are looked up in the database now and then, and of admins always: other statements are what a call asks. */
-export const isLookUpOfSession = (statement: string) => statement.includes(' from "sessions" ');
+export const isLookUpOfSession = (statement: string) => statement.includes('/* selectActiveSession */');
 
 export interface CallOptions {
   token?: string | undefined;

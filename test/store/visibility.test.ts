@@ -67,7 +67,7 @@ const anyScene = fc
 type Scene = typeof anyScene extends fc.Arbitrary<infer S> ? S : never;
 
 const contractor = sql.placeholder('contractorId') as never;
-const $ = { homeownerId: sql.placeholder('homeownerId'), contractorId: contractor } as never;
+const $ = ((name: string) => sql.placeholder(name)) as never;
 
 /** The first bid is the one that is looked at. */
 function bySql(role: Role): Record<string, SQL> {
