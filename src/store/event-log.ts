@@ -45,7 +45,7 @@ const notBehind = ($: Values<{ upTo: string }>) => sql`${events.position} <= ${$
 const BY_POSITION = { keys: { position: events.position }, order: 'oldest first' } as const;
 
 /** Events without a position are not read yet: `position > …` is null for them. */
-const ofEverybody = listing({
+const listAllEvents = listing({
   name: 'listAllEvents',
   ...BY_POSITION,
   fields: asOther,
@@ -61,7 +61,7 @@ const ofEverybody = listing({
  * By the owner whom each event names, and not by the job: an index leads from an owner to their events, and a deleted
  * draft has no row of `jobs`.
  */
-const ofHomeowner = listing({
+const listEventsOfHomeowner = listing({
   name: 'listEventsOfHomeowner',
   ...BY_POSITION,
   fields: asOther,
@@ -94,7 +94,7 @@ const visibleByBid = ($: Values<LogValues>) => visibleEventsOfContractor($('cont
  * First reads the next event of each job with a bid that counts: the page can only contain events of the jobs whose
  * next events are the first. So it takes one index lookup for each bid, and no more for long histories.
  */
-const ofOwnBids = listing({
+const listEventsOfOwnBids = listing({
   name: 'listEventsOfOwnBids',
   ...BY_POSITION,
   fields: asContractor,
@@ -117,15 +117,15 @@ const ofOwnBids = listing({
 const SCANNED_MAX = 500;
 
 type FromPosition = LogValues & { key0: string };
-type AmongTheNext = (db: Db, values: FromPosition) => Promise<{ rows: OwnEvent[]; count: string | number }>;
+type ListNextEvents = (db: Db, values: FromPosition) => Promise<{ rows: OwnEvent[]; count: string | number }>;
 
-const ofSize = remembering<AmongTheNext>();
+const ofSize = remembering<ListNextEvents>();
 
 /**
  * The contractor's own events among the next ones, and the first position after those that were scanned, if there is
  * one.
  */
-function amongTheNext(size: number): AmongTheNext {
+function listNextEvents(size: number): ListNextEvents {
   const next = ($: Values<FromPosition>) => sql`select * from events where position > ${$('key0')}::bigint
     and ${notBehind($)} order by position ${rowsMax(SCANNED_MAX)}`;
   return ofSize(String(size), () =>
@@ -150,9 +150,9 @@ function amongTheNext(size: number): AmongTheNext {
  */
 async function ofContractor(db: Db, values: LogValues, request: { size: number; after: string }) {
   const { size, after } = request;
-  const { rows, count: beyond } = await amongTheNext(size)(db, { ...values, key0: after });
-  if (beyond !== 0 && rows.length <= size) return ofOwnBids(db, values, { size, after: [after] });
-  return ofOwnBids.pageOf(rows, { size, isAfter: true }, () => ofOwnBids.total(db, values));
+  const { rows, count: beyond } = await listNextEvents(size)(db, { ...values, key0: after });
+  if (beyond !== 0 && rows.length <= size) return listEventsOfOwnBids(db, values, { size, after: [after] });
+  return listEventsOfOwnBids.pageOf(rows, { size, isAfter: true }, () => listEventsOfOwnBids.total(db, values));
 }
 
 /** A viewer's own events, which are those of the jobs that they hear of (`hearsOfJob`), the oldest first. */
@@ -163,7 +163,7 @@ export function listOwnEvents(
 ): Promise<Page<OwnEvent>> {
   const values = { ...idsOf(viewer), upTo };
   if (viewer.role === 'contractor') return ofContractor(db, values, { size, after });
-  const list = viewer.role === 'admin' ? ofEverybody : ofHomeowner;
+  const list = viewer.role === 'admin' ? listAllEvents : listEventsOfHomeowner;
   return list(db, values, { size, after: [after] });
 }
 
