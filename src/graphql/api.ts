@@ -25,7 +25,7 @@ import { createKnownDocuments, hasNoOtherPlugin, type Answered } from './known-d
 import { createLimits } from './limits.js';
 import { findAutomatic, type FoundDocument } from './limits/automatic.js';
 import { createDocumentCache } from './limits/document-cache.js';
-import { openPersistedDocuments, type Asked } from './limits/persisted.js';
+import { openPersistedDocuments, type GraphqlRequest } from './limits/persisted.js';
 import { sendRefusal } from './send-refusal.js';
 import type { Opening } from './streams/opening.js';
 import { openServerSentEvents, type ServerSentEventsParts } from './streams/server-sent-events.js';
@@ -69,8 +69,8 @@ export async function openGraphqlApi(
   const { persistedDocumentsFile, redisUrl } = settings;
   const findListed = persistedDocumentsFile === undefined ? undefined : openPersistedDocuments(persistedDocumentsFile);
   const registered = createDocumentCache(findListed ? undefined : redisUrl);
-  const findDocument = async (asked: Asked): Promise<FoundDocument> =>
-    findListed ? { asked: findListed(asked), isNamed: true } : findAutomatic(asked, registered);
+  const findDocument = async (request: GraphqlRequest): Promise<FoundDocument> =>
+    findListed ? { request: findListed(request), isNamed: true } : findAutomatic(request, registered);
   const format = limits.worded(formatError(services.log));
   const nestedTooDeeply = new WeakSet<Caller>();
   const run = createExecutor(schema);
@@ -165,10 +165,10 @@ export async function openGraphqlApi(
   async function answer(
     exchange: Exchange,
     context: Context,
-    { asked, isNamed }: FoundDocument,
+    { request, isNamed }: FoundDocument,
     accepted: string,
   ): Promise<Answered> {
-    const inFront = mayAnswerInFront ? await known.answer(asked, accepted, context) : undefined;
+    const inFront = mayAnswerInFront ? await known.answer(request, accepted, context) : undefined;
     if (inFront) return inFront;
     const {
       status = 200,
@@ -176,9 +176,9 @@ export async function openGraphqlApi(
       body,
     } = await server.executeHTTPGraphQLRequest({
       httpGraphQLRequest: {
-        ...asked,
+        ...request,
         headers: headersOf(exchange, accepted, isNamed),
-        search: asked.search && `?${asked.search}`,
+        search: request.search && `?${request.search}`,
       },
       context: async () => context,
     });

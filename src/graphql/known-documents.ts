@@ -13,7 +13,7 @@ import type { RunOperation } from './executor/executor.js';
 import type { Found, FormatError, OperationHooks, Result } from './hooks.js';
 import { DOCUMENT_CHARACTERS_KEPT } from './limits.js';
 import { isObject } from './limits/automatic.js';
-import type { Asked } from './limits/persisted.js';
+import type { GraphqlRequest } from './limits/persisted.js';
 
 /** A request over HTTP, parsed as Apollo parses it. */
 export interface Answered {
@@ -26,7 +26,7 @@ export interface Answered {
 export interface KnownDocuments {
   keep(text: string, document: Known): void;
   /** Undefined where Apollo must answer; nothing has run then. */
-  answer(asked: Asked, contentType: string, context: Context): Promise<Answered | undefined>;
+  answer(request: GraphqlRequest, contentType: string, context: Context): Promise<Answered | undefined>;
 }
 
 interface Known {
@@ -58,9 +58,9 @@ export function createKnownDocuments({ run, hooks, format }: Parts): KnownDocume
 
   return {
     keep: (text, known) => void documents.set(text, known),
-    answer: async (asked, contentType, context) => {
+    answer: async (request, contentType, context) => {
       if (context.wantsDryRun) return undefined;
-      const usual = usualRequest(asked);
+      const usual = usualRequest(request);
       const known = usual && documents.get(usual.query);
       const operation = known && getOperationAST(known.document, usual.operationName);
       if (!operation || operation.operation === 'subscription') return undefined;
@@ -89,7 +89,7 @@ interface UsualRequest {
   readonly variables: Readonly<Record<string, unknown>>;
 }
 
-function usualRequest({ method, body }: Asked): UsualRequest | undefined {
+function usualRequest({ method, body }: GraphqlRequest): UsualRequest | undefined {
   if (method !== 'POST' || !isObject(body)) return undefined;
   const { query, operationName, variables, extensions } = body;
   if (typeof query !== 'string' || !(operationName == null || typeof operationName === 'string')) return undefined;

@@ -25,10 +25,10 @@ export async function readOn(
   jobId: JobId | undefined,
   { after, upTo }: Between,
 ): Promise<ReadOn> {
-  const asked = { size: PAGE.perPageMax, after: String(after), upTo: String(upTo) };
+  const range = { size: PAGE.perPageMax, after: String(after), upTo: String(upTo) };
   const { rows, hasNext } = await (jobId
-    ? listEventsOfOneJob(db, viewer, jobId, asked)
-    : listOwnEvents(db, viewer, asked));
+    ? listEventsOfOneJob(db, viewer, jobId, range)
+    : listOwnEvents(db, viewer, range));
   const last = rows.at(-1)?.position;
   return {
     events: rows.map(({ isAwardee, ...event }) => eventFor(partyToOwn(viewer.role, isAwardee), event)),

@@ -7,7 +7,7 @@ import { contractorShape, type Contractor } from './accounts.js';
 import type { Db } from './database.js';
 import { firstFitting } from './fitting.js';
 import { containing } from './job-lists.js';
-import { listing, type List, type Page, type PageRequest, type Reach } from './page.js';
+import { listing, type List, type Page, type PageRequest, type ScanLimit } from './page.js';
 import { CLIENT } from './people.js';
 import { db, remembering, type Values } from './statement.js';
 import { contractors, contractorTerms } from './tables/accounts.js';
@@ -108,7 +108,7 @@ function listOf({ role, order, terms, verified }: Asked): List<FilterValues, Lis
         .$dynamic();
     },
     ...(terms.length > 0 && {
-      counted: ($: Values<FilterValues>, { atMost }: Reach) =>
+      counted: ($: Values<FilterValues>, { atMost }: ScanLimit) =>
         sql`select from contractors where ${and(fitting($), isOfThose)} limit ${sql.raw(String(atMost))}`,
     }),
   });

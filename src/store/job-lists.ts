@@ -10,7 +10,7 @@ import type { Role, Viewer } from '../rules/viewer.js';
 import type { Db } from './database.js';
 import { jobFields, type JobRow } from './jobs.js';
 import { includeKey, partsColumn, readParts, type JobInclude } from './job-parts.js';
-import { listing, type List, type Page, type PageRequest, type Reach } from './page.js';
+import { listing, type List, type Page, type PageRequest, type ScanLimit } from './page.js';
 import { inOrder, JOB_LIST_ORDERS } from './job-orders.js';
 import {
   inMarket,
@@ -76,7 +76,7 @@ export async function listJobs(
   order: JobOrder = DEFAULT_JOB_ORDER,
 ): Promise<Page<JobRow>> {
   const { role } = viewer;
-  const asked: Asked = {
+  const kind: ListKind = {
     role,
     order,
     names: FILTER_NAMES.filter((name) =>
@@ -85,9 +85,9 @@ export async function listJobs(
     searches: SEARCH_FILTERS.filter((name) => filter[name] != null),
     statuses: JOB_STATES.filter((state) => filter.statuses?.includes(state)),
   };
-  const { names, searches, statuses } = asked;
+  const { names, searches, statuses } = kind;
   const list = (wanted: JobInclude) =>
-    lists([role, order, ...statuses, ...names, ...searches, includeKey(wanted)].join(' '), () => listOf(asked, wanted));
+    lists([role, order, ...statuses, ...names, ...searches, includeKey(wanted)].join(' '), () => listOf(kind, wanted));
   const { search, category = null, urgency = null, homeownerId: owner = null, updatedSince, near } = filter;
   const { box = null, latitude = null, longitude = null, miles = null } = near ?? {};
   const values = {
@@ -110,7 +110,7 @@ export async function listJobs(
 }
 
 /** The key of a statement. */
-interface Asked {
+interface ListKind {
   readonly role: Role;
   readonly order: JobOrder;
   readonly names: readonly (keyof typeof FILTERS)[];
@@ -122,45 +122,45 @@ interface Asked {
   readonly statuses: readonly JobState[];
 }
 
-function listOf(asked: Asked, include: JobInclude): List<FilterValues, JobRow> {
-  const { role } = asked;
-  const gathered = gatheredFrom(asked);
-  const counted = gatheredFrom({ ...asked, order: DEFAULT_JOB_ORDER });
-  const { keys, direction, key } = JOB_LIST_ORDERS[asked.order];
+function listOf(kind: ListKind, include: JobInclude): List<FilterValues, JobRow> {
+  const { role } = kind;
+  const gathered = gatheredFrom(kind);
+  const counted = gatheredFrom({ ...kind, order: DEFAULT_JOB_ORDER });
+  const { keys, direction, key } = JOB_LIST_ORDERS[kind.order];
   return listing({
     name: 'listJobs',
     keys,
     order: direction,
     fields: ($: Values<FilterValues>) => ({ ...jobFields(include, key), ...partsColumn(include, role, $) }),
-    rows: ($, fields, within, reach) =>
+    rows: ($, fields, within, scan) =>
       db
         .select(fields)
         .from(jobs)
         // As an array of ids, so that the planner can only look each of them up.
         .where(
           gathered
-            ? sql`${jobs.id} = any(array(${wantedOf(asked.order, reach.gathered ?? gathered($, reach), reach)}))`
-            : and(visible(asked, $), ...conditions(asked, $), within),
+            ? sql`${jobs.id} = any(array(${wantedOf(kind.order, scan.gathered ?? gathered($, scan), scan)}))`
+            : and(visible(kind, $), ...conditions(kind, $), within),
         )
         .$dynamic(),
-    ...(gathered && { keepsToReach: true }),
+    ...(gathered && { appliesScanLimit: true }),
     ...(counted && {
-      counted: ($: Values<FilterValues>, reach: Reach) =>
-        sql`select from (${counted($, reach)}) g limit ${reach.atMost}`,
+      counted: ($: Values<FilterValues>, scan: ScanLimit) =>
+        sql`select from (${counted($, scan)}) g limit ${scan.atMost}`,
     }),
-    ...(asked.searches.length > 0 && { exactTotalMax: PAGE.exactSearchTotalMax }),
+    ...(kind.searches.length > 0 && { exactTotalMax: PAGE.exactSearchTotalMax }),
     // A search reads no less for its first page than for the total.
-    ...(asked.searches.length > 0 && asked.order === DEFAULT_JOB_ORDER && { gathered }),
+    ...(kind.searches.length > 0 && kind.order === DEFAULT_JOB_ORDER && { gathered }),
   });
 }
 
-function wantedOf(order: JobOrder, gathered: SQL, { wanted, offset }: Reach): SQL {
+function wantedOf(order: JobOrder, gathered: SQL, { wanted, offset }: ScanLimit): SQL {
   return sql`select g.id from (${gathered}) g order by ${inOrder(order, 'g')}
     limit ${sql.raw(String(wanted))}${offset ? sql` offset ${offset}` : sql``}`;
 }
 
 /** A contractor sees every open job: a filter for open jobs need not read their own bids. */
-function visible({ role, statuses }: Asked, $: Values<FilterValues>): SQL | undefined {
+function visible({ role, statuses }: ListKind, $: Values<FilterValues>): SQL | undefined {
   return role === 'contractor' && asksFor(statuses) === 'open' ? undefined : visibleJobs(role, $);
 }
 
@@ -177,18 +177,18 @@ function isIn(statuses: readonly JobState[]): SQL {
 }
 
 /** The conditions of the filters on a row of `jobs`. */
-function conditions({ statuses, names }: Asked, $: Values<FilterValues>): SQL[] {
+function conditions({ statuses, names }: ListKind, $: Values<FilterValues>): SQL[] {
   return [...(statuses.length > 0 ? [isIn(statuses)] : []), ...names.map((name) => FILTERS[name]($))];
 }
 
-type Gathered = ($: Values<FilterValues>, reach: Reach) => SQL;
+type Gathered = ($: Values<FilterValues>, scan: ScanLimit) => SQL;
 
 /**
  * Where an index in the list's order would read too many rows: selects the identifiers of the jobs that may be on the
  * page, the first ones of each source. A contractor's own jobs are few enough: a search scans all of them.
  */
-function gatheredFrom(asked: Asked): Gathered | undefined {
-  const { role, names, searches, statuses } = asked;
+function gatheredFrom(kind: ListKind): Gathered | undefined {
+  const { role, names, searches, statuses } = kind;
   const place = role === 'contractor' ? asksFor(statuses) : 'open';
   // An index-only scan of a trade's index finds the next jobs, which keeps the planner from scanning all trades for a
   // rare one; some states are so rare that the whole list would be read.
@@ -196,9 +196,9 @@ function gatheredFrom(asked: Asked): Gathered | undefined {
   const isOfStates = role === 'admin' && statuses.length > 1;
   if (searches.length === 0 && place === 'open' && !isOfTrade && !isOfStates) return undefined;
 
-  const market = searches.length > 0 ? searched(asked) : isOfStates ? ofEachState(asked) : firstOf(asked);
-  const parts = [...(place === 'own' ? [] : [market]), ...(place === 'open' ? [] : [ownJobs(asked)])];
-  return ($, reach) => union(parts.map((part) => part($, reach)));
+  const market = searches.length > 0 ? searched(kind) : isOfStates ? ofEachState(kind) : firstOf(kind);
+  const parts = [...(place === 'own' ? [] : [market]), ...(place === 'open' ? [] : [ownJobs(kind)])];
+  return ($, scan) => union(parts.map((part) => part($, scan)));
 }
 
 const union = (parts: readonly SQL[]) =>
@@ -207,26 +207,26 @@ const union = (parts: readonly SQL[]) =>
     sql` union all `,
   );
 
-function searched(asked: Asked): Gathered {
-  const { searches, order } = asked;
-  return ($, reach) =>
+function searched(kind: ListKind): Gathered {
+  const { searches, order } = kind;
+  return ($, scan) =>
     order === 'newest'
-      ? searchJobs($, searches, marketOf(asked, $), reach)
-      : searchJobsInOrder($, searches, order, marketOf(asked, $), reach);
+      ? searchJobs($, searches, marketOf(kind, $), scan)
+      : searchJobsInOrder($, searches, order, marketOf(kind, $), scan);
 }
 
 /** The first jobs of each state, by the index of the states. */
-function ofEachState(asked: Asked): Gathered {
-  const each = asked.statuses.map((status) => firstOf({ ...asked, statuses: [status] }));
-  return ($, reach) => union(each.map((first) => first($, reach)));
+function ofEachState(kind: ListKind): Gathered {
+  const each = kind.statuses.map((status) => firstOf({ ...kind, statuses: [status] }));
+  return ($, scan) => union(each.map((first) => first($, scan)));
 }
 
-function firstOf(asked: Asked): Gathered {
-  return ($, reach) => inJobs(asked.order, inMarket(marketOf(asked, $)), reach);
+function firstOf(kind: ListKind): Gathered {
+  return ($, scan) => inJobs(kind.order, inMarket(marketOf(kind, $)), scan);
 }
 
 /** The first jobs that meet the conditions, in the order of the list. */
-function inJobs(order: JobOrder, where: readonly SQL[], { behind, atMost }: Reach): SQL {
+function inJobs(order: JobOrder, where: readonly SQL[], { behind, atMost }: ScanLimit): SQL {
   const key = sql.raw(JOB_LIST_ORDERS[order].column);
   return sql`select "jobs"."id", "jobs".${key} from jobs
     where ${and(...where, behind([sql`"jobs".${key}`, sql`"jobs"."id"`])) ?? sql`true`}
@@ -234,8 +234,8 @@ function inJobs(order: JobOrder, where: readonly SQL[], { behind, atMost }: Reac
 }
 
 /** The part of the market that this viewer sees and these filters ask for, without the search. */
-function marketOf(asked: Asked, $: Values<FilterValues>): Market {
-  const { role, statuses } = asked;
+function marketOf(kind: ListKind, $: Values<FilterValues>): Market {
+  const { role, statuses } = kind;
   const asksForOpen = asksFor(statuses) === 'open';
   // `areOpen` says as much as the filter that names every such state.
   const isImplied = asksForOpen && statuses.length === STATES_OPEN_TO_BIDS.length;
@@ -243,23 +243,23 @@ function marketOf(asked: Asked, $: Values<FilterValues>): Market {
     areOpen: role === 'contractor' || asksForOpen,
     conditions: [
       ...(role === 'homeowner' ? [visibleJobs(role, $)] : []),
-      ...conditions(isImplied ? { ...asked, statuses: [] } : asked, $),
+      ...conditions(isImplied ? { ...kind, statuses: [] } : kind, $),
     ],
   };
 }
 
 /** Jobs that the contractor has bid on and that are no longer open: open ones are found in the market. */
-function ownJobs(asked: Asked): Gathered {
-  const { searches, order } = asked;
-  const closed = ($: Values<FilterValues>) => [sql`not ${isOpenToBids}`, ...conditions(asked, $)];
-  if (order === 'newest') return ($, reach) => scanJobs($, searches, jobsBidOn($, reach), closed($), reach.atMost);
+function ownJobs(kind: ListKind): Gathered {
+  const { searches, order } = kind;
+  const closed = ($: Values<FilterValues>) => [sql`not ${isOpenToBids}`, ...conditions(kind, $)];
+  if (order === 'newest') return ($, scan) => scanJobs($, searches, jobsBidOn($, scan), closed($), scan.atMost);
   const isOwn = ($: Values<FilterValues>) =>
     sql`"jobs"."id" in (select own.job_id from bids own where own.contractor_id = ${$('contractorId')})`;
-  return ($, reach) => inJobs(order, [isOwn($), ...closed($), ...matchesSearch($, searches)], reach);
+  return ($, scan) => inJobs(order, [isOwn($), ...closed($), ...matchesSearch($, searches)], scan);
 }
 
 /** The jobs that the contractor has bid on, the newest first; there is an index of these in the order of the jobs. */
-function jobsBidOn($: Values<FilterValues>, { behind }: Reach): SQL {
+function jobsBidOn($: Values<FilterValues>, { behind }: ScanLimit): SQL {
   const position = behind([sql`own.job_created_at`, sql`own.job_id`]);
   return sql`select distinct own.job_created_at as created_at, own.job_id as id from bids own
     where ${and(sql`own.contractor_id = ${$('contractorId')}`, position)}

@@ -10,7 +10,7 @@ import { and, getTableName, sql, type SQL } from 'drizzle-orm';
 import type { PgTable } from 'drizzle-orm/pg-core';
 import type { JobOrder } from '../rules/job-orders.js';
 import { inOrder, JOB_LIST_ORDERS } from './job-orders.js';
-import type { Reach } from './page.js';
+import type { ScanLimit } from './page.js';
 import type { Values } from './statement.js';
 import { jobSearch, openJobSearch } from './tables/jobs.js';
 import { isOpenToBids } from './visibility.js';
@@ -78,19 +78,19 @@ export function scanJobs($: Search, filters: readonly SearchFilter[], list: SQL,
 }
 
 /** The first of the jobs which the index of one filter finds, and which also match the others and are in the market. */
-function lookUpJobs($: Search, by: SearchFilter, filters: readonly SearchFilter[], market: Market, reach: Reach) {
+function lookUpJobs($: Search, by: SearchFilter, filters: readonly SearchFilter[], market: Market, scan: ScanLimit) {
   const others = filters.filter((other) => other !== by);
-  const behind = reach.behind([sql`s.created_at`, sql`s.job_id`]);
+  const behind = scan.behind([sql`s.created_at`, sql`s.job_id`]);
   const matching = sql`select s.job_id as id, s.created_at
     from (select * from ${named(tableOf(market))} s where ${MATCHES[by]($)} offset 0) s
     where ${allOf([matchesAll($, others), behind])} order by s.created_at desc, s.job_id desc`;
   const where = inMarket(market);
-  if (where.length === 0) return sql`${matching} limit ${reach.atMost}`;
+  if (where.length === 0) return sql`${matching} limit ${scan.atMost}`;
   // By its time as well: so the list's index can tell, without a look at the job.
   const isListed = and(sql`"jobs"."id" = l.id and "jobs"."created_at" = l.created_at`, ...where);
   return sql`select l.id, l.created_at
     from (${matching} offset 0) l cross join lateral (select from jobs where ${isListed} offset 0) j
-    order by l.created_at desc, l.id desc limit ${reach.atMost}`;
+    order by l.created_at desc, l.id desc limit ${scan.atMost}`;
 }
 
 const SAMPLE_JOBS = 1_000;
@@ -108,8 +108,8 @@ const SHORT_LIST = 5_000;
  * The first matches in a market, by the way that should read fewer rows. An index reads as many as match, be they in
  * the list or not; a scan ends with the last match that is asked for, or with the list.
  */
-export function searchJobs($: Search, filters: readonly SearchFilter[], market: Market, reach: Reach): SQL {
-  const { atMost, behind } = reach;
+export function searchJobs($: Search, filters: readonly SearchFilter[], market: Market, limit: ScanLimit): SQL {
+  const { atMost, behind } = limit;
   const list = newestJobs([...inMarket(market), behind([sql`"jobs"."created_at"`, sql`"jobs"."id"`])]);
   const endsWithin = (rows: SQL) => sql`not exists (${list} offset ${rows} limit 1)`;
   const rows = withSearchRow(sql`${list} limit (select scan_rows from chosen)`, tableOf(market));
@@ -117,7 +117,7 @@ export function searchJobs($: Search, filters: readonly SearchFilter[], market: 
     where ${matchesAll($, filters)} order by l.created_at desc, l.id desc limit ${atMost}`;
   const each = (make: (by: SearchFilter) => SQL, separator = sql`, `) => sql.join(filters.map(make), separator);
   const rowsOf = (by: SearchFilter) => sql`${sql.identifier(by)} * ${jobsIn(market) / SAMPLE_JOBS}`;
-  const lookUp = (by: SearchFilter) => sql`(select * from (${lookUpJobs($, by, filters, market, reach)}) found
+  const lookUp = (by: SearchFilter) => sql`(select * from (${lookUpJobs($, by, filters, market, limit)}) found
     where (select index = ${by} and not is_enough from chosen, checked))`;
   return sql`with sample as materialized (
       select count(*) as jobs, ${atMost * SAMPLE_JOBS} / nullif(count(*) filter (where ${matchesAll($, filters)}), 0)
@@ -157,7 +157,7 @@ export function searchJobsInOrder(
   filters: readonly SearchFilter[],
   order: JobOrder,
   market: Market,
-  { atMost, behind }: Reach,
+  { atMost, behind }: ScanLimit,
 ): SQL {
   const table = tableOf(market);
   const key = sql.raw(JOB_LIST_ORDERS[order].column);

@@ -51,7 +51,7 @@ interface Select {
 }
 
 /** How far a statement reads, for rows that are gathered from several sources. */
-export interface Reach {
+export interface ScanLimit {
   /** Each source needs to return no more rows than this: the first ones of the ordering after the position. */
   readonly atMost: number;
   /** How many of the gathered rows are needed. */
@@ -75,15 +75,15 @@ interface Listing<V extends object, F extends Fields> {
    * The rows, without order and limit; `within` restricts them to those after a position. For the total, the fields are
    * one column of the list's index: the other columns would cost twice as much as the counting.
    */
-  rows($: Values<V>, fields: F, within: SQL | undefined, reach: Reach): Select;
-  /** True where `rows` itself applies the reach, with its offset. */
-  readonly keepsToReach?: boolean;
+  rows($: Values<V>, fields: F, within: SQL | undefined, scan: ScanLimit): Select;
+  /** True where `rows` itself applies the scan limit, with its offset. */
+  readonly appliesScanLimit?: boolean;
   /** The counting limit, where it is not the usual one. */
   readonly exactTotalMax?: number;
   /** Is counted instead of the rows, where that is less work. */
-  counted?($: Values<V>, reach: Reach): SQL;
+  counted?($: Values<V>, scan: ScanLimit): SQL;
   /** The first of the rows, where one sub-select serves the total and the pages that are among them. */
-  gathered?: (($: Values<V>, reach: Reach) => SQL) | undefined;
+  gathered?: (($: Values<V>, scan: ScanLimit) => SQL) | undefined;
   /** The object in the row that has the keys, if not the row itself. */
   keyed?(row: Row<F>): object;
 }
@@ -120,7 +120,7 @@ export function listing<V extends object, F extends Fields>(parts: Listing<V, F>
   const [key] = columns as [PgColumn];
   const direction = parts.order === 'newest first' ? desc : asc;
   const inOrder = columns.map(direction);
-  const everything = reachOfCount(exactTotalMax);
+  const everything = scanLimitOfCount(exactTotalMax);
   // The page's size is part of the text: Postgres would plan on every call if it were a parameter.
   const pages = remembering<(on: Db, values: V) => Promise<{ rows: Row<F>[]; count?: number }>>();
 
@@ -132,7 +132,7 @@ export function listing<V extends object, F extends Fields>(parts: Listing<V, F>
         const behindIt = (keys: readonly SQL[]) =>
           kind === 'after' ? behind(columns, keys, parts.order, $) : undefined;
         const within = behindIt(columns.map((column) => sql`${column}`));
-        const reach = {
+        const scan = {
           atMost,
           wanted: size + 1,
           ...(kind === 'numbered' && { offset: ($ as Values<{ offset: number }>)('offset') }),
@@ -140,10 +140,10 @@ export function listing<V extends object, F extends Fields>(parts: Listing<V, F>
           gathered: gathered && sql`select * from gathered`,
         };
         const page = parts
-          .rows($, selected, within, reach)
+          .rows($, selected, within, scan)
           .orderBy(...inOrder)
           .limit(size + 1);
-        return reach.offset && !parts.keepsToReach ? page.offset(reach.offset) : page;
+        return scan.offset && !parts.appliesScanLimit ? page.offset(scan.offset) : page;
       };
       if (gathered) {
         const count = sql`select count(*)::int from (select from gathered limit ${everything.atMost}) g`;
@@ -245,7 +245,7 @@ export function totalOf(counted = 0, exactTotalMax: number = PAGE.exactTotalMax)
 }
 
 /** The counting limit and one more row, which shows that there are more. */
-function reachOfCount(exactTotalMax: number): Reach {
+function scanLimitOfCount(exactTotalMax: number): ScanLimit {
   return { atMost: exactTotalMax + 1, wanted: exactTotalMax + 1, behind: () => undefined };
 }
 

@@ -6,7 +6,7 @@ import { userColumns, type User } from './accounts.js';
 import type { Db } from './database.js';
 import { firstFitting } from './fitting.js';
 import { containing } from './job-lists.js';
-import { listing, type List, type Page, type PageRequest, type Reach } from './page.js';
+import { listing, type List, type Page, type PageRequest, type ScanLimit } from './page.js';
 import { db, remembering, type Values } from './statement.js';
 import { users, userWords } from './tables/accounts.js';
 
@@ -24,7 +24,7 @@ interface FilterValues {
   search: string | null;
 }
 
-interface Asked {
+interface ListKind {
   readonly searched: boolean;
   readonly userType: Role | null;
   readonly verified: boolean | null;
@@ -37,9 +37,9 @@ export function listUsers(
   { search = null, userType = null, verified = null }: UserFilter,
   request: PageRequest,
 ): Promise<Page<ListedUser>> {
-  const asked: Asked = { searched: search !== null, userType, verified };
+  const kind: ListKind = { searched: search !== null, userType, verified };
   const values = { search: search === null ? null : containing(search) };
-  return lists(JSON.stringify(asked), () => listOf(asked))(db, values, request);
+  return lists(JSON.stringify(kind), () => listOf(kind))(db, values, request);
 }
 
 const keys = { createdAt: users.createdAt, id: users.id };
@@ -54,26 +54,26 @@ const listedColumns = {
 };
 const few = (rows: number) => sql.raw(String(rows));
 
-function listOf(asked: Asked): List<FilterValues, ListedUser> {
-  const { searched, userType, verified } = asked;
+function listOf(kind: ListKind): List<FilterValues, ListedUser> {
+  const { searched, userType, verified } = kind;
   const ofType = userType === null ? undefined : sql`${users.userType} = ${sql.raw(`'${userType}'`)}`;
   const fits = ($: Values<FilterValues>) => and(saying($), verified === null ? undefined : isVerified(verified));
-  const gathered = ($: Values<FilterValues>, within: SQL | undefined, reach: Reach): SQL | undefined => {
+  const gathered = ($: Values<FilterValues>, within: SQL | undefined, scan: ScanLimit): SQL | undefined => {
     const searching = searched ? fits($) : undefined;
     if (searching)
       return firstFitting(
         { table: sql`users`, keys: Object.values(keys), listed: and(ofType, within), fits: searching },
-        reach.atMost,
+        scan.atMost,
       );
-    return verified === null ? undefined : contractorsWho(verified, reach);
+    return verified === null ? undefined : contractorsWho(verified, scan);
   };
   return listing({
     name: 'listUsers',
     keys,
     order: 'newest first',
     fields: listedColumns,
-    rows: ($: Values<FilterValues>, fields, within, reach) => {
-      const ids = gathered($, within, reach);
+    rows: ($: Values<FilterValues>, fields, within, scan) => {
+      const ids = gathered($, within, scan);
       return db
         .select(fields)
         .from(users)
@@ -81,12 +81,12 @@ function listOf(asked: Asked): List<FilterValues, ListedUser> {
         .$dynamic();
     },
     ...(searched && {
-      counted: ($: Values<FilterValues>, { atMost }: Reach) =>
+      counted: ($: Values<FilterValues>, { atMost }: ScanLimit) =>
         sql`select from users where ${and(fits($), ofType)} limit ${few(atMost)}`,
     }),
     ...(!searched &&
       verified !== null && {
-        counted: (_: Values<FilterValues>, { atMost }: Reach) => {
+        counted: (_: Values<FilterValues>, { atMost }: ScanLimit) => {
           const theirs = userType === null || userType === 'contractor';
           return sql`select from contractors c
             where c.verified = ${flag(verified)} and ${flag(theirs)} limit ${few(atMost)}`;
@@ -110,7 +110,7 @@ function isVerified(verified: boolean): SQL {
  * A trigger keeps the creation time of a contractor's profile equal to the account's, so that contractors are read in
  * the order of the list.
  */
-function contractorsWho(verified: boolean, { atMost, behind }: Reach): SQL {
+function contractorsWho(verified: boolean, { atMost, behind }: ScanLimit): SQL {
   const position = behind([sql`c.created_at`, sql`c.user_id`]);
   return sql`select c.user_id from contractors c where ${and(sql`c.verified = ${flag(verified)}`, position)}
     order by c.created_at desc, c.user_id desc limit ${few(atMost)}`;

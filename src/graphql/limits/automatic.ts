@@ -6,42 +6,42 @@
 import { z } from 'zod';
 import { refuse } from '../../rules/errors.js';
 import { sha256, type DocumentCache } from './document-cache.js';
-import type { Asked } from './persisted.js';
+import type { GraphqlRequest } from './persisted.js';
 
 export interface FoundDocument {
   /** With the document in the place of its name. */
-  readonly asked: Asked;
+  readonly request: GraphqlRequest;
   /** Whether the request names the document by its hash, which no form or link of another page does. */
   readonly isNamed: boolean;
   /** Called once the document has run, so that a refused document takes no memory. */
   keep?(): Promise<void>;
 }
 
-export async function findAutomatic(asked: Asked, documents: DocumentCache): Promise<FoundDocument> {
-  const { persistedQuery, ...extensions } = extensionsIn(asked);
-  if (persistedQuery == null) return { asked, isNamed: false };
+export async function findAutomatic(request: GraphqlRequest, documents: DocumentCache): Promise<FoundDocument> {
+  const { persistedQuery, ...extensions } = extensionsIn(request);
+  if (persistedQuery == null) return { request, isNamed: false };
   const hash = hashIn(persistedQuery);
-  const query = queryIn(asked);
+  const query = queryIn(request);
   if (query == null || query === '') {
     const document = await documents.find(hash);
     if (document === undefined) throw refuse('PERSISTED_QUERY_NOT_FOUND');
-    return { asked: withDocument(asked, document, extensions), isNamed: true };
+    return { request: withDocument(request, document, extensions), isNamed: true };
   }
   if (typeof query === 'string' && sha256(query) !== hash)
     throw refuse('VALIDATION_FAILED', { message: 'The sha256Hash is not the SHA-256 of the query, in hex.' });
   return {
-    asked: withDocument(asked, query, extensions),
+    request: withDocument(request, query, extensions),
     isNamed: true,
     ...(typeof query === 'string' && { keep: () => documents.keep(hash, query) }),
   };
 }
 
-function extensionsIn({ method, search, body }: Asked): Readonly<Record<string, unknown>> {
+function extensionsIn({ method, search, body }: GraphqlRequest): Readonly<Record<string, unknown>> {
   const extensions = method === 'GET' ? parsed(new URLSearchParams(search).get('extensions')) : inBody(body).extensions;
   return isObject(extensions) ? extensions : {};
 }
 
-function queryIn({ method, search, body }: Asked): unknown {
+function queryIn({ method, search, body }: GraphqlRequest): unknown {
   return method === 'GET' ? new URLSearchParams(search).get('query') : inBody(body).query;
 }
 
@@ -56,12 +56,16 @@ function hashIn(persistedQuery: unknown): string {
 }
 
 /** Removes the extension that named the document from the request for Apollo; other extensions stay. */
-function withDocument(asked: Asked, query: unknown, extensions: Readonly<Record<string, unknown>>): Asked {
-  if (asked.method !== 'GET') return { ...asked, body: { ...inBody(asked.body), query, extensions } };
-  const parameters = new URLSearchParams(asked.search);
+function withDocument(
+  request: GraphqlRequest,
+  query: unknown,
+  extensions: Readonly<Record<string, unknown>>,
+): GraphqlRequest {
+  if (request.method !== 'GET') return { ...request, body: { ...inBody(request.body), query, extensions } };
+  const parameters = new URLSearchParams(request.search);
   parameters.set('query', String(query));
   parameters.set('extensions', JSON.stringify(extensions));
-  return { ...asked, search: parameters.toString() };
+  return { ...request, search: parameters.toString() };
 }
 
 function inBody(body: unknown): Readonly<Record<string, unknown>> {

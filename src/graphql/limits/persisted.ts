@@ -10,27 +10,27 @@ import { cut, refuse } from '../../rules/errors.js';
 import { sha256 } from './document-cache.js';
 
 /** A request, from its query string or its body. */
-export interface Asked {
+export interface GraphqlRequest {
   readonly method: string;
   readonly search: string;
   readonly body: unknown;
 }
 
 /** Replaces the name of a document by the document. */
-export type FindDocument = (asked: Asked) => Asked;
+export type FindDocument = (request: GraphqlRequest) => GraphqlRequest;
 
 export function openPersistedDocuments(file: string): FindDocument {
   const documents = readList(file);
-  return (asked) => {
-    const given = asked.method === 'GET' ? inAddress(asked.search) : inBody.safeParse(asked.body).data;
+  return (request) => {
+    const given = request.method === 'GET' ? inAddress(request.search) : inBody.safeParse(request.body).data;
     const name = given?.query == null ? nameOf(given) : undefined;
     if (name === undefined) throw refuse('VALIDATION_FAILED', { message: LISTED_ALONE });
     const query = documents.get(name);
     if (query === undefined) throw refuse('VALIDATION_FAILED', { message: notListed(name) });
     const { documentId, extensions, ...rest } = given ?? {};
-    return asked.method === 'GET'
-      ? { ...asked, search: asAddress({ ...rest, query }) }
-      : { ...asked, body: { ...rest, query } };
+    return request.method === 'GET'
+      ? { ...request, search: asAddress({ ...rest, query }) }
+      : { ...request, body: { ...rest, query } };
   };
 }
 

@@ -12,7 +12,7 @@ import type { GiveBack } from '../../shares/share.js';
 import { extensionsOf } from '../errors.js';
 import { atMost } from '../failures.js';
 import type { FoundDocument } from '../limits/automatic.js';
-import type { Asked } from '../limits/persisted.js';
+import type { GraphqlRequest } from '../limits/persisted.js';
 import { AnswerStream } from './answers.js';
 import type { AnswerEvent, Opening } from './opening.js';
 
@@ -35,7 +35,7 @@ export interface Opened {
 export type OpenSubscription = (caller: Caller, connection: Connection, body: unknown) => Promise<Opened>;
 
 export interface SubscriptionParts {
-  findDocument(asked: Asked): Promise<FoundDocument>;
+  findDocument(request: GraphqlRequest): Promise<FoundDocument>;
   /** Executes the document until its stream is open, and returns the errors. */
   execute(caller: Caller, body: unknown, opening: Opening): Promise<readonly GraphQLFormattedError[]>;
   /** A formatted error of an event. */
@@ -49,8 +49,8 @@ export function createSubscriptions({ findDocument, execute, format }: Subscript
     record.api = 'graphql';
     const stream = new OpeningStream(caller, connection, format);
     try {
-      const { asked, keep } = await findDocument({ method: 'POST', search: '', body });
-      const errors = await execute(caller, asked.body, stream);
+      const { request, keep } = await findDocument({ method: 'POST', search: '', body });
+      const errors = await execute(caller, request.body, stream);
       if (errors.length > 0) return { errors };
       await keep?.();
       const opened = { stream: stream.opened(), errors };

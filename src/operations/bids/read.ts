@@ -37,20 +37,20 @@ export const listBids = operation({
     ...pageShape,
     perPage: perPage(PAGE.bidsPerPageDefault),
   }),
-  async run({ db, viewer, include }, { id, ...asked }): Promise<Page<Bid>> {
+  async run({ db, viewer, include }, { id, ...query }): Promise<Page<Bid>> {
     const { job } = await findJob(db, viewer, id);
-    return bidsOnJob(db, viewer, job.id, asked, include);
+    return bidsOnJob(db, viewer, job.id, query, include);
   },
 });
 
-type Asked = Parameters<typeof pageRequest>[0] & { status?: z.infer<typeof status> };
+type BidQuery = Parameters<typeof pageRequest>[0] & { status?: z.infer<typeof status> };
 
 /** The caller has checked that the viewer may see the job. */
 export function bidsOnJob(
   db: Db,
   viewer: Viewer,
   jobId: JobId,
-  { status: wanted = null, ...page }: Asked,
+  { status: wanted = null, ...page }: BidQuery,
   include: JobInclude,
 ): Promise<Page<Bid>> {
   const list = listBidsOnJob[viewer.role][wanted === null ? 'all' : 'filtered'];

@@ -13,14 +13,14 @@ import type { Addressed } from './inputs.js';
 import { readableJob, type ReadableJob } from './readable.js';
 
 /** A job that exists and that the viewer may see. */
-export interface FoundJob {
+export interface VisibleJob {
   readonly job: JobRow;
   readonly party: Party;
   /** The states of the viewer's own bids on the job. */
   readonly ownBids: readonly BidState[];
 }
 
-export async function findJob(db: Db, viewer: Viewer, id: JobId): Promise<FoundJob> {
+export async function findJob(db: Db, viewer: Viewer, id: JobId): Promise<VisibleJob> {
   const { job, ownBids } = visibleTo(viewer, await readJob(db, viewer, id));
   return { job, party: partyOf(viewer, job, ownBids.length > 0), ownBids };
 }

@@ -20,7 +20,7 @@ import { idsOf } from '../../store/visibility.js';
 import { operation } from '../operation.js';
 import { pageRequest, pageShape } from '../paging.js';
 import { across, idInPath, momentInBody, optionalText } from '../shapes.js';
-import { findJob, readJobWith, type FoundJob } from './job.js';
+import { findJob, readJobWith, type VisibleJob } from './job.js';
 import { readableJob, type ReadableJob } from './readable.js';
 import { boxAround, contradictionsInPlace, nearFields, nearPlace } from './places.js';
 
@@ -112,7 +112,12 @@ export const listEvents = operation({
     eventsOf(db, viewer, await findJob(db, viewer, id), pageRequest(page, IN_ORDER, include)),
 });
 
-async function eventsOf(db: Db, viewer: Viewer, { job, party }: FoundJob, page: PageRequest): Promise<Page<JobEvent>> {
+async function eventsOf(
+  db: Db,
+  viewer: Viewer,
+  { job, party }: VisibleJob,
+  page: PageRequest,
+): Promise<Page<JobEvent>> {
   const events = await eventsInOrder[eventVisibilityOf(party)](
     db,
     { jobId: job.id, contractorId: viewer.contractorId },
