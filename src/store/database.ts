@@ -12,6 +12,10 @@ import { Overload, Refusal } from '../rules/errors.js';
 import { rowsOf } from './answer-rows.js';
 import { asRefusal, codeOf, mayBeRetried, overload } from './database-errors.js';
 import { createSecondConnectionCheck } from './second-connection.js';
+import { inTransactionOn, named, type Db, type NamedStatement, type Transaction } from './transaction.js';
+
+export { named, pipelined } from './transaction.js';
+export type { Db, NamedStatement, Transaction } from './transaction.js';
 
 /** The address of the database: a URL, or the parts of a socket's. */
 export type Connection =
@@ -43,42 +47,6 @@ export const DATABASE_DEFAULTS: DatabaseSettings = {
   preparedStatements: true,
   applicationName: 'job-marketplace',
 };
-
-/** SQL that bears its name in a comment. */
-export interface NamedStatement {
-  readonly name: string;
-  readonly text: string;
-}
-
-/**
- * Writes the name behind the first word, where pg_stat_statements, pg_stat_activity and the log all show it: Postgres
- * 18 takes what precedes that word out of pg_stat_statements.
- */
-export function named(name: string, text: string): NamedStatement {
-  const [first = ''] = text.trimStart().split(/\s/, 1);
-  return { name, text: `${first} /* ${name} */${text.trimStart().slice(first.length)}` };
-}
-
-/** What statements run on: the pool, or one transaction. */
-export interface Db {
-  send(statement: NamedStatement, params: ParameterOrJSON<never>[]): Promise<unknown[][]>;
-  /** Runs `work` in a transaction, or in a savepoint inside a transaction. */
-  inTransaction<T>(work: (tx: Transaction) => Promise<T>): Promise<T>;
-  /** The same for long statements, of which only so many run at once. */
-  forLong?(): Db;
-  /** Whether this is a transaction: one failed statement makes the later ones fail too. */
-  readonly isTransaction: boolean;
-  /** Does this work once the transaction has committed, and before its caller goes on; at once if there is none. */
-  afterCommit(work: () => void): void;
-}
-
-export interface Transaction extends Db {
-  /**
-   * Awaits the last statements of the transaction, and its COMMIT, which is sent behind them in the same flush. All of
-   * them must have succeeded: a COMMIT behind a failed statement is a ROLLBACK without an error.
-   */
-  commitWith<Parts extends readonly unknown[]>(...parts: { [At in keyof Parts]: Promise<Parts[At]> }): Promise<Parts>;
-}
 
 export interface Database extends Db {
   /** The same for one caller, counted in that caller's share of the queue. */
@@ -119,18 +87,6 @@ export interface DatabaseHooks {
   onOpen?: (reconnect: () => Promise<void>) => void;
   /** Whether the database is known to be away: refusals then do not say that the server is beyond capacity. */
   isAway?: () => boolean;
-}
-
-/**
- * Awaits pipelined statements of one transaction, which take one round trip. They run in this order; if one fails,
- * those after it fail because of it, so that the first failure is thrown.
- */
-export async function pipelined<Parts extends readonly unknown[]>(
-  ...parts: { [At in keyof Parts]: Promise<Parts[At]> }
-): Promise<Parts> {
-  await Promise.allSettled(parts);
-  // All have settled, so that this rejects with the first of them that failed.
-  return Promise.all<Parts>(parts as Parts) as Promise<Parts>;
 }
 
 /** Sets the lock timeout for the rest of the transaction. */
@@ -183,26 +139,10 @@ export function connect(
     return hooks.onAnswered ? timed(answer, name, hooks.onAnswered) : answer;
   };
 
-  /** Runs a transaction on a connection of its own. */
   async function transact<T>(work: (tx: Transaction) => Promise<T>): Promise<T> {
     const client = await pool.reserve();
-    let savepoints = 0;
-    const nested = () => {
-      const name = `s${(savepoints += 1)}`;
-      return {
-        begin: { name: 'savepoint', text: `savepoint ${name}` },
-        commit: { name: 'release savepoint', text: `release savepoint ${name}` },
-        rollback: { name: 'rollback to', text: `rollback to ${name}` },
-      };
-    };
-    const send: Db['send'] = (statement, params) => sendOn(client, statement, params);
-    const afterCommit: AfterCommit[] = [];
-    const run = <R>(frame: Frame, inner: (tx: Transaction) => Promise<R>): Promise<R> =>
-      inFrame(frame, { send, afterCommit, inTransaction: (part) => run(nested(), part) }, inner);
     try {
-      const answer = await run(OUTERMOST, work);
-      for (const after of afterCommit) after();
-      return answer;
+      return await inTransactionOn((statement, params) => sendOn(client, statement, params), work);
     } finally {
       client.release();
     }
@@ -249,56 +189,6 @@ export function connect(
     asOneHolder: (work) => (secondConnection ? secondConnection.asOneHolder(work) : work()),
     close: () => pool.end({ timeout: 5 }),
   };
-}
-
-/** The statements around a transaction or a savepoint. */
-interface Frame {
-  readonly begin: NamedStatement;
-  readonly commit: NamedStatement;
-  readonly rollback: NamedStatement;
-}
-
-type AfterCommit = () => void;
-
-const OUTERMOST: Frame = {
-  begin: { name: 'begin', text: 'begin' },
-  commit: { name: 'commit', text: 'commit' },
-  rollback: { name: 'rollback', text: 'rollback' },
-};
-
-/** BEGIN is sent in the same flush as the first statements of the work, and COMMIT behind its last ones. */
-async function inFrame<T>(
-  { begin, commit, rollback }: Frame,
-  { send, inTransaction, afterCommit }: Pick<Db, 'send' | 'inTransaction'> & { readonly afterCommit: AfterCommit[] },
-  work: (tx: Transaction) => Promise<T>,
-): Promise<T> {
-  let isCommitted = false;
-  const outer = afterCommit.length;
-  const tx: Transaction = {
-    isTransaction: true,
-    send,
-    inTransaction,
-    afterCommit: (after) => afterCommit.push(after),
-    async commitWith<Parts extends readonly unknown[]>(...parts: { [At in keyof Parts]: Promise<Parts[At]> }) {
-      await pipelined<readonly unknown[]>(...parts, send(commit, []));
-      isCommitted = true;
-      return Promise.all<Parts>(parts as Parts) as Promise<Parts>;
-    },
-  };
-  const begun = send(begin, []);
-  // If it fails, everything behind it fails too, and is awaited.
-  begun.catch(() => {});
-  try {
-    const result = await work(tx);
-    await begun;
-    if (!isCommitted) await tx.commitWith();
-    return result;
-  } catch (error) {
-    // Of a lost connection this fails, and the database has rolled back by itself.
-    if (!isCommitted) await send(rollback, []).catch(() => {});
-    afterCommit.length = outer;
-    throw error;
-  }
 }
 
 async function timed<T>(
