@@ -115,38 +115,46 @@ interface FactsValues {
   ids: string;
   userId: UserId;
   contractorId: ContractorId | null;
-  withLiveBids: boolean;
-  withDisputeEvents: boolean;
 }
 
 const NOTHING = sql`'[]'::json`;
 
-const selectFacts = statement(
-  'selectFacts',
-  ($: Values<FactsValues>) => ({
-    id: jobs.id,
-    availableTokens: availableTo($),
-    ownBids: sql<BidState[]>`${ownBidStates('contractor', $)}`,
-    liveBids: sql<LiveBid[]>`case when ${$('withLiveBids')}::boolean then ${liveBidsOfJob} else ${NOTHING} end`,
-    disputeEvents: sql<
-      unknown[][]
-    >`case when ${$('withDisputeEvents')}::boolean then ${disputeEventsOfJob} else ${NOTHING} end`,
-  }),
-  ($, fields) =>
-    db
-      .select(fields)
-      .from(jobs)
-      .where(sql`${jobs.id} = any(${$('ids')}::text[])`),
-);
+/**
+ * Which facts are read, and whether of one job, is part of the text: where a parameter decides, Postgres makes the plan
+ * anew on each call.
+ */
+function selectFacts({ liveBids, disputeEvents }: FactsNeeded, isOfOne: boolean) {
+  return statement(
+    'selectFacts',
+    ($: Values<FactsValues>) => ({
+      id: jobs.id,
+      availableTokens: availableTo($),
+      ownBids: sql<BidState[]>`${ownBidStates('contractor', $)}`,
+      liveBids: sql<LiveBid[]>`${liveBids ? liveBidsOfJob : NOTHING}`,
+      disputeEvents: sql<unknown[][]>`${disputeEvents ? disputeEventsOfJob : NOTHING}`,
+    }),
+    ($, fields) =>
+      db
+        .select(fields)
+        .from(jobs)
+        .where(isOfOne ? sql`${jobs.id} = ${$('ids')}` : sql`${jobs.id} = any(${$('ids')}::text[])`),
+  );
+}
+
+const factStatements = remembering<ReturnType<typeof selectFacts>>();
 
 /** The facts of each of these jobs, for operations on one of them and for the available actions of a whole page. */
 export async function factsOfJobs(
   db: Db,
   { userId, contractorId }: Viewer,
   ids: readonly JobId[],
-  { liveBids: withLiveBids = false, disputeEvents: withDisputeEvents = false }: FactsNeeded = {},
+  needed: FactsNeeded = {},
 ): Promise<Map<JobId, StoredFacts>> {
-  const rows = await selectFacts(db, { ids: asArray(ids), userId, contractorId, withLiveBids, withDisputeEvents });
+  const [only] = ids.length === 1 ? ids : [];
+  const select = factStatements(`${only !== undefined} ${JSON.stringify(needed)}`, () =>
+    selectFacts(needed, only !== undefined),
+  );
+  const rows = await select(db, { ids: only ?? asArray(ids), userId, contractorId });
   return new Map(
     rows.map(({ id, disputeEvents, ...facts }) => [
       id,

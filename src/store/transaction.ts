@@ -3,6 +3,7 @@
  * last ones, so that a change takes two flushes. Transactions within it are savepoints.
  */
 import type { ParameterOrJSON } from 'postgres';
+import { isBehindFailure } from './database-errors.js';
 
 /** SQL that bears its name in a comment. */
 export interface NamedStatement {
@@ -41,14 +42,15 @@ export interface Transaction extends Db {
 }
 
 /**
- * Awaits pipelined statements of one transaction, which take one round trip. They run in this order; if one fails,
- * those after it fail because of it, so that the first failure is thrown.
+ * Awaits pipelined statements of one transaction, which take one round trip. What is thrown is the failure of a
+ * statement itself: those that were sent after it fail because of it.
  */
 export async function pipelined<Parts extends readonly unknown[]>(
   ...parts: { [At in keyof Parts]: Promise<Parts[At]> }
 ): Promise<Parts> {
-  await Promise.allSettled(parts);
-  // All have settled, so that this rejects with the first of them that failed.
+  const settled = await Promise.allSettled<unknown>(parts);
+  const failures = settled.filter((part) => part.status === 'rejected').map(({ reason }): unknown => reason);
+  if (failures.length > 0) throw failures.find((failure) => !isBehindFailure(failure)) ?? failures[0];
   return Promise.all<Parts>(parts as Parts) as Promise<Parts>;
 }
 

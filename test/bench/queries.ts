@@ -583,27 +583,19 @@ export async function openListener(connection: Connection, sql: Sql, market: Mar
 
   return {
     ask: (as: Who, asked: Asked) => call({ name: 'a question', as, ask: () => asked }),
-    /**
-     * The statements of each query, as the product sends them for a cached session. The separate check of a new session
-     * is kept once.
-     */
+    /** The statements of each query; the look-up of a session, which is one of its own, is kept once. */
     async listen(queries: readonly Query[]): Promise<Sent[]> {
       const sent: Sent[] = [];
       for (const query of queries) {
-        let session: typeof statementsSent = [];
-        // What a mutation does can be done once.
-        const times = query.ask(ground).graphql?.startsWith('mutation') ? 1 : 2;
-        for (let asked = 1; asked === 1 || (asked <= times && session.length > 0); asked += 1) {
-          statementsSent = [];
-          await call(query);
-          statementsSent = statementsSent.filter(({ text }) => !OF_TRANSACTIONS.test(text));
-          session = statementsSent.filter(({ text }) => text.includes('from "sessions" inner join'));
-          if (session.length > 0 && sent.length === 0)
-            sent.push(...session.map((look) => ({ name: 'session', query, ...look })));
-        }
+        statementsSent = [];
+        await call(query);
+        const isLookUp = ({ text }: { text: string }) => text.includes('/* selectActiveSession */');
+        const own = statementsSent.filter((one) => !isLookUp(one) && !OF_TRANSACTIONS.test(one.text));
+        const [lookUp] = statementsSent.filter(isLookUp);
+        if (lookUp && !sent.some(({ name }) => name === 'session')) sent.push({ name: 'session', query, ...lookUp });
         sent.push(
-          ...statementsSent.map(({ text, values }, at) => ({
-            name: statementsSent.length > 1 ? `${query.name} · ${partName(text, at)}` : query.name,
+          ...own.map(({ text, values }, at) => ({
+            name: own.length > 1 ? `${query.name} · ${partName(text, at)}` : query.name,
             query,
             text,
             values,
