@@ -20,7 +20,7 @@ const PARTS: Readonly<Record<string, Part>> = {
   timing: { files: ['test/nightly/timing'] },
   victim: { files: ['test/nightly/attacks/victim'] },
   storm: { files: ['test/nightly/faults/storm.test.ts'], env: { STORM: 'long', STORM_SEED: 'random' } },
-  outages: { files: ['test/nightly/faults/outages.test.ts', 'test/faults/embedded.test.ts'] },
+  outages: { files: ['test/nightly/faults/outages.test.ts', 'test/embedded'] },
   live: { files: ['test/nightly/faults/live.test.ts'], env: { LIVE: 'long' } },
   races: { files: ['test/faults/races.test.ts'], env: { RACE_ROUNDS: '2000', RACE_SEED: 'random' } },
   fuzz: {
