@@ -128,8 +128,8 @@ const insertTransfer = statement(
         .insert(tokenTransfers)
         .select(
           sql`select ${$('transferId')}::text, ${$('fromAccount')}::text, ${$('toAccount')}::text, ${$('amount')}::int,
-          ${$('reason')}::transfer_reason, user_id, ${$('jobId')}::text, ${$('bidId')}::text, ${$('referralUserId')}::text,
-          ${$('actorId')}::text, ${$('note')}::text, now() from changed`,
+          ${$('reason')}::transfer_reason, user_id, ${$('jobId')}::text, ${$('bidId')}::text,
+          ${$('referralUserId')}::text, ${$('actorId')}::text, ${$('note')}::text, now() from changed`,
         )
         .returning(transferColumns),
     );

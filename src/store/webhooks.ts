@@ -101,8 +101,8 @@ export const updateWebhookEndpoint = statement(
       .set({
         ...columns($, EDITED),
         // Resets the failures of an endpoint that is resumed or gets another URL.
-        failingSince: sql`case when ${webhookEndpoints.status} = ${$('status')} and ${webhookEndpoints.url} = ${$('url')} then
-        ${webhookEndpoints.failingSince} end`,
+        failingSince: sql`case when ${webhookEndpoints.status} = ${$('status')}
+          and ${webhookEndpoints.url} = ${$('url')} then ${webhookEndpoints.failingSince} end`,
         updatedAt: sql`now()`,
       })
       .where(eq(webhookEndpoints.id, $('id')))
