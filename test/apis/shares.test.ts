@@ -26,10 +26,10 @@ const read = (person: Person, from = 0) => app.rest('GET', '/v1/me', { token: pe
 const query = (person: Person, from = 0) => app.graphql('{ viewer { user { id } } }', { token: person.token, from });
 const inUse = (share: string) => app.metric(`share_in_use{share="${share}"}`);
 
-/** While the sessions are locked every call that needs one waits. */
-async function whileSessionsAreLocked(work: () => Promise<void>): Promise<void> {
+/** While the people are locked every call that reads them waits. */
+async function whilePeopleAreLocked(work: () => Promise<void>): Promise<void> {
   await app.sql.begin(async (tx) => {
-    await tx`lock table sessions in access exclusive mode`;
+    await tx`lock table users in access exclusive mode`;
     await work();
   });
 }
@@ -62,7 +62,7 @@ describe('requests under way', () => {
   it('beyond one user’s share are 429 through both APIs, and somebody else at that address is served', async () => {
     await Promise.all([read(hanna), read(henry)]);
     const waiting: Promise<{ status: number }>[] = [];
-    await whileSessionsAreLocked(async () => {
+    await whilePeopleAreLocked(async () => {
       waiting.push(read(hanna), read(hanna), query(hanna));
       await until(async () => (await inUse('requests')) === 3);
       const rest = await read(hanna);
@@ -87,7 +87,7 @@ describe('requests under way', () => {
 
   it('beyond an address’ share are 429, but never for the operator nor for another address', async () => {
     const waiting: Promise<{ status: number }>[] = [];
-    await whileSessionsAreLocked(async () => {
+    await whilePeopleAreLocked(async () => {
       waiting.push(read(hanna), read(hanna), read(hanna), read(henry), read(henry));
       await until(async () => (await inUse('requests')) === 5);
       for (const path of ['/v1/me', '/v1/jobs']) {
@@ -106,7 +106,7 @@ describe('the database', () => {
     await Promise.all([read(hanna, 0), read(henry, 1)]);
     const waits = await app.metric('queue_wait_seconds_count{queue="databaseQueue"}');
     const waiting: Promise<{ status: number }>[] = [];
-    await whileSessionsAreLocked(async () => {
+    await whilePeopleAreLocked(async () => {
       waiting.push(...[hanna, hanna, hanna, henry, henry].map((person) => read(person)));
       // Four of five connections are for one address at once.
       await until(async () => (await inUse('databaseQueue')) === 1);

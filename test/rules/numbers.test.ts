@@ -82,7 +82,7 @@ describe('limits', () => {
   });
 
   test('of sessions', () => {
-    expect(SESSION).toEqual({ refreshTokenDays: 30, sessionDaysMax: 90, leewaySeconds: 60 });
+    expect(SESSION).toEqual({ accessTokenSeconds: 900, refreshTokenDays: 30, sessionDaysMax: 90, leewaySeconds: 60 });
   });
 
   test('of a GraphQL operation: every bound is there, one log-in at most, and 3,000 points', () => {
