@@ -42,7 +42,7 @@ it('ends with the step under way, and leaves the others to another instance', as
     });
     await until(async () => {
       const held = await sql`select from pg_stat_activity where datname = current_database()
-        and wait_event_type = 'Lock' and query like 'insert into "webhook_deliveries"%'`;
+        and wait_event_type = 'Lock' and query like '%/* insertDeliveries */%'`;
       return held.length > 0;
     });
     closed = webhooks.close();
