@@ -161,10 +161,7 @@ export function listing<V extends object, F extends Fields>(parts: Listing<V, F>
     });
   }
 
-  /**
-   * The rows for a count: only one column of the list's index. Drizzle's types want the fields of the rows, of which a
-   * count reads none.
-   */
+  /** The rows for a count, which reads one column of the list's index and no field of them. */
   const keysOf = ($: Values<V>, within: SQL | undefined) => parts.rows($, { key } as unknown as F, within, everything);
 
   // In the order of the list, so that the list's own index is read.
@@ -236,10 +233,7 @@ export function listing<V extends object, F extends Fields>(parts: Listing<V, F>
 
 const COUNT = sql<number>`count(*)::int`;
 
-/**
- * The parameters of a statement, of which the row of the parent replaces some. TypeScript does not see that the names of
- * both together are those of `V`.
- */
+/** The parameters of a statement, some of them from the row of the parent: together they have the names of `V`. */
 function valuesOf<V>(parent: Readonly<Record<string, SQL>>, values: object): Values<V> {
   const given = values as (name: string) => Placeholder;
   return ((name: string) => parent[name] ?? given(name)) as unknown as Values<V>;
