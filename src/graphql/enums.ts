@@ -7,7 +7,7 @@ import { HOLD_STATES, TRANSFER_REASON_KEYS, TRANSFER_REASONS } from '../rules/to
 import {
   ERROR_CODES,
   REFUSALS,
-  UNAUTHORIZED,
+  UNAUTHORIZED_MESSAGES,
   UNAUTHORIZED_REASONS,
   type UnauthorizedCode,
   type UnauthorizedReason,
@@ -70,7 +70,7 @@ export const ErrorCodeEnum = choice('ErrorCode', 'Every code that `errors[].exte
 });
 
 function reasonsOf(code: string): string {
-  const reasons = Object.keys(UNAUTHORIZED[code as UnauthorizedCode]) as UnauthorizedReason[];
+  const reasons = Object.keys(UNAUTHORIZED_MESSAGES[code as UnauthorizedCode]) as UnauthorizedReason[];
   const described = reasons.map((reason) => `\`${reason}\`, ${UNAUTHORIZED_REASONS[reason]}`);
   return ` \`errors[].extensions.reason\` names the reason: ${described.join('; ')}.`;
 }

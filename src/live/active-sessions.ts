@@ -8,7 +8,7 @@ import { SESSIONS_IN_MEMORY } from '../rules/limits.js';
 import type { Viewer } from '../rules/viewer.js';
 import type { ActiveSession } from '../store/sessions.js';
 
-const { max, keptMs } = SESSIONS_IN_MEMORY;
+const { max, entryAgeMsMax } = SESSIONS_IN_MEMORY;
 
 export interface ActiveSessions {
   /** The viewer of a session that is known to be active; undefined where the database must be asked. */
@@ -59,7 +59,7 @@ export function createActiveSessions(
           return undefined;
         }
         const { viewer, endsInMs } = active;
-        if (lookUp.mayBeKept) entries.set(session, { viewer, untilMs: beganMs + Math.min(keptMs, endsInMs) });
+        if (lookUp.mayBeKept) entries.set(session, { viewer, untilMs: beganMs + Math.min(entryAgeMsMax, endsInMs) });
         return viewer;
       } finally {
         lookUps.delete(lookUp);

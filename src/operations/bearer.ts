@@ -1,5 +1,5 @@
 /** Who calls, by the bearer token of the Authorization header: an access token of a session, or an API key. */
-import type { UNAUTHORIZED } from '../rules/errors.js';
+import type { UNAUTHORIZED_MESSAGES } from '../rules/errors.js';
 import type { ApiKeyId } from '../rules/ids.js';
 import type { Viewer } from '../rules/viewer.js';
 import type { Claims } from '../security/access-token.js';
@@ -11,7 +11,7 @@ import type { Services } from './services.js';
 
 /** Why there is no viewer, and a message where the usual one, about a session, does not fit. */
 export interface NoViewer {
-  readonly reason: keyof (typeof UNAUTHORIZED)['UNAUTHENTICATED'];
+  readonly reason: keyof (typeof UNAUTHORIZED_MESSAGES)['UNAUTHENTICATED'];
   readonly message?: string;
 }
 

@@ -3,7 +3,7 @@ import { z } from 'zod';
 import { JOB_EVENT } from '../rules/entities/event.js';
 import { CONTRACTOR, HOMEOWNER, USER } from '../rules/entities/people.js';
 import { PUBLICATION as PAYLOAD, SESSION as LOG_IN, VIEWER } from '../rules/entities/session.js';
-import { asOneself, entity, type Entity, type Fields } from '../rules/entity.js';
+import { unredactedEntity, entity, type Entity, type Fields } from '../rules/entity.js';
 import { REST_ERROR_CODES, UNAUTHORIZED_REASONS, type UnauthorizedReason } from '../rules/errors.js';
 import { BID_TRANSITION_LIST } from '../rules/bids.js';
 import {
@@ -19,8 +19,8 @@ import { choice, idOf, position, whole } from '../rules/values.js';
 import { exampleOf } from './described.js';
 
 /** Users may read all fields of their own accounts. */
-export const OWN_USER = asOneself(USER);
-export const OWN_HOMEOWNER = asOneself(HOMEOWNER);
+export const OWN_USER = unredactedEntity(USER);
+export const OWN_HOMEOWNER = unredactedEntity(HOMEOWNER);
 /**
  * The identifiers of a person's profiles: an admin needs them to verify a contractor, or to list a homeowner's jobs.
  */

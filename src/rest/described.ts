@@ -7,7 +7,7 @@ import {
   writtenFields,
   type Entity,
   type Field,
-  type Stored,
+  type StoredRow,
   type WrittenField,
 } from '../rules/entity.js';
 import { exampleId, INT32_MAX, MONEY_MAX } from '../rules/values.js';
@@ -85,12 +85,12 @@ export function exampleOf({ fields }: Entity): Record<string, unknown> {
 }
 
 /** The fields that users write, in the spelling of the domain. */
-export function exampleInput<E extends Entity>(entity: E): Partial<Pick<Stored<E>, WrittenField<E>>> {
+export function exampleInput<E extends Entity>(entity: E): Partial<Pick<StoredRow<E>, WrittenField<E>>> {
   const { fields }: Entity = entity;
   const examples = writtenFields(entity).map((name) => [name, fields[name]?.example] as const);
   // The names are those of the entity's fields; a test checks the examples against the inputs.
   return Object.fromEntries(examples.filter(([, example]) => example != null)) as Partial<
-    Pick<Stored<E>, WrittenField<E>>
+    Pick<StoredRow<E>, WrittenField<E>>
   >;
 }
 

@@ -1,6 +1,12 @@
 /** Documents the responses: for each address its success and its refusals by status, and their shared components. */
 import { JOB } from '../rules/entities/job.js';
-import { ERROR_CODES, REFUSALS, UNAUTHORIZED, type ErrorCode, type UnauthorizedCode } from '../rules/errors.js';
+import {
+  ERROR_CODES,
+  REFUSALS,
+  UNAUTHORIZED_MESSAGES,
+  type ErrorCode,
+  type UnauthorizedCode,
+} from '../rules/errors.js';
 import { ERROR, pageOf, PUBLICATION } from './bodies.js';
 import { componentSchemas } from './components.js';
 import { answerExample, refusalExample } from './examples.js';
@@ -94,7 +100,7 @@ function refusalResponse(codes: readonly ErrorCode[]) {
 function ofDetails(status: number, codes: readonly ErrorCode[]) {
   const code = { enum: codes };
   if (status !== 401) return { properties: { code }, additionalProperties: true };
-  const reasons = codes.flatMap((one) => Object.keys(UNAUTHORIZED[one as UnauthorizedCode]));
+  const reasons = codes.flatMap((one) => Object.keys(UNAUTHORIZED_MESSAGES[one as UnauthorizedCode]));
   return {
     properties: { code, reason: { enum: [...new Set(reasons)] } },
     required: ['reason'],

@@ -1,6 +1,6 @@
 /**
- * A dispute is not kept anywhere: it is what the events of its job add up to. This file adds them up, and decides what
- * a party's resolution means, given the current proposal.
+ * No table holds disputes: a dispute is computed from the events of its job. This file computes it, and decides what a
+ * party's resolution means beside the current proposal.
  */
 import type { Effect } from './effects.js';
 import type { Dispute, Proposal } from './entities/dispute.js';
@@ -21,7 +21,7 @@ export const DISPUTE_EVENT_TYPES = [
   JOB_TRANSITIONS.complete.event,
 ];
 
-/** Of an event, what a dispute is made of; `data` holds the operation's own input, in camelCase. */
+/** What of an event a dispute is computed from; `data` holds the operation's own input, in camelCase. */
 export interface DisputeEvent {
   readonly type: string;
   readonly actorId: UserId | null;
@@ -32,35 +32,35 @@ export interface DisputeEvent {
 /** Null where the job was never disputed. The events come in the order in which they happened. */
 export function disputeFrom(events: Iterable<DisputeEvent>): Dispute | null {
   let dispute: Dispute | null = null;
-  for (const event of events) dispute = after(dispute, event);
+  for (const event of events) dispute = applyEvent(dispute, event);
   return dispute;
 }
 
 export type ResolutionMove = 'propose' | 'repeat' | 'counter' | 'agree';
 
-/** Only `agree` ends the dispute, and `repeat` changes nothing; the other two make the text the standing proposal. */
+/** Only `agree` ends the dispute, and `repeat` changes nothing; the other two make the text the current proposal. */
 export function resolutionMove(
-  standing: Pick<Proposal, 'resolution' | 'proposedBy'> | null,
+  currentProposal: Pick<Proposal, 'resolution' | 'proposedBy'> | null,
   caller: UserId,
   resolution: string,
 ): ResolutionMove {
-  if (standing === null) return 'propose';
-  if (!sameResolution(standing.resolution, resolution)) return 'counter';
-  return standing.proposedBy === caller ? 'repeat' : 'agree';
+  if (currentProposal === null) return 'propose';
+  if (!sameResolution(currentProposal.resolution, resolution)) return 'counter';
+  return currentProposal.proposedBy === caller ? 'repeat' : 'agree';
 }
 
 /** White space is all that may differ: a comma can be worth money. */
 export function sameResolution(a: string, b: string): boolean {
-  return collapsed(a) === collapsed(b);
+  return collapseWhiteSpace(a) === collapseWhiteSpace(b);
 }
 
-function collapsed(text: string): string {
+function collapseWhiteSpace(text: string): string {
   return text.trim().replaceAll(/\s+/g, ' ');
 }
 
-function after(dispute: Dispute | null, event: DisputeEvent): Dispute | null {
+function applyEvent(dispute: Dispute | null, event: DisputeEvent): Dispute | null {
   const effects = effectsOf(event.type);
-  if (effects.includes('beginDispute')) return opened(event);
+  if (effects.includes('beginDispute')) return newDispute(event);
   if (dispute === null) return null;
   return Object.assign(
     {},
@@ -77,7 +77,7 @@ function effectsOf(type: string): readonly Effect[] {
 /** No one can agree any more once an admin has been asked, or has ended the job. */
 const NO_PROPOSAL: Pick<Dispute, 'proposal'> = { proposal: null };
 
-function opened(event: DisputeEvent): Dispute {
+function newDispute(event: DisputeEvent): Dispute {
   return {
     reason: text(event, 'reason') ?? '',
     details: text(event, 'details'),
@@ -104,14 +104,14 @@ const PARTS_BY_EVENT: Readonly<Record<string, (event: DisputeEvent) => Partial<D
   }),
   [JOB_TRANSITIONS.resolveDispute.event]: (event) => ({
     proposal: null,
-    ending: { ...said(event), how: 'agreement', text: text(event, 'resolution') },
+    ending: { ...actorAndTime(event), how: 'agreement', text: text(event, 'resolution') },
   }),
   [JOB_TRANSITIONS.escalate.event]: (event) => ({
-    escalation: { ...said(event), reason: text(event, 'escalationReason') ?? '' },
+    escalation: { ...actorAndTime(event), reason: text(event, 'escalationReason') ?? '' },
   }),
   [JOB_TRANSITIONS.reachDecision.event]: (event) => ({
     decision: {
-      ...said(event),
+      ...actorAndTime(event),
       decision: text(event, 'decision') ?? '',
       ruling: text(event, 'ruling') ?? '',
       resolutionTerms: text(event, 'resolutionTerms'),
@@ -119,7 +119,7 @@ const PARTS_BY_EVENT: Readonly<Record<string, (event: DisputeEvent) => Partial<D
   }),
   [JOB_TRANSITIONS.fileAppeal.event]: (event) => ({
     appeal: {
-      ...said(event),
+      ...actorAndTime(event),
       reason: text(event, 'appealReason') ?? '',
       supportingEvidence: text(event, 'supportingEvidence'),
     },
@@ -127,16 +127,16 @@ const PARTS_BY_EVENT: Readonly<Record<string, (event: DisputeEvent) => Partial<D
   [JOB_TRANSITIONS.finalizeAppeal.event]: (event) => {
     const finalDecision = text(event, 'finalDecision') ?? '';
     return {
-      finalDecision: { ...said(event), finalDecision, ruling: text(event, 'ruling') ?? '' },
-      ending: { ...said(event), how: 'final_decision', text: finalDecision },
+      finalDecision: { ...actorAndTime(event), finalDecision, ruling: text(event, 'ruling') ?? '' },
+      ending: { ...actorAndTime(event), how: 'final_decision', text: finalDecision },
     };
   },
   [JOB_TRANSITIONS.complete.event]: (event) => ({
-    ending: { ...said(event), how: 'completed_by_admin', text: text(event, 'reason') },
+    ending: { ...actorAndTime(event), how: 'completed_by_admin', text: text(event, 'reason') },
   }),
 };
 
-function said(event: DisputeEvent): { by: UserId | null; at: Date } {
+function actorAndTime(event: DisputeEvent): { by: UserId | null; at: Date } {
   return { by: event.actorId, at: event.occurredAt };
 }
 

@@ -6,7 +6,7 @@
 import { daysBetween } from './dates.js';
 import { JOB } from './entities/job.js';
 import { requiredFields, settledFields, writtenFields } from './entity.js';
-import type { RequiredField, Stored, WrittenField } from './entity.js';
+import type { RequiredField, StoredRow, WrittenField } from './entity.js';
 import { refuse, type RefusalCode } from './errors.js';
 import type { OTHER_JOB_ACTIONS } from './lifecycle.js';
 import { EDITS } from './limits.js';
@@ -17,10 +17,10 @@ import { isIn, type JobState } from './states.js';
 export type JobField = WrittenField<typeof JOB>;
 
 /** The fields that a person fills in. Money has at most two decimals, dates are real days, texts are trimmed. */
-export type JobFields = Pick<Stored<typeof JOB>, JobField>;
+export type JobFields = Pick<StoredRow<typeof JOB>, JobField>;
 
 /** The fields that the service sets, which a client may send back as it read them. */
-export type JobReadOnlyFields = Pick<Stored<typeof JOB>, (typeof READ_ONLY_FIELDS)[number]>;
+export type JobReadOnlyFields = Pick<StoredRow<typeof JOB>, (typeof READ_ONLY_FIELDS)[number]>;
 
 /** Absent is untouched, null is cleared. */
 export type JobPatch = { [Field in JobField]?: JobFields[Field] | null } & {
@@ -37,7 +37,7 @@ export type RequiredJobField = RequiredField<typeof JOB>;
 export const READ_ONLY_FIELDS = settledFields(JOB);
 
 /** The states in which `update` is allowed. */
-type EditedState = (typeof OTHER_JOB_ACTIONS.update.from)[number];
+type EditableState = (typeof OTHER_JOB_ACTIONS.update.from)[number];
 
 /** A draft takes all that creation takes. What is not listed is read-only. */
 const EDITABLE_IN: { readonly [State in JobState]?: readonly JobField[] } = {
@@ -54,7 +54,7 @@ const EDITABLE_IN: { readonly [State in JobState]?: readonly JobField[] } = {
   ],
   awarded: ['desiredStartDate', 'desiredCompletionDate', 'requirements'],
   in_progress: ['desiredCompletionDate', 'requirements'],
-} satisfies Record<EditedState, readonly JobField[]>;
+} satisfies Record<EditableState, readonly JobField[]>;
 
 export function editableFields(state: JobState): readonly JobField[] {
   return EDITABLE_IN[state] ?? [];
@@ -89,8 +89,8 @@ export interface JobEdit {
 }
 
 /**
- * Throws the first refusal there is, in the order of the lines. Whether the charge is covered is a check of
- * `checks.ts`, for the caller to ask afterwards.
+ * Throws the first refusal there is, in the order of the lines. Whether the charge is covered is a policy
+ * of `policies.ts`, which the caller asks afterwards.
  */
 export function checkEdit(job: JobBeforeEdit, patch: JobPatch): JobEdit {
   refuseReadOnly(job, patch);
@@ -103,7 +103,7 @@ export function checkEdit(job: JobBeforeEdit, patch: JobPatch): JobEdit {
   return { changes, bases: basesAfterEdit(job, { ...job, ...changes }, charge), charge };
 }
 
-/** What two fields say against each other, blamed on both. Creation asks this too. */
+/** Fields that contradict each other, each with its problem. Creation checks this too. */
 export function contradictionsIn(
   job: Pick<JobFields, 'budgetMin' | 'budgetMax' | 'desiredStartDate' | 'desiredCompletionDate'>,
 ) {
@@ -119,27 +119,27 @@ export function contradictionsIn(
   return problems;
 }
 
-type Patched = Pick<JobPatch, JobField>;
+type FieldPatch = Pick<JobPatch, JobField>;
 
-function changesOf(job: JobFields, patch: Patched): Patched {
-  const changes: Patched = {};
+function changesOf(job: JobFields, patch: FieldPatch): FieldPatch {
+  const changes: FieldPatch = {};
   for (const field of JOB_FIELDS) {
     if (patch[field] !== undefined && patch[field] !== job[field]) copy(field, patch, changes);
   }
   return changes;
 }
 
-function copy<Field extends JobField>(field: Field, from: Patched, to: Patched): void {
+function copy<Field extends JobField>(field: Field, from: FieldPatch, to: FieldPatch): void {
   to[field] = from[field];
 }
 
 function refuseReadOnly(job: JobReadOnlyFields, patch: JobPatch): void {
-  const changed = changedReadOnly(READ_ONLY_FIELDS, patch, job);
-  if (changed.length > 0)
-    throw refuse('VALIDATION_FAILED', { fields: each(changed, 'is set by the service and cannot be changed') });
+  const changedFields = changedReadOnly(READ_ONLY_FIELDS, patch, job);
+  if (changedFields.length > 0)
+    throw refuse('VALIDATION_FAILED', { fields: each(changedFields, 'is set by the service and cannot be changed') });
 }
 
-function refuseNotEditable(state: JobState, changes: Patched): void {
+function refuseNotEditable(state: JobState, changes: FieldPatch): void {
   const editable = editableFields(state);
   const blockedFields = fieldsOf(changes).filter((field) => !editable.includes(field));
   if (blockedFields.length > 0) throw refuse('FIELD_NOT_EDITABLE', { blockedFields });
@@ -149,29 +149,29 @@ type Problems = Partial<Record<JobField, string>>;
 
 /** How far a field may go, each limit with its refusal, in their order. */
 const LIMITS = [
-  ['BUDGET_DECREASE_TOO_LARGE', lowBudgets],
-  ['URGENCY_LOCKED', lowerUrgency],
-  ['COMPLETION_DATE_SHIFT_TOO_LARGE', farCompletion],
-] as const satisfies readonly (readonly [RefusalCode, (job: JobBeforeEdit, changes: Patched) => Problems])[];
+  ['BUDGET_DECREASE_TOO_LARGE', budgetProblems],
+  ['URGENCY_LOCKED', urgencyProblems],
+  ['COMPLETION_DATE_SHIFT_TOO_LARGE', completionDateProblems],
+] as const satisfies readonly (readonly [RefusalCode, (job: JobBeforeEdit, changes: FieldPatch) => Problems])[];
 
 export const CODES_OF_LIMITS = LIMITS.map(([code]) => code);
 
-function refuseBeyondLimits(job: JobBeforeEdit, changes: Patched): void {
+function refuseBeyondLimits(job: JobBeforeEdit, changes: FieldPatch): void {
   for (const [code, problemsOf] of LIMITS) {
     const fields = problemsOf(job, changes);
     if (Object.keys(fields).length > 0) throw refuse(code, { fields });
   }
 }
 
-function lowBudgets(job: JobBeforeEdit, changes: Patched): Problems {
+function budgetProblems(job: JobBeforeEdit, changes: FieldPatch): Problems {
   const fields: Problems = {};
   if (!isIn('bidding', job.status)) return fields;
   for (const budget of ['budgetMin', 'budgetMax'] as const) {
     const highest = highestBudget(job, budget);
-    const sent = changes[budget];
-    if (highest === null || sent === undefined) continue;
+    const newValue = changes[budget];
+    if (highest === null || newValue === undefined) continue;
     const lowest = lowestCents(highest);
-    if (sent === null || inCents(sent) < lowest) fields[budget] = `must be at least ${lowest / 100}`;
+    if (newValue === null || inCents(newValue) < lowest) fields[budget] = `must be at least ${lowest / 100}`;
   }
   return fields;
 }
@@ -185,28 +185,30 @@ function lowestCents(highest: number): number {
  * Withdrawn bids do not count. Removing the urgency is no lowering: it is refused with bids or without, among the
  * cleared fields.
  */
-function lowerUrgency(job: JobBeforeEdit, { urgency }: Patched): Problems {
+function urgencyProblems(job: JobBeforeEdit, { urgency }: FieldPatch): Problems {
   if (!isIn('bidding', job.status) || job.bidCount === 0 || !urgency || !job.urgency) return {};
   return compareUrgency(urgency, job.urgency) < 0 ? { urgency: `must not be lower than ${job.urgency}` } : {};
 }
 
-function farCompletion(job: JobBeforeEdit, { desiredCompletionDate: sent }: Patched): Problems {
+function completionDateProblems(job: JobBeforeEdit, { desiredCompletionDate: newDate }: FieldPatch): Problems {
   const base = completionBase(job);
-  if (!limitsCompletionDate(job.status) || base === null || sent === undefined) return {};
-  if (sent !== null && Math.abs(daysBetween(base, sent)) <= EDITS.completionShiftDaysMax) return {};
+  if (!limitsCompletionDate(job.status) || base === null || newDate === undefined) return {};
+  if (newDate !== null && Math.abs(daysBetween(base, newDate)) <= EDITS.completionShiftDaysMax) return {};
   return { desiredCompletionDate: `must be within ${EDITS.completionShiftDaysMax} days of ${base}` };
 }
 
 /** No job is without what creation asks for, and no published one without what publishing asked for. */
-function refuseCleared(state: JobState, changes: Patched): asserts changes is Partial<JobFields> {
-  const required: readonly (keyof JobFields)[] = isIn('unpublished', state) ? REQUIRED_FIELDS : REQUIRED_TO_PUBLISH;
-  const cleared = required.filter((field) => changes[field] === null || changes[field] === '');
-  if (cleared.length > 0) throw refuse('VALIDATION_FAILED', { fields: each(cleared, 'must not be blank') });
+function refuseCleared(state: JobState, changes: FieldPatch): asserts changes is Partial<JobFields> {
+  const requiredNames: readonly (keyof JobFields)[] = isIn('unpublished', state)
+    ? REQUIRED_FIELDS
+    : REQUIRED_TO_PUBLISH;
+  const clearedNames = requiredNames.filter((field) => changes[field] === null || changes[field] === '');
+  if (clearedNames.length > 0) throw refuse('VALIDATION_FAILED', { fields: each(clearedNames, 'must not be blank') });
 }
 
 function refuseContradictions(job: JobFields, changes: Partial<JobFields>): void {
-  const blamed = Object.entries(contradictionsIn({ ...job, ...changes })).filter(([field]) => field in changes);
-  if (blamed.length > 0) throw refuse('VALIDATION_FAILED', { fields: Object.fromEntries(blamed) });
+  const problems = Object.entries(contradictionsIn({ ...job, ...changes })).filter(([field]) => field in changes);
+  if (problems.length > 0) throw refuse('VALIDATION_FAILED', { fields: Object.fromEntries(problems) });
 }
 
 function chargeFor(job: JobBeforeEdit, { urgency }: Partial<JobFields>): number {
@@ -214,7 +216,7 @@ function chargeFor(job: JobBeforeEdit, { urgency }: Partial<JobFields>): number 
   return compareUrgency(urgency, job.urgency) > 0 ? costOfUrgency(urgency, job.mostTokensPaid) : 0;
 }
 
-/** What the job keeps after an edit that was accepted; a state without limits moves nothing. */
+/** What the job keeps after an edit that was accepted; a state without limits changes none of it. */
 function basesAfterEdit(before: JobWithBases, after: JobFields, charge: number): Partial<EditBases> {
   if (isIn('bidding', before.status))
     return {
@@ -260,7 +262,7 @@ function isAbove<T extends number | string>(a: T | null, b: T | null): boolean {
   return a !== null && b !== null && a > b;
 }
 
-function fieldsOf(changes: Patched): JobField[] {
+function fieldsOf(changes: FieldPatch): JobField[] {
   return JOB_FIELDS.filter((field) => field in changes);
 }
 

@@ -44,20 +44,20 @@ export function entity<const F extends Fields>(name: string, description: string
   const shape = Object.fromEntries(
     Object.entries<Field>(fields).map(([field, { type, readBy }]) => [field, readBy ? type.nullable() : type]),
   );
-  const made = { name, description, fields, schema: z.strictObject(shape as ReadShape<F>) };
-  entities.set(made.schema, made);
-  return made;
+  const newEntity = { name, description, fields, schema: z.strictObject(shape as ReadShape<F>) };
+  entities.set(newEntity.schema, newEntity);
+  return newEntity;
 }
 
 /** The entity that an object's schema was made by. */
 export function entityOf(schema: z.core.$ZodType): Entity {
-  const found = entities.get(schema);
-  if (!found) throw new Error('An object in a described field is no entity.');
-  return found;
+  const match = entities.get(schema);
+  if (!match) throw new Error('An object in a described field is no entity.');
+  return match;
 }
 
 /** A row as it is stored. */
-export type Stored<E extends Entity> = { -readonly [K in keyof E['fields']]: z.output<E['fields'][K]['type']> };
+export type StoredRow<E extends Entity> = { -readonly [K in keyof E['fields']]: z.output<E['fields'][K]['type']> };
 
 /** A row as somebody reads it. */
 export type Shown<E extends Entity> = {
@@ -66,8 +66,8 @@ export type Shown<E extends Entity> = {
 };
 
 /** The row of a table. It does not compile where a column is missing, or is not of the type that the entity says. */
-export type RowOf<E extends Entity, Row extends Stored<E>> =
-  Stored<E> extends Pick<Row, keyof Stored<E> & keyof Row> ? Row : never;
+export type RowOf<E extends Entity, Row extends StoredRow<E>> =
+  StoredRow<E> extends Pick<Row, keyof StoredRow<E> & keyof Row> ? Row : never;
 
 export type PrivateField<E extends Entity> = {
   [K in keyof E['fields']]: E['fields'][K] extends { readonly readBy: Readers } ? K : never;
@@ -119,14 +119,18 @@ export function identifier<K extends IdKind>(kind: K) {
   return { type: idOf(kind), description: `The identifier, which begins with \`${ID_PREFIXES[kind]}_\`.` };
 }
 
-type Unredacted<F extends Fields> = {
+type UnredactedFields<F extends Fields> = {
   readonly [K in keyof F]: Omit<F[K], 'readBy'> & Pick<F[K], 'type' | 'description'>;
 };
 
 /** The entity as it is shown where nothing of it is hidden from anybody. */
-export function asOneself<F extends Fields>({ name, description, fields }: Entity<F>): Entity<Unredacted<F>> {
+export function unredactedEntity<F extends Fields>({
+  name,
+  description,
+  fields,
+}: Entity<F>): Entity<UnredactedFields<F>> {
   const open = Object.fromEntries(
     Object.entries<Field>(fields).map(([field, { readBy: _, ...rest }]) => [field, rest]),
   );
-  return entity(name, `${description.replace(/\.$/, '')}, as they read it themselves.`, open as Unredacted<F>);
+  return entity(name, `${description.replace(/\.$/, '')}, as they read it themselves.`, open as UnredactedFields<F>);
 }

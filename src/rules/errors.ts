@@ -91,10 +91,10 @@ export class Refusal extends Error {
     Error.stackTraceLimit = stackTraceLimit;
     this.status = REFUSALS[code][0];
     const fields = Object.entries(facts.fields ?? {});
-    const named = fields
+    const shortFields = fields
       .slice(0, perAnswerMax)
       .map(([name, problem]) => [cut(name, nameCharactersMax), cut(problem)] as const);
-    this.fields = facts.fields && Object.fromEntries(named);
+    this.fields = facts.fields && Object.fromEntries(shortFields);
     this.blockedFields = (facts.blockedFields ?? []).slice(0, perAnswerMax).map((name) => cut(name, nameCharactersMax));
     const fieldsLeftOut = Math.max(fields.length - perAnswerMax, 0);
     this.details = fieldsLeftOut > 0 ? { ...facts.details, fieldsLeftOut } : (facts.details ?? {});
@@ -132,8 +132,8 @@ export function refuse(code: RefusalCode, facts?: RefusalFacts): Refusal {
 /** Every 401 says why, so that a client knows whether to refresh, to log in again, or to correct its header. */
 export function unauthorized<Code extends UnauthorizedCode>(
   code: Code,
-  reason: keyof (typeof UNAUTHORIZED)[Code] & UnauthorizedReason,
-  message: string = (UNAUTHORIZED[code] as Readonly<Record<string, string>>)[reason] ?? REFUSALS[code][1],
+  reason: keyof (typeof UNAUTHORIZED_MESSAGES)[Code] & UnauthorizedReason,
+  message: string = (UNAUTHORIZED_MESSAGES[code] as Readonly<Record<string, string>>)[reason] ?? REFUSALS[code][1],
 ): Refusal {
   return new Refusal(code, { message, details: { reason } });
 }
@@ -153,7 +153,7 @@ export const UNAUTHORIZED_REASONS = {
 export type UnauthorizedReason = keyof typeof UNAUTHORIZED_REASONS;
 
 /** The reasons of each code, and the sentence for a person. */
-export const UNAUTHORIZED = {
+export const UNAUTHORIZED_MESSAGES = {
   UNAUTHENTICATED: {
     missing: 'This needs a token: send it as `Authorization: Bearer <token>`.',
     malformed: 'The Authorization header holds no token of this service; send `Authorization: Bearer <token>`.',

@@ -128,8 +128,8 @@ export const SESSION = {
 export const SESSIONS_IN_MEMORY = {
   /** Of sessions that the database has found active; some fifteen megabytes. */
   max: 50_000,
-  /** After so long the database is asked again. */
-  keptMs: 30_000,
+  /** An older entry is read from the database again. */
+  entryAgeMsMax: 30_000,
   heartbeatEveryMs: 1_000,
   /** How old the youngest heartbeat that was heard may be. */
   heartbeatAgeMsMax: 5_000,
@@ -146,7 +146,7 @@ export const WEBHOOKS = {
   answerBytes: 16 * 1024,
   /** Of an answer or an error, so much is kept. */
   answerCharacters: 500,
-  attemptsKept: 16,
+  storedAttemptsMax: 16,
   /** Endpoints that one instance sends to at once; those of one person are at most a fifth of them. */
   endpointsAtOnce: 25,
   /** Of these, so many that failed last or are slow. Each of them is sent one event at a time. */

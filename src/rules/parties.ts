@@ -88,7 +88,7 @@ export function allowedRoles<By extends PartyWord>(by: By): (typeof PARTY_WORDS)
 }
 
 export function isFor(by: PartyWord, party: Party): boolean {
-  return PARTY_WORDS[by].parties.some((admitted) => admitted === party);
+  return PARTY_WORDS[by].parties.some((allowedParty) => allowedParty === party);
 }
 
 /** As whom a viewer reads the fields of a job that are not for everyone. */

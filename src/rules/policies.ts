@@ -68,16 +68,16 @@ export function editDenial(facts: JobFacts): Denial | undefined {
 
 /** What is asked once the lifecycle's table allows the operation; its price comes last. */
 export function furtherDenial(key: JobActionKey, facts: JobFacts): Denial | undefined {
-  for (const [code, denial] of Object.entries(FURTHER[key] ?? {})) {
+  for (const [code, denial] of Object.entries(FURTHER_POLICIES[key] ?? {})) {
     const explanation = denial(facts);
     if (explanation) return { code: code as RefusalCode, ...explanation };
   }
   return undefined;
 }
 
-type Further = { readonly [Code in RefusalCode]?: (facts: JobFacts) => Omit<Denial, 'code'> | undefined };
+type FurtherPolicies = { readonly [Code in RefusalCode]?: (facts: JobFacts) => Omit<Denial, 'code'> | undefined };
 
-const FURTHER: { readonly [Key in JobActionKey]?: Further } = {
+const FURTHER_POLICIES: { readonly [Key in JobActionKey]?: FurtherPolicies } = {
   publish: {
     MISSING_FIELDS: lacksFields,
     INSUFFICIENT_TOKENS: (facts) => cannotPay(facts, facts.job.urgency ? PUBLISH_COST[facts.job.urgency] : 0),
@@ -89,7 +89,7 @@ const FURTHER: { readonly [Key in JobActionKey]?: Further } = {
 
 /** The codes with which an operation can be refused once the caller is known to be one that it is for. */
 export function codesOfDenials(key: JobActionKey): readonly RefusalCode[] {
-  return [codeElsewhere(JOB_ACTIONS[key]), ...(Object.keys(FURTHER[key] ?? {}) as RefusalCode[])];
+  return [codeElsewhere(JOB_ACTIONS[key]), ...(Object.keys(FURTHER_POLICIES[key] ?? {}) as RefusalCode[])];
 }
 
 function callerDenial(by: PartyWord, { viewer, job, ownBids }: JobFacts): Denial | undefined {
@@ -148,22 +148,22 @@ function mustBe(noun: string, allowing: readonly string[], all: readonly string[
 
 /** The operations that this party could call in this state, for a refused caller to choose from. */
 export function operationsAllowedFrom(state: JobState, party: Party): string[] {
-  const allowed = JOB_ACTION_LIST.filter((row) => isFor(row.by, party) && statesAllowing(row).includes(state));
-  return allowed.map((row) => row.operation);
+  const allowedRows = JOB_ACTION_LIST.filter((row) => isFor(row.by, party) && statesAllowing(row).includes(state));
+  return allowedRows.map((row) => row.operation);
 }
 
 function lacksFields({ job }: JobFacts): Omit<Denial, 'code'> | undefined {
-  const missing = missingToPublish(job as ToPublish);
-  if (missing.length === 0) return undefined;
+  const missingFields = missingToPublish(job as ToPublish);
+  if (missingFields.length === 0) return undefined;
   return {
     message: 'To publish the job, fill in the missing fields first.',
-    fields: Object.fromEntries(missing.map((field) => [field, 'is required to publish'])),
+    fields: Object.fromEntries(missingFields.map((field) => [field, 'is required to publish'])),
   };
 }
 
-function cannotPay({ availableTokens = 0 }: JobFacts, required: number): Omit<Denial, 'code'> | undefined {
-  if (availableTokens >= required) return undefined;
-  return { details: () => ({ required, available: availableTokens }) };
+function cannotPay({ availableTokens = 0 }: JobFacts, cost: number): Omit<Denial, 'code'> | undefined {
+  if (availableTokens >= cost) return undefined;
+  return { details: () => ({ required: cost, available: availableTokens }) };
 }
 
 /** `awardJob` refuses a wrong bid with this sentence, and `availableActions` a job without a bid to award. */
@@ -193,8 +193,8 @@ export function bidDenial({ by, from }: BidTransition, { viewer, job, bid }: Bid
 }
 
 function bidOperationsAllowed({ viewer, job, bid }: BidFacts): string[] {
-  const allowed = BID_TRANSITION_LIST.filter(
+  const allowedRows = BID_TRANSITION_LIST.filter(
     ({ by, from }) => from.includes(bid.status) && mayActOnBid(by, viewer, bid, job),
   );
-  return allowed.map((row) => row.operation);
+  return allowedRows.map((row) => row.operation);
 }

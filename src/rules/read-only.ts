@@ -3,28 +3,30 @@
  * change by themselves, and are ignored.
  */
 
-const MOVES_BY_ITSELF = new Set(['updatedAt', 'version']);
+const CHANGES_BY_ITSELF = new Set(['updatedAt', 'version']);
 
 /** Whether such a field may be sent with any value, since it is ignored. */
 export function isIgnored(name: string): boolean {
-  return MOVES_BY_ITSELF.has(name);
+  return CHANGES_BY_ITSELF.has(name);
 }
 
 /** The read-only fields that were sent with another value than the stored one. */
-export function changedReadOnly(names: readonly string[], sent: object, current: object): string[] {
-  const given = new Map<string, unknown>(Object.entries(sent));
-  const present = new Map<string, unknown>(Object.entries(current));
-  const isSent = (name: string) => given.get(name) !== undefined && !isIgnored(name);
-  return names.filter((name) => isSent(name) && !isSame(given.get(name), present.get(name)));
+export function changedReadOnly(names: readonly string[], input: object, row: object): string[] {
+  const newValues = new Map<string, unknown>(Object.entries(input));
+  const storedValues = new Map<string, unknown>(Object.entries(row));
+  const isSent = (name: string) => newValues.get(name) !== undefined && !isIgnored(name);
+  return names.filter((name) => isSent(name) && !isSame(newValues.get(name), storedValues.get(name)));
 }
 
 /**
  * Moments compare as moments: clients write the same one in more ways than one. All else is compared as JSON shows it,
  * in any order of an object's fields.
  */
-function isSame(sent: unknown, current: unknown): boolean {
-  if (!(current instanceof Date)) return inJson(sent) === inJson(current);
-  return (sent instanceof Date || typeof sent === 'string') && new Date(sent).getTime() === current.getTime();
+function isSame(newValue: unknown, storedValue: unknown): boolean {
+  if (!(storedValue instanceof Date)) return inJson(newValue) === inJson(storedValue);
+  return (
+    (newValue instanceof Date || typeof newValue === 'string') && new Date(newValue).getTime() === storedValue.getTime()
+  );
 }
 
 function inJson(value: unknown): string {

@@ -14,7 +14,7 @@ export interface Readers {
   readonly words: string;
 }
 
-export const INVOLVED = {
+export const PARTIES_AND_ADMINS = {
   relations: ['owner', 'awardee', 'admin'],
   words: 'the owner, the awarded contractor and admins',
 } as const satisfies Readers;

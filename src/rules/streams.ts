@@ -3,7 +3,7 @@
 /** Over which of the two a stream is read; as metrics and the log name it. */
 export type StreamChannel = 'websocket' | 'sse';
 
-interface HowStreamEnds {
+interface StreamEndRow {
   readonly description: string;
   /**
    * What a WebSocket is closed with. The clients of graphql-ws reconnect after 1012, 1013 and 4403, and report 4401
@@ -21,6 +21,6 @@ export const STREAM_ENDS = {
   flooding: { description: 'the client sent too many messages', closeCode: 4429 },
   draining: { description: 'this server is stopping; reconnect', closeCode: 1012 },
   failed: { description: 'the server could not go on with it' },
-} as const satisfies Record<string, HowStreamEnds>;
+} as const satisfies Record<string, StreamEndRow>;
 
 export type StreamEnd = keyof typeof STREAM_ENDS;

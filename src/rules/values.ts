@@ -29,10 +29,10 @@ declare module 'zod' {
 
 /** Trimmed text of at most `max` characters, counted as a reader counts them. */
 export function text(max: number) {
-  return textAsSent(max, z.string().trim());
+  return untrimmedText(max, z.string().trim());
 }
 
-export function textAsSent(max: number, string = z.string()) {
+export function untrimmedText(max: number, string = z.string()) {
   return string
     .refine((value) => value.isWellFormed() && !value.includes('\0'), 'must be well-formed text without NUL')
     .refine((value) => value.length <= max || [...value].length <= max, `must be at most ${max} characters`)

@@ -4,19 +4,23 @@ import type { ContractorId, HomeownerId, SessionId, UserId } from './ids.js';
 export const ROLES = ['homeowner', 'contractor', 'admin'] as const;
 export type Role = (typeof ROLES)[number];
 
-interface SignedIn {
+interface UserSession {
   readonly userId: UserId;
   readonly sessionId: SessionId;
 }
 
 interface ViewerByRole {
-  homeowner: SignedIn & { readonly role: 'homeowner'; readonly homeownerId: HomeownerId; readonly contractorId: null };
-  contractor: SignedIn & {
+  homeowner: UserSession & {
+    readonly role: 'homeowner';
+    readonly homeownerId: HomeownerId;
+    readonly contractorId: null;
+  };
+  contractor: UserSession & {
     readonly role: 'contractor';
     readonly homeownerId: null;
     readonly contractorId: ContractorId;
   };
-  admin: SignedIn & { readonly role: 'admin'; readonly homeownerId: null; readonly contractorId: null };
+  admin: UserSession & { readonly role: 'admin'; readonly homeownerId: null; readonly contractorId: null };
 }
 
 /** A viewer with one of these roles. */

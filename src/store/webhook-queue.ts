@@ -199,7 +199,7 @@ export interface PausedEndpoint {
 }
 
 const FAILING_DAYS = sql.raw(`interval '${WEBHOOKS.failingDays} days'`);
-const ATTEMPTS_KEPT = sql.raw(String(WEBHOOKS.attemptsKept));
+const ATTEMPTS_KEPT = sql.raw(String(WEBHOOKS.storedAttemptsMax));
 
 /**
  * Inserts an attempt and applies its consequences in one statement; the returned rows are endpoints whose state has

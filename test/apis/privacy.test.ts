@@ -6,7 +6,7 @@ import { getNamedType, isLeafType, isObjectType, type GraphQLField, type GraphQL
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
 import { createSchema } from '../../src/graphql/schema.js';
 import { ROUTES } from '../../src/rest/routes.js';
-import { AUDIENCED, type Audienced } from '../../src/rules/audiences.js';
+import { REDACTED_ENTITIES, type RedactedEntity } from '../../src/rules/audiences.js';
 import { BID_TRANSITIONS, type BidTransitionKey } from '../../src/rules/bids.js';
 import { readEvent } from '../../src/live/readable.js';
 import { kindOfId, type ContractorId, type JobId } from '../../src/rules/ids.js';
@@ -311,31 +311,34 @@ function mayBeReadOnceAwarded(
 }
 
 describe('a field that somebody may not read', () => {
-  const RESOLVED: Record<Audienced, readonly string[]> = {
+  const RESOLVED: Record<RedactedEntity, readonly string[]> = {
     user: ['homeowner', 'contractor', 'tokens', 'tokenTransactions'],
     homeowner: ['user'],
     contractor: ['user', 'reviews'],
     job: ['homeowner', 'bids', 'bidCount', 'myBid', 'awardedBid', 'dispute', 'timeline', 'availableActions'],
   };
 
-  test.each(Object.keys(AUDIENCED) as Audienced[])('cannot join a %s in GraphQL without an audience', (entity) => {
-    const type = schema.getType(entity[0]!.toUpperCase() + entity.slice(1));
-    expect(isObjectType(type)).toBe(true);
-    const fields = Object.keys((type as GraphQLObjectType).getFields());
-    const known: string[] = [...Object.keys(AUDIENCED[entity].fields), ...RESOLVED[entity]];
-    expect(
-      fields.filter((field) => !known.includes(field)),
-      'describe these fields in rules/entities',
-    ).toEqual([]);
-    expect(
-      known.filter((field) => !fields.includes(field)),
-      'these have an audience and are in no schema',
-    ).toEqual([]);
-  });
+  test.each(Object.keys(REDACTED_ENTITIES) as RedactedEntity[])(
+    'cannot join a %s in GraphQL without an audience',
+    (entity) => {
+      const type = schema.getType(entity[0]!.toUpperCase() + entity.slice(1));
+      expect(isObjectType(type)).toBe(true);
+      const fields = Object.keys((type as GraphQLObjectType).getFields());
+      const known: string[] = [...Object.keys(REDACTED_ENTITIES[entity].fields), ...RESOLVED[entity]];
+      expect(
+        fields.filter((field) => !known.includes(field)),
+        'describe these fields in rules/entities',
+      ).toEqual([]);
+      expect(
+        known.filter((field) => !fields.includes(field)),
+        'these have an audience and are in no schema',
+      ).toEqual([]);
+    },
+  );
 
   test('cannot join an answer of REST without one either', async () => {
     const { people, job } = byName('in_review');
-    const wireNames = (entity: Audienced) => Object.keys(AUDIENCED[entity].fields).map(snake).sort();
+    const wireNames = (entity: RedactedEntity) => Object.keys(REDACTED_ENTITIES[entity].fields).map(snake).sort();
     const me = async (person: Person) => (await app.rest('GET', '/v1/me', { token: person.token })).body;
     const owner = await me(people.owner);
     const awardee = await me(people.awardee);

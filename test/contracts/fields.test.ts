@@ -10,8 +10,8 @@ import { JOB } from '../../src/rules/entities/job.js';
 import { CONTRACTOR } from '../../src/rules/entities/people.js';
 import { TOKEN_BALANCE, TOKEN_TRANSFER } from '../../src/rules/entities/tokens.js';
 import { WEBHOOK_ATTEMPT, WEBHOOK_DELIVERY, WEBHOOK_ENDPOINT } from '../../src/rules/entities/webhook.js';
-import { asOneself, descriptionOf, entity, writtenFields } from '../../src/rules/entity.js';
-import { INVOLVED } from '../../src/rules/readers.js';
+import { unredactedEntity, descriptionOf, entity, writtenFields } from '../../src/rules/entity.js';
+import { PARTIES_AND_ADMINS } from '../../src/rules/readers.js';
 import { nullableText, requiredText } from '../../src/rules/values.js';
 import { snake } from '../calls.js';
 import { document } from '../documented.js';
@@ -38,7 +38,7 @@ test.each(
 });
 
 describe('a field for some readers alone', () => {
-  const note = { type: requiredText(100), description: 'A note.', readBy: INVOLVED };
+  const note = { type: requiredText(100), description: 'A note.', readBy: PARTIES_AND_ADMINS };
   const noted = entity('Noted', 'Something.', { note, word: { type: nullableText(10), description: 'A word.' } });
 
   it('says who they are, and is null for the others', () => {
@@ -47,7 +47,7 @@ describe('a field for some readers alone', () => {
   });
 
   it('is not null where everyone reads themselves', () => {
-    const own = asOneself(noted);
+    const own = unredactedEntity(noted);
     expect(own.description).toBe('Something, as they read it themselves.');
     expect(own.schema.safeParse({ note: null, word: null }).success).toBe(false);
     expect(descriptionOf(own.fields.note)).toBe('A note.');

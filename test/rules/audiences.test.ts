@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
-import { AUDIENCED, redact } from '../../src/rules/audiences.js';
-import type { Audienced } from '../../src/rules/audiences.js';
+import { REDACTED_ENTITIES, redact } from '../../src/rules/audiences.js';
+import type { RedactedEntity } from '../../src/rules/audiences.js';
 import type { Relation } from '../../src/rules/readers.js';
 
 const user = {
@@ -79,7 +79,7 @@ const job = {
 
 /** Every field of each resource in the specification and decision 7, and the resource as this reader may see it. */
 const READ: Record<
-  Audienced,
+  RedactedEntity,
   { row: Record<string, unknown>; as: (...relations: Relation[]) => Record<string, unknown> }
 > = {
   user: { row: user, as: (...relations) => redact('user', user, () => relations) },
@@ -97,7 +97,7 @@ const PLACE = ['addressLine1', 'addressLine2', 'zipCode', 'latitude', 'longitude
  * Copied by hand from decision 7: what is hidden from whom. A column is what the reader is to the row; the last is
  * nothing at all.
  */
-const HIDDEN: [entity: Audienced, from: Record<Relation | 'nobody', string[]>][] = [
+const HIDDEN: [entity: RedactedEntity, from: Record<Relation | 'nobody', string[]>][] = [
   [
     'user',
     { self: [], counterpart: [], client: CONTACT, owner: CONTACT, awardee: CONTACT, admin: [], nobody: CONTACT },
@@ -114,7 +114,7 @@ describe.each(HIDDEN)('of a %s', (entity, from) => {
   const { row, as } = READ[entity];
 
   test('every field says who may read it', () => {
-    expect(Object.keys(AUDIENCED[entity].fields).sort()).toEqual(Object.keys(row).sort());
+    expect(Object.keys(REDACTED_ENTITIES[entity].fields).sort()).toEqual(Object.keys(row).sort());
   });
 
   test.each(Object.entries(from) as [Relation | 'nobody', string[]][])(

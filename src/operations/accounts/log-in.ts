@@ -1,6 +1,6 @@
 /** Log-in, refresh and log-out. */
 import { z } from 'zod';
-import { unauthorized, type UNAUTHORIZED } from '../../rules/errors.js';
+import { unauthorized, type UNAUTHORIZED_MESSAGES } from '../../rules/errors.js';
 import { isId, type SessionId } from '../../rules/ids.js';
 import { SESSION, TEXT } from '../../rules/limits.js';
 import { text } from '../../rules/values.js';
@@ -111,7 +111,7 @@ async function successorOf(
   return given;
 }
 
-type RefreshProblem = keyof (typeof UNAUTHORIZED)['INVALID_REFRESH_TOKEN'];
+type RefreshProblem = keyof (typeof UNAUTHORIZED_MESSAGES)['INVALID_REFRESH_TOKEN'];
 
 export const logOut = operation({
   name: 'logOut',

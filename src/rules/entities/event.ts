@@ -52,7 +52,7 @@ export const EVENT_DETAILS = Object.keys(DETAILS) as (keyof typeof DETAILS)[];
 export type EventDetails = { -readonly [Name in keyof typeof DETAILS]: z.output<(typeof DETAILS)[Name]['type']> };
 
 /** What an event is made of in the database. */
-const STORED = {
+const STORED_FIELDS = {
   id: identifier('event'),
   jobId: { type: idOf('job'), description: 'The job.' },
   sequence: {
@@ -90,9 +90,9 @@ const STORED = {
   },
 } as const;
 
-export type StoredEventFields = typeof STORED;
+export type StoredEventFields = typeof STORED_FIELDS;
 
 export const JOB_EVENT = entity('JobEvent', 'Something that happened to a job or to a bid on it.', {
-  ...STORED,
+  ...STORED_FIELDS,
   ...DETAILS,
 });

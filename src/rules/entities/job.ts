@@ -4,7 +4,7 @@ import { entity, identifier } from '../entity.js';
 import { TEXT } from '../limits.js';
 import { JOB_STATES } from '../states.js';
 import { URGENCIES } from '../publishing.js';
-import { INVOLVED } from '../readers.js';
+import { PARTIES_AND_ADMINS } from '../readers.js';
 import { choice, idOf, moment, money, nullableDay, nullableText, rating, requiredText, whole } from '../values.js';
 
 export const JOB = entity('Job', 'A piece of work that a homeowner wants done.', {
@@ -52,14 +52,14 @@ export const JOB = entity('Job', 'A piece of work that a homeowner wants done.',
     type: nullableText(TEXT.line),
     description: 'Street and number.',
     example: '1200 Barton Springs Road',
-    readBy: INVOLVED,
+    readBy: PARTIES_AND_ADMINS,
     written: true,
   },
   addressLine2: {
     type: nullableText(TEXT.line),
     description: 'More of the address.',
     example: null,
-    readBy: INVOLVED,
+    readBy: PARTIES_AND_ADMINS,
     written: true,
   },
   city: { type: nullableText(TEXT.line), description: 'The city.', example: 'Austin', written: true },
@@ -68,7 +68,7 @@ export const JOB = entity('Job', 'A piece of work that a homeowner wants done.',
     type: nullableText(TEXT.line),
     description: 'The postal code.',
     example: '78704',
-    readBy: INVOLVED,
+    readBy: PARTIES_AND_ADMINS,
     written: true,
   },
   country: { type: nullableText(TEXT.line), description: 'The country.', example: 'US', written: true },
@@ -76,13 +76,13 @@ export const JOB = entity('Job', 'A piece of work that a homeowner wants done.',
     type: z.number().min(-90).max(90).nullable(),
     description: 'Found by the service from the postal code or the city.',
     example: 30.2428,
-    readBy: INVOLVED,
+    readBy: PARTIES_AND_ADMINS,
   },
   longitude: {
     type: z.number().min(-180).max(180).nullable(),
     description: 'Found by the service from the postal code or the city.',
     example: -97.7658,
-    readBy: INVOLVED,
+    readBy: PARTIES_AND_ADMINS,
   },
   desiredStartDate: {
     type: nullableDay,

@@ -11,7 +11,7 @@ import {
   nullableText,
   nullableWebAddress,
   requiredText,
-  textAsSent,
+  untrimmedText,
   whole,
 } from '../values.js';
 import { ROLES } from '../viewer.js';
@@ -23,7 +23,7 @@ export const USER = entity('User', 'A person with an account.', {
   firstName: { type: requiredText(TEXT.name), description: 'The given name.', example: 'Hanna', written: true },
   lastName: { type: requiredText(TEXT.name), description: 'The family name.', example: 'Hill', written: true },
   phone: {
-    type: textAsSent(TEXT.line).nullable(),
+    type: untrimmedText(TEXT.line).nullable(),
     description: 'A phone number, as it was written.',
     inputDescription: 'A phone number, kept as it is written.',
     example: '+1 512 555 0100',

@@ -107,6 +107,6 @@ export const WEBHOOK_DELIVERY = entity('WebhookDelivery', 'An event on its way t
   },
   attempts: {
     type: z.array(WEBHOOK_ATTEMPT.schema),
-    description: `The attempts so far, the oldest first; of more than ${WEBHOOKS.attemptsKept} the last ones.`,
+    description: `The attempts so far, the oldest first; of more than ${WEBHOOKS.storedAttemptsMax} the last ones.`,
   },
 });
