@@ -21,7 +21,7 @@ import { contextOf, type Context } from './context.js';
 import { formatError } from './errors.js';
 import { asApolloGateway, createExecutor } from './executor/executor.js';
 import { asPlugin, createHooks } from './hooks.js';
-import { createKnownDocuments, hasNoOtherPlugin, type Answered } from './known-documents.js';
+import { createKnownDocuments, hasNoOtherPlugin, type HttpAnswer } from './known-documents.js';
 import { createLimits } from './limits.js';
 import { findAutomatic, type FoundDocument } from './limits/automatic.js';
 import { createDocumentCache } from './limits/document-cache.js';
@@ -67,16 +67,17 @@ export async function openGraphqlApi(
 ): Promise<GraphqlApi> {
   const limits = createLimits(schema, settings);
   const { persistedDocumentsFile, redisUrl } = settings;
-  const findListed = persistedDocumentsFile === undefined ? undefined : openPersistedDocuments(persistedDocumentsFile);
-  const registered = createDocumentCache(findListed ? undefined : redisUrl);
+  const findPersisted =
+    persistedDocumentsFile === undefined ? undefined : openPersistedDocuments(persistedDocumentsFile);
+  const documentCache = createDocumentCache(findPersisted ? undefined : redisUrl);
   const findDocument = async (request: GraphqlRequest): Promise<FoundDocument> =>
-    findListed ? { request: findListed(request), isNamed: true } : findAutomatic(request, registered);
-  const format = limits.worded(formatError(services.log));
+    findPersisted ? { request: findPersisted(request), isNamed: true } : findAutomatic(request, documentCache);
+  const format = limits.wrapFormat(formatError(services.log));
   const nestedTooDeeply = new WeakSet<Caller>();
   const run = createExecutor(schema);
   const hooks = createHooks(limits, format);
-  const known = createKnownDocuments({ run, hooks, format });
-  const plugin = asPlugin(hooks, known.keep, (error, { caller }) => {
+  const knownDocuments = createKnownDocuments({ run, hooks, format });
+  const plugin = asPlugin(hooks, knownDocuments.keep, (error, { caller }) => {
     // A stack overflow outside of all resolvers, which means that the limits let too deep a document through.
     if (error instanceof RangeError) nestedTooDeeply.add(caller);
   });
@@ -100,7 +101,7 @@ export async function openGraphqlApi(
     ],
   });
   await server.start();
-  const mayAnswerInFront = hasNoOtherPlugin(server, plugin);
+  const mayAnswerDirectly = hasNoOtherPlugin(server, plugin);
   const openSubscription = createSubscriptions({
     findDocument,
     execute: executeSubscription,
@@ -114,23 +115,23 @@ export async function openGraphqlApi(
       allowPageScripts(exchange);
       return settings.sendPage(exchange);
     }
-    const accepted = acceptedType(exchange.header('accept'));
-    let found: FoundDocument;
+    const mediaType = acceptedType(exchange.header('accept'));
+    let document: FoundDocument;
     let isDryRunWanted: boolean;
     try {
       assertGetOrPost(exchange);
-      if (accepted === undefined) return sendRefusal(exchange, unacceptable(), 406);
+      if (mediaType === undefined) return sendRefusal(exchange, unacceptable(), 406);
       isDryRunWanted = wantsDryRun(exchange.header('dry-run'));
       const body =
         exchange.method === 'POST' ? parseGraphql(await exchange.body(BODY_BYTES_MAX.graphql), exchange) : undefined;
-      found = await findDocument({ method: exchange.method, search: exchange.search, body });
+      document = await findDocument({ method: exchange.method, search: exchange.search, body });
     } catch (error) {
       if (error instanceof Refusal) return sendRefusal(exchange, error);
       throw error;
     }
-    const execute = () => answer(exchange, contextOf(caller, isDryRunWanted), found, accepted);
+    const execute = () => answer(exchange, contextOf(caller, isDryRunWanted), document, mediaType);
     const { status, headers, contentType, text } = await (isDryRunWanted ? caller.endingDryRun(execute) : execute());
-    if (status < 400) await found.keep?.();
+    if (status < 400) await document.keep?.();
     const { response } = exchange;
     if (caller.dryRun) response.setHeader('Dry-Run', 'true');
     if (caller.replayed) response.setHeader('Idempotency-Replayed', 'true');
@@ -166,10 +167,10 @@ export async function openGraphqlApi(
     exchange: Exchange,
     context: Context,
     { request, isNamed }: FoundDocument,
-    accepted: string,
-  ): Promise<Answered> {
-    const inFront = mayAnswerInFront ? await known.answer(request, accepted, context) : undefined;
-    if (inFront) return inFront;
+    mediaType: string,
+  ): Promise<HttpAnswer> {
+    const directAnswer = mayAnswerDirectly ? await knownDocuments.answer(request, mediaType, context) : undefined;
+    if (directAnswer) return directAnswer;
     const {
       status = 200,
       headers,
@@ -177,7 +178,7 @@ export async function openGraphqlApi(
     } = await server.executeHTTPGraphQLRequest({
       httpGraphQLRequest: {
         ...request,
-        headers: headersOf(exchange, accepted, isNamed),
+        headers: headersOf(exchange, mediaType, isNamed),
         search: request.search && `?${request.search}`,
       },
       context: async () => context,
@@ -187,7 +188,7 @@ export async function openGraphqlApi(
     return {
       status,
       headers: [...headers].filter(([name]) => name !== 'cache-control' && name !== 'content-type'),
-      contentType: accepted,
+      contentType: mediaType,
       text: status < 400 || status === 503 ? body.string : withRequestId(body.string, exchange),
     };
   }
@@ -199,7 +200,7 @@ export async function openGraphqlApi(
 
   async function stop(): Promise<void> {
     webSockets.close();
-    registered.close();
+    documentCache.close();
     await server.stop();
   }
 
@@ -254,12 +255,12 @@ function parseGraphql(body: Buffer, exchange: Exchange): unknown {
   const contentType = exchange.header('content-type');
   // Apollo's error is the best one for a request without a body: it lacks a preflight, or a query.
   if (body.length === 0) return undefined;
-  const parsed = parseJson(body, contentType);
-  if (Array.isArray(parsed))
+  const json = parseJson(body, contentType);
+  if (Array.isArray(json))
     throw refuse('MALFORMED_REQUEST', { message: 'Send one operation a request; batches are not accepted.' });
-  if (typeof parsed !== 'object' || parsed === null)
+  if (typeof json !== 'object' || json === null)
     throw refuse('MALFORMED_REQUEST', { message: 'The body must be a JSON object with a `query`.' });
-  return parsed;
+  return json;
 }
 
 /** Apollo refuses some requests before it calls any plugin. */
@@ -289,12 +290,12 @@ function wantsPage(exchange: Exchange): boolean {
  * Apollo refuses a GET that a browser would send for any page without a preflight. This API uses no cookies, and urql
  * sends hashes by such a GET: so a GET that names its document by a hash is let through.
  */
-function headersOf(exchange: Exchange, accepted: string, isNamed: boolean): HeaderMap {
+function headersOf(exchange: Exchange, mediaType: string, isNamed: boolean): HeaderMap {
   const headers = new HeaderMap();
   if (isNamed) headers.set('apollo-require-preflight', 'named by its hash');
   for (const [name, value] of Object.entries(exchange.request.headers)) {
     if (value !== undefined) headers.set(name, Array.isArray(value) ? value.join(', ') : value);
   }
-  headers.set('accept', accepted);
+  headers.set('accept', mediaType);
   return headers;
 }

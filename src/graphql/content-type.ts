@@ -9,13 +9,13 @@ import Negotiator from 'negotiator';
 const FORMS = ['application/json; charset=utf-8', 'application/graphql-response+json; charset=utf-8'];
 
 /** Most requests send one of very few headers, and parsing one costs as much as parsing the input of a list. */
-const parsed = new LRUCache<string, { readonly form: string | undefined }>({ max: 100 });
+const formsByHeader = new LRUCache<string, { readonly form: string | undefined }>({ max: 100 });
 
 /** Undefined for a client that accepts neither. */
 export function acceptedType(accept = '*/*'): string | undefined {
-  const known = parsed.get(accept);
-  if (known) return known.form;
+  const entry = formsByHeader.get(accept);
+  if (entry) return entry.form;
   const form = new Negotiator({ headers: { accept } }).mediaType(FORMS);
-  parsed.set(accept, { form });
+  formsByHeader.set(accept, { form });
   return form;
 }

@@ -6,7 +6,7 @@ import { Loaders } from './loaders.js';
 import type { Opening } from './streams/opening.js';
 
 /** What the limits determined about an operation before it runs. */
-export interface Checked {
+export interface LimitCheck {
   /** Its cost, and the highest cost that is allowed; undefined where it was sent to the wrong address. */
   readonly cost?: { readonly requested: number; readonly max: number; readonly remaining: number };
   /** If there are any, the operation does not run. */
@@ -25,9 +25,16 @@ export interface Context {
    * The result of the checks, once made: where `known-documents.ts` leaves a request to Apollo, they are not made
    * again.
    */
-  checked: Checked | undefined;
+  limitCheck: LimitCheck | undefined;
 }
 
 export function contextOf(caller: Caller, wantsDryRun = false, opening?: Opening): Context {
-  return { caller, loaders: new Loaders(caller), failures: new Failures(), wantsDryRun, opening, checked: undefined };
+  return {
+    caller,
+    loaders: new Loaders(caller),
+    failures: new Failures(),
+    wantsDryRun,
+    opening,
+    limitCheck: undefined,
+  };
 }

@@ -37,10 +37,10 @@ function choice<V extends string>(
   values: readonly V[],
   ofValues: Describe<V>,
 ): Record<string, V> {
-  const spelled = Object.fromEntries(values.map((value) => [spelling(value), value]));
+  const enumObject = Object.fromEntries(values.map((value) => [spelling(value), value]));
   const valuesConfig = Object.fromEntries(values.map((value) => [spelling(value), { description: ofValues[value] }]));
-  registerEnumType(spelled, { name, description, valuesConfig });
-  return spelled;
+  registerEnumType(enumObject, { name, description, valuesConfig });
+  return enumObject;
 }
 
 function spelling(value: string): string {
@@ -71,8 +71,8 @@ export const ErrorCodeEnum = choice('ErrorCode', 'Every code that `errors[].exte
 
 function reasonsOf(code: string): string {
   const reasons = Object.keys(UNAUTHORIZED_MESSAGES[code as UnauthorizedCode]) as UnauthorizedReason[];
-  const described = reasons.map((reason) => `\`${reason}\`, ${UNAUTHORIZED_REASONS[reason]}`);
-  return ` \`errors[].extensions.reason\` names the reason: ${described.join('; ')}.`;
+  const descriptions = reasons.map((reason) => `\`${reason}\`, ${UNAUTHORIZED_REASONS[reason]}`);
+  return ` \`errors[].extensions.reason\` names the reason: ${descriptions.join('; ')}.`;
 }
 
 export const JobStatus = choice(

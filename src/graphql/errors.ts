@@ -4,8 +4,8 @@ import { GraphQLError, type GraphQLFormattedError } from 'graphql';
 import type { Logger } from 'pino';
 import { REFUSALS, Refusal, type ErrorCode } from '../rules/errors.js';
 import { ERRORS } from '../rules/limits.js';
-import { LEFT_OUT, LEFT_OUT_AS_SENT } from './failures.js';
-import { withoutValues } from './own-words.js';
+import { ERROR_BEYOND_LIMIT, FORMATTED_ERROR_BEYOND_LIMIT } from './failures.js';
+import { withoutValues } from './error-messages.js';
 
 /** The code of the API's own list for each error of GraphQL itself. */
 const OWN_CODES: Readonly<Record<string, ErrorCode>> = {
@@ -17,18 +17,18 @@ const OWN_CODES: Readonly<Record<string, ErrorCode>> = {
 };
 
 export function formatError(log: Logger) {
-  return (formatted: GraphQLFormattedError, thrown: unknown): GraphQLFormattedError => {
-    if (thrown === LEFT_OUT) return LEFT_OUT_AS_SENT;
-    const cause = unwrapResolverError(thrown);
-    const { locations, path } = formatted;
+  return (formattedError: GraphQLFormattedError, error: unknown): GraphQLFormattedError => {
+    if (error === ERROR_BEYOND_LIMIT) return FORMATTED_ERROR_BEYOND_LIMIT;
+    const cause = unwrapResolverError(error);
+    const { locations, path } = formattedError;
     const place = { ...(locations && { locations: locations.slice(0, ERRORS.locationsMax) }), ...(path && { path }) };
     if (cause instanceof Refusal) return { message: cause.message, ...place, extensions: extensionsOf(cause) };
 
-    const { fields } = formatted.extensions ?? {};
-    const own = codeOfStatus(cause) ?? OWN_CODES[String(formatted.extensions?.code)];
+    const { fields } = formattedError.extensions ?? {};
+    const own = codeOfStatus(cause) ?? OWN_CODES[String(formattedError.extensions?.code)];
     if (own)
       return {
-        message: withoutValues(formatted.message, reasonIn(cause)),
+        message: withoutValues(formattedError.message, reasonIn(cause)),
         ...place,
         extensions: { code: own, status: REFUSALS[own][0], ...(fields !== undefined && { fields }) },
       };
@@ -49,13 +49,13 @@ export function extensionsOf(refusal: Refusal): Record<string, unknown> {
   return { code, status, ...(fields && { fields }), ...(blockedFields.length > 0 && { blockedFields }), ...details };
 }
 
-function reasonIn(thrown: unknown): string | undefined {
-  return thrown instanceof GraphQLError ? thrown.originalError?.message : undefined;
+function reasonIn(error: unknown): string | undefined {
+  return error instanceof GraphQLError ? error.originalError?.message : undefined;
 }
 
 /** Errors for which Apollo sets a status but no code: a mutation by GET, and a GET with another Content-Type. */
-function codeOfStatus(thrown: unknown): ErrorCode | undefined {
-  const http: unknown = thrown instanceof GraphQLError ? thrown.extensions.http : undefined;
+function codeOfStatus(error: unknown): ErrorCode | undefined {
+  const http: unknown = error instanceof GraphQLError ? error.extensions.http : undefined;
   const status = typeof http === 'object' && http !== null && 'status' in http ? http.status : undefined;
   return (['METHOD_NOT_ALLOWED', 'UNSUPPORTED_MEDIA_TYPE'] as const).find((code) => REFUSALS[code][0] === status);
 }

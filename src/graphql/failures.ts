@@ -17,28 +17,30 @@ import { ERRORS } from '../rules/limits.js';
 const { perAnswerMax, locationsMax } = ERRORS;
 
 /** Replaces every error beyond the limit of an answer. It has a path, so that graphql-js does not locate it again. */
-export const LEFT_OUT = new GraphQLError('There are more errors than an answer holds.', { path: [] });
+export const ERROR_BEYOND_LIMIT = new GraphQLError('There are more errors than an answer holds.', { path: [] });
 
 /** The formatted form of it, which is counted and not sent. */
-export const LEFT_OUT_AS_SENT: GraphQLFormattedError = Object.freeze({ message: LEFT_OUT.message });
+export const FORMATTED_ERROR_BEYOND_LIMIT: GraphQLFormattedError = Object.freeze({
+  message: ERROR_BEYOND_LIMIT.message,
+});
 
 /** How many resolvers of one request have failed. */
 export class Failures {
   #count = 0;
 
-  placed(error: unknown, nodes: readonly FieldNode[], path: () => (string | number)[]): GraphQLError {
-    if (hasPlace(error)) return error;
+  locate(error: unknown, nodes: readonly FieldNode[], path: () => (string | number)[]): GraphQLError {
+    if (isLocated(error)) return error;
     this.#count += 1;
-    return this.#count > perAnswerMax ? LEFT_OUT : placed(error, nodes, path);
+    return this.#count > perAnswerMax ? ERROR_BEYOND_LIMIT : locate(error, nodes, path);
   }
 }
 
-function hasPlace(error: unknown): error is GraphQLError {
+function isLocated(error: unknown): error is GraphQLError {
   return error instanceof GraphQLError && error.path !== undefined;
 }
 
-export function placed(error: unknown, nodes: readonly FieldNode[], path: () => (string | number)[]): GraphQLError {
-  return hasPlace(error) ? error : locatedError(error, nodes.slice(0, locationsMax), path());
+export function locate(error: unknown, nodes: readonly FieldNode[], path: () => (string | number)[]): GraphQLError {
+  return isLocated(error) ? error : locatedError(error, nodes.slice(0, locationsMax), path());
 }
 
 interface WithFailures {
@@ -52,25 +54,25 @@ type Resolve<Context> = GraphQLFieldResolver<unknown, Context, Record<string, un
  * that have a path. A synchronous failure becomes a rejected promise: where an entry of a list throws, graphql-js drops
  * the promises of the entries before it, and the rejection of a dropped promise ends the process.
  */
-export function placingFailures<Context extends WithFailures>(resolve: Resolve<Context>): Resolve<Context> {
+export function locateFailures<Context extends WithFailures>(resolve: Resolve<Context>): Resolve<Context> {
   return (source, args, context, info) => {
     try {
       const value = resolve(source, args, context, info);
-      return value instanceof Promise ? placingLater(value, context, info) : value;
+      return value instanceof Promise ? locateLater(value, context, info) : value;
     } catch (error) {
-      return Promise.reject(placedAt(error, context, info));
+      return Promise.reject(locateAt(error, context, info));
     }
   };
 }
 
-function placingLater(value: Promise<unknown>, context: WithFailures, info: GraphQLResolveInfo): Promise<unknown> {
+function locateLater(value: Promise<unknown>, context: WithFailures, info: GraphQLResolveInfo): Promise<unknown> {
   return value.catch((error: unknown) => {
-    throw placedAt(error, context, info);
+    throw locateAt(error, context, info);
   });
 }
 
-function placedAt(error: unknown, { failures }: WithFailures, info: GraphQLResolveInfo): GraphQLError {
-  return failures.placed(error, info.fieldNodes, () => responsePathAsArray(info.path));
+function locateAt(error: unknown, { failures }: WithFailures, info: GraphQLResolveInfo): GraphQLError {
+  return failures.locate(error, info.fieldNodes, () => responsePathAsArray(info.path));
 }
 
 export interface SentErrors {
@@ -78,7 +80,7 @@ export interface SentErrors {
   readonly leftOut: number;
 }
 
-export function atMost(all: readonly GraphQLFormattedError[]): SentErrors {
-  const errors = all.filter((error) => error !== LEFT_OUT_AS_SENT).slice(0, perAnswerMax);
+export function limitErrors(all: readonly GraphQLFormattedError[]): SentErrors {
+  const errors = all.filter((error) => error !== FORMATTED_ERROR_BEYOND_LIMIT).slice(0, perAnswerMax);
   return { errors, leftOut: all.length - errors.length };
 }

@@ -6,14 +6,14 @@ import type { ApolloServerPlugin } from '@apollo/server';
 import type { DocumentNode, GraphQLError, GraphQLFormattedError, OperationDefinitionNode } from 'graphql';
 import type { Request } from '../operations/caller.js';
 import { REFUSALS } from '../rules/errors.js';
-import type { Checked, Context } from './context.js';
-import { atMost } from './failures.js';
+import type { LimitCheck, Context } from './context.js';
+import { limitErrors } from './failures.js';
 import type { Limits } from './limits.js';
 import { mutationsIn } from './limits/shape.js';
 import { retryAfterIfOverloaded } from './overloaded.js';
 import { applyHeaders } from './request-headers.js';
 
-export interface Found {
+export interface ValidOperation {
   readonly document: DocumentNode;
   /** Of the document's text. */
   readonly hash: string;
@@ -29,15 +29,15 @@ export interface Result {
   extensions?: Record<string, unknown> | undefined;
 }
 
-export type FormatError = (formatted: GraphQLFormattedError, error: unknown) => GraphQLFormattedError;
+export type FormatError = (formattedError: GraphQLFormattedError, error: unknown) => GraphQLFormattedError;
 
 export interface OperationHooks {
   /** Throws a refusal where the headers do not allow the operation. */
-  before(found: Found): Checked;
+  before(operation: ValidOperation): LimitCheck;
   /**
    * Completes the answer. Returns after how many seconds to try again where there was no capacity to answer anything.
    */
-  after(context: Context, checked: Checked | undefined, result: Result): number | undefined;
+  after(context: Context, check: LimitCheck | undefined, result: Result): number | undefined;
 }
 
 export function createHooks(limits: Pick<Limits, 'check'>, format: FormatError): OperationHooks {
@@ -46,11 +46,11 @@ export function createHooks(limits: Pick<Limits, 'check'>, format: FormatError):
       context.caller.request.record.document = { name: operation.name?.value, hash };
       applyHeaders(context, mutationsIn(document, operation));
       const isStream = context.opening !== undefined;
-      return (context.checked ??= limits.check({ document, operation, variables, isStream }));
+      return (context.limitCheck ??= limits.check({ document, operation, variables, isStream }));
     },
-    after: (context, checked, result) => {
-      if (checked) {
-        const { cost, refusals } = checked;
+    after: (context, check, result) => {
+      if (check) {
+        const { cost, refusals } = check;
         if (cost) result.extensions = { ...result.extensions, cost };
         if (refusals.length > 0) result.errors = refusals.map((error) => format(error.toJSON(), error));
       }
@@ -63,9 +63,9 @@ export function createHooks(limits: Pick<Limits, 'check'>, format: FormatError):
 }
 
 /** Every error has the id of its request, so that its user can ask the operator about it. */
-function identify(result: Result, all: readonly GraphQLFormattedError[], { requestId, record }: Request): void {
-  const { errors, leftOut } = atMost(all);
-  record.answered(all);
+function identify(result: Result, allErrors: readonly GraphQLFormattedError[], { requestId, record }: Request): void {
+  const { errors, leftOut } = limitErrors(allErrors);
+  record.answered(allErrors);
   result.errors = errors.map((error) => ({ ...error, extensions: { ...error.extensions, requestId } }));
   if (leftOut > 0) result.extensions = { ...result.extensions, errorsLeftOut: leftOut };
 }
@@ -73,14 +73,14 @@ function identify(result: Result, all: readonly GraphQLFormattedError[], { reque
 /** Calls `onFound` with every valid document, and `onUnexpected` with an error that is not in the answer. */
 export function asPlugin(
   { before, after }: OperationHooks,
-  onFound: (text: string, found: Pick<Found, 'document' | 'hash'>) => void,
-  onUnexpected: (error: Error, context: Context) => void,
+  onDocument: (text: string, document: Pick<ValidOperation, 'document' | 'hash'>) => void,
+  onUnexpectedError: (error: Error, context: Context) => void,
 ): ApolloServerPlugin<Context> {
   return {
     unexpectedErrorProcessingRequest: async ({ requestContext: { contextValue }, error }) =>
-      onUnexpected(error, contextValue),
+      onUnexpectedError(error, contextValue),
     requestDidStart: async () => {
-      let checked: Checked | undefined;
+      let check: LimitCheck | undefined;
       return {
         didResolveSource: async ({ contextValue, queryHash }) => {
           contextValue.caller.request.record.document = { name: undefined, hash: queryHash };
@@ -93,15 +93,15 @@ export function asPlugin(
           queryHash: hash,
           contextValue: context,
         }) => {
-          onFound(source, { document, hash });
+          onDocument(source, { document, hash });
           // No operation has the requested name: Apollo refuses it when it executes.
           if (!operation) return;
-          checked = before({ document, hash, operation, variables: request.variables ?? {}, context });
-          throwFirst(checked.refusals);
+          check = before({ document, hash, operation, variables: request.variables ?? {}, context });
+          throwFirst(check.refusals);
         },
         willSendResponse: async ({ contextValue, response: { body, http } }) => {
           if (body.kind !== 'single') return;
-          const retryAfter = after(contextValue, checked, body.singleResult);
+          const retryAfter = after(contextValue, check, body.singleResult);
           if (retryAfter === undefined) return;
           http.status = REFUSALS.OVERLOADED[0];
           http.headers.set('retry-after', String(retryAfter));

@@ -8,15 +8,15 @@ import type { ApolloServer, ApolloServerPlugin } from '@apollo/server';
 import { getOperationAST, type DocumentNode } from 'graphql';
 import { LRUCache } from 'lru-cache';
 import { REFUSALS } from '../rules/errors.js';
-import type { Checked, Context } from './context.js';
+import type { LimitCheck, Context } from './context.js';
 import type { RunOperation } from './executor/executor.js';
-import type { Found, FormatError, OperationHooks, Result } from './hooks.js';
-import { DOCUMENT_CHARACTERS_KEPT } from './limits.js';
+import type { ValidOperation, FormatError, OperationHooks, Result } from './hooks.js';
+import { DOCUMENT_CACHE_CHARACTERS_MAX } from './limits.js';
 import { isObject } from './limits/automatic.js';
 import type { GraphqlRequest } from './limits/persisted.js';
 
-/** A request over HTTP, parsed as Apollo parses it. */
-export interface Answered {
+/** An answer over HTTP. */
+export interface HttpAnswer {
   readonly status: number;
   readonly headers: readonly (readonly [name: string, value: string])[];
   readonly contentType: string;
@@ -24,12 +24,12 @@ export interface Answered {
 }
 
 export interface KnownDocuments {
-  keep(text: string, document: Known): void;
+  keep(text: string, document: ValidDocument): void;
   /** Undefined where Apollo must answer; nothing has run then. */
-  answer(request: GraphqlRequest, contentType: string, context: Context): Promise<Answered | undefined>;
+  answer(request: GraphqlRequest, contentType: string, context: Context): Promise<HttpAnswer | undefined>;
 }
 
-interface Known {
+interface ValidDocument {
   readonly document: DocumentNode;
   readonly hash: string;
 }
@@ -41,15 +41,15 @@ interface Parts {
 }
 
 export function createKnownDocuments({ run, hooks, format }: Parts): KnownDocuments {
-  const documents = new LRUCache<string, Known>({
-    maxSize: DOCUMENT_CHARACTERS_KEPT,
+  const documents = new LRUCache<string, ValidDocument>({
+    maxSize: DOCUMENT_CACHE_CHARACTERS_MAX,
     sizeCalculation: (_, text) => 1 + text.length,
   });
 
   /** Undefined where a check refuses the operation: Apollo then makes the same checks and answers the refusal. */
-  function checked(found: Found): Checked | undefined {
+  function passedCheck(operation: ValidOperation): LimitCheck | undefined {
     try {
-      const checks = hooks.before(found);
+      const checks = hooks.before(operation);
       return checks.refusals.length === 0 ? checks : undefined;
     } catch {
       return undefined;
@@ -57,16 +57,16 @@ export function createKnownDocuments({ run, hooks, format }: Parts): KnownDocume
   }
 
   return {
-    keep: (text, known) => void documents.set(text, known),
+    keep: (text, entry) => void documents.set(text, entry),
     answer: async (request, contentType, context) => {
       if (context.wantsDryRun) return undefined;
-      const usual = usualRequest(request);
-      const known = usual && documents.get(usual.query);
-      const operation = known && getOperationAST(known.document, usual.operationName);
+      const usualRequest = parseUsualRequest(request);
+      const entry = usualRequest && documents.get(usualRequest.query);
+      const operation = entry && getOperationAST(entry.document, usualRequest.operationName);
       if (!operation || operation.operation === 'subscription') return undefined;
-      const { document, hash } = known;
-      const { variables, operationName } = usual;
-      const checks = checked({ document, hash, operation, variables, context });
+      const { document, hash } = entry;
+      const { variables, operationName } = usualRequest;
+      const checks = passedCheck({ document, hash, operation, variables, context });
       if (!checks) return undefined;
       const { data, errors } = await run({ document, operation, operationName, variables, context });
       // A required variable is missing: graphql-js has run nothing.
@@ -89,7 +89,7 @@ interface UsualRequest {
   readonly variables: Readonly<Record<string, unknown>>;
 }
 
-function usualRequest({ method, body }: GraphqlRequest): UsualRequest | undefined {
+function parseUsualRequest({ method, body }: GraphqlRequest): UsualRequest | undefined {
   if (method !== 'POST' || !isObject(body)) return undefined;
   const { query, operationName, variables, extensions } = body;
   if (typeof query !== 'string' || !(operationName == null || typeof operationName === 'string')) return undefined;

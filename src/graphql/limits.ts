@@ -14,9 +14,9 @@ import {
 } from 'graphql';
 import { refuse } from '../rules/errors.js';
 import { ERRORS, GRAPHQL_LIMITS } from '../rules/limits.js';
-import type { Checked, Context } from './context.js';
+import type { LimitCheck, Context } from './context.js';
 import { costOf, type Cost } from './limits/cost.js';
-import { exceeded, refusalIn } from './limits/refusals.js';
+import { limitError, refusalIn } from './limits/refusals.js';
 import { shapeRule } from './limits/shape.js';
 import { wrongVariables } from './limits/variables.js';
 
@@ -26,13 +26,13 @@ type FormatError = NonNullable<Options['formatError']>;
 export interface Limits {
   readonly options: Pick<Options, 'parseOptions' | 'validationRules' | 'validationOptions' | 'documentStore'>;
   /** The cost of an operation, and the reasons why it may not run. */
-  check(operation: ToCheck): Checked;
+  check(operation: OperationToCheck): LimitCheck;
   /** Formats an error about a limit as the refusal of that limit, and removes suggestions of names from the schema. */
-  worded(format: FormatError): FormatError;
+  wrapFormat(format: FormatError): FormatError;
 }
 
 /** An operation of a valid document, before it runs. */
-interface ToCheck {
+interface OperationToCheck {
   readonly document: DocumentNode;
   readonly operation: OperationDefinitionNode;
   readonly variables: Readonly<Record<string, unknown>>;
@@ -45,7 +45,7 @@ export interface LimitSettings {
 }
 
 export function createLimits(schema: GraphQLSchema, { suggestions }: LimitSettings): Limits {
-  const costOfOperation = rememberingCosts(schema);
+  const costOfOperation = memoizeCosts(schema);
   return {
     options: {
       parseOptions: { maxLexicalTokens: GRAPHQL_LIMITS.tokens },
@@ -53,21 +53,21 @@ export function createLimits(schema: GraphQLSchema, { suggestions }: LimitSettin
       // After the last of them GraphQL adds an error that there are more.
       validationOptions: { hideSuggestions: !suggestions, maxErrors: ERRORS.perAnswerMax - 1 },
       documentStore: new InMemoryLRUCache<DocumentNode>({
-        maxSize: DOCUMENT_CHARACTERS_KEPT,
+        maxSize: DOCUMENT_CACHE_CHARACTERS_MAX,
         sizeCalculation: ({ loc }) => 1 + (loc?.end ?? 0),
       }),
     },
     check: ({ document, operation, variables, isStream }) => {
-      const misplaced = outOfPlace(operation, isStream);
-      if (misplaced) return { refusals: [misplaced] };
-      const requested = costOfOperation(document, operation, variables);
+      const refusal = wrongAddress(operation, isStream);
+      if (refusal) return { refusals: [refusal] };
+      const operationCost = costOfOperation(document, operation, variables);
       const { cost: max } = GRAPHQL_LIMITS;
-      const cost = { requested, max, remaining: Math.max(max - requested, 0) };
-      if (requested > max) return { cost, refusals: [exceeded('cost', requested, operation)] };
+      const cost = { requested: operationCost, max, remaining: Math.max(max - operationCost, 0) };
+      if (operationCost > max) return { cost, refusals: [limitError('cost', operationCost, operation)] };
       return { cost, refusals: wrongVariables(schema, operation, variables, { suggestions }) };
     },
-    worded: (format) => (formatted, thrown) => {
-      const error = format(formatted, refusalIn(thrown) ?? thrown);
+    wrapFormat: (format) => (formattedError, originalError) => {
+      const error = format(formattedError, refusalIn(originalError) ?? originalError);
       return suggestions ? error : withoutSuggestions(error);
     },
   };
@@ -77,13 +77,13 @@ export function createLimits(schema: GraphQLSchema, { suggestions }: LimitSettin
  * How many characters of validated documents are kept, about a thousand usual documents. The syntax tree of a document
  * takes up to a hundred times the memory of its text.
  */
-export const DOCUMENT_CHARACTERS_KEPT = 500_000;
+export const DOCUMENT_CACHE_CHARACTERS_MAX = 500_000;
 
 /**
  * Refuses a subscription that is sent to the address of requests, and a query or mutation that is sent to the address
  * of streams.
  */
-function outOfPlace({ operation }: OperationDefinitionNode, isStream: boolean): GraphQLError | undefined {
+function wrongAddress({ operation }: OperationDefinitionNode, isStream: boolean): GraphQLError | undefined {
   if ((operation === 'subscription') === isStream) return undefined;
   const refusal = refuse('VALIDATION_FAILED', { message: isStream ? SUBSCRIPTIONS_ALONE : NO_SUBSCRIPTIONS });
   return new GraphQLError(refusal.message, {
@@ -97,12 +97,16 @@ const NO_SUBSCRIPTIONS =
   'A subscription is a stream: open it by a WebSocket to /graphql (graphql-transport-ws), or as server-sent events ' +
   'from /graphql/stream.';
 
-function rememberingCosts(schema: GraphQLSchema) {
+function memoizeCosts(schema: GraphQLSchema) {
   // The cost of a document is kept as long as Apollo keeps the validated document.
-  const known = new WeakMap<OperationDefinitionNode, Cost>();
-  return (document: DocumentNode, operation: OperationDefinitionNode, variables: ToCheck['variables']): number => {
-    const cost = known.get(operation) ?? costOf(schema, document, operation);
-    known.set(operation, cost);
+  const costs = new WeakMap<OperationDefinitionNode, Cost>();
+  return (
+    document: DocumentNode,
+    operation: OperationDefinitionNode,
+    variables: OperationToCheck['variables'],
+  ): number => {
+    const cost = costs.get(operation) ?? costOf(schema, document, operation);
+    costs.set(operation, cost);
     return typeof cost === 'number' ? cost : cost(variables);
   };
 }

@@ -114,8 +114,8 @@ export class Loaders {
   /** The balances of the users whose tokens the viewer may see. */
   get balances(): Loader<UserId, Balance> {
     return this.#loader('balances', async (db, viewer, ids) => {
-      const seen = ids.filter((id) => seesTokensOf(viewer, id));
-      const rows = seen.length > 0 ? await selectBalances(db, { ids: asArray(seen) }) : [];
+      const visibleIds = ids.filter((id) => seesTokensOf(viewer, id));
+      const rows = visibleIds.length > 0 ? await selectBalances(db, { ids: asArray(visibleIds) }) : [];
       return new Map(rows.map(({ userId, ...balance }) => [userId, balance]));
     });
   }
@@ -125,8 +125,8 @@ export class Loaders {
     const loader = this.#loader<UserId, Page<TokenTransfer>>(
       `transfers ${JSON.stringify(page)}`,
       async (db, viewer, ids) => {
-        const seen = ids.filter((id) => seesTokensOf(viewer, id));
-        return seen.length > 0 ? transfersOfMany(db, seen, page) : new Map();
+        const visibleIds = ids.filter((id) => seesTokensOf(viewer, id));
+        return visibleIds.length > 0 ? transfersOfMany(db, visibleIds, page) : new Map();
       },
     );
     return loader.load(user);
@@ -173,8 +173,8 @@ export class Loaders {
   }
 
   #loader<Key, Value>(name: string, read: Read<Key, Value>): Loader<Key, Value> {
-    const known = this.#loaders.get(name) as Loader<Key, Value> | undefined;
-    if (known) return known;
+    const cachedLoader = this.#loaders.get(name) as Loader<Key, Value> | undefined;
+    if (cachedLoader) return cachedLoader;
     const { caller } = this;
     const loader = new DataLoader<Key, Value | undefined>(
       async (keys) => {

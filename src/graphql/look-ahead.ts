@@ -16,12 +16,12 @@ import type { PersonFields } from '../store/people.js';
 
 /** For a field that answers one job. */
 export function includeOfJob(info: GraphQLResolveInfo): JobInclude {
-  return remembered(info, (reading) => includeIn(inside(info.fieldNodes, reading), reading));
+  return memoize(info, (reading) => includeIn(inside(info.fieldNodes, reading), reading));
 }
 
 /** For a field that answers a connection of jobs. */
 export function includeOfJobs(info: GraphQLResolveInfo): JobInclude {
-  return remembered(info, (reading) => {
+  return memoize(info, (reading) => {
     const connection = inside(info.fieldNodes, reading);
     const include = includeIn(entriesOf(connection, reading), reading);
     return selectsTotal(connection) ? { ...include, total: true } : include;
@@ -34,20 +34,20 @@ export function needsTotal(info: GraphQLResolveInfo): boolean {
 }
 
 /** The result for these fields; kept as long as the document where it does not depend on variables. */
-const known = new WeakMap<readonly FieldNode[], JobInclude>();
+const includes = new WeakMap<readonly FieldNode[], JobInclude>();
 
-function remembered(info: GraphQLResolveInfo, read: (reading: Reading) => JobInclude): JobInclude {
-  const before = known.get(info.fieldNodes);
-  if (before) return before;
+function memoize(info: GraphQLResolveInfo, read: (reading: Reading) => JobInclude): JobInclude {
+  const cachedInclude = includes.get(info.fieldNodes);
+  if (cachedInclude) return cachedInclude;
   const reading = new Reading(info);
   const include = read(reading);
-  if (!reading.usedVariables) known.set(info.fieldNodes, include);
+  if (!reading.usesVariables) includes.set(info.fieldNodes, include);
   return include;
 }
 
 /** A document being read; it records whether a variable was used. */
 class Reading {
-  usedVariables = false;
+  usesVariables = false;
   readonly fragments: GraphQLResolveInfo['fragments'];
 
   constructor(private readonly info: GraphQLResolveInfo) {
@@ -55,7 +55,7 @@ class Reading {
   }
 
   variable(name: string): unknown {
-    this.usedVariables = true;
+    this.usesVariables = true;
     return this.info.variableValues[name];
   }
 }
@@ -63,9 +63,9 @@ class Reading {
 function includeIn(fields: readonly FieldNode[], reading: Reading): JobInclude {
   const names = namesOf(fields);
   const has = (name: string) => names.includes(name);
-  const insideOf = (name: string) => inside(named(fields, name), reading);
-  const bids = firstPageOf(named(fields, 'bids'), reading);
-  const timeline = firstPageOf(named(fields, 'timeline'), reading);
+  const insideOf = (name: string) => inside(withName(fields, name), reading);
+  const bids = firstPageOf(withName(fields, 'bids'), reading);
+  const timeline = firstPageOf(withName(fields, 'timeline'), reading);
   return {
     // The available actions depend on the whole job.
     ...(!has('availableActions') && { job: names }),
@@ -85,11 +85,11 @@ function namesOf(fields: readonly FieldNode[]): readonly string[] {
 
 /** A profile's own fields, and those of the account behind it. */
 function personIn(fields: readonly FieldNode[], reading: Reading): PersonFields {
-  return { user: namesOf(inside(named(fields, 'user'), reading)), profile: namesOf(fields) };
+  return { user: namesOf(inside(withName(fields, 'user'), reading)), profile: namesOf(fields) };
 }
 
 function bidIn(fields: readonly FieldNode[], reading: Reading): NonNullable<JobInclude['ownBids']> {
-  const contractors = named(fields, 'contractor');
+  const contractors = withName(fields, 'contractor');
   return {
     fields: namesOf(fields),
     ...(contractors.length > 0 && { bidder: personIn(inside(contractors, reading), reading) }),
@@ -103,21 +103,21 @@ function firstPageOf(lists: readonly FieldNode[], reading: Reading): JobInclude[
 }
 
 function selectsTotal(connection: readonly FieldNode[]): boolean {
-  return named(connection, 'totalCount').length > 0;
+  return withName(connection, 'totalCount').length > 0;
 }
 
 /** The fields that are selected of a connection's nodes. */
 function entriesOf(connection: readonly FieldNode[], reading: Reading): FieldNode[] {
-  const edges = inside(named(connection, 'edges'), reading);
-  return inside([...named(connection, 'nodes'), ...named(edges, 'node')], reading);
+  const edges = inside(withName(connection, 'edges'), reading);
+  return inside([...withName(connection, 'nodes'), ...withName(edges, 'node')], reading);
 }
 
 /**
  * The size of the first page; undefined for any other page, for a filtered list, and for arguments that will be
  * refused.
  */
-function firstPageSize({ arguments: sent = [] }: FieldNode, reading: Reading): number | undefined {
-  const values = new Map(sent.map(({ name, value }) => [name.value, valueOf(value, reading)]));
+function firstPageSize({ arguments: args = [] }: FieldNode, reading: Reading): number | undefined {
+  const values = new Map(args.map(({ name, value }) => [name.value, valueOf(value, reading)]));
   if (values.get('after') != null || values.get('status') != null) return undefined;
   const first = values.get('first') ?? PAGE.perPageDefault;
   return typeof first === 'number' && Number.isInteger(first) && first >= 1 && first <= PAGE.perPageMax
@@ -131,32 +131,32 @@ function valueOf(node: ValueNode, reading: Reading): unknown {
   return node.kind === Kind.INT ? Number(node.value) : node;
 }
 
-function named(fields: readonly FieldNode[], name: string): FieldNode[] {
+function withName(fields: readonly FieldNode[], name: string): FieldNode[] {
   return fields.filter((field) => field.name.value === name);
 }
 
 /** The fields that these sets and their fragments select. */
 function inside(fields: readonly FieldNode[], reading: Reading): FieldNode[] {
-  const found: FieldNode[] = [];
-  for (const { selectionSet } of fields) if (selectionSet) gather(selectionSet, reading, found);
-  return found;
+  const innerFields: FieldNode[] = [];
+  for (const { selectionSet } of fields) if (selectionSet) gather(selectionSet, reading, innerFields);
+  return innerFields;
 }
 
-function gather({ selections }: SelectionSetNode, reading: Reading, found: FieldNode[]): void {
+function gather({ selections }: SelectionSetNode, reading: Reading, innerFields: FieldNode[]): void {
   for (const selection of selections) {
-    if (!isWanted(selection, reading)) continue;
-    if (selection.kind === Kind.FIELD) found.push(selection);
+    if (!isIncluded(selection, reading)) continue;
+    if (selection.kind === Kind.FIELD) innerFields.push(selection);
     else {
       const set =
         selection.kind === Kind.INLINE_FRAGMENT
           ? selection.selectionSet
           : reading.fragments[selection.name.value]?.selectionSet;
-      if (set) gather(set, reading, found);
+      if (set) gather(set, reading, innerFields);
     }
   }
 }
 
-function isWanted({ directives = [] }: SelectionNode, reading: Reading): boolean {
+function isIncluded({ directives = [] }: SelectionNode, reading: Reading): boolean {
   return directives.every(({ name: { value: name }, arguments: [condition] = [] }) => {
     if (!condition || (name !== 'skip' && name !== 'include')) return true;
     const value = condition.value.kind === Kind.BOOLEAN ? condition.value.value : valueOf(condition.value, reading);

@@ -11,10 +11,14 @@ interface Result {
 
 /** After how many seconds to try again; undefined if a root field was answered, or refused with another code. */
 export function retryAfterIfOverloaded({ data, errors = [] }: Result): number | undefined {
-  const overloaded = errors.filter(({ extensions }) => extensions?.code === 'OVERLOADED');
-  if (overloaded.length === 0) return undefined;
+  const overloadErrors = errors.filter(({ extensions }) => extensions?.code === 'OVERLOADED');
+  if (overloadErrors.length === 0) return undefined;
   const isWholly = data
-    ? Object.entries(data).every(([name, value]) => value === null && overloaded.some(({ path }) => path?.[0] === name))
-    : overloaded.length === errors.length;
-  return isWholly ? Math.max(1, ...overloaded.map(({ extensions }) => Number(extensions?.retryAfter ?? 1))) : undefined;
+    ? Object.entries(data).every(
+        ([name, value]) => value === null && overloadErrors.some(({ path }) => path?.[0] === name),
+      )
+    : overloadErrors.length === errors.length;
+  return isWholly
+    ? Math.max(1, ...overloadErrors.map(({ extensions }) => Number(extensions?.retryAfter ?? 1)))
+    : undefined;
 }

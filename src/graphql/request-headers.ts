@@ -5,7 +5,7 @@ import type { Operation } from '../operations/operation.js';
 import { invalidField } from '../operations/validation.js';
 import type { Context } from './context.js';
 
-const OPERATION_NAMED = new Map<string, Operation<unknown, unknown>>(Object.entries(OPERATIONS));
+const OPERATIONS_BY_NAME = new Map<string, Operation<unknown, unknown>>(Object.entries(OPERATIONS));
 
 /**
  * Refuses combinations of mutations that these headers do not allow, and makes the request a dry run if it asks for
@@ -17,11 +17,11 @@ export function applyHeaders({ caller, wantsDryRun }: Context, mutations: readon
     throw badHeader('Idempotency-Key', 'goes with one mutation a request; send the others in requests of their own');
   }
   if (!wantsDryRun) return;
-  const alone = mutations.filter((name) => mustBeAlone(OPERATION_NAMED.get(name)));
+  const alone = mutations.filter((name) => mustBeAlone(OPERATIONS_BY_NAME.get(name)));
   if (alone.length > 0 && mutations.length > 1) {
     throw badHeader('Dry-Run', `does not go with ${alone[0]} among other mutations; send it in a request of its own`);
   }
-  if (!alone.some((name) => OPERATION_NAMED.get(name)?.alwaysForReal)) caller.keepNothing();
+  if (!alone.some((name) => OPERATIONS_BY_NAME.get(name)?.alwaysForReal)) caller.keepNothing();
 }
 
 /** An operation that a dry run cannot undo may not be part of a transaction that is rolled back, nor may slow work. */

@@ -2,7 +2,7 @@
 import 'reflect-metadata';
 import { isObjectType, lexicographicSortSchema, type GraphQLInterfaceType, type GraphQLSchema } from 'graphql';
 import { buildSchemaSync } from 'type-graphql';
-import { placingFailures } from './failures.js';
+import { locateFailures } from './failures.js';
 import { callPlainResolversDirectly } from './plain-resolvers.js';
 import { AccountResolver } from './resolvers/accounts.js';
 import { ApiKeyResolver } from './resolvers/api-keys.js';
@@ -38,7 +38,7 @@ const DESCRIPTIONS = {
 };
 
 export function createSchema(): GraphQLSchema {
-  const built = describe(
+  const unsortedSchema = describe(
     buildSchemaSync({
       resolvers: [
         AccountResolver,
@@ -57,30 +57,30 @@ export function createSchema(): GraphQLSchema {
         WebhookResolver,
       ],
       // type-graphql requires one where there are subscriptions; each subscription here opens its own stream.
-      pubSub: { publish: neverAsked, subscribe: neverAsked },
+      pubSub: { publish: throwOnPubSub, subscribe: throwOnPubSub },
       // The operations check their own input; a second check here could only differ.
       validate: false,
     }),
   );
-  const schema = lexicographicSortSchema(built);
+  const schema = lexicographicSortSchema(unsortedSchema);
   // type-graphql would wrap synchronous values in promises.
   (schema.getType('Node') as GraphQLInterfaceType).resolveType = typeOfNode;
   callPlainResolversDirectly(schema);
-  placeFailures(schema);
+  locateAllFailures(schema);
   return schema;
 }
 
-function placeFailures(schema: GraphQLSchema): void {
+function locateAllFailures(schema: GraphQLSchema): void {
   for (const type of Object.values(schema.getTypeMap())) {
     if (!isObjectType(type)) continue;
     for (const field of Object.values(type.getFields())) {
-      if (field.resolve) field.resolve = placingFailures(field.resolve);
-      if (field.subscribe) field.subscribe = placingFailures(field.subscribe);
+      if (field.resolve) field.resolve = locateFailures(field.resolve);
+      if (field.subscribe) field.subscribe = locateFailures(field.subscribe);
     }
   }
 }
 
-function neverAsked(): never {
+function throwOnPubSub(): never {
   throw new Error('Subscriptions open their own streams.');
 }
 

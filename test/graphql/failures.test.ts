@@ -13,7 +13,7 @@ import {
 import { describe, expect, it } from 'vitest';
 import type { Context } from '../../src/graphql/context.js';
 import { formatError } from '../../src/graphql/errors.js';
-import { atMost, Failures, placingFailures } from '../../src/graphql/failures.js';
+import { limitErrors, Failures, locateFailures } from '../../src/graphql/failures.js';
 import { createExecutor } from '../../src/graphql/executor/executor.js';
 import { createLog } from '../../src/log.js';
 import { cut, refuse } from '../../src/rules/errors.js';
@@ -32,7 +32,7 @@ const failing = {
 };
 for (const [name, resolve] of Object.entries(failing)) {
   const field = (schema.getType('Item') as GraphQLObjectType).getFields()[name];
-  if (field) field.resolve = placingFailures(resolve);
+  if (field) field.resolve = locateFailures(resolve);
 }
 const nothing = async () => null;
 for (const name of ['nothing', 'nobody']) {
@@ -67,7 +67,7 @@ const EXECUTORS: Readonly<
 describe.each(Object.keys(EXECUTORS))('by %s', (executor) => {
   it.each(Object.keys(failing))('%s', async (field) => {
     const { errors = [] } = (await EXECUTORS[executor]?.(field)) ?? {};
-    const sent = atMost(errors.map((error) => format(error.toJSON(), error)));
+    const sent = limitErrors(errors.map((error) => format(error.toJSON(), error)));
     expect([sent.errors.length, sent.leftOut]).toEqual([50, 2_950]);
     expect(sent.errors[49]).toMatchObject({
       path: field === 'must' ? ['items', 49, 'must'] : ['items', 49, field],
@@ -83,7 +83,7 @@ it.each(Object.keys(EXECUTORS))('by %s, a failure next to an earlier one does no
   items = all.slice(0, 40);
   const { errors = [] } = (await EXECUTORS[executor]?.('nothing nobody')) ?? {};
   items = all;
-  const sent = atMost(errors.map((error) => format(error.toJSON(), error)));
+  const sent = limitErrors(errors.map((error) => format(error.toJSON(), error)));
   expect([sent.errors.length, sent.leftOut]).toEqual([40, 0]);
 });
 

@@ -5,18 +5,18 @@ import type { Complete, FieldPlan, Path, Selection } from './selection.js';
 
 /** A non-null type. */
 export function requiredOf(complete: Complete, place: string): Complete {
-  const required = (value: unknown) => {
+  const assertNotNull = (value: unknown) => {
     if (value === null) throw new Error(`Cannot return null for non-nullable field ${place}.`);
     return value;
   };
   return (value, execution, path) => {
-    const completed = complete(value, execution, path);
-    return isPromise(completed) ? completed.then(required) : required(completed);
+    const result = complete(value, execution, path);
+    return isPromise(result) ? result.then(assertNotNull) : assertNotNull(result);
   };
 }
 
 /** Completes only values that are present; a value that is an Error is a failure. */
-function ifThere(complete: Complete): Complete {
+function ifPresent(complete: Complete): Complete {
   return (value, execution, path) => {
     if (value == null) return null;
     if (value instanceof Error) throw value;
@@ -26,22 +26,22 @@ function ifThere(complete: Complete): Complete {
 
 /** A scalar or an enum, serialized by its type. */
 export function leafOf(type: GraphQLLeafType): Complete {
-  return ifThere(serializerOf(type));
+  return ifPresent(serializerOf(type));
 }
 
 export function serializerOf(type: GraphQLLeafType): (value: unknown) => unknown {
   return (value) => {
-    const written: unknown = type.serialize(value);
-    if (written == null)
+    const output: unknown = type.serialize(value);
+    if (output == null)
       throw new Error(
-        `Expected \`${type}.serialize(${String(value)})\` to return non-nullable value, returned: ${String(written)}`,
+        `Expected \`${type}.serialize(${String(value)})\` to return non-nullable value, returned: ${String(output)}`,
       );
-    return written;
+    return output;
   };
 }
 
 export function objectOf(selection: Selection): Complete {
-  return ifThere((value, execution, path) => runFields(selection, value, execution, path));
+  return ifPresent((value, execution, path) => runFields(selection, value, execution, path));
 }
 
 /** An object of one of several types, each with fields of its own. */
@@ -50,7 +50,7 @@ export function anyOf(
   selections: ReadonlyMap<string, Selection>,
   info: FieldPlan['info'],
 ): Complete {
-  return ifThere((value, execution, path) => {
+  return ifPresent((value, execution, path) => {
     const { context, variables } = execution;
     const name = type.resolveType?.(value, context, { ...info, path, variableValues: variables }, type);
     const selection = selections.get(String(name));
@@ -60,25 +60,25 @@ export function anyOf(
 }
 
 export function listOf(complete: Complete, isRequired: boolean, nodes: readonly FieldNode[], place: string): Complete {
-  return ifThere((value, execution, path) => {
+  return ifPresent((value, execution, path) => {
     if (!Array.isArray(value)) throw new Error(`Expected Iterable, but did not find one for field "${place}".`);
-    const written = Array.from<unknown>({ length: value.length });
+    const output = Array.from<unknown>({ length: value.length });
     let pending: PromiseLike<void>[] | undefined;
     for (let at = 0; at < value.length; at += 1) {
       const entryPath: Path = { prev: path, key: at, typename: undefined };
       try {
         const entry: unknown = value[at];
-        const completed = isPromise(entry)
+        const result = isPromise(entry)
           ? completeLater(entry, complete, execution, entryPath)
           : complete(entry, execution, entryPath);
-        written[at] = completed;
-        if (isPromise(completed))
-          (pending ??= []).push(settle(written, at, completed, isRequired, nodes, execution, entryPath));
+        output[at] = result;
+        if (isPromise(result))
+          (pending ??= []).push(settle(output, at, result, isRequired, nodes, execution, entryPath));
       } catch (error) {
         if (isRequired && pending) return whenAllHaveEnded(pending, error, nodes, execution, entryPath);
-        written[at] = afterFailure(error, isRequired, nodes, execution, entryPath);
+        output[at] = afterFailure(error, isRequired, nodes, execution, entryPath);
       }
     }
-    return pending ? whenAllAreThere(pending, written) : written;
+    return pending ? whenAllAreThere(pending, output) : output;
   });
 }

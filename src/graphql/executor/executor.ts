@@ -33,9 +33,9 @@ export function createExecutor(schema: GraphQLSchema): RunOperation {
 
   function planFor({ document, operation }: OperationRequest): Plan | undefined {
     if (!operation) return undefined;
-    const known = plans.get(operation) ?? planOf(schema, document, operation) ?? 'none';
-    plans.set(operation, known);
-    return known === 'none' ? undefined : known;
+    const plan = plans.get(operation) ?? planOf(schema, document, operation) ?? 'none';
+    plans.set(operation, plan);
+    return plan === 'none' ? undefined : plan;
   }
 
   return async (request) => {

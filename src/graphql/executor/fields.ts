@@ -24,7 +24,7 @@ export interface Occurrence {
 }
 
 export type Occurrences = [Occurrence, ...Occurrence[]];
-export type FieldsFound = ReadonlyMap<string, Readonly<Occurrences>>;
+export type SelectedFields = ReadonlyMap<string, Readonly<Occurrences>>;
 
 export class FieldCollector {
   constructor(
@@ -33,47 +33,51 @@ export class FieldCollector {
     private readonly operation: OperationDefinitionNode,
   ) {}
 
-  collect(sets: readonly SelectionSetNode[], type: GraphQLObjectType): FieldsFound {
-    const found = new Map<string, Occurrences>();
+  collect(sets: readonly SelectionSetNode[], type: GraphQLObjectType): SelectedFields {
+    const fields = new Map<string, Occurrences>();
     /** The fragments that were spread, and whether under a condition. */
-    const spread = new Map<string, boolean>();
-    for (const set of sets) this.#gather(set, type, [], found, spread);
-    for (const occurrences of found.values()) {
+    const spreadFragments = new Map<string, boolean>();
+    for (const set of sets) this.#gather(set, type, [], fields, spreadFragments);
+    for (const occurrences of fields.values()) {
       // The variables would decide which of them comes first, and which count.
       if (occurrences.length > 1 && occurrences.some(({ conditions }) => conditions.length > 0)) throw new NotPlanned();
     }
-    return found;
+    return fields;
   }
 
   #gather(
     { selections }: SelectionSetNode,
     type: GraphQLObjectType,
-    inherited: readonly Condition[],
-    found: Map<string, Occurrences>,
-    spread: Map<string, boolean>,
+    parentConditions: readonly Condition[],
+    fields: Map<string, Occurrences>,
+    spreadFragments: Map<string, boolean>,
   ): void {
     for (const selection of selections) {
-      const conditions = this.#conditionsOf(selection, inherited);
+      const conditions = this.#conditionsOf(selection, parentConditions);
       if (conditions === 'never') continue;
       if (selection.kind === Kind.FIELD) {
         const key = (selection.alias ?? selection.name).value;
-        const before = found.get(key);
+        const before = fields.get(key);
         if (before) before.push({ node: selection, conditions });
-        else found.set(key, [{ node: selection, conditions }]);
+        else fields.set(key, [{ node: selection, conditions }]);
         continue;
       }
-      if (selection.kind === Kind.FRAGMENT_SPREAD && isSpreadAgain(selection.name.value, conditions, spread)) continue;
+      if (selection.kind === Kind.FRAGMENT_SPREAD && isSpreadAgain(selection.name.value, conditions, spreadFragments))
+        continue;
       const fragment = selection.kind === Kind.FRAGMENT_SPREAD ? this.fragments[selection.name.value] : selection;
       if (fragment && this.#appliesTo(fragment.typeCondition?.name.value, type))
-        this.#gather(fragment.selectionSet, type, conditions, found, spread);
+        this.#gather(fragment.selectionSet, type, conditions, fields, spreadFragments);
     }
   }
 
-  #conditionsOf({ directives = [] }: SelectionNode, inherited: readonly Condition[]): readonly Condition[] | 'never' {
-    const conditions = [...inherited];
-    for (const { name, arguments: given = [] } of directives) {
+  #conditionsOf(
+    { directives = [] }: SelectionNode,
+    parentConditions: readonly Condition[],
+  ): readonly Condition[] | 'never' {
+    const conditions = [...parentConditions];
+    for (const { name, arguments: args = [] } of directives) {
       const isSkip = name.value === 'skip';
-      const condition = given[0]?.value;
+      const condition = args[0]?.value;
       if ((!isSkip && name.value !== 'include') || !condition) continue;
       if (condition.kind === Kind.VARIABLE) conditions.push(this.#conditionOn(condition.name.value, isSkip));
       else if (valueFromASTUntyped(condition) === isSkip) return 'never';
@@ -96,10 +100,10 @@ export class FieldCollector {
 }
 
 /** Only the first spread of a fragment counts; spread under two conditions, it would count under either. */
-function isSpreadAgain(name: string, conditions: readonly Condition[], spread: Map<string, boolean>): boolean {
-  const before = spread.get(name);
+function isSpreadAgain(name: string, conditions: readonly Condition[], spreadFragments: Map<string, boolean>): boolean {
+  const before = spreadFragments.get(name);
   const isConditional = conditions.length > 0;
-  spread.set(name, isConditional);
+  spreadFragments.set(name, isConditional);
   if (before === true || (before === false && isConditional)) throw new NotPlanned();
   return before === false;
 }

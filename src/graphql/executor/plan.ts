@@ -26,7 +26,7 @@ import {
 } from 'graphql';
 import type { Context } from '../context.js';
 import { anyOf, leafOf, listOf, objectOf, requiredOf, serializerOf } from './complete.js';
-import { FieldCollector, type FieldsFound, type Occurrences } from './fields.js';
+import { FieldCollector, type SelectedFields, type Occurrences } from './fields.js';
 import { NotPlanned } from './not-planned.js';
 import { runOperation } from './run.js';
 import { selectionOf, type Complete, type FieldPlan, type Selection } from './selection.js';
@@ -48,9 +48,9 @@ export function planOf(
   try {
     const selection = new Planner(schema, document, operation).rootSelection(root);
     const { variableDefinitions = [] } = operation;
-    return (context, sent) => {
-      const { coerced, errors } = getVariableValues(schema, variableDefinitions, sent, ONE_ERROR);
-      return errors ? undefined : runOperation(selection, { context, variables: coerced, errors: [] });
+    return (context, values) => {
+      const { coerced: variables, errors } = getVariableValues(schema, variableDefinitions, values, ONE_ERROR);
+      return errors ? undefined : runOperation(selection, { context, variables, errors: [] });
     };
   } catch (error) {
     if (error instanceof NotPlanned) return undefined;
@@ -76,18 +76,18 @@ class Planner {
   }
 
   rootSelection(root: GraphQLObjectType): Selection {
-    const found = this.collector.collect([this.operation.selectionSet], root);
-    const selection = this.#selection(root, found);
+    const fields = this.collector.collect([this.operation.selectionSet], root);
+    const selection = this.#selection(root, fields);
     const calls = selection.fields.filter(({ name }) => name !== '__typename');
     // Mutations run one after the other, and only as long as none is refused.
     if (this.operation.operation === 'mutation' && calls.length > 1) throw new NotPlanned();
     return selection;
   }
 
-  #selection(type: GraphQLObjectType, found: FieldsFound): Selection {
+  #selection(type: GraphQLObjectType, fields: SelectedFields): Selection {
     // graphql-js would call it for each object.
     if (type.isTypeOf) throw new NotPlanned();
-    return selectionOf([...found].map(([key, occurrences]) => this.#field(type, key, occurrences)));
+    return selectionOf([...fields].map(([key, occurrences]) => this.#field(type, key, occurrences)));
   }
 
   #field(type: GraphQLObjectType, key: string, occurrences: Readonly<Occurrences>): FieldPlan {
@@ -97,7 +97,7 @@ class Planner {
     // Introspection, and a name that would set the prototype of the answer's object.
     if (!definition || key === '__proto__') throw new NotPlanned();
     const nodes = occurrences.map((one) => one.node);
-    const named = isNonNullType(definition.type) ? definition.type.ofType : definition.type;
+    const fieldType = isNonNullType(definition.type) ? definition.type.ofType : definition.type;
     const info: FieldPlan['info'] = {
       fieldName: name,
       fieldNodes: nodes,
@@ -117,7 +117,7 @@ class Planner {
         conditions.length === 0 ? undefined : (variables) => conditions.every((condition) => condition(variables)),
       args: argumentsOf(definition, node),
       complete: this.#complete(definition.type, `${type.name}.${name}`, info),
-      serialize: isLeafType(named) ? serializerOf(named) : undefined,
+      serialize: isLeafType(fieldType) ? serializerOf(fieldType) : undefined,
       isRequired: isNonNullType(definition.type),
       nodes,
       info,
@@ -149,19 +149,19 @@ const NO_ARGUMENTS: Record<string, unknown> = Object.freeze({});
 function argumentsOf(definition: GraphQLField<unknown, unknown>, node: FieldNode): FieldPlan['args'] {
   if (definition.args.length === 0) return () => NO_ARGUMENTS;
   if (hasVariable(node)) return (variables) => getArgumentValues(definition, node, variables);
-  let known: Record<string, unknown> | undefined;
-  return () => (known ??= getArgumentValues(definition, node, {}));
+  let args: Record<string, unknown> | undefined;
+  return () => (args ??= getArgumentValues(definition, node, {}));
 }
 
-function hasVariable({ arguments: given = [] }: FieldNode): boolean {
-  let found = false;
-  for (const argument of given) {
+function hasVariable({ arguments: args = [] }: FieldNode): boolean {
+  let isVariableUsed = false;
+  for (const argument of args) {
     visit(argument, {
       Variable: () => {
-        found = true;
+        isVariableUsed = true;
         return BREAK;
       },
     });
   }
-  return found;
+  return isVariableUsed;
 }

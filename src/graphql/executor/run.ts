@@ -11,7 +11,7 @@ import {
   type GraphQLError,
   type GraphQLResolveInfo,
 } from 'graphql';
-import { placed } from '../failures.js';
+import { locate } from '../failures.js';
 import type { Complete, Execution, FieldPlan, Path, Selection } from './selection.js';
 
 export async function runOperation(
@@ -34,38 +34,43 @@ export function runFields(
   execution: Execution,
   path: Path | undefined,
 ): unknown {
-  const written: Record<string, unknown> = { ...shape };
+  const output: Record<string, unknown> = { ...shape };
   let pending: PromiseLike<void>[] | undefined;
   for (const field of fields) {
     if (field.isIncluded && !field.isIncluded(execution.variables)) continue;
     const { key, isRequired, nodes } = field;
     try {
-      const completed = runField(field, source, execution, path);
-      written[key] = completed;
-      if (isPromise(completed))
-        (pending ??= []).push(settle(written, key, completed, isRequired, nodes, execution, pathOf(field, path)));
+      const result = runField(field, source, execution, path);
+      output[key] = result;
+      if (isPromise(result))
+        (pending ??= []).push(settle(output, key, result, isRequired, nodes, execution, pathOf(field, path)));
     } catch (error) {
       // Awaits the pending fields first: otherwise their failures would be unhandled rejections.
       if (pending && isRequired) return whenAllHaveEnded(pending, error, nodes, execution, pathOf(field, path));
-      written[key] = afterFailure(error, isRequired, nodes, execution, pathOf(field, path));
+      output[key] = afterFailure(error, isRequired, nodes, execution, pathOf(field, path));
     }
   }
-  return pending ? whenAllAreThere(pending, written) : written;
+  return pending ? whenAllAreThere(pending, output) : output;
 }
 
 function runField(field: FieldPlan, source: unknown, execution: Execution, above: Path | undefined): unknown {
   const { name, complete, serialize } = field;
   if (name === '__typename') return field.typename;
-  const isHeld = field.definition.resolve === undefined && isObject(source);
-  const held = isHeld ? source[name] : undefined;
+  const isProperty = field.definition.resolve === undefined && isObject(source);
+  const property = isProperty ? source[name] : undefined;
   // Most fields are a value of the object itself, which needs no arguments and no path.
-  if (serialize && isPlain(held)) return serialize(held);
+  if (serialize && isPlain(property)) return serialize(property);
   const path = pathOf(field, above);
-  const value = isHeld && typeof held !== 'function' ? held : resolved(field, source, execution, path);
+  const value = isProperty && typeof property !== 'function' ? property : callResolver(field, source, execution, path);
   return isPromise(value) ? completeLater(value, complete, execution, path) : complete(value, execution, path);
 }
 
-function resolved({ definition, args, info }: FieldPlan, source: unknown, execution: Execution, path: Path): unknown {
+function callResolver(
+  { definition, args, info }: FieldPlan,
+  source: unknown,
+  execution: Execution,
+  path: Path,
+): unknown {
   const resolve = definition.resolve ?? defaultFieldResolver;
   return resolve(source, args(execution.variables), execution.context, infoFor(info, execution, path));
 }
@@ -101,30 +106,30 @@ function infoFor(info: FieldPlan['info'], { variables: variableValues }: Executi
 }
 
 export function completeLater(
-  promised: PromiseLike<unknown>,
+  promise: PromiseLike<unknown>,
   complete: Complete,
   execution: Execution,
   path: Path,
 ): PromiseLike<unknown> {
-  return promised.then((value) => complete(value, execution, path));
+  return promise.then((value) => complete(value, execution, path));
 }
 
 /** Puts a promised value into the answer once it has settled. */
 export function settle(
-  written: Record<string, unknown> | unknown[],
+  output: Record<string, unknown> | unknown[],
   place: string | number,
-  promised: PromiseLike<unknown>,
+  promise: PromiseLike<unknown>,
   isRequired: boolean,
   nodes: readonly FieldNode[],
   execution: Execution,
   path: Path,
 ): PromiseLike<void> {
-  const put = (value: unknown) => void ((written as Record<string | number, unknown>)[place] = value);
-  return promised.then(put, (error: unknown) => put(afterFailure(error, isRequired, nodes, execution, path)));
+  const put = (value: unknown) => void ((output as Record<string | number, unknown>)[place] = value);
+  return promise.then(put, (error: unknown) => put(afterFailure(error, isRequired, nodes, execution, path)));
 }
 
-export function whenAllAreThere<Written>(pending: readonly PromiseLike<void>[], written: Written): Promise<Written> {
-  return Promise.all(pending).then(() => written);
+export function whenAllAreThere<Output>(pending: readonly PromiseLike<void>[], output: Output): Promise<Output> {
+  return Promise.all(pending).then(() => output);
 }
 
 export function whenAllHaveEnded(
@@ -147,9 +152,9 @@ export function afterFailure(
 ): null {
   // A resolver's failure has its location already and was counted; the error of a null in a non-null field was not, as
   // in graphql-js.
-  const located = placed(error, nodes, () => responsePathAsArray(path));
-  if (isRequired) throw located;
-  execution.errors.push(located);
+  const fieldError = locate(error, nodes, () => responsePathAsArray(path));
+  if (isRequired) throw fieldError;
+  execution.errors.push(fieldError);
   return null;
 }
 

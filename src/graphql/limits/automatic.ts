@@ -37,7 +37,8 @@ export async function findAutomatic(request: GraphqlRequest, documents: Document
 }
 
 function extensionsIn({ method, search, body }: GraphqlRequest): Readonly<Record<string, unknown>> {
-  const extensions = method === 'GET' ? parsed(new URLSearchParams(search).get('extensions')) : inBody(body).extensions;
+  const extensions =
+    method === 'GET' ? parseOrUndefined(new URLSearchParams(search).get('extensions')) : inBody(body).extensions;
   return isObject(extensions) ? extensions : {};
 }
 
@@ -77,7 +78,7 @@ export function isObject(value: unknown): value is Readonly<Record<string, unkno
 }
 
 /** Apollo refuses extensions that cannot be parsed. */
-function parsed(json: string | null): unknown {
+function parseOrUndefined(json: string | null): unknown {
   try {
     return json === null ? undefined : JSON.parse(json);
   } catch {

@@ -32,9 +32,9 @@ type Variables = Readonly<Record<string, unknown>>;
 type Plain = number | boolean;
 
 /** Conditions that depend on no variable are evaluated at once. */
-type Settled<Value extends Plain> = Value | ((variables: Variables) => Value);
+type Expression<Value extends Plain> = Value | ((variables: Variables) => Value);
 
-export type Cost = Settled<number>;
+export type Cost = Expression<number>;
 
 /** Costs are added up in characters, since sums of fractions are not exact. */
 const OBJECT = TEXT_CHARACTERS_PER_COST_POINT;
@@ -43,13 +43,13 @@ const OBJECT = TEXT_CHARACTERS_PER_COST_POINT;
 interface Part {
   readonly set: SelectionSetNode;
   readonly parent: GraphQLCompositeType;
-  readonly wanted: Settled<boolean>;
+  readonly condition: Expression<boolean>;
 }
 
 interface Occurrence {
   readonly field: FieldNode;
   readonly parent: GraphQLCompositeType;
-  readonly wanted: Settled<boolean>;
+  readonly condition: Expression<boolean>;
 }
 
 /** The document has been validated against the schema. */
@@ -61,34 +61,34 @@ export function costOf(schema: GraphQLSchema, document: DocumentNode, operation:
   );
   const fragments = new Map(definitions.map((one) => [one.name.value, one]));
   const presets = presetsOf(operation);
-  return inPoints(ofSets([{ set: operation.selectionSet, parent: root, wanted: true }]));
+  return inPoints(ofSets([{ set: operation.selectionSet, parent: root, condition: true }]));
 
   /** The cost of these selection sets for one object. */
   function ofSets(sets: readonly Part[]): Cost {
-    return sum([...merged(sets).values()].map(ofField));
+    return sum([...mergeFields(sets).values()].map(ofField));
   }
 
   /** The fields of these sets and their fragments by their names in the answer, merged as GraphQL merges them. */
-  function merged(sets: readonly Part[]): Map<string, Occurrence[]> {
-    const found = new Map<string, Occurrence[]>();
-    const gather = ({ set, parent, wanted }: Part): void => {
+  function mergeFields(sets: readonly Part[]): Map<string, Occurrence[]> {
+    const fields = new Map<string, Occurrence[]>();
+    const gather = ({ set, parent, condition }: Part): void => {
       for (const selection of set.selections) {
-        const under = both(wanted, isWanted(selection));
-        if (under === false) continue;
+        const innerCondition = both(condition, conditionOf(selection));
+        if (innerCondition === false) continue;
         if (selection.kind === Kind.FIELD) {
           const key = `${parent.name} ${(selection.alias ?? selection.name).value}`;
-          const before = found.get(key);
-          if (before) before.push({ field: selection, parent, wanted: under });
-          else found.set(key, [{ field: selection, parent, wanted: under }]);
+          const before = fields.get(key);
+          if (before) before.push({ field: selection, parent, condition: innerCondition });
+          else fields.set(key, [{ field: selection, parent, condition: innerCondition }]);
         } else {
           const inner = selection.kind === Kind.FRAGMENT_SPREAD ? fragments.get(selection.name.value) : selection;
-          const type = typeNamed(inner?.typeCondition?.name.value) ?? parent;
-          if (inner) gather({ set: inner.selectionSet, parent: type, wanted: under });
+          const type = compositeType(inner?.typeCondition?.name.value) ?? parent;
+          if (inner) gather({ set: inner.selectionSet, parent: type, condition: innerCondition });
         }
       }
     };
     for (const part of sets) gather(part);
-    return found;
+    return fields;
   }
 
   function ofField(occurrences: readonly Occurrence[]): Cost {
@@ -96,39 +96,42 @@ export function costOf(schema: GraphQLSchema, document: DocumentNode, operation:
     // Introspection is not among the fields of its parent type: it has limits of its own.
     const definition = isUnionType(parent) ? undefined : parent.getFields()[field.name.value];
     if (!definition) return 0;
-    const wanted = occurrences.map((one) => one.wanted).reduce(either, false);
+    const condition = occurrences.map((one) => one.condition).reduce(either, false);
     const type = getNamedType(definition.type);
-    if (!isCompositeType(type)) return where(wanted, TEXT_CHARACTERS[parent.name]?.[definition.name] ?? 0);
+    if (!isCompositeType(type)) return costIf(condition, TEXT_CHARACTERS[parent.name]?.[definition.name] ?? 0);
     const inner = ofSets(occurrences.flatMap((one) => partOf(one, type)));
     const isList = isListType(getNullableType(definition.type));
-    if (type.name.endsWith('Connection')) return where(wanted, product(lengthOf(field), atLeast(OBJECT, inner)));
-    if (isPartOfPage(type) || type.name === 'PageInfo') return where(wanted, inner);
+    if (type.name.endsWith('Connection')) return costIf(condition, product(lengthOf(field), atLeast(OBJECT, inner)));
+    if (isPartOfPage(type) || type.name === 'PageInfo') return costIf(condition, inner);
     const one = sum([OBJECT, inner]);
     // The connection has counted the length of its list of nodes already.
-    return where(wanted, isList && !isPartOfPage(parent) ? product(UNPAGED_LIST_ENTRIES, one) : one);
+    return costIf(condition, isList && !isPartOfPage(parent) ? product(UNPAGED_LIST_ENTRIES, one) : one);
   }
 
-  function partOf({ field, wanted }: Occurrence, parent: GraphQLCompositeType): Part[] {
-    return field.selectionSet ? [{ set: field.selectionSet, parent, wanted }] : [];
+  function partOf({ field, condition }: Occurrence, parent: GraphQLCompositeType): Part[] {
+    return field.selectionSet ? [{ set: field.selectionSet, parent, condition }] : [];
   }
 
-  function typeNamed(name: string | undefined): GraphQLCompositeType | undefined {
+  function compositeType(name: string | undefined): GraphQLCompositeType | undefined {
     const type = name === undefined ? undefined : schema.getType(name);
     return isCompositeType(type) ? type : undefined;
   }
 
-  function lengthOf({ arguments: given = [] }: FieldNode): Cost {
-    return read(given.find(({ name }) => name.value === 'first')?.value, pageLength);
+  function lengthOf({ arguments: args = [] }: FieldNode): Cost {
+    return read(args.find(({ name }) => name.value === 'first')?.value, pageLength);
   }
 
-  function isWanted({ directives = [] }: SelectionNode): Settled<boolean> {
+  function conditionOf({ directives = [] }: SelectionNode): Expression<boolean> {
     const conditions = directives.flatMap(({ name: { value: name }, arguments: [condition] = [] }) =>
       name === 'skip' || name === 'include' ? [read(condition?.value, (value) => value !== (name === 'skip'))] : [],
     );
     return conditions.reduce(both, true);
   }
 
-  function read<Value extends Plain>(node: ValueNode | undefined, meaning: (value: unknown) => Value): Settled<Value> {
+  function read<Value extends Plain>(
+    node: ValueNode | undefined,
+    meaning: (value: unknown) => Value,
+  ): Expression<Value> {
     if (node?.kind !== Kind.VARIABLE) return meaning(node && valueFromASTUntyped(node));
     const name = node.name.value;
     return (variables) => meaning(Object.hasOwn(variables, name) ? variables[name] : presets.get(name));
@@ -154,14 +157,16 @@ function isPartOfPage({ name }: GraphQLCompositeType): boolean {
   return name.endsWith('Connection') || name.endsWith('Edge');
 }
 
-function at<Value extends Plain>(settled: Settled<Value>, variables: Variables): Value {
-  return typeof settled === 'function' ? settled(variables) : settled;
+function evaluate<Value extends Plain>(expression: Expression<Value>, variables: Variables): Value {
+  return typeof expression === 'function' ? expression(variables) : expression;
 }
 
 function sum(costs: readonly Cost[]): Cost {
-  const settled = costs.filter((cost) => typeof cost === 'number').reduce((total, cost) => total + cost, 0);
-  const open = costs.filter((cost) => typeof cost === 'function');
-  return open.length === 0 ? settled : (variables) => open.reduce((total, cost) => total + cost(variables), settled);
+  const constant = costs.filter((cost) => typeof cost === 'number').reduce((total, cost) => total + cost, 0);
+  const functions = costs.filter((cost) => typeof cost === 'function');
+  return functions.length === 0
+    ? constant
+    : (variables) => functions.reduce((total, cost) => total + cost(variables), constant);
 }
 
 function inPoints(characters: Cost): Cost {
@@ -176,22 +181,22 @@ function atLeast(least: number, cost: Cost): Cost {
 function product(one: Cost, other: Cost): Cost {
   return typeof one === 'number' && typeof other === 'number'
     ? one * other
-    : (variables) => at(one, variables) * at(other, variables);
+    : (variables) => evaluate(one, variables) * evaluate(other, variables);
 }
 
-function both(one: Settled<boolean>, other: Settled<boolean>): Settled<boolean> {
+function both(one: Expression<boolean>, other: Expression<boolean>): Expression<boolean> {
   if (typeof one === 'boolean') return one && other;
   if (typeof other === 'boolean') return other && one;
   return (variables) => one(variables) && other(variables);
 }
 
-function either(one: Settled<boolean>, other: Settled<boolean>): Settled<boolean> {
+function either(one: Expression<boolean>, other: Expression<boolean>): Expression<boolean> {
   if (typeof one === 'boolean') return one || other;
   if (typeof other === 'boolean') return other || one;
   return (variables) => one(variables) || other(variables);
 }
 
-function where(wanted: Settled<boolean>, cost: Cost): Cost {
-  if (typeof wanted === 'boolean') return wanted ? cost : 0;
-  return (variables) => (wanted(variables) ? at(cost, variables) : 0);
+function costIf(condition: Expression<boolean>, cost: Cost): Cost {
+  if (typeof condition === 'boolean') return condition ? cost : 0;
+  return (variables) => (condition(variables) ? evaluate(cost, variables) : 0);
 }

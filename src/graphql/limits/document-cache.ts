@@ -16,23 +16,23 @@ export interface DocumentCache {
 
 export function createDocumentCache(redisUrl: string | undefined): DocumentCache {
   const memory = new LRUCache<string, string>({ max: PERSISTED_QUERIES.documentsMax });
-  const shared = redisUrl === undefined ? undefined : documentsInRedis(redisUrl);
+  const redisCache = redisUrl === undefined ? undefined : documentsInRedis(redisUrl);
   return {
     find: async (hash) => {
-      const known = memory.get(hash);
-      if (known !== undefined || !shared) return known;
-      const found = await shared.find(hash);
+      const cachedDocument = memory.get(hash);
+      if (cachedDocument !== undefined || !redisCache) return cachedDocument;
+      const document = await redisCache.find(hash);
       // Redis may be shared with other programs: a document from it is used only if it has this hash.
-      if (found === undefined || sha256(found) !== hash) return undefined;
-      memory.set(hash, found);
-      return found;
+      if (document === undefined || sha256(document) !== hash) return undefined;
+      memory.set(hash, document);
+      return document;
     },
     keep: async (hash, document) => {
       if (document.length > PERSISTED_QUERIES.documentCharactersMax || memory.has(hash)) return;
       memory.set(hash, document);
-      await shared?.keep(hash, document);
+      await redisCache?.keep(hash, document);
     },
-    close: () => shared?.close(),
+    close: () => redisCache?.close(),
   };
 }
 
@@ -41,7 +41,7 @@ export function sha256(text: string): string {
 }
 
 const DOCUMENTS = '{persisted-queries}:documents';
-const USED = '{persisted-queries}:used';
+const LAST_USES = '{persisted-queries}:used';
 
 /** Keeps a document, and drops the least recently used ones where there are too many. */
 const KEEP = `
@@ -64,14 +64,14 @@ function documentsInRedis(url: string): DocumentCache {
   const redis = connectRedis(url);
   // The rate limits, which have their own connection, log that Redis is unreachable.
   redis.on('error', () => undefined);
-  let askedAgainAtMs = -Infinity;
+  let nextCallAtMs = -Infinity;
 
   async function ask<T>(work: (redis: Redis) => Promise<T>): Promise<T | undefined> {
-    if (redis.status !== 'ready' || performance.now() < askedAgainAtMs) return undefined;
+    if (redis.status !== 'ready' || performance.now() < nextCallAtMs) return undefined;
     try {
       return await within(REDIS_WAIT_MS, work(redis));
     } catch {
-      askedAgainAtMs = performance.now() + REDIS_PAUSE_MS;
+      nextCallAtMs = performance.now() + REDIS_PAUSE_MS;
       return undefined;
     }
   }
@@ -79,12 +79,15 @@ function documentsInRedis(url: string): DocumentCache {
   return {
     find: (hash) =>
       ask(async () => {
-        const [found] = await Promise.all([redis.hget(DOCUMENTS, hash), redis.zadd(USED, 'XX', Date.now(), hash)]);
-        return found ?? undefined;
+        const [document] = await Promise.all([
+          redis.hget(DOCUMENTS, hash),
+          redis.zadd(LAST_USES, 'XX', Date.now(), hash),
+        ]);
+        return document ?? undefined;
       }),
     keep: async (hash, document) => {
       const { documentsMax } = PERSISTED_QUERIES;
-      await ask(() => redis.eval(KEEP, 2, DOCUMENTS, USED, hash, document, Date.now(), documentsMax));
+      await ask(() => redis.eval(KEEP, 2, DOCUMENTS, LAST_USES, hash, document, Date.now(), documentsMax));
     },
     close: () => redis.disconnect(),
   };

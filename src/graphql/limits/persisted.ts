@@ -22,12 +22,12 @@ export type FindDocument = (request: GraphqlRequest) => GraphqlRequest;
 export function openPersistedDocuments(file: string): FindDocument {
   const documents = readList(file);
   return (request) => {
-    const given = request.method === 'GET' ? inAddress(request.search) : inBody.safeParse(request.body).data;
-    const name = given?.query == null ? nameOf(given) : undefined;
+    const parameters = request.method === 'GET' ? inAddress(request.search) : inBody.safeParse(request.body).data;
+    const name = parameters?.query == null ? nameOf(parameters) : undefined;
     if (name === undefined) throw refuse('VALIDATION_FAILED', { message: LISTED_ALONE });
     const query = documents.get(name);
     if (query === undefined) throw refuse('VALIDATION_FAILED', { message: notListed(name) });
-    const { documentId, extensions, ...rest } = given ?? {};
+    const { documentId, extensions, ...rest } = parameters ?? {};
     return request.method === 'GET'
       ? { ...request, search: asAddress({ ...rest, query }) }
       : { ...request, body: { ...rest, query } };
@@ -54,11 +54,11 @@ const inBody = z.object({
     .catch(null),
 });
 
-type Given = z.infer<typeof inBody>;
+type RequestParameters = z.infer<typeof inBody>;
 
-function inAddress(search: string): Given | undefined {
-  const { extensions, ...given } = Object.fromEntries(new URLSearchParams(search));
-  return inBody.safeParse({ ...given, extensions: extensions === undefined ? null : parsed(extensions) }).data;
+function inAddress(search: string): RequestParameters | undefined {
+  const { extensions, ...others } = Object.fromEntries(new URLSearchParams(search));
+  return inBody.safeParse({ ...others, extensions: extensions === undefined ? null : parseOrNull(extensions) }).data;
 }
 
 function asAddress(parameters: Readonly<Record<string, unknown>>): string {
@@ -67,7 +67,7 @@ function asAddress(parameters: Readonly<Record<string, unknown>>): string {
   ).toString();
 }
 
-function parsed(json: string): unknown {
+function parseOrNull(json: string): unknown {
   try {
     return JSON.parse(json);
   } catch {
@@ -75,8 +75,8 @@ function parsed(json: string): unknown {
   }
 }
 
-function nameOf(given: Given | undefined): string | undefined {
-  const name = given?.documentId ?? given?.extensions?.persistedQuery?.sha256Hash;
+function nameOf(parameters: RequestParameters | undefined): string | undefined {
+  const name = parameters?.documentId ?? parameters?.extensions?.persistedQuery?.sha256Hash;
   return typeof name === 'string' ? plainHash(name) : undefined;
 }
 
@@ -100,14 +100,14 @@ const FORMS =
 
 /** The server must not start with a list whose hashes do not fit its documents. */
 function readList(file: string): ReadonlyMap<string, string> {
-  const refused = (problem: string) => new Error(`PERSISTED_DOCUMENTS_FILE: ${file} ${problem}`);
-  const listed = entriesIn(parsed(textOf(file)));
-  if (!listed) throw refused(FORMS);
-  const entries = listed.map(([name, document]) => [plainHash(name), document] as const);
-  if (entries.some(([hash]) => SHA1.test(hash))) throw refused(NOT_SHA1);
-  const wrong = entries.filter(([hash, document]) => hash !== sha256(document)).map(([hash]) => cut(hash, 100));
-  if (wrong.length > 0)
-    throw refused(`names documents by what is not their SHA-256: ${cut(wrong.slice(0, 5).join(', '))}.`);
+  const invalidFile = (problem: string) => new Error(`PERSISTED_DOCUMENTS_FILE: ${file} ${problem}`);
+  const namedDocuments = entriesIn(parseOrNull(textOf(file)));
+  if (!namedDocuments) throw invalidFile(FORMS);
+  const entries = namedDocuments.map(([name, document]) => [plainHash(name), document] as const);
+  if (entries.some(([hash]) => SHA1.test(hash))) throw invalidFile(NOT_SHA1);
+  const wrongHashes = entries.filter(([hash, document]) => hash !== sha256(document)).map(([hash]) => cut(hash, 100));
+  if (wrongHashes.length > 0)
+    throw invalidFile(`names documents by what is not their SHA-256: ${cut(wrongHashes.slice(0, 5).join(', '))}.`);
   return new Map(entries);
 }
 

@@ -46,8 +46,8 @@ const WORDS: Readonly<Record<Limit, readonly [code: RefusalCode, unit: string, i
 };
 
 /** As validation rules report it, and as plugins throw it. */
-export function exceeded(limit: Limit, found: number, nodes: ASTNode): GraphQLError {
-  const refusal = refusalOf(limit, found, `${counted(found)}`);
+export function limitError(limit: Limit, count: number, nodes: ASTNode): GraphQLError {
+  const refusal = refusalOf(limit, count, formatNumber(count));
   return new GraphQLError(refusal.message, {
     nodes,
     originalError: refusal,
@@ -56,11 +56,11 @@ export function exceeded(limit: Limit, found: number, nodes: ASTNode): GraphQLEr
 }
 
 /** The refusal for an error that GraphQL or Apollo throws about a limit; undefined for any other error. */
-export function refusalIn(thrown: unknown): Refusal | undefined {
-  if (!(thrown instanceof GraphQLError)) return undefined;
-  if (thrown.originalError instanceof Refusal) return thrown.originalError;
-  if (TOO_MANY_TOKENS.test(thrown.message)) return tooManyTokens();
-  if (thrown.extensions.validationErrorCode === 'INTROSPECTION_DISABLED')
+export function refusalIn(error: unknown): Refusal | undefined {
+  if (!(error instanceof GraphQLError)) return undefined;
+  if (error.originalError instanceof Refusal) return error.originalError;
+  if (TOO_MANY_TOKENS.test(error.message)) return tooManyTokens();
+  if (error.extensions.validationErrorCode === 'INTROSPECTION_DISABLED')
     return refuse('VALIDATION_FAILED', { message: INTROSPECTION_IS_OFF });
   return undefined;
 }
@@ -71,22 +71,22 @@ const INTROSPECTION_IS_OFF =
 
 /** The parser stops at the limit, so that the real number is unknown. */
 function tooManyTokens(): Refusal {
-  const found = GRAPHQL_LIMITS.tokens + 1;
-  return refusalOf('tokens', found, `at least ${counted(found)}`);
+  const count = GRAPHQL_LIMITS.tokens + 1;
+  return refusalOf('tokens', count, `at least ${formatNumber(count)}`);
 }
 
-function refusalOf(limit: Limit, found: number, foundInWords: string): Refusal {
+function refusalOf(limit: Limit, count: number, countInWords: string): Refusal {
   const [code, unit, instead] = WORDS[limit];
   const max = GRAPHQL_LIMITS[limit];
   return refuse(code, {
-    message: `The operation has ${foundInWords} ${unit}; at most ${counted(max)} may be sent. ${instead}`,
-    details: { limit, max, found },
+    message: `The operation has ${countInWords} ${unit}; at most ${formatNumber(max)} may be sent. ${instead}`,
+    details: { limit, max, found: count },
   });
 }
 
 /** Made once, since making it takes longer than the rest of a refusal. */
 const NUMBERS = new Intl.NumberFormat('en', { maximumFractionDigits: 0 });
 
-function counted(number: number): string {
+function formatNumber(number: number): string {
   return NUMBERS.format(number);
 }

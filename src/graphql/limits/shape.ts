@@ -21,7 +21,7 @@ import {
 } from 'graphql';
 import { OPERATIONS } from '../../operations/index.js';
 import { ERRORS, GRAPHQL_LIMITS } from '../../rules/limits.js';
-import { exceeded, type Limit } from './refusals.js';
+import { limitError, type Limit } from './refusals.js';
 
 type GetFragment = (name: string) => { readonly selectionSet: SelectionSetNode } | null | undefined;
 
@@ -45,16 +45,16 @@ function refuseEarly(context: ValidationContext): void {
 
 function problemsOf(document: DocumentNode, fragment: GetFragment): GraphQLError[] {
   const { directives, nameCharacters } = wordsOf(document);
-  const ofDocument = exceededIn({ lines: linesOf(document), nameCharacters, directives }, document);
+  const ofDocument = limitErrorsIn({ lines: linesOf(document), nameCharacters, directives }, document);
   if (ofDocument.length > 0) return ofDocument;
-  const circles = circlesIn(document, fragment);
-  if (circles.length > 0) return circles;
-  const shapeOf = measurer(fragment);
+  const cycles = cyclesIn(document, fragment);
+  if (cycles.length > 0) return cycles;
+  const shapeOf = createShapeReader(fragment);
   const operations = document.definitions.filter((one) => one.kind === Kind.OPERATION_DEFINITION);
-  const found = operations.flatMap(ofOperation);
-  if (found.length > 0) return found;
-  const conditional = operations.flatMap((one) => conditionIn(one, fragment));
-  if (conditional.length > 0) return conditional;
+  const errors = operations.flatMap(ofOperation);
+  if (errors.length > 0) return errors;
+  const conditionErrors = operations.flatMap((one) => conditionIn(one, fragment));
+  if (conditionErrors.length > 0) return conditionErrors;
   // GraphQL validates a fragment that no operation spreads, too. Of fragments that spread each other, one error is
   // enough.
   return document.definitions
@@ -62,15 +62,17 @@ function problemsOf(document: DocumentNode, fragment: GetFragment): GraphQLError
     .slice(0, 1);
 
   function ofOperation(operation: OperationDefinitionNode): GraphQLError[] {
-    const errors = exceededIn({ ...shapeOf(operation.selectionSet), ...callsOf(operation, fragment) }, operation);
-    return errors.length > 0 ? errors : exceededIn({ repeats: repeatsIn(operation.selectionSet, fragment) }, operation);
+    const errors = limitErrorsIn({ ...shapeOf(operation.selectionSet), ...callsOf(operation, fragment) }, operation);
+    return errors.length > 0
+      ? errors
+      : limitErrorsIn({ repeats: repeatsIn(operation.selectionSet, fragment) }, operation);
   }
 
   function ofFragment(definition: FragmentDefinitionNode): GraphQLError[] {
-    const errors = exceededIn({ selections: shapeOf(definition.selectionSet).selections }, definition);
+    const errors = limitErrorsIn({ selections: shapeOf(definition.selectionSet).selections }, definition);
     return errors.length > 0
       ? errors
-      : exceededIn({ repeats: repeatsIn(definition.selectionSet, fragment) }, definition);
+      : limitErrorsIn({ repeats: repeatsIn(definition.selectionSet, fragment) }, definition);
   }
 }
 
@@ -79,8 +81,8 @@ function problemsOf(document: DocumentNode, fragment: GetFragment): GraphQLError
  * graphql-js evaluate the condition, and throw where its variable has no value or the value is no Boolean.
  */
 function conditionIn({ operation, selectionSet }: OperationDefinitionNode, fragment: GetFragment): GraphQLError[] {
-  const [found] = operation === 'subscription' ? conditionsIn(selectionSet, fragment) : [];
-  return found ? [new GraphQLError(UNCONDITIONAL, { nodes: found })] : [];
+  const [directive] = operation === 'subscription' ? conditionsIn(selectionSet, fragment) : [];
+  return directive ? [new GraphQLError(UNCONDITIONAL, { nodes: directive })] : [];
 }
 
 /** The document has no cycles, and at most 1,000 selections. */
@@ -96,11 +98,11 @@ function conditionsIn({ selections }: SelectionSetNode, fragment: GetFragment): 
 const UNCONDITIONAL =
   'The one field of a subscription may bear no @skip and no @include; what is selected of its events may.';
 
-function exceededIn(found: Partial<Record<Limit, number>>, node: DocumentNode | DefinitionNode): GraphQLError[] {
-  const beyond = (Object.entries(found) as [Limit, number][]).filter(
+function limitErrorsIn(counts: Partial<Record<Limit, number>>, node: DocumentNode | DefinitionNode): GraphQLError[] {
+  const excesses = (Object.entries(counts) as [Limit, number][]).filter(
     ([limit, number]) => number > GRAPHQL_LIMITS[limit],
   );
-  return beyond.map(([limit, number]) => exceeded(limit, number, node));
+  return excesses.map(([limit, number]) => limitError(limit, number, node));
 }
 
 function linesOf({ loc }: DocumentNode): number {
@@ -117,26 +119,26 @@ function wordsOf(document: DocumentNode): { directives: number; nameCharacters: 
 }
 
 /** The fragments that spread themselves, with the message of GraphQL's own rule. */
-function circlesIn({ definitions }: DocumentNode, fragment: GetFragment): GraphQLError[] {
-  const ended = new Set<string>();
-  const under = new Set<string>();
+function cyclesIn({ definitions }: DocumentNode, fragment: GetFragment): GraphQLError[] {
+  const visitedFragments = new Set<string>();
+  const ancestors = new Set<string>();
   const errors: GraphQLError[] = [];
   for (const one of definitions) if (one.kind === Kind.FRAGMENT_DEFINITION) follow(one.name.value, one);
   return errors;
 
   function follow(name: string, node: ASTNode): void {
-    if (under.has(name)) return void errors.push(inCircle(name, [...under], node));
-    if (ended.has(name)) return;
-    under.add(name);
+    if (ancestors.has(name)) return void errors.push(cycleError(name, [...ancestors], node));
+    if (visitedFragments.has(name)) return;
+    ancestors.add(name);
     const set = fragment(name)?.selectionSet;
     if (set) for (const spread of spreadsIn(set)) follow(spread.name.value, spread);
-    under.delete(name);
-    ended.add(name);
+    ancestors.delete(name);
+    visitedFragments.add(name);
   }
 }
 
-function inCircle(name: string, under: readonly string[], node: ASTNode): GraphQLError {
-  const others = under.slice(under.indexOf(name) + 1).map((one) => `"${one}"`);
+function cycleError(name: string, ancestors: readonly string[], node: ASTNode): GraphQLError {
+  const others = ancestors.slice(ancestors.indexOf(name) + 1).map((one) => `"${one}"`);
   const via = others.length > 0 ? ` via ${others.join(', ')}` : '';
   return new GraphQLError(`Cannot spread fragment "${name}" within itself${via}.`, { nodes: node });
 }
@@ -176,8 +178,8 @@ function repeatsIn(set: SelectionSetNode, fragment: GetFragment): number {
 /** Measured: printing so many characters of arguments takes as long as comparing two fields without arguments. */
 const ARGUMENT_CHARACTERS_LIKE_A_FIELD = 5;
 
-function weightOf({ arguments: given = [] }: FieldNode): number {
-  const characters = given.reduce((total, { loc }) => total + (loc ? loc.end - loc.start : 0), 0);
+function weightOf({ arguments: args = [] }: FieldNode): number {
+  const characters = args.reduce((total, { loc }) => total + (loc ? loc.end - loc.start : 0), 0);
   return 1 + characters / ARGUMENT_CHARACTERS_LIKE_A_FIELD;
 }
 
@@ -197,16 +199,16 @@ interface Shape {
   readonly introspectionAliases: number;
 }
 
-const NOTHING: Shape = { selections: 0, aliases: 0, depth: 0, introspectionDepth: 0, introspectionAliases: 0 };
+const EMPTY_SHAPE: Shape = { selections: 0, aliases: 0, depth: 0, introspectionDepth: 0, introspectionAliases: 0 };
 
 /**
  * A fragment is measured once and counted at each use: sixteen that double each other take sixteen steps, not 65,536.
  */
-function measurer(fragment: GetFragment): (set: SelectionSetNode | undefined) => Shape {
-  const measured = new Map<string, Shape>();
+function createShapeReader(fragment: GetFragment): (set: SelectionSetNode | undefined) => Shape {
+  const shapes = new Map<string, Shape>();
 
   const ofSet = (set: SelectionSetNode | undefined): Shape =>
-    (set?.selections ?? []).map(ofSelection).reduce(sum, NOTHING);
+    (set?.selections ?? []).map(ofSelection).reduce(sum, EMPTY_SHAPE);
 
   function ofSelection(selection: SelectionNode): Shape {
     if (selection.kind === Kind.FIELD) return ofField(selection);
@@ -217,18 +219,18 @@ function measurer(fragment: GetFragment): (set: SelectionSetNode | undefined) =>
 
   function ofField({ name, alias, selectionSet }: FieldNode): Shape {
     const inner = ofSet(selectionSet);
-    const counted = { selections: inner.selections + 1, aliases: inner.aliases + (alias ? 1 : 0) };
+    const counts = { selections: inner.selections + 1, aliases: inner.aliases + (alias ? 1 : 0) };
     const { introspectionDepth, introspectionAliases } = inner;
     const isIntrospection = name.value === '__schema' || name.value === '__type';
-    if (!isIntrospection) return { ...counted, depth: inner.depth + 1, introspectionDepth, introspectionAliases };
-    return { ...counted, depth: 1, introspectionDepth: inner.depth + 1, introspectionAliases: counted.aliases };
+    if (!isIntrospection) return { ...counts, depth: inner.depth + 1, introspectionDepth, introspectionAliases };
+    return { ...counts, depth: 1, introspectionDepth: inner.depth + 1, introspectionAliases: counts.aliases };
   }
 
   function ofFragment(name: string): Shape {
-    const known = measured.get(name);
-    if (known) return known;
+    const cachedShape = shapes.get(name);
+    if (cachedShape) return cachedShape;
     const shape = ofSet(fragment(name)?.selectionSet);
-    measured.set(name, shape);
+    shapes.set(name, shape);
     return shape;
   }
 
@@ -270,13 +272,17 @@ function callsIn({ selectionSet }: OperationDefinitionNode, fragment: GetFragmen
   return [...new Map(fields.map(({ alias, name }) => [(alias ?? name).value, name.value])).values()];
 }
 
-function rootFields({ selections }: SelectionSetNode, fragment: GetFragment, seen: Set<string>): FieldNode[] {
+function rootFields(
+  { selections }: SelectionSetNode,
+  fragment: GetFragment,
+  visitedFragments: Set<string>,
+): FieldNode[] {
   return selections.flatMap((selection) => {
     if (selection.kind === Kind.FIELD) return [selection];
-    if (selection.kind === Kind.INLINE_FRAGMENT) return rootFields(selection.selectionSet, fragment, seen);
+    if (selection.kind === Kind.INLINE_FRAGMENT) return rootFields(selection.selectionSet, fragment, visitedFragments);
     const { value: name } = selection.name;
-    const spread = seen.has(name) ? undefined : fragment(name);
-    seen.add(name);
-    return spread ? rootFields(spread.selectionSet, fragment, seen) : [];
+    const definition = visitedFragments.has(name) ? undefined : fragment(name);
+    visitedFragments.add(name);
+    return definition ? rootFields(definition.selectionSet, fragment, visitedFragments) : [];
   });
 }

@@ -21,13 +21,13 @@ import {
 import { mustBe, mustBeOneOf, NO_FIELD, REQUIRED } from '../../operations/validation.js';
 import { cut } from '../../rules/errors.js';
 import { ERRORS } from '../../rules/limits.js';
-import { aboutVariable } from '../own-words.js';
+import { aboutVariable } from '../error-messages.js';
 
 /** One error fewer than an answer may have, and then one about the others. */
-const NAMED_MAX = ERRORS.perAnswerMax - 1;
+const REPORTED_MAX = ERRORS.perAnswerMax - 1;
 
 /** Ends the coercion of a value once no more of its errors would be reported. */
-class Enough extends Error {}
+class TooManyErrors extends Error {}
 
 export interface VariableSettings {
   readonly suggestions: boolean;
@@ -36,7 +36,7 @@ export interface VariableSettings {
 export function wrongVariables(
   schema: GraphQLSchema,
   { variableDefinitions = [] }: OperationDefinitionNode,
-  sent: Readonly<Record<string, unknown>>,
+  values: Readonly<Record<string, unknown>>,
   { suggestions }: VariableSettings,
 ): GraphQLError[] {
   const errors: GraphQLError[] = [];
@@ -44,8 +44,8 @@ export function wrongVariables(
   try {
     for (const definition of variableDefinitions) check(definition);
   } catch (error) {
-    if (!(error instanceof Enough)) throw error;
-    errors.push(refused(`More is wrong with the variables; these are the first ${NAMED_MAX} errors.`));
+    if (!(error instanceof TooManyErrors)) throw error;
+    errors.push(variableError(`More is wrong with the variables; these are the first ${REPORTED_MAX} errors.`));
   }
   // A refusal names every bad field at once, and many clients look at the first error alone.
   const [first] = errors;
@@ -55,17 +55,17 @@ export function wrongVariables(
   function check(definition: VariableDefinitionNode): void {
     const name = definition.variable.name.value;
     const type = typeFromAST(schema, definition.type);
-    if (!Object.hasOwn(sent, name) || sent[name] === null || !isInputType(type)) return;
+    if (!Object.hasOwn(values, name) || values[name] === null || !isInputType(type)) return;
     const onError: Parameters<typeof coerceInputValue>[2] = (path, value, { message }) => {
-      if (errors.length === NAMED_MAX) throw new Enough();
+      if (errors.length === REPORTED_MAX) throw new TooManyErrors();
       const [below, problem] = value == null ? [[], REQUIRED] : problemOf(typeAt(type, path), message, suggestions);
       const place = [...path, ...below].join('.') || name;
       const field = [cut(place, ERRORS.nameCharactersMax), problem] as const;
       allFields.set(...field);
       const fields = Object.fromEntries([field]);
-      errors.push(refused(aboutVariable(name, path, message), { nodes: definition, fields }));
+      errors.push(variableError(aboutVariable(name, path, message), { nodes: definition, fields }));
     };
-    coerceInputValue(sent[name], type, onError, !suggestions);
+    coerceInputValue(values[name], type, onError, !suggestions);
   }
 }
 
@@ -88,15 +88,15 @@ function problemOf(
   message: string,
   suggestions: boolean,
 ): readonly [below: readonly string[], problem: string] {
-  const named = getNamedType(type);
-  if (isEnumType(named)) {
-    const values = named.getValues().map(({ name }) => name);
+  const namedType = getNamedType(type);
+  if (isEnumType(namedType)) {
+    const values = namedType.getValues().map(({ name }) => name);
     return [[], suggestions ? mustBeOneOf(values) : 'is none of the values there are'];
   }
-  if (!isInputObjectType(named))
+  if (!isInputObjectType(namedType))
     return [
       [],
-      message.includes(TOO_LARGE) ? 'must be a whole number of 32 bits' : mustBe(KINDS[named.name] ?? 'string'),
+      message.includes(TOO_LARGE) ? 'must be a whole number of 32 bits' : mustBe(KINDS[namedType.name] ?? 'string'),
     ];
   const missing = /^Field "(\w+)" of required type /.exec(message)?.[1];
   if (missing !== undefined) return [[missing], REQUIRED];
@@ -109,12 +109,12 @@ const TOO_LARGE = 'non 32-bit signed integer';
 /** By the scalar's name; all other scalars are sent as strings. */
 const KINDS: Readonly<Record<string, string>> = { Int: 'int', Float: 'number', Boolean: 'boolean' };
 
-interface About {
+interface ErrorDetails {
   readonly nodes: VariableDefinitionNode;
   readonly fields: Readonly<Record<string, string>>;
 }
 
-function refused(message: string, { nodes, fields }: Partial<About> = {}): GraphQLError {
+function variableError(message: string, { nodes, fields }: Partial<ErrorDetails> = {}): GraphQLError {
   const extensions = { code: 'BAD_USER_INPUT', fields, http: { status: 400 } };
   return new GraphQLError(message, { nodes, extensions });
 }

@@ -11,7 +11,7 @@ import { FOLDER, PAGE } from './page.js';
 import { starterScript } from './starter.js';
 import { STREAM_SCRIPT } from './stream.js';
 
-const PACKAGED = ['graphiql.js', 'editor.worker.js', 'json.worker.js', 'graphql.worker.js'] as const;
+const PACKAGE_FILES = ['graphiql.js', 'editor.worker.js', 'json.worker.js', 'graphql.worker.js'] as const;
 
 export function openPlayground(): Pages {
   return openPages({
@@ -22,7 +22,7 @@ export function openPlayground(): Pages {
     [`${FOLDER}/session.js`]: SESSION_SCRIPT,
     [`${FOLDER}/stream.js`]: script(async () => STREAM_SCRIPT),
     [`${FOLDER}/graphiql.css`]: { contentType: 'text/css; charset=utf-8', read: () => readPageFile('graphiql.css') },
-    ...Object.fromEntries(PACKAGED.map((name) => [`${FOLDER}/${name}`, script(() => readPageFile(name))])),
+    ...Object.fromEntries(PACKAGE_FILES.map((name) => [`${FOLDER}/${name}`, script(() => readPageFile(name))])),
   });
 }
 

@@ -29,7 +29,7 @@ const SubmitBidInput = inputOf('SubmitBidInput', submitBid.input, 'The offer.');
 
 const BidId = () => Arg('id', () => ID, { description: 'The bid.' });
 
-const changed = (bid: BidRow) => ({ bid });
+const bidPayload = (bid: BidRow) => ({ bid });
 
 function withEdge(bid: BidRow) {
   return { bid, bidEdge: { node: bid, cursor: cursorOf(guaranteedThenNewest(bid)) } };
@@ -48,22 +48,22 @@ export class BidResolver {
 
   @Mutation(() => ViewBidPayload, ofMutation(viewBid))
   viewBid(@BidId() id: string, @Ctx() { caller }: Context) {
-    return perform(viewBid, { id }, caller).then(changed);
+    return perform(viewBid, { id }, caller).then(bidPayload);
   }
 
   @Mutation(() => ShortlistBidPayload, ofMutation(shortlistBid))
   shortlistBid(@BidId() id: string, @Ctx() { caller }: Context) {
-    return perform(shortlistBid, { id }, caller).then(changed);
+    return perform(shortlistBid, { id }, caller).then(bidPayload);
   }
 
   @Mutation(() => RejectBidPayload, ofMutation(rejectBid))
   rejectBid(@BidId() id: string, @Ctx() { caller }: Context) {
-    return perform(rejectBid, { id }, caller).then(changed);
+    return perform(rejectBid, { id }, caller).then(bidPayload);
   }
 
   @Mutation(() => WithdrawBidPayload, ofMutation(withdrawBid))
   withdrawBid(@BidId() id: string, @Ctx() { caller }: Context) {
-    return perform(withdrawBid, { id }, caller).then(changed);
+    return perform(withdrawBid, { id }, caller).then(bidPayload);
   }
 
   @FieldResolver(() => Job, { nullable: true, description: 'The job; null if the caller may not see it.' })

@@ -61,7 +61,7 @@ class JobArgs {
 
 const OnJob = () => Args(() => JobArgs);
 
-const changed = (job: ReadableJob) => ({ job });
+const jobPayload = (job: ReadableJob) => ({ job });
 
 /** In each method the job comes behind the input, so that it is that of the argument `id` even if the input has one. */
 @Resolver()
@@ -75,7 +75,7 @@ export class JobMutations {
 
   @Mutation(() => UpdateJobPayload, ofMutation(updateJob))
   updateJob(@OnJob() job: JobArgs, @Ctx() { caller }: Context, @Input(UpdateJobInput, 'nullable') input?: object) {
-    return perform(updateJob, { ...input, ...job }, caller).then(changed);
+    return perform(updateJob, { ...input, ...job }, caller).then(jobPayload);
   }
 
   @Mutation(() => DeleteJobPayload, ofMutation(deleteJob))
@@ -90,12 +90,12 @@ export class JobMutations {
 
   @Mutation(() => AwardJobPayload, ofMutation(awardJob))
   awardJob(@OnJob() job: JobArgs, @Input(AwardJobInput) input: object, @Ctx() { caller }: Context) {
-    return perform(awardJob, { ...input, ...job }, caller).then(changed);
+    return perform(awardJob, { ...input, ...job }, caller).then(jobPayload);
   }
 
   @Mutation(() => CheckInJobPayload, ofMutation(checkInJob))
   checkInJob(@OnJob() job: JobArgs, @Ctx() { caller }: Context, @Input(CheckInJobInput, 'nullable') input?: object) {
-    return perform(checkInJob, { ...input, ...job }, caller).then(changed);
+    return perform(checkInJob, { ...input, ...job }, caller).then(jobPayload);
   }
 
   @Mutation(() => SubmitJobForReviewPayload, ofMutation(submitJobForReview))
@@ -104,51 +104,51 @@ export class JobMutations {
     @Ctx() { caller }: Context,
     @Input(SubmitJobForReviewInput, 'nullable') input?: object,
   ) {
-    return perform(submitJobForReview, { ...input, ...job }, caller).then(changed);
+    return perform(submitJobForReview, { ...input, ...job }, caller).then(jobPayload);
   }
 
   @Mutation(() => ApproveJobPayload, ofMutation(approveJob))
   approveJob(@OnJob() job: JobArgs, @Ctx() { caller }: Context, @Input(ApproveJobInput, 'nullable') input?: object) {
-    return perform(approveJob, { ...input, ...job }, caller).then(changed);
+    return perform(approveJob, { ...input, ...job }, caller).then(jobPayload);
   }
 
   @Mutation(() => DisputeJobPayload, ofMutation(disputeJob))
   disputeJob(@OnJob() job: JobArgs, @Input(DisputeJobInput) input: object, @Ctx() { caller }: Context) {
-    return perform(disputeJob, { ...input, ...job }, caller).then(changed);
+    return perform(disputeJob, { ...input, ...job }, caller).then(jobPayload);
   }
 
   @Mutation(() => EscalateJobPayload, ofMutation(escalateJob))
   escalateJob(@OnJob() job: JobArgs, @Input(EscalateJobInput) input: object, @Ctx() { caller }: Context) {
-    return perform(escalateJob, { ...input, ...job }, caller).then(changed);
+    return perform(escalateJob, { ...input, ...job }, caller).then(jobPayload);
   }
 
   @Mutation(() => ResolveDisputePayload, ofMutation(resolveDispute))
   resolveDispute(@OnJob() job: JobArgs, @Input(ResolveDisputeInput) input: object, @Ctx() { caller }: Context) {
-    return perform(resolveDispute, { ...input, ...job }, caller).then(changed);
+    return perform(resolveDispute, { ...input, ...job }, caller).then(jobPayload);
   }
 
   @Mutation(() => ReachDecisionPayload, ofMutation(reachDecision))
   reachDecision(@OnJob() job: JobArgs, @Input(ReachDecisionInput) input: object, @Ctx() { caller }: Context) {
-    return perform(reachDecision, { ...input, ...job }, caller).then(changed);
+    return perform(reachDecision, { ...input, ...job }, caller).then(jobPayload);
   }
 
   @Mutation(() => FileAppealPayload, ofMutation(fileAppeal))
   fileAppeal(@OnJob() job: JobArgs, @Input(FileAppealInput) input: object, @Ctx() { caller }: Context) {
-    return perform(fileAppeal, { ...input, ...job }, caller).then(changed);
+    return perform(fileAppeal, { ...input, ...job }, caller).then(jobPayload);
   }
 
   @Mutation(() => FinalizeAppealPayload, ofMutation(finalizeAppeal))
   finalizeAppeal(@OnJob() job: JobArgs, @Input(FinalizeAppealInput) input: object, @Ctx() { caller }: Context) {
-    return perform(finalizeAppeal, { ...input, ...job }, caller).then(changed);
+    return perform(finalizeAppeal, { ...input, ...job }, caller).then(jobPayload);
   }
 
   @Mutation(() => CompleteJobPayload, ofMutation(completeJob))
   completeJob(@OnJob() job: JobArgs, @Input(CompleteJobInput) input: object, @Ctx() { caller }: Context) {
-    return perform(completeJob, { ...input, ...job }, caller).then(changed);
+    return perform(completeJob, { ...input, ...job }, caller).then(jobPayload);
   }
 
   @Mutation(() => CancelJobPayload, ofMutation(cancelJob))
   cancelJob(@OnJob() job: JobArgs, @Ctx() { caller }: Context, @Input(CancelJobInput, 'nullable') input?: object) {
-    return perform(cancelJob, { ...input, ...job }, caller).then(changed);
+    return perform(cancelJob, { ...input, ...job }, caller).then(jobPayload);
   }
 }

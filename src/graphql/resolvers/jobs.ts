@@ -58,8 +58,8 @@ export class JobResolver {
     description: `${listOwnEvents.description} ${NOT_AMONG_OWN_EVENTS}`,
     nullable: true,
   })
-  async myEvents(@Args(() => PageArgs) asked: PageArgs, @Ctx() { caller }: Context) {
-    const { page } = await perform(listOwnEvents, asked, caller);
+  async myEvents(@Args(() => PageArgs) pageArgs: PageArgs, @Ctx() { caller }: Context) {
+    const { page } = await perform(listOwnEvents, pageArgs, caller);
     // A caller who has read events elsewhere has their positions, and can continue here.
     return new Connection(page, ({ position }) => position ?? '');
   }
@@ -90,7 +90,7 @@ export class JobResolver {
     @Info() info: GraphQLResolveInfo,
   ) {
     const page = { ...nestedPage(args, GUARANTEED_THEN_NEWEST), total: needsTotal(info) };
-    return connected(loaders.bidsOn(job, page, status ?? null));
+    return toConnection(loaders.bidsOn(job, page, status ?? null));
   }
 
   @FieldResolver(() => Bid, { nullable: true, description: 'The viewer’s own bid: the newest, if one was withdrawn.' })
@@ -124,15 +124,15 @@ export class JobResolver {
     @Ctx() { loaders }: Context,
     @Info() info: GraphQLResolveInfo,
   ) {
-    return connected(loaders.timelineOf(job, { ...nestedPage(args, IN_ORDER), total: needsTotal(info) }));
+    return toConnection(loaders.timelineOf(job, { ...nestedPage(args, IN_ORDER), total: needsTotal(info) }));
   }
 
   @FieldResolver(() => [AvailableAction], {
     description: 'Every operation on the job, and whether the caller may use it now.',
   })
   async availableActions(@Root() job: ReadableJob, @Ctx() { caller, loaders }: Context) {
-    const stored = await loaders.facts.load(job.id);
-    return stored ? availableActions(await caller.viewer(), { ...stored, job, liveBids: job.liveBidCount }) : [];
+    const facts = await loaders.facts.load(job.id);
+    return facts ? availableActions(await caller.viewer(), { ...facts, job, liveBids: job.liveBidCount }) : [];
   }
 }
 
@@ -148,7 +148,7 @@ export class ViewerJobsResolver {
 
 type MaybePage<Row> = Page<Row> | undefined;
 
-function connected<Row>(page: MaybePage<Row> | Promise<MaybePage<Row>>): Connection<Row> | Promise<Connection<Row>> {
+function toConnection<Row>(page: MaybePage<Row> | Promise<MaybePage<Row>>): Connection<Row> | Promise<Connection<Row>> {
   return page instanceof Promise ? page.then(connectionOf) : connectionOf(page);
 }
 

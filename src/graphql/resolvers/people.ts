@@ -35,11 +35,11 @@ export class UserResolver {
     description: `Every movement of their tokens, newest first; ${FOR_THEMSELVES}`,
   })
   async tokenTransactions(
-    @Args(() => PageArgs) asked: PageArgs,
+    @Args(() => PageArgs) pageArgs: PageArgs,
     @Root() { id }: ReadableUser,
     @Ctx() { loaders }: Context,
   ) {
-    const page = await loaders.transfersOf(id, nestedPage(asked, TRANSFERS_NEWEST_FIRST));
+    const page = await loaders.transfersOf(id, nestedPage(pageArgs, TRANSFERS_NEWEST_FIRST));
     return page && new Connection(page);
   }
 }
@@ -61,11 +61,11 @@ export class ContractorResolver {
 
   @FieldResolver(() => ReviewConnection, { description: 'What homeowners said of the work, the newest first.' })
   async reviews(
-    @Args(() => PageArgs) asked: PageArgs,
+    @Args(() => PageArgs) pageArgs: PageArgs,
     @Root() { id }: ReadableContractor,
     @Ctx() { loaders }: Context,
   ) {
-    const page = await loaders.reviewsOf(id, nestedPage(asked, REVIEWS_NEWEST_FIRST));
+    const page = await loaders.reviewsOf(id, nestedPage(pageArgs, REVIEWS_NEWEST_FIRST));
     if (!page) throw new Error('A contractor who was asked for has no list of reviews.');
     return new Connection(page);
   }

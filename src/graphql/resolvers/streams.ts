@@ -17,7 +17,7 @@ const AFTER = {
 /** The methods only declare the arguments; each event is the value of the field. */
 @Resolver()
 export class StreamResolver {
-  @Subscription(() => JobEvent, { description: streamJobEvents.description, subscribe: opens(streamJobEvents) })
+  @Subscription(() => JobEvent, { description: streamJobEvents.description, subscribe: streamOf(streamJobEvents) })
   jobEvents(
     @Root() event: JobEvent,
     @Arg('jobId', () => ID, { description: 'The job.' }) _jobId: string,
@@ -28,21 +28,21 @@ export class StreamResolver {
 
   @Subscription(() => JobEvent, {
     description: `${streamMyEvents.description} ${NOT_AMONG_OWN_EVENTS}`,
-    subscribe: opens(streamMyEvents),
+    subscribe: streamOf(streamMyEvents),
   })
   myEvents(@Root() event: JobEvent, @Arg('after', () => String, AFTER) _after: string | undefined): JobEvent {
     return event;
   }
 }
 
-interface Asked {
+interface SubscribeRequest {
   // The library has these types for both.
   readonly args: Record<string, unknown>;
   readonly context: object;
 }
 
-function opens<Input>(operation: Operation<Input, EventsToCome>) {
-  return async ({ args, context }: Asked): Promise<AsyncIterable<unknown>> => {
+function streamOf<Input>(operation: Operation<Input, EventsToCome>) {
+  return async ({ args, context }: SubscribeRequest): Promise<AsyncIterable<unknown>> => {
     const { caller, opening } = context as Context;
     const { open } = await perform(operation, args, caller);
     if (!opening) throw new Error('A subscription was executed where no stream is opened.');

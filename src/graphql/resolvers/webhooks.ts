@@ -55,11 +55,11 @@ export class WebhookResolver {
   async deliveries(
     @Arg('status', () => WebhookDeliveryStatus, { nullable: true, description: 'Deliveries in this state.' })
     status: DeliveryStatus | undefined,
-    @Args(() => PageArgs) asked: PageArgs,
+    @Args(() => PageArgs) pageArgs: PageArgs,
     @Root() { id }: Endpoint,
     @Ctx() { loaders }: Context,
   ) {
-    const page = await loaders.deliveriesTo(id, status ?? null, nestedPage(asked, DELIVERIES_NEWEST_FIRST));
+    const page = await loaders.deliveriesTo(id, status ?? null, nestedPage(pageArgs, DELIVERIES_NEWEST_FIRST));
     if (!page) throw new Error('A webhook endpoint that was asked for has no list of deliveries.');
     return new Connection(page);
   }
@@ -82,7 +82,9 @@ export class WebhookResolver {
 
   @Mutation(() => DeleteWebhookEndpointPayload, ofMutation(deleteWebhookEndpoint))
   deleteWebhookEndpoint(@Id() id: string, @Ctx() { caller }: Context) {
-    return perform(deleteWebhookEndpoint, { id }, caller).then((gone) => ({ deletedWebhookEndpointId: gone.id }));
+    return perform(deleteWebhookEndpoint, { id }, caller).then((endpoint) => ({
+      deletedWebhookEndpointId: endpoint.id,
+    }));
   }
 
   @Mutation(() => RotateWebhookSecretPayload, ofMutation(rotateWebhookSecret))

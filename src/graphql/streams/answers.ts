@@ -22,7 +22,7 @@ export interface StreamParts {
 }
 
 /** Either the server or the caller's share is at capacity. */
-const MAY_BE_TRIED_AGAIN: readonly ErrorCode[] = ['OVERLOADED', 'RATE_LIMITED'];
+const RETRYABLE_CODES: readonly ErrorCode[] = ['OVERLOADED', 'RATE_LIMITED'];
 
 type Next = IteratorResult<FormattedExecutionResult, undefined>;
 
@@ -38,21 +38,21 @@ export class AnswerStream implements AsyncGenerator<FormattedExecutionResult, un
   constructor(private readonly parts: StreamParts) {}
 
   async next(): Promise<Next> {
-    if (this.#hasEnded) return this.#finished();
+    if (this.#hasEnded) return this.#lastResult();
     try {
       await this.parts.ready();
       const event = await this.#nextEvent();
       if (event.done === true) this.end(this.parts.endOfConnection() ?? 'draining');
-      if (this.#hasEnded || event.done === true) return this.#finished();
+      if (this.#hasEnded || event.done === true) return this.#lastResult();
       const value = await this.parts.answer(event.value);
-      if (this.#hasEnded) return this.#finished();
+      if (this.#hasEnded) return this.#lastResult();
       this.#answers += 1;
       this.parts.onAnswer();
       return { value, done: false };
     } catch (error) {
       // After the client has left this is no failure: its place in a queue was given up.
       if (!this.#hasEnded) this.end('failed', this.parts.onFailure(error));
-      return this.#finished();
+      return this.#lastResult();
     }
   }
 
@@ -62,7 +62,7 @@ export class AnswerStream implements AsyncGenerator<FormattedExecutionResult, un
       try {
         return await this.parts.source.next();
       } catch (error) {
-        if (!(error instanceof Refusal) || !MAY_BE_TRIED_AGAIN.includes(error.code)) throw error;
+        if (!(error instanceof Refusal) || !RETRYABLE_CODES.includes(error.code)) throw error;
         await delay(STREAM.retryAfterMs, undefined, { ref: false });
       }
     }
@@ -80,12 +80,12 @@ export class AnswerStream implements AsyncGenerator<FormattedExecutionResult, un
 
   return(): Promise<Next> {
     this.end(this.parts.endOfConnection() ?? 'completed');
-    return Promise.resolve(this.#finished());
+    return Promise.resolve(this.#lastResult());
   }
 
   throw(error: unknown): Promise<Next> {
     this.end('failed', this.parts.onFailure(error));
-    return Promise.resolve(this.#finished());
+    return Promise.resolve(this.#lastResult());
   }
 
   [Symbol.asyncIterator](): this {
@@ -96,7 +96,7 @@ export class AnswerStream implements AsyncGenerator<FormattedExecutionResult, un
     await this.return();
   }
 
-  #finished(): Next {
+  #lastResult(): Next {
     const value = this.#last;
     this.#last = undefined;
     return value ? { value, done: false } : { value: undefined, done: true };

@@ -22,9 +22,9 @@ import { turnOf } from '../../shares/turns.js';
 import type { AnswerStream } from './answers.js';
 import { endWithSession } from './end-with-session.js';
 import { SentError } from './sent-error.js';
-import { refusedAs, type Connection, type Opened, type OpenSubscription } from './subscriptions.js';
+import { formatRefusal, type Connection, type OpeningResult, type OpenSubscription } from './subscriptions.js';
 
-interface Upgraded {
+interface UpgradedConnection {
   readonly request: IncomingMessage;
   readonly socket: Socket;
   readonly address: string;
@@ -45,7 +45,7 @@ type Handle = (text: string) => Promise<void>;
 /** A message that graphql-ws is handling. */
 interface Message {
   /** The subscription that it opens. */
-  asksFor?: string;
+  subscriptionId?: string;
 }
 
 /** Clients of graphql-ws reconnect after `tryAgainLater`, and report the other codes to the app. */
@@ -78,11 +78,11 @@ export class OpenSocket implements Connection {
 
   constructor(
     private readonly webSocket: WebSocket,
-    private readonly upgrade: Upgraded,
+    private readonly upgrade: UpgradedConnection,
     protocol: Server<OpenSocket>,
     private readonly parts: Parts,
   ) {
-    const closed = protocol.opened(
+    const onClosed = protocol.opened(
       {
         protocol: webSocket.protocol,
         send: (text) => this.#send(text),
@@ -102,7 +102,7 @@ export class OpenSocket implements Connection {
       this.#stopWaiting?.();
       this.#giveBackOfUser?.();
       for (const stream of this.#subscriptions.values()) stream?.end(this.end);
-      closed(code, String(reason)).catch((error: unknown) => this.#failed(error));
+      onClosed(code, String(reason)).catch((error: unknown) => this.#fail(error));
     });
   }
 
@@ -144,8 +144,8 @@ export class OpenSocket implements Connection {
   /** False closes the connection, if it is not closing yet. */
   async identify(context: Pick<SocketContext, 'connectionParams'>): Promise<boolean> {
     const { authorization, Authorization } = context.connectionParams ?? {};
-    const sent = authorization ?? Authorization ?? this.upgrade.request.headers.authorization;
-    this.#bearer = bearerOf(typeof sent === 'string' ? sent : undefined);
+    const header = authorization ?? Authorization ?? this.upgrade.request.headers.authorization;
+    this.#bearer = bearerOf(typeof header === 'string' ? header : undefined);
     const caller = this.#caller();
     const began = performance.now();
     try {
@@ -158,7 +158,7 @@ export class OpenSocket implements Connection {
       if (this.end) this.#stopWaiting();
       return this.end === undefined;
     } catch (error) {
-      this.#refused(error, caller, began);
+      this.#refuse(error, caller, began);
       return false;
     }
   }
@@ -169,26 +169,26 @@ export class OpenSocket implements Connection {
       return [new SentError({ message: ID_IN_USE })];
     }
     // graphql-ws calls this while it handles the message.
-    this.#message.asksFor = id;
+    this.#message.subscriptionId = id;
     this.#subscriptions.set(id, undefined);
     const caller = this.#caller();
     const began = performance.now();
     try {
       if (id.length > WEB_SOCKET.idCharactersMax) throw idTooLong();
       const { stream, errors } = await this.#open(caller, payload);
-      if (!stream) return this.#refusedSubscription(caller, began, errors);
+      if (!stream) return this.#refuseSubscription(caller, began, errors);
       this.#subscriptions.set(id, stream);
       return stream;
     } catch (error) {
       const refusal = error instanceof Refusal ? error : refuse('INTERNAL');
       caller.request.record.refused(refusal);
-      const answer = this.#refusedSubscription(caller, began, [refusedAs(refusal, caller)]);
+      const answer = this.#refuseSubscription(caller, began, [formatRefusal(refusal, caller)]);
       if (refusal !== error) throw error;
       return answer;
     }
   }
 
-  async #open(caller: Caller, payload: { readonly query: string }): Promise<Opened> {
+  async #open(caller: Caller, payload: { readonly query: string }): Promise<OpeningResult> {
     const { turns, requests } = this.parts.services.shares;
     const underWay = new RequestUnderWay(requests, caller.holder);
     caller.underWay = underWay;
@@ -202,15 +202,15 @@ export class OpenSocket implements Connection {
     }
   }
 
-  #refusedSubscription(caller: Caller, beganMs: number, errors: Opened['errors']): SentError[] {
-    this.#ended(caller, beganMs, 'a subscription was refused');
+  #refuseSubscription(caller: Caller, beganMs: number, errors: OpeningResult['errors']): SentError[] {
+    this.#logEnd(caller, beganMs, 'a subscription was refused');
     // Clients do not retry a single subscription; after this close they repeat all of them on another connection.
     if (caller.request.record.codes.has('OVERLOADED'))
       this.webSocket.close(CLOSE_CODES.tryAgainLater, 'The service is at capacity; try again shortly.');
     return errors.map((error) => new SentError(error));
   }
 
-  #ended({ request }: Caller, beganMs: number, message: string): void {
+  #logEnd({ request }: Caller, beganMs: number, message: string): void {
     const { log, metrics } = this.parts.services;
     metrics.ended(request.record, (performance.now() - beganMs) / 1_000);
     const { requestId, record, holder } = request;
@@ -239,15 +239,15 @@ export class OpenSocket implements Connection {
     if (this.end) this.#giveBackOfUser();
   }
 
-  #refused(error: unknown, caller: Caller, beganMs: number): void {
-    if (!(error instanceof Refusal)) return this.#failed(error);
+  #refuse(error: unknown, caller: Caller, beganMs: number): void {
+    if (!(error instanceof Refusal)) return this.#fail(error);
     caller.request.record.refused(error);
-    this.#ended(caller, beganMs, 'a WebSocket was refused');
+    this.#logEnd(caller, beganMs, 'a WebSocket was refused');
     const code = error.code === 'UNAUTHENTICATED' ? CLOSE_CODES.unauthorized : CLOSE_CODES.tryAgainLater;
     this.webSocket.close(code, cut(error.message, REASON_CHARACTERS_MAX));
   }
 
-  #failed(error: unknown): void {
+  #fail(error: unknown): void {
     // graphql-ws throws this error for a message that only servers may send; nothing but its text identifies it.
     if (error instanceof Error && error.message.startsWith('Unexpected message of type '))
       return this.webSocket.close(CLOSE_CODES.badMessage, error.message);
@@ -262,8 +262,8 @@ export class OpenSocket implements Connection {
       const message: Message = {};
       this.#message = message;
       handle(data.toString())
-        .catch((error: unknown) => this.#failed(error))
-        .finally(() => message.asksFor !== undefined && this.#subscriptions.delete(message.asksFor));
+        .catch((error: unknown) => this.#fail(error))
+        .finally(() => message.subscriptionId !== undefined && this.#subscriptions.delete(message.subscriptionId));
     });
   }
 
@@ -284,10 +284,10 @@ export class OpenSocket implements Connection {
   #send(text: string): Promise<void> {
     const { webSocket, upgrade, parts } = this;
     if (webSocket.readyState !== webSocket.OPEN) return Promise.resolve();
-    const taken = new Promise<void>((resolve) => webSocket.send(text, () => resolve()));
-    if (webSocket.bufferedAmount === 0) return taken;
+    const sending = new Promise<void>((resolve) => webSocket.send(text, () => resolve()));
+    if (webSocket.bufferedAmount === 0) return sending;
     const giveBack = parts.unread.hold(upgrade.holder, Buffer.byteLength(text), () => this.close('slow'));
-    return taken.finally(giveBack);
+    return sending.finally(giveBack);
   }
 }
 

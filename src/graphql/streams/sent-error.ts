@@ -3,14 +3,14 @@ import { GraphQLError, type GraphQLFormattedError } from 'graphql';
 import { REFUSALS } from '../../rules/errors.js';
 
 export class SentError extends GraphQLError {
-  constructor(readonly sent: GraphQLFormattedError) {
-    super(sent.message);
+  constructor(readonly formattedError: GraphQLFormattedError) {
+    super(formattedError.message);
   }
 }
 
 /** An error of other code reveals nothing about itself. */
-export function asSent(error: GraphQLError): GraphQLFormattedError {
-  if (error instanceof SentError) return error.sent;
+export function formattedErrorOf(error: GraphQLError): GraphQLFormattedError {
+  if (error instanceof SentError) return error.formattedError;
   const [status, message] = REFUSALS.INTERNAL;
   return { message, extensions: { code: 'INTERNAL', status } };
 }

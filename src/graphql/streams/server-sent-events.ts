@@ -19,7 +19,7 @@ import { turnOf } from '../../shares/turns.js';
 import { retryAfterIfOverloaded } from '../overloaded.js';
 import type { AnswerStream } from './answers.js';
 import { endWithSession } from './end-with-session.js';
-import { refusedAs, type Connection, type OpenSubscription } from './subscriptions.js';
+import { formatRefusal, type Connection, type OpenSubscription } from './subscriptions.js';
 
 const EVENT_STREAM = 'text/event-stream';
 
@@ -52,12 +52,12 @@ export function openServerSentEvents(parts: ServerSentEventsParts): ServerSentEv
       try {
         // Many clients may arrive at once; their documents are begun one after another.
         await turnOf(caller.services.shares.turns, caller.holder);
-        const opened = await parts.openSubscription(caller, connection, body);
+        const result = await parts.openSubscription(caller, connection, body);
         caller.underWay?.end();
         setRateLimitHeaders(exchange.response, caller.taken);
-        if (!opened.stream) return await sendRefused(exchange, connection, opened.errors);
+        if (!result.stream) return await sendRefusedSubscription(exchange, connection, result.errors);
         exchange.beganStream();
-        await connection.stream(opened.stream);
+        await connection.stream(result.stream);
       } finally {
         stop();
         open.delete(connection);
@@ -78,7 +78,7 @@ function assertTakesEvents(exchange: Exchange): void {
 }
 
 /** Clients try again after a 503, and not after a stream that ended with `complete`. */
-async function sendRefused(
+async function sendRefusedSubscription(
   exchange: Exchange,
   connection: EventResponse,
   errors: readonly GraphQLFormattedError[],
@@ -103,7 +103,7 @@ const handle = createHandler<AsyncIterable<FormattedExecutionResult>>({
 
 /** A placeholder request for graphql-sse; the real one has been read and executed by then. */
 const HEADERS: Readonly<Record<string, string>> = { accept: EVENT_STREAM, 'content-type': 'application/json' };
-const OPENED = {
+const SUBSCRIBE_REQUEST = {
   method: 'POST',
   url: '/graphql/stream',
   headers: { get: (name: string) => HEADERS[name] },
@@ -115,7 +115,7 @@ class EventResponse implements Connection {
   readonly channel = 'sse';
   end: StreamEnd | undefined;
   #stream: AnswerStream | undefined;
-  #written: Promise<void> = Promise.resolve();
+  #lastWrite: Promise<void> = Promise.resolve();
 
   constructor(
     private readonly response: ServerResponse,
@@ -138,7 +138,7 @@ class EventResponse implements Connection {
   #break(stream: AnswerStream, end: StreamEnd): void {
     if (end === 'session_ended') {
       const refusal = unauthorized('UNAUTHENTICATED', 'session_ended');
-      return stream.end(end, { errors: [refusedAs(refusal, this.caller)] });
+      return stream.end(end, { errors: [formatRefusal(refusal, this.caller)] });
     }
     if (end === 'slow') return void this.response.destroy();
     this.response.end();
@@ -152,7 +152,7 @@ class EventResponse implements Connection {
     const { writableLength } = this.response;
     if (writableLength === 0 || this.response.closed) return;
     const giveBack = this.unread.hold(this.caller.holder, writableLength, () => this.close('slow'));
-    await this.#written;
+    await this.#lastWrite;
     giveBack();
   }
 
@@ -167,13 +167,13 @@ class EventResponse implements Connection {
 
   async send(answers: AsyncIterable<FormattedExecutionResult>): Promise<void> {
     const { response } = this;
-    const [events] = await handle({ ...OPENED, raw: answers });
+    const [events] = await handle({ ...SUBSCRIBE_REQUEST, raw: answers });
     if (typeof events !== 'object' || events === null) throw new Error('graphql-sse opened no stream.');
     response.once('close', () => void events.return());
     this.#begin();
     for await (const event of events) {
       if (response.writableEnded || response.closed) break;
-      this.#written = new Promise((resolve) => response.write(event, () => resolve()));
+      this.#lastWrite = new Promise((resolve) => response.write(event, () => resolve()));
     }
     response.end();
   }

@@ -10,7 +10,7 @@ import { Refusal } from '../../rules/errors.js';
 import type { StreamChannel, StreamEnd } from '../../rules/streams.js';
 import type { GiveBack } from '../../shares/share.js';
 import { extensionsOf } from '../errors.js';
-import { atMost } from '../failures.js';
+import { limitErrors } from '../failures.js';
 import type { FoundDocument } from '../limits/automatic.js';
 import type { GraphqlRequest } from '../limits/persisted.js';
 import { AnswerStream } from './answers.js';
@@ -25,14 +25,14 @@ export interface Connection {
   ready(): Promise<void>;
 }
 
-export interface Opened {
+export interface OpeningResult {
   readonly stream?: AnswerStream;
   /** The formatted errors of a refused subscription. */
   readonly errors: readonly GraphQLFormattedError[];
 }
 
 /** Counts a stream when it is open; the channel handles a refusal. */
-export type OpenSubscription = (caller: Caller, connection: Connection, body: unknown) => Promise<Opened>;
+export type OpenSubscription = (caller: Caller, connection: Connection, body: unknown) => Promise<OpeningResult>;
 
 export interface SubscriptionParts {
   findDocument(request: GraphqlRequest): Promise<FoundDocument>;
@@ -53,20 +53,20 @@ export function createSubscriptions({ findDocument, execute, format }: Subscript
       const errors = await execute(caller, request.body, stream);
       if (errors.length > 0) return { errors };
       await keep?.();
-      const opened = { stream: stream.opened(), errors };
+      const result = { stream: stream.finish(), errors };
       caller.services.metrics.ended(record, (performance.now() - began) / 1000);
-      return opened;
+      return result;
     } catch (error) {
       stream.abandon();
       if (!(error instanceof Refusal)) throw error;
       record.refused(error);
-      return { errors: [refusedAs(error, caller)] };
+      return { errors: [formatRefusal(error, caller)] };
     }
   };
 }
 
 /** A refusal as an entry in `errors`. */
-export function refusedAs(refusal: Refusal, { request }: Pick<Caller, 'request'>): GraphQLFormattedError {
+export function formatRefusal(refusal: Refusal, { request }: Pick<Caller, 'request'>): GraphQLFormattedError {
   return { message: refusal.message, extensions: { ...extensionsOf(refusal), requestId: request.requestId } };
 }
 
@@ -96,7 +96,7 @@ class OpeningStream implements Opening {
     this.#giveBack?.();
   }
 
-  opened(): AnswerStream {
+  finish(): AnswerStream {
     const [source, answer] = [this.#source, this.#answer];
     if (!source || !answer) throw new Error('A subscription was executed and left no stream.');
     const { services, request } = this.caller;
@@ -106,12 +106,12 @@ class OpeningStream implements Opening {
     return new AnswerStream({
       source,
       ready: () => this.connection.ready(),
-      answer: async (event) => this.#formatted(await answer(event)),
+      answer: async (event) => this.#formatResult(await answer(event)),
       endOfConnection: () => this.connection.end,
       onAnswer: () => services.metrics.streamAnswered(channel),
       onFailure: (error) => {
         services.log.error({ err: error, requestId: request.requestId }, 'a stream failed');
-        return { errors: [refusedAs(new Refusal('INTERNAL'), this.caller)] };
+        return { errors: [formatRefusal(new Refusal('INTERNAL'), this.caller)] };
       },
       onEnd: (end, answers) => {
         this.#giveBack?.();
@@ -138,12 +138,12 @@ class OpeningStream implements Opening {
     };
   }
 
-  #formatted({ data, errors: failed = [] }: Awaited<ReturnType<AnswerEvent>>): FormattedExecutionResult {
-    if (failed.length === 0) return { data: data ?? null };
+  #formatResult({ data, errors: fieldErrors = [] }: Awaited<ReturnType<AnswerEvent>>): FormattedExecutionResult {
+    if (fieldErrors.length === 0) return { data: data ?? null };
     const { requestId, record } = this.caller.request;
-    const all = failed.map((error) => this.format(error));
-    record.answered(all);
-    const { errors } = atMost(all);
+    const allErrors = fieldErrors.map((error) => this.format(error));
+    record.answered(allErrors);
+    const { errors } = limitErrors(allErrors);
     return {
       data: data ?? null,
       errors: errors.map((error) => ({ ...error, extensions: { ...error.extensions, requestId } })),

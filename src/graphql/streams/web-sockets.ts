@@ -12,7 +12,7 @@ import { STREAM, WEB_SOCKET } from '../../rules/limits.js';
 import type { GiveBack, Holder } from '../../shares/share.js';
 import { AnswerStream } from './answers.js';
 import './refused-frames.js';
-import { asSent } from './sent-error.js';
+import { formattedErrorOf } from './sent-error.js';
 import type { OpenSubscription } from './subscriptions.js';
 import { OpenSocket } from './open-socket.js';
 
@@ -78,7 +78,7 @@ function pushInPieces(socket: Socket): void {
 }
 
 /** A placeholder document for graphql-ws; Apollo has executed the client's document by then. */
-const OPENED = parse('subscription { opened }');
+const PLACEHOLDER_DOCUMENT = parse('subscription { opened }');
 
 export function openWebSockets(parts: WebSocketParts): WebSockets {
   const { schema, timeouts } = parts;
@@ -87,13 +87,13 @@ export function openWebSockets(parts: WebSocketParts): WebSockets {
     connectionInitWaitTimeout: timeouts.webSocketInitMs,
     onConnect: (context) => context.extra.identify(context),
     onSubscribe: async ({ extra }, id, payload) => {
-      const opened = await extra.subscribe(id, payload);
-      return opened instanceof AnswerStream ? { schema, document: OPENED, contextValue: opened } : opened;
+      const result = await extra.subscribe(id, payload);
+      return result instanceof AnswerStream ? { schema, document: PLACEHOLDER_DOCUMENT, contextValue: result } : result;
     },
     // The types of graphql-ws expect errors that it formats; these are formatted already.
     subscribe: ({ contextValue }) => contextValue as AsyncIterable<ExecutionResult>,
     onNext: (_context, _id, _payload, _args, result) => result as FormattedExecutionResult,
-    onError: (_context, _id, _payload, errors) => errors.map(asSent),
+    onError: (_context, _id, _payload, errors) => errors.map(formattedErrorOf),
   });
   const handshakes = new WebSocketServer(OPTIONS);
   let underWay: Upgrade | undefined;

@@ -7,7 +7,7 @@ import { ENUMS } from '../enums.js';
 import { DateScalar, DateTimeScalar, JsonScalar } from '../scalars.js';
 
 /** The options of a plain field. Its value is that of the row, which has null where the viewer may not read it. */
-export function described(description: string, nullable?: 'nullable') {
+export function fieldOptions(description: string, nullable?: 'nullable') {
   return { description, simple: true, nullable: nullable === 'nullable' };
 }
 
@@ -31,7 +31,7 @@ export function FieldsOf({ fields, schema }: Entity): (type: ObjectClass) => voi
 }
 
 function classOf(schema: ZodObject): ObjectClass {
-  return existing(classes.get(schema), entityOf(schema).name);
+  return assertExists(classes.get(schema), entityOf(schema).name);
 }
 
 /** The GraphQL type of a value, of an entity or of an input. */
@@ -52,7 +52,7 @@ export function typeOf(kind: ShapeKind, classOfObject: (schema: ZodObject) => Ob
     case 'anything':
       return JsonScalar;
     case 'choice':
-      return kind.name === undefined ? String : existing(ENUMS[kind.name], kind.name);
+      return kind.name === undefined ? String : assertExists(ENUMS[kind.name], kind.name);
     case 'list':
       return [typeOf(kind.of, classOfObject)];
     case 'object':
@@ -62,7 +62,7 @@ export function typeOf(kind: ShapeKind, classOfObject: (schema: ZodObject) => Ob
   }
 }
 
-function existing<T>(type: T | undefined, name: string): T {
+function assertExists<T>(type: T | undefined, name: string): T {
   if (type === undefined) throw new Error(`GraphQL has no type ${name}.`);
   return type;
 }

@@ -4,13 +4,13 @@ import { EVENT_ACTOR, JOB_EVENT } from '../../rules/entities/event.js';
 import { JOB } from '../../rules/entities/job.js';
 import { AVAILABLE_ACTION, AVAILABLE_BID_ACTION, JOB_COUNT } from '../../rules/entities/reference.js';
 import { connectionType } from './connection.js';
-import { FieldsOf, described } from './field.js';
+import { FieldsOf, fieldOptions } from './field.js';
 import { Node } from './node.js';
 
 @ObjectType({ implements: Node, description: JOB.description })
 @FieldsOf(JOB)
 export class Job {
-  @Field(() => Int, described('How many bids there are: all that are live, accepted or rejected.'))
+  @Field(() => Int, fieldOptions('How many bids there are: all that are live, accepted or rejected.'))
   bidCount: number;
 }
 

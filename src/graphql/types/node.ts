@@ -1,7 +1,7 @@
 /** Objects that can be read by their identifier alone. */
 import { ID, InterfaceType, Field } from 'type-graphql';
 import { kindOfId } from '../../rules/ids.js';
-import { described } from './field.js';
+import { fieldOptions } from './field.js';
 
 const TYPE_NAMES: Readonly<Record<string, string>> = {
   user: 'User',
@@ -21,6 +21,6 @@ export function typeOfNode({ id }: { id: string }): string | undefined {
   resolveType: typeOfNode,
 })
 export abstract class Node {
-  @Field(() => ID, described('The identifier, whose prefix shows the kind.'))
+  @Field(() => ID, fieldOptions('The identifier, whose prefix shows the kind.'))
   id: string;
 }

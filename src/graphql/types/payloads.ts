@@ -13,7 +13,7 @@ import type { Context } from '../context.js';
 import { Contractor, Session } from './account.js';
 import { ApiKey } from './api-keys.js';
 import { Bid, BidConnection } from './bids.js';
-import { described } from './field.js';
+import { fieldOptions } from './field.js';
 import { Job, JobConnection } from './jobs.js';
 import { TokenTransfer } from './tokens.js';
 import { Viewer } from './viewer.js';
@@ -30,28 +30,28 @@ abstract class Payload {
 
 @ObjectType()
 abstract class JobPayload extends Payload {
-  @Field(() => Job, described('The job as it is now.', 'nullable'))
+  @Field(() => Job, fieldOptions('The job as it is now.', 'nullable'))
   job: Job | null;
 }
 
 @ObjectType()
 abstract class BidPayload extends Payload {
-  @Field(() => Bid, described('The bid as it is now.', 'nullable'))
+  @Field(() => Bid, fieldOptions('The bid as it is now.', 'nullable'))
   bid: Bid | null;
 }
 
 @ObjectType()
 abstract class WebhookSecretPayload extends Payload {
-  @Field(() => WebhookEndpoint, described(NEW_WEBHOOK.fields.webhook.description, 'nullable'))
+  @Field(() => WebhookEndpoint, fieldOptions(NEW_WEBHOOK.fields.webhook.description, 'nullable'))
   webhookEndpoint: WebhookEndpoint | null;
 
-  @Field(() => String, described(NEW_WEBHOOK.fields.secret.description))
+  @Field(() => String, fieldOptions(NEW_WEBHOOK.fields.secret.description))
   secret: string;
 }
 
 @ObjectType()
 abstract class DeliveryPayload extends Payload {
-  @Field(() => WebhookDelivery, described('The delivery as it is now.', 'nullable'))
+  @Field(() => WebhookDelivery, fieldOptions('The delivery as it is now.', 'nullable'))
   delivery: WebhookDelivery | null;
 }
 
@@ -71,7 +71,7 @@ export class RefreshSessionPayload {}
 
 @ObjectType({ description: 'What `changePassword` answers.' })
 export class ChangePasswordPayload extends Payload {
-  @Field(() => Boolean, described(CHANGED_PASSWORD.fields.changed.description))
+  @Field(() => Boolean, fieldOptions(CHANGED_PASSWORD.fields.changed.description))
   changed: boolean;
 }
 
@@ -80,34 +80,34 @@ export class UpdateProfilePayload extends Payload {}
 
 @ObjectType({ description: 'What `verifyContractor` answers.' })
 export class VerifyContractorPayload extends Payload {
-  @Field(() => Contractor, described('The contractor, who is verified now.', 'nullable'))
+  @Field(() => Contractor, fieldOptions('The contractor, who is verified now.', 'nullable'))
   contractor: Contractor | null;
 }
 
 @ObjectType({ description: 'What `createApiKey` answers.' })
 export class CreateApiKeyPayload extends Payload {
-  @Field(() => ApiKey, described(NEW_API_KEY.fields.apiKey.description, 'nullable'))
+  @Field(() => ApiKey, fieldOptions(NEW_API_KEY.fields.apiKey.description, 'nullable'))
   apiKey: ApiKey | null;
 
-  @Field(() => String, described(NEW_API_KEY.fields.secret.description))
+  @Field(() => String, fieldOptions(NEW_API_KEY.fields.secret.description))
   secret: string;
 }
 
 @ObjectType({ description: 'What `revokeApiKey` answers.' })
 export class RevokeApiKeyPayload extends Payload {
-  @Field(() => ApiKey, described('The key as it was.', 'nullable'))
+  @Field(() => ApiKey, fieldOptions('The key as it was.', 'nullable'))
   apiKey: ApiKey | null;
 }
 
 @ObjectType({ description: 'What `adjustTokens` answers.' })
 export class AdjustTokensPayload extends Payload {
-  @Field(() => TokenTransfer, described('The transfer that was made.', 'nullable'))
+  @Field(() => TokenTransfer, fieldOptions('The transfer that was made.', 'nullable'))
   transfer: TokenTransfer | null;
 }
 
 @ObjectType({ description: 'What `createJob` answers.' })
 export class CreateJobPayload extends JobPayload {
-  @Field(() => JobConnection.Edge, described('The same, to put into a list of jobs, newest first.', 'nullable'))
+  @Field(() => JobConnection.Edge, fieldOptions('The same, to put into a list of jobs, newest first.', 'nullable'))
   jobEdge: object | null;
 }
 
@@ -116,19 +116,19 @@ export class UpdateJobPayload extends JobPayload {}
 
 @ObjectType({ description: 'What `deleteJob` answers.' })
 export class DeleteJobPayload extends Payload {
-  @Field(() => Job, described('The draft as it last was.', 'nullable'))
+  @Field(() => Job, fieldOptions('The draft as it last was.', 'nullable'))
   job: Job | null;
 
-  @Field(() => ID, described('The identifier of the draft, which is gone.'))
+  @Field(() => ID, fieldOptions('The identifier of the draft, which is gone.'))
   deletedJobId: string;
 }
 
 @ObjectType({ description: 'What `publishJob` answers.' })
 export class PublishJobPayload extends JobPayload {
-  @Field(() => Int, described(PUBLICATION.fields.tokensCharged.description))
+  @Field(() => Int, fieldOptions(PUBLICATION.fields.tokensCharged.description))
   tokensCharged: number;
 
-  @Field(() => Int, described(PUBLICATION.fields.remainingBalance.description))
+  @Field(() => Int, fieldOptions(PUBLICATION.fields.remainingBalance.description))
   remainingBalance: number;
 }
 
@@ -170,7 +170,7 @@ export class CancelJobPayload extends JobPayload {}
 
 @ObjectType({ description: 'What `submitBid` answers.' })
 export class SubmitBidPayload extends BidPayload {
-  @Field(() => BidConnection.Edge, described('The same, to put into the list of bids on its job.', 'nullable'))
+  @Field(() => BidConnection.Edge, fieldOptions('The same, to put into the list of bids on its job.', 'nullable'))
   bidEdge: object | null;
 }
 
@@ -191,13 +191,13 @@ export class CreateWebhookEndpointPayload extends WebhookSecretPayload {}
 
 @ObjectType({ description: 'What `updateWebhookEndpoint` answers.' })
 export class UpdateWebhookEndpointPayload extends Payload {
-  @Field(() => WebhookEndpoint, described('The endpoint as it is now.', 'nullable'))
+  @Field(() => WebhookEndpoint, fieldOptions('The endpoint as it is now.', 'nullable'))
   webhookEndpoint: WebhookEndpoint | null;
 }
 
 @ObjectType({ description: 'What `deleteWebhookEndpoint` answers.' })
 export class DeleteWebhookEndpointPayload extends Payload {
-  @Field(() => ID, described('The identifier of the endpoint, which is gone.'))
+  @Field(() => ID, fieldOptions('The identifier of the endpoint, which is gone.'))
   deletedWebhookEndpointId: string;
 }
 

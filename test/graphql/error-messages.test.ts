@@ -2,7 +2,7 @@ import { buildSchema, parse, type OperationDefinitionNode } from 'graphql';
 import { expect, it } from 'vitest';
 import { formatError } from '../../src/graphql/errors.js';
 import { wrongVariables } from '../../src/graphql/limits/variables.js';
-import { withoutValues } from '../../src/graphql/own-words.js';
+import { withoutValues } from '../../src/graphql/error-messages.js';
 import { createLog } from '../../src/log.js';
 
 const REPLACED: [message: string, reason: string | undefined, replaced: string][] = [
