@@ -9,7 +9,7 @@ import { perform } from '../operations/operation.js';
 import { refuse } from '../rules/errors.js';
 import { BODY_BYTES_MAX, DRY_RUN_EFFECTS_HEADER_BYTES_MAX } from '../rules/limits.js';
 import type { JobInclude } from '../store/job-parts.js';
-import { choose, finderOf, type Chosen } from './addresses.js';
+import { chooseRoute, finderOf, type RouteMatch } from './addresses.js';
 import { sendFailure, sendResult } from './answer.js';
 import { hasBody, readInput, type Input } from './input.js';
 import { canRunDry } from './requests.js';
@@ -29,9 +29,9 @@ export function openRestApi(): RestApi {
   return {
     handle: async (exchange, caller) => {
       try {
-        const found = find(exchange.path);
-        if (!found) throw refuse('NOT_FOUND', { message: `There is nothing at ${exchange.path.slice(0, 200)}.` });
-        await run(choose(found, exchange.method), exchange, caller);
+        const address = find(exchange.path);
+        if (!address) throw refuse('NOT_FOUND', { message: `There is nothing at ${exchange.path.slice(0, 200)}.` });
+        await run(chooseRoute(address, exchange.method), exchange, caller);
       } catch (error) {
         sendFailure(exchange, error, caller);
       }
@@ -39,21 +39,21 @@ export function openRestApi(): RestApi {
   };
 }
 
-async function run(chosen: Chosen, exchange: Exchange, caller: Caller): Promise<void> {
-  const { route } = chosen;
+async function run(match: RouteMatch, exchange: Exchange, caller: Caller): Promise<void> {
+  const { route } = match;
   exchange.route = `${route.method} /v1${route.path}`;
   const body = hasBody(route) ? await exchange.body(BODY_BYTES_MAX.rest) : undefined;
   let input: Input = {};
   // A function, so that the input is parsed after authentication and rate limit.
   const work = (): Promise<unknown> =>
-    perform(route.operation, () => (input = readInput(chosen, exchange, body)), caller, WITH_TOTAL);
-  const result = isDryRun(chosen, exchange) ? await dryRun(work, exchange, caller) : await work();
+    perform(route.operation, () => (input = readInput(match, exchange, body)), caller, WITH_TOTAL);
+  const result = isDryRun(match, exchange) ? await dryRun(work, exchange, caller) : await work();
   if (caller.replayed) exchange.response.setHeader('Idempotency-Replayed', 'true');
   await sendResult(exchange, route, input, result, caller);
 }
 
 /** An operation that opens or ends a session has no dry run. */
-function isDryRun({ route }: Chosen, exchange: Exchange): boolean {
+function isDryRun({ route }: RouteMatch, exchange: Exchange): boolean {
   return canRunDry(route) && wantsDryRun(exchange.header('dry-run'));
 }
 

@@ -3,35 +3,35 @@ import { refuse } from '../rules/errors.js';
 import type { Route } from './route.js';
 
 /** The routes of one address, and the values of its path parameters. */
-export interface Found {
+export interface AddressMatch {
   readonly routes: readonly Route[];
-  readonly given: readonly string[];
+  readonly parameterValues: readonly string[];
 }
 
-export interface Chosen {
+export interface RouteMatch {
   readonly route: Route;
   readonly parameters: ReadonlyMap<string, string>;
 }
 
-export type Finder = (path: string) => Found | undefined;
+export type Finder = (path: string) => AddressMatch | undefined;
 
 const PARAMETER = /\{(\w+)\}/g;
 
 /** There are few paths: those without parameters are looked up, the others are tried one after another. */
 export function finderOf(routes: readonly Route[]): Finder {
-  const exact = new Map<string, Found>();
+  const exact = new Map<string, AddressMatch>();
   const patterns: { pattern: RegExp; routes: readonly Route[] }[] = [];
-  for (const [address, those] of routesByAddress(routes)) {
-    if (address.includes(ANYTHING)) patterns.push({ pattern: new RegExp(`^${address}$`), routes: those });
-    else exact.set(address, { routes: those, given: [] });
+  for (const [address, routesThere] of routesByAddress(routes)) {
+    if (address.includes(ANYTHING)) patterns.push({ pattern: new RegExp(`^${address}$`), routes: routesThere });
+    else exact.set(address, { routes: routesThere, parameterValues: [] });
   }
   return (fullPath) => {
     const path = fullPath.startsWith('/v1/') ? fullPath.slice(3) : fullPath;
-    const found = exact.get(path);
-    if (found) return found;
+    const exactMatch = exact.get(path);
+    if (exactMatch) return exactMatch;
     for (const { pattern, routes } of patterns) {
       const match = pattern.exec(path);
-      if (match) return { routes, given: match.slice(1) };
+      if (match) return { routes, parameterValues: match.slice(1) };
     }
     return undefined;
   };
@@ -54,10 +54,10 @@ export function parametersOf({ path }: Route): string[] {
 }
 
 /** HEAD is handled as GET. */
-export function choose({ routes, given }: Found, method: string): Chosen {
+export function chooseRoute({ routes, parameterValues }: AddressMatch, method: string): RouteMatch {
   const route = routes.find((one) => one.method === (method === 'HEAD' ? 'GET' : method));
   if (!route) throw refuse('METHOD_NOT_ALLOWED', { details: { allowedMethods: methodsOf(routes) } });
-  return { route, parameters: new Map(parametersOf(route).map((name, at) => [name, given[at] ?? ''])) };
+  return { route, parameters: new Map(parametersOf(route).map((name, at) => [name, parameterValues[at] ?? ''])) };
 }
 
 function methodsOf(routes: readonly Route[]): string[] {

@@ -6,7 +6,7 @@ import { Refusal, refuse } from '../rules/errors.js';
 import { setRateLimitHeaders } from '../security/rate-limit-headers.js';
 import type { Page } from '../store/page.js';
 import type { Input } from './input.js';
-import type { Made, Route } from './route.js';
+import type { LocationBody, Route } from './route.js';
 import { toWire, wireName } from './wire.js';
 
 export async function sendResult(
@@ -19,17 +19,17 @@ export async function sendResult(
   const body = isPage(result) ? await pageBody(exchange, result, input, route) : route.write(result);
   setRateLimitHeaders(exchange.response, caller.taken);
   setETag(exchange, body);
-  if (route.location) exchange.response.setHeader('Location', route.location(body as Made));
-  if (isKnown(exchange, route)) return exchange.sendNothing(304);
+  if (route.location) exchange.response.setHeader('Location', route.location(body as LocationBody));
+  if (isUnchanged(exchange, route)) return exchange.sendNothing(304);
   exchange.sendJson(route.status, body);
 }
 
 /** Whether the client has the current version of the job, and asks only for a newer one (If-None-Match). */
-function isKnown(exchange: Exchange, { method }: Route): boolean {
-  const known = exchange.header('if-none-match');
+function isUnchanged(exchange: Exchange, { method }: Route): boolean {
+  const etags = exchange.header('if-none-match');
   const tag = exchange.response.getHeader('ETag');
-  if (method !== 'GET' || known === undefined || typeof tag !== 'string') return false;
-  return known.split(',').some((one) => one.trim() === '*' || one.trim().replace(/^W\//, '') === tag);
+  if (method !== 'GET' || etags === undefined || typeof tag !== 'string') return false;
+  return etags.split(',').some((one) => one.trim() === '*' || one.trim().replace(/^W\//, '') === tag);
 }
 
 function isPage(result: unknown): result is Page<unknown> {
@@ -50,7 +50,7 @@ async function pageBody(exchange: Exchange, page: Page<unknown>, input: Input, r
   return { data: page.rows.map(route.write), pagination };
 }
 
-interface Standing {
+interface PageNumbers {
   readonly page: number;
   readonly total_pages: number;
   readonly total_capped: boolean;
@@ -68,17 +68,17 @@ function link(
   route: Route,
   input: Input,
   page: Page<unknown>,
-  { page: number, total_pages: pages, total_capped: isCapped }: Standing,
+  { page: number, total_pages: pages, total_capped: isCapped }: PageNumbers,
 ): void {
   const address = path.startsWith('/v1/') ? path : `/v1${path}`;
-  const given = queryAsRead(route, input);
+  const parameters = parsedQuery(route, input);
   const to = (rel: string, more: Readonly<Record<string, string | number>>) => {
-    const query = new URLSearchParams(given);
+    const query = new URLSearchParams(parameters);
     for (const [name, value] of Object.entries(more)) query.set(name, String(value));
     return `<${address}${query.size > 0 ? `?${query.toString()}` : ''}>; rel="${rel}"`;
   };
   const isNumbered = typeof input.page === 'number' || input.after === undefined;
-  const numbered = (at: number): Readonly<Record<string, number>> => (at === 1 ? {} : { page: at });
+  const pageQuery = (at: number): Readonly<Record<string, number>> => (at === 1 ? {} : { page: at });
   const last = page.rows.at(-1);
   const next =
     page.hasNext && last !== undefined
@@ -87,10 +87,10 @@ function link(
   const links = [
     to('first', {}),
     ...(isNumbered && number > 1
-      ? [to('prev', numbered(isCapped ? number - 1 : Math.max(1, Math.min(number - 1, pages))))]
+      ? [to('prev', pageQuery(isCapped ? number - 1 : Math.max(1, Math.min(number - 1, pages))))]
       : []),
     ...next,
-    ...(isCapped ? [] : [to('last', numbered(Math.max(1, pages)))]),
+    ...(isCapped ? [] : [to('last', pageQuery(Math.max(1, pages)))]),
   ].join(', ');
   const header = links.length <= LINKS_BYTES_MAX ? links : next.join('');
   if (header !== '') response.setHeader('Link', header);
@@ -100,12 +100,12 @@ function link(
  * The query from its parsed values: sixteen thousand spaces around a word, or zeros before a number, would make a
  * header that clients fail on.
  */
-function queryAsRead(route: Route, input: Input): [name: string, value: string][] {
-  const given = (route.query ?? []).filter((field) => !ELSEWHERE.includes(field) && input[field] !== undefined);
-  return given.map((field) => [wireName(field), String(input[field]).trim()]);
+function parsedQuery(route: Route, input: Input): [name: string, value: string][] {
+  const fields = (route.query ?? []).filter((field) => !PAGE_FIELDS.includes(field) && input[field] !== undefined);
+  return fields.map((field) => [wireName(field), String(input[field]).trim()]);
 }
 
-const ELSEWHERE: readonly string[] = ['page', 'after'];
+const PAGE_FIELDS: readonly string[] = ['page', 'after'];
 
 /** The version of the answered job is its ETag, also where the job is a part of the answer. */
 function setETag({ response }: Exchange, body: unknown): void {
@@ -133,13 +133,13 @@ export function sendFailure(exchange: Exchange, error: unknown, caller: Caller |
 }
 
 export function errorBody({ code, status, message, fields, blockedFields, details }: Refusal, requestId: string) {
-  const named = fields && {
+  const wireFields = fields && {
     fields: Object.fromEntries(Object.entries(fields).map(([field, problem]) => [wireName(field), problem])),
   };
   return {
     status,
     error: message,
-    details: Object.assign({ code, request_id: requestId, ...named }, toWire(details)),
+    details: Object.assign({ code, request_id: requestId, ...wireFields }, toWire(details)),
     blocked_fields: blockedFields.map(wireName),
   };
 }

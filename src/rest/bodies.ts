@@ -16,7 +16,7 @@ import {
 import { JOB_ACTION_LIST } from '../rules/lifecycle.js';
 import { ERRORS, PAGE } from '../rules/limits.js';
 import { choice, idOf, position, whole } from '../rules/values.js';
-import { exampleOf } from './described.js';
+import { exampleOf } from './answer-schema.js';
 
 /** Users may read all fields of their own accounts. */
 export const OWN_USER = unredactedEntity(USER);
@@ -53,9 +53,9 @@ export interface Variants {
 }
 
 /** A part, with the values of its example that differ, in REST's spelling. */
-function part<E extends Entity>(shown: E, otherwise: object = {}) {
-  const type: E['schema'] = shown.schema;
-  return { type, description: shown.description, example: { ...exampleOf(shown), ...otherwise } };
+function part<E extends Entity>(component: E, differences: object = {}) {
+  const type: E['schema'] = component.schema;
+  return { type, description: component.description, example: { ...exampleOf(component), ...differences } };
 }
 
 const CARL = { user_type: 'contractor', first_name: 'Carl', last_name: 'Carver', email: 'carl@example.com' };
@@ -218,7 +218,7 @@ export function pageOf({ name, schema }: Entity): Entity {
 }
 
 const REASONS = Object.keys(UNAUTHORIZED_REASONS) as UnauthorizedReason[];
-const REASONS_SAID = REASONS.map((reason) => `\`${reason}\`, ${UNAUTHORIZED_REASONS[reason]}`).join('; ');
+const REASONS_IN_WORDS = REASONS.map((reason) => `\`${reason}\`, ${UNAUTHORIZED_REASONS[reason]}`).join('; ');
 
 export const ERROR_DETAILS = entity('ErrorDetails', 'What a program needs to know.', {
   code: {
@@ -238,7 +238,10 @@ export const ERROR_DETAILS = entity('ErrorDetails', 'What a program needs to kno
       .optional(),
     description: 'What is wrong with each field, by name; a nested one as `user.phone`.',
   },
-  reason: { type: choice(REASONS, 'UnauthorizedReason').optional(), description: `Why it was 401: ${REASONS_SAID}.` },
+  reason: {
+    type: choice(REASONS, 'UnauthorizedReason').optional(),
+    description: `Why it was 401: ${REASONS_IN_WORDS}.`,
+  },
   fieldsLeftOut: {
     type: whole().optional(),
     description: `How many more fields are wrong, where there are more than ${ERRORS.perAnswerMax}.`,

@@ -34,7 +34,7 @@ import {
   SESSION,
   type Variants,
 } from './bodies.js';
-import { answerSchema } from './described.js';
+import { answerSchema } from './answer-schema.js';
 import { refTo, type JsonSchema } from './json-schema.js';
 import { bodySchema, requestName } from './requests.js';
 import { isList, rowOf, type Route } from './route.js';
@@ -82,13 +82,13 @@ export const COMPONENTS: readonly (Entity | Variants)[] = [
   ERROR_DETAILS,
 ];
 
-const named = new Set<unknown>(COMPONENTS);
-const refOf = (entity: Entity) => (named.has(entity) ? refTo('schemas', entity.name) : undefined);
+const namedComponents = new Set<unknown>(COMPONENTS);
+const refOf = (entity: Entity) => (namedComponents.has(entity) ? refTo('schemas', entity.name) : undefined);
 
 export function componentSchemas(): Record<string, JsonSchema> {
   const pages = ROUTES.filter(isList).map((route) => pageOf(rowOf(route)));
   return Object.fromEntries([
-    ...[...COMPONENTS, ...pages].map((shown) => [shown.name, schemaOf(shown)] as const),
+    ...[...COMPONENTS, ...pages].map((component) => [component.name, schemaOf(component)] as const),
     ...ROUTES.flatMap(requestSchema),
   ]);
 }
@@ -98,8 +98,11 @@ function requestSchema(route: Route): [name: string, schema: JsonSchema][] {
   return body ? [[requestName(route), body]] : [];
 }
 
-function schemaOf(shown: Entity | Variants): JsonSchema {
-  return 'variants' in shown
-    ? { description: shown.description, oneOf: shown.variants.map(({ name }) => ({ $ref: refTo('schemas', name) })) }
-    : answerSchema(shown, shown.description, refOf);
+function schemaOf(component: Entity | Variants): JsonSchema {
+  return 'variants' in component
+    ? {
+        description: component.description,
+        oneOf: component.variants.map(({ name }) => ({ $ref: refTo('schemas', name) })),
+      }
+    : answerSchema(component, component.description, refOf);
 }

@@ -11,7 +11,7 @@ import { JOB_TRANSITIONS } from '../rules/lifecycle.js';
 import { AWARDED_JOB_STATES, INITIAL_JOB_STATE, type JobState } from '../rules/states.js';
 import { exampleId } from '../rules/values.js';
 import { DONE, ERROR, pageOf, PUBLICATION, type ErrorDetails, type Variants } from './bodies.js';
-import { exampleInput, exampleOf } from './described.js';
+import { exampleInput, exampleOf } from './answer-schema.js';
 import { isList, rowOf, type Route } from './route.js';
 import { toWire } from './wire.js';
 
@@ -85,14 +85,14 @@ export function answerExample(route: Route): unknown {
   const { name } = route.operation;
   const { shows } = route;
   if (shows === JOB) return jobIn(stateAfter(name));
-  if (shows === PUBLICATION) return merged(exampleOf(PUBLICATION), { job: jobIn('open') });
+  if (shows === PUBLICATION) return merge(exampleOf(PUBLICATION), { job: jobIn('open') });
   if (shows === BID)
-    return merged(exampleOf(BID), {
+    return merge(exampleOf(BID), {
       status: Object.values(BID_TRANSITIONS).find(({ operation }) => operation === name)?.to ?? 'pending',
     });
   if (shows === DONE) return route.write(undefined);
   if (name === 'adjustTokens')
-    return merged(exampleOf(TOKEN_TRANSFER), {
+    return merge(exampleOf(TOKEN_TRANSFER), {
       reason: 'adjustment',
       actor_id: exampleId('user'),
       note: 'Sorry for the trouble.',
@@ -112,11 +112,11 @@ function stateAfter(operation: string): JobState {
 
 /** An end may come before the award; the example of a job that ended well had one. */
 function jobIn(status: JobState): object {
-  const awarded = AWARDED_JOB_STATES.includes(status) || status === 'completed' ? exampleId('bid') : null;
-  return merged(exampleOf(JOB), { status, awarded_bid_id: awarded, version: status === INITIAL_JOB_STATE ? 1 : 3 });
+  const awardedBidId = AWARDED_JOB_STATES.includes(status) || status === 'completed' ? exampleId('bid') : null;
+  return merge(exampleOf(JOB), { status, awarded_bid_id: awardedBidId, version: status === INITIAL_JOB_STATE ? 1 : 3 });
 }
 
-function merged(example: unknown, more: object): object {
+function merge(example: unknown, more: object): object {
   return { ...(example as object), ...more };
 }
 
@@ -145,5 +145,5 @@ export function refusalExample(code: ErrorCode): object {
   const [status, error] = REFUSALS[code];
   const { details } = exampleOf(ERROR);
   const blocked_fields = code === 'FIELD_NOT_EDITABLE' ? ['category'] : [];
-  return { status, error, details: merged(merged(details, { code }), toWire(DETAILS[code]) ?? {}), blocked_fields };
+  return { status, error, details: merge(merge(details, { code }), toWire(DETAILS[code]) ?? {}), blocked_fields };
 }

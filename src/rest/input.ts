@@ -6,7 +6,7 @@ import type { Exchange } from '../http/exchange.js';
 import { kindOf, metaOf, type ShapeKind } from '../operations/shape-kinds.js';
 import { invalidInput } from '../operations/validation.js';
 import { refuse } from '../rules/errors.js';
-import type { Chosen } from './addresses.js';
+import type { RouteMatch } from './addresses.js';
 import type { Route } from './route.js';
 import { fieldName, fromWire, unknownName, wireName } from './wire.js';
 
@@ -19,8 +19,8 @@ const shapes = new WeakMap<Route['operation'], Shape>();
 
 /** The schemas of an operation's input fields, by name. */
 export function shapeOf({ operation }: Route): Shape {
-  const known = shapes.get(operation);
-  if (known) return known;
+  const cachedShape = shapes.get(operation);
+  if (cachedShape) return cachedShape;
   const kind = kindOf(operation.input);
   const shape = new Map<string, Schema>(kind.is === 'object' ? Object.entries(kind.schema.shape) : []);
   shapes.set(operation, shape);
@@ -36,12 +36,12 @@ export function isParameter(schema: Schema): boolean {
   return metaOf(schema).parameter === true;
 }
 
-export function readInput({ route, parameters }: Chosen, exchange: Exchange, body: Buffer | undefined): Input {
+export function readInput({ route, parameters }: RouteMatch, exchange: Exchange, body: Buffer | undefined): Input {
   const shape = shapeOf(route);
-  const sent = body ? parseJson(body, exchange.header('content-type')) : {};
+  const json = body ? parseJson(body, exchange.header('content-type')) : {};
   const problems = new Map<string, string>();
   const input = {
-    ...readBodyFields(route, shape, parameters, fromWire(sent), problems),
+    ...readBodyFields(route, shape, parameters, fromWire(json), problems),
     ...readQuery(route, shape, exchange.search),
     ...(shape.has('expectedVersion') && { expectedVersion: expectedVersionIn(exchange.header('if-match')) }),
     ...Object.fromEntries(parameters),
@@ -54,17 +54,17 @@ export function readInput({ route, parameters }: Chosen, exchange: Exchange, bod
 function readBodyFields(
   route: Route,
   shape: Shape,
-  parameters: Chosen['parameters'],
-  sent: unknown,
+  parameters: RouteMatch['parameters'],
+  fields: unknown,
   problems: Map<string, string>,
 ): Input {
-  if (typeof sent !== 'object' || sent === null || Array.isArray(sent)) {
+  if (typeof fields !== 'object' || fields === null || Array.isArray(fields)) {
     throw refuse('MALFORMED_REQUEST', { message: 'The body must be a JSON object.' });
   }
   const aliases = new Map(Object.entries(route.aliases ?? {}));
-  const given = new Map<string, unknown>();
+  const values = new Map<string, unknown>();
   // Other names are read last, so that a contradiction is reported for them.
-  const entries = Object.entries(sent).toSorted(
+  const entries = Object.entries(fields).toSorted(
     ([one], [other]) => Number(aliases.has(one)) - Number(aliases.has(other)),
   );
   for (const [name, value] of entries) {
@@ -73,12 +73,12 @@ function readBodyFields(
     if (parameters.has(field)) {
       if (route.method !== 'PUT' || value !== parameters.get(field))
         problems.set(field, 'is set by the path and cannot be sent');
-    } else if (schema && isParameter(schema)) given.set(unknownName(wireName(field)), value);
-    else if (given.has(field) && given.get(field) !== value)
+    } else if (schema && isParameter(schema)) values.set(unknownName(wireName(field)), value);
+    else if (values.has(field) && values.get(field) !== value)
       problems.set(name, `differs from ${wireName(field)}, for which it is another name`);
-    else given.set(field, value);
+    else values.set(field, value);
   }
-  return Object.fromEntries(given);
+  return Object.fromEntries(values);
 }
 
 /** An unknown name is passed on as the client spelled it, so that the schema refuses it with the other bad fields. */
@@ -100,16 +100,16 @@ function readQuery(route: Route, shape: Shape, search: string): Input {
  */
 function addTo(query: Map<string, unknown>, field: string, kind: ShapeKind, value: string, several?: string): void {
   const before = query.get(field) ?? (several === undefined ? undefined : query.get(several));
-  const gathered: unknown[] = Array.isArray(before) ? before : [];
+  const values: unknown[] = Array.isArray(before) ? before : [];
   if (kind.is === 'list') {
-    for (const entry of value.split(',')) gathered.push(entry);
-    query.set(field, gathered);
+    for (const entry of value.split(',')) values.push(entry);
+    query.set(field, values);
   } else if (before === undefined) query.set(field, readText(value, kind));
   else {
-    if (gathered !== before) gathered.push(before);
-    gathered.push(value);
+    if (values !== before) values.push(before);
+    values.push(value);
     if (several !== undefined) query.delete(field);
-    query.set(several ?? field, gathered);
+    query.set(several ?? field, values);
   }
 }
 

@@ -12,9 +12,8 @@ export function refTo(kind: 'schemas' | 'responses' | 'headers' | 'examples' | '
 }
 
 /** An operation's input. */
-
 export function inputSchema({ input }: Operation<unknown, unknown>): JsonSchema {
-  return asDocumented(
+  return toDocumentSchema(
     z.toJSONSchema(input, {
       io: 'input',
       unrepresentable: 'any',
@@ -50,7 +49,7 @@ function sentenceOf(check: z.core.$ZodCustom): string[] {
 }
 
 /** Metadata that the document must not contain. `withNamedEnums` removes the names of enums. */
-const OWN_MARKS = new Set([
+const OWN_METADATA = new Set([
   '$schema',
   'parameter',
   'implied',
@@ -65,27 +64,27 @@ const OWN_MARKS = new Set([
 ]);
 
 /** In REST's spelling, with null as another type instead of another schema. */
-export function asDocumented(printed: JsonSchema): JsonSchema {
-  const nullable = partOrNull(printed);
+export function toDocumentSchema(schema: JsonSchema): JsonSchema {
+  const nullable = partOrNull(schema);
   if (nullable) {
-    const { anyOf: _both, ...outer } = printed;
-    return withNull(asDocumented({ ...nullable, ...outer, ...withRules(nullable, outer) }));
+    const { anyOf: _both, ...outer } = schema;
+    return withNull(toDocumentSchema({ ...nullable, ...outer, ...withRules(nullable, outer) }));
   }
-  const { properties, items, kind, required } = printed;
+  const { properties, items, kind, required } = schema;
   const description = [
-    printed.description ?? (printed.readOnly ? 'May be sent back as it was read.' : undefined),
-    ...rulesOf(printed),
+    schema.description ?? (schema.readOnly ? 'May be sent back as it was read.' : undefined),
+    ...rulesOf(schema),
   ]
     .filter(Boolean)
     .join(' ');
   return {
-    ...Object.fromEntries(Object.entries(printed).filter(([name]) => !OWN_MARKS.has(name))),
+    ...Object.fromEntries(Object.entries(schema).filter(([name]) => !OWN_METADATA.has(name))),
     ...(typeof kind === 'string' && { pattern: idPattern(kind as IdKind) }),
     ...(description !== '' && { description }),
-    ...(isObject(items) && { items: asDocumented(items) }),
+    ...(isObject(items) && { items: toDocumentSchema(items) }),
     ...(isObject(properties) && {
       properties: Object.fromEntries(
-        Object.entries(properties).map(([name, inner]) => [wireName(name), asDocumented(inner as JsonSchema)]),
+        Object.entries(properties).map(([name, inner]) => [wireName(name), toDocumentSchema(inner as JsonSchema)]),
       ),
     }),
     ...(Array.isArray(required) && { required: required.map((name) => wireName(String(name))) }),

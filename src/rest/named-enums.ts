@@ -10,19 +10,19 @@ export interface WithNamedEnums<Part> {
 
 export function withNamedEnums<Part extends object>(part: Part): WithNamedEnums<Part> {
   const enums = new Map<string, JsonSchema>();
-  const replaced = replacedIn(part, enums) as Part;
-  return { part: replaced, enums: Object.fromEntries(enums) };
+  const result = replaceEnums(part, enums) as Part;
+  return { part: result, enums: Object.fromEntries(enums) };
 }
 
 /** Examples are values, not schemas. */
 const VALUES = new Set(['example', 'examples', 'enum']);
 
-function replacedIn(value: unknown, enums: Map<string, JsonSchema>): unknown {
-  if (Array.isArray(value)) return value.map((entry) => replacedIn(entry, enums));
+function replaceEnums(value: unknown, enums: Map<string, JsonSchema>): unknown {
+  if (Array.isArray(value)) return value.map((entry) => replaceEnums(entry, enums));
   if (typeof value !== 'object' || value === null) return value;
   if (isNamedEnum(value)) return reference(value, enums);
   return Object.fromEntries(
-    Object.entries(value).map(([name, inner]) => [name, VALUES.has(name) ? inner : replacedIn(inner, enums)]),
+    Object.entries(value).map(([name, inner]) => [name, VALUES.has(name) ? inner : replaceEnums(inner, enums)]),
   );
 }
 
@@ -38,11 +38,11 @@ function isNamedEnum(value: object): value is NamedEnum {
 
 /** The description stays with the field. */
 function reference({ enumName, type: _type, enum: values, ...others }: NamedEnum, enums: Map<string, JsonSchema>) {
-  const listed = values.filter((value) => value !== null);
-  const known = enums.get(enumName)?.enum;
-  if (known !== undefined && JSON.stringify(known) !== JSON.stringify(listed))
+  const choices = values.filter((value) => value !== null);
+  const earlierChoices = enums.get(enumName)?.enum;
+  if (earlierChoices !== undefined && JSON.stringify(earlierChoices) !== JSON.stringify(choices))
     throw new Error(`Two lists are called ${enumName}.`);
-  enums.set(enumName, { type: 'string', enum: listed });
+  enums.set(enumName, { type: 'string', enum: choices });
   const $ref = refTo('schemas', enumName);
-  return listed.length === values.length ? { $ref, ...others } : { anyOf: [{ $ref }, { type: 'null' }], ...others };
+  return choices.length === values.length ? { $ref, ...others } : { anyOf: [{ $ref }, { type: 'null' }], ...others };
 }

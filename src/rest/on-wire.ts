@@ -6,7 +6,7 @@ import type { Shown } from '../rules/entity.js';
 import type { DONE, MeOnWire } from './bodies.js';
 import { wireName } from './wire.js';
 
-export function done(message: string): Shown<typeof DONE> {
+export function doneBody(message: string): Shown<typeof DONE> {
   return { status: 200, message, data: {} };
 }
 

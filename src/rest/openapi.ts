@@ -24,7 +24,7 @@ export function openDescription(): Pages {
 
 export function openapi() {
   const { part, enums } = withNamedEnums({ paths: paths(), ...responseParts() });
-  const { paths: documented, schemas, ...parts } = part;
+  const { paths: pathItems, schemas, ...parts } = part;
   return {
     openapi: '3.1.0',
     info: {
@@ -38,7 +38,7 @@ export function openapi() {
     servers: [{ url: '/', description: 'This server. Every path is also served without /v1.' }],
     security: [{ bearer: [] }],
     tags: TAGS.map(([name, , description]) => ({ name, description })),
-    paths: documented,
+    paths: pathItems,
     components: {
       securitySchemes: {
         bearer: {
@@ -104,17 +104,17 @@ const TAGS: readonly (readonly [name: string, paths: RegExp, description: string
 ];
 
 function paths(): Record<string, Record<string, unknown>> {
-  const documented: Record<string, Record<string, unknown>> = {};
+  const pathItems: Record<string, Record<string, unknown>> = {};
   for (const route of ROUTES) {
     const path = documentedPath(route);
-    documented[path] = { ...documented[path], [route.method.toLowerCase()]: operationObject(route) };
+    pathItems[path] = { ...pathItems[path], [route.method.toLowerCase()]: operationObject(route) };
   }
-  return documented;
+  return pathItems;
 }
 
 function operationObject(route: Route) {
   const { operation, path } = route;
-  const given = parameters(route);
+  const parameterObjects = parameters(route);
   const body = bodySchema(route);
   return {
     operationId: operation.name,
@@ -124,7 +124,7 @@ function operationObject(route: Route) {
       .slice(0, 1)
       .map(([name]) => name),
     ...(operation.allows === 'anyone' && { security: [] }),
-    ...(given.length > 0 && { parameters: given }),
+    ...(parameterObjects.length > 0 && { parameters: parameterObjects }),
     ...(body && { requestBody: requestBody(route, body) }),
     responses: responsesOf(route),
   };
@@ -171,9 +171,9 @@ const RULES_ACROSS_FIELDS: Readonly<Record<string, string>> = {
 const MORE_ABOUT: Readonly<Record<string, string>> = { '/events': ` ${NOT_AMONG_OWN_EVENTS}` };
 
 function requestBody(route: Route, schema: JsonSchema) {
-  const required = Array.isArray(schema.required) && schema.required.length > 0;
+  const isRequired = Array.isArray(schema.required) && schema.required.length > 0;
   return {
-    required,
+    required: isRequired,
     content: {
       'application/json': { schema: { $ref: refTo('schemas', requestName(route)) }, example: requestExample(route) },
     },

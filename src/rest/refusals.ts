@@ -24,15 +24,20 @@ const OWN_REFUSALS: { readonly [Name in OperationName]?: readonly ErrorCode[] } 
   updateJob: CODES_OF_LIMITS,
 };
 
-const OWN = new Map<Operation<unknown, unknown>, readonly ErrorCode[]>(
+const OWN_REFUSALS_BY_OPERATION = new Map<Operation<unknown, unknown>, readonly ErrorCode[]>(
   Object.entries(OWN_REFUSALS).map(([name, codes]) => [OPERATIONS[name as OperationName], codes]),
 );
 
 /** The codes of each status, in the order of the list of codes. */
 export function refusalsOf(route: Route): Map<number, ErrorCode[]> {
-  const met = new Set([...OF_EVERY_CALL, ...ofShape(route), ...ofState(route), ...(OWN.get(route.operation) ?? [])]);
+  const codes = new Set([
+    ...OF_EVERY_CALL,
+    ...ofShape(route),
+    ...ofState(route),
+    ...(OWN_REFUSALS_BY_OPERATION.get(route.operation) ?? []),
+  ]);
   const byStatus = new Map<number, ErrorCode[]>();
-  for (const code of ERROR_CODES.filter((one) => met.has(one))) {
+  for (const code of ERROR_CODES.filter((one) => codes.has(one))) {
     const [status] = REFUSALS[code];
     byStatus.set(status, [...(byStatus.get(status) ?? []), code]);
   }
@@ -43,12 +48,12 @@ const OF_EVERY_CALL: readonly ErrorCode[] = ['VALIDATION_FAILED', 'RATE_LIMITED'
 
 function ofShape(route: Route): ErrorCode[] {
   const { allows, needsSession } = route.operation;
-  const named = parametersOf(route);
-  const isSomebodysOwn = named.length > 0 && /^\/(jobs|bids|tokens|webhooks)\//.test(route.path);
+  const pathParameters = parametersOf(route);
+  const isSomebodysOwn = pathParameters.length > 0 && /^\/(jobs|bids|tokens|webhooks)\//.test(route.path);
   const codes: ErrorCode[] = [];
   if (allows !== 'anyone') codes.push('UNAUTHENTICATED');
   if (Array.isArray(allows) || isSomebodysOwn || needsSession) codes.push('FORBIDDEN');
-  if (named.length > 0) codes.push('NOT_FOUND');
+  if (pathParameters.length > 0) codes.push('NOT_FOUND');
   if (hasBody(route)) codes.push('MALFORMED_REQUEST', 'PAYLOAD_TOO_LARGE', 'UNSUPPORTED_MEDIA_TYPE');
   if (isRepeatable(route)) codes.push('IDEMPOTENCY_KEY_REUSED', 'IDEMPOTENCY_KEY_IN_USE');
   if (shapeOf(route).has('expectedVersion')) codes.push('MALFORMED_REQUEST', 'STALE_VERSION');

@@ -107,7 +107,7 @@ export function bodySchema(route: Route): JsonSchema | undefined {
     .filter(([field, schema]) => !isParameter(schema) && !inPath.includes(field))
     .map(([field]) => field);
   if (inBody.length === 0) return undefined;
-  const printed = inputSchema(route.operation);
+  const jsonSchema = inputSchema(route.operation);
   const fields = fieldsOf(route);
   const aliases = Object.entries(route.aliases ?? {}).map(
     ([alias, field]) =>
@@ -121,28 +121,28 @@ export function bodySchema(route: Route): JsonSchema | undefined {
       ] as const,
   );
   // A client may send a whole resource back, with the parameters of its path.
-  const repeated =
+  const pathFields =
     route.method === 'PUT'
       ? inPath.map(
           (field) => [wireName(field), { readOnly: true, description: 'May be sent back as it was read.' }] as const,
         )
       : [];
   return {
-    ...(printed.description !== undefined && { description: printed.description }),
+    ...(jsonSchema.description !== undefined && { description: jsonSchema.description }),
     type: 'object',
     properties: Object.fromEntries([
-      ...repeated,
+      ...pathFields,
       ...inBody.map((field) => [wireName(field), fields.get(field)] as const),
       ...aliases,
     ]),
     required: inBody
-      .filter((field) => (printed.required as string[] | undefined)?.includes(wireName(field)))
+      .filter((field) => (jsonSchema.required as string[] | undefined)?.includes(wireName(field)))
       .map(wireName),
     additionalProperties: false,
   };
 }
 
 function fieldsOf(route: Route): Map<string, JsonSchema> {
-  const printed = (inputSchema(route.operation).properties ?? {}) as Record<string, JsonSchema>;
-  return new Map([...shapeOf(route).keys()].map((field) => [field, printed[wireName(field)] ?? {}]));
+  const properties = (inputSchema(route.operation).properties ?? {}) as Record<string, JsonSchema>;
+  return new Map([...shapeOf(route).keys()].map((field) => [field, properties[wireName(field)] ?? {}]));
 }

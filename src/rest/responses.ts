@@ -20,44 +20,44 @@ export function responsesOf(route: Route) {
   const refusals = [...refusalsOf(route)].map(([status, codes]) => [status, refusal(codes)] as const);
   return {
     [route.status]: success(route),
-    ...(isConditional(route) && { 304: UNCHANGED }),
+    ...(isConditional(route) && { 304: NOT_MODIFIED }),
     ...Object.fromEntries(refusals),
   };
 }
 
-const UNCHANGED = {
+const NOT_MODIFIED = {
   description: 'The job is still as the caller has it. There is no body.',
   headers: headers('X-Request-Id', 'RateLimit', 'RateLimit-Policy', 'ETag'),
 };
 
 /** The components that paths refer to. */
 export function responseParts() {
-  const met = ROUTES.flatMap((route) => [...refusalsOf(route).values()]);
-  const alone = ERROR_CODES.filter((code) => met.some((codes) => codes.length === 1 && codes[0] === code));
-  const anywhere = ERROR_CODES.filter((code) => met.some((codes) => codes.includes(code)));
+  const codeLists = ROUTES.flatMap((route) => [...refusalsOf(route).values()]);
+  const aloneCodes = ERROR_CODES.filter((code) => codeLists.some((codes) => codes.length === 1 && codes[0] === code));
+  const usedCodes = ERROR_CODES.filter((code) => codeLists.some((codes) => codes.includes(code)));
   return {
     headers: HEADERS,
     schemas: componentSchemas(),
-    responses: Object.fromEntries(alone.map((code) => [nameOf(code), refusalResponse([code])])),
-    examples: Object.fromEntries(anywhere.map((code) => [code, { summary: code, value: refusalExample(code) }])),
+    responses: Object.fromEntries(aloneCodes.map((code) => [nameOf(code), refusalResponse([code])])),
+    examples: Object.fromEntries(usedCodes.map((code) => [code, { summary: code, value: refusalExample(code) }])),
   };
 }
 
 function success(route: Route) {
-  const shown = bodyOf(route);
+  const body = bodyOf(route);
   return {
-    description: shown.description,
+    description: body.description,
     headers: headers(
       'X-Request-Id',
       'RateLimit',
       'RateLimit-Policy',
       ...(isList(route) ? ['Link'] : []),
-      ...(isTagged(route) ? ['ETag'] : []),
+      ...(hasETag(route) ? ['ETag'] : []),
       ...(route.location ? ['Location'] : []),
       ...(isRepeatable(route) ? ['Idempotency-Replayed'] : []),
       ...(canRunDry(route) ? ['Dry-Run', 'Dry-Run-Effects'] : []),
     ),
-    content: { 'application/json': { schema: { $ref: refTo('schemas', shown.name) }, example: answerExample(route) } },
+    content: { 'application/json': { schema: { $ref: refTo('schemas', body.name) }, example: answerExample(route) } },
   };
 }
 
@@ -66,7 +66,7 @@ function bodyOf(route: Route): Route['shows'] {
 }
 
 /** A page of jobs has no version. */
-function isTagged(route: Route): boolean {
+function hasETag(route: Route): boolean {
   return !isList(route) && (route.shows === JOB || route.shows === PUBLICATION);
 }
 

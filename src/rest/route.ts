@@ -7,7 +7,7 @@ import type { Variants } from './bodies.js';
 import { wireWriter } from './wire.js';
 
 /** The parts of a shown body that a route needs. */
-export interface Made {
+export interface LocationBody {
   readonly id: string;
   readonly job_id?: string;
   readonly api_key?: { readonly id: string };
@@ -29,7 +29,7 @@ export interface Route {
   /** Other names that the body may call fields by. */
   readonly aliases?: Readonly<Record<string, string>>;
   /** The path of the created resource, for the header Location. */
-  location?(this: void, made: Made): string;
+  location?(this: void, body: LocationBody): string;
   /** Converts the result, or a row of a page, to the fields that are shown, in REST's spelling. */
   write(this: void, result: unknown): unknown;
 }
@@ -58,8 +58,8 @@ export function route<Input, Output, Body>(
   extras: RouteExtras<RowOf<Output>, Body>,
 ): Route {
   const { answer }: Answers<never, unknown> = extras;
-  const writeShown = wireWriter(extras.shows.schema);
-  const write = answer ? (row: unknown) => writeShown(answer(row as never)) : writeShown;
+  const writeBody = wireWriter(extras.shows.schema);
+  const write = answer ? (row: unknown) => writeBody(answer(row as never)) : writeBody;
   return { method, path, operation, status: 200, ...extras, write };
 }
 

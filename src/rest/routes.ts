@@ -32,7 +32,14 @@ import {
   SESSION,
 } from './bodies.js';
 import { eventOnWire } from './event-body.js';
-import { actionsOnWire, bidActionsOnWire, catalogOnWire, done, lifecycleOnWire, onlyOwnProfile } from './on-wire.js';
+import {
+  actionsOnWire,
+  bidActionsOnWire,
+  catalogOnWire,
+  doneBody,
+  lifecycleOnWire,
+  onlyOwnProfile,
+} from './on-wire.js';
 import { route, type Route } from './route.js';
 
 /** Names from the first examples of the API, which still work. */
@@ -100,12 +107,12 @@ export const ROUTES: readonly Route[] = [
   }),
   route('POST', '/auth/login', logIn, { shows: SESSION }),
   route('POST', '/auth/refresh', refreshSession, { shows: REFRESHED_SESSION }),
-  route('POST', '/auth/logout', logOut, { shows: DONE, answer: () => done('You are logged out.') }),
+  route('POST', '/auth/logout', logOut, { shows: DONE, answer: () => doneBody('You are logged out.') }),
   route('GET', '/me', readMe, { shows: ME, answer: onlyOwnProfile }),
   route('PUT', '/me', updateProfile, { shows: ME, answer: onlyOwnProfile }),
   route('POST', '/me/password', changePassword, {
     shows: DONE,
-    answer: () => done('The password is changed; other sessions and all API keys have ended.'),
+    answer: () => doneBody('The password is changed; other sessions and all API keys have ended.'),
   }),
   route('GET', '/api-keys', listApiKeys, { query: PAGE_QUERY, shows: API_KEY }),
   route('POST', '/api-keys', createApiKey, {
@@ -114,7 +121,7 @@ export const ROUTES: readonly Route[] = [
     shows: NEW_API_KEY,
   }),
   route('GET', '/api-keys/{id}', readApiKey, { shows: API_KEY }),
-  route('DELETE', '/api-keys/{id}', revokeApiKey, { shows: DONE, answer: () => done('The API key is revoked.') }),
+  route('DELETE', '/api-keys/{id}', revokeApiKey, { shows: DONE, answer: () => doneBody('The API key is revoked.') }),
   route('GET', '/me/job-counts', countOwnJobs, { shows: JOB_COUNTS }),
   route('GET', '/catalog', readCatalog, { shows: CATALOG, answer: catalogOnWire }),
   route('GET', '/lifecycle', readLifecycle, { shows: LIFECYCLE_ON_WIRE, answer: lifecycleOnWire }),
@@ -151,7 +158,7 @@ export const ROUTES: readonly Route[] = [
   }),
   route('GET', '/jobs/{id}', readJob, { shows: JOB }),
   route('PUT', '/jobs/{id}', updateJob, { aliases: OLD_NAMES, shows: JOB }),
-  route('DELETE', '/jobs/{id}', deleteJob, { shows: DONE, answer: () => done('The draft is deleted.') }),
+  route('DELETE', '/jobs/{id}', deleteJob, { shows: DONE, answer: () => doneBody('The draft is deleted.') }),
   ...transitionRoutes(),
   route('GET', '/jobs/{id}/actions', readJobActions, { shows: JOB_ACTIONS, answer: actionsOnWire }),
   route('GET', '/jobs/{id}/dispute', readDispute, { shows: DISPUTE }),
@@ -183,7 +190,7 @@ export const ROUTES: readonly Route[] = [
   route('PUT', '/webhooks/{id}', updateWebhookEndpoint, { shows: WEBHOOK_ENDPOINT }),
   route('DELETE', '/webhooks/{id}', deleteWebhookEndpoint, {
     shows: DONE,
-    answer: () => done('The webhook endpoint is deleted.'),
+    answer: () => doneBody('The webhook endpoint is deleted.'),
   }),
   route('POST', '/webhooks/{id}/rotate-secret', rotateWebhookSecret, { shows: NEW_WEBHOOK }),
   route('POST', '/webhooks/{id}/test', sendTestEvent, { shows: WEBHOOK_DELIVERY }),

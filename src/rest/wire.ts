@@ -6,7 +6,7 @@ import type { z } from 'zod';
 import { kindOf } from '../operations/shape-kinds.js';
 
 /** Marks a name that is not in REST's spelling, so that the schema refuses it under the name that was sent. */
-const MISSPELLED = '!';
+const MISSPELLING_MARK = '!';
 
 export function fromWire(value: unknown): unknown {
   if (Array.isArray(value)) return value.map(fromWire);
@@ -16,13 +16,13 @@ export function fromWire(value: unknown): unknown {
 
 export function fieldName(wireName: string): string {
   const field = wireName.replaceAll(/_([a-z])/g, (_, letter: string) => letter.toUpperCase());
-  const isField = snake(field) === wireName && !field.includes(MISSPELLED) && !isHeader(field);
+  const isField = snake(field) === wireName && !field.includes(MISSPELLING_MARK) && !isHeader(field);
   return isField ? field : unknownName(wireName);
 }
 
 /** Makes a name that no schema has. */
 export function unknownName(wireName: string): string {
-  return MISSPELLED + wireName;
+  return MISSPELLING_MARK + wireName;
 }
 
 export function toWire(value: unknown): unknown {
@@ -60,9 +60,9 @@ function objectWriter(shape: Readonly<Record<string, z.core.$ZodType>>): Write {
   const empty: Readonly<Record<string, unknown>> = Object.fromEntries(fields.map(({ name }) => [name, undefined]));
   return (value) => {
     if (!isObject(value)) return value;
-    const written = { ...empty };
-    for (const { field, name, write } of fields) written[name] = write(value[field]);
-    return written;
+    const output = { ...empty };
+    for (const { field, name, write } of fields) output[name] = write(value[field]);
+    return output;
   };
 }
 
@@ -82,16 +82,16 @@ export function wireName(field: string): string {
 }
 
 function remember(field: string): string {
-  const name = spelled(field);
+  const name = spell(field);
   if (/^[a-zA-Z0-9]{1,40}$/.test(field) && WIRE_NAMES.size < 1_000) WIRE_NAMES.set(field, name);
   return name;
 }
 
 /** A misspelt name is the last part of a field's path, and stays as it was sent; so does a header's name. */
-function spelled(field: string): string {
+function spell(field: string): string {
   if (isHeader(field)) return field;
-  const at = field.indexOf(MISSPELLED);
-  return at < 0 ? snake(field) : snake(field.slice(0, at)) + field.slice(at + MISSPELLED.length);
+  const at = field.indexOf(MISSPELLING_MARK);
+  return at < 0 ? snake(field) : snake(field.slice(0, at)) + field.slice(at + MISSPELLING_MARK.length);
 }
 
 function isHeader(name: string): boolean {

@@ -11,7 +11,7 @@ import {
   type WrittenField,
 } from '../rules/entity.js';
 import { exampleId, INT32_MAX, MONEY_MAX } from '../rules/values.js';
-import { asDocumented, withNull, type JsonSchema } from './json-schema.js';
+import { toDocumentSchema, withNull, type JsonSchema } from './json-schema.js';
 import { wireName } from './wire.js';
 
 /** The reference of a part that is a named component; undefined for one that is written out. */
@@ -19,12 +19,12 @@ export type RefOf = (entity: Entity) => string | undefined;
 
 /** Every field is required unless it is optional, and no others are allowed. */
 export function answerSchema({ fields }: Entity, description: string, refOf: RefOf): JsonSchema {
-  const described = Object.entries(fields).map(([name, field]) => [wireName(name), field] as const);
+  const wireFields = Object.entries(fields).map(([name, field]) => [wireName(name), field] as const);
   return {
     type: 'object',
     description,
-    properties: Object.fromEntries(described.map(([name, field]) => [name, fieldSchema(field, refOf)])),
-    required: described.filter(([, { type }]) => !(type instanceof z.ZodOptional)).map(([name]) => name),
+    properties: Object.fromEntries(wireFields.map(([name, field]) => [name, fieldSchema(field, refOf)])),
+    required: wireFields.filter(([, { type }]) => !(type instanceof z.ZodOptional)).map(([name]) => name),
     additionalProperties: false,
   };
 }
@@ -47,7 +47,7 @@ function valueSchema(kind: ShapeKind, type: z.core.$ZodType, description: string
     return { type: 'array', items: partSchema(entry, entry.description, refOf), description };
   }
   return {
-    ...leafSchema(asDocumented(z.toJSONSchema(type, { io: 'input', unrepresentable: 'any' })), metaOf(type)),
+    ...leafSchema(toDocumentSchema(z.toJSONSchema(type, { io: 'input', unrepresentable: 'any' })), metaOf(type)),
     description,
   };
 }
@@ -61,11 +61,11 @@ function partSchema(part: Entity, description: string, refOf: RefOf): JsonSchema
 function leafSchema(input: JsonSchema, { answerMinimum }: z.GlobalMeta): JsonSchema {
   const { type, minLength: _least, maxLength: _longest, maxItems: _most, ...rest } = input;
   const isWhole = type === 'integer' || (Array.isArray(type) && type.includes('integer'));
-  const { maximum, ...unbounded } = rest;
+  const { maximum, ...withoutMaximum } = rest;
   return {
     type,
     ...(isWhole && { format: 'int32' }),
-    ...(isWhole || maximum === MONEY_MAX ? unbounded : rest),
+    ...(isWhole || maximum === MONEY_MAX ? withoutMaximum : rest),
     ...(answerMinimum !== undefined && { minimum: answerMinimum }),
     ...(isWhole && { maximum: INT32_MAX }),
     ...(typeof rest.items === 'object' && { items: leafSchema(rest.items as JsonSchema, {}) }),
@@ -79,7 +79,7 @@ export function exampleOf({ fields }: Entity): Record<string, unknown> {
       .filter(([, { type }]) => !(type instanceof z.ZodOptional))
       .map(([name, { type, example }]) => [
         wireName(name),
-        example === undefined ? usual(kindOf(type), type) : example,
+        example === undefined ? exampleOfType(kindOf(type), type) : example,
       ]),
   );
 }
@@ -95,7 +95,7 @@ export function exampleInput<E extends Entity>(entity: E): Partial<Pick<StoredRo
 }
 
 /** The example of a type, for fields without their own. */
-function usual(kind: ShapeKind, type: z.core.$ZodType): unknown {
+function exampleOfType(kind: ShapeKind, type: z.core.$ZodType): unknown {
   switch (kind.is) {
     case 'identifier':
       return exampleId(kind.of);
@@ -104,7 +104,7 @@ function usual(kind: ShapeKind, type: z.core.$ZodType): unknown {
     case 'object':
       return exampleOf(entityOf(kind.schema));
     case 'list':
-      return [usual(kind.of, kind.entry)];
+      return [exampleOfType(kind.of, kind.entry)];
     default:
       throw new Error(`A described field has no example: ${JSON.stringify(z.globalRegistry.get(type))}`);
   }
