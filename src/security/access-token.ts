@@ -45,7 +45,7 @@ export interface AccessTokens {
 
 const SECRET_BYTES_MIN = 32;
 const TOKEN_CHARACTERS_MAX = 4096;
-const VERIFIED_MAX = 5_000;
+const CACHED_PAYLOADS_MAX = 5_000;
 /** How far another instance's clock may run ahead of this one's. */
 const CLOCK_SKEW_SECONDS_MAX = 60;
 
@@ -55,15 +55,15 @@ export function createAccessTokens(settings: AccessTokenSettings): AccessTokens 
   const keys = keysByHeader(previousSecret === undefined ? [signing] : [signing, signingKey(previousSecret)]);
   const nowSeconds = () => Math.floor(now() / 1000);
   /** Tokens whose signature was verified, which stays true for ever; the times of a token are checked on each call. */
-  const verified = new LRUCache<string, object>({ max: VERIFIED_MAX });
+  const payloads = new LRUCache<string, object>({ max: CACHED_PAYLOADS_MAX });
 
   function verifiedPayload(token: string): object | undefined {
-    const known = verified.get(token);
-    if (known) return known;
+    const cachedPayload = payloads.get(token);
+    if (cachedPayload) return cachedPayload;
     const key = keys.get(headerOf(token));
     const payload = key && signedPayload(token, key, nowSeconds());
     if (!payload || 'nbf' in payload) return payload;
-    verified.set(token, payload);
+    payloads.set(token, payload);
     return payload;
   }
 
@@ -134,13 +134,13 @@ function signedPayload(token: string, key: KeyObject, nowSeconds: number): objec
   }
 }
 
-interface Expected {
+interface ClaimChecks {
   readonly issuer: string;
   readonly audience: string;
   readonly nowSeconds: number;
 }
 
-function claimsIn(payload: object, { issuer, audience, nowSeconds }: Expected): Claims | TokenProblem {
+function claimsIn(payload: object, { issuer, audience, nowSeconds }: ClaimChecks): Claims | TokenProblem {
   const { iss, aud, sub, sid, role, iat, exp }: Record<string, unknown> = { ...payload };
   if (iss !== issuer || aud !== audience) return 'invalid';
   if (!isSecond(iat) || iat > nowSeconds + CLOCK_SKEW_SECONDS_MAX || !isSecond(exp)) return 'invalid';

@@ -58,13 +58,13 @@ function pairsOf(ipv4: string): number[] {
 
 function mappedIPv4(groups: Groups): string | undefined {
   const [high = 0, low = 0] = groups.slice(6);
-  const mapped = groups.slice(0, 5).every((group) => group === 0) && groups[5] === 0xffff;
-  return mapped ? [high >> 8, high & 255, low >> 8, low & 255].join('.') : undefined;
+  const isMapped = groups.slice(0, 5).every((group) => group === 0) && groups[5] === 0xffff;
+  return isMapped ? [high >> 8, high & 255, low >> 8, low & 255].join('.') : undefined;
 }
 
 /** The host's half is all zeros, so that the longest run of zeros, which `::` abbreviates, is always at the end. */
 function prefix64(groups: Groups): string {
-  const written = groups.slice(0, 4);
-  while (written.at(-1) === 0) written.pop();
-  return `${written.map((group) => group.toString(16)).join(':')}::/64`;
+  const prefixGroups = groups.slice(0, 4);
+  while (prefixGroups.at(-1) === 0) prefixGroups.pop();
+  return `${prefixGroups.map((group) => group.toString(16)).join(':')}::/64`;
 }

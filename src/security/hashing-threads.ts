@@ -10,7 +10,7 @@ export interface HashingThreads {
 }
 
 type Task = { readonly plain: string } & ({ readonly cost: number } | { readonly hash: string });
-type Done = { readonly result: string | boolean } | { readonly problem: string };
+type TaskResult = { readonly result: string | boolean } | { readonly problem: string };
 
 /** Idle threads, of which so many are kept. The queue of `passwords.ts` bounds how many are busy. */
 const idle: Worker[] = [];
@@ -25,18 +25,18 @@ function run(task: Task): Promise<string | boolean> {
   const thread = idle.pop() ?? start();
   thread.ref();
   return new Promise((resolve, reject) => {
-    function done(answer: Done): void {
-      thread.off('error', failed);
-      rest(thread);
+    function onMessage(answer: TaskResult): void {
+      thread.off('error', onError);
+      release(thread);
       if ('problem' in answer) reject(new Error(`bcrypt failed: ${answer.problem}`));
       else resolve(answer.result);
     }
-    function failed(error: Error): void {
-      thread.off('message', done);
+    function onError(error: Error): void {
+      thread.off('message', onMessage);
       reject(error);
     }
-    thread.once('message', done);
-    thread.once('error', failed);
+    thread.once('message', onMessage);
+    thread.once('error', onError);
     // oxlint-disable-next-line unicorn/require-post-message-target-origin -- a thread is no window
     thread.postMessage(task);
   });
@@ -47,7 +47,7 @@ function start(): Worker {
 }
 
 /** A thread without work keeps no process alive. */
-function rest(thread: Worker): void {
+function release(thread: Worker): void {
   thread.unref();
   if (idle.length < IDLE_MAX) idle.push(thread);
   else void thread.terminate();

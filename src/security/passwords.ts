@@ -55,18 +55,18 @@ export function createPasswords({
   });
   const dummyHash = hashOfNoPassword(cost);
 
-  async function timed<T>(work: () => Promise<T>): Promise<T> {
+  async function measure<T>(work: () => Promise<T>): Promise<T> {
     const began = performance.now();
-    const done = await work();
+    const result = await work();
     lastMs = performance.now() - began;
-    return done;
+    return result;
   }
 
   return {
-    hash: (plain, holder = SERVER) => queue.run(holder, () => timed(() => hashingThreads.hash(plain, cost))),
+    hash: (plain, holder = SERVER) => queue.run(holder, () => measure(() => hashingThreads.hash(plain, cost))),
     matches: async (plain, hash, holder = SERVER) => {
-      const same = await queue.run(holder, () => timed(() => hashingThreads.compare(plain, hash ?? dummyHash)));
-      return same && hash !== undefined;
+      const isSame = await queue.run(holder, () => measure(() => hashingThreads.compare(plain, hash ?? dummyHash)));
+      return isSame && hash !== undefined;
     },
     stop: queue.stop,
     get active() {

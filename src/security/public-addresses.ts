@@ -34,26 +34,26 @@ export function createAddressRules({ allowPrivate, nameServers }: AddressSetting
 }
 
 function problemWithAnyAddress(text: string): string | undefined {
-  const url = parsed(text);
+  const url = parseUrl(text);
   if (!url || !['https:', 'http:'].includes(url.protocol)) return 'must be an address that begins with https://';
   return problemWithText(text) ?? problemWithParts(url);
 }
 
 function problemWithPublicAddress(text: string): string | undefined {
-  const url = parsed(text);
+  const url = parseUrl(text);
   if (url?.protocol !== 'https:') return 'must be an address that begins with https://';
   return problemWithText(text) ?? problemWithParts(url) ?? problemWithPort(url) ?? problemWithHost(url);
 }
 
 /** Other characters could make the URL look different from where it leads, to people or to other programs. */
-const WRITTEN_OUT = /^https?:\/\/[\x21-\x5b\x5d-\x7e]+$/i;
+const PRINTABLE_URL = /^https?:\/\/[\x21-\x5b\x5d-\x7e]+$/i;
 
 function problemWithText(text: string): string | undefined {
-  return WRITTEN_OUT.test(text) ? undefined : 'must be written out in printable ASCII, with // and without \\';
+  return PRINTABLE_URL.test(text) ? undefined : 'must be written out in printable ASCII, with // and without \\';
 }
 
 /** Parsed as browsers do: `https://0x7f.1` and `https://2130706433` are 127.0.0.1 from here on. */
-function parsed(text: string): URL | undefined {
+function parseUrl(text: string): URL | undefined {
   return URL.canParse(text) ? new URL(text) : undefined;
 }
 
@@ -98,10 +98,10 @@ function publicLookup(nameServers: readonly string[] | undefined): LookupFunctio
   const resolver = new Resolver({ timeout: 2_000, tries: 2 });
   if (nameServers) resolver.setServers(nameServers);
   const find = callbackify((hostname: string) => publicAddressesOf(resolver, hostname));
-  return (hostname, options, done) => {
-    find(hostname, (error, found = []) => {
-      if (error || options.all) done(error, found);
-      else done(null, found[0]?.address ?? '', found[0]?.family ?? 0);
+  return (hostname, options, callback) => {
+    find(hostname, (error, addresses = []) => {
+      if (error || options.all) callback(error, addresses);
+      else callback(null, addresses[0]?.address ?? '', addresses[0]?.family ?? 0);
     });
   };
 }
@@ -109,20 +109,20 @@ function publicLookup(nameServers: readonly string[] | undefined): LookupFunctio
 /** A name with one private address is refused, even if its others are public: no public endpoint has such a name. */
 async function publicAddressesOf(resolver: Resolver, hostname: string) {
   const [v4, v6] = await Promise.allSettled([resolver.resolve4(hostname), resolver.resolve6(hostname)]);
-  const found = [
-    ...foundIn(v4).map((address) => ({ address, family: 4 })),
-    ...foundIn(v6).map((address) => ({ address, family: 6 })),
+  const addresses = [
+    ...addressesIn(v4).map((address) => ({ address, family: 4 })),
+    ...addressesIn(v6).map((address) => ({ address, family: 6 })),
   ];
   // The CNAME of a name without addresses resolves to an empty list without an error, and Node fails on an empty list.
-  if (found.length === 0)
+  if (addresses.length === 0)
     throw v4.status === 'rejected'
       ? v4.reason
       : Object.assign(new Error(`${hostname} has no address.`), { code: NODATA });
-  if (!found.every(({ address }) => isPublicAddress(address)))
+  if (!addresses.every(({ address }) => isPublicAddress(address)))
     throw Object.assign(new Error(`${hostname} leads to an address that is not public.`), { code: NOT_PUBLIC });
-  return found;
+  return addresses;
 }
 
-function foundIn(settled: PromiseSettledResult<string[]>): string[] {
-  return settled.status === 'fulfilled' ? settled.value : [];
+function addressesIn(result: PromiseSettledResult<string[]>): string[] {
+  return result.status === 'fulfilled' ? result.value : [];
 }

@@ -15,16 +15,16 @@ export function rateLimitHeaders(taken: AllTaken): Record<string, string> {
   const waitSeconds = Math.max(...entries.map(([, { retryAfterSeconds }]) => retryAfterSeconds));
   return {
     'RateLimit-Policy': entries
-      .map(([name, { limit, windowSeconds }]) => `${quoted(name)};q=${limit};w=${windowSeconds}`)
+      .map(([name, { limit, windowSeconds }]) => `${quote(name)};q=${limit};w=${windowSeconds}`)
       .join(', '),
     RateLimit: entries
-      .map(([name, { remaining, resetSeconds }]) => `${quoted(name)};r=${remaining};t=${resetSeconds}`)
+      .map(([name, { remaining, resetSeconds }]) => `${quote(name)};r=${remaining};t=${resetSeconds}`)
       .join(', '),
     ...(waitSeconds > 0 && { 'Retry-After': String(waitSeconds) }),
   };
 }
 
 /** The names are the program's own, and need no escaping in a quoted string. */
-function quoted(name: string): string {
+function quote(name: string): string {
   return `"${name}"`;
 }

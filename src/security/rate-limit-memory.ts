@@ -8,7 +8,7 @@
  * budget drops nothing of another. Memory is bounded by the traffic too: one number for each counted call.
  */
 import { createHash } from 'node:crypto';
-import type { Mark, RateBudget, RateStore, Standing } from './rate-limit-store.js';
+import type { Mark, RateBudget, RateStore, BudgetState } from './rate-limit-store.js';
 
 export interface MemorySettings {
   readonly identitiesMax?: number | undefined;
@@ -17,8 +17,8 @@ export interface MemorySettings {
 }
 
 export interface MemoryStore extends RateStore {
-  count(budget: RateBudget, key: string): Standing;
-  look(budget: RateBudget, key: string): Standing;
+  count(budget: RateBudget, key: string): BudgetState;
+  look(budget: RateBudget, key: string): BudgetState;
   uncount(budget: RateBudget, key: string, mark: Mark | undefined): void;
   /** Frees what has left its window; runs every second by itself. */
   sweep(): void;
@@ -29,7 +29,7 @@ export interface MemoryStore extends RateStore {
 const IDENTITIES_MAX = 50_000;
 const KEY_CHARACTERS_MAX = 64;
 const SWEEP_INTERVAL_MS = 1_000;
-const SWEPT_AT_ONCE_MAX = 1_000;
+const SWEEP_IDENTITIES_MAX = 1_000;
 
 /** The counted calls of each identity, oldest first; the identities are in the order of their latest counted call. */
 type CallsByIdentity = Map<string, number[]>;
@@ -49,13 +49,13 @@ export function createMemoryStore({
     return budget.calls;
   }
 
-  function count(budget: RateBudget, key: string): Standing {
+  function count(budget: RateBudget, key: string): BudgetState {
     const calls = callsOf(budget);
     const nowMs = now();
     const windowMs = budget.windowSeconds * 1000;
     // Removes two identities for each new one, so that idle ones go faster than new ones come.
     forgetIdle(calls, nowMs - windowMs, 2);
-    const identity = shortened(key);
+    const identity = shortKey(key);
     const times = calls.get(identity) ?? [];
     dropUntil(times, nowMs - windowMs);
     const earlier = times.length;
@@ -67,9 +67,9 @@ export function createMemoryStore({
     return { earlier, freesInMs: freesIn(times, budget, nowMs), mark: nowMs };
   }
 
-  function look(budget: RateBudget, key: string): Standing {
+  function look(budget: RateBudget, key: string): BudgetState {
     const nowMs = now();
-    const times = (callsOf(budget).get(shortened(key)) ?? []).filter(
+    const times = (callsOf(budget).get(shortKey(key)) ?? []).filter(
       (time) => time > nowMs - budget.windowSeconds * 1000,
     );
     return { earlier: times.length, freesInMs: freesIn(times, budget, nowMs), mark: undefined };
@@ -77,7 +77,7 @@ export function createMemoryStore({
 
   function uncount(budget: RateBudget, key: string, mark: Mark | undefined): void {
     const calls = callsOf(budget);
-    const identity = shortened(key);
+    const identity = shortKey(key);
     const times = calls.get(identity) ?? [];
     const at = typeof mark === 'number' ? times.lastIndexOf(mark) : times.length - 1;
     if (at >= 0) times.splice(at, 1);
@@ -86,7 +86,7 @@ export function createMemoryStore({
 
   function sweep(): void {
     const nowMs = now();
-    for (const { windowMs, calls } of budgets.values()) forgetIdle(calls, nowMs - windowMs, SWEPT_AT_ONCE_MAX);
+    for (const { windowMs, calls } of budgets.values()) forgetIdle(calls, nowMs - windowMs, SWEEP_IDENTITIES_MAX);
   }
 
   return {
@@ -102,13 +102,13 @@ export function createMemoryStore({
 /**
  * Keys may contain a caller's text. A long key is kept as its hash, which is longer than any key that is kept unhashed.
  */
-function shortened(key: string): string {
+function shortKey(key: string): string {
   return key.length <= KEY_CHARACTERS_MAX ? key : `sha256:${createHash('sha256').update(key).digest('hex')}`;
 }
 
 function dropUntil(times: number[], horizonMs: number): void {
-  const firstLiving = times.findIndex((time) => time > horizonMs);
-  if (firstLiving !== 0) times.splice(0, firstLiving === -1 ? times.length : firstLiving);
+  const firstInWindow = times.findIndex((time) => time > horizonMs);
+  if (firstInWindow !== 0) times.splice(0, firstInWindow === -1 ? times.length : firstInWindow);
 }
 
 /** If the limit was lowered since, several calls must leave the window before there is room again. */
@@ -117,12 +117,12 @@ function freesIn(times: readonly number[], budget: RateBudget, nowMs: number): n
   return time === undefined ? 0 : time + budget.windowSeconds * 1000 - nowMs;
 }
 
-function forgetIdle(calls: CallsByIdentity, horizonMs: number, most: number): void {
-  let looked = 0;
+function forgetIdle(calls: CallsByIdentity, horizonMs: number, max: number): void {
+  let removedCount = 0;
   for (const [identity, times] of calls) {
-    if (looked === most || (times.at(-1) ?? 0) > horizonMs) return;
+    if (removedCount === max || (times.at(-1) ?? 0) > horizonMs) return;
     calls.delete(identity);
-    looked += 1;
+    removedCount += 1;
   }
 }
 

@@ -7,7 +7,7 @@
  */
 import { createHash, randomBytes } from 'node:crypto';
 import { connectRedis, REDIS_RETRY_INTERVAL_MS_MAX, type Redis } from '../redis.js';
-import type { RateBudget, RateStore, Standing } from './rate-limit-store.js';
+import type { RateBudget, RateStore, BudgetState } from './rate-limit-store.js';
 
 export interface RedisSettings {
   readonly url: string;
@@ -20,7 +20,7 @@ export interface RedisSettings {
 export interface RedisStore extends RateStore {
   usable(): boolean;
   /** Settles when Redis has been reached for the first time, or has turned out not to be reachable. */
-  tried: Promise<void>;
+  firstTrial: Promise<void>;
   close(): void;
 }
 
@@ -32,20 +32,20 @@ export function createRedisStore({ url, timeoutMs, onLost, onBack }: RedisSettin
   let marks = 0;
   let state: 'starting' | 'usable' | 'lost' | 'closed' = 'starting';
   let nextTrial: NodeJS.Timeout | undefined;
-  let settleTried = (): void => undefined;
-  const tried = new Promise<void>((resolve) => (settleTried = resolve));
+  let settleFirstTrial = (): void => undefined;
+  const firstTrial = new Promise<void>((resolve) => (settleFirstTrial = resolve));
 
-  redis.on('error', lose);
-  redis.on('close', () => lose(new Error('The connection to Redis was closed.')));
-  redis.on('ready', () => void comeBackIfItWorks());
+  redis.on('error', setLost);
+  redis.on('close', () => setLost(new Error('The connection to Redis was closed.')));
+  redis.on('ready', () => void tryToUse());
 
-  function lose(error: Error): void {
+  function setLost(error: Error): void {
     if (state === 'lost' || state === 'closed') return;
     state = 'lost';
     onLost(error);
-    settleTried();
+    settleFirstTrial();
     reconnectIfLate(error);
-    tryAgainLater();
+    scheduleTrial();
   }
 
   // A dead connection may accept commands for a quarter of an hour before the operating system closes it.
@@ -53,30 +53,30 @@ export function createRedisStore({ url, timeoutMs, onLost, onBack }: RedisSettin
     if (error instanceof RedisIsLate) redis.disconnect(true);
   }
 
-  function tryAgainLater(): void {
+  function scheduleTrial(): void {
     clearTimeout(nextTrial);
-    nextTrial = setTimeout(() => void comeBackIfItWorks(), REDIS_RETRY_INTERVAL_MS_MAX).unref();
+    nextTrial = setTimeout(() => void tryToUse(), REDIS_RETRY_INTERVAL_MS_MAX).unref();
   }
 
   // A connection alone is not enough: Redis may be out of memory, read-only or without the right to run scripts.
-  async function comeBackIfItWorks(): Promise<void> {
+  async function tryToUse(): Promise<void> {
     if (redis.status !== 'ready' || state === 'usable' || state === 'closed') return;
     try {
       await within(timeoutMs, runCount(TRIAL, '', nextMark()));
-      comeBack();
+      setUsable();
     } catch (error) {
-      lose(asError(error));
+      setLost(asError(error));
       reconnectIfLate(error);
-      tryAgainLater();
+      scheduleTrial();
     }
   }
 
-  function comeBack(): void {
+  function setUsable(): void {
     if (state === 'usable' || state === 'closed') return;
     const wasLost = state === 'lost';
     state = 'usable';
     clearTimeout(nextTrial);
-    settleTried();
+    settleFirstTrial();
     if (wasLost) onBack();
   }
 
@@ -84,7 +84,7 @@ export function createRedisStore({ url, timeoutMs, onLost, onBack }: RedisSettin
     try {
       return await within(timeoutMs, work);
     } catch (error) {
-      lose(asError(error));
+      setLost(asError(error));
       throw error;
     }
   }
@@ -94,18 +94,18 @@ export function createRedisStore({ url, timeoutMs, onLost, onBack }: RedisSettin
     return `${instance}:${marks}`;
   }
 
-  async function runCount(budget: RateBudget, key: string, mark: string): Promise<Standing> {
+  async function runCount(budget: RateBudget, key: string, mark: string): Promise<BudgetState> {
     const reply = await runScript(redis, [
       redisKey(budget, key),
       String(budget.windowSeconds * 1_000_000),
       String(budget.max),
       mark,
     ]);
-    return standingIn(reply, budget, mark);
+    return stateIn(reply, budget, mark);
   }
 
   return {
-    tried,
+    firstTrial,
     usable: () => state === 'usable',
     count: (budget, key) => ask(runCount(budget, key, nextMark())),
     look: (budget, key) => ask(runCount(budget, key, '')),
@@ -116,7 +116,7 @@ export function createRedisStore({ url, timeoutMs, onLost, onBack }: RedisSettin
     close: () => {
       state = 'closed';
       clearTimeout(nextTrial);
-      settleTried();
+      settleFirstTrial();
       redis.disconnect();
     },
   };
@@ -153,7 +153,7 @@ async function runScript(redis: Redis, [key, ...rest]: [string, ...string[]]): P
 }
 
 /** `Retry-After` is at most a window, even if the clock of Redis steps back. */
-function standingIn(reply: unknown, budget: RateBudget, mark: string): Standing {
+function stateIn(reply: unknown, budget: RateBudget, mark: string): BudgetState {
   const [earlier, freesInMicroseconds]: unknown[] = Array.isArray(reply) ? reply : [];
   if (typeof earlier !== 'number' || typeof freesInMicroseconds !== 'number')
     throw new Error('Redis answered in no known form.');

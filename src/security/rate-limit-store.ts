@@ -11,7 +11,7 @@ export interface RateBudget {
   readonly windowSeconds: number;
 }
 
-export interface Standing {
+export interface BudgetState {
   /** The calls that counted when this one came. */
   readonly earlier: number;
   /**
@@ -27,9 +27,9 @@ export type Mark = string | number;
 
 export interface RateStore {
   /** Counts this call if there is room for it. A refused call is not counted, so refusals never prolong a block. */
-  count(budget: RateBudget, key: string): Standing | Promise<Standing>;
+  count(budget: RateBudget, key: string): BudgetState | Promise<BudgetState>;
   /** The same answer without counting the call. */
-  look(budget: RateBudget, key: string): Standing | Promise<Standing>;
+  look(budget: RateBudget, key: string): BudgetState | Promise<BudgetState>;
   /** Takes one counted call back: the one under this mark, or else the newest. */
   uncount(budget: RateBudget, key: string, mark: Mark | undefined): void | Promise<void>;
 }

@@ -9,7 +9,7 @@
 import { getGraphQLRateLimiter } from 'graphql-rate-limit';
 import { createMemoryStore } from './rate-limit-memory.js';
 import { createRedisStore, type RedisStore } from './rate-limit-redis.js';
-import type { Mark, RateBudget, RateStore, Standing } from './rate-limit-store.js';
+import type { Mark, RateBudget, RateStore, BudgetState } from './rate-limit-store.js';
 
 export type { RateBudget } from './rate-limit-store.js';
 
@@ -59,7 +59,7 @@ export interface RateLimits {
 interface Receipt {
   readonly store: RateStore;
   readonly mark: Mark | undefined;
-  returned: boolean;
+  isReturned: boolean;
 }
 
 const REDIS_TIMEOUT_MS = 150;
@@ -74,21 +74,21 @@ function countingLimits(settings: RateLimitSettings): RateLimits {
   const limit = createLimiter();
   const storeInUse = (): RateStore => (redis?.usable() ? redis : memory);
 
-  async function find(how: 'count' | 'look', budget: RateBudget, key: string): Promise<Found> {
+  async function ask(how: 'count' | 'look', budget: RateBudget, key: string): Promise<StoreReply> {
     const store = storeInUse();
     try {
-      return { store, standing: await store[how](budget, key) };
+      return { store, state: await store[how](budget, key) };
     } catch (error) {
       if (store === memory) throw error;
       // The Redis store has reported its loss by now; this call and all later ones count in memory.
-      return { store: memory, standing: memory[how](budget, key) };
+      return { store: memory, state: memory[how](budget, key) };
     }
   }
 
   async function giveBack(budget: RateBudget, key: string, taken?: Taken): Promise<void> {
-    const receipt = taken ? taken.receipt : { store: storeInUse(), mark: undefined, returned: false };
-    if (!receipt || receipt.returned) return;
-    receipt.returned = true;
+    const receipt = taken ? taken.receipt : { store: storeInUse(), mark: undefined, isReturned: false };
+    if (!receipt || receipt.isReturned) return;
+    receipt.isReturned = true;
     // A call that was counted in a Redis that is lost now leaves with its window.
     if (receipt.store === redis && !redis.usable()) return;
     try {
@@ -99,11 +99,11 @@ function countingLimits(settings: RateLimitSettings): RateLimits {
   }
 
   return {
-    take: (budget, key) => limit(budget, false, () => find('count', budget, key)),
-    check: (budget, key) => limit(budget, true, () => find('look', budget, key)),
+    take: (budget, key) => limit(budget, false, () => ask('count', budget, key)),
+    check: (budget, key) => limit(budget, true, () => ask('look', budget, key)),
     giveBack,
     storeInUse: () => (storeInUse() === memory ? 'memory' : 'redis'),
-    ready: async () => redis?.tried,
+    ready: async () => redis?.firstTrial,
     close: async () => {
       memory.close();
       redis?.close();
@@ -122,9 +122,9 @@ function redisIn({
     : undefined;
 }
 
-interface Found {
+interface StoreReply {
   readonly store: RateStore;
-  readonly standing: Standing;
+  readonly state: BudgetState;
 }
 
 /**
@@ -132,8 +132,8 @@ interface Found {
  * store.
  */
 interface Call {
-  readonly find: () => Promise<Found>;
-  found?: Found;
+  readonly ask: () => Promise<StoreReply>;
+  reply?: StoreReply;
 }
 
 /** The limiter reads only the field's name of a resolver's `info`: here it is the name of the budget. */
@@ -156,9 +156,9 @@ interface Limiter {
  * One limiter for all budgets of both APIs, over one store. The store looks up and counts in one step, so that parallel
  * calls cannot all see the same free place.
  */
-function createLimiter(): (budget: RateBudget, readOnly: boolean, find: Call['find']) => Promise<Taken> {
+function createLimiter(): (budget: RateBudget, readOnly: boolean, ask: Call['ask']) => Promise<Taken> {
   const calls = new Map<string, Call>();
-  let numbered = 0;
+  let callCount = 0;
   const limiter: Limiter = {
     refusal: getGraphQLRateLimiter({
       identifyContext: (number: string) => number,
@@ -166,9 +166,9 @@ function createLimiter(): (budget: RateBudget, readOnly: boolean, find: Call['fi
         getForIdentity: async ({ contextIdentity }) => {
           const call = calls.get(contextIdentity);
           if (!call) return [];
-          call.found = await call.find();
+          call.reply = await call.ask();
           // The store has removed the calls that left the window, by its own clock; the others count as of now.
-          return Array.from<number>({ length: call.found.standing.earlier }).fill(Date.now());
+          return Array.from<number>({ length: call.reply.state.earlier }).fill(Date.now());
         },
         // The store has counted it already.
         setForIdentity: () => undefined,
@@ -176,12 +176,12 @@ function createLimiter(): (budget: RateBudget, readOnly: boolean, find: Call['fi
     }),
   };
 
-  return async (budget, readOnly, find) => {
+  return async (budget, readOnly, ask) => {
     // The library reads a limit of 0 as its default of 5.
     if (!(budget.max >= 1)) return takenOf(budget, false);
-    numbered += 1;
-    const number = String(numbered);
-    const call: Call = { find };
+    callCount += 1;
+    const number = String(callCount);
+    const call: Call = { ask };
     calls.set(number, call);
     try {
       const field = { parent: undefined, args: {}, context: number, info: { fieldName: budget.name } };
@@ -192,15 +192,15 @@ function createLimiter(): (budget: RateBudget, readOnly: boolean, find: Call['fi
         readOnly,
         uncountRejected: true,
       });
-      return takenOf(budget, refusal === undefined, call.found);
+      return takenOf(budget, refusal === undefined, call.reply);
     } finally {
       calls.delete(number);
     }
   };
 }
 
-function takenOf(budget: RateBudget, allowed: boolean, found?: Found): Taken {
-  const { earlier, freesInMs, mark } = found?.standing ?? {
+function takenOf(budget: RateBudget, allowed: boolean, reply?: StoreReply): Taken {
+  const { earlier, freesInMs, mark } = reply?.state ?? {
     earlier: 0,
     freesInMs: budget.windowSeconds * 1000,
     mark: undefined,
@@ -213,7 +213,7 @@ function takenOf(budget: RateBudget, allowed: boolean, found?: Found): Taken {
     remaining: Math.max(0, budget.max - earlier - (mark === undefined ? 0 : 1)),
     resetSeconds,
     retryAfterSeconds: allowed ? 0 : Math.max(1, resetSeconds),
-    receipt: found && mark !== undefined ? { store: found.store, mark, returned: false } : undefined,
+    receipt: reply && mark !== undefined ? { store: reply.store, mark, isReturned: false } : undefined,
   };
 }
 

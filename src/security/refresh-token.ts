@@ -4,7 +4,7 @@
  * lost the answer to a refresh, or refreshed in two tabs at once, gets the same successor again.
  */
 import { createHmac } from 'node:crypto';
-import { idFrom, type Id } from '../rules/ids.js';
+import { ID_RANDOM_BYTES, idFrom, type Id } from '../rules/ids.js';
 
 export interface RefreshTokenSettings {
   readonly secret: string;
@@ -17,13 +17,11 @@ export interface RefreshTokens {
   successorsOf(usedToken: string, firstUsedAt: Date): readonly [Id<'refreshToken'>, ...Id<'refreshToken'>[]];
 }
 
-const CHANCE_BYTES = 16;
-
 export function createRefreshTokens({ secret, previousSecret }: RefreshTokenSettings): RefreshTokens {
   const current = keyFrom(secret);
   const others = previousSecret === undefined ? [] : [keyFrom(previousSecret)];
   const successor = (key: Buffer, usedToken: string, firstUsedAt: Date) => {
-    const bytes = createHmac('sha256', key).update(usedToken).digest().subarray(0, CHANCE_BYTES);
+    const bytes = createHmac('sha256', key).update(usedToken).digest().subarray(0, ID_RANDOM_BYTES);
     return idFrom('refreshToken', firstUsedAt.getTime(), bytes);
   };
   return {

@@ -11,7 +11,7 @@ export interface Sealer {
   /** `about` must be passed again to read it: a text that is copied into another row cannot be read there. */
   seal(text: string, about: string): string;
   /** Undefined if neither key decrypts it. */
-  open(sealed: string, about: string): string | undefined;
+  open(sealedText: string, about: string): string | undefined;
 }
 
 const CIPHER = 'aes-256-gcm';
@@ -36,10 +36,10 @@ export function createSealer({
         'base64url',
       );
     },
-    open(sealed, about) {
-      const bytes = Buffer.from(sealed, 'base64url');
+    open(sealedText, about) {
+      const bytes = Buffer.from(sealedText, 'base64url');
       for (const key of keys) {
-        const text = opened(key, bytes, about);
+        const text = decrypt(key, bytes, about);
         if (text !== undefined) return text;
       }
       return undefined;
@@ -51,7 +51,7 @@ function keyFrom(secret: string): Buffer {
   return Buffer.from(hkdfSync('sha256', secret, '', 'key of the secrets of webhooks', 32));
 }
 
-function opened(key: Buffer, bytes: Buffer, about: string): string | undefined {
+function decrypt(key: Buffer, bytes: Buffer, about: string): string | undefined {
   if (bytes.length < NONCE_BYTES + TAG_BYTES) return undefined;
   const decipher = createDecipheriv(CIPHER, key, bytes.subarray(0, NONCE_BYTES), { authTagLength: TAG_BYTES })
     .setAAD(Buffer.from(about))

@@ -8,14 +8,14 @@ export function newWebhookSecret(): string {
   return PREFIX + randomBytes(SECRET_BYTES).toString('base64');
 }
 
-export interface Signed {
+export interface SignedMessage {
   readonly id: string;
   readonly timestampSeconds: number;
   readonly body: string;
 }
 
 /** The headers, with a signature by each secret: the receiver may have any of them. */
-export function signatureHeaders(secrets: readonly string[], { id, timestampSeconds, body }: Signed) {
+export function signatureHeaders(secrets: readonly string[], { id, timestampSeconds, body }: SignedMessage) {
   const signature = (secret: string) =>
     createHmac('sha256', Buffer.from(secret.slice(PREFIX.length), 'base64'))
       .update(`${id}.${timestampSeconds}.${body}`)
