@@ -8,15 +8,15 @@ import { BOUNDS, type ShareEvents } from './shares/share.js';
 
 export interface Metrics extends ShareEvents {
   /** An attempt to send an event to a webhook ended, or none was needed. */
-  webhookAttempted(outcome: 'delivered' | 'failed' | 'given_up' | 'skipped', seconds: number): void;
+  recordWebhookAttempt(outcome: 'delivered' | 'failed' | 'given_up' | 'skipped', seconds: number): void;
   /** Counts a request to a webhook while it is under way. */
   webhookInFlight<T>(request: () => Promise<T>): Promise<T>;
   /** A batch of events got positions; `lagSeconds` is how long the oldest of them had waited. */
-  numbered(events: number, lagSeconds: number): void;
+  recordNumbering(events: number, lagSeconds: number): void;
   /** How many events waited for a position at the last look. */
-  waiting(events: number): void;
+  recordWaiting(events: number): void;
   /** A batch was read for the streams of this instance. */
-  batchRead(events: number): void;
+  recordBatch(events: number): void;
   /** A request ended. A 503 of an operator's address such as /readyz is an answer, and not counted as an error. */
   observe(route: string, status: number, seconds: number, isForOperator?: boolean): void;
   /** An operation ended, by itself or as a part of a request. */
@@ -152,7 +152,7 @@ export function createMetrics(): Metrics {
     registers,
   });
   for (const limit of Object.keys(BUDGETS)) rateLimited.inc({ limit }, 0);
-  const numbered = new Counter({
+  const numberedEvents = new Counter({
     name: 'events_numbered_total',
     help: 'Events that this instance gave positions.',
     registers,
@@ -210,7 +210,7 @@ export function createMetrics(): Metrics {
       if (reached.size === 0) operations.observe({ operation: NO_OPERATION, api, code }, seconds);
       for (const each of codes) errors.inc({ api, code: each });
     },
-    webhookAttempted: (outcome, seconds) => webhookAttempts.observe({ outcome }, seconds),
+    recordWebhookAttempt: (outcome, seconds) => webhookAttempts.observe({ outcome }, seconds),
     async webhookInFlight(request) {
       webhooksInFlight.inc();
       try {
@@ -229,12 +229,12 @@ export function createMetrics(): Metrics {
     databaseFailed: (cause) => failures.inc({ cause }),
     retried: (code) => retries.inc({ code }),
     rateLimited: (limit) => rateLimited.inc({ limit }),
-    numbered: (events, lagSeconds) => {
-      numbered.inc(events);
+    recordNumbering: (events, lagSeconds) => {
+      numberedEvents.inc(events);
       numberingLag.observe(lagSeconds);
     },
-    waiting: (events) => waitingEvents.set(events),
-    batchRead: (events) => batches.observe(events),
+    recordWaiting: (events) => waitingEvents.set(events),
+    recordBatch: (events) => batches.observe(events),
     gauge(name, help, read) {
       const collect = async (): Promise<void> => made.set(await read());
       const made: Gauge = new Gauge({ name, help, registers, collect });

@@ -14,11 +14,11 @@ export interface ActiveSessions {
   /** The viewer of a session that is known to be active; undefined where the database must be asked. */
   find(session: SessionId): Viewer | undefined;
   /** The viewer of a session that was active when it was last looked up, and has not been heard to end since. */
-  lastKnown(session: SessionId): Viewer | undefined;
+  lastKnownViewer(session: SessionId): Viewer | undefined;
   /** Asks the database. If the session is heard to end meanwhile, it has ended, whatever the database answers. */
   lookUp(session: SessionId, ask: () => Promise<ActiveSession | undefined>): Promise<Viewer | undefined>;
   /** Called when the end of this session is committed. */
-  ended(session: SessionId): void;
+  endSession(session: SessionId): void;
   /** Called when ends of sessions may have been missed. */
   forgetAll(): void;
 }
@@ -47,25 +47,25 @@ export function createActiveSessions(
       const entry = entries.get(session);
       return entry && now() < entry.untilMs && isHearing() ? entry.viewer : undefined;
     },
-    lastKnown: (session) => entries.get(session)?.viewer,
+    lastKnownViewer: (session) => entries.get(session)?.viewer,
     lookUp: async (session, ask) => {
       const lookUp: LookUp = { session, hasEnded: false, mayBeKept: true };
       const beganMs = now();
       lookUps.add(lookUp);
       try {
-        const active = await ask();
-        if (!active || lookUp.hasEnded) {
+        const activeSession = await ask();
+        if (!activeSession || lookUp.hasEnded) {
           entries.delete(session);
           return undefined;
         }
-        const { viewer, endsInMs } = active;
+        const { viewer, endsInMs } = activeSession;
         if (lookUp.mayBeKept) entries.set(session, { viewer, untilMs: beganMs + Math.min(entryAgeMsMax, endsInMs) });
         return viewer;
       } finally {
         lookUps.delete(lookUp);
       }
     },
-    ended: (session) => {
+    endSession: (session) => {
       entries.delete(session);
       for (const lookUp of lookUps) if (lookUp.session === session) lookUp.hasEnded = true;
     },

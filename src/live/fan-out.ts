@@ -13,9 +13,9 @@ export interface Subscriber {
   readonly viewer: Viewer;
   readonly jobId: JobId | undefined;
   /** Those events of a batch that may be for it, in order. */
-  offered(found: readonly EventWithParties[]): void;
+  onBatch(entries: readonly EventWithParties[]): void;
   /** The stream joined while a batch without it was being read: it must read for itself from now on. */
-  missed(): void;
+  onGap(): void;
   end(): void;
 }
 
@@ -23,7 +23,7 @@ export interface FanOut {
   /** The streams have been given the events up to this position. */
   readonly cursor: bigint;
   /** Called when there are positions up to this one. */
-  reaches(position: bigint): void;
+  advanceTo(position: bigint): void;
   onEvents(listener: (upTo: bigint) => void): () => void;
   /** Joins from `cursor` on. Returns a function that leaves. */
   join(subscriber: Subscriber): () => void;
@@ -31,7 +31,7 @@ export interface FanOut {
 }
 
 interface FanOutParts {
-  readonly metrics: Pick<LiveMetrics, 'batchRead'>;
+  readonly metrics: Pick<LiveMetrics, 'recordBatch'>;
   onFailure(error: unknown): void;
 }
 
@@ -49,14 +49,14 @@ export function createFanOut(db: Db, { metrics, onFailure }: FanOutParts): FanOu
   async function run(): Promise<void> {
     for (let upTo = target(); upTo !== undefined; upTo = target()) {
       if (subscribers.size === 0) cursor = upTo;
-      else await readOn(upTo);
+      else await readNewEvents(upTo);
     }
   }
 
-  async function readOn(upTo: bigint): Promise<void> {
-    subscribers.readingBegins();
+  async function readNewEvents(upTo: bigint): Promise<void> {
+    subscribers.beginReading();
     const batch = await readBatch(db, { after: cursor, upTo, contractorIds: subscribers.contractorIds() });
-    metrics.batchRead(batch.length);
+    metrics.recordBatch(batch.length);
     const lastRead = batch.at(-1)?.event.position;
     cursor = batch.length === BATCH_MAX && lastRead ? BigInt(lastRead) : upTo;
     subscribers.offer(batch);
@@ -66,7 +66,7 @@ export function createFanOut(db: Db, { metrics, onFailure }: FanOutParts): FanOu
     get cursor() {
       return cursor;
     },
-    reaches: (position) => {
+    advanceTo: (position) => {
       // This instance begins at the first position that it gets.
       if (last === undefined) cursor = position;
       if (last === undefined || position > last) {
@@ -96,7 +96,7 @@ export function createFanOut(db: Db, { metrics, onFailure }: FanOutParts): FanOu
 
 interface Register {
   readonly size: number;
-  readingBegins(): void;
+  beginReading(): void;
   contractorIds(): readonly ContractorId[];
   offer(batch: readonly EventWithParties[]): void;
   join(subscriber: Subscriber): () => void;
@@ -105,59 +105,59 @@ interface Register {
 
 /** The streams of this instance, by what may lead an event to them. */
 function createRegister(): Register {
-  const all = new Set<Subscriber>();
+  const allSubscribers = new Set<Subscriber>();
   const byKey = new Map<string, Set<Subscriber>>();
   const contractors = new Map<ContractorId, number>();
-  let joinedSinceReading = new Set<Subscriber>();
+  let lateSubscribers = new Set<Subscriber>();
 
   function leave(subscriber: Subscriber): void {
-    if (!all.delete(subscriber)) return;
-    joinedSinceReading.delete(subscriber);
+    if (!allSubscribers.delete(subscriber)) return;
+    lateSubscribers.delete(subscriber);
     const key = keyOf(subscriber);
-    const same = byKey.get(key);
-    same?.delete(subscriber);
-    if (same?.size === 0) byKey.delete(key);
+    const group = byKey.get(key);
+    group?.delete(subscriber);
+    if (group?.size === 0) byKey.delete(key);
     count(subscriber, -1);
   }
 
   function count({ viewer: { contractorId } }: Subscriber, by: 1 | -1): void {
     if (contractorId === null) return;
-    const left = (contractors.get(contractorId) ?? 0) + by;
-    if (left === 0) contractors.delete(contractorId);
-    else contractors.set(contractorId, left);
+    const remaining = (contractors.get(contractorId) ?? 0) + by;
+    if (remaining === 0) contractors.delete(contractorId);
+    else contractors.set(contractorId, remaining);
   }
 
   return {
     get size() {
-      return all.size;
+      return allSubscribers.size;
     },
-    readingBegins: () => (joinedSinceReading = new Set()),
+    beginReading: () => (lateSubscribers = new Set()),
     contractorIds: () => [...contractors.keys()],
     offer: (batch) => {
-      for (const late of joinedSinceReading) {
-        leave(late);
-        late.missed();
+      for (const lateSubscriber of lateSubscribers) {
+        leave(lateSubscriber);
+        lateSubscriber.onGap();
       }
-      const concerned = new Map<Subscriber, EventWithParties[]>();
-      for (const found of batch) {
-        for (const subscriber of keysOf(found).flatMap((key) => [...(byKey.get(key) ?? [])])) {
-          const some = concerned.get(subscriber);
-          if (some) some.push(found);
-          else concerned.set(subscriber, [found]);
+      const entriesBySubscriber = new Map<Subscriber, EventWithParties[]>();
+      for (const entry of batch) {
+        for (const subscriber of keysOf(entry).flatMap((key) => [...(byKey.get(key) ?? [])])) {
+          const entries = entriesBySubscriber.get(subscriber);
+          if (entries) entries.push(entry);
+          else entriesBySubscriber.set(subscriber, [entry]);
         }
       }
-      for (const [subscriber, found] of concerned) subscriber.offered(found);
+      for (const [subscriber, entries] of entriesBySubscriber) subscriber.onBatch(entries);
     },
     join: (subscriber) => {
-      all.add(subscriber);
-      joinedSinceReading.add(subscriber);
+      allSubscribers.add(subscriber);
+      lateSubscribers.add(subscriber);
       const key = keyOf(subscriber);
       byKey.set(key, (byKey.get(key) ?? new Set()).add(subscriber));
       count(subscriber, 1);
       return () => leave(subscriber);
     },
     end: () => {
-      for (const subscriber of all) subscriber.end();
+      for (const subscriber of allSubscribers) subscriber.end();
     },
   };
 }

@@ -31,12 +31,12 @@ export interface Live {
    * behind that position come first; they are read through the caller's `db`, on the caller's share. The caller of this
    * function checks that the viewer may see the job.
    */
-  open(viewer: Viewer, wanted: { jobId?: JobId; after?: bigint }, db: Db): EventStream;
+  open(viewer: Viewer, selection: { jobId?: JobId; after?: bigint }, db: Db): EventStream;
   /** Watches for the end of the sessions behind open streams. */
   readonly sessions: SessionEnds;
   readonly activeSessions: ActiveSessions;
   /** Called where a session was ended, once that is committed; other instances hear of it through Postgres. */
-  sessionEnded(session: SessionId): void;
+  announceSessionEnd(session: SessionId): void;
   close(): Promise<void>;
 }
 
@@ -54,53 +54,54 @@ const POOL = { poolSize: 2, idleInTransactionTimeoutMs: 1_000, applicationName: 
 export async function openLive({ connection, preparedStatements, metrics, log, hooks }: LiveParts): Promise<Live> {
   const db = connect(connection, { ...POOL, preparedStatements }, hooks);
   const isAway = () => hooks.isAway?.() === true;
-  const numbers = db.of({ address: 'numbering' });
-  const reads = db.of({ address: 'reading' });
-  const failed = (what: string) => (error: unknown) => {
+  const numberingDb = db.of({ address: 'numbering' });
+  const readingDb = db.of({ address: 'reading' });
+  const logFailure = (what: string) => (error: unknown) => {
     if (!isAway()) log.warn({ err: error }, what);
   };
-  const fanOut = createFanOut(reads, { metrics, onFailure: failed('reading events failed; retrying') });
+  const fanOut = createFanOut(readingDb, { metrics, onFailure: logFailure('reading events failed; retrying') });
   const numbering = createNumbering({
     number: async () => {
-      const [done] = await numberEvents(numbers, { batch: NUMBERED_AT_ONCE });
-      if (!done) return false;
-      if (done.numbered > 0) metrics.numbered(done.numbered, done.lagSeconds ?? 0);
-      fanOut.reaches(BigInt(done.lastPosition));
-      return done.numbered === NUMBERED_AT_ONCE;
+      const [batch] = await numberEvents(numberingDb, { batch: NUMBERED_AT_ONCE });
+      if (!batch) return false;
+      if (batch.numbered > 0) metrics.recordNumbering(batch.numbered, batch.lagSeconds ?? 0);
+      fanOut.advanceTo(BigInt(batch.lastPosition));
+      return batch.numbered === NUMBERED_AT_ONCE;
     },
-    onFailure: failed('numbering events failed; retrying'),
+    onFailure: logFailure('numbering events failed; retrying'),
   });
 
   async function look(): Promise<void> {
-    const [seen] = await lookForEvents(reads, {});
-    if (!seen) return;
-    metrics.waiting(seen.waiting);
-    if (seen.waiting > 0) numbering.wake();
-    fanOut.reaches(BigInt(seen.lastPosition));
+    const [state] = await lookForEvents(readingDb, {});
+    if (!state) return;
+    metrics.recordWaiting(state.waiting);
+    if (state.waiting > 0) numbering.wake();
+    fanOut.advanceTo(BigInt(state.lastPosition));
   }
 
   await look();
   const lookUnlessAway = () => {
-    if (!isAway()) void look().catch(failed('checking for new events failed; retrying'));
+    if (!isAway()) void look().catch(logFailure('checking for new events failed; retrying'));
   };
   const looking = setInterval(lookUnlessAway, STREAM.eventsPollMs);
-  const sessions = watchSessions(reads, failed('checking ended sessions failed; retrying'));
+  const sessions = watchSessions(readingDb, logFailure('checking ended sessions failed; retrying'));
   const hearing = openSessionHearing({
     send: (heartbeat) => sendHeartbeat(db.of({ address: 'heartbeat' }), { heartbeat }),
-    onFailure: failed('sending a heartbeat failed: each call asks the database for its session'),
+    onFailure: logFailure('sending a heartbeat failed: each call asks the database for its session'),
   });
   const activeSessions = createActiveSessions(hearing.isHearing);
-  const sessionEnded = (session: SessionId) => {
-    activeSessions.ended(session);
-    sessions.ended(session);
+  const announceSessionEnd = (session: SessionId) => {
+    activeSessions.endSession(session);
+    sessions.endSession(session);
   };
   const listening = listenOn(connection, {
     [POSITIONS_CHANNEL]: {
-      onNotification: (position) => fanOut.reaches(BigInt(position)),
+      onNotification: (position) => fanOut.advanceTo(BigInt(position)),
       onListening: lookUnlessAway,
     },
     [SESSIONS_CHANNEL]: {
-      onNotification: (payload) => (isId('session', payload) ? sessionEnded(payload) : hearing.heard(payload)),
+      onNotification: (payload) =>
+        isId('session', payload) ? announceSessionEnd(payload) : hearing.onHeartbeat(payload),
       onListening: () => {
         activeSessions.forgetAll();
         hearing.restart();
@@ -114,8 +115,8 @@ export async function openLive({ connection, preparedStatements, metrics, log, h
     onEvents: fanOut.onEvents,
     sessions,
     activeSessions,
-    sessionEnded,
-    open: (viewer, wanted, on) => createStream(fanOut, viewer, wanted, on),
+    announceSessionEnd,
+    open: (viewer, selection, on) => createStream(fanOut, viewer, selection, on),
     close: async () => {
       clearInterval(looking);
       sessions.close();

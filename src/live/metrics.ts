@@ -1,9 +1,9 @@
 /** What operators see of the event log. */
 export interface LiveMetrics {
   /** A batch of events got positions; `lagSeconds` is how long the oldest of them had waited. */
-  numbered(events: number, lagSeconds: number): void;
+  recordNumbering(events: number, lagSeconds: number): void;
   /** How many events waited for a position at the last look. */
-  waiting(events: number): void;
+  recordWaiting(events: number): void;
   /** A batch was read for the streams of this instance. */
-  batchRead(events: number): void;
+  recordBatch(events: number): void;
 }

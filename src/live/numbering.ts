@@ -19,7 +19,7 @@ interface NumberingParts {
  * A call costs as much for twenty events as for three. After each call the instance pauses in proportion to the call's
  * duration: a busy instance numbers more events at once, and an idle one numbers them soon.
  */
-const REST = { timesAsLong: 4, atLeastMs: 5, atMostMs: 20 } as const;
+const PAUSE = { timesAsLong: 4, atLeastMs: 5, atMostMs: 20 } as const;
 
 export function createNumbering({ number, onFailure }: NumberingParts): Numbering {
   let isWanted = false;
@@ -33,7 +33,7 @@ export function createNumbering({ number, onFailure }: NumberingParts): Numberin
       isWanted = false;
       const beganMs = performance.now();
       if (await number()) isWanted = true;
-      else await rest(performance.now() - beganMs);
+      else await pause(performance.now() - beganMs);
     }
   }
 
@@ -51,7 +51,7 @@ export function createNumbering({ number, onFailure }: NumberingParts): Numberin
   };
 }
 
-function rest(tookMs: number): Promise<void> {
-  const ms = Math.min(REST.atMostMs, Math.max(REST.atLeastMs, REST.timesAsLong * tookMs));
+function pause(tookMs: number): Promise<void> {
+  const ms = Math.min(PAUSE.atMostMs, Math.max(PAUSE.atLeastMs, PAUSE.timesAsLong * tookMs));
   return new Promise((resolve) => setTimeout(resolve, ms));
 }

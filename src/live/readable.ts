@@ -9,13 +9,13 @@ import type { JobEvent } from '../store/events.js';
 export function readEvent(
   viewer: PartyViewer,
   { event, status, homeownerId, awardedContractorId, bids }: EventWithParties,
-  wanted: 'job' | 'mine',
+  scope: 'job' | 'mine',
 ): JobEvent | undefined {
   // A job that is gone was a draft.
   const job = { status: status ?? INITIAL_JOB_STATE, homeownerId, awardedContractorId };
   const ownBids = bids.filter((bid) => bid.contractorId === viewer.contractorId).map((bid) => bid.status);
   const party = partyOf(viewer, job, ownBids.length > 0);
   if (party === 'stranger') return undefined;
-  if (wanted === 'mine' && !hearsOfJob(viewer, job, ownBids)) return undefined;
+  if (scope === 'mine' && !hearsOfJob(viewer, job, ownBids)) return undefined;
   return seesEvent(eventVisibilityOf(party), viewer, event) ? eventFor(party, event) : undefined;
 }

@@ -8,23 +8,23 @@ import type { Db } from '../store/database.js';
 import { listEventsOfOneJob, listOwnEvents } from '../store/event-log.js';
 import type { JobEvent } from '../store/events.js';
 
-export interface ReadOn {
+export interface ReplayPage {
   readonly events: readonly JobEvent[];
   /** Everything up to this position has been read. */
   readonly upTo: bigint;
 }
 
-interface Between {
+interface PositionRange {
   readonly after: bigint;
   readonly upTo: bigint;
 }
 
-export async function readOn(
+export async function readPage(
   db: Db,
   viewer: Viewer,
   jobId: JobId | undefined,
-  { after, upTo }: Between,
-): Promise<ReadOn> {
+  { after, upTo }: PositionRange,
+): Promise<ReplayPage> {
   const range = { size: PAGE.perPageMax, after: String(after), upTo: String(upTo) };
   const { rows, hasNext } = await (jobId
     ? listEventsOfOneJob(db, viewer, jobId, range)

@@ -11,7 +11,7 @@ export interface SessionEnds {
   /** Calls back once, when the session has ended; the function that it returns ends the waiting. */
   follow(session: SessionId, onEnd: () => void): () => void;
   /** Called on a notification that this session has ended. */
-  ended(session: SessionId): void;
+  endSession(session: SessionId): void;
   /** Looks now: notifications may have been lost meanwhile. */
   look(): void;
   close(): void;
@@ -22,20 +22,20 @@ export function watchSessions(
   onFailure: (error: unknown) => void,
   lookEveryMs: number = STREAM.sessionsPollMs,
 ): SessionEnds {
-  const followed = new Map<string, Set<() => void>>();
+  const waitersBySession = new Map<string, Set<() => void>>();
   let isLooking = false;
 
-  function end(session: string): void {
-    const waiting = followed.get(session) ?? [];
-    followed.delete(session);
-    for (const onEnd of waiting) onEnd();
+  function notifyWaiters(session: string): void {
+    const waiters = waitersBySession.get(session) ?? [];
+    waitersBySession.delete(session);
+    for (const onEnd of waiters) onEnd();
   }
 
   async function look(): Promise<void> {
-    if (isLooking || followed.size === 0) return;
+    if (isLooking || waitersBySession.size === 0) return;
     isLooking = true;
     try {
-      for (const session of await findEndedSessions(db, [...followed.keys()])) end(session);
+      for (const session of await findEndedSessions(db, [...waitersBySession.keys()])) notifyWaiters(session);
     } catch (error) {
       onFailure(error);
     } finally {
@@ -46,15 +46,15 @@ export function watchSessions(
   const looking = setInterval(() => void look(), lookEveryMs);
   return {
     follow(session, onEnd) {
-      const waiting = followed.get(session) ?? new Set();
-      const own = () => onEnd();
-      followed.set(session, waiting.add(own));
+      const waiters = waitersBySession.get(session) ?? new Set();
+      const waiter = () => onEnd();
+      waitersBySession.set(session, waiters.add(waiter));
       return () => {
-        waiting.delete(own);
-        if (waiting.size === 0 && followed.get(session) === waiting) followed.delete(session);
+        waiters.delete(waiter);
+        if (waiters.size === 0 && waitersBySession.get(session) === waiters) waitersBySession.delete(session);
       };
     },
-    ended: end,
+    endSession: notifyWaiters,
     look: () => void look(),
     close: () => clearInterval(looking),
   };

@@ -11,7 +11,7 @@ const { heartbeatEveryMs, heartbeatAgeMsMax } = SESSIONS_IN_MEMORY;
 export interface SessionHearing {
   isHearing(): boolean;
   /** Called with whatever comes on the channel and is no session: the heartbeats of all instances. */
-  heard(heartbeat: string): void;
+  onHeartbeat(heartbeat: string): void;
   /** Called when the instance listens anew: what was announced before that is lost. */
   restart(): void;
   close(): void;
@@ -26,7 +26,7 @@ interface HearingParts {
 
 export function openSessionHearing({ send, onFailure, now = () => performance.now() }: HearingParts): SessionHearing {
   const instance = randomUUID();
-  let heardSentAtMs = Number.NEGATIVE_INFINITY;
+  let lastHeartbeatSentAtMs = Number.NEGATIVE_INFINITY;
   let isSending = false;
 
   async function beat(): Promise<void> {
@@ -38,13 +38,13 @@ export function openSessionHearing({ send, onFailure, now = () => performance.no
 
   const beating = setInterval(() => void beat(), heartbeatEveryMs);
   return {
-    isHearing: () => now() - heardSentAtMs < heartbeatAgeMsMax,
-    heard: (heartbeat) => {
+    isHearing: () => now() - lastHeartbeatSentAtMs < heartbeatAgeMsMax,
+    onHeartbeat: (heartbeat) => {
       const [sender, sentAtMs] = heartbeat.split(' ');
-      if (sender === instance) heardSentAtMs = Number(sentAtMs);
+      if (sender === instance) lastHeartbeatSentAtMs = Number(sentAtMs);
     },
     restart: () => {
-      heardSentAtMs = Number.NEGATIVE_INFINITY;
+      lastHeartbeatSentAtMs = Number.NEGATIVE_INFINITY;
       void beat();
     },
     close: () => clearInterval(beating),

@@ -11,7 +11,7 @@ import type { EventWithParties } from '../store/event-log.js';
 import type { JobEvent } from '../store/events.js';
 import type { FanOut } from './fan-out.js';
 import { readEvent } from './readable.js';
-import { readOn } from './replay.js';
+import { readPage } from './replay.js';
 
 export interface EventStream extends AsyncIterableIterator<JobEvent, undefined> {
   /** Ends the stream: a pending `next()` resolves as done. */
@@ -20,39 +20,39 @@ export interface EventStream extends AsyncIterableIterator<JobEvent, undefined> 
   return(): Promise<IteratorResult<JobEvent, undefined>>;
 }
 
-export interface Wanted {
+export interface EventSelection {
   readonly jobId?: JobId;
   readonly after?: bigint;
 }
 
-const OVER = { done: true, value: undefined } as const;
+const END = { done: true, value: undefined } as const;
 
-export function createStream(fanOut: FanOut, viewer: Viewer, { jobId, after }: Wanted, db: Db): EventStream {
+export function createStream(fanOut: FanOut, viewer: Viewer, { jobId, after }: EventSelection, db: Db): EventStream {
   const buffer: JobEvent[] = [];
   /** Every event up to this position was given, or is not for the viewer. */
   let position = after ?? fanOut.cursor;
   let leave: (() => void) | undefined;
-  let isOver = false;
+  let hasEnded = false;
   let wake = () => {};
   let turn: Promise<unknown> = Promise.resolve();
 
   const subscriber = {
     viewer,
     jobId,
-    offered: (found: readonly EventWithParties[]) => {
-      for (const each of found) {
-        const reached = BigInt(each.event.position ?? 0);
-        if (reached <= position) continue;
+    onBatch: (entries: readonly EventWithParties[]) => {
+      for (const entry of entries) {
+        const entryPosition = BigInt(entry.event.position ?? 0);
+        if (entryPosition <= position) continue;
         // Events in between that were not offered are not for this viewer.
-        position = reached - 1n;
+        position = entryPosition - 1n;
         if (buffer.length >= STREAM.bufferedEventsMax) return catchUp();
-        const event = readEvent(viewer, each, jobId ? 'job' : 'mine');
+        const event = readEvent(viewer, entry, jobId ? 'job' : 'mine');
         if (event) buffer.push(event);
-        position = reached;
+        position = entryPosition;
       }
       return wake();
     },
-    missed: catchUp,
+    onGap: catchUp,
     end: close,
   };
 
@@ -64,7 +64,7 @@ export function createStream(fanOut: FanOut, viewer: Viewer, { jobId, after }: W
   }
 
   function close(): void {
-    isOver = true;
+    hasEnded = true;
     leave?.();
     leave = undefined;
     wake();
@@ -77,14 +77,14 @@ export function createStream(fanOut: FanOut, viewer: Viewer, { jobId, after }: W
       leave = fanOut.join(subscriber);
       return;
     }
-    const page = await readOn(db, viewer, jobId, { after: position, upTo });
+    const page = await readPage(db, viewer, jobId, { after: position, upTo });
     buffer.push(...page.events);
     position = page.upTo;
   }
 
   async function take(): Promise<IteratorResult<JobEvent, undefined>> {
     for (let value = buffer.shift(); ; value = buffer.shift()) {
-      if (isOver) return OVER;
+      if (hasEnded) return END;
       if (value) return { done: false, value };
       if (leave) await new Promise<void>((resolve) => (wake = resolve));
       else await readForItself();
@@ -94,13 +94,13 @@ export function createStream(fanOut: FanOut, viewer: Viewer, { jobId, after }: W
   if (position >= fanOut.cursor) leave = fanOut.join(subscriber);
   const stream: EventStream = {
     next: () => {
-      const taken = turn.then(take);
-      turn = taken.catch(() => undefined);
-      return taken;
+      const result = turn.then(take);
+      turn = result.catch(() => undefined);
+      return result;
     },
     return: () => {
       close();
-      return Promise.resolve(OVER);
+      return Promise.resolve(END);
     },
     close,
     [Symbol.asyncIterator]: () => stream,

@@ -55,7 +55,7 @@ export class Caller {
     if (this.#credentials.kind === 'session') {
       const { sessionId, userId } = this.#credentials.claims;
       request.record.claimedUser = userId;
-      if (services.live.activeSessions.lastKnown(sessionId)?.userId === userId) this.holder.user = userId;
+      if (services.live.activeSessions.lastKnownViewer(sessionId)?.userId === userId) this.holder.user = userId;
     }
     this.pool = services.db.of(this.holder);
   }

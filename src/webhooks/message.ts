@@ -5,27 +5,39 @@ import type { Sealer } from '../security/sealing.js';
 import { signatureHeaders } from '../security/webhook-signature.js';
 import type { ToSend } from '../store/webhook-queue.js';
 import { TEST_EVENT_TYPE } from '../rules/webhooks.js';
-import type { Posted } from './post.js';
+import type { WebhookMessage } from './post.js';
 
 /** Undefined where the endpoint's owner may not, or no longer, read the event. */
-export function bodyOf({ eventType, receiver, found, createdAt, endpointId, eventId }: ToSend): string | undefined {
+export function bodyOf({
+  eventType,
+  receiver,
+  found: eventWithParties,
+  createdAt,
+  endpointId,
+  eventId,
+}: ToSend): string | undefined {
   if (eventType === TEST_EVENT_TYPE) {
     const data = { id: eventId, type: eventType, webhook_id: endpointId };
     return JSON.stringify({ type: eventType, timestamp: createdAt.toISOString(), data });
   }
-  const event = found && readEvent(receiver, found, 'mine');
+  const event = eventWithParties && readEvent(receiver, eventWithParties, 'mine');
   if (!event) return undefined;
   return JSON.stringify({ type: event.type, timestamp: event.occurredAt.toISOString(), data: writeEvent(event) });
 }
 
 /** The secrets to sign with, the newest first; undefined if the newest cannot be decrypted. */
-export function openedSecrets({ secrets, endpointId }: ToSend, sealer: Sealer, now: number): string[] | undefined {
-  const inForce = secrets.filter(({ endsAt }) => endsAt === null || endsAt > now);
-  const [newest, ...others] = inForce.map(({ sealed }) => sealer.open(sealed, endpointId));
+export function decryptSecrets({ secrets, endpointId }: ToSend, sealer: Sealer, now: number): string[] | undefined {
+  const currentSecrets = secrets.filter(({ endsAt }) => endsAt === null || endsAt > now);
+  const [newest, ...others] = currentSecrets.map(({ sealed }) => sealer.open(sealed, endpointId));
   return newest === undefined ? undefined : [newest, ...others.filter((secret) => secret !== undefined)];
 }
 
-export function messageOf({ url, eventId }: ToSend, body: string, secrets: readonly string[], now: number): Posted {
+export function messageOf(
+  { url, eventId }: ToSend,
+  body: string,
+  secrets: readonly string[],
+  now: number,
+): WebhookMessage {
   const timestampSeconds = Math.floor(now / 1000);
   return {
     url,

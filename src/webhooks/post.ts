@@ -8,7 +8,7 @@ import { WEBHOOKS } from '../rules/limits.js';
 import { cut } from '../rules/errors.js';
 import { NOT_PUBLIC, type AddressRules } from '../security/public-addresses.js';
 
-export interface Posted {
+export interface WebhookMessage {
   readonly url: string;
   readonly headers: Readonly<Record<string, string>>;
   readonly body: string;
@@ -24,7 +24,7 @@ export interface Outcome {
 
 export interface Poster {
   /** Never throws. */
-  post(posted: Posted, stop: AbortSignal): Promise<Outcome | 'stopped'>;
+  post(message: WebhookMessage, stop: AbortSignal): Promise<Outcome | 'stopped'>;
   close(): void;
 }
 
@@ -36,15 +36,15 @@ interface PosterSettings {
 }
 
 /** Connections that are not in use are kept for a short while, a few for each endpoint. */
-const KEPT = { keepAlive: true, maxFreeSockets: WEBHOOKS.requestsPerEndpoint, timeout: 5_000 };
+const AGENT_OPTIONS = { keepAlive: true, maxFreeSockets: WEBHOOKS.requestsPerEndpoint, timeout: 5_000 };
 const HEADER_BYTES_MAX = 16 * 1024;
 
 export function createPoster({ addresses, timeoutMs = WEBHOOKS.attemptMs, ca }: PosterSettings): Poster {
   const lookup = addresses.lookup && { lookup: addresses.lookup };
-  const http = new HttpAgent({ ...KEPT, ...lookup });
-  const https = new HttpsAgent({ ...KEPT, ...lookup, ...(ca !== undefined && { ca }) });
+  const http = new HttpAgent({ ...AGENT_OPTIONS, ...lookup });
+  const https = new HttpsAgent({ ...AGENT_OPTIONS, ...lookup, ...(ca !== undefined && { ca }) });
 
-  function send({ url, headers, body }: Posted, signal: AbortSignal): Promise<Answer> {
+  function send({ url, headers, body }: WebhookMessage, signal: AbortSignal): Promise<Answer> {
     const options = { method: 'POST', headers, signal, maxHeaderSize: HEADER_BYTES_MAX };
     return new Promise((resolve, reject) => {
       const request =
@@ -67,13 +67,13 @@ export function createPoster({ addresses, timeoutMs = WEBHOOKS.attemptMs, ca }: 
   }
 
   return {
-    async post(posted, stop) {
-      const problem = addresses.problemWith(posted.url);
+    async post(message, stop) {
+      const problem = addresses.problemWith(message.url);
       if (problem) return failure(`The address ${problem}.`);
       const deadline = AbortSignal.timeout(timeoutMs);
       const signal = AbortSignal.any([deadline, stop]);
       try {
-        return outcomeOf(await onceMore(() => send(posted, signal)));
+        return outcomeOf(await retryOnStaleConnection(() => send(message, signal)));
       } catch (error) {
         if (stop.aborted && !deadline.aborted) return 'stopped';
         return failure(deadline.aborted ? `There was no answer within ${timeoutMs / 1000} seconds.` : reasonOf(error));
@@ -92,7 +92,7 @@ interface Answer {
 }
 
 /** The endpoint may close an idle connection just when it is used again. */
-async function onceMore(send: () => Promise<Answer>): Promise<Answer> {
+async function retryOnStaleConnection(send: () => Promise<Answer>): Promise<Answer> {
   for (;;) {
     try {
       return await send();

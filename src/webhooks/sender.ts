@@ -21,7 +21,7 @@ import {
   type ToSend,
 } from '../store/webhook-queue.js';
 import { pauseWebhookEndpoint } from '../store/webhooks.js';
-import { bodyOf, messageOf, openedSecrets } from './message.js';
+import { bodyOf, messageOf, decryptSecrets } from './message.js';
 import type { WebhookMetrics } from './metrics.js';
 import type { Poster } from './post.js';
 
@@ -50,12 +50,12 @@ interface Batch {
 }
 
 /** For how many owners the order of their turns is kept, and whether their endpoints are slow. */
-const SERVED_MAX = 1_000;
+const OWNERS_MAX = 1_000;
 
 export function createSender({ db, poster, sealer, metrics, log, onFailure }: SenderParts): Sender {
   const batches = new Map<WebhookEndpointId, Batch>();
   /** Until when each owner's endpoints count as slow, in the order in which the owners were served. */
-  const served = new Map<UserId, number>();
+  const slowUntilByOwner = new Map<UserId, number>();
   const running = new Set<Promise<unknown>>();
   const stop = new AbortController();
   const state = { isClosed: false, isWoken: false };
@@ -82,29 +82,29 @@ export function createSender({ db, poster, sealer, metrics, log, onFailure }: Se
     const claim = randomUUID();
     const faulty = [...batches.values()].filter(({ isFaulty }) => isFaulty).length;
     const nowMs = performance.now();
-    const slow = [...served].filter(([, untilMs]) => untilMs > nowMs).map(([owner]) => owner);
-    const claimed = await claimDeliveries(db, {
+    const slow = [...slowUntilByOwner].filter(([, untilMs]) => untilMs > nowMs).map(([owner]) => owner);
+    const claimedDeliveries = await claimDeliveries(db, {
       claim,
       busy: asArray([...batches.keys()]),
       slow: asArray(slow),
-      served: asArray([...served.keys()]),
+      served: asArray([...slowUntilByOwner.keys()]),
       endpointsMax: WEBHOOKS.endpointsAtOnce - batches.size,
       faultyMax: WEBHOOKS.faultyAtOnce - faulty,
     });
-    const found = new Map<WebhookEndpointId, Batch>();
-    for (const one of claimed) {
+    const newBatches = new Map<WebhookEndpointId, Batch>();
+    for (const one of claimedDeliveries) {
       const { endpointId, owner, isFaulty } = one;
-      const batch = found.get(endpointId) ?? { claim, deliveries: [], owner, isFaulty };
+      const batch = newBatches.get(endpointId) ?? { claim, deliveries: [], owner, isFaulty };
       batch.deliveries.push(one);
-      found.set(endpointId, batch);
+      newBatches.set(endpointId, batch);
     }
-    for (const [endpoint, batch] of found) begin(endpoint, batch);
-    return claimed.length > 0;
+    for (const [endpoint, batch] of newBatches) begin(endpoint, batch);
+    return claimedDeliveries.length > 0;
   }
 
   function begin(endpoint: WebhookEndpointId, batch: Batch): void {
     batches.set(endpoint, batch);
-    serve(batch.owner, served.get(batch.owner));
+    recordTurn(batch.owner, slowUntilByOwner.get(batch.owner));
     const senders = Math.min(batch.deliveries.length, WEBHOOKS.requestsPerEndpoint);
     const work = Promise.all(Array.from({ length: senders }, () => sendOneByOne(batch)))
       .catch(onFailure)
@@ -116,11 +116,11 @@ export function createSender({ db, poster, sealer, metrics, log, onFailure }: Se
     running.add(work);
   }
 
-  function serve(owner: UserId, slowUntilMs = 0): void {
-    served.delete(owner);
-    served.set(owner, slowUntilMs);
-    const [oldest] = served.keys();
-    if (oldest !== undefined && served.size > SERVED_MAX) served.delete(oldest);
+  function recordTurn(owner: UserId, slowUntilMs = 0): void {
+    slowUntilByOwner.delete(owner);
+    slowUntilByOwner.set(owner, slowUntilMs);
+    const [oldest] = slowUntilByOwner.keys();
+    if (oldest !== undefined && slowUntilByOwner.size > OWNERS_MAX) slowUntilByOwner.delete(oldest);
   }
 
   async function sendOneByOne({ claim, deliveries }: Batch): Promise<void> {
@@ -129,7 +129,7 @@ export function createSender({ db, poster, sealer, metrics, log, onFailure }: Se
       if (isQuick) continue;
       if (state.isClosed) deliveries.push(next);
       // Other instances may have free places for them, and the claim would expire before their turn here.
-      for (const left of deliveries.splice(0)) await releaseDelivery(db, { id: left.id, claim });
+      for (const delivery of deliveries.splice(0)) await releaseDelivery(db, { id: delivery.id, claim });
     }
   }
 
@@ -140,17 +140,18 @@ export function createSender({ db, poster, sealer, metrics, log, onFailure }: Se
     const body = bodyOf(delivery);
     if (body === undefined) {
       await skipDelivery(db, { id, claim });
-      metrics.webhookAttempted('skipped', 0);
+      metrics.recordWebhookAttempt('skipped', 0);
       return true;
     }
-    const secrets = openedSecrets(delivery, sealer, Date.now());
-    if (!secrets) return unreadable(delivery, claim);
+    const secrets = decryptSecrets(delivery, sealer, Date.now());
+    if (!secrets) return pauseUnreadable(delivery, claim);
     return attempt(delivery, claim, body, secrets);
   }
 
-  async function unreadable({ id, endpointId }: ToSend, claim: string): Promise<boolean> {
-    const [paused] = await pauseWebhookEndpoint(db, { id: endpointId, pausedReason: 'secret_unreadable' });
-    if (paused) log.warn({ webhook: endpointId, user: paused.userId, reason: 'secret_unreadable' }, PAUSED);
+  async function pauseUnreadable({ id, endpointId }: ToSend, claim: string): Promise<boolean> {
+    const [pausedEndpoint] = await pauseWebhookEndpoint(db, { id: endpointId, pausedReason: 'secret_unreadable' });
+    if (pausedEndpoint)
+      log.warn({ webhook: endpointId, user: pausedEndpoint.userId, reason: 'secret_unreadable' }, PAUSED_MESSAGE);
     await releaseDelivery(db, { id, claim });
     return false;
   }
@@ -169,24 +170,28 @@ export function createSender({ db, poster, sealer, metrics, log, onFailure }: Se
     const endedMs = performance.now();
     const durationMs = Math.round(endedMs - began);
     const isSlow = durationMs >= WEBHOOKS.slowMs;
-    if (isSlow) serve(owner, endedMs + WEBHOOKS.slowForMs);
+    if (isSlow) recordTurn(owner, endedMs + WEBHOOKS.slowForMs);
     const retryAfterSeconds = RETRY_AFTER_SECONDS[attemptsMade];
-    const failed = retryAfterSeconds === undefined ? 'failed' : 'waiting';
-    const paused = await recordAttempt(db, {
+    const statusAfterFailure = retryAfterSeconds === undefined ? 'failed' : 'waiting';
+    const pausedEndpoint = await recordAttempt(db, {
       ...outcome,
       id,
       claim,
-      status: outcome.error === null ? 'delivered' : failed,
-      retryAfterSeconds: withSpread(retryAfterSeconds ?? 0),
+      status: outcome.error === null ? 'delivered' : statusAfterFailure,
+      retryAfterSeconds: spreadDelay(retryAfterSeconds ?? 0),
       startedAt: startedAt.toISOString(),
       durationMs,
-      isGone: outcome.responseStatus === GONE,
+      isGone: outcome.responseStatus === HTTP_GONE,
     });
-    metrics.webhookAttempted(
-      outcome.error === null ? 'delivered' : failed === 'failed' ? 'given_up' : 'failed',
+    metrics.recordWebhookAttempt(
+      outcome.error === null ? 'delivered' : statusAfterFailure === 'failed' ? 'given_up' : 'failed',
       durationMs / 1000,
     );
-    if (paused) log.warn({ webhook: paused.id, user: paused.userId, reason: paused.pausedReason }, PAUSED);
+    if (pausedEndpoint)
+      log.warn(
+        { webhook: pausedEndpoint.id, user: pausedEndpoint.userId, reason: pausedEndpoint.pausedReason },
+        PAUSED_MESSAGE,
+      );
     return outcome.error === null && !isSlow;
   }
 
@@ -202,10 +207,10 @@ export function createSender({ db, poster, sealer, metrics, log, onFailure }: Se
   };
 }
 
-const GONE = 410;
-const PAUSED = 'a webhook endpoint was paused: its owner must resume it';
+const HTTP_GONE = 410;
+const PAUSED_MESSAGE = 'a webhook endpoint was paused: its owner must resume it';
 
 /** Deliveries that failed at the same time are not all retried at the same time. */
-function withSpread(seconds: number): number {
+function spreadDelay(seconds: number): number {
   return seconds * (0.9 + 0.2 * Math.random());
 }

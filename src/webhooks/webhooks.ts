@@ -36,7 +36,7 @@ const POOL = { poolSize: 4, idleInTransactionTimeoutMs: 5_000 };
 const LOOK_EVERY_MS = 1_000;
 const FINISH_WITHIN_MS = 5_000;
 
-const readsEvent: ReadsEvent = (receiver, found) => readEvent(receiver, found, 'mine') !== undefined;
+const readsEvent: ReadsEvent = (receiver, event) => readEvent(receiver, event, 'mine') !== undefined;
 
 export async function openWebhooks(parts: WebhookParts): Promise<Webhooks> {
   const { connection, preparedStatements, live, sealer, metrics, log, databaseWatch } = parts;
@@ -44,7 +44,7 @@ export async function openWebhooks(parts: WebhookParts): Promise<Webhooks> {
   const db = pool.of({ address: 'webhooks' });
   const poster = createPoster({ addresses: parts.webhookAddresses });
   const isAway = () => databaseWatch.awaySince !== undefined;
-  const failed = (what: string) => (error: unknown) => {
+  const logFailure = (what: string) => (error: unknown) => {
     if (!isAway()) log.warn({ err: error }, what);
   };
   const sender = createSender({
@@ -53,33 +53,33 @@ export async function openWebhooks(parts: WebhookParts): Promise<Webhooks> {
     sealer,
     metrics,
     log,
-    onFailure: failed('sending webhooks failed; retrying'),
+    onFailure: logFailure('sending webhooks failed; retrying'),
   });
   await insertCursor(db, {});
-  const resealed = await resealWebhookSecrets(db, sealer.keyName, (sealed, id) => {
-    const secret = sealer.open(sealed, id);
+  const resealCount = await resealWebhookSecrets(db, sealer.keyName, (sealedSecret, id) => {
+    const secret = sealer.open(sealedSecret, id);
     return secret === undefined ? undefined : sealer.seal(secret, id);
   });
-  if (resealed > 0)
-    log.info({ endpoints: resealed }, 'secrets of webhooks were encrypted under the present JWT_SECRET');
+  if (resealCount > 0)
+    log.info({ endpoints: resealCount }, 'secrets of webhooks were encrypted under the present JWT_SECRET');
 
-  const fanOut = coalesced(async (mayGoOn) => {
+  const fanOut = coalesce(async (mayGoOn) => {
     while (mayGoOn() && (await stepCursor(db, readsEvent))) sender.wake();
-  }, failed('queueing events for webhooks failed; retrying'));
+  }, logFailure('queueing events for webhooks failed; retrying'));
 
   /** False while no user has an endpoint: the fan-out would only move the cursor. */
-  let isWanted = false;
+  let hasEndpoints = false;
   const look = async () => {
     if (isAway()) return;
-    isWanted = await hasWebhookEndpoints(db);
+    hasEndpoints = await hasWebhookEndpoints(db);
     fanOut.wake();
-    if (isWanted) sender.wake();
+    if (hasEndpoints) sender.wake();
   };
   const looking = setInterval(
-    () => void look().catch(failed('looking for due webhooks failed; retrying')),
+    () => void look().catch(logFailure('looking for due webhooks failed; retrying')),
     LOOK_EVERY_MS,
   );
-  const stopHearing = live.onEvents(() => isWanted && fanOut.wake());
+  const stopHearing = live.onEvents(() => hasEndpoints && fanOut.wake());
   await look();
 
   return {
@@ -95,7 +95,7 @@ export async function openWebhooks(parts: WebhookParts): Promise<Webhooks> {
 }
 
 /** Runs one at a time, and once more if `wake` was called meanwhile. */
-function coalesced(work: (mayGoOn: () => boolean) => Promise<void>, onFailure: (error: unknown) => void) {
+function coalesce(work: (mayGoOn: () => boolean) => Promise<void>, onFailure: (error: unknown) => void) {
   let running: Promise<void> | undefined;
   const state = { isClosed: false, isWoken: false };
   async function run(): Promise<void> {

@@ -27,7 +27,7 @@ beforeAll(async () => {
 afterAll(() => app.close());
 
 const isKnown = async (who: Person) =>
-  app.services.live.activeSessions.lastKnown(await sessionOf(who.userId)) !== undefined;
+  app.services.live.activeSessions.lastKnownViewer(await sessionOf(who.userId)) !== undefined;
 
 /** How sessions end without a call to this server. */
 const ENDINGS = {

@@ -66,7 +66,7 @@ it('a log-out on another instance is heard', async () => {
 it('a log-out that is heard during a look-up beats the result of that', async () => {
   const hanna = await known('Hanna');
   app.services.live.activeSessions.forgetAll();
-  const ended = vi.spyOn(app.services.live.activeSessions, 'ended');
+  const ended = vi.spyOn(app.services.live.activeSessions, 'endSession');
   wire.hold(sessionOf(hanna));
   const answer = me(hanna);
   // The database has found the session active, and its answer is on the way.
@@ -100,7 +100,7 @@ it('an instance that listens anew knows of no session', async () => {
   const killed = await app.sql`select pg_terminate_backend(pid) from pg_stat_activity
     where datname = current_database() and query ilike 'listen %'`;
   expect(killed.length).toBe(2);
-  await until(() => activeSessions.lastKnown(sessionOf(hanna)) === undefined);
+  await until(() => activeSessions.lastKnownViewer(sessionOf(hanna)) === undefined);
   await until(async () => (await me(hanna)) === 200 && isInMemory(hanna));
 });
 
@@ -114,7 +114,7 @@ it('a new password ends the other sessions at once where it was set, and a dry r
       headers,
       body: { current_password: hanna.password, new_password: 'a better password' },
     });
-  const ended = vi.spyOn(app.services.live.activeSessions, 'ended');
+  const ended = vi.spyOn(app.services.live.activeSessions, 'endSession');
   expect((await change({ 'Dry-Run': 'true' })).status).toBe(200);
   expect(ended.mock.calls.filter(([session]) => session === sessionOf(other))).toEqual([]);
   expect(await me(other)).toBe(200);

@@ -65,7 +65,7 @@ describe('an active session', () => {
     const sessions = open();
     await sessions.lookUp('ses_one', active('ses_one'));
     const late = sessions.lookUp('ses_one', async () => {
-      sessions.ended('ses_one');
+      sessions.endSession('ses_one');
       return active('ses_one')();
     });
     expect(await late).toBeUndefined();
@@ -88,7 +88,11 @@ describe('an active session', () => {
     expect(max).toBe(50_000);
     const named = (at: number): SessionId => `ses_${at}`;
     for (let at = 0; at <= max; at += 1) await sessions.lookUp(named(at), active(named(at)));
-    expect([sessions.lastKnown(named(0)), sessions.lastKnown(named(1)), sessions.lastKnown(named(max))]).toEqual([
+    expect([
+      sessions.lastKnownViewer(named(0)),
+      sessions.lastKnownViewer(named(1)),
+      sessions.lastKnownViewer(named(max)),
+    ]).toEqual([
       undefined,
       expect.objectContaining({ sessionId: named(1) }),
       expect.objectContaining({ sessionId: named(max) }),
@@ -117,7 +121,7 @@ describe('an instance', () => {
     expect(sent).toHaveLength(1);
     // It was long on the way: what was committed since it was sent may not have been heard.
     await vi.advanceTimersByTimeAsync(4_000);
-    hearing.heard(sent[0] ?? '');
+    hearing.onHeartbeat(sent[0] ?? '');
     await vi.advanceTimersByTimeAsync(999);
     expect(hearing.isHearing()).toBe(true);
     await vi.advanceTimersByTimeAsync(1);
@@ -127,17 +131,17 @@ describe('an instance', () => {
   it('does not take the heartbeat of another instance for its own', async () => {
     const [one, other] = [open(), open()];
     await vi.advanceTimersByTimeAsync(1_000);
-    one.hearing.heard(other.sent[0] ?? '');
+    one.hearing.onHeartbeat(other.sent[0] ?? '');
     expect(one.hearing.isHearing()).toBe(false);
   });
 
   it('that listens anew hears once its next heartbeat has come', async () => {
     const { hearing, sent } = open();
     await vi.advanceTimersByTimeAsync(1_000);
-    hearing.heard(sent[0] ?? '');
+    hearing.onHeartbeat(sent[0] ?? '');
     hearing.restart();
     expect(hearing.isHearing()).toBe(false);
-    hearing.heard(sent[1] ?? '');
+    hearing.onHeartbeat(sent[1] ?? '');
     expect(hearing.isHearing()).toBe(true);
   });
 });

@@ -17,7 +17,7 @@ afterEach(async () => {
 });
 
 const ADMIN = viewerOf({ userId: 'usr_ada', profileId: '' }, 'admin');
-const metrics = { statement: () => {}, numbered: () => {}, waiting: () => {}, batchRead: () => {} };
+const metrics = { statement: () => {}, recordNumbering: () => {}, recordWaiting: () => {}, recordBatch: () => {} };
 
 async function openInstance(url: string): Promise<{ live: Live; stream: EventStream }> {
   const connection = { url };

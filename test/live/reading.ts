@@ -1,7 +1,7 @@
 /**
  * All events between two positions: as everybody's streams are offered them, and as one stream reads them for itself.
  */
-import { readOn } from '../../src/live/replay.js';
+import { readPage } from '../../src/live/replay.js';
 import type { ContractorId, JobId } from '../../src/rules/ids.js';
 import type { Viewer } from '../../src/rules/viewer.js';
 import type { Db } from '../../src/store/database.js';
@@ -30,7 +30,7 @@ export async function offered(
 export async function readAll(db: Db, viewer: Viewer, jobId: JobId | undefined, range: Range): Promise<JobEvent[]> {
   const found: JobEvent[] = [];
   for (let from = range.after; from < range.upTo;) {
-    const { events, upTo } = await readOn(db, viewer, jobId, { after: from, upTo: range.upTo });
+    const { events, upTo } = await readPage(db, viewer, jobId, { after: from, upTo: range.upTo });
     found.push(...events);
     from = upTo;
   }

@@ -43,7 +43,7 @@ beforeEach(async () => {
       close: () => {},
     },
     sealer,
-    metrics: { webhookAttempted: () => {}, webhookInFlight: (request) => request() },
+    metrics: { recordWebhookAttempt: () => {}, webhookInFlight: (request) => request() },
     log: { warn: () => {} },
     onFailure: (error) => expect.unreachable(String(error)),
   });

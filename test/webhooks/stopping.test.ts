@@ -36,7 +36,7 @@ it('ends with the step under way, and leaves the others to another instance', as
       live: { onEvents: () => () => {} },
       webhookAddresses: createAddressRules({ allowPrivate: false }),
       sealer: createSealer({ secret: 'a secret that only tests know, 32 bytes' }),
-      metrics: { webhookAttempted: () => {}, webhookInFlight: (request) => request() },
+      metrics: { recordWebhookAttempt: () => {}, webhookInFlight: (request) => request() },
       log: pino({ level: 'silent' }),
       databaseWatch: { awaySince: undefined, onOpen: () => {} },
     });

@@ -15,6 +15,6 @@ export async function endOtherSessions(call: Ending, { userId, sessionId }: Name
 
 function refuseOnceCommitted({ db, services }: Ending, ended: readonly { readonly id: SessionId }[]): void {
   db.afterCommit(() => {
-    for (const { id } of ended) services.live.sessionEnded(id);
+    for (const { id } of ended) services.live.announceSessionEnd(id);
   });
 }
