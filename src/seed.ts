@@ -3,12 +3,12 @@ import { parseArgs } from 'node:util';
 import { configOfCommand, reachDatabase } from './admin-database.js';
 import { createPasswords } from './security/passwords.js';
 import { migrate } from './store/migrate.js';
-import { openEmptyDatabase, SEED_STEPS, seedMarket } from './store/seed.js';
+import { openEmptyDatabase, seedMarket } from './store/seed.js';
 
+const PASSWORD = 'demo password';
 const JOBS_MAX = 5_000_000;
 const BIDS_FOR_A_JOB = 4;
 const JOBS_OF_A_PERSON = 5;
-const PASSWORD = 'demo password';
 
 async function main(): Promise<void> {
   const jobs = numberOfJobs();
@@ -18,18 +18,15 @@ async function main(): Promise<void> {
   const database = await reachDatabase(config.DATABASE_URL, config.DATA_DIR);
   try {
     await migrate(database.connection);
+    const people = Math.max(20, Math.round(jobs / JOBS_OF_A_PERSON));
+    const hash = await createPasswords({ cost: config.BCRYPT_COST }).hash(PASSWORD);
     const sql = await openEmptyDatabase(database.connection);
-    try {
-      const people = Math.max(20, Math.round(jobs / JOBS_OF_A_PERSON));
-      const hash = await createPasswords({ cost: config.BCRYPT_COST }).hash(PASSWORD);
-      await seedMarket(sql, { jobs, bids: jobs * BIDS_FOR_A_JOB, people }, hash, progress());
-      process.stdout.write(
-        `\nDone: ${jobs} jobs of ${people} people. person1@example.test is a homeowner, person2@example.test a ` +
-          `contractor, and so on; everybody’s password is “${PASSWORD}”.\n`,
-      );
-    } finally {
-      await sql.end();
-    }
+    const size = { jobs, bids: jobs * BIDS_FOR_A_JOB, people };
+    await seedMarket(sql, size, hash, (done) => say(`${done} of ${jobs} jobs`)).finally(() => sql.end());
+    say(
+      `Done: ${jobs} jobs of ${people} people. person1@example.test is a homeowner, person2@example.test a ` +
+        `contractor, and so on; everybody’s password is “${PASSWORD}”.`,
+    );
   } finally {
     await database.stop();
   }
@@ -43,15 +40,8 @@ function numberOfJobs(): number {
   return jobs;
 }
 
-/** A bar that grows with each step; steps are not equally long. */
-function progress(): (what: string) => void {
-  let done = 0;
-  return (what) => {
-    const bar = '█'.repeat(done).padEnd(SEED_STEPS, '░');
-    done += 1;
-    const line = `${bar} ${done} of ${SEED_STEPS}: ${what}`;
-    process.stdout.write(process.stdout.isTTY ? `\r\u001b[K${line}` : `${line}\n`);
-  };
+function say(line: string): void {
+  process.stdout.write(`${line}\n`);
 }
 
 main().catch((error: unknown) => {

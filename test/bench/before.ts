@@ -8,7 +8,7 @@ import { join, resolve } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { parseArgs } from 'node:util';
 import bcrypt from 'bcrypt';
-import type { Market } from '../../src/store/seed/market.js';
+import type { Market } from '../../src/store/seed.js';
 import type { BenchDatabase } from './database.js';
 import { drive } from './driver.js';
 import { cpuSeconds, postgresCpuSeconds, startServer, type RunningServer } from './servers.js';

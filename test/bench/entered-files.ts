@@ -10,9 +10,9 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { pathToFileURL } from 'node:url';
 import { parseArgs } from 'node:util';
 import { WebSocket } from 'ws';
-import { bidNumber, ownerOf, personOfContractor, personOfHomeowner, seededId } from '../../src/store/seed/market.js';
 import { addJobs, seedMarket } from '../../src/store/seed.js';
 import { openDatabase } from './database.js';
+import { bidNumber, ownerOf, personOfContractor, personOfHomeowner, seededId } from './market.js';
 import { startServer } from './servers.js';
 import { AWARD, bearer, LIST } from './works.js';
 

@@ -17,8 +17,9 @@ import {
   type PlanKind,
   type Sent,
 } from './queries.js';
-import { seedMarket } from '../../src/store/seed.js';
+import type { SeededState } from '../../src/store/seed.js';
 import { keepFigures } from './summary.js';
+import { seedUnevenMarket } from './uneven-market.js';
 
 const { values: options } = parseArgs({
   options: {
@@ -102,11 +103,8 @@ async function openMarket(jobs: number): Promise<Opened> {
   const connection = { host, port: 5432, username, database: name };
   try {
     const began = performance.now();
-    const market = await seedMarket(
-      database.sql,
-      { jobs, bids: BIDS_A_JOB * jobs, people: peopleOf(jobs), uneven: true, openPercent },
-      'no password',
-    );
+    const size = { jobs, bids: BIDS_A_JOB * jobs, people: peopleOf(jobs), states: statesWith(openPercent) };
+    const market = await seedUnevenMarket(database.sql, size, 'no password');
     // What is still to be written would be in the midst of the measurement.
     await database.sql.unsafe('checkpoint');
     seeding[jobs] = Math.round((performance.now() - began) / 1_000);
@@ -130,6 +128,15 @@ async function openMarket(jobs: number): Promise<Opened> {
     await database.stop();
     throw error;
   }
+}
+
+/** A hundred and one, which has no divisor in common with the turns of trades and of urgencies. */
+function statesWith(percent: number | undefined): SeededState[] | undefined {
+  if (percent === undefined) return undefined;
+  const others = ['completed', 'draft', 'awarded', 'in_progress', 'completed', 'cancelled', 'in_review'] as const;
+  return Array.from({ length: 101 }, (_, n) =>
+    (n * 37) % 101 < percent ? 'open' : (others[n % others.length] ?? 'draft'),
+  );
 }
 
 async function measure(explainer: Awaited<ReturnType<typeof openExplainer>>, sent: Sent, jobs: number): Promise<void> {

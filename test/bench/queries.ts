@@ -15,21 +15,17 @@ import { ensureAdmin } from '../../src/operations/accounts/admins.js';
 import { cursorOf } from '../../src/operations/paging.js';
 import type { Role } from '../../src/rules/viewer.js';
 import { startServer } from '../../src/server.js';
-import { busyEndpoint } from '../../src/store/seed/integrations.js';
+import type { Market } from '../../src/store/seed.js';
+import { bidderOf, ownerOf, personOfContractor, personOfHomeowner, seededId } from './market.js';
 import {
-  bidderOf,
   busyContractor,
+  busyEndpoint,
   busyHomeowner,
   crowdedJob,
   modestHomeowner,
-  ownerOf,
-  personOfContractor,
-  personOfHomeowner,
-  seededId,
   SMALL_TOWN,
   WORDS,
-  type Market,
-} from '../../src/store/seed/market.js';
+} from './uneven-market.js';
 
 export type Connection = { host: string; port: number; username: string; database: string; password?: string };
 

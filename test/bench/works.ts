@@ -1,17 +1,8 @@
 /** The work measured, as requests: what is asked, by whom, of which rows. */
 import { createAccessTokens } from '../../src/security/access-token.js';
 import type { Role } from '../../src/rules/viewer.js';
-import {
-  bidderOf,
-  bidNumber,
-  emailOf,
-  ownerOf,
-  personOfContractor,
-  personOfHomeowner,
-  seededId,
-  type Market,
-  type SeededState,
-} from '../../src/store/seed/market.js';
+import type { Market, SeededState } from '../../src/store/seed.js';
+import { bidderOf, bidNumber, emailOf, ownerOf, personOfContractor, personOfHomeowner, seededId } from './market.js';
 
 export const JWT_SECRET = 'a secret that only the bench knows, 32 bytes';
 export const PASSWORD = 'a good password';

@@ -16,20 +16,14 @@ import {
   type Sent,
   type Who,
 } from '../bench/queries.js';
-import { seedMarket } from '../../src/store/seed.js';
-import {
-  busyContractor,
-  busyHomeowner,
-  seededId,
-  SMALL_TOWN,
-  WORDS,
-  type Market,
-} from '../../src/store/seed/market.js';
+import { seededId } from '../bench/market.js';
+import { busyContractor, busyHomeowner, seedUnevenMarket, SMALL_TOWN, WORDS } from '../bench/uneven-market.js';
+import type { Market } from '../../src/store/seed.js';
 import { checkDatabase } from '../checker.js';
 import { freshDatabase, type FreshDatabase } from '../postgres.js';
 
 /** More than are ever counted, so that even a count reads a part of them. */
-const SIZE = { jobs: 40_000, bids: 80_000, people: 24_000, uneven: true };
+const SIZE = { jobs: 32_000, bids: 64_000, people: 24_000 };
 const EXACT_TOTAL_MAX = 10_000;
 const EXACT_SEARCH_TOTAL_MAX = 1_000;
 
@@ -42,7 +36,7 @@ let explainer: Awaited<ReturnType<typeof openExplainer>>;
 beforeAll(async () => {
   database = await freshDatabase();
   sql = postgres({ ...database.connection, max: 1, fetch_types: false, onnotice: () => {} });
-  market = await seedMarket(sql, SIZE, 'no password');
+  market = await seedUnevenMarket(sql, SIZE, 'no password');
   listener = await openListener(database.connection, sql, market);
   explainer = await openExplainer(database.connection, 10_000);
 });

@@ -2,7 +2,7 @@
  * PostGraphile makes its schema from the tables: the same data under its own names, asked for with the conditions that
  * say who may see it.
  */
-import { seededId } from '../../../src/store/seed/market.js';
+import { seededId } from '../market.js';
 import type { Asked } from '../works.js';
 
 const LIST = `query OpenJobs($contractor: String!) { jobs: allJobs(condition: {status: open}, first: 20,

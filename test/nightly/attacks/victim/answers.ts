@@ -3,7 +3,8 @@
  * server under attack, afterwards.
  */
 import { expect } from 'vitest';
-import { crowdedJob, seededId } from '../../../../src/store/seed/market.js';
+import { seededId } from '../../../bench/market.js';
+import { crowdedJob } from '../../../bench/uneven-market.js';
 import { httpCall, type HttpAnswer, type HttpCall } from './http-call.js';
 import type { People } from './people.js';
 import { aliased, unknownNames } from './rows/requests.js';

@@ -3,7 +3,9 @@
  * and jobs.
  */
 import { WEBHOOKS as LIMITS } from '../../../../src/rules/limits.js';
-import { crowdedJob, seededId, type Market } from '../../../../src/store/seed/market.js';
+import type { Market } from '../../../../src/store/seed.js';
+import { seededId } from '../../../bench/market.js';
+import { crowdedJob } from '../../../bench/uneven-market.js';
 import type { Attack } from './attack.js';
 import { httpCall } from './http-call.js';
 import type { People, Person } from './people.js';

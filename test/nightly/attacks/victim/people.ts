@@ -1,15 +1,9 @@
 /** Accounts of the seeded market, handed out one by one: nobody's budget is spent by an earlier row. */
 import { createAccessTokens } from '../../../../src/security/access-token.js';
 import type { Role } from '../../../../src/rules/viewer.js';
-import {
-  crowdedJob,
-  emailOf,
-  ownerOf,
-  personOfContractor,
-  personOfHomeowner,
-  seededId,
-  type Market,
-} from '../../../../src/store/seed/market.js';
+import type { Market } from '../../../../src/store/seed.js';
+import { emailOf, ownerOf, personOfContractor, personOfHomeowner, seededId } from '../../../bench/market.js';
+import { crowdedJob } from '../../../bench/uneven-market.js';
 
 export const JWT_SECRET = 'a secret that only the attacks know, 32 bytes';
 export const PASSWORD = 'a password for this test';

@@ -7,8 +7,8 @@ import { readFileSync } from 'node:fs';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { hashSync } from 'bcrypt';
 import postgres, { type Sql } from 'postgres';
-import { seedMarket } from '../../../../src/store/seed.js';
-import type { Market } from '../../../../src/store/seed/market.js';
+import type { Market } from '../../../../src/store/seed.js';
+import { seedUnevenMarket } from '../../../bench/uneven-market.js';
 import { collectGarbage, debuggerIn } from '../../../collect-garbage.js';
 import { freshDatabase } from '../../../postgres.js';
 import { clone } from '../../../start/clone.js';
@@ -37,7 +37,7 @@ export interface AttackedServer {
   close(): Promise<void>;
 }
 
-const SIZE = { jobs: 10_000, bids: 20_000, people: 4_000, uneven: true };
+const SIZE = { jobs: 10_000, bids: 20_000, people: 4_000 };
 const BCRYPT_COST = 12;
 const HEAP_MB = 512;
 const RESIDENT_MB_MAX = 300;
@@ -50,7 +50,7 @@ export async function openAttackedServer(): Promise<AttackedServer> {
   const database = await freshDatabase();
   const { host, port: socketPort, username, database: name } = database.connection;
   const sql = postgres({ ...database.connection, max: 2, fetch_types: false, onnotice: () => {} });
-  const market = await seedMarket(sql, SIZE, hashSync(PASSWORD, BCRYPT_COST));
+  const market = await seedUnevenMarket(sql, SIZE, hashSync(PASSWORD, BCRYPT_COST));
 
   let child: ChildProcess | undefined;
   let port = 0;
