@@ -1,120 +1,101 @@
-/** Plays the demonstration's town through REST, as its people would: jobs in every state, by a seed. */
-import { z } from 'zod';
+/**
+ * Plays the demonstration's town through REST, as its people would: jobs in every state. What varies goes by turns, so
+ * that it is the same town each time.
+ */
 import { isIn, JOB_STATES } from '../rules/states.js';
 import { ADMIN, CONTRACTORS, HOMEOWNERS, LAST_WORD, PASSWORD, WAYS, WORKS, type Step } from './town.js';
-
-interface Person {
-  readonly name: string;
-  readonly token: string;
-  readonly userId: string;
-  readonly profileId?: string | undefined;
-}
-
-/** A job, and its people as far as they are known. */
-interface Led {
-  readonly id: string;
-  readonly owner: Person;
-  readonly contractor?: Person;
-}
-
-type Answer = Record<string, unknown> & { id: string };
 
 /** There is one job in each state, and so many more open ones. */
 const MORE_OPEN_JOBS = 6;
 const TOKENS_FOR_EACH = 500;
 
-/** Whether a user of the town can log in already: then the whole town is there. */
-export async function isThere(url: string): Promise<boolean> {
-  const [{ email }] = HOMEOWNERS;
-  const response = await send(url, 'POST', '/v1/auth/login', undefined, { email, password: PASSWORD });
-  return response.status === 200;
+/** What the answers say that later calls need: a session's token and people, or a job's or bid's identifier. */
+interface Answer {
+  readonly id: string;
+  readonly token: string;
+  readonly user: { readonly id: string };
+  readonly contractor: { readonly id: string };
 }
 
-export async function play(url: string, seed: number, onStep: (what: string) => void): Promise<void> {
-  const chance = chanceOf(seed);
-  const call = async (by: Person | undefined, method: string, path: string, body?: object): Promise<Answer> => {
-    const response = await send(url, method, path, by?.token, body);
-    const answer = (await response.json()) as Answer;
+/** Whether a user of the town can log in already: then the whole town is there. */
+export async function isThere(url: string): Promise<boolean> {
+  const [hanna] = HOMEOWNERS;
+  return (await send(url, 'POST', '/v1/auth/login', { email: hanna?.email, password: PASSWORD })).status === 200;
+}
+
+export async function play(url: string, onStep: (what: string) => void): Promise<void> {
+  const call = async (method: string, path: string, body: object, token?: string): Promise<Answer> => {
+    const response = await send(url, method, path, body, token);
+    const answer = await response.json();
     if (!response.ok) throw new Error(`${method} ${path} was refused: ${JSON.stringify(answer)}`);
-    return answer;
+    return answer as Answer;
   };
 
   onStep('People sign up');
-  const admin = personOf(ADMIN.name, await call(undefined, 'POST', '/v1/auth/login', credentialsOf(ADMIN)));
-  const homeowners = await inOrder(HOMEOWNERS, async ({ name, last, city, state, zip, ...who }) => {
-    const session = await call(undefined, 'POST', '/v1/auth/signup/homeowner', signUp(name, last, who.email));
-    const person = personOf(name, session);
-    const address = { address_line1: `${chance(90) + 10} Oak Lane`, city, state, zip_code: zip, country: 'US' };
-    await call(person, 'PUT', '/v1/me', { homeowner: address });
-    return { ...person, address };
-  });
-  const contractors = await inOrder(CONTRACTORS, async ({ name, last, company, trades, areas, email }) => {
-    const body = { ...signUp(name, last, email), company_name: company };
-    const person = personOf(name, await call(undefined, 'POST', '/v1/auth/signup/contractor', body));
-    await call(person, 'PUT', '/v1/me', {
-      contractor: { specialties: trades, service_areas: areas, bio: `${company}, since 1998.` },
-    });
-    return person;
-  });
-  for (const { userId } of [...homeowners, ...contractors])
-    await call(admin, 'POST', '/v1/tokens/adjustments', {
-      user_id: userId,
-      amount: TOKENS_FOR_EACH,
-      reason: 'A gift of the town',
-    });
-  await call(admin, 'POST', `/v1/contractors/${contractors[0]?.profileId}/verify`);
+  const { token: admin } = await call('POST', '/v1/auth/login', ADMIN);
+  const signUp = async (kind: 'homeowner' | 'contractor', { first, last, email }: Name, more = {}) => {
+    const body = { email, password: PASSWORD, first_name: first, last_name: last, phone: '+1 512 555 0100', ...more };
+    const { token, ...session } = await call('POST', `/v1/auth/signup/${kind}`, body);
+    const gift = { user_id: session.user.id, amount: TOKENS_FOR_EACH, reason: 'A gift of the town' };
+    await call('POST', '/v1/tokens/adjustments', gift, admin);
+    return { token, session };
+  };
+  const homeowners: { token: string; address: object }[] = [];
+  for (const homeowner of HOMEOWNERS) {
+    const { token } = await signUp('homeowner', homeowner);
+    const address = { ...homeowner.lives, country: 'US' };
+    await call('PUT', '/v1/me', { homeowner: address }, token);
+    homeowners.push({ token, address });
+  }
+  const contractors: string[] = [];
+  for (const contractor of CONTRACTORS) {
+    const { company, trades, areas } = contractor;
+    const { token, session } = await signUp('contractor', contractor, { company_name: company });
+    const profile = { specialties: trades, service_areas: areas, bio: `${company}, since 1998.` };
+    await call('PUT', '/v1/me', { contractor: profile }, token);
+    if (contractors.length === 0) await call('POST', `/v1/contractors/${session.contractor.id}/verify`, {}, admin);
+    contractors.push(token);
+  }
 
-  const among = <T>(some: readonly T[]): T => some[chance(some.length)] as T;
-
+  let jobs = 0;
   async function draft() {
-    const { title, category, about, price } = among(WORKS);
-    const owner = among(homeowners);
-    const job = await call(owner, 'POST', '/v1/jobs', {
-      title,
-      category,
-      description: `${about} Please call before you come.`,
-      urgency: among(['standard', 'standard', 'priority', 'urgent']),
-      budget_min: Math.round(price * 0.8),
-      budget_max: Math.round(price * 1.3),
-      ...owner.address,
-    });
-    return { owner, id: job.id, price };
+    jobs += 1;
+    const { price, ...work } = turn(WORKS, jobs);
+    const { token: owner, address } = turn(homeowners, jobs);
+    const budget = { budget_min: Math.round(price * 0.8), budget_max: Math.round(price * 1.3) };
+    const urgency = turn(['standard', 'standard', 'priority', 'urgent'], jobs);
+    const { id } = await call('POST', '/v1/jobs', { ...work, ...address, ...budget, urgency }, owner);
+    return { id, owner, price };
   }
 
+  /** With one to four bids. */
   async function openJob() {
-    const { owner, id, price } = await draft();
-    await call(owner, 'POST', `/v1/jobs/${id}/publish`);
-    const bids: { id: string; by: Person }[] = [];
-    for (const by of contractors.filter(() => chance(4) > 0))
-      bids.push({ by, id: (await call(by, 'POST', `/v1/jobs/${id}/bids`, offer(price))).id });
-    return { owner, id, bids, price };
+    const { id, owner, price } = await draft();
+    await call('POST', `/v1/jobs/${id}/publish`, {}, owner);
+    const bids = [];
+    for (const [at, by] of contractors.slice(jobs % contractors.length).entries()) {
+      const bid = await call('POST', `/v1/jobs/${id}/bids`, offer(price, jobs + 5 * at), by);
+      bids.push({ bid, by });
+    }
+    return { id, owner, bids };
   }
-
-  const offer = (price: number) => ({
-    amount: Math.round(price * (0.85 + chance(30) / 100)),
-    estimated_duration_days: chance(10) + 1,
-    message: among(['I can come on Monday.', 'Material is included.', 'I have done three of these this year.']),
-    guaranteed_view: chance(4) === 0,
-  });
 
   async function awardedJob() {
-    const { owner, id, bids, price } = await openJob();
-    const by = among(contractors);
-    const bid = bids[0] ?? { by, id: (await call(by, 'POST', `/v1/jobs/${id}/bids`, offer(price))).id };
-    await call(owner, 'POST', `/v1/jobs/${id}/award`, { bid_id: bid.id });
-    return { owner, id, contractor: bid.by };
+    const { id, owner, bids } = await openJob();
+    const { bid, by } = turn(bids, jobs);
+    await call('POST', `/v1/jobs/${id}/award`, { bid_id: bid.id }, owner);
+    return { id, owner, contractor: by };
   }
 
-  async function lead({ owner, id, contractor }: Led, way: readonly Step[]) {
-    const people = { owner, contractor, admin };
-    for (const step of way) await call(people[step.by], 'POST', `/v1/jobs/${id}/${step.path}`, step.body);
+  async function lead({ id, owner, contractor = '' }: Led, way: readonly Step[]) {
+    const tokens = { owner, contractor, admin };
+    for (const [by, path, body] of way) await call('POST', `/v1/jobs/${id}/${path}`, body, tokens[by]);
   }
 
   for (const state of JOB_STATES) {
     onStep(`Jobs that are “${state.replaceAll('_', ' ')}”`);
-    if (isIn('unpublished', state)) await lead(await draft(), WAYS[state]);
-    else if (isIn('bidding', state)) await lead(await openJob(), WAYS[state]);
-    else await lead(await awardedJob(), WAYS[state]);
+    const begin = isIn('unpublished', state) ? draft : isIn('bidding', state) ? openJob : awardedJob;
+    await lead(await begin(), WAYS[state]);
   }
   onStep('More open jobs');
   for (let more = 0; more < MORE_OPEN_JOBS; more += 1) await openJob();
@@ -122,46 +103,29 @@ export async function play(url: string, seed: number, onStep: (what: string) => 
   await lead(await awardedJob(), LAST_WORD);
 }
 
-function signUp(name: string, last: string, email: string) {
-  return { email, password: PASSWORD, first_name: name, last_name: last, phone: '+1 512 555 0100' };
+type Name = Readonly<Record<'first' | 'last' | 'email', string>>;
+
+/** A job, and the tokens of its people. */
+interface Led {
+  readonly id: string;
+  readonly owner: string;
+  readonly contractor?: string;
 }
 
-function credentialsOf({ email, password }: typeof ADMIN) {
-  return { email, password };
-}
-
-const SESSION = z.object({
-  token: z.string(),
-  user: z.object({ id: z.string() }),
-  contractor: z.object({ id: z.string() }).optional(),
-});
-
-function personOf(name: string, session: Answer): Person {
-  const { token, user, contractor } = SESSION.parse(session);
-  return { name, token, userId: user.id, profileId: contractor?.id };
-}
-
-function send(url: string, method: string, path: string, token: string | undefined, body: object | undefined) {
-  return fetch(`${url}${path}`, {
-    method,
-    headers: { ...(token && { authorization: `Bearer ${token}` }), 'content-type': 'application/json' },
-    ...(body && { body: JSON.stringify(body) }),
-  });
-}
-
-async function inOrder<T, R>(some: readonly T[], make: (one: T) => Promise<R>): Promise<R[]> {
-  const made: R[] = [];
-  for (const one of some) made.push(await make(one));
-  return made;
-}
-
-/** Whole numbers from nought to below a limit, the same ones for the same seed (mulberry32). */
-function chanceOf(seed: number): (below: number) => number {
-  let state = seed;
-  return (below) => {
-    state = (state + 0x6d2b79f5) | 0;
-    let mixed = Math.imul(state ^ (state >>> 15), 1 | state);
-    mixed = (mixed + Math.imul(mixed ^ (mixed >>> 7), 61 | mixed)) ^ mixed;
-    return Math.floor((((mixed ^ (mixed >>> 14)) >>> 0) / 4_294_967_296) * below);
+function offer(price: number, n: number) {
+  return {
+    amount: Math.round(price * (0.85 + ((n * 7) % 30) / 100)),
+    estimated_duration_days: (n % 10) + 1,
+    message: turn(['I can come on Monday.', 'Material is included.', 'I have done three of these this year.'], n),
+    guaranteed_view: n % 4 === 0,
   };
+}
+
+function turn<T>(list: readonly T[], n: number): T {
+  return list[n % list.length] as T;
+}
+
+function send(url: string, method: string, path: string, body: object, token?: string): Promise<Response> {
+  const headers = { 'content-type': 'application/json', ...(token && { authorization: `Bearer ${token}` }) };
+  return fetch(url + path, { method, headers, body: JSON.stringify(body) });
 }

@@ -45,9 +45,8 @@ const MAY_KNOW: Readonly<Record<string, readonly string[]>> = {
   run: ['config', 'log', 'services', 'operations', 'server', 'store', 'webhooks', 'embedded'],
   welcome: ['config'],
   main: ['config', 'run', 'welcome'],
-  demo: ['config', 'rules', 'run', 'welcome'],
+  demo: ['admin-database', 'config', 'rules', 'run', 'security', 'store', 'welcome'],
   'admin-database': ['config', 'store', 'embedded'],
-  seed: ['admin-database', 'security', 'store'],
   admin: ['admin-database', 'log', 'services', 'operations', 'store'],
 };
 

@@ -21,7 +21,7 @@ it('has people who can log in, and jobs in every state; a second start leaves it
   const dataFolder = project.dataFolder();
   const seen: Listed[] = [];
   for (const time of ['first', 'second']) {
-    const server = start(project, [process.execPath, 'dist/demo.js'], { DATA_DIR: dataFolder });
+    const server = start(project, [process.execPath, 'dist/demo/demo.js'], { DATA_DIR: dataFolder });
     const url = await server.url;
     for (const email of ['hanna@demo.example', 'carl@demo.example'])
       expect((await logIn(url, email, PASSWORD)).status, `${email}, ${time} start`).toBe(200);

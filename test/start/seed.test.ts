@@ -41,7 +41,7 @@ it('is for the owner of a database, who need be no superuser, and not for produc
   try {
     const { href } = Object.assign(new URL(database.url), { username: owner });
     const seed = (more: Environment = {}) =>
-      start(project, ['node', 'dist/seed.js', '--jobs', '20'], { DATABASE_URL: href, ...more }).ended;
+      start(project, ['node', 'dist/demo/seed.js', '--jobs', '20'], { DATABASE_URL: href, ...more }).ended;
     const refused = await seed({ NODE_ENV: 'production', BCRYPT_COST: '10' });
     expect(refused).toMatchObject({ code: 1, output: expect.stringContaining('A production database is not seeded') });
     expect(await seed()).toMatchObject({ code: 0, output: expect.stringContaining('Done: 20 jobs') });

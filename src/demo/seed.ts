@@ -1,11 +1,11 @@
 /** `npm run seed -- --jobs 100000`: fills an empty database with people, jobs, bids and all that happened to them. */
 import { parseArgs } from 'node:util';
-import { configOfCommand, reachDatabase } from './admin-database.js';
-import { createPasswords } from './security/passwords.js';
-import { migrate } from './store/migrate.js';
-import { openEmptyDatabase, seedMarket } from './store/seed.js';
+import { configOfCommand, reachDatabase } from '../admin-database.js';
+import { createPasswords } from '../security/passwords.js';
+import { migrate } from '../store/migrate.js';
+import { openEmptyDatabase, seedMarket } from '../store/seed.js';
+import { PASSWORD } from './town.js';
 
-const PASSWORD = 'demo password';
 const JOBS_MAX = 5_000_000;
 const BIDS_FOR_A_JOB = 4;
 const JOBS_OF_A_PERSON = 5;

@@ -1,12 +1,9 @@
 /** `npm run demo`: the server with a small town in it, on a database of its own. */
-import { readConfig } from './config.js';
-import { isThere, play } from './demo/story.js';
-import { ADMIN, CONTRACTORS, HOMEOWNERS, PASSWORD } from './demo/town.js';
-import { welcome } from './welcome.js';
-import { run } from './run.js';
-
-/** The same town each time. */
-const SEED = 7;
+import { readConfig } from '../config.js';
+import { run } from '../run.js';
+import { welcome } from '../welcome.js';
+import { isThere, play } from './story.js';
+import { ADMIN, CONTRACTORS, HOMEOWNERS, PASSWORD } from './town.js';
 
 const DEFAULTS = {
   DATA_DIR: '.data/demo',
@@ -20,14 +17,12 @@ const say = (line: string) => void process.stdout.write(`${line}\n`);
 run({
   config: () => readConfig(undefined, DEFAULTS),
   whenOpen: async (url, config, log) => {
-    if (!(await isThere(url))) await play(url, SEED, (what) => say(`  ${what} …`));
+    if (!(await isThere(url))) await play(url, (what) => say(`  ${what} …`));
     welcome(url, config, log);
     say(`  Everybody’s password is “${PASSWORD}”:`);
-    const list = (kind: string, people: readonly { email: string }[]) =>
+    const town = { Admin: [ADMIN], Homeowners: HOMEOWNERS, Contractors: CONTRACTORS };
+    for (const [kind, people] of Object.entries(town))
       say(`    ${kind.padEnd(16)}${people.map(({ email }) => email).join(', ')}`);
-    list('Admin', [ADMIN]);
-    list('Homeowners', HOMEOWNERS);
-    list('Contractors', CONTRACTORS);
     say('');
   },
 });
