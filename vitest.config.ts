@@ -1,12 +1,13 @@
+import { readdirSync, readFileSync } from 'node:fs';
 import { availableParallelism } from 'node:os';
-import { configDefaults, defineConfig } from 'vitest/config';
+import { configDefaults, defineConfig, type TestProjectInlineConfiguration } from 'vitest/config';
 
-export default defineConfig({
+// What does not gate a change: `npm run nightly`.
+const exclude = [...configDefaults.exclude, 'test/nightly/**'];
+
+export const settings = {
   test: {
-    include: ['test/**/*.test.ts'],
-    // What does not gate a change: `npm run nightly`.
-    exclude: [...configDefaults.exclude, 'test/nightly/**'],
-    globalSetup: ['test/postgres.ts'],
+    exclude,
     setupFiles: ['reflect-metadata'],
     // A busy machine takes long: these are for what hangs.
     testTimeout: 300_000,
@@ -18,4 +19,29 @@ export default defineConfig({
   },
   // Two copies of graphql in one process refuse each other's schemas.
   resolve: { alias: [{ find: /^graphql$/, replacement: 'graphql/index.js' }] },
+} satisfies TestProjectInlineConfiguration;
+
+const tests = readdirSync('test', { recursive: true, encoding: 'utf8' })
+  .map((name) => `test/${name}`)
+  .filter((path) => path.endsWith('.test.ts') && !/node_modules|nightly/.test(path));
+
+const testsWith = (pattern: RegExp) => tests.filter((path) => pattern.test(readFileSync(path, 'utf8')));
+
+/** Start processes, and end what is left of them after each test. */
+const starting = testsWith(/\/processes\.js'/);
+
+export default defineConfig({
+  test: {
+    globalSetup: ['test/postgres.ts'],
+    projects: [
+      {
+        ...settings,
+        test: { ...settings.test, name: 'starting', include: starting, globalSetup: ['test/start/clone.ts'] },
+      },
+      {
+        ...settings,
+        test: { ...settings.test, name: 'others', include: ['test/**/*.test.ts'], exclude: [...exclude, ...starting] },
+      },
+    ],
+  },
 });

@@ -17,7 +17,7 @@ beforeAll(() => {
 afterAll(() => project.remove());
 
 function admin(dataFolder: string, words: string[], input: string): Promise<Ended> {
-  return start(project, ['npm', 'run', '--silent', 'admin', '--', ...words], { DATA_DIR: dataFolder }, input).ended;
+  return start(project, [process.execPath, 'dist/admin.js', ...words], { DATA_DIR: dataFolder }, input).ended;
 }
 
 it('an admin made without a server can log in when one starts', async () => {
