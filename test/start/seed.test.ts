@@ -14,7 +14,7 @@ afterAll(() => project.remove());
 
 it('fills an empty database with as many jobs as one says, and no other', async () => {
   const DATA_DIR = project.dataFolder();
-  const seed = (jobs: string) => start(project, ['node', 'dist/seed.js', '--jobs', jobs], { DATA_DIR }).ended;
+  const seed = (jobs: string) => start(project, ['node', 'dist/demo/seed.js', '--jobs', jobs], { DATA_DIR }).ended;
   expect(await seed('2000')).toMatchObject({ code: 0, output: expect.stringContaining('Done: 2000 jobs') });
   const server = startServer(project, { DATA_DIR });
   const url = await server.url;
