@@ -105,7 +105,9 @@ it('a pool taken by others’ locks: all are refused, and then each succeeds onc
   await hold`lock table jobs in access exclusive mode`;
   const keys = Array.from({ length: 12 }, (_, number) => `taken-${number}`);
   const refused = await Promise.all(keys.map((key) => call('create', undefined, DRAFT, key)));
-  expect(new Set(refused.map(({ status, saysWhen }) => `${status} ${saysWhen}`))).toEqual(new Set(['503 true']));
+  // Whoever waited for a place behind calls of their own alone is told 429.
+  expect(refused.filter(({ status, saysWhen }) => !saysWhen || (status !== 503 && status !== 429))).toEqual([]);
+  expect(refused.some(({ status }) => status === 503)).toBe(true);
   expect((await fetch(`${url}/healthz`)).status).toBe(200);
   await hold`rollback`;
   hold.release();
