@@ -224,7 +224,8 @@ describe('when busy backends are killed', () => {
     while ((await killer`select from pg_stat_activity where application_name = 'busy' and state <> 'idle'`).length > 0)
       await pause(5);
     firstIsLost();
-    expect(await outcome).toMatch(/CONNECTION_CLOSED/);
+    // Which of the two depends on what the socket notices first: the end, or that nobody takes what is written.
+    expect(await outcome).toMatch(/CONNECTION_CLOSED|ECONNRESET|EPIPE/);
     await second;
     expect(await killer`select id, balance from purses where balance <> ${BALANCE} order by id`).toEqual([
       { id: 3, balance: 990 },
