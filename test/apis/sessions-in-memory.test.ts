@@ -6,7 +6,7 @@ import type { SessionId } from '../../src/rules/ids.js';
 import { homeowner, type Person } from '../cast.js';
 import { openTestApp, type TestApp } from '../app.js';
 import { until } from '../security/until.js';
-import { holdingWire, type HoldingWire } from './holding-wire.js';
+import { databaseWire, type DatabaseWire } from './database-wire.js';
 
 /** So long that no test passes because the database is asked again by then. */
 vi.mock('../../src/rules/limits.js', async (original) => {
@@ -15,11 +15,11 @@ vi.mock('../../src/rules/limits.js', async (original) => {
 });
 
 let app: TestApp;
-let wire: HoldingWire;
+let wire: DatabaseWire;
 /** A second instance, whose connections to the database are never held back. */
 let twin: TestApp;
 beforeAll(async () => {
-  app = await openTestApp({}, { through: async (straight) => (wire = await holdingWire(straight)).connection });
+  app = await openTestApp({}, { through: async (straight) => (wire = await databaseWire(straight)).connection });
   twin = await openTestApp({}, { sameDatabaseAs: app });
 });
 afterEach(() => wire.release());

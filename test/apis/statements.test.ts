@@ -11,7 +11,7 @@ import { HAPPY_CALLS, happyCall, OPERATION_KEYS } from '../happy-calls.js';
 import { openTestApp, type TestApp } from '../app.js';
 import { DRAFT, gather, givenJob, type GivenJob, type People } from '../journey.js';
 import { copiesOf } from '../scenes.js';
-import { countingWire, type CountingWire } from './round-trips.js';
+import { databaseWire, type DatabaseWire } from './database-wire.js';
 
 /**
  * A page of a hundred jobs with all that hangs on them is more than one request may cost; here it is the measure. What
@@ -27,14 +27,14 @@ vi.mock('../../src/rules/limits.js', async (original) => {
 });
 
 let app: TestApp;
-let wire: CountingWire;
+let wire: DatabaseWire;
 let people: People;
 beforeAll(async () => {
   // On one connection each statement is known to the database from its second use on, as on all connections of a server
   // that has run for a while.
   app = await openTestApp(
     { DATABASE_POOL_SIZE: '1' },
-    { through: async (straight) => (wire = await countingWire(straight)).connection },
+    { through: async (straight) => (wire = await databaseWire(straight)).connection },
   );
   people = await gather(app);
   for (const state of ['open', 'in_progress', 'disputed', 'completed'] as const)
