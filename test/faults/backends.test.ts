@@ -13,7 +13,7 @@ const chance = chanceFrom(12);
 
 const ACCOUNTS = 50;
 const BALANCE = 1_000;
-const KILLS = 600;
+const KILLS = Number(process.env.KILLS ?? 150);
 const SETTLE_TIMEOUT_MS = 100_000;
 
 let database: FreshDatabase;
@@ -100,7 +100,7 @@ async function expectPoolWorks(): Promise<void> {
 
 describe('when busy backends are killed', () => {
   test(
-    'hundreds of kills during transfers crash nothing, hang nothing and halve nothing',
+    'kills by the hundred during transfers crash nothing, hang nothing and halve nothing',
     { timeout: 300_000 },
     async () => {
       const confirmed: string[] = [];

@@ -1,0 +1,119 @@
+/**
+ * Lists, searches and counts in a market too large to be read from end to end: what they find is what a look at every
+ * row finds.
+ */
+import postgres, { type Sql } from 'postgres';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { seededId } from '../bench/market.js';
+import { openListener, type Who } from '../bench/queries.js';
+import { busyContractor, busyHomeowner, seedUnevenMarket, SMALL_TOWN, WORDS } from '../bench/uneven-market.js';
+import type { Market } from '../../src/store/seed.js';
+import { freshDatabase, type FreshDatabase } from '../postgres.js';
+
+/** More than are ever counted, so that even a count reads a part of them. */
+const SIZE = { jobs: 32_000, bids: 64_000, people: 24_000 };
+const EXACT_TOTAL_MAX = 10_000;
+const EXACT_SEARCH_TOTAL_MAX = 1_000;
+
+let database: FreshDatabase;
+let sql: Sql;
+let market: Market;
+let listener: Awaited<ReturnType<typeof openListener>>;
+
+beforeAll(async () => {
+  database = await freshDatabase();
+  sql = postgres({ ...database.connection, max: 1, fetch_types: false, onnotice: () => {} });
+  market = await seedUnevenMarket(sql, SIZE, 'no password');
+  listener = await openListener(database.connection, sql, market);
+});
+afterAll(async () => {
+  await listener.close();
+  await sql.end({ timeout: 5 });
+  await database.drop();
+});
+
+const SEES: Partial<Record<Who, (market: Market) => string>> = {
+  'new contractor': () => `j.status = 'open'`,
+  'busy contractor': (of) =>
+    `(j.status = 'open' or exists (select from bids b where b.job_id = j.id
+      and b.contractor_id = '${seededId('ctr', busyContractor(of))}'))`,
+  'busy homeowner': (of) => `j.homeowner_id = '${seededId('hmw', busyHomeowner(of))}'`,
+  admin: () => 'true',
+};
+
+const description = (word: string) => `(j.title ilike '%${word}%' or j.description ilike '%${word}%')`;
+
+const NEAR_SMALL_TOWN = `near: { zipCode: "${SMALL_TOWN.zipCode}", withinMiles: 25 }`;
+
+/** A filter in GraphQL, and the same in SQL. */
+const FILTERS: Readonly<Record<string, string>> = {
+  '': 'true',
+  'status: OPEN': `j.status = 'open'`,
+  'status: COMPLETED': `j.status = 'completed'`,
+  'category: "roofing", urgency: URGENT': `j.category = 'roofing' and j.urgency = 'urgent'`,
+  'category: "thatching"': `j.category = 'thatching'`,
+  ...Object.fromEntries(
+    Object.values(WORDS).flatMap((word) => [
+      [`search: "${word}"`, description(word)],
+      [`search: "${word}", status: COMPLETED`, `${description(word)} and j.status = 'completed'`],
+      [
+        `search: "${word}", status: OPEN, category: "roofing"`,
+        `${description(word)} and j.status = 'open' and j.category = 'roofing'`,
+      ],
+    ]),
+  ),
+  [NEAR_SMALL_TOWN]: `j.city = '${SMALL_TOWN.city}'`,
+  [`search: "${WORDS.common}", ${NEAR_SMALL_TOWN}`]: `j.city = '${SMALL_TOWN.city}' and ${description(WORDS.common)}`,
+  'near: { zipCode: "78704", withinMiles: 25 }': `j.city <> '${SMALL_TOWN.city}'`,
+};
+
+interface Listed {
+  data: { jobs: { totalCount: number; nodes: { id: string }[]; pageInfo: { endCursor: string | null } } };
+}
+
+describe.each(Object.keys(SEES) as Who[])('what the %s lists', (who) => {
+  it.each(Object.keys(FILTERS))('{%s} is what a look at every job finds', async (filter) => {
+    const narrowed = filter === '' ? '' : `filter: { ${filter} }, `;
+    const page = async (after: string) =>
+      (
+        (await listener.ask(who, {
+          graphql: `{ jobs(${narrowed}first: 20${after}) { totalCount nodes { id } pageInfo { endCursor } } }`,
+        })) as Listed
+      ).data.jobs;
+    const where = `${SEES[who]?.(market)} and ${FILTERS[filter]}`;
+    const looked = await sql.unsafe<{ id: string }[]>(
+      `select j.id from jobs j where ${where} order by j.created_at desc, j.id desc limit 40`,
+    );
+    const [counted] = await sql.unsafe<{ count: number }[]>(`select count(*)::int as count from jobs j where ${where}`);
+
+    const first = await page('');
+    const second = first.pageInfo.endCursor === null ? undefined : await page(`, after: "${first.pageInfo.endCursor}"`);
+    expect([...first.nodes, ...(second?.nodes ?? [])].map(({ id }) => id)).toEqual(looked.map(({ id }) => id));
+    const exactMax = /search|near/.test(filter) ? EXACT_SEARCH_TOTAL_MAX : EXACT_TOTAL_MAX;
+    expect(first.totalCount).toBe(Math.min(counted?.count ?? 0, exactMax));
+  });
+});
+
+/** A query of the list by number in REST, and the same in SQL. */
+const NUMBERED: Readonly<Record<string, string>> = {
+  'page=3': 'true',
+  'page=40': 'true',
+  'page=3&status=open': `j.status = 'open'`,
+  'page=3&status=completed': `j.status = 'completed'`,
+  'page=3&category=roofing': `j.category = 'roofing'`,
+  [`page=3&search=${WORDS.common}`]: description(WORDS.common),
+  [`page=3&search=${WORDS.sparse}`]: description(WORDS.sparse),
+  [`page=150&search=${WORDS.common}`]: description(WORDS.common),
+};
+
+describe.each(Object.keys(SEES) as Who[])('what the %s lists by number', (who) => {
+  it.each(Object.keys(NUMBERED))('%s is what a look at every job finds', async (query) => {
+    const { data } = (await listener.ask(who, { rest: `/v1/jobs?${query}&per_page=10` })) as { data: { id: string }[] };
+    const page = Number(/page=(\d+)/.exec(query)?.[1]);
+    const looked = await sql.unsafe<{ id: string }[]>(
+      `select j.id from jobs j where ${SEES[who]?.(market)} and ${NUMBERED[query]} order by j.created_at desc,
+        j.id desc limit 10 offset ${(page - 1) * 10}`,
+    );
+    expect(data.map(({ id }) => id)).toEqual(looked.map(({ id }) => id));
+  });
+});
