@@ -30,6 +30,15 @@ const testsWith = (pattern: RegExp) => tests.filter((path) => pattern.test(readF
 /** Start processes, and end what is left of them after each test. */
 const starting = testsWith(/\/processes\.js'/);
 
+/**
+ * Loading the server takes some three seconds of CPU, so the files that a worker runs share its modules. These do not:
+ * they put another module or clock in the place of one, or count sockets and turns of the event loop.
+ */
+const alone = [
+  ...testsWith(/vi\.(mock|resetModules|useFakeTimers)\(/),
+  ...tests.filter((path) => /^test\/(http|shares)\//.test(path)),
+];
+
 export default defineConfig({
   test: {
     globalSetup: ['test/postgres.ts'],
@@ -38,9 +47,17 @@ export default defineConfig({
         ...settings,
         test: { ...settings.test, name: 'starting', include: starting, globalSetup: ['test/start/clone.ts'] },
       },
+      { ...settings, test: { ...settings.test, name: 'alone', include: alone } },
       {
         ...settings,
-        test: { ...settings.test, name: 'others', include: ['test/**/*.test.ts'], exclude: [...exclude, ...starting] },
+        test: {
+          ...settings.test,
+          name: 'others',
+          include: ['test/**/*.test.ts'],
+          exclude: [...exclude, ...starting, ...alone],
+          isolate: false,
+          sequence: { groupOrder: 1 },
+        },
       },
     ],
   },

@@ -315,7 +315,7 @@ describe('a WebSocket on which', () => {
   });
 
   it('nobody answers pings is cut, and one on which somebody does stays', async () => {
-    const { url, shares } = await app.another({ webSocketPingMs: 50 });
+    const { url, shares } = await app.another({ webSocketPingMs: 2_000 });
     const dead = new Raw(url, PROTOCOL, { autoPong: false });
     const alive = new Raw(url);
     await Promise.all([dead, alive].map((raw) => raw.send(INIT(hanna))));
