@@ -6,7 +6,7 @@ import { needs } from '../needs.js';
 import { createRedisServer } from '../security/redis-server.js';
 
 needs('redis-server').it(
-  'At a limit of 5, exactly 5 of 1,000 calls at once pass two servers, through both APIs',
+  'At a limit of 5, exactly 5 of 200 calls at once pass two servers, through both APIs',
   async () => {
     const redis = createRedisServer();
     await redis.start();
@@ -28,27 +28,26 @@ needs('redis-server').it(
 
       const write = async (i: number): Promise<number> => {
         const at = i % 2 === 0 ? one : two;
-        // At one address of forty she has no more than 25 requests under way, and so each refusal is that of the
-        // budget.
+        // At one address of forty she has few requests under way, and so each refusal is that of the budget.
         const call = { token: hanna.token, from: i % 40 };
         if (i % 4 < 2) return (await at.rest('PUT', '/v1/me', { ...call, body: {} })).status;
         const { errors } = await at.graphql('mutation { updateProfile(input: {}) { viewer { referralCode } } }', call);
         return errors ? errors[0]?.extensions.status : 200;
       };
-      const writes = await Promise.all(Array.from({ length: 1_000 }, (_, i) => write(i)));
+      const writes = await Promise.all(Array.from({ length: 200 }, (_, i) => write(i)));
       expect([
         writes.filter((status) => status === 200).length,
         // A busy machine may turn some away before they are counted.
         writes.filter((status) => status === 429 || status === 503).length,
-      ]).toEqual([5, 995]);
+      ]).toEqual([5, 195]);
 
       const logIn = (i: number) =>
         (i % 2 === 0 ? one : two).rest('POST', '/v1/auth/login', { body: { email: hanna.email, password: 'wrong' } });
-      const logIns = await Promise.all(Array.from({ length: 200 }, (_, i) => logIn(i)));
+      const logIns = await Promise.all(Array.from({ length: 60 }, (_, i) => logIn(i)));
       expect([
         logIns.filter(({ status }) => status === 401).length,
         logIns.filter(({ status }) => status === 429).length,
-      ]).toEqual([5, 195]);
+      ]).toEqual([5, 55]);
     } finally {
       for (const app of apps.toReversed()) await app.close();
       await redis.remove();
