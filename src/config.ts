@@ -132,11 +132,11 @@ export function readConfig(
   defaults: Readonly<Record<string, string>> = {},
 ): Config {
   // An empty variable counts as unset: compose files and shells write unset ones so.
-  const given = Object.fromEntries(Object.entries(env).filter(([name, value]) => name in VARIABLES && value !== ''));
-  const parsed = schema.safeParse({ ...defaults, ...given });
-  if (!parsed.success)
-    throw new ConfigError(parsed.error.issues.map(({ path, message }) => `${path.join('.')} ${message}`));
-  const config = parsed.data;
+  const values = Object.fromEntries(Object.entries(env).filter(([name, value]) => name in VARIABLES && value !== ''));
+  const result = schema.safeParse({ ...defaults, ...values });
+  if (!result.success)
+    throw new ConfigError(result.error.issues.map(({ path, message }) => `${path.join('.')} ${message}`));
+  const config = result.data;
   const open = config.NODE_ENV !== 'production';
   return {
     ...config,

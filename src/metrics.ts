@@ -20,19 +20,19 @@ export interface Metrics extends ShareEvents {
   /** A request ended. A 503 of an operator's address such as /readyz is an answer, and not counted as an error. */
   observe(route: string, status: number, seconds: number, isForOperator?: boolean): void;
   /** An operation ended, by itself or as a part of a request. */
-  performed(operation: string, api: Api | undefined, code: ErrorCode | 'OK', seconds: number): void;
+  recordOperation(operation: string, api: Api | undefined, code: ErrorCode | 'OK', seconds: number): void;
   /** A request ended: what it answered is counted, and its time where no operation was reached. */
-  ended(record: RequestRecord, seconds: number): void;
-  streamOpened(channel: StreamChannel): void;
+  recordAnswer(record: RequestRecord, seconds: number): void;
+  recordStreamStart(channel: StreamChannel): void;
   /** An event was sent on a stream. */
-  streamAnswered(channel: StreamChannel): void;
-  streamEnded(channel: StreamChannel, end: StreamEnd): void;
+  recordStreamEvent(channel: StreamChannel): void;
+  recordStreamEnd(channel: StreamChannel, end: StreamEnd): void;
   statement(name: string, seconds: number): void;
   /** The database could not serve a call. */
-  databaseFailed(because: OverloadCause): void;
-  retried(code: string): void;
+  recordDatabaseFailure(because: OverloadCause): void;
+  recordRetry(code: string): void;
   /** A call was refused since a budget was spent. */
-  rateLimited(budget: BudgetName): void;
+  recordRateLimit(budget: BudgetName): void;
   /** A gauge that is read at each scrape; with a label, one for each of its values. */
   gauge(name: string, help: string, read: () => number | Promise<number>): void;
   gauges(name: string, help: string, label: string, read: () => Figures | Promise<Figures>): void;
@@ -200,15 +200,15 @@ export function createMetrics(): Metrics {
       if (bound === 'server') busyAtMs = performance.now();
     },
     waited: (queue, seconds) => waits.observe({ queue }, seconds),
-    performed: (operation, api, code, seconds) =>
+    recordOperation: (operation, api, code, seconds) =>
       operations.observe({ operation, api: api ?? NO_OPERATION, code }, seconds),
-    ended({ api, operations: reached, codes, overload }, seconds) {
+    recordAnswer({ api, operations: operationNames, codes, overload }, seconds) {
       // Pages are refused as well when the server is overloaded.
       if (codes.has('OVERLOADED')) overloads.inc({ cause: overload ?? 'beyond_capacity' });
       if (!api) return;
       const [code = 'OK'] = codes;
-      if (reached.size === 0) operations.observe({ operation: NO_OPERATION, api, code }, seconds);
-      for (const each of codes) errors.inc({ api, code: each });
+      if (operationNames.size === 0) operations.observe({ operation: NO_OPERATION, api, code }, seconds);
+      for (const errorCode of codes) errors.inc({ api, code: errorCode });
     },
     recordWebhookAttempt: (outcome, seconds) => webhookAttempts.observe({ outcome }, seconds),
     async webhookInFlight(request) {
@@ -219,16 +219,16 @@ export function createMetrics(): Metrics {
         webhooksInFlight.dec();
       }
     },
-    streamOpened: (channel) => streams.inc({ channel }),
-    streamAnswered: (channel) => streamAnswers.inc({ channel }),
-    streamEnded: (channel, end) => {
+    recordStreamStart: (channel) => streams.inc({ channel }),
+    recordStreamEvent: (channel) => streamAnswers.inc({ channel }),
+    recordStreamEnd: (channel, end) => {
       streams.dec({ channel });
       streamEnds.inc({ channel, end });
     },
     statement: (name, seconds) => statements.observe({ statement: name }, seconds),
-    databaseFailed: (cause) => failures.inc({ cause }),
-    retried: (code) => retries.inc({ code }),
-    rateLimited: (limit) => rateLimited.inc({ limit }),
+    recordDatabaseFailure: (cause) => failures.inc({ cause }),
+    recordRetry: (code) => retries.inc({ code }),
+    recordRateLimit: (limit) => rateLimited.inc({ limit }),
     recordNumbering: (events, lagSeconds) => {
       numberedEvents.inc(events);
       numberingLag.observe(lagSeconds);
@@ -236,17 +236,17 @@ export function createMetrics(): Metrics {
     recordWaiting: (events) => waitingEvents.set(events),
     recordBatch: (events) => batches.observe(events),
     gauge(name, help, read) {
-      const collect = async (): Promise<void> => made.set(await read());
-      const made: Gauge = new Gauge({ name, help, registers, collect });
+      const collect = async (): Promise<void> => newGauge.set(await read());
+      const newGauge: Gauge = new Gauge({ name, help, registers, collect });
     },
     fact(name, help, labels) {
       new Gauge({ name, help, labelNames: Object.keys(labels), registers }).set(labels, 1);
     },
     gauges(name, help, label, read) {
       const collect = async (): Promise<void> => {
-        for (const [value, number] of Object.entries(await read())) made.set({ [label]: value }, number);
+        for (const [value, number] of Object.entries(await read())) newGauge.set({ [label]: value }, number);
       };
-      const made: Gauge = new Gauge({ name, help, labelNames: [label], registers, collect });
+      const newGauge: Gauge = new Gauge({ name, help, labelNames: [label], registers, collect });
     },
     msSinceBusy: () => performance.now() - busyAtMs,
     print: () => registry.metrics(),

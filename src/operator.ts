@@ -96,8 +96,8 @@ function isLocal({ request }: Exchange): boolean {
   );
 }
 
-function isToken(given: string | undefined, token: string): boolean {
-  if (given === undefined) return false;
-  const [a, b] = [Buffer.from(given), Buffer.from(token)];
+function isToken(candidate: string | undefined, token: string): boolean {
+  if (candidate === undefined) return false;
+  const [a, b] = [Buffer.from(candidate), Buffer.from(token)];
   return a.length === b.length && timingSafeEqual(a, b);
 }

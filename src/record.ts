@@ -42,36 +42,36 @@ export class RequestRecord {
   /** Of every error that was answered. */
   readonly codes = new Set<ErrorCode>();
 
-  began(operation: string): void {
+  addOperation(operation: string): void {
     if (this.operations.size < OPERATIONS_MAX) this.operations.add(operation);
   }
 
-  refused(refusal: Refusal): void {
+  addRefusal(refusal: Refusal): void {
     this.codes.add(refusal.code);
     this.#explain(refusal.details);
-    this.noticed(refusal);
+    this.noteOverload(refusal);
   }
 
   /** The codes of errors as they are sent. */
-  answered(errors: readonly { readonly extensions?: Explained & { readonly code?: unknown } }[]): void {
+  addErrors(errors: readonly { readonly extensions?: Explanation & { readonly code?: unknown } }[]): void {
     for (const { extensions = {} } of errors) {
       if (isErrorCode(extensions.code)) this.codes.add(extensions.code);
       this.#explain(extensions);
     }
   }
 
-  #explain({ reason, limit }: Explained): void {
+  #explain({ reason, limit }: Explanation): void {
     if (isUnauthorizedReason(reason)) this.reason ??= reason;
     if (typeof limit === 'string') this.limit ??= limit;
   }
 
   /** The error of an operation; the API decides how to answer it. */
-  noticed(error: unknown): void {
+  noteOverload(error: unknown): void {
     if (error instanceof Refusal && error.code === 'OVERLOADED') this.overload ??= causeOf(error);
   }
 }
 
-interface Explained {
+interface Explanation {
   readonly reason?: unknown;
   readonly limit?: unknown;
 }

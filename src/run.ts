@@ -24,21 +24,21 @@ export function run({ config, whenOpen }: Run): void {
 async function runUntilStopped(configure: Run['config'], whenOpen: Run['whenOpen']): Promise<void> {
   const config = configure();
   const log = createLog(config.LOG_LEVEL);
-  const opened: Closing[] = [];
+  const closers: Closer[] = [];
   // graphql-js drops promises where a list fails synchronously. When one of them rejects later, that must not end the
   // process, and all calls in it.
   process.on('unhandledRejection', (error) => log.error({ err: error }, 'unhandled promise rejection'));
   // Node ends the process even so, and prints its own text.
   process.on('uncaughtExceptionMonitor', (error) => log.fatal({ err: error }, 'uncaught exception: the server ends'));
-  const starting = start(config, log, opened, whenOpen).catch(async (error: unknown) => {
-    await closeAll(opened);
+  const starting = start(config, log, closers, whenOpen).catch(async (error: unknown) => {
+    await closeAll(closers);
     throw error;
   });
 
   const stop = once(async (signal: string) => {
     log.info({ signal }, 'shutting down: finishing requests under way');
     await starting;
-    await closeAll(opened);
+    await closeAll(closers);
     log.info('stopped');
   });
   // Listens from the beginning: the first process of a container never gets a signal that it does not listen for.
@@ -46,14 +46,14 @@ async function runUntilStopped(configure: Run['config'], whenOpen: Run['whenOpen
   await starting;
 }
 
-type Closing = () => Promise<void>;
+type Closer = () => Promise<void>;
 
 /** Each part is added to the list as soon as it is open, so that a start which fails halfway closes all of them. */
-async function start(config: Config, log: Logger, opened: Closing[], whenOpen: Run['whenOpen']): Promise<void> {
+async function start(config: Config, log: Logger, closers: Closer[], whenOpen: Run['whenOpen']): Promise<void> {
   const database = await openDatabase(config, log);
-  opened.push(database.stop);
+  closers.push(database.stop);
   const { services, close } = await openServices(config, log, database.connection).catch(explain(config));
-  opened.push(close);
+  closers.push(close);
   if (config.ADMIN_EMAIL && config.ADMIN_PASSWORD)
     await ensureAdmin(services, config.ADMIN_EMAIL, config.ADMIN_PASSWORD);
   if (config.NODE_ENV === 'production' && config.WEBHOOKS_ALLOW_PRIVATE)
@@ -63,18 +63,18 @@ async function start(config: Config, log: Logger, opened: Closing[], whenOpen: R
     connection: database.connection,
     preparedStatements: config.DATABASE_PREPARED_STATEMENTS,
   });
-  opened.push(webhooks.close);
+  closers.push(webhooks.close);
   const housekeeping = keepTidy(services.db, (kind, error) =>
     log.warn({ err: error, kind }, 'deleting expired rows failed'),
   );
-  opened.push(housekeeping.close);
+  closers.push(housekeeping.close);
   const server = await startServer(services, config);
-  opened.push(server.close);
+  closers.push(server.close);
   await whenOpen(server.url, config, log);
 }
 
-async function closeAll(opened: Closing[]): Promise<void> {
-  for (const close of opened.splice(0).toReversed()) await close();
+async function closeAll(closers: Closer[]): Promise<void> {
+  for (const close of closers.splice(0).toReversed()) await close();
 }
 
 interface OpenDatabase {
@@ -106,8 +106,8 @@ function reasonOfDatabase(error: unknown): Error | undefined {
 }
 
 function once(work: (signal: string) => Promise<void>): (signal: string) => Promise<void> {
-  let begun: Promise<void> | undefined;
-  return (signal) => (begun ??= work(signal));
+  let promise: Promise<void> | undefined;
+  return (signal) => (promise ??= work(signal));
 }
 
 /** Errors that were written for the operator are printed without a stack; all others with it. */

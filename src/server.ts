@@ -159,7 +159,7 @@ export async function startServer(
       metrics.observe(exchange.route, status, ms / 1000, operator.handles(exchange.path));
       // A stream was counted when it opened, and has its own log line when it ends.
       if (exchange.streamBeganMs !== undefined) return;
-      if (response.headersSent) metrics.ended(record, ms / 1000);
+      if (response.headersSent) metrics.recordAnswer(record, ms / 1000);
       const line = {
         requestId: exchange.requestId,
         method: exchange.method,

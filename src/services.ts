@@ -58,7 +58,7 @@ export async function openServices(
       log.warn({ since, err: error }, 'database unreachable: calls that need it are refused with 503 OVERLOADED'),
     onBack: (since, seconds) => log.info({ since, seconds }, 'database reachable again'),
   });
-  const observed: DatabaseHooks = {
+  const observedHooks: DatabaseHooks = {
     ...hooks,
     onOpen: databaseWatch.onOpen,
     onAnswered: (name, seconds, isFailed) => {
@@ -66,14 +66,14 @@ export async function openServices(
       if (!isFailed) databaseWatch.answered();
     },
     onOverload: ({ because }) => {
-      metrics.databaseFailed(because);
+      metrics.recordDatabaseFailure(because);
       if (because === 'database_away') databaseWatch.suspect();
     },
-    onRetry: metrics.retried,
+    onRetry: metrics.recordRetry,
     isAway: () => databaseWatch.awaySince !== undefined,
   };
   const settings = { poolSize: config.DATABASE_POOL_SIZE, preparedStatements, ...timeouts };
-  const db = connect(connection, settings, observed, { limits, events: metrics });
+  const db = connect(connection, settings, observedHooks, { limits, events: metrics });
   const rateLimits = createRateLimits({
     enabled: config.RATE_LIMITS,
     redisUrl: config.REDIS_URL,
@@ -86,7 +86,7 @@ export async function openServices(
   const secret = config.JWT_SECRET ?? keptSecret(config.DATA_DIR);
   const keyUses = createKeyUses(db);
   const secrets = config.JWT_PREVIOUS_SECRET === undefined ? [secret] : [secret, config.JWT_PREVIOUS_SECRET];
-  const { onOpen, onAnswered, onOverload, isAway } = observed;
+  const { onOpen, onAnswered, onOverload, isAway } = observedHooks;
   const live = await openLive({
     connection,
     preparedStatements,

@@ -13,13 +13,13 @@ export const DATABASE = 'marketplace';
 export async function initialiseOnce(cluster: string, temporary: string, programs: Programs): Promise<void> {
   const isInitialised = () => existsSync(join(cluster, 'PG_VERSION'));
   if (isInitialised()) return;
-  const unfinished = mkdtempSync(temporary);
-  programs.own(unfinished);
+  const temporaryCluster = mkdtempSync(temporary);
+  programs.own(temporaryCluster);
   try {
-    await initialise(unfinished, programs);
-    renameSync(unfinished, cluster);
+    await initialise(temporaryCluster, programs);
+    renameSync(temporaryCluster, cluster);
   } catch (error) {
-    rmSync(unfinished, { recursive: true, force: true, maxRetries: 5 });
+    rmSync(temporaryCluster, { recursive: true, force: true, maxRetries: 5 });
     // Another server may have been faster; which of the two goes on is for Postgres' lock to decide.
     if (!isInitialised()) throw error;
   }

@@ -9,7 +9,7 @@ import { join } from 'node:path';
 import { initialiseOnce, DATABASE, SUPERUSER } from './cluster.js';
 import { runningPostmaster, SERVER_SETTING } from './postmaster.js';
 import { findPrograms } from './programs.js';
-import { runPostgres, type Running } from './server.js';
+import { runPostgres, type PostgresOptions } from './server.js';
 
 export interface EmbeddedPostgres {
   readonly connection: { host: string; port: number; username: string; database: string };
@@ -19,7 +19,7 @@ export interface EmbeddedPostgres {
 
 export async function startEmbeddedPostgres(
   dataFolder: string,
-  { settings = [], onMessage = () => {} }: Partial<Pick<Running, 'settings' | 'onMessage'>> = {},
+  { settings = [], onMessage = () => {} }: Partial<Pick<PostgresOptions, 'settings' | 'onMessage'>> = {},
 ): Promise<EmbeddedPostgres> {
   // When the server is root, Postgres writes in it as another user, who may enter the folder but not list it.
   mkdirSync(dataFolder, { recursive: true, mode: process.getuid?.() === 0 ? 0o711 : 0o700 });
@@ -33,8 +33,8 @@ export async function startEmbeddedPostgres(
   const removeSocket = () => rm(host, { recursive: true, force: true });
   try {
     programs.own(host);
-    const all = [...SETTINGS, `unix_socket_directories=${host}`, ...settings];
-    const stopPostgres = await runPostgres({ programs, cluster, settings: all, onMessage });
+    const allSettings = [...SETTINGS, `unix_socket_directories=${host}`, ...settings];
+    const stopPostgres = await runPostgres({ programs, cluster, settings: allSettings, onMessage });
     await removeTemporary(folder, host);
     return { connection: { host, ...DETAILS }, stop: () => stopPostgres().finally(removeSocket) };
   } catch (error) {
@@ -71,6 +71,6 @@ const SETTINGS = [
 /** Those of killed servers. A server that starts at the same time is refused in any case, as Postgres runs by now. */
 async function removeTemporary(folder: string, socket: string): Promise<void> {
   const paths = readdirSync(folder).map((name) => join(folder, name));
-  const left = paths.filter((path) => path.startsWith(join(folder, TEMPORARY)) && path !== socket);
-  await Promise.all(left.map((path) => rm(path, { recursive: true, force: true, maxRetries: 5 }).catch(() => {})));
+  const leftovers = paths.filter((path) => path.startsWith(join(folder, TEMPORARY)) && path !== socket);
+  await Promise.all(leftovers.map((path) => rm(path, { recursive: true, force: true, maxRetries: 5 }).catch(() => {})));
 }

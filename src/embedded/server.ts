@@ -4,7 +4,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { clearLock } from './postmaster.js';
 import type { Programs } from './programs.js';
 
-export interface Running {
+export interface PostgresOptions {
   programs: Programs;
   cluster: string;
   /** Each as `name=value`. */
@@ -16,45 +16,45 @@ export interface Running {
 const RESTART_PAUSE_MS = 500;
 
 /** Resolves once it is ready, to a function that stops it. */
-export async function runPostgres(running: Running): Promise<() => Promise<void>> {
-  let life = await startPostgres(running);
+export async function runPostgres(options: PostgresOptions): Promise<() => Promise<void>> {
+  let postgres = await startPostgres(options);
   let isStopping = false;
 
   async function keepRunning(): Promise<void> {
     for (;;) {
-      await life.ended;
+      await postgres.ended;
       if (isStopping) return;
-      running.onMessage('The embedded Postgres has ended by itself, and is started again.');
+      options.onMessage('The embedded Postgres has ended by itself, and is started again.');
       await delay(RESTART_PAUSE_MS);
       try {
-        life = await startPostgres(running);
-        running.onMessage('The embedded Postgres is back.');
+        postgres = await startPostgres(options);
+        options.onMessage('The embedded Postgres is back.');
       } catch (error) {
-        running.onMessage(String(error));
+        options.onMessage(String(error));
       }
-      if (isStopping) life.stop();
+      if (isStopping) postgres.stop();
     }
   }
 
-  const kept = keepRunning();
+  const supervision = keepRunning();
   return () => {
     isStopping = true;
-    life.stop();
-    return kept;
+    postgres.stop();
+    return supervision;
   };
 }
 
 const ATTEMPTS = 20;
 
 /** Postgres' own lock decides whether it may run; what a killed server has left of it is cleared. */
-export async function startPostgres(running: Running): ReturnType<typeof launch> {
+export async function startPostgres(options: PostgresOptions): ReturnType<typeof launch> {
   for (let attempt = 1; ; attempt += 1) {
     try {
-      return await launch(running);
+      return await launch(options);
     } catch (error) {
       if (attempt === ATTEMPTS || !/lock file|shared memory/.test(String(error))) throw error;
     }
-    await clearLock(running.cluster, running.programs, attempt);
+    await clearLock(options.cluster, options.programs, attempt);
     await delay(attempt * 100); // Backends that have outlived their postmaster end their statements first.
   }
 }
@@ -62,9 +62,9 @@ export async function startPostgres(running: Running): ReturnType<typeof launch>
 const READY = 'ready to accept connections';
 const SHUTDOWN_TIMEOUT_MS = 30_000;
 
-async function launch({ programs, cluster, settings, onMessage }: Running) {
+async function launch({ programs, cluster, settings, onMessage }: PostgresOptions) {
   const child = programs.start('postgres', ['-D', cluster, ...settings.flatMap((setting) => ['-c', setting])]);
-  const ended = new Promise<void>((resolve) => child.once('exit', () => resolve()));
+  const exit = new Promise<void>((resolve) => child.once('exit', () => resolve()));
   let log = '';
   await new Promise<void>((resolve, reject) => {
     child.once('error', reject);
@@ -80,5 +80,5 @@ async function launch({ programs, cluster, settings, onMessage }: Running) {
     child.kill('SIGINT');
     setTimeout(() => child.kill('SIGQUIT'), SHUTDOWN_TIMEOUT_MS).unref();
   }
-  return { ended, stop };
+  return { ended: exit, stop };
 }

@@ -266,7 +266,7 @@ function parseGraphql(body: Buffer, exchange: Exchange): unknown {
 /** Apollo refuses some requests before it calls any plugin. */
 function withRequestId(body: string, { requestId, record }: Exchange): string {
   const { errors, ...answer }: { errors?: { extensions?: object }[] } = JSON.parse(body);
-  record.answered(errors ?? []);
+  record.addErrors(errors ?? []);
   return JSON.stringify({
     ...(errors && { errors: errors.map((error) => ({ ...error, extensions: { ...error.extensions, requestId } })) }),
     ...answer,

@@ -65,7 +65,7 @@ export function createHooks(limits: Pick<Limits, 'check'>, format: FormatError):
 /** Every error has the id of its request, so that its user can ask the operator about it. */
 function identify(result: Result, allErrors: readonly GraphQLFormattedError[], { requestId, record }: Request): void {
   const { errors, leftOut } = limitErrors(allErrors);
-  record.answered(allErrors);
+  record.addErrors(allErrors);
   result.errors = errors.map((error) => ({ ...error, extensions: { ...error.extensions, requestId } }));
   if (leftOut > 0) result.extensions = { ...result.extensions, errorsLeftOut: leftOut };
 }

@@ -7,7 +7,7 @@ import { extensionsOf } from './errors.js';
 
 export function sendRefusal(exchange: Exchange, refusal: Refusal, status: number = refusal.status): void {
   const { record, response, taken } = exchange;
-  record.refused(refusal);
+  record.addRefusal(refusal);
   setRateLimitHeaders(response, taken);
   if (refusal.status === 401) response.setHeader('WWW-Authenticate', 'Bearer');
   if (refusal.code === 'METHOD_NOT_ALLOWED') response.setHeader('Allow', 'GET, POST');

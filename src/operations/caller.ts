@@ -123,7 +123,7 @@ export class Caller {
     const taken = await rateLimits.take(budget, identity);
     this.taken.set(name, taken);
     if (!taken.allowed) {
-      metrics.rateLimited(name);
+      metrics.recordRateLimit(name);
       throw refuse('RATE_LIMITED', { details: { retryAfter: taken.retryAfterSeconds, limit: name } });
     }
     return {

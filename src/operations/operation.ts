@@ -83,10 +83,10 @@ export async function perform<Input, Output, A extends Allowed>(
   include: JobInclude = NO_INCLUDE,
 ): Promise<Output> {
   const { record } = caller.request;
-  record.began(operation.name);
+  record.addOperation(operation.name);
   const began = performance.now();
   const ended = (code: ErrorCode | 'OK') =>
-    caller.services.metrics.performed(operation.name, record.api, code, (performance.now() - began) / 1000);
+    caller.services.metrics.recordOperation(operation.name, record.api, code, (performance.now() - began) / 1000);
   try {
     const answer = await checkAndRun(operation, input, caller, include);
     ended('OK');
@@ -94,7 +94,7 @@ export async function perform<Input, Output, A extends Allowed>(
     if (operation.budget === 'write' && !caller.dryRun) caller.services.live.wake();
     return answer;
   } catch (error) {
-    record.noticed(error);
+    record.noteOverload(error);
     ended(error instanceof Refusal ? error.code : 'INTERNAL');
     throw error;
   }

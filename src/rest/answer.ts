@@ -123,7 +123,7 @@ export function sendFailure(exchange: Exchange, error: unknown, caller: Caller |
   if (!(error instanceof Refusal))
     caller.services.log.error({ err: error, requestId, route: exchange.route }, 'a request failed');
   const refusal = error instanceof Refusal ? error : refuse('INTERNAL');
-  exchange.record.refused(refusal);
+  exchange.record.addRefusal(refusal);
   const { retryAfter, allowedMethods } = refusal.details;
   if ('taken' in caller) setRateLimitHeaders(exchange.response, caller.taken);
   if (refusal.status === 401) response.setHeader('WWW-Authenticate', 'Bearer');

@@ -277,8 +277,8 @@ describe('the metrics', () => {
   it('count what was refused for want of capacity, pages included', async () => {
     const metrics = createMetrics();
     const page = new RequestRecord();
-    page.refused(refuse('OVERLOADED'));
-    metrics.ended(page, 0.001);
+    page.addRefusal(refuse('OVERLOADED'));
+    metrics.recordAnswer(page, 0.001);
     expect(await metrics.print()).toMatch(/^overloads_total\{cause="beyond_capacity"\} 1$/m);
   });
 

@@ -181,7 +181,7 @@ export class OpenSocket implements Connection {
       return stream;
     } catch (error) {
       const refusal = error instanceof Refusal ? error : refuse('INTERNAL');
-      caller.request.record.refused(refusal);
+      caller.request.record.addRefusal(refusal);
       const answer = this.#refuseSubscription(caller, began, [formatRefusal(refusal, caller)]);
       if (refusal !== error) throw error;
       return answer;
@@ -212,7 +212,7 @@ export class OpenSocket implements Connection {
 
   #logEnd({ request }: Caller, beganMs: number, message: string): void {
     const { log, metrics } = this.parts.services;
-    metrics.ended(request.record, (performance.now() - beganMs) / 1_000);
+    metrics.recordAnswer(request.record, (performance.now() - beganMs) / 1_000);
     const { requestId, record, holder } = request;
     log[levelOf(record)]({ requestId, ...lineOf(record, holder) }, message);
   }
@@ -241,7 +241,7 @@ export class OpenSocket implements Connection {
 
   #refuse(error: unknown, caller: Caller, beganMs: number): void {
     if (!(error instanceof Refusal)) return this.#fail(error);
-    caller.request.record.refused(error);
+    caller.request.record.addRefusal(error);
     this.#logEnd(caller, beganMs, 'a WebSocket was refused');
     const code = error.code === 'UNAUTHENTICATED' ? CLOSE_CODES.unauthorized : CLOSE_CODES.tryAgainLater;
     this.webSocket.close(code, cut(error.message, REASON_CHARACTERS_MAX));

@@ -54,12 +54,12 @@ export function createSubscriptions({ findDocument, execute, format }: Subscript
       if (errors.length > 0) return { errors };
       await keep?.();
       const result = { stream: stream.finish(), errors };
-      caller.services.metrics.ended(record, (performance.now() - began) / 1000);
+      caller.services.metrics.recordAnswer(record, (performance.now() - began) / 1000);
       return result;
     } catch (error) {
       stream.abandon();
       if (!(error instanceof Refusal)) throw error;
-      record.refused(error);
+      record.addRefusal(error);
       return { errors: [formatRefusal(error, caller)] };
     }
   };
@@ -102,20 +102,20 @@ class OpeningStream implements Opening {
     const { services, request } = this.caller;
     const { channel } = this.connection;
     const openedAt = performance.now();
-    services.metrics.streamOpened(channel);
+    services.metrics.recordStreamStart(channel);
     return new AnswerStream({
       source,
       ready: () => this.connection.ready(),
       answer: async (event) => this.#formatResult(await answer(event)),
       endOfConnection: () => this.connection.end,
-      onAnswer: () => services.metrics.streamAnswered(channel),
+      onAnswer: () => services.metrics.recordStreamEvent(channel),
       onFailure: (error) => {
         services.log.error({ err: error, requestId: request.requestId }, 'a stream failed');
         return { errors: [formatRefusal(new Refusal('INTERNAL'), this.caller)] };
       },
       onEnd: (end, answers) => {
         this.#giveBack?.();
-        services.metrics.streamEnded(channel, end);
+        services.metrics.recordStreamEnd(channel, end);
         services.log.info(this.#lineOf(end, answers, openedAt), 'a stream ended');
       },
     });
@@ -142,7 +142,7 @@ class OpeningStream implements Opening {
     if (fieldErrors.length === 0) return { data: data ?? null };
     const { requestId, record } = this.caller.request;
     const allErrors = fieldErrors.map((error) => this.format(error));
-    record.answered(allErrors);
+    record.addErrors(allErrors);
     const { errors } = limitErrors(allErrors);
     return {
       data: data ?? null,
