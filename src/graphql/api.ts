@@ -130,7 +130,7 @@ export async function openGraphqlApi(
       throw error;
     }
     const execute = () => answer(exchange, contextOf(caller, isDryRunWanted), document, mediaType);
-    const { status, headers, contentType, text } = await (isDryRunWanted ? caller.endingDryRun(execute) : execute());
+    const { status, headers, contentType, text } = await (isDryRunWanted ? caller.withDryRunEnd(execute) : execute());
     if (status < 400) await document.keep?.();
     const { response } = exchange;
     if (caller.dryRun) response.setHeader('Dry-Run', 'true');

@@ -37,13 +37,17 @@ export function viewerInMemory({ live }: Services, credentials: Credentials): Vi
 }
 
 /** The viewer, and the API key that was used, if any. */
-export interface Identified {
+export interface CallerIdentity {
   readonly viewer: Viewer;
   readonly apiKey?: ApiKeyId;
 }
 
 /** By the database. */
-export async function identify(services: Services, credentials: Credentials, db: Db): Promise<Identified | NoViewer> {
+export async function identify(
+  services: Services,
+  credentials: Credentials,
+  db: Db,
+): Promise<CallerIdentity | NoViewer> {
   if (credentials.kind === 'none') return credentials;
   if (credentials.kind === 'API key') return identifyByKey(services, credentials.secretHash, db);
   const { claims } = credentials;
@@ -51,7 +55,7 @@ export async function identify(services: Services, credentials: Credentials, db:
   return viewer ? { viewer } : { reason: 'session_ended' };
 }
 
-async function identifyByKey({ keyUses }: Services, secretHash: string, db: Db): Promise<Identified | NoViewer> {
+async function identifyByKey({ keyUses }: Services, secretHash: string, db: Db): Promise<CallerIdentity | NoViewer> {
   const holder = await findKeyHolder(db, secretHash);
   if (typeof holder === 'string') return KEY_PROBLEMS[holder];
   keyUses.note(holder.keyId);

@@ -26,7 +26,7 @@ export interface Request {
 }
 
 /** A call that was counted in a budget. */
-export interface Drawn {
+export interface BudgetDraw {
   giveBack(): Promise<void>;
 }
 
@@ -61,7 +61,7 @@ export class Caller {
   }
 
   /** Whether the caller has an API key, which may do less than a session. */
-  get bearsApiKey(): boolean {
+  get hasApiKey(): boolean {
     return this.#credentials.kind === 'API key';
   }
 
@@ -81,7 +81,7 @@ export class Caller {
   }
 
   /** Runs a whole request, and then ends its dry run if it became one. */
-  async endingDryRun<T>(work: () => Promise<T>): Promise<T> {
+  async withDryRunEnd<T>(work: () => Promise<T>): Promise<T> {
     try {
       return await this.services.db.asOneHolder(work);
     } finally {
@@ -103,11 +103,11 @@ export class Caller {
   async #authenticate(byDatabase: boolean): Promise<Viewer> {
     const inMemory = byDatabase ? undefined : viewerInMemory(this.services, this.#credentials);
     this.#isFromMemory = inMemory !== undefined;
-    const found = inMemory ? { viewer: inMemory } : await identify(this.services, this.#credentials, this.db);
-    if ('reason' in found) return this.#refuseCredentials(found);
-    this.request.record.apiKey = found.apiKey;
-    this.underWay?.identify(found.viewer.userId);
-    return found.viewer;
+    const identity = inMemory ? { viewer: inMemory } : await identify(this.services, this.#credentials, this.db);
+    if ('reason' in identity) return this.#refuseCredentials(identity);
+    this.request.record.apiKey = identity.apiKey;
+    this.underWay?.identify(identity.viewer.userId);
+    return identity.viewer;
   }
 
   async #refuseCredentials({ reason, message }: NoViewer): Promise<never> {
@@ -117,19 +117,19 @@ export class Caller {
   }
 
   /** Counts the call in a budget, or refuses it with `retryAfter`. The count can be given back. */
-  async draw(name: BudgetName, identity: string): Promise<Drawn> {
+  async draw(name: BudgetName, identity: string): Promise<BudgetDraw> {
     const { rateLimits, metrics } = this.services;
     const budget = this.#budget(name);
-    const taken = await rateLimits.take(budget, identity);
-    this.taken.set(name, taken);
-    if (!taken.allowed) {
+    const draw = await rateLimits.take(budget, identity);
+    this.taken.set(name, draw);
+    if (!draw.allowed) {
       metrics.recordRateLimit(name);
-      throw refuse('RATE_LIMITED', { details: { retryAfter: taken.retryAfterSeconds, limit: name } });
+      throw refuse('RATE_LIMITED', { details: { retryAfter: draw.retryAfterSeconds, limit: name } });
     }
     return {
       giveBack: () => {
         this.taken.delete(name);
-        return rateLimits.giveBack(budget, identity, taken);
+        return rateLimits.giveBack(budget, identity, draw);
       },
     };
   }

@@ -19,9 +19,9 @@ const HEADER_VALUES = new Map([
  */
 export function wantsDryRun(header: string | undefined): boolean {
   if (header === undefined) return false;
-  const wanted = HEADER_VALUES.get(header.trim().toLowerCase());
-  if (wanted === undefined) throw refuse('VALIDATION_FAILED', { message: 'Dry-Run takes true or false.' });
-  return wanted;
+  const isWanted = HEADER_VALUES.get(header.trim().toLowerCase());
+  if (isWanted === undefined) throw refuse('VALIDATION_FAILED', { message: 'Dry-Run takes true or false.' });
+  return isWanted;
 }
 
 export interface DryRunEffects {
@@ -48,18 +48,18 @@ export interface DryRun {
   end(): Promise<void>;
 }
 
-class RolledBack extends Error {}
+class RollbackSignal extends Error {}
 
 /** The lock time-out once this transaction holds locks. */
 const LOCK_WAIT_MS = 50;
 
 export function createDryRun(pool: Db): DryRun {
   const effects: DryRunEffects = { charges: [], stakes: [], events: [] };
-  const known = new Set<string>();
+  const seenIds = new Set<string>();
   let beganAt = 0;
   let transaction: Db | undefined;
   const state: State = { isOpen: false, failure: undefined };
-  let rolledBack: Promise<void> | undefined;
+  let rollback: Promise<void> | undefined;
   let finish = () => {};
 
   /**
@@ -74,19 +74,19 @@ export function createDryRun(pool: Db): DryRun {
   /** Settles when the transaction has begun; it stays open until `finish` is called. */
   function begin(): Promise<Db> {
     beganAt = Date.now();
-    const finished = new Promise<void>((resolve) => (finish = resolve));
+    const end = new Promise<void>((resolve) => (finish = resolve));
     return new Promise((resolve, reject) => {
       const open = async (tx: Db) => {
         state.isOpen = true;
         transaction = whileOpen(tx, state);
         resolve(transaction);
-        await finished;
-        throw new RolledBack();
+        await end;
+        throw new RollbackSignal();
       };
-      rolledBack = pool.inTransaction(open).catch((error: unknown) => {
+      rollback = pool.inTransaction(open).catch((error: unknown) => {
         // Where the connection was lost, the next statement fails with that error.
         state.isOpen = false;
-        if (!(error instanceof RolledBack)) reject(error);
+        if (!(error instanceof RollbackSignal)) reject(error);
       });
     });
   }
@@ -94,7 +94,7 @@ export function createDryRun(pool: Db): DryRun {
   /** Adds the effects that the transaction has recorded since the last call. */
   async function addEffects(tx: Db): Promise<void> {
     const { charges, stakes, events } = await recordedSince(tx, beganAt);
-    const isNew = ({ id }: { id: string }) => !known.has(id) && known.add(id);
+    const isNew = ({ id }: { id: string }) => !seenIds.has(id) && seenIds.add(id);
     for (const { userId, amount, reason } of charges.filter(isNew)) effects.charges.push({ userId, amount, reason });
     for (const { userId, amount } of stakes.filter(isNew)) effects.stakes.push({ userId, amount });
     for (const { type, fromStatus, toStatus } of events.filter(isNew))
@@ -115,7 +115,7 @@ export function createDryRun(pool: Db): DryRun {
     end: async () => {
       state.isOpen = false;
       finish();
-      await rolledBack;
+      await rollback;
     },
   };
 }

@@ -7,23 +7,23 @@ import { isIgnored } from '../rules/read-only.js';
 import { kindOf, metaOf } from './shape-kinds.js';
 
 /** The parts of an operation that decide which inputs are alike. */
-interface Fingerprinted<I> {
+interface OperationShape<I> {
   readonly input: z.ZodType<I>;
   readonly nullClears?: boolean;
 }
 
 /** Takes an input that the operation's schema has parsed. */
-export function fingerprintOf<I>(operation: Fingerprinted<I>, input: I): string {
+export function fingerprintOf<I>(operation: OperationShape<I>, input: I): string {
   return JSON.stringify(canonical(operation.input, input, operation.nullClears === true));
 }
 
 function canonical(schema: z.core.$ZodType, value: unknown, nullClears: boolean): unknown {
   const kind = kindOf(schema);
-  if (kind.is !== 'object' || !isObject(value)) return sorted(value);
+  if (kind.is !== 'object' || !isObject(value)) return sortFields(value);
   const { shape } = kind.schema;
   const fields = entriesOf(value).flatMap(([name, inner]) => {
     const field = shape[name];
-    if (!field) return [[name, sorted(inner)]];
+    if (!field) return [[name, sortFields(inner)]];
     return countsFor(name, field, inner, nullClears) ? [[name, canonical(field, inner, nullClears)]] : [];
   });
   return Object.fromEntries(fields);
@@ -36,9 +36,11 @@ function countsFor(name: string, field: z.core.$ZodType, value: unknown, nullCle
   return value !== null || (nullClears && !parameter && kindOf(field).is !== 'object');
 }
 
-function sorted(value: unknown): unknown {
-  if (Array.isArray(value)) return value.map(sorted);
-  return isObject(value) ? Object.fromEntries(entriesOf(value).map(([name, inner]) => [name, sorted(inner)])) : value;
+function sortFields(value: unknown): unknown {
+  if (Array.isArray(value)) return value.map(sortFields);
+  return isObject(value)
+    ? Object.fromEntries(entriesOf(value).map(([name, inner]) => [name, sortFields(inner)]))
+    : value;
 }
 
 function entriesOf(value: object): [name: string, inner: unknown][] {

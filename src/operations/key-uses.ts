@@ -18,13 +18,13 @@ const MINUTE_MS = 60_000;
 const KEYS_MAX = 10_000;
 
 export function createKeyUses(db: Db, now: () => number = Date.now): KeyUses {
-  const lastNoted = new LRUCache<ApiKeyId, number>({ max: KEYS_MAX });
+  const lastUses = new LRUCache<ApiKeyId, number>({ max: KEYS_MAX });
   let pending = new Map<ApiKeyId, Date>();
   return {
     note(id) {
       const minute = Math.floor(now() / MINUTE_MS) * MINUTE_MS;
-      if (lastNoted.get(id) === minute || pending.size === KEYS_MAX) return;
-      lastNoted.set(id, minute);
+      if (lastUses.get(id) === minute || pending.size === KEYS_MAX) return;
+      lastUses.set(id, minute);
       pending.set(id, new Date(minute));
     },
     async flush() {

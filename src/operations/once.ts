@@ -10,7 +10,7 @@ import { IDEMPOTENCY_KEY_CHARACTERS_MAX } from '../rules/limits.js';
 import { insertRecord, lockKey, selectRecord } from '../store/idempotency.js';
 import { invalidField } from './validation.js';
 
-export interface Keyed {
+export interface IdempotentCall {
   userId: UserId;
   operation: string;
   key: string;
@@ -18,21 +18,25 @@ export interface Keyed {
   inputSeals: readonly string[];
 }
 
-export interface Answered<Output> {
+export interface StoredAnswer<Output> {
   answer: Output;
-  replayed: boolean;
+  isReplay: boolean;
 }
 
-export function once<Output>(db: Db, keyed: Keyed, work: (tx: Db) => Promise<Output>): Promise<Answered<Output>> {
+export function once<Output>(
+  db: Db,
+  call: IdempotentCall,
+  work: (tx: Db) => Promise<Output>,
+): Promise<StoredAnswer<Output>> {
   return db.inTransaction(async (tx) => {
-    const [held] = await lockKey(tx, keyed);
-    if (!held?.locked) throw refuse('IDEMPOTENCY_KEY_IN_USE');
-    const earlier = await earlierAnswer<Output>(tx, keyed);
+    const [lock] = await lockKey(tx, call);
+    if (!lock?.locked) throw refuse('IDEMPOTENCY_KEY_IN_USE');
+    const earlier = await earlierAnswer<Output>(tx, call);
     if (earlier) return earlier;
     const answer = await work(tx);
-    const record = { ...keyed, inputSeal: keyed.inputSeals[0] ?? '', answer: preserved(answer) };
+    const record = { ...call, inputSeal: call.inputSeals[0] ?? '', answer: serialize(answer) };
     if ((await insertRecord(tx, record)).length === 0) throw refuse('IDEMPOTENCY_KEY_IN_USE');
-    return { answer, replayed: false };
+    return { answer, isReplay: false };
   });
 }
 
@@ -40,28 +44,28 @@ export function once<Output>(db: Db, keyed: Keyed, work: (tx: Db) => Promise<Out
  * Looks for an earlier answer before `prepare`, which may fail on a retry: the current password, for example, has
  * changed by then. After a failure it looks once more, since a concurrent call with the same key may have succeeded.
  */
-export async function unlessAnswered<Output, Prepared>(
+export async function earlierAnswerOr<Output, Preparation>(
   db: Db,
-  keyed: Keyed | undefined,
-  prepare: () => Promise<Prepared>,
-): Promise<Answered<Output> | Prepared> {
-  const earlier = keyed && (await earlierAnswer<Output>(db, keyed));
+  call: IdempotentCall | undefined,
+  prepare: () => Promise<Preparation>,
+): Promise<StoredAnswer<Output> | Preparation> {
+  const earlier = call && (await earlierAnswer<Output>(db, call));
   if (earlier) return earlier;
   try {
     return await prepare();
   } catch (error) {
-    const meanwhile = keyed && (await earlierAnswer<Output>(db, keyed));
-    if (meanwhile) return meanwhile;
+    const laterAnswer = call && (await earlierAnswer<Output>(db, call));
+    if (laterAnswer) return laterAnswer;
     throw error;
   }
 }
 
 /** The earlier answer for this key; refuses a key that was used with another input. */
-async function earlierAnswer<Output>(db: Db, keyed: Keyed): Promise<Answered<Output> | undefined> {
-  const [known] = await selectRecord(db, keyed);
-  if (!known) return undefined;
-  if (!keyed.inputSeals.includes(known.inputSeal)) throw refuse('IDEMPOTENCY_KEY_REUSED');
-  return { answer: revived(known.answer) as Output, replayed: true };
+async function earlierAnswer<Output>(db: Db, call: IdempotentCall): Promise<StoredAnswer<Output> | undefined> {
+  const [record] = await selectRecord(db, call);
+  if (!record) return undefined;
+  if (!call.inputSeals.includes(record.inputSeal)) throw refuse('IDEMPOTENCY_KEY_REUSED');
+  return { answer: deserialize(record.answer) as Output, isReplay: true };
 }
 
 export function checkKey(key: string): string {
@@ -74,14 +78,14 @@ export function checkKey(key: string): string {
 const MOMENT = '$moment';
 
 /** Marks dates: JSON would make strings of them, and the APIs treat the two differently. */
-function preserved(answer: unknown): string {
+function serialize(answer: unknown): string {
   return JSON.stringify(answer, function (this: Record<string, unknown>, name, value: unknown) {
     const original = this[name];
     return original instanceof Date ? { [MOMENT]: original.getTime() } : value;
   });
 }
 
-function revived(answer: string): unknown {
+function deserialize(answer: string): unknown {
   return JSON.parse(answer, (_name, value: unknown) => {
     if (typeof value !== 'object' || value === null || !(MOMENT in value)) return value;
     return new Date(Number(value[MOMENT]));

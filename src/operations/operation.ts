@@ -11,7 +11,7 @@ import type { Db } from '../store/database.js';
 import type { Caller } from './caller.js';
 import { fingerprintOf } from './fingerprint.js';
 import type { Services } from './services.js';
-import { checkKey, once, unlessAnswered, type Answered, type Keyed } from './once.js';
+import { checkKey, once, earlierAnswerOr, type StoredAnswer, type IdempotentCall } from './once.js';
 import { parse } from './validation.js';
 
 /** What an operation gets to run with. */
@@ -38,7 +38,7 @@ type ViewerOf<A extends Allowed> = A extends 'anyone'
  */
 export type OperationBudget = 'read' | 'write' | 'logInPerAddress' | 'signUp' | 'own';
 
-export interface Operation<Input, Output, A extends Allowed = Allowed, Prepared = unknown> {
+export interface Operation<Input, Output, A extends Allowed = Allowed, Preparation = unknown> {
   /** The name in GraphQL, which is also the scope of an idempotency key. */
   readonly name: string;
   /** One sentence for readers of the reference. */
@@ -64,15 +64,15 @@ export interface Operation<Input, Output, A extends Allowed = Allowed, Prepared 
    * Slow work such as hashing, done before a transaction begins; `run` gets its result. In a dry run such an operation
    * must be the only mutation of its request, since the transaction of another one would be open.
    */
-  prepare?(call: Call<ViewerOf<A>>, input: Input): Promise<Prepared>;
+  prepare?(call: Call<ViewerOf<A>>, input: Input): Promise<Preparation>;
   // Methods, so that operations of different viewers fit into one registry.
-  run(call: Call<ViewerOf<A>>, input: Input, prepared: Prepared): Promise<Output>;
+  run(call: Call<ViewerOf<A>>, input: Input, preparation: Preparation): Promise<Output>;
 }
 
 /** Infers an operation's types from its parts. */
-export function operation<Input, Output, const A extends Allowed, Prepared = void>(
-  parts: Operation<Input, Output, A, Prepared>,
-): Operation<Input, Output, A, Prepared> {
+export function operation<Input, Output, const A extends Allowed, Preparation = void>(
+  parts: Operation<Input, Output, A, Preparation>,
+): Operation<Input, Output, A, Preparation> {
   return parts;
 }
 
@@ -85,17 +85,17 @@ export async function perform<Input, Output, A extends Allowed>(
   const { record } = caller.request;
   record.addOperation(operation.name);
   const began = performance.now();
-  const ended = (code: ErrorCode | 'OK') =>
+  const recordEnd = (code: ErrorCode | 'OK') =>
     caller.services.metrics.recordOperation(operation.name, record.api, code, (performance.now() - began) / 1000);
   try {
     const answer = await checkAndRun(operation, input, caller, include);
-    ended('OK');
+    recordEnd('OK');
     // The call has committed its events, which now need positions.
     if (operation.budget === 'write' && !caller.dryRun) caller.services.live.wake();
     return answer;
   } catch (error) {
     record.noteOverload(error);
-    ended(error instanceof Refusal ? error.code : 'INTERNAL');
+    recordEnd(error instanceof Refusal ? error.code : 'INTERNAL');
     throw error;
   }
 }
@@ -110,7 +110,7 @@ async function checkAndRun<Input, Output, A extends Allowed>(
   const viewer = await authenticate(operation, caller);
   await drawBudget(operation.budget, viewer, caller);
   assertRole(operation, viewer, caller);
-  return run(operation, parsed(operation, input), { viewer, caller, include });
+  return run(operation, parseInput(operation, input), { viewer, caller, include });
 }
 
 /** Performs a read nested in another one: it is not counted in a budget; everything else is the same. */
@@ -121,7 +121,7 @@ export async function performWithin<Input, Output, A extends Allowed>(
 ): Promise<Output> {
   const viewer = await authenticate(operation, caller);
   assertRole(operation, viewer, caller);
-  return run(operation, parsed(operation, input), { viewer, caller, include: NO_INCLUDE });
+  return run(operation, parseInput(operation, input), { viewer, caller, include: NO_INCLUDE });
 }
 
 const NO_INCLUDE: JobInclude = {};
@@ -141,7 +141,7 @@ async function drawBudget(budget: OperationBudget, viewer: Viewer | null, caller
 function assertRole({ allows, needsSession }: Traits, viewer: Viewer | null, caller: Caller): void {
   if (typeof allows !== 'string' && !(viewer && allows.includes(viewer.role)))
     throw refuse('FORBIDDEN', { message: `Only ${allows.map((role) => PLURALS[role]).join(' and ')} may do this.` });
-  if (needsSession && caller.bearsApiKey) throw refuse('FORBIDDEN', { message: NOT_BY_KEY });
+  if (needsSession && caller.hasApiKey) throw refuse('FORBIDDEN', { message: NOT_BY_KEY });
 }
 
 const PLURALS: Record<Role, string> = { homeowner: 'homeowners', contractor: 'contractors', admin: 'admins' };
@@ -152,9 +152,9 @@ const NOT_BY_KEY =
  * An API may pass a function that parses the input, so that a malformed input is refused after authentication and rate
  * limit.
  */
-function parsed<Input>(operation: Pick<Operation<Input, unknown>, 'input'>, input: unknown): Input {
-  const sent: unknown = typeof input === 'function' ? input() : input;
-  return parse(operation.input, sent ?? {});
+function parseInput<Input>(operation: Pick<Operation<Input, unknown>, 'input'>, input: unknown): Input {
+  const json: unknown = typeof input === 'function' ? input() : input;
+  return parse(operation.input, json ?? {});
 }
 
 interface Context {
@@ -170,33 +170,36 @@ async function run<Input, Output, A extends Allowed>(
   { viewer, caller, include }: Context,
 ): Promise<Output> {
   const { services, db, dryRun, pool } = caller;
-  const callOn = (on: Db, wanted: JobInclude): Call<ViewerOf<A>> => {
-    return { viewer: viewer as ViewerOf<A>, db: on, services, caller, include: wanted };
+  const callOn = (on: Db, include: JobInclude): Call<ViewerOf<A>> => {
+    return { viewer: viewer as ViewerOf<A>, db: on, services, caller, include };
   };
   if (operation.alwaysForReal) return operation.run(callOn(pool, include), input, undefined);
 
-  const keyed = keyOf(operation, input, caller, viewer);
+  const idempotency = keyOf(operation, input, caller, viewer);
   if (operation.load) await operation.load(input);
-  const prepare = async (): Promise<Ready> => {
-    return { prepared: await operation.prepare?.(callOn(db, NO_INCLUDE), input) };
+  const prepare = async (): Promise<Readiness> => {
+    return { preparation: await operation.prepare?.(callOn(db, NO_INCLUDE), input) };
   };
-  const ready = operation.prepare ? await unlessAnswered<Output, Ready>(db, keyed, prepare) : NOTHING_PREPARED;
+  const ready = operation.prepare ? await earlierAnswerOr<Output, Readiness>(db, idempotency, prepare) : NO_PREPARATION;
   if ('answer' in ready) return replay(caller, ready);
-  const { prepared } = ready;
+  const { preparation } = ready;
   const act = async (on: Db): Promise<Output> => {
-    if (!keyed) return operation.run(callOn(on, include), input, prepared);
+    if (!idempotency) return operation.run(callOn(on, include), input, preparation);
     // A retry may select other fields, so that the stored answer has no included parts.
-    return replay(caller, await once(on, keyed, (tx) => operation.run(callOn(tx, NO_INCLUDE), input, prepared)));
+    return replay(
+      caller,
+      await once(on, idempotency, (tx) => operation.run(callOn(tx, NO_INCLUDE), input, preparation)),
+    );
   };
   return dryRun && operation.budget === 'write' ? dryRun.run(act) : act(db);
 }
 
 /** The result of `prepare`. */
-interface Ready {
-  readonly prepared: unknown;
+interface Readiness {
+  readonly preparation: unknown;
 }
 
-const NOTHING_PREPARED: Ready = { prepared: undefined };
+const NO_PREPARATION: Readiness = { preparation: undefined };
 
 /** Undefined for a call without an idempotency key. */
 function keyOf<I>(
@@ -204,7 +207,7 @@ function keyOf<I>(
   input: I,
   caller: Caller,
   viewer: Viewer | null,
-): Keyed | undefined {
+): IdempotentCall | undefined {
   const { idempotencyKey } = caller.request;
   if (idempotencyKey === undefined || !viewer || operation.budget !== 'write') return undefined;
   const key = checkKey(idempotencyKey);
@@ -212,7 +215,7 @@ function keyOf<I>(
   return { userId: viewer.userId, operation: operation.name, key, inputSeals };
 }
 
-function replay<Output>(caller: Caller, { answer, replayed }: Answered<Output>): Output {
-  caller.replayed ||= replayed;
+function replay<Output>(caller: Caller, { answer, isReplay }: StoredAnswer<Output>): Output {
+  caller.replayed ||= isReplay;
   return answer;
 }

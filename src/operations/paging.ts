@@ -90,7 +90,7 @@ function isWholeBetween(value: unknown, min: number, max: number): value is numb
   return typeof value === 'number' && Number.isInteger(value) && value >= min && value <= max;
 }
 
-const nested = z.strictObject({ first: size.nullish() });
+const nestedPageInput = z.strictObject({ first: size.nullish() });
 
 /**
  * Parses the page of a nested list, which is the same for every parent; an invalid one is refused like any other input.
@@ -99,6 +99,6 @@ export function nestedPage(
   { first, after }: Pick<PageInput, 'first' | 'after'>,
   shape: PositionShape,
 ): SamePageRequest {
-  const size = parse(nested, { first }).first ?? PAGE.perPageDefault;
+  const size = parse(nestedPageInput, { first }).first ?? PAGE.perPageDefault;
   return after == null ? { size } : { size, after: readCursor(after, shape) };
 }

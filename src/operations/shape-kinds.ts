@@ -12,7 +12,7 @@ export type ShapeKind =
   | { is: 'object'; schema: z.ZodObject };
 
 export function kindOf(schema: z.core.$ZodType): ShapeKind {
-  const inner = unwrapped(schema);
+  const inner = innermost(schema);
   if (metaOf(schema).day) return { is: 'date' };
   if (metaOf(schema).moment) return { is: 'moment' };
   if (inner instanceof z.ZodNumber) return { is: inner.format === 'safeint' ? 'whole number' : 'number' };
@@ -41,16 +41,16 @@ export function isRequired(schema: z.core.$ZodType): boolean {
 /** Descriptions and metadata, from any of the wrapping schemas. */
 export function metaOf(schema: z.core.$ZodType): z.GlobalMeta {
   const own = z.globalRegistry.get(schema) ?? {};
-  const next = peeled(schema);
+  const next = unwrap(schema);
   return next ? { ...metaOf(next), ...own } : own;
 }
 
-function unwrapped(schema: z.core.$ZodType): z.core.$ZodType {
-  const next = peeled(schema);
-  return next ? unwrapped(next) : schema;
+function innermost(schema: z.core.$ZodType): z.core.$ZodType {
+  const next = unwrap(schema);
+  return next ? innermost(next) : schema;
 }
 
-function peeled(schema: z.core.$ZodType): z.core.$ZodType | undefined {
+function unwrap(schema: z.core.$ZodType): z.core.$ZodType | undefined {
   if (schema instanceof z.ZodOptional || schema instanceof z.ZodNullable || schema instanceof z.ZodDefault)
     return schema.unwrap() as z.core.$ZodType;
   if (schema instanceof z.ZodPipe) return schema.in as z.core.$ZodType;

@@ -50,22 +50,22 @@ export function across<
   Config extends z.core.$ZodObjectConfig,
   const Name extends keyof Shape & string,
   // Each field was parsed by its own schema.
-  Sound extends { [N in Name]?: z.output<Shape[N]> },
+  ValidFields extends { [N in Name]?: z.output<Shape[N]> },
 >(
   schema: z.ZodObject<Shape, Config>,
   names: readonly Name[],
-  problemsIn: (sent: Sound) => Readonly<Record<string, string>>,
+  problemsIn: (input: ValidFields) => Readonly<Record<string, string>>,
 ): z.ZodObject<Shape, Config> {
   const rule = z.superRefine<unknown>(
     (value, context) => {
       if (typeof value !== 'object' || value === null) return;
-      const sent: Record<string, unknown> = {};
+      const input: Record<string, unknown> = {};
       for (const name of names) {
         const field = schema.shape[name];
-        const parsed = field && z.safeParse(field, (value as Record<string, unknown>)[name]);
-        if (parsed?.success) sent[name] = parsed.data;
+        const result = field && z.safeParse(field, (value as Record<string, unknown>)[name]);
+        if (result?.success) input[name] = result.data;
       }
-      for (const [field, message] of Object.entries(problemsIn(sent as Sound)))
+      for (const [field, message] of Object.entries(problemsIn(input as ValidFields)))
         context.addIssue({ code: 'custom', path: field.split('.'), message, input: value });
     },
     { when: () => true },

@@ -60,7 +60,7 @@ function isDryRun({ route }: RouteMatch, exchange: Exchange): boolean {
 async function dryRun(work: () => Promise<unknown>, { response }: Exchange, caller: Caller): Promise<unknown> {
   response.setHeader('Dry-Run', 'true');
   caller.keepNothing();
-  const result = await caller.endingDryRun(work);
+  const result = await caller.withDryRunEnd(work);
   if (caller.dryRun) response.setHeader('Dry-Run-Effects', effectsHeader(caller.dryRun.effects));
   return result;
 }

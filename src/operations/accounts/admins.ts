@@ -82,7 +82,7 @@ function checkedPassword(email: string, password: string): string {
 }
 
 function read(shape: typeof emailShape | typeof passwordShape, what: string, value: string): string {
-  const parsed = shape.safeParse(value);
-  if (!parsed.success) throw new Error(`${what} ${parsed.error.issues[0]?.message}.`);
-  return parsed.data;
+  const result = shape.safeParse(value);
+  if (!result.success) throw new Error(`${what} ${result.error.issues[0]?.message}.`);
+  return result.data;
 }

@@ -51,8 +51,8 @@ export const createApiKey = operation({
     const secret = newApiKeySecret();
     const apiKey = await db.inTransaction(async (tx) => {
       await lockOwnAccount(tx, viewer);
-      const [kept] = await countApiKeys(tx, viewer);
-      if ((kept?.count ?? 0) >= API_KEYS_PER_PERSON_MAX) throw tooManyKeys();
+      const [total] = await countApiKeys(tx, viewer);
+      if ((total?.count ?? 0) >= API_KEYS_PER_PERSON_MAX) throw tooManyKeys();
       return insertApiKey(tx, { userId: viewer.userId, name, expiresAt, secretHash: hashOfApiKey(secret) });
     });
     return { apiKey, secret };
@@ -76,7 +76,7 @@ export const listApiKeys = operation({
     keysNewestFirst(db, { userId: viewer.userId }, pageRequest(input, NEWEST_FIRST, include)),
 });
 
-const addressed = z.strictObject({ id: idInPath('apiKey').describe('The API key.') });
+const keyInput = z.strictObject({ id: idInPath('apiKey').describe('The API key.') });
 
 export const readApiKey = operation({
   name: 'apiKey',
@@ -84,7 +84,7 @@ export const readApiKey = operation({
   allows: 'signed in',
   budget: 'read',
   needsSession: true,
-  input: addressed,
+  input: keyInput,
   async run({ db, viewer }, { id }): Promise<ApiKey> {
     const { key, isActive } = await ownApiKey(db, viewer, id);
     if (!isActive) throw refuse('NOT_FOUND', { message: 'This API key has ended.' });
@@ -98,7 +98,7 @@ export const revokeApiKey = operation({
   allows: 'signed in',
   budget: 'write',
   needsSession: true,
-  input: addressed,
+  input: keyInput,
   async run(call, { id }): Promise<ApiKey> {
     const { key, sessionId } = await ownApiKey(call.db, call.viewer, id);
     await endSession(call, sessionId);
@@ -107,8 +107,8 @@ export const revokeApiKey = operation({
 });
 
 async function ownApiKey(db: Db, viewer: Viewer, id: ApiKeyId) {
-  const [found] = await selectApiKey(db, { id });
-  if (!found) throw refuse('NOT_FOUND', { message: 'There is no such API key.' });
-  if (found.userId !== viewer.userId) throw refuse('FORBIDDEN', { message: 'This API key is not yours.' });
-  return found;
+  const [key] = await selectApiKey(db, { id });
+  if (!key) throw refuse('NOT_FOUND', { message: 'There is no such API key.' });
+  if (key.userId !== viewer.userId) throw refuse('FORBIDDEN', { message: 'This API key is not yours.' });
+  return key;
 }

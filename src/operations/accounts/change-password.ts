@@ -29,8 +29,8 @@ export const changePassword = operation({
   },
   async run({ db, viewer, services }, _input, { formerHash, passwordHash }): Promise<{ changed: true }> {
     await db.inTransaction(async (tx) => {
-      const [replaced] = await replacePasswordHash(tx, { userId: viewer.userId, passwordHash, formerHash });
-      if (!replaced) throw wrongPassword();
+      const [account] = await replacePasswordHash(tx, { userId: viewer.userId, passwordHash, formerHash });
+      if (!account) throw wrongPassword();
       await endOtherSessions({ db: tx, services }, viewer);
     });
     return { changed: true };

@@ -3,18 +3,18 @@ import type { SessionId } from '../../rules/ids.js';
 import { revokeOtherSessions, revokeSession, type NamedSession } from '../../store/sessions.js';
 import type { Call } from '../operation.js';
 
-type Ending = Pick<Call<unknown>, 'db' | 'services'>;
+type EndingCall = Pick<Call<unknown>, 'db' | 'services'>;
 
-export async function endSession(call: Ending, sessionId: SessionId): Promise<void> {
-  refuseOnceCommitted(call, await revokeSession(call.db, { sessionId }));
+export async function endSession(call: EndingCall, sessionId: SessionId): Promise<void> {
+  announceAfterCommit(call, await revokeSession(call.db, { sessionId }));
 }
 
-export async function endOtherSessions(call: Ending, { userId, sessionId }: NamedSession): Promise<void> {
-  refuseOnceCommitted(call, await revokeOtherSessions(call.db, { userId, sessionId }));
+export async function endOtherSessions(call: EndingCall, { userId, sessionId }: NamedSession): Promise<void> {
+  announceAfterCommit(call, await revokeOtherSessions(call.db, { userId, sessionId }));
 }
 
-function refuseOnceCommitted({ db, services }: Ending, ended: readonly { readonly id: SessionId }[]): void {
+function announceAfterCommit({ db, services }: EndingCall, sessions: readonly { readonly id: SessionId }[]): void {
   db.afterCommit(() => {
-    for (const { id } of ended) services.live.announceSessionEnd(id);
+    for (const { id } of sessions) services.live.announceSessionEnd(id);
   });
 }

@@ -33,7 +33,7 @@ export const logIn = operation({
   async run(call, { email, password }): Promise<Session> {
     const { db, services, caller } = call;
     const whoFromWhere = `${digest(email)} ${addressIdentity(caller.request.address)}`;
-    const drawn = await caller.draw('logInPerAccountAndAddress', whoFromWhere);
+    const draw = await caller.draw('logInPerAccountAndAddress', whoFromWhere);
     const session = await countingFailure(caller, email, async () => {
       const account = await findCredentials(db, email);
       // The log shows the account's id, so that the operator can find the attempts of a user who reports their email.
@@ -41,12 +41,12 @@ export const logIn = operation({
       // An unknown email takes a comparison of the same duration, so that timing reveals no more than the answer.
       const matches = await passwordMatches(call, password, account?.passwordHash).catch(async (error: unknown) => {
         // The hashing queue refused the comparison, so that this does not count as an attempt.
-        await drawn.giveBack();
+        await draw.giveBack();
         throw error;
       });
       if (!account || !matches) return undefined;
-      const opened = await db.inTransaction((tx) => openSession(tx, account.user.id, account.passwordHash));
-      return opened && { ...sessionOf(services, account.user, opened), user: account.user };
+      const newSession = await db.inTransaction((tx) => openSession(tx, account.user.id, account.passwordHash));
+      return newSession && { ...sessionOf(services, account.user, newSession), user: account.user };
     });
     if (!session) throw unauthorized('INVALID_CREDENTIALS', 'wrong_credentials');
     return session;
@@ -65,17 +65,17 @@ export const refreshSession = operation({
   async run(call, { refreshToken }): Promise<Session> {
     const { db, services, caller } = call;
     const isOne = isId('refreshToken', refreshToken);
-    const found = isOne ? await findRefreshToken(db, refreshToken) : undefined;
-    if (!found) {
+    const usedToken = isOne ? await findRefreshToken(db, refreshToken) : undefined;
+    if (!usedToken) {
       await caller.draw('invalidToken', addressIdentity(caller.request.address));
       throw unauthorized('INVALID_REFRESH_TOKEN', isOne ? 'invalid' : 'malformed');
     }
-    await caller.draw('refresh', found.sessionId);
-    const successor = await successorOf(call, refreshToken, found);
+    await caller.draw('refresh', usedToken.sessionId);
+    const successor = await successorOf(call, refreshToken, usedToken);
     return sessionOf(
       services,
-      { id: found.userId, userType: found.role },
-      { sessionId: found.sessionId, ...successor },
+      { id: usedToken.userId, userType: usedToken.role },
+      { sessionId: usedToken.sessionId, ...successor },
     );
   },
 });
@@ -86,29 +86,29 @@ type FoundToken = NonNullable<Awaited<ReturnType<typeof findRefreshToken>>>;
 async function successorOf(
   call: Pick<Call<null>, 'db' | 'services'>,
   token: string,
-  found: FoundToken,
+  usedToken: FoundToken,
 ): Promise<CurrentRefreshToken> {
   const { db, services } = call;
-  const { sessionId, sessionEnded, expired, usedAt, secondsSinceUse, readAt } = found;
-  const refused = (reason: RefreshProblem) => unauthorized('INVALID_REFRESH_TOKEN', reason);
-  if (sessionEnded) throw refused('session_ended');
+  const { sessionId, sessionEnded, expired, usedAt, secondsSinceUse, readAt } = usedToken;
+  const refusal = (reason: RefreshProblem) => unauthorized('INVALID_REFRESH_TOKEN', reason);
+  if (sessionEnded) throw refusal('session_ended');
   if (usedAt === null) {
-    if (expired) throw refused('expired');
+    if (expired) throw refusal('expired');
     const [successor] = services.refreshTokens.successorsOf(token, readAt);
-    const replaced = await replaceRefreshToken(db, token, readAt, successor);
-    if (replaced) return replaced;
+    const successorToken = await replaceRefreshToken(db, token, readAt, successor);
+    if (successorToken) return successorToken;
     // A concurrent call has used the token meanwhile.
-    const again = await findRefreshToken(db, token);
-    if (!again) throw refused('invalid');
-    return successorOf(call, token, again);
+    const tokenNow = await findRefreshToken(db, token);
+    if (!tokenNow) throw refusal('invalid');
+    return successorOf(call, token, tokenNow);
   }
   if (secondsSinceUse > SESSION.leewaySeconds) {
     await endSession(call, sessionId);
-    throw refused('reused');
+    throw refusal('reused');
   }
-  const given = await findCurrentRefreshToken(db, sessionId, services.refreshTokens.successorsOf(token, usedAt));
-  if (!given) throw refused('superseded');
-  return given;
+  const currentToken = await findCurrentRefreshToken(db, sessionId, services.refreshTokens.successorsOf(token, usedAt));
+  if (!currentToken) throw refusal('superseded');
+  return currentToken;
 }
 
 type RefreshProblem = keyof (typeof UNAUTHORIZED_MESSAGES)['INVALID_REFRESH_TOKEN'];

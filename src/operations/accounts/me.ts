@@ -82,9 +82,9 @@ export const updateProfile = operation({
       await lockAccount(tx, { userId: viewer.userId });
       const account = await me(tx, viewer);
       refuseForeignParts(input, account);
-      const user = changed(account.user, input.user, EDITABLE_USER);
-      const homeowner = changed(account.homeowner, input.homeowner, EDITABLE_HOMEOWNER);
-      const contractor = changed(account.contractor, input.contractor, EDITABLE_CONTRACTOR);
+      const user = changedRow(account.user, input.user, EDITABLE_USER);
+      const homeowner = changedRow(account.homeowner, input.homeowner, EDITABLE_HOMEOWNER);
+      const contractor = changedRow(account.contractor, input.contractor, EDITABLE_CONTRACTOR);
       if (user) await updateUser(tx, user);
       if (homeowner) await updateHomeowner(tx, homeowner);
       if (contractor) await updateContractor(tx, contractor);
@@ -95,16 +95,16 @@ export const updateProfile = operation({
 type Part = 'user' | 'homeowner' | 'contractor';
 
 /** Refuses fields that the service sets, and the profile of another role, all in one refusal and by name. */
-function refuseForeignParts(sent: { [P in Part]?: object | null }, account: Pick<Me, Part>): void {
+function refuseForeignParts(input: { [P in Part]?: object | null }, account: Pick<Me, Part>): void {
   const fields: Record<string, string> = {};
-  for (const name of changedReadOnly(READ_ONLY.me, sent, account)) fields[name] = SET_BY_THE_SERVICE;
+  for (const name of changedReadOnly(READ_ONLY.me, input, account)) fields[name] = SET_BY_THE_SERVICE;
   for (const part of ['user', 'homeowner', 'contractor'] as const) {
-    const given = sent[part];
-    const current = account[part];
-    if (!given) continue;
-    if (!current) fields[part] = `is no part of a ${account.user.userType}’s account`;
+    const partInput = input[part];
+    const row = account[part];
+    if (!partInput) continue;
+    if (!row) fields[part] = `is no part of a ${account.user.userType}’s account`;
     else
-      for (const name of changedReadOnly(READ_ONLY[part], given, current))
+      for (const name of changedReadOnly(READ_ONLY[part], partInput, row))
         fields[`${part}.${name}`] = SET_BY_THE_SERVICE;
   }
   if (Object.keys(fields).length > 0) throw refuse('VALIDATION_FAILED', { fields });
@@ -113,16 +113,16 @@ function refuseForeignParts(sent: { [P in Part]?: object | null }, account: Pick
 const SET_BY_THE_SERVICE = 'is set by the service and cannot be changed';
 
 /** The changed row, or undefined if nothing changes. A field that was not sent keeps its value. */
-function changed<Row extends { id: string }, K extends keyof Row>(
+function changedRow<Row extends { id: string }, K extends keyof Row>(
   row: Row | null,
-  sent: Partial<Pick<Row, K>> | null | undefined,
+  input: Partial<Pick<Row, K>> | null | undefined,
   editable: readonly K[],
 ): Pick<Row, 'id' | K> | undefined {
-  if (!row || !sent) return undefined;
-  const merged = { id: row.id } as Pick<Row, 'id' | K>;
+  if (!row || !input) return undefined;
+  const newRow = { id: row.id } as Pick<Row, 'id' | K>;
   for (const field of editable) {
-    const value = sent[field];
-    merged[field] = value === undefined ? row[field] : (value as (typeof merged)[K]);
+    const value = input[field];
+    newRow[field] = value === undefined ? row[field] : (value as (typeof newRow)[K]);
   }
-  return editable.every((field) => isDeepStrictEqual(merged[field], row[field])) ? undefined : merged;
+  return editable.every((field) => isDeepStrictEqual(newRow[field], row[field])) ? undefined : newRow;
 }

@@ -23,11 +23,11 @@ export const password = z
 /** bcrypt ignores all bytes after the 72nd: a longer password would match the hash of its first 72 bytes. */
 export async function passwordMatches(
   { services, caller }: Pick<Call<unknown>, 'services' | 'caller'>,
-  given: string,
+  password: string,
   hash: string | undefined,
 ): Promise<boolean> {
-  const same = await services.passwords.matches(given, hash, caller.holder);
-  return same && Buffer.byteLength(given) <= PASSWORD_BYTES.max;
+  const isSame = await services.passwords.matches(password, hash, caller.holder);
+  return isSame && Buffer.byteLength(password) <= PASSWORD_BYTES.max;
 }
 
 /**
@@ -60,7 +60,7 @@ export const contractorShape = {
 };
 
 function listOrNone(list: typeof contractorFields.serviceAreas) {
-  return list.nullable().transform((given) => (given === null ? [] : given));
+  return list.nullable().transform((values) => (values === null ? [] : values));
 }
 
 /** `isClient` where the contractor has bid on a job of the viewer’s. */

@@ -19,9 +19,9 @@ export interface Session {
 export function sessionOf(
   services: Pick<Services, 'accessTokens'>,
   person: { id: UserId; userType: Role },
-  opened: OpenedSession,
+  newSession: OpenedSession,
 ): Session {
-  const { sessionId, refreshToken, refreshExpiresAt } = opened;
-  const signed = services.accessTokens.sign({ userId: person.id, sessionId, role: person.userType });
-  return { ...signed, refreshToken, refreshExpiresAt };
+  const { sessionId, refreshToken, refreshExpiresAt } = newSession;
+  const accessToken = services.accessTokens.sign({ userId: person.id, sessionId, role: person.userType });
+  return { ...accessToken, refreshToken, refreshExpiresAt };
 }

@@ -39,12 +39,12 @@ const shape = {
     .describe(`The code of the user who referred you; both of you get ${REFERRAL_BONUS} tokens.`),
 };
 
-const isTheEmail = ({ email: given, password: chosen }: { email?: string; password?: string }) =>
-  given !== undefined && chosen?.trim().toLowerCase() === given;
+const isTheEmail = ({ email: emailText, password: passwordText }: { email?: string; password?: string }) =>
+  emailText !== undefined && passwordText?.trim().toLowerCase() === emailText;
 
 function whoJoins<Shape extends typeof shape & z.ZodRawShape>(fields: Shape) {
-  return across(z.strictObject(fields), ['email', 'password'], (sent): Record<string, string> =>
-    isTheEmail(sent) ? { password: 'must not be the email itself' } : {},
+  return across(z.strictObject(fields), ['email', 'password'], (input): Record<string, string> =>
+    isTheEmail(input) ? { password: 'must not be the email itself' } : {},
   );
 }
 
@@ -94,7 +94,7 @@ async function signUp(
   const passwordHash = await services.passwords.hash(input.password, caller.holder);
   const id = newId('user');
 
-  const joined = () =>
+  const createAccount = () =>
     db.inTransaction(async (tx) => {
       const [user] = await insertUser(tx, {
         ...input,
@@ -108,12 +108,12 @@ async function signUp(
       await openBalance(tx, { userId: id });
       await moveTokens(tx, { userId: id, change: SIGNUP_BONUS[userType], reason: 'signup_bonus' });
       if (referrer) await creditReferral(tx, id, referrer);
-      const opened = await openSession(tx, id, passwordHash);
-      if (!user || !opened) throw new Error('A new account could not be read back.');
+      const session = await openSession(tx, id, passwordHash);
+      if (!user || !session) throw new Error('A new account could not be read back.');
       const tokensAwarded = SIGNUP_BONUS[userType] + (referrer ? REFERRAL_BONUS : 0);
-      return { ...sessionOf(services, user, opened), user, ...profile, tokensAwarded };
+      return { ...sessionOf(services, user, session), user, ...profile, tokensAwarded };
     });
-  return withFreeReferralCode(joined);
+  return withFreeReferralCode(createAccount);
 }
 
 async function findReferrer(db: Db, code: string | null | undefined): Promise<UserId | undefined> {

@@ -10,7 +10,7 @@ import type { Db, Transaction } from '../../store/database.js';
 import { balanceOf, moveTokens, type Movement } from '../../store/ledger.js';
 
 /** The name of the check constraint on every balance. */
-export const COVERED = 'token_balances_cover_what_is_held';
+export const COVERS_HOLDS = 'token_balances_cover_what_is_held';
 
 /** Moves tokens; an overdraft rolls the transaction back with INSUFFICIENT_TOKENS. */
 export function spend(tx: Db, movement: Movement) {
@@ -18,11 +18,12 @@ export function spend(tx: Db, movement: Movement) {
 }
 
 /** Runs an operation that spends so many tokens. */
-export async function withinBalance<T>(required: number, draw: () => Promise<T>): Promise<T> {
+export async function withinBalance<T>(cost: number, draw: () => Promise<T>): Promise<T> {
   try {
     return await draw();
   } catch (error) {
-    if (violatedConstraint(error) === COVERED) throw refuse('INSUFFICIENT_TOKENS', { details: { required } });
+    if (violatedConstraint(error) === COVERS_HOLDS)
+      throw refuse('INSUFFICIENT_TOKENS', { details: { required: cost } });
     throw error;
   }
 }

@@ -92,11 +92,11 @@ export const adjustTokens = operation({
   }),
   async run({ db, viewer }, { userId, amount, reason }): Promise<TokenTransfer> {
     try {
-      const moved = await spending(db, userId, (tx) =>
+      const movement = await spending(db, userId, (tx) =>
         spend(tx, { userId, change: amount, reason: 'adjustment', actorId: viewer.userId, note: reason }),
       );
-      if (!moved) throw invalidField('userId', 'is no account');
-      return moved.transfer;
+      if (!movement) throw invalidField('userId', 'is no account');
+      return movement.transfer;
     } catch (error) {
       if (isOutOfRange(error)) throw invalidField('amount', 'would make the balance larger than any account may hold');
       throw error;
@@ -114,11 +114,11 @@ export const auditTokens = operation({
     db.inTransaction(async (tx) => {
       // One statement each, the mismatches first: an account that is opened in between is then only counted.
       const mismatches = await selectMismatches(tx, {});
-      const [counted] = await countLedger(tx, {});
+      const [counts] = await countLedger(tx, {});
       return {
         ok: mismatches.length === 0,
-        accounts: counted?.accounts ?? 0,
-        transfers: counted?.transfers ?? 0,
+        accounts: counts?.accounts ?? 0,
+        transfers: counts?.transfers ?? 0,
         mismatches,
       };
     }),

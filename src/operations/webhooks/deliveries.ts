@@ -67,9 +67,9 @@ export const redeliver = operation({
     if (!endpoint) throw noSuchDelivery();
     requireOwner(viewer, endpoint);
     requireActive(endpoint);
-    const [again] = await enqueueAgain(db, { id });
-    if (!again) throw noSuchDelivery();
-    return again;
+    const [delivery] = await enqueueAgain(db, { id });
+    if (!delivery) throw noSuchDelivery();
+    return delivery;
   },
 });
 

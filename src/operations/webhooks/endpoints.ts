@@ -60,9 +60,9 @@ export const createWebhookEndpoint = operation({
     const secrets: StoredSecret[] = [{ sealed: sealer.seal(secret, endpoint), endsAt: null }];
     const webhook = await db.inTransaction(async (tx) => {
       await lockOwnAccount(tx, viewer);
-      const [kept] = await countWebhookEndpoints(tx, viewer);
-      if ((kept?.count ?? 0) >= WEBHOOKS.endpointsPerPerson) throw tooManyEndpoints();
-      const [made] = await insertWebhookEndpoint(tx, {
+      const [total] = await countWebhookEndpoints(tx, viewer);
+      if ((total?.count ?? 0) >= WEBHOOKS.endpointsPerPerson) throw tooManyEndpoints();
+      const [row] = await insertWebhookEndpoint(tx, {
         id: endpoint,
         userId: viewer.userId,
         url: input.url,
@@ -70,8 +70,8 @@ export const createWebhookEndpoint = operation({
         secrets,
         sealedBy: sealer.keyName,
       });
-      if (!made) throw new Error('A new webhook endpoint could not be read back.');
-      return made;
+      if (!row) throw new Error('A new webhook endpoint could not be read back.');
+      return row;
     });
     return { webhook, secret };
   },
@@ -111,26 +111,26 @@ export const readWebhookEndpoint = operation({
 
 /** Refuses all but the owner and admins. */
 export async function readableEndpoint(db: Db, viewer: Viewer, endpoint: WebhookEndpointId): Promise<WebhookEndpoint> {
-  const [found] = await selectWebhookEndpoint(db, { id: endpoint });
-  if (!found) throw noSuchEndpoint();
-  if (viewer.role !== 'admin') requireOwner(viewer, found);
-  return found.endpoint;
+  const [row] = await selectWebhookEndpoint(db, { id: endpoint });
+  if (!row) throw noSuchEndpoint();
+  if (viewer.role !== 'admin') requireOwner(viewer, row);
+  return row.endpoint;
 }
 
 /** Refuses all but the owner. */
 export async function ownEndpoint(db: Db, viewer: Viewer, endpoint: WebhookEndpointId): Promise<WebhookEndpoint> {
-  const [found] = await selectWebhookEndpoint(db, { id: endpoint });
-  if (!found) throw noSuchEndpoint();
-  requireOwner(viewer, found);
-  return found.endpoint;
+  const [row] = await selectWebhookEndpoint(db, { id: endpoint });
+  if (!row) throw noSuchEndpoint();
+  requireOwner(viewer, row);
+  return row.endpoint;
 }
 
 async function lockOwnEndpoint(tx: Db, viewer: Viewer, endpoint: WebhookEndpointId) {
   await lockOwnAccount(tx, viewer);
-  const [found] = await lockWebhookEndpoint(tx, { id: endpoint });
-  if (!found) throw noSuchEndpoint();
-  requireOwner(viewer, found);
-  return found;
+  const [row] = await lockWebhookEndpoint(tx, { id: endpoint });
+  if (!row) throw noSuchEndpoint();
+  requireOwner(viewer, row);
+  return row;
 }
 
 export function requireOwner(viewer: Viewer, { userId }: Pick<Viewer, 'userId'>): void {
@@ -141,7 +141,7 @@ function noSuchEndpoint() {
   return refuse('NOT_FOUND', { message: 'There is no such webhook endpoint.' });
 }
 
-const SETTLED = settledFields(WEBHOOK_ENDPOINT).filter((name) => name !== 'id');
+const SETTLED_FIELDS = settledFields(WEBHOOK_ENDPOINT).filter((name) => name !== 'id');
 
 export const updateWebhookEndpoint = operation({
   name: 'updateWebhookEndpoint',
@@ -155,24 +155,24 @@ export const updateWebhookEndpoint = operation({
     url: url.nullish().describe('Where to send events from now on.'),
     eventTypes: types,
     status: status.nullish().describe('`paused` to let events wait, `active` to have them sent again.'),
-    ...readOnly(SETTLED),
+    ...readOnly(SETTLED_FIELDS),
   }),
   nullClears: false,
   async run({ db, viewer, services }, { id: endpoint, ...input }): Promise<WebhookEndpoint> {
     return db.inTransaction(async (tx) => {
       const { endpoint: current } = await lockOwnEndpoint(tx, viewer, endpoint);
-      for (const name of changedReadOnly(SETTLED, input, current))
+      for (const name of changedReadOnly(SETTLED_FIELDS, input, current))
         throw invalidField(name, 'is set by the service and cannot be changed');
-      const wanted = {
+      const newValues = {
         url: input.url ?? current.url,
         eventTypes: [...new Set(input.eventTypes ?? current.eventTypes)],
         status: input.status ?? current.status,
       };
-      if (wanted.url !== current.url) requireSoundAddress(services.webhookAddresses, wanted.url);
-      const pausedReason = wanted.status === 'active' ? null : (current.pausedReason ?? 'requested');
-      const [updated] = await update(tx, { id: endpoint, ...wanted, pausedReason });
-      if (!updated) throw noSuchEndpoint();
-      return updated;
+      if (newValues.url !== current.url) requireSoundAddress(services.webhookAddresses, newValues.url);
+      const pausedReason = newValues.status === 'active' ? null : (current.pausedReason ?? 'requested');
+      const [row] = await update(tx, { id: endpoint, ...newValues, pausedReason });
+      if (!row) throw noSuchEndpoint();
+      return row;
     });
   },
 });
@@ -185,9 +185,9 @@ export const deleteWebhookEndpoint = operation({
   needsSession: true,
   input: z.strictObject({ id }),
   async run({ db, viewer }, { id: endpoint }): Promise<WebhookEndpoint> {
-    const found = await ownEndpoint(db, viewer, endpoint);
+    const row = await ownEndpoint(db, viewer, endpoint);
     if ((await markAsDeleted(db, { id: endpoint })).length === 0) throw noSuchEndpoint();
-    return found;
+    return row;
   },
 });
 
@@ -206,17 +206,17 @@ export const rotateWebhookSecret = operation({
   async run({ db, viewer, services: { sealer } }, { id: endpoint }): Promise<NewWebhook> {
     const secret = newWebhookSecret();
     const webhook = await db.inTransaction(async (tx) => {
-      const { secrets: kept } = await lockOwnEndpoint(tx, viewer, endpoint);
-      const old = runningOut(kept, Date.now()).flatMap((one) => resealed(one));
+      const { secrets: storedSecrets } = await lockOwnEndpoint(tx, viewer, endpoint);
+      const old = expiringSecrets(storedSecrets, Date.now()).flatMap((one) => reseal(one));
       const secrets = [{ sealed: sealer.seal(secret, endpoint), endsAt: null }, ...old];
-      const [updated] = await updateWebhookSecrets(tx, { id: endpoint, secrets, sealedBy: sealer.keyName });
-      if (!updated) throw noSuchEndpoint();
-      return updated;
+      const [row] = await updateWebhookSecrets(tx, { id: endpoint, secrets, sealedBy: sealer.keyName });
+      if (!row) throw noSuchEndpoint();
+      return row;
     });
     return { webhook, secret };
 
     /** Encrypts all of an endpoint's secrets under one key; secrets that cannot be decrypted any more are dropped. */
-    function resealed(one: StoredSecret): StoredSecret[] {
+    function reseal(one: StoredSecret): StoredSecret[] {
       const text = sealer.open(one.sealed, endpoint);
       return text === undefined ? [] : [{ ...one, sealed: sealer.seal(text, endpoint) }];
     }
@@ -224,7 +224,7 @@ export const rotateWebhookSecret = operation({
 });
 
 /** Keeps the newest of the old secrets; none of them signs for longer than a day. */
-function runningOut(secrets: readonly StoredSecret[], now: number): StoredSecret[] {
+function expiringSecrets(secrets: readonly StoredSecret[], now: number): StoredSecret[] {
   return secrets
     .map(({ sealed, endsAt }) => ({ sealed, endsAt: endsAt ?? now + OLD_SECRET_MS }))
     .filter(({ endsAt }) => endsAt > now)
